@@ -1,0 +1,95 @@
+//! What is known of a lock before it is measured.
+
+use std::fmt;
+
+/// The facts of one lock: its row in the table of locks.
+#[derive(Clone, Copy, Debug)]
+pub struct LockInfo {
+    /// The name that commands and reports use: lower case, words joined by underscores.
+    pub name: &'static str,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// What a thread does while it waits.
+    pub waiting: Waiting,
+    /// Who gets the lock next.
+    pub fairness: Fairness,
+    /// Whether [`try_lock`](crate::RawLock::try_lock) can ever succeed: some queue locks have no
+    /// way to join their queue without committing to wait.
+    pub has_try_lock: bool,
+    /// Whether an unlock may read or write the lock's memory after another thread could have
+    /// acquired it. Such a lock must not be freed by the thread that locks it last.
+    pub touches_after_release: bool,
+    /// Author and title of the text or program that the lock is from.
+    pub source: &'static str,
+    /// One sentence: what this lock shows that others do not.
+    pub teaches: &'static str,
+}
+
+/// Where a lock comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// The three texts that this project started from: Skarupke's, Lockless', Go's.
+    Sources,
+    /// Papers and books.
+    Literature,
+    /// Another library's own implementation, called as its users call it.
+    Peer,
+}
+
+/// What a thread does while it waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Waiting {
+    /// Runs until it has the lock: other threads get its CPU only by preemption.
+    Spins,
+    /// Runs, but offers its CPU through sched_yield(2) now and then.
+    Yields,
+    /// Sleeps in the kernel at once or nearly so.
+    Sleeps,
+    /// Runs for a bounded time, then sleeps.
+    SpinsThenSleeps,
+}
+
+/// Who gets the lock next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fairness {
+    /// Whoever comes at the right moment; a waiter may be passed over without bound.
+    Barging,
+    /// Barging, but a waiter that was passed over too long is served next.
+    Bounded,
+    /// Strictly the order of arrival.
+    Fifo,
+    /// The waiter of the highest priority.
+    Priority,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Sources => "sources",
+            Self::Literature => "literature",
+            Self::Peer => "peer",
+        })
+    }
+}
+
+impl fmt::Display for Waiting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Spins => "spins",
+            Self::Yields => "spins, yields",
+            Self::Sleeps => "sleeps",
+            Self::SpinsThenSleeps => "spins, sleeps",
+        })
+    }
+}
+
+impl fmt::Display for Fairness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Barging => "barging",
+            Self::Bounded => "bounded",
+            Self::Fifo => "fifo",
+            Self::Priority => "priority",
+        })
+    }
+}

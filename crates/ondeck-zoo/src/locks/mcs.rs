@@ -1,0 +1,133 @@
+//! MCS: a queue in which each waiter spins on its own cache line.
+//!
+//! Source: John M. Mellor-Crummey and Michael L. Scott, "Algorithms for Scalable Synchronization
+//! on Shared-Memory Multiprocessors" (1991), algorithm 5.
+//!
+//! Teaches: handing over costs one cache-line transfer however many wait; and that strict order
+//! makes every thread wait for the one that the scheduler took off its CPU.
+//!
+//! ```text
+//! lock.tail ──────────────────────────────────┐
+//!                                             ▼
+//! [owner's node] ─next─► [node: waiting=1] ─next─► [node: waiting=1] ─next─► null
+//!
+//! tail: null = free. A thread joins by swapping its node in; the owner leaves by taking tail from
+//! its own node to null, or by clearing `waiting` of its successor.
+//! next: written once by the successor, after its swap; read by the owner at unlock.
+//! waiting: set by its own thread before the node is linked, cleared by the predecessor.
+//! ```
+//!
+//! # Memory ordering
+//!
+//! The swap of `tail` is `AcqRel`: `Release` publishes the node's fields to the next thread that
+//! swaps, `Acquire` sees the predecessor's (and, when the lock was free, the critical section
+//! before). `waiting` is cleared with `Release` and polled with `Acquire`: that is the handoff. The
+//! store to `next` is `Release` and its load `Acquire`, so that the owner finds the successor's node
+//! initialized. Freeing by compare-exchange is `Release`, for whoever swaps next.
+
+use std::ptr;
+
+use ondeck::platform::{AtomicInt, AtomicPointer, Ordering, Platform};
+
+use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
+
+/// The MCS lock: see the [source file](self) for its queue.
+#[derive(Debug)]
+pub struct Mcs<P: Platform> {
+    tail: P::AtomicPtr<Node<P>>,
+}
+
+/// One thread's place in the queue; on a cache line of its own, because its thread polls it.
+#[derive(Debug)]
+#[repr(align(64))]
+pub struct Node<P: Platform> {
+    next: P::AtomicPtr<Node<P>>,
+    waiting: P::AtomicU8,
+}
+
+impl<P: Platform> Default for Node<P> {
+    fn default() -> Self {
+        Self { next: AtomicPointer::new(ptr::null_mut()), waiting: AtomicInt::new(0) }
+    }
+}
+
+// SAFETY: a thread returns from `lock` when its node was first in the queue, or when the previous
+// owner cleared its `waiting`; each owner does that for exactly one successor.
+unsafe impl<P: Platform> RawLock<P> for Mcs<P> {
+    const INFO: LockInfo = LockInfo {
+        name: "mcs",
+        origin: Origin::Literature,
+        waiting: Waiting::Spins,
+        fairness: Fairness::Fifo,
+        has_try_lock: true,
+        touches_after_release: false,
+        source: "Mellor-Crummey and Scott, Algorithms for Scalable Synchronization (1991)",
+        teaches: "Each waiter spins on its own line; strict order collapses once a waiter is preempted",
+    };
+
+    type Context = Node<P>;
+
+    fn new() -> Self {
+        Self { tail: AtomicPointer::new(ptr::null_mut()) }
+    }
+
+    #[inline]
+    unsafe fn lock(&self, node: &Node<P>) {
+        // Relaxed: nobody else knows the node yet; the swap below publishes both.
+        node.next.store(ptr::null_mut(), Ordering::Relaxed);
+        node.waiting.store(1, Ordering::Relaxed);
+        let predecessor = self.tail.swap(ptr::from_ref(node).cast_mut(), Ordering::AcqRel);
+        if !predecessor.is_null() {
+            // SAFETY: the predecessor cannot finish its unlock, and so its node stays, before it
+            // has seen this store: tail is no longer its own node.
+            unsafe { &*predecessor }.next.store(ptr::from_ref(node).cast_mut(), Ordering::Release);
+            while node.waiting.load(Ordering::Acquire) != 0 {
+                P::pause();
+            }
+        }
+    }
+
+    #[inline]
+    unsafe fn try_lock(&self, node: &Node<P>) -> bool {
+        node.next.store(ptr::null_mut(), Ordering::Relaxed);
+        self.tail
+            .compare_exchange(
+                ptr::null_mut(),
+                ptr::from_ref(node).cast_mut(),
+                Ordering::AcqRel,
+                Ordering::Relaxed,
+            )
+            .is_ok()
+    }
+
+    #[inline]
+    unsafe fn unlock(&self, node: &Node<P>) {
+        let mut successor = node.next.load(Ordering::Acquire);
+        if successor.is_null() {
+            let own = ptr::from_ref(node).cast_mut();
+            if self
+                .tail
+                .compare_exchange(own, ptr::null_mut(), Ordering::Release, Ordering::Relaxed)
+                .is_ok()
+            {
+                return;
+            }
+            // Somebody has swapped itself in but not linked itself yet: two steps that the
+            // algorithm cannot make one. If it is preempted between them, everybody waits.
+            loop {
+                successor = node.next.load(Ordering::Acquire);
+                if !successor.is_null() {
+                    break;
+                }
+                P::pause();
+            }
+        }
+        // SAFETY: the successor waits for this store, so its node is still there; it may be gone
+        // right after, and is not touched again.
+        unsafe { &*successor }.waiting.store(0, Ordering::Release);
+    }
+
+    fn is_idle(&mut self) -> bool {
+        self.tail.load(Ordering::Relaxed).is_null()
+    }
+}

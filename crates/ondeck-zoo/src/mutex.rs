@@ -1,0 +1,87 @@
+//! Data behind any lock of the zoo, without `unsafe` for its user.
+
+use std::cell::UnsafeCell;
+use std::marker::PhantomData;
+
+use ondeck::platform::{Linux, Platform};
+
+use crate::RawLock;
+
+/// A value that one thread at a time may touch, guarded by the lock `L`.
+///
+/// The critical section is a closure rather than a guard because the context of a queue lock must
+/// not move while the lock is held.
+#[derive(Debug)]
+pub struct Mutex<L, T, P = Linux> {
+    lock: L,
+    value: UnsafeCell<T>,
+    platform: PhantomData<P>,
+}
+
+// SAFETY: `with` hands out the value to one thread at a time, as `RawLock` promises; the value is
+// sent from one to the next, so it must be `Send`.
+unsafe impl<L: Sync, T: Send, P> Sync for Mutex<L, T, P> {}
+
+impl<P: Platform, L: RawLock<P>, T> Mutex<L, T, P> {
+    /// An unlocked mutex around `value`.
+    pub fn new(value: T) -> Self {
+        Self { lock: L::new(), value: UnsafeCell::new(value), platform: PhantomData }
+    }
+
+    /// What a thread needs to lock this mutex: one for each thread, used again and again.
+    pub fn context(&self) -> L::Context {
+        L::Context::default()
+    }
+
+    /// Waits for the lock, runs `section`, releases the lock, also if `section` panics.
+    #[inline]
+    pub fn with<R>(&self, context: &mut L::Context, section: impl FnOnce(&mut T) -> R) -> R {
+        let context = &*context;
+        // SAFETY: the exclusive borrow keeps the context in place and out of other uses until this
+        // function returns, which is after the unlock.
+        unsafe { self.lock.lock(context) };
+        // SAFETY: the lock was just acquired with this context.
+        unsafe { self.run(context, section) }
+    }
+
+    /// As [`with`](Self::with), but gives up at once if the lock is taken.
+    #[inline]
+    pub fn try_with<R>(&self, context: &mut L::Context, section: impl FnOnce(&mut T) -> R) -> Option<R> {
+        let context = &*context;
+        // SAFETY: as in `with`.
+        if unsafe { self.lock.try_lock(context) } {
+            // SAFETY: the lock was just acquired with this context.
+            Some(unsafe { self.run(context, section) })
+        } else {
+            None
+        }
+    }
+
+    /// Whether the lock is at rest; see [`RawLock::is_idle`].
+    pub fn is_idle(&mut self) -> bool {
+        self.lock.is_idle()
+    }
+
+    /// The value, when nobody can hold the lock any more.
+    pub fn into_inner(self) -> T {
+        self.value.into_inner()
+    }
+
+    /// # Safety
+    ///
+    /// The calling thread holds the lock, acquired with `context`; this releases it.
+    #[inline(always)]
+    unsafe fn run<R>(&self, context: &L::Context, section: impl FnOnce(&mut T) -> R) -> R {
+        struct Release<'a, P: Platform, L: RawLock<P>>(&'a L, &'a L::Context);
+        impl<P: Platform, L: RawLock<P>> Drop for Release<'_, P, L> {
+            #[inline(always)]
+            fn drop(&mut self) {
+                // SAFETY: only `run` makes this, and its caller holds the lock by this context.
+                unsafe { self.0.unlock(self.1) };
+            }
+        }
+        let _release = Release::<P, L>(&self.lock, context);
+        // SAFETY: holding the lock makes this thread the only one that reaches the value.
+        section(unsafe { &mut *self.value.get() })
+    }
+}

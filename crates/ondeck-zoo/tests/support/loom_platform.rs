@@ -1,0 +1,259 @@
+//! The model checker as a platform: loom's atomics, and a futex built of its mutex and park.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use loom::sync::{Mutex, MutexGuard, atomic};
+use ondeck::platform::{AtomicInt, AtomicPointer, FutexWait, Ordering, Platform, Timestamp};
+
+/// Runs locks inside `loom::model`.
+///
+/// A release store is an exchange here. Loom does not see that a store which follows a
+/// read-modify-write of the same thread comes after whatever another thread's read-modify-write
+/// put between the two, and lets a later one read the older value: the three-state futex, whose
+/// waiters exchange while the owner stores, then deadlocks in the model though never on a machine.
+/// The exchange is stronger than the store in one respect, it continues a release sequence; that
+/// is written in `docs/limits.md`. Relaxed stores stay stores.
+#[derive(Debug)]
+pub struct Loom;
+
+macro_rules! loom_integer {
+    ($($name:ident $value:ident)*) => {$(
+        #[derive(Debug)]
+        pub struct $name(atomic::$name);
+
+        impl AtomicInt for $name {
+            type Value = $value;
+
+            fn new(value: $value) -> Self {
+                Self(atomic::$name::new(value))
+            }
+            #[track_caller]
+            fn load(&self, order: Ordering) -> $value {
+                self.0.load(order)
+            }
+            #[track_caller]
+            fn store(&self, value: $value, order: Ordering) {
+                if order == Ordering::Relaxed {
+                    self.0.store(value, order);
+                } else {
+                    // See `Loom` on why.
+                    self.0.swap(value, order);
+                }
+            }
+            #[track_caller]
+            fn swap(&self, value: $value, order: Ordering) -> $value {
+                self.0.swap(value, order)
+            }
+            #[track_caller]
+            fn compare_exchange(
+                &self, current: $value, new: $value, success: Ordering, failure: Ordering,
+            ) -> Result<$value, $value> {
+                self.0.compare_exchange(current, new, success, failure)
+            }
+            #[track_caller]
+            fn compare_exchange_weak(
+                &self, current: $value, new: $value, success: Ordering, failure: Ordering,
+            ) -> Result<$value, $value> {
+                self.0.compare_exchange(current, new, success, failure)
+            }
+            #[track_caller]
+            fn fetch_add(&self, value: $value, order: Ordering) -> $value {
+                self.0.fetch_add(value, order)
+            }
+            #[track_caller]
+            fn fetch_sub(&self, value: $value, order: Ordering) -> $value {
+                self.0.fetch_sub(value, order)
+            }
+            #[track_caller]
+            fn fetch_or(&self, value: $value, order: Ordering) -> $value {
+                self.0.fetch_or(value, order)
+            }
+            #[track_caller]
+            fn fetch_and(&self, value: $value, order: Ordering) -> $value {
+                self.0.fetch_and(value, order)
+            }
+        }
+    )*};
+}
+
+loom_integer! { AtomicU8 u8 AtomicU32 u32 AtomicUsize usize }
+
+#[derive(Debug)]
+pub struct AtomicPtr<T>(atomic::AtomicPtr<T>);
+
+// SAFETY: as for the standard library's: the pointer is shared, what it points to is the user's.
+unsafe impl<T> Send for AtomicPtr<T> {}
+// SAFETY: as above.
+unsafe impl<T> Sync for AtomicPtr<T> {}
+
+impl<T: 'static> AtomicPointer<T> for AtomicPtr<T> {
+    fn new(pointer: *mut T) -> Self {
+        Self(atomic::AtomicPtr::new(pointer))
+    }
+    #[track_caller]
+    fn load(&self, order: Ordering) -> *mut T {
+        self.0.load(order)
+    }
+    #[track_caller]
+    fn store(&self, pointer: *mut T, order: Ordering) {
+        self.0.store(pointer, order);
+    }
+    #[track_caller]
+    fn swap(&self, pointer: *mut T, order: Ordering) -> *mut T {
+        self.0.swap(pointer, order)
+    }
+    #[track_caller]
+    fn compare_exchange(
+        &self,
+        current: *mut T,
+        new: *mut T,
+        success: Ordering,
+        failure: Ordering,
+    ) -> Result<*mut T, *mut T> {
+        self.0.compare_exchange(current, new, success, failure)
+    }
+}
+
+/// A sleeping thread. Its flag is guarded by the kernel's mutex; parking may end spuriously.
+struct Sleeper {
+    thread: loom::thread::Thread,
+    woken: loom::cell::Cell<bool>,
+}
+
+#[derive(Default)]
+struct Kernel {
+    queues: HashMap<usize, Vec<Arc<Sleeper>>>,
+}
+
+loom::lazy_static! {
+    static ref KERNEL: Mutex<Kernel> = Mutex::new(Kernel::default());
+}
+
+fn kernel() -> MutexGuard<'static, Kernel> {
+    KERNEL.lock().expect("no panic while the kernel's mutex is held")
+}
+
+fn wake_first(kernel: &mut Kernel, address: usize, count: usize) -> usize {
+    let Some(queue) = kernel.queues.get_mut(&address) else { return 0 };
+    let woken = queue.drain(..count.min(queue.len())).map(|sleeper| {
+        sleeper.woken.set(true);
+        sleeper.thread.unpark();
+    });
+    woken.count()
+}
+
+impl Platform for Loom {
+    type AtomicU8 = AtomicU8;
+    type AtomicU32 = AtomicU32;
+    type AtomicUsize = AtomicUsize;
+    type AtomicPtr<T: 'static> = AtomicPtr<T>;
+
+    fn test_and_set(flag: &AtomicU8, order: Ordering) -> bool {
+        flag.compare_exchange(0, 1, order, Ordering::Relaxed).is_err()
+    }
+
+    fn fence(order: Ordering) {
+        atomic::fence(order);
+    }
+
+    // Loom knows no asymmetric fences: both halves are full, as on a kernel without membarrier.
+    fn light_fence() {
+        atomic::fence(Ordering::SeqCst);
+    }
+
+    fn heavy_fence() {
+        atomic::fence(Ordering::SeqCst);
+    }
+
+    fn pause() {
+        loom::thread::yield_now();
+    }
+
+    // One turn of a waiting loop is as good as a hundred for a model checker.
+    fn pause_times(_count: u32) {
+        loom::thread::yield_now();
+    }
+
+    fn yield_now() {
+        loom::thread::yield_now();
+    }
+
+    fn now() -> Timestamp {
+        Timestamp::from_nanos(0)
+    }
+
+    fn ticks() -> u64 {
+        0
+    }
+
+    fn ticks_per_second() -> u64 {
+        1
+    }
+
+    fn futex_wait(word: &AtomicU32, expected: u32, deadline: Option<Timestamp>) -> FutexWait {
+        let mut kernel = kernel();
+        // The kernel's mutex orders this load after every store that came before a wake.
+        if word.load(Ordering::Relaxed) != expected {
+            return FutexWait::Mismatch;
+        }
+        let address = std::ptr::from_ref(word).addr();
+        let sleeper = Arc::new(Sleeper { thread: loom::thread::current(), woken: loom::cell::Cell::new(false) });
+        kernel.queues.entry(address).or_default().push(sleeper.clone());
+        if deadline.is_some() {
+            // Time is not modelled: a wait with a deadline lets others run once and then ends.
+            drop(kernel);
+            loom::thread::yield_now();
+            kernel = self::kernel();
+            if sleeper.woken.get() {
+                return FutexWait::Woken;
+            }
+            let queue = kernel.queues.get_mut(&address).expect("still queued");
+            queue.retain(|other| !Arc::ptr_eq(other, &sleeper));
+            return FutexWait::TimedOut;
+        }
+        while !sleeper.woken.get() {
+            drop(kernel);
+            loom::thread::park();
+            kernel = self::kernel();
+        }
+        FutexWait::Woken
+    }
+
+    fn futex_wake(address: *const AtomicU32, count: u32) -> usize {
+        wake_first(&mut kernel(), address.addr(), count as usize)
+    }
+
+    fn futex_requeue(
+        from: &AtomicU32,
+        expected: u32,
+        wake: u32,
+        to: *const AtomicU32,
+        move_: u32,
+    ) -> Option<usize> {
+        let mut kernel = kernel();
+        if from.load(Ordering::Relaxed) != expected {
+            return None;
+        }
+        let address = std::ptr::from_ref(from).addr();
+        let woken = wake_first(&mut kernel, address, wake as usize);
+        let queue = kernel.queues.entry(address).or_default();
+        let moved: Vec<_> = queue.drain(..(move_ as usize).min(queue.len())).collect();
+        let count = moved.len();
+        kernel.queues.entry(to.addr()).or_default().extend(moved);
+        Some(woken + count)
+    }
+
+    fn cpus() -> usize {
+        2
+    }
+}
+
+/// Explores `scenario` with at most `preemptions` involuntary switches in each execution.
+pub fn model(preemptions: usize, scenario: impl Fn() + Send + Sync + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(preemptions);
+    builder.max_duration = Some(Duration::from_secs(60));
+    builder.check(scenario);
+}

@@ -1,0 +1,121 @@
+//! Every portable lock on a machine in virtual time, with more cores than any desk has.
+
+#[path = "support/virtual_time.rs"]
+mod virtual_time;
+
+use std::cell::Cell;
+use std::marker::PhantomData;
+use std::rc::Rc;
+
+use ondeck::platform::{AtomicInt, Ordering, Platform};
+use ondeck_zoo::{Fairness, LockInfo, Origin, RawLock, Visitor, Waiting, locks};
+use virtual_time::Virtual;
+
+const SECTION: u64 = 50;
+const ROUNDS: u64 = 10;
+
+/// `threads` virtual threads count under the lock; returns the count and the virtual time it took.
+fn count_under<L: RawLock<Virtual>>(threads: usize) -> (u64, u64) {
+    let lock = Rc::new(L::new());
+    let count = Rc::new(Cell::new(0));
+    let time = {
+        let (lock, count) = (Rc::clone(&lock), Rc::clone(&count));
+        virtual_time::run(threads, move |_| {
+            let context = L::Context::default();
+            for _ in 0..ROUNDS {
+                // SAFETY: the context stays here and serves this acquisition alone.
+                unsafe { lock.lock(&context) };
+                let before = count.get();
+                // Other threads run here: without exclusion their increments are lost.
+                virtual_time::work(SECTION);
+                count.set(before + 1);
+                // SAFETY: acquired above with this context.
+                unsafe { lock.unlock(&context) };
+            }
+        })
+    };
+    let mut lock = Rc::into_inner(lock).expect("every thread has ended");
+    assert!(lock.is_idle(), "{}: a mark was left behind", L::INFO.name);
+    (count.get(), time)
+}
+
+#[test]
+fn every_portable_lock_excludes_and_repeats_exactly() {
+    struct Check;
+    impl Visitor<Virtual> for Check {
+        fn visit<L: RawLock<Virtual>>(&mut self) {
+            let name = L::INFO.name;
+            for threads in [1, 2, 7, 32] {
+                let (count, time) = count_under::<L>(threads);
+                assert_eq!(count, threads as u64 * ROUNDS, "{name} with {threads} threads");
+                let sections = threads as u64 * ROUNDS * SECTION;
+                assert!(time >= sections, "{name}: {time} ns is less than its {sections} ns of sections");
+                // The same addresses are not given out again, but no cost depends on an address.
+                assert_eq!(time, count_under::<L>(threads).1, "{name} with {threads} threads");
+            }
+        }
+    }
+    locks::for_each_portable::<Virtual>(&mut Check);
+}
+
+/// A lock that forgets to lock: what the check above must notice.
+struct Open<P>(PhantomData<P>);
+
+// SAFETY: untrue on purpose; used only to see the check fail.
+unsafe impl<P: Platform> RawLock<P> for Open<P> {
+    const INFO: LockInfo = LockInfo {
+        name: "open",
+        origin: Origin::Literature,
+        waiting: Waiting::Spins,
+        fairness: Fairness::Barging,
+        has_try_lock: true,
+        touches_after_release: false,
+        source: "",
+        teaches: "",
+    };
+    type Context = ();
+
+    fn new() -> Self {
+        Self(PhantomData)
+    }
+    unsafe fn lock(&self, (): &()) {}
+    unsafe fn try_lock(&self, (): &()) -> bool {
+        true
+    }
+    unsafe fn unlock(&self, (): &()) {}
+    fn is_idle(&mut self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn a_lock_that_does_not_lock_is_noticed() {
+    assert!(count_under::<Open<Virtual>>(2).0 < 2 * ROUNDS);
+}
+
+#[test]
+#[should_panic(expected = "1 threads sleep for ever")]
+fn a_lost_wake_is_noticed() {
+    let word = <Virtual as Platform>::AtomicU32::new(0);
+    virtual_time::run(2, move |thread| {
+        if thread == 0 {
+            let _ = Virtual::futex_wait(&word, 0, None);
+        } else {
+            virtual_time::work(1_000);
+            word.store(1, Ordering::Release);
+        }
+    });
+}
+
+#[test]
+fn a_deadline_passes_in_virtual_time() {
+    use ondeck::platform::{FutexWait, Timestamp};
+
+    let word = <Virtual as Platform>::AtomicU32::new(0);
+    let time = virtual_time::run(1, move |_| {
+        let deadline = Timestamp::from_nanos(5_000_000);
+        assert_eq!(Virtual::futex_wait(&word, 0, Some(deadline)), FutexWait::TimedOut);
+        assert!(Virtual::now() >= deadline);
+    });
+    assert!((5_000_000..5_001_000).contains(&time));
+}

@@ -1,0 +1,173 @@
+//! Atomic integers and pointers as traits, so that a lock can run on a machine whose memory
+//! accesses are events: a model checker's or a simulator's.
+
+use core::sync::atomic;
+
+use super::Ordering;
+
+/// An integer shared between threads: the operations that locks use, with their C++20 orderings.
+///
+/// On [`Linux`](super::Linux) each method is the instruction of the same name and nothing else.
+/// Orderings that the operation does not allow (a `Release` load) panic, as in `core`.
+pub trait AtomicInt: Send + Sync + 'static {
+    /// The plain integer inside.
+    type Value: Copy + Eq;
+
+    /// An atomic that holds `value`.
+    fn new(value: Self::Value) -> Self;
+    /// Reads the value.
+    fn load(&self, order: Ordering) -> Self::Value;
+    /// Writes the value.
+    fn store(&self, value: Self::Value, order: Ordering);
+    /// Writes `value` and returns what was there.
+    fn swap(&self, value: Self::Value, order: Ordering) -> Self::Value;
+    /// Writes `new` if the value is `current`; returns what was there, as `Ok` if it wrote.
+    ///
+    /// # Errors
+    ///
+    /// `Err` with the value found, which was not `current`.
+    fn compare_exchange(
+        &self,
+        current: Self::Value,
+        new: Self::Value,
+        success: Ordering,
+        failure: Ordering,
+    ) -> Result<Self::Value, Self::Value>;
+    /// As [`compare_exchange`](Self::compare_exchange), but may fail although the value matched:
+    /// one instruction pair less on load-linked machines, for use in a loop.
+    ///
+    /// # Errors
+    ///
+    /// `Err` with the value found.
+    fn compare_exchange_weak(
+        &self,
+        current: Self::Value,
+        new: Self::Value,
+        success: Ordering,
+        failure: Ordering,
+    ) -> Result<Self::Value, Self::Value>;
+    /// Adds, wrapping around; returns what was there.
+    fn fetch_add(&self, value: Self::Value, order: Ordering) -> Self::Value;
+    /// Subtracts, wrapping around; returns what was there.
+    fn fetch_sub(&self, value: Self::Value, order: Ordering) -> Self::Value;
+    /// Sets bits; returns what was there.
+    fn fetch_or(&self, value: Self::Value, order: Ordering) -> Self::Value;
+    /// Keeps only the bits of `value`; returns what was there.
+    fn fetch_and(&self, value: Self::Value, order: Ordering) -> Self::Value;
+}
+
+/// A pointer shared between threads; see [`AtomicInt`] for the operations.
+pub trait AtomicPointer<T>: Send + Sync + 'static {
+    /// An atomic that holds `pointer`.
+    fn new(pointer: *mut T) -> Self;
+    /// Reads the pointer.
+    fn load(&self, order: Ordering) -> *mut T;
+    /// Writes the pointer.
+    fn store(&self, pointer: *mut T, order: Ordering);
+    /// Writes `pointer` and returns what was there.
+    fn swap(&self, pointer: *mut T, order: Ordering) -> *mut T;
+    /// Writes `new` if the pointer is `current`; returns what was there, as `Ok` if it wrote.
+    ///
+    /// # Errors
+    ///
+    /// `Err` with the pointer found, which was not `current`.
+    fn compare_exchange(
+        &self,
+        current: *mut T,
+        new: *mut T,
+        success: Ordering,
+        failure: Ordering,
+    ) -> Result<*mut T, *mut T>;
+}
+
+macro_rules! real_integer {
+    ($($atomic:ident $value:ident)*) => {$(
+        impl AtomicInt for atomic::$atomic {
+            type Value = $value;
+
+            #[inline(always)]
+            fn new(value: $value) -> Self {
+                Self::new(value)
+            }
+            #[inline(always)]
+            fn load(&self, order: Ordering) -> $value {
+                self.load(order)
+            }
+            #[inline(always)]
+            fn store(&self, value: $value, order: Ordering) {
+                self.store(value, order);
+            }
+            #[inline(always)]
+            fn swap(&self, value: $value, order: Ordering) -> $value {
+                self.swap(value, order)
+            }
+            #[inline(always)]
+            fn compare_exchange(
+                &self,
+                current: $value,
+                new: $value,
+                success: Ordering,
+                failure: Ordering,
+            ) -> Result<$value, $value> {
+                self.compare_exchange(current, new, success, failure)
+            }
+            #[inline(always)]
+            fn compare_exchange_weak(
+                &self,
+                current: $value,
+                new: $value,
+                success: Ordering,
+                failure: Ordering,
+            ) -> Result<$value, $value> {
+                self.compare_exchange_weak(current, new, success, failure)
+            }
+            #[inline(always)]
+            fn fetch_add(&self, value: $value, order: Ordering) -> $value {
+                self.fetch_add(value, order)
+            }
+            #[inline(always)]
+            fn fetch_sub(&self, value: $value, order: Ordering) -> $value {
+                self.fetch_sub(value, order)
+            }
+            #[inline(always)]
+            fn fetch_or(&self, value: $value, order: Ordering) -> $value {
+                self.fetch_or(value, order)
+            }
+            #[inline(always)]
+            fn fetch_and(&self, value: $value, order: Ordering) -> $value {
+                self.fetch_and(value, order)
+            }
+        }
+    )*};
+}
+
+real_integer! { AtomicU8 u8 AtomicU32 u32 AtomicUsize usize }
+
+impl<T: 'static> AtomicPointer<T> for atomic::AtomicPtr<T> {
+    #[inline(always)]
+    fn new(pointer: *mut T) -> Self {
+        Self::new(pointer)
+    }
+    #[inline(always)]
+    fn load(&self, order: Ordering) -> *mut T {
+        self.load(order)
+    }
+    #[inline(always)]
+    fn store(&self, pointer: *mut T, order: Ordering) {
+        self.store(pointer, order);
+    }
+    #[inline(always)]
+    fn swap(&self, pointer: *mut T, order: Ordering) -> *mut T {
+        self.swap(pointer, order)
+    }
+    #[inline(always)]
+    fn compare_exchange(
+        &self,
+        current: *mut T,
+        new: *mut T,
+        success: Ordering,
+        failure: Ordering,
+    ) -> Result<*mut T, *mut T> {
+        self.compare_exchange(current, new, success, failure)
+    }
+}

@@ -1,0 +1,161 @@
+//! The real machine: Linux on x86-64 and aarch64.
+//!
+//! The only place of the lock crates that makes a system call. One file an idea: the futex, the
+//! asymmetric fences, the tick clock, the CPUs.
+
+mod cpus;
+mod fence;
+mod futex;
+mod ticks;
+
+pub use cpus::AffinityError;
+
+use core::sync::atomic;
+
+use super::{FutexWait, Ordering, Platform, Timestamp};
+
+/// The machine this program runs on.
+///
+/// Atomics are the CPU's, waiting is the kernel's private futex, time is `CLOCK_MONOTONIC`, and
+/// ticks are the TSC (x86-64) or CNTVCT (aarch64) where they are invariant.
+#[derive(Clone, Copy, Debug)]
+pub struct Linux;
+
+impl Platform for Linux {
+    type AtomicU8 = atomic::AtomicU8;
+    type AtomicU32 = atomic::AtomicU32;
+    type AtomicUsize = atomic::AtomicUsize;
+    type AtomicPtr<T: 'static> = atomic::AtomicPtr<T>;
+
+    #[inline(always)]
+    fn fence(order: Ordering) {
+        atomic::fence(order);
+    }
+
+    #[inline(always)]
+    fn light_fence() {
+        fence::light();
+    }
+
+    fn heavy_fence() {
+        fence::heavy();
+    }
+
+    #[inline(always)]
+    fn pause() {
+        // `spin_loop` is PAUSE on x86-64 and ISB SY on aarch64. Rust replaced YIELD by ISB there
+        // because YIELD is a no-op on cores without SMT (rust-lang/rust commit c064b6560b7c).
+        core::hint::spin_loop();
+    }
+
+    fn yield_now() {
+        // SAFETY: sched_yield takes no arguments and cannot fail on Linux.
+        unsafe { libc::sched_yield() };
+    }
+
+    #[inline]
+    fn now() -> Timestamp {
+        ticks::monotonic()
+    }
+
+    #[inline(always)]
+    fn ticks() -> u64 {
+        ticks::read()
+    }
+
+    fn ticks_per_second() -> u64 {
+        ticks::per_second()
+    }
+
+    fn futex_wait(word: &Self::AtomicU32, expected: u32, deadline: Option<Timestamp>) -> FutexWait {
+        futex::wait(word, expected, deadline)
+    }
+
+    fn futex_wake(address: *const Self::AtomicU32, count: u32) -> usize {
+        futex::wake(address, count)
+    }
+
+    fn futex_requeue(
+        from: &Self::AtomicU32,
+        expected: u32,
+        wake: u32,
+        to: *const Self::AtomicU32,
+        move_: u32,
+    ) -> Option<usize> {
+        futex::requeue(from, expected, wake, to, move_)
+    }
+
+    fn cpus() -> usize {
+        cpus::in_mask_cached()
+    }
+}
+
+impl Linux {
+    /// Whether light fences are free: whether membarrier(2) carries the cost for them.
+    ///
+    /// Decides it now if nothing has before: [`Platform::light_fence`] is a full fence until then.
+    pub fn fences_are_asymmetric() -> bool {
+        fence::choose()
+    }
+
+    /// Whether [`Platform::ticks`] reads a hardware counter that runs at a constant rate, rather
+    /// than the monotonic clock.
+    pub fn ticks_are_hardware() -> bool {
+        ticks::is_hardware()
+    }
+
+    /// The CPUs that the calling thread may run on, ascending.
+    pub fn affinity() -> std::vec::Vec<usize> {
+        cpus::mask()
+    }
+
+    /// Restricts the calling thread to the given CPUs.
+    ///
+    /// # Errors
+    ///
+    /// [`AffinityError`] if a CPU number is out of the kernel's range or the kernel refuses: no
+    /// CPU of the list is online and allowed to this process.
+    pub fn set_affinity(cpus: &[usize]) -> Result<(), AffinityError> {
+        cpus::set_mask(cpus)
+    }
+
+    /// How many threads can make progress at the same time: the affinity mask, cut further by the
+    /// CPU quota of the control group (v1 and v2). At least 1.
+    ///
+    /// Reads files and allocates: for choosing a number of threads, not for the path of a lock.
+    pub fn parallelism() -> usize {
+        cpus::parallelism()
+    }
+}
+
+extern crate std;
+
+/// Ends the process with a message for a failure that only a bug can cause.
+///
+/// It neither allocates, locks nor unwinds, because it is called from the middle of a lock.
+#[cold]
+fn die(operation: &str, errno: i32) -> ! {
+    let mut digits = [0_u8; 11];
+    let mut rest = errno.unsigned_abs();
+    let mut start = digits.len();
+    loop {
+        start -= 1;
+        digits[start] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    for part in [b"ondeck: ".as_slice(), operation.as_bytes(), b" failed with errno ", &digits[start..], b"\n"] {
+        // SAFETY: the pointer and length are of one live slice; write(2) only reads it.
+        unsafe { libc::write(libc::STDERR_FILENO, part.as_ptr().cast(), part.len()) };
+    }
+    // SAFETY: abort has no preconditions.
+    unsafe { libc::abort() }
+}
+
+/// The calling thread's errno.
+fn errno() -> i32 {
+    // SAFETY: the C library returns a pointer to this thread's own errno, valid while it lives.
+    unsafe { *libc::__errno_location() }
+}

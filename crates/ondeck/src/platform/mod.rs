@@ -1,0 +1,158 @@
+//! What a lock may ask of the machine it runs on.
+//!
+//! [`Platform`] is a parameter of every lock. It has no values, only associated types and
+//! functions, so that a lock generic over it costs nothing once it is compiled for one machine.
+//!
+//! What running the same locks on three machines (Linux, the loom model checker, coroutines in
+//! virtual time) taught, and where it shows in the trait:
+//!
+//! * **Construction is not `const`.** A model checker's atomics register themselves when they are
+//!   made, so [`AtomicInt::new`] cannot be `const`. A type that wants a constant initializer gives
+//!   it for the concrete [`Linux`].
+//! * **A wake takes an address, not a reference.** Once a lock is released its memory may be gone;
+//!   a wake may still be on its way. [`Platform::futex_wake`] therefore takes a raw pointer and
+//!   never reads through it.
+//! * **A failed attempt must not write.** A model checker explores a loop whose failing attempt
+//!   writes (an exchange of 1 over 1) for ever, because every turn looks like progress.
+//!   [`Platform::test_and_set`] is an exchange on a machine and a compare-exchange under a checker.
+//! * **Every turn of a waiting loop passes through the platform.** [`Platform::pause`] is a hint on
+//!   a machine, but a model checker has to run another thread there, and virtual time has to
+//!   advance. A loop that polls without it never ends on either.
+//! * **Time is a number.** A deadline is absolute, in nanoseconds of the platform's own monotonic
+//!   clock ([`Timestamp`]), so that a platform can own time altogether.
+
+mod atomic;
+mod linux;
+mod time;
+
+pub use atomic::{AtomicInt, AtomicPointer};
+pub use core::sync::atomic::Ordering;
+pub use linux::{AffinityError, Linux};
+pub use time::Timestamp;
+
+/// Why [`Platform::futex_wait`] came back.
+///
+/// Every outcome but [`TimedOut`](FutexWait::TimedOut) says only "look again": a caller re-checks
+/// its word and waits once more if it must.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use = "a wait that timed out must not be mistaken for a wake"]
+pub enum FutexWait {
+    /// A wake chose this thread, or the wait ended spuriously.
+    Woken,
+    /// The word did not hold the expected value when the wait began.
+    Mismatch,
+    /// A signal handler ran on this thread.
+    Interrupted,
+    /// The deadline passed.
+    TimedOut,
+}
+
+/// A machine that locks can run on: the real one, a model checker's, or a simulated one.
+///
+/// All functions are associated, none takes `self`: a platform is a type, never a value. None of
+/// them allocates on [`Linux`], and none panics.
+///
+/// # Memory ordering
+///
+/// Atomic operations take the [`Ordering`] of the C++20 model. A futex wake happens after
+/// everything its caller did before it, and a wait that a wake ended happens after that wake only
+/// if the word is then read with `Acquire`: the futex itself is not a synchronization operation of
+/// the memory model, and no lock may rely on it as one.
+pub trait Platform: Sized + Send + Sync + 'static {
+    /// A byte shared between threads.
+    type AtomicU8: AtomicInt<Value = u8>;
+    /// The 32-bit word that a futex works on.
+    type AtomicU32: AtomicInt<Value = u32>;
+    /// A machine word.
+    type AtomicUsize: AtomicInt<Value = usize>;
+    /// A pointer shared between threads.
+    type AtomicPtr<T: 'static>: AtomicPointer<T>;
+
+    /// Sets `flag` to 1 and says whether it was set before.
+    ///
+    /// One atomic read-modify-write. A platform may leave an already set flag unwritten, which no
+    /// other thread can tell apart; model checkers need that to see that a retry made no progress.
+    #[inline(always)]
+    fn test_and_set(flag: &Self::AtomicU8, order: Ordering) -> bool {
+        flag.swap(1, order) != 0
+    }
+
+    /// A fence of the memory model, as [`core::sync::atomic::fence`].
+    fn fence(order: Ordering);
+
+    /// The cheap half of an asymmetric pair of fences.
+    ///
+    /// Together with a [`heavy_fence`](Self::heavy_fence) of another thread it orders like two
+    /// `SeqCst` fences; two light fences together order nothing. On Linux with membarrier(2) it
+    /// only keeps the compiler in order; elsewhere it is a full fence.
+    fn light_fence();
+
+    /// The costly half of an asymmetric pair of fences: see [`light_fence`](Self::light_fence).
+    ///
+    /// On Linux a system call that interrupts every CPU now running a thread of this process,
+    /// some microseconds. Never call it on a fast path.
+    fn heavy_fence();
+
+    /// Tells the CPU that this is a turn of a waiting loop.
+    ///
+    /// PAUSE on x86-64, ISB on aarch64. Its length differs by a factor of more than a hundred
+    /// between machines: a lock that means a time must measure with [`ticks`](Self::ticks).
+    fn pause();
+
+    /// [`pause`](Self::pause), `count` times in a row.
+    #[inline]
+    fn pause_times(count: u32) {
+        for _ in 0..count {
+            Self::pause();
+        }
+    }
+
+    /// Offers the CPU to another runnable thread: sched_yield(2).
+    ///
+    /// Not a waiting strategy: the scheduler is free to return at once, and does. It is here for
+    /// the locks of the literature that use it.
+    fn yield_now();
+
+    /// The time on the monotonic clock, the one that deadlines are given in.
+    fn now() -> Timestamp;
+
+    /// The cheapest clock that advances at a constant rate on every CPU, in its own unit.
+    ///
+    /// TSC or CNTVCT where it is invariant, else the monotonic clock. Not serializing: the CPU may
+    /// read it some instructions early or late.
+    fn ticks() -> u64;
+
+    /// How many [`ticks`](Self::ticks) there are in a second.
+    ///
+    /// The first call may take a millisecond where the hardware does not tell; later ones are a
+    /// load.
+    fn ticks_per_second() -> u64;
+
+    /// Sleeps while `word` holds `expected`, until a wake or the deadline.
+    ///
+    /// Checking the word and going to sleep are one step with respect to
+    /// [`futex_wake`](Self::futex_wake) on the same address: no wake that follows a change of the
+    /// word is lost. May return spuriously.
+    fn futex_wait(word: &Self::AtomicU32, expected: u32, deadline: Option<Timestamp>) -> FutexWait;
+
+    /// Wakes at most `count` threads that sleep on the word at `address`; says how many.
+    ///
+    /// The address is only a name: it is never read, and may point to memory that is long gone.
+    fn futex_wake(address: *const Self::AtomicU32, count: u32) -> usize;
+
+    /// If `from` holds `expected`: wakes at most `wake` of its sleepers and moves at most `move_`
+    /// of the others to sleep on the word at `to`. Returns how many it woke and moved together,
+    /// or `None` if the word held another value.
+    fn futex_requeue(
+        from: &Self::AtomicU32,
+        expected: u32,
+        wake: u32,
+        to: *const Self::AtomicU32,
+        move_: u32,
+    ) -> Option<usize>;
+
+    /// How many CPUs the calling thread may run on, at least 1: its affinity mask.
+    ///
+    /// Where it is 1, spinning for another thread only delays that thread. Read once and cached.
+    fn cpus() -> usize;
+}
