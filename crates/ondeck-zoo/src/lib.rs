@@ -5,6 +5,10 @@
 //! a simulator can run the very code that is measured) and `src/peers/` (real implementations by
 //! others, on Linux only). Each file begins with the lock's source, a drawing of its state, its
 //! memory orderings, and one sentence on what it teaches. `docs/add-a-lock.md` says how to add one.
+//! [`registry`] names them all.
+//!
+//! The feature `peers-cpp` adds the peers written in C and C++ (Abseil, nsync, oneTBB, Concurrency
+//! Kit), whose libraries have to be installed.
 //!
 //! ```
 //! use ondeck::platform::Linux;
@@ -29,6 +33,8 @@ mod mutex;
 mod raw;
 
 pub mod locks;
+pub mod peers;
+pub mod registry;
 
 pub use info::{Fairness, LockInfo, Origin, Waiting};
 pub use mutex::Mutex;

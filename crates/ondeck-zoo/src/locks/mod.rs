@@ -18,6 +18,21 @@ macro_rules! portable_locks {
 }
 
 portable_locks! {
+    terrible_spinlock::TerribleSpinlock,
+    spinlock_amd::SpinlockAmd,
+    spinlock::Spinlock,
+    ticket_spinlock::TicketSpinlock,
+    ticket_mutex::TicketMutex,
     three_state_futex::ThreeStateFutex,
+    lockless_three_state::LocklessThreeState,
+    lockless_four_state::LocklessFourState,
+    spin_to_futex::SpinToFutex,
+    adaptive_futex::AdaptiveFutex,
+    semaphore_mutex::SemaphoreMutex,
+    go_three_state::GoThreeState,
+    go_spinbit::GoSpinbit,
+    srw_list::SrwList,
     mcs::Mcs,
+    clh::Clh,
+    anderson_array::AndersonArray,
 }

@@ -71,7 +71,11 @@ unsafe impl<P: Platform> RawLock<P> for ThreeStateFutex<P> {
 
     #[inline]
     unsafe fn lock(&self, (): &()) {
-        if self.word.compare_exchange(UNLOCKED, LOCKED, Ordering::Acquire, Ordering::Relaxed).is_err() {
+        if self
+            .word
+            .compare_exchange(UNLOCKED, LOCKED, Ordering::Acquire, Ordering::Relaxed)
+            .is_err()
+        {
             self.lock_slow();
         }
     }

@@ -176,6 +176,14 @@ impl Platform for Loom {
         loom::thread::yield_now();
     }
 
+    fn spin_again() {
+        loom::thread::yield_now();
+    }
+
+    fn spins(_count: u32) -> u32 {
+        1
+    }
+
     fn yield_now() {
         loom::thread::yield_now();
     }

@@ -107,6 +107,23 @@ pub trait Platform: Sized + Send + Sync + 'static {
         }
     }
 
+    /// A turn of a waiting loop that is not even a hint to the CPU: nothing at all on a machine.
+    ///
+    /// For locks that poll without [`pause`](Self::pause) because that is what they are about. A
+    /// model checker runs another thread here, or the loop would never end under it.
+    #[inline(always)]
+    fn spin_again() {}
+
+    /// How many turns a bounded spin of `count` turns really makes: `count`.
+    ///
+    /// A model checker cuts it to 1. Where a spin that found nothing goes on to another way of
+    /// waiting, one turn shows every interleaving of the hundredth, and a hundred would take for
+    /// ever to explore.
+    #[inline(always)]
+    fn spins(count: u32) -> u32 {
+        count
+    }
+
     /// Offers the CPU to another runnable thread: sched_yield(2).
     ///
     /// Not a waiting strategy: the scheduler is free to return at once, and does. It is here for

@@ -1,0 +1,231 @@
+//! The command line.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::builder::styling::{AnsiColor, Styles};
+use clap::{Args, Parser, Subcommand};
+use ondeck_lab::environment::{Pinning, Policy};
+
+/// The hidden first argument of the process that measures with one thread only.
+pub(crate) const ALONE: &str = "__alone";
+
+/// More threads than this are a typing mistake: the largest machines have some thousand CPUs, and
+/// the kernel's default limit for a process is of that order.
+const MOST_THREADS: usize = 4_096;
+
+const MOST_ROUNDS: usize = 100_000;
+const SHORTEST_ROUND: Duration = Duration::from_millis(1);
+const LONGEST_ROUND: Duration = Duration::from_secs(3_600);
+
+const STYLES: Styles = Styles::styled()
+    .header(AnsiColor::Green.on_default().bold())
+    .usage(AnsiColor::Green.on_default().bold())
+    .literal(AnsiColor::Cyan.on_default());
+
+/// Measure every known mutual-exclusion lock on this machine: which lock to use, and why.
+#[derive(Debug, Parser)]
+#[command(name = "ondeck", version, styles = STYLES, max_term_width = 100, after_help = "\
+Examples:
+  ondeck bench                          measure the suite, 60 to 120 s on 2 cores
+  ondeck bench --quick --locks std,parking_lot,glibc
+  ondeck list                           every lock and workload
+  ondeck costs                          what PAUSE, futex, fences and clocks cost here
+
+Exit codes: 0 done; 1 something could not be measured, the rest was; 2 wrong usage.")]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Measure locks against each other and write reports
+    Bench(Box<BenchOptions>),
+    /// List locks, workloads and groups
+    List(ListOptions),
+    /// Measure what the operations that locks are made of cost on this machine
+    Costs(CostsOptions),
+    /// Print a shell's completion script
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page, or write one for each command
+    Man {
+        /// Write `ondeck.1`, `ondeck-bench.1`, ... into this folder instead of printing
+        #[arg(long, value_name = "FOLDER")]
+        folder: Option<PathBuf>,
+    },
+    /// Print the JSON Schema of the reports that `--json` writes
+    Schema,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  ondeck bench
+  ondeck bench --quick
+  ondeck bench --locks 'glibc*,std' --workloads throughput --threads 1,2,4,8
+  ondeck bench --workloads throughput --work 100,500 --threads 8
+  ondeck bench --workloads wait --rounds 100 --json wait.json
+  ondeck bench --full --json full.json --csv full.csv --html full.html
+  ondeck bench --policy rr --workloads idle --locks sources
+
+Ctrl-C ends after the round under way and keeps what was measured, marked partial.")]
+pub(crate) struct BenchOptions {
+    /// Locks to measure: names, patterns with `*` and `?`, or groups, separated by commas
+    #[arg(short, long, value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) locks: Option<Vec<String>>,
+
+    /// Workloads to run: names or patterns, and `costs`, separated by commas
+    #[arg(short, long, value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) workloads: Option<Vec<String>>,
+
+    /// Numbers of threads, separated by commas
+    #[arg(short, long, value_name = "COUNTS", value_delimiter = ',', value_parser = thread_count)]
+    pub(crate) threads: Option<Vec<usize>>,
+
+    /// Length of a round, as `100ms` or `2s`; for wait and idle, how long runs are repeated in a
+    /// lock's turn
+    #[arg(short, long, value_name = "TIME", value_parser = round_length)]
+    pub(crate) duration: Option<Duration>,
+
+    /// Rounds of each lock in each situation; runs of wait and idle
+    #[arg(short, long, value_name = "COUNT", value_parser = round_count)]
+    pub(crate) rounds: Option<usize>,
+
+    /// Work inside the critical section and outside of it for throughput, in nanoseconds
+    #[arg(long, value_name = "SECTION,OUTSIDE", value_parser = work)]
+    pub(crate) work: Option<(u64, u64)>,
+
+    /// Where threads run: `none` (the scheduler decides), `each` (one CPU a thread, in turn), or
+    /// a list of CPUs as `0,2`
+    #[arg(long, value_name = "HOW", default_value = "none")]
+    pub(crate) pin: Pinning,
+
+    /// Scheduling policy of the threads: `other`, `batch`, `fifo`, `rr`
+    #[arg(long, value_name = "POLICY", default_value = "other")]
+    pub(crate) policy: Policy,
+
+    /// A run of under 20 seconds, to see that everything works
+    #[arg(short, long, conflicts_with = "full")]
+    pub(crate) quick: bool,
+
+    /// As the sources measured: every lock, 100 runs of wait and 1,000 of idle; takes hours
+    #[arg(long)]
+    pub(crate) full: bool,
+
+    /// How long nobody may make progress before a lock is reported as stuck
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = stall_limit)]
+    pub(crate) stall_limit: Duration,
+
+    /// Seed of the order in which locks take turns
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    pub(crate) seed: u64,
+
+    #[command(flatten)]
+    pub(crate) outputs: Outputs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListOptions {
+    /// Locks to list: names, patterns or groups, separated by commas
+    #[arg(short, long, value_name = "NAMES", value_delimiter = ',', default_value = "all")]
+    pub(crate) locks: Vec<String>,
+
+    /// Also show each lock's source and what it teaches
+    #[arg(long)]
+    pub(crate) long: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CostsOptions {
+    /// Rounds of each operation
+    #[arg(short, long, value_name = "COUNT", default_value = "11", value_parser = round_count)]
+    pub(crate) rounds: usize,
+
+    #[command(flatten)]
+    pub(crate) outputs: Outputs,
+}
+
+/// Where reports go.
+#[derive(Debug, Args)]
+pub(crate) struct Outputs {
+    /// Write the report as JSON
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+
+    /// Write one row for each workload, lock, number of threads and metric
+    #[arg(long, value_name = "FILE")]
+    pub(crate) csv: Option<PathBuf>,
+
+    /// Write a page with plots that needs no network
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+}
+
+fn thread_count(word: &str) -> Result<usize, String> {
+    in_range(word, 1, MOST_THREADS, "threads")
+}
+
+fn round_count(word: &str) -> Result<usize, String> {
+    in_range(word, 1, MOST_ROUNDS, "rounds")
+}
+
+fn in_range(word: &str, least: usize, most: usize, what: &str) -> Result<usize, String> {
+    match word.trim().parse::<usize>() {
+        Ok(count) if (least..=most).contains(&count) => Ok(count),
+        Ok(_) => Err(format!("use {least} to {most} {what}")),
+        Err(_) => Err(format!("not a whole number; use {least} to {most} {what}")),
+    }
+}
+
+fn round_length(word: &str) -> Result<Duration, String> {
+    time(word, SHORTEST_ROUND, LONGEST_ROUND)
+}
+
+fn stall_limit(word: &str) -> Result<Duration, String> {
+    time(word, Duration::from_millis(100), LONGEST_ROUND)
+}
+
+fn time(word: &str, least: Duration, most: Duration) -> Result<Duration, String> {
+    let shown = |time| humantime::format_duration(time);
+    match humantime::parse_duration(word) {
+        Ok(time) if (least..=most).contains(&time) => Ok(time),
+        Ok(_) => Err(format!("use {} to {}", shown(least), shown(most))),
+        Err(_) => Err("not a time; write a number with its unit, as `100ms` or `2s`".to_owned()),
+    }
+}
+
+fn work(word: &str) -> Result<(u64, u64), String> {
+    /// A section of a second is not a critical section any more.
+    const MOST_NANOS: u64 = 1_000_000_000;
+    let nanos = |part: &str| part.trim().parse::<u64>().ok().filter(|&nanos| nanos <= MOST_NANOS);
+    match word.split_once(',').map(|(section, outside)| (nanos(section), nanos(outside))) {
+        Some((Some(section), Some(outside))) => Ok((section, outside)),
+        _ => Err("write two whole numbers of nanoseconds up to 1000000000, as `100,500`".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn absurd_values_are_refused_with_the_range() {
+        assert!(thread_count("0").is_err_and(|error| error.contains("1 to 4096")));
+        assert!(thread_count("-3").is_err());
+        assert!(thread_count("99999999999999999999").is_err());
+        assert!(round_length("0s").is_err_and(|error| error.contains("1ms")));
+        assert!(round_length("10").is_err_and(|error| error.contains("unit")));
+        assert!(work("100").is_err());
+        assert_eq!(work("100, 500"), Ok((100, 500)));
+    }
+}

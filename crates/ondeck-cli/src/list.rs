@@ -1,0 +1,47 @@
+//! `ondeck list`.
+
+use std::fmt::Write;
+
+use ondeck_lab::report::table;
+use ondeck_lab::select;
+use ondeck_lab::workload::{Subject, WORKLOADS};
+
+use crate::cli::ListOptions;
+use crate::output;
+use crate::{Ending, Usage, bench};
+
+pub(crate) fn run(options: &ListOptions) -> Result<Ending, Usage> {
+    let subjects =
+        select::locks(&Subject::all(), &options.locks).map_err(|error| Usage(error.to_string()))?;
+    let rows: Vec<_> = subjects.iter().map(bench::lock_row).collect();
+    let mut text = String::new();
+    if options.long {
+        for row in &rows {
+            _ = writeln!(
+                text,
+                "{}\n  {}, {}; {} bytes, {} more for each thread{}\n  teaches: {}\n  source:  {}",
+                row.name,
+                row.waiting,
+                row.fairness,
+                row.size_bytes,
+                row.context_bytes,
+                if row.touches_after_release { "; touches memory after release" } else { "" },
+                row.teaches,
+                row.source
+            );
+        }
+    } else {
+        _ = writeln!(text, "{}", table::locks(&rows, output::colours()));
+        _ = writeln!(text, "\n{} locks. bytes: the lock; +thread: what each thread brings to it.", rows.len());
+    }
+    text.push_str("\nworkloads\n");
+    for workload in WORKLOADS {
+        _ = writeln!(text, "  {:12} {}", workload.name, workload.about);
+    }
+    _ = writeln!(text, "  {:12} Cost of the operations that locks are made of", "costs");
+    text.push_str("\ngroups\n");
+    for (group, what) in select::GROUPS {
+        _ = writeln!(text, "  {group:12} {what}");
+    }
+    output::print(&text)
+}

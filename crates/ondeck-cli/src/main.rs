@@ -1,0 +1,73 @@
+//! The `ondeck` command.
+//!
+//! Exit codes: 0 everything asked for was done; 1 something could not be measured (a stuck lock, a
+//! refused setting, an interruption) and the rest was; 2 the command line or a file is wrong and
+//! nothing was measured.
+
+mod bench;
+mod cli;
+mod costs;
+mod generate;
+mod list;
+mod output;
+mod progress;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use ondeck_lab::{alone, workload::Subject};
+
+use crate::cli::{Cli, Command};
+
+/// A user's mistake: what is wrong and what to do, in one message.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Usage(String);
+
+/// How a command ended when it did not fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ending {
+    /// Everything was done.
+    Whole,
+    /// Something is missing; it was reported.
+    Lacking,
+}
+
+fn main() -> ExitCode {
+    // Before anything can make a thread: this process may be the one that must have only one.
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if arguments.first().is_some_and(|first| first == cli::ALONE) {
+        return match alone::answer(&with_baseline(), &arguments[1..]) {
+            Some(answer) => {
+                println!("{answer}");
+                ExitCode::SUCCESS
+            }
+            None => ExitCode::from(2),
+        };
+    }
+
+    let cli = Cli::parse();
+    let ended = match cli.command {
+        Command::Bench(options) => bench::run(&options),
+        Command::List(options) => list::run(&options),
+        Command::Costs(options) => costs::run(&options),
+        Command::Completions { shell } => generate::completions(shell),
+        Command::Man { folder } => generate::man(folder.as_deref()),
+        Command::Schema => generate::schema(),
+    };
+    match ended {
+        Ok(Ending::Whole) => ExitCode::SUCCESS,
+        Ok(Ending::Lacking) => ExitCode::from(1),
+        Err(error) => {
+            anstream::eprintln!("error: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Every lock, and the one that does nothing.
+fn with_baseline() -> Vec<Subject> {
+    let mut subjects = Subject::all();
+    subjects.push(Subject::baseline());
+    subjects
+}

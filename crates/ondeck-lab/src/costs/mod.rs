@@ -1,0 +1,175 @@
+//! `costs`: what the operations that locks are made of cost on this machine.
+//!
+//! The rows are those of the sources: PAUSE 1, 10, 30 and 100 times and yielding (Go's issue
+//! 68578), read-modify-writes and the clock (Skarupke), system calls, sleeping and waking
+//! (Lockless), and the two fences and the cache line that the asymmetric designs turn on.
+
+mod two_threads;
+
+use std::hint::black_box;
+
+use ondeck::platform::{Linux, Ordering, Platform, Timestamp};
+
+use crate::clock::TickScale;
+use crate::results::Cost;
+use crate::summary::Spread;
+
+/// One operation: how to time it once, in nanoseconds for one.
+struct Operation {
+    group: &'static str,
+    name: &'static str,
+    time: Box<dyn FnMut() -> Timing>,
+}
+
+/// Nanoseconds for one operation, or why there are none.
+type Timing = Result<f64, String>;
+
+/// Measures every operation, `rounds` times each, operations taking turns; `progress` hears each
+/// operation's name and the share of the work that lies behind.
+pub fn measure(rounds: usize, mut progress: impl FnMut(&str, f64), cancelled: impl Fn() -> bool) -> Vec<Cost> {
+    let mut operations = operations();
+    let mut timings: Vec<Vec<f64>> = vec![Vec::new(); operations.len()];
+    let mut refused: Vec<Option<String>> = vec![None; operations.len()];
+    let total = (rounds * operations.len()).max(1);
+    for round in 0..rounds {
+        for index in 0..operations.len() {
+            if cancelled() {
+                break;
+            }
+            let operation = &mut operations[index];
+            progress(operation.name, (round * timings.len() + index) as f64 / total as f64);
+            if refused[index].is_some() {
+                continue;
+            }
+            match (operation.time)() {
+                Ok(nanos) => timings[index].push(nanos),
+                Err(reason) => refused[index] = Some(reason),
+            }
+        }
+    }
+    operations
+        .iter()
+        .zip(timings)
+        .zip(refused)
+        .filter(|((_, timings), refused)| !timings.is_empty() || refused.is_some())
+        .map(|((operation, timings), refused)| {
+            let spread = Spread::of(&timings);
+            Cost {
+                group: operation.group.to_owned(),
+                operation: operation.name.to_owned(),
+                median: spread.median,
+                p25: spread.p25,
+                p75: spread.p75,
+                n: timings.len(),
+                refused,
+            }
+        })
+        .collect()
+}
+
+fn operations() -> Vec<Operation> {
+    let mut list = Vec::new();
+    let mut add = |group, name, time: Box<dyn FnMut() -> Timing>| list.push(Operation { group, name, time });
+    let word = || <Linux as Platform>::AtomicU32::new(0);
+
+    add("waiting", "PAUSE", alone(Linux::pause));
+    add("waiting", "PAUSE x10", alone(|| Linux::pause_times(10)));
+    add("waiting", "PAUSE x30", alone(|| Linux::pause_times(30)));
+    add("waiting", "PAUSE x100", alone(|| Linux::pause_times(100)));
+    add("waiting", "sched_yield, nobody else to run", alone(Linux::yield_now));
+    add("waiting", "sched_yield, a busy thread on the CPU", Box::new(two_threads::yield_to_hog));
+
+    let cell = word();
+    add("atomics", "load", alone(move || _ = black_box(cell.load(Ordering::Acquire))));
+    let cell = word();
+    add("atomics", "store, release", alone(move || black_box(&cell).store(1, Ordering::Release)));
+    let cell = word();
+    add("atomics", "exchange", alone(move || _ = black_box(cell.swap(1, Ordering::AcqRel))));
+    let cell = word();
+    add("atomics", "compare-exchange", alone(move || {
+        _ = black_box(cell.compare_exchange(0, 0, Ordering::AcqRel, Ordering::Relaxed));
+    }));
+    let cell = word();
+    add("atomics", "fetch-add", alone(move || _ = black_box(cell.fetch_add(1, Ordering::AcqRel))));
+
+    add("fences", "full fence", alone(|| Linux::fence(Ordering::SeqCst)));
+    add("fences", "light fence", alone(Linux::light_fence));
+    add("fences", "heavy fence, siblings asleep", Box::new(|| heavy_fence_supported().map(|()| per_operation(Linux::heavy_fence))));
+    add("fences", "heavy fence, a sibling running", Box::new(|| {
+        heavy_fence_supported()?;
+        two_threads::beside_running_sibling(|| per_operation(Linux::heavy_fence))
+    }));
+
+    add("clocks", "ticks", alone(|| _ = black_box(Linux::ticks())));
+    add("clocks", "clock_gettime, monotonic", alone(|| _ = black_box(Linux::now())));
+
+    add("futex", "bare system call", alone(|| _ = black_box(nix::unistd::getppid())));
+    let cell = word();
+    add("futex", "wake without a waiter", alone(move || _ = black_box(Linux::futex_wake(&raw const cell, 1))));
+    let cell = word();
+    add("futex", "wait, value differs", alone(move || _ = black_box(Linux::futex_wait(&cell, 1, None))));
+    let cell = word();
+    add("futex", "wait, deadline has passed", alone(move || {
+        _ = black_box(Linux::futex_wait(&cell, 0, Some(Timestamp::from_nanos(0))));
+    }));
+    add("futex", "wake to run, same CPU", Box::new(|| two_threads::futex_handover(false)));
+    add("futex", "wake to run, other CPU", Box::new(|| two_threads::futex_handover(true)));
+
+    add("cache", "line to another CPU and back", Box::new(two_threads::line_round_trip));
+    list
+}
+
+/// An operation that one thread does again and again.
+fn alone(mut operation: impl FnMut() + 'static) -> Box<dyn FnMut() -> Timing> {
+    Box::new(move || Ok(per_operation(&mut operation)))
+}
+
+/// Repeats the operation until the clock can tell, and returns the time of one.
+fn per_operation(mut operation: impl FnMut()) -> f64 {
+    /// Ten thousand times what reading the clock costs.
+    const LONG_ENOUGH_NANOS: f64 = 200_000.0;
+    let scale = TickScale::get();
+    let mut repeats = 1_u32;
+    loop {
+        let start = Linux::ticks();
+        for _ in 0..repeats {
+            operation();
+        }
+        let nanos = scale.between(start, Linux::ticks());
+        if nanos >= LONG_ENOUGH_NANOS || repeats >= 1 << 24 {
+            return nanos / f64::from(repeats);
+        }
+        repeats *= 2;
+    }
+}
+
+fn heavy_fence_supported() -> Result<(), String> {
+    if Linux::fences_are_asymmetric() {
+        Ok(())
+    } else {
+        Err("membarrier(2) is missing or refused: light and heavy fences are both full".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_operation_costs_something_or_says_why_not() {
+        let mut names = Vec::new();
+        let costs = measure(1, |name, _| names.push(name.to_owned()), || false);
+        assert_eq!(names.len(), costs.len());
+        for cost in &costs {
+            assert!(cost.refused.is_some() || cost.median > 0.0, "{cost:?}");
+        }
+        let of = |name: &str| costs.iter().find(|cost| cost.operation == name).expect(name).median;
+        // A margin of five, because a test machine may be busy.
+        assert!(of("PAUSE x100") > 20.0 * of("PAUSE") / 5.0);
+    }
+
+    #[test]
+    fn a_cancelled_measurement_measures_nothing_more() {
+        assert!(measure(5, |_, _| (), || true).is_empty());
+    }
+}

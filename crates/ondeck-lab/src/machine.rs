@@ -1,0 +1,193 @@
+//! A description of the machine and of this build, for the report.
+//!
+//! Everything here is best effort: a file that is missing leaves a field empty, it never fails a
+//! run.
+
+#[cfg(target_env = "gnu")]
+use std::ffi::CStr;
+use std::fs;
+use std::path::Path;
+
+use ondeck::platform::Linux;
+
+use crate::clock;
+use crate::results::{Build, Machine};
+
+/// Describes the machine that this process runs on.
+pub fn describe() -> Machine {
+    let cpu_info = read("/proc/cpuinfo");
+    let name = nix::sys::utsname::uname().ok();
+    let word = |part: Option<&std::ffi::OsStr>| part.map_or(String::new(), |part| part.to_string_lossy().into_owned());
+    Machine {
+        cpu: field(&cpu_info, "model name").or_else(|| field(&cpu_info, "CPU part")).unwrap_or_default(),
+        architecture: std::env::consts::ARCH.to_owned(),
+        cpus: list_length(&read("/sys/devices/system/cpu/online")).unwrap_or(0),
+        cores: cores(),
+        smt: trimmed("/sys/devices/system/cpu/smt/active").map(|active| active == "1"),
+        usable_cpus: Linux::parallelism(),
+        numa_nodes: list_length(&read("/sys/devices/system/node/online")),
+        caches: caches(),
+        memory_bytes: memory(),
+        kernel: name.as_ref().map_or(String::new(), |name| {
+            format!("{} {}", word(Some(name.sysname())), word(Some(name.release())))
+        }),
+        libc: libc_version(),
+        scheduler: scheduler(),
+        virtualized: hypervisor(&cpu_info),
+        clock: clock::name().to_owned(),
+        clock_source: trimmed("/sys/devices/system/clocksource/clocksource0/current_clocksource")
+            .unwrap_or_default(),
+        governor: trimmed("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        load_average: load_average(),
+    }
+}
+
+/// Describes the program that is running.
+pub fn build() -> Build {
+    let known = |value: &str| (!value.is_empty() && !value.starts_with("VERGEN_")).then(|| value.to_owned());
+    Build {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        rustc: env!("VERGEN_RUSTC_SEMVER").to_owned(),
+        opt_level: env!("VERGEN_CARGO_OPT_LEVEL").to_owned(),
+        target: env!("VERGEN_CARGO_TARGET_TRIPLE").to_owned(),
+        target_features: option_env!("ONDECK_TARGET_FEATURES").unwrap_or_default().to_owned(),
+        commit: option_env!("VERGEN_GIT_SHA").and_then(known).map(|commit| {
+            let dirty = option_env!("VERGEN_GIT_DIRTY") == Some("true");
+            if dirty { format!("{commit}-dirty") } else { commit }
+        }),
+    }
+}
+
+/// The load average of one minute; 0 where the kernel does not tell.
+pub fn load_average() -> f64 {
+    read("/proc/loadavg").split_whitespace().next().and_then(|load| load.parse().ok()).unwrap_or(0.0)
+}
+
+fn read(path: impl AsRef<Path>) -> String {
+    fs::read_to_string(path).unwrap_or_default()
+}
+
+fn trimmed(path: impl AsRef<Path>) -> Option<String> {
+    let text = read(path);
+    let text = text.trim();
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+/// The value of the first line `name : value`.
+fn field(text: &str, name: &str) -> Option<String> {
+    text.lines()
+        .filter_map(|line| line.split_once(':'))
+        .find(|(key, _)| key.trim() == name)
+        .map(|(_, value)| value.trim().to_owned())
+}
+
+/// How many numbers a kernel list such as `0-3,8` names.
+fn list_length(list: &str) -> Option<usize> {
+    list.trim()
+        .split(',')
+        .map(|range| match range.split_once('-') {
+            Some((first, last)) => {
+                Some(last.parse::<usize>().ok()?.checked_sub(first.parse().ok()?)? + 1)
+            }
+            None => range.parse::<usize>().ok().map(|_| 1),
+        })
+        .sum()
+}
+
+/// Distinct sets of sibling threads are distinct cores.
+fn cores() -> Option<usize> {
+    let mut siblings: Vec<String> = (0..)
+        .map(|cpu| format!("/sys/devices/system/cpu/cpu{cpu}"))
+        .take_while(|folder| Path::new(folder).exists())
+        .filter_map(|folder| trimmed(format!("{folder}/topology/thread_siblings_list")))
+        .collect();
+    siblings.sort_unstable();
+    siblings.dedup();
+    (!siblings.is_empty()).then_some(siblings.len())
+}
+
+fn caches() -> Vec<String> {
+    (0..)
+        .map(|index| format!("/sys/devices/system/cpu/cpu0/cache/index{index}"))
+        .take_while(|folder| Path::new(folder).exists())
+        .filter_map(|folder| {
+            let kind = match trimmed(format!("{folder}/type"))?.as_str() {
+                "Data" => "d",
+                "Instruction" => "i",
+                _ => "",
+            };
+            let size = trimmed(format!("{folder}/size"))?;
+            let size = size.strip_suffix('K').map_or_else(|| size.clone(), |size| format!("{size} KiB"));
+            Some(format!("L{}{kind} {size}", trimmed(format!("{folder}/level"))?))
+        })
+        .collect()
+}
+
+fn memory() -> u64 {
+    field(&read("/proc/meminfo"), "MemTotal")
+        .and_then(|total| total.split_whitespace().next()?.parse::<u64>().ok())
+        .map_or(0, |kibibytes| kibibytes * 1024)
+}
+
+#[cfg(target_env = "gnu")]
+fn libc_version() -> String {
+    // SAFETY: returns a constant string with a terminator.
+    let version = unsafe { CStr::from_ptr(libc::gnu_get_libc_version()) };
+    format!("glibc {}", version.to_string_lossy())
+}
+
+#[cfg(not(target_env = "gnu"))]
+fn libc_version() -> String {
+    format!("{} (no version to ask)", if cfg!(target_env = "musl") { "musl" } else { "unknown" })
+}
+
+fn scheduler() -> String {
+    // SAFETY: asks about the calling thread; takes and returns integers.
+    match unsafe { libc::sched_getscheduler(0) } & !libc::SCHED_RESET_ON_FORK {
+        libc::SCHED_OTHER => "SCHED_OTHER".to_owned(),
+        libc::SCHED_BATCH => "SCHED_BATCH".to_owned(),
+        libc::SCHED_IDLE => "SCHED_IDLE".to_owned(),
+        libc::SCHED_FIFO => "SCHED_FIFO".to_owned(),
+        libc::SCHED_RR => "SCHED_RR".to_owned(),
+        other => format!("policy {other}"),
+    }
+}
+
+/// The hypervisor, if there is one: the CPU's own flag on x86, the firmware's words elsewhere.
+fn hypervisor(cpu_info: &str) -> Option<String> {
+    let named = trimmed("/sys/hypervisor/type").or_else(|| {
+        let vendor = trimmed("/sys/class/dmi/id/sys_vendor")?;
+        ["QEMU", "Amazon EC2", "Google", "Microsoft Corporation", "VMware, Inc.", "Xen", "innotek GmbH"]
+            .contains(&vendor.as_str())
+            .then_some(vendor)
+    });
+    let flagged = field(cpu_info, "flags").is_some_and(|flags| flags.split_whitespace().any(|flag| flag == "hypervisor"));
+    match (named, flagged) {
+        (_, false) if cfg!(target_arch = "x86_64") => None,
+        (Some(name), _) => Some(name),
+        (None, true) => Some("unknown".to_owned()),
+        (None, false) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kernel_lists_are_counted() {
+        assert_eq!(list_length("0-3,8\n"), Some(5));
+        assert_eq!(list_length("0"), Some(1));
+        assert_eq!(list_length(""), None);
+        assert_eq!(list_length("3-1"), None);
+    }
+
+    #[test]
+    fn this_machine_has_a_cpu_and_a_kernel() {
+        let machine = describe();
+        assert!(machine.cpus >= 1 && machine.usable_cpus >= 1, "{machine:?}");
+        assert!(machine.kernel.starts_with("Linux "), "{machine:?}");
+        assert!(machine.memory_bytes > 1 << 20, "{machine:?}");
+        assert!(!build().rustc.is_empty());
+    }
+}

@@ -1,0 +1,216 @@
+//! What a run will measure: stages of cells, each with its share of the time.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::alone::Helper;
+use crate::environment::Placement;
+use crate::workload::{Subject, WorkloadInfo};
+
+/// How much to measure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// Under 20 seconds: to see that everything works.
+    Quick,
+    /// One to two minutes.
+    Suite,
+    /// As the sources did: 100 runs of `wait`, 1,000 of `idle`, every lock. Hours, with locks that
+    /// collapse.
+    Full,
+}
+
+/// What a user asks for; unset fields are chosen by the extent.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// How much to measure.
+    pub extent: Extent,
+    /// The locks, or the extent's own choice for each workload.
+    pub locks: Option<Vec<Subject>>,
+    /// The workloads.
+    pub workloads: Vec<WorkloadInfo>,
+    /// Numbers of threads, for every workload that has a choice.
+    pub threads: Option<Vec<usize>>,
+    /// Length of a timed round.
+    pub round: Option<Duration>,
+    /// Rounds of each series; runs of counted workloads.
+    pub rounds: Option<usize>,
+    /// Critical section and outside work in nanoseconds, instead of the suite's two pairs.
+    pub work: Option<(u64, u64)>,
+    /// Where threads run.
+    pub placement: Placement,
+    /// For how long nobody may make progress before a lock counts as stuck.
+    pub stall_limit: Duration,
+    /// How to measure in a process of one thread; without it that part is left out.
+    pub helper: Option<Helper>,
+    /// The seed of the order in which locks take turns.
+    pub seed: u64,
+}
+
+/// Locks that are measured against each other in the same situation, taking turns.
+#[derive(Clone, Debug)]
+pub struct Stage {
+    /// The workload.
+    pub workload: WorkloadInfo,
+    /// The locks that take turns.
+    pub subjects: Vec<Subject>,
+    /// How many threads.
+    pub threads: usize,
+    /// Work inside and outside of the section, in nanoseconds.
+    pub work: (u64, u64),
+    /// In a process of one thread.
+    pub alone: bool,
+    /// Parameters as they stand in reports.
+    pub params: BTreeMap<String, String>,
+    /// How long a turn of a timed workload is, or how long runs of a counted one are repeated in
+    /// a turn.
+    pub turn: Duration,
+    /// How many turns each lock has.
+    pub turns: usize,
+    /// Runs after which a counted workload has enough.
+    pub most_runs: usize,
+    /// When a run of a counted workload is cut off: locks that collapse would take minutes.
+    pub longest_run: Duration,
+}
+
+impl Stage {
+    /// The time that the stage is meant to take, warm-up included.
+    pub fn planned(&self) -> Duration {
+        self.cost_of_turn() * (self.turns as u32 + 1) * self.subjects.len() as u32
+    }
+
+    /// The time that one turn of one lock is meant to take.
+    pub fn cost_of_turn(&self) -> Duration {
+        /// Making threads, joining them, starting a process: measured at 1 to 2 ms.
+        const AROUND: Duration = Duration::from_millis(2);
+        self.turn + AROUND
+    }
+}
+
+/// Pairs of each thread in a run of `wait` and `idle`: the source's number.
+pub const PAIRS_PER_RUN: u32 = 16_384;
+
+/// Threads of `wait` and `idle`: the source's number.
+const RUN_THREADS: usize = 16;
+
+/// Section and outside work of the suite, in nanoseconds: the lock alone, and a lock in a program.
+const SUITE_WORK: [(u64, u64); 2] = [(0, 0), (100, 500)];
+
+/// Turns a request into stages, in the order in which they run.
+pub fn stages(request: &Request, everything: &[Subject]) -> Vec<Stage> {
+    let chosen = |group: &str| {
+        request.locks.clone().unwrap_or_else(|| {
+            let group = if request.extent == Extent::Full { "all" } else { group };
+            crate::select::locks(everything, &[group.to_owned()]).unwrap_or_default()
+        })
+    };
+    let mut stages = Vec::new();
+    for workload in &request.workloads {
+        match workload.name {
+            "uncontended" => stages.extend(uncontended(request, *workload, &chosen("all"))),
+            _ if workload.counted => stages.extend(counted(request, *workload, &chosen("runs"))),
+            _ => stages.extend(timed(request, *workload, &chosen("headline"))),
+        }
+    }
+    stages
+}
+
+fn uncontended(request: &Request, workload: WorkloadInfo, subjects: &[Subject]) -> Vec<Stage> {
+    let (turn, turns) = match request.extent {
+        Extent::Quick => (Duration::from_millis(2), 3),
+        Extent::Suite => (Duration::from_millis(10), 7),
+        Extent::Full => (Duration::from_millis(50), 15),
+    };
+    let mut with_baseline = vec![Subject::baseline()];
+    with_baseline.extend(subjects.iter().cloned());
+    let stage = |alone: bool| Stage {
+        workload,
+        subjects: with_baseline.clone(),
+        threads: 1,
+        work: (0, 0),
+        alone,
+        params: [("process".to_owned(), if alone { "single-threaded" } else { "multi-threaded" }.to_owned())]
+            .into(),
+        turn: request.round.unwrap_or(turn),
+        turns: request.rounds.unwrap_or(turns),
+        most_runs: usize::MAX,
+        longest_run: Duration::MAX,
+    };
+    let mut stages = vec![stage(false)];
+    if request.helper.is_some() {
+        stages.push(stage(true));
+    }
+    stages
+}
+
+fn timed(request: &Request, workload: WorkloadInfo, subjects: &[Subject]) -> Vec<Stage> {
+    let (turn, turns) = match request.extent {
+        Extent::Quick => (Duration::from_millis(20), 3),
+        Extent::Suite => (Duration::from_millis(80), 5),
+        Extent::Full => (Duration::from_secs(1), 11),
+    };
+    let works = request.work.map_or(SUITE_WORK.to_vec(), |work| vec![work]);
+    let mut stages = Vec::new();
+    for work in works {
+        let counts = request.threads.clone().unwrap_or_else(|| match (request.extent, work == SUITE_WORK[0]) {
+            (Extent::Quick, true) => vec![1, 2, 8],
+            (Extent::Quick, false) => vec![8],
+            (Extent::Suite, true) => vec![1, 2, 4, 8, 16, 32],
+            (Extent::Suite, false) => vec![2, 8, 16],
+            (Extent::Full, _) => vec![1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64],
+        });
+        for threads in counts {
+            stages.push(Stage {
+                workload,
+                subjects: subjects.to_vec(),
+                threads,
+                work,
+                alone: false,
+                params: [
+                    ("section_ns".to_owned(), work.0.to_string()),
+                    ("outside_ns".to_owned(), work.1.to_string()),
+                ]
+                .into(),
+                turn: request.round.unwrap_or(turn),
+                turns: request.rounds.unwrap_or(turns),
+                most_runs: usize::MAX,
+                longest_run: Duration::MAX,
+            });
+        }
+    }
+    stages
+}
+
+fn counted(request: &Request, workload: WorkloadInfo, subjects: &[Subject]) -> Vec<Stage> {
+    // The source makes ten times as many runs of `idle`, because long idles are rarer.
+    let source_runs = if workload.name == "idle" { 1_000 } else { 100 };
+    let (turn, turns) = match request.extent {
+        Extent::Quick => (Duration::from_millis(1), 1),
+        Extent::Suite => (Duration::from_millis(250), 3),
+        Extent::Full => (Duration::MAX, 1),
+    };
+    let (turn, turns, most_runs) = match request.rounds {
+        // One run a turn, so that the locks take turns run by run.
+        Some(runs) => (Duration::ZERO, runs, runs),
+        None if request.extent == Extent::Full => (Duration::ZERO, source_runs, source_runs),
+        None => (request.round.unwrap_or(turn), turns, source_runs),
+    };
+    let longest_run = match request.extent {
+        Extent::Quick => Duration::from_millis(300),
+        Extent::Suite => Duration::from_secs(2),
+        Extent::Full => Duration::MAX,
+    };
+    let counts = request.threads.clone().unwrap_or_else(|| vec![RUN_THREADS]);
+    let stage = |threads| Stage {
+        workload,
+        subjects: subjects.to_vec(),
+        threads,
+        work: (0, 0),
+        alone: false,
+        params: [("pairs_per_thread".to_owned(), PAIRS_PER_RUN.to_string())].into(),
+        turn,
+        turns,
+        most_runs,
+        longest_run,
+    };
+    counts.into_iter().map(stage).collect()
+}

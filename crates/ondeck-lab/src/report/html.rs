@@ -1,0 +1,33 @@
+//! The HTML report: one file that needs no network and no JavaScript.
+//!
+//! Each figure is drawn twice, for a wide and for a narrow page, because a picture that merely
+//! shrinks takes its text along; a style sheet shows the one that fits. Colours are named in
+//! [`theme`], so that one drawing serves the light and the dark theme.
+
+mod axis;
+mod canvas;
+mod data;
+mod distribution;
+mod facts;
+mod figure;
+mod generic;
+mod glance;
+mod latency;
+mod legend;
+mod lines;
+mod number;
+mod page;
+mod rows;
+mod tables;
+mod theme;
+mod throughput;
+mod uncontended;
+
+mod costs;
+
+use crate::results::Report;
+
+/// Renders the report as one self-contained HTML document.
+pub fn render(report: &Report) -> String {
+    page::document(report).into_string()
+}

@@ -1,0 +1,202 @@
+//! Questions that every section asks of the measurements.
+
+use std::collections::BTreeMap;
+
+use crate::results::{Better, Metric, Report, Series};
+
+use super::number;
+
+/// The workloads with sections of their own, in the order of the page.
+pub const WORKLOADS: [&str; 4] = ["uncontended", "throughput", "wait", "idle"];
+
+/// Every lock that has a series, a row of facts or a failure, in that order of appearance.
+pub fn lock_names(report: &Report) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    let all = report
+        .series
+        .iter()
+        .map(|series| &series.lock)
+        .chain(report.locks.iter().map(|row| &row.name))
+        .chain(report.failures.iter().map(|failure| &failure.lock));
+    for name in all {
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+    names
+}
+
+/// The workloads of a report: known ones in their order, then the others as they appear.
+pub fn workloads(report: &Report) -> Vec<&str> {
+    let mut names: Vec<&str> = WORKLOADS.to_vec();
+    for series in &report.series {
+        if !names.contains(&&*series.workload) {
+            names.push(&series.workload);
+        }
+    }
+    names.retain(|name| report.series.iter().any(|series| series.workload == *name));
+    names
+}
+
+/// The series of one workload.
+pub fn of_workload<'a>(report: &'a Report, workload: &str) -> Vec<&'a Series> {
+    report.series.iter().filter(|series| series.workload == workload).collect()
+}
+
+/// Items with equal keys together, in the order in which the keys appear.
+pub fn grouped<'a, T, K: PartialEq>(
+    items: impl IntoIterator<Item = &'a T>,
+    key: impl Fn(&T) -> K,
+) -> Vec<(K, Vec<&'a T>)> {
+    let mut groups: Vec<(K, Vec<&'a T>)> = Vec::new();
+    for item in items {
+        let found = key(item);
+        match groups.iter_mut().find(|(known, _)| *known == found) {
+            Some((_, members)) => members.push(item),
+            None => groups.push((found, vec![item])),
+        }
+    }
+    groups
+}
+
+/// The metric by which a workload ranks locks.
+pub fn main_metric(series: &Series) -> Option<&Metric> {
+    let name = match &*series.workload {
+        "uncontended" => "pair",
+        "wait" | "idle" => "longest",
+        _ => "throughput",
+    };
+    series
+        .metric(name)
+        .or_else(|| series.metrics.iter().find(|metric| metric.better != Better::Neither))
+        .or_else(|| series.metrics.first())
+}
+
+/// The numbers of threads that appear, ascending.
+pub fn thread_counts(series: &[&Series]) -> Vec<usize> {
+    let mut counts: Vec<usize> = series.iter().map(|series| series.threads).collect();
+    counts.sort_unstable();
+    counts.dedup();
+    counts
+}
+
+/// The locks of some series, in order of appearance.
+pub fn locks<'a>(series: &[&'a Series]) -> Vec<&'a str> {
+    grouped(series.iter().copied(), |series| series.lock.clone())
+        .into_iter()
+        .filter_map(|(_, members)| members.first().map(|series| &*series.lock))
+        .collect()
+}
+
+/// The series of a lock at a number of threads.
+pub fn find<'a>(series: &[&'a Series], lock: &str, threads: usize) -> Option<&'a Series> {
+    series.iter().copied().find(|series| series.lock == lock && series.threads == threads)
+}
+
+/// Sorts locks by a value, best first; those without one come last.
+pub fn sort_locks(locks: &mut [&str], better: Better, value: impl Fn(&str) -> Option<f64>) {
+    let key = |lock: &str| match value(lock).filter(|value| value.is_finite()) {
+        Some(value) if better == Better::Higher => -value,
+        Some(value) => value,
+        None => f64::INFINITY,
+    };
+    locks.sort_by(|a, b| key(a).total_cmp(&key(b)));
+}
+
+/// Parameters in words: "section 100 ns, outside 500 ns"; empty when there are none.
+pub fn params_in_words(params: &BTreeMap<String, String>) -> String {
+    let is_zero = |name: &str| params.get(name).is_some_and(|value| value == "0");
+    let mut words = Vec::new();
+    if let Some(value) = params.get("section_ns") {
+        words.push(if value == "0" {
+            "empty section".to_owned()
+        } else {
+            format!("section {value} ns")
+        });
+    }
+    if let Some(value) = params.get("outside_ns") {
+        words.push(if is_zero("outside_ns") {
+            "nothing outside".to_owned()
+        } else {
+            format!("{value} ns outside")
+        });
+    }
+    for (name, value) in params {
+        if name == "section_ns" || name == "outside_ns" {
+            continue;
+        }
+        let (stem, unit) = [("_ns", " ns"), ("_us", " µs"), ("_ms", " ms")]
+            .into_iter()
+            .find_map(|(suffix, unit)| name.strip_suffix(suffix).map(|stem| (stem, unit)))
+            .unwrap_or((name, ""));
+        words.push(format!("{} {value}{unit}", stem.replace('_', " ")));
+    }
+    words.join(", ")
+}
+
+/// How a metric is shown: its numbers times `factor` are in `unit`.
+#[derive(Clone, Debug)]
+pub struct Shown {
+    /// What to multiply with.
+    pub factor: f64,
+    /// The unit after that.
+    pub unit: String,
+    /// Whether values are ratios between 0 and 1.
+    pub ratio: bool,
+}
+
+impl Shown {
+    /// Chooses for a unit and the values that have it.
+    pub fn new(unit: &str, values: impl Iterator<Item = f64>) -> Self {
+        let most = values.filter(|value| value.is_finite()).fold(0.0, |a: f64, b| a.max(b.abs()));
+        let (factor, shown) = match unit {
+            "ops/s" if most >= 1e6 => (1e-6, "M/s"),
+            "ops/s" if most >= 1e3 => (1e-3, "k/s"),
+            "ops/s" => (1.0, "1/s"),
+            "1/op" if most < 0.01 => (1e6, "per million operations"),
+            "1/op" => (1.0, "per operation"),
+            "ratio" => (1.0, "ratio"),
+            other => (1.0, other),
+        };
+        Shown { factor, unit: shown.to_owned(), ratio: unit == "ratio" }
+    }
+
+    /// A value as the table shows it.
+    pub fn text(&self, value: f64) -> String {
+        if self.ratio && (0.0..=1.0).contains(&value) {
+            number::ratio(value)
+        } else {
+            number::number(value * self.factor)
+        }
+    }
+}
+
+/// What a metric is called on the page.
+pub fn metric_title(name: &str) -> String {
+    match name {
+        "pair" => "Time for one lock and unlock".to_owned(),
+        "throughput" => "Throughput".to_owned(),
+        "cpu_per_op" => "CPU time per operation".to_owned(),
+        "voluntary_switches" => "Voluntary context switches".to_owned(),
+        "involuntary_switches" => "Involuntary context switches".to_owned(),
+        "share" => "Share, least to greatest".to_owned(),
+        "run" => "Duration of a run".to_owned(),
+        other => {
+            let mut title = other.replace('_', " ");
+            if let Some(first) = title.get(..1) {
+                let upper = first.to_uppercase();
+                title.replace_range(..1, &upper);
+            }
+            title
+        }
+    }
+}
+
+/// Which direction is better, in words.
+pub fn direction(better: Better) -> &'static str {
+    match better {
+        Better::Higher => "higher is better",
+        Better::Lower => "lower is better",
+        Better::Neither => "neither direction is better by itself",
+    }
+}

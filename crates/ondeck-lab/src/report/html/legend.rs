@@ -1,0 +1,137 @@
+//! Who is who: labels at the ends of lines on a wide page, a block below on a narrow one.
+
+use super::canvas::{Canvas, Side, Width, fitted, text_width};
+use super::lines::{self, Line};
+use super::theme::{self, Ink};
+
+/// Height of one entry.
+const STEP: f64 = 17.0;
+/// Room for the sample of the line before a name.
+const SAMPLE: f64 = 30.0;
+/// The most labels beside a wide plot.
+const MOST: usize = 21;
+
+/// One entry.
+#[derive(Clone, Debug)]
+pub struct Label {
+    name: String,
+    shown: String,
+    slot: Option<usize>,
+    sampled: bool,
+}
+
+/// The entries: every line if there is room; else the coloured ones and a word on the rest.
+pub fn labels(lines: &[Line], width: Width) -> Vec<Label> {
+    let room = match width {
+        Width::Wide => 190.0,
+        Width::Narrow => Width::Narrow.pixels() / 2.0 - SAMPLE - 12.0,
+    };
+    let entry = |line: &Line| Label {
+        name: line.name.clone(),
+        shown: fitted(&line.name, width.text(), room),
+        slot: line.slot,
+        sampled: true,
+    };
+    let mut labels: Vec<Label> = if lines.len() <= MOST {
+        lines.iter().map(entry).collect()
+    } else {
+        lines.iter().filter(|line| line.slot.is_some()).map(entry).collect()
+    };
+    if labels.len() < lines.len() {
+        let others = lines.len() - labels.len();
+        labels.push(Label {
+            name: String::new(),
+            shown: format!("{others} others in grey"),
+            slot: None,
+            sampled: true,
+        });
+    }
+    labels
+}
+
+/// How much room labels need on the right.
+pub fn margin(labels: &[Label], size: f64) -> f64 {
+    let widest = labels.iter().map(|label| text_width(&label.shown, size)).fold(0.0, f64::max);
+    widest + SAMPLE + 34.0
+}
+
+/// The height of the block of [`block`].
+pub fn block_height(labels: &[Label]) -> f64 {
+    labels.len().div_ceil(2) as f64 * STEP + 10.0
+}
+
+/// Labels beside the ends of their lines, moved apart where they would overlap.
+pub fn at_line_ends(
+    canvas: &mut Canvas,
+    labels: &[Label],
+    end: impl Fn(&str) -> Option<(f64, f64)>,
+    right: f64,
+    (top, bottom): (f64, f64),
+) {
+    let mut placed: Vec<(Option<(f64, f64)>, &Label)> =
+        labels.iter().map(|label| (end(&label.name), label)).collect();
+    let height = |at: Option<(f64, f64)>| at.map_or(f64::INFINITY, |(_, y)| y);
+    placed.sort_by(|a, b| height(a.0).total_cmp(&height(b.0)));
+    let mut heights: Vec<f64> = placed.iter().map(|(at, _)| height(*at).min(bottom)).collect();
+    spread(&mut heights, top, bottom + 20.0);
+
+    let left = right + 24.0;
+    for ((at, label), height) in placed.into_iter().zip(heights) {
+        if let Some(at) = at {
+            let path = [(at.0 + 7.0, at.1), (right + 12.0, height), (left - 3.0, height)];
+            canvas.line(&path, Ink::Grid, 1);
+        }
+        entry(canvas, label, (left, height));
+    }
+}
+
+/// Labels in two columns from a height on.
+pub fn block(canvas: &mut Canvas, labels: &[Label], top: f64) {
+    let rows = labels.len().div_ceil(2).max(1);
+    for (index, label) in labels.iter().enumerate() {
+        let column = (index / rows) as f64;
+        let row = (index % rows) as f64;
+        entry(canvas, label, (6.0 + column * Width::Narrow.pixels() / 2.0, top + row * STEP));
+    }
+}
+
+fn entry(canvas: &mut Canvas, label: &Label, (x, y): (f64, f64)) {
+    if label.sampled {
+        let (ink, stroke) = lines::style(label.slot);
+        canvas.line(&[(x, y), (x + SAMPLE - 6.0, y)], ink, stroke);
+        if let Some(slot) = label.slot {
+            canvas.marker((x + SAMPLE / 2.0 - 3.0, y), slot, ink);
+        }
+    }
+    let ink = if label.slot.is_some() { Ink::Text } else { Ink::Muted };
+    canvas.text(&label.shown, (x + SAMPLE, y), Side::Start, ink, theme::is_own(&label.name));
+}
+
+/// Moves ascending heights apart to at least [`STEP`], within the ends as far as they fit.
+fn spread(heights: &mut [f64], top: f64, bottom: f64) {
+    let mut least = top;
+    for height in heights.iter_mut() {
+        *height = height.max(least);
+        least = *height + STEP;
+    }
+    let mut most = bottom;
+    for height in heights.iter_mut().rev() {
+        *height = height.min(most);
+        most = *height - STEP;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_do_not_overlap() {
+        let mut heights = [10.0, 11.0, 12.0, 100.0, 100.0, 100.0];
+        spread(&mut heights, 0.0, 120.0);
+        for pair in heights.windows(2) {
+            assert!(pair[1] - pair[0] >= STEP, "{heights:?}");
+        }
+        assert!(heights[5] <= 120.0);
+    }
+}

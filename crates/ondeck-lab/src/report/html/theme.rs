@@ -1,0 +1,212 @@
+//! Colours and markers: who is coloured, and what a colour is in either theme.
+//!
+//! Drawings use the colours of the light theme. The style sheet finds each of them by its value
+//! (`svg [fill="#0072B2"]`) and puts a variable in its place, which the dark theme redefines. The
+//! values below must therefore be distinct.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use plotters::style::RGBColor;
+
+use crate::results::{Better, Report};
+
+use super::data;
+
+/// How many locks get a colour of their own; the rest are thin and grey.
+pub const COLOURED: usize = 10;
+
+/// What a stroke or a fill is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ink {
+    /// Text that must be read.
+    Text,
+    /// Text that explains: ticks, axis titles.
+    Muted,
+    /// Grid lines.
+    Grid,
+    /// The line of the axis.
+    Axis,
+    /// A row of this project's own lock.
+    Own,
+    /// A row of another lock.
+    Other,
+    /// A line without a colour of its own.
+    Faint,
+    /// The line of a coloured lock.
+    Series(usize),
+}
+
+struct Tone {
+    ink: Ink,
+    light: [u8; 3],
+    dark: [u8; 3],
+    /// `stroke-dasharray` of its lines; empty for a solid line.
+    dash: &'static str,
+}
+
+const fn tone(ink: Ink, light: [u8; 3], dark: [u8; 3], dash: &'static str) -> Tone {
+    Tone { ink, light, dark, dash }
+}
+
+/// The series colours are Okabe and Ito's and Tol's, darkened or lightened for their background;
+/// neighbours differ in lightness, dash and marker too.
+const TONES: [Tone; 17] = [
+    tone(Ink::Text, [0x1b, 0x1e, 0x23], [0xe8, 0xea, 0xed], ""),
+    tone(Ink::Muted, [0x5a, 0x60, 0x6b], [0xa4, 0xab, 0xb6], ""),
+    tone(Ink::Grid, [0xe4, 0xe6, 0xea], [0x2d, 0x31, 0x38], ""),
+    tone(Ink::Axis, [0x8d, 0x93, 0x9e], [0x6d, 0x74, 0x80], ""),
+    tone(Ink::Own, [0x00, 0x5f, 0xa3], [0x58, 0xb0, 0xf0], ""),
+    tone(Ink::Other, [0x8a, 0x95, 0xa5], [0x7d, 0x88, 0x99], ""),
+    tone(Ink::Faint, [0x9f, 0xa5, 0xb0], [0x6b, 0x72, 0x7f], ""),
+    tone(Ink::Series(0), [0x00, 0x72, 0xb2], [0x4d, 0xab, 0xf0], ""),
+    tone(Ink::Series(1), [0xd5, 0x5e, 0x00], [0xff, 0x8a, 0x3c], ""),
+    tone(Ink::Series(2), [0x00, 0x8f, 0x68], [0x2c, 0xc6, 0x9a], "7 3"),
+    tone(Ink::Series(3), [0xaa, 0x44, 0x99], [0xf0, 0x8b, 0xd6], ""),
+    tone(Ink::Series(4), [0xb8, 0x7d, 0x00], [0xf0, 0xbe, 0x4a], "7 3"),
+    tone(Ink::Series(5), [0x3f, 0x9b, 0xd8], [0x9c, 0xd8, 0xff], "2 3"),
+    tone(Ink::Series(6), [0x88, 0x22, 0x55], [0xb5, 0x7e, 0xdc], "9 3 2 3"),
+    tone(Ink::Series(7), [0x11, 0x66, 0x33], [0x7f, 0xd0, 0x78], "2 3"),
+    tone(Ink::Series(8), [0x3d, 0x42, 0x4b], [0xc9, 0xce, 0xd6], "9 3 2 3"),
+    tone(Ink::Series(9), [0xcc, 0x66, 0x77], [0xff, 0xa0, 0xae], "4 2"),
+];
+
+impl Ink {
+    /// The colour that a drawing carries.
+    pub fn colour(self) -> RGBColor {
+        let [red, green, blue] = self.tone().light;
+        RGBColor(red, green, blue)
+    }
+
+    fn tone(self) -> &'static Tone {
+        let wanted = match self {
+            Ink::Series(slot) => Ink::Series(slot % COLOURED),
+            other => other,
+        };
+        TONES.iter().find(|tone| tone.ink == wanted).unwrap_or(&TONES[0])
+    }
+}
+
+/// The rules that give drawings their colours in both themes.
+pub fn css() -> String {
+    let mut light = String::new();
+    let mut dark = String::new();
+    let mut rules = String::new();
+    for (index, tone) in TONES.iter().enumerate() {
+        // Writing into a String cannot fail.
+        let _ = write!(light, "--ink{index}:{};", hex(tone.light));
+        let _ = write!(dark, "--ink{index}:{};", hex(tone.dark));
+        let found = hex(tone.light);
+        let _ = writeln!(rules, "svg [fill=\"{found}\"]{{fill:var(--ink{index})}}");
+        let _ = writeln!(rules, "svg [stroke=\"{found}\"]{{stroke:var(--ink{index})}}");
+        if !tone.dash.is_empty() {
+            let dash = tone.dash;
+            let _ = writeln!(rules, "svg polyline[stroke=\"{found}\"]{{stroke-dasharray:{dash}}}");
+        }
+    }
+    format!(
+        ":root{{{light}}}\n@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}\n{rules}"
+    )
+}
+
+fn hex([red, green, blue]: [u8; 3]) -> String {
+    format!("#{red:02X}{green:02X}{blue:02X}")
+}
+
+/// Which lock has which colour: the same in every figure of a report.
+#[derive(Clone, Debug)]
+pub struct Palette {
+    slots: BTreeMap<String, usize>,
+}
+
+impl Palette {
+    /// Gives the colours of one report: all locks if they are few; else this project's own, then
+    /// peers, then the rest, each in the order of their mean rank.
+    pub fn new(report: &Report) -> Self {
+        let ranks = mean_ranks(report);
+        let rank = |name: &String| ranks.get(name).copied().unwrap_or(1.0);
+        let origin = |name: &String| {
+            report.locks.iter().find(|row| row.name == *name).map(|row| &*row.origin)
+        };
+        let mut order: Vec<String> = data::grouped(&report.series, |series| series.lock.clone())
+            .into_iter()
+            .map(|(name, _)| name)
+            .collect();
+        // The first colour stays with the first of this project's own locks, whatever its rank.
+        let key = |name: &String| if is_own(name) { -1.0 } else { rank(name) };
+        order.sort_by(|a, b| key(a).total_cmp(&key(b)).then_with(|| a.cmp(b)));
+        let mut chosen: Vec<String> = Vec::new();
+        let mut take = |most: usize, wanted: &dyn Fn(&String) -> bool| {
+            let mut taken = 0;
+            for name in &order {
+                if taken < most && chosen.len() < COLOURED && wanted(name) && !chosen.contains(name)
+                {
+                    chosen.push(name.clone());
+                    taken += 1;
+                }
+            }
+        };
+        take(4, &|name| is_own(name));
+        take(4, &|name| origin(name) == Some("peer"));
+        take(COLOURED, &|_| true);
+        let slots = chosen.into_iter().enumerate().map(|(slot, name)| (name, slot)).collect();
+        Palette { slots }
+    }
+
+    /// The colours of the locks of one figure, where they have one. In a figure of few locks those
+    /// without a colour of their own borrow what the others leave.
+    pub fn slots_of(&self, locks: &[&str]) -> Vec<Option<usize>> {
+        let own: Vec<Option<usize>> =
+            locks.iter().map(|lock| self.slots.get(*lock).copied()).collect();
+        if locks.len() > COLOURED {
+            return own;
+        }
+        let mut free = (0..COLOURED).filter(|slot| !own.contains(&Some(*slot)));
+        own.iter().map(|slot| slot.or_else(|| free.next())).collect()
+    }
+}
+
+/// Whether a lock is this project's own.
+pub fn is_own(lock: &str) -> bool {
+    lock.starts_with("ondeck")
+}
+
+/// For each lock the mean of its relative ranks (0 is best) over everything it took part in.
+fn mean_ranks(report: &Report) -> BTreeMap<String, f64> {
+    let mut sums: BTreeMap<String, (f64, f64)> = BTreeMap::new();
+    let groups = data::grouped(&report.series, |series| {
+        (series.workload.clone(), series.params_word(), series.threads)
+    });
+    for (_, group) in groups {
+        let mut scores: Vec<(&str, f64)> = group
+            .iter()
+            .filter_map(|series| {
+                let metric = data::main_metric(series)?;
+                let sign = if metric.better == Better::Higher { -1.0 } else { 1.0 };
+                metric.median.is_finite().then(|| (&*series.lock, sign * metric.median))
+            })
+            .collect();
+        scores.sort_by(|a, b| a.1.total_cmp(&b.1));
+        let count = scores.len() as f64;
+        for (place, (lock, _)) in scores.into_iter().enumerate() {
+            let sum = sums.entry(lock.to_owned()).or_default();
+            sum.0 += place as f64 / count;
+            sum.1 += 1.0;
+        }
+    }
+    sums.into_iter().map(|(lock, (sum, count))| (lock, sum / count)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_are_distinct_so_that_the_style_sheet_can_tell_them() {
+        for (index, tone) in TONES.iter().enumerate() {
+            for other in &TONES[index + 1..] {
+                assert_ne!(tone.light, other.light, "{:?} and {:?}", tone.ink, other.ink);
+            }
+        }
+    }
+}

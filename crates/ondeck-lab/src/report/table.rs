@@ -1,0 +1,332 @@
+//! Tables for a terminal: the sources' own, at most 80 columns wide.
+
+use std::collections::BTreeMap;
+
+use comfy_table::{Attribute, Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
+
+use crate::results::{Better, Cost, LockRow, Metric, Report, Series};
+
+/// Every table of the report, one below the other, with a heading each. `colour` allows escape
+/// sequences for a terminal.
+pub fn render(report: &Report, colour: bool) -> String {
+    let mut text = String::new();
+    for (heading, table) in tables(report, colour) {
+        text.push_str(&format!("\n{heading}\n{table}\n"));
+    }
+    text
+}
+
+/// The table of locks: what `list` shows.
+pub fn locks(rows: &[LockRow], colour: bool) -> String {
+    let mut table = new_table(&["lock", "waiter", "fairness", "bytes", "+thread", "from"], colour);
+    for row in rows {
+        table.add_row([
+            row.name.clone(),
+            row.waiting.clone(),
+            row.fairness.clone(),
+            row.size_bytes.to_string(),
+            row.context_bytes.to_string(),
+            row.origin.clone(),
+        ]);
+    }
+    right_align(&mut table, &[3, 4]);
+    table.to_string()
+}
+
+/// The table of costs.
+pub fn costs(costs: &[Cost], colour: bool) -> String {
+    let mut table = new_table(&["", "operation", "ns", "p25", "p75"], colour);
+    let mut group = "";
+    for cost in costs {
+        let shown = if cost.group == group { "" } else { &cost.group };
+        group = &cost.group;
+        match &cost.refused {
+            Some(reason) => table.add_row([shown, &cost.operation, "refused", "", ""]).add_row(["", reason]),
+            None => table.add_row([
+                shown.to_owned(),
+                cost.operation.clone(),
+                significant(cost.median),
+                significant(cost.p25),
+                significant(cost.p75),
+            ]),
+        };
+    }
+    right_align(&mut table, &[2, 3, 4]);
+    table.to_string()
+}
+
+fn tables(report: &Report, colour: bool) -> Vec<(String, String)> {
+    let mut tables = Vec::new();
+    let of = |workload: &str| report.series.iter().filter(|series| series.workload == workload).collect::<Vec<_>>();
+    if let uncontended @ [_, ..] = &of("uncontended")[..] {
+        tables.push((
+            "uncontended: ns for one lock and unlock, by process (median)".to_owned(),
+            uncontended_table(uncontended, &report.locks, colour),
+        ));
+    }
+    let throughput = of("throughput");
+    let mut situations: Vec<String> = throughput.iter().map(|series| series.params_word()).collect();
+    situations.dedup();
+    situations.sort_unstable();
+    situations.dedup();
+    for params in situations {
+        let series: Vec<_> =
+            throughput.iter().copied().filter(|series| series.params_word() == params).collect();
+        let what = series[0];
+        let nanos = |name: &str| what.params.get(name).cloned().unwrap_or_default();
+        tables.push((
+            format!(
+                "throughput: million pairs/s by threads, {} ns in the section, {} ns outside",
+                nanos("section_ns"),
+                nanos("outside_ns")
+            ),
+            throughput_table(&series, colour),
+        ));
+    }
+    for (workload, what) in [("wait", "longest waits"), ("idle", "longest idle times")] {
+        let all = of(workload);
+        let mut counts: Vec<usize> = all.iter().map(|series| series.threads).collect();
+        counts.sort_unstable();
+        counts.dedup();
+        for threads in counts {
+            let series: Vec<_> = all.iter().copied().filter(|series| series.threads == threads).collect();
+            tables.push((
+                format!("{workload}: average run, four {what} of all runs; {threads} threads"),
+                runs_table(&series, colour),
+            ));
+        }
+    }
+    if !report.costs.is_empty() {
+        tables.push(("costs: ns for one operation".to_owned(), costs(&report.costs, colour)));
+    }
+    tables
+}
+
+fn uncontended_table(series: &[&Series], locks: &[LockRow], colour: bool) -> String {
+    let of = |lock: &str, process: &str| {
+        series
+            .iter()
+            .find(|series| series.lock == lock && series.params.get("process").is_some_and(|word| word == process))
+            .and_then(|series| series.metric("pair"))
+    };
+    let mut names: Vec<&str> = Vec::new();
+    for one in series {
+        if !names.contains(&one.lock.as_str()) {
+            names.push(&one.lock);
+        }
+    }
+    // Fastest first; the harness's own cost stays on top.
+    names.sort_by(|one, other| {
+        let key = |lock: &str| (lock != "none", of(lock, "multi-threaded").map_or(f64::MAX, |pair| pair.median));
+        let (one, other) = (key(one), key(other));
+        one.0.cmp(&other.0).then(one.1.total_cmp(&other.1))
+    });
+    let mut table =
+        new_table(&["lock", "multi-threaded", "p25-p75", "single-threaded", "p25-p75", "bytes"], colour);
+    for name in names {
+        let cells = |pair: Option<&Metric>| match pair {
+            Some(pair) => [format!("{:.2}", pair.median), format!("{:.1}-{:.1}", pair.p25, pair.p75)],
+            None => ["-".to_owned(), String::new()],
+        };
+        let [multi, multi_spread] = cells(of(name, "multi-threaded"));
+        let [single, single_spread] = cells(of(name, "single-threaded"));
+        let size = locks.iter().find(|row| row.name == name).map(|row| row.size_bytes.to_string());
+        let name = if name == "none" { "none (the harness)" } else { name };
+        table.add_row([
+            name,
+            &multi,
+            &multi_spread,
+            &single,
+            &single_spread,
+            size.as_deref().unwrap_or_default(),
+        ]);
+    }
+    right_align(&mut table, &[1, 2, 3, 4, 5]);
+    table.to_string()
+}
+
+fn throughput_table(series: &[&Series], colour: bool) -> String {
+    let mut by_lock: BTreeMap<&str, BTreeMap<usize, &Series>> = BTreeMap::new();
+    for one in series {
+        by_lock.entry(&one.lock).or_default().insert(one.threads, one);
+    }
+    let mut counts: Vec<usize> = series.iter().map(|series| series.threads).collect();
+    counts.sort_unstable();
+    counts.dedup();
+    // Twelve columns of numbers would be wider than a terminal: the ends and an even choice between.
+    let counts = thin_out(&counts, 6);
+    let last = counts.last().copied().unwrap_or(1);
+
+    let value = |lock: &str, threads: usize, metric: &str| {
+        by_lock.get(lock).and_then(|counts| counts.get(&threads)).and_then(|series| series.metric(metric))
+    };
+    let mut names: Vec<&str> = by_lock.keys().copied().collect();
+    names.sort_by(|one, other| {
+        let key = |lock| value(lock, last, "throughput").map_or(-1.0, |metric| metric.median);
+        key(other).total_cmp(&key(one))
+    });
+    let mut header: Vec<String> = vec!["lock".to_owned()];
+    header.extend(counts.iter().map(ToString::to_string));
+    header.extend(["share".to_owned(), "cpu/op".to_owned()]);
+    let mut table = new_table(&header, colour);
+    for name in names {
+        let mut row = vec![Cell::new(name)];
+        for &threads in &counts {
+            let best = best_of(series.iter().copied().filter(|series| series.threads == threads), "throughput");
+            let metric = value(name, threads, "throughput");
+            let cell = Cell::new(metric.map_or("-".to_owned(), |metric| significant(metric.median / 1e6)));
+            row.push(if metric.is_some_and(|metric| Some(metric.median) == best) {
+                cell.add_attribute(Attribute::Bold)
+            } else {
+                cell
+            });
+        }
+        row.push(Cell::new(value(name, last, "share").map_or("-".to_owned(), |share| format!("{:.2}", share.median))));
+        row.push(Cell::new(value(name, last, "cpu_per_op").map_or("-".to_owned(), |cpu| time(cpu.median))));
+        table.add_row(row);
+    }
+    right_align(&mut table, &(1..header.len()).collect::<Vec<_>>());
+    format!("{table}\nshare (least / most served thread) and CPU time per pair: at {last} threads")
+}
+
+fn runs_table(series: &[&Series], colour: bool) -> String {
+    let mut rows: Vec<&Series> = series.to_vec();
+    let longest = |series: &Series| series.metric("longest").map_or(f64::MAX, |metric| metric.max);
+    rows.sort_by(|one, other| longest(one).total_cmp(&longest(other)));
+    let mut table = new_table(&["lock", "run", "four longest", "least", "p50", "p99", "p99.9", "runs"], colour);
+    for one in rows {
+        let run = one.metric("run");
+        let mean = run.map_or(0.0, |run| run.samples.iter().sum::<f64>() / run.samples.len().max(1) as f64);
+        let mut longest = one.metric("longest").map_or(Vec::new(), |metric| metric.samples.clone());
+        longest.sort_by(|one, other| other.total_cmp(one));
+        let four: Vec<_> = longest.iter().take(4).map(|millis| time(millis * 1e6)).collect();
+        let percentile = |wanted: f64| {
+            one.distribution
+                .as_ref()
+                .and_then(|times| times.percentiles.iter().find(|(p, _)| (p - wanted).abs() < 1e-9))
+                .map_or("-".to_owned(), |&(_, nanos)| time(nanos as f64))
+        };
+        let least = one.distribution.as_ref().map_or("-".to_owned(), |times| time(times.min_ns as f64));
+        table.add_row([
+            one.lock.clone(),
+            format!("{}{}", if one.cut_runs > 0 { ">" } else { "" }, time(mean * 1e6)),
+            four.join(" "),
+            least,
+            percentile(50.0),
+            percentile(99.0),
+            percentile(99.9),
+            format!("{}{}", longest.len(), if one.partial { "*" } else { "" }),
+        ]);
+    }
+    right_align(&mut table, &[1, 2, 3, 4, 5, 6, 7]);
+    table.to_string()
+}
+
+fn best_of<'a>(series: impl Iterator<Item = &'a Series>, metric: &str) -> Option<f64> {
+    let metrics = series.filter_map(|series| series.metric(metric));
+    metrics
+        .map(|metric| (metric.better, metric.median))
+        .reduce(|one, other| match one.0 {
+            Better::Higher if other.1 > one.1 => other,
+            Better::Lower if other.1 < one.1 => other,
+            _ => one,
+        })
+        .map(|(_, best)| best)
+}
+
+/// At most `most` of the numbers: the first, the last, and some evenly between.
+fn thin_out(numbers: &[usize], most: usize) -> Vec<usize> {
+    if numbers.len() <= most {
+        return numbers.to_vec();
+    }
+    (0..most).map(|place| numbers[place * (numbers.len() - 1) / (most - 1)]).collect()
+}
+
+fn new_table<T: ToString>(header: &[T], colour: bool) -> Table {
+    let mut table = Table::new();
+    let rule = LineStyle::none().fill('─').junction('─');
+    table.load_style(TableStyle::new().header_separator(rule));
+    table.set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(header.iter().map(ToString::to_string));
+    if colour {
+        table.enforce_styling();
+    } else {
+        table.force_no_tty();
+    }
+    table
+}
+
+fn right_align(table: &mut Table, columns: &[usize]) {
+    for &index in columns {
+        if let Some(column) = table.column_mut(index) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 1));
+    }
+}
+
+/// Three significant digits, without an exponent.
+fn significant(value: f64) -> String {
+    match value.abs() {
+        0.0 => "0".to_owned(),
+        below if below < 0.001 => format!("{value:.0e}"),
+        below if below < 1.0 => format!("{value:.3}"),
+        below if below < 10.0 => format!("{value:.2}"),
+        below if below < 100.0 => format!("{value:.1}"),
+        _ => format!("{value:.0}"),
+    }
+}
+
+/// A time in nanoseconds with the unit that leaves it at most three digits before the point.
+pub(crate) fn time(nanos: f64) -> String {
+    let (scale, unit) = match nanos.abs() {
+        below if below < 999.5 => (1.0, "ns"),
+        below if below < 999.5e3 => (1e3, "µs"),
+        below if below < 999.5e6 => (1e6, "ms"),
+        _ => (1e9, "s"),
+    };
+    let value = nanos / scale;
+    let digits = match value.abs() {
+        below if below < 9.95 && unit != "ns" => 1,
+        _ => 0,
+    };
+    format!("{value:.digits$}{unit}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_short() {
+        for (nanos, shown) in [
+            (0.0, "0ns"),
+            (7.4, "7ns"),
+            (999.4, "999ns"),
+            (999.6, "1.0µs"),
+            (18_800.0, "19µs"),
+            (2_900_000.0, "2.9ms"),
+            (134_800_000.0, "135ms"),
+            (2.5e9, "2.5s"),
+        ] {
+            assert_eq!(time(nanos), shown);
+        }
+    }
+
+    #[test]
+    fn numbers_keep_three_digits() {
+        for (value, shown) in [(0.0, "0"), (0.05, "0.050"), (7.38, "7.38"), (53.12, "53.1"), (449.4, "449")] {
+            assert_eq!(significant(value), shown);
+        }
+    }
+
+    #[test]
+    fn many_thread_counts_are_thinned_to_their_ends_and_some_between() {
+        assert_eq!(thin_out(&[1, 2, 3], 6), [1, 2, 3]);
+        let thinned = thin_out(&[1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64], 6);
+        assert_eq!(thinned.len(), 6);
+        assert_eq!((thinned[0], thinned[5]), (1, 64));
+    }
+}

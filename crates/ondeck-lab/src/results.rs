@@ -1,0 +1,290 @@
+//! What a run of the laboratory leaves behind: the document that JSON, CSV, HTML and the tables
+//! are made of.
+//!
+//! The JSON form is an interface: its schema is generated from these types, carries
+//! [`SCHEMA_VERSION`] and is described in `docs/json.md`. Field names and units do not change
+//! within a version; new optional fields may appear.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The version of the JSON document; a reader must refuse another one.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// A whole run.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Report {
+    /// [`SCHEMA_VERSION`] of the program that wrote it.
+    pub schema: u32,
+    /// Whether the numbers were measured or simulated.
+    pub evidence: Evidence,
+    /// When the run began, RFC 3339 in UTC.
+    pub started: String,
+    /// How long the whole run took, in seconds.
+    pub seconds: f64,
+    /// True when the run was interrupted: the rounds measured until then are here, and series that
+    /// lack some are marked too.
+    pub partial: bool,
+    /// The machine it ran on.
+    pub machine: Machine,
+    /// The program that ran.
+    pub build: Build,
+    /// What was asked for.
+    pub settings: Settings,
+    /// What a reader should know before trusting the numbers.
+    pub warnings: Vec<Warning>,
+    /// Locks that could not be measured, and why.
+    pub failures: Vec<Failure>,
+    /// The facts of every lock that appears.
+    pub locks: Vec<LockRow>,
+    /// The measurements, one series for each workload, lock, number of threads and parameters.
+    pub series: Vec<Series>,
+    /// What the machine's primitive operations cost, when that was measured.
+    pub costs: Vec<Cost>,
+}
+
+/// Where numbers come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Evidence {
+    /// Taken on the machine that the report names.
+    Measured,
+    /// Computed for a machine that the report names.
+    Simulated,
+}
+
+/// The machine a run was made on.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Machine {
+    /// The CPU's own name.
+    pub cpu: String,
+    /// The architecture, as Rust names it: `x86_64`, `aarch64`.
+    pub architecture: String,
+    /// Online logical CPUs.
+    pub cpus: usize,
+    /// Physical cores, where the kernel tells.
+    pub cores: Option<usize>,
+    /// Whether cores run more than one thread.
+    pub smt: Option<bool>,
+    /// Logical CPUs this process may use: its affinity mask and control group quota.
+    pub usable_cpus: usize,
+    /// NUMA nodes, where the kernel tells.
+    pub numa_nodes: Option<usize>,
+    /// Caches of CPU 0, nearest first, as "L1d 48 KiB".
+    pub caches: Vec<String>,
+    /// Memory in bytes.
+    pub memory_bytes: u64,
+    /// Kernel name and release.
+    pub kernel: String,
+    /// The C library and its version.
+    pub libc: String,
+    /// The scheduling policy of the process, as `SCHED_OTHER`.
+    pub scheduler: String,
+    /// The hypervisor's name, or "unknown" for one that does not say; absent on bare metal.
+    pub virtualized: Option<String>,
+    /// The clock that times were taken with.
+    pub clock: String,
+    /// The kernel's own clock source.
+    pub clock_source: String,
+    /// The frequency governor of CPU 0, where the kernel tells.
+    pub governor: Option<String>,
+    /// The load average of one minute when the run began.
+    pub load_average: f64,
+}
+
+/// The program that ran.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Build {
+    /// The version of ondeck.
+    pub version: String,
+    /// The compiler.
+    pub rustc: String,
+    /// The optimization level it was built with.
+    pub opt_level: String,
+    /// Target triple.
+    pub target: String,
+    /// Code generation features, from `-C target-cpu` and `-C target-feature`.
+    pub target_features: String,
+    /// The git commit, with "-dirty" when the tree had changes; absent outside a checkout.
+    pub commit: Option<String>,
+}
+
+/// What was asked for.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Settings {
+    /// The command line, for repeating the run.
+    pub command: String,
+    /// Rounds for each series.
+    pub rounds: usize,
+    /// Length of a timed round, in milliseconds.
+    pub round_milliseconds: f64,
+    /// How threads were placed: `none`, `each`, or a list of CPUs.
+    pub pinning: String,
+    /// The scheduling policy that threads ran under.
+    pub policy: String,
+    /// The seed of the order in which locks took turns.
+    pub seed: u64,
+}
+
+/// Something a reader should know, with what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Warning {
+    /// A stable name: `virtual_machine`, `noisy`, `oversubscribed`, ...
+    pub code: String,
+    /// What is the matter.
+    pub message: String,
+    /// What to do about it.
+    pub fix: String,
+}
+
+/// A lock that could not be measured.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Failure {
+    /// The workload.
+    pub workload: String,
+    /// The lock.
+    pub lock: String,
+    /// How many threads used it.
+    pub threads: usize,
+    /// What happened: `deadlock`, `refused`, `crashed`.
+    pub kind: String,
+    /// In words.
+    pub message: String,
+    /// For a deadlock: where each thread was.
+    pub thread_states: Vec<String>,
+}
+
+/// The facts of a lock.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct LockRow {
+    /// Its name.
+    pub name: String,
+    /// `sources`, `literature` or `peer`.
+    pub origin: String,
+    /// What a waiter does.
+    pub waiting: String,
+    /// Who gets the lock next.
+    pub fairness: String,
+    /// Bytes of one lock.
+    pub size_bytes: usize,
+    /// Bytes that each thread brings to it.
+    pub context_bytes: usize,
+    /// Whether an unlock may touch the lock after another thread could have it.
+    pub touches_after_release: bool,
+    /// Where it is from.
+    pub source: String,
+    /// What it shows.
+    pub teaches: String,
+}
+
+/// All rounds of one lock in one situation.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Series {
+    /// The workload.
+    pub workload: String,
+    /// The lock.
+    pub lock: String,
+    /// How many threads used it.
+    pub threads: usize,
+    /// The workload's parameters, as `section_ns` → `100`.
+    pub params: BTreeMap<String, String>,
+    /// Fewer rounds than planned.
+    pub partial: bool,
+    /// How many runs were stopped before their end because they took too long: their length is a
+    /// lower bound.
+    #[serde(default)]
+    pub cut_runs: usize,
+    /// The metrics, in the workload's order.
+    pub metrics: Vec<Metric>,
+    /// The distribution of single times, for workloads that record them.
+    pub distribution: Option<Distribution>,
+}
+
+/// One metric over the rounds of a series.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Metric {
+    /// Its name: `throughput`, `cpu_per_op`, `longest`, ...
+    pub name: String,
+    /// Its unit: `ops/s`, `ns`, `1/op`, `ratio`.
+    pub unit: String,
+    /// Which direction is better.
+    pub better: Better,
+    /// Median over rounds.
+    pub median: f64,
+    /// Lower quartile.
+    pub p25: f64,
+    /// Upper quartile.
+    pub p75: f64,
+    /// Least.
+    pub min: f64,
+    /// Greatest.
+    pub max: f64,
+    /// How many samples there are.
+    pub n: usize,
+    /// One sample a round, in the order of the rounds.
+    pub samples: Vec<f64>,
+}
+
+/// Which direction of a metric is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Better {
+    /// More is better.
+    Higher,
+    /// Less is better.
+    Lower,
+    /// Neither by itself.
+    Neither,
+}
+
+/// How single times were distributed over all rounds of a series.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Distribution {
+    /// What was timed: `wait`, `idle`.
+    pub what: String,
+    /// How many times were taken.
+    pub count: u64,
+    /// The shortest, in nanoseconds.
+    pub min_ns: u64,
+    /// The longest, in nanoseconds.
+    pub max_ns: u64,
+    /// Percentile and value in nanoseconds, ascending.
+    pub percentiles: Vec<(f64, u64)>,
+    /// The histogram: each bucket's upper bound in nanoseconds and how many times fell into it.
+    /// Bounds ascend, three significant bits wide; empty buckets are left out.
+    pub buckets: Vec<(u64, u64)>,
+}
+
+/// What one primitive operation costs on the machine.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Cost {
+    /// `waiting`, `atomics`, `fences`, `clocks`, `futex`, `membarrier`, `cache`.
+    pub group: String,
+    /// The operation.
+    pub operation: String,
+    /// Nanoseconds: the median over rounds.
+    pub median: f64,
+    /// Lower quartile.
+    pub p25: f64,
+    /// Upper quartile.
+    pub p75: f64,
+    /// How many rounds.
+    pub n: usize,
+    /// Why it could not be measured, if it could not: the numbers are then zero.
+    pub refused: Option<String>,
+}
+
+impl Series {
+    /// The metric of that name, if the workload has it.
+    pub fn metric(&self, name: &str) -> Option<&Metric> {
+        self.metrics.iter().find(|metric| metric.name == name)
+    }
+
+    /// The parameters as one word, `section_ns=100;outside_ns=500`; empty if there are none.
+    pub fn params_word(&self) -> String {
+        let pairs: Vec<_> = self.params.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        pairs.join(";")
+    }
+}

@@ -1,0 +1,193 @@
+//! Carrying out a plan: locks take turns round by round, in an order that is shuffled anew for
+//! every round, so that a disturbance of the machine hits all of them alike.
+
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
+
+use fastrand::Rng;
+use hdrhistogram::Histogram;
+
+use crate::alone;
+use crate::plan::{PAIRS_PER_RUN, Request, Stage};
+use crate::results::{Failure, Series};
+use crate::sample::{INVOLUNTARY, PAIR, Sample, VOLUNTARY, histogram};
+use crate::summary;
+use crate::team::{TeamError, TeamSetting};
+use crate::work::Work;
+use crate::workload::{Situation, Subject};
+
+/// What a run tells while it goes on.
+pub trait Observer {
+    /// A lock's turn begins: the stage, the lock, and how much of the planned time lies behind.
+    fn turn(&mut self, stage: &Stage, lock: &str, behind: Duration);
+    /// A lock has failed and will not be measured any more.
+    fn failed(&mut self, failure: &Failure);
+    /// Whether to stop after this turn.
+    fn cancelled(&self) -> bool;
+}
+
+/// What came of a plan.
+#[derive(Debug, Default)]
+pub struct Results {
+    /// One for each stage and lock that yielded at least one sample.
+    pub series: Vec<Series>,
+    /// Locks that failed.
+    pub failures: Vec<Failure>,
+    /// Whether the run was cancelled.
+    pub cancelled: bool,
+}
+
+/// Samples of one lock in one stage, as they come in.
+struct Collected {
+    samples: Vec<Sample>,
+    times: Option<Histogram<u64>>,
+    turns: usize,
+}
+
+/// Carries out the stages one after the other.
+pub fn run(request: &Request, stages: &[Stage], observer: &mut impl Observer) -> Results {
+    let mut results = Results::default();
+    let mut rng = Rng::with_seed(request.seed);
+    let mut behind = Duration::ZERO;
+    // A lock that hung once is not tried again: each time costs the stall limit, and its frozen
+    // threads keep their memory.
+    let mut dead = HashSet::new();
+    for stage in stages {
+        if observer.cancelled() {
+            break;
+        }
+        run_stage(request, stage, observer, &mut rng, behind, &mut dead, &mut results);
+        behind += stage.planned();
+    }
+    results.cancelled = observer.cancelled();
+    results
+}
+
+fn run_stage(
+    request: &Request,
+    stage: &Stage,
+    observer: &mut impl Observer,
+    rng: &mut Rng,
+    behind: Duration,
+    dead: &mut HashSet<&'static str>,
+    results: &mut Results,
+) {
+    let situation = Situation {
+        team: TeamSetting {
+            threads: stage.threads,
+            placement: request.placement.clone(),
+            stall_limit: request.stall_limit,
+        },
+        round: stage.turn,
+        section: Work::of_nanos(stage.work.0),
+        outside: Work::of_nanos(stage.work.1),
+        pairs: PAIRS_PER_RUN,
+        longest_run: stage.longest_run,
+    };
+    let warm_up = Situation { round: stage.turn / 4, pairs: PAIRS_PER_RUN / 16, ..situation.clone() };
+
+    let mut collected: Vec<_> =
+        stage.subjects.iter().map(|_| Collected { samples: Vec::new(), times: None, turns: 0 }).collect();
+    let mut done = behind;
+    // Turn 0 warms up: caches, branch predictors, page tables, and the lock's own lazy parts.
+    for turn in 0..=stage.turns {
+        let mut order: Vec<usize> = (0..stage.subjects.len()).collect();
+        rng.shuffle(&mut order);
+        for index in order {
+            let subject = &stage.subjects[index];
+            if observer.cancelled() {
+                break;
+            }
+            observer.turn(stage, subject.info.name, done);
+            done += stage.cost_of_turn();
+            if dead.contains(subject.info.name) {
+                continue;
+            }
+            let outcome = if turn == 0 {
+                measure(request, stage, subject, &warm_up).map(|_| ())
+            } else {
+                let collected = &mut collected[index];
+                collected.turns += 1;
+                take_turn(request, stage, subject, &situation, collected)
+            };
+            if let Err(failure) = outcome {
+                observer.failed(&failure);
+                dead.insert(subject.info.name);
+                results.failures.push(failure);
+            }
+        }
+    }
+
+    for (subject, collected) in stage.subjects.iter().zip(collected) {
+        if !collected.samples.is_empty() {
+            let partial = collected.turns < stage.turns || dead.contains(subject.info.name);
+            results.series.push(summary::series(stage, subject, &collected.samples, collected.times.as_ref(), partial));
+        }
+    }
+}
+
+/// One turn: a round of a timed workload, or runs of a counted one until the turn's time is over.
+fn take_turn(
+    request: &Request,
+    stage: &Stage,
+    subject: &Subject,
+    situation: &Situation,
+    collected: &mut Collected,
+) -> Result<(), Failure> {
+    let start = Instant::now();
+    while collected.samples.len() < stage.most_runs {
+        let mut sample = measure(request, stage, subject, situation)?;
+        if let Some(times) = sample.times.take() {
+            // Both have the same bounds, so nothing can be out of range.
+            let _ = collected.times.get_or_insert_with(histogram).add(&times);
+        }
+        collected.samples.push(sample);
+        if !stage.workload.counted || start.elapsed() >= stage.turn {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn measure(
+    request: &Request,
+    stage: &Stage,
+    subject: &Subject,
+    situation: &Situation,
+) -> Result<Sample, Failure> {
+    let failure = |kind: &str, message: String, thread_states: Vec<String>| Failure {
+        workload: stage.workload.name.to_owned(),
+        lock: subject.info.name.to_owned(),
+        threads: stage.threads,
+        kind: kind.to_owned(),
+        message,
+        thread_states,
+    };
+    if let (true, Some(helper)) = (stage.alone, &request.helper) {
+        let pairs = alone::measure(helper, subject.info.name, situation.round, request.stall_limit)
+            .map_err(|error| match error {
+                alone::AloneError::Stuck(_) => failure("deadlock", error.to_string(), Vec::new()),
+                _ => failure("refused", error.to_string(), Vec::new()),
+            })?;
+        return Ok(Sample {
+            values: vec![
+                (PAIR, pairs.median_nanos),
+                (crate::sample::THROUGHPUT, pairs.pairs as f64 / pairs.elapsed.as_secs_f64().max(1e-9)),
+                (crate::sample::CPU_PER_OP, pairs.usage_per_pair(pairs.cpu.as_nanos() as f64)),
+                (VOLUNTARY, pairs.usage_per_pair(pairs.voluntary as f64)),
+                (INVOLUNTARY, pairs.usage_per_pair(pairs.involuntary as f64)),
+                (crate::sample::SHARE, 1.0),
+            ],
+            times: None,
+            cut: false,
+        });
+    }
+    subject.round(stage.workload.name, situation).map_err(|error| {
+        let message = error.to_string();
+        match error {
+            TeamError::Stuck { states, .. } => failure("deadlock", message, states),
+            TeamError::NoThread { .. } => failure("refused", message, Vec::new()),
+            TeamError::Panicked => failure("crashed", message, Vec::new()),
+        }
+    })
+}

@@ -1,0 +1,92 @@
+//! What one round of a workload yields.
+
+use hdrhistogram::Histogram;
+
+use crate::results::Better;
+use crate::team::Outcome;
+
+/// A quantity that workloads report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quantity {
+    /// Its name in every report.
+    pub name: &'static str,
+    /// Its unit.
+    pub unit: &'static str,
+    /// Which direction is better.
+    pub better: Better,
+}
+
+macro_rules! quantities {
+    ($($(#[doc = $doc:literal])* $ident:ident = $name:literal, $unit:literal, $better:ident;)*) => {
+        $($(#[doc = $doc])* pub const $ident: Quantity =
+            Quantity { name: $name, unit: $unit, better: Better::$better };)*
+    };
+}
+
+quantities! {
+    /// One lock and unlock together.
+    PAIR = "pair", "ns", Lower;
+    /// Pairs of lock and unlock a second, of all threads together.
+    THROUGHPUT = "throughput", "ops/s", Higher;
+    /// CPU time charged to all threads, divided by their pairs.
+    CPU_PER_OP = "cpu_per_op", "ns", Lower;
+    /// Context switches because a thread went to sleep, for each pair.
+    VOLUNTARY = "voluntary_switches", "1/op", Lower;
+    /// Context switches because the scheduler took the CPU away, for each pair.
+    INVOLUNTARY = "involuntary_switches", "1/op", Lower;
+    /// Pairs of the least served thread divided by those of the most served, while all wanted the
+    /// lock.
+    SHARE = "share", "ratio", Higher;
+    /// How long a run took, from the common start to the end of the last thread.
+    RUN = "run", "ms", Lower;
+    /// The longest wait or idle of a run.
+    LONGEST = "longest", "ms", Lower;
+}
+
+/// One round: a value for each quantity, and the single times if the workload takes them.
+#[derive(Debug, Default)]
+pub struct Sample {
+    /// The values, in the workload's order.
+    pub values: Vec<(Quantity, f64)>,
+    /// The single times, in nanoseconds.
+    pub times: Option<Histogram<u64>>,
+    /// A counted run that took too long and was stopped before its end.
+    pub cut: bool,
+}
+
+impl Sample {
+    /// The quantities that every workload reports, of a team's work.
+    pub fn of_outcome<T>(outcome: &Outcome<T>) -> Self {
+        let pairs = outcome.total_pairs().max(1) as f64;
+        let window = outcome.window_pairs.iter().sum::<u64>() as f64;
+        let most = outcome.contended_pairs.iter().copied().max().unwrap_or(0);
+        let least = outcome.contended_pairs.iter().copied().min().unwrap_or(0);
+        let share = if most == 0 { 0.0 } else { least as f64 / most as f64 };
+        Self {
+            values: vec![
+                (THROUGHPUT, window / outcome.window.as_secs_f64()),
+                (CPU_PER_OP, outcome.usage.cpu.as_nanos() as f64 / pairs),
+                (VOLUNTARY, outcome.usage.voluntary as f64 / pairs),
+                (INVOLUNTARY, outcome.usage.involuntary as f64 / pairs),
+                (SHARE, share),
+            ],
+            times: None,
+            cut: false,
+        }
+    }
+
+    /// The value of a quantity, if the sample has it.
+    pub fn value(&self, quantity: Quantity) -> Option<f64> {
+        self.values.iter().find(|(other, _)| *other == quantity).map(|&(_, value)| value)
+    }
+}
+
+/// An empty histogram of nanoseconds, from 1 ns to the longest that can be told apart, exact to
+/// three significant digits.
+///
+/// # Panics
+///
+/// Never: the bounds are constants that the library accepts.
+pub fn histogram() -> Histogram<u64> {
+    Histogram::new_with_bounds(1, 1_000_000_000_000, 3).expect("the bounds are valid")
+}

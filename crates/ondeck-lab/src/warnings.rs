@@ -1,0 +1,119 @@
+//! What makes numbers less trustworthy, and what to do about it.
+
+use crate::environment::Refusal;
+use crate::results::{Machine, Series, Warning};
+
+/// Another program's share of the machine above which results suffer.
+const BUSY_LOAD: f64 = 0.5;
+
+/// A quartile range above this share of the median is noise. Two runs of the same binary on the
+/// same quiet virtual machine stay below 0.15 for `uncontended` and `throughput`.
+const NOISY: f64 = 0.25;
+
+fn warning(code: &str, message: String, fix: &str) -> Warning {
+    Warning { code: code.to_owned(), message, fix: fix.to_owned() }
+}
+
+/// Warnings that can be given before anything is measured.
+pub fn before(machine: &Machine) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    if cfg!(debug_assertions) {
+        warnings.push(warning(
+            "debug_build",
+            "this is a debug build: its numbers say nothing about locks".to_owned(),
+            "build with --release",
+        ));
+    }
+    if let Some(hypervisor) = &machine.virtualized {
+        warnings.push(warning(
+            "virtual_machine",
+            format!("virtual machine ({hypervisor}): other guests may take the CPU, waking is slower"),
+            "compare only numbers of one run; repeat on bare metal before deciding between locks \
+             that are close",
+        ));
+    }
+    if machine.load_average > BUSY_LOAD {
+        warnings.push(warning(
+            "busy",
+            format!("load average is {:.1}: other programs are running", machine.load_average),
+            "stop them, or wait until the load is gone",
+        ));
+    }
+    if machine.usable_cpus < machine.cpus {
+        warnings.push(warning(
+            "restricted",
+            format!(
+                "this process may use {} of {} CPUs (affinity mask or control group)",
+                machine.usable_cpus, machine.cpus
+            ),
+            "intended? otherwise lift the quota or start without taskset",
+        ));
+    }
+    if machine.usable_cpus == 1 {
+        warnings.push(warning(
+            "one_cpu",
+            "one CPU: threads only take turns, nothing here happens at the same time".to_owned(),
+            "measure on a machine with more CPUs to see contention",
+        ));
+    }
+    if machine.clock == "CLOCK_MONOTONIC" {
+        warnings.push(warning(
+            "slow_clock",
+            "no invariant counter: times of wait and idle include a clock call each".to_owned(),
+            "read them as upper bounds",
+        ));
+    }
+    if let Some(governor) = machine.governor.as_ref().filter(|governor| *governor != "performance") {
+        warnings.push(warning(
+            "frequency",
+            format!("CPU frequency governor is `{governor}`: clock speed changes with load"),
+            "set it to `performance` (cpupower frequency-set -g performance)",
+        ));
+    }
+    warnings
+}
+
+/// Warnings about what was asked for and not granted.
+pub fn refused(refusals: &[Refusal]) -> Vec<Warning> {
+    refusals
+        .iter()
+        .map(|refusal| {
+            warning("refused", format!("{}; measured without it", refusal.reason), &refusal.fix)
+        })
+        .collect()
+}
+
+/// Warnings that the results themselves give rise to.
+pub fn after(machine: &Machine, series: &[Series]) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    let most = series.iter().map(|series| series.threads).max().unwrap_or(0);
+    if most > machine.usable_cpus {
+        warnings.push(warning(
+            "oversubscribed",
+            format!(
+                "up to {most} threads on {} CPUs: there the scheduler decides as much as the lock",
+                machine.usable_cpus
+            ),
+            "read rows with more threads than CPUs as what happens under overload",
+        ));
+    }
+    let spread_of = |series: &Series| {
+        let metric = series.metric("pair").or_else(|| series.metric("throughput"))?;
+        (series.distribution.is_none() && metric.n >= 3 && metric.median > 0.0)
+            .then(|| (metric.p75 - metric.p25) / metric.median)
+    };
+    let spreads: Vec<f64> = series.iter().filter_map(spread_of).collect();
+    let noisy = spreads.iter().filter(|&&spread| spread > NOISY).count();
+    if noisy * 4 > spreads.len() {
+        warnings.push(warning(
+            "noisy",
+            format!(
+                "{noisy} of {} series spread by more than {:.0} % between quartiles",
+                spreads.len(),
+                NOISY * 100.0
+            ),
+            "quieten the machine, or raise --rounds and --duration",
+        ));
+    }
+    warnings
+}

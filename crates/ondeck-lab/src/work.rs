@@ -1,0 +1,74 @@
+//! Work of a given length that touches no shared memory.
+//!
+//! Counted in turns of arithmetic, not in time: a thread that is switched out in the middle still
+//! has its work to do when it comes back, as real work would.
+
+use std::hint::black_box;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use crate::clock::TickScale;
+use ondeck::platform::{Linux, Platform};
+
+/// A piece of work; performing it takes about the time it was made for on an undisturbed CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Work {
+    turns: u64,
+}
+
+impl Work {
+    /// Work that takes about `nanos` nanoseconds. The first call calibrates, some milliseconds.
+    pub fn of_nanos(nanos: u64) -> Self {
+        if nanos == 0 {
+            return Self { turns: 0 };
+        }
+        Self { turns: ((nanos as f64 / nanos_per_turn()).round() as u64).max(1) }
+    }
+
+    /// Does the work.
+    #[inline]
+    pub fn perform(self) {
+        // A multiplication waits for the one before: some cycles a turn on every CPU, and nothing
+        // that an optimizer can fold into a formula.
+        let mut value = 1_u64;
+        for _ in 0..self.turns {
+            value = black_box(value.wrapping_mul(0x5851_F42D_4C95_7F2D));
+        }
+    }
+
+    /// How long this work takes, calibrated.
+    pub fn duration(self) -> Duration {
+        Duration::from_nanos((self.turns as f64 * nanos_per_turn()).round() as u64)
+    }
+}
+
+fn nanos_per_turn() -> f64 {
+    static NANOS: OnceLock<f64> = OnceLock::new();
+    *NANOS.get_or_init(|| {
+        const TURNS: u64 = 100_000;
+        let scale = TickScale::get();
+        // The fastest of a few: interruptions only ever make it slower.
+        (0..15)
+            .map(|_| {
+                let start = Linux::ticks();
+                Work { turns: TURNS }.perform();
+                scale.between(start, Linux::ticks()) / TURNS as f64
+            })
+            .fold(f64::INFINITY, f64::min)
+            .max(0.01)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_work_is_no_turn_and_more_work_is_more_turns() {
+        assert_eq!(Work::of_nanos(0).turns, 0);
+        assert!(Work::of_nanos(1).turns >= 1);
+        let (short, long) = (Work::of_nanos(100), Work::of_nanos(10_000));
+        assert!(long.turns >= 50 * short.turns, "{short:?} {long:?}");
+        long.perform();
+    }
+}

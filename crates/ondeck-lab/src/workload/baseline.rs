@@ -1,0 +1,44 @@
+//! No lock at all: what a loop around nothing costs.
+
+use ondeck::platform::Linux;
+use ondeck_zoo::{Fairness, LockInfo, Origin, RawLock, Waiting};
+
+/// A lock that does nothing. Only for workloads whose section touches nothing shared.
+#[derive(Debug)]
+pub struct NoLock;
+
+// SAFETY: it excludes nobody. It is not in the registry, and this crate hands it only to workloads
+// that protect no data with it.
+unsafe impl RawLock<Linux> for NoLock {
+    const INFO: LockInfo = LockInfo {
+        name: "none",
+        origin: Origin::Peer,
+        waiting: Waiting::Spins,
+        fairness: Fairness::Barging,
+        has_try_lock: true,
+        touches_after_release: false,
+        source: "the harness itself",
+        teaches: "What the measuring loop costs without a lock",
+    };
+
+    type Context = ();
+
+    fn new() -> Self {
+        Self
+    }
+
+    #[inline(always)]
+    unsafe fn lock(&self, (): &()) {}
+
+    #[inline(always)]
+    unsafe fn try_lock(&self, (): &()) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    unsafe fn unlock(&self, (): &()) {}
+
+    fn is_idle(&mut self) -> bool {
+        true
+    }
+}

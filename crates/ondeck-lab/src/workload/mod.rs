@@ -1,0 +1,152 @@
+//! The workloads: one file each, and the list of them.
+//!
+//! A workload is a type with a generic function, compiled once for every lock, so that a lock's
+//! fast path is inlined into the loop that measures it as it would be into a program.
+
+mod baseline;
+mod throughput;
+mod timed_runs;
+pub mod uncontended;
+
+use std::time::Duration;
+
+use ondeck::platform::Linux;
+use ondeck_zoo::{LockInfo, RawLock, Visitor, registry};
+
+use crate::sample::Sample;
+use crate::team::{TeamError, TeamSetting};
+use crate::work::Work;
+
+pub use baseline::NoLock;
+
+/// One situation that a lock is measured in.
+#[derive(Clone, Debug)]
+pub struct Situation {
+    /// How many threads, where, and when they count as stuck.
+    pub team: TeamSetting,
+    /// The length of a round, for workloads that are timed.
+    pub round: Duration,
+    /// Work inside the critical section.
+    pub section: Work,
+    /// Work between an unlock and the next lock.
+    pub outside: Work,
+    /// Pairs of each thread in a run, for workloads that are counted.
+    pub pairs: u32,
+    /// When a counted run is stopped although it is not at its end.
+    pub longest_run: Duration,
+}
+
+/// The facts of a workload.
+#[derive(Clone, Copy, Debug)]
+pub struct WorkloadInfo {
+    /// Its name in commands and reports.
+    pub name: &'static str,
+    /// What it measures, in one sentence.
+    pub about: &'static str,
+    /// Where it is from.
+    pub source: &'static str,
+    /// Whether a round ends by count rather than by time; such rounds are called runs.
+    pub counted: bool,
+}
+
+/// A way to measure any lock.
+trait Workload {
+    const INFO: WorkloadInfo;
+
+    fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError>;
+}
+
+/// A lock, compiled into every workload.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    /// The facts of the lock.
+    pub info: LockInfo,
+    /// Bytes of one lock.
+    pub size: usize,
+    /// Bytes that each thread brings to it.
+    pub context_size: usize,
+    rounds: Vec<(&'static str, RoundFn)>,
+    alone: fn(Duration) -> uncontended::Pairs,
+}
+
+type RoundFn = fn(&Situation) -> Result<Sample, TeamError>;
+
+macro_rules! workloads {
+    ($($Workload:ty,)*) => {
+        /// Every workload, in the order of a suite.
+        pub const WORKLOADS: &[WorkloadInfo] = &[$(<$Workload as Workload>::INFO),*];
+
+        fn rounds_of<L: RawLock<Linux>>() -> Vec<(&'static str, RoundFn)> {
+            vec![$((
+                <$Workload as Workload>::INFO.name,
+                <$Workload as Workload>::round::<L> as RoundFn,
+            )),*]
+        }
+    };
+}
+
+workloads! {
+    uncontended::Uncontended,
+    throughput::Throughput,
+    timed_runs::Wait,
+    timed_runs::Idle,
+}
+
+impl Subject {
+    /// The lock `L`, whether or not the registry has it.
+    pub fn of<L: RawLock<Linux>>() -> Self {
+        Self {
+            info: L::INFO,
+            size: size_of::<L>(),
+            context_size: size_of::<L::Context>(),
+            rounds: rounds_of::<L>(),
+            alone: uncontended::time_pairs::<L>,
+        }
+    }
+
+    /// Every lock of the registry, in its order.
+    pub fn all() -> Vec<Self> {
+        struct Collect(Vec<Subject>);
+        impl Visitor<Linux> for Collect {
+            fn visit<L: RawLock<Linux>>(&mut self) {
+                self.0.push(Subject::of::<L>());
+            }
+        }
+        let mut subjects = Collect(Vec::new());
+        registry::for_each(&mut subjects);
+        subjects.0
+    }
+
+    /// The lock that does nothing, whose cost is the harness's own.
+    pub fn baseline() -> Self {
+        Self::of::<NoLock>()
+    }
+
+    /// Measures one round of a workload.
+    ///
+    /// # Errors
+    ///
+    /// [`TeamError`] if the lock gets stuck or the threads cannot be made.
+    ///
+    /// # Panics
+    ///
+    /// If there is no workload of that name; names come from [`WORKLOADS`].
+    pub fn round(&self, workload: &str, situation: &Situation) -> Result<Sample, TeamError> {
+        let (_, round) = self
+            .rounds
+            .iter()
+            .find(|(name, _)| *name == workload)
+            .unwrap_or_else(|| panic!("no workload is named {workload}"));
+        round(situation)
+    }
+
+    /// Times pairs on the calling thread: for a process that has no other.
+    pub fn time_pairs_here(&self, round: Duration) -> uncontended::Pairs {
+        (self.alone)(round)
+    }
+}
+
+/// A lock on cache lines of its own, so that neighbours in memory do not disturb its measurement.
+/// Two lines, because the adjacent-line prefetcher of x86 fetches them in pairs.
+#[repr(align(128))]
+struct Apart<T>(T);

@@ -1,0 +1,154 @@
+//! `wait` and `idle`: how long a thread waits for the lock, and how long the lock waits for a
+//! thread.
+//!
+//! Both as Skarupke defines them: every thread makes 16,384 pairs; a run's result is the longest
+//! time of any thread; many runs are made and the four longest shown. He keeps only the maximum;
+//! here every single time is kept, in memory of the thread's own, and goes into a histogram after
+//! the run, so that the section is not longer than his.
+
+use std::cell::UnsafeCell;
+use std::sync::Arc;
+
+use ondeck::platform::{Linux, Platform};
+use ondeck_zoo::RawLock;
+
+use super::{Apart, Situation, Workload, WorkloadInfo};
+use crate::clock::TickScale;
+use crate::sample::{LONGEST, RUN, Sample, histogram};
+use crate::team::{self, Member, Outcome, TeamError, Until};
+
+const SOURCE: &str =
+    "Malte Skarupke, Measuring Mutexes, Spinlocks and how Bad the Linux Scheduler Really is";
+
+pub(super) struct Wait;
+
+impl Workload for Wait {
+    const INFO: WorkloadInfo = WorkloadInfo {
+        name: "wait",
+        about: "The longest time that a thread waits for the lock",
+        source: SOURCE,
+        counted: true,
+    };
+
+    fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {
+        let lock = Arc::new(Apart(L::new()));
+        let pairs = situation.pairs;
+        let outcome = team::run(&situation.team, Until::Finished(situation.longest_run), move |member| {
+            let context = L::Context::default();
+            let lock = &lock.0;
+            Times::take(member, pairs, || {
+                let before = Linux::ticks();
+                // SAFETY: the context stays here until the unlock and serves this acquisition
+                // alone.
+                unsafe { lock.lock(&context) };
+                let after = Linux::ticks();
+                // SAFETY: locked above with this context.
+                unsafe { lock.unlock(&context) };
+                Some(after.saturating_sub(before))
+            })
+        })?;
+        Ok(sample(outcome))
+    }
+}
+
+pub(super) struct Idle;
+
+/// What the threads of `idle` share: when the lock was last released, if it ever was.
+struct Released<L> {
+    lock: L,
+    at: UnsafeCell<Option<u64>>,
+}
+
+// SAFETY: `at` is only touched by the owner of the lock.
+unsafe impl<L: Sync> Sync for Released<L> {}
+
+impl Workload for Idle {
+    const INFO: WorkloadInfo = WorkloadInfo {
+        name: "idle",
+        about: "The longest time that the lock is free although threads want it",
+        source: SOURCE,
+        counted: true,
+    };
+
+    fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {
+        let shared = Arc::new(Apart(Released { lock: L::new(), at: UnsafeCell::new(None) }));
+        let pairs = situation.pairs;
+        let outcome = team::run(&situation.team, Until::Finished(situation.longest_run), move |member| {
+            let context = L::Context::default();
+            let shared = &shared.0;
+            Times::take(member, pairs, || {
+                // SAFETY: the context stays here until the unlock and serves this acquisition
+                // alone; the time of the release is touched between lock and unlock only.
+                unsafe {
+                    shared.lock.lock(&context);
+                    let idle = (*shared.at.get()).map(|at| Linux::ticks().saturating_sub(at));
+                    *shared.at.get() = Some(Linux::ticks());
+                    shared.lock.unlock(&context);
+                    idle
+                }
+            })
+        })?;
+        Ok(sample(outcome))
+    }
+}
+
+/// The single times of one thread in one run, in ticks.
+#[derive(Default)]
+struct Times {
+    start: u64,
+    end: u64,
+    ticks: Vec<u64>,
+    /// The run was stopped before this thread had made all its pairs.
+    cut: bool,
+}
+
+impl Times {
+    /// Makes `pairs` pairs by `pair`, which returns the time to record if there is one.
+    fn take(member: &mut Member, pairs: u32, mut pair: impl FnMut() -> Option<u64>) -> Self {
+        // Written before the start, so that no page fault falls into the run.
+        let mut ticks = vec![u64::MAX; pairs as usize];
+        let mut taken = 0;
+        if !member.start() {
+            return Self::default();
+        }
+        let start = Linux::ticks();
+        let mut cut = false;
+        for done in 1..=u64::from(pairs) {
+            if member.stopped() {
+                cut = true;
+                break;
+            }
+            if let Some(time) = pair() {
+                ticks[taken] = time;
+                taken += 1;
+            }
+            member.done(done);
+        }
+        let end = Linux::ticks();
+        ticks.truncate(taken);
+        Self { start, end, ticks, cut }
+    }
+}
+
+/// A run's sample: its length, its longest time, and all its times as a histogram.
+fn sample(mut outcome: Outcome<Times>) -> Sample {
+    let scale = TickScale::get();
+    let start = outcome.results.iter().map(|times| times.start).min().unwrap_or(0);
+    let end = outcome.results.iter().map(|times| times.end).max().unwrap_or(0);
+    let run = scale.between(start, end).max(1.0);
+    // The threads' own clock: the coordinator learns of the end only when it runs again.
+    outcome.window = std::time::Duration::from_nanos(run as u64);
+
+    let mut times = histogram();
+    let mut longest = 0;
+    for &ticks in outcome.results.iter().flat_map(|times| &times.ticks) {
+        longest = longest.max(ticks);
+        times.saturating_record((scale.nanos(ticks).round() as u64).max(1));
+    }
+    let mut sample = Sample::of_outcome(&outcome);
+    sample.values.insert(0, (RUN, run / 1e6));
+    sample.values.insert(1, (LONGEST, scale.nanos(longest) / 1e6));
+    sample.times = Some(times);
+    sample.cut = outcome.results.iter().any(|times| times.cut);
+    sample
+}

@@ -1,0 +1,337 @@
+//! The HTML report, without a browser: its structure, its names, and odd input.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ondeck_lab::report::html::render;
+use ondeck_lab::results::{
+    Better, Cost, Distribution, Evidence, Failure, Metric, Report, Series, Warning,
+};
+
+fn sample() -> Report {
+    serde_json::from_str(include_str!("data/sample-report.json")).expect("the sample is valid")
+}
+
+/// Fails unless elements are closed in the order in which they were opened.
+fn assert_well_formed(html: &str) {
+    const VOID: [&str; 4] = ["meta", "link", "br", "input"];
+    let mut open: Vec<&str> = Vec::new();
+    let mut rest = html;
+    while let Some(start) = rest.find('<') {
+        rest = &rest[start + 1..];
+        let end = rest.find('>').expect("a tag ends");
+        let tag = &rest[..end];
+        rest = &rest[end + 1..];
+        let name = tag.trim_start_matches('/').split_whitespace().next().unwrap_or("");
+        if tag.starts_with('!') || tag.ends_with('/') || VOID.contains(&name) {
+            continue;
+        }
+        if tag.starts_with('/') {
+            assert_eq!(open.pop(), Some(name), "</{name}> closes another element");
+        } else {
+            assert!(name.starts_with(|c: char| c.is_ascii_alphabetic()), "<{tag}> is no element");
+            open.push(name);
+        }
+        if name == "style" && !tag.starts_with('/') {
+            rest = &rest[rest.find("</style").expect("the style ends")..];
+        }
+    }
+    assert!(open.is_empty(), "{open:?} are not closed");
+}
+
+fn assert_ids_are_unique(html: &str) {
+    let mut seen = BTreeSet::new();
+    for part in html.split(" id=\"").skip(1) {
+        let id = part.split('"').next().expect("an id ends");
+        assert!(!id.is_empty(), "an id is empty");
+        assert!(seen.insert(id), "{id} appears twice");
+    }
+}
+
+fn rendered(report: &Report) -> String {
+    let html = render(report);
+    assert!(html.starts_with("<!DOCTYPE html>"));
+    assert_well_formed(&html);
+    assert_ids_are_unique(&html);
+    assert!(!html.contains("could not be drawn"), "a figure failed");
+    for word in ["NaN", "inf\"", "-inf", "could not be drawn"] {
+        assert!(!html.contains(word), "{word} is on the page");
+    }
+    html
+}
+
+#[test]
+fn the_sample_has_every_section_and_every_lock() {
+    let report = sample();
+    let html = rendered(&report);
+    for series in &report.series {
+        assert!(html.contains(&series.lock), "{} is missing", series.lock);
+    }
+    for id in [
+        "machine",
+        "workload-uncontended",
+        "workload-throughput",
+        "workload-wait",
+        "workload-idle",
+        "costs",
+        "locks",
+        "settings",
+        "glossary",
+    ] {
+        assert!(html.contains(&format!("<section id=\"{id}\"")), "no section {id}");
+        assert!(html.contains(&format!("href=\"#{id}\"")), "no link to {id}");
+    }
+    for warning in &report.warnings {
+        assert!(html.contains(&warning.message) && html.contains(&warning.fix));
+    }
+    for failure in &report.failures {
+        assert!(html.contains(&failure.message) && html.contains(&failure.lock));
+    }
+}
+
+#[test]
+fn every_figure_says_what_it_shows() {
+    let html = rendered(&sample());
+    let figures: Vec<&str> = html.split("<figure ").skip(1).collect();
+    assert_eq!(figures.len(), 1 + 2 * 3 + 2 + 1);
+    for figure in figures {
+        let figure = figure.split("</figure>").next().expect("a figure ends");
+        assert!(figure.starts_with("id=\"fig-"), "{figure:.80}");
+        for part in ["<figcaption>", "role=\"img\"", "aria-label=\"", ">measured<", "<svg "] {
+            assert!(figure.contains(part), "no {part} in {figure:.80}");
+        }
+        assert!(figure.contains("better"), "no direction in {figure:.80}");
+    }
+}
+
+#[test]
+fn simulated_numbers_are_marked() {
+    let html = rendered(&Report { evidence: Evidence::Simulated, ..sample() });
+    assert!(html.contains(">simulated<"));
+    assert!(!html.contains(">measured<"));
+}
+
+#[test]
+fn nothing_is_fetched() {
+    let html = rendered(&sample());
+    let html = html.replace("http://www.w3.org/2000/svg", "");
+    for word in ["http://", "https://", "src=", "@import", "url(", "<script", "<iframe", "<object"]
+    {
+        assert!(!html.contains(word), "{word} is on the page");
+    }
+    for link in html.split("href=\"").skip(1) {
+        assert!(link.starts_with('#') || link.starts_with("data:,"), "{link:.60}");
+    }
+}
+
+#[test]
+fn names_are_text_and_not_markup() {
+    const EVIL: &str = "<script>alert(\"1\" & '2')</script>";
+    let mut report = sample();
+    report.machine.cpu = EVIL.to_owned();
+    report.settings.command = format!("ondeck --name '{EVIL}' </code></pre>");
+    for series in &mut report.series {
+        if series.lock == "nsync" {
+            series.lock = EVIL.to_owned();
+            series.params.insert(EVIL.to_owned(), EVIL.to_owned());
+        }
+    }
+    let mut odd = report.series[0].clone();
+    odd.workload = EVIL.to_owned();
+    odd.metrics[0].name = EVIL.to_owned();
+    odd.metrics[0].unit = EVIL.to_owned();
+    report.series.push(odd);
+    report.costs[0].operation = EVIL.to_owned();
+    report.costs[0].group = EVIL.to_owned();
+    report.costs[1].refused = Some(EVIL.to_owned());
+    report.locks[0].source = EVIL.to_owned();
+    report.warnings[0].code = EVIL.to_owned();
+    report.failures[0].thread_states.push(EVIL.to_owned());
+    let html = rendered(&report);
+    assert!(!html.contains("<script"));
+    assert!(html.contains("&lt;script&gt;"));
+}
+
+fn metric(name: &str, unit: &str, better: Better, value: f64) -> Metric {
+    Metric {
+        name: name.to_owned(),
+        unit: unit.to_owned(),
+        better,
+        median: value,
+        p25: value * 0.9,
+        p75: value * 1.1,
+        min: value * 0.8,
+        max: value * 1.2,
+        n: 5,
+        samples: vec![value; 5],
+    }
+}
+
+fn series(workload: &str, lock: &str, threads: usize, metrics: Vec<Metric>) -> Series {
+    Series {
+        workload: workload.to_owned(),
+        lock: lock.to_owned(),
+        threads,
+        params: BTreeMap::new(),
+        partial: false,
+        cut_runs: 0,
+        metrics,
+        distribution: None,
+    }
+}
+
+fn with(series: Vec<Series>) -> Report {
+    Report { series, costs: vec![], locks: vec![], warnings: vec![], failures: vec![], ..sample() }
+}
+
+#[test]
+fn an_empty_report_is_a_page() {
+    let mut report = with(vec![]);
+    report.machine = ondeck_lab::results::Machine::default();
+    report.build = ondeck_lab::results::Build::default();
+    report.settings = ondeck_lab::results::Settings::default();
+    report.partial = true;
+    report.seconds = f64::NAN;
+    report.started = String::new();
+    let html = rendered(&report);
+    assert!(html.contains("Interrupted"));
+}
+
+#[test]
+fn odd_values_do_no_harm() {
+    let odd =
+        [0.0, -1.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e308, 5e-324, 1e-12, 42.0, 42.0];
+    let kinds = [
+        ("pair", "ns"),
+        ("throughput", "ops/s"),
+        ("longest", "ms"),
+        ("run", "ms"),
+        ("share", "ratio"),
+        ("cpu_per_op", "ns"),
+        ("switches", "1/op"),
+        ("", ""),
+        ("é", "s"),
+    ];
+    for workload in ["uncontended", "throughput", "wait", "idle", "capture", ""] {
+        for (name, unit) in kinds {
+            let all = odd.iter().enumerate().map(|(index, value)| {
+                let metrics = vec![metric(name, unit, Better::Lower, *value)];
+                series(workload, &format!("lock{}", index / 3), index % 3 * 4, metrics)
+            });
+            rendered(&with(all.collect()));
+        }
+    }
+}
+
+#[test]
+fn missing_metrics_and_single_threads_do_no_harm() {
+    for workload in ["uncontended", "throughput", "wait", "idle", "chan"] {
+        rendered(&with(vec![series(workload, "one", 1, vec![])]));
+        let found = rendered(&with(vec![series(
+            workload,
+            "one",
+            7,
+            vec![metric("throughput", "ops/s", Better::Higher, 5e6)],
+        )]));
+        assert!(found.contains("one"));
+        let mixed = vec![
+            series(workload, "one", 2, vec![metric("throughput", "ops/s", Better::Higher, 5e6)]),
+            series(workload, "two", 4, vec![metric("share", "ratio", Better::Higher, 0.5)]),
+            series(workload, "", 0, vec![metric("x", "y", Better::Neither, 0.5)]),
+            series(workload, "one", 2, vec![metric("throughput", "ops/s", Better::Higher, 6e6)]),
+        ];
+        rendered(&with(mixed));
+    }
+}
+
+#[test]
+fn odd_distributions_do_no_harm() {
+    let times = |min_ns, max_ns, buckets: &[(u64, u64)]| Distribution {
+        what: "wait".to_owned(),
+        count: 3,
+        min_ns,
+        max_ns,
+        percentiles: vec![(50.0, 0), (f64::NAN, 3)],
+        buckets: buckets.to_vec(),
+    };
+    let all = [
+        times(0, 0, &[]),
+        times(0, 0, &[(0, 0)]),
+        times(0, 0, &[(0, 5)]),
+        times(5, 5, &[(5, 1)]),
+        times(u64::MAX, 1, &[(7, 0), (3, u64::MAX), (3, u64::MAX), (u64::MAX, u64::MAX)]),
+        times(1, u64::MAX, &[(u64::MAX, 1)]),
+    ];
+    for each in &all {
+        let mut one = series("wait", "one", 16, vec![]);
+        one.distribution = Some(each.clone());
+        rendered(&with(vec![one]));
+    }
+    let together = all.iter().enumerate().map(|(index, each)| {
+        let mut one = series("idle", &format!("lock{index}"), 16, vec![]);
+        one.distribution = Some(each.clone());
+        one
+    });
+    rendered(&with(together.collect()));
+}
+
+#[test]
+fn odd_costs_do_no_harm() {
+    let cost = |median, refused: Option<&str>| Cost {
+        group: "g".to_owned(),
+        operation: "o".to_owned(),
+        median,
+        p25: f64::NAN,
+        p75: f64::INFINITY,
+        n: 0,
+        refused: refused.map(str::to_owned),
+    };
+    for costs in [
+        vec![cost(0.0, None)],
+        vec![cost(0.0, Some("no"))],
+        vec![cost(f64::NAN, None), cost(-1.0, None), cost(1e300, None), cost(3.0, None)],
+    ] {
+        rendered(&Report { costs, ..with(vec![]) });
+    }
+}
+
+#[test]
+fn forty_locks_are_all_named() {
+    let names: Vec<String> =
+        (0..40).map(|index| format!("family.lock_number_{index:02}")).collect();
+    let mut all = Vec::new();
+    for (index, name) in names.iter().enumerate() {
+        for threads in [1, 2, 4] {
+            let value = 1e6 * (index + threads) as f64;
+            let metrics = vec![metric("throughput", "ops/s", Better::Higher, value)];
+            all.push(series("throughput", name, threads, metrics));
+        }
+    }
+    let html = rendered(&with(all));
+    for name in &names {
+        assert!(html.contains(name.as_str()), "{name} is missing");
+    }
+    assert!(html.contains("30 of 40 locks are thin and grey"));
+    assert!(html.contains("30 others in grey"));
+}
+
+#[test]
+fn many_warnings_and_failures_are_all_shown() {
+    let mut report = with(vec![]);
+    for index in 0..20 {
+        report.warnings.push(Warning {
+            code: format!("code_{index}"),
+            message: format!("message {index}."),
+            fix: String::new(),
+        });
+        report.failures.push(Failure {
+            workload: "throughput".to_owned(),
+            lock: format!("lock {index}"),
+            threads: index,
+            kind: "refused".to_owned(),
+            message: String::new(),
+            thread_states: vec![],
+        });
+    }
+    let html = rendered(&report);
+    assert!(html.contains("message 19.") && html.contains("lock 19"));
+}

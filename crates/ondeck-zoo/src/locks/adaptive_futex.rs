@@ -1,0 +1,130 @@
+//! The adaptive mutex: three states on a futex, and a spin whose length is learnt.
+//!
+//! Source: Malte Skarupke, "Measuring Mutexes, Spinlocks and how Bad the Linux Scheduler Really
+//! is" (2020), the discussion of adaptive mutexes ("How do adaptive mutexes perform?") and its
+//! comments; the estimate is that of glibc's `PTHREAD_MUTEX_ADAPTIVE_NP`.
+//!
+//! Teaches: a lock can remember how long its waits are and spin about twice that; and that the
+//! memory is in turns of the loop, so it knows nothing of PAUSEs that last a hundred times longer
+//! on the next machine.
+//!
+//! ```text
+//! word:     0 unlocked · 1 locked, nobody sleeps · 2 locked, somebody may sleep
+//! estimate: how many turns a contended acquisition took lately, a running mean over eight
+//!
+//! lock:   0 → 1 by compare-exchange; else up to min(100, 2 × estimate + 10) turns of
+//!         (pause, look, try); then exchange for 2 until that finds 0, sleeping on 2 in between
+//!         estimate += (turns - estimate) / 8, whichever way it was acquired
+//! unlock: exchange for 0; wake one if that found 2
+//! ```
+//!
+//! The formula and its constants are glibc's. Newer versions of it pause longer from turn to turn
+//! (exponential back-off, with jitter), which is left out here.
+//!
+//! # Memory ordering
+//!
+//! Acquisitions are `Acquire` and pair with the `Release` exchange for 0. The estimate is read by
+//! anybody and written by the owner, `Relaxed`: it is a guess, and an old guess is as good.
+
+use ondeck::platform::{AtomicInt, Ordering, Platform};
+
+use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
+
+const UNLOCKED: u32 = 0;
+const LOCKED: u32 = 1;
+const CONTENDED: u32 = 2;
+
+/// No spin is longer: glibc's default for `glibc.pthread.mutex_spin_count`.
+const MOST_TURNS: u32 = 100;
+/// What a spin may take beyond twice the estimate, so that an estimate of 0 can grow again.
+const EXTRA_TURNS: u32 = 10;
+/// The share of the newest count in the estimate is one in so many.
+const SMOOTHING: i32 = 8;
+
+/// A three-state futex with a learnt spin: see the [source file](self).
+#[derive(Debug)]
+pub struct AdaptiveFutex<P: Platform> {
+    word: P::AtomicU32,
+    estimate: P::AtomicU32,
+}
+
+impl<P: Platform> AdaptiveFutex<P> {
+    #[inline(always)]
+    fn acquire(&self) -> bool {
+        self.word.compare_exchange(UNLOCKED, LOCKED, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
+    #[cold]
+    fn lock_slow(&self) {
+        let estimate = self.estimate.load(Ordering::Relaxed);
+        let most = P::spins(MOST_TURNS.min(estimate * 2 + EXTRA_TURNS));
+        let mut turns = 0;
+        loop {
+            if turns == most {
+                self.lock_sleeping();
+                break;
+            }
+            turns += 1;
+            P::pause();
+            if self.word.load(Ordering::Relaxed) == UNLOCKED && self.acquire() {
+                break;
+            }
+        }
+        // Both are at most MOST_TURNS, and so is every value between them.
+        let change = (turns.cast_signed() - estimate.cast_signed()) / SMOOTHING;
+        self.estimate.store(estimate.wrapping_add_signed(change), Ordering::Relaxed);
+    }
+
+    fn lock_sleeping(&self) {
+        while self.word.swap(CONTENDED, Ordering::Acquire) != UNLOCKED {
+            // Every outcome means the same: the word may have changed, try again.
+            let _ = P::futex_wait(&self.word, CONTENDED, None);
+        }
+    }
+}
+
+// SAFETY: a thread returns from `lock` only after it took the word from UNLOCKED to another value
+// by an atomic read-modify-write, and only the owner makes it UNLOCKED again.
+unsafe impl<P: Platform> RawLock<P> for AdaptiveFutex<P> {
+    const INFO: LockInfo = LockInfo {
+        name: "adaptive_futex",
+        origin: Origin::Sources,
+        waiting: Waiting::SpinsThenSleeps,
+        fairness: Fairness::Barging,
+        has_try_lock: true,
+        touches_after_release: false,
+        source: "Malte Skarupke, Measuring Mutexes, adaptive mutexes; glibc's adaptive mutex",
+        teaches: "A lock can learn how long to spin, but learns it in turns and not in time",
+    };
+
+    type Context = ();
+
+    fn new() -> Self {
+        Self { word: AtomicInt::new(UNLOCKED), estimate: AtomicInt::new(0) }
+    }
+
+    #[inline]
+    unsafe fn lock(&self, (): &()) {
+        if !self.acquire() {
+            self.lock_slow();
+        }
+    }
+
+    #[inline]
+    unsafe fn try_lock(&self, (): &()) -> bool {
+        self.acquire()
+    }
+
+    #[inline]
+    unsafe fn unlock(&self, (): &()) {
+        let address = &raw const self.word;
+        if self.word.swap(UNLOCKED, Ordering::Release) == CONTENDED {
+            P::futex_wake(address, 1);
+        }
+    }
+
+    /// The estimate is not a mark: it is what the lock has learnt, and stays.
+    fn is_idle(&mut self) -> bool {
+        self.word.load(Ordering::Relaxed) == UNLOCKED
+    }
+}

@@ -1,0 +1,131 @@
+//! Go's `lock2` before 1.24: three states, with a spin of fixed length before every sleep.
+//!
+//! Source: Rhys Hiltner, "runtime: improve scaling of lock2" (Go issue 68578), which takes this
+//! lock apart; `runtime/lock_futex.go` up to Go 1.23.
+//!
+//! Teaches: how a lock whose page says that waiters sleep can keep them all awake. The spin lasts
+//! a hundred short critical sections, each of whose releases wakes one more.
+//!
+//! ```text
+//!   0 unlocked · 1 locked, nobody sleeps · 2 locked, somebody may sleep
+//!
+//! lock:   exchange for 1; it found 0: acquired
+//!         else remember what it found as `wait`, since a 2 may just have been overwritten, and
+//!           4 × (try 0 → wait, 30 pauses); try 0 → wait, yield
+//!           exchange for 2; it found 0: acquired
+//!           wait = 2, sleep on 2; and again
+//! unlock: exchange for 0; wake one if that found 2
+//! ```
+//!
+//! `wait` is what keeps wakes from being lost. The first exchange may turn a 2 into a 1 under the
+//! owner, whose release then wakes nobody; but the thread that did so acquires with 2 or sleeps,
+//! and either way there is a 2 again. A thread that slept always acquires with 2.
+//!
+//! The source's `for key == unlocked { cas }` is an `if` in effect and written as one here: a
+//! failed exchange means that the lock is taken. On one CPU the source does not spin.
+//!
+//! # Memory ordering
+//!
+//! Acquisitions are `Acquire` and pair with the `Release` exchange for 0. Go's own atomics are
+//! sequentially consistent, which nothing here needs. After the exchange only the address is used.
+
+use ondeck::platform::{AtomicInt, Ordering, Platform};
+
+use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
+
+const UNLOCKED: u32 = 0;
+const LOCKED: u32 = 1;
+const SLEEPING: u32 = 2;
+
+/// Go's `active_spin`, `active_spin_cnt` and `passive_spin`.
+const ACTIVE_SPINS: u32 = 4;
+const PAUSES_PER_SPIN: u32 = 30;
+const PASSIVE_SPINS: u32 = 1;
+
+/// Go's futex lock up to 1.23: see the [source file](self) for its states.
+#[derive(Debug)]
+pub struct GoThreeState<P: Platform> {
+    key: P::AtomicU32,
+}
+
+impl<P: Platform> GoThreeState<P> {
+    #[inline(always)]
+    fn acquire(&self, wait: u32) -> bool {
+        self.key.load(Ordering::Relaxed) == UNLOCKED
+            && self
+                .key
+                .compare_exchange(UNLOCKED, wait, Ordering::Acquire, Ordering::Relaxed)
+                .is_ok()
+    }
+
+    #[cold]
+    fn lock_slow(&self, mut wait: u32) {
+        let active = if P::cpus() > 1 { P::spins(ACTIVE_SPINS) } else { 0 };
+        loop {
+            for _ in 0..active {
+                if self.acquire(wait) {
+                    return;
+                }
+                P::pause_times(PAUSES_PER_SPIN);
+            }
+            for _ in 0..PASSIVE_SPINS {
+                if self.acquire(wait) {
+                    return;
+                }
+                P::yield_now();
+            }
+            if self.key.swap(SLEEPING, Ordering::Acquire) == UNLOCKED {
+                return;
+            }
+            wait = SLEEPING;
+            // Every outcome means the same: the key may have changed, try again.
+            let _ = P::futex_wait(&self.key, SLEEPING, None);
+        }
+    }
+}
+
+// SAFETY: a thread returns from `lock` only after it took the key from UNLOCKED to another value
+// by an atomic read-modify-write, and only the owner makes it UNLOCKED again.
+unsafe impl<P: Platform> RawLock<P> for GoThreeState<P> {
+    const INFO: LockInfo = LockInfo {
+        name: "go_three_state",
+        origin: Origin::Sources,
+        waiting: Waiting::SpinsThenSleeps,
+        fairness: Fairness::Barging,
+        has_try_lock: true,
+        touches_after_release: false,
+        source: "Go issue 68578 and runtime/lock_futex.go up to Go 1.23",
+        teaches: "A spin longer than the section keeps every waiter awake, and the lock collapses",
+    };
+
+    type Context = ();
+
+    fn new() -> Self {
+        Self { key: AtomicInt::new(UNLOCKED) }
+    }
+
+    #[inline]
+    unsafe fn lock(&self, (): &()) {
+        let found = self.key.swap(LOCKED, Ordering::Acquire);
+        if found != UNLOCKED {
+            self.lock_slow(found);
+        }
+    }
+
+    #[inline]
+    unsafe fn try_lock(&self, (): &()) -> bool {
+        self.key.compare_exchange(UNLOCKED, LOCKED, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
+    #[inline]
+    unsafe fn unlock(&self, (): &()) {
+        let address = &raw const self.key;
+        if self.key.swap(UNLOCKED, Ordering::Release) == SLEEPING {
+            P::futex_wake(address, 1);
+        }
+    }
+
+    fn is_idle(&mut self) -> bool {
+        self.key.load(Ordering::Relaxed) == UNLOCKED
+    }
+}

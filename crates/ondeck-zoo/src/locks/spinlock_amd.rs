@@ -1,0 +1,82 @@
+//! Test, then test-and-set, with a pause: the spinlock of AMD's recommendation.
+//!
+//! Source: Malte Skarupke, "Measuring Mutexes, Spinlocks and how Bad the Linux Scheduler Really
+//! is" (2020), `spinlock_amd`, after AMD's talk at the Game Developers Conference.
+//!
+//! Teaches: waiters that only read share the line until the owner writes it; and that a lock can
+//! be kind to the caches and still starve a thread for a whole time slice, because the scheduler
+//! sees only busy threads.
+//!
+//! ```text
+//!            load finds 0, then compare-exchange
+//! locked: 0 ─────────────────────────────────────► 1
+//!         ▲                                        │
+//!         └────────────────────────────────────────┘
+//!                          store 0
+//! ```
+//!
+//! # Memory ordering
+//!
+//! The test is `Relaxed`: it only decides whether trying is worth it. The compare-exchange is
+//! `Acquire` and pairs with the `Release` store of the owner before.
+
+use ondeck::platform::{AtomicInt, Ordering, Platform};
+
+use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
+
+/// Test and compare-exchange with a pause: see the [source file](self).
+#[derive(Debug)]
+pub struct SpinlockAmd<P: Platform> {
+    locked: P::AtomicU8,
+}
+
+// SAFETY: a thread returns from `lock` only after its compare-exchange took 0 to 1, and only the
+// owner stores 0 again.
+unsafe impl<P: Platform> RawLock<P> for SpinlockAmd<P> {
+    const INFO: LockInfo = LockInfo {
+        name: "spinlock_amd",
+        origin: Origin::Sources,
+        waiting: Waiting::Spins,
+        fairness: Fairness::Barging,
+        has_try_lock: true,
+        touches_after_release: false,
+        source: "Malte Skarupke, Measuring Mutexes, spinlock_amd",
+        teaches: "Reading before writing spares the caches but not the thread that is off its CPU",
+    };
+
+    type Context = ();
+
+    fn new() -> Self {
+        Self { locked: AtomicInt::new(0) }
+    }
+
+    #[inline]
+    unsafe fn lock(&self, (): &()) {
+        loop {
+            if self.locked.load(Ordering::Relaxed) == 0
+                && self
+                    .locked
+                    .compare_exchange_weak(0, 1, Ordering::Acquire, Ordering::Relaxed)
+                    .is_ok()
+            {
+                return;
+            }
+            P::pause();
+        }
+    }
+
+    #[inline]
+    unsafe fn try_lock(&self, (): &()) -> bool {
+        self.locked.load(Ordering::Relaxed) == 0
+            && self.locked.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
+    #[inline]
+    unsafe fn unlock(&self, (): &()) {
+        self.locked.store(0, Ordering::Release);
+    }
+
+    fn is_idle(&mut self) -> bool {
+        self.locked.load(Ordering::Relaxed) == 0
+    }
+}

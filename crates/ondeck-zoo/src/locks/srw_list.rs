@@ -1,0 +1,268 @@
+//! A list of sleepers on their own stacks, in the manner of Windows' slim reader-writer lock.
+//!
+//! Source: Malte Skarupke, in the comments under "Measuring Mutexes, Spinlocks and how Bad the
+//! Linux Scheduler Really is" (2020): "It builds a linked list on the stacks of the sleeping
+//! threads where each thread writes their thread ID and can be directly woken up. But it's not a
+//! fair mutex". The way to find the oldest node is that of the queues in Rust's standard library
+//! (`sys/sync/rwlock/queue.rs`), which have the same origin.
+//!
+//! Teaches: nodes of the waiters' own let a release wake exactly the oldest, in one word and
+//! without the kernel's queue; and that who is woken first still need not get the lock.
+//!
+//! ```text
+//!  usize bits:  63 ............... 6 5 ... 2      1           0
+//!              [ newest sleeper's node    ·  QUEUE_LOCKED  LOCKED ]
+//!                        │
+//!                        ▼
+//!               [newest] ─older─► [node] ─older─► [oldest]
+//!                   │     ◄─newer─        ◄─newer─    ▲
+//!                   └──────────────oldest─────────────┘
+//!
+//! lock:   set LOCKED; it was clear: acquired. Else push a node, sleep, and try again
+//! unlock: clear LOCKED; if somebody sleeps: set QUEUE_LOCKED, take the oldest node out, clear
+//!         QUEUE_LOCKED, wake its thread
+//! ```
+//!
+//! * `LOCKED`: somebody owns the lock.
+//! * `QUEUE_LOCKED`: a try-lock among releasing threads; its holder alone takes nodes out and
+//!   follows their links. Who finds it set leaves: the holder ends with an operation on the whole
+//!   word and sees that the lock is free. It leaves without waking anybody if the lock is owned
+//!   again, for that owner's release will look in turn.
+//! * The pointer: the newest node. A push is a compare-exchange of it while `LOCKED` is set.
+//!
+//! A pusher sets `older`; `oldest` too, to itself, if it is the first. The holder of `QUEUE_LOCKED`
+//! fills in the rest on its way from the newest node: `newer` of each node it passes, until it
+//! comes to one whose `oldest` is set; it then keeps that in the newest node. So each node is
+//! passed once. Only the newest `oldest` on the way is ever read, so that others may be out of date.
+//!
+//! Windows' lock also serves readers and spins for a while before it sleeps; both are left out. It
+//! wakes by thread ID, which is a futex word in the node here. An exclusive lock alone could take
+//! nodes out *before* it releases and do without `QUEUE_LOCKED` and without touching the word after
+//! the release, but then the lock would be owned for the length of that work.
+//!
+//! # Memory ordering
+//!
+//! The word changes by read-modify-writes only, so whatever was released into it stays visible to
+//! every later `Acquire`. Acquisitions are `Acquire`, releases `Release`; a push is `Release` and
+//! publishes the node; taking `QUEUE_LOCKED` is `Acquire`, and giving it back `Release`. Links are
+//! therefore `Relaxed`. The wake is a `Release` store to the node's word, which its thread reads
+//! with `Acquire` before it uses the node again; after that store only the address is used.
+
+use std::ptr;
+
+use ondeck::platform::{AtomicInt, AtomicPointer, Ordering, Platform};
+
+use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
+
+const LOCKED: usize = 1;
+const QUEUE_LOCKED: usize = 2;
+const FLAGS: usize = LOCKED | QUEUE_LOCKED;
+
+/// A word and a list of sleepers: see the [source file](self).
+#[derive(Debug)]
+pub struct SrwList<P: Platform> {
+    word: P::AtomicUsize,
+}
+
+/// A thread's place in the list, aligned so that its address leaves room for flags.
+#[derive(Debug)]
+#[repr(align(64))]
+pub struct Node<P: Platform> {
+    older: P::AtomicPtr<Node<P>>,
+    newer: P::AtomicPtr<Node<P>>,
+    /// The oldest node of the list, if it was known when this node was the newest.
+    oldest: P::AtomicPtr<Node<P>>,
+    /// 0 while the thread must sleep.
+    woken: P::AtomicU32,
+}
+
+impl<P: Platform> Default for Node<P> {
+    fn default() -> Self {
+        const { assert!(align_of::<Self>() > FLAGS, "the flags need the address's low bits") };
+        Self {
+            older: AtomicPointer::new(ptr::null_mut()),
+            newer: AtomicPointer::new(ptr::null_mut()),
+            oldest: AtomicPointer::new(ptr::null_mut()),
+            woken: AtomicInt::new(0),
+        }
+    }
+}
+
+impl<P: Platform> Node<P> {
+    /// The newest node of the list, null if nobody sleeps.
+    fn newest(word: usize) -> *mut Self {
+        ptr::with_exposed_provenance_mut(word & !FLAGS)
+    }
+
+    fn sleep(&self) {
+        while self.woken.load(Ordering::Acquire) == 0 {
+            // Every outcome means the same: look again.
+            let _ = P::futex_wait(&self.woken, 0, None);
+        }
+    }
+
+    /// # Safety
+    ///
+    /// `node` was taken out of the list by the caller and not woken since.
+    unsafe fn wake(node: *mut Self) {
+        // SAFETY: its thread sleeps until the store, so the node is there until then.
+        let address = unsafe { &raw const (*node).woken };
+        // SAFETY: as above; after the store only the address is used.
+        unsafe { &*address }.store(1, Ordering::Release);
+        P::futex_wake(address, 1);
+    }
+
+    /// The oldest node of the list; links `newer` on the way to it.
+    ///
+    /// # Safety
+    ///
+    /// The caller holds `QUEUE_LOCKED`, and has seen the push of `newest`, which is not null.
+    unsafe fn find_oldest(newest: *mut Self) -> *mut Self {
+        let mut current = newest;
+        let oldest = loop {
+            // SAFETY: nodes stay in the list while the caller holds `QUEUE_LOCKED`.
+            let known = unsafe { &*current }.oldest.load(Ordering::Relaxed);
+            if !known.is_null() {
+                break known;
+            }
+            // SAFETY: as above. The first node of a list has `oldest` set, so there is an older.
+            let older = unsafe { &*current }.older.load(Ordering::Relaxed);
+            // SAFETY: as above.
+            unsafe { &*older }.newer.store(current, Ordering::Relaxed);
+            current = older;
+        };
+        // SAFETY: as above.
+        unsafe { &*newest }.oldest.store(oldest, Ordering::Relaxed);
+        oldest
+    }
+}
+
+impl<P: Platform> SrwList<P> {
+    /// Makes `node` the newest if the word is still `word`.
+    fn push(&self, node: &Node<P>, word: usize) -> bool {
+        let own = ptr::from_ref(node).cast_mut();
+        let older = Node::newest(word);
+        // Relaxed: nobody else knows the node yet; the exchange publishes all of it.
+        node.older.store(older, Ordering::Relaxed);
+        node.newer.store(ptr::null_mut(), Ordering::Relaxed);
+        node.oldest.store(if older.is_null() { own } else { ptr::null_mut() }, Ordering::Relaxed);
+        node.woken.store(0, Ordering::Relaxed);
+        let next = own.expose_provenance() | (word & FLAGS);
+        self.word.compare_exchange(word, next, Ordering::Release, Ordering::Relaxed).is_ok()
+    }
+
+    #[cold]
+    fn lock_slow(&self, node: &Node<P>) {
+        loop {
+            let word = self.word.load(Ordering::Relaxed);
+            if word & LOCKED == 0 {
+                if self
+                    .word
+                    .compare_exchange(word, word | LOCKED, Ordering::Acquire, Ordering::Relaxed)
+                    .is_ok()
+                {
+                    return;
+                }
+            } else if self.push(node, word) {
+                node.sleep();
+            }
+        }
+    }
+
+    /// After a release that left `word`: wakes the oldest sleeper if the lock stays free.
+    #[cold]
+    fn unlock_slow(&self, mut word: usize) {
+        loop {
+            if word & FLAGS != 0 || Node::<P>::newest(word).is_null() {
+                return;
+            }
+            match self.word.compare_exchange(
+                word,
+                word | QUEUE_LOCKED,
+                Ordering::Acquire,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => break,
+                Err(now) => word = now,
+            }
+        }
+        word |= QUEUE_LOCKED;
+        loop {
+            let newest = Node::<P>::newest(word);
+            let mut next = word & !QUEUE_LOCKED;
+            let mut chosen = ptr::null_mut();
+            if word & LOCKED == 0 {
+                // SAFETY: this thread holds `QUEUE_LOCKED`, read `newest` with `Acquire`, and
+                // nobody else takes nodes out: there was one and is.
+                chosen = unsafe { Node::find_oldest(newest) };
+                if chosen == newest {
+                    next &= FLAGS;
+                } else {
+                    // SAFETY: as above; `find_oldest` has linked `newer` of all but the newest.
+                    let second = unsafe { &*chosen }.newer.load(Ordering::Relaxed);
+                    // SAFETY: as above.
+                    unsafe { &*newest }.oldest.store(second, Ordering::Relaxed);
+                    // The node is out, whatever the word has become: no exchange that may fail.
+                    self.word.fetch_and(!QUEUE_LOCKED, Ordering::Release);
+                    // SAFETY: taken out by this thread.
+                    return unsafe { Node::wake(chosen) };
+                }
+            }
+            match self.word.compare_exchange(word, next, Ordering::Release, Ordering::Acquire) {
+                Ok(_) => {
+                    if !chosen.is_null() {
+                        // SAFETY: the exchange took the node out.
+                        unsafe { Node::wake(chosen) };
+                    }
+                    return;
+                }
+                Err(now) => word = now,
+            }
+        }
+    }
+}
+
+// SAFETY: a thread returns from `lock` only after a read-modify-write that found `LOCKED` clear
+// and set it, and only the owner clears it.
+unsafe impl<P: Platform> RawLock<P> for SrwList<P> {
+    const INFO: LockInfo = LockInfo {
+        name: "srw_list",
+        origin: Origin::Sources,
+        waiting: Waiting::Sleeps,
+        fairness: Fairness::Barging,
+        has_try_lock: true,
+        touches_after_release: true,
+        source: "Malte Skarupke, Measuring Mutexes, comments on Windows' SRW lock",
+        teaches: "Nodes on the sleepers' stacks let one word wake exactly the oldest sleeper",
+    };
+
+    type Context = Node<P>;
+
+    fn new() -> Self {
+        Self { word: AtomicInt::new(0) }
+    }
+
+    #[inline]
+    unsafe fn lock(&self, node: &Node<P>) {
+        if self.word.fetch_or(LOCKED, Ordering::Acquire) & LOCKED != 0 {
+            self.lock_slow(node);
+        }
+    }
+
+    #[inline]
+    unsafe fn try_lock(&self, _: &Node<P>) -> bool {
+        self.word.fetch_or(LOCKED, Ordering::Acquire) & LOCKED == 0
+    }
+
+    #[inline]
+    unsafe fn unlock(&self, _: &Node<P>) {
+        let before = self.word.fetch_and(!LOCKED, Ordering::Release);
+        if before & QUEUE_LOCKED == 0 && !Node::<P>::newest(before).is_null() {
+            self.unlock_slow(before & !LOCKED);
+        }
+    }
+
+    fn is_idle(&mut self) -> bool {
+        self.word.load(Ordering::Relaxed) == 0
+    }
+}

@@ -1,0 +1,75 @@
+//! The terrible spinlock: an exchange in a loop, and nothing else.
+//!
+//! Source: Malte Skarupke, "Measuring Mutexes, Spinlocks and how Bad the Linux Scheduler Really
+//! is" (2020), `terrible_spinlock`.
+//!
+//! Teaches: what every later spinlock repairs. Each turn of each waiter writes, so the line moves
+//! from core to core and the owner's releasing store waits behind them; code that never touches
+//! the line slows down too.
+//!
+//! ```text
+//!            test_and_set, again and again
+//! locked: 0 ──────────────────────────────► 1
+//!         ▲                                 │
+//!         └─────────────────────────────────┘
+//!                       store 0
+//! ```
+//!
+//! The source's loop has an empty body: no PAUSE, no yield. [`Platform::spin_again`] stands there.
+//! It is nothing on a machine, and lets a model checker turn to another thread.
+//!
+//! # Memory ordering
+//!
+//! The exchange that finds 0 is `Acquire` and pairs with the `Release` store of the owner before.
+
+use ondeck::platform::{AtomicInt, Ordering, Platform};
+
+use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
+
+/// Test-and-set without a pause: see the [source file](self).
+#[derive(Debug)]
+pub struct TerribleSpinlock<P: Platform> {
+    locked: P::AtomicU8,
+}
+
+// SAFETY: a thread returns from `lock` only after its test-and-set found 0 and left 1, and only
+// the owner stores 0 again.
+unsafe impl<P: Platform> RawLock<P> for TerribleSpinlock<P> {
+    const INFO: LockInfo = LockInfo {
+        name: "terrible_spinlock",
+        origin: Origin::Sources,
+        waiting: Waiting::Spins,
+        fairness: Fairness::Barging,
+        has_try_lock: true,
+        touches_after_release: false,
+        source: "Malte Skarupke, Measuring Mutexes, terrible_spinlock",
+        teaches: "Waiters that write fight the owner for its line, and slow down unrelated code",
+    };
+
+    type Context = ();
+
+    fn new() -> Self {
+        Self { locked: AtomicInt::new(0) }
+    }
+
+    #[inline]
+    unsafe fn lock(&self, (): &()) {
+        while P::test_and_set(&self.locked, Ordering::Acquire) {
+            P::spin_again();
+        }
+    }
+
+    #[inline]
+    unsafe fn try_lock(&self, (): &()) -> bool {
+        !P::test_and_set(&self.locked, Ordering::Acquire)
+    }
+
+    #[inline]
+    unsafe fn unlock(&self, (): &()) {
+        self.locked.store(0, Ordering::Release);
+    }
+
+    fn is_idle(&mut self) -> bool {
+        self.locked.load(Ordering::Relaxed) == 0
+    }
+}

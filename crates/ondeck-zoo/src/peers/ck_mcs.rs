@@ -1,0 +1,97 @@
+//! Concurrency Kit's MCS lock.
+//!
+//! Source: Concurrency Kit, `include/spinlock/mcs.h`; Debian's 0.7.1.
+//!
+//! Teaches: the queue of `locks/mcs.rs` written with fences instead of ordered operations; the two
+//! should measure alike but for the calls.
+//!
+//! Called through C functions, `cpp/shim.c`, although C programs get all of it inlined: a pair is
+//! two calls dearer here than there. Compiling the shim for link-time optimization across languages
+//! (clang, with `-C linker-plugin-lto`) would make that good.
+//!
+//! After release: nothing. The lock is the queue's tail; if the compare-exchange that frees it
+//! fails, what follows touches the nodes only.
+
+use std::cell::UnsafeCell;
+use std::mem::MaybeUninit;
+use std::ptr;
+
+use ondeck::platform::Linux;
+
+use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
+
+/// `ck_spinlock_mcs_t`.
+#[derive(Debug)]
+pub struct CkMcs {
+    tail: UnsafeCell<*mut CkNode>,
+}
+
+/// `ck_spinlock_mcs_context_t`, on a cache line of its own because its thread polls it.
+///
+/// The C functions set all of it at every acquisition.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub struct CkNode(UnsafeCell<MaybeUninit<[usize; 2]>>);
+
+impl Default for CkNode {
+    fn default() -> Self {
+        Self(UnsafeCell::new(MaybeUninit::uninit()))
+    }
+}
+
+unsafe extern "C" {
+    fn ondeck_zoo_ck_mcs_init(tail: *mut *mut CkNode);
+    fn ondeck_zoo_ck_mcs_lock(tail: *mut *mut CkNode, node: *mut CkNode);
+    fn ondeck_zoo_ck_mcs_try_lock(tail: *mut *mut CkNode, node: *mut CkNode) -> bool;
+    fn ondeck_zoo_ck_mcs_unlock(tail: *mut *mut CkNode, node: *mut CkNode);
+}
+
+// SAFETY: the lock is made to be used from many threads, and is reached only by its own functions.
+unsafe impl Send for CkMcs {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for CkMcs {}
+
+// SAFETY: the MCS lock is a lock; see `locks/mcs.rs`.
+unsafe impl RawLock<Linux> for CkMcs {
+    const INFO: LockInfo = LockInfo {
+        name: "ck_mcs",
+        origin: Origin::Peer,
+        waiting: Waiting::Spins,
+        fairness: Fairness::Fifo,
+        has_try_lock: true,
+        touches_after_release: false,
+        source: "Concurrency Kit 0.7.1, ck_spinlock_mcs, by call through a C function",
+        teaches: "MCS with fences instead of ordered operations measures like MCS",
+    };
+
+    type Context = CkNode;
+
+    fn new() -> Self {
+        let lock = Self { tail: UnsafeCell::new(ptr::null_mut()) };
+        // SAFETY: the storage is the pointer that the function sets.
+        unsafe { ondeck_zoo_ck_mcs_init(lock.tail.get()) };
+        lock
+    }
+
+    #[inline]
+    unsafe fn lock(&self, node: &CkNode) {
+        // SAFETY: the node stays in place until the unlock, and is written through its cell only.
+        unsafe { ondeck_zoo_ck_mcs_lock(self.tail.get(), ptr::from_ref(node).cast_mut()) };
+    }
+
+    #[inline]
+    unsafe fn try_lock(&self, node: &CkNode) -> bool {
+        // SAFETY: as in `lock`.
+        unsafe { ondeck_zoo_ck_mcs_try_lock(self.tail.get(), ptr::from_ref(node).cast_mut()) }
+    }
+
+    #[inline]
+    unsafe fn unlock(&self, node: &CkNode) {
+        // SAFETY: this thread holds the lock by this node.
+        unsafe { ondeck_zoo_ck_mcs_unlock(self.tail.get(), ptr::from_ref(node).cast_mut()) };
+    }
+
+    fn is_idle(&mut self) -> bool {
+        self.tail.get_mut().is_null()
+    }
+}

@@ -1,0 +1,216 @@
+//! The C library's mutex in four of its kinds.
+//!
+//! Source: glibc, `nptl/pthread_mutex_lock.c`, `pthread_mutex_unlock.c`, `lowlevellock.h`; read at
+//! 2.36. Called as C programs call it: through the dynamic linker's table, not inlined.
+//!
+//! Teaches: what a general mutex pays (a kind to branch on, an owner, a count of users) around
+//! Drepper's three states; and what each kind adds to that.
+//!
+//! ```text
+//! int lock        0 free · 1 locked · 2 locked, somebody may sleep   (priority inheritance: thread id | waiters)
+//! int count       depth, for the recursive kind
+//! int owner       thread id
+//! int nusers      users, condition variables among them
+//! int kind        chosen by the attributes
+//! int spins       a running estimate, for the adaptive kind
+//! list            links, for robust kinds only, while held
+//! ```
+//!
+//! In a process that never started a thread glibc leaves the atomic instructions out: keep a second
+//! thread alive when measuring, or know that 3 ns is not the mutex.
+//!
+//! # Moving
+//!
+//! `new` initializes the mutex and then moves it to where the caller wants it. POSIX gives meaning
+//! to the object where it was initialized and leaves using a copy of it undefined. In glibc it is
+//! sound all the same while no thread holds or awaits the mutex: `pthread_mutex_init` stores the
+//! kind and zeros, no pointer to the mutex itself; the address counts only as the futex's name, and
+//! only while somebody sleeps; no list links a mutex that is not held. A box would be the letter of
+//! the law, and a cache miss that C programs do not have.
+//!
+//! # After release
+//!
+//! Nothing is touched. Whether the mutex is shared between processes, which the wake has to know,
+//! is read before the releasing exchange, which is "the last access to the mutex to not violate the
+//! mutex destruction requirements" (older versions did violate them: glibc bug 13690); the wake goes
+//! by address.
+//! With priority inheritance the uncontended release is a compare-exchange and the other is the
+//! kernel's, which writes the next owner's id into the word and then leaves it alone.
+
+use std::cell::UnsafeCell;
+use std::ffi::c_int;
+use std::mem::MaybeUninit;
+
+use ondeck::platform::Linux;
+
+use super::posix::{acquired, check};
+use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
+
+/// A mutex of any kind, and the calls.
+#[derive(Debug)]
+struct Pthread {
+    mutex: UnsafeCell<libc::pthread_mutex_t>,
+}
+
+// SAFETY: a pthread mutex is made to be used from many threads.
+unsafe impl Send for Pthread {}
+// SAFETY: as for `Send`; everything below goes through `&self` as in C.
+unsafe impl Sync for Pthread {}
+
+impl Pthread {
+    fn new(kind: c_int, protocol: c_int) -> Self {
+        let mut attributes = MaybeUninit::uninit();
+        let attributes = attributes.as_mut_ptr();
+        let mut mutex = MaybeUninit::uninit();
+        // SAFETY: the attributes are initialized first and destroyed last, both pointers are to
+        // locals, and the mutex is read only after its initialization has succeeded.
+        unsafe {
+            check(libc::pthread_mutexattr_init(attributes), "pthread_mutexattr_init");
+            check(libc::pthread_mutexattr_settype(attributes, kind), "pthread_mutexattr_settype");
+            check(
+                libc::pthread_mutexattr_setprotocol(attributes, protocol),
+                "pthread_mutexattr_setprotocol",
+            );
+            check(libc::pthread_mutex_init(mutex.as_mut_ptr(), attributes), "pthread_mutex_init");
+            check(libc::pthread_mutexattr_destroy(attributes), "pthread_mutexattr_destroy");
+            Self { mutex: UnsafeCell::new(mutex.assume_init()) }
+        }
+    }
+
+    #[inline(always)]
+    fn lock(&self) {
+        // SAFETY: the mutex is initialized.
+        check(unsafe { libc::pthread_mutex_lock(self.mutex.get()) }, "pthread_mutex_lock");
+    }
+
+    #[inline(always)]
+    fn try_lock(&self) -> bool {
+        // SAFETY: the mutex is initialized.
+        let code = unsafe { libc::pthread_mutex_trylock(self.mutex.get()) };
+        acquired(code, "pthread_mutex_trylock")
+    }
+
+    /// # Safety
+    ///
+    /// The calling thread holds the mutex.
+    #[inline(always)]
+    unsafe fn unlock(&self) {
+        // SAFETY: the mutex is initialized, and held by this thread.
+        check(unsafe { libc::pthread_mutex_unlock(self.mutex.get()) }, "pthread_mutex_unlock");
+    }
+
+    /// By the futex word, which glibc's binary interface keeps first: 0 is free and without sleepers
+    /// in every kind. Trying to lock would not do, because the owner of a recursive mutex succeeds.
+    fn is_idle(&mut self) -> bool {
+        // SAFETY: the mutex is initialized, larger and more aligned than an `int`.
+        unsafe { self.mutex.get().cast::<c_int>().read() == 0 }
+    }
+}
+
+impl Drop for Pthread {
+    fn drop(&mut self) {
+        // SAFETY: nobody else has the mutex any more.
+        let code = unsafe { libc::pthread_mutex_destroy(self.mutex.get()) };
+        // EBUSY says that it is held: a bug, but not one to make of a panic an abort.
+        debug_assert!(code == 0 || std::thread::panicking(), "pthread_mutex_destroy: {code}");
+    }
+}
+
+macro_rules! glibc_mutexes {
+    ($(
+        $(#[$doc:meta])*
+        $Lock:ident($kind:expr, $protocol:expr) {
+            name: $name:literal,
+            waiting: $waiting:expr,
+            fairness: $fairness:expr,
+            source: $source:literal,
+            teaches: $teaches:literal,
+        }
+    )*) => {$(
+        $(#[$doc])*
+        #[derive(Debug)]
+        pub struct $Lock(Pthread);
+
+        // SAFETY: that is what POSIX says of a mutex. A thread never relocks what it holds, so that
+        // the recursive kind excludes too.
+        unsafe impl RawLock<Linux> for $Lock {
+            const INFO: LockInfo = LockInfo {
+                name: $name,
+                origin: Origin::Peer,
+                waiting: $waiting,
+                fairness: $fairness,
+                has_try_lock: true,
+                touches_after_release: false,
+                source: $source,
+                teaches: $teaches,
+            };
+
+            type Context = ();
+
+            fn new() -> Self {
+                Self(Pthread::new($kind, $protocol))
+            }
+
+            #[inline]
+            unsafe fn lock(&self, (): &()) {
+                self.0.lock();
+            }
+
+            #[inline]
+            unsafe fn try_lock(&self, (): &()) -> bool {
+                self.0.try_lock()
+            }
+
+            #[inline]
+            unsafe fn unlock(&self, (): &()) {
+                // SAFETY: the caller promises the same.
+                unsafe { self.0.unlock() };
+            }
+
+            fn is_idle(&mut self) -> bool {
+                self.0.is_idle()
+            }
+        }
+    )*};
+}
+
+glibc_mutexes! {
+    /// `pthread_mutex_t` as `PTHREAD_MUTEX_INITIALIZER` makes it.
+    GlibcMutex(libc::PTHREAD_MUTEX_DEFAULT, libc::PTHREAD_PRIO_NONE) {
+        name: "glibc",
+        waiting: Waiting::Sleeps,
+        fairness: Fairness::Barging,
+        source: "The GNU C library, pthread_mutex_t of the default kind",
+        teaches: "Drepper's three states without a spin, inside a mutex that has to be everything",
+    }
+
+    /// `pthread_mutex_t` of the kind `PTHREAD_MUTEX_ADAPTIVE_NP`.
+    GlibcAdaptive(libc::PTHREAD_MUTEX_ADAPTIVE_NP, libc::PTHREAD_PRIO_NONE) {
+        name: "glibc_adaptive",
+        waiting: Waiting::SpinsThenSleeps,
+        fairness: Fairness::Barging,
+        source: "The GNU C library, pthread_mutex_t, PTHREAD_MUTEX_ADAPTIVE_NP",
+        teaches: "A spin of up to twice what earlier ones took, at most 100 polls, before the sleep",
+    }
+
+    /// `pthread_mutex_t` with `PTHREAD_PRIO_INHERIT`.
+    ///
+    /// The kernel hands the lock over to the waiter of the highest priority; among equals to the
+    /// one that came first.
+    GlibcPi(libc::PTHREAD_MUTEX_DEFAULT, libc::PTHREAD_PRIO_INHERIT) {
+        name: "glibc_pi",
+        waiting: Waiting::Sleeps,
+        fairness: Fairness::Priority,
+        source: "The GNU C library, pthread_mutex_t, PTHREAD_PRIO_INHERIT",
+        teaches: "Every contended pair is two system calls and a handover to a sleeping thread",
+    }
+
+    /// `pthread_mutex_t` of the kind `PTHREAD_MUTEX_RECURSIVE`.
+    GlibcRecursive(libc::PTHREAD_MUTEX_RECURSIVE, libc::PTHREAD_PRIO_NONE) {
+        name: "glibc_recursive",
+        waiting: Waiting::Sleeps,
+        fairness: Fairness::Barging,
+        source: "The GNU C library, pthread_mutex_t, PTHREAD_MUTEX_RECURSIVE",
+        teaches: "What it costs to know the owner and to count, beside the default kind",
+    }
+}

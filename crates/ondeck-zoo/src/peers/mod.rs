@@ -1,0 +1,62 @@
+//! Other people's locks, called as their users call them. Linux only.
+//!
+//! Nothing of ours stands between the measuring loop and the lock but what the compiler removes: a
+//! lock that its users get inlined is inlined here, one that they reach by a call is called.
+//! Where that is not possible (header-only C and C++), the lock's file says so.
+//!
+//! The C and C++ libraries are behind the feature `peers-cpp`, because they have to be installed:
+//! `build.rs` says which.
+//!
+//! Adding a peer is a file in this folder and a line in the list below. Whether its unlock touches
+//! the lock after the release is read from its source, for the version named in its file; say how.
+
+use ondeck::platform::Linux;
+
+use crate::Visitor;
+
+mod posix;
+
+macro_rules! peer_locks {
+    ($($(#[$attribute:meta])* $file:ident::{$($Lock:ident),* $(,)?},)*) => {
+        $($(#[$attribute])* mod $file; $(#[$attribute])* pub use $file::{$($Lock),*};)*
+
+        /// Shows every peer to `visitor`, in the order of the list.
+        pub fn for_each_peer(visitor: &mut impl Visitor<Linux>) {
+            $($(#[$attribute])* { $(visitor.visit::<$Lock>();)* })*
+        }
+    };
+}
+
+peer_locks! {
+    std_mutex::{StdMutex},
+    parking_lot::{ParkingLotMutex},
+    usync::{UsyncMutex},
+    spin::{SpinMutex},
+    #[cfg(target_env = "gnu")]
+    glibc::{GlibcMutex, GlibcAdaptive, GlibcPi, GlibcRecursive},
+    pthread_spin::{PthreadSpin},
+    #[cfg(feature = "peers-cpp")]
+    abseil::{AbseilMutex},
+    #[cfg(feature = "peers-cpp")]
+    nsync::{NsyncMutex},
+    #[cfg(feature = "peers-cpp")]
+    tbb::{TbbMutex},
+    #[cfg(feature = "peers-cpp")]
+    ck_mcs::{CkMcs},
+}
+
+/// Whether `lock` is byte for byte what a lock is that was never used.
+///
+/// The peers' words are private, and their `is_locked` does not show a mark left for waiters.
+///
+/// # Safety
+///
+/// `T` has no padding.
+unsafe fn is_like_new<T>(lock: &mut T, new: &T) -> bool {
+    let bytes = |lock: *const T| {
+        // SAFETY: every byte is initialized, as the caller says, and nobody writes them: `lock` is
+        // borrowed exclusively, `new` belongs to the caller.
+        unsafe { std::slice::from_raw_parts(lock.cast::<u8>(), size_of::<T>()) }
+    };
+    bytes(lock) == bytes(new)
+}

@@ -1,0 +1,61 @@
+//! The `spin` crate's mutex.
+//!
+//! Source: the crate `spin` 0.12, `mutex/spin.rs`.
+//!
+//! Teaches: the spinlock that Rust programs take from the shelf; test, then compare-exchange, one
+//! PAUSE between polls, never the kernel.
+//!
+//! After release: nothing. Unlocking is one store.
+
+use std::mem;
+
+use ondeck::platform::Linux;
+
+use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
+
+/// `spin::Mutex<()>` with its default strategy for waiting.
+#[derive(Debug, Default)]
+pub struct SpinMutex {
+    mutex: spin::Mutex<()>,
+}
+
+// SAFETY: the guard that `lock` forgets would have excluded everybody else until it was dropped,
+// and `force_unlock` is what dropping it does.
+unsafe impl RawLock<Linux> for SpinMutex {
+    const INFO: LockInfo = LockInfo {
+        name: "spin",
+        origin: Origin::Peer,
+        waiting: Waiting::Spins,
+        fairness: Fairness::Barging,
+        has_try_lock: true,
+        touches_after_release: false,
+        source: "The crate spin 0.12, its default mutex",
+        teaches: "The spinlock from the shelf: one PAUSE between polls, never the kernel",
+    };
+
+    type Context = ();
+
+    fn new() -> Self {
+        Self::default()
+    }
+
+    #[inline]
+    unsafe fn lock(&self, (): &()) {
+        mem::forget(self.mutex.lock());
+    }
+
+    #[inline]
+    unsafe fn try_lock(&self, (): &()) -> bool {
+        self.mutex.try_lock().map(mem::forget).is_some()
+    }
+
+    #[inline]
+    unsafe fn unlock(&self, (): &()) {
+        // SAFETY: the calling thread holds the lock, and its guard was forgotten.
+        unsafe { self.mutex.force_unlock() };
+    }
+
+    fn is_idle(&mut self) -> bool {
+        !self.mutex.is_locked()
+    }
+}

@@ -1,0 +1,97 @@
+//! The standard library's mutex.
+//!
+//! Source: Rust 1.95, `library/std/src/sys/sync/mutex/futex.rs` and `sync/poison/mutex.rs`.
+//!
+//! Teaches: Drepper's three states with 100 polls before the first sleep, and what poisoning adds
+//! (a look at the panic count on both sides and a byte beside the lock).
+//!
+//! Used through its public face, poisoning included: `lock` makes a guard, which waits for
+//! `unlock` in the context of the locking thread. The mutex has its real size, and once inlined
+//! the guard is a register. A poisoned mutex is locked all the same.
+//!
+//! After release: nothing. Unlocking is a swap to 0 and, if it took out "contended", a wake by
+//! address.
+
+use std::cell::UnsafeCell;
+use std::mem::{self, MaybeUninit};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+
+use ondeck::platform::Linux;
+
+use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
+
+/// `std::sync::Mutex<()>`.
+#[derive(Debug, Default)]
+pub struct StdMutex {
+    mutex: Mutex<()>,
+}
+
+/// Where the guard is while its thread holds the lock; uninitialized between acquisitions.
+#[derive(Debug)]
+pub struct StdGuard(UnsafeCell<MaybeUninit<MutexGuard<'static, ()>>>);
+
+impl Default for StdGuard {
+    fn default() -> Self {
+        Self(UnsafeCell::new(MaybeUninit::uninit()))
+    }
+}
+
+impl StdGuard {
+    #[inline(always)]
+    fn keep(&self, guard: MutexGuard<'_, ()>) {
+        // SAFETY: only the lifetime changes. The guard is used once more, by `unlock`, whose
+        // caller has the mutex still borrowed; without an unlock it is never used or dropped.
+        let guard = unsafe { mem::transmute::<MutexGuard<'_, ()>, MutexGuard<'static, ()>>(guard) };
+        // SAFETY: the context serves this acquisition alone, and is not shared between threads
+        // (it is not `Sync`), so nobody else looks into it.
+        unsafe { (*self.0.get()).write(guard) };
+    }
+}
+
+// SAFETY: `std::sync::Mutex` excludes and synchronizes for as long as its guard lives, which is
+// from `lock` or `try_lock` to `unlock`.
+unsafe impl RawLock<Linux> for StdMutex {
+    const INFO: LockInfo = LockInfo {
+        name: "std",
+        origin: Origin::Peer,
+        waiting: Waiting::SpinsThenSleeps,
+        fairness: Fairness::Barging,
+        has_try_lock: true,
+        touches_after_release: false,
+        source: "Rust's standard library, std::sync::Mutex",
+        teaches: "Three states and 100 polls before the first sleep; the price of poisoning",
+    };
+
+    type Context = StdGuard;
+
+    fn new() -> Self {
+        Self::default()
+    }
+
+    #[inline]
+    unsafe fn lock(&self, context: &StdGuard) {
+        context.keep(self.mutex.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    #[inline]
+    unsafe fn try_lock(&self, context: &StdGuard) -> bool {
+        match self.mutex.try_lock() {
+            Ok(guard) => context.keep(guard),
+            Err(TryLockError::Poisoned(error)) => context.keep(error.into_inner()),
+            Err(TryLockError::WouldBlock) => return false,
+        }
+        true
+    }
+
+    #[inline]
+    unsafe fn unlock(&self, context: &StdGuard) {
+        // SAFETY: this thread acquired the lock with this context, so its guard is there; it is
+        // taken out once, because one acquisition has one unlock.
+        drop(unsafe { (*context.0.get()).assume_init_read() });
+    }
+
+    /// By acquiring it: that works only from the word 0, which has no waiter marked either.
+    fn is_idle(&mut self) -> bool {
+        !matches!(self.mutex.try_lock(), Err(TryLockError::WouldBlock))
+    }
+}

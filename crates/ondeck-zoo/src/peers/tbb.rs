@@ -1,0 +1,89 @@
+//! oneTBB's mutex.
+//!
+//! Source: oneTBB, `oneapi/tbb/mutex.h` and `src/tbb/address_waiter.cpp`; Debian's 2021.8.
+//!
+//! Teaches: one byte that says locked and nothing more; whether anybody sleeps is asked of a table
+//! keyed by address, at the price of a full fence in every unlock.
+//!
+//! Called through C functions, `cpp/shim.cc`, although C++ programs get it inlined but for the look
+//! into the table: a pair is two calls dearer here than there. Compiling the shim for link-time
+//! optimization across languages (clang, with `-C linker-plugin-lto`) would make that good.
+//!
+//! After release: nothing. Unlocking is an exchange; the table is asked by address.
+
+use std::cell::UnsafeCell;
+
+use ondeck::platform::Linux;
+
+use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
+
+/// `tbb::mutex`.
+#[derive(Debug)]
+pub struct TbbMutex {
+    /// The C++ object; the shim asserts that it has this size and alignment.
+    flag: UnsafeCell<u8>,
+}
+
+unsafe extern "C" {
+    fn ondeck_zoo_tbb_init(storage: *mut u8);
+    fn ondeck_zoo_tbb_lock(mutex: *mut u8);
+    fn ondeck_zoo_tbb_try_lock(mutex: *mut u8) -> bool;
+    fn ondeck_zoo_tbb_unlock(mutex: *mut u8);
+    fn ondeck_zoo_tbb_destroy(mutex: *mut u8);
+}
+
+// SAFETY: the mutex is made to be used from many threads, and is reached only by its own functions.
+unsafe impl Sync for TbbMutex {}
+
+// SAFETY: `tbb::mutex` is a mutex.
+unsafe impl RawLock<Linux> for TbbMutex {
+    const INFO: LockInfo = LockInfo {
+        name: "tbb",
+        origin: Origin::Peer,
+        waiting: Waiting::SpinsThenSleeps,
+        fairness: Fairness::Barging,
+        has_try_lock: true,
+        touches_after_release: false,
+        source: "oneTBB 2021.8, tbb::mutex, by call through a C function",
+        teaches: "The byte knows no waiters: every unlock is a full fence and a look into a table",
+    };
+
+    type Context = ();
+
+    fn new() -> Self {
+        let mutex = Self { flag: UnsafeCell::new(0) };
+        // SAFETY: the storage fits. Moving the object afterwards, which C++ forbids, is sound while
+        // no thread has used it: it is a byte that holds 0, and nothing points to it.
+        unsafe { ondeck_zoo_tbb_init(mutex.flag.get()) };
+        mutex
+    }
+
+    #[inline]
+    unsafe fn lock(&self, (): &()) {
+        // SAFETY: the mutex is initialized, and not held by this thread.
+        unsafe { ondeck_zoo_tbb_lock(self.flag.get()) };
+    }
+
+    #[inline]
+    unsafe fn try_lock(&self, (): &()) -> bool {
+        // SAFETY: as in `lock`.
+        unsafe { ondeck_zoo_tbb_try_lock(self.flag.get()) }
+    }
+
+    #[inline]
+    unsafe fn unlock(&self, (): &()) {
+        // SAFETY: the mutex is held by this thread.
+        unsafe { ondeck_zoo_tbb_unlock(self.flag.get()) };
+    }
+
+    fn is_idle(&mut self) -> bool {
+        *self.flag.get_mut() == 0
+    }
+}
+
+impl Drop for TbbMutex {
+    fn drop(&mut self) {
+        // SAFETY: nobody else has the mutex any more.
+        unsafe { ondeck_zoo_tbb_destroy(self.flag.get()) };
+    }
+}

@@ -1,0 +1,428 @@
+//! What every lock must do, as checks on the real machine that say which lock failed in what.
+//!
+//! A check runs its threads under a watchdog: when none of them has got on for longer than
+//! [`Limits::patience`], the lock is reported as hung, and its threads are left behind. There is
+//! no other assertion on time.
+
+use std::cell::UnsafeCell;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Barrier};
+use std::thread;
+use std::time::Duration;
+
+use ondeck::platform::{Linux, Platform};
+use ondeck_zoo::{Fairness, RawLock, Waiting};
+
+/// The promises of a lock that are checked one by one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Property {
+    /// Sections of up to sixteen threads never overlap, and all threads get through.
+    Exclusion,
+    /// An attempt has a free lock and not a held one, and holds what it got.
+    TryLock,
+    /// A thread that waits for another's turn, locking and unlocking meanwhile, lets it come.
+    Baton,
+    /// A section sees all that was written in the sections before it, and before those.
+    Publication,
+    /// Nothing is left in the lock after use.
+    Rest,
+}
+
+impl Property {
+    pub const ALL: [Self; 5] =
+        [Self::Exclusion, Self::TryLock, Self::Baton, Self::Publication, Self::Rest];
+}
+
+/// How long things may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// No progress of any thread for this long is a hang.
+    pub patience: Duration,
+    /// One section lasts so long: longer than any time-out that a lock may have by mistake.
+    pub long_section: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { patience: Duration::from_secs(60), long_section: Duration::from_millis(20) }
+    }
+}
+
+/// A lock that broke a promise.
+#[derive(Debug)]
+pub struct Failure {
+    pub lock: &'static str,
+    pub property: Property,
+    pub threads: usize,
+    pub what: String,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { lock, property, threads, what } = self;
+        write!(f, "{lock} fails {property:?} with {threads} threads: {what}")
+    }
+}
+
+/// Checks all properties; the first that does not hold is the error.
+pub fn check<L: RawLock<Linux>>(limits: Limits) -> Result<(), Failure> {
+    Property::ALL.into_iter().try_for_each(|property| check_property::<L>(property, limits))
+}
+
+/// Checks one property with one thread and more.
+pub fn check_property<L: RawLock<Linux>>(
+    property: Property,
+    limits: Limits,
+) -> Result<(), Failure> {
+    let (threads, check): (&[usize], fn(usize, Limits) -> Result<(), String>) = match property {
+        Property::Exclusion => (&[1, 2, 4, 8, 16], exclusion::<L>),
+        Property::TryLock => (&[1, 4], try_lock::<L>),
+        Property::Baton => (&[1, 2, 3, 8, 16], baton::<L>),
+        Property::Publication => (&[2, 4], publication::<L>),
+        Property::Rest => (&[1, 2, 8], rest::<L>),
+    };
+    threads.iter().try_for_each(|&threads| {
+        check(threads, limits).map_err(|what| Failure {
+            lock: L::INFO.name,
+            property,
+            threads,
+            what,
+        })
+    })
+}
+
+/// Memory without any synchronization of its own. Volatile, so that where a lock fails to exclude,
+/// what the threads do to it really happens and is seen.
+struct Plain<T>(UnsafeCell<T>);
+
+// SAFETY: touched only inside the sections of the lock that is checked. That is what is checked:
+// if it is untrue, the race is on plain numbers, and the check fails.
+unsafe impl<T: Send> Sync for Plain<T> {}
+
+impl<T: Copy> Plain<T> {
+    fn new(value: T) -> Self {
+        Self(UnsafeCell::new(value))
+    }
+
+    fn get(&self) -> T {
+        // SAFETY: always initialized; see `Sync` on races.
+        unsafe { self.0.get().read_volatile() }
+    }
+
+    fn set(&self, value: T) {
+        // SAFETY: as above.
+        unsafe { self.0.get().write_volatile(value) }
+    }
+}
+
+/// A lock, what is to be guarded by it, and a sign of life for the watchdog.
+struct Stage<L, T> {
+    lock: L,
+    guarded: T,
+    progress: AtomicU64,
+}
+
+impl<L: RawLock<Linux>, T> Stage<L, T> {
+    fn new(guarded: T) -> Arc<Self> {
+        Arc::new(Self { lock: L::new(), guarded, progress: AtomicU64::new(0) })
+    }
+
+    fn with<R>(&self, context: &L::Context, section: impl FnOnce(&T) -> R) -> R {
+        // SAFETY: the callers' contexts are their own and stay where they are.
+        unsafe { self.lock.lock(context) };
+        let result = section(&self.guarded);
+        // SAFETY: locked above with this context.
+        unsafe { self.lock.unlock(context) };
+        result
+    }
+
+    fn try_with<R>(&self, context: &L::Context, section: impl FnOnce(&T) -> R) -> Option<R> {
+        // SAFETY: as in `with`.
+        unsafe { self.lock.try_lock(context) }.then(|| {
+            let result = section(&self.guarded);
+            // SAFETY: locked above with this context.
+            unsafe { self.lock.unlock(context) };
+            result
+        })
+    }
+
+    fn got_on(&self) {
+        self.progress.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl<L: RawLock<Linux>, T: Send + Sync + 'static> Stage<L, T> {
+    /// Runs `body` in `threads` threads that start together, and gives the first error of any. A
+    /// hang is an error, and leaves the threads behind.
+    fn run(
+        self: &Arc<Self>,
+        threads: usize,
+        limits: Limits,
+        body: fn(&Self, usize, Limits) -> Result<(), String>,
+    ) -> Result<(), String> {
+        let start = Arc::new(Barrier::new(threads));
+        // Nothing is ever sent: the channel is closed when the last thread has ended.
+        let (alive, all_ended) = mpsc::channel::<()>();
+        let handles: Vec<_> = (0..threads)
+            .map(|index| {
+                let (stage, start, alive) = (Arc::clone(self), Arc::clone(&start), alive.clone());
+                thread::spawn(move || {
+                    let _alive = alive;
+                    start.wait();
+                    body(&stage, index, limits)
+                })
+            })
+            .collect();
+        drop(alive);
+        let mut seen = self.progress.load(Ordering::Relaxed);
+        while all_ended.recv_timeout(limits.patience) == Err(RecvTimeoutError::Timeout) {
+            let now = self.progress.load(Ordering::Relaxed);
+            if now == seen {
+                let ended = handles.iter().filter(|handle| handle.is_finished()).count();
+                return Err(format!(
+                    "no progress for {:?} after {now} steps, {ended} threads have ended",
+                    limits.patience
+                ));
+            }
+            seen = now;
+        }
+        handles.into_iter().try_for_each(|handle| {
+            handle.join().unwrap_or_else(|_| Err("a thread panicked".into()))
+        })
+    }
+}
+
+/// Whether a waiter keeps its CPU from an owner that is not running. Such locks hand over about
+/// once in a time slice when there are more threads than CPUs.
+fn hogs<L: RawLock<Linux>>() -> bool {
+    L::INFO.waiting == Waiting::Spins
+}
+
+/// How often each of `threads` threads locks.
+fn rounds<L: RawLock<Linux>>(threads: usize) -> u64 {
+    let convoys = hogs::<L>() && L::INFO.fairness == Fairness::Fifo;
+    (match threads {
+        0..=2 => 4_000,
+        _ if convoys => 800,
+        _ => 6_000,
+    }) / threads as u64
+}
+
+/// Stays in a section long enough that another thread would be met there.
+fn linger<L: RawLock<Linux>>(round: u64, threads: usize) {
+    Linux::pause_times(20);
+    if round.is_multiple_of(16) && (threads <= 2 || !hogs::<L>()) {
+        thread::yield_now();
+    }
+}
+
+fn exclusion<L: RawLock<Linux>>(threads: usize, limits: Limits) -> Result<(), String> {
+    struct Counted {
+        counter: Plain<u64>,
+        threads: usize,
+    }
+    let stage = Stage::<L, _>::new(Counted { counter: Plain::new(0), threads });
+    stage.run(threads, limits, |stage, _, _| {
+        let context = L::Context::default();
+        let threads = stage.guarded.threads;
+        for round in 0..rounds::<L>(threads) {
+            stage.with(&context, |Counted { counter, .. }| {
+                let before = counter.get();
+                linger::<L>(round, threads);
+                counter.set(before + 1);
+            });
+            stage.got_on();
+        }
+        Ok(())
+    })?;
+    let (expected, counted) = (rounds::<L>(threads) * threads as u64, stage.guarded.counter.get());
+    if counted == expected {
+        Ok(())
+    } else {
+        Err(format!("two threads were in at once: {counted} of {expected} increments are left"))
+    }
+}
+
+fn try_lock<L: RawLock<Linux>>(threads: usize, limits: Limits) -> Result<(), String> {
+    if threads == 1 {
+        return Stage::<L, _>::new(()).run(1, limits, |stage, _, _| attempts_alone(stage));
+    }
+    let stage = Stage::<L, _>::new(Plain::new(0));
+    stage.run(threads, limits, |stage, thread, _| {
+        // Half of the threads wait, half attempt, so that the one must exclude the other.
+        let context = L::Context::default();
+        for round in 0..500 {
+            let count = |counter: &Plain<u64>| {
+                let before = counter.get();
+                linger::<L>(round, 4);
+                counter.set(before + 1);
+            };
+            if L::INFO.has_try_lock && thread.is_multiple_of(2) {
+                while stage.try_with(&context, count).is_none() {
+                    thread::yield_now();
+                }
+            } else {
+                stage.with(&context, count);
+            }
+            stage.got_on();
+        }
+        Ok(())
+    })?;
+    let (expected, counted) = (500 * threads as u64, stage.guarded.get());
+    if counted == expected {
+        Ok(())
+    } else {
+        Err(format!("attempts let two threads in: {counted} of {expected} increments are left"))
+    }
+}
+
+/// What attempts must do when nobody disturbs them.
+fn attempts_alone<L: RawLock<Linux>>(stage: &Stage<L, ()>) -> Result<(), String> {
+    /// An attempt may fail now and then although the lock is free, but not so often.
+    const ATTEMPTS: u32 = 100;
+    let try_here = || {
+        let context = L::Context::default();
+        (0..ATTEMPTS).any(|_| stage.try_with(&context, |()| ()).is_some())
+    };
+    let try_elsewhere = || {
+        thread::scope(|scope| scope.spawn(try_here).join()).expect("the attempt does not panic")
+    };
+    let context = L::Context::default();
+    let free = |succeeded: bool, when: &str| match (succeeded, L::INFO.has_try_lock) {
+        (false, true) => Err(format!("{ATTEMPTS} attempts failed on a free lock, {when}")),
+        (true, false) => Err(format!("an attempt succeeded, which it cannot do, {when}")),
+        _ => Ok(()),
+    };
+    for _ in 0..3 {
+        free(try_here(), "never used or used before")?;
+        free(try_elsewhere(), "by another thread")?;
+        if stage.with(&context, |()| try_elsewhere()) {
+            return Err("an attempt succeeded while another thread held the lock".into());
+        }
+        free(try_elsewhere(), "after attempts that failed")?;
+        if L::INFO.has_try_lock {
+            let stolen = (0..ATTEMPTS)
+                .find_map(|_| stage.try_with(&context, |()| try_elsewhere()))
+                .ok_or("attempts failed on a free lock")?;
+            if stolen {
+                return Err("an attempt succeeded while an attempt held the lock".into());
+            }
+        }
+        stage.got_on();
+    }
+    Ok(())
+}
+
+fn baton<L: RawLock<Linux>>(threads: usize, limits: Limits) -> Result<(), String> {
+    struct Baton {
+        turn: Plain<u64>,
+        message: [Plain<u64>; 4],
+        threads: u64,
+        turns: u64,
+    }
+    fn message(turn: u64) -> [u64; 4] {
+        [turn, !turn, turn * turn, turn << 32]
+    }
+    let turns = threads as u64 * if hogs::<L>() { 4 } else { 32 };
+    let (turn, words) = (Plain::new(0), message(0).map(Plain::new));
+    let baton = Baton { turn, message: words, threads: threads as u64, turns };
+    let stage = Stage::<L, _>::new(baton);
+    stage.run(threads, limits, |stage, thread, _| {
+        let context = L::Context::default();
+        let mut result = Ok(());
+        loop {
+            let over = stage.with(&context, |baton| {
+                let turn = baton.turn.get();
+                if turn < baton.turns && turn % baton.threads == thread as u64 {
+                    let found = baton.message.each_ref().map(Plain::get);
+                    if found != message(turn) {
+                        result = Err(format!("turn {turn} found the message {found:?}"));
+                    }
+                    for (word, value) in baton.message.iter().zip(message(turn + 1)) {
+                        word.set(value);
+                    }
+                    baton.turn.set(turn + 1);
+                    stage.got_on();
+                }
+                turn == baton.turns
+            });
+            if over {
+                return result;
+            }
+            thread::yield_now();
+        }
+    })
+}
+
+fn publication<L: RawLock<Linux>>(threads: usize, limits: Limits) -> Result<(), String> {
+    const WORDS: usize = 16;
+    const ROUNDS: u64 = 200;
+    struct Published {
+        /// All equal between sections.
+        words: [Plain<u64>; WORDS],
+        /// Each thread's, written before it first locks.
+        prepared: [Plain<u64>; 4],
+        /// Which threads have locked, hence prepared.
+        announced: [Plain<bool>; 4],
+    }
+    let stage = Stage::<L, _>::new(Published {
+        words: [0; WORDS].map(Plain::new),
+        prepared: [0; 4].map(Plain::new),
+        announced: [false; 4].map(Plain::new),
+    });
+    stage.run(threads, limits, |stage, thread, limits| {
+        let context = L::Context::default();
+        let mut result = Ok(());
+        let mut last = 0;
+        stage.guarded.prepared[thread].set(thread as u64 + 1);
+        for round in 0..ROUNDS {
+            stage.with(&context, |published| {
+                let found = published.words.each_ref().map(Plain::get);
+                if found != [found[0]; WORDS] || found[0] < last {
+                    result = Err(format!("after {last} a section found {found:?}"));
+                }
+                published.announced[thread].set(true);
+                for (other, announced) in published.announced.iter().enumerate() {
+                    if announced.get() && published.prepared[other].get() != other as u64 + 1 {
+                        result = Err(format!("what thread {other} wrote before is not seen"));
+                    }
+                }
+                last = found[0] + 1;
+                for (index, word) in published.words.iter().enumerate() {
+                    word.set(last);
+                    if index == WORDS / 2 {
+                        if thread == 0 && round == 1 {
+                            thread::sleep(limits.long_section);
+                        }
+                        linger::<L>(round, 4);
+                    }
+                }
+            });
+            stage.got_on();
+        }
+        result
+    })
+}
+
+fn rest<L: RawLock<Linux>>(threads: usize, limits: Limits) -> Result<(), String> {
+    if !L::new().is_idle() {
+        return Err("a new lock is not at rest".into());
+    }
+    let stage = Stage::<L, _>::new(threads);
+    stage.run(threads, limits, |stage, thread, _| {
+        let context = L::Context::default();
+        for round in 0..rounds::<L>(stage.guarded) / 4 {
+            if (round + thread as u64).is_multiple_of(3) {
+                let _ = stage.try_with(&context, |&threads| linger::<L>(round, threads));
+            } else {
+                stage.with(&context, |&threads| linger::<L>(round, threads));
+            }
+            stage.got_on();
+        }
+        Ok(())
+    })?;
+    let mut stage = Arc::into_inner(stage).ok_or("a thread is still there")?;
+    if stage.lock.is_idle() { Ok(()) } else { Err("the lock is not at rest after use".into()) }
+}
