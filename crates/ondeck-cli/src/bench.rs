@@ -186,7 +186,7 @@ fn print_report(report: &Report) -> Result<(), Usage> {
     if !verdicts.is_empty() {
         text.push_str("\nverdict on this machine\n");
         for verdict in verdicts {
-            _ = writeln!(text, "  {verdict}");
+            _ = writeln!(text, "{verdict}");
         }
     }
     for failure in &report.failures {
@@ -207,14 +207,14 @@ fn print_report(report: &Report) -> Result<(), Usage> {
 fn machine_line(report: &Report) -> String {
     let machine = &report.machine;
     format!(
-        "measured in {:.0} s on {}, {} CPUs{}, {}, {}; median of {} rounds",
+        "measured in {:.0} s, median of {} rounds\n{}, {} CPUs{}, {}, {}",
         report.seconds,
+        report.settings.rounds,
         if machine.cpu.is_empty() { &machine.architecture } else { &machine.cpu },
         machine.usable_cpus,
         if machine.virtualized.is_some() { " (virtual)" } else { "" },
         machine.kernel,
         machine.libc,
-        report.settings.rounds,
     )
 }
 

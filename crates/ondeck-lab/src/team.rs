@@ -178,6 +178,18 @@ pub fn run<T: Send + 'static>(
     until: Until,
     body: impl Fn(&mut Member) -> T + Send + Sync + 'static,
 ) -> Result<Outcome<T>, TeamError> {
+    run_any(setting, until, &(Arc::new(body) as Body<T>))
+}
+
+/// What each thread of a team does. Not a type parameter of [`run_any`]: that would be compiled
+/// anew for every lock in every workload, to save one indirect call a thread.
+type Body<T> = Arc<dyn Fn(&mut Member) -> T + Send + Sync>;
+
+fn run_any<T: Send + 'static>(
+    setting: &TeamSetting,
+    until: Until,
+    body: &Body<T>,
+) -> Result<Outcome<T>, TeamError> {
     let shared = Arc::new(Shared {
         gate: Mutex::default(),
         changed: Condvar::new(),
@@ -185,10 +197,9 @@ pub fn run<T: Send + 'static>(
         threads: (0..setting.threads).map(|_| CachePadded::default()).collect(),
         first_end: OnceLock::new(),
     });
-    let body = Arc::new(body);
     let mut handles = Vec::with_capacity(setting.threads);
     for index in 0..setting.threads {
-        let (member_shared, body, placement) = (Arc::clone(&shared), Arc::clone(&body), setting.placement.clone());
+        let (member_shared, body, placement) = (Arc::clone(&shared), Arc::clone(body), setting.placement.clone());
         let spawned = std::thread::Builder::new().name(format!("lab-{index}")).spawn(move || {
             let _ended = Ended(Arc::clone(&member_shared), index);
             let lane = &member_shared.threads[index];

@@ -8,7 +8,8 @@ use crate::results::{Better, Metric, Series};
 const JUDGED_BY: [(&str, &str); 4] =
     [("uncontended", "pair"), ("throughput", "throughput"), ("wait", "longest"), ("idle", "longest")];
 
-/// The verdicts: a line for each workload and situation, in the order of the series.
+/// The verdicts in the order of the series: for each workload and situation a line that names it
+/// and a line that judges.
 pub fn verdicts(series: &[Series]) -> Vec<String> {
     let mut situations: Vec<(&str, String, usize)> = Vec::new();
     for one in series {
@@ -31,7 +32,7 @@ pub fn verdicts(series: &[Series]) -> Vec<String> {
         .filter_map(|(workload, params, threads)| {
             let metric = JUDGED_BY.iter().find(|(name, _)| name == workload)?.1;
             let ranked = ranked(series, workload, params, *threads, metric);
-            sentence(&ranked, workload, params, *threads)
+            sentence(&ranked, workload, &in_words(series, params), *threads)
         })
         .collect()
 }
@@ -53,13 +54,13 @@ fn ranked<'a>(series: &'a [Series], workload: &str, params: &str, threads: usize
     rows
 }
 
-fn sentence(rows: &[Row<'_>], workload: &str, params: &str, threads: usize) -> Option<String> {
+fn sentence(rows: &[Row<'_>], workload: &str, situation: &str, threads: usize) -> Option<String> {
     let (&(best, best_metric), &(worst, worst_metric)) = (rows.first()?, rows.last()?);
     let tied: Vec<&str> = rows[1..].iter().take_while(|(_, metric)| overlap(best_metric, metric)).map(|(lock, _)| *lock).collect();
-    let place = match params {
-        "" => format!("{workload}, {threads} threads"),
-        params if threads == 1 => format!("{workload}, {params}"),
-        params => format!("{workload}, {threads} threads, {params}"),
+    let place = match (workload, situation) {
+        ("uncontended", situation) => format!("{workload}, {situation}"),
+        (_, "") => format!("{workload}, {threads} threads"),
+        (_, situation) => format!("{workload}, {threads} threads, {situation}"),
     };
     let leaders = match tied.len() {
         0 => format!("{best} leads with {}", value(best_metric)),
@@ -68,10 +69,23 @@ fn sentence(rows: &[Row<'_>], workload: &str, params: &str, threads: usize) -> O
     };
     let factor = (worst_metric.median / best_metric.median).max(best_metric.median / worst_metric.median);
     Some(if rows.len() > 1 && factor >= 1.5 {
-        format!("{place}: {leaders}; {worst} is {factor:.1} times behind")
+        format!("{place}\n  {leaders}; {worst} is {factor:.1} times behind")
     } else {
-        format!("{place}: {leaders}")
+        format!("{place}\n  {leaders}")
     })
+}
+
+/// The parameters of a situation as a reader would say them.
+fn in_words(series: &[Series], params: &str) -> String {
+    let Some(one) = series.iter().find(|one| one.params_word() == params) else { return String::new() };
+    let param = |name: &str| one.params.get(name);
+    match (param("process"), param("section_ns"), param("outside_ns")) {
+        (Some(process), _, _) => format!("{process} process"),
+        (_, Some(section), Some(outside)) => {
+            format!("{section} ns in the section and {outside} ns outside")
+        }
+        _ => String::new(),
+    }
 }
 
 fn overlap(one: &Metric, other: &Metric) -> bool {
@@ -81,7 +95,8 @@ fn overlap(one: &Metric, other: &Metric) -> bool {
 fn value(metric: &Metric) -> String {
     match metric.unit.as_str() {
         "ops/s" => format!("{:.1} M/s", metric.median / 1e6),
-        unit => format!("{:.3} {unit}", metric.median).replace(".000", ""),
+        unit if metric.median < 1.0 => format!("{:.3} {unit}", metric.median),
+        unit => format!("{:.1} {unit}", metric.median),
     }
 }
 
@@ -124,7 +139,7 @@ mod tests {
         ]);
         assert_eq!(
             verdicts,
-            ["throughput, 8 threads: fast leads with 10.0 M/s, not told apart from near; slow is 10.0 times behind"]
+            ["throughput, 8 threads\n  fast leads with 10.0 M/s, not told apart from near; slow is 10.0 times behind"]
         );
     }
 

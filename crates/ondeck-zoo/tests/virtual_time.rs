@@ -49,7 +49,10 @@ fn every_portable_lock_excludes_and_repeats_exactly() {
                 let (count, time) = count_under::<L>(threads);
                 assert_eq!(count, threads as u64 * ROUNDS, "{name} with {threads} threads");
                 let sections = threads as u64 * ROUNDS * SECTION;
-                assert!(time >= sections, "{name}: {time} ns is less than its {sections} ns of sections");
+                assert!(
+                    time >= sections,
+                    "{name}: {time} ns is less than its {sections} ns of sections"
+                );
                 // The same addresses are not given out again, but no cost depends on an address.
                 assert_eq!(time, count_under::<L>(threads).1, "{name} with {threads} threads");
             }

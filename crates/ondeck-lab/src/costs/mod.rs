@@ -10,7 +10,7 @@ use std::hint::black_box;
 
 use ondeck::platform::{Linux, Ordering, Platform, Timestamp};
 
-use crate::clock::TickScale;
+use crate::clock::{TickScale, opaque};
 use crate::results::Cost;
 use crate::summary::Spread;
 
@@ -134,6 +134,7 @@ fn per_operation(mut operation: impl FnMut()) -> f64 {
         let start = Linux::ticks();
         for _ in 0..repeats {
             operation();
+            opaque();
         }
         let nanos = scale.between(start, Linux::ticks());
         if nanos >= LONG_ENOUGH_NANOS || repeats >= 1 << 24 {

@@ -1,8 +1,9 @@
 //! Costs that only show between two threads on known CPUs.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use ondeck::platform::{Linux, Platform};
 
@@ -89,48 +90,67 @@ pub(super) fn beside_running_sibling(measure: impl Fn() -> f64 + Sync) -> Timing
     })
 }
 
-/// From one thread's futex wake to the other thread running: half of a round trip in which each
-/// wakes the other and sleeps.
+/// From one thread's futex wake to the other thread running.
+///
+/// Two threads wake each other in turn. Between CPUs each waits a while before it wakes, so that
+/// the other is asleep by then; on one CPU the other sleeps because this one runs.
 pub(super) fn futex_handover(other_cpu: bool) -> Timing {
-    const TRIPS: u32 = 200;
+    const TRIPS: u32 = 100;
+    /// Falling asleep takes some microseconds; ten times that.
+    const ASLEEP_AFTER: Duration = Duration::from_micros(50);
     let (first, second) = cpus();
     let partner = match (other_cpu, second) {
         (true, Some(second)) => second,
         (true, None) => return Err(ONE_CPU.to_owned()),
         (false, _) => first,
     };
-    let turn = Arc::new(Word::new(0));
-    let pass = |turn: &Word, mine: u32| {
-        while turn.load(Ordering::Acquire) != mine {
-            // Whatever ended the wait, the word is looked at again.
-            let _ = Linux::futex_wait(turn, 1 - mine, None);
-        }
-        turn.store(1 - mine, Ordering::Release);
-        Linux::futex_wake(turn, 1);
-    };
-    let answering = {
-        let turn = Arc::clone(&turn);
-        thread::spawn(move || {
-            let bound = bind(partner);
-            for _ in 0..=TRIPS {
-                pass(&turn, 1);
+    let delay = if other_cpu { ASLEEP_AFTER } else { Duration::ZERO };
+    let shared = Arc::new(Handover { turn: Word::new(0), woken_at: AtomicU64::new(0) });
+    let side = |cpu: usize, mine: u32| {
+        let shared = Arc::clone(&shared);
+        move || {
+            let bound = bind(cpu);
+            let mut nanos = 0.0;
+            for _ in 0..TRIPS {
+                nanos += shared.take_turn(mine, delay);
             }
-            bound
-        })
-    };
-    let asking = thread::spawn(move || {
-        let bound = bind(first);
-        pass(&turn, 0);
-        let start = Linux::ticks();
-        for _ in 0..TRIPS {
-            pass(&turn, 0);
+            bound.map(|()| nanos / f64::from(TRIPS))
         }
-        let nanos = TickScale::get().between(start, Linux::ticks());
-        bound.map(|()| nanos / f64::from(TRIPS) / 2.0)
-    });
-    let timing = joined(asking.join());
-    joined(answering.join())?;
-    timing
+    };
+    let answering = thread::spawn(side(partner, 1));
+    let asking = thread::spawn(side(first, 0));
+    let (asking, answering) = (joined(asking.join())?, joined(answering.join())?);
+    // Turn 0 begins without a wake: its first time is as good as nothing.
+    Ok(f64::midpoint(asking, answering))
+}
+
+/// Whose turn it is, and when the turn was given.
+struct Handover {
+    turn: Word,
+    woken_at: AtomicU64,
+}
+
+impl Handover {
+    /// Sleeps until it is `mine`'s turn, then passes it on; returns how long the wake took to
+    /// arrive, in nanoseconds.
+    fn take_turn(&self, mine: u32, delay: Duration) -> f64 {
+        while self.turn.load(Ordering::Acquire) != mine {
+            // Whatever ended the wait, the word is looked at again.
+            let _ = Linux::futex_wait(&self.turn, 1 - mine, None);
+        }
+        let now = Linux::ticks();
+        let woken_at = self.woken_at.load(Ordering::Relaxed);
+        let nanos = if woken_at == 0 { 0.0 } else { TickScale::get().between(woken_at, now) };
+        let wait = Instant::now();
+        while wait.elapsed() < delay {
+            std::hint::spin_loop();
+        }
+        // Published by the store of the turn below.
+        self.woken_at.store(Linux::ticks(), Ordering::Relaxed);
+        self.turn.store(1 - mine, Ordering::Release);
+        Linux::futex_wake(&raw const self.turn, 1);
+        nanos
+    }
 }
 
 /// A line written on one CPU, seen and written on another, seen again on the first.

@@ -30,7 +30,7 @@ pub fn locks(rows: &[LockRow], colour: bool) -> String {
         ]);
     }
     right_align(&mut table, &[3, 4]);
-    table.to_string()
+    table.trim_fmt()
 }
 
 /// The table of costs.
@@ -52,7 +52,7 @@ pub fn costs(costs: &[Cost], colour: bool) -> String {
         };
     }
     right_align(&mut table, &[2, 3, 4]);
-    table.to_string()
+    table.trim_fmt()
 }
 
 fn tables(report: &Report, colour: bool) -> Vec<(String, String)> {
@@ -60,7 +60,7 @@ fn tables(report: &Report, colour: bool) -> Vec<(String, String)> {
     let of = |workload: &str| report.series.iter().filter(|series| series.workload == workload).collect::<Vec<_>>();
     if let uncontended @ [_, ..] = &of("uncontended")[..] {
         tables.push((
-            "uncontended: ns for one lock and unlock, by process (median)".to_owned(),
+            "uncontended: ns for lock + unlock in a multi- and a single-threaded process".to_owned(),
             uncontended_table(uncontended, &report.locks, colour),
         ));
     }
@@ -122,7 +122,7 @@ fn uncontended_table(series: &[&Series], locks: &[LockRow], colour: bool) -> Str
         one.0.cmp(&other.0).then(one.1.total_cmp(&other.1))
     });
     let mut table =
-        new_table(&["lock", "multi-threaded", "p25-p75", "single-threaded", "p25-p75", "bytes"], colour);
+        new_table(&["lock", "multi", "p25-p75", "single", "p25-p75", "bytes"], colour);
     for name in names {
         let cells = |pair: Option<&Metric>| match pair {
             Some(pair) => [format!("{:.2}", pair.median), format!("{:.1}-{:.1}", pair.p25, pair.p75)],
@@ -142,7 +142,7 @@ fn uncontended_table(series: &[&Series], locks: &[LockRow], colour: bool) -> Str
         ]);
     }
     right_align(&mut table, &[1, 2, 3, 4, 5]);
-    table.to_string()
+    table.trim_fmt()
 }
 
 fn throughput_table(series: &[&Series], colour: bool) -> String {
@@ -186,7 +186,7 @@ fn throughput_table(series: &[&Series], colour: bool) -> String {
         table.add_row(row);
     }
     right_align(&mut table, &(1..header.len()).collect::<Vec<_>>());
-    format!("{table}\nshare (least / most served thread) and CPU time per pair: at {last} threads")
+    format!("{}\nshare (least / most served thread) and CPU time per pair: at {last} threads", table.trim_fmt())
 }
 
 fn runs_table(series: &[&Series], colour: bool) -> String {
@@ -219,7 +219,7 @@ fn runs_table(series: &[&Series], colour: bool) -> String {
         ]);
     }
     right_align(&mut table, &[1, 2, 3, 4, 5, 6, 7]);
-    table.to_string()
+    table.trim_fmt()
 }
 
 fn best_of<'a>(series: impl Iterator<Item = &'a Series>, metric: &str) -> Option<f64> {

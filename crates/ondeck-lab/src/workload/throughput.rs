@@ -14,7 +14,7 @@ pub(super) struct Throughput;
 impl Workload for Throughput {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "throughput",
-        about: "Pairs a second of all threads, with work inside and outside of the section",
+        about: "Pairs a second of all threads, with work inside and outside",
         source: "the runtime's ChanContended benchmark in Go's issue 68578, without the channel",
         counted: false,
     };

@@ -5,7 +5,6 @@
 //! [`crate::alone`].
 
 use std::hint::black_box;
-use std::sync::atomic::{Ordering, compiler_fence};
 use std::time::{Duration, Instant};
 
 use ondeck::platform::{Linux, Platform};
@@ -13,7 +12,7 @@ use ondeck_zoo::RawLock;
 use serde::{Deserialize, Serialize};
 
 use super::{Apart, Situation, Workload, WorkloadInfo};
-use crate::clock::TickScale;
+use crate::clock::{self, TickScale};
 use crate::sample::{PAIR, Sample};
 use crate::team::{self, TeamError, Until};
 use crate::usage::Usage;
@@ -94,8 +93,7 @@ pub(super) fn time_pairs<L: RawLock<Linux>>(round: Duration) -> Pairs {
                 lock.0.lock(&context);
                 lock.0.unlock(&context);
             }
-            // Keeps the loop around an empty lock from vanishing; no instruction.
-            compiler_fence(Ordering::SeqCst);
+            clock::opaque();
         }
         batches.push(Linux::ticks() - before);
     }

@@ -8,7 +8,7 @@ use crate::Visitor;
 
 macro_rules! portable_locks {
     ($($file:ident::$Lock:ident,)*) => {
-        $(mod $file; pub use $file::$Lock;)*
+        $(pub mod $file; pub use $file::$Lock;)*
 
         /// Shows every portable lock to `visitor`, in the order of the list.
         pub fn for_each_portable<P: Platform>(visitor: &mut impl Visitor<P>) {

@@ -46,7 +46,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { patience: Duration::from_secs(60), long_section: Duration::from_millis(20) }
+        Self { patience: Duration::from_mins(1), long_section: Duration::from_millis(20) }
     }
 }
 
@@ -76,7 +76,8 @@ pub fn check_property<L: RawLock<Linux>>(
     property: Property,
     limits: Limits,
 ) -> Result<(), Failure> {
-    let (threads, check): (&[usize], fn(usize, Limits) -> Result<(), String>) = match property {
+    type Check = fn(usize, Limits) -> Result<(), String>;
+    let (threads, check): (&[usize], Check) = match property {
         Property::Exclusion => (&[1, 2, 4, 8, 16], exclusion::<L>),
         Property::TryLock => (&[1, 4], try_lock::<L>),
         Property::Baton => (&[1, 2, 3, 8, 16], baton::<L>),
@@ -194,25 +195,32 @@ impl<L: RawLock<Linux>, T: Send + Sync + 'static> Stage<L, T> {
     }
 }
 
-/// Whether a waiter keeps its CPU from an owner that is not running. Such locks hand over about
-/// once in a time slice when there are more threads than CPUs.
+/// Whether a waiter keeps its CPU from an owner that is not running.
 fn hogs<L: RawLock<Linux>>() -> bool {
     L::INFO.waiting == Waiting::Spins
 }
 
+/// Whether, with more threads than CPUs, the lock goes on about once in a time slice: the next in
+/// order is not running, and those that run do not let it.
+fn convoys<L: RawLock<Linux>>(threads: usize) -> bool {
+    hogs::<L>() && L::INFO.fairness == Fairness::Fifo && threads > 2
+}
+
 /// How often each of `threads` threads locks.
 fn rounds<L: RawLock<Linux>>(threads: usize) -> u64 {
-    let convoys = hogs::<L>() && L::INFO.fairness == Fairness::Fifo;
-    (match threads {
+    let all: usize = match threads {
+        // Up to 20 ms for each on a busy machine.
+        _ if convoys::<L>(threads) => 96,
         0..=2 => 4_000,
-        _ if convoys => 800,
         _ => 6_000,
-    }) / threads as u64
+    };
+    (all / threads) as u64
 }
 
 /// Stays in a section long enough that another thread would be met there.
 fn linger<L: RawLock<Linux>>(round: u64, threads: usize) {
-    Linux::pause_times(20);
+    // Where there are few sections each is long, which is nothing beside the wait for it.
+    Linux::pause_times(if convoys::<L>(threads) { 2_000 } else { 20 });
     if round.is_multiple_of(16) && (threads <= 2 || !hogs::<L>()) {
         thread::yield_now();
     }
@@ -253,7 +261,7 @@ fn try_lock<L: RawLock<Linux>>(threads: usize, limits: Limits) -> Result<(), Str
     stage.run(threads, limits, |stage, thread, _| {
         // Half of the threads wait, half attempt, so that the one must exclude the other.
         let context = L::Context::default();
-        for round in 0..500 {
+        for round in 0..rounds::<L>(4) / 4 {
             let count = |counter: &Plain<u64>| {
                 let before = counter.get();
                 linger::<L>(round, 4);
@@ -270,7 +278,7 @@ fn try_lock<L: RawLock<Linux>>(threads: usize, limits: Limits) -> Result<(), Str
         }
         Ok(())
     })?;
-    let (expected, counted) = (500 * threads as u64, stage.guarded.get());
+    let (expected, counted) = (rounds::<L>(4) / 4 * threads as u64, stage.guarded.get());
     if counted == expected {
         Ok(())
     } else {
@@ -286,9 +294,8 @@ fn attempts_alone<L: RawLock<Linux>>(stage: &Stage<L, ()>) -> Result<(), String>
         let context = L::Context::default();
         (0..ATTEMPTS).any(|_| stage.try_with(&context, |()| ()).is_some())
     };
-    let try_elsewhere = || {
-        thread::scope(|scope| scope.spawn(try_here).join()).expect("the attempt does not panic")
-    };
+    let try_elsewhere =
+        || thread::scope(|scope| scope.spawn(try_here).join()).expect("the attempt does not panic");
     let context = L::Context::default();
     let free = |succeeded: bool, when: &str| match (succeeded, L::INFO.has_try_lock) {
         (false, true) => Err(format!("{ATTEMPTS} attempts failed on a free lock, {when}")),
@@ -325,7 +332,7 @@ fn baton<L: RawLock<Linux>>(threads: usize, limits: Limits) -> Result<(), String
     fn message(turn: u64) -> [u64; 4] {
         [turn, !turn, turn * turn, turn << 32]
     }
-    let turns = threads as u64 * if hogs::<L>() { 4 } else { 32 };
+    let turns = threads as u64 * if hogs::<L>() { 2 } else { 32 };
     let (turn, words) = (Plain::new(0), message(0).map(Plain::new));
     let baton = Baton { turn, message: words, threads: threads as u64, turns };
     let stage = Stage::<L, _>::new(baton);
@@ -358,7 +365,6 @@ fn baton<L: RawLock<Linux>>(threads: usize, limits: Limits) -> Result<(), String
 
 fn publication<L: RawLock<Linux>>(threads: usize, limits: Limits) -> Result<(), String> {
     const WORDS: usize = 16;
-    const ROUNDS: u64 = 200;
     struct Published {
         /// All equal between sections.
         words: [Plain<u64>; WORDS],
@@ -377,7 +383,7 @@ fn publication<L: RawLock<Linux>>(threads: usize, limits: Limits) -> Result<(), 
         let mut result = Ok(());
         let mut last = 0;
         stage.guarded.prepared[thread].set(thread as u64 + 1);
-        for round in 0..ROUNDS {
+        for round in 0..rounds::<L>(4) / 4 {
             stage.with(&context, |published| {
                 let found = published.words.each_ref().map(Plain::get);
                 if found != [found[0]; WORDS] || found[0] < last {

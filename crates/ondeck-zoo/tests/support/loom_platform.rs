@@ -1,8 +1,7 @@
 //! The model checker as a platform: loom's atomics, and a futex built of its mutex and park.
 
 use std::collections::HashMap;
-use std::sync::Arc;
-use std::time::Duration;
+use std::rc::Rc;
 
 use loom::sync::{Mutex, MutexGuard, atomic};
 use ondeck::platform::{AtomicInt, AtomicPointer, FutexWait, Ordering, Platform, Timestamp};
@@ -116,7 +115,8 @@ impl<T: 'static> AtomicPointer<T> for AtomicPtr<T> {
     }
 }
 
-/// A sleeping thread. Its flag is guarded by the kernel's mutex; parking may end spuriously.
+/// A sleeping thread. Its flag is guarded by the kernel's mutex; parking may end spuriously. Loom
+/// runs all threads of a model on one of the machine's, so a plain `Rc` will do.
 struct Sleeper {
     thread: loom::thread::Thread,
     woken: loom::cell::Cell<bool>,
@@ -124,7 +124,7 @@ struct Sleeper {
 
 #[derive(Default)]
 struct Kernel {
-    queues: HashMap<usize, Vec<Arc<Sleeper>>>,
+    queues: HashMap<usize, Vec<Rc<Sleeper>>>,
 }
 
 loom::lazy_static! {
@@ -207,7 +207,10 @@ impl Platform for Loom {
             return FutexWait::Mismatch;
         }
         let address = std::ptr::from_ref(word).addr();
-        let sleeper = Arc::new(Sleeper { thread: loom::thread::current(), woken: loom::cell::Cell::new(false) });
+        let sleeper = Rc::new(Sleeper {
+            thread: loom::thread::current(),
+            woken: loom::cell::Cell::new(false),
+        });
         kernel.queues.entry(address).or_default().push(sleeper.clone());
         if deadline.is_some() {
             // Time is not modelled: a wait with a deadline lets others run once and then ends.
@@ -218,7 +221,7 @@ impl Platform for Loom {
                 return FutexWait::Woken;
             }
             let queue = kernel.queues.get_mut(&address).expect("still queued");
-            queue.retain(|other| !Arc::ptr_eq(other, &sleeper));
+            queue.retain(|other| !Rc::ptr_eq(other, &sleeper));
             return FutexWait::TimedOut;
         }
         while !sleeper.woken.get() {
@@ -247,9 +250,9 @@ impl Platform for Loom {
         let address = std::ptr::from_ref(from).addr();
         let woken = wake_first(&mut kernel, address, wake as usize);
         let queue = kernel.queues.entry(address).or_default();
-        let moved: Vec<_> = queue.drain(..(move_ as usize).min(queue.len())).collect();
-        let count = moved.len();
-        kernel.queues.entry(to.addr()).or_default().extend(moved);
+        let others: Vec<_> = queue.drain(..(move_ as usize).min(queue.len())).collect();
+        let count = others.len();
+        kernel.queues.entry(to.addr()).or_default().extend(others);
         Some(woken + count)
     }
 
@@ -262,6 +265,5 @@ impl Platform for Loom {
 pub fn model(preemptions: usize, scenario: impl Fn() + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(preemptions);
-    builder.max_duration = Some(Duration::from_secs(60));
     builder.check(scenario);
 }

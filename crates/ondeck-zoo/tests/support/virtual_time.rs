@@ -320,7 +320,8 @@ impl Platform for Virtual {
         MACHINE.with_borrow_mut(|machine| {
             let running = machine.running;
             machine.sleepers.entry(address).or_default().push(running);
-            machine.threads[running].waiting = Waiting::Asleep(address, deadline.map(Timestamp::as_nanos));
+            machine.threads[running].waiting =
+                Waiting::Asleep(address, deadline.map(Timestamp::as_nanos));
         });
         pass(0);
         MACHINE.with_borrow_mut(|machine| {
@@ -352,14 +353,14 @@ impl Platform for Virtual {
         MACHINE.with_borrow_mut(|machine| {
             let woken = machine.wake(address, wake as usize);
             let queue = machine.sleepers.entry(address).or_default();
-            let moved: Vec<_> = queue.drain(..(move_ as usize).min(queue.len())).collect();
-            for &thread in &moved {
+            let others: Vec<_> = queue.drain(..(move_ as usize).min(queue.len())).collect();
+            for &thread in &others {
                 if let Waiting::Asleep(on, _) = &mut machine.threads[thread].waiting {
                     *on = to.addr();
                 }
             }
-            let count = moved.len();
-            machine.sleepers.entry(to.addr()).or_default().extend(moved);
+            let count = others.len();
+            machine.sleepers.entry(to.addr()).or_default().extend(others);
             Some(woken + count)
         })
     }

@@ -28,6 +28,7 @@ impl Timestamp {
     /// assert_eq!(start.after(Duration::from_nanos(10)), Timestamp::from_nanos(15));
     /// assert_eq!(start.after(Duration::MAX), Timestamp::from_nanos(u64::MAX));
     /// ```
+    #[must_use]
     pub fn after(self, duration: Duration) -> Self {
         Self(u64::try_from(duration.as_nanos()).map_or(u64::MAX, |nanos| self.0.saturating_add(nanos)))
     }

@@ -65,12 +65,23 @@ fn most_throughput(report: &Report) -> Vec<(String, String)> {
         .collect()
 }
 
-fn shortest_longest(report: &Report, workload: &str) -> Option<(String, String)> {
+fn shortest_longest(report: &Report, workload: &str) -> Vec<(String, String)> {
     let series = data::of_workload(report, workload);
-    let most = data::thread_counts(&series).last().copied()?;
+    let groups = data::grouped(series.iter().copied(), |series| series.params.clone());
+    groups
+        .into_iter()
+        .filter_map(|(params, group)| {
+            let most = data::thread_counts(&group).last().copied()?;
+            let finding = least_longest(group.into_iter().filter(|each| each.threads == most))?;
+            let words = data::params_in_words(&params);
+            let comma = if words.is_empty() { "" } else { ", " };
+            Some((format!("Longest {workload}, {words}{comma}{most} threads"), finding))
+        })
+        .collect()
+}
+
+fn least_longest<'a>(series: impl Iterator<Item = &'a Series>) -> Option<String> {
     let mut longest: Vec<(&str, f64)> = series
-        .iter()
-        .filter(|series| series.threads == most)
         .filter_map(|series| Some((&*series.lock, *latency::four_longest(series).first()?)))
         .collect();
     longest.sort_by(|a, b| a.1.total_cmp(&b.1));
@@ -83,8 +94,7 @@ fn shortest_longest(report: &Report, workload: &str) -> Option<(String, String)>
         (Some(second), _) => format!(", then {}", say(second)),
         _ => String::new(),
     };
-    let place = throughput::capitalized(&format!("longest {workload}, {most} threads"));
-    Some((place, format!("least: {best}{rest}")))
+    Some(format!("least: {best}{rest}"))
 }
 
 /// The best lock by a metric and the next, with a word when their quartiles overlap.

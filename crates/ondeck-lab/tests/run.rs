@@ -1,0 +1,161 @@
+//! Whole small runs: locks that work, a lock that hangs, an interruption.
+
+use std::time::Duration;
+
+use ondeck::platform::{AtomicInt, Linux, Ordering, Platform};
+use ondeck_lab::environment::Placement;
+use ondeck_lab::plan::{self, Extent, Request, Stage};
+use ondeck_lab::results::Failure;
+use ondeck_lab::run::{self, Observer};
+use ondeck_lab::workload::{Subject, WORKLOADS};
+use ondeck_zoo::{Fairness, LockInfo, Origin, RawLock, Waiting};
+
+/// A spinlock that forgets its 500th unlock: everybody waits for ever after.
+struct Forgetful {
+    word: <Linux as Platform>::AtomicU8,
+    unlocks: <Linux as Platform>::AtomicU32,
+}
+
+// SAFETY: it excludes; it only does not always release.
+unsafe impl RawLock<Linux> for Forgetful {
+    const INFO: LockInfo = LockInfo {
+        name: "forgetful",
+        origin: Origin::Literature,
+        waiting: Waiting::Spins,
+        fairness: Fairness::Barging,
+        has_try_lock: true,
+        touches_after_release: false,
+        source: "this test",
+        teaches: "what a hang looks like",
+    };
+    type Context = ();
+
+    fn new() -> Self {
+        Self { word: AtomicInt::new(0), unlocks: AtomicInt::new(0) }
+    }
+    unsafe fn lock(&self, (): &()) {
+        while Linux::test_and_set(&self.word, Ordering::Acquire) {
+            Linux::pause();
+        }
+    }
+    unsafe fn try_lock(&self, (): &()) -> bool {
+        !Linux::test_and_set(&self.word, Ordering::Acquire)
+    }
+    unsafe fn unlock(&self, (): &()) {
+        if self.unlocks.fetch_add(1, Ordering::Relaxed) != 500 {
+            self.word.store(0, Ordering::Release);
+        }
+    }
+    fn is_idle(&mut self) -> bool {
+        self.word.load(Ordering::Relaxed) == 0
+    }
+}
+
+#[derive(Default)]
+struct Log {
+    turns: Vec<(String, String)>,
+    failures: Vec<Failure>,
+    cancel_after: Option<usize>,
+}
+
+impl Observer for Log {
+    fn turn(&mut self, stage: &Stage, lock: &str, _behind: Duration) {
+        self.turns.push((stage.workload.name.to_owned(), lock.to_owned()));
+    }
+    fn failed(&mut self, failure: &Failure) {
+        self.failures.push(failure.clone());
+    }
+    fn cancelled(&self) -> bool {
+        self.cancel_after.is_some_and(|most| self.turns.len() >= most)
+    }
+}
+
+fn request(locks: Vec<Subject>, workload: &str) -> Request {
+    Request {
+        extent: Extent::Quick,
+        locks: Some(locks),
+        workloads: WORKLOADS.iter().copied().filter(|info| info.name == workload).collect(),
+        threads: Some(vec![2]),
+        round: Some(Duration::from_millis(5)),
+        rounds: Some(3),
+        work: Some((0, 0)),
+        placement: Placement::default(),
+        stall_limit: Duration::from_millis(400),
+        helper: None,
+        seed: 7,
+    }
+}
+
+fn named(name: &str) -> Subject {
+    Subject::all().into_iter().find(|subject| subject.info.name == name).expect(name)
+}
+
+#[test]
+fn every_workload_measures_every_quantity_it_promises() {
+    for workload in WORKLOADS {
+        let request = request(vec![named("std"), named("spinlock")], workload.name);
+        let stages = plan::stages(&request, &Subject::all());
+        let results = run::run(&request, &stages, &mut Log::default());
+        assert!(results.failures.is_empty(), "{:?}", results.failures);
+        let series = results.series.iter().find(|series| series.lock == "std").expect("std was measured");
+        for quantity in ["throughput", "cpu_per_op", "voluntary_switches", "involuntary_switches", "share"] {
+            let metric = series.metric(quantity).unwrap_or_else(|| panic!("{} of {}", quantity, workload.name));
+            assert_eq!((metric.n, metric.samples.len()), (3, 3), "{} of {}", quantity, workload.name);
+            assert!(metric.p25 <= metric.median && metric.median <= metric.p75);
+        }
+        assert!(series.metric("throughput").is_some_and(|metric| metric.min > 0.0), "{}", workload.name);
+        assert_eq!(series.distribution.is_some(), workload.counted, "{}", workload.name);
+        if let Some(times) = &series.distribution {
+            // The first acquisition of an `idle` run has nothing to measure from.
+            let firsts = if workload.name == "idle" { 3 } else { 0 };
+            assert_eq!(times.count, 3 * 2 * u64::from(plan::PAIRS_PER_RUN) - firsts);
+        }
+    }
+}
+
+#[test]
+fn a_lock_that_hangs_is_reported_and_the_others_are_measured() {
+    let request = request(vec![Subject::of::<Forgetful>(), named("std")], "throughput");
+    let stages = plan::stages(&request, &Subject::all());
+    let mut log = Log::default();
+    let results = run::run(&request, &stages, &mut log);
+
+    let [failure] = &results.failures[..] else { panic!("{:?}", results.failures) };
+    assert_eq!(
+        (failure.kind.as_str(), failure.lock.as_str(), failure.workload.as_str(), failure.threads),
+        ("deadlock", "forgetful", "throughput", 2)
+    );
+    assert_eq!(failure.thread_states.len(), 2, "{failure:?}");
+    assert!(failure.thread_states.iter().all(|state| state.contains("running")), "{failure:?}");
+    assert_eq!(log.failures, results.failures);
+
+    let healthy = results.series.iter().find(|series| series.lock == "std").expect("std was measured");
+    assert_eq!(healthy.metric("throughput").map(|metric| metric.n), Some(3));
+    assert!(!healthy.partial);
+}
+
+#[test]
+fn an_interrupted_run_keeps_what_it_has_and_says_so() {
+    let request = request(vec![named("std")], "throughput");
+    let stages = plan::stages(&request, &Subject::all());
+    // The warm-up and one round.
+    let mut log = Log { cancel_after: Some(3), ..Log::default() };
+    let results = run::run(&request, &stages, &mut log);
+    assert!(results.cancelled);
+    let series = &results.series[0];
+    assert!(series.partial);
+    assert!(series.metric("throughput").is_some_and(|metric| (1..3).contains(&metric.n)));
+}
+
+#[test]
+fn locks_take_turns_in_an_order_that_the_seed_decides() {
+    let order = |seed: u64| {
+        let mut request = request(vec![named("std"), named("spinlock"), named("mcs"), named("glibc")], "uncontended");
+        request.seed = seed;
+        let mut log = Log::default();
+        run::run(&request, &plan::stages(&request, &Subject::all()), &mut log);
+        log.turns
+    };
+    assert_eq!(order(1), order(1));
+    assert_ne!(order(1), order(2));
+}
