@@ -186,7 +186,7 @@ fn print_report(report: &Report) -> Result<(), Usage> {
     if !verdicts.is_empty() {
         text.push_str("\nverdict on this machine\n");
         for verdict in verdicts {
-            _ = writeln!(text, "{verdict}");
+            _ = writeln!(text, "{}\n  {}", verdict.situation, verdict.judgement);
         }
     }
     for failure in &report.failures {

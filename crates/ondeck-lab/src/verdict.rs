@@ -1,50 +1,62 @@
 //! A short verdict for each workload: which lock did best here, and which fell behind.
 //!
-//! Only what the numbers carry: two locks whose quartile ranges overlap are not told apart.
+//! Only what the numbers carry: locks whose quartile ranges overlap are not told apart, and
+//! throughput never stands without the share that the least served thread had.
 
 use crate::results::{Better, Metric, Series};
 
-/// What a workload is judged by, best first to explain.
+/// What a workload is judged by.
 const JUDGED_BY: [(&str, &str); 4] =
     [("uncontended", "pair"), ("throughput", "throughput"), ("wait", "longest"), ("idle", "longest")];
 
-/// The verdicts in the order of the series: for each workload and situation a line that names it
-/// and a line that judges.
-pub fn verdicts(series: &[Series]) -> Vec<String> {
+/// Where the worst is less than so many times behind the best, it is not worth a word.
+const WORTH_SAYING: f64 = 1.5;
+
+/// One judgement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// The workload and the situation, as `throughput, 8 threads, empty section`.
+    pub situation: String,
+    /// Who leads, by which figure, and who is far behind.
+    pub judgement: String,
+}
+
+/// The verdicts, in the order of the series; of each workload and parameters only the one with the
+/// most threads, which says the most about contention.
+pub fn verdicts(series: &[Series]) -> Vec<Verdict> {
     let mut situations: Vec<(&str, String, usize)> = Vec::new();
     for one in series {
-        let situation = (one.workload.as_str(), one.params_word(), one.threads);
-        if !situations.contains(&situation) {
-            situations.push(situation);
+        let params = one.params_word();
+        match situations.iter_mut().find(|(name, word, _)| *name == one.workload && *word == params) {
+            Some((_, _, most)) => *most = one.threads.max(*most),
+            None => situations.push((&one.workload, params, one.threads)),
         }
     }
-    // The most threads of each workload and parameters say the most about contention.
-    let most = |workload: &str, params: &str| {
-        situations
-            .iter()
-            .filter(|(other, word, _)| *other == workload && word == params)
-            .map(|(_, _, threads)| *threads)
-            .max()
-    };
     situations
-        .iter()
-        .filter(|(workload, params, threads)| most(workload, params) == Some(*threads))
+        .into_iter()
         .filter_map(|(workload, params, threads)| {
-            let metric = JUDGED_BY.iter().find(|(name, _)| name == workload)?.1;
-            let ranked = ranked(series, workload, params, *threads, metric);
-            sentence(&ranked, workload, &in_words(series, params), *threads)
+            let (_, metric) = JUDGED_BY.iter().find(|(name, _)| *name == workload)?;
+            let rows = ranked(series, workload, &params, threads, metric);
+            let situation = situation(rows.first()?.0);
+            Some(Verdict { situation, judgement: judgement(&rows)? })
         })
         .collect()
 }
 
-type Row<'a> = (&'a str, &'a Metric);
+type Row<'a> = (&'a Series, &'a Metric);
 
-fn ranked<'a>(series: &'a [Series], workload: &str, params: &str, threads: usize, metric: &str) -> Vec<Row<'a>> {
+fn ranked<'a>(
+    series: &'a [Series],
+    workload: &str,
+    params: &str,
+    threads: usize,
+    metric: &str,
+) -> Vec<Row<'a>> {
     let mut rows: Vec<Row<'a>> = series
         .iter()
-        .filter(|one| one.workload == workload && one.threads == threads && one.lock != "none")
-        .filter(|one| one.params_word() == params)
-        .filter_map(|one| Some((one.lock.as_str(), one.metric(metric)?)))
+        .filter(|one| one.workload == workload && one.threads == threads)
+        .filter(|one| one.lock != "none" && one.params_word() == params)
+        .filter_map(|one| Some((one, one.metric(metric)?)))
         .filter(|(_, metric)| metric.median > 0.0)
         .collect();
     rows.sort_by(|(_, one), (_, other)| match one.better {
@@ -54,37 +66,38 @@ fn ranked<'a>(series: &'a [Series], workload: &str, params: &str, threads: usize
     rows
 }
 
-fn sentence(rows: &[Row<'_>], workload: &str, situation: &str, threads: usize) -> Option<String> {
-    let (&(best, best_metric), &(worst, worst_metric)) = (rows.first()?, rows.last()?);
-    let tied: Vec<&str> = rows[1..].iter().take_while(|(_, metric)| overlap(best_metric, metric)).map(|(lock, _)| *lock).collect();
-    let place = match (workload, situation) {
-        ("uncontended", situation) => format!("{workload}, {situation}"),
-        (_, "") => format!("{workload}, {threads} threads"),
-        (_, situation) => format!("{workload}, {threads} threads, {situation}"),
-    };
+fn judgement(rows: &[Row<'_>]) -> Option<String> {
+    let (best, worst) = (rows.first()?, rows.last()?);
+    let tied: Vec<&str> = rows[1..]
+        .iter()
+        .take_while(|(_, metric)| overlap(best.1, metric))
+        .map(|(series, _)| series.lock.as_str())
+        .collect();
+    let leader = format!("{} leads with {}", best.0.lock, value(*best));
     let leaders = match tied.len() {
-        0 => format!("{best} leads with {}", value(best_metric)),
-        1..=3 => format!("{best} leads with {}, not told apart from {}", value(best_metric), tied.join(", ")),
-        more => format!("{best} leads with {}, not told apart from {more} others", value(best_metric)),
+        0 => leader,
+        1..=3 => format!("{leader}, not told apart from {}", tied.join(", ")),
+        more => format!("{leader}, not told apart from {more} others"),
     };
-    let factor = (worst_metric.median / best_metric.median).max(best_metric.median / worst_metric.median);
-    Some(if rows.len() > 1 && factor >= 1.5 {
-        format!("{place}\n  {leaders}; {worst} is {factor:.1} times behind")
+    let factor = (worst.1.median / best.1.median).max(best.1.median / worst.1.median);
+    Some(if factor >= WORTH_SAYING {
+        format!("{leaders}; {} is {factor:.1} times behind", worst.0.lock)
     } else {
-        format!("{place}\n  {leaders}")
+        leaders
     })
 }
 
-/// The parameters of a situation as a reader would say them.
-fn in_words(series: &[Series], params: &str) -> String {
-    let Some(one) = series.iter().find(|one| one.params_word() == params) else { return String::new() };
-    let param = |name: &str| one.params.get(name);
+/// Where a series was measured, in words.
+fn situation(series: &Series) -> String {
+    let param = |name: &str| series.params.get(name).map(String::as_str);
+    let threads = format!("{}, {} threads", series.workload, series.threads);
     match (param("process"), param("section_ns"), param("outside_ns")) {
-        (Some(process), _, _) => format!("{process} process"),
+        (Some(process), _, _) => format!("{}, {process} process", series.workload),
+        (_, Some("0"), Some("0")) => format!("{threads}, empty section"),
         (_, Some(section), Some(outside)) => {
-            format!("{section} ns in the section and {outside} ns outside")
+            format!("{threads}, {section} ns in the section and {outside} ns outside")
         }
-        _ => String::new(),
+        _ => threads,
     }
 }
 
@@ -92,9 +105,14 @@ fn overlap(one: &Metric, other: &Metric) -> bool {
     one.p25 <= other.p75 && other.p25 <= one.p75
 }
 
-fn value(metric: &Metric) -> String {
+fn value((series, metric): Row<'_>) -> String {
     match metric.unit.as_str() {
-        "ops/s" => format!("{:.1} M/s", metric.median / 1e6),
+        "ops/s" => {
+            let share = series.metric("share").map_or(String::new(), |share| {
+                format!(" at a share of {:.2}", share.median)
+            });
+            format!("{:.1} M/s{share}", metric.median / 1e6)
+        }
         unit if metric.median < 1.0 => format!("{:.3} {unit}", metric.median),
         unit => format!("{:.1} {unit}", metric.median),
     }
@@ -105,7 +123,22 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    fn series(lock: &str, threads: usize, medians: (f64, f64, f64)) -> Series {
+    fn metric(name: &str, unit: &str, (p25, median, p75): (f64, f64, f64)) -> Metric {
+        Metric {
+            name: name.to_owned(),
+            unit: unit.to_owned(),
+            better: Better::Higher,
+            median,
+            p25,
+            p75,
+            min: p25,
+            max: p75,
+            n: 3,
+            samples: Vec::new(),
+        }
+    }
+
+    fn series(lock: &str, threads: usize, spread: (f64, f64, f64)) -> Series {
         Series {
             workload: "throughput".to_owned(),
             lock: lock.to_owned(),
@@ -113,18 +146,10 @@ mod tests {
             params: BTreeMap::new(),
             partial: false,
             cut_runs: 0,
-            metrics: vec![Metric {
-                name: "throughput".to_owned(),
-                unit: "ops/s".to_owned(),
-                better: Better::Higher,
-                p25: medians.0,
-                median: medians.1,
-                p75: medians.2,
-                min: medians.0,
-                max: medians.2,
-                n: 3,
-                samples: Vec::new(),
-            }],
+            metrics: vec![
+                metric("throughput", "ops/s", spread),
+                metric("share", "ratio", (0.1, 0.25, 0.4)),
+            ],
             distribution: None,
         }
     }
@@ -135,12 +160,14 @@ mod tests {
             series("slow", 8, (0.9e6, 1e6, 1.1e6)),
             series("fast", 8, (9e6, 10e6, 11e6)),
             series("near", 8, (8e6, 9.5e6, 10e6)),
+            series("none", 8, (80e6, 95e6, 100e6)),
             series("fast", 1, (90e6, 99e6, 100e6)),
         ]);
-        assert_eq!(
-            verdicts,
-            ["throughput, 8 threads\n  fast leads with 10.0 M/s, not told apart from near; slow is 10.0 times behind"]
-        );
+        let judgement = "fast leads with 10.0 M/s at a share of 0.25, not told apart from near; slow is \
+                         10.0 times behind";
+        let expected =
+            Verdict { situation: "throughput, 8 threads".to_owned(), judgement: judgement.to_owned() };
+        assert_eq!(verdicts, [expected]);
     }
 
     #[test]

@@ -1,0 +1,6 @@
+#!/usr/bin/env bash
+# The C and C++ peers: built against Debian's packages, through the same tests as every lock.
+source "$(dirname "$0")/common.sh"
+need_packages g++ pkg-config libabsl-dev libnsync-dev libtbb-dev libck-dev
+cargo test --locked -p ondeck-zoo --features peers-cpp --lib --test peers
+cargo clippy --locked -p ondeck-zoo --features peers-cpp --all-targets -- -D warnings
