@@ -1,5 +1,5 @@
-# Sourced by every script here: strict shell, the project's root, and a way to say what runs.
 # shellcheck shell=bash
+# Sourced by every script here: strict shell, the project's root, and a way to say what runs.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The API documentation builds without a warning, and no link between the project's files is dead.
 source "$(dirname "$0")/common.sh"
-RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --locked
+RUSTDOCFLAGS="-D warnings" cargo doc --workspace --lib --no-deps --locked
 dead=0
 while IFS= read -r file; do
     while IFS= read -r link; do

@@ -24,7 +24,8 @@ const COSTS: &str = "costs";
 pub(crate) fn run(options: &BenchOptions) -> Result<Ending, Usage> {
     let everything = Subject::all();
     let mut request = request(options, &everything)?;
-    let with_costs = options.workloads.as_ref().is_none_or(|words| words.iter().any(|word| word == COSTS));
+    let with_costs =
+        options.workloads.as_ref().is_none_or(|words| words.iter().any(|word| word == COSTS));
     let prepared = Prepared::open(&options.outputs)?;
     let interrupt = Interrupt::listen()?;
 
@@ -168,7 +169,10 @@ fn settings(options: &BenchOptions, request: &Request, stages: &[Stage]) -> Sett
 
 /// The command line that repeats this run, without the path that the program was started by.
 fn command_line() -> String {
-    std::iter::once("ondeck".to_owned()).chain(std::env::args().skip(1)).collect::<Vec<_>>().join(" ")
+    std::iter::once("ondeck".to_owned())
+        .chain(std::env::args().skip(1))
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 fn print_report(report: &Report) -> Result<(), Usage> {
@@ -180,7 +184,11 @@ fn print_report(report: &Report) -> Result<(), Usage> {
         .find(|series| series.workload == "uncontended" && series.lock == "none")
         .and_then(|series| series.metric("pair"))
     {
-        _ = writeln!(text, "\nharness: an empty lock costs {:.2} ns a pair; it is in every number", empty.median);
+        _ = writeln!(
+            text,
+            "\nharness: an empty lock costs {:.2} ns a pair; it is in every number",
+            empty.median
+        );
     }
     let verdicts = verdict::verdicts(&report.series);
     if !verdicts.is_empty() {
@@ -261,7 +269,11 @@ struct Watcher<'a> {
 
 impl Observer for Watcher<'_> {
     fn turn(&mut self, stage: &Stage, lock: &str, behind: Duration) {
-        let place = if stage.alone { "one-threaded process".to_owned() } else { format!("{} threads", stage.threads) };
+        let place = if stage.alone {
+            "one-threaded process".to_owned()
+        } else {
+            format!("{} threads", stage.threads)
+        };
         self.progress.show(behind, format!("{}, {place}: {lock}", stage.workload.name));
     }
 

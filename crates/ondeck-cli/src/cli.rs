@@ -16,7 +16,7 @@ const MOST_THREADS: usize = 4_096;
 
 const MOST_ROUNDS: usize = 100_000;
 const SHORTEST_ROUND: Duration = Duration::from_millis(1);
-const LONGEST_ROUND: Duration = Duration::from_secs(3_600);
+const LONGEST_ROUND: Duration = Duration::from_hours(1);
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -204,7 +204,9 @@ fn work(word: &str) -> Result<(u64, u64), String> {
     let nanos = |part: &str| part.trim().parse::<u64>().ok().filter(|&nanos| nanos <= MOST_NANOS);
     match word.split_once(',').map(|(section, outside)| (nanos(section), nanos(outside))) {
         Some((Some(section), Some(outside))) => Ok((section, outside)),
-        _ => Err("write two whole numbers of nanoseconds up to 1000000000, as `100,500`".to_owned()),
+        _ => {
+            Err("write two whole numbers of nanoseconds up to 1000000000, as `100,500`".to_owned())
+        }
     }
 }
 

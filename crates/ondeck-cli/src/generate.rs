@@ -15,21 +15,20 @@ pub(crate) fn completions(shell: clap_complete::Shell) -> Result<Ending, Usage> 
 }
 
 pub(crate) fn man(folder: Option<&Path>) -> Result<Ending, Usage> {
-    match folder {
-        Some(folder) => {
-            clap_mangen::generate_to(Cli::command(), folder).map_err(|error| {
-                Usage(format!("cannot write manual pages into {}: {error}; name a folder that exists", folder.display()))
-            })?;
-            Ok(Ending::Whole)
-        }
-        None => {
-            let mut page = Vec::new();
-            clap_mangen::Man::new(Cli::command())
-                .render(&mut page)
-                .map_err(|error| Usage(error.to_string()))?;
-            output::print(&String::from_utf8_lossy(&page))
-        }
-    }
+    let Some(folder) = folder else {
+        let mut page = Vec::new();
+        clap_mangen::Man::new(Cli::command())
+            .render(&mut page)
+            .map_err(|error| Usage(error.to_string()))?;
+        return output::print(&String::from_utf8_lossy(&page));
+    };
+    clap_mangen::generate_to(Cli::command(), folder).map_err(|error| {
+        Usage(format!(
+            "cannot write manual pages into {}: {error}; name a folder that exists",
+            folder.display()
+        ))
+    })?;
+    Ok(Ending::Whole)
 }
 
 pub(crate) fn schema() -> Result<Ending, Usage> {

@@ -32,7 +32,11 @@ pub(crate) fn run(options: &ListOptions) -> Result<Ending, Usage> {
         }
     } else {
         _ = writeln!(text, "{}", table::locks(&rows, output::colours()));
-        _ = writeln!(text, "\n{} locks. bytes: the lock; +thread: what each thread brings to it.", rows.len());
+        _ = writeln!(
+            text,
+            "\n{} locks. bytes: the lock; +thread: what each thread brings to it.",
+            rows.len()
+        );
     }
     text.push_str("\nworkloads\n");
     for workload in WORKLOADS {

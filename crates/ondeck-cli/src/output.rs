@@ -38,14 +38,20 @@ impl Prepared {
     ///
     /// Fails before anything is measured, with the file's name and what to do.
     pub(crate) fn open(outputs: &Outputs) -> Result<Self, Usage> {
-        let wanted =
-            [(Format::Json, &outputs.json), (Format::Csv, &outputs.csv), (Format::Html, &outputs.html)];
+        let wanted = [
+            (Format::Json, &outputs.json),
+            (Format::Csv, &outputs.csv),
+            (Format::Html, &outputs.html),
+        ];
         let mut seen: Vec<&Path> = Vec::new();
         let mut files = Vec::new();
         for (format, path) in wanted {
             let Some(path) = path else { continue };
             if seen.contains(&path.as_path()) {
-                return Err(Usage(format!("{} is named for two reports; give each its own file", path.display())));
+                return Err(Usage(format!(
+                    "{} is named for two reports; give each its own file",
+                    path.display()
+                )));
             }
             seen.push(path);
             files.push((format, Target::open(path)?));
@@ -59,7 +65,9 @@ impl Prepared {
         for (format, target) in self.files {
             let text = match format {
                 Format::Json => report::json::render(report),
-                Format::Csv => report::csv::render(report).map_err(|error| Usage(error.to_string()))?,
+                Format::Csv => {
+                    report::csv::render(report).map_err(|error| Usage(error.to_string()))?
+                }
                 Format::Html => report::html::render(report),
             };
             written.push(target.write(&text)?);
@@ -75,7 +83,10 @@ impl Target {
         };
         match fs::metadata(path) {
             Ok(found) if found.is_dir() => {
-                return Err(Usage(format!("cannot write {}: it is a folder; name a file in it", path.display())));
+                return Err(Usage(format!(
+                    "cannot write {}: it is a folder; name a file in it",
+                    path.display()
+                )));
             }
             Ok(found) if !found.is_file() => {
                 let stream = fs::OpenOptions::new().write(true).open(path);
@@ -100,13 +111,18 @@ impl Target {
             // The user's own mask applies to these, as to any new file.
             .permissions(fs::Permissions::from_mode(0o666))
             .tempfile_in(folder)
-            .map_err(|error| cannot(error, "name a file in a folder that exists and that you may write"))?;
+            .map_err(|error| {
+                cannot(error, "name a file in a folder that exists and that you may write")
+            })?;
         Ok(Self::File { temporary, path: path.to_owned() })
     }
 
     fn write(self, text: &str) -> Result<PathBuf, Usage> {
         let cannot = |path: &Path, error: &std::io::Error| {
-            Usage(format!("cannot write {}: {error}; the measurements were printed above", path.display()))
+            Usage(format!(
+                "cannot write {}: {error}; the measurements were printed above",
+                path.display()
+            ))
         };
         match self {
             Self::File { mut temporary, path } => {

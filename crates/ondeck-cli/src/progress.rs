@@ -18,8 +18,9 @@ impl Progress {
         // Drawn by hand and not by a ticking thread, which would run beside the measurements.
         let bar = ProgressBar::with_draw_target(Some(1_000), ProgressDrawTarget::stderr());
         // The template is a constant; were it wrong, a plain bar is better than none.
-        let style = ProgressStyle::with_template("{bar:24} {percent:>3} %  {prefix:>9}  {wide_msg}")
-            .unwrap_or_else(|_| ProgressStyle::default_bar());
+        let style =
+            ProgressStyle::with_template("{bar:24} {percent:>3} %  {prefix:>9}  {wide_msg}")
+                .unwrap_or_else(|_| ProgressStyle::default_bar());
         bar.set_style(style.progress_chars("━╸ "));
         Self { bar, total, started: Instant::now(), drawn: None }
     }

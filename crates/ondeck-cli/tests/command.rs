@@ -42,7 +42,15 @@ fn a_bench_prints_tables_that_fit_80_columns_and_a_verdict() {
     let output = small(&[]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let text = stdout(&output);
-    for heading in ["uncontended:", "throughput:", "wait:", "idle:", "costs:", "verdict", "harness: an empty lock"] {
+    for heading in [
+        "uncontended:",
+        "throughput:",
+        "wait:",
+        "idle:",
+        "costs:",
+        "verdict",
+        "harness: an empty lock",
+    ] {
         assert!(text.contains(heading), "{heading} is missing in\n{text}");
     }
     let tables = text.split("\nverdict").next().expect("text before the verdict");
@@ -90,7 +98,11 @@ fn the_three_reports_agree_and_match_their_schema() {
 
     let page = std::fs::read_to_string(&html).expect("HTML");
     assert!(page.contains("<svg") && page.contains("spinlock"));
-    assert_eq!(std::fs::read_dir(folder.path()).expect("the folder").count(), 3, "a temporary file was left");
+    assert_eq!(
+        std::fs::read_dir(folder.path()).expect("the folder").count(),
+        3,
+        "a temporary file was left"
+    );
     let mode = std::fs::metadata(&json).expect("the file").permissions().mode();
     assert_eq!(mode & 0o600, 0o600);
 }
@@ -119,7 +131,10 @@ fn mistakes_name_the_value_and_the_fix_and_measure_nothing() {
         for word in words {
             assert!(message.contains(word), "{arguments:?} should name {word}: {message}");
         }
-        assert!(stdout(&output).is_empty() && !message.contains("panicked"), "{arguments:?}: {message}");
+        assert!(
+            stdout(&output).is_empty() && !message.contains("panicked"),
+            "{arguments:?}: {message}"
+        );
     }
 }
 
@@ -154,7 +169,11 @@ fn a_device_is_written_to_and_not_replaced() {
 fn a_cpu_that_is_refused_is_reported_and_the_rest_is_measured() {
     let output = small(&["--workloads", "uncontended", "--pin", "7999"]);
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
-    assert!(stderr(&output).contains("7999") && stderr(&output).contains("refused"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("7999") && stderr(&output).contains("refused"),
+        "{}",
+        stderr(&output)
+    );
     assert!(stdout(&output).contains("spinlock"));
 }
 
@@ -177,12 +196,20 @@ fn one_cpu_is_enough_and_said_to_be_one() {
 fn ctrl_c_keeps_what_was_measured_and_marks_it() {
     let folder = tempfile::tempdir().expect("a folder");
     let json = folder.path().join("r.json");
-    let mut child = ondeck(&["bench", "--locks", "std", "--workloads", "throughput", "--threads", "2"])
-        .args(["--duration", "50ms", "--rounds", "100000", "--json", json.to_str().expect("UTF-8")])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the command starts");
+    let mut child =
+        ondeck(&["bench", "--locks", "std", "--workloads", "throughput", "--threads", "2"])
+            .args([
+                "--duration",
+                "50ms",
+                "--rounds",
+                "100000",
+                "--json",
+                json.to_str().expect("UTF-8"),
+            ])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the command starts");
     std::thread::sleep(Duration::from_millis(1_500));
     let pid = nix::unistd::Pid::from_raw(child.id().cast_signed());
     nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).expect("the child lives");
@@ -200,7 +227,15 @@ fn ctrl_c_keeps_what_was_measured_and_marks_it() {
 #[test]
 fn lists_completions_manual_and_schema_are_whole() {
     let text = stdout(&run(&["list"]));
-    for word in ["terrible_spinlock", "go_spinbit", "parking_lot", "glibc_pi", "workloads", "idle", "groups"] {
+    for word in [
+        "terrible_spinlock",
+        "go_spinbit",
+        "parking_lot",
+        "glibc_pi",
+        "workloads",
+        "idle",
+        "groups",
+    ] {
         assert!(text.contains(word), "{word} is missing in\n{text}");
     }
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");

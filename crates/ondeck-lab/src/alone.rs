@@ -38,7 +38,12 @@ pub enum AloneError {
 /// # Errors
 ///
 /// [`AloneError`] if the child cannot be started or does not answer.
-pub fn measure(helper: &Helper, lock: &str, round: Duration, limit: Duration) -> Result<Pairs, AloneError> {
+pub fn measure(
+    helper: &Helper,
+    lock: &str,
+    round: Duration,
+    limit: Duration,
+) -> Result<Pairs, AloneError> {
     let mut child = Command::new(&helper.program)
         .args(&helper.arguments)
         .arg(lock)

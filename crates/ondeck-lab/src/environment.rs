@@ -61,7 +61,8 @@ impl Placement {
         let mut refusals = Vec::new();
         let usable = Linux::affinity();
         if let Pinning::List(cpus) = &self.pinning {
-            let (kept, refused): (Vec<_>, Vec<_>) = cpus.iter().partition(|cpu| usable.contains(cpu));
+            let (kept, refused): (Vec<_>, Vec<_>) =
+                cpus.iter().partition(|cpu| usable.contains(cpu));
             if !refused.is_empty() {
                 refusals.push(Refusal {
                     reason: format!(
@@ -75,7 +76,8 @@ impl Placement {
             }
         }
         let probe = self.clone();
-        let result = std::thread::spawn(move || probe.apply(0)).join().expect("probing does not panic");
+        let result =
+            std::thread::spawn(move || probe.apply(0)).join().expect("probing does not panic");
         if let Err(refusal) = result {
             refusals.push(refusal);
             self.policy = Policy::Other;
@@ -134,7 +136,8 @@ impl Policy {
         };
         // SAFETY: takes and returns integers.
         let lowest = unsafe { libc::sched_get_priority_min(policy) };
-        let parameter = libc::sched_param { sched_priority: lowest + if lowest > 0 { above } else { 0 } };
+        let parameter =
+            libc::sched_param { sched_priority: lowest + if lowest > 0 { above } else { 0 } };
         // SAFETY: thread 0 is the caller; the kernel reads the parameter, which outlives the call.
         if unsafe { libc::sched_setscheduler(0, policy, &raw const parameter) } == 0 {
             return Ok(());
@@ -221,7 +224,8 @@ mod tests {
     #[test]
     fn a_cpu_that_does_not_exist_is_refused_and_the_others_are_kept() {
         let first = Linux::affinity()[0];
-        let wanted = Placement { pinning: Pinning::List(vec![first, 8_000]), policy: Policy::Other };
+        let wanted =
+            Placement { pinning: Pinning::List(vec![first, 8_000]), policy: Policy::Other };
         let (granted, refusals) = wanted.granted();
         assert_eq!(granted.pinning, Pinning::List(vec![first]));
         assert_eq!(refusals.len(), 1);

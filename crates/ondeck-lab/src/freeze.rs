@@ -26,7 +26,8 @@ extern "C" fn sleep_for_ever(_signal: libc::c_int) {
 pub(crate) fn freeze<T>(handle: &JoinHandle<T>) {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
-        let action = SigAction::new(SigHandler::Handler(sleep_for_ever), SaFlags::empty(), SigSet::all());
+        let action =
+            SigAction::new(SigHandler::Handler(sleep_for_ever), SaFlags::empty(), SigSet::all());
         // SAFETY: the handler only calls pause(2), which is async-signal-safe.
         let installed = unsafe { sigaction(FREEZE, &action) };
         debug_assert!(installed.is_ok(), "SIGUSR2 can always be caught");

@@ -17,9 +17,13 @@ use crate::results::{Build, Machine};
 pub fn describe() -> Machine {
     let cpu_info = read("/proc/cpuinfo");
     let name = nix::sys::utsname::uname().ok();
-    let word = |part: Option<&std::ffi::OsStr>| part.map_or(String::new(), |part| part.to_string_lossy().into_owned());
+    let word = |part: Option<&std::ffi::OsStr>| {
+        part.map_or(String::new(), |part| part.to_string_lossy().into_owned())
+    };
     Machine {
-        cpu: field(&cpu_info, "model name").or_else(|| field(&cpu_info, "CPU part")).unwrap_or_default(),
+        cpu: field(&cpu_info, "model name")
+            .or_else(|| field(&cpu_info, "CPU part"))
+            .unwrap_or_default(),
         architecture: std::env::consts::ARCH.to_owned(),
         cpus: list_length(&read("/sys/devices/system/cpu/online")).unwrap_or(0),
         cores: cores(),
@@ -44,7 +48,9 @@ pub fn describe() -> Machine {
 
 /// Describes the program that is running.
 pub fn build() -> Build {
-    let known = |value: &str| (!value.is_empty() && !value.starts_with("VERGEN_")).then(|| value.to_owned());
+    let known = |value: &str| {
+        (!value.is_empty() && !value.starts_with("VERGEN_")).then(|| value.to_owned())
+    };
     Build {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         rustc: env!("VERGEN_RUSTC_SEMVER").to_owned(),
@@ -60,7 +66,11 @@ pub fn build() -> Build {
 
 /// The load average of one minute; 0 where the kernel does not tell.
 pub fn load_average() -> f64 {
-    read("/proc/loadavg").split_whitespace().next().and_then(|load| load.parse().ok()).unwrap_or(0.0)
+    read("/proc/loadavg")
+        .split_whitespace()
+        .next()
+        .and_then(|load| load.parse().ok())
+        .unwrap_or(0.0)
 }
 
 fn read(path: impl AsRef<Path>) -> String {
@@ -86,8 +96,8 @@ fn list_length(list: &str) -> Option<usize> {
     list.trim()
         .split(',')
         .map(|range| match range.split_once('-') {
-            Some((first, last)) => {
-                Some(last.parse::<usize>().ok()?.checked_sub(first.parse().ok()?)? + 1)
+            Some((from, to)) => {
+                Some(to.parse::<usize>().ok()?.checked_sub(from.parse().ok()?)? + 1)
             }
             None => range.parse::<usize>().ok().map(|_| 1),
         })
@@ -96,9 +106,7 @@ fn list_length(list: &str) -> Option<usize> {
 
 /// Distinct sets of sibling threads are distinct cores.
 fn cores() -> Option<usize> {
-    let mut siblings: Vec<String> = (0..)
-        .map(|cpu| format!("/sys/devices/system/cpu/cpu{cpu}"))
-        .take_while(|folder| Path::new(folder).exists())
+    let mut siblings: Vec<String> = numbered("/sys/devices/system/cpu/cpu")
         .filter_map(|folder| trimmed(format!("{folder}/topology/thread_siblings_list")))
         .collect();
     siblings.sort_unstable();
@@ -106,10 +114,17 @@ fn cores() -> Option<usize> {
     (!siblings.is_empty()).then_some(siblings.len())
 }
 
-fn caches() -> Vec<String> {
-    (0..)
-        .map(|index| format!("/sys/devices/system/cpu/cpu0/cache/index{index}"))
+/// The folders of that name with 0, 1, 2, ... behind it, as far as there are any.
+fn numbered(name: &str) -> impl Iterator<Item = String> {
+    /// More CPUs or caches than any kernel has.
+    const MOST: usize = 8_192;
+    (0..MOST)
+        .map(move |number| format!("{name}{number}"))
         .take_while(|folder| Path::new(folder).exists())
+}
+
+fn caches() -> Vec<String> {
+    numbered("/sys/devices/system/cpu/cpu0/cache/index")
         .filter_map(|folder| {
             let kind = match trimmed(format!("{folder}/type"))?.as_str() {
                 "Data" => "d",
@@ -117,7 +132,8 @@ fn caches() -> Vec<String> {
                 _ => "",
             };
             let size = trimmed(format!("{folder}/size"))?;
-            let size = size.strip_suffix('K').map_or_else(|| size.clone(), |size| format!("{size} KiB"));
+            let size =
+                size.strip_suffix('K').map_or_else(|| size.clone(), |size| format!("{size} KiB"));
             Some(format!("L{}{kind} {size}", trimmed(format!("{folder}/level"))?))
         })
         .collect()
@@ -157,11 +173,20 @@ fn scheduler() -> String {
 fn hypervisor(cpu_info: &str) -> Option<String> {
     let named = trimmed("/sys/hypervisor/type").or_else(|| {
         let vendor = trimmed("/sys/class/dmi/id/sys_vendor")?;
-        ["QEMU", "Amazon EC2", "Google", "Microsoft Corporation", "VMware, Inc.", "Xen", "innotek GmbH"]
-            .contains(&vendor.as_str())
-            .then_some(vendor)
+        [
+            "QEMU",
+            "Amazon EC2",
+            "Google",
+            "Microsoft Corporation",
+            "VMware, Inc.",
+            "Xen",
+            "innotek GmbH",
+        ]
+        .contains(&vendor.as_str())
+        .then_some(vendor)
     });
-    let flagged = field(cpu_info, "flags").is_some_and(|flags| flags.split_whitespace().any(|flag| flag == "hypervisor"));
+    let flagged = field(cpu_info, "flags")
+        .is_some_and(|flags| flags.split_whitespace().any(|flag| flag == "hypervisor"));
     match (named, flagged) {
         (_, false) if cfg!(target_arch = "x86_64") => None,
         (Some(name), _) => Some(name),

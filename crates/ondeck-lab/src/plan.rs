@@ -128,8 +128,11 @@ fn uncontended(request: &Request, workload: WorkloadInfo, subjects: &[Subject]) 
         threads: 1,
         work: (0, 0),
         alone,
-        params: [("process".to_owned(), if alone { "single-threaded" } else { "multi-threaded" }.to_owned())]
-            .into(),
+        params: [(
+            "process".to_owned(),
+            if alone { "single-threaded" } else { "multi-threaded" }.to_owned(),
+        )]
+        .into(),
         turn: request.round.unwrap_or(turn),
         turns: request.rounds.unwrap_or(turns),
         most_runs: usize::MAX,
@@ -151,12 +154,14 @@ fn timed(request: &Request, workload: WorkloadInfo, subjects: &[Subject]) -> Vec
     let works = request.work.map_or(SUITE_WORK.to_vec(), |work| vec![work]);
     let mut stages = Vec::new();
     for work in works {
-        let counts = request.threads.clone().unwrap_or_else(|| match (request.extent, work == SUITE_WORK[0]) {
-            (Extent::Quick, true) => vec![1, 2, 8],
-            (Extent::Quick, false) => vec![8],
-            (Extent::Suite, true) => vec![1, 2, 4, 8, 16, 32],
-            (Extent::Suite, false) => vec![2, 8, 16],
-            (Extent::Full, _) => vec![1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64],
+        let counts = request.threads.clone().unwrap_or_else(|| {
+            match (request.extent, work == SUITE_WORK[0]) {
+                (Extent::Quick, true) => vec![1, 2, 8],
+                (Extent::Quick, false) => vec![8],
+                (Extent::Suite, true) => vec![1, 2, 4, 8, 16, 32],
+                (Extent::Suite, false) => vec![2, 8, 16],
+                (Extent::Full, _) => vec![1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64],
+            }
         });
         for threads in counts {
             stages.push(Stage {

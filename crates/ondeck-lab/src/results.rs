@@ -284,7 +284,8 @@ impl Series {
 
     /// The parameters as one word, `section_ns=100;outside_ns=500`; empty if there are none.
     pub fn params_word(&self) -> String {
-        let pairs: Vec<_> = self.params.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let pairs: Vec<_> =
+            self.params.iter().map(|(name, value)| format!("{name}={value}")).collect();
         pairs.join(";")
     }
 }

@@ -84,10 +84,14 @@ fn run_stage(
         pairs: PAIRS_PER_RUN,
         longest_run: stage.longest_run,
     };
-    let warm_up = Situation { round: stage.turn / 4, pairs: PAIRS_PER_RUN / 16, ..situation.clone() };
+    let warm_up =
+        Situation { round: stage.turn / 4, pairs: PAIRS_PER_RUN / 16, ..situation.clone() };
 
-    let mut collected: Vec<_> =
-        stage.subjects.iter().map(|_| Collected { samples: Vec::new(), times: None, turns: 0 }).collect();
+    let mut collected: Vec<_> = stage
+        .subjects
+        .iter()
+        .map(|_| Collected { samples: Vec::new(), times: None, turns: 0 })
+        .collect();
     let mut done = behind;
     // Turn 0 warms up: caches, branch predictors, page tables, and the lock's own lazy parts.
     for turn in 0..=stage.turns {
@@ -113,7 +117,7 @@ fn run_stage(
             if let Err(failure) = outcome {
                 observer.failed(&failure);
                 dead.insert(subject.info.name);
-                results.failures.push(failure);
+                results.failures.push(*failure);
             }
         }
     }
@@ -121,7 +125,13 @@ fn run_stage(
     for (subject, collected) in stage.subjects.iter().zip(collected) {
         if !collected.samples.is_empty() {
             let partial = collected.turns < stage.turns || dead.contains(subject.info.name);
-            results.series.push(summary::series(stage, subject, &collected.samples, collected.times.as_ref(), partial));
+            results.series.push(summary::series(
+                stage,
+                subject,
+                &collected.samples,
+                collected.times.as_ref(),
+                partial,
+            ));
         }
     }
 }
@@ -133,7 +143,7 @@ fn take_turn(
     subject: &Subject,
     situation: &Situation,
     collected: &mut Collected,
-) -> Result<(), Failure> {
+) -> Result<(), Box<Failure>> {
     let start = Instant::now();
     while collected.samples.len() < stage.most_runs {
         let mut sample = measure(request, stage, subject, situation)?;
@@ -154,14 +164,16 @@ fn measure(
     stage: &Stage,
     subject: &Subject,
     situation: &Situation,
-) -> Result<Sample, Failure> {
-    let failure = |kind: &str, message: String, thread_states: Vec<String>| Failure {
-        workload: stage.workload.name.to_owned(),
-        lock: subject.info.name.to_owned(),
-        threads: stage.threads,
-        kind: kind.to_owned(),
-        message,
-        thread_states,
+) -> Result<Sample, Box<Failure>> {
+    let failure = |kind: &str, message: String, thread_states: Vec<String>| {
+        Box::new(Failure {
+            workload: stage.workload.name.to_owned(),
+            lock: subject.info.name.to_owned(),
+            threads: stage.threads,
+            kind: kind.to_owned(),
+            message,
+            thread_states,
+        })
     };
     if let (true, Some(helper)) = (stage.alone, &request.helper) {
         let pairs = alone::measure(helper, subject.info.name, situation.round, request.stall_limit)
@@ -172,7 +184,10 @@ fn measure(
         return Ok(Sample {
             values: vec![
                 (PAIR, pairs.median_nanos),
-                (crate::sample::THROUGHPUT, pairs.pairs as f64 / pairs.elapsed.as_secs_f64().max(1e-9)),
+                (
+                    crate::sample::THROUGHPUT,
+                    pairs.pairs as f64 / pairs.elapsed.as_secs_f64().max(1e-9),
+                ),
                 (crate::sample::CPU_PER_OP, pairs.usage_per_pair(pairs.cpu.as_nanos() as f64)),
                 (VOLUNTARY, pairs.usage_per_pair(pairs.voluntary as f64)),
                 (INVOLUNTARY, pairs.usage_per_pair(pairs.involuntary as f64)),

@@ -18,15 +18,37 @@ pub struct Unknown {
 /// The locks that a suite measures when none are named: those of the sources that show the most,
 /// and the peers that people use.
 const HEADLINE: &[&str] = &[
-    "terrible_spinlock", "spinlock_amd", "spinlock", "ticket_spinlock", "mcs", "three_state_futex",
-    "lockless_four_state", "go_spinbit", "glibc", "std", "parking_lot", "usync", "abseil", "nsync",
+    "terrible_spinlock",
+    "spinlock_amd",
+    "spinlock",
+    "ticket_spinlock",
+    "mcs",
+    "three_state_futex",
+    "lockless_four_state",
+    "go_spinbit",
+    "glibc",
+    "std",
+    "parking_lot",
+    "usync",
+    "abseil",
+    "nsync",
 ];
 
 /// The locks of `wait` and `idle` when none are named: the sources' five first, and no strict queue
 /// of spinners, whose single run takes seconds on an oversubscribed machine.
 const RUNS: &[&str] = &[
-    "terrible_spinlock", "spinlock_amd", "spinlock", "ticket_spinlock", "glibc", "three_state_futex",
-    "go_spinbit", "std", "parking_lot", "usync", "abseil", "nsync",
+    "terrible_spinlock",
+    "spinlock_amd",
+    "spinlock",
+    "ticket_spinlock",
+    "glibc",
+    "three_state_futex",
+    "go_spinbit",
+    "std",
+    "parking_lot",
+    "usync",
+    "abseil",
+    "nsync",
 ];
 
 /// The groups of locks that have a name, and what is in them.
@@ -87,7 +109,12 @@ pub fn locks(subjects: &[Subject], words: &[String]) -> Result<Vec<Subject>, Unk
             });
         }
     }
-    Ok(subjects.iter().zip(chosen).filter(|(_, chosen)| *chosen).map(|(subject, _)| subject.clone()).collect())
+    Ok(subjects
+        .iter()
+        .zip(chosen)
+        .filter(|(_, chosen)| *chosen)
+        .map(|(subject, _)| subject.clone())
+        .collect())
 }
 
 /// The workloads that the words choose, in the suite's order: names or patterns.
@@ -115,7 +142,12 @@ pub fn workloads(words: &[String]) -> Result<Vec<WorkloadInfo>, Unknown> {
             });
         }
     }
-    Ok(WORKLOADS.iter().zip(chosen).filter(|(_, chosen)| *chosen).map(|(workload, _)| *workload).collect())
+    Ok(WORKLOADS
+        .iter()
+        .zip(chosen)
+        .filter(|(_, chosen)| *chosen)
+        .map(|(workload, _)| *workload)
+        .collect())
 }
 
 /// The name most like `word`, if any is like it at all.

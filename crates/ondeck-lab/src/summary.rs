@@ -23,7 +23,8 @@ impl Spread {
     /// Of the finite samples; zeros if there are none. Between samples it interpolates as R's
     /// quantile type 8, which Hyndman and Fan recommend.
     pub fn of(samples: &[f64]) -> Self {
-        let finite: Vec<f64> = samples.iter().copied().filter(|sample| sample.is_finite()).collect();
+        let finite: Vec<f64> =
+            samples.iter().copied().filter(|sample| sample.is_finite()).collect();
         if finite.is_empty() {
             return Self { median: 0.0, p25: 0.0, p75: 0.0 };
         }
@@ -42,8 +43,9 @@ pub(crate) fn series(
     times: Option<&Histogram<u64>>,
     partial: bool,
 ) -> Series {
-    let quantities: Vec<Quantity> =
-        samples.first().map_or(Vec::new(), |sample| sample.values.iter().map(|&(quantity, _)| quantity).collect());
+    let quantities: Vec<Quantity> = samples
+        .first()
+        .map_or(Vec::new(), |sample| sample.values.iter().map(|&(quantity, _)| quantity).collect());
     Series {
         workload: stage.workload.name.to_owned(),
         lock: subject.info.name.to_owned(),
@@ -54,7 +56,10 @@ pub(crate) fn series(
         metrics: quantities
             .into_iter()
             .map(|quantity| {
-                metric(quantity, samples.iter().filter_map(|sample| sample.value(quantity)).collect())
+                metric(
+                    quantity,
+                    samples.iter().filter_map(|sample| sample.value(quantity)).collect(),
+                )
             })
             .collect(),
         distribution: times.map(|times| distribution(stage.workload.name, times)),

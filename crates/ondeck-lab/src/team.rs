@@ -199,15 +199,19 @@ fn run_any<T: Send + 'static>(
     });
     let mut handles = Vec::with_capacity(setting.threads);
     for index in 0..setting.threads {
-        let (member_shared, body, placement) = (Arc::clone(&shared), Arc::clone(body), setting.placement.clone());
+        let (member_shared, body, placement) =
+            (Arc::clone(&shared), Arc::clone(body), setting.placement.clone());
         let spawned = std::thread::Builder::new().name(format!("lab-{index}")).spawn(move || {
             let _ended = Ended(Arc::clone(&member_shared), index);
             let lane = &member_shared.threads[index];
             lane.kernel_id.store(nix::unistd::gettid().as_raw(), Ordering::Relaxed);
             // Refusals were reported before the run; a CPU that went away since is not worth one.
             let _ = placement.apply(index);
-            let mut member =
-                Member { index, shared: Arc::clone(&member_shared), usage_at_start: Usage::default() };
+            let mut member = Member {
+                index,
+                shared: Arc::clone(&member_shared),
+                usage_at_start: Usage::default(),
+            };
             let result = body(&mut member);
             member_shared.first_end.get_or_init(|| member_shared.progress());
             (result, Usage::of_this_thread().since(member.usage_at_start))
@@ -318,7 +322,11 @@ fn watch(
         } else if now - moved >= setting.stall_limit {
             return Err(setting.stall_limit);
         }
-        let next = if snapshot.is_none() { limit.saturating_sub(now - start) } else { setting.stall_limit };
+        let next = if snapshot.is_none() {
+            limit.saturating_sub(now - start)
+        } else {
+            setting.stall_limit
+        };
         // A little more than nothing, so that a deadline just ahead is not polled for.
         gate = wait(gate, next.clamp(Duration::from_micros(50), setting.stall_limit / 4));
     }
@@ -330,7 +338,11 @@ mod tests {
     use super::*;
 
     fn setting(threads: usize) -> TeamSetting {
-        TeamSetting { threads, placement: Placement::default(), stall_limit: Duration::from_millis(300) }
+        TeamSetting {
+            threads,
+            placement: Placement::default(),
+            stall_limit: Duration::from_millis(300),
+        }
     }
 
     #[test]
@@ -366,8 +378,10 @@ mod tests {
     fn a_stuck_team_is_reported_and_frozen() {
         let error = run(&setting(2), Until::Elapsed(Duration::from_millis(10)), |member| {
             assert!(member.start());
-            while member.index == 1 {
-                std::hint::spin_loop();
+            if member.index == 1 {
+                loop {
+                    std::hint::spin_loop();
+                }
             }
             member.done(1);
         })
@@ -379,7 +393,8 @@ mod tests {
 
     #[test]
     fn a_panicking_thread_is_an_error() {
-        let error = run(&setting(1), Until::Finished(Duration::MAX), |_| panic!("a broken lock")).map(|_: Outcome<()>| ());
+        let error = run(&setting(1), Until::Finished(Duration::MAX), |_| panic!("a broken lock"))
+            .map(|_: Outcome<()>| ());
         assert_eq!(error, Err(TeamError::Panicked));
     }
 }

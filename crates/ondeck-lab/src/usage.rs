@@ -20,7 +20,8 @@ impl Usage {
     /// The calling thread's account now; zero where the kernel does not tell.
     pub fn of_this_thread() -> Self {
         // The clock counts nanoseconds where rusage only has the tick's share.
-        let cpu = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map(Duration::from).unwrap_or_default();
+        let cpu =
+            clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map(Duration::from).unwrap_or_default();
         let (voluntary, involuntary) = getrusage(UsageWho::RUSAGE_THREAD).map_or((0, 0), |usage| {
             (usage.voluntary_context_switches() as u64, usage.involuntary_context_switches() as u64)
         });

@@ -6,8 +6,12 @@
 use crate::results::{Better, Metric, Series};
 
 /// What a workload is judged by.
-const JUDGED_BY: [(&str, &str); 4] =
-    [("uncontended", "pair"), ("throughput", "throughput"), ("wait", "longest"), ("idle", "longest")];
+const JUDGED_BY: [(&str, &str); 4] = [
+    ("uncontended", "pair"),
+    ("throughput", "throughput"),
+    ("wait", "longest"),
+    ("idle", "longest"),
+];
 
 /// Where the worst is less than so many times behind the best, it is not worth a word.
 const WORTH_SAYING: f64 = 1.5;
@@ -27,7 +31,8 @@ pub fn verdicts(series: &[Series]) -> Vec<Verdict> {
     let mut situations: Vec<(&str, String, usize)> = Vec::new();
     for one in series {
         let params = one.params_word();
-        match situations.iter_mut().find(|(name, word, _)| *name == one.workload && *word == params) {
+        match situations.iter_mut().find(|(name, word, _)| *name == one.workload && *word == params)
+        {
             Some((_, _, most)) => *most = one.threads.max(*most),
             None => situations.push((&one.workload, params, one.threads)),
         }
@@ -108,9 +113,9 @@ fn overlap(one: &Metric, other: &Metric) -> bool {
 fn value((series, metric): Row<'_>) -> String {
     match metric.unit.as_str() {
         "ops/s" => {
-            let share = series.metric("share").map_or(String::new(), |share| {
-                format!(" at a share of {:.2}", share.median)
-            });
+            let share = series
+                .metric("share")
+                .map_or(String::new(), |share| format!(" at a share of {:.2}", share.median));
             format!("{:.1} M/s{share}", metric.median / 1e6)
         }
         unit if metric.median < 1.0 => format!("{:.3} {unit}", metric.median),
@@ -165,8 +170,10 @@ mod tests {
         ]);
         let judgement = "fast leads with 10.0 M/s at a share of 0.25, not told apart from near; slow is \
                          10.0 times behind";
-        let expected =
-            Verdict { situation: "throughput, 8 threads".to_owned(), judgement: judgement.to_owned() };
+        let expected = Verdict {
+            situation: "throughput, 8 threads".to_owned(),
+            judgement: judgement.to_owned(),
+        };
         assert_eq!(verdicts, [expected]);
     }
 

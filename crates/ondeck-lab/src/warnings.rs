@@ -27,7 +27,9 @@ pub fn before(machine: &Machine) -> Vec<Warning> {
     if let Some(hypervisor) = &machine.virtualized {
         warnings.push(warning(
             "virtual_machine",
-            format!("virtual machine ({hypervisor}): other guests may take the CPU, waking is slower"),
+            format!(
+                "virtual machine ({hypervisor}): other guests may take the CPU, waking is slower"
+            ),
             "compare only numbers of one run; repeat on bare metal before deciding between locks \
              that are close",
         ));
@@ -63,7 +65,8 @@ pub fn before(machine: &Machine) -> Vec<Warning> {
             "read them as upper bounds",
         ));
     }
-    if let Some(governor) = machine.governor.as_ref().filter(|governor| *governor != "performance") {
+    if let Some(governor) = machine.governor.as_ref().filter(|governor| *governor != "performance")
+    {
         warnings.push(warning(
             "frequency",
             format!("CPU frequency governor is `{governor}`: clock speed changes with load"),

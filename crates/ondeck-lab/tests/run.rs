@@ -97,13 +97,28 @@ fn every_workload_measures_every_quantity_it_promises() {
         let stages = plan::stages(&request, &Subject::all());
         let results = run::run(&request, &stages, &mut Log::default());
         assert!(results.failures.is_empty(), "{:?}", results.failures);
-        let series = results.series.iter().find(|series| series.lock == "std").expect("std was measured");
-        for quantity in ["throughput", "cpu_per_op", "voluntary_switches", "involuntary_switches", "share"] {
-            let metric = series.metric(quantity).unwrap_or_else(|| panic!("{} of {}", quantity, workload.name));
-            assert_eq!((metric.n, metric.samples.len()), (3, 3), "{} of {}", quantity, workload.name);
+        let series =
+            results.series.iter().find(|series| series.lock == "std").expect("std was measured");
+        for quantity in
+            ["throughput", "cpu_per_op", "voluntary_switches", "involuntary_switches", "share"]
+        {
+            let metric = series
+                .metric(quantity)
+                .unwrap_or_else(|| panic!("{} of {}", quantity, workload.name));
+            assert_eq!(
+                (metric.n, metric.samples.len()),
+                (3, 3),
+                "{} of {}",
+                quantity,
+                workload.name
+            );
             assert!(metric.p25 <= metric.median && metric.median <= metric.p75);
         }
-        assert!(series.metric("throughput").is_some_and(|metric| metric.min > 0.0), "{}", workload.name);
+        assert!(
+            series.metric("throughput").is_some_and(|metric| metric.min > 0.0),
+            "{}",
+            workload.name
+        );
         assert_eq!(series.distribution.is_some(), workload.counted, "{}", workload.name);
         if let Some(times) = &series.distribution {
             // The first acquisition of an `idle` run has nothing to measure from.
@@ -129,7 +144,8 @@ fn a_lock_that_hangs_is_reported_and_the_others_are_measured() {
     assert!(failure.thread_states.iter().all(|state| state.contains("running")), "{failure:?}");
     assert_eq!(log.failures, results.failures);
 
-    let healthy = results.series.iter().find(|series| series.lock == "std").expect("std was measured");
+    let healthy =
+        results.series.iter().find(|series| series.lock == "std").expect("std was measured");
     assert_eq!(healthy.metric("throughput").map(|metric| metric.n), Some(3));
     assert!(!healthy.partial);
 }
@@ -150,7 +166,10 @@ fn an_interrupted_run_keeps_what_it_has_and_says_so() {
 #[test]
 fn locks_take_turns_in_an_order_that_the_seed_decides() {
     let order = |seed: u64| {
-        let mut request = request(vec![named("std"), named("spinlock"), named("mcs"), named("glibc")], "uncontended");
+        let mut request = request(
+            vec![named("std"), named("spinlock"), named("mcs"), named("glibc")],
+            "uncontended",
+        );
         request.seed = seed;
         let mut log = Log::default();
         run::run(&request, &plan::stages(&request, &Subject::all()), &mut log);

@@ -46,7 +46,11 @@ impl<P: Platform, L: RawLock<P>, T> Mutex<L, T, P> {
 
     /// As [`with`](Self::with), but gives up at once if the lock is taken.
     #[inline]
-    pub fn try_with<R>(&self, context: &mut L::Context, section: impl FnOnce(&mut T) -> R) -> Option<R> {
+    pub fn try_with<R>(
+        &self,
+        context: &mut L::Context,
+        section: impl FnOnce(&mut T) -> R,
+    ) -> Option<R> {
         let context = &*context;
         // SAFETY: as in `with`.
         if unsafe { self.lock.try_lock(context) } {

@@ -26,7 +26,11 @@ type Timing = Result<f64, String>;
 
 /// Measures every operation, `rounds` times each, operations taking turns; `progress` hears each
 /// operation's name and the share of the work that lies behind.
-pub fn measure(rounds: usize, mut progress: impl FnMut(&str, f64), cancelled: impl Fn() -> bool) -> Vec<Cost> {
+pub fn measure(
+    rounds: usize,
+    mut progress: impl FnMut(&str, f64),
+    cancelled: impl Fn() -> bool,
+) -> Vec<Cost> {
     let mut operations = operations();
     let mut timings: Vec<Vec<f64>> = vec![Vec::new(); operations.len()];
     let mut refused: Vec<Option<String>> = vec![None; operations.len()];
@@ -69,7 +73,8 @@ pub fn measure(rounds: usize, mut progress: impl FnMut(&str, f64), cancelled: im
 
 fn operations() -> Vec<Operation> {
     let mut list = Vec::new();
-    let mut add = |group, name, time: Box<dyn FnMut() -> Timing>| list.push(Operation { group, name, time });
+    let mut add =
+        |group, name, time: Box<dyn FnMut() -> Timing>| list.push(Operation { group, name, time });
     let word = || <Linux as Platform>::AtomicU32::new(0);
 
     add("waiting", "PAUSE", alone(Linux::pause));
@@ -86,32 +91,56 @@ fn operations() -> Vec<Operation> {
     let cell = word();
     add("atomics", "exchange", alone(move || _ = black_box(cell.swap(1, Ordering::AcqRel))));
     let cell = word();
-    add("atomics", "compare-exchange", alone(move || {
-        _ = black_box(cell.compare_exchange(0, 0, Ordering::AcqRel, Ordering::Relaxed));
-    }));
+    add(
+        "atomics",
+        "compare-exchange",
+        alone(move || {
+            _ = black_box(cell.compare_exchange(0, 0, Ordering::AcqRel, Ordering::Relaxed));
+        }),
+    );
     let cell = word();
     add("atomics", "fetch-add", alone(move || _ = black_box(cell.fetch_add(1, Ordering::AcqRel))));
 
     add("fences", "full fence", alone(|| Linux::fence(Ordering::SeqCst)));
     add("fences", "light fence", alone(Linux::light_fence));
-    add("fences", "heavy fence, siblings asleep", Box::new(|| heavy_fence_supported().map(|()| per_operation(Linux::heavy_fence))));
-    add("fences", "heavy fence, a sibling running", Box::new(|| {
-        heavy_fence_supported()?;
-        two_threads::beside_running_sibling(|| per_operation(Linux::heavy_fence))
-    }));
+    add(
+        "fences",
+        "heavy fence, siblings asleep",
+        Box::new(|| heavy_fence_supported().map(|()| per_operation(Linux::heavy_fence))),
+    );
+    add(
+        "fences",
+        "heavy fence, a sibling running",
+        Box::new(|| {
+            heavy_fence_supported()?;
+            two_threads::beside_running_sibling(|| per_operation(Linux::heavy_fence))
+        }),
+    );
 
     add("clocks", "ticks", alone(|| _ = black_box(Linux::ticks())));
     add("clocks", "clock_gettime, monotonic", alone(|| _ = black_box(Linux::now())));
 
     add("futex", "bare system call", alone(|| _ = black_box(nix::unistd::getppid())));
     let cell = word();
-    add("futex", "wake without a waiter", alone(move || _ = black_box(Linux::futex_wake(&raw const cell, 1))));
+    add(
+        "futex",
+        "wake without a waiter",
+        alone(move || _ = black_box(Linux::futex_wake(&raw const cell, 1))),
+    );
     let cell = word();
-    add("futex", "wait, value differs", alone(move || _ = black_box(Linux::futex_wait(&cell, 1, None))));
+    add(
+        "futex",
+        "wait, value differs",
+        alone(move || _ = black_box(Linux::futex_wait(&cell, 1, None))),
+    );
     let cell = word();
-    add("futex", "wait, deadline has passed", alone(move || {
-        _ = black_box(Linux::futex_wait(&cell, 0, Some(Timestamp::from_nanos(0))));
-    }));
+    add(
+        "futex",
+        "wait, deadline has passed",
+        alone(move || {
+            _ = black_box(Linux::futex_wait(&cell, 0, Some(Timestamp::from_nanos(0))));
+        }),
+    );
     add("futex", "wake to run, same CPU", Box::new(|| two_threads::futex_handover(false)));
     add("futex", "wake to run, other CPU", Box::new(|| two_threads::futex_handover(true)));
 

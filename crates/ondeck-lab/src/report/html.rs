@@ -2,7 +2,7 @@
 //!
 //! Each figure is drawn twice, for a wide and for a narrow page, because a picture that merely
 //! shrinks takes its text along; a style sheet shows the one that fits. Colours are named in
-//! [`theme`], so that one drawing serves the light and the dark theme.
+//! `theme`, so that one drawing serves the light and the dark theme.
 
 mod axis;
 mod canvas;

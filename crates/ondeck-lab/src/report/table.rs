@@ -1,8 +1,11 @@
 //! Tables for a terminal: the sources' own, at most 80 columns wide.
 
 use std::collections::BTreeMap;
+use std::fmt::Write;
 
-use comfy_table::{Attribute, Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
+use comfy_table::{
+    Attribute, Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle,
+};
 
 use crate::results::{Better, Cost, LockRow, Metric, Report, Series};
 
@@ -11,7 +14,8 @@ use crate::results::{Better, Cost, LockRow, Metric, Report, Series};
 pub fn render(report: &Report, colour: bool) -> String {
     let mut text = String::new();
     for (heading, table) in tables(report, colour) {
-        text.push_str(&format!("\n{heading}\n{table}\n"));
+        // Writing to a string does not fail.
+        _ = writeln!(text, "\n{heading}\n{table}");
     }
     text
 }
@@ -41,7 +45,9 @@ pub fn costs(costs: &[Cost], colour: bool) -> String {
         let shown = if cost.group == group { "" } else { &cost.group };
         group = &cost.group;
         match &cost.refused {
-            Some(reason) => table.add_row([shown, &cost.operation, "refused", "", ""]).add_row(["", reason]),
+            Some(reason) => {
+                table.add_row([shown, &cost.operation, "refused", "", ""]).add_row(["", reason])
+            }
             None => table.add_row([
                 shown.to_owned(),
                 cost.operation.clone(),
@@ -57,15 +63,19 @@ pub fn costs(costs: &[Cost], colour: bool) -> String {
 
 fn tables(report: &Report, colour: bool) -> Vec<(String, String)> {
     let mut tables = Vec::new();
-    let of = |workload: &str| report.series.iter().filter(|series| series.workload == workload).collect::<Vec<_>>();
+    let of = |workload: &str| {
+        report.series.iter().filter(|series| series.workload == workload).collect::<Vec<_>>()
+    };
     if let uncontended @ [_, ..] = &of("uncontended")[..] {
         tables.push((
-            "uncontended: ns for lock + unlock in a multi- and a single-threaded process".to_owned(),
+            "uncontended: ns for lock + unlock in a multi- and a single-threaded process"
+                .to_owned(),
             uncontended_table(uncontended, &report.locks, colour),
         ));
     }
     let throughput = of("throughput");
-    let mut situations: Vec<String> = throughput.iter().map(|series| series.params_word()).collect();
+    let mut situations: Vec<String> =
+        throughput.iter().map(|series| series.params_word()).collect();
     situations.dedup();
     situations.sort_unstable();
     situations.dedup();
@@ -89,7 +99,8 @@ fn tables(report: &Report, colour: bool) -> Vec<(String, String)> {
         counts.sort_unstable();
         counts.dedup();
         for threads in counts {
-            let series: Vec<_> = all.iter().copied().filter(|series| series.threads == threads).collect();
+            let series: Vec<_> =
+                all.iter().copied().filter(|series| series.threads == threads).collect();
             tables.push((
                 format!("{workload}: average run, four {what} of all runs; {threads} threads"),
                 runs_table(&series, colour),
@@ -106,7 +117,10 @@ fn uncontended_table(series: &[&Series], locks: &[LockRow], colour: bool) -> Str
     let of = |lock: &str, process: &str| {
         series
             .iter()
-            .find(|series| series.lock == lock && series.params.get("process").is_some_and(|word| word == process))
+            .find(|series| {
+                series.lock == lock
+                    && series.params.get("process").is_some_and(|word| word == process)
+            })
             .and_then(|series| series.metric("pair"))
     };
     let mut names: Vec<&str> = Vec::new();
@@ -117,15 +131,18 @@ fn uncontended_table(series: &[&Series], locks: &[LockRow], colour: bool) -> Str
     }
     // Fastest first; the harness's own cost stays on top.
     names.sort_by(|one, other| {
-        let key = |lock: &str| (lock != "none", of(lock, "multi-threaded").map_or(f64::MAX, |pair| pair.median));
+        let key = |lock: &str| {
+            (lock != "none", of(lock, "multi-threaded").map_or(f64::MAX, |pair| pair.median))
+        };
         let (one, other) = (key(one), key(other));
         one.0.cmp(&other.0).then(one.1.total_cmp(&other.1))
     });
-    let mut table =
-        new_table(&["lock", "multi", "p25-p75", "single", "p25-p75", "bytes"], colour);
+    let mut table = new_table(&["lock", "multi", "p25-p75", "single", "p25-p75", "bytes"], colour);
     for name in names {
         let cells = |pair: Option<&Metric>| match pair {
-            Some(pair) => [format!("{:.2}", pair.median), format!("{:.1}-{:.1}", pair.p25, pair.p75)],
+            Some(pair) => {
+                [format!("{:.2}", pair.median), format!("{:.1}-{:.1}", pair.p25, pair.p75)]
+            }
             None => ["-".to_owned(), String::new()],
         };
         let [multi, multi_spread] = cells(of(name, "multi-threaded"));
@@ -158,7 +175,10 @@ fn throughput_table(series: &[&Series], colour: bool) -> String {
     let last = counts.last().copied().unwrap_or(1);
 
     let value = |lock: &str, threads: usize, metric: &str| {
-        by_lock.get(lock).and_then(|counts| counts.get(&threads)).and_then(|series| series.metric(metric))
+        by_lock
+            .get(lock)
+            .and_then(|counts| counts.get(&threads))
+            .and_then(|series| series.metric(metric))
     };
     let mut names: Vec<&str> = by_lock.keys().copied().collect();
     names.sort_by(|one, other| {
@@ -172,31 +192,45 @@ fn throughput_table(series: &[&Series], colour: bool) -> String {
     for name in names {
         let mut row = vec![Cell::new(name)];
         for &threads in &counts {
-            let best = best_of(series.iter().copied().filter(|series| series.threads == threads), "throughput");
+            let best = best_of(
+                series.iter().copied().filter(|series| series.threads == threads),
+                "throughput",
+            );
             let metric = value(name, threads, "throughput");
-            let cell = Cell::new(metric.map_or("-".to_owned(), |metric| significant(metric.median / 1e6)));
+            let cell =
+                Cell::new(metric.map_or("-".to_owned(), |metric| significant(metric.median / 1e6)));
             row.push(if metric.is_some_and(|metric| Some(metric.median) == best) {
                 cell.add_attribute(Attribute::Bold)
             } else {
                 cell
             });
         }
-        row.push(Cell::new(value(name, last, "share").map_or("-".to_owned(), |share| format!("{:.2}", share.median))));
-        row.push(Cell::new(value(name, last, "cpu_per_op").map_or("-".to_owned(), |cpu| time(cpu.median))));
+        row.push(Cell::new(
+            value(name, last, "share")
+                .map_or("-".to_owned(), |share| format!("{:.2}", share.median)),
+        ));
+        row.push(Cell::new(
+            value(name, last, "cpu_per_op").map_or("-".to_owned(), |cpu| time(cpu.median)),
+        ));
         table.add_row(row);
     }
     right_align(&mut table, &(1..header.len()).collect::<Vec<_>>());
-    format!("{}\nshare (least / most served thread) and CPU time per pair: at {last} threads", table.trim_fmt())
+    format!(
+        "{}\nshare (least / most served thread) and CPU time per pair: at {last} threads",
+        table.trim_fmt()
+    )
 }
 
 fn runs_table(series: &[&Series], colour: bool) -> String {
     let mut rows: Vec<&Series> = series.to_vec();
     let longest = |series: &Series| series.metric("longest").map_or(f64::MAX, |metric| metric.max);
     rows.sort_by(|one, other| longest(one).total_cmp(&longest(other)));
-    let mut table = new_table(&["lock", "run", "four longest", "least", "p50", "p99", "p99.9", "runs"], colour);
+    let mut table =
+        new_table(&["lock", "run", "four longest", "least", "p50", "p99", "p99.9", "runs"], colour);
     for one in rows {
         let run = one.metric("run");
-        let mean = run.map_or(0.0, |run| run.samples.iter().sum::<f64>() / run.samples.len().max(1) as f64);
+        let mean = run
+            .map_or(0.0, |run| run.samples.iter().sum::<f64>() / run.samples.len().max(1) as f64);
         let mut longest = one.metric("longest").map_or(Vec::new(), |metric| metric.samples.clone());
         longest.sort_by(|one, other| other.total_cmp(one));
         let four: Vec<_> = longest.iter().take(4).map(|millis| time(millis * 1e6)).collect();
@@ -206,7 +240,8 @@ fn runs_table(series: &[&Series], colour: bool) -> String {
                 .and_then(|times| times.percentiles.iter().find(|(p, _)| (p - wanted).abs() < 1e-9))
                 .map_or("-".to_owned(), |&(_, nanos)| time(nanos as f64))
         };
-        let least = one.distribution.as_ref().map_or("-".to_owned(), |times| time(times.min_ns as f64));
+        let least =
+            one.distribution.as_ref().map_or("-".to_owned(), |times| time(times.min_ns as f64));
         table.add_row([
             one.lock.clone(),
             format!("{}{}", if one.cut_runs > 0 { ">" } else { "" }, time(mean * 1e6)),
@@ -317,7 +352,9 @@ mod tests {
 
     #[test]
     fn numbers_keep_three_digits() {
-        for (value, shown) in [(0.0, "0"), (0.05, "0.050"), (7.38, "7.38"), (53.12, "53.1"), (449.4, "449")] {
+        for (value, shown) in
+            [(0.0, "0"), (0.05, "0.050"), (7.38, "7.38"), (53.12, "53.1"), (449.4, "449")]
+        {
             assert_eq!(significant(value), shown);
         }
     }

@@ -33,20 +33,21 @@ impl Workload for Wait {
     fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {
         let lock = Arc::new(Apart(L::new()));
         let pairs = situation.pairs;
-        let outcome = team::run(&situation.team, Until::Finished(situation.longest_run), move |member| {
-            let context = L::Context::default();
-            let lock = &lock.0;
-            Times::take(member, pairs, || {
-                let before = Linux::ticks();
-                // SAFETY: the context stays here until the unlock and serves this acquisition
-                // alone.
-                unsafe { lock.lock(&context) };
-                let after = Linux::ticks();
-                // SAFETY: locked above with this context.
-                unsafe { lock.unlock(&context) };
-                Some(after.saturating_sub(before))
-            })
-        })?;
+        let outcome =
+            team::run(&situation.team, Until::Finished(situation.longest_run), move |member| {
+                let context = L::Context::default();
+                let lock = &lock.0;
+                Times::take(member, pairs, || {
+                    let before = Linux::ticks();
+                    // SAFETY: the context stays here until the unlock and serves this acquisition
+                    // alone.
+                    unsafe { lock.lock(&context) };
+                    let after = Linux::ticks();
+                    // SAFETY: locked above with this context.
+                    unsafe { lock.unlock(&context) };
+                    Some(after.saturating_sub(before))
+                })
+            })?;
         Ok(sample(outcome))
     }
 }
@@ -73,21 +74,22 @@ impl Workload for Idle {
     fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {
         let shared = Arc::new(Apart(Released { lock: L::new(), at: UnsafeCell::new(None) }));
         let pairs = situation.pairs;
-        let outcome = team::run(&situation.team, Until::Finished(situation.longest_run), move |member| {
-            let context = L::Context::default();
-            let shared = &shared.0;
-            Times::take(member, pairs, || {
-                // SAFETY: the context stays here until the unlock and serves this acquisition
-                // alone; the time of the release is touched between lock and unlock only.
-                unsafe {
-                    shared.lock.lock(&context);
-                    let idle = (*shared.at.get()).map(|at| Linux::ticks().saturating_sub(at));
-                    *shared.at.get() = Some(Linux::ticks());
-                    shared.lock.unlock(&context);
-                    idle
-                }
-            })
-        })?;
+        let outcome =
+            team::run(&situation.team, Until::Finished(situation.longest_run), move |member| {
+                let context = L::Context::default();
+                let shared = &shared.0;
+                Times::take(member, pairs, || {
+                    // SAFETY: the context stays here until the unlock and serves this acquisition
+                    // alone; the time of the release is touched between lock and unlock only.
+                    unsafe {
+                        shared.lock.lock(&context);
+                        let idle = (*shared.at.get()).map(|at| Linux::ticks().saturating_sub(at));
+                        *shared.at.get() = Some(Linux::ticks());
+                        shared.lock.unlock(&context);
+                        idle
+                    }
+                })
+            })?;
         Ok(sample(outcome))
     }
 }

@@ -32,14 +32,15 @@ impl Workload for Uncontended {
 
     fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {
         let round = situation.round;
-        let mut outcome = team::run(&situation.team, Until::Finished(Duration::MAX), move |member| {
-            if !member.start() {
-                return Pairs::default();
-            }
-            let pairs = time_pairs::<L>(round);
-            member.done(pairs.pairs);
-            pairs
-        })?;
+        let mut outcome =
+            team::run(&situation.team, Until::Finished(Duration::MAX), move |member| {
+                if !member.start() {
+                    return Pairs::default();
+                }
+                let pairs = time_pairs::<L>(round);
+                member.done(pairs.pairs);
+                pairs
+            })?;
         // One thread has the lock all the time it runs: its own time is the window.
         outcome.window = outcome.results.first().map_or(outcome.window, |pairs| pairs.elapsed);
         let mut sample = Sample::of_outcome(&outcome);

@@ -30,7 +30,10 @@ impl Timestamp {
     /// ```
     #[must_use]
     pub fn after(self, duration: Duration) -> Self {
-        Self(u64::try_from(duration.as_nanos()).map_or(u64::MAX, |nanos| self.0.saturating_add(nanos)))
+        Self(
+            u64::try_from(duration.as_nanos())
+                .map_or(u64::MAX, |nanos| self.0.saturating_add(nanos)),
+        )
     }
 
     /// How long after `earlier` this is; zero if it is not after it at all.

@@ -33,7 +33,9 @@ impl fmt::Display for AffinityError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Empty => f.write_str("the list of CPUs is empty"),
-            Self::OutOfRange(cpu) => write!(f, "CPU {cpu} is out of range: the last is {}", CPU_LIMIT - 1),
+            Self::OutOfRange(cpu) => {
+                write!(f, "CPU {cpu} is out of range: the last is {}", CPU_LIMIT - 1)
+            }
             Self::Refused(libc::EINVAL) => {
                 f.write_str("none of these CPUs is online and allowed to this process")
             }
@@ -58,7 +60,8 @@ pub(super) fn set_mask(cpus: &[usize]) -> Result<(), AffinityError> {
         *mask.get_mut(cpu / BITS).ok_or(AffinityError::OutOfRange(cpu))? |= 1 << (cpu % BITS);
     }
     // SAFETY: thread 0 is the caller; the kernel reads exactly the given length of the live mask.
-    let result = unsafe { libc::syscall(libc::SYS_sched_setaffinity, 0, size_of_val(&mask), mask.as_ptr()) };
+    let result =
+        unsafe { libc::syscall(libc::SYS_sched_setaffinity, 0, size_of_val(&mask), mask.as_ptr()) };
     if result == 0 { Ok(()) } else { Err(AffinityError::Refused(errno())) }
 }
 
@@ -69,7 +72,8 @@ pub(super) fn in_mask_cached() -> usize {
     static CACHED: AtomicUsize = AtomicUsize::new(0);
     match CACHED.load(Ordering::Relaxed) {
         0 => {
-            let count = read_mask().iter().map(|word| word.count_ones() as usize).sum::<usize>().max(1);
+            let count =
+                read_mask().iter().map(|word| word.count_ones() as usize).sum::<usize>().max(1);
             CACHED.store(count, Ordering::Relaxed);
             count
         }

@@ -52,7 +52,12 @@ pub(super) fn wait(word: &AtomicU32, expected: u32, deadline: Option<Timestamp>)
 pub(super) fn wake(address: *const AtomicU32, count: u32) -> usize {
     // SAFETY: the kernel uses the address of a private futex only as a key and reads no memory.
     let result = unsafe {
-        libc::syscall(libc::SYS_futex, address, libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG, kernel_count(count))
+        libc::syscall(
+            libc::SYS_futex,
+            address,
+            libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG,
+            kernel_count(count),
+        )
     };
     usize::try_from(result).unwrap_or_else(|_| die("futex wake", errno()))
 }

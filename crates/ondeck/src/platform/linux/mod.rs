@@ -146,7 +146,13 @@ fn die(operation: &str, errno: i32) -> ! {
             break;
         }
     }
-    for part in [b"ondeck: ".as_slice(), operation.as_bytes(), b" failed with errno ", &digits[start..], b"\n"] {
+    for part in [
+        b"ondeck: ".as_slice(),
+        operation.as_bytes(),
+        b" failed with errno ",
+        &digits[start..],
+        b"\n",
+    ] {
         // SAFETY: the pointer and length are of one live slice; write(2) only reads it.
         unsafe { libc::write(libc::STDERR_FILENO, part.as_ptr().cast(), part.len()) };
     }

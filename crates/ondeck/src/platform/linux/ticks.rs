@@ -115,7 +115,9 @@ mod hardware {
     pub(super) fn read() -> u64 {
         let ticks: u64;
         // SAFETY: Linux allows CNTVCT_EL0 to user space; reading it changes nothing.
-        unsafe { asm!("mrs {}, cntvct_el0", out(reg) ticks, options(nomem, nostack, preserves_flags)) };
+        unsafe {
+            asm!("mrs {}, cntvct_el0", out(reg) ticks, options(nomem, nostack, preserves_flags))
+        };
         ticks
     }
 
@@ -126,7 +128,9 @@ mod hardware {
     pub(super) fn rate() -> u64 {
         let rate: u64;
         // SAFETY: CNTFRQ_EL0 is readable by user space; reading it changes nothing.
-        unsafe { asm!("mrs {}, cntfrq_el0", out(reg) rate, options(nomem, nostack, preserves_flags)) };
+        unsafe {
+            asm!("mrs {}, cntfrq_el0", out(reg) rate, options(nomem, nostack, preserves_flags))
+        };
         rate
     }
 }

@@ -1,0 +1,98 @@
+//! The futex of the real machine: every outcome of a wait, wakes by address, requeueing.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use ondeck::platform::{FutexWait, Linux, Platform, Timestamp};
+
+/// Longer than any test takes; a wait that reaches it has lost its wake.
+fn far_ahead() -> Option<Timestamp> {
+    Some(Linux::now().after(Duration::from_secs(60)))
+}
+
+/// Wakes on `word` until `count` threads have been woken, however late they fall asleep.
+fn wake_all(word: &AtomicU32, count: usize) {
+    let mut woken = 0;
+    while woken < count {
+        woken += Linux::futex_wake(word, u32::MAX);
+        thread::yield_now();
+    }
+    assert_eq!(woken, count);
+}
+
+#[test]
+fn a_word_that_differs_does_not_sleep() {
+    let word = AtomicU32::new(1);
+    assert_eq!(Linux::futex_wait(&word, 0, None), FutexWait::Mismatch);
+}
+
+#[test]
+fn a_deadline_ends_the_wait_and_not_earlier() {
+    let word = AtomicU32::new(0);
+    let deadline = Linux::now().after(Duration::from_millis(5));
+    // A signal may interrupt it, and then it is waited on again, as a lock would.
+    while Linux::futex_wait(&word, 0, Some(deadline)) != FutexWait::TimedOut {}
+    assert!(Linux::now() >= deadline);
+    assert_eq!(Linux::futex_wait(&word, 0, Some(Timestamp::from_nanos(0))), FutexWait::TimedOut);
+}
+
+#[test]
+fn the_last_deadline_is_accepted() {
+    let word = Arc::new(AtomicU32::new(0));
+    let sleeper = thread::spawn({
+        let word = Arc::clone(&word);
+        move || Linux::futex_wait(&word, 0, Some(Timestamp::from_nanos(u64::MAX)))
+    });
+    wake_all(&word, 1);
+    assert_eq!(sleeper.join().expect("no panic"), FutexWait::Woken);
+}
+
+#[test]
+fn a_wake_chooses_as_many_as_it_says() {
+    let word = Arc::new(AtomicU32::new(0));
+    let sleepers: Vec<_> = (0..3)
+        .map(|_| {
+            let word = Arc::clone(&word);
+            thread::spawn(move || Linux::futex_wait(&word, 0, far_ahead()))
+        })
+        .collect();
+    wake_all(&word, 3);
+    for sleeper in sleepers {
+        assert_eq!(sleeper.join().expect("no panic"), FutexWait::Woken);
+    }
+    assert_eq!(Linux::futex_wake(&raw const *word, 1), 0);
+}
+
+#[test]
+fn a_wake_for_memory_that_is_gone_is_harmless() {
+    // Never mapped by any system: the address is only a name.
+    let gone = std::ptr::without_provenance::<AtomicU32>(0x1000);
+    assert_eq!(Linux::futex_wake(gone, 1), 0);
+}
+
+#[test]
+fn requeue_moves_sleepers_to_the_other_word() {
+    let (from, to) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)));
+    let sleepers: Vec<_> = (0..2)
+        .map(|_| {
+            let from = Arc::clone(&from);
+            thread::spawn(move || Linux::futex_wait(&from, 0, far_ahead()))
+        })
+        .collect();
+    let mut moved = 0;
+    while moved < 2 {
+        moved +=
+            Linux::futex_requeue(&from, 0, 0, &raw const *to, u32::MAX).expect("the value is 0");
+        thread::yield_now();
+    }
+    assert_eq!(moved, 2);
+    assert_eq!(Linux::futex_wake(&raw const *from, u32::MAX), 0, "somebody was left behind");
+    wake_all(&to, 2);
+    for sleeper in sleepers {
+        assert_eq!(sleeper.join().expect("no panic"), FutexWait::Woken);
+    }
+    from.store(1, Ordering::Relaxed);
+    assert_eq!(Linux::futex_requeue(&from, 0, 1, &raw const *to, 1), None);
+}
