@@ -8,8 +8,8 @@ use std::time::Duration;
 use ondeck::platform::{FutexWait, Linux, Platform, Timestamp};
 
 /// Longer than any test takes; a wait that reaches it has lost its wake.
-fn far_ahead() -> Option<Timestamp> {
-    Some(Linux::now().after(Duration::from_secs(60)))
+fn far_ahead() -> Timestamp {
+    Linux::now().after(Duration::from_mins(1))
 }
 
 /// Wakes on `word` until `count` threads have been woken, however late they fall asleep.
@@ -55,7 +55,7 @@ fn a_wake_chooses_as_many_as_it_says() {
     let sleepers: Vec<_> = (0..3)
         .map(|_| {
             let word = Arc::clone(&word);
-            thread::spawn(move || Linux::futex_wait(&word, 0, far_ahead()))
+            thread::spawn(move || Linux::futex_wait(&word, 0, Some(far_ahead())))
         })
         .collect();
     wake_all(&word, 3);
@@ -78,7 +78,7 @@ fn requeue_moves_sleepers_to_the_other_word() {
     let sleepers: Vec<_> = (0..2)
         .map(|_| {
             let from = Arc::clone(&from);
-            thread::spawn(move || Linux::futex_wait(&from, 0, far_ahead()))
+            thread::spawn(move || Linux::futex_wait(&from, 0, Some(far_ahead())))
         })
         .collect();
     let mut moved = 0;
