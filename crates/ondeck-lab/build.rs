@@ -15,5 +15,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         "cargo::rustc-env=ONDECK_TARGET_FEATURES={}",
         env::var("CARGO_CFG_TARGET_FEATURE").unwrap_or_default()
     );
+    // Cargo separates the flags by the unit separator.
+    let flags = env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default().replace('\u{1f}', " ");
+    println!("cargo::rustc-env=ONDECK_RUSTFLAGS={flags}");
     Ok(())
 }

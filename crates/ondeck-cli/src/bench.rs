@@ -1,55 +1,46 @@
 //! `ondeck bench`: from options to a plan, from results to reports.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use ondeck_lab::alone::Helper;
 use ondeck_lab::environment::Placement;
 use ondeck_lab::plan::{self, Extent, Request, Stage};
-use ondeck_lab::report::table;
-use ondeck_lab::results::{Evidence, Failure, LockRow, Report, SCHEMA_VERSION, Settings};
-use ondeck_lab::run::{self, Observer};
+use ondeck_lab::results::{Evidence, LockRow, Report, SCHEMA_VERSION, Settings};
+use ondeck_lab::select::Parts;
 use ondeck_lab::workload::Subject;
-use ondeck_lab::{machine, select, verdict, warnings};
+use ondeck_lab::{machine, run, select, warnings};
 
 use crate::cli::{ALONE, BenchOptions};
-use crate::output::{self, Prepared};
+use crate::files::Prepared;
+use crate::interrupt::Interrupt;
 use crate::progress::Progress;
-use crate::{Ending, Usage, costs, with_baseline};
-
-/// Not a lock's workload, but part of the suite.
-const COSTS: &str = "costs";
+use crate::watcher::Watcher;
+use crate::{Ending, Usage, costs, output, summary, with_baseline};
 
 pub(crate) fn run(options: &BenchOptions) -> Result<Ending, Usage> {
-    let everything = Subject::all();
-    let mut request = request(options, &everything)?;
-    let with_costs =
-        options.workloads.as_ref().is_none_or(|words| words.iter().any(|word| word == COSTS));
-    let prepared = Prepared::open(&options.outputs)?;
     let interrupt = Interrupt::listen()?;
+    let everything = Subject::all();
+    let parts = parts(options)?;
+    let mut request = request(options, &everything, parts.workloads, interrupt.flag())?;
+    let prepared = Prepared::open(&options.outputs)?;
 
     let mut report = empty_report();
     let (placement, refusals) = request.placement.clone().granted();
     request.placement = placement;
     report.warnings.extend(warnings::refused(&refusals));
-    let stages = plan::stages(&request, &everything);
-    report.settings = settings(options, &request, &stages);
-    print_warnings(&report);
+    report.settings = settings(options, &request);
+    summary::print_warnings(&report.warnings);
 
     let start = Instant::now();
-    let planned = stages.iter().map(Stage::planned).sum();
-    let mut watcher = Watcher { progress: Progress::new(planned), interrupt: &interrupt };
-    let results = run::run(&request, &stages, &mut watcher);
-    watcher.progress.finish();
-    if with_costs && !interrupt.happened() {
-        let rounds = match request.extent {
-            Extent::Quick => 3,
-            Extent::Suite => 11,
-            Extent::Full => 101,
-        };
-        report.costs = costs::measure(rounds, &interrupt);
-    }
+    let stages = plan::stages(&request, &everything);
+    let planned: Duration = stages.iter().map(Stage::planned).sum();
+    let cost_rounds = if parts.costs { cost_rounds(request.extent) } else { 0 };
+    let mut progress = Progress::new(planned + costs::planned(cost_rounds));
+    let results = run::run(&request, &stages, &mut Watcher(&mut progress));
+    report.costs = costs::measure(cost_rounds, &interrupt, &mut progress, planned);
+    progress.finish();
 
     report.seconds = start.elapsed().as_secs_f64();
     report.partial = interrupt.happened();
@@ -61,10 +52,10 @@ pub(crate) fn run(options: &BenchOptions) -> Result<Ending, Usage> {
         .map(lock_row)
         .collect();
     let late = warnings::after(&report.machine, &report.series);
-    report.warnings.extend(late);
+    report.warnings.extend(late.iter().cloned());
 
-    print_report(&report)?;
-    let ending = finish(prepared, &report)?;
+    let ending = finish(prepared, &report, &summary::of_bench(&report));
+    summary::print_warnings(&late);
     Ok(if refusals.is_empty() { ending } else { Ending::Lacking })
 }
 
@@ -88,22 +79,27 @@ pub(crate) fn empty_report() -> Report {
     }
 }
 
-/// Writes the report files, names them, and says whether anything is missing.
-pub(crate) fn finish(prepared: Prepared, report: &Report) -> Result<Ending, Usage> {
-    for path in prepared.write(report)? {
-        anstream::eprintln!("wrote {}", path.display());
+/// Writes the report files, prints `text`, names the files, and says whether anything is missing.
+///
+/// The files first: whatever happens to the terminal, the measurements are safe.
+pub(crate) fn finish(prepared: Prepared, report: &Report, text: &str) -> Ending {
+    let written = prepared.write(report);
+    let printed = output::print(text);
+    for name in &written.names {
+        output::say(format_args!("wrote {}", name.display()));
+    }
+    for error in &written.errors {
+        output::say(format_args!("error: {error}"));
+    }
+    if let Err(error) = &printed {
+        output::say(format_args!("error: {error}"));
     }
     let refused_costs = report.costs.iter().any(|cost| cost.refused.is_some());
-    Ok(if report.partial || refused_costs || !report.failures.is_empty() {
+    let lost = printed.is_err() || !written.errors.is_empty();
+    if lost || report.partial || refused_costs || !report.failures.is_empty() {
         Ending::Lacking
     } else {
         Ending::Whole
-    })
-}
-
-pub(crate) fn print_warnings(report: &Report) {
-    for warning in &report.warnings {
-        anstream::eprintln!("warning: {}\n         {}", warning.message, warning.fix);
     }
 }
 
@@ -123,21 +119,27 @@ pub(crate) fn lock_row(subject: &Subject) -> LockRow {
     }
 }
 
-fn request(options: &BenchOptions, everything: &[Subject]) -> Result<Request, Usage> {
-    let unknown = |error: select::Unknown| Usage(error.to_string());
+fn parts(options: &BenchOptions) -> Result<Parts, Usage> {
+    let all = [String::from("all")];
+    select::parts(options.workloads.as_deref().unwrap_or(&all))
+        .map_err(|error| Usage(error.to_string()))
+}
+
+fn request(
+    options: &BenchOptions,
+    everything: &[Subject],
+    workloads: Vec<ondeck_lab::workload::WorkloadInfo>,
+    cancel: Arc<AtomicBool>,
+) -> Result<Request, Usage> {
     let locks = options.locks.as_ref().map(|words| select::locks(everything, words)).transpose();
-    let words: Vec<String> = match &options.workloads {
-        Some(words) => words.iter().filter(|word| *word != COSTS).cloned().collect(),
-        None => vec!["all".to_owned()],
-    };
     Ok(Request {
         extent: match (options.quick, options.full) {
             (true, _) => Extent::Quick,
             (_, true) => Extent::Full,
             _ => Extent::Suite,
         },
-        locks: locks.map_err(unknown)?,
-        workloads: select::workloads(&words).map_err(unknown)?,
+        locks: locks.map_err(|error| Usage(error.to_string()))?,
+        workloads,
         threads: options.threads.clone().map(|mut threads| {
             threads.sort_unstable();
             threads.dedup();
@@ -152,136 +154,44 @@ fn request(options: &BenchOptions, everything: &[Subject]) -> Result<Request, Us
             .ok()
             .map(|program| Helper { program, arguments: vec![ALONE.to_owned()] }),
         seed: options.seed,
+        cancel,
     })
 }
 
-fn settings(options: &BenchOptions, request: &Request, stages: &[Stage]) -> Settings {
-    let timed = stages.iter().find(|stage| !stage.workload.counted);
+/// Rounds of the operations whose costs are part of the suite.
+fn cost_rounds(extent: Extent) -> usize {
+    match extent {
+        Extent::Quick => 3,
+        Extent::Suite => 11,
+        Extent::Full => 101,
+    }
+}
+
+/// What was asked for; where threads run as it was granted.
+fn settings(options: &BenchOptions, request: &Request) -> Settings {
     Settings {
         command: command_line(),
-        rounds: timed.or(stages.first()).map_or(0, |stage| stage.turns),
-        round_milliseconds: timed.map_or(0.0, |stage| stage.turn.as_secs_f64() * 1e3),
+        extent: match request.extent {
+            Extent::Quick => "quick",
+            Extent::Suite => "suite",
+            Extent::Full => "full",
+        }
+        .to_owned(),
+        rounds: options.rounds,
+        round_milliseconds: options.duration.map(|round| round.as_secs_f64() * 1e3),
+        work: options.work.map(|(section, outside)| format!("{section},{outside}")),
+        stall_limit_seconds: options.stall_limit.as_secs_f64(),
         pinning: request.placement.pinning.to_string(),
         policy: request.placement.policy.to_string(),
         seed: options.seed,
     }
 }
 
-/// The command line that repeats this run, without the path that the program was started by.
+/// The command line that repeats this run in a shell, without the path that the program was
+/// started by.
 fn command_line() -> String {
-    std::iter::once("ondeck".to_owned())
-        .chain(std::env::args().skip(1))
-        .collect::<Vec<_>>()
-        .join(" ")
-}
-
-fn print_report(report: &Report) -> Result<(), Usage> {
-    use std::fmt::Write;
-    let mut text = table::render(report, output::colours());
-    if let Some(empty) = report
-        .series
-        .iter()
-        .find(|series| series.workload == "uncontended" && series.lock == "none")
-        .and_then(|series| series.metric("pair"))
-    {
-        _ = writeln!(
-            text,
-            "\nharness: an empty lock costs {:.2} ns a pair; it is in every number",
-            empty.median
-        );
-    }
-    let verdicts = verdict::verdicts(&report.series);
-    if !verdicts.is_empty() {
-        text.push_str("\nverdict on this machine\n");
-        for verdict in verdicts {
-            _ = writeln!(text, "{}\n  {}", verdict.situation, verdict.judgement);
-        }
-    }
-    for failure in &report.failures {
-        _ = writeln!(text, "\n{}", describe(failure));
-    }
-    _ = writeln!(text, "\n{}", machine_line(report));
-    if report.partial {
-        text.push_str("interrupted: what is marked * or missing was not measured to its end\n");
-    }
-    output::print(&text)?;
-    let late = |code: &str| ["oversubscribed", "noisy"].contains(&code);
-    for warning in report.warnings.iter().filter(|warning| late(&warning.code)) {
-        anstream::eprintln!("warning: {}\n         {}", warning.message, warning.fix);
-    }
-    Ok(())
-}
-
-fn machine_line(report: &Report) -> String {
-    let machine = &report.machine;
-    format!(
-        "measured in {:.0} s, median of {} rounds\n{}, {} CPUs{}, {}, {}",
-        report.seconds,
-        report.settings.rounds,
-        if machine.cpu.is_empty() { &machine.architecture } else { &machine.cpu },
-        machine.usable_cpus,
-        if machine.virtualized.is_some() { " (virtual)" } else { "" },
-        machine.kernel,
-        machine.libc,
-    )
-}
-
-fn describe(failure: &Failure) -> String {
-    let mut text = format!(
-        "{}: {} in workload {} with {} threads: {}",
-        failure.kind, failure.lock, failure.workload, failure.threads, failure.message
-    );
-    for state in &failure.thread_states {
-        text.push_str("\n  ");
-        text.push_str(state);
-    }
-    text
-}
-
-/// Whether the user pressed Ctrl-C. A second time ends the process at once.
-pub(crate) struct Interrupt(Arc<AtomicBool>);
-
-impl Interrupt {
-    pub(crate) fn listen() -> Result<Self, Usage> {
-        /// What shells report for a process that SIGINT ended.
-        const ENDED_BY_INTERRUPT: i32 = 130;
-        let flag = Arc::new(AtomicBool::new(false));
-        let seen = Arc::clone(&flag);
-        ctrlc::set_handler(move || {
-            if seen.swap(true, Ordering::Relaxed) {
-                std::process::exit(ENDED_BY_INTERRUPT);
-            }
-            anstream::eprintln!("\nending after this round; Ctrl-C again to stop at once");
-        })
-        .map_err(|error| Usage(format!("cannot listen for Ctrl-C: {error}")))?;
-        Ok(Self(flag))
-    }
-
-    pub(crate) fn happened(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
-}
-
-struct Watcher<'a> {
-    progress: Progress,
-    interrupt: &'a Interrupt,
-}
-
-impl Observer for Watcher<'_> {
-    fn turn(&mut self, stage: &Stage, lock: &str, behind: Duration) {
-        let place = if stage.alone {
-            "one-threaded process".to_owned()
-        } else {
-            format!("{} threads", stage.threads)
-        };
-        self.progress.show(behind, format!("{}, {place}: {lock}", stage.workload.name));
-    }
-
-    fn failed(&mut self, failure: &Failure) {
-        self.progress.note(&format!("{}\nit is left out from here on", describe(failure)));
-    }
-
-    fn cancelled(&self) -> bool {
-        self.interrupt.happened()
-    }
+    let arguments = crate::arguments();
+    let words = || std::iter::once("ondeck").chain(arguments.iter().map(String::as_str));
+    // Only a zero byte cannot be quoted, and no argument has one.
+    shlex::try_join(words()).unwrap_or_else(|_| words().collect::<Vec<_>>().join(" "))
 }

@@ -32,7 +32,7 @@ Examples:
   ondeck list                           every lock and workload
   ondeck costs                          what PAUSE, futex, fences and clocks cost here
 
-Exit codes: 0 done; 1 something could not be measured, the rest was; 2 wrong usage.")]
+Exit codes: 0 done; 1 something could not be measured or written, the rest was; 2 wrong usage.")]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -78,7 +78,7 @@ pub(crate) struct BenchOptions {
     #[arg(short, long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) locks: Option<Vec<String>>,
 
-    /// Workloads to run: names or patterns, and `costs`, separated by commas
+    /// Workloads to run: names or patterns, `costs` among them, separated by commas
     #[arg(short, long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) workloads: Option<Vec<String>>,
 
@@ -100,7 +100,7 @@ pub(crate) struct BenchOptions {
     pub(crate) work: Option<(u64, u64)>,
 
     /// Where threads run: `none` (the scheduler decides), `each` (one CPU a thread, in turn), or
-    /// a list of CPUs as `0,2`
+    /// a list of CPUs as `0,2` or `0-3,6`
     #[arg(long, value_name = "HOW", default_value = "none")]
     pub(crate) pin: Pinning,
 

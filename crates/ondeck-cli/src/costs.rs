@@ -2,13 +2,14 @@
 
 use std::time::{Duration, Instant};
 
+use ondeck_lab::results::Cost;
 use ondeck_lab::{costs, report::table};
 
-use crate::bench::{self, Interrupt};
 use crate::cli::CostsOptions;
-use crate::output::{self, Prepared};
+use crate::files::Prepared;
+use crate::interrupt::Interrupt;
 use crate::progress::Progress;
-use crate::{Ending, Usage};
+use crate::{Ending, Usage, bench, output, summary};
 
 /// What a round of every operation takes on a machine of 2 cores.
 const ROUND: Duration = Duration::from_millis(60);
@@ -17,26 +18,41 @@ pub(crate) fn run(options: &CostsOptions) -> Result<Ending, Usage> {
     let prepared = Prepared::open(&options.outputs)?;
     let interrupt = Interrupt::listen()?;
     let mut report = bench::empty_report();
-    report.settings.rounds = options.rounds;
+    report.settings.rounds = Some(options.rounds);
+    summary::print_warnings(&report.warnings);
+
     let start = Instant::now();
-    report.costs = measure(options.rounds, &interrupt);
+    let mut progress = Progress::new(planned(options.rounds));
+    report.costs = measure(options.rounds, &interrupt, &mut progress, Duration::ZERO);
+    progress.finish();
     report.seconds = start.elapsed().as_secs_f64();
     report.partial = interrupt.happened();
 
-    output::print(&format!("{}\n", table::costs(&report.costs, output::colours())))?;
-    bench::print_warnings(&report);
-    bench::finish(prepared, &report)
+    let mut text = format!("{}\n", table::costs(&report.costs, output::colours()));
+    if report.partial {
+        text.push_str(summary::INTERRUPTED);
+    }
+    Ok(bench::finish(prepared, &report, &text))
 }
 
-/// Measures with a progress bar.
-pub(crate) fn measure(rounds: usize, interrupt: &Interrupt) -> Vec<ondeck_lab::results::Cost> {
-    let total = ROUND * rounds as u32;
-    let mut progress = Progress::new(total);
-    let costs = costs::measure(
+/// How long so many rounds take.
+pub(crate) fn planned(rounds: usize) -> Duration {
+    ROUND * rounds as u32
+}
+
+/// Measures, on a bar that has come as far as `behind`.
+pub(crate) fn measure(
+    rounds: usize,
+    interrupt: &Interrupt,
+    progress: &mut Progress,
+    behind: Duration,
+) -> Vec<Cost> {
+    let total = planned(rounds);
+    costs::measure(
         rounds,
-        |operation, share| progress.show(total.mul_f64(share), format!("costs: {operation}")),
+        |operation, share| {
+            progress.show(behind + total.mul_f64(share), format!("costs: {operation}"));
+        },
         || interrupt.happened(),
-    );
-    progress.finish();
-    costs
+    )
 }

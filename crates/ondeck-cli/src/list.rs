@@ -39,10 +39,10 @@ pub(crate) fn run(options: &ListOptions) -> Result<Ending, Usage> {
         );
     }
     text.push_str("\nworkloads\n");
-    for workload in WORKLOADS {
-        _ = writeln!(text, "  {:12} {}", workload.name, workload.about);
+    let workloads = WORKLOADS.iter().map(|workload| (workload.name, workload.about));
+    for (name, about) in workloads.chain([select::COSTS]) {
+        _ = writeln!(text, "  {name:12} {about}");
     }
-    _ = writeln!(text, "  {:12} Cost of the operations that locks are made of", "costs");
     text.push_str("\ngroups\n");
     for (group, what) in select::GROUPS {
         _ = writeln!(text, "  {group:12} {what}");

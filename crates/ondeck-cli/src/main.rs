@@ -1,16 +1,21 @@
 //! The `ondeck` command.
 //!
 //! Exit codes: 0 everything asked for was done; 1 something could not be measured (a stuck lock, a
-//! refused setting, an interruption) and the rest was; 2 the command line or a file is wrong and
+//! refused setting, an interruption, an output that failed) and the rest was; 2 the command line or a file is wrong and
 //! nothing was measured.
 
 mod bench;
 mod cli;
 mod costs;
+mod files;
 mod generate;
+mod interrupt;
 mod list;
 mod output;
 mod progress;
+mod summary;
+mod target;
+mod watcher;
 
 use std::process::ExitCode;
 
@@ -35,13 +40,11 @@ enum Ending {
 
 fn main() -> ExitCode {
     // Before anything can make a thread: this process may be the one that must have only one.
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments = arguments();
     if arguments.first().is_some_and(|first| first == cli::ALONE) {
-        return match alone::answer(&with_baseline(), &arguments[1..]) {
-            Some(answer) => {
-                println!("{answer}");
-                ExitCode::SUCCESS
-            }
+        let answer = alone::answer(&with_baseline(), &arguments[1..]);
+        return match answer.and_then(|answer| output::print(&format!("{answer}\n")).ok()) {
+            Some(_) => ExitCode::SUCCESS,
             None => ExitCode::from(2),
         };
     }
@@ -59,10 +62,15 @@ fn main() -> ExitCode {
         Ok(Ending::Whole) => ExitCode::SUCCESS,
         Ok(Ending::Lacking) => ExitCode::from(1),
         Err(error) => {
-            anstream::eprintln!("error: {error}");
+            output::say(format_args!("error: {error}"));
             ExitCode::from(2)
         }
     }
+}
+
+/// What follows the program's name. What is not UTF-8 can only be a path, which is not read here.
+fn arguments() -> Vec<String> {
+    std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
 /// Every lock, and the one that does nothing.

@@ -2,51 +2,60 @@
 
 use std::time::{Duration, Instant};
 
+use console::Term;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::output;
 
 /// A bar on the terminal's error stream; silent when that is not a terminal.
 pub(crate) struct Progress {
     bar: ProgressBar,
     total: Duration,
     started: Instant,
-    drawn: Option<Instant>,
+    drawn: Option<(Instant, String)>,
 }
 
 impl Progress {
     /// A bar for work that is planned to take `total`.
     pub(crate) fn new(total: Duration) -> Self {
         // Drawn by hand and not by a ticking thread, which would run beside the measurements.
-        let bar = ProgressBar::with_draw_target(Some(1_000), ProgressDrawTarget::stderr());
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
         // The template is a constant; were it wrong, a plain bar is better than none.
-        let style =
-            ProgressStyle::with_template("{bar:24} {percent:>3} %  {prefix:>9}  {wide_msg}")
-                .unwrap_or_else(|_| ProgressStyle::default_bar());
-        bar.set_style(style.progress_chars("━╸ "));
+        let style = ProgressStyle::with_template("{wide_msg}")
+            .unwrap_or_else(|_| ProgressStyle::default_bar());
+        bar.set_style(style);
         Self { bar, total, started: Instant::now(), drawn: None }
     }
 
     /// Shows what runs now, when `behind` of the planned time is done.
     pub(crate) fn show(&mut self, behind: Duration, what: String) {
-        /// Drawing costs some 100 µs of terminal output.
+        /// Drawing costs some 100 µs of terminal output, so the figures alone are no reason.
         const BETWEEN: Duration = Duration::from_millis(100);
-        if self.drawn.is_some_and(|drawn| drawn.elapsed() < BETWEEN) {
+        if self.bar.is_hidden() {
             return;
         }
-        self.drawn = Some(Instant::now());
+        if let Some((when, drawn)) = &self.drawn
+            && *drawn == what
+            && when.elapsed() < BETWEEN
+        {
+            return;
+        }
         let share = (behind.as_secs_f64() / self.total.as_secs_f64().max(1e-9)).min(1.0);
-        self.bar.set_position((share * 1_000.0) as u64);
         // The plan is the estimate at first; what really happened takes over as the run goes on.
         let actual = self.started.elapsed().as_secs_f64();
         let pace = if share > 0.02 { actual / (share * self.total.as_secs_f64()) } else { 1.0 };
         let left = (1.0 - share) * self.total.as_secs_f64() * pace;
-        self.bar.set_prefix(format!("{left:.0} s left"));
-        self.bar.set_message(what);
+        let (_, columns) = Term::stderr().size();
+        self.bar.set_message(line(usize::from(columns), share, left, &what));
+        // The bar's own limit would hold some of these back.
+        self.bar.force_draw();
+        self.drawn = Some((Instant::now(), what));
     }
 
     /// Prints a line above the bar.
     pub(crate) fn note(&self, line: &str) {
         if self.bar.is_hidden() {
-            anstream::eprintln!("{line}");
+            output::say(line);
         } else {
             self.bar.println(line);
         }
@@ -55,5 +64,48 @@ impl Progress {
     /// Takes the bar away.
     pub(crate) fn finish(self) {
         self.bar.finish_and_clear();
+    }
+}
+
+/// The line for a terminal of so many columns. What runs comes first; the bar gets what is left
+/// over, and the time goes next.
+fn line(columns: usize, share: f64, left: f64, what: &str) -> String {
+    /// As wide as most of what runs, so that the bar seldom moves.
+    const WHAT: usize = 41;
+    /// Fewer columns are no bar.
+    const SHORTEST: usize = 6;
+    const LONGEST: usize = 24;
+    let narrow = format!("{:>3.0} %  {what}", (share * 100.0).floor());
+    let timed = format!("{:>3.0} %  {what:<WHAT$}  {left:>4.0} s left", (share * 100.0).floor());
+    // The last column stays free: some terminals go to the next line when it is written.
+    let Some(over) = columns.saturating_sub(1).checked_sub(timed.chars().count()) else {
+        return narrow;
+    };
+    let width = over.saturating_sub(2).min(LONGEST);
+    if width < SHORTEST {
+        return timed;
+    }
+    let full = (share * width as f64) as usize;
+    format!("{timed}  {}{}", "━".repeat(full), "─".repeat(width - full))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LONG: &str = "lockless_four_state: uncontended, one-threaded process";
+    const USUAL: &str = "terrible_spinlock: throughput, 16 threads";
+
+    #[test]
+    fn what_runs_is_visible_at_40_and_80_columns() {
+        let narrow = line(40, 0.42, 17.0, USUAL);
+        let visible: String = narrow.chars().take(40).collect();
+        assert!(visible.contains("42 %  terrible_spinlock: throughput, 16"), "{narrow}");
+        for what in [USUAL, LONG, "std: wait, 1 thread"] {
+            let wide = line(80, 0.42, 17.0, what);
+            assert!(wide.contains(what) && wide.contains("17 s left"), "{wide}");
+            assert!(wide.chars().count() < 80, "{wide}");
+        }
+        assert!(line(80, 0.5, 17.0, USUAL).contains('━'));
     }
 }

@@ -4,9 +4,15 @@
 //! thread, writes one line of JSON and ends.
 
 use std::io::Read;
-use std::process::{Command, Stdio};
+use std::os::fd::AsFd;
+use std::os::unix::process::CommandExt;
+use std::process::{ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use nix::poll::{PollFd, PollFlags, poll};
+
+use crate::freeze;
 use crate::workload::{Subject, uncontended::Pairs};
 
 /// How to start this program as such a child: the command and its first arguments, to which the
@@ -26,23 +32,32 @@ pub enum AloneError {
     #[error("a second process could not be started: {0}")]
     Start(#[from] std::io::Error),
     /// It made no end.
-    #[error("no answer within {0:?}")]
-    Stuck(Duration),
+    #[error("no answer within {limit:?}")]
+    Stuck {
+        /// The limit that was passed.
+        limit: Duration,
+        /// Where its thread was.
+        state: String,
+    },
     /// It ended without an answer.
     #[error("the measuring process ended with {0} and no answer")]
     NoAnswer(std::process::ExitStatus),
+    /// The round was cancelled from outside.
+    #[error("cancelled")]
+    Cancelled,
 }
 
-/// Has a child measure `lock` for `round`, and gives it `limit` to answer.
+/// Has a child measure `lock` for `round`, and gives it `limit` more to answer.
 ///
 /// # Errors
 ///
-/// [`AloneError`] if the child cannot be started or does not answer.
+/// [`AloneError`] if the child cannot be started or does not answer, or `cancel` is set.
 pub fn measure(
     helper: &Helper,
     lock: &str,
     round: Duration,
     limit: Duration,
+    cancel: &AtomicBool,
 ) -> Result<Pairs, AloneError> {
     let mut child = Command::new(&helper.program)
         .args(&helper.arguments)
@@ -51,24 +66,56 @@ pub fn measure(
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::inherit())
+        // A Ctrl-C is for this process, which then decides what becomes of the child.
+        .process_group(0)
         .spawn()?;
-    let start = Instant::now();
-    let status = loop {
-        if let Some(status) = child.try_wait()? {
-            break status;
+    let answer =
+        child.stdout.take().map_or(Ok(None), |output| read_line(output, round + limit, cancel));
+    let given_up = match &answer {
+        Ok(Some(_)) => None,
+        Ok(None) if cancel.load(Ordering::Relaxed) => Some(AloneError::Cancelled),
+        Ok(None) => {
+            let kernel_id = child.id().cast_signed();
+            Some(AloneError::Stuck { limit, state: freeze::describe(Some(child.id()), kernel_id) })
         }
-        if start.elapsed() > round + limit {
-            child.kill()?;
-            child.wait()?;
-            return Err(AloneError::Stuck(limit));
-        }
-        std::thread::sleep(Duration::from_micros(200));
+        Err(_) => None,
     };
-    let mut answer = String::new();
-    if let Some(mut output) = child.stdout.take() {
-        output.read_to_string(&mut answer)?;
+    if given_up.is_some() {
+        // It may have ended meanwhile, and then there is nothing to kill.
+        let _ = child.kill();
     }
-    serde_json::from_str(&answer).map_err(|_| AloneError::NoAnswer(status))
+    let status = child.wait()?;
+    match given_up {
+        Some(error) => Err(error),
+        None => serde_json::from_str(&answer?.unwrap_or_default())
+            .map_err(|_| AloneError::NoAnswer(status)),
+    }
+}
+
+/// Everything that comes out of the pipe; `None` if it does not end within the limit or the round is
+/// cancelled. Sleeps in between: this process must not run beside the measurement.
+fn read_line(
+    mut output: ChildStdout,
+    limit: Duration,
+    cancel: &AtomicBool,
+) -> std::io::Result<Option<String>> {
+    /// How soon a cancellation is noticed, in milliseconds.
+    const ATTENTION: u16 = 50;
+    let start = Instant::now();
+    let mut answer = Vec::new();
+    let mut part = [0; 4_096];
+    loop {
+        let ready =
+            poll(&mut [PollFd::new(output.as_fd(), PollFlags::POLLIN)], ATTENTION).unwrap_or(0);
+        if ready > 0 {
+            match output.read(&mut part)? {
+                0 => return Ok(Some(String::from_utf8_lossy(&answer).into_owned())),
+                length => answer.extend_from_slice(&part[..length]),
+            }
+        } else if cancel.load(Ordering::Relaxed) || start.elapsed() > limit {
+            return Ok(None);
+        }
+    }
 }
 
 /// The child's side: what [`measure`] reads. `arguments` are those that it added.

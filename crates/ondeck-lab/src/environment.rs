@@ -1,6 +1,7 @@
 //! Where the threads of a measurement run: CPUs and scheduling policy.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use ondeck::platform::Linux;
@@ -52,37 +53,60 @@ pub struct Refusal {
 impl Placement {
     /// Tries the placement on a thread of its own, and replaces each part that the machine refuses
     /// by the default.
-    ///
-    /// # Panics
-    ///
-    /// If the probing thread cannot be made.
     #[must_use = "what was refused must be reported"]
-    pub fn granted(mut self) -> (Self, Vec<Refusal>) {
-        let mut refusals = Vec::new();
+    pub fn granted(self) -> (Self, Vec<Refusal>) {
+        let asked = match &self.pinning {
+            Pinning::None => Vec::new(),
+            Pinning::Each => Linux::affinity(),
+            Pinning::List(cpus) => cpus.clone(),
+        };
         let usable = Linux::affinity();
-        if let Pinning::List(cpus) = &self.pinning {
-            let (kept, refused): (Vec<_>, Vec<_>) =
-                cpus.iter().partition(|cpu| usable.contains(cpu));
-            if !refused.is_empty() {
+        let (known, strange): (Vec<_>, Vec<_>) =
+            asked.into_iter().partition(|cpu| usable.contains(cpu));
+        let mut refusals = Vec::new();
+        if !strange.is_empty() {
+            refusals.push(no_cpu(
+                &strange,
+                &format!("this process may only use CPUs {}", join(&usable)),
+            ));
+        }
+        if known.is_empty() && self.policy == Policy::Other {
+            return (Self::default(), refusals);
+        }
+
+        let policy = self.policy;
+        let probing = std::thread::Builder::new().spawn(move || {
+            let refused = |cpu: &usize| Some((*cpu, Linux::set_affinity(&[*cpu]).err()?));
+            let cpus: Vec<_> = known.iter().filter_map(refused).collect();
+            (known, cpus, if policy == Policy::Other { Ok(()) } else { policy.apply(0) })
+        });
+        let probed = probing
+            .map_err(|error| error.to_string())
+            .and_then(|thread| thread.join().map_err(|_| "it panicked".to_owned()));
+        let (mut kept, refused, policy) = match probed {
+            Ok(probed) => probed,
+            Err(error) => {
                 refusals.push(Refusal {
-                    reason: format!(
-                        "pinning to CPU {} refused: this process may only use CPUs {}",
-                        join(&refused),
-                        join(&usable)
-                    ),
-                    fix: "name CPUs that `taskset -p $$` lists".to_owned(),
+                    reason: format!("pinning and policy not tried, for lack of a thread: {error}"),
+                    fix: "raise `ulimit -u`, or end other programs".to_owned(),
                 });
-                self.pinning = if kept.is_empty() { Pinning::None } else { Pinning::List(kept) };
+                return (Self::default(), refusals);
             }
+        };
+        for (cpu, error) in refused {
+            refusals.push(no_cpu(&[cpu], &error.to_string()));
+            kept.retain(|other| *other != cpu);
         }
-        let probe = self.clone();
-        let result =
-            std::thread::spawn(move || probe.apply(0)).join().expect("probing does not panic");
-        if let Err(refusal) = result {
-            refusals.push(refusal);
-            self.policy = Policy::Other;
-        }
-        (self, refusals)
+        let granted = Self {
+            pinning: match self.pinning {
+                _ if kept.is_empty() => Pinning::None,
+                Pinning::Each if kept == usable => Pinning::Each,
+                _ => Pinning::List(kept),
+            },
+            policy: if policy.is_ok() { self.policy } else { Policy::Other },
+        };
+        refusals.extend(policy.err());
+        (granted, refusals)
     }
 
     /// Places the calling thread as the `index`-th of its team.
@@ -97,31 +121,62 @@ impl Placement {
             Pinning::Each => pick(&Linux::affinity()),
             Pinning::List(cpus) => pick(cpus),
         };
-        if let Some(cpu) = cpu {
-            Linux::set_affinity(&[cpu]).map_err(|error| Refusal {
-                reason: format!("pinning to CPU {cpu} refused: {error}"),
-                fix: "name CPUs that `taskset -p $$` lists".to_owned(),
-            })?;
+        let pinned = cpu.map_or(Ok(()), |cpu| {
+            Linux::set_affinity(&[cpu]).map_err(|error| no_cpu(&[cpu], &error.to_string()))
+        });
+        if self.policy != Policy::Other {
+            self.policy.apply(0)?;
         }
-        if self.policy == Policy::Other { Ok(()) } else { self.policy.apply(0) }
+        pinned
     }
 
     /// Under a realtime policy, lifts the calling thread above the team that it is to stop, until
     /// the guard goes; does nothing otherwise.
     pub(crate) fn raise_coordinator(&self) -> Option<Raised> {
         let realtime = matches!(self.policy, Policy::Fifo | Policy::RoundRobin);
+        let former = if realtime { Scheduling::of_caller()? } else { return None };
         // Refused or not, the run goes on: realtime throttling lets the coordinator in, late.
-        (realtime && self.policy.apply(1).is_ok()).then_some(Raised)
+        self.policy.apply(1).is_ok().then_some(Raised(former))
     }
 }
 
-/// Lowers the coordinator again.
-pub(crate) struct Raised;
+/// Puts the coordinator back to where it was.
+pub(crate) struct Raised(Scheduling);
 
 impl Drop for Raised {
     fn drop(&mut self) {
-        // Going back to the default is always allowed.
-        let _ = Policy::Other.apply(0);
+        // Going down is always allowed.
+        let _ = self.0.apply();
+    }
+}
+
+/// A policy and priority as the kernel has them.
+///
+/// By system call: musl's functions refuse whatever they are asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Scheduling {
+    policy: libc::c_int,
+    priority: libc::c_int,
+}
+
+impl Scheduling {
+    /// What the calling thread runs under now.
+    fn of_caller() -> Option<Self> {
+        let mut priority: libc::c_int = 0;
+        // SAFETY: thread 0 is the caller; takes and returns integers.
+        let policy = unsafe { libc::syscall(libc::SYS_sched_getscheduler, 0) };
+        // SAFETY: the kernel's structure is one integer, which outlives the call.
+        let read = unsafe { libc::syscall(libc::SYS_sched_getparam, 0, &raw mut priority) };
+        (policy >= 0 && read == 0).then_some(Self { policy: policy as libc::c_int, priority })
+    }
+
+    /// Puts the calling thread under it.
+    fn apply(self) -> std::io::Result<()> {
+        let Self { policy, priority } = self;
+        // SAFETY: thread 0 is the caller; the kernel reads one integer, which outlives the call.
+        let set =
+            unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const priority) };
+        if set == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
     }
 }
 
@@ -136,16 +191,18 @@ impl Policy {
         };
         // SAFETY: takes and returns integers.
         let lowest = unsafe { libc::sched_get_priority_min(policy) };
-        let parameter =
-            libc::sched_param { sched_priority: lowest + if lowest > 0 { above } else { 0 } };
-        // SAFETY: thread 0 is the caller; the kernel reads the parameter, which outlives the call.
-        if unsafe { libc::sched_setscheduler(0, policy, &raw const parameter) } == 0 {
-            return Ok(());
-        }
-        Err(Refusal {
-            reason: format!("policy {self} refused: {}", std::io::Error::last_os_error()),
+        let priority = lowest + if lowest > 0 { above } else { 0 };
+        Scheduling { policy, priority }.apply().map_err(|error| Refusal {
+            reason: format!("policy {self} refused: {error}"),
             fix: "run as root, grant CAP_SYS_NICE, or raise `ulimit -r`".to_owned(),
         })
+    }
+}
+
+fn no_cpu(cpus: &[usize], why: &str) -> Refusal {
+    Refusal {
+        reason: format!("pinning to CPU {} refused: {why}", join(cpus)),
+        fix: "name CPUs that `taskset -p $$` lists".to_owned(),
     }
 }
 
@@ -170,14 +227,24 @@ impl FromStr for Pinning {
         match word {
             "none" => Ok(Self::None),
             "each" => Ok(Self::Each),
-            list => list
-                .split(',')
-                .map(|cpu| cpu.trim().parse::<usize>())
-                .collect::<Result<Vec<_>, _>>()
-                .map(Self::List)
-                .map_err(|_| "expected `none`, `each`, or CPU numbers as `0,2`".to_owned()),
+            list => {
+                let cpus: Option<Vec<_>> = list.split(',').map(range).collect();
+                cpus.map(|cpus| Self::List(cpus.into_iter().flatten().collect())).ok_or_else(|| {
+                    "expected `none`, `each`, or CPU numbers as `0,2` or `0-3,6`".to_owned()
+                })
+            }
         }
     }
+}
+
+/// A CPU, or a range of them as `0-3`.
+fn range(word: &str) -> Option<RangeInclusive<usize>> {
+    /// No kernel can be built for more; a longer range is a typing mistake.
+    const MOST: usize = 8_192;
+    let number = |word: &str| word.trim().parse::<usize>().ok().filter(|cpu| *cpu < MOST);
+    let (first, last) = word.split_once('-').unwrap_or((word, word));
+    let (first, last) = (number(first)?, number(last)?);
+    (first <= last).then_some(first..=last)
 }
 
 impl fmt::Display for Policy {
@@ -217,7 +284,10 @@ mod tests {
         for word in ["other", "batch", "fifo", "rr"] {
             assert_eq!(word.parse::<Policy>().expect(word).to_string(), word);
         }
-        assert!("0,x".parse::<Pinning>().is_err());
+        assert_eq!("0-2, 6".parse(), Ok(Pinning::List(vec![0, 1, 2, 6])));
+        for word in ["0,x", "3-1", "0-", "", "0-99999999999"] {
+            assert!(word.parse::<Pinning>().is_err(), "{word}");
+        }
         assert!("idle".parse::<Policy>().is_err());
     }
 
@@ -230,5 +300,30 @@ mod tests {
         assert_eq!(granted.pinning, Pinning::List(vec![first]));
         assert_eq!(refusals.len(), 1);
         assert!(refusals[0].reason.contains("8000"), "{refusals:?}");
+    }
+
+    #[test]
+    fn a_refused_pinning_leaves_the_policy_alone() {
+        let wanted = Placement { pinning: Pinning::List(vec![8_000]), policy: Policy::Batch };
+        let (granted, refusals) = wanted.granted();
+        assert_eq!(granted, Placement { pinning: Pinning::None, policy: Policy::Batch });
+        assert_eq!(refusals.len(), 1, "{refusals:?}");
+    }
+
+    #[test]
+    fn the_coordinator_goes_back_to_the_policy_it_had() {
+        std::thread::spawn(|| {
+            Policy::Batch.apply(0).expect("always allowed");
+            let before = Scheduling::of_caller().expect("the kernel tells");
+            let placement = Placement { pinning: Pinning::None, policy: Policy::Fifo };
+            let raised = placement.raise_coordinator();
+            if raised.is_some() {
+                assert_ne!(Scheduling::of_caller(), Some(before));
+            }
+            drop(raised);
+            assert_eq!(Scheduling::of_caller(), Some(before));
+        })
+        .join()
+        .expect("no panic");
     }
 }

@@ -36,11 +36,12 @@ pub(crate) fn freeze<T>(handle: &JoinHandle<T>) {
     let _ = pthread_kill(handle.as_pthread_t(), FREEZE);
 }
 
-/// Where a thread of this process is, in one line: its name, its state, and what it waits for in
-/// the kernel.
-pub(crate) fn describe(kernel_id: i32) -> String {
+/// Where a thread is, in one line: its name, its state, and what it waits for in the kernel. The
+/// thread is of the given process, or of this one.
+pub(crate) fn describe(process: Option<u32>, kernel_id: i32) -> String {
+    let process = process.map_or("self".to_owned(), |process| process.to_string());
     let read = |file: &str| {
-        fs::read_to_string(format!("/proc/self/task/{kernel_id}/{file}")).unwrap_or_default()
+        fs::read_to_string(format!("/proc/{process}/task/{kernel_id}/{file}")).unwrap_or_default()
     };
     let stat = read("stat");
     // "tid (name) state ...": the name may hold anything, so the last parenthesis ends it.

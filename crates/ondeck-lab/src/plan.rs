@@ -1,10 +1,13 @@
 //! What a run will measure: stages of cells, each with its share of the time.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::alone::Helper;
 use crate::environment::Placement;
+use crate::sample::share_needs;
 use crate::workload::{Subject, WorkloadInfo};
 
 /// How much to measure.
@@ -44,6 +47,15 @@ pub struct Request {
     pub helper: Option<Helper>,
     /// The seed of the order in which locks take turns.
     pub seed: u64,
+    /// Set from outside to end the run: the round under way is dropped, what was measured is kept.
+    pub cancel: Arc<AtomicBool>,
+}
+
+impl Request {
+    /// Whether the run is to end.
+    pub fn is_cancelled(&self) -> bool {
+        self.cancel.load(Ordering::Relaxed)
+    }
 }
 
 /// Locks that are measured against each other in the same situation, taking turns.
@@ -82,7 +94,10 @@ impl Stage {
     pub fn cost_of_turn(&self) -> Duration {
         /// Making threads, joining them, starting a process: measured at 1 to 2 ms.
         const AROUND: Duration = Duration::from_millis(2);
-        self.turn + AROUND
+        /// A run of 16 threads with a lock that neither leads nor collapses: measured at 10 to 60 ms.
+        const ONE_RUN: Duration = Duration::from_millis(40);
+        let turn = if self.workload.counted { self.turn.max(ONE_RUN) } else { self.turn };
+        turn.saturating_add(AROUND)
     }
 }
 
@@ -146,9 +161,9 @@ fn uncontended(request: &Request, workload: WorkloadInfo, subjects: &[Subject]) 
 }
 
 fn timed(request: &Request, workload: WorkloadInfo, subjects: &[Subject]) -> Vec<Stage> {
-    let (turn, turns) = match request.extent {
-        Extent::Quick => (Duration::from_millis(20), 3),
-        Extent::Suite => (Duration::from_millis(80), 5),
+    let (least, turns) = match request.extent {
+        Extent::Quick => (Duration::from_millis(20), 2),
+        Extent::Suite => (Duration::from_millis(60), 3),
         Extent::Full => (Duration::from_secs(1), 11),
     };
     let works = request.work.map_or(SUITE_WORK.to_vec(), |work| vec![work]);
@@ -164,6 +179,8 @@ fn timed(request: &Request, workload: WorkloadInfo, subjects: &[Subject]) -> Vec
             }
         });
         for threads in counts {
+            // A tenth more than the share needs, because a window is never quite as long as meant.
+            let turn = least.max(share_needs(threads).mul_f64(1.1));
             stages.push(Stage {
                 workload,
                 subjects: subjects.to_vec(),

@@ -101,8 +101,12 @@ pub struct Build {
     pub version: String,
     /// The compiler.
     pub rustc: String,
+    /// Cargo's profile: `release` or `debug`.
+    pub profile: String,
     /// The optimization level it was built with.
     pub opt_level: String,
+    /// RUSTFLAGS of the build, empty if there were none.
+    pub rustflags: String,
     /// Target triple.
     pub target: String,
     /// Code generation features, from `-C target-cpu` and `-C target-feature`.
@@ -116,10 +120,16 @@ pub struct Build {
 pub struct Settings {
     /// The command line, for repeating the run.
     pub command: String,
-    /// Rounds for each series.
-    pub rounds: usize,
-    /// Length of a timed round, in milliseconds.
-    pub round_milliseconds: f64,
+    /// How much to measure: `quick`, `suite` or `full`.
+    pub extent: String,
+    /// Rounds of each series, if that was asked for instead of left to the extent.
+    pub rounds: Option<usize>,
+    /// Length of a round in milliseconds, if that was asked for; each series tells its own.
+    pub round_milliseconds: Option<f64>,
+    /// Work in the section and outside of it, as `100,500` nanoseconds, if that was asked for.
+    pub work: Option<String>,
+    /// How long nobody had to make progress before a lock counted as stuck, in seconds.
+    pub stall_limit_seconds: f64,
     /// How threads were placed: `none`, `each`, or a list of CPUs.
     pub pinning: String,
     /// The scheduling policy that threads ran under.
@@ -196,6 +206,9 @@ pub struct Series {
     /// lower bound.
     #[serde(default)]
     pub cut_runs: usize,
+    /// How long a round was meant to be, in milliseconds; absent where rounds end by count.
+    #[serde(default)]
+    pub round_milliseconds: Option<f64>,
     /// The metrics, in the workload's order.
     pub metrics: Vec<Metric>,
     /// The distribution of single times, for workloads that record them.
@@ -260,7 +273,7 @@ pub struct Distribution {
 /// What one primitive operation costs on the machine.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Cost {
-    /// `waiting`, `atomics`, `fences`, `clocks`, `futex`, `membarrier`, `cache`.
+    /// `waiting`, `atomics`, `fences`, `clocks`, `futex`, `cache`.
     pub group: String,
     /// The operation.
     pub operation: String,

@@ -2,15 +2,16 @@
 //! every round, so that a disturbance of the machine hits all of them alike.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use hdrhistogram::Histogram;
 
-use crate::alone;
+use crate::alone::{self, AloneError};
 use crate::plan::{PAIRS_PER_RUN, Request, Stage};
 use crate::results::{Failure, Series};
-use crate::sample::{INVOLUNTARY, PAIR, Sample, VOLUNTARY, histogram};
+use crate::sample::{Sample, histogram};
 use crate::summary;
 use crate::team::{TeamError, TeamSetting};
 use crate::work::Work;
@@ -20,10 +21,8 @@ use crate::workload::{Situation, Subject};
 pub trait Observer {
     /// A lock's turn begins: the stage, the lock, and how much of the planned time lies behind.
     fn turn(&mut self, stage: &Stage, lock: &str, behind: Duration);
-    /// A lock has failed and will not be measured any more.
+    /// A lock has failed; it is left out of the rest of the stage, and after a hang of the run.
     fn failed(&mut self, failure: &Failure);
-    /// Whether to stop after this turn.
-    fn cancelled(&self) -> bool;
 }
 
 /// What came of a plan.
@@ -53,13 +52,13 @@ pub fn run(request: &Request, stages: &[Stage], observer: &mut impl Observer) ->
     // threads keep their memory.
     let mut dead = HashSet::new();
     for stage in stages {
-        if observer.cancelled() {
+        if request.is_cancelled() {
             break;
         }
         run_stage(request, stage, observer, &mut rng, behind, &mut dead, &mut results);
         behind += stage.planned();
     }
-    results.cancelled = observer.cancelled();
+    results.cancelled = request.is_cancelled();
     results
 }
 
@@ -72,15 +71,18 @@ fn run_stage(
     dead: &mut HashSet<&'static str>,
     results: &mut Results,
 ) {
+    let (section, outside) = (Work::of_nanos(stage.work.0), Work::of_nanos(stage.work.1));
     let situation = Situation {
         team: TeamSetting {
             threads: stage.threads,
             placement: request.placement.clone(),
-            stall_limit: request.stall_limit,
+            // A section that is longer than the limit is not a stall.
+            stall_limit: request.stall_limit + section.duration() + outside.duration(),
+            cancel: Arc::clone(&request.cancel),
         },
         round: stage.turn,
-        section: Work::of_nanos(stage.work.0),
-        outside: Work::of_nanos(stage.work.1),
+        section,
+        outside,
         pairs: PAIRS_PER_RUN,
         longest_run: stage.longest_run,
     };
@@ -93,38 +95,50 @@ fn run_stage(
         .map(|_| Collected { samples: Vec::new(), times: None, turns: 0 })
         .collect();
     let mut done = behind;
+    // Locks that cannot be measured in this stage, whatever the reason.
+    let mut out: HashSet<&'static str> = HashSet::new();
     // Turn 0 warms up: caches, branch predictors, page tables, and the lock's own lazy parts.
     for turn in 0..=stage.turns {
         let mut order: Vec<usize> = (0..stage.subjects.len()).collect();
         rng.shuffle(&mut order);
         for index in order {
             let subject = &stage.subjects[index];
-            if observer.cancelled() {
+            if request.is_cancelled() {
                 break;
             }
             observer.turn(stage, subject.info.name, done);
             done += stage.cost_of_turn();
-            if dead.contains(subject.info.name) {
+            if dead.contains(subject.info.name) || out.contains(subject.info.name) {
                 continue;
             }
             let outcome = if turn == 0 {
                 measure(request, stage, subject, &warm_up).map(|_| ())
             } else {
                 let collected = &mut collected[index];
-                collected.turns += 1;
-                take_turn(request, stage, subject, &situation, collected)
+                let outcome = take_turn(request, stage, subject, &situation, collected);
+                collected.turns += usize::from(outcome.is_ok());
+                outcome
             };
-            if let Err(failure) = outcome {
-                observer.failed(&failure);
-                dead.insert(subject.info.name);
-                results.failures.push(*failure);
+            match outcome {
+                Ok(()) | Err(NoSample::Cancelled) => {}
+                Err(NoSample::Failed(failure)) => {
+                    observer.failed(&failure);
+                    // What the system refuses for many threads it may grant for few. A lock that
+                    // hung would hang again, and each time costs the stall limit.
+                    if failure.kind == REFUSED {
+                        out.insert(subject.info.name);
+                    } else {
+                        dead.insert(subject.info.name);
+                    }
+                    results.failures.push(*failure);
+                }
             }
         }
     }
 
     for (subject, collected) in stage.subjects.iter().zip(collected) {
         if !collected.samples.is_empty() {
-            let partial = collected.turns < stage.turns || dead.contains(subject.info.name);
+            let partial = collected.turns < stage.turns;
             results.series.push(summary::series(
                 stage,
                 subject,
@@ -136,6 +150,15 @@ fn run_stage(
     }
 }
 
+/// The kind of a failure that is the system's, not the lock's.
+const REFUSED: &str = "refused";
+
+/// Why a turn yielded no sample.
+enum NoSample {
+    Failed(Box<Failure>),
+    Cancelled,
+}
+
 /// One turn: a round of a timed workload, or runs of a counted one until the turn's time is over.
 fn take_turn(
     request: &Request,
@@ -143,7 +166,7 @@ fn take_turn(
     subject: &Subject,
     situation: &Situation,
     collected: &mut Collected,
-) -> Result<(), Box<Failure>> {
+) -> Result<(), NoSample> {
     let start = Instant::now();
     while collected.samples.len() < stage.most_runs {
         let mut sample = measure(request, stage, subject, situation)?;
@@ -164,44 +187,37 @@ fn measure(
     stage: &Stage,
     subject: &Subject,
     situation: &Situation,
-) -> Result<Sample, Box<Failure>> {
+) -> Result<Sample, NoSample> {
     let failure = |kind: &str, message: String, thread_states: Vec<String>| {
-        Box::new(Failure {
+        NoSample::Failed(Box::new(Failure {
             workload: stage.workload.name.to_owned(),
             lock: subject.info.name.to_owned(),
             threads: stage.threads,
             kind: kind.to_owned(),
             message,
             thread_states,
-        })
+        }))
     };
+    let name = subject.info.name;
     if let (true, Some(helper)) = (stage.alone, &request.helper) {
-        let pairs = alone::measure(helper, subject.info.name, situation.round, request.stall_limit)
-            .map_err(|error| match error {
-                alone::AloneError::Stuck(_) => failure("deadlock", error.to_string(), Vec::new()),
-                _ => failure("refused", error.to_string(), Vec::new()),
-            })?;
-        return Ok(Sample {
-            values: vec![
-                (PAIR, pairs.median_nanos),
-                (
-                    crate::sample::THROUGHPUT,
-                    pairs.pairs as f64 / pairs.elapsed.as_secs_f64().max(1e-9),
-                ),
-                (crate::sample::CPU_PER_OP, pairs.usage_per_pair(pairs.cpu.as_nanos() as f64)),
-                (VOLUNTARY, pairs.usage_per_pair(pairs.voluntary as f64)),
-                (INVOLUNTARY, pairs.usage_per_pair(pairs.involuntary as f64)),
-                (crate::sample::SHARE, 1.0),
-            ],
-            times: None,
-            cut: false,
-        });
+        return alone::measure(helper, name, situation.round, request.stall_limit, &request.cancel)
+            .map(|pairs| Sample::of_pairs(&pairs))
+            .map_err(|error| {
+                let message = error.to_string();
+                match error {
+                    AloneError::Cancelled => NoSample::Cancelled,
+                    AloneError::Stuck { state, .. } => failure("deadlock", message, vec![state]),
+                    AloneError::NoAnswer(_) => failure("crashed", message, Vec::new()),
+                    AloneError::Start(_) => failure(REFUSED, message, Vec::new()),
+                }
+            });
     }
     subject.round(stage.workload.name, situation).map_err(|error| {
         let message = error.to_string();
         match error {
+            TeamError::Cancelled => NoSample::Cancelled,
             TeamError::Stuck { states, .. } => failure("deadlock", message, states),
-            TeamError::NoThread { .. } => failure("refused", message, Vec::new()),
+            TeamError::NoThread { .. } => failure(REFUSED, message, Vec::new()),
             TeamError::Panicked => failure("crashed", message, Vec::new()),
         }
     })

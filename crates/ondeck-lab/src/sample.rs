@@ -1,9 +1,13 @@
 //! What one round of a workload yields.
 
+use std::time::Duration;
+
 use hdrhistogram::Histogram;
+use ondeck::platform::{Linux, Platform};
 
 use crate::results::Better;
 use crate::team::Outcome;
+use crate::workload::uncontended::Pairs;
 
 /// A quantity that workloads report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,10 +36,11 @@ quantities! {
     CPU_PER_OP = "cpu_per_op", "ns", Lower;
     /// Context switches because a thread went to sleep, for each pair.
     VOLUNTARY = "voluntary_switches", "1/op", Lower;
-    /// Context switches because the scheduler took the CPU away, for each pair.
+    /// Context switches that the kernel counts as involuntary, for each pair: the CPU was taken
+    /// away, or offered through sched_yield(2) and taken by somebody else.
     INVOLUNTARY = "involuntary_switches", "1/op", Lower;
     /// Pairs of the least served thread divided by those of the most served, while all wanted the
-    /// lock.
+    /// lock. Left out where the time was too short to tell: see [`share_needs`].
     SHARE = "share", "ratio", Higher;
     /// How long a run took, from the common start to the end of the last thread.
     RUN = "run", "ms", Lower;
@@ -62,13 +67,33 @@ impl Sample {
         let most = outcome.contended_pairs.iter().copied().max().unwrap_or(0);
         let least = outcome.contended_pairs.iter().copied().min().unwrap_or(0);
         let share = if most == 0 { 0.0 } else { least as f64 / most as f64 };
-        Self {
+        let mut sample = Self {
             values: vec![
                 (THROUGHPUT, window / outcome.window.as_secs_f64()),
                 (CPU_PER_OP, outcome.usage.cpu.as_nanos() as f64 / pairs),
                 (VOLUNTARY, outcome.usage.voluntary as f64 / pairs),
                 (INVOLUNTARY, outcome.usage.involuntary as f64 / pairs),
-                (SHARE, share),
+            ],
+            times: None,
+            cut: false,
+        };
+        if outcome.window >= share_needs(outcome.pairs.len()) {
+            sample.values.push((SHARE, share));
+        }
+        sample
+    }
+
+    /// The same of one thread that timed its pairs alone.
+    pub fn of_pairs(pairs: &Pairs) -> Self {
+        let count = pairs.pairs.max(1) as f64;
+        Self {
+            values: vec![
+                (PAIR, pairs.median_nanos),
+                (THROUGHPUT, count / pairs.elapsed.as_secs_f64().max(1e-9)),
+                (CPU_PER_OP, pairs.usage.cpu.as_nanos() as f64 / count),
+                (VOLUNTARY, pairs.usage.voluntary as f64 / count),
+                (INVOLUNTARY, pairs.usage.involuntary as f64 / count),
+                (SHARE, 1.0),
             ],
             times: None,
             cut: false,
@@ -78,6 +103,17 @@ impl Sample {
     /// The value of a quantity, if the sample has it.
     pub fn value(&self, quantity: Quantity) -> Option<f64> {
         self.values.iter().find(|(other, _)| *other == quantity).map(|&(_, value)| value)
+    }
+}
+
+/// How long `threads` threads must be watched before their shares say something about the lock
+/// rather than about who had a CPU: ten time slices of 3 ms for every thread that shares one.
+pub fn share_needs(threads: usize) -> Duration {
+    const TEN_SLICES: Duration = Duration::from_millis(30);
+    if threads <= Linux::cpus() {
+        Duration::ZERO
+    } else {
+        TEN_SLICES * threads.div_ceil(Linux::cpus()) as u32
     }
 }
 

@@ -5,14 +5,50 @@ use wildmatch::WildMatch;
 
 use crate::workload::{Subject, WORKLOADS, WorkloadInfo};
 
-/// A word that chooses nothing.
+/// Why a word chooses nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown {kind} `{word}`{}; {help}", nearest.as_ref().map_or(String::new(), |near| format!(", did you mean `{near}`?")))]
-pub struct Unknown {
-    kind: &'static str,
-    word: String,
-    nearest: Option<String>,
-    help: &'static str,
+pub enum Unknown {
+    /// There is no such name.
+    #[error("unknown {kind} `{word}`{}; `ondeck list` shows all of them", nearest.as_ref().map_or(String::new(), |near| format!(", did you mean `{near}`?")))]
+    Name {
+        /// What was looked for: `lock` or `workload`.
+        kind: &'static str,
+        /// The word.
+        word: String,
+        /// The name most like it.
+        nearest: Option<String>,
+    },
+    /// A word without a letter, as behind the comma of `std,`.
+    #[error("an empty name among the {kind}s; take away the comma that is too many")]
+    Empty {
+        /// What was looked for.
+        kind: &'static str,
+    },
+    /// A lock that this build was made without.
+    #[error(
+        "lock `{word}` is not in this build; install {} and build with --features peers-cpp",
+        CPP_PACKAGES
+    )]
+    NotBuilt {
+        /// The lock.
+        word: String,
+    },
+}
+
+/// The locks of the feature `peers-cpp`, and what Debian calls their libraries.
+const CPP_PEERS: &[&str] = &["abseil", "nsync", "tbb", "ck_mcs"];
+const CPP_PACKAGES: &str = "Debian's libabsl-dev, libnsync-dev, libtbb-dev and libck-dev";
+
+/// A part of the suite that is not about locks, with what it measures.
+pub const COSTS: (&str, &str) = ("costs", "Cost of the operations that locks are made of");
+
+/// The chosen parts of the suite.
+#[derive(Clone, Debug)]
+pub struct Parts {
+    /// The workloads, in the suite's order.
+    pub workloads: Vec<WorkloadInfo>,
+    /// Whether [`COSTS`] are measured too.
+    pub costs: bool,
 }
 
 /// The locks that a suite measures when none are named: those of the sources that show the most,
@@ -34,8 +70,9 @@ const HEADLINE: &[&str] = &[
     "nsync",
 ];
 
-/// The locks of `wait` and `idle` when none are named: the sources' five first, and no strict queue
-/// of spinners, whose single run takes seconds on an oversubscribed machine.
+/// The locks of `wait` and `idle` when none are named: the sources' five first, and no other lock
+/// that serves spinners strictly in order: a single run of one takes seconds where threads
+/// outnumber CPUs.
 const RUNS: &[&str] = &[
     "terrible_spinlock",
     "spinlock_amd",
@@ -82,7 +119,7 @@ fn in_group(subject: &Subject, group: &str) -> bool {
 }
 
 /// The locks that the words choose, in the order of `subjects`, each once. A word is a name, a
-/// pattern with `*` and `?`, or a [group](GROUPS).
+/// pattern with `*` and `?`, or a [group](GROUPS), in capitals or not.
 ///
 /// # Errors
 ///
@@ -90,23 +127,22 @@ fn in_group(subject: &Subject, group: &str) -> bool {
 pub fn locks(subjects: &[Subject], words: &[String]) -> Result<Vec<Subject>, Unknown> {
     let mut chosen = vec![false; subjects.len()];
     for word in words {
-        let group = GROUPS.iter().any(|(group, _)| group == word);
-        let pattern = WildMatch::new(word);
-        let mut found = false;
+        let word = tidy("lock", word)?;
+        let group = GROUPS.iter().any(|(group, _)| *group == word);
+        let pattern = WildMatch::new(&word);
+        let mut found = group;
         for (subject, chosen) in subjects.iter().zip(&mut chosen) {
-            if if group { in_group(subject, word) } else { pattern.matches(subject.info.name) } {
+            if if group { in_group(subject, &word) } else { pattern.matches(subject.info.name) } {
                 *chosen = true;
                 found = true;
             }
         }
-        if !found && !group {
+        if !found {
+            if !cfg!(feature = "peers-cpp") && CPP_PEERS.contains(&word.as_str()) {
+                return Err(Unknown::NotBuilt { word });
+            }
             let names = subjects.iter().map(|subject| subject.info.name);
-            return Err(Unknown {
-                kind: "lock",
-                word: word.clone(),
-                nearest: nearest(word, names.chain(GROUPS.iter().map(|(group, _)| *group))),
-                help: "`ondeck list` shows all of them",
-            });
+            return Err(unknown("lock", word, names.chain(GROUPS.iter().map(|(group, _)| *group))));
         }
     }
     Ok(subjects
@@ -117,37 +153,46 @@ pub fn locks(subjects: &[Subject], words: &[String]) -> Result<Vec<Subject>, Unk
         .collect())
 }
 
-/// The workloads that the words choose, in the suite's order: names or patterns.
+/// The parts of the suite that the words choose: names or patterns, or `all`.
 ///
 /// # Errors
 ///
 /// [`Unknown`] for the first word that chooses nothing.
-pub fn workloads(words: &[String]) -> Result<Vec<WorkloadInfo>, Unknown> {
-    let mut chosen = vec![false; WORKLOADS.len()];
+pub fn parts(words: &[String]) -> Result<Parts, Unknown> {
+    let names = || WORKLOADS.iter().map(|workload| workload.name).chain([COSTS.0]);
+    let mut chosen = vec![false; names().count()];
     for word in words {
-        let pattern = WildMatch::new(word);
+        let word = tidy("workload", word)?;
+        let pattern = WildMatch::new(&word);
         let mut found = false;
-        for (workload, chosen) in WORKLOADS.iter().zip(&mut chosen) {
-            if pattern.matches(workload.name) || word == "all" {
+        for (name, chosen) in names().zip(&mut chosen) {
+            if word == "all" || pattern.matches(name) {
                 *chosen = true;
                 found = true;
             }
         }
         if !found {
-            return Err(Unknown {
-                kind: "workload",
-                word: word.clone(),
-                nearest: nearest(word, WORKLOADS.iter().map(|workload| workload.name)),
-                help: "`ondeck list` shows all of them",
-            });
+            return Err(unknown("workload", word, names().chain(["all"])));
         }
     }
-    Ok(WORKLOADS
-        .iter()
-        .zip(chosen)
-        .filter(|(_, chosen)| *chosen)
-        .map(|(workload, _)| *workload)
-        .collect())
+    let costs = chosen.pop().unwrap_or(false);
+    let workloads = WORKLOADS.iter().zip(chosen).filter(|(_, chosen)| *chosen);
+    Ok(Parts { workloads: workloads.map(|(workload, _)| *workload).collect(), costs })
+}
+
+/// The word as names are written.
+fn tidy(kind: &'static str, word: &str) -> Result<String, Unknown> {
+    let word = word.trim().to_lowercase();
+    if word.is_empty() { Err(Unknown::Empty { kind }) } else { Ok(word) }
+}
+
+fn unknown<'a>(
+    kind: &'static str,
+    word: String,
+    names: impl Iterator<Item = &'a str>,
+) -> Unknown {
+    let nearest = nearest(&word, names);
+    Unknown::Name { kind, word, nearest }
 }
 
 /// The name most like `word`, if any is like it at all.
@@ -184,15 +229,46 @@ mod tests {
     fn an_unknown_name_is_answered_with_the_nearest() {
         let error = names(&["parkinglot"]).expect_err("no such lock").to_string();
         assert!(error.contains("`parkinglot`") && error.contains("`parking_lot`"), "{error}");
-        let error = workloads(&["trouhgput".to_owned()]).expect_err("no such workload").to_string();
-        assert!(error.contains("`throughput`"), "{error}");
-        assert!(names(&["zzz"]).expect_err("no such lock").nearest.is_none());
+        for (word, near) in [("trouhgput", "`throughput`"), ("cost", "`costs`")] {
+            let error = parts(&[word.to_owned()]).expect_err("no such workload").to_string();
+            assert!(error.contains(near), "{error}");
+        }
+        assert!(matches!(names(&["zzz"]), Err(Unknown::Name { nearest: None, .. })));
+    }
+
+    #[test]
+    fn capitals_and_blanks_do_not_matter_but_nothing_is_no_name() {
+        assert_eq!(names(&["MCS", " Mc? "]), Ok(vec!["mcs"]));
+        assert_eq!(names(&["mcs", ""]), Err(Unknown::Empty { kind: "lock" }));
+        assert!(parts(&["Wait".to_owned()]).is_ok_and(|parts| parts.workloads.len() == 1));
+        assert!(parts(&[String::new()]).is_err());
+    }
+
+    #[test]
+    fn costs_are_chosen_as_the_workloads_are() {
+        let chosen = |word: &str| {
+            let parts = parts(&[word.to_owned()]).expect(word);
+            (parts.workloads.len(), parts.costs)
+        };
+        assert_eq!(chosen("all"), (WORKLOADS.len(), true));
+        assert_eq!(chosen("cost*"), (0, true));
+        assert_eq!(chosen("wait"), (1, false));
+    }
+
+    #[test]
+    fn a_lock_that_was_left_out_of_the_build_is_known() {
+        for peer in CPP_PEERS {
+            match names(&[peer]) {
+                Ok(found) => assert_eq!(found, [*peer]),
+                Err(error) => assert!(error.to_string().contains("peers-cpp"), "{error}"),
+            }
+        }
     }
 
     #[test]
     fn the_locks_of_the_suite_exist() {
         let known: Vec<_> = Subject::all().iter().map(|subject| subject.info.name).collect();
-        for name in HEADLINE.iter().chain(RUNS).filter(|name| !["abseil", "nsync"].contains(name)) {
+        for name in HEADLINE.iter().chain(RUNS).filter(|name| !CPP_PEERS.contains(name)) {
             assert!(known.contains(name), "{name} is not in the registry");
         }
     }

@@ -5,7 +5,7 @@ use statrs::statistics::{Data, OrderStatistics};
 
 use crate::plan::Stage;
 use crate::results::{Distribution, Metric, Series};
-use crate::sample::{Quantity, Sample};
+use crate::sample::{LONGEST, Quantity, Sample};
 use crate::workload::Subject;
 
 /// Median and quartiles of some samples.
@@ -52,6 +52,7 @@ pub(crate) fn series(
         threads: stage.threads,
         params: stage.params.clone(),
         partial,
+        round_milliseconds: (!stage.workload.counted).then(|| stage.turn.as_secs_f64() * 1e3),
         cut_runs: samples.iter().filter(|sample| sample.cut).count(),
         metrics: quantities
             .into_iter()
@@ -62,7 +63,7 @@ pub(crate) fn series(
                 )
             })
             .collect(),
-        distribution: times.map(|times| distribution(stage.workload.name, times)),
+        distribution: times.map(|times| distribution(stage.workload.name, times, samples)),
     }
 }
 
@@ -82,7 +83,9 @@ fn metric(quantity: Quantity, samples: Vec<f64>) -> Metric {
     }
 }
 
-fn distribution(what: &str, times: &Histogram<u64>) -> Distribution {
+fn distribution(what: &str, times: &Histogram<u64>, samples: &[Sample]) -> Distribution {
+    // The histogram rounds up to its three digits; the longest of all is known exactly.
+    let longest = samples.iter().filter_map(|sample| sample.value(LONGEST)).fold(0.0, f64::max);
     let mut buckets: Vec<(u64, u64)> = Vec::new();
     for step in times.iter_recorded() {
         let bound = bucket_bound(step.value_iterated_to());
@@ -96,7 +99,7 @@ fn distribution(what: &str, times: &Histogram<u64>) -> Distribution {
         what: what.to_owned(),
         count: times.len(),
         min_ns: times.min(),
-        max_ns: times.max(),
+        max_ns: (longest * 1e6).round() as u64,
         percentiles: PERCENTILES.iter().map(|&p| (p, times.value_at_percentile(p))).collect(),
         buckets,
     }
@@ -138,7 +141,9 @@ mod tests {
         for nanos in [1_u64, 5, 100, 101, 1_000_000] {
             times.saturating_record(nanos);
         }
-        let distribution = distribution("wait", &times);
+        let longest = Sample { values: vec![(LONGEST, 1.0)], ..Sample::default() };
+        let distribution = distribution("wait", &times, &[longest]);
+        assert_eq!(distribution.max_ns, 1_000_000);
         assert_eq!(distribution.buckets.iter().map(|(_, count)| count).sum::<u64>(), 5);
         assert!(distribution.buckets.is_sorted());
     }

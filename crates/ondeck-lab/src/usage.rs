@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::time::{ClockId, clock_gettime};
+use serde::{Deserialize, Serialize};
 
 /// The calling thread's account at one moment, or the difference of two.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     /// CPU time, user and system.
     pub cpu: Duration,

@@ -1,8 +1,10 @@
 //! A short verdict for each workload: which lock did best here, and which fell behind.
 //!
-//! Only what the numbers carry: locks whose quartile ranges overlap are not told apart, and
-//! throughput never stands without the share that the least served thread had.
+//! Only what the numbers carry: locks whose quartile ranges overlap are not told apart, series that
+//! are partial, cut off or too few are not judged at all, and throughput never stands without the
+//! share that the least served thread had.
 
+use crate::report::table;
 use crate::results::{Better, Metric, Series};
 
 /// What a workload is judged by.
@@ -15,6 +17,9 @@ const JUDGED_BY: [(&str, &str); 4] = [
 
 /// Where the worst is less than so many times behind the best, it is not worth a word.
 const WORTH_SAYING: f64 = 1.5;
+
+/// One round has no spread to judge by.
+const FEWEST_ROUNDS: usize = 2;
 
 /// One judgement.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,8 +66,9 @@ fn ranked<'a>(
         .iter()
         .filter(|one| one.workload == workload && one.threads == threads)
         .filter(|one| one.lock != "none" && one.params_word() == params)
+        .filter(|one| !one.partial && one.cut_runs == 0)
         .filter_map(|one| Some((one, one.metric(metric)?)))
-        .filter(|(_, metric)| metric.median > 0.0)
+        .filter(|(_, metric)| metric.median > 0.0 && metric.n >= FEWEST_ROUNDS)
         .collect();
     rows.sort_by(|(_, one), (_, other)| match one.better {
         Better::Higher => other.median.total_cmp(&one.median),
@@ -113,12 +119,14 @@ fn overlap(one: &Metric, other: &Metric) -> bool {
 fn value((series, metric): Row<'_>) -> String {
     match metric.unit.as_str() {
         "ops/s" => {
-            let share = series
-                .metric("share")
-                .map_or(String::new(), |share| format!(" at a share of {:.2}", share.median));
+            let share = series.metric("share").map_or_else(
+                || " at an unknown share".to_owned(),
+                |share| format!(" at a share of {:.2}", share.median),
+            );
             format!("{:.1} M/s{share}", metric.median / 1e6)
         }
-        unit if metric.median < 1.0 => format!("{:.3} {unit}", metric.median),
+        // The longest of a run, typical of the runs.
+        "ms" => format!("{} in half of its runs", table::time(metric.median * 1e6)),
         unit => format!("{:.1} {unit}", metric.median),
     }
 }
@@ -151,6 +159,7 @@ mod tests {
             params: BTreeMap::new(),
             partial: false,
             cut_runs: 0,
+            round_milliseconds: None,
             metrics: vec![
                 metric("throughput", "ops/s", spread),
                 metric("share", "ratio", (0.1, 0.25, 0.4)),
@@ -166,6 +175,8 @@ mod tests {
             series("fast", 8, (9e6, 10e6, 11e6)),
             series("near", 8, (8e6, 9.5e6, 10e6)),
             series("none", 8, (80e6, 95e6, 100e6)),
+            Series { partial: true, ..series("half", 8, (50e6, 51e6, 52e6)) },
+            Series { cut_runs: 1, ..series("cut", 8, (50e6, 51e6, 52e6)) },
             series("fast", 1, (90e6, 99e6, 100e6)),
         ]);
         let judgement = "fast leads with 10.0 M/s at a share of 0.25, not told apart from near; slow is \

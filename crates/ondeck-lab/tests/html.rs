@@ -174,6 +174,7 @@ fn series(workload: &str, lock: &str, threads: usize, metrics: Vec<Metric>) -> S
         params: BTreeMap::new(),
         partial: false,
         cut_runs: 0,
+        round_milliseconds: None,
         metrics,
         distribution: None,
     }

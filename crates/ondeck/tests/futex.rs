@@ -66,6 +66,46 @@ fn a_wake_chooses_as_many_as_it_says() {
 }
 
 #[test]
+fn a_wake_of_nobody_wakes_nobody() {
+    let word = Arc::new(AtomicU32::new(0));
+    let sleeper = thread::spawn({
+        let word = Arc::clone(&word);
+        move || Linux::futex_wait(&word, 0, Some(far_ahead()))
+    });
+    for _ in 0..1_000 {
+        assert_eq!(Linux::futex_wake(&raw const *word, 0), 0);
+        thread::yield_now();
+    }
+    wake_all(&word, 1);
+    assert_eq!(sleeper.join().expect("no panic"), FutexWait::Woken);
+}
+
+#[test]
+fn a_signal_interrupts_the_wait() {
+    extern "C" fn nothing(_: libc::c_int) {}
+    let handler: extern "C" fn(libc::c_int) = nothing;
+    // SAFETY: the handler does nothing.
+    unsafe { libc::signal(libc::SIGUSR1, handler as libc::sighandler_t) };
+    let word = Arc::new(AtomicU32::new(0));
+    let (tell, told) = std::sync::mpsc::channel();
+    let sleeper = thread::spawn({
+        let word = Arc::clone(&word);
+        move || {
+            // SAFETY: asks for the caller's own identity.
+            tell.send(unsafe { libc::pthread_self() }).expect("the test listens");
+            Linux::futex_wait(&word, 0, Some(far_ahead()))
+        }
+    });
+    let thread = told.recv().expect("it tells");
+    while !sleeper.is_finished() {
+        // SAFETY: the thread was not joined, so its identity is still valid.
+        unsafe { libc::pthread_kill(thread, libc::SIGUSR1) };
+        thread::sleep(Duration::from_millis(1));
+    }
+    assert_eq!(sleeper.join().expect("no panic"), FutexWait::Interrupted);
+}
+
+#[test]
 fn a_wake_for_memory_that_is_gone_is_harmless() {
     // Never mapped by any system: the address is only a name.
     let gone = std::ptr::without_provenance::<AtomicU32>(0x1000);

@@ -31,6 +31,8 @@ pub fn measure(
     mut progress: impl FnMut(&str, f64),
     cancelled: impl Fn() -> bool,
 ) -> Vec<Cost> {
+    // Until this has been asked, the light fence is a full one.
+    Linux::fences_are_asymmetric();
     let mut operations = operations();
     let mut timings: Vec<Vec<f64>> = vec![Vec::new(); operations.len()];
     let mut refused: Vec<Option<String>> = vec![None; operations.len()];
@@ -113,7 +115,7 @@ fn operations() -> Vec<Operation> {
         "heavy fence, a sibling running",
         Box::new(|| {
             heavy_fence_supported()?;
-            two_threads::beside_running_sibling(|| per_operation(Linux::heavy_fence))
+            two_threads::beside_running(|| per_operation(Linux::heavy_fence))
         }),
     );
 

@@ -1,8 +1,9 @@
 //! Costs that only show between two threads on known CPUs.
 
-use std::sync::Arc;
+use std::fs;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::thread;
+use std::sync::mpsc;
+use std::thread::{self, Builder, Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 use ondeck::platform::{Linux, Platform};
@@ -14,79 +15,117 @@ type Word = <Linux as Platform>::AtomicU32;
 
 const ONE_CPU: &str = "this process may use only one CPU";
 
-/// The first usable CPU, and the second if there is one.
-fn cpus() -> (usize, Option<usize>) {
+/// The first usable CPU.
+fn first() -> usize {
+    Linux::affinity().first().copied().unwrap_or(0)
+}
+
+/// A usable CPU on another core than the first's, or any other where there is none.
+fn second() -> Result<usize, String> {
+    let siblings = |cpu| {
+        fs::read_to_string(format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list"))
+            .ok()
+    };
     let usable = Linux::affinity();
-    (usable.first().copied().unwrap_or(0), usable.get(1).copied())
+    let Some((first, others)) = usable.split_first() else { return Err(ONE_CPU.to_owned()) };
+    let core = siblings(*first);
+    let elsewhere = others.iter().find(|other| siblings(**other) != core);
+    elsewhere.or(others.first()).copied().ok_or_else(|| ONE_CPU.to_owned())
 }
 
 fn bind(cpu: usize) -> Result<(), String> {
     Linux::set_affinity(&[cpu]).map_err(|error| error.to_string())
 }
 
-fn joined<T>(result: thread::Result<Result<T, String>>) -> Result<T, String> {
-    result.unwrap_or_else(|_| Err("a measuring thread panicked".to_owned()))
+fn spawn<'scope, T: Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    work: impl FnOnce() -> T + Send + 'scope,
+) -> Result<ScopedJoinHandle<'scope, T>, String> {
+    Builder::new()
+        .spawn_scoped(scope, work)
+        .map_err(|error| format!("a measuring thread could not be made: {error}"))
+}
+
+fn joined<T>(thread: ScopedJoinHandle<'_, Result<T, String>>) -> Result<T, String> {
+    thread.join().unwrap_or_else(|_| Err("a measuring thread panicked".to_owned()))
+}
+
+/// Does the work on a thread of its own on that CPU, so that the caller stays where it is.
+fn on_cpu<T: Send>(
+    cpu: usize,
+    work: impl FnOnce() -> Result<T, String> + Send,
+) -> Result<T, String> {
+    thread::scope(|scope| {
+        joined(spawn(scope, || {
+            bind(cpu)?;
+            work()
+        })?)
+    })
+}
+
+/// Measures on the first CPU while a thread on the CPU `there` does `meanwhile` again and again.
+fn beside(
+    there: usize,
+    meanwhile: impl Fn() + Send + Sync,
+    measure: impl FnOnce() -> f64 + Send,
+) -> Timing {
+    on_cpu(first(), || {
+        let over = AtomicBool::new(false);
+        let (tell, bound) = mpsc::channel();
+        thread::scope(|scope| {
+            let (over, meanwhile) = (&over, &meanwhile);
+            let other = spawn(scope, move || {
+                let done = bind(there);
+                // The receiver waits for nothing else.
+                let _ = tell.send(done.is_ok());
+                while done.is_ok() && !over.load(Ordering::Relaxed) {
+                    meanwhile();
+                }
+                done
+            })?;
+            let nanos = if bound.recv() == Ok(true) { measure() } else { 0.0 };
+            over.store(true, Ordering::Relaxed);
+            joined(other).map(|()| nanos)
+        })
+    })
 }
 
 /// A sched_yield while a thread that never waits shares the CPU.
 pub(super) fn yield_to_hog() -> Timing {
     /// A yield may cost a whole time slice.
     const YIELDS: u32 = 3;
-    let (cpu, _) = cpus();
-    let (over, running) = (AtomicBool::new(false), AtomicBool::new(false));
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            let bound = bind(cpu);
-            running.store(true, Ordering::Release);
-            while bound.is_ok() && !over.load(Ordering::Relaxed) {
-                std::hint::spin_loop();
-            }
-        });
-        let timing = joined(
-            scope
-                .spawn(|| {
-                    bind(cpu)?;
-                    while !running.load(Ordering::Acquire) {
-                        thread::yield_now();
-                    }
-                    let start = Linux::ticks();
-                    for _ in 0..YIELDS {
-                        Linux::yield_now();
-                    }
-                    Ok(TickScale::get().between(start, Linux::ticks()) / f64::from(YIELDS))
-                })
-                .join(),
-        );
-        over.store(true, Ordering::Relaxed);
-        timing
+    beside(first(), std::hint::spin_loop, || {
+        let start = Linux::ticks();
+        for _ in 0..YIELDS {
+            Linux::yield_now();
+        }
+        TickScale::get().between(start, Linux::ticks()) / f64::from(YIELDS)
     })
 }
 
-/// `measure` on one CPU while another thread of the process runs on a second.
-pub(super) fn beside_running_sibling(measure: impl Fn() -> f64 + Sync) -> Timing {
-    let (first, Some(second)) = cpus() else { return Err(ONE_CPU.to_owned()) };
-    let (over, running) = (AtomicBool::new(false), AtomicBool::new(false));
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            let bound = bind(second);
-            running.store(true, Ordering::Release);
-            while bound.is_ok() && !over.load(Ordering::Relaxed) {
+/// `measure` while another thread of the process runs on another CPU.
+pub(super) fn beside_running(measure: impl Fn() -> f64 + Send) -> Timing {
+    beside(second()?, std::hint::spin_loop, measure)
+}
+
+/// A line written on one CPU, seen and written on another, seen again on the first.
+pub(super) fn line_round_trip() -> Timing {
+    const ANSWERED: u32 = u32::MAX;
+    let word = Word::new(0);
+    let answer = || {
+        if word.load(Ordering::Acquire) == 1 {
+            word.store(ANSWERED, Ordering::Release);
+        }
+    };
+    beside(second()?, answer, || {
+        let trip = || {
+            word.store(1, Ordering::Release);
+            while word.load(Ordering::Acquire) != ANSWERED {
                 std::hint::spin_loop();
             }
-        });
-        let timing = joined(
-            scope
-                .spawn(|| {
-                    bind(first)?;
-                    while !running.load(Ordering::Acquire) {
-                        thread::yield_now();
-                    }
-                    Ok(measure())
-                })
-                .join(),
-        );
-        over.store(true, Ordering::Relaxed);
-        timing
+        };
+        trip();
+        per_operation(trip)
     })
 }
 
@@ -98,30 +137,23 @@ pub(super) fn futex_handover(other_cpu: bool) -> Timing {
     const TRIPS: u32 = 100;
     /// Falling asleep takes some microseconds; ten times that.
     const ASLEEP_AFTER: Duration = Duration::from_micros(50);
-    let (first, second) = cpus();
-    let partner = match (other_cpu, second) {
-        (true, Some(second)) => second,
-        (true, None) => return Err(ONE_CPU.to_owned()),
-        (false, _) => first,
-    };
-    let delay = if other_cpu { ASLEEP_AFTER } else { Duration::ZERO };
-    let shared = Arc::new(Handover { turn: Word::new(0), woken_at: AtomicU64::new(0) });
-    let side = |cpu: usize, mine: u32| {
-        let shared = Arc::clone(&shared);
-        move || {
-            let bound = bind(cpu);
-            let mut nanos = 0.0;
-            for _ in 0..TRIPS {
-                nanos += shared.take_turn(mine, delay);
-            }
-            bound.map(|()| nanos / f64::from(TRIPS))
-        }
-    };
-    let answering = thread::spawn(side(partner, 1));
-    let asking = thread::spawn(side(first, 0));
-    let (asking, answering) = (joined(asking.join())?, joined(answering.join())?);
-    // Turn 0 begins without a wake: its first time is as good as nothing.
-    Ok(f64::midpoint(asking, answering))
+    let (partner, delay) =
+        if other_cpu { (second()?, ASLEEP_AFTER) } else { (first(), Duration::ZERO) };
+    let shared = Handover { turn: Word::new(0), woken_at: AtomicU64::new(0) };
+    let turns = |mine| (0..TRIPS).map(|_| shared.take_turn(mine, delay)).sum::<f64>();
+    on_cpu(first(), || {
+        thread::scope(|scope| {
+            let answering = spawn(scope, || {
+                let bound = bind(partner);
+                // Bound or not: the other side waits for every turn.
+                let nanos = turns(1);
+                bound.map(|()| nanos)
+            })?;
+            let asking = turns(0);
+            // Turn 0 begins without a wake: its first time is as good as nothing.
+            Ok(f64::midpoint(asking, joined(answering)?) / f64::from(TRIPS))
+        })
+    })
 }
 
 /// Whose turn it is, and when the turn was given.
@@ -151,41 +183,4 @@ impl Handover {
         Linux::futex_wake(&raw const self.turn, 1);
         nanos
     }
-}
-
-/// A line written on one CPU, seen and written on another, seen again on the first.
-pub(super) fn line_round_trip() -> Timing {
-    const ANSWERED: u32 = u32::MAX;
-    let (first, Some(second)) = cpus() else { return Err(ONE_CPU.to_owned()) };
-    let word = Word::new(0);
-    let over = AtomicBool::new(false);
-    thread::scope(|scope| {
-        let answering = scope.spawn(|| {
-            let bound = bind(second);
-            while !over.load(Ordering::Relaxed) {
-                if word.load(Ordering::Acquire) == 1 {
-                    word.store(ANSWERED, Ordering::Release);
-                }
-            }
-            bound
-        });
-        let timing = joined(
-            scope
-                .spawn(|| {
-                    bind(first)?;
-                    let trip = || {
-                        word.store(1, Ordering::Release);
-                        while word.load(Ordering::Acquire) != ANSWERED {
-                            std::hint::spin_loop();
-                        }
-                    };
-                    trip();
-                    Ok(per_operation(trip))
-                })
-                .join(),
-        );
-        over.store(true, Ordering::Relaxed);
-        joined(answering.join())?;
-        timing
-    })
 }

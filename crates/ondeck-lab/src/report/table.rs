@@ -148,9 +148,10 @@ fn uncontended_table(series: &[&Series], locks: &[LockRow], colour: bool) -> Str
         let [multi, multi_spread] = cells(of(name, "multi-threaded"));
         let [single, single_spread] = cells(of(name, "single-threaded"));
         let size = locks.iter().find(|row| row.name == name).map(|row| row.size_bytes.to_string());
-        let name = if name == "none" { "none (the harness)" } else { name };
+        let partial = series.iter().any(|one| one.lock == name && one.partial);
+        let name = marked(if name == "none" { "none (the harness)" } else { name }, partial);
         table.add_row([
-            name,
+            &name,
             &multi,
             &multi_spread,
             &single,
@@ -190,7 +191,9 @@ fn throughput_table(series: &[&Series], colour: bool) -> String {
     header.extend(["share".to_owned(), "cpu/op".to_owned()]);
     let mut table = new_table(&header, colour);
     for name in names {
-        let mut row = vec![Cell::new(name)];
+        let partial =
+            by_lock.get(name).is_some_and(|counts| counts.values().any(|one| one.partial));
+        let mut row = vec![Cell::new(marked(name, partial))];
         for &threads in &counts {
             let best = best_of(
                 series.iter().copied().filter(|series| series.threads == threads),
@@ -243,18 +246,23 @@ fn runs_table(series: &[&Series], colour: bool) -> String {
         let least =
             one.distribution.as_ref().map_or("-".to_owned(), |times| time(times.min_ns as f64));
         table.add_row([
-            one.lock.clone(),
+            marked(&one.lock, one.partial),
             format!("{}{}", if one.cut_runs > 0 { ">" } else { "" }, time(mean * 1e6)),
             four.join(" "),
             least,
             percentile(50.0),
             percentile(99.0),
             percentile(99.9),
-            format!("{}{}", longest.len(), if one.partial { "*" } else { "" }),
+            longest.len().to_string(),
         ]);
     }
     right_align(&mut table, &[1, 2, 3, 4, 5, 6, 7]);
     table.trim_fmt()
+}
+
+/// A lock's name, with a star if not all of its rounds were measured.
+fn marked(name: &str, partial: bool) -> String {
+    format!("{name}{}", if partial { "*" } else { "" })
 }
 
 fn best_of<'a>(series: impl Iterator<Item = &'a Series>, metric: &str) -> Option<f64> {

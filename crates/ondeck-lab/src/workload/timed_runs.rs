@@ -140,6 +140,8 @@ fn sample(mut outcome: Outcome<Times>) -> Sample {
     let run = scale.between(start, end).max(1.0);
     // The threads' own clock: the coordinator learns of the end only when it runs again.
     outcome.window = std::time::Duration::from_nanos(run as u64);
+    // And all their pairs, also those that were under way when a run was cut off.
+    outcome.window_pairs.clone_from(&outcome.pairs);
 
     let mut times = histogram();
     let mut longest = 0;

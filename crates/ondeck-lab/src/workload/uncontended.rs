@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Apart, Situation, Workload, WorkloadInfo};
 use crate::clock::{self, TickScale};
-use crate::sample::{PAIR, Sample};
+use crate::sample::Sample;
 use crate::team::{self, TeamError, Until};
 use crate::usage::Usage;
 
@@ -32,22 +32,16 @@ impl Workload for Uncontended {
 
     fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {
         let round = situation.round;
-        let mut outcome =
-            team::run(&situation.team, Until::Finished(Duration::MAX), move |member| {
-                if !member.start() {
-                    return Pairs::default();
-                }
-                let pairs = time_pairs::<L>(round);
-                member.done(pairs.pairs);
-                pairs
-            })?;
-        // One thread has the lock all the time it runs: its own time is the window.
-        outcome.window = outcome.results.first().map_or(outcome.window, |pairs| pairs.elapsed);
-        let mut sample = Sample::of_outcome(&outcome);
-        if let Some(pairs) = outcome.results.first() {
-            sample.values.insert(0, (PAIR, pairs.median_nanos));
-        }
-        Ok(sample)
+        let outcome = team::run(&situation.team, Until::Finished(Duration::MAX), move |member| {
+            if !member.start() {
+                return Pairs::default();
+            }
+            time_pairs::<L>(round, |pairs| {
+                member.done(pairs);
+                !member.stopped()
+            })
+        })?;
+        Ok(outcome.results.first().map_or_else(Sample::default, Sample::of_pairs))
     }
 }
 
@@ -61,23 +55,13 @@ pub struct Pairs {
     pub pairs: u64,
     /// How long they took together.
     pub elapsed: Duration,
-    /// CPU time that the kernel charged for them.
-    pub cpu: Duration,
-    /// Voluntary context switches meanwhile.
-    pub voluntary: u64,
-    /// Involuntary context switches meanwhile.
-    pub involuntary: u64,
+    /// What the kernel charged for them.
+    pub usage: Usage,
 }
 
-impl Pairs {
-    /// `total` divided by the number of pairs.
-    pub fn usage_per_pair(&self, total: f64) -> f64 {
-        total / self.pairs.max(1) as f64
-    }
-}
-
-/// Locks and unlocks a lock of its own on the calling thread for about `round`.
-pub(super) fn time_pairs<L: RawLock<Linux>>(round: Duration) -> Pairs {
+/// Locks and unlocks a lock of its own on the calling thread for about `round`. After each batch
+/// `go_on` hears how many pairs there were, and says whether to.
+pub(super) fn time_pairs<L: RawLock<Linux>>(round: Duration, go_on: impl Fn(u64) -> bool) -> Pairs {
     let lock = Apart(L::new());
     // The optimizer must not know that nobody else sees the lock.
     let lock = black_box(&lock);
@@ -86,7 +70,7 @@ pub(super) fn time_pairs<L: RawLock<Linux>>(round: Duration) -> Pairs {
     let usage = Usage::of_this_thread();
     let start = Instant::now();
     let mut batches = Vec::with_capacity(4_096);
-    while start.elapsed() < round || batches.is_empty() {
+    while batches.is_empty() || (start.elapsed() < round && go_on(BATCH * batches.len() as u64)) {
         let before = Linux::ticks();
         for _ in 0..BATCH {
             // SAFETY: the context stays here until the unlock and serves this acquisition alone.
@@ -96,19 +80,12 @@ pub(super) fn time_pairs<L: RawLock<Linux>>(round: Duration) -> Pairs {
             }
             clock::opaque();
         }
-        batches.push(Linux::ticks() - before);
+        batches.push(Linux::ticks().saturating_sub(before));
     }
     let elapsed = start.elapsed();
     let usage = Usage::of_this_thread().since(usage);
     let pairs = BATCH * batches.len() as u64;
     let middle = batches.len() / 2;
     let (_, &mut median, _) = batches.select_nth_unstable(middle);
-    Pairs {
-        median_nanos: scale.nanos(median) / BATCH as f64,
-        pairs,
-        elapsed,
-        cpu: usage.cpu,
-        voluntary: usage.voluntary,
-        involuntary: usage.involuntary,
-    }
+    Pairs { median_nanos: scale.nanos(median) / BATCH as f64, pairs, elapsed, usage }
 }

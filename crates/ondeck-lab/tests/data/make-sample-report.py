@@ -166,9 +166,9 @@ report = dict(
                  numa_nodes=1, caches=["L1d 48 KiB", "L1i 32 KiB", "L2 2 MiB", "L3 260 MiB"], memory_bytes=8 << 30,
                  kernel="Linux 6.18.5", libc="glibc 2.36", scheduler="SCHED_OTHER", virtualized="KVM",
                  clock="TSC (invariant)", clock_source="kvm-clock", governor=None, load_average=.08),
-    build=dict(version="0.1.0", rustc="rustc 1.95.0", opt_level="3", target="x86_64-unknown-linux-gnu", target_features="", commit="1f6f4d7-dirty"),
+    build=dict(version="0.1.0", rustc="rustc 1.95.0", profile="release", opt_level="3", rustflags="", target="x86_64-unknown-linux-gnu", target_features="", commit="1f6f4d7-dirty"),
     settings=dict(command="ondeck bench --workloads uncontended,throughput,wait,idle --threads 1,2,4,8,16,32 --rounds 9 --html report.html", rounds=9,
-                  round_milliseconds=200.0, pinning="none", policy="other", seed=18),
+                  round_milliseconds=200.0, extent="suite", work=None, stall_limit_seconds=10.0, pinning="none", policy="other", seed=18),
     warnings=[
         dict(code="virtual_machine", message="This is a virtual machine (KVM): another guest may take the CPU at any moment.",
              fix="Trust ratios and medians, not single numbers; repeat the run on bare metal before you choose."),

@@ -16,8 +16,7 @@
 //!   writes (an exchange of 1 over 1) for ever, because every turn looks like progress.
 //!   [`Platform::test_and_set`] is an exchange on a machine and a compare-exchange under a checker.
 //! * **Every turn of a waiting loop passes through the platform.** [`Platform::pause`] is a hint on
-//!   a machine, but a model checker has to run another thread there, and virtual time has to
-//!   advance. A loop that polls without it never ends on either.
+//!   a machine, but a model checker has to run another thread there, or the loop never ends.
 //! * **Time is a number.** A deadline is absolute, in nanoseconds of the platform's own monotonic
 //!   clock ([`Timestamp`]), so that a platform can own time altogether.
 
@@ -168,7 +167,7 @@ pub trait Platform: Sized + Send + Sync + 'static {
         move_: u32,
     ) -> Option<usize>;
 
-    /// How many CPUs the calling thread may run on, at least 1: its affinity mask.
+    /// How many CPUs this process may run on, at least 1: the affinity mask of its first thread.
     ///
     /// Where it is 1, spinning for another thread only delays that thread. Read once and cached.
     fn cpus() -> usize;

@@ -43,7 +43,8 @@ pub fn machine(report: &Report) -> Markup {
         ("Commit", build.commit.clone().unwrap_or_default()),
         ("Compiler", build.rustc.clone()),
         ("Target", build.target.clone()),
-        ("Optimization level", build.opt_level.clone()),
+        ("Profile", format!("{}, optimization level {}", build.profile, build.opt_level)),
+        ("RUSTFLAGS", build.rustflags.clone()),
         ("Target features", build.target_features.clone()),
     ];
     html! {
@@ -95,11 +96,17 @@ pub fn locks(report: &Report) -> Markup {
 /// The settings and the command for repeating the run.
 pub fn settings(report: &Report) -> Markup {
     let settings = &report.settings;
+    let millis = |time: Option<f64>| {
+        time.map_or_else(String::new, |time| format!("{} ms", number::plain(time)))
+    };
     let rows = [
         ("Started", report.started.clone()),
         ("Took", number::duration(report.seconds)),
-        ("Rounds for each series", number::count(settings.rounds as u64)),
-        ("Length of a timed round", format!("{} ms", number::plain(settings.round_milliseconds))),
+        ("Extent", settings.extent.clone()),
+        ("Rounds asked for", settings.rounds.map_or_else(String::new, |rounds| rounds.to_string())),
+        ("Length of a round asked for", millis(settings.round_milliseconds)),
+        ("Work asked for, ns", settings.work.clone().unwrap_or_default()),
+        ("Stuck after", format!("{} s", number::plain(settings.stall_limit_seconds))),
         ("Pinning", settings.pinning.clone()),
         ("Scheduling policy", settings.policy.clone()),
         ("Seed", settings.seed.to_string()),

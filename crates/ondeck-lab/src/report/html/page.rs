@@ -122,11 +122,10 @@ fn verdict(report: &Report) -> String {
         Evidence::Simulated => "simulated",
     };
     let mut line = format!(
-        "{} in {}, {verb} in {}, {} each.",
+        "{} in {}, {verb} in {}.",
         plural(data::lock_names(report).len(), "lock", "locks"),
         plural(data::workloads(report).len(), "workload", "workloads"),
         number::duration(report.seconds),
-        plural(report.settings.rounds, "round", "rounds"),
     );
     if !report.failures.is_empty() {
         let what = plural(report.failures.len(), "measurement failed.", "measurements failed.");

@@ -47,7 +47,7 @@ impl fmt::Display for AffinityError {
 impl core::error::Error for AffinityError {}
 
 pub(super) fn mask() -> Vec<usize> {
-    let mask = read_mask();
+    let mask = read_mask(CALLER);
     (0..CPU_LIMIT).filter(|&cpu| mask[cpu / BITS] >> (cpu % BITS) & 1 == 1).collect()
 }
 
@@ -65,15 +65,19 @@ pub(super) fn set_mask(cpus: &[usize]) -> Result<(), AffinityError> {
     if result == 0 { Ok(()) } else { Err(AffinityError::Refused(errno())) }
 }
 
-/// The size of the mask, for the path of a lock: one system call in the life of the process, no
-/// allocation.
+/// The size of the mask of the process's first thread, for the path of a lock: one system call in
+/// the life of the process, no allocation. Not of the calling thread, because the answer is kept
+/// for all of them, and the first to ask may be bound to one CPU.
 pub(super) fn in_mask_cached() -> usize {
     /// 0 while unknown. Relaxed: it stands alone, and a thread that misses it asks once more.
     static CACHED: AtomicUsize = AtomicUsize::new(0);
     match CACHED.load(Ordering::Relaxed) {
         0 => {
-            let count =
-                read_mask().iter().map(|word| word.count_ones() as usize).sum::<usize>().max(1);
+            let count = read_mask(first_thread())
+                .iter()
+                .map(|word| word.count_ones() as usize)
+                .sum::<usize>()
+                .max(1);
             CACHED.store(count, Ordering::Relaxed);
             count
         }
@@ -86,11 +90,22 @@ pub(super) fn parallelism() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// The calling thread's mask; empty if a filter refuses to tell, which callers treat as one CPU.
-fn read_mask() -> Mask {
+/// What the kernel takes for the calling thread.
+const CALLER: libc::pid_t = 0;
+
+/// The process's identifier is its first thread's.
+fn first_thread() -> libc::pid_t {
+    // SAFETY: getpid has no preconditions and cannot fail.
+    unsafe { libc::getpid() }
+}
+
+/// A thread's mask; empty if a filter refuses to tell, which callers treat as one CPU.
+fn read_mask(thread: libc::pid_t) -> Mask {
     let mut mask: Mask = [0; CPU_LIMIT / BITS];
-    // SAFETY: thread 0 is the caller; the kernel writes at most the given length of the mask. The
-    // raw call is used because glibc's wrapper wants a `cpu_set_t`, which ends at 1,024 CPUs.
-    unsafe { libc::syscall(libc::SYS_sched_getaffinity, 0, size_of_val(&mask), mask.as_mut_ptr()) };
+    // SAFETY: the kernel writes at most the given length of the mask. The raw call is used because
+    // glibc's wrapper wants a `cpu_set_t`, which ends at 1,024 CPUs.
+    unsafe {
+        libc::syscall(libc::SYS_sched_getaffinity, thread, size_of_val(&mask), mask.as_mut_ptr())
+    };
     mask
 }

@@ -50,6 +50,10 @@ pub(super) fn wait(word: &AtomicU32, expected: u32, deadline: Option<Timestamp>)
 
 /// See [`Platform::futex_wake`](crate::platform::Platform::futex_wake).
 pub(super) fn wake(address: *const AtomicU32, count: u32) -> usize {
+    if count == 0 {
+        // The kernel wakes one even then.
+        return 0;
+    }
     // SAFETY: the kernel uses the address of a private futex only as a key and reads no memory.
     let result = unsafe {
         libc::syscall(

@@ -93,17 +93,32 @@ mod hardware {
     /// Measured against the monotonic clock: CPUID leaf 15H tells the rate only on some CPUs and
     /// almost never in a virtual machine.
     pub(super) fn rate() -> u64 {
-        let (start, start_ticks) = (monotonic(), read());
+        let (start, start_ticks) = both();
         loop {
             core::hint::spin_loop();
-            let (end, end_ticks) = (monotonic(), read());
-            let nanos = end.as_nanos() - start.as_nanos();
-            if nanos >= CALIBRATION_NANOS {
+            if monotonic().as_nanos() - start >= CALIBRATION_NANOS {
+                let (end, end_ticks) = both();
                 let ticks = u128::from(end_ticks.wrapping_sub(start_ticks));
                 // Fits: a counter of 2^64 ticks a second does not exist.
-                return (ticks * u128::from(NANOS_PER_SECOND) / u128::from(nanos)) as u64;
+                return (ticks * u128::from(NANOS_PER_SECOND) / u128::from(end - start)) as u64;
             }
         }
+    }
+
+    /// Both clocks at the same moment: of a few attempts the one that was interrupted least between
+    /// the readings around the ticks.
+    fn both() -> (u64, u64) {
+        const ATTEMPTS: usize = 5;
+        let mut best = (u64::MAX, 0, 0);
+        for _ in 0..ATTEMPTS {
+            let before = monotonic().as_nanos();
+            let ticks = read();
+            let between = monotonic().as_nanos() - before;
+            if between < best.0 {
+                best = (between, before + between / 2, ticks);
+            }
+        }
+        (best.1, best.2)
     }
 }
 

@@ -5,11 +5,14 @@
 //! makes no progress any more is stuck: its threads are frozen where they are, reported, and left
 //! behind, so that the run goes on without that lock.
 
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
+mod watch;
+
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crossbeam_utils::CachePadded;
+use ondeck::platform::{Linux, Platform};
 
 use crate::environment::Placement;
 use crate::freeze;
@@ -24,6 +27,8 @@ pub struct TeamSetting {
     pub placement: Placement,
     /// For how long nobody may make progress before the team counts as stuck.
     pub stall_limit: Duration,
+    /// Set from outside to end the round now; it then yields nothing.
+    pub cancel: Arc<AtomicBool>,
 }
 
 /// When a team stops.
@@ -32,14 +37,15 @@ pub enum Until {
     /// When every thread has done its work, or after this time: the threads look at
     /// [`Member::stopped`].
     Finished(Duration),
-    /// After this time: the threads look at [`Member::stopped`].
+    /// When all threads have run at the same time for so long: they look at [`Member::stopped`].
     Elapsed(Duration),
 }
 
 /// What a team did.
 #[derive(Debug)]
 pub struct Outcome<T> {
-    /// The time that was watched: until the stop, or until the last thread ended.
+    /// The time that was watched: from when every thread ran, or the common start, until the stop
+    /// or until the last thread ended.
     pub window: Duration,
     /// Pairs of each thread within the window.
     pub window_pairs: Vec<u64>,
@@ -65,7 +71,7 @@ impl<T> Outcome<T> {
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 pub enum TeamError {
     /// No thread made progress for the time of the setting.
-    #[error("no thread made progress for {limit:?}; {} of {threads} threads were still in the lock", states.len())]
+    #[error("no thread made progress for {limit:?}; {} of {threads} threads had not ended", states.len())]
     Stuck {
         /// How many threads there were.
         threads: usize,
@@ -87,6 +93,9 @@ pub enum TeamError {
     /// A thread panicked.
     #[error("a thread panicked in the lock")]
     Panicked,
+    /// The round was cancelled from outside.
+    #[error("cancelled")]
+    Cancelled,
 }
 
 /// A thread's view of its team.
@@ -100,25 +109,33 @@ pub struct Member {
 struct Shared {
     gate: Mutex<Gate>,
     changed: Condvar,
+    /// What the threads wait on for their start: `CLOSED`, then `OPEN` or `GIVEN_UP` for ever. A word
+    /// of its own, because behind a mutex they would start one after the other: each would leave
+    /// only when the one before it had unlocked, and had its CPU taken away.
+    start: AtomicU32,
     stop: CachePadded<AtomicBool>,
     threads: Vec<CachePadded<Lane>>,
     /// Everybody's progress when the first thread ended.
     first_end: OnceLock<Vec<u64>>,
 }
 
+const CLOSED: u32 = 0;
+const OPEN: u32 = 1;
+const GIVEN_UP: u32 = 2;
+
+/// How many threads have come to the start, and how many have ended.
 #[derive(Default)]
 struct Gate {
     ready: usize,
     ended: usize,
-    open: bool,
-    /// The team is given up before its start.
-    cancelled: bool,
 }
 
 /// What one thread tells the coordinator.
 #[derive(Default)]
 struct Lane {
     pairs: AtomicU64,
+    /// It has run since the start.
+    running: AtomicBool,
     kernel_id: AtomicI32,
     ended: AtomicBool,
 }
@@ -127,6 +144,12 @@ impl Shared {
     fn gate(&self) -> MutexGuard<'_, Gate> {
         // A thread that panicked in its work never holds the gate.
         self.gate.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets the threads go, or end, from their start.
+    fn release(&self, word: u32) {
+        self.start.store(word, Ordering::Release);
+        Linux::futex_wake(&raw const self.start, u32::MAX);
     }
 
     fn progress(&self) -> Vec<u64> {
@@ -140,16 +163,16 @@ impl Member {
     /// False if the team is given up: the thread must return at once.
     #[must_use]
     pub fn start(&mut self) -> bool {
-        let mut gate = self.shared.gate();
-        gate.ready += 1;
-        self.shared.changed.notify_all();
-        while !gate.open && !gate.cancelled {
-            gate = self.shared.changed.wait(gate).unwrap_or_else(PoisonError::into_inner);
+        let shared = &self.shared;
+        shared.gate().ready += 1;
+        shared.changed.notify_all();
+        while shared.start.load(Ordering::Acquire) == CLOSED {
+            // Every outcome means the same: look again.
+            let _ = Linux::futex_wait(&shared.start, CLOSED, None);
         }
-        let go = gate.open;
-        drop(gate);
         self.usage_at_start = Usage::of_this_thread();
-        go
+        shared.threads[self.index].running.store(true, Ordering::Relaxed);
+        shared.start.load(Ordering::Relaxed) == OPEN
     }
 
     /// Whether the time is over.
@@ -193,6 +216,7 @@ fn run_any<T: Send + 'static>(
     let shared = Arc::new(Shared {
         gate: Mutex::default(),
         changed: Condvar::new(),
+        start: AtomicU32::new(CLOSED),
         stop: CachePadded::new(AtomicBool::new(false)),
         threads: (0..setting.threads).map(|_| CachePadded::default()).collect(),
         first_end: OnceLock::new(),
@@ -219,8 +243,7 @@ fn run_any<T: Send + 'static>(
         match spawned {
             Ok(handle) => handles.push(handle),
             Err(error) => {
-                shared.gate().cancelled = true;
-                shared.changed.notify_all();
+                shared.release(GIVEN_UP);
                 let made = handles.len();
                 for handle in handles {
                     // Its result does not matter any more.
@@ -236,32 +259,32 @@ fn run_any<T: Send + 'static>(
     }
 
     let _raised = setting.placement.raise_coordinator();
-    let watch = watch(setting, until, &shared);
-    let (window, window_pairs) = match watch {
+    let watched = match watch::watch(setting, until, &shared) {
         Ok(watched) => watched,
         Err(limit) => {
-            let states = handles
-                .iter()
-                .zip(&shared.threads)
-                .filter(|(_, lane)| !lane.ended.load(Ordering::Acquire))
-                .map(|(handle, lane)| {
-                    let state = freeze::describe(lane.kernel_id.load(Ordering::Relaxed));
-                    freeze::freeze(handle);
+            let remaining = || {
+                handles
+                    .iter()
+                    .zip(&shared.threads)
+                    .filter(|(_, lane)| !lane.ended.load(Ordering::Acquire))
+            };
+            // First all are described, then all frozen: freezing one changes what the others wait
+            // for.
+            let states = remaining()
+                .map(|(_, lane)| {
+                    let state = freeze::describe(None, lane.kernel_id.load(Ordering::Relaxed));
                     format!("{state}, after {} pairs", lane.pairs.load(Ordering::Relaxed))
                 })
                 .collect();
+            remaining().for_each(|(handle, _)| freeze::freeze(handle));
             return Err(TeamError::Stuck { threads: setting.threads, limit, states });
         }
     };
 
-    let contended_pairs = match until {
-        Until::Elapsed(_) => window_pairs.clone(),
-        Until::Finished(_) => shared.first_end.get().cloned().unwrap_or_default(),
-    };
     let mut outcome = Outcome {
-        window,
-        window_pairs,
-        contended_pairs,
+        window: watched.window,
+        window_pairs: watched.window_pairs,
+        contended_pairs: watched.contended_pairs,
         pairs: Vec::new(),
         usage: Usage::default(),
         results: Vec::with_capacity(setting.threads),
@@ -272,7 +295,7 @@ fn run_any<T: Send + 'static>(
         outcome.results.push(result);
     }
     outcome.pairs = shared.progress();
-    Ok(outcome)
+    if setting.cancel.load(Ordering::Relaxed) { Err(TeamError::Cancelled) } else { Ok(outcome) }
 }
 
 /// Marks a thread's end, also when it panics.
@@ -286,53 +309,6 @@ impl Drop for Ended {
     }
 }
 
-/// Opens the gate, stops the team in time, waits for its end; `Err` with the limit when it is stuck.
-fn watch(
-    setting: &TeamSetting,
-    until: Until,
-    shared: &Shared,
-) -> Result<(Duration, Vec<u64>), Duration> {
-    let wait = |gate, time| match shared.changed.wait_timeout(gate, time) {
-        Ok((gate, _)) => gate,
-        Err(poisoned) => poisoned.into_inner().0,
-    };
-
-    let mut gate = shared.gate();
-    while gate.ready + gate.ended < setting.threads {
-        gate = wait(gate, setting.stall_limit);
-    }
-    gate.open = true;
-    shared.changed.notify_all();
-    let start = Instant::now();
-
-    let mut snapshot = None;
-    let mut seen = shared.progress();
-    let mut moved = start;
-    while gate.ended < setting.threads {
-        let now = Instant::now();
-        let (Until::Elapsed(limit) | Until::Finished(limit)) = until;
-        if snapshot.is_none() && now - start >= limit {
-            snapshot = Some((now - start, shared.progress()));
-            shared.stop.store(true, Ordering::Relaxed);
-        }
-        let progress = shared.progress();
-        if progress != seen {
-            seen = progress;
-            moved = now;
-        } else if now - moved >= setting.stall_limit {
-            return Err(setting.stall_limit);
-        }
-        let next = if snapshot.is_none() {
-            limit.saturating_sub(now - start)
-        } else {
-            setting.stall_limit
-        };
-        // A little more than nothing, so that a deadline just ahead is not polled for.
-        gate = wait(gate, next.clamp(Duration::from_micros(50), setting.stall_limit / 4));
-    }
-    Ok(snapshot.unwrap_or_else(|| (start.elapsed(), shared.progress())))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -342,6 +318,7 @@ mod tests {
             threads,
             placement: Placement::default(),
             stall_limit: Duration::from_millis(300),
+            cancel: Arc::default(),
         }
     }
 
@@ -389,6 +366,37 @@ mod tests {
         let TeamError::Stuck { threads: 2, states, .. } = error else { panic!("{error}") };
         assert_eq!(states.len(), 1, "{states:?}");
         assert!(states[0].contains("lab-1"), "{states:?}");
+    }
+
+    #[test]
+    fn a_thread_that_never_comes_to_the_start_is_stuck_too() {
+        let error = run(&setting(2), Until::Finished(Duration::MAX), |member| {
+            if member.index == 1 {
+                loop {
+                    std::thread::park();
+                }
+            }
+            assert!(!member.start(), "the team is given up");
+        })
+        .expect_err("one thread never starts");
+        assert!(matches!(error, TeamError::Stuck { .. }), "{error}");
+    }
+
+    #[test]
+    fn a_cancelled_round_ends_early_and_yields_nothing() {
+        let setting = setting(2);
+        let cancel = Arc::clone(&setting.cancel);
+        let error = run(&setting, Until::Elapsed(Duration::from_hours(1)), move |member| {
+            assert!(member.start());
+            let mut pairs = 0;
+            while !member.stopped() {
+                pairs += 1;
+                member.done(pairs);
+                cancel.store(pairs > 1_000, Ordering::Relaxed);
+            }
+        })
+        .map(|_| ());
+        assert_eq!(error, Err(TeamError::Cancelled));
     }
 
     #[test]

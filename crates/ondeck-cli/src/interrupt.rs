@@ -1,0 +1,36 @@
+//! Ctrl-C, and the signals that mean the same.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::{Usage, output};
+
+/// Whether the user pressed Ctrl-C, or the process was told to end. A second time ends the process
+/// at once.
+pub(crate) struct Interrupt(Arc<AtomicBool>);
+
+impl Interrupt {
+    pub(crate) fn listen() -> Result<Self, Usage> {
+        /// What shells report for a process that SIGINT ended.
+        const ENDED_BY_INTERRUPT: i32 = 130;
+        let flag = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&flag);
+        ctrlc::set_handler(move || {
+            if seen.swap(true, Ordering::Relaxed) {
+                std::process::exit(ENDED_BY_INTERRUPT);
+            }
+            output::say("\nending after this round; Ctrl-C again to stop at once");
+        })
+        .map_err(|error| Usage(format!("cannot listen for Ctrl-C: {error}")))?;
+        Ok(Self(flag))
+    }
+
+    pub(crate) fn happened(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// The flag itself, for those who ask it again and again.
+    pub(crate) fn flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.0)
+    }
+}

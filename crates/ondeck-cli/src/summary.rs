@@ -1,0 +1,84 @@
+//! What a run says in words: tables, verdict, failures, warnings and the machine.
+
+use std::fmt::Write;
+
+use ondeck_lab::report::table;
+use ondeck_lab::results::{Failure, Report, Warning};
+use ondeck_lab::verdict;
+
+use crate::output;
+
+/// The last line of a run that was not let to its end.
+pub(crate) const INTERRUPTED: &str =
+    "interrupted: what is marked * or missing was not measured to its end\n";
+
+/// Everything that a bench prints on standard output.
+pub(crate) fn of_bench(report: &Report) -> String {
+    let mut text = table::render(report, output::colours());
+    if let Some(empty) = report
+        .series
+        .iter()
+        .find(|series| series.workload == "uncontended" && series.lock == "none")
+        .and_then(|series| series.metric("pair"))
+    {
+        _ = writeln!(
+            text,
+            "\nharness: an empty lock costs {:.2} ns a pair; it is in every number",
+            empty.median
+        );
+    }
+    let verdicts = verdict::verdicts(&report.series);
+    if !verdicts.is_empty() {
+        text.push_str("\nverdict on this machine\n");
+        for verdict in verdicts {
+            _ = writeln!(text, "{}\n{}", verdict.situation, indented(&verdict.judgement));
+        }
+    }
+    for failure in &report.failures {
+        _ = writeln!(text, "\n{}", describe(failure));
+    }
+    _ = writeln!(text, "\n{}", machine(report));
+    if report.partial {
+        text.push_str(INTERRUPTED);
+    }
+    text
+}
+
+/// A lock that failed, and where its threads were.
+pub(crate) fn describe(failure: &Failure) -> String {
+    let mut text = format!(
+        "{}: {} in workload {} with {} threads: {}",
+        failure.kind, failure.lock, failure.workload, failure.threads, failure.message
+    );
+    for state in &failure.thread_states {
+        text.push_str("\n  ");
+        text.push_str(state);
+    }
+    text
+}
+
+pub(crate) fn print_warnings(warnings: &[Warning]) {
+    for warning in warnings {
+        output::say(format_args!("warning: {}\n         {}", warning.message, warning.fix));
+    }
+}
+
+fn machine(report: &Report) -> String {
+    let machine = &report.machine;
+    format!(
+        "measured in {:.0} s; a number is the median of its rounds\n{}, {} CPUs{}, {}, {}",
+        report.seconds,
+        if machine.cpu.is_empty() { &machine.architecture } else { &machine.cpu },
+        machine.usable_cpus,
+        if machine.virtualized.is_some() { " (virtual)" } else { "" },
+        machine.kernel,
+        machine.libc,
+    )
+}
+
+fn indented(text: &str) -> String {
+    /// As wide as the tables.
+    const COLUMNS: usize = 80;
+    let options = textwrap::Options::new(COLUMNS).initial_indent("  ").subsequent_indent("  ");
+    textwrap::fill(text, options)
+}

@@ -1,0 +1,123 @@
+//! The coordinator's side of a team: the start, the window, the stop, and the stall.
+
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use super::{GIVEN_UP, Gate, OPEN, Shared, TeamSetting, Until};
+
+/// How soon a cancellation is noticed.
+const ATTENTION: Duration = Duration::from_millis(50);
+
+/// How often the coordinator looks whether every thread runs: it needs a moment of a CPU for that.
+const GATHERING: Duration = Duration::from_millis(1);
+
+/// What the coordinator saw.
+pub(super) struct Watched {
+    pub(super) window: Duration,
+    pub(super) window_pairs: Vec<u64>,
+    pub(super) contended_pairs: Vec<u64>,
+}
+
+/// The time and everybody's progress at one moment.
+struct Snapshot {
+    at: Instant,
+    pairs: Vec<u64>,
+}
+
+impl Snapshot {
+    fn take(shared: &Shared) -> Self {
+        // Pairs first: if this thread is switched out in between, the pairs of that time are
+        // missing rather than won.
+        let pairs = shared.progress();
+        Self { at: Instant::now(), pairs }
+    }
+}
+
+/// Opens the gate, stops the team in time, waits for its end; `Err` with the limit when it is stuck.
+pub(super) fn watch(
+    setting: &TeamSetting,
+    until: Until,
+    shared: &Shared,
+) -> Result<Watched, Duration> {
+    await_ready(setting, shared)?;
+    let mut begin = Snapshot::take(shared);
+    shared.release(OPEN);
+
+    let (Until::Elapsed(limit) | Until::Finished(limit)) = until;
+    let timed = matches!(until, Until::Elapsed(_));
+    let mut gathered = !timed;
+    let mut end: Option<Snapshot> = None;
+    let mut seen = begin.pairs.clone();
+    let mut moved = begin.at;
+    let mut gate = shared.gate();
+    while gate.ended < setting.threads {
+        let now = Instant::now();
+        if !gathered {
+            let all = shared.threads.iter().all(|lane| lane.running.load(Ordering::Relaxed));
+            // A lock that lets nobody else run would never be measured: it has twice its time.
+            if all || now - begin.at >= limit.saturating_mul(2) {
+                gathered = true;
+                begin = Snapshot::take(shared);
+            }
+        } else if end.is_none() && now.saturating_duration_since(begin.at) >= limit {
+            end = Some(Snapshot::take(shared));
+        }
+        if end.is_some() || setting.cancel.load(Ordering::Relaxed) {
+            shared.stop.store(true, Ordering::Relaxed);
+        }
+        let progress = shared.progress();
+        if progress != seen {
+            seen = progress;
+            moved = now;
+        } else if now - moved >= setting.stall_limit {
+            return Err(setting.stall_limit);
+        }
+        let next = match (gathered, &end) {
+            (false, _) => GATHERING,
+            (true, None) => limit.saturating_sub(now.saturating_duration_since(begin.at)),
+            (true, Some(_)) => ATTENTION,
+        };
+        // A little more than nothing, so that a deadline just ahead is not polled for.
+        gate = wait(shared, gate, next.clamp(Duration::from_micros(50), ATTENTION));
+    }
+    drop(gate);
+
+    let end = end.unwrap_or_else(|| Snapshot::take(shared));
+    let window_pairs: Vec<u64> =
+        end.pairs.iter().zip(&begin.pairs).map(|(end, begin)| end - begin).collect();
+    let contended_pairs = if timed {
+        window_pairs.clone()
+    } else {
+        shared.first_end.get().cloned().unwrap_or_default()
+    };
+    Ok(Watched {
+        window: end.at.saturating_duration_since(begin.at).max(Duration::from_nanos(1)),
+        window_pairs,
+        contended_pairs,
+    })
+}
+
+/// Waits until every thread has come to the start.
+fn await_ready(setting: &TeamSetting, shared: &Shared) -> Result<(), Duration> {
+    let start = Instant::now();
+    let mut gate = shared.gate();
+    while gate.ready + gate.ended < setting.threads {
+        // Making 4,096 threads takes far less than the shortest limit leaves each of them.
+        if start.elapsed() >= setting.stall_limit.saturating_mul(2) {
+            drop(gate);
+            shared.release(GIVEN_UP);
+            return Err(setting.stall_limit);
+        }
+        gate = wait(shared, gate, ATTENTION);
+    }
+    Ok(())
+}
+
+fn wait<'a>(
+    shared: &Shared,
+    gate: std::sync::MutexGuard<'a, Gate>,
+    time: Duration,
+) -> std::sync::MutexGuard<'a, Gate> {
+    shared.changed.wait_timeout(gate, time).unwrap_or_else(PoisonError::into_inner).0
+}
