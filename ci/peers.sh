@@ -2,5 +2,5 @@
 # The C and C++ peers: built against Debian's packages, through the same tests as every lock.
 source "$(dirname "$0")/common.sh"
 need_packages g++ pkg-config libabsl-dev libnsync-dev libtbb-dev libck-dev
-cargo test --locked -p ondeck-zoo --features peers-cpp --lib --test peers
+cargo test --locked -p ondeck-zoo --features peers-cpp --lib --test peers --test conformance
 cargo clippy --locked -p ondeck-zoo --features peers-cpp --all-targets -- -D warnings

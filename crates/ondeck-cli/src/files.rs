@@ -49,9 +49,8 @@ impl Prepared {
         let mut files: Vec<File> = Vec::new();
         for (format, name) in wanted {
             let Some(name) = name else { continue };
-            let target = Target::find(name).map_err(|problem| {
-                Usage(format!("cannot write {}: {problem}", name.display()))
-            })?;
+            let target = Target::find(name)
+                .map_err(|problem| Usage(format!("cannot write {}: {problem}", name.display())))?;
             if let Some(other) = files.iter().find(|file| file.target.place() == target.place()) {
                 let (one, other) = (name.display(), other.name.display());
                 return Err(Usage(format!(

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::target::TEMPORARY;
 use crate::{Usage, output};
 
 /// Whether the user pressed Ctrl-C, or the process was told to end. A second time ends the process
@@ -17,6 +18,7 @@ impl Interrupt {
         let seen = Arc::clone(&flag);
         ctrlc::set_handler(move || {
             if seen.swap(true, Ordering::Relaxed) {
+                let _none_is_left = TEMPORARY.lock();
                 std::process::exit(ENDED_BY_INTERRUPT);
             }
             output::say("\nending after this round; Ctrl-C again to stop at once");

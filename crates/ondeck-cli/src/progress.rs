@@ -71,7 +71,7 @@ impl Progress {
 /// over, and the time goes next.
 fn line(columns: usize, share: f64, left: f64, what: &str) -> String {
     /// As wide as most of what runs, so that the bar seldom moves.
-    const WHAT: usize = 41;
+    const WHAT: usize = 43;
     /// Fewer columns are no bar.
     const SHORTEST: usize = 6;
     const LONGEST: usize = 24;

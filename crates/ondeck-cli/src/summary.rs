@@ -46,10 +46,10 @@ pub(crate) fn of_bench(report: &Report) -> String {
 
 /// A lock that failed, and where its threads were.
 pub(crate) fn describe(failure: &Failure) -> String {
-    let mut text = format!(
-        "{}: {} in workload {} with {} threads: {}",
-        failure.kind, failure.lock, failure.workload, failure.threads, failure.message
-    );
+    let Failure { kind, lock, workload, threads, message, .. } = failure;
+    let s = if *threads == 1 { "" } else { "s" };
+    let mut text =
+        format!("{kind}: {lock} in workload {workload} with {threads} thread{s}: {message}");
     for state in &failure.thread_states {
         text.push_str("\n  ");
         text.push_str(state);

@@ -6,8 +6,12 @@ use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use tempfile::NamedTempFile;
+
+/// Held while a temporary file exists: whoever ends the process waits for it, for a moment.
+pub(crate) static TEMPORARY: Mutex<()> = Mutex::new(());
 
 /// A place that a report can be written to. Nothing is changed there until [`Target::write`].
 pub(crate) struct Target {
@@ -55,8 +59,11 @@ impl Target {
         };
         // The temporary file goes at once: one that waited for the end of the measurements would
         // be left behind by a run that is killed.
-        let way = match (temporary(&place, 0o600), existing) {
-            (Ok(_), _) => Way::Rename,
+        let held = TEMPORARY.lock();
+        let probed = temporary(&place, 0o600).map(drop);
+        drop(held);
+        let way = match (probed, existing) {
+            (Ok(()), _) => Way::Rename,
             (Err(_), Some(file)) => Way::InPlace(file),
             (Err(error), None) => return Err(format!("{error}; {ASK_ANOTHER}")),
         };
@@ -88,6 +95,7 @@ fn replace(place: &Path, text: &str) -> io::Result<()> {
     const PERMISSIONS: u32 = 0o777;
     let older = fs::metadata(place).ok();
     let mode = older.as_ref().map_or(NEW, |older| older.permissions().mode() & PERMISSIONS);
+    let _held = TEMPORARY.lock();
     let mut file = temporary(place, mode)?;
     file.write_all(text.as_bytes())?;
     if let Some(older) = older {

@@ -1,46 +1,22 @@
 //! The command as its users meet it: results, mistakes, refusals, interruptions.
 
-use std::io::Read;
+#[path = "command/files.rs"]
+mod files;
+#[path = "command/signals.rs"]
+mod signals;
+#[path = "command/support.rs"]
+mod support;
+
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
-use std::process::{Command, Output, Stdio};
-use std::time::Duration;
 
 use ondeck::platform::Linux;
 
-fn ondeck(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ondeck"));
-    command.args(arguments);
-    command
-}
-
-fn run(arguments: &[&str]) -> Output {
-    ondeck(arguments).output().expect("the command starts")
-}
-
-fn stdout(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).expect("UTF-8")
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).expect("UTF-8")
-}
-
-/// A bench of two locks that takes about a second.
-const SMALL: [&str; 4] = ["bench", "--quick", "--locks", "std,spinlock"];
-
-fn small(more: &[&str]) -> Output {
-    run(&[&SMALL, more].concat())
-}
-
-fn parsed(path: &Path) -> serde_json::Value {
-    serde_json::from_str(&std::fs::read_to_string(path).expect("the file exists")).expect("JSON")
-}
+use support::{parsed, run, small, stderr, stdout, with_costs};
 
 #[test]
 fn a_bench_prints_tables_that_fit_80_columns_and_a_verdict() {
     let output = small(&[]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(output.status.code(), Some(with_costs()), "{}", stderr(&output));
     let text = stdout(&output);
     for heading in [
         "uncontended:",
@@ -53,8 +29,7 @@ fn a_bench_prints_tables_that_fit_80_columns_and_a_verdict() {
     ] {
         assert!(text.contains(heading), "{heading} is missing in\n{text}");
     }
-    let tables = text.split("\nverdict").next().expect("text before the verdict");
-    for line in tables.lines() {
+    for line in text.lines() {
         assert!(line.chars().count() <= 80, "{} columns: {line}", line.chars().count());
     }
     assert!(!text.contains('\u{1b}'), "escape sequences outside of a terminal");
@@ -73,7 +48,7 @@ fn the_three_reports_agree_and_match_their_schema() {
         "--html",
         html.to_str().expect("UTF-8"),
     ]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(output.status.code(), Some(with_costs()), "{}", stderr(&output));
 
     let report = parsed(&json);
     let schema = serde_json::from_str(&stdout(&run(&["schema"]))).expect("the schema is JSON");
@@ -112,6 +87,9 @@ fn mistakes_name_the_value_and_the_fix_and_measure_nothing() {
     for (arguments, words) in [
         (&["bench", "--locks", "parkinglot"][..], &["`parkinglot`", "`parking_lot`"][..]),
         (&["bench", "--workloads", "waitt"], &["`waitt`", "`wait`"]),
+        (&["bench", "--workloads", "cost"], &["`cost`", "`costs`"]),
+        (&["bench", "--locks", "std,"], &["empty name", "comma"]),
+        (&["bench", "--pin", "3-1"], &["'3-1'", "0-3"]),
         (&["bench", "--threads", "0"], &["'0'", "1 to 4096"]),
         (&["bench", "--threads", "1,99999"], &["'99999'", "1 to 4096"]),
         (&["bench", "--threads", "two"], &["'two'", "whole number"]),
@@ -139,33 +117,6 @@ fn mistakes_name_the_value_and_the_fix_and_measure_nothing() {
 }
 
 #[test]
-fn an_output_that_cannot_be_written_is_found_before_measuring() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let missing = folder.path().join("no/such/folder/r.json");
-    let taken = folder.path().join("taken");
-    std::fs::create_dir(&taken).expect("a folder");
-    for path in [&missing, &taken] {
-        let path = path.to_str().expect("UTF-8");
-        let output = small(&["--json", path]);
-        assert_eq!(output.status.code(), Some(2));
-        assert!(stderr(&output).contains(path), "{}", stderr(&output));
-        assert!(stdout(&output).is_empty(), "it measured first");
-    }
-    let same = folder.path().join("r");
-    let same = same.to_str().expect("UTF-8");
-    let output = small(&["--json", same, "--csv", same]);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(!Path::new(same).exists());
-}
-
-#[test]
-fn a_device_is_written_to_and_not_replaced() {
-    let output = small(&["--workloads", "uncontended", "--json", "/dev/null"]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    assert!(!std::fs::metadata("/dev/null").expect("the device").is_file());
-}
-
-#[test]
 fn a_cpu_that_is_refused_is_reported_and_the_rest_is_measured() {
     let output = small(&["--workloads", "uncontended", "--pin", "7999"]);
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
@@ -190,38 +141,6 @@ fn one_cpu_is_enough_and_said_to_be_one() {
     assert!(stderr(&output).contains("one CPU"), "{}", stderr(&output));
     assert!(stdout(&output).contains("refused"), "{}", stdout(&output));
     assert_eq!(output.status.code(), Some(1));
-}
-
-#[test]
-fn ctrl_c_keeps_what_was_measured_and_marks_it() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let json = folder.path().join("r.json");
-    let mut child =
-        ondeck(&["bench", "--locks", "std", "--workloads", "throughput", "--threads", "2"])
-            .args([
-                "--duration",
-                "50ms",
-                "--rounds",
-                "100000",
-                "--json",
-                json.to_str().expect("UTF-8"),
-            ])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the command starts");
-    std::thread::sleep(Duration::from_millis(1_500));
-    let pid = nix::unistd::Pid::from_raw(child.id().cast_signed());
-    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).expect("the child lives");
-    let status = child.wait().expect("the child ends");
-    let mut text = String::new();
-    child.stdout.take().expect("a pipe").read_to_string(&mut text).expect("UTF-8");
-    assert_eq!(status.code(), Some(1), "{text}");
-    assert!(text.contains("interrupted"), "{text}");
-    let report = parsed(&json);
-    assert_eq!(report["partial"], true);
-    assert_eq!(report["series"][0]["partial"], true);
-    assert!(report["series"][0]["metrics"][0]["n"].as_u64() >= Some(1));
 }
 
 #[test]

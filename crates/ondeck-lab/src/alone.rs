@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags, poll};
+use nix::sys::signal::Signal;
 
 use crate::freeze;
 use crate::workload::{Subject, uncontended::Pairs};
@@ -59,7 +60,8 @@ pub fn measure(
     limit: Duration,
     cancel: &AtomicBool,
 ) -> Result<Pairs, AloneError> {
-    let mut child = Command::new(&helper.program)
+    let mut command = Command::new(&helper.program);
+    command
         .args(&helper.arguments)
         .arg(lock)
         .arg(round.as_nanos().to_string())
@@ -67,18 +69,22 @@ pub fn measure(
         .stdout(Stdio::piped())
         .stderr(Stdio::inherit())
         // A Ctrl-C is for this process, which then decides what becomes of the child.
-        .process_group(0)
-        .spawn()?;
+        .process_group(0);
+    // SAFETY: between fork and exec the closure makes one system call and nothing else.
+    unsafe {
+        // Without this process nobody would end a child whose lock is stuck.
+        command.pre_exec(|| nix::sys::prctl::set_pdeathsig(Signal::SIGKILL).map_err(Into::into));
+    }
+    let mut child = command.spawn()?;
     let answer =
         child.stdout.take().map_or(Ok(None), |output| read_line(output, round + limit, cancel));
     let given_up = match &answer {
-        Ok(Some(_)) => None,
         Ok(None) if cancel.load(Ordering::Relaxed) => Some(AloneError::Cancelled),
         Ok(None) => {
             let kernel_id = child.id().cast_signed();
             Some(AloneError::Stuck { limit, state: freeze::describe(Some(child.id()), kernel_id) })
         }
-        Err(_) => None,
+        Ok(Some(_)) | Err(_) => None,
     };
     if given_up.is_some() {
         // It may have ended meanwhile, and then there is nothing to kill.

@@ -186,11 +186,7 @@ fn tidy(kind: &'static str, word: &str) -> Result<String, Unknown> {
     if word.is_empty() { Err(Unknown::Empty { kind }) } else { Ok(word) }
 }
 
-fn unknown<'a>(
-    kind: &'static str,
-    word: String,
-    names: impl Iterator<Item = &'a str>,
-) -> Unknown {
+fn unknown<'a>(kind: &'static str, word: String, names: impl Iterator<Item = &'a str>) -> Unknown {
     let nearest = nearest(&word, names);
     Unknown::Name { kind, word, nearest }
 }

@@ -92,7 +92,8 @@ fn judgement(rows: &[Row<'_>]) -> Option<String> {
     };
     let factor = (worst.1.median / best.1.median).max(best.1.median / worst.1.median);
     Some(if factor >= WORTH_SAYING {
-        format!("{leaders}; {} is {factor:.1} times behind", worst.0.lock)
+        let times = if factor < 1_000.0 { format!("{factor:.1}") } else { "over 1,000".to_owned() };
+        format!("{leaders}; {} is {times} times behind", worst.0.lock)
     } else {
         leaders
     })

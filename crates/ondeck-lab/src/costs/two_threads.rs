@@ -23,8 +23,10 @@ fn first() -> usize {
 /// A usable CPU on another core than the first's, or any other where there is none.
 fn second() -> Result<usize, String> {
     let siblings = |cpu| {
-        fs::read_to_string(format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list"))
-            .ok()
+        fs::read_to_string(format!(
+            "/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list"
+        ))
+        .ok()
     };
     let usable = Linux::affinity();
     let Some((first, others)) = usable.split_first() else { return Err(ONE_CPU.to_owned()) };

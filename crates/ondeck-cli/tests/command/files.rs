@@ -1,0 +1,141 @@
+//! Where reports go, and what happens when they cannot.
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Stdio;
+
+use crate::support::{LEAST, ondeck, parsed, small, stderr, stdout};
+
+#[test]
+fn an_output_that_cannot_be_written_is_found_before_measuring() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let missing = folder.path().join("no/such/folder/r.json");
+    let taken = folder.path().join("taken");
+    fs::create_dir(&taken).expect("a folder");
+    for path in [&missing, &taken] {
+        let path = path.to_str().expect("UTF-8");
+        let output = small(&["--json", path]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(stderr(&output).contains(path), "{}", stderr(&output));
+        assert!(stdout(&output).is_empty(), "it measured first");
+    }
+    let same = folder.path().join("r");
+    let same = same.to_str().expect("UTF-8");
+    let output = small(&["--json", same, "--csv", same]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(!Path::new(same).exists());
+}
+
+#[test]
+fn a_device_is_written_to_and_not_replaced() {
+    let output = small(&["--workloads", "uncontended", "--json", "/dev/null"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(!fs::metadata("/dev/null").expect("the device").is_file());
+}
+
+#[test]
+fn a_link_stays_a_link_and_what_it_leads_to_is_replaced() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (link, end) = (folder.path().join("link"), folder.path().join("end.json"));
+    fs::write(&end, "older").expect("a file");
+    symlink("end.json", &link).expect("a link");
+    let output = ondeck(&LEAST).arg("--json").arg(&link).output().expect("the command starts");
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(link.is_symlink());
+    assert_eq!(parsed(&end)["schema"], 1);
+    assert_eq!(fs::read_dir(folder.path()).expect("the folder").count(), 2);
+}
+
+#[test]
+fn two_names_of_one_file_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    symlink("r", folder.path().join("link")).expect("a link");
+    for other in ["r", "./r", "link"] {
+        let output = ondeck(&LEAST)
+            .args(["--json", "r", "--csv", other])
+            .current_dir(folder.path())
+            .output()
+            .expect("the command starts");
+        assert_eq!(output.status.code(), Some(2), "{other}");
+        assert!(stderr(&output).contains("the same file"), "{}", stderr(&output));
+        assert!(!folder.path().join("r").exists());
+    }
+}
+
+#[test]
+fn the_reports_are_safe_when_standard_output_is_full() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let json = folder.path().join("r.json");
+    let full = || File::options().write(true).open("/dev/full").expect("the device");
+    let output = ondeck(&LEAST)
+        .arg("--json")
+        .arg(&json)
+        .stdout(full())
+        .stderr(Stdio::piped())
+        .output()
+        .expect("the command starts");
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(stderr(&output).contains("cannot write to standard output"), "{}", stderr(&output));
+    assert_eq!(parsed(&json)["partial"], false);
+
+    let output = ondeck(&LEAST)
+        .arg("--json")
+        .arg(&json)
+        .stdout(Stdio::piped())
+        .stderr(full())
+        .output()
+        .expect("the command starts");
+    assert_eq!(output.status.code(), Some(0), "{}", stdout(&output));
+}
+
+#[test]
+fn one_report_that_fails_does_not_take_the_others_along() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let csv = folder.path().join("r.csv");
+    let output = ondeck(&LEAST)
+        .args(["--json", "/dev/full", "--csv"])
+        .arg(&csv)
+        .output()
+        .expect("the command starts");
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(stderr(&output).contains("cannot write /dev/full"), "{}", stderr(&output));
+    assert!(stdout(&output).contains("harness:"));
+    assert!(fs::read_to_string(&csv).expect("the file").starts_with("workload,"));
+}
+
+#[test]
+fn a_report_on_standard_output_and_the_tables_do_not_overwrite_each_other() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let all = folder.path().join("all");
+    let status = ondeck(&LEAST)
+        .args(["--json", "/dev/stdout"])
+        .stdout(File::create(&all).expect("a file"))
+        .stderr(Stdio::null())
+        .status()
+        .expect("the command starts");
+    assert_eq!(status.code(), Some(0));
+    let text = fs::read_to_string(&all).expect("the file");
+    let first = serde_json::Deserializer::from_str(&text).into_iter::<serde_json::Value>().next();
+    let report = first.expect("a report").expect("JSON");
+    assert_eq!(report["schema"], 1);
+    assert!(text.contains("harness:"), "{text}");
+}
+
+#[test]
+fn a_path_that_is_not_utf_8_is_a_path() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let json = folder.path().join(OsStr::from_bytes(b"r\xff.json"));
+    let output = ondeck(&LEAST).arg("--json").arg(&json).output().expect("the command starts");
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(parsed(&json)["schema"], 1);
+
+    let output = ondeck(&["bench", "--locks"])
+        .arg(OsStr::from_bytes(b"st\xff"))
+        .output()
+        .expect("the command starts");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(!stderr(&output).contains("panicked"), "{}", stderr(&output));
+}
