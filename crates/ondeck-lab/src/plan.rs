@@ -163,7 +163,7 @@ fn uncontended(request: &Request, workload: WorkloadInfo, subjects: &[Subject]) 
 fn timed(request: &Request, workload: WorkloadInfo, subjects: &[Subject]) -> Vec<Stage> {
     let (least, turns) = match request.extent {
         Extent::Quick => (Duration::from_millis(20), 2),
-        Extent::Suite => (Duration::from_millis(60), 3),
+        Extent::Suite => (Duration::from_millis(100), 3),
         Extent::Full => (Duration::from_secs(1), 11),
     };
     let works = request.work.map_or(SUITE_WORK.to_vec(), |work| vec![work]);

@@ -236,7 +236,8 @@ fn runs_table(series: &[&Series], colour: bool) -> String {
             .map_or(0.0, |run| run.samples.iter().sum::<f64>() / run.samples.len().max(1) as f64);
         let mut longest = one.metric("longest").map_or(Vec::new(), |metric| metric.samples.clone());
         longest.sort_by(|one, other| other.total_cmp(one));
-        let four: Vec<_> = longest.iter().take(4).map(|millis| time(millis * 1e6)).collect();
+        let runs = longest.len();
+        longest.truncate(4);
         let percentile = |wanted: f64| {
             one.distribution
                 .as_ref()
@@ -248,15 +249,19 @@ fn runs_table(series: &[&Series], colour: bool) -> String {
         table.add_row([
             marked(&one.lock, one.partial),
             format!("{}{}", if one.cut_runs > 0 { ">" } else { "" }, time(mean * 1e6)),
-            four.join(" "),
+            four_times(&longest),
             least,
             percentile(50.0),
             percentile(99.0),
             percentile(99.9),
-            longest.len().to_string(),
+            runs.to_string(),
         ]);
     }
     right_align(&mut table, &[1, 2, 3, 4, 5, 6, 7]);
+    // Eight columns fit a terminal only with a single space between them.
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 0));
+    }
     table.trim_fmt()
 }
 
@@ -314,7 +319,7 @@ fn right_align(table: &mut Table, columns: &[usize]) {
 fn significant(value: f64) -> String {
     match value.abs() {
         0.0 => "0".to_owned(),
-        below if below < 0.001 => format!("{value:.0e}"),
+        below if below < 0.001 => "<0.001".to_owned(),
         below if below < 1.0 => format!("{value:.3}"),
         below if below < 10.0 => format!("{value:.2}"),
         below if below < 100.0 => format!("{value:.1}"),
@@ -322,14 +327,33 @@ fn significant(value: f64) -> String {
     }
 }
 
-/// A time in nanoseconds with the unit that leaves it at most three digits before the point.
-pub(crate) fn time(nanos: f64) -> String {
-    let (scale, unit) = match nanos.abs() {
+/// Descending milliseconds, at least one, in the unit of the greatest: `44 40 9.9 0.32ms`.
+fn four_times(millis: &[f64]) -> String {
+    let (scale, unit) = unit_of(millis.first().copied().unwrap_or(0.0) * 1e6);
+    let numbers: Vec<_> = millis
+        .iter()
+        .map(|millis| match millis * 1e6 / scale {
+            value if value < 0.95 => format!("{value:.2}"),
+            value if value < 9.95 => format!("{value:.1}"),
+            value => format!("{value:.0}"),
+        })
+        .collect();
+    format!("{}{unit}", numbers.join(" "))
+}
+
+/// The unit that leaves a time of `nanos` at most three digits before the point, and its length.
+fn unit_of(nanos: f64) -> (f64, &'static str) {
+    match nanos.abs() {
         below if below < 999.5 => (1.0, "ns"),
         below if below < 999.5e3 => (1e3, "µs"),
         below if below < 999.5e6 => (1e6, "ms"),
         _ => (1e9, "s"),
-    };
+    }
+}
+
+/// A time in nanoseconds with the unit that leaves it at most three digits before the point.
+pub(crate) fn time(nanos: f64) -> String {
+    let (scale, unit) = unit_of(nanos);
     let value = nanos / scale;
     let digits = match value.abs() {
         below if below < 9.95 && unit != "ns" => 1,
@@ -356,6 +380,12 @@ mod tests {
         ] {
             assert_eq!(time(nanos), shown);
         }
+    }
+
+    #[test]
+    fn four_times_share_a_unit() {
+        assert_eq!(four_times(&[44.4, 40.0, 9.9, 0.32]), "44 40 9.9 0.32ms");
+        assert_eq!(four_times(&[0.093, 0.088, 0.0001]), "93 88 0.10µs");
     }
 
     #[test]
