@@ -30,6 +30,7 @@
 
 mod info;
 mod mutex;
+mod parker;
 mod raw;
 
 pub mod locks;

@@ -62,6 +62,7 @@ use std::ptr;
 
 use ondeck::platform::{AtomicInt, AtomicPointer, Ordering, Platform};
 
+use crate::parker::Parker;
 use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
 
 const LOCKED: usize = 1;
@@ -89,8 +90,7 @@ pub struct GoSpinbit<P: Platform> {
 pub struct Node<P: Platform> {
     /// The next older sleeper.
     next: P::AtomicPtr<Node<P>>,
-    /// 0 while the thread must sleep.
-    woken: P::AtomicU32,
+    parker: Parker<P>,
     /// How many releases of this thread had to look for sleepers; only its thread counts.
     slow_releases: Cell<u32>,
 }
@@ -100,7 +100,7 @@ impl<P: Platform> Default for Node<P> {
         const { assert!(align_of::<Self>() > FLAGS, "the flags need the address's low bits") };
         Self {
             next: AtomicPointer::new(ptr::null_mut()),
-            woken: AtomicInt::new(0),
+            parker: Parker::default(),
             slow_releases: Cell::new(0),
         }
     }
@@ -112,22 +112,13 @@ impl<P: Platform> Node<P> {
         ptr::with_exposed_provenance_mut(word & !FLAGS)
     }
 
-    fn sleep(&self) {
-        while self.woken.load(Ordering::Acquire) == 0 {
-            // Every outcome means the same: look again.
-            let _ = P::futex_wait(&self.woken, 0, None);
-        }
-    }
-
     /// # Safety
     ///
     /// `node` was taken out of the stack by the caller and not woken since.
     unsafe fn wake(node: *mut Self) {
-        // SAFETY: its thread sleeps until the store, so the node is there until then.
-        let address = unsafe { &raw const (*node).woken };
-        // SAFETY: as above; after the store only the address is used.
-        unsafe { &*address }.store(1, Ordering::Release);
-        P::futex_wake(address, 1);
+        // SAFETY: its thread sleeps until it is woken, so the node is there; taking it out made this
+        // thread the only one to do that.
+        unsafe { Parker::unpark(&raw const (*node).parker) };
     }
 
     fn tail_wake_is_due(&self) -> bool {
@@ -180,7 +171,7 @@ impl<P: Platform> GoSpinbit<P> {
     fn push(&self, node: &Node<P>, word: usize, spinner: bool) -> bool {
         // Relaxed: nobody else knows the node yet; the exchange publishes both.
         node.next.store(Node::top(word), Ordering::Relaxed);
-        node.woken.store(0, Ordering::Relaxed);
+        node.parker.prepare();
         let kept = if spinner { word & FLAGS & !SPINNING } else { word & FLAGS };
         let next = ptr::from_ref(node).expose_provenance() | kept | SLEEPING;
         self.word.compare_exchange(word, next, Ordering::Release, Ordering::Relaxed).is_ok()
@@ -220,7 +211,7 @@ impl<P: Platform> GoSpinbit<P> {
                     P::yield_now();
                 } else if self.push(node, word, spinner) {
                     spinner = false;
-                    node.sleep();
+                    node.parker.park();
                     // It waited at the end of the stack: the others came later and went first.
                     was_oldest = node.next.load(Ordering::Relaxed).is_null();
                     turn = 0;

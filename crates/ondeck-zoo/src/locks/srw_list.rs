@@ -52,6 +52,7 @@ use std::ptr;
 
 use ondeck::platform::{AtomicInt, AtomicPointer, Ordering, Platform};
 
+use crate::parker::Parker;
 use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
 
 const LOCKED: usize = 1;
@@ -72,8 +73,7 @@ pub struct Node<P: Platform> {
     newer: P::AtomicPtr<Node<P>>,
     /// The oldest node of the list, if it was known when this node was the newest.
     oldest: P::AtomicPtr<Node<P>>,
-    /// 0 while the thread must sleep.
-    woken: P::AtomicU32,
+    parker: Parker<P>,
 }
 
 impl<P: Platform> Default for Node<P> {
@@ -83,7 +83,7 @@ impl<P: Platform> Default for Node<P> {
             older: AtomicPointer::new(ptr::null_mut()),
             newer: AtomicPointer::new(ptr::null_mut()),
             oldest: AtomicPointer::new(ptr::null_mut()),
-            woken: AtomicInt::new(0),
+            parker: Parker::default(),
         }
     }
 }
@@ -94,22 +94,13 @@ impl<P: Platform> Node<P> {
         ptr::with_exposed_provenance_mut(word & !FLAGS)
     }
 
-    fn sleep(&self) {
-        while self.woken.load(Ordering::Acquire) == 0 {
-            // Every outcome means the same: look again.
-            let _ = P::futex_wait(&self.woken, 0, None);
-        }
-    }
-
     /// # Safety
     ///
     /// `node` was taken out of the list by the caller and not woken since.
     unsafe fn wake(node: *mut Self) {
-        // SAFETY: its thread sleeps until the store, so the node is there until then.
-        let address = unsafe { &raw const (*node).woken };
-        // SAFETY: as above; after the store only the address is used.
-        unsafe { &*address }.store(1, Ordering::Release);
-        P::futex_wake(address, 1);
+        // SAFETY: its thread sleeps until it is woken, so the node is there; taking it out made this
+        // thread the only one to do that.
+        unsafe { Parker::unpark(&raw const (*node).parker) };
     }
 
     /// The oldest node of the list; links `newer` on the way to it.
@@ -146,7 +137,7 @@ impl<P: Platform> SrwList<P> {
         node.older.store(older, Ordering::Relaxed);
         node.newer.store(ptr::null_mut(), Ordering::Relaxed);
         node.oldest.store(if older.is_null() { own } else { ptr::null_mut() }, Ordering::Relaxed);
-        node.woken.store(0, Ordering::Relaxed);
+        node.parker.prepare();
         let next = own.expose_provenance() | (word & FLAGS);
         self.word.compare_exchange(word, next, Ordering::Release, Ordering::Relaxed).is_ok()
     }
@@ -164,7 +155,7 @@ impl<P: Platform> SrwList<P> {
                     return;
                 }
             } else if self.push(node, word) {
-                node.sleep();
+                node.parker.park();
             }
         }
     }

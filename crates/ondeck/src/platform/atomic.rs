@@ -1,6 +1,7 @@
 //! Atomic integers and pointers as traits, so that a lock can run on a machine whose memory
 //! accesses are events: a model checker's or a simulator's.
 
+use core::fmt;
 use core::sync::atomic;
 
 use super::Ordering;
@@ -9,7 +10,7 @@ use super::Ordering;
 ///
 /// On [`Linux`](super::Linux) each method is the instruction of the same name and nothing else.
 /// Orderings that the operation does not allow (a `Release` load) panic, as in `core`.
-pub trait AtomicInt: Send + Sync + 'static {
+pub trait AtomicInt: fmt::Debug + Send + Sync + 'static {
     /// The plain integer inside.
     type Value: Copy + Eq;
 

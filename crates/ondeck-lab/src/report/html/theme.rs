@@ -124,7 +124,7 @@ impl Palette {
     /// peers, then the rest, each in the order of their mean rank.
     pub fn new(report: &Report) -> Self {
         let ranks = mean_ranks(report);
-        let rank = |name: &String| ranks.get(name).copied().unwrap_or(1.0);
+        let rank = |name: &String| ranks.get(name).copied().unwrap_or(2.0);
         let origin = |name: &String| {
             report.locks.iter().find(|row| row.name == *name).map(|row| &*row.origin)
         };
@@ -171,12 +171,14 @@ pub fn is_own(lock: &str) -> bool {
     lock.starts_with("ondeck")
 }
 
-/// For each lock the mean of its relative ranks (0 is best) over everything it took part in.
+/// For each lock the mean of its relative ranks (0 is best) over everything it took part in, and up
+/// to 1 more for what it did not: a colour is for a lock that is in most figures.
 fn mean_ranks(report: &Report) -> BTreeMap<String, f64> {
     let mut sums: BTreeMap<String, (f64, f64)> = BTreeMap::new();
     let groups = data::grouped(&report.series, |series| {
         (series.workload.clone(), series.params_word(), series.threads)
     });
+    let all = groups.len() as f64;
     for (_, group) in groups {
         let mut scores: Vec<(&str, f64)> = group
             .iter()
@@ -194,7 +196,7 @@ fn mean_ranks(report: &Report) -> BTreeMap<String, f64> {
             sum.1 += 1.0;
         }
     }
-    sums.into_iter().map(|(lock, (sum, count))| (lock, sum / count)).collect()
+    sums.into_iter().map(|(lock, (sum, count))| (lock, sum / count + 1.0 - count / all)).collect()
 }
 
 #[cfg(test)]
