@@ -8,6 +8,9 @@ use ondeck_lab::verdict;
 
 use crate::output;
 
+/// As wide as the tables.
+const COLUMNS: usize = 80;
+
 /// The last line of a run that was not let to its end.
 pub(crate) const INTERRUPTED: &str =
     "interrupted: what is marked * or missing was not measured to its end\n";
@@ -59,8 +62,17 @@ pub(crate) fn describe(failure: &Failure) -> String {
 
 pub(crate) fn print_warnings(warnings: &[Warning]) {
     for warning in warnings {
-        output::say(format_args!("warning: {}\n         {}", warning.message, warning.fix));
+        let message = filled("warning: ", &warning.message);
+        output::say(format_args!("{message}\n{}", filled("", &warning.fix)));
     }
+}
+
+/// A part of a warning, its lines one below the other behind the word that begins it.
+fn filled(first: &str, text: &str) -> String {
+    const REST: &str = "         ";
+    let first = if first.is_empty() { REST } else { first };
+    let options = textwrap::Options::new(COLUMNS).initial_indent(first).subsequent_indent(REST);
+    textwrap::fill(text, options)
 }
 
 fn machine(report: &Report) -> String {
@@ -77,8 +89,6 @@ fn machine(report: &Report) -> String {
 }
 
 fn indented(text: &str) -> String {
-    /// As wide as the tables.
-    const COLUMNS: usize = 80;
     let options = textwrap::Options::new(COLUMNS).initial_indent("  ").subsequent_indent("  ");
     textwrap::fill(text, options)
 }

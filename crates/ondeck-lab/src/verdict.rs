@@ -91,7 +91,7 @@ fn judgement(rows: &[Row<'_>]) -> Option<String> {
         more => format!("{leader}, not told apart from {more} others"),
     };
     let factor = (worst.1.median / best.1.median).max(best.1.median / worst.1.median);
-    Some(if factor >= WORTH_SAYING {
+    Some(if factor >= WORTH_SAYING && !overlap(best.1, worst.1) {
         let times = if factor < 1_000.0 { format!("{factor:.1}") } else { "over 1,000".to_owned() };
         format!("{leaders}; {} is {times} times behind", worst.0.lock)
     } else {
