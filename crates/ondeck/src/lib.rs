@@ -31,4 +31,7 @@
 
 #![no_std]
 
+pub mod mutex;
+pub mod parking;
 pub mod platform;
+pub mod spin;

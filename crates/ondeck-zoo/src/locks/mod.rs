@@ -18,6 +18,7 @@ macro_rules! portable_locks {
 }
 
 portable_locks! {
+    ondeck_mutex::OndeckMutex,
     terrible_spinlock::TerribleSpinlock,
     spinlock_amd::SpinlockAmd,
     spinlock::Spinlock,

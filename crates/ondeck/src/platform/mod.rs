@@ -24,6 +24,9 @@ mod atomic;
 mod linux;
 mod time;
 
+use crate::parking::Bucket;
+use crate::spin::Polling;
+
 pub use atomic::{AtomicInt, AtomicPointer};
 pub use core::sync::atomic::Ordering;
 pub use linux::{AffinityError, Linux};
@@ -166,6 +169,40 @@ pub trait Platform: Sized + Send + Sync + 'static {
         to: *const Self::AtomicU32,
         move_: u32,
     ) -> Option<usize>;
+
+    /// `nanos` nanoseconds in [`ticks`](Self::ticks), for a lock's own short times.
+    fn ticks_in(nanos: u32) -> usize;
+
+    /// The light fence of a pair whose heavy half is known to carry the cost: on Linux it only
+    /// keeps the compiler in order.
+    ///
+    /// For code that reads, right behind it, whether it was enough: see
+    /// [`may_relax`](Self::may_relax).
+    fn presumed_light_fence();
+
+    /// Whether code may begin to rely on [`presumed_light_fence`](Self::presumed_light_fence) in
+    /// one more place, at the price of a [`heavy_fence`](Self::heavy_fence) when it stops.
+    ///
+    /// Never true where heavy fences do not carry the cost. Elsewhere true at a limited rate, so
+    /// that a process cannot spend its time in heavy fences.
+    fn may_relax() -> bool;
+
+    /// Whether the process is known to have one thread only: memory shared between threads then
+    /// needs no atomic instructions.
+    #[inline(always)]
+    fn single_threaded() -> bool {
+        false
+    }
+
+    /// The byte of the parking table that says how much a release of the lock at `address` has to
+    /// do; see [`parking`](crate::parking).
+    fn attention(address: usize) -> &'static Self::AtomicU8;
+
+    /// The bucket of the parking table for the lock at `address`.
+    fn bucket(address: usize) -> &'static Bucket<Self>;
+
+    /// How a waiter polls before it sleeps.
+    fn polling() -> Polling;
 
     /// How many CPUs this process may run on, at least 1: the affinity mask of its first thread.
     ///

@@ -15,9 +15,9 @@
 //! call and its return; a thread that does not run has had one when it was switched out
 //! (membarrier(2), "MEMBARRIER_CMD_PRIVATE_EXPEDITED").
 
-use core::sync::atomic::{AtomicU8, Ordering, compiler_fence, fence};
+use core::sync::atomic::{AtomicU8, AtomicUsize, Ordering, compiler_fence, fence};
 
-use super::{die, errno};
+use super::{die, errno, ticks};
 
 const UNCHOSEN: u8 = 0;
 const ASYMMETRIC: u8 = 1;
@@ -68,6 +68,26 @@ pub(super) fn choose() -> bool {
         }
         state => state == ASYMMETRIC,
     }
+}
+
+/// The time between two permissions to rely on heavy fences, in nanoseconds. Each costs two heavy
+/// fences at most: 2 to 12 µs of the caller and up to 5 of every running sibling, each.
+const RELAX_INTERVAL_NANOS: u32 = 50_000;
+
+/// See [`Platform::may_relax`](crate::platform::Platform::may_relax).
+pub(super) fn may_relax() -> bool {
+    /// When the last permission was given, in ticks. Relaxed: a permission more, for two threads
+    /// that ask at the same time, is no harm.
+    static GIVEN: AtomicUsize = AtomicUsize::new(0);
+    if !choose() {
+        return false;
+    }
+    let now = ticks::read() as usize;
+    if now.wrapping_sub(GIVEN.load(Ordering::Relaxed)) < ticks::in_nanos(RELAX_INTERVAL_NANOS) {
+        return false;
+    }
+    GIVEN.store(now, Ordering::Relaxed);
+    true
 }
 
 fn membarrier(command: libc::c_int) -> libc::c_long {

@@ -6,11 +6,16 @@
 mod cpus;
 mod fence;
 mod futex;
+mod single;
+mod table;
 mod ticks;
 
 pub use cpus::AffinityError;
 
 use core::sync::atomic;
+
+use crate::parking::Bucket;
+use crate::spin::Polling;
 
 use super::{FutexWait, Ordering, Platform, Timestamp};
 
@@ -83,6 +88,39 @@ impl Platform for Linux {
         move_: u32,
     ) -> Option<usize> {
         futex::requeue(from, expected, wake, to, move_)
+    }
+
+    #[inline]
+    fn ticks_in(nanos: u32) -> usize {
+        ticks::in_nanos(nanos)
+    }
+
+    #[inline(always)]
+    fn presumed_light_fence() {
+        atomic::compiler_fence(Ordering::SeqCst);
+    }
+
+    fn may_relax() -> bool {
+        fence::may_relax()
+    }
+
+    #[inline(always)]
+    fn single_threaded() -> bool {
+        single::threaded()
+    }
+
+    #[inline(always)]
+    fn attention(address: usize) -> &'static atomic::AtomicU8 {
+        table::attention(address)
+    }
+
+    #[inline]
+    fn bucket(address: usize) -> &'static Bucket<Self> {
+        table::bucket(address)
+    }
+
+    fn polling() -> Polling {
+        Polling::current()
     }
 
     fn cpus() -> usize {

@@ -6,7 +6,7 @@
 //! nanoseconds.
 
 use core::mem::MaybeUninit;
-use core::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 
 use super::die;
 use crate::platform::Timestamp;
@@ -69,14 +69,35 @@ pub(super) fn per_second() -> u64 {
     }
 }
 
+/// Ticks in 1,024 nanoseconds, or 0 while nobody has asked.
+static PER_1024_NANOS: AtomicUsize = AtomicUsize::new(0);
+
+#[inline]
+pub(super) fn in_nanos(nanos: u32) -> usize {
+    let scale = match PER_1024_NANOS.load(Ordering::Relaxed) {
+        0 => scale(),
+        scale => scale,
+    };
+    // 64 bits: 2^32 nanoseconds of a counter of 2^32 ticks in 1,024 of them still fit.
+    ((u64::from(nanos) * scale as u64) >> 10) as usize
+}
+
+#[cold]
+fn scale() -> usize {
+    let scale = ((per_second() << 10) / NANOS_PER_SECOND).max(1) as usize;
+    PER_1024_NANOS.store(scale, Ordering::Relaxed);
+    scale
+}
+
 #[cfg(target_arch = "x86_64")]
 mod hardware {
     use core::arch::x86_64::{__cpuid, _rdtsc};
 
     use super::{NANOS_PER_SECOND, monotonic};
 
-    /// Long enough that the 20 ns or so that reading the clocks may be off are 0.002 %.
-    const CALIBRATION_NANOS: u64 = 1_000_000;
+    /// Long enough that the 20 ns or so that reading the clocks may be off are 0.01 %; short, because
+    /// the first thread that waits for a lock may be the one who waits for this.
+    const CALIBRATION_NANOS: u64 = 200_000;
 
     #[inline(always)]
     pub(super) fn read() -> u64 {

@@ -1,0 +1,55 @@
+//! This project's own mutex, as one of the zoo.
+//!
+//! Source: `ondeck::mutex`, where its protocol is drawn and argued.
+//!
+//! Teaches: the cost of a sleeping lock can sit on the side that sleeps: its uncontended pair is a
+//! spinlock's.
+
+use ondeck::mutex::RawMutex;
+use ondeck::platform::Platform;
+
+use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
+
+/// The one-byte mutex of [`ondeck::mutex`].
+#[derive(Debug)]
+pub struct OndeckMutex<P: Platform>(RawMutex<P>);
+
+// SAFETY: `RawMutex` excludes; see its own argument.
+unsafe impl<P: Platform> RawLock<P> for OndeckMutex<P> {
+    const INFO: LockInfo = LockInfo {
+        name: "ondeck",
+        origin: Origin::Literature,
+        waiting: Waiting::SpinsThenSleeps,
+        fairness: Fairness::Bounded,
+        has_try_lock: true,
+        touches_after_release: false,
+        source: "this project, ondeck::mutex",
+        teaches: "The sleeper pays for the fence: an uncontended pair costs what a spinlock's does",
+    };
+
+    type Context = ();
+
+    fn new() -> Self {
+        Self(RawMutex::new())
+    }
+
+    #[inline]
+    unsafe fn lock(&self, (): &()) {
+        self.0.lock();
+    }
+
+    #[inline]
+    unsafe fn try_lock(&self, (): &()) -> bool {
+        self.0.try_lock()
+    }
+
+    #[inline]
+    unsafe fn unlock(&self, (): &()) {
+        // SAFETY: the caller holds the lock.
+        unsafe { self.0.unlock() };
+    }
+
+    fn is_idle(&mut self) -> bool {
+        !self.0.is_locked()
+    }
+}

@@ -1,0 +1,7 @@
+//! The flagship mutex.
+
+mod raw;
+mod release;
+mod wait;
+
+pub use raw::RawMutex;

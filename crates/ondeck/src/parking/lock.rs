@@ -1,0 +1,50 @@
+//! The lock of a bucket: held for some tens of nanoseconds, by threads that all want the same lock
+//! to make progress.
+//!
+//! Three states as in Drepper's "Futexes Are Tricky": 0 free, 1 held, 2 held and somebody may
+//! sleep. It spins a little first, because its sections are short, and it allocates nothing.
+
+use crate::platform::{AtomicInt, Ordering, Platform};
+
+const FREE: u32 = 0;
+const HELD: u32 = 1;
+const CONTENDED: u32 = 2;
+
+/// Looks before sleeping: some sections' worth of PAUSE on every machine measured.
+const LOOKS: u32 = 40;
+
+#[inline]
+pub(super) fn try_acquire<P: Platform>(word: &P::AtomicU32) -> bool {
+    word.compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed).is_ok()
+}
+
+#[inline]
+pub(super) fn acquire<P: Platform>(word: &P::AtomicU32) {
+    if !try_acquire::<P>(word) {
+        acquire_slow::<P>(word);
+    }
+}
+
+#[cold]
+fn acquire_slow<P: Platform>(word: &P::AtomicU32) {
+    if P::cpus() > 1 {
+        for _ in 0..P::spins(LOOKS) {
+            P::pause();
+            if word.load(Ordering::Relaxed) == FREE && try_acquire::<P>(word) {
+                return;
+            }
+        }
+    }
+    while word.swap(CONTENDED, Ordering::Acquire) != FREE {
+        // Every outcome means the same: try again.
+        let _ = P::futex_wait(word, CONTENDED, None);
+    }
+}
+
+#[inline]
+pub(super) fn release<P: Platform>(word: &P::AtomicU32) {
+    // A bucket is never freed, so its lock may be named after the release.
+    if word.swap(FREE, Ordering::Release) == CONTENDED {
+        P::futex_wake(word, 1);
+    }
+}

@@ -1,0 +1,74 @@
+//! One waiter: a node on its own stack, linked into its bucket while it sleeps.
+
+use core::ptr;
+
+use crate::platform::{AtomicInt, AtomicPointer, Ordering, Platform};
+
+/// Where a linked waiter is. The futex word that it sleeps on while it is `PARKED`.
+///
+/// ```text
+///              a release wakes it                     it acquires
+///  PARKED ────────────────────────► ON_DECK ─────────────────────────► (gone)
+///    │ ▲                               │
+///    │ └── it polled for too long ─────┘
+///    │
+///    └─────── it is handed the lock ──► OWNER ────────────────────────► (gone)
+/// ```
+///
+/// Written under the bucket's lock. Whoever takes a node out of the list stores the new status
+/// last: as soon as the waiter can see it, it may leave, and its stack be gone.
+pub(crate) mod status {
+    /// Linked, asleep or about to be.
+    pub(crate) const PARKED: u32 = 0;
+    /// Not linked: awake, and marked so in the bucket.
+    pub(crate) const ON_DECK: u32 = 1;
+    /// Not linked: what it waited for is its own.
+    pub(crate) const OWNER: u32 = 2;
+}
+
+/// A waiter.
+#[derive(Debug)]
+pub(crate) struct Node<P: Platform> {
+    /// What it waits for. Changes when it is moved from a condition variable to its mutex; under
+    /// the locks of both buckets.
+    address: P::AtomicUsize,
+    /// The byte of the mutex that a waiter of a condition variable needs next; null for others.
+    pub(crate) mutex: *const P::AtomicU8,
+    /// When it began to wait, in ticks.
+    pub(crate) since: P::AtomicUsize,
+    pub(super) status: P::AtomicU32,
+    /// Links of the bucket's list; relaxed, because the bucket's lock orders them.
+    pub(super) newer: P::AtomicPtr<Node<P>>,
+    pub(super) older: P::AtomicPtr<Node<P>>,
+}
+
+impl<P: Platform> Node<P> {
+    pub(crate) fn new(address: usize, mutex: *const P::AtomicU8, since: usize) -> Self {
+        Self {
+            address: AtomicInt::new(address),
+            mutex,
+            since: AtomicInt::new(since),
+            status: AtomicInt::new(status::PARKED),
+            newer: AtomicPointer::new(ptr::null_mut()),
+            older: AtomicPointer::new(ptr::null_mut()),
+        }
+    }
+
+    pub(crate) fn address(&self) -> usize {
+        self.address.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set_address(&self, address: usize) {
+        self.address.store(address, Ordering::Relaxed);
+    }
+
+    /// Acquire: an owner sees what the one who handed it the lock did before.
+    pub(crate) fn status(&self) -> u32 {
+        self.status.load(Ordering::Acquire)
+    }
+
+    /// The word that the waiter sleeps on.
+    pub(crate) fn word(&self) -> &P::AtomicU32 {
+        &self.status
+    }
+}
