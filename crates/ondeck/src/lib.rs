@@ -31,6 +31,7 @@
 
 #![no_std]
 
+pub mod condvar;
 pub mod mutex;
 pub mod parking;
 pub mod platform;

@@ -1,10 +1,13 @@
 //! The model checker as a platform: loom's atomics, and a futex built of its mutex and park.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
 use loom::sync::{Mutex, MutexGuard, atomic};
+use ondeck::parking::Bucket;
 use ondeck::platform::{AtomicInt, AtomicPointer, FutexWait, Ordering, Platform, Timestamp};
+use ondeck::spin::Polling;
 
 /// Runs locks inside `loom::model`.
 ///
@@ -131,6 +134,56 @@ loom::lazy_static! {
     static ref KERNEL: Mutex<Kernel> = Mutex::new(Kernel::default());
 }
 
+/// What a model can choose of the machine; see [`set`].
+#[derive(Clone, Copy, Debug)]
+pub struct Setting {
+    /// Buckets of the parking table, at most [`MOST_BUCKETS`]. With 1 every two addresses collide.
+    pub buckets: usize,
+    /// Whether every sleeper has waited for so long that it is handed its lock, or none.
+    pub overdue: bool,
+    /// Whether a waiter on deck polls, once, before it sleeps.
+    pub polls: bool,
+}
+
+/// As many as there are different objects in the largest model.
+pub const MOST_BUCKETS: usize = 2;
+
+thread_local! {
+    static SETTING: Cell<Setting> =
+        const { Cell::new(Setting { buckets: MOST_BUCKETS, overdue: false, polls: true }) };
+}
+
+/// Chooses the machine of the models that the calling test runs from now on.
+#[allow(dead_code, reason = "not every test that has this platform changes it")]
+pub fn set(setting: Setting) {
+    SETTING.set(setting);
+}
+
+struct Table {
+    /// The addresses seen so far: an address's bucket is its place here, because an execution is
+    /// repeated with other addresses.
+    addresses: std::sync::Mutex<Vec<usize>>,
+    attention: [AtomicU8; MOST_BUCKETS],
+    buckets: [Bucket<Loom>; MOST_BUCKETS],
+}
+
+loom::lazy_static! {
+    static ref TABLE: Table = Table {
+        addresses: std::sync::Mutex::default(),
+        attention: [AtomicU8::new(0), AtomicU8::new(0)],
+        buckets: [Bucket::new(), Bucket::new()],
+    };
+}
+
+fn place(address: usize) -> usize {
+    let mut addresses = TABLE.addresses.lock().expect("no panic while it is held");
+    let place = addresses.iter().position(|&other| other == address).unwrap_or_else(|| {
+        addresses.push(address);
+        addresses.len() - 1
+    });
+    place % SETTING.get().buckets
+}
+
 fn kernel() -> MutexGuard<'static, Kernel> {
     KERNEL.lock().expect("no panic while the kernel's mutex is held")
 }
@@ -254,6 +307,42 @@ impl Platform for Loom {
         let count = others.len();
         kernel.queues.entry(to.addr()).or_default().extend(others);
         Some(woken + count)
+    }
+
+    // Time does not pass: a duration is nothing, but for the patience of sleepers.
+    fn ticks_in(nanos: u32) -> usize {
+        usize::from(nanos >= 500_000 && !SETTING.get().overdue)
+    }
+
+    fn fences_are_asymmetric() -> bool {
+        true
+    }
+
+    // As `light_fence`: full.
+    fn presumed_light_fence() {
+        atomic::fence(Ordering::SeqCst);
+    }
+
+    fn may_relax() -> bool {
+        true
+    }
+
+    fn once_in(_count: u32) -> bool {
+        true
+    }
+
+    fn attention(address: usize) -> &'static AtomicU8 {
+        &TABLE.attention[place(address)]
+    }
+
+    fn bucket(address: usize) -> &'static Bucket<Self> {
+        &TABLE.buckets[place(address)]
+    }
+
+    fn polling() -> Polling {
+        let mut polling = Polling::default();
+        polling.budget = u32::from(SETTING.get().polls);
+        polling
     }
 
     fn cpus() -> usize {

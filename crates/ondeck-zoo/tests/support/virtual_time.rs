@@ -11,7 +11,9 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use corosensei::{Coroutine, CoroutineResult, Yielder};
+use ondeck::parking::Bucket;
 use ondeck::platform::{AtomicInt, AtomicPointer, FutexWait, Ordering, Platform, Timestamp};
+use ondeck::spin::Polling;
 
 /// Costs in virtual nanoseconds, of the order of a server's.
 const HIT: u64 = 1;
@@ -94,6 +96,8 @@ pub fn run(threads: usize, body: impl Fn(usize) + 'static) -> u64 {
         })
         .collect();
     let fresh = ThreadState { time: 0, waiting: Waiting::No, yielder: std::ptr::null() };
+    TABLE.set(Table::fresh());
+    CALLS.set(0);
     MACHINE.set(Machine { threads: vec![fresh; threads], ..Machine::default() });
     while let Some(next) = MACHINE.with_borrow_mut(Machine::next) {
         if let CoroutineResult::Return(()) = coroutines[next].resume(()) {
@@ -269,6 +273,25 @@ impl<T: 'static> AtomicPointer<T> for VirtualPtr<T> {
     }
 }
 
+/// The parking table, one bucket: every two locks collide.
+struct Table {
+    attention: VirtualInt<u8>,
+    bucket: Bucket<Virtual>,
+}
+
+impl Table {
+    /// Never freed, as the platform's functions promise; some tables of a hundred bytes in a test.
+    fn fresh() -> &'static Self {
+        Box::leak(Box::new(Self { attention: VirtualInt::new(0), bucket: Bucket::new() }))
+    }
+}
+
+thread_local! {
+    /// Made anew for each run, whose cache lines nobody has touched yet.
+    static TABLE: Cell<&'static Table> = Cell::new(Table::fresh());
+    static CALLS: Cell<u32> = const { Cell::new(0) };
+}
+
 impl Platform for Virtual {
     type AtomicU8 = VirtualInt<u8>;
     type AtomicU32 = VirtualInt<u32>;
@@ -363,6 +386,37 @@ impl Platform for Virtual {
             machine.sleepers.entry(to.addr()).or_default().extend(others);
             Some(woken + count)
         })
+    }
+
+    fn ticks_in(nanos: u32) -> usize {
+        nanos as usize
+    }
+
+    fn fences_are_asymmetric() -> bool {
+        true
+    }
+
+    fn presumed_light_fence() {}
+
+    fn may_relax() -> bool {
+        true
+    }
+
+    fn once_in(count: u32) -> bool {
+        CALLS.set(CALLS.get().wrapping_add(1));
+        CALLS.get() % count == 0
+    }
+
+    fn attention(_: usize) -> &'static VirtualInt<u8> {
+        &TABLE.get().attention
+    }
+
+    fn bucket(_: usize) -> &'static Bucket<Self> {
+        &TABLE.get().bucket
+    }
+
+    fn polling() -> Polling {
+        Polling::default()
     }
 
     fn cpus() -> usize {

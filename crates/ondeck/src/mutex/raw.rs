@@ -36,6 +36,11 @@ impl<P: Platform> RawMutex<P> {
         (&raw const self.owned).addr()
     }
 
+    /// The byte, for whoever finds this mutex through one of its waiters.
+    pub(crate) fn byte(&self) -> *const P::AtomicU8 {
+        &raw const self.owned
+    }
+
     /// Waits until the lock is this thread's.
     #[inline]
     pub fn lock(&self) {

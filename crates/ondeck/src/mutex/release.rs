@@ -1,16 +1,17 @@
 //! What a release does when the table's byte tells it to look around.
 
-use crate::parking::{Bucket, Guard, Node, attention, has_come, status};
+use crate::parking::{Bucket, Guard, Node, attention, has_come, relax, status};
 use crate::platform::{AtomicInt, Ordering, Platform};
 
 /// A waiter that has slept for so long is handed the lock instead of competing for it.
-pub(super) const HANDOVER_AFTER_NANOS: u32 = 1_000_000;
+const HANDOVER_AFTER_NANOS: u32 = 1_000_000;
 
 /// The time between two handovers in one bucket.
 const HANDOVER_EVERY_NANOS: u32 = 500_000;
 
-/// While a waiter is on deck, one release in so many looks at the clock.
-const RELEASES_BETWEEN_CLOCKS: u32 = 128;
+/// One release in so many, of each thread, counts and looks at the clock: some 2 µs apart where the
+/// lock is busiest.
+const SAMPLE: u32 = 128;
 
 /// The lock at `owned` was released; wakes a sleeper of it, unless somebody is awake.
 ///
@@ -21,62 +22,58 @@ pub(super) fn look_around<P: Platform>(owned: *const P::AtomicU8) {
     let address = owned.addr();
     let byte = P::attention(address);
     // Acquire: the looks below come after it also on machines that reorder loads.
-    let fenced = byte.load(Ordering::Acquire) == attention::FENCED;
-    if fenced {
+    if byte.load(Ordering::Acquire) == attention::FENCED {
         // Pairs with the full fence of whoever parks.
         P::fence(Ordering::SeqCst);
     }
     let bucket = P::bucket(address);
-    let releases = bucket.count_release();
     if bucket.is_on_deck(address) {
-        if releases % RELEASES_BETWEEN_CLOCKS == 0 && bucket.has_parked() && bucket.may_be_due(P::ticks() as usize) {
-            wake::<P>(bucket, owned);
-        } else if fenced && releases >= attention::RELEASES_BEFORE_LIGHT {
-            relax::<P>(bucket, address, releases);
+        if P::once_in(SAMPLE) {
+            sample::<P>(bucket, owned);
         }
     } else if bucket.has_parked() {
         wake::<P>(bucket, owned);
-    } else if releases >= attention::RELEASES_BEFORE_SKIP || bucket.never_parked() || (fenced && releases == attention::RELEASES_BEFORE_LIGHT) {
-        relax::<P>(bucket, address, releases);
+    } else if bucket.never_parked() || P::once_in(SAMPLE) {
+        sample::<P>(bucket, owned);
     }
 }
 
-/// Lets releases do less from now on: nobody has parked here for a while.
+/// What all releases together should do now and then, and what would cost each a cache line.
 #[cold]
-fn relax<P: Platform>(bucket: &Bucket<P>, address: usize, releases: u32) {
-    let Some(guard) = bucket.try_lock() else { return };
-    if !P::may_relax() {
-        guard.take_releases();
-        return;
+fn sample<P: Platform>(bucket: &Bucket<P>, owned: *const P::AtomicU8) {
+    let releases = bucket.count_releases(SAMPLE);
+    if bucket.has_parked() && bucket.may_be_due(P::ticks() as usize) {
+        wake::<P>(bucket, owned);
+    } else {
+        relax(bucket, owned.addr(), releases);
     }
-    let nobody = !bucket.has_parked();
-    let skip = nobody && (releases >= attention::RELEASES_BEFORE_SKIP || bucket.never_parked());
-    let byte = if skip { attention::SKIP } else { attention::LIGHT };
-    P::attention(address).store(byte, Ordering::Relaxed);
 }
 
 fn wake<P: Platform>(bucket: &Bucket<P>, owned: *const P::AtomicU8) {
-    let address = owned.addr();
     let guard = bucket.lock();
-    if let Some(word) = choose(&guard, owned, address) {
-        // Woken without the bucket's lock, which it needs itself.
+    if let Some(word) = choose(&guard, owned) {
         drop(guard);
         P::futex_wake(word, 1);
     }
 }
 
-/// Chooses whom to wake, if anybody, and tells it what it is now.
-fn choose<P: Platform>(guard: &Guard<'_, P>, owned: *const P::AtomicU8, address: usize) -> Option<*const P::AtomicU32> {
-    let bucket = guard.bucket();
+/// Chooses whom to wake, if anybody, and tells it what it is now. The caller wakes it without the
+/// bucket's lock, which it needs itself.
+pub(crate) fn choose<P: Platform>(
+    guard: &Guard<'_, P>,
+    owned: *const P::AtomicU8,
+) -> Option<*const P::AtomicU32> {
+    let (bucket, address) = (guard.bucket(), owned.addr());
     let now = P::ticks() as usize;
     if bucket.may_be_due(now)
         && let Some(oldest) = guard.oldest(address)
     {
-        if is_overdue::<P>(oldest, now) {
+        let due = oldest.since.load(Ordering::Relaxed).wrapping_add(patience::<P>());
+        if has_come(now, due) {
             guard.set_due(now.wrapping_add(P::ticks_in(HANDOVER_EVERY_NANOS)));
             return hand_over(guard, owned, oldest);
         }
-        guard.set_due(oldest.since.load(Ordering::Relaxed).wrapping_add(P::ticks_in(HANDOVER_AFTER_NANOS)));
+        guard.set_due(due);
     }
     if bucket.is_on_deck(address) {
         return None;
@@ -92,7 +89,11 @@ fn choose<P: Platform>(guard: &Guard<'_, P>, owned: *const P::AtomicU8, address:
 
 /// Takes the lock again, on behalf of a sleeper. None if somebody else was faster, whose release
 /// will look around in turn.
-fn hand_over<P: Platform>(guard: &Guard<'_, P>, owned: *const P::AtomicU8, node: &Node<P>) -> Option<*const P::AtomicU32> {
+fn hand_over<P: Platform>(
+    guard: &Guard<'_, P>,
+    owned: *const P::AtomicU8,
+    node: &Node<P>,
+) -> Option<*const P::AtomicU32> {
     // SAFETY: a waiter of this mutex is linked, and stays so while the bucket's lock is held, so
     // the mutex is in use and its byte is there.
     if P::test_and_set(unsafe { &*owned }, Ordering::Acquire) {
@@ -102,6 +103,7 @@ fn hand_over<P: Platform>(guard: &Guard<'_, P>, owned: *const P::AtomicU8, node:
     Some(unsafe { guard.release(node, status::OWNER) })
 }
 
-fn is_overdue<P: Platform>(node: &Node<P>, now: usize) -> bool {
-    has_come::<P>(now, node.since.load(Ordering::Relaxed).wrapping_add(P::ticks_in(HANDOVER_AFTER_NANOS)))
+/// How long a waiter sleeps before it is handed the lock, in ticks.
+pub(crate) fn patience<P: Platform>() -> usize {
+    P::ticks_in(HANDOVER_AFTER_NANOS)
 }

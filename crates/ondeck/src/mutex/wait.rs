@@ -2,34 +2,35 @@
 
 use core::ptr;
 
+use super::deck::Arrival;
 use super::{RawMutex, release};
-use crate::parking::{Bucket, Guard, Node, attention, status};
+use crate::parking::{Bucket, Guard, Node, announce, status};
 use crate::platform::{AtomicInt, FutexWait, Ordering, Platform, Timestamp};
-use crate::spin::Polling;
-
-/// A thread that loses the lock so soon after another took it from on deck had been taking it again
-/// and again.
-const HAMMERED_NANOS: u32 = 300;
-
-/// How often an arriving waiter looks whether the mark of the one before it goes away.
-const CLAIM_LOOKS: u32 = 8;
 
 impl<P: Platform> RawMutex<P> {
+    /// Waits for the lock; false if the deadline passed before.
     #[cold]
     pub(super) fn lock_slow(&self, deadline: Option<Timestamp>) -> bool {
-        let address = self.address();
-        let bucket = P::bucket(address);
-        let polling = P::polling();
+        let bucket = P::bucket(self.address());
         let now = P::ticks() as usize;
-        let mut on_deck = polling.budget != 0 && claim(bucket, address);
-        if on_deck {
-            let hammered = now.wrapping_sub(bucket.taken.load(Ordering::Relaxed)) < P::ticks_in(HAMMERED_NANOS);
-            let first = if hammered { polling.long } else { polling.short };
-            if self.poll(bucket, &polling, now, first) {
-                return true;
-            }
-        }
-        let node = Node::<P>::new(address, ptr::null(), now);
+        let on_deck = match self.arrive(bucket, now) {
+            Arrival::Owner => return true,
+            Arrival::OnDeck => true,
+            Arrival::Refused => false,
+        };
+        let node = Node::new(self.address(), ptr::null(), now);
+        self.wait_parked(bucket, &node, on_deck, deadline)
+    }
+
+    /// Parks, is woken, polls, parks again, until the lock is the caller's; false if the deadline
+    /// passed before. The caller's node is not linked, before and after.
+    fn wait_parked(
+        &self,
+        bucket: &Bucket<P>,
+        node: &Node<P>,
+        mut on_deck: bool,
+        deadline: Option<Timestamp>,
+    ) -> bool {
         loop {
             if deadline.is_some_and(|deadline| P::now() >= deadline) {
                 if on_deck {
@@ -38,20 +39,32 @@ impl<P: Platform> RawMutex<P> {
                 return false;
             }
             let guard = bucket.lock();
-            if self.park(&guard, &node, on_deck) {
+            if self.park(&guard, node, on_deck) {
                 return true;
             }
             drop(guard);
-            match self.sleep(bucket, &node, deadline) {
+            match self.sleep(bucket, node, deadline) {
                 status::OWNER => return true,
                 status::ON_DECK => {
-                    on_deck = true;
-                    if self.poll(bucket, &polling, P::ticks() as usize, 0) {
+                    if self.poll_woken(bucket) {
                         return true;
                     }
+                    on_deck = true;
                 }
                 _ => return false,
             }
+        }
+    }
+
+    /// The caller was woken, its node taken out of the list: goes on until the lock is its own.
+    pub(crate) fn wait_woken(&self, node: &Node<P>, status: u32) {
+        if status == status::OWNER {
+            return;
+        }
+        let bucket = P::bucket(self.address());
+        if !self.poll_woken(bucket) {
+            let owner = self.wait_parked(bucket, node, true, None);
+            debug_assert!(owner, "without a deadline a wait ends with the lock");
         }
     }
 
@@ -60,11 +73,12 @@ impl<P: Platform> RawMutex<P> {
     fn park(&self, guard: &Guard<'_, P>, node: &Node<P>, on_deck: bool) -> bool {
         let bucket = guard.bucket();
         node.word().store(status::PARKED, Ordering::Relaxed);
-        // SAFETY: it was new, or taken out by whoever put it on deck; it is taken out before
-        // `lock_slow` returns.
+        // SAFETY: it is new, or was taken out by whoever put it on deck; and is taken out again
+        // before `wait_parked` returns, which outlives it.
         unsafe { guard.link(node) };
-        guard.count_parked(node, P::ticks_in(release::HANDOVER_AFTER_NANOS));
+        guard.count_parked(node, release::patience::<P>());
         if on_deck {
+            // Between the count and the last look: see the module's "no wake is lost".
             bucket.clear_on_deck();
         }
         announce(guard, self.address());
@@ -78,7 +92,7 @@ impl<P: Platform> RawMutex<P> {
     }
 
     /// Sleeps until the caller is the owner or on deck; `PARKED` if the deadline passed before, and
-    /// its node is not linked any more.
+    /// its node is then not linked any more.
     fn sleep(&self, bucket: &Bucket<P>, node: &Node<P>, deadline: Option<Timestamp>) -> u32 {
         loop {
             let status = node.status();
@@ -87,9 +101,10 @@ impl<P: Platform> RawMutex<P> {
             }
             if P::futex_wait(node.word(), status::PARKED, deadline) == FutexWait::TimedOut {
                 let guard = bucket.lock();
+                // Only under the lock is it certain that nobody is about to choose this node.
                 let status = node.status();
                 if status == status::PARKED {
-                    // SAFETY: who is not told otherwise is linked.
+                    // SAFETY: who has not been told otherwise is linked.
                     unsafe { guard.unlink(node) };
                     guard.uncount_parked();
                 }
@@ -98,41 +113,8 @@ impl<P: Platform> RawMutex<P> {
         }
     }
 
-    /// Polls the byte; true if the lock is the caller's, and its mark gone.
-    fn poll(&self, bucket: &Bucket<P>, polling: &Polling, start: usize, first: u32) -> bool {
-        let budget = P::ticks_in(polling.budget);
-        let mut pause = P::ticks_in(first);
-        let mut now = start;
-        let mut polls = 0;
-        loop {
-            let since = now;
-            while now.wrapping_sub(since) < pause {
-                P::pause();
-                now = P::ticks() as usize;
-            }
-            if (0..P::spins(polling.burst)).any(|_| self.try_lock()) {
-                break;
-            }
-            polls += 1;
-            if now.wrapping_sub(start) >= budget {
-                return false;
-            }
-            P::pause();
-            now = P::ticks() as usize;
-            pause = (pause * 2).clamp(P::ticks_in(polling.short), P::ticks_in(polling.long));
-        }
-        bucket.taken.store(P::ticks() as usize, Ordering::Relaxed);
-        bucket.clear_on_deck();
-        if bucket.has_parked() && (polls > 0 || first == polling.long) {
-            // offer
-            let offer = P::ticks_in(polling.offer);
-            while (P::ticks() as usize).wrapping_sub(now) < offer && !bucket.is_on_deck(self.address()) {
-                P::pause();
-            }
-        }
-        true
-    }
-
+    /// The caller leaves the deck without the lock. Releases that saw its mark have woken nobody,
+    /// relying on it: it does now what they would have done.
     fn give_up_deck(&self, bucket: &Bucket<P>) {
         let guard = bucket.lock();
         bucket.clear_on_deck();
@@ -141,38 +123,6 @@ impl<P: Platform> RawMutex<P> {
         drop(guard);
         if free {
             release::look_around::<P>(&raw const self.owned);
-        }
-    }
-}
-
-/// Goes on deck if nobody is.
-fn claim<P: Platform>(bucket: &Bucket<P>, address: usize) -> bool {
-    for _ in 0..P::spins(CLAIM_LOOKS) {
-        match bucket.set_on_deck(address) {
-            Ok(_) => return true,
-            // May be the mark of a thread that has just become the owner.
-            Err(other) if other == address => P::pause(),
-            Err(_) => return false,
-        }
-    }
-    false
-}
-
-/// Makes what the caller has just written to the bucket known to releases, before it looks at the
-/// byte for the last time.
-fn announce<P: Platform>(guard: &Guard<'_, P>, address: usize) {
-    let byte = P::attention(address);
-    let releases = guard.take_releases();
-    match byte.load(Ordering::Relaxed) {
-        attention::FENCED => P::fence(Ordering::SeqCst),
-        attention::SKIP => {
-            byte.store(attention::LIGHT, Ordering::Relaxed);
-            P::heavy_fence();
-        }
-        _ if releases >= attention::RELEASES_BEFORE_LIGHT && P::may_relax() => P::heavy_fence(),
-        _ => {
-            byte.store(attention::FENCED, Ordering::Relaxed);
-            P::heavy_fence();
         }
     }
 }

@@ -20,15 +20,15 @@
 use core::ptr;
 
 use super::lock;
-use super::node::{Node, status};
+use super::node::Node;
 use crate::platform::{AtomicInt, AtomicPointer, Ordering, Platform};
 
 /// Waiters of the locks whose addresses fall together. A cache line of its own.
 #[derive(Debug)]
 #[repr(align(64))]
 pub struct Bucket<P: Platform> {
-    pub(crate) on_deck: P::AtomicUsize,
-    pub(crate) taken: P::AtomicUsize,
+    on_deck: P::AtomicUsize,
+    taken: P::AtomicUsize,
     due: P::AtomicUsize,
     parked: P::AtomicU32,
     releases: P::AtomicU32,
@@ -99,6 +99,16 @@ impl<P: Platform> Bucket<P> {
         self.on_deck.store(0, Ordering::Release);
     }
 
+    /// When a waiter last became the owner from on deck, in ticks. A hint: of any lock here.
+    pub(crate) fn taken_at(&self) -> usize {
+        self.taken.load(Ordering::Relaxed)
+    }
+
+    /// Notes that a waiter became the owner from on deck.
+    pub(crate) fn set_taken_at(&self, now: usize) {
+        self.taken.store(now, Ordering::Relaxed);
+    }
+
     /// Whether anybody sleeps in this bucket for a lock.
     #[inline]
     pub(crate) fn has_parked(&self) -> bool {
@@ -110,11 +120,10 @@ impl<P: Platform> Bucket<P> {
         self.parks.load(Ordering::Relaxed) == 0
     }
 
-    /// Counts a release that looked here; says how many there were since somebody parked.
-    #[inline]
-    pub(crate) fn count_release(&self) -> u32 {
+    /// Counts releases that looked here; says how many there were since somebody parked.
+    pub(crate) fn count_releases(&self, count: u32) -> u32 {
         // Not a read-modify-write: a count lost now and then only delays what is counted for.
-        let releases = self.releases.load(Ordering::Relaxed).wrapping_add(1);
+        let releases = self.releases.load(Ordering::Relaxed).wrapping_add(count);
         self.releases.store(releases, Ordering::Relaxed);
         releases
     }
@@ -122,7 +131,7 @@ impl<P: Platform> Bucket<P> {
     /// Whether a sleeper may have waited for so long that it should be handed its lock.
     #[inline]
     pub(crate) fn may_be_due(&self, now: usize) -> bool {
-        has_come::<P>(now, self.due.load(Ordering::Relaxed))
+        has_come(now, self.due.load(Ordering::Relaxed))
     }
 
     /// Waits for the bucket's lock.
@@ -148,7 +157,7 @@ impl<P: Platform> Bucket<P> {
 }
 
 /// Whether the moment `then` has come, on a tick counter that wraps.
-pub(crate) fn has_come<P: Platform>(now: usize, then: usize) -> bool {
+pub(crate) fn has_come(now: usize, then: usize) -> bool {
     now.wrapping_sub(then).cast_signed() >= 0
 }
 
@@ -290,9 +299,4 @@ impl<P: Platform> Guard<'_, P> {
         }
         None
     }
-}
-
-/// Whether a node is known to be off the list by itself: nobody sleeps on it any more.
-pub(crate) fn is_parked<P: Platform>(node: &Node<P>) -> bool {
-    node.status() == status::PARKED
 }

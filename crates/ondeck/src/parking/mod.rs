@@ -14,6 +14,7 @@ mod bucket;
 mod lock;
 mod node;
 
+pub(crate) use attention::{announce, relax};
 pub use bucket::Bucket;
 pub(crate) use bucket::{Guard, has_come};
 pub(crate) use node::{Node, status};

@@ -58,8 +58,10 @@ impl<P: Platform> Node<P> {
         self.address.load(Ordering::Relaxed)
     }
 
-    pub(super) fn set_address(&self, address: usize) {
+    /// Makes it a waiter for something else, since `now`.
+    pub(crate) fn readdress(&self, address: usize, now: usize) {
         self.address.store(address, Ordering::Relaxed);
+        self.since.store(now, Ordering::Relaxed);
     }
 
     /// Acquire: an owner sees what the one who handed it the lock did before.

@@ -116,7 +116,8 @@ pub trait Platform: Sized + Send + Sync + 'static {
     #[inline(always)]
     fn spin_again() {}
 
-    /// How many turns a bounded spin of `count` turns really makes: `count`.
+    /// How many turns a bounded spin, or another repetition that ends by count, of `count` turns
+    /// really makes: `count`.
     ///
     /// A model checker cuts it to 1. Where a spin that found nothing goes on to another way of
     /// waiting, one turn shows every interleaving of the hundredth, and a hundred would take for
@@ -173,19 +174,26 @@ pub trait Platform: Sized + Send + Sync + 'static {
     /// `nanos` nanoseconds in [`ticks`](Self::ticks), for a lock's own short times.
     fn ticks_in(nanos: u32) -> usize;
 
-    /// The light fence of a pair whose heavy half is known to carry the cost: on Linux it only
-    /// keeps the compiler in order.
+    /// Whether heavy fences carry the cost, so that light ones are free: membarrier(2) on Linux.
     ///
-    /// For code that reads, right behind it, whether it was enough: see
-    /// [`may_relax`](Self::may_relax).
+    /// Decides it now if nothing has before: a light fence is a full fence until then.
+    fn fences_are_asymmetric() -> bool;
+
+    /// The light fence where [`fences_are_asymmetric`](Self::fences_are_asymmetric): keeps only the
+    /// compiler in order on Linux, whether or not that is so.
+    ///
+    /// For code that reads, right behind it, a word which tells whether it was enough.
     fn presumed_light_fence();
 
-    /// Whether code may begin to rely on [`presumed_light_fence`](Self::presumed_light_fence) in
-    /// one more place, at the price of a [`heavy_fence`](Self::heavy_fence) when it stops.
+    /// Whether now is a time to rely on heavy fences in one more place: true at a limited rate where
+    /// [`fences_are_asymmetric`](Self::fences_are_asymmetric), never elsewhere.
     ///
-    /// Never true where heavy fences do not carry the cost. Elsewhere true at a limited rate, so
-    /// that a process cannot spend its time in heavy fences.
+    /// Relying means a heavy fence later. The limit keeps a process from spending its time in them.
     fn may_relax() -> bool;
+
+    /// True once in about `count` calls by each thread: for what should happen now and then, without
+    /// a word that all threads write.
+    fn once_in(count: u32) -> bool;
 
     /// Whether the process is known to have one thread only: memory shared between threads then
     /// needs no atomic instructions.

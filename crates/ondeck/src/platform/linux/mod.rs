@@ -12,6 +12,8 @@ mod ticks;
 
 pub use cpus::AffinityError;
 
+use core::cell::Cell;
+use core::ffi::CStr;
 use core::sync::atomic;
 
 use crate::parking::Bucket;
@@ -104,6 +106,26 @@ impl Platform for Linux {
         fence::may_relax()
     }
 
+    #[inline]
+    fn once_in(count: u32) -> bool {
+        std::thread_local! {
+            /// Constant and without a destructor: a plain word at an offset from a register.
+            static STATE: Cell<u32> = const { Cell::new(0) };
+        }
+        STATE.with(|state| {
+            // Not a count: threads that use two locks in turn would never see one of them. A linear
+            // congruential generator (Knuth, volume 2, section 3.3.4, line 16), whose high bits are
+            // the good ones.
+            let next = state.get().wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            state.set(next);
+            (next >> 12) % count == 0
+        })
+    }
+
+    fn fences_are_asymmetric() -> bool {
+        fence::choose()
+    }
+
     #[inline(always)]
     fn single_threaded() -> bool {
         single::threaded()
@@ -129,11 +151,19 @@ impl Platform for Linux {
 }
 
 impl Linux {
-    /// Whether light fences are free: whether membarrier(2) carries the cost for them.
+    /// The value of an environment variable, empty if it is not set.
     ///
-    /// Decides it now if nothing has before: [`Platform::light_fence`] is a full fence until then.
-    pub fn fences_are_asymmetric() -> bool {
-        fence::choose()
+    /// Does not allocate, unlike the standard library's: for the path of a lock. Like every reading
+    /// of the environment it races with a thread that changes it by the C library's `setenv`.
+    pub(crate) fn environment(name: &CStr) -> &'static [u8] {
+        // SAFETY: the name ends with a zero byte.
+        let value = unsafe { libc::getenv(name.as_ptr()) };
+        if value.is_null() {
+            return &[];
+        }
+        // SAFETY: getenv returns a string that ends with a zero byte. It is read at once, once in
+        // the life of the process.
+        unsafe { CStr::from_ptr(value) }.to_bytes()
     }
 
     /// Whether [`Platform::ticks`] reads a hardware counter that runs at a constant rate, rather

@@ -1,0 +1,201 @@
+//! The condition variable's own byte, waiting, and moving waiters to their mutex.
+
+use core::{fmt, ptr};
+
+use crate::mutex::{self, RawMutex};
+use crate::parking::{Guard, Node, announce, status};
+use crate::platform::{AtomicInt, FutexWait, Ordering, Platform, Timestamp};
+
+/// A condition variable for [`RawMutex`], one byte; see the [module](super) for its protocol.
+///
+/// Waiters of one condition variable may use different mutexes, even at the same time.
+#[repr(transparent)]
+pub struct RawCondvar<P: Platform> {
+    waited: P::AtomicU8,
+}
+
+impl<P: Platform> fmt::Debug for RawCondvar<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RawCondvar").field("has_waiters", &self.has_waiters()).finish()
+    }
+}
+
+impl<P: Platform> Default for RawCondvar<P> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<P: Platform> RawCondvar<P> {
+    /// A condition variable that nobody waits for.
+    pub fn new() -> Self {
+        Self { waited: AtomicInt::new(0) }
+    }
+
+    /// Whether somebody may be waiting.
+    ///
+    /// Relaxed: a waiter says so before it releases its mutex, so whoever has had that mutex since
+    /// sees it.
+    #[inline]
+    pub fn has_waiters(&self) -> bool {
+        self.waited.load(Ordering::Relaxed) != 0
+    }
+
+    fn address(&self) -> usize {
+        (&raw const self.waited).addr()
+    }
+
+    /// Releases the mutex, sleeps until notified or until the deadline, and acquires the mutex
+    /// again. Says whether it was notified.
+    ///
+    /// Does not return spuriously, but the caller's condition may have changed again before it got
+    /// the mutex.
+    ///
+    /// # Safety
+    ///
+    /// The calling thread owns the mutex.
+    pub unsafe fn wait(&self, mutex: &RawMutex<P>, deadline: Option<Timestamp>) -> bool {
+        let bucket = P::bucket(self.address());
+        let node = Node::new(self.address(), mutex.byte(), P::ticks() as usize);
+        let guard = bucket.lock();
+        // SAFETY: it is new, and taken out before this function returns.
+        unsafe { guard.link(&node) };
+        self.waited.store(1, Ordering::Relaxed);
+        drop(guard);
+        // SAFETY: the caller owns it.
+        unsafe { mutex.unlock() };
+
+        let mut deadline = deadline;
+        loop {
+            let status = node.status();
+            if status != status::PARKED {
+                mutex.wait_woken(&node, status);
+                return true;
+            }
+            if P::futex_wait(node.word(), status::PARKED, deadline) == FutexWait::TimedOut {
+                if self.withdraw(&node) {
+                    mutex.lock();
+                    return false;
+                }
+                // Notified at the last moment: what it waits for now has no deadline.
+                deadline = None;
+            }
+        }
+    }
+
+    /// Takes a waiter off whose time is over; false if it has been notified before.
+    fn withdraw(&self, node: &Node<P>) -> bool {
+        let address = self.address();
+        let guard = P::bucket(address).lock();
+        // A notifier changes the address under this lock.
+        if node.address() != address {
+            return false;
+        }
+        // SAFETY: who has not been notified is linked here.
+        unsafe { guard.unlink(node) };
+        if guard.oldest(address).is_none() {
+            self.waited.store(0, Ordering::Relaxed);
+        }
+        true
+    }
+
+    /// Notifies the waiter that has waited longest; says how many there were, 0 or 1.
+    ///
+    /// A load if nobody waits.
+    #[inline]
+    pub fn notify_one(&self) -> usize {
+        if self.has_waiters() { self.notify(1) } else { 0 }
+    }
+
+    /// Notifies every waiter; says how many there were.
+    ///
+    /// A load if nobody waits.
+    #[inline]
+    pub fn notify_all(&self) -> usize {
+        if self.has_waiters() { self.notify(usize::MAX) } else { 0 }
+    }
+
+    #[cold]
+    fn notify(&self, most: usize) -> usize {
+        let mut moved = 0;
+        // One turn unless waiters use different mutexes. The condition variable is not touched
+        // after the turn that takes the last waiter off, because that one may free it.
+        loop {
+            let (more, last) = self.move_waiters(most - moved);
+            moved += more;
+            if last || moved == most {
+                return moved;
+            }
+        }
+    }
+
+    /// Moves at most `most` waiters, all of one mutex. Says how many, and whether none is left.
+    fn move_waiters(&self, most: usize) -> (usize, bool) {
+        let address = self.address();
+        let bucket = P::bucket(address);
+        let mut guard = bucket.lock();
+        // Two buckets are locked in the order of their addresses, or by trying.
+        let (mutex, other) = loop {
+            let Some(oldest) = guard.oldest(address) else {
+                // Another notifier, or a deadline, was faster.
+                return (0, true);
+            };
+            let mutex = oldest.mutex;
+            let home = P::bucket(mutex.addr());
+            if ptr::eq(home, bucket) {
+                break (mutex, None);
+            }
+            let in_order = ptr::from_ref(bucket) < ptr::from_ref(home);
+            if let Some(other) = if in_order { Some(home.lock()) } else { home.try_lock() } {
+                break (mutex, Some(other));
+            }
+            drop(guard);
+            let other = home.lock();
+            guard = bucket.lock();
+            if guard.oldest(address).is_some_and(|oldest| oldest.mutex == mutex) {
+                break (mutex, Some(other));
+            }
+        };
+
+        let target = other.as_ref().unwrap_or(&guard);
+        let now = P::ticks() as usize;
+        let mut moved = 0;
+        while moved < most
+            && let Some(node) = guard.oldest(address).filter(|node| node.mutex == mutex)
+        {
+            // SAFETY: it is linked here, and linked there before either lock is released.
+            unsafe {
+                guard.unlink(node);
+                node.readdress(mutex.addr(), now);
+                target.link(node);
+            }
+            target.count_parked(node, mutex::patience::<P>());
+            moved += 1;
+        }
+        let last = guard.oldest(address).is_none();
+        if last {
+            self.waited.store(0, Ordering::Relaxed);
+        }
+        let woken = wake_if_free(target, mutex);
+        drop(other);
+        drop(guard);
+        if let Some(word) = woken {
+            P::futex_wake(word, 1);
+        }
+        (moved, last)
+    }
+}
+
+/// Waiters have just been linked for the mutex: if it is free, nobody's release would find them, so
+/// one of them is chosen here. Says whom to wake.
+fn wake_if_free<P: Platform>(
+    guard: &Guard<'_, P>,
+    mutex: *const P::AtomicU8,
+) -> Option<*const P::AtomicU32> {
+    announce(guard, mutex.addr());
+    // SAFETY: a waiter of the mutex is linked, so the mutex is in use.
+    if unsafe { &*mutex }.load(Ordering::Relaxed) != 0 {
+        return None;
+    }
+    mutex::choose(guard, mutex)
+}
