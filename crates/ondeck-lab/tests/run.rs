@@ -10,7 +10,7 @@ use ondeck_lab::plan::{self, Extent, Request, Stage};
 use ondeck_lab::results::Failure;
 use ondeck_lab::run::{self, Observer};
 use ondeck_lab::workload::{Subject, WORKLOADS};
-use ondeck_zoo::{Fairness, LockInfo, Origin, RawLock, Waiting};
+use ondeck_zoo::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 /// A spinlock that forgets its 500th unlock: everybody waits for ever after.
 struct Forgetful {
@@ -27,10 +27,12 @@ unsafe impl RawLock<Linux> for Forgetful {
         fairness: Fairness::Barging,
         has_try_lock: true,
         touches_after_release: false,
+        condvar: CondvarKind::Generic,
         source: "this test",
         teaches: "what a hang looks like",
     };
     type Context = ();
+    type Condvar = SequenceCondvar<Linux>;
 
     fn new() -> Self {
         Self { word: AtomicInt::new(0), unlocks: AtomicInt::new(0) }

@@ -19,6 +19,8 @@ pub struct LockInfo {
     /// Whether an unlock may read or write the lock's memory after another thread could have
     /// acquired it. Such a lock must not be freed by the thread that locks it last.
     pub touches_after_release: bool,
+    /// Whose condition variable waits with this lock.
+    pub condvar: CondvarKind,
     /// Author and title of the text or program that the lock is from.
     pub source: &'static str,
     /// One sentence: what this lock shows that others do not.
@@ -62,6 +64,15 @@ pub enum Fairness {
     Priority,
 }
 
+/// Whose condition variable waits with a lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CondvarKind {
+    /// The lock's own: from its source or its library, and it may know how the lock works.
+    Own,
+    /// [`SequenceCondvar`](crate::SequenceCondvar), which works with every lock and knows none.
+    Generic,
+}
+
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
@@ -90,6 +101,15 @@ impl fmt::Display for Fairness {
             Self::Bounded => "bounded",
             Self::Fifo => "fifo",
             Self::Priority => "priority",
+        })
+    }
+}
+
+impl fmt::Display for CondvarKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Own => "own",
+            Self::Generic => "generic",
         })
     }
 }

@@ -28,6 +28,7 @@
 //! assert_eq!(counter.into_inner(), 2000);
 //! ```
 
+mod condvar;
 mod info;
 mod mutex;
 mod parker;
@@ -37,6 +38,7 @@ pub mod locks;
 pub mod peers;
 pub mod registry;
 
-pub use info::{Fairness, LockInfo, Origin, Waiting};
+pub use condvar::SequenceCondvar;
+pub use info::{CondvarKind, Fairness, LockInfo, Origin, Waiting};
 pub use mutex::Mutex;
-pub use raw::{RawLock, Visitor};
+pub use raw::{RawCondvar, RawLock, Visitor};

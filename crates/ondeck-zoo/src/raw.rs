@@ -27,6 +27,10 @@ pub unsafe trait RawLock<P: Platform>: Sized + Send + Sync + 'static {
     /// larger than what is needed between acquisitions, so that making it is not on the fast path.
     type Context: Default + 'static;
 
+    /// What threads that hold this lock wait with for something to become true:
+    /// [`SequenceCondvar`](crate::SequenceCondvar) unless the lock has its own.
+    type Condvar: RawCondvar<P, Self>;
+
     /// An unlocked lock.
     ///
     /// Not `const`: see [`Platform`] on why construction cannot be.
@@ -61,6 +65,42 @@ pub unsafe trait RawLock<P: Platform>: Sized + Send + Sync + 'static {
     ///
     /// Meaningful only while no thread uses the lock. Takes `&mut self` to make sure of that.
     fn is_idle(&mut self) -> bool;
+}
+
+/// A condition variable for the lock `L`: where its owner waits until another thread has changed
+/// what the lock guards.
+///
+/// Whoever waits looks at the condition under the lock, before and after: a wait may end without a
+/// notification, and another thread may have been faster. Whoever notifies has changed the
+/// condition under the lock; it may still hold the lock or have released it.
+///
+/// # Safety
+///
+/// `wait` releases the lock and has acquired it again when it returns, as by
+/// [`RawLock::unlock`] and [`RawLock::lock`].
+///
+/// No signal is lost: of the threads that have released the lock in `wait` before a notifier
+/// acquired it, `notify_one` ends the wait of at least one, if there are any, and `notify_all` of
+/// every one.
+pub unsafe trait RawCondvar<P: Platform, L: RawLock<P>>:
+    Sized + Send + Sync + 'static
+{
+    /// A condition variable on which nobody waits.
+    fn new() -> Self;
+
+    /// Releases `lock`, sleeps until notified (or spuriously), acquires `lock` again.
+    ///
+    /// # Safety
+    ///
+    /// The calling thread holds `lock` and acquired it with this very `context`, with which it
+    /// holds it again afterwards. While a thread is in `wait`, every other brings the same lock.
+    unsafe fn wait(&self, lock: &L, context: &L::Context);
+
+    /// Ends the wait of at least one thread if any waits.
+    fn notify_one(&self);
+
+    /// Ends the wait of every thread that waits.
+    fn notify_all(&self);
 }
 
 /// Something to be done with every lock type: the other half of

@@ -11,7 +11,9 @@ use std::time::{Duration, Instant};
 
 use conformance::{Failure, Limits, Property};
 use ondeck::platform::{Linux, Platform};
-use ondeck_zoo::{Fairness, LockInfo, Origin, RawLock, Waiting, locks};
+use ondeck_zoo::{
+    CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting, locks,
+};
 
 const LIMITS: Limits =
     Limits { patience: Duration::from_secs(2), long_section: Duration::from_millis(900) };
@@ -27,6 +29,7 @@ const fn info(name: &'static str) -> LockInfo {
         fairness: Fairness::Barging,
         has_try_lock: true,
         touches_after_release: false,
+        condvar: CondvarKind::Generic,
         source: "",
         teaches: "",
     }
@@ -72,6 +75,7 @@ macro_rules! broken_lock {
         unsafe impl RawLock<Linux> for $Lock {
             const INFO: LockInfo = $info;
             type Context = $Context;
+            type Condvar = SequenceCondvar<Linux>;
 
             fn new() -> Self {
                 $new

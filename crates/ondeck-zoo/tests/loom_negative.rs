@@ -8,7 +8,7 @@ mod loom_scenario;
 use loom_platform::Loom;
 use loom_scenario::{attempt, exclusion};
 use ondeck::platform::{AtomicInt, Ordering, Platform};
-use ondeck_zoo::{Fairness, LockInfo, Origin, RawLock, Waiting};
+use ondeck_zoo::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 const fn broken(name: &'static str) -> LockInfo {
     LockInfo {
@@ -18,6 +18,7 @@ const fn broken(name: &'static str) -> LockInfo {
         fairness: Fairness::Barging,
         has_try_lock: true,
         touches_after_release: false,
+        condvar: CondvarKind::Generic,
         source: "",
         teaches: "",
     }
@@ -39,6 +40,7 @@ unsafe impl<const ACQUIRES: bool, const RELEASES: bool> RawLock<Loom>
 {
     const INFO: LockInfo = broken("spinlock with weak orderings");
     type Context = ();
+    type Condvar = SequenceCondvar<Loom>;
 
     fn new() -> Self {
         Self { locked: AtomicInt::new(0) }
@@ -92,6 +94,7 @@ const WAITER_DOES_NOT_MARK: u8 = 3;
 unsafe impl<const MISTAKE: u8> RawLock<Loom> for Futex<MISTAKE> {
     const INFO: LockInfo = broken("three-state futex that loses wakes");
     type Context = ();
+    type Condvar = SequenceCondvar<Loom>;
 
     fn new() -> Self {
         Self { word: AtomicInt::new(0) }
@@ -162,6 +165,7 @@ struct Marked<L>(L, <Loom as Platform>::AtomicU32);
 unsafe impl<L: RawLock<Loom>> RawLock<Loom> for Marked<L> {
     const INFO: LockInfo = broken("lock that leaves a mark");
     type Context = L::Context;
+    type Condvar = SequenceCondvar<Loom>;
 
     fn new() -> Self {
         Self(L::new(), AtomicInt::new(0))
@@ -197,6 +201,7 @@ struct Careless<L>(L);
 unsafe impl<L: RawLock<Loom>> RawLock<Loom> for Careless<L> {
     const INFO: LockInfo = broken("lock whose attempts always succeed");
     type Context = L::Context;
+    type Condvar = SequenceCondvar<Loom>;
 
     fn new() -> Self {
         Self(L::new())

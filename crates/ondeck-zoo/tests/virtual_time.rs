@@ -8,7 +8,9 @@ use std::marker::PhantomData;
 use std::rc::Rc;
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
-use ondeck_zoo::{Fairness, LockInfo, Origin, RawLock, Visitor, Waiting, locks};
+use ondeck_zoo::{
+    CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Visitor, Waiting, locks,
+};
 use virtual_time::Virtual;
 
 const SECTION: u64 = 50;
@@ -73,10 +75,12 @@ unsafe impl<P: Platform> RawLock<P> for Open<P> {
         fairness: Fairness::Barging,
         has_try_lock: true,
         touches_after_release: false,
+        condvar: CondvarKind::Generic,
         source: "",
         teaches: "",
     };
     type Context = ();
+    type Condvar = SequenceCondvar<P>;
 
     fn new() -> Self {
         Self(PhantomData)

@@ -1,7 +1,7 @@
 //! No lock at all: what a loop around nothing costs.
 
 use ondeck::platform::Linux;
-use ondeck_zoo::{Fairness, LockInfo, Origin, RawLock, Waiting};
+use ondeck_zoo::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 /// A lock that does nothing. Only for workloads whose section touches nothing shared.
 #[derive(Debug)]
@@ -17,11 +17,13 @@ unsafe impl RawLock<Linux> for NoLock {
         fairness: Fairness::Barging,
         has_try_lock: true,
         touches_after_release: false,
+        condvar: CondvarKind::Generic,
         source: "the harness itself",
         teaches: "What the measuring loop costs without a lock",
     };
 
     type Context = ();
+    type Condvar = SequenceCondvar<Linux>;
 
     fn new() -> Self {
         Self

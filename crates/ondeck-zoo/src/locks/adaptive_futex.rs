@@ -28,7 +28,7 @@
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
+use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 const UNLOCKED: u32 = 0;
 const LOCKED: u32 = 1;
@@ -93,11 +93,13 @@ unsafe impl<P: Platform> RawLock<P> for AdaptiveFutex<P> {
         fairness: Fairness::Barging,
         has_try_lock: true,
         touches_after_release: false,
+        condvar: CondvarKind::Generic,
         source: "Malte Skarupke, Measuring Mutexes, adaptive mutexes; glibc's adaptive mutex",
         teaches: "A lock can learn how long to spin, but learns it in turns and not in time",
     };
 
     type Context = ();
+    type Condvar = SequenceCondvar<P>;
 
     fn new() -> Self {
         Self { word: AtomicInt::new(UNLOCKED), estimate: AtomicInt::new(0) }

@@ -37,7 +37,7 @@ use std::cell::Cell;
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
+use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 /// A power of two, so that the ring goes on where the tickets wrap around. As many as there are
 /// CPUs in a larger machine; more threads than that do not poll at once.
@@ -78,11 +78,13 @@ unsafe impl<P: Platform> RawLock<P> for AndersonArray<P> {
         fairness: Fairness::Fifo,
         has_try_lock: true,
         touches_after_release: false,
+        condvar: CondvarKind::Generic,
         source: "Anderson, The Performance of Spin Lock Alternatives (1990)",
         teaches: "Own slots make a handoff touch one waiter, for a cache line per thread and lock",
     };
 
     type Context = Ticket;
+    type Condvar = SequenceCondvar<P>;
 
     fn new() -> Self {
         // Ticket 0 is called; the other slots hold the tickets that went through a round ago.

@@ -47,7 +47,7 @@ use std::ptr;
 
 use ondeck::platform::{AtomicInt, AtomicPointer, Ordering, Platform};
 
-use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
+use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 /// The CLH lock: see the [source file](self) for its queue.
 #[derive(Debug)]
@@ -108,11 +108,13 @@ unsafe impl<P: Platform> RawLock<P> for Clh<P> {
         fairness: Fairness::Fifo,
         has_try_lock: false,
         touches_after_release: false,
+        condvar: CondvarKind::Generic,
         source: "Craig (1993); Magnusson, Landin and Hagersten, Queue Locks (1994)",
         teaches: "A queue without links: release is one store, nodes change hands instead",
     };
 
     type Context = Context<P>;
+    type Condvar = SequenceCondvar<P>;
 
     fn new() -> Self {
         Self { tail: AtomicPointer::new(Node::unlocked_on_heap()) }

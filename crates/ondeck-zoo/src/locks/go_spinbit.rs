@@ -63,7 +63,7 @@ use std::ptr;
 use ondeck::platform::{AtomicInt, AtomicPointer, Ordering, Platform};
 
 use crate::parker::Parker;
-use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
+use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 const LOCKED: usize = 1;
 const SLEEPING: usize = 2;
@@ -291,11 +291,13 @@ unsafe impl<P: Platform> RawLock<P> for GoSpinbit<P> {
         fairness: Fairness::Barging,
         has_try_lock: true,
         touches_after_release: true,
+        condvar: CondvarKind::Generic,
         source: "Go issue 68578 and runtime/lock_spinbit.go of Go 1.24",
         teaches: "One bit that says somebody spins lets releases skip the wake, and contention scale",
     };
 
     type Context = Node<P>;
+    type Condvar = SequenceCondvar<P>;
 
     fn new() -> Self {
         Self { word: AtomicInt::new(0) }

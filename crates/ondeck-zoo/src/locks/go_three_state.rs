@@ -31,7 +31,7 @@
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
+use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 const UNLOCKED: u32 = 0;
 const LOCKED: u32 = 1;
@@ -94,11 +94,13 @@ unsafe impl<P: Platform> RawLock<P> for GoThreeState<P> {
         fairness: Fairness::Barging,
         has_try_lock: true,
         touches_after_release: false,
+        condvar: CondvarKind::Generic,
         source: "Go issue 68578 and runtime/lock_futex.go up to Go 1.23",
         teaches: "A spin longer than the section keeps every waiter awake, and the lock collapses",
     };
 
     type Context = ();
+    type Condvar = SequenceCondvar<P>;
 
     fn new() -> Self {
         Self { key: AtomicInt::new(UNLOCKED) }

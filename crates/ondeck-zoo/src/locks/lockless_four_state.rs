@@ -46,7 +46,7 @@
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
+use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 /// Attempts before sleeping, and looks before waking: the source's numbers.
 const SPINS_BEFORE_SLEEP: u32 = 100;
@@ -105,11 +105,13 @@ unsafe impl<P: Platform> RawLock<P> for LocklessFourState<P> {
         fairness: Fairness::Barging,
         has_try_lock: true,
         touches_after_release: true,
+        condvar: CondvarKind::Generic,
         source: "Lockless Inc., Mutexes and Condition Variables using Futexes, optimized mutex",
         teaches: "A contended mark apart from the lock makes the contended release a plain store",
     };
 
     type Context = ();
+    type Condvar = SequenceCondvar<P>;
 
     fn new() -> Self {
         Self { locked: AtomicInt::new(0), contended: AtomicInt::new(0) }

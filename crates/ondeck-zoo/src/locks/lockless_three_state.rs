@@ -33,7 +33,7 @@
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
+use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 const UNLOCKED: u32 = 0;
 const LOCKED: u32 = 1;
@@ -108,11 +108,13 @@ unsafe impl<P: Platform> RawLock<P> for LocklessThreeState<P> {
         fairness: Fairness::Barging,
         has_try_lock: true,
         touches_after_release: true,
+        condvar: CondvarKind::Generic,
         source: "Lockless Inc., Mutexes and Condition Variables using Futexes, first mutex",
         teaches: "A release that watches for a taker saves a wake, but outlives its right to the memory",
     };
 
     type Context = ();
+    type Condvar = SequenceCondvar<P>;
 
     fn new() -> Self {
         Self { word: AtomicInt::new(UNLOCKED) }

@@ -29,7 +29,7 @@ use std::ptr;
 
 use ondeck::platform::{AtomicInt, AtomicPointer, Ordering, Platform};
 
-use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
+use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 /// The MCS lock: see the [source file](self) for its queue.
 #[derive(Debug)]
@@ -61,11 +61,13 @@ unsafe impl<P: Platform> RawLock<P> for Mcs<P> {
         fairness: Fairness::Fifo,
         has_try_lock: true,
         touches_after_release: false,
+        condvar: CondvarKind::Generic,
         source: "Mellor-Crummey and Scott, Algorithms for Scalable Synchronization (1991)",
         teaches: "Each waiter spins on its own line; strict order collapses once a waiter is preempted",
     };
 
     type Context = Node<P>;
+    type Condvar = SequenceCondvar<P>;
 
     fn new() -> Self {
         Self { tail: AtomicPointer::new(ptr::null_mut()) }

@@ -34,7 +34,7 @@
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
+use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 /// A counter in front of a semaphore: see the [source file](self) for its words.
 #[derive(Debug)]
@@ -84,11 +84,13 @@ unsafe impl<P: Platform> RawLock<P> for SemaphoreMutex<P> {
         fairness: Fairness::Barging,
         has_try_lock: true,
         touches_after_release: false,
+        condvar: CondvarKind::Generic,
         source: "Malte Skarupke, Measuring Mutexes, semaphore_mutex; Schillings' benaphore",
         teaches: "Counting the interested avoids needless wakes and makes every contended release a hand-over",
     };
 
     type Context = ();
+    type Condvar = SequenceCondvar<P>;
 
     fn new() -> Self {
         Self { interested: AtomicInt::new(0), permits: AtomicInt::new(0) }

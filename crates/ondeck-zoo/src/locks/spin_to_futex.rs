@@ -34,7 +34,7 @@
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
+use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 const UNLOCKED: u32 = 0;
 const LOCKED: u32 = 1;
@@ -87,11 +87,13 @@ unsafe impl<P: Platform> RawLock<P> for SpinToFutex<P> {
         fairness: Fairness::Barging,
         has_try_lock: true,
         touches_after_release: false,
+        condvar: CondvarKind::Generic,
         source: "Malte Skarupke, Measuring Mutexes, comments, spin_to_futex_mutex",
         teaches: "A spinlock's fast path with sleepers, at the price of one CPU that always polls",
     };
 
     type Context = ();
+    type Condvar = SequenceCondvar<P>;
 
     fn new() -> Self {
         Self { word: AtomicInt::new(UNLOCKED) }

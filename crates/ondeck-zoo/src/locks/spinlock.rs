@@ -24,7 +24,7 @@
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
+use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 /// Pauses between two yields: the source tried many and kept this one.
 pub(super) const PAUSES_PER_YIELD: u32 = 16;
@@ -69,11 +69,13 @@ unsafe impl<P: Platform> RawLock<P> for Spinlock<P> {
         fairness: Fairness::Barging,
         has_try_lock: true,
         touches_after_release: false,
+        condvar: CondvarKind::Generic,
         source: "Malte Skarupke, Measuring Mutexes, spinlock",
         teaches: "A yield now and then lets the owner run, as far as the scheduler obliges",
     };
 
     type Context = ();
+    type Condvar = SequenceCondvar<P>;
 
     fn new() -> Self {
         Self { locked: AtomicInt::new(0) }

@@ -22,7 +22,7 @@
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
+use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 /// Test and compare-exchange with a pause: see the [source file](self).
 #[derive(Debug)]
@@ -40,11 +40,13 @@ unsafe impl<P: Platform> RawLock<P> for SpinlockAmd<P> {
         fairness: Fairness::Barging,
         has_try_lock: true,
         touches_after_release: false,
+        condvar: CondvarKind::Generic,
         source: "Malte Skarupke, Measuring Mutexes, spinlock_amd",
         teaches: "Reading before writing spares the caches but not the thread that is off its CPU",
     };
 
     type Context = ();
+    type Condvar = SequenceCondvar<P>;
 
     fn new() -> Self {
         Self { locked: AtomicInt::new(0) }

@@ -53,7 +53,7 @@ use std::ptr;
 use ondeck::platform::{AtomicInt, AtomicPointer, Ordering, Platform};
 
 use crate::parker::Parker;
-use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
+use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 const LOCKED: usize = 1;
 const QUEUE_LOCKED: usize = 2;
@@ -223,11 +223,13 @@ unsafe impl<P: Platform> RawLock<P> for SrwList<P> {
         fairness: Fairness::Barging,
         has_try_lock: true,
         touches_after_release: true,
+        condvar: CondvarKind::Generic,
         source: "Malte Skarupke, Measuring Mutexes, comments on Windows' SRW lock",
         teaches: "Nodes on the sleepers' stacks let one word wake exactly the oldest sleeper",
     };
 
     type Context = Node<P>;
+    type Condvar = SequenceCondvar<P>;
 
     fn new() -> Self {
         Self { word: AtomicInt::new(0) }

@@ -24,7 +24,7 @@
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
+use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 /// Test-and-set without a pause: see the [source file](self).
 #[derive(Debug)]
@@ -42,11 +42,13 @@ unsafe impl<P: Platform> RawLock<P> for TerribleSpinlock<P> {
         fairness: Fairness::Barging,
         has_try_lock: true,
         touches_after_release: false,
+        condvar: CondvarKind::Generic,
         source: "Malte Skarupke, Measuring Mutexes, terrible_spinlock",
         teaches: "Waiters that write fight the owner for its line, and slow down unrelated code",
     };
 
     type Context = ();
+    type Condvar = SequenceCondvar<P>;
 
     fn new() -> Self {
         Self { locked: AtomicInt::new(0) }

@@ -27,7 +27,7 @@
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
+use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 const UNLOCKED: u32 = 0;
 const LOCKED: u32 = 1;
@@ -59,11 +59,13 @@ unsafe impl<P: Platform> RawLock<P> for ThreeStateFutex<P> {
         fairness: Fairness::Barging,
         has_try_lock: true,
         touches_after_release: false,
+        condvar: CondvarKind::Generic,
         source: "Ulrich Drepper, Futexes Are Tricky, mutex2",
         teaches: "One word tells unlock whether to call the kernel, for a second atomic per pair",
     };
 
     type Context = ();
+    type Condvar = SequenceCondvar<P>;
 
     fn new() -> Self {
         Self { word: AtomicInt::new(UNLOCKED) }

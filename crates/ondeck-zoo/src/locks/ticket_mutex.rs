@@ -33,7 +33,7 @@
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
+use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 /// Tickets and sleeping: see the [source file](self) for its counters.
 #[derive(Debug)]
@@ -63,11 +63,13 @@ unsafe impl<P: Platform> RawLock<P> for TicketMutex<P> {
         fairness: Fairness::Fifo,
         has_try_lock: true,
         touches_after_release: true,
+        condvar: CondvarKind::Generic,
         source: "Malte Skarupke, Measuring Mutexes, ticket_mutex",
         teaches: "One futex word cannot wake the right sleeper: each release wakes all of them",
     };
 
     type Context = ();
+    type Condvar = SequenceCondvar<P>;
 
     fn new() -> Self {
         Self { next: AtomicInt::new(0), serving: AtomicInt::new(0) }

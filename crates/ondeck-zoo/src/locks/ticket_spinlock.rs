@@ -27,7 +27,7 @@
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
 use super::spinlock::PAUSES_PER_YIELD;
-use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
+use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 /// Tickets and polling: see the [source file](self) for its counters.
 #[derive(Debug)]
@@ -64,11 +64,13 @@ unsafe impl<P: Platform> RawLock<P> for TicketSpinlock<P> {
         fairness: Fairness::Fifo,
         has_try_lock: true,
         touches_after_release: false,
+        condvar: CondvarKind::Generic,
         source: "Malte Skarupke, Measuring Mutexes, ticket_spinlock",
         teaches: "Order of arrival bounds the longest wait and costs throughput once threads outnumber cores",
     };
 
     type Context = ();
+    type Condvar = SequenceCondvar<P>;
 
     fn new() -> Self {
         Self { next: AtomicInt::new(0), serving: AtomicInt::new(0) }

@@ -25,7 +25,7 @@ use std::cell::UnsafeCell;
 
 use ondeck::platform::Linux;
 
-use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
+use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 /// `absl::Mutex`.
 #[derive(Debug)]
@@ -54,11 +54,13 @@ unsafe impl RawLock<Linux> for AbseilMutex {
         fairness: Fairness::Barging,
         has_try_lock: true,
         touches_after_release: false,
+        condvar: CondvarKind::Generic,
         source: "Abseil 20220623, absl::Mutex, by call through a C function",
         teaches: "At most one woken thread on its way: most throughput, least equal shares",
     };
 
     type Context = ();
+    type Condvar = SequenceCondvar<Linux>;
 
     fn new() -> Self {
         let mutex = Self { word: UnsafeCell::new(0) };

@@ -18,7 +18,7 @@ use std::ptr;
 
 use ondeck::platform::Linux;
 
-use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
+use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 /// `ck_spinlock_mcs_t`.
 #[derive(Debug)]
@@ -60,11 +60,13 @@ unsafe impl RawLock<Linux> for CkMcs {
         fairness: Fairness::Fifo,
         has_try_lock: true,
         touches_after_release: false,
+        condvar: CondvarKind::Generic,
         source: "Concurrency Kit 0.7.1, ck_spinlock_mcs, by call through a C function",
         teaches: "MCS with fences instead of ordered operations measures like MCS",
     };
 
     type Context = CkNode;
+    type Condvar = SequenceCondvar<Linux>;
 
     fn new() -> Self {
         let lock = Self { tail: UnsafeCell::new(ptr::null_mut()) };

@@ -44,7 +44,7 @@ use std::mem::MaybeUninit;
 use ondeck::platform::Linux;
 
 use super::posix::{acquired, check};
-use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
+use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 /// A mutex of any kind, and the calls.
 #[derive(Debug)]
@@ -141,11 +141,13 @@ macro_rules! glibc_mutexes {
                 fairness: $fairness,
                 has_try_lock: true,
                 touches_after_release: false,
+                condvar: CondvarKind::Generic,
                 source: $source,
                 teaches: $teaches,
             };
 
             type Context = ();
+            type Condvar = SequenceCondvar<Linux>;
 
             fn new() -> Self {
                 Self(Pthread::new($kind, $protocol))

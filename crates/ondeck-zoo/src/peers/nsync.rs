@@ -23,7 +23,7 @@ use std::ptr;
 
 use ondeck::platform::Linux;
 
-use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
+use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 /// `nsync_mu`.
 #[derive(Debug)]
@@ -60,11 +60,13 @@ unsafe impl RawLock<Linux> for NsyncMutex {
         fairness: Fairness::Bounded,
         has_try_lock: true,
         touches_after_release: true,
+        condvar: CondvarKind::Generic,
         source: "nsync 1.25, nsync_mu, by Mike Burrows, by call",
         teaches: "The designated waker, and newcomers that queue once somebody woke 30 times in vain",
     };
 
     type Context = ();
+    type Condvar = SequenceCondvar<Linux>;
 
     fn new() -> Self {
         let fields = Fields { word: 0, waiters: ptr::null_mut() };

@@ -25,7 +25,7 @@ use parking_lot::RawMutex;
 use parking_lot::lock_api::{GuardNoSend, RawMutex as _};
 
 use super::is_like_new;
-use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
+use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 /// `parking_lot::RawMutex`, what is inside `parking_lot::Mutex<T>`.
 pub struct ParkingLotMutex {
@@ -48,11 +48,13 @@ unsafe impl RawLock<Linux> for ParkingLotMutex {
         fairness: Fairness::Barging,
         has_try_lock: true,
         touches_after_release: true,
+        condvar: CondvarKind::Generic,
         source: "The crate parking_lot 0.13, by Amanieu d'Antras",
         teaches: "One byte of state is enough when the queue lives in a table keyed by address",
     };
 
     type Context = ();
+    type Condvar = SequenceCondvar<Linux>;
 
     fn new() -> Self {
         Self { mutex: RawMutex::INIT }

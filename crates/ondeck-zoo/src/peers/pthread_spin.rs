@@ -17,7 +17,7 @@ use std::mem::MaybeUninit;
 use ondeck::platform::Linux;
 
 use super::posix::{acquired, check};
-use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
+use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 /// `pthread_spinlock_t`.
 #[derive(Debug)]
@@ -38,11 +38,13 @@ unsafe impl RawLock<Linux> for PthreadSpin {
         fairness: Fairness::Barging,
         has_try_lock: true,
         touches_after_release: false,
+        condvar: CondvarKind::Generic,
         source: "POSIX threads in the GNU C library, pthread_spinlock_t",
         teaches: "A spinlock's pair with two function calls around it",
     };
 
     type Context = ();
+    type Condvar = SequenceCondvar<Linux>;
 
     fn new() -> Self {
         let mut lock = MaybeUninit::uninit();

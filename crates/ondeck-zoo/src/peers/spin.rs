@@ -11,7 +11,7 @@ use std::mem;
 
 use ondeck::platform::Linux;
 
-use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
+use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 /// `spin::Mutex<()>` with its default strategy for waiting.
 #[derive(Debug, Default)]
@@ -29,11 +29,13 @@ unsafe impl RawLock<Linux> for SpinMutex {
         fairness: Fairness::Barging,
         has_try_lock: true,
         touches_after_release: false,
+        condvar: CondvarKind::Generic,
         source: "The crate spin 0.12, its default mutex",
         teaches: "The spinlock from the shelf: one PAUSE between polls, never the kernel",
     };
 
     type Context = ();
+    type Condvar = SequenceCondvar<Linux>;
 
     fn new() -> Self {
         Self::default()

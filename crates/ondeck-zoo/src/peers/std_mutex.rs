@@ -18,7 +18,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 use ondeck::platform::Linux;
 
-use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
+use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 /// `std::sync::Mutex<()>`.
 #[derive(Debug, Default)]
@@ -58,11 +58,13 @@ unsafe impl RawLock<Linux> for StdMutex {
         fairness: Fairness::Barging,
         has_try_lock: true,
         touches_after_release: false,
+        condvar: CondvarKind::Generic,
         source: "Rust's standard library, std::sync::Mutex",
         teaches: "Three states and 100 polls before the first sleep; the price of poisoning",
     };
 
     type Context = StdGuard;
+    type Condvar = SequenceCondvar<Linux>;
 
     fn new() -> Self {
         Self::default()

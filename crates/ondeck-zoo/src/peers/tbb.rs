@@ -15,7 +15,7 @@ use std::cell::UnsafeCell;
 
 use ondeck::platform::Linux;
 
-use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
+use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 /// `tbb::mutex`.
 #[derive(Debug)]
@@ -44,11 +44,13 @@ unsafe impl RawLock<Linux> for TbbMutex {
         fairness: Fairness::Barging,
         has_try_lock: true,
         touches_after_release: false,
+        condvar: CondvarKind::Generic,
         source: "oneTBB 2021.8, tbb::mutex, by call through a C function",
         teaches: "The byte knows no waiters: every unlock is a full fence and a look into a table",
     };
 
     type Context = ();
+    type Condvar = SequenceCondvar<Linux>;
 
     fn new() -> Self {
         let mutex = Self { flag: UnsafeCell::new(0) };

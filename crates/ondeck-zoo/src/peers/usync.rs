@@ -21,7 +21,7 @@ use usync::RawMutex;
 use usync::lock_api::RawMutex as _;
 
 use super::is_like_new;
-use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
+use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 /// `usync::RawMutex`, what is inside `usync::Mutex<T>`.
 #[derive(Debug)]
@@ -38,11 +38,13 @@ unsafe impl RawLock<Linux> for UsyncMutex {
         fairness: Fairness::Barging,
         has_try_lock: true,
         touches_after_release: true,
+        condvar: CondvarKind::Generic,
         source: "The crate usync 0.2.1, by kprotty",
         teaches: "A bit test-and-set acquires whatever the queue in the same word is doing",
     };
 
     type Context = ();
+    type Condvar = SequenceCondvar<Linux>;
 
     fn new() -> Self {
         Self { mutex: RawMutex::INIT }
