@@ -1,14 +1,15 @@
 //! This project's own mutex, as one of the zoo.
 //!
-//! Source: `ondeck::mutex`, where its protocol is drawn and argued.
+//! Source: `ondeck::mutex` and `ondeck::condvar`, where their protocols are drawn and argued.
 //!
 //! Teaches: the cost of a sleeping lock can sit on the side that sleeps: its uncontended pair is a
 //! spinlock's.
 
+use ondeck::condvar::RawCondvar as OwnCondvar;
 use ondeck::mutex::RawMutex;
 use ondeck::platform::Platform;
 
-use crate::{Fairness, LockInfo, Origin, RawLock, Waiting};
+use crate::{CondvarKind, Fairness, LockInfo, Origin, RawCondvar, RawLock, Waiting};
 
 /// The one-byte mutex of [`ondeck::mutex`].
 #[derive(Debug)]
@@ -23,11 +24,13 @@ unsafe impl<P: Platform> RawLock<P> for OndeckMutex<P> {
         fairness: Fairness::Bounded,
         has_try_lock: true,
         touches_after_release: false,
+        condvar: CondvarKind::Own,
         source: "this project, ondeck::mutex",
         teaches: "The sleeper pays for the fence: an uncontended pair costs what a spinlock's does",
     };
 
     type Context = ();
+    type Condvar = OndeckCondvar<P>;
 
     fn new() -> Self {
         Self(RawMutex::new())
@@ -51,5 +54,33 @@ unsafe impl<P: Platform> RawLock<P> for OndeckMutex<P> {
 
     fn is_idle(&mut self) -> bool {
         !self.0.is_locked()
+    }
+}
+
+/// The condition variable of [`ondeck::condvar`].
+#[derive(Debug)]
+pub struct OndeckCondvar<P: Platform>(OwnCondvar<P>);
+
+// SAFETY: `RawCondvar` of this project acquires the mutex again before it returns; see its own
+// argument on signals.
+unsafe impl<P: Platform> RawCondvar<P, OndeckMutex<P>> for OndeckCondvar<P> {
+    fn new() -> Self {
+        Self(OwnCondvar::new())
+    }
+
+    #[inline]
+    unsafe fn wait(&self, lock: &OndeckMutex<P>, (): &()) {
+        // SAFETY: the caller holds the lock.
+        unsafe { self.0.wait(&lock.0, None) };
+    }
+
+    #[inline]
+    fn notify_one(&self) {
+        self.0.notify_one();
+    }
+
+    #[inline]
+    fn notify_all(&self) {
+        self.0.notify_all();
     }
 }
