@@ -1,9 +1,9 @@
 //! The condition variable's own byte, waiting, and moving waiters to their mutex.
 
-use core::{fmt, ptr};
+use core::fmt;
 
 use crate::mutex::{self, RawMutex};
-use crate::parking::{Guard, Node, announce, status};
+use crate::parking::{Guard, Node, Pair, announce, status};
 use crate::platform::{AtomicInt, FutexWait, Ordering, Platform, Timestamp};
 
 /// A condition variable for [`RawMutex`], one byte; see the [module](super) for its protocol.
@@ -11,7 +11,7 @@ use crate::platform::{AtomicInt, FutexWait, Ordering, Platform, Timestamp};
 /// Waiters of one condition variable may use different mutexes, even at the same time.
 #[repr(transparent)]
 pub struct RawCondvar<P: Platform> {
-    waited: P::AtomicU8,
+    pub(super) waited: P::AtomicU8,
 }
 
 impl<P: Platform> fmt::Debug for RawCondvar<P> {
@@ -132,57 +132,53 @@ impl<P: Platform> RawCondvar<P> {
     /// Moves at most `most` waiters, all of one mutex. Says how many, and whether none is left.
     fn move_waiters(&self, most: usize) -> (usize, bool) {
         let address = self.address();
-        let bucket = P::bucket(address);
-        let mut guard = bucket.lock();
-        // Two buckets are locked in the order of their addresses, or by trying.
-        let (mutex, other) = loop {
-            let Some(oldest) = guard.oldest(address) else {
-                // Another notifier, or a deadline, was faster.
-                return (0, true);
-            };
-            let mutex = oldest.mutex;
-            let home = P::bucket(mutex.addr());
-            if ptr::eq(home, bucket) {
-                break (mutex, None);
-            }
-            let in_order = ptr::from_ref(bucket) < ptr::from_ref(home);
-            if let Some(other) = if in_order { Some(home.lock()) } else { home.try_lock() } {
-                break (mutex, Some(other));
-            }
-            drop(guard);
-            let other = home.lock();
-            guard = bucket.lock();
-            if guard.oldest(address).is_some_and(|oldest| oldest.mutex == mutex) {
-                break (mutex, Some(other));
-            }
+        let Some((locks, mutex)) = lock_both::<P>(address) else {
+            // Another notifier, or a deadline, was faster.
+            return (0, true);
         };
-
-        let target = other.as_ref().unwrap_or(&guard);
+        let (from, to) = (locks.first(), locks.second());
         let now = P::ticks() as usize;
         let mut moved = 0;
         while moved < most
-            && let Some(node) = guard.oldest(address).filter(|node| node.mutex == mutex)
+            && let Some(node) = from.oldest(address).filter(|node| node.mutex == mutex)
         {
-            // SAFETY: it is linked here, and linked there before either lock is released.
+            // SAFETY: it is linked here, and there before either lock is released.
             unsafe {
-                guard.unlink(node);
+                from.unlink(node);
                 node.readdress(mutex.addr(), now);
-                target.link(node);
+                to.link(node);
             }
-            target.count_parked(node, mutex::patience::<P>());
+            to.count_parked(node, mutex::patience::<P>());
             moved += 1;
         }
-        let last = guard.oldest(address).is_none();
+        let last = from.oldest(address).is_none();
         if last {
             self.waited.store(0, Ordering::Relaxed);
         }
-        let woken = wake_if_free(target, mutex);
-        drop(other);
-        drop(guard);
+        let woken = wake_if_free(to, mutex);
+        drop(locks);
         if let Some(word) = woken {
             P::futex_wake(word, 1);
         }
         (moved, last)
+    }
+}
+
+/// The locks of the buckets of the condition variable at `address` and of the mutex of its oldest
+/// waiter, and that mutex. None if nobody waits.
+fn lock_both<P: Platform>(address: usize) -> Option<(Pair<'static, P>, *const P::AtomicU8)> {
+    let mut guard = P::bucket(address).lock();
+    loop {
+        let mutex = guard.oldest(address)?.mutex;
+        match Pair::extend(guard, P::bucket(mutex.addr())) {
+            Ok(locks) => return Some((locks, mutex)),
+            Err(locks) => {
+                if locks.first().oldest(address)?.mutex == mutex {
+                    return Some((locks, mutex));
+                }
+                guard = locks.into_first();
+            }
+        }
     }
 }
 

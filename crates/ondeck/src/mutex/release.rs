@@ -80,8 +80,11 @@ pub(crate) fn choose<P: Platform>(
     }
     let newest = guard.newest(address)?;
     match bucket.set_on_deck(address) {
-        // SAFETY: it is linked and counted as parked.
-        Ok(_) => Some(unsafe { guard.release(newest, status::ON_DECK) }),
+        Ok(_) => {
+            guard.uncount_parked();
+            // SAFETY: it is linked, and counted no more.
+            Some(unsafe { guard.release(newest, status::ON_DECK) })
+        }
         Err(other) if other == address => None,
         Err(_) => hand_over(guard, owned, newest),
     }
@@ -99,11 +102,27 @@ fn hand_over<P: Platform>(
     if P::test_and_set(unsafe { &*owned }, Ordering::Acquire) {
         return None;
     }
-    // SAFETY: it is linked and counted as parked.
+    guard.uncount_parked();
+    // SAFETY: it is linked, and counted no more.
     Some(unsafe { guard.release(node, status::OWNER) })
 }
 
 /// How long a waiter sleeps before it is handed the lock, in ticks.
 pub(crate) fn patience<P: Platform>() -> usize {
     P::ticks_in(HANDOVER_AFTER_NANOS)
+}
+
+/// Hands the lock, which the caller owns, to the sleeper that has waited longest. False if nobody
+/// sleeps: it is still the caller's.
+#[cold]
+pub(super) fn hand_to_oldest<P: Platform>(owned: *const P::AtomicU8) -> bool {
+    let address = owned.addr();
+    let guard = P::bucket(address).lock();
+    let Some(oldest) = guard.oldest(address) else { return false };
+    guard.uncount_parked();
+    // SAFETY: it is linked, and counted no more.
+    let word = unsafe { guard.release(oldest, status::OWNER) };
+    drop(guard);
+    P::futex_wake(word, 1);
+    true
 }

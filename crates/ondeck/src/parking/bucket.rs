@@ -178,9 +178,9 @@ impl<P: Platform> Drop for Guard<'_, P> {
     }
 }
 
-impl<P: Platform> Guard<'_, P> {
+impl<'a, P: Platform> Guard<'a, P> {
     /// The bucket that this holds.
-    pub(crate) fn bucket(&self) -> &Bucket<P> {
+    pub(crate) fn bucket(&self) -> &'a Bucket<P> {
         self.bucket
     }
 
@@ -260,13 +260,12 @@ impl<P: Platform> Guard<'_, P> {
     ///
     /// # Safety
     ///
-    /// The node is linked in this bucket and counted as parked.
+    /// The node is linked in this bucket, and not counted as parked.
     pub(crate) unsafe fn release(&self, node: *const Node<P>, status: u32) -> *const P::AtomicU32 {
         // SAFETY: a linked node is live while the bucket's lock is held.
         let node = unsafe { &*node };
         // SAFETY: as the caller promises.
         unsafe { self.unlink(node) };
-        self.uncount_parked();
         let word = &raw const node.status;
         // Release: a new owner sees what the old one did in its section. The last access: from
         // here on the node may be gone.
@@ -289,14 +288,27 @@ impl<P: Platform> Guard<'_, P> {
 
     /// The waiter at `address` that was linked first.
     pub(crate) fn oldest(&self, address: usize) -> Option<&Node<P>> {
+        self.from_oldest(address).next()
+    }
+
+    /// The waiter at `address` that was linked first but for `skip` others.
+    pub(crate) fn oldest_but(&self, address: usize, skip: usize) -> Option<&Node<P>> {
+        self.from_oldest(address).nth(skip)
+    }
+
+    /// How many waiters there are at `address`.
+    pub(crate) fn count(&self, address: usize) -> usize {
+        self.from_oldest(address).count()
+    }
+
+    fn from_oldest(&self, address: usize) -> impl Iterator<Item = &Node<P>> {
         let mut next = self.bucket.oldest.load(Ordering::Relaxed).cast_const();
-        // SAFETY: as above.
-        while let Some(node) = unsafe { next.as_ref() } {
-            if node.address() == address {
-                return Some(node);
-            }
+        core::iter::from_fn(move || {
+            // SAFETY: linked nodes are live while the bucket's lock is held.
+            let node = unsafe { next.as_ref() }?;
             next = node.newer.load(Ordering::Relaxed).cast_const();
-        }
-        None
+            Some(node)
+        })
+        .filter(move |node| node.address() == address)
     }
 }
