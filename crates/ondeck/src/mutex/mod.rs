@@ -90,4 +90,4 @@ pub use api::ArcMutexGuard;
 pub(crate) use api::deadline;
 pub use api::{MappedMutexGuard, Mutex, MutexGuard};
 pub use raw::RawMutex;
-pub(crate) use release::{choose, patience};
+pub(crate) use release::{choose, overdue, patience};
