@@ -42,7 +42,7 @@ pub struct Polling {
 
 impl Default for Polling {
     fn default() -> Self {
-        Self { budget: 20_000, short: 100, long: 4_000, offer: 400, watch: 5_000 }
+        Self { budget: 20_000, short: 50, long: 4_000, offer: 150, watch: 5_000 }
     }
 }
 
