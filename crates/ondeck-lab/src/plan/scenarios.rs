@@ -22,8 +22,7 @@ impl Case {
     }
 
     fn with_work(self, work: (u64, u64)) -> Self {
-        let params =
-            vec![("section_ns", work.0.to_string()), ("outside_ns", work.1.to_string())];
+        let params = vec![("section_ns", work.0.to_string()), ("outside_ns", work.1.to_string())];
         Self { work, params, ..self }
     }
 }

@@ -60,7 +60,10 @@ impl Workload for Capture {
             let figures =
                 [times.value_at_percentile(50.0), times.value_at_percentile(99.0), times.max()];
             sample.values.extend(
-                quantities.into_iter().zip(figures).map(|(quantity, value)| (quantity, value as f64)),
+                quantities
+                    .into_iter()
+                    .zip(figures)
+                    .map(|(quantity, value)| (quantity, value as f64)),
             );
         }
         Ok(sample)
