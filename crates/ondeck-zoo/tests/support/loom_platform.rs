@@ -345,6 +345,10 @@ impl Platform for Loom {
         polling
     }
 
+    fn cpu() -> u32 {
+        0
+    }
+
     fn cpus() -> usize {
         2
     }
