@@ -25,8 +25,11 @@ pub const SOON: Timestamp = Timestamp::from_nanos(1);
 
 /// Explores `scenario` on the machine `setting`; afterwards all of its buckets are at rest.
 ///
-/// Sets the bound of involuntary switches, and says how many executions there were.
+/// Within the bound of involuntary switches, or as many more as the environment's
+/// `ONDECK_LOOM_DEEPER` says. Says how many executions there were.
 pub fn explore(setting: Setting, preemptions: usize, scenario: impl Fn() + Send + Sync + 'static) {
+    let deeper = std::env::var("ONDECK_LOOM_DEEPER").ok().and_then(|text| text.parse().ok());
+    let preemptions = preemptions + deeper.unwrap_or(0);
     loom_platform::set(setting);
     let start = Instant::now();
     let executions = Arc::new(AtomicUsize::new(0));
