@@ -29,9 +29,9 @@
 //!   by then and is there to be woken, or the kernel, which compares and falls asleep in one step,
 //!   finds another number.
 //!
-//! One wake may choose a thread that came later than the notification. Then the waiter either
-//! sleeps beside a condition that another thread has used up, since the newcomer found it false, or
-//! it was not asleep yet and leaves by the number.
+//! The wake may choose a thread that came only after the number had changed. That one had found the
+//! condition false under the lock: what the notifier made true was used up by then, and a waiter
+//! that sleeps on has missed nothing. A waiter that was not asleep yet leaves by the number.
 //!
 //! The one hole: 2^32 notifications between reading the sequence and falling asleep bring the
 //! number back. The thread would have to be off its CPU for as long as all those take.
@@ -46,8 +46,8 @@ use ondeck::platform::{AtomicInt, Ordering, Platform};
 
 use crate::{RawCondvar, RawLock};
 
-/// The condition variable of locks without one of their own: see `src/condvar.rs` for how it
-/// works.
+/// The condition variable of locks without one of their own: a futex that counts notifications. How
+/// it works, and why it loses no signal, is told in `src/condvar.rs`.
 #[derive(Debug)]
 pub struct SequenceCondvar<P: Platform> {
     sequence: P::AtomicU32,

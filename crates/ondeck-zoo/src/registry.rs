@@ -12,10 +12,11 @@ pub fn for_each(visitor: &mut impl Visitor<Linux>) {
 
 #[cfg(test)]
 mod tests {
+    use std::any::TypeId;
     use std::collections::HashSet;
 
     use super::*;
-    use crate::{LockInfo, Origin, RawLock};
+    use crate::{CondvarKind, LockInfo, Origin, RawLock, SequenceCondvar};
 
     /// Collects the facts and the size of each lock.
     struct Collect(Vec<(LockInfo, usize)>);
@@ -83,6 +84,18 @@ mod tests {
             assert!(!info.teaches.ends_with('.'), "{}: a phrase, not a sentence", info.name);
             assert!(size > 0, "{} takes no memory", info.name);
         }
+    }
+
+    #[test]
+    fn every_lock_says_whose_its_condvar_is() {
+        struct Compare;
+        impl Visitor<Linux> for Compare {
+            fn visit<L: RawLock<Linux>>(&mut self) {
+                let generic = TypeId::of::<L::Condvar>() == TypeId::of::<SequenceCondvar<Linux>>();
+                assert_eq!(L::INFO.condvar == CondvarKind::Generic, generic, "{}", L::INFO.name);
+            }
+        }
+        for_each(&mut Compare);
     }
 
     #[test]

@@ -1,9 +1,31 @@
-//! The ground that every lock of this workspace stands on.
+//! A mutex that does not collapse, its condition variable, and what they are built of.
 //!
-//! A lock algorithm here is written once, generic over [`platform::Platform`], and knows nothing
-//! of who runs it: the real machine ([`platform::Linux`]), a model checker, or a machine in
-//! virtual time. The trait is all that a lock may use of the world: atomics, a spin hint, clocks,
-//! a futex and a pair of asymmetric fences.
+//! * [`Mutex`]: one byte; an uncontended lock and unlock are one atomic read-modify-write together;
+//!   waiters sleep, at most one of them is awake, none starves; its memory is not touched after it
+//!   was released. [`Condvar`] goes with it.
+//! * [`parking`]: the table in which waiters sleep, for locks of your own.
+//! * [`platform`]: the machine as a parameter. A lock algorithm here is written once, generic over
+//!   [`platform::Platform`], and knows nothing of who runs it: the real machine
+//!   ([`platform::Linux`]), a model checker, or a machine in virtual time.
+//!
+//! ```
+//! use ondeck::{Condvar, Mutex};
+//! use std::collections::VecDeque;
+//!
+//! static QUEUE: Mutex<VecDeque<u32>> = Mutex::new(VecDeque::new());
+//! static FILLED: Condvar = Condvar::new();
+//!
+//! let consumer = std::thread::spawn(|| {
+//!     let mut queue = QUEUE.lock();
+//!     FILLED.wait_while(&mut queue, |queue| queue.is_empty());
+//!     queue.pop_front()
+//! });
+//! QUEUE.lock().push_back(7);
+//! FILLED.notify_one();
+//! assert_eq!(consumer.join().unwrap(), Some(7));
+//! ```
+//!
+//! A lock of your own over any platform:
 //!
 //! ```
 //! use ondeck::platform::{AtomicInt, Linux, Ordering, Platform};
@@ -26,8 +48,12 @@
 //! lock.unlock();
 //! ```
 //!
-//! The crate is `no_std` but for the Linux platform, so that no allocation can slip into the path
-//! of a lock: these locks are meant to work inside a global allocator.
+//! The crate is `no_std` but for the Linux platform and the faces that programs use, so that no
+//! allocation can slip into the path of a lock: these locks work inside a global allocator.
+//!
+//! | feature | adds |
+//! |---|---|
+//! | `arc_lock` | `ArcMutexGuard`, owned guards |
 
 #![no_std]
 
@@ -35,4 +61,10 @@ pub mod condvar;
 pub mod mutex;
 pub mod parking;
 pub mod platform;
+pub mod poison;
 pub mod spin;
+
+pub use condvar::Condvar;
+#[cfg(feature = "arc_lock")]
+pub use mutex::ArcMutexGuard;
+pub use mutex::{MappedMutexGuard, Mutex, MutexGuard};

@@ -6,7 +6,7 @@
 //!
 //! For an experiment without recompiling, the environment variable `ONDECK_SPIN` overrides the
 //! defaults when the first thread has to wait: `ONDECK_SPIN=0` never polls, and
-//! `ONDECK_SPIN=budget,short,long,offer` gives the [`Polling`] by its fields; what is left out stays.
+//! `ONDECK_SPIN=budget,short,long,offer,watch` gives the [`Polling`] by its fields; what is left out stays.
 //! A program does the same by [`Polling::install`].
 //!
 //! On a machine, or an affinity mask of the process, with one CPU nobody polls, whatever was set:
@@ -35,17 +35,20 @@ pub struct Polling {
     /// How long a new owner waits for the one it took the lock from to come on deck, if there are
     /// sleepers.
     pub offer: u32,
+    /// How long the newest waiter of a condition variable watches for a notification before it
+    /// sleeps. 0: not at all.
+    pub watch: u32,
 }
 
 impl Default for Polling {
     fn default() -> Self {
-        Self { budget: 20_000, short: 100, long: 4_000, offer: 400 }
+        Self { budget: 20_000, short: 50, long: 4_000, offer: 150, watch: 5_000 }
     }
 }
 
 /// The installed values, by field. Relaxed: each stands alone, and a waiter that sees some old and
 /// some new polls a little oddly once.
-static FIELDS: [AtomicU32; 4] = [const { AtomicU32::new(0) }; 4];
+static FIELDS: [AtomicU32; 5] = [const { AtomicU32::new(0) }; 5];
 
 /// `UNKNOWN` until the environment was read or something installed.
 static STATE: AtomicU32 = AtomicU32::new(UNKNOWN);
@@ -69,6 +72,7 @@ impl Polling {
         let mut polling = Self::from_fields(FIELDS.each_ref().map(|f| f.load(Ordering::Relaxed)));
         if Linux::cpus() == 1 {
             polling.budget = 0;
+            polling.watch = 0;
         }
         polling
     }
@@ -85,14 +89,14 @@ impl Polling {
         Self::from_fields(fields)
     }
 
-    fn fields(self) -> [u32; 4] {
-        [self.budget, self.short, self.long, self.offer]
+    fn fields(self) -> [u32; 5] {
+        [self.budget, self.short, self.long, self.offer, self.watch]
     }
 
-    fn from_fields([budget, short, long, offer]: [u32; 4]) -> Self {
+    fn from_fields([budget, short, long, offer, watch]: [u32; 5]) -> Self {
         // A pause beyond this would be a sleep that burns a CPU; and `clamp` wants them in order.
         let long = long.min(1_000_000);
-        Self { budget, short: short.min(long), long, offer: offer.min(1_000_000) }
+        Self { budget, short: short.min(long), long, offer: offer.min(1_000_000), watch }
     }
 }
 
@@ -106,8 +110,8 @@ mod tests {
         assert_eq!(default.overridden(b""), default);
         assert_eq!(default.overridden(b"0"), Polling { budget: 0, ..default });
         assert_eq!(default.overridden(b",50"), Polling { short: 50, ..default });
-        let all = Polling { budget: 1, short: 2, long: 3, offer: 4 };
-        assert_eq!(default.overridden(b"1, 2,3,4,5"), all);
+        let all = Polling { budget: 1, short: 2, long: 3, offer: 4, watch: 5 };
+        assert_eq!(default.overridden(b"1, 2,3,4,5,6"), all);
         assert_eq!(default.overridden(b"many,-1,\xff"), default);
     }
 

@@ -46,7 +46,8 @@
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use super::lockless_condvar::{LocklessCondvar, LocklessMutex};
+use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, Waiting};
 
 /// Attempts before sleeping, and looks before waking: the source's numbers.
 const SPINS_BEFORE_SLEEP: u32 = 100;
@@ -69,6 +70,11 @@ impl<P: Platform> LocklessFourState<P> {
             }
         }
         P::pause();
+        self.lock_slept();
+    }
+
+    /// The second half of a lock, and what a wait for a condition ends with.
+    fn lock_slept(&self) {
         loop {
             self.contended.store(1, Ordering::SeqCst);
             // An exchange even where a platform's test-and-set would not write: see "Memory
@@ -105,13 +111,13 @@ unsafe impl<P: Platform> RawLock<P> for LocklessFourState<P> {
         fairness: Fairness::Barging,
         has_try_lock: true,
         touches_after_release: true,
-        condvar: CondvarKind::Generic,
+        condvar: CondvarKind::Own,
         source: "Lockless Inc., Mutexes and Condition Variables using Futexes, optimized mutex",
         teaches: "A contended mark apart from the lock makes the contended release a plain store",
     };
 
     type Context = ();
-    type Condvar = SequenceCondvar<P>;
+    type Condvar = LocklessCondvar<P>;
 
     fn new() -> Self {
         Self { locked: AtomicInt::new(0), contended: AtomicInt::new(0) }
@@ -144,5 +150,15 @@ unsafe impl<P: Platform> RawLock<P> for LocklessFourState<P> {
 
     fn is_idle(&mut self) -> bool {
         self.locked.load(Ordering::Relaxed) == 0 && self.contended.load(Ordering::Relaxed) == 0
+    }
+}
+
+impl<P: Platform> LocklessMutex<P> for LocklessFourState<P> {
+    fn sleepers(&self) -> &P::AtomicU32 {
+        &self.contended
+    }
+
+    unsafe fn lock_contended(&self, (): &()) {
+        self.lock_slept();
     }
 }

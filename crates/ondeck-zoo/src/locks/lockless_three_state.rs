@@ -33,7 +33,8 @@
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use super::lockless_condvar::{LocklessCondvar, LocklessMutex};
+use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, Waiting};
 
 const UNLOCKED: u32 = 0;
 const LOCKED: u32 = 1;
@@ -65,14 +66,22 @@ impl<P: Platform> LocklessThreeState<P> {
             }
         }
         P::pause();
-        if found == LOCKED {
-            found = self.word.swap(CONTENDED, Ordering::Acquire);
+        if found == CONTENDED {
+            self.sleep();
         }
-        while found != UNLOCKED {
-            // Every outcome means the same: the word may have changed, try again.
-            let _ = P::futex_wait(&self.word, CONTENDED, None);
-            found = self.word.swap(CONTENDED, Ordering::Acquire);
+        self.lock_slept();
+    }
+
+    /// The second half of a lock, and what a wait for a condition ends with.
+    fn lock_slept(&self) {
+        while self.word.swap(CONTENDED, Ordering::Acquire) != UNLOCKED {
+            self.sleep();
         }
+    }
+
+    fn sleep(&self) {
+        // Every outcome means the same: the word may have changed, try again.
+        let _ = P::futex_wait(&self.word, CONTENDED, None);
     }
 
     /// After a release of a contended lock: finds somebody to take over the duty to wake, or
@@ -108,13 +117,13 @@ unsafe impl<P: Platform> RawLock<P> for LocklessThreeState<P> {
         fairness: Fairness::Barging,
         has_try_lock: true,
         touches_after_release: true,
-        condvar: CondvarKind::Generic,
+        condvar: CondvarKind::Own,
         source: "Lockless Inc., Mutexes and Condition Variables using Futexes, first mutex",
         teaches: "A release that watches for a taker saves a wake, but outlives its right to the memory",
     };
 
     type Context = ();
-    type Condvar = SequenceCondvar<P>;
+    type Condvar = LocklessCondvar<P>;
 
     fn new() -> Self {
         Self { word: AtomicInt::new(UNLOCKED) }
@@ -144,5 +153,15 @@ unsafe impl<P: Platform> RawLock<P> for LocklessThreeState<P> {
 
     fn is_idle(&mut self) -> bool {
         self.word.load(Ordering::Relaxed) == UNLOCKED
+    }
+}
+
+impl<P: Platform> LocklessMutex<P> for LocklessThreeState<P> {
+    fn sleepers(&self) -> &P::AtomicU32 {
+        &self.word
+    }
+
+    unsafe fn lock_contended(&self, (): &()) {
+        self.lock_slept();
     }
 }

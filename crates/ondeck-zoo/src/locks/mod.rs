@@ -6,6 +6,8 @@ use ondeck::platform::Platform;
 
 use crate::Visitor;
 
+pub mod lockless_condvar;
+
 macro_rules! portable_locks {
     ($($file:ident::$Lock:ident,)*) => {
         $(pub mod $file; pub use $file::$Lock;)*

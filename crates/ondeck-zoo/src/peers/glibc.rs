@@ -19,6 +19,13 @@
 //! In a process that never started a thread glibc leaves the atomic instructions out: keep a second
 //! thread alive when measuring, or know that 3 ns is not the mutex.
 //!
+//! # The condition variable
+//!
+//! `pthread_cond_t`, one for all kinds: two groups of waiters, an older that is being woken and a
+//! newer that is waiting, so that a signal does not reach a thread that came after it. Up to 2.40
+//! it could very rarely lose a signal (glibc bug 25847). With priority inheritance the woken thread
+//! acquires as any other; there is no requeue.
+//!
 //! # Moving
 //!
 //! `new` initializes the mutex and then moves it to where the caller wants it. POSIX gives meaning
@@ -40,11 +47,12 @@
 use std::cell::UnsafeCell;
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
+use std::ptr;
 
 use ondeck::platform::Linux;
 
 use super::posix::{acquired, check};
-use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{CondvarKind, Fairness, LockInfo, Origin, RawCondvar, RawLock, Waiting};
 
 /// A mutex of any kind, and the calls.
 #[derive(Debug)]
@@ -116,6 +124,58 @@ impl Drop for Pthread {
     }
 }
 
+/// `pthread_cond_t`, the same for every kind of mutex.
+#[derive(Debug)]
+pub struct GlibcCondvar {
+    condvar: UnsafeCell<libc::pthread_cond_t>,
+}
+
+// SAFETY: a pthread condition variable is made to be used from many threads.
+unsafe impl Send for GlibcCondvar {}
+// SAFETY: as for `Send`; everything below goes through `&self` as in C.
+unsafe impl Sync for GlibcCondvar {}
+
+impl GlibcCondvar {
+    /// All zeros after initialization: it may move until it is used, as a mutex may.
+    fn create() -> Self {
+        let mut condvar = MaybeUninit::uninit();
+        // SAFETY: the pointer is to a local, which is read only after its initialization has
+        // succeeded.
+        unsafe {
+            check(libc::pthread_cond_init(condvar.as_mut_ptr(), ptr::null()), "pthread_cond_init");
+            Self { condvar: UnsafeCell::new(condvar.assume_init()) }
+        }
+    }
+
+    /// # Safety
+    ///
+    /// The calling thread holds the mutex, which is the one of all that wait.
+    unsafe fn wait_with(&self, mutex: &Pthread) {
+        // SAFETY: both are initialized, and the mutex is held by this thread.
+        let code = unsafe { libc::pthread_cond_wait(self.condvar.get(), mutex.mutex.get()) };
+        check(code, "pthread_cond_wait");
+    }
+
+    fn signal(&self) {
+        // SAFETY: the condition variable is initialized.
+        check(unsafe { libc::pthread_cond_signal(self.condvar.get()) }, "pthread_cond_signal");
+    }
+
+    fn broadcast(&self) {
+        // SAFETY: the condition variable is initialized.
+        let code = unsafe { libc::pthread_cond_broadcast(self.condvar.get()) };
+        check(code, "pthread_cond_broadcast");
+    }
+}
+
+impl Drop for GlibcCondvar {
+    fn drop(&mut self) {
+        // SAFETY: nobody else has the condition variable any more.
+        let code = unsafe { libc::pthread_cond_destroy(self.condvar.get()) };
+        debug_assert!(code == 0 || std::thread::panicking(), "pthread_cond_destroy: {code}");
+    }
+}
+
 macro_rules! glibc_mutexes {
     ($(
         $(#[$doc:meta])*
@@ -141,13 +201,13 @@ macro_rules! glibc_mutexes {
                 fairness: $fairness,
                 has_try_lock: true,
                 touches_after_release: false,
-                condvar: CondvarKind::Generic,
+                condvar: CondvarKind::Own,
                 source: $source,
                 teaches: $teaches,
             };
 
             type Context = ();
-            type Condvar = SequenceCondvar<Linux>;
+            type Condvar = GlibcCondvar;
 
             fn new() -> Self {
                 Self(Pthread::new($kind, $protocol))
@@ -171,6 +231,27 @@ macro_rules! glibc_mutexes {
 
             fn is_idle(&mut self) -> bool {
                 self.0.is_idle()
+            }
+        }
+
+        // SAFETY: that is what POSIX says of a condition variable, for a mutex of any kind that is
+        // held once.
+        unsafe impl RawCondvar<Linux, $Lock> for GlibcCondvar {
+            fn new() -> Self {
+                Self::create()
+            }
+
+            unsafe fn wait(&self, lock: &$Lock, (): &()) {
+                // SAFETY: the caller promises the same.
+                unsafe { self.wait_with(&lock.0) };
+            }
+
+            fn notify_one(&self) {
+                self.signal();
+            }
+
+            fn notify_all(&self) {
+                self.broadcast();
             }
         }
     )*};

@@ -10,6 +10,9 @@
 //! waiters   ring of the sleepers' records, under the spinlock bit
 //! ```
 //!
+//! Its condition variable is nsync's too, `internal/cv.c`, which moves whoever is notified to the
+//! mutex's ring if the mutex is held.
+//!
 //! Its functions are C's, and out of line for C programs too: they are called directly.
 //!
 //! After release: a contended unlock touches the lock. It frees the mutex while it takes the
@@ -23,7 +26,7 @@ use std::ptr;
 
 use ondeck::platform::Linux;
 
-use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{CondvarKind, Fairness, LockInfo, Origin, RawCondvar, RawLock, Waiting};
 
 /// `nsync_mu`.
 #[derive(Debug)]
@@ -31,7 +34,8 @@ pub struct NsyncMutex {
     mutex: UnsafeCell<Fields>,
 }
 
-/// `struct nsync_mu_s_` of `nsync_mu.h`; the shim asserts that the layout is the same.
+/// `struct nsync_mu_s_` of `nsync_mu.h` and `struct nsync_cv_s_` of `nsync_cv.h`, which are laid out
+/// alike; the shim asserts that this is the same.
 #[derive(Debug)]
 #[repr(C)]
 struct Fields {
@@ -44,6 +48,10 @@ unsafe extern "C" {
     fn nsync_mu_lock(mutex: *mut Fields);
     fn nsync_mu_trylock(mutex: *mut Fields) -> c_int;
     fn nsync_mu_unlock(mutex: *mut Fields);
+    fn nsync_cv_init(condvar: *mut Fields);
+    fn nsync_cv_wait(condvar: *mut Fields, mutex: *mut Fields);
+    fn nsync_cv_signal(condvar: *mut Fields);
+    fn nsync_cv_broadcast(condvar: *mut Fields);
 }
 
 // SAFETY: the mutex is made to be used from many threads, and is reached only by its own functions.
@@ -60,13 +68,13 @@ unsafe impl RawLock<Linux> for NsyncMutex {
         fairness: Fairness::Bounded,
         has_try_lock: true,
         touches_after_release: true,
-        condvar: CondvarKind::Generic,
+        condvar: CondvarKind::Own,
         source: "nsync 1.25, nsync_mu, by Mike Burrows, by call",
         teaches: "The designated waker, and newcomers that queue once somebody woke 30 times in vain",
     };
 
     type Context = ();
-    type Condvar = SequenceCondvar<Linux>;
+    type Condvar = NsyncCondvar;
 
     fn new() -> Self {
         let fields = Fields { word: 0, waiters: ptr::null_mut() };
@@ -98,5 +106,42 @@ unsafe impl RawLock<Linux> for NsyncMutex {
     fn is_idle(&mut self) -> bool {
         let fields = self.mutex.get_mut();
         fields.word == 0 && fields.waiters.is_null()
+    }
+}
+
+/// `nsync_cv`.
+#[derive(Debug)]
+pub struct NsyncCondvar {
+    condvar: UnsafeCell<Fields>,
+}
+
+// SAFETY: it is made to be used from many threads, and is reached only by its own functions.
+unsafe impl Send for NsyncCondvar {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for NsyncCondvar {}
+
+// SAFETY: `nsync_cv` is a condition variable for `nsync_mu`.
+unsafe impl RawCondvar<Linux, NsyncMutex> for NsyncCondvar {
+    fn new() -> Self {
+        let fields = Fields { word: 0, waiters: ptr::null_mut() };
+        let condvar = Self { condvar: UnsafeCell::new(fields) };
+        // SAFETY: the storage fits; it may move until it is used, as the mutex may.
+        unsafe { nsync_cv_init(condvar.condvar.get()) };
+        condvar
+    }
+
+    unsafe fn wait(&self, lock: &NsyncMutex, (): &()) {
+        // SAFETY: both are initialized, and the mutex is held by this thread.
+        unsafe { nsync_cv_wait(self.condvar.get(), lock.mutex.get()) };
+    }
+
+    fn notify_one(&self) {
+        // SAFETY: the condition variable is initialized.
+        unsafe { nsync_cv_signal(self.condvar.get()) };
+    }
+
+    fn notify_all(&self) {
+        // SAFETY: the condition variable is initialized.
+        unsafe { nsync_cv_broadcast(self.condvar.get()) };
     }
 }

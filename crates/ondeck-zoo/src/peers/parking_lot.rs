@@ -14,27 +14,40 @@
 //! somebody sleeps, and the timer that handed the lock over every half millisecond is gone. It
 //! barges without bound.
 //!
+//! Its condition variable is parking_lot's too: the waiters are in the same table, and whoever is
+//! notified is moved to the mutex's queue if that is held.
+//!
 //! After release: it touches the byte. If somebody slept, the releaser goes on to take the table's
 //! bucket, and clears bit 1 there with a `fetch_and` when it finds no more sleepers. By then others
 //! may have locked, unlocked, woken that sleeper and freed the mutex.
 
 use std::fmt;
+use std::mem::ManuallyDrop;
 
 use ondeck::platform::Linux;
-use parking_lot::RawMutex;
 use parking_lot::lock_api::{GuardNoSend, RawMutex as _};
+use parking_lot::{Condvar, Mutex, RawMutex};
 
 use super::is_like_new;
-use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{CondvarKind, Fairness, LockInfo, Origin, RawCondvar, RawLock, Waiting};
 
-/// `parking_lot::RawMutex`, what is inside `parking_lot::Mutex<T>`.
+/// `parking_lot::Mutex<()>`, by the `RawMutex` inside it.
 pub struct ParkingLotMutex {
-    mutex: RawMutex,
+    mutex: Mutex<()>,
+}
+
+impl ParkingLotMutex {
+    #[inline(always)]
+    fn raw(&self) -> &RawMutex {
+        // SAFETY: it is unlocked only by the users of `RawLock`, who have locked it; the guard in
+        // `wait` is not dropped.
+        unsafe { self.mutex.raw() }
+    }
 }
 
 impl fmt::Debug for ParkingLotMutex {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let locked = self.mutex.is_locked();
+        let locked = self.raw().is_locked();
         f.debug_struct("ParkingLotMutex").field("locked", &locked).finish_non_exhaustive()
     }
 }
@@ -48,40 +61,69 @@ unsafe impl RawLock<Linux> for ParkingLotMutex {
         fairness: Fairness::Barging,
         has_try_lock: true,
         touches_after_release: true,
-        condvar: CondvarKind::Generic,
+        condvar: CondvarKind::Own,
         source: "The crate parking_lot 0.13, by Amanieu d'Antras",
         teaches: "One byte of state is enough when the queue lives in a table keyed by address",
     };
 
     type Context = ();
-    type Condvar = SequenceCondvar<Linux>;
+    type Condvar = ParkingLotCondvar;
 
     fn new() -> Self {
-        Self { mutex: RawMutex::INIT }
+        Self { mutex: Mutex::new(()) }
     }
 
     // The marker that `lock` returns has no size and no meaning of its own: it is dropped here and
     // another is made at unlock.
     #[inline]
     unsafe fn lock(&self, (): &()) {
-        let GuardNoSend { .. } = self.mutex.lock();
+        let GuardNoSend { .. } = self.raw().lock();
     }
 
     #[inline]
     unsafe fn try_lock(&self, (): &()) -> bool {
-        self.mutex.try_lock().is_some()
+        self.raw().try_lock().is_some()
     }
 
     #[inline]
     unsafe fn unlock(&self, (): &()) {
         // SAFETY: the calling thread holds the lock; see `lock` about the marker.
-        unsafe { self.mutex.unlock(GuardNoSend::new()) };
+        unsafe { self.raw().unlock(GuardNoSend::new()) };
     }
 
     fn is_idle(&mut self) -> bool {
-        const { assert!(size_of::<RawMutex>() == 1) };
-        let new = RawMutex::INIT;
+        const { assert!(size_of::<Mutex<()>>() == 1) };
+        let new = Mutex::new(());
         // SAFETY: one atomic byte, so there is no room for padding.
         unsafe { is_like_new(&mut self.mutex, &new) }
+    }
+}
+
+/// `parking_lot::Condvar`.
+#[derive(Debug, Default)]
+pub struct ParkingLotCondvar {
+    condvar: Condvar,
+}
+
+// SAFETY: `parking_lot::Condvar` releases and acquires what the guard is of, and loses no signal.
+unsafe impl RawCondvar<Linux, ParkingLotMutex> for ParkingLotCondvar {
+    fn new() -> Self {
+        Self::default()
+    }
+
+    unsafe fn wait(&self, lock: &ParkingLotMutex, (): &()) {
+        // SAFETY: the calling thread holds the lock, and has no guard: `lock` makes none. The
+        // marker has no meaning, see there.
+        let guard = unsafe { lock.mutex.make_guard_unchecked(GuardNoSend::new()) };
+        // Not dropped, because the caller goes on to hold the lock, also after a panic.
+        self.condvar.wait(&mut ManuallyDrop::new(guard));
+    }
+
+    fn notify_one(&self) {
+        self.condvar.notify_one();
+    }
+
+    fn notify_all(&self) {
+        self.condvar.notify_all();
     }
 }

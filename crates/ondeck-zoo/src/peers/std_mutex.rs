@@ -9,16 +9,20 @@
 //! `unlock` in the context of the locking thread. The mutex has its real size, and once inlined
 //! the guard is a register. A poisoned mutex is locked all the same.
 //!
+//! Its condition variable is Rust's too, `sys/sync/condvar/futex.rs`: a counter that waiters sleep
+//! on, as in [`SequenceCondvar`](crate::SequenceCondvar), but with a system call in every
+//! notification.
+//!
 //! After release: nothing. Unlocking is a swap to 0 and, if it took out "contended", a wake by
 //! address.
 
 use std::cell::UnsafeCell;
 use std::mem::{self, MaybeUninit};
-use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use ondeck::platform::Linux;
 
-use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{CondvarKind, Fairness, LockInfo, Origin, RawCondvar, RawLock, Waiting};
 
 /// `std::sync::Mutex<()>`.
 #[derive(Debug, Default)]
@@ -46,6 +50,15 @@ impl StdGuard {
         // (it is not `Sync`), so nobody else looks into it.
         unsafe { (*self.0.get()).write(guard) };
     }
+
+    /// # Safety
+    ///
+    /// The calling thread acquired the lock with this context. Called once an acquisition.
+    #[inline(always)]
+    unsafe fn take(&self) -> MutexGuard<'static, ()> {
+        // SAFETY: the guard is there since the acquisition, and is taken out once.
+        unsafe { (*self.0.get()).assume_init_read() }
+    }
 }
 
 // SAFETY: `std::sync::Mutex` excludes and synchronizes for as long as its guard lives, which is
@@ -58,13 +71,13 @@ unsafe impl RawLock<Linux> for StdMutex {
         fairness: Fairness::Barging,
         has_try_lock: true,
         touches_after_release: false,
-        condvar: CondvarKind::Generic,
+        condvar: CondvarKind::Own,
         source: "Rust's standard library, std::sync::Mutex",
         teaches: "Three states and 100 polls before the first sleep; the price of poisoning",
     };
 
     type Context = StdGuard;
-    type Condvar = SequenceCondvar<Linux>;
+    type Condvar = StdCondvar;
 
     fn new() -> Self {
         Self::default()
@@ -87,13 +100,39 @@ unsafe impl RawLock<Linux> for StdMutex {
 
     #[inline]
     unsafe fn unlock(&self, context: &StdGuard) {
-        // SAFETY: this thread acquired the lock with this context, so its guard is there; it is
-        // taken out once, because one acquisition has one unlock.
-        drop(unsafe { (*context.0.get()).assume_init_read() });
+        // SAFETY: this thread acquired the lock with this context.
+        drop(unsafe { context.take() });
     }
 
     /// By acquiring it: that works only from the word 0, which has no waiter marked either.
     fn is_idle(&mut self) -> bool {
         !matches!(self.mutex.try_lock(), Err(TryLockError::WouldBlock))
+    }
+}
+
+/// `std::sync::Condvar`.
+#[derive(Debug, Default)]
+pub struct StdCondvar {
+    condvar: Condvar,
+}
+
+// SAFETY: `std::sync::Condvar` releases and acquires what the guard is of, and loses no signal.
+unsafe impl RawCondvar<Linux, StdMutex> for StdCondvar {
+    fn new() -> Self {
+        Self::default()
+    }
+
+    unsafe fn wait(&self, _lock: &StdMutex, context: &StdGuard) {
+        // SAFETY: the caller acquired the lock with this context, and the guard is put back below.
+        let guard = unsafe { context.take() };
+        context.keep(self.condvar.wait(guard).unwrap_or_else(PoisonError::into_inner));
+    }
+
+    fn notify_one(&self) {
+        self.condvar.notify_one();
+    }
+
+    fn notify_all(&self) {
+        self.condvar.notify_all();
     }
 }

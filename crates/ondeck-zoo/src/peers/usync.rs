@@ -9,6 +9,9 @@
 //! word: pointer to the newest waiter's node | queue locked (8) | queued (4) | reading (2) | locked (1)
 //! ```
 //!
+//! Its condition variable is usync's too: a list of nodes like the mutex's, whose nodes are moved
+//! there when they are notified and the mutex is held.
+//!
 //! After release: it touches the word. A `fetch_sub` releases, and if somebody is queued the word is
 //! loaded again, and changed to lock the queue. Another thread may have acquired, emptied the queue,
 //! and so let the last waiter free the mutex in between.
@@ -16,17 +19,28 @@
 //! That is x86. Elsewhere one compare-exchange releases the lock and locks the queue, so that the
 //! sleepers, the last user among them, stay until the releaser is done with the word.
 
+use std::mem::ManuallyDrop;
+
 use ondeck::platform::Linux;
-use usync::RawMutex;
 use usync::lock_api::RawMutex as _;
+use usync::{Condvar, Mutex, RawMutex};
 
 use super::is_like_new;
-use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use crate::{CondvarKind, Fairness, LockInfo, Origin, RawCondvar, RawLock, Waiting};
 
-/// `usync::RawMutex`, what is inside `usync::Mutex<T>`.
+/// `usync::Mutex<()>`, by the `RawMutex` inside it.
 #[derive(Debug)]
 pub struct UsyncMutex {
-    mutex: RawMutex,
+    mutex: Mutex<()>,
+}
+
+impl UsyncMutex {
+    #[inline(always)]
+    fn raw(&self) -> &RawMutex {
+        // SAFETY: it is unlocked only by the users of `RawLock`, who have locked it; the guard in
+        // `wait` is not dropped.
+        unsafe { self.mutex.raw() }
+    }
 }
 
 // SAFETY: `lock_api::RawMutex` asks of its implementations what `RawLock` asks.
@@ -38,38 +52,66 @@ unsafe impl RawLock<Linux> for UsyncMutex {
         fairness: Fairness::Barging,
         has_try_lock: true,
         touches_after_release: true,
-        condvar: CondvarKind::Generic,
+        condvar: CondvarKind::Own,
         source: "The crate usync 0.2.1, by kprotty",
         teaches: "A bit test-and-set acquires whatever the queue in the same word is doing",
     };
 
     type Context = ();
-    type Condvar = SequenceCondvar<Linux>;
+    type Condvar = UsyncCondvar;
 
     fn new() -> Self {
-        Self { mutex: RawMutex::INIT }
+        Self { mutex: Mutex::new(()) }
     }
 
     #[inline]
     unsafe fn lock(&self, (): &()) {
-        self.mutex.lock();
+        self.raw().lock();
     }
 
     #[inline]
     unsafe fn try_lock(&self, (): &()) -> bool {
-        self.mutex.try_lock()
+        self.raw().try_lock()
     }
 
     #[inline]
     unsafe fn unlock(&self, (): &()) {
         // SAFETY: the calling thread holds the lock.
-        unsafe { self.mutex.unlock() };
+        unsafe { self.raw().unlock() };
     }
 
     fn is_idle(&mut self) -> bool {
-        const { assert!(size_of::<RawMutex>() == size_of::<usize>()) };
-        let new = RawMutex::INIT;
+        const { assert!(size_of::<Mutex<()>>() == size_of::<usize>()) };
+        let new = Mutex::new(());
         // SAFETY: one atomic pointer, so there is no room for padding.
         unsafe { is_like_new(&mut self.mutex, &new) }
+    }
+}
+
+/// `usync::Condvar`.
+#[derive(Debug, Default)]
+pub struct UsyncCondvar {
+    condvar: Condvar,
+}
+
+// SAFETY: `usync::Condvar` releases and acquires what the guard is of, and loses no signal.
+unsafe impl RawCondvar<Linux, UsyncMutex> for UsyncCondvar {
+    fn new() -> Self {
+        Self::default()
+    }
+
+    unsafe fn wait(&self, lock: &UsyncMutex, (): &()) {
+        // SAFETY: the calling thread holds the lock, and has no guard: `lock` makes none.
+        let guard = unsafe { lock.mutex.make_guard_unchecked() };
+        // Not dropped, because the caller goes on to hold the lock, also after a panic.
+        self.condvar.wait(&mut ManuallyDrop::new(guard));
+    }
+
+    fn notify_one(&self) {
+        self.condvar.notify_one();
+    }
+
+    fn notify_all(&self) {
+        self.condvar.notify_all();
     }
 }

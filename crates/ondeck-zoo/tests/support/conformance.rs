@@ -15,7 +15,9 @@ use std::time::Duration;
 use ondeck::platform::{Linux, Platform};
 use ondeck_zoo::{Fairness, RawLock, Waiting};
 
-/// The promises of a lock that are checked one by one.
+mod condvars;
+
+/// The promises of a lock, and of its condition variable, that are checked one by one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Property {
     /// Sections of up to sixteen threads never overlap, and all threads get through.
@@ -28,11 +30,19 @@ pub enum Property {
     Publication,
     /// Nothing is left in the lock after use.
     Rest,
+    /// Two threads that wait for each other's turn and notify each other always go on.
+    Signal,
+    /// In a full or empty queue a notification of one lets one go on, and nothing is lost or read
+    /// twice.
+    Queue,
+    /// A notification of all ends the wait of up to fifteen threads.
+    Broadcast,
 }
 
 impl Property {
-    pub const ALL: [Self; 5] =
+    pub const OF_LOCKS: [Self; 5] =
         [Self::Exclusion, Self::TryLock, Self::Baton, Self::Publication, Self::Rest];
+    pub const OF_CONDVARS: [Self; 3] = [Self::Signal, Self::Queue, Self::Broadcast];
 }
 
 /// How long things may take.
@@ -68,7 +78,8 @@ impl fmt::Display for Failure {
 
 /// Checks all properties; the first that does not hold is the error.
 pub fn check<L: RawLock<Linux>>(limits: Limits) -> Result<(), Failure> {
-    Property::ALL.into_iter().try_for_each(|property| check_property::<L>(property, limits))
+    let mut all = Property::OF_LOCKS.into_iter().chain(Property::OF_CONDVARS);
+    all.try_for_each(|property| check_property::<L>(property, limits))
 }
 
 /// Checks one property with one thread and more.
@@ -83,6 +94,9 @@ pub fn check_property<L: RawLock<Linux>>(
         Property::Baton => (&[1, 2, 3, 8, 16], baton::<L>),
         Property::Publication => (&[2, 4], publication::<L>),
         Property::Rest => (&[1, 2, 8], rest::<L>),
+        Property::Signal => (&[2], condvars::signal::<L>),
+        Property::Queue => (&[2, 4, 8], condvars::queue::<L>),
+        Property::Broadcast => (&[2, 3, 8, 16], condvars::broadcast::<L>),
     };
     threads.iter().try_for_each(|&threads| {
         check(threads, limits).map_err(|what| Failure {
@@ -429,6 +443,11 @@ fn rest<L: RawLock<Linux>>(threads: usize, limits: Limits) -> Result<(), String>
         }
         Ok(())
     })?;
+    at_rest(stage)
+}
+
+/// The lock, when its threads have ended, shows no trace of them.
+fn at_rest<L: RawLock<Linux>, T>(stage: Arc<Stage<L, T>>) -> Result<(), String> {
     let mut stage = Arc::into_inner(stage).ok_or("a thread is still there")?;
     if stage.lock.is_idle() { Ok(()) } else { Err("the lock is not at rest after use".into()) }
 }

@@ -33,6 +33,8 @@
 //! and its first user, Ulrich Drepper's glibc; Lockless Inc.'s "Mutexes and Condition Variables using
 //! Futexes", whose benchmark shows what it is worth; in a table of queues parking_lot's `Condvar`.
 
+mod api;
 mod raw;
 
+pub use api::Condvar;
 pub use raw::RawCondvar;

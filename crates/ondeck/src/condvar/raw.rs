@@ -1,9 +1,9 @@
 //! The condition variable's own byte, waiting, and moving waiters to their mutex.
 
-use core::{fmt, ptr};
+use core::fmt;
 
 use crate::mutex::{self, RawMutex};
-use crate::parking::{Guard, Node, announce, status};
+use crate::parking::{Guard, Node, Pair, announce, status};
 use crate::platform::{AtomicInt, FutexWait, Ordering, Platform, Timestamp};
 
 /// A condition variable for [`RawMutex`], one byte; see the [module](super) for its protocol.
@@ -11,7 +11,7 @@ use crate::platform::{AtomicInt, FutexWait, Ordering, Platform, Timestamp};
 /// Waiters of one condition variable may use different mutexes, even at the same time.
 #[repr(transparent)]
 pub struct RawCondvar<P: Platform> {
-    waited: P::AtomicU8,
+    pub(super) waited: P::AtomicU8,
 }
 
 impl<P: Platform> fmt::Debug for RawCondvar<P> {
@@ -56,14 +56,26 @@ impl<P: Platform> RawCondvar<P> {
     /// The calling thread owns the mutex.
     pub unsafe fn wait(&self, mutex: &RawMutex<P>, deadline: Option<Timestamp>) -> bool {
         let bucket = P::bucket(self.address());
-        let node = Node::new(self.address(), mutex.byte(), P::ticks() as usize);
+        let now = P::ticks() as usize;
+        let node = Node::<P>::new(self.address(), mutex.byte(), now);
+        let budget = P::polling().watch;
         let guard = bucket.lock();
+        if budget != 0 {
+            // Only the newest watches. The one before has had its time, or loses the rest.
+            if let Some(before) = guard.newest(self.address()) {
+                before.stop_watching(status::PARKED);
+            }
+            node.word().store(status::WATCHING, Ordering::Relaxed);
+        }
         // SAFETY: it is new, and taken out before this function returns.
         unsafe { guard.link(&node) };
         self.waited.store(1, Ordering::Relaxed);
         drop(guard);
         // SAFETY: the caller owns it.
         unsafe { mutex.unlock() };
+        // Its address is that of a mutex that this thread will lock again, so it is there.
+        P::bucket(mutex.address()).call_on_deck(mutex.address());
+        watch(&node, budget);
 
         let mut deadline = deadline;
         loop {
@@ -99,9 +111,10 @@ impl<P: Platform> RawCondvar<P> {
         true
     }
 
-    /// Notifies the waiter that has waited longest; says how many there were, 0 or 1.
+    /// Notifies one waiter; says how many there were, 0 or 1.
     ///
-    /// A load if nobody waits.
+    /// The newest, whose caches are warm and who may still be awake; now and then the oldest, once
+    /// that has waited for a millisecond. A load if nobody waits.
     #[inline]
     pub fn notify_one(&self) -> usize {
         if self.has_waiters() { self.notify(1) } else { 0 }
@@ -132,57 +145,103 @@ impl<P: Platform> RawCondvar<P> {
     /// Moves at most `most` waiters, all of one mutex. Says how many, and whether none is left.
     fn move_waiters(&self, most: usize) -> (usize, bool) {
         let address = self.address();
-        let bucket = P::bucket(address);
-        let mut guard = bucket.lock();
-        // Two buckets are locked in the order of their addresses, or by trying.
-        let (mutex, other) = loop {
-            let Some(oldest) = guard.oldest(address) else {
-                // Another notifier, or a deadline, was faster.
-                return (0, true);
-            };
-            let mutex = oldest.mutex;
-            let home = P::bucket(mutex.addr());
-            if ptr::eq(home, bucket) {
-                break (mutex, None);
-            }
-            let in_order = ptr::from_ref(bucket) < ptr::from_ref(home);
-            if let Some(other) = if in_order { Some(home.lock()) } else { home.try_lock() } {
-                break (mutex, Some(other));
-            }
-            drop(guard);
-            let other = home.lock();
-            guard = bucket.lock();
-            if guard.oldest(address).is_some_and(|oldest| oldest.mutex == mutex) {
-                break (mutex, Some(other));
-            }
+        let Some((locks, mutex)) = lock_both::<P>(address) else {
+            // Another notifier, or a deadline, was faster.
+            return (0, true);
         };
-
-        let target = other.as_ref().unwrap_or(&guard);
+        let (from, to) = (locks.first(), locks.second());
         let now = P::ticks() as usize;
         let mut moved = 0;
         while moved < most
-            && let Some(node) = guard.oldest(address).filter(|node| node.mutex == mutex)
+            && let Some(node) = next(from, address, now).filter(|node| node.mutex == mutex)
         {
-            // SAFETY: it is linked here, and linked there before either lock is released.
-            unsafe {
-                guard.unlink(node);
-                node.readdress(mutex.addr(), now);
-                target.link(node);
-            }
-            target.count_parked(node, mutex::patience::<P>());
+            // SAFETY: it is linked in the first bucket, and the second is its mutex's.
+            unsafe { move_waiter(node, from, to, now) };
             moved += 1;
         }
-        let last = guard.oldest(address).is_none();
+        let last = from.newest(address).is_none();
         if last {
             self.waited.store(0, Ordering::Relaxed);
         }
-        let woken = wake_if_free(target, mutex);
-        drop(other);
-        drop(guard);
+        let woken = wake_if_free(to, mutex);
+        drop(locks);
         if let Some(word) = woken {
             P::futex_wake(word, 1);
         }
         (moved, last)
+    }
+}
+
+/// Looks at the caller's own status until it is notified, or for `nanos`. Its own cache line, which
+/// nobody else reads: unlike a poll of a lock this disturbs no one.
+fn watch<P: Platform>(node: &Node<P>, nanos: u32) {
+    let start = P::ticks() as usize;
+    while node.status() == status::WATCHING {
+        P::pause();
+        if (P::ticks() as usize).wrapping_sub(start) >= P::ticks_in(nanos) {
+            node.stop_watching(status::PARKED);
+        }
+    }
+}
+
+/// The waiter to notify next: as a lock chooses, the newest, or the oldest if it is its time. Always
+/// one of the newest's mutex, whose bucket the caller has locked.
+fn next<'a, P: Platform>(
+    guard: &'a Guard<'_, P>,
+    address: usize,
+    now: usize,
+) -> Option<&'a Node<P>> {
+    let newest = guard.newest(address)?;
+    let overdue = mutex::overdue(guard, address, now).filter(|oldest| oldest.mutex == newest.mutex);
+    Some(overdue.unwrap_or(newest))
+}
+
+/// Moves a waiter of a condition variable to its mutex: on deck if it is awake and nobody else is for
+/// that mutex, else among the sleepers.
+///
+/// # Safety
+///
+/// The node is linked in `from`, and its mutex's bucket is `to`.
+unsafe fn move_waiter<P: Platform>(
+    node: &Node<P>,
+    from: &Guard<'_, P>,
+    to: &Guard<'_, P>,
+    now: usize,
+) {
+    let address = node.mutex.addr();
+    // SAFETY: as the caller promises.
+    unsafe { from.unlink(node) };
+    node.readdress(address, now);
+    let marked = node.status() == status::WATCHING && to.bucket().set_on_deck(address).is_ok();
+    if marked && node.stop_watching(status::ON_DECK) {
+        // It may be gone by now.
+        return;
+    }
+    node.stop_watching(status::PARKED);
+    // SAFETY: it was unlinked above, and is not told that it is free to go.
+    unsafe { to.link(node) };
+    to.count_parked(node, mutex::patience::<P>());
+    if marked {
+        // It went to sleep meanwhile. In the order of a waiter that goes off deck: counted first.
+        to.bucket().clear_on_deck();
+    }
+}
+
+/// The locks of the buckets of the condition variable at `address` and of the mutex of its newest
+/// waiter, and that mutex. None if nobody waits.
+fn lock_both<P: Platform>(address: usize) -> Option<(Pair<'static, P>, *const P::AtomicU8)> {
+    let mut guard = P::bucket(address).lock();
+    loop {
+        let mutex = guard.newest(address)?.mutex;
+        match Pair::extend(guard, P::bucket(mutex.addr())) {
+            Ok(locks) => return Some((locks, mutex)),
+            Err(locks) => {
+                if locks.first().newest(address)?.mutex == mutex {
+                    return Some((locks, mutex));
+                }
+                guard = locks.into_first();
+            }
+        }
     }
 }
 

@@ -56,7 +56,7 @@ impl<P: Platform> RawMutex<P> {
                 Err(other) if other != address => return Arrival::Refused,
                 Err(_) => {}
             }
-            pause::<P>(P::ticks() as usize, polling.short);
+            pause(bucket, P::ticks() as usize, polling.short);
             if self.try_lock() {
                 return Arrival::Owner;
             }
@@ -76,7 +76,7 @@ impl<P: Platform> RawMutex<P> {
         let mut interval = first;
         let mut before = start;
         loop {
-            let now = pause::<P>(before, interval);
+            let now = pause(bucket, before, interval);
             if (0..P::spins(ATTEMPTS)).any(|_| self.try_lock()) {
                 self.leave(bucket, polling, interval != first || first == polling.long);
                 return true;
@@ -107,12 +107,13 @@ impl<P: Platform> RawMutex<P> {
     }
 }
 
-/// Waits until `nanos` after `start`; says when that was.
-fn pause<P: Platform>(start: usize, nanos: u32) -> usize {
+/// Waits until `nanos` after `start`, or until called; says when that was.
+fn pause<P: Platform>(bucket: &Bucket<P>, start: usize, nanos: u32) -> usize {
     let ticks = P::ticks_in(nanos);
+    let calls = bucket.calls();
     loop {
         let now = P::ticks() as usize;
-        if now.wrapping_sub(start) >= ticks {
+        if now.wrapping_sub(start) >= ticks || bucket.calls() != calls {
             return now;
         }
         P::pause();

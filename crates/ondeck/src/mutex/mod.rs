@@ -25,7 +25,8 @@
 //! | `wait.rs` | finding it taken: on deck, parked, timed out |
 //! | `deck.rs` | polling on deck |
 //! | `release.rs` | releasing with somebody waiting: whom to wake, when to hand over |
-//! | `api.rs` | what programs use: [`Mutex`], guards, misuse detection |
+//! | `api.rs` | what programs use: [`Mutex`] and its guards |
+//! | `misuse.rs` | what a debug build tells |
 //!
 //! # Why a release may skip, and no wake is lost
 //!
@@ -77,10 +78,16 @@
 //! parking_lot. The fences: Dave Dice, Hui Huang and Mingyao Yang, "Asymmetric Dekker
 //! Synchronization". Few active threads and rare promotion: Dave Dice, "Malthusian Locks".
 
+mod api;
 mod deck;
+mod misuse;
 mod raw;
 mod release;
 mod wait;
 
+#[cfg(feature = "arc_lock")]
+pub use api::ArcMutexGuard;
+pub(crate) use api::deadline;
+pub use api::{MappedMutexGuard, Mutex, MutexGuard};
 pub use raw::RawMutex;
-pub(crate) use release::{choose, patience};
+pub(crate) use release::{choose, overdue, patience};

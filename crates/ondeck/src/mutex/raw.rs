@@ -1,4 +1,4 @@
-//! TODO header
+//! The byte, and the paths that need nothing else.
 
 use core::fmt;
 
@@ -6,7 +6,10 @@ use super::release;
 use crate::parking::attention;
 use crate::platform::{AtomicInt, Ordering, Platform, Timestamp};
 
-/// A mutex without data, one byte.
+/// A mutex without data, one byte; see the [module](super) for its protocol.
+///
+/// Programs use it as [`Mutex`](crate::Mutex). Its own methods are for locks built of it and for
+/// platforms other than [`Linux`](crate::platform::Linux).
 #[repr(transparent)]
 pub struct RawMutex<P: Platform> {
     pub(super) owned: P::AtomicU8,
@@ -82,6 +85,43 @@ impl<P: Platform> RawMutex<P> {
         if P::attention(owned.addr()).load(Ordering::Relaxed) != attention::SKIP {
             release::look_around::<P>(owned);
         }
+    }
+
+    /// Releases the lock by handing it to the waiter that has slept longest, if there is one.
+    ///
+    /// That one is asleep, so the lock rests until it runs: some microseconds, where
+    /// [`unlock`](Self::unlock) would have let others have it. A waiter that still polls is not
+    /// handed the lock; it finds it free.
+    ///
+    /// # Safety
+    ///
+    /// The calling thread owns the lock.
+    #[inline]
+    pub unsafe fn unlock_fair(&self) {
+        if !self.may_have_sleepers() || !release::hand_to_oldest::<P>(&raw const self.owned) {
+            // SAFETY: as the caller promises.
+            unsafe { self.unlock() };
+        }
+    }
+
+    /// Lets the waiter that has slept longest have the lock for a turn, if there is one, and gets it
+    /// back: [`unlock_fair`](Self::unlock_fair) and [`lock`](Self::lock), or two loads.
+    ///
+    /// # Safety
+    ///
+    /// The calling thread owns the lock.
+    #[inline]
+    pub unsafe fn bump(&self) {
+        if self.may_have_sleepers() && release::hand_to_oldest::<P>(&raw const self.owned) {
+            self.lock();
+        }
+    }
+
+    /// Of the owner: a sleeper whose count it does not see yet has not had its last look.
+    #[inline]
+    fn may_have_sleepers(&self) -> bool {
+        P::attention(self.address()).load(Ordering::Relaxed) != attention::SKIP
+            && P::bucket(self.address()).has_parked()
     }
 
     /// Whether somebody owns the lock, for assertions and tests.

@@ -65,23 +65,19 @@ pub(crate) fn choose<P: Platform>(
 ) -> Option<*const P::AtomicU32> {
     let (bucket, address) = (guard.bucket(), owned.addr());
     let now = P::ticks() as usize;
-    if bucket.may_be_due(now)
-        && let Some(oldest) = guard.oldest(address)
-    {
-        let due = oldest.since.load(Ordering::Relaxed).wrapping_add(patience::<P>());
-        if has_come(now, due) {
-            guard.set_due(now.wrapping_add(P::ticks_in(HANDOVER_EVERY_NANOS)));
-            return hand_over(guard, owned, oldest);
-        }
-        guard.set_due(due);
+    if let Some(oldest) = overdue(guard, address, now) {
+        return hand_over(guard, owned, oldest);
     }
     if bucket.is_on_deck(address) {
         return None;
     }
     let newest = guard.newest(address)?;
     match bucket.set_on_deck(address) {
-        // SAFETY: it is linked and counted as parked.
-        Ok(_) => Some(unsafe { guard.release(newest, status::ON_DECK) }),
+        Ok(_) => {
+            guard.uncount_parked();
+            // SAFETY: it is linked, and counted no more.
+            Some(unsafe { guard.release(newest, status::ON_DECK) })
+        }
         Err(other) if other == address => None,
         Err(_) => hand_over(guard, owned, newest),
     }
@@ -99,11 +95,48 @@ fn hand_over<P: Platform>(
     if P::test_and_set(unsafe { &*owned }, Ordering::Acquire) {
         return None;
     }
-    // SAFETY: it is linked and counted as parked.
+    guard.uncount_parked();
+    // SAFETY: it is linked, and counted no more.
     Some(unsafe { guard.release(node, status::OWNER) })
+}
+
+/// The oldest waiter at `address`, if it has waited for too long and it is time for one such in this
+/// bucket: the caller serves it, the next will not be due for a while.
+pub(crate) fn overdue<'a, P: Platform>(
+    guard: &'a Guard<'_, P>,
+    address: usize,
+    now: usize,
+) -> Option<&'a Node<P>> {
+    if !guard.bucket().may_be_due(now) {
+        return None;
+    }
+    let oldest = guard.oldest(address)?;
+    let due = oldest.since.load(Ordering::Relaxed).wrapping_add(patience::<P>());
+    if has_come(now, due) {
+        guard.set_due(now.wrapping_add(P::ticks_in(HANDOVER_EVERY_NANOS)));
+        Some(oldest)
+    } else {
+        guard.set_due(due);
+        None
+    }
 }
 
 /// How long a waiter sleeps before it is handed the lock, in ticks.
 pub(crate) fn patience<P: Platform>() -> usize {
     P::ticks_in(HANDOVER_AFTER_NANOS)
+}
+
+/// Hands the lock, which the caller owns, to the sleeper that has waited longest. False if nobody
+/// sleeps: it is still the caller's.
+#[cold]
+pub(super) fn hand_to_oldest<P: Platform>(owned: *const P::AtomicU8) -> bool {
+    let address = owned.addr();
+    let guard = P::bucket(address).lock();
+    let Some(oldest) = guard.oldest(address) else { return false };
+    guard.uncount_parked();
+    // SAFETY: it is linked, and counted no more.
+    let word = unsafe { guard.release(oldest, status::OWNER) };
+    drop(guard);
+    P::futex_wake(word, 1);
+    true
 }

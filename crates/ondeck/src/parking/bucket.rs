@@ -9,6 +9,7 @@
 //!  releases   how many looked at this bucket since somebody parked
 //!  parks      how often somebody parked
 //!  taken      when a waiter last became the owner without sleeping, in ticks
+//!  calls      how often an owner that goes away for long has told the waiter on deck
 //!  lock       guards the list
 //!  newest ─► [node] ─► [node] ─► [node] ◄─ oldest       (any locks of this bucket)
 //! ```
@@ -33,6 +34,7 @@ pub struct Bucket<P: Platform> {
     parked: P::AtomicU32,
     releases: P::AtomicU32,
     parks: P::AtomicU32,
+    calls: P::AtomicU32,
     lock: P::AtomicU32,
     newest: P::AtomicPtr<Node<P>>,
     oldest: P::AtomicPtr<Node<P>>,
@@ -52,6 +54,7 @@ impl Bucket<crate::platform::Linux> {
             parked: AtomicU32::new(0),
             releases: AtomicU32::new(0),
             parks: AtomicU32::new(0),
+            calls: AtomicU32::new(0),
             lock: AtomicU32::new(0),
             newest: AtomicPtr::new(ptr::null_mut()),
             oldest: AtomicPtr::new(ptr::null_mut()),
@@ -70,6 +73,7 @@ impl<P: Platform> Bucket<P> {
             parked: AtomicInt::new(0),
             releases: AtomicInt::new(0),
             parks: AtomicInt::new(0),
+            calls: AtomicInt::new(0),
             lock: AtomicInt::new(0),
             newest: AtomicPointer::new(ptr::null_mut()),
             oldest: AtomicPointer::new(ptr::null_mut()),
@@ -97,6 +101,22 @@ impl<P: Platform> Bucket<P> {
     #[inline]
     pub(crate) fn clear_on_deck(&self) {
         self.on_deck.store(0, Ordering::Release);
+    }
+
+    /// How often the waiter on deck was called.
+    #[inline]
+    pub(crate) fn calls(&self) -> u32 {
+        self.calls.load(Ordering::Relaxed)
+    }
+
+    /// Calls the waiter on deck, if the lock at `address` has one: the caller has released that lock
+    /// and will not want it soon, so there is no reason to spare it polls.
+    #[inline]
+    pub(crate) fn call_on_deck(&self, address: usize) {
+        if self.on_deck.load(Ordering::Relaxed) == address {
+            // Not a read-modify-write: two calls at once are as good as one.
+            self.calls.store(self.calls().wrapping_add(1), Ordering::Relaxed);
+        }
     }
 
     /// When a waiter last became the owner from on deck, in ticks. A hint: of any lock here.
@@ -178,9 +198,9 @@ impl<P: Platform> Drop for Guard<'_, P> {
     }
 }
 
-impl<P: Platform> Guard<'_, P> {
+impl<'a, P: Platform> Guard<'a, P> {
     /// The bucket that this holds.
-    pub(crate) fn bucket(&self) -> &Bucket<P> {
+    pub(crate) fn bucket(&self) -> &'a Bucket<P> {
         self.bucket
     }
 
@@ -260,13 +280,12 @@ impl<P: Platform> Guard<'_, P> {
     ///
     /// # Safety
     ///
-    /// The node is linked in this bucket and counted as parked.
+    /// The node is linked in this bucket, and not counted as parked.
     pub(crate) unsafe fn release(&self, node: *const Node<P>, status: u32) -> *const P::AtomicU32 {
         // SAFETY: a linked node is live while the bucket's lock is held.
         let node = unsafe { &*node };
         // SAFETY: as the caller promises.
         unsafe { self.unlink(node) };
-        self.uncount_parked();
         let word = &raw const node.status;
         // Release: a new owner sees what the old one did in its section. The last access: from
         // here on the node may be gone.
@@ -289,14 +308,27 @@ impl<P: Platform> Guard<'_, P> {
 
     /// The waiter at `address` that was linked first.
     pub(crate) fn oldest(&self, address: usize) -> Option<&Node<P>> {
+        self.from_oldest(address).next()
+    }
+
+    /// The waiter at `address` that was linked first but for `skip` others.
+    pub(crate) fn oldest_but(&self, address: usize, skip: usize) -> Option<&Node<P>> {
+        self.from_oldest(address).nth(skip)
+    }
+
+    /// How many waiters there are at `address`.
+    pub(crate) fn count(&self, address: usize) -> usize {
+        self.from_oldest(address).count()
+    }
+
+    fn from_oldest(&self, address: usize) -> impl Iterator<Item = &Node<P>> {
         let mut next = self.bucket.oldest.load(Ordering::Relaxed).cast_const();
-        // SAFETY: as above.
-        while let Some(node) = unsafe { next.as_ref() } {
-            if node.address() == address {
-                return Some(node);
-            }
+        core::iter::from_fn(move || {
+            // SAFETY: linked nodes are live while the bucket's lock is held.
+            let node = unsafe { next.as_ref() }?;
             next = node.newer.load(Ordering::Relaxed).cast_const();
-        }
-        None
+            Some(node)
+        })
+        .filter(move |node| node.address() == address)
     }
 }

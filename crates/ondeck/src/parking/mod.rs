@@ -8,16 +8,34 @@
 //! address ─hash─► attention[i]  one byte: must a release look any further?
 //!                 bucket[i]     who is awake, who sleeps
 //! ```
+//!
+//! | file | what |
+//! |---|---|
+//! | `attention.rs` | the byte that lets most releases skip the rest, and its fences |
+//! | `bucket.rs` | a bucket: its words, its list, its lock held |
+//! | `node.rs` | a waiter |
+//! | `lock.rs` | the bucket's lock |
+//! | `pair.rs` | two buckets at once, to move waiters |
+//! | `park.rs` | for locks of others: [`park`], [`unpark`], [`requeue`] |
+//!
+//! Nothing here allocates, and no thread needs to be registered: a node lives on its waiter's stack
+//! while it waits. So these locks may be used inside a global allocator, in destructors of
+//! thread-local values, and in threads that no runtime knows of. The child of a fork finds the table
+//! empty.
 
 pub(crate) mod attention;
 mod bucket;
 mod lock;
 mod node;
+mod pair;
+mod park;
 
 pub(crate) use attention::{announce, relax};
 pub use bucket::Bucket;
 pub(crate) use bucket::{Guard, has_come};
 pub(crate) use node::{Node, status};
+pub(crate) use pair::Pair;
+pub use park::{Parked, Requeued, park, requeue, unpark};
 
 /// Buckets of a real machine's table. A collision costs time, never correctness; 1,024 buckets of
 /// 64 bytes are 64 KiB, and their bytes of attention 16 cache lines.

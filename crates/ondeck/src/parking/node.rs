@@ -1,4 +1,4 @@
-//! One waiter: a node on its own stack, linked into its bucket while it sleeps.
+//! One waiter: a node on its own stack, linked into its bucket while it waits.
 
 use core::ptr;
 
@@ -9,19 +9,25 @@ use crate::platform::{AtomicInt, AtomicPointer, Ordering, Platform};
 /// ```text
 ///              a release wakes it                     it acquires
 ///  PARKED ────────────────────────► ON_DECK ─────────────────────────► (gone)
-///    │ ▲                               │
-///    │ └── it polled for too long ─────┘
-///    │
-///    └─────── it is handed the lock ──► OWNER ────────────────────────► (gone)
+///    │ ▲                             ▲ │
+///    │ └─── it polled for too long ──┼─┘
+///    │                               │
+///    ├─────── it is handed the lock ─┼──► OWNER ──────────────────────► (gone)
+///    ▲                               │
+///  WATCHING ─── it is notified ──────┘
 /// ```
 ///
-/// Written under the bucket's lock. Whoever takes a node out of the list stores the new status
-/// last: as soon as the waiter can see it, it may leave, and its stack be gone.
+/// Written under the bucket's lock, but for `WATCHING`, which its waiter and others leave by a
+/// compare-exchange. Whoever takes a node out of the list stores the new status last: as soon as
+/// the waiter can see it, it may leave, and its stack be gone.
 pub(crate) mod status {
     /// Linked, asleep or about to be.
     pub(crate) const PARKED: u32 = 0;
     /// Not linked: awake, and marked so in the bucket.
     pub(crate) const ON_DECK: u32 = 1;
+    /// Linked at a condition variable, awake, looking at its own status for a moment before it
+    /// sleeps.
+    pub(crate) const WATCHING: u32 = 3;
     /// Not linked: what it waited for is its own.
     pub(crate) const OWNER: u32 = 2;
 }
@@ -67,6 +73,16 @@ impl<P: Platform> Node<P> {
     /// Acquire: an owner sees what the one who handed it the lock did before.
     pub(crate) fn status(&self) -> u32 {
         self.status.load(Ordering::Acquire)
+    }
+
+    /// Leaves `WATCHING`; false if another was faster.
+    ///
+    /// Acquire if it was not: as for [`status`](Self::status). Release: whoever sees the change
+    /// sees what was done to the node before, though that may be the last of it.
+    pub(crate) fn stop_watching(&self, status: u32) -> bool {
+        self.status
+            .compare_exchange(status::WATCHING, status, Ordering::Release, Ordering::Acquire)
+            .is_ok()
     }
 
     /// The word that the waiter sleeps on.

@@ -3,7 +3,8 @@
 //! ```text
 //! STATE (one byte, written by `choose` alone)
 //!   UNCHOSEN ──► ASYMMETRIC   membarrier's private expedited command is registered
-//!       └──────► SYMMETRIC    the kernel does not have it, or a filter refuses it
+//!       └──────► SYMMETRIC    the kernel does not have it, a filter refuses it, or the environment
+//!                             says ONDECK_NO_MEMBARRIER
 //! ```
 //!
 //! Correct while `UNCHOSEN`: a light fence is then a full fence, and a heavy fence chooses first.
@@ -17,7 +18,7 @@
 
 use core::sync::atomic::{AtomicU8, AtomicUsize, Ordering, compiler_fence, fence};
 
-use super::{die, errno, ticks};
+use super::{Linux, die, errno, ticks};
 
 const UNCHOSEN: u8 = 0;
 const ASYMMETRIC: u8 = 1;
@@ -52,11 +53,9 @@ pub(super) fn heavy() {
 pub(super) fn choose() -> bool {
     match STATE.load(Ordering::Relaxed) {
         UNCHOSEN => {
-            let chosen = if membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0 {
-                ASYMMETRIC
-            } else {
-                SYMMETRIC
-            };
+            let wanted = matches!(Linux::environment(c"ONDECK_NO_MEMBARRIER"), b"" | b"0");
+            let register = libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED;
+            let chosen = if wanted && membarrier(register) == 0 { ASYMMETRIC } else { SYMMETRIC };
             // Two threads may both register, which the kernel allows. They could only disagree if
             // a filter arrived between them, and then the first word stands: a thread that was
             // refused must not make fences full that the other has already seen free, nor the

@@ -1,0 +1,50 @@
+//! The condition variables of the portable locks under the loom model checker.
+//!
+//! Bounds: one waiter with every lock and at most four involuntary switches an execution; two
+//! waiters with some locks, and as many switches as said below. Two that were woken and both poll
+//! for the lock exceed what loom can explore: see `three_threads_bound` in `loom.rs`.
+
+#[path = "support/loom_condvars.rs"]
+mod loom_condvars;
+#[path = "../../ondeck/tests/support/loom_platform.rs"]
+mod loom_platform;
+
+use loom_condvars::{Give, Notify, permits};
+use loom_platform::Loom;
+use ondeck_zoo::{RawLock, Visitor, locks};
+
+const WHEN: [Notify; 2] = [Notify::WithTheLock, Notify::AfterUnlock];
+
+#[test]
+fn one_waiter_loses_no_signal() {
+    struct Check;
+    impl Visitor<Loom> for Check {
+        fn visit<L: RawLock<Loom>>(&mut self) {
+            for when in WHEN {
+                permits::<L>(1, 2, Give::EachAlone, when, 4);
+                permits::<L>(1, 1, Give::AllAtOnce, when, 4);
+            }
+        }
+    }
+    locks::for_each_portable::<Loom>(&mut Check);
+}
+
+/// With at most so many switches for one permit at a time, and for both at once.
+fn two_waiters<L: RawLock<Loom>>(each_alone: usize, all_at_once: usize) {
+    for when in WHEN {
+        permits::<L>(2, 1, Give::EachAlone, when, each_alone);
+        permits::<L>(2, 1, Give::AllAtOnce, when, all_at_once);
+    }
+}
+
+#[test]
+fn two_waiters_lose_no_signal_of_the_generic_condvar() {
+    two_waiters::<locks::ThreeStateFutex<Loom>>(3, 3);
+    two_waiters::<locks::SrwList<Loom>>(3, 3);
+}
+
+#[test]
+fn two_waiters_lose_no_signal_of_the_one_that_moves_them() {
+    two_waiters::<locks::LocklessThreeState<Loom>>(3, 3);
+    two_waiters::<locks::LocklessFourState<Loom>>(2, 3);
+}

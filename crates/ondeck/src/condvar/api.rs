@@ -1,0 +1,89 @@
+//! The condition variable as programs use it: behind `lock_api`.
+
+extern crate std;
+
+use core::sync::atomic::AtomicU8;
+use core::time::Duration;
+use std::time::Instant;
+
+use lock_api::GuardNoSend;
+
+use super::RawCondvar;
+use crate::mutex::{RawMutex, deadline};
+use crate::platform::Linux;
+
+/// A condition variable for [`Mutex`](crate::Mutex): one byte.
+///
+/// It comes through [`lock_api`]: `wait`, `wait_while`, `wait_for`, `wait_until`,
+/// `wait_while_for`, `wait_while_until`, and `notify_one` and `notify_all`, which say how many they
+/// notified. A wait never ends spuriously: it was notified, or its time is over, and never both.
+/// Waiters may use different mutexes, even at the same time. It can be a `static`.
+///
+/// Notified waiters are moved to the queue of their mutex. A notification is a load when nobody
+/// waits; it makes no system call when nobody waits or the mutex is locked, one if it is free.
+///
+/// # Panics
+///
+/// Never.
+///
+/// # Memory ordering
+///
+/// It orders nothing by itself; the mutex does.
+///
+/// ```
+/// use ondeck::{Condvar, Mutex};
+///
+/// static READY: Mutex<bool> = Mutex::new(false);
+/// static CHANGED: Condvar = Condvar::new();
+///
+/// std::thread::scope(|scope| {
+///     scope.spawn(|| {
+///         *READY.lock() = true;
+///         CHANGED.notify_one();
+///     });
+///     let mut ready = READY.lock();
+///     CHANGED.wait_while(&mut ready, |ready| !*ready);
+///     assert!(*ready);
+/// });
+/// ```
+pub type Condvar = lock_api::Condvar<RawCondvar<Linux>>;
+
+// SAFETY: a waiter is linked before its mutex is released, and has the mutex again when it returns;
+// nothing in between panics.
+unsafe impl lock_api::RawCondvar for RawCondvar<Linux> {
+    const INIT: Self = Self { waited: AtomicU8::new(0) };
+
+    type RawMutex = RawMutex<Linux>;
+
+    unsafe fn wait(&self, mutex: &RawMutex<Linux>, _: &mut GuardNoSend) {
+        // SAFETY: as the caller promises.
+        unsafe { Self::wait(self, mutex, None) };
+    }
+
+    #[inline]
+    fn notify_one(&self) -> bool {
+        Self::notify_one(self) != 0
+    }
+
+    #[inline]
+    fn notify_all(&self) -> usize {
+        Self::notify_all(self)
+    }
+}
+
+// SAFETY: as for `RawCondvar`.
+unsafe impl lock_api::RawCondvarTimed for RawCondvar<Linux> {
+    fn checked_duration_to_instant(timeout: &Duration) -> Option<Instant> {
+        Instant::now().checked_add(*timeout)
+    }
+
+    unsafe fn wait_until(
+        &self,
+        mutex: &RawMutex<Linux>,
+        _: &mut GuardNoSend,
+        timeout: &Instant,
+    ) -> bool {
+        // SAFETY: as the caller promises.
+        unsafe { !Self::wait(self, mutex, Some(deadline(*timeout))) }
+    }
+}

@@ -1,0 +1,153 @@
+//! The mutex as programs use it: behind `lock_api`, with data and guards.
+
+extern crate std;
+
+use core::sync::atomic::AtomicU8;
+use core::time::Duration;
+use std::time::Instant;
+
+use lock_api::GuardNoSend;
+
+use super::{RawMutex, misuse};
+use crate::platform::{Linux, Platform, Timestamp};
+
+/// A mutual-exclusion lock around a `T`: one byte, and one atomic read-modify-write for an
+/// uncontended lock and unlock together.
+///
+/// Waiters sleep, after some microseconds of polling by one of them; at most one is awake at a
+/// time. Whoever comes first may take the lock before a waiter does; a waiter that has slept for a
+/// millisecond is handed it. There is no poisoning: see [`poison`](crate::poison) for that.
+///
+/// It comes through [`lock_api`], with everything that [`lock_api::Mutex`] offers: mapped guards,
+/// attempts with deadlines, a fair unlock, `bump`, and owned guards with the feature `arc_lock`.
+/// It can be a `static`.
+///
+/// # Panics
+///
+/// Only in builds with debug assertions, with the caller's place: when its owner locks it again
+/// (which else waits for ever), when it is dropped while it is locked.
+///
+/// # Memory ordering
+///
+/// An unlock happens before the next lock.
+///
+/// # Cost
+///
+/// One test-and-set and two stores when uncontended, about what a spinlock costs; no atomic
+/// instruction at all while the process has one thread. The protocol is told in the [module](super).
+///
+/// ```
+/// use ondeck::Mutex;
+///
+/// static TOTAL: Mutex<u64> = Mutex::new(0);
+///
+/// std::thread::scope(|scope| {
+///     for _ in 0..4 {
+///         scope.spawn(|| {
+///             for _ in 0..1000 {
+///                 *TOTAL.lock() += 1;
+///             }
+///         });
+///     }
+/// });
+/// assert_eq!(*TOTAL.lock(), 4000);
+/// assert_eq!(size_of::<Mutex<u8>>(), 2);
+/// ```
+pub type Mutex<T> = lock_api::Mutex<RawMutex<Linux>, T>;
+
+/// What [`Mutex::lock`] returns: the lock is released when it is dropped.
+pub type MutexGuard<'a, T> = lock_api::MutexGuard<'a, RawMutex<Linux>, T>;
+
+/// A guard of a part of what the mutex protects; see [`lock_api::MutexGuard::map`].
+pub type MappedMutexGuard<'a, T> = lock_api::MappedMutexGuard<'a, RawMutex<Linux>, T>;
+
+/// A guard that owns a share of the mutex rather than borrowing it; see [`Mutex::lock_arc`].
+#[cfg(feature = "arc_lock")]
+pub type ArcMutexGuard<T> = lock_api::ArcMutexGuard<RawMutex<Linux>, T>;
+
+/// An [`Instant`] as the platform's clock tells time: never earlier than it was meant.
+pub(crate) fn deadline(instant: Instant) -> Timestamp {
+    let left = instant.saturating_duration_since(Instant::now());
+    Linux::now().after(left)
+}
+
+// SAFETY: what `RawMutex` in this module promises: from a lock to the matching unlock nobody else
+// has it, and an unlock happens before the next lock.
+unsafe impl lock_api::RawMutex for RawMutex<Linux> {
+    const INIT: Self = Self { owned: AtomicU8::new(0) };
+
+    /// The owner unlocks, so that misuse can be told by thread.
+    type Guard = GuardNoSend;
+
+    #[inline]
+    #[cfg_attr(debug_assertions, track_caller)]
+    fn lock(&self) -> GuardNoSend {
+        misuse::before_lock(self);
+        Self::lock(self);
+        misuse::locked(self);
+        GuardNoSend::new()
+    }
+
+    #[inline]
+    fn try_lock(&self) -> Option<GuardNoSend> {
+        Self::try_lock(self).then(|| {
+            misuse::locked(self);
+            GuardNoSend::new()
+        })
+    }
+
+    #[inline]
+    #[cfg_attr(debug_assertions, track_caller)]
+    unsafe fn unlock(&self, _: GuardNoSend) {
+        misuse::before_unlock(self);
+        // SAFETY: as the caller promises.
+        unsafe { Self::unlock(self) };
+    }
+
+    #[inline]
+    fn is_locked(&self) -> bool {
+        Self::is_locked(self)
+    }
+}
+
+// SAFETY: as for `RawMutex`.
+unsafe impl lock_api::RawMutexFair for RawMutex<Linux> {
+    #[inline]
+    #[cfg_attr(debug_assertions, track_caller)]
+    unsafe fn unlock_fair(&self, _: GuardNoSend) {
+        misuse::before_unlock(self);
+        // SAFETY: as the caller promises.
+        unsafe { Self::unlock_fair(self) };
+    }
+
+    #[inline]
+    #[cfg_attr(debug_assertions, track_caller)]
+    unsafe fn bump(&self, _: &mut GuardNoSend) {
+        // SAFETY: as the caller promises.
+        unsafe { Self::bump(self) };
+    }
+}
+
+// SAFETY: as for `RawMutex`.
+unsafe impl lock_api::RawMutexTimed for RawMutex<Linux> {
+    type Duration = Duration;
+    type Instant = Instant;
+
+    #[inline]
+    fn try_lock_for(&self, timeout: Duration) -> Option<GuardNoSend> {
+        let owner = Self::try_lock(self) || Self::try_lock_until(self, Linux::now().after(timeout));
+        owner.then(|| {
+            misuse::locked(self);
+            GuardNoSend::new()
+        })
+    }
+
+    #[inline]
+    fn try_lock_until(&self, timeout: Instant) -> Option<GuardNoSend> {
+        let owner = Self::try_lock(self) || Self::try_lock_until(self, deadline(timeout));
+        owner.then(|| {
+            misuse::locked(self);
+            GuardNoSend::new()
+        })
+    }
+}

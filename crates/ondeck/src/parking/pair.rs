@@ -1,0 +1,62 @@
+//! Two buckets locked at once, to move a waiter from one to the other.
+
+use core::ptr;
+
+use super::bucket::{Bucket, Guard};
+use crate::platform::Platform;
+
+/// The locks of two buckets, which may be the same one.
+pub(crate) struct Pair<'a, P: Platform> {
+    first: Guard<'a, P>,
+    second: Option<Guard<'a, P>>,
+}
+
+impl<'a, P: Platform> Pair<'a, P> {
+    /// Waits for both locks, in the order of the buckets' addresses, so that two pairs cannot wait
+    /// for each other.
+    pub(crate) fn lock(first: &'a Bucket<P>, second: &'a Bucket<P>) -> Self {
+        if ptr::eq(first, second) {
+            Self { first: first.lock(), second: None }
+        } else if in_order(first, second) {
+            let first = first.lock();
+            Self { first, second: Some(second.lock()) }
+        } else {
+            let second = second.lock();
+            Self { first: first.lock(), second: Some(second) }
+        }
+    }
+
+    /// Adds a second lock to one that is held. `Err` with both if the first had to be let go
+    /// meanwhile, so that what its holder knew may be true no more.
+    pub(crate) fn extend(first: Guard<'a, P>, second: &'a Bucket<P>) -> Result<Self, Self> {
+        let bucket = first.bucket();
+        if ptr::eq(bucket, second) {
+            return Ok(Self { first, second: None });
+        }
+        let added = if in_order(bucket, second) { Some(second.lock()) } else { second.try_lock() };
+        if added.is_some() {
+            return Ok(Self { first, second: added });
+        }
+        drop(first);
+        Err(Self::lock(bucket, second))
+    }
+
+    /// Lets the second lock go.
+    pub(crate) fn into_first(self) -> Guard<'a, P> {
+        self.first
+    }
+
+    /// The lock of the bucket named first.
+    pub(crate) fn first(&self) -> &Guard<'a, P> {
+        &self.first
+    }
+
+    /// The lock of the bucket named second.
+    pub(crate) fn second(&self) -> &Guard<'a, P> {
+        self.second.as_ref().unwrap_or(&self.first)
+    }
+}
+
+fn in_order<P: Platform>(first: &Bucket<P>, second: &Bucket<P>) -> bool {
+    ptr::from_ref(first) < ptr::from_ref(second)
+}

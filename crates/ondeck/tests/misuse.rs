@@ -1,0 +1,79 @@
+//! What a build with debug assertions tells of misuse, and where it says that it was.
+
+#![cfg(debug_assertions)]
+
+use std::mem;
+use std::panic::{self, AssertUnwindSafe, Location};
+use std::sync::Mutex as StdMutex;
+use std::thread;
+
+use ondeck::Mutex;
+use ondeck::mutex::RawMutex;
+use ondeck::platform::Linux;
+
+/// Runs `misuse`; returns the message of its panic and whether it named this file.
+fn told(misuse: impl FnOnce()) -> (String, bool) {
+    /// The hook is the process's.
+    static ONE_AT_A_TIME: StdMutex<()> = StdMutex::new(());
+    static PLACE: StdMutex<Option<String>> = StdMutex::new(None);
+    let _one = ONE_AT_A_TIME.lock();
+    panic::set_hook(Box::new(|info| {
+        *PLACE.lock().expect("no panic") = info.location().map(|place| place.file().to_owned());
+    }));
+    let result = panic::catch_unwind(AssertUnwindSafe(misuse));
+    let _ = panic::take_hook();
+    let message = *result.expect_err("a panic").downcast::<String>().expect("with a message");
+    (message, PLACE.lock().expect("no panic").as_deref() == Some(Location::caller().file()))
+}
+
+#[test]
+fn its_owner_locks_a_mutex_again() {
+    let mutex = Mutex::new(());
+    let _guard = mutex.lock();
+    let (message, named) = told(|| drop(mutex.lock()));
+    assert!(message.starts_with("deadlock: this thread locks a mutex that it holds"), "{message}");
+    assert!(named, "the panic names the caller");
+}
+
+#[test]
+fn a_mutex_that_nobody_holds_is_unlocked() {
+    let raw = <RawMutex<Linux> as lock_api::RawMutex>::INIT;
+    // SAFETY: none: this is the misuse, found before anything is done.
+    let (message, named) = told(|| unsafe { lock_api::RawMutex::unlock(&raw, GUARD) });
+    assert!(message.starts_with("misuse: unlock of a mutex that nobody holds"), "{message}");
+    assert!(named, "the panic names the caller");
+    assert!(!raw.is_locked());
+}
+const GUARD: lock_api::GuardNoSend = lock_api::GuardNoSend::new();
+
+#[test]
+fn a_locked_mutex_is_dropped() {
+    let mutex = Mutex::new(());
+    mem::forget(mutex.lock());
+    let (message, _) = told(|| drop(mutex));
+    assert!(message.starts_with("misuse: drop of a mutex that is locked"), "{message}");
+}
+
+#[test]
+fn a_lock_held_by_another_thread_is_no_misuse() {
+    let mutex = Mutex::new(0);
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..1_000 {
+                    *mutex.lock() += 1;
+                }
+            });
+        }
+    });
+    assert_eq!(mutex.into_inner(), 4_000);
+}
+
+#[test]
+fn more_locks_than_the_list_has_room_for_are_no_misuse() {
+    let mutexes: Vec<_> = (0..100).map(|_| Mutex::new(())).collect();
+    for _ in 0..2 {
+        let guards: Vec<_> = mutexes.iter().map(Mutex::lock).collect();
+        drop(guards);
+    }
+}
