@@ -288,3 +288,35 @@ fn the_waiter_frees_both() {
 fn the_waiter_frees_both_handed_over() {
     the_waiter_frees(OVERDUE, 3);
 }
+
+/// The waiter frees the mutex as soon as it has been notified: the notifier, who does not own it,
+/// may still be at it.
+fn the_waiter_frees_the_mutex(setting: Setting, preemptions: usize) {
+    explore(setting, preemptions, || {
+        let (shared, condition) = pair(First::Mutex);
+        let waiter = spawn(move || {
+            condition.wait_for_count(shared);
+            // SAFETY: the notifier's section was before, and it uses the condition variable only.
+            unsafe { shared.free() };
+        });
+        shared.lock_and_count();
+        condition.0.notify_one();
+        join(waiter);
+        condition.end();
+    });
+}
+
+#[test]
+fn the_waiter_frees_the_mutex_asleep() {
+    the_waiter_frees_the_mutex(SLEEPS, 4);
+}
+
+#[test]
+fn the_waiter_frees_the_mutex_polling() {
+    the_waiter_frees_the_mutex(POLLS, 4);
+}
+
+#[test]
+fn the_waiter_frees_the_mutex_handed_over() {
+    the_waiter_frees_the_mutex(OVERDUE, 4);
+}

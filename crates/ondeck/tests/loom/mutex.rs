@@ -75,6 +75,26 @@ fn two_waiters_that_poll() {
     explore(POLLS, 2, two_waiters);
 }
 
+/// Two sleepers, and an owner that comes again before the one that it has woken could have the lock:
+/// its second release does not wake the other too.
+fn the_owner_comes_again() {
+    let shared = Shared::new();
+    shared.lock();
+    let once = move || shared.lock_and_count();
+    let again = move || {
+        shared.count();
+        shared.unlock();
+        shared.lock_and_count();
+    };
+    together(again, [Box::new(once) as _, Box::new(once) as _]);
+    shared.end(4);
+}
+
+#[test]
+fn one_awake_of_those_who_sleep() {
+    explore(SLEEPS, 2, the_owner_comes_again);
+}
+
 /// A first release finds nobody, so that the next ones skip; then two threads meet.
 fn after_a_quiet_time() {
     let shared = Shared::new();
@@ -184,4 +204,31 @@ fn the_last_of_two_frees_the_mutex_handed_over() {
 #[test]
 fn the_last_of_three_frees_the_mutex() {
     explore(SLEEPS, 2, || free_after_last_section(3));
+}
+
+/// A release that hands the lock to a sleeper, and one that gets it back.
+fn fair_releases() {
+    let shared = Shared::new();
+    let fair = move || {
+        shared.lock();
+        shared.count();
+        // SAFETY: it is owned.
+        unsafe { shared.mutex().bump() };
+        shared.count();
+        // SAFETY: as above.
+        unsafe { shared.mutex().unlock_fair() };
+    };
+    let once = move || shared.lock_and_count();
+    together(fair, [Box::new(once) as _, Box::new(once) as _]);
+    shared.end(4);
+}
+
+#[test]
+fn fair_releases_to_sleepers() {
+    explore(SLEEPS, 2, fair_releases);
+}
+
+#[test]
+fn fair_releases_to_those_who_poll() {
+    explore(POLLS, 2, fair_releases);
 }

@@ -207,7 +207,8 @@ pub struct Setting {
     pub buckets: usize,
     /// Whether every sleeper has waited for so long that it is handed its lock, or none.
     pub overdue: bool,
-    /// Whether a waiter on deck polls, once, before it sleeps.
+    /// Whether a waiter on deck polls, and one of a condition variable watches, once, before it
+    /// sleeps.
     pub polls: bool,
     /// Whether light fences are nothing and heavy ones those of all threads, or both are full. If
     /// so, the threads of the model must be started by [`spawn`].
@@ -435,6 +436,7 @@ impl Platform for Loom {
     fn polling() -> Polling {
         let mut polling = Polling::default();
         polling.budget = u32::from(SETTING.get().polls);
+        polling.watch = polling.budget;
         polling
     }
 
