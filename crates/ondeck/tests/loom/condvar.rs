@@ -92,7 +92,7 @@ fn notify_outside(first: First) {
 
 #[test]
 fn notify_inside_mutex_first() {
-    explore(SLEEPS, 4, || notify_inside(First::Mutex));
+    explore(SLEEPS, 5, || notify_inside(First::Mutex));
 }
 
 #[test]
@@ -132,12 +132,45 @@ fn notify_outside_handed_over() {
 
 #[test]
 fn notify_inside_with_light_fences() {
-    explore(ASYMMETRIC, 3, || notify_inside(First::Mutex));
+    explore(ASYMMETRIC, 5, || notify_inside(First::Mutex));
 }
 
 #[test]
 fn notify_outside_with_light_fences() {
-    explore(ASYMMETRIC, 3, || notify_outside(First::Mutex));
+    explore(ASYMMETRIC, 5, || notify_outside(First::Mutex));
+}
+
+/// One waits, one notifies it, and a third wants the mutex too.
+fn notify_beside_another(inside: bool) {
+    let (shared, condition) = pair(First::Mutex);
+    let waiter = spawn(move || condition.wait_for_count(shared));
+    let other = spawn(move || {
+        shared.lock();
+        shared.unlock();
+    });
+    shared.lock();
+    shared.count();
+    if inside {
+        condition.0.notify_one();
+        shared.unlock();
+    } else {
+        shared.unlock();
+        condition.0.notify_one();
+    }
+    join(waiter);
+    join(other);
+    condition.end();
+    shared.end(1);
+}
+
+#[test]
+fn notify_inside_beside_another() {
+    explore(POLLS, 2, || notify_beside_another(true));
+}
+
+#[test]
+fn notify_outside_beside_another() {
+    explore(SLEEPS, 2, || notify_beside_another(false));
 }
 
 /// Two wait, a third notifies both.
@@ -222,7 +255,7 @@ fn deadline_and_signal(waiters: usize, inside: bool) {
 
 #[test]
 fn deadline_and_signal_inside() {
-    explore(SLEEPS, 3, || deadline_and_signal(1, true));
+    explore(SLEEPS, 4, || deadline_and_signal(1, true));
 }
 
 #[test]
@@ -237,13 +270,13 @@ fn deadline_and_signal_outside_one_bucket() {
 
 #[test]
 fn two_deadlines_and_one_signal() {
-    explore(SLEEPS, 1, || deadline_and_signal(2, false));
+    explore(SLEEPS, 2, || deadline_and_signal(2, false));
 }
 
 /// Two waiters of one condition variable with a mutex each; one signal for both.
 #[test]
 fn two_mutexes() {
-    explore(SLEEPS, 2, || {
+    explore(SLEEPS, 1, || {
         let (a, condition) = pair(First::Mutex);
         let b = Shared::new();
         let waiters = [a, b].map(|shared| spawn(move || condition.wait_for_count(shared)));

@@ -55,17 +55,17 @@ fn scenario(passes: Passes, waiters: &'static [bool]) {
 
 #[test]
 fn passes_at_any_time_asleep() {
-    explore(SLEEPS, 3, || scenario(Passes::Anytime, &[true]));
+    explore(SLEEPS, 5, || scenario(Passes::Anytime, &[true]));
 }
 
 #[test]
 fn passes_at_any_time_polling() {
-    explore(POLLS, 3, || scenario(Passes::Anytime, &[true]));
+    explore(POLLS, 4, || scenario(Passes::Anytime, &[true]));
 }
 
 #[test]
 fn passes_at_any_time_handed_over() {
-    explore(OVERDUE, 3, || scenario(Passes::Anytime, &[true]));
+    explore(OVERDUE, 5, || scenario(Passes::Anytime, &[true]));
 }
 
 /// Somebody else waits too: what the one who gives up was to do for it is done.
@@ -104,7 +104,7 @@ fn two_deadlines_at_once() {
 /// until after the end of the wait, which therefore ends without it.
 #[test]
 fn ends_while_the_mutex_is_owned() {
-    explore(POLLS, 4, || {
+    explore(POLLS, 6, || {
         let shared = Shared::new();
         shared.lock();
         let waiter = spawn(move || count_until(shared));

@@ -37,7 +37,7 @@ fn two_waiters() {
 
 #[test]
 fn two_threads_that_sleep() {
-    explore(SLEEPS, 3, two_by_two);
+    explore(SLEEPS, 4, two_by_two);
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn two_threads_that_poll() {
 
 #[test]
 fn two_threads_that_are_handed_the_lock() {
-    explore(OVERDUE, 3, two_by_two);
+    explore(OVERDUE, 4, two_by_two);
 }
 
 #[test]
@@ -73,6 +73,11 @@ fn two_waiters_that_sleep() {
 #[test]
 fn two_waiters_that_poll() {
     explore(POLLS, 2, two_waiters);
+}
+
+#[test]
+fn two_waiters_that_are_handed_the_lock() {
+    explore(OVERDUE, 2, two_waiters);
 }
 
 /// Two sleepers, and an owner that comes again before the one that it has woken could have the lock:
@@ -106,17 +111,17 @@ fn after_a_quiet_time() {
 
 #[test]
 fn light_fences_are_enough() {
-    explore(ASYMMETRIC, 3, after_a_quiet_time);
+    explore(ASYMMETRIC, 6, after_a_quiet_time);
 }
 
 #[test]
 fn light_fences_are_enough_for_those_who_poll() {
-    explore(Setting { polls: true, ..ASYMMETRIC }, 3, after_a_quiet_time);
+    explore(Setting { polls: true, ..ASYMMETRIC }, 6, after_a_quiet_time);
 }
 
 #[test]
 fn light_fences_are_enough_when_they_change() {
-    explore(ASYMMETRIC, 2, two_by_two);
+    explore(ASYMMETRIC, 3, two_by_two);
 }
 
 /// Two mutexes in one bucket, each wanted by a thread while another owns both.
@@ -145,7 +150,7 @@ fn two_mutexes_in_one_bucket_that_sleep() {
 
 #[test]
 fn two_mutexes_in_one_bucket_that_poll() {
-    explore(Setting { buckets: 1, ..POLLS }, 2, collision);
+    explore(Setting { buckets: 1, ..POLLS }, 1, collision);
 }
 
 /// Attempts exclude like acquisitions, and never wait.
@@ -166,7 +171,7 @@ fn attempts() {
 
 #[test]
 fn attempts_exclude() {
-    explore(SLEEPS, 3, attempts);
+    explore(SLEEPS, 5, attempts);
 }
 
 /// Who has the last section frees the mutex as soon as its own unlock is over, whatever the other
@@ -188,17 +193,17 @@ fn free_after_last_section(threads: u32) {
 
 #[test]
 fn the_last_of_two_frees_the_mutex_asleep() {
-    explore(SLEEPS, 3, || free_after_last_section(2));
+    explore(SLEEPS, 5, || free_after_last_section(2));
 }
 
 #[test]
 fn the_last_of_two_frees_the_mutex_polling() {
-    explore(POLLS, 3, || free_after_last_section(2));
+    explore(POLLS, 4, || free_after_last_section(2));
 }
 
 #[test]
 fn the_last_of_two_frees_the_mutex_handed_over() {
-    explore(OVERDUE, 3, || free_after_last_section(2));
+    explore(OVERDUE, 5, || free_after_last_section(2));
 }
 
 #[test]

@@ -5,9 +5,8 @@
 //! is blocked makes one before it blocks and, if a heavy fence came meanwhile, one when it goes on:
 //! a context switch does the same on a machine.
 //!
-//! All of this is plain state, which loom's search does not see. It need not: where a heavy fence
-//! stands between two accesses of other threads matters only by what the accesses before and after
-//! it see, and those loom reorders.
+//! This is plain state, which loom's search does not see. What it sees is the gate: a heavy fence
+//! writes it, and every access reads it first, so that loom tries the fence before and after each.
 
 use std::cell::{Cell, RefCell};
 
@@ -34,8 +33,14 @@ struct Member {
     seen: usize,
 }
 
+loom::lazy_static! {
+    static ref GATE: atomic::AtomicUsize = atomic::AtomicUsize::new(0);
+}
+
 thread_local! {
     static FENCES: RefCell<Fences> = RefCell::default();
+    /// Whether there are asymmetric fences in this execution.
+    static ON: Cell<bool> = const { Cell::new(false) };
     /// Whether anybody is asked for a fence: what every access looks at.
     static ASKED: Cell<bool> = const { Cell::new(false) };
 }
@@ -65,8 +70,9 @@ impl Fences {
 }
 
 /// An execution begins, on its first thread.
-pub fn begin() {
+pub fn begin(asymmetric: bool) {
     FENCES.take();
+    ON.set(asymmetric);
     ASKED.set(false);
     join_in();
 }
@@ -91,6 +97,10 @@ pub fn join_in() {
 
 /// The calling thread is about to make an access.
 pub fn before_access() {
+    if !ON.get() {
+        return;
+    }
+    GATE.load(Ordering::Relaxed);
     if ASKED.get() {
         let id = thread::current().id();
         if FENCES.with_borrow_mut(|fences| !fences.member(id).asked_by.is_empty()) {
@@ -126,6 +136,7 @@ pub fn go_on() {
 
 /// A full fence of every thread of the model.
 pub fn heavy() {
+    GATE.store(FENCES.with_borrow(|fences| fences.heavy + 1), Ordering::Relaxed);
     fall_quiet();
     let id = thread::current().id();
     FENCES.with_borrow_mut(|fences| {

@@ -29,7 +29,7 @@ use ondeck::spin::Polling;
 pub struct Loom;
 
 macro_rules! loom_integer {
-    ($($name:ident $value:ident $changed:path;)*) => {$(
+    ($($name:ident $value:ident $changed:path, $read:path;)*) => {$(
         #[derive(Debug)]
         pub struct $name(atomic::$name, watch::Life);
 
@@ -66,7 +66,9 @@ macro_rules! loom_integer {
             }
             #[track_caller]
             fn load(&self, order: Ordering) -> $value {
-                self.get().load(order)
+                let value = self.get().load(order);
+                $read(std::ptr::from_ref(self).addr(), value);
+                value
             }
             #[track_caller]
             fn store(&self, value: $value, order: Ordering) {
@@ -116,9 +118,9 @@ macro_rules! loom_integer {
 }
 
 loom_integer! {
-    AtomicU8 u8 watch::byte;
-    AtomicU32 u32 watch::word;
-    AtomicUsize usize watch::number;
+    AtomicU8 u8 watch::byte, watch::nothing;
+    AtomicU32 u32 watch::word, watch::status;
+    AtomicUsize usize watch::number, watch::nothing;
 }
 
 #[derive(Debug)]
@@ -371,11 +373,7 @@ impl Platform for Loom {
     }
 
     fn futex_wait(word: &AtomicU32, expected: u32, deadline: Option<Timestamp>) -> FutexWait {
-        let end = sleep(word, expected, deadline);
-        if watch::is_on() {
-            watch::woken(std::ptr::from_ref(word).addr(), word.load(Ordering::Relaxed));
-        }
-        end
+        sleep(word, expected, deadline)
     }
 
     fn futex_wake(address: *const AtomicU32, count: u32) -> usize {
@@ -452,7 +450,7 @@ pub fn model(preemptions: usize, scenario: impl Fn() + Send + Sync + 'static) {
     builder.max_branches = 10_000;
     builder.check(move || {
         watch::begin();
-        fence::begin();
+        fence::begin(SETTING.get().asymmetric);
         scenario();
     });
 }

@@ -44,11 +44,6 @@ fn in_table(address: usize) -> bool {
     PLACES.with_borrow(|places| places.buckets.contains(&address))
 }
 
-/// Whether this execution is watched.
-pub fn is_on() -> bool {
-    ON.get()
-}
-
 /// Does `change` to the calling thread's own entry.
 fn own<R>(waiters: &mut Vec<Waiter>, change: impl FnOnce(&mut Waiter) -> R) -> R {
     let thread = thread::current().id();
@@ -84,11 +79,12 @@ fn wake_up(waiters: &mut Vec<Waiter>) {
     assert_eq!(awake.count(), 1, "{thread:?} is the second awake waiter of its lock");
 }
 
-/// The calling thread comes back from a futex word that says `status`.
-pub fn woken(word: usize, status: u32) {
-    /// `ON_DECK` of the parking table's nodes.
+/// A 32-bit word was read. Outside of the table it is the status of a node, which says `ON_DECK` to
+/// nobody but its own thread.
+pub fn status(word: usize, status: u32) {
+    /// Of the parking table's nodes.
     const ON_DECK: u32 = 1;
-    if status == ON_DECK && !in_table(word) {
+    if ON.get() && status == ON_DECK && !in_table(word) {
         WAITERS.with_borrow_mut(|waiters| {
             if own(waiters, |waiter| waiter.wants != 0) {
                 wake_up(waiters);
@@ -96,6 +92,9 @@ pub fn woken(word: usize, status: u32) {
         });
     }
 }
+
+/// A read that tells nothing.
+pub fn nothing<V>(_: usize, _: V) {}
 
 /// A byte was changed by a read-modify-write.
 pub fn byte(_: usize, old: u8, new: u8) {
