@@ -1,5 +1,7 @@
 //! What a run will measure: stages of cells, each with its share of the time.
 
+mod scenarios;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,9 +15,9 @@ use crate::workload::{Subject, WorkloadInfo};
 /// How much to measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// Under 20 seconds: to see that everything works.
+    /// Under 30 seconds: to see that everything works.
     Quick,
-    /// One to two minutes.
+    /// Three to five minutes.
     Suite,
     /// As the sources did: 100 runs of `wait`, 1,000 of `idle`, every lock. Hours, with locks that
     /// collapse.
@@ -69,6 +71,8 @@ pub struct Stage {
     pub threads: usize,
     /// Work inside and outside of the section, in nanoseconds.
     pub work: (u64, u64),
+    /// Items that a bounded buffer has room for, where there is one.
+    pub capacity: usize,
     /// In a process of one thread.
     pub alone: bool,
     /// Parameters as they stand in reports.
@@ -122,8 +126,9 @@ pub fn stages(request: &Request, everything: &[Subject]) -> Vec<Stage> {
     for workload in &request.workloads {
         match workload.name {
             "uncontended" => stages.extend(uncontended(request, *workload, &chosen("all"))),
+            "throughput" => stages.extend(timed(request, *workload, &chosen("headline"))),
             _ if workload.counted => stages.extend(counted(request, *workload, &chosen("runs"))),
-            _ => stages.extend(timed(request, *workload, &chosen("headline"))),
+            _ => stages.extend(scenarios::stages(request, *workload, &chosen("headline"))),
         }
     }
     stages
@@ -142,6 +147,7 @@ fn uncontended(request: &Request, workload: WorkloadInfo, subjects: &[Subject]) 
         subjects: with_baseline.clone(),
         threads: 1,
         work: (0, 0),
+        capacity: 0,
         alone,
         params: [(
             "process".to_owned(),
@@ -186,6 +192,7 @@ fn timed(request: &Request, workload: WorkloadInfo, subjects: &[Subject]) -> Vec
                 subjects: subjects.to_vec(),
                 threads,
                 work,
+                capacity: 0,
                 alone: false,
                 params: [
                     ("section_ns".to_owned(), work.0.to_string()),
@@ -227,6 +234,7 @@ fn counted(request: &Request, workload: WorkloadInfo, subjects: &[Subject]) -> V
         subjects: subjects.to_vec(),
         threads,
         work: (0, 0),
+        capacity: 0,
         alone: false,
         params: [("pairs_per_thread".to_owned(), PAIRS_PER_RUN.to_string())].into(),
         turn,

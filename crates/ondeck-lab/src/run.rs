@@ -83,6 +83,7 @@ fn run_stage(
         round: stage.turn,
         section,
         outside,
+        capacity: stage.capacity,
         pairs: PAIRS_PER_RUN,
         longest_run: stage.longest_run,
     };

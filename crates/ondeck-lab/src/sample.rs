@@ -44,8 +44,24 @@ quantities! {
     SHARE = "share", "ratio", Higher;
     /// How long a run took, from the common start to the end of the last thread.
     RUN = "run", "ms", Lower;
-    /// The longest wait or idle of a run.
+    /// The longest wait or idle of a run, or gap between two acquisitions of a thread.
     LONGEST = "longest", "ms", Lower;
+    /// From an unlock until the thread that waited has the lock: the median of a round.
+    HANDOFF = "handoff", "ns", Lower;
+    /// Loops of the job server a second.
+    SERVER_LOOPS = "server_loops", "ops/s", Neither;
+    /// Acquisitions in a row by one thread: half of the streaks are not longer.
+    STREAK_P50 = "streak_p50", "ops", Neither;
+    /// Acquisitions in a row by one thread: 99 % of the streaks are not longer.
+    STREAK_P99 = "streak_p99", "ops", Neither;
+    /// Acquisitions in a row by one thread: the longest streak of a round.
+    STREAK_MAX = "streak_max", "ops", Lower;
+    /// Acquisitions of others between two of one thread, when they were not its own: the median.
+    PASSED_P50 = "passed_over_p50", "ops", Lower;
+    /// Acquisitions of others between two of one thread: the 99th percentile.
+    PASSED_P99 = "passed_over_p99", "ops", Lower;
+    /// Acquisitions of others between two of one thread: the most in a round.
+    PASSED_MAX = "passed_over_max", "ops", Lower;
 }
 
 /// One round: a value for each quantity, and the single times if the workload takes them.
@@ -62,10 +78,20 @@ pub struct Sample {
 impl Sample {
     /// The quantities that every workload reports, of a team's work.
     pub fn of_outcome<T>(outcome: &Outcome<T>) -> Self {
-        let pairs = outcome.total_pairs().max(1) as f64;
-        let window = outcome.window_pairs.iter().sum::<u64>() as f64;
-        let most = outcome.contended_pairs.iter().copied().max().unwrap_or(0);
-        let least = outcome.contended_pairs.iter().copied().min().unwrap_or(0);
+        Self::of_members(outcome, |_| true)
+    }
+
+    /// The same where only the work of some threads counts, those of one role. What the kernel
+    /// charged is still that of all.
+    pub fn of_members<T>(outcome: &Outcome<T>, counts: impl Fn(usize) -> bool) -> Self {
+        let of_role = |pairs: &[u64]| -> Vec<u64> {
+            pairs.iter().enumerate().filter(|&(index, _)| counts(index)).map(|(_, &n)| n).collect()
+        };
+        let pairs = of_role(&outcome.pairs).iter().sum::<u64>().max(1) as f64;
+        let window = of_role(&outcome.window_pairs).iter().sum::<u64>() as f64;
+        let contended = of_role(&outcome.contended_pairs);
+        let most = contended.iter().copied().max().unwrap_or(0);
+        let least = contended.iter().copied().min().unwrap_or(0);
         let share = if most == 0 { 0.0 } else { least as f64 / most as f64 };
         let mut sample = Self {
             values: vec![

@@ -8,11 +8,18 @@ use crate::report::table;
 use crate::results::{Better, Metric, Series};
 
 /// What a workload is judged by.
-const JUDGED_BY: [(&str, &str); 4] = [
+const JUDGED_BY: [(&str, &str); 11] = [
     ("uncontended", "pair"),
     ("throughput", "throughput"),
     ("wait", "longest"),
     ("idle", "longest"),
+    ("handoff", "handoff"),
+    ("capture", "throughput"),
+    ("starve", "share"),
+    ("oversubscribed", "cpu_per_op"),
+    ("condvar", "throughput"),
+    ("producer_consumer", "throughput"),
+    ("chan", "throughput"),
 ];
 
 /// Where the worst is less than so many times behind the best, it is not worth a word.
@@ -109,7 +116,11 @@ fn situation(series: &Series) -> String {
         (_, Some(section), Some(outside)) => {
             format!("{threads}, {section} ns in the section and {outside} ns outside")
         }
-        _ => threads,
+        _ => match (param("pace"), param("capacity")) {
+            (Some(pace), _) => format!("{}, {pace}", series.workload),
+            (_, Some(capacity)) => format!("{threads}, capacity {capacity}"),
+            _ => threads,
+        },
     }
 }
 
@@ -128,6 +139,8 @@ fn value((series, metric): Row<'_>) -> String {
         }
         // The longest of a run, typical of the runs.
         "ms" => format!("{} in half of its runs", table::time(metric.median * 1e6)),
+        "ratio" => format!("a share of {:.2}", metric.median),
+        "ns" if metric.name != "pair" => table::time(metric.median),
         unit => format!("{:.1} {unit}", metric.median),
     }
 }

@@ -8,9 +8,9 @@
 //! [`registry`] names them all.
 //!
 //! Every lock comes with a condition variable, [`RawLock::Condvar`], so that threads which wait for
-//! each other can do so over any lock: peers with their library's, Lockless' mutexes with
-//! [`LocklessCondvar`](locks::lockless_condvar::LocklessCondvar) from the same text, all others with
-//! [`SequenceCondvar`], which needs nothing of a lock but `lock` and `unlock`.
+//! each other can do so over any lock: peers with their library's where it has one, Lockless' mutexes
+//! with [`LocklessCondvar`](locks::lockless_condvar::LocklessCondvar) from the same text, all others
+//! with [`SequenceCondvar`], which needs nothing of a lock but `lock` and `unlock`.
 //!
 //! The feature `peers-cpp` adds the peers written in C and C++ (Abseil, nsync, oneTBB, Concurrency
 //! Kit), whose libraries have to be installed.

@@ -9,7 +9,8 @@ use std::rc::Rc;
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 use ondeck_zoo::{
-    CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Visitor, Waiting, locks,
+    CondvarKind, Fairness, LockInfo, Origin, RawCondvar, RawLock, SequenceCondvar, Visitor,
+    Waiting, locks,
 };
 use virtual_time::Virtual;
 
@@ -57,6 +58,54 @@ fn every_portable_lock_excludes_and_repeats_exactly() {
                 );
                 // The same addresses are not given out again, but no cost depends on an address.
                 assert_eq!(time, count_under::<L>(threads).1, "{name} with {threads} threads");
+            }
+        }
+    }
+    locks::for_each_portable::<Virtual>(&mut Check);
+}
+
+/// `threads` virtual threads meet again and again, let go by the last to come; returns how often
+/// they met and the virtual time it took.
+fn meet_with<L: RawLock<Virtual>>(threads: usize) -> (u64, u64) {
+    let lock = Rc::new(L::new());
+    let arrivals = Rc::new(Cell::new(0));
+    let time = {
+        let (lock, arrivals) = (Rc::clone(&lock), Rc::clone(&arrivals));
+        let all_here = L::Condvar::new();
+        virtual_time::run(threads, move |_| {
+            let context = L::Context::default();
+            for round in 1..=ROUNDS {
+                // SAFETY: the context stays here and serves one acquisition at a time.
+                unsafe { lock.lock(&context) };
+                arrivals.set(arrivals.get() + 1);
+                let everybody = round * threads as u64;
+                if arrivals.get() == everybody {
+                    all_here.notify_all();
+                }
+                while arrivals.get() < everybody {
+                    // SAFETY: acquired above with this context; there is no other lock.
+                    unsafe { all_here.wait(&lock, &context) };
+                }
+                // SAFETY: acquired above or by the last wait, with this context.
+                unsafe { lock.unlock(&context) };
+            }
+        })
+    };
+    let mut lock = Rc::into_inner(lock).expect("every thread has ended");
+    assert!(lock.is_idle(), "{}: a mark was left behind", L::INFO.name);
+    (arrivals.get() / threads as u64, time)
+}
+
+#[test]
+fn every_portable_condvar_lets_all_go_and_repeats_exactly() {
+    struct Check;
+    impl Visitor<Virtual> for Check {
+        fn visit<L: RawLock<Virtual>>(&mut self) {
+            let name = L::INFO.name;
+            for threads in [1, 2, 7, 32] {
+                let (meetings, time) = meet_with::<L>(threads);
+                assert_eq!(meetings, ROUNDS, "{name} with {threads} threads");
+                assert_eq!(time, meet_with::<L>(threads).1, "{name} with {threads} threads");
             }
         }
     }

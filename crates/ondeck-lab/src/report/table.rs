@@ -1,5 +1,7 @@
 //! Tables for a terminal: the sources' own, at most 80 columns wide.
 
+mod scenarios;
+
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -107,6 +109,7 @@ fn tables(report: &Report, colour: bool) -> Vec<(String, String)> {
             ));
         }
     }
+    tables.extend(scenarios::tables(&report.series, colour));
     if !report.costs.is_empty() {
         tables.push(("costs: ns for one operation".to_owned(), costs(&report.costs, colour)));
     }

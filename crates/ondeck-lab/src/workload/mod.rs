@@ -4,6 +4,14 @@
 //! fast path is inlined into the loop that measures it as it would be into a program.
 
 mod baseline;
+mod capture;
+mod chan;
+mod channel;
+mod condvar;
+mod handoff;
+mod oversubscribed;
+mod producer_consumer;
+mod starve;
 mod throughput;
 mod timed_runs;
 pub mod uncontended;
@@ -30,6 +38,8 @@ pub struct Situation {
     pub section: Work,
     /// Work between an unlock and the next lock.
     pub outside: Work,
+    /// Items that a bounded buffer has room for, where there is one.
+    pub capacity: usize,
     /// Pairs of each thread in a run, for workloads that are counted.
     pub pairs: u32,
     /// When a counted run is stopped although it is not at its end.
@@ -90,6 +100,13 @@ workloads! {
     throughput::Throughput,
     timed_runs::Wait,
     timed_runs::Idle,
+    handoff::Handoff,
+    capture::Capture,
+    starve::Starve,
+    oversubscribed::Oversubscribed,
+    condvar::Condvar,
+    producer_consumer::ProducerConsumer,
+    chan::Chan,
 }
 
 impl Subject {

@@ -9,7 +9,7 @@
 //! as contended.
 //!
 //! ```text
-//! sequence: notifications so far, modulo 2^32 · sleepers: the word on which the mutex's waiters sleep
+//! sequence: notifications so far, modulo 2^32 · sleepers: the word the mutex's waiters sleep on
 //!
 //! wait:        note the mutex's word, read the sequence, unlock,
 //!              sleep while the sequence is still the one that was read,

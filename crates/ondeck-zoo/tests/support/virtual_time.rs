@@ -419,6 +419,10 @@ impl Platform for Virtual {
         Polling::default()
     }
 
+    fn cpu() -> u32 {
+        running() as u32
+    }
+
     fn cpus() -> usize {
         MACHINE.with_borrow(|machine| machine.threads.len())
     }

@@ -59,6 +59,7 @@ impl<P: Platform> RawCondvar<P> {
         let now = P::ticks() as usize;
         let node = Node::<P>::new(self.address(), mutex.byte(), now);
         let budget = P::polling().watch;
+        node.cpu.store(P::cpu(), Ordering::Relaxed);
         let guard = bucket.lock();
         if budget != 0 {
             // Only the newest watches. The one before has had its time, or loses the rest.

@@ -71,7 +71,7 @@ pub(crate) fn choose<P: Platform>(
     if bucket.is_on_deck(address) {
         return None;
     }
-    let newest = guard.newest(address)?;
+    let newest = guard.newest_elsewhere(address)?;
     match bucket.set_on_deck(address) {
         Ok(_) => {
             guard.uncount_parked();

@@ -73,6 +73,7 @@ impl<P: Platform> RawMutex<P> {
     fn park(&self, guard: &Guard<'_, P>, node: &Node<P>, on_deck: bool) -> bool {
         let bucket = guard.bucket();
         node.word().store(status::PARKED, Ordering::Relaxed);
+        node.cpu.store(P::cpu(), Ordering::Relaxed);
         // SAFETY: it is new, or was taken out by whoever put it on deck; and is taken out again
         // before `wait_parked` returns, which outlives it.
         unsafe { guard.link(node) };

@@ -306,6 +306,30 @@ impl<'a, P: Platform> Guard<'a, P> {
         None
     }
 
+    /// The newest waiter at `address` that last ran on another CPU than the caller, among the
+    /// newest few; else the newest.
+    ///
+    /// The caller's CPU is busy with the caller, and kernels wake a thread where it ran last: it
+    /// would wait there for a time slice while the other CPU may be idle.
+    pub(crate) fn newest_elsewhere(&self, address: usize) -> Option<&Node<P>> {
+        /// Each look may be a cache miss, under the bucket's lock.
+        const LOOKS: usize = 4;
+        let newest = self.newest(address)?;
+        let here = P::cpu();
+        let mut node = newest;
+        for _ in 0..LOOKS {
+            if node.address() == address && node.cpu.load(Ordering::Relaxed) != here {
+                return Some(node);
+            }
+            // SAFETY: linked nodes are live while the bucket's lock is held.
+            match unsafe { node.older.load(Ordering::Relaxed).as_ref() } {
+                Some(older) => node = older,
+                None => break,
+            }
+        }
+        Some(newest)
+    }
+
     /// The waiter at `address` that was linked first.
     pub(crate) fn oldest(&self, address: usize) -> Option<&Node<P>> {
         self.from_oldest(address).next()

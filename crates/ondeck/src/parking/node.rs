@@ -42,6 +42,8 @@ pub(crate) struct Node<P: Platform> {
     pub(crate) mutex: *const P::AtomicU8,
     /// When it began to wait, in ticks.
     pub(crate) since: P::AtomicUsize,
+    /// Where it last ran before it slept: where it will most likely run again.
+    pub(crate) cpu: P::AtomicU32,
     pub(super) status: P::AtomicU32,
     /// Links of the bucket's list; relaxed, because the bucket's lock orders them.
     pub(super) newer: P::AtomicPtr<Node<P>>,
@@ -54,6 +56,7 @@ impl<P: Platform> Node<P> {
             address: AtomicInt::new(address),
             mutex,
             since: AtomicInt::new(since),
+            cpu: AtomicInt::new(0),
             status: AtomicInt::new(status::PARKED),
             newer: AtomicPointer::new(ptr::null_mut()),
             older: AtomicPointer::new(ptr::null_mut()),

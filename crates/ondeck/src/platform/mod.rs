@@ -212,6 +212,9 @@ pub trait Platform: Sized + Send + Sync + 'static {
     /// How a waiter polls before it sleeps.
     fn polling() -> Polling;
 
+    /// The CPU that the calling thread runs on, by its number. A hint: it may have moved since.
+    fn cpu() -> u32;
+
     /// How many CPUs this process may run on, at least 1: the affinity mask of its first thread.
     ///
     /// Where it is 1, spinning for another thread only delays that thread. Read once and cached.

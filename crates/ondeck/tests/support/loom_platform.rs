@@ -438,6 +438,10 @@ impl Platform for Loom {
         polling
     }
 
+    fn cpu() -> u32 {
+        0
+    }
+
     fn cpus() -> usize {
         2
     }

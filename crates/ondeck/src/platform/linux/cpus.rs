@@ -85,6 +85,14 @@ pub(super) fn in_mask_cached() -> usize {
     }
 }
 
+/// Without a system call: the C library reads it from memory that the kernel keeps up to date
+/// (rseq(2)), or from a register.
+pub(super) fn current() -> u32 {
+    // SAFETY: sched_getcpu has no preconditions. It fails on kernels that do not tell; any number
+    // will do then.
+    unsafe { libc::sched_getcpu() }.cast_unsigned()
+}
+
 pub(super) fn parallelism() -> usize {
     // The standard library reads the mask and the quotas of both versions of control groups.
     std::thread::available_parallelism().map_or(1, usize::from)

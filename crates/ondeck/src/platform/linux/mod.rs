@@ -145,6 +145,11 @@ impl Platform for Linux {
         Polling::current()
     }
 
+    #[inline]
+    fn cpu() -> u32 {
+        cpus::current()
+    }
+
     fn cpus() -> usize {
         cpus::in_mask_cached()
     }
