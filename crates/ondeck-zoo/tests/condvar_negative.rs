@@ -5,7 +5,7 @@
 mod conformance;
 #[path = "support/loom_condvars.rs"]
 mod loom_condvars;
-#[path = "support/loom_platform.rs"]
+#[path = "../../ondeck/tests/support/loom_platform.rs"]
 mod loom_platform;
 
 use std::time::Duration;

@@ -4,7 +4,7 @@
 //! execution; three threads with one each and at most three, or as [`three_threads_bound`] says.
 //! Loom's memory model. What that cannot see is written in `docs/limits.md`.
 
-#[path = "support/loom_platform.rs"]
+#[path = "../../ondeck/tests/support/loom_platform.rs"]
 mod loom_platform;
 #[path = "support/loom_scenario.rs"]
 mod loom_scenario;

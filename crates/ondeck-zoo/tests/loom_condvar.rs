@@ -6,7 +6,7 @@
 
 #[path = "support/loom_condvars.rs"]
 mod loom_condvars;
-#[path = "support/loom_platform.rs"]
+#[path = "../../ondeck/tests/support/loom_platform.rs"]
 mod loom_platform;
 
 use loom_condvars::{Give, Notify, permits};

@@ -1,6 +1,6 @@
 //! Broken locks under the model checker: what it must notice, or its approval is worth nothing.
 
-#[path = "support/loom_platform.rs"]
+#[path = "../../ondeck/tests/support/loom_platform.rs"]
 mod loom_platform;
 #[path = "support/loom_scenario.rs"]
 mod loom_scenario;

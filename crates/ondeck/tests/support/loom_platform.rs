@@ -1,5 +1,10 @@
 //! The model checker as a platform: loom's atomics, and a futex built of its mutex and park.
 
+#[path = "loom_fence.rs"]
+mod fence;
+#[path = "loom_watch.rs"]
+pub mod watch;
+
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -17,94 +22,148 @@ use ondeck::spin::Polling;
 /// waiters exchange while the owner stores, then deadlocks in the model though never on a machine.
 /// The exchange is stronger than the store in one respect, it continues a release sequence; that
 /// is written in `docs/limits.md`. Relaxed stores stay stores.
+///
+/// An atomic that is dropped must not be accessed at the same time, nor afterwards: every access of
+/// another thread has to happen before, and each asks [`watch::Life`].
 #[derive(Debug)]
 pub struct Loom;
 
 macro_rules! loom_integer {
-    ($($name:ident $value:ident)*) => {$(
+    ($($name:ident $value:ident $changed:path, $read:path;)*) => {$(
         #[derive(Debug)]
-        pub struct $name(atomic::$name);
+        pub struct $name(atomic::$name, watch::Life);
+
+        impl $name {
+            /// Before every access.
+            #[track_caller]
+            fn get(&self) -> &atomic::$name {
+                self.1.check();
+                fence::before_access();
+                &self.0
+            }
+
+            /// After a read-modify-write that found `old`.
+            fn changed(&self, old: $value, new: $value) -> $value {
+                $changed(std::ptr::from_ref(self).addr(), old, new);
+                old
+            }
+        }
+
+        impl Drop for $name {
+            fn drop(&mut self) {
+                if !std::thread::panicking() {
+                    // Says so if another thread's access does not happen before.
+                    self.0.with_mut(|_| ());
+                }
+            }
+        }
 
         impl AtomicInt for $name {
             type Value = $value;
 
             fn new(value: $value) -> Self {
-                Self(atomic::$name::new(value))
+                Self(atomic::$name::new(value), watch::Life::new())
             }
             #[track_caller]
             fn load(&self, order: Ordering) -> $value {
-                self.0.load(order)
+                let value = self.get().load(order);
+                $read(std::ptr::from_ref(self).addr(), value);
+                value
             }
             #[track_caller]
             fn store(&self, value: $value, order: Ordering) {
                 if order == Ordering::Relaxed {
-                    self.0.store(value, order);
+                    self.get().store(value, order);
                 } else {
                     // See `Loom` on why.
-                    self.0.swap(value, order);
+                    self.swap(value, order);
                 }
             }
             #[track_caller]
             fn swap(&self, value: $value, order: Ordering) -> $value {
-                self.0.swap(value, order)
+                let old = self.get().swap(value, order);
+                self.changed(old, value)
             }
             #[track_caller]
             fn compare_exchange(
                 &self, current: $value, new: $value, success: Ordering, failure: Ordering,
             ) -> Result<$value, $value> {
-                self.0.compare_exchange(current, new, success, failure)
+                let exchanged = self.get().compare_exchange(current, new, success, failure);
+                exchanged.map(|old| self.changed(old, new))
             }
             #[track_caller]
             fn compare_exchange_weak(
                 &self, current: $value, new: $value, success: Ordering, failure: Ordering,
             ) -> Result<$value, $value> {
-                self.0.compare_exchange(current, new, success, failure)
+                self.compare_exchange(current, new, success, failure)
             }
             #[track_caller]
             fn fetch_add(&self, value: $value, order: Ordering) -> $value {
-                self.0.fetch_add(value, order)
+                self.get().fetch_add(value, order)
             }
             #[track_caller]
             fn fetch_sub(&self, value: $value, order: Ordering) -> $value {
-                self.0.fetch_sub(value, order)
+                self.get().fetch_sub(value, order)
             }
             #[track_caller]
             fn fetch_or(&self, value: $value, order: Ordering) -> $value {
-                self.0.fetch_or(value, order)
+                self.get().fetch_or(value, order)
             }
             #[track_caller]
             fn fetch_and(&self, value: $value, order: Ordering) -> $value {
-                self.0.fetch_and(value, order)
+                self.get().fetch_and(value, order)
             }
         }
     )*};
 }
 
-loom_integer! { AtomicU8 u8 AtomicU32 u32 AtomicUsize usize }
+loom_integer! {
+    AtomicU8 u8 watch::byte, watch::nothing;
+    AtomicU32 u32 watch::word, watch::status;
+    AtomicUsize usize watch::number, watch::nothing;
+}
 
 #[derive(Debug)]
-pub struct AtomicPtr<T>(atomic::AtomicPtr<T>);
+pub struct AtomicPtr<T>(atomic::AtomicPtr<T>, watch::Life);
 
 // SAFETY: as for the standard library's: the pointer is shared, what it points to is the user's.
 unsafe impl<T> Send for AtomicPtr<T> {}
 // SAFETY: as above.
 unsafe impl<T> Sync for AtomicPtr<T> {}
 
+impl<T> AtomicPtr<T> {
+    /// Before every access.
+    #[track_caller]
+    fn get(&self) -> &atomic::AtomicPtr<T> {
+        self.1.check();
+        fence::before_access();
+        &self.0
+    }
+}
+
+impl<T> Drop for AtomicPtr<T> {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            self.0.with_mut(|_| ());
+        }
+    }
+}
+
 impl<T: 'static> AtomicPointer<T> for AtomicPtr<T> {
     fn new(pointer: *mut T) -> Self {
-        Self(atomic::AtomicPtr::new(pointer))
+        Self(atomic::AtomicPtr::new(pointer), watch::Life::new())
     }
     #[track_caller]
     fn load(&self, order: Ordering) -> *mut T {
-        self.0.load(order)
+        self.get().load(order)
     }
     #[track_caller]
     fn store(&self, pointer: *mut T, order: Ordering) {
-        self.0.store(pointer, order);
+        self.get().store(pointer, order);
     }
     #[track_caller]
     fn swap(&self, pointer: *mut T, order: Ordering) -> *mut T {
-        self.0.swap(pointer, order)
+        self.get().swap(pointer, order)
     }
     #[track_caller]
     fn compare_exchange(
@@ -114,7 +173,7 @@ impl<T: 'static> AtomicPointer<T> for AtomicPtr<T> {
         success: Ordering,
         failure: Ordering,
     ) -> Result<*mut T, *mut T> {
-        self.0.compare_exchange(current, new, success, failure)
+        self.get().compare_exchange(current, new, success, failure)
     }
 }
 
@@ -123,11 +182,20 @@ impl<T: 'static> AtomicPointer<T> for AtomicPtr<T> {
 struct Sleeper {
     thread: loom::thread::Thread,
     woken: loom::cell::Cell<bool>,
+    deadline: Option<Timestamp>,
+}
+
+impl Sleeper {
+    fn is_over(&self, now: u64) -> bool {
+        self.deadline.is_some_and(|deadline| deadline.as_nanos() <= now)
+    }
 }
 
 #[derive(Default)]
 struct Kernel {
     queues: HashMap<usize, Vec<Rc<Sleeper>>>,
+    /// The time.
+    now: u64,
 }
 
 loom::lazy_static! {
@@ -141,16 +209,24 @@ pub struct Setting {
     pub buckets: usize,
     /// Whether every sleeper has waited for so long that it is handed its lock, or none.
     pub overdue: bool,
-    /// Whether a waiter on deck polls, once, before it sleeps.
+    /// Whether a waiter on deck polls, and one of a condition variable watches, once, before it
+    /// sleeps.
     pub polls: bool,
+    /// Whether light fences are nothing and heavy ones those of all threads, or both are full. If
+    /// so, the threads of the model must be started by [`spawn`].
+    pub asymmetric: bool,
+}
+
+impl Setting {
+    pub const DEFAULT: Self =
+        Self { buckets: MOST_BUCKETS, overdue: false, polls: true, asymmetric: false };
 }
 
 /// As many as there are different objects in the largest model.
 pub const MOST_BUCKETS: usize = 2;
 
 thread_local! {
-    static SETTING: Cell<Setting> =
-        const { Cell::new(Setting { buckets: MOST_BUCKETS, overdue: false, polls: true }) };
+    static SETTING: Cell<Setting> = const { Cell::new(Setting::DEFAULT) };
 }
 
 /// Chooses the machine of the models that the calling test runs from now on.
@@ -197,6 +273,43 @@ fn wake_first(kernel: &mut Kernel, address: usize, count: usize) -> usize {
     woken.count()
 }
 
+fn sleep(word: &AtomicU32, expected: u32, deadline: Option<Timestamp>) -> FutexWait {
+    let mut kernel = kernel();
+    // The kernel's mutex orders this load after every store that came before a wake.
+    if word.load(Ordering::Relaxed) != expected {
+        return FutexWait::Mismatch;
+    }
+    let address = std::ptr::from_ref(word).addr();
+    let sleeper = Rc::new(Sleeper {
+        thread: loom::thread::current(),
+        woken: loom::cell::Cell::new(false),
+        deadline,
+    });
+    kernel.queues.entry(address).or_default().push(sleeper.clone());
+    while !sleeper.woken.get() {
+        if sleeper.is_over(kernel.now) {
+            let queue = kernel.queues.get_mut(&address).expect("still queued");
+            queue.retain(|other| !Rc::ptr_eq(other, &sleeper));
+            return FutexWait::TimedOut;
+        }
+        drop(kernel);
+        blocked(loom::thread::park);
+        kernel = self::kernel();
+    }
+    FutexWait::Woken
+}
+
+/// Lets the time pass to `now`: every deadline until then is over.
+#[allow(dead_code, reason = "not every test that has this platform has deadlines")]
+pub fn pass_time(now: u64) {
+    let mut kernel = kernel();
+    kernel.now = now;
+    let sleepers = kernel.queues.values().flatten();
+    for sleeper in sleepers.filter(|sleeper| sleeper.is_over(now)) {
+        sleeper.thread.unpark();
+    }
+}
+
 impl Platform for Loom {
     type AtomicU8 = AtomicU8;
     type AtomicU32 = AtomicU32;
@@ -211,13 +324,19 @@ impl Platform for Loom {
         atomic::fence(order);
     }
 
-    // Loom knows no asymmetric fences: both halves are full, as on a kernel without membarrier.
+    // Both halves are full, as on a kernel without membarrier, unless the setting says otherwise.
     fn light_fence() {
-        atomic::fence(Ordering::SeqCst);
+        if !SETTING.get().asymmetric {
+            atomic::fence(Ordering::SeqCst);
+        }
     }
 
     fn heavy_fence() {
-        atomic::fence(Ordering::SeqCst);
+        if SETTING.get().asymmetric {
+            fence::heavy();
+        } else {
+            atomic::fence(Ordering::SeqCst);
+        }
     }
 
     fn pause() {
@@ -242,7 +361,7 @@ impl Platform for Loom {
     }
 
     fn now() -> Timestamp {
-        Timestamp::from_nanos(0)
+        Timestamp::from_nanos(kernel().now)
     }
 
     fn ticks() -> u64 {
@@ -254,35 +373,7 @@ impl Platform for Loom {
     }
 
     fn futex_wait(word: &AtomicU32, expected: u32, deadline: Option<Timestamp>) -> FutexWait {
-        let mut kernel = kernel();
-        // The kernel's mutex orders this load after every store that came before a wake.
-        if word.load(Ordering::Relaxed) != expected {
-            return FutexWait::Mismatch;
-        }
-        let address = std::ptr::from_ref(word).addr();
-        let sleeper = Rc::new(Sleeper {
-            thread: loom::thread::current(),
-            woken: loom::cell::Cell::new(false),
-        });
-        kernel.queues.entry(address).or_default().push(sleeper.clone());
-        if deadline.is_some() {
-            // Time is not modelled: a wait with a deadline lets others run once and then ends.
-            drop(kernel);
-            loom::thread::yield_now();
-            kernel = self::kernel();
-            if sleeper.woken.get() {
-                return FutexWait::Woken;
-            }
-            let queue = kernel.queues.get_mut(&address).expect("still queued");
-            queue.retain(|other| !Rc::ptr_eq(other, &sleeper));
-            return FutexWait::TimedOut;
-        }
-        while !sleeper.woken.get() {
-            drop(kernel);
-            loom::thread::park();
-            kernel = self::kernel();
-        }
-        FutexWait::Woken
+        sleep(word, expected, deadline)
     }
 
     fn futex_wake(address: *const AtomicU32, count: u32) -> usize {
@@ -318,9 +409,8 @@ impl Platform for Loom {
         true
     }
 
-    // As `light_fence`: full.
     fn presumed_light_fence() {
-        atomic::fence(Ordering::SeqCst);
+        Self::light_fence();
     }
 
     fn may_relax() -> bool {
@@ -336,12 +426,15 @@ impl Platform for Loom {
     }
 
     fn bucket(address: usize) -> &'static Bucket<Self> {
+        let table = std::ptr::from_ref(&TABLE.buckets).addr();
+        watch::table(table..table + size_of_val(&TABLE.buckets));
         &TABLE.buckets[place(address)]
     }
 
     fn polling() -> Polling {
         let mut polling = Polling::default();
         polling.budget = u32::from(SETTING.get().polls);
+        polling.watch = polling.budget;
         polling
     }
 
@@ -358,5 +451,47 @@ impl Platform for Loom {
 pub fn model(preemptions: usize, scenario: impl Fn() + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(preemptions);
-    builder.check(scenario);
+    builder.max_branches = 10_000;
+    builder.check(move || {
+        watch::begin();
+        fence::begin(SETTING.get().asymmetric);
+        scenario();
+    });
+}
+
+/// What only blocks the calling thread.
+fn blocked<R>(block: impl FnOnce() -> R) -> R {
+    if !SETTING.get().asymmetric {
+        return block();
+    }
+    fence::fall_quiet();
+    let result = block();
+    fence::go_on();
+    result
+}
+
+/// Starts a thread of the model.
+#[allow(dead_code, reason = "not every test that has this platform needs it")]
+pub fn spawn<R: 'static>(body: impl FnOnce() -> R + 'static) -> loom::thread::JoinHandle<R> {
+    loom::thread::spawn(|| {
+        if !SETTING.get().asymmetric {
+            return body();
+        }
+        fence::join_in();
+        let result = body();
+        fence::fall_quiet();
+        result
+    })
+}
+
+/// Waits for the end of a thread.
+#[allow(dead_code, reason = "not every test that has this platform needs it")]
+pub fn join<R>(thread: loom::thread::JoinHandle<R>) -> R {
+    blocked(|| thread.join()).expect("the other thread ends")
+}
+
+/// Whether nothing is left in the parking table.
+#[allow(dead_code, reason = "not every test that has this platform asks")]
+pub fn is_at_rest() -> bool {
+    TABLE.buckets.iter().all(Bucket::is_at_rest)
 }

@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+# Every hazard put into the lock is caught by the test that is said to catch it.
+#
+# A hazard is a patch in crates/ondeck/tests/mutants, against the project's root. It begins with:
+#
+#   Hazard: what goes wrong, in a sentence
+#   Test: the test binary of crates/ondeck, then what it is to run: one test's full name
+#   Hang: yes                  only where a test that does not end counts as caught
+#
+# The patched tree must compile, and the test must then fail; without a patch each must pass. The
+# tree is a copy, the next one of which is built on the last: about 10 s a patch.
+#
+# With arguments: only the patches of these names, without folder and ending.
+source "$(dirname "$0")/common.sh"
+need_packages patch
+folder=crates/ondeck/tests/mutants
+tree=${CARGO_TARGET_DIR:-$PWD/target}/mutants/tree
+export CARGO_TARGET_DIR=${tree%/tree}
+# A test that has not ended after so many seconds hangs. Without a hazard none takes a third of it.
+patience=120
+# Frames of a failure that is expected are of no use, and cost more than the test.
+export RUST_BACKTRACE=0
+
+# The value of a patch's header.
+header() {
+    sed -n "/^--- /q; s/^$2: //p" "$1"
+}
+
+# Builds a test binary of the copy; prints its path, or nothing if it does not compile.
+build() {
+    (cd "$tree" && cargo test --locked -q -p ondeck --test "$1" --no-run --message-format json 2>"$tree/../build.log") |
+        grep '"kind":\["test"\]' | sed -n 's/.*"executable":"\([^"]*\)".*/\1/p'
+}
+
+# Runs one test; prints "passed", "failed" or "hung". A name that matches no test is an error, or a
+# renamed one would seem to pass.
+run() {
+    local status=0
+    (cd "$tree/crates/ondeck" && timeout -k 5 "$patience" "$1" --exact "$2") >"$tree/../run.log" 2>&1 || status=$?
+    if [ "$status" -eq 0 ]; then
+        if grep -q '^running 0 tests' "$tree/../run.log"; then echo missing; else echo passed; fi
+    elif [ "$status" -eq 124 ] || [ "$status" -eq 137 ]; then
+        echo hung
+    else
+        echo failed
+    fi
+}
+
+patches=("$folder"/*.patch)
+[ $# -eq 0 ] || patches=("${@/#/$folder/}") patches=("${patches[@]/%/.patch}")
+
+rm -rf "$tree"
+mkdir -p "$tree"
+git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t "$tree"
+
+step "without a hazard"
+bad=0
+declare -A fine=()
+for patch in "${patches[@]}"; do
+    read -r binary name < <(header "$patch" Test)
+    [ -z "${fine[$binary $name]:-}" ] || continue
+    [ -n "${fine[$binary]:-}" ] || fine[$binary]=$(build "$binary")
+    [ -n "${fine[$binary]}" ] || { cat "$tree/../build.log"; exit 1; }
+    start=$SECONDS
+    result=$(run "${fine[$binary]}" "$name")
+    fine[$binary $name]=$result
+    printf '%-58s %-8s %3s s\n' "$binary $name" "$result" $((SECONDS - start))
+    [ "$result" = passed ] || { bad=1; tail -n 20 "$tree/../run.log"; }
+done
+[ "$bad" -eq 0 ] || { echo "a test fails without a hazard"; exit 1; }
+
+step "with one hazard each"
+for patch in "${patches[@]}"; do
+    read -r binary name < <(header "$patch" Test)
+    start=$SECONDS
+    if ! patch -d "$tree" -p1 -s --no-backup-if-mismatch <"$patch" >"$tree/../patch.log" 2>&1; then
+        result="DOES NOT APPLY"
+        # Half of it may have: from the start again.
+        git ls-files -z crates/ondeck/src | xargs -0 cp --parents -t "$tree"
+        find "$tree/crates/ondeck/src" -name '*.rej' -delete
+    else
+        executable=$(build "$binary")
+        if [ -z "$executable" ]; then
+            result="DOES NOT COMPILE"
+        else
+            result=$(run "$executable" "$name")
+            case $result/$(header "$patch" Hang) in
+                failed/*) result=caught ;;
+                hung/yes) result="caught (hangs)" ;;
+                hung/*) result=HANGS ;;
+                *) result=SURVIVES ;;
+            esac
+        fi
+        patch -d "$tree" -p1 -s -R --no-backup-if-mismatch <"$patch"
+    fi
+    printf '%-36s %-16s %3s s  %s\n' "$(basename "$patch" .patch)" "$result" $((SECONDS - start)) "$name"
+    case $result in caught*) ;; *) bad=1 ;; esac
+done
+step "${#patches[@]} hazards"
+exit "$bad"

@@ -1,0 +1,17 @@
+//! The mutex and its condition variable under the loom model checker.
+//!
+//! The bounds of each test, in involuntary switches an execution, are beside it; loom's memory
+//! model. What that cannot see is written in `docs/limits.md`; that each of these tests can fail is
+//! shown by `ci/mutants.sh`.
+
+#[path = "support/loom_platform.rs"]
+mod loom_platform;
+
+#[path = "loom/condvar.rs"]
+mod condvar;
+#[path = "loom/deadline.rs"]
+mod deadline;
+#[path = "loom/mutex.rs"]
+mod mutex;
+#[path = "loom/scenario.rs"]
+mod scenario;

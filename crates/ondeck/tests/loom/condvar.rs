@@ -1,0 +1,355 @@
+//! The condition variable: signals are neither lost nor stolen, and nothing is left behind.
+
+use std::mem::ManuallyDrop;
+
+use ondeck::condvar::RawCondvar;
+use ondeck::platform::{Platform, Timestamp};
+
+use crate::loom_platform::{Loom, Setting, join, pass_time, spawn};
+use crate::scenario::{ASYMMETRIC, OVERDUE, POLLS, SLEEPS, SOON, Shared, explore};
+
+/// A condition variable whose memory stays; see [`Shared`].
+struct Condition(ManuallyDrop<RawCondvar<Loom>>);
+
+impl Condition {
+    fn new() -> &'static Self {
+        let condition: &Self = Box::leak(Box::new(Self(ManuallyDrop::new(RawCondvar::new()))));
+        let _ = Loom::bucket(std::ptr::from_ref::<RawCondvar<Loom>>(&condition.0).addr());
+        condition
+    }
+
+    /// Says whether it was notified.
+    fn wait(&self, shared: &Shared, deadline: Option<Timestamp>) -> bool {
+        shared.watch();
+        // SAFETY: the scenarios call it when they own the mutex.
+        unsafe { self.0.wait(shared.mutex(), deadline) }
+    }
+
+    /// Waits until somebody has counted.
+    fn wait_for_count(&self, shared: &Shared) {
+        shared.lock();
+        while shared.counted() == 0 {
+            self.wait(shared, None);
+        }
+        shared.unlock();
+    }
+
+    fn end(&self) {
+        assert!(!self.0.has_waiters(), "nobody waits any more");
+        // SAFETY: no thread uses it any more; that is what dropping it checks.
+        unsafe { self.free() };
+    }
+
+    /// # Safety
+    ///
+    /// Nobody uses it any more: not checked here, but by the model.
+    unsafe fn free(&self) {
+        // SAFETY: as the caller says; the memory stays.
+        unsafe { std::ptr::drop_in_place((&raw const *self.0).cast_mut()) };
+    }
+}
+
+/// Which of the two comes first, and so has the lower bucket.
+#[derive(Clone, Copy)]
+enum First {
+    Mutex,
+    Condvar,
+}
+
+fn pair(first: First) -> (&'static Shared, &'static Condition) {
+    match first {
+        First::Mutex => (Shared::new(), Condition::new()),
+        First::Condvar => {
+            let condition = Condition::new();
+            (Shared::new(), condition)
+        }
+    }
+}
+
+/// One waits, the other notifies it while it owns the mutex.
+fn notify_inside(first: First) {
+    let (shared, condition) = pair(first);
+    let waiter = spawn(move || condition.wait_for_count(shared));
+    shared.lock();
+    shared.count();
+    condition.0.notify_one();
+    shared.unlock();
+    join(waiter);
+    condition.end();
+    shared.end(1);
+}
+
+/// One waits, the other notifies it after it has released the mutex.
+fn notify_outside(first: First) {
+    let (shared, condition) = pair(first);
+    let waiter = spawn(move || condition.wait_for_count(shared));
+    shared.lock_and_count();
+    condition.0.notify_one();
+    join(waiter);
+    condition.end();
+    shared.end(1);
+}
+
+#[test]
+fn notify_inside_mutex_first() {
+    explore(SLEEPS, 5, || notify_inside(First::Mutex));
+}
+
+#[test]
+fn notify_inside_condvar_first() {
+    explore(POLLS, 4, || notify_inside(First::Condvar));
+}
+
+#[test]
+fn notify_inside_one_bucket() {
+    explore(Setting { buckets: 1, ..SLEEPS }, 4, || notify_inside(First::Mutex));
+}
+
+#[test]
+fn notify_outside_mutex_first() {
+    explore(SLEEPS, 4, || notify_outside(First::Mutex));
+}
+
+#[test]
+fn notify_outside_condvar_first() {
+    explore(SLEEPS, 4, || notify_outside(First::Condvar));
+}
+
+#[test]
+fn notify_outside_polling() {
+    explore(POLLS, 4, || notify_outside(First::Mutex));
+}
+
+#[test]
+fn notify_outside_one_bucket() {
+    explore(Setting { buckets: 1, ..POLLS }, 4, || notify_outside(First::Mutex));
+}
+
+#[test]
+fn notify_outside_handed_over() {
+    explore(OVERDUE, 4, || notify_outside(First::Mutex));
+}
+
+#[test]
+fn notify_inside_with_light_fences() {
+    explore(ASYMMETRIC, 5, || notify_inside(First::Mutex));
+}
+
+#[test]
+fn notify_outside_with_light_fences() {
+    explore(ASYMMETRIC, 5, || notify_outside(First::Mutex));
+}
+
+/// One waits, one notifies it, and a third wants the mutex too.
+fn notify_beside_another(inside: bool) {
+    let (shared, condition) = pair(First::Mutex);
+    let waiter = spawn(move || condition.wait_for_count(shared));
+    let other = spawn(move || {
+        shared.lock();
+        shared.unlock();
+    });
+    shared.lock();
+    shared.count();
+    if inside {
+        condition.0.notify_one();
+        shared.unlock();
+    } else {
+        shared.unlock();
+        condition.0.notify_one();
+    }
+    join(waiter);
+    join(other);
+    condition.end();
+    shared.end(1);
+}
+
+#[test]
+fn notify_inside_beside_another() {
+    explore(POLLS, 2, || notify_beside_another(true));
+}
+
+#[test]
+fn notify_outside_beside_another() {
+    explore(SLEEPS, 2, || notify_beside_another(false));
+}
+
+/// Two wait, a third notifies both.
+fn notify_all(inside: bool) {
+    let (shared, condition) = pair(First::Mutex);
+    let waiters = [0; 2].map(|_| spawn(move || condition.wait_for_count(shared)));
+    shared.lock();
+    shared.count();
+    if inside {
+        condition.0.notify_all();
+        shared.unlock();
+    } else {
+        shared.unlock();
+        condition.0.notify_all();
+    }
+    waiters.into_iter().for_each(join);
+    condition.end();
+    shared.end(1);
+}
+
+#[test]
+fn notify_all_inside() {
+    explore(SLEEPS, 2, || notify_all(true));
+}
+
+#[test]
+fn notify_all_outside() {
+    explore(SLEEPS, 2, || notify_all(false));
+}
+
+#[test]
+fn notify_all_outside_one_bucket() {
+    explore(Setting { buckets: 1, ..SLEEPS }, 2, || notify_all(false));
+}
+
+/// Two wait, and each is notified by one signal of its own: the second finds the first one's
+/// waiter gone and the other still there.
+#[test]
+fn one_signal_each() {
+    explore(SLEEPS, 2, || {
+        let (shared, condition) = pair(First::Mutex);
+        let waiters = [0; 2].map(|_| spawn(move || condition.wait_for_count(shared)));
+        shared.lock();
+        shared.count();
+        condition.0.notify_one();
+        condition.0.notify_one();
+        shared.unlock();
+        waiters.into_iter().for_each(join);
+        condition.end();
+        shared.end(1);
+    });
+}
+
+/// `waiters` wait until a deadline that passes at any time, another thread notifies one of them:
+/// exactly as many say that they were notified as the notifier was told.
+fn deadline_and_signal(waiters: usize, inside: bool) {
+    let (shared, condition) = pair(First::Mutex);
+    let waiter = move || {
+        shared.lock();
+        let notified = shared.counted() == 0 && condition.wait(shared, Some(SOON));
+        shared.unlock();
+        usize::from(notified)
+    };
+    let waiters: Vec<_> = (0..waiters).map(|_| spawn(waiter)).collect();
+    let clock = spawn(|| pass_time(1));
+    shared.lock();
+    shared.count();
+    let told = if inside {
+        let told = condition.0.notify_one();
+        shared.unlock();
+        told
+    } else {
+        shared.unlock();
+        condition.0.notify_one()
+    };
+    let notified: usize = waiters.into_iter().map(join).sum();
+    join(clock);
+    assert_eq!(notified, told, "who was notified knows it, and nobody else");
+    condition.end();
+    shared.end(1);
+}
+
+#[test]
+fn deadline_and_signal_inside() {
+    explore(SLEEPS, 4, || deadline_and_signal(1, true));
+}
+
+#[test]
+fn deadline_and_signal_outside() {
+    explore(SLEEPS, 3, || deadline_and_signal(1, false));
+}
+
+#[test]
+fn deadline_and_signal_outside_one_bucket() {
+    explore(Setting { buckets: 1, ..POLLS }, 3, || deadline_and_signal(1, false));
+}
+
+#[test]
+fn two_deadlines_and_one_signal() {
+    explore(SLEEPS, 2, || deadline_and_signal(2, false));
+}
+
+/// Two waiters of one condition variable with a mutex each; one signal for both.
+#[test]
+fn two_mutexes() {
+    explore(SLEEPS, 1, || {
+        let (a, condition) = pair(First::Mutex);
+        let b = Shared::new();
+        let waiters = [a, b].map(|shared| spawn(move || condition.wait_for_count(shared)));
+        a.lock_and_count();
+        b.lock_and_count();
+        condition.0.notify_all();
+        waiters.into_iter().for_each(join);
+        condition.end();
+        a.end(1);
+        b.end(1);
+    });
+}
+
+/// The waiter frees both as soon as it has been notified, while the notifier is still at it.
+fn the_waiter_frees(setting: Setting, preemptions: usize) {
+    explore(setting, preemptions, || {
+        let (shared, condition) = pair(First::Mutex);
+        let waiter = spawn(move || {
+            condition.wait_for_count(shared);
+            // SAFETY: the notifier's last access to either was before this thread could go on:
+            // that is what is checked. It holds the mutex while it notifies, so that it is done
+            // with the condition variable's own byte by then.
+            unsafe {
+                condition.free();
+                shared.free();
+            }
+        });
+        shared.lock();
+        shared.count();
+        condition.0.notify_one();
+        shared.unlock();
+        join(waiter);
+    });
+}
+
+#[test]
+fn the_waiter_frees_both() {
+    the_waiter_frees(SLEEPS, 3);
+}
+
+#[test]
+fn the_waiter_frees_both_handed_over() {
+    the_waiter_frees(OVERDUE, 3);
+}
+
+/// The waiter frees the mutex as soon as it has been notified: the notifier, who does not own it,
+/// may still be at it.
+fn the_waiter_frees_the_mutex(setting: Setting, preemptions: usize) {
+    explore(setting, preemptions, || {
+        let (shared, condition) = pair(First::Mutex);
+        let waiter = spawn(move || {
+            condition.wait_for_count(shared);
+            // SAFETY: the notifier's section was before, and it uses the condition variable only.
+            unsafe { shared.free() };
+        });
+        shared.lock_and_count();
+        condition.0.notify_one();
+        join(waiter);
+        condition.end();
+    });
+}
+
+#[test]
+fn the_waiter_frees_the_mutex_asleep() {
+    the_waiter_frees_the_mutex(SLEEPS, 4);
+}
+
+#[test]
+fn the_waiter_frees_the_mutex_polling() {
+    the_waiter_frees_the_mutex(POLLS, 4);
+}
+
+#[test]
+fn the_waiter_frees_the_mutex_handed_over() {
+    the_waiter_frees_the_mutex(OVERDUE, 4);
+}

@@ -1,0 +1,117 @@
+//! Deadlines: they pass while a waiter is awake, asleep, put on deck, or handed the lock.
+
+use crate::loom_platform::{Setting, join, pass_time, spawn};
+use crate::scenario::{ASYMMETRIC, OVERDUE, POLLS, SLEEPS, SOON, Shared, explore};
+
+/// Waits until the deadline; says whether it had a section.
+fn count_until(shared: &Shared) -> u32 {
+    u32::from(shared.try_lock_until(SOON) && {
+        shared.count();
+        shared.unlock();
+        true
+    })
+}
+
+/// When the time passes: before the owner releases the mutex, after it, or whenever it pleases a
+/// thread of its own.
+#[derive(Clone, Copy)]
+enum Passes {
+    Before,
+    After,
+    Anytime,
+}
+
+/// One waiter with a deadline for each `true`, without for each `false`; the first thread owns the
+/// mutex when they come.
+fn scenario(passes: Passes, waiters: &'static [bool]) {
+    let shared = Shared::new();
+    shared.lock();
+    let clock = matches!(passes, Passes::Anytime).then(|| spawn(|| pass_time(1)));
+    let start = |&deadline: &bool| {
+        spawn(move || {
+            if deadline {
+                count_until(shared)
+            } else {
+                shared.lock_and_count();
+                1
+            }
+        })
+    };
+    let waiters: Vec<_> = waiters.iter().map(start).collect();
+    if matches!(passes, Passes::Before) {
+        pass_time(1);
+    }
+    shared.count();
+    shared.unlock();
+    if matches!(passes, Passes::After) {
+        pass_time(1);
+    }
+    let sections: u32 = waiters.into_iter().map(join).sum();
+    if let Some(clock) = clock {
+        join(clock);
+    }
+    shared.end(1 + sections);
+}
+
+#[test]
+fn passes_at_any_time_asleep() {
+    explore(SLEEPS, 5, || scenario(Passes::Anytime, &[true]));
+}
+
+#[test]
+fn passes_at_any_time_polling() {
+    explore(POLLS, 4, || scenario(Passes::Anytime, &[true]));
+}
+
+#[test]
+fn passes_at_any_time_handed_over() {
+    explore(OVERDUE, 5, || scenario(Passes::Anytime, &[true]));
+}
+
+/// Somebody else waits too: what the one who gives up was to do for it is done.
+#[test]
+fn before_the_release_another_waits() {
+    explore(SLEEPS, 2, || scenario(Passes::Before, &[true, false]));
+}
+
+#[test]
+fn before_the_release_another_waits_polling() {
+    explore(POLLS, 2, || scenario(Passes::Before, &[true, false]));
+}
+
+#[test]
+fn after_the_release_another_waits() {
+    explore(SLEEPS, 2, || scenario(Passes::After, &[true, false]));
+}
+
+#[test]
+fn after_the_release_another_waits_polling() {
+    explore(POLLS, 2, || scenario(Passes::After, &[true, false]));
+}
+
+#[test]
+fn another_waits_with_light_fences() {
+    let setting = Setting { polls: true, ..ASYMMETRIC };
+    explore(setting, 2, || scenario(Passes::After, &[true, false]));
+}
+
+#[test]
+fn two_deadlines_at_once() {
+    explore(OVERDUE, 2, || scenario(Passes::Before, &[true, true]));
+}
+
+/// A waiter that was woken finds the mutex taken again when its deadline passes: the mutex is owned
+/// until after the end of the wait, which therefore ends without it.
+#[test]
+fn ends_while_the_mutex_is_owned() {
+    explore(POLLS, 6, || {
+        let shared = Shared::new();
+        shared.lock();
+        let waiter = spawn(move || count_until(shared));
+        pass_time(1);
+        assert_eq!(join(waiter), 0);
+        shared.count();
+        shared.unlock();
+        shared.end(1);
+    });
+}

@@ -1,0 +1,239 @@
+//! Lock, unlock and attempts.
+
+use crate::loom_platform::Setting;
+use crate::scenario::{ASYMMETRIC, OVERDUE, POLLS, SLEEPS, Shared, explore, together};
+
+/// Two threads with two sections each.
+fn two_by_two() {
+    let shared = Shared::new();
+    let twice = move || {
+        shared.lock_and_count();
+        shared.lock_and_count();
+    };
+    together(twice, [Box::new(twice) as _]);
+    shared.end(4);
+}
+
+/// Three threads with one section each.
+fn three_by_one() {
+    let shared = Shared::new();
+    let once = move || shared.lock_and_count();
+    together(once, [Box::new(once) as _, Box::new(once) as _]);
+    shared.end(3);
+}
+
+/// Two sleepers from the start: the first thread owns the mutex until both have been started.
+fn two_waiters() {
+    let shared = Shared::new();
+    shared.lock();
+    let once = move || shared.lock_and_count();
+    let release = move || {
+        shared.count();
+        shared.unlock();
+    };
+    together(release, [Box::new(once) as _, Box::new(once) as _]);
+    shared.end(3);
+}
+
+#[test]
+fn two_threads_that_sleep() {
+    explore(SLEEPS, 4, two_by_two);
+}
+
+#[test]
+fn two_threads_that_poll() {
+    explore(POLLS, 3, two_by_two);
+}
+
+#[test]
+fn two_threads_that_are_handed_the_lock() {
+    explore(OVERDUE, 4, two_by_two);
+}
+
+#[test]
+fn three_threads_that_sleep() {
+    explore(SLEEPS, 2, three_by_one);
+}
+
+#[test]
+fn three_threads_that_poll() {
+    explore(POLLS, 2, three_by_one);
+}
+
+#[test]
+fn three_threads_that_are_handed_the_lock() {
+    explore(OVERDUE, 2, three_by_one);
+}
+
+#[test]
+fn two_waiters_that_sleep() {
+    explore(SLEEPS, 2, two_waiters);
+}
+
+#[test]
+fn two_waiters_that_poll() {
+    explore(POLLS, 2, two_waiters);
+}
+
+#[test]
+fn two_waiters_that_are_handed_the_lock() {
+    explore(OVERDUE, 2, two_waiters);
+}
+
+/// Two sleepers, and an owner that comes again before the one that it has woken could have the lock:
+/// its second release does not wake the other too.
+fn the_owner_comes_again() {
+    let shared = Shared::new();
+    shared.lock();
+    let once = move || shared.lock_and_count();
+    let again = move || {
+        shared.count();
+        shared.unlock();
+        shared.lock_and_count();
+    };
+    together(again, [Box::new(once) as _, Box::new(once) as _]);
+    shared.end(4);
+}
+
+#[test]
+fn one_awake_of_those_who_sleep() {
+    explore(SLEEPS, 2, the_owner_comes_again);
+}
+
+/// A first release finds nobody, so that the next ones skip; then two threads meet.
+fn after_a_quiet_time() {
+    let shared = Shared::new();
+    shared.lock_and_count();
+    let once = move || shared.lock_and_count();
+    together(once, [Box::new(once) as _]);
+    shared.end(3);
+}
+
+#[test]
+fn light_fences_are_enough() {
+    explore(ASYMMETRIC, 6, after_a_quiet_time);
+}
+
+#[test]
+fn light_fences_are_enough_for_those_who_poll() {
+    explore(Setting { polls: true, ..ASYMMETRIC }, 6, after_a_quiet_time);
+}
+
+#[test]
+fn light_fences_are_enough_when_they_change() {
+    explore(ASYMMETRIC, 3, two_by_two);
+}
+
+/// Two mutexes in one bucket, each wanted by a thread while another owns both.
+fn collision() {
+    let (a, b) = (Shared::new(), Shared::new());
+    let both = move || {
+        a.lock();
+        b.lock();
+        a.count();
+        b.count();
+        a.unlock();
+        b.unlock();
+    };
+    together(
+        both,
+        [Box::new(move || a.lock_and_count()) as _, Box::new(move || b.lock_and_count()) as _],
+    );
+    a.end(2);
+    b.end(2);
+}
+
+#[test]
+fn two_mutexes_in_one_bucket_that_sleep() {
+    explore(Setting { buckets: 1, ..SLEEPS }, 2, collision);
+}
+
+#[test]
+fn two_mutexes_in_one_bucket_that_poll() {
+    explore(Setting { buckets: 1, ..POLLS }, 1, collision);
+}
+
+/// Attempts exclude like acquisitions, and never wait.
+fn attempts() {
+    let shared = Shared::new();
+    let attempt = move || {
+        u32::from(shared.try_lock() && {
+            shared.count();
+            shared.unlock();
+            true
+        })
+    };
+    let other = crate::loom_platform::spawn(move || shared.lock_and_count());
+    let succeeded = attempt() + attempt();
+    crate::loom_platform::join(other);
+    shared.end(succeeded + 1);
+}
+
+#[test]
+fn attempts_exclude() {
+    explore(SLEEPS, 5, attempts);
+}
+
+/// Who has the last section frees the mutex as soon as its own unlock is over, whatever the other
+/// threads still do in theirs.
+fn free_after_last_section(threads: u32) {
+    let shared = Shared::new();
+    let user = move || {
+        shared.lock();
+        let last = shared.count() == threads;
+        shared.unlock();
+        if last {
+            // SAFETY: the others have had their sections, and use a mutex no more after the store
+            // that releases it: that is what is checked.
+            unsafe { shared.free() };
+        }
+    };
+    together(user, (1..threads).map(|_| Box::new(user) as _));
+}
+
+#[test]
+fn the_last_of_two_frees_the_mutex_asleep() {
+    explore(SLEEPS, 5, || free_after_last_section(2));
+}
+
+#[test]
+fn the_last_of_two_frees_the_mutex_polling() {
+    explore(POLLS, 4, || free_after_last_section(2));
+}
+
+#[test]
+fn the_last_of_two_frees_the_mutex_handed_over() {
+    explore(OVERDUE, 5, || free_after_last_section(2));
+}
+
+#[test]
+fn the_last_of_three_frees_the_mutex() {
+    explore(SLEEPS, 2, || free_after_last_section(3));
+}
+
+/// A release that hands the lock to a sleeper, and one that gets it back.
+fn fair_releases() {
+    let shared = Shared::new();
+    let fair = move || {
+        shared.lock();
+        shared.count();
+        // SAFETY: it is owned.
+        unsafe { shared.mutex().bump() };
+        shared.count();
+        // SAFETY: as above.
+        unsafe { shared.mutex().unlock_fair() };
+    };
+    let once = move || shared.lock_and_count();
+    together(fair, [Box::new(once) as _, Box::new(once) as _]);
+    shared.end(4);
+}
+
+#[test]
+fn fair_releases_to_sleepers() {
+    explore(SLEEPS, 2, fair_releases);
+}
+
+#[test]
+fn fair_releases_to_those_who_poll() {
+    explore(POLLS, 2, fair_releases);
+}

@@ -1,0 +1,156 @@
+//! What the tests share: a mutex with what it guards, and the machines that they run on.
+
+use std::mem::ManuallyDrop;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::time::Instant;
+
+use loom::cell::UnsafeCell;
+use ondeck::mutex::RawMutex;
+use ondeck::platform::{Platform, Timestamp};
+
+use crate::loom_platform::{self, Loom, Setting, watch};
+
+/// The machine where nobody polls before it sleeps.
+pub const SLEEPS: Setting = Setting { polls: false, ..Setting::DEFAULT };
+/// The machine where an arriving waiter goes on deck and polls once.
+pub const POLLS: Setting = Setting::DEFAULT;
+/// The machine where every sleeper has waited for too long.
+pub const OVERDUE: Setting = Setting { overdue: true, ..SLEEPS };
+/// The machine whose light fences are nothing.
+pub const ASYMMETRIC: Setting = Setting { asymmetric: true, ..SLEEPS };
+
+/// A moment that has not come yet, until `loom_platform::pass_time(1)`.
+pub const SOON: Timestamp = Timestamp::from_nanos(1);
+
+/// Explores `scenario` on the machine `setting`; afterwards all of its buckets are at rest.
+///
+/// Within the bound of involuntary switches, or as many more as the environment's
+/// `ONDECK_LOOM_DEEPER` says. Says how many executions there were.
+pub fn explore(setting: Setting, preemptions: usize, scenario: impl Fn() + Send + Sync + 'static) {
+    let deeper = std::env::var("ONDECK_LOOM_DEEPER").ok().and_then(|text| text.parse().ok());
+    let preemptions = preemptions + deeper.unwrap_or(0);
+    loom_platform::set(setting);
+    let start = Instant::now();
+    let executions = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&executions);
+    loom_platform::model(preemptions, move || {
+        count.fetch_add(1, Relaxed);
+        watch::start();
+        scenario();
+        assert!(loom_platform::is_at_rest(), "a bucket is not at rest");
+    });
+    let thread = std::thread::current();
+    let (name, executions) = (thread.name().unwrap_or_default(), executions.load(Relaxed));
+    println!("{name}: {preemptions} switches, {executions} executions, {:?}", start.elapsed());
+}
+
+/// A mutex, and a cell that it guards. Loom reports a race if exclusion or a happens-before edge is
+/// missing between two accesses to the cell.
+pub struct Shared {
+    // Dropped by hand: see `End`.
+    mutex: ManuallyDrop<RawMutex<Loom>>,
+    count: UnsafeCell<u32>,
+}
+
+// SAFETY: `count` is only touched under the lock; loom checks that this is true.
+unsafe impl Sync for Shared {}
+// SAFETY: as above.
+unsafe impl Send for Shared {}
+
+impl Shared {
+    /// Never given back, so that an access after its end is noticed and not undefined: a hundred
+    /// bytes an execution.
+    pub fn new() -> &'static Self {
+        let mutex = ManuallyDrop::new(RawMutex::new());
+        let shared: &Self = Box::leak(Box::new(Self { mutex, count: UnsafeCell::new(0) }));
+        // The order in which locks come decides on their buckets.
+        let _ = Loom::bucket(shared.address());
+        shared
+    }
+
+    pub fn mutex(&self) -> &RawMutex<Loom> {
+        &self.mutex
+    }
+
+    pub fn address(&self) -> usize {
+        std::ptr::from_ref::<RawMutex<Loom>>(&self.mutex).addr()
+    }
+
+    /// The calling thread waits for this mutex from now on, if for any.
+    pub fn watch(&self) {
+        watch::wants(self.address());
+    }
+
+    pub fn lock(&self) {
+        self.watch();
+        self.mutex.lock();
+    }
+
+    pub fn try_lock(&self) -> bool {
+        self.mutex.try_lock()
+    }
+
+    pub fn try_lock_until(&self, deadline: Timestamp) -> bool {
+        self.watch();
+        self.mutex.try_lock_until(deadline)
+    }
+
+    /// Counts; the caller owns the mutex.
+    pub fn count(&self) -> u32 {
+        self.count.with_mut(|count| {
+            // SAFETY: the mutex guards it.
+            unsafe {
+                *count += 1;
+                *count
+            }
+        })
+    }
+
+    /// What was counted; the caller owns the mutex.
+    pub fn counted(&self) -> u32 {
+        self.count.with(|count| {
+            // SAFETY: the mutex guards it.
+            unsafe { *count }
+        })
+    }
+
+    pub fn unlock(&self) {
+        // SAFETY: the scenarios call it when they own the mutex.
+        unsafe { self.mutex.unlock() };
+    }
+
+    pub fn lock_and_count(&self) {
+        self.lock();
+        self.count();
+        self.unlock();
+    }
+
+    /// The end of all threads: the mutex is free, and so many sections there were.
+    pub fn end(&self, expected: u32) {
+        assert_eq!(self.counted(), expected);
+        assert!(!self.mutex.is_locked(), "the mutex is owned by nobody");
+        // SAFETY: no thread uses it any more; that is what dropping it checks.
+        unsafe { self.free() };
+    }
+
+    /// The mutex is gone from now on.
+    ///
+    /// # Safety
+    ///
+    /// Nobody uses it any more: not checked here, but by the model.
+    pub unsafe fn free(&self) {
+        // SAFETY: as the caller says, nobody has a reference that is used any more; the memory
+        // stays.
+        unsafe { std::ptr::drop_in_place((&raw const *self.mutex).cast_mut()) };
+    }
+}
+
+/// Runs `others` on threads of their own and `first` on the model's first; ends when all have.
+pub fn together(first: impl FnOnce(), others: impl IntoIterator<Item = Box<dyn FnOnce()>>) {
+    let others: Vec<_> = others.into_iter().map(loom_platform::spawn).collect();
+    first();
+    for other in others {
+        loom_platform::join(other);
+    }
+}
