@@ -246,13 +246,16 @@ fn lock_both<P: Platform>(address: usize) -> Option<(Pair<'static, P>, *const P:
     }
 }
 
-/// Waiters have just been linked for the mutex: if it is free, nobody's release would find them, so
-/// one of them is chosen here. Says whom to wake.
+/// Waiters may have just been linked for the mutex: if it is free, nobody's release would find them,
+/// so one of them is chosen here. Says whom to wake.
 fn wake_if_free<P: Platform>(
     guard: &Guard<'_, P>,
     mutex: *const P::AtomicU8,
 ) -> Option<*const P::AtomicU32> {
     announce(guard, mutex.addr());
+    // Without a linked waiter there is nobody to wake, and the mutex may be gone: who was told to
+    // be on deck may have had it, and freed it.
+    guard.newest(mutex.addr())?;
     // SAFETY: a waiter of the mutex is linked, so the mutex is in use.
     if unsafe { &*mutex }.load(Ordering::Relaxed) != 0 {
         return None;
