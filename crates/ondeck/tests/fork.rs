@@ -72,7 +72,7 @@ fn contend(mutex: &Mutex<u32>) {
 
 #[test]
 fn a_lock_with_sleepers_is_released_by_the_child() {
-    let _watchdog = Watchdog::start("sleepers at a fork", Duration::from_secs(120));
+    let _watchdog = Watchdog::start("sleepers at a fork", Duration::from_mins(2));
     // Without the kernel's wiping only the C library's fork can be noticed.
     let bare = std::env::var_os("ONDECK_TEST_LIBRARY_FORK").is_none();
     for how in [Fork::Library, Fork::Call].into_iter().take(1 + usize::from(bare)) {
@@ -103,7 +103,7 @@ fn a_lock_with_sleepers_is_released_by_the_child() {
 
 #[test]
 fn a_fork_in_the_middle_of_everything() {
-    let _watchdog = Watchdog::start("forks in the middle", Duration::from_secs(120));
+    let _watchdog = Watchdog::start("forks in the middle", Duration::from_mins(2));
     let mutexes: Vec<Mutex<u32>> = (0..4).map(|_| Mutex::new(0)).collect();
     let over = AtomicBool::new(false);
     thread::scope(|scope| {

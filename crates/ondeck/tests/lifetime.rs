@@ -88,7 +88,7 @@ fn moment(number: u32) {
 
 #[test]
 fn the_page_is_unmapped_after_the_last_unlock() {
-    let _watchdog = Watchdog::start("unmapping", Duration::from_secs(120));
+    let _watchdog = Watchdog::start("unmapping", Duration::from_mins(2));
     rounds(
         |number, page| {
             let mut users = page.mutex.lock();
@@ -116,7 +116,7 @@ fn the_page_is_unmapped_after_the_last_unlock() {
 
 #[test]
 fn the_page_is_unmapped_after_an_attempt_with_a_deadline() {
-    let _watchdog = Watchdog::start("unmapping after an attempt", Duration::from_secs(120));
+    let _watchdog = Watchdog::start("unmapping after an attempt", Duration::from_mins(2));
     rounds(
         |number, page| {
             let mut users = page.mutex.lock();
@@ -146,7 +146,7 @@ fn the_page_is_unmapped_after_an_attempt_with_a_deadline() {
 
 #[test]
 fn the_page_is_unmapped_by_the_waiter_that_was_notified() {
-    let _watchdog = Watchdog::start("unmapping by a waiter", Duration::from_secs(120));
+    let _watchdog = Watchdog::start("unmapping by a waiter", Duration::from_mins(2));
     rounds(
         |number, page| {
             // Until the waiter waits: only then must it be notified.

@@ -55,7 +55,7 @@ fn visit(mutex: &Mutex<Pair>, rng: &mut Rng) -> bool {
         6 => mutex.try_lock_for(Duration::from_micros(rng.u64(0..50))),
         7 => mutex.try_lock_until(Instant::now() + Duration::from_micros(rng.u64(0..2_000))),
         8 => mutex.try_lock_for(Duration::from_hours(1)),
-        _ => mutex.try_lock_until(Instant::now() - Duration::from_millis(1)),
+        _ => mutex.try_lock_until(Instant::now()),
     };
     let Some(mut guard) = guard else { return false };
     guard.step(rng);
@@ -116,6 +116,10 @@ fn a_crowd_at_few_locks() {
     }
 }
 
+struct Shared<'a>(&'a [std::cell::UnsafeCell<VecDeque<u64>>]);
+// SAFETY: each queue is touched by the owner of its mutex only.
+unsafe impl Sync for Shared<'_> {}
+
 /// A mutex and a condition variable at every address of a block, so that some share a bucket.
 struct Cell {
     raw: RawMutex<Linux>,
@@ -143,9 +147,6 @@ fn locks_and_condvars_of_one_bucket() {
     // A bounded buffer for each, all in one bucket with all their condition variables.
     let queues: Vec<std::cell::UnsafeCell<VecDeque<u64>>> =
         (0..WANTED).map(|_| VecDeque::new().into()).collect();
-    struct Shared<'a>(&'a [std::cell::UnsafeCell<VecDeque<u64>>]);
-    // SAFETY: each queue is touched by the owner of its mutex only.
-    unsafe impl Sync for Shared<'_> {}
     let queues = &Shared(&queues);
     let received = AtomicU64::new(0);
     thread::scope(|scope| {

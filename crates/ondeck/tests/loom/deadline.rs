@@ -5,11 +5,13 @@ use crate::scenario::{ASYMMETRIC, OVERDUE, POLLS, SLEEPS, SOON, Shared, explore}
 
 /// Waits until the deadline; says whether it had a section.
 fn count_until(shared: &Shared) -> u32 {
-    u32::from(shared.try_lock_until(SOON) && {
-        shared.count();
-        shared.unlock();
-        true
-    })
+    u32::from(
+        shared.try_lock_until(SOON) && {
+            shared.count();
+            shared.unlock();
+            true
+        },
+    )
 }
 
 /// When the time passes: before the owner releases the mutex, after it, or whenever it pleases a

@@ -157,11 +157,13 @@ fn two_mutexes_in_one_bucket_that_poll() {
 fn attempts() {
     let shared = Shared::new();
     let attempt = move || {
-        u32::from(shared.try_lock() && {
-            shared.count();
-            shared.unlock();
-            true
-        })
+        u32::from(
+            shared.try_lock() && {
+                shared.count();
+                shared.unlock();
+                true
+            },
+        )
     };
     let other = crate::loom_platform::spawn(move || shared.lock_and_count());
     let succeeded = attempt() + attempt();
