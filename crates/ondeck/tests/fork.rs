@@ -24,9 +24,11 @@ fn fork(how: Fork, child: impl FnOnce()) {
     // SAFETY: the child uses the memory that it has a copy of, and ends without running the parent's
     // destructors. The C library's allocator works in it after its own fork; after the bare call
     // `child` must not allocate.
-    let pid = match how {
-        Fork::Library => unsafe { libc::fork() },
-        Fork::Call => unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) as i32 },
+    let pid = unsafe {
+        match how {
+            Fork::Library => libc::fork(),
+            Fork::Call => libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) as i32,
+        }
     };
     assert!(pid >= 0, "fork: {}", std::io::Error::last_os_error());
     if pid == 0 {

@@ -4,6 +4,8 @@
 //! The other test files are part of this one. It runs them again, in a child of its own that the
 //! refusal is in force for.
 
+#![allow(clippy::duplicate_mod, reason = "each of these files is a test of its own, too")]
+
 #[path = "condvar.rs"]
 mod condvar;
 #[path = "fork.rs"]
