@@ -171,7 +171,7 @@ pub struct Failure {
 pub struct LockRow {
     /// Its name.
     pub name: String,
-    /// `sources`, `literature` or `peer`.
+    /// `sources`, `literature`, `own` or `peer`.
     pub origin: String,
     /// What a waiter does.
     pub waiting: String,

@@ -54,6 +54,7 @@ pub struct Parts {
 /// The locks that a suite measures when none are named: those of the sources that show the most,
 /// and the peers that people use.
 const HEADLINE: &[&str] = &[
+    "ondeck",
     "terrible_spinlock",
     "spinlock_amd",
     "spinlock",
@@ -74,6 +75,7 @@ const HEADLINE: &[&str] = &[
 /// that serves spinners strictly in order: a single run of one takes seconds where threads
 /// outnumber CPUs.
 const RUNS: &[&str] = &[
+    "ondeck",
     "terrible_spinlock",
     "spinlock_amd",
     "spinlock",
@@ -95,6 +97,7 @@ pub const GROUPS: &[(&str, &str)] = &[
     ("runs", "the locks that a suite measures wait and idle of by default"),
     ("sources", "the locks of the three texts this project began with"),
     ("literature", "locks of papers and books"),
+    ("own", "this project's"),
     ("peers", "other libraries' own locks"),
     ("spinning", "locks whose waiters never sleep"),
     ("sleeping", "locks whose waiters sleep"),
@@ -110,6 +113,7 @@ fn in_group(subject: &Subject, group: &str) -> bool {
         "runs" => RUNS.contains(&info.name),
         "sources" => info.origin == Origin::Sources,
         "literature" => info.origin == Origin::Literature,
+        "own" => info.origin == Origin::Own,
         "peers" => info.origin == Origin::Peer,
         "spinning" => spins,
         "sleeping" => !spins,

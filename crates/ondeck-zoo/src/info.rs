@@ -34,6 +34,8 @@ pub enum Origin {
     Sources,
     /// Papers and books.
     Literature,
+    /// This project.
+    Own,
     /// Another library's own implementation, called as its users call it.
     Peer,
 }
@@ -78,6 +80,7 @@ impl fmt::Display for Origin {
         f.pad(match self {
             Self::Sources => "sources",
             Self::Literature => "literature",
+            Self::Own => "own",
             Self::Peer => "peer",
         })
     }

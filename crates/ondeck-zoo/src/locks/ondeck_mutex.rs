@@ -19,7 +19,7 @@ pub struct OndeckMutex<P: Platform>(RawMutex<P>);
 unsafe impl<P: Platform> RawLock<P> for OndeckMutex<P> {
     const INFO: LockInfo = LockInfo {
         name: "ondeck",
-        origin: Origin::Literature,
+        origin: Origin::Own,
         waiting: Waiting::SpinsThenSleeps,
         fairness: Fairness::Bounded,
         has_try_lock: true,

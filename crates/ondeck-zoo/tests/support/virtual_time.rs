@@ -404,7 +404,7 @@ impl Platform for Virtual {
 
     fn once_in(count: u32) -> bool {
         CALLS.set(CALLS.get().wrapping_add(1));
-        CALLS.get() % count == 0
+        CALLS.get().is_multiple_of(count)
     }
 
     fn attention(_: usize) -> &'static VirtualInt<u8> {

@@ -152,19 +152,21 @@ impl<P: Platform> RawCondvar<P> {
         };
         let (from, to) = (locks.first(), locks.second());
         let now = P::ticks() as usize;
-        let mut moved = 0;
+        let (mut moved, mut asleep) = (0, 0);
         while moved < most
             && let Some(node) = next(from, address, now).filter(|node| node.mutex == mutex)
         {
             // SAFETY: it is linked in the first bucket, and the second is its mutex's.
-            unsafe { move_waiter(node, from, to, now) };
+            let linked = unsafe { move_waiter(node, from, to, now) };
+            asleep += usize::from(linked);
             moved += 1;
         }
         let last = from.newest(address).is_none();
         if last {
             self.waited.store(0, Ordering::Relaxed);
         }
-        let woken = wake_if_free(to, mutex);
+        // Without a sleeper the mutex may be gone: who went on deck looks after itself.
+        let woken = if asleep != 0 { wake_if_free(to, mutex) } else { None };
         drop(locks);
         if let Some(word) = woken {
             P::futex_wake(word, 1);
@@ -198,7 +200,7 @@ fn next<'a, P: Platform>(
 }
 
 /// Moves a waiter of a condition variable to its mutex: on deck if it is awake and nobody else is for
-/// that mutex, else among the sleepers.
+/// that mutex, else among the sleepers. Says whether it is among them.
 ///
 /// # Safety
 ///
@@ -208,7 +210,7 @@ unsafe fn move_waiter<P: Platform>(
     from: &Guard<'_, P>,
     to: &Guard<'_, P>,
     now: usize,
-) {
+) -> bool {
     let address = node.mutex.addr();
     // SAFETY: as the caller promises.
     unsafe { from.unlink(node) };
@@ -216,7 +218,7 @@ unsafe fn move_waiter<P: Platform>(
     let marked = node.status() == status::WATCHING && to.bucket().set_on_deck(address).is_ok();
     if marked && node.stop_watching(status::ON_DECK) {
         // It may be gone by now.
-        return;
+        return false;
     }
     node.stop_watching(status::PARKED);
     // SAFETY: it was unlinked above, and is not told that it is free to go.
@@ -226,6 +228,7 @@ unsafe fn move_waiter<P: Platform>(
         // It went to sleep meanwhile. In the order of a waiter that goes off deck: counted first.
         to.bucket().clear_on_deck();
     }
+    true
 }
 
 /// The locks of the buckets of the condition variable at `address` and of the mutex of its newest

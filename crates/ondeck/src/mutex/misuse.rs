@@ -45,9 +45,11 @@ mod listed {
     #[track_caller]
     pub(in crate::mutex) fn before_lock(mutex: &RawMutex<Linux>) {
         if HELD.with(|held| held.get().contains(&mutex.address())) {
-            if mutex.is_locked() {
-                panic!("deadlock: this thread locks a mutex that it holds, {:#x}", mutex.address());
-            }
+            assert!(
+                !mutex.is_locked(),
+                "deadlock: this thread locks a mutex that it holds, {:#x}",
+                mutex.address()
+            );
             replace(mutex.address(), 0);
         }
     }

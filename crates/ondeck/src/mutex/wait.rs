@@ -43,7 +43,7 @@ impl<P: Platform> RawMutex<P> {
                 return true;
             }
             drop(guard);
-            match self.sleep(bucket, node, deadline) {
+            match Self::sleep(bucket, node, deadline) {
                 status::OWNER => return true,
                 status::ON_DECK => {
                     if self.poll_woken(bucket) {
@@ -94,7 +94,7 @@ impl<P: Platform> RawMutex<P> {
 
     /// Sleeps until the caller is the owner or on deck; `PARKED` if the deadline passed before, and
     /// its node is then not linked any more.
-    fn sleep(&self, bucket: &Bucket<P>, node: &Node<P>, deadline: Option<Timestamp>) -> u32 {
+    fn sleep(bucket: &Bucket<P>, node: &Node<P>, deadline: Option<Timestamp>) -> u32 {
         loop {
             let status = node.status();
             if status != status::PARKED {

@@ -84,6 +84,7 @@ pub(crate) fn relax<P: Platform>(bucket: &Bucket<P>, address: usize, releases: u
     } else if !bucket.has_parked() && (fresh || releases >= P::spins(RELEASES_BEFORE_SKIP)) {
         byte.store(SKIP, Ordering::Relaxed);
     } else if byte.load(Ordering::Relaxed) == FENCED {
-        byte.store(LIGHT, Ordering::Relaxed);
+        // Release: a release that skips its fence because of this sees who has parked before.
+        byte.store(LIGHT, Ordering::Release);
     }
 }

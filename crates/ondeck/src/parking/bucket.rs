@@ -45,6 +45,7 @@ const _: () = assert!(size_of::<Bucket<crate::platform::Linux>>() == 64);
 impl Bucket<crate::platform::Linux> {
     /// An empty bucket, for the static table of the real machine. All zeros, so that the table
     /// costs nothing in the program's file, and can be wiped.
+    #[allow(clippy::declare_interior_mutable_const, reason = "a template to fill an array with")]
     pub(crate) const EMPTY: Self = {
         use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize};
         Self {
@@ -332,20 +333,20 @@ impl<'a, P: Platform> Guard<'a, P> {
 
     /// The waiter at `address` that was linked first.
     pub(crate) fn oldest(&self, address: usize) -> Option<&Node<P>> {
-        self.from_oldest(address).next()
+        self.oldest_first(address).next()
     }
 
     /// The waiter at `address` that was linked first but for `skip` others.
     pub(crate) fn oldest_but(&self, address: usize, skip: usize) -> Option<&Node<P>> {
-        self.from_oldest(address).nth(skip)
+        self.oldest_first(address).nth(skip)
     }
 
     /// How many waiters there are at `address`.
     pub(crate) fn count(&self, address: usize) -> usize {
-        self.from_oldest(address).count()
+        self.oldest_first(address).count()
     }
 
-    fn from_oldest(&self, address: usize) -> impl Iterator<Item = &Node<P>> {
+    fn oldest_first(&self, address: usize) -> impl Iterator<Item = &Node<P>> {
         let mut next = self.bucket.oldest.load(Ordering::Relaxed).cast_const();
         core::iter::from_fn(move || {
             // SAFETY: linked nodes are live while the bucket's lock is held.

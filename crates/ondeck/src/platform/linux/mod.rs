@@ -118,7 +118,7 @@ impl Platform for Linux {
             // the good ones.
             let next = state.get().wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             state.set(next);
-            (next >> 12) % count == 0
+            (next >> 12).is_multiple_of(count)
         })
     }
 

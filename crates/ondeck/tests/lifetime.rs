@@ -1,0 +1,181 @@
+//! The lock's memory is gone right after its last user's unlock: whoever still touches it faults.
+
+#[path = "support/watchdog.rs"]
+mod watchdog;
+
+use std::ptr;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use ondeck::{Condvar, Mutex};
+use watchdog::Watchdog;
+
+/// Rounds of each test: `ONDECK_TEST_ROUNDS`, or enough for a second or two.
+fn round_count() -> u32 {
+    std::env::var("ONDECK_TEST_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(20_000)
+}
+
+/// What lies on a page of its own.
+struct Page {
+    mutex: Mutex<u32>,
+    condvar: Condvar,
+}
+
+fn map() -> &'static Page {
+    // SAFETY: a new anonymous mapping; zeros and the values written below are valid.
+    unsafe {
+        let page = libc::mmap(
+            ptr::null_mut(),
+            size_of::<Page>(),
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+            -1,
+            0,
+        );
+        assert_ne!(page, libc::MAP_FAILED);
+        let page = page.cast::<Page>();
+        page.write(Page { mutex: Mutex::new(0), condvar: Condvar::new() });
+        &*page
+    }
+}
+
+/// # Safety
+///
+/// Nobody uses the page any more: by the contract of the lock on it, not by waiting for others.
+unsafe fn unmap(page: &'static Page) {
+    let page = ptr::from_ref(page).cast_mut().cast();
+    // SAFETY: mapped by `map` with this size.
+    assert_eq!(unsafe { libc::munmap(page, size_of::<Page>()) }, 0);
+}
+
+/// Runs `first` and `last` on two threads with a new page in every round. `last` unmaps it.
+fn rounds(first: impl Fn(u32, &'static Page) + Sync, last: impl Fn(u32, &'static Page) + Sync) {
+    let page = AtomicUsize::new(0);
+    let round = AtomicU32::new(0);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for number in 1..=round_count() {
+                let fresh = map();
+                page.store(ptr::from_ref(fresh).addr(), Ordering::Relaxed);
+                // The other begins while this one holds the lock, if `first` locks at once.
+                round.store(2 * number, Ordering::Release);
+                first(number, fresh);
+                while round.load(Ordering::Acquire) != 2 * number + 1 {
+                    thread::yield_now();
+                }
+            }
+        });
+        for number in 1..=round_count() {
+            while round.load(Ordering::Acquire) != 2 * number {
+                thread::yield_now();
+            }
+            let fresh = ptr::with_exposed_provenance::<Page>(page.load(Ordering::Relaxed));
+            // SAFETY: mapped for this round.
+            last(number, unsafe { &*fresh });
+            round.store(2 * number + 1, Ordering::Release);
+        }
+    });
+}
+
+/// A moment that differs from round to round: short ones let the other poll, long ones sleep.
+fn moment(number: u32) {
+    match number % 64 {
+        0 => thread::sleep(Duration::from_micros(100)),
+        turns => (0..turns * 20).for_each(|_| std::hint::spin_loop()),
+    }
+}
+
+#[test]
+fn the_page_is_unmapped_after_the_last_unlock() {
+    let _watchdog = Watchdog::start("unmapping", Duration::from_mins(2));
+    rounds(
+        |number, page| {
+            let mut users = page.mutex.lock();
+            moment(number);
+            *users += 1;
+            let last = *users == 2;
+            drop(users);
+            if last {
+                // SAFETY: the other has unlocked before.
+                unsafe { unmap(page) };
+            }
+        },
+        |_, page| {
+            let mut users = page.mutex.lock();
+            *users += 1;
+            let last = *users == 2;
+            drop(users);
+            if last {
+                // SAFETY: as above.
+                unsafe { unmap(page) };
+            }
+        },
+    );
+}
+
+#[test]
+fn the_page_is_unmapped_after_an_attempt_with_a_deadline() {
+    let _watchdog = Watchdog::start("unmapping after an attempt", Duration::from_mins(2));
+    rounds(
+        |number, page| {
+            let mut users = page.mutex.lock();
+            moment(number);
+            *users += 1;
+            let last = *users == 2;
+            drop(users);
+            if last {
+                // SAFETY: the other has left before.
+                unsafe { unmap(page) };
+            }
+        },
+        |number, page| {
+            let patience = Duration::from_micros(u64::from(number % 40));
+            let attempt = page.mutex.try_lock_for(patience);
+            let mut users = attempt.unwrap_or_else(|| page.mutex.lock());
+            *users += 1;
+            let last = *users == 2;
+            drop(users);
+            if last {
+                // SAFETY: as above.
+                unsafe { unmap(page) };
+            }
+        },
+    );
+}
+
+#[test]
+fn the_page_is_unmapped_by_the_waiter_that_was_notified() {
+    let _watchdog = Watchdog::start("unmapping by a waiter", Duration::from_mins(2));
+    rounds(
+        |number, page| {
+            // Until the waiter waits: only then must it be notified.
+            let mut state = page.mutex.lock();
+            while *state == 0 {
+                drop(state);
+                thread::yield_now();
+                state = page.mutex.lock();
+            }
+            moment(number);
+            *state = 2;
+            if number.is_multiple_of(2) {
+                page.condvar.notify_one();
+                drop(state);
+            } else {
+                // The waiter leaves only when it is notified, so the page is still there.
+                drop(state);
+                page.condvar.notify_all();
+            }
+        },
+        |_, page| {
+            let mut state = page.mutex.lock();
+            *state = 1;
+            page.condvar.wait(&mut state);
+            assert_eq!(*state, 2);
+            drop(state);
+            // SAFETY: the notifier is done with the page: it has notified and unlocked, in either
+            // order, and both ended with what let this thread go on.
+            unsafe { unmap(page) };
+        },
+    );
+}
