@@ -132,12 +132,12 @@ fn notify_outside_handed_over() {
 
 #[test]
 fn notify_inside_with_light_fences() {
-    explore(ASYMMETRIC, 5, || notify_inside(First::Mutex));
+    explore(ASYMMETRIC, 4, || notify_inside(First::Mutex));
 }
 
 #[test]
 fn notify_outside_with_light_fences() {
-    explore(ASYMMETRIC, 5, || notify_outside(First::Mutex));
+    explore(ASYMMETRIC, 3, || notify_outside(First::Mutex));
 }
 
 /// One waits, one notifies it, and a third wants the mutex too.

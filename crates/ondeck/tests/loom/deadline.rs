@@ -5,13 +5,12 @@ use crate::scenario::{ASYMMETRIC, OVERDUE, POLLS, SLEEPS, SOON, Shared, explore}
 
 /// Waits until the deadline; says whether it had a section.
 fn count_until(shared: &Shared) -> u32 {
-    u32::from(
-        shared.try_lock_until(SOON) && {
-            shared.count();
-            shared.unlock();
-            true
-        },
-    )
+    if !shared.try_lock_until(SOON) {
+        return 0;
+    }
+    shared.count();
+    shared.unlock();
+    1
 }
 
 /// When the time passes: before the owner releases the mutex, after it, or whenever it pleases a

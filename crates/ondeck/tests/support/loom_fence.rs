@@ -5,10 +5,13 @@
 //! is blocked makes one before it blocks and, if a heavy fence came meanwhile, one when it goes on:
 //! a context switch does the same on a machine.
 //!
-//! This is plain state, which loom's search does not see. What it sees is the gate: a heavy fence
-//! writes it, and every access reads it first, so that loom tries the fence before and after each.
+//! This is plain state, which loom's search does not see. What it sees is each thread's gate: a heavy
+//! fence writes it, and the thread reads it before every access, so that loom tries the fence before
+//! and after each. One gate for all would not do: loom compares a write with the last access only,
+//! which would be the writer's own.
 
 use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 
 use loom::sync::atomic;
 use loom::thread::{self, Thread, ThreadId};
@@ -17,12 +20,16 @@ use ondeck::platform::Ordering;
 #[derive(Default)]
 struct Fences {
     threads: Vec<Member>,
+    /// For the threads in the order in which they begin. Made by the first, because to loom the
+    /// making is an access too.
+    gates: Vec<Rc<atomic::AtomicUsize>>,
     /// How many heavy fences there were.
     heavy: usize,
 }
 
 struct Member {
     thread: Thread,
+    gate: Rc<atomic::AtomicUsize>,
     /// Blocked, with a fence behind its last access.
     quiet: bool,
     /// The threads whose heavy fences wait for this one.
@@ -31,10 +38,6 @@ struct Member {
     missing: usize,
     /// How many heavy fences there were when it last made a fence for one.
     seen: usize,
-}
-
-loom::lazy_static! {
-    static ref GATE: atomic::AtomicUsize = atomic::AtomicUsize::new(0);
 }
 
 thread_local! {
@@ -74,7 +77,11 @@ pub fn begin(asymmetric: bool) {
     FENCES.take();
     ON.set(asymmetric);
     ASKED.set(false);
-    join_in();
+    if asymmetric {
+        let gates = (0..loom::MAX_THREADS).map(|_| Rc::new(atomic::AtomicUsize::new(0))).collect();
+        FENCES.with_borrow_mut(|fences| fences.gates = gates);
+        join_in();
+    }
 }
 
 /// A thread begins.
@@ -83,6 +90,7 @@ pub fn join_in() {
         let seen = fences.heavy;
         fences.threads.push(Member {
             thread: thread::current(),
+            gate: Rc::clone(&fences.gates[fences.threads.len()]),
             quiet: false,
             asked_by: Vec::new(),
             missing: 0,
@@ -100,13 +108,12 @@ pub fn before_access() {
     if !ON.get() {
         return;
     }
-    GATE.load(Ordering::Relaxed);
-    if ASKED.get() {
-        let id = thread::current().id();
-        if FENCES.with_borrow_mut(|fences| !fences.member(id).asked_by.is_empty()) {
-            atomic::fence(Ordering::SeqCst);
-            FENCES.with_borrow_mut(|fences| fences.answer(id));
-        }
+    let id = thread::current().id();
+    let gate = FENCES.with_borrow_mut(|fences| Rc::clone(&fences.member(id).gate));
+    gate.load(Ordering::Relaxed);
+    if ASKED.get() && FENCES.with_borrow_mut(|fences| !fences.member(id).asked_by.is_empty()) {
+        atomic::fence(Ordering::SeqCst);
+        FENCES.with_borrow_mut(|fences| fences.answer(id));
     }
 }
 
@@ -136,9 +143,16 @@ pub fn go_on() {
 
 /// A full fence of every thread of the model.
 pub fn heavy() {
-    GATE.store(FENCES.with_borrow(|fences| fences.heavy + 1), Ordering::Relaxed);
-    fall_quiet();
     let id = thread::current().id();
+    let (heavy, gates) = FENCES.with_borrow_mut(|fences| {
+        let others = fences.threads.iter().filter(|other| other.thread.id() != id);
+        let gates: Vec<_> = others.map(|other| Rc::clone(&other.gate)).collect();
+        (fences.heavy + 1, gates)
+    });
+    for gate in gates {
+        gate.store(heavy, Ordering::Relaxed);
+    }
+    fall_quiet();
     FENCES.with_borrow_mut(|fences| {
         fences.heavy += 1;
         let mut missing = 0;
