@@ -17,7 +17,7 @@ use crate::workload::{Subject, WorkloadInfo};
 pub enum Extent {
     /// Under 30 seconds: to see that everything works.
     Quick,
-    /// Three to five minutes.
+    /// Three to four minutes.
     Suite,
     /// As the sources did: 100 runs of `wait`, 1,000 of `idle`, every lock. Hours, with locks that
     /// collapse.
@@ -128,7 +128,7 @@ pub fn stages(request: &Request, everything: &[Subject]) -> Vec<Stage> {
             "uncontended" => stages.extend(uncontended(request, *workload, &chosen("all"))),
             "throughput" => stages.extend(timed(request, *workload, &chosen("headline"))),
             _ if workload.counted => stages.extend(counted(request, *workload, &chosen("runs"))),
-            _ => stages.extend(scenarios::stages(request, *workload, &chosen("headline"))),
+            _ => stages.extend(scenarios::stages(request, *workload, &chosen("scenarios"))),
         }
     }
     stages

@@ -90,11 +90,27 @@ const RUNS: &[&str] = &[
     "nsync",
 ];
 
+/// What a suite measures in the workloads with situations of their own: a spinlock for comparison,
+/// and locks that people would use.
+const SCENARIOS: &[&str] = &[
+    "ondeck",
+    "spinlock",
+    "three_state_futex",
+    "go_spinbit",
+    "glibc",
+    "std",
+    "parking_lot",
+    "usync",
+    "abseil",
+    "nsync",
+];
+
 /// The groups of locks that have a name, and what is in them.
 pub const GROUPS: &[(&str, &str)] = &[
     ("all", "every lock"),
     ("headline", "the locks that a suite measures throughput of by default"),
     ("runs", "the locks that a suite measures wait and idle of by default"),
+    ("scenarios", "the locks that a suite measures the other workloads of by default"),
     ("sources", "the locks of the three texts this project began with"),
     ("literature", "locks of papers and books"),
     ("own", "this project's"),
@@ -111,6 +127,7 @@ fn in_group(subject: &Subject, group: &str) -> bool {
         "all" => true,
         "headline" => HEADLINE.contains(&info.name),
         "runs" => RUNS.contains(&info.name),
+        "scenarios" => SCENARIOS.contains(&info.name),
         "sources" => info.origin == Origin::Sources,
         "literature" => info.origin == Origin::Literature,
         "own" => info.origin == Origin::Own,
@@ -268,7 +285,9 @@ mod tests {
     #[test]
     fn the_locks_of_the_suite_exist() {
         let known: Vec<_> = Subject::all().iter().map(|subject| subject.info.name).collect();
-        for name in HEADLINE.iter().chain(RUNS).filter(|name| !CPP_PEERS.contains(name)) {
+        for name in
+            HEADLINE.iter().chain(RUNS).chain(SCENARIOS).filter(|name| !CPP_PEERS.contains(name))
+        {
             assert!(known.contains(name), "{name} is not in the registry");
         }
     }

@@ -47,7 +47,11 @@ pub(super) fn stages(
     cases(request, workload.name)
         .into_iter()
         .map(|case| {
-            let turn = least.max(share_needs(case.threads).mul_f64(1.1));
+            // A quick run is too short for shares.
+            let turn = match request.extent {
+                Extent::Quick => least,
+                Extent::Suite | Extent::Full => least.max(share_needs(case.threads).mul_f64(1.1)),
+            };
             Stage {
                 workload,
                 subjects: subjects.to_vec(),
@@ -86,9 +90,12 @@ fn cases(request: &Request, workload: &str) -> Vec<Case> {
             .collect(),
         "oversubscribed" => {
             let times = |factors: &[usize]| factors.iter().map(|n| n * Linux::cpus()).collect();
-            let (quick, suite): (Vec<_>, Vec<_>) = (times(&[8]), times(&[4, 8, 16, 32]));
+            let (quick, suite): (Vec<_>, Vec<_>) = match request.extent {
+                Extent::Full => (vec![], times(&[4, 8, 16, 32])),
+                Extent::Quick | Extent::Suite => (times(&[8]), times(&[4, 16])),
+            };
             let works = request.work.map_or(super::SUITE_WORK.to_vec(), |work| vec![work]);
-            let works = if request.extent == Extent::Quick { &works[..1] } else { &works[..] };
+            let works = if request.extent == Extent::Full { &works[..] } else { &works[..1] };
             let counts = counts(&quick, &suite);
             works
                 .iter()
