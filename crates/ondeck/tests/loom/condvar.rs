@@ -270,7 +270,7 @@ fn deadline_and_signal_outside_one_bucket() {
 
 #[test]
 fn two_deadlines_and_one_signal() {
-    explore(SLEEPS, 2, || deadline_and_signal(2, false));
+    explore(SLEEPS, 1, || deadline_and_signal(2, false));
 }
 
 /// Two waiters of one condition variable with a mutex each; one signal for both.
