@@ -41,7 +41,7 @@ pub(crate) fn run(options: &ListOptions) -> Result<Ending, Usage> {
     text.push_str("\nworkloads\n");
     let workloads = WORKLOADS.iter().map(|workload| (workload.name, workload.about));
     for (name, about) in workloads.chain([select::COSTS]) {
-        _ = writeln!(text, "  {name:12} {about}");
+        _ = writeln!(text, "  {name:17} {about}");
     }
     text.push_str("\ngroups\n");
     for (group, what) in select::GROUPS {

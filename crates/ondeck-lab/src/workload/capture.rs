@@ -20,7 +20,7 @@ pub(super) struct Capture;
 impl Workload for Capture {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "capture",
-        about: "Acquisitions in a row by one thread, and passed over by others",
+        about: "Acquisitions in a row by one thread, others passed over",
         source: "Rhys Hiltner, the benchmark MutexCapture of Go's runtime, for issue 68578",
         counted: false,
     };

@@ -22,7 +22,7 @@ const TURN: usize = 100;
 impl Workload for Chan {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "chan",
-        about: "Operations a second on one buffered channel, 100 sends then 100 receives",
+        about: "Operations a second on a channel, 100 sends, 100 receives",
         source: "Go's benchmark ChanContended, in issue 68578",
         counted: false,
     };

@@ -13,7 +13,7 @@ pub(super) struct Oversubscribed;
 impl Workload for Oversubscribed {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "oversubscribed",
-        about: "Pairs a second, and what they cost, with 4 to 32 threads for every CPU",
+        about: "Pairs a second and their cost, 4 to 32 threads a CPU",
         source: "Malte Skarupke, Measuring Mutexes, Spinlocks and how Bad the Linux Scheduler Really is",
         counted: false,
     };

@@ -15,7 +15,7 @@ pub(super) struct ProducerConsumer;
 impl Workload for ProducerConsumer {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "producer_consumer",
-        about: "Items a second through a bounded buffer, as many producers as consumers",
+        about: "Items a second through a bounded buffer, half of all produce",
         source: "the bounded buffer of every textbook: E. W. Dijkstra, Cooperating Sequential Processes",
         counted: false,
     };

@@ -18,7 +18,7 @@ pub(super) struct Starve;
 impl Workload for Starve {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "starve",
-        about: "The longest time that a thread does not get a lock which all want all the time",
+        about: "The longest that a thread goes without a lock that all want",
         source: "this project; the question is that of the comments on Malte Skarupke's text",
         counted: false,
     };

@@ -25,7 +25,7 @@ pub(super) struct Wait;
 impl Workload for Wait {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "wait",
-        about: "The longest time that a thread waits for the lock",
+        about: "The longest that a thread waits for the lock",
         source: SOURCE,
         counted: true,
     };
@@ -66,7 +66,7 @@ unsafe impl<L: Sync> Sync for Released<L> {}
 impl Workload for Idle {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "idle",
-        about: "The longest time that the lock is free although threads want it",
+        about: "The longest that the lock is free although threads want it",
         source: SOURCE,
         counted: true,
     };

@@ -26,7 +26,7 @@ const LAYOUTS: [Layout; 7] = [
     },
     Layout {
         workload: "capture",
-        title: "capture: million pairs/s by threads, and acquisitions in a row",
+        title: "capture: million pairs/s, and acquisitions in a row",
         main: "throughput",
         beside: &[
             ("row p50", "streak_p50"),
@@ -38,7 +38,7 @@ const LAYOUTS: [Layout; 7] = [
     },
     Layout {
         workload: "starve",
-        title: "starve: million pairs/s by threads, and the worst gap of a thread",
+        title: "starve: million pairs/s, worst gap of a thread",
         main: "throughput",
         beside: &[("gap", "longest"), ("share", "share"), ("cpu/op", "cpu_per_op")],
     },
@@ -109,7 +109,8 @@ pub(super) fn tables(series: &[Series], colour: bool) -> Vec<(String, String)> {
 
 /// The parameters, as they stand in a heading.
 fn in_words(series: &Series) -> String {
-    let words = series.params.iter().map(|(name, value)| match name.strip_suffix("_ns") {
+    // The section comes first, as everywhere.
+    let words = series.params.iter().rev().map(|(name, value)| match name.strip_suffix("_ns") {
         Some(name) => format!("{name} {value} ns"),
         None => format!("{name} {value}"),
     });
