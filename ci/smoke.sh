@@ -17,6 +17,7 @@ echo "the quick run took $((SECONDS - start)) s"
 for file in r.json r.csv r.html; do
     [ -s "$folder/$file" ] || { echo "$file is empty"; exit 1; }
 done
-for workload in uncontended throughput wait idle costs; do
+for workload in uncontended throughput wait idle handoff capture starve oversubscribed condvar \
+    producer_consumer chan costs; do
     grep -q "^$workload," "$folder/r.csv" || { echo "$workload was not measured"; exit 1; }
 done

@@ -111,6 +111,7 @@ pub(crate) fn lock_row(subject: &Subject) -> LockRow {
         origin: info.origin.to_string(),
         waiting: info.waiting.to_string(),
         fairness: info.fairness.to_string(),
+        condvar: info.condvar.to_string(),
         size_bytes: subject.size,
         context_bytes: subject.context_size,
         touches_after_release: info.touches_after_release,

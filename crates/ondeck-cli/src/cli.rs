@@ -27,7 +27,7 @@ const STYLES: Styles = Styles::styled()
 #[derive(Debug, Parser)]
 #[command(name = "ondeck", version, styles = STYLES, max_term_width = 100, after_help = "\
 Examples:
-  ondeck bench                          measure the suite, 60 to 120 s on 2 cores
+  ondeck bench                          measure the suite, some 5 minutes on 2 cores
   ondeck bench --quick --locks std,parking_lot,glibc
   ondeck list                           every lock and workload
   ondeck costs                          what PAUSE, futex, fences and clocks cost here
@@ -82,7 +82,7 @@ pub(crate) struct BenchOptions {
     #[arg(short, long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) workloads: Option<Vec<String>>,
 
-    /// Numbers of threads, separated by commas
+    /// Numbers of threads, separated by commas; in all roles together where threads have roles
     #[arg(short, long, value_name = "COUNTS", value_delimiter = ',', value_parser = thread_count)]
     pub(crate) threads: Option<Vec<usize>>,
 
@@ -95,7 +95,8 @@ pub(crate) struct BenchOptions {
     #[arg(short, long, value_name = "COUNT", value_parser = round_count)]
     pub(crate) rounds: Option<usize>,
 
-    /// Work inside the critical section and outside of it for throughput, in nanoseconds
+    /// Work inside the critical section and outside of it for throughput, oversubscribed, capture
+    /// and starve, in nanoseconds
     #[arg(long, value_name = "SECTION,OUTSIDE", value_parser = work)]
     pub(crate) work: Option<(u64, u64)>,
 
@@ -108,7 +109,7 @@ pub(crate) struct BenchOptions {
     #[arg(long, value_name = "POLICY", default_value = "other")]
     pub(crate) policy: Policy,
 
-    /// A run of under 20 seconds, to see that everything works
+    /// A run of under 25 seconds, to see that everything works
     #[arg(short, long, conflicts_with = "full")]
     pub(crate) quick: bool,
 

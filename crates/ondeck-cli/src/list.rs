@@ -19,13 +19,14 @@ pub(crate) fn run(options: &ListOptions) -> Result<Ending, Usage> {
         for row in &rows {
             _ = writeln!(
                 text,
-                "{}\n  {}, {}; {} bytes, {} more for each thread{}\n  teaches: {}\n  source:  {}",
+                "{}\n  {}, {}; {} bytes, {} more for each thread{}\n  condvar: {}\n  teaches: {}\n  source:  {}",
                 row.name,
                 row.waiting,
                 row.fairness,
                 row.size_bytes,
                 row.context_bytes,
                 if row.touches_after_release { "; touches memory after release" } else { "" },
+                row.condvar,
                 row.teaches,
                 row.source
             );

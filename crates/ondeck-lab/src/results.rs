@@ -158,7 +158,7 @@ pub struct Failure {
     pub lock: String,
     /// How many threads used it.
     pub threads: usize,
-    /// What happened: `deadlock`, `refused`, `crashed`.
+    /// What happened: `deadlock`, `refused`, `crashed`, `broken`.
     pub kind: String,
     /// In words.
     pub message: String,
@@ -177,6 +177,9 @@ pub struct LockRow {
     pub waiting: String,
     /// Who gets the lock next.
     pub fairness: String,
+    /// Whose condition variable waits with it: `own` or `generic`.
+    #[serde(default)]
+    pub condvar: String,
     /// Bytes of one lock.
     pub size_bytes: usize,
     /// Bytes that each thread brings to it.
@@ -196,7 +199,7 @@ pub struct Series {
     pub workload: String,
     /// The lock.
     pub lock: String,
-    /// How many threads used it.
+    /// How many threads used it, in all roles together.
     pub threads: usize,
     /// The workload's parameters, as `section_ns` → `100`.
     pub params: BTreeMap<String, String>,
@@ -255,7 +258,7 @@ pub enum Better {
 /// How single times were distributed over all rounds of a series.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Distribution {
-    /// What was timed: `wait`, `idle`.
+    /// What was timed: `wait`, `idle`, `handoff`.
     pub what: String,
     /// How many times were taken.
     pub count: u64,

@@ -219,6 +219,7 @@ fn measure(
             TeamError::Cancelled => NoSample::Cancelled,
             TeamError::Stuck { states, .. } => failure("deadlock", message, states),
             TeamError::NoThread { .. } => failure(REFUSED, message, Vec::new()),
+            TeamError::Broken { .. } => failure("broken", message, Vec::new()),
             TeamError::Panicked => failure("crashed", message, Vec::new()),
         }
     })

@@ -1,5 +1,6 @@
 //! What one round of a workload yields.
 
+use std::ops::Range;
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
@@ -44,24 +45,36 @@ quantities! {
     SHARE = "share", "ratio", Higher;
     /// How long a run took, from the common start to the end of the last thread.
     RUN = "run", "ms", Lower;
-    /// The longest wait or idle of a run, or gap between two acquisitions of a thread.
+    /// The longest wait or idle of a run, or the longest handoff of a round.
     LONGEST = "longest", "ms", Lower;
-    /// From an unlock until the thread that waited has the lock: the median of a round.
+    /// From one thread's unlock to another's acquisition: the median of a round.
     HANDOFF = "handoff", "ns", Lower;
-    /// Loops of the job server a second.
-    SERVER_LOOPS = "server_loops", "ops/s", Neither;
-    /// Acquisitions in a row by one thread: half of the streaks are not longer.
+    /// Acquisitions of one thread in a row, on average.
+    STREAK_MEAN = "streak_mean", "ops", Neither;
+    /// Acquisitions of one thread in a row: half of all streaks are no longer.
     STREAK_P50 = "streak_p50", "ops", Neither;
-    /// Acquisitions in a row by one thread: 99 % of the streaks are not longer.
+    /// The same, 99 of 100 streaks.
     STREAK_P99 = "streak_p99", "ops", Neither;
-    /// Acquisitions in a row by one thread: the longest streak of a round.
-    STREAK_MAX = "streak_max", "ops", Lower;
-    /// Acquisitions of others between two of one thread, when they were not its own: the median.
-    PASSED_P50 = "passed_over_p50", "ops", Lower;
-    /// Acquisitions of others between two of one thread: the 99th percentile.
-    PASSED_P99 = "passed_over_p99", "ops", Lower;
-    /// Acquisitions of others between two of one thread: the most in a round.
-    PASSED_MAX = "passed_over_max", "ops", Lower;
+    /// The longest streak.
+    STREAK_MAX = "streak_max", "ops", Neither;
+    /// Acquisitions of others before a waiting thread gets in: half of all waiters saw no more.
+    PASSED_P50 = "passed_p50", "ops", Lower;
+    /// The same, 99 of 100 waiters.
+    PASSED_P99 = "passed_p99", "ops", Lower;
+    /// The most that passed anybody by.
+    PASSED_MAX = "passed_max", "ops", Lower;
+    /// The longest that any thread went without the lock while others had it.
+    LONGEST_GAP = "longest_gap", "ms", Lower;
+    /// The part of all 50 ms windows of all threads in which the thread never had the lock.
+    STARVED_WINDOWS = "starved_windows", "ratio", Lower;
+    /// Loops of the server a second, where threads have roles and one serves.
+    SERVER_LOOPS = "server_loops", "ops/s", Neither;
+    /// Waits at a condition variable, for each operation.
+    WAITS = "waits", "1/op", Lower;
+    /// How many threads were on a CPU, on average.
+    RUNNING = "running", "threads", Neither;
+    /// Wall time divided by the operations of all threads.
+    OP = "op", "ns", Lower;
 }
 
 /// One round: a value for each quantity, and the single times if the workload takes them.
@@ -78,21 +91,19 @@ pub struct Sample {
 impl Sample {
     /// The quantities that every workload reports, of a team's work.
     pub fn of_outcome<T>(outcome: &Outcome<T>) -> Self {
-        Self::of_members(outcome, |_| true)
+        let all = 0..outcome.pairs.len();
+        Self::of_roles(outcome, all.clone(), &[all])
     }
 
-    /// The same where only the work of some threads counts, those of one role. What the kernel
-    /// charged is still that of all.
-    pub fn of_members<T>(outcome: &Outcome<T>, counts: impl Fn(usize) -> bool) -> Self {
-        let of_role = |pairs: &[u64]| -> Vec<u64> {
-            pairs.iter().enumerate().filter(|&(index, _)| counts(index)).map(|(_, &n)| n).collect()
-        };
-        let pairs = of_role(&outcome.pairs).iter().sum::<u64>().max(1) as f64;
-        let window = of_role(&outcome.window_pairs).iter().sum::<u64>() as f64;
-        let contended = of_role(&outcome.contended_pairs);
-        let most = contended.iter().copied().max().unwrap_or(0);
-        let least = contended.iter().copied().min().unwrap_or(0);
-        let share = if most == 0 { 0.0 } else { least as f64 / most as f64 };
+    /// The same where threads have roles: operations are what the members of `counted` did, and the
+    /// share is the lowest within any of the `roles`; without one there is no share.
+    pub fn of_roles<T>(
+        outcome: &Outcome<T>,
+        counted: Range<usize>,
+        roles: &[Range<usize>],
+    ) -> Self {
+        let pairs = outcome.pairs[counted.clone()].iter().sum::<u64>().max(1) as f64;
+        let window = outcome.window_pairs[counted].iter().sum::<u64>() as f64;
         let mut sample = Self {
             values: vec![
                 (THROUGHPUT, window / outcome.window.as_secs_f64()),
@@ -103,8 +114,13 @@ impl Sample {
             times: None,
             cut: false,
         };
-        if outcome.window >= share_needs(outcome.pairs.len()) {
-            sample.values.push((SHARE, share));
+        let shares = roles
+            .iter()
+            .map(|role| share(outcome.contended_pairs.get(role.clone()).unwrap_or_default()));
+        if let Some(lowest) = shares.reduce(f64::min)
+            && outcome.window >= share_needs(outcome.pairs.len())
+        {
+            sample.values.push((SHARE, lowest));
         }
         sample
     }
@@ -126,10 +142,23 @@ impl Sample {
         }
     }
 
+    /// Adds [`RUNNING`]: CPU time of an operation by operations a second.
+    pub fn add_running(&mut self) {
+        if let (Some(cpu), Some(throughput)) = (self.value(CPU_PER_OP), self.value(THROUGHPUT)) {
+            self.values.push((RUNNING, cpu * throughput / 1e9));
+        }
+    }
+
     /// The value of a quantity, if the sample has it.
     pub fn value(&self, quantity: Quantity) -> Option<f64> {
         self.values.iter().find(|(other, _)| *other == quantity).map(|&(_, value)| value)
     }
+}
+
+fn share(pairs: &[u64]) -> f64 {
+    let most = pairs.iter().copied().max().unwrap_or(0);
+    let least = pairs.iter().copied().min().unwrap_or(0);
+    if most == 0 { 0.0 } else { least as f64 / most as f64 }
 }
 
 /// How long `threads` threads must be watched before their shares say something about the lock

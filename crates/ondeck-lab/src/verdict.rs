@@ -8,15 +8,14 @@ use crate::report::table;
 use crate::results::{Better, Metric, Series};
 
 /// What a workload is judged by.
-const JUDGED_BY: [(&str, &str); 11] = [
+const JUDGED_BY: [(&str, &str); 10] = [
     ("uncontended", "pair"),
     ("throughput", "throughput"),
     ("wait", "longest"),
     ("idle", "longest"),
     ("handoff", "handoff"),
-    ("capture", "throughput"),
-    ("starve", "share"),
-    ("oversubscribed", "cpu_per_op"),
+    ("starve", "longest_gap"),
+    ("oversubscribed", "throughput"),
     ("condvar", "throughput"),
     ("producer_consumer", "throughput"),
     ("chan", "throughput"),
@@ -110,17 +109,19 @@ fn judgement(rows: &[Row<'_>]) -> Option<String> {
 fn situation(series: &Series) -> String {
     let param = |name: &str| series.params.get(name).map(String::as_str);
     let threads = format!("{}, {} threads", series.workload, series.threads);
+    if let Some(pattern) = param("pattern") {
+        return format!("{}, {pattern}", series.workload);
+    }
+    if let Some(capacity) = param("capacity") {
+        return format!("{threads}, capacity {capacity}");
+    }
     match (param("process"), param("section_ns"), param("outside_ns")) {
         (Some(process), _, _) => format!("{}, {process} process", series.workload),
         (_, Some("0"), Some("0")) => format!("{threads}, empty section"),
         (_, Some(section), Some(outside)) => {
             format!("{threads}, {section} ns in the section and {outside} ns outside")
         }
-        _ => match (param("pace"), param("capacity")) {
-            (Some(pace), _) => format!("{}, {pace}", series.workload),
-            (_, Some(capacity)) => format!("{threads}, capacity {capacity}"),
-            _ => threads,
-        },
+        _ => threads,
     }
 }
 
@@ -135,12 +136,17 @@ fn value((series, metric): Row<'_>) -> String {
                 || " at an unknown share".to_owned(),
                 |share| format!(" at a share of {:.2}", share.median),
             );
-            format!("{:.1} M/s{share}", metric.median / 1e6)
+            match metric.median {
+                below if below < 1e6 => format!("{:.1} k/s{share}", below / 1e3),
+                _ => format!("{:.1} M/s{share}", metric.median / 1e6),
+            }
+        }
+        "ms" if metric.name == "longest_gap" => {
+            format!("{} in half of its rounds", table::time(metric.median * 1e6))
         }
         // The longest of a run, typical of the runs.
         "ms" => format!("{} in half of its runs", table::time(metric.median * 1e6)),
-        "ratio" => format!("a share of {:.2}", metric.median),
-        "ns" if metric.name != "pair" => table::time(metric.median),
+        "ns" if metric.median >= 1e3 => table::time(metric.median),
         unit => format!("{:.1} {unit}", metric.median),
     }
 }

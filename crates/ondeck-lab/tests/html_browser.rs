@@ -276,7 +276,7 @@ fn a_crowd_of_locks_keeps_its_labels_apart() {
     let page = render(&crowd());
     for width in [360, 1200] {
         let found = probe(&browser, &page, Some(width), &["--window-size=1300,900"]);
-        assert_fits(&found, width, 12);
+        assert_fits(&found, width, 13);
     }
 }
 

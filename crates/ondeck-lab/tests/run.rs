@@ -10,7 +10,9 @@ use ondeck_lab::plan::{self, Extent, Request, Stage};
 use ondeck_lab::results::Failure;
 use ondeck_lab::run::{self, Observer};
 use ondeck_lab::workload::{Subject, WORKLOADS};
-use ondeck_zoo::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use ondeck_zoo::{
+    CondvarKind, Fairness, LockInfo, Origin, RawCondvar, RawLock, SequenceCondvar, Waiting,
+};
 
 /// A spinlock that forgets its 500th unlock: everybody waits for ever after.
 struct Forgetful {
@@ -120,17 +122,161 @@ fn every_workload_measures_every_quantity_it_promises() {
             assert!(metric.p25 <= metric.median && metric.median <= metric.p75);
         }
         assert!(
-            series.metric("throughput").is_some_and(|metric| metric.min > 0.0),
+            series.metric("throughput").is_some_and(|metric| metric.max > 0.0),
             "{}",
             workload.name
         );
-        assert_eq!(series.distribution.is_some(), workload.counted, "{}", workload.name);
-        if let Some(times) = &series.distribution {
+        for quantity in own_quantities(workload.name) {
+            let metric = series
+                .metric(quantity)
+                .unwrap_or_else(|| panic!("{} of {}", quantity, workload.name));
+            assert!(metric.n == 3 && metric.min >= 0.0, "{quantity} of {}", workload.name);
+        }
+        let times_are_kept = workload.counted || workload.name == "handoff";
+        assert_eq!(series.distribution.is_some(), times_are_kept, "{}", workload.name);
+        if let Some(times) = &series.distribution
+            && workload.counted
+        {
             // The first acquisition of an `idle` run has nothing to measure from.
             let firsts = if workload.name == "idle" { 3 } else { 0 };
             assert_eq!(times.count, 3 * 2 * u64::from(plan::PAIRS_PER_RUN) - firsts);
         }
     }
+}
+
+/// What a workload reports beside what all do.
+fn own_quantities(workload: &str) -> &'static [&'static str] {
+    match workload {
+        "uncontended" => &["pair"],
+        "wait" | "idle" => &["run", "longest"],
+        "handoff" => &["handoff", "longest"],
+        "capture" => &[
+            "streak_mean",
+            "streak_p50",
+            "streak_p99",
+            "streak_max",
+            "passed_p50",
+            "passed_p99",
+            "passed_max",
+        ],
+        "starve" => &["longest_gap"],
+        "condvar" => &["server_loops", "running"],
+        "producer_consumer" => &["waits", "running"],
+        "chan" => &["op"],
+        _ => &[],
+    }
+}
+
+/// Items, jobs, numbers and acquisitions are counted under the lock and by the threads; a workload
+/// whose books do not balance fails.
+#[test]
+fn nothing_is_lost_between_threads() {
+    for workload in ["capture", "starve", "condvar", "producer_consumer", "chan"] {
+        let locks = ["std", "glibc", "spinlock", "parking_lot"].map(named).to_vec();
+        let request = Request {
+            threads: Some(vec![2, 5]),
+            round: Some(Duration::from_millis(10)),
+            // A busy machine makes five spinning threads slow.
+            stall_limit: Duration::from_mins(1),
+            ..request(locks, workload)
+        };
+        let stages = plan::stages(&request, &Subject::all());
+        let results = run::run(&request, &stages, &mut Log::default());
+        assert!(results.failures.is_empty(), "{:?}", results.failures);
+        assert_eq!(results.series.len(), 4 * stages.len(), "{workload}");
+        for series in &results.series {
+            assert!(!series.partial, "{workload} of {}", series.lock);
+        }
+    }
+}
+
+/// As many streaks as handovers, and nobody who waits alone.
+#[test]
+fn one_thread_has_one_streak_and_is_passed_by_nobody() {
+    let request = Request {
+        threads: Some(vec![1]),
+        ..request(vec![named("std"), named("spinlock")], "capture")
+    };
+    let results = run::run(&request, &plan::stages(&request, &Subject::all()), &mut Log::default());
+    for series in &results.series {
+        let value = |name: &str| series.metric(name).map(|metric| metric.max);
+        assert_eq!(value("passed_max"), Some(0.0));
+        assert!(value("streak_p50") >= Some(1.0) && value("streak_p50") == value("streak_max"));
+    }
+}
+
+#[test]
+fn workloads_with_two_roles_have_a_thread_for_either() {
+    for workload in ["condvar", "producer_consumer"] {
+        let request =
+            Request { threads: Some(vec![1, 2]), ..request(vec![named("std")], workload) };
+        let stages = plan::stages(&request, &Subject::all());
+        assert!(stages.iter().all(|stage| stage.threads == 2), "{workload}");
+    }
+}
+
+/// A condition variable whose notifications reach nobody.
+struct Deaf;
+
+// SAFETY: not sound as a condition variable, which is the point: every signal is lost. The lock is
+// never acquired again because no wait ends, so no exclusion is broken.
+unsafe impl RawCondvar<Linux, DeafLock> for Deaf {
+    fn new() -> Self {
+        Self
+    }
+    unsafe fn wait(&self, lock: &DeafLock, (): &()) {
+        // SAFETY: the caller holds the lock.
+        unsafe { lock.unlock(&()) };
+        loop {
+            std::thread::park();
+        }
+    }
+    fn notify_one(&self) {}
+    fn notify_all(&self) {}
+}
+
+/// A spinlock that comes with [`Deaf`].
+struct DeafLock(<Linux as Platform>::AtomicU8);
+
+// SAFETY: one thread at a time finds the word 0.
+unsafe impl RawLock<Linux> for DeafLock {
+    const INFO: LockInfo = LockInfo {
+        name: "deaf",
+        condvar: CondvarKind::Own,
+        teaches: "what a lost signal looks like",
+        ..Forgetful::INFO
+    };
+    type Context = ();
+    type Condvar = Deaf;
+
+    fn new() -> Self {
+        Self(AtomicInt::new(0))
+    }
+    unsafe fn lock(&self, (): &()) {
+        while Linux::test_and_set(&self.0, Ordering::Acquire) {
+            Linux::pause();
+        }
+    }
+    unsafe fn try_lock(&self, (): &()) -> bool {
+        !Linux::test_and_set(&self.0, Ordering::Acquire)
+    }
+    unsafe fn unlock(&self, (): &()) {
+        self.0.store(0, Ordering::Release);
+    }
+    fn is_idle(&mut self) -> bool {
+        self.0.load(Ordering::Relaxed) == 0
+    }
+}
+
+#[test]
+fn a_condition_variable_that_loses_signals_is_reported_as_a_deadlock() {
+    let request = Request {
+        round: Some(Duration::from_mins(1)),
+        ..request(vec![Subject::of::<DeafLock>()], "producer_consumer")
+    };
+    let results = run::run(&request, &plan::stages(&request, &Subject::all()), &mut Log::default());
+    let [failure] = &results.failures[..] else { panic!("{:?}", results.failures) };
+    assert_eq!((failure.kind.as_str(), failure.thread_states.len()), ("deadlock", 2));
 }
 
 #[test]

@@ -90,6 +90,18 @@ pub enum TeamError {
         /// The system's words.
         reason: String,
     },
+    /// What the lock guarded does not add up.
+    #[error(
+        "{what}: {guarded} by the data behind the lock, {counted} by the threads: the lock let two in at once"
+    )]
+    Broken {
+        /// What was counted.
+        what: &'static str,
+        /// The count under the lock.
+        guarded: u64,
+        /// The threads' own.
+        counted: u64,
+    },
     /// A thread panicked.
     #[error("a thread panicked in the lock")]
     Panicked,

@@ -1,145 +1,135 @@
-//! `capture`: how long one thread keeps getting the lock while others want it.
+//! `capture`: how often in a row one thread gets the lock while others wait, and how many
+//! acquisitions of others pass a waiting thread by.
 //!
-//! Everybody hammers. A streak is how many acquisitions in a row one thread makes; a starvation is
-//! how many acquisitions of others pass between two of the same thread. Both are recorded by the
-//! owner, under the lock, when the lock has changed hands.
+//! Counted, not timed, so that the numbers say what the lock does and little of how fast the
+//! machine is. A thread that takes a lock back before a waiter notices is good for throughput: the
+//! data is still in its cache. The waiter pays.
 
-use std::cell::UnsafeCell;
 use std::sync::Arc;
 
 use hdrhistogram::Histogram;
 use ondeck::platform::Linux;
 use ondeck_zoo::RawLock;
 
-use super::{Apart, Situation, Workload, WorkloadInfo};
-use crate::sample::{self, Sample, histogram};
-use crate::team::{self, TeamError, Until};
+use super::guarded::Guarded;
+use super::{Apart, Situation, Workload, WorkloadInfo, audit};
+use crate::sample::{
+    PASSED_MAX, PASSED_P50, PASSED_P99, STREAK_MAX, STREAK_MEAN, STREAK_P50, STREAK_P99, Sample,
+    histogram,
+};
+use crate::team::{self, Outcome, TeamError, Until};
 
 pub(super) struct Capture;
+
+/// Who has had the lock, written by its owner.
+struct Book {
+    acquisitions: u64,
+    owner: usize,
+    /// Acquisitions of the owner in a row.
+    streak: u64,
+}
 
 impl Workload for Capture {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "capture",
-        about: "Acquisitions in a row by one thread, others passed over",
-        source: "Rhys Hiltner, the benchmark MutexCapture of Go's runtime, for issue 68578",
+        about: "Acquisitions in a row, and those that pass a waiter by",
+        source: "the runtime's mutex capture benchmark and starvation test in Go's issue 68578",
         counted: false,
     };
 
     fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {
-        let record = Record::new(situation.team.threads);
-        let shared = Arc::new(Shared { lock: Apart(L::new()), record: UnsafeCell::new(record) });
+        let book = Book { acquisitions: 0, owner: usize::MAX, streak: 0 };
+        let shared = Arc::new(Apart(Guarded::<L, Book>::new(book)));
         let (section, outside) = (situation.section, situation.outside);
-        let worker = Arc::clone(&shared);
+        let books = Arc::clone(&shared);
         let outcome = team::run(&situation.team, Until::Elapsed(situation.round), move |member| {
-            let context = L::Context::default();
+            let mut context = L::Context::default();
+            let mut tally = Tally::new();
+            let me = member.index;
             if !member.start() {
-                return;
+                return tally;
             }
             let mut pairs = 0;
             while !member.stopped() {
-                // SAFETY: the context stays here until the unlock and serves this acquisition
-                // alone; the record is touched between lock and unlock only.
-                unsafe {
-                    worker.lock.0.lock(&context);
-                    (*worker.record.get()).acquired(member.index);
+                let (turn, ended) = books.0.with(&mut context, |book| {
+                    book.acquisitions += 1;
+                    let mut ended = None;
+                    if book.owner != me {
+                        book.owner = me;
+                        ended = Some(std::mem::take(&mut book.streak));
+                    }
+                    book.streak += 1;
                     section.perform();
-                    worker.lock.0.unlock(&context);
-                }
+                    (book.acquisitions, ended)
+                });
                 pairs += 1;
                 member.done(pairs);
+                tally.note(turn, ended);
                 outside.perform();
             }
+            tally
         })?;
-        let mut sample = Sample::of_outcome(&outcome);
-        // SAFETY: all threads have ended.
-        let record = unsafe { &mut *shared.record.get() };
-        record.end_streak();
-        let streaks = [sample::STREAK_P50, sample::STREAK_P99, sample::STREAK_MAX];
-        let passed = [sample::PASSED_P50, sample::PASSED_P99, sample::PASSED_MAX];
-        for (times, quantities) in [(&record.streaks, streaks), (&record.passed, passed)] {
-            let figures =
-                [times.value_at_percentile(50.0), times.value_at_percentile(99.0), times.max()];
-            sample.values.extend(
-                quantities
-                    .into_iter()
-                    .zip(figures)
-                    .map(|(quantity, value)| (quantity, value as f64)),
-            );
-        }
-        Ok(sample)
+        let (acquisitions, last) =
+            shared.0.with(&mut L::Context::default(), |book| (book.acquisitions, book.streak));
+        audit::balance("acquisitions", acquisitions, outcome.total_pairs())?;
+        Ok(sample(&outcome, last))
     }
 }
 
-struct Shared<L> {
-    lock: Apart<L>,
-    record: UnsafeCell<Record>,
-}
-
-// SAFETY: the record is only touched by the owner of the lock, and by one thread after all ended.
-unsafe impl<L: Sync> Sync for Shared<L> {}
-
-/// What the owner keeps.
-struct Record {
-    last: usize,
-    streak: u64,
-    /// Acquisitions so far.
-    total: u64,
-    /// Each thread's last acquisition, as a number of the total.
-    seen: Vec<u64>,
+/// What one thread has seen.
+struct Tally {
+    /// Streaks of others that ended with an acquisition of this thread.
     streaks: Histogram<u64>,
+    /// Acquisitions of others between two of this thread; before the first, since the start.
     passed: Histogram<u64>,
+    last_turn: u64,
 }
 
-impl Record {
-    fn new(threads: usize) -> Self {
-        Self {
-            last: usize::MAX,
-            streak: 0,
-            total: 0,
-            seen: vec![0; threads],
-            streaks: histogram(),
-            passed: histogram(),
-        }
+impl Tally {
+    fn new() -> Self {
+        Self { streaks: histogram(), passed: histogram(), last_turn: 0 }
     }
 
     #[inline]
-    fn acquired(&mut self, thread: usize) {
-        self.total += 1;
-        if thread == self.last {
-            self.streak += 1;
-        } else {
-            self.change(thread);
+    fn note(&mut self, turn: u64, ended: Option<u64>) {
+        if let Some(streak) = ended {
+            self.note_handover(turn, streak);
         }
-        self.seen[thread] = self.total;
+        self.last_turn = turn;
     }
 
     #[inline(never)]
-    fn change(&mut self, thread: usize) {
-        self.end_streak();
-        self.last = thread;
-        self.streak = 1;
-        self.passed.saturating_record((self.total - self.seen[thread] - 1).max(1));
-    }
-
-    fn end_streak(&mut self) {
-        if self.streak > 0 {
-            self.streaks.saturating_record(self.streak);
+    fn note_handover(&mut self, turn: u64, streak: u64) {
+        // The first acquisition of all ends no streak and has passed nobody by.
+        if streak > 0 {
+            self.streaks.saturating_record(streak);
+            self.passed.saturating_record(turn - self.last_turn - 1);
         }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn streaks_and_those_passed_over_are_told_apart() {
-        let mut record = Record::new(2);
-        for thread in [0, 0, 0, 1, 0] {
-            record.acquired(thread);
-        }
-        record.end_streak();
-        assert_eq!((record.streaks.max(), record.streaks.len()), (3, 3));
-        assert_eq!((record.passed.max(), record.passed.len()), (3, 3));
+fn sample(outcome: &Outcome<Tally>, last_streak: u64) -> Sample {
+    let (mut streaks, mut passed) = (histogram(), histogram());
+    for tally in &outcome.results {
+        // All have the same bounds, so nothing can be out of range.
+        let _ = streaks.add(&tally.streaks);
+        let _ = passed.add(&tally.passed);
     }
+    if last_streak > 0 {
+        streaks.saturating_record(last_streak);
+    }
+    let mut sample = Sample::of_outcome(outcome);
+    let mean = outcome.total_pairs() as f64 / streaks.len().max(1) as f64;
+    let percentiles = [
+        (STREAK_P50, streaks.value_at_quantile(0.5)),
+        (STREAK_P99, streaks.value_at_quantile(0.99)),
+        (STREAK_MAX, streaks.max()),
+        (PASSED_P50, passed.value_at_quantile(0.5)),
+        (PASSED_P99, passed.value_at_quantile(0.99)),
+        (PASSED_MAX, passed.max()),
+    ];
+    let values = percentiles.map(|(quantity, value)| (quantity, value as f64));
+    sample.values.splice(0..0, values);
+    sample.values.insert(0, (STREAK_MEAN, mean));
+    sample
 }

@@ -1,55 +1,130 @@
-//! `chan`: a buffered channel that everybody uses and nobody waits for: 100 sends, 100 receives.
+//! `chan`: a channel as Go's runtime has them, a ring behind the lock under test, that all threads
+//! send to and receive from.
 //!
-//! The buffer has room for what all threads send in a turn, so a thread that receives finds at
-//! least what it sent itself. It is the lock that is measured, as in the source, whose channel is
-//! guarded by the runtime's mutex.
+//! Each thread sends 100 numbers, then receives 100, again and again. The channel holds 100 for every
+//! thread, so that no sender ever finds it full; and who receives has sent as many before, so that no
+//! receiver ever finds it empty. Waiting is there as in any channel, and costs what it costs when
+//! nobody waits: a look at a counter under the lock.
 
 use std::sync::Arc;
 
 use ondeck::platform::Linux;
 use ondeck_zoo::RawLock;
 
-use super::channel::Channel;
-use super::{Situation, Workload, WorkloadInfo};
-use crate::sample::Sample;
-use crate::team::{self, TeamError, Until};
+use super::guarded::Guarded;
+use super::ring::Ring;
+use super::{Apart, Situation, Workload, WorkloadInfo, audit};
+use crate::sample::{OP, Sample, THROUGHPUT};
+use crate::team::{self, Outcome, TeamError, Until};
+
+/// Numbers that a thread sends, then receives, in a turn; and room in the channel for each thread.
+const BATCH: u64 = 100;
 
 pub(super) struct Chan;
 
-/// Sends, and then receives, in a turn.
-const TURN: usize = 100;
+/// What the lock of a channel guards.
+struct Channel {
+    ring: Ring,
+    senders_waiting: usize,
+    receivers_waiting: usize,
+}
+
+const NOT_FULL: usize = 0;
+const NOT_EMPTY: usize = 1;
 
 impl Workload for Chan {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "chan",
-        about: "Operations a second on a channel, 100 sends, 100 receives",
-        source: "Go's benchmark ChanContended, in issue 68578",
+        about: "Sends and receives a second on one buffered channel",
+        source: "the runtime's ChanContended benchmark in Go's issue 68578",
         counted: false,
     };
 
     fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {
-        let channel = Arc::new(Channel::<L>::new(TURN * situation.team.threads));
+        let capacity = BATCH as usize * situation.team.threads;
+        let channel =
+            Channel { ring: Ring::new(capacity), senders_waiting: 0, receivers_waiting: 0 };
+        let shared = Arc::new(Apart(Guarded::<L, Channel, 2>::new(channel)));
+        let channel = Arc::clone(&shared);
         let outcome = team::run(&situation.team, Until::Elapsed(situation.round), move |member| {
-            let context = L::Context::default();
+            let mut context = L::Context::default();
+            let channel = &channel.0;
+            let mut sums = Sums::default();
             if !member.start() {
-                return;
+                return sums;
             }
             let mut operations = 0;
+            // Whole turns only: who stopped after sending would leave others without room.
             while !member.stopped() {
-                for item in 0..TURN {
-                    // SAFETY: the context is this thread's alone. Nobody closes the channel.
-                    let _ = unsafe { channel.send(&context, item as u64) };
+                for _ in 0..BATCH {
+                    send(channel, &mut context, operations);
+                    sums.sent = sums.sent.wrapping_add(operations);
                     operations += 1;
                     member.done(operations);
                 }
-                for _ in 0..TURN {
-                    // SAFETY: as above.
-                    let _ = unsafe { channel.receive(&context) };
+                for _ in 0..BATCH {
+                    let number = receive(channel, &mut context);
+                    sums.received = sums.received.wrapping_add(number);
                     operations += 1;
                     member.done(operations);
                 }
             }
+            sums
         })?;
-        Ok(Sample::of_outcome(&outcome))
+        let empty = shared.0.with(&mut L::Context::default(), |channel| channel.ring.is_empty());
+        audit::balance("channels that are empty at the end", 1, u64::from(empty))?;
+        let sum = |of: fn(&Sums) -> u64| outcome.results.iter().map(of).fold(0, u64::wrapping_add);
+        audit::balance("numbers", sum(|sums| sums.received), sum(|sums| sums.sent))?;
+        Ok(sample(&outcome))
     }
+}
+
+/// The sums of what one thread has sent and received.
+#[derive(Default)]
+struct Sums {
+    sent: u64,
+    received: u64,
+}
+
+#[inline]
+fn send<L: RawLock<Linux>>(
+    channel: &Guarded<L, Channel, 2>,
+    context: &mut L::Context,
+    number: u64,
+) {
+    channel.with(context, |channel| {
+        while channel.ring.is_full() {
+            channel.senders_waiting += 1;
+            channel.wait(NOT_FULL);
+            channel.senders_waiting -= 1;
+        }
+        channel.ring.push(number);
+        if channel.receivers_waiting > 0 {
+            channel.notify_one(NOT_EMPTY);
+        }
+    });
+}
+
+#[inline]
+fn receive<L: RawLock<Linux>>(channel: &Guarded<L, Channel, 2>, context: &mut L::Context) -> u64 {
+    channel.with(context, |channel| {
+        while channel.ring.is_empty() {
+            channel.receivers_waiting += 1;
+            channel.wait(NOT_EMPTY);
+            channel.receivers_waiting -= 1;
+        }
+        let number = channel.ring.pop();
+        if channel.senders_waiting > 0 {
+            channel.notify_one(NOT_FULL);
+        }
+        number
+    })
+}
+
+fn sample(outcome: &Outcome<Sums>) -> Sample {
+    let mut sample = Sample::of_outcome(outcome);
+    if let Some(throughput) = sample.value(THROUGHPUT).filter(|&throughput| throughput > 0.0) {
+        sample.values.insert(1, (OP, 1e9 / throughput));
+    }
+    sample
 }

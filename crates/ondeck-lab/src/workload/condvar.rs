@@ -1,128 +1,124 @@
-//! `condvar`: a job server that signals its workers, again and again.
+//! `condvar`: a server that hands out jobs and wakes workers, as fast as it can.
 //!
-//! After glibc's test `tst-cond18`, whose loop the source counts the wakeups of: the server draws a
-//! number of jobs and signals as many workers, or once in thirty times all of them, while it holds
-//! the mutex; a worker takes one job at a time. Nobody does anything else, so what is counted is who
-//! gets the mutex back as much as what a signal costs: the server's own loops are reported beside
-//! the wakeups.
+//! glibc's test tst-cond18, with which Lockless measure their condition variables. In every loop the
+//! server replaces the number of pending jobs by a random one, and signals so many times; once in
+//! thirty loops, at random, it broadcasts instead. A worker waits until a job is pending and takes it.
+//! Jobs that no worker came for are withdrawn by the next loop, so the server never waits.
 
-use std::cell::UnsafeCell;
 use std::sync::Arc;
 
 use fastrand::Rng;
 use ondeck::platform::Linux;
-use ondeck_zoo::{RawCondvar, RawLock};
+use ondeck_zoo::RawLock;
 
-use super::{Apart, Situation, Workload, WorkloadInfo};
+use super::guarded::Guarded;
+use super::{Apart, Situation, Workload, WorkloadInfo, audit};
 use crate::sample::{SERVER_LOOPS, Sample};
-use crate::team::{self, Member, TeamError, Until};
+use crate::team::{self, Member, Outcome, TeamError, Until};
 
 pub(super) struct Condvar;
+
+/// What the server and its workers share.
+#[derive(Default)]
+struct Jobs {
+    pending: usize,
+    exiting: bool,
+    /// Jobs ever given, and those that nobody came for.
+    given: u64,
+    withdrawn: u64,
+}
+
+/// The one condition: jobs are pending, or all are to leave.
+const NEWS: usize = 0;
+
+/// The source broadcasts once in so many loops.
+const BROADCAST_ODDS: u32 = 30;
 
 impl Workload for Condvar {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "condvar",
-        about: "Wakeups a second of workers that a job server signals",
-        source: "Lockless Inc., Mutexes and Condition Variables using Futexes; glibc's tst-cond18",
+        about: "Wakeups a second of workers that a server signals",
+        source: "glibc's nptl/tst-cond18.c, in Lockless Inc., Mutexes and Condition Variables using \
+                 Futexes",
         counted: false,
     };
 
     fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {
-        let server = Arc::new(Server::<L> {
-            lock: Apart(L::new()),
-            jobs: Apart(<L::Condvar as RawCondvar<Linux, L>>::new()),
-            state: UnsafeCell::new(State::default()),
-        });
+        let shared = Arc::new(Apart(Guarded::<L, Jobs, 1>::new(Jobs::default())));
         let workers = situation.team.threads - 1;
+        let jobs = Arc::clone(&shared);
         let outcome = team::run(&situation.team, Until::Elapsed(situation.round), move |member| {
             if !member.start() {
                 return;
             }
             if member.index == 0 {
-                server.serve(member, workers);
+                serve(member, &jobs.0, workers);
             } else {
-                server.work(member);
+                work(member, &jobs.0);
             }
         })?;
-        let mut sample = Sample::of_members(&outcome, |thread| thread != 0);
-        let loops = outcome.window_pairs[0] as f64 / outcome.window.as_secs_f64();
-        sample.values.insert(1, (SERVER_LOOPS, loops));
-        Ok(sample)
+        let taken: u64 = outcome.pairs[1..].iter().sum();
+        let (given, left) = shared.0.with(&mut L::Context::default(), |jobs| {
+            (jobs.given, jobs.withdrawn + jobs.pending as u64)
+        });
+        audit::balance("jobs", given, taken + left)?;
+        Ok(sample(&outcome))
     }
 }
 
-struct Server<L: RawLock<Linux>> {
-    lock: Apart<L>,
-    jobs: Apart<L::Condvar>,
-    state: UnsafeCell<State>,
-}
-
-// SAFETY: the state is only touched by the owner of the lock.
-unsafe impl<L: RawLock<Linux>> Sync for Server<L> {}
-// SAFETY: two numbers, and a lock and a condition variable, which are `Send`.
-unsafe impl<L: RawLock<Linux>> Send for Server<L> {}
-
-#[derive(Default)]
-struct State {
-    jobs: usize,
-    exiting: bool,
-}
-
-impl<L: RawLock<Linux>> Server<L> {
-    fn serve(&self, member: &Member, workers: usize) {
-        /// One signal in so many goes to all.
-        const BROADCAST: usize = 30;
-        let context = L::Context::default();
-        let mut rng = Rng::with_seed(1);
-        let mut loops = 0;
-        while !member.stopped() {
-            let jobs = rng.usize(0..=workers);
-            // SAFETY: the context stays here until the unlock and serves this acquisition alone;
-            // the state is touched between lock and unlock only.
-            unsafe {
-                self.lock.0.lock(&context);
-                (*self.state.get()).jobs = jobs;
-                if rng.usize(0..BROADCAST) == 0 {
-                    self.jobs.0.notify_all();
-                } else {
-                    for _ in 0..jobs {
-                        self.jobs.0.notify_one();
-                    }
-                }
-                self.lock.0.unlock(&context);
-            }
-            loops += 1;
-            member.done(loops);
-        }
-        // SAFETY: as above.
-        unsafe {
-            self.lock.0.lock(&context);
-            (*self.state.get()).exiting = true;
-            self.jobs.0.notify_all();
-            self.lock.0.unlock(&context);
-        }
-    }
-
-    fn work(&self, member: &Member) {
-        let context = L::Context::default();
-        let mut wakeups = 0;
-        loop {
-            // SAFETY: as in `serve`; no reference to the state lives across a wait.
-            unsafe {
-                self.lock.0.lock(&context);
-                while (*self.state.get()).jobs == 0 && !(*self.state.get()).exiting {
-                    self.jobs.0.wait(&self.lock.0, &context);
-                }
-                let state = &mut *self.state.get();
-                let exiting = state.exiting;
-                state.jobs = state.jobs.saturating_sub(1);
-                self.lock.0.unlock(&context);
-                if exiting {
-                    return;
+fn serve<L: RawLock<Linux>>(member: &Member, jobs: &Guarded<L, Jobs, 1>, workers: usize) {
+    let mut context = L::Context::default();
+    // The same numbers for every lock.
+    let mut rng = Rng::with_seed(18);
+    let mut loops = 0;
+    while !member.stopped() {
+        jobs.with(&mut context, |jobs| {
+            let count = rng.usize(0..=workers);
+            jobs.withdrawn += jobs.pending as u64;
+            jobs.given += count as u64;
+            jobs.pending = count;
+            if rng.u32(0..BROADCAST_ODDS) == 0 {
+                jobs.notify_all(NEWS);
+            } else {
+                for _ in 0..count {
+                    jobs.notify_one(NEWS);
                 }
             }
-            wakeups += 1;
-            member.done(wakeups);
-        }
+        });
+        loops += 1;
+        member.done(loops);
     }
+    jobs.with(&mut context, |jobs| {
+        jobs.exiting = true;
+        jobs.notify_all(NEWS);
+    });
+}
+
+fn work<L: RawLock<Linux>>(member: &Member, jobs: &Guarded<L, Jobs, 1>) {
+    let mut context = L::Context::default();
+    let mut wakeups = 0;
+    loop {
+        let job = jobs.with(&mut context, |jobs| {
+            while jobs.pending == 0 && !jobs.exiting {
+                jobs.wait(NEWS);
+            }
+            let job = !jobs.exiting;
+            jobs.pending -= usize::from(job);
+            job
+        });
+        if !job {
+            return;
+        }
+        wakeups += 1;
+        member.done(wakeups);
+    }
+}
+
+fn sample(outcome: &Outcome<()>) -> Sample {
+    let workers = 1..outcome.pairs.len();
+    let mut sample = Sample::of_roles(outcome, workers.clone(), &[workers]);
+    let loops = outcome.window_pairs[0] as f64 / outcome.window.as_secs_f64();
+    sample.values.insert(1, (SERVER_LOOPS, loops));
+    sample.add_running();
+    sample
 }

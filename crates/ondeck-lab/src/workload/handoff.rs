@@ -1,163 +1,163 @@
-//! `handoff`: how long it takes from one thread's unlock until another, which waits, has the lock.
+//! `handoff`: how long the lock takes from one thread to another.
 //!
-//! Two threads and a word that says whose turn it is. The coordinator takes the lock, lets the
-//! worker come, waits for as long as the pace says, notes the time and unlocks; the worker notes
-//! when it has the lock. At the fast pace the worker has just come, and may still be polling; at the
-//! slow pace it has had time to fall asleep. Solo is one thread that hands the lock to itself: what
-//! the clock and the lock cost without a second thread.
+//! Three patterns. `solo`: one thread hands the lock to itself, which is what measuring costs with
+//! a lock that nobody else wants. `fast`: two threads pass a turn to each other; the giver unlocks
+//! as soon as it has given the turn, so that the taker finds the lock just free or about to be.
+//! `slow`: the giver holds the lock long enough that the taker, who waits for it, has gone to
+//! sleep. Whether a turn is given shows on a word of its own, so that nobody but the taker comes to
+//! the lock and the giver does not take it back.
+//!
+//! The time is taken as in the source: from just before the unlock of one thread to just after the
+//! lock of the other.
 
-use std::hint;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use ondeck::platform::{Linux, Platform};
+use crossbeam_utils::CachePadded;
+use hdrhistogram::Histogram;
+use ondeck::platform::{AtomicInt, Linux, Ordering, Platform};
 use ondeck_zoo::RawLock;
 
+use super::guarded::Guarded;
 use super::{Apart, Situation, Workload, WorkloadInfo};
 use crate::clock::TickScale;
-use crate::sample::{HANDOFF, Sample, histogram};
-use crate::team::{self, Member, TeamError, Until};
+use crate::sample::{HANDOFF, LONGEST, Sample, histogram};
+use crate::team::{self, Member, Outcome, TeamError, Until};
+use crate::work::Work;
 
 pub(super) struct Handoff;
+
+/// When the lock was last released, behind the lock; and whose turn it is.
+struct Pass<L: RawLock<Linux>> {
+    released: Apart<Guarded<L, u64>>,
+    turn: CachePadded<<Linux as Platform>::AtomicU32>,
+}
+
+const GIVERS: u32 = 0;
+const TAKERS: u32 = 1;
 
 impl Workload for Handoff {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "handoff",
-        about: "Time from an unlock until a waiting thread has the lock",
-        source: "Rhys Hiltner, the benchmark MutexHandoff of Go's runtime, for issue 68578",
+        about: "From one thread's unlock to another's acquisition",
+        source: "the runtime's mutex handoff benchmark in Go's issue 68578",
         counted: false,
     };
 
     fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {
-        let shared = Arc::new(Shared { lock: Apart(L::new()), turn: Apart(AtomicU64::new(0)) });
-        // The worker waits for so long before it is handed the lock.
-        let pace = situation.section;
-        let threads = situation.team.threads;
+        let pass = Arc::new(Pass::<L> {
+            released: Apart(Guarded::new(0)),
+            turn: CachePadded::new(AtomicInt::new(GIVERS)),
+        });
+        let hold = situation.section;
+        let alone = situation.team.threads == 1;
         let outcome = team::run(&situation.team, Until::Elapsed(situation.round), move |member| {
-            let mut times = Vec::new();
-            if !member.start() {
-                return times;
-            }
-            match (threads, member.index) {
-                (1, _) => shared.solo(member, &mut times),
-                (_, 0) => shared.coordinate(member, || pace.perform()),
-                _ => shared.work(member, &mut times),
+            let mut times = Times::new();
+            if member.start() {
+                match (alone, member.index) {
+                    (true, _) => solo(member, &pass, &mut times),
+                    (_, 0) => give(member, &pass, hold),
+                    (_, 1) => take(member, &pass, &mut times),
+                    _ => {}
+                }
             }
             times
         })?;
-        let scale = TickScale::get();
-        let mut times = histogram();
-        let mut all: Vec<f64> = Vec::new();
-        for &ticks in outcome.results.iter().flatten() {
-            let nanos = scale.nanos(ticks);
-            all.push(nanos);
-            times.saturating_record((nanos.round() as u64).max(1));
-        }
-        all.sort_by(f64::total_cmp);
-        let mut sample = Sample::of_outcome(&outcome);
-        // Nothing is shared out: the two take turns.
-        sample.values.retain(|(quantity, _)| quantity.name != "share");
-        if let Some(&median) = all.get(all.len() / 2) {
-            sample.values.insert(0, (HANDOFF, median));
-        }
-        sample.times = Some(times);
-        Ok(sample)
+        Ok(sample(outcome))
     }
 }
 
-struct Shared<L> {
-    lock: Apart<L>,
-    /// Even: the coordinator's. Odd: the worker may come for the lock. The time of the unlock
-    /// travels beside it, in [`Shared::work`].
-    turn: Apart<AtomicU64>,
+fn solo<L: RawLock<Linux>>(member: &Member, pass: &Pass<L>, times: &mut Times) {
+    let mut context = L::Context::default();
+    pass.released.0.with(&mut context, |released| **released = Linux::ticks());
+    let mut handoffs = 0;
+    while !member.stopped() {
+        pass.released.0.with(&mut context, |released| {
+            let now = Linux::ticks();
+            // Inside of the section: what is outside would be in the time.
+            times.record(now.saturating_sub(**released));
+            handoffs += 1;
+            member.done(handoffs);
+            **released = Linux::ticks();
+        });
+    }
 }
 
-/// Ends both threads when one has been told to stop.
-const OVER: u64 = u64::MAX;
-
-impl<L: RawLock<Linux>> Shared<L> {
-    fn solo(&self, member: &Member, times: &mut Vec<u64>) {
-        let context = L::Context::default();
-        while !member.stopped() {
-            // SAFETY: the context stays here until the unlock and serves this acquisition alone.
-            unsafe { self.lock.0.lock(&context) };
-            let before = Linux::ticks();
-            // SAFETY: locked above with this context.
-            unsafe { self.lock.0.unlock(&context) };
-            // SAFETY: as above.
-            unsafe { self.lock.0.lock(&context) };
-            let after = Linux::ticks();
-            // SAFETY: as above.
-            unsafe { self.lock.0.unlock(&context) };
-            note(times, after.saturating_sub(before));
-            member.done(times.len() as u64);
+fn give<L: RawLock<Linux>>(member: &Member, pass: &Pass<L>, hold: Work) {
+    let mut context = L::Context::default();
+    let mut handoffs = 0;
+    while !member.stopped() {
+        pass.released.0.with(&mut context, |released| {
+            pass.turn.store(TAKERS, Ordering::Release);
+            hold.perform();
+            **released = Linux::ticks();
+        });
+        if !await_turn(member, pass, GIVERS) {
+            return;
         }
+        handoffs += 1;
+        member.done(handoffs);
     }
+}
 
-    fn coordinate(&self, member: &Member, pace: impl Fn()) {
-        let context = L::Context::default();
-        let turn = &self.turn.0;
-        let mut handed = 0;
-        loop {
-            // SAFETY: the context stays here until the unlock and serves this acquisition alone.
-            unsafe { self.lock.0.lock(&context) };
-            turn.store(1, Ordering::Release);
-            pace();
-            let before = Linux::ticks();
-            // SAFETY: locked above with this context.
-            unsafe { self.lock.0.unlock(&context) };
-            // The worker has the lock, or will, and waits for the time that is sent here.
-            turn.store(before.max(2), Ordering::Release);
-            while turn.load(Ordering::Acquire) != 0 {
-                hint::spin_loop();
+fn take<L: RawLock<Linux>>(member: &Member, pass: &Pass<L>, times: &mut Times) {
+    let mut context = L::Context::default();
+    let mut handoffs = 0;
+    while await_turn(member, pass, TAKERS) {
+        let time = pass
+            .released
+            .0
+            .with(&mut context, |released| Linux::ticks().saturating_sub(**released));
+        // Before the turn goes back: afterwards the next time has begun.
+        times.record(time);
+        handoffs += 1;
+        member.done(handoffs);
+        pass.turn.store(GIVERS, Ordering::Release);
+    }
+}
+
+/// Waits for a turn; false if the round is over.
+///
+/// Without PAUSE, whose length would be in the time; but the other thread may need this CPU.
+fn await_turn<L: RawLock<Linux>>(member: &Member, pass: &Pass<L>, turn: u32) -> bool {
+    const LOOKS: u32 = 4_096;
+    loop {
+        for _ in 0..LOOKS {
+            if pass.turn.load(Ordering::Acquire) == turn {
+                return true;
             }
-            handed += 1;
-            member.done(handed);
             if member.stopped() {
-                turn.store(OVER, Ordering::Release);
-                return;
+                return false;
             }
         }
-    }
-
-    fn work(&self, member: &Member, times: &mut Vec<u64>) {
-        let context = L::Context::default();
-        let turn = &self.turn.0;
-        loop {
-            let now = loop {
-                match turn.load(Ordering::Acquire) {
-                    0 => hint::spin_loop(),
-                    now => break now,
-                }
-            };
-            if now == OVER {
-                return;
-            }
-            // SAFETY: the context stays here until the unlock and serves this acquisition alone.
-            unsafe { self.lock.0.lock(&context) };
-            let after = Linux::ticks();
-            // SAFETY: locked above with this context.
-            unsafe { self.lock.0.unlock(&context) };
-            let before = loop {
-                match turn.load(Ordering::Acquire) {
-                    1 => hint::spin_loop(),
-                    before => break before,
-                }
-            };
-            note(times, after.saturating_sub(before));
-            turn.store(0, Ordering::Release);
-            member.done(times.len() as u64);
-        }
+        Linux::yield_now();
     }
 }
 
-/// Keeps a time, up to as many as a round can use.
-fn note(times: &mut Vec<u64>, ticks: u64) {
-    const MOST: usize = 1 << 20;
-    if times.len() < MOST {
-        times.push(ticks);
-    } else {
-        let place = times.len() - 1;
-        times[place] = ticks;
+/// The times of one thread.
+struct Times {
+    scale: TickScale,
+    nanos: Histogram<u64>,
+    longest: u64,
+}
+
+impl Times {
+    fn new() -> Self {
+        Self { scale: TickScale::get(), nanos: histogram(), longest: 0 }
     }
+
+    fn record(&mut self, ticks: u64) {
+        self.longest = self.longest.max(ticks);
+        self.nanos.saturating_record((self.scale.nanos(ticks).round() as u64).max(1));
+    }
+}
+
+fn sample(mut outcome: Outcome<Times>) -> Sample {
+    // The taker comes last, and counts.
+    let taker = outcome.results.len().min(2) - 1;
+    let mut sample = Sample::of_roles(&outcome, taker..taker + 1, &[]);
+    let times = outcome.results.swap_remove(taker);
+    sample.values.insert(0, (HANDOFF, times.nanos.value_at_quantile(0.5) as f64));
+    sample.values.insert(1, (LONGEST, times.scale.nanos(times.longest) / 1e6));
+    sample.times = Some(times.nanos);
+    sample
 }

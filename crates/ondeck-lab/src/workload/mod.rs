@@ -3,14 +3,16 @@
 //! A workload is a type with a generic function, compiled once for every lock, so that a lock's
 //! fast path is inlined into the loop that measures it as it would be into a program.
 
+mod audit;
 mod baseline;
 mod capture;
 mod chan;
-mod channel;
 mod condvar;
+mod guarded;
 mod handoff;
 mod oversubscribed;
 mod producer_consumer;
+mod ring;
 mod starve;
 mod throughput;
 mod timed_runs;
@@ -38,7 +40,7 @@ pub struct Situation {
     pub section: Work,
     /// Work between an unlock and the next lock.
     pub outside: Work,
-    /// Items that a bounded buffer has room for, where there is one.
+    /// How many items fit into a queue, for workloads that have one to choose.
     pub capacity: usize,
     /// Pairs of each thread in a run, for workloads that are counted.
     pub pairs: u32,

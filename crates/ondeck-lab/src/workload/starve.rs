@@ -1,58 +1,161 @@
-//! `starve`: does every thread get the lock now and then while all of them want it?
+//! `starve`: the longest that a thread goes without the lock while others have it.
 //!
-//! Everybody hammers with a section of 100 ns. What counts is the thread that is worst off: the
-//! longest time between two of its acquisitions, and its share of all.
+//! Where `wait` has threads stop after a number of pairs, here all want the lock until the end, so
+//! that a thread that is never served is seen. A time counts only if another thread had the lock in
+//! between: while nobody has it, it is the machine that stands still.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use ondeck::platform::{Linux, Platform};
 use ondeck_zoo::RawLock;
 
-use super::{Apart, Situation, Workload, WorkloadInfo};
+use super::guarded::Guarded;
+use super::{Apart, Situation, Workload, WorkloadInfo, audit};
 use crate::clock::TickScale;
-use crate::sample::{LONGEST, Sample};
-use crate::team::{self, TeamError, Until};
+use crate::sample::{LONGEST_GAP, STARVED_WINDOWS, Sample};
+use crate::team::{self, Outcome, TeamError, Until};
+
+/// In so long a thread should get the lock at least once: some time slices of every kernel.
+const WINDOW: Duration = Duration::from_millis(50);
 
 pub(super) struct Starve;
 
 impl Workload for Starve {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "starve",
-        about: "The longest that a thread goes without a lock that all want",
-        source: "this project; the question is that of the comments on Malte Skarupke's text",
+        about: "The longest that a thread goes without the lock",
+        source: "the runtime's test for mutex starvation in Go's issue 68578",
         counted: false,
     };
 
     fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {
-        let lock = Arc::new(Apart(L::new()));
+        let shared = Arc::new(Apart(Guarded::<L, u64>::new(0)));
         let (section, outside) = (situation.section, situation.outside);
+        let turns = Arc::clone(&shared);
         let outcome = team::run(&situation.team, Until::Elapsed(situation.round), move |member| {
-            let context = L::Context::default();
-            let lock = &lock.0;
+            let mut context = L::Context::default();
             if !member.start() {
-                return 0;
+                return Gaps::begin();
             }
-            let mut last = Linux::ticks();
-            let (mut pairs, mut longest) = (0, 0);
+            let mut gaps = Gaps::begin();
+            let mut pairs = 0;
             while !member.stopped() {
-                // SAFETY: the context stays here until the unlock and serves this acquisition
-                // alone.
-                unsafe { lock.lock(&context) };
-                let now = Linux::ticks();
-                section.perform();
-                // SAFETY: locked above with this context.
-                unsafe { lock.unlock(&context) };
-                longest = now.saturating_sub(last).max(longest);
-                last = now;
+                let turn = turns.0.with(&mut context, |turns| {
+                    **turns += 1;
+                    section.perform();
+                    **turns
+                });
+                gaps.served(turn, Linux::ticks());
                 pairs += 1;
                 member.done(pairs);
                 outside.perform();
             }
-            longest
+            gaps.end(Linux::ticks());
+            gaps
         })?;
-        let longest = outcome.results.iter().copied().max().unwrap_or(0);
-        let mut sample = Sample::of_outcome(&outcome);
-        sample.values.push((LONGEST, TickScale::get().nanos(longest) / 1e6));
-        Ok(sample)
+        let acquisitions = shared.0.with(&mut L::Context::default(), |turns| **turns);
+        audit::balance("acquisitions", acquisitions, outcome.total_pairs())?;
+        Ok(sample(&outcome))
+    }
+}
+
+/// How long one thread went without the lock.
+struct Gaps {
+    window: u64,
+    start: u64,
+    /// The last acquisition: which of all it was, and when.
+    last_turn: u64,
+    last_at: u64,
+    longest: u64,
+    /// When the window ends that the last acquisition fell into.
+    boundary: u64,
+    /// Whole windows without an acquisition, and all whole windows.
+    starved: u64,
+    windows: u64,
+}
+
+impl Gaps {
+    fn begin() -> Self {
+        let window = WINDOW.as_nanos() as f64 / TickScale::get().nanos(1);
+        Self::at(Linux::ticks(), window as u64)
+    }
+
+    fn at(start: u64, window: u64) -> Self {
+        Self {
+            window,
+            start,
+            last_turn: 0,
+            last_at: start,
+            longest: 0,
+            // As if there were a window before the first, which an acquisition had fallen into.
+            boundary: start,
+            starved: 0,
+            windows: 0,
+        }
+    }
+
+    /// The lock was had as number `turn` of all acquisitions.
+    #[inline]
+    fn served(&mut self, turn: u64, now: u64) {
+        if turn != self.last_turn + 1 {
+            self.longest = self.longest.max(now.saturating_sub(self.last_at));
+        }
+        (self.last_turn, self.last_at) = (turn, now);
+        if now >= self.boundary {
+            let skipped = (now - self.boundary) / self.window;
+            self.starved += skipped;
+            self.boundary += (skipped + 1) * self.window;
+        }
+    }
+
+    fn end(&mut self, now: u64) {
+        self.starved += now.saturating_sub(self.boundary) / self.window;
+        self.windows = now.saturating_sub(self.start) / self.window;
+    }
+}
+
+fn sample(outcome: &Outcome<Gaps>) -> Sample {
+    let longest = outcome.results.iter().map(|gaps| gaps.longest).max().unwrap_or(0);
+    let starved: u64 = outcome.results.iter().map(|gaps| gaps.starved).sum();
+    let windows: u64 = outcome.results.iter().map(|gaps| gaps.windows).sum();
+    let mut sample = Sample::of_outcome(outcome);
+    sample.values.insert(0, (LONGEST_GAP, TickScale::get().nanos(longest) / 1e6));
+    // A round may be shorter than a window.
+    if windows > 0 {
+        sample.values.insert(1, (STARVED_WINDOWS, starved as f64 / windows as f64));
+    }
+    sample
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_without_an_acquisition_are_starved() {
+        let mut gaps = Gaps::at(1_000, 10);
+        // Windows 0 and 1 are served, 2 and 3 are not, 4 is, 5 and 6 are not, 7 is not whole.
+        for (turn, now) in [(1, 1_003), (2, 1_009), (3, 1_010), (9, 1_041)] {
+            gaps.served(turn, now);
+        }
+        gaps.end(1_075);
+        assert_eq!((gaps.starved, gaps.windows), (4, 7));
+        assert_eq!(gaps.longest, 31);
+    }
+
+    #[test]
+    fn a_thread_that_never_had_the_lock_is_starved_all_the_time() {
+        let mut gaps = Gaps::at(0, 10);
+        gaps.end(45);
+        assert_eq!((gaps.starved, gaps.windows), (4, 4));
+    }
+
+    #[test]
+    fn a_time_in_which_nobody_had_the_lock_is_no_starvation() {
+        let mut gaps = Gaps::at(0, 10);
+        gaps.served(1, 5);
+        gaps.served(2, 9_000);
+        assert_eq!(gaps.longest, 0);
     }
 }

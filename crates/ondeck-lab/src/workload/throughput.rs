@@ -20,27 +20,32 @@ impl Workload for Throughput {
     };
 
     fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {
-        let lock = Arc::new(Apart(L::new()));
-        let (section, outside) = (situation.section, situation.outside);
-        let outcome = team::run(&situation.team, Until::Elapsed(situation.round), move |member| {
-            let context = L::Context::default();
-            let lock = &lock.0;
-            if !member.start() {
-                return;
-            }
-            let mut pairs = 0;
-            while !member.stopped() {
-                // SAFETY: the context stays here until the unlock and serves this acquisition
-                // alone.
-                unsafe { lock.lock(&context) };
-                section.perform();
-                // SAFETY: locked above with this context.
-                unsafe { lock.unlock(&context) };
-                pairs += 1;
-                member.done(pairs);
-                outside.perform();
-            }
-        })?;
-        Ok(Sample::of_outcome(&outcome))
+        round::<L>(situation)
     }
+}
+
+/// A round of this workload and of those that differ from it in their situations only.
+pub(super) fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {
+    let lock = Arc::new(Apart(L::new()));
+    let (section, outside) = (situation.section, situation.outside);
+    let outcome = team::run(&situation.team, Until::Elapsed(situation.round), move |member| {
+        let context = L::Context::default();
+        let lock = &lock.0;
+        if !member.start() {
+            return;
+        }
+        let mut pairs = 0;
+        while !member.stopped() {
+            // SAFETY: the context stays here until the unlock and serves this acquisition
+            // alone.
+            unsafe { lock.lock(&context) };
+            section.perform();
+            // SAFETY: locked above with this context.
+            unsafe { lock.unlock(&context) };
+            pairs += 1;
+            member.done(pairs);
+            outside.perform();
+        }
+    })?;
+    Ok(Sample::of_outcome(&outcome))
 }

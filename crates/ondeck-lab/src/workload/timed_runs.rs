@@ -25,7 +25,7 @@ pub(super) struct Wait;
 impl Workload for Wait {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "wait",
-        about: "The longest that a thread waits for the lock",
+        about: "The longest time that a thread waits for the lock",
         source: SOURCE,
         counted: true,
     };

@@ -6,8 +6,20 @@ use crate::results::{Better, Metric, Report, Series};
 
 use super::number;
 
-/// The workloads with sections of their own, in the order of the page.
-pub const WORKLOADS: [&str; 4] = ["uncontended", "throughput", "wait", "idle"];
+/// The workloads that have a title and words of their own, in the order of the page.
+pub const WORKLOADS: [&str; 11] = [
+    "uncontended",
+    "throughput",
+    "wait",
+    "idle",
+    "handoff",
+    "capture",
+    "starve",
+    "oversubscribed",
+    "condvar",
+    "producer_consumer",
+    "chan",
+];
 
 /// Every lock that has a series, a row of facts or a failure, in that order of appearance.
 pub fn lock_names(report: &Report) -> Vec<String> {
@@ -64,6 +76,9 @@ pub fn main_metric(series: &Series) -> Option<&Metric> {
     let name = match &*series.workload {
         "uncontended" => "pair",
         "wait" | "idle" => "longest",
+        "handoff" => "handoff",
+        "capture" => "passed_p99",
+        "starve" => "longest_gap",
         _ => "throughput",
     };
     series
@@ -181,6 +196,20 @@ pub fn metric_title(name: &str) -> String {
         "involuntary_switches" => "Involuntary context switches".to_owned(),
         "share" => "Share, least to greatest".to_owned(),
         "run" => "Duration of a run".to_owned(),
+        "handoff" => "Time for a handoff".to_owned(),
+        "streak_mean" => "Acquisitions in a row, mean".to_owned(),
+        "streak_p50" => "Acquisitions in a row, median".to_owned(),
+        "streak_p99" => "Acquisitions in a row, 99 % of streaks".to_owned(),
+        "streak_max" => "Acquisitions in a row, longest streak".to_owned(),
+        "passed_p50" => "Acquisitions that pass a waiter by, median".to_owned(),
+        "passed_p99" => "Acquisitions that pass a waiter by, 99 % of waiters".to_owned(),
+        "passed_max" => "Acquisitions that pass a waiter by, most".to_owned(),
+        "longest_gap" => "Longest time without the lock".to_owned(),
+        "starved_windows" => "Windows of 50 ms without the lock".to_owned(),
+        "server_loops" => "Loops of the server".to_owned(),
+        "waits" => "Waits at a condition variable".to_owned(),
+        "running" => "Threads running, on average".to_owned(),
+        "op" => "Time for one operation".to_owned(),
         other => {
             let mut title = other.replace('_', " ");
             if let Some(first) = title.get(..1) {

@@ -180,7 +180,23 @@ fn meaning(metric: &str) -> Option<&'static str> {
              1 is even, 0 means that somebody starved;"
         }
         "run" => "The duration of one whole run;",
-        "longest" => "The longest wait (or idle time) of a run, one for each run;",
+        "longest" => "The longest wait, idle time or handoff, one for each run or round;",
+        "handoff" => "The time from one thread's unlock to another's acquisition;",
+        "streak_mean" | "streak_p50" | "streak_p99" | "streak_max" => {
+            "Acquisitions of one thread in a row while others wait;"
+        }
+        "passed_p50" | "passed_p99" | "passed_max" => {
+            "Acquisitions of others before a waiting thread gets in;"
+        }
+        "longest_gap" => "The longest that any thread went without the lock while others had it;",
+        "starved_windows" => {
+            "The part of all windows of 50 ms, of all threads, in which the thread never had the \
+             lock;"
+        }
+        "server_loops" => "Loops of the server in a second;",
+        "waits" => "Waits at a condition variable for each operation;",
+        "running" => "CPU time of all threads by the time that was watched;",
+        "op" => "Wall time divided by the operations of all threads;",
         _ => return None,
     })
 }

@@ -80,7 +80,8 @@ fn nanoseconds(metric: &Metric) -> f64 {
     }
 }
 
-fn ridges(report: &Report, workload: &str, words: &str, ordered: &[&Series]) -> Markup {
+/// A figure with the distribution of single times of each lock.
+pub fn ridges(report: &Report, workload: &str, words: &str, ordered: &[&Series]) -> Markup {
     let ridges: Vec<Ridge> = ordered
         .iter()
         .filter_map(|series| {
@@ -150,7 +151,8 @@ fn runs(workload: &str, words: &str, ordered: &[&Series]) -> Markup {
     tables::table(&caption, None, &head, &rows)
 }
 
-fn times(workload: &str, words: &str, ordered: &[&Series]) -> Markup {
+/// Percentiles of single times, a row for each lock; nothing if there are none.
+pub fn times(workload: &str, words: &str, ordered: &[&Series]) -> Markup {
     let with: Vec<(&&Series, &Distribution)> =
         ordered.iter().filter_map(|s| Some((s, s.distribution.as_ref()?))).collect();
     if with.is_empty() {

@@ -90,10 +90,7 @@ fn sections(report: &Report) -> Vec<Section> {
             "throughput" => ("Throughput".to_owned(), throughput::section(report, &palette)),
             "wait" => ("Longest wait".to_owned(), latency::section(report, workload)),
             "idle" => ("Longest idle".to_owned(), latency::section(report, workload)),
-            other => (
-                throughput::capitalized(&other.replace('_', " ")),
-                generic::section(report, &palette, other),
-            ),
+            other => (generic::title(other), generic::section(report, &palette, other)),
         };
         add(&format!("workload-{}", slug(workload)), title, body);
     }

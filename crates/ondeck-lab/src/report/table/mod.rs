@@ -1,15 +1,13 @@
 //! Tables for a terminal: the sources' own, at most 80 columns wide.
 
-mod scenarios;
+mod contention;
+mod threads;
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use comfy_table::{
-    Attribute, Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle,
-};
+use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 
-use crate::results::{Better, Cost, LockRow, Metric, Report, Series};
+use crate::results::{Cost, LockRow, Metric, Report, Series};
 
 /// Every table of the report, one below the other, with a heading each. `colour` allows escape
 /// sequences for a terminal.
@@ -92,7 +90,7 @@ fn tables(report: &Report, colour: bool) -> Vec<(String, String)> {
                 nanos("section_ns"),
                 nanos("outside_ns")
             ),
-            throughput_table(&series, colour),
+            threads::table(&series, &threads::THROUGHPUT, colour),
         ));
     }
     for (workload, what) in [("wait", "longest waits"), ("idle", "longest idle times")] {
@@ -109,7 +107,7 @@ fn tables(report: &Report, colour: bool) -> Vec<(String, String)> {
             ));
         }
     }
-    tables.extend(scenarios::tables(&report.series, colour));
+    tables.extend(contention::tables(report, colour));
     if !report.costs.is_empty() {
         tables.push(("costs: ns for one operation".to_owned(), costs(&report.costs, colour)));
     }
@@ -166,67 +164,6 @@ fn uncontended_table(series: &[&Series], locks: &[LockRow], colour: bool) -> Str
     table.trim_fmt()
 }
 
-fn throughput_table(series: &[&Series], colour: bool) -> String {
-    let mut by_lock: BTreeMap<&str, BTreeMap<usize, &Series>> = BTreeMap::new();
-    for one in series {
-        by_lock.entry(&one.lock).or_default().insert(one.threads, one);
-    }
-    let mut counts: Vec<usize> = series.iter().map(|series| series.threads).collect();
-    counts.sort_unstable();
-    counts.dedup();
-    // Twelve columns of numbers would be wider than a terminal: the ends and an even choice between.
-    let counts = thin_out(&counts, 6);
-    let last = counts.last().copied().unwrap_or(1);
-
-    let value = |lock: &str, threads: usize, metric: &str| {
-        by_lock
-            .get(lock)
-            .and_then(|counts| counts.get(&threads))
-            .and_then(|series| series.metric(metric))
-    };
-    let mut names: Vec<&str> = by_lock.keys().copied().collect();
-    names.sort_by(|one, other| {
-        let key = |lock| value(lock, last, "throughput").map_or(-1.0, |metric| metric.median);
-        key(other).total_cmp(&key(one))
-    });
-    let mut header: Vec<String> = vec!["lock".to_owned()];
-    header.extend(counts.iter().map(ToString::to_string));
-    header.extend(["share".to_owned(), "cpu/op".to_owned()]);
-    let mut table = new_table(&header, colour);
-    for name in names {
-        let partial =
-            by_lock.get(name).is_some_and(|counts| counts.values().any(|one| one.partial));
-        let mut row = vec![Cell::new(marked(name, partial))];
-        for &threads in &counts {
-            let best = best_of(
-                series.iter().copied().filter(|series| series.threads == threads),
-                "throughput",
-            );
-            let metric = value(name, threads, "throughput");
-            let cell =
-                Cell::new(metric.map_or("-".to_owned(), |metric| significant(metric.median / 1e6)));
-            row.push(if metric.is_some_and(|metric| Some(metric.median) == best) {
-                cell.add_attribute(Attribute::Bold)
-            } else {
-                cell
-            });
-        }
-        row.push(Cell::new(
-            value(name, last, "share")
-                .map_or("-".to_owned(), |share| format!("{:.2}", share.median)),
-        ));
-        row.push(Cell::new(
-            value(name, last, "cpu_per_op").map_or("-".to_owned(), |cpu| time(cpu.median)),
-        ));
-        table.add_row(row);
-    }
-    right_align(&mut table, &(1..header.len()).collect::<Vec<_>>());
-    format!(
-        "{}\nshare (least / most served thread) and CPU time per pair: at {last} threads",
-        table.trim_fmt()
-    )
-}
-
 fn runs_table(series: &[&Series], colour: bool) -> String {
     let mut rows: Vec<&Series> = series.to_vec();
     let longest = |series: &Series| series.metric("longest").map_or(f64::MAX, |metric| metric.max);
@@ -271,26 +208,6 @@ fn runs_table(series: &[&Series], colour: bool) -> String {
 /// A lock's name, with a star if not all of its rounds were measured.
 fn marked(name: &str, partial: bool) -> String {
     format!("{name}{}", if partial { "*" } else { "" })
-}
-
-fn best_of<'a>(series: impl Iterator<Item = &'a Series>, metric: &str) -> Option<f64> {
-    let metrics = series.filter_map(|series| series.metric(metric));
-    metrics
-        .map(|metric| (metric.better, metric.median))
-        .reduce(|one, other| match one.0 {
-            Better::Higher if other.1 > one.1 => other,
-            Better::Lower if other.1 < one.1 => other,
-            _ => one,
-        })
-        .map(|(_, best)| best)
-}
-
-/// At most `most` of the numbers: the first, the last, and some evenly between.
-fn thin_out(numbers: &[usize], most: usize) -> Vec<usize> {
-    if numbers.len() <= most {
-        return numbers.to_vec();
-    }
-    (0..most).map(|place| numbers[place * (numbers.len() - 1) / (most - 1)]).collect()
 }
 
 fn new_table<T: ToString>(header: &[T], colour: bool) -> Table {
@@ -398,13 +315,5 @@ mod tests {
         {
             assert_eq!(significant(value), shown);
         }
-    }
-
-    #[test]
-    fn many_thread_counts_are_thinned_to_their_ends_and_some_between() {
-        assert_eq!(thin_out(&[1, 2, 3], 6), [1, 2, 3]);
-        let thinned = thin_out(&[1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64], 6);
-        assert_eq!(thinned.len(), 6);
-        assert_eq!((thinned[0], thinned[5]), (1, 64));
     }
 }

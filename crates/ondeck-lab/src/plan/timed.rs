@@ -1,0 +1,260 @@
+//! The situations of timed workloads: threads, work, and how long and how often a round is.
+
+use std::time::Duration;
+
+use ondeck::platform::{Linux, Platform};
+
+use super::{Extent, Request, Stage};
+use crate::sample::share_needs;
+use crate::workload::{Subject, WorkloadInfo};
+
+/// Section and outside work of the suite, in nanoseconds: the lock alone, and a lock in a program.
+const ALONE: (u64, u64) = (0, 0);
+const PROGRAM: (u64, u64) = (100, 500);
+
+/// How long the giver of a slow handoff holds the lock, in nanoseconds: several times what any lock
+/// here spins before its waiter sleeps.
+const SLOW_HOLD: u64 = 50_000;
+
+/// Capacities of a bounded queue: fewer than threads, so that most wait; and far more.
+const CAPACITIES: [usize; 2] = [8, 128];
+
+/// More threads than this are refused by many systems.
+const MOST_THREADS: usize = 4_096;
+
+/// What tells the stages of a workload apart.
+struct Situation {
+    threads: usize,
+    work: (u64, u64),
+    capacity: usize,
+    params: Vec<(&'static str, String)>,
+}
+
+/// How long a round is, and how many there are.
+#[derive(Clone, Copy)]
+struct Rounds {
+    length: Duration,
+    turns: usize,
+    /// Rounds are as long as the share needs, if that is longer.
+    shares: bool,
+}
+
+impl Rounds {
+    fn of_millis(length: u64, turns: usize) -> Self {
+        Self { length: Duration::from_millis(length), turns, shares: true }
+    }
+
+    /// Rounds that are too short to tell shares by where threads outnumber CPUs.
+    fn short(self) -> Self {
+        Self { shares: false, ..self }
+    }
+
+    fn length(self, threads: usize) -> Duration {
+        // A tenth more than the share needs, because a window is never quite as long as meant.
+        let needed = share_needs(threads).mul_f64(1.1);
+        if self.shares { self.length.max(needed) } else { self.length }
+    }
+}
+
+pub(super) fn stages(
+    request: &Request,
+    workload: WorkloadInfo,
+    subjects: &[Subject],
+) -> Vec<Stage> {
+    let (rounds, situations) = match workload.name {
+        "handoff" => handoff(request.extent),
+        "capture" => capture(request),
+        "starve" => starve(request),
+        "oversubscribed" => oversubscribed(request),
+        "condvar" => condvar(request),
+        "producer_consumer" => producer_consumer(request),
+        "chan" => chan(request),
+        _ => throughput(request),
+    };
+    let stage = |situation: Situation| Stage {
+        workload,
+        subjects: subjects.to_vec(),
+        threads: situation.threads,
+        work: situation.work,
+        capacity: situation.capacity,
+        alone: false,
+        params: situation
+            .params
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect(),
+        turn: request.round.unwrap_or_else(|| rounds.length(situation.threads)),
+        turns: request.rounds.unwrap_or(rounds.turns),
+        most_runs: usize::MAX,
+        longest_run: Duration::MAX,
+    };
+    situations.into_iter().map(stage).collect()
+}
+
+/// One of three, by the extent.
+fn by<T>(extent: Extent, quick: T, suite: T, full: T) -> T {
+    match extent {
+        Extent::Quick => quick,
+        Extent::Suite => suite,
+        Extent::Full => full,
+    }
+}
+
+/// The numbers of threads: those asked for, else by the extent.
+fn counts(request: &Request, quick: &[usize], suite: &[usize], full: &[usize]) -> Vec<usize> {
+    request.threads.clone().unwrap_or_else(|| by(request.extent, quick, suite, full).to_vec())
+}
+
+/// The same for workloads whose threads have two roles.
+fn counts_of_two(
+    request: &Request,
+    quick: &[usize],
+    suite: &[usize],
+    full: &[usize],
+) -> Vec<usize> {
+    let mut counts = counts(request, quick, suite, full);
+    for count in &mut counts {
+        *count = (*count).max(2);
+    }
+    counts.dedup();
+    counts
+}
+
+fn working(threads: usize, work: (u64, u64)) -> Situation {
+    let params = vec![("section_ns", work.0.to_string()), ("outside_ns", work.1.to_string())];
+    Situation { threads, work, capacity: 0, params }
+}
+
+fn plain(threads: usize) -> Situation {
+    Situation { threads, work: ALONE, capacity: 0, params: Vec::new() }
+}
+
+const MANY: &[usize] = &[1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64];
+
+fn throughput(request: &Request) -> (Rounds, Vec<Situation>) {
+    let rounds = by(
+        request.extent,
+        Rounds::of_millis(20, 2),
+        Rounds::of_millis(100, 3),
+        Rounds::of_millis(1_000, 11),
+    );
+    let works = request.work.map_or(vec![ALONE, PROGRAM], |work| vec![work]);
+    let mut situations = Vec::new();
+    for work in works {
+        let counts = if work == ALONE {
+            counts(request, &[1, 2, 8], &[1, 2, 4, 8, 16, 32], MANY)
+        } else {
+            counts(request, &[8], &[2, 8, 16], MANY)
+        };
+        situations.extend(counts.into_iter().map(|threads| working(threads, work)));
+    }
+    (rounds, situations)
+}
+
+fn handoff(extent: Extent) -> (Rounds, Vec<Situation>) {
+    let rounds =
+        by(extent, Rounds::of_millis(10, 2), Rounds::of_millis(50, 3), Rounds::of_millis(500, 11));
+    let patterns = [("solo", 1, 0), ("fast", 2, 0), ("slow", 2, SLOW_HOLD)];
+    let situation = |(pattern, threads, hold): (&str, usize, u64)| Situation {
+        threads,
+        work: (hold, 0),
+        capacity: 0,
+        params: vec![("pattern", pattern.to_owned())],
+    };
+    (rounds, patterns.map(situation).into())
+}
+
+fn capture(request: &Request) -> (Rounds, Vec<Situation>) {
+    let rounds = by(
+        request.extent,
+        Rounds::of_millis(50, 1).short(),
+        Rounds::of_millis(100, 3),
+        Rounds::of_millis(1_000, 11),
+    );
+    let work = request.work.unwrap_or(ALONE);
+    let counts = counts(request, &[8], &[2, 8], &[2, 4, 8, 16, 32, 64]);
+    (rounds, counts.into_iter().map(|threads| working(threads, work)).collect())
+}
+
+fn starve(request: &Request) -> (Rounds, Vec<Situation>) {
+    // Several of the windows that progress is looked for in.
+    let rounds = by(
+        request.extent,
+        Rounds::of_millis(110, 1).short(),
+        Rounds::of_millis(300, 3),
+        Rounds::of_millis(2_000, 11),
+    );
+    let work = request.work.unwrap_or((100, 0));
+    let counts = counts(request, &[8], &[8], &[8]);
+    (rounds, counts.into_iter().map(|threads| working(threads, work)).collect())
+}
+
+fn oversubscribed(request: &Request) -> (Rounds, Vec<Situation>) {
+    let rounds = by(
+        request.extent,
+        Rounds::of_millis(50, 1).short(),
+        Rounds::of_millis(100, 2),
+        Rounds::of_millis(1_000, 11),
+    );
+    let times_cpus = |times: &[usize]| -> Vec<usize> {
+        let mut counts: Vec<usize> =
+            times.iter().map(|times| (times * Linux::cpus()).min(MOST_THREADS)).collect();
+        counts.dedup();
+        counts
+    };
+    let all = times_cpus(&[4, 8, 16, 32]);
+    let works = match (request.work, request.extent) {
+        (Some(work), _) => vec![work],
+        (None, Extent::Quick) => vec![ALONE],
+        (None, _) => vec![ALONE, PROGRAM],
+    };
+    let mut situations = Vec::new();
+    for work in works {
+        let suite = if work == ALONE { all.clone() } else { times_cpus(&[4, 16]) };
+        let counts = counts(request, &times_cpus(&[8]), &suite, &all);
+        situations.extend(counts.into_iter().map(|threads| working(threads, work)));
+    }
+    (rounds, situations)
+}
+
+fn condvar(request: &Request) -> (Rounds, Vec<Situation>) {
+    let rounds = by(
+        request.extent,
+        Rounds::of_millis(50, 1).short(),
+        Rounds::of_millis(100, 3),
+        Rounds::of_millis(2_000, 11),
+    );
+    // One of them is the server.
+    let counts = counts_of_two(request, &[3, 9], &[2, 3, 9, 17], &[2, 3, 5, 9, 17, 33, 65]);
+    (rounds, counts.into_iter().map(plain).collect())
+}
+
+fn producer_consumer(request: &Request) -> (Rounds, Vec<Situation>) {
+    let rounds = by(
+        request.extent,
+        Rounds::of_millis(50, 1).short(),
+        Rounds::of_millis(100, 3),
+        Rounds::of_millis(1_000, 11),
+    );
+    let counts = counts_of_two(request, &[16], &[16], &[2, 4, 8, 16, 32]);
+    let situation = |capacity: usize| {
+        counts.iter().map(move |&threads| Situation {
+            capacity,
+            params: vec![("capacity", capacity.to_string())],
+            ..plain(threads)
+        })
+    };
+    let capacities = by(request.extent, &CAPACITIES[..1], &CAPACITIES, &CAPACITIES);
+    (rounds, capacities.iter().copied().flat_map(situation).collect())
+}
+
+fn chan(request: &Request) -> (Rounds, Vec<Situation>) {
+    let rounds = by(
+        request.extent,
+        Rounds::of_millis(50, 1).short(),
+        Rounds::of_millis(100, 3),
+        Rounds::of_millis(1_000, 11),
+    );
+    let counts = counts(request, &[8], &[1, 2, 4, 8, 16], MANY);
+    (rounds, counts.into_iter().map(plain).collect())
+}

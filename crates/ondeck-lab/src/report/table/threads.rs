@@ -1,0 +1,134 @@
+//! Tables with locks down and numbers of threads across.
+
+use std::collections::BTreeMap;
+
+use comfy_table::{Attribute, Cell};
+
+use super::{marked, new_table, right_align, significant, time};
+use crate::results::{Better, Series};
+
+/// A column: its heading, the metric, how a value is written.
+pub(super) type Column = (&'static str, &'static str, fn(f64) -> String);
+
+/// What such a table shows.
+pub(super) struct Layout {
+    /// The metric of the columns, and what it is multiplied by.
+    pub(super) metric: (&'static str, f64),
+    /// Threads that are not in the heading of a column, because they have another role.
+    pub(super) others: usize,
+    /// Columns for the greatest number of threads.
+    pub(super) extras: &'static [Column],
+    /// What the extra columns are.
+    pub(super) note: &'static str,
+}
+
+pub(super) const THROUGHPUT: Layout = Layout {
+    metric: ("throughput", 1e-6),
+    others: 0,
+    extras: &[("share", "share", ratio), ("cpu/op", "cpu_per_op", time)],
+    note: "share (least / most served thread) and CPU time per pair",
+};
+
+pub(super) fn ratio(value: f64) -> String {
+    format!("{value:.2}")
+}
+
+pub(super) fn table(series: &[&Series], layout: &Layout, colour: bool) -> String {
+    let mut by_lock: BTreeMap<&str, BTreeMap<usize, &Series>> = BTreeMap::new();
+    for one in series {
+        by_lock.entry(&one.lock).or_default().insert(one.threads, one);
+    }
+    let mut counts: Vec<usize> = series.iter().map(|series| series.threads).collect();
+    counts.sort_unstable();
+    counts.dedup();
+    // Twelve columns of numbers would be wider than a terminal: the ends and an even choice between.
+    let counts = thin_out(&counts, 8 - layout.extras.len());
+    let last = counts.last().copied().unwrap_or(1);
+
+    let (main, factor) = layout.metric;
+    let value = |lock: &str, threads: usize, metric: &str| {
+        by_lock
+            .get(lock)
+            .and_then(|counts| counts.get(&threads))
+            .and_then(|series| series.metric(metric))
+    };
+    let better = series.iter().find_map(|one| one.metric(main)).map(|metric| metric.better);
+    let mut names: Vec<&str> = by_lock.keys().copied().collect();
+    names.sort_by(|one, other| {
+        let key = |lock| match (value(lock, last, main), better) {
+            (None, _) => f64::INFINITY,
+            (Some(metric), Some(Better::Higher)) => -metric.median,
+            (Some(metric), _) => metric.median,
+        };
+        key(one).total_cmp(&key(other))
+    });
+    let mut header: Vec<String> = vec!["lock".to_owned()];
+    header.extend(counts.iter().map(|count| (count - layout.others).to_string()));
+    header.extend(layout.extras.iter().map(|(title, ..)| (*title).to_owned()));
+    let mut table = new_table(&header, colour);
+    for name in names {
+        let partial =
+            by_lock.get(name).is_some_and(|counts| counts.values().any(|one| one.partial));
+        let mut row = vec![Cell::new(marked(name, partial))];
+        for &threads in &counts {
+            let best =
+                best_of(series.iter().copied().filter(|series| series.threads == threads), main);
+            let metric = value(name, threads, main);
+            let cell = Cell::new(
+                metric.map_or("-".to_owned(), |metric| significant(metric.median * factor)),
+            );
+            row.push(if metric.is_some_and(|metric| Some(metric.median) == best) {
+                cell.add_attribute(Attribute::Bold)
+            } else {
+                cell
+            });
+        }
+        row.extend(layout.extras.iter().map(|(_, metric, shown)| {
+            let metric = value(name, last, metric);
+            Cell::new(metric.map_or("-".to_owned(), |metric| shown(metric.median)))
+        }));
+        table.add_row(row);
+    }
+    right_align(&mut table, &(1..header.len()).collect::<Vec<_>>());
+    format!("{}\n{}: at {}", table.trim_fmt(), layout.note, threads_in_words(last, layout.others))
+}
+
+fn threads_in_words(threads: usize, others: usize) -> String {
+    match others {
+        0 => format!("{threads} threads"),
+        _ => format!("{} workers", threads - others),
+    }
+}
+
+fn best_of<'a>(series: impl Iterator<Item = &'a Series>, metric: &str) -> Option<f64> {
+    let metrics = series.filter_map(|series| series.metric(metric));
+    metrics
+        .map(|metric| (metric.better, metric.median))
+        .reduce(|one, other| match one.0 {
+            Better::Higher if other.1 > one.1 => other,
+            Better::Lower if other.1 < one.1 => other,
+            _ => one,
+        })
+        .map(|(_, best)| best)
+}
+
+/// At most `most` of the numbers: the first, the last, and some evenly between.
+fn thin_out(numbers: &[usize], most: usize) -> Vec<usize> {
+    if numbers.len() <= most {
+        return numbers.to_vec();
+    }
+    (0..most).map(|place| numbers[place * (numbers.len() - 1) / (most - 1)]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_thread_counts_are_thinned_to_their_ends_and_some_between() {
+        assert_eq!(thin_out(&[1, 2, 3], 6), [1, 2, 3]);
+        let thinned = thin_out(&[1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64], 6);
+        assert_eq!(thinned.len(), 6);
+        assert_eq!((thinned[0], thinned[5]), (1, 64));
+    }
+}

@@ -1,0 +1,96 @@
+//! Data behind the lock under test, with conditions that threads wait for: what workloads whose
+//! threads share more than the lock are made of.
+
+use std::cell::UnsafeCell;
+use std::ops::{Deref, DerefMut};
+
+use ondeck::platform::Linux;
+use ondeck_zoo::{RawCondvar, RawLock};
+
+/// A value that the lock `L` guards, and `N` condition variables for it. They lie side by side, as
+/// they do in a program.
+pub(super) struct Guarded<L: RawLock<Linux>, T, const N: usize = 0> {
+    lock: L,
+    conditions: [L::Condvar; N],
+    value: UnsafeCell<T>,
+}
+
+// SAFETY: the value is reached through `Held` only, which one thread at a time has; it is sent from
+// one to the next, so it must be `Send`.
+unsafe impl<L: RawLock<Linux>, T: Send, const N: usize> Sync for Guarded<L, T, N> {}
+
+impl<L: RawLock<Linux>, T, const N: usize> Guarded<L, T, N> {
+    pub(super) fn new(value: T) -> Self {
+        Self {
+            lock: L::new(),
+            conditions: std::array::from_fn(|_| L::Condvar::new()),
+            value: UnsafeCell::new(value),
+        }
+    }
+
+    /// Locks, runs `section`, unlocks.
+    #[inline(always)]
+    pub(super) fn with<R>(
+        &self,
+        context: &mut L::Context,
+        section: impl FnOnce(&mut Held<'_, L, T, N>) -> R,
+    ) -> R {
+        let context = &*context;
+        // SAFETY: the exclusive borrow keeps the context in place and out of other uses until this
+        // function returns, which is after the unlock.
+        unsafe { self.lock.lock(context) };
+        section(&mut Held { guarded: self, context })
+    }
+}
+
+/// The value while its lock is held.
+pub(super) struct Held<'a, L: RawLock<Linux>, T, const N: usize> {
+    guarded: &'a Guarded<L, T, N>,
+    context: &'a L::Context,
+}
+
+impl<L: RawLock<Linux>, T, const N: usize> Held<'_, L, T, N> {
+    /// Sleeps until a condition is notified, or spuriously; the lock is free meanwhile.
+    #[inline]
+    pub(super) fn wait(&mut self, condition: usize) {
+        // SAFETY: only `with` makes this, so the lock is held by this context; a condition is only
+        // ever waited for with the lock beside it.
+        unsafe { self.guarded.conditions[condition].wait(&self.guarded.lock, self.context) };
+    }
+
+    #[inline]
+    pub(super) fn notify_one(&self, condition: usize) {
+        self.guarded.conditions[condition].notify_one();
+    }
+
+    #[inline]
+    pub(super) fn notify_all(&self, condition: usize) {
+        self.guarded.conditions[condition].notify_all();
+    }
+}
+
+impl<L: RawLock<Linux>, T, const N: usize> Deref for Held<'_, L, T, N> {
+    type Target = T;
+
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        // SAFETY: the lock is held, so this thread alone reaches the value.
+        unsafe { &*self.guarded.value.get() }
+    }
+}
+
+impl<L: RawLock<Linux>, T, const N: usize> DerefMut for Held<'_, L, T, N> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: as above, and the exclusive borrow makes this the only reference.
+        unsafe { &mut *self.guarded.value.get() }
+    }
+}
+
+impl<L: RawLock<Linux>, T, const N: usize> Drop for Held<'_, L, T, N> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        // SAFETY: only `with` makes this, after it has locked with this context.
+        unsafe { self.guarded.lock.unlock(self.context) };
+    }
+}

@@ -1,0 +1,65 @@
+//! A bounded queue of numbers, for the lock under test to guard.
+
+/// First in, first out; its memory is there, and touched, from the beginning.
+pub(super) struct Ring {
+    slots: Box<[u64]>,
+    first: usize,
+    len: usize,
+}
+
+impl Ring {
+    pub(super) fn new(capacity: usize) -> Self {
+        // Not zeros: those would be pages that the kernel makes at the first write.
+        Self { slots: vec![u64::MAX; capacity].into(), first: 0, len: 0 }
+    }
+
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    #[inline]
+    pub(super) fn is_full(&self) -> bool {
+        self.len == self.slots.len()
+    }
+
+    /// Puts a number behind all others; the ring is not full.
+    #[inline]
+    pub(super) fn push(&mut self, number: u64) {
+        let place = self.first + self.len;
+        let place = if place < self.slots.len() { place } else { place - self.slots.len() };
+        self.slots[place] = number;
+        self.len += 1;
+    }
+
+    /// Takes the oldest number; the ring is not empty.
+    #[inline]
+    pub(super) fn pop(&mut self) -> u64 {
+        let number = self.slots[self.first];
+        self.first = if self.first + 1 < self.slots.len() { self.first + 1 } else { 0 };
+        self.len -= 1;
+        number
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_come_out_in_the_order_in_which_they_went_in() {
+        let mut ring = Ring::new(3);
+        let (mut sent, mut received) = (0..20, 0..20);
+        for _ in 0..7 {
+            while !ring.is_full() {
+                ring.push(sent.next().expect("more than the test takes"));
+            }
+            for _ in 0..2 {
+                assert_eq!(Some(ring.pop()), received.next());
+            }
+        }
+        assert!(!ring.is_empty() && !ring.is_full());
+        assert_eq!(Some(ring.pop()), received.next());
+        assert!(ring.is_empty());
+    }
+}
