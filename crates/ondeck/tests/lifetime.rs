@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use ondeck::{Condvar, Mutex};
+use ondeck::{Condvar, Mutex, MutexGuard};
 use watchdog::Watchdog;
 
 /// Rounds of each test: `ONDECK_TEST_ROUNDS`, or enough for a second or two.
@@ -78,6 +78,17 @@ fn rounds(first: impl Fn(u32, &'static Page) + Sync, last: impl Fn(u32, &'static
     });
 }
 
+/// Unlocks, as one of two users, and unmaps the page right after as the last of them.
+fn leave(page: &'static Page, users: MutexGuard<'_, u32>) {
+    let last = *users == 2;
+    drop(users);
+    if last {
+        // SAFETY: the other counted itself before, and has released the lock, or this thread could
+        // not have had it.
+        unsafe { unmap(page) };
+    }
+}
+
 /// A moment that differs from round to round: short ones let the other poll, long ones sleep.
 fn moment(number: u32) {
     match number % 64 {
@@ -94,22 +105,12 @@ fn the_page_is_unmapped_after_the_last_unlock() {
             let mut users = page.mutex.lock();
             moment(number);
             *users += 1;
-            let last = *users == 2;
-            drop(users);
-            if last {
-                // SAFETY: the other has unlocked before.
-                unsafe { unmap(page) };
-            }
+            leave(page, users);
         },
         |_, page| {
             let mut users = page.mutex.lock();
             *users += 1;
-            let last = *users == 2;
-            drop(users);
-            if last {
-                // SAFETY: as above.
-                unsafe { unmap(page) };
-            }
+            leave(page, users);
         },
     );
 }
@@ -122,24 +123,14 @@ fn the_page_is_unmapped_after_an_attempt_with_a_deadline() {
             let mut users = page.mutex.lock();
             moment(number);
             *users += 1;
-            let last = *users == 2;
-            drop(users);
-            if last {
-                // SAFETY: the other has left before.
-                unsafe { unmap(page) };
-            }
+            leave(page, users);
         },
         |number, page| {
             let patience = Duration::from_micros(u64::from(number % 40));
             let attempt = page.mutex.try_lock_for(patience);
             let mut users = attempt.unwrap_or_else(|| page.mutex.lock());
             *users += 1;
-            let last = *users == 2;
-            drop(users);
-            if last {
-                // SAFETY: as above.
-                unsafe { unmap(page) };
-            }
+            leave(page, users);
         },
     );
 }
