@@ -80,9 +80,16 @@ impl<P: Platform> RawMutex<P> {
     #[inline]
     pub unsafe fn unlock(&self) {
         let owned = &raw const self.owned;
+        let byte = P::attention(owned.addr());
+        // An older value costs the one who waits another turn, no more.
+        if byte.load(Ordering::Relaxed) == attention::HAND_OVER
+            && release::hand_over_on_demand::<P>(owned)
+        {
+            return;
+        }
         self.owned.store(0, Ordering::Release);
         P::presumed_light_fence();
-        if P::attention(owned.addr()).load(Ordering::Relaxed) != attention::SKIP {
+        if byte.load(Ordering::Relaxed) != attention::SKIP {
             release::look_around::<P>(owned);
         }
     }

@@ -1,6 +1,8 @@
 //! What a release does when the table's byte tells it to look around.
 
-use crate::parking::{Bucket, Guard, Node, attention, has_come, relax, status};
+use crate::parking::{
+    Bucket, Guard, Node, attention, demand, has_come, meet_demand, relax, status,
+};
 use crate::platform::{AtomicInt, Ordering, Platform};
 
 /// A waiter that has slept for so long is handed the lock instead of competing for it.
@@ -22,7 +24,7 @@ pub(super) fn look_around<P: Platform>(owned: *const P::AtomicU8) {
     let address = owned.addr();
     let byte = P::attention(address);
     // Acquire: the looks below come after it also on machines that reorder loads.
-    if byte.load(Ordering::Acquire) == attention::FENCED {
+    if matches!(byte.load(Ordering::Acquire), attention::FENCED | attention::HAND_OVER) {
         // Pairs with the full fence of whoever parks.
         P::fence(Ordering::SeqCst);
     }
@@ -66,7 +68,12 @@ pub(crate) fn choose<P: Platform>(
     let (bucket, address) = (guard.bucket(), owned.addr());
     let now = P::ticks() as usize;
     if let Some(oldest) = overdue(guard, address, now) {
-        return hand_over(guard, owned, oldest);
+        let word = hand_over(guard, owned, oldest);
+        if word.is_none() {
+            // Who was faster owns the lock now, and will hand it over.
+            demand(guard, address);
+        }
+        return word;
     }
     if bucket.is_on_deck(address) {
         return None;
@@ -95,9 +102,14 @@ fn hand_over<P: Platform>(
     if P::test_and_set(unsafe { &*owned }, Ordering::Acquire) {
         return None;
     }
+    Some(make_owner(guard, node))
+}
+
+/// Tells a sleeper that the lock, which is taken, is its own now. Says whom to wake.
+fn make_owner<P: Platform>(guard: &Guard<'_, P>, node: &Node<P>) -> *const P::AtomicU32 {
     guard.uncount_parked();
     // SAFETY: it is linked, and counted no more.
-    Some(unsafe { guard.release(node, status::OWNER) })
+    unsafe { guard.release(node, status::OWNER) }
 }
 
 /// The oldest waiter at `address`, if it has waited for too long and it is time for one such in this
@@ -126,6 +138,25 @@ pub(crate) fn patience<P: Platform>() -> usize {
     P::ticks_in(HANDOVER_AFTER_NANOS)
 }
 
+/// Does what the table asks of an owner: hands its lock over, if that is the one asked for. False
+/// if not: it is still the caller's.
+#[cold]
+#[inline(never)]
+pub(super) fn hand_over_on_demand<P: Platform>(owned: *const P::AtomicU8) -> bool {
+    let address = owned.addr();
+    let guard = P::bucket(address).lock();
+    let node = guard.demanded();
+    if node.is_some_and(|node| node.address() != address) {
+        return false;
+    }
+    meet_demand(&guard, address);
+    let Some(node) = node else { return false };
+    let word = make_owner(&guard, node);
+    drop(guard);
+    P::futex_wake(word, 1);
+    true
+}
+
 /// Hands the lock, which the caller owns, to the sleeper that has waited longest. False if nobody
 /// sleeps: it is still the caller's.
 #[cold]
@@ -133,9 +164,7 @@ pub(super) fn hand_to_oldest<P: Platform>(owned: *const P::AtomicU8) -> bool {
     let address = owned.addr();
     let guard = P::bucket(address).lock();
     let Some(oldest) = guard.oldest(address) else { return false };
-    guard.uncount_parked();
-    // SAFETY: it is linked, and counted no more.
-    let word = unsafe { guard.release(oldest, status::OWNER) };
+    let word = make_owner(&guard, oldest);
     drop(guard);
     P::futex_wake(word, 1);
     true

@@ -8,6 +8,9 @@
 //!     │             another: store, heavy fence   ▲                                │ ▲
 //!     │                                           └── 20,000 releases find nobody ─┘ │
 //!     └───────────────────────── 1,000 releases in a row, nobody parks ──────────────┘
+//!
+//!  FENCED, LIGHT ── an overdue sleeper was not handed the lock: store, heavy fence if it was LIGHT ──► HAND_OVER
+//!  HAND_OVER ── an owner has handed it over, or found nobody to hand it to ──► FENCED
 //! ```
 //!
 //! | byte | a release, after it has cleared the lock | who parks, before the last look |
@@ -15,6 +18,7 @@
 //! | `FENCED` | full fence, then looks at the bucket | full fence |
 //! | `LIGHT` | looks at the bucket | heavy fence, or sets `FENCED` and then a heavy fence |
 //! | `SKIP` | nothing | sets `LIGHT`, heavy fence |
+//! | `HAND_OVER` | as `FENCED`; but first, instead of clearing the lock, it hands it over | full fence |
 //!
 //! Zero is `FENCED`, the one that is right when nothing is known: in a table that was never used,
 //! that a fork has wiped, or on a machine without asymmetric fences, where it is never left.
@@ -22,7 +26,7 @@
 //! Written under the bucket's lock. A step to the right of the drawing needs no fence: whoever
 //! still reads the older byte does more than needed. A step back is followed by a heavy fence: a
 //! release that read the older byte had its clearing store made visible by it, so that whoever
-//! parks from then on sees the lock free.
+//! parks from then on sees the lock free. `HAND_OVER` stands where `FENCED` does.
 
 use super::bucket::{Bucket, Guard};
 use crate::platform::{AtomicInt, Ordering, Platform};
@@ -33,6 +37,9 @@ pub(crate) const FENCED: u8 = 0;
 pub(crate) const SKIP: u8 = 1;
 /// A release looks at the bucket without a fence of its own.
 pub(crate) const LIGHT: u8 = 2;
+/// An owner looks whether it is its lock that somebody has waited too long for, and hands it over.
+/// The bucket's `demand` says for which lock; both are set and cleared together.
+pub(crate) const HAND_OVER: u8 = 3;
 
 /// Releases in a row without anybody parking before the fence moves to those who park. A release
 /// saves 6 to 10 ns by it; a heavy fence costs 2 to 12 µs and takes up to 5 from every running
@@ -49,7 +56,7 @@ pub(crate) fn announce<P: Platform>(guard: &Guard<'_, P>, address: usize) {
     let byte = P::attention(address);
     let releases = guard.take_releases();
     match byte.load(Ordering::Relaxed) {
-        FENCED => P::fence(Ordering::SeqCst),
+        FENCED | HAND_OVER => P::fence(Ordering::SeqCst),
         SKIP => {
             byte.store(LIGHT, Ordering::Relaxed);
             P::heavy_fence();
@@ -79,12 +86,37 @@ pub(crate) fn relax<P: Platform>(bucket: &Bucket<P>, address: usize, releases: u
     }
     // Whoever has the bucket's lock parks, or does the same as this.
     let Some(guard) = bucket.try_lock() else { return };
-    if !fresh && !P::may_relax() {
+    if byte.load(Ordering::Relaxed) == HAND_OVER {
+        // The next release will see to it.
+    } else if !fresh && !P::may_relax() {
         guard.take_releases();
     } else if !bucket.has_parked() && (fresh || releases >= P::spins(RELEASES_BEFORE_SKIP)) {
         byte.store(SKIP, Ordering::Relaxed);
     } else if byte.load(Ordering::Relaxed) == FENCED {
         // Release: a release that skips its fence because of this sees who has parked before.
         byte.store(LIGHT, Ordering::Release);
+    }
+}
+
+/// Asks for the lock at `address` to be handed over, by the next owner that looks before it releases
+/// it: somebody has waited for too long, and others were faster when it was to have the lock.
+pub(crate) fn demand<P: Platform>(guard: &Guard<'_, P>, address: usize) {
+    let byte = P::attention(address);
+    let before = byte.load(Ordering::Relaxed);
+    guard.set_demand(address);
+    byte.store(HAND_OVER, Ordering::Relaxed);
+    if before == LIGHT {
+        // A step back: see the module.
+        P::heavy_fence();
+    }
+}
+
+/// What was asked for is done, or nobody sleeps for it any more.
+pub(crate) fn meet_demand<P: Platform>(guard: &Guard<'_, P>, address: usize) {
+    let byte = P::attention(address);
+    // The caller has read `HAND_OVER` without the bucket's lock: it may have been met since.
+    if byte.load(Ordering::Relaxed) == HAND_OVER {
+        guard.set_demand(0);
+        byte.store(FENCED, Ordering::Relaxed);
     }
 }

