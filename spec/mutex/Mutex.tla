@@ -525,7 +525,9 @@ Demanded(t) ==
     /\ UNCHANGED <<mem, buf, table, asleep, program>>
 
 (* By address: the node may be gone, and its thread sleep at another. *)
-\* models crates/ondeck/src/mutex/release.rs wake hand_to_oldest
+\* models crates/ondeck/src/mutex/release.rs wake
+\* models crates/ondeck/src/mutex/release.rs hand_to_oldest
+\* models crates/ondeck/src/mutex/release.rs hand_over_on_demand
 FutexWake(t) ==
     /\ At(t, "FutexWake")
     /\ asleep' = IF Mutation("no_futex_wake") THEN asleep ELSE asleep \ {me[t].chosen}

@@ -43,6 +43,7 @@ impl<P: Platform> RawMutex<P> {
         }
         let address = self.address();
         for _ in 0..P::spins(LOOKS) {
+            // spec: Mutex!Arrive
             match bucket.set_on_deck(address) {
                 Ok(_) => {
                     let lost = now.wrapping_sub(bucket.taken_at()) < P::ticks_in(LOST_WITHIN_NANOS);
@@ -57,6 +58,7 @@ impl<P: Platform> RawMutex<P> {
                 Err(_) => {}
             }
             pause(bucket, P::ticks() as usize, polling.short);
+            // spec: Mutex!LookAgain
             if self.try_lock() {
                 return Arrival::Owner;
             }
@@ -77,6 +79,7 @@ impl<P: Platform> RawMutex<P> {
         let mut before = start;
         loop {
             let now = pause(bucket, before, interval);
+            // spec: Mutex!Poll
             if (0..P::spins(ATTEMPTS)).any(|_| self.try_lock()) {
                 self.leave(bucket, polling, interval != first || first == polling.long);
                 return true;
@@ -95,6 +98,7 @@ impl<P: Platform> RawMutex<P> {
     fn leave(&self, bucket: &Bucket<P>, polling: &Polling, was_busy: bool) {
         let now = P::ticks() as usize;
         bucket.set_taken_at(now);
+        // spec: Mutex!Leave
         bucket.clear_on_deck();
         if was_busy && bucket.has_parked() {
             let offer = P::ticks_in(polling.offer);

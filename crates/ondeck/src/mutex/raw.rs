@@ -63,6 +63,7 @@ impl<P: Platform> RawMutex<P> {
             self.owned.store(1, Ordering::Relaxed);
             return free;
         }
+        // spec: Mutex!TryLock
         !P::test_and_set(&self.owned, Ordering::Acquire)
     }
 
@@ -81,14 +82,17 @@ impl<P: Platform> RawMutex<P> {
     pub unsafe fn unlock(&self) {
         let owned = &raw const self.owned;
         let byte = P::attention(owned.addr());
+        // spec: Mutex!Section
         // An older value costs the one who waits another turn, no more.
         if byte.load(Ordering::Relaxed) == attention::HAND_OVER
             && release::hand_over_on_demand::<P>(owned)
         {
             return;
         }
+        // spec: Mutex!Release
         self.owned.store(0, Ordering::Release);
         P::presumed_light_fence();
+        // spec: Mutex!ReadAttention
         if byte.load(Ordering::Relaxed) != attention::SKIP {
             release::look_around::<P>(owned);
         }

@@ -23,16 +23,20 @@ const SAMPLE: u32 = 128;
 pub(super) fn look_around<P: Platform>(owned: *const P::AtomicU8) {
     let address = owned.addr();
     let byte = P::attention(address);
+    // spec: Mutex!LookAttention
     // Acquire: the looks below come after it also on machines that reorder loads.
     if matches!(byte.load(Ordering::Acquire), attention::FENCED | attention::HAND_OVER) {
+        // spec: Mutex!LookFence
         // Pairs with the full fence of whoever parks.
         P::fence(Ordering::SeqCst);
     }
     let bucket = P::bucket(address);
+    // spec: Mutex!LookDeck
     if bucket.is_on_deck(address) {
         if P::once_in(SAMPLE) {
             sample::<P>(bucket, owned);
         }
+    // spec: Mutex!LookParked
     } else if bucket.has_parked() {
         wake::<P>(bucket, owned);
     } else if bucket.never_parked() || P::once_in(SAMPLE) {
@@ -44,6 +48,7 @@ pub(super) fn look_around<P: Platform>(owned: *const P::AtomicU8) {
 #[cold]
 fn sample<P: Platform>(bucket: &Bucket<P>, owned: *const P::AtomicU8) {
     let releases = bucket.count_releases(SAMPLE);
+    // spec: Mutex!Sample
     if bucket.has_parked() && bucket.may_be_due(P::ticks() as usize) {
         wake::<P>(bucket, owned);
     } else {
@@ -52,9 +57,11 @@ fn sample<P: Platform>(bucket: &Bucket<P>, owned: *const P::AtomicU8) {
 }
 
 fn wake<P: Platform>(bucket: &Bucket<P>, owned: *const P::AtomicU8) {
+    // spec: Mutex!WakeLock
     let guard = bucket.lock();
     if let Some(word) = choose(&guard, owned) {
         drop(guard);
+        // spec: Mutex!FutexWake
         P::futex_wake(word, 1);
     }
 }
@@ -67,6 +74,7 @@ pub(crate) fn choose<P: Platform>(
 ) -> Option<*const P::AtomicU32> {
     let (bucket, address) = (guard.bucket(), owned.addr());
     let now = P::ticks() as usize;
+    // spec: Mutex!Choose
     if let Some(oldest) = overdue(guard, address, now) {
         let word = hand_over(guard, owned, oldest);
         if word.is_none() {
@@ -97,6 +105,7 @@ fn hand_over<P: Platform>(
     owned: *const P::AtomicU8,
     node: &Node<P>,
 ) -> Option<*const P::AtomicU32> {
+    // spec: Mutex!HandOver
     // SAFETY: a waiter of this mutex is linked, and stays so while the bucket's lock is held, so
     // the mutex is in use and its byte is there.
     if P::test_and_set(unsafe { &*owned }, Ordering::Acquire) {
@@ -144,7 +153,9 @@ pub(crate) fn patience<P: Platform>() -> usize {
 #[inline(never)]
 pub(super) fn hand_over_on_demand<P: Platform>(owned: *const P::AtomicU8) -> bool {
     let address = owned.addr();
+    // spec: Mutex!DemandLock
     let guard = P::bucket(address).lock();
+    // spec: Mutex!DemandChoose
     let node = guard.demanded();
     if node.is_some_and(|node| node.address() != address) {
         return false;
@@ -153,6 +164,7 @@ pub(super) fn hand_over_on_demand<P: Platform>(owned: *const P::AtomicU8) -> boo
     let Some(node) = node else { return false };
     let word = make_owner(&guard, node);
     drop(guard);
+    // spec: Mutex!FutexWake
     P::futex_wake(word, 1);
     true
 }
@@ -162,10 +174,13 @@ pub(super) fn hand_over_on_demand<P: Platform>(owned: *const P::AtomicU8) -> boo
 #[cold]
 pub(super) fn hand_to_oldest<P: Platform>(owned: *const P::AtomicU8) -> bool {
     let address = owned.addr();
+    // spec: Mutex!FairLock
     let guard = P::bucket(address).lock();
+    // spec: Mutex!FairChoose
     let Some(oldest) = guard.oldest(address) else { return false };
     let word = make_owner(&guard, oldest);
     drop(guard);
+    // spec: Mutex!FutexWake
     P::futex_wake(word, 1);
     true
 }

@@ -32,12 +32,14 @@ impl<P: Platform> RawMutex<P> {
         deadline: Option<Timestamp>,
     ) -> bool {
         loop {
+            // spec: Mutex!PassedAwake
             if deadline.is_some_and(|deadline| P::now() >= deadline) {
                 if on_deck {
                     self.give_up_deck(bucket);
                 }
                 return false;
             }
+            // spec: Mutex!ParkLock
             let guard = bucket.lock();
             if self.park(&guard, node, on_deck) {
                 return true;
@@ -72,6 +74,7 @@ impl<P: Platform> RawMutex<P> {
     /// caller's now, whose node is not linked.
     fn park(&self, guard: &Guard<'_, P>, node: &Node<P>, on_deck: bool) -> bool {
         let bucket = guard.bucket();
+        // spec: Mutex!ParkLink
         node.word().store(status::PARKED, Ordering::Relaxed);
         node.cpu.store(P::cpu(), Ordering::Relaxed);
         // SAFETY: it is new, or was taken out by whoever put it on deck; and is taken out again
@@ -83,6 +86,8 @@ impl<P: Platform> RawMutex<P> {
             bucket.clear_on_deck();
         }
         announce(guard, self.address());
+        // spec: Mutex!LastLook
+        // spec: Mutex!LastTry
         if self.owned.load(Ordering::Relaxed) == 0 && self.try_lock() {
             // SAFETY: it was just linked.
             unsafe { guard.unlink(node) };
@@ -96,12 +101,17 @@ impl<P: Platform> RawMutex<P> {
     /// its node is then not linked any more.
     fn sleep(bucket: &Bucket<P>, node: &Node<P>, deadline: Option<Timestamp>) -> u32 {
         loop {
+            // spec: Mutex!Sleep
             let status = node.status();
             if status != status::PARKED {
                 return status;
             }
+            // spec: Mutex!Asleep
+            // spec: Mutex!PassedAsleep
             if P::futex_wait(node.word(), status::PARKED, deadline) == FutexWait::TimedOut {
+                // spec: Mutex!PassedLock
                 let guard = bucket.lock();
+                // spec: Mutex!PassedAsk
                 // Only under the lock is it certain that nobody is about to choose this node.
                 let status = node.status();
                 if status == status::PARKED {
@@ -117,9 +127,11 @@ impl<P: Platform> RawMutex<P> {
     /// The caller leaves the deck without the lock. Releases that saw its mark have woken nobody,
     /// relying on it: it does now what they would have done.
     fn give_up_deck(&self, bucket: &Bucket<P>) {
+        // spec: Mutex!GiveUpLock
         let guard = bucket.lock();
         bucket.clear_on_deck();
         announce(&guard, self.address());
+        // spec: Mutex!GiveUpLook
         let free = self.owned.load(Ordering::Relaxed) == 0;
         drop(guard);
         if free {

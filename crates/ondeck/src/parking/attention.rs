@@ -55,6 +55,10 @@ const RELEASES_BEFORE_SKIP: u32 = 20_000;
 pub(crate) fn announce<P: Platform>(guard: &Guard<'_, P>, address: usize) {
     let byte = P::attention(address);
     let releases = guard.take_releases();
+    // spec: Mutex!Announce
+    // spec: Mutex!Fence
+    // spec: Mutex!Heavy
+    // spec: Mutex!HeavyWait
     match byte.load(Ordering::Relaxed) {
         FENCED | HAND_OVER => P::fence(Ordering::SeqCst),
         SKIP => {
@@ -84,8 +88,10 @@ pub(crate) fn relax<P: Platform>(bucket: &Bucket<P>, address: usize, releases: u
     if releases < P::spins(enough) && !fresh {
         return;
     }
+    // spec: Mutex!RelaxLock
     // Whoever has the bucket's lock parks, or does the same as this.
     let Some(guard) = bucket.try_lock() else { return };
+    // spec: Mutex!Relax
     if byte.load(Ordering::Relaxed) == HAND_OVER {
         // The next release will see to it.
     } else if !fresh && !P::may_relax() {
@@ -103,6 +109,7 @@ pub(crate) fn relax<P: Platform>(bucket: &Bucket<P>, address: usize, releases: u
 pub(crate) fn demand<P: Platform>(guard: &Guard<'_, P>, address: usize) {
     let byte = P::attention(address);
     let before = byte.load(Ordering::Relaxed);
+    // spec: Mutex!Demand
     guard.set_demand(address);
     byte.store(HAND_OVER, Ordering::Relaxed);
     if before == LIGHT {

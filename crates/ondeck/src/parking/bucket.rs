@@ -304,6 +304,7 @@ impl<'a, P: Platform> Guard<'a, P> {
         // SAFETY: as the caller promises.
         unsafe { self.unlink(node) };
         let word = &raw const node.status;
+        // spec: Mutex!Dismiss
         // Release: a new owner sees what the old one did in its section. The last access: from
         // here on the node may be gone.
         node.status.store(status, Ordering::Release);

@@ -43,6 +43,7 @@ fn acquire_slow<P: Platform>(word: &P::AtomicU32) {
 
 #[inline]
 pub(super) fn release<P: Platform>(word: &P::AtomicU32) {
+    // spec: Mutex!Unguard
     // A bucket is never freed, so its lock may be named after the release.
     if word.swap(FREE, Ordering::Release) == CONTENDED {
         P::futex_wake(word, 1);
