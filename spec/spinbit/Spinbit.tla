@@ -6,7 +6,7 @@
 (*                                                                             *)
 (* A waiter that may spin does so for any number of turns, none included; a    *)
 (* release wakes the oldest sleeper whenever it likes, not every sixteenth     *)
-(* time. So all such numbers are covered. A node is its thread, 0 is null.     *)
+(* time. So all such numbers are covered. A node is its thread.                *)
 (*                                                                             *)
 (* Lifetimes as in C, with Destroy: each thread locks Rounds times, notes in   *)
 (* its last section that it needs the lock no more, and the last to note this  *)
@@ -37,16 +37,15 @@
 (* Left out here: try_lock, which is Attempt and nothing more; the futex under *)
 (* each node, since storing to a node and waking its only sleeper is as good   *)
 (* as one step; weak memory: each step is seen by all at once.                 *)
-EXTENDS Integers, FiniteSets
+EXTENDS Integers, FiniteSets, TLC
 
 CONSTANTS
-    N,       \* how many threads
+    Threads,
+    Null,    \* no thread: the end of the stack
     Rounds,  \* how often each locks
     Destroy, \* whether the last one frees the lock
     Mutant   \* which mistake is put in; "none": none
 
-Threads == 1..N
-Null == 0
 Free == [locked |-> FALSE, sleeping |-> FALSE, spinning |-> FALSE,
          stackLocked |-> FALSE, top |-> Null]
 
@@ -56,7 +55,7 @@ variables
     next = [t \in Threads |-> Null];
     woken = [t \in Threads |-> FALSE];
     spinner = [t \in Threads |-> FALSE];
-    users = N;
+    users = Cardinality(Threads);
     freed = FALSE;
     touched = FALSE;
 
@@ -279,7 +278,7 @@ Init == (* Global variables *)
         /\ next = [t \in Threads |-> Null]
         /\ woken = [t \in Threads |-> FALSE]
         /\ spinner = [t \in Threads |-> FALSE]
-        /\ users = N
+        /\ users = Cardinality(Threads)
         /\ freed = FALSE
         /\ touched = FALSE
         (* Process thread *)
@@ -499,6 +498,9 @@ Owns(t) == pc[t] \in {"Section", "Release"}
 IsAwake(t) ==
     \/ pc[t] \in {"Load", "Take", "Announce", "Push", "Look", "LockStack", "Pop", "Wake"}
     \/ pc[t] = "Park" /\ woken[t]
+
+\* Threads differ in nothing; used where no fairness is.
+Symmetry == Permutations(Threads)
 
 MutualExclusion == \A a, b \in Threads : Owns(a) /\ Owns(b) => a = b
 
