@@ -116,6 +116,7 @@ impl<P: Platform> Node<P> {
     ///
     /// `node` was taken out of the stack by the caller and not woken since.
     unsafe fn wake(node: *mut Self) {
+        // spec: Spinbit!Wake
         // SAFETY: its thread sleeps until it is woken, so the node is there; taking it out made this
         // thread the only one to do that.
         unsafe { Parker::unpark(&raw const (*node).parker) };
@@ -134,6 +135,7 @@ impl<P: Platform> Node<P> {
     ///
     /// The caller holds `STACK_LOCKED`, and has seen the push of `top`, which is not null.
     unsafe fn unlink_oldest(top: *mut Self) -> *mut Self {
+        // spec: Spinbit!Pop
         let mut newer = top;
         let mut oldest = top;
         loop {
@@ -156,6 +158,7 @@ impl<P: Platform> Node<P> {
 impl<P: Platform> GoSpinbit<P> {
     /// Tries to acquire when `word` was seen unlocked.
     fn acquire(&self, word: usize, spinner: bool) -> bool {
+        // spec: Spinbit!Take
         if !spinner {
             // The thread may have been woken from the stack, and there may be others left in it.
             return self.word.fetch_or(LOCKED | SLEEPING, Ordering::Acquire) & LOCKED == 0;
@@ -169,6 +172,7 @@ impl<P: Platform> GoSpinbit<P> {
 
     /// Pushes `node` if the word is still `word`; a spinner gives up its bit in the same step.
     fn push(&self, node: &Node<P>, word: usize, spinner: bool) -> bool {
+        // spec: Spinbit!Push
         // Relaxed: nobody else knows the node yet; the exchange publishes both.
         node.next.store(Node::top(word), Ordering::Relaxed);
         node.parker.prepare();
@@ -184,6 +188,7 @@ impl<P: Platform> GoSpinbit<P> {
         let mut was_oldest = false;
         let mut turn = 0;
         loop {
+            // spec: Spinbit!Load
             let mut word = self.word.load(Ordering::Relaxed);
             if word & LOCKED == 0 {
                 if self.acquire(word, spinner) {
@@ -191,6 +196,7 @@ impl<P: Platform> GoSpinbit<P> {
                 }
             } else {
                 if !spinner && word & SPINNING == 0 {
+                    // spec: Spinbit!Announce
                     spinner = self
                         .word
                         .compare_exchange(
@@ -211,6 +217,7 @@ impl<P: Platform> GoSpinbit<P> {
                     P::yield_now();
                 } else if self.push(node, word, spinner) {
                     spinner = false;
+                    // spec: Spinbit!Park
                     node.parker.park();
                     // It waited at the end of the stack: the others came later and went first.
                     was_oldest = node.next.load(Ordering::Relaxed).is_null();
@@ -225,6 +232,7 @@ impl<P: Platform> GoSpinbit<P> {
     #[cold]
     fn unlock_slow(&self, releaser: &Node<P>) {
         let tail_wake = releaser.tail_wake_is_due();
+        // spec: Spinbit!Look
         let mut word = self.word.load(Ordering::Relaxed);
         if word & SPINNING != 0 && !tail_wake {
             return;
@@ -233,6 +241,7 @@ impl<P: Platform> GoSpinbit<P> {
             if Node::<P>::top(word).is_null() || word & STACK_LOCKED != 0 {
                 return;
             }
+            // spec: Spinbit!LockStack
             match self.word.compare_exchange(
                 word,
                 word | STACK_LOCKED,
@@ -267,6 +276,7 @@ impl<P: Platform> GoSpinbit<P> {
                 let below = unsafe { &*top }.next.load(Ordering::Relaxed);
                 next = (next & FLAGS) | below.expose_provenance();
             }
+            // spec: Spinbit!Pop
             match self.word.compare_exchange(word, next, Ordering::Release, Ordering::Acquire) {
                 Ok(_) => {
                     if !chosen.is_null() {
@@ -305,6 +315,7 @@ unsafe impl<P: Platform> RawLock<P> for GoSpinbit<P> {
 
     #[inline]
     unsafe fn lock(&self, node: &Node<P>) {
+        // spec: Spinbit!Attempt
         if self.word.fetch_or(LOCKED, Ordering::Acquire) & LOCKED != 0 {
             self.lock_slow(node);
         }
@@ -317,6 +328,7 @@ unsafe impl<P: Platform> RawLock<P> for GoSpinbit<P> {
 
     #[inline]
     unsafe fn unlock(&self, node: &Node<P>) {
+        // spec: Spinbit!Release
         let before = self.word.fetch_and(!(LOCKED | SLEEPING), Ordering::Release);
         if before & SLEEPING != 0 {
             self.unlock_slow(node);

@@ -42,8 +42,10 @@ pub struct ThreeStateFutex<P: Platform> {
 impl<P: Platform> ThreeStateFutex<P> {
     #[cold]
     fn lock_slow(&self) {
+        // spec: ThreeStateFutex!Mark
         while self.word.swap(CONTENDED, Ordering::Acquire) != UNLOCKED {
             // Every outcome means the same: the word may have changed, try again.
+            // spec: ThreeStateFutex!Wait
             let _ = P::futex_wait(&self.word, CONTENDED, None);
         }
     }
@@ -73,6 +75,7 @@ unsafe impl<P: Platform> RawLock<P> for ThreeStateFutex<P> {
 
     #[inline]
     unsafe fn lock(&self, (): &()) {
+        // spec: ThreeStateFutex!Attempt
         if self
             .word
             .compare_exchange(UNLOCKED, LOCKED, Ordering::Acquire, Ordering::Relaxed)
@@ -90,8 +93,11 @@ unsafe impl<P: Platform> RawLock<P> for ThreeStateFutex<P> {
     #[inline]
     unsafe fn unlock(&self, (): &()) {
         let address = &raw const self.word;
+        // spec: ThreeStateFutex!Subtract
         if self.word.fetch_sub(1, Ordering::Release) != LOCKED {
+            // spec: ThreeStateFutex!Free
             self.word.store(UNLOCKED, Ordering::Release);
+            // spec: ThreeStateFutex!Wake
             P::futex_wake(address, 1);
         }
     }

@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# The table of docs/hazards.md, of what the tools found: each row is a mistake put into the source or
+# into a specification, and what failed with it. Written from the results of runs, never by hand.
+#
+#   ci/hazards.sh            makes all the runs first, some 15 minutes
+#   ci/hazards.sh --written  takes the results that lie in target/hazards
+source "$(dirname "$0")/common.sh"
+results=${CARGO_TARGET_DIR:-$PWD/target}/hazards
+if [ "${1:-}" != --written ]; then
+    rm -rf "$results"
+    ci/tlc.sh
+    ci/mutants.sh
+fi
+for part in tlc mutants; do
+    [ -s "$results/$part.tsv" ] || { echo "no results in $results/$part.tsv: run ci/$part.sh, all of it"; exit 1; }
+done
+
+table() {
+    # hazard, file, what failed, tool, result
+    LC_ALL=C sort -t "$(printf '\t')" -k 1,1 -k 4,4 -k 2,2 "$results"/*.tsv | awk -F '\t' '
+        function print_row() {
+            if (hazard != "") printf "| %s | %s |\n", hazard, found
+        }
+        $5 !~ /^caught/ { print "not caught: " $2 > "/dev/stderr"; bad = 1; next }
+        {
+            name = $2
+            sub(/.*\//, "", name)
+            sub(/\.(cfg|patch)$/, "", name)
+            what = $4 == "TLC" ? $3 : "`" $3 "`"
+            sub(/^violation of deadlock$/, "deadlock", what)
+            sub(/^violation of /, "", what)
+            path = $4 == "TLC" ? "../" $2 : "../crates/ondeck/tests/mutants/" name ".patch"
+            entry = sprintf("%s: [`%s`](%s), %s", $4, name, path, what)
+            if ($1 == hazard) { found = found "<br>" entry } else { print_row(); hazard = $1; found = entry; rows++ }
+            checks++
+        }
+        END { print_row(); printf "\n%d hazards, put in at %d places, all caught.\n", rows, checks; exit bad }'
+}
+
+{
+    cat <<'HEAD'
+# Hazards
+
+What can go wrong in a lock of this kind, put in on purpose, and who finds it. The table is written by
+[`ci/hazards.sh`](../ci/hazards.sh) from runs of [`ci/tlc.sh`](../ci/tlc.sh) and
+[`ci/mutants.sh`](../ci/mutants.sh): a mistake is a row only if it was caught. TLC's is a configuration
+of a specification, with the property that it violates; the others are patches of the source, with the
+test that fails.
+
+| hazard | found by |
+|---|---|
+HEAD
+    table
+} >docs/hazards.md.new
+mv docs/hazards.md.new docs/hazards.md
+tail -n 1 docs/hazards.md
