@@ -13,5 +13,7 @@ mod condvar;
 mod deadline;
 #[path = "loom/mutex.rs"]
 mod mutex;
+#[path = "loom/parking.rs"]
+mod parking;
 #[path = "loom/scenario.rs"]
 mod scenario;
