@@ -9,7 +9,7 @@ use loom::cell::UnsafeCell;
 use ondeck::mutex::RawMutex;
 use ondeck::platform::{Platform, Timestamp};
 
-use crate::loom_platform::{self, Loom, Setting, watch};
+use crate::loom_platform::{self, Fences, Loom, Setting, watch};
 
 /// The machine where nobody polls before it sleeps.
 pub const SLEEPS: Setting = Setting { polls: false, ..Setting::DEFAULT };
@@ -18,7 +18,7 @@ pub const POLLS: Setting = Setting::DEFAULT;
 /// The machine where every sleeper has waited for too long.
 pub const OVERDUE: Setting = Setting { overdue: true, ..SLEEPS };
 /// The machine whose light fences are nothing.
-pub const ASYMMETRIC: Setting = Setting { asymmetric: true, ..SLEEPS };
+pub const ASYMMETRIC: Setting = Setting { fences: Fences::Asymmetric, ..SLEEPS };
 
 /// A moment that has not come yet, until `loom_platform::pass_time(1)`.
 pub const SOON: Timestamp = Timestamp::from_nanos(1);
