@@ -10,7 +10,7 @@ use crate::scenario::{SLEEPS, SOON, explore};
 const ONE_BUCKET: Setting = Setting { buckets: 1, ..SLEEPS };
 
 /// Somebody else's lock, as far as the table knows it.
-struct Gate {
+pub struct Gate {
     /// How often it was opened; who finds it open does not sleep. Relaxed throughout: that the
     /// bucket's lock orders it is what is checked.
     opened: <Loom as Platform>::AtomicU32,
@@ -88,7 +88,7 @@ impl Gate {
         told
     }
 
-    fn requeue(&self, to: &Self, wake: usize, move_most: usize) -> Requeued {
+    pub fn requeue(&self, to: &Self, wake: usize, move_most: usize) -> Requeued {
         let look = || {
             self.look();
             to.look();
@@ -100,12 +100,12 @@ impl Gate {
 
 /// Which of two gates comes first, and so has the lower bucket.
 #[derive(Clone, Copy)]
-enum Lower {
+pub enum Lower {
     From,
     To,
 }
 
-fn gates(lower: Lower) -> (&'static Gate, &'static Gate) {
+pub fn gates(lower: Lower) -> (&'static Gate, &'static Gate) {
     let (first, second) = (Gate::new(), Gate::new());
     match lower {
         Lower::From => (first, second),
