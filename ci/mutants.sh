@@ -17,11 +17,13 @@
 source "$(dirname "$0")/common.sh"
 need_packages patch
 folder=crates/ondeck/tests/mutants
-# Shared with other builds, for what the project depends on; the copy's own crates are others.
-export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}
-work=$CARGO_TARGET_DIR/mutants
+target=${CARGO_TARGET_DIR:-$PWD/target}
+work=$target/mutants
 tree=$work/tree
-results=$CARGO_TARGET_DIR/hazards/mutants.tsv
+results=$target/hazards/mutants.tsv
+# A target folder of its own: to cargo the copy's crates are the project's, which would then be taken
+# for built, with a hazard in them.
+export CARGO_TARGET_DIR=$work
 # A test that has not ended after so many seconds hangs. Without a hazard none takes a third of it.
 patience=120
 # Frames of a failure that is expected are of no use, and cost more than the test.

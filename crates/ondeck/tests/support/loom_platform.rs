@@ -8,6 +8,9 @@ pub mod watch;
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize as Count;
+use std::time::{Duration, Instant};
 
 use loom::sync::{Mutex, MutexGuard, atomic};
 use ondeck::parking::Bucket;
@@ -498,17 +501,46 @@ impl Platform for Loom {
     }
 }
 
-/// Explores `scenario` with at most `preemptions` involuntary switches in each execution.
-pub fn model(preemptions: usize, scenario: impl Fn() + Send + Sync + 'static) {
+/// The bound of involuntary switches, or as many more as the environment's `ONDECK_LOOM_DEEPER` says.
+#[allow(dead_code, reason = "broken locks need no more")]
+pub fn deeper(preemptions: usize) -> usize {
+    preemptions + number("ONDECK_LOOM_DEEPER").unwrap_or(0)
+}
+
+fn number(variable: &str) -> Option<usize> {
+    std::env::var(variable).ok()?.parse().ok()
+}
+
+/// Explores `scenario` with at most `preemptions` involuntary switches in each execution, and says how
+/// many executions there were.
+///
+/// Until the environment's `ONDECK_LOOM_SECONDS` are over, if there are any: it then says that it was
+/// cut.
+pub fn model(what: &str, preemptions: usize, scenario: impl Fn() + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(preemptions);
     builder.max_branches = 10_000;
+    let most = number("ONDECK_LOOM_SECONDS").map(|seconds| Duration::from_secs(seconds as u64));
+    builder.max_duration = most;
+    // How often it looks at the clock.
+    builder.checkpoint_interval = 1_000;
+    let executions = Arc::new(Count::new(0));
+    let count = Arc::clone(&executions);
+    let start = Instant::now();
     builder.check(move || {
+        count.fetch_add(1, Ordering::Relaxed);
         watch::begin();
         fence::begin(is_asymmetric());
         STARTED.set(0);
         scenario();
     });
+    let (time, executions) = (start.elapsed(), executions.load(Ordering::Relaxed));
+    let cut = if most.is_some_and(|most| time >= most) { ", cut" } else { "" };
+    let test = std::thread::current().name().unwrap_or_default().to_owned();
+    let space = if what.is_empty() { "" } else { " " };
+    println!(
+        "{test}{space}{what}: {preemptions} switches, {executions} executions, {time:.1?}{cut}"
+    );
 }
 
 /// What only blocks the calling thread.
