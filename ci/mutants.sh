@@ -6,16 +6,24 @@
 #   Hazard: what goes wrong, in a sentence
 #   Test: the test binary of crates/ondeck, then what it is to run: one test's full name
 #   Hang: yes                  only where a test that does not end counts as caught
+#   Quick: yes                 only where it is one of those that --quick tries
 #
 # The patched tree must compile, and the test must then fail; without a patch each must pass. The
 # tree is a copy, the next one of which is built on the last: about 10 s a patch.
 #
-# With arguments: only the patches of these names, without folder and ending.
+# With --quick: a few of them, one of each kind. With names, without folder and ending: only those.
+# What came of each is written to hazards/mutants.tsv in the target folder: the hazard, the patch,
+# the test, what runs it, and the result, with a tab between them.
 source "$(dirname "$0")/common.sh"
 need_packages patch
 folder=crates/ondeck/tests/mutants
-tree=${CARGO_TARGET_DIR:-$PWD/target}/mutants/tree
-export CARGO_TARGET_DIR=${tree%/tree}
+target=${CARGO_TARGET_DIR:-$PWD/target}
+work=$target/mutants
+tree=$work/tree
+results=$target/hazards/mutants.tsv
+# A target folder of its own: to cargo the copy's crates are the project's, which would then be taken
+# for built, with a hazard in them.
+export CARGO_TARGET_DIR=$work
 # A test that has not ended after so many seconds hangs. Without a hazard none takes a third of it.
 patience=120
 # Frames of a failure that is expected are of no use, and cost more than the test.
@@ -28,7 +36,7 @@ header() {
 
 # Builds a test binary of the copy; prints its path, or nothing if it does not compile.
 build() {
-    (cd "$tree" && cargo test --locked -q -p ondeck --test "$1" --no-run --message-format json 2>"$tree/../build.log") |
+    (cd "$tree" && cargo test --locked -q -p ondeck --test "$1" --no-run --message-format json 2>"$work/build.log") |
         grep '"kind":\["test"\]' | sed -n 's/.*"executable":"\([^"]*\)".*/\1/p'
 }
 
@@ -36,9 +44,9 @@ build() {
 # renamed one would seem to pass.
 run() {
     local status=0
-    (cd "$tree/crates/ondeck" && timeout -k 5 "$patience" "$1" --exact "$2") >"$tree/../run.log" 2>&1 || status=$?
+    (cd "$tree/crates/ondeck" && timeout -k 5 "$patience" "$1" --exact "$2") >"$work/run.log" 2>&1 || status=$?
     if [ "$status" -eq 0 ]; then
-        if grep -q '^running 0 tests' "$tree/../run.log"; then echo missing; else echo passed; fi
+        if grep -q '^running 0 tests' "$work/run.log"; then echo missing; else echo passed; fi
     elif [ "$status" -eq 124 ] || [ "$status" -eq 137 ]; then
         echo hung
     else
@@ -46,11 +54,14 @@ run() {
     fi
 }
 
-patches=("$folder"/*.patch)
-[ $# -eq 0 ] || patches=("${@/#/$folder/}") patches=("${patches[@]/%/.patch}")
+case ${1:-} in
+    '') patches=("$folder"/*.patch) ;;
+    --quick) mapfile -t patches < <(grep -lx 'Quick: yes' "$folder"/*.patch) ;;
+    *) patches=("${@/#/$folder/}") patches=("${patches[@]/%/.patch}") ;;
+esac
 
 rm -rf "$tree"
-mkdir -p "$tree"
+mkdir -p "$tree" "$(dirname "$results")"
 git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t "$tree"
 
 step "without a hazard"
@@ -60,20 +71,21 @@ for patch in "${patches[@]}"; do
     read -r binary name < <(header "$patch" Test)
     [ -z "${fine[$binary $name]:-}" ] || continue
     [ -n "${fine[$binary]:-}" ] || fine[$binary]=$(build "$binary")
-    [ -n "${fine[$binary]}" ] || { cat "$tree/../build.log"; exit 1; }
+    [ -n "${fine[$binary]}" ] || { cat "$work/build.log"; exit 1; }
     start=$SECONDS
     result=$(run "${fine[$binary]}" "$name")
     fine[$binary $name]=$result
-    printf '%-58s %-8s %3s s\n' "$binary $name" "$result" $((SECONDS - start))
-    [ "$result" = passed ] || { bad=1; tail -n 20 "$tree/../run.log"; }
+    printf '%-72s %-8s %3s s\n' "$binary $name" "$result" $((SECONDS - start))
+    [ "$result" = passed ] || { bad=1; tail -n 20 "$work/run.log"; }
 done
 [ "$bad" -eq 0 ] || { echo "a test fails without a hazard"; exit 1; }
 
 step "with one hazard each"
+: >"$results"
 for patch in "${patches[@]}"; do
     read -r binary name < <(header "$patch" Test)
     start=$SECONDS
-    if ! patch -d "$tree" -p1 -s --no-backup-if-mismatch <"$patch" >"$tree/../patch.log" 2>&1; then
+    if ! patch -d "$tree" -p1 -s --no-backup-if-mismatch <"$patch" >"$work/patch.log" 2>&1; then
         result="DOES NOT APPLY"
         # Half of it may have: from the start again.
         git ls-files -z crates/ondeck/src | xargs -0 cp --parents -t "$tree"
@@ -93,8 +105,14 @@ for patch in "${patches[@]}"; do
         fi
         patch -d "$tree" -p1 -s -R --no-backup-if-mismatch <"$patch"
     fi
+    case $binary in
+        loom) tool=loom ;;
+        *) tool="real threads" name=$binary::$name ;;
+    esac
     printf '%-36s %-16s %3s s  %s\n' "$(basename "$patch" .patch)" "$result" $((SECONDS - start)) "$name"
+    printf '%s\t%s\t%s\t%s\t%s\n' \
+        "$(header "$patch" Hazard)" "$(basename "$patch" .patch)" "$name" "$tool" "$result" >>"$results"
     case $result in caught*) ;; *) bad=1 ;; esac
 done
-step "${#patches[@]} hazards"
+step "${#patches[@]} hazards, $(grep -c $'\tcaught[^\t]*$' "$results" || true) caught"
 exit "$bad"

@@ -9,7 +9,7 @@ mod loom_platform;
 #[path = "support/loom_scenario.rs"]
 mod loom_scenario;
 
-use loom_platform::Loom;
+use loom_platform::{Loom, deeper};
 use ondeck_zoo::{Fairness, LockInfo, RawLock, Visitor, Waiting, locks};
 
 #[test]
@@ -17,7 +17,7 @@ fn two_threads_exclude_each_other_and_lose_no_wake() {
     struct Check;
     impl Visitor<Loom> for Check {
         fn visit<L: RawLock<Loom>>(&mut self) {
-            loom_scenario::exclusion::<L>(2, 2, 4);
+            loom_scenario::exclusion::<L>(2, 2, deeper(4));
         }
     }
     locks::for_each_portable::<Loom>(&mut Check);
@@ -32,9 +32,9 @@ fn two_threads_exclude_each_other_and_lose_no_wake() {
 fn three_threads_bound(info: &LockInfo) -> Option<usize> {
     match (info.waiting, info.fairness, info.name) {
         // With three, a releaser that leaves the word at 1 and a sleeper behind is not found.
-        (_, _, "lockless_three_state") => Some(4),
+        (_, _, "lockless_three_state") => Some(deeper(4)),
         (_, _, "mcs" | "clh" | "anderson_array") => Some(2),
-        (Waiting::Sleeps | Waiting::SpinsThenSleeps, _, _) => Some(3),
+        (Waiting::Sleeps | Waiting::SpinsThenSleeps, _, _) => Some(deeper(3)),
         // A queue lock whose release polls too has less room than those above.
         (Waiting::Spins, Fairness::Fifo, _) => Some(1),
         (Waiting::Spins | Waiting::Yields, _, _) => None,
@@ -60,7 +60,7 @@ fn an_attempt_excludes_like_an_acquisition() {
     impl Visitor<Loom> for Check {
         fn visit<L: RawLock<Loom>>(&mut self) {
             if L::INFO.has_try_lock {
-                loom_scenario::attempt::<L>(3);
+                loom_scenario::attempt::<L>(deeper(3));
             }
         }
     }

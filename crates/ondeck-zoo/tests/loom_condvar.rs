@@ -11,7 +11,7 @@ mod loom_condvars;
 mod loom_platform;
 
 use loom_condvars::{Give, Notify, permits};
-use loom_platform::Loom;
+use loom_platform::{Loom, deeper};
 use ondeck_zoo::{Origin, RawLock, Visitor, locks};
 
 const WHEN: [Notify; 2] = [Notify::WithTheLock, Notify::AfterUnlock];
@@ -23,7 +23,7 @@ fn one_waiter_loses_no_signal() {
         fn visit<L: RawLock<Loom>>(&mut self) {
             // This project's own takes more steps than loom can explore so deeply, and has tests of its
             // own that go deeper where it matters.
-            let switches = if L::INFO.origin == Origin::Own { 2 } else { 4 };
+            let switches = deeper(if L::INFO.origin == Origin::Own { 2 } else { 4 });
             for when in WHEN {
                 permits::<L>(1, 2, Give::EachAlone, when, switches);
                 permits::<L>(1, 1, Give::AllAtOnce, when, switches);
@@ -36,8 +36,8 @@ fn one_waiter_loses_no_signal() {
 /// With at most so many switches for one permit at a time, and for both at once.
 fn two_waiters<L: RawLock<Loom>>(each_alone: usize, all_at_once: usize) {
     for when in WHEN {
-        permits::<L>(2, 1, Give::EachAlone, when, each_alone);
-        permits::<L>(2, 1, Give::AllAtOnce, when, all_at_once);
+        permits::<L>(2, 1, Give::EachAlone, when, deeper(each_alone));
+        permits::<L>(2, 1, Give::AllAtOnce, when, deeper(all_at_once));
     }
 }
 

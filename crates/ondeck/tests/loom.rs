@@ -1,4 +1,4 @@
-//! The mutex and its condition variable under the loom model checker.
+//! The mutex, its condition variable and the parking table under the loom model checker.
 //!
 //! The bounds of each test, in involuntary switches an execution, are beside it; loom's memory
 //! model. What that cannot see is written in `docs/limits.md`; that each of these tests can fail is
@@ -9,9 +9,15 @@ mod loom_platform;
 
 #[path = "loom/condvar.rs"]
 mod condvar;
+#[path = "loom/cpus.rs"]
+mod cpus;
 #[path = "loom/deadline.rs"]
 mod deadline;
+#[path = "loom/fences.rs"]
+mod fences;
 #[path = "loom/mutex.rs"]
 mod mutex;
+#[path = "loom/parking.rs"]
+mod parking;
 #[path = "loom/scenario.rs"]
 mod scenario;

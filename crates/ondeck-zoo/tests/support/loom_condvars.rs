@@ -2,7 +2,6 @@
 //! those of broken ones that must fail.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use loom::cell::UnsafeCell;
 use ondeck_zoo::{RawCondvar, RawLock};
@@ -83,8 +82,8 @@ pub fn permits<L: RawLock<Loom>>(
     when: Notify,
     preemptions: usize,
 ) {
-    let start = Instant::now();
-    loom_platform::model(preemptions, move || {
+    let what = format!("{}, {takers} × {each}, {give:?}, {when:?}", L::INFO.name);
+    loom_platform::model(&what, preemptions, move || {
         let permits = Permits::<L>::new();
         let threads: Vec<_> = (0..takers)
             .map(|_| {
@@ -108,6 +107,4 @@ pub fn permits<L: RawLock<Loom>>(
         assert_eq!(permits.free.with(|free| unsafe { *free }), 0);
         assert!(permits.lock.is_idle(), "a mark was left behind");
     });
-    let name = L::INFO.name;
-    println!("{name}, {takers} × {each}, {give:?}, {when:?}: {:?}", start.elapsed());
 }

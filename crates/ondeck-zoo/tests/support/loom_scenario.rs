@@ -2,7 +2,6 @@
 //! locks that must fail.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use loom::cell::UnsafeCell;
 use ondeck_zoo::RawLock;
@@ -70,8 +69,8 @@ impl<L: RawLock<Loom>> Shared<L> {
 /// `threads` threads count `rounds` times each under the lock. Fails if exclusion is broken, if
 /// a section does not happen before the next, if a wake is lost, and if a mark is left.
 pub fn exclusion<L: RawLock<Loom>>(threads: u32, rounds: u32, preemptions: usize) {
-    let start = Instant::now();
-    loom_platform::model(preemptions, move || {
+    let what = format!("{}, {threads} × {rounds}", L::INFO.name);
+    loom_platform::model(&what, preemptions, move || {
         let shared = Shared::<L>::new();
         let others: Vec<_> = (1..threads)
             .map(|_| {
@@ -85,12 +84,12 @@ pub fn exclusion<L: RawLock<Loom>>(threads: u32, rounds: u32, preemptions: usize
         }
         shared.end(threads * rounds);
     });
-    println!("{}, {threads} × {rounds}: {:?}", L::INFO.name, start.elapsed());
 }
 
 /// One thread waits for the lock while another attempts to have it, twice.
 pub fn attempt<L: RawLock<Loom>>(preemptions: usize) {
-    loom_platform::model(preemptions, || {
+    let what = format!("{}, attempts", L::INFO.name);
+    loom_platform::model(&what, preemptions, || {
         let shared = Shared::<L>::new();
         let other = {
             let shared = Arc::clone(&shared);

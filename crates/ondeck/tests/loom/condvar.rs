@@ -3,9 +3,11 @@
 use std::mem::ManuallyDrop;
 
 use ondeck::condvar::RawCondvar;
+use ondeck::parking::Requeued;
 use ondeck::platform::{Platform, Timestamp};
 
 use crate::loom_platform::{Loom, Setting, join, pass_time, spawn};
+use crate::parking::{Lower, gates};
 use crate::scenario::{ASYMMETRIC, OVERDUE, POLLS, SLEEPS, SOON, Shared, explore};
 
 /// A condition variable whose memory stays; see [`Shared`].
@@ -271,6 +273,46 @@ fn deadline_and_signal_outside_one_bucket() {
 #[test]
 fn two_deadlines_and_one_signal() {
     explore(SLEEPS, 1, || deadline_and_signal(2, false));
+}
+
+/// One waits until a deadline, another without: that the first gives up is no loss to the other.
+#[test]
+fn a_deadline_beside_a_waiter() {
+    explore(SLEEPS, 2, || {
+        let (shared, condition) = pair(First::Mutex);
+        let hurried = spawn(move || {
+            shared.lock();
+            if shared.counted() == 0 {
+                condition.wait(shared, Some(SOON));
+            }
+            shared.unlock();
+        });
+        let patient = spawn(move || condition.wait_for_count(shared));
+        pass_time(1);
+        shared.lock_and_count();
+        condition.0.notify_all();
+        join(hurried);
+        join(patient);
+        condition.end();
+        shared.end(1);
+    });
+}
+
+/// A notifier has the higher bucket and wants the lower; another thread wants both in their order.
+#[test]
+fn a_requeue_wants_the_same_buckets() {
+    explore(SLEEPS, 2, || {
+        let (shared, condition) = pair(First::Mutex);
+        let (from, to) = gates(Lower::From);
+        let waiter = spawn(move || condition.wait_for_count(shared));
+        let other = spawn(move || from.requeue(to, 0, 1));
+        shared.lock_and_count();
+        condition.0.notify_one();
+        join(waiter);
+        assert_eq!(join(other), Requeued::default());
+        condition.end();
+        shared.end(1);
+    });
 }
 
 /// Two waiters of one condition variable with a mutex each; one signal for both.

@@ -4,7 +4,7 @@ use crate::loom_platform::Setting;
 use crate::scenario::{ASYMMETRIC, OVERDUE, POLLS, SLEEPS, Shared, explore, together};
 
 /// Two threads with two sections each.
-fn two_by_two() {
+pub fn two_by_two() {
     let shared = Shared::new();
     let twice = move || {
         shared.lock_and_count();
@@ -23,7 +23,7 @@ fn three_by_one() {
 }
 
 /// Two sleepers from the start: the first thread owns the mutex until both have been started.
-fn two_waiters() {
+pub fn two_waiters() {
     let shared = Shared::new();
     shared.lock();
     let once = move || shared.lock_and_count();
@@ -101,7 +101,7 @@ fn one_awake_of_those_who_sleep() {
 }
 
 /// A first release finds nobody, so that the next ones skip; then two threads meet.
-fn after_a_quiet_time() {
+pub fn after_a_quiet_time() {
     let shared = Shared::new();
     shared.lock_and_count();
     let once = move || shared.lock_and_count();
@@ -125,7 +125,7 @@ fn light_fences_are_enough_when_they_change() {
 }
 
 /// Two mutexes in one bucket, each wanted by a thread while another owns both.
-fn collision() {
+pub fn collision() {
     let (a, b) = (Shared::new(), Shared::new());
     let both = move || {
         a.lock();

@@ -1,15 +1,12 @@
 //! What the tests share: a mutex with what it guards, and the machines that they run on.
 
 use std::mem::ManuallyDrop;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::time::Instant;
 
 use loom::cell::UnsafeCell;
 use ondeck::mutex::RawMutex;
 use ondeck::platform::{Platform, Timestamp};
 
-use crate::loom_platform::{self, Loom, Setting, watch};
+use crate::loom_platform::{self, Fences, Loom, Setting, watch};
 
 /// The machine where nobody polls before it sleeps.
 pub const SLEEPS: Setting = Setting { polls: false, ..Setting::DEFAULT };
@@ -18,31 +15,20 @@ pub const POLLS: Setting = Setting::DEFAULT;
 /// The machine where every sleeper has waited for too long.
 pub const OVERDUE: Setting = Setting { overdue: true, ..SLEEPS };
 /// The machine whose light fences are nothing.
-pub const ASYMMETRIC: Setting = Setting { asymmetric: true, ..SLEEPS };
+pub const ASYMMETRIC: Setting = Setting { fences: Fences::Asymmetric, ..SLEEPS };
 
 /// A moment that has not come yet, until `loom_platform::pass_time(1)`.
 pub const SOON: Timestamp = Timestamp::from_nanos(1);
 
-/// Explores `scenario` on the machine `setting`; afterwards all of its buckets are at rest.
-///
-/// Within the bound of involuntary switches, or as many more as the environment's
-/// `ONDECK_LOOM_DEEPER` says. Says how many executions there were.
+/// Explores `scenario` on the machine `setting`, with at most `preemptions` involuntary switches in each
+/// execution or deeper; afterwards all of its buckets are at rest.
 pub fn explore(setting: Setting, preemptions: usize, scenario: impl Fn() + Send + Sync + 'static) {
-    let deeper = std::env::var("ONDECK_LOOM_DEEPER").ok().and_then(|text| text.parse().ok());
-    let preemptions = preemptions + deeper.unwrap_or(0);
     loom_platform::set(setting);
-    let start = Instant::now();
-    let executions = Arc::new(AtomicUsize::new(0));
-    let count = Arc::clone(&executions);
-    loom_platform::model(preemptions, move || {
-        count.fetch_add(1, Relaxed);
+    loom_platform::model("", loom_platform::deeper(preemptions), move || {
         watch::start();
         scenario();
         assert!(loom_platform::is_at_rest(), "a bucket is not at rest");
     });
-    let thread = std::thread::current();
-    let (name, executions) = (thread.name().unwrap_or_default(), executions.load(Relaxed));
-    println!("{name}: {preemptions} switches, {executions} executions, {:?}", start.elapsed());
 }
 
 /// A mutex, and a cell that it guards. Loom reports a race if exclusion or a happens-before edge is

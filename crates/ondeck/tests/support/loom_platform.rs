@@ -8,6 +8,9 @@ pub mod watch;
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize as Count;
+use std::time::{Duration, Instant};
 
 use loom::sync::{Mutex, MutexGuard, atomic};
 use ondeck::parking::Bucket;
@@ -212,14 +215,47 @@ pub struct Setting {
     /// Whether a waiter on deck polls, and one of a condition variable watches, once, before it
     /// sleeps.
     pub polls: bool,
-    /// Whether light fences are nothing and heavy ones those of all threads, or both are full. If
-    /// so, the threads of the model must be started by [`spawn`].
-    pub asymmetric: bool,
+    pub fences: Fences,
+    pub relaxes: Relaxes,
+    /// How many CPUs the threads started by [`spawn`] run on in turn, from the second on; the first
+    /// has the model's own thread.
+    pub cpus: u32,
+}
+
+/// What the two halves of an asymmetric pair of fences are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(dead_code, reason = "the tests of the zoo choose none")]
+pub enum Fences {
+    /// Both full: stronger than any machine, and the quickest to explore.
+    Full,
+    /// The light half nothing, the heavy one a fence of all threads, which must then be started by
+    /// [`spawn`].
+    Asymmetric,
+    /// A kernel refuses membarrier: both full, but for a light half that is only presumed.
+    Refused,
+}
+
+/// How far attention may be relaxed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(dead_code, reason = "the tests of the zoo choose none")]
+pub enum Relaxes {
+    /// As many releases as it takes, at once.
+    ToSkip,
+    /// Never as many as it takes until releases skip, but for the first time.
+    ToLight,
+    /// There were too many heavy fences, all the time.
+    Never,
 }
 
 impl Setting {
-    pub const DEFAULT: Self =
-        Self { buckets: MOST_BUCKETS, overdue: false, polls: true, asymmetric: false };
+    pub const DEFAULT: Self = Self {
+        buckets: MOST_BUCKETS,
+        overdue: false,
+        polls: true,
+        fences: Fences::Full,
+        relaxes: Relaxes::ToSkip,
+        cpus: 1,
+    };
 }
 
 /// As many as there are different objects in the largest model.
@@ -233,6 +269,20 @@ thread_local! {
 #[allow(dead_code, reason = "not every test that has this platform changes it")]
 pub fn set(setting: Setting) {
     SETTING.set(setting);
+}
+
+fn is_asymmetric() -> bool {
+    SETTING.get().fences == Fences::Asymmetric
+}
+
+thread_local! {
+    /// How many threads [`spawn`] has started in this execution.
+    static STARTED: Cell<u32> = const { Cell::new(0) };
+}
+
+loom::thread_local! {
+    /// The number of a thread of the model, in the order in which they are started.
+    static NUMBER: Cell<u32> = Cell::new(0);
 }
 
 struct Table {
@@ -324,15 +374,14 @@ impl Platform for Loom {
         atomic::fence(order);
     }
 
-    // Both halves are full, as on a kernel without membarrier, unless the setting says otherwise.
     fn light_fence() {
-        if !SETTING.get().asymmetric {
+        if !is_asymmetric() {
             atomic::fence(Ordering::SeqCst);
         }
     }
 
     fn heavy_fence() {
-        if SETTING.get().asymmetric {
+        if is_asymmetric() {
             fence::heavy();
         } else {
             atomic::fence(Ordering::SeqCst);
@@ -352,8 +401,10 @@ impl Platform for Loom {
         loom::thread::yield_now();
     }
 
-    fn spins(_count: u32) -> u32 {
-        1
+    // Nor do a thousand releases differ from one: only those that it takes until releases skip may
+    // be too many.
+    fn spins(count: u32) -> u32 {
+        if count >= 20_000 && SETTING.get().relaxes == Relaxes::ToLight { count } else { 1 }
     }
 
     fn yield_now() {
@@ -406,15 +457,17 @@ impl Platform for Loom {
     }
 
     fn fences_are_asymmetric() -> bool {
-        true
+        SETTING.get().fences != Fences::Refused
     }
 
     fn presumed_light_fence() {
-        Self::light_fence();
+        if SETTING.get().fences == Fences::Full {
+            atomic::fence(Ordering::SeqCst);
+        }
     }
 
     fn may_relax() -> bool {
-        true
+        Self::fences_are_asymmetric() && SETTING.get().relaxes != Relaxes::Never
     }
 
     fn once_in(_count: u32) -> bool {
@@ -438,8 +491,9 @@ impl Platform for Loom {
         polling
     }
 
+    // From 100 on: the watch takes a 1 for the status of a node.
     fn cpu() -> u32 {
-        0
+        100 + NUMBER.with(Cell::get) % SETTING.get().cpus
     }
 
     fn cpus() -> usize {
@@ -447,21 +501,51 @@ impl Platform for Loom {
     }
 }
 
-/// Explores `scenario` with at most `preemptions` involuntary switches in each execution.
-pub fn model(preemptions: usize, scenario: impl Fn() + Send + Sync + 'static) {
+/// The bound of involuntary switches, or as many more as the environment's `ONDECK_LOOM_DEEPER` says.
+#[allow(dead_code, reason = "broken locks need no more")]
+pub fn deeper(preemptions: usize) -> usize {
+    preemptions + number("ONDECK_LOOM_DEEPER").unwrap_or(0)
+}
+
+fn number(variable: &str) -> Option<usize> {
+    std::env::var(variable).ok()?.parse().ok()
+}
+
+/// Explores `scenario` with at most `preemptions` involuntary switches in each execution, and says how
+/// many executions there were.
+///
+/// Until the environment's `ONDECK_LOOM_SECONDS` are over, if there are any: it then says that it was
+/// cut.
+pub fn model(what: &str, preemptions: usize, scenario: impl Fn() + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(preemptions);
     builder.max_branches = 10_000;
+    let most = number("ONDECK_LOOM_SECONDS").map(|seconds| Duration::from_secs(seconds as u64));
+    builder.max_duration = most;
+    // How often it looks at the clock.
+    builder.checkpoint_interval = 1_000;
+    let executions = Arc::new(Count::new(0));
+    let count = Arc::clone(&executions);
+    let start = Instant::now();
     builder.check(move || {
+        count.fetch_add(1, Ordering::Relaxed);
         watch::begin();
-        fence::begin(SETTING.get().asymmetric);
+        fence::begin(is_asymmetric());
+        STARTED.set(0);
         scenario();
     });
+    let (time, executions) = (start.elapsed(), executions.load(Ordering::Relaxed));
+    let cut = if most.is_some_and(|most| time >= most) { ", cut" } else { "" };
+    let test = std::thread::current().name().unwrap_or_default().to_owned();
+    let space = if what.is_empty() { "" } else { " " };
+    println!(
+        "{test}{space}{what}: {preemptions} switches, {executions} executions, {time:.1?}{cut}"
+    );
 }
 
 /// What only blocks the calling thread.
 fn blocked<R>(block: impl FnOnce() -> R) -> R {
-    if !SETTING.get().asymmetric {
+    if !is_asymmetric() {
         return block();
     }
     fence::fall_quiet();
@@ -473,8 +557,11 @@ fn blocked<R>(block: impl FnOnce() -> R) -> R {
 /// Starts a thread of the model.
 #[allow(dead_code, reason = "not every test that has this platform needs it")]
 pub fn spawn<R: 'static>(body: impl FnOnce() -> R + 'static) -> loom::thread::JoinHandle<R> {
-    loom::thread::spawn(|| {
-        if !SETTING.get().asymmetric {
+    let number = STARTED.get() + 1;
+    STARTED.set(number);
+    loom::thread::spawn(move || {
+        NUMBER.with(|own| own.set(number));
+        if !is_asymmetric() {
             return body();
         }
         fence::join_in();
@@ -488,6 +575,12 @@ pub fn spawn<R: 'static>(body: impl FnOnce() -> R + 'static) -> loom::thread::Jo
 #[allow(dead_code, reason = "not every test that has this platform needs it")]
 pub fn join<R>(thread: loom::thread::JoinHandle<R>) -> R {
     blocked(|| thread.join()).expect("the other thread ends")
+}
+
+/// How many threads sleep on a futex.
+#[allow(dead_code, reason = "not every test that has this platform asks")]
+pub fn asleep() -> usize {
+    kernel().queues.values().map(Vec::len).sum()
 }
 
 /// Whether nothing is left in the parking table.

@@ -1,0 +1,339 @@
+//! Sleeping at a key of one's own: `park`, `unpark`, `requeue`, and the bucket's lock under them.
+
+use loom::cell::UnsafeCell;
+use ondeck::parking::{self, Parked, Requeued};
+use ondeck::platform::{AtomicInt, Ordering, Platform, Timestamp};
+
+use crate::loom_platform::{Loom, Setting, join, pass_time, spawn};
+use crate::scenario::{SLEEPS, SOON, explore};
+
+const ONE_BUCKET: Setting = Setting { buckets: 1, ..SLEEPS };
+
+/// Somebody else's lock, as far as the table knows it.
+pub struct Gate {
+    /// How often it was opened; who finds it open does not sleep. Relaxed throughout: that the
+    /// bucket's lock orders it is what is checked.
+    opened: <Loom as Platform>::AtomicU32,
+    /// How many closures ran. Loom reports a race if two of them did without the bucket's lock.
+    looks: UnsafeCell<u32>,
+}
+
+// SAFETY: `looks` is only touched under the bucket's lock; loom checks that this is true.
+unsafe impl Sync for Gate {}
+
+/// How a [`Gate::park`] ended.
+struct Outcome {
+    parked: Parked,
+    /// The number of its look among those of the gate.
+    order: u32,
+    /// How often the gate had been opened when it ended.
+    seen: u32,
+}
+
+impl Gate {
+    /// Never given back: the order in which gates come decides on their buckets, and memory that is
+    /// used again would be another gate of the same name.
+    fn new() -> &'static Self {
+        let gate: &Self =
+            Box::leak(Box::new(Self { opened: AtomicInt::new(0), looks: UnsafeCell::new(0) }));
+        let _ = Loom::bucket(gate.key());
+        gate
+    }
+
+    fn key(&self) -> usize {
+        std::ptr::from_ref(&self.opened).addr()
+    }
+
+    /// Counts a closure that runs under the bucket's lock.
+    fn look(&self) -> u32 {
+        self.looks.with_mut(|looks| {
+            // SAFETY: the bucket's lock guards it.
+            unsafe {
+                *looks += 1;
+                *looks
+            }
+        })
+    }
+
+    fn opened(&self) -> u32 {
+        self.opened.load(Ordering::Relaxed)
+    }
+
+    /// Sleeps unless it is open. Who was woken sees what was done before the wake.
+    fn park(&self, deadline: Option<Timestamp>) -> Outcome {
+        let (mut order, mut linked) = (0, false);
+        let closed = || {
+            order = self.look();
+            self.opened() == 0
+        };
+        let parked = parking::park::<Loom>(self.key(), closed, || linked = true, deadline);
+        assert_eq!(linked, parked != Parked::Invalid, "it ran if it was to sleep");
+        let seen = self.opened();
+        assert!(parked != Parked::Woken || seen != 0, "woken, and does not see why");
+        Outcome { parked, order, seen }
+    }
+
+    fn open(&self) {
+        self.opened.store(self.opened() + 1, Ordering::Relaxed);
+    }
+
+    /// Says how many it woke, and whether others remained.
+    fn unpark(&self, most: usize) -> (usize, bool) {
+        let mut told = (0, false);
+        let woken = parking::unpark::<Loom>(self.key(), most, |count, more| {
+            self.look();
+            told = (count, more);
+        });
+        assert_eq!(woken, told.0, "as many are woken as was told");
+        told
+    }
+
+    pub fn requeue(&self, to: &Self, wake: usize, move_most: usize) -> Requeued {
+        let look = || {
+            self.look();
+            to.look();
+            true
+        };
+        parking::requeue::<Loom>(self.key(), to.key(), look, wake, move_most)
+    }
+}
+
+/// Which of two gates comes first, and so has the lower bucket.
+#[derive(Clone, Copy)]
+pub enum Lower {
+    From,
+    To,
+}
+
+pub fn gates(lower: Lower) -> (&'static Gate, &'static Gate) {
+    let (first, second) = (Gate::new(), Gate::new());
+    match lower {
+        Lower::From => (first, second),
+        Lower::To => (second, first),
+    }
+}
+
+type Thread = loom::thread::JoinHandle<Outcome>;
+
+fn parker(gate: &'static Gate, deadline: Option<Timestamp>) -> Thread {
+    spawn(move || gate.park(deadline))
+}
+
+/// Ends the threads; says how many were woken.
+fn woken(threads: impl IntoIterator<Item = Thread>) -> usize {
+    threads.into_iter().map(join).filter(|end| end.parked == Parked::Woken).count()
+}
+
+/// Some come to sleep while the gate opens: each is found, or finds it open.
+fn open_for(parkers: usize) {
+    let gate = Gate::new();
+    let threads: Vec<_> = (0..parkers).map(|_| parker(gate, None)).collect();
+    gate.open();
+    let (told, more) = gate.unpark(usize::MAX);
+    assert!(!more);
+    assert_eq!(woken(threads), told);
+}
+
+#[test]
+fn who_opens_finds_the_sleeper_or_is_seen() {
+    explore(SLEEPS, 8, || open_for(1));
+}
+
+#[test]
+fn who_opens_finds_both_sleepers_or_is_seen() {
+    explore(SLEEPS, 3, || open_for(2));
+}
+
+/// Two sleepers, each woken by a call of its own: the one that came first is woken first.
+#[test]
+fn wakes_in_the_order_of_parking() {
+    explore(SLEEPS, 3, || {
+        let gate = Gate::new();
+        let threads = [0; 2].map(|_| parker(gate, None));
+        gate.open();
+        let (first, more) = gate.unpark(1);
+        gate.open();
+        let (second, _) = gate.unpark(1);
+        let ends = threads.map(join);
+        let woken: Vec<_> = ends.iter().filter(|end| end.parked == Parked::Woken).collect();
+        assert_eq!(woken.len(), first + second);
+        if more {
+            let last = woken.iter().max_by_key(|end| end.order).expect("there are two");
+            assert_eq!(last.seen, 2, "the second was woken by the second call");
+        }
+    });
+}
+
+/// A sleeper at another key of the bucket is neither counted nor woken.
+#[test]
+fn other_keys_of_the_bucket_sleep_on() {
+    explore(ONE_BUCKET, 3, || {
+        let (gate, other) = gates(Lower::From);
+        let (at_gate, at_other) = (parker(gate, None), parker(other, None));
+        gate.open();
+        let told = gate.unpark(usize::MAX);
+        other.open();
+        let told_other = other.unpark(usize::MAX);
+        assert_eq!((woken([at_gate]), woken([at_other])), (told.0, told_other.0));
+        assert!(!told.1 && !told_other.1);
+    });
+}
+
+/// A deadline passes at any time: whoever is woken was counted, and nobody else.
+fn deadline_and_unpark(deadlines: &'static [Option<Timestamp>]) {
+    let gate = Gate::new();
+    let threads: Vec<_> = deadlines.iter().map(|&deadline| parker(gate, deadline)).collect();
+    let clock = spawn(|| pass_time(1));
+    gate.open();
+    let (told, _) = gate.unpark(usize::MAX);
+    assert_eq!(woken(threads), told, "who was woken knows it, and nobody else");
+    join(clock);
+}
+
+#[test]
+fn a_deadline_passes_at_any_time() {
+    explore(SLEEPS, 5, || deadline_and_unpark(&[Some(SOON)]));
+}
+
+#[test]
+fn a_deadline_passes_beside_a_sleeper() {
+    explore(SLEEPS, 2, || deadline_and_unpark(&[Some(SOON), None]));
+}
+
+/// A sleeper is moved and then woken where it is now, while its deadline passes.
+fn requeue_and_deadline(lower: Lower) {
+    let (from, to) = gates(lower);
+    let sleeper = parker(from, Some(SOON));
+    let clock = spawn(|| pass_time(1));
+    from.open();
+    let Requeued { woken: none, moved } = from.requeue(to, 0, 1);
+    let (told, _) = to.unpark(usize::MAX);
+    // Who came before it was opened, and was not moved, had its deadline.
+    assert!(none == 0 && told <= moved);
+    assert_eq!(woken([sleeper]), told);
+    join(clock);
+}
+
+#[test]
+fn a_deadline_passes_while_its_sleeper_is_moved_up() {
+    explore(SLEEPS, 3, || requeue_and_deadline(Lower::From));
+}
+
+#[test]
+fn a_deadline_passes_while_its_sleeper_is_moved_down() {
+    explore(SLEEPS, 3, || requeue_and_deadline(Lower::To));
+}
+
+#[test]
+fn a_deadline_passes_while_its_sleeper_is_moved_within_a_bucket() {
+    explore(ONE_BUCKET, 3, || requeue_and_deadline(Lower::From));
+}
+
+/// A sleeper is moved by one thread, and woken at the old key or at the new by another.
+fn requeue_and_unpark(lower: Lower, at_new: bool) {
+    let (from, to) = gates(lower);
+    let sleeper = parker(from, None);
+    let waker = spawn(move || {
+        from.open();
+        let gate = if at_new { to } else { from };
+        gate.unpark(1).0
+    });
+    from.requeue(to, 0, 1);
+    // It may have been missed where it was looked for; it is not any more.
+    let told = join(waker) + from.unpark(1).0 + to.unpark(1).0;
+    assert_eq!(woken([sleeper]), told);
+}
+
+#[test]
+fn a_sleeper_is_woken_where_it_was_while_it_is_moved() {
+    explore(SLEEPS, 3, || requeue_and_unpark(Lower::From, false));
+}
+
+#[test]
+fn a_sleeper_is_woken_where_it_will_be_while_it_is_moved() {
+    explore(SLEEPS, 3, || requeue_and_unpark(Lower::To, true));
+}
+
+#[test]
+fn a_sleeper_is_woken_while_it_is_moved_within_a_bucket() {
+    explore(ONE_BUCKET, 3, || requeue_and_unpark(Lower::From, true));
+}
+
+/// Of two sleepers one is woken, and the one that came later is moved.
+fn requeue_wakes_and_moves(lower: Lower) {
+    let (from, to) = gates(lower);
+    let threads = [0; 2].map(|_| parker(from, None));
+    from.open();
+    let Requeued { woken, moved } = from.requeue(to, 1, 1);
+    from.open();
+    let (told, more) = to.unpark(usize::MAX);
+    assert!(told == moved && !more);
+    let ends = threads.map(join);
+    let slept: Vec<_> = ends.iter().filter(|end| end.parked == Parked::Woken).collect();
+    assert_eq!(slept.len(), woken + moved);
+    if moved == 1 {
+        assert_eq!(woken, 1, "who came first is woken");
+        let last = slept.iter().max_by_key(|end| end.order).expect("there are two");
+        assert_eq!(last.seen, 2, "the second was moved");
+    }
+}
+
+#[test]
+fn the_first_is_woken_and_the_second_moved() {
+    explore(SLEEPS, 2, || requeue_wakes_and_moves(Lower::From));
+}
+
+#[test]
+fn the_first_is_woken_and_the_second_moved_within_a_bucket() {
+    explore(ONE_BUCKET, 2, || requeue_wakes_and_moves(Lower::From));
+}
+
+/// Two threads move sleepers, each the other's way.
+fn opposite_requeues(sleepers: usize) {
+    let (a, b) = gates(Lower::From);
+    let threads: Vec<_> =
+        [a, b].into_iter().take(sleepers).map(|gate| parker(gate, None)).collect();
+    let other = spawn(move || {
+        b.requeue(a, 0, usize::MAX);
+    });
+    a.open();
+    b.open();
+    a.requeue(b, 0, usize::MAX);
+    join(other);
+    let told = a.unpark(usize::MAX).0 + b.unpark(usize::MAX).0;
+    assert_eq!(woken(threads), told);
+}
+
+#[test]
+fn two_threads_move_opposite_ways() {
+    explore(SLEEPS, 8, || opposite_requeues(0));
+}
+
+#[test]
+fn two_threads_move_a_sleeper_opposite_ways() {
+    explore(SLEEPS, 2, || opposite_requeues(1));
+}
+
+#[test]
+fn two_threads_move_two_sleepers_opposite_ways() {
+    explore(SLEEPS, 2, || opposite_requeues(2));
+}
+
+/// The bucket's lock: so many threads want it at once.
+fn all_at_once(threads: usize) {
+    let gate = Gate::new();
+    let others: Vec<_> = (1..threads).map(|_| spawn(|| gate.unpark(1))).collect();
+    gate.unpark(1);
+    others.into_iter().for_each(|other| assert_eq!(join(other), (0, false)));
+    assert_eq!(gate.look() as usize, threads + 1);
+}
+
+#[test]
+fn two_threads_want_a_bucket() {
+    explore(SLEEPS, 10, || all_at_once(2));
+}
+
+#[test]
+fn three_threads_want_a_bucket() {
+    explore(SLEEPS, 4, || all_at_once(3));
+}
