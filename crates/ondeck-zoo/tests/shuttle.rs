@@ -7,7 +7,7 @@
 #[path = "../../ondeck/tests/support/shuttle_platform.rs"]
 mod shuttle_platform;
 
-use std::cell::Cell;
+use std::cell::{Cell, UnsafeCell};
 
 use ondeck_zoo::{RawCondvar, RawLock, Visitor, locks};
 use shuttle::thread::{JoinHandle, spawn};
@@ -16,7 +16,7 @@ use shuttle_platform::{Shuttle, one_in, step};
 
 /// A lock, what it guards, and where those wait that want some of it.
 struct Guarded<L: RawLock<Shuttle>> {
-    lock: L,
+    lock: UnsafeCell<L>,
     owned: Cell<bool>,
     count: Cell<u32>,
     given: L::Condvar,
@@ -28,17 +28,22 @@ unsafe impl<L: RawLock<Shuttle>> Sync for Guarded<L> {}
 impl<L: RawLock<Shuttle>> Guarded<L> {
     fn new() -> &'static Self {
         let (owned, count) = (Cell::new(false), Cell::new(0));
-        keep(Self { lock: L::new(), owned, count, given: L::Condvar::new() })
+        keep(Self { lock: UnsafeCell::new(L::new()), owned, count, given: L::Condvar::new() })
+    }
+
+    fn raw(&self) -> &L {
+        // SAFETY: borrowed mutably at the end only, when no other thread is left.
+        unsafe { &*self.lock.get() }
     }
 
     fn lock(&self, context: &L::Context) {
         // SAFETY: each thread's context stays and serves one acquisition at a time.
-        unsafe { self.lock.lock(context) };
+        unsafe { self.raw().lock(context) };
     }
 
     fn unlock(&self, context: &L::Context) {
         // SAFETY: the scenarios call it when they hold the lock with this context.
-        unsafe { self.lock.unlock(context) };
+        unsafe { self.raw().unlock(context) };
     }
 
     /// A section of the owner's.
@@ -51,6 +56,8 @@ impl<L: RawLock<Shuttle>> Guarded<L> {
 
     fn end(&self, expected: u32) {
         assert_eq!(self.count.get(), expected);
+        // SAFETY: no other thread is left, and no borrow.
+        assert!(unsafe { &mut *self.lock.get() }.is_idle(), "a mark was left behind");
         assert!(shuttle_platform::is_at_rest(), "something is left in the table");
     }
 }
@@ -71,7 +78,9 @@ fn crowd<L: RawLock<Shuttle>>(threads: usize) {
         let mut sections = 0;
         for _ in 0..3 {
             // SAFETY: as in `lock`.
-            let owner = if one_in(3) { unsafe { guarded.lock.try_lock(&context) } } else {
+            let owner = if one_in(3) {
+                unsafe { guarded.raw().try_lock(&context) }
+            } else {
                 guarded.lock(&context);
                 true
             };
@@ -96,7 +105,7 @@ fn permits<L: RawLock<Shuttle>>() {
             while guarded.count.get() == 0 {
                 step();
                 // SAFETY: the lock is held with this context.
-                unsafe { guarded.given.wait(&guarded.lock, &context) };
+                unsafe { guarded.given.wait(guarded.raw(), &context) };
             }
             guarded.change(|count| count - 1);
             guarded.unlock(&context);
@@ -123,9 +132,8 @@ fn permits<L: RawLock<Shuttle>>() {
         }
         0
     };
-    let threads = [crew(3, taker), crew(2, giver)];
-    threads.map(join);
-    guarded.end(0);
+    let (takers, givers) = (crew(3, taker), crew(2, giver));
+    guarded.end(join(takers) + join(givers));
 }
 
 #[test]

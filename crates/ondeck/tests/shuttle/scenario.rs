@@ -12,7 +12,7 @@ use crate::shuttle_platform::{self, Shuttle, TICK_NANOS, below, step, watch};
 
 /// Runs `scenario` so many times under each scheduler; after each all buckets are at rest.
 pub fn explore(executions: usize, scenario: impl Fn() + Send + Sync + 'static) {
-    shuttle_platform::explore::explore(executions, move || {
+    shuttle_platform::explore::explore("", executions, move || {
         watch::begin();
         scenario();
         assert!(shuttle_platform::is_at_rest(), "a bucket is not at rest");

@@ -5,6 +5,7 @@
 //! | `ONDECK_SHUTTLE_SECONDS` | each test goes on for so long, instead of its number of executions |
 //! | `ONDECK_SHUTTLE_SEED` | another seed than 1; each scheduler begins with it |
 //! | `ONDECK_SHUTTLE_REPLAY` | one execution, by the schedule in this file |
+//! | `ONDECK_SHUTTLE_LOCK` | of a test of many locks, only the one of this name |
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -50,63 +51,76 @@ fn run(
     config.ungraceful_shutdown_config.immediately_return_on_panic = true;
     let scenario = Arc::clone(scenario);
     Runner::new(scheduler, config).run(move || {
-        KEPT.take();
+        super::begin();
         scenario();
+        // Inside of the execution, because what is dropped may have accesses to make.
+        KEPT.take();
     })
 }
 
 /// Runs `scenario` so many times under each scheduler: one that draws every switch, and the ones of
 /// probabilistic concurrency testing, which follow priorities and change them once and three times
-/// an execution.
-pub fn explore(executions: usize, scenario: impl Fn() + Send + Sync + 'static) {
+/// an execution. `lock` is the name of the lock it is about, in tests of many.
+pub fn explore(lock: &str, executions: usize, scenario: impl Fn() + Send + Sync + 'static) {
+    if std::env::var("ONDECK_SHUTTLE_LOCK").is_ok_and(|wanted| wanted != lock) {
+        return;
+    }
     let thread = std::thread::current();
-    let name = thread.name().unwrap_or_default();
+    let test = thread.name().unwrap_or_default();
     let scenario = Arc::new(scenario);
     std::fs::create_dir_all(folder()).expect("the target folder can be written");
     if let Some(schedule) = std::env::var_os("ONDECK_SHUTTLE_REPLAY") {
-        println!("{name}: by the schedule {}", schedule.display());
-        let scheduler = ReplayScheduler::new_from_file(schedule).expect("the schedule can be read");
+        println!("{test} {lock}: by the schedule {}", schedule.display());
+        let scheduler = ReplayScheduler::new_from_file(schedule).expect("a schedule is read");
         run(scheduler, &scenario, None);
         return;
     }
     let time = number("ONDECK_SHUTTLE_SECONDS").map(|all: f64| Duration::from_secs_f64(all / 3.0));
-    // The gate has the same executions every time: it must not fail by luck for a change that did
-    // not cause it. Who has time looks further each time.
-    let fresh = || SystemTime::UNIX_EPOCH.elapsed().map_or(1, |time| time.as_nanos() as u64);
     let seed =
         number("ONDECK_SHUTTLE_SEED").unwrap_or_else(|| if time.is_some() { fresh() } else { 1 });
     let executions = if time.is_some() { usize::MAX } else { executions };
     for depth in [0, 2, 4] {
         let start = Instant::now();
-        let what = if depth == 0 { "random".to_owned() } else { format!("pct {depth}") };
         let result = catch_unwind(AssertUnwindSafe(|| match depth {
             0 => run(RandomScheduler::new_from_seed(seed, executions), &scenario, time),
             _ => run(PctScheduler::new_from_seed(seed, depth, executions), &scenario, time),
         }));
+        let scheduler = if depth == 0 { "random".to_owned() } else { format!("pct {depth}") };
+        let what = format!("{test} {lock}: {scheduler}, seed {seed}");
         match result {
-            Ok(count) => {
-                println!("{name}: {what}, seed {seed}, {count} executions, {:?}", start.elapsed())
-            }
+            Ok(count) => println!("{what}, {count} executions, {:?}", start.elapsed()),
             Err(panic) => {
-                println!("{name}: {what}, seed {seed}, failed after {:?}", start.elapsed());
-                if let Some(schedule) = last_schedule() {
-                    println!(
-                        "the same execution again:\n  ONDECK_SHUTTLE_REPLAY={} cargo test -p {} --test shuttle -- --exact {name} --nocapture",
-                        schedule.display(),
-                        env!("CARGO_PKG_NAME"),
-                    );
-                }
+                std::mem::forget(KEPT.take());
+                println!("{what}, FAILED after {:?}", start.elapsed());
+                println!("the same execution again:\n  {}", command(test, lock));
                 resume_unwind(panic);
             }
         }
     }
 }
 
+/// A seed that nobody has had. The gate has the same executions every time: it must not fail by
+/// luck for a change that did not cause it. Who has time looks further each time.
+fn fresh() -> u64 {
+    SystemTime::UNIX_EPOCH.elapsed().map_or(1, |time| time.as_nanos() as u64)
+}
+
+/// What has the execution that failed last again.
+fn command(test: &str, lock: &str) -> String {
+    let schedule = last_schedule().unwrap_or_default();
+    let lock = if lock.is_empty() { String::new() } else { format!("ONDECK_SHUTTLE_LOCK={lock} ") };
+    format!(
+        "{lock}ONDECK_SHUTTLE_REPLAY={} cargo test -p {} --test shuttle -- --exact {test} --nocapture",
+        schedule.display(),
+        env!("CARGO_PKG_NAME")
+    )
+}
+
 thread_local! {
     static KEPT: RefCell<Vec<Box<dyn Any>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Keeps `value` until the next execution begins, when no thread of this one is left.
+/// Keeps `value` to the end of the execution, when no other thread is left.
 pub fn keep<T: 'static>(value: T) -> &'static T {
     let value = Box::new(value);
     let kept = std::ptr::from_ref(&*value);

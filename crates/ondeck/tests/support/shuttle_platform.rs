@@ -213,6 +213,12 @@ shuttle::lazy_static! {
     };
 }
 
+/// An execution begins. Making the machine is no single step, so it must not happen in the middle of
+/// a system call.
+fn begin() {
+    shuttle::lazy_static::initialize(&MACHINE);
+}
+
 /// A number below `end`.
 pub fn below(end: usize) -> usize {
     (thread_rng().next_u64() % end as u64) as usize
