@@ -1,0 +1,313 @@
+//! The mutex, its condition variable and the table on a platform of the standard library alone: for
+//! Miri (`ci/miri.sh`) and ThreadSanitizer (`ci/tsan.sh`), and without them a test like others.
+//!
+//! What the locks guard is not atomic, and memory is given back as early as it may be: a missing
+//! edge is a data race to these tools, a touch too late a use after free.
+//!
+//! `ONDECK_TEST_ROUNDS` is the number of rounds of each thread.
+
+#[path = "support/plain_platform.rs"]
+mod plain_platform;
+#[path = "support/watchdog.rs"]
+mod watchdog;
+
+use std::cell::UnsafeCell;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use ondeck::condvar::RawCondvar;
+use ondeck::mutex::RawMutex;
+use ondeck::parking::{Parked, Requeued, park, requeue, unpark};
+use plain_platform::{Plain, is_at_rest, soon};
+use watchdog::Watchdog;
+
+/// An interpreter is some thousand times slower.
+fn rounds() -> u32 {
+    let given = std::env::var("ONDECK_TEST_ROUNDS").ok().and_then(|text| text.parse().ok());
+    given.unwrap_or(if cfg!(miri) { 4 } else { 20_000 })
+}
+
+/// Alone with the table, which all tests share: at its end nothing is left in it.
+fn alone(test: impl FnOnce()) {
+    static ONE: Mutex<()> = Mutex::new(());
+    let _one = ONE.lock();
+    // A lost wake is a deadlock to an interpreter, which says so itself.
+    let _watchdog = (!cfg!(miri)).then(|| Watchdog::start("a test", Duration::from_mins(4)));
+    test();
+    assert!(is_at_rest(), "something is left in the table");
+}
+
+/// A number that a mutex guards; nothing of it is atomic.
+struct Shared {
+    mutex: RawMutex<Plain>,
+    changed: RawCondvar<Plain>,
+    number: UnsafeCell<u32>,
+}
+
+// SAFETY: `number` is touched by the owner of the mutex only.
+unsafe impl Sync for Shared {}
+
+impl Shared {
+    fn new() -> Self {
+        Self { mutex: RawMutex::new(), changed: RawCondvar::new(), number: UnsafeCell::new(0) }
+    }
+
+    /// # Safety
+    ///
+    /// The calling thread owns the mutex.
+    unsafe fn change(&self, change: impl FnOnce(&mut u32)) {
+        // SAFETY: as the caller promises.
+        change(unsafe { &mut *self.number.get() });
+    }
+}
+
+/// Runs `body` on so many threads, told which it is, and joins each: the end of a scope alone is an
+/// edge that only the standard library sees.
+fn crew(threads: u32, body: impl Fn(u32) + Sync) {
+    thread::scope(|scope| {
+        let body = &body;
+        let start = |number| scope.spawn(move || body(number));
+        let threads: Vec<_> = (0..threads).map(start).collect();
+        for thread in threads {
+            thread.join().expect("no panic");
+        }
+    });
+}
+
+#[test]
+fn sections_exclude_each_other_by_every_way_to_lock() {
+    alone(|| {
+        let shared = Shared::new();
+        let sections = AtomicU32::new(0);
+        crew(4, |thread| {
+            for round in 0..rounds() {
+                let owner = match (round + thread) % 4 {
+                    0 => shared.mutex.try_lock(),
+                    1 => shared.mutex.try_lock_until(soon(u64::from(round % 50))),
+                    _ => {
+                        shared.mutex.lock();
+                        true
+                    }
+                };
+                if !owner {
+                    continue;
+                }
+                sections.fetch_add(1, Ordering::Relaxed);
+                // SAFETY: owned since the lines above, and again after a bump.
+                unsafe {
+                    shared.change(|number| *number += 1);
+                    match round % 16 {
+                        5 => shared.mutex.unlock_fair(),
+                        9 => {
+                            shared.mutex.bump();
+                            shared.change(|number| *number += 1);
+                            sections.fetch_add(1, Ordering::Relaxed);
+                            shared.mutex.unlock();
+                        }
+                        _ => shared.mutex.unlock(),
+                    }
+                }
+            }
+        });
+        assert_eq!(shared.number.into_inner(), sections.into_inner());
+    });
+}
+
+/// Two give, three take, with and without deadlines.
+#[test]
+fn no_signal_is_lost() {
+    alone(|| {
+        let shared = Shared::new();
+        crew(5, |thread| {
+            let giver = thread < 2;
+            // As many are given as are taken.
+            for round in 0..rounds() * if giver { 3 } else { 2 } {
+                shared.mutex.lock();
+                // SAFETY: owned, but for the wait, across which no reference lives.
+                unsafe {
+                    if giver {
+                        shared.change(|number| *number += 1);
+                        if round % 8 == 0 {
+                            shared.changed.notify_all();
+                            shared.mutex.unlock();
+                        } else {
+                            shared.mutex.unlock();
+                            shared.changed.notify_one();
+                        }
+                    } else {
+                        while *shared.number.get() == 0 {
+                            let deadline = (round % 3 == 0).then(|| soon(u64::from(round % 200)));
+                            shared.changed.wait(&shared.mutex, deadline);
+                        }
+                        shared.change(|number| *number -= 1);
+                        shared.mutex.unlock();
+                    }
+                }
+            }
+        });
+        assert_eq!(shared.number.into_inner(), 0);
+    });
+}
+
+/// What is given back by one of its users. Only ever a pointer: a reference that is passed to a
+/// function promises that the memory outlives the call.
+#[derive(Clone, Copy)]
+struct Freed(*mut Shared);
+
+// SAFETY: what is behind it is shared between threads.
+unsafe impl Sync for Freed {}
+
+impl Freed {
+    fn get(&self) -> *mut Shared {
+        self.0
+    }
+}
+
+/// The memory is given back right after the last unlock, whatever the others still do in theirs.
+#[test]
+fn the_last_owner_frees_the_mutex() {
+    alone(|| {
+        for _ in 0..rounds().div_ceil(10) {
+            let shared = Freed(Box::into_raw(Box::new(Shared::new())));
+            crew(3, |_| {
+                let shared = shared.get();
+                // SAFETY: there until three have counted themselves; then the last is alone with it,
+                // if an unlock touches nothing that it has released.
+                unsafe {
+                    (*shared).mutex.lock();
+                    *(*shared).number.get() += 1;
+                    let last = *(*shared).number.get() == 3;
+                    (*shared).mutex.unlock();
+                    if last {
+                        drop(Box::from_raw(shared));
+                    }
+                }
+            });
+        }
+    });
+}
+
+/// The memory is given back by a waiter as soon as it was notified, the notifier holding the mutex.
+#[test]
+fn the_waiter_frees_the_mutex_and_the_condvar() {
+    alone(|| {
+        for round in 0..rounds().div_ceil(10) {
+            let shared = Freed(Box::into_raw(Box::new(Shared::new())));
+            crew(2, |thread| {
+                let shared = shared.get();
+                // SAFETY: there until the waiter gives it back, who has the mutex after the
+                // notifier's last section.
+                unsafe {
+                    (*shared).mutex.lock();
+                    if thread == 0 {
+                        *(*shared).number.get() = 1;
+                        if round % 2 == 0 {
+                            (*shared).changed.notify_one();
+                        } else {
+                            (*shared).changed.notify_all();
+                        }
+                        (*shared).mutex.unlock();
+                    } else {
+                        while *(*shared).number.get() == 0 {
+                            (*shared).changed.wait(&(*shared).mutex, None);
+                        }
+                        (*shared).mutex.unlock();
+                        drop(Box::from_raw(shared));
+                    }
+                }
+            });
+        }
+    });
+}
+
+/// A fair lock of one word over the table: 0 free, 1 owned, 2 owned and somebody may sleep. Who is
+/// woken owns it.
+struct Word(AtomicU32);
+
+impl Word {
+    fn key(&self) -> usize {
+        (&raw const self.0).addr()
+    }
+
+    fn lock(&self) {
+        while self.0.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_err() {
+            if self.0.compare_exchange(1, 2, Ordering::Relaxed, Ordering::Relaxed) == Err(0) {
+                continue;
+            }
+            let asleep = || self.0.load(Ordering::Relaxed) == 2;
+            if park::<Plain>(self.key(), asleep, || (), Some(soon(100))) == Parked::Woken {
+                return;
+            }
+        }
+    }
+
+    fn unlock(&self) {
+        if self.0.compare_exchange(1, 0, Ordering::Release, Ordering::Relaxed).is_err() {
+            unpark::<Plain>(self.key(), 1, |woken, more| {
+                let state = if woken == 0 { 0 } else { 1 + u32::from(more) };
+                self.0.store(state, Ordering::Release);
+            });
+        }
+    }
+}
+
+#[test]
+fn a_lock_of_another_excludes_by_the_table() {
+    alone(|| {
+        let word = Word(AtomicU32::new(0));
+        let shared = Shared::new();
+        crew(4, |_| {
+            for _ in 0..rounds() {
+                word.lock();
+                // SAFETY: another lock guards the number here.
+                unsafe { shared.change(|number| *number += 1) };
+                word.unlock();
+            }
+        });
+        assert_eq!(shared.number.into_inner(), 4 * rounds());
+    });
+}
+
+#[test]
+fn sleepers_are_moved_and_woken() {
+    alone(|| {
+        for _ in 0..rounds().div_ceil(20) {
+            let (from, to) = (Word(AtomicU32::new(0)), Word(AtomicU32::new(0)));
+            let ended = AtomicUsize::new(0);
+            crew(4, |thread| {
+                if thread != 0 {
+                    let parked = park::<Plain>(from.key(), || true, || (), None);
+                    assert_eq!(parked, Parked::Woken);
+                    ended.fetch_add(1, Ordering::Relaxed);
+                    return;
+                }
+                let mut total = Requeued::default();
+                while total.woken + total.moved < 3 {
+                    let wake = usize::from(total.woken == 0);
+                    let more = requeue::<Plain>(from.key(), to.key(), || true, wake, 2);
+                    total.woken += more.woken;
+                    total.moved += more.moved;
+                    thread::yield_now();
+                }
+                while ended.load(Ordering::Relaxed) < 3 {
+                    unpark::<Plain>(to.key(), 2, |_, _| ());
+                    thread::yield_now();
+                }
+            });
+        }
+    });
+}
+
+/// That the tool which runs this sees a race at all: `ci/tsan.sh` and `ci/miri.sh` fail unless it is
+/// reported.
+#[test]
+#[ignore = "a data race on purpose, to be reported by a tool"]
+fn a_race_on_purpose() {
+    let shared = Shared::new();
+    crew(2, |_| {
+        // SAFETY: untrue.
+        unsafe { shared.change(|number| *number += 1) };
+    });
+}

@@ -1,0 +1,181 @@
+//! What the tests share: a mutex with what it guards, and its threads.
+
+use std::cell::Cell;
+use std::mem::ManuallyDrop;
+
+use ondeck::mutex::RawMutex;
+use ondeck::platform::{Platform, Timestamp};
+use shuttle::thread::JoinHandle;
+
+use crate::shuttle_platform::explore::keep;
+use crate::shuttle_platform::{self, Shuttle, TICK_NANOS, below, step, watch};
+
+/// Runs `scenario` so many times under each scheduler; after each all buckets are at rest.
+pub fn explore(executions: usize, scenario: impl Fn() + Send + Sync + 'static) {
+    shuttle_platform::explore::explore("", executions, move || {
+        watch::begin();
+        scenario();
+        assert!(shuttle_platform::is_at_rest(), "a bucket is not at rest");
+    });
+}
+
+/// What a lock guards: a number that counts entries, and whether somebody is inside.
+#[derive(Default)]
+pub struct Section {
+    owned: Cell<bool>,
+    count: Cell<u32>,
+}
+
+// SAFETY: one thread of an execution runs at a time, all on one of the machine's.
+unsafe impl Sync for Section {}
+
+impl Section {
+    /// Enters, counts while others run, and leaves; says what was counted with it.
+    pub fn enter(&self) -> u32 {
+        self.change(|count| count + 1)
+    }
+
+    fn change(&self, change: impl FnOnce(u32) -> u32) -> u32 {
+        assert!(!self.owned.replace(true), "two owners at once");
+        step();
+        let count = change(self.count.get());
+        self.count.set(count);
+        self.owned.set(false);
+        count
+    }
+
+    /// At the end of all threads.
+    pub fn entered(&self) -> u32 {
+        self.count.get()
+    }
+}
+
+/// A mutex, and what it guards.
+pub struct Shared {
+    // Dropped by hand: see `free`.
+    mutex: ManuallyDrop<RawMutex<Shuttle>>,
+    section: Section,
+}
+
+impl Shared {
+    /// Its memory stays to the end of the execution, so that an access after its own end is noticed
+    /// and not undefined.
+    pub fn new() -> &'static Self {
+        let mutex = ManuallyDrop::new(RawMutex::new());
+        keep(Self { mutex, section: Section::default() })
+    }
+
+    pub fn mutex(&self) -> &RawMutex<Shuttle> {
+        &self.mutex
+    }
+
+    /// The calling thread waits for this mutex from now on, if for any.
+    pub fn watch(&self) {
+        watch::wants(std::ptr::from_ref::<RawMutex<Shuttle>>(&self.mutex).addr());
+    }
+
+    pub fn lock(&self) {
+        self.watch();
+        self.mutex.lock();
+    }
+
+    /// Takes the mutex by a way drawn at random, if it gets it.
+    pub fn try_somehow(&self) -> bool {
+        self.watch();
+        match below(8) {
+            0 => self.mutex.try_lock(),
+            1 | 2 => self.mutex.try_lock_until(soon()),
+            _ => {
+                self.mutex.lock();
+                true
+            }
+        }
+    }
+
+    /// A section of the owner's; says what was counted with it.
+    pub fn count(&self) -> u32 {
+        self.section.enter()
+    }
+
+    /// What was counted; the caller owns the mutex.
+    pub fn counted(&self) -> u32 {
+        self.section.change(|count| count)
+    }
+
+    /// Takes back one of what was counted; the caller owns the mutex.
+    pub fn uncount(&self) {
+        self.section.change(|count| count - 1);
+    }
+
+    pub fn unlock(&self) {
+        // SAFETY: the scenarios call it when they own the mutex.
+        unsafe { self.mutex.unlock() };
+    }
+
+    /// Releases the mutex by a way drawn at random; with one more section before it now and then.
+    /// Says how many sections there were.
+    pub fn unlock_somehow(&self) -> u32 {
+        match below(8) {
+            0 => {
+                // SAFETY: as in `unlock`.
+                unsafe { self.mutex.unlock_fair() };
+                0
+            }
+            1 => {
+                // SAFETY: as in `unlock`.
+                unsafe { self.mutex.bump() };
+                self.count();
+                self.unlock();
+                1
+            }
+            _ => {
+                self.unlock();
+                0
+            }
+        }
+    }
+
+    pub fn lock_and_count(&self) {
+        self.lock();
+        self.count();
+        self.unlock();
+    }
+
+    /// The end of all threads: the mutex is free, and so many sections there were.
+    pub fn end(&self, expected: u32) {
+        assert_eq!(self.section.entered(), expected);
+        assert!(!self.mutex.is_locked(), "the mutex is owned by nobody");
+    }
+
+    /// The mutex is gone from now on.
+    ///
+    /// # Safety
+    ///
+    /// Nobody uses it any more: not checked here, but by `watch::Life`.
+    pub unsafe fn free(&self) {
+        // SAFETY: as the caller says, nobody has a reference that is used any more; the memory
+        // stays.
+        unsafe { std::ptr::drop_in_place((&raw const *self.mutex).cast_mut()) };
+    }
+}
+
+/// A moment that has passed, or will in up to 30 ticks.
+pub fn soon() -> Timestamp {
+    let ticks = below(32) as u64;
+    Timestamp::from_nanos(
+        (Shuttle::now().as_nanos() + ticks * TICK_NANOS).saturating_sub(TICK_NANOS),
+    )
+}
+
+/// Starts `count` threads with the same body.
+pub fn crew<R: Send + 'static>(
+    count: usize,
+    body: impl Fn() -> R + Send + Copy + 'static,
+) -> Vec<JoinHandle<R>> {
+    (0..count).map(|_| shuttle::thread::spawn(body)).collect()
+}
+
+/// Waits for the ends of all.
+pub fn join<R>(threads: impl IntoIterator<Item = JoinHandle<R>>) -> Vec<R> {
+    threads.into_iter().map(|thread| thread.join().expect("it ends")).collect()
+}

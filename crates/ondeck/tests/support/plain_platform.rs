@@ -1,0 +1,262 @@
+//! A platform of the standard library alone: no system call, no assembly, nothing that an
+//! interpreter or a sanitizer does not know.
+//!
+//! Both halves of the asymmetric fences are full ones. The kernel's list of sleepers is guarded by
+//! a spinlock of this file rather than by the standard library's mutex, because a sanitizer that
+//! the standard library was not built with does not see that one.
+
+use std::cell::{Cell, UnsafeCell};
+use std::ptr;
+use std::sync::atomic::{self, AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicUsize};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
+
+use ondeck::parking::{Bucket, bucket_of};
+use ondeck::platform::{FutexWait, Ordering, Platform, Timestamp};
+use ondeck::spin::Polling;
+
+/// Runs locks on the threads of the standard library.
+#[derive(Debug)]
+pub struct Plain;
+
+/// Few, so that some locks share one.
+const BUCKETS: usize = 4;
+
+struct Machine {
+    attention: [AtomicU8; BUCKETS],
+    buckets: [Bucket<Plain>; BUCKETS],
+    kernel: Kernel,
+    /// When its clock began.
+    start: Instant,
+}
+
+/// Made by the first who needs it, and never given back.
+fn machine() -> &'static Machine {
+    static MACHINE: AtomicPtr<Machine> = AtomicPtr::new(ptr::null_mut());
+    let made = MACHINE.load(Ordering::Acquire);
+    if !made.is_null() {
+        // SAFETY: it is there for ever, and what made it happened before.
+        return unsafe { &*made };
+    }
+    let new = Box::into_raw(Box::new(Machine {
+        attention: [const { AtomicU8::new(0) }; BUCKETS],
+        buckets: [(); BUCKETS].map(|()| Bucket::new()),
+        kernel: Kernel::new(),
+        start: Instant::now(),
+    }));
+    match MACHINE.compare_exchange(ptr::null_mut(), new, Ordering::AcqRel, Ordering::Acquire) {
+        // SAFETY: as above, by this thread.
+        Ok(_) => unsafe { &*new },
+        Err(other) => {
+            // SAFETY: nobody else has seen it; the other is there for ever.
+            unsafe {
+                drop(Box::from_raw(new));
+                &*other
+            }
+        }
+    }
+}
+
+/// A thread that sleeps for as long as it is in the list.
+struct Sleeper {
+    name: u64,
+    address: usize,
+    thread: Thread,
+}
+
+/// The sleeping threads, in the order in which they came.
+struct Kernel {
+    locked: AtomicBool,
+    sleepers: UnsafeCell<Vec<Sleeper>>,
+}
+
+// SAFETY: the list is touched by the owner of the spinlock only.
+unsafe impl Sync for Kernel {}
+
+impl Kernel {
+    fn new() -> Self {
+        Self { locked: AtomicBool::new(false), sleepers: UnsafeCell::default() }
+    }
+
+    /// A system call: nobody else makes one meanwhile.
+    fn call<R>(&self, call: impl FnOnce(&mut Vec<Sleeper>) -> R) -> R {
+        while self.locked.swap(true, Ordering::Acquire) {
+            thread::yield_now();
+        }
+        // SAFETY: the spinlock was just taken, and nothing in `call` takes it again.
+        let result = call(unsafe { &mut *self.sleepers.get() });
+        self.locked.store(false, Ordering::Release);
+        result
+    }
+
+    /// Takes at most `count` sleepers at `address` out of the list.
+    fn take(&self, address: usize, count: usize) -> Vec<Sleeper> {
+        self.call(|sleepers| {
+            let mut left = count;
+            let chosen = |sleeper: &mut Sleeper| {
+                let chosen = sleeper.address == address && left > 0;
+                left -= usize::from(chosen);
+                chosen
+            };
+            sleepers.extract_if(.., chosen).collect()
+        })
+    }
+}
+
+fn sleep(word: &AtomicU32, expected: u32, deadline: Option<Timestamp>) -> FutexWait {
+    static NAMES: AtomicUsize = AtomicUsize::new(0);
+    let kernel = &machine().kernel;
+    let name = NAMES.fetch_add(1, Ordering::Relaxed) as u64;
+    let queued = kernel.call(|sleepers| {
+        let queued = word.load(Ordering::Relaxed) == expected;
+        if queued {
+            let address = ptr::from_ref(word).addr();
+            sleepers.push(Sleeper { name, address, thread: thread::current() });
+        }
+        queued
+    });
+    if !queued {
+        return FutexWait::Mismatch;
+    }
+    loop {
+        match deadline {
+            Some(deadline) => thread::park_timeout(deadline.since(Plain::now())),
+            None => thread::park(),
+        }
+        let over = deadline.is_some_and(|deadline| Plain::now() >= deadline);
+        let end = kernel.call(|sleepers| {
+            let Some(place) = sleepers.iter().position(|sleeper| sleeper.name == name) else {
+                return Some(FutexWait::Woken);
+            };
+            over.then(|| {
+                sleepers.remove(place);
+                FutexWait::TimedOut
+            })
+        });
+        if let Some(end) = end {
+            return end;
+        }
+    }
+}
+
+impl Platform for Plain {
+    type AtomicU8 = AtomicU8;
+    type AtomicU32 = AtomicU32;
+    type AtomicUsize = AtomicUsize;
+    type AtomicPtr<T: 'static> = AtomicPtr<T>;
+
+    fn fence(order: Ordering) {
+        atomic::fence(order);
+    }
+
+    fn light_fence() {
+        atomic::fence(Ordering::SeqCst);
+    }
+
+    fn heavy_fence() {
+        atomic::fence(Ordering::SeqCst);
+    }
+
+    fn pause() {
+        // An interpreter runs one thread at a time.
+        if cfg!(miri) {
+            thread::yield_now();
+        } else {
+            std::hint::spin_loop();
+        }
+    }
+
+    fn spins(count: u32) -> u32 {
+        count.min(if cfg!(miri) { 2 } else { 50 })
+    }
+
+    fn yield_now() {
+        thread::yield_now();
+    }
+
+    fn now() -> Timestamp {
+        Timestamp::from_nanos(Self::ticks())
+    }
+
+    fn ticks() -> u64 {
+        machine().start.elapsed().as_nanos() as u64
+    }
+
+    fn ticks_per_second() -> u64 {
+        1_000_000_000
+    }
+
+    fn futex_wait(word: &AtomicU32, expected: u32, deadline: Option<Timestamp>) -> FutexWait {
+        sleep(word, expected, deadline)
+    }
+
+    fn futex_wake(address: *const AtomicU32, count: u32) -> usize {
+        let woken = machine().kernel.take(address.addr(), count as usize);
+        woken.iter().for_each(|sleeper| sleeper.thread.unpark());
+        woken.len()
+    }
+
+    fn futex_requeue(
+        _from: &AtomicU32,
+        _expected: u32,
+        _wake: u32,
+        _to: *const AtomicU32,
+        _move: u32,
+    ) -> Option<usize> {
+        unreachable!("this crate's own locks move waiters in the table");
+    }
+
+    fn ticks_in(nanos: u32) -> usize {
+        nanos as usize
+    }
+
+    fn fences_are_asymmetric() -> bool {
+        true
+    }
+
+    fn presumed_light_fence() {
+        atomic::fence(Ordering::SeqCst);
+    }
+
+    fn may_relax() -> bool {
+        true
+    }
+
+    fn once_in(count: u32) -> bool {
+        thread_local!(static CALLS: Cell<u32> = const { Cell::new(0) });
+        CALLS.set(CALLS.get().wrapping_add(1));
+        CALLS.get().is_multiple_of(count.min(4))
+    }
+
+    fn attention(address: usize) -> &'static AtomicU8 {
+        &machine().attention[bucket_of(address) % BUCKETS]
+    }
+
+    fn bucket(address: usize) -> &'static Bucket<Self> {
+        &machine().buckets[bucket_of(address) % BUCKETS]
+    }
+
+    fn polling() -> Polling {
+        Polling::default()
+    }
+
+    fn cpu() -> u32 {
+        0
+    }
+
+    fn cpus() -> usize {
+        2
+    }
+}
+
+/// The moment so many microseconds from now.
+pub fn soon(micros: u64) -> Timestamp {
+    Plain::now().after(Duration::from_micros(micros))
+}
+
+/// Whether nothing is left in the parking table, and nobody sleeps.
+pub fn is_at_rest() -> bool {
+    let machine = machine();
+    machine.kernel.call(|sleepers| sleepers.is_empty())
+        && machine.buckets.iter().all(Bucket::is_at_rest)
+}

@@ -1,0 +1,130 @@
+//! How a test's executions are chosen, counted, and had again.
+//!
+//! | environment | what it does |
+//! |---|---|
+//! | `ONDECK_SHUTTLE_SECONDS` | each test goes on for so long, instead of its number of executions |
+//! | `ONDECK_SHUTTLE_SEED` | another seed than 1; each scheduler begins with it |
+//! | `ONDECK_SHUTTLE_REPLAY` | one execution, by the schedule in this file |
+//! | `ONDECK_SHUTTLE_LOCK` | of a test of many locks, only the one of this name |
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use shuttle::scheduler::{PctScheduler, RandomScheduler, ReplayScheduler, Scheduler};
+use shuttle::{Config, FailurePersistence, MaxSteps, Runner};
+
+/// More steps than this are no progress: the longest execution seen has a tenth.
+const MOST_STEPS: usize = 500_000;
+
+fn number<T: std::str::FromStr>(variable: &str) -> Option<T> {
+    let text = std::env::var(variable).ok()?;
+    Some(text.parse().unwrap_or_else(|_| panic!("{variable} is not a number: {text}")))
+}
+
+/// Where schedules that fail are written.
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("shuttle")
+}
+
+/// The schedule that was written last.
+fn last_schedule() -> Option<PathBuf> {
+    let files = std::fs::read_dir(folder()).ok()?.flatten();
+    let newest = files.max_by_key(|file| file.metadata().and_then(|data| data.modified()).ok())?;
+    Some(newest.path())
+}
+
+fn run(
+    scheduler: impl Scheduler + 'static,
+    scenario: &Arc<impl Fn() + Send + Sync + 'static>,
+    time: Option<Duration>,
+) -> usize {
+    let mut config = Config::new();
+    config.silence_warnings = true;
+    config.max_steps = MaxSteps::FailAfter(MOST_STEPS);
+    config.max_time = time;
+    config.failure_persistence = FailurePersistence::File(Some(folder()));
+    // Else the others go on beside a thread that unwinds, and a second panic ends the process.
+    config.ungraceful_shutdown_config.immediately_return_on_panic = true;
+    let scenario = Arc::clone(scenario);
+    Runner::new(scheduler, config).run(move || {
+        super::begin();
+        scenario();
+        // Inside of the execution, because what is dropped may have accesses to make.
+        KEPT.take();
+    })
+}
+
+/// Runs `scenario` so many times under each scheduler: one that draws every switch, and the ones of
+/// probabilistic concurrency testing, which follow priorities and change them once and three times
+/// an execution. `lock` is the name of the lock it is about, in tests of many.
+pub fn explore(lock: &str, executions: usize, scenario: impl Fn() + Send + Sync + 'static) {
+    if std::env::var("ONDECK_SHUTTLE_LOCK").is_ok_and(|wanted| wanted != lock) {
+        return;
+    }
+    let thread = std::thread::current();
+    let test = thread.name().unwrap_or_default();
+    let scenario = Arc::new(scenario);
+    std::fs::create_dir_all(folder()).expect("the target folder can be written");
+    if let Some(schedule) = std::env::var_os("ONDECK_SHUTTLE_REPLAY") {
+        println!("{test} {lock}: by the schedule {}", schedule.display());
+        let scheduler = ReplayScheduler::new_from_file(schedule).expect("a schedule is read");
+        run(scheduler, &scenario, None);
+        return;
+    }
+    let time = number("ONDECK_SHUTTLE_SECONDS").map(|all: f64| Duration::from_secs_f64(all / 3.0));
+    let seed =
+        number("ONDECK_SHUTTLE_SEED").unwrap_or_else(|| if time.is_some() { fresh() } else { 1 });
+    let executions = if time.is_some() { usize::MAX } else { executions };
+    for depth in [0, 2, 4] {
+        let start = Instant::now();
+        let result = catch_unwind(AssertUnwindSafe(|| match depth {
+            0 => run(RandomScheduler::new_from_seed(seed, executions), &scenario, time),
+            _ => run(PctScheduler::new_from_seed(seed, depth, executions), &scenario, time),
+        }));
+        let scheduler = if depth == 0 { "random".to_owned() } else { format!("pct {depth}") };
+        let what = format!("{test} {lock}: {scheduler}, seed {seed}");
+        match result {
+            Ok(count) => println!("{what}, {count} executions, {:?}", start.elapsed()),
+            Err(panic) => {
+                std::mem::forget(KEPT.take());
+                println!("{what}, FAILED after {:?}", start.elapsed());
+                println!("the same execution again:\n  {}", command(test, lock));
+                resume_unwind(panic);
+            }
+        }
+    }
+}
+
+/// A seed that nobody has had. The gate has the same executions every time: it must not fail by
+/// luck for a change that did not cause it. Who has time looks further each time.
+fn fresh() -> u64 {
+    SystemTime::UNIX_EPOCH.elapsed().map_or(1, |time| time.as_nanos() as u64)
+}
+
+/// What has the execution that failed last again.
+fn command(test: &str, lock: &str) -> String {
+    let schedule = last_schedule().unwrap_or_default();
+    let lock = if lock.is_empty() { String::new() } else { format!("ONDECK_SHUTTLE_LOCK={lock} ") };
+    format!(
+        "{lock}ONDECK_SHUTTLE_REPLAY={} cargo test -p {} --test shuttle -- --exact {test} --nocapture",
+        schedule.display(),
+        env!("CARGO_PKG_NAME")
+    )
+}
+
+thread_local! {
+    static KEPT: RefCell<Vec<Box<dyn Any>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Keeps `value` to the end of the execution, when no other thread is left.
+pub fn keep<T: 'static>(value: T) -> &'static T {
+    let value = Box::new(value);
+    let kept = std::ptr::from_ref(&*value);
+    KEPT.with_borrow_mut(|all| all.push(value));
+    // SAFETY: it stays where it is until no thread that could use the reference is left.
+    unsafe { &*kept }
+}

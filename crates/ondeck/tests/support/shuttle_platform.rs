@@ -1,0 +1,443 @@
+//! Shuttle's scheduler as a platform: its atomics, and a futex, a clock and a table built beside
+//! them.
+//!
+//! Sequentially consistent: one thread runs at a time, every access sees the last one, fences are
+//! nothing. What is random is drawn from shuttle, which can therefore replay it: whom to run, how
+//! fast time passes, which addresses share a bucket, and what [`Setting`] says.
+
+#[path = "shuttle_explore.rs"]
+pub mod explore;
+#[path = "shuttle_watch.rs"]
+pub mod watch;
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+
+use ondeck::parking::Bucket;
+use ondeck::platform::{AtomicInt, AtomicPointer, FutexWait, Ordering, Platform, Timestamp};
+use ondeck::spin::Polling;
+use shuttle::rand::{RngCore, thread_rng};
+use shuttle::sync::{atomic, mpsc};
+
+/// Runs locks inside a shuttle runner.
+#[derive(Debug)]
+pub struct Shuttle;
+
+macro_rules! shuttle_integer {
+    ($($name:ident $value:ident $changed:path, $read:path;)*) => {$(
+        #[derive(Debug)]
+        pub struct $name(atomic::$name, watch::Life);
+
+        impl $name {
+            /// After shuttle's switch, in the same step as the access: its memory may have gone
+            /// while others ran.
+            fn changed(&self, old: $value, new: $value) -> $value {
+                self.1.check();
+                $changed(std::ptr::from_ref(self).addr(), old, new);
+                old
+            }
+        }
+
+        impl AtomicInt for $name {
+            type Value = $value;
+
+            fn new(value: $value) -> Self {
+                Self(atomic::$name::new(value), watch::Life::new())
+            }
+            fn load(&self, order: Ordering) -> $value {
+                self.1.check();
+                let value = self.0.load(order);
+                self.1.check();
+                $read(std::ptr::from_ref(self).addr(), value);
+                value
+            }
+            fn store(&self, value: $value, order: Ordering) {
+                self.1.check();
+                self.0.store(value, order);
+                self.1.check();
+            }
+            fn swap(&self, value: $value, order: Ordering) -> $value {
+                self.1.check();
+                let old = self.0.swap(value, order);
+                self.changed(old, value)
+            }
+            fn compare_exchange(
+                &self, current: $value, new: $value, success: Ordering, failure: Ordering,
+            ) -> Result<$value, $value> {
+                self.1.check();
+                let exchanged = self.0.compare_exchange(current, new, success, failure);
+                self.1.check();
+                exchanged.map(|old| self.changed(old, new))
+            }
+            fn compare_exchange_weak(
+                &self, current: $value, new: $value, success: Ordering, failure: Ordering,
+            ) -> Result<$value, $value> {
+                if one_in(8) {
+                    return Err(self.load(failure));
+                }
+                self.compare_exchange(current, new, success, failure)
+            }
+            fn fetch_add(&self, value: $value, order: Ordering) -> $value {
+                self.1.check();
+                let old = self.0.fetch_add(value, order);
+                self.changed(old, old.wrapping_add(value))
+            }
+            fn fetch_sub(&self, value: $value, order: Ordering) -> $value {
+                self.1.check();
+                let old = self.0.fetch_sub(value, order);
+                self.changed(old, old.wrapping_sub(value))
+            }
+            fn fetch_or(&self, value: $value, order: Ordering) -> $value {
+                self.1.check();
+                let old = self.0.fetch_or(value, order);
+                self.changed(old, old | value)
+            }
+            fn fetch_and(&self, value: $value, order: Ordering) -> $value {
+                self.1.check();
+                let old = self.0.fetch_and(value, order);
+                self.changed(old, old & value)
+            }
+        }
+    )*};
+}
+
+shuttle_integer! {
+    AtomicU8 u8 watch::byte, watch::nothing;
+    AtomicU32 u32 watch::word, watch::status;
+    AtomicUsize usize watch::number, watch::nothing;
+}
+
+#[derive(Debug)]
+pub struct AtomicPtr<T>(atomic::AtomicPtr<T>, watch::Life);
+
+// SAFETY: as for the standard library's: the pointer is shared, what it points to is the user's.
+unsafe impl<T> Send for AtomicPtr<T> {}
+// SAFETY: as above.
+unsafe impl<T> Sync for AtomicPtr<T> {}
+
+impl<T> AtomicPtr<T> {
+    /// An access, before and after which the memory is there.
+    fn access<R>(&self, access: impl FnOnce(&atomic::AtomicPtr<T>) -> R) -> R {
+        self.1.check();
+        let result = access(&self.0);
+        self.1.check();
+        result
+    }
+}
+
+impl<T: 'static> AtomicPointer<T> for AtomicPtr<T> {
+    fn new(pointer: *mut T) -> Self {
+        Self(atomic::AtomicPtr::new(pointer), watch::Life::new())
+    }
+    fn load(&self, order: Ordering) -> *mut T {
+        self.access(|atomic| atomic.load(order))
+    }
+    fn store(&self, pointer: *mut T, order: Ordering) {
+        self.access(|atomic| atomic.store(pointer, order));
+    }
+    fn swap(&self, pointer: *mut T, order: Ordering) -> *mut T {
+        self.access(|atomic| atomic.swap(pointer, order))
+    }
+    fn compare_exchange(
+        &self,
+        current: *mut T,
+        new: *mut T,
+        success: Ordering,
+        failure: Ordering,
+    ) -> Result<*mut T, *mut T> {
+        self.access(|atomic| atomic.compare_exchange(current, new, success, failure))
+    }
+}
+
+/// What is drawn for each execution.
+#[derive(Debug)]
+struct Setting {
+    /// Buckets of the parking table, at most [`MOST_BUCKETS`].
+    buckets: usize,
+    /// Whether a waiter on deck polls, and one of a condition variable watches, before it sleeps.
+    polls: bool,
+    /// Whether heavy fences are there, so that releases may skip.
+    asymmetric: bool,
+    cpus: usize,
+    /// What the tick counter begins with: 0, or shortly before it wraps around.
+    first_tick: u64,
+}
+
+impl Setting {
+    fn draw() -> Self {
+        Self {
+            buckets: 1 + below(MOST_BUCKETS),
+            polls: one_in(2),
+            asymmetric: !one_in(4),
+            cpus: 2 - usize::from(one_in(8)),
+            first_tick: if one_in(2) { 0 } else { u64::MAX - 60 },
+        }
+    }
+}
+
+pub const MOST_BUCKETS: usize = 4;
+
+/// A tick is so many nanoseconds, so that the mutex's times are some tens of them.
+pub const TICK_NANOS: u64 = 25_000;
+
+struct Sleeper {
+    name: u64,
+    wake: mpsc::Sender<()>,
+}
+
+/// The kernel: what it does is one step to the threads, because nobody else runs meanwhile.
+#[derive(Default)]
+struct Kernel {
+    queues: HashMap<usize, Vec<Sleeper>>,
+    sleeps: u64,
+    /// The time, in ticks.
+    now: u64,
+    /// The buckets of the addresses seen so far, drawn for each.
+    places: HashMap<usize, usize>,
+}
+
+struct Machine {
+    setting: Setting,
+    kernel: Mutex<Kernel>,
+    attention: [AtomicU8; MOST_BUCKETS],
+    buckets: [Bucket<Shuttle>; MOST_BUCKETS],
+}
+
+shuttle::lazy_static! {
+    /// A new one for each execution.
+    static ref MACHINE: Machine = Machine {
+        setting: Setting::draw(),
+        kernel: Mutex::default(),
+        attention: [const { () }; MOST_BUCKETS].map(|()| AtomicU8::new(0)),
+        buckets: [const { () }; MOST_BUCKETS].map(|()| Bucket::new()),
+    };
+}
+
+/// An execution begins. Making the machine is no single step, so it must not happen in the middle of
+/// a system call.
+fn begin() {
+    shuttle::lazy_static::initialize(&MACHINE);
+}
+
+/// A number below `end`.
+pub fn below(end: usize) -> usize {
+    (thread_rng().next_u64() % end as u64) as usize
+}
+
+/// True once in `count` times.
+pub fn one_in(count: usize) -> bool {
+    below(count) == 0
+}
+
+/// Another thread may run here.
+pub fn step() {
+    let _ = atomic::AtomicU8::new(0).load(Ordering::SeqCst);
+}
+
+fn kernel<R>(call: impl FnOnce(&mut Kernel) -> R) -> R {
+    call(&mut MACHINE.kernel.lock().expect("no panic while it is held"))
+}
+
+/// Lets time pass: mostly a tick or none, now and then as long as the mutex's patience.
+fn pass_time() -> u64 {
+    let ticks = match below(64) {
+        0 => 40,
+        n => n % 2,
+    };
+    kernel(|kernel| {
+        kernel.now += ticks as u64;
+        kernel.now
+    })
+}
+
+fn place(address: usize) -> usize {
+    kernel(|kernel| *kernel.places.entry(address).or_insert_with(|| below(MACHINE.setting.buckets)))
+}
+
+/// Takes at most `count` sleepers off the queue of `address`.
+fn take(address: usize, count: usize) -> Vec<Sleeper> {
+    kernel(|kernel| match kernel.queues.get_mut(&address) {
+        Some(queue) => queue.drain(..count.min(queue.len())).collect(),
+        None => Vec::new(),
+    })
+}
+
+fn wake(sleepers: Vec<Sleeper>) -> usize {
+    let count = sleepers.len();
+    for sleeper in sleepers {
+        // Who has been taken off its queue but is gone was woken all the same.
+        let _ = sleeper.wake.send(());
+    }
+    count
+}
+
+fn sleep(word: &AtomicU32, expected: u32, deadline: Option<Timestamp>) -> FutexWait {
+    let interrupted = one_in(8);
+    // Nobody else runs between this load and the end of the queueing.
+    if word.load(Ordering::Relaxed) != expected {
+        return FutexWait::Mismatch;
+    }
+    if interrupted {
+        return FutexWait::Interrupted;
+    }
+    let address = std::ptr::from_ref(word).addr();
+    let (wake, woken) = mpsc::channel();
+    let name = kernel(|kernel| {
+        kernel.sleeps += 1;
+        let name = kernel.sleeps;
+        kernel.queues.entry(address).or_default().push(Sleeper { name, wake });
+        name
+    });
+    let Some(deadline) = deadline else {
+        woken.recv().expect("the queue's end is kept until it has sent");
+        return FutexWait::Woken;
+    };
+    while woken.try_recv().is_err() {
+        pass_time();
+        if Shuttle::now() >= deadline {
+            let queued = kernel(|kernel| {
+                let queues = kernel.queues.values_mut();
+                let mut queues = queues.map(|queue| (queue.len(), queue));
+                queues.any(|(before, queue)| {
+                    queue.retain(|other| other.name != name);
+                    queue.len() != before
+                })
+            });
+            return if queued { FutexWait::TimedOut } else { FutexWait::Woken };
+        }
+        shuttle::thread::yield_now();
+    }
+    FutexWait::Woken
+}
+
+impl Platform for Shuttle {
+    type AtomicU8 = AtomicU8;
+    type AtomicU32 = AtomicU32;
+    type AtomicUsize = AtomicUsize;
+    type AtomicPtr<T: 'static> = AtomicPtr<T>;
+
+    // All accesses are sequentially consistent without.
+    fn fence(_order: Ordering) {}
+
+    fn light_fence() {}
+
+    fn heavy_fence() {
+        step();
+    }
+
+    fn pause() {
+        shuttle::thread::yield_now();
+    }
+
+    fn pause_times(_count: u32) {
+        shuttle::thread::yield_now();
+    }
+
+    fn spin_again() {
+        shuttle::thread::yield_now();
+    }
+
+    fn spins(count: u32) -> u32 {
+        count.min(2)
+    }
+
+    fn yield_now() {
+        shuttle::thread::yield_now();
+    }
+
+    fn now() -> Timestamp {
+        Timestamp::from_nanos(kernel(|kernel| kernel.now) * TICK_NANOS)
+    }
+
+    fn ticks() -> u64 {
+        pass_time().wrapping_add(MACHINE.setting.first_tick)
+    }
+
+    fn ticks_per_second() -> u64 {
+        1_000_000_000 / TICK_NANOS
+    }
+
+    fn futex_wait(word: &AtomicU32, expected: u32, deadline: Option<Timestamp>) -> FutexWait {
+        sleep(word, expected, deadline)
+    }
+
+    fn futex_wake(address: *const AtomicU32, count: u32) -> usize {
+        step();
+        wake(take(address.addr(), count as usize))
+    }
+
+    fn futex_requeue(
+        from: &AtomicU32,
+        expected: u32,
+        wake: u32,
+        to: *const AtomicU32,
+        move_: u32,
+    ) -> Option<usize> {
+        if from.load(Ordering::Relaxed) != expected {
+            return None;
+        }
+        let address = std::ptr::from_ref(from).addr();
+        let woken = take(address, wake as usize);
+        let moved = take(address, move_ as usize);
+        let count = moved.len();
+        kernel(|kernel| kernel.queues.entry(to.addr()).or_default().extend(moved));
+        Some(self::wake(woken) + count)
+    }
+
+    fn ticks_in(nanos: u32) -> usize {
+        u64::from(nanos).div_ceil(TICK_NANOS) as usize
+    }
+
+    fn fences_are_asymmetric() -> bool {
+        MACHINE.setting.asymmetric
+    }
+
+    fn presumed_light_fence() {}
+
+    fn may_relax() -> bool {
+        MACHINE.setting.asymmetric && one_in(2)
+    }
+
+    fn once_in(_count: u32) -> bool {
+        one_in(2)
+    }
+
+    fn attention(address: usize) -> &'static AtomicU8 {
+        &MACHINE.attention[place(address)]
+    }
+
+    fn bucket(address: usize) -> &'static Bucket<Self> {
+        &MACHINE.buckets[place(address)]
+    }
+
+    fn polling() -> Polling {
+        const TICK: u32 = TICK_NANOS as u32;
+        let mut polling = Polling::default();
+        (polling.short, polling.long, polling.offer) = (TICK, 2 * TICK, 2 * TICK);
+        let polls = u32::from(MACHINE.setting.polls);
+        (polling.budget, polling.watch) = (polls * 4 * TICK, polls * 3 * TICK);
+        polling
+    }
+
+    // No number of a status: see `watch::status`.
+    fn cpu() -> u32 {
+        10 + below(2) as u32
+    }
+
+    fn cpus() -> usize {
+        MACHINE.setting.cpus
+    }
+}
+
+/// Where the buckets of the parking table of this execution are.
+fn table() -> std::ops::Range<usize> {
+    let table = std::ptr::from_ref(&MACHINE.buckets).addr();
+    table..table + size_of_val(&MACHINE.buckets)
+}
+
+/// Whether nothing is left in the parking table, and nobody sleeps.
+#[allow(dead_code, reason = "the tests of the zoo do not ask")]
+pub fn is_at_rest() -> bool {
+    kernel(|kernel| kernel.queues.values().all(Vec::is_empty))
+        && MACHINE.buckets.iter().all(Bucket::is_at_rest)
+}
