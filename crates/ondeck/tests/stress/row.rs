@@ -1,0 +1,155 @@
+//! One row of the matrix, in a process of its own: settings first, then crowds, conditions and the table
+//! for others in turn, while whatever disturbs them goes on; at the end it says what it saw.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use fastrand::Rng;
+use ondeck::platform::{Linux, Platform};
+
+use super::checker::{Report, most_chances};
+use super::crowd::{self, Crowd, Pace};
+use super::few_buckets::{Few, INTERRUPTED, One, Two};
+use super::settings::{Cpus, Membarrier, Polls, Settings, Table};
+use super::watchdog::Watchdog;
+use super::{children, delay, disturb, table, tokens};
+
+/// What a row has sums.
+#[derive(Debug, Default)]
+struct Sums {
+    bouts: u64,
+    report: Report,
+    signals: u64,
+    tokens: u64,
+    woken: u64,
+    moved: u64,
+    forks: u64,
+}
+
+/// Runs a row; panics if a law was broken, ends the process if it hangs.
+pub fn run(settings: &Settings) {
+    let patience = Duration::from_secs_f64(60.0 + 10.0 * settings.seconds);
+    let _watchdog = Watchdog::start(&settings.to_string(), patience);
+    expect_settings(settings);
+    match settings.table {
+        Table::Linux => run_on::<Linux>(settings, true),
+        Table::One => run_on::<Few<One>>(settings, Few::<One>::is_wiped()),
+        Table::Two => run_on::<Few<Two>>(settings, Few::<Two>::is_wiped()),
+    }
+}
+
+/// That what the process was started with is in force.
+fn expect_settings(settings: &Settings) {
+    if settings.membarrier != Membarrier::Allowed {
+        assert!(!Linux::fences_are_asymmetric(), "membarrier is refused");
+    }
+    let cpus = Linux::cpus();
+    match settings.cpus {
+        Cpus::Pinned => assert_eq!(cpus, 1, "the process was bound to one CPU"),
+        Cpus::PinnedLate => {
+            disturb::pin();
+        }
+        Cpus::Free | Cpus::Fifo => {}
+    }
+    let polls = Linux::polling().budget != 0;
+    assert_eq!(polls, settings.polls == Polls::Default && cpus > 1, "who polls");
+}
+
+fn run_on<P: Platform>(settings: &Settings, is_wiped: bool) {
+    let mut rng = Rng::with_seed(settings.seed);
+    if settings.cpus == Cpus::Fifo
+        && let Err(reason) =
+            thread::scope(|scope| scope.spawn(|| disturb::fifo(1)).join().expect("asks"))
+    {
+        println!("\nrefused: {reason}");
+    }
+    if settings.forks && !is_wiped {
+        println!("\nrefused: the kernel does not wipe memory in a forked child");
+    }
+    if !delay::is_counted() {
+        println!("\nrefused: the kernel does not tell delays, so that bypass is not judged");
+    }
+    let over = AtomicBool::new(false);
+    let forks = AtomicU64::new(0);
+    let mut sums = Sums::default();
+    thread::scope(|scope| {
+        if settings.signals {
+            disturb::handle_signals();
+            let seed = rng.u64(..);
+            scope.spawn({
+                let over = &over;
+                move || disturb::send_signals(seed, over)
+            });
+        }
+        if settings.forks && is_wiped {
+            let seed = rng.u64(..);
+            let (over, forks) = (&over, &forks);
+            scope.spawn(move || {
+                forks.store(children::fork_on::<P>(seed, over), Ordering::Relaxed);
+            });
+        }
+        let start = Instant::now();
+        while start.elapsed().as_secs_f64() < settings.seconds {
+            let bout = (settings.seconds / 4.0).clamp(0.02, 1.0);
+            let seed = rng.u64(..);
+            match sums.bouts % 4 {
+                0 | 2 => crowd_of::<P>(settings, bout, &mut rng, &mut sums),
+                1 => sums.tokens += tokens::run::<P>(Duration::from_secs_f64(bout / 2.0), seed),
+                _ => {
+                    let (woken, moved) = table::run::<P>(Duration::from_secs_f64(bout / 2.0), seed);
+                    sums.woken += woken;
+                    sums.moved += moved;
+                }
+            }
+            sums.bouts += 1;
+        }
+        over.store(true, Ordering::Relaxed);
+    });
+    sums.forks = forks.into_inner();
+    sums.signals = disturb::HANDLED_WAITING.load(Ordering::Relaxed);
+    say(settings, &sums);
+}
+
+fn crowd_of<P: Platform>(settings: &Settings, seconds: f64, rng: &mut Rng, sums: &mut Sums) {
+    let rush = sums.bouts % 4 == 2;
+    let threads = if rush { rng.usize(4..8) } else { 1 << rng.u32(1..6) };
+    let crowd = Crowd {
+        threads,
+        locks: if rush { 1 } else { rng.usize(1..4) },
+        pace: if rush { Pace::Rush } else { Pace::Mixed },
+        life: if rush { u32::MAX } else { 1 << rng.u32(0..12) },
+        duration: Duration::from_secs_f64(seconds),
+        most_chances: delay::is_counted().then(|| most_chances(threads)),
+        seed: rng.u64(..),
+    };
+    let fifo = settings.cpus == Cpus::Fifo;
+    let report = crowd::run::<P>(&crowd, |number| {
+        if fifo {
+            // Refused was said before.
+            let _ = disturb::fifo(1 + (number % 4) as i32);
+        }
+    });
+    sums.report.add(report);
+}
+
+fn say(settings: &Settings, sums: &Sums) {
+    let Report { sections, long_waits, chances } = sums.report;
+    println!(
+        "\nseen: {} bouts, {sections} sections, {long_waits} long waits of at most {chances:.0} chances, \
+         {} tokens, {} woken, {} moved, {} signals to waiters, {} waits interrupted, {} forks",
+        sums.bouts,
+        sums.tokens,
+        sums.woken,
+        sums.moved,
+        sums.signals,
+        INTERRUPTED.load(Ordering::Relaxed),
+        sums.forks,
+    );
+    if settings.signals {
+        assert!(sums.signals > 0, "no signal reached a thread that waited");
+        if settings.table != Table::Linux {
+            assert!(INTERRUPTED.load(Ordering::Relaxed) > 0, "no futex wait was interrupted");
+        }
+    }
+}
