@@ -27,7 +27,7 @@ const NOT_GRANTED: &str = "membarrier was never granted";
 
 /// How long a child goes on that is not stopped: its locks are new some thousand times a second, and
 /// each lets the first release skip its fence and the next waiter have a heavy one.
-const LONG_ENOUGH: Duration = Duration::from_secs(3);
+const LONG_ENOUGH: Duration = Duration::from_millis(1_500);
 
 /// Threads that wait for each other at mutexes and conditions that are new in every turn, so that their
 /// buckets go through all that a bucket may rely on.

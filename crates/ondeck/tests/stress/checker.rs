@@ -65,6 +65,10 @@ impl fmt::Display for Fault {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Report {
     pub sections: usize,
+    /// Those of each way to acquire the lock.
+    pub by: [usize; How::ALL.len()],
+    /// Attempts, at once or with a deadline, that ended without the lock.
+    pub missed: usize,
     /// Sections whose thread waited beyond its patience.
     pub long_waits: usize,
     /// Chances that the unluckiest of them had.
@@ -75,6 +79,10 @@ impl Report {
     /// Both together.
     pub fn add(&mut self, other: Self) {
         self.sections += other.sections;
+        self.missed += other.missed;
+        for (sum, count) in self.by.iter_mut().zip(other.by) {
+            *sum += count;
+        }
         self.long_waits += other.long_waits;
         self.chances = self.chances.max(other.chances);
     }
@@ -82,7 +90,7 @@ impl Report {
 
 /// How many chances a waiter may have before it has the lock, among `threads`.
 pub fn most_chances(threads: usize) -> f64 {
-    64.0 * (threads as f64 + 8.0)
+    16.0 * (threads as f64 + 8.0)
 }
 
 /// Checks the logs of all `threads` that used `locks` locks from the first section on. Without
@@ -91,12 +99,14 @@ pub fn check(logs: &[Log], locks: usize, most_chances: Option<f64>) -> Result<Re
     let mut report = Report::default();
     for log in logs {
         own_order(log.sections())?;
+        report.missed += log.missed();
     }
     for lock in 0..locks {
         let sections = by_ticket(logs, lock)?;
         exclusion(&sections)?;
         let (long_waits, chances) = bypass(&sections, most_chances)?;
-        report.add(Report { sections: sections.len(), long_waits, chances });
+        let by = How::ALL.map(|how| sections.iter().filter(|section| section.how == how).count());
+        report.add(Report { sections: sections.len(), by, missed: 0, long_waits, chances });
     }
     Ok(report)
 }

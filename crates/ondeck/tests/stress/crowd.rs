@@ -45,6 +45,9 @@ pub enum Pace {
     Mixed,
     /// Sections of a few microseconds, nothing in between: made to starve waiters.
     Rush,
+    /// As a rush, but each thread wants one lock only, by its number; the first lock's sections are the
+    /// shortest there can be, those of the others some tens of microseconds.
+    Uneven,
 }
 
 /// A crowd.
@@ -68,6 +71,8 @@ struct Visitor<'a, P: Platform> {
     rng: Rng,
     delays: Delays,
     pace: Pace,
+    /// Its number in the crowd.
+    number: usize,
 }
 
 impl<P: Platform> Visitor<'_, P> {
@@ -88,9 +93,11 @@ impl<P: Platform> Visitor<'_, P> {
     }
 
     /// What is done in a section.
-    fn work(&mut self) {
+    fn work(&mut self, lock: usize) {
         let rng = &mut self.rng;
         match self.pace {
+            Pace::Uneven if lock == 0 => {}
+            Pace::Uneven => (0..rng.u32(500..1500)).for_each(|_| std::hint::spin_loop()),
             Pace::Rush => (0..rng.u32(50..150)).for_each(|_| std::hint::spin_loop()),
             Pace::Mixed => match rng.u32(0..400) {
                 0 => thread::yield_now(),
@@ -106,7 +113,7 @@ impl<P: Platform> Visitor<'_, P> {
         let mutex = &self.spots[lock].mutex;
         let attempt = now::<P>();
         let rng = &mut self.rng;
-        if matches!(self.pace, Pace::Rush) {
+        if !matches!(self.pace, Pace::Mixed) {
             waiting(|| mutex.lock());
             return Some(self.begin(lock, How::Lock, attempt));
         }
@@ -129,16 +136,28 @@ impl<P: Platform> Visitor<'_, P> {
                 (How::Deadline, waiting(|| mutex.try_lock_until(deadline)))
             }
         };
-        acquired.then(|| self.begin(lock, how, attempt))
+        if !acquired {
+            self.log.miss();
+            return None;
+        }
+        Some(self.begin(lock, how, attempt))
+    }
+
+    /// The lock to visit next.
+    fn choose(&mut self) -> usize {
+        match self.pace {
+            Pace::Uneven => self.number % self.spots.len(),
+            _ => self.rng.usize(..self.spots.len()),
+        }
     }
 
     /// One visit of a lock.
     fn visit(&mut self) {
-        let lock = self.rng.usize(..self.spots.len());
+        let lock = self.choose();
         let spot = &self.spots[lock];
         let Some(mut section) = self.acquire(lock) else { return };
-        self.work();
-        let choice = if matches!(self.pace, Pace::Rush) { 99 } else { self.rng.u32(0..60) };
+        self.work(lock);
+        let choice = if matches!(self.pace, Pace::Mixed) { self.rng.u32(0..60) } else { 99 };
         if choice < 3 {
             // What it waits for happens now and then; at the end it happens until all have left.
             let deadline = (choice != 0).then(|| in_nanos::<P>(self.rng.u64(0..1_000_000)));
@@ -153,7 +172,7 @@ impl<P: Platform> Visitor<'_, P> {
             // SAFETY: it owns the lock.
             waiting(|| unsafe { spot.mutex.bump() });
             section = self.begin(lock, How::Bump, attempt);
-            self.work();
+            self.work(lock);
         }
         match choice {
             4 => _ = spot.condvar.notify_all(),
@@ -175,12 +194,12 @@ impl<P: Platform> Visitor<'_, P> {
 
     /// A last section, which ends in the destructor of a thread-local value.
     fn leave_late(mut self) {
-        let lock = self.rng.usize(..self.spots.len());
+        let lock = self.choose();
         let attempt = now::<P>();
         self.spots[lock].mutex.lock();
         let section = self.begin(lock, How::Lock, attempt);
         at_exit(move || {
-            self.work();
+            self.work(lock);
             self.end(section);
             // SAFETY: it owns the lock.
             unsafe { self.spots[lock].mutex.unlock() };
@@ -231,7 +250,7 @@ pub fn run<P: Platform>(crowd: &Crowd, begin: impl Fn(usize) + Sync) -> Report {
                 begin(number);
                 let mut rng = Rng::with_seed(crowd.seed ^ (number as u64) << 32);
                 while !over.load(Ordering::Relaxed) {
-                    live(crowd, spots, log, rng.fork(), over);
+                    live(crowd, number, spots, log, rng.fork(), over);
                     if log.is_full() {
                         over.store(true, Ordering::Relaxed);
                     }
@@ -267,6 +286,7 @@ pub fn run<P: Platform>(crowd: &Crowd, begin: impl Fn(usize) + Sync) -> Report {
 /// A thread comes, visits, and goes, while others wait.
 fn live<P: Platform>(
     crowd: &Crowd,
+    number: usize,
     spots: &[Spot<P>],
     log: &mut Log,
     mut rng: Rng,
@@ -278,7 +298,7 @@ fn live<P: Platform>(
             let visits = rng.u32(1..=crowd.life);
             let leaves_late = rng.u32(0..4) == 0;
             let delays = Delays::new();
-            let mut visitor = Visitor { spots, log, rng, delays, pace: crowd.pace };
+            let mut visitor = Visitor { spots, log, rng, delays, pace: crowd.pace, number };
             for _ in 0..visits {
                 if over.load(Ordering::Relaxed) || visitor.log.is_full() {
                     break;

@@ -26,6 +26,11 @@ pub enum How {
     Bump,
 }
 
+impl How {
+    pub const ALL: [Self; 5] =
+        [Self::Lock, Self::Attempt, Self::Deadline, Self::Condition, Self::Bump];
+}
+
 /// One section. Times are nanoseconds of the monotonic clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Section {
@@ -53,11 +58,12 @@ pub struct Section {
 #[derive(Debug)]
 pub struct Log {
     sections: Vec<Section>,
+    missed: usize,
 }
 
 impl Log {
     pub fn with_room_for(sections: usize) -> Self {
-        Self { sections: Vec::with_capacity(sections) }
+        Self { sections: Vec::with_capacity(sections), missed: 0 }
     }
 
     /// Whether there is hardly any room left.
@@ -72,6 +78,16 @@ impl Log {
         self.sections.push(section);
     }
 
+    /// Notes an attempt that ended without the lock.
+    pub fn miss(&mut self) {
+        self.missed += 1;
+    }
+
+    /// How many such there were.
+    pub fn missed(&self) -> usize {
+        self.missed
+    }
+
     pub fn sections(&self) -> &[Section] {
         &self.sections
     }
@@ -79,7 +95,7 @@ impl Log {
 
 impl From<Vec<Section>> for Log {
     fn from(sections: Vec<Section>) -> Self {
-        Self { sections }
+        Self { sections, missed: 0 }
     }
 }
 

@@ -11,6 +11,7 @@ use ondeck::platform::{Linux, Platform};
 use super::checker::{Report, most_chances};
 use super::crowd::{self, Crowd, Pace};
 use super::few_buckets::{Few, INTERRUPTED, One, Two};
+use super::log::How;
 use super::settings::{Cpus, Membarrier, Polls, Settings, Table};
 use super::watchdog::Watchdog;
 use super::{children, delay, disturb, table, tokens};
@@ -91,7 +92,7 @@ fn run_on<P: Platform>(settings: &Settings, is_wiped: bool) {
         }
         let start = Instant::now();
         while start.elapsed().as_secs_f64() < settings.seconds {
-            let bout = (settings.seconds / 4.0).clamp(0.02, 1.0);
+            let bout = (settings.seconds / 6.0).clamp(0.02, 1.0);
             let seed = rng.u64(..);
             match sums.bouts % 4 {
                 0 | 2 => crowd_of::<P>(settings, bout, &mut rng, &mut sums),
@@ -112,13 +113,16 @@ fn run_on<P: Platform>(settings: &Settings, is_wiped: bool) {
 }
 
 fn crowd_of<P: Platform>(settings: &Settings, seconds: f64, rng: &mut Rng, sums: &mut Sums) {
-    let rush = sums.bouts % 4 == 2;
-    let threads = if rush { rng.usize(4..8) } else { 1 << rng.u32(1..6) };
+    let (pace, threads, locks, life) = match sums.bouts % 8 {
+        2 => (Pace::Rush, rng.usize(4..8), 1, u32::MAX),
+        6 => (Pace::Uneven, rng.usize(6..12), 2, u32::MAX),
+        _ => (Pace::Mixed, 1 << rng.u32(1..6), rng.usize(1..4), 1 << rng.u32(0..12)),
+    };
     let crowd = Crowd {
         threads,
-        locks: if rush { 1 } else { rng.usize(1..4) },
-        pace: if rush { Pace::Rush } else { Pace::Mixed },
-        life: if rush { u32::MAX } else { 1 << rng.u32(0..12) },
+        locks,
+        pace,
+        life,
         duration: Duration::from_secs_f64(seconds),
         most_chances: delay::is_counted().then(|| most_chances(threads)),
         seed: rng.u64(..),
@@ -127,18 +131,21 @@ fn crowd_of<P: Platform>(settings: &Settings, seconds: f64, rng: &mut Rng, sums:
     let report = crowd::run::<P>(&crowd, |number| {
         if fifo {
             // Refused was said before.
-            let _ = disturb::fifo(1 + (number % 4) as i32);
+            let _ = disturb::fifo([1, 2, 3, 4][number % 4]);
         }
     });
     sums.report.add(report);
 }
 
 fn say(settings: &Settings, sums: &Sums) {
-    let Report { sections, long_waits, chances } = sums.report;
+    let Report { sections, by, missed, long_waits, chances } = sums.report;
+    let by: Vec<String> =
+        How::ALL.iter().zip(by).map(|(how, count)| format!("{how:?} {count}")).collect();
     println!(
-        "\nseen: {} bouts, {sections} sections, {long_waits} long waits of at most {chances:.0} chances, \
+        "\nseen: {} bouts, {sections} sections ({}), {missed} attempts in vain, {long_waits} long waits of at most {chances:.0} chances, \
          {} tokens, {} woken, {} moved, {} signals to waiters, {} waits interrupted, {} forks",
         sums.bouts,
+        by.join(", "),
         sums.tokens,
         sums.woken,
         sums.moved,

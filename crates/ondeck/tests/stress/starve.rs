@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use ondeck::platform::{Linux, Platform};
 
-use super::checker::most_chances;
+use super::checker::{Report, most_chances};
 use super::crowd::{Crowd, Pace, run};
 use super::few_buckets::{Few, Patient};
 use super::watchdog::Watchdog;
 
 /// Threads that take one lock again and again. The newest sleeper is woken first, so that the first ones
 /// sleep until the end, if nobody thinks of them.
-fn rush<P: Platform>() -> super::checker::Report {
+fn rush<P: Platform>() -> Report {
     const THREADS: usize = 6;
     let crowd = Crowd {
         threads: THREADS,
@@ -36,7 +36,9 @@ fn nobody_starves_in_a_rush() {
 #[test]
 fn a_lock_that_hands_nothing_over_starves_somebody() {
     let _watchdog = Watchdog::start("a rush at a patient lock", Duration::from_mins(2));
-    let starved = catch_unwind(rush::<Few<Patient>>).expect_err("somebody starves");
+    // Luck may save everybody once.
+    let starved = (0..5).find_map(|_| catch_unwind(rush::<Few<Patient>>).err());
+    let starved = starved.expect("somebody starves");
     let message = starved.downcast_ref::<String>().expect("a message");
     assert!(message.contains("Starved"), "{message}");
 }
