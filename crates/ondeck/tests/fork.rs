@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use copy::{Fork, fork};
+use copy::{Fork, fork, with_threads};
 use ondeck::{Condvar, Mutex};
 use watchdog::Watchdog;
 
@@ -17,15 +17,13 @@ use watchdog::Watchdog;
 fn contend(mutex: &Mutex<u32>) {
     let condvar = Condvar::new();
     let before = *mutex.lock();
-    thread::scope(|scope| {
-        for _ in 0..3 {
-            scope.spawn(|| {
-                for _ in 0..200 {
-                    *mutex.lock() += 1;
-                }
-                condvar.notify_one();
-            });
+    let work = || {
+        for _ in 0..200 {
+            *mutex.lock() += 1;
         }
+        condvar.notify_one();
+    };
+    with_threads(3, &work, || {
         let mut count = mutex.lock();
         condvar.wait_while(&mut count, |count| *count < before + 600);
     });

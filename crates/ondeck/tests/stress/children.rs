@@ -9,7 +9,7 @@ use ondeck::condvar::RawCondvar;
 use ondeck::mutex::RawMutex;
 use ondeck::platform::{Platform, Timestamp};
 
-use super::copy::{Fork, fork};
+use super::copy::{Fork, fork, with_threads};
 
 /// Forks until it is over; says how often.
 pub fn fork_on<P: Platform>(seed: u64, over: &AtomicBool) -> u64 {
@@ -30,22 +30,20 @@ fn contend<P: Platform>(mutex: &RawMutex<P>) {
     const SECTIONS: u32 = 100;
     let condvar = RawCondvar::<P>::new();
     let count = AtomicU32::new(0);
-    thread::scope(|scope| {
-        for _ in 0..THREADS {
-            scope.spawn(|| {
-                for _ in 0..SECTIONS {
-                    let soon = Timestamp::from_nanos(P::now().as_nanos() + 10_000);
-                    if !mutex.try_lock_until(soon) {
-                        mutex.lock();
-                    }
-                    // Not a read-modify-write: the lock's owner is alone.
-                    count.store(count.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
-                    // SAFETY: it owns the lock.
-                    unsafe { mutex.unlock() };
-                }
-                condvar.notify_one();
-            });
+    let work = || {
+        for _ in 0..SECTIONS {
+            let soon = Timestamp::from_nanos(P::now().as_nanos() + 10_000);
+            if !mutex.try_lock_until(soon) {
+                mutex.lock();
+            }
+            // Not a read-modify-write: the lock's owner is alone.
+            count.store(count.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+            // SAFETY: it owns the lock.
+            unsafe { mutex.unlock() };
         }
+        condvar.notify_one();
+    };
+    with_threads(THREADS as usize, &work, || {
         mutex.lock();
         while count.load(Ordering::Relaxed) < THREADS * SECTIONS {
             // SAFETY: this thread owns the lock.
