@@ -29,6 +29,8 @@ mod forged;
 mod log;
 #[path = "stress/matrix.rs"]
 mod matrix;
+#[path = "stress/rounds.rs"]
+mod rounds;
 #[path = "stress/row.rs"]
 mod row;
 #[path = "stress/settings.rs"]

@@ -166,9 +166,8 @@ impl<P: Platform> Visitor<'_, P> {
             waiting(|| unsafe { spot.condvar.wait(&spot.mutex, deadline) });
             section = self.begin(lock, How::Condition, now::<P>());
         } else if choice == 3 {
-            let attempt = section.released;
             self.end(section);
-            let attempt = attempt.max(now::<P>());
+            let attempt = now::<P>();
             // SAFETY: it owns the lock.
             waiting(|| unsafe { spot.mutex.bump() });
             section = self.begin(lock, How::Bump, attempt);

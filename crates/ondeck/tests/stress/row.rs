@@ -1,5 +1,5 @@
-//! One row of the matrix, in a process of its own: settings first, then crowds, conditions and the table
-//! for others in turn, while whatever disturbs them goes on; at the end it says what it saw.
+//! One row of the matrix, in a process of its own: settings first, then crowds, rounds, conditions and the
+//! table for others in turn, while whatever disturbs them goes on; at the end it says what it saw.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -14,7 +14,7 @@ use super::few_buckets::{Few, INTERRUPTED, One, Two};
 use super::log::How;
 use super::settings::{Cpus, Membarrier, Polls, Settings, Table};
 use super::watchdog::Watchdog;
-use super::{children, delay, disturb, table, tokens};
+use super::{children, delay, disturb, rounds, table, tokens};
 
 /// What a row has sums.
 #[derive(Debug, Default)]
@@ -22,6 +22,7 @@ struct Sums {
     bouts: u64,
     report: Report,
     signals: u64,
+    rounds: u64,
     tokens: u64,
     woken: u64,
     moved: u64,
@@ -94,9 +95,10 @@ fn run_on<P: Platform>(settings: &Settings, is_wiped: bool) {
         while start.elapsed().as_secs_f64() < settings.seconds {
             let bout = (settings.seconds / 6.0).clamp(0.02, 1.0);
             let seed = rng.u64(..);
-            match sums.bouts % 4 {
-                0 | 2 => crowd_of::<P>(settings, bout, &mut rng, &mut sums),
-                1 => sums.tokens += tokens::run::<P>(Duration::from_secs_f64(bout / 2.0), seed),
+            match sums.bouts % 6 {
+                0 | 3 => crowd_of::<P>(settings, bout, &mut rng, &mut sums),
+                1 | 4 => sums.rounds += rounds::run::<P>(Duration::from_secs_f64(bout), seed),
+                2 => sums.tokens += tokens::run::<P>(Duration::from_secs_f64(bout), seed),
                 _ => {
                     let (woken, moved) = table::run::<P>(Duration::from_secs_f64(bout / 2.0), seed);
                     sums.woken += woken;
@@ -113,9 +115,9 @@ fn run_on<P: Platform>(settings: &Settings, is_wiped: bool) {
 }
 
 fn crowd_of<P: Platform>(settings: &Settings, seconds: f64, rng: &mut Rng, sums: &mut Sums) {
-    let (pace, threads, locks, life) = match sums.bouts % 8 {
-        2 => (Pace::Rush, rng.usize(4..8), 1, u32::MAX),
-        6 => (Pace::Uneven, rng.usize(6..12), 2, u32::MAX),
+    let (pace, threads, locks, life) = match rng.u32(0..4) {
+        0 => (Pace::Rush, rng.usize(4..8), 1, u32::MAX),
+        1 => (Pace::Uneven, rng.usize(6..12), 2, u32::MAX),
         _ => (Pace::Mixed, 1 << rng.u32(1..6), rng.usize(1..4), 1 << rng.u32(0..12)),
     };
     let crowd = Crowd {
@@ -143,9 +145,10 @@ fn say(settings: &Settings, sums: &Sums) {
         How::ALL.iter().zip(by).map(|(how, count)| format!("{how:?} {count}")).collect();
     println!(
         "\nseen: {} bouts, {sections} sections ({}), {missed} attempts in vain, {long_waits} long waits of at most {chances:.0} chances, \
-         {} tokens, {} woken, {} moved, {} signals to waiters, {} waits interrupted, {} forks",
+         {} rounds, {} tokens, {} woken, {} moved, {} signals to waiters, {} waits interrupted, {} forks",
         sums.bouts,
         by.join(", "),
+        sums.rounds,
         sums.tokens,
         sums.woken,
         sums.moved,

@@ -38,7 +38,7 @@ impl<P: Platform> Bag<P> {
     }
 
     /// Waits for a token and takes it; false if it is over and there is none.
-    fn take(&self, rng: &mut Rng, over: &AtomicBool) -> bool {
+    fn take(&self, rng: &mut Rng, deadlines: bool, over: &AtomicBool) -> bool {
         waiting(|| self.mutex.lock());
         loop {
             // SAFETY: the lock is held; this reference is gone before it is released.
@@ -52,9 +52,10 @@ impl<P: Platform> Bag<P> {
             }
             // About what it takes to be woken, or for ever.
             let micros = rng.u64(0..100);
-            let deadline = Timestamp::from_nanos(P::now().as_nanos() + micros * 1_000);
+            let until = (deadlines && rng.bool())
+                .then(|| Timestamp::from_nanos(P::now().as_nanos() + micros * 1_000));
             // SAFETY: the lock is held, here and when it returns.
-            waiting(|| unsafe { self.filled.wait(&self.mutex, rng.bool().then_some(deadline)) });
+            waiting(|| unsafe { self.filled.wait(&self.mutex, until) });
         }
     }
 
@@ -78,13 +79,15 @@ impl<P: Platform> Bag<P> {
     }
 }
 
-/// Tokens go through two bags until the time is over, and all arrive. Waiters whose deadlines pass race
-/// with signals; who waits without one must get what it is owed, for nothing else wakes it.
+/// Tokens go through two bags until the time is over, and all arrive: few at a time, and none are given
+/// before those have, so that no later signal can make up for one that was lost. In every other run no
+/// waiter has a deadline, which could do the same; in the others deadlines race with signals.
 pub fn run<P: Platform>(duration: Duration, seed: u64) -> u64 {
     let bags = [Bag::<P>::new(), Bag::<P>::new()];
     let [over_first, over_second] = [AtomicBool::new(false), AtomicBool::new(false)];
     let (given, passed, taken) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
     let mut rng = Rng::with_seed(seed);
+    let deadlines = rng.bool();
     thread::scope(|scope| {
         for number in 0..8 {
             let mut rng = rng.fork();
@@ -93,12 +96,12 @@ pub fn run<P: Platform>(duration: Duration, seed: u64) -> u64 {
             scope.spawn(move || {
                 let _place = Place::take();
                 if number % 2 == 0 {
-                    while bags[0].take(&mut rng, over_first) {
+                    while bags[0].take(&mut rng, deadlines, over_first) {
                         bags[1].give(1, &mut rng);
                         passed.fetch_add(1, Ordering::Relaxed);
                     }
                 } else {
-                    while bags[1].take(&mut rng, over_second) {
+                    while bags[1].take(&mut rng, deadlines, over_second) {
                         taken.fetch_add(1, Ordering::Relaxed);
                     }
                 }
@@ -106,19 +109,19 @@ pub fn run<P: Platform>(duration: Duration, seed: u64) -> u64 {
         }
         let start = Instant::now();
         while start.elapsed() < duration {
-            let count = rng.u64(1..4);
-            bags[0].give(count, &mut rng);
-            given.fetch_add(count, Ordering::Relaxed);
-            if rng.u32(0..50) == 0 {
-                thread::sleep(Duration::from_micros(rng.u64(0..500)));
+            for _ in 0..rng.u32(1..30) {
+                let count = rng.u64(1..4);
+                bags[0].give(count, &mut rng);
+                given.fetch_add(count, Ordering::Relaxed);
+            }
+            let given = given.load(Ordering::Relaxed);
+            for through in [&passed, &taken] {
+                while through.load(Ordering::Relaxed) < given {
+                    thread::sleep(Duration::from_micros(10));
+                }
             }
         }
-        // The last signals have been given: nobody is told again until all tokens have gone through.
-        let given = given.load(Ordering::Relaxed);
-        for (bag, through) in bags.iter().zip([&passed, &taken]) {
-            while through.load(Ordering::Relaxed) < given {
-                thread::sleep(Duration::from_micros(50));
-            }
+        for bag in &bags {
             assert_eq!(bag.with(|tokens| *tokens), 0);
         }
         for (bag, over) in bags.iter().zip([&over_first, &over_second]) {
