@@ -3,13 +3,14 @@
 # refusals of membarrier. What the matrix is: crates/ondeck/tests/stress.rs.
 #
 #   ci/stress.sh            ten minutes, or ONDECK_STRESS_SECONDS
-#   ci/stress.sh --quick    what fits the gate: some 40 seconds
+#   ci/stress.sh --quick    what fits the gate: some 50 seconds
 #   ci/stress.sh 60         so many seconds
 #
 # ONDECK_STRESS_SEED gives the seed of the matrix; a failure says it, and how to run its row again.
 source "$(dirname "$0")/common.sh"
+rounds=50000
 case ${1:-} in
-    --quick) seconds=40 ;;
+    --quick) seconds=30 rounds=5000 ;;
     '') seconds=${ONDECK_STRESS_SECONDS:-600} ;;
     *[!0-9]*) echo "usage: ci/stress.sh [--quick | seconds]" >&2; exit 2 ;;
     *) seconds=$1 ;;
@@ -33,7 +34,7 @@ run --test halfway --test no_membarrier
 step "pages that go away, and forks"
 refused=0
 while :; do
-    ONDECK_NO_MEMBARRIER=$refused ONDECK_TEST_ROUNDS=50000 run --test lifetime --test fork
+    ONDECK_NO_MEMBARRIER=$refused ONDECK_TEST_ROUNDS=$rounds run --test lifetime --test fork
     refused=$((1 - refused))
     # Both at least once.
     [ "$refused" -eq 1 ] || [ $((SECONDS - begin)) -lt "$seconds" ] || break

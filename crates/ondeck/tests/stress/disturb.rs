@@ -89,11 +89,10 @@ pub fn send_signals(seed: u64, over: &AtomicBool) {
 }
 
 /// Binds the calling thread, and those that it starts, to the last of the CPUs it has.
-pub fn pin() -> usize {
+pub fn pin() {
     let cpus = Linux::affinity();
     let last = *cpus.last().expect("a thread runs somewhere");
     Linux::set_affinity(&[last]).expect("it may run there already");
-    cpus.len()
 }
 
 /// Gives the calling thread a priority of SCHED_FIFO, on one CPU, which must not be the only one: what
@@ -102,11 +101,11 @@ pub fn fifo(priority: i32) -> Result<(), String> {
     if Linux::affinity().len() == 1 {
         return Err("there is one CPU only".to_owned());
     }
+    pin();
     let parameters = libc::sched_param { sched_priority: priority };
     // SAFETY: thread 0 is the caller, and the parameters are live.
     if unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const parameters) } != 0 {
         return Err(format!("SCHED_FIFO: {}", io::Error::last_os_error()));
     }
-    pin();
     Ok(())
 }

@@ -53,8 +53,9 @@ fn visit<P: Platform>(lock: &Counted<P>, rng: &mut Rng) {
     unsafe { lock.mutex.unlock() };
 }
 
-/// Goes from round to round until the time is over; says how many there were.
-pub fn run<P: Platform>(duration: Duration, seed: u64) -> u64 {
+/// Goes from round to round until the time is over; says how many there were. Each thread calls `begin`
+/// first, with its number.
+pub fn run<P: Platform>(duration: Duration, seed: u64, begin: impl Fn(usize) + Sync) -> u64 {
     let mut rng = Rng::with_seed(seed);
     let locks: Vec<Counted<P>> =
         (0..LOCKS).map(|_| Counted { mutex: RawMutex::new(), count: UnsafeCell::new(0) }).collect();
@@ -64,9 +65,10 @@ pub fn run<P: Platform>(duration: Duration, seed: u64) -> u64 {
     thread::scope(|scope| {
         for number in 0..threads {
             let mut rng = rng.fork();
-            let (locks, barrier, last) = (&locks, &barrier, &last);
+            let (locks, barrier, last, begin) = (&locks, &barrier, &last, &begin);
             scope.spawn(move || {
                 let _place = Place::take();
+                begin(number);
                 for round in 0.. {
                     visit(&locks[round as usize % LOCKS], &mut rng);
                     // Before the barrier: behind it all know which round is the last.

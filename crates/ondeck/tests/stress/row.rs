@@ -49,9 +49,7 @@ fn expect_settings(settings: &Settings) {
     let cpus = Linux::cpus();
     match settings.cpus {
         Cpus::Pinned => assert_eq!(cpus, 1, "the process was bound to one CPU"),
-        Cpus::PinnedLate => {
-            disturb::pin();
-        }
+        Cpus::PinnedLate => disturb::pin(),
         Cpus::Free | Cpus::Fifo => {}
     }
     let polls = Linux::polling().budget != 0;
@@ -93,14 +91,17 @@ fn run_on<P: Platform>(settings: &Settings, is_wiped: bool) {
         }
         let start = Instant::now();
         while start.elapsed().as_secs_f64() < settings.seconds {
-            let bout = (settings.seconds / 6.0).clamp(0.02, 1.0);
+            let length = Duration::from_secs_f64((settings.seconds / 6.0).clamp(0.02, 1.0));
             let seed = rng.u64(..);
             match sums.bouts % 6 {
-                0 | 3 => crowd_of::<P>(settings, bout, &mut rng, &mut sums),
-                1 | 4 => sums.rounds += rounds::run::<P>(Duration::from_secs_f64(bout), seed),
-                2 => sums.tokens += tokens::run::<P>(Duration::from_secs_f64(bout), seed),
+                0 | 3 => crowd_of::<P>(settings, length, &mut rng, &mut sums),
+                1 | 4 => {
+                    sums.rounds +=
+                        rounds::run::<P>(length, seed, |number| prepare(settings, number));
+                }
+                2 => sums.tokens += tokens::run::<P>(length, seed),
                 _ => {
-                    let (woken, moved) = table::run::<P>(Duration::from_secs_f64(bout / 2.0), seed);
+                    let (woken, moved) = table::run::<P>(length, seed);
                     sums.woken += woken;
                     sums.moved += moved;
                 }
@@ -114,10 +115,18 @@ fn run_on<P: Platform>(settings: &Settings, is_wiped: bool) {
     say(settings, &sums);
 }
 
-fn crowd_of<P: Platform>(settings: &Settings, seconds: f64, rng: &mut Rng, sums: &mut Sums) {
-    let (pace, threads, locks, life) = match rng.u32(0..4) {
-        0 => (Pace::Rush, rng.usize(4..8), 1, u32::MAX),
-        1 => (Pace::Uneven, rng.usize(6..12), 2, u32::MAX),
+/// Gives the calling thread, one of a bout, the policy that the row has, and what it starts with it.
+fn prepare(settings: &Settings, number: usize) {
+    if settings.cpus == Cpus::Fifo {
+        // What is refused was said at the begin of the row.
+        let _ = disturb::fifo([1, 2, 3, 4][number % 4]);
+    }
+}
+
+fn crowd_of<P: Platform>(settings: &Settings, duration: Duration, rng: &mut Rng, sums: &mut Sums) {
+    let (pace, threads, locks, life) = match sums.bouts % 12 {
+        3 => (Pace::Rush, rng.usize(4..8), 1, u32::MAX),
+        9 => (Pace::Uneven, rng.usize(6..12), 2, u32::MAX),
         _ => (Pace::Mixed, 1 << rng.u32(1..6), rng.usize(1..4), 1 << rng.u32(0..12)),
     };
     let crowd = Crowd {
@@ -125,17 +134,11 @@ fn crowd_of<P: Platform>(settings: &Settings, seconds: f64, rng: &mut Rng, sums:
         locks,
         pace,
         life,
-        duration: Duration::from_secs_f64(seconds),
+        duration,
         most_chances: delay::is_counted().then(|| most_chances(threads)),
         seed: rng.u64(..),
     };
-    let fifo = settings.cpus == Cpus::Fifo;
-    let report = crowd::run::<P>(&crowd, |number| {
-        if fifo {
-            // Refused was said before.
-            let _ = disturb::fifo([1, 2, 3, 4][number % 4]);
-        }
-    });
+    let report = crowd::run::<P>(&crowd, |number| prepare(settings, number));
     sums.report.add(report);
 }
 
