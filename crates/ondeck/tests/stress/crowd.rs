@@ -12,7 +12,7 @@ use ondeck::condvar::RawCondvar;
 use ondeck::mutex::RawMutex;
 use ondeck::platform::{Platform, Timestamp};
 
-use super::checker::{PATIENCE, Report, check};
+use super::checker::{Fault, PATIENCE, Report, check};
 use super::delay::Delays;
 use super::disturb::{Place, waiting};
 use super::log::{Guarded, How, Log, Section};
@@ -237,7 +237,7 @@ const ROOM: usize = 2 << 20;
 /// Lets a crowd loose, until its time is over or its logs are full, and checks what it did.
 ///
 /// `begin` is called by each thread that has its own lives follow each other, with its number.
-pub fn run<P: Platform>(crowd: &Crowd, begin: impl Fn(usize) + Sync) -> Report {
+pub fn run<P: Platform>(crowd: &Crowd, begin: impl Fn(usize) + Sync) -> Result<Report, Fault> {
     let mut spots: Vec<Spot<P>> = (0..crowd.locks).map(|_| Spot::new()).collect();
     let mut logs: Vec<Log> =
         (0..crowd.threads).map(|_| Log::with_room_for(ROOM / crowd.threads)).collect();
@@ -269,8 +269,7 @@ pub fn run<P: Platform>(crowd: &Crowd, begin: impl Fn(usize) + Sync) -> Report {
             thread::sleep(Duration::from_micros(500));
         }
     });
-    let report = check(&logs, crowd.locks, crowd.most_chances)
-        .unwrap_or_else(|fault| panic!("{crowd:?}: {fault}"));
+    let report = check(&logs, crowd.locks, crowd.most_chances)?;
     let mut sections = 0;
     for spot in &mut spots {
         assert!(!spot.mutex.is_locked(), "{crowd:?}: a lock is left locked");
@@ -279,7 +278,7 @@ pub fn run<P: Platform>(crowd: &Crowd, begin: impl Fn(usize) + Sync) -> Report {
     }
     assert_eq!(report.sections, sections, "{crowd:?}: sections without an entry in a log");
     assert!(sections > 0, "{crowd:?}: nobody came");
-    report
+    Ok(report)
 }
 
 /// A thread comes, visits, and goes, while others wait.

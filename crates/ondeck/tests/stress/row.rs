@@ -139,7 +139,7 @@ fn crowd_of<P: Platform>(settings: &Settings, duration: Duration, rng: &mut Rng,
         seed: rng.u64(..),
     };
     let report = crowd::run::<P>(&crowd, |number| prepare(settings, number));
-    sums.report.add(report);
+    sums.report.add(report.unwrap_or_else(|fault| panic!("{crowd:?}: {fault}")));
 }
 
 fn say(settings: &Settings, sums: &Sums) {
