@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Real threads at all that parks: the matrix of settings with its checker, pages that go away, forks, and
-# refusals of membarrier. What the matrix is: crates/ondeck/tests/stress.rs.
+# Real threads at all that parks: the matrix of settings with its checker, pages that go away, forks,
+# and refusals of membarrier. What the matrix is: crates/ondeck/tests/stress.rs.
 #
 #   ci/stress.sh            ten minutes, or ONDECK_STRESS_SECONDS
 #   ci/stress.sh --quick    what fits the gate: some 50 seconds

@@ -1,5 +1,5 @@
-//! A process that is refused membarrier(2) after it was granted aborts and says why: light fences that
-//! were free cannot be made full after the fact, so that going on might lose a wake.
+//! A process that is refused membarrier(2) after it was granted aborts and says why: light fences
+//! that were free cannot be made full after the fact, so that going on might lose a wake.
 //!
 //! Each refusal is in a process of its own, which this file starts again for it.
 
@@ -25,12 +25,12 @@ const WHEN: &str = "ONDECK_TEST_WHEN";
 /// What a child says that was not given what it is about to lose.
 const NOT_GRANTED: &str = "membarrier was never granted";
 
-/// How long a child goes on that is not stopped: its locks are new some thousand times a second, and
-/// each lets the first release skip its fence and the next waiter have a heavy one.
+/// How long a child goes on that is not stopped: its locks are new some thousand times a second,
+/// and each lets the first release skip its fence and the next waiter have a heavy one.
 const LONG_ENOUGH: Duration = Duration::from_millis(1_500);
 
-/// Threads that wait for each other at mutexes and conditions that are new in every turn, so that their
-/// buckets go through all that a bucket may rely on.
+/// Threads that wait for each other at mutexes and conditions that are new in every turn, so that
+/// their buckets go through all that a bucket may rely on.
 fn turns(over: &AtomicBool) {
     let mut block: Vec<Mutex<u32>> = Vec::new();
     while !over.load(Ordering::Relaxed) {

@@ -1,8 +1,8 @@
-//! Real threads do everything to few locks, in every setting of the matrix, and a checker proves from
-//! what they wrote down that the locks kept their promises.
+//! Real threads do everything to few locks, in every setting of the matrix, and a checker proves
+//! from what they wrote down that the locks kept their promises.
 //!
-//! Some ten seconds, or as many as `ONDECK_STRESS_SECONDS` says. Every run draws other seeds, unless
-//! `ONDECK_STRESS_SEED` gives one. A row that fails says how to run it again.
+//! Some ten seconds, or as many as `ONDECK_STRESS_SECONDS` says. Every run draws other seeds,
+//! unless `ONDECK_STRESS_SEED` gives one. A row that fails says how to run it again.
 
 #[path = "support/fork.rs"]
 mod copy;

@@ -1,29 +1,32 @@
 //! Proves from the logs of all threads that a lock did what it promises.
 //!
-//! **Exclusion.** Sorted by their tickets, the sections of a lock are numbered from 0 without a gap and
-//! without a number twice; each found the stamp that the one before it left; none began before the one
-//! before it had ended; and the sections of a thread do not overlap with its next attempt.
+//! **Exclusion.** Sorted by their tickets, the sections of a lock are numbered from 0 without a gap
+//! and without a number twice; each found the stamp that the one before it left; none began before
+//! the one before it had ended; and the sections of a thread do not overlap with its next attempt.
 //!
-//! **Bounded bypass.** A lock that allows barging promises no order. What this one promises is that who
-//! has slept for a millisecond ([`PATIENCE`]) is handed the lock, by one of the releases, one waiter every
-//! half a millisecond ([`PERIOD`]). No wall time is asserted: a machine may be busy or stopped for as
-//! long as it likes. What is counted is chances. The log's own clock is cut into periods, and a wait is
-//! charged with those that lie between the end of its patience and its acquisition, each by how many
-//! times the lock was released in it:
+//! **Bounded bypass.** A lock that allows barging promises no order. What this one promises is that
+//! who has slept for a millisecond ([`PATIENCE`]) is handed the lock, by one of the releases, one
+//! waiter every half a millisecond ([`PERIOD`]). No wall time is asserted: a machine may be busy or
+//! stopped for as long as it likes. What is counted is chances. The log's own clock is cut into
+//! periods, and a wait is charged with those that lie between the end of its patience and its
+//! acquisition, each by how many times the lock was released in it:
 //!
-//! * A period without a release counts nothing: nobody was passed over. So it does not count when the
-//!   process is stopped, when the owner has no CPU, or when the waiter was handed the lock and has not
-//!   run yet: it is the owner then, and nobody else can be.
-//! * A period with 128 releases or more counts 1. While somebody is awake at the lock only one release in
-//!   128 looks whether a waiter is overdue, at random; a period with fewer counts for so many of 128.
-//! * A waiter that is ready to run but has no CPU may be awake (on deck, or not yet in the queue), and
-//!   is not handed anything. For how long at most that was, the kernel tells; so many periods are forgiven.
+//! * A period without a release counts nothing: nobody was passed over. So it does not count when
+//!   the process is stopped, when the owner has no CPU, or when the waiter was handed the lock and
+//!   has not run yet: it is the owner then, and nobody else can be.
+//! * A period with 128 releases or more counts 1. While somebody is awake at the lock only one
+//!   release in 128 looks whether a waiter is overdue, at random; a period with fewer counts for so
+//!   many of 128.
+//! * A waiter that is ready to run but has no CPU may be awake (on deck, or not yet in the queue),
+//!   and is not handed anything. For how long at most that was, the kernel tells; so many periods
+//!   are forgiven.
 //!
-//! In a period with a chance the oldest waiter is served, unless somebody else takes the lock in the
-//! moment of the handover, which then fails and is tried in the next period. Ahead of a waiter there are
-//! at most all the others; but a woken waiter that fails to get the lock goes to the end of the queue,
-//! and others may go before it once more. So no number is certain, and [`most_chances`] is one that is
-//! far above what was ever seen, and far below what a lock needs that hands nothing over.
+//! In a period with a chance the oldest waiter is served, unless somebody else takes the lock in
+//! the moment of the handover, which then fails and is tried in the next period. Ahead of a waiter
+//! there are at most all the others; but a woken waiter that fails to get the lock goes to the end
+//! of the queue, and others may go before it once more. So no number is certain, and
+//! [`most_chances`] is one that is far above what was ever seen, and far below what a lock needs
+//! that hands nothing over.
 
 use std::fmt;
 

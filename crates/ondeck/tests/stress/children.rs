@@ -1,4 +1,5 @@
-//! Forks while a crowd is at its locks: the child finds free locks that work, in the crowd's own buckets.
+//! Forks while a crowd is at its locks: the child finds free locks that work, in the crowd's own
+//! buckets.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;

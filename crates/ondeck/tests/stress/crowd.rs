@@ -1,5 +1,5 @@
-//! A crowd: threads that come and go and want few locks, by every way to lock, and leave by every way to
-//! unlock. Each section is logged.
+//! A crowd: threads that come and go and want few locks, by every way to lock, and leave by every
+//! way to unlock. Each section is logged.
 
 use std::cell::RefCell;
 use std::mem;
@@ -45,8 +45,8 @@ pub enum Pace {
     Mixed,
     /// Sections of a few microseconds, nothing in between: made to starve waiters.
     Rush,
-    /// As a rush, but each thread wants one lock only, by its number; the first lock's sections are the
-    /// shortest there can be, those of the others some tens of microseconds.
+    /// As a rush, but each thread wants one lock only, by its number; the first lock's sections are
+    /// the shortest there can be, those of the others some tens of microseconds.
     Uneven,
 }
 
@@ -221,12 +221,12 @@ impl Drop for AtExit {
     }
 }
 
-/// Runs `last` when the destructors of the calling thread's own values run. That thread must be waited
-/// for, by its handle, while what `last` refers to is there: [`run`] does.
+/// Runs `last` when the destructors of the calling thread's own values run. That thread must be
+/// waited for, by its handle, while what `last` refers to is there: [`run`] does.
 fn at_exit<'a>(last: impl FnOnce() + 'a) {
     let last: Box<dyn FnOnce() + 'a> = Box::new(last);
-    // SAFETY: only the lifetime changes. The thread is joined, after its destructors have run, while
-    // what is borrowed lives.
+    // SAFETY: only the lifetime changes. The thread is joined, after its destructors have run,
+    // while what is borrowed lives.
     let last: Box<dyn FnOnce()> = unsafe { mem::transmute(last) };
     AT_EXIT.set(Some(AtExit(Some(last))));
 }

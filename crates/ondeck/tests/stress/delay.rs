@@ -23,8 +23,8 @@ impl Delays {
         Self { before: so_far().unwrap_or(0) }
     }
 
-    /// The delays since this was last asked, in microseconds: those of a wait that has just ended and
-    /// of what was before, so never too few.
+    /// The delays since this was last asked, in microseconds: those of a wait that has just ended
+    /// and of what was before, so never too few.
     pub fn since_last(&mut self) -> u32 {
         let now = so_far().unwrap_or(0);
         let micros = (now - self.before).div_ceil(1_000);

@@ -61,8 +61,8 @@ extern "C" fn handle(_: libc::c_int) {
 
 /// Has the signal handled, so that system calls that it interrupts are not begun again.
 pub fn handle_signals() {
-    // SAFETY: zero is a valid `sigaction`: no flags, SA_RESTART among them, and no signal blocked. The
-    // handler only touches atomics and a thread-local word without a destructor.
+    // SAFETY: zero is a valid `sigaction`: no flags, SA_RESTART among them, and no signal blocked.
+    // The handler only touches atomics and a thread-local word without a destructor.
     let result = unsafe {
         let mut action: libc::sigaction = mem::zeroed();
         action.sa_sigaction = handle as extern "C" fn(libc::c_int) as usize;
@@ -79,8 +79,8 @@ pub fn send_signals(seed: u64, over: &AtomicBool) {
             let from = rng.usize(..ROSTER.len());
             let mut threads = ROSTER[from..].iter().map(|place| place.load(Ordering::Relaxed));
             if let Some(thread) = threads.find(|&thread| thread != 0) {
-                // SAFETY: by its number the thread may be gone, unlike by its pthread_t: the call then
-                // fails, or finds another thread of this process.
+                // SAFETY: by its number the thread may be gone, unlike by its pthread_t: the call
+                // then fails, or finds another thread of this process.
                 unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), thread, libc::SIGUSR1) };
             }
         }
@@ -95,8 +95,8 @@ pub fn pin() {
     Linux::set_affinity(&[last]).expect("it may run there already");
 }
 
-/// Gives the calling thread a priority of SCHED_FIFO, on one CPU, which must not be the only one: what
-/// watches over the test needs another. The reason if it is refused.
+/// Gives the calling thread a priority of SCHED_FIFO, on one CPU, which must not be the only one:
+/// what watches over the test needs another. The reason if it is refused.
 pub fn fifo(priority: i32) -> Result<(), String> {
     if Linux::affinity().len() == 1 {
         return Err("there is one CPU only".to_owned());

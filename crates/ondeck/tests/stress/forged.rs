@@ -3,8 +3,8 @@
 use super::checker::{Fault, PATIENCE, PERIOD, check, most_chances};
 use super::log::{How, Log, Section};
 
-/// Two threads take turns at one lock, every microsecond, while a third waits; after `turns` turns it
-/// gets the lock.
+/// Two threads take turns at one lock, every microsecond, while a third waits; after `turns` turns
+/// it gets the lock.
 fn taking_turns(turns: u32) -> Vec<Vec<Section>> {
     let mut logs = vec![Vec::new(), Vec::new(), Vec::new()];
     let section = |ticket: u32| {

@@ -1,8 +1,8 @@
 //! What a thread writes down of each of its sections, in memory that is there beforehand.
 //!
-//! What all sections of a lock write together is guarded by that lock and by nothing else: a counter
-//! from which each draws its ticket, and a stamp that each leaves for its successor. If two sections
-//! ran at once, or one did not see what the one before it wrote, the numbers give it away.
+//! What all sections of a lock write together is guarded by that lock and by nothing else: a
+//! counter from which each draws its ticket, and a stamp that each leaves for its successor. If two
+//! sections ran at once, or one did not see what the one before it wrote, the numbers give it away.
 
 use std::cell::UnsafeCell;
 

@@ -1,5 +1,5 @@
-//! Rounds in which each thread wants a lock once, and all wait for all: a wake that is lost is made up for
-//! by nobody, so that the round never ends.
+//! Rounds in which each thread wants a lock once, and all wait for all: a wake that is lost is made
+//! up for by nobody, so that the round never ends.
 //!
 //! In a crowd the next release finds a sleeper that one before has forgotten.
 
@@ -29,7 +29,8 @@ unsafe impl<P: Platform> Sync for Counted<P> {}
 
 /// One section, after some attempts that may give up.
 fn visit<P: Platform>(lock: &Counted<P>, rng: &mut Rng) {
-    // About as long as a waiter polls before it sleeps, so that releases meet those who are about to.
+    // About as long as a waiter polls before it sleeps, so that releases meet those who are about
+    // to.
     let nanos = rng.u64(0..40_000);
     let deadline = Timestamp::from_nanos(P::now().as_nanos() + nanos);
     waiting(|| {
@@ -53,8 +54,8 @@ fn visit<P: Platform>(lock: &Counted<P>, rng: &mut Rng) {
     unsafe { lock.mutex.unlock() };
 }
 
-/// Goes from round to round until the time is over; says how many there were. Each thread calls `begin`
-/// first, with its number.
+/// Goes from round to round until the time is over; says how many there were. Each thread calls
+/// `begin` first, with its number.
 pub fn run<P: Platform>(duration: Duration, seed: u64, begin: impl Fn(usize) + Sync) -> u64 {
     let mut rng = Rng::with_seed(seed);
     let locks: Vec<Counted<P>> =

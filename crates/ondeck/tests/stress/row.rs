@@ -1,5 +1,6 @@
-//! One row of the matrix, in a process of its own: settings first, then crowds, rounds, conditions and the
-//! table for others in turn, while whatever disturbs them goes on; at the end it says what it saw.
+//! One row of the matrix, in a process of its own: settings first, then crowds, rounds, conditions
+//! and the table for others in turn, while whatever disturbs them goes on; at the end it says what
+//! it saw.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -12,7 +13,7 @@ use super::checker::{Report, most_chances};
 use super::crowd::{self, Crowd, Pace};
 use super::few_buckets::{Few, INTERRUPTED, One, Two};
 use super::log::How;
-use super::settings::{Cpus, Membarrier, Polls, Settings, Table};
+use super::settings::{Cpus, Membarrier, Polls, Settings, Table, Wiping};
 use super::watchdog::Watchdog;
 use super::{children, delay, disturb, rounds, table, tokens};
 
@@ -45,6 +46,9 @@ pub fn run(settings: &Settings) {
 fn expect_settings(settings: &Settings) {
     if settings.membarrier != Membarrier::Allowed {
         assert!(!Linux::fences_are_asymmetric(), "membarrier is refused");
+    }
+    if settings.wiping == Wiping::Handler {
+        assert!(!Few::<One>::is_wiped(), "the advice to wipe is refused");
     }
     let cpus = Linux::cpus();
     match settings.cpus {
@@ -112,10 +116,16 @@ fn run_on<P: Platform>(settings: &Settings, is_wiped: bool) {
     });
     sums.forks = forks.into_inner();
     sums.signals = disturb::HANDLED_WAITING.load(Ordering::Relaxed);
+    assert_eq!(
+        settings.forks && is_wiped,
+        sums.forks > 0,
+        "forks happen where they were asked for"
+    );
     say(settings, &sums);
 }
 
-/// Gives the calling thread, one of a bout, the policy that the row has, and what it starts with it.
+/// Gives the calling thread, one of a bout, the policy that the row has, and what it starts with
+/// it.
 fn prepare(settings: &Settings, number: usize) {
     if settings.cpus == Cpus::Fifo {
         // What is refused was said at the begin of the row.
@@ -147,8 +157,9 @@ fn say(settings: &Settings, sums: &Sums) {
     let by: Vec<String> =
         How::ALL.iter().zip(by).map(|(how, count)| format!("{how:?} {count}")).collect();
     println!(
-        "\nseen: {} bouts, {sections} sections ({}), {missed} attempts in vain, {long_waits} long waits of at most {chances:.0} chances, \
-         {} rounds, {} tokens, {} woken, {} moved, {} signals to waiters, {} waits interrupted, {} forks",
+        "\nseen: {} bouts, {sections} sections ({}), {missed} attempts in vain, {long_waits} long \
+         waits of at most {chances:.0} chances, {} rounds, {} tokens, {} woken, {} moved, \
+         {} signals to waiters, {} waits interrupted, {} forks",
         sums.bouts,
         by.join(", "),
         sums.rounds,

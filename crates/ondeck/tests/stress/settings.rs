@@ -1,5 +1,5 @@
-//! What a row of the matrix is: settings of a process, written as words, so that a failure can be run
-//! again.
+//! What a row of the matrix is: settings of a process, written as words, so that a failure can be
+//! run again.
 
 use std::fmt;
 use std::str::FromStr;

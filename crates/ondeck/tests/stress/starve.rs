@@ -1,5 +1,5 @@
-//! A lock that hands nothing over starves waiters, and the checker says so; the lock that ships does not,
-//! in the same crowd.
+//! A lock that hands nothing over starves waiters, and the checker says so; the lock that ships
+//! does not, in the same crowd.
 
 use std::time::Duration;
 
@@ -10,8 +10,8 @@ use super::crowd::{Crowd, Pace, run};
 use super::few_buckets::{Few, Patient};
 use super::watchdog::Watchdog;
 
-/// Threads that take one lock again and again. The newest sleeper is woken first, so that the first ones
-/// sleep until the end, if nobody thinks of them.
+/// Threads that take one lock again and again. The newest sleeper is woken first, so that the first
+/// ones sleep until the end, if nobody thinks of them.
 fn rush<P: Platform>() -> Result<Report, Fault> {
     const THREADS: usize = 6;
     let crowd = Crowd {

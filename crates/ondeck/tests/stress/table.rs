@@ -76,8 +76,8 @@ impl Shared {
     }
 }
 
-/// Threads sleep at few keys, with and without deadlines, and others wake them and move them about, until
-/// the time is over. Says how many were woken and how many were moved.
+/// Threads sleep at few keys, with and without deadlines, and others wake them and move them about,
+/// until the time is over. Says how many were woken and how many were moved.
 pub fn run<P: Platform>(duration: Duration, seed: u64) -> (u64, u64) {
     let mut rng = Rng::with_seed(seed);
     let shared = Shared {

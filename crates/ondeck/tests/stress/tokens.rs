@@ -79,9 +79,10 @@ impl<P: Platform> Bag<P> {
     }
 }
 
-/// Tokens go through two bags until the time is over, and all arrive: few at a time, and none are given
-/// before those have, so that no later signal can make up for one that was lost. In every other run no
-/// waiter has a deadline, which could do the same; in the others deadlines race with signals.
+/// Tokens go through two bags until the time is over, and all arrive: few at a time, and none are
+/// given before those have, so that no later signal can make up for one that was lost. In every
+/// other run no waiter has a deadline, which could do the same; in the others deadlines race with
+/// signals.
 pub fn run<P: Platform>(duration: Duration, seed: u64) -> u64 {
     let bags = [Bag::<P>::new(), Bag::<P>::new()];
     let [over_first, over_second] = [AtomicBool::new(false), AtomicBool::new(false)];

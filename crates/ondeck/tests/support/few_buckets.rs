@@ -1,5 +1,5 @@
-//! The real machine with a parking table of one or two buckets, so that all locks share them; and one
-//! whose waiters are never overdue, so that nobody is handed a lock for having waited.
+//! The real machine with a parking table of one or two buckets, so that all locks share them; and
+//! one whose waiters are never overdue, so that nobody is handed a lock for having waited.
 //!
 //! Everything but the table is [`Linux`]'s own. The table is on pages that are wiped in a forked
 //! child, as the one that ships.
@@ -173,8 +173,8 @@ impl<T: Table> Platform for Few<T> {
     }
 
     fn ticks_in(nanos: u32) -> usize {
-        /// A sleeper's patience and the time between two handovers are longer than this, all else is
-        /// shorter.
+        /// A sleeper's patience and the time between two handovers are longer than this, all else
+        /// is shorter.
         const SHORTEST_PATIENCE: u32 = 500_000;
         if nanos >= SHORTEST_PATIENCE && !T::HANDS_OVER {
             // Further than any tick counter gets in a test, nearer than where it would wrap.

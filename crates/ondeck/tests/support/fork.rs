@@ -18,9 +18,9 @@ pub enum Fork {
 
 /// Runs `child` in a forked child, which must come to its end.
 pub fn fork(how: Fork, child: impl FnOnce()) {
-    // SAFETY: the child uses the memory that it has a copy of, and ends without running the parent's
-    // destructors. The C library's allocator works in it after its own fork; after the bare call
-    // `child` must not allocate.
+    // SAFETY: the child uses the memory that it has a copy of, and ends without running the
+    // parent's destructors. The C library's allocator works in it after its own fork; after the
+    // bare call `child` must not allocate.
     let pid = unsafe {
         match how {
             Fork::Library => libc::fork(),
@@ -52,14 +52,15 @@ pub fn fork(how: Fork, child: impl FnOnce()) {
     }
 }
 
-/// Runs `body` on so many threads, and `last` on this one; returns when all have ended. For children of
-/// [`Fork::Library`].
+/// Runs `body` on so many threads, and `last` on this one; returns when all have ended. For
+/// children of [`Fork::Library`].
 ///
-/// By the C library alone, which is made for that: the standard library has a lock of its own for each
-/// thread that starts or ends, and a child finds it locked for ever if it was at the fork.
+/// By the C library alone, which is made for that: the standard library has a lock of its own for
+/// each thread that starts or ends, and a child finds it locked for ever if it was at the fork.
 pub fn with_threads<F: Fn() + Sync>(count: usize, body: &F, last: impl FnOnce()) {
     extern "C" fn start<F: Fn()>(body: *mut c_void) -> *mut c_void {
-        // SAFETY: the body that `with_threads` was given, which lives until all threads were joined.
+        // SAFETY: the body that `with_threads` was given, which lives until all threads were
+        // joined.
         unsafe { (*body.cast::<F>())() };
         ptr::null_mut()
     }
@@ -67,7 +68,8 @@ pub fn with_threads<F: Fn() + Sync>(count: usize, body: &F, last: impl FnOnce())
         .map(|_| {
             let mut thread = MaybeUninit::uninit();
             let body = ptr::from_ref(body).cast_mut().cast();
-            // SAFETY: `start` takes the body, which other threads may use. A panic in it ends the child.
+            // SAFETY: `start` takes the body, which other threads may use. A panic in it ends the
+            // child.
             unsafe {
                 let result =
                     libc::pthread_create(thread.as_mut_ptr(), ptr::null(), start::<F>, body);

@@ -20,7 +20,8 @@ pub enum Scope {
 }
 
 impl Filter {
-    /// Refuses `call` with `errno`, whenever `argument` is not given or its third argument equals it.
+    /// Refuses `call` with `errno`, whenever `argument` is not given or its third argument equals
+    /// it.
     pub fn refusing(call: libc::c_long, argument: Option<u32>, errno: i32) -> Self {
         const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
         const EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
