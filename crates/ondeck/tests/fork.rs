@@ -1,72 +1,29 @@
 //! The child of a fork finds locks that work, whatever the parent's threads were doing.
 
+#[path = "support/fork.rs"]
+mod copy;
 #[path = "support/watchdog.rs"]
 mod watchdog;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use copy::{Fork, fork, with_threads};
 use ondeck::{Condvar, Mutex};
 use watchdog::Watchdog;
-
-/// How the process is copied.
-#[derive(Clone, Copy, Debug)]
-enum Fork {
-    /// By the C library, with its handlers.
-    Library,
-    /// By the system call alone.
-    Call,
-}
-
-/// Runs `child` in a forked child, which must come to its end.
-fn fork(how: Fork, child: impl FnOnce()) {
-    // SAFETY: the child uses the memory that it has a copy of, and ends without running the parent's
-    // destructors. The C library's allocator works in it after its own fork; after the bare call
-    // `child` must not allocate.
-    let pid = unsafe {
-        match how {
-            Fork::Library => libc::fork(),
-            Fork::Call => libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) as i32,
-        }
-    };
-    assert!(pid >= 0, "fork: {}", std::io::Error::last_os_error());
-    if pid == 0 {
-        child();
-        // SAFETY: ends the child at once.
-        unsafe { libc::_exit(0) };
-    }
-    let start = Instant::now();
-    let mut status = -1;
-    loop {
-        // SAFETY: waits for a child of ours, into a live integer.
-        let ended = unsafe { libc::waitpid(pid, &raw mut status, libc::WNOHANG) };
-        if ended == pid {
-            assert!(libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0, "{how:?}: {status}");
-            return;
-        }
-        if start.elapsed() > Duration::from_secs(30) {
-            // SAFETY: a signal to our own child.
-            unsafe { libc::kill(pid, libc::SIGKILL) };
-            panic!("{how:?}: the child hangs in a lock");
-        }
-        thread::sleep(Duration::from_micros(100));
-    }
-}
 
 /// Threads of the child want one lock, wait for each other, and end.
 fn contend(mutex: &Mutex<u32>) {
     let condvar = Condvar::new();
     let before = *mutex.lock();
-    thread::scope(|scope| {
-        for _ in 0..3 {
-            scope.spawn(|| {
-                for _ in 0..200 {
-                    *mutex.lock() += 1;
-                }
-                condvar.notify_one();
-            });
+    let work = || {
+        for _ in 0..200 {
+            *mutex.lock() += 1;
         }
+        condvar.notify_one();
+    };
+    with_threads(3, &work, || {
         let mut count = mutex.lock();
         condvar.wait_while(&mut count, |count| *count < before + 600);
     });

@@ -49,8 +49,14 @@ unsafe fn unmap(page: &'static Page) {
     assert_eq!(unsafe { libc::munmap(page, size_of::<Page>()) }, 0);
 }
 
-/// Runs `first` and `last` on two threads with a new page in every round. `last` unmaps it.
-fn rounds(first: impl Fn(u32, &'static Page) + Sync, last: impl Fn(u32, &'static Page) + Sync) {
+/// Runs `first` and `last` on two threads with a new page in every round. `last` unmaps it. A round
+/// that does not end in a minute hangs.
+fn rounds(
+    what: &str,
+    first: impl Fn(u32, &'static Page) + Sync,
+    last: impl Fn(u32, &'static Page) + Sync,
+) {
+    let watchdog = Watchdog::start(what, Duration::from_mins(1));
     let page = AtomicUsize::new(0);
     let round = AtomicU32::new(0);
     thread::scope(|scope| {
@@ -74,6 +80,7 @@ fn rounds(first: impl Fn(u32, &'static Page) + Sync, last: impl Fn(u32, &'static
             // SAFETY: mapped for this round.
             last(number, unsafe { &*fresh });
             round.store(2 * number + 1, Ordering::Release);
+            watchdog.progress();
         }
     });
 }
@@ -99,8 +106,8 @@ fn moment(number: u32) {
 
 #[test]
 fn the_page_is_unmapped_after_the_last_unlock() {
-    let _watchdog = Watchdog::start("unmapping", Duration::from_mins(2));
     rounds(
+        "unmapping",
         |number, page| {
             let mut users = page.mutex.lock();
             moment(number);
@@ -117,8 +124,8 @@ fn the_page_is_unmapped_after_the_last_unlock() {
 
 #[test]
 fn the_page_is_unmapped_after_an_attempt_with_a_deadline() {
-    let _watchdog = Watchdog::start("unmapping after an attempt", Duration::from_mins(2));
     rounds(
+        "unmapping after an attempt",
         |number, page| {
             let mut users = page.mutex.lock();
             moment(number);
@@ -137,8 +144,8 @@ fn the_page_is_unmapped_after_an_attempt_with_a_deadline() {
 
 #[test]
 fn the_page_is_unmapped_by_the_waiter_that_was_notified() {
-    let _watchdog = Watchdog::start("unmapping by a waiter", Duration::from_mins(2));
     rounds(
+        "unmapping by a waiter",
         |number, page| {
             // Until the waiter waits: only then must it be notified.
             let mut state = page.mutex.lock();

@@ -1,22 +1,33 @@
 //! Turns a hang into a failure: these tests are about wakes that must not be lost.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Ends the process if it is not dropped in time.
+/// Ends the process if it is not dropped in time, counted from its start or from the last progress.
 pub struct Watchdog {
-    done: Arc<AtomicBool>,
+    shared: Arc<Shared>,
+}
+
+#[derive(Default)]
+struct Shared {
+    done: AtomicBool,
+    progress: AtomicU64,
 }
 
 impl Watchdog {
     /// `patience` is no bound on speed: long enough that only a lost wake exceeds it.
     pub fn start(what: &str, patience: Duration) -> Self {
-        let done = Arc::new(AtomicBool::new(false));
-        let (watched, what, start) = (Arc::clone(&done), what.to_owned(), Instant::now());
+        let shared = Arc::new(Shared::default());
+        let (watched, what) = (Arc::clone(&shared), what.to_owned());
         thread::spawn(move || {
-            while !watched.load(Ordering::Relaxed) {
+            let (mut start, mut before) = (Instant::now(), 0);
+            while !watched.done.load(Ordering::Relaxed) {
+                let progress = watched.progress.load(Ordering::Relaxed);
+                if progress != before {
+                    (start, before) = (Instant::now(), progress);
+                }
                 if start.elapsed() > patience {
                     eprintln!("hung: {what} did not end in {patience:?}");
                     std::process::abort();
@@ -24,12 +35,18 @@ impl Watchdog {
                 thread::sleep(Duration::from_millis(20));
             }
         });
-        Self { done }
+        Self { shared }
+    }
+
+    /// Notes that something has come to its end.
+    #[allow(dead_code, reason = "most tests are over in a moment")]
+    pub fn progress(&self) {
+        self.shared.progress.fetch_add(1, Ordering::Relaxed);
     }
 }
 
 impl Drop for Watchdog {
     fn drop(&mut self) {
-        self.done.store(true, Ordering::Relaxed);
+        self.shared.done.store(true, Ordering::Relaxed);
     }
 }

@@ -1,0 +1,145 @@
+//! A process that is refused membarrier(2) after it was granted aborts and says why: light fences
+//! that were free cannot be made full after the fact, so that going on might lose a wake.
+//!
+//! Each refusal is in a process of its own, which this file starts again for it.
+
+#[path = "support/seccomp.rs"]
+mod seccomp;
+#[path = "support/watchdog.rs"]
+mod watchdog;
+
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, Output};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use ondeck::platform::{Linux, Platform};
+use ondeck::{Condvar, Mutex};
+use seccomp::{Filter, Scope};
+use watchdog::Watchdog;
+
+/// Set in a child: when it is refused, and for whom.
+const WHEN: &str = "ONDECK_TEST_WHEN";
+
+/// What a child says that was not given what it is about to lose.
+const NOT_GRANTED: &str = "membarrier was never granted";
+
+/// How long a child goes on that is not stopped: its locks are new some thousand times a second,
+/// and each lets the first release skip its fence and the next waiter have a heavy one.
+const LONG_ENOUGH: Duration = Duration::from_millis(1_500);
+
+/// Threads that wait for each other at mutexes and conditions that are new in every turn, so that
+/// their buckets go through all that a bucket may rely on.
+fn turns(over: &AtomicBool) {
+    let mut block: Vec<Mutex<u32>> = Vec::new();
+    while !over.load(Ordering::Relaxed) {
+        // Other addresses than in the turn before.
+        block.extend((0..7).map(|_| Mutex::new(0)));
+        if block.len() > 10_000 {
+            block.clear();
+            continue;
+        }
+        let mutex = &block[block.len() - 1];
+        let reached = Condvar::new();
+        // The first release looks whether anybody sleeps, and nobody ever did.
+        *mutex.lock() += 1;
+        thread::scope(|scope| {
+            let mut count = mutex.lock();
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    *mutex.lock() += 1;
+                    reached.notify_all();
+                });
+            }
+            reached.wait_while(&mut count, |count| *count < 3);
+        });
+    }
+}
+
+/// What a child runs.
+#[test]
+#[ignore = "a part of the others, which start it with a filter to come"]
+fn child() {
+    let _watchdog = Watchdog::start("a refusal halfway", Duration::from_mins(1));
+    let when = std::env::var(WHEN).expect("the others say when");
+    let filter = Filter::no_membarrier(libc::EPERM);
+    let before = when == "before the first fence";
+    if before {
+        filter.install(Scope::Process).expect("filters are allowed");
+    }
+    if Linux::fences_are_asymmetric() == before {
+        println!("\n{}", if before { "granted all the same" } else { NOT_GRANTED });
+        return;
+    }
+    let over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for number in 0..3 {
+            let (over, when, filter) = (&over, &when, &filter);
+            scope.spawn(move || {
+                if when == "for one thread" && number == 1 {
+                    thread::sleep(Duration::from_millis(100));
+                    filter.install(Scope::Thread).expect("filters are allowed");
+                }
+                turns(over);
+            });
+        }
+        if when == "for all threads" {
+            thread::sleep(Duration::from_millis(100));
+            filter.install(Scope::Process).expect("filters are allowed");
+        }
+        let start = Instant::now();
+        while start.elapsed() < LONG_ENOUGH {
+            thread::sleep(Duration::from_millis(20));
+        }
+        over.store(true, Ordering::Relaxed);
+    });
+    println!("\nwent on to the end");
+}
+
+fn run_child(when: &str) -> Output {
+    Command::new(std::env::current_exe().expect("this program has a path"))
+        .args(["--ignored", "--exact", "child", "--nocapture"])
+        .env(WHEN, when)
+        .output()
+        .expect("it starts")
+}
+
+/// That a child that is refused `when` ends by aborting, with the message, and not by hanging.
+fn aborts(when: &str) {
+    let output = run_child(when);
+    let said = String::from_utf8_lossy(&output.stdout);
+    let complained = String::from_utf8_lossy(&output.stderr);
+    if said.contains(NOT_GRANTED) {
+        println!("refused: {NOT_GRANTED} on this machine");
+        return;
+    }
+    let message = "ondeck: membarrier, registered but now refused, failed with errno 1\n";
+    assert!(
+        output.status.signal() == Some(libc::SIGABRT) && complained.contains(message),
+        "refused {when}: {}\n{said}{complained}",
+        output.status
+    );
+}
+
+#[test]
+fn a_process_whose_threads_are_refused_halfway_aborts_with_its_message() {
+    aborts("for all threads");
+}
+
+#[test]
+fn a_process_one_of_whose_threads_is_refused_halfway_aborts_with_its_message() {
+    aborts("for one thread");
+}
+
+#[test]
+fn a_process_that_is_refused_before_its_first_fence_goes_on() {
+    let output = run_child("before the first fence");
+    let said = String::from_utf8_lossy(&output.stdout);
+    let complained = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success() && said.contains("went on to the end"),
+        "{}\n{said}{complained}",
+        output.status
+    );
+}

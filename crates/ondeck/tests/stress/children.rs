@@ -1,0 +1,78 @@
+//! Forks while a crowd is at its locks, by a thread that owns a lock which others sleep for: the
+//! child's locks work, though none of the parent's waiters is in it.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use fastrand::Rng;
+use ondeck::condvar::RawCondvar;
+use ondeck::mutex::RawMutex;
+use ondeck::platform::{Platform, Timestamp};
+
+use super::copy::{Fork, fork, with_threads};
+
+/// Forks until it is over, as the owner of a lock that others sleep for; says how often.
+pub fn fork_on<P: Platform>(seed: u64, over: &AtomicBool) -> u64 {
+    let mut rng = Rng::with_seed(seed);
+    let mutex = RawMutex::<P>::new();
+    let mut forks = 0;
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while !over.load(Ordering::Relaxed) {
+                    mutex.lock();
+                    // SAFETY: it owns the lock.
+                    unsafe { mutex.unlock() };
+                    thread::sleep(Duration::from_micros(50));
+                }
+            });
+        }
+        while !over.load(Ordering::Relaxed) {
+            mutex.lock();
+            // Mostly until they sleep.
+            thread::sleep(Duration::from_micros(rng.u64(0..1_000)));
+            fork(Fork::Library, || {
+                // SAFETY: this thread's copy owns the lock, and nobody of those who sleep for the
+                // parent's is here.
+                unsafe { mutex.unlock() };
+                contend(&mutex);
+            });
+            // SAFETY: it owns the lock.
+            unsafe { mutex.unlock() };
+            forks += 1;
+            thread::sleep(Duration::from_micros(rng.u64(0..20_000)));
+        }
+    });
+    forks
+}
+
+/// Threads of the child want a lock that is free, wait for each other, and end.
+fn contend<P: Platform>(mutex: &RawMutex<P>) {
+    const THREADS: u32 = 3;
+    const SECTIONS: u32 = 100;
+    let condvar = RawCondvar::<P>::new();
+    let count = AtomicU32::new(0);
+    let work = || {
+        for _ in 0..SECTIONS {
+            let soon = Timestamp::from_nanos(P::now().as_nanos() + 10_000);
+            if !mutex.try_lock_until(soon) {
+                mutex.lock();
+            }
+            // Not a read-modify-write: the lock's owner is alone.
+            count.store(count.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+            // SAFETY: it owns the lock.
+            unsafe { mutex.unlock() };
+        }
+        condvar.notify_one();
+    };
+    with_threads(THREADS as usize, &work, || {
+        mutex.lock();
+        while count.load(Ordering::Relaxed) < THREADS * SECTIONS {
+            // SAFETY: this thread owns the lock.
+            unsafe { condvar.wait(mutex, None) };
+        }
+        // SAFETY: this thread owns the lock.
+        unsafe { mutex.unlock() };
+    });
+}

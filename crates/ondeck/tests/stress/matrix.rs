@@ -1,0 +1,120 @@
+//! The rows of the matrix, each in a process of its own, started, stopped and judged here.
+
+use std::io::Read;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command};
+use std::time::Duration;
+use std::{io, thread};
+
+use fastrand::Rng;
+use ondeck::platform::Linux;
+
+use super::seccomp::Filter;
+use super::settings::{Cpus, Membarrier, Polls, Settings, Table, VARIABLE, Wiping};
+
+/// The rows that are always run: each setting, and what it most likely breaks together with.
+pub fn rows(seconds: f64, rng: &mut Rng) -> Vec<Settings> {
+    let mut quiet = || Settings::quiet(seconds, rng.u64(..));
+    let (signals, stops, forks) = (true, true, true);
+    vec![
+        quiet(),
+        Settings { signals, ..quiet() },
+        Settings { stops, ..quiet() },
+        Settings { signals, forks, ..quiet() },
+        Settings { cpus: Cpus::Pinned, signals, ..quiet() },
+        Settings { cpus: Cpus::PinnedLate, stops, ..quiet() },
+        Settings { cpus: Cpus::Fifo, signals, ..quiet() },
+        Settings { table: Table::One, signals, stops, ..quiet() },
+        Settings { table: Table::One, forks, ..quiet() },
+        Settings { table: Table::Two, signals, ..quiet() },
+        Settings { table: Table::Two, cpus: Cpus::Pinned, stops, ..quiet() },
+        Settings { membarrier: Membarrier::Forbidden, signals, forks, ..quiet() },
+        Settings { membarrier: Membarrier::Missing, stops, ..quiet() },
+        Settings { membarrier: Membarrier::Unwanted, table: Table::One, signals, ..quiet() },
+        Settings { polls: Polls::Never, signals, stops, ..quiet() },
+        Settings { wiping: Wiping::Handler, forks, ..quiet() },
+    ]
+}
+
+/// How to run a row again.
+fn again(settings: &Settings) -> String {
+    format!("{VARIABLE}='{settings}' cargo test -p ondeck --test stress -- matrix --nocapture")
+}
+
+/// Runs a row in a process of its own; says what it saw.
+pub fn run(settings: &Settings) -> String {
+    let program = std::env::current_exe().expect("this program has a path");
+    let mut command = Command::new(program);
+    command.args(["--ignored", "--exact", "one_row", "--nocapture", "--test-threads", "1"]);
+    command.env(VARIABLE, settings.to_string());
+    prepare(&mut command, settings);
+    let (mut reader, writer) = io::pipe().expect("a pipe");
+    command.stdout(writer.try_clone().expect("a pipe")).stderr(writer);
+    let mut child = command.spawn().expect("the row starts, and filters are allowed");
+    // Its writing ends are in the command.
+    drop(command);
+    let said = thread::spawn(move || {
+        let mut text = Vec::new();
+        reader.read_to_end(&mut text).expect("a pipe is read");
+        String::from_utf8_lossy(&text).into_owned()
+    });
+    let mut rng = Rng::with_seed(settings.seed);
+    let mut stops = 0;
+    let status = loop {
+        if let Some(status) = child.try_wait().expect("it is a child of ours") {
+            break status;
+        }
+        thread::sleep(Duration::from_micros(rng.u64(500..10_000)));
+        if settings.stops {
+            stop(&child, Duration::from_micros(rng.u64(0..5_000)));
+            stops += 1;
+        }
+    };
+    let said = said.join().expect("it only reads");
+    assert!(status.success(), "{status}\n{said}\nrun it again:\n{}\n", again(settings));
+    let seen =
+        said.lines().filter(|line| line.starts_with("seen: ") || line.starts_with("refused: "));
+    let seen: Vec<&str> = seen.collect();
+    assert!(!seen.is_empty(), "the row did not run\n{said}");
+    format!("{settings}\n  {}, {stops} stops", seen.join("\n  "))
+}
+
+/// Stops a process and lets it go on. It is not waited for meanwhile, so its number is its own.
+fn stop(child: &Child, length: Duration) {
+    let process = child.id().cast_signed();
+    // SAFETY: signals to a child of ours.
+    unsafe { libc::kill(process, libc::SIGSTOP) };
+    thread::sleep(length);
+    // SAFETY: as above.
+    unsafe { libc::kill(process, libc::SIGCONT) };
+}
+
+/// Gives a child what a row has from the start of its process.
+fn prepare(command: &mut Command, settings: &Settings) {
+    match settings.membarrier {
+        Membarrier::Allowed => {}
+        Membarrier::Forbidden => Filter::no_membarrier(libc::EPERM).install_in(command),
+        Membarrier::Missing => Filter::no_membarrier(libc::ENOSYS).install_in(command),
+        Membarrier::Unwanted => _ = command.env("ONDECK_NO_MEMBARRIER", "1"),
+    }
+    if settings.wiping == Wiping::Handler {
+        Filter::no_wiping().install_in(command);
+    }
+    if settings.polls == Polls::Never {
+        command.env("ONDECK_SPIN", "0,0,0,0,0");
+    }
+    let cpus = Linux::affinity();
+    let pinned = settings.cpus == Cpus::Pinned;
+    let last = [*cpus.last().expect("a thread runs somewhere")];
+    // SAFETY: system calls alone, between fork and exec.
+    unsafe {
+        command.pre_exec(move || {
+            // A child that is stopped must not outlive who would let it go on.
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+            if pinned {
+                Linux::set_affinity(&last).map_err(|_| io::Error::last_os_error())?;
+            }
+            Ok(())
+        });
+    }
+}

@@ -1,0 +1,186 @@
+//! One row of the matrix, in a process of its own: settings first, then crowds, rounds, conditions
+//! and the table for others in turn, while whatever disturbs them goes on; at the end it says what
+//! it saw.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use fastrand::Rng;
+use ondeck::platform::{Linux, Platform};
+
+use super::checker::{Report, most_chances};
+use super::crowd::{self, Crowd, Pace};
+use super::few_buckets::{Few, INTERRUPTED, One, Two};
+use super::log::How;
+use super::settings::{Cpus, Membarrier, Polls, Settings, Table, Wiping};
+use super::watchdog::Watchdog;
+use super::{children, delay, disturb, rounds, table, tokens};
+
+/// What a row has sums.
+#[derive(Debug, Default)]
+struct Sums {
+    bouts: u64,
+    report: Report,
+    signals: u64,
+    rounds: u64,
+    tokens: u64,
+    woken: u64,
+    moved: u64,
+    forks: u64,
+}
+
+/// Runs a row; panics if a law was broken, ends the process if it hangs.
+pub fn run(settings: &Settings) {
+    let patience = Duration::from_secs_f64(60.0 + 10.0 * settings.seconds);
+    let _watchdog = Watchdog::start(&settings.to_string(), patience);
+    expect_settings(settings);
+    match settings.table {
+        Table::Linux => run_on::<Linux>(settings, true),
+        Table::One => run_on::<Few<One>>(settings, Few::<One>::is_wiped()),
+        Table::Two => run_on::<Few<Two>>(settings, Few::<Two>::is_wiped()),
+    }
+}
+
+/// That what the process was started with is in force.
+fn expect_settings(settings: &Settings) {
+    if settings.membarrier != Membarrier::Allowed {
+        assert!(!Linux::fences_are_asymmetric(), "membarrier is refused");
+    }
+    if settings.wiping == Wiping::Handler {
+        assert!(!Few::<One>::is_wiped(), "the advice to wipe is refused");
+    }
+    let cpus = Linux::cpus();
+    match settings.cpus {
+        Cpus::Pinned => assert_eq!(cpus, 1, "the process was bound to one CPU"),
+        Cpus::PinnedLate => disturb::pin(),
+        Cpus::Free | Cpus::Fifo => {}
+    }
+    let polls = Linux::polling().budget != 0;
+    assert_eq!(polls, settings.polls == Polls::Default && cpus > 1, "who polls");
+}
+
+fn run_on<P: Platform>(settings: &Settings, is_wiped: bool) {
+    let mut rng = Rng::with_seed(settings.seed);
+    if settings.cpus == Cpus::Fifo
+        && let Err(reason) =
+            thread::scope(|scope| scope.spawn(|| disturb::fifo(1)).join().expect("asks"))
+    {
+        println!("\nrefused: {reason}");
+    }
+    if settings.forks && !is_wiped {
+        println!("\nrefused: the kernel does not wipe memory in a forked child");
+    }
+    if !delay::is_counted() {
+        println!("\nrefused: the kernel does not tell delays, so that bypass is not judged");
+    }
+    let over = AtomicBool::new(false);
+    let forks = AtomicU64::new(0);
+    let mut sums = Sums::default();
+    thread::scope(|scope| {
+        if settings.signals {
+            disturb::handle_signals();
+            let seed = rng.u64(..);
+            scope.spawn({
+                let over = &over;
+                move || disturb::send_signals(seed, over)
+            });
+        }
+        if settings.forks && is_wiped {
+            let seed = rng.u64(..);
+            let (over, forks) = (&over, &forks);
+            scope.spawn(move || {
+                forks.store(children::fork_on::<P>(seed, over), Ordering::Relaxed);
+            });
+        }
+        let start = Instant::now();
+        while start.elapsed().as_secs_f64() < settings.seconds {
+            let length = Duration::from_secs_f64((settings.seconds / 6.0).clamp(0.02, 1.0));
+            let seed = rng.u64(..);
+            match sums.bouts % 6 {
+                0 | 3 => crowd_of::<P>(settings, length, &mut rng, &mut sums),
+                1 | 4 => {
+                    sums.rounds +=
+                        rounds::run::<P>(length, seed, |number| prepare(settings, number));
+                }
+                2 => sums.tokens += tokens::run::<P>(length, seed),
+                _ => {
+                    let (woken, moved) = table::run::<P>(length, seed);
+                    sums.woken += woken;
+                    sums.moved += moved;
+                }
+            }
+            sums.bouts += 1;
+        }
+        over.store(true, Ordering::Relaxed);
+    });
+    sums.forks = forks.into_inner();
+    sums.signals = disturb::HANDLED_WAITING.load(Ordering::Relaxed);
+    assert_eq!(
+        settings.forks && is_wiped,
+        sums.forks > 0,
+        "forks happen where they were asked for"
+    );
+    say(settings, &sums);
+}
+
+/// Gives the calling thread, one of a bout, the policy that the row has, and what it starts with
+/// it.
+fn prepare(settings: &Settings, number: usize) {
+    if settings.cpus == Cpus::Fifo {
+        // What is refused was said at the begin of the row.
+        let _ = disturb::fifo([1, 2, 3, 4][number % 4]);
+    }
+}
+
+/// Whether bypass is judged. Not by SCHED_FIFO: who holds a bucket's lock may be kept from its CPU by
+/// an owner of a higher priority, and who waits for that lock is then not even in the queue. Priority
+/// inheritance is not promised.
+fn is_judged(settings: &Settings) -> bool {
+    delay::is_counted() && settings.cpus != Cpus::Fifo
+}
+
+fn crowd_of<P: Platform>(settings: &Settings, duration: Duration, rng: &mut Rng, sums: &mut Sums) {
+    let (pace, threads, locks, life) = match sums.bouts % 12 {
+        3 => (Pace::Rush, rng.usize(4..8), 1, u32::MAX),
+        9 => (Pace::Uneven, rng.usize(6..12), 2, u32::MAX),
+        _ => (Pace::Mixed, 1 << rng.u32(1..6), rng.usize(1..4), 1 << rng.u32(0..12)),
+    };
+    let crowd = Crowd {
+        threads,
+        locks,
+        pace,
+        life,
+        duration,
+        most_chances: is_judged(settings).then(|| most_chances(threads)),
+        seed: rng.u64(..),
+    };
+    let report = crowd::run::<P>(&crowd, |number| prepare(settings, number));
+    sums.report.add(report.unwrap_or_else(|fault| panic!("{crowd:?}: {fault}")));
+}
+
+fn say(settings: &Settings, sums: &Sums) {
+    let Report { sections, by, missed, long_waits, chances } = sums.report;
+    let by: Vec<String> =
+        How::ALL.iter().zip(by).map(|(how, count)| format!("{how:?} {count}")).collect();
+    println!(
+        "\nseen: {} bouts, {sections} sections ({}), {missed} attempts in vain, {long_waits} long \
+         waits of at most {chances:.0} chances, {} rounds, {} tokens, {} woken, {} moved, \
+         {} signals to waiters, {} waits interrupted, {} forks",
+        sums.bouts,
+        by.join(", "),
+        sums.rounds,
+        sums.tokens,
+        sums.woken,
+        sums.moved,
+        sums.signals,
+        INTERRUPTED.load(Ordering::Relaxed),
+        sums.forks,
+    );
+    if settings.signals {
+        assert!(sums.signals > 0, "no signal reached a thread that waited");
+        if settings.table != Table::Linux {
+            assert!(INTERRUPTED.load(Ordering::Relaxed) > 0, "no futex wait was interrupted");
+        }
+    }
+}

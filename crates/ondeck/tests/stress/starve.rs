@@ -1,0 +1,42 @@
+//! A lock that hands nothing over starves waiters, and the checker says so; the lock that ships
+//! does not, in the same crowd.
+
+use std::time::Duration;
+
+use ondeck::platform::{Linux, Platform};
+
+use super::checker::{Fault, Report, most_chances};
+use super::crowd::{Crowd, Pace, run};
+use super::few_buckets::{Few, Patient};
+use super::watchdog::Watchdog;
+
+/// Threads that take one lock again and again. The newest sleeper is woken first, so that the first
+/// ones sleep until the end, if nobody thinks of them.
+fn rush<P: Platform>() -> Result<Report, Fault> {
+    const THREADS: usize = 6;
+    let crowd = Crowd {
+        threads: THREADS,
+        locks: 1,
+        pace: Pace::Rush,
+        life: u32::MAX,
+        duration: Duration::from_secs(2),
+        most_chances: Some(most_chances(THREADS)),
+        seed: 1,
+    };
+    run::<P>(&crowd, |_| ())
+}
+
+#[test]
+fn nobody_starves_in_a_rush() {
+    let _watchdog = Watchdog::start("a rush", Duration::from_mins(2));
+    let report = rush::<Linux>().unwrap_or_else(|fault| panic!("{fault}"));
+    println!("{report:?}");
+}
+
+#[test]
+fn a_lock_that_hands_nothing_over_starves_somebody() {
+    let _watchdog = Watchdog::start("a rush at a patient lock", Duration::from_mins(2));
+    // Luck may save everybody once.
+    let starved = (0..5).any(|_| matches!(rush::<Few<Patient>>(), Err(Fault::Starved { .. })));
+    assert!(starved, "somebody starves");
+}

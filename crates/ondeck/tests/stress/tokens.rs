@@ -1,0 +1,135 @@
+//! Conditions: a signal reaches somebody who waited, and nobody waits on after it.
+
+use std::cell::UnsafeCell;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use fastrand::Rng;
+use ondeck::condvar::RawCondvar;
+use ondeck::mutex::RawMutex;
+use ondeck::platform::{Platform, Timestamp};
+
+use super::disturb::{Place, waiting};
+
+/// A bag of tokens, with its lock.
+struct Bag<P: Platform> {
+    mutex: RawMutex<P>,
+    filled: RawCondvar<P>,
+    tokens: UnsafeCell<u64>,
+}
+
+// SAFETY: the tokens are touched by the owner of the mutex only.
+unsafe impl<P: Platform> Sync for Bag<P> {}
+
+impl<P: Platform> Bag<P> {
+    fn new() -> Self {
+        Self { mutex: RawMutex::new(), filled: RawCondvar::new(), tokens: UnsafeCell::new(0) }
+    }
+
+    /// Does something to the tokens, under the lock.
+    fn with<R>(&self, change: impl FnOnce(&mut u64) -> R) -> R {
+        waiting(|| self.mutex.lock());
+        // SAFETY: the lock is held, and no other reference to the tokens lives across a release.
+        let result = change(unsafe { &mut *self.tokens.get() });
+        // SAFETY: it is held.
+        unsafe { self.mutex.unlock() };
+        result
+    }
+
+    /// Waits for a token and takes it; false if it is over and there is none.
+    fn take(&self, rng: &mut Rng, deadlines: bool, over: &AtomicBool) -> bool {
+        waiting(|| self.mutex.lock());
+        loop {
+            // SAFETY: the lock is held; this reference is gone before it is released.
+            let tokens = unsafe { &mut *self.tokens.get() };
+            let ends = *tokens == 0 && over.load(Ordering::Relaxed);
+            if *tokens > 0 || ends {
+                *tokens -= u64::from(!ends);
+                // SAFETY: it is held.
+                unsafe { self.mutex.unlock() };
+                return !ends;
+            }
+            // About what it takes to be woken, or for ever.
+            let micros = rng.u64(0..100);
+            let until = (deadlines && rng.bool())
+                .then(|| Timestamp::from_nanos(P::now().as_nanos() + micros * 1_000));
+            // SAFETY: the lock is held, here and when it returns.
+            waiting(|| unsafe { self.filled.wait(&self.mutex, until) });
+        }
+    }
+
+    /// Puts tokens in, and tells of each.
+    fn give(&self, count: u64, rng: &mut Rng) {
+        let inside = rng.bool();
+        let notify = || {
+            for _ in 0..count {
+                self.filled.notify_one();
+            }
+        };
+        self.with(|tokens| {
+            *tokens += count;
+            if inside {
+                notify();
+            }
+        });
+        if !inside {
+            notify();
+        }
+    }
+}
+
+/// Tokens go through two bags until the time is over, and all arrive: few at a time, and none are
+/// given before those have, so that no later signal can make up for one that was lost. In every
+/// other run no waiter has a deadline, which could do the same; in the others deadlines race with
+/// signals.
+pub fn run<P: Platform>(duration: Duration, seed: u64) -> u64 {
+    let bags = [Bag::<P>::new(), Bag::<P>::new()];
+    let [over_first, over_second] = [AtomicBool::new(false), AtomicBool::new(false)];
+    let (given, passed, taken) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
+    let mut rng = Rng::with_seed(seed);
+    let deadlines = rng.bool();
+    thread::scope(|scope| {
+        for number in 0..8 {
+            let mut rng = rng.fork();
+            let (bags, passed, taken) = (&bags, &passed, &taken);
+            let (over_first, over_second) = (&over_first, &over_second);
+            scope.spawn(move || {
+                let _place = Place::take();
+                if number % 2 == 0 {
+                    while bags[0].take(&mut rng, deadlines, over_first) {
+                        bags[1].give(1, &mut rng);
+                        passed.fetch_add(1, Ordering::Relaxed);
+                    }
+                } else {
+                    while bags[1].take(&mut rng, deadlines, over_second) {
+                        taken.fetch_add(1, Ordering::Relaxed);
+                    }
+                }
+            });
+        }
+        let start = Instant::now();
+        while start.elapsed() < duration {
+            for _ in 0..rng.u32(1..30) {
+                let count = rng.u64(1..4);
+                bags[0].give(count, &mut rng);
+                given.fetch_add(count, Ordering::Relaxed);
+            }
+            let given = given.load(Ordering::Relaxed);
+            for through in [&passed, &taken] {
+                while through.load(Ordering::Relaxed) < given {
+                    thread::sleep(Duration::from_micros(10));
+                }
+            }
+        }
+        for bag in &bags {
+            assert_eq!(bag.with(|tokens| *tokens), 0);
+        }
+        for (bag, over) in bags.iter().zip([&over_first, &over_second]) {
+            bag.with(|_| over.store(true, Ordering::Relaxed));
+            bag.filled.notify_all();
+        }
+    });
+    assert_eq!(given.load(Ordering::Relaxed), taken.load(Ordering::Relaxed));
+    given.into_inner()
+}

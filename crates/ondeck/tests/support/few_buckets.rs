@@ -1,0 +1,226 @@
+//! The real machine with a parking table of one or two buckets, so that all locks share them; and
+//! one whose waiters are never overdue, so that nobody is handed a lock for having waited.
+//!
+//! Everything but the table is [`Linux`]'s own. The table is on pages that are wiped in a forked
+//! child, as the one that ships.
+
+#![allow(dead_code, reason = "not every test that has this needs all of it")]
+
+use std::marker::PhantomData;
+use std::ptr;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+
+use ondeck::parking::{Bucket, bucket_of};
+use ondeck::platform::{FutexWait, Linux, Platform, Timestamp};
+use ondeck::spin::Polling;
+
+/// A table of a test's own, and what else it changes.
+pub trait Table: Copy + Send + Sync + 'static {
+    /// How many buckets it has.
+    const BUCKETS: usize;
+    /// Whether a waiter's patience ever ends.
+    const HANDS_OVER: bool = true;
+
+    /// Where the table is kept.
+    fn place() -> &'static OnceLock<Place<Self>>;
+}
+
+/// The machine with that table.
+#[derive(Clone, Copy, Debug)]
+pub struct Few<T>(PhantomData<T>);
+
+/// A table.
+pub struct Place<T: Table> {
+    attention: &'static [AtomicU8],
+    buckets: &'static [Bucket<Few<T>>],
+    is_wiped: bool,
+}
+
+macro_rules! tables {
+    ($($(#[$about:meta])* $name:ident: $buckets:literal, $hands_over:literal;)*) => {$(
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct $name;
+
+        impl Table for $name {
+            const BUCKETS: usize = $buckets;
+            const HANDS_OVER: bool = $hands_over;
+
+            fn place() -> &'static OnceLock<Place<Self>> {
+                static PLACE: OnceLock<Place<$name>> = OnceLock::new();
+                &PLACE
+            }
+        }
+    )*};
+}
+
+tables! {
+    /// Every lock and every condition variable is in the same bucket.
+    One: 1, true;
+    /// Half of them are in each.
+    Two: 2, true;
+    /// The table that ships, but nobody is ever overdue.
+    Patient: 1024, false;
+}
+
+/// Waits for a futex of these machines that a signal's handler ended.
+pub static INTERRUPTED: AtomicU64 = AtomicU64::new(0);
+
+impl<T: Table> Place<T> {
+    fn make() -> Self {
+        let bytes = T::BUCKETS * (size_of::<Bucket<Few<T>>>() + 1);
+        // SAFETY: a new anonymous mapping, which is aligned for anything and never given back. Both
+        // arrays fit into it, and all their elements are written before they are referred to.
+        unsafe {
+            let start = libc::mmap(
+                ptr::null_mut(),
+                bytes,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+                -1,
+                0,
+            );
+            assert_ne!(start, libc::MAP_FAILED);
+            let buckets = start.cast::<Bucket<Few<T>>>();
+            let attention = buckets.add(T::BUCKETS).cast::<AtomicU8>();
+            for index in 0..T::BUCKETS {
+                buckets.add(index).write(Bucket::new());
+                attention.add(index).write(AtomicU8::new(0));
+            }
+            Self {
+                attention: std::slice::from_raw_parts(attention, T::BUCKETS),
+                buckets: std::slice::from_raw_parts(buckets, T::BUCKETS),
+                is_wiped: libc::madvise(start, bytes, libc::MADV_WIPEONFORK) == 0,
+            }
+        }
+    }
+
+    fn get() -> &'static Self {
+        T::place().get_or_init(Self::make)
+    }
+}
+
+impl<T: Table> Few<T> {
+    /// Whether the child of a fork finds the table empty.
+    pub fn is_wiped() -> bool {
+        Place::<T>::get().is_wiped
+    }
+}
+
+fn index<T: Table>(address: usize) -> usize {
+    bucket_of(address) % T::BUCKETS
+}
+
+impl<T: Table> Platform for Few<T> {
+    type AtomicU8 = <Linux as Platform>::AtomicU8;
+    type AtomicU32 = <Linux as Platform>::AtomicU32;
+    type AtomicUsize = <Linux as Platform>::AtomicUsize;
+    type AtomicPtr<U: 'static> = <Linux as Platform>::AtomicPtr<U>;
+
+    fn fence(order: Ordering) {
+        Linux::fence(order);
+    }
+
+    fn light_fence() {
+        Linux::light_fence();
+    }
+
+    fn heavy_fence() {
+        Linux::heavy_fence();
+    }
+
+    fn pause() {
+        Linux::pause();
+    }
+
+    fn yield_now() {
+        Linux::yield_now();
+    }
+
+    fn now() -> Timestamp {
+        Linux::now()
+    }
+
+    fn ticks() -> u64 {
+        Linux::ticks()
+    }
+
+    fn ticks_per_second() -> u64 {
+        Linux::ticks_per_second()
+    }
+
+    fn futex_wait(word: &Self::AtomicU32, expected: u32, deadline: Option<Timestamp>) -> FutexWait {
+        let outcome = Linux::futex_wait(word, expected, deadline);
+        if outcome == FutexWait::Interrupted {
+            INTERRUPTED.fetch_add(1, Ordering::Relaxed);
+        }
+        outcome
+    }
+
+    fn futex_wake(address: *const Self::AtomicU32, count: u32) -> usize {
+        Linux::futex_wake(address, count)
+    }
+
+    fn futex_requeue(
+        from: &Self::AtomicU32,
+        expected: u32,
+        wake: u32,
+        to: *const Self::AtomicU32,
+        move_: u32,
+    ) -> Option<usize> {
+        Linux::futex_requeue(from, expected, wake, to, move_)
+    }
+
+    fn ticks_in(nanos: u32) -> usize {
+        /// A sleeper's patience and the time between two handovers are longer than this, all else
+        /// is shorter.
+        const SHORTEST_PATIENCE: u32 = 500_000;
+        if nanos >= SHORTEST_PATIENCE && !T::HANDS_OVER {
+            // Further than any tick counter gets in a test, nearer than where it would wrap.
+            usize::MAX / 4
+        } else {
+            Linux::ticks_in(nanos)
+        }
+    }
+
+    fn fences_are_asymmetric() -> bool {
+        Linux::fences_are_asymmetric()
+    }
+
+    fn presumed_light_fence() {
+        Linux::presumed_light_fence();
+    }
+
+    fn may_relax() -> bool {
+        Linux::may_relax()
+    }
+
+    fn once_in(count: u32) -> bool {
+        Linux::once_in(count)
+    }
+
+    fn single_threaded() -> bool {
+        Linux::single_threaded()
+    }
+
+    fn attention(address: usize) -> &'static AtomicU8 {
+        &Place::<T>::get().attention[index::<T>(address)]
+    }
+
+    fn bucket(address: usize) -> &'static Bucket<Self> {
+        &Place::<T>::get().buckets[index::<T>(address)]
+    }
+
+    fn polling() -> Polling {
+        Linux::polling()
+    }
+
+    fn cpu() -> u32 {
+        Linux::cpu()
+    }
+
+    fn cpus() -> usize {
+        Linux::cpus()
+    }
+}
