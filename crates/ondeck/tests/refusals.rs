@@ -1,0 +1,88 @@
+//! What the platform makes of a kernel that refuses something, where that is not the end.
+
+#[path = "support/again.rs"]
+mod again;
+#[path = "support/refuse.rs"]
+mod refuse;
+
+use std::thread;
+
+use again::{again, is_child};
+use ondeck::platform::{AffinityError, Linux, Ordering, Platform};
+use refuse::refuse;
+
+/// The calling test passes in a child with these variables in its environment.
+fn passes(environment: &[(&str, &str)]) {
+    let output = again(|child| _ = child.envs(environment.iter().copied()));
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}: {told}", output.status);
+}
+
+#[test]
+fn fences_do_without_the_kernel_where_the_environment_refuses_membarrier() {
+    if is_child() {
+        assert!(!Linux::fences_are_asymmetric());
+        assert!(!Linux::may_relax());
+        // To ask for what is refused after it was chosen would end the process.
+        refuse(libc::SYS_membarrier, libc::EPERM);
+        Linux::light_fence();
+        Linux::heavy_fence();
+    } else {
+        passes(&[("ONDECK_NO_MEMBARRIER", "1")]);
+    }
+}
+
+#[test]
+fn the_environment_may_say_that_membarrier_is_wanted() {
+    if is_child() {
+        assert!(Linux::fences_are_asymmetric());
+    } else if Linux::fences_are_asymmetric() {
+        passes(&[("ONDECK_NO_MEMBARRIER", "0")]);
+    } else {
+        println!("skipped: needs membarrier");
+    }
+}
+
+#[test]
+fn a_mask_that_cannot_be_read_is_empty_and_counts_as_one_cpu() {
+    if is_child() {
+        thread::spawn(|| {
+            refuse(libc::SYS_sched_getaffinity, libc::EPERM);
+            assert_eq!(Linux::affinity(), []);
+            assert_eq!(Linux::cpus(), 1);
+        })
+        .join()
+        .expect("no panic");
+    } else {
+        passes(&[]);
+    }
+}
+
+#[test]
+fn a_mask_that_cannot_be_set_is_an_error_with_the_reason() {
+    thread::spawn(|| {
+        refuse(libc::SYS_sched_setaffinity, libc::EPERM);
+        let error = Linux::set_affinity(&[0]).expect_err("refused");
+        assert_eq!(error, AffinityError::Refused(libc::EPERM));
+        assert!(error.to_string().contains("errno 1"), "{error}");
+    })
+    .join()
+    .expect("no panic");
+    assert!(AffinityError::Empty.to_string().contains("empty"));
+}
+
+#[test]
+fn the_clock_s_rate_and_source_stay_the_same() {
+    let rate = Linux::ticks_per_second();
+    assert!(rate > 0);
+    assert_eq!(Linux::ticks_per_second(), rate);
+    assert_eq!(Linux::ticks_are_hardware(), Linux::ticks_are_hardware());
+    if !Linux::ticks_are_hardware() {
+        assert_eq!(rate, 1_000_000_000);
+    }
+    // Turns of a waiting loop end, and order nothing that could be asked for here.
+    Linux::pause_times(3);
+    Linux::spin_again();
+    Linux::yield_now();
+    Linux::fence(Ordering::SeqCst);
+}

@@ -1,0 +1,40 @@
+//! The lock of a bucket, held for as long as a test wants: what `validate` runs under.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use ondeck::parking::{self, Parked};
+use ondeck::platform::Linux;
+
+/// What a holder tells and is told.
+#[derive(Default)]
+pub struct Hold {
+    held: AtomicBool,
+    over: AtomicBool,
+}
+
+impl Hold {
+    /// Holds the lock of the bucket of `key` until `let_go`.
+    pub fn hold(&self, key: usize) {
+        let validate = || {
+            self.held.store(true, Ordering::Release);
+            while !self.over.load(Ordering::Acquire) {
+                thread::yield_now();
+            }
+            false
+        };
+        assert_eq!(parking::park::<Linux>(key, validate, || (), None), Parked::Invalid);
+    }
+
+    /// Waits until the lock is held.
+    pub fn wait(&self) {
+        while !self.held.load(Ordering::Acquire) {
+            thread::yield_now();
+        }
+    }
+
+    /// Lets the lock go.
+    pub fn let_go(&self) {
+        self.over.store(true, Ordering::Release);
+    }
+}
