@@ -13,6 +13,8 @@ mod condvar;
 mod cpus;
 #[path = "loom/deadline.rs"]
 mod deadline;
+#[path = "loom/demand.rs"]
+mod demand;
 #[path = "loom/fences.rs"]
 mod fences;
 #[path = "loom/mutex.rs"]
