@@ -132,7 +132,9 @@ fn waiters_of_one_condvar_use_three_mutexes() {
         condition.0.notify_all();
         join(waiters);
         condition.end();
-        mutexes.iter().for_each(|shared| shared.end(1));
+        for shared in mutexes {
+            shared.end(1);
+        }
     });
 }
 
