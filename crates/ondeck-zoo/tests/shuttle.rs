@@ -77,8 +77,8 @@ fn crowd<L: RawLock<Shuttle>>(threads: usize) {
         let context = L::Context::default();
         let mut sections = 0;
         for _ in 0..3 {
-            // SAFETY: as in `lock`.
             let owner = if one_in(3) {
+                // SAFETY: as in `lock`.
                 unsafe { guarded.raw().try_lock(&context) }
             } else {
                 guarded.lock(&context);

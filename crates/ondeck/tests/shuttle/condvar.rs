@@ -67,7 +67,7 @@ fn give(
 /// without a deadline wakes by a signal only.
 #[test]
 fn no_signal_is_lost_between_waits_with_deadlines() {
-    explore(500, || {
+    explore(1_000, || {
         let (shared, condition) = (Shared::new(), Condition::new());
         let taker = move || {
             for _ in 0..2 {
@@ -96,7 +96,7 @@ fn no_signal_is_lost_between_waits_with_deadlines() {
 /// the notifiers were told.
 #[test]
 fn who_was_notified_knows_it_and_nobody_else() {
-    explore(600, || {
+    explore(1_200, || {
         let (shared, condition) = (Shared::new(), Condition::new());
         let waiters = crew(5, move || {
             shared.lock();
@@ -119,7 +119,7 @@ fn who_was_notified_knows_it_and_nobody_else() {
 /// One signal for waiters of three mutexes, while others want these too.
 #[test]
 fn waiters_of_one_condvar_use_three_mutexes() {
-    explore(500, || {
+    explore(1_000, || {
         let mutexes = [Shared::new(), Shared::new(), Shared::new()];
         let condition = Condition::new();
         let waiters: Vec<_> = mutexes
@@ -132,7 +132,9 @@ fn waiters_of_one_condvar_use_three_mutexes() {
         condition.0.notify_all();
         join(waiters);
         condition.end();
-        mutexes.iter().for_each(|shared| shared.end(1));
+        for shared in mutexes {
+            shared.end(1);
+        }
     });
 }
 
@@ -140,7 +142,7 @@ fn waiters_of_one_condvar_use_three_mutexes() {
 /// a notifier each: no two notifiers wait for each other's bucket.
 #[test]
 fn notifiers_do_not_wait_for_each_others_buckets() {
-    explore(1_500, || {
+    explore(3_000, || {
         let pairs = [(Shared::new(), Condition::new()), (Shared::new(), Condition::new())];
         let waiters = pairs.map(|(shared, condition)| {
             shuttle::thread::spawn(move || condition.wait_for_count(shared))
@@ -163,7 +165,7 @@ fn notifiers_do_not_wait_for_each_others_buckets() {
 /// holds the mutex meanwhile, is still at it.
 #[test]
 fn the_last_waiter_frees_both() {
-    explore(600, || {
+    explore(1_200, || {
         let (shared, condition) = (Shared::new(), Condition::new());
         let waiter = move || {
             shared.lock();
@@ -193,7 +195,7 @@ fn the_last_waiter_frees_both() {
 /// The last of four waiters frees the mutex: the notifier, who does not own it, may still be at it.
 #[test]
 fn the_last_waiter_frees_the_mutex() {
-    explore(600, || {
+    explore(1_200, || {
         let (shared, condition) = (Shared::new(), Condition::new());
         let waiter = move || {
             shared.lock();

@@ -23,19 +23,19 @@ fn crowd(threads: usize) {
 
 #[test]
 fn four_threads_by_every_way() {
-    explore(1_000, || crowd(4));
+    explore(2_000, || crowd(4));
 }
 
 #[test]
 fn eight_threads_by_every_way() {
-    explore(400, || crowd(8));
+    explore(800, || crowd(8));
 }
 
 /// Sleepers from the start: the first thread owns the mutex while they come, releases it, and comes
 /// again.
 #[test]
 fn an_owner_comes_again_among_six_who_wait() {
-    explore(600, || {
+    explore(1_200, || {
         let shared = Shared::new();
         shared.lock();
         let waiters = crew(6, move || shared.lock_and_count());
@@ -50,7 +50,7 @@ fn an_owner_comes_again_among_six_who_wait() {
 /// Mutexes that share buckets, some threads want one of them, some two.
 #[test]
 fn three_mutexes_and_six_threads() {
-    explore(500, || {
+    explore(1_000, || {
         let all = [Shared::new(), Shared::new(), Shared::new()];
         let user = move || {
             let mut sections = [0; 3];
@@ -82,7 +82,7 @@ fn three_mutexes_and_six_threads() {
 /// threads still do in theirs.
 #[test]
 fn the_last_of_five_frees_the_mutex() {
-    explore(800, || {
+    explore(1_600, || {
         let shared = Shared::new();
         let user = move || {
             shared.lock();

@@ -29,7 +29,7 @@ impl Word {
 /// More threads than `unpark` wakes under one locking of the bucket.
 #[test]
 fn a_door_that_opens_wakes_all_eighteen() {
-    explore(150, || {
+    explore(300, || {
         let open = Word::new();
         let waiters = crew(18, move || {
             while open.load() == 0 {
@@ -72,7 +72,7 @@ fn unlock(word: &Word) {
 
 #[test]
 fn six_threads_exclude_each_other_by_a_lock_of_their_own() {
-    explore(500, || {
+    explore(1_000, || {
         let word = Word::new();
         let section: &Section = keep(Section::default());
         let user = move || {
@@ -91,7 +91,7 @@ fn six_threads_exclude_each_other_by_a_lock_of_their_own() {
 /// directions at once. Everybody ends, and as many were woken as the wakers say.
 #[test]
 fn sleepers_are_moved_in_both_directions_at_once() {
-    explore(500, || {
+    explore(1_000, || {
         let (here, there, over) = (Word::new(), Word::new(), Word::new());
         let sleepers = crew(5, move || {
             let word = if one_in(2) { here } else { there };
@@ -117,7 +117,7 @@ fn sleepers_are_moved_in_both_directions_at_once() {
 /// Of four that sleep the first is woken, the two after it are moved, and the last stays.
 #[test]
 fn who_came_first_is_woken_and_the_next_are_moved() {
-    explore(300, || {
+    explore(600, || {
         let (from, to, come) = (Word::new(), Word::new(), Word::new());
         let ends: &Mutex<Vec<u32>> = keep(Mutex::default());
         let sleepers = crew(4, move || {

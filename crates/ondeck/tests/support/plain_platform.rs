@@ -192,7 +192,9 @@ impl Platform for Plain {
 
     fn futex_wake(address: *const AtomicU32, count: u32) -> usize {
         let woken = machine().kernel.take(address.addr(), count as usize);
-        woken.iter().for_each(|sleeper| sleeper.thread.unpark());
+        for sleeper in &woken {
+            sleeper.thread.unpark();
+        }
         woken.len()
     }
 

@@ -208,8 +208,8 @@ shuttle::lazy_static! {
     static ref MACHINE: Machine = Machine {
         setting: Setting::draw(),
         kernel: Mutex::default(),
-        attention: [const { () }; MOST_BUCKETS].map(|()| AtomicU8::new(0)),
-        buckets: [const { () }; MOST_BUCKETS].map(|()| Bucket::new()),
+        attention: [(); MOST_BUCKETS].map(|()| AtomicU8::new(0)),
+        buckets: [(); MOST_BUCKETS].map(|()| Bucket::new()),
     };
 }
 
@@ -378,9 +378,9 @@ impl Platform for Shuttle {
         }
         let address = std::ptr::from_ref(from).addr();
         let woken = take(address, wake as usize);
-        let moved = take(address, move_ as usize);
-        let count = moved.len();
-        kernel(|kernel| kernel.queues.entry(to.addr()).or_default().extend(moved));
+        let others = take(address, move_ as usize);
+        let count = others.len();
+        kernel(|kernel| kernel.queues.entry(to.addr()).or_default().extend(others));
         Some(self::wake(woken) + count)
     }
 
