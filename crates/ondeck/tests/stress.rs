@@ -1,7 +1,7 @@
 //! Real threads do everything to few locks, in every setting of the matrix, and a checker proves
 //! from what they wrote down that the locks kept their promises.
 //!
-//! Some ten seconds, or as many as `ONDECK_STRESS_SECONDS` says. Every run draws other seeds,
+//! Some eight seconds, or as many as `ONDECK_STRESS_SECONDS` says. Every run draws other seeds,
 //! unless `ONDECK_STRESS_SEED` gives one. A row that fails says how to run it again.
 
 #[path = "support/fork.rs"]
@@ -71,7 +71,7 @@ fn the_locks_keep_their_promises_in_every_row_of_the_matrix() {
         println!("{}", matrix::run(&text.parse().expect("settings")));
         return;
     }
-    let seconds = number("ONDECK_STRESS_SECONDS").unwrap_or(10.0);
+    let seconds = number("ONDECK_STRESS_SECONDS").unwrap_or(8.0);
     let seed = number("ONDECK_STRESS_SEED").unwrap_or_else(|| fastrand::u64(..));
     println!("ONDECK_STRESS_SEED={seed}");
     let mut rng = Rng::with_seed(seed);

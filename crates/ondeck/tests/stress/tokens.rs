@@ -1,7 +1,7 @@
 //! Conditions: a signal reaches somebody who waited, and nobody waits on after it.
 
 use std::cell::UnsafeCell;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -17,6 +17,9 @@ struct Bag<P: Platform> {
     mutex: RawMutex<P>,
     filled: RawCondvar<P>,
     tokens: UnsafeCell<u64>,
+    /// Waiters that notifiers were told of, and waits that said that they were notified.
+    notified: AtomicUsize,
+    heard: AtomicUsize,
 }
 
 // SAFETY: the tokens are touched by the owner of the mutex only.
@@ -24,7 +27,13 @@ unsafe impl<P: Platform> Sync for Bag<P> {}
 
 impl<P: Platform> Bag<P> {
     fn new() -> Self {
-        Self { mutex: RawMutex::new(), filled: RawCondvar::new(), tokens: UnsafeCell::new(0) }
+        Self {
+            mutex: RawMutex::new(),
+            filled: RawCondvar::new(),
+            tokens: UnsafeCell::new(0),
+            notified: AtomicUsize::new(0),
+            heard: AtomicUsize::new(0),
+        }
     }
 
     /// Does something to the tokens, under the lock.
@@ -55,7 +64,8 @@ impl<P: Platform> Bag<P> {
             let until = (deadlines && rng.bool())
                 .then(|| Timestamp::from_nanos(P::now().as_nanos() + micros * 1_000));
             // SAFETY: the lock is held, here and when it returns.
-            waiting(|| unsafe { self.filled.wait(&self.mutex, until) });
+            let heard = waiting(|| unsafe { self.filled.wait(&self.mutex, until) });
+            self.heard.fetch_add(usize::from(heard), Ordering::Relaxed);
         }
     }
 
@@ -64,7 +74,7 @@ impl<P: Platform> Bag<P> {
         let inside = rng.bool();
         let notify = || {
             for _ in 0..count {
-                self.filled.notify_one();
+                self.notified.fetch_add(self.filled.notify_one(), Ordering::Relaxed);
             }
         };
         self.with(|tokens| {
@@ -127,9 +137,13 @@ pub fn run<P: Platform>(duration: Duration, seed: u64) -> u64 {
         }
         for (bag, over) in bags.iter().zip([&over_first, &over_second]) {
             bag.with(|_| over.store(true, Ordering::Relaxed));
-            bag.filled.notify_all();
+            bag.notified.fetch_add(bag.filled.notify_all(), Ordering::Relaxed);
         }
     });
+    for bag in bags {
+        let (notified, heard) = (bag.notified.into_inner(), bag.heard.into_inner());
+        assert_eq!(heard, notified, "as many were notified as notifiers were told");
+    }
     assert_eq!(given.load(Ordering::Relaxed), taken.load(Ordering::Relaxed));
     given.into_inner()
 }
