@@ -60,6 +60,7 @@ impl<P: Platform> RawCondvar<P> {
         let node = Node::<P>::new(self.address(), mutex.byte(), now);
         let budget = P::polling().watch;
         node.cpu.store(P::cpu(), Ordering::Relaxed);
+        // spec: Condvar!Link
         let guard = bucket.lock();
         if budget != 0 {
             // Only the newest watches. The one before has had its time, or loses the rest.
@@ -80,12 +81,14 @@ impl<P: Platform> RawCondvar<P> {
 
         let mut deadline = deadline;
         loop {
+            // spec: Condvar!Wait
             let status = node.status();
             if status != status::PARKED {
                 mutex.wait_woken(&node, status);
                 return true;
             }
             if P::futex_wait(node.word(), status::PARKED, deadline) == FutexWait::TimedOut {
+                // spec: Condvar!TimeOut
                 if self.withdraw(&node) {
                     mutex.lock();
                     return false;
@@ -99,6 +102,7 @@ impl<P: Platform> RawCondvar<P> {
     /// Takes a waiter off whose time is over; false if it has been notified before.
     fn withdraw(&self, node: &Node<P>) -> bool {
         let address = self.address();
+        // spec: Condvar!Withdraw
         let guard = P::bucket(address).lock();
         // A notifier changes the address under this lock.
         if node.address() != address {
@@ -118,6 +122,7 @@ impl<P: Platform> RawCondvar<P> {
     /// that has waited for a millisecond. A load if nobody waits.
     #[inline]
     pub fn notify_one(&self) -> usize {
+        // spec: Condvar!HasWaiters
         if self.has_waiters() { self.notify(1) } else { 0 }
     }
 
@@ -126,6 +131,7 @@ impl<P: Platform> RawCondvar<P> {
     /// A load if nobody waits.
     #[inline]
     pub fn notify_all(&self) -> usize {
+        // spec: Condvar!HasWaiters
         if self.has_waiters() { self.notify(usize::MAX) } else { 0 }
     }
 
@@ -161,14 +167,17 @@ impl<P: Platform> RawCondvar<P> {
             asleep += usize::from(linked);
             moved += 1;
         }
+        // spec: Condvar!EndMoving
         let last = from.newest(address).is_none();
         if last {
             self.waited.store(0, Ordering::Relaxed);
         }
         // Without a sleeper the mutex may be gone: who went on deck looks after itself.
         let woken = if asleep != 0 { wake_if_free(to, mutex) } else { None };
+        // spec: Condvar!Drop
         drop(locks);
         if let Some(word) = woken {
+            // spec: Condvar!WakeChosen
             P::futex_wake(word, 1);
         }
         (moved, last)
@@ -181,6 +190,7 @@ fn watch<P: Platform>(node: &Node<P>, nanos: u32) {
     let start = P::ticks() as usize;
     while node.status() == status::WATCHING {
         P::pause();
+        // spec: Condvar!StopWatching
         if (P::ticks() as usize).wrapping_sub(start) >= P::ticks_in(nanos) {
             node.stop_watching(status::PARKED);
         }
@@ -212,10 +222,12 @@ unsafe fn move_waiter<P: Platform>(
     now: usize,
 ) -> bool {
     let address = node.mutex.addr();
+    // spec: Condvar!Move
     // SAFETY: as the caller promises.
     unsafe { from.unlink(node) };
     node.readdress(address, now);
     let marked = node.status() == status::WATCHING && to.bucket().set_on_deck(address).is_ok();
+    // spec: Condvar!Tell
     if marked && node.stop_watching(status::ON_DECK) {
         // It may be gone by now.
         return false;
@@ -225,6 +237,7 @@ unsafe fn move_waiter<P: Platform>(
     unsafe { to.link(node) };
     to.count_parked(node, mutex::patience::<P>());
     if marked {
+        // spec: Condvar!Unmark
         // It went to sleep meanwhile. In the order of a waiter that goes off deck: counted first.
         to.bucket().clear_on_deck();
     }
@@ -234,12 +247,14 @@ unsafe fn move_waiter<P: Platform>(
 /// The locks of the buckets of the condition variable at `address` and of the mutex of its newest
 /// waiter, and that mutex. None if nobody waits.
 fn lock_both<P: Platform>(address: usize) -> Option<(Pair<'static, P>, *const P::AtomicU8)> {
+    // spec: Condvar!LockFirst
     let mut guard = P::bucket(address).lock();
     loop {
         let mutex = guard.newest(address)?.mutex;
         match Pair::extend(guard, P::bucket(mutex.addr())) {
             Ok(locks) => return Some((locks, mutex)),
             Err(locks) => {
+                // spec: Condvar!LookAgain
                 if locks.first().newest(address)?.mutex == mutex {
                     return Some((locks, mutex));
                 }
@@ -255,10 +270,13 @@ fn wake_if_free<P: Platform>(
     guard: &Guard<'_, P>,
     mutex: *const P::AtomicU8,
 ) -> Option<*const P::AtomicU32> {
+    // spec: Condvar!Announce
     announce(guard, mutex.addr());
+    // spec: Condvar!LookAtMutex
     // SAFETY: a waiter of the mutex is linked, so the mutex is in use.
     if unsafe { &*mutex }.load(Ordering::Relaxed) != 0 {
         return None;
     }
+    // spec: Condvar!Choose
     mutex::choose(guard, mutex)
 }

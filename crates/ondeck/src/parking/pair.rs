@@ -21,7 +21,9 @@ impl<'a, P: Platform> Pair<'a, P> {
             let first = first.lock();
             Self { first, second: Some(second.lock()) }
         } else {
+            // spec: Condvar!LockLower
             let second = second.lock();
+            // spec: Condvar!LockUpper
             Self { first: first.lock(), second: Some(second) }
         }
     }
@@ -33,6 +35,7 @@ impl<'a, P: Platform> Pair<'a, P> {
         if ptr::eq(bucket, second) {
             return Ok(Self { first, second: None });
         }
+        // spec: Condvar!Extend
         let added = if in_order(bucket, second) { Some(second.lock()) } else { second.try_lock() };
         if added.is_some() {
             return Ok(Self { first, second: added });
