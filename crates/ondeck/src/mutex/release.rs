@@ -137,7 +137,9 @@ pub(crate) fn overdue<'a, P: Platform>(
         guard.set_due(now.wrapping_add(P::ticks_in(HANDOVER_EVERY_NANOS)));
         Some(oldest)
     } else {
-        guard.set_due(due);
+        // Of another lock here somebody may be due before.
+        let next = now.wrapping_add(P::ticks_in(HANDOVER_EVERY_NANOS));
+        guard.set_due(if has_come(due, next) { next } else { due });
         None
     }
 }

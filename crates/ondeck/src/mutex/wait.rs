@@ -4,7 +4,7 @@ use core::ptr;
 
 use super::deck::Arrival;
 use super::{RawMutex, release};
-use crate::parking::{Bucket, Guard, Node, announce, status};
+use crate::parking::{Bucket, Guard, Node, announce, has_come, status};
 use crate::platform::{AtomicInt, FutexWait, Ordering, Platform, Timestamp};
 
 impl<P: Platform> RawMutex<P> {
@@ -77,9 +77,15 @@ impl<P: Platform> RawMutex<P> {
         // spec: Mutex!ParkLink
         node.word().store(status::PARKED, Ordering::Relaxed);
         node.cpu.store(P::cpu(), Ordering::Relaxed);
-        // SAFETY: it is new, or was taken out by whoever put it on deck; and is taken out again
-        // before `wait_parked` returns, which outlives it.
-        unsafe { guard.link(node) };
+        let due = node.since.load(Ordering::Relaxed).wrapping_add(release::patience::<P>());
+        if has_come(P::ticks() as usize, due) {
+            // SAFETY: it was taken out by whoever put it on deck; and is taken out again before
+            // `wait_parked` returns, which outlives it.
+            unsafe { guard.link_by_age(node) };
+        } else {
+            // SAFETY: as above, or it is new.
+            unsafe { guard.link(node) };
+        }
         guard.count_parked(node, release::patience::<P>());
         if on_deck {
             // Between the count and the last look: see the module's "no wake is lost".

@@ -216,17 +216,45 @@ impl<'a, P: Platform> Guard<'a, P> {
     /// The node is not linked, its address is of this bucket, and it stays where it is until it has
     /// been taken out.
     pub(crate) unsafe fn link(&self, node: &Node<P>) {
-        let own = ptr::from_ref(node).cast_mut();
-        let older = self.bucket.newest.load(Ordering::Relaxed);
-        node.older.store(older, Ordering::Relaxed);
-        node.newer.store(ptr::null_mut(), Ordering::Relaxed);
-        if older.is_null() {
-            self.bucket.oldest.store(own, Ordering::Relaxed);
-        } else {
-            // SAFETY: linked nodes are live, and the bucket's lock is held.
-            unsafe { &*older }.newer.store(own, Ordering::Relaxed);
+        // SAFETY: as the caller promises; nobody is newer.
+        unsafe { self.insert(node, ptr::null_mut()) };
+    }
+
+    /// Links a node among the others by how long they have waited, so that one which comes back does
+    /// not have to become the oldest again.
+    ///
+    /// # Safety
+    ///
+    /// As for [`link`](Self::link).
+    pub(crate) unsafe fn link_by_age(&self, node: &Node<P>) {
+        let since = node.since.load(Ordering::Relaxed);
+        let mut newer = self.bucket.oldest.load(Ordering::Relaxed);
+        // SAFETY: linked nodes are live, and the bucket's lock is held.
+        while let Some(other) = unsafe { newer.as_ref() }
+            && has_come(since, other.since.load(Ordering::Relaxed))
+        {
+            newer = other.newer.load(Ordering::Relaxed);
         }
-        self.bucket.newest.store(own, Ordering::Relaxed);
+        // SAFETY: as the caller promises; `newer` is linked, or nobody is.
+        unsafe { self.insert(node, newer) };
+    }
+
+    /// Links a node before the one that is newer than it, or as the newest.
+    ///
+    /// # Safety
+    ///
+    /// As for [`link`](Self::link), and `newer` is linked here or null.
+    unsafe fn insert(&self, node: &Node<P>, newer: *mut Node<P>) {
+        let own = ptr::from_ref(node).cast_mut();
+        // SAFETY: linked nodes are live, and the bucket's lock is held.
+        let after = unsafe { newer.as_ref() }.map_or(&self.bucket.newest, |newer| &newer.older);
+        let older = after.load(Ordering::Relaxed);
+        // SAFETY: as above.
+        let before = unsafe { older.as_ref() }.map_or(&self.bucket.oldest, |older| &older.newer);
+        node.older.store(older, Ordering::Relaxed);
+        node.newer.store(newer, Ordering::Relaxed);
+        after.store(own, Ordering::Relaxed);
+        before.store(own, Ordering::Relaxed);
     }
 
     /// Takes a node out of the list.
