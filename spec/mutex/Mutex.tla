@@ -187,7 +187,10 @@ ParkLock(t) ==
 \* models crates/ondeck/src/mutex/wait.rs park
 ParkLink(t) ==
     /\ At(t, "ParkLink")
-    /\ list' = <<t>> \o list
+    /\ \/ list' = <<t>> \o list
+       \/ \* It has waited before, and takes its place by age: anywhere.
+          \E i \in 1..Len(list) :
+            list' = SubSeq(list, 1, i) \o <<t>> \o SubSeq(list, i + 1, Len(list))
     /\ LET status == <<Status(t), "parked">>
            count == <<Parked, Read(t, Parked) + 1>>
            clear == <<Deck, None>>

@@ -57,7 +57,13 @@
 //!
 //! Barging is allowed, and the newest sleeper is woken first, for its caches. Once the oldest has
 //! waited for a millisecond, a release takes the byte back under the bucket's lock and gives it to
-//! that one, at most every half a millisecond in a bucket.
+//! that one, at most every half a millisecond in a bucket. If somebody was faster, the table asks for
+//! the lock (`HAND_OVER`): the next owner that looks, before it releases, hands it over instead. Who
+//! has waited for that long and was woken in vain goes back to its place by age. So once a waiter is
+//! overdue only those who have waited longer come first, and at each turn one that was faster.
+//!
+//! When a release finds out that somebody is overdue is left to a sample: one release in 128 of those
+//! that find a waiter on deck, and each that finds none.
 //!
 //! # Nothing is touched after the release
 //!
