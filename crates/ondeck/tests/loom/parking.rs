@@ -338,7 +338,9 @@ fn all_at_once(threads: usize) {
     let gate = Gate::new();
     let others: Vec<_> = (1..threads).map(|_| spawn(|| gate.unpark(1))).collect();
     gate.unpark(1);
-    others.into_iter().for_each(|other| assert_eq!(join(other), (0, false)));
+    for other in others {
+        assert_eq!(join(other), (0, false));
+    }
     assert_eq!(gate.look() as usize, threads + 1);
 }
 
