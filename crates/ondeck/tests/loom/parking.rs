@@ -288,6 +288,20 @@ fn the_first_is_woken_and_the_second_moved_within_a_bucket() {
     explore(ONE_BUCKET, 2, || requeue_wakes_and_moves(Lower::From));
 }
 
+/// Of two sleepers the one that came first is moved, and the other found where it was.
+#[test]
+fn the_first_is_moved_and_the_second_stays() {
+    explore(SLEEPS, 2, || {
+        let (from, to) = gates(Lower::From);
+        let threads = [0; 2].map(|_| parker(from, None));
+        from.open();
+        let moved = from.requeue(to, 0, 1).moved;
+        let told = (to.unpark(usize::MAX).0, from.unpark(usize::MAX).0);
+        assert!(told.0 == moved && (told.1 == 0 || moved == 1));
+        assert_eq!(woken(threads), told.0 + told.1);
+    });
+}
+
 /// Two threads move sleepers, each the other's way.
 fn opposite_requeues(sleepers: usize) {
     let (a, b) = gates(Lower::From);
@@ -324,7 +338,9 @@ fn all_at_once(threads: usize) {
     let gate = Gate::new();
     let others: Vec<_> = (1..threads).map(|_| spawn(|| gate.unpark(1))).collect();
     gate.unpark(1);
-    others.into_iter().for_each(|other| assert_eq!(join(other), (0, false)));
+    for other in others {
+        assert_eq!(join(other), (0, false));
+    }
     assert_eq!(gate.look() as usize, threads + 1);
 }
 
