@@ -122,6 +122,7 @@ impl Shared {
                 0
             }
             1 => {
+                self.watch();
                 // SAFETY: as in `unlock`.
                 unsafe { self.mutex.bump() };
                 self.count();
