@@ -1,36 +1,48 @@
-//! How long waiters poll, as a program sets it, and what they do when that is over.
+//! How long waiters poll, as a program or its environment sets it, and what they do when that is
+//! over. The setting is the process's, so each test has a process of its own.
 
+#[path = "support/again.rs"]
+mod again;
+#[path = "support/refuse.rs"]
+mod refuse;
 #[path = "support/rest.rs"]
 mod rest;
 
-use std::sync::Mutex as StdMutex;
-use std::thread;
+use std::os::unix::process::ExitStatusExt;
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use again::{again, is_child};
 use ondeck::platform::{Linux, Platform};
 use ondeck::spin::Polling;
 use ondeck::{Condvar, Mutex, MutexGuard};
+use refuse::refuse;
 use rest::until_at_rest;
 
-/// The setting is the process's.
-static ONE_AT_A_TIME: StdMutex<()> = StdMutex::new(());
+/// Runs the calling test in a process with this in its environment.
+fn alone_with(environment: &str, test: impl FnOnce()) {
+    if is_child() {
+        return test();
+    }
+    let output = again(|child| _ = child.env("ONDECK_SPIN", environment));
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}: {told}", output.status);
+}
 
-/// Runs `test` with changed defaults.
-fn with(change: impl FnOnce(&mut Polling), test: impl FnOnce()) {
-    let _one = ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+fn alone(test: impl FnOnce()) {
+    alone_with("", test);
+}
+
+/// Installs the defaults with a change.
+fn install(change: impl FnOnce(&mut Polling)) {
     let mut polling = Polling::default();
     change(&mut polling);
     polling.install();
-    test();
-}
-
-fn bucket_of<T>(value: &T) -> &'static ondeck::parking::Bucket<Linux> {
-    Linux::bucket(std::ptr::from_ref(value).addr())
 }
 
 /// Until somebody is on deck or asleep.
 fn until_waited_for<T>(mutex: &Mutex<T>) {
-    while bucket_of(mutex).is_at_rest() {
+    while Linux::bucket(std::ptr::from_ref(mutex).addr()).is_at_rest() {
         thread::yield_now();
     }
 }
@@ -38,43 +50,159 @@ fn until_waited_for<T>(mutex: &Mutex<T>) {
 const FOR_EVER: u32 = u32::MAX;
 const A_WHILE: Duration = Duration::from_millis(3);
 
+/// What is in force, by its fields, where a waiter would poll.
+fn in_force() -> Option<[u32; 5]> {
+    let Polling { budget, short, long, offer, watch, .. } = Polling::current();
+    if Linux::cpus() == 1 {
+        assert_eq!((budget, watch), (0, 0));
+        return None;
+    }
+    Some([budget, short, long, offer, watch])
+}
+
 #[test]
 fn what_was_installed_is_in_force() {
-    with(
-        |polling| (polling.budget, polling.short, polling.long) = (7, 6, 5),
-        || {
-            let polling = Polling::current();
-            if Linux::cpus() == 1 {
-                assert_eq!((polling.budget, polling.watch), (0, 0));
-            } else {
-                assert_eq!((polling.budget, polling.watch), (7, Polling::default().watch));
-            }
-            assert_eq!((polling.short, polling.long), (5, 5), "in order");
-        },
-    );
-    with(
-        |polling| (polling.long, polling.offer) = (FOR_EVER, FOR_EVER),
-        || assert_eq!((Polling::current().long, Polling::current().offer), (1_000_000, 1_000_000)),
-    );
+    alone(|| {
+        install(|polling| (polling.budget, polling.short, polling.long) = (7, 6, 5));
+        assert!(in_force().is_none_or(|now| now == [7, 5, 5, 150, 5_000]), "in order");
+        install(|polling| (polling.long, polling.offer) = (FOR_EVER, FOR_EVER));
+        assert!(in_force().is_none_or(|now| now == [20_000, 50, 1_000_000, 1_000_000, 5_000]));
+    });
+}
+
+#[test]
+fn the_environment_is_in_force_until_something_is_installed() {
+    alone_with("1, 2,3,4,5", || {
+        assert!(in_force().is_none_or(|now| now == [1, 2, 3, 4, 5]));
+        install(|_| ());
+        assert!(in_force().is_none_or(|now| now == [20_000, 50, 4_000, 150, 5_000]));
+    });
+}
+
+#[test]
+fn what_was_installed_first_hides_the_environment() {
+    alone_with("1,2,3,4,5", || {
+        install(|polling| polling.budget = 9);
+        assert!(in_force().is_none_or(|now| now == [9, 50, 4_000, 150, 5_000]));
+    });
+}
+
+static MUTEX: Mutex<u32> = Mutex::new(0);
+static CHANGED: Condvar = Condvar::new();
+
+/// A thread that waits for `MUTEX`, and that the kernel does not let sleep: to try ends the process.
+fn locks_without_sleep() -> JoinHandle<()> {
+    thread::spawn(|| {
+        refuse(libc::SYS_futex, libc::ENOSYS);
+        *MUTEX.lock() += 1;
+    })
+}
+
+/// A thread that waits for `CHANGED` likewise.
+fn waits_without_sleep() -> JoinHandle<()> {
+    thread::spawn(|| {
+        refuse(libc::SYS_futex, libc::ENOSYS);
+        let mut count = MUTEX.lock();
+        *count = 1;
+        CHANGED.wait_while(&mut count, |count| *count == 1);
+    })
 }
 
 #[test]
 fn who_polls_for_ever_finds_the_lock_released() {
-    with(
-        |polling| polling.budget = FOR_EVER,
-        || {
-            let mutex = Mutex::new(0);
-            thread::scope(|scope| {
-                let guard = mutex.lock();
-                scope.spawn(|| *mutex.lock() += 1);
-                until_waited_for(&mutex);
+    alone(|| {
+        if Linux::cpus() == 1 {
+            println!("skipped: needs two CPUs");
+            return;
+        }
+        install(|polling| polling.budget = FOR_EVER);
+        for _ in 0..10 {
+            let guard = MUTEX.lock();
+            let waiter = locks_without_sleep();
+            until_waited_for(&MUTEX);
+            thread::sleep(A_WHILE);
+            drop(guard);
+            waiter.join().expect("no panic");
+        }
+        assert_eq!(*MUTEX.lock(), 10);
+        until_at_rest((&raw const MUTEX).addr());
+    });
+}
+
+#[test]
+fn who_watches_for_ever_finds_itself_notified() {
+    alone(|| {
+        if Linux::cpus() == 1 {
+            println!("skipped: needs two CPUs");
+            return;
+        }
+        install(|polling| (polling.budget, polling.watch) = (FOR_EVER, FOR_EVER));
+        for inside in [true, false].repeat(5) {
+            *MUTEX.lock() = 0;
+            let waiter = waits_without_sleep();
+            while *MUTEX.lock() == 0 {
+                thread::yield_now();
+            }
+            thread::sleep(A_WHILE);
+            let mut count = MUTEX.lock();
+            *count = 2;
+            if inside {
+                assert!(CHANGED.notify_one());
                 thread::sleep(A_WHILE);
-                drop(guard);
-            });
-            assert_eq!(mutex.lock().clone(), 1);
-            until_at_rest((&raw const mutex).addr());
-        },
-    );
+                drop(count);
+            } else {
+                drop(count);
+                assert!(CHANGED.notify_one());
+            }
+            waiter.join().expect("no panic");
+        }
+        until_at_rest((&raw const MUTEX).addr());
+    });
+}
+
+/// The calling test tries to sleep, in a process of its own.
+fn sleeps(test: impl FnOnce()) {
+    if is_child() {
+        return test();
+    }
+    let output = again(|_| ());
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.signal(), Some(libc::SIGABRT), "{told}");
+    assert!(told.contains("ondeck: futex wait failed"), "{told}");
+}
+
+#[test]
+fn who_never_polls_sleeps() {
+    sleeps(|| {
+        install(|polling| polling.budget = 0);
+        let _guard = MUTEX.lock();
+        let _ = locks_without_sleep().join();
+    });
+}
+
+#[test]
+fn who_has_polled_for_long_sleeps() {
+    sleeps(|| {
+        install(|polling| polling.budget = 1_000_000);
+        let _guard = MUTEX.lock();
+        let _ = locks_without_sleep().join();
+    });
+}
+
+#[test]
+fn who_never_watches_sleeps() {
+    sleeps(|| {
+        install(|polling| (polling.budget, polling.watch) = (FOR_EVER, 0));
+        let _ = waits_without_sleep().join();
+    });
+}
+
+#[test]
+fn who_has_watched_for_long_sleeps() {
+    sleeps(|| {
+        install(|polling| (polling.budget, polling.watch) = (FOR_EVER, 1_000_000));
+        let _ = waits_without_sleep().join();
+    });
 }
 
 /// The owner's lock is taken from it by a waiter on deck, while another sleeps. Who takes it so
@@ -82,28 +210,22 @@ fn who_polls_for_ever_finds_the_lock_released() {
 fn offer(back: bool) {
     let mutex = Mutex::new(0);
     for round in 1..=20 {
-        with(
-            |polling| polling.budget = 0,
-            || {
-                thread::scope(|scope| {
-                    let guard = mutex.lock();
-                    scope.spawn(|| *mutex.lock() += 1);
-                    until_waited_for(&mutex);
-                    let mut polling = Polling::default();
-                    (polling.budget, polling.offer) = (FOR_EVER, 1_000_000);
-                    polling.install();
-                    scope.spawn(|| *mutex.lock() += 1);
-                    // Until it polls, most likely.
-                    thread::sleep(A_WHILE);
-                    drop(guard);
-                    if back {
-                        // Until the other has it, or was too fast to be seen.
-                        let _ = (0..10_000).any(|_| mutex.is_locked());
-                        drop(mutex.lock());
-                    }
-                });
-            },
-        );
+        install(|polling| polling.budget = 0);
+        thread::scope(|scope| {
+            let guard = mutex.lock();
+            scope.spawn(|| *mutex.lock() += 1);
+            until_waited_for(&mutex);
+            install(|polling| (polling.budget, polling.offer) = (FOR_EVER, 1_000_000));
+            scope.spawn(|| *mutex.lock() += 1);
+            // Until it polls, most likely.
+            thread::sleep(A_WHILE);
+            drop(guard);
+            if back {
+                // Until the other has it, or was too fast to be seen.
+                let _ = (0..10_000).any(|_| mutex.is_locked());
+                drop(mutex.lock());
+            }
+        });
         assert_eq!(*mutex.lock(), 2 * round);
     }
     until_at_rest((&raw const mutex).addr());
@@ -111,34 +233,32 @@ fn offer(back: bool) {
 
 #[test]
 fn an_offer_that_nobody_takes_is_over_soon() {
-    offer(false);
+    alone(|| offer(false));
 }
 
 #[test]
 fn an_offer_is_taken_by_the_owner_before() {
-    offer(true);
+    alone(|| offer(true));
 }
 
 #[test]
 fn who_watches_for_ever_sees_its_notification() {
-    with(
-        |polling| (polling.budget, polling.watch) = (FOR_EVER, FOR_EVER),
-        || {
-            let (turn, changed) = (Mutex::new(0), Condvar::new());
-            thread::scope(|scope| {
-                scope.spawn(|| {
-                    let mut turn = turn.lock();
-                    for mine in 1..100 {
-                        changed.wait_while(&mut turn, |turn| *turn < mine);
-                    }
-                });
-                for _ in 1..100 {
-                    *turn.lock() += 1;
-                    changed.notify_one();
-                    MutexGuard::unlock_fair(turn.lock());
+    alone(|| {
+        install(|polling| (polling.budget, polling.watch) = (FOR_EVER, FOR_EVER));
+        let (turn, changed) = (Mutex::new(0), Condvar::new());
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut turn = turn.lock();
+                for mine in 1..100 {
+                    changed.wait_while(&mut turn, |turn| *turn < mine);
                 }
             });
-            assert!(!changed.notify_one());
-        },
-    );
+            for _ in 1..100 {
+                *turn.lock() += 1;
+                changed.notify_one();
+                MutexGuard::unlock_fair(turn.lock());
+            }
+        });
+        assert!(!changed.notify_one());
+    });
 }

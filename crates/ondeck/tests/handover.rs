@@ -1,0 +1,162 @@
+//! The lock given to a sleeper, instead of left for whoever comes first.
+
+#[path = "support/alone.rs"]
+mod alone;
+#[path = "support/hold.rs"]
+mod hold;
+
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use alone::{alone, poll_for, until_waited_for};
+use hold::Hold;
+use ondeck::parking::bucket_of;
+use ondeck::{Mutex, MutexGuard};
+
+static MUTEX: Mutex<u32> = Mutex::new(0);
+static MAY_RELEASE: AtomicBool = AtomicBool::new(false);
+
+/// A thread that sleeps until the lock is its own, counts, and keeps it until it may release it.
+fn sleeper() -> JoinHandle<()> {
+    MAY_RELEASE.store(false, Ordering::Release);
+    poll_for(0);
+    let sleeper = thread::spawn(|| {
+        let mut count = MUTEX.lock();
+        *count += 1;
+        while !MAY_RELEASE.load(Ordering::Acquire) {
+            thread::yield_now();
+        }
+    });
+    until_waited_for(&MUTEX);
+    sleeper
+}
+
+/// The lock is the sleeper's from the moment of the release.
+fn is_handed_over(sleeper: JoinHandle<()>) {
+    assert!(MUTEX.try_lock().is_none(), "it was there to be taken");
+    MAY_RELEASE.store(true, Ordering::Release);
+    sleeper.join().expect("no panic");
+    assert!(MUTEX.try_lock().is_some());
+}
+
+#[test]
+fn a_fair_unlock_hands_the_lock_over() {
+    alone(|| {
+        for _ in 0..20 {
+            let guard = MUTEX.lock();
+            let sleeper = sleeper();
+            MutexGuard::unlock_fair(guard);
+            is_handed_over(sleeper);
+        }
+        assert_eq!(*MUTEX.lock(), 20);
+    });
+}
+
+#[test]
+fn who_has_slept_for_long_is_handed_the_lock() {
+    alone(|| {
+        for _ in 0..20 {
+            let guard = MUTEX.lock();
+            let sleeper = sleeper();
+            // More than the millisecond after which it is time.
+            thread::sleep(Duration::from_millis(3));
+            drop(guard);
+            is_handed_over(sleeper);
+        }
+        assert_eq!(*MUTEX.lock(), 20);
+    });
+}
+
+#[test]
+fn a_bump_lets_the_sleeper_have_a_turn() {
+    alone(|| {
+        let mut guard = MUTEX.lock();
+        for turn in 1..20 {
+            let sleeper = sleeper();
+            MAY_RELEASE.store(true, Ordering::Release);
+            MutexGuard::bump(&mut guard);
+            assert_eq!(*guard, turn, "it had its turn, and this thread has the lock again");
+            assert!(MUTEX.is_locked());
+            sleeper.join().expect("no panic");
+        }
+    });
+}
+
+/// Waits until the thread of this identifier sleeps in the kernel.
+fn until_asleep(thread: u32) {
+    let stat = format!("/proc/self/task/{thread}/stat");
+    // After the name, which is in parentheses, comes the state.
+    while !std::fs::read_to_string(&stat).expect("it lives").contains(") S ") {
+        thread::yield_now();
+    }
+}
+
+#[test]
+fn those_who_sleep_are_served_in_turn_by_fair_unlocks() {
+    static ARRIVED: AtomicU32 = AtomicU32::new(0);
+    static SERVED: AtomicU32 = AtomicU32::new(0);
+    alone(|| {
+        poll_for(0);
+        let guard = MUTEX.lock();
+        let sleepers: Vec<_> = (0..5)
+            .map(|number| {
+                let sleeper = thread::spawn(move || {
+                    // SAFETY: gettid has no preconditions.
+                    ARRIVED.store(unsafe { libc::gettid() }.cast_unsigned(), Ordering::Release);
+                    let guard = MUTEX.lock();
+                    assert_eq!(SERVED.fetch_add(1, Ordering::Relaxed), number, "out of turn");
+                    MutexGuard::unlock_fair(guard);
+                });
+                let thread = loop {
+                    match ARRIVED.swap(0, Ordering::Acquire) {
+                        0 => thread::yield_now(),
+                        thread => break thread,
+                    }
+                };
+                until_asleep(thread);
+                sleeper
+            })
+            .collect();
+        MutexGuard::unlock_fair(guard);
+        for sleeper in sleepers {
+            sleeper.join().expect("no panic");
+        }
+    });
+}
+
+/// A release that sees a waiter on deck wakes nobody. If that one gives up instead of taking the
+/// lock, it must wake who sleeps.
+#[test]
+fn who_gives_up_on_deck_wakes_a_sleeper() {
+    alone(|| {
+        const POLLS: Duration = Duration::from_millis(1);
+        let words: Vec<AtomicU32> = (0..16_384).map(|_| AtomicU32::new(0)).collect();
+        let bucket = bucket_of((&raw const MUTEX).addr());
+        let key = words
+            .iter()
+            .map(|word| std::ptr::from_ref(word).addr())
+            .find(|&key| bucket_of(key) == bucket)
+            .expect("a word of the mutex's bucket");
+        for _ in 0..10 {
+            let hold = Hold::default();
+            let guard = MUTEX.lock();
+            let sleeper = sleeper();
+            MAY_RELEASE.store(true, Ordering::Release);
+            poll_for(POLLS.as_nanos() as u32);
+            thread::scope(|scope| {
+                scope.spawn(|| hold.hold(key));
+                hold.wait();
+                let gives_up = scope.spawn(|| MUTEX.try_lock_for(POLLS).is_none());
+                // Until its time is over, and it wants the bucket's lock to give up.
+                thread::sleep(POLLS * 5);
+                drop(guard);
+                hold.let_go();
+                // Or it came too late to be on deck, and found the lock free.
+                let _ = gives_up.join().expect("no panic");
+            });
+            sleeper.join().expect("no panic");
+        }
+        assert_eq!(*MUTEX.lock(), 10);
+    });
+}
