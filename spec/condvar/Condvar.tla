@@ -76,6 +76,7 @@ Notifier(c, ms, most, inside) ==
 Other(m) == [does |-> "lock", condvar |-> None, sections |-> <<m>>]
 
 Scripts == [
+    alone |-> <<Waiter("c", "a", {}), Notifier("c", <<"a">>, 1, FALSE)>>,
     inside |-> <<Waiter("c", "a", {}), Notifier("c", <<"a">>, 1, TRUE), Other("a")>>,
     outside |-> <<Waiter("c", "a", {}), Notifier("c", <<"a">>, 1, FALSE), Other("a")>>,
     all_inside |-> <<Waiter("c", "a", {}), Waiter("c", "a", {}),
