@@ -8,7 +8,7 @@
 //! | `ONDECK_SHUTTLE_LOCK` | of a test of many locks, only the one of this name |
 //!
 //! A schedule is one of the code that it was written by. After a change it mostly fits no more: the
-//! replay then fails by "schedule ended early" or "not runnable", which says nothing of the change.
+//! replay then panics inside of shuttle's replay.rs, which says nothing of the change.
 
 use std::any::Any;
 use std::cell::RefCell;
