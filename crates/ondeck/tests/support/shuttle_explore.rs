@@ -6,6 +6,9 @@
 //! | `ONDECK_SHUTTLE_SEED` | another seed than 1; each scheduler begins with it |
 //! | `ONDECK_SHUTTLE_REPLAY` | one execution, by the schedule in this file |
 //! | `ONDECK_SHUTTLE_LOCK` | of a test of many locks, only the one of this name |
+//!
+//! A schedule is one of the code that it was written by. After a change it mostly fits no more: the
+//! replay then panics inside of shuttle's replay.rs, which says nothing of the change.
 
 use std::any::Any;
 use std::cell::RefCell;
