@@ -5,6 +5,7 @@
 
 #![no_main]
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -49,12 +50,18 @@ fn a_wait_without_another_thread_times_out(mutex: &Mutex<u32>) {
 
 fn what_one_thread_holds_is_held_when_there_are_two(mutex: &Mutex<u32>) {
     let guard = mutex.lock();
+    let tried = AtomicBool::new(false);
     thread::scope(|scope| {
         let second = scope.spawn(|| {
             assert!(!Linux::single_threaded());
             assert!(mutex.try_lock().is_none());
+            tried.store(true, Ordering::Release);
             *mutex.lock() += 1;
         });
+        while !tried.load(Ordering::Acquire) {
+            assert!(!second.is_finished(), "it panicked");
+            thread::yield_now();
+        }
         thread::sleep(Duration::from_millis(2));
         assert!(!second.is_finished());
         drop(guard);

@@ -1,0 +1,117 @@
+#!/usr/bin/env bash
+# Every small change of the algorithms is noticed by a test, or ci/mutation-survivors.txt says why it
+# need not be.
+#
+# cargo-mutants changes an operator, a condition or a function's result at a time. Each mutant meets
+# two stages:
+#
+#   quick   the tests of ordinary threads, in one program, one at a time, with fewer rounds
+#   loom    the model checker, for those that survive
+#
+# A mutant that hangs counts as caught: a lost wake is a hang. A survivor is named by file, text of
+# the line, and change, so that the list holds when something is written above.
+#
+# Arguments go to cargo-mutants, to run a part: --shard 0/8, or --re 'deck.rs.* in .*arrive'. With
+# ONDECK_MUTATION_STAGE=quick the second stage is left out, and whatever only it can catch survives.
+# Writes mutation/survivors.txt and folders with logs to the target folder.
+source "$(dirname "$0")/common.sh"
+version=27.1.0
+list=$PWD/ci/mutation-survivors.txt
+folder=${CARGO_TARGET_DIR:-$PWD/target}/mutation
+tree=$folder/tree
+tools=${CARGO_TARGET_DIR:-$PWD/target}/tools
+export PATH="$tools/bin:$PATH"
+cargo mutants --version 2>/dev/null | grep -qx "cargo-mutants $version" ||
+    cargo install --locked --root "$tools" --target-dir "$tools/build" "cargo-mutants@$version" ||
+    skip "cannot install cargo-mutants $version"
+
+# The tree is a copy, mutated in place: each build is a step from the one before.
+rm -rf "$tree"
+mkdir -p "$tree"
+git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t "$tree"
+cd "$tree"
+# One program of the quick stage instead of one a file: one link a mutant.
+{
+    echo '//! The tests of the quick stage.'
+    for name in aborts attention bucket_lock condvar foreign_unlock handover lifetime misuse mutex parking \
+        poison polling raw same_moment stress two_buckets; do
+        printf '#[path = "%s.rs"]\nmod %s;\n' "$name" "$name"
+    done
+} >crates/ondeck/tests/quick.rs
+
+export CARGO_TARGET_DIR=$folder/build CARGO_PROFILE_DEV_DEBUG=0 RUST_BACKTRACE=0
+export ONDECK_TEST_ROUNDS=100 ONDECK_STRESS_SECONDS=0.1
+# For the harness's --fail-fast. One test at a time: another's lock in the same bucket would make some
+# fail, and the mutant seem to be caught.
+export RUSTC_BOOTSTRAP=1
+harness=(-Zunstable-options --fail-fast --test-threads 1)
+host=$(rustc -vV | sed -n 's/^host: //p' | tr 'a-z-' 'A-Z_')
+
+# Whose seconds of CPU hang.
+patience() {
+    export "CARGO_TARGET_${host}_RUNNER=$tree/ci/until-hung.sh $1"
+}
+
+# Runs one stage, of its test's name, into a folder of its own, with options for cargo-mutants.
+stage() {
+    local name=$1 status=0
+    shift
+    rm -rf "${folder:?}/$name"
+    mkdir -p "$folder/$name"
+    # Hangs end by the runner; the time is for a machine that does nothing. 2: some were missed; 3: some
+    # ran out of time.
+    cargo mutants --in-place --baseline skip --timeout 1800 --cap-lints true -o "$folder/$name" \
+        -C="--test=$name" "$@" -- -- "${harness[@]}" || status=$?
+    case $status in 0 | 2 | 3) ;; *) exit "$status" ;; esac
+}
+
+step "without a mutant"
+patience 8
+cargo test --locked -q -p ondeck --all-features --test quick -- "${harness[@]}"
+
+step "quick"
+stage quick "$@"
+
+step "loom"
+quick=$folder/quick/mutants.out
+loom=$folder/loom/mutants.out
+if [ "${ONDECK_MUTATION_STAGE:-}" = quick ] || [ ! -s "$quick/missed.txt" ]; then
+    rm -rf "$folder/loom"
+    mkdir -p "$loom"
+    cp "$quick/missed.txt" "$loom/missed.txt"
+else
+    names=()
+    while IFS= read -r name; do
+        # shellcheck disable=SC2001,SC2016 # no shell pattern can do it, and nothing is to be expanded
+        names+=(--re "^$(sed 's/[][\\.*^$(){}?+|]/\\&/g' <<<"$name")\$")
+    done <"$quick/missed.txt"
+    patience 900
+    stage loom "${names[@]}"
+fi
+
+step "survivors"
+# A mutant's name without its place in the file, but with the text of that line.
+by_text() {
+    local file line change
+    while IFS=: read -r file line _ change; do
+        printf '%s | %s | %s\n' "${file#crates/ondeck/src/}" "$(sed -n "${line}s/^ *//p" "$file")" "${change# }"
+    done
+}
+count() {
+    cat "$@" 2>/dev/null | wc -l
+}
+by_text <"$loom/missed.txt" | sort >"$folder/survivors.txt"
+bad=0
+while IFS= read -r survivor; do
+    if ! grep -qF "$survivor | " "$list"; then
+        echo "not explained: $survivor"
+        bad=1
+    fi
+done <"$folder/survivors.txt"
+for name in quick loom; do
+    out=$folder/$name/mutants.out
+    hung=$({ grep -l 'Failure(124)' "$out"/log/* 2>/dev/null || true; } | wc -l)
+    echo "$name: $(count "$out/caught.txt") caught ($hung of them hung), $(count "$out/timeout.txt") out of time," \
+        "$(count "$out/missed.txt") missed, $(count "$out/unviable.txt") do not compile"
+done
+exit "$bad"
