@@ -620,7 +620,7 @@ LookAgain(t) ==
 (* Whom to move next: the newest; or the oldest, if that has waited for too long. *)
 Candidates(t) ==
     LET linked == Linked(t) IN
-    IF me[t].moved = Most(t) \/ linked = <<>> THEN {}
+    IF linked = <<>> \/ (me[t].moved = Most(t) /\ ~Mutation("notify_one_moves_all")) THEN {}
     ELSE IF MutexOf(Newest(linked)) # me[t].target THEN {}
     ELSE {Newest(linked)} \cup
          (IF setup.overdue /\ MutexOf(Oldest(linked)) = me[t].target THEN {Oldest(linked)} ELSE {})
