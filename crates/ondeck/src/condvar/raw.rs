@@ -160,7 +160,7 @@ impl<P: Platform> RawCondvar<P> {
         let now = P::ticks() as usize;
         let (mut moved, mut asleep) = (0, 0);
         while moved < most
-            && let Some(node) = next(from, address, now).filter(|node| node.mutex == mutex)
+            && let Some(node) = next(from, address, now).filter(|node| node.mutex() == mutex)
         {
             // SAFETY: it is linked in the first bucket, and the second is its mutex's.
             let linked = unsafe { move_waiter(node, from, to, now) };
@@ -205,7 +205,8 @@ fn next<'a, P: Platform>(
     now: usize,
 ) -> Option<&'a Node<P>> {
     let newest = guard.newest(address)?;
-    let overdue = mutex::overdue(guard, address, now).filter(|oldest| oldest.mutex == newest.mutex);
+    let overdue =
+        mutex::overdue(guard, address, now).filter(|oldest| oldest.mutex() == newest.mutex());
     Some(overdue.unwrap_or(newest))
 }
 
@@ -221,7 +222,7 @@ unsafe fn move_waiter<P: Platform>(
     to: &Guard<'_, P>,
     now: usize,
 ) -> bool {
-    let address = node.mutex.addr();
+    let address = node.mutex().addr();
     // spec: Condvar!Move
     // SAFETY: as the caller promises.
     unsafe { from.unlink(node) };
@@ -250,12 +251,12 @@ fn lock_both<P: Platform>(address: usize) -> Option<(Pair<'static, P>, *const P:
     // spec: Condvar!LockFirst
     let mut guard = P::bucket(address).lock();
     loop {
-        let mutex = guard.newest(address)?.mutex;
+        let mutex = guard.newest(address)?.mutex();
         match Pair::extend(guard, P::bucket(mutex.addr())) {
             Ok(locks) => return Some((locks, mutex)),
             Err(locks) => {
                 // spec: Condvar!LookAgain
-                if locks.first().newest(address)?.mutex == mutex {
+                if locks.first().newest(address)?.mutex() == mutex {
                     return Some((locks, mutex));
                 }
                 guard = locks.into_first();

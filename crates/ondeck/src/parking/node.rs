@@ -1,5 +1,6 @@
 //! One waiter: a node on its own stack, linked into its bucket while it waits.
 
+use core::cell::Cell;
 use core::ptr;
 
 use crate::platform::{AtomicInt, AtomicPointer, Ordering, Platform};
@@ -33,13 +34,16 @@ pub(crate) mod status {
 }
 
 /// A waiter.
+///
+/// Every field is a cell: functions that tell a waiter to go hold a reference to its node, which may
+/// be gone before they return. Rust's rules allow that of memory that is shared and mutable only.
 #[derive(Debug)]
 pub(crate) struct Node<P: Platform> {
     /// What it waits for. Changes when it is moved from a condition variable to its mutex; under
     /// the locks of both buckets.
     address: P::AtomicUsize,
     /// The byte of the mutex that a waiter of a condition variable needs next; null for others.
-    pub(crate) mutex: *const P::AtomicU8,
+    mutex: Cell<*const P::AtomicU8>,
     /// When it began to wait, in ticks.
     pub(crate) since: P::AtomicUsize,
     /// Where it last ran before it slept: where it will most likely run again.
@@ -54,13 +58,18 @@ impl<P: Platform> Node<P> {
     pub(crate) fn new(address: usize, mutex: *const P::AtomicU8, since: usize) -> Self {
         Self {
             address: AtomicInt::new(address),
-            mutex,
+            mutex: Cell::new(mutex),
             since: AtomicInt::new(since),
             cpu: AtomicInt::new(0),
             status: AtomicInt::new(status::PARKED),
             newer: AtomicPointer::new(ptr::null_mut()),
             older: AtomicPointer::new(ptr::null_mut()),
         }
+    }
+
+    /// The byte of the mutex that a waiter of a condition variable needs next. Never changes.
+    pub(crate) fn mutex(&self) -> *const P::AtomicU8 {
+        self.mutex.get()
     }
 
     pub(crate) fn address(&self) -> usize {
