@@ -157,6 +157,7 @@ Announcing(t, cells) ==
               ELSE [buf EXCEPT ![t] = <<>>]
 
 (* The hardware: the oldest of t's stores is seen by all. *)
+\* models nothing: the hardware
 Drain(t) ==
     /\ buf[t] # <<>>
     /\ mem' = After(mem, <<Head(buf[t])>>)
@@ -238,6 +239,7 @@ Init ==
 -----------------------------------------------------------------------------
 (* The mutex, in larger steps than those of Mutex.tla. *)
 
+\* models nothing: the mutex, which Mutex.tla has in full
 TryLock(t) ==
     /\ At(t, "TryLock")
     /\ LET now == Seen(t) IN
@@ -248,6 +250,7 @@ TryLock(t) ==
     /\ Touch(Mutex(t))
     /\ UNCHANGED <<setup, held, list, node, waited, gone, program, ghost>>
 
+\* models nothing: the mutex, which Mutex.tla has in full
 Arrive(t) ==
     /\ At(t, "Arrive")
     /\ LET now == Seen(t)
@@ -257,6 +260,7 @@ Arrive(t) ==
            ELSE Atomically(t, now) /\ Go(t, "Park")
     /\ UNCHANGED <<setup, held, list, node, waited, gone, fault, program, ghost>>
 
+\* models nothing: the mutex, which Mutex.tla has in full
 Poll(t) ==
     /\ At(t, "Poll")
     /\ LET now == Seen(t) IN
@@ -266,11 +270,13 @@ Poll(t) ==
     /\ Touch(Mutex(t))
     /\ UNCHANGED <<setup, held, list, node, waited, gone, program, ghost>>
 
+\* models nothing: the mutex, which Mutex.tla has in full
 PollEnough(t) ==
     /\ At(t, "Poll")
     /\ Go(t, "ParkOffDeck")
     /\ UNCHANGED <<setup, mem, buf, held, list, node, waited, gone, fault, program, ghost>>
 
+\* models nothing: the mutex, which Mutex.tla has in full
 Leave(t) ==
     /\ At(t, "Leave")
     /\ Store(t, Deck(Bucket(Mutex(t))), None)
@@ -278,6 +284,7 @@ Leave(t) ==
     /\ BecomesOwner(t)
     /\ UNCHANGED <<setup, mem, held, list, waited, gone, fault, program, ghost>>
 
+\* models nothing: the mutex, which Mutex.tla has in full
 Park(t) ==
     /\ At(t, "Park") \/ At(t, "ParkOffDeck")
     /\ LET m == Mutex(t)
@@ -297,6 +304,7 @@ Park(t) ==
            /\ Touch(m)
     /\ UNCHANGED <<setup, held, waited, gone, program, ghost>>
 
+\* models nothing: the mutex, which Mutex.tla has in full
 Sleep(t) ==
     /\ At(t, "Sleep")
     /\ Go(t, CASE node[t].status = "parked" -> "Asleep"
@@ -356,6 +364,7 @@ Onwards(t) ==
       [] OTHER -> "Done"
 Then(t) == IF me[t].frees # {} THEN "Free" ELSE Onwards(t)
 
+\* models nothing: the mutex, which Mutex.tla has in full
 Unlock(t) ==
     /\ At(t, "Unlock")
     /\ Store(t, Byte(Mutex(t)), 0)
@@ -365,6 +374,7 @@ Unlock(t) ==
 
 (* A full fence, unless those who park have heavy ones; then the look. With a
    waiter on deck a release may still find out that a sleeper is overdue. *)
+\* models nothing: the mutex, which Mutex.tla has in full
 LookDeck(t) ==
     /\ At(t, "LookDeck")
     /\ IF setup.fences = "full" THEN Atomically(t, Seen(t)) ELSE UNCHANGED <<mem, buf>>
@@ -373,11 +383,13 @@ LookDeck(t) ==
        ELSE Go(t, "LookParked")
     /\ UNCHANGED <<setup, held, list, node, waited, gone, fault, program, ghost>>
 
+\* models nothing: the mutex, which Mutex.tla has in full
 LookParked(t) ==
     /\ At(t, "LookParked")
     /\ Go(t, IF Seen(t).parked[Bucket(Mutex(t))] = 0 THEN Then(t) ELSE "Release")
     /\ UNCHANGED <<setup, mem, buf, held, list, node, waited, gone, fault, program, ghost>>
 
+\* models nothing: the mutex, which Mutex.tla has in full
 Release(t) ==
     /\ At(t, "Release")
     /\ Free(Bucket(Mutex(t)))
@@ -389,6 +401,7 @@ Release(t) ==
                             ![t].chosen = choice.chosen]
     /\ UNCHANGED <<setup, held, waited, gone, fault, program, ghost>>
 
+\* models nothing: the mutex, which Mutex.tla has in full
 Wake(t) ==
     /\ At(t, "Wake")
     /\ me' = Woken(me[t].chosen, [me EXCEPT ![t].pc = Then(t), ![t].chosen = Nobody])
@@ -397,6 +410,7 @@ Wake(t) ==
 -----------------------------------------------------------------------------
 (* The program. *)
 
+\* models nothing: what the program does in its section
 Section(t) ==
     /\ At(t, "Owner")
     /\ LET m == Mutex(t) IN
@@ -420,11 +434,13 @@ Section(t) ==
                        ![t].answer = None]
     /\ UNCHANGED <<setup, mem, buf, held, list, node, waited, gone, fault, ghost>>
 
+\* models nothing: what the program does next
 NextSection(t) ==
     /\ At(t, "NextSection")
     /\ me' = [me EXCEPT ![t].pc = "TryLock", ![t].section = @ + 1]
     /\ UNCHANGED <<setup, mem, buf, held, list, node, waited, gone, fault, program, ghost>>
 
+\* models nothing: what the program does as soon as it may
 FreeIt(t) ==
     /\ At(t, "Free")
     /\ gone' = gone \cup me[t].frees
@@ -755,6 +771,7 @@ WakeChosen(t) ==
     /\ UNCHANGED <<setup, mem, buf, held, list, node, waited, gone, fault, program>>
 
 (* Not in the source: the mutant's. *)
+\* models nothing: a mistake put in
 ClearLate(t) ==
     /\ At(t, "ClearLate")
     /\ waited' = [waited EXCEPT ![Condvar(t)] = 0]
@@ -773,6 +790,7 @@ Step(t) ==
     \/ Announce(t) \/ LookAtMutex(t) \/ Choose(t) \/ Drop(t) \/ WakeChosen(t) \/ ClearLate(t)
 
 AllDone == \A t \in Threads : At(t, "Done")
+\* models nothing: the end
 Terminated == AllDone /\ UNCHANGED vars
 
 Next == (\E t \in Threads : Step(t) \/ Drain(t)) \/ Terminated
