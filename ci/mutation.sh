@@ -5,7 +5,7 @@
 # cargo-mutants changes an operator, a condition or a function's result at a time. Each mutant meets
 # two stages:
 #
-#   quick   the tests of ordinary threads, in one program, one at a time, with fewer rounds
+#   quick   the tests of ordinary threads, nearly all in one program, one at a time, with fewer rounds
 #   loom    the model checker, for those that survive
 #
 # A mutant that hangs counts as caught: a lost wake is a hang. A survivor is named by file, text of
@@ -33,7 +33,7 @@ cd "$tree"
 # One program of the quick stage instead of one a file: one link a mutant.
 {
     echo '//! The tests of the quick stage.'
-    for name in aborts attention bucket_lock condvar foreign_unlock handover lifetime misuse mutex parking \
+    for name in aborts attention bucket_lock collision condvar foreign_unlock handover lifetime misuse mutex parking \
         poison polling raw same_moment stress two_buckets; do
         printf '#[path = "%s.rs"]\nmod %s;\n' "$name" "$name"
     done
@@ -52,7 +52,7 @@ patience() {
     export "CARGO_TARGET_${host}_RUNNER=$tree/ci/until-hung.sh $1"
 }
 
-# Runs one stage, of its test's name, into a folder of its own, with options for cargo-mutants.
+# Runs one stage, named by its test, into a folder of its own, with options for cargo-mutants.
 stage() {
     local name=$1 status=0
     shift
@@ -67,10 +67,11 @@ stage() {
 
 step "without a mutant"
 patience 8
-cargo test --locked -q -p ondeck --all-features --test quick -- "${harness[@]}"
+cargo test --locked -q -p ondeck --all-features --test quick --test single_thread -- "${harness[@]}"
 
 step "quick"
-stage quick "$@"
+# What only a process with one thread does.
+stage quick -C=--test=single_thread "$@"
 
 step "loom"
 quick=$folder/quick/mutants.out
@@ -85,8 +86,8 @@ else
         # shellcheck disable=SC2001,SC2016 # no shell pattern can do it, and nothing is to be expanded
         names+=(--re "^$(sed 's/[][\\.*^$(){}?+|]/\\&/g' <<<"$name")\$")
     done <"$quick/missed.txt"
-    patience 900
-    stage loom "${names[@]}"
+    patience 600
+    stage loom --profile release "${names[@]}"
 fi
 
 step "survivors"

@@ -24,7 +24,10 @@ impl Condition {
     fn wait(&self, shared: &Shared, deadline: Option<Timestamp>) -> bool {
         shared.watch();
         // SAFETY: the scenarios call it when they own the mutex.
-        unsafe { self.0.wait(shared.mutex(), deadline) }
+        let notified = unsafe { self.0.wait(shared.mutex(), deadline) };
+        // A race if it came back without the mutex.
+        let _ = shared.counted();
+        notified
     }
 
     /// Waits until somebody has counted.
@@ -318,7 +321,7 @@ fn a_requeue_wants_the_same_buckets() {
 /// Two waiters of one condition variable with a mutex each; one signal for both.
 #[test]
 fn two_mutexes() {
-    explore(SLEEPS, 1, || {
+    explore(SLEEPS, 2, || {
         let (a, condition) = pair(First::Mutex);
         let b = Shared::new();
         let waiters = [a, b].map(|shared| spawn(move || condition.wait_for_count(shared)));
@@ -362,6 +365,47 @@ fn the_waiter_frees_both() {
 #[test]
 fn the_waiter_frees_both_handed_over() {
     the_waiter_frees(OVERDUE, 3);
+}
+
+/// A waiter that was notified frees both: the notifier, who does not own the mutex, may still be at it.
+fn who_was_notified_frees_both(setting: Setting, preemptions: usize) {
+    explore(setting, preemptions, || {
+        let (shared, condition) = pair(First::Mutex);
+        let waiter = spawn(move || {
+            shared.lock();
+            let notified = shared.counted() == 0 && condition.wait(shared, None);
+            shared.unlock();
+            if notified {
+                // SAFETY: there was no other waiter, so that the notifier is done with both.
+                unsafe {
+                    condition.free();
+                    shared.free();
+                }
+            }
+            notified
+        });
+        shared.lock_and_count();
+        condition.0.notify_one();
+        if !join(waiter) {
+            condition.end();
+            shared.end(1);
+        }
+    });
+}
+
+#[test]
+fn who_was_notified_frees_both_asleep() {
+    who_was_notified_frees_both(SLEEPS, 4);
+}
+
+#[test]
+fn who_was_notified_frees_both_polling() {
+    who_was_notified_frees_both(POLLS, 4);
+}
+
+#[test]
+fn who_was_notified_frees_both_handed_over() {
+    who_was_notified_frees_both(OVERDUE, 4);
 }
 
 /// The waiter frees the mutex as soon as it has been notified: the notifier, who does not own it,

@@ -1,5 +1,6 @@
 //! A lock that is handed over on demand: a sleeper is overdue, and others are always faster.
 
+use loom::thread::JoinHandle;
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
 use crate::loom_platform::{Loom, Setting, asleep, join, spawn};
@@ -12,9 +13,8 @@ fn attention(shared: &Shared) -> u8 {
     Loom::attention(shared.address()).load(Ordering::Relaxed)
 }
 
-/// One sleeps, and another comes just when the first thread releases the mutex.
-fn one_sleeps_and_one_is_fast() {
-    let shared = Shared::new();
+/// One sleeps, and another comes just when the caller releases the mutex. Three sections in all.
+fn one_sleeps_and_one_is_fast(shared: &'static Shared) -> [JoinHandle<()>; 2] {
     shared.lock();
     let sleeper = spawn(move || shared.lock_and_count());
     while asleep() < 1 {
@@ -23,9 +23,15 @@ fn one_sleeps_and_one_is_fast() {
     let fast = spawn(move || shared.lock_and_count());
     shared.count();
     shared.unlock();
+    [sleeper, fast]
+}
+
+/// The caller comes again, and may be the one that was faster than the sleeper.
+fn owners() {
+    let shared = Shared::new();
+    let others = one_sleeps_and_one_is_fast(shared);
     shared.lock_and_count();
-    join(sleeper);
-    join(fast);
+    others.map(join);
     // Whoever was asked after the sleeper had gone has nobody to hand the lock to.
     shared.lock_and_count();
     assert_ne!(attention(shared), HAND_OVER, "what was asked for is done");
@@ -34,12 +40,12 @@ fn one_sleeps_and_one_is_fast() {
 
 #[test]
 fn owners_hand_the_lock_over() {
-    explore(OVERDUE, 2, one_sleeps_and_one_is_fast);
+    explore(OVERDUE, 2, owners);
 }
 
 #[test]
 fn owners_hand_the_lock_over_with_light_fences() {
-    explore(Setting { overdue: true, ..ASYMMETRIC }, 1, one_sleeps_and_one_is_fast);
+    explore(Setting { overdue: true, ..ASYMMETRIC }, 1, owners);
 }
 
 /// The demand is for one mutex; the owner of another of the same bucket releases that.
@@ -47,17 +53,9 @@ fn owners_hand_the_lock_over_with_light_fences() {
 fn of_another_lock_in_the_bucket() {
     explore(Setting { buckets: 1, ..OVERDUE }, 2, || {
         let (shared, other) = (Shared::new(), Shared::new());
-        shared.lock();
-        let sleeper = spawn(move || shared.lock_and_count());
-        while asleep() < 1 {
-            Loom::yield_now();
-        }
-        let fast = spawn(move || shared.lock_and_count());
-        shared.count();
-        shared.unlock();
+        let others = one_sleeps_and_one_is_fast(shared);
         other.lock_and_count();
-        join(sleeper);
-        join(fast);
+        others.map(join);
         shared.end(3);
         other.end(1);
     });

@@ -229,6 +229,23 @@ fn fair_releases() {
     shared.end(4);
 }
 
+/// What a release has handed to a sleeper is not free for the next who comes.
+#[test]
+fn a_fair_release_and_the_owner_comes_again() {
+    explore(SLEEPS, 4, || {
+        let shared = Shared::new();
+        shared.lock();
+        let again = move || {
+            shared.count();
+            // SAFETY: it is owned.
+            unsafe { shared.mutex().unlock_fair() };
+            shared.lock_and_count();
+        };
+        together(again, [Box::new(move || shared.lock_and_count()) as _]);
+        shared.end(3);
+    });
+}
+
 #[test]
 fn fair_releases_to_sleepers() {
     explore(SLEEPS, 2, fair_releases);
