@@ -39,7 +39,7 @@ fn a_release_does_not_wake_the_other_lock_s_sleeper() {
         Linux::cpus();
         Linux::set_affinity(&[here]).expect("a CPU of our own mask");
         poll_for(0);
-        let mutexes: Vec<Mutex<u32>> = (0..4_096).map(|_| Mutex::new(0)).collect();
+        let mutexes: Vec<Mutex<u32>> = (0..32_768).map(|_| Mutex::new(0)).collect();
         let one = &mutexes[0];
         let other = mutexes[1..].iter().find(|other| place(*other) == place(one)).expect("some");
         for _ in 0..20 {

@@ -21,5 +21,7 @@ mod fences;
 mod mutex;
 #[path = "loom/parking.rs"]
 mod parking;
+#[path = "loom/remembered.rs"]
+mod remembered;
 #[path = "loom/scenario.rs"]
 mod scenario;

@@ -15,7 +15,7 @@ pub fn two_by_two() {
 }
 
 /// Three threads with one section each.
-fn three_by_one() {
+pub fn three_by_one() {
     let shared = Shared::new();
     let once = move || shared.lock_and_count();
     together(once, [Box::new(once) as _, Box::new(once) as _]);
@@ -82,7 +82,7 @@ fn two_waiters_that_are_handed_the_lock() {
 
 /// Two sleepers, and an owner that comes again before the one that it has woken could have the lock:
 /// its second release does not wake the other too.
-fn the_owner_comes_again() {
+pub fn the_owner_comes_again() {
     let shared = Shared::new();
     shared.lock();
     let once = move || shared.lock_and_count();
@@ -154,7 +154,7 @@ fn two_mutexes_in_one_bucket_that_poll() {
 }
 
 /// Attempts exclude like acquisitions, and never wait.
-fn attempts() {
+pub fn attempts() {
     let shared = Shared::new();
     let attempt = move || {
         if !shared.try_lock() {
@@ -177,7 +177,7 @@ fn attempts_exclude() {
 
 /// Who has the last section frees the mutex as soon as its own unlock is over, whatever the other
 /// threads still do in theirs.
-fn free_after_last_section(threads: u32) {
+pub fn free_after_last_section(threads: u32) {
     let shared = Shared::new();
     let user = move || {
         shared.lock();
@@ -213,7 +213,7 @@ fn the_last_of_three_frees_the_mutex() {
 }
 
 /// A release that hands the lock to a sleeper, and one that gets it back.
-fn fair_releases() {
+pub fn fair_releases() {
     let shared = Shared::new();
     let fair = move || {
         shared.lock();
@@ -230,20 +230,22 @@ fn fair_releases() {
 }
 
 /// What a release has handed to a sleeper is not free for the next who comes.
+pub fn fair_and_again() {
+    let shared = Shared::new();
+    shared.lock();
+    let again = move || {
+        shared.count();
+        // SAFETY: it is owned.
+        unsafe { shared.mutex().unlock_fair() };
+        shared.lock_and_count();
+    };
+    together(again, [Box::new(move || shared.lock_and_count()) as _]);
+    shared.end(3);
+}
+
 #[test]
 fn a_fair_release_and_the_owner_comes_again() {
-    explore(SLEEPS, 4, || {
-        let shared = Shared::new();
-        shared.lock();
-        let again = move || {
-            shared.count();
-            // SAFETY: it is owned.
-            unsafe { shared.mutex().unlock_fair() };
-            shared.lock_and_count();
-        };
-        together(again, [Box::new(move || shared.lock_and_count()) as _]);
-        shared.end(3);
-    });
+    explore(SLEEPS, 4, fair_and_again);
 }
 
 #[test]

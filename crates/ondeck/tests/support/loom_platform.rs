@@ -2,6 +2,8 @@
 
 #[path = "loom_fence.rs"]
 mod fence;
+#[path = "loom_readers.rs"]
+mod readers;
 #[path = "loom_watch.rs"]
 pub mod watch;
 
@@ -45,6 +47,13 @@ macro_rules! loom_integer {
                 &self.0
             }
 
+            /// Before every access but a load.
+            #[track_caller]
+            fn get_to_write(&self) -> &atomic::$name {
+                readers::before_write(std::ptr::from_ref(self).addr());
+                self.get()
+            }
+
             /// After a read-modify-write that found `old`.
             fn changed(&self, old: $value, new: $value) -> $value {
                 $changed(std::ptr::from_ref(self).addr(), old, new);
@@ -69,6 +78,7 @@ macro_rules! loom_integer {
             }
             #[track_caller]
             fn load(&self, order: Ordering) -> $value {
+                readers::before_load(std::ptr::from_ref(self).addr());
                 let value = self.get().load(order);
                 $read(std::ptr::from_ref(self).addr(), value);
                 value
@@ -76,7 +86,7 @@ macro_rules! loom_integer {
             #[track_caller]
             fn store(&self, value: $value, order: Ordering) {
                 if order == Ordering::Relaxed {
-                    self.get().store(value, order);
+                    self.get_to_write().store(value, order);
                 } else {
                     // See `Loom` on why.
                     self.swap(value, order);
@@ -84,14 +94,14 @@ macro_rules! loom_integer {
             }
             #[track_caller]
             fn swap(&self, value: $value, order: Ordering) -> $value {
-                let old = self.get().swap(value, order);
+                let old = self.get_to_write().swap(value, order);
                 self.changed(old, value)
             }
             #[track_caller]
             fn compare_exchange(
                 &self, current: $value, new: $value, success: Ordering, failure: Ordering,
             ) -> Result<$value, $value> {
-                let exchanged = self.get().compare_exchange(current, new, success, failure);
+                let exchanged = self.get_to_write().compare_exchange(current, new, success, failure);
                 exchanged.map(|old| self.changed(old, new))
             }
             #[track_caller]
@@ -102,19 +112,19 @@ macro_rules! loom_integer {
             }
             #[track_caller]
             fn fetch_add(&self, value: $value, order: Ordering) -> $value {
-                self.get().fetch_add(value, order)
+                self.get_to_write().fetch_add(value, order)
             }
             #[track_caller]
             fn fetch_sub(&self, value: $value, order: Ordering) -> $value {
-                self.get().fetch_sub(value, order)
+                self.get_to_write().fetch_sub(value, order)
             }
             #[track_caller]
             fn fetch_or(&self, value: $value, order: Ordering) -> $value {
-                self.get().fetch_or(value, order)
+                self.get_to_write().fetch_or(value, order)
             }
             #[track_caller]
             fn fetch_and(&self, value: $value, order: Ordering) -> $value {
-                self.get().fetch_and(value, order)
+                self.get_to_write().fetch_and(value, order)
             }
         }
     )*};
@@ -217,6 +227,8 @@ pub struct Setting {
     pub polls: bool,
     pub fences: Fences,
     pub relaxes: Relaxes,
+    /// Whether the loads that loom forgets are remembered, see [`readers`]; many more executions.
+    pub remembers: bool,
     /// How many CPUs the threads started by [`spawn`] run on in turn, from the second on; the first
     /// has the model's own thread.
     pub cpus: u32,
@@ -254,6 +266,7 @@ impl Setting {
         polls: true,
         fences: Fences::Full,
         relaxes: Relaxes::ToSkip,
+        remembers: false,
         cpus: 1,
     };
 }
@@ -531,6 +544,7 @@ pub fn model(what: &str, preemptions: usize, scenario: impl Fn() + Send + Sync +
         count.fetch_add(1, Ordering::Relaxed);
         watch::begin();
         fence::begin(is_asymmetric());
+        readers::begin(SETTING.get().remembers);
         STARTED.set(0);
         scenario();
     });

@@ -1,0 +1,95 @@
+//! Loads that loom forgets.
+//!
+//! Loom tries the other order of two accesses if the later one finds the earlier as the last that it
+//! depends on. For a write that is one load, the last: a thread that reads an atomic and then writes it
+//! finds its own load, and that a load of another thread, from before, could have come after the write
+//! is never tried. So a waiter that counts itself, by a load and a store under the bucket's lock, was
+//! never seen by an owner that looked at the count once.
+//!
+//! Here each thread has a shadow of each atomic that it loads. It loads that first; and who writes the
+//! atomic after a load of its own writes the shadows of those who loaded before that.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use loom::sync::atomic::{AtomicBool, Ordering};
+use loom::thread::{self, ThreadId};
+
+/// As many as there are pairs of an atomic and a thread that loads it in the largest model.
+const SHADOWS: usize = 96;
+
+#[derive(Default)]
+struct Loads {
+    /// Made by the first thread, because to loom the making is an access too.
+    shadows: Vec<Rc<AtomicBool>>,
+    /// How many loads there were.
+    count: u64,
+    /// Of the atomics, by their addresses.
+    readers: HashMap<usize, Vec<Reader>>,
+}
+
+struct Reader {
+    thread: ThreadId,
+    shadow: Rc<AtomicBool>,
+    /// When it last loaded, by the count of loads; zero if it has not since the last write.
+    loaded: u64,
+}
+
+thread_local! {
+    static LOADS: RefCell<Loads> = RefCell::default();
+    /// Whether loads are remembered in this execution.
+    static ON: Cell<bool> = const { Cell::new(false) };
+}
+
+/// An execution begins, on its first thread.
+pub fn begin(remembers: bool) {
+    ON.set(remembers);
+    LOADS.take();
+    if !remembers {
+        return;
+    }
+    let shadows = (0..SHADOWS).map(|_| Rc::new(AtomicBool::new(false))).collect();
+    LOADS.with_borrow_mut(|loads| loads.shadows = shadows);
+}
+
+/// The calling thread is about to load the atomic.
+pub fn before_load(address: usize) {
+    if !ON.get() {
+        return;
+    }
+    let thread = thread::current().id();
+    let shadow = LOADS.with_borrow_mut(|loads| {
+        loads.count += 1;
+        let readers = loads.readers.entry(address).or_default();
+        let at = readers.iter().position(|reader| reader.thread == thread).unwrap_or_else(|| {
+            let shadow = loads.shadows.pop().expect("as many as the largest model needs");
+            readers.push(Reader { thread, shadow, loaded: 0 });
+            readers.len() - 1
+        });
+        readers[at].loaded = loads.count;
+        Rc::clone(&readers[at].shadow)
+    });
+    // Another thread may run here, and want what was borrowed.
+    shadow.load(Ordering::Relaxed);
+}
+
+/// The calling thread is about to access the atomic in another way.
+pub fn before_write(address: usize) {
+    if !ON.get() {
+        return;
+    }
+    let thread = thread::current().id();
+    let hidden: Vec<_> = LOADS.with_borrow_mut(|loads| {
+        let Some(readers) = loads.readers.get_mut(&address) else { return Vec::new() };
+        let own = readers.iter().find(|reader| reader.thread == thread);
+        let own = own.map_or(0, |reader| reader.loaded);
+        let hidden = readers.iter().filter(|reader| (1..own).contains(&reader.loaded));
+        let hidden = hidden.map(|reader| Rc::clone(&reader.shadow)).collect();
+        readers.iter_mut().for_each(|reader| reader.loaded = 0);
+        hidden
+    });
+    for shadow in hidden {
+        shadow.store(true, Ordering::Relaxed);
+    }
+}
