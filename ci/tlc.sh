@@ -54,7 +54,7 @@ check() {
     elif grep -q '^Error: Deadlock reached' "$work/out"; then
         result="violation of deadlock"
     elif grep -q '^Error: Temporal properties were violated' "$work/out"; then
-        result="violation of $(sed -n 's/^PROPERT\(Y\|IES\) *//p' "$configuration")"
+        result="violation of $(awk '/^PROPERT/ { on = 1; $1 = "" } on && $NF { print $NF; exit }' "$configuration")"
     else
         result="violation of $(sed -n 's/^Error: \(Invariant\|Action property\) \([A-Za-z]*\) is violated.*/\2/p' "$work/out")"
     fi

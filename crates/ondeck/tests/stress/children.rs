@@ -28,7 +28,8 @@ pub fn fork_on<P: Platform>(seed: u64, over: &AtomicBool) -> u64 {
                 }
             });
         }
-        while !over.load(Ordering::Relaxed) {
+        // At least once, however busy the machine is.
+        loop {
             mutex.lock();
             // Mostly until they sleep.
             thread::sleep(Duration::from_micros(rng.u64(0..1_000)));
@@ -41,6 +42,9 @@ pub fn fork_on<P: Platform>(seed: u64, over: &AtomicBool) -> u64 {
             // SAFETY: it owns the lock.
             unsafe { mutex.unlock() };
             forks += 1;
+            if over.load(Ordering::Relaxed) {
+                break;
+            }
             thread::sleep(Duration::from_micros(rng.u64(0..20_000)));
         }
     });

@@ -94,7 +94,8 @@ fn run_on<P: Platform>(settings: &Settings, is_wiped: bool) {
             });
         }
         let start = Instant::now();
-        while start.elapsed().as_secs_f64() < settings.seconds {
+        // On a busy machine a short row may be over before a signal has come: then it is longer.
+        while start.elapsed().as_secs_f64() < settings.seconds || !has_been_disturbed(settings) {
             let length = Duration::from_secs_f64((settings.seconds / 6.0).clamp(0.02, 1.0));
             let seed = rng.u64(..);
             match sums.bouts % 6 {
@@ -121,7 +122,13 @@ fn run_on<P: Platform>(settings: &Settings, is_wiped: bool) {
         sums.forks > 0,
         "forks happen where they were asked for"
     );
-    say(settings, &sums);
+    say(&sums);
+}
+
+/// Whether signals have come where they were asked for. The watchdog ends a row in which none do.
+fn has_been_disturbed(settings: &Settings) -> bool {
+    let interrupted = INTERRUPTED.load(Ordering::Relaxed) > 0 || settings.table == Table::Linux;
+    !settings.signals || (interrupted && disturb::HANDLED_WAITING.load(Ordering::Relaxed) > 0)
 }
 
 /// Gives the calling thread, one of a bout, the policy that the row has, and what it starts with
@@ -159,7 +166,7 @@ fn crowd_of<P: Platform>(settings: &Settings, duration: Duration, rng: &mut Rng,
     sums.report.add(report.unwrap_or_else(|fault| panic!("{crowd:?}: {fault}")));
 }
 
-fn say(settings: &Settings, sums: &Sums) {
+fn say(sums: &Sums) {
     let Report { sections, by, missed, long_waits, chances } = sums.report;
     let by: Vec<String> =
         How::ALL.iter().zip(by).map(|(how, count)| format!("{how:?} {count}")).collect();
@@ -177,10 +184,4 @@ fn say(settings: &Settings, sums: &Sums) {
         INTERRUPTED.load(Ordering::Relaxed),
         sums.forks,
     );
-    if settings.signals {
-        assert!(sums.signals > 0, "no signal reached a thread that waited");
-        if settings.table != Table::Linux {
-            assert!(INTERRUPTED.load(Ordering::Relaxed) > 0, "no futex wait was interrupted");
-        }
-    }
 }
