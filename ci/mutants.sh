@@ -107,7 +107,7 @@ for patch in "${patches[@]}"; do
         patch -d "$tree" -p1 -s -R --no-backup-if-mismatch <"$patch"
     fi
     case $binary in
-        loom) tool=loom ;;
+        loom | shuttle) tool=$binary ;;
         *) tool="real threads" name=$binary::$name ;;
     esac
     printf '%-36s %-16s %3s s  %s\n' "$(basename "$patch" .patch)" "$result" $((SECONDS - start)) "$name"
