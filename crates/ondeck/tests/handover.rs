@@ -150,8 +150,14 @@ fn who_gives_up_on_deck_wakes_a_sleeper() {
                 let gives_up = scope.spawn(|| MUTEX.try_lock_for(POLLS).is_none());
                 // Until its time is over, and it wants the bucket's lock to give up.
                 thread::sleep(POLLS * 5);
+                scope.spawn(|| {
+                    while MUTEX.is_locked() {
+                        thread::yield_now();
+                    }
+                    hold.let_go();
+                });
+                // One release in many wants the bucket's lock itself, and then waits for it.
                 drop(guard);
-                hold.let_go();
                 // Or it came too late to be on deck, and found the lock free.
                 let _ = gives_up.join().expect("no panic");
             });
