@@ -66,7 +66,7 @@ stage() {
 }
 
 step "without a mutant"
-patience 8
+patience 20
 cargo test --locked -q -p ondeck --all-features --test quick --test single_thread -- "${harness[@]}"
 
 step "quick"

@@ -58,6 +58,7 @@ fn an_attempt_with_a_deadline_ends_not_before_it() {
     });
     drop(guard);
     assert!(mutex.try_lock_for(Duration::ZERO).is_some(), "a free lock needs no time");
+    assert!(mutex.try_lock_until(Instant::now()).is_some(), "nor a deadline");
     assert!(Linux::bucket((&raw const mutex).addr()).is_at_rest());
 }
 

@@ -35,7 +35,7 @@ pub fn owners() {
     let shared = Shared::new();
     let others = one_sleeps_and_one_is_fast(shared);
     shared.lock_and_count();
-    let _ = others.map(join);
+    others.into_iter().for_each(join);
     // Whoever was asked after the sleeper had gone has nobody to hand the lock to.
     shared.lock_and_count();
     assert_ne!(attention(shared), HAND_OVER, "what was asked for is done");
@@ -59,7 +59,7 @@ fn of_another_lock_in_the_bucket() {
         let (shared, other) = (Shared::new(), Shared::new());
         let others = one_sleeps_and_one_is_fast(shared);
         other.lock_and_count();
-        let _ = others.map(join);
+        others.into_iter().for_each(join);
         shared.end(4);
         other.end(1);
     });

@@ -86,7 +86,9 @@ pub fn before_write(address: usize) {
         let own = own.map_or(0, |reader| reader.loaded);
         let hidden = readers.iter().filter(|reader| (1..own).contains(&reader.loaded));
         let hidden = hidden.map(|reader| Rc::clone(&reader.shadow)).collect();
-        readers.iter_mut().for_each(|reader| reader.loaded = 0);
+        for reader in readers {
+            reader.loaded = 0;
+        }
         hidden
     });
     for shadow in hidden {
