@@ -87,9 +87,20 @@ pub(crate) fn empty_report() -> Report {
 }
 
 /// Writes the report files, prints `text`, names the files, and says whether anything is missing.
+pub(crate) fn finish(prepared: Prepared, report: &Report, text: &str) -> Ending {
+    let arrived = deliver(prepared, report, text);
+    let refused_costs = report.costs.iter().any(|cost| cost.refused.is_some());
+    if !arrived || report.partial || refused_costs || !report.failures.is_empty() {
+        Ending::Lacking
+    } else {
+        Ending::Whole
+    }
+}
+
+/// Writes the report files, prints `text` and names the files; whether all of that arrived.
 ///
 /// The files first: whatever happens to the terminal, the measurements are safe.
-pub(crate) fn finish(prepared: Prepared, report: &Report, text: &str) -> Ending {
+pub(crate) fn deliver(prepared: Prepared, report: &Report, text: &str) -> bool {
     let written = prepared.write(report);
     let printed = output::print(text);
     for name in &written.names {
@@ -101,13 +112,7 @@ pub(crate) fn finish(prepared: Prepared, report: &Report, text: &str) -> Ending 
     if let Err(error) = &printed {
         output::say(format_args!("error: {error}"));
     }
-    let refused_costs = report.costs.iter().any(|cost| cost.refused.is_some());
-    let lost = printed.is_err() || !written.errors.is_empty();
-    if lost || report.partial || refused_costs || !report.failures.is_empty() {
-        Ending::Lacking
-    } else {
-        Ending::Whole
-    }
+    printed.is_ok() && written.errors.is_empty()
 }
 
 /// A lock's row in tables and reports.

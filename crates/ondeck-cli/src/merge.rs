@@ -50,11 +50,13 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Usage> {
         .sum();
     let text =
         format!("{} runs, {} series, {samples} samples\n", merged.runs.len(), merged.series.len());
-    let ending = bench::finish(prepared, &merged, &text);
+    let arrived = bench::deliver(prepared, &merged, &text);
     let old = |warning| inputs.iter().any(|input| input.report.warnings.contains(warning));
     let new: Vec<_> = merged.warnings.iter().filter(|warning| !old(warning)).cloned().collect();
     summary::print_warnings(&new);
-    Ok(ending)
+    let lacking = merged.warnings.iter().any(|warning| warning.code == merge::MISSING_SHARDS);
+    // What the runs themselves lack they have told.
+    Ok(if arrived && !lacking { Ending::Whole } else { Ending::Lacking })
 }
 
 /// Reads every report, with the name that the user gave it.

@@ -118,6 +118,8 @@ pub struct Side {
     pub partial: bool,
     /// Runs that were cut: their length is a lower bound.
     pub cut_runs: usize,
+    /// How long a round was meant to be; `None` where rounds end by count.
+    pub round_milliseconds: Option<f64>,
 }
 
 /// Geometric means over the rows of a table whose figures are above zero.
@@ -282,6 +284,7 @@ fn side(series: &Series, samples: &[f64]) -> Side {
         n: samples.len(),
         partial: series.partial,
         cut_runs: series.cut_runs,
+        round_milliseconds: series.round_milliseconds,
     }
 }
 

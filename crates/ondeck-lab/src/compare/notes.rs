@@ -38,6 +38,15 @@ pub(super) fn notes(comparison: &Comparison, inputs: &[Input]) -> Vec<String> {
     if rows.iter().any(|row| row.ratio.is_none()) {
         notes.push("a ratio of - : a sample is below zero".to_owned());
     }
+    let unlike = |row: &&&Row| row.base.round_milliseconds != row.other.round_milliseconds;
+    let unlike = rows.iter().filter(unlike).count();
+    if unlike > 0 {
+        notes.push(format!(
+            "{unlike} of {} rows have rounds of different lengths on both sides, which is a difference \
+             by itself",
+            rows.len()
+        ));
+    }
     for pair in inputs.windows(2) {
         let [one, other] = pair else { continue };
         for (what, one_has, other_has) in settings(&one.report, &other.report) {

@@ -2,13 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Apart;
+use super::{Apart, MISSING_SHARDS};
 use crate::compare::Input;
 use crate::results::{Report, Run, Settings, Warning};
 use crate::same;
-
-/// The code of the warning that shards are missing.
-const SHARDS: &str = "shards";
 
 /// The runs in a report: those that it was merged from, or itself.
 fn runs(input: &Input) -> Vec<Run> {
@@ -113,7 +110,7 @@ pub(super) fn of(
         locks.extend(report.locks.iter().filter(|row| known.insert(&row.name)).cloned());
     }
     // What is known anew: an earlier merge may have lacked shards that are here now.
-    warnings.retain(|warning: &Warning| warning.code != SHARDS);
+    warnings.retain(|warning: &Warning| warning.code != MISSING_SHARDS);
     let mut partial = all.iter().any(|run| run.partial);
     if let Some(missing) = missing_shards(&all) {
         partial = true;
@@ -182,7 +179,7 @@ fn missing_shards(runs: &[Run]) -> Option<Warning> {
     }
     (!missing.is_empty()).then(|| {
         warning(
-            SHARDS,
+            MISSING_SHARDS,
             &format!("not all shards of the campaign are here; missing: {}", missing.join(", ")),
             "run the missing ones and merge again",
         )

@@ -17,6 +17,9 @@ use crate::summary::Spread;
 /// The parameter that tells machines apart.
 pub const MACHINE: &str = "machine";
 
+/// The code of the warning that shards of a campaign are missing.
+pub const MISSING_SHARDS: &str = "shards";
+
 /// Why reports do not go together.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Apart {

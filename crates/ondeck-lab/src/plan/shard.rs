@@ -1,4 +1,9 @@
 //! A campaign in parts that different jobs carry out.
+//!
+//! What is dealt out are stages, so that the locks of a stage stay together and take turns in the
+//! same process. They are dealt by their number and by nothing that depends on the machine: every
+//! stage is in exactly one shard, wherever the others run. Dealt in turn they are even enough: the
+//! longest of 8 shards of a full campaign is planned to take 1.2 times the mean, of a suite 1.5.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,11 +17,6 @@ use super::Stage;
 const MOST: usize = 10_000;
 
 /// One of so many parts of a campaign: `2/5`.
-///
-/// What is dealt out are stages, so that the locks of a stage stay together and take turns in the
-/// same process. They are dealt by their number and by nothing that depends on the machine: every
-/// stage is in exactly one shard, wherever the others run. Dealt in turn they are even enough: the
-/// longest of 8 shards of a full campaign is planned to take 1.2 times the mean, of a suite 1.5.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]

@@ -155,6 +155,20 @@ fn nothing_is_said_of_runs_that_were_cut_or_are_too_few() {
 }
 
 #[test]
+fn what_differs_besides_the_numbers_is_noted() {
+    let other = Series { round_milliseconds: Some(7.0), ..throughput("lock", 8, &around(1.0)) };
+    let mut other = report(vec![other]);
+    other.settings.policy = "rr".to_owned();
+    let inputs = [
+        input("a.json", report(vec![throughput("lock", 8, &around(1.0))])),
+        input("b.json", other),
+    ];
+    let notes = compare(&inputs, &By::File, &everything()).expect("in common").notes.join("\n");
+    assert!(notes.contains("rounds of different lengths"), "{notes}");
+    assert!(notes.contains("policy other, b.json with rr"), "{notes}");
+}
+
+#[test]
 fn without_metrics_the_one_that_the_workload_is_judged_by_is_compared() {
     let names = |choice: &Choice| -> Vec<String> {
         let new = || Series { workload: "new".to_owned(), ..throughput("lock", 8, &around(1.0)) };
