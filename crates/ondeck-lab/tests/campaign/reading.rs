@@ -32,6 +32,7 @@ fn each_way_to_be_wrong_has_its_words() {
         (good[..good.len() / 2].to_owned(), "is cut off at line"),
         (good.replace("\"schema\": 1", "\"schema\": 2"), "has schema 2, and this program reads 1"),
         (good.replace("\"schema\": 1", "\"schema\": \"x\\u001b[2J\""), "has schema"),
+        (good.replace("\"measured\"", "\"\\u001b[2J\\n\""), "unknown variant"),
         ("workload,lock\nthroughput,std\n".to_owned(), "is not JSON"),
         ("{}".to_owned(), "is JSON and not a report"),
         ("[1, 2]".to_owned(), "is not"),
