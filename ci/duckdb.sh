@@ -51,5 +51,5 @@ for section_ns, threads, lock, throughput, behind in answer:
     assert abs(throughput / locks[lock] - 1) < 1e-9, (lock, throughput, locks)
     assert abs(behind / (max(locks.values()) / locks[lock]) - 1) < 1e-9, (lock, behind, locks)
 lines = duckdb.sql("SELECT count(*), count(DISTINCT shard) FROM read_json_auto('shards/*.jsonl', union_by_name = true)")
-print(f"DuckDB {duckdb.__version__}: {rows} rows as expected, of {lines.fetchone()} lines and shards")
+print(f"DuckDB {duckdb.__version__}: {rows} rows as expected, of {lines.fetchall()[0]} lines and shards")
 PYTHON

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use fastrand::Rng;
 use ondeck_lab::compare::{By, Choice, compare};
 use ondeck_lab::merge::merge;
-use ondeck_lab::report::{comparison, json, jsonl, read};
+use ondeck_lab::report::{comparison, html, json, jsonl, read, table};
 use ondeck_lab::results::{Distribution, Report};
 use serde_json::{Value, json};
 
@@ -138,6 +138,8 @@ fn used(good: &Report, bad: Report) -> (bool, bool) {
         if let Ok(merged) = merge(&inputs[..2], across, "ondeck merge") {
             merged_once = true;
             json::render(&merged);
+            html::render(&merged);
+            table::render(&merged, false);
             jsonl::render(&merged).expect("memory is written to");
         }
     }
