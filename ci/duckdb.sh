@@ -17,7 +17,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/shards"
 for shard in 1 2; do
-    "$ondeck" bench --quick --workloads uncontended,throughput --locks glibc,std,spinlock \
+    "$ondeck" bench --quick --workloads uncontended,throughput --locks glibc,std,spinlock --rounds 5 \
         --shard "$shard/2" --json "$work/shards/$shard.json" --jsonl "$work/shards/$shard.jsonl" >"$work/log" 2>&1 ||
         { cat "$work/log"; exit 1; }
 done

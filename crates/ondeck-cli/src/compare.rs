@@ -23,7 +23,8 @@ Examples:
 B/A is the median of the ratios of all samples of B to all of A, with its confidence interval; p is
 of the two-sided Mann-Whitney test; ~ means that nothing can be said. 10 rounds or more are well.
 
-Exit codes: 0 done; 1 something is worse by more than --fail-above; 2 wrong usage.")]
+Exit codes: 0 done; 1 something is worse by more than --fail-above; 2 wrong usage, or a file that
+cannot be read or written.")]
 pub(crate) struct Options {
     /// Reports that `--json` wrote, the first is the base; `-` is standard input
     #[arg(required = true, value_name = "REPORT")]
