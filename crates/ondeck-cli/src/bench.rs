@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use ondeck_lab::alone::Helper;
 use ondeck_lab::environment::Placement;
+use ondeck_lab::plan::shard::Shard;
 use ondeck_lab::plan::{self, Extent, Request, Stage};
 use ondeck_lab::results::{Evidence, LockRow, Report, SCHEMA_VERSION, Settings};
 use ondeck_lab::select::Parts;
@@ -34,9 +35,14 @@ pub(crate) fn run(options: &BenchOptions) -> Result<Ending, Usage> {
     summary::print_warnings(&report.warnings);
 
     let start = Instant::now();
-    let stages = plan::stages(&request, &everything);
+    let campaign = plan::stages(&request, &everything);
+    // Costs come after the stages, as one part more.
+    let costs_part = campaign.len();
+    let shard = options.shard.unwrap_or(Shard::WHOLE);
+    let stages = shard.stages(campaign);
     let planned: Duration = stages.iter().map(Stage::planned).sum();
-    let cost_rounds = if parts.costs { cost_rounds(request.extent) } else { 0 };
+    let cost_rounds =
+        if parts.costs && shard.has(costs_part) { cost_rounds(request.extent) } else { 0 };
     let mut progress = Progress::new(planned + costs::planned(cost_rounds));
     let results = run::run(&request, &stages, &mut Watcher(&mut progress));
     report.costs = costs::measure(cost_rounds, &interrupt, &mut progress, planned);
@@ -75,14 +81,26 @@ pub(crate) fn empty_report() -> Report {
         locks: Vec::new(),
         series: Vec::new(),
         costs: Vec::new(),
+        runs: Vec::new(),
         machine,
     }
 }
 
 /// Writes the report files, prints `text`, names the files, and says whether anything is missing.
+pub(crate) fn finish(prepared: Prepared, report: &Report, text: &str) -> Ending {
+    let arrived = deliver(prepared, report, text);
+    let refused_costs = report.costs.iter().any(|cost| cost.refused.is_some());
+    if !arrived || report.partial || refused_costs || !report.failures.is_empty() {
+        Ending::Lacking
+    } else {
+        Ending::Whole
+    }
+}
+
+/// Writes the report files, prints `text` and names the files; whether all of that arrived.
 ///
 /// The files first: whatever happens to the terminal, the measurements are safe.
-pub(crate) fn finish(prepared: Prepared, report: &Report, text: &str) -> Ending {
+pub(crate) fn deliver(prepared: Prepared, report: &Report, text: &str) -> bool {
     let written = prepared.write(report);
     let printed = output::print(text);
     for name in &written.names {
@@ -94,13 +112,7 @@ pub(crate) fn finish(prepared: Prepared, report: &Report, text: &str) -> Ending 
     if let Err(error) = &printed {
         output::say(format_args!("error: {error}"));
     }
-    let refused_costs = report.costs.iter().any(|cost| cost.refused.is_some());
-    let lost = printed.is_err() || !written.errors.is_empty();
-    if lost || report.partial || refused_costs || !report.failures.is_empty() {
-        Ending::Lacking
-    } else {
-        Ending::Whole
-    }
+    printed.is_ok() && written.errors.is_empty()
 }
 
 /// A lock's row in tables and reports.
@@ -185,12 +197,13 @@ fn settings(options: &BenchOptions, request: &Request) -> Settings {
         pinning: request.placement.pinning.to_string(),
         policy: request.placement.policy.to_string(),
         seed: options.seed,
+        shard: options.shard,
     }
 }
 
 /// The command line that repeats this run in a shell, without the path that the program was
 /// started by.
-fn command_line() -> String {
+pub(crate) fn command_line() -> String {
     let arguments = crate::arguments();
     let words = || std::iter::once("ondeck").chain(arguments.iter().map(String::as_str));
     // Only a zero byte cannot be quoted, and no argument has one.

@@ -6,6 +6,9 @@ use std::time::Duration;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand};
 use ondeck_lab::environment::{Pinning, Policy};
+use ondeck_lab::plan::shard::Shard;
+
+use crate::{compare, merge};
 
 /// The hidden first argument of the process that measures with one thread only.
 pub(crate) const ALONE: &str = "__alone";
@@ -46,6 +49,10 @@ pub(crate) enum Command {
     List(ListOptions),
     /// Measure what the operations that locks are made of cost on this machine
     Costs(CostsOptions),
+    /// Compare reports, or the locks within one: ratios, intervals, p-values
+    Compare(Box<compare::Options>),
+    /// Put reports together: shards of a campaign, or repeated runs
+    Merge(merge::Options),
     /// Print a shell's completion script
     Completions {
         /// The shell
@@ -125,6 +132,11 @@ pub(crate) struct BenchOptions {
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub(crate) seed: u64,
 
+    /// Measure one of several parts, as `2/5`, for jobs side by side; `ondeck merge` puts them
+    /// together
+    #[arg(long, value_name = "WHICH/OF")]
+    pub(crate) shard: Option<Shard>,
+
     #[command(flatten)]
     pub(crate) outputs: Outputs,
 }
@@ -164,9 +176,13 @@ pub(crate) struct Outputs {
     /// Write a page with plots that needs no network
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
+
+    /// Write JSON Lines, one for each sample, as DuckDB reads them
+    #[arg(long, value_name = "FILE")]
+    pub(crate) jsonl: Option<PathBuf>,
 }
 
-fn thread_count(word: &str) -> Result<usize, String> {
+pub(crate) fn thread_count(word: &str) -> Result<usize, String> {
     in_range(word, 1, MOST_THREADS, "threads")
 }
 

@@ -1,16 +1,19 @@
 //! The `ondeck` command.
 //!
 //! Exit codes: 0 everything asked for was done; 1 something could not be measured (a stuck lock, a
-//! refused setting, an interruption, an output that failed) and the rest was; 2 the command line or a file is wrong and
-//! nothing was measured.
+//! refused setting, an interruption, an output that failed) and the rest was, or a comparison found
+//! something worse by more than `--fail-above`; 2 the command line or a file is wrong and nothing was
+//! measured.
 
 mod bench;
 mod cli;
+mod compare;
 mod costs;
 mod files;
 mod generate;
 mod interrupt;
 mod list;
+mod merge;
 mod output;
 mod progress;
 mod summary;
@@ -54,6 +57,8 @@ fn main() -> ExitCode {
         Command::Bench(options) => bench::run(&options),
         Command::List(options) => list::run(&options),
         Command::Costs(options) => costs::run(&options),
+        Command::Compare(options) => compare::run(&options),
+        Command::Merge(options) => merge::run(&options),
         Command::Completions { shell } => generate::completions(shell),
         Command::Man { folder } => generate::man(folder.as_deref()),
         Command::Schema => generate::schema(),

@@ -67,6 +67,11 @@ pub(crate) fn print_warnings(warnings: &[Warning]) {
     }
 }
 
+/// A sentence that may be longer than a line.
+pub(crate) fn note(text: &str) -> String {
+    textwrap::fill(text, COLUMNS) + "\n"
+}
+
 /// A part of a warning, its lines one below the other behind the word that begins it.
 fn filled(first: &str, text: &str) -> String {
     const REST: &str = "         ";

@@ -1,5 +1,7 @@
 //! The command as its users meet it: results, mistakes, refusals, interruptions.
 
+#[path = "command/campaign.rs"]
+mod campaign;
 #[path = "command/files.rs"]
 mod files;
 #[path = "command/signals.rs"]

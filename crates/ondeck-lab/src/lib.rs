@@ -6,14 +6,17 @@
 
 pub mod alone;
 pub mod clock;
+pub mod compare;
 pub mod costs;
 pub mod environment;
 mod freeze;
 pub mod machine;
+pub mod merge;
 pub mod plan;
 pub mod report;
 pub mod results;
 pub mod run;
+pub mod same;
 pub mod sample;
 pub mod select;
 pub mod summary;

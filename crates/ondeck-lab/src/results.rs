@@ -10,6 +10,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use crate::plan::shard::Shard;
+
 /// The version of the JSON document; a reader must refuse another one.
 pub const SCHEMA_VERSION: u32 = 1;
 
@@ -43,6 +45,30 @@ pub struct Report {
     pub series: Vec<Series>,
     /// What the machine's primitive operations cost, when that was measured.
     pub costs: Vec<Cost>,
+    /// The runs that were merged into this report; empty for a single run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub runs: Vec<Run>,
+}
+
+/// One run of those that a report was merged from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Run {
+    /// The file it was read from.
+    pub file: String,
+    /// When it began, RFC 3339 in UTC.
+    pub started: String,
+    /// How long it took, in seconds.
+    pub seconds: f64,
+    /// Whether it was interrupted.
+    pub partial: bool,
+    /// The command line.
+    pub command: String,
+    /// The git commit of the program.
+    pub commit: Option<String>,
+    /// Which part of the campaign it was.
+    pub shard: Option<Shard>,
+    /// What its series have in the parameter `machine`, if machines were merged.
+    pub machine: Option<String>,
 }
 
 /// Where numbers come from.
@@ -136,6 +162,9 @@ pub struct Settings {
     pub policy: String,
     /// The seed of the order in which locks took turns.
     pub seed: u64,
+    /// Which part of the campaign this is, if it was cut into parts.
+    #[serde(default)]
+    pub shard: Option<Shard>,
 }
 
 /// Something a reader should know, with what to do about it.
@@ -292,7 +321,15 @@ pub struct Cost {
     pub refused: Option<String>,
 }
 
+/// What tells a series from all others of a report: workload, lock, threads, parameters.
+pub type SeriesKey<'a> = (&'a str, &'a str, usize, &'a BTreeMap<String, String>);
+
 impl Series {
+    /// What tells it from all others.
+    pub fn key(&self) -> SeriesKey<'_> {
+        (&self.workload, &self.lock, self.threads, &self.params)
+    }
+
     /// The metric of that name, if the workload has it.
     pub fn metric(&self, name: &str) -> Option<&Metric> {
         self.metrics.iter().find(|metric| metric.name == name)

@@ -21,6 +21,11 @@ const JUDGED_BY: [(&str, &str); 10] = [
     ("chan", "throughput"),
 ];
 
+/// The metric that a workload is judged by, if it has one.
+pub fn judged_by(workload: &str) -> Option<&'static str> {
+    JUDGED_BY.iter().find(|(name, _)| *name == workload).map(|&(_, metric)| metric)
+}
+
 /// Where the worst is less than so many times behind the best, it is not worth a word.
 const WORTH_SAYING: f64 = 1.5;
 
@@ -51,8 +56,7 @@ pub fn verdicts(series: &[Series]) -> Vec<Verdict> {
     situations
         .into_iter()
         .filter_map(|(workload, params, threads)| {
-            let (_, metric) = JUDGED_BY.iter().find(|(name, _)| *name == workload)?;
-            let rows = ranked(series, workload, &params, threads, metric);
+            let rows = ranked(series, workload, &params, threads, judged_by(workload)?);
             let situation = situation(rows.first()?.0);
             Some(Verdict { situation, judgement: judgement(&rows)? })
         })

@@ -1,5 +1,6 @@
 //! What a run will measure: stages of cells, each with its share of the time.
 
+pub mod shard;
 mod timed;
 
 use std::collections::BTreeMap;
@@ -207,8 +208,8 @@ mod tests {
     use super::*;
     use crate::workload::WORKLOADS;
 
-    fn planned(extent: Extent) -> Duration {
-        let request = Request {
+    pub(super) fn request(extent: Extent) -> Request {
+        Request {
             extent,
             locks: None,
             workloads: WORKLOADS.to_vec(),
@@ -221,8 +222,11 @@ mod tests {
             helper: None,
             seed: 1,
             cancel: Arc::default(),
-        };
-        stages(&request, &Subject::all()).iter().map(Stage::planned).sum()
+        }
+    }
+
+    fn planned(extent: Extent) -> Duration {
+        stages(&request(extent), &Subject::all()).iter().map(Stage::planned).sum()
     }
 
     /// What is planned, not what it takes; a warm-up is planned as a whole turn.

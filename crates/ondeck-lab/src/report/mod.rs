@@ -1,6 +1,9 @@
 //! Reports made of [`Report`](crate::results::Report): tables for a terminal, JSON, CSV, HTML.
 
+pub mod comparison;
 pub mod csv;
 pub mod html;
 pub mod json;
+pub mod jsonl;
+pub mod read;
 pub mod table;

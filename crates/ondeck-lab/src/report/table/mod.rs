@@ -206,11 +206,11 @@ fn runs_table(series: &[&Series], colour: bool) -> String {
 }
 
 /// A lock's name, with a star if not all of its rounds were measured.
-fn marked(name: &str, partial: bool) -> String {
+pub(crate) fn marked(name: &str, partial: bool) -> String {
     format!("{name}{}", if partial { "*" } else { "" })
 }
 
-fn new_table<T: ToString>(header: &[T], colour: bool) -> Table {
+pub(crate) fn new_table<T: ToString>(header: &[T], colour: bool) -> Table {
     let mut table = Table::new();
     let rule = LineStyle::none().fill('─').junction('─');
     table.load_style(TableStyle::new().header_separator(rule));
@@ -224,7 +224,7 @@ fn new_table<T: ToString>(header: &[T], colour: bool) -> Table {
     table
 }
 
-fn right_align(table: &mut Table, columns: &[usize]) {
+pub(crate) fn right_align(table: &mut Table, columns: &[usize]) {
     for &index in columns {
         if let Some(column) = table.column_mut(index) {
             column.set_cell_alignment(CellAlignment::Right);

@@ -1,0 +1,204 @@
+//! `ondeck compare`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use ondeck_lab::compare::{self, Choice, Comparison, Input};
+use ondeck_lab::merge;
+use ondeck_lab::report::comparison;
+
+use crate::cli::thread_count;
+use crate::files::Prepared;
+use crate::merge::read_all;
+use crate::{Ending, Usage, output, summary};
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  ondeck compare before.json after.json
+  ondeck compare before.json after.json --metrics throughput,cpu_per_op --locks 'ondeck*'
+  ondeck compare before.json after.json --fail-above 5% --alpha 0.001
+  ondeck compare --by lock --base glibc report.json
+
+B/A is the median of the ratios of all samples of B to all of A, with its confidence interval; p is
+of the two-sided Mann-Whitney test; ~ means that nothing can be said. 10 rounds or more are well.
+
+Exit codes: 0 done; 1 something is worse by more than --fail-above; 2 wrong usage, or a file that
+cannot be read or written.")]
+pub(crate) struct Options {
+    /// Reports that `--json` wrote, the first is the base; `-` is standard input
+    #[arg(required = true, value_name = "REPORT")]
+    reports: Vec<PathBuf>,
+
+    /// What to put side by side: reports, or the locks of one report
+    #[arg(long, value_enum, default_value = "file")]
+    by: By,
+
+    /// With `--by lock`: the lock that the others are compared with
+    #[arg(long, value_name = "LOCK")]
+    base: Option<String>,
+
+    /// Locks: names or patterns, separated by commas
+    #[arg(short, long, value_name = "NAMES", value_delimiter = ',')]
+    locks: Option<Vec<String>>,
+
+    /// Workloads: names or patterns, separated by commas
+    #[arg(short, long, value_name = "NAMES", value_delimiter = ',')]
+    workloads: Option<Vec<String>>,
+
+    /// Numbers of threads, separated by commas
+    #[arg(short, long, value_name = "COUNTS", value_delimiter = ',', value_parser = thread_count)]
+    threads: Option<Vec<usize>>,
+
+    /// Metrics: names or patterns, separated by commas; without it, the one that a workload is
+    /// judged by
+    #[arg(short, long, value_name = "NAMES", value_delimiter = ',')]
+    metrics: Option<Vec<String>>,
+
+    /// Below which a p-value counts as a difference; intervals are at 1 less it
+    #[arg(long, value_name = "P", default_value = "0.05", value_parser = alpha)]
+    alpha: f64,
+
+    /// Exit with 1 if anything is worse by more than this, as `5%`, and not by chance
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    fail_above: Option<f64>,
+
+    /// Compare reports of different machines
+    #[arg(long)]
+    across_machines: bool,
+
+    /// Write the comparison as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+
+    /// Write the comparison as CSV
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum By {
+    /// The same series of the first report and of each other
+    File,
+    /// The locks of one report, in the same situations
+    Lock,
+}
+
+#[derive(Clone, Copy)]
+enum Format {
+    Json,
+    Csv,
+}
+
+pub(crate) fn run(options: &Options) -> Result<Ending, Usage> {
+    let by = by(options)?;
+    let prepared = Prepared::of([
+        (Format::Json, options.json.as_deref()),
+        (Format::Csv, options.csv.as_deref()),
+    ])?;
+    let inputs = read_all(&options.reports)?;
+    if !options.across_machines {
+        merge::of_one_machine(&inputs).map_err(|error| Usage(error.to_string()))?;
+    }
+    let choice = Choice {
+        locks: options.locks.clone(),
+        workloads: options.workloads.clone(),
+        threads: options.threads.clone(),
+        metrics: options.metrics.clone(),
+        alpha: options.alpha,
+    };
+    let comparison =
+        compare::compare(&inputs, &by, &choice).map_err(|error| Usage(error.to_string()))?;
+    show(prepared, &comparison, &inputs)?;
+    let Some(above) = options.fail_above else { return Ok(Ending::Whole) };
+    let worse = comparison.worse_by_more_than(above);
+    for line in &worse {
+        output::say(format_args!("worse: {line}"));
+    }
+    Ok(if worse.is_empty() { Ending::Whole } else { Ending::Lacking })
+}
+
+fn by(options: &Options) -> Result<compare::By, Usage> {
+    let wrong = |message: &str| Err(Usage(message.to_owned()));
+    match (options.by, &options.base, options.reports.len()) {
+        (By::File, Some(_), _) => {
+            wrong("--base names a lock, and files are compared; add --by lock or leave it out")
+        }
+        (By::File, None, 1) => {
+            wrong("one report has nothing to be compared with; name another, or use --by lock")
+        }
+        (By::File, None, _) => Ok(compare::By::File),
+        (By::Lock, None, _) => wrong("--by lock needs the lock to compare with: --base glibc"),
+        (By::Lock, Some(base), 1) => Ok(compare::By::Lock { base: base.clone() }),
+        (By::Lock, Some(_), _) => {
+            wrong("--by lock is within one report; put several together with `ondeck merge`")
+        }
+    }
+}
+
+/// The files first, as with measurements; a gate must not pass because nobody could read it.
+fn show(
+    prepared: Prepared<Format>,
+    comparison: &Comparison,
+    inputs: &[Input],
+) -> Result<(), Usage> {
+    let written = prepared.write_by(|format| match format {
+        Format::Json => Ok(comparison::json(comparison)),
+        Format::Csv => comparison::csv(comparison).map_err(|error| error.to_string()),
+    });
+    let mut text = comparison::render(comparison, output::colours());
+    if !comparison.notes.is_empty() {
+        text.push('\n');
+    }
+    for note in &comparison.notes {
+        text.push_str(&summary::note(note));
+    }
+    output::print(&text)?;
+    for input in inputs {
+        if input.report.partial {
+            output::say(format_args!("note: {} was interrupted", input.name));
+        }
+    }
+    for name in &written.names {
+        output::say(format_args!("wrote {}", name.display()));
+    }
+    match written.errors.into_iter().next() {
+        Some(error) => Err(Usage(error)),
+        None => Ok(()),
+    }
+}
+
+fn alpha(word: &str) -> Result<f64, String> {
+    match word.parse::<f64>() {
+        Ok(alpha) if alpha > 0.0 && alpha <= 0.5 => Ok(alpha),
+        Ok(_) => Err("use more than 0 and up to 0.5".to_owned()),
+        Err(_) => Err("not a number; write one as `0.05`".to_owned()),
+    }
+}
+
+fn percent(word: &str) -> Result<f64, String> {
+    let number = word.trim().strip_suffix('%').map(|number| number.trim_end().parse::<f64>());
+    match number {
+        Some(Ok(percent)) if (0.0..=1_000.0).contains(&percent) => Ok(percent / 100.0),
+        Some(Ok(_)) => Err("use 0% to 1000%".to_owned()),
+        _ => Err("write a number with its sign, as `5%`".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percents_and_levels_are_checked() {
+        assert!(percent("5%").is_ok_and(|part| (part - 0.05).abs() < 1e-12));
+        assert!(percent("2.5 %").is_ok());
+        for wrong in ["5", "%", "five%", "-1%", "NaN%", "inf%"] {
+            assert!(percent(wrong).is_err(), "{wrong}");
+        }
+        assert!(alpha("0.05").is_ok());
+        for wrong in ["0", "1", "NaN", "-0.05", "5%"] {
+            assert!(alpha(wrong).is_err(), "{wrong}");
+        }
+    }
+}

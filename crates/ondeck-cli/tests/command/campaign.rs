@@ -1,0 +1,250 @@
+//! Reports that are read back: compared, cut into shards, merged.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::support::{ondeck, parsed, run, stderr, stdout};
+
+const SAMPLE: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../ondeck-lab/tests/data/sample-report.json");
+
+/// A report of the sample's run as it would have been with `lock` at `by` times its throughput.
+fn changed(folder: &Path, lock: &str, by: f64) -> PathBuf {
+    let mut report = parsed(Path::new(SAMPLE));
+    report["seconds"] = 1.0.into();
+    for series in report["series"].as_array_mut().expect("series") {
+        if series["lock"] != lock || series["workload"] != "throughput" {
+            continue;
+        }
+        let metric = &mut series["metrics"][0];
+        assert_eq!(metric["name"], "throughput");
+        for sample in metric["samples"].as_array_mut().expect("samples") {
+            *sample = (sample.as_f64().expect("a number") * by).into();
+        }
+    }
+    let path = folder.join("after.json");
+    fs::write(&path, report.to_string()).expect("a file");
+    path
+}
+
+fn word(path: &Path) -> &str {
+    path.to_str().expect("UTF-8")
+}
+
+#[test]
+fn a_comparison_ends_with_one_only_if_something_is_worse_by_more() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    let compare = |after: &Path, more: &[&str]| {
+        run(&[&["compare", SAMPLE, word(after), "--alpha", "0.001"], more].concat())
+    };
+    let slower = changed(folder, "glibc", 0.5);
+    let output = compare(&slower, &[]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stdout(&output).contains("geometric mean") && !stdout(&output).contains('\u{1b}'));
+
+    let output = compare(&slower, &["--fail-above", "5%"]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(stderr(&output).contains("worse: glibc, throughput,"), "{}", stderr(&output));
+    assert!(stderr(&output).lines().all(|line| line.contains("glibc")), "{}", stderr(&output));
+
+    for (more, code) in [
+        (&["--fail-above", "60%"][..], 0),
+        (&["--fail-above", "5%", "--locks", "std,ondeck"], 0),
+        (&["--fail-above", "5%", "--workloads", "wait"], 0),
+    ] {
+        let output = compare(&slower, more);
+        assert_eq!(output.status.code(), Some(code), "{more:?}: {}", stderr(&output));
+    }
+    let faster = changed(folder, "glibc", 2.0);
+    assert_eq!(compare(&faster, &["--fail-above", "5%"]).status.code(), Some(0));
+}
+
+#[test]
+fn a_comparison_is_written_as_json_and_csv() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (json, csv) = (folder.path().join("c.json"), folder.path().join("c.csv"));
+    let locks = ["compare", "--by", "lock", "--base", "glibc", SAMPLE];
+    let output = run(&[&locks[..], &["--json", word(&json), "--csv", word(&csv)]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(parsed(&json)["tables"][0]["base"], "glibc");
+    assert!(fs::read_to_string(&csv).expect("the file").starts_with("workload,params,metric,"));
+    let mut names: Vec<_> = fs::read_dir(folder.path())
+        .expect("the folder")
+        .map(|entry| entry.expect("an entry").file_name())
+        .collect();
+    names.sort();
+    assert_eq!(names, ["c.csv", "c.json"], "a temporary file was left");
+}
+
+#[test]
+fn a_report_comes_from_standard_input_too() {
+    let compare = || {
+        ondeck(&["compare", "-", SAMPLE])
+            .stdin(File::open(SAMPLE).expect("the sample"))
+            .output()
+            .expect("the command starts")
+    };
+    let output = compare();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stdout(&output).starts_with("A  -\n"), "{}", stdout(&output));
+}
+
+#[test]
+fn what_cannot_be_compared_or_merged_is_told_in_one_line() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        fs::write(&path, text).expect("a file");
+        path.to_str().expect("UTF-8").to_owned()
+    };
+    let sample = fs::read_to_string(SAMPLE).expect("the sample");
+    let elsewhere = sample.replace("\"kernel\": \"", "\"kernel\": \"Other ");
+    let cut = file("cut.json", &sample[..sample.len() / 2]);
+    let newer = file("newer.json", &sample.replace("\"schema\": 1,", "\"schema\": 2,"));
+    let other = file("other.json", &elsewhere.replace("\"seconds\": ", "\"seconds\": 1"));
+    let html = file("r.html", "<!DOCTYPE html>");
+    let deep = file("deep.json", &"[".repeat(1 << 20));
+    let out = folder.path().join("all.json");
+    let out = word(&out);
+    let (cut, newer, other, html, deep) = (&*cut, &*newer, &*other, &*html, &*deep);
+    for (arguments, words) in [
+        (&["compare", SAMPLE, cut][..], &[cut, "is cut off", "copy it again"][..]),
+        (&["compare", newer, SAMPLE], &[newer, "schema 2", "reads 1"]),
+        (&["compare", SAMPLE, html], &[html, "is not JSON", "--json"]),
+        (&["compare", SAMPLE, deep], &[deep, "is not JSON"]),
+        (&["compare", SAMPLE, "no.json"], &["no.json", "cannot be read", "exists"]),
+        (&["compare", SAMPLE, other], &[other, "kernel", "Other", "--across-machines"]),
+        (&["compare", SAMPLE], &["one report", "--by lock"]),
+        (&["compare", "-", "-"], &["`-`", "once"]),
+        (&["compare", "--by", "lock", SAMPLE], &["--base"]),
+        (&["compare", "--by", "lock", "--base", "std", SAMPLE, SAMPLE], &["ondeck merge"]),
+        (&["compare", "--by", "lock", "--base", "stdd", SAMPLE], &["`stdd`", "std"]),
+        (&["compare", "--base", "std", SAMPLE, SAMPLE], &["--by lock"]),
+        (&["compare", SAMPLE, SAMPLE, "--metrics", "thruput"], &["`thruput`", "throughput"]),
+        (&["compare", SAMPLE, SAMPLE, "--alpha", "5"], &["'5'", "0.5"]),
+        (&["compare", SAMPLE, SAMPLE, "--fail-above", "5"], &["'5'", "`5%`"]),
+        (&["compare", SAMPLE, SAMPLE, "--json", "no/where.json"], &["no/where.json", "folder"]),
+        (&["merge", SAMPLE], &["--json"]),
+        (&["merge", SAMPLE, SAMPLE, "--json", out], &["the same run", "leave one"]),
+        (&["merge", SAMPLE, cut, "--json", out], &[cut, "is cut off"]),
+        (&["merge", SAMPLE, other, "--json", out], &[other, "kernel", "--across-machines"]),
+        (&["bench", "--shard", "0/4"], &["'0/4'", "1 to 4"]),
+        (&["bench", "--shard", "4"], &["'4'", "`2/5`"]),
+    ] {
+        let output = run(arguments);
+        let message = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {message}");
+        for word in words {
+            assert!(message.contains(word), "{arguments:?} should name {word}: {message}");
+        }
+        assert!(stdout(&output).is_empty() && !message.contains("panicked"), "{message}");
+        // A mistake in an option gets clap's hint below.
+        assert!(message.lines().filter(|line| line.starts_with("error")).count() == 1, "{message}");
+    }
+    assert!(!Path::new(out).exists());
+
+    let output = run(&["compare", SAMPLE, other, "--across-machines"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let output = run(&["merge", SAMPLE, other, "--across-machines", "--json", out]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+}
+
+/// What tells a report's series from each other, and whether it has costs.
+fn contents(report: &Value) -> (BTreeSet<String>, bool) {
+    let series = report["series"].as_array().expect("series").iter();
+    let key = |series: &Value| {
+        format!(
+            "{} {} {} {}",
+            series["workload"], series["lock"], series["threads"], series["params"]
+        )
+    };
+    (series.map(key).collect(), !report["costs"].as_array().expect("costs").is_empty())
+}
+
+#[test]
+fn shards_merged_are_the_whole_campaign() {
+    const OF: usize = 4;
+    let folder = tempfile::tempdir().expect("a folder");
+    let bench = |name: &str, more: &[&str]| {
+        let path = folder.path().join(name);
+        let campaign =
+            ["bench", "--quick", "--locks", "std", "--workloads", "uncontended,throughput"];
+        let output =
+            run(&[&campaign[..], &["--duration", "1ms", "--json", word(&path)], more].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        path
+    };
+    let (whole, _) = contents(&parsed(&bench("whole.json", &[])));
+    let mut shards = Vec::new();
+    let mut dealt = Vec::new();
+    for index in 1..=OF {
+        let shard = bench(&format!("{index}.json"), &["--shard", &format!("{index}/{OF}")]);
+        let report = parsed(&shard);
+        assert_eq!(report["settings"]["shard"]["index"], index);
+        dealt.extend(contents(&report).0);
+        shards.push(word(&shard).to_owned());
+    }
+    assert_eq!(dealt.len(), whole.len(), "something was measured twice");
+
+    let path = |name: &str| folder.path().join(name);
+    let merge = |reports: &[String], more: &[&str]| {
+        let mut arguments = vec!["merge"];
+        arguments.extend(reports.iter().map(String::as_str));
+        arguments.extend(more);
+        run(&arguments)
+    };
+    let (all, jsonl, html) = (path("all.json"), path("all.jsonl"), path("all.html"));
+    let files = ["--json", word(&all), "--jsonl", word(&jsonl), "--html", word(&html)];
+    let output = merge(&shards, &files);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let merged = parsed(&all);
+    assert_eq!(contents(&merged).0, whole);
+    assert_eq!(merged["runs"].as_array().map(Vec::len), Some(OF));
+    let schema = serde_json::from_str(&stdout(&run(&["schema"]))).expect("the schema is JSON");
+    assert!(jsonschema::is_valid(&schema, &merged), "it does not match the schema");
+    let samples: usize = merged["series"]
+        .as_array()
+        .expect("series")
+        .iter()
+        .flat_map(|series| series["metrics"].as_array().expect("metrics"))
+        .map(|metric| metric["samples"].as_array().expect("samples").len())
+        .sum();
+    let lines = fs::read_to_string(&jsonl).expect("the file");
+    assert_eq!(lines.lines().count(), samples);
+
+    let output = merge(&shards[1..], &["--json", word(&all)]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(stderr(&output).contains("missing: 1/4"), "{}", stderr(&output));
+    assert_eq!(parsed(&all)["partial"], true);
+}
+
+#[test]
+fn costs_are_in_one_shard_only() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let with_costs = (1..=3).filter(|index| {
+        let path = folder.path().join(format!("{index}.json"));
+        let shard = format!("{index}/3");
+        // One stage, so the second shard has the costs and the third has nothing.
+        let output = run(&[
+            "bench",
+            "--quick",
+            "--locks",
+            "std",
+            "--workloads",
+            "chan,costs",
+            "--duration",
+            "1ms",
+            "--shard",
+            &shard,
+            "--json",
+            word(&path),
+        ]);
+        assert!(output.status.code() != Some(2), "{}", stderr(&output));
+        contents(&parsed(&path)).1
+    });
+    assert_eq!(with_costs.collect::<Vec<_>>(), [2]);
+}

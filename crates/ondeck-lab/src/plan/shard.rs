@@ -1,0 +1,121 @@
+//! A campaign in parts that different jobs carry out.
+//!
+//! What is dealt out are stages, so that the locks of a stage stay together and take turns in the
+//! same process. They are dealt by their number and by nothing that depends on the machine: every
+//! stage is in exactly one shard, wherever the others run. Dealt in turn they are even enough: the
+//! longest of 8 shards of a full campaign is planned to take 1.2 times the mean, of a suite 1.5.
+
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Stage;
+
+/// The parts that a campaign can be cut into at most.
+const MOST: usize = 10_000;
+
+/// One of so many parts of a campaign: `2/5`.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+pub struct Shard {
+    /// Which one, from 1.
+    pub index: usize,
+    /// How many there are.
+    pub of: usize,
+}
+
+impl Shard {
+    /// The whole campaign.
+    pub const WHOLE: Self = Self { index: 1, of: 1 };
+
+    /// The stages of this shard, in the campaign's order.
+    pub fn stages(self, campaign: Vec<Stage>) -> Vec<Stage> {
+        let numbered = campaign.into_iter().enumerate();
+        numbered.filter(|(number, _)| self.has(*number)).map(|(_, stage)| stage).collect()
+    }
+
+    /// Whether the part of that number, from 0, is this shard's. What a campaign does after its
+    /// stages has the numbers behind them.
+    pub fn has(self, number: usize) -> bool {
+        number % self.of == self.index - 1
+    }
+}
+
+impl fmt::Display for Shard {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}/{}", self.index, self.of)
+    }
+}
+
+impl FromStr for Shard {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, String> {
+        let number = |part: &str| part.trim().parse::<usize>().ok();
+        let parts = word.split_once('/').map(|(index, of)| (number(index), number(of)));
+        let Some((Some(index), Some(of))) = parts else {
+            return Err("write which one of how many, as `2/5`".to_owned());
+        };
+        if of > MOST || of == 0 {
+            return Err(format!("use 1 to {MOST} shards"));
+        }
+        if index == 0 || index > of {
+            return Err(format!(
+                "shards are numbered 1 to {of}; an array's index from 0 needs 1 added"
+            ));
+        }
+        Ok(Self { index, of })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{Extent, stages, tests::request};
+    use crate::workload::Subject;
+
+    fn name(stage: &Stage) -> String {
+        format!("{} {} {:?}", stage.workload.name, stage.threads, stage.params)
+    }
+
+    #[test]
+    fn every_stage_is_in_exactly_one_shard_and_whole() {
+        let everything = Subject::all();
+        for extent in [Extent::Quick, Extent::Suite, Extent::Full] {
+            let campaign = stages(&request(extent), &everything);
+            let subjects = |stage: &Stage| stage.subjects.len();
+            let mut expected: Vec<_> =
+                campaign.iter().map(|stage| (name(stage), subjects(stage))).collect();
+            expected.sort();
+            for of in [1, 2, 3, 7, campaign.len(), campaign.len() + 5] {
+                let mut dealt = Vec::new();
+                for index in 1..=of {
+                    let shard = Shard { index, of };
+                    let part = shard.stages(campaign.clone());
+                    dealt.extend(part.iter().map(|stage| (name(stage), subjects(stage))));
+                    assert!(part.len().abs_diff(campaign.len() / of) <= 1, "{shard}");
+                }
+                dealt.sort();
+                assert_eq!(dealt, expected, "{of} shards");
+            }
+        }
+    }
+
+    #[test]
+    fn shards_are_read_as_they_are_written() {
+        assert_eq!("2/5".parse(), Ok(Shard { index: 2, of: 5 }));
+        assert_eq!(Shard { index: 2, of: 5 }.to_string(), "2/5");
+        for (word, fix) in [
+            ("0/5", "1 to 5"),
+            ("6/5", "1 to 5"),
+            ("1/0", "1 to 10000"),
+            ("2", "`2/5`"),
+            ("a/b", "`2/5`"),
+        ] {
+            assert!(word.parse::<Shard>().is_err_and(|error| error.contains(fix)), "{word}");
+        }
+    }
+}
