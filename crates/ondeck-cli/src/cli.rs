@@ -164,6 +164,10 @@ pub(crate) struct Outputs {
     /// Write a page with plots that needs no network
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
+
+    /// Write a summary in Markdown, short enough for an issue
+    #[arg(long, value_name = "FILE")]
+    pub(crate) markdown: Option<PathBuf>,
 }
 
 fn thread_count(word: &str) -> Result<usize, String> {

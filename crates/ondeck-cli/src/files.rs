@@ -26,6 +26,7 @@ enum Format {
     Json,
     Csv,
     Html,
+    Markdown,
 }
 
 /// What became of the files of a run.
@@ -45,6 +46,7 @@ impl Prepared {
             (Format::Json, &outputs.json),
             (Format::Csv, &outputs.csv),
             (Format::Html, &outputs.html),
+            (Format::Markdown, &outputs.markdown),
         ];
         let mut files: Vec<File> = Vec::new();
         for (format, name) in wanted {
@@ -86,6 +88,7 @@ impl Format {
             Self::Json => Ok(report::json::render(report)),
             Self::Csv => report::csv::render(report).map_err(|error| error.to_string()),
             Self::Html => Ok(report::html::render(report)),
+            Self::Markdown => Ok(report::markdown::render(report)),
         }
     }
 }

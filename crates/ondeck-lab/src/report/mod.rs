@@ -1,6 +1,7 @@
-//! Reports made of [`Report`](crate::results::Report): tables for a terminal, JSON, CSV, HTML.
+//! Reports made of [`Report`](crate::results::Report): tables for a terminal, JSON, CSV, HTML, Markdown.
 
 pub mod csv;
 pub mod html;
 pub mod json;
+pub mod markdown;
 pub mod table;

@@ -1,6 +1,7 @@
 //! Questions that every section asks of the measurements.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::hash::Hash;
 
 use crate::results::{Better, Metric, Report, Series};
 
@@ -38,6 +39,32 @@ pub fn lock_names(report: &Report) -> Vec<String> {
     names
 }
 
+/// Where the numbers are from, in a line that also goes under every figure that is saved.
+pub fn origin(report: &Report) -> String {
+    let machine = &report.machine;
+    let cpus = match machine.usable_cpus {
+        0 => String::new(),
+        1 => "1 CPU".to_owned(),
+        cpus => format!("{cpus} CPUs"),
+    };
+    let words = [
+        or_unknown(&machine.cpu),
+        &cpus,
+        if machine.virtualized.is_some() { "virtual" } else { "" },
+        &machine.kernel,
+        &machine.libc,
+        &format!("ondeck {}", report.build.version),
+        &report.started,
+    ];
+    let words: Vec<&str> = words.into_iter().filter(|word| !word.trim().is_empty()).collect();
+    words.join(" · ")
+}
+
+/// The name of a CPU, or a word in its place.
+pub fn or_unknown(name: &str) -> &str {
+    if name.trim().is_empty() { "an unnamed CPU" } else { name }
+}
+
 /// The workloads of a report: known ones in their order, then the others as they appear.
 pub fn workloads(report: &Report) -> Vec<&str> {
     let mut names: Vec<&str> = WORKLOADS.to_vec();
@@ -56,16 +83,19 @@ pub fn of_workload<'a>(report: &'a Report, workload: &str) -> Vec<&'a Series> {
 }
 
 /// Items with equal keys together, in the order in which the keys appear.
-pub fn grouped<'a, T, K: PartialEq>(
+pub fn grouped<'a, T, K: Clone + Eq + Hash>(
     items: impl IntoIterator<Item = &'a T>,
     key: impl Fn(&T) -> K,
 ) -> Vec<(K, Vec<&'a T>)> {
     let mut groups: Vec<(K, Vec<&'a T>)> = Vec::new();
+    let mut places: HashMap<K, usize> = HashMap::new();
     for item in items {
         let found = key(item);
-        match groups.iter_mut().find(|(known, _)| *known == found) {
-            Some((_, members)) => members.push(item),
-            None => groups.push((found, vec![item])),
+        if let Some(place) = places.get(&found) {
+            groups[*place].1.push(item);
+        } else {
+            places.insert(found.clone(), groups.len());
+            groups.push((found, vec![item]));
         }
     }
     groups

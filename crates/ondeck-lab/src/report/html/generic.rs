@@ -11,6 +11,8 @@ use super::{data, latency, tables, throughput};
 /// What a workload is called on the page.
 pub fn title(workload: &str) -> String {
     match workload {
+        "wait" => "Longest wait".to_owned(),
+        "idle" => "Longest idle".to_owned(),
         "starve" => "Starvation".to_owned(),
         "condvar" => "Condition variable".to_owned(),
         "producer_consumer" => "Producers and consumers".to_owned(),
@@ -73,7 +75,7 @@ pub fn section(report: &Report, palette: &Palette, workload: &str) -> Markup {
             (throughput::metrics(report, palette, workload, &words, group))
             @if group.iter().any(|series| series.distribution.is_some()) {
                 @let place = if words.is_empty() { workload } else { &*words };
-                (latency::ridges(report, workload, place, group))
+                (latency::ridges(report, palette, workload, place, group))
                 (latency::times(workload, place, group))
             }
         }
