@@ -125,6 +125,10 @@ pub(crate) struct BenchOptions {
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub(crate) seed: u64,
 
+    /// Show the tables in the terminal as they fill; drawn between rounds, never during one
+    #[arg(long)]
+    pub(crate) live: bool,
+
     #[command(flatten)]
     pub(crate) outputs: Outputs,
 }

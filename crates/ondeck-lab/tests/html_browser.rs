@@ -3,6 +3,9 @@
 //! Needs Chromium on the PATH or in `ONDECK_CHROMIUM`; without one the tests say so and pass,
 //! unless `ONDECK_REQUIRE_CHROMIUM=1`.
 
+#[path = "html_browser/actions.rs"]
+mod actions;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -219,6 +222,11 @@ fn probe(browser: &Path, page: &str, width: Option<u64>, flags: &[&str]) -> serd
     };
     let visit = visit(browser, &probed, flags);
     assert_quiet(&visit);
+    findings(&visit)
+}
+
+/// What a script left in the title.
+fn findings(visit: &Visit) -> serde_json::Value {
     let title = visit.dom.split_once("<title>").and_then(|(_, rest)| rest.split_once("</title>"));
     let title = title.expect("a title").0.replace("&amp;", "&").replace("&lt;", "<");
     serde_json::from_str(&title.replace("&gt;", ">")).expect("the probe's findings")
