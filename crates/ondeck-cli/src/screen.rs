@@ -74,3 +74,17 @@ fn leave_before_a_panic_speaks() {
         }));
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_gives_the_terminal_back_before_it_speaks() {
+        leave_before_a_panic_speaks();
+        STATE.store(SHOWN, Ordering::Relaxed);
+        let panicked = std::panic::catch_unwind(|| panic!("a canary"));
+        assert!(panicked.is_err());
+        assert_eq!(STATE.load(Ordering::Relaxed), AWAY);
+    }
+}

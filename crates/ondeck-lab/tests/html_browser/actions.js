@@ -1,5 +1,6 @@
 // Does what a reader does, and leaves what came of it in the title of a test-only copy of the page.
-(async () => {
+// All of it is over when the page has loaded, which pictures that are added until then put off.
+(() => {
 const wrong = [];
 const check = (true_, what) => { if (!true_) wrong.push(what); };
 const one = (selector, inside = document) => inside.querySelector(selector);
@@ -80,16 +81,16 @@ try {
   // Saving, of what is seen: every figure, alone.
   const blobs = [];
   const names = [];
+  window.Blob = class { constructor([text], { type }) { Object.assign(this, { text, type }); } };
   URL.createObjectURL = (blob) => { blobs.push(blob); return 'data:,'; };
   HTMLAnchorElement.prototype.click = function click() { names.push(this.download); };
   for (const figure of all('figure')) one('.save', figure).click();
   check(blobs.length === all('figure').length, `${blobs.length} files`);
   check(new Set(names).size === names.length, 'two files have one name');
   check(names.every((name) => /^ondeck-[a-z0-9-]+\.svg$/.test(name)), `${names}`);
-  for (const [index, blob] of blobs.entries()) {
-    const text = await blob.text();
+  for (const [index, { text, type }] of blobs.entries()) {
     const name = names[index];
-    check(blob.type === 'image/svg+xml', `${name} is ${blob.type}`);
+    check(type === 'image/svg+xml', `${name} is ${type}`);
     const file = new DOMParser().parseFromString(text, 'image/svg+xml');
     check(!one('parsererror', file), `${name} is no XML: ${text.slice(0, 200)}`);
     for (const word of ['var(', 'class=', 'data-', 'NaN', 'light-dark']) {
@@ -105,8 +106,11 @@ try {
     check(all('text', file).some((text) => text.textContent.includes('ondeck')), `${name} has no origin`);
     const image = new Image();
     image.src = `data:image/svg+xml,${encodeURIComponent(text)}`;
-    await image.decode().catch(() => check(false, `${name} cannot be drawn`));
-    check(image.naturalWidth > 300 && image.naturalHeight > 100, `${name} has no size`);
+    image.onerror = () => check(false, `${name} cannot be drawn`);
+    image.onload = () => {
+      check(image.naturalWidth > 300 && image.naturalHeight > 100, `${name} has no size`);
+    };
+    document.body.append(image);
   }
   one('#clear').click();
   check(bars.getAttribute('viewBox') === height, 'rows do not come back');
@@ -124,7 +128,9 @@ try {
 } catch (error) {
   wrong.push(`the script failed: ${error.stack}`);
 }
-document.title = JSON.stringify({
-  wrong, fetched: performance.getEntriesByType('resource').map((entry) => entry.name),
+window.addEventListener('load', () => {
+  const fetched = performance.getEntriesByType('resource').map((entry) => entry.name)
+    .filter((name) => !name.startsWith('data:'));
+  document.title = JSON.stringify({ wrong, fetched });
 });
 })();

@@ -85,6 +85,11 @@ impl Axis {
         }
     }
 
+    /// The same axis with another way to write its ticks.
+    pub fn written(self, format: fn(f64) -> String) -> Self {
+        Axis { format, ..self }
+    }
+
     /// The same axis for values that were multiplied by a factor since.
     pub fn scaled(self, factor: f64) -> Self {
         Axis { factor, ..self }

@@ -110,8 +110,9 @@ fn one(canvas: &mut Canvas, frame: &Frame, ridge: &Ridge, (floor, rise, tallest)
 fn close(canvas: &mut Canvas, outline: &mut Vec<(f64, f64)>, floor: f64, ink: Ink) {
     if let Some(last) = outline.last().copied() {
         outline.push((last.0, floor));
-        canvas.area(outline, ink, 0.45);
-        canvas.line(outline, ink, 1.0);
+        let (alpha, stroke) = if ink.shared() { (0.15, 1.5) } else { (0.45, 1.0) };
+        canvas.area(outline, ink, alpha);
+        canvas.dashed(outline, ink, stroke, if ink.shared() { ink.dash() } else { "" });
     }
     outline.clear();
 }

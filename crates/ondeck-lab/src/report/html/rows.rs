@@ -195,7 +195,7 @@ pub fn bars(
             let Some(end) = frame.across(value.median) else { continue };
             let zero = frame.across(0.0).unwrap_or(left);
             let half = thick / 2.0;
-            canvas.bar((zero, middle - half), (end, middle + half), row.ink, paleness(kind));
+            solid(canvas, (zero, middle - half), (end, middle + half), row.ink, paleness(kind));
             let mut edge = end;
             if value.median > axis.high() {
                 cut_mark(canvas, right, middle, half);
@@ -206,6 +206,18 @@ pub fn bars(
             canvas.text(&text, (edge + 7.0, middle), Side::Start, Ink::Text, row.own());
         }
     })
+}
+
+/// A bar; with an outline, and pale inside, where another lock has the same colour.
+fn solid(canvas: &mut Canvas, from: (f64, f64), to: (f64, f64), ink: Ink, alpha: f64) {
+    if !ink.shared() {
+        canvas.bar(from, to, ink, alpha);
+        return;
+    }
+    canvas.bar(from, to, ink, 0.35 * alpha);
+    let (from, to) = ((from.0, from.1 + 0.75), (to.0 - 0.75, to.1 - 0.75));
+    let outline = [from, (to.0, from.1), to, (from.0, to.1), from];
+    canvas.dashed(&outline, ink, 1.5, ink.dash());
 }
 
 /// Where the entries of the key are, in as many lines as they need; none for a single kind.

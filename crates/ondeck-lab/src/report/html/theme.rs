@@ -93,6 +93,11 @@ impl Ink {
         }
     }
 
+    /// Whether another lock has the same colour, so that an area must look different.
+    pub fn shared(self) -> bool {
+        matches!(self, Ink::Series(slot) if slot >= COLOURED)
+    }
+
     /// The shape of its markers.
     pub fn shape(self) -> usize {
         match self {
@@ -228,6 +233,35 @@ mod tests {
         for slot in 0..40 {
             let ink = Ink::Series(slot);
             assert!(seen.insert((ink.number(), ink.dash())), "slot {slot} looks like another");
+        }
+    }
+
+    /// Luminance as the Web Content Accessibility Guidelines define it.
+    fn luminance(colour: [u8; 3]) -> f64 {
+        let [red, green, blue] = colour.map(|part| {
+            let part = f64::from(part) / 255.0;
+            if part <= 0.04045 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) }
+        });
+        0.2126 * red + 0.7152 * green + 0.0722 * blue
+    }
+
+    #[test]
+    fn inks_stand_out_from_either_page() {
+        let contrast = |one: [u8; 3], other: [u8; 3]| {
+            let (one, other) = (luminance(one), luminance(other));
+            (one.max(other) + 0.05) / (one.min(other) + 0.05)
+        };
+        let paper = &TONES[Ink::Paper.number()];
+        for tone in &TONES {
+            // The guidelines' bounds for text and for what must be seen in a drawing.
+            let least = match tone.ink {
+                Ink::Text | Ink::Muted => 4.5,
+                Ink::Series(_) | Ink::Plain => 3.0,
+                _ => continue,
+            };
+            let light = contrast(tone.light, paper.light);
+            let dark = contrast(tone.dark, paper.dark);
+            assert!(light >= least && dark >= least, "{:?}: {light:.1}, {dark:.1}", tone.ink);
         }
     }
 }

@@ -130,6 +130,8 @@ pub fn over_threads(
         let unscaled = |value: f64| value / shown.factor;
         let axis = Axis::decades(values().map(unscaled), what, ticks);
         axis.scaled(shown.factor)
+    } else if first.unit == "ns" {
+        Axis::from_zero(tops(), "time for one operation").written(number::time_tick)
     } else {
         Axis::from_zero(tops(), shown.unit.clone())
     };
