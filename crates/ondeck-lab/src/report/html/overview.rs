@@ -14,9 +14,10 @@ const NO_LOCK: &str = "none";
 /// The upper end of each shade, as times behind the best.
 const SHADES: [f64; 6] = [1.05, 1.5, 2.5, 5.0, 20.0, f64::INFINITY];
 
-/// A situation: its heading and how many times each lock is behind the best there.
+/// A situation: its heading, what is compared there, and how many times each lock is behind the best there.
 struct Column {
     head: String,
+    metric: String,
     behind: BTreeMap<String, f64>,
 }
 
@@ -37,15 +38,18 @@ pub fn table(report: &Report) -> Markup {
     html! {
         p.lead {
             "How many times each lock is behind the best one, in the metric that a workload is \
-             judged by and at its greatest number of threads; 1.0 is the best. Locks that took part \
-             in more situations stand first, then those with the lesser geometric mean of their row."
+             judged by (point at a heading to see it) and at its greatest number of threads; 1.0 is \
+             the best. Locks that took part in more situations stand first, then those with the \
+             lesser geometric mean of their row."
         }
         (tables::scrolling(caption, &html! {
             table.heat aria-label=(caption) {
                 thead {
                     tr {
                         th scope="col" { "lock" }
-                        @for column in &columns { th.number scope="col" { (column.head) } }
+                        @for column in &columns {
+                            th.number scope="col" title=(column.metric) { (column.head) }
+                        }
                     }
                 }
                 tbody {
@@ -92,7 +96,9 @@ fn columns(report: &Report) -> Vec<Column> {
             }
             let behind = behind(&rows);
             if behind.len() > 1 {
-                columns.push(Column { head: words.join(", "), behind });
+                let metric = rows.iter().find_map(|series| data::main_metric(series));
+                let metric = metric.map_or_else(String::new, |m| data::metric_title(&m.name));
+                columns.push(Column { head: words.join(", "), metric, behind });
             }
         }
     }
