@@ -8,9 +8,10 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use nix::pty::{Winsize, openpty};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
 
 use crate::support::ondeck;
 
@@ -24,16 +25,33 @@ const COLUMNS: u16 = 70;
 
 /// A command whose standard error is a terminal.
 struct OnTerminal {
-    child: Child,
+    /// Gone when it was waited for.
+    child: Option<Child>,
     terminal: OwnedFd,
     written: Arc<Mutex<Vec<u8>>>,
-    reader: JoinHandle<()>,
+    reader: Option<JoinHandle<()>>,
+}
+
+/// A terminal of so many rows: the tests' side, and the command's. Neither is inherited by what
+/// other tests start meanwhile, which would keep it open.
+fn terminal(rows: u16) -> (OwnedFd, OwnedFd) {
+    let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+    let ours = openpt(flags).expect("a terminal");
+    grantpt(&ours).expect("our terminal");
+    unlockpt(&ours).expect("our terminal");
+    let theirs = ioctl_tiocgptpeer(&ours, flags).expect("the other side");
+    resize(&ours, rows);
+    (ours, theirs)
+}
+
+fn resize(terminal: &OwnedFd, rows: u16) {
+    let size = Winsize { ws_row: rows, ws_col: COLUMNS, ws_xpixel: 0, ws_ypixel: 0 };
+    tcsetwinsize(terminal, size).expect("a terminal has a size");
 }
 
 impl OnTerminal {
     fn start(rounds: &str, rows: u16) -> Self {
-        let size = Winsize { ws_row: rows, ws_col: COLUMNS, ws_xpixel: 0, ws_ypixel: 0 };
-        let pair = openpty(Some(&size), None).expect("a terminal");
+        let (terminal, theirs) = terminal(rows);
         let child =
             ondeck(&["bench", "--locks", "std,spinlock,glibc", "--workloads", "throughput"])
                 .args(["--threads", "1,2", "--duration", "20ms", "--work", "0,0", "--live"])
@@ -41,11 +59,11 @@ impl OnTerminal {
                 .env("TERM", "xterm")
                 .stdin(Stdio::null())
                 .stdout(Stdio::piped())
-                .stderr(pair.slave)
+                .stderr(theirs)
                 .spawn()
                 .expect("the command starts");
         let written = Arc::new(Mutex::new(Vec::new()));
-        let (copy, from) = (Arc::clone(&written), pair.master.try_clone().expect("a copy"));
+        let (copy, from) = (Arc::clone(&written), terminal.try_clone().expect("a copy"));
         let reader = std::thread::spawn(move || {
             let mut from = File::from(from);
             let mut part = [0; 4096];
@@ -54,7 +72,7 @@ impl OnTerminal {
                 copy.lock().expect("no panic").extend_from_slice(&part[..length]);
             }
         });
-        Self { child, terminal: pair.master, written, reader }
+        Self { child: Some(child), terminal, written, reader: Some(reader) }
     }
 
     fn written(&self) -> String {
@@ -70,27 +88,28 @@ impl OnTerminal {
         }
     }
 
-    fn resize(&self, rows: u16) {
-        let size = rustix::termios::Winsize {
-            ws_row: rows,
-            ws_col: COLUMNS,
-            ws_xpixel: 0,
-            ws_ypixel: 0,
-        };
-        rustix::termios::tcsetwinsize(&self.terminal, size).expect("a terminal has a size");
-    }
-
     fn signal(&self, signal: Signal) {
-        kill(Pid::from_raw(self.child.id().cast_signed()), signal).expect("it runs");
+        let child = self.child.as_ref().expect("not waited for");
+        kill(Pid::from_raw(child.id().cast_signed()), signal).expect("it runs");
     }
 
     /// Waits for the end: exit code, standard output, and what the terminal got.
-    fn end(self) -> (Option<i32>, String, String) {
-        let output = self.child.wait_with_output().expect("it ends");
-        self.reader.join().expect("no panic");
-        let written = self.written.lock().expect("no panic").clone();
-        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-        (output.status.code(), text(output.stdout), text(written))
+    fn end(mut self) -> (Option<i32>, String, String) {
+        let child = self.child.take().expect("not waited for");
+        let output = child.wait_with_output().expect("it ends");
+        self.reader.take().expect("not waited for").join().expect("no panic");
+        let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+        (output.status.code(), stdout, self.written())
+    }
+}
+
+/// A test that fails leaves nothing running.
+impl Drop for OnTerminal {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            _ = child.kill();
+            _ = child.wait();
+        }
     }
 }
 
@@ -128,7 +147,7 @@ fn drawings_fit_a_terminal_that_changes_its_size() {
     for frame in frames(&run.written()) {
         assert!(lines(frame) <= 6, "{frame}");
     }
-    run.resize(24);
+    resize(&run.terminal, 24);
     run.wait_until("a larger drawing", |written| {
         frames(written).iter().rev().skip(1).any(|frame| lines(frame) > 6)
     });
