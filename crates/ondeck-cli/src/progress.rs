@@ -22,7 +22,7 @@ enum View {
         bar: ProgressBar,
         drawn: Option<(Instant, String)>,
     },
-    Tables(Live),
+    Tables(Box<Live>),
 }
 
 impl Progress {
@@ -39,7 +39,7 @@ impl Progress {
 
     /// Tables that fill, for work that is planned to take `total`.
     pub(crate) fn live(total: Duration, live: Live) -> Self {
-        Self { view: View::Tables(live), total, started: Instant::now() }
+        Self { view: View::Tables(Box::new(live)), total, started: Instant::now() }
     }
 
     /// Shows what runs now, when `behind` of the planned time is done.
@@ -52,7 +52,7 @@ impl Progress {
                     |(when, drawn): &(Instant, String)| *drawn == what && when.elapsed() < BETWEEN;
                 bar.is_hidden() || drawn.as_ref().is_some_and(same)
             }
-            View::Tables(live) => live.waits(),
+            View::Tables(tables) => tables.waits(),
         };
         if waits {
             return;
@@ -67,14 +67,14 @@ impl Progress {
                 bar.force_draw();
                 *drawn = Some((Instant::now(), what));
             }
-            View::Tables(live) => live.draw(&line),
+            View::Tables(tables) => tables.draw(&line),
         }
     }
 
     /// Takes in what a turn has changed, if that is shown.
     pub(crate) fn measured(&mut self, so_far: &dyn Fn() -> Series) {
-        if let View::Tables(live) = &mut self.view {
-            live.take(so_far());
+        if let View::Tables(tables) = &mut self.view {
+            tables.take(so_far());
         }
     }
 
@@ -83,7 +83,7 @@ impl Progress {
         match &mut self.view {
             View::Bar { bar, .. } if bar.is_hidden() => output::say(line),
             View::Bar { bar, .. } => bar.println(line),
-            View::Tables(live) => live.note(line),
+            View::Tables(tables) => tables.note(line),
         }
     }
 
@@ -91,7 +91,7 @@ impl Progress {
     pub(crate) fn finish(self) {
         match self.view {
             View::Bar { bar, .. } => bar.finish_and_clear(),
-            View::Tables(live) => drop(live),
+            View::Tables(tables) => drop(tables),
         }
     }
 

@@ -47,7 +47,7 @@ pub fn render(report: &Report) -> String {
     }
     pieces.extend(tables::workloads(report));
     pieces.extend(tables::costs(report));
-    fit::join(pieces, LIMIT)
+    fit::join(&pieces, LIMIT)
 }
 
 fn head(report: &Report) -> String {

@@ -298,7 +298,7 @@ mod tests {
     #[test]
     fn coordinates_are_short_and_odd_ones_leave_no_shape() {
         let text = |value: f64| Short(value).to_string();
-        assert_eq!([text(3.0), text(3.14159), text(-0.04), text(2.98)], ["3", "3.1", "0", "3"]);
+        assert_eq!([text(3.0), text(7.14), text(-0.04), text(2.98)], ["3", "7.1", "0", "3"]);
         let drawn = draw(Width::Narrow, 10.0, |canvas| {
             canvas.line(&[(0.0, f64::NAN), (1.0, 1.0)], Ink::Text, 1.0);
             canvas.bar((0.0, 0.0), (f64::INFINITY, 1.0), Ink::Text, 1.0);

@@ -41,7 +41,7 @@ const NAME: usize = 120;
 
 /// Joins the pieces in their order. Where that is longer than `limit`, pieces are taken rank by
 /// rank while they fit, and the end says what was left out.
-pub fn join(pieces: Vec<Piece>, limit: usize) -> String {
+pub fn join(pieces: &[Piece], limit: usize) -> String {
     let length = |piece: &Piece| piece.text.chars().count();
     let whole: usize = pieces.iter().map(length).sum();
     let mut taken = vec![true; pieces.len()];
@@ -97,19 +97,19 @@ mod tests {
 
     #[test]
     fn what_fits_is_left_alone() {
-        let text = join(vec![piece(Rank::Detail, "d", 10), piece(Rank::Head, "h", 10)], 100);
+        let text = join(&[piece(Rank::Detail, "d", 10), piece(Rank::Head, "h", 10)], 100);
         assert_eq!(text, "ddddddddddhhhhhhhhhh");
     }
 
     #[test]
     fn details_go_first_and_are_named() {
-        let pieces = vec![
+        let pieces = [
             piece(Rank::Head, "h", 100),
             piece(Rank::Table, "t", 1_000),
             piece(Rank::Detail, "d", 3_000),
             piece(Rank::Table, "u", 1_000),
         ];
-        let text = join(pieces, 4_000);
+        let text = join(&pieces, 4_000);
         assert!(text.contains("hh") && text.contains("tt") && text.contains("uu"), "{text}");
         assert!(!text.contains("dd") && text.contains("4000 characters: d."), "{text}");
         assert!(text.chars().count() < 4_000);
