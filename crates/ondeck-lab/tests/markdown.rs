@@ -44,7 +44,7 @@ fn the_sample_is_summed_up() {
 
 #[test]
 fn names_from_outside_are_shown_and_do_nothing() {
-    const EVIL: &str = "</details> | `@you` <b>#1</b>\n\n## no\\";
+    const EVIL: &str = "</details> | @you `x` <b>#1</b>\n\n## no\\";
     let mut report = sample();
     report.machine.cpu = EVIL.to_owned();
     EVIL.clone_into(&mut report.settings.command);
@@ -61,9 +61,8 @@ fn names_from_outside_are_shown_and_do_nothing() {
     }
     let text = render(&report);
     assert_whole(&text);
-    let outside_code = |text: &str| text.split('`').step_by(2).collect::<String>();
-    assert!(!outside_code(&text).contains("@you"), "somebody is called");
-    for word in ["<b>", "\n## no"] {
+    assert!(text.contains("you") && !text.contains("@you"), "somebody is called");
+    for word in ["<b", "\n## no"] {
         assert!(!text.contains(word), "{word} is in it");
     }
 }
