@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::report::html::{data, generic, number};
 use crate::results::{Metric, Report, Series};
 
-use super::escape::{code, html, prose};
+use super::escape::{code_in_table, html, prose};
 use super::fit::{Piece, Rank};
 
 /// More thread counts than this are thinned: their ends, and some between.
@@ -150,7 +150,7 @@ fn cell(metric: &Metric, shown: &data::Shown) -> String {
 
 fn name(lock: &str, partial: bool) -> String {
     // As in the tables of the terminal.
-    format!("{}{}", code(lock), if partial { "\\*" } else { "" })
+    format!("{}{}", code_in_table(lock), if partial { "\\*" } else { "" })
 }
 
 fn folded(summary: &str, text: &str) -> String {
