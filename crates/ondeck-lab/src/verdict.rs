@@ -36,6 +36,11 @@ pub struct Verdict {
     pub judgement: String,
 }
 
+/// The metric that a workload is judged by, if it is judged.
+pub(crate) fn judged_by(workload: &str) -> Option<&'static str> {
+    JUDGED_BY.iter().find(|(name, _)| *name == workload).map(|&(_, metric)| metric)
+}
+
 /// The verdicts, in the order of the series; of each workload and parameters only the one with the
 /// most threads, which says the most about contention.
 pub fn verdicts(series: &[Series]) -> Vec<Verdict> {
@@ -51,7 +56,7 @@ pub fn verdicts(series: &[Series]) -> Vec<Verdict> {
     situations
         .into_iter()
         .filter_map(|(workload, params, threads)| {
-            let (_, metric) = JUDGED_BY.iter().find(|(name, _)| *name == workload)?;
+            let metric = judged_by(workload)?;
             let rows = ranked(series, workload, &params, threads, metric);
             let situation = situation(rows.first()?.0);
             Some(Verdict { situation, judgement: judgement(&rows)? })

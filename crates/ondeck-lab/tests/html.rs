@@ -258,6 +258,17 @@ fn missing_metrics_and_single_threads_do_no_harm() {
 }
 
 #[test]
+fn a_ratio_above_one_has_room_on_its_axis() {
+    let slowdown = |lock, value| {
+        series("bystander", lock, 8, vec![metric("slowdown", "ratio", Better::Lower, value)])
+    };
+    let html = rendered(&with(vec![slowdown("a", 1.0), slowdown("b", 4.0)]));
+    let figure = html.split("id=\"fig-bystander-slowdown\"").nth(1).expect("the figure");
+    let figure = figure.split("</figure>").next().expect("its end");
+    assert!(figure.contains(">3</text>"), "the axis ends before 4: {figure}");
+}
+
+#[test]
 fn odd_distributions_do_no_harm() {
     let times = |min_ns, max_ns, buckets: &[(u64, u64)]| Distribution {
         what: "wait".to_owned(),

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 
 use crate::results::{Better, Metric, Report, Series};
+use crate::verdict;
 
 use super::number;
 
 /// The workloads that have a title and words of their own, in the order of the page.
-pub const WORKLOADS: [&str; 11] = [
+pub const WORKLOADS: [&str; 16] = [
     "uncontended",
     "throughput",
     "wait",
@@ -20,6 +21,11 @@ pub const WORKLOADS: [&str; 11] = [
     "condvar",
     "producer_consumer",
     "chan",
+    "bystander",
+    "background",
+    "many_locks",
+    "mixed_priority",
+    "real",
 ];
 
 /// Every lock that has a series, a row of facts or a failure, in that order of appearance.
@@ -104,12 +110,9 @@ pub fn grouped<'a, T, K: Clone + Eq + Hash>(
 /// The metric by which a workload ranks locks.
 pub fn main_metric(series: &Series) -> Option<&Metric> {
     let name = match &*series.workload {
-        "uncontended" => "pair",
-        "wait" | "idle" => "longest",
-        "handoff" => "handoff",
+        // No verdict, because a long streak is neither good nor bad by itself.
         "capture" => "passed_p99",
-        "starve" => "longest_gap",
-        _ => "throughput",
+        other => verdict::judged_by(other).unwrap_or("throughput"),
     };
     series
         .metric(name)

@@ -59,6 +59,23 @@ fn lead(workload: &str) -> Option<&'static str> {
              numbers, then receives 100. Go's benchmark ChanContended; its 200 operations are one \
              there."
         }
+        "bystander" => {
+            "One thread multiplies matrices while the others fight for the lock, with which it has \
+             nothing to do. Slowdown is its time for a product beside them by that alone."
+        }
+        "background" => {
+            "Work of low priority beside the lock, which should fill the gaps that waiters leave: how \
+             much of it gets done, and what the lock keeps of its throughput."
+        }
+        "many_locks" => {
+            "An array of locks, of which each thread locks a random one. Nobody waits for long; what \
+             shows is the memory that the locks take, and the cache lines that they share."
+        }
+        "mixed_priority" => {
+            "Priority inversion on one CPU: an owner of low priority, a waiter of high priority, and a \
+             hog between them that never wants the lock."
+        }
+        "real" => "Small programs over the lock: what it is worth where it is not all there is.",
         _ => return None,
     })
 }

@@ -116,10 +116,10 @@ pub fn bars(
 }
 
 fn bar_axis(rows: &[(Row, Vec<Option<Value>>)], unit: &str, ratio: bool) -> Axis {
-    if ratio {
+    let values = || rows.iter().flat_map(|(_, values)| values.iter().flatten());
+    if ratio && values().all(|value| value.median <= 1.0) {
         return Axis::between(0.0, 1.0, unit);
     }
-    let values = || rows.iter().flat_map(|(_, values)| values.iter().flatten());
     let mut medians: Vec<f64> = values().map(|value| value.median).collect();
     medians.sort_by(f64::total_cmp);
     let middle = medians.get(medians.len() / 2).copied().unwrap_or(0.0);
