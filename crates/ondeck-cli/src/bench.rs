@@ -16,11 +16,15 @@ use ondeck_lab::{machine, run, select, warnings};
 use crate::cli::{ALONE, BenchOptions};
 use crate::files::Prepared;
 use crate::interrupt::Interrupt;
+use crate::live::{self, Live};
 use crate::progress::Progress;
 use crate::watcher::Watcher;
 use crate::{Ending, Usage, costs, output, summary, with_baseline};
 
 pub(crate) fn run(options: &BenchOptions) -> Result<Ending, Usage> {
+    if options.live {
+        live::require_terminal()?;
+    }
     let interrupt = Interrupt::listen()?;
     let everything = Subject::all();
     let parts = parts(options)?;
@@ -43,7 +47,13 @@ pub(crate) fn run(options: &BenchOptions) -> Result<Ending, Usage> {
     let planned: Duration = stages.iter().map(Stage::planned).sum();
     let cost_rounds =
         if parts.costs && shard.has(costs_part) { cost_rounds(request.extent) } else { 0 };
-    let mut progress = Progress::new(planned + costs::planned(cost_rounds));
+    let total = planned + costs::planned(cost_rounds);
+    let mut progress = if options.live {
+        let locks = with_baseline().iter().map(lock_row).collect();
+        Progress::live(total, Live::begin(Report { locks, ..report.clone() }))
+    } else {
+        Progress::new(total)
+    };
     let results = run::run(&request, &stages, &mut Watcher(&mut progress));
     report.costs = costs::measure(cost_rounds, &interrupt, &mut progress, planned);
     progress.finish();

@@ -137,6 +137,10 @@ pub(crate) struct BenchOptions {
     #[arg(long, value_name = "WHICH/OF")]
     pub(crate) shard: Option<Shard>,
 
+    /// Show the tables in the terminal as they fill; drawn between rounds, never during one
+    #[arg(long)]
+    pub(crate) live: bool,
+
     #[command(flatten)]
     pub(crate) outputs: Outputs,
 }
@@ -180,6 +184,10 @@ pub(crate) struct Outputs {
     /// Write JSON Lines, one for each sample, as DuckDB reads them
     #[arg(long, value_name = "FILE")]
     pub(crate) jsonl: Option<PathBuf>,
+
+    /// Write a summary in Markdown, short enough for an issue
+    #[arg(long, value_name = "FILE")]
+    pub(crate) markdown: Option<PathBuf>,
 }
 
 pub(crate) fn thread_count(word: &str) -> Result<usize, String> {

@@ -28,6 +28,7 @@ pub(crate) enum Format {
     Csv,
     Html,
     Jsonl,
+    Markdown,
 }
 
 /// What became of the files of a run.
@@ -48,6 +49,7 @@ impl Prepared {
             (Format::Csv, outputs.csv.as_deref()),
             (Format::Html, outputs.html.as_deref()),
             (Format::Jsonl, outputs.jsonl.as_deref()),
+            (Format::Markdown, outputs.markdown.as_deref()),
         ])
     }
 
@@ -107,6 +109,7 @@ impl Format {
             Self::Csv => report::csv::render(report).map_err(|error| error.to_string()),
             Self::Html => Ok(report::html::render(report)),
             Self::Jsonl => report::jsonl::render(report).map_err(|error| error.to_string()),
+            Self::Markdown => Ok(report::markdown::render(report)),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::target::TEMPORARY;
-use crate::{Usage, output};
+use crate::{Usage, output, screen};
 
 /// Whether the user pressed Ctrl-C, or the process was told to end. A second time ends the process
 /// at once.
@@ -19,6 +19,7 @@ impl Interrupt {
         ctrlc::set_handler(move || {
             if seen.swap(true, Ordering::Relaxed) {
                 let _none_is_left = TEMPORARY.lock();
+                screen::close();
                 std::process::exit(ENDED_BY_INTERRUPT);
             }
             output::say("\nending after this round; Ctrl-C again to stop at once");

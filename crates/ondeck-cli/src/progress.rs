@@ -1,18 +1,28 @@
-//! The progress bar: what runs now, and how much time is left.
+//! The progress: what runs now, and how much time is left, on a bar or above live tables.
 
 use std::time::{Duration, Instant};
 
 use console::Term;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use ondeck_lab::results::Series;
 
+use crate::live::Live;
 use crate::output;
 
-/// A bar on the terminal's error stream; silent when that is not a terminal.
+/// What the terminal's error stream shows while something is measured.
 pub(crate) struct Progress {
-    bar: ProgressBar,
+    view: View,
     total: Duration,
     started: Instant,
-    drawn: Option<(Instant, String)>,
+}
+
+enum View {
+    /// Silent where there is no terminal.
+    Bar {
+        bar: ProgressBar,
+        drawn: Option<(Instant, String)>,
+    },
+    Tables(Box<Live>),
 }
 
 impl Progress {
@@ -24,46 +34,74 @@ impl Progress {
         let style = ProgressStyle::with_template("{wide_msg}")
             .unwrap_or_else(|_| ProgressStyle::default_bar());
         bar.set_style(style);
-        Self { bar, total, started: Instant::now(), drawn: None }
+        Self { view: View::Bar { bar, drawn: None }, total, started: Instant::now() }
+    }
+
+    /// Tables that fill, for work that is planned to take `total`.
+    pub(crate) fn live(total: Duration, live: Live) -> Self {
+        Self { view: View::Tables(Box::new(live)), total, started: Instant::now() }
     }
 
     /// Shows what runs now, when `behind` of the planned time is done.
     pub(crate) fn show(&mut self, behind: Duration, what: String) {
         /// Drawing costs some 100 µs of terminal output, so the figures alone are no reason.
         const BETWEEN: Duration = Duration::from_millis(100);
-        if self.bar.is_hidden() {
+        let waits = match &self.view {
+            View::Bar { bar, drawn } => {
+                let same =
+                    |(when, drawn): &(Instant, String)| *drawn == what && when.elapsed() < BETWEEN;
+                bar.is_hidden() || drawn.as_ref().is_some_and(same)
+            }
+            View::Tables(tables) => tables.waits(),
+        };
+        if waits {
             return;
         }
-        if let Some((when, drawn)) = &self.drawn
-            && *drawn == what
-            && when.elapsed() < BETWEEN
-        {
-            return;
+        let (share, left) = self.estimate(behind);
+        let (_, columns) = Term::stderr().size();
+        let line = line(usize::from(columns), share, left, &what);
+        match &mut self.view {
+            View::Bar { bar, drawn } => {
+                bar.set_message(line);
+                // The bar's own limit would hold some of these back.
+                bar.force_draw();
+                *drawn = Some((Instant::now(), what));
+            }
+            View::Tables(tables) => tables.draw(&line),
         }
+    }
+
+    /// Takes in what a turn has changed, if that is shown.
+    pub(crate) fn measured(&mut self, so_far: &dyn Fn() -> Series) {
+        if let View::Tables(tables) = &mut self.view {
+            tables.take(so_far());
+        }
+    }
+
+    /// Prints a line above the bar.
+    pub(crate) fn note(&mut self, line: &str) {
+        match &mut self.view {
+            View::Bar { bar, .. } if bar.is_hidden() => output::say(line),
+            View::Bar { bar, .. } => bar.println(line),
+            View::Tables(tables) => tables.note(line),
+        }
+    }
+
+    /// Takes the bar away, or the tables.
+    pub(crate) fn finish(self) {
+        match self.view {
+            View::Bar { bar, .. } => bar.finish_and_clear(),
+            View::Tables(tables) => drop(tables),
+        }
+    }
+
+    /// How much of the work is done, and how many seconds are left.
+    fn estimate(&self, behind: Duration) -> (f64, f64) {
         let share = (behind.as_secs_f64() / self.total.as_secs_f64().max(1e-9)).min(1.0);
         // The plan is the estimate at first; what really happened takes over as the run goes on.
         let actual = self.started.elapsed().as_secs_f64();
         let pace = if share > 0.02 { actual / (share * self.total.as_secs_f64()) } else { 1.0 };
-        let left = (1.0 - share) * self.total.as_secs_f64() * pace;
-        let (_, columns) = Term::stderr().size();
-        self.bar.set_message(line(usize::from(columns), share, left, &what));
-        // The bar's own limit would hold some of these back.
-        self.bar.force_draw();
-        self.drawn = Some((Instant::now(), what));
-    }
-
-    /// Prints a line above the bar.
-    pub(crate) fn note(&self, line: &str) {
-        if self.bar.is_hidden() {
-            output::say(line);
-        } else {
-            self.bar.println(line);
-        }
-    }
-
-    /// Takes the bar away.
-    pub(crate) fn finish(self) {
-        self.bar.finish_and_clear();
+        (share, (1.0 - share) * self.total.as_secs_f64() * pace)
     }
 }
 

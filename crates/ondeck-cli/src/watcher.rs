@@ -1,9 +1,9 @@
-//! What a run tells, shown on the progress bar.
+//! What a run tells, shown on the progress bar or the live screen.
 
 use std::time::Duration;
 
 use ondeck_lab::plan::Stage;
-use ondeck_lab::results::Failure;
+use ondeck_lab::results::{Failure, Series};
 use ondeck_lab::run::Observer;
 
 use crate::progress::Progress;
@@ -27,5 +27,9 @@ impl Observer for Watcher<'_> {
 
     fn failed(&mut self, failure: &Failure) {
         self.0.note(&format!("{}\nit is left out from here on", summary::describe(failure)));
+    }
+
+    fn measured(&mut self, so_far: &dyn Fn() -> Series) {
+        self.0.measured(so_far);
     }
 }

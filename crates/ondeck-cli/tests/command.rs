@@ -4,6 +4,8 @@
 mod campaign;
 #[path = "command/files.rs"]
 mod files;
+#[path = "command/live.rs"]
+mod live;
 #[path = "command/signals.rs"]
 mod signals;
 #[path = "command/support.rs"]
@@ -45,10 +47,11 @@ fn a_bench_prints_tables_that_fit_80_columns_and_a_verdict() {
 }
 
 #[test]
-fn the_three_reports_agree_and_match_their_schema() {
+fn the_reports_agree_and_match_their_schema() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name: &str| folder.path().join(name);
     let (json, csv, html) = (path("r.json"), path("r.csv"), path("r.html"));
+    let markdown = path("r.md");
     let output = small(&[
         "--json",
         json.to_str().expect("UTF-8"),
@@ -56,6 +59,8 @@ fn the_three_reports_agree_and_match_their_schema() {
         csv.to_str().expect("UTF-8"),
         "--html",
         html.to_str().expect("UTF-8"),
+        "--markdown",
+        markdown.to_str().expect("UTF-8"),
     ]);
     assert_eq!(output.status.code(), Some(with_costs()), "{}", stderr(&output));
 
@@ -82,9 +87,11 @@ fn the_three_reports_agree_and_match_their_schema() {
 
     let page = std::fs::read_to_string(&html).expect("HTML");
     assert!(page.contains("<svg") && page.contains("spinlock"));
+    let summary = std::fs::read_to_string(&markdown).expect("Markdown");
+    assert!(summary.starts_with("## ondeck: ") && summary.contains("`spinlock`"), "{summary}");
     assert_eq!(
         std::fs::read_dir(folder.path()).expect("the folder").count(),
-        3,
+        4,
         "a temporary file was left"
     );
     let mode = std::fs::metadata(&json).expect("the file").permissions().mode();
@@ -109,6 +116,7 @@ fn mistakes_name_the_value_and_the_fix_and_measure_nothing() {
         (&["bench", "--policy", "idle"], &["'idle'", "fifo"]),
         (&["bench", "--work", "100"], &["'100'", "100,500"]),
         (&["bench", "--quick", "--full"], &["--quick", "--full"]),
+        (&["bench", "--live"], &["--live", "terminal"]),
         (&["list", "--locks", "mcss"], &["`mcss`", "`mcs`"]),
         (&["bnch"], &["'bnch'", "bench"]),
     ] {

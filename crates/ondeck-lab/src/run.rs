@@ -23,6 +23,12 @@ pub trait Observer {
     fn turn(&mut self, stage: &Stage, lock: &str, behind: Duration);
     /// A lock has failed; it is left out of the rest of the stage, and after a hang of the run.
     fn failed(&mut self, failure: &Failure);
+    /// A lock's turn has yielded samples; `so_far` sums up all of its turns in this stage. Called
+    /// between turns, when no thread of a team is alive.
+    fn measured(&mut self, so_far: &dyn Fn() -> Series) {
+        // Nothing is summed up for those who do not look.
+        let _ = so_far;
+    }
 }
 
 /// What came of a plan.
@@ -41,6 +47,13 @@ struct Collected {
     samples: Vec<Sample>,
     times: Option<Histogram<u64>>,
     turns: usize,
+}
+
+impl Collected {
+    fn series(&self, stage: &Stage, subject: &Subject) -> Series {
+        let partial = self.turns < stage.turns;
+        summary::series(stage, subject, &self.samples, self.times.as_ref(), partial)
+    }
 }
 
 /// Carries out the stages one after the other.
@@ -118,6 +131,9 @@ fn run_stage(
                 let collected = &mut collected[index];
                 let outcome = take_turn(request, stage, subject, &situation, collected);
                 collected.turns += usize::from(outcome.is_ok());
+                if outcome.is_ok() {
+                    observer.measured(&|| collected.series(stage, subject));
+                }
                 outcome
             };
             match outcome {
@@ -139,14 +155,7 @@ fn run_stage(
 
     for (subject, collected) in stage.subjects.iter().zip(collected) {
         if !collected.samples.is_empty() {
-            let partial = collected.turns < stage.turns;
-            results.series.push(summary::series(
-                stage,
-                subject,
-                &collected.samples,
-                collected.times.as_ref(),
-                partial,
-            ));
+            results.series.push(collected.series(stage, subject));
         }
     }
 }

@@ -1,4 +1,7 @@
-//! The HTML report: one file that needs no network and no JavaScript.
+//! The HTML report: one file that needs no network.
+//!
+//! Figures and tables are there without JavaScript. Where scripts run, `page.js` adds sorting,
+//! choosing locks, values under the pointer, saving figures, and a switch of the theme.
 //!
 //! Each figure is drawn twice, for a wide and for a narrow page, because a picture that merely
 //! shrinks takes its text along; a style sheet shows the one that fits. Colours are named in
@@ -6,21 +9,23 @@
 
 mod axis;
 mod canvas;
-mod data;
+pub(crate) mod data;
 mod distribution;
 mod facts;
 mod figure;
-mod generic;
+pub(crate) mod generic;
 mod glance;
 mod latency;
 mod legend;
 mod lines;
-mod number;
+pub(crate) mod number;
+mod overview;
 mod page;
 mod rows;
 mod tables;
 mod theme;
 mod throughput;
+mod tools;
 mod uncontended;
 
 mod costs;

@@ -1,9 +1,10 @@
-//! Reports made of [`Report`](crate::results::Report): tables for a terminal, JSON, CSV, HTML.
+//! Reports made of [`Report`](crate::results::Report): tables for a terminal, JSON, CSV, HTML, Markdown.
 
 pub mod comparison;
 pub mod csv;
 pub mod html;
 pub mod json;
 pub mod jsonl;
+pub mod markdown;
 pub mod read;
 pub mod table;

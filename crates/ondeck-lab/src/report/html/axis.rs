@@ -14,6 +14,8 @@ pub struct Axis {
     high: f64,
     scale: Scale,
     format: fn(f64) -> String,
+    /// Values of the plot by those that the ticks name.
+    factor: f64,
 }
 
 #[derive(Clone, Debug)]
@@ -35,13 +37,21 @@ impl Axis {
             high,
             scale: Scale::Linear,
             format: number::plain,
+            factor: 1.0,
         }
     }
 
     /// A linear axis with given ends.
     pub fn between(low: f64, high: f64, title: impl Into<String>) -> Self {
         let high = if high > low { high } else { low + 1.0 };
-        Axis { title: title.into(), low, high, scale: Scale::Linear, format: number::plain }
+        Axis {
+            title: title.into(),
+            low,
+            high,
+            scale: Scale::Linear,
+            format: number::plain,
+            factor: 1.0,
+        }
     }
 
     /// A logarithmic axis around the values above zero; others have no place on it.
@@ -58,7 +68,7 @@ impl Axis {
             low /= widen;
             high *= widen;
         }
-        Axis { title: title.into(), low, high, scale: Scale::Decades, format }
+        Axis { title: title.into(), low, high, scale: Scale::Decades, format, factor: 1.0 }
     }
 
     /// A logarithmic axis of thread counts, which are its ticks.
@@ -71,7 +81,18 @@ impl Axis {
             high,
             scale: Scale::Doublings(ticks),
             format: number::plain,
+            factor: 1.0,
         }
+    }
+
+    /// The same axis with another way to write its ticks.
+    pub fn written(self, format: fn(f64) -> String) -> Self {
+        Axis { format, ..self }
+    }
+
+    /// The same axis for values that were multiplied by a factor since.
+    pub fn scaled(self, factor: f64) -> Self {
+        Axis { factor, ..self }
     }
 
     /// The greatest value that the axis shows.
@@ -81,6 +102,10 @@ impl Axis {
 
     /// Where a value lies between the ends, 0 to 1; none if it has no place.
     pub fn at(&self, value: f64) -> Option<f64> {
+        self.place(value / self.factor)
+    }
+
+    fn place(&self, value: f64) -> Option<f64> {
         if !value.is_finite() {
             return None;
         }
@@ -104,7 +129,7 @@ impl Axis {
         let gap = 0.5 / most as f64;
         let mut out: Vec<(f64, String)> = Vec::new();
         for value in values {
-            if let Some(place) = self.at(value)
+            if let Some(place) = self.place(value)
                 && out.last().is_none_or(|(last, _)| place - last >= gap)
             {
                 out.push((place, (self.format)(value)));

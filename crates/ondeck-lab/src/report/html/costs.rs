@@ -8,8 +8,9 @@ use super::axis::Axis;
 use super::data;
 use super::figure::{Caption, Span, figure};
 use super::number;
-use super::rows::{self, Row, Value};
+use super::rows::{self, Kind, Row, Value};
 use super::tables;
+use super::theme::Ink;
 
 /// The section.
 pub fn section(report: &Report) -> Markup {
@@ -36,13 +37,14 @@ pub fn section(report: &Report) -> Markup {
 fn dots(report: &Report, groups: &[(String, Vec<&Cost>)]) -> Markup {
     let mut rows: Vec<(Row, Option<Value>)> = Vec::new();
     for (group, costs) in groups {
-        let heading = Row { name: group.clone(), own: false, heading: true };
+        let heading = Row { name: group.clone(), kind: Kind::Heading, ink: Ink::Plain };
         let shown: Vec<&&Cost> = costs.iter().filter(|cost| has_number(cost)).collect();
         if !shown.is_empty() {
             rows.push((heading, None));
         }
         for cost in shown {
-            let row = Row { name: cost.operation.clone(), own: false, heading: false };
+            let name = cost.operation.clone();
+            let row = Row { name, kind: Kind::Other, ink: Ink::Plain };
             let value = Value { median: cost.median, quartiles: (cost.p25, cost.p75) };
             rows.push((row, Some(value)));
         }

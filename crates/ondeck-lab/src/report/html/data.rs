@@ -1,13 +1,15 @@
 //! Questions that every section asks of the measurements.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::hash::Hash;
 
 use crate::results::{Better, Metric, Report, Series};
+use crate::verdict;
 
 use super::number;
 
 /// The workloads that have a title and words of their own, in the order of the page.
-pub const WORKLOADS: [&str; 11] = [
+pub const WORKLOADS: [&str; 16] = [
     "uncontended",
     "throughput",
     "wait",
@@ -19,6 +21,11 @@ pub const WORKLOADS: [&str; 11] = [
     "condvar",
     "producer_consumer",
     "chan",
+    "bystander",
+    "background",
+    "many_locks",
+    "mixed_priority",
+    "real",
 ];
 
 /// Every lock that has a series, a row of facts or a failure, in that order of appearance.
@@ -36,6 +43,32 @@ pub fn lock_names(report: &Report) -> Vec<String> {
         }
     }
     names
+}
+
+/// Where the numbers are from, in a line that also goes under every figure that is saved.
+pub fn origin(report: &Report) -> String {
+    let machine = &report.machine;
+    let cpus = match machine.usable_cpus {
+        0 => String::new(),
+        1 => "1 CPU".to_owned(),
+        cpus => format!("{cpus} CPUs"),
+    };
+    let words = [
+        or_unknown(&machine.cpu),
+        &cpus,
+        if machine.virtualized.is_some() { "virtual" } else { "" },
+        &machine.kernel,
+        &machine.libc,
+        &format!("ondeck {}", report.build.version),
+        &report.started,
+    ];
+    let words: Vec<&str> = words.into_iter().filter(|word| !word.trim().is_empty()).collect();
+    words.join(" · ")
+}
+
+/// The name of a CPU, or a word in its place.
+pub fn or_unknown(name: &str) -> &str {
+    if name.trim().is_empty() { "an unnamed CPU" } else { name }
 }
 
 /// The workloads of a report: known ones in their order, then the others as they appear.
@@ -56,16 +89,19 @@ pub fn of_workload<'a>(report: &'a Report, workload: &str) -> Vec<&'a Series> {
 }
 
 /// Items with equal keys together, in the order in which the keys appear.
-pub fn grouped<'a, T, K: PartialEq>(
+pub fn grouped<'a, T, K: Clone + Eq + Hash>(
     items: impl IntoIterator<Item = &'a T>,
     key: impl Fn(&T) -> K,
 ) -> Vec<(K, Vec<&'a T>)> {
     let mut groups: Vec<(K, Vec<&'a T>)> = Vec::new();
+    let mut places: HashMap<K, usize> = HashMap::new();
     for item in items {
         let found = key(item);
-        match groups.iter_mut().find(|(known, _)| *known == found) {
-            Some((_, members)) => members.push(item),
-            None => groups.push((found, vec![item])),
+        if let Some(place) = places.get(&found) {
+            groups[*place].1.push(item);
+        } else {
+            places.insert(found.clone(), groups.len());
+            groups.push((found, vec![item]));
         }
     }
     groups
@@ -74,12 +110,9 @@ pub fn grouped<'a, T, K: PartialEq>(
 /// The metric by which a workload ranks locks.
 pub fn main_metric(series: &Series) -> Option<&Metric> {
     let name = match &*series.workload {
-        "uncontended" => "pair",
-        "wait" | "idle" => "longest",
-        "handoff" => "handoff",
+        // No verdict, because a long streak is neither good nor bad by itself.
         "capture" => "passed_p99",
-        "starve" => "longest_gap",
-        _ => "throughput",
+        other => verdict::judged_by(other).unwrap_or("throughput"),
     };
     series
         .metric(name)

@@ -5,9 +5,9 @@ use maud::Markup;
 use crate::results::Distribution;
 
 use super::axis::Axis;
-use super::canvas::{Canvas, Side, Width};
+use super::canvas::{Canvas, Side, Spot, Width};
 use super::number;
-use super::rows::{Frame, Row, ink};
+use super::rows::{Frame, Row};
 use super::theme::Ink;
 
 /// A lock and its times.
@@ -46,18 +46,34 @@ pub fn draw(ridges: &[Ridge], axis: &Axis, width: Width) -> Markup {
         .map(|(_, density)| density)
         .fold(0.0, f64::max);
     let frame = Frame { width, rows: &rows, step: 36.0, above: 36.0, right: 66.0, axis };
-    frame.draw(|canvas, frame| {
-        key(canvas, frame);
-        for (index, ridge) in ridges.iter().enumerate() {
-            let floor = frame.middle(index) + frame.step * 0.36;
-            let rise = frame.step * 0.84;
-            one(canvas, frame, ridge, (floor, rise, tallest));
-        }
+    let floor = |index: usize| frame.middle(index) + frame.step * 0.36;
+    let spots = |index: usize| values(&frame, ridges[index].times, floor(index) - 5.0);
+    frame.draw(key, spots, |canvas, index| {
+        let rise = frame.step * 0.84;
+        one(canvas, &frame, &ridges[index], (floor(index), rise, tallest));
     })
 }
 
+/// The times that a row marks, in words.
+fn values(frame: &Frame, times: &Distribution, y: f64) -> Vec<Spot> {
+    let marks = [
+        ("median", percentile(times, 50.0)),
+        ("99 % below", percentile(times, 99.0)),
+        ("longest", Some(times.max_ns as f64)),
+    ];
+    let count = number::count(times.count);
+    let spot = |(name, time): (&str, Option<f64>)| {
+        let time = time?;
+        Some((
+            (frame.across(time)?, y),
+            format!("{name} {}; {count} times taken", number::time(time)),
+        ))
+    };
+    marks.into_iter().filter_map(spot).collect()
+}
+
 fn one(canvas: &mut Canvas, frame: &Frame, ridge: &Ridge, (floor, rise, tallest): (f64, f64, f64)) {
-    let ink = ink(&ridge.row);
+    let ink = ridge.row.ink;
     // Runs of neighbouring bins are one outline; a gap is a gap.
     let mut outline: Vec<(f64, f64)> = Vec::new();
     let mut last_bin = None;
@@ -80,13 +96,13 @@ fn one(canvas: &mut Canvas, frame: &Frame, ridge: &Ridge, (floor, rise, tallest)
         median_mark(canvas, at, middle);
     }
     if let Some(at) = percentile(ridge.times, 99.0).and_then(|time| frame.across(time)) {
-        canvas.marker((at, middle), 3, Ink::Text);
+        canvas.markers(&[(at, middle)], 3, Ink::Text);
     }
     let longest = ridge.times.max_ns as f64;
     if let Some(at) = frame.across(longest) {
-        canvas.circle((at, middle), 4, Ink::Text, false);
+        canvas.markers(&[(at, middle)], 4, Ink::Text);
         let text = number::time(longest);
-        canvas.text(&text, (at + 9.0, middle), Side::Start, Ink::Text, ridge.row.own);
+        canvas.text(&text, (at + 9.0, middle), Side::Start, Ink::Text, ridge.row.own());
     }
 }
 
@@ -94,8 +110,9 @@ fn one(canvas: &mut Canvas, frame: &Frame, ridge: &Ridge, (floor, rise, tallest)
 fn close(canvas: &mut Canvas, outline: &mut Vec<(f64, f64)>, floor: f64, ink: Ink) {
     if let Some(last) = outline.last().copied() {
         outline.push((last.0, floor));
-        canvas.area(outline, ink, 0.4);
-        canvas.line(outline, ink, 1);
+        let (alpha, stroke) = if ink.shared() { (0.15, 1.5) } else { (0.45, 1.0) };
+        canvas.area(outline, ink, alpha);
+        canvas.dashed(outline, ink, stroke, if ink.shared() { ink.dash() } else { "" });
     }
     outline.clear();
 }
@@ -110,8 +127,8 @@ fn key(canvas: &mut Canvas, frame: &Frame) {
     for (mark, name) in ["median", "99 %", "longest"].into_iter().enumerate() {
         match mark {
             0 => median_mark(canvas, x, y),
-            1 => canvas.marker((x, y), 3, Ink::Text),
-            _ => canvas.circle((x, y), 4, Ink::Text, false),
+            1 => canvas.markers(&[(x, y)], 3, Ink::Text),
+            _ => canvas.markers(&[(x, y)], 4, Ink::Text),
         }
         canvas.text(name, (x + 10.0, y), Side::Start, Ink::Muted, false);
         x += canvas.width_of(name) + 36.0;

@@ -37,7 +37,7 @@ pub fn figure(
     html! {
         figure id=(caption.id) class=[(span == Span::Half).then_some("half")] {
             figcaption {
-                strong { (caption.title) } " " (tag(evidence))
+                span { strong { (caption.title) } " " (tag(evidence)) }
                 p { (caption.reading) }
             }
             // The role sits here and not on the figure, so that the caption can be read too.

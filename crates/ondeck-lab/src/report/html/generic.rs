@@ -11,6 +11,8 @@ use super::{data, latency, tables, throughput};
 /// What a workload is called on the page.
 pub fn title(workload: &str) -> String {
     match workload {
+        "wait" => "Longest wait".to_owned(),
+        "idle" => "Longest idle".to_owned(),
         "starve" => "Starvation".to_owned(),
         "condvar" => "Condition variable".to_owned(),
         "producer_consumer" => "Producers and consumers".to_owned(),
@@ -57,6 +59,23 @@ fn lead(workload: &str) -> Option<&'static str> {
              numbers, then receives 100. Go's benchmark ChanContended; its 200 operations are one \
              there."
         }
+        "bystander" => {
+            "One thread multiplies matrices while the others fight for the lock, with which it has \
+             nothing to do. Slowdown is its time for a product beside them by that alone."
+        }
+        "background" => {
+            "Work of low priority beside the lock, which should fill the gaps that waiters leave: how \
+             much of it gets done, and what the lock keeps of its throughput."
+        }
+        "many_locks" => {
+            "An array of locks, of which each thread locks a random one. Nobody waits for long; what \
+             shows is the memory that the locks take, and the cache lines that they share."
+        }
+        "mixed_priority" => {
+            "Priority inversion on one CPU: an owner of low priority, a waiter of high priority, and a \
+             hog between them that never wants the lock."
+        }
+        "real" => "Small programs over the lock: what it is worth where it is not all there is.",
         _ => return None,
     })
 }
@@ -73,7 +92,7 @@ pub fn section(report: &Report, palette: &Palette, workload: &str) -> Markup {
             (throughput::metrics(report, palette, workload, &words, group))
             @if group.iter().any(|series| series.distribution.is_some()) {
                 @let place = if words.is_empty() { workload } else { &*words };
-                (latency::ridges(report, workload, place, group))
+                (latency::ridges(report, palette, workload, place, group))
                 (latency::times(workload, place, group))
             }
         }

@@ -9,16 +9,16 @@ use super::data;
 use super::distribution::{self, Ridge};
 use super::figure::{Caption, Span, figure, slug};
 use super::number::{self, milliseconds, time};
-use super::rows::Row;
+use super::rows::{Kind, Row};
 use super::tables::{self, Cell};
-use super::theme;
+use super::theme::Palette;
 
 /// Percentiles in the table.
 const PERCENTILES: [(f64, &str); 4] =
     [(50.0, "median"), (90.0, "90 %"), (99.0, "99 %"), (99.9, "99.9 %")];
 
 /// The section of one of the two.
-pub fn section(report: &Report, workload: &str) -> Markup {
+pub fn section(report: &Report, palette: &Palette, workload: &str) -> Markup {
     let series = data::of_workload(report, workload);
     let groups =
         data::grouped(series.iter().copied(), |series| (series.params.clone(), series.threads));
@@ -27,7 +27,7 @@ pub fn section(report: &Report, workload: &str) -> Markup {
         @for ((params, threads), group) in &groups {
             @let words = situation(*threads, &data::params_in_words(params));
             h3 { (words) }
-            (one(report, workload, &words, group))
+            (one(report, palette, workload, &words, group))
         }
         (tables::partial_note(&series))
     }
@@ -49,11 +49,17 @@ fn lead(workload: &str) -> &'static str {
     }
 }
 
-fn one(report: &Report, workload: &str, words: &str, group: &[&Series]) -> Markup {
+fn one(
+    report: &Report,
+    palette: &Palette,
+    workload: &str,
+    words: &str,
+    group: &[&Series],
+) -> Markup {
     let mut ordered = group.to_vec();
     ordered.sort_by(|a, b| longest(a).total_cmp(&longest(b)));
     html! {
-        (ridges(report, workload, words, &ordered))
+        (ridges(report, palette, workload, words, &ordered))
         (runs(workload, words, &ordered))
         (times(workload, words, &ordered))
         details {
@@ -81,13 +87,19 @@ fn nanoseconds(metric: &Metric) -> f64 {
 }
 
 /// A figure with the distribution of single times of each lock.
-pub fn ridges(report: &Report, workload: &str, words: &str, ordered: &[&Series]) -> Markup {
+pub fn ridges(
+    report: &Report,
+    palette: &Palette,
+    workload: &str,
+    words: &str,
+    ordered: &[&Series],
+) -> Markup {
     let ridges: Vec<Ridge> = ordered
         .iter()
         .filter_map(|series| {
             let times = series.distribution.as_ref()?;
-            let own = theme::is_own(&series.lock);
-            let row = Row { name: series.lock.clone(), own, heading: false };
+            let ink = palette.ink(&series.lock);
+            let row = Row { name: series.lock.clone(), kind: Kind::Lock, ink };
             (!times.buckets.is_empty()).then_some(Ridge { row, times })
         })
         .collect();
@@ -128,7 +140,7 @@ fn runs(workload: &str, words: &str, ordered: &[&Series]) -> Markup {
         })
         .collect();
     let same = |best: Option<f64>, value: f64| best.is_some_and(|b| b.total_cmp(&value).is_eq());
-    let rows: Vec<(Markup, Vec<Cell>)> = ordered
+    let rows: Vec<(&str, Markup, Vec<Cell>)> = ordered
         .iter()
         .zip(averages.iter().zip(&fours))
         .map(|(series, (average, four))| {
@@ -136,14 +148,14 @@ fn runs(workload: &str, words: &str, ordered: &[&Series]) -> Markup {
             let mut cells = vec![Cell::of(number::count(count.unwrap_or(0) as u64))];
             let cell = |value: f64, best| Cell {
                 text: milliseconds(value),
-                spread: String::new(),
                 best: same(best, value),
+                ..Cell::default()
             };
             cells.push(cell(*average, best_run));
             for (place, best) in best_longest.iter().enumerate() {
                 cells.push(four.get(place).map_or_else(Cell::none, |value| cell(*value, *best)));
             }
-            (tables::lock_name(&series.lock, series.partial), cells)
+            (&*series.lock, tables::lock_name(&series.lock, series.partial), cells)
         })
         .collect();
     let caption =
@@ -161,21 +173,26 @@ pub fn times(workload: &str, words: &str, ordered: &[&Series]) -> Markup {
     let mut head: Vec<String> = ["lock", "times taken", "shortest"].map(str::to_owned).to_vec();
     head.extend(PERCENTILES.iter().map(|(_, name)| (*name).to_owned()));
     head.push("longest".to_owned());
-    let rows: Vec<(Markup, Vec<Cell>)> = with
+    let rows: Vec<(&str, Markup, Vec<Cell>)> = with
         .into_iter()
         .map(|(series, times)| {
             let mut cells = vec![Cell::of(number::count(times.count))];
-            cells.push(Cell::of(time(times.min_ns as f64)));
+            cells.push(time_cell(times.min_ns as f64));
             for (percent, _) in PERCENTILES {
                 let value = distribution::percentile(times, percent);
-                cells.push(value.map_or_else(Cell::none, |value| Cell::of(time(value))));
+                cells.push(value.map_or_else(Cell::none, time_cell));
             }
-            cells.push(Cell::of(time(times.max_ns as f64)));
-            (tables::lock_name(&series.lock, series.partial), cells)
+            cells.push(time_cell(times.max_ns as f64));
+            (&*series.lock, tables::lock_name(&series.lock, series.partial), cells)
         })
         .collect();
     let caption = format!("Percentiles of single {workload} times: {words}");
     tables::table(&caption, None, &head, &rows)
+}
+
+/// A time with its unit, which sorts by its nanoseconds.
+fn time_cell(nanoseconds: f64) -> Cell {
+    Cell { sort: nanoseconds.is_finite().then_some(nanoseconds), ..Cell::of(time(nanoseconds)) }
 }
 
 /// The mean duration of a run in milliseconds, as the source gives it.

@@ -1,6 +1,6 @@
 //! Who is who: labels at the ends of lines on a wide page, a block below on a narrow one.
 
-use super::canvas::{Canvas, Side, Width, fitted, text_width};
+use super::canvas::{Canvas, Layer, Side, Width, fitted, text_width};
 use super::lines::{self, Line};
 use super::theme::{self, Ink};
 
@@ -16,8 +16,8 @@ const MOST: usize = 21;
 pub struct Label {
     name: String,
     shown: String,
-    slot: Option<usize>,
-    sampled: bool,
+    ink: Ink,
+    quiet: bool,
 }
 
 /// The entries: every line if there is room; else the coloured ones and a word on the rest.
@@ -29,21 +29,21 @@ pub fn labels(lines: &[Line], width: Width) -> Vec<Label> {
     let entry = |line: &Line| Label {
         name: line.name.clone(),
         shown: fitted(&line.name, width.text(), room),
-        slot: line.slot,
-        sampled: true,
+        ink: line.ink,
+        quiet: line.quiet,
     };
     let mut labels: Vec<Label> = if lines.len() <= MOST {
         lines.iter().map(entry).collect()
     } else {
-        lines.iter().filter(|line| line.slot.is_some()).map(entry).collect()
+        lines.iter().filter(|line| !line.quiet).map(entry).collect()
     };
     if labels.len() < lines.len() {
         let others = lines.len() - labels.len();
         labels.push(Label {
             name: String::new(),
             shown: format!("{others} others in grey"),
-            slot: None,
-            sampled: true,
+            ink: Ink::Faint,
+            quiet: true,
         });
     }
     labels
@@ -77,11 +77,7 @@ pub fn at_line_ends(
 
     let left = right + 24.0;
     for ((at, label), height) in placed.into_iter().zip(heights) {
-        if let Some(at) = at {
-            let path = [(at.0 + 7.0, at.1), (right + 12.0, height), (left - 3.0, height)];
-            canvas.line(&path, Ink::Grid, 1);
-        }
-        entry(canvas, label, (left, height));
+        entry(canvas, label, (left, height), at.map(|at| (at, right + 12.0)));
     }
 }
 
@@ -91,20 +87,36 @@ pub fn block(canvas: &mut Canvas, labels: &[Label], top: f64) {
     for (index, label) in labels.iter().enumerate() {
         let column = (index / rows) as f64;
         let row = (index % rows) as f64;
-        entry(canvas, label, (6.0 + column * Width::Narrow.pixels() / 2.0, top + row * STEP));
+        let place = (6.0 + column * Width::Narrow.pixels() / 2.0, top + row * STEP);
+        entry(canvas, label, place, None);
     }
 }
 
-fn entry(canvas: &mut Canvas, label: &Label, (x, y): (f64, f64)) {
-    if label.sampled {
-        let (ink, stroke) = lines::style(label.slot);
-        canvas.line(&[(x, y), (x + SAMPLE - 6.0, y)], ink, stroke);
-        if let Some(slot) = label.slot {
-            canvas.marker((x + SAMPLE / 2.0 - 3.0, y), slot, ink);
+/// A sample of the line and the name, and a leader from the end of the line if that is near.
+fn entry(
+    canvas: &mut Canvas,
+    label: &Label,
+    (x, y): (f64, f64),
+    leader: Option<((f64, f64), f64)>,
+) {
+    let layer = Layer {
+        name: &label.name,
+        other: label.name.is_empty(),
+        quiet: label.quiet,
+        ..Layer::default()
+    };
+    canvas.layer(&layer, |canvas| {
+        if let Some((end, turn)) = leader {
+            canvas.line(&[(end.0 + 7.0, end.1), (turn, y), (x - 3.0, y)], Ink::Grid, 1.0);
         }
-    }
-    let ink = if label.slot.is_some() { Ink::Text } else { Ink::Muted };
-    canvas.text(&label.shown, (x + SAMPLE, y), Side::Start, ink, theme::is_own(&label.name));
+        let stroke = lines::stroke(&label.name, label.quiet);
+        canvas.dashed(&[(x, y), (x + SAMPLE - 6.0, y)], label.ink, stroke, label.ink.dash());
+        if !label.quiet {
+            canvas.markers(&[(x + SAMPLE / 2.0 - 3.0, y)], label.ink.shape(), label.ink);
+        }
+        let ink = if label.quiet { Ink::Muted } else { Ink::Text };
+        canvas.text(&label.shown, (x + SAMPLE, y), Side::Start, ink, theme::is_own(&label.name));
+    });
 }
 
 /// Moves ascending heights apart to at least [`STEP`], within the ends as far as they fit.

@@ -3,23 +3,25 @@
 use maud::Markup;
 
 use super::axis::Axis;
-use super::canvas::{self, Canvas, Side, Width};
+use super::canvas::{self, Canvas, Layer, Side, Spot, Width};
 use super::legend;
-use super::theme::Ink;
+use super::theme::{self, Ink};
 
 /// One lock's line.
 #[derive(Clone, Debug)]
 pub struct Line {
     /// The lock.
     pub name: String,
-    /// Its colour, if it has one of its own.
-    pub slot: Option<usize>,
+    /// Its colour.
+    pub ink: Ink,
+    /// One of too many: thin and grey.
+    pub quiet: bool,
     /// Where it passes, from left to right.
     pub points: Vec<Point>,
 }
 
-/// A median with its quartiles.
-#[derive(Clone, Copy, Debug)]
+/// A median with its quartiles, and both in words.
+#[derive(Clone, Debug)]
 pub struct Point {
     /// Threads.
     pub x: f64,
@@ -27,6 +29,17 @@ pub struct Point {
     pub y: f64,
     /// Lower and upper quartile.
     pub quartiles: (f64, f64),
+    /// What is said about it.
+    pub words: String,
+}
+
+/// A vertical line with a word, as at the number of CPUs.
+#[derive(Clone, Debug)]
+pub struct Landmark {
+    /// Where.
+    pub x: f64,
+    /// What is there.
+    pub name: String,
 }
 
 /// The rectangle of a plot between its axes.
@@ -46,7 +59,13 @@ impl Plot {
 }
 
 /// Draws the lines, those with a colour last, so that they lie on top.
-pub fn draw(lines: &[Line], x: &Axis, y: &Axis, width: Width) -> Markup {
+pub fn draw(
+    lines: &[Line],
+    x: &Axis,
+    y: &Axis,
+    landmark: Option<&Landmark>,
+    width: Width,
+) -> Markup {
     let size = width.text();
     let labels = legend::labels(lines, width);
     let margin = match width {
@@ -54,7 +73,7 @@ pub fn draw(lines: &[Line], x: &Axis, y: &Axis, width: Width) -> Markup {
         Width::Narrow => 14.0,
     };
     let tallest = match width {
-        Width::Wide => 380.0,
+        Width::Wide => 400.0,
         Width::Narrow => 270.0,
     };
     let widest_tick =
@@ -72,8 +91,12 @@ pub fn draw(lines: &[Line], x: &Axis, y: &Axis, width: Width) -> Markup {
     };
     canvas::draw(width, height, |canvas| {
         frame(canvas, &plot, x, y, width);
+        if let Some(landmark) = landmark {
+            mark(canvas, &plot, x, landmark);
+        }
+        // The first lock, and what is not grey, on top.
         let mut order: Vec<&Line> = lines.iter().collect();
-        order.sort_by_key(|line| std::cmp::Reverse(line.slot.unwrap_or(usize::MAX)));
+        order.sort_by_key(|line| (!line.quiet, theme::is_own(&line.name)));
         for line in order {
             one(canvas, &plot, line, x, y);
         }
@@ -90,19 +113,19 @@ pub fn draw(lines: &[Line], x: &Axis, y: &Axis, width: Width) -> Markup {
     })
 }
 
-/// The stroke of a line, its width and its marker, as the legend shows them too.
-pub fn style(slot: Option<usize>) -> (Ink, u32) {
-    match slot {
-        Some(0) => (Ink::Series(0), 3),
-        Some(slot) => (Ink::Series(slot), 2),
-        None => (Ink::Faint, 1),
+/// How thick the line of a lock is.
+pub fn stroke(name: &str, quiet: bool) -> f64 {
+    match (quiet, theme::is_own(name)) {
+        (true, _) => 1.0,
+        (_, true) => 3.0,
+        _ => 2.0,
     }
 }
 
 fn frame(canvas: &mut Canvas, plot: &Plot, x: &Axis, y: &Axis, width: Width) {
     for (place, label) in y.ticks(7) {
         let height = plot.bottom - place * (plot.bottom - plot.top);
-        canvas.line(&[(plot.left, height), (plot.right, height)], Ink::Grid, 1);
+        canvas.line(&[(plot.left, height), (plot.right, height)], Ink::Grid, 1.0);
         canvas.text(&label, (plot.left - 8.0, height), Side::End, Ink::Muted, false);
     }
     let along = match width {
@@ -111,33 +134,52 @@ fn frame(canvas: &mut Canvas, plot: &Plot, x: &Axis, y: &Axis, width: Width) {
     };
     for (place, label) in x.ticks(along) {
         let across = plot.left + place * (plot.right - plot.left);
-        canvas.line(&[(across, plot.bottom), (across, plot.bottom + 5.0)], Ink::Axis, 1);
+        canvas.line(&[(across, plot.bottom), (across, plot.bottom + 5.0)], Ink::Axis, 1.0);
         canvas.text(&label, (across, plot.bottom + 16.0), Side::Middle, Ink::Muted, false);
     }
-    canvas.line(&[(plot.left, plot.bottom), (plot.right, plot.bottom)], Ink::Axis, 1);
+    canvas.line(&[(plot.left, plot.bottom), (plot.right, plot.bottom)], Ink::Axis, 1.0);
     canvas.text(&y.title, (2.0, 12.0), Side::Start, Ink::Muted, false);
     let middle = f64::midpoint(plot.left, plot.right);
     canvas.text(&x.title, (middle, plot.bottom + 38.0), Side::Middle, Ink::Muted, false);
 }
 
+fn mark(canvas: &mut Canvas, plot: &Plot, x: &Axis, landmark: &Landmark) {
+    let Some(place) = x.at(landmark.x) else { return };
+    let across = plot.left + place * (plot.right - plot.left);
+    canvas.dashed(&[(across, plot.top - 6.0), (across, plot.bottom)], Ink::Axis, 1.0, "3 3");
+    canvas.text(&landmark.name, (across + 5.0, plot.top - 4.0), Side::Start, Ink::Muted, false);
+}
+
 fn one(canvas: &mut Canvas, plot: &Plot, line: &Line, x: &Axis, y: &Axis) {
-    let (ink, stroke) = style(line.slot);
-    let placed: Vec<(f64, f64)> =
-        line.points.iter().filter_map(|point| plot.place(x, y, (point.x, point.y))).collect();
-    canvas.line(&placed, ink, stroke);
-    for point in &line.points {
-        let Some(at) = plot.place(x, y, (point.x, point.y)) else { continue };
-        let Some(slot) = line.slot else {
-            canvas.circle(at, 2, ink, true);
-            continue;
-        };
-        let low = plot.place(x, y, (point.x, point.quartiles.0));
-        let high = plot.place(x, y, (point.x, point.quartiles.1));
-        if let (Some(low), Some(high)) = (low, high)
-            && (low.1 - high.1).abs() > 10.0
-        {
-            canvas.bar((at.0 - 1.0, low.1), (at.0 + 1.0, high.1), ink, 0.55);
+    let place = |x_value: f64, y_value: f64| plot.place(x, y, (x_value, y_value));
+    let spots: Vec<Spot> = line
+        .points
+        .iter()
+        .filter_map(|point| Some((place(point.x, point.y)?, point.words.clone())))
+        .collect();
+    let placed: Vec<(f64, f64)> = spots.iter().map(|(at, _)| *at).collect();
+    let layer = Layer { name: &line.name, quiet: line.quiet, spots, ..Layer::default() };
+    canvas.layer(&layer, |canvas| {
+        if !line.quiet {
+            band(canvas, line, &place);
         }
-        canvas.marker(at, slot, ink);
+        let stroke = stroke(&line.name, line.quiet);
+        canvas.dashed(&placed, line.ink, stroke, line.ink.dash());
+        if !line.quiet || placed.len() < 2 {
+            canvas.markers(&placed, line.ink.shape(), line.ink);
+        }
+    });
+}
+
+/// The area between the quartiles.
+fn band(canvas: &mut Canvas, line: &Line, place: &impl Fn(f64, f64) -> Option<(f64, f64)>) {
+    let edge = |quartile: fn(&Point) -> f64| -> Vec<(f64, f64)> {
+        line.points.iter().filter_map(|point| place(point.x, quartile(point))).collect()
+    };
+    let (low, high) = (edge(|point| point.quartiles.0), edge(|point| point.quartiles.1));
+    if low.len() < 2 || low.len() != high.len() {
+        return;
     }
+    let outline: Vec<(f64, f64)> = low.into_iter().chain(high.into_iter().rev()).collect();
+    canvas.area(&outline, line.ink, 0.16);
 }

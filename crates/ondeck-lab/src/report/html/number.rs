@@ -54,6 +54,15 @@ pub fn time_tick(nanoseconds: f64) -> String {
     format!("{} {unit}", plain(value))
 }
 
+/// Operations a second, for the ticks of an axis.
+pub fn rate_tick(value: f64) -> String {
+    match value.abs() {
+        size if size < 999.5 => format!("{} /s", plain(value)),
+        size if size < 999.5e3 => format!("{} k/s", plain(value / 1e3)),
+        _ => format!("{} M/s", plain(value / 1e6)),
+    }
+}
+
 /// Milliseconds, as a table of runs gives them.
 pub fn milliseconds(value: f64) -> String {
     number(value)
@@ -132,5 +141,7 @@ mod tests {
         assert_eq!(time(999.9), "1.00 µs");
         assert_eq!(time(17e6), "17.0 ms");
         assert_eq!(time_tick(1e9), "1 s");
+        let rates = [rate_tick(500.0), rate_tick(2e4), rate_tick(1e6), rate_tick(2.5e8)];
+        assert_eq!(rates, ["500 /s", "20 k/s", "1 M/s", "250 M/s"]);
     }
 }

@@ -1,18 +1,29 @@
 //! The document: head, summary, sections in their order, footer.
 
+use base64::prelude::{BASE64_STANDARD, Engine};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use sha2::{Digest, Sha256};
 
 use crate::results::{Evidence, Failure, Report};
 
 use super::figure::{slug, tag};
 use super::theme::{self, Palette};
-use super::{costs, data, facts, generic, glance, latency, number, throughput, uncontended};
+use super::uncontended;
+use super::{costs, data, facts, generic, glance, latency, number, overview, throughput, tools};
 
 const STYLE: &str = include_str!("style.css");
 
-/// Nothing may be fetched: not by this file, nor by a name in it.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri \
-                      'none'; form-action 'none'";
+const SCRIPT: &str = include_str!("page.js");
+
+/// Nothing may be fetched, and no script may run but the page's own: not by this file, nor by a name
+/// in it.
+fn policy() -> String {
+    let script = BASE64_STANDARD.encode(Sha256::digest(SCRIPT));
+    format!(
+        "default-src 'none'; script-src 'sha256-{script}'; style-src 'unsafe-inline'; img-src \
+         data:; base-uri 'none'; form-action 'none'"
+    )
+}
 
 struct Section {
     id: String,
@@ -22,15 +33,16 @@ struct Section {
 
 /// The whole page.
 pub fn document(report: &Report) -> Markup {
-    let sections = sections(report);
-    let title = format!("ondeck: locks on {}", or_unknown(&report.machine.cpu));
+    let palette = Palette::new(report);
+    let sections = sections(report, &palette);
+    let title = format!("ondeck: locks on {}", data::or_unknown(&report.machine.cpu));
     html! {
         (DOCTYPE)
         html lang="en" {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
-                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta http-equiv="Content-Security-Policy" content=(policy());
                 meta name="color-scheme" content="light dark";
                 meta name="generator" content=(format!("ondeck {}", report.build.version));
                 link rel="icon" href="data:,";
@@ -40,12 +52,15 @@ pub fn document(report: &Report) -> Markup {
             body {
                 header {
                     p.kicker { "ondeck report " (tag(report.evidence)) }
-                    h1 { "Locks on " (or_unknown(&report.machine.cpu)) }
+                    h1 { "Locks on " (data::or_unknown(&report.machine.cpu)) }
                     p.verdict { (verdict(report)) }
+                    p #origin .note { (data::origin(report)) }
                 }
+                (tools::bar(&palette))
                 main {
-                    (boxes(report))
+                    (failures(report))
                     (glance::lines(report))
+                    (warnings(report))
                     nav aria-label="Sections" {
                         ul {
                             @for section in &sections {
@@ -66,13 +81,14 @@ pub fn document(report: &Report) -> Markup {
                         (report.started) ". This file is complete: it loads nothing."
                     }
                 }
+                script { (PreEscaped(SCRIPT)) }
             }
         }
     }
 }
 
-fn sections(report: &Report) -> Vec<Section> {
-    let palette = Palette::new(report);
+/// The parts of the page in their order. A part is a function of the report and a line here.
+fn sections(report: &Report, palette: &Palette) -> Vec<Section> {
     let mut sections: Vec<Section> = Vec::new();
     let mut add = |id: &str, title: String, body: Markup| {
         // Names of workloads come from outside and may collide with another id.
@@ -83,16 +99,18 @@ fn sections(report: &Report) -> Vec<Section> {
         }
         sections.push(Section { id: unique, title, body });
     };
-    add("machine", "Machine and build".to_owned(), facts::machine(report));
+    let overview = overview::table(report);
+    if !overview.0.is_empty() {
+        add("overview", "Overview".to_owned(), overview);
+    }
     for workload in data::workloads(report) {
-        let (title, body) = match workload {
-            "uncontended" => ("Uncontended".to_owned(), uncontended::section(report)),
-            "throughput" => ("Throughput".to_owned(), throughput::section(report, &palette)),
-            "wait" => ("Longest wait".to_owned(), latency::section(report, workload)),
-            "idle" => ("Longest idle".to_owned(), latency::section(report, workload)),
-            other => (generic::title(other), generic::section(report, &palette, other)),
+        let body = match workload {
+            "uncontended" => uncontended::section(report, palette),
+            "throughput" => throughput::section(report, palette),
+            "wait" | "idle" => latency::section(report, palette, workload),
+            other => generic::section(report, palette, other),
         };
-        add(&format!("workload-{}", slug(workload)), title, body);
+        add(&format!("workload-{}", slug(workload)), generic::title(workload), body);
     }
     if !report.costs.is_empty() {
         add("costs", "Costs of the machine".to_owned(), costs::section(report));
@@ -100,13 +118,10 @@ fn sections(report: &Report) -> Vec<Section> {
     if !report.locks.is_empty() {
         add("locks", "The locks".to_owned(), facts::locks(report));
     }
+    add("machine", "Machine and build".to_owned(), facts::machine(report));
     add("settings", "How it was run".to_owned(), facts::settings(report));
     add("glossary", "Words".to_owned(), facts::glossary(report));
     sections
-}
-
-fn or_unknown(name: &str) -> &str {
-    if name.trim().is_empty() { "an unnamed CPU" } else { name }
 }
 
 /// What there is, in one line.
@@ -135,7 +150,7 @@ fn verdict(report: &Report) -> String {
     line
 }
 
-fn boxes(report: &Report) -> Markup {
+fn failures(report: &Report) -> Markup {
     html! {
         @if report.partial {
             aside.box.warning {
@@ -145,12 +160,24 @@ fn boxes(report: &Report) -> Markup {
             }
         }
         @for failure in &report.failures { (failed(failure)) }
-        @for warning in &report.warnings {
+    }
+}
+
+fn warnings(report: &Report) -> Markup {
+    html! {
+        @if !report.warnings.is_empty() {
             aside.box.warning {
-                h2 { (throughput::capitalized(&warning.code.replace('_', " "))) }
-                p { (warning.message) }
-                @if !warning.fix.is_empty() {
-                    p.fix { strong { "What to do: " } (warning.fix) }
+                h2 { "Before you trust the numbers" }
+                dl {
+                    @for warning in &report.warnings {
+                        dt { (throughput::capitalized(&warning.code.replace('_', " "))) }
+                        dd {
+                            p { (warning.message) }
+                            @if !warning.fix.is_empty() {
+                                p.fix { strong { "What to do: " } (warning.fix) }
+                            }
+                        }
+                    }
                 }
             }
         }

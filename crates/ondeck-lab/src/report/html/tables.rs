@@ -17,6 +17,8 @@ pub struct Cell {
     pub spread: String,
     /// The best of its column.
     pub best: bool,
+    /// What to sort it by where that is not the number itself.
+    pub sort: Option<f64>,
 }
 
 impl Cell {
@@ -36,7 +38,7 @@ pub fn table(
     caption: &str,
     over: Option<(&str, usize)>,
     head: &[String],
-    rows: &[(Markup, Vec<Cell>)],
+    rows: &[(&str, Markup, Vec<Cell>)],
 ) -> Markup {
     html! {
         (scrolling(caption, &html! {
@@ -52,11 +54,11 @@ pub fn table(
                     }
                 }
                 tbody {
-                    @for (name, cells) in rows {
-                        tr {
+                    @for (lock, name, cells) in rows {
+                        tr data-lock=(lock) {
                             th scope="row" { (name) }
                             @for cell in cells {
-                                td.number .best[cell.best] {
+                                td.number .best[cell.best] data-sort=[cell.sort] {
                                     (cell.text)
                                     @if !cell.spread.is_empty() { span.spread { (cell.spread) } }
                                 }
@@ -119,7 +121,7 @@ pub fn by_threads(
             best_of(&column, first.better)
         })
         .collect();
-    let rows: Vec<(Markup, Vec<Cell>)> = locks
+    let rows: Vec<(&str, Markup, Vec<Cell>)> = locks
         .iter()
         .map(|lock| {
             let partial = series.iter().any(|series| series.lock == *lock && series.partial);
@@ -129,9 +131,10 @@ pub fn by_threads(
                     text: shown.text(metric.median),
                     spread: if spread { quartiles(metric, &shown) } else { String::new() },
                     best: best.is_some_and(|best| best.total_cmp(&metric.median).is_eq()),
+                    sort: None,
                 })
             });
-            (lock_name(lock, partial), cells.collect())
+            (*lock, lock_name(lock, partial), cells.collect())
         })
         .collect();
     table(&format!("{caption} ({})", shown.unit), Some(("threads", counts.len())), &head, &rows)
@@ -193,7 +196,7 @@ pub fn all_metrics(caption: &str, series: &[&Series]) -> Markup {
             .map(|(column, shown)| format!("{}, {}", data::metric_title(&column.name), shown.unit)),
     );
     head.push("rounds".to_owned());
-    let rows: Vec<(Markup, Vec<Cell>)> = series
+    let rows: Vec<(&str, Markup, Vec<Cell>)> = series
         .iter()
         .map(|series| {
             let mut cells = vec![Cell::of(series.threads.to_string())];
@@ -201,12 +204,12 @@ pub fn all_metrics(caption: &str, series: &[&Series]) -> Markup {
                 cells.push(series.metric(&column.name).map_or_else(Cell::none, |metric| Cell {
                     text: shown.text(metric.median),
                     spread: quartiles(metric, shown),
-                    best: false,
+                    ..Cell::default()
                 }));
             }
             let rounds = series.metrics.iter().map(|metric| metric.n).max().unwrap_or(0);
             cells.push(Cell::of(number::count(rounds as u64)));
-            (lock_name(&series.lock, series.partial), cells)
+            (&*series.lock, lock_name(&series.lock, series.partial), cells)
         })
         .collect();
     table(caption, None, &head, &rows)

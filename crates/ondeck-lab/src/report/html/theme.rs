@@ -1,24 +1,24 @@
 //! Colours and markers: who is coloured, and what a colour is in either theme.
 //!
-//! Drawings use the colours of the light theme. The style sheet finds each of them by its value
-//! (`svg [fill="#0072B2"]`) and puts a variable in its place, which the dark theme redefines. The
-//! values below must therefore be distinct.
+//! Drawings name inks by their number; the style sheet below says what colour each has in either
+//! theme.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-
-use plotters::style::RGBColor;
 
 use crate::results::{Better, Report};
 
 use super::data;
 
-/// How many locks get a colour of their own; the rest are thin and grey.
+/// How many colours there are. In a figure of more lines than that, the others are thin and grey
+/// until somebody asks for them.
 pub const COLOURED: usize = 10;
 
 /// What a stroke or a fill is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ink {
+    /// The page itself.
+    Paper,
     /// Text that must be read.
     Text,
     /// Text that explains: ticks, axis titles.
@@ -27,13 +27,11 @@ pub enum Ink {
     Grid,
     /// The line of the axis.
     Axis,
-    /// A row of this project's own lock.
-    Own,
-    /// A row of another lock.
-    Other,
+    /// What belongs to no lock: a cost, a key.
+    Plain,
     /// A line without a colour of its own.
     Faint,
-    /// The line of a coloured lock.
+    /// A lock, by its slot.
     Series(usize),
 }
 
@@ -52,12 +50,12 @@ const fn tone(ink: Ink, light: [u8; 3], dark: [u8; 3], dash: &'static str) -> To
 /// The series colours are Okabe and Ito's and Tol's, darkened or lightened for their background;
 /// neighbours differ in lightness, dash and marker too.
 const TONES: [Tone; 17] = [
+    tone(Ink::Paper, [0xff, 0xff, 0xff], [0x15, 0x17, 0x1b], ""),
     tone(Ink::Text, [0x1b, 0x1e, 0x23], [0xe8, 0xea, 0xed], ""),
     tone(Ink::Muted, [0x5a, 0x60, 0x6b], [0xa4, 0xab, 0xb6], ""),
     tone(Ink::Grid, [0xe4, 0xe6, 0xea], [0x2d, 0x31, 0x38], ""),
     tone(Ink::Axis, [0x8d, 0x93, 0x9e], [0x6d, 0x74, 0x80], ""),
-    tone(Ink::Own, [0x00, 0x5f, 0xa3], [0x58, 0xb0, 0xf0], ""),
-    tone(Ink::Other, [0x8a, 0x95, 0xa5], [0x7d, 0x88, 0x99], ""),
+    tone(Ink::Plain, [0x6f, 0x7a, 0x8c], [0x8a, 0x95, 0xa6], ""),
     tone(Ink::Faint, [0x9f, 0xa5, 0xb0], [0x6b, 0x72, 0x7f], ""),
     tone(Ink::Series(0), [0x00, 0x72, 0xb2], [0x4d, 0xab, 0xf0], ""),
     tone(Ink::Series(1), [0xd5, 0x5e, 0x00], [0xff, 0x8a, 0x3c], ""),
@@ -72,45 +70,64 @@ const TONES: [Tone; 17] = [
 ];
 
 impl Ink {
-    /// The colour that a drawing carries.
-    pub fn colour(self) -> RGBColor {
-        let [red, green, blue] = self.tone().light;
-        RGBColor(red, green, blue)
-    }
-
-    fn tone(self) -> &'static Tone {
+    /// The number that drawings and style sheet know it by.
+    pub fn number(self) -> usize {
         let wanted = match self {
             Ink::Series(slot) => Ink::Series(slot % COLOURED),
             other => other,
         };
-        TONES.iter().find(|tone| tone.ink == wanted).unwrap_or(&TONES[0])
+        TONES.iter().position(|tone| tone.ink == wanted).unwrap_or_default()
+    }
+
+    /// `stroke-dasharray` of its lines; empty for a solid line. Locks that share a colour differ in
+    /// it.
+    pub fn dash(self) -> &'static str {
+        const DASHES: [&str; 5] = ["", "7 3", "2 3", "9 3 2 3", "4 2"];
+        let own = TONES[self.number()].dash;
+        match self {
+            Ink::Series(slot) if slot >= COLOURED => {
+                let first = DASHES.iter().position(|dash| *dash == own).unwrap_or_default();
+                DASHES[(first + slot / COLOURED) % DASHES.len()]
+            }
+            _ => own,
+        }
+    }
+
+    /// Whether another lock has the same colour, so that an area must look different.
+    pub fn shared(self) -> bool {
+        matches!(self, Ink::Series(slot) if slot >= COLOURED)
+    }
+
+    /// The shape of its markers.
+    pub fn shape(self) -> usize {
+        match self {
+            Ink::Series(slot) => slot + slot / COLOURED,
+            _ => 0,
+        }
     }
 }
 
 /// The rules that give drawings their colours in both themes.
 pub fn css() -> String {
-    let mut light = String::new();
-    let mut dark = String::new();
+    let mut names = String::new();
     let mut rules = String::new();
     for (index, tone) in TONES.iter().enumerate() {
+        let (light, dark) = (hex(tone.light), hex(tone.dark));
         // Writing into a String cannot fail.
-        let _ = write!(light, "--ink{index}:{};", hex(tone.light));
-        let _ = write!(dark, "--ink{index}:{};", hex(tone.dark));
-        let found = hex(tone.light);
-        let _ = writeln!(rules, "svg [fill=\"{found}\"]{{fill:var(--ink{index})}}");
-        let _ = writeln!(rules, "svg [stroke=\"{found}\"]{{stroke:var(--ink{index})}}");
-        if !tone.dash.is_empty() {
-            let dash = tone.dash;
-            let _ = writeln!(rules, "svg polyline[stroke=\"{found}\"]{{stroke-dasharray:{dash}}}");
-        }
+        let _ = write!(names, "--ink{index}:light-dark({light},{dark});");
+        // What is quiet sets `--quiet` to the colour that it has instead.
+        let ink = match tone.ink {
+            Ink::Series(_) => format!("var(--quiet,var(--ink{index}))"),
+            _ => format!("var(--ink{index})"),
+        };
+        let _ = writeln!(rules, ".f{index}{{fill:{ink}}}.s{index}{{stroke:{ink}}}");
     }
-    format!(
-        ":root{{{light}}}\n@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}\n{rules}"
-    )
+    let faint = Ink::Faint.number();
+    format!(":root{{{names}}}\n{rules}.quiet{{--quiet:var(--ink{faint})}}\n")
 }
 
 fn hex([red, green, blue]: [u8; 3]) -> String {
-    format!("#{red:02X}{green:02X}{blue:02X}")
+    format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
 /// Which lock has which colour: the same in every figure of a report.
@@ -120,8 +137,8 @@ pub struct Palette {
 }
 
 impl Palette {
-    /// Gives the colours of one report: all locks if they are few; else this project's own, then
-    /// peers, then the rest, each in the order of their mean rank.
+    /// Gives every lock of a report its slot: first this project's own, then peers, then the rest,
+    /// each in the order of their mean rank.
     pub fn new(report: &Report) -> Self {
         let ranks = mean_ranks(report);
         let rank = |name: &String| ranks.get(name).copied().unwrap_or(2.0);
@@ -139,30 +156,37 @@ impl Palette {
         let mut take = |most: usize, wanted: &dyn Fn(&String) -> bool| {
             let mut taken = 0;
             for name in &order {
-                if taken < most && chosen.len() < COLOURED && wanted(name) && !chosen.contains(name)
-                {
+                if taken < most && wanted(name) && !chosen.contains(name) {
                     chosen.push(name.clone());
                     taken += 1;
                 }
             }
         };
+        let competes = |name: &String| name != "none";
         take(4, &|name| is_own(name));
-        take(4, &|name| origin(name) == Some("peer"));
-        take(COLOURED, &|_| true);
+        take(4, &|name| competes(name) && origin(name) == Some("peer"));
+        take(usize::MAX, &competes);
+        take(usize::MAX, &|_| true);
         let slots = chosen.into_iter().enumerate().map(|(slot, name)| (name, slot)).collect();
         Palette { slots }
     }
 
-    /// The colours of the locks of one figure, where they have one. In a figure of few locks those
-    /// without a colour of their own borrow what the others leave.
-    pub fn slots_of(&self, locks: &[&str]) -> Vec<Option<usize>> {
-        let own: Vec<Option<usize>> =
-            locks.iter().map(|lock| self.slots.get(*lock).copied()).collect();
-        if locks.len() > COLOURED {
-            return own;
-        }
-        let mut free = (0..COLOURED).filter(|slot| !own.contains(&Some(*slot)));
-        own.iter().map(|slot| slot.or_else(|| free.next())).collect()
+    /// The slot of a lock; the one after the last for a lock that the report does not have.
+    pub fn slot(&self, lock: &str) -> usize {
+        self.slots.get(lock).copied().unwrap_or(self.slots.len())
+    }
+
+    /// The ink of a lock.
+    pub fn ink(&self, lock: &str) -> Ink {
+        Ink::Series(self.slot(lock))
+    }
+
+    /// Every lock in the order of the slots.
+    pub fn locks(&self) -> Vec<&str> {
+        let mut locks: Vec<(&str, usize)> =
+            self.slots.iter().map(|(lock, slot)| (lock.as_str(), *slot)).collect();
+        locks.sort_by_key(|(_, slot)| *slot);
+        locks.into_iter().map(|(lock, _)| lock).collect()
     }
 }
 
@@ -204,11 +228,40 @@ mod tests {
     use super::*;
 
     #[test]
-    fn colours_are_distinct_so_that_the_style_sheet_can_tell_them() {
-        for (index, tone) in TONES.iter().enumerate() {
-            for other in &TONES[index + 1..] {
-                assert_ne!(tone.light, other.light, "{:?} and {:?}", tone.ink, other.ink);
-            }
+    fn forty_locks_are_told_apart_by_colour_and_dash() {
+        let mut seen = std::collections::BTreeSet::new();
+        for slot in 0..40 {
+            let ink = Ink::Series(slot);
+            assert!(seen.insert((ink.number(), ink.dash())), "slot {slot} looks like another");
+        }
+    }
+
+    /// Luminance as the Web Content Accessibility Guidelines define it.
+    fn luminance(colour: [u8; 3]) -> f64 {
+        let [red, green, blue] = colour.map(|part| {
+            let part = f64::from(part) / 255.0;
+            if part <= 0.04045 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) }
+        });
+        0.2126 * red + 0.7152 * green + 0.0722 * blue
+    }
+
+    #[test]
+    fn inks_stand_out_from_either_page() {
+        let contrast = |one: [u8; 3], other: [u8; 3]| {
+            let (one, other) = (luminance(one), luminance(other));
+            (one.max(other) + 0.05) / (one.min(other) + 0.05)
+        };
+        let paper = &TONES[Ink::Paper.number()];
+        for tone in &TONES {
+            // The guidelines' bounds for text and for what must be seen in a drawing.
+            let least = match tone.ink {
+                Ink::Text | Ink::Muted => 4.5,
+                Ink::Series(_) | Ink::Plain => 3.0,
+                _ => continue,
+            };
+            let light = contrast(tone.light, paper.light);
+            let dark = contrast(tone.dark, paper.dark);
+            assert!(light >= least && dark >= least, "{:?}: {light:.1}, {dark:.1}", tone.ink);
         }
     }
 }

@@ -7,10 +7,10 @@ use crate::results::{Metric, Report, Series};
 use super::axis::Axis;
 use super::data::{self, Shown};
 use super::figure::{Caption, Span, figure, slug};
-use super::lines::{self, Line, Point};
+use super::lines::{self, Landmark, Line, Point};
 use super::number;
 use super::tables;
-use super::theme::Palette;
+use super::theme::{COLOURED, Palette};
 use super::uncontended::{self, Words};
 
 /// The section.
@@ -62,10 +62,20 @@ pub fn metrics(
     html! {
         (plot(&main, Span::Full))
         (tables::by_threads(&title(&main), &locks, group, &main, true))
-        @let beside: Vec<&str> =
-            ["cpu_per_op", "share"].into_iter().filter(|name| names.contains(name)).collect();
-        @if !beside.is_empty() {
-            div.pair { @for name in beside { (plot(name, Span::Half)) } }
+        @let has = |name: &str| names.contains(&name);
+        @if has("cpu_per_op") || has("share") {
+            div.pair {
+                @if has("cpu_per_op") { (plot("cpu_per_op", Span::Half)) }
+                @if has("share") {
+                    @let crowded = most_threads(group);
+                    @let most = crowded.first().map_or(0, |series| series.threads);
+                    @let words = Words {
+                        id: id("share"),
+                        title: format!("{} at {most} threads{place}", data::metric_title("share")),
+                    };
+                    (uncontended::bars(report, palette, &crowded, "share", &words, Span::Half))
+                }
+            }
         }
         @for name in names {
             details {
@@ -74,6 +84,12 @@ pub fn metrics(
             }
         }
     }
+}
+
+/// The series with the greatest number of threads.
+fn most_threads<'a>(group: &[&'a Series]) -> Vec<&'a Series> {
+    let most = group.iter().map(|series| series.threads).max().unwrap_or(0);
+    group.iter().copied().filter(|series| series.threads == most).collect()
 }
 
 /// One metric over the number of threads; as bars when there is only one number of threads.
@@ -89,7 +105,7 @@ pub fn over_threads(
     let Some(first) = all.first() else { return html! {} };
     let counts = data::thread_counts(group);
     if counts.len() < 2 {
-        return uncontended::bars(report, group, metric, words, span);
+        return uncontended::bars(report, palette, group, metric, words, span);
     }
     let shown = Shown::new(&first.unit, all.iter().map(|metric| metric.median));
     let lines = lines_of(group, metric, &shown, palette);
@@ -97,11 +113,25 @@ pub fn over_threads(
     let values = || lines.iter().flat_map(|line| line.points.iter().map(|point| point.y));
     let tops =
         || lines.iter().flat_map(|line| line.points.iter().flat_map(|p| [p.y, p.quartiles.1]));
-    let logarithmic = metric == "cpu_per_op" && wide_spread(values());
+    let ticks: Option<fn(f64) -> String> = match &*first.unit {
+        "ops/s" => Some(number::rate_tick),
+        "ns" => Some(number::time_tick),
+        _ => None,
+    };
+    let logarithmic = ticks.filter(|_| wide_spread(values()));
     let y = if shown.ratio && values().all(|value| value <= 1.0) {
         Axis::between(0.0, 1.0, "ratio")
-    } else if logarithmic {
-        Axis::decades(values(), "time for one operation, logarithmic", number::time_tick)
+    } else if let Some(ticks) = logarithmic {
+        let what = match &*first.unit {
+            "ops/s" => "operations in a second, logarithmic",
+            _ => "time for one operation, logarithmic",
+        };
+        // Back from what tables show: the ticks choose a unit each.
+        let unscaled = |value: f64| value / shown.factor;
+        let axis = Axis::decades(values().map(unscaled), what, ticks);
+        axis.scaled(shown.factor)
+    } else if first.unit == "ns" {
+        Axis::from_zero(tops(), "time for one operation").written(number::time_tick)
     } else {
         Axis::from_zero(tops(), shown.unit.clone())
     };
@@ -109,13 +139,12 @@ pub fn over_threads(
     if tops().any(|value| !value.is_finite()) {
         reading.push_str(" Values that are not numbers are left out.");
     }
-    if logarithmic && values().any(|value| value <= 0.0) {
+    if logarithmic.is_some() && values().any(|value| value <= 0.0) {
         reading.push_str(" Zero has no place on a logarithmic axis.");
     }
     if span == Span::Full {
-        reading
-            .push_str(" Vertical strokes, where they are long enough to see, span the quartiles.");
-        let grey = lines.iter().filter(|line| line.slot.is_none()).count();
+        reading.push_str(" The bands, where they are wide enough to see, span the quartiles.");
+        let grey = lines.iter().filter(|line| line.quiet).count();
         if grey > 0 {
             let note = "locks are thin and grey; the table names every one.";
             reading = format!("{reading} {grey} of {} {note}", lines.len());
@@ -126,31 +155,49 @@ pub fn over_threads(
         title: format!("{}, {}", words.title, shown.unit),
         reading,
     };
-    figure(&caption, report.evidence, span, |width| lines::draw(&lines, &x, &y, width))
+    let landmark = cpus(report, &counts);
+    figure(&caption, report.evidence, span, |width| {
+        lines::draw(&lines, &x, &y, landmark.as_ref(), width)
+    })
+}
+
+/// Where there are as many threads as CPUs, if that is between the ends.
+fn cpus(report: &Report, counts: &[usize]) -> Option<Landmark> {
+    let cpus = report.machine.usable_cpus;
+    let inside = counts.first().is_some_and(|least| *least < cpus)
+        && counts.last().is_some_and(|most| *most > cpus);
+    inside.then(|| Landmark { x: cpus as f64, name: format!("{cpus} CPUs") })
 }
 
 fn lines_of(group: &[&Series], metric: &str, shown: &Shown, palette: &Palette) -> Vec<Line> {
-    let locks = data::locks(group);
-    let slots = palette.slots_of(&locks);
-    locks
+    let members = data::grouped(group.iter().copied(), |series| series.lock.clone());
+    let crowd = members.len() > COLOURED;
+    members
         .into_iter()
-        .zip(slots)
-        .map(|(lock, slot)| {
-            let mut points: Vec<Point> = group
-                .iter()
-                .filter(|series| series.lock == lock)
+        .map(|(lock, series)| {
+            let mut points: Vec<Point> = series
+                .into_iter()
                 .filter_map(|series| {
                     let found = series.metric(metric)?;
+                    let (low, high) = (shown.text(found.p25), shown.text(found.p75));
+                    let s = if series.threads == 1 { "" } else { "s" };
                     Some(Point {
                         x: series.threads as f64,
                         y: found.median * shown.factor,
                         quartiles: (found.p25 * shown.factor, found.p75 * shown.factor),
+                        words: format!(
+                            "{} {} at {} thread{s} (quartiles {low} to {high})",
+                            shown.text(found.median),
+                            shown.unit,
+                            series.threads
+                        ),
                     })
                 })
                 .collect();
             points.sort_by(|a, b| a.x.total_cmp(&b.x));
             points.dedup_by(|a, b| a.x.total_cmp(&b.x).is_eq());
-            Line { name: lock.to_owned(), slot, points }
+            let slot = palette.slot(&lock);
+            Line { ink: palette.ink(&lock), quiet: crowd && slot >= COLOURED, name: lock, points }
         })
         .collect()
 }

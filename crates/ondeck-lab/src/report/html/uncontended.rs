@@ -7,14 +7,15 @@ use crate::results::{Report, Series};
 use super::axis::Axis;
 use super::data::{self, Shown};
 use super::figure::{Caption, Span, figure, slug};
-use super::rows::{self, Row, Value};
-use super::{tables, theme};
+use super::rows::{self, Kind as RowKind, Row, Value};
+use super::tables;
+use super::theme::Palette;
 
 /// Bars longer than this many times the median bar are cut.
 const CUT: f64 = 6.0;
 
 /// The section.
-pub fn section(report: &Report) -> Markup {
+pub fn section(report: &Report, palette: &Palette) -> Markup {
     let series = data::of_workload(report, "uncontended");
     let groups = data::grouped(series.iter().copied(), |series| {
         let mut params = series.params.clone();
@@ -29,7 +30,7 @@ pub fn section(report: &Report) -> Markup {
         }
         @for (params, group) in &groups {
             @let name = if params.is_empty() { String::new() } else { format!(": {params}") };
-            (bars(report, group, "pair", &Words {
+            (bars(report, palette, group, "pair", &Words {
                 id: format!("fig-uncontended-{}", slug(params)),
                 title: format!("{} without contention{name}", data::metric_title("pair")),
             }, Span::Full))
@@ -59,7 +60,14 @@ pub struct Words {
 
 /// Horizontal bars of one metric, one kind of bar for each kind of process; nothing if no lock has
 /// the metric.
-pub fn bars(report: &Report, group: &[&Series], metric: &str, words: &Words, span: Span) -> Markup {
+pub fn bars(
+    report: &Report,
+    palette: &Palette,
+    group: &[&Series],
+    metric: &str,
+    words: &Words,
+    span: Span,
+) -> Markup {
     let all: Vec<_> = group.iter().filter_map(|series| series.metric(metric)).collect();
     let Some(first) = all.first() else { return html! {} };
     let shown = Shown::new(&first.unit, all.iter().map(|metric| metric.median));
@@ -80,7 +88,8 @@ pub fn bars(report: &Report, group: &[&Series], metric: &str, words: &Words, spa
     let rows: Vec<(Row, Vec<Option<Value>>)> = locks
         .iter()
         .map(|lock| {
-            let row = Row { name: (*lock).to_owned(), own: theme::is_own(lock), heading: false };
+            let name = (*lock).to_owned();
+            let row = Row { name, kind: RowKind::Lock, ink: palette.ink(lock) };
             (row, kinds.iter().map(|kind| value(lock, kind)).collect())
         })
         .collect();
@@ -107,10 +116,10 @@ pub fn bars(report: &Report, group: &[&Series], metric: &str, words: &Words, spa
 }
 
 fn bar_axis(rows: &[(Row, Vec<Option<Value>>)], unit: &str, ratio: bool) -> Axis {
-    if ratio {
+    let values = || rows.iter().flat_map(|(_, values)| values.iter().flatten());
+    if ratio && values().all(|value| value.median <= 1.0) {
         return Axis::between(0.0, 1.0, unit);
     }
-    let values = || rows.iter().flat_map(|(_, values)| values.iter().flatten());
     let mut medians: Vec<f64> = values().map(|value| value.median).collect();
     medians.sort_by(f64::total_cmp);
     let middle = medians.get(medians.len() / 2).copied().unwrap_or(0.0);

@@ -1,0 +1,56 @@
+//! What the page offers where scripts run: which locks to look at, and the theme.
+
+use maud::{Markup, html};
+
+use super::canvas;
+use super::lines;
+use super::theme::{self, Palette};
+
+/// The bar at the top of the page. It shows itself when the script has begun.
+pub fn bar(palette: &Palette) -> Markup {
+    let locks = palette.locks();
+    html! {
+        div #tools hidden {
+            details #chooser {
+                summary { "Locks: " span #chosen { "all " (locks.len()) } }
+                p.note {
+                    "Click names to bring these locks out in every figure and table. Point at a "
+                    "name to find it."
+                }
+                div.chips role="group" aria-label="Locks to bring out" {
+                    @for lock in &locks { (chip(lock, palette)) }
+                }
+                div.choices {
+                    span role="radiogroup" aria-label="The other locks" {
+                        "The others are "
+                        label { input type="radio" name="others" value="faded" checked; " faded" }
+                        " "
+                        label { input type="radio" name="others" value="hidden"; " hidden" }
+                    }
+                    button #invert type="button" { "Choose the others" }
+                    button #clear type="button" { "Show all" }
+                }
+            }
+            label.theme {
+                "Theme "
+                select #theme {
+                    option value="" { "system" }
+                    option value="light" { "light" }
+                    option value="dark" { "dark" }
+                }
+            }
+        }
+        div #tip hidden {}
+        div #said .unseen role="status" {}
+    }
+}
+
+fn chip(lock: &str, palette: &Palette) -> Markup {
+    let ink = palette.ink(lock);
+    html! {
+        button.chip type="button" data-lock=(lock) aria-pressed="false" {
+            (canvas::sample(ink, lines::stroke(lock, false)))
+            span class=[theme::is_own(lock).then_some("own")] { (lock) }
+        }
+    }
+}
