@@ -27,14 +27,20 @@ pub(crate) fn run(options: &BenchOptions) -> Result<Ending, Usage> {
     let prepared = Prepared::open(&options.outputs)?;
 
     let mut report = empty_report();
-    let (placement, refusals) = request.placement.clone().granted();
-    request.placement = placement;
+    let mut refusals = Vec::new();
+    for placement in &mut request.placements {
+        let (granted, refused) = placement.clone().granted();
+        *placement = granted;
+        refusals.extend(refused);
+    }
     report.warnings.extend(warnings::refused(&refusals));
     report.settings = settings(options, &request);
     summary::print_warnings(&report.warnings);
 
     let start = Instant::now();
-    let stages = plan::stages(&request, &everything);
+    let measured = plan::stages(&request, &everything);
+    let mut stages = plan::baselines(&measured, request.extent);
+    stages.extend(measured);
     let planned: Duration = stages.iter().map(Stage::planned).sum();
     let cost_rounds = if parts.costs { cost_rounds(request.extent) } else { 0 };
     let mut progress = Progress::new(planned + costs::planned(cost_rounds));
@@ -45,6 +51,7 @@ pub(crate) fn run(options: &BenchOptions) -> Result<Ending, Usage> {
     report.seconds = start.elapsed().as_secs_f64();
     report.partial = interrupt.happened();
     report.series = results.series;
+    report.baselines = results.baselines;
     report.failures = results.failures;
     report.locks = with_baseline()
         .iter()
@@ -75,6 +82,7 @@ pub(crate) fn empty_report() -> Report {
         locks: Vec::new(),
         series: Vec::new(),
         costs: Vec::new(),
+        baselines: Vec::new(),
         machine,
     }
 }
@@ -149,7 +157,11 @@ fn request(
         round: options.duration,
         rounds: options.rounds,
         work: options.work,
-        placement: Placement { pinning: options.pin.clone(), policy: options.policy },
+        placements: vec![Placement {
+            pinning: options.pin.clone(),
+            policy: options.policy,
+            ..Placement::default()
+        }],
         stall_limit: options.stall_limit,
         helper: std::env::current_exe()
             .ok()
@@ -182,8 +194,8 @@ fn settings(options: &BenchOptions, request: &Request) -> Settings {
         round_milliseconds: options.duration.map(|round| round.as_secs_f64() * 1e3),
         work: options.work.map(|(section, outside)| format!("{section},{outside}")),
         stall_limit_seconds: options.stall_limit.as_secs_f64(),
-        pinning: request.placement.pinning.to_string(),
-        policy: request.placement.policy.to_string(),
+        pinning: request.placements[0].pinning.to_string(),
+        policy: request.placements[0].policy.to_string(),
         seed: options.seed,
     }
 }

@@ -43,6 +43,9 @@ pub struct Report {
     pub series: Vec<Series>,
     /// What the machine's primitive operations cost, when that was measured.
     pub costs: Vec<Cost>,
+    /// What an operation of each workload costs with a lock that does nothing.
+    #[serde(default)]
+    pub baselines: Vec<Baseline>,
 }
 
 /// Where numbers come from.
@@ -290,6 +293,27 @@ pub struct Cost {
     pub n: usize,
     /// Why it could not be measured, if it could not: the numbers are then zero.
     pub refused: Option<String>,
+}
+
+/// What one operation of a workload costs with a lock that does nothing: the harness's own part.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Baseline {
+    /// The workload.
+    pub workload: String,
+    /// Its parameters, as a series has them.
+    pub params: BTreeMap<String, String>,
+    /// How many threads there were.
+    pub threads: usize,
+    /// CPU time of one operation in nanoseconds: the median over rounds.
+    pub median: f64,
+    /// Lower quartile.
+    pub p25: f64,
+    /// Upper quartile.
+    pub p75: f64,
+    /// How many rounds.
+    pub n: usize,
+    /// Why there is none, if there is none: the numbers are then zero.
+    pub missing: Option<String>,
 }
 
 impl Series {

@@ -38,6 +38,7 @@ const PERCENTILES: [f64; 8] = [1.0, 25.0, 50.0, 75.0, 90.0, 99.0, 99.9, 99.99];
 
 pub(crate) fn series(
     stage: &Stage,
+    condition: usize,
     subject: &Subject,
     samples: &[Sample],
     times: Option<&Histogram<u64>>,
@@ -50,7 +51,7 @@ pub(crate) fn series(
         workload: stage.workload.name.to_owned(),
         lock: subject.info.name.to_owned(),
         threads: stage.threads,
-        params: stage.params.clone(),
+        params: stage.params_under(condition),
         partial,
         round_milliseconds: (!stage.workload.counted).then_some(stage.turn.as_secs_f64() * 1e3),
         cut_runs: samples.iter().filter(|sample| sample.cut).count(),

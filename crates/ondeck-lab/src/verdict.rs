@@ -8,7 +8,7 @@ use crate::report::table;
 use crate::results::{Better, Metric, Series};
 
 /// What a workload is judged by.
-const JUDGED_BY: [(&str, &str); 10] = [
+const JUDGED_BY: [(&str, &str); 15] = [
     ("uncontended", "pair"),
     ("throughput", "throughput"),
     ("wait", "longest"),
@@ -19,6 +19,11 @@ const JUDGED_BY: [(&str, &str); 10] = [
     ("condvar", "throughput"),
     ("producer_consumer", "throughput"),
     ("chan", "throughput"),
+    ("bystander", "slowdown"),
+    ("background", "filled"),
+    ("many_locks", "throughput"),
+    ("mixed_priority", "longest"),
+    ("real", "throughput"),
 ];
 
 /// Where the worst is less than so many times behind the best, it is not worth a word.
