@@ -5,11 +5,11 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use ondeck_lab::alone::Helper;
-use ondeck_lab::environment::Placement;
+use ondeck_lab::environment::{Placement, Refusal, realtime_refused};
 use ondeck_lab::plan::{self, Extent, Request, Stage};
-use ondeck_lab::results::{Evidence, LockRow, Report, SCHEMA_VERSION, Settings};
+use ondeck_lab::results::{Evidence, LockRow, Report, SCHEMA_VERSION, Settings, Warning};
 use ondeck_lab::select::Parts;
-use ondeck_lab::workload::Subject;
+use ondeck_lab::workload::{Subject, WorkloadInfo};
 use ondeck_lab::{machine, run, select, warnings};
 
 use crate::cli::{ALONE, BenchOptions};
@@ -33,7 +33,9 @@ pub(crate) fn run(options: &BenchOptions) -> Result<Ending, Usage> {
         *placement = granted;
         refusals.extend(refused);
     }
+    let unasked = leave_out_refused(options, &mut request, &mut refusals);
     report.warnings.extend(warnings::refused(&refusals));
+    report.warnings.extend(unasked);
     report.settings = settings(options, &request);
     summary::print_warnings(&report.warnings);
 
@@ -43,7 +45,9 @@ pub(crate) fn run(options: &BenchOptions) -> Result<Ending, Usage> {
     stages.extend(measured);
     let planned: Duration = stages.iter().map(Stage::planned).sum();
     let cost_rounds = if parts.costs { cost_rounds(request.extent) } else { 0 };
-    let mut progress = Progress::new(planned + costs::planned(cost_rounds));
+    let total = planned + costs::planned(cost_rounds);
+    output::say(format_args!("measuring for about {:.0} s", total.as_secs_f64().ceil()));
+    let mut progress = Progress::new(total);
     let results = run::run(&request, &stages, &mut Watcher(&mut progress));
     report.costs = costs::measure(cost_rounds, &interrupt, &mut progress, planned);
     progress.finish();
@@ -64,6 +68,28 @@ pub(crate) fn run(options: &BenchOptions) -> Result<Ending, Usage> {
     let ending = finish(prepared, &report, &summary::of_bench(&report));
     summary::print_warnings(&late);
     Ok(if refusals.is_empty() { ending } else { Ending::Lacking })
+}
+
+/// Takes out workloads that the machine does not let run. Who named one learns so as of any other
+/// refusal; in a suite it is a warning, because most users may not have it.
+fn leave_out_refused(
+    options: &BenchOptions,
+    request: &mut Request,
+    refusals: &mut Vec<Refusal>,
+) -> Option<Warning> {
+    let realtime = |workload: &WorkloadInfo| workload.name == "mixed_priority";
+    if !request.workloads.iter().any(realtime) {
+        return None;
+    }
+    let refusal = realtime_refused()?;
+    request.workloads.retain(|workload| !realtime(workload));
+    let reason = format!("workload mixed_priority needs realtime threads: {}", refusal.reason);
+    let refusal = Refusal { reason, ..refusal };
+    if options.workloads.is_some() {
+        refusals.push(refusal);
+        return None;
+    }
+    Some(warnings::left_out(&refusal))
 }
 
 /// A report about this machine that has no measurements yet.
@@ -137,7 +163,7 @@ fn parts(options: &BenchOptions) -> Result<Parts, Usage> {
 fn request(
     options: &BenchOptions,
     everything: &[Subject],
-    workloads: Vec<ondeck_lab::workload::WorkloadInfo>,
+    workloads: Vec<WorkloadInfo>,
     cancel: Arc<AtomicBool>,
 ) -> Result<Request, Usage> {
     let locks = options.locks.as_ref().map(|words| select::locks(everything, words)).transpose();

@@ -321,8 +321,13 @@ mod tests {
     #[test]
     fn the_locks_of_the_suite_exist() {
         let known: Vec<_> = Subject::all().iter().map(|subject| subject.info.name).collect();
-        for name in
-            HEADLINE.iter().chain(RUNS).chain(CROWD).chain(BESIDE).chain(INVERSION).filter(|name| !CPP_PEERS.contains(name))
+        for name in HEADLINE
+            .iter()
+            .chain(RUNS)
+            .chain(CROWD)
+            .chain(BESIDE)
+            .chain(INVERSION)
+            .filter(|name| !CPP_PEERS.contains(name))
         {
             assert!(known.contains(name), "{name} is not in the registry");
         }

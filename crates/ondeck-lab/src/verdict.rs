@@ -4,6 +4,7 @@
 //! are partial, cut off or too few are not judged at all, and throughput never stands without the
 //! share that the least served thread had.
 
+use crate::plan::CONDITIONS;
 use crate::report::table;
 use crate::results::{Better, Metric, Series};
 
@@ -41,6 +42,11 @@ pub struct Verdict {
     pub judgement: String,
 }
 
+/// The metric that a workload is judged by, if it is judged.
+pub(crate) fn judged_by(workload: &str) -> Option<&'static str> {
+    JUDGED_BY.iter().find(|(name, _)| *name == workload).map(|&(_, metric)| metric)
+}
+
 /// The verdicts, in the order of the series; of each workload and parameters only the one with the
 /// most threads, which says the most about contention.
 pub fn verdicts(series: &[Series]) -> Vec<Verdict> {
@@ -56,7 +62,7 @@ pub fn verdicts(series: &[Series]) -> Vec<Verdict> {
     situations
         .into_iter()
         .filter_map(|(workload, params, threads)| {
-            let (_, metric) = JUDGED_BY.iter().find(|(name, _)| *name == workload)?;
+            let metric = judged_by(workload)?;
             let rows = ranked(series, workload, &params, threads, metric);
             let situation = situation(rows.first()?.0);
             Some(Verdict { situation, judgement: judgement(&rows)? })
@@ -111,7 +117,17 @@ fn judgement(rows: &[Row<'_>]) -> Option<String> {
 }
 
 /// Where a series was measured, in words.
-fn situation(series: &Series) -> String {
+pub(crate) fn situation(series: &Series) -> String {
+    let conditions: Vec<_> = CONDITIONS
+        .iter()
+        .filter_map(|name| Some(format!("{name} {}", series.params.get(*name)?)))
+        .collect();
+    let words = in_workload(series);
+    if conditions.is_empty() { words } else { format!("{words}, {}", conditions.join(", ")) }
+}
+
+/// The same without the conditions that a run compares.
+fn in_workload(series: &Series) -> String {
     let param = |name: &str| series.params.get(name).map(String::as_str);
     let threads = format!("{}, {} threads", series.workload, series.threads);
     if let Some(pattern) = param("pattern") {
@@ -119,6 +135,16 @@ fn situation(series: &Series) -> String {
     }
     if let Some(capacity) = param("capacity") {
         return format!("{threads}, capacity {capacity}");
+    }
+    if let Some(app) = param("app") {
+        return format!("{threads}, {app}");
+    }
+    if let Some(priority) = param("priority") {
+        return format!("{threads}, priority {priority}");
+    }
+    if let (Some(locks), Some(padded)) = (param("locks"), param("padded")) {
+        let padded = if padded == "yes" { ", padded" } else { "" };
+        return format!("{threads}, {locks} locks{padded}");
     }
     match (param("process"), param("section_ns"), param("outside_ns")) {
         (Some(process), _, _) => format!("{}, {process} process", series.workload),
@@ -146,7 +172,11 @@ fn value((series, metric): Row<'_>) -> String {
                 _ => format!("{:.1} M/s{share}", metric.median / 1e6),
             }
         }
-        "ms" if metric.name == "longest_gap" => {
+        "ratio" if metric.name == "slowdown" => format!("{:.2} times slower", metric.median),
+        "ratio" => format!("{:.0} % of what is done alone", metric.median * 100.0),
+        "ms" if ["longest_gap", "longest"].contains(&&*metric.name)
+            && series.round_milliseconds.is_some() =>
+        {
             format!("{} in half of its rounds", table::time(metric.median * 1e6))
         }
         // The longest of a run, typical of the runs.

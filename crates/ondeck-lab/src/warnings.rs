@@ -86,6 +86,11 @@ pub fn refused(refusals: &[Refusal]) -> Vec<Warning> {
         .collect()
 }
 
+/// A warning about a part of the suite that the machine does not let run.
+pub fn left_out(refusal: &Refusal) -> Warning {
+    warning("refused", format!("{}; it is left out", refusal.reason), &refusal.fix)
+}
+
 /// Warnings that the results themselves give rise to.
 pub fn after(machine: &Machine, series: &[Series]) -> Vec<Warning> {
     let mut warnings = Vec::new();

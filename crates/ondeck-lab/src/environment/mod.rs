@@ -141,7 +141,8 @@ impl Placement {
     /// Under a realtime policy, lifts the calling thread above the team that it is to stop, until
     /// the guard goes; does nothing otherwise.
     pub(crate) fn raise_coordinator(&self) -> Option<Raised> {
-        let former = if self.policy.is_realtime() { Scheduling::of_caller()? } else { return None };
+        let former =
+            if self.policy.is_realtime() { Scheduling::of_caller()? } else { return None };
         // Refused or not, the run goes on: the kernel's reserve for other threads lets the
         // coordinator in, late.
         self.policy.apply(COORDINATOR).is_ok().then_some(Raised(former))

@@ -58,7 +58,7 @@ pub(super) fn many_locks(request: &Request) -> (Rounds, Vec<Situation>) {
     let rounds = by(
         request.extent,
         Rounds::of_millis(20, 1).short(),
-        Rounds::of_millis(40, 2).short(),
+        Rounds::of_millis(40, 2),
         Rounds::of_millis(1_000, 11),
     );
     let sizes: &[usize] = by(request.extent, &LOCKS[1..], &LOCKS, &MORE_LOCKS);

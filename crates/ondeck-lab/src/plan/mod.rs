@@ -15,6 +15,7 @@ use crate::alone::Helper;
 use crate::environment::Placement;
 use crate::workload::{EmptyLock, NoLock, Subject, WorkloadInfo};
 
+pub(crate) use conditions::CONDITIONS;
 pub use conditions::Condition;
 
 /// How much to measure.

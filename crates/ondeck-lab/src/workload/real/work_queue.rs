@@ -2,8 +2,8 @@
 //! successor at the end.
 //!
 //! There are four jobs for every thread, so that nobody ever finds the queue empty. A job is the
-//! number of its chain and how many links the chain has had; the work on it takes 32 turns of a hash
-//! function, some 100 ns.
+//! number of its chain and how many links the chain has had; the work on it is 32 turns of a hash
+//! function. They take some 100 ns, of which a CPU that works ahead hides most behind the next job.
 
 use std::hint::black_box;
 use std::sync::Arc;
