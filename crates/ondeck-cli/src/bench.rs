@@ -27,12 +27,8 @@ pub(crate) fn run(options: &BenchOptions) -> Result<Ending, Usage> {
     let prepared = Prepared::open(&options.outputs)?;
 
     let mut report = empty_report();
-    let mut refusals = Vec::new();
-    for placement in &mut request.placements {
-        let (granted, refused) = placement.clone().granted();
-        *placement = granted;
-        refusals.extend(refused);
-    }
+    let (placements, mut refusals) = granted(std::mem::take(&mut request.placements));
+    request.placements = placements;
     let unasked = leave_out_refused(options, &mut request, &mut refusals);
     report.warnings.extend(warnings::refused(&refusals));
     report.warnings.extend(unasked);
@@ -183,11 +179,7 @@ fn request(
         round: options.duration,
         rounds: options.rounds,
         work: options.work,
-        placements: vec![Placement {
-            pinning: options.pin.clone(),
-            policy: options.policy,
-            ..Placement::default()
-        }],
+        placements: placements(options),
         stall_limit: options.stall_limit,
         helper: std::env::current_exe()
             .ok()
@@ -195,6 +187,40 @@ fn request(
         seed: options.seed,
         cancel,
     })
+}
+
+/// Every policy with every slice, nice value and pinning that were asked for.
+fn placements(options: &BenchOptions) -> Vec<Placement> {
+    let mut placements: Vec<Placement> = Vec::new();
+    for &policy in &options.policy {
+        for slice in &options.slice {
+            for nice in &options.nice {
+                for pinning in &options.pin.0 {
+                    let (slice, nice, pinning) = (slice.0, nice.0, pinning.clone());
+                    placements.push(Placement { pinning, policy, slice, nice });
+                }
+            }
+        }
+    }
+    placements
+}
+
+/// What the machine grants of them, each once, and each refusal once.
+fn granted(placements: Vec<Placement>) -> (Vec<Placement>, Vec<Refusal>) {
+    let mut kept: Vec<Placement> = Vec::new();
+    let mut refusals: Vec<Refusal> = Vec::new();
+    for placement in placements {
+        let (placement, refused) = placement.granted();
+        if !kept.contains(&placement) {
+            kept.push(placement);
+        }
+        for refusal in refused {
+            if !refusals.contains(&refusal) {
+                refusals.push(refusal);
+            }
+        }
+    }
+    (kept, refusals)
 }
 
 /// Rounds of the operations whose costs are part of the suite.
@@ -208,6 +234,18 @@ fn cost_rounds(extent: Extent) -> usize {
 
 /// What was asked for; where threads run as it was granted.
 fn settings(options: &BenchOptions, request: &Request) -> Settings {
+    const DEFAULT: &str = "default";
+    let each = |word: fn(&Placement) -> String| {
+        let mut words: Vec<String> = Vec::new();
+        for placement in &request.placements {
+            let word = word(placement);
+            if !words.contains(&word) {
+                words.push(word);
+            }
+        }
+        words.join(" ")
+    };
+    let set = |words: String| (words != DEFAULT).then_some(words);
     Settings {
         command: command_line(),
         extent: match request.extent {
@@ -220,8 +258,14 @@ fn settings(options: &BenchOptions, request: &Request) -> Settings {
         round_milliseconds: options.duration.map(|round| round.as_secs_f64() * 1e3),
         work: options.work.map(|(section, outside)| format!("{section},{outside}")),
         stall_limit_seconds: options.stall_limit.as_secs_f64(),
-        pinning: request.placements[0].pinning.to_string(),
-        policy: request.placements[0].policy.to_string(),
+        pinning: each(|placement| placement.pinning.to_string()),
+        policy: each(|placement| placement.policy.to_string()),
+        slice: set(each(|placement| {
+            placement.slice.map_or_else(|| DEFAULT.to_owned(), |slice| format!("{slice:?}"))
+        })),
+        nice: set(each(|placement| {
+            placement.nice.map_or_else(|| DEFAULT.to_owned(), |nice| nice.to_string())
+        })),
         seed: options.seed,
     }
 }

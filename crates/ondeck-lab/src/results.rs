@@ -93,6 +93,24 @@ pub struct Machine {
     pub clock_source: String,
     /// The frequency governor of CPU 0, where the kernel tells.
     pub governor: Option<String>,
+    /// The range of frequencies of CPU 0 and what drives it, as "800 to 3600 MHz, intel_pstate",
+    /// where the kernel tells.
+    #[serde(default)]
+    pub frequency: Option<String>,
+    /// The idle states of CPU 0 and how long leaving each takes, as "C6 133 µs", or what the kernel
+    /// has instead, as "governor menu"; empty where it does not tell.
+    #[serde(default)]
+    pub idle_states: Vec<String>,
+    /// The CPU quota of the control group, as "50 ms of each 100 ms"; absent if there is none.
+    #[serde(default)]
+    pub cpu_quota: Option<String>,
+    /// What realtime threads may take, as "950 ms of each 1000 ms"; absent where the kernel does
+    /// not tell.
+    #[serde(default)]
+    pub realtime_share: Option<String>,
+    /// The time slice that the process has, in milliseconds; absent where the kernel does not tell.
+    #[serde(default)]
+    pub slice_milliseconds: Option<f64>,
     /// The load average of one minute when the run began.
     pub load_average: f64,
 }
@@ -133,10 +151,17 @@ pub struct Settings {
     pub work: Option<String>,
     /// How long nobody had to make progress before a lock counted as stuck, in seconds.
     pub stall_limit_seconds: f64,
-    /// How threads were placed: `none`, `each`, or a list of CPUs.
+    /// How threads were placed: `none`, `each`, `one`, or a list of CPUs; several with a blank
+    /// between them if they were measured against each other.
     pub pinning: String,
-    /// The scheduling policy that threads ran under.
+    /// The scheduling policy that threads ran under, or several.
     pub policy: String,
+    /// The time slice that threads were given, or several; absent if the kernel's own.
+    #[serde(default)]
+    pub slice: Option<String>,
+    /// The nice value that threads were given, or several; absent if the process's own.
+    #[serde(default)]
+    pub nice: Option<String>,
     /// The seed of the order in which locks took turns.
     pub seed: u64,
 }

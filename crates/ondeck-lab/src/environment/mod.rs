@@ -1,6 +1,7 @@
 //! Where the threads of a measurement run: CPUs, scheduling policy, time slice, nice.
 
 mod pinning;
+pub mod quota;
 mod scheduling;
 
 use std::time::Duration;
@@ -147,6 +148,11 @@ impl Placement {
         // coordinator in, late.
         self.policy.apply(COORDINATOR).is_ok().then_some(Raised(former))
     }
+}
+
+/// The time slice of the calling thread, where the kernel tells.
+pub fn slice() -> Option<Duration> {
+    scheduling::slice()
 }
 
 /// Why threads may not run under a realtime policy here; `None` if they may.

@@ -43,8 +43,13 @@ pub fn locks(rows: &[LockRow], colour: bool) -> String {
 pub fn baselines(baselines: &[Baseline], colour: bool) -> String {
     let mut table = new_table(&["workload", "", "ns", "p25-p75"], colour);
     for one in baselines.iter().filter(|one| one.missing.is_none()) {
-        let params: Vec<_> =
-            one.params.iter().map(|(name, value)| format!("{name} {value}")).collect();
+        let params: Vec<_> = one
+            .params
+            .iter()
+            // No work is the rule.
+            .filter(|(_, value)| *value != "0")
+            .map(|(name, value)| format!("{name} {value}"))
+            .collect();
         let (p25, p75) = (significant(one.p25), significant(one.p75));
         table.add_row([
             one.workload.clone(),
