@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use ondeck_lab::alone::Helper;
-use ondeck_lab::environment::{Placement, Refusal, realtime_refused};
+use ondeck_lab::environment::{Placement, Refusal, quota, realtime_refused};
 use ondeck_lab::plan::{self, Extent, Request, Stage};
 use ondeck_lab::results::{Evidence, LockRow, Report, SCHEMA_VERSION, Settings, Warning};
 use ondeck_lab::select::Parts;
@@ -26,13 +26,23 @@ pub(crate) fn run(options: &BenchOptions) -> Result<Ending, Usage> {
     let mut request = request(options, &everything, parts.workloads, interrupt.flag())?;
     let prepared = Prepared::open(&options.outputs)?;
 
+    let quota = options.quota.map(quota::impose);
+    // Behind the quota, which is a fact of the machine for all that follows.
     let mut report = empty_report();
     let (placements, mut refusals) = granted(std::mem::take(&mut request.placements));
     request.placements = placements;
+    if let Some(Err(refusal)) = &quota {
+        refusals.push(refusal.clone());
+    }
+    if request.placements.iter().any(|placement| placement.policy.is_realtime()) {
+        report.warnings.extend(warnings::realtime(&report.machine));
+    }
     let unasked = leave_out_refused(options, &mut request, &mut refusals);
     report.warnings.extend(warnings::refused(&refusals));
     report.warnings.extend(unasked);
     report.settings = settings(options, &request);
+    let percent = options.quota.filter(|_| matches!(quota, Some(Ok(_))));
+    report.settings.quota = percent.map(|percent| format!("{percent}%"));
     summary::print_warnings(&report.warnings);
 
     let start = Instant::now();
@@ -266,6 +276,7 @@ fn settings(options: &BenchOptions, request: &Request) -> Settings {
         nice: set(each(|placement| {
             placement.nice.map_or_else(|| DEFAULT.to_owned(), |nice| nice.to_string())
         })),
+        quota: None,
         seed: options.seed,
     }
 }

@@ -122,6 +122,11 @@ pub(crate) struct BenchOptions {
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',', default_value = "default", value_parser = nice, allow_hyphen_values = true)]
     pub(crate) nice: Vec<Nice>,
 
+    /// CPU quota of the whole run in percent of one CPU, as `50%`; needs a control group of version 2
+    /// that may be written to
+    #[arg(long, value_name = "PERCENT", value_parser = quota)]
+    pub(crate) quota: Option<u32>,
+
     /// A run of under 25 seconds, to see that everything works
     #[arg(short, long, conflicts_with = "full")]
     pub(crate) quick: bool,
@@ -234,6 +239,17 @@ fn nice(word: &str) -> Result<Nice, String> {
     }
 }
 
+fn quota(word: &str) -> Result<u32, String> {
+    /// As many CPUs as the largest machines have.
+    const MOST: u32 = 100 * 8_192;
+    let range = format!("use 1% to {MOST}%, of one CPU");
+    match word.trim().strip_suffix('%').map(|number| number.trim().parse()) {
+        Some(Ok(percent)) if (1..=MOST).contains(&percent) => Ok(percent),
+        Some(_) => Err(range),
+        None => Err(format!("no percent sign; {range}")),
+    }
+}
+
 fn thread_count(word: &str) -> Result<usize, String> {
     in_range(word, 1, MOST_THREADS, "threads")
 }
@@ -301,6 +317,9 @@ mod tests {
         assert!(slice("0.05ms").is_err_and(|error| error.contains("0.1ms to 100ms")));
         assert!(slice("3").is_err() && slice("ms").is_err() && slice("NaNms").is_err());
         assert_eq!(slice("0.1ms"), Ok(Setting(Some(Duration::from_micros(100)))));
+        assert!(quota("50").is_err_and(|error| error.contains("percent")));
+        assert!(quota("0%").is_err() && quota("-5%").is_err());
+        assert_eq!(quota("150%"), Ok(150));
         assert!(nice("20").is_err() && nice("-21").is_err());
         assert_eq!(nice("-20"), Ok(Setting(Some(-20))));
     }

@@ -162,6 +162,9 @@ pub struct Settings {
     /// The nice value that threads were given, or several; absent if the process's own.
     #[serde(default)]
     pub nice: Option<String>,
+    /// The CPU quota that the run was given, as `50%` of one CPU; absent if none was.
+    #[serde(default)]
+    pub quota: Option<String>,
     /// The seed of the order in which locks took turns.
     pub seed: u64,
 }

@@ -7,8 +7,8 @@ use crate::plan::CONDITIONS;
 use crate::results::{Better, Metric, Report, Series};
 use crate::verdict;
 
-/// Columns for which a terminal of 80 has room beside the longest name of a lock.
-const COLUMNS: usize = 6;
+/// As wide as a terminal.
+const WIDTH: usize = 80;
 
 /// One row for each lock and one column for each label, in the order in which they appear; what is
 /// best in a column is bold. As many tables, one below the other, as the columns need.
@@ -39,8 +39,9 @@ pub(super) fn table(
             key(one).total_cmp(&key(other))
         });
     }
-    let tables: Vec<_> = labels
-        .chunks(COLUMNS)
+    let names = locks.iter().map(|lock| lock.len()).max().unwrap_or(0);
+    let tables: Vec<_> = fitting(&labels, WIDTH.saturating_sub(names + 2))
+        .into_iter()
         .map(|labels| {
             let mut header = vec!["lock"];
             header.extend(labels.iter().map(String::as_str));
@@ -66,6 +67,25 @@ pub(super) fn table(
         })
         .collect();
     tables.join("\n\n")
+}
+
+/// The labels in as few groups as fit into so many characters each, with two between them.
+fn fitting(labels: &[String], width: usize) -> Vec<&[String]> {
+    /// Numbers of three digits with a point, and a space to spare.
+    const NARROWEST: usize = 6;
+    let mut groups = Vec::new();
+    let mut first = 0;
+    let mut used = 0;
+    for (place, label) in labels.iter().enumerate() {
+        let needed = label.chars().count().max(NARROWEST) + 2;
+        if used + needed > width && place > first {
+            groups.push(&labels[first..place]);
+            (first, used) = (place, 0);
+        }
+        used += needed;
+    }
+    groups.push(&labels[first..]);
+    groups
 }
 
 /// Less is better.
@@ -118,11 +138,29 @@ pub(super) fn conditions(report: &Report, colour: bool) -> Vec<(String, String)>
         .filter_map(|(words, series)| {
             let (metric, factor, unit) = layout(&series)?;
             let heading = if unit == metric {
-                format!("{words}: {metric} by condition")
+                format!("{words}\n{metric} by condition")
             } else {
-                format!("{words}: {metric} in {unit} by condition")
+                format!("{words}\n{metric} in {unit} by condition")
             };
             Some((heading, table(&series, (metric, factor), condition, colour)))
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_that_do_not_fit_go_into_a_table_of_their_own() {
+        let labels: Vec<String> = ["ten chars.", "ten chars.", "a", "b"].map(str::to_owned).into();
+        let sizes = |width: usize| -> Vec<usize> {
+            fitting(&labels, width).iter().map(|labels| labels.len()).collect()
+        };
+        assert_eq!(sizes(80), [4]);
+        assert_eq!(sizes(32), [3, 1]);
+        assert_eq!(sizes(12), [1, 1, 1, 1]);
+        // What does not fit at all is shown all the same.
+        assert_eq!(sizes(3), [1, 1, 1, 1]);
+    }
 }
