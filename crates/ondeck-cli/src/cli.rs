@@ -209,8 +209,7 @@ fn slice(word: &str) -> Result<Slice, String> {
         return Ok(Setting(None));
     }
     let range = "use 0.1ms to 100ms, or `default`";
-    let slice = fraction(word.trim())
-        .ok_or_else(|| format!("not a time; {range}"))?;
+    let slice = fraction(word.trim()).ok_or_else(|| format!("not a time; {range}"))?;
     let fits = (LEAST..=MOST).contains(&slice);
     if fits { Ok(Setting(Some(slice))) } else { Err(range.to_owned()) }
 }

@@ -10,8 +10,8 @@ use std::path::Path;
 
 use ondeck::platform::Linux;
 
-use crate::environment::{self, quota};
 use crate::clock;
+use crate::environment::{self, quota};
 use crate::results::{Build, Machine};
 
 /// Describes the machine that this process runs on.

@@ -54,6 +54,9 @@ fn runnable_is_told() -> bool {
     Usage::of_this_thread().since(before).runnable().is_some()
 }
 
+/// Threads at the lock beside the bystander.
+const HAMMERS: usize = 8;
+
 /// A bystander is slowed down by those that want a CPU. Spinners all do, all the time; of sleepers
 /// hardly more than the owner, where the section is longer than any of them spins.
 #[test]
@@ -62,7 +65,6 @@ fn waiters_that_spin_want_a_cpu_and_waiters_that_sleep_leave_theirs_to_a_bystand
         eprintln!("not tried: the kernel has no /proc/thread-self/schedstat");
         return;
     }
-    const HAMMERS: usize = 8;
     let situation = Situation { section: Work::of_nanos(200_000), ..situation(HAMMERS + 1, 100) };
     for lock in PURE_SPINNERS {
         let sample = measure(lock, "bystander", &situation);
@@ -152,7 +154,7 @@ fn most(of: impl IntoIterator<Item = f64>) -> f64 {
 fn pure_spinners_burn_whole_slices_for_an_acquisition_where_sleepers_burn_none() {
     let slices = |lock| contended(lock, 8 * Linux::cpus(), 50_000, 150).involuntary;
     let (least, most) = (least(PURE_SPINNERS.map(slices)), most(SLEEPERS.map(slices)));
-    assert!(least > 3.0 * most, "{least} and {most}");
+    assert!(least > 2.0 * most, "{least} and {most}");
 }
 
 /// Strict queues of spinners hand the lock to threads that are off their CPU. Sleepers make
@@ -172,8 +174,9 @@ fn ticket_and_queue_spinlocks_collapse_with_more_threads_than_cpus() {
 fn strict_handoff_convoys() {
     let sleeps = |lock| contended(lock, 8, 0, 60).voluntary;
     let (strict, most) = (sleeps("glibc_pi"), most(SLEEPERS.map(sleeps)));
-    assert!(strict > 0.5, "{strict}");
-    assert!(strict > 10.0 * most, "{strict} and {most}");
+    // One a switch on a quiet machine; among many others' threads some have the lock to themselves.
+    assert!(strict > 0.02, "{strict}");
+    assert!(strict > 20.0 * most, "{strict} and {most}");
 }
 
 /// On one CPU under a realtime policy it is not chance who runs: with any lock that sleeps the hog

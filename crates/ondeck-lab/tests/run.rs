@@ -201,6 +201,51 @@ fn nothing_is_lost_between_threads() {
     }
 }
 
+/// A lock that excludes nobody.
+struct Open;
+
+// SAFETY: not sound, which is the point. What it guards here are numbers and indices that are
+// checked, and no memory is reached through them.
+unsafe impl RawLock<Linux> for Open {
+    const INFO: LockInfo =
+        LockInfo { name: "open", teaches: "what a broken lock looks like", ..Forgetful::INFO };
+    type Context = ();
+    type Condvar = SequenceCondvar<Linux>;
+
+    fn new() -> Self {
+        Self
+    }
+    unsafe fn lock(&self, (): &()) {}
+    unsafe fn try_lock(&self, (): &()) -> bool {
+        true
+    }
+    unsafe fn unlock(&self, (): &()) {}
+    fn is_idle(&mut self) -> bool {
+        true
+    }
+}
+
+/// Where threads have a CPU each they meet in the section soon; one round is not always enough.
+#[test]
+fn a_lock_that_lets_two_in_is_reported_as_broken() {
+    if Linux::cpus() == 1 {
+        eprintln!("not tried: one CPU");
+        return;
+    }
+    for workload in ["many_locks", "real"] {
+        let request = Request {
+            round: Some(Duration::from_millis(10)),
+            rounds: Some(200),
+            ..request(vec![Subject::of::<Open>()], workload)
+        };
+        for stage in plan::stages(&request, &Subject::all()) {
+            let results = run::run(&request, &[stage.clone()], &mut Log::default());
+            let [failure] = &results.failures[..] else { panic!("{:?} passed", stage.params) };
+            assert_eq!(failure.kind, "broken", "{failure:?}");
+        }
+    }
+}
+
 /// As many streaks as handovers, and nobody who waits alone.
 #[test]
 fn one_thread_has_one_streak_and_is_passed_by_nobody() {

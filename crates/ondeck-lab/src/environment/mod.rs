@@ -39,7 +39,7 @@ pub struct Refusal {
 }
 
 /// How far above the lowest realtime priority the coordinator is: above every role of a team.
-const COORDINATOR: i32 = 5;
+const COORDINATOR: u8 = 5;
 
 impl Placement {
     /// Tries the placement on a thread of its own, and replaces each part that the machine refuses

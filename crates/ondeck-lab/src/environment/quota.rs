@@ -36,9 +36,10 @@ const PERIOD: u64 = 100_000;
 pub fn impose(percent: u32) -> Result<Imposed, Refusal> {
     let refusal = |reason: String| Refusal {
         reason: format!("quota of {percent} % refused: {reason}"),
-        fix: "start ondeck under a quota: systemd-run --scope -p CPUQuota=50% ondeck bench ..., or \
+        fix:
+            "start ondeck under a quota: systemd-run --scope -p CPUQuota=50% ondeck bench ..., or \
               docker run --cpus 0.5"
-            .to_owned(),
+                .to_owned(),
     };
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     let parent = own_group(Path::new(ROOT), &groups)
@@ -121,19 +122,18 @@ fn of_line(root: &Path, line: &str) -> Vec<Quota> {
         return Vec::new();
     };
     let group = PathBuf::from(path.trim_start_matches('/'));
-    let read: (Vec<PathBuf>, fn(&Path) -> Option<Quota>) = match controllers {
-        "" => (vec![root.to_owned(), root.join("unified")], of_version_2),
-        named if named.split(',').any(|controller| controller == "cpu") => {
-            (vec![root.join(named), root.join("cpu")], of_version_1)
-        }
-        _ => return Vec::new(),
+    let found = |mounts: [PathBuf; 2], read: fn(&Path) -> Option<Quota>| {
+        let folders =
+            mounts.iter().flat_map(|mount| group.ancestors().map(|group| mount.join(group)));
+        folders.filter_map(|folder| read(&folder)).collect()
     };
-    let (mounts, read) = read;
-    mounts
-        .iter()
-        .flat_map(|mount| group.ancestors().map(|group| mount.join(group)))
-        .filter_map(|folder| read(&folder))
-        .collect()
+    match controllers {
+        "" => found([root.to_owned(), root.join("unified")], of_version_2),
+        named if named.split(',').any(|controller| controller == "cpu") => {
+            found([root.join(named), root.join("cpu")], of_version_1)
+        }
+        _ => Vec::new(),
+    }
 }
 
 fn of_version_2(folder: &Path) -> Option<Quota> {
@@ -173,7 +173,8 @@ mod tests {
         let imposed = Imposed { group: group.clone(), parent: parent.clone() };
         // A group without a cpu controller has no such file, and nothing is made.
         assert!(imposed.enter(50).is_err() && !group.join("cpu.max").exists());
-        for file in [group.join("cpu.max"), group.join("cgroup.procs"), parent.join("cgroup.procs")] {
+        for file in [group.join("cpu.max"), group.join("cgroup.procs"), parent.join("cgroup.procs")]
+        {
             fs::write(file, "").expect("a file");
         }
         imposed.enter(50).expect("all files are there");

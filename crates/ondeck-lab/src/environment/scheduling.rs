@@ -38,7 +38,7 @@ impl Policy {
     }
 
     /// Puts a thread under this policy, `above` steps over its lowest priority.
-    pub(crate) fn apply_to(self, thread: Thread, above: i32) -> Result<(), Refusal> {
+    pub(crate) fn apply_to(self, thread: Thread, above: u8) -> Result<(), Refusal> {
         let policy = match self {
             Self::Other => libc::SCHED_OTHER,
             Self::Batch => libc::SCHED_BATCH,
@@ -47,7 +47,7 @@ impl Policy {
         };
         // SAFETY: takes and returns integers.
         let lowest = unsafe { libc::sched_get_priority_min(policy) };
-        let priority = lowest + if lowest > 0 { above } else { 0 };
+        let priority = lowest + if lowest > 0 { i32::from(above) } else { 0 };
         Scheduling { policy, priority }.apply_to(thread).map_err(|error| Refusal {
             reason: format!("policy {self} refused: {error}"),
             fix: "run as root, grant CAP_SYS_NICE, or raise `ulimit -r`".to_owned(),
@@ -55,7 +55,7 @@ impl Policy {
     }
 
     /// The same for the calling thread.
-    pub(crate) fn apply(self, above: i32) -> Result<(), Refusal> {
+    pub(crate) fn apply(self, above: u8) -> Result<(), Refusal> {
         self.apply_to(CALLER, above)
     }
 }

@@ -100,9 +100,9 @@ fn fillers(threads: usize) -> usize {
 fn plan(hammers: usize, threads: usize, round: Duration) -> Vec<Phase> {
     let part = round / 4;
     vec![
-        Phase { workers: vec![hammers..threads], length: part },
-        Phase { workers: vec![0..hammers], length: part },
-        Phase { workers: vec![0..threads], length: 2 * part },
+        Phase { workers: hammers..threads, length: part },
+        Phase { workers: 0..hammers, length: part },
+        Phase { workers: 0..threads, length: 2 * part },
     ]
 }
 

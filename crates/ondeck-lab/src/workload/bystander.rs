@@ -85,8 +85,8 @@ enum Part {
 fn plan(threads: usize, round: Duration) -> Vec<Phase> {
     // Alone it is the same every time; beside others the scheduler needs some slices to be fair.
     let part = round / (4 * TIMES as u32);
-    let alone = Phase { workers: vec![BYSTANDER..BYSTANDER + 1], length: part };
-    let beside = Phase { workers: vec![0..threads], length: 3 * part };
+    let alone = Phase { workers: BYSTANDER..BYSTANDER + 1, length: part };
+    let beside = Phase { workers: 0..threads, length: 3 * part };
     [alone, beside].into_iter().cycle().take(2 * TIMES).collect()
 }
 
@@ -166,7 +166,7 @@ mod tests {
             plan.iter().map(|phase| phase.length).sum::<Duration>(),
             Duration::from_millis(80)
         );
-        let workers: Vec<_> = plan.iter().map(|phase| phase.workers[0].len()).collect();
+        let workers: Vec<_> = plan.iter().map(|phase| phase.workers.len()).collect();
         assert_eq!(workers, [1, 4, 1, 4]);
     }
 }

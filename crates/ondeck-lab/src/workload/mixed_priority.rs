@@ -185,7 +185,7 @@ impl Stage {
         if role == OWNER {
             self.owner.store(nix::unistd::gettid().as_raw(), Ordering::Relaxed);
         }
-        policy.apply(role as i32).map_err(|refusal| {
+        policy.apply(role as u8).map_err(|refusal| {
             self.refused.store(true, Ordering::Relaxed);
             refusal.reason
         })
@@ -209,7 +209,7 @@ fn own<L: RawLock<Linux>>(member: &Member, stage: &Stage, policy: Policy, lock: 
         stage.gone.comes(trial, None);
         if stage.rescued.load(Ordering::Relaxed) == trial {
             // Going down is always allowed.
-            let _ = policy.apply(OWNER as i32);
+            let _ = policy.apply(OWNER as u8);
         }
     }
     stage.locked.give(OVER);
@@ -269,7 +269,7 @@ fn guard(stage: &Stage, policy: Policy) {
             stage.rescued.store(trial, Ordering::Relaxed);
             let owner = stage.owner.load(Ordering::Relaxed);
             // A guard that could enter can do this too.
-            let _ = policy.apply_to(owner, GUARD as i32);
+            let _ = policy.apply_to(owner, GUARD as u8);
             stage.served.comes(trial, None);
         }
         trial += 1;

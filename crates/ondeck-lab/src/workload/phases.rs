@@ -19,8 +19,8 @@ type Word = <Linux as Platform>::AtomicU32;
 /// Who works in a phase.
 #[derive(Clone, Debug)]
 pub(super) struct Phase {
-    /// Its threads, each a range of the team.
-    pub(super) workers: Vec<Range<usize>>,
+    /// Its threads.
+    pub(super) workers: Range<usize>,
     /// How long it is.
     pub(super) length: Duration,
 }
@@ -100,7 +100,7 @@ impl Phases {
                 return None;
             }
             if let Some(phase) = self.plan.get(word as usize)
-                && phase.workers.iter().any(|workers| workers.contains(&index))
+                && phase.workers.contains(&index)
             {
                 asleep.store(0, Ordering::Relaxed);
                 return Some(word);

@@ -41,9 +41,10 @@ pub(super) fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, 
         let mut done = 0;
         // Whole jobs only: who stopped with one in hand would lose it.
         while !member.stopped() {
-            let job = queue.0.with(&mut context, |queue| queue.pop());
+            let job = queue.0.with(&mut context, |queue| take(queue));
+            let Some(job) = job else { continue };
             black_box((0..TURNS).fold(job, |number, _| mixed(number)));
-            queue.0.with(&mut context, |queue| queue.push(job + LINK));
+            queue.0.with(&mut context, |queue| put(queue, job + LINK));
             done += 1;
             member.done(done);
         }
@@ -54,14 +55,21 @@ pub(super) fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, 
     Ok(Sample::of_outcome(&outcome))
 }
 
+/// The oldest job. That there is none, and that there is no room for one, is a broken lock's doing.
+fn take(queue: &mut Ring) -> Option<u64> {
+    (!queue.is_empty()).then(|| queue.pop())
+}
+
+fn put(queue: &mut Ring, job: u64) {
+    if !queue.is_full() {
+        queue.push(job);
+    }
+}
+
 /// The sum of the chains' numbers, and all their links.
 fn count(queue: &mut Ring, jobs: usize) -> (u64, u64) {
     let (mut chains, mut links) = (0, 0);
-    for _ in 0..jobs {
-        if queue.is_empty() {
-            break;
-        }
-        let job = queue.pop();
+    for job in (0..jobs).map_while(|_| take(queue)) {
         chains += job / CHAIN;
         links += job % CHAIN;
     }
