@@ -46,9 +46,9 @@ pub(crate) fn run(options: &BenchOptions) -> Result<Ending, Usage> {
     summary::print_warnings(&report.warnings);
 
     let start = Instant::now();
-    let measured = plan::stages(&request, &everything);
-    let mut stages = plan::baselines(&measured, request.extent);
-    stages.extend(measured);
+    let mut stages = plan::stages(&request, &everything);
+    // Behind the locks: who interrupts a run has what was asked for.
+    stages.extend(plan::baselines(&stages, request.extent));
     let planned: Duration = stages.iter().map(Stage::planned).sum();
     let cost_rounds = if parts.costs { cost_rounds(request.extent) } else { 0 };
     let total = planned + costs::planned(cost_rounds);

@@ -312,7 +312,6 @@ mod tests {
         // On one CPU rounds are longer, until shares can be told.
         if Linux::cpus() > 1 {
             let (quick, suite) = (planned(Extent::Quick), planned(Extent::Suite));
-            eprintln!("{quick:?} {suite:?}");
             assert!(quick <= Duration::from_secs(25), "{quick:?}");
             assert!(suite <= Duration::from_secs(120), "{suite:?}");
         }

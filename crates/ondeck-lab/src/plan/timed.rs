@@ -179,7 +179,7 @@ fn throughput(request: &Request) -> (Rounds, Vec<Situation>) {
         let counts = if work == ALONE {
             counts(request, &[1, 2, 8], &doublings(), MANY)
         } else {
-            counts(request, &[8], &[2, 8], MANY)
+            counts(request, &[2], &[2, 8], MANY)
         };
         situations.extend(counts.into_iter().map(|threads| working(threads, work)));
     }

@@ -32,7 +32,7 @@ const PIECE_NANOS: u64 = 10_000;
 impl Workload for Background {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "background",
-        about: "Work of low priority that gets done beside the lock, and its price",
+        about: "Low-priority work done beside the lock, and its price",
         source: "asked for in the comments on Malte Skarupke, Measuring Mutexes, Spinlocks and how \
                  Bad the Linux Scheduler Really is",
         counted: false,

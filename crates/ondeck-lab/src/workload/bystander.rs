@@ -33,7 +33,7 @@ const TIMES: usize = 2;
 impl Workload for Bystander {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "bystander",
-        about: "How much a matrix multiply slows down beside threads at the lock",
+        about: "How much a matrix multiply beside the lock slows down",
         source: "AMD's slides on spinlocks, in Malte Skarupke, Measuring Mutexes, Spinlocks and how \
                  Bad the Linux Scheduler Really is",
         counted: false,

@@ -46,7 +46,7 @@ const LIMIT: Duration = Duration::from_millis(10);
 impl Workload for MixedPriority {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "mixed_priority",
-        about: "Priority inversion: does a third thread run between owner and waiter",
+        about: "Priority inversion: does a hog run between owner and waiter",
         source: "L. Sha, R. Rajkumar, J. P. Lehoczky, Priority Inheritance Protocols: An Approach to \
                  Real-Time Synchronization (1990)",
         counted: false,
@@ -59,7 +59,7 @@ impl Workload for MixedPriority {
         let placement = Placement { pinning: Pinning::One, policy, ..Placement::default() };
         let setting = TeamSetting { threads: GUARD + 1, placement, ..situation.team.clone() };
         let stage = Arc::new(Stage::new());
-        let lock = Arc::new(Apart(Guarded::<L, u64>::new(0)));
+        let lock = Arc::new(Apart(Guarded::<L, Book>::new(Book::default())));
         let shared = Arc::clone(&lock);
         let outcome = team::run(&setting, Until::Elapsed(situation.round), move |member| {
             let entered = stage.enter(member.index, policy);
@@ -82,10 +82,21 @@ impl Workload for MixedPriority {
                 trials.plus(result.as_ref().map_err(|reason| TeamError::Refused(reason.clone()))?);
         }
         let counted = outcome.pairs[OWNER] + outcome.pairs[WAITER];
-        let acquisitions = lock.0.with(&mut L::Context::default(), |count| **count);
+        let (acquisitions, intrusions) =
+            lock.0.with(&mut L::Context::default(), |book| (book.acquisitions, book.intrusions));
         audit::balance("acquisitions", acquisitions, counted)?;
+        audit::balance("acquisitions in the owner's section", intrusions, 0)?;
         Ok(sample(&outcome, &trials))
     }
+}
+
+/// What the lock guards.
+#[derive(Default)]
+struct Book {
+    acquisitions: u64,
+    /// The owner is in its section; and how often the waiter was let in meanwhile.
+    owned: bool,
+    intrusions: u64,
 }
 
 /// What the waiter saw.
@@ -192,17 +203,19 @@ impl Stage {
     }
 }
 
-fn own<L: RawLock<Linux>>(member: &Member, stage: &Stage, policy: Policy, lock: &Guarded<L, u64>) {
+fn own<L: RawLock<Linux>>(member: &Member, stage: &Stage, policy: Policy, lock: &Guarded<L, Book>) {
     let mut context = L::Context::default();
     let section = Work::of_nanos(SECTION_NANOS);
     let mut trial = 0;
     while !member.stopped() {
         trial += 1;
-        lock.with(&mut context, |count| {
-            **count += 1;
+        lock.with(&mut context, |book| {
+            book.acquisitions += 1;
+            book.owned = true;
             // The waiter runs from here on, until it waits.
             stage.locked.give(trial);
             section.perform();
+            book.owned = false;
         });
         member.done(u64::from(trial));
         stage.served.comes(trial, None);
@@ -229,7 +242,7 @@ fn hog(member: &Member, stage: &Stage) {
     }
 }
 
-fn wait<L: RawLock<Linux>>(member: &Member, stage: &Stage, lock: &Guarded<L, u64>) -> Trials {
+fn wait<L: RawLock<Linux>>(member: &Member, stage: &Stage, lock: &Guarded<L, Book>) -> Trials {
     let mut context = L::Context::default();
     let mut trials = Trials::default();
     let mut trial = 1;
@@ -238,9 +251,10 @@ fn wait<L: RawLock<Linux>>(member: &Member, stage: &Stage, lock: &Guarded<L, u64
         stage.wanted.give(trial);
         let before = stage.pieces.load(Ordering::Relaxed);
         let from = Linux::ticks();
-        let (to, after) = lock.with(&mut context, |count| {
+        let (to, after) = lock.with(&mut context, |book| {
             let to = Linux::ticks();
-            **count += 1;
+            book.acquisitions += 1;
+            book.intrusions += u64::from(book.owned);
             (to, stage.pieces.load(Ordering::Relaxed))
         });
         let pieces = u64::from(after - before);

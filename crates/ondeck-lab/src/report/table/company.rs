@@ -14,7 +14,7 @@ pub(super) fn tables(report: &Report, colour: bool) -> Vec<(String, String)> {
     for (workload, what, columns, note) in IN_COLUMNS {
         for (situation, series) in situations(&of(workload), true) {
             let table = metrics_table(&series, columns, colour);
-            tables.push((format!("{workload}: {what}; {situation}"), format!("{table}\n{note}")));
+            tables.push((format!("{workload}: {what}\n{situation}"), format!("{table}\n{note}")));
         }
     }
     let param = |series: &Series, name: &str| series.params.get(name).cloned().unwrap_or_default();

@@ -23,7 +23,7 @@ pub(super) struct Real;
 impl Workload for Real {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "real",
-        about: "Small programs: a cache, a hash map, a work queue, an allocator",
+        about: "A cache, a hash map, a work queue, an allocator",
         source: "the programs that locks are in; the allocator's list as in tcmalloc's design",
         counted: false,
         empty: EmptyLock::OneThread,
