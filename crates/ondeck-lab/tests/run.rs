@@ -242,7 +242,7 @@ fn a_lock_that_lets_two_in_is_reported_as_broken() {
             ..request(vec![Subject::of::<Open>()], workload)
         };
         for stage in plan::stages(&request, &Subject::all()) {
-            let results = run::run(&request, &[stage.clone()], &mut Log::default());
+            let results = run::run(&request, std::slice::from_ref(&stage), &mut Log::default());
             let [failure] = &results.failures[..] else { panic!("{:?} passed", stage.params) };
             assert_eq!(failure.kind, "broken", "{failure:?}");
         }
