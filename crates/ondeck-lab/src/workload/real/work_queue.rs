@@ -83,7 +83,9 @@ mod tests {
     #[test]
     fn a_lost_job_and_a_lost_link_are_noticed() {
         let mut queue = Ring::new(4);
-        [0, CHAIN + 3 * LINK, 2 * CHAIN].into_iter().for_each(|job| queue.push(job));
+        for job in [0, CHAIN + 3 * LINK, 2 * CHAIN] {
+            queue.push(job);
+        }
         assert_eq!(count(&mut queue, 3), (3, 3));
         queue.push(CHAIN + 2 * LINK);
         assert_eq!(count(&mut queue, 3), (1, 2));
