@@ -37,9 +37,11 @@ pub(crate) fn run(options: &BenchOptions) -> Result<Ending, Usage> {
     if request.placements.iter().any(|placement| placement.policy.is_realtime()) {
         report.warnings.extend(warnings::realtime(&report.machine));
     }
-    let unasked = leave_out_refused(options, &mut request, &mut refusals);
+    let left_out = leave_out_refused(&mut request);
     report.warnings.extend(warnings::refused(&refusals));
-    report.warnings.extend(unasked);
+    report.warnings.extend(left_out.iter().cloned());
+    // In a suite it is no failure, because most users may not have it.
+    let lacking = !refusals.is_empty() || (left_out.is_some() && options.workloads.is_some());
     report.settings = settings(options, &request);
     let percent = options.quota.filter(|_| matches!(quota, Some(Ok(_))));
     report.settings.quota = percent.map(|percent| format!("{percent}%"));
@@ -73,16 +75,11 @@ pub(crate) fn run(options: &BenchOptions) -> Result<Ending, Usage> {
 
     let ending = finish(prepared, &report, &summary::of_bench(&report));
     summary::print_warnings(&late);
-    Ok(if refusals.is_empty() { ending } else { Ending::Lacking })
+    Ok(if lacking { Ending::Lacking } else { ending })
 }
 
-/// Takes out workloads that the machine does not let run. Who named one learns so as of any other
-/// refusal; in a suite it is a warning, because most users may not have it.
-fn leave_out_refused(
-    options: &BenchOptions,
-    request: &mut Request,
-    refusals: &mut Vec<Refusal>,
-) -> Option<Warning> {
+/// Takes out the workload that the machine does not let run, and says why.
+fn leave_out_refused(request: &mut Request) -> Option<Warning> {
     let realtime = |workload: &WorkloadInfo| workload.name == "mixed_priority";
     if !request.workloads.iter().any(realtime) {
         return None;
@@ -90,12 +87,7 @@ fn leave_out_refused(
     let refusal = realtime_refused()?;
     request.workloads.retain(|workload| !realtime(workload));
     let reason = format!("workload mixed_priority needs realtime threads: {}", refusal.reason);
-    let refusal = Refusal { reason, ..refusal };
-    if options.workloads.is_some() {
-        refusals.push(refusal);
-        return None;
-    }
-    Some(warnings::left_out(&refusal))
+    Some(warnings::left_out(&Refusal { reason, ..refusal }))
 }
 
 /// A report about this machine that has no measurements yet.

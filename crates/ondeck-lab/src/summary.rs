@@ -44,8 +44,9 @@ pub(crate) fn series(
     times: Option<&Histogram<u64>>,
     partial: bool,
 ) -> Series {
-    let quantities: Vec<Quantity> = samples
-        .first()
+    // A round that has nothing to divide by lacks a quantity that the others have.
+    let richest = samples.iter().max_by_key(|sample| sample.values.len());
+    let quantities: Vec<Quantity> = richest
         .map_or(Vec::new(), |sample| sample.values.iter().map(|&(quantity, _)| quantity).collect());
     Series {
         workload: stage.workload.name.to_owned(),
