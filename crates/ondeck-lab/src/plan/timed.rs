@@ -23,7 +23,8 @@ const PROGRAM: (u64, u64) = (100, 500);
 /// here spins before its waiter sleeps.
 const SLOW_HOLD: u64 = 50_000;
 
-/// Capacities of a bounded queue: fewer than threads, so that most wait; and far more.
+/// Capacities of a bounded queue: fewer than threads, so that most wait, which is what shows the most;
+/// and far more, for a long campaign.
 const CAPACITIES: [usize; 2] = [8, 128];
 
 /// More threads than this are refused by many systems.
@@ -188,7 +189,7 @@ fn throughput(request: &Request) -> (Rounds, Vec<Situation>) {
 
 fn handoff(extent: Extent) -> (Rounds, Vec<Situation>) {
     let rounds =
-        by(extent, Rounds::of_millis(10, 2), Rounds::of_millis(30, 3), Rounds::of_millis(500, 11));
+        by(extent, Rounds::of_millis(10, 2), Rounds::of_millis(20, 3), Rounds::of_millis(500, 11));
     let patterns = [("solo", 1, 0), ("fast", 2, 0), ("slow", 2, SLOW_HOLD)];
     let situation = |(pattern, threads, hold): (&str, usize, u64)| Situation {
         threads,
@@ -280,7 +281,7 @@ fn producer_consumer(request: &Request) -> (Rounds, Vec<Situation>) {
             ..plain(threads)
         })
     };
-    let capacities = by(request.extent, &CAPACITIES[..1], &CAPACITIES, &CAPACITIES);
+    let capacities = by(request.extent, &CAPACITIES[..1], &CAPACITIES[..1], &CAPACITIES);
     (rounds, capacities.iter().copied().flat_map(situation).collect())
 }
 
