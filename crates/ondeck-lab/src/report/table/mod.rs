@@ -88,10 +88,20 @@ pub fn costs(costs: &[Cost], colour: bool) -> String {
 
 fn tables(report: &Report, colour: bool) -> Vec<(String, String)> {
     let mut tables = Vec::new();
-    // The other tables have no room for what tells conditions apart.
+    // The tables of single workloads have no room for what tells conditions apart.
     if across::compares(report) {
-        return across::conditions(report, colour);
+        tables.extend(across::conditions(report, colour));
+    } else {
+        tables.extend(by_workload(report, colour));
     }
+    if !report.costs.is_empty() {
+        tables.push(("costs: ns for one operation".to_owned(), costs(&report.costs, colour)));
+    }
+    tables
+}
+
+fn by_workload(report: &Report, colour: bool) -> Vec<(String, String)> {
+    let mut tables = Vec::new();
     let of = |workload: &str| {
         report.series.iter().filter(|series| series.workload == workload).collect::<Vec<_>>()
     };
@@ -138,9 +148,6 @@ fn tables(report: &Report, colour: bool) -> Vec<(String, String)> {
     }
     tables.extend(contention::tables(report, colour));
     tables.extend(company::tables(report, colour));
-    if !report.costs.is_empty() {
-        tables.push(("costs: ns for one operation".to_owned(), costs(&report.costs, colour)));
-    }
     tables
 }
 
