@@ -86,6 +86,8 @@ else
         # shellcheck disable=SC2001,SC2016 # no shell pattern can do it, and nothing is to be expanded
         names+=(--re "^$(sed 's/[][\\.*^$(){}?+|]/\\&/g' <<<"$name")\$")
     done <"$quick/missed.txt"
+    # Most of what a model can notice it notices within a second.
+    export ONDECK_LOOM_SECONDS=1
     patience 600
     stage loom --profile release "${names[@]}"
 fi

@@ -5,12 +5,12 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use ondeck_lab::alone::Helper;
-use ondeck_lab::environment::Placement;
+use ondeck_lab::environment::{Placement, Refusal, quota, realtime_refused};
 use ondeck_lab::plan::shard::Shard;
 use ondeck_lab::plan::{self, Extent, Request, Stage};
-use ondeck_lab::results::{Evidence, LockRow, Report, SCHEMA_VERSION, Settings};
+use ondeck_lab::results::{Evidence, LockRow, Report, SCHEMA_VERSION, Settings, Warning};
 use ondeck_lab::select::Parts;
-use ondeck_lab::workload::Subject;
+use ondeck_lab::workload::{Subject, WorkloadInfo};
 use ondeck_lab::{machine, run, select, warnings};
 
 use crate::cli::{ALONE, BenchOptions};
@@ -31,11 +31,25 @@ pub(crate) fn run(options: &BenchOptions) -> Result<Ending, Usage> {
     let mut request = request(options, &everything, parts.workloads, interrupt.flag())?;
     let prepared = Prepared::open(&options.outputs)?;
 
+    let quota = options.quota.map(quota::impose);
+    // Behind the quota, which is a fact of the machine for all that follows.
     let mut report = empty_report();
-    let (placement, refusals) = request.placement.clone().granted();
-    request.placement = placement;
+    let (placements, mut refusals) = granted(std::mem::take(&mut request.placements));
+    request.placements = placements;
+    if let Some(Err(refusal)) = &quota {
+        refusals.push(refusal.clone());
+    }
+    if request.placements.iter().any(|placement| placement.policy.is_realtime()) {
+        report.warnings.extend(warnings::realtime(&report.machine));
+    }
+    let left_out = leave_out_refused(&mut request);
     report.warnings.extend(warnings::refused(&refusals));
+    report.warnings.extend(left_out.iter().cloned());
+    // In a suite it is no failure, because most users may not have it.
+    let lacking = !refusals.is_empty() || (left_out.is_some() && options.workloads.is_some());
     report.settings = settings(options, &request);
+    let percent = options.quota.filter(|_| matches!(quota, Some(Ok(_))));
+    report.settings.quota = percent.map(|percent| format!("{percent}%"));
     summary::print_warnings(&report.warnings);
 
     let start = Instant::now();
@@ -43,11 +57,14 @@ pub(crate) fn run(options: &BenchOptions) -> Result<Ending, Usage> {
     // Costs come after the stages, as one part more.
     let costs_part = campaign.len();
     let shard = options.shard.unwrap_or(Shard::WHOLE);
-    let stages = shard.stages(campaign);
+    let mut stages = shard.stages(campaign);
+    // Behind the locks: who interrupts a run has what was asked for.
+    stages.extend(plan::baselines(&stages, request.extent));
     let planned: Duration = stages.iter().map(Stage::planned).sum();
     let cost_rounds =
         if parts.costs && shard.has(costs_part) { cost_rounds(request.extent) } else { 0 };
     let total = planned + costs::planned(cost_rounds);
+    output::say(format_args!("measuring for about {:.0} s", total.as_secs_f64().ceil()));
     let mut progress = if options.live {
         let locks = with_baseline().iter().map(lock_row).collect();
         Progress::live(total, Live::begin(Report { locks, ..report.clone() }))
@@ -61,6 +78,7 @@ pub(crate) fn run(options: &BenchOptions) -> Result<Ending, Usage> {
     report.seconds = start.elapsed().as_secs_f64();
     report.partial = interrupt.happened();
     report.series = results.series;
+    report.baselines = results.baselines;
     report.failures = results.failures;
     report.locks = with_baseline()
         .iter()
@@ -72,7 +90,19 @@ pub(crate) fn run(options: &BenchOptions) -> Result<Ending, Usage> {
 
     let ending = finish(prepared, &report, &summary::of_bench(&report));
     summary::print_warnings(&late);
-    Ok(if refusals.is_empty() { ending } else { Ending::Lacking })
+    Ok(if lacking { Ending::Lacking } else { ending })
+}
+
+/// Takes out the workload that the machine does not let run, and says why.
+fn leave_out_refused(request: &mut Request) -> Option<Warning> {
+    let realtime = |workload: &WorkloadInfo| workload.name == "mixed_priority";
+    if !request.workloads.iter().any(realtime) {
+        return None;
+    }
+    let refusal = realtime_refused()?;
+    request.workloads.retain(|workload| !realtime(workload));
+    let reason = format!("workload mixed_priority needs realtime threads: {}", refusal.reason);
+    Some(warnings::left_out(&Refusal { reason, ..refusal }))
 }
 
 /// A report about this machine that has no measurements yet.
@@ -92,6 +122,7 @@ pub(crate) fn empty_report() -> Report {
         series: Vec::new(),
         costs: Vec::new(),
         runs: Vec::new(),
+        baselines: Vec::new(),
         machine,
     }
 }
@@ -151,7 +182,7 @@ fn parts(options: &BenchOptions) -> Result<Parts, Usage> {
 fn request(
     options: &BenchOptions,
     everything: &[Subject],
-    workloads: Vec<ondeck_lab::workload::WorkloadInfo>,
+    workloads: Vec<WorkloadInfo>,
     cancel: Arc<AtomicBool>,
 ) -> Result<Request, Usage> {
     let locks = options.locks.as_ref().map(|words| select::locks(everything, words)).transpose();
@@ -171,7 +202,7 @@ fn request(
         round: options.duration,
         rounds: options.rounds,
         work: options.work,
-        placement: Placement { pinning: options.pin.clone(), policy: options.policy },
+        placements: placements(options),
         stall_limit: options.stall_limit,
         helper: std::env::current_exe()
             .ok()
@@ -179,6 +210,40 @@ fn request(
         seed: options.seed,
         cancel,
     })
+}
+
+/// Every policy with every slice, nice value and pinning that were asked for.
+fn placements(options: &BenchOptions) -> Vec<Placement> {
+    let mut placements: Vec<Placement> = Vec::new();
+    for &policy in &options.policy {
+        for slice in &options.slice {
+            for nice in &options.nice {
+                for pinning in &options.pin.0 {
+                    let (slice, nice, pinning) = (slice.0, nice.0, pinning.clone());
+                    placements.push(Placement { pinning, policy, slice, nice });
+                }
+            }
+        }
+    }
+    placements
+}
+
+/// What the machine grants of them, each once, and each refusal once.
+fn granted(placements: Vec<Placement>) -> (Vec<Placement>, Vec<Refusal>) {
+    let mut kept: Vec<Placement> = Vec::new();
+    let mut refusals: Vec<Refusal> = Vec::new();
+    for placement in placements {
+        let (placement, refused) = placement.granted();
+        if !kept.contains(&placement) {
+            kept.push(placement);
+        }
+        for refusal in refused {
+            if !refusals.contains(&refusal) {
+                refusals.push(refusal);
+            }
+        }
+    }
+    (kept, refusals)
 }
 
 /// Rounds of the operations whose costs are part of the suite.
@@ -192,6 +257,18 @@ fn cost_rounds(extent: Extent) -> usize {
 
 /// What was asked for; where threads run as it was granted.
 fn settings(options: &BenchOptions, request: &Request) -> Settings {
+    const DEFAULT: &str = "default";
+    let each = |word: fn(&Placement) -> String| {
+        let mut words: Vec<String> = Vec::new();
+        for placement in &request.placements {
+            let word = word(placement);
+            if !words.contains(&word) {
+                words.push(word);
+            }
+        }
+        words.join(" ")
+    };
+    let set = |words: String| (words != DEFAULT).then_some(words);
     Settings {
         command: command_line(),
         extent: match request.extent {
@@ -204,8 +281,15 @@ fn settings(options: &BenchOptions, request: &Request) -> Settings {
         round_milliseconds: options.duration.map(|round| round.as_secs_f64() * 1e3),
         work: options.work.map(|(section, outside)| format!("{section},{outside}")),
         stall_limit_seconds: options.stall_limit.as_secs_f64(),
-        pinning: request.placement.pinning.to_string(),
-        policy: request.placement.policy.to_string(),
+        pinning: each(|placement| placement.pinning.to_string()),
+        policy: each(|placement| placement.policy.to_string()),
+        slice: set(each(|placement| {
+            placement.slice.map_or_else(|| DEFAULT.to_owned(), |slice| format!("{slice:?}"))
+        })),
+        nice: set(each(|placement| {
+            placement.nice.map_or_else(|| DEFAULT.to_owned(), |nice| nice.to_string())
+        })),
+        quota: None,
         seed: options.seed,
         shard: options.shard,
     }

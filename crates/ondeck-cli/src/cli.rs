@@ -30,7 +30,7 @@ const STYLES: Styles = Styles::styled()
 #[derive(Debug, Parser)]
 #[command(name = "ondeck", version, styles = STYLES, max_term_width = 100, after_help = "\
 Examples:
-  ondeck bench                          measure the suite, some 5 minutes on 2 cores
+  ondeck bench                          measure the suite, two minutes on 2 cores
   ondeck bench --quick --locks std,parking_lot,glibc
   ondeck list                           every lock and workload
   ondeck costs                          what PAUSE, futex, fences and clocks cost here
@@ -77,7 +77,8 @@ Examples:
   ondeck bench --workloads throughput --work 100,500 --threads 8
   ondeck bench --workloads wait --rounds 100 --json wait.json
   ondeck bench --full --json full.json --csv full.csv --html full.html
-  ondeck bench --policy rr --workloads idle --locks sources
+  ondeck bench --policy other,rr --workloads idle --locks sources
+  ondeck bench --slice 0.1ms,3ms --pin none,one --workloads throughput --threads 8
 
 Ctrl-C ends after the round under way and keeps what was measured, marked partial.")]
 pub(crate) struct BenchOptions {
@@ -107,14 +108,31 @@ pub(crate) struct BenchOptions {
     #[arg(long, value_name = "SECTION,OUTSIDE", value_parser = work)]
     pub(crate) work: Option<(u64, u64)>,
 
-    /// Where threads run: `none` (the scheduler decides), `each` (one CPU a thread, in turn), or
-    /// a list of CPUs as `0,2` or `0-3,6`
-    #[arg(long, value_name = "HOW", default_value = "none")]
-    pub(crate) pin: Pinning,
+    /// Where threads run: `none` (the scheduler decides), `each` (one CPU a thread, in turn), `one`
+    /// (all on one CPU), or a list of CPUs as `0,2` or `0-3,6`
+    ///
+    /// Several, as `none,one`, are measured against each other, and so are several policies, slices
+    /// and nice values; CPUs that follow each other are one list.
+    #[arg(long, value_name = "HOW", default_value = "none", value_parser = pinnings)]
+    pub(crate) pin: Pinnings,
 
-    /// Scheduling policy of the threads: `other`, `batch`, `fifo`, `rr`
-    #[arg(long, value_name = "POLICY", default_value = "other")]
-    pub(crate) policy: Policy,
+    /// Scheduling policy of the threads: `other`, `batch`, `fifo`, `rr`, or several
+    #[arg(long, value_name = "POLICIES", value_delimiter = ',', default_value = "other")]
+    pub(crate) policy: Vec<Policy>,
+
+    /// Time slice of threads under the policies other and batch, as `3ms`, 0.1ms to 100ms, or
+    /// `default`, or several
+    #[arg(long, value_name = "TIMES", value_delimiter = ',', default_value = "default", value_parser = slice)]
+    pub(crate) slice: Vec<Slice>,
+
+    /// Nice value of the threads, -20 (the most CPU) to 19 (the least), or `default`, or several
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', default_value = "default", value_parser = nice, allow_hyphen_values = true)]
+    pub(crate) nice: Vec<Nice>,
+
+    /// CPU quota of the whole run in percent of one CPU, as `50%`; needs a control group of version 2
+    /// that may be written to
+    #[arg(long, value_name = "PERCENT", value_parser = quota)]
+    pub(crate) quota: Option<u32>,
 
     /// A run of under 25 seconds, to see that everything works
     #[arg(short, long, conflicts_with = "full")]
@@ -190,6 +208,71 @@ pub(crate) struct Outputs {
     pub(crate) markdown: Option<PathBuf>,
 }
 
+/// Several pinnings: their commas are also those of lists of CPUs, so they are taken apart here.
+#[derive(Clone, Debug)]
+pub(crate) struct Pinnings(pub(crate) Vec<Pinning>);
+
+/// A time slice, or the kernel's own.
+pub(crate) type Slice = Setting<Duration>;
+
+/// A nice value, or the process's own.
+pub(crate) type Nice = Setting<i32>;
+
+/// Something that can be left as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Setting<T>(pub(crate) Option<T>);
+
+fn pinnings(words: &str) -> Result<Pinnings, String> {
+    Pinning::several(words).map(Pinnings)
+}
+
+fn slice(word: &str) -> Result<Slice, String> {
+    const LEAST: Duration = Duration::from_micros(100);
+    const MOST: Duration = Duration::from_millis(100);
+    if word.trim() == "default" {
+        return Ok(Setting(None));
+    }
+    let range = "use 0.1ms to 100ms, or `default`";
+    let slice = fraction(word.trim()).ok_or_else(|| format!("not a time; {range}"))?;
+    let fits = (LEAST..=MOST).contains(&slice);
+    if fits { Ok(Setting(Some(slice))) } else { Err(range.to_owned()) }
+}
+
+/// A number that may have a point, with its unit.
+fn fraction(word: &str) -> Option<Duration> {
+    let unit = word.find(|letter: char| letter.is_alphabetic())?;
+    let (number, unit) = word.split_at(unit);
+    let nanos = match unit {
+        "us" | "µs" => 1e3,
+        "ms" => 1e6,
+        "s" => 1e9,
+        _ => return None,
+    };
+    let number = number.trim().parse::<f64>().ok().filter(|number| (0.0..1e9).contains(number))?;
+    Some(Duration::from_nanos((number * nanos).round() as u64))
+}
+
+fn nice(word: &str) -> Result<Nice, String> {
+    if word.trim() == "default" {
+        return Ok(Setting(None));
+    }
+    match word.trim().parse() {
+        Ok(nice) if (-20..=19).contains(&nice) => Ok(Setting(Some(nice))),
+        _ => Err("use -20 to 19, or `default`".to_owned()),
+    }
+}
+
+fn quota(word: &str) -> Result<u32, String> {
+    /// As many CPUs as the largest machines have.
+    const MOST: u32 = 100 * 8_192;
+    let range = format!("use 1% to {MOST}%, of one CPU");
+    match word.trim().strip_suffix('%').map(|number| number.trim().parse()) {
+        Some(Ok(percent)) if (1..=MOST).contains(&percent) => Ok(percent),
+        Some(_) => Err(range),
+        None => Err(format!("no percent sign; {range}")),
+    }
+}
+
 pub(crate) fn thread_count(word: &str) -> Result<usize, String> {
     in_range(word, 1, MOST_THREADS, "threads")
 }
@@ -254,5 +337,13 @@ mod tests {
         assert!(round_length("10").is_err_and(|error| error.contains("unit")));
         assert!(work("100").is_err());
         assert_eq!(work("100, 500"), Ok((100, 500)));
+        assert!(slice("0.05ms").is_err_and(|error| error.contains("0.1ms to 100ms")));
+        assert!(slice("3").is_err() && slice("ms").is_err() && slice("NaNms").is_err());
+        assert_eq!(slice("0.1ms"), Ok(Setting(Some(Duration::from_micros(100)))));
+        assert!(quota("50").is_err_and(|error| error.contains("percent")));
+        assert!(quota("0%").is_err() && quota("-5%").is_err());
+        assert_eq!(quota("150%"), Ok(150));
+        assert!(nice("20").is_err() && nice("-21").is_err());
+        assert_eq!(nice("-20"), Ok(Setting(Some(-20))));
     }
 }

@@ -30,6 +30,17 @@ pub(crate) fn of_bench(report: &Report) -> String {
             empty.median
         );
     }
+    if report.baselines.iter().any(|baseline| baseline.missing.is_none()) {
+        let table = table::baselines(&report.baselines, output::colours());
+        _ = writeln!(
+            text,
+            "\nempty lock: CPU time of one operation; it is in every number\n{table}"
+        );
+    }
+    for (reason, workloads) in without_baseline(report) {
+        let line = format!("not with an empty lock: {}: {reason}", workloads.join(", "));
+        _ = writeln!(text, "{}", textwrap::fill(&line, COLUMNS));
+    }
     let verdicts = verdict::verdicts(&report.series);
     if !verdicts.is_empty() {
         text.push_str("\nverdict on this machine\n");
@@ -45,6 +56,22 @@ pub(crate) fn of_bench(report: &Report) -> String {
         text.push_str(INTERRUPTED);
     }
     text
+}
+
+/// Workloads that have no baseline, together by the reason.
+fn without_baseline(report: &Report) -> Vec<(&str, Vec<&str>)> {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for baseline in &report.baselines {
+        let (Some(reason), workload) = (&baseline.missing, baseline.workload.as_str()) else {
+            continue;
+        };
+        match reasons.iter_mut().find(|(known, _)| known == reason) {
+            Some((_, workloads)) if workloads.contains(&workload) => {}
+            Some((_, workloads)) => workloads.push(workload),
+            None => reasons.push((reason, vec![workload])),
+        }
+    }
+    reasons
 }
 
 /// A lock that failed, and where its threads were.

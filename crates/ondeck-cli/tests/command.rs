@@ -34,6 +34,11 @@ fn a_bench_prints_tables_that_fit_80_columns_and_a_verdict() {
         "condvar:",
         "producer_consumer:",
         "chan:",
+        "bystander:",
+        "background:",
+        "many_locks:",
+        "real:",
+        "empty lock:",
         "costs:",
         "verdict",
         "harness: an empty lock",
@@ -114,6 +119,11 @@ fn mistakes_name_the_value_and_the_fix_and_measure_nothing() {
         (&["bench", "--rounds", "0"], &["'0'", "1 to"]),
         (&["bench", "--pin", "first"], &["'first'", "each"]),
         (&["bench", "--policy", "idle"], &["'idle'", "fifo"]),
+        (&["bench", "--policy", "other,idle"], &["'idle'", "fifo"]),
+        (&["bench", "--pin", "none,two"], &["'none,two'", "one"]),
+        (&["bench", "--slice", "0.01ms"], &["'0.01ms'", "0.1ms"]),
+        (&["bench", "--nice", "20"], &["'20'", "19"]),
+        (&["bench", "--quota", "50"], &["'50'", "percent"]),
         (&["bench", "--work", "100"], &["'100'", "100,500"]),
         (&["bench", "--quick", "--full"], &["--quick", "--full"]),
         (&["bench", "--live"], &["--live", "terminal"]),
@@ -143,6 +153,35 @@ fn a_cpu_that_is_refused_is_reported_and_the_rest_is_measured() {
         stderr(&output)
     );
     assert!(stdout(&output).contains("spinlock"));
+}
+
+#[test]
+fn conditions_are_measured_against_each_other_in_one_table() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let json = folder.path().join("r.json");
+    let path = json.to_str().expect("UTF-8");
+    let conditions = ["--policy", "other,batch", "--pin", "none,one", "--nice", "0,5"];
+    let output =
+        small(&[&["--workloads", "capture,idle", "--json", path][..], &conditions].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = stdout(&output);
+    assert!(text.contains("batch nice 5 pin one") && text.contains("by condition"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    let report = parsed(&json);
+    let params = |series: &serde_json::Value| series["params"]["policy"].clone();
+    let series = report["series"].as_array().expect("series");
+    // Two locks, two workloads, eight conditions.
+    assert_eq!(series.len(), 32);
+    assert_eq!(series.iter().filter(|series| params(series) == "batch").count(), 16);
+    assert_eq!(report["settings"]["pinning"], "none one");
+}
+
+#[test]
+fn a_quota_is_granted_or_refused_with_the_reason() {
+    let output = small(&["--workloads", "uncontended", "--quota", "150%"]);
+    let refused = stderr(&output).contains("quota of 150 % refused");
+    assert_eq!(output.status.code(), Some(i32::from(refused)), "{}", stderr(&output));
+    assert!(!refused || stderr(&output).contains("systemd-run"), "{}", stderr(&output));
 }
 
 #[test]

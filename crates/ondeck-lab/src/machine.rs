@@ -11,6 +11,7 @@ use std::path::Path;
 use ondeck::platform::Linux;
 
 use crate::clock;
+use crate::environment::{self, quota};
 use crate::results::{Build, Machine};
 
 /// Describes the machine that this process runs on.
@@ -42,6 +43,11 @@ pub fn describe() -> Machine {
         clock_source: trimmed("/sys/devices/system/clocksource/clocksource0/current_clocksource")
             .unwrap_or_default(),
         governor: trimmed("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        frequency: frequency(),
+        idle_states: idle_states(),
+        cpu_quota: quota::in_force(),
+        realtime_share: realtime_share(),
+        slice_milliseconds: environment::slice().map(|slice| slice.as_secs_f64() * 1e3),
         load_average: load_average(),
     }
 }
@@ -139,6 +145,43 @@ fn caches() -> Vec<String> {
             Some(format!("L{}{kind} {size}", trimmed(format!("{folder}/level"))?))
         })
         .collect()
+}
+
+fn frequency() -> Option<String> {
+    let of = |file: &str| trimmed(format!("/sys/devices/system/cpu/cpu0/cpufreq/{file}"));
+    let megahertz = |file: &str| Some(of(file)?.parse::<u64>().ok()? / 1_000);
+    let (least, most) = (megahertz("scaling_min_freq")?, megahertz("scaling_max_freq")?);
+    let driver = of("scaling_driver").map_or(String::new(), |driver| format!(", {driver}"));
+    Some(format!("{least} to {most} MHz{driver}"))
+}
+
+/// A virtual machine often has none of its own: there the hypervisor decides.
+fn idle_states() -> Vec<String> {
+    let states: Vec<_> = numbered("/sys/devices/system/cpu/cpu0/cpuidle/state")
+        .filter_map(|folder| {
+            let (name, latency) =
+                (trimmed(format!("{folder}/name"))?, trimmed(format!("{folder}/latency"))?);
+            let disabled = trimmed(format!("{folder}/disable")).is_some_and(|word| word != "0");
+            Some(format!("{name} {latency} µs{}", if disabled { " (disabled)" } else { "" }))
+        })
+        .collect();
+    if !states.is_empty() {
+        return states;
+    }
+    let of = |file: &str| trimmed(format!("/sys/devices/system/cpu/cpuidle/{file}"));
+    ["driver", "governor"]
+        .into_iter()
+        .filter_map(|what| Some(format!("{what} {}", of(&format!("current_{what}"))?)))
+        .collect()
+}
+
+fn realtime_share() -> Option<String> {
+    let micros = |file: &str| trimmed(format!("/proc/sys/kernel/{file}"))?.parse::<i64>().ok();
+    let (runtime, period) = (micros("sched_rt_runtime_us")?, micros("sched_rt_period_us")?);
+    Some(match runtime {
+        ..0 => "all of it".to_owned(),
+        _ => format!("{} ms of each {} ms", runtime / 1_000, period / 1_000),
+    })
 }
 
 fn memory() -> u64 {

@@ -48,6 +48,9 @@ pub struct Report {
     /// The runs that were merged into this report; empty for a single run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub runs: Vec<Run>,
+    /// What an operation of each workload costs with a lock that does nothing.
+    #[serde(default)]
+    pub baselines: Vec<Baseline>,
 }
 
 /// One run of those that a report was merged from.
@@ -116,6 +119,24 @@ pub struct Machine {
     pub clock_source: String,
     /// The frequency governor of CPU 0, where the kernel tells.
     pub governor: Option<String>,
+    /// The range of frequencies of CPU 0 and what drives it, as "800 to 3600 MHz, intel_pstate",
+    /// where the kernel tells.
+    #[serde(default)]
+    pub frequency: Option<String>,
+    /// The idle states of CPU 0 and how long leaving each takes, as "C6 133 µs", or what the kernel
+    /// has instead, as "governor menu"; empty where it does not tell.
+    #[serde(default)]
+    pub idle_states: Vec<String>,
+    /// The CPU quota of the control group, as "50 ms of each 100 ms"; absent if there is none.
+    #[serde(default)]
+    pub cpu_quota: Option<String>,
+    /// What realtime threads may take, as "950 ms of each 1000 ms"; absent where the kernel does
+    /// not tell.
+    #[serde(default)]
+    pub realtime_share: Option<String>,
+    /// The time slice that the process has, in milliseconds; absent where the kernel does not tell.
+    #[serde(default)]
+    pub slice_milliseconds: Option<f64>,
     /// The load average of one minute when the run began.
     pub load_average: f64,
 }
@@ -156,10 +177,20 @@ pub struct Settings {
     pub work: Option<String>,
     /// How long nobody had to make progress before a lock counted as stuck, in seconds.
     pub stall_limit_seconds: f64,
-    /// How threads were placed: `none`, `each`, or a list of CPUs.
+    /// How threads were placed: `none`, `each`, `one`, or a list of CPUs; several with a blank
+    /// between them if they were measured against each other.
     pub pinning: String,
-    /// The scheduling policy that threads ran under.
+    /// The scheduling policy that threads ran under, or several.
     pub policy: String,
+    /// The time slice that threads were given, or several; absent if the kernel's own.
+    #[serde(default)]
+    pub slice: Option<String>,
+    /// The nice value that threads were given, or several; absent if the process's own.
+    #[serde(default)]
+    pub nice: Option<String>,
+    /// The CPU quota that the run was given, as `50%` of one CPU; absent if none was.
+    #[serde(default)]
+    pub quota: Option<String>,
     /// The seed of the order in which locks took turns.
     pub seed: u64,
     /// Which part of the campaign this is, if it was cut into parts.
@@ -323,6 +354,34 @@ pub struct Cost {
 
 /// What tells a series from all others of a report: workload, lock, threads, parameters.
 pub type SeriesKey<'a> = (&'a str, &'a str, usize, &'a BTreeMap<String, String>);
+
+/// What one operation of a workload costs with a lock that does nothing: the harness's own part.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Baseline {
+    /// The workload.
+    pub workload: String,
+    /// Its parameters, as a series has them.
+    pub params: BTreeMap<String, String>,
+    /// How many threads there were.
+    pub threads: usize,
+    /// CPU time of one operation in nanoseconds: the median over rounds.
+    pub median: f64,
+    /// Lower quartile.
+    pub p25: f64,
+    /// Upper quartile.
+    pub p75: f64,
+    /// How many rounds.
+    pub n: usize,
+    /// Why there is none, if there is none: the numbers are then zero.
+    pub missing: Option<String>,
+}
+
+impl Baseline {
+    /// What tells it from all others of a report.
+    pub(crate) fn key(&self) -> (&str, usize, &BTreeMap<String, String>) {
+        (&self.workload, self.threads, &self.params)
+    }
+}
 
 impl Series {
     /// What tells it from all others.

@@ -9,13 +9,14 @@ use fastrand::Rng;
 use hdrhistogram::Histogram;
 
 use crate::alone::{self, AloneError};
+use crate::environment::Placement;
 use crate::plan::{PAIRS_PER_RUN, Request, Stage};
-use crate::results::{Failure, Series};
-use crate::sample::{Sample, histogram};
-use crate::summary;
+use crate::results::{Baseline, Failure, Series};
+use crate::sample::{CPU_PER_OP, Sample, histogram};
+use crate::summary::{self, Spread};
 use crate::team::{TeamError, TeamSetting};
 use crate::work::Work;
-use crate::workload::{Situation, Subject};
+use crate::workload::{EmptyLock, Situation, Subject};
 
 /// What a run tells while it goes on.
 pub trait Observer {
@@ -36,6 +37,8 @@ pub trait Observer {
 pub struct Results {
     /// One for each stage and lock that yielded at least one sample.
     pub series: Vec<Series>,
+    /// What each workload costs with a lock that does nothing.
+    pub baselines: Vec<Baseline>,
     /// Locks that failed.
     pub failures: Vec<Failure>,
     /// Whether the run was cancelled.
@@ -50,9 +53,9 @@ struct Collected {
 }
 
 impl Collected {
-    fn series(&self, stage: &Stage, subject: &Subject) -> Series {
+    fn series(&self, stage: &Stage, condition: usize, subject: &Subject) -> Series {
         let partial = self.turns < stage.turns;
-        summary::series(stage, subject, &self.samples, self.times.as_ref(), partial)
+        summary::series(stage, condition, subject, &self.samples, self.times.as_ref(), partial)
     }
 }
 
@@ -63,7 +66,7 @@ pub fn run(request: &Request, stages: &[Stage], observer: &mut impl Observer) ->
     let mut behind = Duration::ZERO;
     // A lock that hung once is not tried again: each time costs the stall limit, and its frozen
     // threads keep their memory.
-    let mut dead = HashSet::new();
+    let mut dead: HashSet<Cell> = HashSet::new();
     for stage in stages {
         if request.is_cancelled() {
             break;
@@ -75,20 +78,23 @@ pub fn run(request: &Request, stages: &[Stage], observer: &mut impl Observer) ->
     results
 }
 
+/// A lock under one of the conditions of a stage.
+type Cell = (&'static str, usize);
+
 fn run_stage(
     request: &Request,
     stage: &Stage,
     observer: &mut impl Observer,
     rng: &mut Rng,
     behind: Duration,
-    dead: &mut HashSet<&'static str>,
+    dead: &mut HashSet<Cell>,
     results: &mut Results,
 ) {
     let (section, outside) = (Work::of_nanos(stage.work.0), Work::of_nanos(stage.work.1));
     let situation = Situation {
         team: TeamSetting {
             threads: stage.threads,
-            placement: request.placement.clone(),
+            placement: Placement::default(),
             // A section that is longer than the limit is not a stall.
             stall_limit: request.stall_limit + section.duration() + outside.duration(),
             cancel: Arc::clone(&request.cancel),
@@ -97,42 +103,52 @@ fn run_stage(
         section,
         outside,
         capacity: stage.capacity,
+        variant: stage.variant,
         pairs: PAIRS_PER_RUN,
         longest_run: stage.longest_run,
     };
     let warm_up =
-        Situation { round: stage.turn / 4, pairs: PAIRS_PER_RUN / 16, ..situation.clone() };
+        Situation { round: stage.round(0), pairs: PAIRS_PER_RUN / 16, ..situation.clone() };
 
-    let mut collected: Vec<_> = stage
+    // Conditions take turns as locks do.
+    let cells: Vec<(&Subject, usize)> = stage
         .subjects
         .iter()
-        .map(|_| Collected { samples: Vec::new(), times: None, turns: 0 })
+        .flat_map(|subject| (0..stage.conditions.len()).map(move |number| (subject, number)))
         .collect();
+    let mut collected: Vec<_> =
+        cells.iter().map(|_| Collected { samples: Vec::new(), times: None, turns: 0 }).collect();
     let mut done = behind;
     // Locks that cannot be measured in this stage, whatever the reason.
-    let mut out: HashSet<&'static str> = HashSet::new();
+    let mut out: HashSet<Cell> = HashSet::new();
     // Turn 0 warms up: caches, branch predictors, page tables, and the lock's own lazy parts.
     for turn in 0..=stage.turns {
-        let mut order: Vec<usize> = (0..stage.subjects.len()).collect();
+        let mut order: Vec<usize> = (0..cells.len()).collect();
         rng.shuffle(&mut order);
         for index in order {
-            let subject = &stage.subjects[index];
+            let (subject, condition) = cells[index];
+            let cell = (subject.info.name, condition);
             if request.is_cancelled() {
                 break;
             }
             observer.turn(stage, subject.info.name, done);
-            done += stage.cost_of_turn();
-            if dead.contains(subject.info.name) || out.contains(subject.info.name) {
+            done += stage.cost_of_turn(turn);
+            if dead.contains(&cell) || out.contains(&cell) {
                 continue;
             }
+            let placed = |situation: &Situation| {
+                let placement = stage.conditions[condition].placement.clone();
+                let team = TeamSetting { placement, ..situation.team.clone() };
+                Situation { team, ..situation.clone() }
+            };
             let outcome = if turn == 0 {
-                measure(request, stage, subject, &warm_up).map(|_| ())
+                measure(request, stage, subject, &placed(&warm_up)).map(|_| ())
             } else {
                 let collected = &mut collected[index];
-                let outcome = take_turn(request, stage, subject, &situation, collected);
+                let outcome = take_turn(request, stage, subject, &placed(&situation), collected);
                 collected.turns += usize::from(outcome.is_ok());
                 if outcome.is_ok() {
-                    observer.measured(&|| collected.series(stage, subject));
+                    observer.measured(&|| collected.series(stage, condition, subject));
                 }
                 outcome
             };
@@ -143,9 +159,9 @@ fn run_stage(
                     // What the system refuses for many threads it may grant for few. A lock that
                     // hung would hang again, and each time costs the stall limit.
                     if failure.kind == REFUSED {
-                        out.insert(subject.info.name);
+                        out.insert(cell);
                     } else {
-                        dead.insert(subject.info.name);
+                        dead.insert(cell);
                     }
                     results.failures.push(*failure);
                 }
@@ -153,10 +169,32 @@ fn run_stage(
         }
     }
 
-    for (subject, collected) in stage.subjects.iter().zip(collected) {
-        if !collected.samples.is_empty() {
-            results.series.push(collected.series(stage, subject));
+    for ((subject, condition), collected) in cells.into_iter().zip(collected) {
+        if stage.baseline {
+            results.baselines.push(baseline(stage, &collected.samples));
+        } else if !collected.samples.is_empty() {
+            results.series.push(collected.series(stage, condition, subject));
         }
+    }
+}
+
+/// What an operation costs with the lock that does nothing.
+fn baseline(stage: &Stage, samples: &[Sample]) -> Baseline {
+    let costs: Vec<f64> = samples.iter().filter_map(|sample| sample.value(CPU_PER_OP)).collect();
+    let spread = Spread::of(&costs);
+    let unmeasured = || costs.is_empty().then(|| "the run ended before".to_owned());
+    Baseline {
+        workload: stage.workload.name.to_owned(),
+        params: stage.params.clone(),
+        threads: stage.threads,
+        median: spread.median,
+        p25: spread.p25,
+        p75: spread.p75,
+        n: costs.len(),
+        missing: match stage.workload.empty {
+            EmptyLock::Never(reason) => Some(reason.to_owned()),
+            EmptyLock::OneThread | EmptyLock::AsAnyLock => unmeasured(),
+        },
     }
 }
 
@@ -227,7 +265,9 @@ fn measure(
         match error {
             TeamError::Cancelled => NoSample::Cancelled,
             TeamError::Stuck { states, .. } => failure("deadlock", message, states),
-            TeamError::NoThread { .. } => failure(REFUSED, message, Vec::new()),
+            TeamError::NoThread { .. } | TeamError::Refused(_) => {
+                failure(REFUSED, message, Vec::new())
+            }
             TeamError::Broken { .. } => failure("broken", message, Vec::new()),
             TeamError::Panicked => failure("crashed", message, Vec::new()),
         }

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use crate::results::{Evidence, Report};
+use crate::results::{Evidence, Report, Settings};
 
 /// A fact by which two reports differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,6 +37,18 @@ pub(crate) fn facts(report: &Report) -> [(&'static str, String); 7] {
         ("usable_cpus", machine.usable_cpus.to_string()),
         ("kernel", machine.kernel.clone()),
         ("build profile", report.build.profile.clone()),
+    ]
+}
+
+/// What threads ran under, which series do not tell where it was the same for all.
+pub(crate) fn conditions(settings: &Settings) -> [(&'static str, String); 5] {
+    let given = |setting: &Option<String>| setting.clone().unwrap_or_else(|| "default".to_owned());
+    [
+        ("policy", settings.policy.clone()),
+        ("pinning", settings.pinning.clone()),
+        ("slice", given(&settings.slice)),
+        ("nice", given(&settings.nice)),
+        ("quota", given(&settings.quota)),
     ]
 }
 

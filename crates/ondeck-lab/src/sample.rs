@@ -75,6 +75,25 @@ quantities! {
     RUNNING = "running", "threads", Neither;
     /// Wall time divided by the operations of all threads.
     OP = "op", "ns", Lower;
+    /// How many threads ran or waited for a CPU, on average.
+    RUNNABLE = "runnable", "threads", Neither;
+    /// The speed of work beside the lock's threads, alone by among them.
+    SLOWDOWN = "slowdown", "ratio", Lower;
+    /// Work of low priority that was done beside the lock's threads, by what is done alone.
+    FILLED = "filled", "ratio", Higher;
+    /// Throughput beside work of low priority, by throughput without it.
+    KEPT = "kept", "ratio", Higher;
+    /// The longest wait without work of low priority beside.
+    LONGEST_ALONE = "longest_alone", "ms", Lower;
+    /// Memory that an array of locks and what they guard takes.
+    FOOTPRINT = "footprint", "bytes", Neither;
+    /// The part of trials in which the thread of middle priority ran between the owner and the
+    /// waiter of high priority.
+    INVERTED = "inverted", "ratio", Lower;
+    /// Bursts of the thread of middle priority in between, for each trial.
+    BURSTS = "bursts", "1/op", Lower;
+    /// The part of trials that only ended because the owner's priority was raised from outside.
+    RESCUED = "rescued", "ratio", Lower;
 }
 
 /// One round: a value for each quantity, and the single times if the workload takes them.
@@ -121,6 +140,9 @@ impl Sample {
             && outcome.window >= share_needs(outcome.pairs.len())
         {
             sample.values.push((SHARE, lowest));
+        }
+        if let Some(part) = outcome.usage.runnable() {
+            sample.values.push((RUNNABLE, part * outcome.pairs.len() as f64));
         }
         sample
     }

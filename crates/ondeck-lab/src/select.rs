@@ -106,12 +106,45 @@ const CROWD: &[&str] = &[
     "nsync",
 ];
 
+/// What a suite measures beside other work: as above, and one pure spinner, which does the most harm.
+const BESIDE: &[&str] = &[
+    "ondeck",
+    "spinlock_amd",
+    "spinlock",
+    "three_state_futex",
+    "go_spinbit",
+    "glibc",
+    "std",
+    "parking_lot",
+    "usync",
+    "abseil",
+    "nsync",
+];
+
+/// What a suite measures priority inversion of: the same, and the lock that is made against it.
+const INVERSION: &[&str] = &[
+    "ondeck",
+    "spinlock_amd",
+    "spinlock",
+    "three_state_futex",
+    "go_spinbit",
+    "glibc",
+    "glibc_pi",
+    "std",
+    "parking_lot",
+    "usync",
+    "abseil",
+    "nsync",
+];
+
 /// The groups of locks that have a name, and what is in them.
 pub const GROUPS: &[(&str, &str)] = &[
     ("all", "every lock"),
     ("headline", "the locks that a suite measures throughput of by default"),
     ("runs", "the locks that a suite measures wait and idle of by default"),
     ("crowd", "the locks that a suite measures the other workloads of by default"),
+    ("beside", "the locks of bystander and background by default"),
+    ("inversion", "the locks of mixed_priority by default"),
     ("sources", "the locks of the three texts this project began with"),
     ("literature", "locks of papers and books"),
     ("own", "this project's"),
@@ -129,6 +162,8 @@ fn in_group(subject: &Subject, group: &str) -> bool {
         "headline" => HEADLINE.contains(&info.name),
         "runs" => RUNS.contains(&info.name),
         "crowd" => CROWD.contains(&info.name),
+        "beside" => BESIDE.contains(&info.name),
+        "inversion" => INVERSION.contains(&info.name),
         "sources" => info.origin == Origin::Sources,
         "literature" => info.origin == Origin::Literature,
         "own" => info.origin == Origin::Own,
@@ -202,9 +237,9 @@ pub fn parts(words: &[String]) -> Result<Parts, Unknown> {
     Ok(Parts { workloads: workloads.map(|(workload, _)| *workload).collect(), costs })
 }
 
-/// The word as names are written.
+/// The word as names are written: in small letters, with underscores.
 fn tidy(kind: &'static str, word: &str) -> Result<String, Unknown> {
-    let word = word.trim().to_lowercase();
+    let word = word.trim().to_lowercase().replace('-', "_");
     if word.is_empty() { Err(Unknown::Empty { kind }) } else { Ok(word) }
 }
 
@@ -286,8 +321,13 @@ mod tests {
     #[test]
     fn the_locks_of_the_suite_exist() {
         let known: Vec<_> = Subject::all().iter().map(|subject| subject.info.name).collect();
-        for name in
-            HEADLINE.iter().chain(RUNS).chain(CROWD).filter(|name| !CPP_PEERS.contains(name))
+        for name in HEADLINE
+            .iter()
+            .chain(RUNS)
+            .chain(CROWD)
+            .chain(BESIDE)
+            .chain(INVERSION)
+            .filter(|name| !CPP_PEERS.contains(name))
         {
             assert!(known.contains(name), "{name} is not in the registry");
         }

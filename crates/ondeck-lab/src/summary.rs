@@ -38,19 +38,21 @@ const PERCENTILES: [f64; 8] = [1.0, 25.0, 50.0, 75.0, 90.0, 99.0, 99.9, 99.99];
 
 pub(crate) fn series(
     stage: &Stage,
+    condition: usize,
     subject: &Subject,
     samples: &[Sample],
     times: Option<&Histogram<u64>>,
     partial: bool,
 ) -> Series {
-    let quantities: Vec<Quantity> = samples
-        .first()
+    // A round that has nothing to divide by lacks a quantity that the others have.
+    let richest = samples.iter().max_by_key(|sample| sample.values.len());
+    let quantities: Vec<Quantity> = richest
         .map_or(Vec::new(), |sample| sample.values.iter().map(|&(quantity, _)| quantity).collect());
     Series {
         workload: stage.workload.name.to_owned(),
         lock: subject.info.name.to_owned(),
         threads: stage.threads,
-        params: stage.params.clone(),
+        params: stage.params_under(condition),
         partial,
         round_milliseconds: (!stage.workload.counted).then_some(stage.turn.as_secs_f64() * 1e3),
         cut_runs: samples.iter().filter(|sample| sample.cut).count(),

@@ -4,11 +4,12 @@
 //! are partial, cut off or too few are not judged at all, and throughput never stands without the
 //! share that the least served thread had.
 
+use crate::plan::CONDITIONS;
 use crate::report::table;
 use crate::results::{Better, Metric, Series};
 
 /// What a workload is judged by.
-const JUDGED_BY: [(&str, &str); 10] = [
+const JUDGED_BY: [(&str, &str); 15] = [
     ("uncontended", "pair"),
     ("throughput", "throughput"),
     ("wait", "longest"),
@@ -19,6 +20,11 @@ const JUDGED_BY: [(&str, &str); 10] = [
     ("condvar", "throughput"),
     ("producer_consumer", "throughput"),
     ("chan", "throughput"),
+    ("bystander", "slowdown"),
+    ("background", "filled"),
+    ("many_locks", "throughput"),
+    ("mixed_priority", "longest"),
+    ("real", "throughput"),
 ];
 
 /// The metric that a workload is judged by, if it has one.
@@ -110,7 +116,17 @@ fn judgement(rows: &[Row<'_>]) -> Option<String> {
 }
 
 /// Where a series was measured, in words.
-fn situation(series: &Series) -> String {
+pub(crate) fn situation(series: &Series) -> String {
+    let conditions: Vec<_> = CONDITIONS
+        .iter()
+        .filter_map(|name| Some(format!("{name} {}", series.params.get(*name)?)))
+        .collect();
+    let words = in_workload(series);
+    if conditions.is_empty() { words } else { format!("{words}, {}", conditions.join(", ")) }
+}
+
+/// The same without the conditions that a run compares.
+fn in_workload(series: &Series) -> String {
     let param = |name: &str| series.params.get(name).map(String::as_str);
     let threads = format!("{}, {} threads", series.workload, series.threads);
     if let Some(pattern) = param("pattern") {
@@ -118,6 +134,16 @@ fn situation(series: &Series) -> String {
     }
     if let Some(capacity) = param("capacity") {
         return format!("{threads}, capacity {capacity}");
+    }
+    if let Some(app) = param("app") {
+        return format!("{threads}, {app}");
+    }
+    if let Some(priority) = param("priority") {
+        return format!("{threads}, priority {priority}");
+    }
+    if let (Some(locks), Some(padded)) = (param("locks"), param("padded")) {
+        let padded = if padded == "yes" { ", padded" } else { "" };
+        return format!("{threads}, {locks} locks{padded}");
     }
     match (param("process"), param("section_ns"), param("outside_ns")) {
         (Some(process), _, _) => format!("{}, {process} process", series.workload),
@@ -145,7 +171,11 @@ fn value((series, metric): Row<'_>) -> String {
                 _ => format!("{:.1} M/s{share}", metric.median / 1e6),
             }
         }
-        "ms" if metric.name == "longest_gap" => {
+        "ratio" if metric.name == "slowdown" => format!("{:.2} times slower", metric.median),
+        "ratio" => format!("{:.0} % of what is done alone", metric.median * 100.0),
+        "ms" if ["longest_gap", "longest"].contains(&&*metric.name)
+            && series.round_milliseconds.is_some() =>
+        {
             format!("{} in half of its rounds", table::time(metric.median * 1e6))
         }
         // The longest of a run, typical of the runs.

@@ -86,6 +86,25 @@ pub fn refused(refusals: &[Refusal]) -> Vec<Warning> {
         .collect()
 }
 
+/// What a realtime policy has in store, where the kernel keeps something back from it.
+pub fn realtime(machine: &Machine) -> Option<Warning> {
+    let share = machine.realtime_share.as_ref().filter(|share| *share != "all of it")?;
+    Some(warning(
+        "realtime",
+        format!(
+            "realtime threads may have {share}: a CPU on which they never sleep is taken from them \
+             for the rest, which shows as a wait or an idle lock of that length"
+        ),
+        "keep rounds shorter than that; the limit is /proc/sys/kernel/sched_rt_runtime_us, and since \
+         Linux 6.12 also that of the fair server",
+    ))
+}
+
+/// A warning about a part of the suite that the machine does not let run.
+pub fn left_out(refusal: &Refusal) -> Warning {
+    warning("refused", format!("{}; it is left out", refusal.reason), &refusal.fix)
+}
+
 /// Warnings that the results themselves give rise to.
 pub fn after(machine: &Machine, series: &[Series]) -> Vec<Warning> {
     let mut warnings = Vec::new();

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use ondeck::platform::{AtomicInt, Linux, Ordering, Platform};
-use ondeck_lab::environment::Placement;
+use ondeck_lab::environment::{Placement, realtime_refused};
 use ondeck_lab::plan::{self, Extent, Request, Stage};
 use ondeck_lab::results::Failure;
 use ondeck_lab::run::{self, Observer};
@@ -87,7 +87,7 @@ fn request(locks: Vec<Subject>, workload: &str) -> Request {
         round: Some(Duration::from_millis(5)),
         rounds: Some(3),
         work: Some((0, 0)),
-        placement: Placement::default(),
+        placements: vec![Placement::default()],
         stall_limit: Duration::from_millis(400),
         helper: None,
         seed: 7,
@@ -102,6 +102,12 @@ fn named(name: &str) -> Subject {
 #[test]
 fn every_workload_measures_every_quantity_it_promises() {
     for workload in WORKLOADS {
+        if workload.name == "mixed_priority"
+            && let Some(refusal) = realtime_refused()
+        {
+            eprintln!("mixed_priority not tried: {}", refusal.reason);
+            continue;
+        }
         let request = request(vec![named("std"), named("spinlock")], workload.name);
         let stages = plan::stages(&request, &Subject::all());
         let results = run::run(&request, &stages, &mut Log::default());
@@ -163,6 +169,9 @@ fn own_quantities(workload: &str) -> &'static [&'static str] {
         "condvar" => &["server_loops", "running"],
         "producer_consumer" => &["waits", "running"],
         "chan" => &["op"],
+        "background" => &["longest", "longest_alone"],
+        "many_locks" => &["footprint"],
+        "mixed_priority" => &["longest", "inverted", "bursts", "rescued"],
         _ => &[],
     }
 }
@@ -171,7 +180,9 @@ fn own_quantities(workload: &str) -> &'static [&'static str] {
 /// whose books do not balance fails.
 #[test]
 fn nothing_is_lost_between_threads() {
-    for workload in ["capture", "starve", "condvar", "producer_consumer", "chan"] {
+    let sharing =
+        ["capture", "starve", "condvar", "producer_consumer", "chan", "many_locks", "real"];
+    for workload in sharing {
         let locks = ["std", "glibc", "spinlock", "parking_lot"].map(named).to_vec();
         let request = Request {
             threads: Some(vec![2, 5]),
@@ -186,6 +197,54 @@ fn nothing_is_lost_between_threads() {
         assert_eq!(results.series.len(), 4 * stages.len(), "{workload}");
         for series in &results.series {
             assert!(!series.partial, "{workload} of {}", series.lock);
+        }
+    }
+}
+
+/// A lock that excludes nobody.
+struct Open;
+
+// SAFETY: not sound, which is the point. What it guards here are numbers and indices that are
+// checked, and no memory is reached through them.
+unsafe impl RawLock<Linux> for Open {
+    const INFO: LockInfo =
+        LockInfo { name: "open", teaches: "what a broken lock looks like", ..Forgetful::INFO };
+    type Context = ();
+    type Condvar = SequenceCondvar<Linux>;
+
+    fn new() -> Self {
+        Self
+    }
+    unsafe fn lock(&self, (): &()) {}
+    unsafe fn try_lock(&self, (): &()) -> bool {
+        true
+    }
+    unsafe fn unlock(&self, (): &()) {}
+    fn is_idle(&mut self) -> bool {
+        true
+    }
+}
+
+/// Where threads have a CPU each they meet in the section soon; one round is not always enough.
+#[test]
+fn a_lock_that_lets_two_in_is_reported_as_broken() {
+    if Linux::cpus() == 1 {
+        eprintln!("not tried: one CPU");
+        return;
+    }
+    for workload in ["many_locks", "real", "mixed_priority"] {
+        if workload == "mixed_priority" && realtime_refused().is_some() {
+            continue;
+        }
+        let request = Request {
+            round: Some(Duration::from_millis(10)),
+            rounds: Some(200),
+            ..request(vec![Subject::of::<Open>()], workload)
+        };
+        for stage in plan::stages(&request, &Subject::all()) {
+            let results = run::run(&request, std::slice::from_ref(&stage), &mut Log::default());
+            let [failure] = &results.failures[..] else { panic!("{:?} passed", stage.params) };
+            assert_eq!(failure.kind, "broken", "{failure:?}");
         }
     }
 }

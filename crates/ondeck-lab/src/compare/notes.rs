@@ -2,6 +2,7 @@
 
 use super::{Comparison, Input, Row, rank};
 use crate::results::Report;
+use crate::same;
 
 pub(super) fn notes(comparison: &Comparison, inputs: &[Input]) -> Vec<String> {
     let rows: Vec<&Row> = comparison.tables.iter().flat_map(|table| &table.rows).collect();
@@ -62,15 +63,10 @@ pub(super) fn notes(comparison: &Comparison, inputs: &[Input]) -> Vec<String> {
 /// The settings that series do not tell, where they differ.
 fn settings(one: &Report, other: &Report) -> Vec<(&'static str, String, String)> {
     let of = |report: &Report| {
-        let settings = &report.settings;
-        [
-            ("policy", settings.policy.clone()),
-            ("pinning", settings.pinning.clone()),
-            ("libc", report.machine.libc.clone()),
-            ("rustc", report.build.rustc.clone()),
-        ]
+        let build = [("libc", report.machine.libc.clone()), ("rustc", report.build.rustc.clone())];
+        same::conditions(&report.settings).into_iter().chain(build)
     };
-    let both = of(one).into_iter().zip(of(other));
+    let both = of(one).zip(of(other));
     both.filter(|((_, one), (_, other))| one != other)
         .map(|((what, one), (_, other))| (what, one, other))
         .collect()

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Apart, MISSING_SHARDS};
 use crate::compare::Input;
-use crate::results::{Report, Run, Settings, Warning};
+use crate::results::{Baseline, Report, Run, Settings, Warning};
 use crate::same;
 
 /// The runs in a report: those that it was merged from, or itself.
@@ -47,17 +47,16 @@ pub(super) fn no_run_twice(inputs: &[Input]) -> Result<(), Apart> {
 pub(super) fn same_settings(inputs: &[Input]) -> Result<(), Apart> {
     let Some((first, others)) = inputs.split_first() else { return Ok(()) };
     for other in others {
-        let (mine, its) = (&first.report.settings, &other.report.settings);
-        for (what, one, another) in
-            [("policy", &mine.policy, &its.policy), ("pinning", &mine.pinning, &its.pinning)]
-        {
+        let mine = same::conditions(&first.report.settings);
+        let its = same::conditions(&other.report.settings);
+        for ((what, one), (_, another)) in mine.into_iter().zip(its) {
             if one != another {
                 return Err(Apart::Settings {
                     one: first.name.clone(),
                     other: other.name.clone(),
                     what: what.to_owned(),
-                    first: one.clone(),
-                    second: another.clone(),
+                    first: one,
+                    second: another,
                 });
             }
         }
@@ -104,10 +103,17 @@ pub(super) fn of(
     let mut failures = Vec::new();
     let mut locks = Vec::new();
     let mut known = BTreeSet::new();
+    let mut baselines: Vec<Baseline> = Vec::new();
     for report in reports() {
         add_new(&mut warnings, &report.warnings);
         add_new(&mut failures, &report.failures);
         locks.extend(report.locks.iter().filter(|row| known.insert(&row.name)).cloned());
+        for baseline in &report.baselines {
+            // They have no samples that could be put together: the first counts.
+            if !baselines.iter().any(|other| other.key() == baseline.key()) {
+                baselines.push(baseline.clone());
+            }
+        }
     }
     // What is known anew: an earlier merge may have lacked shards that are here now.
     warnings.retain(|warning: &Warning| warning.code != MISSING_SHARDS);
@@ -145,7 +151,8 @@ pub(super) fn of(
         failures,
         locks,
         series: Vec::new(),
-        // They have no samples that could be put together: the first that measured them counts.
+        baselines,
+        // As of baselines.
         costs: reports()
             .map(|report| &report.costs)
             .find(|costs| !costs.is_empty())

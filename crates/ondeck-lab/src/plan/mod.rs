@@ -1,5 +1,7 @@
 //! What a run will measure: stages of cells, each with its share of the time.
 
+mod company;
+mod conditions;
 pub mod shard;
 mod timed;
 
@@ -8,16 +10,21 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use ondeck_zoo::RawLock;
+
 use crate::alone::Helper;
 use crate::environment::Placement;
-use crate::workload::{Subject, WorkloadInfo};
+use crate::workload::{EmptyLock, NoLock, Subject, WorkloadInfo};
+
+pub(crate) use conditions::CONDITIONS;
+pub use conditions::Condition;
 
 /// How much to measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
     /// Under 25 seconds: to see that everything works.
     Quick,
-    /// Some five minutes.
+    /// Some two minutes.
     Suite,
     /// As the sources did: 100 runs of `wait`, 1,000 of `idle`, every lock. Hours, with locks that
     /// collapse.
@@ -41,8 +48,8 @@ pub struct Request {
     pub rounds: Option<usize>,
     /// Critical section and outside work in nanoseconds, instead of the suite's two pairs.
     pub work: Option<(u64, u64)>,
-    /// Where threads run.
-    pub placement: Placement,
+    /// Where and how threads run; several are measured against each other. At least one.
+    pub placements: Vec<Placement>,
     /// For how long nobody may make progress before a lock counts as stuck.
     pub stall_limit: Duration,
     /// How to measure in a process of one thread; without it that part is left out.
@@ -71,8 +78,14 @@ pub struct Stage {
     pub threads: usize,
     /// Work inside and outside of the section, in nanoseconds.
     pub work: (u64, u64),
-    /// How many items fit into a queue; 0 where there is none to choose.
+    /// How many items fit into a queue, or locks are in an array; 0 where there is none to choose.
     pub capacity: usize,
+    /// Which of several, in a word; empty where there is but one.
+    pub variant: &'static str,
+    /// Whether it is measured with the lock that does nothing, to see what the workload costs.
+    pub baseline: bool,
+    /// What threads run under; several take turns. At least one.
+    pub conditions: Vec<Condition>,
     /// In a process of one thread.
     pub alone: bool,
     /// Parameters as they stand in reports.
@@ -91,17 +104,61 @@ pub struct Stage {
 impl Stage {
     /// The time that the stage is meant to take, warm-up included.
     pub fn planned(&self) -> Duration {
-        self.cost_of_turn() * (self.turns as u32 + 1) * self.subjects.len() as u32
+        let cells = (self.subjects.len() * self.conditions.len()) as u32;
+        (self.cost_of_turn(0) + self.cost_of_turn(1) * self.turns as u32) * cells
     }
 
-    /// The time that one turn of one lock is meant to take.
-    pub fn cost_of_turn(&self) -> Duration {
+    /// Parameters as they stand in reports, of the series under one of the conditions.
+    pub fn params_under(&self, condition: usize) -> BTreeMap<String, String> {
+        let mut params = self.params.clone();
+        params.extend(self.conditions[condition].params.clone());
+        params
+    }
+
+    /// The same with the lock that does nothing; none where one of its kind is enough.
+    fn emptied(&self, extent: Extent) -> Option<Self> {
+        /// Long enough to tell nanoseconds.
+        const ENOUGH: Duration = Duration::from_millis(10);
+        let (threads, turn) = match self.workload.empty {
+            _ if self.subjects.iter().any(|subject| subject.info.name == NoLock::INFO.name) => {
+                return None;
+            }
+            // Of the patterns of handoff only this has one thread.
+            _ if self.params.get("pattern").is_some_and(|pattern| pattern != "solo") => {
+                return None;
+            }
+            EmptyLock::OneThread => (1, self.turn.min(ENOUGH)),
+            EmptyLock::AsAnyLock => (self.threads, self.turn),
+            EmptyLock::Never(_) => (0, Duration::ZERO),
+        };
+        let most = if extent == Extent::Quick { 1 } else { 3 };
+        let (turns, subjects) = if threads == 0 {
+            (0, Vec::new())
+        } else {
+            (self.turns.min(most), vec![Subject::baseline()])
+        };
+        let conditions = self.conditions.iter().take(1).cloned().collect();
+        Some(Self { subjects, threads, turn, turns, baseline: true, conditions, ..self.clone() })
+    }
+
+    /// How long a timed round is in a turn; turn 0 warms up, and is shorter.
+    pub fn round(&self, turn: usize) -> Duration {
+        if turn == 0 { self.turn / 4 } else { self.turn }
+    }
+
+    /// The time that one lock is meant to take in a turn.
+    pub fn cost_of_turn(&self, turn: usize) -> Duration {
         /// Making threads, joining them, starting a process: measured at 1 to 2 ms.
         const AROUND: Duration = Duration::from_millis(2);
         /// A run of 16 threads with a lock that neither leads nor collapses: measured at 10 to 60 ms.
         const ONE_RUN: Duration = Duration::from_millis(40);
-        let turn = if self.workload.counted { self.turn.max(ONE_RUN) } else { self.turn };
-        turn.saturating_add(AROUND)
+        let length = match (self.workload.counted, turn) {
+            (false, _) => self.round(turn),
+            // A warm-up is a sixteenth of a run.
+            (true, 0) => ONE_RUN / 16,
+            (true, _) => self.turn.max(ONE_RUN),
+        };
+        length.saturating_add(AROUND)
     }
 }
 
@@ -121,22 +178,37 @@ pub fn stages(request: &Request, everything: &[Subject]) -> Vec<Stage> {
     };
     let mut stages = Vec::new();
     for workload in &request.workloads {
-        match workload.name {
-            "uncontended" => stages.extend(uncontended(request, *workload, &chosen("all"))),
-            _ if workload.counted => stages.extend(counted(request, *workload, &chosen("runs"))),
-            "throughput" | "handoff" => {
-                stages.extend(timed::stages(request, *workload, &chosen("headline")));
-            }
-            _ => stages.extend(timed::stages(request, *workload, &chosen("crowd"))),
-        }
+        stages.extend(match workload.name {
+            "uncontended" => uncontended(request, *workload, &chosen("all")),
+            _ if workload.counted => counted(request, *workload, &chosen("runs")),
+            "throughput" | "handoff" => timed::stages(request, *workload, &chosen("headline")),
+            "bystander" | "background" => timed::stages(request, *workload, &chosen("beside")),
+            "mixed_priority" => timed::stages(request, *workload, &chosen("inversion")),
+            _ => timed::stages(request, *workload, &chosen("crowd")),
+        });
     }
     stages
+}
+
+/// The stages in which workloads are measured with the lock that does nothing: one for each workload
+/// and its parameters. In `uncontended` that lock is one of those that take turns.
+pub fn baselines(stages: &[Stage], extent: Extent) -> Vec<Stage> {
+    let mut baselines: Vec<Stage> = Vec::new();
+    for stage in stages.iter().filter_map(|stage| stage.emptied(extent)) {
+        let same = |other: &Stage| {
+            other.workload.name == stage.workload.name && other.params == stage.params
+        };
+        if !baselines.iter().any(same) {
+            baselines.push(stage);
+        }
+    }
+    baselines
 }
 
 fn uncontended(request: &Request, workload: WorkloadInfo, subjects: &[Subject]) -> Vec<Stage> {
     let (turn, turns) = match request.extent {
         Extent::Quick => (Duration::from_millis(2), 3),
-        Extent::Suite => (Duration::from_millis(10), 7),
+        Extent::Suite => (Duration::from_millis(6), 5),
         Extent::Full => (Duration::from_millis(50), 15),
     };
     let mut with_baseline = vec![Subject::baseline()];
@@ -147,6 +219,10 @@ fn uncontended(request: &Request, workload: WorkloadInfo, subjects: &[Subject]) 
         threads: 1,
         work: (0, 0),
         capacity: 0,
+        variant: "",
+        baseline: false,
+        // A process of one thread is started anew, and placed by nobody.
+        conditions: if alone { vec![Condition::default()] } else { request.conditions() },
         alone,
         params: [(
             "process".to_owned(),
@@ -170,7 +246,7 @@ fn counted(request: &Request, workload: WorkloadInfo, subjects: &[Subject]) -> V
     let source_runs = if workload.name == "idle" { 1_000 } else { 100 };
     let (turn, turns) = match request.extent {
         Extent::Quick => (Duration::from_millis(1), 1),
-        Extent::Suite => (Duration::from_millis(250), 3),
+        Extent::Suite => (Duration::from_millis(150), 2),
         Extent::Full => (Duration::MAX, 1),
     };
     let (turn, turns, most_runs) = match request.rounds {
@@ -181,7 +257,7 @@ fn counted(request: &Request, workload: WorkloadInfo, subjects: &[Subject]) -> V
     };
     let longest_run = match request.extent {
         Extent::Quick => Duration::from_millis(300),
-        Extent::Suite => Duration::from_secs(2),
+        Extent::Suite => Duration::from_secs(1),
         Extent::Full => Duration::MAX,
     };
     let counts = request.threads.clone().unwrap_or_else(|| vec![RUN_THREADS]);
@@ -191,6 +267,9 @@ fn counted(request: &Request, workload: WorkloadInfo, subjects: &[Subject]) -> V
         threads,
         work: (0, 0),
         capacity: 0,
+        variant: "",
+        baseline: false,
+        conditions: request.conditions(),
         alone: false,
         params: [("pairs_per_thread".to_owned(), PAIRS_PER_RUN.to_string())].into(),
         turn,
@@ -217,7 +296,7 @@ mod tests {
             round: None,
             rounds: None,
             work: None,
-            placement: Placement::default(),
+            placements: vec![Placement::default()],
             stall_limit: Duration::from_secs(10),
             helper: None,
             seed: 1,
@@ -226,17 +305,19 @@ mod tests {
     }
 
     fn planned(extent: Extent) -> Duration {
-        stages(&request(extent), &Subject::all()).iter().map(Stage::planned).sum()
+        let stages = stages(&request(extent), &Subject::all());
+        let baselines = baselines(&stages, extent);
+        baselines.iter().chain(&stages).map(Stage::planned).sum()
     }
 
-    /// What is planned, not what it takes; a warm-up is planned as a whole turn.
+    /// What is planned, not what it takes.
     #[test]
     fn extents_keep_to_the_time_that_is_documented() {
         // On one CPU rounds are longer, until shares can be told.
         if Linux::cpus() > 1 {
             let (quick, suite) = (planned(Extent::Quick), planned(Extent::Suite));
             assert!(quick <= Duration::from_secs(25), "{quick:?}");
-            assert!(suite <= Duration::from_mins(6), "{suite:?}");
+            assert!(suite <= Duration::from_mins(2), "{suite:?}");
         }
     }
 }

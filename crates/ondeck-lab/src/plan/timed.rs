@@ -1,38 +1,47 @@
 //! The situations of timed workloads: threads, work, and how long and how often a round is.
+//!
+//! A suite is to take two minutes on two CPUs, so it measures what the answers need and no more:
+//! the ends of a curve and not its middle, which `--full` has; rounds of 40 ms where nothing but a
+//! rate is taken, which two runs of one binary agree on within 15 %, and longer ones only where a
+//! share, a window or a phase asks for it. Threads that far outnumber CPUs are left to
+//! `oversubscribed`, so that `throughput` need not wait ten slices for each of them.
 
 use std::time::Duration;
 
 use ondeck::platform::{Linux, Platform};
 
+use super::company::{background, bystander, many_locks, mixed_priority, real};
 use super::{Extent, Request, Stage};
 use crate::sample::share_needs;
 use crate::workload::{Subject, WorkloadInfo};
 
 /// Section and outside work of the suite, in nanoseconds: the lock alone, and a lock in a program.
-const ALONE: (u64, u64) = (0, 0);
+pub(super) const ALONE: (u64, u64) = (0, 0);
 const PROGRAM: (u64, u64) = (100, 500);
 
 /// How long the giver of a slow handoff holds the lock, in nanoseconds: several times what any lock
 /// here spins before its waiter sleeps.
 const SLOW_HOLD: u64 = 50_000;
 
-/// Capacities of a bounded queue: fewer than threads, so that most wait; and far more.
+/// Capacities of a bounded queue: fewer than threads, so that most wait, which is what shows the most;
+/// and far more, for a long campaign.
 const CAPACITIES: [usize; 2] = [8, 128];
 
 /// More threads than this are refused by many systems.
 const MOST_THREADS: usize = 4_096;
 
 /// What tells the stages of a workload apart.
-struct Situation {
-    threads: usize,
-    work: (u64, u64),
-    capacity: usize,
-    params: Vec<(&'static str, String)>,
+pub(super) struct Situation {
+    pub(super) threads: usize,
+    pub(super) work: (u64, u64),
+    pub(super) capacity: usize,
+    pub(super) variant: &'static str,
+    pub(super) params: Vec<(&'static str, String)>,
 }
 
 /// How long a round is, and how many there are.
 #[derive(Clone, Copy)]
-struct Rounds {
+pub(super) struct Rounds {
     length: Duration,
     turns: usize,
     /// Rounds are as long as the share needs, if that is longer.
@@ -40,12 +49,12 @@ struct Rounds {
 }
 
 impl Rounds {
-    fn of_millis(length: u64, turns: usize) -> Self {
+    pub(super) fn of_millis(length: u64, turns: usize) -> Self {
         Self { length: Duration::from_millis(length), turns, shares: true }
     }
 
     /// Rounds that are too short to tell shares by where threads outnumber CPUs.
-    fn short(self) -> Self {
+    pub(super) fn short(self) -> Self {
         Self { shares: false, ..self }
     }
 
@@ -69,7 +78,18 @@ pub(super) fn stages(
         "condvar" => condvar(request),
         "producer_consumer" => producer_consumer(request),
         "chan" => chan(request),
+        "bystander" => bystander(request),
+        "background" => background(request),
+        "many_locks" => many_locks(request),
+        "mixed_priority" => mixed_priority(request.extent),
+        "real" => real(request),
         _ => throughput(request),
+    };
+    // A share is shown of the most threads only, so the suite's other rounds need not be as long.
+    let most = situations.iter().map(|situation| situation.threads).max().unwrap_or(0);
+    let length = |threads: usize| {
+        let shares = request.extent == Extent::Full || threads == most;
+        if shares { rounds.length(threads) } else { rounds.short().length(threads) }
     };
     let stage = |situation: Situation| Stage {
         workload,
@@ -77,13 +97,16 @@ pub(super) fn stages(
         threads: situation.threads,
         work: situation.work,
         capacity: situation.capacity,
+        variant: situation.variant,
+        baseline: false,
+        conditions: request.conditions(),
         alone: false,
         params: situation
             .params
             .into_iter()
             .map(|(name, value)| (name.to_owned(), value))
             .collect(),
-        turn: request.round.unwrap_or_else(|| rounds.length(situation.threads)),
+        turn: request.round.unwrap_or_else(|| length(situation.threads)),
         turns: request.rounds.unwrap_or(rounds.turns),
         most_runs: usize::MAX,
         longest_run: Duration::MAX,
@@ -92,7 +115,7 @@ pub(super) fn stages(
 }
 
 /// One of three, by the extent.
-fn by<T>(extent: Extent, quick: T, suite: T, full: T) -> T {
+pub(super) fn by<T>(extent: Extent, quick: T, suite: T, full: T) -> T {
     match extent {
         Extent::Quick => quick,
         Extent::Suite => suite,
@@ -101,12 +124,17 @@ fn by<T>(extent: Extent, quick: T, suite: T, full: T) -> T {
 }
 
 /// The numbers of threads: those asked for, else by the extent.
-fn counts(request: &Request, quick: &[usize], suite: &[usize], full: &[usize]) -> Vec<usize> {
+pub(super) fn counts(
+    request: &Request,
+    quick: &[usize],
+    suite: &[usize],
+    full: &[usize],
+) -> Vec<usize> {
     request.threads.clone().unwrap_or_else(|| by(request.extent, quick, suite, full).to_vec())
 }
 
 /// The same for workloads whose threads have two roles.
-fn counts_of_two(
+pub(super) fn counts_of_two(
     request: &Request,
     quick: &[usize],
     suite: &[usize],
@@ -120,13 +148,21 @@ fn counts_of_two(
     counts
 }
 
-fn working(threads: usize, work: (u64, u64)) -> Situation {
+pub(super) fn working(threads: usize, work: (u64, u64)) -> Situation {
     let params = vec![("section_ns", work.0.to_string()), ("outside_ns", work.1.to_string())];
-    Situation { threads, work, capacity: 0, params }
+    Situation { threads, work, capacity: 0, variant: "", params }
 }
 
-fn plain(threads: usize) -> Situation {
-    Situation { threads, work: ALONE, capacity: 0, params: Vec::new() }
+pub(super) fn plain(threads: usize) -> Situation {
+    Situation { threads, work: ALONE, capacity: 0, variant: "", params: Vec::new() }
+}
+
+/// 1, 2, 4 and so on, to four times as many threads as CPUs; more are for `oversubscribed`.
+fn doublings() -> Vec<usize> {
+    let most = (4 * Linux::cpus()).min(MOST_THREADS);
+    std::iter::successors(Some(1), |count| Some(2 * count))
+        .take_while(|count| *count <= most)
+        .collect()
 }
 
 const MANY: &[usize] = &[1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64];
@@ -135,16 +171,16 @@ fn throughput(request: &Request) -> (Rounds, Vec<Situation>) {
     let rounds = by(
         request.extent,
         Rounds::of_millis(20, 2),
-        Rounds::of_millis(100, 3),
+        Rounds::of_millis(40, 3),
         Rounds::of_millis(1_000, 11),
     );
     let works = request.work.map_or(vec![ALONE, PROGRAM], |work| vec![work]);
     let mut situations = Vec::new();
     for work in works {
         let counts = if work == ALONE {
-            counts(request, &[1, 2, 8], &[1, 2, 4, 8, 16, 32], MANY)
+            counts(request, &[1, 2, 8], &doublings(), MANY)
         } else {
-            counts(request, &[8], &[2, 8, 16], MANY)
+            counts(request, &[2], &[2, 8], MANY)
         };
         situations.extend(counts.into_iter().map(|threads| working(threads, work)));
     }
@@ -153,12 +189,13 @@ fn throughput(request: &Request) -> (Rounds, Vec<Situation>) {
 
 fn handoff(extent: Extent) -> (Rounds, Vec<Situation>) {
     let rounds =
-        by(extent, Rounds::of_millis(10, 2), Rounds::of_millis(50, 3), Rounds::of_millis(500, 11));
+        by(extent, Rounds::of_millis(10, 2), Rounds::of_millis(20, 3), Rounds::of_millis(500, 11));
     let patterns = [("solo", 1, 0), ("fast", 2, 0), ("slow", 2, SLOW_HOLD)];
     let situation = |(pattern, threads, hold): (&str, usize, u64)| Situation {
         threads,
         work: (hold, 0),
         capacity: 0,
+        variant: "",
         params: vec![("pattern", pattern.to_owned())],
     };
     (rounds, patterns.map(situation).into())
@@ -168,7 +205,7 @@ fn capture(request: &Request) -> (Rounds, Vec<Situation>) {
     let rounds = by(
         request.extent,
         Rounds::of_millis(50, 1).short(),
-        Rounds::of_millis(100, 3),
+        Rounds::of_millis(60, 3).short(),
         Rounds::of_millis(1_000, 11),
     );
     let work = request.work.unwrap_or(ALONE);
@@ -181,7 +218,7 @@ fn starve(request: &Request) -> (Rounds, Vec<Situation>) {
     let rounds = by(
         request.extent,
         Rounds::of_millis(110, 1).short(),
-        Rounds::of_millis(300, 3),
+        Rounds::of_millis(150, 2),
         Rounds::of_millis(2_000, 11),
     );
     let work = request.work.unwrap_or((100, 0));
@@ -210,7 +247,7 @@ fn oversubscribed(request: &Request) -> (Rounds, Vec<Situation>) {
     };
     let mut situations = Vec::new();
     for work in works {
-        let suite = if work == ALONE { all.clone() } else { times_cpus(&[4, 16]) };
+        let suite = if work == ALONE { times_cpus(&[4, 8]) } else { times_cpus(&[4]) };
         let counts = counts(request, &times_cpus(&[8]), &suite, &all);
         situations.extend(counts.into_iter().map(|threads| working(threads, work)));
     }
@@ -221,11 +258,11 @@ fn condvar(request: &Request) -> (Rounds, Vec<Situation>) {
     let rounds = by(
         request.extent,
         Rounds::of_millis(50, 1).short(),
-        Rounds::of_millis(100, 3),
+        Rounds::of_millis(40, 3),
         Rounds::of_millis(2_000, 11),
     );
     // One of them is the server.
-    let counts = counts_of_two(request, &[3, 9], &[2, 3, 9, 17], &[2, 3, 5, 9, 17, 33, 65]);
+    let counts = counts_of_two(request, &[3, 9], &[2, 9], &[2, 3, 5, 9, 17, 33, 65]);
     (rounds, counts.into_iter().map(plain).collect())
 }
 
@@ -233,7 +270,7 @@ fn producer_consumer(request: &Request) -> (Rounds, Vec<Situation>) {
     let rounds = by(
         request.extent,
         Rounds::of_millis(50, 1).short(),
-        Rounds::of_millis(100, 3),
+        Rounds::of_millis(100, 2),
         Rounds::of_millis(1_000, 11),
     );
     let counts = counts_of_two(request, &[16], &[16], &[2, 4, 8, 16, 32]);
@@ -244,7 +281,7 @@ fn producer_consumer(request: &Request) -> (Rounds, Vec<Situation>) {
             ..plain(threads)
         })
     };
-    let capacities = by(request.extent, &CAPACITIES[..1], &CAPACITIES, &CAPACITIES);
+    let capacities = by(request.extent, &CAPACITIES[..1], &CAPACITIES[..1], &CAPACITIES);
     (rounds, capacities.iter().copied().flat_map(situation).collect())
 }
 
@@ -252,9 +289,9 @@ fn chan(request: &Request) -> (Rounds, Vec<Situation>) {
     let rounds = by(
         request.extent,
         Rounds::of_millis(50, 1).short(),
-        Rounds::of_millis(100, 3),
+        Rounds::of_millis(40, 3),
         Rounds::of_millis(1_000, 11),
     );
-    let counts = counts(request, &[8], &[1, 2, 4, 8, 16], MANY);
+    let counts = counts(request, &[8], &[2, 8], MANY);
     (rounds, counts.into_iter().map(plain).collect())
 }

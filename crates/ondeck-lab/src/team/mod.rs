@@ -54,7 +54,7 @@ pub struct Outcome<T> {
     pub contended_pairs: Vec<u64>,
     /// Pairs of each thread altogether, including what was under way at the stop.
     pub pairs: Vec<u64>,
-    /// What the kernel charged all threads, from their start to their end.
+    /// What the kernel charged all threads together, from their start to their end.
     pub usage: Usage,
     /// What the threads returned.
     pub results: Vec<T>,
@@ -105,6 +105,9 @@ pub enum TeamError {
     /// A thread panicked.
     #[error("a thread panicked in the lock")]
     Panicked,
+    /// The machine does not grant what the workload is about.
+    #[error("{0}")]
+    Refused(String),
     /// The round was cancelled from outside.
     #[error("cancelled")]
     Cancelled,
@@ -185,6 +188,11 @@ impl Member {
         self.usage_at_start = Usage::of_this_thread();
         shared.threads[self.index].running.store(true, Ordering::Relaxed);
         shared.start.load(Ordering::Relaxed) == OPEN
+    }
+
+    /// What each thread of the team has done by now.
+    pub fn progress(&self) -> Vec<u64> {
+        self.shared.progress()
     }
 
     /// Whether the time is over.

@@ -3,12 +3,23 @@
 use ondeck::platform::Linux;
 use ondeck_zoo::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
+/// How a workload can be measured with a lock that does nothing, to see what its loop costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EmptyLock {
+    /// On one thread: with more, the data behind the lock would be spoilt.
+    OneThread,
+    /// As with any lock: its threads share nothing.
+    AsAnyLock,
+    /// Not at all, for this reason.
+    Never(&'static str),
+}
+
 /// A lock that does nothing. Only for workloads whose section touches nothing shared.
 #[derive(Debug)]
 pub struct NoLock;
 
 // SAFETY: it excludes nobody. It is not in the registry, and this crate hands it only to workloads
-// that protect no data with it.
+// that protect no data with it, or to a single thread.
 unsafe impl RawLock<Linux> for NoLock {
     const INFO: LockInfo = LockInfo {
         name: "none",

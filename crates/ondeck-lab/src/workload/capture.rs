@@ -12,7 +12,7 @@ use ondeck::platform::Linux;
 use ondeck_zoo::RawLock;
 
 use super::guarded::Guarded;
-use super::{Apart, Situation, Workload, WorkloadInfo, audit};
+use super::{Apart, EmptyLock, Situation, Workload, WorkloadInfo, audit};
 use crate::sample::{
     PASSED_MAX, PASSED_P50, PASSED_P99, STREAK_MAX, STREAK_MEAN, STREAK_P50, STREAK_P99, Sample,
     histogram,
@@ -35,6 +35,7 @@ impl Workload for Capture {
         about: "Acquisitions in a row, and those that pass a waiter by",
         source: "the runtime's mutex capture benchmark and starvation test in Go's issue 68578",
         counted: false,
+        empty: EmptyLock::OneThread,
     };
 
     fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {

@@ -13,7 +13,7 @@ use ondeck_zoo::RawLock;
 
 use super::guarded::Guarded;
 use super::ring::Ring;
-use super::{Apart, Situation, Workload, WorkloadInfo, audit};
+use super::{Apart, EmptyLock, Situation, Workload, WorkloadInfo, audit};
 use crate::sample::{OP, Sample, THROUGHPUT};
 use crate::team::{self, Outcome, TeamError, Until};
 
@@ -38,6 +38,7 @@ impl Workload for Chan {
         about: "Sends and receives a second on one buffered channel",
         source: "the runtime's ChanContended benchmark in Go's issue 68578",
         counted: false,
+        empty: EmptyLock::OneThread,
     };
 
     fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {

@@ -12,7 +12,7 @@ use ondeck::platform::Linux;
 use ondeck_zoo::RawLock;
 
 use super::guarded::Guarded;
-use super::{Apart, Situation, Workload, WorkloadInfo, audit};
+use super::{Apart, EmptyLock, Situation, Workload, WorkloadInfo, audit};
 use crate::sample::{SERVER_LOOPS, Sample};
 use crate::team::{self, Member, Outcome, TeamError, Until};
 
@@ -41,6 +41,7 @@ impl Workload for Condvar {
         source: "glibc's nptl/tst-cond18.c, in Lockless Inc., Mutexes and Condition Variables using \
                  Futexes",
         counted: false,
+        empty: EmptyLock::Never("its two roles share data: without a lock they would spoil it"),
     };
 
     fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {

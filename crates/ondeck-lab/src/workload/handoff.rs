@@ -18,7 +18,7 @@ use ondeck::platform::{AtomicInt, Linux, Ordering, Platform};
 use ondeck_zoo::RawLock;
 
 use super::guarded::Guarded;
-use super::{Apart, Situation, Workload, WorkloadInfo};
+use super::{Apart, EmptyLock, Situation, Workload, WorkloadInfo};
 use crate::clock::TickScale;
 use crate::sample::{HANDOFF, LONGEST, Sample, histogram};
 use crate::team::{self, Member, Outcome, TeamError, Until};
@@ -41,6 +41,7 @@ impl Workload for Handoff {
         about: "From one thread's unlock to another's acquisition",
         source: "the runtime's mutex handoff benchmark in Go's issue 68578",
         counted: false,
+        empty: EmptyLock::OneThread,
     };
 
     fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {

@@ -4,14 +4,20 @@
 //! fast path is inlined into the loop that measures it as it would be into a program.
 
 mod audit;
+mod background;
 mod baseline;
+mod bystander;
 mod capture;
 mod chan;
 mod condvar;
 mod guarded;
 mod handoff;
+mod many_locks;
+mod mixed_priority;
 mod oversubscribed;
+mod phases;
 mod producer_consumer;
+pub(crate) mod real;
 mod ring;
 mod starve;
 mod throughput;
@@ -27,7 +33,7 @@ use crate::sample::Sample;
 use crate::team::{TeamError, TeamSetting};
 use crate::work::Work;
 
-pub use baseline::NoLock;
+pub use baseline::{EmptyLock, NoLock};
 
 /// One situation that a lock is measured in.
 #[derive(Clone, Debug)]
@@ -40,8 +46,11 @@ pub struct Situation {
     pub section: Work,
     /// Work between an unlock and the next lock.
     pub outside: Work,
-    /// How many items fit into a queue, for workloads that have one to choose.
+    /// How many items fit into a queue, or locks are in an array, for workloads that have one to
+    /// choose.
     pub capacity: usize,
+    /// Which of several, in a word: a program, a layout, a priority.
+    pub variant: &'static str,
     /// Pairs of each thread in a run, for workloads that are counted.
     pub pairs: u32,
     /// When a counted run is stopped although it is not at its end.
@@ -59,6 +68,8 @@ pub struct WorkloadInfo {
     pub source: &'static str,
     /// Whether a round ends by count rather than by time; such rounds are called runs.
     pub counted: bool,
+    /// How it is measured with a lock that does nothing.
+    pub empty: EmptyLock,
 }
 
 /// A way to measure any lock.
@@ -109,6 +120,11 @@ workloads! {
     condvar::Condvar,
     producer_consumer::ProducerConsumer,
     chan::Chan,
+    bystander::Bystander,
+    background::Background,
+    many_locks::ManyLocks,
+    mixed_priority::MixedPriority,
+    real::Real,
 }
 
 impl Subject {

@@ -7,7 +7,7 @@
 use ondeck::platform::Linux;
 use ondeck_zoo::RawLock;
 
-use super::{Situation, Workload, WorkloadInfo, throughput};
+use super::{EmptyLock, Situation, Workload, WorkloadInfo, throughput};
 use crate::sample::Sample;
 use crate::team::TeamError;
 
@@ -20,6 +20,7 @@ impl Workload for Oversubscribed {
         source: "the runtime's ChanContended benchmark in Go's issue 68578, with more threads than \
                  CPUs",
         counted: false,
+        empty: EmptyLock::OneThread,
     };
 
     fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {

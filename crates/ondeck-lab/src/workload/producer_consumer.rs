@@ -13,7 +13,7 @@ use ondeck_zoo::RawLock;
 
 use super::guarded::Guarded;
 use super::ring::Ring;
-use super::{Apart, Situation, Workload, WorkloadInfo, audit};
+use super::{Apart, EmptyLock, Situation, Workload, WorkloadInfo, audit};
 use crate::sample::{Sample, WAITS};
 use crate::team::{self, Member, Outcome, TeamError, Until};
 
@@ -34,6 +34,7 @@ impl Workload for ProducerConsumer {
         about: "Items a second through a queue with two conditions",
         source: "C. A. R. Hoare, Monitors: An Operating System Structuring Concept, bounded buffer",
         counted: false,
+        empty: EmptyLock::Never("its two roles share data: without a lock they would spoil it"),
     };
 
     fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {

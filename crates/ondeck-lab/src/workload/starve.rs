@@ -11,7 +11,7 @@ use ondeck::platform::{Linux, Platform};
 use ondeck_zoo::RawLock;
 
 use super::guarded::Guarded;
-use super::{Apart, Situation, Workload, WorkloadInfo, audit};
+use super::{Apart, EmptyLock, Situation, Workload, WorkloadInfo, audit};
 use crate::clock::TickScale;
 use crate::sample::{LONGEST_GAP, STARVED_WINDOWS, Sample};
 use crate::team::{self, Outcome, TeamError, Until};
@@ -27,6 +27,7 @@ impl Workload for Starve {
         about: "The longest that a thread goes without the lock",
         source: "the runtime's test for mutex starvation in Go's issue 68578",
         counted: false,
+        empty: EmptyLock::OneThread,
     };
 
     fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {

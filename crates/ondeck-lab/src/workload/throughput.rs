@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ondeck::platform::Linux;
 use ondeck_zoo::RawLock;
 
-use super::{Apart, Situation, Workload, WorkloadInfo};
+use super::{Apart, EmptyLock, Situation, Workload, WorkloadInfo};
 use crate::sample::Sample;
 use crate::team::{self, TeamError, Until};
 
@@ -17,6 +17,7 @@ impl Workload for Throughput {
         about: "Pairs a second of all threads, with work inside and outside",
         source: "the runtime's ChanContended benchmark in Go's issue 68578, without the channel",
         counted: false,
+        empty: EmptyLock::OneThread,
     };
 
     fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {

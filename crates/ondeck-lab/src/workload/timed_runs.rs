@@ -12,7 +12,7 @@ use std::sync::Arc;
 use ondeck::platform::{Linux, Platform};
 use ondeck_zoo::RawLock;
 
-use super::{Apart, Situation, Workload, WorkloadInfo};
+use super::{Apart, EmptyLock, Situation, Workload, WorkloadInfo};
 use crate::clock::TickScale;
 use crate::sample::{LONGEST, RUN, Sample, histogram};
 use crate::team::{self, Member, Outcome, TeamError, Until};
@@ -28,6 +28,7 @@ impl Workload for Wait {
         about: "The longest time that a thread waits for the lock",
         source: SOURCE,
         counted: true,
+        empty: EmptyLock::OneThread,
     };
 
     fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {
@@ -69,6 +70,7 @@ impl Workload for Idle {
         about: "The longest that the lock is free although threads want it",
         source: SOURCE,
         counted: true,
+        empty: EmptyLock::OneThread,
     };
 
     fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {

@@ -11,7 +11,7 @@ use ondeck::platform::{Linux, Platform};
 use ondeck_zoo::RawLock;
 use serde::{Deserialize, Serialize};
 
-use super::{Apart, Situation, Workload, WorkloadInfo};
+use super::{Apart, EmptyLock, Situation, Workload, WorkloadInfo};
 use crate::clock::{self, TickScale};
 use crate::sample::Sample;
 use crate::team::{self, TeamError, Until};
@@ -28,6 +28,7 @@ impl Workload for Uncontended {
         about: "Cost of one lock and unlock when nobody else wants the lock",
         source: "Malte Skarupke, Measuring Mutexes, Spinlocks and how Bad the Linux Scheduler Really is",
         counted: false,
+        empty: EmptyLock::OneThread,
     };
 
     fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {

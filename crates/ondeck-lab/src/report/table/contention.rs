@@ -121,7 +121,7 @@ const BY_THREADS: &[(&str, &str, &Layout)] = &[
     ),
 ];
 
-fn millions(value: f64) -> String {
+pub(super) fn millions(value: f64) -> String {
     significant(value / 1e6)
 }
 
@@ -129,7 +129,7 @@ fn thousands(value: f64) -> String {
     significant(value / 1e3)
 }
 
-fn milliseconds(value: f64) -> String {
+pub(super) fn milliseconds(value: f64) -> String {
     time(value * 1e6)
 }
 
@@ -144,7 +144,10 @@ fn count(value: f64) -> String {
 }
 
 /// Series of one situation together, with the words that tell it from others.
-fn situations<'a>(series: &[&'a Series], by_threads: bool) -> Vec<(String, Vec<&'a Series>)> {
+pub(super) fn situations<'a>(
+    series: &[&'a Series],
+    by_threads: bool,
+) -> Vec<(String, Vec<&'a Series>)> {
     let mut groups: Vec<(String, Vec<&'a Series>)> = Vec::new();
     for &one in series {
         let words = situation(one, by_threads);
@@ -166,6 +169,9 @@ fn situation(series: &Series, by_threads: bool) -> String {
     if let Some(capacity) = param("capacity") {
         words.push(format!("capacity {capacity}"));
     }
+    if let Some(priority) = param("priority") {
+        words.push(format!("priority {priority}"));
+    }
     if let (Some(section), Some(outside)) = (param("section_ns"), param("outside_ns"))
         && (section, outside) != (&"0".to_owned(), &"0".to_owned())
     {
@@ -178,7 +184,7 @@ fn situation(series: &Series, by_threads: bool) -> String {
 }
 
 /// One row for each lock, the best of the first column that has a better and a worse on top.
-fn metrics_table(series: &[&Series], columns: &[Column], colour: bool) -> String {
+pub(super) fn metrics_table(series: &[&Series], columns: &[Column], colour: bool) -> String {
     let mut rows = series.to_vec();
     if let Some((_, metric, _)) = columns.first() {
         let key = |series: &Series| match series.metric(metric) {

@@ -1,5 +1,7 @@
 //! Tables for a terminal: the sources' own, at most 80 columns wide.
 
+mod across;
+mod company;
 mod contention;
 mod threads;
 
@@ -7,7 +9,7 @@ use std::fmt::Write;
 
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 
-use crate::results::{Cost, LockRow, Metric, Report, Series};
+use crate::results::{Baseline, Cost, LockRow, Metric, Report, Series};
 
 /// Every table of the report, one below the other, with a heading each. `colour` allows escape
 /// sequences for a terminal.
@@ -37,6 +39,29 @@ pub fn locks(rows: &[LockRow], colour: bool) -> String {
     table.trim_fmt()
 }
 
+/// What an operation of each workload costs with the lock that does nothing.
+pub fn baselines(baselines: &[Baseline], colour: bool) -> String {
+    let mut table = new_table(&["workload", "", "ns", "p25-p75"], colour);
+    for one in baselines.iter().filter(|one| one.missing.is_none()) {
+        let params: Vec<_> = one
+            .params
+            .iter()
+            // No work is the rule.
+            .filter(|(_, value)| *value != "0")
+            .map(|(name, value)| format!("{name} {value}"))
+            .collect();
+        let (p25, p75) = (significant(one.p25), significant(one.p75));
+        table.add_row([
+            one.workload.clone(),
+            params.join(", "),
+            significant(one.median),
+            format!("{p25}-{p75}"),
+        ]);
+    }
+    right_align(&mut table, &[2, 3]);
+    table.trim_fmt()
+}
+
 /// The table of costs.
 pub fn costs(costs: &[Cost], colour: bool) -> String {
     let mut table = new_table(&["", "operation", "ns", "p25", "p75"], colour);
@@ -62,6 +87,20 @@ pub fn costs(costs: &[Cost], colour: bool) -> String {
 }
 
 fn tables(report: &Report, colour: bool) -> Vec<(String, String)> {
+    let mut tables = Vec::new();
+    // The tables of single workloads have no room for what tells conditions apart.
+    if across::compares(report) {
+        tables.extend(across::conditions(report, colour));
+    } else {
+        tables.extend(by_workload(report, colour));
+    }
+    if !report.costs.is_empty() {
+        tables.push(("costs: ns for one operation".to_owned(), costs(&report.costs, colour)));
+    }
+    tables
+}
+
+fn by_workload(report: &Report, colour: bool) -> Vec<(String, String)> {
     let mut tables = Vec::new();
     let of = |workload: &str| {
         report.series.iter().filter(|series| series.workload == workload).collect::<Vec<_>>()
@@ -108,9 +147,7 @@ fn tables(report: &Report, colour: bool) -> Vec<(String, String)> {
         }
     }
     tables.extend(contention::tables(report, colour));
-    if !report.costs.is_empty() {
-        tables.push(("costs: ns for one operation".to_owned(), costs(&report.costs, colour)));
-    }
+    tables.extend(company::tables(report, colour));
     tables
 }
 

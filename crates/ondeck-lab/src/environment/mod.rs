@@ -1,0 +1,258 @@
+//! Where the threads of a measurement run: CPUs, scheduling policy, time slice, nice.
+
+mod pinning;
+pub mod quota;
+mod scheduling;
+
+use std::time::Duration;
+
+use ondeck::platform::Linux;
+
+pub use pinning::Pinning;
+pub use scheduling::Policy;
+
+pub(crate) use scheduling::Background;
+
+use pinning::join;
+use scheduling::Scheduling;
+
+/// All of it together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Placement {
+    /// The CPUs.
+    pub pinning: Pinning,
+    /// The policy.
+    pub policy: Policy,
+    /// The time slice under `SCHED_OTHER` and `SCHED_BATCH`, instead of the kernel's own.
+    pub slice: Option<Duration>,
+    /// The nice value, instead of the process's own.
+    pub nice: Option<i32>,
+}
+
+/// What the machine would not do, and what can be done about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// What was refused and why.
+    pub reason: String,
+    /// How to have it granted.
+    pub fix: String,
+}
+
+/// How far above the lowest realtime priority the coordinator is: above every role of a team.
+const COORDINATOR: u8 = 5;
+
+impl Placement {
+    /// Tries the placement on a thread of its own, and replaces each part that the machine refuses
+    /// by the default.
+    #[must_use = "what was refused must be reported"]
+    pub fn granted(self) -> (Self, Vec<Refusal>) {
+        let usable = Linux::affinity();
+        let (known, strange): (Vec<_>, Vec<_>) =
+            self.pinning.cpus().into_iter().partition(|cpu| usable.contains(cpu));
+        let mut refusals = Vec::new();
+        if !strange.is_empty() {
+            refusals.push(no_cpu(
+                &strange,
+                &format!("this process may only use CPUs {}", join(&usable)),
+            ));
+        }
+        let wanted = Self { pinning: Pinning::None, ..self.clone() };
+        if known.is_empty() && wanted == Self::default() {
+            return (Self::default(), refusals);
+        }
+
+        let probing = std::thread::Builder::new().spawn(move || {
+            let refused = |cpu: &usize| Some((*cpu, Linux::set_affinity(&[*cpu]).err()?));
+            let cpus: Vec<_> = known.iter().filter_map(refused).collect();
+            (known, cpus, wanted.probe())
+        });
+        let probed = probing
+            .map_err(|error| error.to_string())
+            .and_then(|thread| thread.join().map_err(|_| "it panicked".to_owned()));
+        let (mut kept, refused, (scheduled, more)) = match probed {
+            Ok(probed) => probed,
+            Err(error) => {
+                refusals.push(Refusal {
+                    reason: format!("pinning and policy not tried, for lack of a thread: {error}"),
+                    fix: "raise `ulimit -u`, or end other programs".to_owned(),
+                });
+                return (Self::default(), refusals);
+            }
+        };
+        for (cpu, error) in refused {
+            refusals.push(no_cpu(&[cpu], &error.to_string()));
+            kept.retain(|other| *other != cpu);
+        }
+        let pinning = match self.pinning {
+            _ if kept.is_empty() => Pinning::None,
+            Pinning::Each if kept == usable => Pinning::Each,
+            Pinning::One => Pinning::One,
+            _ => Pinning::List(kept),
+        };
+        refusals.extend(more);
+        (Self { pinning, ..scheduled }, refusals)
+    }
+
+    /// Tries all but the pinning on the calling thread; returns what was granted, and the refusals.
+    fn probe(mut self) -> (Self, Vec<Refusal>) {
+        let mut refusals = Vec::new();
+        if self.policy != Policy::Other
+            && let Err(refusal) = self.policy.apply(0)
+        {
+            refusals.push(refusal);
+            self.policy = Policy::Other;
+        }
+        if let Some(nice) = self.nice
+            && let Err(refusal) = try_nice(nice)
+        {
+            refusals.push(refusal);
+            self.nice = None;
+        }
+        if let Some(slice) = self.slice
+            && let Err(refusal) = try_slice(self.policy, slice)
+        {
+            refusals.push(refusal);
+            self.slice = None;
+        }
+        (self, refusals)
+    }
+
+    /// Places the calling thread as the `index`-th of its team.
+    ///
+    /// # Errors
+    ///
+    /// The [`Refusal`] if the machine does not allow it; what it did allow stays in force.
+    pub fn apply(&self, index: usize) -> Result<(), Refusal> {
+        let cpus = self.pinning.cpus();
+        let pinned = cpus.get(index % cpus.len().max(1)).map_or(Ok(()), |&cpu| {
+            Linux::set_affinity(&[cpu]).map_err(|error| no_cpu(&[cpu], &error.to_string()))
+        });
+        if self.policy != Policy::Other {
+            self.policy.apply(0)?;
+        }
+        if let Some(nice) = self.nice {
+            try_nice(nice)?;
+        }
+        if let Some(slice) = self.slice {
+            try_slice(self.policy, slice)?;
+        }
+        pinned
+    }
+
+    /// Under a realtime policy, lifts the calling thread above the team that it is to stop, until
+    /// the guard goes; does nothing otherwise.
+    pub(crate) fn raise_coordinator(&self) -> Option<Raised> {
+        let former =
+            if self.policy.is_realtime() { Scheduling::of_caller()? } else { return None };
+        // Refused or not, the run goes on: the kernel's reserve for other threads lets the
+        // coordinator in, late.
+        self.policy.apply(COORDINATOR).is_ok().then_some(Raised(former))
+    }
+}
+
+/// The time slice of the calling thread, where the kernel tells.
+pub fn slice() -> Option<Duration> {
+    scheduling::slice()
+}
+
+/// Why threads may not run under a realtime policy here; `None` if they may.
+pub fn realtime_refused() -> Option<Refusal> {
+    let wanted = Placement { policy: Policy::Fifo, ..Placement::default() };
+    wanted.granted().1.into_iter().next()
+}
+
+/// Puts the coordinator back to where it was.
+pub(crate) struct Raised(Scheduling);
+
+impl Drop for Raised {
+    fn drop(&mut self) {
+        // Going down is always allowed.
+        let _ = self.0.apply();
+    }
+}
+
+fn try_nice(nice: i32) -> Result<(), Refusal> {
+    scheduling::set_nice(nice).map_err(|error| Refusal {
+        reason: format!("nice {nice} refused: {error}"),
+        fix: "run as root, grant CAP_SYS_NICE, or raise `ulimit -e`".to_owned(),
+    })
+}
+
+fn try_slice(policy: Policy, slice: Duration) -> Result<(), Refusal> {
+    let refusal = |why: &str, fix: &str| Refusal {
+        reason: format!("slice of {slice:?} refused: {why}"),
+        fix: fix.to_owned(),
+    };
+    if policy.is_realtime() {
+        return Err(refusal(
+            "a realtime thread has no slice of its own",
+            "ask for a slice under the policies other and batch only; that of rr is \
+             /proc/sys/kernel/sched_rr_timeslice_ms",
+        ));
+    }
+    let newer = "run Linux 6.12 or newer, and let the container call sched_setattr";
+    scheduling::set_slice(slice).map_err(|error| refusal(&error.to_string(), newer))?;
+    match scheduling::slice() {
+        Some(given) if given == slice => Ok(()),
+        Some(given) => Err(refusal(&format!("the kernel made it {given:?}"), "use 0.1ms to 100ms")),
+        None => Err(refusal("this kernel has none for such threads", newer)),
+    }
+}
+
+fn no_cpu(cpus: &[usize], why: &str) -> Refusal {
+    Refusal {
+        reason: format!("pinning to CPU {} refused: {why}", join(cpus)),
+        fix: "name CPUs that `taskset -p $$` lists".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cpu_that_does_not_exist_is_refused_and_the_others_are_kept() {
+        let first = Linux::affinity()[0];
+        let wanted =
+            Placement { pinning: Pinning::List(vec![first, 8_000]), ..Placement::default() };
+        let (granted, refusals) = wanted.granted();
+        assert_eq!(granted.pinning, Pinning::List(vec![first]));
+        assert_eq!(refusals.len(), 1);
+        assert!(refusals[0].reason.contains("8000"), "{refusals:?}");
+    }
+
+    #[test]
+    fn a_refused_pinning_leaves_the_policy_alone() {
+        let wanted = Placement {
+            pinning: Pinning::List(vec![8_000]),
+            policy: Policy::Batch,
+            ..Placement::default()
+        };
+        let (granted, refusals) = wanted.granted();
+        assert_eq!(granted, Placement { policy: Policy::Batch, ..Placement::default() });
+        assert_eq!(refusals.len(), 1, "{refusals:?}");
+    }
+
+    #[test]
+    fn a_slice_under_a_realtime_policy_is_refused_and_says_why() {
+        let refusal = try_slice(Policy::Fifo, Duration::from_millis(1)).expect_err("no slice");
+        assert!(refusal.reason.contains("no slice of its own"), "{refusal:?}");
+    }
+
+    #[test]
+    fn the_coordinator_goes_back_to_the_policy_it_had() {
+        std::thread::spawn(|| {
+            Policy::Batch.apply(0).expect("always allowed");
+            let before = Scheduling::of_caller().expect("the kernel tells");
+            let placement = Placement { policy: Policy::Fifo, ..Placement::default() };
+            let raised = placement.raise_coordinator();
+            if raised.is_some() {
+                assert_ne!(Scheduling::of_caller(), Some(before));
+            }
+            drop(raised);
+            assert_eq!(Scheduling::of_caller(), Some(before));
+        })
+        .join()
+        .expect("no panic");
+    }
+}

@@ -1,0 +1,121 @@
+//! Which CPUs threads run on.
+
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+
+use ondeck::platform::Linux;
+
+/// Which CPUs threads are bound to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Pinning {
+    /// The scheduler places them.
+    #[default]
+    None,
+    /// Thread *i* runs on the *i*-th usable CPU, and around again.
+    Each,
+    /// All threads run on the last usable CPU; the first has the most interrupts.
+    One,
+    /// Thread *i* runs on the *i*-th CPU of the list, and around again.
+    List(Vec<usize>),
+}
+
+impl Pinning {
+    /// The CPUs that threads go to in turn; none if the scheduler decides.
+    pub(super) fn cpus(&self) -> Vec<usize> {
+        match self {
+            Self::None => Vec::new(),
+            Self::Each => Linux::affinity(),
+            Self::One => Linux::affinity().last().copied().into_iter().collect(),
+            Self::List(cpus) => cpus.clone(),
+        }
+    }
+
+    /// Several pinnings, separated by commas: words, and lists of CPUs, which have commas too.
+    /// CPUs that follow each other are one list.
+    ///
+    /// # Errors
+    ///
+    /// What was expected, if a part is neither.
+    pub fn several(words: &str) -> Result<Vec<Self>, String> {
+        let mut all: Vec<Self> = Vec::new();
+        for word in words.split(',') {
+            match (all.last_mut(), word.parse()?) {
+                (Some(Self::List(cpus)), Self::List(more)) => cpus.extend(more),
+                (_, next) => all.push(next),
+            }
+        }
+        Ok(all)
+    }
+}
+
+impl fmt::Display for Pinning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => f.write_str("none"),
+            Self::Each => f.write_str("each"),
+            Self::One => f.write_str("one"),
+            Self::List(cpus) => f.write_str(&join(cpus)),
+        }
+    }
+}
+
+impl FromStr for Pinning {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, String> {
+        match word.trim() {
+            "none" => Ok(Self::None),
+            "each" => Ok(Self::Each),
+            "one" => Ok(Self::One),
+            list => {
+                let cpus: Option<Vec<_>> = list.split(',').map(range).collect();
+                cpus.map(|cpus| Self::List(cpus.into_iter().flatten().collect())).ok_or_else(|| {
+                    "expected `none`, `each`, `one`, or CPU numbers as `0,2` or `0-3,6`".to_owned()
+                })
+            }
+        }
+    }
+}
+
+/// A CPU, or a range of them as `0-3`.
+fn range(word: &str) -> Option<RangeInclusive<usize>> {
+    /// No kernel can be built for more; a longer range is a typing mistake.
+    const MOST: usize = 8_192;
+    let number = |word: &str| word.trim().parse::<usize>().ok().filter(|cpu| *cpu < MOST);
+    let (first, last) = word.split_once('-').unwrap_or((word, word));
+    let (first, last) = (number(first)?, number(last)?);
+    (first <= last).then_some(first..=last)
+}
+
+/// CPUs as a user writes them.
+pub(super) fn join(cpus: &[usize]) -> String {
+    cpus.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_and_values_agree() {
+        for word in ["none", "each", "one", "0,2,3"] {
+            assert_eq!(word.parse::<Pinning>().expect(word).to_string(), word);
+        }
+        assert_eq!("0-2, 6".parse(), Ok(Pinning::List(vec![0, 1, 2, 6])));
+        for word in ["0,x", "3-1", "0-", "", "0-99999999999"] {
+            assert!(word.parse::<Pinning>().is_err(), "{word}");
+        }
+    }
+
+    #[test]
+    fn several_pinnings_are_told_apart_from_one_list() {
+        let several = |words: &str| {
+            Pinning::several(words)
+                .map(|all| all.iter().map(ToString::to_string).collect::<Vec<_>>())
+        };
+        assert_eq!(several("0,2-3").expect("one list"), ["0,2,3"]);
+        assert_eq!(several("none,one,0,1,each").expect("four"), ["none", "one", "0,1", "each"]);
+        assert!(several("none,").is_err() && several("none,tow").is_err());
+    }
+}

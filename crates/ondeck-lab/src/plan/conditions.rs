@@ -1,0 +1,52 @@
+//! Several placements in one run: what tells them apart goes into the parameters of their series.
+
+use super::Request;
+use crate::environment::Placement;
+
+/// What threads run under, and the parameters that tell it from the others of the run.
+#[derive(Clone, Debug, Default)]
+pub struct Condition {
+    /// Where and how they run.
+    pub placement: Placement,
+    /// Parameters as they stand in reports; none if the run has only one condition.
+    pub params: Vec<(String, String)>,
+}
+
+/// The parameters that conditions have, in the order of tables.
+pub(crate) const CONDITIONS: [&str; 4] = ["policy", "slice", "nice", "pin"];
+
+impl Request {
+    /// The conditions of the run.
+    pub(super) fn conditions(&self) -> Vec<Condition> {
+        let values = |placement: &Placement| placement.values();
+        let all: Vec<_> = self.placements.iter().map(values).collect();
+        let differs = |name: usize| all.iter().any(|values| values[name] != all[0][name]);
+        let params = |values: &[String; 4]| {
+            (0..CONDITIONS.len())
+                .filter(|&name| differs(name))
+                .map(|name| (CONDITIONS[name].to_owned(), values[name].clone()))
+                .collect()
+        };
+        self.placements
+            .iter()
+            .zip(&all)
+            .map(|(placement, values)| Condition {
+                placement: placement.clone(),
+                params: params(values),
+            })
+            .collect()
+    }
+}
+
+impl Placement {
+    /// Its parts in words, in the order of [`CONDITIONS`].
+    fn values(&self) -> [String; 4] {
+        let kernel_s_own = || "default".to_owned();
+        [
+            self.policy.to_string(),
+            self.slice.map_or_else(kernel_s_own, |slice| format!("{slice:?}")),
+            self.nice.map_or_else(kernel_s_own, |nice| nice.to_string()),
+            self.pinning.to_string(),
+        ]
+    }
+}

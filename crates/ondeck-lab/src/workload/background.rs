@@ -1,0 +1,158 @@
+//! `background`: work of low priority beside the lock, which should fill the gaps that its waiters
+//! leave.
+//!
+//! As many threads as there are CPUs work under SCHED_IDLE or at nice 19. The others lock, work
+//! inside, unlock, work outside. Three phases of one round: the low work alone, the lock alone, both.
+//! Waiters that sleep leave gaps; waiters that spin leave none, though the CPU does nothing useful.
+//! And whoever fills a gap has the CPU when a waiter wakes, or when it was the owner's.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ondeck::platform::{Linux, Platform};
+use ondeck_zoo::RawLock;
+
+use super::phases::{Phase, Phases, Seen, Stint, together};
+use super::{Apart, EmptyLock, Situation, Workload, WorkloadInfo};
+use crate::clock::TickScale;
+use crate::environment::Background as Priority;
+use crate::sample::{FILLED, KEPT, LONGEST, LONGEST_ALONE, Sample};
+use crate::team::{self, Outcome, TeamError, TeamSetting, Until};
+use crate::work::Work;
+
+pub(super) struct Background;
+
+const FILLERS_ALONE: usize = 0;
+const LOCK_ALONE: usize = 1;
+const BOTH: usize = 2;
+
+/// One piece of the low work: as short as the phases need it to end in time.
+const PIECE_NANOS: u64 = 10_000;
+
+impl Workload for Background {
+    const INFO: WorkloadInfo = WorkloadInfo {
+        name: "background",
+        about: "Low-priority work done beside the lock, and its price",
+        source: "asked for in the comments on Malte Skarupke, Measuring Mutexes, Spinlocks and how \
+                 Bad the Linux Scheduler Really is",
+        counted: false,
+        empty: EmptyLock::AsAnyLock,
+    };
+
+    fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {
+        let threads = situation.team.threads;
+        let hammers = threads - fillers(threads);
+        let phases = Arc::new(Phases::new(threads, plan(hammers, threads, situation.round)));
+        let lock = Arc::new(Apart(L::new()));
+        let (section, outside) = (situation.section, situation.outside);
+        let piece = Work::of_nanos(PIECE_NANOS);
+        let priority = if situation.variant == "nice" { Priority::Nice } else { Priority::Idle };
+        let placement = situation.team.placement.clone();
+        // One more, who conducts.
+        let setting = TeamSetting { threads: threads + 1, ..situation.team.clone() };
+        let outcome = team::run(&setting, Until::Finished(Duration::MAX), move |member| {
+            let context = L::Context::default();
+            let filler = (hammers..threads).contains(&member.index);
+            let lowered = if filler { priority.enter() } else { Ok(()) };
+            if !member.start() {
+                return Part::Filler(Ok(()));
+            }
+            if filler {
+                phases.work(member, |_| piece.perform());
+                return Part::Filler(lowered.map_err(|refusal| refusal.reason));
+            }
+            if member.index == threads {
+                return Part::Conductor(phases.conduct(member, &placement));
+            }
+            let lock = &lock.0;
+            let mut longest = [0; 3];
+            let stints = phases.work(member, |phase| {
+                let before = Linux::ticks();
+                // SAFETY: the context stays here until the unlock and serves this acquisition
+                // alone.
+                unsafe { lock.lock(&context) };
+                let wait = Linux::ticks().saturating_sub(before);
+                section.perform();
+                // SAFETY: locked above with this context.
+                unsafe { lock.unlock(&context) };
+                longest[phase] = longest[phase].max(wait);
+                outside.perform();
+            });
+            Part::Hammer(stints, longest)
+        })?;
+        sample(outcome)
+    }
+}
+
+enum Part {
+    /// Whether it got the priority.
+    Filler(Result<(), String>),
+    /// What it did, and its longest wait of each phase in ticks.
+    Hammer(Vec<Stint>, [u64; 3]),
+    Conductor(Option<Vec<Seen>>),
+}
+
+/// How many of so many threads do the low work: one for each CPU, but a thread is left for the lock.
+fn fillers(threads: usize) -> usize {
+    Linux::cpus().min(threads - 1)
+}
+
+fn plan(hammers: usize, threads: usize, round: Duration) -> Vec<Phase> {
+    let part = round / 4;
+    vec![
+        Phase { workers: hammers..threads, length: part },
+        Phase { workers: 0..hammers, length: part },
+        Phase { workers: 0..threads, length: 2 * part },
+    ]
+}
+
+fn sample(outcome: Outcome<Part>) -> Result<Sample, TeamError> {
+    let (mut stints, mut seen, mut longest) = (Vec::new(), None, [0; 3]);
+    let threads = outcome.results.len() - 1;
+    for part in outcome.results {
+        match part {
+            Part::Hammer(stint, waits) => {
+                stints.push(stint);
+                longest = std::array::from_fn(|phase| longest[phase].max(waits[phase]));
+            }
+            Part::Filler(lowered) => lowered.map_err(TeamError::Refused)?,
+            Part::Conductor(phases) => seen = phases,
+        }
+    }
+    let seen = seen.ok_or(TeamError::Cancelled)?;
+    let hammers = 0..stints.len();
+    let window_pairs = seen[BOTH].operations[hammers.clone()].to_vec();
+    let mut sample = Sample::of_outcome(&Outcome {
+        window: seen[BOTH].window,
+        contended_pairs: window_pairs.clone(),
+        window_pairs,
+        pairs: stints.iter().map(|stints| stints[BOTH].operations).collect(),
+        usage: together(&stints, hammers.clone(), BOTH),
+        results: stints,
+    });
+    let millis = |phase: usize| TickScale::get().nanos(longest[phase]) / 1e6;
+    let fillers = hammers.end..threads;
+    let low = |phase: usize| seen[phase].rate(fillers.clone());
+    let lock = |phase: usize| seen[phase].rate(hammers.clone());
+    let mut own = vec![(LONGEST, millis(BOTH)), (LONGEST_ALONE, millis(LOCK_ALONE))];
+    // A rate of nothing is nothing to compare with.
+    if low(FILLERS_ALONE) > 0.0 {
+        own.insert(0, (FILLED, low(BOTH) / low(FILLERS_ALONE)));
+    }
+    if lock(LOCK_ALONE) > 0.0 {
+        own.push((KEPT, lock(BOTH) / lock(LOCK_ALONE)));
+    }
+    sample.values.splice(0..0, own);
+    Ok(sample)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_is_left_for_the_lock() {
+        assert_eq!(fillers(2), 1);
+        assert_eq!(fillers(4_096), Linux::cpus().min(4_095));
+    }
+}

@@ -1,0 +1,172 @@
+//! `bystander`: what threads that fight for a lock do to a thread that does not want it.
+//!
+//! One thread multiplies matrices. The others lock and unlock as fast as they can, and share no
+//! memory with it. Its speed alone and its speed beside them are taken in the same round, phase by
+//! phase. Where threads outnumber CPUs what counts is how many of the lock's threads want to run:
+//! waiters that sleep leave their CPU.
+
+use std::hint::black_box;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ondeck::platform::Linux;
+use ondeck_zoo::RawLock;
+
+use super::phases::{Phase, Phases, Seen, Stint, together};
+use super::{Apart, EmptyLock, Situation, Workload, WorkloadInfo};
+use crate::sample::{SLOWDOWN, Sample};
+use crate::team::{self, Outcome, TeamError, TeamSetting, Until};
+
+pub(super) struct Bystander;
+
+/// Rows and columns: three matrices of 4 KiB, which stay in the nearest cache.
+const SIDE: usize = 32;
+
+type Matrix = [[f32; SIDE]; SIDE];
+
+/// The bystander is thread 0.
+const BYSTANDER: usize = 0;
+
+/// Alone, beside, alone, beside: speed that drifts falls on both.
+const TIMES: usize = 2;
+
+impl Workload for Bystander {
+    const INFO: WorkloadInfo = WorkloadInfo {
+        name: "bystander",
+        about: "How much a matrix multiply beside the lock slows down",
+        source: "AMD's slides on spinlocks, in Malte Skarupke, Measuring Mutexes, Spinlocks and how \
+                 Bad the Linux Scheduler Really is",
+        counted: false,
+        empty: EmptyLock::AsAnyLock,
+    };
+
+    fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {
+        let threads = situation.team.threads;
+        let phases = Arc::new(Phases::new(threads, plan(threads, situation.round)));
+        let lock = Arc::new(Apart(L::new()));
+        let (section, outside) = (situation.section, situation.outside);
+        let placement = situation.team.placement.clone();
+        // One more, who conducts.
+        let setting = TeamSetting { threads: threads + 1, ..situation.team.clone() };
+        let outcome = team::run(&setting, Until::Finished(Duration::MAX), move |member| {
+            let context = L::Context::default();
+            if !member.start() {
+                return Part::None;
+            }
+            if member.index == BYSTANDER {
+                let mut matrices = ([[0.5; SIDE]; SIDE], [[0.25; SIDE]; SIDE]);
+                phases.work(member, |_| multiply(&mut matrices));
+                return Part::None;
+            }
+            if member.index == threads {
+                return Part::Conductor(phases.conduct(member, &placement));
+            }
+            let lock = &lock.0;
+            Part::Hammer(phases.work(member, |_| {
+                // SAFETY: the context stays here until the unlock and serves this acquisition
+                // alone.
+                unsafe { lock.lock(&context) };
+                section.perform();
+                // SAFETY: locked above with this context.
+                unsafe { lock.unlock(&context) };
+                outside.perform();
+            }))
+        })?;
+        sample(outcome)
+    }
+}
+
+enum Part {
+    None,
+    Hammer(Vec<Stint>),
+    Conductor(Option<Vec<Seen>>),
+}
+
+fn plan(threads: usize, round: Duration) -> Vec<Phase> {
+    // Alone it is the same every time; beside others the scheduler needs some slices to be fair.
+    let part = round / (4 * TIMES as u32);
+    let alone = Phase { workers: BYSTANDER..BYSTANDER + 1, length: part };
+    let beside = Phase { workers: 0..threads, length: 3 * part };
+    [alone, beside].into_iter().cycle().take(2 * TIMES).collect()
+}
+
+/// One product of two matrices, which becomes a factor of the next.
+fn multiply((left, right): &mut (Matrix, Matrix)) {
+    let mut product = [[0.0; SIDE]; SIDE];
+    for (row, left) in product.iter_mut().zip(&*left) {
+        for (&factor, right) in left.iter().zip(&*right) {
+            for (cell, &right) in row.iter_mut().zip(right) {
+                *cell += factor * right;
+            }
+        }
+    }
+    // All entries are equal, so that this keeps them where they began: nothing overflows.
+    let scale = 0.5 / black_box(&product)[0][0];
+    *left = product.map(|row| row.map(|cell| cell * scale));
+}
+
+fn sample(outcome: Outcome<Part>) -> Result<Sample, TeamError> {
+    let (mut hammers, mut seen) = (Vec::new(), None);
+    for part in outcome.results {
+        match part {
+            Part::Hammer(stints) => hammers.push(stints),
+            Part::Conductor(phases) => seen = phases,
+            Part::None => {}
+        }
+    }
+    let seen = seen.ok_or(TeamError::Cancelled)?;
+    let (alone, beside): (Vec<_>, Vec<_>) = seen.iter().enumerate().partition(|(i, _)| i % 2 == 0);
+    let speed = |phases: &[(usize, &Seen)]| {
+        phases.iter().map(|(_, seen)| seen.rate(BYSTANDER..BYSTANDER + 1)).sum::<f64>()
+    };
+    let threads = 1..hammers.len() + 1;
+    let window_pairs: Vec<u64> = threads
+        .map(|thread| beside.iter().map(|(_, seen)| seen.operations[thread]).sum())
+        .collect();
+    let all = 0..hammers.len();
+    let mut sample = Sample::of_outcome(&Outcome {
+        window: beside.iter().map(|(_, seen)| seen.window).sum(),
+        contended_pairs: window_pairs.clone(),
+        window_pairs,
+        pairs: hammers
+            .iter()
+            .map(|stints| stints.iter().map(|stint| stint.operations).sum())
+            .collect(),
+        usage: beside
+            .iter()
+            .map(|(phase, _)| together(&hammers, all.clone(), *phase))
+            .fold(crate::usage::Usage::default(), crate::usage::Usage::plus),
+        results: hammers,
+    });
+    let (alone, beside) = (speed(&alone), speed(&beside));
+    // Not one product in all the time: then it is slower than can be told, and that is left out.
+    if alone > 0.0 && beside > 0.0 {
+        sample.values.insert(0, (SLOWDOWN, alone / beside));
+    }
+    Ok(sample)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_product_keeps_its_size() {
+        let mut matrices = ([[0.5; SIDE]; SIDE], [[0.25; SIDE]; SIDE]);
+        for _ in 0..100 {
+            multiply(&mut matrices);
+        }
+        assert!((matrices.0[3][4] - 0.5).abs() < 1e-3, "{}", matrices.0[3][4]);
+    }
+
+    #[test]
+    fn the_bystander_works_in_every_phase_and_the_others_in_every_second() {
+        let plan = plan(4, Duration::from_millis(80));
+        assert_eq!(
+            plan.iter().map(|phase| phase.length).sum::<Duration>(),
+            Duration::from_millis(80)
+        );
+        let workers: Vec<_> = plan.iter().map(|phase| phase.workers.len()).collect();
+        assert_eq!(workers, [1, 4, 1, 4]);
+    }
+}

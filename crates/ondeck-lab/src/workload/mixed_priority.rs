@@ -1,0 +1,304 @@
+//! `mixed_priority`: priority inversion, staged on one CPU under a realtime policy.
+//!
+//! Three threads: an owner of low priority, a hog of middle priority that never asks for the lock,
+//! and a waiter of high priority. In each trial the owner locks and wakes the waiter, who wakes the
+//! hog and then wants the lock. A waiter that sleeps leaves the CPU to the hog, which keeps the owner
+//! from going on, for as long as it likes: the inversion. A waiter that spins keeps the owner from
+//! going on itself, for ever. If the lock lends the waiter's priority to the owner, neither happens.
+//!
+//! Nothing here depends on time: on one CPU the kernel always runs the highest of the three. A fourth
+//! thread, above them all, ends a trial that takes too long: it lends the owner its priority from
+//! outside. So a lock that would stand still for ever costs a moment.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32};
+use std::time::Duration;
+
+use crossbeam_utils::CachePadded;
+use ondeck::platform::{Linux, Ordering, Platform, Timestamp};
+use ondeck_zoo::RawLock;
+
+use super::guarded::Guarded;
+use super::{Apart, EmptyLock, Situation, Workload, WorkloadInfo, audit};
+use crate::clock::TickScale;
+use crate::environment::{Pinning, Placement, Policy};
+use crate::sample::{BURSTS, INVERTED, LONGEST, RESCUED, Sample};
+use crate::team::{self, Member, Outcome, TeamError, TeamSetting, Until};
+use crate::work::Work;
+
+pub(super) struct MixedPriority;
+
+const OWNER: usize = 0;
+const HOG: usize = 1;
+const WAITER: usize = 2;
+const GUARD: usize = 3;
+
+/// The owner's section.
+const SECTION_NANOS: u64 = 20_000;
+
+/// What the hog does in a trial, in pieces that are counted.
+const PIECES: u32 = 10;
+const PIECE_NANOS: u64 = 100_000;
+
+/// After so long the guard ends a trial: ten times what one takes that the hog delays.
+const LIMIT: Duration = Duration::from_millis(10);
+
+impl Workload for MixedPriority {
+    const INFO: WorkloadInfo = WorkloadInfo {
+        name: "mixed_priority",
+        about: "Priority inversion: does a hog run between owner and waiter",
+        source: "L. Sha, R. Rajkumar, J. P. Lehoczky, Priority Inheritance Protocols: An Approach to \
+                 Real-Time Synchronization (1990)",
+        counted: false,
+        empty: EmptyLock::Never("without a lock nobody waits, so nothing can be inverted"),
+    };
+
+    fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {
+        let asked = situation.team.placement.policy;
+        let policy = if asked.is_realtime() { asked } else { Policy::Fifo };
+        let placement = Placement { pinning: Pinning::One, policy, ..Placement::default() };
+        let setting = TeamSetting { threads: GUARD + 1, placement, ..situation.team.clone() };
+        let stage = Arc::new(Stage::new());
+        let lock = Arc::new(Apart(Guarded::<L, Book>::new(Book::default())));
+        let shared = Arc::clone(&lock);
+        let outcome = team::run(&setting, Until::Elapsed(situation.round), move |member| {
+            let entered = stage.enter(member.index, policy);
+            // Nobody passes the start before all have entered.
+            if !member.start() || stage.refused.load(Ordering::Relaxed) {
+                return entered.map(|()| Trials::default());
+            }
+            let mut trials = Trials::default();
+            match member.index {
+                OWNER => own(member, &stage, policy, &shared.0),
+                HOG => hog(member, &stage),
+                WAITER => trials = wait(member, &stage, &shared.0),
+                _ => guard(&stage, policy),
+            }
+            Ok(trials)
+        })?;
+        let mut trials = Trials::default();
+        for result in &outcome.results {
+            trials =
+                trials.plus(result.as_ref().map_err(|reason| TeamError::Refused(reason.clone()))?);
+        }
+        let counted = outcome.pairs[OWNER] + outcome.pairs[WAITER];
+        let (acquisitions, intrusions) =
+            lock.0.with(&mut L::Context::default(), |book| (book.acquisitions, book.intrusions));
+        audit::balance("acquisitions", acquisitions, counted)?;
+        audit::balance("acquisitions in the owner's section", intrusions, 0)?;
+        Ok(sample(&outcome, &trials))
+    }
+}
+
+/// What the lock guards.
+#[derive(Default)]
+struct Book {
+    acquisitions: u64,
+    /// The owner is in its section; and how often the waiter was let in meanwhile.
+    owned: bool,
+    intrusions: u64,
+}
+
+/// What the waiter saw.
+#[derive(Clone, Copy, Debug, Default)]
+struct Trials {
+    count: u64,
+    /// Those in which the hog ran while the waiter wanted the lock, and its pieces meanwhile.
+    inverted: u64,
+    pieces: u64,
+    /// Those that the guard ended.
+    rescued: u64,
+    /// In ticks.
+    longest: u64,
+}
+
+impl Trials {
+    fn plus(self, other: &Self) -> Self {
+        Self {
+            count: self.count + other.count,
+            inverted: self.inverted + other.inverted,
+            pieces: self.pieces + other.pieces,
+            rescued: self.rescued + other.rescued,
+            longest: self.longest.max(other.longest),
+        }
+    }
+}
+
+type Word = <Linux as Platform>::AtomicU32;
+
+/// The number of a trial, on which somebody sleeps until it comes.
+struct Cue(CachePadded<Word>);
+
+/// There will be no more trials.
+const OVER: u32 = u32::MAX;
+
+impl Cue {
+    fn new() -> Self {
+        Self(CachePadded::new(Word::new(0)))
+    }
+
+    fn give(&self, trial: u32) {
+        self.0.store(trial, Ordering::Release);
+        Linux::futex_wake(&raw const *self.0, u32::MAX);
+    }
+
+    /// Sleeps until the trial, or the end, has come; or the deadline, if there is one. Says whether
+    /// the trial has.
+    fn comes(&self, trial: u32, deadline: Option<Timestamp>) -> bool {
+        loop {
+            let now = self.0.load(Ordering::Acquire);
+            if now == trial || now == OVER {
+                return now == trial;
+            }
+            if deadline.is_some_and(|deadline| Linux::now() >= deadline) {
+                return false;
+            }
+            // Whatever ended the wait, the word is looked at again.
+            let _ = Linux::futex_wait(&self.0, now, deadline);
+        }
+    }
+}
+
+/// Who tells whom what.
+struct Stage {
+    refused: AtomicBool,
+    owner: AtomicI32,
+    /// The owner has the lock.
+    locked: Cue,
+    /// The hog is to run, and has run.
+    go: Cue,
+    gone: Cue,
+    /// The waiter wants the lock, and has had it.
+    wanted: Cue,
+    served: Cue,
+    pieces: AtomicU32,
+    /// The last trial that the guard ended.
+    rescued: AtomicU32,
+}
+
+impl Stage {
+    fn new() -> Self {
+        Self {
+            refused: AtomicBool::new(false),
+            owner: AtomicI32::new(0),
+            locked: Cue::new(),
+            go: Cue::new(),
+            gone: Cue::new(),
+            wanted: Cue::new(),
+            served: Cue::new(),
+            pieces: AtomicU32::new(0),
+            rescued: AtomicU32::new(0),
+        }
+    }
+
+    /// Puts the calling thread to its priority.
+    fn enter(&self, role: usize, policy: Policy) -> Result<(), String> {
+        if role == OWNER {
+            self.owner.store(nix::unistd::gettid().as_raw(), Ordering::Relaxed);
+        }
+        policy.apply(role as u8).map_err(|refusal| {
+            self.refused.store(true, Ordering::Relaxed);
+            refusal.reason
+        })
+    }
+}
+
+fn own<L: RawLock<Linux>>(member: &Member, stage: &Stage, policy: Policy, lock: &Guarded<L, Book>) {
+    let mut context = L::Context::default();
+    let section = Work::of_nanos(SECTION_NANOS);
+    let mut trial = 0;
+    while !member.stopped() {
+        trial += 1;
+        lock.with(&mut context, |book| {
+            book.acquisitions += 1;
+            book.owned = true;
+            // The waiter runs from here on, until it waits.
+            stage.locked.give(trial);
+            section.perform();
+            book.owned = false;
+        });
+        member.done(u64::from(trial));
+        stage.served.comes(trial, None);
+        stage.gone.comes(trial, None);
+        if stage.rescued.load(Ordering::Relaxed) == trial {
+            // Going down is always allowed.
+            let _ = policy.apply(OWNER as u8);
+        }
+    }
+    stage.locked.give(OVER);
+}
+
+fn hog(member: &Member, stage: &Stage) {
+    let piece = Work::of_nanos(PIECE_NANOS);
+    let mut trial = 1;
+    while stage.go.comes(trial, None) {
+        for _ in 0..PIECES {
+            stage.pieces.fetch_add(1, Ordering::Relaxed);
+            piece.perform();
+        }
+        member.done(u64::from(trial));
+        stage.gone.give(trial);
+        trial += 1;
+    }
+}
+
+fn wait<L: RawLock<Linux>>(member: &Member, stage: &Stage, lock: &Guarded<L, Book>) -> Trials {
+    let mut context = L::Context::default();
+    let mut trials = Trials::default();
+    let mut trial = 1;
+    while stage.locked.comes(trial, None) {
+        stage.go.give(trial);
+        stage.wanted.give(trial);
+        let before = stage.pieces.load(Ordering::Relaxed);
+        let from = Linux::ticks();
+        let (to, after) = lock.with(&mut context, |book| {
+            let to = Linux::ticks();
+            book.acquisitions += 1;
+            book.intrusions += u64::from(book.owned);
+            (to, stage.pieces.load(Ordering::Relaxed))
+        });
+        let pieces = u64::from(after - before);
+        trials = trials.plus(&Trials {
+            count: 1,
+            inverted: u64::from(pieces > 0),
+            pieces,
+            rescued: u64::from(stage.rescued.load(Ordering::Relaxed) == trial),
+            longest: to.saturating_sub(from),
+        });
+        member.done(u64::from(trial));
+        stage.served.give(trial);
+        trial += 1;
+    }
+    stage.go.give(OVER);
+    stage.wanted.give(OVER);
+    trials
+}
+
+/// Ends trials that take too long.
+fn guard(stage: &Stage, policy: Policy) {
+    let mut trial = 1;
+    while stage.wanted.comes(trial, None) {
+        let limit = Linux::now().as_nanos() + LIMIT.as_nanos() as u64;
+        if !stage.served.comes(trial, Some(Timestamp::from_nanos(limit))) {
+            stage.rescued.store(trial, Ordering::Relaxed);
+            let owner = stage.owner.load(Ordering::Relaxed);
+            // A guard that could enter can do this too.
+            let _ = policy.apply_to(owner, GUARD as u8);
+            stage.served.comes(trial, None);
+        }
+        trial += 1;
+    }
+}
+
+fn sample<T>(outcome: &Outcome<T>, trials: &Trials) -> Sample {
+    let mut sample = Sample::of_roles(outcome, WAITER..WAITER + 1, &[]);
+    let each = |count: u64| count as f64 / trials.count.max(1) as f64;
+    let own = [
+        (LONGEST, TickScale::get().nanos(trials.longest) / 1e6),
+        (INVERTED, each(trials.inverted)),
+        (BURSTS, each(trials.pieces)),
+        (RESCUED, each(trials.rescued)),
+    ];
+    sample.values.splice(0..0, own);
+    sample
+}

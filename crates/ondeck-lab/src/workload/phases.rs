@@ -1,0 +1,171 @@
+//! A round in phases: some of a team's threads work while the others sleep, then others do.
+//!
+//! For workloads that compare a thing alone with the same thing beside others: both are taken in the
+//! same round, so that a disturbance of the machine hits both. One more thread conducts. It sleeps
+//! while the others work, and every phase begins when all of them sleep.
+
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+use crossbeam_utils::CachePadded;
+use ondeck::platform::{Linux, Ordering, Platform, Timestamp};
+
+use crate::environment::Placement;
+use crate::team::Member;
+use crate::usage::Usage;
+
+type Word = <Linux as Platform>::AtomicU32;
+
+/// Who works in a phase.
+#[derive(Clone, Debug)]
+pub(super) struct Phase {
+    /// Its threads.
+    pub(super) workers: Range<usize>,
+    /// How long it is.
+    pub(super) length: Duration,
+}
+
+/// The phases of a round, and which of them is under way.
+pub(super) struct Phases {
+    plan: Vec<Phase>,
+    /// `RESTING`, `ENDED`, or the number of the phase.
+    word: CachePadded<Word>,
+    /// Of each thread but the conductor: whether it sleeps.
+    asleep: Vec<CachePadded<Word>>,
+}
+
+const RESTING: u32 = u32::MAX;
+const ENDED: u32 = u32::MAX - 1;
+
+/// What one thread did in one phase.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Stint {
+    pub(super) operations: u64,
+    pub(super) usage: Usage,
+}
+
+/// What the conductor saw of one phase.
+#[derive(Clone, Debug)]
+pub(super) struct Seen {
+    pub(super) window: Duration,
+    /// Operations of each thread within the window.
+    pub(super) operations: Vec<u64>,
+}
+
+impl Seen {
+    /// Operations a second of some threads together.
+    pub(super) fn rate(&self, threads: Range<usize>) -> f64 {
+        self.operations[threads].iter().sum::<u64>() as f64 / self.window.as_secs_f64()
+    }
+}
+
+impl Phases {
+    /// Phases of a team of `threads`, the conductor not counted, who is the thread after them.
+    pub(super) fn new(threads: usize, plan: Vec<Phase>) -> Self {
+        Self {
+            plan,
+            word: CachePadded::new(Word::new(RESTING)),
+            asleep: (0..threads).map(|_| CachePadded::new(Word::new(0))).collect(),
+        }
+    }
+
+    /// A worker's part: `operation` again and again in the phases that the thread works in; it is
+    /// told which. Returns what was done in each.
+    #[inline]
+    pub(super) fn work(&self, member: &Member, mut operation: impl FnMut(usize)) -> Vec<Stint> {
+        let mut stints = vec![Stint::default(); self.plan.len()];
+        let mut operations = 0;
+        while let Some(phase) = self.await_turn(member.index) {
+            let (before, first) = (Usage::of_this_thread(), operations);
+            while self.word.load(Ordering::Relaxed) == phase {
+                operation(phase as usize);
+                operations += 1;
+                member.done(operations);
+            }
+            let stint = &mut stints[phase as usize];
+            stint.operations += operations - first;
+            stint.usage = stint.usage.plus(Usage::of_this_thread().since(before));
+        }
+        stints
+    }
+
+    /// Sleeps until the thread's next phase; `None` after the last.
+    fn await_turn(&self, index: usize) -> Option<u32> {
+        let asleep = &self.asleep[index];
+        asleep.store(1, Ordering::Release);
+        Linux::futex_wake(&raw const **asleep, 1);
+        loop {
+            let word = self.word.load(Ordering::Acquire);
+            if word == ENDED {
+                return None;
+            }
+            if let Some(phase) = self.plan.get(word as usize)
+                && phase.workers.contains(&index)
+            {
+                asleep.store(0, Ordering::Relaxed);
+                return Some(word);
+            }
+            // Whatever ended the wait, the word is looked at again.
+            let _ = Linux::futex_wait(&self.word, word, None);
+        }
+    }
+
+    /// The conductor's part: every phase once. `None` if the team is told to stop before the end.
+    pub(super) fn conduct(&self, member: &Member, placement: &Placement) -> Option<Vec<Seen>> {
+        let _raised = placement.raise_coordinator();
+        let seen = (0..self.plan.len()).map(|number| self.run(member, number)).collect();
+        self.turn_to(ENDED);
+        seen
+    }
+
+    fn run(&self, member: &Member, number: usize) -> Option<Seen> {
+        let phase = &self.plan[number];
+        let rested = self.await_rest(member);
+        if !rested {
+            return None;
+        }
+        self.turn_to(number as u32);
+        let (begin, before) = (Instant::now(), member.progress());
+        while let Some(left) = phase.length.checked_sub(begin.elapsed())
+            && !left.is_zero()
+            && !member.stopped()
+        {
+            // A cancellation is to be noticed in time.
+            std::thread::sleep(left.min(ATTENTION));
+        }
+        // Operations first: if this thread is switched out in between, those of that time are
+        // missing rather than won.
+        let after = member.progress();
+        let window = begin.elapsed();
+        self.turn_to(RESTING);
+        let operations = after.iter().zip(before).map(|(after, before)| after - before).collect();
+        (!member.stopped()).then_some(Seen { window, operations })
+    }
+
+    fn turn_to(&self, word: u32) {
+        self.word.store(word, Ordering::Release);
+        Linux::futex_wake(&raw const *self.word, u32::MAX);
+    }
+
+    /// Waits until every worker sleeps; false if the team is told to stop.
+    fn await_rest(&self, member: &Member) -> bool {
+        for asleep in &self.asleep {
+            while asleep.load(Ordering::Acquire) == 0 {
+                if member.stopped() {
+                    return false;
+                }
+                let until = Linux::now().as_nanos() + ATTENTION.as_nanos() as u64;
+                let _ = Linux::futex_wait(asleep, 0, Some(Timestamp::from_nanos(until)));
+            }
+        }
+        true
+    }
+}
+
+/// How soon a cancellation is noticed.
+const ATTENTION: Duration = Duration::from_millis(20);
+
+/// What all threads of a range did in one phase, together.
+pub(super) fn together(stints: &[Vec<Stint>], threads: Range<usize>, phase: usize) -> Usage {
+    stints[threads].iter().fold(Usage::default(), |sum, stints| sum.plus(stints[phase].usage))
+}

@@ -1,0 +1,167 @@
+//! An allocator's central list behind one lock, and a cache of blocks in every thread.
+//!
+//! Each thread allocates and frees blocks at random. It takes them from its own cache, fetches 16
+//! from the central list when that is empty, and gives 16 back when it has 64. So the lock is taken
+//! once in some ten operations, for a section that walks a list through memory that others wrote.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use fastrand::Rng;
+use ondeck::platform::Linux;
+use ondeck_zoo::RawLock;
+
+use crate::sample::Sample;
+use crate::team::{self, TeamError, Until};
+use crate::workload::guarded::Guarded;
+use crate::workload::{Apart, Situation, audit};
+
+const BATCH: usize = 16;
+const CACHED: usize = 64;
+
+/// The most blocks that a thread uses at a time.
+const USED: usize = 64;
+
+/// What one thread can have at most, in its cache and in use.
+const PER_THREAD: usize = CACHED + USED;
+
+/// Free blocks, each with the number of the next.
+struct Central {
+    next: Box<[u32]>,
+    first: u32,
+    fetched: u64,
+    returned: u64,
+}
+
+/// The end of the list.
+const NONE: u32 = u32::MAX;
+
+impl Central {
+    fn new(blocks: usize) -> Self {
+        let next = (1..=blocks as u32).map(|next| if next < blocks as u32 { next } else { NONE });
+        Self { next: next.collect(), first: 0, fetched: 0, returned: 0 }
+    }
+
+    /// Moves a batch into a thread's cache; less if there is no more.
+    fn fetch(&mut self, cache: &mut Vec<u32>) {
+        for _ in 0..BATCH {
+            // A broken lock may leave any number here.
+            let Some(&next) = self.next.get(self.first as usize) else { break };
+            cache.push(std::mem::replace(&mut self.first, next));
+            self.fetched += 1;
+        }
+    }
+
+    /// Moves a batch back.
+    fn give_back(&mut self, cache: &mut Vec<u32>) {
+        for _ in 0..BATCH {
+            let Some(block) = cache.pop() else { break };
+            self.next[block as usize] = std::mem::replace(&mut self.first, block);
+            self.returned += 1;
+        }
+    }
+
+    /// How many blocks are in the list; one more than all if it has no end.
+    fn len(&self) -> usize {
+        let mut block = self.first;
+        let mut count = 0;
+        while let Some(&next) = self.next.get(block as usize)
+            && count <= self.next.len()
+        {
+            count += 1;
+            block = next;
+        }
+        count
+    }
+}
+
+const FREE: u32 = 0;
+const TAKEN: u32 = 1;
+
+/// What one thread did.
+#[derive(Default)]
+struct Part {
+    fetched: u64,
+    /// Blocks that came to it while somebody else had them.
+    double: u64,
+    /// Blocks that it has kept.
+    kept: u64,
+}
+
+pub(super) fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {
+    let blocks = PER_THREAD * situation.team.threads;
+    let shared = Arc::new(Apart(Guarded::<L, Central>::new(Central::new(blocks))));
+    let central = Arc::clone(&shared);
+    let states: Arc<[AtomicU32]> = (0..blocks).map(|_| AtomicU32::new(FREE)).collect();
+    let outcome = team::run(&situation.team, Until::Elapsed(situation.round), move |member| {
+        let mut context = L::Context::default();
+        let mut rng = Rng::with_seed(member.index as u64);
+        let (mut cache, mut used) = (Vec::with_capacity(PER_THREAD), Vec::with_capacity(USED));
+        let mut part = Part::default();
+        if !member.start() {
+            return part;
+        }
+        let mut operations = 0;
+        while !member.stopped() {
+            if used.len() < USED && (used.is_empty() || rng.bool()) {
+                if cache.is_empty() {
+                    central.0.with(&mut context, |central| central.fetch(&mut cache));
+                    part.fetched += cache.len() as u64;
+                }
+                if let Some(block) = cache.pop() {
+                    let former = states[block as usize].swap(TAKEN, Ordering::Relaxed);
+                    part.double += u64::from(former != FREE);
+                    used.push(block);
+                }
+            } else {
+                let block = used.swap_remove(rng.usize(0..used.len()));
+                states[block as usize].store(FREE, Ordering::Relaxed);
+                cache.push(block);
+                if cache.len() >= CACHED {
+                    central.0.with(&mut context, |central| central.give_back(&mut cache));
+                }
+            }
+            operations += 1;
+            member.done(operations);
+        }
+        part.kept = (cache.len() + used.len()) as u64;
+        part
+    })?;
+    let sum = |of: fn(&Part) -> u64| outcome.results.iter().map(of).sum::<u64>();
+    let (fetched, returned, left) = shared.0.with(&mut L::Context::default(), |central| {
+        (central.fetched, central.returned, central.len() as u64)
+    });
+    audit::balance("blocks fetched", fetched, sum(|part| part.fetched))?;
+    audit::balance("blocks given out twice", 0, sum(|part| part.double))?;
+    audit::balance("blocks", left + sum(|part| part.kept), blocks as u64)?;
+    audit::balance("blocks out", fetched.wrapping_sub(returned), sum(|part| part.kept))?;
+    Ok(Sample::of_outcome(&outcome))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_go_out_and_come_back_in_batches() {
+        let mut central = Central::new(40);
+        let mut cache = Vec::new();
+        central.fetch(&mut cache);
+        assert_eq!((cache.len(), central.len()), (16, 24));
+        central.fetch(&mut cache);
+        central.fetch(&mut cache);
+        assert_eq!((cache.len(), central.len()), (40, 0));
+        cache.sort_unstable();
+        cache.dedup();
+        assert_eq!(cache.len(), 40);
+        central.give_back(&mut cache);
+        assert_eq!((cache.len(), central.len()), (24, 16));
+    }
+
+    #[test]
+    fn a_list_that_was_spoilt_has_a_length_all_the_same() {
+        let mut central = Central::new(4);
+        central.next[2] = 1;
+        assert!(central.len() > 4);
+    }
+}

@@ -1,0 +1,120 @@
+//! A hash map in 16 stripes, each with a lock of its own and open addressing.
+//!
+//! Nine of ten operations look a key up, the tenth adds one to its value. Each stripe has cache lines
+//! of its own.
+
+use std::sync::Arc;
+
+use fastrand::Rng;
+use ondeck::platform::Linux;
+use ondeck_zoo::RawLock;
+
+use super::mixed;
+use crate::sample::Sample;
+use crate::team::{self, TeamError, Until};
+use crate::workload::guarded::Guarded;
+use crate::workload::{Apart, Situation, audit};
+
+const STRIPES: usize = 16;
+
+/// Places of one stripe; half of them are in use when every key is there.
+const PLACES: usize = 512;
+
+const KEYS: u64 = (STRIPES * PLACES / 2) as u64;
+
+/// One operation in so many writes.
+const WRITES: u32 = 10;
+
+/// A key, 0 if there is none, and its value.
+type Place = (u64, u64);
+
+struct Stripe {
+    places: Box<[Place; PLACES]>,
+}
+
+impl Stripe {
+    fn new() -> Self {
+        Self { places: Box::new([(0, 0); PLACES]) }
+    }
+
+    /// Where the key is, or an empty place for it.
+    fn find(&mut self, key: u64, hash: u64) -> Option<&mut Place> {
+        let first = hash as usize % PLACES;
+        let place = (first..first + PLACES)
+            .map(|place| place % PLACES)
+            .find(|&place| [0, key].contains(&self.places[place].0))?;
+        Some(&mut self.places[place])
+    }
+
+    fn get(&mut self, key: u64, hash: u64) -> u64 {
+        self.find(key, hash).map_or(0, |place| place.1)
+    }
+
+    fn add(&mut self, key: u64, hash: u64) {
+        if let Some(place) = self.find(key, hash) {
+            *place = (key, place.1 + 1);
+        }
+    }
+}
+
+/// The key's stripe, and where in it the search begins.
+fn place(key: u64) -> (usize, u64) {
+    let hash = mixed(key);
+    (hash as usize % STRIPES, hash / STRIPES as u64)
+}
+
+pub(super) fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {
+    let stripe = |_| Apart(Guarded::<L, Stripe>::new(Stripe::new()));
+    let shared: Arc<[_; STRIPES]> = Arc::new(std::array::from_fn(stripe));
+    let map = Arc::clone(&shared);
+    let outcome = team::run(&situation.team, Until::Elapsed(situation.round), move |member| {
+        let mut context = L::Context::default();
+        let mut rng = Rng::with_seed(member.index as u64);
+        let (mut added, mut sum) = (0_u64, 0_u64);
+        if !member.start() {
+            return added;
+        }
+        let mut operations = 0;
+        while !member.stopped() {
+            let key = rng.u64(1..=KEYS);
+            let (stripe, hash) = place(key);
+            let stripe = &map[stripe].0;
+            if rng.u32(0..WRITES) == 0 {
+                stripe.with(&mut context, |stripe| stripe.add(key, hash));
+                added += 1;
+            } else {
+                sum = sum.wrapping_add(stripe.with(&mut context, |stripe| stripe.get(key, hash)));
+            }
+            operations += 1;
+            member.done(operations);
+        }
+        std::hint::black_box(sum);
+        added
+    })?;
+    let mut context = L::Context::default();
+    let values = |stripe: &Apart<Guarded<L, Stripe>>, context: &mut L::Context| {
+        stripe.0.with(context, |stripe| stripe.places.iter().map(|place| place.1).sum::<u64>())
+    };
+    let held = shared.iter().map(|stripe| values(stripe, &mut context)).sum();
+    audit::balance("additions", held, outcome.results.iter().sum())?;
+    Ok(Sample::of_outcome(&outcome))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_has_a_place_and_keeps_its_value() {
+        let mut stripes: Vec<_> = (0..STRIPES).map(|_| Stripe::new()).collect();
+        for key in (1..=KEYS).chain(1..=KEYS / 2) {
+            let (stripe, hash) = place(key);
+            stripes[stripe].add(key, hash);
+        }
+        for key in 1..=KEYS {
+            let (stripe, hash) = place(key);
+            let expected = if key <= KEYS / 2 { 2 } else { 1 };
+            assert_eq!(stripes[stripe].get(key, hash), expected, "{key}");
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! A queue of jobs behind one lock: each thread takes the oldest job, works on it, and puts its
+//! successor at the end.
+//!
+//! There are four jobs for every thread, so that nobody ever finds the queue empty. A job is the
+//! number of its chain and how many links the chain has had; the work on it is 32 turns of a hash
+//! function. They take some 100 ns, of which a CPU that works ahead hides most behind the next job.
+
+use std::hint::black_box;
+use std::sync::Arc;
+
+use ondeck::platform::Linux;
+use ondeck_zoo::RawLock;
+
+use super::mixed;
+use crate::sample::Sample;
+use crate::team::{self, TeamError, Until};
+use crate::workload::guarded::Guarded;
+use crate::workload::ring::Ring;
+use crate::workload::{Apart, Situation, audit};
+
+const JOBS_PER_THREAD: usize = 4;
+
+/// Turns of the hash function for one job.
+const TURNS: usize = 32;
+
+/// A job is its chain in the upper bits, and the links of the chain in the lower.
+const LINK: u64 = 1;
+const CHAIN: u64 = 1 << 48;
+
+pub(super) fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {
+    let jobs = JOBS_PER_THREAD * situation.team.threads;
+    let mut queue = Ring::new(jobs);
+    (0..jobs as u64).for_each(|job| queue.push(job * CHAIN));
+    let shared = Arc::new(Apart(Guarded::<L, Ring>::new(queue)));
+    let queue = Arc::clone(&shared);
+    let outcome = team::run(&situation.team, Until::Elapsed(situation.round), move |member| {
+        let mut context = L::Context::default();
+        if !member.start() {
+            return;
+        }
+        let mut done = 0;
+        // Whole jobs only: who stopped with one in hand would lose it.
+        while !member.stopped() {
+            let job = queue.0.with(&mut context, |queue| take(queue));
+            let Some(job) = job else { continue };
+            black_box((0..TURNS).fold(job, |number, _| mixed(number)));
+            queue.0.with(&mut context, |queue| put(queue, job + LINK));
+            done += 1;
+            member.done(done);
+        }
+    })?;
+    let (chains, links) = shared.0.with(&mut L::Context::default(), |queue| count(queue, jobs));
+    audit::balance("chains of jobs", chains, (0..jobs as u64).sum())?;
+    audit::balance("jobs", links, outcome.total_pairs())?;
+    Ok(Sample::of_outcome(&outcome))
+}
+
+/// The oldest job. That there is none, and that there is no room for one, is a broken lock's doing.
+fn take(queue: &mut Ring) -> Option<u64> {
+    (!queue.is_empty()).then(|| queue.pop())
+}
+
+fn put(queue: &mut Ring, job: u64) {
+    if !queue.is_full() {
+        queue.push(job);
+    }
+}
+
+/// The sum of the chains' numbers, and all their links.
+fn count(queue: &mut Ring, jobs: usize) -> (u64, u64) {
+    let (mut chains, mut links) = (0, 0);
+    for job in (0..jobs).map_while(|_| take(queue)) {
+        chains += job / CHAIN;
+        links += job % CHAIN;
+    }
+    (chains, links)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lost_job_and_a_lost_link_are_noticed() {
+        let mut queue = Ring::new(4);
+        for job in [0, CHAIN + 3 * LINK, 2 * CHAIN] {
+            queue.push(job);
+        }
+        assert_eq!(count(&mut queue, 3), (3, 3));
+        queue.push(CHAIN + 2 * LINK);
+        assert_eq!(count(&mut queue, 3), (1, 2));
+    }
+}

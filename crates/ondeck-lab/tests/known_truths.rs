@@ -1,0 +1,210 @@
+//! What is known of locks comes out of the workloads, in counts: of switches, of runnable threads,
+//! of trials. No test here looks at a clock; margins are wide, because a test machine is busy.
+//!
+//! The findings are those of docs/findings.md and its sources.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ondeck::platform::{Linux, Platform};
+use ondeck_lab::environment::{Placement, realtime_refused};
+use ondeck_lab::sample::{BURSTS, INVERTED, RESCUED, RUNNABLE, Sample, VOLUNTARY};
+use ondeck_lab::team::{self, TeamSetting, Until};
+use ondeck_lab::usage::Usage;
+use ondeck_lab::work::Work;
+use ondeck_lab::workload::{Situation, Subject};
+use ondeck_zoo::{RawLock, Visitor, registry};
+
+/// Waiters poll and never leave their CPU of their own accord.
+const PURE_SPINNERS: [&str; 2] = ["spinlock_amd", "terrible_spinlock"];
+
+/// Waiters sleep after some hundred nanoseconds, and whoever comes first has the lock. Not those that
+/// yield before they sleep, such as parking_lot's: on a busy machine each yield is a slice.
+const SLEEPERS: [&str; 3] = ["std", "three_state_futex", "ondeck"];
+
+fn situation(threads: usize, round: u64) -> Situation {
+    Situation {
+        team: TeamSetting {
+            threads,
+            placement: Placement::default(),
+            // A busy machine makes strict queues of spinners very slow.
+            stall_limit: Duration::from_mins(2),
+            cancel: Arc::default(),
+        },
+        round: Duration::from_millis(round),
+        section: Work::of_nanos(0),
+        outside: Work::of_nanos(0),
+        capacity: 0,
+        variant: "",
+        pairs: 0,
+        longest_run: Duration::MAX,
+    }
+}
+
+fn measure(lock: &str, workload: &str, situation: &Situation) -> Sample {
+    let subject = Subject::all().into_iter().find(|subject| subject.info.name == lock);
+    let subject = subject.unwrap_or_else(|| panic!("no lock is named {lock}"));
+    subject.round(workload, situation).unwrap_or_else(|error| panic!("{lock}: {error}"))
+}
+
+/// Whether the kernel tells how long a thread waited in a run queue.
+fn runnable_is_told() -> bool {
+    let before = Usage::of_this_thread();
+    std::thread::yield_now();
+    Usage::of_this_thread().since(before).runnable().is_some()
+}
+
+/// Threads at the lock beside the bystander.
+const HAMMERS: usize = 8;
+
+/// A bystander is slowed down by those that want a CPU. Spinners all do, all the time; of sleepers
+/// hardly more than the owner, where the section is longer than any of them spins.
+#[test]
+fn waiters_that_spin_want_a_cpu_and_waiters_that_sleep_leave_theirs_to_a_bystander() {
+    if !runnable_is_told() {
+        eprintln!("not tried: the kernel has no /proc/thread-self/schedstat");
+        return;
+    }
+    let situation = Situation { section: Work::of_nanos(200_000), ..situation(HAMMERS + 1, 100) };
+    for lock in PURE_SPINNERS {
+        let sample = measure(lock, "bystander", &situation);
+        let runnable = sample.value(RUNNABLE).expect("it is told");
+        eprintln!("{lock}: {runnable:.2} runnable, {:?} sleeps", sample.value(VOLUNTARY));
+        assert!(runnable > 0.9 * HAMMERS as f64, "{lock}: {runnable}");
+    }
+    for lock in SLEEPERS {
+        let sample = measure(lock, "bystander", &situation);
+        let runnable = sample.value(RUNNABLE).expect("it is told");
+        eprintln!("{lock}: {runnable:.2} runnable, {:?} sleeps", sample.value(VOLUNTARY));
+        assert!(runnable < 0.6 * HAMMERS as f64, "{lock}: {runnable}");
+    }
+}
+
+/// Context switches for each acquisition, while every thread wants the lock.
+#[derive(Clone, Copy, Debug)]
+struct Switches {
+    voluntary: f64,
+    involuntary: f64,
+}
+
+/// Counts the switches of threads that do nothing but lock, work, and unlock.
+///
+/// The workloads count all acquisitions, also those of the first thread while the others have not
+/// run yet, which on a busy machine are most. Here only those count that were made after all had.
+fn contended(lock: &'static str, threads: usize, section: u64, round: u64) -> Switches {
+    struct Run {
+        lock: &'static str,
+        situation: Situation,
+        found: Option<Switches>,
+    }
+    impl Visitor<Linux> for Run {
+        fn visit<L: RawLock<Linux>>(&mut self) {
+            if L::INFO.name == self.lock {
+                self.found = Some(switches::<L>(&self.situation));
+            }
+        }
+    }
+    let situation = Situation { section: Work::of_nanos(section), ..situation(threads, round) };
+    let mut run = Run { lock, situation, found: None };
+    registry::for_each(&mut run);
+    let switches = run.found.unwrap_or_else(|| panic!("no lock is named {lock}"));
+    eprintln!("{lock}: {switches:?}");
+    switches
+}
+
+fn switches<L: RawLock<Linux>>(situation: &Situation) -> Switches {
+    let (lock, section) = (Arc::new(L::new()), situation.section);
+    let outcome = team::run(&situation.team, Until::Elapsed(situation.round), move |member| {
+        let context = L::Context::default();
+        if !member.start() {
+            return;
+        }
+        let mut pairs = 0;
+        while !member.stopped() {
+            // SAFETY: the context stays here until the unlock and serves this acquisition alone.
+            unsafe { lock.lock(&context) };
+            section.perform();
+            // SAFETY: locked above with this context.
+            unsafe { lock.unlock(&context) };
+            pairs += 1;
+            member.done(pairs);
+        }
+    })
+    .unwrap_or_else(|error| panic!("{}: {error}", L::INFO.name));
+    // None at all is less than one, which is what there would be to divide by.
+    let pairs = outcome.window_pairs.iter().sum::<u64>().max(1) as f64;
+    Switches {
+        voluntary: outcome.usage.voluntary as f64 / pairs,
+        involuntary: outcome.usage.involuntary as f64 / pairs,
+    }
+}
+
+fn least(of: impl IntoIterator<Item = f64>) -> f64 {
+    of.into_iter().fold(f64::INFINITY, f64::min)
+}
+
+fn most(of: impl IntoIterator<Item = f64>) -> f64 {
+    of.into_iter().fold(0.0, f64::max)
+}
+
+/// A pure spinner burns its slices while the owner is off its CPU, and the lock stands still.
+/// Sleepers have nothing to burn: the owner has the CPU back. The section is long, so that it is
+/// there that the owner loses its CPU.
+#[test]
+fn pure_spinners_burn_whole_slices_for_an_acquisition_where_sleepers_burn_none() {
+    let slices = |lock| contended(lock, 8 * Linux::cpus(), 50_000, 150).involuntary;
+    let (least, most) = (least(PURE_SPINNERS.map(slices)), most(SLEEPERS.map(slices)));
+    assert!(least > 2.0 * most, "{least} and {most}");
+}
+
+/// Strict queues of spinners hand the lock to threads that are off their CPU. Sleepers make
+/// thousands of acquisitions in a slice, or sleep.
+#[test]
+fn ticket_and_queue_spinlocks_collapse_with_more_threads_than_cpus() {
+    let slices = |lock| contended(lock, 4 * Linux::cpus(), 0, 60).involuntary;
+    let strict = ["ticket_spinlock", "mcs", "clh"].map(slices);
+    let (least, most) = (least(strict), most(SLEEPERS.map(slices)));
+    assert!(least > 100.0 * most, "{least} and {most}");
+}
+
+/// A lock that is handed over to a sleeper is free again only when the sleeper has run: about one
+/// switch for each acquisition, where others take the lock back many times first.
+#[test]
+#[cfg(target_env = "gnu")]
+fn strict_handoff_convoys() {
+    let sleeps = |lock| contended(lock, 8, 0, 60).voluntary;
+    let (strict, most) = (sleeps("glibc_pi"), most(SLEEPERS.map(sleeps)));
+    // One a switch on a quiet machine; among many others' threads some have the lock to themselves.
+    assert!(strict > 0.02, "{strict}");
+    assert!(strict > 20.0 * most, "{strict} and {most}");
+}
+
+/// On one CPU under a realtime policy it is not chance who runs: with any lock that sleeps the hog
+/// runs between owner and waiter, in every trial; a waiter that spins never lets the owner go on;
+/// and only a lock that lends the waiter's priority to the owner does neither.
+#[test]
+#[cfg(target_env = "gnu")]
+fn only_priority_inheritance_bounds_the_inversion() {
+    if let Some(refusal) = realtime_refused() {
+        eprintln!("not tried: {}; {}", refusal.reason, refusal.fix);
+        return;
+    }
+    let situation = situation(3, 60);
+    let trials = |lock: &str| {
+        let sample = measure(lock, "mixed_priority", &situation);
+        let [inverted, bursts, rescued] =
+            [INVERTED, BURSTS, RESCUED].map(|quantity| sample.value(quantity).expect("promised"));
+        eprintln!("{lock}: {inverted} inverted, {bursts} bursts, {rescued} rescued");
+        (inverted, rescued)
+    };
+    let (inverted, rescued) = trials("glibc_pi");
+    assert!(inverted < 0.1 && rescued < 0.1, "{inverted} {rescued}");
+    for lock in SLEEPERS.into_iter().chain(["glibc", "parking_lot"]) {
+        let (inverted, _) = trials(lock);
+        assert!(inverted > 0.9, "{lock}: {inverted}");
+    }
+    for lock in PURE_SPINNERS {
+        let (_, rescued) = trials(lock);
+        assert!(rescued > 0.9, "{lock}: {rescued}");
+    }
+}
