@@ -33,7 +33,6 @@ CONSTANTS
     Polls,      \* whether who finds the mutex taken may go on deck
     Overdue,    \* whether a sleeper may have waited for too long
     Fences,     \* "full", "asymmetric"
-    Frees,      \* what its last user frees as soon as it may
     Mutant      \* the mistake put in, or "none"
 
 VARIABLES
@@ -348,11 +347,10 @@ Leaving(t) ==
     IN  /\ program' = [program EXCEPT !.users[m] = users, !.out = out]
         /\ me' = [me EXCEPT
             ![t].pc = "LookDeck",
-            ![t].frees = Frees \cap
-                ((IF users = 0 THEN {m} ELSE {}) \cup
-                 (IF Is(t, "wait") /\ me[t].leaves /\ Waiters(c) \subseteq out
-                     /\ \A n \in Notifiers(c) : n \in ghost.over \/ ghost.taken[n] # {}
-                  THEN {c} ELSE {}))]
+            ![t].frees = (IF users = 0 THEN {m} ELSE {})
+                \cup (IF Is(t, "wait") /\ me[t].leaves /\ Waiters(c) \subseteq out
+                         /\ \A n \in Notifiers(c) : n \in ghost.over \/ ghost.taken[n] # {}
+                      THEN {c} ELSE {})]
 
 (* Where t goes after an unlock. *)
 Onwards(t) ==
@@ -633,6 +631,8 @@ LookAgain(t) ==
                                         ![t].pc = IF Bucket(m) = From(t) THEN "Move" ELSE "Extend"]
     /\ UNCHANGED <<setup, mem, buf, list, node, waited, gone, fault, program>>
 
+ClearsLater == Mutant \in {"waited_cleared_after_the_last_is_told", "waited_cleared_after_unlock"}
+
 (* Whom to move next: the newest; or the oldest, if that has waited for too long. *)
 Candidates(t) ==
     LET linked == Linked(t) IN
@@ -641,7 +641,10 @@ Candidates(t) ==
     ELSE {Newest(linked)} \cup
          (IF setup.overdue /\ MutexOf(Oldest(linked)) = me[t].target THEN {Oldest(linked)} ELSE {})
 
-(* It is taken off. If it watches, it may go on deck: the mark is set for it. *)
+(* It is taken off. If nobody is left, the condition variable's byte says so, while
+   that is certainly there. If the waiter watches, it may go on deck: the mark is
+   set for it. *)
+\* models crates/ondeck/src/condvar/raw.rs move_waiters
 \* models crates/ondeck/src/condvar/raw.rs move_waiter
 Move(t) ==
     /\ At(t, "Move")
@@ -663,7 +666,11 @@ Move(t) ==
                  !.signal[w] = t,
                  !.taken[t] = @ \cup {w},
                  !.eligible = [n \in Threads |-> @[n] \ {w}]]
-    /\ UNCHANGED <<setup, held, waited, gone, fault, program>>
+            /\ IF (Range(Linked(t)) \subseteq {w} \/ Mutation("notify_forgets_the_others"))
+                  /\ ~ClearsLater
+               THEN waited' = [waited EXCEPT ![Condvar(t)] = 0] /\ Touch(Condvar(t))
+               ELSE UNCHANGED <<waited, fault>>
+    /\ UNCHANGED <<setup, held, gone, program>>
 
 (* Whoever still watches and has the mark may go; it may be gone by the next step.
    All others are linked among the sleepers of their mutex, and counted. *)
@@ -703,7 +710,7 @@ Unmark(t) ==
     /\ me' = [me EXCEPT ![t].pc = "Move", ![t].marked = FALSE]
     /\ UNCHANGED <<setup, mem, held, list, node, waited, gone, fault, program, ghost>>
 
-(* Enough for this turn. If nobody is left, the condition variable's byte says so. *)
+(* Enough for this turn. *)
 \* models crates/ondeck/src/condvar/raw.rs move_waiters
 EndMoving(t) ==
     /\ At(t, "Move")
@@ -711,7 +718,7 @@ EndMoving(t) ==
     /\ LET c == Condvar(t)
            last == Linked(t) = <<>> \/ (Mutation("notify_forgets_the_others") /\ me[t].moved # 0)
            looks == me[t].slept \/ Mutation("notify_touches_a_freed_mutex")
-       IN  /\ IF last /\ ~Mutation("waited_cleared_after_unlock")
+       IN  /\ IF last /\ Mutation("waited_cleared_after_the_last_is_told")
               THEN waited' = [waited EXCEPT ![c] = 0] /\ Touch(c)
               ELSE UNCHANGED <<waited, fault>>
            /\ me' = [me EXCEPT

@@ -158,20 +158,24 @@ impl<P: Platform> RawCondvar<P> {
         };
         let (from, to) = (locks.first(), locks.second());
         let now = P::ticks() as usize;
-        let (mut moved, mut asleep) = (0, 0);
+        let (mut moved, mut asleep, mut last) = (0, 0, false);
         while moved < most
             && let Some(node) = next(from, address, now).filter(|node| node.mutex() == mutex)
         {
-            // SAFETY: it is linked in the first bucket, and the second is its mutex's.
-            let linked = unsafe { move_waiter(node, from, to, now) };
+            // spec: Condvar!Move
+            // SAFETY: it is linked in the first bucket.
+            unsafe { from.unlink(node) };
+            last = from.newest(address).is_none();
+            if last {
+                // Before it is told: once it may go on, it may free the condition variable.
+                self.waited.store(0, Ordering::Relaxed);
+            }
+            // SAFETY: it is not linked, and the second bucket is its mutex's.
+            let linked = unsafe { move_waiter(node, to, now) };
             asleep += usize::from(linked);
             moved += 1;
         }
         // spec: Condvar!EndMoving
-        let last = from.newest(address).is_none();
-        if last {
-            self.waited.store(0, Ordering::Relaxed);
-        }
         // Without a sleeper the mutex may be gone: who went on deck looks after itself.
         let woken = if asleep != 0 { wake_if_free(to, mutex) } else { None };
         // spec: Condvar!Drop
@@ -215,17 +219,10 @@ fn next<'a, P: Platform>(
 ///
 /// # Safety
 ///
-/// The node is linked in `from`, and its mutex's bucket is `to`.
-unsafe fn move_waiter<P: Platform>(
-    node: &Node<P>,
-    from: &Guard<'_, P>,
-    to: &Guard<'_, P>,
-    now: usize,
-) -> bool {
+/// The node is linked nowhere, and its mutex's bucket is `to`.
+unsafe fn move_waiter<P: Platform>(node: &Node<P>, to: &Guard<'_, P>, now: usize) -> bool {
     let address = node.mutex().addr();
     // spec: Condvar!Move
-    // SAFETY: as the caller promises.
-    unsafe { from.unlink(node) };
     node.readdress(address, now);
     let marked = node.status() == status::WATCHING && to.bucket().set_on_deck(address).is_ok();
     // spec: Condvar!Tell
@@ -234,7 +231,7 @@ unsafe fn move_waiter<P: Platform>(
         return false;
     }
     node.stop_watching(status::PARKED);
-    // SAFETY: it was unlinked above, and is not told that it is free to go.
+    // SAFETY: it is linked nowhere, as the caller promises, and is not told that it is free to go.
     unsafe { to.link(node) };
     to.count_parked(node, mutex::patience::<P>());
     if marked {
