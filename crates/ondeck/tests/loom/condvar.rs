@@ -6,7 +6,7 @@ use ondeck::condvar::RawCondvar;
 use ondeck::parking::Requeued;
 use ondeck::platform::{Platform, Timestamp};
 
-use crate::loom_platform::{Loom, Setting, join, pass_time, spawn};
+use crate::loom_platform::{Loom, Setting, asleep, join, pass_time, spawn};
 use crate::parking::{Lower, gates};
 use crate::scenario::{ASYMMETRIC, OVERDUE, POLLS, SLEEPS, SOON, Shared, explore};
 
@@ -318,13 +318,15 @@ fn a_requeue_wants_the_same_buckets() {
     });
 }
 
-/// Two waiters of one condition variable with a mutex each; one signal for both.
-#[test]
-fn two_mutexes() {
-    explore(SLEEPS, 2, || {
+/// Two waiters of one condition variable with a mutex each; one signal for both, once so many sleep.
+fn two_mutexes_when(sleepers: usize) {
+    explore(SLEEPS, 1, move || {
         let (a, condition) = pair(First::Mutex);
         let b = Shared::new();
         let waiters = [a, b].map(|shared| spawn(move || condition.wait_for_count(shared)));
+        while asleep() < sleepers {
+            Loom::yield_now();
+        }
         a.lock_and_count();
         b.lock_and_count();
         condition.0.notify_all();
@@ -333,6 +335,16 @@ fn two_mutexes() {
         a.end(1);
         b.end(1);
     });
+}
+
+#[test]
+fn two_mutexes() {
+    two_mutexes_when(0);
+}
+
+#[test]
+fn two_mutexes_asleep() {
+    two_mutexes_when(2);
 }
 
 /// The waiter frees both as soon as it has been notified, while the notifier is still at it.
