@@ -277,7 +277,6 @@ pub fn run<P: Platform>(crowd: &Crowd, begin: impl Fn(usize) + Sync) -> Result<R
         sections += spot.guarded.sections() as usize;
     }
     assert_eq!(report.sections, sections, "{crowd:?}: sections without an entry in a log");
-    assert!(sections > 0, "{crowd:?}: nobody came");
     Ok(report)
 }
 

@@ -94,8 +94,12 @@ fn run_on<P: Platform>(settings: &Settings, is_wiped: bool) {
             });
         }
         let start = Instant::now();
-        // On a busy machine a short row may be over before a signal has come: then it is longer.
-        while start.elapsed().as_secs_f64() < settings.seconds || !has_been_disturbed(settings) {
+        // On a busy machine a short row may be over before anybody or a signal has come: then it is
+        // longer.
+        while start.elapsed().as_secs_f64() < settings.seconds
+            || sums.report.sections == 0
+            || !has_been_disturbed(settings)
+        {
             let length = Duration::from_secs_f64((settings.seconds / 6.0).clamp(0.02, 1.0));
             let seed = rng.u64(..);
             match sums.bouts % 6 {
