@@ -382,7 +382,10 @@ broken_lock! {
 
 #[test]
 fn a_lock_that_breaks_in_after_a_while_fails_only_publication() {
-    fails_only::<Leased>(Property::Publication);
+    // Where other programs run, sections may by chance not overlap in one go.
+    let failed = (0..5).map(|_| failures::<Leased>()).find(|failures| !failures.is_empty());
+    let failed: Vec<_> = failed.into_iter().flatten().map(|failure| failure.property).collect();
+    assert_eq!(failed, [Property::Publication]);
 }
 
 // Rest.
