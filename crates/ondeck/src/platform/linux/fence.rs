@@ -38,10 +38,13 @@ pub(super) fn light() {
 
 pub(super) fn heavy() {
     if choose() {
-        // The kernel has registered us, so only a filter installed since then can refuse. Light
-        // fences that were already free cannot be made full after the fact: stopping is the only
-        // answer that is never wrong.
-        if membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0 {
+        // The kernel has registered us. A child of a fork may yet be unknown to it: registered by
+        // another thread while the fork copied first the kernel's state and then the memory that says
+        // so. Otherwise only a filter installed since then can refuse. Light fences that were already
+        // free cannot be made full after the fact: stopping is the only answer that is never wrong.
+        let fenced = || membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0;
+        let register = || membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0;
+        if !(fenced() || register() && fenced()) {
             die("membarrier, registered but now refused,", errno());
         }
     } else {
