@@ -219,16 +219,18 @@ fn die(operation: &str, errno: i32) -> ! {
             break;
         }
     }
-    for part in [
+    let parts = [
         b"ondeck: ".as_slice(),
         operation.as_bytes(),
         b" failed with errno ",
         &digits[start..],
         b"\n",
-    ] {
-        // SAFETY: the pointer and length are of one live slice; write(2) only reads it.
-        unsafe { libc::write(libc::STDERR_FILENO, part.as_ptr().cast(), part.len()) };
-    }
+    ];
+    let parts = parts
+        .map(|part| libc::iovec { iov_base: part.as_ptr().cast_mut().cast(), iov_len: part.len() });
+    // In one call, because every thread may come here at once, and each line is to stay whole.
+    // SAFETY: each pointer and length is of one live slice; writev(2) only reads them.
+    unsafe { libc::writev(libc::STDERR_FILENO, parts.as_ptr(), parts.len() as libc::c_int) };
     // SAFETY: abort has no preconditions.
     unsafe { libc::abort() }
 }
