@@ -1,18 +1,20 @@
 //! Explores a scenario, and says how far.
 
+use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use super::{readers, setting, threads, watch};
 
-/// The bound of involuntary switches, or as many more as the environment's `ONDECK_LOOM_DEEPER` says.
+/// The bound of involuntary switches, or as many more as the environment's `ONDECK_LOOM_DEEPER` says;
+/// fewer if that is negative, but 1 at least.
 #[allow(dead_code, reason = "broken locks need no more")]
 pub fn deeper(preemptions: usize) -> usize {
-    preemptions + number("ONDECK_LOOM_DEEPER").unwrap_or(0)
+    preemptions.saturating_add_signed(number("ONDECK_LOOM_DEEPER").unwrap_or(0)).max(1)
 }
 
-fn number(variable: &str) -> Option<usize> {
+fn number<N: FromStr>(variable: &str) -> Option<N> {
     std::env::var(variable).ok()?.parse().ok()
 }
 
@@ -25,7 +27,7 @@ pub fn model(what: &str, preemptions: usize, scenario: impl Fn() + Send + Sync +
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(preemptions);
     builder.max_branches = 10_000;
-    let most = number("ONDECK_LOOM_SECONDS").map(|seconds| Duration::from_secs(seconds as u64));
+    let most = number("ONDECK_LOOM_SECONDS").map(Duration::from_secs);
     builder.max_duration = most;
     // How often it looks at the clock.
     builder.checkpoint_interval = 1_000;
