@@ -5,9 +5,12 @@ import tempfile
 import unittest
 
 import built
+import findings
 import links
 import places
+from figures import Published, Recorded, root, time, two
 from pages import anchors, with_links
+from verdicts import Claim
 
 SOUND = {
     "README.md": "# One\n[guide](docs/guide.md#the-second-part) and [folder](src)\n",
@@ -70,6 +73,45 @@ class Built(unittest.TestCase):
             (folder / "a.html").write_text('<h1 id="x"><a href="b.html#y">1</a><a href="c.html">2</a><a href="#x">3</a>')
             (folder / "b.html").write_text('<h1 id="z"><a href="a.html#x">1</a><a href="https://c/d">2</a>')
             self.assertEqual(len(list(built.findings(folder))), 2)
+
+
+class Findings(unittest.TestCase):
+    def setUp(self):
+        self.page = findings.PAGE.read_text(encoding="utf-8")
+        self.published = Published(root() / "docs/published")
+        self.recorded = Recorded(root() / "docs/results/findings")
+
+    def test_another_figure_in_the_data_or_the_page_is_a_difference(self):
+        self.assertEqual(findings.written(self.page, self.published, self.recorded), self.page)
+        typed = self.page.replace("| 2.9, 2.8,", "| 3.9, 2.8,").replace("62 ms; 2.9", "61 ms; 2.9")
+        self.assertNotEqual(typed, self.page)
+        self.assertEqual(findings.written(typed, self.published, self.recorded), self.page)
+        for series in self.recorded.reports["runs-16"]["series"]:
+            for metric in series["metrics"]:
+                metric["samples"] = [3 * sample for sample in metric["samples"]]
+        self.assertNotEqual(findings.written(self.page, self.published, self.recorded), self.page)
+
+    def test_what_was_not_recorded_is_a_dash_and_no_verdict(self):
+        del self.recorded.reports["runs-16"], self.recorded.reports["costs"]
+        page = findings.written(self.page, self.published, self.recorded)
+        self.assertIn("not recorded", page)
+
+    def test_a_table_without_a_place_is_an_error(self):
+        with self.assertRaises(SystemExit):
+            findings.written(self.page.replace("<!-- figures: chan -->", ""), self.published, self.recorded)
+
+    def test_verdicts_follow_the_ratio(self):
+        claim = Claim("", "ms", (10, 2))
+        said = {pair: claim.verdict(pair) for pair in ((5, 1), (1.2, 1), (1, 5), (1.3, 1), (16, 1), (None, 1), (1, 0))}
+        self.assertEqual([said[5, 1], said[1.3, 1], said[16, 1]], ["comes out", "comes out, smaller", "comes out, larger"])
+        self.assertEqual([said[1.2, 1], said[1, 5]], ["**does not come out**"] * 2)
+        self.assertEqual([said[None, 1], said[1, 0]], ["not recorded"] * 2)
+        level = Claim("", "ms", (1.1, 1), even=True)
+        self.assertEqual([level.verdict((1.2, 1)), level.verdict((2, 1))], ["comes out", "**does not come out**"])
+
+    def test_figures_have_two_digits(self):
+        self.assertEqual([two(value) for value in (None, 0, 0.0004, 0.0123, 1.449, 9.96, 1234.5)], ["-", "0", "<0.001", "0.012", "1.4", "10", "1,234"])
+        self.assertEqual([time(value) for value in (None, 26, 1449, 44e6, 1.04e9)], ["-", "26 ns", "1.4 µs", "44 ms", "1 s"])
 
 
 if __name__ == "__main__":

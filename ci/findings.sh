@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# Records what docs/findings.md compares with the sources, some 7 minutes on 2 CPUs, and writes its tables and
+# verdicts anew. On a quiet machine: its load is on the page. Realtime rows need root or CAP_SYS_NICE.
+# --quick records in a minute, to see that all of it works; FOLDER is then another place for the data.
+source "$(dirname "$0")/common.sh"
+need_packages python3
+folder=docs/results/findings
+quick=()
+if [ "${1:-}" = --quick ]; then
+    quick=(--quick)
+    folder=${2:-$folder}
+fi
+mkdir -p "$folder"
+step "building"
+cargo build --release --locked -p ondeck-cli
+ondeck=$(realpath "${CARGO_TARGET_DIR:-target}/release/ondeck")
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+# record NAME OPTIONS: a report. Status 1 says that something could not be measured, and the report has what.
+record() {
+    step "$1"
+    local status=0
+    (cd "$scratch" && "$ondeck" bench "${quick[@]}" --json "$1.json" "${@:2}" >log 2>&1) || status=$?
+    [ "$status" -le 1 ] || { cat "$scratch/log"; exit 1; }
+    # Without the spaces, which are half of it.
+    python3 -c 'import json, sys; json.dump(json.load(sys.stdin), sys.stdout, ensure_ascii=False, separators=(",", ":"))' \
+        <"$scratch/$1.json" >"$scratch/compact"
+    mv "$scratch/compact" "$folder/$1.json"
+}
+
+# With --quick an extent's own rounds stay.
+length() {
+    [ ${#quick[@]} -gt 0 ] || printf '%s\n' "$@"
+}
+mapfile -t few < <(length --rounds 100)
+mapfile -t long < <(length --duration 1500ms)
+mapfile -t medium < <(length --duration 400ms)
+mapfile -t rounds < <(length --duration 300ms --rounds 3)
+
+# His mutex is glibc's.
+five=glibc,terrible_spinlock,spinlock_amd,spinlock,ticket_spinlock
+runs=$five,std,three_state_futex,parking_lot,ondeck
+sources=$runs,mcs,glibc_pi,go_three_state,go_spinbit,lockless_three_state,lockless_four_state,usync
+beside=std,terrible_spinlock,spinlock_amd,spinlock,ticket_spinlock,glibc,glibc_pi,three_state_futex,go_spinbit,parking_lot,ondeck
+
+# His runs with a thread for each CPU, as he had them, and with his number of threads.
+record runs-alone --workloads wait,idle --threads "$(nproc)" --locks $runs "${few[@]}"
+record runs-16 --workloads wait,idle --threads 16 --locks $runs "${long[@]}"
+record runs-rr --workloads wait,idle --threads 16 --locks $five --policy rr --stall-limit 3s "${medium[@]}"
+record runs-conditions --workloads idle --threads 16 --locks glibc,spinlock_amd,spinlock \
+    --pin none,each --slice default,0.1ms "${medium[@]}"
+record throughput --workloads throughput --work 0,0 --threads 1,2,4,8,16,32 --locks $sources
+record locks --workloads uncontended,handoff --locks $sources
+record fairness --workloads capture,starve --threads 8 --locks $beside
+record chan --workloads chan --threads 1,2,3,4,6,8,12,16,20 --locks go_three_state,go_spinbit,three_state_futex,std,parking_lot,ondeck
+# The test has 8 workers beside its server.
+record condvar --workloads condvar --threads 9 --locks glibc,lockless_three_state,lockless_four_state,std,parking_lot,usync,ondeck "${rounds[@]}"
+record company --workloads bystander,background --locks $beside "${rounds[@]}"
+record priority --workloads mixed_priority --locks $beside "${rounds[@]}"
+record costs --workloads costs
+step "tables"
+python3 ci/book/findings.py --data "$folder"
