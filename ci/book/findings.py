@@ -16,9 +16,6 @@ from verdicts import verdicts
 PAGE = root() / "docs/findings.md"
 MARK = re.compile(r"(<!-- figures: ([a-z_]+) -->\n).*?(<!-- end of figures -->)", re.DOTALL)
 
-# From this load average on a machine is not quiet: a CPU was wanted by somebody else.
-QUIET = 1.0
-
 # What C++ calls std::mutex is glibc's on Linux.
 FIVE = ["glibc", "terrible_spinlock", "spinlock_amd", "spinlock", "ticket_spinlock"]
 RUNS = [*FIVE, "std", "three_state_futex", "parking_lot", "ondeck"]
@@ -34,7 +31,7 @@ def recorded(_, ours):
         facts.append(f"time slice {two(machine['slice_milliseconds'])} ms")
     seconds = sum(report["seconds"] for _, report in reports)
     text = f"Recorded on {first['started'][:10]} in {seconds:.0f} s: {', '.join(facts)}; load average before it {machine['load_average']:.1f}."
-    if machine["load_average"] >= QUIET:
+    if any(warning["code"] == "busy" for warning in first["warnings"]):
         text += " **Other programs ran: these are not the figures of a quiet machine.**"
     if any(report["settings"]["extent"] == "quick" for _, report in reports):
         text += " **With `--quick`: one round or run of each, to see that all of it works.**"

@@ -1,0 +1,52 @@
+//! The page about the workloads says of each what a reader needs to know.
+
+use ondeck_lab::verdict::judged_by;
+use ondeck_lab::workload::WORKLOADS;
+
+const PAGE: &str = include_str!("../../../docs/workloads.md");
+
+/// What each workload is told about.
+const TOLD: [&str; 6] = [
+    "\n\nSource: ",
+    "\n* Read: ",
+    "\n* Shows: ",
+    "\n* Cannot show: ",
+    "\n* Flags: ",
+    "\n* In reports: ",
+];
+
+/// What the page lacks.
+fn gaps(page: &str) -> Vec<String> {
+    let mut gaps = Vec::new();
+    for workload in WORKLOADS {
+        let Some((_, after)) = page.split_once(&format!("\n## {}\n", workload.name)) else {
+            gaps.push(workload.name.to_owned());
+            continue;
+        };
+        let section = after.split("\n## ").next().unwrap_or(after);
+        let lacks = TOLD.iter().filter(|told| !section.contains(**told));
+        gaps.extend(lacks.map(|told| format!("{}: {}", workload.name, told.trim())));
+        if judged_by(workload.name).is_some_and(|figure| !section.contains(&format!("`{figure}`")))
+        {
+            gaps.push(format!("{}: what it is judged by", workload.name));
+        }
+    }
+    gaps
+}
+
+#[test]
+fn the_page_tells_of_every_workload_what_it_measures_and_cannot_show() {
+    assert_eq!(gaps(PAGE), [""; 0]);
+}
+
+#[test]
+fn a_gap_in_the_page_is_found() {
+    let without = |part: &str| {
+        let changed = PAGE.replacen(part, "", 1);
+        assert_ne!(changed, PAGE);
+        gaps(&changed)
+    };
+    assert_eq!(without("\n* Read: `pair`, ns"), ["uncontended: * Read:"]);
+    assert_eq!(without("\n## starve\n"), ["starve"]);
+    assert_eq!(without("`longest_gap`, ms"), ["starve: what it is judged by"]);
+}
