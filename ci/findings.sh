@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Records what docs/findings.md compares with the sources, some 7 minutes on 2 CPUs, and writes its tables and
 # verdicts anew. On a quiet machine: its load is on the page. Realtime rows need root or CAP_SYS_NICE.
-# --quick records in a minute, to see that all of it works; FOLDER is then another place for the data.
+# --quick [FOLDER] records in a minute, to see that all of it works; FOLDER is another place for the data.
+# --suite writes docs/one-run.md instead, some 2 minutes.
 source "$(dirname "$0")/common.sh"
 need_packages python3
 folder=docs/results/findings
@@ -14,6 +15,19 @@ mkdir -p "$folder"
 step "building"
 cargo build --release --locked -p ondeck-cli
 ondeck=$(realpath "${CARGO_TARGET_DIR:-target}/release/ondeck")
+if [ "${1:-}" = --suite ]; then
+    step "one run of the suite"
+    read -r load _ </proc/loadavg
+    # A lock that cannot be measured here is in the output.
+    output=$("$ondeck" bench 2>/dev/null) || [ $? -eq 1 ]
+    # shellcheck disable=SC2016  # the backticks are Markdown's
+    {
+        printf '# One run of the suite\n\nWhat `cargo run --release -- bench` printed on %s, with a load average of %s before it:\n\n' \
+            "$(date -u +%F)" "$load"
+        printf '```text\n%s\n```\n' "$output"
+    } >docs/one-run.md
+    exit
+fi
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 

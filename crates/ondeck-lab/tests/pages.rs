@@ -1,9 +1,12 @@
-//! The page about the workloads says of each what a reader needs to know.
+//! The page about the workloads says of each what a reader needs to know, and the one about the
+//! findings which test asserts a known truth.
 
 use ondeck_lab::verdict::judged_by;
 use ondeck_lab::workload::WORKLOADS;
 
 const PAGE: &str = include_str!("../../../docs/workloads.md");
+const FINDINGS: &str = include_str!("../../../docs/findings.md");
+const TRUTHS: &str = include_str!("known_truths.rs");
 
 /// What each workload is told about.
 const TOLD: [&str; 6] = [
@@ -49,4 +52,17 @@ fn a_gap_in_the_page_is_found() {
     assert_eq!(without("\n* Read: `pair`, ns"), ["uncontended: * Read:"]);
     assert_eq!(without("\n## starve\n"), ["starve"]);
     assert_eq!(without("`longest_gap`, ms"), ["starve: what it is judged by"]);
+}
+
+#[test]
+fn the_tests_of_known_truths_are_those_that_the_findings_name() {
+    let mut asserted = Vec::new();
+    for test in TRUTHS.split("\n#[test]\n").skip(1) {
+        asserted.extend(test.split_once("fn ").and_then(|(_, name)| name.split('(').next()));
+    }
+    let (_, section) = FINDINGS.split_once("\nThe tests, in that order:\n\n").expect("a list");
+    let list = section.split("\n\n").next().unwrap_or(section);
+    let named: Vec<_> = list.lines().filter_map(|line| line.split('`').nth(1)).collect();
+    assert!(asserted.len() >= 5, "{asserted:?}");
+    assert_eq!(named, asserted);
 }
