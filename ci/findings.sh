@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Records what docs/findings.md compares with the sources, some 7 minutes on 2 CPUs, and writes its tables and
+# Records what docs/findings.md compares with the sources, some 6 minutes on 2 CPUs, and writes its tables and
 # verdicts anew. On a quiet machine: its load is on the page. Realtime rows need root or CAP_SYS_NICE.
 # --quick [FOLDER] records in a minute, to see that all of it works; FOLDER is another place for the data.
 # --suite writes docs/one-run.md instead, some 2 minutes.
@@ -48,9 +48,10 @@ length() {
     [ ${#quick[@]} -gt 0 ] || printf '%s\n' "$@"
 }
 mapfile -t few < <(length --rounds 100)
-mapfile -t long < <(length --duration 1500ms)
-mapfile -t medium < <(length --duration 400ms)
+mapfile -t long < <(length --duration 3s)
+mapfile -t medium < <(length --duration 1s)
 mapfile -t rounds < <(length --duration 300ms --rounds 3)
+mapfile -t more < <(length --rounds 5)
 
 # His mutex is glibc's.
 five=glibc,terrible_spinlock,spinlock_amd,spinlock,ticket_spinlock
@@ -64,10 +65,11 @@ record runs-16 --workloads wait,idle --threads 16 --locks $runs "${long[@]}"
 record runs-rr --workloads wait,idle --threads 16 --locks $five --policy rr --stall-limit 3s "${medium[@]}"
 record runs-conditions --workloads idle --threads 16 --locks glibc,spinlock_amd,spinlock \
     --pin none,each --slice default,0.1ms "${medium[@]}"
-record throughput --workloads throughput --work 0,0 --threads 1,2,4,8,16,32 --locks $sources
+record throughput --workloads throughput --work 0,0 --threads 1,2,4,8,16,32 --locks $sources "${more[@]}"
 record locks --workloads uncontended,handoff --locks $sources
-record fairness --workloads capture,starve --threads 8 --locks $beside
-record chan --workloads chan --threads 1,2,3,4,6,8,12,16,20 --locks go_three_state,go_spinbit,three_state_futex,std,parking_lot,ondeck
+record fairness --workloads capture,starve --threads 8 --locks $beside "${rounds[@]}"
+record chan --workloads chan --threads 1,2,3,4,6,8,12,16,20 --locks go_three_state,go_spinbit,three_state_futex,std,parking_lot,ondeck \
+    "${more[@]}"
 # The test has 8 workers beside its server.
 record condvar --workloads condvar --threads 9 --locks glibc,lockless_three_state,lockless_four_state,std,parking_lot,usync,ondeck "${rounds[@]}"
 record company --workloads bystander,background --locks $beside "${rounds[@]}"
