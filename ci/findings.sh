@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Records what docs/findings.md compares with the sources, some 6 minutes on 2 CPUs, and writes its tables and
 # verdicts anew. On a quiet machine: its load is on the page. Realtime rows need root or CAP_SYS_NICE.
-# --quick [FOLDER] records in a minute, to see that all of it works; FOLDER is another place for the data.
+# --quick FOLDER records in a minute into another place, to see that all of it works, and prints the page.
 # --suite writes docs/one-run.md instead, some 2 minutes.
 source "$(dirname "$0")/common.sh"
 need_packages python3
@@ -9,9 +9,8 @@ folder=docs/results/findings
 quick=()
 if [ "${1:-}" = --quick ]; then
     quick=(--quick)
-    folder=${2:-$folder}
+    folder=${2:?--quick needs a folder for the reports}
 fi
-mkdir -p "$folder"
 step "building"
 cargo build --release --locked -p ondeck-cli
 ondeck=$(realpath "${CARGO_TARGET_DIR:-target}/release/ondeck")
@@ -30,6 +29,7 @@ if [ "${1:-}" = --suite ]; then
 fi
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
+mkdir "$scratch/compact"
 
 # record NAME OPTIONS: a report. Status 1 says that something could not be measured, and the report has what.
 record() {
@@ -39,8 +39,7 @@ record() {
     [ "$status" -le 1 ] || { cat "$scratch/log"; exit 1; }
     # Without the spaces, which are half of it.
     python3 -c 'import json, sys; json.dump(json.load(sys.stdin), sys.stdout, ensure_ascii=False, separators=(",", ":"))' \
-        <"$scratch/$1.json" >"$scratch/compact"
-    mv "$scratch/compact" "$folder/$1.json"
+        <"$scratch/$1.json" >"$scratch/compact/$1.json"
 }
 
 # With --quick an extent's own rounds stay.
@@ -76,4 +75,7 @@ record company --workloads bystander,background --locks $beside "${rounds[@]}"
 record priority --workloads mixed_priority --locks $beside "${rounds[@]}"
 record costs --workloads costs
 step "tables"
+# All of them together, so that the page is never of two records.
+mkdir -p "$folder"
+mv "$scratch"/compact/*.json "$folder"
 python3 ci/book/findings.py --data "$folder"

@@ -1,5 +1,6 @@
 """What the checks of the pages must find, and what the book must do to them: each on a planted mistake."""
 
+import json
 import pathlib
 import tempfile
 import unittest
@@ -95,6 +96,12 @@ class Findings(unittest.TestCase):
         del self.recorded.reports["runs-16"], self.recorded.reports["costs"]
         page = findings.written(self.page, self.published, self.recorded)
         self.assertIn("not recorded", page)
+
+    def test_a_run_that_was_refused_realtime_is_not_one_under_it(self):
+        with tempfile.TemporaryDirectory() as name:
+            for policy, reports in (("rr", {"runs-rr"}), ("other", set())):
+                (pathlib.Path(name) / "runs-rr.json").write_text(json.dumps({"settings": {"policy": policy}}))
+                self.assertEqual(set(Recorded(pathlib.Path(name)).reports), reports)
 
     def test_a_table_without_a_place_is_an_error(self):
         with self.assertRaises(SystemExit):
