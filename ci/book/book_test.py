@@ -31,24 +31,46 @@ class Links(unittest.TestCase):
         self.assertEqual(complaints(), [])
 
     def test_each_kind_of_dead_link_is_found(self):
-        for target in ("nowhere.md", "../src/b.rs", "/docs/guide.md", "../../x.md", "guide.md#no-such-part", "#none"):
+        for target in (
+            "nowhere.md",
+            "../src/b.rs",
+            "/docs/guide.md",
+            "../../x.md",
+            "guide.md#no-such-part",
+            "#none",
+        ):
             found = complaints(docs__guide=SOUND["docs/guide.md"] + f"[a\nb]({target})\n")
             self.assertEqual(len(found), 1, (target, found))
             self.assertIn(target, found[0])
 
     def test_a_page_outside_of_the_summary_is_found(self):
-        self.assertEqual(complaints(docs__other="# Other\n"), ["docs/SUMMARY.md has docs/other.md 0 times, not once"])
+        self.assertEqual(
+            complaints(docs__other="# Other\n"),
+            ["docs/SUMMARY.md has docs/other.md 0 times, not once"],
+        )
 
     def test_headings_of_the_same_words_are_numbered(self):
-        self.assertEqual(anchors("# A b\n## A b\n```\n# c\n```\n# [D](x.md), `e_f`"), {"a-b", "a-b-1", "d-e_f"})
+        self.assertEqual(
+            anchors("# A b\n## A b\n```\n# c\n```\n# [D](x.md), `e_f`"), {"a-b", "a-b-1", "d-e_f"}
+        )
 
 
 class Places(unittest.TestCase):
     def moved(self, files):
         def chapter(path, text):
-            return {"Chapter": {"path": path.replace("README", "index"), "source_path": path, "content": text, "sub_items": []}}
+            return {
+                "Chapter": {
+                    "path": path.replace("README", "index"),
+                    "source_path": path,
+                    "content": text,
+                    "sub_items": [],
+                }
+            }
 
-        book = [chapter("../README.md", SOUND["README.md"]), chapter("guide.md", SOUND["docs/guide.md"])]
+        book = [
+            chapter("../README.md", SOUND["README.md"]),
+            chapter("guide.md", SOUND["docs/guide.md"]),
+        ]
         places.move(book, "docs", files)
         return {item["Chapter"]["path"]: item["Chapter"]["content"] for item in book}
 
@@ -71,8 +93,12 @@ class Built(unittest.TestCase):
     def test_dead_links_of_built_pages_are_found(self):
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
-            (folder / "a.html").write_text('<h1 id="x"><a href="b.html#y">1</a><a href="c.html">2</a><a href="#x">3</a>')
-            (folder / "b.html").write_text('<h1 id="z"><a href="a.html#x">1</a><a href="https://c/d">2</a>')
+            (folder / "a.html").write_text(
+                '<h1 id="x"><a href="b.html#y">1</a><a href="c.html">2</a><a href="#x">3</a>'
+            )
+            (folder / "b.html").write_text(
+                '<h1 id="z"><a href="a.html#x">1</a><a href="https://c/d">2</a>'
+            )
             self.assertEqual(len(list(built.findings(folder))), 2)
 
 
@@ -100,25 +126,43 @@ class Findings(unittest.TestCase):
     def test_a_run_that_was_refused_realtime_is_not_one_under_it(self):
         with tempfile.TemporaryDirectory() as name:
             for policy, reports in (("rr", {"runs-rr"}), ("other", set())):
-                (pathlib.Path(name) / "runs-rr.json").write_text(json.dumps({"settings": {"policy": policy}}))
+                (pathlib.Path(name) / "runs-rr.json").write_text(
+                    json.dumps({"settings": {"policy": policy}})
+                )
                 self.assertEqual(set(Recorded(pathlib.Path(name)).reports), reports)
 
     def test_a_table_without_a_place_is_an_error(self):
         with self.assertRaises(SystemExit):
-            findings.written(self.page.replace("<!-- figures: chan -->", ""), self.published, self.recorded)
+            findings.written(
+                self.page.replace("<!-- figures: chan -->", ""), self.published, self.recorded
+            )
 
     def test_verdicts_follow_the_ratio(self):
         claim = Claim("", "ms", (10, 2))
-        said = {pair: claim.verdict(pair) for pair in ((5, 1), (1.2, 1), (1, 5), (1.3, 1), (16, 1), (None, 1), (1, 0))}
-        self.assertEqual([said[5, 1], said[1.3, 1], said[16, 1]], ["comes out", "comes out, smaller", "comes out, larger"])
+        said = {
+            pair: claim.verdict(pair)
+            for pair in ((5, 1), (1.2, 1), (1, 5), (1.3, 1), (16, 1), (None, 1), (1, 0))
+        }
+        self.assertEqual(
+            [said[5, 1], said[1.3, 1], said[16, 1]],
+            ["comes out", "comes out, smaller", "comes out, larger"],
+        )
         self.assertEqual([said[1.2, 1], said[1, 5]], ["**does not come out**"] * 2)
         self.assertEqual([said[None, 1], said[1, 0]], ["not recorded"] * 2)
         level = Claim("", "ms", (1.1, 1), even=True)
-        self.assertEqual([level.verdict((1.2, 1)), level.verdict((2, 1))], ["comes out", "**does not come out**"])
+        self.assertEqual(
+            [level.verdict((1.2, 1)), level.verdict((2, 1))], ["comes out", "**does not come out**"]
+        )
 
     def test_figures_have_two_digits(self):
-        self.assertEqual([two(value) for value in (None, 0, 0.0004, 0.0123, 1.449, 9.96, 1234.5)], ["-", "0", "<0.001", "0.012", "1.4", "10", "1,234"])
-        self.assertEqual([time(value) for value in (None, 26, 1449, 44e6, 1.04e9)], ["-", "26 ns", "1.4 µs", "44 ms", "1 s"])
+        self.assertEqual(
+            [two(value) for value in (None, 0, 0.0004, 0.0123, 1.449, 9.96, 1234.5)],
+            ["-", "0", "<0.001", "0.012", "1.4", "10", "1,234"],
+        )
+        self.assertEqual(
+            [time(value) for value in (None, 26, 1449, 44e6, 1.04e9)],
+            ["-", "26 ns", "1.4 µs", "44 ms", "1 s"],
+        )
 
 
 if __name__ == "__main__":

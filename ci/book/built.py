@@ -22,7 +22,10 @@ class Page(HTMLParser):
 
 def findings(folder):
     """What is wrong with the pages in a folder, a line each."""
-    pages = {path.resolve(): Page(path.read_text(encoding="utf-8")) for path in sorted(folder.rglob("*.html"))}
+    pages = {
+        path.resolve(): Page(path.read_text(encoding="utf-8"))
+        for path in sorted(folder.rglob("*.html"))
+    }
     for path, page in pages.items():
         # What is shown where a page is missing, and so at any depth, and the frame of the summary.
         if path.name in ("404.html", "toc.html"):
@@ -34,7 +37,11 @@ def findings(folder):
             target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
             if not target.exists():
                 yield f"{path.name} links to {link}, which is not in the book"
-            elif parts.fragment and target in pages and unquote(parts.fragment) not in pages[target].names:
+            elif (
+                parts.fragment
+                and target in pages
+                and unquote(parts.fragment) not in pages[target].names
+            ):
                 yield f"{path.name} links to {link}, but there is no such heading"
 
 

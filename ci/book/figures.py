@@ -4,6 +4,11 @@ import csv
 import json
 import pathlib
 
+# What C++ calls std::mutex is glibc's on Linux.
+FIVE = ["glibc", "terrible_spinlock", "spinlock_amd", "spinlock", "ticket_spinlock"]
+RUNS = [*FIVE, "std", "three_state_futex", "parking_lot", "ondeck"]
+BESIDE = [*FIVE, "glibc_pi", "std", "three_state_futex", "go_spinbit", "parking_lot", "ondeck"]
+
 
 class Published:
     """The sources' figures: docs/published/*.csv."""
@@ -11,12 +16,20 @@ class Published:
     def __init__(self, folder):
         self.rows = {}
         for path in folder.glob("*.csv"):
-            lines = [line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+            lines = [
+                line
+                for line in path.read_text(encoding="utf-8").splitlines()
+                if not line.startswith("#")
+            ]
             self.rows[path.stem] = list(csv.DictReader(lines))
 
     def row(self, table, **where):
         """The one row that has these values; an error if there is none."""
-        (found,) = [row for row in self.rows[table] if all(row[key] == str(value) for key, value in where.items())]
+        (found,) = [
+            row
+            for row in self.rows[table]
+            if all(row[key] == str(value) for key, value in where.items())
+        ]
         return found
 
 
@@ -24,9 +37,15 @@ class Recorded:
     """Our reports: docs/results/findings/*.json, as `ondeck bench --json` wrote them."""
 
     def __init__(self, folder):
-        self.reports = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))}
+        self.reports = {
+            path.stem: json.loads(path.read_text(encoding="utf-8"))
+            for path in sorted(folder.glob("*.json"))
+        }
         # Where realtime was refused, the run went on without it.
-        if self.reports.get("runs-rr", {"settings": {"policy": "rr"}})["settings"]["policy"] != "rr":
+        if (
+            self.reports.get("runs-rr", {"settings": {"policy": "rr"}})["settings"]["policy"]
+            != "rr"
+        ):
             del self.reports["runs-rr"]
 
     def cpus(self):
@@ -36,7 +55,10 @@ class Recorded:
     def series(self, report, workload, lock, threads=None, **params):
         """The series of a lock in a situation; none if the report does not have it."""
         for series in self.reports.get(report, {"series": []})["series"]:
-            here = (series["workload"], series["lock"]) == (workload, lock) and threads in (None, series["threads"])
+            here = (series["workload"], series["lock"]) == (workload, lock) and threads in (
+                None,
+                series["threads"],
+            )
             if here and all(series["params"].get(key) == value for key, value in params.items()):
                 return series
         return None
@@ -44,7 +66,9 @@ class Recorded:
     def metric(self, name, *where, **params):
         """A metric of a series: median, samples and so on."""
         series = self.series(*where, **params)
-        found = [metric for metric in (series or {"metrics": []})["metrics"] if metric["name"] == name]
+        found = [
+            metric for metric in (series or {"metrics": []})["metrics"] if metric["name"] == name
+        ]
         return found[0] if found else None
 
     def median(self, name, *where, **params):

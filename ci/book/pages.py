@@ -7,14 +7,20 @@ import subprocess
 SUMMARY = "docs/SUMMARY.md"
 
 # Code in a line is skipped; a link's text may have code and one pair of brackets in it.
-CODE_OR_LINK = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)|(\[(?:[^\[\]`]|`[^`]*`|\[[^\[\]]*\])*\])\(([^()\s]+)\)")
+CODE_OR_LINK = re.compile(
+    r"(`+)(?!`).+?(?<!`)\1(?!`)|(\[(?:[^\[\]`]|`[^`]*`|\[[^\[\]]*\])*\])\(([^()\s]+)\)"
+)
 FENCE = re.compile(r" *(`{3,}|~{3,})")
 HEADING = re.compile(r"#{1,6} +(.*?)[ #]*$")
 
 
 def known_files():
     """Every file that git knows: what a code host shows."""
-    return set(subprocess.run(["git", "ls-files", "-z"], capture_output=True, check=True, text=True).stdout.split("\0")[:-1])
+    return set(
+        subprocess.run(
+            ["git", "ls-files", "-z"], capture_output=True, check=True, text=True
+        ).stdout.split("\0")[:-1]
+    )
 
 
 def prose(text):
@@ -74,7 +80,9 @@ def is_elsewhere(target):
 def resolve(page, target):
     """The path from the project's root that a link of a page means, and its anchor."""
     path, _, anchor = target.partition("#")
-    return (posixpath.normpath(posixpath.join(posixpath.dirname(page), path)) if path else page), anchor
+    return (
+        posixpath.normpath(posixpath.join(posixpath.dirname(page), path)) if path else page
+    ), anchor
 
 
 def anchors(text):
@@ -84,7 +92,9 @@ def anchors(text):
         heading = HEADING.match(line) if is_prose else None
         if heading:
             words = with_links(heading[1], lambda label, _: label).strip().lower()
-            name = "".join("-" if c.isspace() else c for c in words if c.isalnum() or c in "_-" or c.isspace())
+            name = "".join(
+                "-" if c.isspace() else c for c in words if c.isalnum() or c in "_-" or c.isspace()
+            )
             numbered, count = name, 0
             while numbered in found:
                 count += 1
