@@ -238,12 +238,12 @@ fn trace_all(
     }
     for (place, lock) in locks.iter().enumerate() {
         let name = lock.info.name;
-        let (traced, failed) = tracer.trace(lock, |run| {
+        let (outcome, failed) = tracer.trace(lock, |run| {
             let behind = step * (place * options.runs + run) as u32;
             progress.show(behind, format!("{name}: run {}", run + 1));
         });
-        if traced.runs > 0 {
-            found.locks.push(traced);
+        if outcome.runs > 0 {
+            found.locks.push(outcome);
         }
         match failed {
             None => {}

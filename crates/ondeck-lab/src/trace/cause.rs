@@ -197,11 +197,10 @@ fn wait_at(timeline: &Timeline, others: &[Turn], mine: &Turn, at: Nanos) -> Caus
         match timeline.state(owner.thread, at).map(|span| span.state) {
             Some(State::Queued) => return Cause::OwnerPreempted,
             Some(State::Asleep | State::Off) => return Cause::OwnerAsleep,
-            Some(State::Running) => {}
             None if owner.pair.released - owner.pair.acquired >= STALL => {
                 return Cause::OwnerStalled;
             }
-            None => {}
+            Some(State::Running) | None => {}
         }
     } else if let Some(last) = last
         && at < last.pair.freed
@@ -213,16 +212,12 @@ fn wait_at(timeline: &Timeline, others: &[Turn], mine: &Turn, at: Nanos) -> Caus
     let Some(span) = timeline.state(mine.thread, at) else { return Cause::Unknown };
     match (span.state, owner.is_some()) {
         (State::Queued, _) => queued(timeline, span, at),
-        (State::Asleep, true) => Cause::AsleepInLine,
-        (State::Asleep, false) => {
+        (State::Asleep, held) => {
             // Free, but somebody else who is awake is about to have it.
             let next = others.get(upto);
             let taken = next.and_then(|next| timeline.state(next.thread, at));
-            if taken.is_some_and(|span| matches!(span.state, State::Running | State::Queued)) {
-                Cause::AsleepInLine
-            } else {
-                Cause::WakeUp
-            }
+            let awake = |span: Span| matches!(span.state, State::Running | State::Queued);
+            if held || taken.is_some_and(awake) { Cause::AsleepInLine } else { Cause::WakeUp }
         }
         (State::Running, true) => Cause::Contended,
         (State::Running, false) => Cause::Acquiring,

@@ -57,6 +57,13 @@ impl Walk {
     }
 }
 
+/// A CPU as it goes along: who had it, and who has it since when.
+struct CpuWalk {
+    number: u32,
+    slices: Vec<Slice>,
+    now: Option<(Nanos, Who)>,
+}
+
 /// The states of threads, given by the kernel's number and the CPU of their first stamp, and of all
 /// CPUs, until `end`.
 pub(in crate::trace) fn of_whole_machine(
@@ -67,7 +74,7 @@ pub(in crate::trace) fn of_whole_machine(
 ) -> (Vec<Vec<Span>>, Vec<Cpu>) {
     let mut walks: Vec<Walk> = threads.iter().map(|_| Walk::new(end)).collect();
     let number = |id: i32| threads.iter().position(|&(thread, _)| thread == id);
-    let mut cpus: Vec<(u32, Vec<Slice>, Option<(Nanos, Who)>)> = Vec::new();
+    let mut cpus: Vec<CpuWalk> = Vec::new();
     for event in events {
         let at = clocks.of_kernel(event.nanos);
         match &event.what {
@@ -84,12 +91,12 @@ pub(in crate::trace) fn of_whole_machine(
                     (_, Some(thread)) => Who::Thread(thread),
                     _ => Who::Other(name.to_owned()),
                 };
-                let place = cpus.iter().position(|(cpu, ..)| *cpu == event.cpu);
+                let place = cpus.iter().position(|cpu| cpu.number == event.cpu);
                 let place = place.unwrap_or_else(|| {
-                    cpus.push((event.cpu, Vec::new(), None));
+                    cpus.push(CpuWalk { number: event.cpu, slices: Vec::new(), now: None });
                     cpus.len() - 1
                 });
-                let (_, slices, now) = &mut cpus[place];
+                let CpuWalk { slices, now, .. } = &mut cpus[place];
                 let (begin, before) = now.take().unwrap_or_else(|| (0, who(*from, "?")));
                 push(slices, begin, at.min(end), before);
                 *now = Some((at, who(*to, name)));
@@ -115,7 +122,7 @@ pub(in crate::trace) fn of_whole_machine(
     let spans = walks.into_iter().zip(threads).map(|(walk, &(_, cpu))| walk.finish(cpu)).collect();
     let mut cpus: Vec<Cpu> = cpus
         .into_iter()
-        .map(|(number, mut slices, now)| {
+        .map(|CpuWalk { number, mut slices, now }| {
             if let Some((begin, who)) = now {
                 push(&mut slices, begin, end, who);
             }

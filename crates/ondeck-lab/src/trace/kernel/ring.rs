@@ -47,20 +47,20 @@ pub(super) fn drain(
     const LARGEST: usize = 256;
     const HEADER: usize = 8;
     let mut lost = None;
-    let (mut last, mut used) = (0, 0);
+    let (mut latest, mut length) = (0, 0);
     while let Some(record) = sampler.next_record() {
-        used += record.len() + HEADER;
+        length += record.len() + HEADER;
         let bytes = record.to_contiguous();
         let Some((head, rest)) = Head::of(record.ty(), &bytes) else { continue };
         if record.ty() == LOST {
-            lost.get_or_insert(last);
+            lost.get_or_insert(latest);
         } else {
             take(record.ty(), record.misc(), head, rest);
-            last = head.nanos;
+            latest = head.nanos;
         }
     }
-    if used + LARGEST > capacity {
-        lost.get_or_insert(last);
+    if length + LARGEST > capacity {
+        lost.get_or_insert(latest);
     }
     lost
 }

@@ -12,51 +12,62 @@ use super::refusal;
 use super::ring::{self, SAMPLE};
 use crate::environment::Refusal;
 
-/// All rings of all CPUs together take about so much memory.
-const MEMORY: usize = 64 << 20;
-const LARGEST_RING: usize = 8 << 20;
-const SMALLEST_RING: usize = 64 << 10;
+/// All rings of all CPUs together take at most so much memory.
+const MEMORY: usize = 128 << 20;
+/// A CPU has at most so much of it: the switches of half a million yields.
+const MOST_OF_A_CPU: usize = 64 << 20;
+const LEAST_OF_A_CPU: usize = 128 << 10;
 
-/// The tracepoints.
-const NAMES: [&str; 3] = ["sched_switch", "sched_waking", "sched_migrate_task"];
+/// The tracepoints, and which part of a CPU's memory each has.
+const POINTS: [(&str, usize); 3] =
+    [("sched_switch", 2), ("sched_waking", 4), ("sched_migrate_task", 8)];
 
 /// Recordings of every CPU that is online.
 pub(in crate::trace) struct WholeMachine {
     formats: Vec<Format>,
-    rings: Vec<(usize, Sampler)>,
+    rings: Vec<Ring>,
+}
+
+/// The events of one tracepoint on one CPU.
+struct Ring {
+    point: usize,
     capacity: usize,
+    sampler: Sampler,
 }
 
 impl WholeMachine {
     /// Asks for the tracepoints; nothing is recorded yet.
     pub(in crate::trace) fn open() -> Result<Self, Refusal> {
-        let formats: Result<Vec<_>, _> = NAMES.iter().map(|name| Format::find(name)).collect();
+        let formats: Result<Vec<_>, _> =
+            POINTS.iter().map(|(name, _)| Format::find(name)).collect();
         let formats = formats.map_err(|error| Refusal {
             reason: format!("the scheduler's tracepoints are not described: {error}"),
             fix: "run as root, with tracefs (`mount -t tracefs nodev /sys/kernel/tracing`)"
                 .to_owned(),
         })?;
         let cpus = online();
-        let mut size =
-            (MEMORY / (cpus.len() * NAMES.len()).max(1)).clamp(SMALLEST_RING, LARGEST_RING);
+        let share = (MEMORY / cpus.len().max(1)).clamp(LEAST_OF_A_CPU, MOST_OF_A_CPU);
+        // Rings are powers of two; rounded down, because the library rounds up.
+        let mut share = 1 << share.ilog2();
         loop {
-            match Self::rings(&formats, &cpus, size) {
-                Ok(rings) => return Ok(Self { formats, rings, capacity: size }),
+            match Self::rings(&formats, &cpus, share) {
+                Ok(rings) => return Ok(Self { formats, rings }),
                 // More memory than may be locked: try with less.
                 Err(error)
-                    if size > SMALLEST_RING
+                    if share > LEAST_OF_A_CPU
                         && matches!(error.raw_os_error(), Some(libc::EPERM | libc::ENOMEM)) =>
                 {
-                    size /= 2;
+                    share /= 2;
                 }
                 Err(error) => return Err(refusal("the scheduler's tracepoints", &error)),
             }
         }
     }
 
-    fn rings(formats: &[Format], cpus: &[usize], size: usize) -> io::Result<Vec<(usize, Sampler)>> {
+    fn rings(formats: &[Format], cpus: &[usize], share: usize) -> io::Result<Vec<Ring>> {
         let mut rings = Vec::new();
-        for (kind, format) in formats.iter().enumerate() {
+        for (point, format) in formats.iter().enumerate() {
+            let capacity = share / POINTS[point].1;
             for &cpu in cpus {
                 let sampler = Builder::new(Tracepoint::with_id(format.id))
                     .any_pid()
@@ -67,8 +78,8 @@ impl WholeMachine {
                     .sample(SampleFlag::TID | SampleFlag::TIME | SampleFlag::CPU | SampleFlag::RAW)
                     .clockid(Clock::MONOTONIC_RAW)
                     .build()?
-                    .sampled(size)?;
-                rings.push((kind, sampler));
+                    .sampled(capacity)?;
+                rings.push(Ring { point, capacity, sampler });
             }
         }
         Ok(rings)
@@ -76,25 +87,25 @@ impl WholeMachine {
 
     /// Records from now on.
     pub(in crate::trace) fn begin(&mut self) -> io::Result<()> {
-        self.rings.iter_mut().try_for_each(|(_, ring)| ring.enable())
+        self.rings.iter_mut().try_for_each(|ring| ring.sampler.enable())
     }
 
     /// Ends the recording: the events in their order and, if not all fitted, the time of the last
     /// before that.
     pub(in crate::trace) fn end(&mut self) -> (Vec<Event>, Option<u64>) {
-        for (_, ring) in &mut self.rings {
+        for ring in &mut self.rings {
             // A ring that cannot be stopped has events of later; they are after the run.
-            let _ = ring.disable();
+            let _ = ring.sampler.disable();
         }
         let mut events = Vec::new();
         let mut lost: Option<u64> = None;
-        for (kind, ring) in &mut self.rings {
-            let format = &self.formats[*kind];
-            let missed = ring::drain(ring, self.capacity, |record, _, head, bytes| {
+        for Ring { point, capacity, sampler } in &mut self.rings {
+            let format = &self.formats[*point];
+            let missed = ring::drain(sampler, *capacity, |record, _, head, bytes| {
                 // The length of the raw part stands before it.
                 if record == SAMPLE
                     && let Some(raw) = bytes.get(4..)
-                    && let Some(what) = what(NAMES[*kind], format, raw)
+                    && let Some(what) = what(POINTS[*point].0, format, raw)
                 {
                     events.push(Event { nanos: head.nanos, cpu: head.cpu, what });
                 }
@@ -106,14 +117,16 @@ impl WholeMachine {
     }
 }
 
+/// The bits of a sleep in a tracepoint's state of a thread. Without them it is ready to run, so its
+/// CPU was taken away; the bit above them says that the kernel did so, and is none of a sleep.
+const SLEEPS: i64 = 0xff;
+
 fn what(name: &str, format: &Format, raw: &[u8]) -> Option<What> {
     let id = |field: &str| format.number(field, raw).map(|id| id as i32);
     Some(match name {
         "sched_switch" => What::Switch {
             from: id("prev_pid")?,
-            // Ready to run, and so taken away: no bit of a sleep. The bit above those is set for a
-            // preemption in the kernel and is none.
-            preempted: format.number("prev_state", raw)? & 0xff == 0,
+            preempted: format.number("prev_state", raw)? & SLEEPS == 0,
             to: id("next_pid")?,
             name: format.text("next_comm", raw)?,
         },
