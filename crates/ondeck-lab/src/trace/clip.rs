@@ -1,7 +1,7 @@
 //! What is drawn of a run: the surroundings of its longest idles and waits.
 
 use super::document::{Clip, ClipCpu, ClipSlice, ClipSpan, ClipThread, Episode, Owned};
-use super::timeline::{Nanos, Timeline, Turn, Who};
+use super::timeline::{Cpu, Nanos, Slice, Timeline, Turn, Who};
 
 /// What is shown before and after, as a share of the length.
 const MARGIN: f64 = 0.25;
@@ -56,7 +56,10 @@ fn clip(
             let waits = thread.pairs.iter().filter_map(|pair| {
                 within(pair.wanted, pair.acquired, from, to).filter(|(from, to)| to - from >= grain)
             });
-            ClipThread { spans: spans.collect(), waits: waits.collect() }
+            ClipThread {
+                spans: thinned(spans.collect(), grain, same_state),
+                waits: waits.collect(),
+            }
         })
         .collect();
     let cpus = timeline
@@ -64,23 +67,85 @@ fn clip(
         .iter()
         .map(|cpu| ClipCpu {
             number: cpu.number,
-            slices: cpu
-                .slices
-                .iter()
-                .filter_map(|slice| {
-                    let (from, to) =
-                        within(slice.from, slice.to.min(timeline.seen_until), from, to)?;
-                    let (thread, other) = match &slice.who {
-                        Who::Thread(thread) => (Some(*thread), String::new()),
-                        Who::Other(name) => (None, name.clone()),
-                        Who::Nobody => return None,
-                    };
-                    Some(ClipSlice { from, to, thread, other })
-                })
-                .collect(),
+            slices: thinned(slices(timeline, cpu, from, to), grain, same_thread),
         })
         .collect();
     Clip { run, run_began, from, to, threads, cpus, owners: owners(turns, from, to, grain) }
+}
+
+/// Who had a CPU in a window; its idle times are gaps.
+fn slices(timeline: &Timeline, cpu: &Cpu, from: Nanos, to: Nanos) -> Vec<ClipSlice> {
+    let shown = |slice: &Slice| {
+        let (from, to) = within(slice.from, slice.to.min(timeline.seen_until), from, to)?;
+        let (thread, other) = match &slice.who {
+            Who::Thread(thread) => (Some(*thread), String::new()),
+            Who::Other(name) => (None, name.clone()),
+            Who::Nobody => return None,
+        };
+        Some(ClipSlice { from, to, thread, other })
+    };
+    cpu.slices.iter().filter_map(shown).collect()
+}
+
+/// A time in a row of a clip.
+trait Bar {
+    fn times(&mut self) -> (&mut Nanos, &mut Nanos);
+}
+
+impl Bar for ClipSpan {
+    fn times(&mut self) -> (&mut Nanos, &mut Nanos) {
+        (&mut self.from, &mut self.to)
+    }
+}
+
+impl Bar for ClipSlice {
+    fn times(&mut self) -> (&mut Nanos, &mut Nanos) {
+        (&mut self.from, &mut self.to)
+    }
+}
+
+fn same_state(one: &ClipSpan, other: &ClipSpan) -> bool {
+    (one.state, one.cpu) == (other.state, other.cpu)
+}
+
+fn same_thread(one: &ClipSlice, other: &ClipSlice) -> bool {
+    one.thread == other.thread && one.other == other.other
+}
+
+/// Joins neighbours that are alike, and those too short to be seen, as what the longer one is: a
+/// lock whose waiters yield switches some hundred thousand times a run.
+fn thinned<B: Bar>(bars: Vec<B>, grain: Nanos, alike: impl Fn(&B, &B) -> bool) -> Vec<B> {
+    let mut kept: Vec<B> = Vec::new();
+    // The longest single time within the last one.
+    let mut longest = 0;
+    for mut bar in bars {
+        let (from, to) = {
+            let (from, to) = bar.times();
+            (*from, *to)
+        };
+        let joins = kept.last_mut().is_some_and(|last| {
+            let same = alike(last, &bar);
+            let (begin, end) = last.times();
+            from.saturating_sub(*end) < grain && (same || to - *begin < grain)
+        });
+        match kept.last_mut().filter(|_| joins) {
+            None => {
+                kept.push(bar);
+                longest = to - from;
+            }
+            Some(last) => {
+                let begin = *last.times().0;
+                if to - from > longest {
+                    longest = to - from;
+                    *last = bar;
+                    *last.times().0 = begin;
+                } else {
+                    *last.times().1 = to;
+                }
+            }
+        }
+    }
+    kept
 }
 
 /// The part of a time that is in a window, if any is.
@@ -125,8 +190,31 @@ fn owners(turns: &[Turn], from: Nanos, to: Nanos, grain: Nanos) -> Vec<Owned> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::timeline::Pair;
+    use super::super::timeline::{Pair, State};
     use super::*;
+
+    fn span(from: Nanos, to: Nanos, state: State) -> ClipSpan {
+        ClipSpan { from, to, state, cpu: Some(0) }
+    }
+
+    #[test]
+    fn a_hundred_yields_are_a_few_spans_and_long_ones_stay() {
+        let mut spans = vec![span(0, 500, State::Asleep)];
+        spans.extend((0..100).map(|place| {
+            let state = if place % 2 == 0 { State::Running } else { State::Queued };
+            let length = if place % 2 == 0 { 7 } else { 3 };
+            let from = 500 + place / 2 * 10 + if place % 2 == 0 { 0 } else { 7 };
+            span(from, from + length, state)
+        }));
+        spans.push(span(1_000, 2_000, State::Queued));
+        let thin = thinned(spans, 100, same_state);
+        assert!(thin.len() < 10, "{thin:?}");
+        assert_eq!((thin[0].to, thin[0].state), (500, State::Asleep));
+        assert_eq!(thin[1].state, State::Running, "it ran most of that time");
+        assert!(thin.windows(2).all(|pair| pair[0].to == pair[1].from), "{thin:?}");
+        let last = thin[thin.len() - 1];
+        assert_eq!((last.to, last.state), (2_000, State::Queued));
+    }
 
     fn turn(thread: usize, acquired: Nanos, released: Nanos) -> Turn {
         let pair = Pair { wanted: acquired, acquired, released, freed: released, cpu: 0 };

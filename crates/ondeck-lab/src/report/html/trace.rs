@@ -184,7 +184,7 @@ fn timeline(id: &str, what: &str, episode: &Episode, clip: &Clip) -> Markup {
         reading: format!(
             "{}. Between the two lines is the {what}. A thread's row: green is running, orange is \
              ready without a CPU, empty is asleep. A line under it is its wait for the lock. The \
-             lock's and the CPUs' rows: who had it; grey is another program, or several threads too \
+             lock's and the CPUs' rows: who had it, in the colour of its name; grey is another program, or several threads too \
              fast to be drawn; empty is nobody.",
             episode.verdict
         ),
@@ -214,10 +214,10 @@ fn draw(
         left + share.min(1.0) * (right - left)
     };
     let mut row = 0;
-    let mut begin_row = |canvas: &mut Canvas, name: &str| {
+    let mut begin_row = |canvas: &mut Canvas, name: &str, ink: Ink| {
         let top = 4.0 + f64::from(row) * ROW;
         row += 1;
-        canvas.text(name, (0.0, top + ROW / 2.0 - 2.0), Side::Start, Ink::Muted, false);
+        canvas.text(name, (0.0, top + ROW / 2.0 - 2.0), Side::Start, ink, false);
         canvas.line(&[(left, top + ROW - 3.0), (right, top + ROW - 3.0)], Ink::Grid, 1.0);
         (top, top + ROW - 6.0)
     };
@@ -232,13 +232,13 @@ fn draw(
             canvas.bar((x, top), (place(end).max(x + 0.5), bottom), ink, alpha);
         }
     };
-    let bounds = begin_row(canvas, "lock");
+    let bounds = begin_row(canvas, "lock", Ink::Muted);
     for owned in &clip.owners {
         let ink = owned.thread.map_or(Ink::Plain, thread_ink);
         bar(canvas, bounds, (owned.from, owned.to), ink, 1.0);
     }
     for (thread, track) in clip.threads.iter().enumerate() {
-        let bounds = begin_row(canvas, &format!("thread {thread}"));
+        let bounds = begin_row(canvas, &format!("thread {thread}"), thread_ink(thread));
         for span in &track.spans {
             if let Some((ink, alpha)) = state_ink(span.state) {
                 bar(canvas, bounds, (span.from, span.to), ink, alpha);
@@ -249,7 +249,7 @@ fn draw(
         }
     }
     for cpu in &clip.cpus {
-        let bounds = begin_row(canvas, &format!("CPU {}", cpu.number));
+        let bounds = begin_row(canvas, &format!("CPU {}", cpu.number), Ink::Muted);
         for slice in &cpu.slices {
             let ink = slice.thread.map_or(Ink::Plain, thread_ink);
             bar(canvas, bounds, (slice.from, slice.to), ink, 1.0);
