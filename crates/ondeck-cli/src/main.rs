@@ -20,6 +20,7 @@ mod progress;
 mod screen;
 mod summary;
 mod target;
+mod trace;
 mod watcher;
 
 use std::process::ExitCode;
@@ -61,6 +62,7 @@ fn main() -> ExitCode {
         Command::Costs(options) => costs::run(&options),
         Command::Compare(options) => compare::run(&options),
         Command::Merge(options) => merge::run(&options),
+        Command::Trace(options) => trace::run(&options),
         Command::Completions { shell } => generate::completions(shell),
         Command::Man { folder } => generate::man(folder.as_deref()),
         Command::Schema => generate::schema(),

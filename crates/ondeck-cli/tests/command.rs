@@ -10,6 +10,8 @@ mod live;
 mod signals;
 #[path = "command/support.rs"]
 mod support;
+#[path = "command/trace.rs"]
+mod trace;
 
 use std::os::unix::fs::PermissionsExt;
 

@@ -21,6 +21,7 @@ pub mod sample;
 pub mod select;
 pub mod summary;
 pub mod team;
+pub mod trace;
 pub mod usage;
 pub mod verdict;
 pub mod warnings;
