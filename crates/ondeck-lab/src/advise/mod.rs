@@ -146,7 +146,7 @@ fn answer(ranked: &[Ranked], figures: &Figures, metric: &str, unknown: Option<&R
     let tier = ranked.iter().take_while(|ranked| ranked.tier == first.tier).count();
     let ruled =
         first.judged.standing() != 0 || ranked.iter().any(|ranked| ranked.judged.standing() != 0);
-    let memory = "the first takes the least memory, and no more is known of it than that";
+    let memory = "the first is named because no other takes less memory";
     let (known, why) = match (unknown, was_measured) {
         (Some(rule), _) => (false, rule.reason().to_owned()),
         (None, _) if ranked.len() == 1 => (true, "the only lock that rules leave".to_owned()),
@@ -157,7 +157,13 @@ fn answer(ranked: &[Ranked], figures: &Figures, metric: &str, unknown: Option<&R
             true,
             format!("measuring does not tell it apart from {} more; rules prefer it", tier - 1),
         ),
-        (None, true) => (false, format!("neither measuring nor rules tell them apart; {memory}")),
+        (None, true) => (
+            false,
+            format!(
+                "neither measuring nor rules tell them apart; {memory}; longer rounds (--time) on \
+                 a quiet machine may tell more"
+            ),
+        ),
         (None, false) if alike == 1 => {
             (true, "rules prefer it; it was not measured here".to_owned())
         }

@@ -33,10 +33,13 @@ impl Advice {
         list("what would change this", &self.change_lines(), &mut text);
         list("out of the question", &self.excluded_lines(), &mut text);
         list("to know", &self.known_lines(), &mut text);
-        let sources = self.sources.iter().map(|(word, source)| {
+        // Of what is shown.
+        let shown = self.sources.iter().filter(|(word, _)| text.contains(&format!("[{word}]")));
+        let sources = shown.map(|(word, source)| {
             format!("[{word}] {}, {}: {}", source.author, source.title, source.measured)
         });
-        list("sources", &sources.collect::<Vec<_>>(), &mut text);
+        let sources: Vec<String> = sources.collect();
+        list("sources", &sources, &mut text);
         text
     }
 
