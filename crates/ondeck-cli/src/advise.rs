@@ -1,6 +1,5 @@
 //! `ondeck advise`.
 
-use std::fmt::Display;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::{Duration, Instant};
@@ -19,8 +18,9 @@ use crate::cli::{ALONE, thread_count, time, work};
 use crate::files::Prepared;
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
+use crate::questions::{Asking, Limit, Work, bytes, yes};
 use crate::watcher::Watcher;
-use crate::{Ending, Usage, bench, output, questions, summary};
+use crate::{Ending, Usage, bench, output, summary};
 
 const SHORTEST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_mins(30);
@@ -123,10 +123,6 @@ pub(crate) struct Options {
     save: Option<PathBuf>,
 }
 
-/// A number of bytes, or `any`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Limit(Option<usize>);
-
 #[derive(Clone, Copy)]
 enum Format {
     Answer,
@@ -191,7 +187,7 @@ fn rules(options: &Options) -> Result<(Rules, String), Usage> {
 
 /// The situation, and which parts of it were taken for granted.
 fn situation(options: &Options, here: &Machine) -> Result<(Situation, Vec<String>), Usage> {
-    let mut asking = questions::Asking::begin(options.defaults);
+    let mut asking = Asking::begin(options.defaults);
     let threads = asking.part(
         options.threads,
         ("threads", "How many threads use the lock?"),
@@ -366,59 +362,6 @@ fn show(
     }
 }
 
-/// Work as it is written on the command line.
-#[derive(Clone, Copy)]
-struct Work((u64, u64));
-
-impl Display for Work {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{},{}", self.0.0, self.0.1)
-    }
-}
-
-impl Display for Limit {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.0 {
-            Some(bytes) => write!(f, "{bytes}"),
-            None => f.write_str("any"),
-        }
-    }
-}
-
-fn bytes(word: &str) -> Result<Limit, String> {
-    /// A page: no lock is larger.
-    const MOST: usize = 4_096;
-    match word.trim().parse::<usize>() {
-        Ok(bytes) if (1..=MOST).contains(&bytes) => Ok(Limit(Some(bytes))),
-        Err(_) if word.trim() == "any" => Ok(Limit(None)),
-        _ => Err(format!("use 1 to {MOST} bytes, or `any`")),
-    }
-}
-
-pub(crate) fn yes(word: &str) -> Result<bool, String> {
-    match word.trim().to_lowercase().as_str() {
-        "yes" | "y" | "true" => Ok(true),
-        "no" | "n" | "false" => Ok(false),
-        _ => Err("use `yes` or `no`".to_owned()),
-    }
-}
-
 fn measuring(word: &str) -> Result<Duration, String> {
     time(word, SHORTEST, LONGEST)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn limits_and_answers_are_checked() {
-        assert_eq!(bytes("8"), Ok(Limit(Some(8))));
-        assert_eq!(bytes("any"), Ok(Limit(None)));
-        for wrong in ["0", "4097", "-1", "eight", ""] {
-            assert!(bytes(wrong).is_err(), "{wrong}");
-        }
-        assert_eq!((yes("Yes"), yes("no")), (Ok(true), Ok(false)));
-        assert!(yes("maybe").is_err());
-    }
 }

@@ -1,12 +1,11 @@
 //! Questions for what the command line does not say, on a terminal only.
 
-use std::fmt::Display;
+use std::fmt::{self, Display};
 use std::io::IsTerminal;
 
 use dialoguer::Input;
 
 use crate::Usage;
-use crate::advise::yes;
 
 /// Asks for parts of a situation, or takes them for granted.
 pub(crate) struct Asking {
@@ -70,7 +69,64 @@ impl Asking {
 struct Word(bool);
 
 impl Display for Word {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(if self.0 { "yes" } else { "no" })
+    }
+}
+
+/// A number of bytes, or `any`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Limit(pub(crate) Option<usize>);
+
+/// Work as it is written on the command line.
+#[derive(Clone, Copy)]
+pub(crate) struct Work(pub(crate) (u64, u64));
+
+impl Display for Work {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{},{}", self.0.0, self.0.1)
+    }
+}
+
+impl Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(bytes) => write!(f, "{bytes}"),
+            None => f.write_str("any"),
+        }
+    }
+}
+
+pub(crate) fn bytes(word: &str) -> Result<Limit, String> {
+    /// A page: no lock is larger.
+    const MOST: usize = 4_096;
+    match word.trim().parse::<usize>() {
+        Ok(bytes) if (1..=MOST).contains(&bytes) => Ok(Limit(Some(bytes))),
+        Err(_) if word.trim() == "any" => Ok(Limit(None)),
+        _ => Err(format!("use 1 to {MOST} bytes, or `any`")),
+    }
+}
+
+pub(crate) fn yes(word: &str) -> Result<bool, String> {
+    match word.trim().to_lowercase().as_str() {
+        "yes" | "y" | "true" => Ok(true),
+        "no" | "n" | "false" => Ok(false),
+        _ => Err("use `yes` or `no`".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_and_answers_are_checked() {
+        assert_eq!(bytes("8"), Ok(Limit(Some(8))));
+        assert_eq!(bytes("any"), Ok(Limit(None)));
+        for wrong in ["0", "4097", "-1", "eight", ""] {
+            assert!(bytes(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!((yes("Yes"), yes("no")), (Ok(true), Ok(false)));
+        assert!(yes("maybe").is_err());
     }
 }

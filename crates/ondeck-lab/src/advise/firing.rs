@@ -2,8 +2,9 @@
 
 use wildmatch::WildMatch;
 
+use super::conditions::{Measured, NeedWord, When, Which};
 use super::figures::Figures;
-use super::rules::{Effect, Measured, NeedWord, Rule, Rules, When, Which};
+use super::rules::{Effect, Rule, Rules};
 use super::situation::{Need, Situation};
 use crate::workload::Subject;
 

@@ -7,6 +7,7 @@
 
 mod answer;
 mod change;
+pub mod conditions;
 mod figures;
 mod firing;
 pub mod measure;

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// The place where a lock is to be used.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a question of its own")]
 pub struct Situation {
     /// Threads that use the lock.
     pub threads: usize,

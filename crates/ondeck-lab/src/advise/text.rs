@@ -124,6 +124,9 @@ fn list(heading: &str, lines: &[String], text: &mut String) {
     }
 }
 
+/// How a figure is written.
+type Shown = fn(f64) -> String;
+
 fn figures(measured: &MeasuredBy, choice: &Choice) -> String {
     let Some(median) = choice.figures.get(&measured.metric) else {
         return format!("no {} of it", measured.metric);
@@ -136,7 +139,7 @@ fn figures(measured: &MeasuredBy, choice: &Choice) -> String {
         let told = if *differs { "" } else { ", not told apart" };
         words.push(format!("{} times as good as {than}{interval}, {p}{told}", factor(*ratio)));
     }
-    let others: [(&str, fn(f64) -> String); 3] = [
+    let others: [(&str, Shown); 3] = [
         ("cpu_per_op", |nanos| format!("{} of CPU a pair", time(nanos))),
         ("share", |share| format!("share of the least served {share:.2}")),
         ("longest_gap", |millis| format!("longest without it {}", time(millis * 1e6))),
