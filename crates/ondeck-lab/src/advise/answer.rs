@@ -48,6 +48,8 @@ pub struct MeasuredBy {
     pub confidence: f64,
     /// A smaller difference is not worth a choice.
     pub least: f64,
+    /// What the report says of its own figures: a busy machine, noise.
+    pub warnings: Vec<String>,
     /// Locks that could not be measured, with what happened.
     pub failures: Vec<(String, String)>,
 }

@@ -101,6 +101,7 @@ pub fn advise(
             unit: unit(&ranked, &figures, metric),
             confidence: confidence * 100.0,
             least: rules.different.least,
+            warnings: warnings(evidence.report),
             failures: failures(evidence.report),
         }),
         answer: answer(&ranked, &figures, metric, unknown),
@@ -126,6 +127,12 @@ impl Rules {
 fn unit(ranked: &[Ranked], figures: &Figures, metric: &str) -> String {
     let units = ranked.iter().filter_map(|ranked| figures.get(ranked.judged.name(), metric));
     units.map(|figure| figure.unit.clone()).next().unwrap_or_default()
+}
+
+/// But for the virtual machine, of which rules speak.
+fn warnings(report: &Report) -> Vec<String> {
+    let told = report.warnings.iter().filter(|warning| warning.code != "virtual_machine");
+    told.map(|warning| warning.message.clone()).collect()
 }
 
 fn failures(report: &Report) -> Vec<(String, String)> {

@@ -106,6 +106,7 @@ impl Advice {
                 (measured.confidence * 10.0).round() / 10.0,
                 measured.least * 100.0
             ));
+            lines.extend(measured.warnings.iter().cloned());
             for (lock, what) in &measured.failures {
                 lines.push(format!("{lock} could not be measured: {what}"));
             }
