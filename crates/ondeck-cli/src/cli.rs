@@ -8,7 +8,7 @@ use clap::{Args, Parser, Subcommand};
 use ondeck_lab::environment::{Pinning, Policy};
 use ondeck_lab::plan::shard::Shard;
 
-use crate::{compare, merge, trace};
+use crate::{advise, compare, merge, trace};
 
 /// The hidden first argument of the process that measures with one thread only.
 pub(crate) const ALONE: &str = "__alone";
@@ -51,6 +51,8 @@ pub(crate) enum Command {
     Costs(CostsOptions),
     /// Compare reports, or the locks within one: ratios, intervals, p-values
     Compare(Box<compare::Options>),
+    /// Which lock for a situation, and why: measured in it, and by what is known
+    Advise(Box<advise::Options>),
     /// Put reports together: shards of a campaign, or repeated runs
     Merge(merge::Options),
     /// Show what the scheduler did while a lock was idle or threads waited for it
@@ -299,7 +301,7 @@ pub(crate) fn stall_limit(word: &str) -> Result<Duration, String> {
     time(word, Duration::from_millis(100), LONGEST_ROUND)
 }
 
-fn time(word: &str, least: Duration, most: Duration) -> Result<Duration, String> {
+pub(crate) fn time(word: &str, least: Duration, most: Duration) -> Result<Duration, String> {
     let shown = |time| humantime::format_duration(time);
     match humantime::parse_duration(word) {
         Ok(time) if (least..=most).contains(&time) => Ok(time),

@@ -1,5 +1,7 @@
 //! The command as its users meet it: results, mistakes, refusals, interruptions.
 
+#[path = "command/advise.rs"]
+mod advise;
 #[path = "command/campaign.rs"]
 mod campaign;
 #[path = "command/files.rs"]
