@@ -5,6 +5,7 @@
 #   ci/loom.sh                             the bounds that stand beside each test
 #   ci/loom.sh --deeper N [--seconds S]    N switches more, where loom can; each model for S seconds at
 #                                          most, without end otherwise: some ten times as long a switch
+#   ci/loom.sh --deeper -1                 one fewer, as in the gate
 source "$(dirname "$0")/common.sh"
 while [ $# -gt 0 ]; do
     case $1 in

@@ -22,14 +22,14 @@ run() {
 }
 
 step "build"
-run --test stress --test lifetime --test fork --test halfway --test no_membarrier --no-run
+run --test stress --test lifetime --test fork --test halfway --test registration --test no_membarrier --no-run
 
 begin=$SECONDS
 step "the matrix"
 ONDECK_STRESS_SECONDS=$((seconds * 7 / 10)) run --test stress -- --nocapture --test-threads 1
 
 step "refusals"
-run --test halfway --test no_membarrier
+run --test halfway --test registration --test no_membarrier
 
 step "pages that go away, and forks"
 refused=0

@@ -1,24 +1,27 @@
 #!/usr/bin/env bash
-# Runs a program with its arguments, and ends it, with 124, when it hangs: when it and its children
-# have wanted a CPU for less than 0.04 s in 3 s, or have used more than so many seconds of one, the first
-# argument, in all. Not by the clock: on a machine that is busy with other things a program may be slow
-# and well.
+# Runs a program with its arguments, and ends it, with 124, when it hangs: when for 3 s it and its
+# children have used less than 0.04 s of a CPU, and hardly ever did one of their threads want one; or
+# when they have used more than so many seconds of one, the first argument, in all. Not by the clock: on
+# a machine that is busy with other things a program may be slow and well.
 set -euo pipefail
 set -m
 most=$1
 shift
+ticks=$(getconf CLK_TCK)
 
-# What all processes of a group have used of a CPU, and for how long they have used or wanted one, in
-# milliseconds.
+# What all processes of a group have used of a CPU, in milliseconds, with their threads that have ended;
+# and how many of their threads run or want to.
 used() {
-    local used=0 wanted=0 pid ran waited
+    local used=0 runnable=0 pid line fields
     for pid in $(ps -eo pgid=,pid= | awk -v group="$1" '$1 == group { print $2 }'); do
-        for task in /proc/"$pid"/task/*/schedstat; do
-            read -r ran waited _ 2>/dev/null <"$task" || continue
-            used=$((used + ran)) wanted=$((wanted + ran + waited))
-        done
+        line=$(cat /proc/"$pid"/stat 2>/dev/null) || continue
+        # Behind the name, which may hold anything: the state, ten others, user, system, and those of
+        # children that have ended.
+        read -ra fields <<<"${line##*) }"
+        used=$((used + fields[11] + fields[12] + fields[13] + fields[14]))
+        runnable=$((runnable + $(cat /proc/"$pid"/task/*/stat 2>/dev/null | grep -c ') R ' || true)))
     done
-    echo $((used / 1000000)) $((wanted / 1000000))
+    echo $((used * 1000 / ticks)) "$runnable"
 }
 
 "$@" &
@@ -27,16 +30,16 @@ group=$!
 trap 'kill -KILL -- -$group 2>/dev/null || true' EXIT
 before=0
 samples=0
+wanted=0
 while kill -0 "$group" 2>/dev/null; do
     sleep 0.1
     samples=$((samples + 1))
-    [ $((samples % 10)) -eq 0 ] || continue
-    read -r now wanted < <(used "$group" 2>/dev/null)
+    read -r now runnable < <(used "$group" 2>/dev/null)
+    [ "$runnable" -eq 0 ] || wanted=$((wanted + 1))
     hung=$((now > most * 1000))
     if [ $((samples % 30)) -eq 0 ]; then
-        # Threads that have ended are missing from the sum, which may shrink.
-        [ "$wanted" -lt "$before" ] || [ $((wanted - before)) -ge 40 ] || hung=1
-        before=$wanted
+        [ $((now - before)) -ge 40 ] || [ "$wanted" -gt 3 ] || hung=1
+        before=$now wanted=0
     fi
     if [ "$hung" -eq 1 ]; then
         echo "hung: $1 has used $now ms of CPU" >&2

@@ -9,6 +9,8 @@ mod loom_platform;
 
 #[path = "loom/condvar.rs"]
 mod condvar;
+#[path = "loom/condvar_freed.rs"]
+mod condvar_freed;
 #[path = "loom/cpus.rs"]
 mod cpus;
 #[path = "loom/deadline.rs"]

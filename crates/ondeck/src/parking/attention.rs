@@ -112,6 +112,7 @@ pub(crate) fn demand<P: Platform>(guard: &Guard<'_, P>, address: usize) {
     // spec: Mutex!Demand
     guard.set_demand(address);
     byte.store(HAND_OVER, Ordering::Relaxed);
+    // Not `SKIP`, which is only stored while nobody sleeps in the bucket: the caller knows who does.
     if before == LIGHT {
         // A step back: see the module.
         P::heavy_fence();

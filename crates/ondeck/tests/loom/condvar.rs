@@ -11,7 +11,7 @@ use crate::parking::{Lower, gates};
 use crate::scenario::{ASYMMETRIC, OVERDUE, POLLS, SLEEPS, SOON, Shared, explore};
 
 /// A condition variable whose memory stays; see [`Shared`].
-struct Condition(ManuallyDrop<RawCondvar<Loom>>);
+pub struct Condition(pub ManuallyDrop<RawCondvar<Loom>>);
 
 impl Condition {
     fn new() -> &'static Self {
@@ -21,7 +21,7 @@ impl Condition {
     }
 
     /// Says whether it was notified.
-    fn wait(&self, shared: &Shared, deadline: Option<Timestamp>) -> bool {
+    pub fn wait(&self, shared: &Shared, deadline: Option<Timestamp>) -> bool {
         shared.watch();
         // SAFETY: the scenarios call it when they own the mutex.
         let notified = unsafe { self.0.wait(shared.mutex(), deadline) };
@@ -31,7 +31,7 @@ impl Condition {
     }
 
     /// Waits until somebody has counted.
-    fn wait_for_count(&self, shared: &Shared) {
+    pub fn wait_for_count(&self, shared: &Shared) {
         shared.lock();
         while shared.counted() == 0 {
             self.wait(shared, None);
@@ -39,7 +39,8 @@ impl Condition {
         shared.unlock();
     }
 
-    fn end(&self) {
+    /// Frees it at the end of the model.
+    pub fn end(&self) {
         assert!(!self.0.has_waiters(), "nobody waits any more");
         // SAFETY: no thread uses it any more; that is what dropping it checks.
         unsafe { self.free() };
@@ -48,7 +49,7 @@ impl Condition {
     /// # Safety
     ///
     /// Nobody uses it any more: not checked here, but by the model.
-    unsafe fn free(&self) {
+    pub unsafe fn free(&self) {
         // SAFETY: as the caller says; the memory stays.
         unsafe { std::ptr::drop_in_place((&raw const *self.0).cast_mut()) };
     }
@@ -56,12 +57,13 @@ impl Condition {
 
 /// Which of the two comes first, and so has the lower bucket.
 #[derive(Clone, Copy)]
-enum First {
+pub enum First {
     Mutex,
     Condvar,
 }
 
-fn pair(first: First) -> (&'static Shared, &'static Condition) {
+/// A mutex and a condition variable, the lower bucket first.
+pub fn pair(first: First) -> (&'static Shared, &'static Condition) {
     match first {
         First::Mutex => (Shared::new(), Condition::new()),
         First::Condvar => {
@@ -345,109 +347,4 @@ fn two_mutexes() {
 #[test]
 fn two_mutexes_asleep() {
     two_mutexes_when(2);
-}
-
-/// The waiter frees both as soon as it has been notified, while the notifier is still at it.
-fn the_waiter_frees(setting: Setting, preemptions: usize) {
-    explore(setting, preemptions, || {
-        let (shared, condition) = pair(First::Mutex);
-        let waiter = spawn(move || {
-            condition.wait_for_count(shared);
-            // SAFETY: the notifier's last access to either was before this thread could go on:
-            // that is what is checked. It holds the mutex while it notifies, so that it is done
-            // with the condition variable's own byte by then.
-            unsafe {
-                condition.free();
-                shared.free();
-            }
-        });
-        shared.lock();
-        shared.count();
-        condition.0.notify_one();
-        shared.unlock();
-        join(waiter);
-    });
-}
-
-#[test]
-fn the_waiter_frees_both() {
-    the_waiter_frees(SLEEPS, 3);
-}
-
-#[test]
-fn the_waiter_frees_both_handed_over() {
-    the_waiter_frees(OVERDUE, 3);
-}
-
-/// A waiter that was notified frees both: the notifier, who does not own the mutex, may still be at it.
-fn who_was_notified_frees_both(setting: Setting, preemptions: usize) {
-    explore(setting, preemptions, || {
-        let (shared, condition) = pair(First::Mutex);
-        let waiter = spawn(move || {
-            shared.lock();
-            let notified = shared.counted() == 0 && condition.wait(shared, None);
-            shared.unlock();
-            if notified {
-                // SAFETY: there was no other waiter, so that the notifier is done with both.
-                unsafe {
-                    condition.free();
-                    shared.free();
-                }
-            }
-            notified
-        });
-        shared.lock_and_count();
-        condition.0.notify_one();
-        if !join(waiter) {
-            condition.end();
-            shared.end(1);
-        }
-    });
-}
-
-#[test]
-fn who_was_notified_frees_both_asleep() {
-    who_was_notified_frees_both(SLEEPS, 4);
-}
-
-#[test]
-fn who_was_notified_frees_both_polling() {
-    who_was_notified_frees_both(POLLS, 4);
-}
-
-#[test]
-fn who_was_notified_frees_both_handed_over() {
-    who_was_notified_frees_both(OVERDUE, 4);
-}
-
-/// The waiter frees the mutex as soon as it has been notified: the notifier, who does not own it,
-/// may still be at it.
-fn the_waiter_frees_the_mutex(setting: Setting, preemptions: usize) {
-    explore(setting, preemptions, || {
-        let (shared, condition) = pair(First::Mutex);
-        let waiter = spawn(move || {
-            condition.wait_for_count(shared);
-            // SAFETY: the notifier's section was before, and it uses the condition variable only.
-            unsafe { shared.free() };
-        });
-        shared.lock_and_count();
-        condition.0.notify_one();
-        join(waiter);
-        condition.end();
-    });
-}
-
-#[test]
-fn the_waiter_frees_the_mutex_asleep() {
-    the_waiter_frees_the_mutex(SLEEPS, 4);
-}
-
-#[test]
-fn the_waiter_frees_the_mutex_polling() {
-    the_waiter_frees_the_mutex(POLLS, 4);
-}
-
-#[test]
-fn the_waiter_frees_the_mutex_handed_over() {
-    the_waiter_frees_the_mutex(OVERDUE, 4);
 }

@@ -161,11 +161,10 @@ fn notifiers_do_not_wait_for_each_others_buckets() {
     });
 }
 
-/// The last of four waiters frees both as soon as it has been notified, while the notifier, which
-/// holds the mutex meanwhile, is still at it.
-#[test]
-fn the_last_waiter_frees_both() {
-    explore(1_200, || {
+/// The last of four waiters frees the mutex, and `both` the condition variable too: whoever notifies
+/// it has touched what is freed for the last time.
+fn the_last_waiter_frees(both: bool) {
+    explore(1_200, move || {
         let (shared, condition) = (Shared::new(), Condition::new());
         let waiter = move || {
             shared.lock();
@@ -175,45 +174,40 @@ fn the_last_waiter_frees_both() {
             let last = shared.count() == 1 + 4;
             shared.unlock();
             if last {
-                // SAFETY: the notifier's and the others' sections were before; that they use neither
-                // any more is what is checked.
+                // SAFETY: all sections were before. That nobody uses either any more is what is
+                // checked: a notifier who owns the mutex has left both when it releases it, and one
+                // that does not uses the condition variable only.
                 unsafe {
-                    condition.free();
+                    if both {
+                        condition.free();
+                    }
                     shared.free();
                 }
             }
         };
         let waiters = crew(4, waiter);
-        shared.lock();
-        shared.count();
-        condition.0.notify_all();
-        shared.unlock();
+        if both {
+            shared.lock();
+            shared.count();
+            condition.0.notify_all();
+            shared.unlock();
+        } else {
+            shared.lock_and_count();
+            condition.0.notify_all();
+        }
         join(waiters);
+        if !both {
+            condition.end();
+        }
     });
 }
 
-/// The last of four waiters frees the mutex: the notifier, who does not own it, may still be at it.
+#[test]
+fn the_last_waiter_frees_both() {
+    the_last_waiter_frees(true);
+}
+
 #[test]
 fn the_last_waiter_frees_the_mutex() {
-    explore(1_200, || {
-        let (shared, condition) = (Shared::new(), Condition::new());
-        let waiter = move || {
-            shared.lock();
-            while shared.counted() == 0 {
-                condition.wait(shared, None);
-            }
-            let last = shared.count() == 1 + 4;
-            shared.unlock();
-            if last {
-                // SAFETY: all sections were before, and the notifier uses the condition variable
-                // only: that is what is checked.
-                unsafe { shared.free() };
-            }
-        };
-        let waiters = crew(4, waiter);
-        shared.lock_and_count();
-        condition.0.notify_all();
-        join(waiters);
-        condition.end();
-    });
+    the_last_waiter_frees(false);
 }

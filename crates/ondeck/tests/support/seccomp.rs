@@ -2,11 +2,12 @@
 
 #![allow(dead_code, reason = "each test that has this needs another part of it")]
 
-use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
+use std::{io, mem};
 
-/// A filter that refuses one system call; everything else is allowed.
+/// A filter on one system call; everything else is allowed.
 #[derive(Clone)]
 pub struct Filter(Vec<libc::sock_filter>);
 
@@ -23,6 +24,15 @@ impl Filter {
     /// Refuses `call` with `errno`, whenever `argument` is not given or its third argument equals
     /// it.
     pub fn refusing(call: libc::c_long, argument: Option<u32>, errno: i32) -> Self {
+        Self::answering(call, argument, libc::SECCOMP_RET_ERRNO | errno as u32)
+    }
+
+    /// Has a [`Listener`] answer `call`.
+    pub fn asking(call: libc::c_long) -> Self {
+        Self::answering(call, None, libc::SECCOMP_RET_USER_NOTIF)
+    }
+
+    fn answering(call: libc::c_long, argument: Option<u32>, answer: u32) -> Self {
         const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
         const EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
         const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
@@ -30,7 +40,6 @@ impl Filter {
         const NUMBER: u32 = 0;
         const THIRD: u32 = 16 + 2 * 8;
         let step = |code, jt, jf, k| libc::sock_filter { code, jt, jf, k };
-        let refuse = libc::SECCOMP_RET_ERRNO | errno as u32;
         let mut program = vec![step(LOAD, 0, 0, NUMBER)];
         match argument {
             None => program.push(step(EQUAL, 0, 1, call as u32)),
@@ -40,7 +49,7 @@ impl Filter {
                 step(EQUAL, 0, 1, value),
             ]),
         }
-        program.extend([step(RETURN, 0, 0, refuse), step(RETURN, 0, 0, libc::SECCOMP_RET_ALLOW)]);
+        program.extend([step(RETURN, 0, 0, answer), step(RETURN, 0, 0, libc::SECCOMP_RET_ALLOW)]);
         Self(program)
     }
 
@@ -56,14 +65,25 @@ impl Filter {
 
     /// Puts it in force. Allocates nothing.
     pub fn install(&self, scope: Scope) -> io::Result<()> {
+        let flags = match scope {
+            Scope::Thread => 0,
+            Scope::Process => libc::SECCOMP_FILTER_FLAG_TSYNC,
+        };
+        self.set(flags).map(|_| ())
+    }
+
+    /// Puts one that asks in force, for the calling thread and what it starts.
+    pub fn listen(&self) -> io::Result<Listener> {
+        let file = self.set(libc::SECCOMP_FILTER_FLAG_NEW_LISTENER)?;
+        // SAFETY: the kernel has opened it for the caller just now.
+        Ok(Listener(unsafe { OwnedFd::from_raw_fd(file as RawFd) }))
+    }
+
+    fn set(&self, flags: libc::c_ulong) -> io::Result<libc::c_long> {
         let program = libc::sock_fprog {
             len: self.0.len() as u16,
             // The kernel only reads it.
             filter: self.0.as_ptr().cast_mut(),
-        };
-        let flags = match scope {
-            Scope::Thread => 0,
-            Scope::Process => libc::SECCOMP_FILTER_FLAG_TSYNC,
         };
         // SAFETY: two system calls with live arguments.
         let result = unsafe {
@@ -75,12 +95,42 @@ impl Filter {
                 &raw const program,
             )
         };
-        if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+        if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
     }
 
     /// Has it in force in a child from the start.
     pub fn install_in(self, child: &mut Command) {
         // SAFETY: `install` is safe between fork and exec.
         unsafe { child.pre_exec(move || self.install(Scope::Thread)) };
+    }
+}
+
+/// Answers the system calls of a filter that asks, seccomp_unotify(2).
+pub struct Listener(OwnedFd);
+
+impl Listener {
+    /// Waits for a call, and lets `refuse` say by the call's first argument with which errno it is
+    /// refused, if at all.
+    pub fn answer(&self, refuse: impl FnOnce(u64) -> Option<i32>) -> io::Result<()> {
+        // SAFETY: integers all of them, for which 0 is a value; the kernel wants it zeroed.
+        let mut call: libc::seccomp_notif = unsafe { mem::zeroed() };
+        self.ask(libc::SECCOMP_IOCTL_NOTIF_RECV, (&raw mut call).cast())?;
+        let refused = refuse(call.data.args[0]);
+        let mut answer = libc::seccomp_notif_resp {
+            id: call.id,
+            val: 0,
+            error: -refused.unwrap_or(0),
+            flags: match refused {
+                None => libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32,
+                Some(_) => 0,
+            },
+        };
+        self.ask(libc::SECCOMP_IOCTL_NOTIF_SEND, (&raw mut answer).cast())
+    }
+
+    fn ask(&self, request: libc::Ioctl, argument: *mut libc::c_void) -> io::Result<()> {
+        // SAFETY: `argument` points to what `request` wants, and outlives the call.
+        let result = unsafe { libc::ioctl(self.0.as_raw_fd(), request, argument) };
+        if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
     }
 }

@@ -208,6 +208,7 @@ extern crate std;
 /// It neither allocates, locks nor unwinds, because it is called from the middle of a lock.
 #[cold]
 fn die(operation: &str, errno: i32) -> ! {
+    const PARTS: u8 = 5;
     let mut digits = [0_u8; 11];
     let mut rest = errno.unsigned_abs();
     let mut start = digits.len();
@@ -219,18 +220,13 @@ fn die(operation: &str, errno: i32) -> ! {
             break;
         }
     }
-    let parts = [
-        b"ondeck: ".as_slice(),
-        operation.as_bytes(),
-        b" failed with errno ",
-        &digits[start..],
-        b"\n",
-    ];
+    let parts: [&[u8]; PARTS as usize] =
+        [b"ondeck: ", operation.as_bytes(), b" failed with errno ", &digits[start..], b"\n"];
     let parts = parts
         .map(|part| libc::iovec { iov_base: part.as_ptr().cast_mut().cast(), iov_len: part.len() });
     // In one call, because every thread may come here at once, and each line is to stay whole.
     // SAFETY: each pointer and length is of one live slice; writev(2) only reads them.
-    unsafe { libc::writev(libc::STDERR_FILENO, parts.as_ptr(), parts.len() as libc::c_int) };
+    unsafe { libc::writev(libc::STDERR_FILENO, parts.as_ptr(), PARTS.into()) };
     // SAFETY: abort has no preconditions.
     unsafe { libc::abort() }
 }

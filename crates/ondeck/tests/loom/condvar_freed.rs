@@ -1,0 +1,111 @@
+//! A waiter that was notified frees the condition variable, the mutex or both: whoever notified it has
+//! touched what is freed for the last time.
+
+use crate::condvar::{First, pair};
+use crate::loom_platform::{Setting, join, spawn};
+use crate::scenario::{OVERDUE, POLLS, SLEEPS, explore};
+
+/// The waiter frees both as soon as it has been notified, while the notifier is still at it.
+fn the_waiter_frees(setting: Setting, preemptions: usize) {
+    explore(setting, preemptions, || {
+        let (shared, condition) = pair(First::Mutex);
+        let waiter = spawn(move || {
+            condition.wait_for_count(shared);
+            // SAFETY: the notifier's last access to either was before this thread could go on:
+            // that is what is checked. It holds the mutex while it notifies, so that it is done
+            // with the condition variable's own byte by then.
+            unsafe {
+                condition.free();
+                shared.free();
+            }
+        });
+        shared.lock();
+        shared.count();
+        condition.0.notify_one();
+        shared.unlock();
+        join(waiter);
+    });
+}
+
+#[test]
+fn the_waiter_frees_both() {
+    the_waiter_frees(SLEEPS, 3);
+}
+
+#[test]
+fn the_waiter_frees_both_handed_over() {
+    the_waiter_frees(OVERDUE, 3);
+}
+
+/// A waiter that was notified frees both: the notifier, who does not own the mutex, may still be at it.
+fn who_was_notified_frees_both(setting: Setting, preemptions: usize) {
+    explore(setting, preemptions, || {
+        let (shared, condition) = pair(First::Mutex);
+        let waiter = spawn(move || {
+            shared.lock();
+            let notified = shared.counted() == 0 && condition.wait(shared, None);
+            shared.unlock();
+            if notified {
+                // SAFETY: there was no other waiter, so that the notifier is done with both.
+                unsafe {
+                    condition.free();
+                    shared.free();
+                }
+            }
+            notified
+        });
+        shared.lock_and_count();
+        condition.0.notify_one();
+        if !join(waiter) {
+            condition.end();
+            shared.end(1);
+        }
+    });
+}
+
+#[test]
+fn who_was_notified_frees_both_asleep() {
+    who_was_notified_frees_both(SLEEPS, 4);
+}
+
+#[test]
+fn who_was_notified_frees_both_polling() {
+    who_was_notified_frees_both(POLLS, 4);
+}
+
+#[test]
+fn who_was_notified_frees_both_handed_over() {
+    who_was_notified_frees_both(OVERDUE, 4);
+}
+
+/// The waiter frees the mutex as soon as it has been notified: the notifier, who does not own it,
+/// may still be at it.
+fn the_waiter_frees_the_mutex(setting: Setting, preemptions: usize) {
+    explore(setting, preemptions, || {
+        let (shared, condition) = pair(First::Mutex);
+        let waiter = spawn(move || {
+            condition.wait_for_count(shared);
+            // SAFETY: the notifier's section was before, and it uses the condition variable only.
+            unsafe { shared.free() };
+        });
+        shared.lock_and_count();
+        condition.0.notify_one();
+        join(waiter);
+        condition.end();
+    });
+}
+
+#[test]
+fn the_waiter_frees_the_mutex_asleep() {
+    the_waiter_frees_the_mutex(SLEEPS, 4);
+}
+
+#[test]
+fn the_waiter_frees_the_mutex_polling() {
+    the_waiter_frees_the_mutex(POLLS, 4);
+}
+
+#[test]
+fn the_waiter_frees_the_mutex_handed_over() {
+    the_waiter_frees_the_mutex(OVERDUE, 4);
+}

@@ -1,0 +1,74 @@
+//! A child of a fork may remember a registration with membarrier(2) that the kernel does not: another
+//! thread registered while the fork copied first the kernel's state and then the memory. Its first
+//! heavy fence is then refused, and it registers anew.
+//!
+//! The refusal here is by a filter that refuses once, in a process of its own.
+
+#[path = "support/seccomp.rs"]
+mod seccomp;
+#[path = "support/watchdog.rs"]
+mod watchdog;
+
+use std::process::Command;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use libc::{
+    MEMBARRIER_CMD_PRIVATE_EXPEDITED as FENCE,
+    MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED as REGISTER,
+};
+use ondeck::platform::{Linux, Platform};
+use seccomp::Filter;
+use watchdog::Watchdog;
+
+/// What a child says in which nothing can be tested.
+const NOT_HERE: &str = "not on this machine:";
+
+#[test]
+#[ignore = "a part of the other, which starts it in a process of its own"]
+fn child() {
+    let _watchdog = Watchdog::start("a refused fence", Duration::from_mins(1));
+    if !Linux::fences_are_asymmetric() {
+        println!("{NOT_HERE} membarrier was never granted");
+        return;
+    }
+    let listener = match Filter::asking(libc::SYS_membarrier).listen() {
+        Ok(listener) => listener,
+        Err(error) => {
+            println!("{NOT_HERE} nobody may listen to system calls: {error}");
+            return;
+        }
+    };
+    let (heard, calls) = mpsc::channel();
+    thread::spawn(move || {
+        let mut first = true;
+        loop {
+            let answered = listener.answer(|command| {
+                heard.send(command).expect("the process lives");
+                std::mem::take(&mut first).then_some(libc::EPERM)
+            });
+            answered.expect("the kernel takes the answer");
+        }
+    });
+    for _ in 0..2 {
+        Linux::heavy_fence();
+    }
+    let calls: Vec<_> = calls.try_iter().collect();
+    // Refused; registered anew; made; and the next is made at once.
+    assert_eq!(calls, [FENCE, REGISTER, FENCE, FENCE].map(|command| command as u64));
+}
+
+#[test]
+fn a_process_that_the_kernel_does_not_know_to_be_registered_registers_anew() {
+    let output = Command::new(std::env::current_exe().expect("this program has a path"))
+        .args(["--ignored", "--exact", "child", "--nocapture"])
+        .output()
+        .expect("it starts");
+    let said = String::from_utf8_lossy(&output.stdout);
+    if said.contains(NOT_HERE) {
+        println!("{said}");
+    }
+    let complained = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}\n{said}{complained}", output.status);
+}

@@ -1,0 +1,51 @@
+//! Explores a scenario, and says how far.
+
+use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use super::{readers, setting, threads, watch};
+
+/// The bound of involuntary switches, or as many more as the environment's `ONDECK_LOOM_DEEPER` says;
+/// fewer if that is negative, but 1 at least.
+#[allow(dead_code, reason = "broken locks need no more")]
+pub fn deeper(preemptions: usize) -> usize {
+    preemptions.saturating_add_signed(number("ONDECK_LOOM_DEEPER").unwrap_or(0)).max(1)
+}
+
+fn number<N: FromStr>(variable: &str) -> Option<N> {
+    std::env::var(variable).ok()?.parse().ok()
+}
+
+/// Explores `scenario` with at most `preemptions` involuntary switches in each execution, and says how
+/// many executions there were.
+///
+/// Until the environment's `ONDECK_LOOM_SECONDS` are over, if there are any: it then says that it was
+/// cut.
+pub fn model(what: &str, preemptions: usize, scenario: impl Fn() + Send + Sync + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(preemptions);
+    builder.max_branches = 10_000;
+    let most = number("ONDECK_LOOM_SECONDS").map(Duration::from_secs);
+    builder.max_duration = most;
+    // How often it looks at the clock.
+    builder.checkpoint_interval = 1_000;
+    let executions = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&executions);
+    let start = Instant::now();
+    builder.check(move || {
+        count.fetch_add(1, Ordering::Relaxed);
+        watch::begin();
+        readers::begin(setting::get().remembers);
+        threads::begin();
+        scenario();
+    });
+    let (time, executions) = (start.elapsed(), executions.load(Ordering::Relaxed));
+    let cut = if most.is_some_and(|most| time >= most) { ", cut" } else { "" };
+    let test = std::thread::current().name().unwrap_or_default().to_owned();
+    let space = if what.is_empty() { "" } else { " " };
+    println!(
+        "{test}{space}{what}: {preemptions} switches, {executions} executions, {time:.1?}{cut}"
+    );
+}

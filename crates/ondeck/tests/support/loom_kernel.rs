@@ -1,0 +1,123 @@
+//! A futex built of loom's mutex and park, and the time.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use loom::sync::{Mutex, MutexGuard};
+use ondeck::platform::{AtomicInt, FutexWait, Ordering, Timestamp};
+
+use super::atomics::AtomicU32;
+use super::threads::blocked;
+
+/// A sleeping thread. Its flag is guarded by the kernel's mutex; parking may end spuriously. Loom
+/// runs all threads of a model on one of the machine's, so a plain `Rc` will do.
+struct Sleeper {
+    thread: loom::thread::Thread,
+    woken: loom::cell::Cell<bool>,
+    deadline: Option<Timestamp>,
+}
+
+impl Sleeper {
+    fn is_over(&self, now: u64) -> bool {
+        self.deadline.is_some_and(|deadline| deadline.as_nanos() <= now)
+    }
+}
+
+#[derive(Default)]
+struct Kernel {
+    queues: HashMap<usize, Vec<Rc<Sleeper>>>,
+    /// The time.
+    now: u64,
+}
+
+loom::lazy_static! {
+    static ref KERNEL: Mutex<Kernel> = Mutex::new(Kernel::default());
+}
+
+fn kernel() -> MutexGuard<'static, Kernel> {
+    KERNEL.lock().expect("no panic while the kernel's mutex is held")
+}
+
+fn wake_first(kernel: &mut Kernel, address: usize, count: usize) -> usize {
+    let Some(queue) = kernel.queues.get_mut(&address) else { return 0 };
+    let woken = queue.drain(..count.min(queue.len())).map(|sleeper| {
+        sleeper.woken.set(true);
+        sleeper.thread.unpark();
+    });
+    woken.count()
+}
+
+/// Sleeps while the word is as expected.
+pub fn sleep(word: &AtomicU32, expected: u32, deadline: Option<Timestamp>) -> FutexWait {
+    let mut kernel = kernel();
+    // The kernel's mutex orders this load after every store that came before a wake.
+    if word.load(Ordering::Relaxed) != expected {
+        return FutexWait::Mismatch;
+    }
+    let address = std::ptr::from_ref(word).addr();
+    let sleeper = Rc::new(Sleeper {
+        thread: loom::thread::current(),
+        woken: loom::cell::Cell::new(false),
+        deadline,
+    });
+    kernel.queues.entry(address).or_default().push(sleeper.clone());
+    while !sleeper.woken.get() {
+        if sleeper.is_over(kernel.now) {
+            let queue = kernel.queues.get_mut(&address).expect("still queued");
+            queue.retain(|other| !Rc::ptr_eq(other, &sleeper));
+            return FutexWait::TimedOut;
+        }
+        drop(kernel);
+        blocked(loom::thread::park);
+        kernel = self::kernel();
+    }
+    FutexWait::Woken
+}
+
+/// FUTEX_CMP_REQUEUE: see [`Platform::futex_requeue`](ondeck::platform::Platform::futex_requeue).
+pub fn requeue(
+    from: &AtomicU32,
+    expected: u32,
+    wake: u32,
+    to: *const AtomicU32,
+    move_: u32,
+) -> Option<usize> {
+    let mut kernel = kernel();
+    if from.load(Ordering::Relaxed) != expected {
+        return None;
+    }
+    let address = std::ptr::from_ref(from).addr();
+    let woken = wake_first(&mut kernel, address, wake as usize);
+    let queue = kernel.queues.entry(address).or_default();
+    let others: Vec<_> = queue.drain(..(move_ as usize).min(queue.len())).collect();
+    let count = others.len();
+    kernel.queues.entry(to.addr()).or_default().extend(others);
+    Some(woken + count)
+}
+
+/// The time of the model.
+pub fn now() -> Timestamp {
+    Timestamp::from_nanos(kernel().now)
+}
+
+/// Wakes the first sleepers, `count` at most.
+pub fn wake(address: *const AtomicU32, count: u32) -> usize {
+    wake_first(&mut kernel(), address.addr(), count as usize)
+}
+
+/// Lets the time pass to `now`: every deadline until then is over.
+#[allow(dead_code, reason = "not every test that has this platform has deadlines")]
+pub fn pass_time(now: u64) {
+    let mut kernel = kernel();
+    kernel.now = now;
+    let sleepers = kernel.queues.values().flatten();
+    for sleeper in sleepers.filter(|sleeper| sleeper.is_over(now)) {
+        sleeper.thread.unpark();
+    }
+}
+
+/// How many threads sleep on a futex.
+#[allow(dead_code, reason = "not every test that has this platform asks")]
+pub fn asleep() -> usize {
+    kernel().queues.values().map(Vec::len).sum()
+}

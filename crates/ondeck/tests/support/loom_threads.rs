@@ -1,0 +1,61 @@
+//! The threads of a model, known to its fences and on CPUs by turns.
+
+use std::cell::Cell;
+
+use super::fence;
+use super::setting::is_asymmetric;
+
+thread_local! {
+    /// How many threads [`spawn`] has started in this execution.
+    static STARTED: Cell<u32> = const { Cell::new(0) };
+}
+
+loom::thread_local! {
+    /// The number of a thread of the model, in the order in which they are started.
+    static NUMBER: Cell<u32> = Cell::new(0);
+}
+
+/// Before each execution.
+pub fn begin() {
+    fence::begin(is_asymmetric());
+    STARTED.set(0);
+}
+
+/// The number of the calling thread, in the order in which they are started.
+pub fn number() -> u32 {
+    NUMBER.with(Cell::get)
+}
+
+/// What only blocks the calling thread.
+pub fn blocked<R>(block: impl FnOnce() -> R) -> R {
+    if !is_asymmetric() {
+        return block();
+    }
+    fence::fall_quiet();
+    let result = block();
+    fence::go_on();
+    result
+}
+
+/// Starts a thread of the model.
+#[allow(dead_code, reason = "not every test that has this platform needs it")]
+pub fn spawn<R: 'static>(body: impl FnOnce() -> R + 'static) -> loom::thread::JoinHandle<R> {
+    let number = STARTED.get() + 1;
+    STARTED.set(number);
+    loom::thread::spawn(move || {
+        NUMBER.with(|own| own.set(number));
+        if !is_asymmetric() {
+            return body();
+        }
+        fence::join_in();
+        let result = body();
+        fence::fall_quiet();
+        result
+    })
+}
+
+/// Waits for the end of a thread.
+#[allow(dead_code, reason = "not every test that has this platform needs it")]
+pub fn join<R>(thread: loom::thread::JoinHandle<R>) -> R {
+    blocked(|| thread.join()).expect("the other thread ends")
+}
