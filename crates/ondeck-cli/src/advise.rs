@@ -300,11 +300,11 @@ fn measured(
         seed: options.seed,
         cancel: interrupt.flag(),
     };
+    report.settings.pinning = means.placement.pinning.to_string();
+    report.settings.policy = means.placement.policy.to_string();
     let (request, stages) = measure::plan(situation, candidates, &means);
     report.settings = results::Settings {
         stall_limit_seconds: request.stall_limit.as_secs_f64(),
-        pinning: request.placement.pinning.to_string(),
-        policy: request.placement.policy.to_string(),
         seed: request.seed,
         ..report.settings
     };

@@ -83,6 +83,7 @@ fn report(series: Vec<Series>) -> Report {
         series,
         costs: Vec::new(),
         runs: Vec::new(),
+        baselines: Vec::new(),
     }
 }
 

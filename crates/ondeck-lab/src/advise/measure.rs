@@ -83,7 +83,7 @@ pub fn plan(situation: &Situation, candidates: &[Subject], means: &Means) -> (Re
         round: None,
         rounds: None,
         work: None,
-        placement: means.placement.clone(),
+        placements: vec![means.placement.clone()],
         stall_limit: means.stall_limit,
         helper: means.helper.clone(),
         seed: means.seed,

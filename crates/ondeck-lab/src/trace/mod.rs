@@ -198,7 +198,7 @@ impl Tracer {
 pub fn failure(lock: &str, threads: usize, error: &TeamError) -> Failure {
     let (kind, thread_states) = match error {
         TeamError::Stuck { states, .. } => ("deadlock", states.clone()),
-        TeamError::NoThread { .. } => ("refused", Vec::new()),
+        TeamError::NoThread { .. } | TeamError::Refused(_) => ("refused", Vec::new()),
         TeamError::Broken { .. } => ("broken", Vec::new()),
         TeamError::Panicked | TeamError::Cancelled => ("crashed", Vec::new()),
     };
