@@ -242,6 +242,23 @@ fn no_rule_is_without_a_case() {
     }
 }
 
+/// The peers of C and C++ are not in every build: another lock under the name of one.
+#[test]
+fn a_lock_that_no_crate_offers_is_none_for_rust() {
+    for peer in ["abseil", "nsync", "tbb", "ck_mcs"] {
+        let mut locks = Subject::all();
+        locks.retain(|lock| lock.info.name != peer);
+        locks[0].info.name = peer;
+        let out = |language: Language| {
+            let situation = Situation { language, ..plain() };
+            let advice = advise(&Rules::built_in(), &situation, &locks, None);
+            fired(&advice, Some(peer)).iter().any(|(rule, _)| rule == "not-for-rust")
+        };
+        assert!(out(Language::Rust), "{peer}");
+        assert!(!out(Language::Cpp), "{peer}");
+    }
+}
+
 /// Situations of every kind of need.
 fn grid() -> Vec<Situation> {
     let mut all = Vec::new();
