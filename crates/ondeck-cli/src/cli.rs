@@ -8,7 +8,7 @@ use clap::{Args, Parser, Subcommand};
 use ondeck_lab::environment::{Pinning, Policy};
 use ondeck_lab::plan::shard::Shard;
 
-use crate::{compare, merge};
+use crate::{advise, compare, merge, trace};
 
 /// The hidden first argument of the process that measures with one thread only.
 pub(crate) const ALONE: &str = "__alone";
@@ -51,8 +51,12 @@ pub(crate) enum Command {
     Costs(CostsOptions),
     /// Compare reports, or the locks within one: ratios, intervals, p-values
     Compare(Box<compare::Options>),
+    /// Which lock for a situation, and why: measured in it, and by what is known
+    Advise(Box<advise::Options>),
     /// Put reports together: shards of a campaign, or repeated runs
     Merge(merge::Options),
+    /// Show what the scheduler did while a lock was idle or threads waited for it
+    Trace(Box<trace::Options>),
     /// Print a shell's completion script
     Completions {
         /// The shell
@@ -277,11 +281,11 @@ pub(crate) fn thread_count(word: &str) -> Result<usize, String> {
     in_range(word, 1, MOST_THREADS, "threads")
 }
 
-fn round_count(word: &str) -> Result<usize, String> {
+pub(crate) fn round_count(word: &str) -> Result<usize, String> {
     in_range(word, 1, MOST_ROUNDS, "rounds")
 }
 
-fn in_range(word: &str, least: usize, most: usize, what: &str) -> Result<usize, String> {
+pub(crate) fn in_range(word: &str, least: usize, most: usize, what: &str) -> Result<usize, String> {
     match word.trim().parse::<usize>() {
         Ok(count) if (least..=most).contains(&count) => Ok(count),
         Ok(_) => Err(format!("use {least} to {most} {what}")),
@@ -289,15 +293,15 @@ fn in_range(word: &str, least: usize, most: usize, what: &str) -> Result<usize, 
     }
 }
 
-fn round_length(word: &str) -> Result<Duration, String> {
+pub(crate) fn round_length(word: &str) -> Result<Duration, String> {
     time(word, SHORTEST_ROUND, LONGEST_ROUND)
 }
 
-fn stall_limit(word: &str) -> Result<Duration, String> {
+pub(crate) fn stall_limit(word: &str) -> Result<Duration, String> {
     time(word, Duration::from_millis(100), LONGEST_ROUND)
 }
 
-fn time(word: &str, least: Duration, most: Duration) -> Result<Duration, String> {
+pub(crate) fn time(word: &str, least: Duration, most: Duration) -> Result<Duration, String> {
     let shown = |time| humantime::format_duration(time);
     match humantime::parse_duration(word) {
         Ok(time) if (least..=most).contains(&time) => Ok(time),
@@ -306,7 +310,7 @@ fn time(word: &str, least: Duration, most: Duration) -> Result<Duration, String>
     }
 }
 
-fn work(word: &str) -> Result<(u64, u64), String> {
+pub(crate) fn work(word: &str) -> Result<(u64, u64), String> {
     /// A section of a second is not a critical section any more.
     const MOST_NANOS: u64 = 1_000_000_000;
     let nanos = |part: &str| part.trim().parse::<u64>().ok().filter(|&nanos| nanos <= MOST_NANOS);

@@ -5,6 +5,7 @@
 //! something worse by more than `--fail-above`; 2 the command line or a file is wrong and nothing was
 //! measured.
 
+mod advise;
 mod bench;
 mod cli;
 mod compare;
@@ -17,9 +18,11 @@ mod live;
 mod merge;
 mod output;
 mod progress;
+mod questions;
 mod screen;
 mod summary;
 mod target;
+mod trace;
 mod watcher;
 
 use std::process::ExitCode;
@@ -60,7 +63,9 @@ fn main() -> ExitCode {
         Command::List(options) => list::run(&options),
         Command::Costs(options) => costs::run(&options),
         Command::Compare(options) => compare::run(&options),
+        Command::Advise(options) => advise::run(&options),
         Command::Merge(options) => merge::run(&options),
+        Command::Trace(options) => trace::run(&options),
         Command::Completions { shell } => generate::completions(shell),
         Command::Man { folder } => generate::man(folder.as_deref()),
         Command::Schema => generate::schema(),

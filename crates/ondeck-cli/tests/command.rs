@@ -1,5 +1,7 @@
 //! The command as its users meet it: results, mistakes, refusals, interruptions.
 
+#[path = "command/advise.rs"]
+mod advise;
 #[path = "command/campaign.rs"]
 mod campaign;
 #[path = "command/files.rs"]
@@ -10,6 +12,8 @@ mod live;
 mod signals;
 #[path = "command/support.rs"]
 mod support;
+#[path = "command/trace.rs"]
+mod trace;
 
 use std::os::unix::fs::PermissionsExt;
 

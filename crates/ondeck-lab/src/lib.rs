@@ -4,6 +4,7 @@
 //! round by round; the outcome is a [`results::Report`], which [`report`] turns into tables, JSON,
 //! CSV and HTML. Commands live elsewhere: this library never prints.
 
+pub mod advise;
 pub mod alone;
 pub mod clock;
 pub mod compare;
@@ -21,6 +22,7 @@ pub mod sample;
 pub mod select;
 pub mod summary;
 pub mod team;
+pub mod trace;
 pub mod usage;
 pub mod verdict;
 pub mod warnings;

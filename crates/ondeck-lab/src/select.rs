@@ -154,6 +154,13 @@ pub const GROUPS: &[(&str, &str)] = &[
     ("fifo", "locks that serve in order of arrival"),
 ];
 
+/// The name of every lock, whether or not this build has it.
+pub(crate) fn lock_names() -> Vec<&'static str> {
+    let built = Subject::all();
+    let missing = CPP_PEERS.iter().filter(|name| built.iter().all(|lock| lock.info.name != **name));
+    built.iter().map(|lock| lock.info.name).chain(missing.copied()).collect()
+}
+
 fn in_group(subject: &Subject, group: &str) -> bool {
     let info = &subject.info;
     let spins = matches!(info.waiting, Waiting::Spins | Waiting::Yields);

@@ -5,6 +5,8 @@
 
 #[path = "html_browser/actions.rs"]
 mod actions;
+#[path = "html_browser/trace.rs"]
+mod trace;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -203,10 +205,18 @@ fn figures_are_there_with_javascript_and_nothing_is_wrong() {
 
 /// A copy of the page that runs one more script at its end, which its own policy would not let.
 fn with_script(page: &str, script: &str) -> String {
-    let (before, rest) = page.split_once("script-src 'sha256-").expect("a policy");
-    let (_, after) = rest.split_once("';").expect("the policy goes on");
-    format!("{before}script-src 'unsafe-inline';{after}")
-        .replace("</body>", &format!("<script>{script}</script></body>"))
+    let page = match page.split_once("script-src 'sha256-") {
+        Some((before, rest)) => {
+            let (_, after) = rest.split_once("';").expect("the policy goes on");
+            format!("{before}script-src 'unsafe-inline';{after}")
+        }
+        // A page that has no script of its own.
+        None => {
+            let (before, after) = page.split_once("default-src 'none';").expect("a policy");
+            format!("{before}default-src 'none'; script-src 'unsafe-inline';{after}")
+        }
+    };
+    page.replace("</body>", &format!("<script>{script}</script></body>"))
 }
 
 /// Loads a copy of the page that carries the probe, and returns what it found; in a frame of

@@ -34,7 +34,7 @@ struct OnTerminal {
 
 /// A terminal of so many rows: the tests' side, and the command's. Neither is inherited by what
 /// other tests start meanwhile, which would keep it open.
-fn terminal(rows: u16) -> (OwnedFd, OwnedFd) {
+pub(crate) fn terminal(rows: u16) -> (OwnedFd, OwnedFd) {
     let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
     let ours = openpt(flags).expect("a terminal");
     grantpt(&ours).expect("our terminal");

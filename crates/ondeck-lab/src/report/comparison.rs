@@ -162,7 +162,7 @@ fn side(side: Side, unit: &str) -> String {
 }
 
 /// With the prefix that leaves at most three digits before the point; times in their own units.
-fn in_unit(value: f64, unit: &str) -> String {
+pub(crate) fn in_unit(value: f64, unit: &str) -> String {
     let (value, steps): (f64, &[&str]) = match unit {
         "ns" => (value, &["ns", "µs", "ms", "s"]),
         "ms" => (value * 1e6, &["ns", "µs", "ms", "s"]),
@@ -191,7 +191,7 @@ fn number(value: f64) -> String {
 }
 
 /// A ratio: three digits behind the point near 1, where they matter.
-fn factor(value: f64) -> String {
+pub(crate) fn factor(value: f64) -> String {
     if value.is_infinite() {
         return "∞".to_owned();
     }

@@ -26,11 +26,14 @@ mod tables;
 mod theme;
 mod throughput;
 mod tools;
+pub mod trace;
 mod uncontended;
 
 mod costs;
 
 use crate::results::Report;
+
+pub(crate) use number::time;
 
 /// Renders the report as one self-contained HTML document.
 pub fn render(report: &Report) -> String {

@@ -11,7 +11,7 @@ use super::theme::{self, Palette};
 use super::uncontended;
 use super::{costs, data, facts, generic, glance, latency, number, overview, throughput, tools};
 
-const STYLE: &str = include_str!("style.css");
+pub(super) const STYLE: &str = include_str!("style.css");
 
 const SCRIPT: &str = include_str!("page.js");
 

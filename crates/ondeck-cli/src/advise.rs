@@ -1,0 +1,367 @@
+//! `ondeck advise`.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use ondeck_lab::advise::measure::{self, Means, OtherWork};
+use ondeck_lab::advise::{self, Advice, Company, Evidence, Language, Need, Rules, Situation};
+use ondeck_lab::alone::Helper;
+use ondeck_lab::environment::{Placement, Policy};
+use ondeck_lab::plan::Stage;
+use ondeck_lab::results::{self, Machine, Report};
+use ondeck_lab::workload::Subject;
+use ondeck_lab::{machine, report, run, warnings};
+
+use crate::cli::{ALONE, thread_count, time, work};
+use crate::files::Prepared;
+use crate::interrupt::Interrupt;
+use crate::progress::Progress;
+use crate::questions::{Asking, Limit, Work, bytes, yes};
+use crate::watcher::Watcher;
+use crate::{Ending, Usage, bench, output, summary};
+
+const SHORTEST: Duration = Duration::from_secs(1);
+const LONGEST: Duration = Duration::from_mins(30);
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  ondeck advise                         asks, if it is on a terminal
+  ondeck advise --threads 16 --work 100,500 --company some
+  ondeck advise --threads 8 --fairness 10ms --condvar --freed
+  ondeck advise --threads 8 --no-measure
+  ondeck bench -w throughput -t 8 --work 100,500 -r 10 --json r.json
+  ondeck advise --threads 8 --work 100,500 --from r.json
+  ondeck advise --rules > mine.toml; ondeck advise --rules-file mine.toml
+
+Exit codes: 0 a lock is named; 1 it does not know, and says why; 2 wrong usage, or a file that
+cannot be read or written.")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+pub(crate) struct Options {
+    /// How many threads use the lock
+    #[arg(short, long, value_name = "COUNT", value_parser = thread_count)]
+    threads: Option<usize>,
+
+    /// CPUs of the machine that the program runs on, if it is not this one
+    #[arg(long, value_name = "COUNT", value_parser = thread_count)]
+    cpus: Option<usize>,
+
+    /// Work with the lock held and between an unlock and the next lock, in nanoseconds
+    #[arg(long, value_name = "SECTION,OUTSIDE", value_parser = work)]
+    work: Option<(u64, u64)>,
+
+    /// `none`, `some` (nobody left out for long), `strict` (order of arrival), or the longest wait,
+    /// as `10ms`
+    #[arg(long, value_name = "NEED")]
+    fairness: Option<Need>,
+
+    /// Threads have realtime priorities that count
+    #[arg(long, value_name = "YES", num_args = 0..=1, require_equals = true, default_missing_value = "yes", value_parser = yes)]
+    realtime: Option<bool>,
+
+    /// The most bytes that a lock may have
+    #[arg(long, value_name = "COUNT", value_parser = bytes)]
+    bytes: Option<Limit>,
+
+    /// Other work on the machine: `none`, `some` (for half of the CPUs), `busy` (for all)
+    #[arg(long, value_name = "HOW")]
+    company: Option<Company>,
+
+    /// Threads also wait for conditions
+    #[arg(long, value_name = "YES", num_args = 0..=1, require_equals = true, default_missing_value = "yes", value_parser = yes)]
+    condvar: Option<bool>,
+
+    /// What the program is written in: `rust`, `c`, `c++`, `none` (it is not compiled again)
+    #[arg(long, value_name = "NAME")]
+    language: Option<Language>,
+
+    /// The lock's memory may be freed by whoever unlocks it last, while another thread's unlock
+    /// still returns
+    #[arg(long, value_name = "YES", num_args = 0..=1, require_equals = true, default_missing_value = "yes", value_parser = yes)]
+    freed: Option<bool>,
+
+    /// Rank the locks of papers and texts too, which no library offers
+    #[arg(long)]
+    specimens: bool,
+
+    /// Ask nothing: what is not said is taken for granted, and told
+    #[arg(long)]
+    defaults: bool,
+
+    /// Take measurements from a report that `ondeck bench --json` wrote; `-` is standard input
+    #[arg(long, value_name = "REPORT", conflicts_with_all = ["no_measure", "save", "time"])]
+    from: Option<PathBuf>,
+
+    /// Measure nothing: only rules
+    #[arg(long, conflicts_with_all = ["save", "time"])]
+    no_measure: bool,
+
+    /// How long measuring may take, about
+    #[arg(long, value_name = "TIME", default_value = "15s", value_parser = measuring)]
+    time: Duration,
+
+    /// Seed of the order in which locks take turns
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    seed: u64,
+
+    /// Print the rules, with their sources
+    #[arg(long)]
+    rules: bool,
+
+    /// Go by the rules of this file instead of those that come with the program
+    #[arg(long, value_name = "FILE")]
+    rules_file: Option<PathBuf>,
+
+    /// Write the answer as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+
+    /// Write what was measured as a report, for `--from` and `ondeck compare`
+    #[arg(long, value_name = "FILE")]
+    save: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy)]
+enum Format {
+    Answer,
+    Report,
+}
+
+pub(crate) fn run(options: &Options) -> Result<Ending, Usage> {
+    let (rules, text) = rules(options)?;
+    if options.rules {
+        return output::print(&text);
+    }
+    let prepared = Prepared::of([
+        (Format::Answer, options.json.as_deref()),
+        (Format::Report, options.save.as_deref()),
+    ])?;
+    let given = options.from.as_ref().map(|path| report::read::file(path));
+    let given = given.transpose().map_err(|error| Usage(error.to_string()))?;
+    let here = match &given {
+        Some(report) => report.machine.clone(),
+        None => machine::describe(),
+    };
+    let (situation, assumed) = situation(options, &here)?;
+
+    let everything = Subject::all();
+    let candidates = advise::candidates(&rules, &situation, &everything);
+    // With one candidate there is nothing to choose, and with none nothing to measure.
+    let is_open = candidates.len() > 1 && !advise::is_unknown(&rules, &situation);
+    let mut whole = true;
+    let measured = match given {
+        Some(report) if is_open => {
+            require(&report, &situation, &candidates, options)?;
+            Some(report)
+        }
+        None if is_open && !options.no_measure => {
+            let (report, all) = measured(options, &situation, &candidates)?;
+            whole = all;
+            Some(report)
+        }
+        _ => None,
+    };
+    let by = by(options, measured.as_ref());
+    let evidence = measured.as_ref().map(|report| Evidence { by: &by, report });
+    let mut advice = advise::advise(&rules, &situation, &everything, evidence);
+    advice.assumed = assumed;
+    show(prepared, &advice, measured.as_ref(), options)?;
+    Ok(if advice.answer.known && whole { Ending::Whole } else { Ending::Lacking })
+}
+
+fn rules(options: &Options) -> Result<(Rules, String), Usage> {
+    let Some(path) = &options.rules_file else {
+        return Ok((Rules::built_in(), advise::rules::BUILT_IN.to_owned()));
+    };
+    let name = path.display().to_string();
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        Usage(format!("{name}: cannot be read: {error}; `ondeck advise --rules` prints some"))
+    })?;
+    match Rules::parse(&name, &text) {
+        Ok(rules) => Ok((rules, text)),
+        Err(wrong) => Err(Usage(wrong.to_string())),
+    }
+}
+
+/// The situation, and which parts of it were taken for granted.
+fn situation(options: &Options, here: &Machine) -> Result<(Situation, Vec<String>), Usage> {
+    let mut asking = Asking::begin(options.defaults);
+    let threads = asking.part(
+        options.threads,
+        ("threads", "How many threads use the lock?"),
+        here.usable_cpus.max(1),
+        thread_count,
+    )?;
+    // One thread waits for nobody, however long its sections are.
+    let (section_ns, outside_ns) = match (options.work, threads) {
+        (None, 1) => (0, 0),
+        (given, _) => {
+            let question = "Nanoseconds of work with the lock held, and outside of it?";
+            asking
+                .part(given.map(Work), ("work", question), Work((100, 500)), |word| {
+                    work(word).map(Work)
+                })?
+                .0
+        }
+    };
+    let fairness = asking.part(
+        options.fairness,
+        ("fairness", "How fair: none, some, strict, or the longest wait as 10ms?"),
+        Need::None,
+        Need::from_str,
+    )?;
+    let realtime = asking.yes(options.realtime, ("realtime", "Do realtime priorities count?"))?;
+    let bytes = asking.part(
+        options.bytes,
+        ("bytes", "The most bytes a lock may have, or any?"),
+        Limit(None),
+        bytes,
+    )?;
+    let company = asking.part(
+        options.company,
+        ("company", "Other work on the machine: none, some, busy?"),
+        Company::None,
+        Company::from_str,
+    )?;
+    let condvar = asking.yes(options.condvar, ("condvar", "Do threads wait for conditions?"))?;
+    let language = asking.part(
+        options.language,
+        ("language", "Written in rust, c, c++, or none if it is not compiled again?"),
+        Language::Rust,
+        Language::from_str,
+    )?;
+    let freed =
+        asking.yes(options.freed, ("freed", "May its memory be freed right after an unlock?"))?;
+    let situation = Situation {
+        threads,
+        cpus: options.cpus.unwrap_or(here.usable_cpus).max(1),
+        section_ns,
+        outside_ns,
+        fairness,
+        realtime,
+        bytes: bytes.0,
+        company,
+        condvar,
+        language,
+        freed,
+        specimens: options.specimens,
+        measured_cpus: here.usable_cpus.max(1),
+        virtual_machine: here.virtualized.is_some(),
+    };
+    Ok((situation, asking.assumed()))
+}
+
+/// A report that says nothing of the situation is of no use.
+fn require(
+    report: &Report,
+    situation: &Situation,
+    candidates: &[Subject],
+    options: &Options,
+) -> Result<(), Usage> {
+    if advise::speaks_of(report, situation, candidates) {
+        return Ok(());
+    }
+    let name = options.from.as_ref().map_or(String::new(), |path| path.display().to_string());
+    let Situation { threads, section_ns, outside_ns, .. } = situation;
+    let flags = if *threads == 1 {
+        "-w uncontended -r 10".to_owned()
+    } else {
+        format!("-w throughput,starve -t {threads} --work {section_ns},{outside_ns} -r 10")
+    };
+    let names: Vec<&str> = candidates.iter().map(|subject| subject.info.name).collect();
+    Err(Usage(format!(
+        "{name} has no whole series of this situation; measure it with `ondeck bench {flags} -l {} \
+         --json {name}`, or leave --from out",
+        names.join(",")
+    )))
+}
+
+/// Measures the candidates, and whether that came to its end.
+fn measured(
+    options: &Options,
+    situation: &Situation,
+    candidates: &[Subject],
+) -> Result<(Report, bool), Usage> {
+    let interrupt = Interrupt::listen()?;
+    let mut report = bench::empty_report();
+    let policy = if situation.realtime { Policy::Fifo } else { Policy::Other };
+    let (placement, refusals) = Placement { policy, ..Placement::default() }.granted();
+    report.warnings.extend(warnings::refused(&refusals));
+    summary::print_warnings(&report.warnings);
+    let means = Means {
+        time: options.time,
+        helper: std::env::current_exe()
+            .ok()
+            .map(|program| Helper { program, arguments: vec![ALONE.to_owned()] }),
+        placement,
+        stall_limit: Duration::from_secs(10),
+        seed: options.seed,
+        cancel: interrupt.flag(),
+    };
+    report.settings.pinning = means.placement.pinning.to_string();
+    report.settings.policy = means.placement.policy.to_string();
+    let (request, stages) = measure::plan(situation, candidates, &means);
+    report.settings = results::Settings {
+        stall_limit_seconds: request.stall_limit.as_secs_f64(),
+        seed: request.seed,
+        ..report.settings
+    };
+    let start = Instant::now();
+    let mut progress = Progress::new(stages.iter().map(Stage::planned).sum());
+    let other = OtherWork::begin(situation.company, situation.measured_cpus)
+        .map_err(|error| Usage(format!("cannot start other work beside the lock: {error}")))?;
+    let results = run::run(&request, &stages, &mut Watcher(&mut progress));
+    drop(other);
+    progress.finish();
+    report.seconds = start.elapsed().as_secs_f64();
+    report.partial = interrupt.happened();
+    report.series = results.series;
+    report.failures = results.failures;
+    report.locks = candidates.iter().map(bench::lock_row).collect();
+    let late = warnings::after(&report.machine, &report.series);
+    report.warnings.extend(late);
+    let whole = refusals.is_empty() && !report.partial;
+    Ok((report, whole))
+}
+
+fn by(options: &Options, measured: Option<&Report>) -> String {
+    let name = match &options.from {
+        Some(path) => path.display().to_string(),
+        None => "this run".to_owned(),
+    };
+    match measured.map(|report| report.evidence) {
+        Some(results::Evidence::Simulated) => format!("{name}, which is simulated"),
+        _ => name,
+    }
+}
+
+/// The files first, as with measurements.
+fn show(
+    prepared: Prepared<Format>,
+    advice: &Advice,
+    measured: Option<&Report>,
+    options: &Options,
+) -> Result<(), Usage> {
+    let written = prepared.write_by(|format| match (format, measured) {
+        (Format::Answer, _) => Ok(advice.json()),
+        (Format::Report, Some(report)) => Ok(report::json::render(report)),
+        (Format::Report, None) => Err("nothing had to be measured".to_owned()),
+    });
+    output::print(&advice.text())?;
+    if measured.is_some_and(|report| report.partial) && options.from.is_none() {
+        output::say(summary::INTERRUPTED.trim_end());
+    }
+    for name in &written.names {
+        output::say(format_args!("wrote {}", name.display()));
+    }
+    match written.errors.into_iter().next() {
+        Some(error) => Err(Usage(error)),
+        None => Ok(()),
+    }
+}
+
+fn measuring(word: &str) -> Result<Duration, String> {
+    time(word, SHORTEST, LONGEST)
+}

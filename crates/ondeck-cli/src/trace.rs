@@ -1,0 +1,263 @@
+//! `ondeck trace`: why the lock was idle, and why threads waited.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use ondeck_lab::environment::{Pinning, Placement, Policy};
+use ondeck_lab::report::html;
+use ondeck_lab::team::{TeamError, TeamSetting};
+use ondeck_lab::trace::document::{self, Document, Refused, Settings};
+use ondeck_lab::trace::{self, Request, Sight, Traced, Tracer, perfetto, text};
+use ondeck_lab::workload::Subject;
+use ondeck_lab::{machine, select, warnings};
+
+use crate::files::Prepared;
+use crate::interrupt::Interrupt;
+use crate::progress::Progress;
+use crate::{Ending, Usage, bench, cli, output, summary};
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  ondeck trace
+  ondeck trace --locks ondeck,ticket_spinlock --threads 8
+  ondeck trace --locks std --perfetto std.perfetto.json --html std.html
+  ondeck trace --locks glibc --work 1000,1000 --policy batch --json trace.json
+
+Ctrl-C ends the run under way and keeps what was found, marked partial.")]
+pub(crate) struct Options {
+    /// Locks to trace: names, patterns with `*` and `?`, or groups, separated by commas
+    #[arg(
+        short,
+        long,
+        value_name = "NAMES",
+        value_delimiter = ',',
+        default_value = "ondeck,std,spinlock,ticket_spinlock"
+    )]
+    locks: Vec<String>,
+
+    /// How many threads; twice as many as there are CPUs if it is not said
+    #[arg(short, long, value_name = "COUNT", value_parser = cli::thread_count)]
+    threads: Option<usize>,
+
+    /// Work inside the critical section and outside of it, in nanoseconds
+    #[arg(long, value_name = "SECTION,OUTSIDE", value_parser = cli::work, default_value = "0,0")]
+    work: (u64, u64),
+
+    /// Runs of each lock
+    #[arg(short, long, value_name = "COUNT", default_value = "10", value_parser = cli::round_count)]
+    runs: usize,
+
+    /// No run of a lock begins after this time
+    #[arg(short, long, value_name = "TIME", default_value = "10s", value_parser = cli::round_length)]
+    duration: Duration,
+
+    /// Pairs of each thread in a run
+    #[arg(long, value_name = "COUNT", default_value = "16384", value_parser = pairs)]
+    pairs: u32,
+
+    /// How many of the longest idles, and of the longest waits, are shown
+    #[arg(long, value_name = "COUNT", default_value = "4", value_parser = longest)]
+    longest: usize,
+
+    /// The most that the kernel is asked for
+    #[arg(long, value_name = "WHAT", value_enum, default_value = "machine")]
+    sight: Ask,
+
+    /// Where threads run: `none`, `each`, or a list of CPUs as `0,2` or `0-3,6`
+    #[arg(long, value_name = "HOW", default_value = "none")]
+    pin: Pinning,
+
+    /// Scheduling policy of the threads: `other`, `batch`, `fifo`, `rr`
+    #[arg(long, value_name = "POLICY", default_value = "other")]
+    policy: Policy,
+
+    /// How long nobody may make progress before a lock is reported as stuck
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = cli::stall_limit)]
+    stall_limit: Duration,
+
+    /// Write the trace as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+
+    /// Write Chrome trace events, for ui.perfetto.dev or chrome://tracing
+    #[arg(long, value_name = "FILE")]
+    perfetto: Option<PathBuf>,
+
+    /// Write a page with timelines that needs no network
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+}
+
+/// What the kernel is asked for.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Ask {
+    /// The scheduler's tracepoints on every CPU, or what is permitted of it
+    Machine,
+    /// The threads' own switches
+    Own,
+    /// Nothing: stamps and totals only
+    Stamps,
+}
+
+#[derive(Clone, Copy)]
+enum Format {
+    Json,
+    Perfetto,
+    Html,
+}
+
+fn pairs(word: &str) -> Result<u32, String> {
+    /// The stamps of so many take 40 MB a thread.
+    const MOST: usize = 1_000_000;
+    cli::in_range(word, 1, MOST, "pairs").map(|pairs| pairs as u32)
+}
+
+fn longest(word: &str) -> Result<usize, String> {
+    cli::in_range(word, 1, 1_000, "episodes")
+}
+
+pub(crate) fn run(options: &Options) -> Result<Ending, Usage> {
+    let interrupt = Interrupt::listen()?;
+    let chosen =
+        select::locks(&Subject::all(), &options.locks).map_err(|error| Usage(error.to_string()))?;
+    let locks: Vec<Traced> = Traced::all()
+        .into_iter()
+        .filter(|lock| chosen.iter().any(|subject| subject.info.name == lock.info.name))
+        .collect();
+    let prepared = Prepared::of([
+        (Format::Json, options.json.as_deref()),
+        (Format::Perfetto, options.perfetto.as_deref()),
+        (Format::Html, options.html.as_deref()),
+    ])?;
+
+    let asked = Placement {
+        pinning: options.pin.clone(),
+        policy: options.policy,
+        ..Placement::default()
+    };
+    let (placement, refusals) = asked.granted();
+    let machine = machine::describe();
+    let threads = options.threads.unwrap_or(2 * machine.usable_cpus.max(1));
+    let mut before = warnings::before(&machine);
+    before.extend(warnings::refused(&refusals));
+    summary::print_warnings(&before);
+
+    let mut tracer = Tracer::new(Request {
+        team: TeamSetting {
+            threads,
+            placement: placement.clone(),
+            stall_limit: options.stall_limit,
+            cancel: interrupt.flag(),
+        },
+        runs: options.runs,
+        duration: options.duration,
+        pairs: options.pairs,
+        section_nanos: options.work.0,
+        outside_nanos: options.work.1,
+        longest: options.longest,
+        most: match options.sight {
+            Ask::Machine => Sight::Machine,
+            Ask::Own => Sight::OwnSwitches,
+            Ask::Stamps => Sight::Stamps,
+        },
+    });
+    for refusal in tracer.refused() {
+        output::say(format_args!("refused: {}\n  fix: {}", refusal.reason, refusal.fix));
+    }
+
+    let mut found = Document {
+        schema: document::SCHEMA,
+        kind: "ondeck trace".to_owned(),
+        started: ondeck_lab::now(),
+        partial: false,
+        build: machine::build(),
+        machine,
+        settings: Settings {
+            command: bench::command_line(),
+            threads,
+            runs: options.runs,
+            pairs: options.pairs,
+            section_nanos: options.work.0,
+            outside_nanos: options.work.1,
+            pinning: placement.pinning.to_string(),
+            policy: placement.policy.to_string(),
+            least_nanos: trace::LEAST,
+        },
+        sight: tracer.sight(),
+        refused: tracer
+            .refused()
+            .iter()
+            .map(|refusal| Refused { reason: refusal.reason.clone(), fix: refusal.fix.clone() })
+            .collect(),
+        warnings: before,
+        stamp_nanos: 0.0,
+        failures: Vec::new(),
+        locks: Vec::new(),
+    };
+    trace_all(&mut tracer, &locks, options, threads, &mut found);
+    found.partial = interrupt.happened();
+
+    let written = prepared.write_by(|format| match format {
+        Format::Json => serde_json::to_string_pretty(&found)
+            .map(|text| text + "\n")
+            .map_err(|error| error.to_string()),
+        Format::Perfetto => Ok(perfetto::render(&found)),
+        Format::Html => Ok(html::trace::render(&found)),
+    });
+    let mut shown = text::render(&found);
+    if found.partial {
+        shown.push_str(summary::INTERRUPTED);
+    }
+    let printed = output::print(&shown);
+    for name in &written.names {
+        output::say(format_args!("wrote {}", name.display()));
+    }
+    for error in &written.errors {
+        output::say(format_args!("error: {error}"));
+    }
+    printed?;
+    let whole = !found.partial
+        && found.failures.is_empty()
+        && refusals.is_empty()
+        && written.errors.is_empty();
+    Ok(if whole { Ending::Whole } else { Ending::Lacking })
+}
+
+fn trace_all(
+    tracer: &mut Tracer,
+    locks: &[Traced],
+    options: &Options,
+    threads: usize,
+    found: &mut Document,
+) {
+    // How long a run takes depends on the lock by orders of magnitude; the bar counts runs.
+    let step = Duration::from_secs(1);
+    let mut progress = Progress::new(step * (options.runs * locks.len()) as u32);
+    match tracer.stamp_cost() {
+        Ok(nanos) => found.stamp_nanos = nanos,
+        Err(TeamError::Cancelled) => return,
+        Err(error) => found.failures.push(trace::failure("none", 1, &error)),
+    }
+    for (place, lock) in locks.iter().enumerate() {
+        let name = lock.info.name;
+        let (outcome, failed) = tracer.trace(lock, |run| {
+            let behind = step * (place * options.runs + run) as u32;
+            progress.show(behind, format!("{name}: run {}", run + 1));
+        });
+        if outcome.runs > 0 {
+            found.locks.push(outcome);
+        }
+        match failed {
+            None => {}
+            Some(TeamError::Cancelled) => break,
+            Some(error) => {
+                let failure = trace::failure(name, threads, &error);
+                progress.note(&summary::describe(&failure));
+                found.failures.push(failure);
+            }
+        }
+    }
+    progress.finish();
+}

@@ -1,0 +1,145 @@
+//! `advise`: answers, mistakes, questions.
+
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::process::Stdio;
+
+use crate::live::terminal;
+use crate::support::{ondeck, parsed, run, stderr, stdout};
+
+#[test]
+fn a_short_measurement_is_an_answer_that_can_be_given_again_from_its_report() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str| folder.path().join(name).to_str().expect("UTF-8").to_owned();
+    let (answer, report, again) = (file("answer.json"), file("report.json"), file("again.json"));
+    // Two locks are left.
+    let situation = ["advise", "--threads", "2", "--language", "c++", "--company", "some"];
+    let save = ["--time", "1s", "--json", &answer, "--save", &report];
+    let output = run(&[&situation[..], &save].concat());
+    // Whether there is a difference is not for a test to say.
+    assert!(matches!(output.status.code(), Some(0 | 1)), "{}", stderr(&output));
+    let text = stdout(&output);
+    assert!(
+        text.contains("advice: ") && text.contains("pairs/s") || text.contains("of CPU a pair")
+    );
+    assert!(text.contains("taken for granted: --work=100,500"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+
+    let from = ["--from", &report, "--json", &again];
+    let output = run(&[&situation[..], &from].concat());
+    assert!(matches!(output.status.code(), Some(0 | 1)), "{}", stderr(&output));
+    let (mut answer, mut again) = (parsed(answer.as_ref()), parsed(again.as_ref()));
+    for answer in [&mut answer, &mut again] {
+        assert_eq!(answer["schema"], 1);
+        answer["measured"]["by"].take();
+    }
+    assert_eq!(answer, again);
+
+    let output = run(&["advise", "--threads", "7", "--from", &report]);
+    assert_eq!(output.status.code(), Some(2));
+    let message = stderr(&output);
+    assert!(message.contains("-t 7 --work 100,500") && message.contains("bench"), "{message}");
+    assert_eq!(message.lines().count(), 1, "{message}");
+}
+
+#[test]
+fn the_exit_code_says_whether_it_knows() {
+    let advise =
+        |more: &[&str]| run(&[&["advise", "--no-measure", "--threads", "4"], more].concat());
+    let known = advise(&["--realtime"]);
+    assert_eq!(known.status.code(), Some(0), "{}", stderr(&known));
+    assert!(stdout(&known).contains("advice: glibc_pi;"), "{}", stdout(&known));
+    for (unknown, words) in [
+        (&["--realtime", "--language", "none"][..], "advice: none;"),
+        (&["--language", "c++"], "not known"),
+        (&["--cpus", "4000"], "measure there"),
+    ] {
+        let output = advise(unknown);
+        assert_eq!(output.status.code(), Some(1), "{unknown:?}");
+        assert!(stdout(&output).contains(words), "{unknown:?}: {}", stdout(&output));
+    }
+}
+
+#[test]
+fn printed_rules_are_rules_and_a_mistake_in_them_is_one_line() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("mine.toml");
+    let name = file.to_str().expect("UTF-8");
+    let rules = stdout(&run(&["advise", "--rules"]));
+    fs::write(&file, &rules).expect("written");
+    let by = |more: &[&str]| {
+        run(&[&["advise", "--no-measure", "--threads", "4", "--rules-file", name], more].concat())
+    };
+    assert_eq!(stdout(&by(&["--rules"])), rules);
+    assert_eq!(by(&["--realtime"]).status.code(), Some(0));
+
+    fs::write(&file, rules.replacen("touches_after_release", "touches", 1)).expect("written");
+    for (name, output) in
+        [(name, by(&[])), ("/nowhere", run(&["advise", "--rules-file", "/nowhere"]))]
+    {
+        let message = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{message}");
+        assert_eq!(message.lines().count(), 1, "{message}");
+        assert!(message.contains(name), "{message}");
+    }
+    assert!(stderr(&by(&[])).contains("line "), "{}", stderr(&by(&[])));
+}
+
+#[test]
+fn mistakes_in_a_situation_name_the_value_and_the_fix() {
+    for (flag, value, words) in [
+        ("--fairness", "10", "10ms"),
+        ("--company", "many", "busy"),
+        ("--language", "go", "c++"),
+        ("--bytes", "0", "1 to 4096"),
+        ("--threads", "0", "1 to 4096"),
+        ("--realtime=maybe", "", "yes"),
+        ("--time", "1ms", "1s"),
+    ] {
+        let arguments: Vec<&str> =
+            ["advise", flag, value].into_iter().filter(|word| !word.is_empty()).collect();
+        let output = run(&arguments);
+        let message = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {message}");
+        assert!(message.contains(words), "{arguments:?}: {message}");
+    }
+}
+
+#[test]
+fn on_a_terminal_it_asks_for_what_was_not_said() {
+    let (ours, theirs) = terminal(24);
+    let input = Stdio::from(theirs.try_clone().expect("a copy"));
+    let mut child = ondeck(&["advise", "--no-measure", "--company", "none", "--language", "rust"])
+        .env("TERM", "xterm")
+        .stdin(input)
+        .stderr(theirs)
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    let mut terminal = File::from(ours);
+    let mut screen = String::new();
+    // A wrong answer is told and asked for again; an empty one is the default.
+    for (question, answer) in [
+        ("How many threads", "none\r"),
+        ("not a whole number", "1\r"),
+        ("How fair", "\r"),
+        ("realtime", "\r"),
+        ("most bytes", "8\r"),
+        ("conditions", "no\r"),
+        ("freed", "yes\r"),
+    ] {
+        let mut part = [0; 4096];
+        while !screen.contains(question) {
+            let length = terminal.read(&mut part).expect("it goes on");
+            screen.push_str(&String::from_utf8_lossy(&part[..length]));
+        }
+        terminal.write_all(answer.as_bytes()).expect("it listens");
+    }
+    let mut text = String::new();
+    child.stdout.take().expect("piped").read_to_string(&mut text).expect("UTF-8");
+    assert_eq!(child.wait().expect("it ends").code(), Some(0), "{screen}\n{text}");
+    assert!(!screen.contains("Nanoseconds"), "one thread's work does not matter: {screen}");
+    assert!(text.starts_with("1 thread on "), "{text}");
+    assert!(text.contains("at most 8 bytes") && text.contains("freed right after"), "{text}");
+    assert!(!text.contains("taken for granted"), "{text}");
+}

@@ -1,0 +1,54 @@
+//! `ondeck trace` as its users meet it.
+
+use std::fs;
+
+use crate::support::{parsed, run, stderr, stdout};
+
+const SMALL: [&str; 9] =
+    ["trace", "--locks", "std", "--threads", "3", "--runs", "2", "--pairs", "1000"];
+
+#[test]
+fn a_trace_is_printed_and_written_and_its_counts_agree() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name);
+    let (json, perfetto, html) = (path("t.json"), path("t.perfetto.json"), path("t.html"));
+    let files = ["--json", "--perfetto", "--html"].into_iter().zip([&json, &perfetto, &html]);
+    let files: Vec<&str> =
+        files.flat_map(|(flag, file)| [flag, file.to_str().expect("UTF-8")]).collect();
+    let output = run(&[&SMALL[..], &files].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+
+    let text = stdout(&output);
+    assert!(text.contains("std: 2 runs, 6000 pairs"), "{text}");
+    assert!(text.contains("idle: 5998 times") && text.contains("waits: 6000 times"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+
+    let trace = parsed(&json);
+    assert_eq!((&trace["schema"], &trace["kind"]), (&1.into(), &"ondeck trace".into()));
+    assert_eq!(trace["locks"][0]["pairs"], 6000);
+    assert_eq!(trace["locks"][0]["waits"]["count"], 6000);
+    let narrowed = trace["sight"] != "machine";
+    assert_eq!(narrowed, stderr(&output).contains("refused:"), "{}", stderr(&output));
+    assert!(parsed(&perfetto)["traceEvents"].as_array().is_some_and(|all| !all.is_empty()));
+    assert!(fs::read_to_string(&html).expect("the page").contains("Why was the lock idle?"));
+    assert_eq!(fs::read_dir(folder.path()).expect("the folder").count(), 3);
+}
+
+#[test]
+fn mistakes_of_a_trace_name_the_value_and_the_fix() {
+    for (arguments, words) in [
+        (&["trace", "--locks", "mcss"][..], &["`mcss`", "`mcs`"][..]),
+        (&["trace", "--pairs", "0"], &["'0'", "1 to 1000000"]),
+        (&["trace", "--longest", "x"], &["'x'", "whole number"]),
+        (&["trace", "--sight", "all"], &["'all'", "machine"]),
+        (&["trace", "--perfetto", "/no/such/folder/t.json"], &["/no/such/folder/t.json"]),
+    ] {
+        let output = run(arguments);
+        let message = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {message}");
+        for word in words {
+            assert!(message.contains(word), "{arguments:?} should name {word}: {message}");
+        }
+        assert!(stdout(&output).is_empty());
+    }
+}
