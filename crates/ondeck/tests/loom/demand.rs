@@ -1,5 +1,9 @@
 //! A lock that is handed over on demand: a sleeper is overdue, and others are always faster.
 
+use std::cell::Cell;
+use std::rc::Rc;
+use std::sync::atomic::AtomicUsize;
+
 use loom::thread::JoinHandle;
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
@@ -63,4 +67,62 @@ fn of_another_lock_in_the_bucket() {
         shared.end(4);
         other.end(1);
     });
+}
+
+/// What the owners of one execution know, in turn.
+#[derive(Default)]
+struct Known {
+    /// An owner has seen that it is to hand the lock over.
+    asked: Cell<bool>,
+    /// The sleeper has been the owner.
+    served: Cell<bool>,
+}
+
+/// An owner that sees the demand hands the lock over: whoever is fast does not come in between. With
+/// every sleeper overdue at all times nothing but a handover ends the sleep.
+#[test]
+fn whoever_is_asked_serves_the_sleeper_next() {
+    /// Owners of all executions that were asked: the scenario is about something.
+    static ASKED: AtomicUsize = AtomicUsize::new(0);
+    explore(OVERDUE, 2, || {
+        let (shared, known) = (Shared::new(), Rc::new(Known::default()));
+        let section = {
+            let known = Rc::clone(&known);
+            move || {
+                shared.lock();
+                // Whoever releases gets to ask now.
+                Loom::yield_now();
+                assert!(!known.asked.get() || known.served.get(), "asked, and another came next");
+                if !known.served.get() && attention(shared) == HAND_OVER {
+                    known.asked.set(true);
+                    ASKED.fetch_add(1, Ordering::Relaxed);
+                }
+                shared.unlock();
+            }
+        };
+        shared.lock();
+        let sleeper = spawn(move || {
+            shared.lock();
+            known.served.set(true);
+            shared.unlock();
+        });
+        while asleep() < 1 {
+            Loom::yield_now();
+        }
+        let fast = spawn({
+            let section = section.clone();
+            move || {
+                section();
+                section();
+            }
+        });
+        shared.unlock();
+        // Whoever was asked releases now.
+        Loom::yield_now();
+        section();
+        join(sleeper);
+        join(fast);
+        shared.end(0);
+    });
+    assert_ne!(ASKED.load(Ordering::Relaxed), 0, "nobody was ever asked");
 }
