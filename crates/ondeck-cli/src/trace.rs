@@ -132,11 +132,8 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Usage> {
         (Format::Html, options.html.as_deref()),
     ])?;
 
-    let asked = Placement {
-        pinning: options.pin.clone(),
-        policy: options.policy,
-        ..Placement::default()
-    };
+    let asked =
+        Placement { pinning: options.pin.clone(), policy: options.policy, ..Placement::default() };
     let (placement, refusals) = asked.granted();
     let machine = machine::describe();
     let threads = options.threads.unwrap_or(2 * machine.usable_cpus.max(1));

@@ -94,7 +94,7 @@ fn a_trace_opens_without_a_request_or_a_word_on_the_console() {
     let visit = visit(&browser, &render(&sample()), &["--host-resolver-rules=MAP * ~NOTFOUND"]);
     assert_quiet(&visit);
     let texts = texts_of(&visit.dom, "timeline-ticket-spinlock-idle");
-    for text in ["lock", "thread 0", "thread 11", "CPU 1", "20 ms"] {
+    for text in ["lock", "thread 0", "thread 11", "CPU 1", "20.0 ms"] {
         assert!(texts.contains(&text), "no text {text}: {texts:?}");
     }
 }
