@@ -107,8 +107,8 @@ pub(crate) struct BenchOptions {
     #[arg(short, long, value_name = "COUNT", value_parser = round_count)]
     pub(crate) rounds: Option<usize>,
 
-    /// Work inside the critical section and outside of it for throughput, oversubscribed, capture
-    /// and starve, in nanoseconds
+    /// Work inside the critical section and outside of it, in nanoseconds, for throughput,
+    /// oversubscribed, capture, starve, bystander, background and many_locks
     #[arg(long, value_name = "SECTION,OUTSIDE", value_parser = work)]
     pub(crate) work: Option<(u64, u64)>,
 

@@ -106,36 +106,11 @@ const CROWD: &[&str] = &[
     "nsync",
 ];
 
-/// What a suite measures beside other work: as above, and one pure spinner, which does the most harm.
-const BESIDE: &[&str] = &[
-    "ondeck",
-    "spinlock_amd",
-    "spinlock",
-    "three_state_futex",
-    "go_spinbit",
-    "glibc",
-    "std",
-    "parking_lot",
-    "usync",
-    "abseil",
-    "nsync",
-];
+/// What a suite measures beside other work as well: a pure spinner, which does the most harm.
+const PURE_SPINNER: &str = "spinlock_amd";
 
-/// What a suite measures priority inversion of: the same, and the lock that is made against it.
-const INVERSION: &[&str] = &[
-    "ondeck",
-    "spinlock_amd",
-    "spinlock",
-    "three_state_futex",
-    "go_spinbit",
-    "glibc",
-    "glibc_pi",
-    "std",
-    "parking_lot",
-    "usync",
-    "abseil",
-    "nsync",
-];
+/// What a suite measures priority inversion of as well: the lock that is made against it.
+const INHERITS_PRIORITY: &str = "glibc_pi";
 
 /// The groups of locks that have a name, and what is in them.
 pub const GROUPS: &[(&str, &str)] = &[
@@ -169,8 +144,8 @@ fn in_group(subject: &Subject, group: &str) -> bool {
         "headline" => HEADLINE.contains(&info.name),
         "runs" => RUNS.contains(&info.name),
         "crowd" => CROWD.contains(&info.name),
-        "beside" => BESIDE.contains(&info.name),
-        "inversion" => INVERSION.contains(&info.name),
+        "beside" => in_group(subject, "crowd") || info.name == PURE_SPINNER,
+        "inversion" => in_group(subject, "beside") || info.name == INHERITS_PRIORITY,
         "sources" => info.origin == Origin::Sources,
         "literature" => info.origin == Origin::Literature,
         "own" => info.origin == Origin::Own,
@@ -332,8 +307,7 @@ mod tests {
             .iter()
             .chain(RUNS)
             .chain(CROWD)
-            .chain(BESIDE)
-            .chain(INVERSION)
+            .chain(&[PURE_SPINNER, INHERITS_PRIORITY])
             .filter(|name| !CPP_PEERS.contains(name))
         {
             assert!(known.contains(name), "{name} is not in the registry");

@@ -205,16 +205,13 @@ fn figures_are_there_with_javascript_and_nothing_is_wrong() {
 
 /// A copy of the page that runs one more script at its end, which its own policy would not let.
 fn with_script(page: &str, script: &str) -> String {
-    let page = match page.split_once("script-src 'sha256-") {
-        Some((before, rest)) => {
-            let (_, after) = rest.split_once("';").expect("the policy goes on");
-            format!("{before}script-src 'unsafe-inline';{after}")
-        }
+    let page = if let Some((before, rest)) = page.split_once("script-src 'sha256-") {
+        let (_, after) = rest.split_once("';").expect("the policy goes on");
+        format!("{before}script-src 'unsafe-inline';{after}")
+    } else {
         // A page that has no script of its own.
-        None => {
-            let (before, after) = page.split_once("default-src 'none';").expect("a policy");
-            format!("{before}default-src 'none'; script-src 'unsafe-inline';{after}")
-        }
+        let (before, after) = page.split_once("default-src 'none';").expect("a policy");
+        format!("{before}default-src 'none'; script-src 'unsafe-inline';{after}")
     };
     page.replace("</body>", &format!("<script>{script}</script></body>"))
 }

@@ -88,6 +88,44 @@ fn waiters_of_one_condvar_may_use_different_mutexes() {
     assert!(mutexes.into_iter().all(|mutex| mutex.into_inner() == 2));
 }
 
+/// Two threads wait, the first for much longer than the second; one is notified, then the other. Says
+/// whether it was in the order in which they came.
+fn are_notified_in_the_order_of_arrival() -> bool {
+    let (mutex, condvar) = (Mutex::new(false), Condvar::new());
+    let first_notified = AtomicUsize::new(usize::MAX);
+    thread::scope(|scope| {
+        for number in 0..2 {
+            let (mutex, condvar, first_notified) = (&mutex, &condvar, &first_notified);
+            scope.spawn(move || {
+                let mut waits = mutex.lock();
+                *waits = true;
+                condvar.wait(&mut waits);
+                drop(waits);
+                let order = Ordering::Relaxed;
+                let _ = first_notified.compare_exchange(usize::MAX, number, order, order);
+            });
+            while !std::mem::take(&mut *mutex.lock()) {
+                thread::yield_now();
+            }
+            if number == 0 {
+                thread::sleep(SHORT);
+            }
+        }
+        assert!(condvar.notify_one());
+        while first_notified.load(Ordering::Relaxed) == usize::MAX {
+            thread::yield_now();
+        }
+        assert!(condvar.notify_one());
+    });
+    first_notified.into_inner() == 0
+}
+
+#[test]
+fn who_has_waited_for_too_long_is_notified_first() {
+    // Now and then another test's lock in the same bucket has had its turn just before.
+    assert!((0..100).any(|_| are_notified_in_the_order_of_arrival()));
+}
+
 #[test]
 fn a_turn_goes_back_and_forth() {
     const TURNS: u32 = 20_000;

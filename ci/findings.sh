@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# Records what docs/findings.md compares with the sources, some 6 minutes on 2 CPUs, and writes its tables and
+# verdicts anew. On a quiet machine: its load is on the page. Realtime rows need root or CAP_SYS_NICE.
+# --quick FOLDER records in a minute into another place, to see that all of it works, and prints the page.
+# --suite writes docs/one-run.md instead, some 2 minutes.
+source "$(dirname "$0")/common.sh"
+need_packages python3
+folder=docs/results/findings
+quick=()
+if [ "${1:-}" = --quick ]; then
+    quick=(--quick)
+    folder=${2:?--quick needs a folder for the reports}
+fi
+step "building"
+cargo build --release --locked -p ondeck-cli
+ondeck=$(realpath "${CARGO_TARGET_DIR:-target}/release/ondeck")
+if [ "${1:-}" = --suite ]; then
+    step "one run of the suite"
+    read -r load _ </proc/loadavg
+    # A lock that cannot be measured here is in the output.
+    output=$("$ondeck" bench 2>/dev/null) || [ $? -eq 1 ]
+    # shellcheck disable=SC2016  # the backticks are Markdown's
+    {
+        printf '# One run of the suite\n\nWhat `cargo run --release -- bench` printed on %s, with a load average of %s before it:\n\n' \
+            "$(date -u +%F)" "$load"
+        printf '```text\n%s\n```\n' "$output"
+    } >docs/one-run.md
+    exit
+fi
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+mkdir "$scratch/compact"
+
+# record NAME OPTIONS: a report. Status 1 says that something could not be measured, and the report has what.
+record() {
+    step "$1"
+    local status=0
+    (cd "$scratch" && "$ondeck" bench "${quick[@]}" --json "$1.json" "${@:2}" >log 2>&1) || status=$?
+    [ "$status" -le 1 ] || { cat "$scratch/log"; exit 1; }
+    # Without the spaces, which are half of it.
+    python3 -c 'import json, sys; json.dump(json.load(sys.stdin), sys.stdout, ensure_ascii=False, separators=(",", ":"))' \
+        <"$scratch/$1.json" >"$scratch/compact/$1.json"
+}
+
+# With --quick an extent's own rounds stay.
+length() {
+    [ ${#quick[@]} -gt 0 ] || printf '%s\n' "$@"
+}
+mapfile -t few < <(length --rounds 100)
+mapfile -t long < <(length --duration 3s)
+mapfile -t medium < <(length --duration 1s)
+mapfile -t rounds < <(length --duration 300ms --rounds 3)
+mapfile -t more < <(length --rounds 5)
+
+# His mutex is glibc's.
+five=glibc,terrible_spinlock,spinlock_amd,spinlock,ticket_spinlock
+runs=$five,std,three_state_futex,parking_lot,ondeck
+sources=$runs,mcs,glibc_pi,go_three_state,go_spinbit,lockless_three_state,lockless_four_state,usync
+beside=std,terrible_spinlock,spinlock_amd,spinlock,ticket_spinlock,glibc,glibc_pi,three_state_futex,go_spinbit,parking_lot,ondeck
+
+# His runs with a thread for each CPU, as he had them, and with his number of threads.
+record runs-alone --workloads wait,idle --threads "$(nproc)" --locks $runs "${few[@]}"
+record runs-16 --workloads wait,idle --threads 16 --locks $runs "${long[@]}"
+record runs-rr --workloads wait,idle --threads 16 --locks $five --policy rr --stall-limit 3s "${medium[@]}"
+record runs-conditions --workloads idle --threads 16 --locks glibc,spinlock_amd,spinlock \
+    --pin none,each --slice default,0.1ms "${medium[@]}"
+record throughput --workloads throughput --work 0,0 --threads 1,2,4,8,16,32 --locks $sources "${more[@]}"
+record locks --workloads uncontended,handoff --locks $sources
+record fairness --workloads capture,starve --threads 8 --locks $beside "${rounds[@]}"
+record chan --workloads chan --threads 1,2,3,4,6,8,12,16,20 --locks go_three_state,go_spinbit,three_state_futex,std,parking_lot,ondeck \
+    "${more[@]}"
+# The test has 8 workers beside its server.
+record condvar --workloads condvar --threads 9 --locks glibc,lockless_three_state,lockless_four_state,std,parking_lot,usync,ondeck "${rounds[@]}"
+record company --workloads bystander,background --locks $beside "${rounds[@]}"
+record priority --workloads mixed_priority --locks $beside "${rounds[@]}"
+record costs --workloads costs
+step "tables"
+# All of them together, so that the page is never of two records.
+mkdir -p "$folder"
+mv "$scratch"/compact/*.json "$folder"
+python3 ci/book/findings.py --data "$folder"

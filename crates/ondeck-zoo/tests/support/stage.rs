@@ -1,0 +1,113 @@
+//! Where a lock is checked: what it guards, its threads, and the watchdog over them.
+
+use std::cell::UnsafeCell;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Barrier};
+use std::thread;
+
+use ondeck::platform::Linux;
+use ondeck_zoo::RawLock;
+
+use super::Limits;
+
+/// Memory without any synchronization of its own. Volatile, so that where a lock fails to exclude,
+/// what the threads do to it really happens and is seen.
+pub struct Plain<T>(UnsafeCell<T>);
+
+// SAFETY: touched only inside the sections of the lock that is checked. That is what is checked:
+// if it is untrue, the race is on plain numbers, and the check fails.
+unsafe impl<T: Send> Sync for Plain<T> {}
+
+impl<T: Copy> Plain<T> {
+    pub fn new(value: T) -> Self {
+        Self(UnsafeCell::new(value))
+    }
+
+    pub fn get(&self) -> T {
+        // SAFETY: always initialized; see `Sync` on races.
+        unsafe { self.0.get().read_volatile() }
+    }
+
+    pub fn set(&self, value: T) {
+        // SAFETY: as above.
+        unsafe { self.0.get().write_volatile(value) }
+    }
+}
+
+/// A lock, what is to be guarded by it, and a sign of life for the watchdog.
+pub struct Stage<L, T> {
+    pub lock: L,
+    pub guarded: T,
+    progress: AtomicU64,
+}
+
+impl<L: RawLock<Linux>, T> Stage<L, T> {
+    pub fn new(guarded: T) -> Arc<Self> {
+        Arc::new(Self { lock: L::new(), guarded, progress: AtomicU64::new(0) })
+    }
+
+    pub fn with<R>(&self, context: &L::Context, section: impl FnOnce(&T) -> R) -> R {
+        // SAFETY: the callers' contexts are their own and stay where they are.
+        unsafe { self.lock.lock(context) };
+        let result = section(&self.guarded);
+        // SAFETY: locked above with this context.
+        unsafe { self.lock.unlock(context) };
+        result
+    }
+
+    pub fn try_with<R>(&self, context: &L::Context, section: impl FnOnce(&T) -> R) -> Option<R> {
+        // SAFETY: as in `with`.
+        unsafe { self.lock.try_lock(context) }.then(|| {
+            let result = section(&self.guarded);
+            // SAFETY: locked above with this context.
+            unsafe { self.lock.unlock(context) };
+            result
+        })
+    }
+
+    pub fn got_on(&self) {
+        self.progress.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl<L: RawLock<Linux>, T: Send + Sync + 'static> Stage<L, T> {
+    /// Runs `body` in `threads` threads that start together, and gives the first error of any. A
+    /// hang is an error, and leaves the threads behind.
+    pub fn run(
+        self: &Arc<Self>,
+        threads: usize,
+        limits: Limits,
+        body: fn(&Self, usize, Limits) -> Result<(), String>,
+    ) -> Result<(), String> {
+        let start = Arc::new(Barrier::new(threads));
+        // Nothing is ever sent: the channel is closed when the last thread has ended.
+        let (alive, all_ended) = mpsc::channel::<()>();
+        let handles: Vec<_> = (0..threads)
+            .map(|index| {
+                let (stage, start, alive) = (Arc::clone(self), Arc::clone(&start), alive.clone());
+                thread::spawn(move || {
+                    let _alive = alive;
+                    start.wait();
+                    body(&stage, index, limits)
+                })
+            })
+            .collect();
+        drop(alive);
+        let mut seen = self.progress.load(Ordering::Relaxed);
+        while all_ended.recv_timeout(limits.patience) == Err(RecvTimeoutError::Timeout) {
+            let now = self.progress.load(Ordering::Relaxed);
+            if now == seen {
+                let ended = handles.iter().filter(|handle| handle.is_finished()).count();
+                return Err(format!(
+                    "no progress for {:?} after {now} steps, {ended} threads have ended",
+                    limits.patience
+                ));
+            }
+            seen = now;
+        }
+        handles.into_iter().try_for_each(|handle| {
+            handle.join().unwrap_or_else(|_| Err("a thread panicked".into()))
+        })
+    }
+}
