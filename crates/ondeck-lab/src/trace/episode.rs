@@ -20,8 +20,8 @@ pub(super) struct Found {
     pub(super) longest_waits: Vec<Episode>,
 }
 
-/// Everything of one run; of the longest `keep` each.
-pub(super) fn find(timeline: &Timeline, run: usize, keep: usize) -> Found {
+/// Everything of one run; of the longest idles and waits so many.
+pub(super) fn find(timeline: &Timeline, run: usize, keep: (usize, usize)) -> Found {
     let turns = timeline.turns();
     let mut idles = Collector::default();
     for (last, next) in turns.iter().zip(turns.iter().skip(1)) {
@@ -36,8 +36,8 @@ pub(super) fn find(timeline: &Timeline, run: usize, keep: usize) -> Found {
         waits.add(from, to, mine, before, || cause::of_wait(timeline, &turns, mine));
     }
     Found {
-        longest_idles: idles.longest(timeline, &turns, run, keep, true),
-        longest_waits: waits.longest(timeline, &turns, run, keep, false),
+        longest_idles: idles.longest(timeline, &turns, run, keep.0, true),
+        longest_waits: waits.longest(timeline, &turns, run, keep.1, false),
         idles: idles.tally,
         waits: waits.tally,
     }

@@ -13,7 +13,7 @@ use ondeck_lab::trace::{Account, Sight};
 use super::{assert_fits, assert_quiet, chromium, probe, texts_of, visit, with_script};
 
 /// A free lock whose next owner lacks a CPU from 2 ms to 22 ms, as 12 threads on 2 CPUs have it.
-fn sample() -> Document {
+pub(super) fn sample() -> Document {
     let (from, to) = (2_000_000, 22_000_000);
     let span = |from, to, state| ClipSpan { from, to, state, cpu: Some(0) };
     let thread = |place: u64| ClipThread {

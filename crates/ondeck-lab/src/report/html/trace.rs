@@ -98,7 +98,7 @@ fn of_lock(lock: &LockTrace) -> Markup {
                 (causes(tally))
                 @if let Some(episode) = longest.first() {
                     @if let Some(clip) = clip_of(lock, episode) {
-                        (timeline(&format!("{id}-{what}"), what, episode, clip))
+                        (timeline(&format!("timeline-{id}-{what}"), what, episode, clip))
                     }
                 }
                 (list(longest))
@@ -150,13 +150,17 @@ fn list(longest: &[Episode]) -> Markup {
         ol {
             @for episode in longest {
                 li {
-                    (time((episode.to - episode.from) as f64)) " at " (time(episode.from as f64))
+                    (length(episode)) " at " (time(episode.from as f64))
                     " of run " (episode.run + 1) ": " (episode.verdict) "."
                     @if episode.alike > 0 { " " (episode.alike) " more at the same time." }
                 }
             }
         }
     }
+}
+
+pub(super) fn length(episode: &Episode) -> String {
+    time(episode.to.saturating_sub(episode.from) as f64)
 }
 
 /// The colour of a state; a thread's own colour is for the lock and the CPUs.
@@ -177,21 +181,22 @@ fn thread_ink(thread: usize) -> Ink {
 
 const ROW: f64 = 22.0;
 
-fn timeline(id: &str, what: &str, episode: &Episode, clip: &Clip) -> Markup {
+/// What the lock, its threads and the CPUs did around an idle or a wait.
+pub(super) fn timeline(id: &str, what: &str, episode: &Episode, clip: &Clip) -> Markup {
     let caption = Caption {
-        id: format!("timeline-{id}"),
-        title: format!("The worst {what}: {}", time((episode.to - episode.from) as f64)),
+        id: id.to_owned(),
+        title: format!("The worst {what}: {}", length(episode)),
         reading: format!(
             "{}. Between the two lines is the {what}. A thread's row: green is running, orange is \
              ready without a CPU, empty is asleep. A line under it is its wait for the lock. The \
-             lock's and the CPUs' rows: who had it, in the colour of its name; grey is another program, or several threads too \
-             fast to be drawn; empty is nobody.",
+             lock's and the CPUs' rows: who had it, in the colour of its name; grey is another \
+             program, or several threads too fast to be drawn; empty is nobody.",
             episode.verdict
         ),
     };
-    let length = (episode.to - episode.from).max(1);
-    let from = episode.from.saturating_sub(length / 4).max(clip.from);
-    let to = (episode.to + length / 4).min(clip.to);
+    let margin = episode.to.saturating_sub(episode.from).max(4) / 4;
+    let from = episode.from.saturating_sub(margin).max(clip.from);
+    let to = episode.to.saturating_add(margin).min(clip.to);
     figure(&caption, Evidence::Measured, Span::Full, |width| {
         let rows = 1 + clip.threads.len() + clip.cpus.len();
         canvas::draw(width, rows as f64 * ROW + 2.0 * ROW, |canvas| {
@@ -210,7 +215,7 @@ fn draw(
     let left = canvas.width_of("thread 00") + 6.0;
     let right = width.pixels() - 8.0;
     let place = |at: Nanos| {
-        let share = at.saturating_sub(from) as f64 / (to - from).max(1) as f64;
+        let share = at.saturating_sub(from) as f64 / to.saturating_sub(from).max(1) as f64;
         left + share.min(1.0) * (right - left)
     };
     let mut row = 0;
@@ -260,6 +265,5 @@ fn draw(
         canvas.dashed(&[(place(at), 0.0), (place(at), bottom)], Ink::Text, 1.0, "4 3");
     }
     let middle = f64::midpoint(place(episode.from), place(episode.to));
-    let length = time((episode.to - episode.from) as f64);
-    canvas.text(&length, (middle, bottom + ROW / 2.0), Side::Middle, Ink::Text, true);
+    canvas.text(&length(episode), (middle, bottom + ROW / 2.0), Side::Middle, Ink::Text, true);
 }
