@@ -65,7 +65,8 @@ pub(crate) fn run(options: &BenchOptions) -> Result<Ending, Usage> {
     let cost_rounds =
         if parts.costs && shard.has(costs_part) { cost_rounds(request.extent) } else { 0 };
     let before_traces = planned + costs::planned(cost_rounds);
-    let total = before_traces + worst::planned(&stages, request.extent);
+    let traces = worst::planned(&stages, request.extent);
+    let total = before_traces + traces;
     output::say(format_args!("measuring for about {:.0} s", total.as_secs_f64().ceil()));
     let mut progress = if options.live {
         let locks = with_baseline().iter().map(lock_row).collect();
@@ -78,8 +79,7 @@ pub(crate) fn run(options: &BenchOptions) -> Result<Ending, Usage> {
     // Last, and apart: what is measured is never traced.
     let (idle_timelines, untraced) =
         worst::trace(&request, &results.series, &results.failures, |behind, lock| {
-            let behind = (total - before_traces).mul_f64(behind);
-            progress.show(before_traces + behind, format!("why was {lock} idle"));
+            progress.show(before_traces + traces.mul_f64(behind), format!("why was {lock} idle"));
         });
     progress.finish();
 

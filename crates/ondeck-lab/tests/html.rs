@@ -409,10 +409,16 @@ fn the_worst_idle_of_each_lock_has_a_timeline_and_its_cause() {
     let html = rendered(&report);
     let place = |text: &str| html.find(text).unwrap_or_else(|| panic!("no {text}"));
     assert!(place("fig-idle-timeline-0-mcs") < place("fig-idle-timeline-1-std"), "the worst first");
-    for text in [Cause::QueuedCpuBusy.words(), "ready beside mcs", "The worst idle: 20.0 ms"] {
+    for text in [
+        Cause::QueuedCpuBusy.words(),
+        "Thread 0 was ready beside mcs",
+        "mcs, 16 threads: the worst idle: 20.0 ms",
+    ] {
         assert!(html.contains(text), "no {text}");
     }
-    assert!(!html.contains("refused the scheduler"));
+    assert!(!html.contains("refused the scheduler") && !html.contains("left out"));
+    report.idle_timelines[0].clip.threads.push(ClipThread::default());
+    assert!(rendered(&report).contains("A thread that did nothing meanwhile is left out"));
     report.idle_timelines[0].sight = Sight::OwnSwitches;
     assert!(rendered(&report).contains("refused the scheduler"));
 }

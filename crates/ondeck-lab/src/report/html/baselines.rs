@@ -15,7 +15,7 @@ pub fn section(report: &Report) -> Markup {
         report.baselines.iter().partition(|one| one.missing.is_none());
     html! {
         p.lead {
-            "The harness's own part, which is in every number of that workload: its loop, its work, its \
+            "What is in every number of a workload, whatever the lock: the harness's loop, its work, its \
              reading of the clock, around a lock that does nothing. Mostly on one thread, because more \
              would spoil the data that nobody guards."
         }

@@ -29,13 +29,14 @@ pub fn timelines(report: &Report) -> Markup {
 
 fn of_lock(place: usize, one: &IdleTimeline) -> Markup {
     let id = format!("fig-idle-timeline-{place}-{}", slug(&one.lock));
+    let whose = format!("{}, {} threads: the worst", one.lock, one.threads);
     html! {
         details open[place == 0] {
             summary {
                 (tables::lock_name(&one.lock, false)) ", " (one.threads) " threads: "
                 (trace::length(&one.episode)) ", " (one.episode.cause.words())
             }
-            (trace::timeline(&id, "idle", &one.episode, &one.clip))
+            (trace::timeline(&id, &whose, "idle", &one.episode, &one.clip))
         }
     }
 }
