@@ -20,7 +20,8 @@ pub(super) struct Found {
     pub(super) longest_waits: Vec<Episode>,
 }
 
-/// Everything of one run; of the longest idles and waits so many.
+/// Everything of one run; of the longest idles and waits so many. Waits of which none is kept are not
+/// looked at: with many threads that takes longer than the run.
 pub(super) fn find(timeline: &Timeline, run: usize, keep: (usize, usize)) -> Found {
     let turns = timeline.turns();
     let mut idles = Collector::default();
@@ -29,7 +30,7 @@ pub(super) fn find(timeline: &Timeline, run: usize, keep: (usize, usize)) -> Fou
         idles.add(from, to, next, Some(last.thread), || cause::of_idle(timeline, last, next));
     }
     let mut waits = Collector::default();
-    for mine in &turns {
+    for mine in turns.iter().filter(|_| keep.1 > 0) {
         let (from, to) = (mine.pair.wanted, mine.pair.acquired);
         let place = turns.partition_point(|turn| turn.pair.acquired < to);
         let before = place.checked_sub(1).map(|place| turns[place].thread);

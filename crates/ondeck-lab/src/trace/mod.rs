@@ -57,7 +57,7 @@ pub struct Request {
     pub outside_nanos: u64,
     /// How many of the longest idles are kept.
     pub longest_idles: usize,
-    /// How many of the longest waits.
+    /// How many of the longest waits; if none, waits are not counted either.
     pub longest_waits: usize,
     /// How many parts of a clip can be told apart.
     pub grains: Nanos,

@@ -2,7 +2,7 @@
 //! behind all measurements, so that nothing is measured under it.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::plan::{Extent, PAIRS_PER_RUN, Stage};
 use crate::results::{Failure, IdleTimeline, Series};
@@ -37,7 +37,7 @@ fn of_a_lock(locks: usize, extent: Extent) -> Duration {
 }
 
 /// Traces the locks that `series` has longest idles of, as they were measured with the most
-/// threads; those that failed are left alone. `watch` hears of each lock, and which part is behind.
+/// threads; those that failed are left alone, and the last of them if the time is over. `watch` hears of each lock, and which part is behind.
 pub fn trace(
     request: &crate::plan::Request,
     series: &[Series],
@@ -49,7 +49,8 @@ pub fn trace(
         return (Vec::new(), Vec::new());
     }
     // A run that has begun at the end of a lock's time goes on for as long again.
-    let half = of_a_lock(names.len(), request.extent) / 2;
+    let time = of_a_lock(names.len(), request.extent);
+    let (half, start) = (time / 2, Instant::now());
     let mut tracer = Tracer::new(Request {
         team: TeamSetting {
             threads,
@@ -73,6 +74,10 @@ pub fn trace(
     let (mut timelines, mut failed) = (Vec::new(), Vec::new());
     for (place, name) in names.iter().enumerate() {
         let Some(lock) = all.iter().find(|lock| lock.info.name == *name) else { continue };
+        // Making sense of a run takes as long as the machine is busy.
+        if start.elapsed() >= time * names.len() as u32 {
+            break;
+        }
         watch(place as f64 / names.len() as f64, name);
         let (found, error) = tracer.trace(lock, |_| {});
         timelines.extend(timeline(found, threads, sight));

@@ -242,6 +242,7 @@ pub fn metric_title(name: &str) -> String {
         "server_loops" => "Loops of the server".to_owned(),
         "waits" => "Waits at a condition variable".to_owned(),
         "running" => "Threads running, on average".to_owned(),
+        "longest" => "Longest time".to_owned(),
         "op" => "Time for one operation".to_owned(),
         "runnable" => "Threads that want a CPU, on average".to_owned(),
         "slowdown" => "Slowdown of the bystander".to_owned(),

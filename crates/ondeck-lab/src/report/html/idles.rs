@@ -19,7 +19,8 @@ pub fn timelines(report: &Report) -> Markup {
             p.lead {
                 "Behind all measurements each lock ran again for a moment, with every pair stamped and \
                  the scheduler's events recorded. These idles are not those of the tables: they are the \
-                 worst of a few runs."
+                 worst of a few runs. The locks that were idle longest came first; for others there may \
+                 have been no time."
             }
             @if let Some(note) = worst.iter().find_map(|one| blind(one.sight)) { p.note { (note) } }
             @for (place, one) in worst.iter().enumerate() { (of_lock(place, one)) }
