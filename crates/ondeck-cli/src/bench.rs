@@ -10,6 +10,7 @@ use ondeck_lab::plan::shard::Shard;
 use ondeck_lab::plan::{self, Extent, Request, Stage};
 use ondeck_lab::results::{Evidence, LockRow, Report, SCHEMA_VERSION, Settings, Warning};
 use ondeck_lab::select::Parts;
+use ondeck_lab::trace::worst;
 use ondeck_lab::workload::{Subject, WorkloadInfo};
 use ondeck_lab::{machine, run, select, warnings};
 
@@ -63,7 +64,9 @@ pub(crate) fn run(options: &BenchOptions) -> Result<Ending, Usage> {
     let planned: Duration = stages.iter().map(Stage::planned).sum();
     let cost_rounds =
         if parts.costs && shard.has(costs_part) { cost_rounds(request.extent) } else { 0 };
-    let total = planned + costs::planned(cost_rounds);
+    let before_traces = planned + costs::planned(cost_rounds);
+    let traces = worst::planned(&stages, request.extent);
+    let total = before_traces + traces;
     output::say(format_args!("measuring for about {:.0} s", total.as_secs_f64().ceil()));
     let mut progress = if options.live {
         let locks = with_baseline().iter().map(lock_row).collect();
@@ -73,13 +76,20 @@ pub(crate) fn run(options: &BenchOptions) -> Result<Ending, Usage> {
     };
     let results = run::run(&request, &stages, &mut Watcher(&mut progress));
     report.costs = costs::measure(cost_rounds, &interrupt, &mut progress, planned);
+    // Last, and apart: what is measured is never traced.
+    let (idle_timelines, untraced) =
+        worst::trace(&request, &results.series, &results.failures, |behind, lock| {
+            progress.show(before_traces + traces.mul_f64(behind), format!("why was {lock} idle"));
+        });
     progress.finish();
 
     report.seconds = start.elapsed().as_secs_f64();
     report.partial = interrupt.happened();
     report.series = results.series;
     report.baselines = results.baselines;
+    report.idle_timelines = idle_timelines;
     report.failures = results.failures;
+    report.failures.extend(untraced);
     report.locks = with_baseline()
         .iter()
         .filter(|subject| report.series.iter().any(|series| series.lock == subject.info.name))
@@ -123,6 +133,7 @@ pub(crate) fn empty_report() -> Report {
         costs: Vec::new(),
         runs: Vec::new(),
         baselines: Vec::new(),
+        idle_timelines: Vec::new(),
         machine,
     }
 }

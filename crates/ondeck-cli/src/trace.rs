@@ -132,11 +132,8 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Usage> {
         (Format::Html, options.html.as_deref()),
     ])?;
 
-    let asked = Placement {
-        pinning: options.pin.clone(),
-        policy: options.policy,
-        ..Placement::default()
-    };
+    let asked =
+        Placement { pinning: options.pin.clone(), policy: options.policy, ..Placement::default() };
     let (placement, refusals) = asked.granted();
     let machine = machine::describe();
     let threads = options.threads.unwrap_or(2 * machine.usable_cpus.max(1));
@@ -153,10 +150,13 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Usage> {
         },
         runs: options.runs,
         duration: options.duration,
+        longest_run: trace::LONGEST_RUN,
         pairs: options.pairs,
         section_nanos: options.work.0,
         outside_nanos: options.work.1,
-        longest: options.longest,
+        longest_idles: options.longest,
+        longest_waits: options.longest,
+        grains: trace::GRAINS,
         most: match options.sight {
             Ask::Machine => Sight::Machine,
             Ask::Own => Sight::OwnSwitches,

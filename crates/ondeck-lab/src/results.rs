@@ -11,6 +11,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use crate::plan::shard::Shard;
+use crate::trace::Sight;
+use crate::trace::document::{Clip, Episode};
 
 /// The version of the JSON document; a reader must refuse another one.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -51,6 +53,26 @@ pub struct Report {
     /// What an operation of each workload costs with a lock that does nothing.
     #[serde(default)]
     pub baselines: Vec<Baseline>,
+    /// The worst idle of each lock in a moment of tracing behind the measurements, if `idle` was one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub idle_timelines: Vec<IdleTimeline>,
+}
+
+/// The worst idle of a lock that was found by tracing, and what the scheduler did meanwhile.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct IdleTimeline {
+    /// The lock.
+    pub lock: String,
+    /// How many threads used it.
+    pub threads: usize,
+    /// How many runs it was found in.
+    pub runs: usize,
+    /// How much the kernel told.
+    pub sight: Sight,
+    /// When it was, why, and what each thread did. Nanoseconds since its run began.
+    pub episode: Episode,
+    /// What is drawn.
+    pub clip: Clip,
 }
 
 /// One run of those that a report was merged from.

@@ -13,7 +13,8 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use ondeck_lab::report::html::render;
-use ondeck_lab::results::Report;
+use ondeck_lab::results::{IdleTimeline, Report};
+use ondeck_lab::trace::Sight;
 
 /// A loaded machine needs some seconds to start a browser.
 const PATIENCE: Duration = Duration::from_mins(2);
@@ -314,6 +315,28 @@ fn the_probe_sees_what_is_wrong() {
     assert!(visit(&browser, &noisy, &[]).log.contains("a canary"));
     let fetching = page.replace("</body>", "<img src=\"http://127.0.0.1:9/x.png\"></body>");
     assert!(visit(&browser, &fetching, &[]).log.contains("CONSOLE"));
+}
+
+#[test]
+fn the_worst_idles_of_a_report_are_readable() {
+    let Some(browser) = chromium() else { return };
+    let mut report = sample();
+    for lock in trace::sample().locks {
+        report.idle_timelines.push(IdleTimeline {
+            lock: lock.lock,
+            threads: 12,
+            runs: lock.runs,
+            sight: Sight::Machine,
+            episode: lock.longest_idles[0].clone(),
+            clip: lock.clips[0].clone(),
+        });
+    }
+    // All of them, as a reader who opens each would have it.
+    let page = render(&report).replace("<details>", "<details open>");
+    for width in [360, 1200] {
+        let found = probe(&browser, &page, Some(width), &["--window-size=1300,900"]);
+        assert_fits(&found, width, 12);
+    }
 }
 
 #[test]

@@ -12,7 +12,9 @@ use ondeck_lab::trace::document::{
     Clip, ClipSpan, ClipThread, Document, Episode, LockTrace, Owned, SCHEMA, Settings, Tally,
 };
 use ondeck_lab::trace::timeline::State;
-use ondeck_lab::trace::{LEAST, Request, Sight, Traced, Tracer, cause::Cause, perfetto, text};
+use ondeck_lab::trace::{
+    GRAINS, LEAST, LONGEST_RUN, Request, Sight, Traced, Tracer, cause::Cause, perfetto, text,
+};
 use ondeck_lab::{machine, now};
 use serde_json::{Value, json};
 
@@ -30,10 +32,13 @@ fn request(most: Sight, cancel: &Arc<AtomicBool>) -> Request {
         },
         runs: RUNS,
         duration: Duration::from_hours(1),
+        longest_run: LONGEST_RUN,
         pairs: PAIRS,
         section_nanos: 0,
         outside_nanos: 0,
-        longest: 3,
+        longest_idles: 3,
+        longest_waits: 3,
+        grains: GRAINS,
         most,
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Apart, MISSING_SHARDS};
 use crate::compare::Input;
-use crate::results::{Baseline, Report, Run, Settings, Warning};
+use crate::results::{Baseline, IdleTimeline, Report, Run, Settings, Warning};
 use crate::same;
 
 /// The runs in a report: those that it was merged from, or itself.
@@ -104,10 +104,15 @@ pub(super) fn of(
     let mut locks = Vec::new();
     let mut known = BTreeSet::new();
     let mut baselines: Vec<Baseline> = Vec::new();
+    let mut idle_timelines: Vec<IdleTimeline> = Vec::new();
     for report in reports() {
         add_new(&mut warnings, &report.warnings);
         add_new(&mut failures, &report.failures);
         locks.extend(report.locks.iter().filter(|row| known.insert(&row.name)).cloned());
+        for timeline in report.idle_timelines.iter().filter(|_| labels.iter().all(Option::is_none))
+        {
+            keep_the_worse(&mut idle_timelines, timeline);
+        }
         for baseline in &report.baselines {
             // They have no samples that could be put together: the first counts.
             if !baselines.iter().any(|other| other.key() == baseline.key()) {
@@ -152,6 +157,7 @@ pub(super) fn of(
         locks,
         series: Vec::new(),
         baselines,
+        idle_timelines,
         // As of baselines.
         costs: reports()
             .map(|report| &report.costs)
@@ -198,4 +204,15 @@ const MOST_NAMED: usize = 10;
 
 fn warning(code: &str, message: &str, fix: &str) -> Warning {
     Warning { code: code.to_owned(), message: message.to_owned(), fix: fix.to_owned() }
+}
+
+/// Adds the worst idle of a lock, unless there is a longer one.
+fn keep_the_worse(all: &mut Vec<IdleTimeline>, more: &IdleTimeline) {
+    let length = |one: &IdleTimeline| one.episode.to.saturating_sub(one.episode.from);
+    let same = |one: &&mut IdleTimeline| (&one.lock, one.threads) == (&more.lock, more.threads);
+    match all.iter_mut().find(same) {
+        Some(one) if length(one) < length(more) => *one = more.clone(),
+        Some(_) => {}
+        None => all.push(more.clone()),
+    }
 }

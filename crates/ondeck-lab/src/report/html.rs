@@ -8,6 +8,7 @@
 //! `theme`, so that one drawing serves the light and the dark theme.
 
 mod axis;
+mod baselines;
 mod canvas;
 pub(crate) mod data;
 mod distribution;
@@ -15,6 +16,7 @@ mod facts;
 mod figure;
 pub(crate) mod generic;
 mod glance;
+mod idles;
 mod latency;
 mod legend;
 mod lines;

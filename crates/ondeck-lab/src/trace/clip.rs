@@ -7,8 +7,8 @@ use super::timeline::{Cpu, Nanos, Slice, Timeline, Turn, Who};
 const MARGIN: f64 = 0.25;
 const LEAST_MARGIN: Nanos = 20_000;
 
-/// What is shorter than such a part of a clip is joined with its neighbours.
-const GRAINS: Nanos = 2_000;
+/// Parts of a clip that a viewer can be zoomed into: what is shorter is joined with its neighbours.
+pub const GRAINS: Nanos = 2_000;
 
 /// The clips of a run that show these episodes, in their order; those that overlap are one.
 pub(super) fn cut<'a>(
@@ -16,6 +16,7 @@ pub(super) fn cut<'a>(
     run: usize,
     run_began: Nanos,
     episodes: impl Iterator<Item = &'a Episode>,
+    grains: Nanos,
 ) -> Vec<Clip> {
     let mut windows: Vec<(Nanos, Nanos)> = episodes
         .map(|episode| {
@@ -33,18 +34,18 @@ pub(super) fn cut<'a>(
         }
     }
     let turns = timeline.turns();
-    joined.into_iter().map(|(from, to)| clip(timeline, &turns, run, run_began, from, to)).collect()
+    let clip = |(from, to)| Clip { run_began, ..clip(timeline, &turns, run, (from, to), grains) };
+    joined.into_iter().map(clip).collect()
 }
 
 fn clip(
     timeline: &Timeline,
     turns: &[Turn],
     run: usize,
-    run_began: Nanos,
-    from: Nanos,
-    to: Nanos,
+    (from, to): (Nanos, Nanos),
+    grains: Nanos,
 ) -> Clip {
-    let grain = ((to - from) / GRAINS).max(1);
+    let grain = ((to - from) / grains.max(1)).max(1);
     let threads = timeline
         .threads
         .iter()
@@ -70,7 +71,8 @@ fn clip(
             slices: thinned(slices(timeline, cpu, from, to), grain, same_thread),
         })
         .collect();
-    Clip { run, run_began, from, to, threads, cpus, owners: owners(turns, from, to, grain) }
+    let owners = owners(turns, from, to, grain);
+    Clip { run, run_began: 0, from, to, threads, cpus, owners }
 }
 
 /// Who had a CPU in a window; its idle times are gaps.

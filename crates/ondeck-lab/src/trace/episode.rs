@@ -20,8 +20,9 @@ pub(super) struct Found {
     pub(super) longest_waits: Vec<Episode>,
 }
 
-/// Everything of one run; of the longest `keep` each.
-pub(super) fn find(timeline: &Timeline, run: usize, keep: usize) -> Found {
+/// Everything of one run; of the longest idles and waits so many. Waits of which none is kept are not
+/// looked at: with many threads that takes longer than the run.
+pub(super) fn find(timeline: &Timeline, run: usize, keep: (usize, usize)) -> Found {
     let turns = timeline.turns();
     let mut idles = Collector::default();
     for (last, next) in turns.iter().zip(turns.iter().skip(1)) {
@@ -29,15 +30,15 @@ pub(super) fn find(timeline: &Timeline, run: usize, keep: usize) -> Found {
         idles.add(from, to, next, Some(last.thread), || cause::of_idle(timeline, last, next));
     }
     let mut waits = Collector::default();
-    for mine in &turns {
+    for mine in turns.iter().filter(|_| keep.1 > 0) {
         let (from, to) = (mine.pair.wanted, mine.pair.acquired);
         let place = turns.partition_point(|turn| turn.pair.acquired < to);
         let before = place.checked_sub(1).map(|place| turns[place].thread);
         waits.add(from, to, mine, before, || cause::of_wait(timeline, &turns, mine));
     }
     Found {
-        longest_idles: idles.longest(timeline, &turns, run, keep, true),
-        longest_waits: waits.longest(timeline, &turns, run, keep, false),
+        longest_idles: idles.longest(timeline, &turns, run, keep.0, true),
+        longest_waits: waits.longest(timeline, &turns, run, keep.1, false),
         idles: idles.tally,
         waits: waits.tally,
     }

@@ -17,6 +17,7 @@ pub mod document;
 pub mod perfetto;
 pub mod text;
 pub mod timeline;
+pub mod worst;
 
 use std::time::{Duration, Instant};
 
@@ -31,6 +32,7 @@ use kernel::{OwnSwitches, WholeMachine};
 use stamp::{Course, Recorded};
 use timeline::{Nanos, Pair, Thread, Timeline};
 
+pub use clip::GRAINS;
 pub use episode::LEAST;
 pub use kernel::Sight;
 pub use schedstat::Account;
@@ -45,14 +47,20 @@ pub struct Request {
     pub runs: usize,
     /// For how long runs of a lock are repeated at most.
     pub duration: Duration,
+    /// When a run is stopped although it is not at its end.
+    pub longest_run: Duration,
     /// Pairs of each thread in a run.
     pub pairs: u32,
     /// Work in the section, in nanoseconds.
     pub section_nanos: u64,
     /// Work between an unlock and the next lock, in nanoseconds.
     pub outside_nanos: u64,
-    /// How many of the longest idles, and of the longest waits, are kept.
-    pub longest: usize,
+    /// How many of the longest idles are kept.
+    pub longest_idles: usize,
+    /// How many of the longest waits; if none, waits are not counted either.
+    pub longest_waits: usize,
+    /// How many parts of a clip can be told apart.
+    pub grains: Nanos,
     /// The most that the kernel shall be asked for.
     pub most: Sight,
 }
@@ -69,8 +77,8 @@ pub struct Tracer {
 /// Bytes that each thread has for its own switches, where the kernel limits what may be locked.
 const OWN_BYTES: [usize; 3] = [256 << 10, 64 << 10, 16 << 10];
 
-/// When a run is stopped although it is not at its end: ticket locks take seconds a run.
-const LONGEST_RUN: Duration = Duration::from_secs(2);
+/// A run's limit that suits most: ticket locks take seconds a run.
+pub const LONGEST_RUN: Duration = Duration::from_secs(2);
 
 impl Tracer {
     /// Finds out what the kernel tells.
@@ -102,7 +110,7 @@ impl Tracer {
             pairs: request.pairs,
             section: Work::of_nanos(request.section_nanos),
             outside: Work::of_nanos(request.outside_nanos),
-            longest_run: LONGEST_RUN,
+            longest_run: request.longest_run,
             own_switches,
         };
         Self { request, course, sight, refused, machine }
@@ -148,11 +156,12 @@ impl Tracer {
             let began = start.elapsed().as_nanos() as Nanos;
             match self.run(lock, &mut found) {
                 Ok(timeline) => {
-                    let more = episode::find(&timeline, run, self.request.longest);
+                    let Request { longest_idles, longest_waits, .. } = self.request;
+                    let more = episode::find(&timeline, run, (longest_idles, longest_waits));
                     episode::add(&mut found.idles, &more.idles);
                     episode::add(&mut found.waits, &more.waits);
-                    self.keep(&mut found.longest_idles, more.longest_idles);
-                    self.keep(&mut found.longest_waits, more.longest_waits);
+                    keep(&mut found.longest_idles, more.longest_idles, longest_idles);
+                    keep(&mut found.longest_waits, more.longest_waits, longest_waits);
                     kept.push((run, began, timeline));
                     kept.retain(|(run, ..)| shown(&found).any(|episode| episode.run == *run));
                 }
@@ -164,16 +173,10 @@ impl Tracer {
         }
         for (run, began, timeline) in &kept {
             let of_run = shown(&found).filter(|episode| episode.run == *run);
-            let clips = clip::cut(timeline, *run, *began, of_run);
+            let clips = clip::cut(timeline, *run, *began, of_run, self.request.grains);
             found.clips.extend(clips);
         }
         (found, failed)
-    }
-
-    fn keep(&self, longest: &mut Vec<Episode>, more: Vec<Episode>) {
-        longest.extend(more);
-        longest.sort_by_key(|episode| std::cmp::Reverse(episode.to - episode.from));
-        longest.truncate(self.request.longest);
     }
 
     fn run(&mut self, lock: &Traced, found: &mut LockTrace) -> Result<Timeline, TeamError> {
@@ -210,6 +213,12 @@ pub fn failure(lock: &str, threads: usize, error: &TeamError) -> Failure {
         message: error.to_string(),
         thread_states,
     }
+}
+
+fn keep(longest: &mut Vec<Episode>, more: Vec<Episode>, most: usize) {
+    longest.extend(more);
+    longest.sort_by_key(|episode| std::cmp::Reverse(episode.to - episode.from));
+    longest.truncate(most);
 }
 
 fn shown(found: &LockTrace) -> impl Iterator<Item = &Episode> {

@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use ondeck_lab::merge::{Apart, MACHINE, merge};
 use ondeck_lab::report::{json, read};
-use ondeck_lab::results::{Better, Distribution, Report, Series, Shard};
+use ondeck_lab::results::{Better, Distribution, IdleTimeline, Report, Series, Shard};
+use ondeck_lab::trace::Sight;
+use ondeck_lab::trace::cause::Cause;
+use ondeck_lab::trace::document::{Clip, Episode};
 
 use crate::support::{input, metric, report, throughput};
 
@@ -137,4 +140,49 @@ fn samples_that_are_not_of_a_kind_are_refused() {
         let refused = refused.to_string();
         assert!(refused.contains(words) && refused.contains("2.json"), "{words}: {refused}");
     }
+}
+
+/// A lock that stood free for so long.
+fn idle(lock: &str, nanos: u64) -> IdleTimeline {
+    IdleTimeline {
+        lock: lock.to_owned(),
+        threads: 16,
+        runs: 1,
+        sight: Sight::Stamps,
+        episode: Episode {
+            run: 0,
+            from: 100,
+            to: 100 + nanos,
+            thread: 0,
+            before: None,
+            passed: 0,
+            alike: 0,
+            cause: Cause::Unknown,
+            verdict: String::new(),
+            parts: Vec::new(),
+            threads: Vec::new(),
+        },
+        clip: Clip::default(),
+    }
+}
+
+#[test]
+fn of_each_lock_the_worst_idle_of_all_runs_is_kept() {
+    let with = |number, idles: &[(&str, u64)]| Report {
+        idle_timelines: idles.iter().map(|&(lock, nanos)| idle(lock, nanos)).collect(),
+        ..run(number, vec![throughput("lock", 8, &[1.0])])
+    };
+    let first = || input("1.json", with(1, &[("std", 20), ("mcs", 500)]));
+    let second = with(2, &[("mcs", 300), ("std", 40), ("clh", 7)]);
+    let merged = merge(&[first(), input("2.json", second.clone())], false, "ondeck merge");
+    let kept = merged.expect("they go together").idle_timelines;
+    let kept: Vec<_> =
+        kept.iter().map(|one| (one.lock.as_str(), one.episode.to - one.episode.from)).collect();
+    assert_eq!(kept, [("std", 40), ("mcs", 500), ("clh", 7)]);
+
+    // Nobody could tell whose they are.
+    let mut other = second;
+    other.machine.cpu = "another".to_owned();
+    let merged = merge(&[first(), input("2.json", other)], true, "ondeck merge");
+    assert!(merged.expect("machines may differ").idle_timelines.is_empty());
 }

@@ -13,7 +13,7 @@ use ondeck_lab::trace::{Account, Sight};
 use super::{assert_fits, assert_quiet, chromium, probe, texts_of, visit, with_script};
 
 /// A free lock whose next owner lacks a CPU from 2 ms to 22 ms, as 12 threads on 2 CPUs have it.
-fn sample() -> Document {
+pub(super) fn sample() -> Document {
     let (from, to) = (2_000_000, 22_000_000);
     let span = |from, to, state| ClipSpan { from, to, state, cpu: Some(0) };
     let thread = |place: u64| ClipThread {
@@ -94,7 +94,7 @@ fn a_trace_opens_without_a_request_or_a_word_on_the_console() {
     let visit = visit(&browser, &render(&sample()), &["--host-resolver-rules=MAP * ~NOTFOUND"]);
     assert_quiet(&visit);
     let texts = texts_of(&visit.dom, "timeline-ticket-spinlock-idle");
-    for text in ["lock", "thread 0", "thread 11", "CPU 1", "20 ms"] {
+    for text in ["lock", "thread 0", "thread 11", "CPU 1", "20.0 ms"] {
         assert!(texts.contains(&text), "no text {text}: {texts:?}");
     }
 }

@@ -242,7 +242,17 @@ pub fn metric_title(name: &str) -> String {
         "server_loops" => "Loops of the server".to_owned(),
         "waits" => "Waits at a condition variable".to_owned(),
         "running" => "Threads running, on average".to_owned(),
+        "longest" => "Longest time".to_owned(),
         "op" => "Time for one operation".to_owned(),
+        "runnable" => "Threads that want a CPU, on average".to_owned(),
+        "slowdown" => "Slowdown of the bystander".to_owned(),
+        "filled" => "Low work done beside the lock, by what is done alone".to_owned(),
+        "kept" => "Throughput kept beside low work".to_owned(),
+        "longest_alone" => "Longest without low work".to_owned(),
+        "footprint" => "Bytes of all locks and what they guard".to_owned(),
+        "inverted" => "Trials in which the hog ran between".to_owned(),
+        "bursts" => "Pieces of the hog in between".to_owned(),
+        "rescued" => "Trials ended from outside".to_owned(),
         other => {
             let mut title = other.replace('_', " ");
             if let Some(first) = title.get(..1) {

@@ -36,6 +36,11 @@ pub fn machine(report: &Report) -> Markup {
         ("Scheduler", machine.scheduler.clone()),
         ("Clock", format!("{} (kernel: {})", machine.clock, machine.clock_source)),
         ("Frequency governor", machine.governor.clone().unwrap_or_default()),
+        ("Frequency", machine.frequency.clone().unwrap_or_default()),
+        ("Idle states", machine.idle_states.join(", ")),
+        ("CPU quota", machine.cpu_quota.clone().unwrap_or_default()),
+        ("Realtime threads may take", machine.realtime_share.clone().unwrap_or_default()),
+        ("Time slice", millis(machine.slice_milliseconds)),
         ("Load when it began", number::plain(machine.load_average)),
     ];
     let build = [
@@ -52,6 +57,10 @@ pub fn machine(report: &Report) -> Markup {
         h3 { "Build" }
         (tables::facts(&build))
     }
+}
+
+fn millis(time: Option<f64>) -> String {
+    time.map_or_else(String::new, |time| format!("{} ms", number::plain(time)))
 }
 
 /// The table of locks.
@@ -96,9 +105,6 @@ pub fn locks(report: &Report) -> Markup {
 /// The settings and the command for repeating the run.
 pub fn settings(report: &Report) -> Markup {
     let settings = &report.settings;
-    let millis = |time: Option<f64>| {
-        time.map_or_else(String::new, |time| format!("{} ms", number::plain(time)))
-    };
     let rows = [
         ("Started", report.started.clone()),
         ("Took", number::duration(report.seconds)),
@@ -109,6 +115,9 @@ pub fn settings(report: &Report) -> Markup {
         ("Stuck after", format!("{} s", number::plain(settings.stall_limit_seconds))),
         ("Pinning", settings.pinning.clone()),
         ("Scheduling policy", settings.policy.clone()),
+        ("Time slice", settings.slice.clone().unwrap_or_default()),
+        ("Nice", settings.nice.clone().unwrap_or_default()),
+        ("CPU quota", settings.quota.clone().unwrap_or_default()),
         ("Seed", settings.seed.to_string()),
         ("Schema of the results", report.schema.to_string()),
     ];
@@ -197,6 +206,15 @@ fn meaning(metric: &str) -> Option<&'static str> {
         "waits" => "Waits at a condition variable for each operation;",
         "running" => "CPU time of all threads by the time that was watched;",
         "op" => "Wall time divided by the operations of all threads;",
+        "runnable" => "How many of the lock's threads ran or waited for a CPU, on average;",
+        "slowdown" => "The bystander's speed alone by its speed beside the lock's threads;",
+        "filled" => "Low work that got done beside the lock, by what is done alone;",
+        "kept" => "The lock's throughput beside low work, by that without it;",
+        "longest_alone" => "The longest wait without low work beside;",
+        "footprint" => "The bytes of an array of locks and of what they guard;",
+        "inverted" => "Trials in which the hog ran between the owner and the waiter;",
+        "bursts" => "Pieces of the hog's ten that came in between;",
+        "rescued" => "Trials that would have stood still for ever and were ended from outside;",
         _ => return None,
     })
 }

@@ -17,6 +17,8 @@ pub fn title(workload: &str) -> String {
         "condvar" => "Condition variable".to_owned(),
         "producer_consumer" => "Producers and consumers".to_owned(),
         "chan" => "Channel".to_owned(),
+        "mixed_priority" => "Priority inversion".to_owned(),
+        "real" => "Programs".to_owned(),
         other => throughput::capitalized(&other.replace('_', " ")),
     }
 }

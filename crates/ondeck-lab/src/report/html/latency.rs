@@ -8,6 +8,7 @@ use super::axis::Axis;
 use super::data;
 use super::distribution::{self, Ridge};
 use super::figure::{Caption, Span, figure, slug};
+use super::idles;
 use super::number::{self, milliseconds, time};
 use super::rows::{Kind, Row};
 use super::tables::{self, Cell};
@@ -29,6 +30,7 @@ pub fn section(report: &Report, palette: &Palette, workload: &str) -> Markup {
             h3 { (words) }
             (one(report, palette, workload, &words, group))
         }
+        @if workload == "idle" { (idles::timelines(report)) }
         (tables::partial_note(&series))
     }
 }

@@ -9,7 +9,9 @@ use crate::results::{Evidence, Failure, Report};
 use super::figure::{slug, tag};
 use super::theme::{self, Palette};
 use super::uncontended;
-use super::{costs, data, facts, generic, glance, latency, number, overview, throughput, tools};
+use super::{
+    baselines, costs, data, facts, generic, glance, latency, number, overview, throughput, tools,
+};
 
 pub(super) const STYLE: &str = include_str!("style.css");
 
@@ -114,6 +116,9 @@ fn sections(report: &Report, palette: &Palette) -> Vec<Section> {
     }
     if !report.costs.is_empty() {
         add("costs", "Costs of the machine".to_owned(), costs::section(report));
+    }
+    if !report.baselines.is_empty() {
+        add("harness", "The harness's own part".to_owned(), baselines::section(report));
     }
     if !report.locks.is_empty() {
         add("locks", "The locks".to_owned(), facts::locks(report));

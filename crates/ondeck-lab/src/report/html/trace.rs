@@ -4,7 +4,7 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::results::Evidence;
-use crate::trace::document::{Clip, Document, Episode, LockTrace, Tally};
+use crate::trace::document::{Clip, ClipThread, Document, Episode, LockTrace, Tally};
 use crate::trace::timeline::{Nanos, State};
 
 use super::canvas::{self, Canvas, Side, Width};
@@ -12,6 +12,7 @@ use super::data;
 use super::figure::{Caption, Span, figure, slug};
 use super::number::{count, time};
 use super::theme::{self, Ink};
+use super::throughput::capitalized;
 
 /// The page runs no script and loads nothing.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; \
@@ -98,7 +99,7 @@ fn of_lock(lock: &LockTrace) -> Markup {
                 (causes(tally))
                 @if let Some(episode) = longest.first() {
                     @if let Some(clip) = clip_of(lock, episode) {
-                        (timeline(&format!("{id}-{what}"), what, episode, clip))
+                        (timeline(&format!("timeline-{id}-{what}"), "The worst", what, episode, clip))
                     }
                 }
                 (list(longest))
@@ -150,13 +151,17 @@ fn list(longest: &[Episode]) -> Markup {
         ol {
             @for episode in longest {
                 li {
-                    (time((episode.to - episode.from) as f64)) " at " (time(episode.from as f64))
+                    (length(episode)) " at " (time(episode.from as f64))
                     " of run " (episode.run + 1) ": " (episode.verdict) "."
                     @if episode.alike > 0 { " " (episode.alike) " more at the same time." }
                 }
             }
         }
     }
+}
+
+pub(super) fn length(episode: &Episode) -> String {
+    time(episode.to.saturating_sub(episode.from) as f64)
 }
 
 /// The colour of a state; a thread's own colour is for the lock and the CPUs.
@@ -177,27 +182,49 @@ fn thread_ink(thread: usize) -> Ink {
 
 const ROW: f64 = 22.0;
 
-fn timeline(id: &str, what: &str, episode: &Episode, clip: &Clip) -> Markup {
+/// What the lock, its threads and the CPUs did around an idle or a wait.
+pub(super) fn timeline(
+    id: &str,
+    whose: &str,
+    what: &str,
+    episode: &Episode,
+    clip: &Clip,
+) -> Markup {
+    let margin = episode.to.saturating_sub(episode.from).max(4) / 4;
+    let from = episode.from.saturating_sub(margin).max(clip.from);
+    let to = episode.to.saturating_add(margin).min(clip.to);
+    let shown: Vec<usize> = (0..clip.threads.len())
+        .filter(|&thread| took_part(&clip.threads[thread], (from, to)))
+        .collect();
+    let left_out = match clip.threads.len() - shown.len() {
+        0 => String::new(),
+        1 => "A thread that did nothing meanwhile is left out. ".to_owned(),
+        others => format!("{others} threads that did nothing meanwhile are left out. "),
+    };
     let caption = Caption {
-        id: format!("timeline-{id}"),
-        title: format!("The worst {what}: {}", time((episode.to - episode.from) as f64)),
+        id: id.to_owned(),
+        title: format!("{whose} {what}: {}", length(episode)),
         reading: format!(
-            "{}. Between the two lines is the {what}. A thread's row: green is running, orange is \
+            "{}. {left_out}Between the two lines is the {what}. A thread's row: green is running, orange is \
              ready without a CPU, empty is asleep. A line under it is its wait for the lock. The \
-             lock's and the CPUs' rows: who had it, in the colour of its name; grey is another program, or several threads too \
-             fast to be drawn; empty is nobody.",
-            episode.verdict
+             lock's and the CPUs' rows: who had it, in the colour of its name; grey is another \
+             program, or several threads too fast to be drawn; empty is nobody.",
+            capitalized(&episode.verdict)
         ),
     };
-    let length = (episode.to - episode.from).max(1);
-    let from = episode.from.saturating_sub(length / 4).max(clip.from);
-    let to = (episode.to + length / 4).min(clip.to);
     figure(&caption, Evidence::Measured, Span::Full, |width| {
-        let rows = 1 + clip.threads.len() + clip.cpus.len();
+        let rows = 1 + shown.len() + clip.cpus.len();
         canvas::draw(width, rows as f64 * ROW + 2.0 * ROW, |canvas| {
-            draw(canvas, width, episode, clip, (from, to));
+            draw(canvas, width, episode, clip, &shown, (from, to));
         })
     })
+}
+
+/// Whether a thread waited, or was awake, in a time: it had begun, and was not over.
+fn took_part(thread: &ClipThread, (from, to): (Nanos, Nanos)) -> bool {
+    let within = |begin: Nanos, end: Nanos| begin < to && from < end;
+    thread.waits.iter().any(|wait| within(wait.0, wait.1))
+        || thread.spans.iter().any(|span| span.state != State::Asleep && within(span.from, span.to))
 }
 
 fn draw(
@@ -205,12 +232,13 @@ fn draw(
     width: Width,
     episode: &Episode,
     clip: &Clip,
+    shown: &[usize],
     (from, to): (Nanos, Nanos),
 ) {
     let left = canvas.width_of("thread 00") + 6.0;
     let right = width.pixels() - 8.0;
     let place = |at: Nanos| {
-        let share = at.saturating_sub(from) as f64 / (to - from).max(1) as f64;
+        let share = at.saturating_sub(from) as f64 / to.saturating_sub(from).max(1) as f64;
         left + share.min(1.0) * (right - left)
     };
     let mut row = 0;
@@ -237,7 +265,8 @@ fn draw(
         let ink = owned.thread.map_or(Ink::Plain, thread_ink);
         bar(canvas, bounds, (owned.from, owned.to), ink, 1.0);
     }
-    for (thread, track) in clip.threads.iter().enumerate() {
+    for &thread in shown {
+        let track = &clip.threads[thread];
         let bounds = begin_row(canvas, &format!("thread {thread}"), thread_ink(thread));
         for span in &track.spans {
             if let Some((ink, alpha)) = state_ink(span.state) {
@@ -260,6 +289,5 @@ fn draw(
         canvas.dashed(&[(place(at), 0.0), (place(at), bottom)], Ink::Text, 1.0, "4 3");
     }
     let middle = f64::midpoint(place(episode.from), place(episode.to));
-    let length = time((episode.to - episode.from) as f64);
-    canvas.text(&length, (middle, bottom + ROW / 2.0), Side::Middle, Ink::Text, true);
+    canvas.text(&length(episode), (middle, bottom + ROW / 2.0), Side::Middle, Ink::Text, true);
 }
