@@ -1,6 +1,6 @@
 //! The table for locks of others.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -76,6 +76,32 @@ fn as_many_are_woken_as_are_wanted() {
         }
         assert_eq!(ended.load(Ordering::Relaxed), 20);
         unpark(&word, THREADS - 20);
+    });
+}
+
+#[test]
+fn more_than_fit_into_one_batch_are_woken_by_one_call() {
+    const SLEEPERS: usize = 20;
+    let (word, asleep) = (AtomicU32::new(0), AtomicUsize::new(0));
+    let sleep = || {
+        let linked = || {
+            asleep.fetch_add(1, Ordering::Relaxed);
+        };
+        parking::park::<Linux>(key(&word), || true, linked, None)
+    };
+    thread::scope(|scope| {
+        let sleepers = [0; SLEEPERS].map(|_| scope.spawn(sleep));
+        while asleep.load(Ordering::Relaxed) < SLEEPERS {
+            thread::yield_now();
+        }
+        let woken = parking::unpark::<Linux>(key(&word), usize::MAX, |count, more| {
+            assert_eq!((count, more), (SLEEPERS, false));
+        });
+        // Before the others are waited for: if they sleep on, this says so.
+        assert_eq!(woken, SLEEPERS);
+        assert!(
+            sleepers.into_iter().all(|sleeper| sleeper.join().expect("it ends") == Parked::Woken)
+        );
     });
 }
 

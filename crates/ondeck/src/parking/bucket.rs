@@ -406,3 +406,7 @@ impl<'a, P: Platform> Guard<'a, P> {
         })
     }
 }
+
+#[cfg(test)]
+#[path = "bucket_tests.rs"]
+mod tests;
