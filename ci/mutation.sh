@@ -67,11 +67,11 @@ stage() {
 
 step "without a mutant"
 patience 20
-cargo test --locked -q -p ondeck --all-features --test quick --test single_thread -- "${harness[@]}"
+cargo test --locked -q -p ondeck --all-features --lib --test quick --test single_thread -- "${harness[@]}"
 
 step "quick"
 # What only a process with one thread does.
-stage quick -C=--test=single_thread "$@"
+stage quick -C=--lib -C=--test=single_thread "$@"
 
 step "loom"
 quick=$folder/quick/mutants.out
