@@ -2,7 +2,7 @@
 # The main job, quickly: every workload, every report, and the document they share.
 source "$(dirname "$0")/common.sh"
 # Built first, so that the time below is the run's own.
-cargo build --release --locked
+cargo build --release --locked -p ondeck-cli
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 start=$SECONDS
