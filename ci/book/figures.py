@@ -33,6 +33,33 @@ class Published:
         return found
 
 
+def shares(reports):
+    """What other programs and the host had of the CPU time that was wanted, 0 to 1 each; none if nobody told."""
+    told = [report["cpu_time"] for report in reports if "cpu_time" in report]
+    own, others, host = (
+        sum(cpu[f"{who}_seconds"] for cpu in told) for who in ("own", "others", "host")
+    )
+    wanted = own + others + host
+    return (others / wanted, host / wanted) if wanted else None
+
+
+def taken(report):
+    """What both together had during a report."""
+    return sum(shares([report]) or (0, 0))
+
+
+def cpu_time(reports):
+    """Who had the CPUs beside the runs, as a sentence."""
+    known = shares(reports)
+    if known is None:
+        return "The kernel did not tell who had the CPUs."
+    others, host = known
+    return (
+        f"Of the CPU time that was wanted other programs had {100 * others:.1f} %, "
+        f"the host of the virtual machine {100 * host:.1f} %."
+    )
+
+
 class Recorded:
     """Our reports: docs/results/findings/*.json, as `ondeck bench --json` wrote them."""
 

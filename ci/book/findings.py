@@ -10,7 +10,7 @@ import pathlib
 import re
 import sys
 
-from figures import Published, Recorded, root, two
+from figures import Published, Recorded, cpu_time, root, two
 from tables_of_company import bystander, fairness, inversion, throughput
 from tables_of_costs import chan, condvar, costs, handoff, uncontended
 from tables_of_runs import conditions, runs, schedulers, single_waits
@@ -34,9 +34,11 @@ def recorded(_, ours):
     if machine.get("slice_milliseconds"):
         facts.append(f"time slice {two(machine['slice_milliseconds'])} ms")
     seconds = sum(report["seconds"] for _, report in reports)
-    text = f"Recorded on {first['started'][:10]} in {seconds:.0f} s: {', '.join(facts)}; load average before it {machine['load_average']:.1f}."
-    if any(warning["code"] == "busy" for warning in first["warnings"]):
-        text += " **Other programs ran: these are not the figures of a quiet machine.**"
+    text = f"Recorded on {first['started'][:10]} in {seconds:.0f} s: {', '.join(facts)}. "
+    text += cpu_time(report for _, report in reports)
+    codes = {warning["code"] for _, report in reports for warning in report["warnings"]}
+    if codes & {"disturbed", "stolen"}:
+        text += " **In a part of it more than a report lets pass: these are not the figures of a quiet machine.**"
     if any(report["settings"]["extent"] == "quick" for _, report in reports):
         text += " **With `--quick`: one round or run of each, to see that all of it works.**"
     links = ", ".join(f"[{name}](results/findings/{name}.json)" for name, _ in reports)

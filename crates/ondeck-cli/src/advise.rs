@@ -8,6 +8,7 @@ use clap::Args;
 use ondeck_lab::advise::measure::{self, Means, OtherWork};
 use ondeck_lab::advise::{self, Advice, Company, Evidence, Language, Need, Rules, Situation};
 use ondeck_lab::alone::Helper;
+use ondeck_lab::disturbance::Account;
 use ondeck_lab::environment::{Placement, Policy};
 use ondeck_lab::plan::Stage;
 use ondeck_lab::results::{self, Machine, Report};
@@ -308,7 +309,7 @@ fn measured(
         seed: request.seed,
         ..report.settings
     };
-    let start = Instant::now();
+    let (start, cpu) = (Instant::now(), Account::now());
     let mut progress = Progress::new(stages.iter().map(Stage::planned).sum());
     let other = OtherWork::begin(situation.company, situation.measured_cpus)
         .map_err(|error| Usage(format!("cannot start other work beside the lock: {error}")))?;
@@ -316,11 +317,12 @@ fn measured(
     drop(other);
     progress.finish();
     report.seconds = start.elapsed().as_secs_f64();
+    report.cpu_time = bench::cpu_time_since(cpu);
     report.partial = interrupt.happened();
     report.series = results.series;
     report.failures = results.failures;
     report.locks = candidates.iter().map(bench::lock_row).collect();
-    let late = warnings::after(&report.machine, &report.series);
+    let late = warnings::after(&report.machine, &report.series, report.cpu_time);
     report.warnings.extend(late);
     let whole = refusals.is_empty() && !report.partial;
     Ok((report, whole))

@@ -5,10 +5,11 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use ondeck_lab::alone::Helper;
+use ondeck_lab::disturbance::Account;
 use ondeck_lab::environment::{Placement, Refusal, quota, realtime_refused};
 use ondeck_lab::plan::shard::Shard;
 use ondeck_lab::plan::{self, Extent, Request, Stage};
-use ondeck_lab::results::{Evidence, LockRow, Report, SCHEMA_VERSION, Settings, Warning};
+use ondeck_lab::results::{CpuTime, Evidence, LockRow, Report, SCHEMA_VERSION, Settings, Warning};
 use ondeck_lab::select::Parts;
 use ondeck_lab::trace::worst;
 use ondeck_lab::workload::{Subject, WorkloadInfo};
@@ -53,7 +54,7 @@ pub(crate) fn run(options: &BenchOptions) -> Result<Ending, Usage> {
     report.settings.quota = percent.map(|percent| format!("{percent}%"));
     summary::print_warnings(&report.warnings);
 
-    let start = Instant::now();
+    let (start, cpu) = (Instant::now(), Account::now());
     let campaign = plan::stages(&request, &everything);
     // Costs come after the stages, as one part more.
     let costs_part = campaign.len();
@@ -84,6 +85,7 @@ pub(crate) fn run(options: &BenchOptions) -> Result<Ending, Usage> {
     progress.finish();
 
     report.seconds = start.elapsed().as_secs_f64();
+    report.cpu_time = cpu_time_since(cpu);
     report.partial = interrupt.happened();
     report.series = results.series;
     report.baselines = results.baselines;
@@ -95,7 +97,7 @@ pub(crate) fn run(options: &BenchOptions) -> Result<Ending, Usage> {
         .filter(|subject| report.series.iter().any(|series| series.lock == subject.info.name))
         .map(lock_row)
         .collect();
-    let late = warnings::after(&report.machine, &report.series);
+    let late = warnings::after(&report.machine, &report.series, report.cpu_time);
     report.warnings.extend(late.iter().cloned());
 
     let ending = finish(prepared, &report, &summary::of_bench(&report));
@@ -133,9 +135,15 @@ pub(crate) fn empty_report() -> Report {
         costs: Vec::new(),
         runs: Vec::new(),
         baselines: Vec::new(),
+        cpu_time: None,
         idle_timelines: Vec::new(),
         machine,
     }
+}
+
+/// Who had the CPUs since then.
+pub(crate) fn cpu_time_since(earlier: Option<Account>) -> Option<CpuTime> {
+    Some(Account::now()?.since(earlier?))
 }
 
 /// Writes the report files, prints `text`, names the files, and says whether anything is missing.

@@ -2,8 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+use ondeck_lab::disturbance::Account;
 use ondeck_lab::results::Cost;
-use ondeck_lab::{costs, report::table};
+use ondeck_lab::{costs, report::table, warnings};
 
 use crate::cli::CostsOptions;
 use crate::files::Prepared;
@@ -21,18 +22,23 @@ pub(crate) fn run(options: &CostsOptions) -> Result<Ending, Usage> {
     report.settings.rounds = Some(options.rounds);
     summary::print_warnings(&report.warnings);
 
-    let start = Instant::now();
+    let (start, cpu) = (Instant::now(), Account::now());
     let mut progress = Progress::new(planned(options.rounds));
     report.costs = measure(options.rounds, &interrupt, &mut progress, Duration::ZERO);
     progress.finish();
     report.seconds = start.elapsed().as_secs_f64();
+    report.cpu_time = bench::cpu_time_since(cpu);
+    let late = warnings::disturbed(report.cpu_time);
+    report.warnings.extend(late.iter().cloned());
     report.partial = interrupt.happened();
 
     let mut text = format!("{}\n", table::costs(&report.costs, output::colours()));
     if report.partial {
         text.push_str(summary::INTERRUPTED);
     }
-    Ok(bench::finish(prepared, &report, &text))
+    let ending = bench::finish(prepared, &report, &text);
+    summary::print_warnings(&late);
+    Ok(ending)
 }
 
 /// How long so many rounds take.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use ondeck_lab::disturbance::Account;
 use ondeck_lab::environment::{Pinning, Placement, Policy};
 use ondeck_lab::report::html;
 use ondeck_lab::team::{TeamError, TeamSetting};
@@ -196,8 +197,12 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Usage> {
         failures: Vec::new(),
         locks: Vec::new(),
     };
+    let cpu = Account::now();
     trace_all(&mut tracer, &locks, options, threads, &mut found);
     found.partial = interrupt.happened();
+    // What the host takes is in no trace: here it shows as a thread that has a CPU and does nothing.
+    let late = warnings::disturbed(bench::cpu_time_since(cpu));
+    found.warnings.extend(late.iter().cloned());
 
     let written = prepared.write_by(|format| match format {
         Format::Json => serde_json::to_string_pretty(&found)
@@ -217,6 +222,7 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Usage> {
     for error in &written.errors {
         output::say(format_args!("error: {error}"));
     }
+    summary::print_warnings(&late);
     printed?;
     let whole = !found.partial
         && found.failures.is_empty()

@@ -9,6 +9,7 @@ pub mod alone;
 pub mod clock;
 pub mod compare;
 pub mod costs;
+pub mod disturbance;
 pub mod environment;
 mod freeze;
 pub mod machine;

@@ -1,10 +1,22 @@
 //! What makes numbers less trustworthy, and what to do about it.
 
-use crate::environment::Refusal;
-use crate::results::{Machine, Series, Warning};
+use std::time::Duration;
 
-/// Another program's share of the machine above which results suffer.
-const BUSY_LOAD: f64 = 0.5;
+use crate::disturbance;
+use crate::environment::Refusal;
+use crate::results::{CpuTime, Machine, Series, Warning};
+
+/// For how long the machine is looked at before a run, and what others may take of it meanwhile.
+const LOOK: Duration = Duration::from_millis(200);
+const BUSY: f64 = 0.1;
+
+/// The share of a run's CPU time that the host may have before figures are another machine's, and
+/// that of other programs, which is known less well.
+const STOLEN: f64 = 0.02;
+const OTHERS: f64 = 0.05;
+
+/// CPU time, in seconds, below which its ticks of 10 ms say nothing of shares.
+const FEW_TICKS: f64 = 1.0;
 
 /// A quartile range above this share of the median is noise. Two runs of the same binary on the
 /// same quiet virtual machine stay below 0.15 for `uncontended` and `throughput`.
@@ -14,7 +26,7 @@ fn warning(code: &str, message: String, fix: &str) -> Warning {
     Warning { code: code.to_owned(), message, fix: fix.to_owned() }
 }
 
-/// Warnings that can be given before anything is measured.
+/// Warnings that can be given before anything is measured. Looks at the machine for 0.2 s.
 pub fn before(machine: &Machine) -> Vec<Warning> {
     let mut warnings = Vec::new();
     if cfg!(debug_assertions) {
@@ -34,11 +46,11 @@ pub fn before(machine: &Machine) -> Vec<Warning> {
              that are close",
         ));
     }
-    if machine.load_average > BUSY_LOAD {
+    if let Some(taken) = disturbance::look(LOOK).filter(|taken| *taken > BUSY) {
         warnings.push(warning(
             "busy",
-            format!("load average is {:.1}: other programs are running", machine.load_average),
-            "stop them, or wait until the load is gone",
+            format!("other programs take {:.0} % of the CPUs", taken * 100.0),
+            "stop them, or wait until they are done",
         ));
     }
     if machine.usable_cpus < machine.cpus {
@@ -105,9 +117,34 @@ pub fn left_out(refusal: &Refusal) -> Warning {
     warning("refused", format!("{}; it is left out", refusal.reason), &refusal.fix)
 }
 
-/// Warnings that the results themselves give rise to.
-pub fn after(machine: &Machine, series: &[Series]) -> Vec<Warning> {
+/// Warnings about CPU time that the run should have had.
+pub fn disturbed(cpu: Option<CpuTime>) -> Vec<Warning> {
     let mut warnings = Vec::new();
+    let Some(cpu) = cpu.filter(|cpu| cpu.wanted() >= FEW_TICKS) else { return warnings };
+    if cpu.of_host() > STOLEN {
+        warnings.push(warning(
+            "stolen",
+            format!(
+                "the host took {:.0} % of the CPU time that this machine wanted: long times are the \
+                 host's, and locks that burn CPU time suffer most",
+                cpu.of_host() * 100.0
+            ),
+            "measure again, or on a machine of your own",
+        ));
+    }
+    if cpu.of_others() > OTHERS {
+        warnings.push(warning(
+            "disturbed",
+            format!("other programs had {:.0} % of the CPU time", cpu.of_others() * 100.0),
+            "stop them and measure again",
+        ));
+    }
+    warnings
+}
+
+/// Warnings that the results themselves give rise to.
+pub fn after(machine: &Machine, series: &[Series], cpu: Option<CpuTime>) -> Vec<Warning> {
+    let mut warnings = disturbed(cpu);
     let most = series.iter().map(|series| series.threads).max().unwrap_or(0);
     if most > machine.usable_cpus {
         warnings.push(warning(
@@ -138,4 +175,24 @@ pub fn after(machine: &Machine, series: &[Series]) -> Vec<Warning> {
         ));
     }
     warnings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cpu_time_of_others_is_told_from_that_of_the_host() {
+        let codes = |own_seconds, others_seconds, host_seconds| -> Vec<String> {
+            let cpu = CpuTime { own_seconds, others_seconds, host_seconds, idle_seconds: 50.0 };
+            disturbed(Some(cpu)).into_iter().map(|warning| warning.code).collect()
+        };
+        assert_eq!(codes(97.0, 1.0, 1.0), [""; 0]);
+        assert_eq!(codes(97.0, 0.0, 3.0), ["stolen"]);
+        assert_eq!(codes(94.0, 6.0, 0.0), ["disturbed"]);
+        assert_eq!(codes(80.0, 10.0, 10.0), ["stolen", "disturbed"]);
+        // Ten ticks.
+        assert_eq!(codes(0.05, 0.0, 0.05), [""; 0]);
+        assert!(disturbed(None).is_empty());
+    }
 }

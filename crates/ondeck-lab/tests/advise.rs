@@ -84,6 +84,7 @@ fn report(series: Vec<Series>) -> Report {
         costs: Vec::new(),
         runs: Vec::new(),
         baselines: Vec::new(),
+        cpu_time: None,
         idle_timelines: Vec::new(),
     }
 }

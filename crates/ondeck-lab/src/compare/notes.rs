@@ -2,7 +2,7 @@
 
 use super::{Comparison, Input, Row, rank};
 use crate::results::Report;
-use crate::same;
+use crate::{same, warnings};
 
 pub(super) fn notes(comparison: &Comparison, inputs: &[Input]) -> Vec<String> {
     let rows: Vec<&Row> = comparison.tables.iter().flat_map(|table| &table.rows).collect();
@@ -47,6 +47,11 @@ pub(super) fn notes(comparison: &Comparison, inputs: &[Input]) -> Vec<String> {
              by itself",
             rows.len()
         ));
+    }
+    for input in inputs {
+        let disturbed = warnings::disturbed(input.report.cpu_time);
+        notes
+            .extend(disturbed.iter().map(|warning| format!("{}: {}", input.name, warning.message)));
     }
     for pair in inputs.windows(2) {
         let [one, other] = pair else { continue };

@@ -157,6 +157,10 @@ pub(super) fn of(
         locks,
         series: Vec::new(),
         baselines,
+        cpu_time: reports()
+            .map(|report| report.cpu_time)
+            .reduce(|one, more| Some(one?.plus(more?)))
+            .flatten(),
         idle_timelines,
         // As of baselines.
         costs: reports()

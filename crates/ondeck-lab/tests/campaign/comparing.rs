@@ -159,6 +159,12 @@ fn what_differs_besides_the_numbers_is_noted() {
     let other = Series { round_milliseconds: Some(7.0), ..throughput("lock", 8, &around(1.0)) };
     let mut other = report(vec![other]);
     other.settings.policy = "rr".to_owned();
+    other.cpu_time = Some(CpuTime {
+        own_seconds: 5.0,
+        others_seconds: 0.0,
+        host_seconds: 3.0,
+        idle_seconds: 2.0,
+    });
     let inputs = [
         input("a.json", report(vec![throughput("lock", 8, &around(1.0))])),
         input("b.json", other),
@@ -166,6 +172,8 @@ fn what_differs_besides_the_numbers_is_noted() {
     let notes = compare(&inputs, &By::File, &everything()).expect("in common").notes.join("\n");
     assert!(notes.contains("rounds of different lengths"), "{notes}");
     assert!(notes.contains("policy other, b.json with rr"), "{notes}");
+    assert!(notes.contains("b.json: the host took 38 %"), "{notes}");
+    assert!(!notes.contains("other programs"), "{notes}");
 }
 
 #[test]

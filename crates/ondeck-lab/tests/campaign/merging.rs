@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use ondeck_lab::compare::Input;
 use ondeck_lab::merge::{Apart, MACHINE, merge};
 use ondeck_lab::report::{json, read};
-use ondeck_lab::results::{Better, Distribution, IdleTimeline, Report, Series, Shard};
+use ondeck_lab::results::{Better, CpuTime, Distribution, IdleTimeline, Report, Series, Shard};
 use ondeck_lab::trace::Sight;
 use ondeck_lab::trace::cause::Cause;
 use ondeck_lab::trace::document::{Clip, Episode};
@@ -164,6 +165,30 @@ fn idle(lock: &str, nanos: u64) -> IdleTimeline {
         },
         clip: Clip::default(),
     }
+}
+
+#[test]
+fn cpu_time_of_runs_adds_up_if_all_tell_it() {
+    let taking = |number, host_seconds| {
+        let cpu_time =
+            CpuTime { own_seconds: 1.0, others_seconds: 2.0, host_seconds, idle_seconds: 4.0 };
+        let report = run(number, vec![throughput("lock", 8, &[1.0])]);
+        input("run.json", Report { cpu_time: Some(cpu_time), ..report })
+    };
+    let merged =
+        |inputs: &[Input]| merge(inputs, false, "ondeck merge").expect("they go together").cpu_time;
+    let both = merged(&[taking(1, 0.5), taking(2, 0.25)]);
+    assert_eq!(
+        both,
+        Some(CpuTime {
+            own_seconds: 2.0,
+            others_seconds: 4.0,
+            host_seconds: 0.75,
+            idle_seconds: 8.0
+        })
+    );
+    let silent = input("old.json", run(3, vec![throughput("lock", 8, &[1.0])]));
+    assert_eq!(merged(&[taking(1, 0.5), silent]), None);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use crate::results::Report;
+use crate::results::{CpuTime, Report};
 
 use super::number;
 use super::{data, tables, theme};
@@ -42,6 +42,8 @@ pub fn machine(report: &Report) -> Markup {
         ("Realtime threads may take", machine.realtime_share.clone().unwrap_or_default()),
         ("Time slice", millis(machine.slice_milliseconds)),
         ("Load when it began", number::plain(machine.load_average)),
+        ("CPU time that the host took", taken(report.cpu_time, CpuTime::of_host)),
+        ("CPU time that other programs had", taken(report.cpu_time, CpuTime::of_others)),
     ];
     let build = [
         ("ondeck", build.version.clone()),
@@ -57,6 +59,10 @@ pub fn machine(report: &Report) -> Markup {
         h3 { "Build" }
         (tables::facts(&build))
     }
+}
+
+fn taken(cpu: Option<CpuTime>, share: fn(&CpuTime) -> f64) -> String {
+    cpu.map_or_else(String::new, |cpu| format!("{:.1} %", share(&cpu) * 100.0))
 }
 
 fn millis(time: Option<f64>) -> String {
