@@ -36,9 +36,13 @@ def recorded(_, ours):
     seconds = sum(report["seconds"] for _, report in reports)
     text = f"Recorded on {first['started'][:10]} in {seconds:.0f} s: {', '.join(facts)}. "
     text += cpu_time(report for _, report in reports)
-    codes = {warning["code"] for _, report in reports for warning in report["warnings"]}
-    if codes & {"disturbed", "stolen"}:
-        text += " **In a part of it more than a report lets pass: these are not the figures of a quiet machine.**"
+    disturbed = [
+        name
+        for name, report in reports
+        if {warning["code"] for warning in report["warnings"]} & {"disturbed", "stolen"}
+    ]
+    if disturbed:
+        text += f" **Not of a quiet machine: {', '.join(disturbed)}.**"
     if any(report["settings"]["extent"] == "quick" for _, report in reports):
         text += " **With `--quick`: one round or run of each, to see that all of it works.**"
     links = ", ".join(f"[{name}](results/findings/{name}.json)" for name, _ in reports)

@@ -37,7 +37,8 @@ fn of_a_lock(locks: usize, extent: Extent) -> Duration {
 }
 
 /// Traces the locks that `series` has longest idles of, as they were measured with the most
-/// threads; those that failed are left alone, and the last of them if the time is over. `watch` hears of each lock, and which part is behind.
+/// threads; those that failed are left alone, and the last of them if the time is over. `watch`
+/// hears of each lock, and which part is behind.
 pub fn trace(
     request: &crate::plan::Request,
     series: &[Series],
