@@ -204,14 +204,22 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Usage> {
     let late = warnings::disturbed(bench::cpu_time_since(cpu));
     found.warnings.extend(late.iter().cloned());
 
+    let arrived = deliver(prepared, &found)?;
+    summary::print_warnings(&late);
+    let whole = arrived && !found.partial && found.failures.is_empty() && refusals.is_empty();
+    Ok(if whole { Ending::Whole } else { Ending::Lacking })
+}
+
+/// Writes the files, prints the text, and names the files; whether they were all written.
+fn deliver(prepared: Prepared<Format>, found: &Document) -> Result<bool, Usage> {
     let written = prepared.write_by(|format| match format {
-        Format::Json => serde_json::to_string_pretty(&found)
+        Format::Json => serde_json::to_string_pretty(found)
             .map(|text| text + "\n")
             .map_err(|error| error.to_string()),
-        Format::Perfetto => Ok(perfetto::render(&found)),
-        Format::Html => Ok(html::trace::render(&found)),
+        Format::Perfetto => Ok(perfetto::render(found)),
+        Format::Html => Ok(html::trace::render(found)),
     });
-    let mut shown = text::render(&found);
+    let mut shown = text::render(found);
     if found.partial {
         shown.push_str(summary::INTERRUPTED);
     }
@@ -222,13 +230,8 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Usage> {
     for error in &written.errors {
         output::say(format_args!("error: {error}"));
     }
-    summary::print_warnings(&late);
     printed?;
-    let whole = !found.partial
-        && found.failures.is_empty()
-        && refusals.is_empty()
-        && written.errors.is_empty();
-    Ok(if whole { Ending::Whole } else { Ending::Lacking })
+    Ok(written.errors.is_empty())
 }
 
 fn trace_all(

@@ -91,11 +91,10 @@ mod tests {
         let before = Account { busy: 10.0, idle: 5.0, host: 1.0, own: 2.0 };
         let after = Account { busy: 14.0, idle: 6.0, host: 3.5, own: 5.0 };
         let cpu = after.since(before);
-        assert_eq!(
-            [cpu.own_seconds, cpu.others_seconds, cpu.host_seconds, cpu.idle_seconds],
-            [3.0, 1.0, 2.5, 1.0]
-        );
-        assert_eq!(cpu.of_host(), 2.5 / 6.5);
-        assert_eq!(cpu.of_others(), 1.0 / 6.5);
+        let expected =
+            CpuTime { own_seconds: 3.0, others_seconds: 1.0, host_seconds: 2.5, idle_seconds: 1.0 };
+        assert_eq!(cpu, expected);
+        assert!((cpu.of_host() - 2.5 / 6.5).abs() < 1e-9);
+        assert!((cpu.of_others() - 1.0 / 6.5).abs() < 1e-9);
     }
 }

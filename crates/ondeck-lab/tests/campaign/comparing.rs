@@ -2,7 +2,7 @@
 
 use ondeck_lab::compare::{By, Choice, Refused, compare};
 use ondeck_lab::report::comparison;
-use ondeck_lab::results::{Better, Failure, Series};
+use ondeck_lab::results::{Better, CpuTime, Failure, Series};
 
 use crate::support::{everything, input, metric, of_files, report, throughput};
 
