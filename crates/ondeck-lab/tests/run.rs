@@ -248,13 +248,14 @@ fn a_lock_that_lets_two_in_is_reported_as_broken() {
         }
         let request = Request {
             round: Some(Duration::from_millis(10)),
-            rounds: Some(200),
+            rounds: Some(5_000),
             ..request(vec![Subject::of::<Open>()], workload)
         };
         for stage in plan::stages(&request, &Subject::all()) {
             let results = run::run(&request, std::slice::from_ref(&stage), &mut Log::default());
             let [failure] = &results.failures[..] else { panic!("{:?} passed", stage.params) };
-            assert_eq!(failure.kind, "broken", "{failure:?}");
+            // What two write at once may also be an index that is out of bounds.
+            assert!(["broken", "crashed"].contains(&failure.kind.as_str()), "{failure:?}");
         }
     }
 }

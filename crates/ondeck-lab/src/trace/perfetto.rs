@@ -147,13 +147,12 @@ impl Out {
         tid: usize,
         args: Map<String, Value>,
     ) {
-        let dur = Some(micros(to.saturating_sub(from)));
-        self.event(
-            name,
-            cat,
-            "X",
-            Event { ts: micros(from + began), dur, tid, args, ..self.blank() },
-        );
+        let to = to.max(from);
+        let (ts, end) = (micros(from + began), micros(to + began));
+        let dur = micros(to - from);
+        // Viewers add both, and their sum may be rounded to behind the next slice's beginning.
+        let dur = Some(if ts + dur > end { end - ts } else { dur });
+        self.event(name, cat, "X", Event { ts, dur, tid, args, ..self.blank() });
     }
 
     fn flow(&mut self, (from, to): (Nanos, Nanos), giver: usize, taker: usize) {
