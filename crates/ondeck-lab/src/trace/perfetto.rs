@@ -149,10 +149,15 @@ impl Out {
     ) {
         let to = to.max(from);
         let (ts, end) = (micros(from + began), micros(to + began));
-        let dur = micros(to - from);
+        let mut dur = micros(to - from);
         // Viewers add both, and their sum may be rounded to behind the next slice's beginning.
-        let dur = Some(if ts + dur > end { end - ts } else { dur });
-        self.event(name, cat, "X", Event { ts, dur, tid, args, ..self.blank() });
+        if ts + dur > end {
+            dur = end - ts;
+            while ts + dur > end {
+                dur = dur.next_down();
+            }
+        }
+        self.event(name, cat, "X", Event { ts, dur: Some(dur), tid, args, ..self.blank() });
     }
 
     fn flow(&mut self, (from, to): (Nanos, Nanos), giver: usize, taker: usize) {
