@@ -11,8 +11,8 @@ if ! "$folder/bin/python" -c 'import duckdb' 2>/dev/null; then
         skip "DuckDB $version cannot be had from the Python package index"
 fi
 
-cargo build --release --locked -q -p ondeck-cli
-ondeck=${CARGO_TARGET_DIR:-$PWD/target}/release/ondeck
+cargo build --locked -q -p ondeck-cli
+ondeck=${CARGO_TARGET_DIR:-$PWD/target}/debug/ondeck
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/shards"

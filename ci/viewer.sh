@@ -18,8 +18,8 @@ if ! [ -d "$viewer" ]; then
     mv "$work/package" "$viewer"
 fi
 
-cargo build --release --locked -q -p ondeck-cli
-"${CARGO_TARGET_DIR:-$PWD/target}/release/ondeck" trace --locks std,ticket_spinlock --runs 2 --pairs 500 \
+cargo build --locked -q -p ondeck-cli
+"${CARGO_TARGET_DIR:-$PWD/target}/debug/ondeck" trace --locks std,ticket_spinlock --runs 2 --pairs 500 \
     --perfetto "$work/trace.json" >"$work/log" 2>&1 || [ $? -eq 1 ] || { cat "$work/log"; exit 1; }
 tracks=$(python3 - "$work/trace.json" <<'PYTHON'
 import json
