@@ -12,7 +12,7 @@
 #
 # A count of states that is not the one written down fails, too: then the model is another one.
 #
-#   ci/tlc.sh                    all but the large ones; some 4 minutes on 2 CPUs
+#   ci/tlc.sh                    all but the large ones; 5 to 8 minutes on 2 CPUs
 #   ci/tlc.sh --quick            without the slow ones, too
 #   ci/tlc.sh --large            all
 #   ci/tlc.sh mutex/two_locks    those named
