@@ -147,17 +147,11 @@ impl Out {
         tid: usize,
         args: Map<String, Value>,
     ) {
-        let to = to.max(from);
-        let (ts, end) = (micros(from + began), micros(to + began));
-        let mut dur = micros(to - from);
-        // Viewers add both, and their sum may be rounded to behind the next slice's beginning.
-        if ts + dur > end {
-            dur = end - ts;
-            while ts + dur > end {
-                dur = dur.next_down();
-            }
-        }
-        self.event(name, cat, "X", Event { ts, dur: Some(dur), tid, args, ..self.blank() });
+        // A viewer that adds both, before or after it has made whole nanoseconds of them or taken the
+        // beginning of the trace away, must not come out behind the beginning of the next slice.
+        let dur = Some((micros(to.saturating_sub(from)) - PICOSECOND).max(0.0));
+        let event = Event { ts: micros(from + began), dur, tid, args, ..self.blank() };
+        self.event(name, cat, "X", event);
     }
 
     fn flow(&mut self, (from, to): (Nanos, Nanos), giver: usize, taker: usize) {
@@ -199,6 +193,9 @@ impl Out {
         self.events.push(Event { name: name.to_owned(), cat, ph, ..event });
     }
 }
+
+/// In microseconds: far below what is measured, above what doubles lose in minutes of them.
+const PICOSECOND: f64 = 1e-6;
 
 fn micros(nanos: Nanos) -> f64 {
     nanos as f64 / 1e3
