@@ -41,8 +41,10 @@ record() {
         status=0
         (cd "$scratch" && "$ondeck" bench "${quick[@]}" --json "$1.json" "${@:2}" >log 2>&1) || status=$?
         [ "$status" -le 1 ] || { cat "$scratch/log"; exit 1; }
-        if python3 ci/book/keep.py "$scratch/$1.json" "$scratch/compact/$1.json"; then break; fi
-        [ ${#quick[@]} -eq 0 ] || break
+        status=0
+        python3 ci/book/keep.py "$scratch/$1.json" "$scratch/compact/$1.json" || status=$?
+        [ "$status" -eq 0 ] || [ "$status" -eq 3 ] || exit "$status"
+        if [ "$status" -eq 0 ] || [ ${#quick[@]} -gt 0 ]; then break; fi
     done
 }
 

@@ -48,6 +48,11 @@ def taken(report):
     return sum(shares([report]) or (0, 0))
 
 
+def disturbed(report):
+    """Whether they had more than a report lets pass."""
+    return bool({warning["code"] for warning in report["warnings"]} & {"disturbed", "stolen"})
+
+
 def cpu_time(reports):
     """Who had the CPUs beside the runs, as a sentence."""
     known = shares(reports)

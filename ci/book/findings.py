@@ -10,7 +10,7 @@ import pathlib
 import re
 import sys
 
-from figures import Published, Recorded, cpu_time, root, two
+from figures import Published, Recorded, cpu_time, disturbed, root, two
 from tables_of_company import bystander, fairness, inversion, throughput
 from tables_of_costs import chan, condvar, costs, handoff, uncontended
 from tables_of_runs import conditions, runs, schedulers, single_waits
@@ -36,13 +36,9 @@ def recorded(_, ours):
     seconds = sum(report["seconds"] for _, report in reports)
     text = f"Recorded on {first['started'][:10]} in {seconds:.0f} s: {', '.join(facts)}. "
     text += cpu_time(report for _, report in reports)
-    disturbed = [
-        name
-        for name, report in reports
-        if {warning["code"] for warning in report["warnings"]} & {"disturbed", "stolen"}
-    ]
-    if disturbed:
-        text += f" **Not of a quiet machine: {', '.join(disturbed)}.**"
+    loud = [name for name, report in reports if disturbed(report)]
+    if loud:
+        text += f" **Not of a quiet machine: {', '.join(loud)}.**"
     if any(report["settings"]["extent"] == "quick" for _, report in reports):
         text += " **With `--quick`: one round or run of each, to see that all of it works.**"
     links = ", ".join(f"[{name}](results/findings/{name}.json)" for name, _ in reports)

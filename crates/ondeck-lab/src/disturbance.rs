@@ -9,8 +9,8 @@ use std::time::Duration;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 use nix::unistd::{SysconfVar, sysconf};
-
-use crate::results::CpuTime;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// The kernel's account of all CPUs at one moment, and of them the part of this process.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -48,6 +48,51 @@ impl Account {
             others_seconds: (self.busy - earlier.busy - own).max(0.0),
             host_seconds: (self.host - earlier.host).max(0.0),
             idle_seconds: (self.idle - earlier.idle).max(0.0),
+        }
+    }
+}
+
+/// Who had the CPUs during a run: CPU time of all CPUs together, counted in ticks.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CpuTime {
+    /// The run itself.
+    pub own_seconds: f64,
+    /// Other programs, and the kernel for its own sake.
+    pub others_seconds: f64,
+    /// The host of a virtual machine, which took a CPU away that a thread was on or ready for.
+    pub host_seconds: f64,
+    /// Nobody.
+    pub idle_seconds: f64,
+}
+
+impl CpuTime {
+    /// What the host had of the CPU time that was not idle, 0 to 1.
+    pub fn of_host(&self) -> f64 {
+        self.share(self.host_seconds)
+    }
+
+    /// What other programs had of the CPU time that was not idle, 0 to 1.
+    pub fn of_others(&self) -> f64 {
+        self.share(self.others_seconds)
+    }
+
+    /// All that was not idle, in seconds.
+    pub fn wanted(&self) -> f64 {
+        self.own_seconds + self.others_seconds + self.host_seconds
+    }
+
+    fn share(&self, seconds: f64) -> f64 {
+        if self.wanted() > 0.0 { seconds / self.wanted() } else { 0.0 }
+    }
+
+    /// Both accounts together.
+    #[must_use]
+    pub fn plus(self, more: Self) -> Self {
+        Self {
+            own_seconds: self.own_seconds + more.own_seconds,
+            others_seconds: self.others_seconds + more.others_seconds,
+            host_seconds: self.host_seconds + more.host_seconds,
+            idle_seconds: self.idle_seconds + more.idle_seconds,
         }
     }
 }

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use crate::disturbance::CpuTime;
 pub use crate::plan::shard::Shard;
 use crate::trace::Sight;
 use crate::trace::document::{Clip, Episode};
@@ -164,51 +165,6 @@ pub struct Machine {
     pub slice_milliseconds: Option<f64>,
     /// The load average of one minute when the run began.
     pub load_average: f64,
-}
-
-/// Who had the CPUs during a run: CPU time of all CPUs together, counted in ticks.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct CpuTime {
-    /// The run itself.
-    pub own_seconds: f64,
-    /// Other programs, and the kernel for its own sake.
-    pub others_seconds: f64,
-    /// The host of a virtual machine, which took a CPU away that a thread was on or ready for.
-    pub host_seconds: f64,
-    /// Nobody.
-    pub idle_seconds: f64,
-}
-
-impl CpuTime {
-    /// What the host had of the CPU time that was not idle, 0 to 1.
-    pub fn of_host(&self) -> f64 {
-        self.share(self.host_seconds)
-    }
-
-    /// What other programs had of the CPU time that was not idle, 0 to 1.
-    pub fn of_others(&self) -> f64 {
-        self.share(self.others_seconds)
-    }
-
-    /// All that was not idle, in seconds.
-    pub fn wanted(&self) -> f64 {
-        self.own_seconds + self.others_seconds + self.host_seconds
-    }
-
-    fn share(&self, seconds: f64) -> f64 {
-        if self.wanted() > 0.0 { seconds / self.wanted() } else { 0.0 }
-    }
-
-    /// Both accounts together.
-    #[must_use]
-    pub fn plus(self, more: Self) -> Self {
-        Self {
-            own_seconds: self.own_seconds + more.own_seconds,
-            others_seconds: self.others_seconds + more.others_seconds,
-            host_seconds: self.host_seconds + more.host_seconds,
-            idle_seconds: self.idle_seconds + more.idle_seconds,
-        }
-    }
 }
 
 /// The program that ran.
