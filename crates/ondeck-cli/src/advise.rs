@@ -324,7 +324,7 @@ fn measured(
     report.locks = candidates.iter().map(bench::lock_row).collect();
     let late = warnings::after(&report.machine, &report.series, report.cpu_time);
     report.warnings.extend(late);
-    // Of the others advice takes account: its intervals are of what was measured, whoever spoiled it.
+    // Noise widens the intervals that advice gives; what the host took does not show in them.
     summary::print_warnings(&warnings::disturbed(report.cpu_time));
     let whole = refusals.is_empty() && !report.partial;
     Ok((report, whole))
