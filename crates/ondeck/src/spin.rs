@@ -1,80 +1,94 @@
-//! How long, and how, a waiter polls before it sleeps.
+//! How long, and how, a thread waits before it sleeps.
 //!
-//! All in nanoseconds: what a PAUSE takes differs by a factor of two hundred between machines. A
-//! lock turns them into ticks of the cheapest clock, whose rate is measured once, by the first
-//! thread that has to wait.
+//! Nothing here is a constant of one machine. A wake takes 2 to 50 µs, a cache line 25 to 300 ns from
+//! one CPU to another: the process measures both while it waits, and the times are multiples of them.
+//! [`Polling`] gives each in nanoseconds instead, for an experiment.
 //!
-//! For an experiment without recompiling, the environment variable `ONDECK_SPIN` overrides the
-//! defaults when the first thread has to wait: `ONDECK_SPIN=0` never polls, and
-//! `ONDECK_SPIN=budget,short,long,offer,watch` gives the [`Polling`] by its fields; what is left out stays.
-//! A program does the same by [`Polling::install`].
+//! The environment variable `ONDECK_SPIN` does so without recompiling: `ONDECK_SPIN=0` never polls, and
+//! `ONDECK_SPIN=budget,short,long,offer,watch,near` gives the fields of [`Polling`] in this order; what
+//! is left out or no number is measured. A program does the same by [`Polling::install`].
 //!
-//! On a machine, or an affinity mask of the process, with one CPU nobody polls, whatever was set:
-//! the owner could not run meanwhile.
+//! On a machine, or in a process, with one CPU no thread polls, whatever was set: the owner could not
+//! run meanwhile.
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use crate::platform::{Linux, Platform};
+use crate::platform::{Host, Linux};
 
-/// A waiter's polling, in nanoseconds.
+/// How threads wait, in nanoseconds; [`MEASURED`] where the process measures instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Polling {
-    /// How long a waiter polls altogether before it sleeps. 0: it never polls.
+    /// How long the poller of a lock polls altogether before it parks. 0: no thread polls, or stays
+    /// near.
     ///
-    /// Some times what a sleep and a wake cost both sides (7 to 30 µs).
+    /// Measured: as long as a wake takes. Waiting that long costs at most twice what the better of
+    /// waiting and parking would have cost.
     pub budget: u32,
     /// The pause before the first poll: a short critical section.
-    pub short: u32,
-    /// The pause between polls of a lock whose owner takes it again and again, and the longest
-    /// pause of all: nobody wants the lock longer than this without looking at it.
     ///
-    /// A poll costs the owner its cache line. With 4 µs in between, two threads make 80 to 95
-    /// million pairs a second on two cores, with 2 µs 70.
+    /// Measured: one transfer of a cache line.
+    pub short: u32,
+    /// The pause between polls of a lock whose owner acquires it again and again, and the longest
+    /// pause of all: no thread wants a lock for longer than this without looking at it.
+    ///
+    /// Measured: 24 transfers of a cache line. Each poll takes one from the owner, so polls cost it a
+    /// twentieth of its time.
     pub long: u32,
-    /// How long a new owner waits for the one it took the lock from to come on deck, if there are
-    /// sleepers.
+    /// How long a new owner waits for the thread that it took the lock from to become the poller, if
+    /// threads are parked.
+    ///
+    /// Measured: two transfers of a cache line, there and back.
     pub offer: u32,
-    /// How long the newest waiter of a condition variable watches for a notification before it
+    /// How long a waiter of a condition variable reads its own node for a notification before it
     /// sleeps. 0: not at all.
+    ///
+    /// Measured: twice as long as a wake takes. A waiter that gives up sooner than the thread that is
+    /// to notify it can be woken is asleep by then, and is to be woken itself: once asleep, such
+    /// threads would never meet awake again.
     pub watch: u32,
+    /// How long a thread that finds a poller stays before it parks.
+    ///
+    /// Measured: half as long as a wake takes.
+    pub near: u32,
 }
+
+/// Of a field of [`Polling`]: the process measures.
+pub const MEASURED: u32 = u32::MAX;
+
+const FIELD_COUNT: usize = 6;
 
 impl Default for Polling {
     fn default() -> Self {
-        Self { budget: 20_000, short: 50, long: 4_000, offer: 150, watch: 5_000 }
+        Self::from_fields([MEASURED; FIELD_COUNT])
     }
 }
 
-/// The installed values, by field. Relaxed: each stands alone, and a waiter that sees some old and
-/// some new polls a little oddly once.
-static FIELDS: [AtomicU32; 5] = [const { AtomicU32::new(0) }; 5];
+/// The installed values, by field, plus 1 (wrapping) so that zeros are [`MEASURED`]. Relaxed: each
+/// stands alone, and a thread that sees some old and some new polls a little oddly once.
+static FIELDS: [AtomicU32; FIELD_COUNT] = [const { AtomicU32::new(0) }; FIELD_COUNT];
 
-/// `UNKNOWN` until the environment was read or something installed.
+/// Whether the environment was read or something installed.
 static STATE: AtomicU32 = AtomicU32::new(UNKNOWN);
 const UNKNOWN: u32 = 0;
 const KNOWN: u32 = 1;
 
 impl Polling {
-    /// Makes this the polling of every waiter of the process that comes from now on.
+    /// Makes this the way of every thread of the process that begins to wait from now on.
     pub fn install(self) {
         for (field, value) in FIELDS.iter().zip(self.fields()) {
-            field.store(value, Ordering::Relaxed);
+            field.store(value.wrapping_add(1), Ordering::Relaxed);
         }
         STATE.store(KNOWN, Ordering::Release);
     }
 
-    /// What waiters of this process do now: never polls where the process has one CPU.
+    /// How threads of this process wait now.
     pub fn current() -> Self {
         if STATE.load(Ordering::Acquire) == UNKNOWN {
             Self::default().overridden(Linux::environment(c"ONDECK_SPIN")).install();
         }
-        let mut polling = Self::from_fields(FIELDS.each_ref().map(|f| f.load(Ordering::Relaxed)));
-        if Linux::cpus() == 1 {
-            polling.budget = 0;
-            polling.watch = 0;
-        }
-        polling
+        let field = |field: &AtomicU32| field.load(Ordering::Relaxed).wrapping_sub(1);
+        Self::from_fields(FIELDS.each_ref().map(field))
     }
 
     /// These values where the comma-separated `text` gives no number.
@@ -89,14 +103,64 @@ impl Polling {
         Self::from_fields(fields)
     }
 
-    fn fields(self) -> [u32; 5] {
-        [self.budget, self.short, self.long, self.offer, self.watch]
+    fn fields(self) -> [u32; FIELD_COUNT] {
+        [self.budget, self.short, self.long, self.offer, self.watch, self.near]
     }
 
-    fn from_fields([budget, short, long, offer, watch]: [u32; 5]) -> Self {
-        // A pause beyond this would be a sleep that burns a CPU; and `clamp` wants them in order.
-        let long = long.min(1_000_000);
-        Self { budget, short: short.min(long), long, offer: offer.min(1_000_000), watch }
+    fn from_fields([budget, short, long, offer, watch, near]: [u32; FIELD_COUNT]) -> Self {
+        Self { budget, short, long, offer, watch, near }
+    }
+}
+
+/// How a thread waits, in ticks: what was set, and for the rest what was measured.
+pub(crate) struct Waits {
+    /// See [`Polling::budget`].
+    pub(crate) polling: usize,
+    pub(crate) short: usize,
+    pub(crate) long: usize,
+    pub(crate) offer: usize,
+    pub(crate) watch: usize,
+    pub(crate) near: usize,
+    /// A poller that has not polled for so long has lost its CPU.
+    pub(crate) stale: usize,
+    /// A thread that fails so soon after a poller took the lock had the lock before.
+    pub(crate) lost: usize,
+    /// How many threads may be near at a lock.
+    pub(crate) most_near: usize,
+}
+
+impl Waits {
+    /// As things are now.
+    pub(crate) fn now<P: Host>() -> Self {
+        /// A pause beyond this would be a sleep that burns a CPU.
+        const LONGEST_PAUSE_NANOS: u32 = 1_000_000;
+        let set = P::polling();
+        let (wake, transfer) = (P::wake_ticks(), P::transfer_ticks());
+        let cpus = P::cpus();
+        let or = |set: u32, measured: usize| match set {
+            MEASURED => measured,
+            nanos => P::ticks_in(nanos),
+        };
+        let pause = |set: u32, measured: usize| match set {
+            MEASURED => measured,
+            nanos => P::ticks_in(nanos.min(LONGEST_PAUSE_NANOS)),
+        };
+        // The owner could not run while another thread polls.
+        let alone = cpus == 1;
+        let long = pause(set.long, 24 * transfer);
+        Self {
+            polling: if alone { 0 } else { or(set.budget, wake) },
+            short: pause(set.short, transfer).min(long),
+            long,
+            offer: pause(set.offer, 2 * transfer),
+            watch: if alone { 0 } else { or(set.watch, 2 * wake) },
+            near: or(set.near, wake / 2),
+            // Some pauses, because a poller that runs may be late by an interrupt.
+            stale: 2 * long + wake / 8,
+            lost: 4 * transfer,
+            // One CPU is the owner's, one the poller's.
+            most_near: cpus.saturating_sub(2),
+        }
     }
 }
 
@@ -110,14 +174,8 @@ mod tests {
         assert_eq!(default.overridden(b""), default);
         assert_eq!(default.overridden(b"0"), Polling { budget: 0, ..default });
         assert_eq!(default.overridden(b",50"), Polling { short: 50, ..default });
-        let all = Polling { budget: 1, short: 2, long: 3, offer: 4, watch: 5 };
-        assert_eq!(default.overridden(b"1, 2,3,4,5,6"), all);
+        let all = Polling { budget: 1, short: 2, long: 3, offer: 4, watch: 5, near: 6 };
+        assert_eq!(default.overridden(b"1, 2,3,4,5,6,7"), all);
         assert_eq!(default.overridden(b"many,-1,\xff"), default);
-    }
-
-    #[test]
-    fn pauses_stay_in_order() {
-        let odd = Polling { short: 9_000, ..Polling::default() };
-        assert_eq!(Polling::from_fields(odd.fields()).short, odd.long);
     }
 }

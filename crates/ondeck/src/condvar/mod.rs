@@ -1,27 +1,45 @@
 //! The condition variable that goes with the one-byte mutex.
 //!
 //! ```text
-//! the condvar    0 nobody waits · 1 somebody may. Written under the lock of its bucket.
-//! the table      by the condvar's address: the waiters, each with the mutex that it needs next
+//! the condvar    0 no thread waits · 1 one may. Written under the lock of its bucket.
+//! the table      by the condvar's address: the waiters, each with the mutex that it wants next
 //!
-//! wait           link under the condvar's address; release the mutex; sleep
-//! notify         move the oldest waiter, or all, to the address of their mutex, as if they had come
-//!                to lock it. If the mutex is free, one of them goes on deck and is woken.
+//! wait           link under the condvar's address, near; unlock the mutex; read the own node for a
+//!                while; pin the mutex's record; sleep
+//! notify         of the newest waiter, or of all:
+//!                  one that is near ──► it competes for the mutex by itself
+//!                  one that is parked ──► it is moved to the queue of its mutex, as if it had come to
+//!                                         lock it; if the mutex is free, it is woken
 //! ```
+//!
+//! | file | what |
+//! |---|---|
+//! | `wait.rs` | the way of a waiter |
+//! | `notify.rs` | the way of a thread that notifies |
+//! | `api.rs` | what programs use: [`Condvar`] |
 //!
 //! # No signal is lost or stolen
 //!
-//! A waiter is linked before it releases the mutex, so a notifier that has the mutex after it finds
-//! it. A notifier takes its waiters off the condition variable at once: who comes later is not among
-//! them, and cannot get what was meant for another. A waiter whose deadline passes takes itself off
-//! under the same lock, and was notified if and only if it was moved before.
+//! A waiter is linked before it unlocks the mutex, so a thread that notifies and has had the mutex after
+//! it finds it. A notification takes its waiters off the condition variable at once: a waiter that comes
+//! later is not among them, and cannot get what was meant for another. A waiter whose deadline passes
+//! takes itself off under the same lock, and was notified if and only if it was taken off before.
 //!
 //! # System calls
 //!
-//! None where nobody waits: one load. None where the mutex is owned, by the notifier or by another:
-//! the woken thread could not go on, so it is not woken; the owner's release finds it like any other
-//! waiter. One wake where the mutex is free, however many are notified, because a lock has at most
-//! one awake waiter.
+//! None where no thread waits: one load. None for a waiter that is near. None where the mutex is
+//! locked, by the notifying thread or by another: the waiter could not go on, so it is not woken; the
+//! owner's unlock finds it like any parked thread. Not even for a heavy fence: a waiter pins its mutex's
+//! record before it sleeps, so that the unlocks of that mutex have full fences and find whatever is moved
+//! there. One wake where the mutex is free, however many are notified, because a lock has at most one
+//! thread in flight.
+//!
+//! # One regime
+//!
+//! A waiter reads its own node for twice as long as a wake takes before it sleeps. So a thread that was
+//! asleep once finds others still awake by the time it runs, and a group of threads that all slept comes
+//! back to the speed of one that never did. A waiter that reads in vain again and again does so more
+//! and more rarely, and always again after one success.
 //!
 //! # Memory ordering
 //!
@@ -34,7 +52,52 @@
 //! Futexes", whose benchmark shows what it is worth; in a table of queues parking_lot's `Condvar`.
 
 mod api;
-mod raw;
+mod notify;
+mod wait;
+
+use core::fmt;
+
+use crate::platform::{AtomicInt, Host, Ordering};
 
 pub use api::Condvar;
-pub use raw::RawCondvar;
+
+/// A condition variable for [`RawMutex`](crate::mutex::RawMutex), one byte; see the [module](self) for
+/// its protocol.
+///
+/// Waiters of one condition variable may use different mutexes, even at the same time.
+#[repr(transparent)]
+pub struct RawCondvar<P: Host> {
+    waited: P::AtomicU8,
+}
+
+impl<P: Host> RawCondvar<P> {
+    /// A condition variable that no thread waits for.
+    pub fn new() -> Self {
+        Self { waited: AtomicInt::new(0) }
+    }
+
+    /// Whether a thread may be waiting.
+    ///
+    /// Relaxed: a waiter says so before it unlocks its mutex, so every thread that has had that mutex
+    /// since sees it.
+    #[inline]
+    pub fn has_waiters(&self) -> bool {
+        self.waited.load(Ordering::Relaxed) != 0
+    }
+
+    fn address(&self) -> usize {
+        (&raw const self.waited).addr()
+    }
+}
+
+impl<P: Host> fmt::Debug for RawCondvar<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RawCondvar").field("has_waiters", &self.has_waiters()).finish()
+    }
+}
+
+impl<P: Host> Default for RawCondvar<P> {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -74,7 +74,7 @@ pub(crate) fn deadline(instant: Instant) -> Timestamp {
 // SAFETY: what `RawMutex` in this module promises: from a lock to the matching unlock nobody else
 // has it, and an unlock happens before the next lock.
 unsafe impl lock_api::RawMutex for RawMutex<Linux> {
-    const INIT: Self = Self { owned: AtomicU8::new(0) };
+    const INIT: Self = Self { locked: AtomicU8::new(0) };
 
     /// The owner unlocks, so that misuse can be told by thread.
     type Guard = GuardNoSend;

@@ -1,75 +1,79 @@
 //! The one-byte mutex: an uncontended lock and unlock are one atomic read-modify-write together.
 //!
 //! ```text
-//! the mutex      0 free · 1 owned. Set by test-and-set, cleared by the owner's plain store.
-//! the table      by the mutex's address: attention, who is awake, who sleeps (see `parking`)
+//! the mutex      0 free · 1 locked. Set by test-and-set, cleared by the owner's plain store.
+//! the table      by the mutex's address: the unlock mode, the lock's record, its parked threads
+//!                (see `parking`)
 //!
 //! lock           test-and-set ── was 0 ──► owner
 //!                     │ was 1
 //!                     ▼
-//! lock_slow      nobody awake for this lock ──► on deck: polls, for some microseconds
-//!                somebody is, or polled enough ──► parked: sleeps on its node until it is woken
-//!                                                  to be on deck, or handed the lock
+//! lock_slow      the lock has no poller, or one that lost its CPU ──► poller: polls the lock
+//!                there is a poller ──► stays for a moment, in case it leaves
+//!                otherwise ──► linked: near for a while (reads its own node), then parked (asleep)
 //!
-//! unlock         store 0; light fence; attention? ── SKIP ──► done
-//!                     │ FENCED, LIGHT
+//! unlock         store 0; light fence; does the unlock mode concern this lock? ── no ──► done
+//!                     │ yes
 //!                     ▼
-//! look_around    somebody on deck, or nobody parked ──► done
-//!                else, under the bucket's lock: the newest sleeper goes on deck and is woken;
-//!                or the oldest, once it has waited for 1 ms, is handed the lock
+//! look           a poller, or a woken thread in flight; or no parked thread ──► done
+//!                else, under the bucket's lock: a near thread becomes the poller; or the newest
+//!                parked thread is woken to compete; or the oldest, once it has waited for 1 ms, is
+//!                woken to compete, and the next time handed the lock
 //! ```
 //!
 //! | file | what |
 //! |---|---|
-//! | `raw.rs` | the byte: the fast paths |
-//! | `wait.rs` | finding it taken: on deck, parked, timed out |
-//! | `deck.rs` | polling on deck |
-//! | `release.rs` | releasing with somebody waiting: whom to wake, when to hand over |
+//! | `lock.rs` | the way of a thread that wants the lock, from its first attempt to its sleep |
+//! | `unlock.rs` | the way of a thread that unlocks, from its store to the wake of another |
 //! | `api.rs` | what programs use: [`Mutex`] and its guards |
 //! | `misuse.rs` | what a debug build tells |
 //!
-//! # Why a release may skip, and no wake is lost
+//! # Who may be awake
 //!
-//! Who goes to sleep first makes itself known, then looks at the byte once more; a release first
-//! clears the byte, then looks whether somebody is known. It is Dekker's pattern, and needs a full
-//! fence between the two steps on both sides, or an asymmetric pair. `parking::attention` says which
-//! of the two holds; a release with nothing to do has the free half.
+//! * **The poller** is the one thread that polls the lock's cache line. It runs: a thread that finds
+//!   that the poller has not polled for a few microseconds takes its place.
+//! * **In flight** is a thread that was woken and has not run yet, at most one. While there is one, or a
+//!   poller, no unlock wakes another. It makes no running thread park: such a thread polls meanwhile.
+//! * **Near** are a few running threads, no more than there are further CPUs, which read a line of their
+//!   own, their node, for half the time that a wake takes. An unlock makes one the poller by a store.
+//! * **Parked** are all others.
 //!
-//! What makes a waiter known are two words of the bucket: `parked` and `on_deck`.
+//! # Invariants
 //!
-//! * A release that reads `on_deck` as its own address wakes nobody. That waiter polls; should it go
-//!   to sleep after all, it first counts itself in `parked`, then clears `on_deck`, then has its
-//!   fence, then looks at the byte. Either it sees the byte cleared, or the release saw the mark
-//!   gone, and with it the count.
-//! * A waiter on deck that becomes the owner clears the mark without a fence: what it skipped, its
-//!   own release will look after.
-//! * A waiter on deck that gives up clears the mark as if to sleep, and looks around itself, as a
-//!   release does.
+//! The source and the specification cite them by number.
 //!
-//! # At most one awake
+//! 1. *Exclusion.* The byte is 1 from an acquisition to the store that ends it, or the owner hands it
+//!    on as it is.
+//! 2. *No wake is lost.* While a thread is parked for a free lock, there is a poller, or a thread in
+//!    flight, or a thread that is about to look: an unlock before its look, a thread that parks before
+//!    its last look, a thread that gives up before its own.
+//! 3. *A mark is an obligation.* An unlock that sees a poller or a thread in flight does nothing. That
+//!    thread then owns the lock in the end, so that its own unlock looks; or it is counted as parked
+//!    before it takes its mark away, and looks at the lock after that; or it looks as an unlock does. A
+//!    thread that takes a poller's place takes its obligation.
+//! 4. *Counted while linked.* The record's count of parked threads is that of the linked nodes, and is
+//!    raised before a mark is taken away.
+//! 5. *A node lives while it is linked,* and until its thread has been told otherwise, last of all.
+//! 6. *Nothing is touched after the unlock.* After the store that clears the byte an unlock uses its
+//!    address to compare. What it dereferences is the mutex of a linked node, under the bucket's lock.
+//! 7. *A record that anybody relies on stays its lock's:* one with a mark, a linked thread or a pin.
 //!
-//! A waiter is awake for as long as `on_deck` names its lock: from before it polls, or from before
-//! it is woken, until it owns the lock or is about to sleep. The mark is set by a compare-exchange
-//! from 0. With two locks in one bucket one of them finds the mark taken, and does without: it hands
-//! the lock over to whom it would have woken.
+//! Why (2) holds although an unlock has no fence is told in `parking/publish.rs`.
 //!
-//! # Nobody starves
+//! # Bounded unfairness
 //!
-//! Barging is allowed, and the newest sleeper is woken first, for its caches. Once the oldest has
-//! waited for a millisecond, a release takes the byte back under the bucket's lock and gives it to
-//! that one, at most every half a millisecond in a bucket. If somebody was faster, the table asks for
-//! the lock (`HAND_OVER`): the next owner that looks, before it releases, hands it over instead. Who
-//! has waited for that long and was woken in vain goes back to its place by age. So once a waiter is
-//! overdue only those who have waited longer come first, and at each turn one that was faster.
+//! Barging is allowed, and the newest parked thread is woken first, for its caches. Once the oldest has
+//! waited for a millisecond, an unlock wakes it to compete, at most every half a millisecond: while it
+//! wakes, others use the lock. If it does not get the lock, it goes back to its place by age, and the
+//! next time it is handed the lock: an unlock acquires the lock on its behalf, or, if another thread
+//! was faster, requests that the next owner hands it over instead of clearing the byte. Only then does
+//! the lock rest while a thread wakes.
 //!
-//! When a release finds out that somebody is overdue is left to a sample: one release in 128 of those
-//! that find a waiter on deck, and each that finds none.
+//! A thread of a real-time scheduling class comes before all others: it is woken beside a poller or a
+//! thread in flight, and no lock is handed to another while it is parked.
 //!
-//! # Nothing is touched after the release
-//!
-//! After the store that clears the byte a release uses the address as a key and nothing else. A
-//! handover takes the byte again: under the bucket's lock, while a waiter of this mutex is linked
-//! there, so the mutex is in use and cannot be gone.
+//! When an unlock finds out that a thread is overdue is left to a sample: one in 128 of those that find a
+//! poller or a thread in flight, and each that finds none.
 //!
 //! # Memory ordering
 //!
@@ -81,19 +85,70 @@
 //! One awake waiter: Rhys Hiltner's and Michael Pratt's work on Go's runtime mutex ("runtime: lock2
 //! scaling", golang/go issue 68578), and before it the designated waker of Abseil and nsync. The
 //! queue outside of the lock: WebKit's `WTF::ParkingLot` by Filip Pizlo and Amanieu d'Antras'
-//! parking_lot. The fences: Dave Dice, Hui Huang and Mingyao Yang, "Asymmetric Dekker
-//! Synchronization". Few active threads and rare promotion: Dave Dice, "Malthusian Locks".
+//! parking_lot. A poller that is replaced when it lost its CPU: Bijun He, William Scherer and Michael
+//! Scott, "Preemption Adaptivity in Time-Published Queue-Based Spin Locks". Threads that wait near, on
+//! lines of their own: the Linux kernel's optimistic spin queue. The fences: Dave Dice, Hui Huang and
+//! Mingyao Yang, "Asymmetric Dekker Synchronization". Few active threads and rare promotion: Dave Dice,
+//! "Malthusian Locks".
 
 mod api;
-mod deck;
+mod lock;
 mod misuse;
-mod raw;
-mod release;
-mod wait;
+mod unlock;
+
+use core::fmt;
+
+use crate::platform::{AtomicInt, Host, Ordering};
 
 #[cfg(feature = "arc_lock")]
 pub use api::ArcMutexGuard;
 pub(crate) use api::deadline;
 pub use api::{MappedMutexGuard, Mutex, MutexGuard};
-pub use raw::RawMutex;
-pub(crate) use release::{choose, overdue, patience};
+pub(crate) use lock::{look_again, stay_near};
+pub(crate) use unlock::{choose, handoff_due, is_due_again};
+
+/// A mutex without data, one byte; see the [module](self) for its protocol.
+///
+/// Programs use it as [`Mutex`]. Its own methods are for locks built of it and for
+/// platforms other than [`Linux`](crate::platform::Linux).
+#[repr(transparent)]
+pub struct RawMutex<P: Host> {
+    locked: P::AtomicU8,
+}
+
+impl<P: Host> RawMutex<P> {
+    /// An unlocked mutex.
+    pub fn new() -> Self {
+        Self { locked: AtomicInt::new(0) }
+    }
+
+    /// The name of this mutex in the parking table.
+    #[inline(always)]
+    pub(crate) fn address(&self) -> usize {
+        self.byte().addr()
+    }
+
+    /// The byte, for threads that find this mutex through a linked node.
+    #[inline(always)]
+    pub(crate) fn byte(&self) -> *const P::AtomicU8 {
+        &raw const self.locked
+    }
+
+    /// Whether a thread owns the lock, for assertions and tests.
+    #[inline]
+    pub fn is_locked(&self) -> bool {
+        self.locked.load(Ordering::Relaxed) != 0
+    }
+}
+
+impl<P: Host> fmt::Debug for RawMutex<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RawMutex").field("locked", &self.is_locked()).finish()
+    }
+}
+
+impl<P: Host> Default for RawMutex<P> {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,44 +1,72 @@
-//! The dugout: where waiters of every lock are kept, outside of the locks.
+//! The parking table: where the waiting threads of every lock are kept, outside of the locks.
 //!
-//! A lock that is released must not be touched again: another thread may acquire it, release it and
-//! free it in between. So everything that a release has to know, whether somebody sleeps and
-//! whether somebody is awake already, lives in a static table keyed by the lock's address.
+//! A lock that is unlocked must not be touched again: another thread may acquire it, unlock it and
+//! free it in between. So everything that an unlock has to know, whether a thread is parked and
+//! whether one polls already, is in a static table keyed by the lock's address.
 //!
 //! ```text
-//! address ─hash─► attention[i]  one byte: must a release look any further?
-//!                 bucket[i]     who is awake, who sleeps
+//! address ─hash─► unlock mode[i]  one word: does an unlock have to look any further?
+//!                 bucket[i]       records of contended locks, queues of waiting threads
 //! ```
 //!
 //! | file | what |
 //! |---|---|
-//! | `attention.rs` | the byte that lets most releases skip the rest, and its fences |
-//! | `bucket.rs` | a bucket: its words, its list, its lock held |
-//! | `node.rs` | a waiter |
+//! | `unlock_mode.rs` | the word that every unlock loads |
+//! | `record.rs` | what is kept of one contended lock: its poller, how many threads are parked |
+//! | `publish.rs` | the fences by which a thread that parks and an unlock see each other |
+//! | `bucket.rs` | a bucket: its records, its lock held |
+//! | `queue.rs` | the queues of a bucket |
+//! | `node.rs` | a waiting thread |
 //! | `lock.rs` | the bucket's lock |
-//! | `pair.rs` | two buckets at once, to move waiters |
+//! | `watches.rs` | whether waiters of condition variables are notified soon |
+//! | `pair.rs` | two buckets at once, to move threads |
 //! | `park.rs` | for locks of others: [`park`], [`unpark`], [`requeue`] |
 //!
-//! Nothing here allocates, and no thread needs to be registered: a node lives on its waiter's stack
+//! # An address is no identity
+//!
+//! Memory is freed and used again while an unlock is between its store and its look. What was a mutex
+//! may be another mutex by then, a condition variable, or a key of a user's. Therefore:
+//!
+//! 1. A node says what it waits for: a lock, a condition variable, a key. Only nodes of the same kind
+//!    are compared by address.
+//! 2. An unlock only ever does what an unlock of whichever lock is at that address may do: it has one of
+//!    that lock's threads compete for it, or acquires it on behalf of one and hands it over.
+//! 3. An unlock dereferences the pointer of a linked node and no other. A linked node says that its
+//!    mutex is in use.
+//!
+//! # Isolation
+//!
+//! What a lock costs depends on its own waiters. An unlock of a lock that no thread waits for compares
+//! the bucket's unlock mode with its own address. Queues are found by their first nodes, so that the
+//! length of another's does not matter. Marks, handoff times and fences belong to a lock's record.
+//!
+//! Nothing here allocates, and no thread needs to be registered: a node lives on its thread's stack
 //! while it waits. So these locks may be used inside a global allocator, in destructors of
 //! thread-local values, and in threads that no runtime knows of. The child of a fork finds the table
 //! empty.
 
-pub(crate) mod attention;
 mod bucket;
 mod lock;
 mod node;
 mod pair;
 mod park;
+mod publish;
+mod queue;
+mod record;
+pub(crate) mod unlock_mode;
+mod watches;
 
-pub(crate) use attention::{announce, demand, meet_demand, relax};
 pub use bucket::Bucket;
-pub(crate) use bucket::{Guard, has_come};
-pub(crate) use node::{Node, status};
+pub(crate) use bucket::Guard;
+pub(crate) use node::{Kind, Node, status};
 pub(crate) use pair::Pair;
 pub use park::{Parked, Requeued, park, requeue, unpark};
+pub(crate) use publish::relax;
+pub(crate) use record::Record;
 
-/// Buckets of a real machine's table. A collision costs time, never correctness; 1,024 buckets of
-/// 64 bytes are 64 KiB, and their bytes of attention 16 cache lines.
+/// Buckets of a real machine's table. A collision costs time, never correctness. The unlock modes of
+/// 1,024 buckets are 8 KiB; of the buckets themselves a program touches those whose locks are
+/// contended.
 pub const BUCKETS: usize = 1 << BUCKET_BITS;
 const BUCKET_BITS: u32 = 10;
 
@@ -48,4 +76,9 @@ const BUCKET_BITS: u32 = 10;
 pub const fn bucket_of(address: usize) -> usize {
     const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
     ((address as u64).wrapping_mul(GOLDEN) >> (u64::BITS - BUCKET_BITS)) as usize
+}
+
+/// Whether the moment `then` has come, on a tick counter that wraps.
+pub(crate) fn has_come(now: usize, then: usize) -> bool {
+    now.wrapping_sub(then).cast_signed() >= 0
 }

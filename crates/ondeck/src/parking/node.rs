@@ -1,103 +1,192 @@
-//! One waiter: a node on its own stack, linked into its bucket while it waits.
+//! One waiting thread: a node on its own stack, linked into a queue of its bucket.
 
 use core::cell::Cell;
 use core::ptr;
 
-use crate::platform::{AtomicInt, AtomicPointer, Ordering, Platform};
+use super::has_come;
+use super::record::{Record, Ticket};
+use crate::platform::{AtomicInt, AtomicPointer, Host, Ordering};
 
-/// Where a linked waiter is. The futex word that it sleeps on while it is `PARKED`.
+/// What a linked thread is, and what it is told. It is the futex word that a parked thread sleeps on.
 ///
 /// ```text
-///              a release wakes it                     it acquires
-///  PARKED ────────────────────────► ON_DECK ─────────────────────────► (gone)
-///    │ ▲                             ▲ │
-///    │ └─── it polled for too long ──┼─┘
-///    │                               │
-///    ├─────── it is handed the lock ─┼──► OWNER ──────────────────────► (gone)
-///    ▲                               │
-///  WATCHING ─── it is notified ──────┘
+///            its time is over                    an unlock, or a notification of a free mutex
+///   NEAR ─────────────────────► PARKED ───────────────────────────────────────► IN_FLIGHT
+///    │                           │  │
+///    │ an unlock                 │  │ an owner hands the lock over, or a key is unparked
+///    ├───────────► POLLER        │  └─────────────────────────────────────────► DONE
+///    │ a notification            │
+///    └───────────► COMPETE ◄─────┘ an unlock of a lock that has no record of its own
 /// ```
 ///
-/// Written under the bucket's lock, but for `WATCHING`, which its waiter and others leave by a
-/// compare-exchange. Whoever takes a node out of the list stores the new status last: as soon as
-/// the waiter can see it, it may leave, and its stack be gone.
+/// Left under the bucket's lock, but for `NEAR → PARKED`, which the thread itself does by a
+/// compare-exchange. The words on the right are stored after the node has been unlinked, last of all:
+/// as soon as the thread can see one it may leave, and its stack be gone.
 pub(crate) mod status {
     /// Linked, asleep or about to be.
     pub(crate) const PARKED: u32 = 0;
-    /// Not linked: awake, and marked so in the bucket.
-    pub(crate) const ON_DECK: u32 = 1;
-    /// Linked at a condition variable, awake, looking at its own status for a moment before it
-    /// sleeps.
-    pub(crate) const WATCHING: u32 = 3;
-    /// Not linked: what it waited for is its own.
-    pub(crate) const OWNER: u32 = 2;
+    /// Linked and running: reads its own status for a while before it parks.
+    pub(crate) const NEAR: u32 = 1;
+    /// Unlinked and running: the poller, and marked as such.
+    pub(crate) const POLLER: u32 = 2;
+    /// Unlinked: woken to compete for the lock, and marked as in flight.
+    pub(crate) const IN_FLIGHT: u32 = 3;
+    /// Unlinked: to compete for the lock, without a mark.
+    pub(crate) const COMPETE: u32 = 4;
+    /// Unlinked: the lock is its own, or its key was unparked.
+    pub(crate) const DONE: u32 = 5;
+    /// Unlinked: chosen by an unpark of its key, and about to be told so.
+    pub(crate) const CHOSEN: u32 = 6;
 }
 
-/// A waiter.
+/// What a thread waits for. Things of different kinds never match, whatever their addresses: an
+/// address may be a lock's now, and a condition variable's or a key of a user's a moment later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub(crate) enum Kind {
+    /// A [`RawMutex`](crate::mutex::RawMutex).
+    Lock,
+    /// A [`RawCondvar`](crate::condvar::RawCondvar).
+    Condvar,
+    /// A key of [`park`](super::park).
+    Key,
+}
+
+/// A waiting thread.
 ///
-/// Every field is a cell: functions that tell a waiter to go hold a reference to its node, which may
-/// be gone before they return. Rust's rules allow that of memory that is shared and mutable only.
+/// Every field is a cell: functions that tell a thread to go hold a reference to its node, which may
+/// be gone before they return. Rust's rules allow that only of memory that is shared and mutable.
 #[derive(Debug)]
-pub(crate) struct Node<P: Platform> {
-    /// What it waits for. Changes when it is moved from a condition variable to its mutex; under
-    /// the locks of both buckets.
+#[repr(align(64))]
+pub(crate) struct Node<P: Host> {
+    pub(super) status: P::AtomicU32,
+    /// A [`Kind`]; it and the address change when the thread is moved to another queue, under the locks
+    /// of both buckets.
+    kind: P::AtomicU32,
     address: P::AtomicUsize,
-    /// The byte of the mutex that a waiter of a condition variable needs next; null for others.
+    /// The byte of the mutex that a waiter of a lock or a condition variable wants; null for others.
+    /// An unlock dereferences this and nothing else: a linked node says that its mutex is there.
     mutex: Cell<*const P::AtomicU8>,
     /// When it began to wait, in ticks.
     pub(crate) since: P::AtomicUsize,
-    /// Where it last ran before it slept: where it will most likely run again.
+    /// When it was woken, in ticks.
+    pub(crate) woken: P::AtomicUsize,
+    /// The CPU on which it last ran before it parked: where it will most likely run again.
     pub(crate) cpu: P::AtomicU32,
-    pub(super) status: P::AtomicU32,
-    /// Links of the bucket's list; relaxed, because the bucket's lock orders them.
+    /// The thread's real-time priority; 0 for one of an ordinary scheduling class.
+    pub(crate) priority: P::AtomicU32,
+    /// Not 0: it was overdue, was woken to compete, and did not get the lock.
+    pub(crate) tried: P::AtomicU32,
+    /// The record that is pinned for it, or null.
+    pub(super) pin: P::AtomicPtr<Record<P>>,
+    /// Of the newest of a queue of a condition variable: when its oldest may be overdue, in ticks.
+    pub(super) due: P::AtomicUsize,
+    /// Links of the queue; relaxed, because the bucket's lock orders them. The newest's newer is the
+    /// oldest, and the other way round.
     pub(super) newer: P::AtomicPtr<Node<P>>,
     pub(super) older: P::AtomicPtr<Node<P>>,
+    /// Of the newest of a queue: that of the bucket's next queue.
+    pub(super) next_queue: P::AtomicPtr<Node<P>>,
 }
 
-impl<P: Platform> Node<P> {
-    pub(crate) fn new(address: usize, mutex: *const P::AtomicU8, since: usize) -> Self {
+impl<P: Host> Node<P> {
+    /// A thread that begins to wait at `now` for what is at `address`, and that wants `mutex`.
+    pub(crate) fn new(kind: Kind, address: usize, mutex: *const P::AtomicU8, now: usize) -> Self {
         Self {
+            status: AtomicInt::new(status::PARKED),
+            kind: AtomicInt::new(kind as u32),
             address: AtomicInt::new(address),
             mutex: Cell::new(mutex),
-            since: AtomicInt::new(since),
+            since: AtomicInt::new(now),
+            woken: AtomicInt::new(now),
             cpu: AtomicInt::new(0),
-            status: AtomicInt::new(status::PARKED),
+            priority: AtomicInt::new(0),
+            tried: AtomicInt::new(0),
+            pin: AtomicPointer::new(ptr::null_mut()),
+            due: AtomicInt::new(0),
             newer: AtomicPointer::new(ptr::null_mut()),
             older: AtomicPointer::new(ptr::null_mut()),
+            next_queue: AtomicPointer::new(ptr::null_mut()),
         }
     }
 
-    /// The byte of the mutex that a waiter of a condition variable needs next. Never changes.
+    /// The byte of the mutex that the thread wants. Never changes.
     pub(crate) fn mutex(&self) -> *const P::AtomicU8 {
         self.mutex.get()
     }
 
+    /// What it waits for, by its address.
     pub(crate) fn address(&self) -> usize {
         self.address.load(Ordering::Relaxed)
     }
 
-    /// Makes it a waiter for something else, since `now`.
-    pub(crate) fn readdress(&self, address: usize, now: usize) {
+    /// Whether it waits for this. Under the lock of its bucket.
+    pub(crate) fn waits_for(&self, kind: Kind, address: usize) -> bool {
+        self.address() == address && self.kind.load(Ordering::Relaxed) == kind as u32
+    }
+
+    /// Makes it wait for something else, since `now`. Unlinked, under the locks of both buckets.
+    pub(crate) fn readdress(&self, kind: Kind, address: usize, now: usize) {
+        self.kind.store(kind as u32, Ordering::Relaxed);
         self.address.store(address, Ordering::Relaxed);
         self.since.store(now, Ordering::Relaxed);
     }
 
-    /// Acquire: an owner sees what the one who handed it the lock did before.
+    /// Whether a record is pinned for it.
+    pub(crate) fn is_pinned(&self) -> bool {
+        !self.pin.load(Ordering::Relaxed).is_null()
+    }
+
+    /// Of the newest of a queue: whether its oldest may be overdue.
+    pub(crate) fn may_be_due(&self, now: usize) -> bool {
+        has_come(now, self.due.load(Ordering::Relaxed))
+    }
+
+    /// Of the newest of a queue: when to look for an overdue thread again.
+    pub(crate) fn set_due(&self, due: usize) {
+        self.due.store(due, Ordering::Relaxed);
+    }
+
+    /// Its thread's name as a poller.
+    pub(crate) fn ticket(&self) -> Ticket {
+        Ticket::of(ptr::from_ref(self).addr())
+    }
+
+    /// What it is, or was told.
+    ///
+    /// Acquire: an owner sees what the thread that handed it the lock did before.
+    #[inline]
     pub(crate) fn status(&self) -> u32 {
         self.status.load(Ordering::Acquire)
     }
 
-    /// Leaves `WATCHING`; false if another was faster.
+    /// Sets the status of the caller's own node, which is not linked.
+    pub(crate) fn set_status(&self, status: u32) {
+        self.status.store(status, Ordering::Relaxed);
+    }
+
+    /// Tells the thread, whose node is unlinked, what it is now. The caller wakes it afterwards by the
+    /// address that this returns.
+    pub(crate) fn tell(&self, status: u32) -> *const P::AtomicU32 {
+        let word = &raw const self.status;
+        // spec: Mutex!Tell
+        // Release: a new owner sees what the old one did in its section. The last access: from here
+        // on the node may be gone.
+        self.status.store(status, Ordering::Release);
+        word
+    }
+
+    /// Leaves `NEAR` for `status`; false if it was left before.
     ///
-    /// Acquire if it was not: as for [`status`](Self::status). Release: whoever sees the change
-    /// sees what was done to the node before, though that may be the last of it.
-    pub(crate) fn stop_watching(&self, status: u32) -> bool {
+    /// Release: a thread that sees the change sees what was done to the node before. Acquire if it was
+    /// left before: as for [`status`](Self::status).
+    pub(crate) fn leave_near(&self, status: u32) -> bool {
         self.status
-            .compare_exchange(status::WATCHING, status, Ordering::Release, Ordering::Acquire)
+            .compare_exchange(status::NEAR, status, Ordering::Release, Ordering::Acquire)
             .is_ok()
     }
 
-    /// The word that the waiter sleeps on.
+    /// The word that the thread sleeps on.
     pub(crate) fn word(&self) -> &P::AtomicU32 {
         &self.status
     }

@@ -1,42 +1,46 @@
-//! The table for locks of others: sleep on an address, wake by it, move from one to another.
+//! The table for locks of others: park at a key, unpark those that are there, move them to another.
 //!
 //! The contract in full:
 //!
-//! * A key is the address of something that the caller's lock owns, and that no [`Mutex`] or
-//!   [`Condvar`] of this crate is at: use the address of your own state word.
-//! * [`park`] calls `validate` under the lock of the key's bucket, and sleeps only if it says so.
-//!   [`unpark`] and [`requeue`] call theirs under the same lock. So if a waker changes the state
-//!   word before it calls `unpark`, either the parker's `validate` sees the change or the waker finds
-//!   the parker: the bucket's lock orders them, no fence is needed.
+//! * A key is the address of something that the caller's lock owns, so that no two locks use the same
+//!   key at the same time. Keys are in a space of their own: a mutex or a condition variable of this
+//!   crate may be at the same address.
+//! * [`park`] calls `validate` under the lock of the key's bucket, and parks only if it says so.
+//!   [`unpark`] and [`requeue`] call theirs under the same lock. So if a thread changes the state word
+//!   before it calls `unpark`, either the other's `validate` sees the change or `unpark` finds the
+//!   parked thread: the bucket's lock orders them, no fence is needed.
+//! * Each call is one step: what `then` is told happens, and a thread that comes later is not woken by
+//!   an earlier call.
 //! * Closures run with a bucket locked: they must be short, must not park, unpark, lock a [`Mutex`]
 //!   or panic.
-//! * Waking goes in the order of parking. Nothing is woken but by `unpark`, `requeue` or its
-//!   deadline: there are no spurious returns.
-//! * Neither the caller's lock nor its memory is needed after `unpark` has found the last sleeper: a
-//!   key is only compared.
+//! * Threads are woken in the order in which they parked. None is woken but by `unpark`, `requeue` or
+//!   its deadline: there are no spurious returns.
+//! * Neither the caller's lock nor its memory is needed after `unpark` has found the last thread: a key
+//!   is only compared.
 //! * No call allocates. Each costs one bucket's lock (about two atomic read-modify-writes), `requeue`
-//!   two, and `unpark` one system call for each thread it wakes.
+//!   two, and `unpark` one system call for each thread that it wakes.
 //!
 //! [`Mutex`]: crate::Mutex
-//! [`Condvar`]: crate::Condvar
 //!
 //! Source: WebKit's `WTF::ParkingLot`, and parking_lot_core, whose `validate` and callbacks under
 //! the lock these are.
 
 use core::ptr;
 
-use super::{Node, Pair, status};
-use crate::platform::{FutexWait, Platform, Timestamp};
+use super::bucket::Guard;
+use super::node::{Kind, Node, status};
+use super::pair::Pair;
+use crate::platform::{AtomicPointer, FutexWait, Host, Ordering, Timestamp};
 
 /// How a [`park`] ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "a thread that was not woken must not go on as if it were"]
 pub enum Parked {
-    /// It slept, and was woken by [`unpark`] or [`requeue`].
+    /// It parked, and was woken by [`unpark`] or [`requeue`].
     Woken,
-    /// It did not sleep, because `validate` said no.
+    /// It did not park, because `validate` said no.
     Invalid,
-    /// The deadline passed before anybody woke it.
+    /// The deadline passed before it was woken.
     TimedOut,
 }
 
@@ -45,14 +49,23 @@ pub enum Parked {
 pub struct Requeued {
     /// Threads that it woke.
     pub woken: usize,
-    /// Threads that now sleep at the other key.
+    /// Threads that are now parked at the other key.
     pub moved: usize,
 }
 
-/// Sleeps at `key` if `validate` agrees, until woken or until the deadline.
+/// Parks at `key` if `validate` agrees, until woken or until the deadline.
 ///
 /// `before_sleep` runs after the thread can be found by others and before it sleeps, without the
 /// bucket's lock: the place to unlock something.
+///
+/// # Safety
+///
+/// The key is an address that the caller controls: no other code parks or unparks there meanwhile that
+/// is not part of the same lock.
+///
+/// # Panics
+///
+/// A panic of `before_sleep` aborts the process.
 ///
 /// ```
 /// use core::sync::atomic::{AtomicU32, Ordering};
@@ -65,41 +78,52 @@ pub struct Requeued {
 /// std::thread::scope(|scope| {
 ///     scope.spawn(|| {
 ///         OPEN.store(1, Ordering::Release);
-///         parking::unpark::<Linux>(key, usize::MAX, |_, _| ());
+///         // SAFETY: nothing else uses the address of `OPEN` as a key.
+///         unsafe { parking::unpark::<Linux>(key, usize::MAX, |_, _| ()) };
 ///     });
 ///     let closed = || OPEN.load(Ordering::Acquire) == 0;
-///     let parked = parking::park::<Linux>(key, closed, || (), None);
+///     // SAFETY: as above.
+///     let parked = unsafe { parking::park::<Linux>(key, closed, || (), None) };
 ///     assert!(matches!(parked, Parked::Woken | Parked::Invalid));
 /// });
 /// ```
-pub fn park<P: Platform>(
+pub unsafe fn park<P: Host>(
     key: usize,
     validate: impl FnOnce() -> bool,
     before_sleep: impl FnOnce(),
     deadline: Option<Timestamp>,
 ) -> Parked {
-    let node = Node::<P>::new(key, ptr::null(), 0);
+    let node = Node::<P>::new(Kind::Key, key, ptr::null(), 0);
     let guard = P::bucket(key).lock();
     if !validate() {
         return Parked::Invalid;
     }
-    // SAFETY: it is new, and taken out before this function returns: by whoever wakes it, or below.
-    unsafe { guard.link(&node) };
+    // SAFETY: it is new, and unlinked before this function returns: by the thread that wakes this one,
+    // or below.
+    unsafe { guard.link(Kind::Key, &node) };
     drop(guard);
     // A panic would leave the node linked and its stack gone.
     let abort = AbortOnDrop;
     before_sleep();
     core::mem::forget(abort);
-    while node.status() == status::PARKED {
-        if P::futex_wait(node.word(), status::PARKED, deadline) == FutexWait::TimedOut {
-            return if withdraw(&node) { Parked::TimedOut } else { Parked::Woken };
+    let mut deadline = deadline;
+    loop {
+        let now = node.status();
+        if now == status::DONE {
+            return Parked::Woken;
+        }
+        if P::futex_wait(node.word(), now, deadline) == FutexWait::TimedOut {
+            if withdraw(&node) {
+                return Parked::TimedOut;
+            }
+            // It was chosen, and will be told so in a moment.
+            deadline = None;
         }
     }
-    Parked::Woken
 }
 
-/// Takes the caller's node out, wherever it was moved; false if it was woken before.
-fn withdraw<P: Platform>(node: &Node<P>) -> bool {
+/// Unlinks the caller's node, wherever it was moved; false if it was chosen to be woken before.
+fn withdraw<P: Host>(node: &Node<P>) -> bool {
     loop {
         let key = node.address();
         let guard = P::bucket(key).lock();
@@ -108,55 +132,42 @@ fn withdraw<P: Platform>(node: &Node<P>) -> bool {
         }
         // It is moved under the locks of both buckets.
         if node.address() == key {
-            // SAFETY: who has not been woken is linked, in the bucket of its address.
-            unsafe { guard.unlink(node) };
+            // SAFETY: a node that has not been chosen is linked, in the bucket of its key.
+            unsafe { guard.unlink(Kind::Key, node) };
             return true;
         }
     }
 }
 
-/// Wakes at most `most` threads that sleep at `key`, in the order in which they came; says how many.
+/// Wakes at most `most` threads that are parked at `key`, in the order in which they parked; says how
+/// many.
 ///
 /// `then` is called before they are woken, with their number and whether others remain, under the
 /// bucket's lock: the place to change the state word by what remains.
-pub fn unpark<P: Platform>(key: usize, most: usize, then: impl FnOnce(usize, bool)) -> usize {
-    let mut guard = P::bucket(key).lock();
-    let asleep = guard.count(key);
-    let mut left = asleep.min(most);
-    then(left, asleep > most);
-    let mut woken = 0;
-    loop {
-        let mut words = [ptr::null(); BATCH];
-        let mut batch = 0;
-        while batch < BATCH.min(left)
-            && let Some(oldest) = guard.oldest(key)
-        {
-            // SAFETY: it is linked, and waiters at keys of others are never counted as parked.
-            words[batch] = unsafe { guard.release(oldest, status::OWNER) };
-            batch += 1;
-        }
-        drop(guard);
-        for &word in &words[..batch] {
-            P::futex_wake(word, 1);
-        }
-        woken += batch;
-        left -= batch;
-        if batch < BATCH || left == 0 {
-            return woken;
-        }
-        guard = P::bucket(key).lock();
-    }
+///
+/// # Safety
+///
+/// As for [`park`]. A thread that is woken goes on as if the caller's lock had told it to.
+pub unsafe fn unpark<P: Host>(key: usize, most: usize, then: impl FnOnce(usize, bool)) -> usize {
+    let guard = P::bucket(key).lock();
+    let parked = guard.oldest_first(Kind::Key, key).count();
+    let count = parked.min(most);
+    then(count, parked > most);
+    let chosen = Chosen::take(&guard, key, count);
+    drop(guard);
+    chosen.wake();
+    count
 }
 
-/// Threads taken out under one locking of the bucket, to be woken after it: their nodes may be gone
-/// by then, so their addresses are kept here.
-const BATCH: usize = 16;
-
-/// If `validate` agrees: wakes at most `wake` threads that sleep at `from`, and lets at most
-/// `move_most` of the others sleep at `to` instead, without waking them.
+/// If `validate` agrees: wakes at most `wake` threads that are parked at `from`, and parks at most
+/// `move_most` of the others at `to` instead, without waking them.
 ///
 /// `validate` is called under the locks of both keys' buckets.
-pub fn requeue<P: Platform>(
+///
+/// # Safety
+///
+/// As for [`park`], for both keys.
+pub unsafe fn requeue<P: Host>(
     from: usize,
     to: usize,
     validate: impl FnOnce() -> bool,
@@ -167,21 +178,65 @@ pub fn requeue<P: Platform>(
     if !validate() || from == to {
         return Requeued::default();
     }
-    let stay = locks.first().count(from);
-    let woken = stay.min(wake);
-    let moved = (stay - woken).min(move_most);
-    // The first stay where they are, to be woken below.
-    for _ in 0..moved {
-        let Some(node) = locks.first().oldest_but(from, woken) else { break };
+    let woken = locks.first().oldest_first(Kind::Key, from).count().min(wake);
+    let chosen = Chosen::take(locks.first(), from, woken);
+    let mut moved = 0;
+    while moved < move_most
+        && let Some(node) = locks.first().oldest(Kind::Key, from)
+    {
         // SAFETY: it is linked there, and here before either lock is released.
         unsafe {
-            locks.first().unlink(node);
-            node.readdress(to, 0);
-            locks.second().link(node);
+            locks.first().unlink(Kind::Key, node);
+            node.readdress(Kind::Key, to, 0);
+            locks.second().link(Kind::Key, node);
         }
+        moved += 1;
     }
     drop(locks);
-    Requeued { woken: unpark::<P>(from, woken, |_, _| ()), moved }
+    chosen.wake();
+    Requeued { woken, moved }
+}
+
+/// Threads that were unlinked and wait to be told: a list through their nodes, which stay while they
+/// are `CHOSEN`. So any number is chosen in one step, and woken without the bucket's lock.
+struct Chosen<P: Host> {
+    first: *const Node<P>,
+}
+
+impl<P: Host> Chosen<P> {
+    /// Takes the `count` oldest threads at `key`.
+    fn take(guard: &Guard<'_, P>, key: usize, count: usize) -> Self {
+        let mut chosen = Self { first: ptr::null() };
+        let mut last: Option<*const Node<P>> = None;
+        for _ in 0..count {
+            let Some(node) = guard.oldest(Kind::Key, key) else { break };
+            let node = ptr::from_ref(node);
+            // SAFETY: it is linked, so it is live while the bucket's lock is held; and from the moment
+            // at which it is `CHOSEN` until it is told, because its thread waits for that.
+            unsafe {
+                guard.unlink(Kind::Key, &*node);
+                (*node).newer.store(ptr::null_mut(), Ordering::Relaxed);
+                (*node).set_status(status::CHOSEN);
+                match last {
+                    Some(last) => (*last).newer.store(node.cast_mut(), Ordering::Relaxed),
+                    None => chosen.first = node,
+                }
+            }
+            last = Some(node);
+        }
+        chosen
+    }
+
+    /// Tells them all.
+    fn wake(self) {
+        let mut next = self.first;
+        // SAFETY: they are live until they are told; what comes next was read before.
+        while let Some(node) = unsafe { next.as_ref() } {
+            next = node.newer.load(Ordering::Relaxed);
+            let word = node.tell(status::DONE);
+            P::futex_wake(word, 1);
+        }
+    }
 }
 
 /// Ends the process when it is dropped: while a closure unwinds.

@@ -1,0 +1,115 @@
+//! Waiting: from the owner of the mutex to a sleeping thread, and back.
+
+use super::RawCondvar;
+use crate::mutex::{RawMutex, look_again, stay_near};
+use crate::parking::{Bucket, Kind, Node, status};
+use crate::platform::{AtomicInt, FutexWait, Host, Ordering, Timestamp};
+use crate::spin::Waits;
+
+impl<P: Host> RawCondvar<P> {
+    /// Unlocks the mutex, sleeps until notified or until the deadline, and locks the mutex again. Says
+    /// whether it was notified.
+    ///
+    /// Does not return spuriously, but the caller's condition may have changed again before it got
+    /// the mutex.
+    ///
+    /// # Safety
+    ///
+    /// The calling thread owns the mutex.
+    pub unsafe fn wait(&self, mutex: &RawMutex<P>, deadline: Option<Timestamp>) -> bool {
+        let bucket = P::bucket(self.address());
+        let now = P::ticks() as usize;
+        let node = Node::<P>::new(Kind::Condvar, self.address(), mutex.byte(), now);
+        node.set_status(status::NEAR);
+        node.cpu.store(P::cpu(), Ordering::Relaxed);
+        // spec: Condvar!Link
+        let guard = bucket.lock();
+        // SAFETY: it is new, and unlinked before this function returns.
+        unsafe { guard.link(Kind::Condvar, &node) };
+        self.waited.store(1, Ordering::Relaxed);
+        drop(guard);
+        // SAFETY: the caller owns it.
+        unsafe { mutex.unlock() };
+        // The mutex is one that this thread will lock again, so it is there.
+        mutex.call_poller();
+
+        if watch(bucket, &node) {
+            return self.notified(mutex, &node);
+        }
+        // What a real-time thread is, a notifier needs to know before it moves it.
+        node.priority.store(P::priority(), Ordering::Relaxed);
+        // spec: Condvar!Pin
+        mutex.pin(&node);
+        // spec: Condvar!Park
+        if !node.leave_near(status::PARKED) {
+            return self.notified(mutex, &node);
+        }
+        let mut deadline = deadline;
+        loop {
+            // spec: Condvar!Wait
+            if node.status() != status::PARKED {
+                return self.notified(mutex, &node);
+            }
+            let until = look_again::<P>().into_iter().chain(deadline).min();
+            if P::futex_wait(node.word(), status::PARKED, until) == FutexWait::TimedOut {
+                if deadline.is_none_or(|deadline| P::now() < deadline) {
+                    if self.was_moved(&node) {
+                        mutex.wait_moved(&node);
+                        return true;
+                    }
+                    continue;
+                }
+                // spec: Condvar!TimeOut
+                if self.withdraw(&node) {
+                    mutex.unpin(&node);
+                    mutex.lock();
+                    return false;
+                }
+                // Notified at the last moment: what it waits for now has no deadline.
+                deadline = None;
+            }
+        }
+    }
+
+    /// The waiter was told something: goes on until it has the mutex.
+    fn notified(&self, mutex: &RawMutex<P>, node: &Node<P>) -> bool {
+        mutex.unpin(node);
+        mutex.wait_told(node, node.status());
+        true
+    }
+
+    /// Whether a waiter has been notified, and moved to its mutex or told to compete for it.
+    fn was_moved(&self, node: &Node<P>) -> bool {
+        let _guard = P::bucket(self.address()).lock();
+        !node.waits_for(Kind::Condvar, self.address())
+    }
+
+    /// Takes a waiter off whose time is over; false if it has been notified before.
+    fn withdraw(&self, node: &Node<P>) -> bool {
+        let address = self.address();
+        // spec: Condvar!Withdraw
+        let guard = P::bucket(address).lock();
+        // A notification changes this under the bucket's lock.
+        if !node.waits_for(Kind::Condvar, address) {
+            return false;
+        }
+        // SAFETY: a node that has not been notified is linked here.
+        unsafe { guard.unlink(Kind::Condvar, node) };
+        if guard.newest(Kind::Condvar, address).is_none() {
+            self.waited.store(0, Ordering::Relaxed);
+        }
+        true
+    }
+}
+
+/// Reads the caller's own status for a while: true if it was notified meanwhile. If not, it is still
+/// `NEAR`.
+fn watch<P: Host>(bucket: &Bucket<P>, node: &Node<P>) -> bool {
+    let ticks = Waits::now::<P>().watch;
+    if ticks == 0 || !bucket.watches.is_worth_it() {
+        return false;
+    }
+    let notified = stay_near(node, ticks);
+    bucket.watches.note(notified);
+    notified
+}

@@ -1,0 +1,434 @@
+//! Locking: the attempt, and, if the lock is taken, polling for it, waiting near, parking, waking.
+//!
+//! # How a poller polls
+//!
+//! A poll takes the lock's cache line from the owner, 25 to 300 ns on the machines measured. Where the
+//! owner holds the lock for 100 ns and stays away for 500, a poll every 100 ns is right; where it takes
+//! the lock again every 10 ns, that would cost more than the lock does. What tells the two apart is
+//! which thread arrives: one that fails right after a poller took the lock has been taking it again and
+//! again itself, so it polls rarely. Both pauses are multiples of what a transfer of a cache line takes
+//! on this machine, which each poll measures.
+
+use core::time::Duration;
+
+use super::{RawMutex, handoff_due};
+use crate::parking::{Bucket, Kind, Node, Record, has_come, status};
+use crate::platform::{AtomicInt, FutexWait, Host, Ordering, Timestamp};
+use crate::spin::Waits;
+
+/// Attempts in one poll, back to back. An attempt reaches the owner's core most often just behind the
+/// owner's own exchange, and so fails; but the line then comes back right behind the owner's clearing
+/// store. One attempt a poll won 56 million pairs a second between two threads, 24 won 80. They take
+/// less than one transfer of a line on every machine measured.
+const ATTEMPTS: u32 = 24;
+
+/// How long a thread sleeps between two looks at its lock where it cannot trust that an unlock sees it.
+const LOOK_AGAIN: Duration = Duration::from_millis(10);
+
+/// What a thread is while it wants the lock.
+enum Stage {
+    /// The lock is its own.
+    Owner,
+    /// The lock's poller, for as long as it may poll.
+    Poller,
+    /// Neither. It has had a mark since it last parked, and may owe a look (3).
+    Landed,
+    /// Neither, and has had no mark.
+    Arrived,
+    /// Its deadline has passed, and it is not linked.
+    TimedOut,
+}
+
+impl<P: Host> RawMutex<P> {
+    /// Waits until the lock is the calling thread's.
+    #[inline]
+    pub fn lock(&self) {
+        if !self.try_lock() {
+            let owner = self.lock_slow(None);
+            debug_assert!(owner, "without a deadline a wait ends with the lock");
+        }
+    }
+
+    /// Acquires the lock if it is free; says whether it did.
+    #[inline]
+    pub fn try_lock(&self) -> bool {
+        if P::single_threaded() {
+            // There is no other thread, so plain accesses will do. A signal handler in between gives
+            // back what it takes.
+            let free = self.locked.load(Ordering::Relaxed) == 0;
+            self.locked.store(1, Ordering::Relaxed);
+            return free;
+        }
+        // spec: Mutex!TryLock
+        !P::test_and_set(&self.locked, Ordering::Acquire)
+    }
+
+    /// As [`lock`](Self::lock), but gives up at the deadline; says whether it has the lock.
+    #[inline]
+    pub fn try_lock_until(&self, deadline: Timestamp) -> bool {
+        self.try_lock() || self.lock_slow(Some(deadline))
+    }
+
+    /// Waits for the lock; false if the deadline passed before.
+    #[cold]
+    #[inline(never)]
+    fn lock_slow(&self, deadline: Option<Timestamp>) -> bool {
+        let bucket = P::bucket(self.address());
+        let now = P::ticks() as usize;
+        let node = Node::new(Kind::Lock, self.address(), self.byte(), now);
+        let stage = self.arrive(bucket, &node, now);
+        self.wait(bucket, &node, stage, deadline)
+    }
+
+    /// Goes on from `stage` until the lock is the caller's; false if the deadline passed before. The
+    /// caller's node is not linked, before and after.
+    fn wait(
+        &self,
+        bucket: &Bucket<P>,
+        node: &Node<P>,
+        mut stage: Stage,
+        deadline: Option<Timestamp>,
+    ) -> bool {
+        loop {
+            match stage {
+                Stage::Owner => return true,
+                Stage::TimedOut => return false,
+                // spec: Mutex!PassedAwake
+                Stage::Poller | Stage::Landed | Stage::Arrived
+                    if deadline.is_some_and(|deadline| P::now() >= deadline) =>
+                {
+                    if !matches!(stage, Stage::Arrived) {
+                        self.give_up(bucket, node);
+                    }
+                    return false;
+                }
+                Stage::Poller | Stage::Landed | Stage::Arrived => {
+                    stage = self.park(bucket, node, deadline);
+                }
+            }
+        }
+    }
+
+    /// The caller's node was moved here from a condition variable and told `status`, or was told to
+    /// compete: goes on until the lock is the caller's.
+    pub(crate) fn wait_told(&self, node: &Node<P>, status: u32) {
+        let bucket = P::bucket(self.address());
+        let stage = self.told(bucket, node, status);
+        let owner = self.wait(bucket, node, stage, None);
+        debug_assert!(owner, "without a deadline a wait ends with the lock");
+    }
+
+    /// Found the lock taken at the moment `now`: polls for it, unless another running thread does.
+    fn arrive(&self, bucket: &Bucket<P>, node: &Node<P>, now: usize) -> Stage {
+        let waits = Waits::now::<P>();
+        if waits.polling == 0 {
+            return Stage::Arrived;
+        }
+        let address = self.address();
+        let claim = || bucket.lock().claim(address);
+        let record = bucket.own_record(address).unwrap_or_else(claim);
+        if record.is_shared() {
+            return Stage::Arrived;
+        }
+        let (mut at, mut gap) = (now, waits.short);
+        loop {
+            // spec: Mutex!Arrive
+            let seen = record.awake();
+            // The marks first: if they are of an older tenancy than the address, taking the poll fails.
+            if !record.is_of(address) {
+                return Stage::Arrived;
+            }
+            let is_stale = || has_come(at, record.polled_at().wrapping_add(waits.stale));
+            if (!seen.has_poller() || is_stale()) && record.take_poll(seen, node.ticket()) {
+                let lost = at.wrapping_sub(record.taken_at()) < waits.lost;
+                let first = if lost { waits.long } else { waits.short };
+                return self.poll(record, node, &waits, at, first);
+            }
+            if at.wrapping_sub(now) >= waits.near {
+                return Stage::Arrived;
+            }
+            at = pause(record, at, gap);
+            gap = (gap * 2).min(waits.long);
+            // spec: Mutex!ArriveTry
+            if !self.is_locked() && self.try_lock() {
+                return Stage::Owner;
+            }
+        }
+    }
+
+    /// The poller, from the moment `start`: polls first after `first` ticks.
+    fn poll(
+        &self,
+        record: &Record<P>,
+        node: &Node<P>,
+        waits: &Waits,
+        start: usize,
+        first: usize,
+    ) -> Stage {
+        let (mut before, mut interval) = (start, first);
+        loop {
+            record.set_polled_at(before);
+            let now = pause(record, before, interval);
+            // spec: Mutex!Poll
+            let mut owner = self.try_lock();
+            if interval != 0 {
+                P::note_transfer((P::ticks() as usize).wrapping_sub(now));
+            }
+            owner = owner || (1..P::spins(ATTEMPTS)).any(|_| self.try_lock());
+            if owner {
+                let was_busy = interval != first || first == waits.long;
+                self.leave(record, node, waits, was_busy);
+                return Stage::Owner;
+            }
+            // spec: Mutex!PollerReplaced
+            if !record.awake().is_poller(node.ticket()) {
+                return Stage::Arrived;
+            }
+            if now.wrapping_sub(start) >= waits.polling {
+                return Stage::Poller;
+            }
+            before = now;
+            interval = (interval * 2).clamp(waits.short, waits.long);
+        }
+    }
+
+    /// The caller, the poller, has become the owner. If it had to take the lock from a thread that is
+    /// busy with it, it waits for a moment until that one polls: else its own unlock would wake a
+    /// parked thread, and the other, which still runs, would park in its place.
+    fn leave(&self, record: &Record<P>, node: &Node<P>, waits: &Waits, was_busy: bool) {
+        let now = P::ticks() as usize;
+        record.set_taken_at(now);
+        // spec: Mutex!Leave
+        // Without a fence: what unlocks have left to the poller, its own will do (3).
+        record.leave(node.ticket());
+        if was_busy && record.has_parked() {
+            while (P::ticks() as usize).wrapping_sub(now) < waits.offer
+                && !record.awake().has_poller()
+            {
+                P::pause();
+            }
+        }
+    }
+
+    /// Links the caller's node, takes its mark away if it has one, and sleeps until it is told what it
+    /// is.
+    fn park(
+        &self,
+        bucket: &Bucket<P>,
+        node: &Node<P>,
+        deadline: Option<Timestamp>,
+    ) -> Stage {
+        let waits = Waits::now::<P>();
+        node.cpu.store(P::cpu(), Ordering::Relaxed);
+        node.priority.store(P::priority(), Ordering::Relaxed);
+        // spec: Mutex!ParkLock
+        let guard = bucket.lock();
+        // spec: Mutex!ParkLink
+        let record = guard.claim(self.address());
+        let is_near = waits.polling != 0 && (record.parked() as usize) < waits.most_near;
+        node.set_status(if is_near { status::NEAR } else { status::PARKED });
+        // SAFETY: it is new or was unlinked by the thread that told it; and is unlinked again before
+        // `wait` returns, which it outlives.
+        unsafe {
+            if has_come(P::ticks() as usize, handoff_due(node)) {
+                guard.link_by_age(Kind::Lock, node);
+            } else {
+                guard.link(Kind::Lock, node);
+            }
+        }
+        record.count_parked(node, handoff_due(node));
+        // Between the count and the last look (3).
+        record.leave(node.ticket());
+        let publication = guard.publish(record, self.address());
+        drop(guard);
+        // spec: Mutex!LeaveNear
+        if is_near && (stay_near(node, waits.near) || !node.leave_near(status::PARKED)) {
+            return self.told(bucket, node, node.status());
+        }
+        publication.complete(record);
+        // spec: Mutex!LastLook
+        // spec: Mutex!LastTry
+        if !self.is_locked() && self.try_lock() {
+            self.withdraw(bucket, node);
+            return Stage::Owner;
+        }
+        self.sleep(bucket, node, deadline)
+    }
+
+    /// Sleeps until the caller, whose node is linked, is told what it is, or until the deadline.
+    fn sleep(
+        &self,
+        bucket: &Bucket<P>,
+        node: &Node<P>,
+        deadline: Option<Timestamp>,
+    ) -> Stage {
+        loop {
+            // spec: Mutex!Sleep
+            let status = node.status();
+            if status != status::PARKED {
+                return self.told(bucket, node, status);
+            }
+            // An unlock may have missed this thread: see `parking/publish.rs`.
+            let until = look_again::<P>().into_iter().chain(deadline).min();
+            // spec: Mutex!Asleep
+            if P::futex_wait(node.word(), status::PARKED, until) != FutexWait::TimedOut {
+                continue;
+            }
+            if deadline.is_none_or(|deadline| P::now() < deadline) {
+                // spec: Mutex!LookAgain
+                if !self.is_locked() && self.try_lock() {
+                    self.withdraw(bucket, node);
+                    return Stage::Owner;
+                }
+            // spec: Mutex!PassedLock
+            } else if self.unlink_if_parked(bucket, node) {
+                return Stage::TimedOut;
+            }
+        }
+    }
+
+    /// Unlinks the caller's node, if it was not told otherwise before.
+    fn unlink_if_parked(&self, bucket: &Bucket<P>, node: &Node<P>) -> bool {
+        let guard = bucket.lock();
+        // spec: Mutex!PassedAsk
+        // Only under the lock is it certain that no unlock is about to choose this node.
+        let is_parked = node.status() == status::PARKED;
+        if is_parked {
+            guard.claim(self.address()).uncount_parked(node);
+            // SAFETY: a node that was not told otherwise is linked.
+            unsafe { guard.unlink(Kind::Lock, node) };
+        }
+        is_parked
+    }
+
+    /// The caller, whose node was linked, has acquired the lock by itself.
+    fn withdraw(&self, bucket: &Bucket<P>, node: &Node<P>) {
+        // spec: Mutex!Withdraw
+        if self.unlink_if_parked(bucket, node) {
+            return;
+        }
+        // It was told something in the meantime. Its mark goes; what unlocks have left to it, its own
+        // will do (3).
+        let Some(record) = bucket.own_record(self.address()) else { return };
+        match node.status() {
+            status::IN_FLIGHT => _ = record.land(None),
+            status::POLLER => record.leave(node.ticket()),
+            told => debug_assert_eq!(told, status::COMPETE, "the lock was acquired twice"),
+        }
+    }
+
+    /// The caller's node was unlinked, and it was told `status`.
+    fn told(&self, bucket: &Bucket<P>, node: &Node<P>, status: u32) -> Stage {
+        let now = P::ticks() as usize;
+        let waits = Waits::now::<P>();
+        let record = bucket.own_record(self.address());
+        match (status, record) {
+            (status::DONE, _) => return Stage::Owner,
+            (status::POLLER, Some(record)) => return self.poll(record, node, &waits, now, 0),
+            (status::IN_FLIGHT, Some(record)) => {
+                P::note_wake(now.wrapping_sub(node.woken.load(Ordering::Relaxed)));
+                // spec: Mutex!Land
+                if record.land((waits.polling != 0).then(|| node.ticket())) {
+                    return self.poll(record, node, &waits, now, 0);
+                }
+                // spec: Mutex!LandTry
+                if self.try_lock() {
+                    return Stage::Owner;
+                }
+                return match self.arrive(bucket, node, now) {
+                    Stage::Arrived => Stage::Landed,
+                    stage => stage,
+                };
+            }
+            _ => {}
+        }
+        // spec: Mutex!CompeteTry
+        if self.try_lock() { Stage::Owner } else { self.arrive(bucket, node, now) }
+    }
+
+    /// The caller, a waiter of a condition variable, was moved to this mutex while it slept: sleeps on,
+    /// until the lock is its own.
+    pub(crate) fn wait_moved(&self, node: &Node<P>) {
+        let bucket = P::bucket(self.address());
+        let stage = self.sleep(bucket, node, None);
+        let owner = self.wait(bucket, node, stage, None);
+        debug_assert!(owner, "without a deadline a wait ends with the lock");
+    }
+
+    /// The caller, the owner until a moment ago, will not want the lock soon: its poller need not spare
+    /// it polls.
+    pub(crate) fn call_poller(&self) {
+        if let Some(record) = P::bucket(self.address()).own_record(self.address()) {
+            record.call_poller();
+        }
+    }
+
+    /// The caller is about to sleep at a condition variable, and will want this mutex next: pins the
+    /// mutex's record, so that a notification makes no heavy fence.
+    pub(crate) fn pin(&self, node: &Node<P>) {
+        let guard = P::bucket(self.address()).lock();
+        let record = guard.claim(self.address());
+        if record.is_shared() {
+            return;
+        }
+        guard.pin(record, node);
+        let publication = guard.publish(record, self.address());
+        drop(guard);
+        publication.complete(record);
+    }
+
+    /// Takes that back, if a notification has not done so.
+    pub(crate) fn unpin(&self, node: &Node<P>) {
+        if node.is_pinned() {
+            P::bucket(self.address()).lock().unpin(node);
+        }
+    }
+
+    /// The caller goes without the lock. Unlocks that saw its mark have woken no thread, relying on it
+    /// (3): it does now what they would have done.
+    fn give_up(&self, bucket: &Bucket<P>, node: &Node<P>) {
+        // spec: Mutex!GiveUpLock
+        let guard = bucket.lock();
+        let record = guard.claim(self.address());
+        record.leave(node.ticket());
+        let publication = guard.publish(record, self.address());
+        drop(guard);
+        publication.complete(record);
+        // spec: Mutex!GiveUpLook
+        if !self.is_locked() {
+            self.look();
+        }
+    }
+}
+
+/// When a thread that sleeps has to look at its lock again although it was not told anything: never, but
+/// where an unlock may have missed it.
+pub(crate) fn look_again<P: Host>() -> Option<Timestamp> {
+    P::heavy_fences_are_refused().then(|| P::now().after(LOOK_AGAIN))
+}
+
+/// Waits until `ticks` after `start`, or until the poller is called; says when that was.
+fn pause<P: Host>(record: &Record<P>, start: usize, ticks: usize) -> usize {
+    let calls = record.calls();
+    loop {
+        let now = P::ticks() as usize;
+        if now.wrapping_sub(start) >= ticks || record.calls() != calls {
+            return now;
+        }
+        P::pause();
+    }
+}
+
+/// Reads the caller's own status until it is told what it is, which is true, or for `ticks`. Its own
+/// cache line, which no other thread reads: unlike a poll of a lock this disturbs none.
+pub(crate) fn stay_near<P: Host>(node: &Node<P>, ticks: usize) -> bool {
+    let start = P::ticks() as usize;
+    // spec: Mutex!StayNear
+    while node.status() == status::NEAR {
+        if (P::ticks() as usize).wrapping_sub(start) >= ticks {
+            return false;
+        }
+        P::pause();
+    }
+    true
+}

@@ -1,0 +1,361 @@
+//! Unlocking: the store, and, if a thread may wait, the look at the lock's record, the choice of the
+//! thread to wake, the handoff.
+
+use super::RawMutex;
+use crate::parking::unlock_mode::{LOOK, concerns};
+use crate::parking::{Bucket, Guard, Kind, Node, Record, has_come, relax, status};
+use crate::platform::{AtomicInt, Host, Ordering};
+
+/// A thread that has been parked for so long is overdue: it is woken to compete, then handed the lock.
+/// A few time slices of no scheduler, many wakes of every machine.
+const HANDOFF_AFTER_NANOS: u32 = 1_000_000;
+
+/// The time between two overdue threads of one lock. A handoff rests the lock for one wake, 2 to 50 µs:
+/// a tenth of this at most.
+const HANDOFF_EVERY_NANOS: u32 = 500_000;
+
+/// One unlock in so many, of each thread, counts and looks at the clock. Where the lock is busiest that
+/// is every few hundred nanoseconds, and costs each unlock a hundredth of a clock's reading.
+const SAMPLE: u32 = 128;
+
+impl<P: Host> RawMutex<P> {
+    /// Unlocks.
+    ///
+    /// # Safety
+    ///
+    /// The calling thread owns the lock.
+    #[inline]
+    pub unsafe fn unlock(&self) {
+        let byte = self.byte();
+        let mode = P::unlock_mode(byte.addr());
+        // spec: Mutex!ReadModeBefore
+        // Relaxed: an older value costs the oldest parked thread another turn, no more.
+        if concerns(mode.load(Ordering::Relaxed), byte.addr()) {
+            return self.unlock_slow();
+        }
+        // spec: Mutex!Release
+        self.locked.store(0, Ordering::Release);
+        P::presumed_light_fence();
+        // spec: Mutex!ReadModeAfter
+        // Relaxed: see `parking/publish.rs`.
+        if concerns(mode.load(Ordering::Relaxed), byte.addr()) {
+            look_late::<P>(byte);
+        }
+    }
+
+    /// Unlocks, knowing that a thread may wait.
+    #[cold]
+    #[inline(never)]
+    fn unlock_slow(&self) {
+        let byte = self.byte();
+        let bucket = P::bucket(byte.addr());
+        let record = bucket.record(byte.addr());
+        // spec: Mutex!ReadRequest
+        if record.is_some_and(Record::is_requested) && hand_over::<P>(byte, true) {
+            return;
+        }
+        // spec: Mutex!ReadFence
+        let light = is_light(record, byte.addr());
+        // spec: Mutex!ReleaseSlow
+        self.locked.store(0, Ordering::Release);
+        if light {
+            P::presumed_light_fence();
+        } else {
+            // spec: Mutex!UnlockFence
+            // Pairs with the full fence of a thread that parks.
+            P::fence(Ordering::SeqCst);
+        }
+        look::<P>(bucket, byte);
+    }
+
+    /// Unlocks by handing the lock to the thread that has been parked longest, if there is one.
+    ///
+    /// That thread is asleep, so the lock rests until it runs: some microseconds, where
+    /// [`unlock`](Self::unlock) would have let others have it. The poller is not handed the lock; it
+    /// finds it free.
+    ///
+    /// # Safety
+    ///
+    /// The calling thread owns the lock.
+    #[inline]
+    pub unsafe fn unlock_fair(&self) {
+        if !self.may_have_parked() || !hand_over::<P>(self.byte(), false) {
+            // SAFETY: as the caller promises.
+            unsafe { self.unlock() };
+        }
+    }
+
+    /// Lets the thread that has been parked longest have the lock for a turn, if there is one, and gets
+    /// it back: [`unlock_fair`](Self::unlock_fair) and [`lock`](Self::lock), or two loads.
+    ///
+    /// # Safety
+    ///
+    /// The calling thread owns the lock.
+    #[inline]
+    pub unsafe fn bump(&self) {
+        if self.may_have_parked() && hand_over::<P>(self.byte(), false) {
+            self.lock();
+        }
+    }
+
+    /// Does what an unlock does after its store: for a thread that had a mark and goes without the lock.
+    pub(super) fn look(&self) {
+        look::<P>(P::bucket(self.address()), self.byte());
+    }
+
+    /// For the owner: a thread whose count it does not see yet has not had its last look.
+    #[inline]
+    fn may_have_parked(&self) -> bool {
+        let address = self.address();
+        concerns(P::unlock_mode(address).load(Ordering::Relaxed), address)
+            && P::bucket(address).record(address).is_some_and(Record::has_parked)
+    }
+}
+
+/// Whether an unlock of the lock at `address`, which has this record, needs no fence of its own.
+fn is_light<P: Host>(record: Option<&Record<P>>, address: usize) -> bool {
+    P::unlock_mode(address).load(Ordering::Relaxed) != LOOK && record.is_some_and(Record::is_light)
+}
+
+/// The lock at `byte` was unlocked without a fence, and then its unlock mode changed.
+///
+/// From here on the mutex may be gone (6): `byte` is an address to compare.
+#[cold]
+#[inline(never)]
+fn look_late<P: Host>(byte: *const P::AtomicU8) {
+    let bucket = P::bucket(byte.addr());
+    // spec: Mutex!ReadFenceLate
+    if !is_light(bucket.record(byte.addr()), byte.addr()) {
+        // spec: Mutex!LateFence
+        // Pairs with the full fence of a thread that parks.
+        P::fence(Ordering::SeqCst);
+    }
+    look::<P>(bucket, byte);
+}
+
+/// The lock at `byte` was unlocked: has a parked thread woken, unless one is awake already.
+fn look<P: Host>(bucket: &Bucket<P>, byte: *const P::AtomicU8) {
+    let address = byte.addr();
+    // Behind the fence: the record of before it may be another lock's now.
+    // spec: Mutex!LookRecord
+    let Some(record) = bucket.record(address) else {
+        return relax(bucket, address, 0);
+    };
+    // spec: Mutex!LookAwake
+    if record.awake().any() && !record.is_urgent() {
+        if P::once_in(SAMPLE) {
+            sample(bucket, record, byte);
+        }
+    // spec: Mutex!LookParked
+    } else if record.has_parked() {
+        wake::<P>(bucket, byte);
+    } else if P::unlock_mode(address).load(Ordering::Relaxed) == LOOK || P::once_in(SAMPLE) {
+        sample(bucket, record, byte);
+    }
+}
+
+/// What all unlocks together should do now and then, and what would cost each of them a cache line.
+#[cold]
+fn sample<P: Host>(bucket: &Bucket<P>, record: &Record<P>, byte: *const P::AtomicU8) {
+    let releases = record.count_releases(SAMPLE);
+    // spec: Mutex!Sample
+    if record.has_parked() && record.may_be_due(P::ticks() as usize) {
+        wake::<P>(bucket, byte);
+    } else {
+        relax(bucket, byte.addr(), releases);
+    }
+}
+
+fn wake<P: Host>(bucket: &Bucket<P>, byte: *const P::AtomicU8) {
+    // spec: Mutex!WakeLock
+    let guard = bucket.lock();
+    if let Some(word) = choose(&guard, byte.addr()) {
+        drop(guard);
+        // spec: Mutex!FutexWake
+        // By address: the node may be gone, and its thread sleep at another.
+        P::futex_wake(word, 1);
+    }
+}
+
+/// Chooses which thread parked for the lock at `address` competes for it now, if any does, and tells
+/// it. Says which word to wake it at, if it sleeps. The caller does so without the bucket's lock, which
+/// that thread needs itself.
+pub(crate) fn choose<P: Host>(guard: &Guard<'_, P>, address: usize) -> Option<*const P::AtomicU32> {
+    // spec: Mutex!Choose
+    let oldest = guard.oldest(Kind::Lock, address)?;
+    let record = guard.bucket().record(address)?;
+    let now = P::ticks() as usize;
+    if record.is_shared() {
+        // No marks here, so no thread can rely on this one: each unlock wakes another.
+        return dismiss(guard, record, oldest, status::COMPETE, now);
+    }
+    if record.is_urgent() {
+        record.set_in_flight(true);
+        return dismiss(guard, record, most_urgent(guard, address)?, status::IN_FLIGHT, now);
+    }
+    if is_overdue(record, oldest, now) {
+        return serve_overdue(guard, record, oldest, now);
+    }
+    let seen = record.awake();
+    if seen.any() {
+        return None;
+    }
+    let newest = guard.newest(Kind::Lock, address)?;
+    if let Some(near) = among_newest(guard, newest, |node| node.status() == status::NEAR) {
+        // spec: Mutex!Promote
+        if !record.take_poll(seen, near.ticket()) {
+            // A thread that has just arrived polls.
+            return None;
+        }
+        let ticket = near.ticket();
+        // SAFETY: it is linked.
+        unsafe { guard.unlink(Kind::Lock, near) };
+        record.uncount_parked(near);
+        if near.leave_near(status::POLLER) {
+            return None;
+        }
+        // It has parked meanwhile. It is live: it has not been told yet.
+        record.leave(ticket);
+        let marked = record.set_in_flight(false);
+        near.woken.store(now, Ordering::Relaxed);
+        return Some(near.tell(if marked { status::IN_FLIGHT } else { status::COMPETE }));
+    }
+    // The caller's CPU is busy with the caller, and kernels wake a thread where it ran last: it would
+    // wait there for a time slice while another CPU may be idle.
+    let here = P::cpu();
+    let elsewhere = among_newest(guard, newest, |n| n.cpu.load(Ordering::Relaxed) != here);
+    if !record.set_in_flight(false) {
+        return None;
+    }
+    dismiss(guard, record, elsewhere.unwrap_or(newest), status::IN_FLIGHT, now)
+}
+
+/// The first of the newest few nodes of a queue for which `is_right` says so.
+fn among_newest<'a, P: Host>(
+    guard: &'a Guard<'_, P>,
+    newest: &'a Node<P>,
+    is_right: impl Fn(&Node<P>) -> bool,
+) -> Option<&'a Node<P>> {
+    /// Each may be a cache miss, under the bucket's lock.
+    const FEW: usize = 4;
+    let mut node = newest;
+    for _ in 0..FEW {
+        if is_right(node) {
+            return Some(node);
+        }
+        node = guard.next_older(node);
+    }
+    None
+}
+
+/// The thread of the highest real-time priority; of those the one that has waited longest.
+fn most_urgent<'a, P: Host>(guard: &'a Guard<'_, P>, address: usize) -> Option<&'a Node<P>> {
+    let mut best: Option<&Node<P>> = None;
+    for node in guard.oldest_first(Kind::Lock, address) {
+        let priority = |node: &Node<P>| node.priority.load(Ordering::Relaxed);
+        if best.is_none_or(|best| priority(best) < priority(node)) {
+            best = Some(node);
+        }
+    }
+    best
+}
+
+/// Unlinks a thread and tells it what it is now. Says which word to wake it at, if it sleeps.
+fn dismiss<P: Host>(
+    guard: &Guard<'_, P>,
+    record: &Record<P>,
+    node: &Node<P>,
+    status: u32,
+    now: usize,
+) -> Option<*const P::AtomicU32> {
+    node.woken.store(now, Ordering::Relaxed);
+    // SAFETY: it is linked.
+    unsafe { guard.unlink(Kind::Lock, node) };
+    record.uncount_parked(node);
+    // spec: Mutex!Dismiss
+    // A thread that is near and runs needs no wake.
+    (!node.leave_near(status)).then(|| node.tell(status))
+}
+
+/// Whether the oldest parked thread of a lock has waited for too long, and it is time for one such: the
+/// next will not be for a while.
+fn is_overdue<P: Host>(record: &Record<P>, oldest: &Node<P>, now: usize) -> bool {
+    if !record.may_be_due(now) {
+        return false;
+    }
+    let (is_due, next) = is_due_again(oldest, now);
+    record.set_due(next);
+    is_due
+}
+
+/// Whether a thread has waited for too long at `now`; and when to ask again, in ticks.
+pub(crate) fn is_due_again<P: Host>(oldest: &Node<P>, now: usize) -> (bool, usize) {
+    let due = handoff_due(oldest);
+    if has_come(now, due) {
+        (true, now.wrapping_add(P::ticks_in(HANDOFF_EVERY_NANOS)))
+    } else {
+        (false, due)
+    }
+}
+
+/// When a thread will have waited for too long, in ticks.
+pub(crate) fn handoff_due<P: Host>(node: &Node<P>) -> usize {
+    node.since.load(Ordering::Relaxed).wrapping_add(P::ticks_in(HANDOFF_AFTER_NANOS))
+}
+
+/// Has the oldest thread, which has waited for too long, compete for the lock; or hands it the lock, if
+/// it has competed in vain.
+fn serve_overdue<P: Host>(
+    guard: &Guard<'_, P>,
+    record: &Record<P>,
+    oldest: &Node<P>,
+    now: usize,
+) -> Option<*const P::AtomicU32> {
+    if oldest.tried.load(Ordering::Relaxed) == 0 {
+        // spec: Mutex!WakeOverdue
+        if !record.set_in_flight(true) {
+            return None;
+        }
+        oldest.tried.store(1, Ordering::Relaxed);
+        return dismiss(guard, record, oldest, status::IN_FLIGHT, now);
+    }
+    // spec: Mutex!HandOver
+    // SAFETY: a waiter of this mutex is linked, and stays so while the bucket's lock is held, so the
+    // mutex is in use and its byte is there (6).
+    if P::test_and_set(unsafe { &*oldest.mutex() }, Ordering::Acquire) {
+        // spec: Mutex!Request
+        // Another thread was faster: it is asked to hand the lock over.
+        record.request(true);
+        return None;
+    }
+    dismiss(guard, record, oldest, status::DONE, now)
+}
+
+/// Hands the lock at `byte`, which the caller owns, to the thread that has been parked longest; with
+/// `requested` only if the table asks for that. False if there is none: the caller still owns the lock.
+#[cold]
+#[inline(never)]
+fn hand_over<P: Host>(byte: *const P::AtomicU8, requested: bool) -> bool {
+    let address = byte.addr();
+    // spec: Mutex!HandOverLock
+    let guard = P::bucket(address).lock();
+    // spec: Mutex!HandOverChoose
+    let Some(record) = guard.bucket().record(address) else { return false };
+    if requested && !record.is_requested() {
+        return false;
+    }
+    let node = if record.is_urgent() {
+        most_urgent(&guard, address)
+    } else {
+        guard.oldest(Kind::Lock, address)
+    };
+    record.request(false);
+    let Some(node) = node else { return false };
+    let word = dismiss(&guard, record, node, status::DONE, P::ticks() as usize);
+    drop(guard);
+    if let Some(word) = word {
+        // spec: Mutex!FutexWake
+        P::futex_wake(word, 1);
+    }
+    true
+}

@@ -1,0 +1,145 @@
+//! The queues of a bucket, under its lock: one for each lock, condition variable or key that threads
+//! wait for.
+//!
+//! A queue is a ring. Its newest node stands for it in the bucket's list of queues, so that adding to
+//! it and reaching either end cost the same however many threads wait, here or in other queues.
+
+use core::ptr;
+
+use super::bucket::Guard;
+use super::has_come;
+use super::node::{Kind, Node};
+use crate::platform::{AtomicInt, AtomicPointer, Host, Ordering};
+
+impl<P: Host> Guard<'_, P> {
+    /// The place that points to the newest node of a queue, and that node, if there is such a queue.
+    fn queue(&self, kind: Kind, address: usize) -> Option<(&P::AtomicPtr<Node<P>>, &Node<P>)> {
+        let mut place = &self.bucket().queues;
+        loop {
+            // SAFETY: linked nodes are live while the bucket's lock is held.
+            let newest = unsafe { place.load(Ordering::Relaxed).as_ref() }?;
+            if newest.waits_for(kind, address) {
+                return Some((place, newest));
+            }
+            place = &newest.next_queue;
+        }
+    }
+
+    /// Links a node as the newest of its queue.
+    ///
+    /// # Safety
+    ///
+    /// The node is not linked, what it waits for is of this bucket, and it stays where it is until it
+    /// has been unlinked.
+    pub(crate) unsafe fn link(&self, kind: Kind, node: &Node<P>) {
+        let own = ptr::from_ref(node).cast_mut();
+        let Some((place, newest)) = self.queue(kind, node.address()) else {
+            let queues = &self.bucket().queues;
+            node.newer.store(own, Ordering::Relaxed);
+            node.older.store(own, Ordering::Relaxed);
+            node.next_queue.store(queues.load(Ordering::Relaxed), Ordering::Relaxed);
+            queues.store(own, Ordering::Relaxed);
+            return;
+        };
+        insert(node, newest);
+        node.next_queue.store(newest.next_queue.load(Ordering::Relaxed), Ordering::Relaxed);
+        node.due.store(newest.due.load(Ordering::Relaxed), Ordering::Relaxed);
+        place.store(own, Ordering::Relaxed);
+    }
+
+    /// Links a node among the others by how long they have waited, so that one which comes back does
+    /// not have to become the oldest again.
+    ///
+    /// # Safety
+    ///
+    /// As for [`link`](Self::link).
+    pub(crate) unsafe fn link_by_age(&self, kind: Kind, node: &Node<P>) {
+        let since = node.since.load(Ordering::Relaxed);
+        let older_than = |other: &Node<P>| has_come(since, other.since.load(Ordering::Relaxed));
+        match self.oldest_first(kind, node.address()).take_while(|other| older_than(other)).last() {
+            // All of them have waited longer: it is the newest.
+            Some(older) if self.newest(kind, node.address()).is_some_and(|n| ptr::eq(n, older)) => {
+                // SAFETY: as the caller promises.
+                unsafe { self.link(kind, node) };
+            }
+            Some(older) => insert(node, older),
+            None => match self.newest(kind, node.address()) {
+                // Behind the newest, in the ring, comes the oldest.
+                Some(newest) => insert(node, newest),
+                // SAFETY: as the caller promises.
+                None => unsafe { self.link(kind, node) },
+            },
+        }
+    }
+
+    /// Takes a node out of its queue.
+    ///
+    /// # Safety
+    ///
+    /// The node is linked in this bucket, and `kind` is what it waits for.
+    pub(crate) unsafe fn unlink(&self, kind: Kind, node: &Node<P>) {
+        let (newer, older) =
+            (node.newer.load(Ordering::Relaxed), node.older.load(Ordering::Relaxed));
+        let (place, newest) = self.queue(kind, node.address()).expect("a linked node has a queue");
+        let next_queue = newest.next_queue.load(Ordering::Relaxed);
+        if ptr::eq(older, node) {
+            place.store(next_queue, Ordering::Relaxed);
+            return;
+        }
+        // SAFETY: linked nodes are live while the bucket's lock is held.
+        let (newer, older_node) = unsafe { (&*newer, &*older) };
+        newer.older.store(older, Ordering::Relaxed);
+        older_node.newer.store(ptr::from_ref(newer).cast_mut(), Ordering::Relaxed);
+        if ptr::eq(newest, node) {
+            older_node.next_queue.store(next_queue, Ordering::Relaxed);
+            older_node.due.store(node.due.load(Ordering::Relaxed), Ordering::Relaxed);
+            place.store(older, Ordering::Relaxed);
+        }
+    }
+
+    /// The node that was linked last.
+    pub(crate) fn newest(&self, kind: Kind, address: usize) -> Option<&Node<P>> {
+        self.queue(kind, address).map(|(_, newest)| newest)
+    }
+
+    /// The node that has waited longest.
+    pub(crate) fn oldest(&self, kind: Kind, address: usize) -> Option<&Node<P>> {
+        self.oldest_first(kind, address).next()
+    }
+
+    /// The node after `node` in the order of age, newest first; the oldest's is the newest.
+    pub(crate) fn next_older(&self, node: &Node<P>) -> &Node<P> {
+        // SAFETY: `node` is linked, so its neighbours are, and linked nodes are live while the bucket's
+        // lock is held.
+        unsafe { &*node.older.load(Ordering::Relaxed) }
+    }
+
+    /// All nodes of a queue, the one that has waited longest first.
+    pub(crate) fn oldest_first(
+        &self,
+        kind: Kind,
+        address: usize,
+    ) -> impl Iterator<Item = &Node<P>> {
+        let newest = self.newest(kind, address);
+        let mut next = newest.map(|newest| newest.newer.load(Ordering::Relaxed));
+        core::iter::from_fn(move || {
+            // SAFETY: linked nodes are live while the bucket's lock is held.
+            let node = unsafe { &*next? };
+            let is_newest = newest.is_some_and(|newest| ptr::eq(newest, node));
+            next = (!is_newest).then(|| node.newer.load(Ordering::Relaxed));
+            Some(node)
+        })
+    }
+}
+
+/// Puts a node into the ring, as the one next newer than `older`.
+fn insert<P: Host>(node: &Node<P>, older: &Node<P>) {
+    let own = ptr::from_ref(node).cast_mut();
+    let newer = older.newer.load(Ordering::Relaxed);
+    node.newer.store(newer, Ordering::Relaxed);
+    node.older.store(ptr::from_ref(older).cast_mut(), Ordering::Relaxed);
+    older.newer.store(own, Ordering::Relaxed);
+    // SAFETY: linked nodes are live, and the caller holds the bucket's lock. `newer` is `older` itself
+    // if that is the only one.
+    unsafe { (*newer).older.store(own, Ordering::Relaxed) };
+}

@@ -1,0 +1,460 @@
+//! What the table keeps of one contended lock, for as long as it is contended and a while after.
+//!
+//! ```text
+//!  first line: read by every thread that unlocks the lock
+//!   address    the lock that has this record; 0: none has it; SHARED: it is of all others
+//!   awake      ─── tenancy (upper half) ─── | ─── poller's ticket ─── 1 | 0 in flight
+//!   parked     how many threads are linked for the lock: parked, or near and about to park
+//!   urgent     how many of them are of a real-time scheduling class
+//!   pins       how many waiters of condition variables will want the lock, and may be asleep
+//!   fence      31 ─── generation ─── 2 | 1 ─ NOT_YET, FENCED, LIGHT ─ 0
+//!   request    not 0: the next owner that unlocks hands the lock to the oldest parked thread
+//!   releases   how many unlocks have looked here since a thread parked (counted by a sample)
+//!   due        when the oldest parked thread may be overdue, in ticks; a lower bound
+//!
+//!  second line: written by threads that wait
+//!   polled     when the poller last polled, in ticks
+//!   taken      when a poller last became the owner, in ticks
+//!   calls      how often an owner that goes away for long has called the poller
+//! ```
+//!
+//! `address`, `parked`, `urgent`, `pins`, `request` and `due` are written under the bucket's lock; `releases`
+//! by a sample of the unlocks. `awake` changes by compare-exchange:
+//!
+//! ```text
+//!  poller     0 → t      a running thread with ticket t, which found the lock taken; or, under the
+//!                        bucket's lock, an unlock that promotes the near thread t
+//!             s → t      the same, if the poller s has not polled for a while: it lost its CPU
+//!             t → 0      the thread t itself: it owns the lock, or it is linked and about to park
+//!  in flight  0 → 1      under the bucket's lock, before a parked thread is woken
+//!             1 → 0      the woken thread, which becomes the poller unless there is one
+//!  tenancy    n → n + 1  under the bucket's lock, if neither is set: the record goes to another lock
+//! ```
+//!
+//! The tenancy is in the same word, so that a thread which found this record before it went to
+//! another lock cannot mark that one. Tickets are parts of addresses, and two threads may have the
+//! same one: then one takes the other's mark away, and a thread too many is woken.
+
+use core::fmt;
+
+use super::has_come;
+use super::node::Node;
+use crate::platform::{AtomicInt, Host, Ordering};
+
+/// The address of the record of all locks that have none of their own.
+pub(super) const SHARED: usize = 1;
+
+const IN_FLIGHT: usize = 1;
+const HALF: u32 = usize::BITS / 2;
+const TICKET: usize = (1 << HALF) - 2;
+const ONE_TENANCY: usize = 1 << HALF;
+
+/// How an unlock and a thread that parks make sure that one of them sees the other: see
+/// [`Guard::publish`](super::Guard::publish).
+pub(super) mod fence {
+    /// An unlock has a full fence. Some may be on their way that did not look here at all.
+    pub(crate) const NOT_YET: u32 = 0;
+    /// An unlock has a full fence, and so has a thread that parks.
+    pub(crate) const FENCED: u32 = 1;
+    /// An unlock has none, a thread that parks has a heavy one.
+    pub(crate) const LIGHT: u32 = 2;
+    pub(in crate::parking) const KIND: u32 = 3;
+    pub(super) const ONE_GENERATION: u32 = 4;
+}
+
+/// The record of a lock.
+#[repr(C, align(128))]
+pub(crate) struct Record<P: Host> {
+    pub(super) address: P::AtomicUsize,
+    awake: P::AtomicUsize,
+    due: P::AtomicUsize,
+    parked: P::AtomicU32,
+    urgent: P::AtomicU32,
+    pins: P::AtomicU32,
+    fence: P::AtomicU32,
+    request: P::AtomicU32,
+    releases: P::AtomicU32,
+    waiting: Waiting<P>,
+}
+
+/// The second line.
+#[repr(C, align(64))]
+struct Waiting<P: Host> {
+    polled: P::AtomicUsize,
+    taken: P::AtomicUsize,
+    calls: P::AtomicU32,
+}
+
+/// The marks of a record: one reading of `awake`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Awake(usize);
+
+impl Awake {
+    /// Whether a thread polls the lock, or is on its way to.
+    #[inline]
+    pub(crate) fn any(self) -> bool {
+        self.0 & (TICKET | IN_FLIGHT) != 0
+    }
+
+    /// Whether there is a poller.
+    #[inline]
+    pub(crate) fn has_poller(self) -> bool {
+        self.0 & TICKET != 0
+    }
+
+    /// Whether a woken thread is in flight.
+    #[inline]
+    pub(crate) fn in_flight(self) -> bool {
+        self.0 & IN_FLIGHT != 0
+    }
+
+    /// Whether the poller is the thread with this ticket.
+    #[inline]
+    pub(crate) fn is_poller(self, ticket: Ticket) -> bool {
+        self.0 & TICKET == ticket.0
+    }
+
+    fn with_poller(self, ticket: usize) -> Self {
+        Self(self.0 & !TICKET | ticket)
+    }
+}
+
+/// A name for a poller, not 0.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Ticket(usize);
+
+impl Ticket {
+    /// The ticket of the thread whose node is at `address`.
+    pub(crate) fn of(address: usize) -> Self {
+        // Nodes are aligned, so the lowest bits tell nothing. Never 0, which is no poller.
+        let ticket = (address >> 2) & TICKET;
+        Self(if ticket == 0 { TICKET } else { ticket })
+    }
+}
+
+impl<P: Host> Record<P> {
+    pub(super) fn new() -> Self {
+        Self {
+            address: AtomicInt::new(0),
+            awake: AtomicInt::new(0),
+            due: AtomicInt::new(0),
+            parked: AtomicInt::new(0),
+            urgent: AtomicInt::new(0),
+            pins: AtomicInt::new(0),
+            fence: AtomicInt::new(0),
+            request: AtomicInt::new(0),
+            releases: AtomicInt::new(0),
+            waiting: Waiting {
+                polled: AtomicInt::new(0),
+                taken: AtomicInt::new(0),
+                calls: AtomicInt::new(0),
+            },
+        }
+    }
+
+    /// Whether this is the record of the lock at `address` itself.
+    #[inline]
+    pub(crate) fn is_of(&self, address: usize) -> bool {
+        // Acquire: what was written for this lock before the address is seen by the reader.
+        self.address.load(Ordering::Acquire) == address
+    }
+
+    /// Whether several locks share this record: there are no marks in it.
+    #[inline]
+    pub(crate) fn is_shared(&self) -> bool {
+        self.is_of(SHARED)
+    }
+
+    /// The marks.
+    ///
+    /// Acquire, with the release of [`leave`](Self::leave): a thread that sees a mark gone sees its
+    /// thread counted as parked, if that is where it went.
+    #[inline]
+    pub(crate) fn awake(&self) -> Awake {
+        Awake(self.awake.load(Ordering::Acquire))
+    }
+
+    fn change_awake(&self, from: Awake, to: Awake) -> bool {
+        // AcqRel: see `awake`; and the thread that becomes the poller sees when the last one took the
+        // lock.
+        self.awake.compare_exchange(from.0, to.0, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+    }
+
+    /// The caller becomes the poller in place of the one in `seen`, if there is one. `seen` was read
+    /// before the record's address.
+    pub(crate) fn take_poll(&self, seen: Awake, ticket: Ticket) -> bool {
+        self.change_awake(seen, seen.with_poller(ticket.0))
+    }
+
+    /// Marks a thread as woken and in flight, unless one is already; with `beside` also if there is a
+    /// poller.
+    pub(crate) fn set_in_flight(&self, beside: bool) -> bool {
+        loop {
+            let seen = self.awake();
+            if seen.in_flight() || seen.has_poller() && !beside {
+                return false;
+            }
+            if self.change_awake(seen, Awake(seen.0 | IN_FLIGHT)) {
+                return true;
+            }
+        }
+    }
+
+    /// The woken thread runs: it is not in flight any more, and becomes the poller unless there is
+    /// one. Says whether it became the poller.
+    pub(crate) fn land(&self, ticket: Option<Ticket>) -> bool {
+        loop {
+            let seen = self.awake();
+            let landed = Awake(seen.0 & !IN_FLIGHT);
+            let next = match ticket {
+                Some(ticket) if !seen.has_poller() => landed.with_poller(ticket.0),
+                _ => landed,
+            };
+            if self.change_awake(seen, next) {
+                return next != landed;
+            }
+        }
+    }
+
+    /// Takes the caller's mark as poller away, if no other thread has taken it over.
+    ///
+    /// Release: see [`awake`](Self::awake).
+    pub(crate) fn leave(&self, ticket: Ticket) {
+        loop {
+            let seen = self.awake();
+            if !seen.is_poller(ticket) || self.change_awake(seen, seen.with_poller(0)) {
+                return;
+            }
+        }
+    }
+
+    /// Whether a thread is linked for the lock.
+    #[inline]
+    pub(crate) fn has_parked(&self) -> bool {
+        self.parked.load(Ordering::Relaxed) != 0
+    }
+
+    /// How many threads are linked for the lock.
+    #[inline]
+    pub(crate) fn parked(&self) -> u32 {
+        self.parked.load(Ordering::Relaxed)
+    }
+
+    /// Whether an owner is asked to hand the lock over.
+    #[inline]
+    pub(crate) fn is_requested(&self) -> bool {
+        self.request.load(Ordering::Relaxed) != 0
+    }
+
+    /// Asks the next owner that unlocks to hand the lock over, or takes that back. Under the bucket's
+    /// lock. Relaxed: an owner that does not see it yet passes the oldest by once more.
+    pub(crate) fn request(&self, wanted: bool) {
+        self.request.store(u32::from(wanted), Ordering::Relaxed);
+    }
+
+    /// Whether an unlock needs no fence of its own before it looks at this record.
+    #[inline]
+    pub(crate) fn is_light(&self) -> bool {
+        // Acquire: an unlock that leaves out its fence because of this sees all that parked before.
+        self.fence.load(Ordering::Acquire) & fence::KIND == fence::LIGHT
+    }
+
+    /// Whether the oldest parked thread may be overdue.
+    #[inline]
+    pub(crate) fn may_be_due(&self, now: usize) -> bool {
+        has_come(now, self.due.load(Ordering::Relaxed))
+    }
+
+    /// Sets when to look for an overdue thread again.
+    pub(crate) fn set_due(&self, due: usize) {
+        self.due.store(due, Ordering::Relaxed);
+    }
+
+    /// Counts unlocks that looked here; says how many there were since a thread parked.
+    pub(crate) fn count_releases(&self, count: u32) -> u32 {
+        // Not a read-modify-write: a count lost now and then only delays what is counted for.
+        let releases = self.releases.load(Ordering::Relaxed).wrapping_add(count);
+        self.releases.store(releases, Ordering::Relaxed);
+        releases
+    }
+
+    /// The number of unlocks that looked here since a thread parked; counts anew from 0.
+    pub(super) fn take_releases(&self) -> u32 {
+        let releases = self.releases.load(Ordering::Relaxed);
+        self.releases.store(0, Ordering::Relaxed);
+        releases
+    }
+
+    /// Counts a linked thread, which will be overdue at `due`.
+    pub(crate) fn count_parked(&self, node: &Node<P>, due: usize) {
+        // Plain stores of what only the holder of the bucket's lock writes. The counts are read without
+        // that lock; what orders the first is a fence, see `Guard::publish`.
+        let parked = self.parked();
+        if parked == 0 {
+            self.set_due(due);
+        }
+        self.parked.store(parked + 1, Ordering::Relaxed);
+        if node.priority.load(Ordering::Relaxed) != 0 {
+            self.urgent.store(self.urgent.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        }
+    }
+
+    /// Takes back what [`count_parked`](Self::count_parked) did.
+    pub(crate) fn uncount_parked(&self, node: &Node<P>) {
+        let parked = self.parked() - 1;
+        self.parked.store(parked, Ordering::Relaxed);
+        if parked == 0 {
+            self.request(false);
+        }
+        if node.priority.load(Ordering::Relaxed) != 0 {
+            self.urgent.store(self.urgent.load(Ordering::Relaxed) - 1, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether a thread of a real-time scheduling class is parked. A hint without the bucket's lock.
+    #[inline]
+    pub(crate) fn is_urgent(&self) -> bool {
+        self.urgent.load(Ordering::Relaxed) != 0
+    }
+
+    /// How many waiters of condition variables rely on this record being fenced.
+    pub(super) fn pins(&self) -> u32 {
+        self.pins.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set_pins(&self, pins: u32) {
+        self.pins.store(pins, Ordering::Relaxed);
+    }
+
+    /// How fences are paired now, with the generation of that.
+    pub(super) fn fence(&self) -> u32 {
+        self.fence.load(Ordering::Relaxed)
+    }
+
+    /// Pairs fences so from now on. Under the bucket's lock.
+    ///
+    /// Release: pairs with [`is_light`](Self::is_light).
+    pub(super) fn set_fence(&self, fence: u32) {
+        self.fence.store(fence, Ordering::Release);
+    }
+
+    /// The heavy fence of a thread that has seen `NOT_YET` in `seen` has been made: from now on a
+    /// full one is enough, unless somebody has stepped back since.
+    pub(crate) fn heavy_fence_made(&self, seen: u32) {
+        let fenced = seen & !fence::KIND | fence::FENCED;
+        // Relaxed: the heavy fence is behind us.
+        let _ =
+            self.fence.compare_exchange(seen, fenced, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    /// Whether it may go to another lock: no thread waits for the one that has it.
+    pub(super) fn is_quiet(&self) -> bool {
+        !self.has_parked() && self.pins() == 0 && !self.awake().any()
+    }
+
+    /// Takes it from its lock, under the bucket's lock. False if a thread has begun to poll.
+    pub(super) fn take_away(&self) -> bool {
+        let before = self.address.load(Ordering::Relaxed);
+        // First the address, then the tenancy: a thread that has read the new tenancy and then the
+        // address does not find the old one.
+        self.address.store(0, Ordering::Relaxed);
+        let seen = self.awake();
+        if !seen.any() && self.change_awake(seen, Awake(seen.0.wrapping_add(ONE_TENANCY))) {
+            return true;
+        }
+        self.address.store(before, Ordering::Relaxed);
+        false
+    }
+
+    /// Gives it to the lock at `address`, under the bucket's lock. It is nobody's.
+    pub(super) fn give_to(&self, address: usize) {
+        self.request(false);
+        self.take_releases();
+        self.step_back();
+        // Release: see `is_of`.
+        self.address.store(address, Ordering::Release);
+    }
+
+    /// From now on an unlock looks here and has a full fence. A thread that parks needs a heavy fence,
+    /// because some are on their way that do neither.
+    pub(super) fn step_back(&self) {
+        let generation = self.fence() & !fence::KIND;
+        self.set_fence(generation.wrapping_add(fence::ONE_GENERATION) | fence::NOT_YET);
+    }
+
+    /// When the poller last polled.
+    pub(crate) fn polled_at(&self) -> usize {
+        self.waiting.polled.load(Ordering::Relaxed)
+    }
+
+    /// Notes that the poller polls.
+    pub(crate) fn set_polled_at(&self, now: usize) {
+        self.waiting.polled.store(now, Ordering::Relaxed);
+    }
+
+    /// When a poller last became the owner.
+    pub(crate) fn taken_at(&self) -> usize {
+        self.waiting.taken.load(Ordering::Relaxed)
+    }
+
+    /// Notes that a poller became the owner.
+    pub(crate) fn set_taken_at(&self, now: usize) {
+        self.waiting.taken.store(now, Ordering::Relaxed);
+    }
+
+    /// How often the poller was called.
+    #[inline]
+    pub(crate) fn calls(&self) -> u32 {
+        self.waiting.calls.load(Ordering::Relaxed)
+    }
+
+    /// Calls the poller, if there is one: the caller has unlocked and will not want the lock soon, so
+    /// there is no reason to spare it polls.
+    #[inline]
+    pub(crate) fn call_poller(&self) {
+        if self.awake().has_poller() {
+            // Not a read-modify-write: two calls at once are as good as one.
+            self.waiting.calls.store(self.calls().wrapping_add(1), Ordering::Relaxed);
+        }
+    }
+
+    /// Whether no thread waits, for tests.
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.is_quiet() && !self.is_requested()
+    }
+}
+
+impl<P: Host> fmt::Debug for Record<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Record")
+            .field("address", &self.address.load(Ordering::Relaxed))
+            .field("awake", &self.awake().any())
+            .field("parked", &self.parked())
+            .field("pins", &self.pins())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Record<crate::platform::Linux> {
+    /// A record of no lock, for the static table: all zeros.
+    #[allow(clippy::declare_interior_mutable_const, reason = "a template to fill an array with")]
+    pub(super) const EMPTY: Self = {
+        use core::sync::atomic::{AtomicU32, AtomicUsize};
+        Self {
+            address: AtomicUsize::new(0),
+            awake: AtomicUsize::new(0),
+            due: AtomicUsize::new(0),
+            parked: AtomicU32::new(0),
+            urgent: AtomicU32::new(0),
+            pins: AtomicU32::new(0),
+            fence: AtomicU32::new(0),
+            request: AtomicU32::new(0),
+            releases: AtomicU32::new(0),
+            waiting: Waiting {
+                polled: AtomicUsize::new(0),
+                taken: AtomicUsize::new(0),
+                calls: AtomicU32::new(0),
+            },
+        }
+    };
+}

@@ -1,0 +1,37 @@
+//! The scheduling class of the calling thread, as far as a lock has to know it.
+//!
+//! A real-time thread runs before all ordinary ones, so a lock wakes it before them, as the kernel's
+//! futex does, and hands no lock to another while it is parked.
+
+use core::mem::MaybeUninit;
+
+/// The real-time priority of the calling thread, 1 to 99, or 0 if it is of an ordinary class: one system
+/// call for those, two for the others.
+///
+/// A deadline thread, which runs before all of them, is 100. Where a filter refuses to tell, all threads
+/// are ordinary.
+pub(super) fn of_caller() -> u32 {
+    /// What the kernel takes for the calling thread.
+    const CALLER: libc::pid_t = 0;
+    /// A flag beside the class.
+    const RESET_ON_FORK: i32 = libc::SCHED_RESET_ON_FORK;
+    const BEFORE_ALL: u32 = 100;
+    // SAFETY: takes a number and returns one.
+    let class = unsafe { libc::sched_getscheduler(CALLER) };
+    if class < 0 {
+        return 0;
+    }
+    match class & !RESET_ON_FORK {
+        libc::SCHED_FIFO | libc::SCHED_RR => {
+            let mut parameters = MaybeUninit::<libc::sched_param>::uninit();
+            // SAFETY: the kernel writes the parameters that it is given.
+            if unsafe { libc::sched_getparam(CALLER, parameters.as_mut_ptr()) } != 0 {
+                return 0;
+            }
+            // SAFETY: the call has succeeded, so it has written them.
+            unsafe { parameters.assume_init() }.sched_priority.unsigned_abs()
+        }
+        libc::SCHED_DEADLINE => BEFORE_ALL,
+        _ => 0,
+    }
+}
