@@ -15,7 +15,7 @@ while IFS= read -r file; do
         wrong=1
     fi
 done < <(
-    git ls-files 'crates/ondeck/tests/mutants/*.patch' | sed 's/^/..\//'
+    git ls-files 'crates/ondeck/tests/mutants/*.toml' | sed 's/^/..\//'
     # The large ones are run on demand.
     git ls-files 'spec/*.cfg' | xargs grep -l '^..* Hazard:' | xargs grep -L '^..* Large:' | sed 's/^/..\//'
 )

@@ -25,11 +25,11 @@ table() {
         {
             name = $2
             sub(/.*\//, "", name)
-            sub(/\.(cfg|patch)$/, "", name)
+            sub(/\.(cfg|toml)$/, "", name)
             what = $4 == "TLC" ? $3 : "`" $3 "`"
             sub(/^violation of deadlock$/, "deadlock", what)
             sub(/^violation of /, "", what)
-            path = $4 == "TLC" ? "../" $2 : "../crates/ondeck/tests/mutants/" name ".patch"
+            path = $4 == "TLC" ? "../" $2 : "../crates/ondeck/tests/mutants/" name ".toml"
             entry = sprintf("%s: [`%s`](%s), %s", $4, name, path, what)
             if ($1 == hazard) { found = found "<br>" entry } else { print_row(); hazard = $1; found = entry; rows++ }
             checks++
@@ -44,7 +44,7 @@ table() {
 What can go wrong in a lock of this kind, put in on purpose, and who finds it. The table is written by
 [`ci/hazards.sh`](../ci/hazards.sh) from runs of [`ci/tlc.sh`](../ci/tlc.sh) and
 [`ci/mutants.sh`](../ci/mutants.sh): a mistake is a row only if it was caught. TLC's is a configuration
-of a specification, with the property that it violates; the others are patches of the source, with the
+of a specification, with the property that it violates; the others are edits of the source, with the
 test that fails.
 
 | hazard | found by |

@@ -1,6 +1,10 @@
 #!/usr/bin/env bash
-# No warning of the compiler or clippy, in code, tests and examples; no shell mistakes.
+# No warning of the compiler or clippy, in code, tests and examples; no shell mistakes; every hazard has its
+# place in the source.
 source "$(dirname "$0")/common.sh"
+need_packages python3
+python3 -m unittest discover -q -s ci/mutants -p '*_test.py'
+python3 ci/mutants/hazards.py check
 cargo clippy --workspace --all-targets --locked -- -D warnings
 need_packages shellcheck
 shellcheck -x -P ci ci/*.sh .ci/run

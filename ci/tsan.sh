@@ -10,7 +10,7 @@
 # ThreadSanitizer knows no fences and no membarrier. No number of these tests is ordered by those:
 # they decide who is woken, not what is seen.
 source "$(dirname "$0")/common.sh"
-need_packages patch
+need_packages python3
 target=x86_64-unknown-linux-gnu
 [ "$(uname -m)" = x86_64 ] || skip "ThreadSanitizer is set up for x86-64 only"
 
@@ -69,6 +69,6 @@ tree=$CARGO_TARGET_DIR/tree
 rm -rf "$tree"
 mkdir -p "$tree"
 git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t "$tree"
-patch -d "$tree" -p1 -s <crates/ondeck/tests/mutants/release_relaxed.patch
+python3 ci/mutants/hazards.py apply release_relaxed --into "$tree"
 cd "$tree"
 reported sections_exclude_each_other sections_exclude_each_other
