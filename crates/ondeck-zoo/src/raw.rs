@@ -104,7 +104,8 @@ pub unsafe trait RawCondvar<P: Platform, L: RawLock<P>>:
 }
 
 /// Something to be done with every lock type: the other half of
-/// [`for_each_portable`](crate::locks::for_each_portable).
+/// [`for_each_portable`](crate::locks::for_each_portable) and
+/// [`for_each_hosted`](crate::locks::for_each_hosted).
 ///
 /// Locks are types, not values, so that their fast paths are compiled into the loops that measure
 /// them; a visitor is how a list of types is walked.

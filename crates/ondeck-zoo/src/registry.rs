@@ -4,9 +4,10 @@ use ondeck::platform::Linux;
 
 use crate::{Visitor, locks, peers};
 
-/// Shows every lock that runs on this machine to `visitor`: the portable ones, then the peers.
+/// Shows every lock that runs on this machine to `visitor`: this project's own, the portable ones,
+/// then the peers.
 pub fn for_each(visitor: &mut impl Visitor<Linux>) {
-    locks::for_each_portable::<Linux>(visitor);
+    locks::for_each_hosted::<Linux>(visitor);
     peers::for_each_peer(visitor);
 }
 
@@ -39,7 +40,7 @@ mod tests {
     #[test]
     fn every_portable_lock_and_every_peer_is_there_once() {
         let mut listed = Collect(Vec::new());
-        locks::for_each_portable::<Linux>(&mut listed);
+        locks::for_each_hosted::<Linux>(&mut listed);
         let portable = listed.0.len();
         peers::for_each_peer(&mut listed);
         assert!(portable > 0 && listed.0.len() > portable);

@@ -20,7 +20,7 @@ fn two_threads_exclude_each_other_and_lose_no_wake() {
             loom_scenario::exclusion::<L>(2, 2, deeper(4));
         }
     }
-    locks::for_each_portable::<Loom>(&mut Check);
+    locks::for_each_hosted::<Loom>(&mut Check);
 }
 
 /// How many involuntary switches to explore with three threads; none if loom cannot.
@@ -51,7 +51,7 @@ fn three_threads_exclude_each_other_and_lose_no_wake() {
             }
         }
     }
-    locks::for_each_portable::<Loom>(&mut Check);
+    locks::for_each_hosted::<Loom>(&mut Check);
 }
 
 #[test]
@@ -64,5 +64,5 @@ fn an_attempt_excludes_like_an_acquisition() {
             }
         }
     }
-    locks::for_each_portable::<Loom>(&mut Check);
+    locks::for_each_hosted::<Loom>(&mut Check);
 }

@@ -30,7 +30,7 @@ fn one_waiter_loses_no_signal() {
             }
         }
     }
-    locks::for_each_portable::<Loom>(&mut Check);
+    locks::for_each_hosted::<Loom>(&mut Check);
 }
 
 /// With at most so many switches for one permit at a time, and for both at once.

@@ -144,7 +144,7 @@ fn four_threads_exclude_each_other_and_lose_no_wake() {
             explore(L::INFO.name, 300, || crowd::<L>(4));
         }
     }
-    locks::for_each_portable::<Shuttle>(&mut Check);
+    locks::for_each_hosted::<Shuttle>(&mut Check);
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn eight_threads_exclude_each_other_and_lose_no_wake() {
             explore(L::INFO.name, 100, || crowd::<L>(8));
         }
     }
-    locks::for_each_portable::<Shuttle>(&mut Check);
+    locks::for_each_hosted::<Shuttle>(&mut Check);
 }
 
 #[test]
@@ -166,5 +166,5 @@ fn five_threads_lose_no_signal() {
             explore(L::INFO.name, 200, permits::<L>);
         }
     }
-    locks::for_each_portable::<Shuttle>(&mut Check);
+    locks::for_each_hosted::<Shuttle>(&mut Check);
 }

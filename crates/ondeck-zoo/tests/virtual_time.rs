@@ -61,7 +61,7 @@ fn every_portable_lock_excludes_and_repeats_exactly() {
             }
         }
     }
-    locks::for_each_portable::<Virtual>(&mut Check);
+    locks::for_each_hosted::<Virtual>(&mut Check);
 }
 
 /// `threads` virtual threads meet again and again, let go by the last to come; returns how often
@@ -109,7 +109,7 @@ fn every_portable_condvar_lets_all_go_and_repeats_exactly() {
             }
         }
     }
-    locks::for_each_portable::<Virtual>(&mut Check);
+    locks::for_each_hosted::<Virtual>(&mut Check);
 }
 
 /// A lock that forgets to lock: what the check above must notice.

@@ -6,7 +6,8 @@
 //! * [`parking`]: the table in which waiters sleep, for locks of your own.
 //! * [`platform`]: the machine as a parameter. A lock algorithm here is written once, generic over
 //!   [`platform::Platform`], and knows nothing of who runs it: the real machine
-//!   ([`platform::Linux`]), a model checker, or a machine in virtual time.
+//!   ([`platform::Linux`]), a model checker, or a machine in virtual time. [`platform::Host`] is a
+//!   machine with a parking table.
 //!
 //! ```
 //! use ondeck::{Condvar, Mutex};

@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicU32;
 
 use again::{again, is_child};
 use ondeck::parking;
-use ondeck::platform::{Linux, Platform};
+use ondeck::platform::{Host, Linux, Platform};
 use refuse::refuse;
 
 /// The calling test, in a child, aborts and says `message`.

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use alone::{alone, poll_for, until_waited_for};
 use ondeck::Mutex;
-use ondeck::platform::{Linux, Platform};
+use ondeck::platform::{Host, Linux};
 
 /// A release fences, then looks at the bucket.
 const FENCED: u8 = 0;

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use hold::Hold;
 use ondeck::parking::{self, Bucket, Parked, bucket_of};
-use ondeck::platform::{Linux, Platform};
+use ondeck::platform::{Host, Linux};
 use rest::until_at_rest;
 
 #[test]

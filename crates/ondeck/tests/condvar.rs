@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use ondeck::platform::{Linux, Platform};
+use ondeck::platform::{Host, Linux};
 use ondeck::{Condvar, Mutex};
 
 const SHORT: Duration = Duration::from_millis(5);

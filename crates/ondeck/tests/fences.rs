@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use ondeck::platform::{Linux, Platform};
+use ondeck::platform::{Host, Linux, Platform};
 
 #[repr(align(128))]
 #[derive(Default)]

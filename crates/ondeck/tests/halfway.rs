@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use ondeck::platform::{Linux, Platform};
+use ondeck::platform::{Host, Linux};
 use ondeck::{Condvar, Mutex};
 use seccomp::{Filter, Scope};
 use watchdog::Watchdog;

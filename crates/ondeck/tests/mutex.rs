@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use ondeck::mutex::RawMutex;
-use ondeck::platform::{Linux, Platform};
+use ondeck::platform::{Host, Linux};
 use ondeck::{MappedMutexGuard, Mutex, MutexGuard};
 
 const SHORT: Duration = Duration::from_millis(5);

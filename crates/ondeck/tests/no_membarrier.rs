@@ -22,7 +22,7 @@ mod seccomp;
 
 use std::process::Command;
 
-use ondeck::platform::{Linux, Platform};
+use ondeck::platform::{Host, Linux};
 use seccomp::Filter;
 
 /// Set in a child: what is refused there.

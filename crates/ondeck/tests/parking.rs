@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use ondeck::parking::{self, Parked, Requeued};
-use ondeck::platform::{Linux, Platform};
+use ondeck::platform::{Host, Linux, Platform};
 
 fn key(word: &AtomicU32) -> usize {
     std::ptr::from_ref(word).addr()

@@ -13,7 +13,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use again::{again, is_child};
-use ondeck::platform::{Linux, Platform};
+use ondeck::platform::{Host, Linux, Platform};
 use ondeck::spin::Polling;
 use ondeck::{Condvar, Mutex, MutexGuard};
 use refuse::refuse;

@@ -8,7 +8,7 @@ mod refuse;
 use std::thread;
 
 use again::{again, is_child};
-use ondeck::platform::{AffinityError, Linux, Ordering, Platform};
+use ondeck::platform::{AffinityError, Host, Linux, Ordering, Platform};
 use refuse::refuse;
 
 /// The calling test passes in a child with these variables in its environment.

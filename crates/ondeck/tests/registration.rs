@@ -18,7 +18,7 @@ use libc::{
     MEMBARRIER_CMD_PRIVATE_EXPEDITED as FENCE,
     MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED as REGISTER,
 };
-use ondeck::platform::{Linux, Platform};
+use ondeck::platform::{Host, Linux, Platform};
 use seccomp::Filter;
 use watchdog::Watchdog;
 

@@ -8,7 +8,7 @@ mod two_threads;
 
 use std::hint::black_box;
 
-use ondeck::platform::{Linux, Ordering, Platform, Timestamp};
+use ondeck::platform::{Host, Linux, Ordering, Platform, Timestamp};
 
 use crate::clock::{TickScale, opaque};
 use crate::results::Cost;

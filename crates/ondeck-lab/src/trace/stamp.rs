@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use crossbeam_utils::CachePadded;
-use ondeck::platform::{Linux, Platform};
+use ondeck::platform::{Host, Linux, Platform};
 use ondeck_zoo::{LockInfo, RawLock, Visitor, registry};
 
 use super::clocks::Anchor;

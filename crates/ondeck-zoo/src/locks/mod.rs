@@ -1,12 +1,16 @@
 //! The portable locks, and the list of them.
 //!
-//! Adding a lock is a file in this folder and a line in the list below.
+//! Adding a lock is a file in this folder and a line in the list below. The one lock that is in no
+//! list is this project's own, [`OndeckMutex`], which needs a [`Host`].
 
-use ondeck::platform::Platform;
+use ondeck::platform::{Host, Platform};
 
 use crate::Visitor;
 
 pub mod lockless_condvar;
+pub mod ondeck_mutex;
+
+pub use ondeck_mutex::OndeckMutex;
 
 macro_rules! portable_locks {
     ($($file:ident::$Lock:ident,)*) => {
@@ -20,7 +24,6 @@ macro_rules! portable_locks {
 }
 
 portable_locks! {
-    ondeck_mutex::OndeckMutex,
     terrible_spinlock::TerribleSpinlock,
     spinlock_amd::SpinlockAmd,
     spinlock::Spinlock,
@@ -38,4 +41,10 @@ portable_locks! {
     mcs::Mcs,
     clh::Clh,
     anderson_array::AndersonArray,
+}
+
+/// Shows this project's own mutex to `visitor`, then every portable lock.
+pub fn for_each_hosted<P: Host>(visitor: &mut impl Visitor<P>) {
+    visitor.visit::<OndeckMutex<P>>();
+    for_each_portable(visitor);
 }

@@ -7,16 +7,16 @@
 
 use ondeck::condvar::RawCondvar as OwnCondvar;
 use ondeck::mutex::RawMutex;
-use ondeck::platform::Platform;
+use ondeck::platform::Host;
 
 use crate::{CondvarKind, Fairness, LockInfo, Origin, RawCondvar, RawLock, Waiting};
 
 /// The one-byte mutex of [`ondeck::mutex`].
 #[derive(Debug)]
-pub struct OndeckMutex<P: Platform>(RawMutex<P>);
+pub struct OndeckMutex<P: Host>(RawMutex<P>);
 
 // SAFETY: `RawMutex` excludes; see its own argument.
-unsafe impl<P: Platform> RawLock<P> for OndeckMutex<P> {
+unsafe impl<P: Host> RawLock<P> for OndeckMutex<P> {
     const INFO: LockInfo = LockInfo {
         name: "ondeck",
         origin: Origin::Own,
@@ -59,11 +59,11 @@ unsafe impl<P: Platform> RawLock<P> for OndeckMutex<P> {
 
 /// The condition variable of [`ondeck::condvar`].
 #[derive(Debug)]
-pub struct OndeckCondvar<P: Platform>(OwnCondvar<P>);
+pub struct OndeckCondvar<P: Host>(OwnCondvar<P>);
 
 // SAFETY: `RawCondvar` of this project acquires the mutex again before it returns; see its own
 // argument on signals.
-unsafe impl<P: Platform> RawCondvar<P, OndeckMutex<P>> for OndeckCondvar<P> {
+unsafe impl<P: Host> RawCondvar<P, OndeckMutex<P>> for OndeckCondvar<P> {
     fn new() -> Self {
         Self(OwnCondvar::new())
     }

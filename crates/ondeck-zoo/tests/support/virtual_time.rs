@@ -12,8 +12,7 @@ use std::rc::Rc;
 
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use ondeck::parking::Bucket;
-use ondeck::platform::{AtomicInt, AtomicPointer, FutexWait, Ordering, Platform, Timestamp};
-use ondeck::spin::Polling;
+use ondeck::platform::{AtomicInt, AtomicPointer, FutexWait, Host, Ordering, Platform, Timestamp};
 
 /// Costs in virtual nanoseconds, of the order of a server's.
 const HIT: u64 = 1;
@@ -202,7 +201,9 @@ pub struct VirtualInt<V: Copy>(Line<V>);
 
 macro_rules! virtual_integer {
     ($($value:ident)*) => {$(
-        impl AtomicInt for VirtualInt<$value> {
+        // SAFETY: a method lets its time pass first, in which others may run, and then accesses the
+        // value in one step.
+        unsafe impl AtomicInt for VirtualInt<$value> {
             type Value = $value;
 
             fn new(value: $value) -> Self {
@@ -249,7 +250,8 @@ virtual_integer! { u8 u32 usize }
 #[derive(Debug)]
 pub struct VirtualPtr<T>(Line<*mut T>);
 
-impl<T: 'static> AtomicPointer<T> for VirtualPtr<T> {
+// SAFETY: as for the integers.
+unsafe impl<T: 'static> AtomicPointer<T> for VirtualPtr<T> {
     fn new(pointer: *mut T) -> Self {
         Self(Line::new(pointer))
     }
@@ -276,13 +278,18 @@ impl<T: 'static> AtomicPointer<T> for VirtualPtr<T> {
 /// The parking table, one bucket: every two locks collide.
 struct Table {
     attention: VirtualInt<u8>,
+    unlock_mode: VirtualInt<usize>,
     bucket: Bucket<Virtual>,
 }
 
 impl Table {
     /// Never freed, as the platform's functions promise; some tables of a hundred bytes in a test.
     fn fresh() -> &'static Self {
-        Box::leak(Box::new(Self { attention: VirtualInt::new(0), bucket: Bucket::new() }))
+        Box::leak(Box::new(Self {
+            attention: VirtualInt::new(0),
+            unlock_mode: VirtualInt::new(0),
+            bucket: Bucket::new(),
+        }))
     }
 }
 
@@ -292,7 +299,9 @@ thread_local! {
     static CALLS: Cell<u32> = const { Cell::new(0) };
 }
 
-impl Platform for Virtual {
+// SAFETY: one event at a time, on one OS thread; the list of sleepers is by address. A panic ends the
+// run, and nobody resumes its coroutines.
+unsafe impl Platform for Virtual {
     type AtomicU8 = VirtualInt<u8>;
     type AtomicU32 = VirtualInt<u32>;
     type AtomicUsize = VirtualInt<usize>;
@@ -392,6 +401,25 @@ impl Platform for Virtual {
         nanos as usize
     }
 
+    fn cpus() -> usize {
+        MACHINE.with_borrow(|machine| machine.threads.len())
+    }
+}
+
+// SAFETY: one bucket and one word for all addresses, made anew only between runs.
+unsafe impl Host for Virtual {
+    fn attention(_: usize) -> &'static VirtualInt<u8> {
+        &TABLE.get().attention
+    }
+
+    fn unlock_mode(_: usize) -> &'static VirtualInt<usize> {
+        &TABLE.get().unlock_mode
+    }
+
+    fn bucket(_: usize) -> &'static Bucket<Self> {
+        &TABLE.get().bucket
+    }
+
     fn fences_are_asymmetric() -> bool {
         true
     }
@@ -407,23 +435,7 @@ impl Platform for Virtual {
         CALLS.get().is_multiple_of(count)
     }
 
-    fn attention(_: usize) -> &'static VirtualInt<u8> {
-        &TABLE.get().attention
-    }
-
-    fn bucket(_: usize) -> &'static Bucket<Self> {
-        &TABLE.get().bucket
-    }
-
-    fn polling() -> Polling {
-        Polling::default()
-    }
-
     fn cpu() -> u32 {
         running() as u32
-    }
-
-    fn cpus() -> usize {
-        MACHINE.with_borrow(|machine| machine.threads.len())
     }
 }

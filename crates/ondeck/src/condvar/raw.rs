@@ -4,29 +4,29 @@ use core::fmt;
 
 use crate::mutex::{self, RawMutex};
 use crate::parking::{Guard, Node, Pair, announce, status};
-use crate::platform::{AtomicInt, FutexWait, Ordering, Platform, Timestamp};
+use crate::platform::{AtomicInt, FutexWait, Host, Ordering, Timestamp};
 
 /// A condition variable for [`RawMutex`], one byte; see the [module](super) for its protocol.
 ///
 /// Waiters of one condition variable may use different mutexes, even at the same time.
 #[repr(transparent)]
-pub struct RawCondvar<P: Platform> {
+pub struct RawCondvar<P: Host> {
     pub(super) waited: P::AtomicU8,
 }
 
-impl<P: Platform> fmt::Debug for RawCondvar<P> {
+impl<P: Host> fmt::Debug for RawCondvar<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RawCondvar").field("has_waiters", &self.has_waiters()).finish()
     }
 }
 
-impl<P: Platform> Default for RawCondvar<P> {
+impl<P: Host> Default for RawCondvar<P> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<P: Platform> RawCondvar<P> {
+impl<P: Host> RawCondvar<P> {
     /// A condition variable that nobody waits for.
     pub fn new() -> Self {
         Self { waited: AtomicInt::new(0) }
@@ -190,7 +190,7 @@ impl<P: Platform> RawCondvar<P> {
 
 /// Looks at the caller's own status until it is notified, or for `nanos`. Its own cache line, which
 /// nobody else reads: unlike a poll of a lock this disturbs no one.
-fn watch<P: Platform>(node: &Node<P>, nanos: u32) {
+fn watch<P: Host>(node: &Node<P>, nanos: u32) {
     let start = P::ticks() as usize;
     while node.status() == status::WATCHING {
         P::pause();
@@ -203,11 +203,7 @@ fn watch<P: Platform>(node: &Node<P>, nanos: u32) {
 
 /// The waiter to notify next: as a lock chooses, the newest, or the oldest if it is its time. Always
 /// one of the newest's mutex, whose bucket the caller has locked.
-fn next<'a, P: Platform>(
-    guard: &'a Guard<'_, P>,
-    address: usize,
-    now: usize,
-) -> Option<&'a Node<P>> {
+fn next<'a, P: Host>(guard: &'a Guard<'_, P>, address: usize, now: usize) -> Option<&'a Node<P>> {
     let newest = guard.newest(address)?;
     let overdue =
         mutex::overdue(guard, address, now).filter(|oldest| oldest.mutex() == newest.mutex());
@@ -220,7 +216,7 @@ fn next<'a, P: Platform>(
 /// # Safety
 ///
 /// The node is linked nowhere, and its mutex's bucket is `to`.
-unsafe fn move_waiter<P: Platform>(node: &Node<P>, to: &Guard<'_, P>, now: usize) -> bool {
+unsafe fn move_waiter<P: Host>(node: &Node<P>, to: &Guard<'_, P>, now: usize) -> bool {
     let address = node.mutex().addr();
     // spec: Condvar!Move
     node.readdress(address, now);
@@ -244,7 +240,7 @@ unsafe fn move_waiter<P: Platform>(node: &Node<P>, to: &Guard<'_, P>, now: usize
 
 /// The locks of the buckets of the condition variable at `address` and of the mutex of its newest
 /// waiter, and that mutex. None if nobody waits.
-fn lock_both<P: Platform>(address: usize) -> Option<(Pair<'static, P>, *const P::AtomicU8)> {
+fn lock_both<P: Host>(address: usize) -> Option<(Pair<'static, P>, *const P::AtomicU8)> {
     // spec: Condvar!LockFirst
     let mut guard = P::bucket(address).lock();
     loop {
@@ -264,7 +260,7 @@ fn lock_both<P: Platform>(address: usize) -> Option<(Pair<'static, P>, *const P:
 
 /// Waiters have just been linked for the mutex: if it is free, nobody's release would find them, so
 /// one of them is chosen here. Says whom to wake.
-fn wake_if_free<P: Platform>(
+fn wake_if_free<P: Host>(
     guard: &Guard<'_, P>,
     mutex: *const P::AtomicU8,
 ) -> Option<*const P::AtomicU32> {

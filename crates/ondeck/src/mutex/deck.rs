@@ -8,7 +8,7 @@
 
 use super::RawMutex;
 use crate::parking::Bucket;
-use crate::platform::Platform;
+use crate::platform::Host;
 use crate::spin::Polling;
 
 /// A thread that fails within this time after the lock was taken from on deck had it before. Two or
@@ -34,7 +34,7 @@ pub(super) enum Arrival {
     Refused,
 }
 
-impl<P: Platform> RawMutex<P> {
+impl<P: Host> RawMutex<P> {
     /// Tries to wait on deck, from the moment `now`, at which the caller failed to get the lock.
     pub(super) fn arrive(&self, bucket: &Bucket<P>, now: usize) -> Arrival {
         let polling = P::polling();
@@ -112,7 +112,7 @@ impl<P: Platform> RawMutex<P> {
 }
 
 /// Waits until `nanos` after `start`, or until called; says when that was.
-fn pause<P: Platform>(bucket: &Bucket<P>, start: usize, nanos: u32) -> usize {
+fn pause<P: Host>(bucket: &Bucket<P>, start: usize, nanos: u32) -> usize {
     let ticks = P::ticks_in(nanos);
     let calls = bucket.calls();
     loop {

@@ -68,7 +68,7 @@ mod listed {
         replace(mutex.address(), 0);
     }
 
-    impl<P: crate::platform::Platform> Drop for RawMutex<P> {
+    impl<P: crate::platform::Host> Drop for RawMutex<P> {
         #[track_caller]
         fn drop(&mut self) {
             assert!(

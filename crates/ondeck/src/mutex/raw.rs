@@ -4,30 +4,30 @@ use core::fmt;
 
 use super::release;
 use crate::parking::attention;
-use crate::platform::{AtomicInt, Ordering, Platform, Timestamp};
+use crate::platform::{AtomicInt, Host, Ordering, Timestamp};
 
 /// A mutex without data, one byte; see the [module](super) for its protocol.
 ///
 /// Programs use it as [`Mutex`](crate::Mutex). Its own methods are for locks built of it and for
 /// platforms other than [`Linux`](crate::platform::Linux).
 #[repr(transparent)]
-pub struct RawMutex<P: Platform> {
+pub struct RawMutex<P: Host> {
     pub(super) owned: P::AtomicU8,
 }
 
-impl<P: Platform> fmt::Debug for RawMutex<P> {
+impl<P: Host> fmt::Debug for RawMutex<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RawMutex").field("locked", &self.is_locked()).finish()
     }
 }
 
-impl<P: Platform> Default for RawMutex<P> {
+impl<P: Host> Default for RawMutex<P> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<P: Platform> RawMutex<P> {
+impl<P: Host> RawMutex<P> {
     /// An unlocked mutex.
     pub fn new() -> Self {
         Self { owned: AtomicInt::new(0) }

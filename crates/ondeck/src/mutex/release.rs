@@ -3,7 +3,7 @@
 use crate::parking::{
     Bucket, Guard, Node, attention, demand, has_come, meet_demand, relax, status,
 };
-use crate::platform::{AtomicInt, Ordering, Platform};
+use crate::platform::{AtomicInt, Host, Ordering};
 
 /// A waiter that has slept for so long is handed the lock instead of competing for it.
 const HANDOVER_AFTER_NANOS: u32 = 1_000_000;
@@ -20,7 +20,7 @@ const SAMPLE: u32 = 128;
 /// Takes the byte as an address: the mutex may be gone, unless a waiter of it is found.
 #[cold]
 #[inline(never)]
-pub(super) fn look_around<P: Platform>(owned: *const P::AtomicU8) {
+pub(super) fn look_around<P: Host>(owned: *const P::AtomicU8) {
     let address = owned.addr();
     let byte = P::attention(address);
     // spec: Mutex!LookAttention
@@ -46,7 +46,7 @@ pub(super) fn look_around<P: Platform>(owned: *const P::AtomicU8) {
 
 /// What all releases together should do now and then, and what would cost each a cache line.
 #[cold]
-fn sample<P: Platform>(bucket: &Bucket<P>, owned: *const P::AtomicU8) {
+fn sample<P: Host>(bucket: &Bucket<P>, owned: *const P::AtomicU8) {
     let releases = bucket.count_releases(SAMPLE);
     // spec: Mutex!Sample
     if bucket.has_parked() && bucket.may_be_due(P::ticks() as usize) {
@@ -56,7 +56,7 @@ fn sample<P: Platform>(bucket: &Bucket<P>, owned: *const P::AtomicU8) {
     }
 }
 
-fn wake<P: Platform>(bucket: &Bucket<P>, owned: *const P::AtomicU8) {
+fn wake<P: Host>(bucket: &Bucket<P>, owned: *const P::AtomicU8) {
     // spec: Mutex!WakeLock
     let guard = bucket.lock();
     if let Some(word) = choose(&guard, owned) {
@@ -68,7 +68,7 @@ fn wake<P: Platform>(bucket: &Bucket<P>, owned: *const P::AtomicU8) {
 
 /// Chooses whom to wake, if anybody, and tells it what it is now. The caller wakes it without the
 /// bucket's lock, which it needs itself.
-pub(crate) fn choose<P: Platform>(
+pub(crate) fn choose<P: Host>(
     guard: &Guard<'_, P>,
     owned: *const P::AtomicU8,
 ) -> Option<*const P::AtomicU32> {
@@ -100,7 +100,7 @@ pub(crate) fn choose<P: Platform>(
 
 /// Takes the lock again, on behalf of a sleeper. None if somebody else was faster, whose release
 /// will look around in turn.
-fn hand_over<P: Platform>(
+fn hand_over<P: Host>(
     guard: &Guard<'_, P>,
     owned: *const P::AtomicU8,
     node: &Node<P>,
@@ -115,7 +115,7 @@ fn hand_over<P: Platform>(
 }
 
 /// Tells a sleeper that the lock, which is taken, is its own now. Says whom to wake.
-fn make_owner<P: Platform>(guard: &Guard<'_, P>, node: &Node<P>) -> *const P::AtomicU32 {
+fn make_owner<P: Host>(guard: &Guard<'_, P>, node: &Node<P>) -> *const P::AtomicU32 {
     guard.uncount_parked();
     // SAFETY: it is linked, and counted no more.
     unsafe { guard.release(node, status::OWNER) }
@@ -123,7 +123,7 @@ fn make_owner<P: Platform>(guard: &Guard<'_, P>, node: &Node<P>) -> *const P::At
 
 /// The oldest waiter at `address`, if it has waited for too long and it is time for one such in this
 /// bucket: the caller serves it, the next will not be due for a while.
-pub(crate) fn overdue<'a, P: Platform>(
+pub(crate) fn overdue<'a, P: Host>(
     guard: &'a Guard<'_, P>,
     address: usize,
     now: usize,
@@ -145,7 +145,7 @@ pub(crate) fn overdue<'a, P: Platform>(
 }
 
 /// How long a waiter sleeps before it is handed the lock, in ticks.
-pub(crate) fn patience<P: Platform>() -> usize {
+pub(crate) fn patience<P: Host>() -> usize {
     P::ticks_in(HANDOVER_AFTER_NANOS)
 }
 
@@ -153,7 +153,7 @@ pub(crate) fn patience<P: Platform>() -> usize {
 /// if not: it is still the caller's.
 #[cold]
 #[inline(never)]
-pub(super) fn hand_over_on_demand<P: Platform>(owned: *const P::AtomicU8) -> bool {
+pub(super) fn hand_over_on_demand<P: Host>(owned: *const P::AtomicU8) -> bool {
     let address = owned.addr();
     // spec: Mutex!DemandLock
     let guard = P::bucket(address).lock();
@@ -174,7 +174,7 @@ pub(super) fn hand_over_on_demand<P: Platform>(owned: *const P::AtomicU8) -> boo
 /// Hands the lock, which the caller owns, to the sleeper that has waited longest. False if nobody
 /// sleeps: it is still the caller's.
 #[cold]
-pub(super) fn hand_to_oldest<P: Platform>(owned: *const P::AtomicU8) -> bool {
+pub(super) fn hand_to_oldest<P: Host>(owned: *const P::AtomicU8) -> bool {
     let address = owned.addr();
     // spec: Mutex!FairLock
     let guard = P::bucket(address).lock();

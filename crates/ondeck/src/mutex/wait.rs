@@ -5,9 +5,9 @@ use core::ptr;
 use super::deck::Arrival;
 use super::{RawMutex, release};
 use crate::parking::{Bucket, Guard, Node, announce, has_come, status};
-use crate::platform::{AtomicInt, FutexWait, Ordering, Platform, Timestamp};
+use crate::platform::{AtomicInt, FutexWait, Host, Ordering, Timestamp};
 
-impl<P: Platform> RawMutex<P> {
+impl<P: Host> RawMutex<P> {
     /// Waits for the lock; false if the deadline passed before.
     #[cold]
     pub(super) fn lock_slow(&self, deadline: Option<Timestamp>) -> bool {

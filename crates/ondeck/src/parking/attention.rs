@@ -29,7 +29,7 @@
 //! parks from then on sees the lock free. `HAND_OVER` stands where `FENCED` does.
 
 use super::bucket::{Bucket, Guard};
-use crate::platform::{AtomicInt, Ordering, Platform};
+use crate::platform::{AtomicInt, Host, Ordering};
 
 /// A release fences, then looks at the bucket.
 pub(crate) const FENCED: u8 = 0;
@@ -52,7 +52,7 @@ const RELEASES_BEFORE_SKIP: u32 = 20_000;
 
 /// Makes what the caller has just written to a bucket known to releases of the lock at `address`,
 /// before it looks at that lock for the last time.
-pub(crate) fn announce<P: Platform>(guard: &Guard<'_, P>, address: usize) {
+pub(crate) fn announce<P: Host>(guard: &Guard<'_, P>, address: usize) {
     let byte = P::attention(address);
     let releases = guard.take_releases();
     // spec: Mutex!Announce
@@ -76,7 +76,7 @@ pub(crate) fn announce<P: Platform>(guard: &Guard<'_, P>, address: usize) {
 
 /// Lets releases of the lock at `address` do less from now on, if they may: `releases` of them have
 /// looked at the bucket since somebody parked.
-pub(crate) fn relax<P: Platform>(bucket: &Bucket<P>, address: usize, releases: u32) {
+pub(crate) fn relax<P: Host>(bucket: &Bucket<P>, address: usize, releases: u32) {
     let byte = P::attention(address);
     // The first time is free of the limit: it happens once for each bucket.
     let fresh = bucket.never_parked() && P::fences_are_asymmetric();
@@ -106,7 +106,7 @@ pub(crate) fn relax<P: Platform>(bucket: &Bucket<P>, address: usize, releases: u
 
 /// Asks for the lock at `address` to be handed over, by the next owner that looks before it releases
 /// it: somebody has waited for too long, and others were faster when it was to have the lock.
-pub(crate) fn demand<P: Platform>(guard: &Guard<'_, P>, address: usize) {
+pub(crate) fn demand<P: Host>(guard: &Guard<'_, P>, address: usize) {
     let byte = P::attention(address);
     let before = byte.load(Ordering::Relaxed);
     // spec: Mutex!Demand
@@ -120,7 +120,7 @@ pub(crate) fn demand<P: Platform>(guard: &Guard<'_, P>, address: usize) {
 }
 
 /// What was asked for is done, or nobody sleeps for it any more.
-pub(crate) fn meet_demand<P: Platform>(guard: &Guard<'_, P>, address: usize) {
+pub(crate) fn meet_demand<P: Host>(guard: &Guard<'_, P>, address: usize) {
     let byte = P::attention(address);
     // The caller has read `HAND_OVER` without the bucket's lock: it may have been met since.
     if byte.load(Ordering::Relaxed) == HAND_OVER {

@@ -23,12 +23,12 @@ use core::ptr;
 
 use super::lock;
 use super::node::Node;
-use crate::platform::{AtomicInt, AtomicPointer, Ordering, Platform};
+use crate::platform::{AtomicInt, AtomicPointer, Host, Ordering};
 
 /// Waiters of the locks whose addresses fall together. A cache line of its own.
 #[derive(Debug)]
 #[repr(align(64))]
-pub struct Bucket<P: Platform> {
+pub struct Bucket<P: Host> {
     on_deck: P::AtomicUsize,
     taken: P::AtomicUsize,
     due: P::AtomicUsize,
@@ -66,7 +66,7 @@ impl Bucket<crate::platform::Linux> {
     };
 }
 
-impl<P: Platform> Bucket<P> {
+impl<P: Host> Bucket<P> {
     /// An empty bucket.
     #[must_use]
     pub fn new() -> Self {
@@ -186,24 +186,24 @@ pub(crate) fn has_come(now: usize, then: usize) -> bool {
     now.wrapping_sub(then).cast_signed() >= 0
 }
 
-impl<P: Platform> Default for Bucket<P> {
+impl<P: Host> Default for Bucket<P> {
     fn default() -> Self {
         Self::new()
     }
 }
 
 /// The bucket's lock, held.
-pub(crate) struct Guard<'a, P: Platform> {
+pub(crate) struct Guard<'a, P: Host> {
     bucket: &'a Bucket<P>,
 }
 
-impl<P: Platform> Drop for Guard<'_, P> {
+impl<P: Host> Drop for Guard<'_, P> {
     fn drop(&mut self) {
         lock::release::<P>(&self.bucket.lock);
     }
 }
 
-impl<'a, P: Platform> Guard<'a, P> {
+impl<'a, P: Host> Guard<'a, P> {
     /// The bucket that this holds.
     pub(crate) fn bucket(&self) -> &'a Bucket<P> {
         self.bucket

@@ -4,7 +4,7 @@
 //! Three states as in Drepper's "Futexes Are Tricky": 0 free, 1 held, 2 held and somebody may
 //! sleep. It spins a little first, because its sections are short, and it allocates nothing.
 
-use crate::platform::{AtomicInt, Ordering, Platform};
+use crate::platform::{AtomicInt, Host, Ordering};
 
 const FREE: u32 = 0;
 const HELD: u32 = 1;
@@ -14,19 +14,19 @@ const CONTENDED: u32 = 2;
 const LOOKS: u32 = 40;
 
 #[inline]
-pub(super) fn try_acquire<P: Platform>(word: &P::AtomicU32) -> bool {
+pub(super) fn try_acquire<P: Host>(word: &P::AtomicU32) -> bool {
     word.compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed).is_ok()
 }
 
 #[inline]
-pub(super) fn acquire<P: Platform>(word: &P::AtomicU32) {
+pub(super) fn acquire<P: Host>(word: &P::AtomicU32) {
     if !try_acquire::<P>(word) {
         acquire_slow::<P>(word);
     }
 }
 
 #[cold]
-fn acquire_slow<P: Platform>(word: &P::AtomicU32) {
+fn acquire_slow<P: Host>(word: &P::AtomicU32) {
     if P::cpus() > 1 {
         for _ in 0..P::spins(LOOKS) {
             P::pause();
@@ -42,7 +42,7 @@ fn acquire_slow<P: Platform>(word: &P::AtomicU32) {
 }
 
 #[inline]
-pub(super) fn release<P: Platform>(word: &P::AtomicU32) {
+pub(super) fn release<P: Host>(word: &P::AtomicU32) {
     // spec: Mutex!Unguard
     // A bucket is never freed, so its lock may be named after the release.
     if word.swap(FREE, Ordering::Release) == CONTENDED {

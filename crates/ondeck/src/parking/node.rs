@@ -3,7 +3,7 @@
 use core::cell::Cell;
 use core::ptr;
 
-use crate::platform::{AtomicInt, AtomicPointer, Ordering, Platform};
+use crate::platform::{AtomicInt, AtomicPointer, Host, Ordering};
 
 /// Where a linked waiter is. The futex word that it sleeps on while it is `PARKED`.
 ///
@@ -38,7 +38,7 @@ pub(crate) mod status {
 /// Every field is a cell: functions that tell a waiter to go hold a reference to its node, which may
 /// be gone before they return. Rust's rules allow that of memory that is shared and mutable only.
 #[derive(Debug)]
-pub(crate) struct Node<P: Platform> {
+pub(crate) struct Node<P: Host> {
     /// What it waits for. Changes when it is moved from a condition variable to its mutex; under
     /// the locks of both buckets.
     address: P::AtomicUsize,
@@ -54,7 +54,7 @@ pub(crate) struct Node<P: Platform> {
     pub(super) older: P::AtomicPtr<Node<P>>,
 }
 
-impl<P: Platform> Node<P> {
+impl<P: Host> Node<P> {
     pub(crate) fn new(address: usize, mutex: *const P::AtomicU8, since: usize) -> Self {
         Self {
             address: AtomicInt::new(address),

@@ -3,15 +3,15 @@
 use core::ptr;
 
 use super::bucket::{Bucket, Guard};
-use crate::platform::Platform;
+use crate::platform::Host;
 
 /// The locks of two buckets, which may be the same one.
-pub(crate) struct Pair<'a, P: Platform> {
+pub(crate) struct Pair<'a, P: Host> {
     first: Guard<'a, P>,
     second: Option<Guard<'a, P>>,
 }
 
-impl<'a, P: Platform> Pair<'a, P> {
+impl<'a, P: Host> Pair<'a, P> {
     /// Waits for both locks, in the order of the buckets' addresses, so that two pairs cannot wait
     /// for each other.
     pub(crate) fn lock(first: &'a Bucket<P>, second: &'a Bucket<P>) -> Self {
@@ -60,6 +60,6 @@ impl<'a, P: Platform> Pair<'a, P> {
     }
 }
 
-fn in_order<P: Platform>(first: &Bucket<P>, second: &Bucket<P>) -> bool {
+fn in_order<P: Host>(first: &Bucket<P>, second: &Bucket<P>) -> bool {
     ptr::from_ref(first) < ptr::from_ref(second)
 }

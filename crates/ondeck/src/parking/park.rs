@@ -26,7 +26,7 @@
 use core::ptr;
 
 use super::{Node, Pair, status};
-use crate::platform::{FutexWait, Platform, Timestamp};
+use crate::platform::{FutexWait, Host, Timestamp};
 
 /// How a [`park`] ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +72,7 @@ pub struct Requeued {
 ///     assert!(matches!(parked, Parked::Woken | Parked::Invalid));
 /// });
 /// ```
-pub fn park<P: Platform>(
+pub fn park<P: Host>(
     key: usize,
     validate: impl FnOnce() -> bool,
     before_sleep: impl FnOnce(),
@@ -99,7 +99,7 @@ pub fn park<P: Platform>(
 }
 
 /// Takes the caller's node out, wherever it was moved; false if it was woken before.
-fn withdraw<P: Platform>(node: &Node<P>) -> bool {
+fn withdraw<P: Host>(node: &Node<P>) -> bool {
     loop {
         let key = node.address();
         let guard = P::bucket(key).lock();
@@ -119,7 +119,7 @@ fn withdraw<P: Platform>(node: &Node<P>) -> bool {
 ///
 /// `then` is called before they are woken, with their number and whether others remain, under the
 /// bucket's lock: the place to change the state word by what remains.
-pub fn unpark<P: Platform>(key: usize, most: usize, then: impl FnOnce(usize, bool)) -> usize {
+pub fn unpark<P: Host>(key: usize, most: usize, then: impl FnOnce(usize, bool)) -> usize {
     let mut guard = P::bucket(key).lock();
     let asleep = guard.count(key);
     let mut left = asleep.min(most);
@@ -156,7 +156,7 @@ const BATCH: usize = 16;
 /// `move_most` of the others sleep at `to` instead, without waking them.
 ///
 /// `validate` is called under the locks of both keys' buckets.
-pub fn requeue<P: Platform>(
+pub fn requeue<P: Host>(
     from: usize,
     to: usize,
     validate: impl FnOnce() -> bool,

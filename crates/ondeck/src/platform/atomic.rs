@@ -10,7 +10,20 @@ use super::Ordering;
 ///
 /// On [`Linux`](super::Linux) each method is the instruction of the same name and nothing else.
 /// Orderings that the operation does not allow (a `Release` load) panic, as in `core`.
-pub trait AtomicInt: fmt::Debug + Send + Sync + 'static {
+///
+/// # Safety
+///
+/// Locks rely on an implementation for mutual exclusion, and so for the memory safety of what they
+/// guard.
+///
+/// * Each method is one access, indivisible to all threads. The changes of one atomic have one order,
+///   in which a read-modify-write reads what stands right before what it writes.
+/// * Each access has at least the ordering that it is given, in the C++20 model.
+/// * A method does what its name says: a load returns a value that was written there, an exchange
+///   that returns `Ok` has found `current` and written `new`, one that returns `Err` has written
+///   nothing.
+/// * Nothing but these methods changes the value.
+pub unsafe trait AtomicInt: fmt::Debug + Send + Sync + 'static {
     /// The plain integer inside.
     type Value: Copy + Eq;
 
@@ -58,7 +71,11 @@ pub trait AtomicInt: fmt::Debug + Send + Sync + 'static {
 }
 
 /// A pointer shared between threads; see [`AtomicInt`] for the operations.
-pub trait AtomicPointer<T>: Send + Sync + 'static {
+///
+/// # Safety
+///
+/// As for [`AtomicInt`]; and a pointer comes back as it was written, with its provenance.
+pub unsafe trait AtomicPointer<T>: Send + Sync + 'static {
     /// An atomic that holds `pointer`.
     fn new(pointer: *mut T) -> Self;
     /// Reads the pointer.
@@ -83,7 +100,8 @@ pub trait AtomicPointer<T>: Send + Sync + 'static {
 
 macro_rules! real_integer {
     ($($atomic:ident $value:ident)*) => {$(
-        impl AtomicInt for atomic::$atomic {
+        // SAFETY: these are the atomics of `core`, whose methods of the same names are called.
+        unsafe impl AtomicInt for atomic::$atomic {
             type Value = $value;
 
             #[inline(always)]
@@ -144,7 +162,8 @@ macro_rules! real_integer {
 
 real_integer! { AtomicU8 u8 AtomicU32 u32 AtomicUsize usize }
 
-impl<T: 'static> AtomicPointer<T> for atomic::AtomicPtr<T> {
+// SAFETY: as for the integers.
+unsafe impl<T: 'static> AtomicPointer<T> for atomic::AtomicPtr<T> {
     #[inline(always)]
     fn new(pointer: *mut T) -> Self {
         Self::new(pointer)

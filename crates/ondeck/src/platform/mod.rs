@@ -2,6 +2,7 @@
 //!
 //! [`Platform`] is a parameter of every lock. It has no values, only associated types and
 //! functions, so that a lock generic over it costs nothing once it is compiled for one machine.
+//! [`Host`] adds what locks need that keep their waiters in the [`parking`](crate::parking) table.
 //!
 //! What running the same locks on three machines (Linux, the loom model checker, coroutines in
 //! virtual time) taught, and where it shows in the trait:
@@ -21,14 +22,13 @@
 //!   clock ([`Timestamp`]), so that a platform can own time altogether.
 
 mod atomic;
+mod host;
 mod linux;
 mod time;
 
-use crate::parking::Bucket;
-use crate::spin::Polling;
-
 pub use atomic::{AtomicInt, AtomicPointer};
 pub use core::sync::atomic::Ordering;
+pub use host::Host;
 pub use linux::{AffinityError, Linux};
 pub use time::Timestamp;
 
@@ -60,7 +60,26 @@ pub enum FutexWait {
 /// everything its caller did before it, and a wait that a wake ended happens after that wake only
 /// if the word is then read with `Acquire`: the futex itself is not a synchronization operation of
 /// the memory model, and no lock may rely on it as one.
-pub trait Platform: Sized + Send + Sync + 'static {
+///
+/// # Safety
+///
+/// Locks rely on a platform for mutual exclusion, and so for the memory safety of what they guard.
+///
+/// * Of the calls of [`test_and_set`](Self::test_and_set) between two stores of 0 to the flag only
+///   one returns false. It has at least the ordering that it is given.
+/// * [`fence`](Self::fence) is the fence of the memory model, and
+///   [`light_fence`](Self::light_fence) and [`heavy_fence`](Self::heavy_fence) order as they say.
+/// * [`futex_wake`](Self::futex_wake) never accesses memory at its address, nor
+///   [`futex_requeue`](Self::futex_requeue) at `to`. Words that are passed by reference are only
+///   read.
+/// * While [`single_threaded`](Self::single_threaded) is true no other thread uses locks of the
+///   platform.
+/// * No function unwinds while other threads of the platform go on: nodes on the stack that would
+///   unwind may be linked where those find them.
+///
+/// Clocks, pauses and wakes that never come delay a thread, for ever at worst. No memory safety
+/// depends on them.
+pub unsafe trait Platform: Sized + Send + Sync + 'static {
     /// A byte shared between threads.
     type AtomicU8: AtomicInt<Value = u8>;
     /// The 32-bit word that a futex works on.
@@ -174,46 +193,12 @@ pub trait Platform: Sized + Send + Sync + 'static {
     /// `nanos` nanoseconds in [`ticks`](Self::ticks), for a lock's own short times.
     fn ticks_in(nanos: u32) -> usize;
 
-    /// Whether heavy fences carry the cost, so that light ones are free: membarrier(2) on Linux.
-    ///
-    /// Decides it now if nothing has before: a light fence is a full fence until then.
-    fn fences_are_asymmetric() -> bool;
-
-    /// The light fence where [`fences_are_asymmetric`](Self::fences_are_asymmetric): keeps only the
-    /// compiler in order on Linux, whether or not that is so.
-    ///
-    /// For code that reads, right behind it, a word which tells whether it was enough.
-    fn presumed_light_fence();
-
-    /// Whether now is a time to rely on heavy fences in one more place: true at a limited rate where
-    /// [`fences_are_asymmetric`](Self::fences_are_asymmetric), never elsewhere.
-    ///
-    /// Relying means a heavy fence later. The limit keeps a process from spending its time in them.
-    fn may_relax() -> bool;
-
-    /// True once in about `count` calls by each thread: for what should happen now and then, without
-    /// a word that all threads write.
-    fn once_in(count: u32) -> bool;
-
     /// Whether the process is known to have one thread only: memory shared between threads then
     /// needs no atomic instructions.
     #[inline(always)]
     fn single_threaded() -> bool {
         false
     }
-
-    /// The byte of the parking table that says how much a release of the lock at `address` has to
-    /// do; see [`parking`](crate::parking).
-    fn attention(address: usize) -> &'static Self::AtomicU8;
-
-    /// The bucket of the parking table for the lock at `address`.
-    fn bucket(address: usize) -> &'static Bucket<Self>;
-
-    /// How a waiter polls before it sleeps.
-    fn polling() -> Polling;
-
-    /// The CPU that the calling thread runs on, by its number. A hint: it may have moved since.
-    fn cpu() -> u32;
 
     /// How many CPUs this process may run on, at least 1: the affinity mask of its first thread.
     ///

@@ -4,7 +4,7 @@ use std::mem::ManuallyDrop;
 
 use ondeck::condvar::RawCondvar;
 use ondeck::parking::Requeued;
-use ondeck::platform::{Platform, Timestamp};
+use ondeck::platform::{Host, Platform, Timestamp};
 
 use crate::loom_platform::{Loom, Setting, asleep, join, pass_time, spawn};
 use crate::parking::{Lower, gates};

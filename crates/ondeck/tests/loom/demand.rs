@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::atomic::AtomicUsize;
 
 use loom::thread::JoinHandle;
-use ondeck::platform::{AtomicInt, Ordering, Platform};
+use ondeck::platform::{AtomicInt, Host, Ordering, Platform};
 
 use crate::loom_platform::{Loom, Setting, asleep, join, spawn};
 use crate::scenario::{ASYMMETRIC, OVERDUE, Shared, explore};

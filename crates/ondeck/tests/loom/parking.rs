@@ -2,7 +2,7 @@
 
 use loom::cell::UnsafeCell;
 use ondeck::parking::{self, Parked, Requeued};
-use ondeck::platform::{AtomicInt, Ordering, Platform, Timestamp};
+use ondeck::platform::{AtomicInt, Host, Ordering, Platform, Timestamp};
 
 use crate::loom_platform::{Loom, Setting, join, pass_time, spawn};
 use crate::scenario::{SLEEPS, SOON, explore};

@@ -4,7 +4,7 @@ use std::mem::ManuallyDrop;
 
 use loom::cell::UnsafeCell;
 use ondeck::mutex::RawMutex;
-use ondeck::platform::{Platform, Timestamp};
+use ondeck::platform::{Host, Timestamp};
 
 use crate::loom_platform::{self, Fences, Loom, Setting, watch};
 

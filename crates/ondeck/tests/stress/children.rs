@@ -8,12 +8,12 @@ use std::time::Duration;
 use fastrand::Rng;
 use ondeck::condvar::RawCondvar;
 use ondeck::mutex::RawMutex;
-use ondeck::platform::{Platform, Timestamp};
+use ondeck::platform::{Host, Timestamp};
 
 use super::copy::{Fork, fork, with_threads};
 
 /// Forks until it is over, as the owner of a lock that others sleep for; says how often.
-pub fn fork_on<P: Platform>(seed: u64, over: &AtomicBool) -> u64 {
+pub fn fork_on<P: Host>(seed: u64, over: &AtomicBool) -> u64 {
     let mut rng = Rng::with_seed(seed);
     let mutex = RawMutex::<P>::new();
     let mut forks = 0;
@@ -52,7 +52,7 @@ pub fn fork_on<P: Platform>(seed: u64, over: &AtomicBool) -> u64 {
 }
 
 /// Threads of the child want a lock that is free, wait for each other, and end.
-fn contend<P: Platform>(mutex: &RawMutex<P>) {
+fn contend<P: Host>(mutex: &RawMutex<P>) {
     const THREADS: u32 = 3;
     const SECTIONS: u32 = 100;
     let condvar = RawCondvar::<P>::new();

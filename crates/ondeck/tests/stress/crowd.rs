@@ -10,7 +10,7 @@ use std::time::Duration;
 use fastrand::Rng;
 use ondeck::condvar::RawCondvar;
 use ondeck::mutex::RawMutex;
-use ondeck::platform::{Platform, Timestamp};
+use ondeck::platform::{Host, Timestamp};
 
 use super::checker::{Fault, PATIENCE, Report, check};
 use super::delay::Delays;
@@ -18,23 +18,23 @@ use super::disturb::{Place, waiting};
 use super::log::{Guarded, How, Log, Section};
 
 /// A lock, what it guards, and a condition that waiters wait for.
-pub struct Spot<P: Platform> {
+pub struct Spot<P: Host> {
     mutex: RawMutex<P>,
     condvar: RawCondvar<P>,
     guarded: Guarded,
 }
 
-impl<P: Platform> Spot<P> {
+impl<P: Host> Spot<P> {
     pub fn new() -> Self {
         Self { mutex: RawMutex::new(), condvar: RawCondvar::new(), guarded: Guarded::default() }
     }
 }
 
-fn now<P: Platform>() -> u64 {
+fn now<P: Host>() -> u64 {
     P::now().as_nanos()
 }
 
-fn in_nanos<P: Platform>(nanos: u64) -> Timestamp {
+fn in_nanos<P: Host>(nanos: u64) -> Timestamp {
     Timestamp::from_nanos(now::<P>() + nanos)
 }
 
@@ -65,7 +65,7 @@ pub struct Crowd {
 }
 
 /// A thread of the crowd.
-struct Visitor<'a, P: Platform> {
+struct Visitor<'a, P: Host> {
     spots: &'a [Spot<P>],
     log: &'a mut Log,
     rng: Rng,
@@ -75,7 +75,7 @@ struct Visitor<'a, P: Platform> {
     number: usize,
 }
 
-impl<P: Platform> Visitor<'_, P> {
+impl<P: Host> Visitor<'_, P> {
     /// Begins a section of a lock that it has just acquired.
     fn begin(&mut self, lock: usize, how: How, attempt: u64) -> Section {
         // SAFETY: it owns the lock, and ends the section before it releases it.
@@ -237,7 +237,7 @@ const ROOM: usize = 2 << 20;
 /// Lets a crowd loose, until its time is over or its logs are full, and checks what it did.
 ///
 /// `begin` is called by each thread that has its own lives follow each other, with its number.
-pub fn run<P: Platform>(crowd: &Crowd, begin: impl Fn(usize) + Sync) -> Result<Report, Fault> {
+pub fn run<P: Host>(crowd: &Crowd, begin: impl Fn(usize) + Sync) -> Result<Report, Fault> {
     let mut spots: Vec<Spot<P>> = (0..crowd.locks).map(|_| Spot::new()).collect();
     let mut logs: Vec<Log> =
         (0..crowd.threads).map(|_| Log::with_room_for(ROOM / crowd.threads)).collect();
@@ -281,7 +281,7 @@ pub fn run<P: Platform>(crowd: &Crowd, begin: impl Fn(usize) + Sync) -> Result<R
 }
 
 /// A thread comes, visits, and goes, while others wait.
-fn live<P: Platform>(
+fn live<P: Host>(
     crowd: &Crowd,
     number: usize,
     spots: &[Spot<P>],

@@ -7,7 +7,7 @@
 use std::cell::UnsafeCell;
 
 use fastrand::Rng;
-use ondeck::platform::Platform;
+use ondeck::platform::Host;
 
 /// How a lock was acquired.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -115,7 +115,7 @@ impl Guarded {
     /// # Safety
     ///
     /// The calling thread owns the lock, until [`end`](Self::end) has returned.
-    pub unsafe fn begin<P: Platform>(&self, lock: usize, how: How, attempt: u64) -> Section {
+    pub unsafe fn begin<P: Host>(&self, lock: usize, how: How, attempt: u64) -> Section {
         let acquired = P::now().as_nanos();
         // SAFETY: as the caller promises.
         let (ticket, found) = unsafe { (self.next.get().read(), self.stamp.get().read()) };
@@ -127,7 +127,7 @@ impl Guarded {
     /// # Safety
     ///
     /// The calling thread owns the lock since it began this section.
-    pub unsafe fn end<P: Platform>(&self, mut section: Section, rng: &mut Rng, log: &mut Log) {
+    pub unsafe fn end<P: Host>(&self, mut section: Section, rng: &mut Rng, log: &mut Log) {
         section.left = rng.u64(..);
         // SAFETY: as the caller promises.
         unsafe {

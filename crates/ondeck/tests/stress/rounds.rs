@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use ondeck::mutex::RawMutex;
-use ondeck::platform::{Platform, Timestamp};
+use ondeck::platform::{Host, Timestamp};
 
 use super::disturb::{Place, waiting};
 
@@ -19,16 +19,16 @@ use super::disturb::{Place, waiting};
 const LOCKS: usize = 4_096;
 
 /// A lock, and how often it was acquired.
-struct Counted<P: Platform> {
+struct Counted<P: Host> {
     mutex: RawMutex<P>,
     count: UnsafeCell<u64>,
 }
 
 // SAFETY: the count is touched by the owner of the mutex only.
-unsafe impl<P: Platform> Sync for Counted<P> {}
+unsafe impl<P: Host> Sync for Counted<P> {}
 
 /// One section, after some attempts that may give up.
-fn visit<P: Platform>(lock: &Counted<P>, rng: &mut Rng) {
+fn visit<P: Host>(lock: &Counted<P>, rng: &mut Rng) {
     // About as long as a waiter polls before it sleeps, so that releases meet those who are about
     // to.
     let nanos = rng.u64(0..40_000);
@@ -56,7 +56,7 @@ fn visit<P: Platform>(lock: &Counted<P>, rng: &mut Rng) {
 
 /// Goes from round to round until the time is over; says how many there were. Each thread calls
 /// `begin` first, with its number.
-pub fn run<P: Platform>(duration: Duration, seed: u64, begin: impl Fn(usize) + Sync) -> u64 {
+pub fn run<P: Host>(duration: Duration, seed: u64, begin: impl Fn(usize) + Sync) -> u64 {
     let mut rng = Rng::with_seed(seed);
     let locks: Vec<Counted<P>> =
         (0..LOCKS).map(|_| Counted { mutex: RawMutex::new(), count: UnsafeCell::new(0) }).collect();

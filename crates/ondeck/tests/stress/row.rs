@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
-use ondeck::platform::{Linux, Platform};
+use ondeck::platform::{Host, Linux, Platform};
 
 use super::checker::{Report, most_chances};
 use super::crowd::{self, Crowd, Pace};
@@ -60,7 +60,7 @@ fn expect_settings(settings: &Settings) {
     assert_eq!(polls, settings.polls == Polls::Default && cpus > 1, "who polls");
 }
 
-fn run_on<P: Platform>(settings: &Settings, is_wiped: bool) {
+fn run_on<P: Host>(settings: &Settings, is_wiped: bool) {
     let mut rng = Rng::with_seed(settings.seed);
     if settings.cpus == Cpus::Fifo
         && let Err(reason) =
@@ -151,7 +151,7 @@ fn is_judged(settings: &Settings) -> bool {
     delay::is_counted() && settings.cpus != Cpus::Fifo
 }
 
-fn crowd_of<P: Platform>(settings: &Settings, duration: Duration, rng: &mut Rng, sums: &mut Sums) {
+fn crowd_of<P: Host>(settings: &Settings, duration: Duration, rng: &mut Rng, sums: &mut Sums) {
     let (pace, threads, locks, life) = match sums.bouts % 12 {
         3 => (Pace::Rush, rng.usize(4..8), 1, u32::MAX),
         9 => (Pace::Uneven, rng.usize(6..12), 2, u32::MAX),

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use ondeck::platform::{Linux, Platform};
+use ondeck::platform::{Host, Linux};
 
 use super::checker::{Fault, Report, most_chances};
 use super::crowd::{Crowd, Pace, run};
@@ -12,7 +12,7 @@ use super::watchdog::Watchdog;
 
 /// Threads that take one lock again and again. The newest sleeper is woken first, so that the first
 /// ones sleep until the end, if nobody thinks of them.
-fn rush<P: Platform>() -> Result<Report, Fault> {
+fn rush<P: Host>() -> Result<Report, Fault> {
     const THREADS: usize = 6;
     let crowd = Crowd {
         threads: THREADS,

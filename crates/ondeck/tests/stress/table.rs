@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use ondeck::parking::{Parked, park, requeue, unpark};
-use ondeck::platform::{Platform, Timestamp};
+use ondeck::platform::{Host, Timestamp};
 
 use super::disturb::{Place, waiting};
 
@@ -34,7 +34,7 @@ impl Shared {
         (&raw const self.words[rng.usize(..KEYS)]).addr()
     }
 
-    fn sleep<P: Platform>(&self, rng: &mut Rng) {
+    fn sleep<P: Host>(&self, rng: &mut Rng) {
         let micros = match rng.u32(0..4) {
             0 => None,
             1 => Some(rng.u64(0..5)),
@@ -55,7 +55,7 @@ impl Shared {
         }
     }
 
-    fn wake<P: Platform>(&self, rng: &mut Rng) {
+    fn wake<P: Host>(&self, rng: &mut Rng) {
         let (counts, key) = (&self.counts, self.key(rng));
         let woken = match rng.u32(0..8) {
             0 => unpark::<P>(key, usize::MAX, |_, more| assert!(!more)),
@@ -78,7 +78,7 @@ impl Shared {
 
 /// Threads sleep at few keys, with and without deadlines, and others wake them and move them about,
 /// until the time is over. Says how many were woken and how many were moved.
-pub fn run<P: Platform>(duration: Duration, seed: u64) -> (u64, u64) {
+pub fn run<P: Host>(duration: Duration, seed: u64) -> (u64, u64) {
     let mut rng = Rng::with_seed(seed);
     let shared = Shared {
         words: [const { AtomicU64::new(0) }; KEYS],

@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 use fastrand::Rng;
 use ondeck::condvar::RawCondvar;
 use ondeck::mutex::RawMutex;
-use ondeck::platform::{Platform, Timestamp};
+use ondeck::platform::{Host, Timestamp};
 
 use super::disturb::{Place, waiting};
 
 /// A bag of tokens, with its lock.
-struct Bag<P: Platform> {
+struct Bag<P: Host> {
     mutex: RawMutex<P>,
     filled: RawCondvar<P>,
     tokens: UnsafeCell<u64>,
@@ -23,9 +23,9 @@ struct Bag<P: Platform> {
 }
 
 // SAFETY: the tokens are touched by the owner of the mutex only.
-unsafe impl<P: Platform> Sync for Bag<P> {}
+unsafe impl<P: Host> Sync for Bag<P> {}
 
-impl<P: Platform> Bag<P> {
+impl<P: Host> Bag<P> {
     fn new() -> Self {
         Self {
             mutex: RawMutex::new(),
@@ -93,7 +93,7 @@ impl<P: Platform> Bag<P> {
 /// given before those have, so that no later signal can make up for one that was lost. In every
 /// other run no waiter has a deadline, which could do the same; in the others deadlines race with
 /// signals.
-pub fn run<P: Platform>(duration: Duration, seed: u64) -> u64 {
+pub fn run<P: Host>(duration: Duration, seed: u64) -> u64 {
     let bags = [Bag::<P>::new(), Bag::<P>::new()];
     let [over_first, over_second] = [AtomicBool::new(false), AtomicBool::new(false)];
     let (given, passed, taken) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));

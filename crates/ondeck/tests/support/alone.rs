@@ -8,7 +8,7 @@ use std::thread;
 use again::{again, is_child};
 use ondeck::Mutex;
 use ondeck::parking::{self, Parked};
-use ondeck::platform::{Linux, Platform};
+use ondeck::platform::{Host, Linux};
 use ondeck::spin::Polling;
 
 /// Runs the calling test alone.

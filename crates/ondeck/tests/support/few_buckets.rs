@@ -9,10 +9,10 @@
 use std::marker::PhantomData;
 use std::ptr;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 
 use ondeck::parking::{Bucket, bucket_of};
-use ondeck::platform::{FutexWait, Linux, Platform, Timestamp};
+use ondeck::platform::{FutexWait, Host, Linux, Platform, Timestamp};
 use ondeck::spin::Polling;
 
 /// A table of a test's own, and what else it changes.
@@ -33,6 +33,7 @@ pub struct Few<T>(PhantomData<T>);
 /// A table.
 pub struct Place<T: Table> {
     attention: &'static [AtomicU8],
+    unlock_modes: &'static [AtomicUsize],
     buckets: &'static [Bucket<Few<T>>],
     is_wiped: bool,
 }
@@ -69,9 +70,10 @@ pub static INTERRUPTED: AtomicU64 = AtomicU64::new(0);
 
 impl<T: Table> Place<T> {
     fn make() -> Self {
-        let bytes = T::BUCKETS * (size_of::<Bucket<Few<T>>>() + 1);
-        // SAFETY: a new anonymous mapping, which is aligned for anything and never given back. Both
-        // arrays fit into it, and all their elements are written before they are referred to.
+        let bytes = T::BUCKETS * (size_of::<Bucket<Few<T>>>() + size_of::<usize>() + 1);
+        // SAFETY: a new anonymous mapping, which is aligned for anything and never given back. The
+        // arrays fit into it, in the order of their alignment, and all their elements are written
+        // before they are referred to.
         unsafe {
             let start = libc::mmap(
                 ptr::null_mut(),
@@ -83,13 +85,16 @@ impl<T: Table> Place<T> {
             );
             assert_ne!(start, libc::MAP_FAILED);
             let buckets = start.cast::<Bucket<Few<T>>>();
-            let attention = buckets.add(T::BUCKETS).cast::<AtomicU8>();
+            let unlock_modes = buckets.add(T::BUCKETS).cast::<AtomicUsize>();
+            let attention = unlock_modes.add(T::BUCKETS).cast::<AtomicU8>();
             for index in 0..T::BUCKETS {
                 buckets.add(index).write(Bucket::new());
+                unlock_modes.add(index).write(AtomicUsize::new(0));
                 attention.add(index).write(AtomicU8::new(0));
             }
             Self {
                 attention: std::slice::from_raw_parts(attention, T::BUCKETS),
+                unlock_modes: std::slice::from_raw_parts(unlock_modes, T::BUCKETS),
                 buckets: std::slice::from_raw_parts(buckets, T::BUCKETS),
                 is_wiped: libc::madvise(start, bytes, libc::MADV_WIPEONFORK) == 0,
             }
@@ -112,7 +117,8 @@ fn index<T: Table>(address: usize) -> usize {
     bucket_of(address) % T::BUCKETS
 }
 
-impl<T: Table> Platform for Few<T> {
+// SAFETY: everything is done by `Linux`, which keeps the same promises.
+unsafe impl<T: Table> Platform for Few<T> {
     type AtomicU8 = <Linux as Platform>::AtomicU8;
     type AtomicU32 = <Linux as Platform>::AtomicU32;
     type AtomicUsize = <Linux as Platform>::AtomicUsize;
@@ -184,6 +190,34 @@ impl<T: Table> Platform for Few<T> {
         }
     }
 
+    fn single_threaded() -> bool {
+        Linux::single_threaded()
+    }
+
+    fn cpus() -> usize {
+        Linux::cpus()
+    }
+}
+
+// SAFETY: the table is made once, and a place in it is a function of the address. The kernel wipes it
+// in a child; where it does not, no test uses locks in one. The fences are those of `Linux`.
+unsafe impl<T: Table> Host for Few<T> {
+    fn attention(address: usize) -> &'static AtomicU8 {
+        &Place::<T>::get().attention[index::<T>(address)]
+    }
+
+    fn unlock_mode(address: usize) -> &'static AtomicUsize {
+        &Place::<T>::get().unlock_modes[index::<T>(address)]
+    }
+
+    fn bucket(address: usize) -> &'static Bucket<Self> {
+        &Place::<T>::get().buckets[index::<T>(address)]
+    }
+
+    fn polling() -> Polling {
+        Linux::polling()
+    }
+
     fn fences_are_asymmetric() -> bool {
         Linux::fences_are_asymmetric()
     }
@@ -200,27 +234,7 @@ impl<T: Table> Platform for Few<T> {
         Linux::once_in(count)
     }
 
-    fn single_threaded() -> bool {
-        Linux::single_threaded()
-    }
-
-    fn attention(address: usize) -> &'static AtomicU8 {
-        &Place::<T>::get().attention[index::<T>(address)]
-    }
-
-    fn bucket(address: usize) -> &'static Bucket<Self> {
-        &Place::<T>::get().buckets[index::<T>(address)]
-    }
-
-    fn polling() -> Polling {
-        Linux::polling()
-    }
-
     fn cpu() -> u32 {
         Linux::cpu()
-    }
-
-    fn cpus() -> usize {
-        Linux::cpus()
     }
 }

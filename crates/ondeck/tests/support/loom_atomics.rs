@@ -52,7 +52,8 @@ macro_rules! loom_integer {
             }
         }
 
-        impl AtomicInt for $name {
+        // SAFETY: each method is one access of loom's atomic, in the ordering given or a stronger one.
+        unsafe impl AtomicInt for $name {
             type Value = $value;
 
             fn new(value: $value) -> Self {
@@ -144,7 +145,8 @@ impl<T> Drop for AtomicPtr<T> {
     }
 }
 
-impl<T: 'static> AtomicPointer<T> for AtomicPtr<T> {
+// SAFETY: each method is one access of loom's atomic.
+unsafe impl<T: 'static> AtomicPointer<T> for AtomicPtr<T> {
     fn new(pointer: *mut T) -> Self {
         Self(atomic::AtomicPtr::new(pointer), watch::Life::new())
     }

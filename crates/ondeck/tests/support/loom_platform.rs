@@ -19,7 +19,7 @@ pub mod watch;
 
 use loom::sync::atomic;
 use ondeck::parking::Bucket;
-use ondeck::platform::{AtomicInt, FutexWait, Ordering, Platform, Timestamp};
+use ondeck::platform::{AtomicInt, FutexWait, Host, Ordering, Platform, Timestamp};
 use ondeck::spin::Polling;
 
 use atomics::{AtomicPtr, AtomicU8, AtomicU32, AtomicUsize};
@@ -42,6 +42,7 @@ struct Table {
     /// repeated with other addresses.
     addresses: std::sync::Mutex<Vec<usize>>,
     attention: [AtomicU8; MOST_BUCKETS],
+    unlock_modes: [AtomicUsize; MOST_BUCKETS],
     buckets: [Bucket<Loom>; MOST_BUCKETS],
 }
 
@@ -49,6 +50,7 @@ loom::lazy_static! {
     static ref TABLE: Table = Table {
         addresses: std::sync::Mutex::default(),
         attention: [AtomicU8::new(0), AtomicU8::new(0)],
+        unlock_modes: [AtomicUsize::new(0), AtomicUsize::new(0)],
         buckets: [Bucket::new(), Bucket::new()],
     };
 }
@@ -62,7 +64,9 @@ fn place(address: usize) -> usize {
     place % setting::get().buckets
 }
 
-impl Platform for Loom {
+// SAFETY: atomics and fences are loom's, and the pair of fences is modelled in `loom_fence.rs`. The
+// kernel's queues are found by address. A panic ends the model with all its threads.
+unsafe impl Platform for Loom {
     type AtomicU8 = AtomicU8;
     type AtomicU32 = AtomicU32;
     type AtomicUsize = AtomicUsize;
@@ -148,6 +152,35 @@ impl Platform for Loom {
         usize::from(nanos >= 500_000 && !setting::get().overdue)
     }
 
+    fn cpus() -> usize {
+        2
+    }
+}
+
+// SAFETY: an execution has one table, and an address keeps the place that it was given first. Fences
+// are not relaxed where they are full.
+unsafe impl Host for Loom {
+    fn attention(address: usize) -> &'static AtomicU8 {
+        &TABLE.attention[place(address)]
+    }
+
+    fn unlock_mode(address: usize) -> &'static AtomicUsize {
+        &TABLE.unlock_modes[place(address)]
+    }
+
+    fn bucket(address: usize) -> &'static Bucket<Self> {
+        let table = std::ptr::from_ref(&TABLE.buckets).addr();
+        watch::table(table..table + size_of_val(&TABLE.buckets));
+        &TABLE.buckets[place(address)]
+    }
+
+    fn polling() -> Polling {
+        let mut polling = Polling::default();
+        polling.budget = u32::from(setting::get().polls);
+        polling.watch = polling.budget;
+        polling
+    }
+
     fn fences_are_asymmetric() -> bool {
         setting::get().fences != Fences::Refused
     }
@@ -166,30 +199,9 @@ impl Platform for Loom {
         true
     }
 
-    fn attention(address: usize) -> &'static AtomicU8 {
-        &TABLE.attention[place(address)]
-    }
-
-    fn bucket(address: usize) -> &'static Bucket<Self> {
-        let table = std::ptr::from_ref(&TABLE.buckets).addr();
-        watch::table(table..table + size_of_val(&TABLE.buckets));
-        &TABLE.buckets[place(address)]
-    }
-
-    fn polling() -> Polling {
-        let mut polling = Polling::default();
-        polling.budget = u32::from(setting::get().polls);
-        polling.watch = polling.budget;
-        polling
-    }
-
     // From 100 on: the watch takes a 1 for the status of a node.
     fn cpu() -> u32 {
         100 + threads::number() % setting::get().cpus
-    }
-
-    fn cpus() -> usize {
-        2
     }
 }
 

@@ -12,8 +12,7 @@ use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 use ondeck::parking::{Bucket, bucket_of};
-use ondeck::platform::{FutexWait, Ordering, Platform, Timestamp};
-use ondeck::spin::Polling;
+use ondeck::platform::{FutexWait, Host, Ordering, Platform, Timestamp};
 
 /// Runs locks on the threads of the standard library.
 #[derive(Debug)]
@@ -24,6 +23,7 @@ const BUCKETS: usize = 4;
 
 struct Machine {
     attention: [AtomicU8; BUCKETS],
+    unlock_modes: [AtomicUsize; BUCKETS],
     buckets: [Bucket<Plain>; BUCKETS],
     kernel: Kernel,
     /// When its clock began.
@@ -40,6 +40,7 @@ fn machine() -> &'static Machine {
     }
     let new = Box::into_raw(Box::new(Machine {
         attention: [const { AtomicU8::new(0) }; BUCKETS],
+        unlock_modes: [const { AtomicUsize::new(0) }; BUCKETS],
         buckets: [(); BUCKETS].map(|()| Bucket::new()),
         kernel: Kernel::new(),
         start: Instant::now(),
@@ -139,7 +140,9 @@ fn sleep(word: &AtomicU32, expected: u32, deadline: Option<Timestamp>) -> FutexW
     }
 }
 
-impl Platform for Plain {
+// SAFETY: atomics and fences are the standard library's, both halves of the pair full. The list of
+// sleepers compares addresses. What panics is an expectation of this file, which ends its test.
+unsafe impl Platform for Plain {
     type AtomicU8 = AtomicU8;
     type AtomicU32 = AtomicU32;
     type AtomicUsize = AtomicUsize;
@@ -212,12 +215,27 @@ impl Platform for Plain {
         nanos as usize
     }
 
-    fn fences_are_asymmetric() -> bool {
-        true
+    fn cpus() -> usize {
+        2
+    }
+}
+
+// SAFETY: the table is made once, and its places are a function of the address. No test forks.
+unsafe impl Host for Plain {
+    fn attention(address: usize) -> &'static AtomicU8 {
+        &machine().attention[bucket_of(address) % BUCKETS]
     }
 
-    fn presumed_light_fence() {
-        atomic::fence(Ordering::SeqCst);
+    fn unlock_mode(address: usize) -> &'static AtomicUsize {
+        &machine().unlock_modes[bucket_of(address) % BUCKETS]
+    }
+
+    fn bucket(address: usize) -> &'static Bucket<Self> {
+        &machine().buckets[bucket_of(address) % BUCKETS]
+    }
+
+    fn fences_are_asymmetric() -> bool {
+        true
     }
 
     fn may_relax() -> bool {
@@ -228,26 +246,6 @@ impl Platform for Plain {
         thread_local!(static CALLS: Cell<u32> = const { Cell::new(0) });
         CALLS.set(CALLS.get().wrapping_add(1));
         CALLS.get().is_multiple_of(count.min(4))
-    }
-
-    fn attention(address: usize) -> &'static AtomicU8 {
-        &machine().attention[bucket_of(address) % BUCKETS]
-    }
-
-    fn bucket(address: usize) -> &'static Bucket<Self> {
-        &machine().buckets[bucket_of(address) % BUCKETS]
-    }
-
-    fn polling() -> Polling {
-        Polling::default()
-    }
-
-    fn cpu() -> u32 {
-        0
-    }
-
-    fn cpus() -> usize {
-        2
     }
 }
 

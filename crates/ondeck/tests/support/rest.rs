@@ -1,6 +1,6 @@
 //! Waits for a bucket that all have left.
 
-use ondeck::platform::{Linux, Platform};
+use ondeck::platform::{Host, Linux};
 
 /// Waits until the bucket of `key` is at rest: locks of other tests may be in it for a moment. Who
 /// leaves something behind there makes this wait for ever.

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 
 use ondeck::parking::Bucket;
-use ondeck::platform::{AtomicInt, AtomicPointer, FutexWait, Ordering, Platform, Timestamp};
+use ondeck::platform::{AtomicInt, AtomicPointer, FutexWait, Host, Ordering, Platform, Timestamp};
 use ondeck::spin::Polling;
 use shuttle::rand::{RngCore, thread_rng};
 use shuttle::sync::{atomic, mpsc};
@@ -38,7 +38,9 @@ macro_rules! shuttle_integer {
             }
         }
 
-        impl AtomicInt for $name {
+        // SAFETY: each method is one access of shuttle's atomic; what is watched beside it happens in
+        // the same step.
+        unsafe impl AtomicInt for $name {
             type Value = $value;
 
             fn new(value: $value) -> Self {
@@ -125,7 +127,8 @@ impl<T> AtomicPtr<T> {
     }
 }
 
-impl<T: 'static> AtomicPointer<T> for AtomicPtr<T> {
+// SAFETY: each method is one access of shuttle's atomic.
+unsafe impl<T: 'static> AtomicPointer<T> for AtomicPtr<T> {
     fn new(pointer: *mut T) -> Self {
         Self(atomic::AtomicPtr::new(pointer), watch::Life::new())
     }
@@ -200,6 +203,7 @@ struct Machine {
     setting: Setting,
     kernel: Mutex<Kernel>,
     attention: [AtomicU8; MOST_BUCKETS],
+    unlock_modes: [AtomicUsize; MOST_BUCKETS],
     buckets: [Bucket<Shuttle>; MOST_BUCKETS],
 }
 
@@ -209,6 +213,7 @@ shuttle::lazy_static! {
         setting: Setting::draw(),
         kernel: Mutex::default(),
         attention: [(); MOST_BUCKETS].map(|()| AtomicU8::new(0)),
+        unlock_modes: [(); MOST_BUCKETS].map(|()| AtomicUsize::new(0)),
         buckets: [(); MOST_BUCKETS].map(|()| Bucket::new()),
     };
 }
@@ -310,7 +315,9 @@ fn sleep(word: &AtomicU32, expected: u32, deadline: Option<Timestamp>) -> FutexW
     FutexWait::Woken
 }
 
-impl Platform for Shuttle {
+// SAFETY: atomics are shuttle's, sequentially consistent, so that fences have nothing to do. The
+// kernel's queues are found by address. A panic ends the execution with all its threads.
+unsafe impl Platform for Shuttle {
     type AtomicU8 = AtomicU8;
     type AtomicU32 = AtomicU32;
     type AtomicUsize = AtomicUsize;
@@ -388,22 +395,19 @@ impl Platform for Shuttle {
         u64::from(nanos).div_ceil(TICK_NANOS) as usize
     }
 
-    fn fences_are_asymmetric() -> bool {
-        MACHINE.setting.asymmetric
+    fn cpus() -> usize {
+        MACHINE.setting.cpus
     }
+}
 
-    fn presumed_light_fence() {}
-
-    fn may_relax() -> bool {
-        MACHINE.setting.asymmetric && one_in(2)
-    }
-
-    fn once_in(_count: u32) -> bool {
-        one_in(2)
-    }
-
+// SAFETY: an execution has one table, and an address keeps the place that was drawn for it first.
+unsafe impl Host for Shuttle {
     fn attention(address: usize) -> &'static AtomicU8 {
         &MACHINE.attention[place(address)]
+    }
+
+    fn unlock_mode(address: usize) -> &'static AtomicUsize {
+        &MACHINE.unlock_modes[place(address)]
     }
 
     fn bucket(address: usize) -> &'static Bucket<Self> {
@@ -419,13 +423,23 @@ impl Platform for Shuttle {
         polling
     }
 
+    fn fences_are_asymmetric() -> bool {
+        MACHINE.setting.asymmetric
+    }
+
+    fn presumed_light_fence() {}
+
+    fn may_relax() -> bool {
+        MACHINE.setting.asymmetric && one_in(2)
+    }
+
+    fn once_in(_count: u32) -> bool {
+        one_in(2)
+    }
+
     // No number of a status: see `watch::status`.
     fn cpu() -> u32 {
         10 + below(2) as u32
-    }
-
-    fn cpus() -> usize {
-        MACHINE.setting.cpus
     }
 }
 

@@ -19,7 +19,7 @@ use core::sync::atomic;
 use crate::parking::Bucket;
 use crate::spin::Polling;
 
-use super::{FutexWait, Ordering, Platform, Timestamp};
+use super::{FutexWait, Host, Ordering, Platform, Timestamp};
 
 /// The machine this program runs on.
 ///
@@ -28,7 +28,10 @@ use super::{FutexWait, Ordering, Platform, Timestamp};
 #[derive(Clone, Copy, Debug)]
 pub struct Linux;
 
-impl Platform for Linux {
+// SAFETY: atomics and fences are the CPU's, by `core`; the pair of fences is argued in `fence.rs`,
+// and what the kernel reads of a futex in `futex.rs`. The C library knows of every thread that could
+// use a lock. Nothing here unwinds: what cannot be helped ends the process.
+unsafe impl Platform for Linux {
     type AtomicU8 = atomic::AtomicU8;
     type AtomicU32 = atomic::AtomicU32;
     type AtomicUsize = atomic::AtomicUsize;
@@ -98,6 +101,42 @@ impl Platform for Linux {
     }
 
     #[inline(always)]
+    fn single_threaded() -> bool {
+        single::threaded()
+    }
+
+    fn cpus() -> usize {
+        cpus::in_mask_cached()
+    }
+}
+
+// SAFETY: the table is a static array with a place for each hash of an address, which the kernel, or
+// a handler, fills with zeros in a child; see `table.rs`. Fences: see `fence.rs`.
+unsafe impl Host for Linux {
+    #[inline(always)]
+    fn attention(address: usize) -> &'static atomic::AtomicU8 {
+        table::attention(address)
+    }
+
+    #[inline(always)]
+    fn unlock_mode(address: usize) -> &'static atomic::AtomicUsize {
+        table::unlock_mode(address)
+    }
+
+    #[inline]
+    fn bucket(address: usize) -> &'static Bucket<Self> {
+        table::bucket(address)
+    }
+
+    fn polling() -> Polling {
+        Polling::current()
+    }
+
+    fn fences_are_asymmetric() -> bool {
+        fence::choose()
+    }
+
+    #[inline(always)]
     fn presumed_light_fence() {
         atomic::compiler_fence(Ordering::SeqCst);
     }
@@ -122,36 +161,9 @@ impl Platform for Linux {
         })
     }
 
-    fn fences_are_asymmetric() -> bool {
-        fence::choose()
-    }
-
-    #[inline(always)]
-    fn single_threaded() -> bool {
-        single::threaded()
-    }
-
-    #[inline(always)]
-    fn attention(address: usize) -> &'static atomic::AtomicU8 {
-        table::attention(address)
-    }
-
-    #[inline]
-    fn bucket(address: usize) -> &'static Bucket<Self> {
-        table::bucket(address)
-    }
-
-    fn polling() -> Polling {
-        Polling::current()
-    }
-
     #[inline]
     fn cpu() -> u32 {
         cpus::current()
-    }
-
-    fn cpus() -> usize {
-        cpus::in_mask_cached()
     }
 }
 

@@ -6,7 +6,7 @@
 //! no handler, no allocation, and holds for a fork that the C library does not see. Where it is
 //! refused a handler of pthread_atfork(3) does the same.
 
-use core::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 
 use super::Linux;
 use crate::parking::{BUCKETS, Bucket, bucket_of};
@@ -15,15 +15,24 @@ use crate::parking::{BUCKETS, Bucket, bucket_of};
 #[repr(C, align(65536))]
 struct Table {
     attention: [AtomicU8; BUCKETS],
+    unlock_modes: [AtomicUsize; BUCKETS],
     buckets: [Bucket<Linux>; BUCKETS],
 }
 
-static TABLE: Table =
-    Table { attention: [const { AtomicU8::new(0) }; BUCKETS], buckets: [Bucket::EMPTY; BUCKETS] };
+static TABLE: Table = Table {
+    attention: [const { AtomicU8::new(0) }; BUCKETS],
+    unlock_modes: [const { AtomicUsize::new(0) }; BUCKETS],
+    buckets: [Bucket::EMPTY; BUCKETS],
+};
 
 #[inline(always)]
 pub(super) fn attention(address: usize) -> &'static AtomicU8 {
     &TABLE.attention[bucket_of(address)]
+}
+
+#[inline(always)]
+pub(super) fn unlock_mode(address: usize) -> &'static AtomicUsize {
+    &TABLE.unlock_modes[bucket_of(address)]
 }
 
 #[inline]

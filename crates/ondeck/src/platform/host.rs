@@ -1,0 +1,131 @@
+//! What a machine that hosts waiters has besides: the parking table, and the policy of waiting.
+
+use super::{Ordering, Platform};
+use crate::parking::Bucket;
+use crate::spin::Polling;
+
+/// A machine with a parking table: what this crate's own locks need of it.
+///
+/// A lock that keeps its waiters to itself, in its own words or in nodes that the waiters bring,
+/// needs a [`Platform`] only. [`RawMutex`](crate::mutex::RawMutex),
+/// [`RawCondvar`](crate::condvar::RawCondvar) and the functions of [`parking`](crate::parking) need
+/// a host.
+///
+/// A platform has to give the table and [`once_in`](Self::once_in). Everything else has a default,
+/// which is right on every machine: full fences that are never relaxed, and constants where
+/// [`Linux`](super::Linux) measures.
+///
+/// # Safety
+///
+/// The locks of this crate rely on a host for memory safety: they follow pointers to nodes on the
+/// stacks of other threads, which they find in the table.
+///
+/// * [`bucket`](Self::bucket) and [`unlock_mode`](Self::unlock_mode) are functions of the address:
+///   every call by every thread returns the same object. Two addresses have the same word if and
+///   only if they have the same bucket.
+/// * A bucket begins as [`Bucket::new`], a word as 0, and nothing but this crate changes them. The
+///   child of a fork that can use locks finds all of them as they began.
+/// * [`presumed_light_fence`](Self::presumed_light_fence) orders as
+///   [`light_fence`](Platform::light_fence) does for as long as
+///   [`fences_are_asymmetric`](Self::fences_are_asymmetric), and
+///   [`may_relax`](Self::may_relax) is true only where that is.
+pub unsafe trait Host: Platform {
+    /// The byte of the parking table that says how much a release of the lock at `address` has to
+    /// do; see [`parking`](crate::parking).
+    fn attention(address: usize) -> &'static Self::AtomicU8;
+
+    /// The word of the parking table that says what an unlock of the lock at `address` has to do
+    /// after its store; see [`parking`](crate::parking).
+    fn unlock_mode(address: usize) -> &'static Self::AtomicUsize;
+
+    /// The bucket of the parking table for the lock at `address`.
+    fn bucket(address: usize) -> &'static Bucket<Self>;
+
+    /// How a waiter polls before it sleeps.
+    #[inline]
+    fn polling() -> Polling {
+        Polling::default()
+    }
+
+    /// Whether heavy fences carry the cost, so that light ones are free: membarrier(2) on Linux.
+    ///
+    /// Decides it now if nothing has before: a light fence is a full fence until then.
+    #[inline]
+    fn fences_are_asymmetric() -> bool {
+        false
+    }
+
+    /// The light fence where [`fences_are_asymmetric`](Self::fences_are_asymmetric): keeps only the
+    /// compiler in order on Linux, whether or not that is so.
+    ///
+    /// For code that reads, right behind it, a word which tells whether it was enough.
+    #[inline(always)]
+    fn presumed_light_fence() {
+        Self::fence(Ordering::SeqCst);
+    }
+
+    /// Whether now is a time to rely on heavy fences in one more place: true at a limited rate where
+    /// [`fences_are_asymmetric`](Self::fences_are_asymmetric), never elsewhere.
+    ///
+    /// Relying means a heavy fence later. The limit keeps a process from spending its time in them.
+    #[inline]
+    fn may_relax() -> bool {
+        false
+    }
+
+    /// Whether a heavy fence may be refused: where [`fences_are_asymmetric`] was true, and is so no
+    /// more. Never becomes false again.
+    ///
+    /// From then on [`heavy_fence`] is a full fence of the caller's alone. Unlocks of other threads
+    /// that are under way, or that read an older word of the table, may have had no fence at all. A
+    /// thread that parks must not trust that such an unlock sees it: it sleeps in bounded slices, and
+    /// looks at the lock again after each.
+    ///
+    /// [`fences_are_asymmetric`]: Self::fences_are_asymmetric
+    /// [`heavy_fence`]: Platform::heavy_fence
+    #[inline]
+    fn heavy_fences_are_refused() -> bool {
+        false
+    }
+
+    /// What a heavy fence costs its caller, in [`ticks`](Platform::ticks), on average; 0 while that
+    /// is not known.
+    #[inline]
+    fn heavy_cost_ticks() -> usize {
+        0
+    }
+
+    /// Notes how long a wake took, in [`ticks`](Platform::ticks): from the call that woke the calling
+    /// thread until it ran.
+    #[inline]
+    fn note_wake(_ticks: usize) {}
+
+    /// How long a wake takes, in [`ticks`](Platform::ticks): about the median of what was noted.
+    #[inline]
+    fn wake_ticks() -> usize {
+        Self::ticks_in(20_000)
+    }
+
+    /// Notes how long a read-modify-write took, in [`ticks`](Platform::ticks), of a cache line that
+    /// another CPU had.
+    #[inline]
+    fn note_transfer(_ticks: usize) {}
+
+    /// How long a read-modify-write takes, in [`ticks`](Platform::ticks), of a cache line that another
+    /// CPU has: about the median of what was noted.
+    #[inline]
+    fn transfer_ticks() -> usize {
+        Self::ticks_in(100)
+    }
+
+    /// True once in about `count` calls by each thread: for what should happen now and then, without
+    /// a word that all threads write.
+    fn once_in(count: u32) -> bool;
+
+    /// The CPU that the calling thread runs on, by its number. A hint: the thread may have moved
+    /// since.
+    #[inline]
+    fn cpu() -> u32 {
+        0
+    }
+}
