@@ -176,7 +176,8 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
 
     /// Wakes at most `count` threads that sleep on the word at `address`; says how many.
     ///
-    /// The address is only a name: it is never read, and may point to memory that is long gone.
+    /// The address is only a name: it is never read, and may point to memory that is long gone, or
+    /// that is used for something else by now.
     fn futex_wake(address: *const Self::AtomicU32, count: u32) -> usize;
 
     /// If `from` holds `expected`: wakes at most `wake` of its sleepers and moves at most `move_`
