@@ -5,9 +5,9 @@
 //! thread that has to wait.
 //!
 //! For an experiment without recompiling, the environment variable `ONDECK_SPIN` overrides the
-//! defaults when the first thread has to wait: `ONDECK_SPIN=0` never polls, and
-//! `ONDECK_SPIN=budget,short,long,offer,watch` gives the [`Polling`] by its fields; what is left out stays.
-//! A program does the same by [`Polling::install`].
+//! defaults: `ONDECK_SPIN=0` never polls, and `ONDECK_SPIN=budget,short,long,offer,watch` gives the
+//! [`Polling`] by its fields; what is left out stays. It is read once, before `main`: what a program
+//! puts into its own environment changes nothing. A program calls [`Polling::install`].
 //!
 //! On a machine, or an affinity mask of the process, with one CPU nobody polls, whatever was set:
 //! the owner could not run meanwhile.
@@ -42,33 +42,35 @@ pub struct Polling {
 
 impl Default for Polling {
     fn default() -> Self {
-        Self { budget: 20_000, short: 50, long: 4_000, offer: 150, watch: 5_000 }
+        Self::DEFAULT
     }
 }
 
 /// The installed values, by field. Relaxed: each stands alone, and a waiter that sees some old and
 /// some new polls a little oddly once.
-static FIELDS: [AtomicU32; 5] = [const { AtomicU32::new(0) }; 5];
-
-/// `UNKNOWN` until the environment was read or something installed.
-static STATE: AtomicU32 = AtomicU32::new(UNKNOWN);
-const UNKNOWN: u32 = 0;
-const KNOWN: u32 = 1;
+static FIELDS: [AtomicU32; 5] = {
+    let Polling { budget, short, long, offer, watch } = Polling::DEFAULT;
+    [
+        AtomicU32::new(budget),
+        AtomicU32::new(short),
+        AtomicU32::new(long),
+        AtomicU32::new(offer),
+        AtomicU32::new(watch),
+    ]
+};
 
 impl Polling {
+    const DEFAULT: Self = Self { budget: 20_000, short: 50, long: 4_000, offer: 150, watch: 5_000 };
+
     /// Makes this the polling of every waiter of the process that comes from now on.
     pub fn install(self) {
         for (field, value) in FIELDS.iter().zip(self.fields()) {
             field.store(value, Ordering::Relaxed);
         }
-        STATE.store(KNOWN, Ordering::Release);
     }
 
     /// What waiters of this process do now: never polls where the process has one CPU.
     pub fn current() -> Self {
-        if STATE.load(Ordering::Acquire) == UNKNOWN {
-            Self::default().overridden(Linux::environment(c"ONDECK_SPIN")).install();
-        }
         let mut polling = Self::from_fields(FIELDS.each_ref().map(|f| f.load(Ordering::Relaxed)));
         if Linux::cpus() == 1 {
             polling.budget = 0;
@@ -78,7 +80,7 @@ impl Polling {
     }
 
     /// These values where the comma-separated `text` gives no number.
-    fn overridden(self, text: &[u8]) -> Self {
+    pub(crate) fn overridden(self, text: &[u8]) -> Self {
         let mut fields = self.fields();
         for (field, word) in fields.iter_mut().zip(text.split(|&byte| byte == b',')) {
             if let Some(value) = core::str::from_utf8(word).ok().and_then(|w| w.trim().parse().ok())

@@ -18,7 +18,7 @@
 
 use core::sync::atomic::{AtomicU8, AtomicUsize, Ordering, compiler_fence, fence};
 
-use super::{Linux, die, errno, ticks};
+use super::{die, environment, errno, ticks};
 
 const UNCHOSEN: u8 = 0;
 const ASYMMETRIC: u8 = 1;
@@ -56,7 +56,7 @@ pub(super) fn heavy() {
 pub(super) fn choose() -> bool {
     match STATE.load(Ordering::Relaxed) {
         UNCHOSEN => {
-            let wanted = matches!(Linux::environment(c"ONDECK_NO_MEMBARRIER"), b"" | b"0");
+            let wanted = environment::allows_membarrier();
             let register = libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED;
             let chosen = if wanted && membarrier(register) == 0 { ASYMMETRIC } else { SYMMETRIC };
             // Two threads may both register, which the kernel allows. They could only disagree if

@@ -1,9 +1,10 @@
 //! The real machine: Linux on x86-64 and aarch64.
 //!
 //! The only place of the lock crates that makes a system call. One file an idea: the futex, the
-//! asymmetric fences, the tick clock, the CPUs.
+//! asymmetric fences, the tick clock, the CPUs, the environment.
 
 mod cpus;
+mod environment;
 mod fence;
 mod futex;
 mod single;
@@ -13,7 +14,6 @@ mod ticks;
 pub use cpus::AffinityError;
 
 use core::cell::Cell;
-use core::ffi::CStr;
 use core::sync::atomic;
 
 use crate::parking::Bucket;
@@ -168,21 +168,6 @@ unsafe impl Host for Linux {
 }
 
 impl Linux {
-    /// The value of an environment variable, empty if it is not set.
-    ///
-    /// Does not allocate, unlike the standard library's: for the path of a lock. Like every reading
-    /// of the environment it races with a thread that changes it by the C library's `setenv`.
-    pub(crate) fn environment(name: &CStr) -> &'static [u8] {
-        // SAFETY: the name ends with a zero byte.
-        let value = unsafe { libc::getenv(name.as_ptr()) };
-        if value.is_null() {
-            return &[];
-        }
-        // SAFETY: getenv returns a string that ends with a zero byte. It is read at once, once in
-        // the life of the process.
-        unsafe { CStr::from_ptr(value) }.to_bytes()
-    }
-
     /// Whether [`Platform::ticks`] reads a hardware counter that runs at a constant rate, rather
     /// than the monotonic clock.
     pub fn ticks_are_hardware() -> bool {
