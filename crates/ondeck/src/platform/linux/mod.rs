@@ -7,13 +7,13 @@ mod cpus;
 mod environment;
 mod fence;
 mod futex;
+mod sampling;
 mod single;
 mod table;
 mod ticks;
 
 pub use cpus::AffinityError;
 
-use core::cell::Cell;
 use core::sync::atomic;
 
 use crate::parking::Bucket;
@@ -147,18 +147,7 @@ unsafe impl Host for Linux {
 
     #[inline]
     fn once_in(count: u32) -> bool {
-        std::thread_local! {
-            /// Constant and without a destructor: a plain word at an offset from a register.
-            static STATE: Cell<u32> = const { Cell::new(0) };
-        }
-        STATE.with(|state| {
-            // Not a count: threads that use two locks in turn would never see one of them. A linear
-            // congruential generator (Knuth, volume 2, section 3.3.4, line 16), whose high bits are
-            // the good ones.
-            let next = state.get().wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            state.set(next);
-            (next >> 12).is_multiple_of(count)
-        })
+        sampling::once_in(count)
     }
 
     #[inline]
