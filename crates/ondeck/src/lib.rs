@@ -52,11 +52,21 @@
 //! The crate is `no_std` but for the Linux platform and the faces that programs use, so that no
 //! allocation can slip into the path of a lock: these locks work inside a global allocator.
 //!
+//! It runs on 64-bit Linux: x86-64 is tested, aarch64 is checked to compile. Other targets are refused
+//! by the compiler.
+//!
 //! | feature | adds |
 //! |---|---|
 //! | `arc_lock` | `ArcMutexGuard`, owned guards |
 
 #![no_std]
+
+#[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
+compile_error!(
+    "ondeck runs on 64-bit Linux only (x86_64 is tested, aarch64 is checked to compile): waiters sleep \
+     on Linux's futexes, and a point in time is one machine word, which on 32 bits would wrap around \
+     every second or two"
+);
 
 pub mod condvar;
 pub mod mutex;
