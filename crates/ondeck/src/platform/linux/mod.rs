@@ -157,6 +157,13 @@ unsafe impl Host for Linux {
 }
 
 impl Linux {
+    /// See [`prepare`](crate::prepare).
+    pub(crate) fn prepare() {
+        fence::choose();
+        table::protect_once();
+        ticks::per_second();
+    }
+
     /// Whether [`Platform::ticks`] reads a hardware counter that runs at a constant rate, rather
     /// than the monotonic clock.
     pub fn ticks_are_hardware() -> bool {
