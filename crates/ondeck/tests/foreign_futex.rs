@@ -63,8 +63,8 @@ fn a_wake_at_a_lock_that_inherits_priorities_wakes_nobody() {
             assert_eq!(futex(&word, libc::FUTEX_UNLOCK_PI, 0, None), 0, "errno {}", errno());
         });
         until_refused(&word);
-        assert_eq!(Linux::futex_wake(&word, 1), 0);
-        assert_eq!(Linux::futex_wake(&word, u32::MAX), 0);
+        assert_eq!(Linux::futex_wake(&raw const word, 1), 0);
+        assert_eq!(Linux::futex_wake(&raw const word, u32::MAX), 0);
         assert_eq!(futex(&word, libc::FUTEX_UNLOCK_PI, 0, None), 0, "errno {}", errno());
     });
     assert_eq!(word.load(Ordering::Relaxed), 0);
@@ -85,7 +85,7 @@ fn a_wake_at_a_condition_that_inherits_priorities_wakes_nobody() {
             assert_eq!(futex(&mutex, libc::FUTEX_UNLOCK_PI, 0, None), 0, "errno {}", errno());
         });
         until_refused(&condition);
-        assert_eq!(Linux::futex_wake(&condition, 1), 0);
+        assert_eq!(Linux::futex_wake(&raw const condition, 1), 0);
         let moved = futex(&condition, libc::FUTEX_CMP_REQUEUE_PI, 1, Some(&mutex));
         assert_eq!(moved, 1, "errno {}", errno());
     });
