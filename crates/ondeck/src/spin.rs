@@ -9,8 +9,8 @@
 //! [`Polling`] by its fields; what is left out stays. It is read once, before `main`: what a program
 //! puts into its own environment changes nothing. A program calls [`Polling::install`].
 //!
-//! On a machine, or an affinity mask of the process, with one CPU nobody polls, whatever was set:
-//! the owner could not run meanwhile.
+//! Where all threads that wait are bound to one CPU nobody polls, whatever was set: the owner could
+//! not run meanwhile. Masks are looked at about once a second.
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
@@ -69,7 +69,7 @@ impl Polling {
         }
     }
 
-    /// What waiters of this process do now: never polls where the process has one CPU.
+    /// What waiters of this process do now: never polls where the threads that wait have one CPU.
     pub fn current() -> Self {
         let mut polling = Self::from_fields(FIELDS.each_ref().map(|f| f.load(Ordering::Relaxed)));
         if Linux::cpus() == 1 {

@@ -47,15 +47,3 @@ fn impossible_masks_are_refused_with_the_reason() {
     let error = Linux::set_affinity(&[offline]).expect_err("not online");
     assert!(error.to_string().contains("online"), "{error}");
 }
-
-#[test]
-fn the_count_of_cpus_is_the_process_s_and_not_the_first_caller_s() {
-    let whole = Linux::affinity();
-    let first = whole[0];
-    let asked_by_a_bound_thread = thread::spawn(move || {
-        Linux::set_affinity(&[first]).expect("a CPU of our own mask");
-        Linux::cpus()
-    });
-    assert_eq!(asked_by_a_bound_thread.join().expect("no panic"), whole.len());
-    assert_eq!(Linux::cpus(), whole.len());
-}

@@ -106,7 +106,7 @@ unsafe impl Platform for Linux {
     }
 
     fn cpus() -> usize {
-        cpus::in_mask_cached()
+        cpus::usable()
     }
 }
 
