@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicU32;
 
 use again::{again, is_child};
 use ondeck::parking;
-use ondeck::platform::{Host, Linux, Platform};
+use ondeck::platform::{Linux, Platform};
 use refuse::refuse;
 
 /// The calling test, in a child, aborts and says `message`.
@@ -29,19 +29,6 @@ fn a_closure_of_park_panics_where_the_thread_can_be_found() {
         let _ = parking::park::<Linux>(key, || true, || panic!("on purpose"), None);
     } else {
         aborts("ondeck: a closure of `park` panicked");
-    }
-}
-
-/// Other threads' light fences were free and cannot be made full after the fact.
-#[test]
-fn membarrier_is_refused_after_it_was_granted() {
-    if !Linux::fences_are_asymmetric() {
-        println!("skipped: needs membarrier");
-    } else if is_child() {
-        refuse(libc::SYS_membarrier, libc::EPERM);
-        Linux::heavy_fence();
-    } else {
-        aborts("ondeck: membarrier, registered but now refused, failed with errno 1\n");
     }
 }
 

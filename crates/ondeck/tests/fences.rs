@@ -1,10 +1,17 @@
 //! The asymmetric fences under Dekker's pattern, on real store buffers.
 
+#[path = "support/again.rs"]
+mod again;
+#[path = "support/refuse.rs"]
+mod refuse;
+
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use again::{again, is_child};
 use ondeck::platform::{Host, Linux, Platform};
+use refuse::refuse;
 
 #[repr(align(128))]
 #[derive(Default)]
@@ -105,5 +112,23 @@ fn a_full_fence_does_not_replace_the_heavy_one() {
         let full = || Linux::fence(Ordering::SeqCst);
         let missed = both_missed(UNTIL_SEEN, patience, Linux::light_fence, full);
         assert!(missed > 0, "the first test would pass with a full fence in place of membarrier");
+    }
+}
+
+#[test]
+fn light_fences_are_full_once_a_heavy_one_was_refused() {
+    if !can_show() {
+        return;
+    }
+    if is_child() {
+        refuse(libc::SYS_membarrier, libc::EPERM);
+        Linux::heavy_fence();
+        let patience = Duration::from_secs(2);
+        let missed = both_missed(UNTIL_SEEN, patience, Linux::light_fence, Linux::light_fence);
+        assert_eq!(missed, 0);
+    } else {
+        let output = again(|_| ());
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{}: {told}", output.status);
     }
 }

@@ -49,7 +49,8 @@ pub unsafe trait Host: Platform {
 
     /// Whether heavy fences carry the cost, so that light ones are free: membarrier(2) on Linux.
     ///
-    /// Decides it now if nothing has before: a light fence is a full fence until then.
+    /// Decides it now if nothing has before: a light fence is a full fence until then. Later it can only
+    /// change to false, when [heavy fences are refused](Self::heavy_fences_are_refused).
     #[inline]
     fn fences_are_asymmetric() -> bool {
         false
@@ -73,13 +74,15 @@ pub unsafe trait Host: Platform {
         false
     }
 
-    /// Whether a heavy fence may be refused: where [`fences_are_asymmetric`] was true, and is so no
-    /// more. Never becomes false again.
+    /// Whether the machine has refused a heavy fence, although it had granted them:
+    /// [`fences_are_asymmetric`] was true before, and is false from then on. Never becomes false again.
     ///
-    /// From then on [`heavy_fence`] is a full fence of the caller's alone. Unlocks of other threads
-    /// that are under way, or that read an older word of the table, may have had no fence at all. A
-    /// thread that parks must not trust that such an unlock sees it: it sleeps in bounded slices, and
-    /// looks at the lock again after each.
+    /// From then on [`heavy_fence`] is a full fence of the caller's alone, that of the first call that
+    /// was refused included. An unlock of another thread that was under way, or that reads an older
+    /// word of the table, may have had no fence at all. A thread that parks must not trust that such
+    /// an unlock sees it: it asks here after its heavy fence, and if so sleeps in bounded slices, and
+    /// looks at the lock again after each. That is sound because a store becomes visible to all CPUs in
+    /// finite time. Unlocks that are told to have a full fence have one from then on.
     ///
     /// [`fences_are_asymmetric`]: Self::fences_are_asymmetric
     /// [`heavy_fence`]: Platform::heavy_fence

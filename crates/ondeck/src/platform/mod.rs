@@ -111,7 +111,8 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     /// The costly half of an asymmetric pair of fences: see [`light_fence`](Self::light_fence).
     ///
     /// On Linux a system call that interrupts every CPU now running a thread of this process,
-    /// some microseconds. Never call it on a fast path.
+    /// some microseconds. Never call it on a fast path. Where a filter refuses that call later, see
+    /// [`Host::heavy_fences_are_refused`]: a pair then orders only if the light fence began after.
     fn heavy_fence();
 
     /// Tells the CPU that this is a turn of a waiting loop.

@@ -226,6 +226,10 @@ unsafe impl<T: Table> Host for Few<T> {
         Linux::presumed_light_fence();
     }
 
+    fn heavy_fences_are_refused() -> bool {
+        Linux::heavy_fences_are_refused()
+    }
+
     fn may_relax() -> bool {
         Linux::may_relax()
     }

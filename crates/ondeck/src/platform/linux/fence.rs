@@ -1,8 +1,9 @@
 //! A pair of fences of which only the rare side pays, by membarrier(2).
 //!
 //! ```text
-//! STATE (one byte, written by `choose` alone)
+//! STATE (one byte)
 //!   UNCHOSEN ──► ASYMMETRIC   membarrier's private expedited command is registered
+//!       │            └──────► DEGRADED    the kernel refuses it from now on
 //!       └──────► SYMMETRIC    the kernel does not have it, a filter refuses it, or the environment
 //!                             says ONDECK_NO_MEMBARRIER
 //! ```
@@ -15,14 +16,41 @@
 //! membarrier makes every CPU that runs a thread of this process execute a full fence between the
 //! call and its return; a thread that does not run has had one when it was switched out
 //! (membarrier(2), "MEMBARRIER_CMD_PRIVATE_EXPEDITED").
+//!
+//! # When membarrier is refused later
+//!
+//! A filter (seccomp) that is installed after the registration may refuse the heavy fence. Light
+//! fences that were already free cannot be made full after the fact: an unlock may have put its store
+//! into its CPU's store buffer, had no fence, and read that nobody waits, while the thread that parks
+//! reads the lock as still taken. Neither sees the other.
+//!
+//! The process goes on all the same, `DEGRADED` for ever:
+//!
+//! * Every fence of the pair is a full one, and nothing is relaxed again. So an unlock that begins
+//!   after it has read that fences are to be full has one, and takes part in the symmetric protocol.
+//! * A thread that parks does not rely on unlocks that began before. It sleeps in bounded slices and
+//!   looks at the lock again after each
+//!   ([`heavy_fences_are_refused`](crate::platform::Host::heavy_fences_are_refused)). That is sound
+//!   because a store leaves its CPU's buffer in finite time, without any fence: one of the next looks
+//!   sees the lock free. The wake that the
+//!   unlock did not make is late by some slices, and not lost.
+//! * The same holds for what unlocks read: that they should have a full fence becomes visible to them
+//!   in finite time, and an unlock that reads an older value is one of those from before.
+//!
+//! No other way to interrupt the process's CPUs takes membarrier's place. Taking rights from a page
+//! (mprotect(2)) made older kernels interrupt every CPU that ran the process, to have it flush its
+//! translations, and libraries have used that as a heavy fence. It is not a promise: aarch64
+//! broadcasts the flush (`TLBI`) without an interrupt, and so does x86-64 on AMD's newer CPUs since
+//! Linux 6.15 (`INVLPGB`). The fence would be missing there, and nobody told.
 
 use core::sync::atomic::{AtomicU8, AtomicUsize, Ordering, compiler_fence, fence};
 
-use super::{die, environment, errno, ticks};
+use super::{environment, ticks};
 
 const UNCHOSEN: u8 = 0;
 const ASYMMETRIC: u8 = 1;
 const SYMMETRIC: u8 = 2;
+const DEGRADED: u8 = 3;
 
 static STATE: AtomicU8 = AtomicU8::new(UNCHOSEN);
 
@@ -40,16 +68,23 @@ pub(super) fn heavy() {
     if choose() {
         // The kernel has registered us. A child of a fork may yet be unknown to it: registered by
         // another thread while the fork copied first the kernel's state and then the memory that says
-        // so. Otherwise only a filter installed since then can refuse. Light fences that were already
-        // free cannot be made full after the fact: stopping is the only answer that is never wrong.
+        // so. Otherwise only a filter installed since then can refuse.
         let fenced = || membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0;
         let register = || membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0;
-        if !(fenced() || register() && fenced()) {
-            die("membarrier, registered but now refused,", errno());
+        if fenced() || register() && fenced() {
+            return;
         }
-    } else {
-        fence(Ordering::SeqCst);
+        // Relaxed: it stands alone. A filter may be in force for some threads only: for others a heavy
+        // fence that is under way is still one, and those to come are not needed any more.
+        STATE.store(DEGRADED, Ordering::Relaxed);
     }
+    fence(Ordering::SeqCst);
+}
+
+/// See [`Host::heavy_fences_are_refused`](crate::platform::Host::heavy_fences_are_refused).
+#[inline]
+pub(super) fn are_refused() -> bool {
+    STATE.load(Ordering::Relaxed) == DEGRADED
 }
 
 /// Settles once whether membarrier carries the cost; says whether it does.

@@ -141,6 +141,11 @@ unsafe impl Host for Linux {
         atomic::compiler_fence(Ordering::SeqCst);
     }
 
+    #[inline]
+    fn heavy_fences_are_refused() -> bool {
+        fence::are_refused()
+    }
+
     fn may_relax() -> bool {
         fence::may_relax()
     }
