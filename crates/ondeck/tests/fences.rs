@@ -127,8 +127,47 @@ fn light_fences_are_full_once_a_heavy_one_was_refused() {
         let missed = both_missed(UNTIL_SEEN, patience, Linux::light_fence, Linux::light_fence);
         assert_eq!(missed, 0);
     } else {
-        let output = again(|_| ());
-        let told = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{}: {told}", output.status);
+        passes();
+    }
+}
+
+/// The calling test passes in a child.
+fn passes() {
+    let output = again(|_| ());
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}: {told}", output.status);
+}
+
+/// In ticks, of which the machine may make as many as it likes: no permission comes too early.
+#[test]
+fn permissions_to_relax_are_as_far_apart_as_heavy_fences_are_dear() {
+    if !Linux::fences_are_asymmetric() {
+        println!("skipped: needs membarrier");
+        return;
+    }
+    if !is_child() {
+        return passes();
+    }
+    assert_eq!(Linux::heavy_cost_ticks(), 0, "nobody has made one");
+    // When it was asked for, and when it had been given.
+    let permission = || loop {
+        let asked = Linux::ticks() as usize;
+        if Linux::may_relax() {
+            return (asked, Linux::ticks() as usize);
+        }
+    };
+    // At least what lies between two.
+    let interval = || {
+        let (first, _) = permission();
+        permission().1 - first
+    };
+    // Reading the ticks does not wait for the instructions around it.
+    let slack = Linux::ticks_in(100);
+    assert!(interval() + slack >= Linux::ticks_in(20_000));
+    (0..100).for_each(|_| Linux::heavy_fence());
+    let cost = Linux::heavy_cost_ticks();
+    assert!(cost > 0);
+    for _ in 0..10 {
+        assert!(interval() + slack >= 32 * cost, "in intervals of {cost} ticks");
     }
 }

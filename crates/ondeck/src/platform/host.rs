@@ -68,7 +68,8 @@ pub unsafe trait Host: Platform {
     /// Whether now is a time to rely on heavy fences in one more place: true at a limited rate where
     /// [`fences_are_asymmetric`](Self::fences_are_asymmetric), never elsewhere.
     ///
-    /// Relying means a heavy fence later. The limit keeps a process from spending its time in them.
+    /// Relying means a heavy fence later. The limit keeps a process from spending its time in them: on
+    /// [`Linux`](super::Linux) a permission in 32 times what a heavy fence costs there, and in 20 µs.
     #[inline]
     fn may_relax() -> bool {
         false

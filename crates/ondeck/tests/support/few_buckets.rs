@@ -230,6 +230,10 @@ unsafe impl<T: Table> Host for Few<T> {
         Linux::heavy_fences_are_refused()
     }
 
+    fn heavy_cost_ticks() -> usize {
+        Linux::heavy_cost_ticks()
+    }
+
     fn may_relax() -> bool {
         Linux::may_relax()
     }

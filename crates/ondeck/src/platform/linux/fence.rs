@@ -66,12 +66,14 @@ pub(super) fn light() {
 
 pub(super) fn heavy() {
     if choose() {
+        let start = ticks::read();
         // The kernel has registered us. A child of a fork may yet be unknown to it: registered by
         // another thread while the fork copied first the kernel's state and then the memory that says
         // so. Otherwise only a filter installed since then can refuse.
         let fenced = || membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0;
         let register = || membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0;
         if fenced() || register() && fenced() {
+            note_cost(ticks::read().wrapping_sub(start) as usize);
             return;
         }
         // Relaxed: it stands alone. A filter may be in force for some threads only: for others a heavy
@@ -107,11 +109,43 @@ pub(super) fn choose() -> bool {
     }
 }
 
-/// The time between two permissions to rely on heavy fences, in nanoseconds. Each costs two heavy
-/// fences at most: 2 to 12 µs of the caller and up to 5 of every running sibling, each.
-const RELAX_INTERVAL_NANOS: u32 = 50_000;
+/// What a heavy fence costs its caller on average, in ticks; 0 while nobody has made one. Relaxed: it
+/// stands alone, and a cost lost to another one is no harm.
+static COST: AtomicUsize = AtomicUsize::new(0);
 
-/// See [`Platform::may_relax`](crate::platform::Platform::may_relax).
+fn note_cost(cost: usize) {
+    COST.store(averaged(COST.load(Ordering::Relaxed), cost), Ordering::Relaxed);
+}
+
+/// The running average, with one more cost.
+fn averaged(average: usize, cost: usize) -> usize {
+    /// One cost is so small a part of the average.
+    const PART: usize = 8;
+    if average == 0 {
+        return cost.max(1);
+    }
+    // A caller that lost its CPU meanwhile has measured that: a few times the average is enough to
+    // follow a machine that has become slower.
+    let cost = cost.min(4 * average);
+    (average - average / PART + cost / PART).max(1)
+}
+
+/// See [`Host::heavy_cost_ticks`](crate::platform::Host::heavy_cost_ticks).
+#[inline]
+pub(super) fn cost() -> usize {
+    COST.load(Ordering::Relaxed)
+}
+
+/// The time between two permissions to rely on heavy fences, in costs of one. A permission costs two
+/// heavy fences at most, a sixteenth of the time of one thread. Siblings that run pay less than the
+/// caller, each: 2 to 12 µs and up to 5 were measured.
+const RELAX_INTERVAL_COSTS: usize = 32;
+
+/// The shortest time between two permissions, in nanoseconds: for machines whose heavy fences are
+/// cheap, and as long as the cost is unknown.
+const LEAST_RELAX_INTERVAL_NANOS: u32 = 20_000;
+
+/// See [`Host::may_relax`](crate::platform::Host::may_relax).
 pub(super) fn may_relax() -> bool {
     /// When the last permission was given, in ticks. Relaxed: a permission more, for two threads
     /// that ask at the same time, is no harm.
@@ -119,8 +153,9 @@ pub(super) fn may_relax() -> bool {
     if !choose() {
         return false;
     }
+    let interval = (RELAX_INTERVAL_COSTS * cost()).max(ticks::in_nanos(LEAST_RELAX_INTERVAL_NANOS));
     let now = ticks::read() as usize;
-    if now.wrapping_sub(GIVEN.load(Ordering::Relaxed)) < ticks::in_nanos(RELAX_INTERVAL_NANOS) {
+    if now.wrapping_sub(GIVEN.load(Ordering::Relaxed)) < interval {
         return false;
     }
     GIVEN.store(now, Ordering::Relaxed);
@@ -130,4 +165,28 @@ pub(super) fn may_relax() -> bool {
 fn membarrier(command: libc::c_int) -> libc::c_long {
     // SAFETY: membarrier takes a command, flags and a CPU, all integers, and touches no memory.
     unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_cost_is_the_average() {
+        assert_eq!(averaged(0, 5_000), 5_000);
+        assert_eq!(averaged(0, 0), 1);
+    }
+
+    #[test]
+    fn the_average_follows_what_fences_cost() {
+        let after = |average, cost, count| (0..count).fold(average, |sum, _| averaged(sum, cost));
+        assert!((9_900..=10_000).contains(&after(5_000, 10_000, 100)));
+        assert!((5_000..5_100).contains(&after(10_000, 5_000, 100)));
+        assert!((1..16).contains(&after(5_000, 0, 1_000)));
+    }
+
+    #[test]
+    fn a_caller_that_lost_its_cpu_counts_for_a_few() {
+        assert_eq!(averaged(8_000, 8_000_000), 11_000);
+    }
 }

@@ -146,6 +146,11 @@ unsafe impl Host for Linux {
         fence::are_refused()
     }
 
+    #[inline]
+    fn heavy_cost_ticks() -> usize {
+        fence::cost()
+    }
+
     fn may_relax() -> bool {
         fence::may_relax()
     }
