@@ -164,7 +164,21 @@ fn permissions_to_relax_are_as_far_apart_as_heavy_fences_are_dear() {
     // Reading the ticks does not wait for the instructions around it.
     let slack = Linux::ticks_in(100);
     assert!(interval() + slack >= Linux::ticks_in(20_000));
-    (0..100).for_each(|_| Linux::heavy_fence());
+    // A sibling that runs makes them dear.
+    let (runs, over) = (AtomicU32::new(0), AtomicU32::new(0));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            runs.store(1, Ordering::Relaxed);
+            while over.load(Ordering::Relaxed) == 0 {
+                std::hint::spin_loop();
+            }
+        });
+        while runs.load(Ordering::Relaxed) == 0 {
+            thread::yield_now();
+        }
+        (0..1_000).for_each(|_| Linux::heavy_fence());
+        over.store(1, Ordering::Relaxed);
+    });
     let cost = Linux::heavy_cost_ticks();
     assert!(cost > 0);
     for _ in 0..10 {

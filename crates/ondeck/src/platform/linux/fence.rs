@@ -153,13 +153,18 @@ pub(super) fn may_relax() -> bool {
     if !choose() {
         return false;
     }
-    let interval = (RELAX_INTERVAL_COSTS * cost()).max(ticks::in_nanos(LEAST_RELAX_INTERVAL_NANOS));
+    let interval = interval(cost(), ticks::in_nanos(LEAST_RELAX_INTERVAL_NANOS));
     let now = ticks::read() as usize;
     if now.wrapping_sub(GIVEN.load(Ordering::Relaxed)) < interval {
         return false;
     }
     GIVEN.store(now, Ordering::Relaxed);
     true
+}
+
+/// The time between two permissions, of the same unit as the cost and the least.
+fn interval(cost: usize, least: usize) -> usize {
+    cost.saturating_mul(RELAX_INTERVAL_COSTS).max(least)
 }
 
 fn membarrier(command: libc::c_int) -> libc::c_long {
@@ -170,6 +175,13 @@ fn membarrier(command: libc::c_int) -> libc::c_long {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn permissions_are_rarer_where_fences_are_dearer() {
+        assert_eq!(interval(0, 60_000), 60_000);
+        assert_eq!(interval(1_000, 60_000), 60_000);
+        assert_eq!(interval(10_000, 60_000), 320_000);
+    }
 
     #[test]
     fn the_first_cost_is_the_average() {
