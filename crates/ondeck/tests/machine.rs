@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::Duration;
 
-use ondeck::platform::{AffinityError, Linux, Platform};
+use ondeck::platform::{AffinityError, Host, Linux, Platform};
 
 #[test]
 fn both_clocks_advance_and_agree() {
@@ -46,4 +46,17 @@ fn impossible_masks_are_refused_with_the_reason() {
         (0..8_000).rev().find(|cpu| !Linux::affinity().contains(cpu)).expect("not all of them");
     let error = Linux::set_affinity(&[offline]).expect_err("not online");
     assert!(error.to_string().contains("online"), "{error}");
+}
+
+#[test]
+fn what_waiters_measure_counts_for_all() {
+    assert_eq!(Linux::wake_ticks(), Linux::ticks_in(20_000));
+    assert_eq!(Linux::transfer_ticks(), Linux::ticks_in(100));
+    // Longer than the longest that is believed.
+    (0..1_000).for_each(|_| Linux::note_transfer(usize::MAX));
+    assert_eq!(Linux::transfer_ticks(), Linux::ticks_in(500));
+    assert_eq!(Linux::wake_ticks(), Linux::ticks_in(20_000));
+    (0..1_000).for_each(|_| Linux::note_wake(0));
+    assert_eq!(Linux::wake_ticks(), Linux::ticks_in(2_000));
+    assert_eq!(thread::spawn(Linux::wake_ticks).join().expect("no panic"), Linux::wake_ticks());
 }

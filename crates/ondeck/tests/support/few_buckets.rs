@@ -238,6 +238,22 @@ unsafe impl<T: Table> Host for Few<T> {
         Linux::may_relax()
     }
 
+    fn note_wake(ticks: usize) {
+        Linux::note_wake(ticks);
+    }
+
+    fn wake_ticks() -> usize {
+        Linux::wake_ticks()
+    }
+
+    fn note_transfer(ticks: usize) {
+        Linux::note_transfer(ticks);
+    }
+
+    fn transfer_ticks() -> usize {
+        Linux::transfer_ticks()
+    }
+
     fn once_in(count: u32) -> bool {
         Linux::once_in(count)
     }

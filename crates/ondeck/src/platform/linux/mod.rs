@@ -5,6 +5,7 @@
 
 mod cpus;
 mod environment;
+mod estimate;
 mod fence;
 mod futex;
 mod sampling;
@@ -153,6 +154,26 @@ unsafe impl Host for Linux {
 
     fn may_relax() -> bool {
         fence::may_relax()
+    }
+
+    #[inline]
+    fn note_wake(ticks: usize) {
+        estimate::WAKE.note(ticks);
+    }
+
+    #[inline]
+    fn wake_ticks() -> usize {
+        estimate::WAKE.get()
+    }
+
+    #[inline]
+    fn note_transfer(ticks: usize) {
+        estimate::TRANSFER.note(ticks);
+    }
+
+    #[inline]
+    fn transfer_ticks() -> usize {
+        estimate::TRANSFER.get()
     }
 
     #[inline]
