@@ -69,6 +69,16 @@ pub(super) fn per_second() -> u64 {
     }
 }
 
+/// About a second is 2 to the power of this in ticks: between half of one and two. Needs no
+/// calibration.
+#[inline]
+pub(super) fn second_bits() -> u32 {
+    if is_hardware() { hardware::second_bits() } else { MONOTONIC_SECOND_BITS }
+}
+
+/// 1.07 seconds.
+const MONOTONIC_SECOND_BITS: u32 = 30;
+
 /// Ticks in 1,024 nanoseconds, or 0 while nobody has asked.
 static PER_1024_NANOS: AtomicUsize = AtomicUsize::new(0);
 
@@ -109,6 +119,12 @@ mod hardware {
         const LEAF: u32 = 0x8000_0007;
         const INVARIANT_TSC: u32 = 1 << 8;
         __cpuid(0x8000_0000).eax >= LEAF && __cpuid(LEAF).edx & INVARIANT_TSC != 0
+    }
+
+    /// The counters of CPUs in use run at 1 to 4 GHz.
+    #[inline]
+    pub(super) fn second_bits() -> u32 {
+        31
     }
 
     /// Measured against the monotonic clock: CPUID leaf 15H tells the rate only on some CPUs and
@@ -161,6 +177,11 @@ mod hardware {
         true
     }
 
+    /// The nearest power of two: counters run at 24 MHz to 1 GHz.
+    pub(super) fn second_bits() -> u32 {
+        (rate() + rate() / 2).ilog2()
+    }
+
     pub(super) fn rate() -> u64 {
         let rate: u64;
         // SAFETY: CNTFRQ_EL0 is readable by user space; reading it changes nothing.
@@ -179,6 +200,10 @@ mod hardware {
 
     pub(super) fn is_invariant() -> bool {
         false
+    }
+
+    pub(super) fn second_bits() -> u32 {
+        super::MONOTONIC_SECOND_BITS
     }
 
     pub(super) fn rate() -> u64 {
