@@ -141,7 +141,7 @@ impl Waits {
         };
         // The owner could not run while another thread polls.
         let alone = cpus == 1;
-        let long = pause(set.long, 40 * transfer);
+        let long = pause(set.long, 48 * transfer);
         Self {
             polling: if alone { 0 } else { or(set.budget, wake) },
             short: pause(set.short, transfer).min(long),
@@ -152,7 +152,7 @@ impl Waits {
             near: or(set.near, wake / 2),
             // Some pauses, because a poller that runs may be late by an interrupt.
             stale: 2 * long + wake / 8,
-            lost: 4 * transfer,
+            lost: 8 * transfer,
             // One CPU is the owner's, one the poller's.
             most_near: cpus.saturating_sub(2),
         }

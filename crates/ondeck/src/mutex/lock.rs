@@ -187,7 +187,7 @@ impl<P: Host> RawMutex<P> {
             // spec: Mutex!Poll
             let mut owner = self.try_lock();
             if interval != 0 {
-                P::note_transfer((P::ticks() as usize).wrapping_sub(now));
+                P::note_transfer((P::ticks_ordered() as usize).wrapping_sub(now));
             }
             owner = owner || (1..P::spins(ATTEMPTS)).any(|_| self.try_lock());
             if owner {
