@@ -71,7 +71,7 @@ quantities! {
     SERVER_LOOPS = "server_loops", "ops/s", Neither;
     /// Waits at a condition variable, for each operation.
     WAITS = "waits", "1/op", Lower;
-    /// How many threads were on a CPU, on average.
+    /// How many threads were on a CPU, on average: how many CPUs the lock's threads kept busy.
     RUNNING = "running", "threads", Neither;
     /// Wall time divided by the operations of all threads.
     OP = "op", "ns", Lower;
@@ -85,6 +85,10 @@ quantities! {
     KEPT = "kept", "ratio", Higher;
     /// The longest wait without work of low priority beside.
     LONGEST_ALONE = "longest_alone", "ms", Lower;
+    /// Operations a second in the first half of a round, before all threads slept.
+    FRESH = "fresh", "ops/s", Higher;
+    /// Throughput after all threads slept, by throughput before.
+    RECOVERED = "recovered", "ratio", Higher;
     /// Memory that an array of locks and what they guard takes.
     FOOTPRINT = "footprint", "bytes", Neither;
     /// The part of trials in which the thread of middle priority ran between the owner and the
@@ -141,8 +145,12 @@ impl Sample {
         {
             sample.values.push((SHARE, lowest));
         }
+        let threads = outcome.pairs.len() as f64;
         if let Some(part) = outcome.usage.runnable() {
-            sample.values.push((RUNNABLE, part * outcome.pairs.len() as f64));
+            sample.values.push((RUNNABLE, part * threads));
+        }
+        if let Some(part) = outcome.usage.running() {
+            sample.values.push((RUNNING, part * threads));
         }
         sample
     }
@@ -150,7 +158,8 @@ impl Sample {
     /// The same of one thread that timed its pairs alone.
     pub fn of_pairs(pairs: &Pairs) -> Self {
         let count = pairs.pairs.max(1) as f64;
-        Self {
+        let running = pairs.usage.running().map(|part| (RUNNING, part));
+        let mut sample = Self {
             values: vec![
                 (PAIR, pairs.median_nanos),
                 (THROUGHPUT, count / pairs.elapsed.as_secs_f64().max(1e-9)),
@@ -161,14 +170,9 @@ impl Sample {
             ],
             times: None,
             cut: false,
-        }
-    }
-
-    /// Adds [`RUNNING`]: CPU time of an operation by operations a second.
-    pub fn add_running(&mut self) {
-        if let (Some(cpu), Some(throughput)) = (self.value(CPU_PER_OP), self.value(THROUGHPUT)) {
-            self.values.push((RUNNING, cpu * throughput / 1e9));
-        }
+        };
+        sample.values.extend(running);
+        sample
     }
 
     /// The value of a quantity, if the sample has it.

@@ -87,6 +87,8 @@ fn request(locks: Vec<Subject>, workload: &str) -> Request {
         round: Some(Duration::from_millis(5)),
         rounds: Some(3),
         work: Some((0, 0)),
+        capacities: None,
+        notify: None,
         placements: vec![Placement::default()],
         stall_limit: Duration::from_millis(400),
         helper: None,
@@ -108,18 +110,22 @@ fn every_workload_measures_every_quantity_it_promises() {
             eprintln!("mixed_priority not tried: {}", refusal.reason);
             continue;
         }
+        // Nobody is ever parked at a spinlock.
+        let second = if workload.name == "collision" { "parking_lot" } else { "spinlock" };
         let request = Request {
             // Threads of the lowest priority hardly get on where other programs run.
             stall_limit: Duration::from_secs(30),
             round: Some(Duration::from_millis(20)),
-            ..request(vec![named("std"), named("spinlock")], workload.name)
+            ..request(vec![named("std"), named(second)], workload.name)
         };
         let stages = plan::stages(&request, &Subject::all());
         let results = run::run(&request, &stages, &mut Log::default());
         assert!(results.failures.is_empty(), "{:?}", results.failures);
         let series =
             results.series.iter().find(|series| series.lock == "std").expect("std was measured");
-        for quantity in ["throughput", "cpu_per_op", "voluntary_switches", "involuntary_switches"] {
+        for quantity in
+            ["throughput", "cpu_per_op", "voluntary_switches", "involuntary_switches", "running"]
+        {
             let metric = series
                 .metric(quantity)
                 .unwrap_or_else(|| panic!("{} of {}", quantity, workload.name));
@@ -176,8 +182,10 @@ fn own_quantities(workload: &str) -> &'static [&'static str] {
             "passed_max",
         ],
         "starve" => &["longest_gap"],
-        "condvar" => &["server_loops", "running"],
-        "producer_consumer" => &["waits", "running"],
+        "collision" => &["pair"],
+        "condvar" => &["server_loops"],
+        "producer_consumer" => &["waits"],
+        "recovery" => &["fresh", "recovered", "waits"],
         "chan" => &["op"],
         "background" => &["longest", "longest_alone"],
         "many_locks" => &["footprint"],
@@ -190,8 +198,16 @@ fn own_quantities(workload: &str) -> &'static [&'static str] {
 /// whose books do not balance fails.
 #[test]
 fn nothing_is_lost_between_threads() {
-    let sharing =
-        ["capture", "starve", "condvar", "producer_consumer", "chan", "many_locks", "real"];
+    let sharing = [
+        "capture",
+        "starve",
+        "condvar",
+        "producer_consumer",
+        "recovery",
+        "chan",
+        "many_locks",
+        "real",
+    ];
     for workload in sharing {
         let locks = ["std", "glibc", "spinlock", "parking_lot"].map(named).to_vec();
         let request = Request {
@@ -277,12 +293,51 @@ fn one_thread_has_one_streak_and_is_passed_by_nobody() {
 
 #[test]
 fn workloads_with_two_roles_have_a_thread_for_either() {
-    for workload in ["condvar", "producer_consumer"] {
+    for workload in ["condvar", "producer_consumer", "recovery"] {
         let request =
             Request { threads: Some(vec![1, 2]), ..request(vec![named("std")], workload) };
         let stages = plan::stages(&request, &Subject::all());
         assert!(stages.iter().all(|stage| stage.threads == 2), "{workload}");
     }
+}
+
+#[test]
+fn where_no_thread_is_ever_parked_it_is_said_and_one_thread_is_measured() {
+    let request = Request {
+        threads: Some(vec![1, 3]),
+        ..request(vec![named("spinlock"), named("std")], "collision")
+    };
+    let mut stages = plan::stages(&request, &Subject::all());
+    // The plan knows, and would leave it out.
+    assert_eq!(stages.iter().map(|stage| stage.subjects.len()).collect::<Vec<_>>(), [2, 1]);
+    stages[1].subjects.push(named("spinlock"));
+    let results = run::run(&request, &stages, &mut Log::default());
+    let [failure] = &results.failures[..] else { panic!("{:?}", results.failures) };
+    assert_eq!(
+        (failure.kind.as_str(), failure.lock.as_str(), failure.threads),
+        ("refused", "spinlock", 3)
+    );
+    let measured = |lock: &str| -> Vec<usize> {
+        let of = results.series.iter().filter(|series| series.lock == lock);
+        of.map(|series| series.threads).collect()
+    };
+    assert_eq!((measured("spinlock"), measured("std")), (vec![1], vec![1, 3]));
+}
+
+/// A crowd has small stacks, comes to its lock, and gets away from it.
+#[test]
+fn a_crowd_is_parked_and_gets_out_again() {
+    let locks: Vec<_> = Subject::all();
+    let sleeping = ondeck_lab::select::locks(&locks, &["sleeping".to_owned()]).expect("a group");
+    let request = Request {
+        threads: Some(vec![301]),
+        rounds: Some(1),
+        stall_limit: Duration::from_mins(1),
+        ..request(sleeping, "collision")
+    };
+    let results = run::run(&request, &plan::stages(&request, &Subject::all()), &mut Log::default());
+    assert!(results.failures.is_empty(), "{:?}", results.failures);
+    assert!(results.series.len() >= 10);
 }
 
 /// A condition variable whose notifications reach nobody.

@@ -134,6 +134,13 @@ struct Shared {
     first_end: OnceLock<Vec<u64>>,
 }
 
+/// More threads than this are a crowd. Its threads have small stacks: stacks as large as usual
+/// would be gigabytes of address space, which some systems refuse.
+pub(crate) const CROWD: usize = 256;
+
+/// Far more than the threads of any workload need.
+const SMALL_STACK: usize = 128 << 10;
+
 const CLOSED: u32 = 0;
 const OPEN: u32 = 1;
 const GIVEN_UP: u32 = 2;
@@ -245,7 +252,11 @@ fn run_any<T: Send + 'static>(
     for index in 0..setting.threads {
         let (member_shared, body, placement) =
             (Arc::clone(&shared), Arc::clone(body), setting.placement.clone());
-        let spawned = std::thread::Builder::new().name(format!("lab-{index}")).spawn(move || {
+        let mut builder = std::thread::Builder::new().name(format!("lab-{index}"));
+        if setting.threads > CROWD {
+            builder = builder.stack_size(SMALL_STACK);
+        }
+        let spawned = builder.spawn(move || {
             let _ended = Ended(Arc::clone(&member_shared), index);
             let lane = &member_shared.threads[index];
             lane.kernel_id.store(nix::unistd::gettid().as_raw(), Ordering::Relaxed);
