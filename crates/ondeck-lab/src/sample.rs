@@ -149,17 +149,14 @@ impl Sample {
         if let Some(part) = outcome.usage.runnable() {
             sample.values.push((RUNNABLE, part * threads));
         }
-        if let Some(part) = outcome.usage.running() {
-            sample.values.push((RUNNING, part * threads));
-        }
+        sample.values.push((RUNNING, busy(outcome.usage.cpu, outcome.span)));
         sample
     }
 
     /// The same of one thread that timed its pairs alone.
     pub fn of_pairs(pairs: &Pairs) -> Self {
         let count = pairs.pairs.max(1) as f64;
-        let running = pairs.usage.running().map(|part| (RUNNING, part));
-        let mut sample = Self {
+        Self {
             values: vec![
                 (PAIR, pairs.median_nanos),
                 (THROUGHPUT, count / pairs.elapsed.as_secs_f64().max(1e-9)),
@@ -167,18 +164,22 @@ impl Sample {
                 (VOLUNTARY, pairs.usage.voluntary as f64 / count),
                 (INVOLUNTARY, pairs.usage.involuntary as f64 / count),
                 (SHARE, 1.0),
+                (RUNNING, busy(pairs.usage.cpu, pairs.elapsed)),
             ],
             times: None,
             cut: false,
-        };
-        sample.values.extend(running);
-        sample
+        }
     }
 
     /// The value of a quantity, if the sample has it.
     pub fn value(&self, quantity: Quantity) -> Option<f64> {
         self.values.iter().find(|(other, _)| *other == quantity).map(|&(_, value)| value)
     }
+}
+
+/// How many CPUs were busy on average.
+fn busy(cpu: Duration, span: Duration) -> f64 {
+    cpu.as_secs_f64() / span.as_secs_f64().max(1e-9)
 }
 
 fn share(pairs: &[u64]) -> f64 {

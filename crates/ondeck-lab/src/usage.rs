@@ -60,13 +60,6 @@ impl Usage {
         }
     }
 
-    /// The part of its time in which the thread was on a CPU; of several threads together their mean.
-    /// `None` if no time has passed.
-    pub fn running(self) -> Option<f64> {
-        let elapsed = self.elapsed.as_secs_f64();
-        (elapsed > 0.0).then(|| (self.cpu.as_secs_f64() / elapsed).min(1.0))
-    }
-
     /// The part of its time in which the thread ran or could have run; of several threads together
     /// their mean. `None` where the kernel does not tell.
     pub fn runnable(self) -> Option<f64> {
@@ -102,9 +95,6 @@ mod tests {
         let slept = Usage::of_this_thread();
         while Usage::of_this_thread().since(slept).cpu < Duration::from_millis(2) {}
         let worked = Usage::of_this_thread().since(slept);
-        let running = |usage: Usage| usage.running().expect("time has passed");
-        assert!(running(slept.since(before)) < 0.5 && running(worked) > 0.0);
-        assert_eq!(Usage::default().running(), None);
         if let (Some(asleep), Some(awake)) = (slept.since(before).runnable(), worked.runnable()) {
             assert!(asleep < 0.5 && awake > 0.5, "{asleep} {awake}");
         }

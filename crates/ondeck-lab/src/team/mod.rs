@@ -56,6 +56,9 @@ pub struct Outcome<T> {
     pub pairs: Vec<u64>,
     /// What the kernel charged all threads together, from their start to their end.
     pub usage: Usage,
+    /// The time in which it did: from the common start to the end of the last thread. Not the mean of the
+    /// threads' own times, because a thread that first has to wait for a CPU starts its own later.
+    pub span: Duration,
     /// What the threads returned.
     pub results: Vec<T>,
 }
@@ -318,6 +321,7 @@ fn run_any<T: Send + 'static>(
         contended_pairs: watched.contended_pairs,
         pairs: Vec::new(),
         usage: Usage::default(),
+        span: watched.span,
         results: Vec::with_capacity(setting.threads),
     };
     for handle in handles {
@@ -368,6 +372,7 @@ mod tests {
         assert_eq!(outcome.pairs, outcome.results);
         assert!(outcome.total_pairs() >= outcome.window_pairs.iter().sum());
         assert!(outcome.window >= Duration::from_millis(20));
+        assert!(outcome.span >= outcome.window, "{outcome:?}");
     }
 
     #[test]

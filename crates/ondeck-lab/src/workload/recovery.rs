@@ -166,6 +166,7 @@ fn sample(
         window_pairs,
         pairs: outcome.pairs[..threads].to_vec(),
         usage,
+        span: outcome.span,
         results: parts,
     };
     let mut sample = Sample::of_roles(&outcome, consumers.clone(), &[0..producers, consumers]);
