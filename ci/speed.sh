@@ -87,7 +87,7 @@ record priority --workloads mixed_priority --rounds 5
 
 # The same locks where the machine is another one: threads pinned, other slices, another policy, a program that is
 # busy beside them, one CPU.
-few=(--workloads "throughput,condvar,producer_consumer" --threads 4,16 --capacity 8 --notify inside "${varied[@]}")
+few=(--workloads "throughput,condvar,producer_consumer" --threads "4,16" --capacity 8 --notify inside "${varied[@]}")
 record varied-pinned "${few[@]}" --pin each
 record varied-slice-0.1 "${few[@]}" --slice 0.1ms
 record varied-slice-3 "${few[@]}" --slice 3ms

@@ -228,6 +228,21 @@ def plain_buffer(machine):
     )
 
 
+def plain_channel(machine):
+    points = machine.points("chan")
+    threads = [point.threads for point in points]
+    rows = [("numbers sent and received", points)] if points else []
+    return rates(rows, threads, [f"{count} thr." for count in threads], "channel")
+
+
+def plain_handoff(machine):
+    """From one thread's unlock to another's acquisition."""
+    points = machine.points("handoff")
+    patterns = [point.params["pattern"] for point in points]
+    lines = [[lock, *(time(point.median(lock, "handoff")) for point in points)] for lock in LOCKS]
+    return [table(["handoff", *patterns], lines)] if points else []
+
+
 def plain_pairs(machine):
     """A pair alone, and beside parked threads."""
     points = machine.points("uncontended") + machine.points("collision")
@@ -269,6 +284,7 @@ def plain_runs(machine):
 
 # The rest: the workload, and what is shown of each lock.
 OTHERS = [
+    ("capture", [("streak_mean", "capture: row, mean"), ("passed_max", "passed by, most")]),
     ("starve", [("longest_gap", "starve: longest gap, ms"), ("share", "its share")]),
     ("bystander", [("slowdown", "bystander: slowdown"), ("runnable", "its runnable threads")]),
     ("mixed_priority", [("longest", "priority: longest wait, ms"), ("inverted", "inverted")]),
@@ -280,7 +296,7 @@ def plain_others(machine):
     for workload, metrics in OTHERS:
         for point in machine.points(workload):
             for name, words in metrics:
-                columns.append(words)
+                columns.append(f"{words}, {point.threads} threads")
                 for lock in LOCKS:
                     cells[lock].append(three(point.median(lock, name)))
     return [table(["", *columns], [[lock, *cells[lock]] for lock in LOCKS])] if columns else []
@@ -310,6 +326,8 @@ def plain_tables(machine):
         *plain_condvar(machine),
         *plain_buffer(machine),
         *plain_recovery(machine),
+        *plain_channel(machine),
+        *plain_handoff(machine),
         *plain_runs(machine),
         *plain_others(machine),
     ]
