@@ -199,7 +199,11 @@ def rates(rows, threads, columns, what):
             busy = of[max(of)].median(lock, "running")
             if any(cells):
                 lines.append([lock, *map(per_second, cells), three(busy)])
-        made.append(table([f"{what}, {words}", *columns, "CPUs busy, last"], lines))
+        heads = [f"{what}, {words}", *columns, "CPUs busy, last"]
+        # Earlier versions did not tell it.
+        if all(line[-1] == "-" for line in lines):
+            heads, lines = heads[:-1], [line[:-1] for line in lines]
+        made.append(table(heads, lines))
     return made
 
 

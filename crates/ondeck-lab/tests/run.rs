@@ -169,7 +169,7 @@ fn every_workload_measures_every_quantity_it_promises() {
 /// What a workload reports beside what all do.
 fn own_quantities(workload: &str) -> &'static [&'static str] {
     match workload {
-        "uncontended" => &["pair"],
+        "uncontended" | "collision" => &["pair"],
         "wait" | "idle" => &["run", "longest"],
         "handoff" => &["handoff", "longest"],
         "capture" => &[
@@ -182,7 +182,6 @@ fn own_quantities(workload: &str) -> &'static [&'static str] {
             "passed_max",
         ],
         "starve" => &["longest_gap"],
-        "collision" => &["pair"],
         "condvar" => &["server_loops"],
         "producer_consumer" => &["waits"],
         "recovery" => &["fresh", "recovered", "waits"],
@@ -299,45 +298,6 @@ fn workloads_with_two_roles_have_a_thread_for_either() {
         let stages = plan::stages(&request, &Subject::all());
         assert!(stages.iter().all(|stage| stage.threads == 2), "{workload}");
     }
-}
-
-#[test]
-fn where_no_thread_is_ever_parked_it_is_said_and_one_thread_is_measured() {
-    let request = Request {
-        threads: Some(vec![1, 3]),
-        ..request(vec![named("spinlock"), named("std")], "collision")
-    };
-    let mut stages = plan::stages(&request, &Subject::all());
-    // The plan knows, and would leave it out.
-    assert_eq!(stages.iter().map(|stage| stage.subjects.len()).collect::<Vec<_>>(), [2, 1]);
-    stages[1].subjects.push(named("spinlock"));
-    let results = run::run(&request, &stages, &mut Log::default());
-    let [failure] = &results.failures[..] else { panic!("{:?}", results.failures) };
-    assert_eq!(
-        (failure.kind.as_str(), failure.lock.as_str(), failure.threads),
-        ("refused", "spinlock", 3)
-    );
-    let measured = |lock: &str| -> Vec<usize> {
-        let of = results.series.iter().filter(|series| series.lock == lock);
-        of.map(|series| series.threads).collect()
-    };
-    assert_eq!((measured("spinlock"), measured("std")), (vec![1], vec![1, 3]));
-}
-
-/// A crowd has small stacks, comes to its lock, and gets away from it.
-#[test]
-fn a_crowd_is_parked_and_gets_out_again() {
-    let locks: Vec<_> = Subject::all();
-    let sleeping = ondeck_lab::select::locks(&locks, &["sleeping".to_owned()]).expect("a group");
-    let request = Request {
-        threads: Some(vec![301]),
-        rounds: Some(1),
-        stall_limit: Duration::from_mins(1),
-        ..request(sleeping, "collision")
-    };
-    let results = run::run(&request, &plan::stages(&request, &Subject::all()), &mut Log::default());
-    assert!(results.failures.is_empty(), "{:?}", results.failures);
-    assert!(results.series.len() >= 10);
 }
 
 /// A condition variable whose notifications reach nobody.
