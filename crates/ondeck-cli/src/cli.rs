@@ -371,6 +371,8 @@ mod tests {
         assert!(quota("50").is_err_and(|error| error.contains("percent")));
         assert!(quota("0%").is_err() && quota("-5%").is_err());
         assert_eq!(quota("150%"), Ok(150));
+        assert!(capacity("0").is_err_and(|error| error.contains("1 to 1000000 items")));
+        assert_eq!((capacity("1"), background("0")), (Ok(1), Ok(0)));
         assert!(nice("20").is_err() && nice("-21").is_err());
         assert_eq!(nice("-20"), Ok(Setting(Some(-20))));
     }
