@@ -100,7 +100,8 @@ step "the page"
 if [ -n "$folder" ]; then
     mkdir -p "$folder"
     cp "$scratch"/compact/*.json "$folder"
-    exec python3 ci/book/speed.py --data "$folder"
+    python3 ci/book/speed.py --data "$folder"
+    exit
 fi
 # All of them together, so that a section is never of two records.
 folder=docs/results/$(python3 ci/book/speed.py --slug "$scratch/compact/uncontended.json")
