@@ -71,7 +71,8 @@ pub(crate) struct Node<P: Host> {
     pub(crate) since: P::AtomicUsize,
     /// When it was woken, in ticks.
     pub(crate) woken: P::AtomicUsize,
-    /// The CPU on which it last ran before it parked: where it will most likely run again.
+    /// The CPU on which it last ran before it parked: where it will most likely run again. When it is
+    /// woken, the waker's.
     pub(crate) cpu: P::AtomicU32,
     /// The thread's real-time priority; 0 for one of an ordinary scheduling class.
     pub(crate) priority: P::AtomicU32,
