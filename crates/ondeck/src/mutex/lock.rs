@@ -153,7 +153,7 @@ impl<P: Host> RawMutex<P> {
             }
             let is_stale = || has_come(at, record.polled_at().wrapping_add(waits.stale));
             if (!seen.has_poller() || is_stale()) && record.take_poll(seen, node.ticket()) {
-                let lost = || at.wrapping_sub(record.taken_at()) < waits.lost;
+                let lost = || !has_come(at, record.taken_at().wrapping_add(waits.lost));
                 let first = match coming {
                     Coming::Anew if lost() => waits.long,
                     Coming::Anew => waits.short,
@@ -196,13 +196,15 @@ impl<P: Host> RawMutex<P> {
             let calls = record.calls();
             // spec: Mutex!Poll
             let mut owner = self.try_lock();
-            if pause.ticks != 0 {
+            if !owner {
+                // The line was another CPU's. Not measured of an attempt that succeeds: others wait for
+                // the new owner.
                 P::note_transfer((P::ticks_ordered() as usize).wrapping_sub(now));
+                owner = (1..P::spins(ATTEMPTS)).any(|_| self.try_lock());
             }
-            owner = owner || (1..P::spins(ATTEMPTS)).any(|_| self.try_lock());
             if owner {
                 let was_busy = pause.ticks != first.ticks || first.ticks == waits.long;
-                leave(record, node, waits, was_busy);
+                leave(record, node, waits, was_busy, now);
                 return Stage::Owner;
             }
             // spec: Mutex!PollerReplaced
@@ -409,11 +411,10 @@ impl<P: Host> RawMutex<P> {
     }
 }
 
-/// The caller, the poller, has become the owner. If it had to take the lock from a thread that is
+/// The caller, the poller, has become the owner, after `now`. If it had to take the lock from a thread that is
 /// busy with it, it waits for a moment until that one polls: else its own unlock would wake a
 /// parked thread, and the other, which still runs, would park in its place.
-fn leave<P: Host>(record: &Record<P>, node: &Node<P>, waits: &Waits, was_busy: bool) {
-    let now = P::ticks() as usize;
+fn leave<P: Host>(record: &Record<P>, node: &Node<P>, waits: &Waits, was_busy: bool, now: usize) {
     record.set_taken_at(now);
     // spec: Mutex!Leave
     // Without a fence: what unlocks have left to the poller, its own will do (3).

@@ -50,32 +50,40 @@ impl<P: Host> RawMutex<P> {
     fn unlock_slow(&self) {
         let byte = self.byte();
         let bucket = P::bucket(byte.addr());
-        let mode = P::unlock_mode(byte.addr()).load(Ordering::Relaxed);
-        let Some(record) = bucket.sole_record(mode) else { return self.unlock_fenced(bucket) };
         // spec: Mutex!ReadFence
-        if !record.is_of(byte.addr()) {
-            // spec: Mutex!ReleaseBeside
-            self.locked.store(0, Ordering::Release);
-            P::presumed_light_fence();
-            // spec: Mutex!ReadModeBeside
-            // The record may have gone to this lock since.
-            if concerns::<P>(byte.addr()) {
-                look_late::<P>(byte);
-            }
-        } else if record.is_light_and_calm() {
-            // spec: Mutex!ReleaseLight
-            self.locked.store(0, Ordering::Release);
-            P::presumed_light_fence();
-            // spec: Mutex!LookAwakeLight
-            // Asked again, behind the store: a thread that parks may have stepped back in between, and
-            // made its heavy fence before the store. Then the record's next one would not make another.
-            // And the record may have gone to another lock: then it has that one's marks.
-            let light = record.is_light();
-            if !light || !record.awake().any() || !record.is_of(byte.addr()) {
-                look_late::<P>(byte);
-            }
-        } else {
-            self.unlock_fenced(bucket);
+        let Some(record) = bucket.own_record(byte.addr()) else {
+            return self.unlock_beside(bucket);
+        };
+        if !record.is_light_and_calm() {
+            return self.unlock_fenced(bucket);
+        }
+        // spec: Mutex!ReleaseLight
+        self.locked.store(0, Ordering::Release);
+        P::presumed_light_fence();
+        // spec: Mutex!LookAwakeLight
+        // Asked again, behind the store: a thread that parks may have stepped back in between, and made
+        // its heavy fence before the store. Then the record's next one would not make another. And the
+        // record may have gone to another lock: then it has that one's marks.
+        if !record.is_light() || !record.awake().any() || !record.is_of(byte.addr()) {
+            look_late::<P>(byte);
+        }
+    }
+
+    /// Unlocks a lock that has no record of its own.
+    fn unlock_beside(&self, bucket: &Bucket<P>) {
+        let byte = self.byte();
+        // spec: Mutex!ReadModeBeside
+        let mode = P::unlock_mode(byte.addr()).load(Ordering::Relaxed);
+        if mode == LOOK || bucket.record(byte.addr()).is_some() {
+            return self.unlock_fenced(bucket);
+        }
+        // spec: Mutex!ReleaseBeside
+        self.locked.store(0, Ordering::Release);
+        P::presumed_light_fence();
+        // spec: Mutex!LookBeside
+        // It may have got a record since.
+        if concerns::<P>(byte.addr()) {
+            look_late::<P>(byte);
         }
     }
 

@@ -19,7 +19,7 @@ use core::ptr;
 use super::lock;
 use super::node::Node;
 use super::record::{Record, SHARED};
-use super::unlock_mode::{FIRST, LOOK, SEVERAL, SKIP};
+use super::unlock_mode::{LOOK, SKIP, SOME};
 use super::watches::Watches;
 use crate::platform::{AtomicInt, AtomicPointer, Host, Ordering};
 
@@ -65,12 +65,6 @@ impl<P: Host> Bucket<P> {
             records: core::array::from_fn(|_| Record::new()),
             shared: Record::new(),
         }
-    }
-
-    /// The record that is the only one that is armed, if the bucket's unlock mode says so.
-    #[inline]
-    pub(crate) fn sole_record(&self, mode: usize) -> Option<&Record<P>> {
-        self.records.get(mode.wrapping_sub(FIRST))
     }
 
     /// The record that the lock at `address` has of its own.
@@ -218,15 +212,9 @@ impl<'a, P: Host> Guard<'a, P> {
         }
     }
 
-    /// The unlock mode that suits the armed records that there are.
+    /// The unlock mode that suits the records that there are.
     pub(super) fn mode_by_records(&self) -> usize {
-        let bucket = self.bucket;
-        let mut armed = (0..RECORDS).filter(|&number| bucket.records[number].is_armed());
-        match (armed.next(), armed.next(), bucket.shared.is_armed()) {
-            (None, _, false) => SKIP,
-            (Some(only), None, false) => FIRST + only,
-            _ => SEVERAL,
-        }
+        if self.bucket.all_records().any(Record::is_armed) { SOME } else { SKIP }
     }
 }
 
