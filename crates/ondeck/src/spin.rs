@@ -33,7 +33,7 @@ pub struct Polling {
     /// The pause between polls of a lock whose owner acquires it again and again, and the longest
     /// pause of all: no thread wants a lock for longer than this without looking at it.
     ///
-    /// Measured: 24 transfers of a cache line, and 0.4 µs. A poll takes the line from the owner, and costs
+    /// Measured: 24 transfers of a cache line, and 0.8 µs. A poll takes the line from the owner, and costs
     /// both some instructions more: about a tenth of its time.
     pub long: u32,
     /// How long a new owner waits for the thread that it took the lock from to become the poller, if
@@ -122,6 +122,9 @@ pub(crate) struct Waits {
     pub(crate) lost: usize,
     /// How many threads may be near at a lock.
     pub(crate) most_near: usize,
+    /// How many threads may stay for a moment beside the poller of a lock. They read its line: more than
+    /// a few would delay it.
+    pub(crate) most_staying: u32,
 }
 
 impl Waits {
@@ -142,7 +145,7 @@ impl Waits {
         };
         // The owner could not run while another thread polls.
         let alone = cpus == 1;
-        let long = pause(set.long, P::ticks_in(400) + 24 * transfer);
+        let long = pause(set.long, P::ticks_in(800) + 24 * transfer);
         Self {
             polling: if alone { 0 } else { or(set.budget, wake) },
             short: pause(set.short, transfer).min(long),
@@ -153,6 +156,7 @@ impl Waits {
             near: or(set.near, wake / 2),
             // Some pauses, because a poller that runs may be late by an interrupt.
             stale: 2 * long + wake / 8,
+            most_staying: 4,
             lost: P::ticks_in(100) + 2 * transfer,
             // One CPU is the owner's, one the poller's.
             most_near: cpus.saturating_sub(2),

@@ -142,7 +142,7 @@ impl<'a, P: Host> Guard<'a, P> {
         let counted_there = || self.newest(super::Kind::Lock, address).is_some();
         if !(shared.is_shared() && shared.has_parked() && counted_there()) {
             let free = bucket.records.iter().find(|record| record.is_of(0));
-            let quiet = || bucket.records.iter().find(|r| r.is_quiet() && r.take_away());
+            let quiet = || bucket.records.iter().find(|record| self.take_from_its_lock(record));
             if let Some(record) = free.or_else(quiet) {
                 record.give_to(address, light);
                 // What was taken away may have been armed.
@@ -194,14 +194,29 @@ impl<'a, P: Host> Guard<'a, P> {
         }
     }
 
-    /// Takes their records from all locks that nobody waits for; `mode` is the bucket's unlock mode.
+    /// Takes their records from all locks that no thread waits for; `mode` is the bucket's unlock mode.
     pub(super) fn take_quiet_records(&self, mode: &P::AtomicUsize) {
         for record in self.bucket.all_records() {
-            if !record.is_of(0) && record.is_quiet() {
-                record.take_away();
+            if !record.is_of(0) {
+                self.take_from_its_lock(record);
             }
         }
         self.set_mode(mode);
+    }
+
+    /// Takes a record from its lock, unless a thread waits for that.
+    ///
+    /// That lock's waiters may be counted in the shared record next, where they would make a full fence
+    /// only, if that is fenced. But some unlocks are on their way that have no fence, because the
+    /// record was light: the shared one steps back.
+    fn take_from_its_lock(&self, record: &Record<P>) -> bool {
+        let taken = record.is_quiet() && record.take_away();
+        let shared = &self.bucket.shared;
+        if taken && shared.is_shared() && !shared.is_light() {
+            // spec: Mutex!EvictStepsBack
+            shared.step_back();
+        }
+        taken
     }
 
     /// Sets the unlock mode by the records that there are.
