@@ -249,6 +249,11 @@ impl<P: Host> RawMutex<P> {
             }
         }
         guard.count(record, node, handoff_due(node));
+        if node.tried.load(Ordering::Relaxed) != 0 {
+            // It was overdue, and has competed in vain: it is to be handed the lock now, not at the next
+            // time for such.
+            record.set_due(P::ticks() as usize);
+        }
         // Between the count and the last look (3).
         record.leave(node.ticket());
         let publication = guard.publish(record, self.address());
