@@ -48,24 +48,15 @@ impl<P: Host> RawMutex<P> {
     #[inline(never)]
     fn unlock_slow(&self) {
         let byte = self.byte();
-        let bucket = P::bucket(byte.addr());
-        let record = bucket.record(byte.addr());
+        let record = P::bucket(byte.addr()).record(byte.addr());
         // spec: Mutex!ReadRequest
         if record.is_some_and(Record::is_requested) && hand_over::<P>(byte, true) {
             return;
         }
-        // spec: Mutex!ReadFence
-        let light = is_light(record, byte.addr());
         // spec: Mutex!ReleaseSlow
         self.locked.store(0, Ordering::Release);
-        if light {
-            P::presumed_light_fence();
-        } else {
-            // spec: Mutex!UnlockFence
-            // Pairs with the full fence of a thread that parks.
-            P::fence(Ordering::SeqCst);
-        }
-        look::<P>(bucket, byte);
+        P::presumed_light_fence();
+        look_late::<P>(byte);
     }
 
     /// Unlocks by handing the lock to the thread that has been parked longest, if there is one.
@@ -117,7 +108,11 @@ fn is_light<P: Host>(record: Option<&Record<P>>, address: usize) -> bool {
     P::unlock_mode(address).load(Ordering::Relaxed) != LOOK && record.is_some_and(Record::is_light)
 }
 
-/// The lock at `byte` was unlocked without a fence, and then its unlock mode changed.
+/// The lock at `byte` was unlocked without a fence, and a thread may wait: makes the fence if one is
+/// needed, and looks.
+///
+/// Whether one is needed is asked after the store. Before it, the answer could be an old one: a thread
+/// that parks would have had its heavy fence and gone, and the next would rely on a full fence here.
 ///
 /// From here on the mutex may be gone (6): `byte` is an address to compare.
 #[cold]
