@@ -32,8 +32,8 @@ pub struct Polling {
     /// The pause between polls of a lock whose owner acquires it again and again, and the longest
     /// pause of all: no thread wants a lock for longer than this without looking at it.
     ///
-    /// Measured: 24 transfers of a cache line. Each poll takes one from the owner, so polls cost it a
-    /// twentieth of its time.
+    /// Measured: 40 transfers of a cache line. Each poll takes one or two from the owner, so polls cost
+    /// it a twentieth of its time.
     pub long: u32,
     /// How long a new owner waits for the thread that it took the lock from to become the poller, if
     /// threads are parked.
@@ -118,6 +118,8 @@ pub(crate) struct Waits {
     pub(crate) polling: usize,
     pub(crate) short: usize,
     pub(crate) long: usize,
+    /// The pause before the first poll of a thread that was notified.
+    pub(crate) notified: usize,
     pub(crate) offer: usize,
     pub(crate) watch: usize,
     pub(crate) near: usize,
@@ -147,11 +149,12 @@ impl Waits {
         };
         // The owner could not run while another thread polls.
         let alone = cpus == 1;
-        let long = pause(set.long, 24 * transfer);
+        let long = pause(set.long, 40 * transfer);
         Self {
             polling: if alone { 0 } else { or(set.budget, wake) },
             short: pause(set.short, transfer).min(long),
             long,
+            notified: 8 * transfer,
             offer: pause(set.offer, 2 * transfer),
             watch: if alone { 0 } else { or(set.watch, 2 * wake) },
             near: or(set.near, wake / 2),

@@ -27,7 +27,10 @@ impl<P: Host> RawCondvar<P> {
 
     #[cold]
     fn notify(&self, most: usize) -> usize {
-        let mut notified = 0;
+        let (mut notified, last) = self.notify_near(most);
+        if last || notified == most {
+            return notified;
+        }
         // One turn unless waiters use different mutexes. The condition variable is not touched
         // after the turn that takes the last waiter off, because that one may free it.
         loop {
@@ -36,6 +39,41 @@ impl<P: Host> RawCondvar<P> {
             if last || notified == most {
                 return notified;
             }
+        }
+    }
+
+    /// Notifies at most `most` of the newest waiters, as long as they are near, for which their mutex's
+    /// bucket is not needed. Says how many, and whether no waiter is left.
+    fn notify_near(&self, most: usize) -> (usize, bool) {
+        let address = self.address();
+        // spec: Condvar!LockNear
+        let guard = P::bucket(address).lock();
+        let mut notified = 0;
+        loop {
+            let Some(newest) = guard.newest(Kind::Condvar, address) else { return (notified, true) };
+            let now = P::ticks() as usize;
+            if notified == most || newest.status() != status::NEAR || newest.may_be_due(now) {
+                return (notified, false);
+            }
+            // spec: Condvar!NotifyNear
+            // SAFETY: it is linked.
+            unsafe { guard.unlink(Kind::Condvar, newest) };
+            if guard.newest(Kind::Condvar, address).is_none() {
+                // Before it is told: once it may go on, it may free the condition variable.
+                self.waited.store(0, Ordering::Relaxed);
+            }
+            let since = newest.since.load(Ordering::Relaxed);
+            newest.readdress(Kind::Lock, newest.mutex().addr(), now);
+            // spec: Condvar!TellNear
+            if !newest.leave_near(status::COMPETE) {
+                // It has parked in between, and waits for the condition variable as before.
+                newest.readdress(Kind::Condvar, address, since);
+                // SAFETY: it was just unlinked, and not told anything.
+                unsafe { guard.link(Kind::Condvar, newest) };
+                self.waited.store(1, Ordering::Relaxed);
+                return (notified, false);
+            }
+            notified += 1;
         }
     }
 
@@ -111,7 +149,7 @@ unsafe fn move_parked<P: Host>(to: &Guard<'_, P>, node: &Node<P>) {
     let record = to.claim(node.address());
     // SAFETY: as the caller promises.
     unsafe { to.link(Kind::Lock, node) };
-    record.count_parked(node, mutex::handoff_due(node));
+    to.count(record, node, mutex::handoff_due(node));
     to.unpin(node);
 }
 

@@ -1,7 +1,7 @@
 //! Waiting: from the owner of the mutex to a sleeping thread, and back.
 
 use super::RawCondvar;
-use crate::mutex::{RawMutex, look_again, stay_near};
+use crate::mutex::{RawMutex, handoff_due, look_again, stay_near};
 use crate::parking::{Bucket, Kind, Node, status};
 use crate::platform::{AtomicInt, FutexWait, Host, Ordering, Timestamp};
 use crate::spin::Waits;
@@ -21,6 +21,7 @@ impl<P: Host> RawCondvar<P> {
         let now = P::ticks() as usize;
         let node = Node::<P>::new(Kind::Condvar, self.address(), mutex.byte(), now);
         node.set_status(status::NEAR);
+        node.set_due(handoff_due(&node));
         node.cpu.store(P::cpu(), Ordering::Relaxed);
         // spec: Condvar!Link
         let guard = bucket.lock();

@@ -11,6 +11,7 @@
 
 use core::time::Duration;
 
+use super::unlock::tend;
 use super::{RawMutex, handoff_due};
 use crate::parking::{Bucket, Kind, Node, Record, has_come, status};
 use crate::platform::{AtomicInt, FutexWait, Host, Ordering, Timestamp};
@@ -37,6 +38,15 @@ enum Stage {
     Arrived,
     /// Its deadline has passed, and it is not linked.
     TimedOut,
+}
+
+/// Why a thread finds the lock taken.
+#[derive(Clone, Copy)]
+enum Coming {
+    /// It has just begun to want the lock, or was woken for it.
+    Anew,
+    /// It was notified by a thread that most likely owns the lock, or will again in a moment.
+    Notified,
 }
 
 impl<P: Host> RawMutex<P> {
@@ -76,7 +86,7 @@ impl<P: Host> RawMutex<P> {
         let bucket = P::bucket(self.address());
         let now = P::ticks() as usize;
         let node = Node::new(Kind::Lock, self.address(), self.byte(), now);
-        let stage = self.arrive(bucket, &node, now);
+        let stage = self.arrive(bucket, &node, now, Coming::Anew);
         self.wait(bucket, &node, stage, deadline)
     }
 
@@ -119,7 +129,7 @@ impl<P: Host> RawMutex<P> {
     }
 
     /// Found the lock taken at the moment `now`: polls for it, unless another running thread does.
-    fn arrive(&self, bucket: &Bucket<P>, node: &Node<P>, now: usize) -> Stage {
+    fn arrive(&self, bucket: &Bucket<P>, node: &Node<P>, now: usize, coming: Coming) -> Stage {
         let waits = Waits::now::<P>();
         if waits.polling == 0 {
             return Stage::Arrived;
@@ -140,9 +150,13 @@ impl<P: Host> RawMutex<P> {
             }
             let is_stale = || has_come(at, record.polled_at().wrapping_add(waits.stale));
             if (!seen.has_poller() || is_stale()) && record.take_poll(seen, node.ticket()) {
-                let lost = at.wrapping_sub(record.taken_at()) < waits.lost;
-                let first = if lost { waits.long } else { waits.short };
-                return self.poll(record, node, &waits, at, first);
+                let lost = || at.wrapping_sub(record.taken_at()) < waits.lost;
+                let first = match coming {
+                    Coming::Anew if lost() => waits.long,
+                    Coming::Anew => waits.short,
+                    Coming::Notified => waits.notified,
+                };
+                return self.poll(bucket, record, node, &waits, at, first);
             }
             if at.wrapping_sub(now) >= waits.near {
                 return Stage::Arrived;
@@ -159,6 +173,7 @@ impl<P: Host> RawMutex<P> {
     /// The poller, from the moment `start`: polls first after `first` ticks.
     fn poll(
         &self,
+        bucket: &Bucket<P>,
         record: &Record<P>,
         node: &Node<P>,
         waits: &Waits,
@@ -187,6 +202,7 @@ impl<P: Host> RawMutex<P> {
             if now.wrapping_sub(start) >= waits.polling {
                 return Stage::Poller;
             }
+            tend(bucket, record, self.address(), now);
             before = now;
             interval = (interval * 2).clamp(waits.short, waits.long);
         }
@@ -236,7 +252,7 @@ impl<P: Host> RawMutex<P> {
                 guard.link(Kind::Lock, node);
             }
         }
-        record.count_parked(node, handoff_due(node));
+        guard.count(record, node, handoff_due(node));
         // Between the count and the last look (3).
         record.leave(node.ticket());
         let publication = guard.publish(record, self.address());
@@ -324,18 +340,18 @@ impl<P: Host> RawMutex<P> {
         let record = bucket.own_record(self.address());
         match (status, record) {
             (status::DONE, _) => return Stage::Owner,
-            (status::POLLER, Some(record)) => return self.poll(record, node, &waits, now, 0),
+            (status::POLLER, Some(record)) => return self.poll(bucket, record, node, &waits, now, 0),
             (status::IN_FLIGHT, Some(record)) => {
                 P::note_wake(now.wrapping_sub(node.woken.load(Ordering::Relaxed)));
                 // spec: Mutex!Land
                 if record.land((waits.polling != 0).then(|| node.ticket())) {
-                    return self.poll(record, node, &waits, now, 0);
+                    return self.poll(bucket, record, node, &waits, now, 0);
                 }
                 // spec: Mutex!LandTry
                 if self.try_lock() {
                     return Stage::Owner;
                 }
-                return match self.arrive(bucket, node, now) {
+                return match self.arrive(bucket, node, now, Coming::Anew) {
                     Stage::Arrived => Stage::Landed,
                     stage => stage,
                 };
@@ -343,7 +359,7 @@ impl<P: Host> RawMutex<P> {
             _ => {}
         }
         // spec: Mutex!CompeteTry
-        if self.try_lock() { Stage::Owner } else { self.arrive(bucket, node, now) }
+        if self.try_lock() { Stage::Owner } else { self.arrive(bucket, node, now, Coming::Notified) }
     }
 
     /// The caller, a waiter of a condition variable, was moved to this mutex while it slept: sleeps on,

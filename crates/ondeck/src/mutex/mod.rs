@@ -72,8 +72,7 @@
 //! A thread of a real-time scheduling class comes before all others: it is woken beside a poller or a
 //! thread in flight, and no lock is handed to another while it is parked.
 //!
-//! When an unlock finds out that a thread is overdue is left to a sample: one in 128 of those that find a
-//! poller or a thread in flight, and each that finds none.
+//! The poller looks after overdue threads, at each of its polls; where there is none, each unlock does.
 //!
 //! # Memory ordering
 //!

@@ -2,8 +2,8 @@
 //! thread to wake, the handoff.
 
 use super::RawMutex;
-use crate::parking::unlock_mode::{LOOK, concerns};
-use crate::parking::{Bucket, Guard, Kind, Node, Record, has_come, relax, status};
+use crate::parking::unlock_mode::{LOOK, SKIP, concerns};
+use crate::parking::{Bucket, Guard, Kind, Node, Record, has_come, relax, relax_by_time, status};
 use crate::platform::{AtomicInt, Host, Ordering};
 
 /// A thread that has been parked for so long is overdue: it is woken to compete, then handed the lock.
@@ -14,8 +14,8 @@ const HANDOFF_AFTER_NANOS: u32 = 1_000_000;
 /// a tenth of this at most.
 const HANDOFF_EVERY_NANOS: u32 = 500_000;
 
-/// One unlock in so many, of each thread, counts and looks at the clock. Where the lock is busiest that
-/// is every few hundred nanoseconds, and costs each unlock a hundredth of a clock's reading.
+/// One unlock in so many, of each thread, counts those that find no thread waiting: a count of all would
+/// be a cache line that all of them write.
 const SAMPLE: u32 = 128;
 
 impl<P: Host> RawMutex<P> {
@@ -26,37 +26,69 @@ impl<P: Host> RawMutex<P> {
     /// The calling thread owns the lock.
     #[inline]
     pub unsafe fn unlock(&self) {
-        let byte = self.byte();
-        let mode = P::unlock_mode(byte.addr());
+        let mode = P::unlock_mode(self.address());
         // spec: Mutex!ReadModeBefore
         // Relaxed: an older value costs the oldest parked thread another turn, no more.
-        if concerns(mode.load(Ordering::Relaxed), byte.addr()) {
+        if mode.load(Ordering::Relaxed) != SKIP {
             return self.unlock_slow();
         }
+        let byte = self.byte();
         // spec: Mutex!Release
         self.locked.store(0, Ordering::Release);
         P::presumed_light_fence();
         // spec: Mutex!ReadModeAfter
         // Relaxed: see `parking/publish.rs`.
-        if concerns(mode.load(Ordering::Relaxed), byte.addr()) {
+        if mode.load(Ordering::Relaxed) != SKIP {
             look_late::<P>(byte);
         }
     }
 
-    /// Unlocks, knowing that a thread may wait.
+    /// Unlocks, knowing that threads wait in the lock's bucket. Most of the time one of them polls the
+    /// lock, or they wait for another lock, and there is nothing else to do.
     #[cold]
     #[inline(never)]
     fn unlock_slow(&self) {
         let byte = self.byte();
-        let record = P::bucket(byte.addr()).record(byte.addr());
+        let bucket = P::bucket(byte.addr());
+        let mode = P::unlock_mode(byte.addr()).load(Ordering::Relaxed);
+        let Some(record) = bucket.sole_record(mode) else { return self.unlock_fenced(bucket) };
+        // spec: Mutex!ReadFence
+        if !record.is_of(byte.addr()) {
+            // spec: Mutex!ReleaseBeside
+            self.locked.store(0, Ordering::Release);
+            P::presumed_light_fence();
+            // spec: Mutex!ReadModeBeside
+            // The record may have gone to this lock since.
+            if concerns::<P>(byte.addr()) {
+                look_late::<P>(byte);
+            }
+        } else if record.is_light_and_calm() {
+            // spec: Mutex!ReleaseLight
+            self.locked.store(0, Ordering::Release);
+            P::presumed_light_fence();
+            // spec: Mutex!LookAwakeLight
+            // The record may have gone to another lock since: then it has that one's marks.
+            if !record.awake().any() || !record.is_of(byte.addr()) {
+                look::<P>(bucket, byte);
+            }
+        } else {
+            self.unlock_fenced(bucket);
+        }
+    }
+
+    /// Unlocks a lock that an owner is asked to hand over, or whose unlocks have a full fence.
+    fn unlock_fenced(&self, bucket: &Bucket<P>) {
+        let byte = self.byte();
         // spec: Mutex!ReadRequest
-        if record.is_some_and(Record::is_requested) && hand_over::<P>(byte, true) {
+        if bucket.record(byte.addr()).is_some_and(Record::is_requested) && hand_over::<P>(byte, true) {
             return;
         }
-        // spec: Mutex!ReleaseSlow
+        // spec: Mutex!ReleaseFenced
         self.locked.store(0, Ordering::Release);
-        P::presumed_light_fence();
-        look_late::<P>(byte);
+        // spec: Mutex!UnlockFence
+        // Pairs with the full fence of a thread that parks.
+        P::fence(Ordering::SeqCst);
+        look::<P>(bucket, byte);
     }
 
     /// Unlocks by handing the lock to the thread that has been parked longest, if there is one.
@@ -98,29 +130,23 @@ impl<P: Host> RawMutex<P> {
     #[inline]
     fn may_have_parked(&self) -> bool {
         let address = self.address();
-        concerns(P::unlock_mode(address).load(Ordering::Relaxed), address)
+        concerns::<P>(address)
             && P::bucket(address).record(address).is_some_and(Record::has_parked)
     }
 }
 
-/// Whether an unlock of the lock at `address`, which has this record, needs no fence of its own.
-fn is_light<P: Host>(record: Option<&Record<P>>, address: usize) -> bool {
-    P::unlock_mode(address).load(Ordering::Relaxed) != LOOK && record.is_some_and(Record::is_light)
-}
-
-/// The lock at `byte` was unlocked without a fence, and a thread may wait: makes the fence if one is
-/// needed, and looks.
-///
-/// Whether one is needed is asked after the store. Before it, the answer could be an old one: a thread
-/// that parks would have had its heavy fence and gone, and the next would rely on a full fence here.
+/// The lock at `byte` was unlocked without a fence, and then its unlock mode changed.
 ///
 /// From here on the mutex may be gone (6): `byte` is an address to compare.
 #[cold]
 #[inline(never)]
 fn look_late<P: Host>(byte: *const P::AtomicU8) {
     let bucket = P::bucket(byte.addr());
+    if !concerns::<P>(byte.addr()) {
+        return;
+    }
     // spec: Mutex!ReadFenceLate
-    if !is_light(bucket.record(byte.addr()), byte.addr()) {
+    if !bucket.record(byte.addr()).is_some_and(Record::is_light) {
         // spec: Mutex!LateFence
         // Pairs with the full fence of a thread that parks.
         P::fence(Ordering::SeqCst);
@@ -138,26 +164,28 @@ fn look<P: Host>(bucket: &Bucket<P>, byte: *const P::AtomicU8) {
     };
     // spec: Mutex!LookAwake
     if record.awake().any() && !record.is_urgent() {
-        if P::once_in(SAMPLE) {
-            sample(bucket, record, byte);
-        }
+        return;
+    }
     // spec: Mutex!LookParked
-    } else if record.has_parked() {
+    if record.has_parked() {
         wake::<P>(bucket, byte);
     } else if P::unlock_mode(address).load(Ordering::Relaxed) == LOOK || P::once_in(SAMPLE) {
-        sample(bucket, record, byte);
+        relax(bucket, address, record.count_releases(SAMPLE));
     }
 }
 
-/// What all unlocks together should do now and then, and what would cost each of them a cache line.
-#[cold]
-fn sample<P: Host>(bucket: &Bucket<P>, record: &Record<P>, byte: *const P::AtomicU8) {
-    let releases = record.count_releases(SAMPLE);
-    // spec: Mutex!Sample
-    if record.has_parked() && record.may_be_due(P::ticks() as usize) {
-        wake::<P>(bucket, byte);
-    } else {
-        relax(bucket, byte.addr(), releases);
+/// What unlocks leave to the poller because it has the time: has a parked thread that is overdue woken or
+/// handed the lock, or lets unlocks do without fences.
+pub(super) fn tend<P: Host>(bucket: &Bucket<P>, record: &Record<P>, address: usize, now: usize) {
+    if !record.has_parked() || !record.may_be_due(now) {
+        return relax_by_time(bucket, record, now);
+    }
+    // spec: Mutex!TendLock
+    let Some(guard) = bucket.try_lock() else { return };
+    if let Some(word) = choose(&guard, address) {
+        drop(guard);
+        // spec: Mutex!FutexWake
+        P::futex_wake(word, 1);
     }
 }
 

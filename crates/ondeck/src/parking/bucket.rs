@@ -19,7 +19,7 @@ use core::ptr;
 use super::lock;
 use super::node::Node;
 use super::record::{Record, SHARED};
-use super::unlock_mode::{LOOK, SEVERAL, SKIP};
+use super::unlock_mode::{FIRST, LOOK, SEVERAL, SKIP};
 use super::watches::Watches;
 use crate::platform::{AtomicInt, AtomicPointer, Host, Ordering};
 
@@ -65,6 +65,12 @@ impl<P: Host> Bucket<P> {
             records: core::array::from_fn(|_| Record::new()),
             shared: Record::new(),
         }
+    }
+
+    /// The record that is the only one that is armed, if the bucket's unlock mode says so.
+    #[inline]
+    pub(crate) fn sole_record(&self, mode: usize) -> Option<&Record<P>> {
+        self.records.get(mode.wrapping_sub(FIRST))
     }
 
     /// The record that the lock at `address` has of its own.
@@ -137,27 +143,44 @@ impl<'a, P: Host> Guard<'a, P> {
             return record;
         }
         let shared = &bucket.shared;
+        let light = P::unlock_mode(address).load(Ordering::Relaxed) != LOOK;
         let counted_there = || self.newest(super::Kind::Lock, address).is_some();
         if !(shared.is_shared() && shared.has_parked() && counted_there()) {
             let free = bucket.records.iter().find(|record| record.is_of(0));
             let quiet = || bucket.records.iter().find(|r| r.is_quiet() && r.take_away());
             if let Some(record) = free.or_else(quiet) {
-                record.give_to(address);
+                record.give_to(address, light);
+                // What was taken away may have been armed.
                 self.set_mode(P::unlock_mode(address));
                 return record;
             }
         }
         if !shared.is_shared() {
-            shared.give_to(SHARED);
-            self.set_mode(P::unlock_mode(address));
+            shared.give_to(SHARED, light);
         }
         shared
+    }
+
+    /// Counts a linked thread that waits for the lock at `address`, which has this record, and will be
+    /// overdue at `due`. From now on unlocks look there.
+    pub(crate) fn count(&self, record: &Record<P>, node: &Node<P>, due: usize) {
+        record.set_last_parked_at(P::ticks() as usize);
+        record.count_parked(node, due);
+        self.arm(record, node.address());
+    }
+
+    fn arm(&self, record: &Record<P>, address: usize) {
+        if !record.is_armed() {
+            record.arm();
+            self.set_mode(P::unlock_mode(address));
+        }
     }
 
     /// Pins a lock's own record for the waiter of a condition variable whose node this is: it stays that
     /// lock's, and its unlocks have full fences.
     pub(crate) fn pin(&self, record: &Record<P>, node: &Node<P>) {
         record.set_pins(record.pins() + 1);
+        self.arm(record, node.mutex().addr());
         node.pin.store(ptr::from_ref(record).cast_mut(), Ordering::Relaxed);
     }
 
@@ -189,18 +212,15 @@ impl<'a, P: Host> Guard<'a, P> {
         }
     }
 
-    /// The unlock mode that suits the records that there are.
+    /// The unlock mode that suits the armed records that there are.
     pub(super) fn mode_by_records(&self) -> usize {
-        let mut mode = SKIP;
-        for record in self.bucket.all_records() {
-            match record.address.load(Ordering::Relaxed) {
-                0 => {}
-                SHARED => return SEVERAL,
-                address if mode == SKIP => mode = address,
-                _ => return SEVERAL,
-            }
+        let bucket = self.bucket;
+        let mut armed = (0..RECORDS).filter(|&number| bucket.records[number].is_armed());
+        match (armed.next(), armed.next(), bucket.shared.is_armed()) {
+            (None, _, false) => SKIP,
+            (Some(only), None, false) => FIRST + only,
+            _ => SEVERAL,
         }
-        mode
     }
 }
 

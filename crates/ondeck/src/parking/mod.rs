@@ -61,7 +61,7 @@ pub(crate) use bucket::Guard;
 pub(crate) use node::{Kind, Node, status};
 pub(crate) use pair::Pair;
 pub use park::{Parked, Requeued, park, requeue, unpark};
-pub(crate) use publish::relax;
+pub(crate) use publish::{relax, relax_by_time};
 pub(crate) use record::Record;
 
 /// Buckets of a real machine's table. A collision costs time, never correctness. The unlock modes of

@@ -8,35 +8,39 @@
 //! Synchronization").
 //!
 //! ```text
-//!             a lock gets a record                          1,000 unlocks and more,
-//!   (none) ───────────────────────► NOT_YET ──► FENCED ──── and no thread parks ────► LIGHT
-//!     ▲                                ▲    heavy                                      │ │
-//!     │                                │    fence                                      │ │
-//!     │                                └────── a thread parks soon after another ──────┘ │
-//!     └──────────────── eight times as many, and no thread waits ────────────────────────┘
+//!             a lock gets a record             a thread parks soon          heavy
+//!                                              after another                fence
+//!   (none) ────────────────────────► LIGHT ────────────────────► NOT_YET ─────────► FENCED
+//!     ▲                               │ ▲                                             │
+//!     │                               │ └───── many unlocks, and no thread parks ─────┘
+//!     └── eight times as many, and ───┘
+//!         no thread waits
 //! ```
 //!
 //! | record | an unlock | a thread that parks |
 //! |---|---|---|
-//! | none | nothing | makes one, `NOT_YET` |
-//! | `NOT_YET` | full fence | heavy fence, then makes it `FENCED` |
-//! | `FENCED` | full fence | full fence |
-//! | `LIGHT` | none | heavy fence; or `NOT_YET` first, unless many unlocks came between |
+//! | none | nothing | makes one |
+//! | `LIGHT` | looks at the record | heavy fence; but `NOT_YET` first, unless many unlocks came between |
+//! | `NOT_YET` | full fence, looks at the record | heavy fence, then makes it `FENCED` |
+//! | `FENCED` | full fence, looks at the record | full fence |
 //!
-//! A step to the right needs no fence: an unlock that still reads the older word does more than needed,
-//! and one that reads `LIGHT` sees every thread that was counted before. A step to the left is followed
+//! A step to the left needs no fence: an unlock that still reads the older word does more than needed,
+//! and one that reads `LIGHT` sees every thread that was counted before. A step to the right is followed
 //! by a heavy fence before the thread that takes it sleeps: an unlock that read the older word has had
 //! its clearing store made visible by it. Until that fence is over, every other thread that parks makes
 //! one, too; the generation in the word tells a fence that began before the last step from one that
 //! began after it. The heavy fence is made without the bucket's lock.
 //!
+//! A lock whose waiters only poll stays `LIGHT`, and makes no fence at all.
+//!
 //! In a bucket whose unlock mode is `LOOK` every unlock has a full fence, and every thread that parks.
 //!
-//! If the kernel refuses heavy fences all of a sudden, steps to the left are still taken, and no fence
+//! If the kernel refuses heavy fences all of a sudden, steps to the right are still taken, and no fence
 //! follows. Then the thread that parks looks at its lock again every few milliseconds: the store that
 //! it missed becomes visible in finite time.
 
 use super::bucket::{Bucket, Guard};
+use super::has_come;
 use super::record::{Record, fence};
 use super::unlock_mode::LOOK;
 use crate::platform::{AtomicInt, Host, Ordering};
@@ -60,6 +64,9 @@ impl<P: Host> Guard<'_, P> {
         // spec: Mutex!Publish
         if !P::fences_are_asymmetric() {
             mode.store(LOOK, Ordering::Relaxed);
+            if record.is_light() {
+                record.step_back();
+            }
         }
         if mode.load(Ordering::Relaxed) == LOOK {
             return Publication::Full;
@@ -120,14 +127,36 @@ pub(crate) fn relax<P: Host>(bucket: &Bucket<P>, address: usize, releases: u32) 
     if !P::may_relax() {
         return;
     }
-    let own = bucket.own_record(address);
     if releases >= payback::<P>().saturating_mul(SKIP_AFTER) {
         guard.take_quiet_records(mode);
-    } else if let Some(record) = own
-        && record.fence() & fence::KIND == fence::FENCED
-        && record.pins() == 0
-    {
-        record.set_fence(record.fence() & !fence::KIND | fence::LIGHT);
+    } else if let Some(record) = bucket.own_record(address) {
+        guard.lighten(record);
+    }
+}
+
+/// The same for the poller of the lock at `address`, by time: unlocks that see a poller count nothing.
+/// `last` is when a thread last parked.
+pub(crate) fn relax_by_time<P: Host>(bucket: &Bucket<P>, record: &Record<P>, now: usize) {
+    /// So many times the cost of a heavy fence has gone by without one.
+    const PAYBACK: usize = 16;
+    let rest = P::heavy_cost_ticks().max(P::ticks_in(2_000)) * PAYBACK;
+    let is_fenced = record.fence() & fence::KIND == fence::FENCED;
+    if !is_fenced || !has_come(now, record.last_parked_at().wrapping_add(rest)) || !P::may_relax() {
+        return;
+    }
+    // spec: Mutex!PollerRelaxLock
+    let Some(guard) = bucket.try_lock() else { return };
+    // spec: Mutex!PollerRelax
+    guard.lighten(record);
+}
+
+impl<P: Host> Guard<'_, P> {
+    /// Lets the unlocks of the lock that has this record do without fences, if no waiter of a condition
+    /// variable relies on them.
+    fn lighten(&self, record: &Record<P>) {
+        if record.fence() & fence::KIND == fence::FENCED && record.pins() == 0 {
+            record.set_fence(record.fence() & !fence::KIND | fence::LIGHT);
+        }
     }
 }
 

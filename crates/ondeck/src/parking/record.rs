@@ -5,21 +5,26 @@
 //!   address    the lock that has this record; 0: none has it; SHARED: it is of all others
 //!   awake      ─── tenancy (upper half) ─── | ─── poller's ticket ─── 1 | 0 in flight
 //!   parked     how many threads are linked for the lock: parked, or near and about to park
-//!   urgent     how many of them are of a real-time scheduling class
+//!   armed      not 0: unlocks look here, because a thread has parked
+//!   real_time  how many of them are of a real-time scheduling class
 //!   pins       how many waiters of condition variables will want the lock, and may be asleep
-//!   fence      31 ─── generation ─── 2 | 1 ─ NOT_YET, FENCED, LIGHT ─ 0
-//!   request    not 0: the next owner that unlocks hands the lock to the oldest parked thread
-//!   releases   how many unlocks have looked here since a thread parked (counted by a sample)
+//!   unlocking  31 ─── generation ─── 4 | 3 urgent | 2 request | 1 ─ NOT_YET, FENCED, LIGHT ─ 0
+//!                how an unlock and a thread that parks pair their fences, see `publish.rs`
+//!                request: the next owner that unlocks hands the lock to the oldest parked thread
+//!                urgent: a thread of a real-time scheduling class is parked
+//!   releases   how many unlocks have looked here since a thread parked, while no thread polled
+//!              (counted by a sample)
 //!   due        when the oldest parked thread may be overdue, in ticks; a lower bound
 //!
 //!  second line: written by threads that wait
+//!   last       when a thread last parked, in ticks
 //!   polled     when the poller last polled, in ticks
 //!   taken      when a poller last became the owner, in ticks
 //!   calls      how often an owner that goes away for long has called the poller
 //! ```
 //!
-//! `address`, `parked`, `urgent`, `pins`, `request` and `due` are written under the bucket's lock; `releases`
-//! by a sample of the unlocks. `awake` changes by compare-exchange:
+//! `address`, `parked`, `armed`, `real_time`, `pins` and `due` are written under the bucket's lock; so is `unlocking`,
+//! but for the step from `NOT_YET` to `FENCED`; `releases` by a sample of the unlocks. `awake` changes by compare-exchange:
 //!
 //! ```text
 //!  poller     0 → t      a running thread with ticket t, which found the lock taken; or, under the
@@ -59,7 +64,9 @@ pub(super) mod fence {
     /// An unlock has none, a thread that parks has a heavy one.
     pub(crate) const LIGHT: u32 = 2;
     pub(in crate::parking) const KIND: u32 = 3;
-    pub(super) const ONE_GENERATION: u32 = 4;
+    pub(super) const REQUEST: u32 = 4;
+    pub(super) const URGENT: u32 = 8;
+    pub(super) const ONE_GENERATION: u32 = 16;
 }
 
 /// The record of a lock.
@@ -69,10 +76,10 @@ pub(crate) struct Record<P: Host> {
     awake: P::AtomicUsize,
     due: P::AtomicUsize,
     parked: P::AtomicU32,
-    urgent: P::AtomicU32,
+    armed: P::AtomicU32,
+    real_time: P::AtomicU32,
     pins: P::AtomicU32,
-    fence: P::AtomicU32,
-    request: P::AtomicU32,
+    unlocking: P::AtomicU32,
     releases: P::AtomicU32,
     waiting: Waiting<P>,
 }
@@ -80,6 +87,7 @@ pub(crate) struct Record<P: Host> {
 /// The second line.
 #[repr(C, align(64))]
 struct Waiting<P: Host> {
+    last: P::AtomicUsize,
     polled: P::AtomicUsize,
     taken: P::AtomicUsize,
     calls: P::AtomicU32,
@@ -139,12 +147,13 @@ impl<P: Host> Record<P> {
             awake: AtomicInt::new(0),
             due: AtomicInt::new(0),
             parked: AtomicInt::new(0),
-            urgent: AtomicInt::new(0),
+            armed: AtomicInt::new(0),
+            real_time: AtomicInt::new(0),
             pins: AtomicInt::new(0),
-            fence: AtomicInt::new(0),
-            request: AtomicInt::new(0),
+            unlocking: AtomicInt::new(0),
             releases: AtomicInt::new(0),
             waiting: Waiting {
+                last: AtomicInt::new(0),
                 polled: AtomicInt::new(0),
                 taken: AtomicInt::new(0),
                 calls: AtomicInt::new(0),
@@ -243,20 +252,43 @@ impl<P: Host> Record<P> {
     /// Whether an owner is asked to hand the lock over.
     #[inline]
     pub(crate) fn is_requested(&self) -> bool {
-        self.request.load(Ordering::Relaxed) != 0
+        self.unlocking.load(Ordering::Relaxed) & fence::REQUEST != 0
     }
 
     /// Asks the next owner that unlocks to hand the lock over, or takes that back. Under the bucket's
-    /// lock. Relaxed: an owner that does not see it yet passes the oldest by once more.
+    /// lock. An owner that does not see it yet passes the oldest by once more.
     pub(crate) fn request(&self, wanted: bool) {
-        self.request.store(u32::from(wanted), Ordering::Relaxed);
+        self.set_flag(fence::REQUEST, wanted);
+    }
+
+    /// Whether a thread of a real-time scheduling class is parked. A hint without the bucket's lock.
+    #[inline]
+    pub(crate) fn is_urgent(&self) -> bool {
+        self.unlocking.load(Ordering::Relaxed) & fence::URGENT != 0
+    }
+
+    fn set_flag(&self, flag: u32, set: bool) {
+        let before = self.fence();
+        let after = if set { before | flag } else { before & !flag };
+        if after != before {
+            // A heavy fence that was made in between is forgotten: another is made in its place.
+            self.set_fence(after);
+        }
     }
 
     /// Whether an unlock needs no fence of its own before it looks at this record.
     #[inline]
     pub(crate) fn is_light(&self) -> bool {
         // Acquire: an unlock that leaves out its fence because of this sees all that parked before.
-        self.fence.load(Ordering::Acquire) & fence::KIND == fence::LIGHT
+        self.unlocking.load(Ordering::Acquire) & fence::KIND == fence::LIGHT
+    }
+
+    /// Whether an unlock needs no fence, is not asked for the lock, and no parked thread is urgent.
+    #[inline]
+    pub(crate) fn is_light_and_calm(&self) -> bool {
+        const FLAGS: u32 = fence::KIND | fence::REQUEST | fence::URGENT;
+        // Acquire: see `is_light`.
+        self.unlocking.load(Ordering::Acquire) & FLAGS == fence::LIGHT
     }
 
     /// Whether the oldest parked thread may be overdue.
@@ -286,7 +318,7 @@ impl<P: Host> Record<P> {
     }
 
     /// Counts a linked thread, which will be overdue at `due`.
-    pub(crate) fn count_parked(&self, node: &Node<P>, due: usize) {
+    pub(super) fn count_parked(&self, node: &Node<P>, due: usize) {
         // Plain stores of what only the holder of the bucket's lock writes. The counts are read without
         // that lock; what orders the first is a fence, see `Guard::publish`.
         let parked = self.parked();
@@ -295,7 +327,8 @@ impl<P: Host> Record<P> {
         }
         self.parked.store(parked + 1, Ordering::Relaxed);
         if node.priority.load(Ordering::Relaxed) != 0 {
-            self.urgent.store(self.urgent.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+            self.real_time.store(self.real_time.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+            self.set_flag(fence::URGENT, true);
         }
     }
 
@@ -307,14 +340,10 @@ impl<P: Host> Record<P> {
             self.request(false);
         }
         if node.priority.load(Ordering::Relaxed) != 0 {
-            self.urgent.store(self.urgent.load(Ordering::Relaxed) - 1, Ordering::Relaxed);
+            let real_time = self.real_time.load(Ordering::Relaxed) - 1;
+            self.real_time.store(real_time, Ordering::Relaxed);
+            self.set_flag(fence::URGENT, real_time != 0);
         }
-    }
-
-    /// Whether a thread of a real-time scheduling class is parked. A hint without the bucket's lock.
-    #[inline]
-    pub(crate) fn is_urgent(&self) -> bool {
-        self.urgent.load(Ordering::Relaxed) != 0
     }
 
     /// How many waiters of condition variables rely on this record being fenced.
@@ -328,23 +357,38 @@ impl<P: Host> Record<P> {
 
     /// How fences are paired now, with the generation of that.
     pub(super) fn fence(&self) -> u32 {
-        self.fence.load(Ordering::Relaxed)
+        self.unlocking.load(Ordering::Relaxed)
     }
 
     /// Pairs fences so from now on. Under the bucket's lock.
     ///
     /// Release: pairs with [`is_light`](Self::is_light).
     pub(super) fn set_fence(&self, fence: u32) {
-        self.fence.store(fence, Ordering::Release);
+        self.unlocking.store(fence, Ordering::Release);
     }
 
     /// The heavy fence of a thread that has seen `NOT_YET` in `seen` has been made: from now on a
-    /// full one is enough, unless somebody has stepped back since.
+    /// full one is enough, unless a thread has stepped back since.
     pub(crate) fn heavy_fence_made(&self, seen: u32) {
-        let fenced = seen & !fence::KIND | fence::FENCED;
+        const FLAGS: u32 = fence::REQUEST | fence::URGENT;
         // Relaxed: the heavy fence is behind us.
-        let _ =
-            self.fence.compare_exchange(seen, fenced, Ordering::Relaxed, Ordering::Relaxed);
+        let now = self.unlocking.load(Ordering::Relaxed);
+        if now & !FLAGS == seen & !FLAGS {
+            let fenced = now & !fence::KIND | fence::FENCED;
+            // If it fails, the next thread that parks makes another heavy fence.
+            let (order, failed) = (Ordering::Relaxed, Ordering::Relaxed);
+            let _ = self.unlocking.compare_exchange(now, fenced, order, failed);
+        }
+    }
+
+    /// Whether unlocks look here. They have nothing to do for a poller, which finds the lock by itself:
+    /// so not before a thread has parked, or is to be found by a notification.
+    pub(super) fn is_armed(&self) -> bool {
+        self.armed.load(Ordering::Relaxed) != 0
+    }
+
+    pub(super) fn arm(&self) {
+        self.armed.store(1, Ordering::Relaxed);
     }
 
     /// Whether it may go to another lock: no thread waits for the one that has it.
@@ -360,17 +404,24 @@ impl<P: Host> Record<P> {
         self.address.store(0, Ordering::Relaxed);
         let seen = self.awake();
         if !seen.any() && self.change_awake(seen, Awake(seen.0.wrapping_add(ONE_TENANCY))) {
+            self.armed.store(0, Ordering::Relaxed);
             return true;
         }
         self.address.store(before, Ordering::Relaxed);
         false
     }
 
-    /// Gives it to the lock at `address`, under the bucket's lock. It is nobody's.
-    pub(super) fn give_to(&self, address: usize) {
+    /// Gives it to the lock at `address`, under the bucket's lock. It is no lock's. `light` where unlocks
+    /// need no fence of their own.
+    pub(super) fn give_to(&self, address: usize, light: bool) {
         self.request(false);
         self.take_releases();
+        // Some unlocks are on their way that do not look here at all, and some will look without a
+        // fence. The first thread that parks steps back from that.
         self.step_back();
+        if light {
+            self.set_fence(self.fence() & !fence::KIND | fence::LIGHT);
+        }
         // Release: see `is_of`.
         self.address.store(address, Ordering::Release);
     }
@@ -380,6 +431,16 @@ impl<P: Host> Record<P> {
     pub(super) fn step_back(&self) {
         let generation = self.fence() & !fence::KIND;
         self.set_fence(generation.wrapping_add(fence::ONE_GENERATION) | fence::NOT_YET);
+    }
+
+    /// When a thread last parked.
+    pub(crate) fn last_parked_at(&self) -> usize {
+        self.waiting.last.load(Ordering::Relaxed)
+    }
+
+    /// Notes that a thread parks.
+    pub(super) fn set_last_parked_at(&self, now: usize) {
+        self.waiting.last.store(now, Ordering::Relaxed);
     }
 
     /// When the poller last polled.
@@ -445,12 +506,13 @@ impl Record<crate::platform::Linux> {
             awake: AtomicUsize::new(0),
             due: AtomicUsize::new(0),
             parked: AtomicU32::new(0),
-            urgent: AtomicU32::new(0),
+            armed: AtomicU32::new(0),
+            real_time: AtomicU32::new(0),
             pins: AtomicU32::new(0),
-            fence: AtomicU32::new(0),
-            request: AtomicU32::new(0),
+            unlocking: AtomicU32::new(0),
             releases: AtomicU32::new(0),
             waiting: Waiting {
+                last: AtomicUsize::new(0),
                 polled: AtomicUsize::new(0),
                 taken: AtomicUsize::new(0),
                 calls: AtomicU32::new(0),

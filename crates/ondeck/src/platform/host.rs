@@ -111,7 +111,7 @@ pub unsafe trait Host: Platform {
     /// CPU has: about the median of what was noted.
     #[inline]
     fn transfer_ticks() -> usize {
-        Self::ticks_in(100)
+        Self::ticks_in(50)
     }
 
     /// True once in about `count` calls by each thread: for what should happen now and then, without
