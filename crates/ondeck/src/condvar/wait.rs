@@ -22,7 +22,6 @@ impl<P: Host> RawCondvar<P> {
         let node = Node::<P>::new(Kind::Condvar, self.address(), mutex.byte(), now);
         node.set_status(status::NEAR);
         node.set_due(handoff_due(&node));
-        node.cpu.store(P::cpu(), Ordering::Relaxed);
         // spec: Condvar!Link
         let guard = bucket.lock();
         // SAFETY: it is new, and unlinked before this function returns.
@@ -37,7 +36,8 @@ impl<P: Host> RawCondvar<P> {
         if watch(bucket, &node) {
             return self.notified(mutex, &node);
         }
-        // What a real-time thread is, a notifier needs to know before it moves it.
+        // What a notification needs to know of a thread that sleeps.
+        node.cpu.store(P::cpu(), Ordering::Relaxed);
         node.priority.store(P::priority(), Ordering::Relaxed);
         // spec: Condvar!Pin
         mutex.pin(&node);
