@@ -346,7 +346,11 @@ impl<P: Host> RawMutex<P> {
             (status::DONE, _) => return Stage::Owner,
             (status::POLLER, Some(record)) => return self.poll(bucket, record, node, &waits, Pause::none(now)),
             (status::IN_FLIGHT, Some(record)) => {
-                P::note_wake(now.wrapping_sub(node.woken.load(Ordering::Relaxed)));
+                // A thread that was woken on the waker's own CPU took its place: that tells how long a
+                // switch takes, not a wake.
+                if node.cpu.load(Ordering::Relaxed) != P::cpu() {
+                    P::note_wake(now.wrapping_sub(node.woken.load(Ordering::Relaxed)));
+                }
                 // spec: Mutex!Land
                 if record.land((waits.polling != 0).then(|| node.ticket())) {
                     return self.poll(bucket, record, node, &waits, Pause::none(now));

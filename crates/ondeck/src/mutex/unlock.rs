@@ -295,6 +295,7 @@ fn dismiss<P: Host>(
     now: usize,
 ) -> Option<*const P::AtomicU32> {
     node.woken.store(now, Ordering::Relaxed);
+    node.cpu.store(P::cpu(), Ordering::Relaxed);
     // SAFETY: it is linked.
     unsafe { guard.unlink(Kind::Lock, node) };
     record.uncount_parked(node);
