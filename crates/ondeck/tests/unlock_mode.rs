@@ -19,16 +19,17 @@ const LOOK: usize = 0;
 const SKIP: usize = 1;
 /// An unlock of any lock of the bucket looks.
 const SEVERAL: usize = 2;
+/// An unlock of the lock that has the bucket's first record looks.
+const FIRST: usize = 3;
 
 static MUTEX: Mutex<u32> = Mutex::new(0);
 
-/// The unlock of this lock looks, and no other of its bucket.
-fn own<T>(mutex: &Mutex<T>) -> usize {
+fn address<T>(mutex: &Mutex<T>) -> usize {
     std::ptr::from_ref(mutex).addr()
 }
 
 fn mode<T>(mutex: &Mutex<T>) -> usize {
-    Linux::unlock_mode(own(mutex)).load(Ordering::Relaxed)
+    Linux::unlock_mode(address(mutex)).load(Ordering::Relaxed)
 }
 
 /// Runs `test` alone, in a process that has two threads, where fences are asymmetric.
@@ -89,9 +90,9 @@ fn where_no_thread_ever_parked_the_first_unlock_is_the_last_to_look() {
 fn a_thread_that_parks_makes_the_unlocks_of_its_lock_look() {
     with_light_fences(|| {
         assert_eq!(while_one_is_parked(&MUTEX), LOOK, "nothing is known yet");
-        assert_eq!(mode(&MUTEX), own(&MUTEX), "its unlock has looked");
+        assert_eq!(mode(&MUTEX), FIRST, "its unlock has looked");
         for _ in 0..3 {
-            assert_eq!(while_one_is_parked(&MUTEX), own(&MUTEX));
+            assert_eq!(while_one_is_parked(&MUTEX), FIRST);
         }
     });
 }
@@ -101,7 +102,7 @@ fn unlocks_that_find_no_thread_look_no_more_after_a_while() {
     with_light_fences(|| {
         assert_eq!(until_it_changes(), (1, SKIP));
         for _ in 0..3 {
-            assert_eq!(while_one_is_parked(&MUTEX), own(&MUTEX));
+            assert_eq!(while_one_is_parked(&MUTEX), FIRST);
             a_while();
             let (unlocks, now) = until_it_changes();
             assert_eq!(now, SKIP);
@@ -115,8 +116,8 @@ fn unlocks_that_find_no_thread_look_no_more_after_a_while() {
 /// Two locks that fall together, and a third.
 fn three_of_a_bucket() -> Vec<&'static Mutex<u32>> {
     let mutexes: &'static [Mutex<u32>] = (0..65_536).map(|_| Mutex::new(0)).collect::<Vec<_>>().leak();
-    let place = bucket_of(own(&mutexes[0]));
-    let three: Vec<_> = mutexes.iter().filter(|m| bucket_of(own(m)) == place).take(3).collect();
+    let place = bucket_of(address(&mutexes[0]));
+    let three: Vec<_> = mutexes.iter().filter(|m| bucket_of(address(m)) == place).take(3).collect();
     assert_eq!(three.len(), 3);
     three
 }
@@ -127,7 +128,7 @@ fn the_word_names_the_only_lock_that_threads_wait_for_or_says_that_there_are_sev
         let [one, other, third] = three_of_a_bucket()[..] else { unreachable!() };
         drop(one.lock());
         assert_eq!(mode(one), SKIP);
-        assert_eq!(while_one_is_parked(other), own(other));
+        assert_eq!(while_one_is_parked(other), FIRST);
         // The other's record is quiet, but not needed.
         assert_eq!(while_one_is_parked(one), SEVERAL);
         thread::scope(|scope| {

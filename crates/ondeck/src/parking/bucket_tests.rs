@@ -5,7 +5,7 @@ use core::ptr;
 
 use super::{Bucket, Guard, Record, SHARED};
 use crate::parking::record::fence;
-use crate::parking::unlock_mode::{LOOK, SEVERAL, SKIP, concerns};
+use crate::parking::unlock_mode::{FIRST, LOOK, SEVERAL, SKIP};
 use crate::parking::{BUCKETS, Kind, Node, bucket_of};
 use crate::platform::{Host, Linux, Ordering};
 
@@ -28,7 +28,7 @@ fn park(guard: &Guard<'_, Linux>, node: &Node<Linux>) {
     let record = guard.claim(node.address());
     // SAFETY: it is new, stays where it is, and is unlinked by `leave`.
     unsafe { guard.link(Kind::Lock, node) };
-    record.count_parked(node, node.since.load(Ordering::Relaxed) + 100);
+    guard.count(record, node, node.since.load(Ordering::Relaxed) + 100);
 }
 
 /// A thread that is parked leaves.
@@ -172,8 +172,7 @@ fn the_poll_of_another_lock_is_not_taken() {
         let late = waiter(Kind::Lock, 8, 1);
         let record = guard.claim(8);
         let seen = record.awake();
-        let mode = Linux::unlock_mode(8);
-        guard.take_quiet_records(mode);
+        guard.take_quiet_records(Linux::unlock_mode(8));
         assert!(!record.is_of(8));
         assert!(ptr::eq(guard.claim(16), record));
         assert!(!record.take_poll(seen, late.ticket()));
@@ -225,7 +224,7 @@ fn marks_are_taken_and_left() {
 #[test]
 fn a_heavy_fence_from_before_a_step_back_changes_nothing() {
     let record = Record::<Linux>::new();
-    record.give_to(8);
+    record.give_to(8, false);
     let before = record.fence();
     record.step_back();
     record.heavy_fence_made(before);
@@ -233,6 +232,56 @@ fn a_heavy_fence_from_before_a_step_back_changes_nothing() {
     record.heavy_fence_made(record.fence());
     assert_eq!(record.fence() & fence::KIND, fence::FENCED);
     assert!(!record.is_light());
+}
+
+#[test]
+fn a_request_does_not_make_a_heavy_fence_void() {
+    let record = Record::<Linux>::new();
+    record.give_to(8, false);
+    let before = record.fence();
+    record.request(true);
+    record.heavy_fence_made(before);
+    assert_eq!(record.fence() & fence::KIND, fence::FENCED);
+    assert!(record.is_requested());
+    record.give_to(16, true);
+    assert!(record.is_light_and_calm());
+    record.request(true);
+    assert!(record.is_light() && !record.is_light_and_calm());
+}
+
+#[test]
+fn unlocks_do_without_fences_unless_a_waiter_of_a_condition_variable_relies_on_them() {
+    with_bucket(|guard| {
+        let waiter = waiter(Kind::Condvar, 24, 1);
+        let record = guard.claim(8);
+        guard.lighten(record);
+        assert!(!record.is_light(), "there was no heavy fence");
+        record.heavy_fence_made(record.fence());
+        guard.pin(record, &waiter);
+        guard.lighten(record);
+        assert!(!record.is_light());
+        guard.unpin(&waiter);
+        guard.lighten(record);
+        assert!(record.is_light());
+    });
+}
+
+#[test]
+fn a_thread_of_a_real_time_class_is_counted_apart() {
+    with_bucket(|guard| {
+        let nodes = [1, 2].map(|since| waiter(Kind::Lock, 8, since));
+        nodes.iter().for_each(|node| node.priority.store(5, Ordering::Relaxed));
+        let ordinary = waiter(Kind::Lock, 8, 3);
+        let record = guard.claim(8);
+        park(guard, &ordinary);
+        assert!(!record.is_urgent());
+        nodes.iter().for_each(|node| park(guard, node));
+        leave(guard, &nodes[0]);
+        assert!(record.is_urgent());
+        leave(guard, &nodes[1]);
+        assert!(!record.is_urgent() && record.has_parked());
+        leave(guard, &ordinary);
+    });
 }
 
 #[test]
@@ -252,14 +301,17 @@ fn the_unlock_mode_says_which_locks_have_records() {
         guard.take_quiet_records(mode);
         assert_eq!((now(), guard.mode_by_records()), (LOOK, SKIP));
         mode.store(SKIP, Ordering::Relaxed);
+        let record = guard.claim(one);
+        assert!(record.is_light());
+        assert_eq!(now(), SKIP, "a thread that polls does not concern unlocks");
         park(guard, &nodes[0]);
-        assert_eq!(now(), one);
+        assert_eq!(now(), FIRST);
         park(guard, &nodes[1]);
         assert_eq!(now(), SEVERAL);
         leave(guard, &nodes[0]);
         assert_eq!(now(), SEVERAL, "it has a record");
         guard.take_quiet_records(mode);
-        assert_eq!(now(), two);
+        assert_eq!(now(), FIRST + 1);
         park(guard, &nodes[0]);
         park(guard, &nodes[2]);
         leave(guard, &nodes[0]);
@@ -272,10 +324,4 @@ fn the_unlock_mode_says_which_locks_have_records() {
         assert_eq!(now(), SKIP);
     });
     mode.store(LOOK, Ordering::Relaxed);
-}
-
-#[test]
-fn an_unlock_mode_concerns_its_lock_or_all_or_none() {
-    assert!(concerns(LOOK, 8) && concerns(SEVERAL, 8) && concerns(8, 8));
-    assert!(!concerns(SKIP, 8) && !concerns(16, 8));
 }
