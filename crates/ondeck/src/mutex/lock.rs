@@ -159,7 +159,13 @@ impl<P: Host> RawMutex<P> {
                     Coming::Anew => waits.short,
                     Coming::Notified => waits.notified,
                 };
-                return self.poll(bucket, record, node, &waits, Pause { start: at, ticks: first, calls });
+                return self.poll(
+                    bucket,
+                    record,
+                    node,
+                    &waits,
+                    Pause { start: at, ticks: first, calls },
+                );
             }
             if at.wrapping_sub(now) >= waits.near {
                 return Stage::Arrived;
@@ -196,7 +202,7 @@ impl<P: Host> RawMutex<P> {
             owner = owner || (1..P::spins(ATTEMPTS)).any(|_| self.try_lock());
             if owner {
                 let was_busy = pause.ticks != first.ticks || first.ticks == waits.long;
-                self.leave(record, node, waits, was_busy);
+                leave(record, node, waits, was_busy);
                 return Stage::Owner;
             }
             // spec: Mutex!PollerReplaced
@@ -212,32 +218,9 @@ impl<P: Host> RawMutex<P> {
         }
     }
 
-    /// The caller, the poller, has become the owner. If it had to take the lock from a thread that is
-    /// busy with it, it waits for a moment until that one polls: else its own unlock would wake a
-    /// parked thread, and the other, which still runs, would park in its place.
-    fn leave(&self, record: &Record<P>, node: &Node<P>, waits: &Waits, was_busy: bool) {
-        let now = P::ticks() as usize;
-        record.set_taken_at(now);
-        // spec: Mutex!Leave
-        // Without a fence: what unlocks have left to the poller, its own will do (3).
-        record.leave(node.ticket());
-        if was_busy && record.has_parked() {
-            while (P::ticks() as usize).wrapping_sub(now) < waits.offer
-                && !record.awake().has_poller()
-            {
-                P::pause();
-            }
-        }
-    }
-
     /// Links the caller's node, takes its mark away if it has one, and sleeps until it is told what it
     /// is.
-    fn park(
-        &self,
-        bucket: &Bucket<P>,
-        node: &Node<P>,
-        deadline: Option<Timestamp>,
-    ) -> Stage {
+    fn park(&self, bucket: &Bucket<P>, node: &Node<P>, deadline: Option<Timestamp>) -> Stage {
         let waits = Waits::now::<P>();
         node.cpu.store(P::cpu(), Ordering::Relaxed);
         node.priority.store(P::priority(), Ordering::Relaxed);
@@ -276,12 +259,7 @@ impl<P: Host> RawMutex<P> {
     }
 
     /// Sleeps until the caller, whose node is linked, is told what it is, or until the deadline.
-    fn sleep(
-        &self,
-        bucket: &Bucket<P>,
-        node: &Node<P>,
-        deadline: Option<Timestamp>,
-    ) -> Stage {
+    fn sleep(&self, bucket: &Bucket<P>, node: &Node<P>, deadline: Option<Timestamp>) -> Stage {
         loop {
             // spec: Mutex!Sleep
             let status = node.status();
@@ -344,7 +322,9 @@ impl<P: Host> RawMutex<P> {
         let record = bucket.own_record(self.address());
         match (status, record) {
             (status::DONE, _) => return Stage::Owner,
-            (status::POLLER, Some(record)) => return self.poll(bucket, record, node, &waits, Pause::none(now)),
+            (status::POLLER, Some(record)) => {
+                return self.poll(bucket, record, node, &waits, Pause::none(now));
+            }
             (status::IN_FLIGHT, Some(record)) => {
                 // A thread that was woken on the waker's own CPU took its place: that tells how long a
                 // switch takes, not a wake.
@@ -367,7 +347,11 @@ impl<P: Host> RawMutex<P> {
             _ => {}
         }
         // spec: Mutex!CompeteTry
-        if self.try_lock() { Stage::Owner } else { self.arrive(bucket, node, now, Coming::Notified) }
+        if self.try_lock() {
+            Stage::Owner
+        } else {
+            self.arrive(bucket, node, now, Coming::Notified)
+        }
     }
 
     /// The caller, a waiter of a condition variable, was moved to this mutex while it slept: sleeps on,
@@ -421,6 +405,23 @@ impl<P: Host> RawMutex<P> {
         // spec: Mutex!GiveUpLook
         if !self.is_locked() {
             self.look();
+        }
+    }
+}
+
+/// The caller, the poller, has become the owner. If it had to take the lock from a thread that is
+/// busy with it, it waits for a moment until that one polls: else its own unlock would wake a
+/// parked thread, and the other, which still runs, would park in its place.
+fn leave<P: Host>(record: &Record<P>, node: &Node<P>, waits: &Waits, was_busy: bool) {
+    let now = P::ticks() as usize;
+    record.set_taken_at(now);
+    // spec: Mutex!Leave
+    // Without a fence: what unlocks have left to the poller, its own will do (3).
+    record.leave(node.ticket());
+    if was_busy && record.has_parked() {
+        while (P::ticks() as usize).wrapping_sub(now) < waits.offer && !record.awake().has_poller()
+        {
+            P::pause();
         }
     }
 }

@@ -83,7 +83,9 @@ impl<P: Host> RawMutex<P> {
     fn unlock_fenced(&self, bucket: &Bucket<P>) {
         let byte = self.byte();
         // spec: Mutex!ReadRequest
-        if bucket.record(byte.addr()).is_some_and(Record::is_requested) && hand_over::<P>(byte, true) {
+        if bucket.record(byte.addr()).is_some_and(Record::is_requested)
+            && hand_over::<P>(byte, true)
+        {
             return;
         }
         // spec: Mutex!ReleaseFenced
@@ -133,8 +135,7 @@ impl<P: Host> RawMutex<P> {
     #[inline]
     fn may_have_parked(&self) -> bool {
         let address = self.address();
-        concerns::<P>(address)
-            && P::bucket(address).record(address).is_some_and(Record::has_parked)
+        concerns::<P>(address) && P::bucket(address).record(address).is_some_and(Record::has_parked)
     }
 }
 

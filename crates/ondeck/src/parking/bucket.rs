@@ -129,6 +129,7 @@ impl<P: Host> Drop for Guard<'_, P> {
     }
 }
 
+#[allow(clippy::unused_self, reason = "that there is a guard says that the bucket's lock is held")]
 impl<'a, P: Host> Guard<'a, P> {
     /// The bucket that this holds.
     pub(crate) fn bucket(&self) -> &'a Bucket<P> {

@@ -9,11 +9,12 @@ use core::ptr;
 use super::bucket::Guard;
 use super::has_come;
 use super::node::{Kind, Node};
-use crate::platform::{AtomicInt, AtomicPointer, Host, Ordering};
+use crate::platform::{AtomicInt, AtomicPointer, Host, Ordering, Platform};
 
+#[allow(clippy::unused_self, reason = "that there is a guard says that the bucket's lock is held")]
 impl<P: Host> Guard<'_, P> {
     /// The place that points to the newest node of a queue, and that node, if there is such a queue.
-    fn queue(&self, kind: Kind, address: usize) -> Option<(&P::AtomicPtr<Node<P>>, &Node<P>)> {
+    fn queue(&self, kind: Kind, address: usize) -> Option<Queue<'_, P>> {
         let mut place = &self.bucket().queues;
         loop {
             // SAFETY: linked nodes are live while the bucket's lock is held.
@@ -131,6 +132,9 @@ impl<P: Host> Guard<'_, P> {
         })
     }
 }
+
+/// The place that points to the newest node of a queue, and that node.
+type Queue<'a, P> = (&'a <P as Platform>::AtomicPtr<Node<P>>, &'a Node<P>);
 
 /// Puts a node into the ring, as the one next newer than `older`.
 fn insert<P: Host>(node: &Node<P>, older: &Node<P>) {
