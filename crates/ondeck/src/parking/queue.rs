@@ -56,21 +56,27 @@ impl<P: Host> Guard<'_, P> {
     /// As for [`link`](Self::link).
     pub(crate) unsafe fn link_by_age(&self, kind: Kind, node: &Node<P>) {
         let since = node.since.load(Ordering::Relaxed);
-        let older_than = |other: &Node<P>| has_come(since, other.since.load(Ordering::Relaxed));
-        match self.oldest_first(kind, node.address()).take_while(|other| older_than(other)).last() {
-            // All of them have waited longer: it is the newest.
-            Some(older) if self.newest(kind, node.address()).is_some_and(|n| ptr::eq(n, older)) => {
-                // SAFETY: as the caller promises.
-                unsafe { self.link(kind, node) };
-            }
-            Some(older) => insert(node, older),
-            None => match self.newest(kind, node.address()) {
-                // Behind the newest, in the ring, comes the oldest.
-                Some(newest) => insert(node, newest),
-                // SAFETY: as the caller promises.
-                None => unsafe { self.link(kind, node) },
-            },
+        let waited_longer = |other: &Node<P>| has_come(since, other.since.load(Ordering::Relaxed));
+        let newest = self.newest(kind, node.address());
+        let oldest = self.oldest(kind, node.address());
+        let (Some(newest), Some(oldest)) = (newest, oldest) else {
+            // SAFETY: as the caller promises.
+            return unsafe { self.link(kind, node) };
+        };
+        if waited_longer(newest) {
+            // SAFETY: as the caller promises.
+            return unsafe { self.link(kind, node) };
         }
+        if !waited_longer(oldest) {
+            // Behind the newest, in the ring, comes the oldest.
+            return insert(node, newest);
+        }
+        // From the newest, because a thread that comes back was one of the newest, or the oldest.
+        let mut older = self.next_older(newest);
+        while !waited_longer(older) {
+            older = self.next_older(older);
+        }
+        insert(node, older);
     }
 
     /// Takes a node out of its queue.
