@@ -2,6 +2,8 @@
 
 #[path = "support/again.rs"]
 mod again;
+#[path = "support/keys.rs"]
+mod keys;
 #[path = "support/refuse.rs"]
 mod refuse;
 
@@ -9,7 +11,6 @@ use std::os::unix::process::ExitStatusExt;
 use std::sync::atomic::AtomicU32;
 
 use again::{again, is_child};
-use ondeck::parking;
 use ondeck::platform::{Host, Linux, Platform};
 use refuse::refuse;
 
@@ -26,7 +27,7 @@ fn a_closure_of_park_panics_where_the_thread_can_be_found() {
     if is_child() {
         let word = AtomicU32::new(0);
         let key = (&raw const word).addr();
-        let _ = parking::park::<Linux>(key, || true, || panic!("on purpose"), None);
+        let _ = keys::park::<Linux>(key, || true, || panic!("on purpose"), None);
     } else {
         aborts("ondeck: a closure of `park` panicked");
     }

@@ -2,6 +2,8 @@
 
 #[path = "support/hold.rs"]
 mod hold;
+#[path = "support/keys.rs"]
+mod keys;
 #[path = "support/rest.rs"]
 mod rest;
 
@@ -32,7 +34,7 @@ fn who_waits_for_a_bucket_s_lock_gets_it() {
                         inside.fetch_sub(1, Ordering::Relaxed);
                         false
                     };
-                    parking::park::<Linux>(key, validate, || (), None)
+                    keys::park::<Linux>(key, validate, || (), None)
                 })
             })
             .collect();
@@ -70,13 +72,13 @@ fn a_bucket_that_is_locked_or_has_a_sleeper_is_not_at_rest() {
     thread::scope(|scope| {
         scope.spawn(|| {
             let tell = || linked.store(true, Ordering::Release);
-            assert_eq!(parking::park::<Linux>(key, || true, tell, None), Parked::Woken);
+            assert_eq!(keys::park::<Linux>(key, || true, tell, None), Parked::Woken);
         });
         while !linked.load(Ordering::Acquire) {
             thread::yield_now();
         }
         assert!(!bucket.is_at_rest());
-        assert_eq!(parking::unpark::<Linux>(key, 1, |_, _| ()), 1);
+        assert_eq!(keys::unpark::<Linux>(key, 1, |_, _| ()), 1);
     });
     until_at_rest(key);
 }

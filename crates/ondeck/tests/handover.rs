@@ -16,12 +16,37 @@ use ondeck::{Mutex, MutexGuard};
 
 static MUTEX: Mutex<u32> = Mutex::new(0);
 static MAY_RELEASE: AtomicBool = AtomicBool::new(false);
+/// The kernel's name of the thread that was started last.
+static STARTED: AtomicU32 = AtomicU32::new(0);
+
+/// The calling thread tells its name.
+fn tell_name() {
+    // SAFETY: gettid has no preconditions.
+    STARTED.store(unsafe { libc::gettid() }.cast_unsigned(), Ordering::Release);
+}
+
+/// Waits until the thread that was started last sleeps in the kernel.
+fn until_asleep() {
+    let thread = loop {
+        match STARTED.load(Ordering::Acquire) {
+            0 => thread::yield_now(),
+            thread => break thread,
+        }
+    };
+    let stat = format!("/proc/self/task/{thread}/stat");
+    // After the name, which is in parentheses, comes the state.
+    while !std::fs::read_to_string(&stat).expect("it lives").contains(") S ") {
+        thread::yield_now();
+    }
+}
 
 /// A thread that sleeps until the lock is its own, counts, and keeps it until it may release it.
 fn sleeper() -> JoinHandle<()> {
     MAY_RELEASE.store(false, Ordering::Release);
     poll_for(0);
+    STARTED.store(0, Ordering::Release);
     let sleeper = thread::spawn(|| {
+        tell_name();
         let mut count = MUTEX.lock();
         *count += 1;
         while !MAY_RELEASE.load(Ordering::Acquire) {
@@ -53,18 +78,36 @@ fn a_fair_unlock_hands_the_lock_over() {
     });
 }
 
+/// Longer than the millisecond after which a parked thread is overdue, and than what is between two such.
+const OVERDUE: Duration = Duration::from_millis(3);
+
+/// An overdue thread is woken to compete; one that has competed in vain is handed the lock.
 #[test]
-fn who_has_slept_for_long_is_handed_the_lock() {
+fn a_thread_that_is_overdue_competes_and_is_then_handed_the_lock() {
     alone(|| {
-        for _ in 0..20 {
+        let mut handed_over = 0;
+        for round in 1..=100 {
             let guard = MUTEX.lock();
             let sleeper = sleeper();
-            // More than the millisecond after which it is time.
-            thread::sleep(Duration::from_millis(3));
+            thread::sleep(OVERDUE);
             drop(guard);
-            is_handed_over(sleeper);
+            // Most likely before the other runs, which then goes back to its place.
+            if let Some(guard) = MUTEX.try_lock() {
+                thread::sleep(OVERDUE);
+                until_asleep();
+                drop(guard);
+                is_handed_over(sleeper);
+                handed_over += 1;
+            } else {
+                MAY_RELEASE.store(true, Ordering::Release);
+                sleeper.join().expect("no panic");
+            }
+            assert_eq!(*MUTEX.lock(), round);
+            if handed_over == 5 {
+                return;
+            }
         }
-        assert_eq!(*MUTEX.lock(), 20);
+        panic!("a thread that was woken is always faster than the one that woke it");
     });
 }
 
@@ -83,38 +126,22 @@ fn a_bump_lets_the_sleeper_have_a_turn() {
     });
 }
 
-/// Waits until the thread of this identifier sleeps in the kernel.
-fn until_asleep(thread: u32) {
-    let stat = format!("/proc/self/task/{thread}/stat");
-    // After the name, which is in parentheses, comes the state.
-    while !std::fs::read_to_string(&stat).expect("it lives").contains(") S ") {
-        thread::yield_now();
-    }
-}
-
 #[test]
 fn those_who_sleep_are_served_in_turn_by_fair_unlocks() {
-    static ARRIVED: AtomicU32 = AtomicU32::new(0);
     static SERVED: AtomicU32 = AtomicU32::new(0);
     alone(|| {
         poll_for(0);
         let guard = MUTEX.lock();
         let sleepers: Vec<_> = (0..5)
             .map(|number| {
+                STARTED.store(0, Ordering::Release);
                 let sleeper = thread::spawn(move || {
-                    // SAFETY: gettid has no preconditions.
-                    ARRIVED.store(unsafe { libc::gettid() }.cast_unsigned(), Ordering::Release);
+                    tell_name();
                     let guard = MUTEX.lock();
                     assert_eq!(SERVED.fetch_add(1, Ordering::Relaxed), number, "out of turn");
                     MutexGuard::unlock_fair(guard);
                 });
-                let thread = loop {
-                    match ARRIVED.swap(0, Ordering::Acquire) {
-                        0 => thread::yield_now(),
-                        thread => break thread,
-                    }
-                };
-                until_asleep(thread);
+                until_asleep();
                 sleeper
             })
             .collect();

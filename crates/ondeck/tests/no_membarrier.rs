@@ -81,5 +81,5 @@ fn the_suite_passes_where_the_table_cannot_be_wiped_by_the_kernel() {
 
 #[test]
 fn the_suite_passes_where_nobody_polls() {
-    run_again("polling", None, &[("ONDECK_SPIN", "0,0,0,0,0")]);
+    run_again("polling", None, &[("ONDECK_SPIN", "0,0,0,0,0,0")]);
 }

@@ -12,24 +12,83 @@ mod mutex;
 #[path = "parking.rs"]
 mod parking;
 
-use std::os::unix::process::CommandExt;
-use std::process::Command;
+#[path = "support/again.rs"]
+mod again;
+#[path = "support/refuse.rs"]
+mod refuse;
 
-use ondeck::platform::{Linux, Platform};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::Command;
+use std::thread;
+use std::time::Duration;
+
+use again::{again, is_child};
+use ondeck::platform::{Host, Linux, Platform};
 use ondeck::spin::Polling;
+use ondeck::{Condvar, Mutex};
+use refuse::refuse;
 
 /// Set in the child.
 const ONE_CPU: &str = "ONDECK_TEST_ONE_CPU";
 
-#[test]
-fn nobody_polls_where_there_is_one_cpu() {
-    if std::env::var_os(ONE_CPU).is_some() {
-        assert_eq!(Linux::cpus(), 1);
-        // Whatever was wanted.
-        Polling::default().install();
-        let polling = Polling::current();
-        assert_eq!((polling.budget, polling.watch), (0, 0));
+/// Far longer than the test takes: a thread that polled so long would find the lock unlocked.
+const LONG: u32 = u32::MAX - 1;
+
+static MUTEX: Mutex<u32> = Mutex::new(0);
+static CHANGED: Condvar = Condvar::new();
+
+/// In a process of its own: `wait` would have to sleep, which the kernel refuses; it ends the process.
+/// Meanwhile the calling thread does what ends a wait that does not sleep.
+fn sleeps(wait: fn(), end: fn()) {
+    if std::env::var_os(ONE_CPU).is_none() {
+        return;
     }
+    assert_eq!(Linux::cpus(), 1);
+    if !is_child() {
+        let output = again(|_| ());
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.signal(), Some(libc::SIGABRT), "{told}");
+        assert!(told.contains("ondeck: futex wait failed"), "{told}");
+        return;
+    }
+    // Whatever was wanted.
+    let mut polling = Polling::default();
+    (polling.budget, polling.watch, polling.near) = (LONG, LONG, LONG);
+    polling.install();
+    let waiter = thread::spawn(move || {
+        refuse(libc::SYS_futex, libc::ENOSYS);
+        wait();
+    });
+    end();
+    waiter.join().expect("no panic");
+}
+
+#[test]
+fn no_thread_polls_a_lock_where_there_is_one_cpu() {
+    sleeps(|| *MUTEX.lock() += 1, || {
+        let guard = MUTEX.lock();
+        while Linux::bucket((&raw const MUTEX).addr()).is_at_rest() {
+            thread::yield_now();
+        }
+        // Until the other has had the CPU, most likely.
+        thread::sleep(Duration::from_millis(5));
+        drop(guard);
+    });
+}
+
+#[test]
+fn no_thread_watches_for_a_notification_where_there_is_one_cpu() {
+    sleeps(
+        || CHANGED.wait_while(&mut MUTEX.lock(), |count| *count == 0),
+        || {
+            while Linux::bucket((&raw const CHANGED).addr()).is_at_rest() {
+                thread::yield_now();
+            }
+            thread::sleep(Duration::from_millis(5));
+            *MUTEX.lock() = 1;
+            CHANGED.notify_one();
+        },
+    );
 }
 
 #[test]

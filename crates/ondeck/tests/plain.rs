@@ -6,6 +6,8 @@
 //!
 //! `ONDECK_TEST_ROUNDS` is the number of rounds of each thread.
 
+#[path = "support/keys.rs"]
+mod keys;
 #[path = "support/plain_platform.rs"]
 mod plain_platform;
 #[path = "support/watchdog.rs"]
@@ -19,7 +21,8 @@ use std::time::Duration;
 
 use ondeck::condvar::RawCondvar;
 use ondeck::mutex::RawMutex;
-use ondeck::parking::{Parked, Requeued, park, requeue, unpark};
+use ondeck::parking::{Parked, Requeued};
+use keys::{park, requeue, unpark};
 use plain_platform::{Plain, is_at_rest, soon};
 use watchdog::Watchdog;
 

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use again::{again, is_child};
 use ondeck::platform::{Host, Linux, Platform};
-use ondeck::spin::Polling;
+use ondeck::spin::{MEASURED, Polling};
 use ondeck::{Condvar, Mutex, MutexGuard};
 use refuse::refuse;
 use rest::until_at_rest;
@@ -47,43 +47,41 @@ fn until_waited_for<T>(mutex: &Mutex<T>) {
     }
 }
 
-const FOR_EVER: u32 = u32::MAX;
+/// Four seconds: longer than any of these takes, and not [`MEASURED`].
+const FOR_EVER: u32 = u32::MAX - 1;
 const A_WHILE: Duration = Duration::from_millis(3);
 
-/// What is in force, by its fields, where a waiter would poll.
-fn in_force() -> Option<[u32; 5]> {
-    let Polling { budget, short, long, offer, watch, .. } = Polling::current();
-    if Linux::cpus() == 1 {
-        assert_eq!((budget, watch), (0, 0));
-        return None;
-    }
-    Some([budget, short, long, offer, watch])
+/// What is in force, by its fields.
+fn in_force() -> [u32; 6] {
+    let Polling { budget, short, long, offer, watch, near, .. } = Polling::current();
+    [budget, short, long, offer, watch, near]
 }
 
 #[test]
 fn what_was_installed_is_in_force() {
     alone(|| {
-        install(|polling| (polling.budget, polling.short, polling.long) = (7, 6, 5));
-        assert!(in_force().is_none_or(|now| now == [7, 5, 5, 150, 5_000]), "in order");
-        install(|polling| (polling.long, polling.offer) = (FOR_EVER, FOR_EVER));
-        assert!(in_force().is_none_or(|now| now == [20_000, 50, 1_000_000, 1_000_000, 5_000]));
+        assert_eq!(in_force(), [MEASURED; 6]);
+        install(|polling| (polling.budget, polling.short, polling.near) = (7, 6, 0));
+        assert_eq!(in_force(), [7, 6, MEASURED, MEASURED, MEASURED, 0]);
+        install(|polling| (polling.long, polling.offer, polling.watch) = (FOR_EVER, 4, 3));
+        assert_eq!(in_force(), [MEASURED, MEASURED, FOR_EVER, 4, 3, MEASURED]);
     });
 }
 
 #[test]
 fn the_environment_is_in_force_until_something_is_installed() {
-    alone_with("1, 2,3,4,5", || {
-        assert!(in_force().is_none_or(|now| now == [1, 2, 3, 4, 5]));
+    alone_with("1, 2,3,4,,6", || {
+        assert_eq!(in_force(), [1, 2, 3, 4, MEASURED, 6]);
         install(|_| ());
-        assert!(in_force().is_none_or(|now| now == [20_000, 50, 4_000, 150, 5_000]));
+        assert_eq!(in_force(), [MEASURED; 6]);
     });
 }
 
 #[test]
 fn what_was_installed_first_hides_the_environment() {
-    alone_with("1,2,3,4,5", || {
+    alone_with("1,2,3,4,5,6", || {
         install(|polling| polling.budget = 9);
-        assert!(in_force().is_none_or(|now| now == [9, 50, 4_000, 150, 5_000]));
+        assert_eq!(in_force(), [9, MEASURED, MEASURED, MEASURED, MEASURED, MEASURED]);
     });
 }
 

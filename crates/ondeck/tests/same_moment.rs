@@ -1,6 +1,8 @@
 //! A wake, a move and a deadline at the same moment. The bucket's lock is held until the deadline has
 //! passed, so that the sleeper finds out under it what became of it.
 
+#[path = "support/keys.rs"]
+mod keys;
 #[path = "support/rest.rs"]
 mod rest;
 
@@ -8,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use ondeck::parking::{self, Parked, Requeued};
+use ondeck::parking::{Parked, Requeued};
 use ondeck::platform::{Linux, Platform};
 use rest::until_at_rest;
 
@@ -25,13 +27,13 @@ fn key(word: &AtomicU32) -> usize {
 fn park(word: &AtomicU32) -> Parked {
     let deadline = Some(Linux::now().after(PATIENCE));
     let found = || _ = word.fetch_add(1, Ordering::Release);
-    parking::park::<Linux>(key(word), || true, found, deadline)
+    keys::park::<Linux>(key(word), || true, found, deadline)
 }
 
 /// As `park`, without a deadline.
 fn park_for_ever(word: &AtomicU32) -> Parked {
     let found = || _ = word.fetch_add(1, Ordering::Release);
-    parking::park::<Linux>(key(word), || true, found, None)
+    keys::park::<Linux>(key(word), || true, found, None)
 }
 
 fn until(word: &AtomicU32, sleepers: u32) {
@@ -51,7 +53,7 @@ fn who_was_chosen_before_its_time_was_over_is_woken() {
     thread::scope(|scope| {
         let sleeper = scope.spawn(|| park(&word));
         until(&word, 1);
-        let woken = parking::unpark::<Linux>(key(&word), 1, |_, _| overslept());
+        let woken = keys::unpark::<Linux>(key(&word), 1, |_, _| overslept());
         let expected = if woken == 1 { Parked::Woken } else { Parked::TimedOut };
         assert_eq!(sleeper.join().expect("no panic"), expected);
     });
@@ -68,12 +70,12 @@ fn who_was_moved_before_its_time_was_over_times_out_where_it_is_now() {
             overslept();
             true
         };
-        let moved = parking::requeue::<Linux>(key(&from), key(&to), late, 0, 9);
+        let moved = keys::requeue::<Linux>(key(&from), key(&to), late, 0, 9);
         assert!(moved.moved <= 1 && moved.woken == 0);
         assert_eq!(sleeper.join().expect("no panic"), Parked::TimedOut);
     });
     for word in [&from, &to] {
-        assert_eq!(parking::unpark::<Linux>(key(word), 9, |_, _| ()), 0);
+        assert_eq!(keys::unpark::<Linux>(key(word), 9, |_, _| ()), 0);
         until_at_rest(key(word));
     }
 }
@@ -89,7 +91,7 @@ fn who_times_out_while_others_are_woken_is_not_counted() {
         }
         let last = scope.spawn(|| park(&word));
         until(&word, FIRST + 1);
-        let woken = parking::unpark::<Linux>(key(&word), usize::MAX, |_, _| overslept());
+        let woken = keys::unpark::<Linux>(key(&word), usize::MAX, |_, _| overslept());
         let last = last.join().expect("no panic");
         let counted = woken as u32 - FIRST;
         assert_eq!(
@@ -108,7 +110,7 @@ fn as_many_are_woken_as_are_woken_at_once() {
             scope.spawn(|| assert_eq!(park_for_ever(&word), Parked::Woken));
         }
         until(&word, FIRST);
-        let woken = parking::unpark::<Linux>(key(&word), usize::MAX, |_, _| ());
+        let woken = keys::unpark::<Linux>(key(&word), usize::MAX, |_, _| ());
         assert_eq!(woken, FIRST as usize);
     });
     until_at_rest(key(&word));
@@ -120,7 +122,7 @@ fn nobody_is_moved_to_where_it_is() {
     thread::scope(|scope| {
         let sleeper = scope.spawn(|| park(&word));
         until(&word, 1);
-        let nothing = parking::requeue::<Linux>(key(&word), key(&word), || true, 0, 1);
+        let nothing = keys::requeue::<Linux>(key(&word), key(&word), || true, 0, 1);
         assert_eq!(nothing, Requeued::default());
         assert_eq!(sleeper.join().expect("no panic"), Parked::TimedOut);
     });

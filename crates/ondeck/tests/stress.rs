@@ -8,6 +8,8 @@
 mod copy;
 #[path = "support/few_buckets.rs"]
 mod few_buckets;
+#[path = "support/keys.rs"]
+mod keys;
 #[path = "support/seccomp.rs"]
 mod seccomp;
 #[path = "support/watchdog.rs"]

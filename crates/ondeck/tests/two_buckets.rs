@@ -2,6 +2,8 @@
 
 #[path = "support/hold.rs"]
 mod hold;
+#[path = "support/keys.rs"]
+mod keys;
 #[path = "support/rest.rs"]
 mod rest;
 
@@ -10,7 +12,7 @@ use std::thread;
 use std::time::Duration;
 
 use hold::Hold;
-use ondeck::parking::{self, Parked, Requeued, bucket_of};
+use ondeck::parking::{Parked, Requeued, bucket_of};
 use ondeck::platform::Linux;
 use ondeck::{Condvar, Mutex};
 use rest::until_at_rest;
@@ -36,7 +38,7 @@ fn move_in_order(from: &AtomicU32, to: &AtomicU32) {
             let woken = &woken;
             scope.spawn(move || {
                 let found = || _ = from.fetch_add(1, Ordering::Release);
-                assert_eq!(parking::park::<Linux>(key(from), || true, found, None), Parked::Woken);
+                assert_eq!(keys::park::<Linux>(key(from), || true, found, None), Parked::Woken);
                 let before = woken.fetch_add(1, Ordering::Release);
                 assert_eq!(before, number, "woken before its turn");
             });
@@ -49,20 +51,20 @@ fn move_in_order(from: &AtomicU32, to: &AtomicU32) {
                 thread::yield_now();
             }
         };
-        let done = parking::requeue::<Linux>(key(from), key(to), || true, 1, 2);
+        let done = keys::requeue::<Linux>(key(from), key(to), || true, 1, 2);
         assert_eq!(done, Requeued { woken: 1, moved: 2 });
         until(1);
         for count in 2..4 {
             let mut more = None;
             let then = |_, others| more = Some(others);
-            assert_eq!(parking::unpark::<Linux>(key(to), 1, then), 1);
+            assert_eq!(keys::unpark::<Linux>(key(to), 1, then), 1);
             assert_eq!(more, Some(count == 2), "whether others remain");
             until(count);
         }
-        assert_eq!(parking::unpark::<Linux>(key(to), 1, |_, _| ()), 0);
+        assert_eq!(keys::unpark::<Linux>(key(to), 1, |_, _| ()), 0);
         // These were not moved.
         for count in 4..6 {
-            assert_eq!(parking::unpark::<Linux>(key(from), 1, |_, _| ()), 1);
+            assert_eq!(keys::unpark::<Linux>(key(from), 1, |_, _| ()), 1);
             until(count);
         }
     });
@@ -97,7 +99,7 @@ fn sleepers_are_moved_in_both_directions_at_once() {
         for (from, to) in [(&words[0], other), (other, &words[0])] {
             scope.spawn(move || {
                 for _ in 0..20_000 {
-                    let _ = parking::requeue::<Linux>(key(from), key(to), || true, 0, 1);
+                    let _ = keys::requeue::<Linux>(key(from), key(to), || true, 0, 1);
                 }
             });
         }
@@ -192,9 +194,8 @@ fn who_times_out_while_the_notifier_waits_is_not_notified() {
         scope.spawn(|| hold.hold(std::ptr::from_ref(mutex).addr()));
         hold.wait();
         let notifier = scope.spawn(|| condvar.notify_one());
-        while !waiter.is_finished() {
-            thread::yield_now();
-        }
+        // Until its time is over, most likely. It needs the mutex's bucket, too, so it does not end.
+        thread::sleep(Duration::from_millis(30));
         hold.let_go();
         let timed_out = waiter.join().expect("no panic");
         assert_eq!(notifier.join().expect("no panic"), !timed_out);

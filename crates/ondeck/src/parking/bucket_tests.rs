@@ -1,58 +1,327 @@
-//! What the bucket's lock guards, without threads: when a handover is due, and of which lock.
+//! What the bucket's lock guards, without threads: its queues, which locks have records, the marks, the
+//! unlock mode.
 
 use core::ptr;
 
-use super::{Bucket, Guard};
-use crate::parking::Node;
-use crate::platform::Linux;
+use super::{Bucket, Guard, Record, SHARED};
+use crate::parking::record::fence;
+use crate::parking::unlock_mode::{FIRST, LOOK, SEVERAL, SKIP};
+use crate::parking::{BUCKETS, Kind, Node, bucket_of};
+use crate::platform::{Host, Linux, Ordering};
 
-const PATIENCE: usize = 100;
-
-/// Sleepers for the locks at the addresses, one since each moment, in a bucket of their own.
-fn with_sleepers<const COUNT: usize>(
-    sleepers: [(usize, usize); COUNT],
-    check: impl FnOnce(&Guard<'_, Linux>, &[Node<Linux>; COUNT]),
-) {
+/// What no thread waits for any more.
+fn with_bucket(check: impl FnOnce(&Guard<'_, Linux>)) {
     let bucket = Bucket::<Linux>::new();
-    let nodes = sleepers.map(|(address, since)| Node::new(address, ptr::null(), since));
     let guard = bucket.lock();
-    for node in &nodes {
-        // SAFETY: it is new, stays where it is, and is unlinked below.
-        unsafe { guard.link(node) };
-        guard.count_parked(node, PATIENCE);
-    }
-    check(&guard, &nodes);
-    for node in &nodes {
-        guard.uncount_parked();
-        // SAFETY: linked above.
-        unsafe { guard.unlink(node) };
-    }
+    assert!(!bucket.is_at_rest(), "it is locked");
+    check(&guard);
     drop(guard);
     assert!(bucket.is_at_rest());
 }
 
+fn waiter(kind: Kind, address: usize, since: usize) -> Node<Linux> {
+    Node::new(kind, address, ptr::null(), since)
+}
+
+/// A thread parks.
+fn park(guard: &Guard<'_, Linux>, node: &Node<Linux>) {
+    let record = guard.claim(node.address());
+    // SAFETY: it is new, stays where it is, and is unlinked by `leave`.
+    unsafe { guard.link(Kind::Lock, node) };
+    guard.count(record, node, node.since.load(Ordering::Relaxed) + 100);
+}
+
+/// A thread that is parked leaves.
+fn leave(guard: &Guard<'_, Linux>, node: &Node<Linux>) {
+    guard.claim(node.address()).uncount_parked(node);
+    // SAFETY: linked by `park`.
+    unsafe { guard.unlink(Kind::Lock, node) };
+}
+
+/// When those that wait began to, the oldest first.
+fn queue(guard: &Guard<'_, Linux>, kind: Kind, address: usize) -> [usize; 4] {
+    let mut since = [0; 4];
+    for (place, node) in since.iter_mut().zip(guard.oldest_first(kind, address)) {
+        *place = node.since.load(Ordering::Relaxed);
+    }
+    since
+}
+
 #[test]
-fn the_first_to_sleep_says_when_a_handover_is_due_and_who_comes_later_does_not_put_it_off() {
-    with_sleepers([(8, 1_000), (8, 1_050), (16, 1_090)], |guard, _| {
-        assert!(!guard.bucket().may_be_due(1_000 + PATIENCE - 1));
-        assert!(guard.bucket().may_be_due(1_000 + PATIENCE));
-        guard.set_due(2_000);
-        assert!(!guard.bucket().may_be_due(1_999));
-        assert!(guard.bucket().may_be_due(2_000));
+fn a_queue_is_in_order_of_arrival_and_apart_from_others() {
+    with_bucket(|guard| {
+        let kinds = [Kind::Lock, Kind::Condvar, Kind::Key];
+        let nodes = kinds.map(|kind| {
+            [(8, 1), (16, 2), (8, 3), (8, 4)].map(|(address, since)| waiter(kind, address, since))
+        });
+        for (kind, nodes) in kinds.iter().zip(&nodes) {
+            // SAFETY: new, and unlinked below.
+            nodes.iter().for_each(|node| unsafe { guard.link(*kind, node) });
+        }
+        for (kind, nodes) in kinds.iter().zip(&nodes) {
+            assert_eq!(queue(guard, *kind, 8), [1, 3, 4, 0]);
+            assert_eq!(queue(guard, *kind, 16), [2, 0, 0, 0]);
+            assert!(guard.newest(*kind, 8).is_some_and(|newest| ptr::eq(newest, &nodes[3])));
+            assert!(guard.newest(*kind, 24).is_none());
+            // The one in the middle, the newest, the last; the oldest is the newest's next.
+            for (gone, left) in [(2, [1, 4, 0, 0]), (3, [1, 0, 0, 0]), (0, [0; 4])] {
+                // SAFETY: linked above.
+                unsafe { guard.unlink(*kind, &nodes[gone]) };
+                assert_eq!(queue(guard, *kind, 8), left);
+                assert_eq!(queue(guard, *kind, 16), [2, 0, 0, 0]);
+            }
+            // SAFETY: linked above.
+            unsafe { guard.unlink(*kind, &nodes[1]) };
+        }
     });
 }
 
 #[test]
-fn a_demand_is_for_the_oldest_sleeper_of_one_lock() {
-    with_sleepers([(8, 0), (16, 1), (16, 2)], |guard, nodes| {
-        let demanded = |address| {
-            guard.set_demand(address);
-            guard.demanded().map(ptr::from_ref)
-        };
-        assert_eq!(demanded(0), None);
-        assert_eq!(demanded(8), Some(ptr::from_ref(&nodes[0])));
-        assert_eq!(demanded(16), Some(ptr::from_ref(&nodes[1])));
-        assert_eq!(demanded(24), None);
-        guard.set_demand(0);
+fn a_thread_that_comes_back_goes_to_its_place_by_age() {
+    for order in [[1, 2, 3], [2, 3, 1], [3, 1, 2], [3, 2, 1], [2, 1, 3], [1, 3, 2]] {
+        with_bucket(|guard| {
+            let nodes = order.map(|since| waiter(Kind::Lock, 8, since));
+            for node in &nodes {
+                // SAFETY: new, and unlinked below.
+                unsafe { guard.link_by_age(Kind::Lock, node) };
+            }
+            assert_eq!(queue(guard, Kind::Lock, 8), [1, 2, 3, 0]);
+            let newest = guard.newest(Kind::Lock, 8).expect("linked");
+            assert_eq!(newest.since.load(Ordering::Relaxed), 3);
+            for node in &nodes {
+                // SAFETY: linked above.
+                unsafe { guard.unlink(Kind::Lock, node) };
+            }
+        });
+    }
+}
+
+#[test]
+fn a_thread_that_parks_does_not_put_off_when_the_first_is_overdue() {
+    with_bucket(|guard| {
+        let nodes = [1_000, 1_050].map(|since| waiter(Kind::Lock, 8, since));
+        let record = guard.claim(8);
+        nodes.iter().for_each(|node| park(guard, node));
+        assert!(!record.may_be_due(1_099));
+        assert!(record.may_be_due(1_100));
+        record.set_due(2_000);
+        assert!(!record.may_be_due(1_999));
+        nodes.iter().for_each(|node| leave(guard, node));
     });
+}
+
+#[test]
+fn a_request_ends_with_the_last_parked_thread() {
+    with_bucket(|guard| {
+        let nodes = [1, 2].map(|since| waiter(Kind::Lock, 8, since));
+        let record = guard.claim(8);
+        nodes.iter().for_each(|node| park(guard, node));
+        record.request(true);
+        leave(guard, &nodes[0]);
+        assert!(record.is_requested());
+        leave(guard, &nodes[1]);
+        assert!(!record.is_requested());
+    });
+}
+
+#[test]
+fn a_third_contended_lock_shares_a_record_until_its_threads_have_left() {
+    with_bucket(|guard| {
+        let nodes = [8, 16, 24, 24].map(|address| waiter(Kind::Lock, address, 1));
+        nodes.iter().for_each(|node| park(guard, node));
+        for node in &nodes[..2] {
+            assert!(guard.claim(node.address()).is_of(node.address()));
+        }
+        assert!(guard.claim(24).is_shared());
+        assert_eq!(guard.claim(24).parked(), 2);
+        assert!(guard.bucket().record(32).is_some_and(Record::is_shared), "as of any other lock");
+        leave(guard, &nodes[0]);
+        assert!(guard.claim(24).is_shared(), "its threads are counted there");
+        leave(guard, &nodes[2]);
+        leave(guard, &nodes[3]);
+        assert!(guard.claim(24).is_of(24), "the first record is not needed any more");
+        assert!(guard.bucket().own_record(8).is_none());
+        leave(guard, &nodes[1]);
+    });
+}
+
+#[test]
+fn a_record_that_a_thread_relies_on_stays_its_locks() {
+    with_bucket(|guard| {
+        let (poller, pinning) = (waiter(Kind::Lock, 8, 1), waiter(Kind::Condvar, 24, 1));
+        let (one, other) = (guard.claim(8), guard.claim(16));
+        assert!(one.take_poll(one.awake(), poller.ticket()));
+        guard.pin(other, &pinning);
+        assert!(guard.claim(24).is_shared());
+        one.leave(poller.ticket());
+        assert!(guard.claim(24).is_of(24));
+        assert!(guard.bucket().own_record(16).is_some(), "it is pinned");
+        guard.unpin(&pinning);
+        guard.unpin(&pinning);
+        assert!(one.take_poll(one.awake(), poller.ticket()));
+        assert!(guard.claim(32).is_of(32));
+        assert!(guard.bucket().own_record(16).is_none());
+        one.leave(poller.ticket());
+    });
+}
+
+/// A thread found a record before it went to another lock: it cannot become that one's poller.
+#[test]
+fn the_poll_of_another_lock_is_not_taken() {
+    with_bucket(|guard| {
+        let late = waiter(Kind::Lock, 8, 1);
+        let record = guard.claim(8);
+        let seen = record.awake();
+        guard.take_quiet_records(Linux::unlock_mode(8));
+        assert!(!record.is_of(8));
+        assert!(ptr::eq(guard.claim(16), record));
+        assert!(!record.take_poll(seen, late.ticket()));
+        assert!(!record.awake().any());
+        assert!(record.take_poll(record.awake(), late.ticket()));
+        record.leave(late.ticket());
+    });
+}
+
+#[test]
+fn a_record_is_not_taken_from_a_lock_that_is_polled() {
+    with_bucket(|guard| {
+        let poller = waiter(Kind::Lock, 8, 1);
+        let record = guard.claim(8);
+        assert!(record.take_poll(record.awake(), poller.ticket()));
+        assert!(!record.take_away());
+        assert!(record.is_of(8));
+        record.leave(poller.ticket());
+    });
+}
+
+#[test]
+fn marks_are_taken_and_left() {
+    with_bucket(|guard| {
+        let [one, other] = [0; 2].map(|_| waiter(Kind::Lock, 8, 1));
+        let record = guard.claim(8);
+        assert!(record.take_poll(record.awake(), one.ticket()));
+        assert!(!record.set_in_flight(false), "there is a poller");
+        assert!(record.set_in_flight(true));
+        assert!(!record.set_in_flight(true), "one is in flight");
+        assert!(!record.land(Some(other.ticket())), "there is a poller");
+        assert!(!record.awake().in_flight());
+        // Another takes its place; so it has no mark to leave.
+        assert!(record.take_poll(record.awake(), other.ticket()));
+        record.leave(one.ticket());
+        assert!(record.awake().is_poller(other.ticket()));
+        record.leave(other.ticket());
+        assert!(!record.awake().any());
+        assert!(record.set_in_flight(false));
+        assert!(record.land(Some(one.ticket())));
+        assert!(record.awake().is_poller(one.ticket()) && !record.awake().in_flight());
+        record.leave(one.ticket());
+        assert!(record.set_in_flight(false));
+        assert!(!record.land(None));
+        assert!(!record.awake().any());
+    });
+}
+
+#[test]
+fn a_heavy_fence_from_before_a_step_back_changes_nothing() {
+    let record = Record::<Linux>::new();
+    record.give_to(8, false);
+    let before = record.fence();
+    record.step_back();
+    record.heavy_fence_made(before);
+    assert_eq!(record.fence() & fence::KIND, fence::NOT_YET);
+    record.heavy_fence_made(record.fence());
+    assert_eq!(record.fence() & fence::KIND, fence::FENCED);
+    assert!(!record.is_light());
+}
+
+#[test]
+fn a_request_does_not_make_a_heavy_fence_void() {
+    let record = Record::<Linux>::new();
+    record.give_to(8, false);
+    let before = record.fence();
+    record.request(true);
+    record.heavy_fence_made(before);
+    assert_eq!(record.fence() & fence::KIND, fence::FENCED);
+    assert!(record.is_requested());
+    record.give_to(16, true);
+    assert!(record.is_light_and_calm());
+    record.request(true);
+    assert!(record.is_light() && !record.is_light_and_calm());
+}
+
+#[test]
+fn unlocks_do_without_fences_unless_a_waiter_of_a_condition_variable_relies_on_them() {
+    with_bucket(|guard| {
+        let waiter = waiter(Kind::Condvar, 24, 1);
+        let record = guard.claim(8);
+        guard.lighten(record);
+        assert!(!record.is_light(), "there was no heavy fence");
+        record.heavy_fence_made(record.fence());
+        guard.pin(record, &waiter);
+        guard.lighten(record);
+        assert!(!record.is_light());
+        guard.unpin(&waiter);
+        guard.lighten(record);
+        assert!(record.is_light());
+    });
+}
+
+#[test]
+fn a_thread_of_a_real_time_class_is_counted_apart() {
+    with_bucket(|guard| {
+        let nodes = [1, 2].map(|since| waiter(Kind::Lock, 8, since));
+        nodes.iter().for_each(|node| node.priority.store(5, Ordering::Relaxed));
+        let ordinary = waiter(Kind::Lock, 8, 3);
+        let record = guard.claim(8);
+        park(guard, &ordinary);
+        assert!(!record.is_urgent());
+        nodes.iter().for_each(|node| park(guard, node));
+        leave(guard, &nodes[0]);
+        assert!(record.is_urgent());
+        leave(guard, &nodes[1]);
+        assert!(!record.is_urgent() && record.has_parked());
+        leave(guard, &ordinary);
+    });
+}
+
+#[test]
+fn the_unlock_mode_says_which_locks_have_records() {
+    // The table's word for these is used by no other test of this file.
+    const PLACE: usize = 77;
+    let mut addresses = (0..usize::MAX).map(|n| 1 << 40 | n << 3).filter(|a| bucket_of(*a) == PLACE);
+    let [one, two, three] = [0; 3].map(|_| addresses.next().expect("some"));
+    const { assert!(PLACE < BUCKETS) };
+    let mode = Linux::unlock_mode(one);
+    let now = || mode.load(Ordering::Relaxed);
+    with_bucket(|guard| {
+        let nodes = [one, two, three].map(|address| waiter(Kind::Lock, address, 1));
+        park(guard, &nodes[0]);
+        assert_eq!(now(), LOOK, "nothing is known");
+        leave(guard, &nodes[0]);
+        guard.take_quiet_records(mode);
+        assert_eq!((now(), guard.mode_by_records()), (LOOK, SKIP));
+        mode.store(SKIP, Ordering::Relaxed);
+        let record = guard.claim(one);
+        assert!(record.is_light());
+        assert_eq!(now(), SKIP, "a thread that polls does not concern unlocks");
+        park(guard, &nodes[0]);
+        assert_eq!(now(), FIRST);
+        park(guard, &nodes[1]);
+        assert_eq!(now(), SEVERAL);
+        leave(guard, &nodes[0]);
+        assert_eq!(now(), SEVERAL, "it has a record");
+        guard.take_quiet_records(mode);
+        assert_eq!(now(), FIRST + 1);
+        park(guard, &nodes[0]);
+        park(guard, &nodes[2]);
+        leave(guard, &nodes[0]);
+        leave(guard, &nodes[1]);
+        guard.take_quiet_records(mode);
+        assert_eq!(now(), SEVERAL, "one shares a record");
+        assert!(guard.bucket().shared.is_of(SHARED));
+        leave(guard, &nodes[2]);
+        guard.take_quiet_records(mode);
+        assert_eq!(now(), SKIP);
+    });
+    mode.store(LOOK, Ordering::Relaxed);
 }

@@ -155,7 +155,7 @@ pub(crate) fn relax_by_time<P: Host>(bucket: &Bucket<P>, record: &Record<P>, now
 impl<P: Host> Guard<'_, P> {
     /// Lets the unlocks of the lock that has this record do without fences, if no waiter of a condition
     /// variable relies on them.
-    fn lighten(&self, record: &Record<P>) {
+    pub(super) fn lighten(&self, record: &Record<P>) {
         if record.fence() & fence::KIND == fence::FENCED && record.pins() == 0 {
             record.set_fence(record.fence() & !fence::KIND | fence::LIGHT);
         }

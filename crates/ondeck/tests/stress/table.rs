@@ -5,10 +5,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
-use ondeck::parking::{Parked, park, requeue, unpark};
+use ondeck::parking::Parked;
 use ondeck::platform::{Host, Timestamp};
 
 use super::disturb::{Place, waiting};
+use super::keys::{park, requeue, unpark};
 
 /// Keys that threads sleep at; in the table that ships most likely of as many buckets.
 const KEYS: usize = 4;

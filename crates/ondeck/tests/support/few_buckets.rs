@@ -9,7 +9,7 @@
 use std::marker::PhantomData;
 use std::ptr;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use ondeck::parking::{Bucket, bucket_of};
 use ondeck::platform::{FutexWait, Host, Linux, Platform, Timestamp};
@@ -32,7 +32,6 @@ pub struct Few<T>(PhantomData<T>);
 
 /// A table.
 pub struct Place<T: Table> {
-    attention: &'static [AtomicU8],
     unlock_modes: &'static [AtomicUsize],
     buckets: &'static [Bucket<Few<T>>],
     is_wiped: bool,
@@ -70,7 +69,7 @@ pub static INTERRUPTED: AtomicU64 = AtomicU64::new(0);
 
 impl<T: Table> Place<T> {
     fn make() -> Self {
-        let bytes = T::BUCKETS * (size_of::<Bucket<Few<T>>>() + size_of::<usize>() + 1);
+        let bytes = T::BUCKETS * (size_of::<Bucket<Few<T>>>() + size_of::<usize>());
         // SAFETY: a new anonymous mapping, which is aligned for anything and never given back. The
         // arrays fit into it, in the order of their alignment, and all their elements are written
         // before they are referred to.
@@ -86,14 +85,11 @@ impl<T: Table> Place<T> {
             assert_ne!(start, libc::MAP_FAILED);
             let buckets = start.cast::<Bucket<Few<T>>>();
             let unlock_modes = buckets.add(T::BUCKETS).cast::<AtomicUsize>();
-            let attention = unlock_modes.add(T::BUCKETS).cast::<AtomicU8>();
             for index in 0..T::BUCKETS {
                 buckets.add(index).write(Bucket::new());
                 unlock_modes.add(index).write(AtomicUsize::new(0));
-                attention.add(index).write(AtomicU8::new(0));
             }
             Self {
-                attention: std::slice::from_raw_parts(attention, T::BUCKETS),
                 unlock_modes: std::slice::from_raw_parts(unlock_modes, T::BUCKETS),
                 buckets: std::slice::from_raw_parts(buckets, T::BUCKETS),
                 is_wiped: libc::madvise(start, bytes, libc::MADV_WIPEONFORK) == 0,
@@ -202,10 +198,6 @@ unsafe impl<T: Table> Platform for Few<T> {
 // SAFETY: the table is made once, and a place in it is a function of the address. The kernel wipes it
 // in a child; where it does not, no test uses locks in one. The fences are those of `Linux`.
 unsafe impl<T: Table> Host for Few<T> {
-    fn attention(address: usize) -> &'static AtomicU8 {
-        &Place::<T>::get().attention[index::<T>(address)]
-    }
-
     fn unlock_mode(address: usize) -> &'static AtomicUsize {
         &Place::<T>::get().unlock_modes[index::<T>(address)]
     }
@@ -260,5 +252,9 @@ unsafe impl<T: Table> Host for Few<T> {
 
     fn cpu() -> u32 {
         Linux::cpu()
+    }
+
+    fn priority() -> u32 {
+        Linux::priority()
     }
 }

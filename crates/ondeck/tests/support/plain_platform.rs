@@ -22,7 +22,6 @@ pub struct Plain;
 const BUCKETS: usize = 4;
 
 struct Machine {
-    attention: [AtomicU8; BUCKETS],
     unlock_modes: [AtomicUsize; BUCKETS],
     buckets: [Bucket<Plain>; BUCKETS],
     kernel: Kernel,
@@ -39,7 +38,6 @@ fn machine() -> &'static Machine {
         return unsafe { &*made };
     }
     let new = Box::into_raw(Box::new(Machine {
-        attention: [const { AtomicU8::new(0) }; BUCKETS],
         unlock_modes: [const { AtomicUsize::new(0) }; BUCKETS],
         buckets: [(); BUCKETS].map(|()| Bucket::new()),
         kernel: Kernel::new(),
@@ -222,10 +220,6 @@ unsafe impl Platform for Plain {
 
 // SAFETY: the table is made once, and its places are a function of the address. No test forks.
 unsafe impl Host for Plain {
-    fn attention(address: usize) -> &'static AtomicU8 {
-        &machine().attention[bucket_of(address) % BUCKETS]
-    }
-
     fn unlock_mode(address: usize) -> &'static AtomicUsize {
         &machine().unlock_modes[bucket_of(address) % BUCKETS]
     }

@@ -1,0 +1,51 @@
+//! The locks on a machine that stops threads where a test wants it, so that what happens once in a
+//! million times on a real one happens in each run.
+//!
+//! Nothing here depends on a time: a thread that waits for another waits until it is there. What would
+//! hang ends with a message.
+
+#[path = "support/hooked_platform.rs"]
+mod hooked_platform;
+#[path = "support/keys.rs"]
+mod keys;
+#[path = "support/watchdog.rs"]
+mod watchdog;
+
+#[path = "hooked/awake.rs"]
+mod awake;
+#[path = "hooked/fences.rs"]
+mod fences;
+#[path = "hooked/isolation.rs"]
+mod isolation;
+#[path = "hooked/notify.rs"]
+mod notify;
+#[path = "hooked/overdue.rs"]
+mod overdue;
+#[path = "hooked/reborn.rs"]
+mod reborn;
+
+use std::time::Duration;
+
+use ondeck::mutex::RawMutex;
+use ondeck::spin::Polling;
+
+use hooked_platform::{Hooked, Hooks};
+use watchdog::Watchdog;
+
+/// Ends the process if the test hangs, which is what a lost wake looks like.
+fn watched() -> Watchdog {
+    Watchdog::start("a test", Duration::from_mins(1))
+}
+
+/// No thread polls, stays near, or watches.
+fn no_polling() -> Polling {
+    let mut polling = Polling::default();
+    (polling.budget, polling.watch, polling.near) = (0, 0, 0);
+    polling
+}
+
+/// Unlocks for the owner.
+fn unlock<H: Hooks>(mutex: &RawMutex<Hooked<H>>) {
+    // SAFETY: the tests unlock what they have locked, if maybe in another thread.
+    unsafe { mutex.unlock() };
+}

@@ -1,0 +1,414 @@
+//! The real machine with a table of a test's own, of one bucket, which tells the test what is asked of
+//! it: the test may stop a thread there, count, or do something else.
+//!
+//! What is not said otherwise is done by [`Linux`]. Each test has hooks of its own, and so a table. Fences
+//! pass for asymmetric, whatever the kernel has: both halves are full ones.
+
+#![allow(dead_code, reason = "not every test that has this needs all of it")]
+
+use std::cell::Cell;
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicUsize, Ordering, fence};
+use std::thread;
+use std::time::Duration;
+
+use ondeck::parking::Bucket;
+use ondeck::platform::{
+    AtomicInt, AtomicPointer, FutexWait, Host, Linux, Platform, Timestamp,
+};
+use ondeck::spin::Polling;
+
+/// What a test does instead of the machine, or beside it.
+pub trait Hooks: Copy + fmt::Debug + Send + Sync + 'static {
+    /// Where the table is kept.
+    fn place() -> &'static OnceLock<Place<Self>>;
+
+    /// A mutex or a condition variable is written.
+    fn store(byte: &AtomicU8, value: u8, order: Ordering) {
+        byte.store(value, order);
+    }
+    /// Before an unlock asks how much it has to look.
+    fn unlock_mode() {}
+    /// An unlock, behind its store.
+    fn presumed_light_fence() {
+        fence(Ordering::SeqCst);
+    }
+    fn fence(order: Ordering) {
+        fence(order);
+    }
+    fn heavy_fence() {
+        fence(Ordering::SeqCst);
+    }
+    fn fences_are_asymmetric() -> bool {
+        true
+    }
+    fn heavy_fences_are_refused() -> bool {
+        false
+    }
+    fn may_relax() -> bool {
+        true
+    }
+    /// After a thread has slept, but for a bucket's lock.
+    fn woke() {}
+    fn pause() {
+        Linux::pause();
+    }
+    fn spins(count: u32) -> u32 {
+        count
+    }
+    fn ticks() -> u64 {
+        Linux::ticks()
+    }
+    fn ticks_in(nanos: u32) -> usize {
+        Linux::ticks_in(nanos)
+    }
+    fn polling() -> Polling {
+        Polling::default()
+    }
+    fn cpus() -> usize {
+        2
+    }
+    fn once_in(count: u32) -> bool {
+        Linux::once_in(count)
+    }
+    fn cpu() -> u32 {
+        0
+    }
+    fn priority() -> u32 {
+        0
+    }
+}
+
+/// The machine with these hooks.
+#[derive(Clone, Copy, Debug)]
+pub struct Hooked<H>(PhantomData<H>);
+
+/// The table.
+#[derive(Debug)]
+pub struct Place<H: Hooks> {
+    unlock_mode: AtomicUsize,
+    bucket: Bucket<Hooked<H>>,
+    sleeps: AtomicU32,
+}
+
+impl<H: Hooks> Hooked<H> {
+    fn table() -> &'static Place<H> {
+        H::place().get_or_init(|| Place {
+            unlock_mode: AtomicUsize::new(0),
+            bucket: Bucket::new(),
+            sleeps: AtomicU32::new(0),
+        })
+    }
+
+    /// The word that unlocks read.
+    pub fn mode() -> usize {
+        Self::table().unlock_mode.load(Ordering::Relaxed)
+    }
+
+    /// How often a thread has gone to sleep, but for a bucket's lock.
+    pub fn sleeps() -> u32 {
+        Self::table().sleeps.load(Ordering::SeqCst)
+    }
+
+    /// Waits until a thread has gone to sleep so often.
+    pub fn until_sleeps(count: u32) {
+        until(|| Self::sleeps() >= count);
+    }
+
+    fn is_of_table(address: usize) -> bool {
+        let table = std::ptr::from_ref(Self::table()).addr();
+        (table..table + size_of::<Place<H>>()).contains(&address)
+    }
+
+    /// Waits until nothing is left in the table.
+    pub fn until_at_rest() {
+        while !Self::table().bucket.is_at_rest() {
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+/// Hooks with a table, and what they do.
+macro_rules! hooks {
+    ($(#[$about:meta])* $name:ident { $($hook:item)* }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug)]
+        struct $name;
+
+        impl crate::hooked_platform::Hooks for $name {
+            fn place() -> &'static std::sync::OnceLock<crate::hooked_platform::Place<Self>> {
+                static PLACE: std::sync::OnceLock<crate::hooked_platform::Place<$name>> =
+                    std::sync::OnceLock::new();
+                &PLACE
+            }
+
+            $($hook)*
+        }
+    };
+}
+pub(crate) use hooks;
+
+/// A place at which a thread stops that has said so, until it is let go.
+#[derive(Debug)]
+pub struct Gate {
+    reached: AtomicBool,
+    open: AtomicBool,
+}
+
+std::thread_local! {
+    /// The gate that this thread stops at when it comes there.
+    static STOPS_AT: Cell<*const Gate> = const { Cell::new(std::ptr::null()) };
+}
+
+impl Gate {
+    pub const fn new() -> Self {
+        Self { reached: AtomicBool::new(false), open: AtomicBool::new(false) }
+    }
+
+    /// The calling thread will stop here once.
+    pub fn stop_me(&self) {
+        self.reached.store(false, Ordering::Release);
+        self.open.store(false, Ordering::Release);
+        STOPS_AT.set(self);
+    }
+
+    /// Here.
+    pub fn pass(&self) {
+        if std::ptr::eq(STOPS_AT.get(), self) {
+            STOPS_AT.set(std::ptr::null());
+            self.reached.store(true, Ordering::Release);
+            until(|| self.open.load(Ordering::Acquire));
+        }
+    }
+
+    /// Waits until the thread is there.
+    pub fn until_reached(&self) {
+        until(|| self.reached.load(Ordering::Acquire));
+    }
+
+    /// Lets the thread go.
+    pub fn open(&self) {
+        self.open.store(true, Ordering::Release);
+    }
+}
+
+/// Waits for what another thread does.
+pub fn until(mut condition: impl FnMut() -> bool) {
+    while !condition() {
+        thread::yield_now();
+    }
+}
+
+/// The byte of a lock.
+#[repr(transparent)]
+pub struct Byte<H>(AtomicU8, PhantomData<H>);
+
+impl<H> fmt::Debug for Byte<H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+// SAFETY: the atomic of `core`; a hook that stores later emulates a store buffer.
+unsafe impl<H: Hooks> AtomicInt for Byte<H> {
+    type Value = u8;
+
+    fn new(value: u8) -> Self {
+        Self(AtomicU8::new(value), PhantomData)
+    }
+    fn load(&self, order: Ordering) -> u8 {
+        self.0.load(order)
+    }
+    fn store(&self, value: u8, order: Ordering) {
+        H::store(&self.0, value, order);
+    }
+    fn swap(&self, value: u8, order: Ordering) -> u8 {
+        self.0.swap(value, order)
+    }
+    fn compare_exchange(&self, now: u8, new: u8, to: Ordering, or: Ordering) -> Result<u8, u8> {
+        self.0.compare_exchange(now, new, to, or)
+    }
+    fn compare_exchange_weak(&self, now: u8, new: u8, to: Ordering, or: Ordering) -> Result<u8, u8> {
+        self.0.compare_exchange_weak(now, new, to, or)
+    }
+    fn fetch_add(&self, value: u8, order: Ordering) -> u8 {
+        self.0.fetch_add(value, order)
+    }
+    fn fetch_sub(&self, value: u8, order: Ordering) -> u8 {
+        self.0.fetch_sub(value, order)
+    }
+    fn fetch_or(&self, value: u8, order: Ordering) -> u8 {
+        self.0.fetch_or(value, order)
+    }
+    fn fetch_and(&self, value: u8, order: Ordering) -> u8 {
+        self.0.fetch_and(value, order)
+    }
+}
+
+/// What a thread has asked of the machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Calls {
+    /// System calls that wake.
+    pub wakes: u32,
+    pub heavy_fences: u32,
+    /// Pointers of the table that it has read: how long the queues are that it has gone through.
+    pub pointers: u32,
+}
+
+std::thread_local! {
+    static CALLS: Cell<Calls> = const { Cell::new(Calls { wakes: 0, heavy_fences: 0, pointers: 0 }) };
+}
+
+fn count_call(count: impl FnOnce(&mut Calls)) {
+    let mut calls = CALLS.get();
+    count(&mut calls);
+    CALLS.set(calls);
+}
+
+/// What the calling thread asks of the machine in `work`.
+pub fn calls_of(work: impl FnOnce()) -> Calls {
+    let before = CALLS.replace(Calls::default());
+    work();
+    CALLS.replace(before)
+}
+
+/// A pointer of the table.
+pub struct Pointer<T>(AtomicPtr<T>);
+
+impl<T> fmt::Debug for Pointer<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+// SAFETY: the atomic of `core`.
+unsafe impl<T: 'static> AtomicPointer<T> for Pointer<T> {
+    fn new(pointer: *mut T) -> Self {
+        Self(AtomicPtr::new(pointer))
+    }
+    fn load(&self, order: Ordering) -> *mut T {
+        count_call(|calls| calls.pointers += 1);
+        self.0.load(order)
+    }
+    fn store(&self, pointer: *mut T, order: Ordering) {
+        self.0.store(pointer, order);
+    }
+    fn swap(&self, pointer: *mut T, order: Ordering) -> *mut T {
+        self.0.swap(pointer, order)
+    }
+    fn compare_exchange(
+        &self,
+        now: *mut T,
+        new: *mut T,
+        to: Ordering,
+        or: Ordering,
+    ) -> Result<*mut T, *mut T> {
+        self.0.compare_exchange(now, new, to, or)
+    }
+}
+
+// SAFETY: everything is done by `Linux`, or by a test that stops threads, counts, or emulates a machine
+// which would be allowed to do the same.
+unsafe impl<H: Hooks> Platform for Hooked<H> {
+    type AtomicU8 = Byte<H>;
+    type AtomicU32 = <Linux as Platform>::AtomicU32;
+    type AtomicUsize = <Linux as Platform>::AtomicUsize;
+    type AtomicPtr<T: 'static> = Pointer<T>;
+
+    fn fence(order: Ordering) {
+        H::fence(order);
+    }
+    fn light_fence() {
+        Linux::light_fence();
+    }
+    fn heavy_fence() {
+        count_call(|calls| calls.heavy_fences += 1);
+        H::heavy_fence();
+    }
+    fn pause() {
+        H::pause();
+    }
+    fn spins(count: u32) -> u32 {
+        H::spins(count)
+    }
+    fn yield_now() {
+        Linux::yield_now();
+    }
+    fn now() -> Timestamp {
+        Linux::now()
+    }
+    fn ticks() -> u64 {
+        H::ticks()
+    }
+    fn ticks_per_second() -> u64 {
+        Linux::ticks_per_second()
+    }
+    fn futex_wait(word: &Self::AtomicU32, expected: u32, deadline: Option<Timestamp>) -> FutexWait {
+        if Self::is_of_table(std::ptr::from_ref(word).addr()) {
+            return Linux::futex_wait(word, expected, deadline);
+        }
+        Self::table().sleeps.fetch_add(1, Ordering::SeqCst);
+        let outcome = Linux::futex_wait(word, expected, deadline);
+        H::woke();
+        outcome
+    }
+    fn futex_wake(address: *const Self::AtomicU32, count: u32) -> usize {
+        if !Self::is_of_table(address.addr()) {
+            count_call(|calls| calls.wakes += 1);
+        }
+        Linux::futex_wake(address, count)
+    }
+    fn futex_requeue(
+        from: &Self::AtomicU32,
+        expected: u32,
+        wake: u32,
+        to: *const Self::AtomicU32,
+        move_: u32,
+    ) -> Option<usize> {
+        Linux::futex_requeue(from, expected, wake, to, move_)
+    }
+    fn ticks_in(nanos: u32) -> usize {
+        H::ticks_in(nanos)
+    }
+    fn cpus() -> usize {
+        H::cpus()
+    }
+}
+
+// SAFETY: there is one word and one bucket, made once. No test forks. The fences are those of `Linux`,
+// or of a test that emulates others.
+unsafe impl<H: Hooks> Host for Hooked<H> {
+    fn unlock_mode(_: usize) -> &'static AtomicUsize {
+        H::unlock_mode();
+        &Self::table().unlock_mode
+    }
+    fn bucket(_: usize) -> &'static Bucket<Self> {
+        &Self::table().bucket
+    }
+    fn polling() -> Polling {
+        H::polling()
+    }
+    fn fences_are_asymmetric() -> bool {
+        H::fences_are_asymmetric()
+    }
+    fn presumed_light_fence() {
+        H::presumed_light_fence();
+    }
+    fn heavy_fences_are_refused() -> bool {
+        H::heavy_fences_are_refused()
+    }
+    fn may_relax() -> bool {
+        H::may_relax()
+    }
+    fn once_in(count: u32) -> bool {
+        H::once_in(count)
+    }
+    fn cpu() -> u32 {
+        H::cpu()
+    }
+    fn priority() -> u32 {
+        H::priority()
+    }
+}

@@ -1,0 +1,159 @@
+//! How much an unlock does after its store, by the word of the table that says so; and how often it has
+//! a full fence, which cannot be seen, so that what is counted are the unlocks until the word changes.
+
+#[path = "support/alone.rs"]
+mod alone;
+
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::Duration;
+
+use alone::{alone, poll_for, until_waited_for};
+use ondeck::Mutex;
+use ondeck::parking::bucket_of;
+use ondeck::platform::{Host, Linux};
+
+/// An unlock fences, then looks.
+const LOOK: usize = 0;
+/// An unlock does nothing more.
+const SKIP: usize = 1;
+/// An unlock of any lock of the bucket looks.
+const SEVERAL: usize = 2;
+/// An unlock of the lock that has the bucket's first record looks.
+const FIRST: usize = 3;
+
+static MUTEX: Mutex<u32> = Mutex::new(0);
+
+fn address<T>(mutex: &Mutex<T>) -> usize {
+    std::ptr::from_ref(mutex).addr()
+}
+
+fn mode<T>(mutex: &Mutex<T>) -> usize {
+    Linux::unlock_mode(address(mutex)).load(Ordering::Relaxed)
+}
+
+/// Runs `test` alone, in a process that has two threads, where fences are asymmetric.
+fn with_light_fences(test: impl FnOnce()) {
+    alone(|| {
+        if !Linux::fences_are_asymmetric() {
+            println!("skipped: needs membarrier");
+            return;
+        }
+        poll_for(0);
+        test();
+    });
+}
+
+/// Unlocks that find no thread until the word changes; says how many, and what it is then. Far more
+/// than it takes are as good as none.
+fn until_it_changes() -> (u32, usize) {
+    let before = mode(&MUTEX);
+    for unlocks in 1..10_000_000 {
+        drop(MUTEX.lock());
+        if mode(&MUTEX) != before {
+            return (unlocks, mode(&MUTEX));
+        }
+    }
+    panic!("it stays {before:#x}");
+}
+
+/// A thread parks for the mutex; says what the word is meanwhile.
+fn while_one_is_parked(mutex: &Mutex<u32>) -> usize {
+    thread::scope(|scope| {
+        let guard = mutex.lock();
+        scope.spawn(|| *mutex.lock() += 1);
+        until_waited_for(mutex);
+        let mode = mode(mutex);
+        drop(guard);
+        mode
+    })
+}
+
+/// Longer than what limits how often heavy fences are relied on.
+fn a_while() {
+    thread::sleep(Duration::from_millis(2));
+}
+
+#[test]
+fn where_no_thread_ever_parked_the_first_unlock_is_the_last_to_look() {
+    with_light_fences(|| {
+        assert_eq!(mode(&MUTEX), LOOK);
+        assert_eq!(until_it_changes(), (1, SKIP));
+        for _ in 0..1_000 {
+            drop(MUTEX.lock());
+        }
+        assert_eq!(mode(&MUTEX), SKIP);
+    });
+}
+
+#[test]
+fn a_thread_that_parks_makes_the_unlocks_of_its_lock_look() {
+    with_light_fences(|| {
+        assert_eq!(while_one_is_parked(&MUTEX), LOOK, "nothing is known yet");
+        assert_eq!(mode(&MUTEX), FIRST, "its unlock has looked");
+        for _ in 0..3 {
+            assert_eq!(while_one_is_parked(&MUTEX), FIRST);
+        }
+    });
+}
+
+#[test]
+fn unlocks_that_find_no_thread_look_no_more_after_a_while() {
+    with_light_fences(|| {
+        assert_eq!(until_it_changes(), (1, SKIP));
+        for _ in 0..3 {
+            assert_eq!(while_one_is_parked(&MUTEX), FIRST);
+            a_while();
+            let (unlocks, now) = until_it_changes();
+            assert_eq!(now, SKIP);
+            // Eight times a thousand are counted in steps of 128, 1 unlock in 128 by chance: this
+            // bound is far off.
+            assert!(unlocks > 4_000, "after {unlocks}");
+        }
+    });
+}
+
+/// Two locks that fall together, and a third.
+fn three_of_a_bucket() -> Vec<&'static Mutex<u32>> {
+    let mutexes: &'static [Mutex<u32>] = (0..65_536).map(|_| Mutex::new(0)).collect::<Vec<_>>().leak();
+    let place = bucket_of(address(&mutexes[0]));
+    let three: Vec<_> = mutexes.iter().filter(|m| bucket_of(address(m)) == place).take(3).collect();
+    assert_eq!(three.len(), 3);
+    three
+}
+
+#[test]
+fn the_word_names_the_only_lock_that_threads_wait_for_or_says_that_there_are_several() {
+    with_light_fences(|| {
+        let [one, other, third] = three_of_a_bucket()[..] else { unreachable!() };
+        drop(one.lock());
+        assert_eq!(mode(one), SKIP);
+        assert_eq!(while_one_is_parked(other), FIRST);
+        // The other's record is quiet, but not needed.
+        assert_eq!(while_one_is_parked(one), SEVERAL);
+        thread::scope(|scope| {
+            let held = [one, other].map(|mutex| (mutex.lock(), scope.spawn(|| *mutex.lock() += 1)));
+            until_waited_for(one);
+            assert_eq!(while_one_is_parked(third), SEVERAL);
+            drop(held);
+        });
+        assert_eq!([one, other, third].map(|mutex| *mutex.lock()), [2, 2, 1]);
+    });
+}
+
+#[test]
+fn unlocks_fence_for_ever_where_there_are_no_light_fences() {
+    alone(|| {
+        if Linux::fences_are_asymmetric() {
+            println!("skipped: only where membarrier is refused");
+            return;
+        }
+        poll_for(0);
+        for _ in 0..2 {
+            for _ in 0..30_000 {
+                drop(MUTEX.lock());
+            }
+            assert_eq!(while_one_is_parked(&MUTEX), LOOK);
+        }
+    });
+}
