@@ -41,8 +41,7 @@ impl<P: Host> RawCondvar<P> {
         node.priority.store(P::priority(), Ordering::Relaxed);
         // spec: Condvar!Pin
         mutex.pin(&node);
-        // spec: Condvar!Park
-        if !node.leave_near(status::PARKED) {
+        if !park(bucket, &node) {
             return self.notified(mutex, &node);
         }
         let mut deadline = deadline;
@@ -113,4 +112,12 @@ fn watch<P: Host>(bucket: &Bucket<P>, node: &Node<P>) -> bool {
     let notified = stay_near(node, ticks);
     bucket.watches.note(notified);
     notified
+}
+
+/// Parks, unless notified before: says whether it did. Under the bucket's lock, so that a notification
+/// which sees a near waiter there has it: until the waiter is told, `waited` may say that none is left.
+fn park<P: Host>(bucket: &Bucket<P>, node: &Node<P>) -> bool {
+    let _guard = bucket.lock();
+    // spec: Condvar!LeaveNear
+    node.leave_near(status::PARKED)
 }

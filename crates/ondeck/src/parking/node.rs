@@ -19,7 +19,7 @@ use crate::platform::{AtomicInt, AtomicPointer, Host, Ordering};
 ///    └───────────► COMPETE ◄─────┘ an unlock of a lock that has no record of its own
 /// ```
 ///
-/// Left under the bucket's lock, but for `NEAR → PARKED`, which the thread itself does by a
+/// Left under the bucket's lock, but for `NEAR → PARKED` at a lock, which the thread itself does by a
 /// compare-exchange. The words on the right are stored after the node has been unlinked, last of all:
 /// as soon as the thread can see one it may leave, and its stack be gone.
 pub(crate) mod status {
