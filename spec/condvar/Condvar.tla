@@ -62,18 +62,18 @@ Mutation(name) == Mutant = name
 -----------------------------------------------------------------------------
 (* Which thread does what. "c", "d" are condition variables, "a", "b" mutexes. The
    mutex "z" is at the address of "c" once that is freed, and the condition variable
-   "e" at that of "b". The mutex "y" and the condition variable "x" are long gone:
-   now "c" and "a" are at their addresses. *)
+   "e" at that of "b". The mutexes "w" and "y" and the condition variable "x" are
+   long gone: now "a" is at the addresses of "w" and "x", and "c" at that of "y". *)
 
 Nobody == 0
 None == "none"
 All == 9
 
-Mutexes == {"a", "b", "y", "z"}
+Mutexes == {"a", "b", "w", "y", "z"}
 Condvars == {"c", "d", "e", "x"}
-LongGone == {"x", "y"}
+LongGone == {"w", "x", "y"}
 AddressOf == [a |-> "a", b |-> "b", c |-> "c", d |-> "d",
-              e |-> "b", x |-> "a", y |-> "c", z |-> "c"]
+              e |-> "b", w |-> "a", x |-> "a", y |-> "c", z |-> "c"]
 Before == [z |-> "c", e |-> "b"]
 
 (* Locks, waits until there is something, takes it, unlocks. Options: "timed": gives
@@ -121,14 +121,17 @@ Scripts == [
                       Notifier("c", <<"a", "b">>, All, FALSE)>>,
     crossed |-> <<Waiter("c", "a", {"at once", "asleep"}), Waiter("d", "b", {"at once", "asleep"}),
                   Notifier("c", <<>>, 1, FALSE), Notifier("d", <<>>, 1, FALSE)>>,
-    unlock_of_before |-> <<Waiter("c", "a", {"at once", "asleep"}), StaleUnlock("y"),
-                           Notifier("c", <<>>, 1, FALSE)>>,
-    parks_meanwhile |-> <<Waiter("c", "a", {"at once", "near"}), Waiter("c", "a", {"at once", "timed"}),
+    overlooked |-> <<Waiter("c", "a", {"at once", "near"}), Waiter("c", "a", {"at once", "timed"}),
                           Notifier("c", <<>>, 1, FALSE), Notifier("c", <<>>, All, FALSE)>>,
+    unlock_of_before |-> <<Waiter("c", "a", {"at once", "near"}), StaleUnlock("y"),
+                           Notifier("c", <<"a">>, 1, FALSE)>>,
+    unlock_of_another |-> <<Waiter("c", "a", {"at once", "asleep"}), StaleUnlock("w"),
+                            Notifier("c", <<"a">>, 1, TRUE)>>,
     notify_of_before |-> <<Other("a"), Other("a"), StaleNotifier("x")>>,
-    mutex_after_condvar |-> <<Waiter("c", "a", {"at once"}), Notifier("c", <<>>, All, FALSE),
-                              Other("z"), Other("z")>>,
-    condvar_after_mutex |-> <<Other("b"), Other("b"), Waiter("e", "a", {"at once"}),
+    mutex_after_condvar |-> <<Waiter("c", "b", {"at once", "asleep", "timed"}),
+                              Waiter("c", "a", {"at once", "near"}),
+                              Notifier("c", <<>>, All, FALSE), Other("z"), Other("z")>>,
+    condvar_after_mutex |-> <<Other("b"), Other("b"), Waiter("e", "a", {"at once", "timed"}),
                               Notifier("e", <<>>, 1, FALSE)>>]
 
 BucketIn == [
@@ -678,7 +681,7 @@ PinFence(t) ==
 
 (* Under the lock of the condition variable's bucket: a notification that sees a near
    waiter there can rely on it. *)
-\* models crates/ondeck/src/condvar/wait.rs wait
+\* models crates/ondeck/src/condvar/wait.rs park
 LeaveNear(t) ==
     /\ At(t, "LeaveNear")
     /\ Free(Bucket(Condvar(t))) \/ Mutation("parked_without_the_lock")

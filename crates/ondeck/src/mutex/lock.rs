@@ -11,7 +11,7 @@
 
 use core::time::Duration;
 
-use super::unlock::tend;
+use super::unlock::{lost_at, tend};
 use super::{RawMutex, handoff_due};
 use crate::parking::{Bucket, Kind, Node, Record, has_come, status};
 use crate::platform::{AtomicInt, FutexWait, Host, Ordering, Timestamp};
@@ -23,8 +23,11 @@ use crate::spin::Waits;
 /// less than one transfer of a line on every machine measured.
 const ATTEMPTS: u32 = 24;
 
-/// How long a thread sleeps between two looks at its lock where it cannot trust that an unlock sees it.
-const LOOK_AGAIN: Duration = Duration::from_millis(10);
+/// How long a parked thread sleeps before it looks, for the first time, whether the thread that is to look
+/// after it gets no CPU: many time slices. Then twice as long, and so on.
+///
+/// Where a thread cannot trust that an unlock sees it, it looks at its lock at each of these times.
+const LOOK_AFTER: Duration = Duration::from_millis(20);
 
 /// What a thread is while it wants the lock.
 enum Stage {
@@ -140,100 +143,93 @@ impl<P: Host> RawMutex<P> {
         if record.is_shared() {
             return Stage::Arrived;
         }
+        // The owner calls after it has unlocked, so after the caller failed: a call is not missed while
+        // the caller becomes the poller.
+        let mut calls = record.calls();
         let (mut at, mut gap) = (now, waits.short);
-        loop {
+        let mut staying = false;
+        let end = loop {
             // spec: Mutex!Arrive
             let seen = record.awake();
             // The marks first: if they are of an older tenancy than the address, taking the poll fails.
             if !record.is_of(address) {
-                return Stage::Arrived;
+                break Stage::Arrived;
             }
             let is_stale = || has_come(at, record.polled_at().wrapping_add(waits.stale));
-            if (!seen.has_poller() || is_stale()) && record.take_poll(seen, node.ticket()) {
-                let lost = || at.wrapping_sub(record.taken_at()) < waits.lost;
-                let first = match coming {
-                    Coming::Anew if lost() => waits.long,
-                    Coming::Anew => waits.short,
-                    Coming::Notified => waits.notified,
-                };
-                return self.poll(bucket, record, node, &waits, at, first);
+            if (!seen.has_poller() || is_stale()) && record.take_poll(seen, node.ticket(), at) {
+                break Stage::Poller;
             }
-            if at.wrapping_sub(now) >= waits.near {
-                return Stage::Arrived;
+            let is_over = at.wrapping_sub(now) >= waits.near;
+            if is_over || !staying && !record.stay(waits.most_staying) {
+                break Stage::Arrived;
             }
-            at = pause(record, at, gap);
+            staying = true;
+            at = wait_for::<P>(at, gap);
             gap = (gap * 2).min(waits.long);
+            calls = record.calls();
             // spec: Mutex!ArriveTry
             if !self.is_locked() && self.try_lock() {
-                return Stage::Owner;
+                break Stage::Owner;
             }
+        };
+        if staying {
+            record.go();
         }
+        if !matches!(end, Stage::Poller) {
+            return end;
+        }
+        let lost = || !has_come(at, record.taken_at().wrapping_add(waits.lost));
+        let ticks = match coming {
+            Coming::Anew if lost() => waits.long,
+            Coming::Anew => waits.short,
+            Coming::Notified => waits.notified,
+        };
+        self.poll(bucket, record, node, &waits, Pause { start: at, ticks, calls })
     }
 
-    /// The poller, from the moment `start`: polls first after `first` ticks.
+    /// The poller: polls after the `first` pause, and again and again.
     fn poll(
         &self,
         bucket: &Bucket<P>,
         record: &Record<P>,
         node: &Node<P>,
         waits: &Waits,
-        start: usize,
-        first: usize,
+        first: Pause,
     ) -> Stage {
-        let (mut before, mut interval) = (start, first);
+        let mut pause = first;
         loop {
-            record.set_polled_at(before);
-            let now = pause(record, before, interval);
+            record.set_polled_at(pause.start);
+            let now = pause.end(record);
+            let calls = record.calls();
             // spec: Mutex!Poll
             let mut owner = self.try_lock();
-            if interval != 0 {
-                P::note_transfer((P::ticks() as usize).wrapping_sub(now));
+            if !owner {
+                // The line was another CPU's. Not measured of an attempt that succeeds: others wait for
+                // the new owner.
+                P::note_transfer((P::ticks_ordered() as usize).wrapping_sub(now));
+                owner = (1..P::spins(ATTEMPTS)).any(|_| self.try_lock());
             }
-            owner = owner || (1..P::spins(ATTEMPTS)).any(|_| self.try_lock());
             if owner {
-                let was_busy = interval != first || first == waits.long;
-                self.leave(record, node, waits, was_busy);
+                let was_busy = pause.ticks != first.ticks || first.ticks == waits.long;
+                leave(record, node, waits, was_busy, now);
                 return Stage::Owner;
             }
             // spec: Mutex!PollerReplaced
             if !record.awake().is_poller(node.ticket()) {
                 return Stage::Arrived;
             }
-            if now.wrapping_sub(start) >= waits.polling {
+            if now.wrapping_sub(first.start) >= waits.polling {
                 return Stage::Poller;
             }
             tend(bucket, record, self.address(), now);
-            before = now;
-            interval = (interval * 2).clamp(waits.short, waits.long);
-        }
-    }
-
-    /// The caller, the poller, has become the owner. If it had to take the lock from a thread that is
-    /// busy with it, it waits for a moment until that one polls: else its own unlock would wake a
-    /// parked thread, and the other, which still runs, would park in its place.
-    fn leave(&self, record: &Record<P>, node: &Node<P>, waits: &Waits, was_busy: bool) {
-        let now = P::ticks() as usize;
-        record.set_taken_at(now);
-        // spec: Mutex!Leave
-        // Without a fence: what unlocks have left to the poller, its own will do (3).
-        record.leave(node.ticket());
-        if was_busy && record.has_parked() {
-            while (P::ticks() as usize).wrapping_sub(now) < waits.offer
-                && !record.awake().has_poller()
-            {
-                P::pause();
-            }
+            let ticks = (pause.ticks * 2).clamp(waits.short, waits.long);
+            pause = Pause { start: now, ticks, calls };
         }
     }
 
     /// Links the caller's node, takes its mark away if it has one, and sleeps until it is told what it
     /// is.
-    fn park(
-        &self,
-        bucket: &Bucket<P>,
-        node: &Node<P>,
-        deadline: Option<Timestamp>,
-    ) -> Stage {
+    fn park(&self, bucket: &Bucket<P>, node: &Node<P>, deadline: Option<Timestamp>) -> Stage {
         let waits = Waits::now::<P>();
         node.cpu.store(P::cpu(), Ordering::Relaxed);
         node.priority.store(P::priority(), Ordering::Relaxed);
@@ -272,35 +268,54 @@ impl<P: Host> RawMutex<P> {
     }
 
     /// Sleeps until the caller, whose node is linked, is told what it is, or until the deadline.
-    fn sleep(
-        &self,
-        bucket: &Bucket<P>,
-        node: &Node<P>,
-        deadline: Option<Timestamp>,
-    ) -> Stage {
+    fn sleep(&self, bucket: &Bucket<P>, node: &Node<P>, deadline: Option<Timestamp>) -> Stage {
+        let mut slice = LOOK_AFTER;
         loop {
             // spec: Mutex!Sleep
             let status = node.status();
             if status != status::PARKED {
                 return self.told(bucket, node, status);
             }
-            // An unlock may have missed this thread: see `parking/publish.rs`.
-            let until = look_again::<P>().into_iter().chain(deadline).min();
+            let slice_end = P::now().after(slice);
+            let until = deadline.map_or(slice_end, |deadline| deadline.min(slice_end));
             // spec: Mutex!Asleep
-            if P::futex_wait(node.word(), status::PARKED, until) != FutexWait::TimedOut {
+            if P::futex_wait(node.word(), status::PARKED, Some(until)) != FutexWait::TimedOut {
                 continue;
             }
-            if deadline.is_none_or(|deadline| P::now() < deadline) {
+            if deadline.is_some_and(|deadline| P::now() >= deadline) {
+                // spec: Mutex!PassedLock
+                if self.unlink_if_parked(bucket, node) {
+                    return Stage::TimedOut;
+                }
+            } else if P::heavy_fences_are_refused() {
+                // An unlock may have missed this thread: see `parking/publish.rs`.
                 // spec: Mutex!LookAgain
                 if !self.is_locked() && self.try_lock() {
                     self.withdraw(bucket, node);
                     return Stage::Owner;
                 }
-            // spec: Mutex!PassedLock
-            } else if self.unlink_if_parked(bucket, node) {
-                return Stage::TimedOut;
+            } else {
+                slice = slice.saturating_mul(2);
+                // spec: Mutex!Rescue
+                if self.is_left_alone(bucket) && self.unlink_if_parked(bucket, node) {
+                    return self.told(bucket, node, status::COMPETE);
+                }
             }
         }
+    }
+
+    /// Whether the thread that unlocks rely on to look after the parked ones gets no CPU: a poller that
+    /// does not poll, or a woken thread that has not run for long.
+    fn is_left_alone(&self, bucket: &Bucket<P>) -> bool {
+        let now = P::ticks() as usize;
+        bucket.own_record(self.address()).is_some_and(|record| {
+            let awake = record.awake();
+            if awake.has_poller() {
+                has_come(now, record.polled_at().wrapping_add(Waits::now::<P>().stale))
+            } else {
+                awake.in_flight() && has_come(now, lost_at(record))
+            }
+        })
     }
 
     /// Unlinks the caller's node, if it was not told otherwise before.
@@ -340,12 +355,18 @@ impl<P: Host> RawMutex<P> {
         let record = bucket.own_record(self.address());
         match (status, record) {
             (status::DONE, _) => return Stage::Owner,
-            (status::POLLER, Some(record)) => return self.poll(bucket, record, node, &waits, now, 0),
+            (status::POLLER, Some(record)) => {
+                return self.poll(bucket, record, node, &waits, Pause::none(now));
+            }
             (status::IN_FLIGHT, Some(record)) => {
-                P::note_wake(now.wrapping_sub(node.woken.load(Ordering::Relaxed)));
+                // A thread that was woken on the waker's own CPU took its place: that tells how long a
+                // switch takes, not a wake.
+                if node.cpu.load(Ordering::Relaxed) != P::cpu() {
+                    P::note_wake(now.wrapping_sub(node.woken.load(Ordering::Relaxed)));
+                }
                 // spec: Mutex!Land
                 if record.land((waits.polling != 0).then(|| node.ticket())) {
-                    return self.poll(bucket, record, node, &waits, now, 0);
+                    return self.poll(bucket, record, node, &waits, Pause::none(now));
                 }
                 // spec: Mutex!LandTry
                 if self.try_lock() {
@@ -359,7 +380,11 @@ impl<P: Host> RawMutex<P> {
             _ => {}
         }
         // spec: Mutex!CompeteTry
-        if self.try_lock() { Stage::Owner } else { self.arrive(bucket, node, now, Coming::Notified) }
+        if self.try_lock() {
+            Stage::Owner
+        } else {
+            self.arrive(bucket, node, now, Coming::Notified)
+        }
     }
 
     /// The caller, a waiter of a condition variable, was moved to this mutex while it slept: sleeps on,
@@ -417,21 +442,63 @@ impl<P: Host> RawMutex<P> {
     }
 }
 
+/// The caller, the poller, has become the owner, after `now`. If it had to take the lock from a thread that is
+/// busy with it, it waits for a moment until that one polls: else its own unlock would wake a
+/// parked thread, and the other, which still runs, would park in its place.
+fn leave<P: Host>(record: &Record<P>, node: &Node<P>, waits: &Waits, was_busy: bool, now: usize) {
+    record.set_taken_at(now);
+    // spec: Mutex!Leave
+    // Without a fence: what unlocks have left to the poller, its own will do (3).
+    record.leave(node.ticket());
+    if was_busy && record.has_parked() {
+        while (P::ticks() as usize).wrapping_sub(now) < waits.offer && !record.awake().has_poller()
+        {
+            P::pause();
+        }
+    }
+}
+
 /// When a thread that sleeps has to look at its lock again although it was not told anything: never, but
 /// where an unlock may have missed it.
 pub(crate) fn look_again<P: Host>() -> Option<Timestamp> {
-    P::heavy_fences_are_refused().then(|| P::now().after(LOOK_AGAIN))
+    P::heavy_fences_are_refused().then(|| P::now().after(LOOK_AFTER))
 }
 
-/// Waits until `ticks` after `start`, or until the poller is called; says when that was.
-fn pause<P: Host>(record: &Record<P>, start: usize, ticks: usize) -> usize {
-    let calls = record.calls();
+/// Waits until `ticks` after `start`; says when that was.
+fn wait_for<P: Host>(start: usize, ticks: usize) -> usize {
     loop {
         let now = P::ticks() as usize;
-        if now.wrapping_sub(start) >= ticks || record.calls() != calls {
+        if now.wrapping_sub(start) >= ticks {
             return now;
         }
         P::pause();
+    }
+}
+
+/// The time between two attempts of a poller.
+#[derive(Clone, Copy)]
+struct Pause {
+    start: usize,
+    ticks: usize,
+    /// How often the poller had been called at the attempt before.
+    calls: u32,
+}
+
+impl Pause {
+    /// No pause, from `now`.
+    fn none(now: usize) -> Self {
+        Self { start: now, ticks: 0, calls: 0 }
+    }
+
+    /// Waits until its end, or until the poller is called; says when that was.
+    fn end<P: Host>(self, record: &Record<P>) -> usize {
+        loop {
+            let now = P::ticks() as usize;
+            if now.wrapping_sub(self.start) >= self.ticks || record.calls() != self.calls {
+                return now;
+            }
+            P::pause();
+        }
     }
 }
 

@@ -107,6 +107,13 @@ pub unsafe trait Host: Platform {
         Self::ticks_in(20_000)
     }
 
+    /// The [`ticks`](Platform::ticks) after everything that the caller has done has completed: for the
+    /// end of a time of some nanoseconds.
+    #[inline]
+    fn ticks_ordered() -> u64 {
+        Self::ticks()
+    }
+
     /// Notes how long a read-modify-write took, in [`ticks`](Platform::ticks), of a cache line that
     /// another CPU had.
     #[inline]

@@ -182,6 +182,11 @@ unsafe impl Host for Linux {
         cpus::current()
     }
 
+    #[inline]
+    fn ticks_ordered() -> u64 {
+        ticks::read_ordered()
+    }
+
     fn priority() -> u32 {
         priority::of_caller()
     }

@@ -43,6 +43,13 @@ pub(super) fn read() -> u64 {
     if is_hardware() { hardware::read() } else { monotonic().as_nanos() }
 }
 
+/// The ticks after everything before has completed.
+#[inline(always)]
+pub(super) fn read_ordered() -> u64 {
+    hardware::complete();
+    read()
+}
+
 #[inline(always)]
 pub(super) fn is_hardware() -> bool {
     match SOURCE.load(Ordering::Relaxed) {
@@ -115,6 +122,14 @@ mod hardware {
         unsafe { _rdtsc() }
     }
 
+    /// RDTSC may be read before an older instruction has its result. LFENCE waits for all of them (Intel
+    /// SDM volume 2, "RDTSC"; on AMD since Linux makes it dispatch serializing).
+    #[inline(always)]
+    pub(super) fn complete() {
+        // SAFETY: SSE2, and with it LFENCE, is part of x86-64.
+        unsafe { core::arch::x86_64::_mm_lfence() };
+    }
+
     pub(super) fn is_invariant() -> bool {
         const LEAF: u32 = 0x8000_0007;
         const INVARIANT_TSC: u32 = 1 << 8;
@@ -173,6 +188,13 @@ mod hardware {
         ticks
     }
 
+    /// The counter may be read early; ISB waits for what is older (Arm ARM, D12.2.1).
+    #[inline(always)]
+    pub(super) fn complete() {
+        // SAFETY: a barrier, which accesses nothing.
+        unsafe { asm!("isb", options(nostack, preserves_flags)) };
+    }
+
     pub(super) fn is_invariant() -> bool {
         true
     }
@@ -197,6 +219,8 @@ mod hardware {
     pub(super) fn read() -> u64 {
         super::monotonic().as_nanos()
     }
+
+    pub(super) fn complete() {}
 
     pub(super) fn is_invariant() -> bool {
         false
