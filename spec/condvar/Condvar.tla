@@ -102,7 +102,6 @@ Scripts == [
     alone |-> <<Waiter("c", "a", {}), Notifier("c", <<"a">>, 1, FALSE)>>,
     inside |-> <<Waiter("c", "a", {}), Notifier("c", <<"a">>, 1, TRUE), Other("a")>>,
     outside |-> <<Waiter("c", "a", {}), Notifier("c", <<"a">>, 1, FALSE), Other("a")>>,
-    waits |-> <<Waiter("c", "a", {"at once"}), Notifier("c", <<>>, 1, FALSE), Other("a")>>,
     all_inside |-> <<Waiter("c", "a", {}), Waiter("c", "a", {}),
                      Notifier("c", <<"a">>, All, TRUE)>>,
     all_outside |-> <<Waiter("c", "a", {}), Waiter("c", "a", {}),
@@ -119,6 +118,8 @@ Scripts == [
                       Notifier("c", <<>>, 1, FALSE), Notifier("c", <<>>, 1, FALSE)>>,
     two_mutexes |-> <<Waiter("c", "a", {}), Waiter("c", "b", {"timed"}),
                       Notifier("c", <<"a", "b">>, All, FALSE)>>,
+    two_asleep |-> <<Waiter("c", "a", {"asleep"}), Waiter("c", "b", {"timed", "asleep"}),
+                     Notifier("c", <<"a", "b">>, All, FALSE)>>,
     crossed |-> <<Waiter("c", "a", {"at once", "asleep"}), Waiter("d", "b", {"at once", "asleep"}),
                   Notifier("c", <<>>, 1, FALSE), Notifier("d", <<>>, 1, FALSE)>>,
     overlooked |-> <<Waiter("c", "a", {"at once", "near"}), Waiter("c", "a", {"at once", "timed"}),
@@ -427,7 +428,9 @@ Choices(t, m) ==
             THEN Dismissed(w, "done", [now EXCEPT !.byte[MutexOf(w)] = 1])
             ELSE nothing
     IN  CASE parked = <<>> -> {nothing}
-          [] setup.full -> {Dismissed(Oldest(parked), "compete", now)}
+          [] setup.full ->
+                {Dismissed(Oldest(parked), "compete", now)}
+                \cup (IF setup.overdue THEN {HandOver(Oldest(parked))} ELSE {})
           [] OTHER ->
                 (IF setup.overdue
                  THEN {HandOver(Oldest(parked)),
@@ -494,13 +497,18 @@ ReadFence(t) ==
            ELSE Atomically(t, Seen(t)) /\ Go(t, "LookAwake")
     /\ UNCHANGED <<setup, held, list, node, waited, gone, fault, program, ghost>>
 
+(* A thread in flight does not look after those that are overdue. *)
 \* models nothing: the mutex, which Mutex.tla has in full
 LookAwake(t) ==
     /\ At(t, "LookAwake")
     /\ LET now == Seen(t)
            r == Record(Mutex(t))
-       IN  Go(t, IF now.fence[r] \in Unseen \/ now.poller[r] # Nobody \/ now.flight[r]
-                 THEN Then(t) ELSE "LookParked")
+           marked == now.poller[r] # Nobody \/ now.flight[r]
+       IN  \/ Go(t, IF now.fence[r] \in Unseen \/ marked THEN Then(t) ELSE "LookParked")
+           \/ /\ setup.overdue
+              /\ marked
+              /\ now.poller[r] = Nobody
+              /\ Go(t, "Wake")
     /\ UNCHANGED <<setup, mem, buf, held, list, node, waited, gone, fault, program, ghost>>
 
 \* models nothing: the mutex, which Mutex.tla has in full
@@ -645,7 +653,7 @@ GoesOn(t) == me' = [me EXCEPT ![t].pc = "Unpin", ![t].answer = IF @ = None THEN 
 \* models crates/ondeck/src/condvar/wait.rs watch
 Watch(t) ==
     /\ At(t, "Pin")
-    /\ node[t].status # "near"
+    /\ node[t].status \notin {"near", "parked"}
     /\ GoesOn(t)
     /\ UNCHANGED <<setup, mem, buf, held, list, node, waited, gone, fault, program, ghost>>
 
@@ -971,7 +979,7 @@ Tell(t) ==
                    ELSE <<<<Fence(m), Armed(now.fence[Record(m)])>>>>
            counts == IF Mutation("moved_uncounted") THEN <<>>
                      ELSE <<<<Parked(m), now.parked[Record(m)] + 1>>>>
-           unpins == node[w].pin /\ ~Mutation("moved_with_its_pin")
+           unpins == node[w].pin
        IN  /\ fault' = IF node[w].live \/ early THEN fault ELSE fault \cup {"node"}
            /\ IF node[w].status = "near" \/ early
               THEN /\ Atomically(t, now)
@@ -979,7 +987,7 @@ Tell(t) ==
                    /\ list' = Without(From(t), w)
               ELSE /\ mem' = [now EXCEPT !.pins[Record(m)] = IF unpins THEN @ - 1 ELSE @]
                    /\ buf' = [buf EXCEPT ![t] = arms \o counts]
-                   /\ node' = [node EXCEPT ![w].pin = @ /\ ~unpins]
+                   /\ node' = [node EXCEPT ![w].pin = FALSE]
                    /\ list' = [list EXCEPT ![To(t)] = Append(@, w)]
            /\ me' = [me EXCEPT ![t].pc = "Notify", ![t].chosen = Nobody, ![t].count = @ + 1,
                                ![t].moved = @ \/ ~(node[w].status = "near" \/ early)]
@@ -1075,7 +1083,8 @@ Step(t) ==
     \/ Section(t) \/ NextSection(t) \/ FreeIt(t)
     \/ Link(t) \/ Watch(t) \/ Pin(t) \/ PinFence(t) \/ LeaveNear(t) \/ Wait(t)
     \/ TimeOut(t) \/ Withdraw(t) \/ Unpin(t)
-    \/ HasWaiters(t) \/ LockNear(t) \/ NotifyNear(t) \/ TellNear(t) \/ EndNear(t) \/ LockFirst(t) \/ Extend(t) \/ LockLower(t) \/ LockUpper(t) \/ LookAgain(t)
+    \/ HasWaiters(t) \/ LockNear(t) \/ NotifyNear(t) \/ TellNear(t) \/ EndNear(t)
+    \/ LockFirst(t) \/ Extend(t) \/ LockLower(t) \/ LockUpper(t) \/ LookAgain(t)
     \/ Notify(t) \/ Tell(t) \/ EndMoving(t)
     \/ Publish(t) \/ LookAtMutex(t) \/ Choose(t) \/ Drop(t) \/ FutexWake(t) \/ ClearLate(t)
 
