@@ -1,45 +1,51 @@
 ------------------------------ MODULE Condvar ------------------------------
-(* The condition variable of crates/ondeck as it ships: waiting, deadlines, and
-   notifiers that move waiters to their mutex under the locks of two buckets; with
-   condition variables and mutexes that are freed as soon as they may be.
+(* The condition variable of crates/ondeck as it ships: waiting near, pinning the
+   mutex's record, parking, deadlines, and notifications that tell a near waiter to
+   compete and move a parked one to its mutex under the locks of two buckets; with
+   condition variables and mutexes that are freed as soon as they may be, and whose
+   addresses are used again.
 
-   The mutex is the one that Mutex.tla has in full, in larger steps: who parks does
-   so in one, and so does a release that chooses whom to wake. Both are sections of
-   one bucket's lock, and Mutex.tla shows that what happens within them is seen as
-   one step by releases. What a notifier shares with a release stays as fine as in
-   the source: the byte's clearing store, the mark, the count, the two looks.
+   The mutex is the one that Mutex.tla has in full, in larger steps: a thread that
+   parks does so in one step, and so does an unlock that chooses a thread to wake.
+   No thread is near at a mutex, the poller is not replaced, and no handoff is
+   requested. What a notification and a pin share with an unlock stays as fine as
+   in the source: the byte's clearing store, what the record says of fences, the
+   marks, the count, the looks.
 
    Memory is that of x86: each thread has a buffer of stores that others do not see
-   yet. A read-modify-write and a full fence empty the thread's own. Where fences
-   are asymmetric a release has none, and a heavy one empties all buffers at once;
-   that it does so one by one is in Mutex.tla, as is the byte of attention: here a
-   release always looks.
+   yet. A read-modify-write and a full fence empty the thread's own. A heavy fence
+   empties all buffers at once; that it does so one by one is in Mutex.tla. Where
+   fences are asymmetric, an unlock has a full fence unless the lock's record is
+   light; elsewhere always. The unlock mode is not a word of its own here: an unlock
+   skips its look unless its lock has a record that is armed.
 
    An action is one access that others can interfere with. What else is in it is
-   guarded by a bucket's lock that is held (the list, addresses of nodes), or is a
-   store that nobody can tell from one made earlier or later: `waited` and the
-   status of the one who watched before, which are both read alone. A section of
-   one bucket's lock with one such access is one action, which waits for the lock;
-   a notifier's, with more of them, holds the locks from action to action.
+   guarded by a bucket's lock that is held (the queues, addresses of nodes, pins),
+   or is a store of `waited`, which is read alone. A section of one bucket's lock
+   with one such access is one action, which waits for the lock; a notification's,
+   with more of them, holds the locks from action to action.
 
-   Left to chance: whether to poll, how long to watch, whether a sleeper is overdue,
-   which of a mutex's sleepers a release prefers for its CPU, when a deadline passes. *)
+   Left to chance: whether to poll, how long a waiter is near, whether a parked
+   thread is overdue, which of a mutex's parked threads an unlock prefers, what an
+   unlock relaxes, when a deadline passes. *)
 EXTENDS Naturals, Sequences, FiniteSets, TLC
 
 CONSTANTS
     Scenarios,  \* names of Scripts; those, on every machine of:
     Layouts,    \* which share a bucket: see BucketIn
-    Watches,    \* whether a waiter watches its own node before it sleeps
-    Polls,      \* whether who finds the mutex taken may go on deck
-    Overdue,    \* whether a sleeper may have waited for too long
+    Polls,      \* whether a thread that finds the mutex taken may poll
+    Overdue,    \* whether a parked thread may have waited for too long
     Fences,     \* "full", "asymmetric"
+    Begins,     \* what the mutexes' records say of fences at first: see Fence
+    Relaxes,    \* whether an unlock may let those after it do less
+    Full,       \* whether the buckets are full: no mutex has a record of its own
     Mutant      \* the mistake put in, or "none"
 
 VARIABLES
     setup,      \* the scenario and the machine; never changes
-    mem,        \* what all see of the mutexes' bytes, the marks and the counts
+    mem,        \* what all see of the mutexes' bytes and of their records
     buf,        \* of each thread, its stores that only it sees: <<cell, value>>, oldest first
-    held,       \* who has the lock of each bucket
+    held,       \* the thread that has the lock of each bucket
     list,       \* of each bucket, the linked nodes, oldest first; a node is named by its thread
     node,       \* of each thread, what it waits for and its status
     waited,     \* the byte of each condition variable
@@ -54,25 +60,43 @@ vars == <<setup, mem, buf, held, list, node, waited, me, gone, fault, program, g
 Mutation(name) == Mutant = name
 
 -----------------------------------------------------------------------------
-(* Who does what. "c", "d" are condition variables, "a", "b" mutexes. *)
+(* Which thread does what. "c", "d" are condition variables, "a", "b" mutexes. The
+   mutex "z" is at the address of "c" once that is freed, and the condition variable
+   "e" at that of "b". The mutexes "w" and "y" and the condition variable "x" are
+   long gone: now "a" is at the addresses of "w" and "x", and "c" at that of "y". *)
 
 Nobody == 0
 None == "none"
 All == 9
 
-(* Locks, waits until there is something, takes it, unlocks. Lists of options:
-   "timed": gives up at a deadline. "at once": waits before it looks whether there
-   is something. "asleep": begins asleep, linked by a wait before. *)
+Mutexes == {"a", "b", "w", "y", "z"}
+Condvars == {"c", "d", "e", "x"}
+LongGone == {"w", "x", "y"}
+AddressOf == [a |-> "a", b |-> "b", c |-> "c", d |-> "d",
+              e |-> "b", w |-> "a", x |-> "a", y |-> "c", z |-> "c"]
+Before == [z |-> "c", e |-> "b"]
+
+(* Locks, waits until there is something, takes it, unlocks. Options: "timed": gives
+   up at a deadline. "at once": waits before it looks whether there is something.
+   "asleep": begins asleep, parked and with a pin. "near": begins near, with a pin,
+   and is about to park. *)
 Waiter(c, m, options) ==
     [does |-> "wait", condvar |-> c, sections |-> <<m>>, options |-> options]
 
 (* Puts something down in each of the mutexes and notifies, in the last section or
    after it. *)
 Notifier(c, ms, most, inside) ==
-    [does |-> "notify", condvar |-> c, sections |-> ms, most |-> most, inside |-> inside]
+    [does |-> "notify", condvar |-> c, sections |-> ms, most |-> most, inside |-> inside,
+     options |-> {}]
 
 (* Locks and unlocks. *)
-Other(m) == [does |-> "lock", condvar |-> None, sections |-> <<m>>]
+Other(m) == [does |-> "lock", condvar |-> None, sections |-> <<m>>, options |-> {}]
+
+(* Has unlocked a mutex that is long gone, and is about to choose a thread to wake. *)
+StaleUnlock(m) == [Other(m) EXCEPT !.options = {"stale"}]
+
+(* Is about to take off more waiters of a condition variable that is long gone. *)
+StaleNotifier(c) == [Notifier(c, <<>>, All, FALSE) EXCEPT !.options = {"stale"}]
 
 Scripts == [
     alone |-> <<Waiter("c", "a", {}), Notifier("c", <<"a">>, 1, FALSE)>>,
@@ -84,6 +108,7 @@ Scripts == [
                       Notifier("c", <<"a">>, All, FALSE)>>,
     one_each |-> <<Waiter("c", "a", {}), Waiter("c", "a", {}),
                    Notifier("c", <<"a">>, 1, TRUE), Notifier("c", <<"a">>, 1, FALSE)>>,
+    timed |-> <<Waiter("c", "a", {"timed"}), Notifier("c", <<"a">>, 1, FALSE)>>,
     deadline |-> <<Waiter("c", "a", {"timed"}), Waiter("c", "a", {"timed", "at once"}),
                    Notifier("c", <<"a">>, 1, FALSE)>>,
     late |-> <<Waiter("c", "a", {"timed", "asleep"}), Waiter("c", "a", {"timed", "at once"}),
@@ -93,8 +118,22 @@ Scripts == [
                       Notifier("c", <<>>, 1, FALSE), Notifier("c", <<>>, 1, FALSE)>>,
     two_mutexes |-> <<Waiter("c", "a", {}), Waiter("c", "b", {"timed"}),
                       Notifier("c", <<"a", "b">>, All, FALSE)>>,
+    two_asleep |-> <<Waiter("c", "a", {"asleep"}), Waiter("c", "b", {"timed", "asleep"}),
+                     Notifier("c", <<"a", "b">>, All, FALSE)>>,
     crossed |-> <<Waiter("c", "a", {"at once", "asleep"}), Waiter("d", "b", {"at once", "asleep"}),
-                  Notifier("c", <<>>, 1, FALSE), Notifier("d", <<>>, 1, FALSE)>>]
+                  Notifier("c", <<>>, 1, FALSE), Notifier("d", <<>>, 1, FALSE)>>,
+    overlooked |-> <<Waiter("c", "a", {"at once", "near"}), Waiter("c", "a", {"at once", "timed"}),
+                          Notifier("c", <<>>, 1, FALSE), Notifier("c", <<>>, All, FALSE)>>,
+    unlock_of_before |-> <<Waiter("c", "a", {"at once", "near"}), StaleUnlock("y"),
+                           Notifier("c", <<"a">>, 1, FALSE)>>,
+    unlock_of_another |-> <<Waiter("c", "a", {"at once", "asleep"}), StaleUnlock("w"),
+                            Notifier("c", <<"a">>, 1, TRUE)>>,
+    notify_of_before |-> <<Other("a"), Other("a"), StaleNotifier("x")>>,
+    mutex_after_condvar |-> <<Waiter("c", "b", {"at once", "asleep", "timed"}),
+                              Waiter("c", "a", {"at once", "near"}),
+                              Notifier("c", <<>>, All, FALSE), Other("z"), Other("z")>>,
+    condvar_after_mutex |-> <<Other("b"), Other("b"), Waiter("e", "a", {"at once", "timed"}),
+                              Notifier("e", <<>>, 1, FALSE)>>]
 
 BucketIn == [
     up |-> [c |-> 1, d |-> 1, a |-> 2, b |-> 2],
@@ -105,14 +144,14 @@ BucketIn == [
 
 Script == Scripts[setup.scenario]
 Threads == DOMAIN Script
-Mutexes == {"a", "b"}
-Condvars == {"c", "d"}
 Buckets == 1..3
-Bucket(o) == BucketIn[setup.layout][o]
+BucketAt(address) == BucketIn[setup.layout][address]
+Bucket(o) == BucketAt(AddressOf[o])
 
 Is(t, kind) == Script[t].does = kind
-Option(t, option) == Is(t, "wait") /\ option \in Script[t].options
+Option(t, option) == option \in Script[t].options
 Condvar(t) == Script[t].condvar
+HasMutex(t) == Is(t, "wait") \/ me[t].section <= Len(Script[t].sections)
 Mutex(t) == IF Is(t, "wait") THEN Script[t].sections[1]
             ELSE Script[t].sections[me[t].section]
 MutexOf(w) == Script[w].sections[1]
@@ -120,14 +159,26 @@ Most(t) == Script[t].most
 Waiters(c) == {t \in Threads : Is(t, "wait") /\ Condvar(t) = c}
 Notifiers(c) == {t \in Threads : Is(t, "notify") /\ Condvar(t) = c}
 
+(* What is to be at the address of something else is there once that is freed. *)
+IsThere(o) == o \in DOMAIN Before => Before[o] \in gone
+
 -----------------------------------------------------------------------------
 (* Memory. *)
 
-(* byte: 0 free, 1 owned. deck: the mutex that has an awake waiter, or None.
-   parked: how many sleep for mutexes. *)
+(* The record of a mutex: its own, or that of all mutexes of a full bucket, which
+   has no marks and no pins. *)
+Records == {"a", "b", "c", "d", "s1", "s2", "s3"}
+SharedOf == <<"s1", "s2", "s3">>
+Record(m) == IF setup.full THEN SharedOf[Bucket(m)] ELSE AddressOf[m]
+
+(* byte: 0 free, 1 locked. fence: what the record says of fences; or None while the
+   mutex has no record that is armed; or "unarmed" if it has one that was fenced, by
+   a thread that gave up. poller: the thread that polls, or Nobody. flight: a thread
+   is in flight. parked: how many threads are linked. pins: how many waiters rely on
+   it; read under the bucket's lock only. *)
 Byte(m) == <<"byte", m>>
-Deck(b) == <<"deck", b>>
-Parked(b) == <<"parked", b>>
+Fence(m) == <<"fence", Record(m)>>
+Parked(m) == <<"parked", Record(m)>>
 
 RECURSIVE After(_, _)
 After(cells, stores) ==
@@ -147,13 +198,23 @@ Store(t, cell, value) == buf' = [buf EXCEPT ![t] = Append(@, <<cell, value>>)]
    around: what memory is after it. *)
 Atomically(t, cells) == mem' = cells /\ buf' = [buf EXCEPT ![t] = <<>>]
 
-(* What t has written is known to releases, and what releases wrote before to t. *)
-Announced(t) ==
-    IF setup.fences = "asymmetric" THEN AfterAll(mem, Len(Script)) ELSE Seen(t)
-Announcing(t, cells) ==
+(* How a record pairs fences: it is claimed and armed; a thread publishes what it
+   wrote to it, perhaps with a step back; and it owes a heavy fence, or a full one. *)
+Asymmetric == setup.fences = "asymmetric"
+Unseen == {None, "unarmed"}
+Armed(fence) ==
+    CASE fence = None -> "light"
+      [] fence = "unarmed" -> IF Mutation("armed_as_fenced") THEN "fenced" ELSE "not yet"
+      [] OTHER -> fence
+Published(fence, stays) == IF fence = "light" /\ ~stays THEN "not yet" ELSE fence
+OwesHeavy(fence) == Asymmetric /\ fence # "fenced"
+HeavyMade(fence) == IF fence = "not yet" THEN "fenced" ELSE fence
+
+(* After a heavy fence of t, or its full one. *)
+Fenced(t, heavy) == IF heavy THEN AfterAll(mem, Len(Script)) ELSE Seen(t)
+Fencing(t, heavy, cells) ==
     /\ mem' = cells
-    /\ buf' = IF setup.fences = "asymmetric" THEN [u \in Threads |-> <<>>]
-              ELSE [buf EXCEPT ![t] = <<>>]
+    /\ buf' = IF heavy THEN [u \in Threads |-> <<>>] ELSE [buf EXCEPT ![t] = <<>>]
 
 (* The hardware: the oldest of t's stores is seen by all. *)
 \* models nothing: the hardware
@@ -166,63 +227,81 @@ Drain(t) ==
 Touch(o) == fault' = fault \cup (gone \cap {o})
 
 -----------------------------------------------------------------------------
-(* Places, named by what happens next; lists; the kernel. *)
+(* Places, named by what happens next; queues; the kernel. *)
 
 At(t, place) == me[t].pc = place
 Go(t, place) == me' = [me EXCEPT ![t].pc = place]
 
 Free(b) == held[b] = Nobody
 
-LinkedAt(b, o) == SelectSeq(list[b], LAMBDA w : node[w].address = o)
+LinkedAt(b, kind, address) ==
+    SelectSeq(list[b], LAMBDA w : node[w].address = address
+        /\ (node[w].kind = kind \/ Mutation("an_address_is_taken_for_an_identity")))
 Range(s) == {s[i] : i \in 1..Len(s)}
 Oldest(s) == s[1]
 Newest(s) == s[Len(s)]
 Without(b, w) == [list EXCEPT ![b] = SelectSeq(@, LAMBDA u : u # w)]
 
-(* The places after a futex wake at w's address: who sleeps there looks again. *)
+(* The places after a futex wake at w's address: a thread that sleeps there looks again. *)
 Woken(w, places) ==
     [places EXCEPT ![w].pc = CASE @ = "Asleep" -> "Sleep"
                                [] @ = "WaitAsleep" -> "Wait"
                                [] OTHER -> @]
 
-(* Where t goes when it has become the owner. *)
-BecomesOwner(t) == node' = [node EXCEPT ![t].live = FALSE]
+(* Where a thread goes that was told what it is. From then on its node may be gone. *)
+Told(status) ==
+    CASE status = "in flight" -> "Land" [] status = "done" -> "Owner" [] OTHER -> "TryLock"
 
 -----------------------------------------------------------------------------
 Setups ==
-    [scenario : Scenarios, layout : Layouts, watches : Watches, polls : Polls,
-     overdue : Overdue, fences : Fences]
+    {s \in [scenario : Scenarios, layout : Layouts, polls : Polls, overdue : Overdue,
+            fences : Fences, begins : Begins, relaxes : Relaxes, full : Full] :
+        /\ s.relaxes => s.fences = "asymmetric"
+        /\ s.full => s.begins = None /\ ~s.polls}
+
+Sleepers == {t \in Threads : Option(t, "asleep") \/ Option(t, "near")}
+PinsOf(r) == {t \in Sleepers : ~setup.full /\ Record(MutexOf(t)) = r}
 
 Init ==
     /\ setup \in Setups
     /\ mem = [byte |-> [m \in Mutexes |-> 0],
-              deck |-> [b \in Buckets |-> None],
-              parked |-> [b \in Buckets |-> 0]]
+              fence |-> [r \in Records |-> CASE PinsOf(r) # {} -> "fenced"
+                                             [] r \in {"a", "b"} -> setup.begins
+                                             [] OTHER -> None],
+              poller |-> [r \in Records |-> Nobody],
+              flight |-> [r \in Records |-> FALSE],
+              parked |-> [r \in Records |-> 0],
+              pins |-> [r \in Records |-> Cardinality(PinsOf(r))]]
     /\ buf = [t \in Threads |-> <<>>]
     /\ held = [b \in Buckets |-> Nobody]
     /\ list = [b \in Buckets |->
                 SelectSeq([t \in Threads |-> t],
-                          LAMBDA t : Option(t, "asleep") /\ Bucket(Condvar(t)) = b)]
+                          LAMBDA t : t \in Sleepers /\ Bucket(Condvar(t)) = b)]
     /\ node = [t \in Threads |->
-                [address |-> Condvar(t), status |-> "parked", live |-> Option(t, "asleep")]]
-    /\ waited = [c \in Condvars |->
-                  IF \E t \in Waiters(c) : Option(t, "asleep") THEN 1 ELSE 0]
+                [kind |-> "condvar",
+                 address |-> IF Is(t, "lock") THEN None ELSE AddressOf[Condvar(t)],
+                 status |-> IF Option(t, "near") THEN "near" ELSE "parked",
+                 live |-> t \in Sleepers,
+                 pin |-> t \in Sleepers /\ ~setup.full]]
+    /\ waited = [c \in Condvars |-> IF Waiters(c) \cap Sleepers # {} THEN 1 ELSE 0]
     /\ me = [t \in Threads |->
               [pc |-> CASE Option(t, "asleep") -> "WaitAsleep"
+                        [] Option(t, "near") -> "LeaveNear"
+                        [] Option(t, "stale") -> IF Is(t, "notify") THEN "LockFirst" ELSE "Wake"
                         [] Script[t].sections = <<>> -> "HasWaiters"
                         [] OTHER -> "TryLock",
                section |-> 1,
+               light |-> FALSE,                 \* a mutant's: it has read that the record is light
                leaves |-> FALSE,                \* this is its last unlock
                frees |-> {},                    \* what is gone when that has returned
                deadline |-> Option(t, "timed"), \* it may pass
                answer |-> None,                 \* of wait: None before it has one
                target |-> None,                 \* of a notifier: the mutex of this turn
-               moved |-> 0,                     \* how many it has moved
-               slept |-> FALSE,                 \* one of this turn sleeps
-               marked |-> FALSE,                \* the mark is for the one that it moves now
+               count |-> 0,                     \* how many it has notified
+               moved |-> FALSE,                 \* it has moved one in this turn
                last |-> FALSE,                  \* nobody was left
-               chosen |-> Nobody]]              \* the one that it moves, or is to wake
-    /\ gone = {}
+               chosen |-> Nobody]]              \* the one that it notifies, or is to wake
+    /\ gone = LongGone
     /\ fault = {}
     /\ program = [ready |-> [m \in Mutexes |-> 0],
                   users |-> [m \in Mutexes |->
@@ -233,6 +312,7 @@ Init ==
                 before |-> [t \in Threads |-> {}],      \* calls that were over when it was linked
                 eligible |-> [t \in Threads |-> {}],    \* linked at the start of the call, and since
                 taken |-> [t \in Threads |-> {}],       \* taken off by the call
+                heavy |-> FALSE,                        \* a notification made a heavy fence
                 over |-> {}]                            \* notifiers whose call has returned
 
 -----------------------------------------------------------------------------
@@ -241,6 +321,7 @@ Init ==
 \* models nothing: the mutex, which Mutex.tla has in full
 TryLock(t) ==
     /\ At(t, "TryLock")
+    /\ IsThere(Mutex(t))
     /\ LET now == Seen(t) IN
         /\ Atomically(t, [now EXCEPT !.byte[Mutex(t)] = 1])
         /\ Go(t, CASE now.byte[Mutex(t)] = 0 -> "Owner"
@@ -253,9 +334,9 @@ TryLock(t) ==
 Arrive(t) ==
     /\ At(t, "Arrive")
     /\ LET now == Seen(t)
-           b == Bucket(Mutex(t))
-       IN  IF now.deck[b] = None
-           THEN Atomically(t, [now EXCEPT !.deck[b] = Mutex(t)]) /\ Go(t, "Poll")
+           r == Record(Mutex(t))
+       IN  IF now.poller[r] = Nobody
+           THEN Atomically(t, [now EXCEPT !.poller[r] = t]) /\ Go(t, "Poll")
            ELSE Atomically(t, now) /\ Go(t, "Park")
     /\ UNCHANGED <<setup, held, list, node, waited, gone, fault, program, ghost>>
 
@@ -272,33 +353,39 @@ Poll(t) ==
 \* models nothing: the mutex, which Mutex.tla has in full
 PollEnough(t) ==
     /\ At(t, "Poll")
-    /\ Go(t, "ParkOffDeck")
+    /\ Go(t, "Park")
     /\ UNCHANGED <<setup, mem, buf, held, list, node, waited, gone, fault, program, ghost>>
+
+WithoutMark(t, poller) == IF poller = t THEN Nobody ELSE poller
 
 \* models nothing: the mutex, which Mutex.tla has in full
 Leave(t) ==
     /\ At(t, "Leave")
-    /\ Store(t, Deck(Bucket(Mutex(t))), None)
+    /\ Atomically(t, [Seen(t) EXCEPT !.poller[Record(Mutex(t))] = WithoutMark(t, @)])
     /\ Go(t, "Owner")
-    /\ BecomesOwner(t)
-    /\ UNCHANGED <<setup, mem, held, list, waited, gone, fault, program, ghost>>
+    /\ UNCHANGED <<setup, held, list, node, waited, gone, fault, program, ghost>>
 
 \* models nothing: the mutex, which Mutex.tla has in full
 Park(t) ==
-    /\ At(t, "Park") \/ At(t, "ParkOffDeck")
+    /\ At(t, "Park")
+    /\ Free(Bucket(Mutex(t)))
     /\ LET m == Mutex(t)
-           b == Bucket(m)
-           now == Announced(t)
+           r == Record(m)
+           fence == Armed(Seen(t).fence[r])
+           heavy == OwesHeavy(fence)
+           now == Fenced(t, heavy)
            free == now.byte[m] = 0
-       IN  /\ Free(b)
-           /\ Announcing(t, [now EXCEPT
-                !.byte[m] = 1,
-                !.deck[b] = IF At(t, "ParkOffDeck") THEN None ELSE @,
-                !.parked[b] = IF free THEN @ ELSE @ + 1])
-           /\ IF free
-              THEN BecomesOwner(t) /\ UNCHANGED list
-              ELSE /\ node' = [node EXCEPT ![t] = [address |-> m, status |-> "parked", live |-> TRUE]]
-                   /\ list' = [list EXCEPT ![b] = Append(@, t)]
+       IN  /\ \E stays \in IF now.pins[r] = 0 THEN BOOLEAN ELSE {FALSE} :
+                Fencing(t, heavy, [now EXCEPT
+                    !.byte[m] = 1,
+                    !.fence[r] = IF heavy THEN HeavyMade(Published(fence, stays)) ELSE fence,
+                    !.poller[r] = WithoutMark(t, @),
+                    !.parked[r] = IF free THEN @ ELSE @ + 1])
+           /\ IF free THEN UNCHANGED <<list, node>>
+              ELSE /\ node' = [node EXCEPT ![t] =
+                        [kind |-> "lock", address |-> AddressOf[m], status |-> "parked",
+                         live |-> TRUE, pin |-> FALSE]]
+                   /\ list' = [list EXCEPT ![Bucket(m)] = Append(@, t)]
            /\ Go(t, IF free THEN "Owner" ELSE "Sleep")
            /\ Touch(m)
     /\ UNCHANGED <<setup, held, waited, gone, program, ghost>>
@@ -306,34 +393,51 @@ Park(t) ==
 \* models nothing: the mutex, which Mutex.tla has in full
 Sleep(t) ==
     /\ At(t, "Sleep")
-    /\ Go(t, CASE node[t].status = "parked" -> "Asleep"
-               [] node[t].status = "deck" -> "Poll"
-               [] OTHER -> "Owner")
-    /\ IF node[t].status = "owner" THEN BecomesOwner(t) ELSE UNCHANGED node
+    /\ IF node[t].status = "parked"
+       THEN Go(t, "Asleep") /\ UNCHANGED node
+       ELSE Go(t, Told(node[t].status)) /\ node' = [node EXCEPT ![t].live = FALSE]
     /\ UNCHANGED <<setup, mem, buf, held, list, waited, gone, fault, program, ghost>>
 
-(* Whom a thread that has the lock of the mutex's bucket may choose to wake, and
-   what becomes of everything by that. *)
+(* A woken thread runs: it becomes the poller, or tries as any other. *)
+\* models nothing: the mutex, which Mutex.tla has in full
+Land(t) ==
+    /\ At(t, "Land")
+    /\ LET now == Seen(t)
+           r == Record(Mutex(t))
+           polls == setup.polls /\ now.poller[r] = Nobody
+       IN  /\ Atomically(t, [now EXCEPT !.flight[r] = FALSE, !.poller[r] = IF polls THEN t ELSE @])
+           /\ Go(t, IF polls THEN "Poll" ELSE "TryLock")
+    /\ UNCHANGED <<setup, held, list, node, waited, gone, fault, program, ghost>>
+
+(* Which thread may be chosen to wake under the lock of the mutex's bucket, and what
+   becomes of everything by that. *)
 Choices(t, m) ==
     LET b == Bucket(m)
+        r == Record(m)
         now == Seen(t)
-        sleepers == LinkedAt(b, m)
+        parked == LinkedAt(b, "lock", AddressOf[m])
         nothing == [cells |-> now, list |-> list, node |-> node, chosen |-> Nobody]
-        Told(w, status, cells) ==
-            [cells |-> [cells EXCEPT !.parked[b] = @ - 1],
+        Dismissed(w, status, cells) ==
+            [cells |-> [cells EXCEPT !.parked[r] = IF @ = 0 THEN 0 ELSE @ - 1],
              list |-> Without(b, w),
              node |-> [node EXCEPT ![w].status = status],
              chosen |-> w]
+        InFlight(w) == Dismissed(w, "in flight", [now EXCEPT !.flight[r] = TRUE])
         HandOver(w) ==
-            IF Mutation("handover_takes_nothing") \/ now.byte[m] = 0
-            THEN Told(w, "owner", [now EXCEPT !.byte[m] = 1])
+            IF Mutation("handover_takes_nothing") \/ now.byte[MutexOf(w)] = 0
+            THEN Dismissed(w, "done", [now EXCEPT !.byte[MutexOf(w)] = 1])
             ELSE nothing
-    IN  IF sleepers = <<>> THEN {nothing}
-        ELSE (IF setup.overdue THEN {HandOver(Oldest(sleepers))} ELSE {})
-             \cup (CASE now.deck[b] = m -> {nothing}
-                     [] now.deck[b] = None ->
-                            {Told(w, "deck", [now EXCEPT !.deck[b] = m]) : w \in Range(sleepers)}
-                     [] OTHER -> {HandOver(w) : w \in Range(sleepers)})
+    IN  CASE parked = <<>> -> {nothing}
+          [] setup.full ->
+                {Dismissed(Oldest(parked), "compete", now)}
+                \cup (IF setup.overdue THEN {HandOver(Oldest(parked))} ELSE {})
+          [] OTHER ->
+                (IF setup.overdue
+                 THEN {HandOver(Oldest(parked)),
+                       IF now.flight[r] THEN nothing ELSE InFlight(Oldest(parked))}
+                 ELSE {})
+                \cup (IF now.flight[r] \/ now.poller[r] # Nobody THEN {nothing}
+                      ELSE {InFlight(w) : w \in Range(parked)})
 
 (* The program's last section with a mutex, and what is free to be freed then: the
    mutex, if nobody else has a section left; the condition variable, if its other
@@ -346,7 +450,7 @@ Leaving(t) ==
         users == IF last THEN program.users[m] - 1 ELSE program.users[m]
     IN  /\ program' = [program EXCEPT !.users[m] = users, !.out = out]
         /\ me' = [me EXCEPT
-            ![t].pc = "LookDeck",
+            ![t].pc = "ReadFence",
             ![t].frees = (IF users = 0 THEN {m} ELSE {})
                 \cup (IF Is(t, "wait") /\ me[t].leaves /\ Waiters(c) \subseteq out
                          /\ \A n \in Notifiers(c) : n \in ghost.over \/ ghost.taken[n] # {}
@@ -355,53 +459,128 @@ Leaving(t) ==
 (* Where t goes after an unlock. *)
 Onwards(t) ==
     CASE Is(t, "wait") /\ ~me[t].leaves ->
-            IF Mutation("linked_after_unlock") /\ ~node[t].live THEN "Link"
-            ELSE IF setup.watches THEN "Watch" ELSE "Wait"
+            CASE Mutation("linked_after_unlock") /\ ~node[t].live -> "Link"
+              [] Mutation("parked_without_a_pin") \/ Mutation("pinned_after_parking") -> "LeaveNear"
+              [] OTHER -> "Pin"
       [] Is(t, "notify") /\ me[t].section < Len(Script[t].sections) -> "NextSection"
       [] Is(t, "notify") /\ t \notin ghost.over -> "HasWaiters"
       [] OTHER -> "Done"
 Then(t) == IF me[t].frees # {} THEN "Free" ELSE Onwards(t)
 
+(* Not in the source: the mutant's. *)
+\* models nothing: a mistake put in
+ReadFenceBefore(t) ==
+    /\ At(t, "Unlock")
+    /\ Mutation("fence_read_before_the_store")
+    /\ me' = [me EXCEPT ![t].pc = "UnlockAfter",
+                        ![t].light = Seen(t).fence[Record(Mutex(t))] = "light"]
+    /\ UNCHANGED <<setup, mem, buf, held, list, node, waited, gone, fault, program, ghost>>
+
 \* models nothing: the mutex, which Mutex.tla has in full
 Unlock(t) ==
-    /\ At(t, "Unlock")
+    /\ IF Mutation("fence_read_before_the_store") THEN At(t, "UnlockAfter") ELSE At(t, "Unlock")
     /\ Store(t, Byte(Mutex(t)), 0)
     /\ Leaving(t)
     /\ Touch(Mutex(t))
     /\ UNCHANGED <<setup, mem, held, list, node, waited, gone, ghost>>
 
-(* A full fence, unless those who park have heavy ones; then the look. With a
-   waiter on deck a release may still find out that a sleeper is overdue. *)
+(* After the store: whether to look at all, and with a fence of its own or without. *)
 \* models nothing: the mutex, which Mutex.tla has in full
-LookDeck(t) ==
-    /\ At(t, "LookDeck")
-    /\ IF setup.fences = "full" THEN Atomically(t, Seen(t)) ELSE UNCHANGED <<mem, buf>>
-    /\ IF Seen(t).deck[Bucket(Mutex(t))] = Mutex(t)
-       THEN Go(t, Then(t)) \/ (setup.overdue /\ Go(t, "LookParked"))
-       ELSE Go(t, "LookParked")
+ReadFence(t) ==
+    /\ At(t, "ReadFence")
+    /\ LET fence == Seen(t).fence[Record(Mutex(t))]
+           light == IF Mutation("fence_read_before_the_store") THEN me[t].light
+                    ELSE fence = "light"
+           unseen == fence \in Unseen
+       IN  IF Asymmetric /\ (unseen \/ light)
+           THEN UNCHANGED <<mem, buf>> /\ Go(t, IF unseen THEN Then(t) ELSE "LookAwake")
+           ELSE Atomically(t, Seen(t)) /\ Go(t, "LookAwake")
     /\ UNCHANGED <<setup, held, list, node, waited, gone, fault, program, ghost>>
+
+(* A thread in flight does not look after those that are overdue. *)
+\* models nothing: the mutex, which Mutex.tla has in full
+LookAwake(t) ==
+    /\ At(t, "LookAwake")
+    /\ LET now == Seen(t)
+           r == Record(Mutex(t))
+           marked == now.poller[r] # Nobody \/ now.flight[r]
+       IN  \/ Go(t, IF now.fence[r] \in Unseen \/ marked THEN Then(t) ELSE "LookParked")
+           \/ /\ setup.overdue
+              /\ marked
+              /\ now.poller[r] = Nobody
+              /\ Go(t, "Wake")
+    /\ UNCHANGED <<setup, mem, buf, held, list, node, waited, gone, fault, program, ghost>>
 
 \* models nothing: the mutex, which Mutex.tla has in full
 LookParked(t) ==
     /\ At(t, "LookParked")
-    /\ Go(t, IF Seen(t).parked[Bucket(Mutex(t))] = 0 THEN Then(t) ELSE "Release")
+    /\ IF Seen(t).parked[Record(Mutex(t))] # 0 THEN Go(t, "Wake")
+       ELSE Go(t, Then(t)) \/ (setup.relaxes /\ Go(t, "Relax"))
+    /\ UNCHANGED <<setup, mem, buf, held, list, node, waited, gone, fault, program, ghost>>
+
+MayLighten(r) ==
+    mem.fence[r] = "fenced" /\ (mem.pins[r] = 0 \/ Mutation("relaxed_though_pinned"))
+
+(* Later unlocks do less: those of this lock have no fence, or it loses its record. *)
+\* models nothing: the mutex, which Mutex.tla has in full
+Relax(t) ==
+    /\ At(t, "Relax")
+    /\ Free(Bucket(Mutex(t)))
+    /\ LET r == Record(Mutex(t))
+           now == Seen(t)
+           quiet == now.parked[r] = 0 /\ now.poller[r] = Nobody /\ ~now.flight[r]
+                    /\ (now.pins[r] = 0 \/ Mutation("record_taken_though_pinned"))
+       IN  \/ MayLighten(r) /\ Atomically(t, [now EXCEPT !.fence[r] = "light"])
+           \/ quiet /\ Atomically(t, [now EXCEPT !.fence[r] = None])
+           \/ ~MayLighten(r) /\ ~quiet /\ UNCHANGED <<mem, buf>>
+    /\ Go(t, Then(t))
+    /\ UNCHANGED <<setup, held, list, node, waited, gone, fault, program, ghost>>
+
+(* The poller does so, too, if no thread has parked for a while. *)
+\* models nothing: the mutex, which Mutex.tla has in full
+PollerRelaxes(t) ==
+    /\ At(t, "Poll")
+    /\ setup.relaxes
+    /\ Free(Bucket(Mutex(t)))
+    /\ MayLighten(Record(Mutex(t)))
+    /\ Atomically(t, [Seen(t) EXCEPT !.fence[Record(Mutex(t))] = "light"])
+    /\ UNCHANGED <<setup, held, list, node, waited, me, gone, fault, program, ghost>>
+
+(* The poller looks after a parked thread that is overdue. *)
+\* models nothing: the mutex, which Mutex.tla has in full
+Tend(t) ==
+    /\ At(t, "Poll")
+    /\ setup.overdue
+    /\ Free(Bucket(Mutex(t)))
+    /\ \E choice \in Choices(t, Mutex(t)) :
+        /\ choice.chosen # Nobody
+        /\ Atomically(t, choice.cells)
+        /\ list' = choice.list
+        /\ node' = choice.node
+        /\ me' = [me EXCEPT ![t].pc = "PollerWakes", ![t].chosen = choice.chosen]
+    /\ UNCHANGED <<setup, held, waited, gone, fault, program, ghost>>
+
+\* models nothing: the mutex, which Mutex.tla has in full
+PollerWakes(t) ==
+    /\ At(t, "PollerWakes")
+    /\ me' = Woken(me[t].chosen, [me EXCEPT ![t].pc = "Poll", ![t].chosen = Nobody])
     /\ UNCHANGED <<setup, mem, buf, held, list, node, waited, gone, fault, program, ghost>>
 
 \* models nothing: the mutex, which Mutex.tla has in full
-Release(t) ==
-    /\ At(t, "Release")
+Wake(t) ==
+    /\ At(t, "Wake")
     /\ Free(Bucket(Mutex(t)))
     /\ \E choice \in Choices(t, Mutex(t)) :
         /\ Atomically(t, choice.cells)
         /\ list' = choice.list
         /\ node' = choice.node
-        /\ me' = [me EXCEPT ![t].pc = IF choice.chosen = Nobody THEN Then(t) ELSE "Wake",
+        /\ me' = [me EXCEPT ![t].pc = IF choice.chosen = Nobody THEN Then(t) ELSE "UnlockWakes",
                             ![t].chosen = choice.chosen]
     /\ UNCHANGED <<setup, held, waited, gone, fault, program, ghost>>
 
 \* models nothing: the mutex, which Mutex.tla has in full
-Wake(t) ==
-    /\ At(t, "Wake")
+UnlockWakes(t) ==
+    /\ At(t, "UnlockWakes")
     /\ me' = Woken(me[t].chosen, [me EXCEPT ![t].pc = Then(t), ![t].chosen = Nobody])
     /\ UNCHANGED <<setup, mem, buf, held, list, node, waited, gone, fault, program, ghost>>
 
@@ -448,56 +627,87 @@ FreeIt(t) ==
 -----------------------------------------------------------------------------
 (* Waiting. *)
 
-(* The owner of the mutex links its node; who watched before it loses the rest. *)
-\* models crates/ondeck/src/condvar/raw.rs wait
+(* The owner of the mutex links its node. *)
+\* models crates/ondeck/src/condvar/wait.rs wait
 Link(t) ==
     LET c == Condvar(t)
         b == Bucket(c)
-        earlier == LinkedAt(b, c)
-        Stopped(w) == IF setup.watches /\ w = Newest(earlier) /\ node[w].status = "watching"
-                      THEN "parked" ELSE node[w].status
     IN  /\ At(t, "Link")
+        /\ IsThere(c)
         /\ Free(b)
-        /\ node' = [w \in Threads |->
-             IF w = t THEN [address |-> c, live |-> TRUE,
-                            status |-> IF setup.watches THEN "watching" ELSE "parked"]
-             ELSE IF earlier = <<>> THEN node[w]
-             ELSE [node[w] EXCEPT !.status = Stopped(w)]]
+        /\ node' = [node EXCEPT ![t] = [kind |-> "condvar", address |-> AddressOf[c],
+                                        status |-> "near", live |-> TRUE, pin |-> FALSE]]
         /\ list' = [list EXCEPT ![b] = Append(@, t)]
         /\ waited' = [waited EXCEPT ![c] = 1]
         /\ Atomically(t, Seen(t))
-        /\ me' = [me EXCEPT ![t].pc = CASE ~Mutation("linked_after_unlock") -> "Unlock"
-                                        [] setup.watches -> "Watch"
-                                        [] OTHER -> "Wait",
+        /\ me' = [me EXCEPT ![t].pc = IF Mutation("linked_after_unlock") THEN "Pin" ELSE "Unlock",
                             ![t].deadline = Option(t, "timed")]
         /\ ghost' = [ghost EXCEPT !.signal[t] = Nobody, !.before[t] = ghost.over]
         /\ Touch(c)
         /\ UNCHANGED <<setup, held, gone, program>>
 
-(* Enough of it, or it is not watching any more because another was faster. *)
-\* models crates/ondeck/src/condvar/raw.rs watch
-StopWatching(t) ==
-    /\ At(t, "Watch")
-    /\ Atomically(t, Seen(t))
-    /\ node' = [node EXCEPT ![t].status = IF @ = "watching" THEN "parked" ELSE @]
-    /\ Go(t, "Wait")
+(* Notified, it takes its pin back if it has one, and goes on at the mutex. *)
+GoesOn(t) == me' = [me EXCEPT ![t].pc = "Unpin", ![t].answer = IF @ = None THEN "notified" ELSE @]
+
+(* It reads its own node, and was told something. *)
+\* models crates/ondeck/src/condvar/wait.rs watch
+Watch(t) ==
+    /\ At(t, "Pin")
+    /\ node[t].status \notin {"near", "parked"}
+    /\ GoesOn(t)
+    /\ UNCHANGED <<setup, mem, buf, held, list, node, waited, gone, fault, program, ghost>>
+
+(* Enough of that, or it does not read its node at all. The mutex's record stays the
+   mutex's from now on, and fenced. *)
+\* models crates/ondeck/src/condvar/wait.rs wait
+\* models crates/ondeck/src/mutex/lock.rs pin
+Pin(t) ==
+    /\ At(t, "Pin")
+    /\ Free(Bucket(Mutex(t)))
+    /\ LET r == Record(Mutex(t))
+           now == Seen(t)
+           fence == Armed(now.fence[r])
+           next == IF Mutation("pinned_without_a_fence") THEN "fenced"
+                   ELSE Published(fence, Mutation("pin_leaves_the_record_light"))
+       IN  IF setup.full
+           THEN Atomically(t, now) /\ Go(t, "LeaveNear") /\ UNCHANGED node
+           ELSE /\ Atomically(t, [now EXCEPT !.fence[r] = next, !.pins[r] = @ + 1])
+                /\ node' = [node EXCEPT ![t].pin = TRUE]
+                /\ Go(t, CASE OwesHeavy(next) -> "PinFence"
+                           [] Mutation("pinned_after_parking") -> "Wait"
+                           [] OTHER -> "LeaveNear")
     /\ UNCHANGED <<setup, held, list, waited, gone, fault, program, ghost>>
 
-(* It looks at its status, and the kernel compares it. Who is not parked any more
-   was notified, and goes on at the mutex. *)
-\* models crates/ondeck/src/condvar/raw.rs wait
+(* Unlocks that took the record for a light one, or that saw none, have had their
+   stores made visible. *)
+\* models crates/ondeck/src/mutex/lock.rs pin
+PinFence(t) ==
+    /\ At(t, "PinFence")
+    /\ Fencing(t, TRUE, [Fenced(t, TRUE) EXCEPT !.fence[Record(Mutex(t))] = HeavyMade(@)])
+    /\ Go(t, IF Mutation("pinned_after_parking") THEN "Wait" ELSE "LeaveNear")
+    /\ UNCHANGED <<setup, held, list, node, waited, gone, fault, program, ghost>>
+
+(* Under the lock of the condition variable's bucket: a notification that sees a near
+   waiter there can rely on it. *)
+\* models crates/ondeck/src/condvar/wait.rs park
+LeaveNear(t) ==
+    /\ At(t, "LeaveNear")
+    /\ Free(Bucket(Condvar(t))) \/ Mutation("parked_without_the_lock")
+    /\ Atomically(t, Seen(t))
+    /\ IF node[t].status = "near"
+       THEN /\ node' = [node EXCEPT ![t].status = "parked"]
+            /\ Go(t, IF Mutation("pinned_after_parking") THEN "Pin" ELSE "Wait")
+       ELSE GoesOn(t) /\ UNCHANGED node
+    /\ UNCHANGED <<setup, held, list, waited, gone, fault, program, ghost>>
+
+(* It looks at its status, and the kernel compares it. *)
+\* models crates/ondeck/src/condvar/wait.rs wait
 Wait(t) ==
     /\ At(t, "Wait")
-    /\ LET status == node[t].status IN
-        /\ me' = [me EXCEPT
-            ![t].pc = CASE status = "parked" -> "WaitAsleep"
-                        [] status = "deck" -> "Poll"
-                        [] OTHER -> "Owner",
-            ![t].answer = IF status # "parked" /\ @ = None THEN "notified" ELSE @]
-        /\ IF status = "owner" THEN BecomesOwner(t) ELSE UNCHANGED node
-    /\ UNCHANGED <<setup, mem, buf, held, list, waited, gone, fault, program, ghost>>
+    /\ IF node[t].status = "parked" THEN Go(t, "WaitAsleep") ELSE GoesOn(t)
+    /\ UNCHANGED <<setup, mem, buf, held, list, node, waited, gone, fault, program, ghost>>
 
-\* models crates/ondeck/src/condvar/raw.rs wait
+\* models crates/ondeck/src/condvar/wait.rs wait
 TimeOut(t) ==
     /\ At(t, "WaitAsleep")
     /\ me[t].deadline
@@ -506,7 +716,7 @@ TimeOut(t) ==
 
 (* What a waiter does that was notified before it could withdraw. *)
 NotifiedBefore(t) ==
-    LET others == LinkedAt(Bucket(Condvar(t)), Condvar(t))
+    LET others == LinkedAt(Bucket(Condvar(t)), "condvar", AddressOf[Condvar(t)])
         other == Newest(others)
         passes == Mutation("signal_passed_on") /\ others # <<>>
     IN  /\ me' = [me EXCEPT
@@ -517,16 +727,16 @@ NotifiedBefore(t) ==
                     ELSE [ghost EXCEPT !.signal = (other :> ghost.signal[t]) @@ (t :> Nobody) @@ @]
         /\ UNCHANGED <<list, node, waited, fault>>
 
-\* models crates/ondeck/src/condvar/raw.rs withdraw
+\* models crates/ondeck/src/condvar/wait.rs withdraw
 Withdraw(t) ==
     LET c == Condvar(t)
         b == Bucket(c)
         left == [k \in Buckets |-> SelectSeq(list[k], LAMBDA u : u # t)]
-        others == {w \in Range(list[b]) : w # t /\ node[w].address = c}
+        others == Range(LinkedAt(b, "condvar", AddressOf[c])) \ {t}
     IN  /\ At(t, "Withdraw")
         /\ Free(b)
         /\ Atomically(t, Seen(t))
-        /\ IF node[t].address # c /\ ~Mutation("withdraw_though_notified")
+        /\ IF node[t].kind # "condvar" /\ ~Mutation("withdraw_though_notified")
            THEN NotifiedBefore(t)
            ELSE /\ list' = left
                 /\ node' = [node EXCEPT ![t].live = FALSE]
@@ -535,10 +745,29 @@ Withdraw(t) ==
                                      ELSE [waited EXCEPT ![c] = 0]
                         /\ Touch(c)
                    ELSE UNCHANGED <<waited, fault>>
-                /\ me' = [me EXCEPT ![t].pc = "TryLock", ![t].answer = "timeout"]
+                /\ me' = [me EXCEPT ![t].pc = "Unpin", ![t].answer = "timeout"]
                 /\ ghost' = [ghost EXCEPT
                      !.eligible = [n \in Threads |-> @[n] \ {t}]]
         /\ UNCHANGED <<setup, held, gone, program>>
+
+(* The pin goes, unless a notification has taken it. Notified, the waiter is what it
+   was told; after its deadline it wants the mutex as any other thread. *)
+\* models crates/ondeck/src/condvar/wait.rs notified
+\* models crates/ondeck/src/mutex/lock.rs unpin
+Unpin(t) ==
+    /\ At(t, "Unpin")
+    /\ LET r == Record(Mutex(t))
+           late == ~node[t].live
+           forgets == IF late THEN Mutation("unpin_forgotten_at_the_deadline")
+                      ELSE Mutation("unpin_forgotten_when_told_to_compete")
+                           /\ node[t].status = "compete"
+       IN  /\ node' = [node EXCEPT ![t].live = FALSE, ![t].pin = @ /\ forgets]
+           /\ IF node[t].pin /\ ~forgets
+              THEN /\ Free(Bucket(Mutex(t)))
+                   /\ Atomically(t, [Seen(t) EXCEPT !.pins[r] = @ - 1])
+              ELSE UNCHANGED <<mem, buf>>
+           /\ Go(t, IF late THEN "TryLock" ELSE Told(node[t].status))
+    /\ UNCHANGED <<setup, held, list, waited, gone, fault, program, ghost>>
 
 -----------------------------------------------------------------------------
 (* Notifying. *)
@@ -548,29 +777,105 @@ Returned(t, places) ==
     /\ ghost' = [ghost EXCEPT !.over = @ \cup {t}]
     /\ me' = [places EXCEPT
          ![t].pc = IF Script[t].inside THEN "Unlock" ELSE "Done",
-         ![t].target = None, ![t].moved = 0, ![t].slept = FALSE,
-         ![t].last = FALSE, ![t].marked = FALSE, ![t].chosen = Nobody]
+         ![t].target = None, ![t].count = 0, ![t].moved = FALSE,
+         ![t].last = FALSE, ![t].chosen = Nobody]
 
-\* models crates/ondeck/src/condvar/raw.rs notify_one
-\* models crates/ondeck/src/condvar/raw.rs notify_all
+\* models crates/ondeck/src/condvar/notify.rs notify_one
+\* models crates/ondeck/src/condvar/notify.rs notify_all
 HasWaiters(t) ==
     /\ At(t, "HasWaiters")
     /\ LET c == Condvar(t)
-           linked == Range(LinkedAt(Bucket(c), c))
-       IN  /\ Touch(c)
+           waiting == {w \in Waiters(c) : node[w].live /\ node[w].kind = "condvar"
+                                           /\ ghost.signal[w] = Nobody}
+       IN  /\ IsThere(c)
+           /\ Touch(c)
            /\ IF waited[c] = 0
-              THEN /\ ghost' = [ghost EXCEPT !.over = @ \cup {t}, !.eligible[t] = linked]
+              THEN /\ ghost' = [ghost EXCEPT !.over = @ \cup {t}, !.eligible[t] = waiting]
                    /\ Go(t, IF Script[t].inside THEN "Unlock" ELSE "Done")
-              ELSE /\ ghost' = [ghost EXCEPT !.eligible[t] = linked]
-                   /\ Go(t, "LockFirst")
+              ELSE /\ ghost' = [ghost EXCEPT !.eligible[t] = waiting]
+                   /\ Go(t, "LockNear")
     /\ UNCHANGED <<setup, mem, buf, held, list, node, waited, gone, program>>
+
+ClearsLater == Mutant \in {"waited_cleared_after_the_last_is_told", "waited_cleared_after_unlock"}
 
 (* The buckets of the condition variable, and of the mutex of this turn. *)
 From(t) == Bucket(Condvar(t))
 To(t) == Bucket(me[t].target)
-Linked(t) == LinkedAt(From(t), Condvar(t))
+Linked(t) == LinkedAt(From(t), "condvar", AddressOf[Condvar(t)])
 
-\* models crates/ondeck/src/condvar/raw.rs lock_both
+(* Near waiters first, under one lock. *)
+\* models crates/ondeck/src/condvar/notify.rs notify_near
+LockNear(t) ==
+    /\ At(t, "LockNear")
+    /\ Free(From(t))
+    /\ Atomically(t, Seen(t))
+    /\ held' = [held EXCEPT ![From(t)] = t]
+    /\ Go(t, "NotifyNear")
+    /\ UNCHANGED <<setup, list, node, waited, gone, fault, program, ghost>>
+
+Nears(t) ==
+    LET linked == Linked(t) IN
+    IF linked = <<>> \/ me[t].count = Most(t) THEN {}
+    ELSE {w \in {Newest(linked)} : node[w].status = "near"}
+
+(* The newest is near, and is taken off. If nobody is left, the condition variable's
+   byte says so, while that is certainly there. *)
+\* models crates/ondeck/src/condvar/notify.rs notify_near
+NotifyNear(t) ==
+    /\ At(t, "NotifyNear")
+    /\ \E w \in Nears(t) :
+        /\ IF Mutation("told_before_unlinked")
+           THEN node' = [node EXCEPT ![w].status = "compete"] /\ UNCHANGED list
+           ELSE list' = Without(From(t), w) /\ UNCHANGED node
+        /\ me' = [me EXCEPT ![t].pc = "TellNear", ![t].chosen = w]
+        /\ IF Linked(t) = <<w>> /\ ~ClearsLater
+           THEN waited' = [waited EXCEPT ![Condvar(t)] = 0] /\ Touch(Condvar(t))
+           ELSE UNCHANGED <<waited, fault>>
+    /\ UNCHANGED <<setup, mem, buf, held, gone, program, ghost>>
+
+(* It is told, and may be gone by the next step. *)
+\* models crates/ondeck/src/condvar/notify.rs notify_near
+TellNear(t) ==
+    /\ At(t, "TellNear")
+    /\ Atomically(t, Seen(t))
+    /\ LET w == me[t].chosen
+           early == Mutation("told_before_unlinked")
+       IN  /\ fault' = IF node[w].live \/ early THEN fault ELSE fault \cup {"node"}
+           /\ IF node[w].status = "near" \/ early
+              THEN /\ node' = [node EXCEPT ![w].kind = "lock", ![w].status = "compete",
+                                           ![w].address = AddressOf[MutexOf(w)]]
+                   /\ list' = Without(From(t), w)
+                   /\ me' = [me EXCEPT ![t].pc = "NotifyNear", ![t].chosen = Nobody,
+                                       ![t].count = @ + 1]
+                   /\ ghost' = [ghost EXCEPT
+                        !.signal[w] = t,
+                        !.taken[t] = @ \cup {w},
+                        !.eligible = [n \in Threads |-> @[n] \ {w}]]
+                   /\ UNCHANGED <<held, waited>>
+              ELSE \* Only a mutant comes here: it has parked in between.
+                   /\ list' = [list EXCEPT ![From(t)] = Append(@, w)]
+                   /\ waited' = [waited EXCEPT ![Condvar(t)] = 1]
+                   /\ held' = [held EXCEPT ![From(t)] = Nobody]
+                   /\ me' = [me EXCEPT ![t].pc = "LockFirst", ![t].chosen = Nobody]
+                   /\ UNCHANGED <<node, ghost>>
+    /\ UNCHANGED <<setup, gone, program>>
+
+(* The newest is parked, or the oldest may be overdue; or it is enough. *)
+\* models crates/ondeck/src/condvar/notify.rs notify_near
+EndNear(t) ==
+    /\ At(t, "NotifyNear")
+    /\ Nears(t) = {} \/ setup.overdue
+    /\ Atomically(t, Seen(t))
+    /\ held' = [held EXCEPT ![From(t)] = Nobody]
+    /\ LET last == Linked(t) = <<>>
+           clears == last /\ me[t].count # 0 /\ ClearsLater
+       IN  /\ CASE clears ->
+                    me' = [me EXCEPT ![t].pc = "ClearLate"] /\ UNCHANGED ghost
+                [] last \/ me[t].count = Most(t) -> Returned(t, me)
+                [] OTHER -> Go(t, "LockFirst") /\ UNCHANGED ghost
+    /\ UNCHANGED <<setup, list, node, waited, gone, fault, program>>
+
+\* models crates/ondeck/src/condvar/notify.rs lock_both
 LockFirst(t) ==
     /\ At(t, "LockFirst")
     /\ Free(From(t))
@@ -579,8 +884,8 @@ LockFirst(t) ==
        THEN Returned(t, me) /\ UNCHANGED held
        ELSE LET m == MutexOf(Newest(Linked(t))) IN
             /\ held' = [held EXCEPT ![From(t)] = t]
-            /\ me' = [me EXCEPT ![t].target = m, ![t].slept = FALSE,
-                                ![t].pc = IF Bucket(m) = From(t) THEN "Move" ELSE "Extend"]
+            /\ me' = [me EXCEPT ![t].target = m, ![t].moved = FALSE,
+                                ![t].pc = IF Bucket(m) = From(t) THEN "Notify" ELSE "Extend"]
             /\ UNCHANGED ghost
     /\ UNCHANGED <<setup, list, node, waited, gone, fault, program>>
 
@@ -591,7 +896,7 @@ Extend(t) ==
     /\ Atomically(t, Seen(t))
     /\ \/ /\ Free(To(t))
           /\ held' = [held EXCEPT ![To(t)] = t]
-          /\ Go(t, "Move")
+          /\ Go(t, "Notify")
        \/ /\ ~Free(To(t))
           /\ From(t) > To(t)
           /\ ~Mutation("buckets_locked_in_no_order")
@@ -616,7 +921,7 @@ LockUpper(t) ==
     /\ UNCHANGED <<setup, mem, buf, list, node, waited, gone, fault, program, ghost>>
 
 (* The first lock was let go: the newest waiter may be another's by now. *)
-\* models crates/ondeck/src/condvar/raw.rs lock_both
+\* models crates/ondeck/src/condvar/notify.rs lock_both
 LookAgain(t) ==
     /\ At(t, "LookAgain")
     /\ IF Linked(t) = <<>>
@@ -625,43 +930,31 @@ LookAgain(t) ==
        ELSE LET m == MutexOf(Newest(Linked(t))) IN
             /\ UNCHANGED ghost
             /\ IF m = me[t].target
-               THEN Go(t, "Move") /\ UNCHANGED held
+               THEN Go(t, "Notify") /\ UNCHANGED held
                ELSE /\ held' = [held EXCEPT ![To(t)] = Nobody]
                     /\ me' = [me EXCEPT ![t].target = m,
-                                        ![t].pc = IF Bucket(m) = From(t) THEN "Move" ELSE "Extend"]
+                                        ![t].pc = IF Bucket(m) = From(t) THEN "Notify" ELSE "Extend"]
     /\ UNCHANGED <<setup, mem, buf, list, node, waited, gone, fault, program>>
 
-ClearsLater == Mutant \in {"waited_cleared_after_the_last_is_told", "waited_cleared_after_unlock"}
-
-(* Whom to move next: the newest; or the oldest, if that has waited for too long. *)
+(* Whom to notify next: the newest; or the oldest, if that has waited for too long. *)
 Candidates(t) ==
     LET linked == Linked(t) IN
-    IF linked = <<>> \/ (me[t].moved = Most(t) /\ ~Mutation("notify_one_moves_all")) THEN {}
+    IF linked = <<>> \/ (me[t].count = Most(t) /\ ~Mutation("notify_one_moves_all")) THEN {}
     ELSE IF MutexOf(Newest(linked)) # me[t].target THEN {}
     ELSE {Newest(linked)} \cup
          (IF setup.overdue /\ MutexOf(Oldest(linked)) = me[t].target THEN {Oldest(linked)} ELSE {})
 
 (* It is taken off. If nobody is left, the condition variable's byte says so, while
-   that is certainly there. If the waiter watches, it may go on deck: the mark is
-   set for it. *)
-\* models crates/ondeck/src/condvar/raw.rs move_waiters
-\* models crates/ondeck/src/condvar/raw.rs move_waiter
-Move(t) ==
-    /\ At(t, "Move")
+   that is certainly there. *)
+\* models crates/ondeck/src/condvar/notify.rs notify_some
+Notify(t) ==
+    /\ At(t, "Notify")
     /\ \E w \in Candidates(t) :
-        LET watching == node[w].status = "watching"
-            now == Seen(t)
-            marked == watching /\ (now.deck[To(t)] = None \/ Mutation("moved_on_deck_without_mark"))
-            tells == marked /\ Mutation("told_before_unlinked")
-        IN  /\ IF watching
-               THEN Atomically(t, IF now.deck[To(t)] = None
-                                     /\ ~Mutation("moved_on_deck_without_mark")
-                                  THEN [now EXCEPT !.deck[To(t)] = me[t].target] ELSE now)
-               ELSE UNCHANGED <<mem, buf>>
-            /\ list' = IF tells THEN list ELSE Without(From(t), w)
-            /\ node' = [node EXCEPT ![w].address = me[t].target,
-                                    ![w].status = IF tells THEN "deck" ELSE @]
-            /\ me' = [me EXCEPT ![t].pc = "Tell", ![t].chosen = w, ![t].marked = marked]
+        LET tells == Mutation("told_before_unlinked") /\ node[w].status = "near"
+        IN  /\ list' = IF tells THEN list ELSE Without(From(t), w)
+            /\ node' = [node EXCEPT ![w].kind = "lock", ![w].address = AddressOf[me[t].target],
+                                    ![w].status = IF tells THEN "compete" ELSE @]
+            /\ me' = [me EXCEPT ![t].pc = "Tell", ![t].chosen = w]
             /\ ghost' = [ghost EXCEPT
                  !.signal[w] = t,
                  !.taken[t] = @ \cup {w},
@@ -670,54 +963,44 @@ Move(t) ==
                   /\ ~ClearsLater
                THEN waited' = [waited EXCEPT ![Condvar(t)] = 0] /\ Touch(Condvar(t))
                ELSE UNCHANGED <<waited, fault>>
-    /\ UNCHANGED <<setup, held, gone, program>>
+    /\ UNCHANGED <<setup, mem, buf, held, gone, program>>
 
-(* Whoever still watches and has the mark may go; it may be gone by the next step.
-   All others are linked among the sleepers of their mutex, and counted. *)
-\* models crates/ondeck/src/condvar/raw.rs move_waiter
+(* A near one is told to compete, and may be gone by the next step. A parked one is
+   linked among the parked threads of its mutex, and counted; its pin goes. *)
+\* models crates/ondeck/src/condvar/notify.rs notify_some
+\* models crates/ondeck/src/condvar/notify.rs move_parked
 Tell(t) ==
     /\ At(t, "Tell")
     /\ LET w == me[t].chosen
+           m == me[t].target
            now == Seen(t)
-           goes == me[t].marked
-                   /\ (node[w].status = "watching" \/ Mutation("told_before_unlinked"))
-           count == IF Mutation("moved_uncounted") THEN <<>>
-                    ELSE <<<<Parked(To(t)), now.parked[To(t)] + 1>>>>
-       IN  /\ mem' = now
-           /\ fault' = IF node[w].live \/ Mutation("told_before_unlinked") THEN fault
-                       ELSE fault \cup {"node"}
-           /\ IF goes
-              THEN /\ buf' = [buf EXCEPT ![t] = <<>>]
-                   /\ node' = [node EXCEPT ![w].status = IF Mutation("told_before_unlinked")
-                                                         THEN @ ELSE "deck"]
+           early == Mutation("told_before_unlinked") /\ node[w].status = "compete"
+           arms == IF now.fence[Record(m)] \notin Unseen THEN <<>>
+                   ELSE <<<<Fence(m), Armed(now.fence[Record(m)])>>>>
+           counts == IF Mutation("moved_uncounted") THEN <<>>
+                     ELSE <<<<Parked(m), now.parked[Record(m)] + 1>>>>
+           unpins == node[w].pin
+       IN  /\ fault' = IF node[w].live \/ early THEN fault ELSE fault \cup {"node"}
+           /\ IF node[w].status = "near" \/ early
+              THEN /\ Atomically(t, now)
+                   /\ node' = [node EXCEPT ![w].status = "compete"]
                    /\ list' = Without(From(t), w)
-                   /\ me' = [me EXCEPT ![t].pc = "Move", ![t].chosen = Nobody,
-                                       ![t].marked = FALSE, ![t].moved = @ + 1]
-              ELSE /\ buf' = [buf EXCEPT ![t] = count]
-                   /\ node' = [node EXCEPT ![w].status = "parked"]
+              ELSE /\ mem' = [now EXCEPT !.pins[Record(m)] = IF unpins THEN @ - 1 ELSE @]
+                   /\ buf' = [buf EXCEPT ![t] = arms \o counts]
+                   /\ node' = [node EXCEPT ![w].pin = FALSE]
                    /\ list' = [list EXCEPT ![To(t)] = Append(@, w)]
-                   /\ me' = [me EXCEPT
-                        ![t].pc = IF me[t].marked /\ ~Mutation("unmarked_after_the_look")
-                                  THEN "Unmark" ELSE "Move",
-                        ![t].chosen = Nobody, ![t].slept = TRUE, ![t].moved = @ + 1]
+           /\ me' = [me EXCEPT ![t].pc = "Notify", ![t].chosen = Nobody, ![t].count = @ + 1,
+                               ![t].moved = @ \/ ~(node[w].status = "near" \/ early)]
     /\ UNCHANGED <<setup, held, waited, gone, program, ghost>>
 
-(* It went to sleep meanwhile: counted first, then the mark is taken away. *)
-\* models crates/ondeck/src/condvar/raw.rs move_waiter
-Unmark(t) ==
-    /\ At(t, "Unmark")
-    /\ Store(t, Deck(To(t)), None)
-    /\ me' = [me EXCEPT ![t].pc = "Move", ![t].marked = FALSE]
-    /\ UNCHANGED <<setup, mem, held, list, node, waited, gone, fault, program, ghost>>
-
 (* Enough for this turn. *)
-\* models crates/ondeck/src/condvar/raw.rs move_waiters
+\* models crates/ondeck/src/condvar/notify.rs notify_some
 EndMoving(t) ==
-    /\ At(t, "Move")
+    /\ At(t, "Notify")
     /\ Candidates(t) = {}
     /\ LET c == Condvar(t)
-           last == Linked(t) = <<>> \/ (Mutation("notify_forgets_the_others") /\ me[t].moved # 0)
-           looks == me[t].slept \/ Mutation("notify_touches_a_freed_mutex")
+           last == Linked(t) = <<>> \/ (Mutation("notify_forgets_the_others") /\ me[t].count # 0)
+           looks == me[t].moved \/ Mutation("notify_touches_a_freed_mutex")
        IN  /\ IF last /\ Mutation("waited_cleared_after_the_last_is_told")
               THEN waited' = [waited EXCEPT ![c] = 0] /\ Touch(c)
               ELSE UNCHANGED <<waited, fault>>
@@ -725,26 +1008,32 @@ EndMoving(t) ==
                 ![t].last = last,
                 ![t].pc = CASE ~looks \/ Mutation("notify_wakes_nobody") -> "Drop"
                             [] Mutation("moved_without_announcing") -> "LookAtMutex"
-                            [] OTHER -> "Announce"]
+                            [] OTHER -> "Publish"]
     /\ UNCHANGED <<setup, mem, buf, held, list, node, gone, program, ghost>>
 
-\* models crates/ondeck/src/condvar/raw.rs wake_if_free
-Announce(t) ==
-    /\ At(t, "Announce")
-    /\ Announcing(t, Announced(t))
-    /\ Go(t, "LookAtMutex")
-    /\ UNCHANGED <<setup, held, list, node, waited, gone, fault, program, ghost>>
+FullFenceOnly == Mutant \in {"parked_without_a_pin", "moved_without_heavy_fence"}
 
-\* models crates/ondeck/src/condvar/raw.rs wake_if_free
+\* models crates/ondeck/src/condvar/notify.rs wake_if_free
+Publish(t) ==
+    /\ At(t, "Publish")
+    /\ LET r == Record(me[t].target)
+           fence == Armed(Seen(t).fence[r])
+           heavy == OwesHeavy(fence) /\ ~FullFenceOnly
+       IN  /\ \E stays \in IF mem.pins[r] = 0 THEN BOOLEAN ELSE {FALSE} :
+                Fencing(t, heavy, [Fenced(t, heavy) EXCEPT
+                    !.fence[r] = IF heavy THEN HeavyMade(Published(fence, stays)) ELSE fence])
+           /\ ghost' = [ghost EXCEPT !.heavy = @ \/ heavy]
+    /\ Go(t, "LookAtMutex")
+    /\ UNCHANGED <<setup, held, list, node, waited, gone, fault, program>>
+
+\* models crates/ondeck/src/condvar/notify.rs wake_if_free
 LookAtMutex(t) ==
     /\ At(t, "LookAtMutex")
     /\ Touch(me[t].target)
-    /\ IF me[t].marked THEN Store(t, Deck(To(t)), None) ELSE UNCHANGED buf
-    /\ me' = [me EXCEPT ![t].marked = FALSE,
-                        ![t].pc = IF Seen(t).byte[me[t].target] = 0 THEN "Choose" ELSE "Drop"]
-    /\ UNCHANGED <<setup, mem, held, list, node, waited, gone, program, ghost>>
+    /\ Go(t, IF Seen(t).byte[me[t].target] = 0 THEN "Choose" ELSE "Drop")
+    /\ UNCHANGED <<setup, mem, buf, held, list, node, waited, gone, program, ghost>>
 
-\* models crates/ondeck/src/condvar/raw.rs wake_if_free
+\* models crates/ondeck/src/condvar/notify.rs wake_if_free
 Choose(t) ==
     /\ At(t, "Choose")
     /\ \E choice \in Choices(t, me[t].target) :
@@ -758,22 +1047,22 @@ Choose(t) ==
 EndTurn(t, places) ==
     CASE me[t].last /\ Mutation("waited_cleared_after_unlock") ->
             me' = [places EXCEPT ![t].pc = "ClearLate", ![t].chosen = Nobody] /\ UNCHANGED ghost
-      [] me[t].last \/ me[t].moved = Most(t) -> Returned(t, places)
+      [] me[t].last \/ me[t].count = Most(t) -> Returned(t, places)
       [] OTHER ->
             me' = [places EXCEPT ![t].pc = "LockFirst", ![t].chosen = Nobody] /\ UNCHANGED ghost
 
-\* models crates/ondeck/src/condvar/raw.rs move_waiters
+\* models crates/ondeck/src/condvar/notify.rs notify_some
 Drop(t) ==
     /\ At(t, "Drop")
     /\ Atomically(t, Seen(t))
     /\ held' = [held EXCEPT ![From(t)] = Nobody, ![To(t)] = Nobody]
-    /\ IF me[t].chosen = Nobody THEN EndTurn(t, me) ELSE Go(t, "WakeChosen") /\ UNCHANGED ghost
+    /\ IF me[t].chosen = Nobody THEN EndTurn(t, me) ELSE Go(t, "FutexWake") /\ UNCHANGED ghost
     /\ UNCHANGED <<setup, list, node, waited, gone, fault, program>>
 
 (* By address: the node may be gone. *)
-\* models crates/ondeck/src/condvar/raw.rs move_waiters
-WakeChosen(t) ==
-    /\ At(t, "WakeChosen")
+\* models crates/ondeck/src/condvar/notify.rs notify_some
+FutexWake(t) ==
+    /\ At(t, "FutexWake")
     /\ EndTurn(t, Woken(me[t].chosen, me))
     /\ UNCHANGED <<setup, mem, buf, held, list, node, waited, gone, fault, program>>
 
@@ -789,12 +1078,15 @@ ClearLate(t) ==
 -----------------------------------------------------------------------------
 Step(t) ==
     \/ TryLock(t) \/ Arrive(t) \/ Poll(t) \/ PollEnough(t) \/ Leave(t) \/ Park(t) \/ Sleep(t)
-    \/ Unlock(t) \/ LookDeck(t) \/ LookParked(t) \/ Release(t) \/ Wake(t)
+    \/ Land(t) \/ ReadFenceBefore(t) \/ Unlock(t) \/ ReadFence(t) \/ LookAwake(t) \/ LookParked(t)
+    \/ Relax(t) \/ Wake(t) \/ UnlockWakes(t) \/ PollerRelaxes(t) \/ Tend(t) \/ PollerWakes(t)
     \/ Section(t) \/ NextSection(t) \/ FreeIt(t)
-    \/ Link(t) \/ StopWatching(t) \/ Wait(t) \/ TimeOut(t) \/ Withdraw(t)
-    \/ HasWaiters(t) \/ LockFirst(t) \/ Extend(t) \/ LockLower(t) \/ LockUpper(t) \/ LookAgain(t)
-    \/ Move(t) \/ Tell(t) \/ Unmark(t) \/ EndMoving(t)
-    \/ Announce(t) \/ LookAtMutex(t) \/ Choose(t) \/ Drop(t) \/ WakeChosen(t) \/ ClearLate(t)
+    \/ Link(t) \/ Watch(t) \/ Pin(t) \/ PinFence(t) \/ LeaveNear(t) \/ Wait(t)
+    \/ TimeOut(t) \/ Withdraw(t) \/ Unpin(t)
+    \/ HasWaiters(t) \/ LockNear(t) \/ NotifyNear(t) \/ TellNear(t) \/ EndNear(t)
+    \/ LockFirst(t) \/ Extend(t) \/ LockLower(t) \/ LockUpper(t) \/ LookAgain(t)
+    \/ Notify(t) \/ Tell(t) \/ EndMoving(t)
+    \/ Publish(t) \/ LookAtMutex(t) \/ Choose(t) \/ Drop(t) \/ FutexWake(t) \/ ClearLate(t)
 
 AllDone == \A t \in Threads : At(t, "Done")
 \* models nothing: the end
@@ -812,25 +1104,29 @@ Spec == Init /\ [][Next]_vars
 Inside(t) == Is(t, "notify") /\ Script[t].inside /\ t \notin ghost.over
 
 Owns(t, m) ==
-    /\ Is(t, "notify") => me[t].section <= Len(Script[t].sections)
+    /\ HasMutex(t)
     /\ Mutex(t) = m
-    /\ \/ me[t].pc \in {"Leave", "Owner", "Unlock"}
+    /\ \/ me[t].pc \in {"Leave", "Owner", "Unlock", "UnlockAfter"}
        \/ At(t, "Link") /\ ~Mutation("linked_after_unlock")
-       \/ node[t].live /\ node[t].status = "owner"
-       \/ Inside(t) /\ me[t].pc \in {"HasWaiters", "LockFirst", "Extend", "LockLower", "LockUpper",
-            "LookAgain", "Move", "Tell", "Unmark", "Announce", "LookAtMutex", "Choose", "Drop",
-            "WakeChosen", "ClearLate"}
-
-(* From when it has the mark, or is told so, until it owns the mutex or sleeps. *)
-Awake(t, m) ==
-    /\ Is(t, "notify") => me[t].section <= Len(Script[t].sections)
-    /\ Mutex(t) = m
-    /\ \/ me[t].pc \in {"Poll", "ParkOffDeck"}
-       \/ node[t].live /\ node[t].status = "deck" /\ ~At(t, "Leave")
+       \/ node[t].live /\ node[t].status = "done"
+       \/ Inside(t) /\ me[t].pc \in {"HasWaiters", "LockNear", "NotifyNear", "TellNear", "LockFirst", "Extend", "LockLower", "LockUpper",
+            "LookAgain", "Notify", "Tell", "Publish", "LookAtMutex", "Choose", "Drop",
+            "FutexWake", "ClearLate"}
 
 Exclusion == \A m \in Mutexes : Cardinality({t \in Threads : Owns(t, m)}) <= 1
 
-AtMostOneAwake == \A m \in Mutexes : Cardinality({t \in Threads : Awake(t, m)}) <= 1
+Wants(t, m) == HasMutex(t) /\ Mutex(t) = m
+
+(* At most one thread polls, at most one is in flight, and those have their marks. *)
+MarksAreTrue ==
+    \A m \in Mutexes :
+        LET r == Record(m)
+            polling == {t \in Threads : Wants(t, m) /\ me[t].pc \in {"Poll", "PollerWakes"}}
+            flying == {t \in Threads : Wants(t, m)
+                        /\ (At(t, "Land") \/ (node[t].live /\ node[t].status = "in flight"))}
+        IN  /\ \A t \in polling : mem.poller[r] = t
+            /\ Cardinality(flying) <= 1
+            /\ flying # {} => mem.flight[r]
 
 NothingFreedIsTouched == fault = {}
 
@@ -838,7 +1134,7 @@ NothingFreedIsTouched == fault = {}
 LinkedNodesAreLive ==
     \A b \in Buckets :
         /\ Cardinality(Range(list[b])) = Len(list[b])
-        /\ \A w \in Range(list[b]) : node[w].live /\ Bucket(node[w].address) = b
+        /\ \A w \in Range(list[b]) : node[w].live /\ BucketAt(node[w].address) = b
 
 (* A wait says that it was notified if and only if a signal took it off. *)
 AnswersAreTrue ==
@@ -849,24 +1145,50 @@ AnswersAreTrue ==
 (* A call that has returned took somebody off, unless everybody who was linked when
    it began had gone by other signals or deadlines; if it is for all, it left none. *)
 NoSignalIsLost ==
-    \A n \in ghost.over : ghost.eligible[n] = {} \/ (Most(n) = 1 /\ ghost.taken[n] # {})
+    LET beingTold == {me[n].chosen : n \in {n \in Threads : At(n, "TellNear")}}
+    IN  \A n \in ghost.over :
+            ghost.eligible[n] \subseteq beingTold \/ (Most(n) = 1 /\ ghost.taken[n] # {})
 
-(* Who was linked after a call had returned does not have its signal. *)
+(* The same, of the end alone. *)
+NoSignalIsLostAtLast ==
+    (\A n \in Threads : Is(n, "notify") => n \in ghost.over) => NoSignalIsLost
+
+(* A waiter that was linked after a call had returned does not have its signal. *)
 NoSignalIsStolen == \A t \in Threads : ghost.signal[t] \notin ghost.before[t]
 
 (* Nobody is notified beyond what was asked for. *)
 NoSignalIsDoubled ==
     \A n \in Threads : Is(n, "notify") => Cardinality(ghost.taken[n]) <= Most(n)
 
+(* Each pin is one of a waiter. *)
+PinsBalance ==
+    \A r \in Records :
+        mem.pins[r] = Cardinality({t \in Threads : node[t].pin /\ Record(MutexOf(t)) = r})
+
+(* While a waiter is parked at a condition variable, its mutex's record, if it is the
+   mutex's own, is there and fenced. *)
+PinnedRecordsAreFenced ==
+    \A t \in Threads :
+        node[t].live /\ node[t].kind = "condvar" /\ node[t].status = "parked" /\ ~setup.full =>
+            /\ node[t].pin
+            /\ IF Asymmetric THEN mem.fence[Record(MutexOf(t))] = "fenced"
+               ELSE mem.fence[Record(MutexOf(t))] \notin Unseen
+
+(* No notification makes a heavy fence, unless the bucket is full. *)
+NotificationsAreCheap == ghost.heavy => setup.full
+
+(* Nothing is left behind. *)
 AtRest ==
     AllDone /\ (\A t \in Threads : buf[t] = <<>>) =>
-        /\ \A b \in Buckets : list[b] = <<>> /\ Free(b) /\ mem.deck[b] = None /\ mem.parked[b] = 0
+        /\ \A b \in Buckets : list[b] = <<>> /\ Free(b)
+        /\ \A r \in Records : mem.poller[r] = Nobody /\ ~mem.flight[r] /\ mem.parked[r] = 0
+                              /\ mem.pins[r] = 0
         /\ \A m \in Mutexes : mem.byte[m] = 0
         /\ \A c \in Condvars : waited[c] = 0
 
 EveryoneReturns == <>AllDone
 
-(* Whoever a signal took off returns, and says that it was notified. *)
+(* A waiter that a signal took off returns, and says that it was notified. *)
 SignalsArrive ==
     \A t \in 1..4 :
         (t \in Threads /\ node[t].live /\ ghost.signal[t] # Nobody)

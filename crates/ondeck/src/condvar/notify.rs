@@ -54,6 +54,7 @@ impl<P: Host> RawCondvar<P> {
                 return (notified, true);
             };
             let now = P::ticks() as usize;
+            // spec: Condvar!EndNear
             if notified == most || newest.status() != status::NEAR || newest.may_be_due(now) {
                 return (notified, false);
             }
@@ -136,7 +137,7 @@ fn next<'a, P: Host>(guard: &'a Guard<'_, P>, address: usize, now: usize) -> Opt
 ///
 /// The node is linked nowhere, has the mutex's address, and its mutex's bucket is `to`.
 unsafe fn move_parked<P: Host>(to: &Guard<'_, P>, node: &Node<P>) {
-    // spec: Condvar!Move
+    // spec: Condvar!Tell
     let record = to.claim(node.address());
     // SAFETY: as the caller promises.
     unsafe { to.link(Kind::Lock, node) };

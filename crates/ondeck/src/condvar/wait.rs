@@ -97,6 +97,7 @@ impl<P: Host> RawCondvar<P> {
 
 /// The waiter was told something: goes on until it has the mutex.
 fn notified<P: Host>(mutex: &RawMutex<P>, node: &Node<P>) -> bool {
+    // spec: Condvar!Unpin
     mutex.unpin(node);
     mutex.wait_told(node, node.status());
     true
@@ -109,6 +110,7 @@ fn watch<P: Host>(bucket: &Bucket<P>, node: &Node<P>) -> bool {
     if ticks == 0 || !bucket.watches.is_worth_it() {
         return false;
     }
+    // spec: Condvar!Watch
     let notified = stay_near(node, ticks);
     bucket.watches.note(notified);
     notified

@@ -417,15 +417,18 @@ impl<P: Host> RawMutex<P> {
         if record.is_shared() {
             return;
         }
+        // spec: Condvar!Pin
         guard.pin(record, node);
         let publication = guard.publish(record, self.address());
         drop(guard);
+        // spec: Condvar!PinFence
         publication.complete(record);
     }
 
     /// Takes that back, if a notification has not done so.
     pub(crate) fn unpin(&self, node: &Node<P>) {
         if node.is_pinned() {
+            // spec: Condvar!Unpin
             P::bucket(self.address()).lock().unpin(node);
         }
     }
