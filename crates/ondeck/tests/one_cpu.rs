@@ -48,7 +48,9 @@ fn sleeps(wait: fn(), end: fn()) {
         let output = again(|_| ());
         let told = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.signal(), Some(libc::SIGABRT), "{told}");
-        assert!(told.contains("ondeck: futex wait failed"), "{told}");
+        // Or a wake: if it lost its CPU while it held the bucket's lock, the other sleeps for that.
+        let refused = ["ondeck: futex wait failed", "ondeck: futex wake failed"];
+        assert!(refused.iter().any(|message| told.contains(message)), "{told}");
         return;
     }
     // Whatever was wanted.
