@@ -1,9 +1,9 @@
 //! A mutex that does not collapse, its condition variable, and what they are built of.
 //!
 //! * [`Mutex`]: one byte; an uncontended lock and unlock are one atomic read-modify-write together;
-//!   waiters sleep, at most one of them is awake, none starves; its memory is not touched after it
-//!   was released. [`Condvar`] goes with it.
-//! * [`parking`]: the table in which waiters sleep, for locks of your own.
+//!   waiting threads sleep, few of them are awake, none starves; its memory is not touched after it was
+//!   unlocked. [`Condvar`] goes with it.
+//! * [`parking`]: the table in which threads are parked, for locks of your own.
 //! * [`platform`]: the machine as a parameter. A lock algorithm here is written once, generic over
 //!   [`platform::Platform`], and knows nothing of who runs it: the real machine
 //!   ([`platform::Linux`]), a model checker, or a machine in virtual time. [`platform::Host`] is a

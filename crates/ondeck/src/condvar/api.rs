@@ -19,8 +19,9 @@ use crate::platform::Linux;
 /// notified. A wait never ends spuriously: it was notified, or its time is over, and never both.
 /// Waiters may use different mutexes, even at the same time. It can be a `static`.
 ///
-/// Notified waiters are moved to the queue of their mutex. A notification is a load when nobody
-/// waits; it makes no system call when nobody waits or the mutex is locked, one if it is free.
+/// A notified waiter that still runs competes for its mutex; one that sleeps is moved to the mutex's queue.
+/// A notification is a load when no thread waits. It makes no system call when no thread waits, when
+/// the mutex is locked, or for a waiter that still runs; else one, however many are notified.
 ///
 /// # Panics
 ///
@@ -48,7 +49,7 @@ use crate::platform::Linux;
 /// ```
 pub type Condvar = lock_api::Condvar<RawCondvar<Linux>>;
 
-// SAFETY: a waiter is linked before its mutex is released, and has the mutex again when it returns;
+// SAFETY: a waiter is linked before its mutex is unlocked, and has the mutex again when it returns;
 // nothing in between panics.
 unsafe impl lock_api::RawCondvar for RawCondvar<Linux> {
     const INIT: Self = Self { waited: AtomicU8::new(0) };

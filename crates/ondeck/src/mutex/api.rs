@@ -14,9 +14,10 @@ use crate::platform::{Linux, Platform, Timestamp};
 /// A mutual-exclusion lock around a `T`: one byte, and one atomic read-modify-write for an
 /// uncontended lock and unlock together.
 ///
-/// Waiters sleep, after some microseconds of polling by one of them; at most one is awake at a
-/// time. Whoever comes first may take the lock before a waiter does; a waiter that has slept for a
-/// millisecond is handed it. There is no poisoning: see [`poison`](crate::poison) for that.
+/// A thread that finds it locked polls for some microseconds if no other does, then sleeps. Barging is
+/// allowed: a thread that arrives may take the lock before one that waits. A thread that has slept for a
+/// millisecond is woken to compete for it, and is handed it if that was in vain. There is no poisoning:
+/// see [`poison`](crate::poison) for that.
 ///
 /// It comes through [`lock_api`], with everything that [`lock_api::Mutex`] offers: mapped guards,
 /// attempts with deadlines, a fair unlock, `bump`, and owned guards with the feature `arc_lock`.
@@ -55,7 +56,7 @@ use crate::platform::{Linux, Platform, Timestamp};
 /// ```
 pub type Mutex<T> = lock_api::Mutex<RawMutex<Linux>, T>;
 
-/// What [`Mutex::lock`] returns: the lock is released when it is dropped.
+/// What [`Mutex::lock`] returns: it unlocks when it is dropped.
 pub type MutexGuard<'a, T> = lock_api::MutexGuard<'a, RawMutex<Linux>, T>;
 
 /// A guard of a part of what the mutex protects; see [`lock_api::MutexGuard::map`].
@@ -71,7 +72,7 @@ pub(crate) fn deadline(instant: Instant) -> Timestamp {
     Linux::now().after(left)
 }
 
-// SAFETY: what `RawMutex` in this module promises: from a lock to the matching unlock nobody else
+// SAFETY: what `RawMutex` in this module promises: from a lock to the matching unlock no other thread
 // has it, and an unlock happens before the next lock.
 unsafe impl lock_api::RawMutex for RawMutex<Linux> {
     const INIT: Self = Self { locked: AtomicU8::new(0) };

@@ -1,6 +1,6 @@
-//! Misuse that a debug build tells: locking what one holds, unlocking what nobody holds.
+//! Misuse that a debug build reports: a thread locks a mutex that it holds, or unlocks one that is free.
 //!
-//! Dropping a locked mutex is none: safe code may forget a guard, and then nobody will ever unlock.
+//! Dropping a locked mutex is no misuse: safe code may forget a guard, and the mutex then stays locked.
 //!
 //! One byte has no room for an owner, so each thread keeps a list of what it holds. It is short and
 //! of fixed size: a thread that holds more at once goes unchecked for the rest. Without debug

@@ -1,7 +1,7 @@
 //! The lock of a bucket: held for some tens of nanoseconds, by threads that all want the same lock
 //! to make progress.
 //!
-//! Three states as in Drepper's "Futexes Are Tricky": 0 free, 1 held, 2 held and somebody may
+//! Three states as in Drepper's "Futexes Are Tricky": 0 free, 1 held, 2 held and a thread may
 //! sleep. It spins a little first, because its sections are short, and it allocates nothing.
 
 use crate::platform::{AtomicInt, Host, Ordering};
@@ -10,8 +10,11 @@ const FREE: u32 = 0;
 const HELD: u32 = 1;
 const CONTENDED: u32 = 2;
 
-/// Looks before sleeping: some sections' worth of PAUSE on every machine measured.
-const LOOKS: u32 = 40;
+/// How long it spins before it sleeps, in nanoseconds: some sections.
+const SPIN_NANOS: u32 = 1_000;
+
+/// How often it looks in that time at most: a clock may be as slow as the whole spin.
+const LOOKS: u32 = 200;
 
 #[inline]
 pub(super) fn try_acquire<P: Host>(word: &P::AtomicU32) -> bool {
@@ -28,7 +31,11 @@ pub(super) fn acquire<P: Host>(word: &P::AtomicU32) {
 #[cold]
 fn acquire_slow<P: Host>(word: &P::AtomicU32) {
     if P::cpus() > 1 {
+        let start = P::ticks() as usize;
         for _ in 0..P::spins(LOOKS) {
+            if (P::ticks() as usize).wrapping_sub(start) > P::ticks_in(SPIN_NANOS) {
+                break;
+            }
             P::pause();
             if word.load(Ordering::Relaxed) == FREE && try_acquire::<P>(word) {
                 return;
