@@ -147,7 +147,9 @@ macro_rules! loom_integer {
             fn store(&self, value: $value, order: Ordering) {
                 self.1.check();
                 if self.0.replace(value).is_some() {
-                } else if order == Ordering::Relaxed {
+                    return;
+                }
+                if order == Ordering::Relaxed {
                     self.get_to_write().store(value, order);
                 } else {
                     // See above on why.
@@ -175,10 +177,18 @@ macro_rules! loom_integer {
             }
             #[track_caller]
             fn fetch_add(&self, value: $value, order: Ordering) -> $value {
+                if let Some(old) = self.0.plain() {
+                    self.0.replace(old.wrapping_add(value));
+                    return old;
+                }
                 self.get_to_write().fetch_add(value, order)
             }
             #[track_caller]
             fn fetch_sub(&self, value: $value, order: Ordering) -> $value {
+                if let Some(old) = self.0.plain() {
+                    self.0.replace(old.wrapping_sub(value));
+                    return old;
+                }
                 self.get_to_write().fetch_sub(value, order)
             }
             #[track_caller]

@@ -17,8 +17,7 @@ use super::setting;
 /// The word of the marks: see `parking/record.rs`.
 const IN_FLIGHT: usize = 1;
 const TICKET: usize = (1 << (usize::BITS / 2)) - 2;
-/// The statuses of a node.
-const POLLER: u32 = 2;
+/// The status of a node whose thread was woken.
 const WOKEN: u32 = 3;
 
 /// A thread of the model, and what it does with a lock.
@@ -28,8 +27,6 @@ struct Waiter {
     wants: usize,
     /// The word of the marks in which it is the poller.
     polls: usize,
-    /// It is or was the poller, since it last arrived or parked.
-    has_polled: bool,
     /// It was woken, and its mark is still there.
     in_flight: bool,
     /// How many buckets' locks it has.
@@ -74,7 +71,6 @@ impl Watch {
                 thread,
                 wants: 0,
                 polls: 0,
-                has_polled: false,
                 in_flight: false,
                 buckets: 0,
             });
@@ -112,7 +108,7 @@ impl Watch {
                 // Under the bucket's lock it is another thread that is promoted.
                 if own.buckets == 0 {
                     assert_eq!(own.wants, lock, "a thread polls for another lock");
-                    (own.polls, own.has_polled) = (word, true);
+                    own.polls = word;
                 }
             }
         }
@@ -152,20 +148,17 @@ pub fn wants(address: usize) {
 /// A 32-bit word was read. What is acquired outside of the table is the status of a node, by its own
 /// thread.
 pub fn status(word: usize, status: u32, order: Ordering) {
-    if order != Ordering::Acquire || status != POLLER && status != WOKEN {
+    if order != Ordering::Acquire || status != WOKEN {
         return;
     }
     watched(|watch| {
         if watch.table.contains(&word) || watch.own().wants == 0 {
             return;
         }
-        watch.own().has_polled = true;
-        if status == WOKEN {
-            watch.own().in_flight = true;
-            let wants = watch.own().wants;
-            let woken = watch.waiters.iter().filter(|waiter| waiter.in_flight && waiter.wants == wants);
-            assert!(woken.count() == 1 || setting::get().urgent, "a lock has two threads in flight");
-        }
+        watch.own().in_flight = true;
+        let wants = watch.own().wants;
+        let woken = watch.waiters.iter().filter(|waiter| waiter.in_flight && waiter.wants == wants);
+        assert!(woken.count() == 1 || setting::get().urgent, "a lock has two threads in flight");
     });
 }
 
@@ -178,6 +171,7 @@ pub fn nothing<V>(_: usize, _: V) {}
 /// Whether the caller sees that an owner of the lock at `address` is asked to hand it over.
 #[allow(dead_code, reason = "the tests of the zoo do not ask")]
 pub fn sees_request(address: usize) -> bool {
+    const REQUEST: u32 = 4;
     /// Behind the marks: when the next is due, and four 32-bit words.
     const BEHIND: usize = 2 * size_of::<AtomicUsize>() + 4 * size_of::<AtomicU32>();
     let marks = WATCH.with_borrow(|watch| {
@@ -189,7 +183,7 @@ pub fn sees_request(address: usize) -> bool {
             let of = (marks - size_of::<AtomicUsize>()) as *const AtomicUsize;
             (&*of, &*((marks + BEHIND) as *const AtomicU32))
         };
-        of.load(Ordering::Relaxed) == address && request.load(Ordering::Relaxed) != 0
+        of.load(Ordering::Relaxed) == address && request.load(Ordering::Relaxed) & REQUEST != 0
     })
 }
 
@@ -205,10 +199,7 @@ pub fn word(address: usize, old: u32, new: u32) {
         let own = watch.own();
         match (old, new) {
             (_, 0) => own.buckets -= 1,
-            (0, _) => {
-                own.buckets += 1;
-                own.has_polled = false;
-            }
+            (0, _) => own.buckets += 1,
             _ => {}
         }
     });
@@ -223,13 +214,12 @@ pub fn marks(address: usize, old: usize, new: usize) {
     });
 }
 
-/// A machine word was stored. What threads store to the table without a bucket's lock is when they polled.
+/// A machine word was stored. Those of the table are the addresses of records.
 pub fn number(address: usize, value: usize) {
     watched(|watch| {
         if watch.table.contains(&address) {
             watch.stored.insert(address, value);
-            let own = watch.own();
-            assert!(own.buckets != 0 || own.has_polled, "a thread polls that was never the poller");
+            assert_ne!(watch.own().buckets, 0, "a record goes to a lock without its bucket's lock");
         }
     });
 }

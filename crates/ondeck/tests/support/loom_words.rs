@@ -24,13 +24,14 @@ pub enum Model {
     Hint,
 }
 
-const GUARDED: [&str; 12] = [
+const GUARDED: [&str; 14] = [
     // Of a record, and of a bucket.
-    "pins", "queues",
+    "armed", "real_time", "pins", "queues",
     // Of a node.
     "kind", "since", "woken", "cpu", "priority", "tried", "pin", "newer", "older", "next_queue",
 ];
-const HINTS: [&str; 7] = ["due", "urgent", "releases", "polled", "taken", "calls", "vain"];
+const HINTS: [&str; 9] =
+    ["due", "releases", "flown", "last", "polled", "taken", "calls", "staying", "vain"];
 
 /// The files whose words are known by their names.
 const SOURCES: [(&str, &str); 4] = [
