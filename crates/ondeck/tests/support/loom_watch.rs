@@ -101,14 +101,17 @@ impl Watch {
                     before == 0 || setting::get().stale,
                     "a poller that polls loses its place"
                 );
+                // Under the bucket's lock it is another thread that is promoted. Without, the address may
+                // be gone for a moment, until its holder sees that the record has a mark.
+                let own = self.own();
+                let (itself, wants) = (own.buckets == 0, own.wants);
+                let lock = if lock == 0 && itself { wants } else { lock };
                 assert!(lock > 1, "a poller of no lock");
                 assert!(!self.pollers.values().any(|&other| other == lock), "a lock has two pollers");
                 self.pollers.insert(word, lock);
-                let own = self.own();
-                // Under the bucket's lock it is another thread that is promoted.
-                if own.buckets == 0 {
-                    assert_eq!(own.wants, lock, "a thread polls for another lock");
-                    own.polls = word;
+                if itself {
+                    assert_eq!(wants, lock, "a thread polls for another lock");
+                    self.own().polls = word;
                 }
             }
         }
