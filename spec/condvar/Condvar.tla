@@ -460,7 +460,7 @@ Leaving(t) ==
 Onwards(t) ==
     CASE Is(t, "wait") /\ ~me[t].leaves ->
             CASE Mutation("linked_after_unlock") /\ ~node[t].live -> "Link"
-              [] Mutation("parked_without_a_pin") \/ Mutation("pinned_after_parking") -> "LeaveNear"
+              [] Mutant \in {"parked_without_a_pin", "pinned_after_parking", "pin_refused"} -> "LeaveNear"
               [] OTHER -> "Pin"
       [] Is(t, "notify") /\ me[t].section < Len(Script[t].sections) -> "NextSection"
       [] Is(t, "notify") /\ t \notin ghost.over -> "HasWaiters"
