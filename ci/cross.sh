@@ -1,7 +1,17 @@
 #!/usr/bin/env bash
-# The lock crates compile for the other architecture.
+# The lock crates compile for the other architecture, and say why they do not for 32-bit ones.
 source "$(dirname "$0")/common.sh"
-target=aarch64-unknown-linux-gnu
-rustup target list --installed 2>/dev/null | grep -qx "$target" || rustup target add "$target" ||
-    skip "cannot install the target $target"
-cargo check --locked --target "$target" -p ondeck -p ondeck-zoo -p ondeck-lab -p ondeck-cli
+
+need_target() {
+    rustup target list --installed 2>/dev/null | grep -qx "$1" || rustup target add "$1" ||
+        skip "cannot install the target $1"
+}
+
+need_target aarch64-unknown-linux-gnu
+cargo check --locked --target aarch64-unknown-linux-gnu -p ondeck -p ondeck-zoo -p ondeck-lab -p ondeck-cli
+
+need_target i686-unknown-linux-gnu
+told=$(cargo check --locked --target i686-unknown-linux-gnu -p ondeck 2>&1) &&
+    { echo "ondeck compiles for 32 bits, for which it is not meant"; exit 1; }
+grep -q 'error: ondeck runs on 64-bit Linux only' <<<"$told" ||
+    { printf '%s\n' "$told" "the reason why ondeck does not compile for 32 bits is missing"; exit 1; }

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # The API documentation builds without a warning, no link between the project's files is dead and no page
-# missing from the book, the figures of docs/findings.md are those of its data, and the table of hazards has
-# each that is put in somewhere.
+# missing from the book, the figures of docs/findings.md and docs/speed.md are those of their data, and the table
+# of hazards has each that is put in somewhere.
 source "$(dirname "$0")/common.sh"
 need_packages python3
 RUSTDOCFLAGS="-D warnings" cargo doc --workspace --lib --no-deps --locked
 wrong=0
 python3 ci/book/links.py || wrong=1
 python3 ci/book/findings.py --check || wrong=1
+python3 ci/book/speed.py --check || wrong=1
 python3 -m unittest discover -q -s ci/book -p '*_test.py' || wrong=1
 while IFS= read -r file; do
     if ! grep -qF "($file)" docs/hazards.md; then

@@ -76,7 +76,7 @@ record fairness --workloads capture,starve --threads 8 --locks $beside "${rounds
 record chan --workloads chan --threads 1,2,3,4,6,8,12,16,20 --locks go_three_state,go_spinbit,three_state_futex,std,parking_lot,ondeck \
     "${more[@]}"
 # The test has 8 workers beside its server.
-record condvar --workloads condvar --threads 9 --locks glibc,lockless_three_state,lockless_four_state,std,parking_lot,usync,ondeck "${rounds[@]}"
+record condvar --workloads condvar --threads 9 --notify inside --locks glibc,lockless_three_state,lockless_four_state,std,parking_lot,usync,ondeck "${rounds[@]}"
 record company --workloads bystander,background --locks $beside "${rounds[@]}"
 record priority --workloads mixed_priority --locks $beside "${rounds[@]}"
 record costs --workloads costs

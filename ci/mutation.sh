@@ -33,8 +33,8 @@ cd "$tree"
 # One program of the quick stage instead of one a file: one link a mutant.
 {
     echo '//! The tests of the quick stage.'
-    for name in aborts attention bucket_lock collision condvar foreign_unlock handover lifetime misuse mutex parking \
-        poison polling raw same_moment stress two_buckets; do
+    for name in aborts attention bucket_lock collision condvar environment foreign_futex foreign_unlock handover lifetime misuse mutex parking \
+        poison polling raw same_moment sampling stress two_buckets; do
         printf '#[path = "%s.rs"]\nmod %s;\n' "$name" "$name"
     done
 } >crates/ondeck/tests/quick.rs

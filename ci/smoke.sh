@@ -21,7 +21,7 @@ for file in r.json r.csv r.html; do
     [ -s "$folder/$file" ] || { echo "$file is empty"; exit 1; }
 done
 # mixed_priority needs realtime threads, which not every machine grants.
-for workload in uncontended throughput wait idle handoff capture starve oversubscribed condvar \
-    producer_consumer chan bystander background many_locks real costs; do
+for workload in uncontended collision throughput wait idle handoff capture starve oversubscribed condvar \
+    producer_consumer recovery chan bystander background many_locks real costs; do
     grep -q "^$workload," "$folder/r.csv" || { echo "$workload was not measured"; exit 1; }
 done

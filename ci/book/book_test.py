@@ -49,6 +49,15 @@ class Links(unittest.TestCase):
             ["docs/SUMMARY.md has docs/other.md 0 times, not once"],
         )
 
+    def test_a_part_of_another_page_is_not_in_the_summary(self):
+        part = {"docs__speed-notes": "# Notes\n"}
+        self.assertEqual(complaints(**part), [])
+        summary = SOUND["docs/SUMMARY.md"] + "- [Notes](speed-notes.md)\n"
+        self.assertEqual(
+            complaints(**part, docs__SUMMARY=summary),
+            ["docs/SUMMARY.md has docs/speed-notes.md, which is a part of another page"],
+        )
+
     def test_headings_of_the_same_words_are_numbered(self):
         self.assertEqual(
             anchors("# A b\n## A b\n```\n# c\n```\n# [D](x.md), `e_f`"), {"a-b", "a-b-1", "d-e_f"}

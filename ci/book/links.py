@@ -6,7 +6,7 @@ Run from the project's root; what it finds is printed, and the exit status is th
 import posixpath
 import sys
 
-from pages import SUMMARY, anchors, is_elsewhere, known_files, links, resolve
+from pages import INCLUDED, SUMMARY, anchors, is_elsewhere, known_files, links, resolve
 
 
 def findings(files, read):
@@ -33,7 +33,13 @@ def findings(files, read):
                     yield f"{page} links to {target}, but {path} has no such heading"
     listed = [resolve(SUMMARY, target)[0] for target in links(read(SUMMARY))]
     for page in pages:
-        if page.startswith("docs/") and page != SUMMARY and listed.count(page) != 1:
+        if page in INCLUDED and page in listed:
+            yield f"{SUMMARY} has {page}, which is a part of another page"
+        elif (
+            page.startswith("docs/")
+            and page not in {SUMMARY, *INCLUDED}
+            and listed.count(page) != 1
+        ):
             yield f"{SUMMARY} has {page} {listed.count(page)} times, not once"
 
 

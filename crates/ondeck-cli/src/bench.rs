@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use ondeck_lab::advise::measure::OtherWork;
 use ondeck_lab::alone::Helper;
 use ondeck_lab::disturbance::Account;
 use ondeck_lab::environment::{Placement, Refusal, quota, realtime_refused};
@@ -12,7 +13,7 @@ use ondeck_lab::plan::{self, Extent, Request, Stage};
 use ondeck_lab::results::{CpuTime, Evidence, LockRow, Report, SCHEMA_VERSION, Settings, Warning};
 use ondeck_lab::select::Parts;
 use ondeck_lab::trace::worst;
-use ondeck_lab::workload::{Subject, WorkloadInfo};
+use ondeck_lab::workload::{COLLISION, Notify, Subject, WorkloadInfo, waiters_sleep};
 use ondeck_lab::{machine, run, select, warnings};
 
 use crate::cli::{ALONE, BenchOptions};
@@ -44,11 +45,12 @@ pub(crate) fn run(options: &BenchOptions) -> Result<Ending, Usage> {
     if request.placements.iter().any(|placement| placement.policy.is_realtime()) {
         report.warnings.extend(warnings::realtime(&report.machine));
     }
-    let left_out = leave_out_refused(&mut request);
+    let mut left_out = Vec::from_iter(leave_out_refused(&mut request));
+    left_out.extend(spinners_left_out(&request));
     report.warnings.extend(warnings::refused(&refusals));
     report.warnings.extend(left_out.iter().cloned());
     // In a suite it is no failure, because most users may not have it.
-    let lacking = !refusals.is_empty() || (left_out.is_some() && options.workloads.is_some());
+    let lacking = !refusals.is_empty() || (!left_out.is_empty() && options.workloads.is_some());
     report.settings = settings(options, &request);
     let percent = options.quota.filter(|_| matches!(quota, Some(Ok(_))));
     report.settings.quota = percent.map(|percent| format!("{percent}%"));
@@ -75,6 +77,8 @@ pub(crate) fn run(options: &BenchOptions) -> Result<Ending, Usage> {
     } else {
         Progress::new(total)
     };
+    let load = OtherWork::of_threads(options.background)
+        .map_err(|error| Usage(format!("--background {}: {error}", options.background)))?;
     let results = run::run(&request, &stages, &mut Watcher(&mut progress));
     report.costs = costs::measure(cost_rounds, &interrupt, &mut progress, planned);
     // Last, and apart: what is measured is never traced.
@@ -83,6 +87,7 @@ pub(crate) fn run(options: &BenchOptions) -> Result<Ending, Usage> {
             progress.show(before_traces + traces.mul_f64(behind), format!("why was {lock} idle"));
         });
     progress.finish();
+    drop(load);
 
     report.seconds = start.elapsed().as_secs_f64();
     report.cpu_time = cpu_time_since(cpu);
@@ -115,6 +120,20 @@ fn leave_out_refused(request: &mut Request) -> Option<Warning> {
     request.workloads.retain(|workload| !realtime(workload));
     let reason = format!("workload mixed_priority needs realtime threads: {}", refusal.reason);
     Some(warnings::left_out(&Refusal { reason, ..refusal }))
+}
+
+/// What the plan does not measure of the locks that were named, and why.
+fn spinners_left_out(request: &Request) -> Option<Warning> {
+    let locks = request.locks.as_ref()?;
+    if !request.workloads.iter().any(|workload| workload.name == COLLISION) {
+        return None;
+    }
+    let spin: Vec<&str> =
+        locks.iter().filter(|lock| !waiters_sleep(&lock.info)).map(|lock| lock.info.name).collect();
+    let reason =
+        format!("workload collision parks threads, and at {} none ever is", spin.join(", "));
+    let fix = "choose locks of the group `sleeping`".to_owned();
+    (!spin.is_empty()).then(|| warnings::left_out(&Refusal { reason, fix }))
 }
 
 /// A report about this machine that has no measurements yet.
@@ -213,14 +232,14 @@ fn request(
         },
         locks: locks.map_err(|error| Usage(error.to_string()))?,
         workloads,
-        threads: options.threads.clone().map(|mut threads| {
-            threads.sort_unstable();
-            threads.dedup();
-            threads
-        }),
+        threads: options.threads.clone().map(in_order),
         round: options.duration,
         rounds: options.rounds,
         work: options.work,
+        capacities: options.capacity.clone().map(in_order),
+        notify: options.notify.clone().map(|moments| {
+            Notify::BOTH.into_iter().filter(|moment| moments.contains(moment)).collect()
+        }),
         placements: placements(options),
         stall_limit: options.stall_limit,
         helper: std::env::current_exe()
@@ -229,6 +248,13 @@ fn request(
         seed: options.seed,
         cancel,
     })
+}
+
+/// Each once, ascending.
+fn in_order(mut numbers: Vec<usize>) -> Vec<usize> {
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers
 }
 
 /// Every policy with every slice, nice value and pinning that were asked for.
@@ -309,6 +335,7 @@ fn settings(options: &BenchOptions, request: &Request) -> Settings {
             placement.nice.map_or_else(|| DEFAULT.to_owned(), |nice| nice.to_string())
         })),
         quota: None,
+        background: options.background,
         seed: options.seed,
         shard: options.shard,
     }

@@ -7,6 +7,7 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand};
 use ondeck_lab::environment::{Pinning, Policy};
 use ondeck_lab::plan::shard::Shard;
+use ondeck_lab::workload::Notify;
 
 use crate::{advise, compare, merge, trace};
 
@@ -30,7 +31,7 @@ const STYLES: Styles = Styles::styled()
 #[derive(Debug, Parser)]
 #[command(name = "ondeck", version, styles = STYLES, max_term_width = 100, after_help = "\
 Examples:
-  ondeck bench                          measure the suite, two minutes on 2 cores
+  ondeck bench                          measure the suite, four minutes on 2 cores
   ondeck bench --quick --locks std,parking_lot,glibc
   ondeck list                           every lock and workload
   ondeck costs                          what PAUSE, futex, fences and clocks cost here
@@ -79,6 +80,7 @@ Examples:
   ondeck bench --quick
   ondeck bench --locks 'glibc*,std' --workloads throughput --threads 1,2,4,8
   ondeck bench --workloads throughput --work 100,500 --threads 8
+  ondeck bench --workloads producer_consumer --threads 2,4,16 --capacity 1,8,128 --notify inside,after
   ondeck bench --workloads wait --rounds 100 --json wait.json
   ondeck bench --full --json full.json --csv full.csv --html full.html
   ondeck bench --policy other,rr --workloads idle --locks sources
@@ -112,6 +114,15 @@ pub(crate) struct BenchOptions {
     #[arg(long, value_name = "SECTION,OUTSIDE", value_parser = work)]
     pub(crate) work: Option<(u64, u64)>,
 
+    /// Capacities of the queue of producer_consumer and recovery, separated by commas
+    #[arg(long, value_name = "COUNTS", value_delimiter = ',', value_parser = capacity)]
+    pub(crate) capacity: Option<Vec<usize>>,
+
+    /// When threads of condvar, producer_consumer and recovery notify others: `inside` the critical
+    /// section, `after` the unlock, or both
+    #[arg(long, value_name = "WHEN", value_delimiter = ',')]
+    pub(crate) notify: Option<Vec<Notify>>,
+
     /// Where threads run: `none` (the scheduler decides), `each` (one CPU a thread, in turn), `one`
     /// (all on one CPU), or a list of CPUs as `0,2` or `0-3,6`
     ///
@@ -138,7 +149,11 @@ pub(crate) struct BenchOptions {
     #[arg(long, value_name = "PERCENT", value_parser = quota)]
     pub(crate) quota: Option<u32>,
 
-    /// A run of under 25 seconds, to see that everything works
+    /// Busy threads beside everything that is measured: background load that never wants a lock
+    #[arg(long, value_name = "COUNT", default_value = "0", value_parser = background)]
+    pub(crate) background: usize,
+
+    /// A run of under 30 seconds, to see that everything works
     #[arg(short, long, conflicts_with = "full")]
     pub(crate) quick: bool,
 
@@ -281,6 +296,15 @@ pub(crate) fn thread_count(word: &str) -> Result<usize, String> {
     in_range(word, 1, MOST_THREADS, "threads")
 }
 
+/// A queue of more items than this is not bounded any more.
+fn capacity(word: &str) -> Result<usize, String> {
+    in_range(word, 1, 1_000_000, "items")
+}
+
+fn background(word: &str) -> Result<usize, String> {
+    in_range(word, 0, MOST_THREADS, "threads")
+}
+
 pub(crate) fn round_count(word: &str) -> Result<usize, String> {
     in_range(word, 1, MOST_ROUNDS, "rounds")
 }
@@ -347,6 +371,8 @@ mod tests {
         assert!(quota("50").is_err_and(|error| error.contains("percent")));
         assert!(quota("0%").is_err() && quota("-5%").is_err());
         assert_eq!(quota("150%"), Ok(150));
+        assert!(capacity("0").is_err_and(|error| error.contains("1 to 1000000 items")));
+        assert_eq!((capacity("1"), background("0")), (Ok(1), Ok(0)));
         assert!(nice("20").is_err() && nice("-21").is_err());
         assert_eq!(nice("-20"), Ok(Setting(Some(-20))));
     }

@@ -56,6 +56,27 @@ fn a_bench_prints_tables_that_fit_80_columns_and_a_verdict() {
 }
 
 #[test]
+fn one_command_measures_every_buffer_beside_background_load() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("r.json");
+    let mut arguments = vec!["bench", "--quick", "--locks", "std", "--rounds", "1"];
+    arguments.extend(["--duration", "5ms", "--workloads", "producer_consumer,recovery"]);
+    arguments.extend(["--threads", "4,2", "--capacity", "8,1,8", "--notify", "after,inside"]);
+    arguments.extend(["--background", "1", "--json", path.to_str().expect("a path")]);
+    let output = run(&arguments);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = stdout(&output);
+    for words in ["4 threads, capacity 1, notified inside", "2 threads, capacity 8, notified after"]
+    {
+        assert!(text.contains(words), "{words} is missing in\n{text}");
+    }
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    let report = parsed(&path);
+    assert_eq!(report["settings"]["background"], 1);
+    assert_eq!(report["series"].as_array().map(Vec::len), Some(2 * 2 * 2 * 2));
+}
+
+#[test]
 fn the_reports_agree_and_match_their_schema() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name: &str| folder.path().join(name);

@@ -217,6 +217,9 @@ pub struct Settings {
     /// The CPU quota that the run was given, as `50%` of one CPU; absent if none was.
     #[serde(default)]
     pub quota: Option<String>,
+    /// Busy threads beside everything that was measured.
+    #[serde(default)]
+    pub background: usize,
     /// The seed of the order in which locks took turns.
     pub seed: u64,
     /// Which part of the campaign this is, if it was cut into parts.

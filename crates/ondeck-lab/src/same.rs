@@ -41,7 +41,7 @@ pub(crate) fn facts(report: &Report) -> [(&'static str, String); 7] {
 }
 
 /// What threads ran under, which series do not tell where it was the same for all.
-pub(crate) fn conditions(settings: &Settings) -> [(&'static str, String); 5] {
+pub(crate) fn conditions(settings: &Settings) -> [(&'static str, String); 6] {
     let given = |setting: &Option<String>| setting.clone().unwrap_or_else(|| "default".to_owned());
     [
         ("policy", settings.policy.clone()),
@@ -49,6 +49,7 @@ pub(crate) fn conditions(settings: &Settings) -> [(&'static str, String); 5] {
         ("slice", given(&settings.slice)),
         ("nice", given(&settings.nice)),
         ("quota", given(&settings.quota)),
+        ("background", settings.background.to_string()),
     ]
 }
 

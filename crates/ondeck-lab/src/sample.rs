@@ -71,7 +71,7 @@ quantities! {
     SERVER_LOOPS = "server_loops", "ops/s", Neither;
     /// Waits at a condition variable, for each operation.
     WAITS = "waits", "1/op", Lower;
-    /// How many threads were on a CPU, on average.
+    /// How many threads were on a CPU, on average: how many CPUs the lock's threads kept busy.
     RUNNING = "running", "threads", Neither;
     /// Wall time divided by the operations of all threads.
     OP = "op", "ns", Lower;
@@ -85,6 +85,10 @@ quantities! {
     KEPT = "kept", "ratio", Higher;
     /// The longest wait without work of low priority beside.
     LONGEST_ALONE = "longest_alone", "ms", Lower;
+    /// Operations a second in the first half of a round, before all threads slept.
+    FRESH = "fresh", "ops/s", Higher;
+    /// Throughput after all threads slept, by throughput before.
+    RECOVERED = "recovered", "ratio", Higher;
     /// Memory that an array of locks and what they guard takes.
     FOOTPRINT = "footprint", "bytes", Neither;
     /// The part of trials in which the thread of middle priority ran between the owner and the
@@ -141,9 +145,11 @@ impl Sample {
         {
             sample.values.push((SHARE, lowest));
         }
+        let threads = outcome.pairs.len() as f64;
         if let Some(part) = outcome.usage.runnable() {
-            sample.values.push((RUNNABLE, part * outcome.pairs.len() as f64));
+            sample.values.push((RUNNABLE, part * threads));
         }
+        sample.values.push((RUNNING, busy(outcome.usage.cpu, outcome.span)));
         sample
     }
 
@@ -158,16 +164,10 @@ impl Sample {
                 (VOLUNTARY, pairs.usage.voluntary as f64 / count),
                 (INVOLUNTARY, pairs.usage.involuntary as f64 / count),
                 (SHARE, 1.0),
+                (RUNNING, busy(pairs.usage.cpu, pairs.elapsed)),
             ],
             times: None,
             cut: false,
-        }
-    }
-
-    /// Adds [`RUNNING`]: CPU time of an operation by operations a second.
-    pub fn add_running(&mut self) {
-        if let (Some(cpu), Some(throughput)) = (self.value(CPU_PER_OP), self.value(THROUGHPUT)) {
-            self.values.push((RUNNING, cpu * throughput / 1e9));
         }
     }
 
@@ -175,6 +175,11 @@ impl Sample {
     pub fn value(&self, quantity: Quantity) -> Option<f64> {
         self.values.iter().find(|(other, _)| *other == quantity).map(|&(_, value)| value)
     }
+}
+
+/// How many CPUs were busy on average.
+fn busy(cpu: Duration, span: Duration) -> f64 {
+    cpu.as_secs_f64() / span.as_secs_f64().max(1e-9)
 }
 
 fn share(pairs: &[u64]) -> f64 {

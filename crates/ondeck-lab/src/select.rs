@@ -1,9 +1,9 @@
 //! Choosing locks and workloads by the words of a command line.
 
-use ondeck_zoo::{Fairness, Origin, Waiting};
+use ondeck_zoo::{Fairness, Origin};
 use wildmatch::WildMatch;
 
-use crate::workload::{Subject, WORKLOADS, WorkloadInfo};
+use crate::workload::{Subject, WORKLOADS, WorkloadInfo, waiters_sleep};
 
 /// Why a word chooses nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -138,7 +138,6 @@ pub(crate) fn lock_names() -> Vec<&'static str> {
 
 fn in_group(subject: &Subject, group: &str) -> bool {
     let info = &subject.info;
-    let spins = matches!(info.waiting, Waiting::Spins | Waiting::Yields);
     match group {
         "all" => true,
         "headline" => HEADLINE.contains(&info.name),
@@ -150,8 +149,8 @@ fn in_group(subject: &Subject, group: &str) -> bool {
         "literature" => info.origin == Origin::Literature,
         "own" => info.origin == Origin::Own,
         "peers" => info.origin == Origin::Peer,
-        "spinning" => spins,
-        "sleeping" => !spins,
+        "spinning" => !waiters_sleep(info),
+        "sleeping" => waiters_sleep(info),
         "fifo" => info.fairness == Fairness::Fifo,
         _ => false,
     }

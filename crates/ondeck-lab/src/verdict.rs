@@ -7,10 +7,12 @@
 use crate::plan::CONDITIONS;
 use crate::report::table;
 use crate::results::{Better, Metric, Series};
+use crate::workload::NOTIFY;
 
 /// What a workload is judged by.
-const JUDGED_BY: [(&str, &str); 15] = [
+const JUDGED_BY: [(&str, &str); 17] = [
     ("uncontended", "pair"),
+    ("collision", "pair"),
     ("throughput", "throughput"),
     ("wait", "longest"),
     ("idle", "longest"),
@@ -19,6 +21,7 @@ const JUDGED_BY: [(&str, &str); 15] = [
     ("oversubscribed", "throughput"),
     ("condvar", "throughput"),
     ("producer_consumer", "throughput"),
+    ("recovery", "throughput"),
     ("chan", "throughput"),
     ("bystander", "slowdown"),
     ("background", "filled"),
@@ -133,7 +136,7 @@ fn in_workload(series: &Series) -> String {
         return format!("{}, {pattern}", series.workload);
     }
     if let Some(capacity) = param("capacity") {
-        return format!("{threads}, capacity {capacity}");
+        return format!("{threads}, capacity {capacity}{}", notified(series));
     }
     if let Some(app) = param("app") {
         return format!("{threads}, {app}");
@@ -151,8 +154,13 @@ fn in_workload(series: &Series) -> String {
         (_, Some(section), Some(outside)) => {
             format!("{threads}, {section} ns in the section and {outside} ns outside")
         }
-        _ => threads,
+        _ => format!("{threads}{}", notified(series)),
     }
+}
+
+/// Behind the other words; nothing where threads notify inside the critical section.
+fn notified(series: &Series) -> &'static str {
+    if series.params.contains_key(NOTIFY) { ", notified after the unlock" } else { "" }
 }
 
 fn overlap(one: &Metric, other: &Metric) -> bool {

@@ -6,14 +6,15 @@
 //!
 //! The environment variable `ONDECK_SPIN` does so without recompiling: `ONDECK_SPIN=0` never polls, and
 //! `ONDECK_SPIN=budget,short,long,offer,watch,near` gives the fields of [`Polling`] in this order; what
-//! is left out or no number is measured. A program does the same by [`Polling::install`].
+//! is left out or no number is measured. It is read once, before `main`: what a program puts into its
+//! own environment changes nothing. A program calls [`Polling::install`].
 //!
-//! On a machine, or in a process, with one CPU no thread polls, whatever was set: the owner could not
-//! run meanwhile.
+//! Where all threads that wait are bound to one CPU none polls, whatever was set: the owner could not
+//! run meanwhile. Masks are looked at about once a second.
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use crate::platform::{Host, Linux};
+use crate::platform::Host;
 
 /// How threads wait, in nanoseconds; [`MEASURED`] where the process measures instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,31 +69,22 @@ impl Default for Polling {
 /// stands alone, and a thread that sees some old and some new polls a little oddly once.
 static FIELDS: [AtomicU32; FIELD_COUNT] = [const { AtomicU32::new(0) }; FIELD_COUNT];
 
-/// Whether the environment was read or something installed.
-static STATE: AtomicU32 = AtomicU32::new(UNKNOWN);
-const UNKNOWN: u32 = 0;
-const KNOWN: u32 = 1;
-
 impl Polling {
     /// Makes this the way of every thread of the process that begins to wait from now on.
     pub fn install(self) {
         for (field, value) in FIELDS.iter().zip(self.fields()) {
             field.store(value.wrapping_add(1), Ordering::Relaxed);
         }
-        STATE.store(KNOWN, Ordering::Release);
     }
 
     /// How threads of this process wait now.
     pub fn current() -> Self {
-        if STATE.load(Ordering::Acquire) == UNKNOWN {
-            Self::default().overridden(Linux::environment(c"ONDECK_SPIN")).install();
-        }
         let field = |field: &AtomicU32| field.load(Ordering::Relaxed).wrapping_sub(1);
         Self::from_fields(FIELDS.each_ref().map(field))
     }
 
     /// These values where the comma-separated `text` gives no number.
-    fn overridden(self, text: &[u8]) -> Self {
+    pub(crate) fn overridden(self, text: &[u8]) -> Self {
         let mut fields = self.fields();
         for (field, word) in fields.iter_mut().zip(text.split(|&byte| byte == b',')) {
             if let Some(value) = core::str::from_utf8(word).ok().and_then(|w| w.trim().parse().ok())
@@ -149,7 +141,7 @@ impl Waits {
         };
         // The owner could not run while another thread polls.
         let alone = cpus == 1;
-        let long = pause(set.long, 40 * transfer);
+        let long = pause(set.long, 48 * transfer);
         Self {
             polling: if alone { 0 } else { or(set.budget, wake) },
             short: pause(set.short, transfer).min(long),
@@ -160,7 +152,7 @@ impl Waits {
             near: or(set.near, wake / 2),
             // Some pauses, because a poller that runs may be late by an interrupt.
             stale: 2 * long + wake / 8,
-            lost: 4 * transfer,
+            lost: 8 * transfer,
             // One CPU is the owner's, one the poller's.
             most_near: cpus.saturating_sub(2),
         }

@@ -32,19 +32,6 @@ fn a_closure_of_park_panics_where_the_thread_can_be_found() {
     }
 }
 
-/// Other threads' light fences were free and cannot be made full after the fact.
-#[test]
-fn membarrier_is_refused_after_it_was_granted() {
-    if !Linux::fences_are_asymmetric() {
-        println!("skipped: needs membarrier");
-    } else if is_child() {
-        refuse(libc::SYS_membarrier, libc::EPERM);
-        Linux::heavy_fence();
-    } else {
-        aborts("ondeck: membarrier, registered but now refused, failed with errno 1\n");
-    }
-}
-
 /// A lock that took an unknown failure for a wake would spin, or lose one.
 #[test]
 fn a_futex_cannot_be_waited_for() {

@@ -1,10 +1,17 @@
 //! The asymmetric fences under Dekker's pattern, on real store buffers.
 
+#[path = "support/again.rs"]
+mod again;
+#[path = "support/refuse.rs"]
+mod refuse;
+
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use again::{again, is_child};
 use ondeck::platform::{Host, Linux, Platform};
+use refuse::refuse;
 
 #[repr(align(128))]
 #[derive(Default)]
@@ -105,5 +112,76 @@ fn a_full_fence_does_not_replace_the_heavy_one() {
         let full = || Linux::fence(Ordering::SeqCst);
         let missed = both_missed(UNTIL_SEEN, patience, Linux::light_fence, full);
         assert!(missed > 0, "the first test would pass with a full fence in place of membarrier");
+    }
+}
+
+#[test]
+fn light_fences_are_full_once_a_heavy_one_was_refused() {
+    if !can_show() {
+        return;
+    }
+    if is_child() {
+        refuse(libc::SYS_membarrier, libc::EPERM);
+        Linux::heavy_fence();
+        let patience = Duration::from_secs(2);
+        let missed = both_missed(UNTIL_SEEN, patience, Linux::light_fence, Linux::light_fence);
+        assert_eq!(missed, 0);
+    } else {
+        passes();
+    }
+}
+
+/// The calling test passes in a child.
+fn passes() {
+    let output = again(|_| ());
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}: {told}", output.status);
+}
+
+/// In ticks, of which the machine may make as many as it likes: no permission comes too early.
+#[test]
+fn permissions_to_relax_are_as_far_apart_as_heavy_fences_are_dear() {
+    if !Linux::fences_are_asymmetric() {
+        println!("skipped: needs membarrier");
+        return;
+    }
+    if !is_child() {
+        return passes();
+    }
+    assert_eq!(Linux::heavy_cost_ticks(), 0, "nobody has made one");
+    // When it was asked for, and when it had been given.
+    let permission = || loop {
+        let asked = Linux::ticks() as usize;
+        if Linux::may_relax() {
+            return (asked, Linux::ticks() as usize);
+        }
+    };
+    // At least what lies between two.
+    let interval = || {
+        let (first, _) = permission();
+        permission().1 - first
+    };
+    // Reading the ticks does not wait for the instructions around it.
+    let slack = Linux::ticks_in(100);
+    assert!(interval() + slack >= Linux::ticks_in(20_000));
+    // A sibling that runs makes them dear.
+    let (runs, over) = (AtomicU32::new(0), AtomicU32::new(0));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            runs.store(1, Ordering::Relaxed);
+            while over.load(Ordering::Relaxed) == 0 {
+                std::hint::spin_loop();
+            }
+        });
+        while runs.load(Ordering::Relaxed) == 0 {
+            thread::yield_now();
+        }
+        (0..1_000).for_each(|_| Linux::heavy_fence());
+        over.store(1, Ordering::Relaxed);
+    });
+    let cost = Linux::heavy_cost_ticks();
+    assert!(cost > 0);
+    for _ in 0..10 {
+        assert!(interval() + slack >= 32 * cost, "in intervals of {cost} ticks");
     }
 }

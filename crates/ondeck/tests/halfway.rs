@@ -1,5 +1,5 @@
-//! A process that is refused membarrier(2) after it was granted aborts and says why: light fences
-//! that were free cannot be made full after the fact, so that going on might lose a wake.
+//! A process that is refused membarrier(2) after it was granted goes on: light fences that were free
+//! cannot be made full after the fact, so threads that park look at their lock again now and then.
 //!
 //! Each refusal is in a process of its own, which this file starts again for it.
 
@@ -8,7 +8,6 @@ mod seccomp;
 #[path = "support/watchdog.rs"]
 mod watchdog;
 
-use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -25,8 +24,8 @@ const WHEN: &str = "ONDECK_TEST_WHEN";
 /// What a child says that was not given what it is about to lose.
 const NOT_GRANTED: &str = "membarrier was never granted";
 
-/// How long a child goes on that is not stopped: its locks are new some thousand times a second,
-/// and each lets the first release skip its fence and the next waiter have a heavy one.
+/// How long a child goes on: its locks are new some thousand times a second, and each lets the first
+/// release skip its fence and the next waiter have a heavy one.
 const LONG_ENOUGH: Duration = Duration::from_millis(1_500);
 
 /// Threads that wait for each other at mutexes and conditions that are new in every turn, so that
@@ -94,6 +93,7 @@ fn child() {
         }
         over.store(true, Ordering::Relaxed);
     });
+    assert_eq!(Linux::heavy_fences_are_refused(), !before, "somebody asked for a heavy fence");
     println!("\nwent on to the end");
 }
 
@@ -105,8 +105,8 @@ fn run_child(when: &str) -> Output {
         .expect("it starts")
 }
 
-/// That a child that is refused `when` ends by aborting, with the message, and not by hanging.
-fn aborts(when: &str) {
+/// That a child that is refused `when` goes on to its end.
+fn goes_on(when: &str) {
     let output = run_child(when);
     let said = String::from_utf8_lossy(&output.stdout);
     let complained = String::from_utf8_lossy(&output.stderr);
@@ -114,32 +114,24 @@ fn aborts(when: &str) {
         println!("refused: {NOT_GRANTED} on this machine");
         return;
     }
-    let message = "ondeck: membarrier, registered but now refused, failed with errno 1\n";
     assert!(
-        output.status.signal() == Some(libc::SIGABRT) && complained.contains(message),
+        output.status.success() && said.contains("went on to the end"),
         "refused {when}: {}\n{said}{complained}",
         output.status
     );
 }
 
 #[test]
-fn a_process_whose_threads_are_refused_halfway_aborts_with_its_message() {
-    aborts("for all threads");
+fn a_process_whose_threads_are_refused_halfway_goes_on() {
+    goes_on("for all threads");
 }
 
 #[test]
-fn a_process_one_of_whose_threads_is_refused_halfway_aborts_with_its_message() {
-    aborts("for one thread");
+fn a_process_one_of_whose_threads_is_refused_halfway_goes_on() {
+    goes_on("for one thread");
 }
 
 #[test]
 fn a_process_that_is_refused_before_its_first_fence_goes_on() {
-    let output = run_child("before the first fence");
-    let said = String::from_utf8_lossy(&output.stdout);
-    let complained = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        output.status.success() && said.contains("went on to the end"),
-        "{}\n{said}{complained}",
-        output.status
-    );
+    goes_on("before the first fence");
 }

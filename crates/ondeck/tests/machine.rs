@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::Duration;
 
-use ondeck::platform::{AffinityError, Linux, Platform};
+use ondeck::platform::{AffinityError, Host, Linux, Platform};
 
 #[test]
 fn both_clocks_advance_and_agree() {
@@ -49,13 +49,14 @@ fn impossible_masks_are_refused_with_the_reason() {
 }
 
 #[test]
-fn the_count_of_cpus_is_the_process_s_and_not_the_first_caller_s() {
-    let whole = Linux::affinity();
-    let first = whole[0];
-    let asked_by_a_bound_thread = thread::spawn(move || {
-        Linux::set_affinity(&[first]).expect("a CPU of our own mask");
-        Linux::cpus()
-    });
-    assert_eq!(asked_by_a_bound_thread.join().expect("no panic"), whole.len());
-    assert_eq!(Linux::cpus(), whole.len());
+fn what_waiters_measure_counts_for_all() {
+    assert_eq!(Linux::wake_ticks(), Linux::ticks_in(20_000));
+    assert_eq!(Linux::transfer_ticks(), Linux::ticks_in(100));
+    // Longer than the longest that is believed.
+    (0..1_000).for_each(|_| Linux::note_transfer(usize::MAX));
+    assert_eq!(Linux::transfer_ticks(), Linux::ticks_in(500));
+    assert_eq!(Linux::wake_ticks(), Linux::ticks_in(20_000));
+    (0..1_000).for_each(|_| Linux::note_wake(0));
+    assert_eq!(Linux::wake_ticks(), Linux::ticks_in(2_000));
+    assert_eq!(thread::spawn(Linux::wake_ticks).join().expect("no panic"), Linux::wake_ticks());
 }

@@ -4,8 +4,9 @@
 
 use std::mem;
 use std::panic::{self, AssertUnwindSafe, Location};
-use std::sync::Mutex as StdMutex;
+use std::sync::{Mutex as StdMutex, mpsc};
 use std::thread;
+use std::time::Duration;
 
 use ondeck::Mutex;
 use ondeck::mutex::RawMutex;
@@ -46,12 +47,36 @@ fn a_mutex_that_nobody_holds_is_unlocked() {
 }
 const GUARD: lock_api::GuardNoSend = lock_api::GuardNoSend::new();
 
+/// Safe code may forget a guard.
 #[test]
-fn a_locked_mutex_is_dropped() {
-    let mutex = Mutex::new(());
-    mem::forget(mutex.lock());
-    let (message, _) = told(|| drop(mutex));
-    assert!(message.starts_with("misuse: drop of a mutex that is locked"), "{message}");
+fn a_locked_mutex_that_is_dropped_is_no_misuse() {
+    let mut mutex = Some(Mutex::new(String::from("dropped with it")));
+    mem::forget(mutex.as_ref().expect("it is there").lock());
+    mutex = None;
+    assert!(mutex.is_none());
+}
+
+#[test]
+fn a_mutex_in_the_place_of_one_that_was_dropped_locked_is_another() {
+    let mut mutex = Some(Mutex::new(()));
+    let place = std::ptr::from_ref(&mutex).addr();
+    mem::forget(mutex.as_ref().expect("it is there").lock());
+    mutex = None;
+    assert!(mutex.is_none());
+    mutex = Some(Mutex::new(()));
+    assert_eq!(std::ptr::from_ref(&mutex).addr(), place);
+    let mutex = mutex.as_ref().expect("it is there");
+    let (locked, waited_for) = mpsc::channel();
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            let _guard = mutex.lock();
+            locked.send(()).expect("the other waits");
+            // The other thread waits for it by now, or will not have to.
+            thread::sleep(Duration::from_millis(5));
+        });
+        waited_for.recv().expect("the other sends");
+        drop(mutex.lock());
+    });
 }
 
 #[test]

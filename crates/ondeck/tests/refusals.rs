@@ -23,12 +23,54 @@ fn fences_do_without_the_kernel_where_the_environment_refuses_membarrier() {
     if is_child() {
         assert!(!Linux::fences_are_asymmetric());
         assert!(!Linux::may_relax());
-        // To ask for what is refused after it was chosen would end the process.
+        // To ask the kernel would be seen.
         refuse(libc::SYS_membarrier, libc::EPERM);
         Linux::light_fence();
         Linux::heavy_fence();
+        assert!(!Linux::heavy_fences_are_refused());
     } else {
         passes(&[("ONDECK_NO_MEMBARRIER", "1")]);
+    }
+}
+
+#[test]
+fn a_process_that_is_refused_membarrier_later_goes_on_with_full_fences() {
+    if !is_child() {
+        if Linux::fences_are_asymmetric() {
+            passes(&[]);
+        } else {
+            println!("skipped: needs membarrier");
+        }
+        return;
+    }
+    assert!(Linux::fences_are_asymmetric());
+    Linux::heavy_fence();
+    assert!(!Linux::heavy_fences_are_refused());
+    // For one thread only: what it learns holds for all.
+    let refused = thread::spawn(|| {
+        refuse(libc::SYS_membarrier, libc::EPERM);
+        Linux::heavy_fence();
+        Linux::heavy_fences_are_refused()
+    });
+    assert!(refused.join().expect("no panic"), "the thread that was refused knows it at once");
+    assert!(Linux::heavy_fences_are_refused());
+    assert!(!Linux::fences_are_asymmetric());
+    assert!(!Linux::may_relax());
+    // Not even a fence that would be granted makes that undone.
+    Linux::heavy_fence();
+    assert!(Linux::heavy_fences_are_refused());
+    assert!(!Linux::fences_are_asymmetric());
+}
+
+#[test]
+fn a_process_that_never_had_membarrier_was_not_refused_it_later() {
+    if is_child() {
+        refuse(libc::SYS_membarrier, libc::EPERM);
+        Linux::heavy_fence();
+        assert!(!Linux::fences_are_asymmetric());
+        assert!(!Linux::heavy_fences_are_refused());
+    } else {
+        passes(&[]);
     }
 }
 

@@ -83,6 +83,8 @@ pub fn plan(situation: &Situation, candidates: &[Subject], means: &Means) -> (Re
         round: None,
         rounds: None,
         work: None,
+        capacities: None,
+        notify: None,
         placements: vec![means.placement.clone()],
         stall_limit: means.stall_limit,
         helper: means.helper.clone(),
@@ -140,8 +142,17 @@ impl OtherWork {
     ///
     /// If the system refuses a thread.
     pub fn begin(company: Company, cpus: usize) -> std::io::Result<Self> {
+        Self::of_threads(company.threads(cpus))
+    }
+
+    /// So many busy threads.
+    ///
+    /// # Errors
+    ///
+    /// If the system refuses a thread.
+    pub fn of_threads(count: usize) -> std::io::Result<Self> {
         let mut work = Self { stop: Arc::default(), threads: Vec::new() };
-        for _ in 0..company.threads(cpus) {
+        for _ in 0..count {
             let stop = Arc::clone(&work.stop);
             let busy = move || {
                 while !stop.load(Ordering::Relaxed) {

@@ -1,31 +1,30 @@
 //! The situations of timed workloads: threads, work, and how long and how often a round is.
 //!
-//! A suite is to take two minutes on two CPUs, so it measures what the answers need and no more:
-//! the ends of a curve and not its middle, which `--full` has; rounds of 40 ms where nothing but a
-//! rate is taken, which two runs of one binary agree on within 15 %, and longer ones only where a
-//! share, a window or a phase asks for it. Threads that far outnumber CPUs are left to
-//! `oversubscribed`, so that `throughput` need not wait ten slices for each of them.
+//! A suite is to take four minutes on two CPUs, so it measures what the answers need and no more:
+//! the ends of a curve and not its middle, which `--full` has, but for `throughput`, where locks change
+//! places along it; rounds of 40 ms where nothing but a rate is taken, which two runs of one binary
+//! agree on within 15 %, and longer ones only where a share, a window or a phase asks for it.
 
 use std::time::Duration;
 
 use ondeck::platform::{Linux, Platform};
+use ondeck_zoo::{Fairness, LockInfo};
 
 use super::company::{background, bystander, many_locks, mixed_priority, real};
+use super::waiting::{chan, collision, condvar, producer_consumer, recovery};
 use super::{Extent, Request, Stage};
 use crate::sample::share_needs;
-use crate::workload::{Subject, WorkloadInfo};
+use crate::workload::{COLLISION, Subject, WorkloadInfo, waiters_sleep};
 
-/// Section and outside work of the suite, in nanoseconds: the lock alone, and a lock in a program.
+/// Section and outside work of the suite, in nanoseconds: the lock alone, a lock in a program, and one in a
+/// program that does ten times as much under it.
 pub(super) const ALONE: (u64, u64) = (0, 0);
 const PROGRAM: (u64, u64) = (100, 500);
+const LONG: (u64, u64) = (1_000, 5_000);
 
 /// How long the giver of a slow handoff holds the lock, in nanoseconds: several times what any lock
 /// here spins before its waiter sleeps.
 const SLOW_HOLD: u64 = 50_000;
-
-/// Capacities of a bounded queue: fewer than threads, so that most wait, which is what shows the most;
-/// and far more, for a long campaign.
-const CAPACITIES: [usize; 2] = [8, 128];
 
 /// More threads than this are refused by many systems.
 const MOST_THREADS: usize = 4_096;
@@ -77,6 +76,8 @@ pub(super) fn stages(
         "oversubscribed" => oversubscribed(request),
         "condvar" => condvar(request),
         "producer_consumer" => producer_consumer(request),
+        "recovery" => recovery(request),
+        COLLISION => collision(request),
         "chan" => chan(request),
         "bystander" => bystander(request),
         "background" => background(request),
@@ -93,7 +94,7 @@ pub(super) fn stages(
     };
     let stage = |situation: Situation| Stage {
         workload,
-        subjects: subjects.to_vec(),
+        subjects: taking_part(request, workload, subjects, situation.threads),
         threads: situation.threads,
         work: situation.work,
         capacity: situation.capacity,
@@ -112,6 +113,24 @@ pub(super) fn stages(
         longest_run: Duration::MAX,
     };
     situations.into_iter().map(stage).collect()
+}
+
+/// The locks that are measured with so many threads. Strict queues of spinners hand the lock to threads
+/// that are off their CPUs, where a single round takes seconds; a suite leaves them out unless they are asked
+/// for. Where other threads have to be parked no spinner can take part at all.
+fn taking_part(
+    request: &Request,
+    workload: WorkloadInfo,
+    subjects: &[Subject],
+    threads: usize,
+) -> Vec<Subject> {
+    if workload.name == COLLISION && threads > 1 {
+        return subjects.iter().filter(|lock| waiters_sleep(&lock.info)).cloned().collect();
+    }
+    let crowd = threads > 4 * Linux::cpus();
+    let all = !crowd || request.locks.is_some() || request.extent == Extent::Full;
+    let strict = |lock: &LockInfo| lock.fairness == Fairness::Fifo && !waiters_sleep(lock);
+    subjects.iter().filter(|subject| all || !strict(&subject.info)).cloned().collect()
 }
 
 /// One of three, by the extent.
@@ -157,15 +176,15 @@ pub(super) fn plain(threads: usize) -> Situation {
     Situation { threads, work: ALONE, capacity: 0, variant: "", params: Vec::new() }
 }
 
-/// 1, 2, 4 and so on, to four times as many threads as CPUs; more are for `oversubscribed`.
+/// 1, 2, 4 and so on, to 32 or four times as many threads as CPUs; more are for `oversubscribed`.
 fn doublings() -> Vec<usize> {
-    let most = (4 * Linux::cpus()).min(MOST_THREADS);
+    let most = (4 * Linux::cpus()).clamp(32, MOST_THREADS);
     std::iter::successors(Some(1), |count| Some(2 * count))
         .take_while(|count| *count <= most)
         .collect()
 }
 
-const MANY: &[usize] = &[1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64];
+pub(super) const MANY: &[usize] = &[1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64];
 
 fn throughput(request: &Request) -> (Rounds, Vec<Situation>) {
     let rounds = by(
@@ -174,14 +193,11 @@ fn throughput(request: &Request) -> (Rounds, Vec<Situation>) {
         Rounds::of_millis(40, 3),
         Rounds::of_millis(1_000, 11),
     );
-    let works = request.work.map_or(vec![ALONE, PROGRAM], |work| vec![work]);
+    let works = request.work.map_or(vec![ALONE, PROGRAM, LONG], |work| vec![work]);
     let mut situations = Vec::new();
     for work in works {
-        let counts = if work == ALONE {
-            counts(request, &[1, 2, 8], &doublings(), MANY)
-        } else {
-            counts(request, &[2], &[2, 8], MANY)
-        };
+        let quick: &[usize] = if work == ALONE { &[1, 2, 8] } else { &[2] };
+        let counts = counts(request, quick, &doublings(), MANY);
         situations.extend(counts.into_iter().map(|threads| working(threads, work)));
     }
     (rounds, situations)
@@ -254,44 +270,45 @@ fn oversubscribed(request: &Request) -> (Rounds, Vec<Situation>) {
     (rounds, situations)
 }
 
-fn condvar(request: &Request) -> (Rounds, Vec<Situation>) {
-    let rounds = by(
-        request.extent,
-        Rounds::of_millis(50, 1).short(),
-        Rounds::of_millis(40, 3),
-        Rounds::of_millis(2_000, 11),
-    );
-    // One of them is the server.
-    let counts = counts_of_two(request, &[3, 9], &[2, 9], &[2, 3, 5, 9, 17, 33, 65]);
-    (rounds, counts.into_iter().map(plain).collect())
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::tests::request;
+    use crate::workload::WORKLOADS;
 
-fn producer_consumer(request: &Request) -> (Rounds, Vec<Situation>) {
-    let rounds = by(
-        request.extent,
-        Rounds::of_millis(50, 1).short(),
-        Rounds::of_millis(100, 2),
-        Rounds::of_millis(1_000, 11),
-    );
-    let counts = counts_of_two(request, &[16], &[16], &[2, 4, 8, 16, 32]);
-    let situation = |capacity: usize| {
-        counts.iter().map(move |&threads| Situation {
-            capacity,
-            params: vec![("capacity", capacity.to_string())],
-            ..plain(threads)
-        })
-    };
-    let capacities = by(request.extent, &CAPACITIES[..1], &CAPACITIES[..1], &CAPACITIES);
-    (rounds, capacities.iter().copied().flat_map(situation).collect())
-}
+    #[test]
+    fn a_suite_leaves_strict_spinners_out_of_a_crowd_unless_they_are_named() {
+        let all = Subject::all();
+        let crowd = 4 * Linux::cpus() + 1;
+        let throughput = workload("throughput");
+        let has = |request: &Request, threads: usize| {
+            taking_part(request, throughput, &all, threads)
+                .iter()
+                .any(|lock| lock.info.name == "mcs")
+        };
+        let suite = request(Extent::Suite);
+        assert!(has(&suite, crowd - 1) && !has(&suite, crowd));
+        assert_eq!(
+            all.len() - taking_part(&suite, throughput, &all, crowd).len(),
+            all.iter()
+                .filter(|lock| lock.info.fairness == Fairness::Fifo && !waiters_sleep(&lock.info))
+                .count()
+        );
+        let named = Request { locks: Some(all.clone()), ..suite };
+        assert!(has(&named, crowd) && has(&request(Extent::Full), crowd));
+    }
 
-fn chan(request: &Request) -> (Rounds, Vec<Situation>) {
-    let rounds = by(
-        request.extent,
-        Rounds::of_millis(50, 1).short(),
-        Rounds::of_millis(40, 3),
-        Rounds::of_millis(1_000, 11),
-    );
-    let counts = counts(request, &[8], &[2, 8], MANY);
-    (rounds, counts.into_iter().map(plain).collect())
+    #[test]
+    fn a_spinner_is_measured_beside_no_parked_thread_and_beside_no_other() {
+        let spinners: Vec<_> =
+            Subject::all().into_iter().filter(|lock| !waiters_sleep(&lock.info)).collect();
+        let named = Request { locks: Some(spinners.clone()), ..request(Extent::Full) };
+        let taking_part =
+            |threads| taking_part(&named, workload(COLLISION), &spinners, threads).len();
+        assert_eq!((taking_part(1), taking_part(2)), (spinners.len(), 0));
+    }
+
+    fn workload(name: &str) -> WorkloadInfo {
+        *WORKLOADS.iter().find(|info| info.name == name).expect(name)
+    }
 }

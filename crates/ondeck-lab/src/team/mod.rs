@@ -56,6 +56,9 @@ pub struct Outcome<T> {
     pub pairs: Vec<u64>,
     /// What the kernel charged all threads together, from their start to their end.
     pub usage: Usage,
+    /// The time in which it did: from the common start to the end of the last thread. Not the mean of the
+    /// threads' own times, because a thread that first has to wait for a CPU starts its own later.
+    pub span: Duration,
     /// What the threads returned.
     pub results: Vec<T>,
 }
@@ -133,6 +136,13 @@ struct Shared {
     /// Everybody's progress when the first thread ended.
     first_end: OnceLock<Vec<u64>>,
 }
+
+/// More threads than this are a crowd. Its threads have small stacks: stacks as large as usual
+/// would be gigabytes of address space, which some systems refuse.
+pub(crate) const CROWD: usize = 256;
+
+/// Far more than the threads of any workload need.
+const SMALL_STACK: usize = 128 << 10;
 
 const CLOSED: u32 = 0;
 const OPEN: u32 = 1;
@@ -245,7 +255,11 @@ fn run_any<T: Send + 'static>(
     for index in 0..setting.threads {
         let (member_shared, body, placement) =
             (Arc::clone(&shared), Arc::clone(body), setting.placement.clone());
-        let spawned = std::thread::Builder::new().name(format!("lab-{index}")).spawn(move || {
+        let mut builder = std::thread::Builder::new().name(format!("lab-{index}"));
+        if setting.threads > CROWD {
+            builder = builder.stack_size(SMALL_STACK);
+        }
+        let spawned = builder.spawn(move || {
             let _ended = Ended(Arc::clone(&member_shared), index);
             let lane = &member_shared.threads[index];
             lane.kernel_id.store(nix::unistd::gettid().as_raw(), Ordering::Relaxed);
@@ -307,6 +321,7 @@ fn run_any<T: Send + 'static>(
         contended_pairs: watched.contended_pairs,
         pairs: Vec::new(),
         usage: Usage::default(),
+        span: watched.span,
         results: Vec::with_capacity(setting.threads),
     };
     for handle in handles {
@@ -357,6 +372,7 @@ mod tests {
         assert_eq!(outcome.pairs, outcome.results);
         assert!(outcome.total_pairs() >= outcome.window_pairs.iter().sum());
         assert!(outcome.window >= Duration::from_millis(20));
+        assert!(outcome.span >= outcome.window, "{outcome:?}");
     }
 
     #[test]

@@ -17,6 +17,7 @@ pub(super) struct Watched {
     pub(super) window: Duration,
     pub(super) window_pairs: Vec<u64>,
     pub(super) contended_pairs: Vec<u64>,
+    pub(super) span: Duration,
 }
 
 /// The time and everybody's progress at one moment.
@@ -42,6 +43,7 @@ pub(super) fn watch(
 ) -> Result<Watched, Duration> {
     await_ready(setting, shared)?;
     let mut begin = Snapshot::take(shared);
+    let opened = begin.at;
     shared.release(OPEN);
 
     let (Until::Elapsed(limit) | Until::Finished(limit)) = until;
@@ -82,6 +84,7 @@ pub(super) fn watch(
         gate = wait(shared, gate, next.clamp(Duration::from_micros(50), ATTENTION));
     }
     drop(gate);
+    let span = opened.elapsed();
 
     let end = end.unwrap_or_else(|| Snapshot::take(shared));
     let window_pairs: Vec<u64> =
@@ -95,6 +98,7 @@ pub(super) fn watch(
         window: end.at.saturating_duration_since(begin.at).max(Duration::from_nanos(1)),
         window_pairs,
         contended_pairs,
+        span,
     })
 }
 

@@ -178,12 +178,13 @@ fn owners(turns: &[Turn], from: Nanos, to: Nanos, grain: Nanos) -> Vec<Owned> {
                 last.to = last.to.max(end);
                 last.pairs += 1;
             }
-            _ => owners.push(Owned {
-                from: begin.max(owners.last().map_or(begin, |last| last.to)),
-                to: end,
-                thread: Some(turn.thread),
-                pairs: 1,
-            }),
+            _ => {
+                let from = begin.max(owners.last().map_or(begin, |last| last.to));
+                // The clocks of two CPUs may differ by a little, so that a turn lies within the one
+                // before it: then nothing is left of it.
+                let to = end.max(from);
+                owners.push(Owned { from, to, thread: Some(turn.thread), pairs: 1 });
+            }
         }
     }
     owners.retain(|owned| owned.from < owned.to);
@@ -237,6 +238,13 @@ mod tests {
             owners(&turns, 5, 2_000, 50),
             [owned(5, 20, 0, 2), owned(500, 900, 1, 1), owned(901, 1_400, 0, 1)]
         );
+    }
+
+    #[test]
+    fn a_turn_within_another_leaves_nothing_to_draw() {
+        let turns = [turn(0, 0, 100), turn(1, 50, 60), turn(0, 200, 300)];
+        let owned = |from, to| Owned { from, to, thread: Some(0), pairs: 1 };
+        assert_eq!(owners(&turns, 0, 1_000, 10), [owned(0, 100), owned(200, 300)]);
     }
 
     #[test]

@@ -128,6 +128,7 @@ fn sample(outcome: Outcome<Part>) -> Result<Sample, TeamError> {
         window_pairs,
         pairs: stints.iter().map(|stints| stints[BOTH].operations).collect(),
         usage: together(&stints, hammers.clone(), BOTH),
+        span: seen[BOTH].window,
         results: stints,
     });
     let millis = |phase: usize| TickScale::get().nanos(longest[phase]) / 1e6;

@@ -136,6 +136,7 @@ fn sample(outcome: Outcome<Part>) -> Result<Sample, TeamError> {
             .iter()
             .map(|(phase, _)| together(&hammers, all.clone(), *phase))
             .fold(crate::usage::Usage::default(), crate::usage::Usage::plus),
+        span: beside.iter().map(|(_, seen)| seen.window).sum(),
         results: hammers,
     });
     let (alone, beside) = (speed(&alone), speed(&beside));

@@ -4,6 +4,8 @@
 //! server replaces the number of pending jobs by a random one, and signals so many times; once in
 //! thirty loops, at random, it broadcasts instead. A worker waits until a job is pending and takes it.
 //! Jobs that no worker came for are withdrawn by the next loop, so the server never waits.
+//!
+//! The source's server signals inside the critical section. The other variant signals after the unlock.
 
 use std::sync::Arc;
 
@@ -11,6 +13,7 @@ use fastrand::Rng;
 use ondeck::platform::Linux;
 use ondeck_zoo::RawLock;
 
+use super::buffer::notifies_after;
 use super::guarded::Guarded;
 use super::{Apart, EmptyLock, Situation, Workload, WorkloadInfo, audit};
 use crate::sample::{SERVER_LOOPS, Sample};
@@ -47,13 +50,14 @@ impl Workload for Condvar {
     fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {
         let shared = Arc::new(Apart(Guarded::<L, Jobs, 1>::new(Jobs::default())));
         let workers = situation.team.threads - 1;
+        let after = notifies_after(situation);
         let jobs = Arc::clone(&shared);
         let outcome = team::run(&situation.team, Until::Elapsed(situation.round), move |member| {
             if !member.start() {
                 return;
             }
             if member.index == 0 {
-                serve(member, &jobs.0, workers);
+                serve(member, &jobs.0, workers, after);
             } else {
                 work(member, &jobs.0);
             }
@@ -67,25 +71,31 @@ impl Workload for Condvar {
     }
 }
 
-fn serve<L: RawLock<Linux>>(member: &Member, jobs: &Guarded<L, Jobs, 1>, workers: usize) {
+fn serve<L: RawLock<Linux>>(
+    member: &Member,
+    jobs: &Guarded<L, Jobs, 1>,
+    workers: usize,
+    after: bool,
+) {
     let mut context = L::Context::default();
     // The same numbers for every lock.
     let mut rng = Rng::with_seed(18);
     let mut loops = 0;
     while !member.stopped() {
-        jobs.with(&mut context, |jobs| {
+        let (count, broadcast) = jobs.with(&mut context, |jobs| {
             let count = rng.usize(0..=workers);
             jobs.withdrawn += jobs.pending as u64;
             jobs.given += count as u64;
             jobs.pending = count;
-            if rng.u32(0..BROADCAST_ODDS) == 0 {
-                jobs.notify_all(NEWS);
-            } else {
-                for _ in 0..count {
-                    jobs.notify_one(NEWS);
-                }
+            let broadcast = rng.u32(0..BROADCAST_ODDS) == 0;
+            if !after {
+                tell(jobs.guarded(), count, broadcast);
             }
+            (count, broadcast)
         });
+        if after {
+            tell(jobs, count, broadcast);
+        }
         loops += 1;
         member.done(loops);
     }
@@ -93,6 +103,17 @@ fn serve<L: RawLock<Linux>>(member: &Member, jobs: &Guarded<L, Jobs, 1>, workers
         jobs.exiting = true;
         jobs.notify_all(NEWS);
     });
+}
+
+/// Wakes as many workers as there are jobs, or all of them.
+fn tell<L: RawLock<Linux>>(jobs: &Guarded<L, Jobs, 1>, count: usize, broadcast: bool) {
+    if broadcast {
+        jobs.notify_all(NEWS);
+    } else {
+        for _ in 0..count {
+            jobs.notify_one(NEWS);
+        }
+    }
 }
 
 fn work<L: RawLock<Linux>>(member: &Member, jobs: &Guarded<L, Jobs, 1>) {
@@ -120,6 +141,5 @@ fn sample(outcome: &Outcome<()>) -> Sample {
     let mut sample = Sample::of_roles(outcome, workers.clone(), &[workers]);
     let loops = outcome.window_pairs[0] as f64 / outcome.window.as_secs_f64();
     sample.values.insert(1, (SERVER_LOOPS, loops));
-    sample.add_running();
     sample
 }

@@ -41,6 +41,18 @@ impl<L: RawLock<Linux>, T, const N: usize> Guarded<L, T, N> {
         unsafe { self.lock.lock(context) };
         section(&mut Held { guarded: self, context })
     }
+
+    /// Notifies one thread that waits for the condition; the lock may be held or not.
+    #[inline]
+    pub(super) fn notify_one(&self, condition: usize) {
+        self.conditions[condition].notify_one();
+    }
+
+    /// Notifies all of them.
+    #[inline]
+    pub(super) fn notify_all(&self, condition: usize) {
+        self.conditions[condition].notify_all();
+    }
 }
 
 /// The value while its lock is held.
@@ -58,14 +70,20 @@ impl<L: RawLock<Linux>, T, const N: usize> Held<'_, L, T, N> {
         unsafe { self.guarded.conditions[condition].wait(&self.guarded.lock, self.context) };
     }
 
+    /// What is held, for what may be done with it by any thread.
+    #[inline(always)]
+    pub(super) fn guarded(&self) -> &Guarded<L, T, N> {
+        self.guarded
+    }
+
     #[inline]
     pub(super) fn notify_one(&self, condition: usize) {
-        self.guarded.conditions[condition].notify_one();
+        self.guarded.notify_one(condition);
     }
 
     #[inline]
     pub(super) fn notify_all(&self, condition: usize) {
-        self.guarded.conditions[condition].notify_all();
+        self.guarded.notify_all(condition);
     }
 }
 

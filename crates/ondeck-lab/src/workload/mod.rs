@@ -6,18 +6,22 @@
 mod audit;
 mod background;
 mod baseline;
+mod buffer;
 mod bystander;
 mod capture;
 mod chan;
+mod collision;
 mod condvar;
 mod guarded;
 mod handoff;
 mod many_locks;
 mod mixed_priority;
+mod notify;
 mod oversubscribed;
 mod phases;
 mod producer_consumer;
 pub(crate) mod real;
+mod recovery;
 mod ring;
 mod starve;
 mod throughput;
@@ -27,13 +31,16 @@ pub mod uncontended;
 use std::time::Duration;
 
 use ondeck::platform::Linux;
-use ondeck_zoo::{LockInfo, RawLock, Visitor, registry};
+use ondeck_zoo::{LockInfo, RawLock, Visitor, Waiting, registry};
 
 use crate::sample::Sample;
 use crate::team::{TeamError, TeamSetting};
 use crate::work::Work;
 
 pub use baseline::{EmptyLock, NoLock};
+pub use collision::COLLISION;
+pub(crate) use notify::NOTIFY;
+pub use notify::Notify;
 
 /// One situation that a lock is measured in.
 #[derive(Clone, Debug)]
@@ -49,7 +56,7 @@ pub struct Situation {
     /// How many items fit into a queue, or locks are in an array, for workloads that have one to
     /// choose.
     pub capacity: usize,
-    /// Which of several, in a word: a program, a layout, a priority.
+    /// Which of several, in a word: a program, a layout, a priority, a moment to notify.
     pub variant: &'static str,
     /// Pairs of each thread in a run, for workloads that are counted.
     pub pairs: u32,
@@ -110,6 +117,7 @@ macro_rules! workloads {
 
 workloads! {
     uncontended::Uncontended,
+    collision::Collision,
     throughput::Throughput,
     timed_runs::Wait,
     timed_runs::Idle,
@@ -119,6 +127,7 @@ workloads! {
     oversubscribed::Oversubscribed,
     condvar::Condvar,
     producer_consumer::ProducerConsumer,
+    recovery::Recovery,
     chan::Chan,
     bystander::Bystander,
     background::Background,
@@ -178,6 +187,14 @@ impl Subject {
     /// Times pairs on the calling thread: for a process that has no other.
     pub fn time_pairs_here(&self, round: Duration) -> uncontended::Pairs {
         (self.alone)(round)
+    }
+}
+
+/// Whether threads that wait long enough for the lock sleep in the kernel.
+pub fn waiters_sleep(info: &LockInfo) -> bool {
+    match info.waiting {
+        Waiting::Spins | Waiting::Yields => false,
+        Waiting::Sleeps | Waiting::SpinsThenSleeps => true,
     }
 }
 

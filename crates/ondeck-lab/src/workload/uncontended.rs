@@ -63,9 +63,17 @@ pub struct Pairs {
 /// Locks and unlocks a lock of its own on the calling thread for about `round`. After each batch
 /// `go_on` hears how many pairs there were, and says whether to.
 pub(super) fn time_pairs<L: RawLock<Linux>>(round: Duration, go_on: impl Fn(u64) -> bool) -> Pairs {
-    let lock = Apart(L::new());
+    time_pairs_of(&Apart(L::new()).0, round, go_on)
+}
+
+/// The same with a given lock, which no other thread uses meanwhile.
+pub(super) fn time_pairs_of<L: RawLock<Linux>>(
+    lock: &L,
+    round: Duration,
+    go_on: impl Fn(u64) -> bool,
+) -> Pairs {
     // The optimizer must not know that nobody else sees the lock.
-    let lock = black_box(&lock);
+    let lock = black_box(lock);
     let context = L::Context::default();
     let scale = TickScale::get();
     let usage = Usage::of_this_thread();
@@ -76,8 +84,8 @@ pub(super) fn time_pairs<L: RawLock<Linux>>(round: Duration, go_on: impl Fn(u64)
         for _ in 0..BATCH {
             // SAFETY: the context stays here until the unlock and serves this acquisition alone.
             unsafe {
-                lock.0.lock(&context);
-                lock.0.unlock(&context);
+                lock.lock(&context);
+                lock.unlock(&context);
             }
             clock::opaque();
         }

@@ -62,17 +62,10 @@ impl<P: Host> RawCondvar<P> {
                 // Before it is told: once it may go on, it may free the condition variable.
                 self.waited.store(0, Ordering::Relaxed);
             }
-            let since = newest.since.load(Ordering::Relaxed);
             newest.readdress(Kind::Lock, newest.mutex().addr(), now);
             // spec: Condvar!TellNear
-            if !newest.leave_near(status::COMPETE) {
-                // It has parked in between, and waits for the condition variable as before.
-                newest.readdress(Kind::Condvar, address, since);
-                // SAFETY: it was just unlinked, and not told anything.
-                unsafe { guard.link(Kind::Condvar, newest) };
-                self.waited.store(1, Ordering::Relaxed);
-                return (notified, false);
-            }
+            // It is near still, because a waiter parks under this lock. It may be gone from here on.
+            newest.tell(status::COMPETE);
             notified += 1;
         }
     }

@@ -22,7 +22,6 @@ impl<P: Host> RawCondvar<P> {
         let node = Node::<P>::new(Kind::Condvar, self.address(), mutex.byte(), now);
         node.set_status(status::NEAR);
         node.set_due(handoff_due(&node));
-        node.cpu.store(P::cpu(), Ordering::Relaxed);
         // spec: Condvar!Link
         let guard = bucket.lock();
         // SAFETY: it is new, and unlinked before this function returns.
@@ -37,12 +36,12 @@ impl<P: Host> RawCondvar<P> {
         if watch(bucket, &node) {
             return self.notified(mutex, &node);
         }
-        // What a real-time thread is, a notifier needs to know before it moves it.
+        // What a notification needs to know of a thread that sleeps.
+        node.cpu.store(P::cpu(), Ordering::Relaxed);
         node.priority.store(P::priority(), Ordering::Relaxed);
         // spec: Condvar!Pin
         mutex.pin(&node);
-        // spec: Condvar!Park
-        if !node.leave_near(status::PARKED) {
+        if !park(bucket, &node) {
             return self.notified(mutex, &node);
         }
         let mut deadline = deadline;
@@ -113,4 +112,12 @@ fn watch<P: Host>(bucket: &Bucket<P>, node: &Node<P>) -> bool {
     let notified = stay_near(node, ticks);
     bucket.watches.note(notified);
     notified
+}
+
+/// Parks, unless notified before: says whether it did. Under the bucket's lock, so that a notification
+/// which sees a near waiter there has it: until the waiter is told, `waited` may say that none is left.
+fn park<P: Host>(bucket: &Bucket<P>, node: &Node<P>) -> bool {
+    let _guard = bucket.lock();
+    // spec: Condvar!LeaveNear
+    node.leave_near(status::PARKED)
 }

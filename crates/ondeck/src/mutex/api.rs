@@ -25,7 +25,7 @@ use crate::platform::{Linux, Platform, Timestamp};
 /// # Panics
 ///
 /// Only in builds with debug assertions, with the caller's place: when its owner locks it again
-/// (which else waits for ever), when it is dropped while it is locked.
+/// (which else waits for ever).
 ///
 /// # Memory ordering
 ///

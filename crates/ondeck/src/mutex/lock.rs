@@ -141,6 +141,9 @@ impl<P: Host> RawMutex<P> {
             return Stage::Arrived;
         }
         let (mut at, mut gap) = (now, waits.short);
+        // The owner calls after it has unlocked, so after the caller failed: a call is not missed while
+        // the caller becomes the poller.
+        let mut calls = record.calls();
         loop {
             // spec: Mutex!Arrive
             let seen = record.awake();
@@ -156,13 +159,14 @@ impl<P: Host> RawMutex<P> {
                     Coming::Anew => waits.short,
                     Coming::Notified => waits.notified,
                 };
-                return self.poll(bucket, record, node, &waits, at, first);
+                return self.poll(bucket, record, node, &waits, Pause { start: at, ticks: first, calls });
             }
             if at.wrapping_sub(now) >= waits.near {
                 return Stage::Arrived;
             }
-            at = pause(record, at, gap);
+            at = Pause { start: at, ticks: gap, calls }.end(record);
             gap = (gap * 2).min(waits.long);
+            calls = record.calls();
             // spec: Mutex!ArriveTry
             if !self.is_locked() && self.try_lock() {
                 return Stage::Owner;
@@ -170,28 +174,28 @@ impl<P: Host> RawMutex<P> {
         }
     }
 
-    /// The poller, from the moment `start`: polls first after `first` ticks.
+    /// The poller: polls after the `first` pause, and again and again.
     fn poll(
         &self,
         bucket: &Bucket<P>,
         record: &Record<P>,
         node: &Node<P>,
         waits: &Waits,
-        start: usize,
-        first: usize,
+        first: Pause,
     ) -> Stage {
-        let (mut before, mut interval) = (start, first);
+        let mut pause = first;
         loop {
-            record.set_polled_at(before);
-            let now = pause(record, before, interval);
+            record.set_polled_at(pause.start);
+            let now = pause.end(record);
+            let calls = record.calls();
             // spec: Mutex!Poll
             let mut owner = self.try_lock();
-            if interval != 0 {
-                P::note_transfer((P::ticks() as usize).wrapping_sub(now));
+            if pause.ticks != 0 {
+                P::note_transfer((P::ticks_ordered() as usize).wrapping_sub(now));
             }
             owner = owner || (1..P::spins(ATTEMPTS)).any(|_| self.try_lock());
             if owner {
-                let was_busy = interval != first || first == waits.long;
+                let was_busy = pause.ticks != first.ticks || first.ticks == waits.long;
                 self.leave(record, node, waits, was_busy);
                 return Stage::Owner;
             }
@@ -199,12 +203,12 @@ impl<P: Host> RawMutex<P> {
             if !record.awake().is_poller(node.ticket()) {
                 return Stage::Arrived;
             }
-            if now.wrapping_sub(start) >= waits.polling {
+            if now.wrapping_sub(first.start) >= waits.polling {
                 return Stage::Poller;
             }
             tend(bucket, record, self.address(), now);
-            before = now;
-            interval = (interval * 2).clamp(waits.short, waits.long);
+            let ticks = (pause.ticks * 2).clamp(waits.short, waits.long);
+            pause = Pause { start: now, ticks, calls };
         }
     }
 
@@ -340,12 +344,16 @@ impl<P: Host> RawMutex<P> {
         let record = bucket.own_record(self.address());
         match (status, record) {
             (status::DONE, _) => return Stage::Owner,
-            (status::POLLER, Some(record)) => return self.poll(bucket, record, node, &waits, now, 0),
+            (status::POLLER, Some(record)) => return self.poll(bucket, record, node, &waits, Pause::none(now)),
             (status::IN_FLIGHT, Some(record)) => {
-                P::note_wake(now.wrapping_sub(node.woken.load(Ordering::Relaxed)));
+                // A thread that was woken on the waker's own CPU took its place: that tells how long a
+                // switch takes, not a wake.
+                if node.cpu.load(Ordering::Relaxed) != P::cpu() {
+                    P::note_wake(now.wrapping_sub(node.woken.load(Ordering::Relaxed)));
+                }
                 // spec: Mutex!Land
                 if record.land((waits.polling != 0).then(|| node.ticket())) {
-                    return self.poll(bucket, record, node, &waits, now, 0);
+                    return self.poll(bucket, record, node, &waits, Pause::none(now));
                 }
                 // spec: Mutex!LandTry
                 if self.try_lock() {
@@ -423,15 +431,30 @@ pub(crate) fn look_again<P: Host>() -> Option<Timestamp> {
     P::heavy_fences_are_refused().then(|| P::now().after(LOOK_AGAIN))
 }
 
-/// Waits until `ticks` after `start`, or until the poller is called; says when that was.
-fn pause<P: Host>(record: &Record<P>, start: usize, ticks: usize) -> usize {
-    let calls = record.calls();
-    loop {
-        let now = P::ticks() as usize;
-        if now.wrapping_sub(start) >= ticks || record.calls() != calls {
-            return now;
+/// The time between two attempts of a thread that wants the lock.
+#[derive(Clone, Copy)]
+struct Pause {
+    start: usize,
+    ticks: usize,
+    /// How often the poller had been called at the attempt before.
+    calls: u32,
+}
+
+impl Pause {
+    /// No pause, from `now`.
+    fn none(now: usize) -> Self {
+        Self { start: now, ticks: 0, calls: 0 }
+    }
+
+    /// Waits until its end, or until the poller is called; says when that was.
+    fn end<P: Host>(self, record: &Record<P>) -> usize {
+        loop {
+            let now = P::ticks() as usize;
+            if now.wrapping_sub(self.start) >= self.ticks || record.calls() != self.calls {
+                return now;
+            }
+            P::pause();
         }
-        P::pause();
     }
 }
 

@@ -1,5 +1,6 @@
-//! Misuse that a debug build tells: locking what one holds, unlocking what nobody holds, dropping
-//! what is held.
+//! Misuse that a debug build tells: locking what one holds, unlocking what nobody holds.
+//!
+//! Dropping a locked mutex is none: safe code may forget a guard, and then nobody will ever unlock.
 //!
 //! One byte has no room for an owner, so each thread keeps a list of what it holds. It is short and
 //! of fixed size: a thread that holds more at once goes unchecked for the rest. Without debug
@@ -68,14 +69,10 @@ mod listed {
         replace(mutex.address(), 0);
     }
 
+    /// A thread that has forgotten a guard does not hold what comes to be at the same address.
     impl<P: crate::platform::Host> Drop for RawMutex<P> {
-        #[track_caller]
         fn drop(&mut self) {
-            assert!(
-                !self.is_locked() || std::thread::panicking(),
-                "misuse: drop of a mutex that is locked, {:#x}",
-                self.address()
-            );
+            replace(self.address(), 0);
         }
     }
 }

@@ -67,9 +67,12 @@ impl<P: Host> RawMutex<P> {
             self.locked.store(0, Ordering::Release);
             P::presumed_light_fence();
             // spec: Mutex!LookAwakeLight
-            // The record may have gone to another lock since: then it has that one's marks.
-            if !record.awake().any() || !record.is_of(byte.addr()) {
-                look::<P>(bucket, byte);
+            // Asked again, behind the store: a thread that parks may have stepped back in between, and
+            // made its heavy fence before the store. Then the record's next one would not make another.
+            // And the record may have gone to another lock: then it has that one's marks.
+            let light = record.is_light();
+            if !light || !record.awake().any() || !record.is_of(byte.addr()) {
+                look_late::<P>(byte);
             }
         } else {
             self.unlock_fenced(bucket);
@@ -292,6 +295,7 @@ fn dismiss<P: Host>(
     now: usize,
 ) -> Option<*const P::AtomicU32> {
     node.woken.store(now, Ordering::Relaxed);
+    node.cpu.store(P::cpu(), Ordering::Relaxed);
     // SAFETY: it is linked.
     unsafe { guard.unlink(Kind::Lock, node) };
     record.uncount_parked(node);

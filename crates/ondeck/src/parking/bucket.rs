@@ -171,6 +171,11 @@ impl<'a, P: Host> Guard<'a, P> {
 
     fn arm(&self, record: &Record<P>, address: usize) {
         if !record.is_armed() {
+            // No unlock has looked here so far. If a thread that gave up has made this record fenced,
+            // that says nothing of them: the next thread that parks owes a heavy fence.
+            if !record.is_light() {
+                record.step_back();
+            }
             record.arm();
             self.set_mode(P::unlock_mode(address));
         }

@@ -19,7 +19,7 @@ use crate::platform::{AtomicInt, AtomicPointer, Host, Ordering};
 ///    └───────────► COMPETE ◄─────┘ an unlock of a lock that has no record of its own
 /// ```
 ///
-/// Left under the bucket's lock, but for `NEAR → PARKED`, which the thread itself does by a
+/// Left under the bucket's lock, but for `NEAR → PARKED` at a lock, which the thread itself does by a
 /// compare-exchange. The words on the right are stored after the node has been unlinked, last of all:
 /// as soon as the thread can see one it may leave, and its stack be gone.
 pub(crate) mod status {
@@ -71,7 +71,8 @@ pub(crate) struct Node<P: Host> {
     pub(crate) since: P::AtomicUsize,
     /// When it was woken, in ticks.
     pub(crate) woken: P::AtomicUsize,
-    /// The CPU on which it last ran before it parked: where it will most likely run again.
+    /// The CPU on which it last ran before it parked: where it will most likely run again. When it is
+    /// woken, the waker's.
     pub(crate) cpu: P::AtomicU32,
     /// The thread's real-time priority; 0 for one of an ordinary scheduling class.
     pub(crate) priority: P::AtomicU32,

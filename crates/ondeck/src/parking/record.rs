@@ -469,14 +469,12 @@ impl<P: Host> Record<P> {
         self.waiting.calls.load(Ordering::Relaxed)
     }
 
-    /// Calls the poller, if there is one: the caller has unlocked and will not want the lock soon, so
-    /// there is no reason to spare it polls.
+    /// Calls the poller, or the thread that is about to become it: the caller has unlocked and will not
+    /// want the lock soon, so there is no reason to spare it polls.
     #[inline]
     pub(crate) fn call_poller(&self) {
-        if self.awake().has_poller() {
-            // Not a read-modify-write: two calls at once are as good as one.
-            self.waiting.calls.store(self.calls().wrapping_add(1), Ordering::Relaxed);
-        }
+        // Not a read-modify-write: two calls at once are as good as one.
+        self.waiting.calls.store(self.calls().wrapping_add(1), Ordering::Relaxed);
     }
 
     /// Whether no thread waits, for tests.

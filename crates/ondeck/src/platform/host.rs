@@ -45,7 +45,8 @@ pub unsafe trait Host: Platform {
 
     /// Whether heavy fences carry the cost, so that light ones are free: membarrier(2) on Linux.
     ///
-    /// Decides it now if nothing has before: a light fence is a full fence until then.
+    /// Decides it now if nothing has before: a light fence is a full fence until then. Later it can only
+    /// change to false, when [heavy fences are refused](Self::heavy_fences_are_refused).
     #[inline]
     fn fences_are_asymmetric() -> bool {
         false
@@ -63,19 +64,22 @@ pub unsafe trait Host: Platform {
     /// Whether now is a time to rely on heavy fences in one more place: true at a limited rate where
     /// [`fences_are_asymmetric`](Self::fences_are_asymmetric), never elsewhere.
     ///
-    /// Relying means a heavy fence later. The limit keeps a process from spending its time in them.
+    /// Relying means a heavy fence later. The limit keeps a process from spending its time in them: on
+    /// [`Linux`](super::Linux) a permission in 32 times what a heavy fence costs there, and in 20 µs.
     #[inline]
     fn may_relax() -> bool {
         false
     }
 
-    /// Whether a heavy fence may be refused: where [`fences_are_asymmetric`] was true, and is so no
-    /// more. Never becomes false again.
+    /// Whether the machine has refused a heavy fence, although it had granted them:
+    /// [`fences_are_asymmetric`] was true before, and is false from then on. Never becomes false again.
     ///
-    /// From then on [`heavy_fence`] is a full fence of the caller's alone. Unlocks of other threads
-    /// that are under way, or that read an older word of the table, may have had no fence at all. A
-    /// thread that parks must not trust that such an unlock sees it: it sleeps in bounded slices, and
-    /// looks at the lock again after each.
+    /// From then on [`heavy_fence`] is a full fence of the caller's alone, that of the first call that
+    /// was refused included. An unlock of another thread that was under way, or that reads an older
+    /// word of the table, may have had no fence at all. A thread that parks must not trust that such
+    /// an unlock sees it: it asks here after its heavy fence, and if so sleeps in bounded slices, and
+    /// looks at the lock again after each. That is sound because a store becomes visible to all CPUs in
+    /// finite time. Unlocks that are told to have a full fence have one from then on.
     ///
     /// [`fences_are_asymmetric`]: Self::fences_are_asymmetric
     /// [`heavy_fence`]: Platform::heavy_fence
@@ -96,10 +100,18 @@ pub unsafe trait Host: Platform {
     #[inline]
     fn note_wake(_ticks: usize) {}
 
-    /// How long a wake takes, in [`ticks`](Platform::ticks): about the median of what was noted.
+    /// How long a wake takes, in [`ticks`](Platform::ticks): about the median of what was noted, between
+    /// 2 and 50 µs, and 20 µs at first.
     #[inline]
     fn wake_ticks() -> usize {
         Self::ticks_in(20_000)
+    }
+
+    /// The [`ticks`](Platform::ticks) after everything that the caller has done has completed: for the
+    /// end of a time of some nanoseconds.
+    #[inline]
+    fn ticks_ordered() -> u64 {
+        Self::ticks()
     }
 
     /// Notes how long a read-modify-write took, in [`ticks`](Platform::ticks), of a cache line that
@@ -108,10 +120,10 @@ pub unsafe trait Host: Platform {
     fn note_transfer(_ticks: usize) {}
 
     /// How long a read-modify-write takes, in [`ticks`](Platform::ticks), of a cache line that another
-    /// CPU has: about the median of what was noted.
+    /// CPU has: about the median of what was noted, between 20 and 500 ns, and 100 ns at first.
     #[inline]
     fn transfer_ticks() -> usize {
-        Self::ticks_in(50)
+        Self::ticks_in(100)
     }
 
     /// True once in about `count` calls by each thread: for what should happen now and then, without
@@ -127,7 +139,7 @@ pub unsafe trait Host: Platform {
 
     /// The real-time priority of the calling thread; 0 if it is of an ordinary scheduling class.
     ///
-    /// Asked by a thread that is about to park: at most a system call.
+    /// Asked by a thread that is about to park: at most a system call or two.
     #[inline]
     fn priority() -> u32 {
         0

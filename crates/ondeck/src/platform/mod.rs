@@ -111,7 +111,8 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     /// The costly half of an asymmetric pair of fences: see [`light_fence`](Self::light_fence).
     ///
     /// On Linux a system call that interrupts every CPU now running a thread of this process,
-    /// some microseconds. Never call it on a fast path.
+    /// some microseconds. Never call it on a fast path. Where a filter refuses that call later, see
+    /// [`Host::heavy_fences_are_refused`]: a pair then orders only if the light fence began after.
     fn heavy_fence();
 
     /// Tells the CPU that this is a turn of a waiting loop.
@@ -176,7 +177,8 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
 
     /// Wakes at most `count` threads that sleep on the word at `address`; says how many.
     ///
-    /// The address is only a name: it is never read, and may point to memory that is long gone.
+    /// The address is only a name: it is never read, and may point to memory that is long gone, or
+    /// that is used for something else by now.
     fn futex_wake(address: *const Self::AtomicU32, count: u32) -> usize;
 
     /// If `from` holds `expected`: wakes at most `wake` of its sleepers and moves at most `move_`
@@ -200,8 +202,11 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
         false
     }
 
-    /// How many CPUs this process may run on, at least 1: the affinity mask of its first thread.
+    /// How many CPUs the threads that wait in this process may run on, at least 1.
     ///
-    /// Where it is 1, spinning for another thread only delays that thread. Read once and cached.
+    /// Where it is 1, spinning for another thread only delays that thread. On
+    /// [`Linux`](crate::platform::Linux) it is the size of the largest affinity mask of a thread that
+    /// has asked in the last second or two, the caller's included: cheap, but for a system call in each
+    /// thread about once a second.
     fn cpus() -> usize;
 }

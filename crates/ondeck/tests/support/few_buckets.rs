@@ -226,8 +226,32 @@ unsafe impl<T: Table> Host for Few<T> {
         Linux::presumed_light_fence();
     }
 
+    fn heavy_fences_are_refused() -> bool {
+        Linux::heavy_fences_are_refused()
+    }
+
+    fn heavy_cost_ticks() -> usize {
+        Linux::heavy_cost_ticks()
+    }
+
     fn may_relax() -> bool {
         Linux::may_relax()
+    }
+
+    fn note_wake(ticks: usize) {
+        Linux::note_wake(ticks);
+    }
+
+    fn wake_ticks() -> usize {
+        Linux::wake_ticks()
+    }
+
+    fn note_transfer(ticks: usize) {
+        Linux::note_transfer(ticks);
+    }
+
+    fn transfer_ticks() -> usize {
+        Linux::transfer_ticks()
     }
 
     fn once_in(count: u32) -> bool {

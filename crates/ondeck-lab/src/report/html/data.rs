@@ -5,12 +5,14 @@ use std::hash::Hash;
 
 use crate::results::{Better, Metric, Report, Series};
 use crate::verdict;
+use crate::workload::NOTIFY;
 
 use super::number;
 
 /// The workloads that have a title and words of their own, in the order of the page.
-pub const WORKLOADS: [&str; 16] = [
+pub const WORKLOADS: [&str; 18] = [
     "uncontended",
+    "collision",
     "throughput",
     "wait",
     "idle",
@@ -20,6 +22,7 @@ pub const WORKLOADS: [&str; 16] = [
     "oversubscribed",
     "condvar",
     "producer_consumer",
+    "recovery",
     "chan",
     "bystander",
     "background",
@@ -173,6 +176,10 @@ pub fn params_in_words(params: &BTreeMap<String, String>) -> String {
         if name == "section_ns" || name == "outside_ns" {
             continue;
         }
+        if name == NOTIFY {
+            words.push("notified after the unlock".to_owned());
+            continue;
+        }
         let (stem, unit) = [("_ns", " ns"), ("_us", " µs"), ("_ms", " ms")]
             .into_iter()
             .find_map(|(suffix, unit)| name.strip_suffix(suffix).map(|stem| (stem, unit)))
@@ -241,7 +248,9 @@ pub fn metric_title(name: &str) -> String {
         "starved_windows" => "Windows of 50 ms without the lock".to_owned(),
         "server_loops" => "Loops of the server".to_owned(),
         "waits" => "Waits at a condition variable".to_owned(),
-        "running" => "Threads running, on average".to_owned(),
+        "running" => "CPUs that the lock's threads kept busy, on average".to_owned(),
+        "fresh" => "Throughput before all threads slept".to_owned(),
+        "recovered" => "Throughput after all threads slept, by that before".to_owned(),
         "longest" => "Longest time".to_owned(),
         "op" => "Time for one operation".to_owned(),
         "runnable" => "Threads that want a CPU, on average".to_owned(),

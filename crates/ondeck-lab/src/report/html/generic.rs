@@ -17,6 +17,8 @@ pub fn title(workload: &str) -> String {
         "condvar" => "Condition variable".to_owned(),
         "producer_consumer" => "Producers and consumers".to_owned(),
         "chan" => "Channel".to_owned(),
+        "collision" => "Beside a crowded lock".to_owned(),
+        "recovery" => "After a sleep".to_owned(),
         "mixed_priority" => "Priority inversion".to_owned(),
         "real" => "Programs".to_owned(),
         other => throughput::capitalized(&other.replace('_', " ")),
@@ -49,12 +51,23 @@ fn lead(workload: &str) -> Option<&'static str> {
         "condvar" => {
             "One server sets a number of jobs and signals so many times, or broadcasts; the other \
              threads are workers that wait for jobs. Operations are jobs that workers took: wakeups, \
-             as glibc's test tst-cond18 counts them."
+             as glibc's test tst-cond18 counts them. The server signals inside the critical section \
+             unless a heading says after the unlock."
         }
         "producer_consumer" => {
             "Half of the threads put numbers into a bounded queue, the others take them out; a lock \
-             and two condition variables, notified with the lock held. Operations are numbers that \
-             were taken out."
+             and two condition variables, notified inside the critical section unless a heading says \
+             after the unlock. Operations are numbers that were taken out."
+        }
+        "recovery" => {
+            "The bounded queue after a moment in which all of its threads slept, against the same \
+             threads before it. A ratio far from 1 is a lock that has two speeds, of which the \
+             threads' past decides."
+        }
+        "collision" => {
+            "One thread times pairs at a lock that no other thread wants, while the other threads are \
+             parked at another lock of the same kind. In ondeck's parking table both locks fall into \
+             one bucket."
         }
         "chan" => {
             "One buffered channel that nobody ever finds full or empty: each thread sends 100 \

@@ -54,8 +54,9 @@ const IN_COLUMNS: &[(&str, &str, &[Column], &str)] = &[
             ("cpu/op", "cpu_per_op", time),
             ("sleeps", "voluntary_switches", significant),
             ("preempt", "involuntary_switches", significant),
+            ("cpus", "running", ratio),
         ],
-        "slowdown: alone / beside; runnable: threads at the lock that want a CPU",
+        "slowdown: alone / beside; runnable: threads that want a CPU; cpus: that have one",
     ),
     (
         "background",
@@ -68,6 +69,7 @@ const IN_COLUMNS: &[(&str, &str, &[Column], &str)] = &[
             ("without", "longest_alone", milliseconds),
             ("runnable", "runnable", ratio),
             ("cpu/op", "cpu_per_op", time),
+            ("cpus", "running", ratio),
         ],
         "done: of what is done alone; kept: throughput with / without; longest wait",
     ),

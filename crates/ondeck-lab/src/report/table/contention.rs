@@ -4,6 +4,7 @@
 use super::threads::{self, Column, Layout, ratio};
 use super::{marked, new_table, right_align, significant, time};
 use crate::results::{Better, Report, Series};
+use crate::workload::NOTIFY;
 
 pub(super) fn tables(report: &Report, colour: bool) -> Vec<(String, String)> {
     let of = |workload: &str| -> Vec<&Series> {
@@ -36,11 +37,14 @@ pub(super) fn tables(report: &Report, colour: bool) -> Vec<(String, String)> {
             ));
         }
     }
-    for (situation, series) in situations(&of("producer_consumer"), true) {
-        tables.push((
-            format!("producer_consumer: thousand items/s, and their cost; {situation}"),
-            metrics_table(&series, ITEMS, colour),
-        ));
+    for (workload, what, columns) in [
+        ("producer_consumer", "thousand items/s, and their cost", ITEMS),
+        ("recovery", "thousand items/s after all threads slept, and before", RECOVERY),
+    ] {
+        for (situation, series) in situations(&of(workload), true) {
+            let table = metrics_table(&series, columns, colour);
+            tables.push((format!("{workload}: {what}\n{situation}"), table));
+        }
     }
     tables
 }
@@ -62,6 +66,7 @@ const STARVE: &[Column] = &[
     ("share", "share", ratio),
     ("M/s", "throughput", millions),
     ("cpu/op", "cpu_per_op", time),
+    ("cpus", "running", ratio),
 ];
 
 const ITEMS: &[Column] = &[
@@ -70,8 +75,18 @@ const ITEMS: &[Column] = &[
     ("waits", "waits", significant),
     ("sleeps", "voluntary_switches", significant),
     ("preempt", "involuntary_switches", significant),
-    ("running", "running", ratio),
+    ("cpus", "running", ratio),
     ("share", "share", ratio),
+];
+
+const RECOVERY: &[Column] = &[
+    ("k/s", "throughput", thousands),
+    ("before", "fresh", thousands),
+    ("ratio", "recovered", ratio),
+    ("cpu/item", "cpu_per_op", time),
+    ("waits", "waits", significant),
+    ("sleeps", "voluntary_switches", significant),
+    ("cpus", "running", ratio),
 ];
 
 /// Workloads that are shown by threads: name, what the columns are, and the layout.
@@ -82,13 +97,16 @@ const BY_THREADS: &[(&str, &str, &Layout)] = &[
         &Layout {
             metric: ("throughput", 1e-6),
             others: 0,
+            role: "threads",
+            most: 3,
             extras: &[
                 ("share", "share", ratio),
                 ("cpu/op", "cpu_per_op", time),
                 ("sleeps", "voluntary_switches", significant),
                 ("preempt", "involuntary_switches", significant),
+                ("cpus", "running", ratio),
             ],
-            note: "share, CPU time and context switches per pair",
+            note: "share, CPU time and context switches per pair, CPUs busy",
         },
     ),
     (
@@ -97,12 +115,15 @@ const BY_THREADS: &[(&str, &str, &Layout)] = &[
         &Layout {
             metric: ("throughput", 1e-3),
             others: 1,
+            role: "workers",
+            most: 5,
             extras: &[
-                ("server k/s", "server_loops", thousands),
+                ("server", "server_loops", thousands),
                 ("share", "share", ratio),
                 ("cpu/op", "cpu_per_op", time),
+                ("cpus", "running", ratio),
             ],
-            note: "the server's loops, share among workers, CPU time per wakeup",
+            note: "server (thousand loops/s), share, CPU time per wakeup, CPUs busy",
         },
     ),
     (
@@ -111,12 +132,27 @@ const BY_THREADS: &[(&str, &str, &Layout)] = &[
         &Layout {
             metric: ("throughput", 1e-6),
             others: 0,
+            role: "threads",
+            most: 5,
             extras: &[
                 ("ns/op", "op", significant),
                 ("share", "share", ratio),
                 ("cpu/op", "cpu_per_op", time),
+                ("cpus", "running", ratio),
             ],
-            note: "time, share and CPU time per operation",
+            note: "time, share and CPU time per operation, CPUs busy",
+        },
+    ),
+    (
+        "collision",
+        "ns for lock + unlock by threads parked at another lock",
+        &Layout {
+            metric: ("pair", 1.0),
+            others: 1,
+            role: "parked",
+            most: 6,
+            extras: &[("cpu/op", "cpu_per_op", time), ("cpus", "running", ratio)],
+            note: "CPU time per pair, CPUs that the one thread kept busy",
         },
     ),
 ];
@@ -169,6 +205,9 @@ fn situation(series: &Series, by_threads: bool) -> String {
     if let Some(capacity) = param("capacity") {
         words.push(format!("capacity {capacity}"));
     }
+    if NOTIFYING.contains(&&*series.workload) {
+        words.push(notified(series).to_owned());
+    }
     if let Some(priority) = param("priority") {
         words.push(format!("priority {priority}"));
     }
@@ -181,6 +220,14 @@ fn situation(series: &Series, by_threads: bool) -> String {
         (false, false) => format!(", {}", words.join(", ")),
         _ => words.join(", "),
     }
+}
+
+/// The workloads whose threads notify others, inside the critical section or after the unlock.
+const NOTIFYING: [&str; 3] = ["condvar", "producer_consumer", "recovery"];
+
+/// When they did. Inside has no parameter.
+fn notified(series: &Series) -> &'static str {
+    if series.params.contains_key(NOTIFY) { "notified after the unlock" } else { "notified inside" }
 }
 
 /// One row for each lock, the best of the first column that has a better and a worse on top.

@@ -16,6 +16,10 @@ pub(super) struct Layout {
     pub(super) metric: (&'static str, f64),
     /// Threads that are not in the heading of a column, because they have another role.
     pub(super) others: usize,
+    /// What the threads of the heading are.
+    pub(super) role: &'static str,
+    /// How many numbers of threads a terminal has room for beside the other columns.
+    pub(super) most: usize,
     /// Columns for the greatest number of threads.
     pub(super) extras: &'static [Column],
     /// What the extra columns are.
@@ -25,8 +29,14 @@ pub(super) struct Layout {
 pub(super) const THROUGHPUT: Layout = Layout {
     metric: ("throughput", 1e-6),
     others: 0,
-    extras: &[("share", "share", ratio), ("cpu/op", "cpu_per_op", time)],
-    note: "share (least / most served thread) and CPU time per pair",
+    role: "threads",
+    most: 6,
+    extras: &[
+        ("share", "share", ratio),
+        ("cpu/op", "cpu_per_op", time),
+        ("cpus", "running", ratio),
+    ],
+    note: "share (least / most served thread), CPU time per pair, CPUs busy",
 };
 
 pub(super) fn ratio(value: f64) -> String {
@@ -42,7 +52,7 @@ pub(super) fn table(series: &[&Series], layout: &Layout, colour: bool) -> String
     counts.sort_unstable();
     counts.dedup();
     // Twelve columns of numbers would be wider than a terminal: the ends and an even choice between.
-    let counts = thin_out(&counts, 8 - layout.extras.len());
+    let counts = thin_out(&counts, layout.most);
     let last = counts.last().copied().unwrap_or(1);
 
     let (main, factor) = layout.metric;
@@ -90,14 +100,7 @@ pub(super) fn table(series: &[&Series], layout: &Layout, colour: bool) -> String
         table.add_row(row);
     }
     right_align(&mut table, &(1..header.len()).collect::<Vec<_>>());
-    format!("{}\n{}: at {}", table.trim_fmt(), layout.note, threads_in_words(last, layout.others))
-}
-
-fn threads_in_words(threads: usize, others: usize) -> String {
-    match others {
-        0 => format!("{threads} threads"),
-        _ => format!("{} workers", threads - others),
-    }
+    format!("{}\n{}: at {} {}", table.trim_fmt(), layout.note, last - layout.others, layout.role)
 }
 
 fn best_of<'a>(series: impl Iterator<Item = &'a Series>, metric: &str) -> Option<f64> {

@@ -2,12 +2,13 @@
 
 extern crate std;
 
+use core::cell::Cell;
 use core::fmt;
 use core::mem::size_of_val;
-use core::sync::atomic::{AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicU64, Ordering};
 use std::vec::Vec;
 
-use super::errno;
+use super::{errno, ticks};
 
 /// CPU numbers that one mask can name. The kernel's own limit (`CONFIG_NR_CPUS`) is 8,192 on the
 /// largest configurations; glibc's `cpu_set_t` stops at 1,024.
@@ -47,7 +48,7 @@ impl fmt::Display for AffinityError {
 impl core::error::Error for AffinityError {}
 
 pub(super) fn mask() -> Vec<usize> {
-    let mask = read_mask(CALLER);
+    let mask = read_mask();
     (0..CPU_LIMIT).filter(|&cpu| mask[cpu / BITS] >> (cpu % BITS) & 1 == 1).collect()
 }
 
@@ -65,24 +66,70 @@ pub(super) fn set_mask(cpus: &[usize]) -> Result<(), AffinityError> {
     if result == 0 { Ok(()) } else { Err(AffinityError::Refused(errno())) }
 }
 
-/// The size of the mask of the process's first thread, for the path of a lock: one system call in
-/// the life of the process, no allocation. Not of the calling thread, because the answer is kept
-/// for all of them, and the first to ask may be bound to one CPU.
-pub(super) fn in_mask_cached() -> usize {
-    /// 0 while unknown. Relaxed: it stands alone, and a thread that misses it asks once more.
-    static CACHED: AtomicUsize = AtomicUsize::new(0);
-    match CACHED.load(Ordering::Relaxed) {
-        0 => {
-            let count = read_mask(first_thread())
-                .iter()
-                .map(|word| word.count_ones() as usize)
-                .sum::<usize>()
-                .max(1);
-            CACHED.store(count, Ordering::Relaxed);
-            count
-        }
-        count => count,
+/// What threads have told of the sizes of their masks, in one word, so that it changes in one step:
+/// the generation in the upper half, then the largest size told in the generation before, then the
+/// largest told in this one. 0 while nobody has told.
+///
+/// Relaxed: the word stands alone.
+static TOLD: AtomicU64 = AtomicU64::new(0);
+
+/// A size fits into 16 bits.
+const _: () = assert!(CPU_LIMIT <= u16::MAX as usize);
+
+std::thread_local! {
+    /// The generation in which this thread has last told the size of its mask; none at first. Constant
+    /// and without a destructor: a plain word at an offset from a register.
+    static TOLD_IN: Cell<u64> = const { Cell::new(u64::MAX) };
+}
+
+/// How many CPUs the process may use, for the path of a lock: the size of the largest mask that one of
+/// its threads had, when it last waited, in this generation or the one before.
+///
+/// A generation is about a second. In each, a thread that asks tells the size of its own mask first,
+/// by one system call. So a first thread that is bound to one CPU does not hide from the others that
+/// they have more, and when all have been bound to one, all know it two seconds later. Nothing is
+/// allocated.
+#[inline]
+pub(super) fn usable() -> usize {
+    let generation = generation(ticks::read());
+    if TOLD_IN.get() != u64::from(generation) {
+        tell(generation);
     }
+    largest(TOLD.load(Ordering::Relaxed))
+}
+
+/// The number of the generation: what the counter's high bits say. It wraps around after a century,
+/// and may differ by one between CPUs for a moment.
+#[inline]
+fn generation(now: u64) -> u32 {
+    (now >> ticks::second_bits()) as u32
+}
+
+/// Tells the size of the calling thread's mask, for the first time in this generation.
+#[cold]
+fn tell(generation: u32) {
+    TOLD_IN.set(u64::from(generation));
+    let size = read_mask().iter().map(|word| word.count_ones()).sum::<u32>().max(1) as u16;
+    let add = |told| Some(with(told, generation, size));
+    // Always succeeds: `add` never says no.
+    let _ = TOLD.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
+}
+
+/// What has been told, with one more size.
+fn with(told: u64, generation: u32, size: u16) -> u64 {
+    let (now, before, latest) = ((told >> 32) as u32, (told >> 16) as u16, told as u16);
+    // A thread whose counter is behind tells of the newer generation.
+    let is_new = generation.wrapping_sub(now).cast_signed() > 0 || told == 0;
+    // The generation before is the last one in which anybody waited, however long ago.
+    let (now, before, latest) =
+        if is_new { (generation, latest, size) } else { (now, before, latest.max(size)) };
+    u64::from(now) << 32 | u64::from(before) << 16 | u64::from(latest)
+}
+
+/// The largest size that was told in the generation of `told` and the one before.
+#[inline]
+fn largest(told: u64) -> usize {
+    usize::from(((told >> 16) as u16).max(told as u16))
 }
 
 /// Without a system call: the C library reads it from memory that the kernel keeps up to date
@@ -98,22 +145,44 @@ pub(super) fn parallelism() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// What the kernel takes for the calling thread.
-const CALLER: libc::pid_t = 0;
-
-/// The process's identifier is its first thread's.
-fn first_thread() -> libc::pid_t {
-    // SAFETY: getpid has no preconditions and cannot fail.
-    unsafe { libc::getpid() }
+/// The calling thread's mask; empty if a filter refuses to tell, which callers treat as one CPU.
+fn read_mask() -> Mask {
+    let mut mask: Mask = [0; CPU_LIMIT / BITS];
+    // SAFETY: thread 0 is the caller; the kernel writes at most the given length of the mask. The raw call is used because
+    // glibc's wrapper wants a `cpu_set_t`, which ends at 1,024 CPUs.
+    unsafe { libc::syscall(libc::SYS_sched_getaffinity, 0, size_of_val(&mask), mask.as_mut_ptr()) };
+    mask
 }
 
-/// A thread's mask; empty if a filter refuses to tell, which callers treat as one CPU.
-fn read_mask(thread: libc::pid_t) -> Mask {
-    let mut mask: Mask = [0; CPU_LIMIT / BITS];
-    // SAFETY: the kernel writes at most the given length of the mask. The raw call is used because
-    // glibc's wrapper wants a `cpu_set_t`, which ends at 1,024 CPUs.
-    unsafe {
-        libc::syscall(libc::SYS_sched_getaffinity, thread, size_of_val(&mask), mask.as_mut_ptr())
-    };
-    mask
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is known after these sizes were told, each with its generation.
+    fn told(sizes: &[(u32, u16)]) -> usize {
+        largest(sizes.iter().fold(0, |told, &(generation, size)| with(told, generation, size)))
+    }
+
+    #[test]
+    fn the_largest_mask_of_two_generations_counts() {
+        assert_eq!(told(&[(7, 1)]), 1);
+        assert_eq!(told(&[(7, 1), (7, 4), (7, 2)]), 4);
+        assert_eq!(told(&[(7, 4), (8, 1)]), 4);
+        assert_eq!(told(&[(7, 4), (8, 1), (9, 1)]), 1);
+        assert_eq!(told(&[(7, 4), (8, 1), (9, 2), (9, 1)]), 2);
+        assert_eq!(told(&[(0, 3)]), 3);
+    }
+
+    #[test]
+    fn a_pause_counts_as_no_generation() {
+        assert_eq!(told(&[(7, 4), (1_000, 1)]), 4);
+        assert_eq!(told(&[(7, 4), (1_000, 1), (1_001, 1)]), 1);
+    }
+
+    #[test]
+    fn a_counter_that_is_behind_does_not_begin_a_generation() {
+        assert_eq!(told(&[(8, 1), (7, 4), (8, 1)]), 4);
+        assert_eq!(told(&[(8, 4), (7, 1), (9, 1)]), 4);
+        assert_eq!(told(&[(u32::MAX, 4), (0, 1), (1, 1)]), 1);
+    }
 }

@@ -1,7 +1,8 @@
 //! futex(2): sleeping on a word and waking by address.
 //!
 //! Always private (`FUTEX_PRIVATE_FLAG`): the kernel then compares addresses of one process and
-//! never touches the word's page on a wake, so a wake for memory that is gone is harmless.
+//! never touches the word's page on a wake, so a wake for memory that is gone is harmless. Not even
+//! if that memory is used again for a futex of another kind: see [`wake`].
 //! Deadlines are absolute, which only `FUTEX_WAIT_BITSET` offers; `FUTEX_WAIT` would count anew
 //! after every interruption.
 
@@ -63,7 +64,18 @@ pub(super) fn wake(address: *const AtomicU32, count: u32) -> usize {
             kernel_count(count),
         )
     };
-    usize::try_from(result).unwrap_or_else(|_| die("futex wake", errno()))
+    if let Ok(woken) = usize::try_from(result) {
+        return woken;
+    }
+    match errno() {
+        // The address is not the caller's any more: what sleeps there now is of a kind that a plain
+        // wake must not touch, a futex that inherits priorities (`EINVAL`), or nothing can
+        // (`EFAULT`). A sleeper of the caller's is not among them, since one keeps its word in place
+        // until it has left. So nobody was there to be woken.
+        libc::EINVAL | libc::EFAULT => 0,
+        // A filter, or no Linux: a sleeper may be there, and would sleep for ever.
+        unexpected => die("futex wake", unexpected),
+    }
 }
 
 /// See [`Platform::futex_requeue`](crate::platform::Platform::futex_requeue).

@@ -1,20 +1,21 @@
 //! The real machine: Linux on x86-64 and aarch64.
 //!
 //! The only place of the lock crates that makes a system call. One file an idea: the futex, the
-//! asymmetric fences, the tick clock, the CPUs.
+//! asymmetric fences, the tick clock, the CPUs, the environment.
 
 mod cpus;
+mod environment;
+mod estimate;
 mod fence;
 mod futex;
 mod priority;
+mod sampling;
 mod single;
 mod table;
 mod ticks;
 
 pub use cpus::AffinityError;
 
-use core::cell::Cell;
-use core::ffi::CStr;
 use core::sync::atomic;
 
 use crate::parking::Bucket;
@@ -107,7 +108,7 @@ unsafe impl Platform for Linux {
     }
 
     fn cpus() -> usize {
-        cpus::in_mask_cached()
+        cpus::usable()
     }
 }
 
@@ -137,29 +138,53 @@ unsafe impl Host for Linux {
         atomic::compiler_fence(Ordering::SeqCst);
     }
 
+    #[inline]
+    fn heavy_fences_are_refused() -> bool {
+        fence::are_refused()
+    }
+
+    #[inline]
+    fn heavy_cost_ticks() -> usize {
+        fence::cost()
+    }
+
     fn may_relax() -> bool {
         fence::may_relax()
     }
 
     #[inline]
+    fn note_wake(ticks: usize) {
+        estimate::WAKE.note(ticks);
+    }
+
+    #[inline]
+    fn wake_ticks() -> usize {
+        estimate::WAKE.get()
+    }
+
+    #[inline]
+    fn note_transfer(ticks: usize) {
+        estimate::TRANSFER.note(ticks);
+    }
+
+    #[inline]
+    fn transfer_ticks() -> usize {
+        estimate::TRANSFER.get()
+    }
+
+    #[inline]
     fn once_in(count: u32) -> bool {
-        std::thread_local! {
-            /// Constant and without a destructor: a plain word at an offset from a register.
-            static STATE: Cell<u32> = const { Cell::new(0) };
-        }
-        STATE.with(|state| {
-            // Not a count: threads that use two locks in turn would never see one of them. A linear
-            // congruential generator (Knuth, volume 2, section 3.3.4, line 16), whose high bits are
-            // the good ones.
-            let next = state.get().wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            state.set(next);
-            (next >> 12).is_multiple_of(count)
-        })
+        sampling::once_in(count)
     }
 
     #[inline]
     fn cpu() -> u32 {
         cpus::current()
+    }
+
+    #[inline]
+    fn ticks_ordered() -> u64 {
+        ticks::read_ordered()
     }
 
     fn priority() -> u32 {
@@ -168,19 +193,11 @@ unsafe impl Host for Linux {
 }
 
 impl Linux {
-    /// The value of an environment variable, empty if it is not set.
-    ///
-    /// Does not allocate, unlike the standard library's: for the path of a lock. Like every reading
-    /// of the environment it races with a thread that changes it by the C library's `setenv`.
-    pub(crate) fn environment(name: &CStr) -> &'static [u8] {
-        // SAFETY: the name ends with a zero byte.
-        let value = unsafe { libc::getenv(name.as_ptr()) };
-        if value.is_null() {
-            return &[];
-        }
-        // SAFETY: getenv returns a string that ends with a zero byte. It is read at once, once in
-        // the life of the process.
-        unsafe { CStr::from_ptr(value) }.to_bytes()
+    /// See [`prepare`](crate::prepare).
+    pub(crate) fn prepare() {
+        fence::choose();
+        table::protect_once();
+        ticks::per_second();
     }
 
     /// Whether [`Platform::ticks`] reads a hardware counter that runs at a constant rate, rather

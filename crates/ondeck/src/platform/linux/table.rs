@@ -30,13 +30,19 @@ pub(super) fn unlock_mode(address: usize) -> &'static AtomicUsize {
 
 #[inline]
 pub(super) fn bucket(address: usize) -> &'static Bucket<Linux> {
+    protect_once();
+    &TABLE.buckets[bucket_of(address)]
+}
+
+/// Sees to it that the child of a fork finds the table empty.
+#[inline]
+pub(super) fn protect_once() {
     /// Relaxed: protecting twice does no harm, and a fork by this thread comes after its own call.
     static PROTECTED: AtomicBool = AtomicBool::new(false);
     if !PROTECTED.load(Ordering::Relaxed) {
         protect();
         PROTECTED.store(true, Ordering::Relaxed);
     }
-    &TABLE.buckets[bucket_of(address)]
 }
 
 #[cold]

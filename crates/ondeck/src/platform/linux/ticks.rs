@@ -43,6 +43,13 @@ pub(super) fn read() -> u64 {
     if is_hardware() { hardware::read() } else { monotonic().as_nanos() }
 }
 
+/// The ticks after everything before has completed.
+#[inline(always)]
+pub(super) fn read_ordered() -> u64 {
+    hardware::complete();
+    read()
+}
+
 #[inline(always)]
 pub(super) fn is_hardware() -> bool {
     match SOURCE.load(Ordering::Relaxed) {
@@ -68,6 +75,16 @@ pub(super) fn per_second() -> u64 {
         rate => rate,
     }
 }
+
+/// About a second is 2 to the power of this in ticks: between half of one and two. Needs no
+/// calibration.
+#[inline]
+pub(super) fn second_bits() -> u32 {
+    if is_hardware() { hardware::second_bits() } else { MONOTONIC_SECOND_BITS }
+}
+
+/// 1.07 seconds.
+const MONOTONIC_SECOND_BITS: u32 = 30;
 
 /// Ticks in 1,024 nanoseconds, or 0 while nobody has asked.
 static PER_1024_NANOS: AtomicUsize = AtomicUsize::new(0);
@@ -105,10 +122,24 @@ mod hardware {
         unsafe { _rdtsc() }
     }
 
+    /// RDTSC may be read before an older instruction has its result. LFENCE waits for all of them (Intel
+    /// SDM volume 2, "RDTSC"; on AMD since Linux makes it dispatch serializing).
+    #[inline(always)]
+    pub(super) fn complete() {
+        // SAFETY: SSE2, and with it LFENCE, is part of x86-64.
+        unsafe { core::arch::x86_64::_mm_lfence() };
+    }
+
     pub(super) fn is_invariant() -> bool {
         const LEAF: u32 = 0x8000_0007;
         const INVARIANT_TSC: u32 = 1 << 8;
         __cpuid(0x8000_0000).eax >= LEAF && __cpuid(LEAF).edx & INVARIANT_TSC != 0
+    }
+
+    /// The counters of CPUs in use run at 1 to 4 GHz.
+    #[inline]
+    pub(super) fn second_bits() -> u32 {
+        31
     }
 
     /// Measured against the monotonic clock: CPUID leaf 15H tells the rate only on some CPUs and
@@ -157,8 +188,20 @@ mod hardware {
         ticks
     }
 
+    /// The counter may be read early; ISB waits for what is older (Arm ARM, D12.2.1).
+    #[inline(always)]
+    pub(super) fn complete() {
+        // SAFETY: a barrier, which accesses nothing.
+        unsafe { asm!("isb", options(nostack, preserves_flags)) };
+    }
+
     pub(super) fn is_invariant() -> bool {
         true
+    }
+
+    /// The nearest power of two: counters run at 24 MHz to 1 GHz.
+    pub(super) fn second_bits() -> u32 {
+        (rate() + rate() / 2).ilog2()
     }
 
     pub(super) fn rate() -> u64 {
@@ -177,8 +220,14 @@ mod hardware {
         super::monotonic().as_nanos()
     }
 
+    pub(super) fn complete() {}
+
     pub(super) fn is_invariant() -> bool {
         false
+    }
+
+    pub(super) fn second_bits() -> u32 {
+        super::MONOTONIC_SECOND_BITS
     }
 
     pub(super) fn rate() -> u64 {

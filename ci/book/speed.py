@@ -1,0 +1,146 @@
+"""Writes docs/speed.md from docs/results/.
+
+A section is one machine: a folder of docs/results/ that `ci/speed.sh --record` wrote. docs/speed-notes.md, which is
+written by hand, has its place below the sections' heads. `--check` writes nothing, and ends with 1 if the page is
+not what the records say. `--data FOLDER` takes one machine's records from there and prints the page instead.
+`--slug REPORT` prints what the folder of the report's machine is called.
+"""
+
+import argparse
+import json
+import pathlib
+import re
+import sys
+
+from figures import cpu_time, root
+from points import Machine
+from tables_of_speed import plain_tables, ratio_tables
+from wanted import wanted
+
+RESULTS = root() / "docs/results"
+PAGE = root() / "docs/speed.md"
+NOTES = root() / "docs/speed-notes.md"
+
+# Folders of docs/results/ that are no machine of this page.
+OTHERS = {"findings"}
+
+# Records that were made before there was a folder for each machine.
+EARLIER = "two-cpus-*.json"
+EARLIER_NOTE = (
+    "Recorded with an earlier version of `ondeck`, commits {commits}, before the mutex was last changed and before "
+    "the laboratory had all of the situations: what was not measured is missing here."
+)
+
+HEAD = """# Speed
+
+What the mutex and its condition variable cost beside other locks, where they lead and where they do
+not. This page is written by `ci/speed.sh` from the documents in [results](results), which have
+every sample; `ci/speed.sh --record` adds the machine that it runs on, in about 12 minutes. All
+locks of a document were interleaved round by round in one run, with the C and C++ peers of Debian.
+
+A **ratio** says how many times as good as another lock `ondeck` is: 2 is twice the rate, or half
+the time; below 1 `ondeck` is behind, and the ratio is **bold**. It is the ratio of two medians; in
+brackets stands what it would be between the worse quartile of the one and the better quartile of
+the other, either way round. The *best other* is the best of glibc, std, parking_lot, usync, abseil
+and nsync at that very point, and is named behind the ratio. Of six locks the best is partly the
+luckiest, so that a lock that is their equal is a little behind.
+"""
+
+
+def slug(machine):
+    """What the folder of a machine is called: its CPU's name and how many of them, in small letters."""
+    name = re.sub(r"\((r|tm)\)|\b(processor|cpu)\b|@.*", " ", machine["cpu"].lower())
+    words = re.findall(r"[a-z0-9]+", name) or ["unnamed"]
+    return "-".join([*words, str(machine["cpus"])])
+
+
+def heading(machine):
+    """What a section is called."""
+    name = re.sub(r"\((R|TM)\)|\bProcessor\b", "", machine["cpu"]) or "an unnamed CPU"
+    kind = ", virtual" if machine["virtualized"] else ""
+    return f"{' '.join(name.split())}, {machine['cpus']} CPUs{kind}"
+
+
+def recorded(machine, links):
+    """When, where, and how quiet it was."""
+    first = machine.facts()
+    facts = first["machine"]
+    words = [facts["cpu"], f"{facts['cpus']} CPUs", facts["kernel"], facts["libc"]]
+    words.append(f"rustc {first['build']['rustc']}")
+    seconds = sum(report["seconds"] for report in machine.reports.values())
+    text = f"Recorded on {first['started'][:10]} in {seconds:.0f} s: {', '.join(words)}; "
+    text += f"`ondeck` at commit {first['build']['commit'] or 'unknown'}. "
+    text += cpu_time(machine.reports.values())
+    loud = machine.loud()
+    if loud:
+        text += f" **Not of a quiet machine: {', '.join(loud)}.**"
+    if first["build"]["profile"] != "release":
+        text += " **A debug build, whose numbers say nothing about locks.**"
+    listed = ", ".join(f"[{name}]({link})" for name, link in links.items())
+    return f"{text}\n\nThe documents: {listed}."
+
+
+def section(machine, links, note=None):
+    """One machine: what was wanted, ratios, and the plain tables."""
+    parts = [f"## {heading(machine.facts()['machine'])}{' (earlier)' if note else ''}"]
+    if note:
+        commits = sorted({report["build"]["commit"] for report in machine.reports.values()})
+        parts.append(note.format(commits=" and ".join(commits)))
+    parts.append(recorded(machine, links))
+    parts += ["### Against what was wanted", wanted(machine)]
+    parts += ["### Point by point", *ratio_tables(machine)]
+    parts += ["### The tables", *plain_tables(machine)]
+    # Headings of several machines are the same words, and an anchor has to lead to one.
+    return "\n\n".join(parts)
+
+
+def sections(results):
+    """Every machine that has records, the latest first, with the notes behind it; earlier records last."""
+    found = []
+    for folder in sorted(path for path in results.iterdir() if path.is_dir()):
+        files = list(folder.glob("*.json"))
+        if folder.name not in OTHERS and files:
+            machine = Machine(files)
+            links = {name: f"results/{folder.name}/{name}.json" for name in machine.reports}
+            found.append((machine.facts()["started"], section(machine, links)))
+    made = [text for _, text in sorted(found, reverse=True)]
+    earlier = list(results.glob(EARLIER))
+    if earlier:
+        machine = Machine(earlier)
+        links = {name: f"results/{name}.json" for name in machine.reports}
+        made.append(section(machine, links, EARLIER_NOTE))
+    return made
+
+
+def written(made, notes):
+    """The page of these sections, and what was written by hand."""
+    parts = [HEAD.strip(), notes.strip(), *made]
+    return "\n\n".join(parts) + "\n"
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--check", action="store_true")
+    options.add_argument("--data", type=pathlib.Path)
+    options.add_argument("--slug", type=pathlib.Path)
+    chosen = options.parse_args()
+    if chosen.slug:
+        print(slug(json.loads(chosen.slug.read_text(encoding="utf-8"))["machine"]))
+        return 0
+    notes = NOTES.read_text(encoding="utf-8")
+    if chosen.data:
+        machine = Machine(chosen.data.glob("*.json"))
+        links = {name: str(chosen.data / f"{name}.json") for name in machine.reports}
+        print(written([section(machine, links)], notes), end="")
+        return 0
+    fresh = written(sections(RESULTS), notes)
+    if not chosen.check:
+        PAGE.write_text(fresh, encoding="utf-8")
+    elif fresh != PAGE.read_text(encoding="utf-8"):
+        print("docs/speed.md is not what its records say: run ci/speed.sh")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

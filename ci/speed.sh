@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# Writes docs/speed.md from docs/results/: what the mutex and its condition variable cost beside other locks.
+# --record measures first, about 12 minutes, into docs/results/MACHINE, which is named after the CPU; an earlier
+#   record of the same machine is replaced. On a quiet machine: what others had of it is on the page. Realtime
+#   rows need root or CAP_SYS_NICE.
+# --minutes NUMBER is how long recording may take, about; below 5 rounds are as short as they may be.
+# --folder FOLDER records into another place, and prints the page instead.
+# --binary PATH records with a program that is there already, built with --features peers-cpp.
+# --check writes nothing, and ends with 1 if the page is not what the generator makes of the records.
+source "$(dirname "$0")/common.sh"
+need_packages python3
+minutes=12 folder='' ondeck='' record='' check=()
+while [ $# -gt 0 ]; do
+    case $1 in
+        --record) record=yes ;;
+        --check) check=(--check) ;;
+        --minutes | --folder | --binary)
+            [ $# -ge 2 ] || { echo "$1 needs a value" >&2; exit 2; }
+            case $1 in
+                --minutes) minutes=$2 ;;
+                --folder) folder=$2 ;;
+                --binary) ondeck=$(realpath "$2") ;;
+            esac
+            shift ;;
+        *) echo "unknown option $1; the head of $0 has all" >&2; exit 2 ;;
+    esac
+    shift
+done
+if [ -z "$record" ]; then
+    exec python3 ci/book/speed.py "${check[@]}" ${folder:+--data "$folder"}
+fi
+[[ $minutes =~ ^[1-9][0-9]*$ ]] || { echo "--minutes needs a whole number above 0" >&2; exit 2; }
+
+if [ -z "$ondeck" ]; then
+    need_packages g++ pkg-config libabsl-dev libnsync-dev libtbb-dev libck-dev
+    step "building"
+    cargo build --release --locked -p ondeck-cli --features peers-cpp
+    ondeck=$(realpath "${CARGO_TARGET_DIR:-target}/release/ondeck")
+fi
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+mkdir "$scratch/compact"
+
+locks=ondeck,spinlock,glibc,std,parking_lot,usync,abseil,nsync
+threads=1,2,4,8,16,32,64
+
+# Of the time, 140 s are for what does not depend on the length of a round: runs that end by count, threads that
+# are made, sections of the last rounds. The rest is for 504 places (a lock in a situation) with 9 rounds and 480
+# with 5, each with a quarter of a round to warm up.
+length=$(((60 * minutes - 140) * 1000 / (504 * 37 / 4 + 480 * 21 / 4)))
+[ "$length" -ge 10 ] || length=10
+main=(--rounds 9 --duration "${length}ms")
+varied=(--rounds 5 --duration "${length}ms")
+[ "$minutes" -ge 5 ] || main=("${varied[@]}")
+
+# record NAME OPTIONS: a report. Status 1 says that something could not be measured, and the report has what.
+# `on` is what the program runs under.
+on=()
+record() {
+    step "$1"
+    local status=0
+    (cd "$scratch" && "${on[@]}" "$ondeck" bench --locks $locks --json "$1.json" "${@:2}" >log 2>&1) || status=$?
+    [ "$status" -le 1 ] || { cat "$scratch/log"; exit 1; }
+    status=0
+    # It tells when others had much of the CPU time; so does the page.
+    python3 ci/book/keep.py "$scratch/$1.json" "$scratch/compact/$1.json" || status=$?
+    [ "$status" -eq 0 ] || [ "$status" -eq 3 ] || exit "$status"
+}
+
+record uncontended --workloads uncontended --rounds 11 --duration 10ms
+record collision --workloads collision --threads 1,2,101,1001,4001 --rounds 3
+# 0 and 0, 100 and 500, 1,000 and 5,000 ns.
+record throughput --workloads throughput --threads $threads "${main[@]}"
+record throughput-30-150 --workloads throughput --work 30,150 --threads $threads "${main[@]}"
+record throughput-100-0 --workloads throughput --work 100,0 --threads $threads "${main[@]}"
+# As long as shares need, which says nothing at fewer threads than CPUs.
+record shares --workloads throughput --threads 8,16 --rounds 3 --duration 270ms
+# One of them is the server.
+record condvar --workloads condvar --threads 2,3,5,9,17 --notify inside,after "${main[@]}"
+record producer_consumer --workloads producer_consumer --threads 2,4,16 --capacity 1,8,128 --notify inside,after \
+    "${main[@]}"
+record recovery --workloads recovery --notify inside,after --rounds 3 --duration 100ms
+record bystander --workloads bystander --rounds 5
+record starve --workloads starve --rounds 5
+record runs --workloads wait,idle --threads 16 --rounds 30
+record priority --workloads mixed_priority --rounds 5
+
+# The same locks where the machine is another one: threads pinned, other slices, another policy, a program that is
+# busy beside them, one CPU.
+few=(--workloads "throughput,condvar,producer_consumer" --threads "4,16" --capacity 8 --notify inside "${varied[@]}")
+record varied-pinned "${few[@]}" --pin each
+record varied-slice-0.1 "${few[@]}" --slice 0.1ms
+record varied-slice-3 "${few[@]}" --slice 3ms
+record varied-batch "${few[@]}" --policy batch
+record varied-background "${few[@]}" --background 1
+on=(taskset -c 0)
+record varied-one-cpu "${few[@]}"
+
+step "the page"
+if [ -n "$folder" ]; then
+    mkdir -p "$folder"
+    cp "$scratch"/compact/*.json "$folder"
+    python3 ci/book/speed.py --data "$folder"
+    exit
+fi
+# All of them together, so that a section is never of two records.
+folder=docs/results/$(python3 ci/book/speed.py --slug "$scratch/compact/uncontended.json")
+rm -rf "$folder"
+mkdir -p "$folder"
+mv "$scratch"/compact/*.json "$folder"
+python3 ci/book/speed.py

@@ -1,0 +1,155 @@
+//! The bounded buffer: a queue of numbers behind the lock under test, with a side that puts them in and a
+//! side that takes them out.
+
+use ondeck::platform::Linux;
+use ondeck_zoo::RawLock;
+
+use super::guarded::Guarded;
+use super::ring::Ring;
+use super::{Notify, Situation};
+use crate::team::Member;
+
+/// What both sides share, with the two conditions that they wait for.
+pub(super) type Buffer<L> = Guarded<L, Queue, 2>;
+
+pub(super) struct Queue {
+    pub(super) ring: Ring,
+    /// Nobody is to wait any more.
+    closed: bool,
+    /// Where the buffer has a gate: everybody is to wait, whatever is in the ring.
+    pub(super) held: bool,
+    /// Where the buffer has a gate: how many threads wait.
+    pub(super) waiting: usize,
+}
+
+pub(super) const NOT_FULL: usize = 0;
+pub(super) const NOT_EMPTY: usize = 1;
+
+impl Queue {
+    pub(super) fn new(capacity: usize) -> Self {
+        Self { ring: Ring::new(capacity), closed: false, held: false, waiting: 0 }
+    }
+
+    /// Takes out what is left, and returns its sum.
+    pub(super) fn drain(&mut self) -> u64 {
+        let mut left = 0_u64;
+        while !self.ring.is_empty() {
+            left = left.wrapping_add(self.ring.pop());
+        }
+        left
+    }
+}
+
+/// What one thread did.
+#[derive(Default)]
+pub(super) struct Part {
+    /// The sum of the numbers it sent or received: each is sent once by its producer, and a number
+    /// that is lost or received twice changes the sum.
+    pub(super) sum: u64,
+    pub(super) waits: u64,
+}
+
+pub(super) fn sum(parts: &[Part]) -> u64 {
+    parts.iter().fold(0, |sum, part| sum.wrapping_add(part.sum))
+}
+
+/// Whether the situation's threads notify after the unlock.
+pub(super) fn notifies_after(situation: &Situation) -> bool {
+    situation.variant == Notify::After.word()
+}
+
+/// Waits for a condition; what is counted for the gate is compiled in only where there is one.
+macro_rules! wait {
+    ($queue:ident, $part:ident, $condition:expr) => {
+        $part.waits += 1;
+        if GATED {
+            $queue.waiting += 1;
+        }
+        $queue.wait($condition);
+        if GATED {
+            $queue.waiting -= 1;
+        }
+    };
+}
+
+/// Puts numbers in until the team stops or the buffer is closed.
+pub(super) fn produce<L: RawLock<Linux>, const GATED: bool>(
+    member: &Member,
+    buffer: &Buffer<L>,
+    after: bool,
+) -> Part {
+    let mut context = L::Context::default();
+    let mut part = Part::default();
+    let mut items = 0;
+    while !member.stopped() {
+        let number = items + 1;
+        let sent = buffer.with(&mut context, |queue| {
+            while (queue.ring.is_full() || (GATED && queue.held)) && !queue.closed {
+                wait!(queue, part, NOT_FULL);
+            }
+            if queue.closed {
+                return false;
+            }
+            queue.ring.push(number);
+            if !after {
+                queue.notify_one(NOT_EMPTY);
+            }
+            true
+        });
+        if !sent {
+            break;
+        }
+        if after {
+            buffer.notify_one(NOT_EMPTY);
+        }
+        part.sum = part.sum.wrapping_add(number);
+        items += 1;
+        member.done(items);
+    }
+    close(buffer, &mut context);
+    part
+}
+
+/// Takes numbers out until the team stops or the buffer is closed.
+pub(super) fn consume<L: RawLock<Linux>, const GATED: bool>(
+    member: &Member,
+    buffer: &Buffer<L>,
+    after: bool,
+) -> Part {
+    let mut context = L::Context::default();
+    let mut part = Part::default();
+    let mut items = 0;
+    while !member.stopped() {
+        let received = buffer.with(&mut context, |queue| {
+            while (queue.ring.is_empty() || (GATED && queue.held)) && !queue.closed {
+                wait!(queue, part, NOT_EMPTY);
+            }
+            if queue.closed {
+                return None;
+            }
+            let number = queue.ring.pop();
+            if !after {
+                queue.notify_one(NOT_FULL);
+            }
+            Some(number)
+        });
+        let Some(number) = received else { break };
+        if after {
+            buffer.notify_one(NOT_FULL);
+        }
+        part.sum = part.sum.wrapping_add(number);
+        items += 1;
+        member.done(items);
+    }
+    close(buffer, &mut context);
+    part
+}
+
+/// Wakes all threads that sleep, for no thread comes after this one that would.
+pub(super) fn close<L: RawLock<Linux>>(buffer: &Buffer<L>, context: &mut L::Context) {
+    buffer.with(context, |queue| {
+        queue.closed = true;
+        queue.notify_all(NOT_FULL);
+        queue.notify_all(NOT_EMPTY);
+    });
+}

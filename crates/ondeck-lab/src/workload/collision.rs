@@ -1,0 +1,195 @@
+//! `collision`: what a lock and unlock costs a thread to which nobody comes, while other threads are parked
+//! at another lock of the same kind.
+//!
+//! A lock that keeps its queue in itself cannot notice them. A lock of which all sleep in one table can:
+//! two locks may fall into the same bucket, and then the one's unlock meets what the other's waiters have
+//! left there. So the two locks here are a pair of an array that `ondeck`'s parking table keeps in the same
+//! bucket. Other locks have the same two places of their array, whether or not that means anything to them.
+
+use std::collections::HashMap;
+use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::time::{Duration, Instant};
+
+use ondeck::parking::bucket_of;
+use ondeck::platform::Linux;
+use ondeck_zoo::RawLock;
+
+use super::uncontended::{Pairs, time_pairs_of};
+use super::{Apart, EmptyLock, Situation, Workload, WorkloadInfo, waiters_sleep};
+use crate::sample::Sample;
+use crate::team::{self, Member, TeamError, Until};
+
+/// The workload's name: the plan leaves spinners out of it.
+pub const COLLISION: &str = "collision";
+
+pub(super) struct Collision;
+
+/// Locks of the array: more than the table has buckets, so that two of them must share one.
+const LOCKS: usize = 4_096;
+
+/// The thread that times pairs.
+const TIMER: usize = 0;
+
+/// How long so many threads may take to be parked: a thousand times what it takes them here.
+fn patience(parked: usize) -> Duration {
+    Duration::from_secs(5) + Duration::from_millis(10) * parked as u32
+}
+
+/// How often the timer looks whether all threads are parked.
+const ASKING: Duration = Duration::from_millis(1);
+
+impl Workload for Collision {
+    const INFO: WorkloadInfo = WorkloadInfo {
+        name: COLLISION,
+        about: "Cost of a pair while threads are parked at another lock",
+        source: "this project; the parking table of WebKit's WTF, in which locks share buckets",
+        counted: false,
+        empty: EmptyLock::OneThread,
+    };
+
+    fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {
+        let parked = situation.team.threads - 1;
+        if parked > 0 && !waiters_sleep(&L::INFO) {
+            let name = L::INFO.name;
+            return Err(TeamError::Refused(format!(
+                "a thread that waits for {name} is never parked; choose locks of the group `sleeping`"
+            )));
+        }
+        let locks: Arc<[Apart<L>]> = (0..LOCKS).map(|_| Apart(L::new())).collect();
+        let (quiet, crowded) = colliding(&locks).ok_or_else(|| {
+            TeamError::Refused("no two locks of the array share a bucket".to_owned())
+        })?;
+        let ids: Arc<[AtomicI32]> = (0..parked).map(|_| AtomicI32::new(0)).collect();
+        let round = situation.round;
+        let outcome = team::run(&situation.team, Until::Finished(Duration::MAX), move |member| {
+            let context = L::Context::default();
+            if member.index != TIMER {
+                if member.start() {
+                    // Behind the start, at which threads sleep too.
+                    ids[member.index - 1].store(nix::unistd::gettid().as_raw(), Ordering::Release);
+                    pair(&locks[crowded].0, &context);
+                    member.done(1);
+                }
+                return None;
+            }
+            // SAFETY: the context stays here until the unlock and serves this acquisition alone.
+            unsafe { locks[crowded].0.lock(&context) };
+            let timed = (member.start() && await_parked(member, &ids)).then(|| {
+                time_pairs_of(&locks[quiet].0, round, |pairs| {
+                    member.done(pairs);
+                    !member.stopped()
+                })
+            });
+            // SAFETY: locked above with this context.
+            unsafe { locks[crowded].0.unlock(&context) };
+            timed
+        })?;
+        let timed: Option<&Pairs> = outcome.results[TIMER].as_ref();
+        timed.map(Sample::of_pairs).ok_or_else(|| {
+            TeamError::Refused(format!(
+                "not all of {parked} threads were parked within {:?}",
+                patience(parked)
+            ))
+        })
+    }
+}
+
+fn pair<L: RawLock<Linux>>(lock: &L, context: &L::Context) {
+    // SAFETY: the context serves this acquisition alone, and stays until the unlock.
+    unsafe {
+        lock.lock(context);
+        lock.unlock(context);
+    }
+}
+
+/// Two places of the array that the parking table keeps in the same bucket.
+fn colliding<T>(locks: &[T]) -> Option<(usize, usize)> {
+    let mut places = HashMap::new();
+    locks.iter().enumerate().find_map(|(place, lock)| {
+        let earlier = places.insert(bucket_of(&raw const *lock as usize), place)?;
+        Some((earlier, place))
+    })
+}
+
+/// Waits until all of these threads are parked; false if they are not in time, or the team is to stop.
+fn await_parked(member: &Member, ids: &[AtomicI32]) -> bool {
+    let begin = Instant::now();
+    // Looking at a thread costs several microseconds, so a thread that was seen parked is not looked at
+    // again before all have been; the one that was awake last is looked at first.
+    let parked = |from: usize| {
+        ids[from..].iter().take_while(|id| is_parked(id.load(Ordering::Acquire))).count()
+    };
+    let mut seen = 0;
+    loop {
+        seen += parked(seen);
+        // A thread that was seen parked may have been woken since: all must be at the same time.
+        if seen == ids.len() {
+            seen = parked(0);
+        }
+        if seen == ids.len() {
+            return true;
+        }
+        if member.stopped() || begin.elapsed() > patience(ids.len()) {
+            return false;
+        }
+        // Threads that park are the team's progress until then.
+        member.done(seen as u64);
+        std::thread::sleep(ASKING);
+    }
+}
+
+/// Whether a thread of this process sleeps in the kernel, and not only for a time of its own choice.
+fn is_parked(kernel_id: i32) -> bool {
+    if kernel_id == 0 {
+        return false;
+    }
+    let read = |file: &str| {
+        fs::read_to_string(format!("/proc/self/task/{kernel_id}/{file}")).unwrap_or_default()
+    };
+    let stat = read("stat");
+    let asleep =
+        stat.rsplit_once(')').is_some_and(|(_, state)| state.trim_start().starts_with('S'));
+    if !asleep {
+        return false;
+    }
+    // Where the kernel does not tell the call, sleeping has to do.
+    let call = read("syscall");
+    let call = call.split_whitespace().next().and_then(|word| word.parse::<libc::c_long>().ok());
+    !matches!(call, Some(libc::SYS_nanosleep | libc::SYS_clock_nanosleep))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_locks_of_the_array_share_a_bucket() {
+        let locks: Vec<Apart<u8>> = (0..LOCKS).map(|_| Apart(0)).collect();
+        let (one, other) = colliding(&locks).expect("there are more locks than buckets");
+        assert_ne!(one, other);
+        let bucket = |place: usize| bucket_of(&raw const locks[place] as usize);
+        assert_eq!(bucket(one), bucket(other));
+        assert_eq!(colliding(&locks[..1]), None);
+    }
+
+    #[test]
+    fn a_thread_is_parked_when_it_sleeps_for_good() {
+        let own = nix::unistd::gettid().as_raw();
+        assert!(!is_parked(own), "it runs");
+        let (id, given) = std::sync::mpsc::channel();
+        let sleeper = std::thread::spawn(move || {
+            // The receiver is there until this thread has been joined.
+            let _ = id.send(nix::unistd::gettid().as_raw());
+            std::thread::park();
+        });
+        let its = given.recv().expect("the thread sends its number");
+        while !is_parked(its) {
+            std::thread::yield_now();
+        }
+        sleeper.thread().unpark();
+        assert!(sleeper.join().is_ok());
+        assert!(!is_parked(its), "it is gone");
+    }
+}

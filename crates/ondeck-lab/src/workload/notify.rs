@@ -1,0 +1,65 @@
+//! When a thread notifies those that wait for what it has changed.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// Inside the critical section or after it.
+///
+/// A thread that is notified inside finds the lock taken, unless the condition variable moves it to the
+/// lock's queue; a thread that is notified after the unlock competes with whichever thread came first.
+/// Programs do both, and locks differ in which of the two they are made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Notify {
+    /// The notifying thread holds the lock.
+    Inside,
+    /// The notifying thread has unlocked.
+    After,
+}
+
+/// The parameter's name in reports. Series that notify inside do not have it, because reports that are
+/// older than the other variant do not either.
+pub(crate) const NOTIFY: &str = "notify";
+
+impl Notify {
+    /// Both, in the order of reports.
+    pub const BOTH: [Self; 2] = [Self::Inside, Self::After];
+
+    /// Its word in commands and reports.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Inside => "inside",
+            Self::After => "after",
+        }
+    }
+}
+
+impl fmt::Display for Notify {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.word())
+    }
+}
+
+impl FromStr for Notify {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, String> {
+        let word = word.trim();
+        Self::BOTH
+            .into_iter()
+            .find(|notify| notify.word() == word)
+            .ok_or_else(|| "use `inside` (the critical section) or `after` (the unlock)".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_read_as_they_are_written() {
+        for notify in Notify::BOTH {
+            assert_eq!(notify.to_string().parse(), Ok(notify));
+        }
+        assert!("outside".parse::<Notify>().is_err_and(|error| error.contains("`after`")));
+    }
+}

@@ -1,0 +1,180 @@
+//! `recovery`: the bounded buffer after a moment in which all of its threads slept, against the same
+//! threads before.
+//!
+//! A lock may have two regimes: one while its threads happen to be awake, and a slower one that begins when
+//! all of them have slept once and does not end by itself. A benchmark whose threads start together never
+//! leaves the first. So a round has two halves. In the first the threads run as they started, from a buffer
+//! that is half full, so that no side has to wait at once. Then a gate keeps all of them waiting for their
+//! conditions until they sleep, and opens. The second half begins as it opens.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use ondeck::platform::Linux;
+use ondeck_zoo::RawLock;
+
+use super::buffer::{
+    Buffer, NOT_EMPTY, NOT_FULL, Part, Queue, close, consume, notifies_after, produce, sum,
+};
+use super::{Apart, EmptyLock, Situation, Workload, WorkloadInfo, audit};
+use crate::environment::Placement;
+use crate::sample::{FRESH, RECOVERED, Sample, WAITS};
+use crate::team::{self, Member, Outcome, TeamError, TeamSetting, Until};
+use crate::usage::Usage;
+
+pub(super) struct Recovery;
+
+/// How long the gate stays shut once all threads wait: far longer than any waiter here spins.
+const SHUT: Duration = Duration::from_millis(5);
+
+/// How soon a cancellation is noticed, and how often the conductor asks whether all threads wait.
+const ATTENTION: Duration = Duration::from_millis(20);
+const ASKING: Duration = Duration::from_micros(500);
+
+impl Workload for Recovery {
+    const INFO: WorkloadInfo = WorkloadInfo {
+        name: "recovery",
+        about: "Items a second once all threads of a queue have slept",
+        source: "this project; the buffer of C. A. R. Hoare, Monitors: An Operating System Structuring \
+                 Concept",
+        counted: false,
+        empty: EmptyLock::Never("its two roles share data: without a lock they would spoil it"),
+    };
+
+    fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {
+        let threads = situation.team.threads;
+        let producers = threads / 2;
+        let mut queue = Queue::new(situation.capacity);
+        let mut first = 0;
+        for number in 1..=situation.capacity as u64 / 2 {
+            queue.ring.push(number);
+            first += number;
+        }
+        let shared = Arc::new(Apart(Buffer::<L>::new(queue)));
+        let buffer = Arc::clone(&shared);
+        let (after, round) = (notifies_after(situation), situation.round);
+        let placement = situation.team.placement.clone();
+        // One more, the conductor.
+        let setting = TeamSetting { threads: threads + 1, ..situation.team.clone() };
+        let outcome = team::run(&setting, Until::Finished(Duration::MAX), move |member| {
+            if !member.start() {
+                return Role::Conductor(None);
+            }
+            if member.index == threads {
+                return Role::Conductor(conduct(member, &buffer.0, threads, round, &placement));
+            }
+            let before = Usage::of_this_thread();
+            let part = if member.index < producers {
+                produce::<L, true>(member, &buffer.0, after)
+            } else {
+                consume::<L, true>(member, &buffer.0, after)
+            };
+            Role::Worker(part, Usage::of_this_thread().since(before))
+        })?;
+        let left = shared.0.with(&mut L::Context::default(), |queue| queue.drain());
+        sample(outcome, producers, first, left)
+    }
+}
+
+enum Role {
+    Worker(Part, Usage),
+    /// The two halves, if the team was not told to stop before their end.
+    Conductor(Option<[Half; 2]>),
+}
+
+/// What the conductor saw of one half of the round.
+struct Half {
+    window: Duration,
+    /// Items of each thread, the conductor's own among them, which is nothing.
+    items: Vec<u64>,
+}
+
+/// Lets the threads run, shuts the gate, opens it, and lets them run again.
+fn conduct<L: RawLock<Linux>>(
+    member: &Member,
+    buffer: &Buffer<L>,
+    threads: usize,
+    round: Duration,
+    placement: &Placement,
+) -> Option<[Half; 2]> {
+    let _raised = placement.raise_coordinator();
+    let mut context = L::Context::default();
+    let fresh = half(member, round / 2);
+    buffer.with(&mut context, |queue| queue.held = true);
+    while !member.stopped() && buffer.with(&mut context, |queue| queue.waiting) < threads {
+        std::thread::sleep(ASKING);
+    }
+    std::thread::sleep(SHUT);
+    buffer.with(&mut context, |queue| {
+        queue.held = false;
+        queue.notify_all(NOT_FULL);
+        queue.notify_all(NOT_EMPTY);
+    });
+    let recovered = half(member, round / 2);
+    close(buffer, &mut context);
+    (!member.stopped()).then_some([fresh, recovered])
+}
+
+fn half(member: &Member, length: Duration) -> Half {
+    let (begin, before) = (Instant::now(), member.progress());
+    while let Some(left) = length.checked_sub(begin.elapsed())
+        && !left.is_zero()
+        && !member.stopped()
+    {
+        std::thread::sleep(left.min(ATTENTION));
+    }
+    // Items first: if this thread is switched out in between, those of that time are missing rather
+    // than won.
+    let after = member.progress();
+    let window = begin.elapsed();
+    Half { window, items: after.iter().zip(before).map(|(after, before)| after - before).collect() }
+}
+
+fn sample(
+    mut outcome: Outcome<Role>,
+    producers: usize,
+    first: u64,
+    left: u64,
+) -> Result<Sample, TeamError> {
+    let (mut parts, mut usage, mut halves) = (Vec::new(), Usage::default(), None);
+    for role in std::mem::take(&mut outcome.results) {
+        match role {
+            Role::Worker(part, its_usage) => {
+                parts.push(part);
+                usage = usage.plus(its_usage);
+            }
+            Role::Conductor(seen) => halves = seen,
+        }
+    }
+    let [fresh, recovered] = halves.ok_or(TeamError::Cancelled)?;
+    let (senders, receivers) = parts.split_at(producers);
+    let sent = sum(senders).wrapping_add(first);
+    audit::balance("items", sent, sum(receivers).wrapping_add(left))?;
+
+    let threads = parts.len();
+    let consumers = producers..threads;
+    let rate = |half: &Half| {
+        half.items[consumers.clone()].iter().sum::<u64>() as f64 / half.window.as_secs_f64()
+    };
+    let (fresh, speed) = (rate(&fresh), rate(&recovered));
+    let items: u64 = outcome.pairs[consumers.clone()].iter().sum();
+    let waits: u64 = parts.iter().map(|part| part.waits).sum();
+    let window_pairs = recovered.items[..threads].to_vec();
+    let outcome = Outcome {
+        window: recovered.window,
+        contended_pairs: window_pairs.clone(),
+        window_pairs,
+        pairs: outcome.pairs[..threads].to_vec(),
+        usage,
+        span: outcome.span,
+        results: parts,
+    };
+    let mut sample = Sample::of_roles(&outcome, consumers.clone(), &[0..producers, consumers]);
+    sample.values.insert(1, (FRESH, fresh));
+    // Not one item in the first half: then there is nothing to compare with.
+    if fresh > 0.0 {
+        sample.values.insert(2, (RECOVERED, speed / fresh));
+    }
+    sample.values.push((WAITS, waits as f64 / items.max(1) as f64));
+    Ok(sample)
+}

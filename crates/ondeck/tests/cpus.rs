@@ -1,0 +1,108 @@
+//! How many CPUs the threads that wait may use: as many as the one with the most.
+//!
+//! Each in a process of its own, since what threads tell is of the process.
+
+#[path = "support/again.rs"]
+mod again;
+
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+use std::thread;
+
+use again::{again, is_child};
+use ondeck::platform::{Linux, Platform};
+use ondeck::spin::Polling;
+
+/// The calling test passes in a child that `prepare` has had its say about.
+fn passes(prepare: impl FnOnce(&mut Command)) {
+    let output = again(prepare);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}: {told}", output.status);
+}
+
+/// Whether several CPUs are there to tell one from all.
+fn has_several() -> bool {
+    let has = Linux::affinity().len() > 1;
+    if !has {
+        println!("skipped: needs two CPUs");
+    }
+    has
+}
+
+/// Binds the calling thread to the first of its CPUs.
+fn bind() {
+    Linux::set_affinity(&Linux::affinity()[..1]).expect("a CPU of our own mask");
+}
+
+/// Runs `body` in a thread with this mask.
+fn on<R: Send>(mask: &[usize], body: impl FnOnce() -> R + Send) -> R {
+    thread::scope(|scope| {
+        let bound = || {
+            Linux::set_affinity(mask).expect("CPUs of our own mask");
+            body()
+        };
+        scope.spawn(bound).join().expect("no panic")
+    })
+}
+
+#[test]
+fn a_first_thread_that_is_bound_does_not_count_for_the_others() {
+    if !has_several() {
+        return;
+    }
+    if !is_child() {
+        return passes(|_| ());
+    }
+    let whole = Linux::affinity();
+    // The process's first thread, as far as masks go: the harness's does not wait.
+    // SAFETY: getpid has no preconditions.
+    let first = unsafe { libc::getpid() };
+    let mut mask = [0_u64; 16];
+    mask[whole[0] / 64] = 1 << (whole[0] % 64);
+    // SAFETY: the kernel reads the live mask, by its length.
+    let bound = unsafe {
+        libc::syscall(libc::SYS_sched_setaffinity, first, size_of_val(&mask), &raw const mask)
+    };
+    assert_eq!(bound, 0);
+    assert_eq!(on(&whole[..1], Linux::cpus), 1, "nobody else has waited");
+    assert_eq!(on(&whole, Linux::cpus), whole.len());
+    assert_eq!(on(&whole[..1], Linux::cpus), whole.len(), "another has more");
+    assert_ne!(Polling::current().budget, 0);
+}
+
+#[test]
+fn threads_that_are_all_bound_have_one_cpu() {
+    if !has_several() {
+        return;
+    }
+    if !is_child() {
+        let cpu = Linux::affinity()[0];
+        return passes(|child| {
+            // SAFETY: one system call between fork and exec, and nothing is allocated.
+            unsafe {
+                child.pre_exec(move || {
+                    Linux::set_affinity(&[cpu]).map_err(|_| std::io::ErrorKind::Other.into())
+                });
+            }
+        });
+    }
+    assert_eq!(Linux::cpus(), 1);
+    assert_eq!(thread::scope(|scope| scope.spawn(Linux::cpus).join().expect("no panic")), 1);
+    assert_eq!(Polling::current().budget, 0);
+}
+
+/// A hang, if what was told once counts for ever.
+#[test]
+fn threads_that_are_bound_later_have_one_cpu_some_time_later() {
+    if !has_several() {
+        return;
+    }
+    if !is_child() {
+        return passes(|_| ());
+    }
+    assert!(Linux::cpus() > 1);
+    bind();
+    while Linux::cpus() > 1 {
+        thread::yield_now();
+    }
+}
