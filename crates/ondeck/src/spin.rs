@@ -33,8 +33,8 @@ pub struct Polling {
     /// The pause between polls of a lock whose owner acquires it again and again, and the longest
     /// pause of all: no thread wants a lock for longer than this without looking at it.
     ///
-    /// Measured: 40 transfers of a cache line. Each poll takes one or two from the owner, so polls cost
-    /// it a twentieth of its time.
+    /// Measured: 24 transfers of a cache line, and 0.8 µs. A poll takes the line from the owner, and costs
+    /// both some instructions more: about a tenth of its time.
     pub long: u32,
     /// How long a new owner waits for the thread that it took the lock from to become the poller, if
     /// threads are parked.
@@ -117,10 +117,14 @@ pub(crate) struct Waits {
     pub(crate) near: usize,
     /// A poller that has not polled for so long has lost its CPU.
     pub(crate) stale: usize,
-    /// A thread that fails so soon after a poller took the lock had the lock before.
+    /// A thread that fails so soon after a poller took the lock had the lock before: it has the time for
+    /// two transfers of a cache line, and for some instructions, 0.1 µs.
     pub(crate) lost: usize,
     /// How many threads may be near at a lock.
     pub(crate) most_near: usize,
+    /// How many threads may stay for a moment beside the poller of a lock. They read its line: more than
+    /// a few would delay it.
+    pub(crate) most_staying: u32,
 }
 
 impl Waits {
@@ -141,7 +145,7 @@ impl Waits {
         };
         // The owner could not run while another thread polls.
         let alone = cpus == 1;
-        let long = pause(set.long, 48 * transfer);
+        let long = pause(set.long, P::ticks_in(800) + 24 * transfer);
         Self {
             polling: if alone { 0 } else { or(set.budget, wake) },
             short: pause(set.short, transfer).min(long),
@@ -152,7 +156,8 @@ impl Waits {
             near: or(set.near, wake / 2),
             // Some pauses, because a poller that runs may be late by an interrupt.
             stale: 2 * long + wake / 8,
-            lost: 8 * transfer,
+            most_staying: 4,
+            lost: P::ticks_in(100) + 2 * transfer,
             // One CPU is the owner's, one the poller's.
             most_near: cpus.saturating_sub(2),
         }

@@ -50,7 +50,9 @@ impl<P: Host> RawCondvar<P> {
         let guard = P::bucket(address).lock();
         let mut notified = 0;
         loop {
-            let Some(newest) = guard.newest(Kind::Condvar, address) else { return (notified, true) };
+            let Some(newest) = guard.newest(Kind::Condvar, address) else {
+                return (notified, true);
+            };
             let now = P::ticks() as usize;
             if notified == most || newest.status() != status::NEAR || newest.may_be_due(now) {
                 return (notified, false);
@@ -116,11 +118,7 @@ impl<P: Host> RawCondvar<P> {
 
 /// The waiter to notify next: as a lock chooses, the newest, or the oldest if it is its time. Always
 /// one of the newest's mutex, whose bucket the caller has locked.
-fn next<'a, P: Host>(
-    guard: &'a Guard<'_, P>,
-    address: usize,
-    now: usize,
-) -> Option<&'a Node<P>> {
+fn next<'a, P: Host>(guard: &'a Guard<'_, P>, address: usize, now: usize) -> Option<&'a Node<P>> {
     let newest = guard.newest(Kind::Condvar, address)?;
     if !newest.may_be_due(now) {
         return Some(newest);

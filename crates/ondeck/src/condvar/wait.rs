@@ -34,7 +34,7 @@ impl<P: Host> RawCondvar<P> {
         mutex.call_poller();
 
         if watch(bucket, &node) {
-            return self.notified(mutex, &node);
+            return notified(mutex, &node);
         }
         // What a notification needs to know of a thread that sleeps.
         node.cpu.store(P::cpu(), Ordering::Relaxed);
@@ -42,13 +42,13 @@ impl<P: Host> RawCondvar<P> {
         // spec: Condvar!Pin
         mutex.pin(&node);
         if !park(bucket, &node) {
-            return self.notified(mutex, &node);
+            return notified(mutex, &node);
         }
         let mut deadline = deadline;
         loop {
             // spec: Condvar!Wait
             if node.status() != status::PARKED {
-                return self.notified(mutex, &node);
+                return notified(mutex, &node);
             }
             let until = look_again::<P>().into_iter().chain(deadline).min();
             if P::futex_wait(node.word(), status::PARKED, until) == FutexWait::TimedOut {
@@ -69,13 +69,6 @@ impl<P: Host> RawCondvar<P> {
                 deadline = None;
             }
         }
-    }
-
-    /// The waiter was told something: goes on until it has the mutex.
-    fn notified(&self, mutex: &RawMutex<P>, node: &Node<P>) -> bool {
-        mutex.unpin(node);
-        mutex.wait_told(node, node.status());
-        true
     }
 
     /// Whether a waiter has been notified, and moved to its mutex or told to compete for it.
@@ -100,6 +93,13 @@ impl<P: Host> RawCondvar<P> {
         }
         true
     }
+}
+
+/// The waiter was told something: goes on until it has the mutex.
+fn notified<P: Host>(mutex: &RawMutex<P>, node: &Node<P>) -> bool {
+    mutex.unpin(node);
+    mutex.wait_told(node, node.status());
+    true
 }
 
 /// Reads the caller's own status for a while: true if it was notified meanwhile. If not, it is still

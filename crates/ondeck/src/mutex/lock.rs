@@ -11,7 +11,7 @@
 
 use core::time::Duration;
 
-use super::unlock::tend;
+use super::unlock::{lost_at, tend};
 use super::{RawMutex, handoff_due};
 use crate::parking::{Bucket, Kind, Node, Record, has_come, status};
 use crate::platform::{AtomicInt, FutexWait, Host, Ordering, Timestamp};
@@ -23,8 +23,11 @@ use crate::spin::Waits;
 /// less than one transfer of a line on every machine measured.
 const ATTEMPTS: u32 = 24;
 
-/// How long a thread sleeps between two looks at its lock where it cannot trust that an unlock sees it.
-const LOOK_AGAIN: Duration = Duration::from_millis(10);
+/// How long a parked thread sleeps before it looks, for the first time, whether the thread that is to look
+/// after it gets no CPU: many time slices. Then twice as long, and so on.
+///
+/// Where a thread cannot trust that an unlock sees it, it looks at its lock at each of these times.
+const LOOK_AFTER: Duration = Duration::from_millis(20);
 
 /// What a thread is while it wants the lock.
 enum Stage {
@@ -140,38 +143,48 @@ impl<P: Host> RawMutex<P> {
         if record.is_shared() {
             return Stage::Arrived;
         }
-        let (mut at, mut gap) = (now, waits.short);
         // The owner calls after it has unlocked, so after the caller failed: a call is not missed while
         // the caller becomes the poller.
         let mut calls = record.calls();
-        loop {
+        let (mut at, mut gap) = (now, waits.short);
+        let mut staying = false;
+        let end = loop {
             // spec: Mutex!Arrive
             let seen = record.awake();
             // The marks first: if they are of an older tenancy than the address, taking the poll fails.
             if !record.is_of(address) {
-                return Stage::Arrived;
+                break Stage::Arrived;
             }
             let is_stale = || has_come(at, record.polled_at().wrapping_add(waits.stale));
-            if (!seen.has_poller() || is_stale()) && record.take_poll(seen, node.ticket()) {
-                let lost = || at.wrapping_sub(record.taken_at()) < waits.lost;
-                let first = match coming {
-                    Coming::Anew if lost() => waits.long,
-                    Coming::Anew => waits.short,
-                    Coming::Notified => waits.notified,
-                };
-                return self.poll(bucket, record, node, &waits, Pause { start: at, ticks: first, calls });
+            if (!seen.has_poller() || is_stale()) && record.take_poll(seen, node.ticket(), at) {
+                break Stage::Poller;
             }
-            if at.wrapping_sub(now) >= waits.near {
-                return Stage::Arrived;
+            let is_over = at.wrapping_sub(now) >= waits.near;
+            if is_over || !staying && !record.stay(waits.most_staying) {
+                break Stage::Arrived;
             }
-            at = Pause { start: at, ticks: gap, calls }.end(record);
+            staying = true;
+            at = wait_for::<P>(at, gap);
             gap = (gap * 2).min(waits.long);
             calls = record.calls();
             // spec: Mutex!ArriveTry
             if !self.is_locked() && self.try_lock() {
-                return Stage::Owner;
+                break Stage::Owner;
             }
+        };
+        if staying {
+            record.go();
         }
+        if !matches!(end, Stage::Poller) {
+            return end;
+        }
+        let lost = || !has_come(at, record.taken_at().wrapping_add(waits.lost));
+        let ticks = match coming {
+            Coming::Anew if lost() => waits.long,
+            Coming::Anew => waits.short,
+            Coming::Notified => waits.notified,
+        };
+        self.poll(bucket, record, node, &waits, Pause { start: at, ticks, calls })
     }
 
     /// The poller: polls after the `first` pause, and again and again.
@@ -190,13 +203,15 @@ impl<P: Host> RawMutex<P> {
             let calls = record.calls();
             // spec: Mutex!Poll
             let mut owner = self.try_lock();
-            if pause.ticks != 0 {
+            if !owner {
+                // The line was another CPU's. Not measured of an attempt that succeeds: others wait for
+                // the new owner.
                 P::note_transfer((P::ticks_ordered() as usize).wrapping_sub(now));
+                owner = (1..P::spins(ATTEMPTS)).any(|_| self.try_lock());
             }
-            owner = owner || (1..P::spins(ATTEMPTS)).any(|_| self.try_lock());
             if owner {
                 let was_busy = pause.ticks != first.ticks || first.ticks == waits.long;
-                self.leave(record, node, waits, was_busy);
+                leave(record, node, waits, was_busy, now);
                 return Stage::Owner;
             }
             // spec: Mutex!PollerReplaced
@@ -212,32 +227,9 @@ impl<P: Host> RawMutex<P> {
         }
     }
 
-    /// The caller, the poller, has become the owner. If it had to take the lock from a thread that is
-    /// busy with it, it waits for a moment until that one polls: else its own unlock would wake a
-    /// parked thread, and the other, which still runs, would park in its place.
-    fn leave(&self, record: &Record<P>, node: &Node<P>, waits: &Waits, was_busy: bool) {
-        let now = P::ticks() as usize;
-        record.set_taken_at(now);
-        // spec: Mutex!Leave
-        // Without a fence: what unlocks have left to the poller, its own will do (3).
-        record.leave(node.ticket());
-        if was_busy && record.has_parked() {
-            while (P::ticks() as usize).wrapping_sub(now) < waits.offer
-                && !record.awake().has_poller()
-            {
-                P::pause();
-            }
-        }
-    }
-
     /// Links the caller's node, takes its mark away if it has one, and sleeps until it is told what it
     /// is.
-    fn park(
-        &self,
-        bucket: &Bucket<P>,
-        node: &Node<P>,
-        deadline: Option<Timestamp>,
-    ) -> Stage {
+    fn park(&self, bucket: &Bucket<P>, node: &Node<P>, deadline: Option<Timestamp>) -> Stage {
         let waits = Waits::now::<P>();
         node.cpu.store(P::cpu(), Ordering::Relaxed);
         node.priority.store(P::priority(), Ordering::Relaxed);
@@ -276,35 +268,54 @@ impl<P: Host> RawMutex<P> {
     }
 
     /// Sleeps until the caller, whose node is linked, is told what it is, or until the deadline.
-    fn sleep(
-        &self,
-        bucket: &Bucket<P>,
-        node: &Node<P>,
-        deadline: Option<Timestamp>,
-    ) -> Stage {
+    fn sleep(&self, bucket: &Bucket<P>, node: &Node<P>, deadline: Option<Timestamp>) -> Stage {
+        let mut slice = LOOK_AFTER;
         loop {
             // spec: Mutex!Sleep
             let status = node.status();
             if status != status::PARKED {
                 return self.told(bucket, node, status);
             }
-            // An unlock may have missed this thread: see `parking/publish.rs`.
-            let until = look_again::<P>().into_iter().chain(deadline).min();
+            let slice_end = P::now().after(slice);
+            let until = deadline.map_or(slice_end, |deadline| deadline.min(slice_end));
             // spec: Mutex!Asleep
-            if P::futex_wait(node.word(), status::PARKED, until) != FutexWait::TimedOut {
+            if P::futex_wait(node.word(), status::PARKED, Some(until)) != FutexWait::TimedOut {
                 continue;
             }
-            if deadline.is_none_or(|deadline| P::now() < deadline) {
+            if deadline.is_some_and(|deadline| P::now() >= deadline) {
+                // spec: Mutex!PassedLock
+                if self.unlink_if_parked(bucket, node) {
+                    return Stage::TimedOut;
+                }
+            } else if P::heavy_fences_are_refused() {
+                // An unlock may have missed this thread: see `parking/publish.rs`.
                 // spec: Mutex!LookAgain
                 if !self.is_locked() && self.try_lock() {
                     self.withdraw(bucket, node);
                     return Stage::Owner;
                 }
-            // spec: Mutex!PassedLock
-            } else if self.unlink_if_parked(bucket, node) {
-                return Stage::TimedOut;
+            } else {
+                slice = slice.saturating_mul(2);
+                // spec: Mutex!Rescue
+                if self.is_left_alone(bucket) && self.unlink_if_parked(bucket, node) {
+                    return self.told(bucket, node, status::COMPETE);
+                }
             }
         }
+    }
+
+    /// Whether the thread that unlocks rely on to look after the parked ones gets no CPU: a poller that
+    /// does not poll, or a woken thread that has not run for long.
+    fn is_left_alone(&self, bucket: &Bucket<P>) -> bool {
+        let now = P::ticks() as usize;
+        bucket.own_record(self.address()).is_some_and(|record| {
+            let awake = record.awake();
+            if awake.has_poller() {
+                has_come(now, record.polled_at().wrapping_add(Waits::now::<P>().stale))
+            } else {
+                awake.in_flight() && has_come(now, lost_at(record))
+            }
+        })
     }
 
     /// Unlinks the caller's node, if it was not told otherwise before.
@@ -344,7 +355,9 @@ impl<P: Host> RawMutex<P> {
         let record = bucket.own_record(self.address());
         match (status, record) {
             (status::DONE, _) => return Stage::Owner,
-            (status::POLLER, Some(record)) => return self.poll(bucket, record, node, &waits, Pause::none(now)),
+            (status::POLLER, Some(record)) => {
+                return self.poll(bucket, record, node, &waits, Pause::none(now));
+            }
             (status::IN_FLIGHT, Some(record)) => {
                 // A thread that was woken on the waker's own CPU took its place: that tells how long a
                 // switch takes, not a wake.
@@ -367,7 +380,11 @@ impl<P: Host> RawMutex<P> {
             _ => {}
         }
         // spec: Mutex!CompeteTry
-        if self.try_lock() { Stage::Owner } else { self.arrive(bucket, node, now, Coming::Notified) }
+        if self.try_lock() {
+            Stage::Owner
+        } else {
+            self.arrive(bucket, node, now, Coming::Notified)
+        }
     }
 
     /// The caller, a waiter of a condition variable, was moved to this mutex while it slept: sleeps on,
@@ -425,13 +442,40 @@ impl<P: Host> RawMutex<P> {
     }
 }
 
+/// The caller, the poller, has become the owner, after `now`. If it had to take the lock from a thread that is
+/// busy with it, it waits for a moment until that one polls: else its own unlock would wake a
+/// parked thread, and the other, which still runs, would park in its place.
+fn leave<P: Host>(record: &Record<P>, node: &Node<P>, waits: &Waits, was_busy: bool, now: usize) {
+    record.set_taken_at(now);
+    // spec: Mutex!Leave
+    // Without a fence: what unlocks have left to the poller, its own will do (3).
+    record.leave(node.ticket());
+    if was_busy && record.has_parked() {
+        while (P::ticks() as usize).wrapping_sub(now) < waits.offer && !record.awake().has_poller()
+        {
+            P::pause();
+        }
+    }
+}
+
 /// When a thread that sleeps has to look at its lock again although it was not told anything: never, but
 /// where an unlock may have missed it.
 pub(crate) fn look_again<P: Host>() -> Option<Timestamp> {
-    P::heavy_fences_are_refused().then(|| P::now().after(LOOK_AGAIN))
+    P::heavy_fences_are_refused().then(|| P::now().after(LOOK_AFTER))
 }
 
-/// The time between two attempts of a thread that wants the lock.
+/// Waits until `ticks` after `start`; says when that was.
+fn wait_for<P: Host>(start: usize, ticks: usize) -> usize {
+    loop {
+        let now = P::ticks() as usize;
+        if now.wrapping_sub(start) >= ticks {
+            return now;
+        }
+        P::pause();
+    }
+}
+
+/// The time between two attempts of a poller.
 #[derive(Clone, Copy)]
 struct Pause {
     start: usize,

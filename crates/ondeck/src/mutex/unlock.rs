@@ -14,8 +14,8 @@ const HANDOFF_AFTER_NANOS: u32 = 1_000_000;
 /// a tenth of this at most.
 const HANDOFF_EVERY_NANOS: u32 = 500_000;
 
-/// One unlock in so many, of each thread, counts those that find no thread waiting: a count of all would
-/// be a cache line that all of them write.
+/// One unlock in so many, of each thread, does what all of them together should do now and then: a count
+/// of all would be a cache line that all of them write.
 const SAMPLE: u32 = 128;
 
 impl<P: Host> RawMutex<P> {
@@ -50,32 +50,41 @@ impl<P: Host> RawMutex<P> {
     fn unlock_slow(&self) {
         let byte = self.byte();
         let bucket = P::bucket(byte.addr());
-        let mode = P::unlock_mode(byte.addr()).load(Ordering::Relaxed);
-        let Some(record) = bucket.sole_record(mode) else { return self.unlock_fenced(bucket) };
         // spec: Mutex!ReadFence
-        if !record.is_of(byte.addr()) {
-            // spec: Mutex!ReleaseBeside
-            self.locked.store(0, Ordering::Release);
-            P::presumed_light_fence();
-            // spec: Mutex!ReadModeBeside
-            // The record may have gone to this lock since.
-            if concerns::<P>(byte.addr()) {
-                look_late::<P>(byte);
-            }
-        } else if record.is_light_and_calm() {
-            // spec: Mutex!ReleaseLight
-            self.locked.store(0, Ordering::Release);
-            P::presumed_light_fence();
-            // spec: Mutex!LookAwakeLight
-            // Asked again, behind the store: a thread that parks may have stepped back in between, and
-            // made its heavy fence before the store. Then the record's next one would not make another.
-            // And the record may have gone to another lock: then it has that one's marks.
-            let light = record.is_light();
-            if !light || !record.awake().any() || !record.is_of(byte.addr()) {
-                look_late::<P>(byte);
-            }
-        } else {
-            self.unlock_fenced(bucket);
+        let Some(record) = bucket.own_record(byte.addr()) else {
+            return self.unlock_beside(bucket);
+        };
+        if !record.is_light_and_calm() {
+            return self.unlock_fenced(bucket);
+        }
+        // spec: Mutex!ReleaseLight
+        self.locked.store(0, Ordering::Release);
+        P::presumed_light_fence();
+        // spec: Mutex!LookAwakeLight
+        // Asked again, behind the store: a thread that parks may have stepped back in between, and made
+        // its heavy fence before the store. Then the record's next one would not make another. And the
+        // record may have gone to another lock: then it has that one's marks.
+        let polled = record.is_light() && record.awake().has_poller() && record.is_of(byte.addr());
+        if !polled {
+            look_late::<P>(byte);
+        }
+    }
+
+    /// Unlocks a lock that has no record of its own.
+    fn unlock_beside(&self, bucket: &Bucket<P>) {
+        let byte = self.byte();
+        // spec: Mutex!ReadModeBeside
+        let mode = P::unlock_mode(byte.addr()).load(Ordering::Relaxed);
+        if mode == LOOK || bucket.record(byte.addr()).is_some() {
+            return self.unlock_fenced(bucket);
+        }
+        // spec: Mutex!ReleaseBeside
+        self.locked.store(0, Ordering::Release);
+        P::presumed_light_fence();
+        // spec: Mutex!LookBeside
+        // It may have got a record since.
+        if concerns::<P>(byte.addr()) {
+            look_late::<P>(byte);
         }
     }
 
@@ -83,7 +92,9 @@ impl<P: Host> RawMutex<P> {
     fn unlock_fenced(&self, bucket: &Bucket<P>) {
         let byte = self.byte();
         // spec: Mutex!ReadRequest
-        if bucket.record(byte.addr()).is_some_and(Record::is_requested) && hand_over::<P>(byte, true) {
+        if bucket.record(byte.addr()).is_some_and(Record::is_requested)
+            && hand_over::<P>(byte, true)
+        {
             return;
         }
         // spec: Mutex!ReleaseFenced
@@ -133,8 +144,7 @@ impl<P: Host> RawMutex<P> {
     #[inline]
     fn may_have_parked(&self) -> bool {
         let address = self.address();
-        concerns::<P>(address)
-            && P::bucket(address).record(address).is_some_and(Record::has_parked)
+        concerns::<P>(address) && P::bucket(address).record(address).is_some_and(Record::has_parked)
     }
 }
 
@@ -166,7 +176,12 @@ fn look<P: Host>(bucket: &Bucket<P>, byte: *const P::AtomicU8) {
         return relax(bucket, address, 0);
     };
     // spec: Mutex!LookAwake
-    if record.awake().any() && !record.is_urgent() {
+    let awake = record.awake();
+    if awake.any() && !record.is_urgent() {
+        // The poller looks after the others, a thread in flight does not.
+        if !awake.has_poller() && P::once_in(SAMPLE) {
+            tend(bucket, record, address, P::ticks() as usize);
+        }
         return;
     }
     // spec: Mutex!LookParked
@@ -212,11 +227,14 @@ pub(crate) fn choose<P: Host>(guard: &Guard<'_, P>, address: usize) -> Option<*c
     let record = guard.bucket().record(address)?;
     let now = P::ticks() as usize;
     if record.is_shared() {
-        // No marks here, so no thread can rely on this one: each unlock wakes another.
-        return dismiss(guard, record, oldest, status::COMPETE, now);
+        // No marks here, so no thread can rely on this one: each unlock wakes another, or hands the lock
+        // over.
+        let overdue = has_come(now, handoff_due(oldest)) && acquire_for(oldest);
+        let status = if overdue { status::DONE } else { status::COMPETE };
+        return dismiss(guard, record, oldest, status, now);
     }
     if record.is_urgent() {
-        record.set_in_flight(true);
+        record.set_in_flight(true, now);
         return dismiss(guard, record, most_urgent(guard, address)?, status::IN_FLIGHT, now);
     }
     if is_overdue(record, oldest, now) {
@@ -229,7 +247,7 @@ pub(crate) fn choose<P: Host>(guard: &Guard<'_, P>, address: usize) -> Option<*c
     let newest = guard.newest(Kind::Lock, address)?;
     if let Some(near) = among_newest(guard, newest, |node| node.status() == status::NEAR) {
         // spec: Mutex!Promote
-        if !record.take_poll(seen, near.ticket()) {
+        if !record.take_poll(seen, near.ticket(), now) {
             // A thread that has just arrived polls.
             return None;
         }
@@ -242,7 +260,7 @@ pub(crate) fn choose<P: Host>(guard: &Guard<'_, P>, address: usize) -> Option<*c
         }
         // It has parked meanwhile. It is live: it has not been told yet.
         record.leave(ticket);
-        let marked = record.set_in_flight(false);
+        let marked = record.set_in_flight(false, now);
         near.woken.store(now, Ordering::Relaxed);
         return Some(near.tell(if marked { status::IN_FLIGHT } else { status::COMPETE }));
     }
@@ -250,7 +268,7 @@ pub(crate) fn choose<P: Host>(guard: &Guard<'_, P>, address: usize) -> Option<*c
     // wait there for a time slice while another CPU may be idle.
     let here = P::cpu();
     let elsewhere = among_newest(guard, newest, |n| n.cpu.load(Ordering::Relaxed) != here);
-    if !record.set_in_flight(false) {
+    if !record.set_in_flight(false, now) {
         return None;
     }
     dismiss(guard, record, elsewhere.unwrap_or(newest), status::IN_FLIGHT, now)
@@ -340,22 +358,35 @@ fn serve_overdue<P: Host>(
 ) -> Option<*const P::AtomicU32> {
     if oldest.tried.load(Ordering::Relaxed) == 0 {
         // spec: Mutex!WakeOverdue
-        if !record.set_in_flight(true) {
+        if record.set_in_flight(true, now) {
+            oldest.tried.store(1, Ordering::Relaxed);
+            return dismiss(guard, record, oldest, status::IN_FLIGHT, now);
+        }
+        // The thread in flight may be of low priority on a busy CPU: then the others do not wait for it.
+        if !has_come(now, lost_at(record)) {
             return None;
         }
-        oldest.tried.store(1, Ordering::Relaxed);
-        return dismiss(guard, record, oldest, status::IN_FLIGHT, now);
     }
-    // spec: Mutex!HandOver
-    // SAFETY: a waiter of this mutex is linked, and stays so while the bucket's lock is held, so the
-    // mutex is in use and its byte is there (6).
-    if P::test_and_set(unsafe { &*oldest.mutex() }, Ordering::Acquire) {
+    if !acquire_for(oldest) {
         // spec: Mutex!Request
         // Another thread was faster: it is asked to hand the lock over.
         record.request(true);
         return None;
     }
     dismiss(guard, record, oldest, status::DONE, now)
+}
+
+/// When the others do not wait any more for the thread that was marked as in flight last.
+pub(super) fn lost_at<P: Host>(record: &Record<P>) -> usize {
+    record.flown_at().wrapping_add(P::ticks_in(HANDOFF_AFTER_NANOS))
+}
+
+/// Acquires the lock on behalf of a thread that is linked for it; false if it is taken.
+fn acquire_for<P: Host>(node: &Node<P>) -> bool {
+    // spec: Mutex!HandOver
+    // SAFETY: a waiter of this mutex is linked, and stays so while the bucket's lock is held, so the
+    // mutex is in use and its byte is there (6).
+    !P::test_and_set(unsafe { &*node.mutex() }, Ordering::Acquire)
 }
 
 /// Hands the lock at `byte`, which the caller owns, to the thread that has been parked longest; with

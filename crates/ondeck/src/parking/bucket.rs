@@ -19,7 +19,7 @@ use core::ptr;
 use super::lock;
 use super::node::Node;
 use super::record::{Record, SHARED};
-use super::unlock_mode::{FIRST, LOOK, SEVERAL, SKIP};
+use super::unlock_mode::{LOOK, SKIP, SOME};
 use super::watches::Watches;
 use crate::platform::{AtomicInt, AtomicPointer, Host, Ordering};
 
@@ -65,12 +65,6 @@ impl<P: Host> Bucket<P> {
             records: core::array::from_fn(|_| Record::new()),
             shared: Record::new(),
         }
-    }
-
-    /// The record that is the only one that is armed, if the bucket's unlock mode says so.
-    #[inline]
-    pub(crate) fn sole_record(&self, mode: usize) -> Option<&Record<P>> {
-        self.records.get(mode.wrapping_sub(FIRST))
     }
 
     /// The record that the lock at `address` has of its own.
@@ -129,6 +123,7 @@ impl<P: Host> Drop for Guard<'_, P> {
     }
 }
 
+#[allow(clippy::unused_self, reason = "that there is a guard says that the bucket's lock is held")]
 impl<'a, P: Host> Guard<'a, P> {
     /// The bucket that this holds.
     pub(crate) fn bucket(&self) -> &'a Bucket<P> {
@@ -147,7 +142,7 @@ impl<'a, P: Host> Guard<'a, P> {
         let counted_there = || self.newest(super::Kind::Lock, address).is_some();
         if !(shared.is_shared() && shared.has_parked() && counted_there()) {
             let free = bucket.records.iter().find(|record| record.is_of(0));
-            let quiet = || bucket.records.iter().find(|r| r.is_quiet() && r.take_away());
+            let quiet = || bucket.records.iter().find(|record| self.take_from_its_lock(record));
             if let Some(record) = free.or_else(quiet) {
                 record.give_to(address, light);
                 // What was taken away may have been armed.
@@ -199,14 +194,29 @@ impl<'a, P: Host> Guard<'a, P> {
         }
     }
 
-    /// Takes their records from all locks that nobody waits for; `mode` is the bucket's unlock mode.
+    /// Takes their records from all locks that no thread waits for; `mode` is the bucket's unlock mode.
     pub(super) fn take_quiet_records(&self, mode: &P::AtomicUsize) {
         for record in self.bucket.all_records() {
-            if !record.is_of(0) && record.is_quiet() {
-                record.take_away();
+            if !record.is_of(0) {
+                self.take_from_its_lock(record);
             }
         }
         self.set_mode(mode);
+    }
+
+    /// Takes a record from its lock, unless a thread waits for that.
+    ///
+    /// That lock's waiters may be counted in the shared record next, where they would make a full fence
+    /// only, if that is fenced. But some unlocks are on their way that have no fence, because the
+    /// record was light: the shared one steps back.
+    fn take_from_its_lock(&self, record: &Record<P>) -> bool {
+        let taken = record.is_quiet() && record.take_away();
+        let shared = &self.bucket.shared;
+        if taken && shared.is_shared() && !shared.is_light() {
+            // spec: Mutex!EvictStepsBack
+            shared.step_back();
+        }
+        taken
     }
 
     /// Sets the unlock mode by the records that there are.
@@ -217,15 +227,9 @@ impl<'a, P: Host> Guard<'a, P> {
         }
     }
 
-    /// The unlock mode that suits the armed records that there are.
+    /// The unlock mode that suits the records that there are.
     pub(super) fn mode_by_records(&self) -> usize {
-        let bucket = self.bucket;
-        let mut armed = (0..RECORDS).filter(|&number| bucket.records[number].is_armed());
-        match (armed.next(), armed.next(), bucket.shared.is_armed()) {
-            (None, _, false) => SKIP,
-            (Some(only), None, false) => FIRST + only,
-            _ => SEVERAL,
-        }
+        if self.bucket.all_records().any(Record::is_armed) { SOME } else { SKIP }
     }
 }
 

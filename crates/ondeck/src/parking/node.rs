@@ -54,10 +54,10 @@ pub(crate) enum Kind {
 
 /// A waiting thread.
 ///
-/// Every field is a cell: functions that tell a thread to go hold a reference to its node, which may
-/// be gone before they return. Rust's rules allow that only of memory that is shared and mutable.
+/// Every byte is a cell's: functions that tell a thread to go hold a reference to its node, which may
+/// be gone before they return. Rust's rules allow that only of memory that is shared and mutable, and
+/// so not of padding.
 #[derive(Debug)]
-#[repr(align(64))]
 pub(crate) struct Node<P: Host> {
     pub(super) status: P::AtomicU32,
     /// A [`Kind`]; it and the address change when the thread is moved to another queue, under the locks
@@ -77,7 +77,7 @@ pub(crate) struct Node<P: Host> {
     /// The thread's real-time priority; 0 for one of an ordinary scheduling class.
     pub(crate) priority: P::AtomicU32,
     /// Not 0: it was overdue, was woken to compete, and did not get the lock.
-    pub(crate) tried: P::AtomicU32,
+    pub(crate) tried: P::AtomicUsize,
     /// The record that is pinned for it, or null.
     pub(super) pin: P::AtomicPtr<Record<P>>,
     /// Of the newest of a queue of a condition variable: when its oldest may be overdue, in ticks.
@@ -89,6 +89,8 @@ pub(crate) struct Node<P: Host> {
     /// Of the newest of a queue: that of the bucket's next queue.
     pub(super) next_queue: P::AtomicPtr<Node<P>>,
 }
+
+const _: () = assert!(size_of::<Node<crate::platform::Linux>>() == 12 * 8, "no padding");
 
 impl<P: Host> Node<P> {
     /// A thread that begins to wait at `now` for what is at `address`, and that wants `mutex`.

@@ -150,7 +150,9 @@ fn withdraw<P: Host>(node: &Node<P>) -> bool {
 /// As for [`park`]. A thread that is woken goes on as if the caller's lock had told it to.
 pub unsafe fn unpark<P: Host>(key: usize, most: usize, then: impl FnOnce(usize, bool)) -> usize {
     let guard = P::bucket(key).lock();
-    let parked = guard.oldest_first(Kind::Key, key).count();
+    // Not all of them: there may be thousands.
+    let enough = most.saturating_add(1);
+    let parked = guard.oldest_first(Kind::Key, key).take(enough).count();
     let count = parked.min(most);
     then(count, parked > most);
     let chosen = Chosen::take(&guard, key, count);
@@ -178,7 +180,7 @@ pub unsafe fn requeue<P: Host>(
     if !validate() || from == to {
         return Requeued::default();
     }
-    let woken = locks.first().oldest_first(Kind::Key, from).count().min(wake);
+    let woken = locks.first().oldest_first(Kind::Key, from).take(wake).count();
     let chosen = Chosen::take(locks.first(), from, woken);
     let mut moved = 0;
     while moved < move_most

@@ -55,6 +55,7 @@ pub(crate) enum Publication {
     Heavy(u32),
 }
 
+#[allow(clippy::unused_self, reason = "that there is a guard says that the bucket's lock is held")]
 impl<P: Host> Guard<'_, P> {
     /// What the caller has just written to `record`, that of the lock at `address`, is to be seen by
     /// the unlocks to come. Says which fence that takes.
@@ -150,6 +151,7 @@ pub(crate) fn relax_by_time<P: Host>(bucket: &Bucket<P>, record: &Record<P>, now
     guard.lighten(record);
 }
 
+#[allow(clippy::unused_self, reason = "that there is a guard says that the bucket's lock is held")]
 impl<P: Host> Guard<'_, P> {
     /// Lets the unlocks of the lock that has this record do without fences, if no waiter of a condition
     /// variable relies on them.

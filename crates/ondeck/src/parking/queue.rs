@@ -9,11 +9,12 @@ use core::ptr;
 use super::bucket::Guard;
 use super::has_come;
 use super::node::{Kind, Node};
-use crate::platform::{AtomicInt, AtomicPointer, Host, Ordering};
+use crate::platform::{AtomicInt, AtomicPointer, Host, Ordering, Platform};
 
+#[allow(clippy::unused_self, reason = "that there is a guard says that the bucket's lock is held")]
 impl<P: Host> Guard<'_, P> {
     /// The place that points to the newest node of a queue, and that node, if there is such a queue.
-    fn queue(&self, kind: Kind, address: usize) -> Option<(&P::AtomicPtr<Node<P>>, &Node<P>)> {
+    fn queue(&self, kind: Kind, address: usize) -> Option<Queue<'_, P>> {
         let mut place = &self.bucket().queues;
         loop {
             // SAFETY: linked nodes are live while the bucket's lock is held.
@@ -55,21 +56,27 @@ impl<P: Host> Guard<'_, P> {
     /// As for [`link`](Self::link).
     pub(crate) unsafe fn link_by_age(&self, kind: Kind, node: &Node<P>) {
         let since = node.since.load(Ordering::Relaxed);
-        let older_than = |other: &Node<P>| has_come(since, other.since.load(Ordering::Relaxed));
-        match self.oldest_first(kind, node.address()).take_while(|other| older_than(other)).last() {
-            // All of them have waited longer: it is the newest.
-            Some(older) if self.newest(kind, node.address()).is_some_and(|n| ptr::eq(n, older)) => {
-                // SAFETY: as the caller promises.
-                unsafe { self.link(kind, node) };
-            }
-            Some(older) => insert(node, older),
-            None => match self.newest(kind, node.address()) {
-                // Behind the newest, in the ring, comes the oldest.
-                Some(newest) => insert(node, newest),
-                // SAFETY: as the caller promises.
-                None => unsafe { self.link(kind, node) },
-            },
+        let waited_longer = |other: &Node<P>| has_come(since, other.since.load(Ordering::Relaxed));
+        let newest = self.newest(kind, node.address());
+        let oldest = self.oldest(kind, node.address());
+        let (Some(newest), Some(oldest)) = (newest, oldest) else {
+            // SAFETY: as the caller promises.
+            return unsafe { self.link(kind, node) };
+        };
+        if waited_longer(newest) {
+            // SAFETY: as the caller promises.
+            return unsafe { self.link(kind, node) };
         }
+        if !waited_longer(oldest) {
+            // Behind the newest, in the ring, comes the oldest.
+            return insert(node, newest);
+        }
+        // From the newest, because a thread that comes back was one of the newest, or the oldest.
+        let mut older = self.next_older(newest);
+        while !waited_longer(older) {
+            older = self.next_older(older);
+        }
+        insert(node, older);
     }
 
     /// Takes a node out of its queue.
@@ -131,6 +138,9 @@ impl<P: Host> Guard<'_, P> {
         })
     }
 }
+
+/// The place that points to the newest node of a queue, and that node.
+type Queue<'a, P> = (&'a <P as Platform>::AtomicPtr<Node<P>>, &'a Node<P>);
 
 /// Puts a node into the ring, as the one next newer than `older`.
 fn insert<P: Host>(node: &Node<P>, older: &Node<P>) {

@@ -17,10 +17,12 @@
 //!   due        when the oldest parked thread may be overdue, in ticks; a lower bound
 //!
 //!  second line: written by threads that wait
+//!   flown      when a thread was last marked as in flight, in ticks
 //!   last       when a thread last parked, in ticks
 //!   polled     when the poller last polled, in ticks
 //!   taken      when a poller last became the owner, in ticks
 //!   calls      how often an owner that goes away for long has called the poller
+//!   staying    how many threads stay for a moment because there is a poller
 //! ```
 //!
 //! `address`, `parked`, `armed`, `real_time`, `pins` and `due` are written under the bucket's lock; so is `unlocking`,
@@ -87,10 +89,12 @@ pub(crate) struct Record<P: Host> {
 /// The second line.
 #[repr(C, align(64))]
 struct Waiting<P: Host> {
+    flown: P::AtomicUsize,
     last: P::AtomicUsize,
     polled: P::AtomicUsize,
     taken: P::AtomicUsize,
     calls: P::AtomicU32,
+    staying: P::AtomicU32,
 }
 
 /// The marks of a record: one reading of `awake`.
@@ -153,10 +157,12 @@ impl<P: Host> Record<P> {
             unlocking: AtomicInt::new(0),
             releases: AtomicInt::new(0),
             waiting: Waiting {
+                flown: AtomicInt::new(0),
                 last: AtomicInt::new(0),
                 polled: AtomicInt::new(0),
                 taken: AtomicInt::new(0),
                 calls: AtomicInt::new(0),
+                staying: AtomicInt::new(0),
             },
         }
     }
@@ -190,23 +196,31 @@ impl<P: Host> Record<P> {
     }
 
     /// The caller becomes the poller in place of the one in `seen`, if there is one. `seen` was read
-    /// before the record's address.
-    pub(crate) fn take_poll(&self, seen: Awake, ticket: Ticket) -> bool {
+    /// before the record's address; it polls from `now` on.
+    pub(crate) fn take_poll(&self, seen: Awake, ticket: Ticket, now: usize) -> bool {
+        // Before, so that no thread takes the new poller for one that lost its CPU.
+        self.set_polled_at(now);
         self.change_awake(seen, seen.with_poller(ticket.0))
     }
 
     /// Marks a thread as woken and in flight, unless one is already; with `beside` also if there is a
     /// poller.
-    pub(crate) fn set_in_flight(&self, beside: bool) -> bool {
+    pub(crate) fn set_in_flight(&self, beside: bool, now: usize) -> bool {
         loop {
             let seen = self.awake();
             if seen.in_flight() || seen.has_poller() && !beside {
                 return false;
             }
+            self.waiting.flown.store(now, Ordering::Relaxed);
             if self.change_awake(seen, Awake(seen.0 | IN_FLIGHT)) {
                 return true;
             }
         }
+    }
+
+    /// When a thread was last marked as in flight.
+    pub(crate) fn flown_at(&self) -> usize {
+        self.waiting.flown.load(Ordering::Relaxed)
     }
 
     /// The woken thread runs: it is not in flight any more, and becomes the poller unless there is
@@ -463,6 +477,20 @@ impl<P: Host> Record<P> {
         self.waiting.taken.store(now, Ordering::Relaxed);
     }
 
+    /// The caller stays for a moment beside a poller, if fewer than `most` do.
+    pub(crate) fn stay(&self, most: u32) -> bool {
+        let may = self.waiting.staying.fetch_add(1, Ordering::Relaxed) < most;
+        if !may {
+            self.go();
+        }
+        may
+    }
+
+    /// The caller stays no more.
+    pub(crate) fn go(&self) {
+        self.waiting.staying.fetch_sub(1, Ordering::Relaxed);
+    }
+
     /// How often the poller was called.
     #[inline]
     pub(crate) fn calls(&self) -> u32 {
@@ -510,10 +538,12 @@ impl Record<crate::platform::Linux> {
             unlocking: AtomicU32::new(0),
             releases: AtomicU32::new(0),
             waiting: Waiting {
+                flown: AtomicUsize::new(0),
                 last: AtomicUsize::new(0),
                 polled: AtomicUsize::new(0),
                 taken: AtomicUsize::new(0),
                 calls: AtomicU32::new(0),
+                staying: AtomicU32::new(0),
             },
         }
     };

@@ -4,20 +4,16 @@
 //!            the first unlock in a bucket, if fences are asymmetric
 //!   LOOK ──────────────────────────────────────────────────────────► SKIP
 //!    ▲                                                              ▲    │ a lock's record is armed:
-//!    │ a thread that parks, once the            the record is taken │    │ store, heavy fence before
-//!    │ kernel refuses heavy fences              from the lock       │    ▼ the first thread sleeps
-//!    ├──────────────────────────────────────────────────────── the record's number
-//!    │                                                              ▲    │
-//!    │                                       all but one are gone   │    ▼ another record is armed
-//!    └───────────────────────────────────────────────────────────── SEVERAL
+//!    │ a thread that parks, once the          the last armed record │    │ store, heavy fence before
+//!    │ kernel refuses heavy fences            is taken from its lock│    ▼ the first thread sleeps
+//!    └────────────────────────────────────────────────────────────── SOME
 //! ```
 //!
 //! | word | an unlock, after the store that released its lock |
 //! |---|---|
 //! | `LOOK` | full fence, then reads the lock's record |
 //! | `SKIP` | is done: no record of this bucket is armed |
-//! | a record's number | is done unless that is the record of its own lock; else reads it |
-//! | `SEVERAL` | reads the records of the bucket |
+//! | `SOME` | is done unless its lock has a record; else reads it |
 //!
 //! Zero is `LOOK`, which is right when nothing is known: in a table that was never used, in one that a
 //! fork has wiped, and on a machine without asymmetric fences, where it is never left.
@@ -31,10 +27,8 @@ use crate::platform::{AtomicInt, Host, Ordering};
 pub(crate) const LOOK: usize = 0;
 /// No record of the bucket is armed.
 pub(crate) const SKIP: usize = 1;
-/// More than one record of the bucket is armed.
-pub(crate) const SEVERAL: usize = 2;
-/// Only the first record is armed; one more is the second, and so on.
-pub(super) const FIRST: usize = 3;
+/// Some records of the bucket are armed.
+pub(super) const SOME: usize = 2;
 
 /// Whether an unlock of the lock at `address` has to look, by the unlock mode of its bucket.
 ///
@@ -43,7 +37,7 @@ pub(super) const FIRST: usize = 3;
 pub(crate) fn concerns<P: Host>(address: usize) -> bool {
     match P::unlock_mode(address).load(Ordering::Relaxed) {
         SKIP => false,
-        LOOK | SEVERAL => true,
-        only => P::bucket(address).sole_record(only).is_some_and(|record| record.is_of(address)),
+        LOOK => true,
+        _ => P::bucket(address).record(address).is_some(),
     }
 }

@@ -51,7 +51,8 @@ impl Estimate {
         // At least a tick, where ticks are long.
         let least = ticks::in_nanos(self.least).max(1);
         let most = ticks::in_nanos(self.most).max(least);
-        self.ticks.store(moved(self.get(), time, self.longer).clamp(least, most), Ordering::Relaxed);
+        self.ticks
+            .store(moved(self.get(), time, self.longer).clamp(least, most), Ordering::Relaxed);
     }
 }
 
