@@ -69,6 +69,18 @@ Unpark(a, era) == [do |-> "unpark", at |-> a, era |-> era]
 
 Once == [t \in Threads |-> <<Lock("a", 1)>>]
 Twice == [t \in Threads |-> <<Lock("a", 1), Lock("a", 1)>>]
+OneTwice == <<<<Lock("a", 1), Lock("a", 1)>>, <<Lock("a", 1)>>, <<Lock("a", 1)>>>>
+TwoLocks == [t \in Threads |-> <<Lock("a", 1), Lock("c", 1)>>]
+
+(* For threads that are numbers. While the unlock of one is between its store and its look,
+   the mutex is freed, and there is something else at its address: another mutex, or a
+   thread that waits for something of another kind. *)
+ThenAnother == <<<<Lock("a", 1)>>, <<Lock("a", 1), Lock("a", 2)>>, <<Lock("a", 2)>>>>
+ThenOthers == <<<<Lock("a", 1), Unpark("a", 2)>>, <<Lock("a", 1), Park("a", 2)>>>>
+ThenOthersLate == <<<<Lock("a", 1)>>, <<Lock("a", 1), Park("a", 2)>>, <<Lock("a", 1), Unpark("a", 2)>>>>
+
+(* For threads 1 to 3: there is one record, for two locks. *)
+Evicted == <<<<Lock("a", 1)>>, <<Lock("c", 1), Lock("a", 1)>>, <<Lock("c", 1)>>>>
 
 -----------------------------------------------------------------------------
 (* The words in memory. *)
@@ -81,17 +93,18 @@ Addresses == UNION {{Plays[t][i].at : i \in 1..Len(Plays[t])} : t \in Threads}
 Byte(a) == <<"byte", a>>            \* 0 free, 1 locked
 Status(t) == <<"status", t>>        \* of t's node: "parked", "near", "poller", "flight", "compete", "done"
 Guard == <<"guard", 0>>             \* which thread has the bucket's lock
-Mode == <<"mode", 0>>               \* "look", "skip", "several" or an address
+Mode == <<"mode", 0>>               \* "look", "skip" or "some"
+Armed(r) == <<"armed", r>>          \* whether unlocks look there
 Address(r) == <<"address", r>>      \* "none", "shared" or an address
 Parked(r) == <<"parked", r>>
-Fence(r) == <<"fence", r>>          \* <<"not yet", "fenced" or "light", generation>>
-Request(r) == <<"request", r>>
+Fences(r) == <<"fence", r>>          \* <<"not yet", "fenced" or "light", generation, whether a handoff is requested>>
 
 (* What t reads: its own newest store, or what all see. *)
 Read(t, c) ==
-    LET own == {i \in 1..Len(buf[t]) : buf[t][i][1] = c}
-    IN  IF own = {} THEN mem[c]
-        ELSE buf[t][CHOOSE i \in own : \A j \in own : j <= i][2]
+    IF buf[t] = <<>> THEN mem[c[1]][c[2]]
+    ELSE LET own == {i \in 1..Len(buf[t]) : buf[t][i][1] = c}
+         IN  IF own = {} THEN mem[c[1]][c[2]]
+             ELSE buf[t][CHOOSE i \in own : \A j \in own : j <= i][2]
 
 (* Stores of t, in their order: <<cell, value>> each. Those of what is there already are
    left out: only the holder of the bucket's lock stores to such cells. *)
@@ -107,8 +120,8 @@ Call(t) == Plays[t][me[t].call]
 Here(t) == Call(t).at
 
 (* The bucket's lock is taken by an exchange. *)
-CanTakeGuard(t) == Quiet(t) /\ mem[Guard] = None
-Guarded(t) == [mem EXCEPT ![Guard] = t]
+CanTakeGuard(t) == Quiet(t) /\ mem.guard[0] = None
+Guarded(t) == [mem EXCEPT !.guard[0] = t]
 
 -----------------------------------------------------------------------------
 (* Records and queues. *)
@@ -134,30 +147,44 @@ NextTenancy(r) ==
     Fresh({awake[r].tenancy : u \in {u \in Threads : me[u].record = r /\ me[u].seen = awake[r]}}
           \cup {me[u].seen.tenancy : u \in {u \in Threads : me[u].record = r /\ me[u].seen # None}})
 
-SteppedBack(r) ==
-    <<Fence(r), <<"not yet", Fresh({me[u].fence[2] : u \in {u \in Threads : me[u].record = r /\ me[u].fence # None}})>>>>
+Kind(t, r) == Read(t, Fences(r))[1]
+Requested(t, r) == Read(t, Fences(r))[3]
+Requests(t, r, wanted) == <<Fences(r), [Read(t, Fences(r)) EXCEPT ![3] = wanted]>>
 
-Quits(t, r) == Read(t, Parked(r)) = 0 /\ ~Marked(awake[r])
+NextGeneration(r) ==
+    Fresh({mem.fence[r][2]} \cup {me[u].fence[2] : u \in {u \in Threads : me[u].record = r /\ me[u].fence # None}})
 
-(* The unlock mode that suits the records, of which some may be about to change. *)
-ModeStores(t, changed) ==
-    LET address(r) == IF r \in DOMAIN changed THEN changed[r] ELSE Read(t, Address(r))
-        given == {r \in Records : address(r) # "none"}
-    IN  <<Mode, CASE given = {} -> "skip"
-                  [] Cardinality(given) = 1 /\ address(Shared) = "none" -> address(CHOOSE r \in given : TRUE)
-                  [] OTHER -> "several">>
+SteppedBack(t, r) == <<Fences(r), <<"not yet", NextGeneration(r), Requested(t, r)>>>>
 
+Quits(t, r) == (Read(t, Parked(r)) = 0 \/ Mutation("evicted_while_parked")) /\ ~Marked(awake[r])
+
+(* The unlock mode that suits the records: those in `more` are about to be armed, those in `less` not to be. *)
+ModeStore(t, more, less) ==
+    IF Read(t, Mode) = "look" THEN <<>>
+    ELSE <<<<Mode, IF \E r \in Records : r \in more \/ (r \notin less /\ Read(t, Armed(r))) THEN "some" ELSE "skip">>>>
+
+(* Unlocks of a lock that gets a record have no fence, unless nothing is known of the bucket. *)
 GiveTo(t, r, address) ==
-    <<<<Request(r), FALSE>>, SteppedBack(r), <<Address(r), address>>>>
-    \o (IF Read(t, Mode) = "look" THEN <<>> ELSE <<ModeStores(t, r :> address)>>)
+    <<<<Fences(r), <<IF Read(t, Mode) = "look" THEN "not yet" ELSE "light", NextGeneration(r), FALSE>>>>,
+      <<Address(r), address>>>>
+
+(* From now on unlocks look there, if they did not before. *)
+Arm(t, r, given) ==
+    IF Read(t, Armed(r)) /\ ~given THEN <<>>
+    ELSE (IF given \/ Kind(t, r) = "light" \/ Mutation("armed_though_fenced") THEN <<>> ELSE <<SteppedBack(t, r)>>)
+         \o <<<<Armed(r), TRUE>>>> \o ModeStore(t, {r}, {})
 
 Count(t, r) == <<<<Parked(r), Read(t, Parked(r)) + 1>>>>
 
 Uncount(t, r) ==
     LET parked == Read(t, Parked(r)) - 1
-    IN  <<<<Parked(r), parked>>>> \o (IF parked = 0 THEN <<<<Request(r), FALSE>>>> ELSE <<>>)
+    IN  <<<<Parked(r), parked>>>> \o (IF parked = 0 THEN <<Requests(t, r, FALSE)>> ELSE <<>>)
 
-Concerns(mode, a) == mode \in {"look", "several", a}
+(* Whether an unlock has to look. *)
+Concerns(t) ==
+    CASE Read(t, Mode) = "skip" -> FALSE
+      [] Read(t, Mode) = "look" -> TRUE
+      [] OTHER -> RecordOf(t, Here(t)) # None
 
 -----------------------------------------------------------------------------
 Idle == [pc |-> "Call",
@@ -168,6 +195,7 @@ Idle == [pc |-> "Call",
          after |-> "Finish",\* where it goes on after what several have in common
          chosen |-> None,   \* whose node it has chosen
          tell |-> "",       \* and what to tell that
+         back |-> "Finish", \* where it goes on after it has looked after others: "Poll" if it polls
          owes |-> FALSE,    \* whether it has had a mark since it last parked
          tried |-> FALSE,   \* whether it was overdue, and competed
          timed |-> FALSE,   \* whether it sleeps for a while only
@@ -183,23 +211,23 @@ CallsOf(a, era) ==
 (* How the bucket is at first:
    "look"      nothing is known
    "skip"      no lock has a record
-   "not yet"   the lock at a has one, so fenced
-   "fenced"
-   "light"
-   "shared"    the lock at a has one, light; another is shared, fenced *)
+   "polled"    the lock at a has one, which is light, because a thread has polled
+   "fenced"    a thread has parked, too
+   "light"     and that is long ago
+   "shared"    so it is, and another record is shared, fenced *)
 Start(start) ==
     LET given == start \notin {"look", "skip"}
-        kind == IF start = "shared" THEN "light" ELSE IF given THEN start ELSE "not yet"
+        armed == start \notin {"look", "skip", "polled"}
         shared == start = "shared"
-    IN  [c \in {Byte(a) : a \in Addresses} \cup {Parked(r) : r \in Records} |-> 0]
-        @@ [c \in {Status(t) : t \in Threads} |-> "parked"]
-        @@ [c \in {Request(r) : r \in Records} |-> FALSE]
-        @@ [c \in {Address(r) : r \in Records} |->
-               IF c = Address(1) /\ given THEN "a" ELSE IF c = Address(Shared) /\ shared THEN "shared" ELSE "none"]
-        @@ [c \in {Fence(r) : r \in Records} |->
-               IF c = Fence(1) THEN <<kind, 0>> ELSE IF shared THEN <<"fenced", 0>> ELSE <<"not yet", 0>>]
-        @@ (Mode :> IF shared THEN "several" ELSE IF given THEN "a" ELSE start)
-        @@ (Guard :> None)
+        kind == IF start = "fenced" THEN "fenced" ELSE IF given THEN "light" ELSE "not yet"
+    IN  [byte |-> [a \in Addresses |-> 0],
+         status |-> [t \in Threads |-> "parked"],
+         parked |-> [r \in Records |-> 0],
+         armed |-> [r \in Records |-> (r = 1 /\ armed) \/ (r = Shared /\ shared)],
+         address |-> [r \in Records |-> IF r = 1 /\ given THEN "a" ELSE IF r = Shared /\ shared THEN "shared" ELSE "none"],
+         fence |-> [r \in Records |-> <<IF r = 1 THEN kind ELSE IF r = Shared /\ shared THEN "fenced" ELSE "not yet", 0, FALSE>>],
+         mode |-> [i \in {0} |-> IF armed THEN "some" ELSE IF given THEN "skip" ELSE start],
+         guard |-> [i \in {0} |-> None]]
 
 Init ==
     /\ \E start \in Starts : mem = Start(start)
@@ -223,7 +251,7 @@ Init ==
 \* models nothing: the hardware
 Drain(t) ==
     /\ ~Quiet(t)
-    /\ mem' = [mem EXCEPT ![Head(buf[t])[1]] = Head(buf[t])[2]]
+    /\ LET store == Head(buf[t]) IN mem' = [mem EXCEPT ![store[1][1]][store[1][2]] = store[2]]
     /\ buf' = [buf EXCEPT ![t] = Tail(@)]
     /\ me' = IF Len(buf[t]) > 1 THEN me
              ELSE [u \in Threads |-> [me[u] EXCEPT !.pending = @ \ {t}]]
@@ -242,8 +270,8 @@ CountedOut(t) ==
 (* Counts, for the property, which threads come before one that all can know to be overdue.
    Not in the source. *)
 Passes(t) ==
-    program' = IF /\ mem[Byte(Here(t))] = 0 /\ program.passed < 2
-                  /\ \E r \in Own : mem[Address(r)] = Here(t) /\ mem[Request(r)]
+    program' = IF /\ mem.byte[Here(t)] = 0 /\ program.passed < 2
+                  /\ \E r \in Own : mem.address[r] = Here(t) /\ mem.fence[r][3]
                THEN [program EXCEPT !.passed = @ + 1] ELSE program
 
 (* As an owner nothing of how it became one matters. *)
@@ -256,13 +284,14 @@ Become(t, place) ==
 TestAndSet(t, place, owner, others) ==
     /\ At(t, place)
     /\ Quiet(t)
-    /\ mem' = [mem EXCEPT ![Byte(Here(t))] = 1]
-    /\ IF mem[Byte(Here(t))] = 0 THEN me' = Become(t, owner) ELSE \E other \in others : Go(t, other)
+    /\ mem' = [mem EXCEPT !.byte[Here(t)] = 1]
+    /\ IF mem.byte[Here(t)] = 0 THEN me' = Become(t, owner) ELSE \E other \in others : Go(t, other)
     /\ Passes(t)
     /\ UNCHANGED <<buf, awake, linked, asleep>>
 
 \* models crates/ondeck/src/mutex/lock.rs try_lock
 TryLock(t) ==
+    /\ At(t, "Call")
     /\ Call(t).do = "lock" /\ Call(t).era = program.era[Here(t)]
     /\ TestAndSet(t, "Call", "Section", {"Arrive"})
 
@@ -288,7 +317,7 @@ Arrived(t) == [me EXCEPT ![t].pc = "ParkLock", ![t].record = None, ![t].seen = N
 \* models crates/ondeck/src/mutex/lock.rs arrive
 ArriveOf(t) ==
     /\ At(t, "ArriveOf")
-    /\ IF Read(t, Address(me[t].record)) # Here(t) /\ ~Mutation("mark_of_another_lock")
+    /\ IF Read(t, Address(me[t].record)) # Here(t) /\ ~Mutation("polls_for_another_lock")
        THEN me' = Arrived(t)
        ELSE \/ /\ me[t].seen.poller = None \/ May("stale")
                /\ Go(t, "ArriveTake")
@@ -317,15 +346,20 @@ ArriveTry(t) ==
 \* models crates/ondeck/src/mutex/lock.rs poll
 Poll(t) == TestAndSet(t, "Poll", "Leave", {"PollerReplaced"})
 
-(* If it polls no more, it has the mark still, and owes what that promised. *)
+(* If it polls no more, it has the mark still, and owes what that promised. If it does, it
+   looks after the others now and then. *)
 \* models crates/ondeck/src/mutex/lock.rs poll
 PollerReplaced(t) ==
     /\ At(t, "PollerReplaced")
-    /\ me' = [me EXCEPT ![t].pc = "ParkLock", ![t].record = None,
-                        ![t].owes = @ \/ awake[me[t].record].poller = t]
+    /\ \/ me' = [me EXCEPT ![t].pc = "ParkLock", ![t].record = None,
+                           ![t].owes = @ \/ awake[me[t].record].poller = t]
+       \/ /\ awake[me[t].record].poller = t
+          /\ May("overdue") \/ May("relax")
+          /\ me' = [me EXCEPT ![t].pc = "Tend", ![t].back = "Poll"]
     /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
 
-WithoutPoller(r, t) == IF awake[r].poller = t THEN [awake EXCEPT ![r].poller = None] ELSE awake
+WithoutPoller(r, t) ==
+    IF awake[r].poller = t \/ Mutation("mark_of_another_taken_away") THEN [awake EXCEPT ![r].poller = None] ELSE awake
 
 \* models crates/ondeck/src/mutex/lock.rs leave
 Leave(t) ==
@@ -340,18 +374,19 @@ Leave(t) ==
    "ParkLink", "GiveUpLook". The memory is then m, but for the own status. *)
 
 \* models crates/ondeck/src/mutex/lock.rs park
-ParkLink(t, r, stores, m) ==
+ParkLink(t, r, stores, given, m) ==
     \E status \in IF May("near") THEN {"near", "parked"} ELSE {"parked"} :
         /\ linked' = linked \cup {t}
-        /\ mem' = [m EXCEPT ![Status(t)] = status]
-        /\ Store(t, stores \o Count(t, r))
-        /\ me' = [me EXCEPT ![t].pc = IF awake[r].poller = t THEN "ParkLeave" ELSE "Publish",
+        /\ mem' = [m EXCEPT !.status[t] = status]
+        /\ Store(t, stores \o Count(t, r) \o Arm(t, r, given))
+        /\ me' = [me EXCEPT ![t].pc = IF awake[r].poller = t /\ ~Mutation("mark_left_after_the_last_look")
+                                     THEN "ParkLeave" ELSE "Publish",
                             ![t].record = r,
                             ![t].owes = FALSE,
                             ![t].after = IF status = "near" THEN "Near" ELSE "LastLook"]
 
-Claimed(t, next, r, stores, m) ==
-    IF next = "ParkLink" THEN ParkLink(t, r, stores, m)
+Claimed(t, next, r, stores, given, m) ==
+    IF next = "ParkLink" THEN ParkLink(t, r, stores, given, m)
     ELSE /\ mem' = m
          /\ Store(t, stores)
          /\ me' = IF next = "ArriveSee"
@@ -363,24 +398,30 @@ Claimed(t, next, r, stores, m) ==
 
 ClaimShared(t, next, stores, m) ==
     LET is == Read(t, Address(Shared)) = "shared"
-    IN  Claimed(t, next, Shared, stores \o (IF is THEN <<>> ELSE GiveTo(t, Shared, "shared")), m)
+    IN  Claimed(t, next, Shared, stores \o (IF is THEN <<>> ELSE GiveTo(t, Shared, "shared")), ~is, m)
 
 Claim(t, next, m) ==
     LET a == Here(t)
         own == OwnRecord(t, a)
         free == {r \in Own : Read(t, Address(r)) = "none"}
         quiet == {r \in Own : Quits(t, r)}
-    IN  CASE own # None -> Claimed(t, next, own, <<>>, m)
+    IN  CASE own # None -> Claimed(t, next, own, <<>>, FALSE, m)
           [] own = None /\ Read(t, Address(Shared)) = "shared" /\ Waiters(a) # {} -> ClaimShared(t, next, <<>>, m)
           [] OTHER ->
-                IF free # {} THEN LET r == CHOOSE r \in free : TRUE IN Claimed(t, next, r, GiveTo(t, r, a), m)
+                IF free # {} THEN LET r == CHOOSE r \in free : TRUE IN Claimed(t, next, r, GiveTo(t, r, a), TRUE, m)
                 ELSE IF quiet = {} THEN ClaimShared(t, next, <<>>, m)
                 ELSE \E r \in quiet :
                         /\ mem' = m
-                        /\ Store(t, <<<<Address(r), "none">>>>)
+                        /\ Store(t, IF Mutation("tenancy_before_address") THEN <<>> ELSE <<<<Address(r), "none">>>>)
                         /\ me' = [me EXCEPT ![t].pc = "TakeAway", ![t].record = r, ![t].after = next,
                                             ![t].tell = Read(t, Address(r))]
                         /\ UNCHANGED linked
+
+(* Unlocks of the lock that loses its record may be on their way without a fence. *)
+\* models crates/ondeck/src/parking/bucket.rs take_from_its_lock
+EvictStepsBack(t) ==
+    IF mem.address[Shared] = "shared" /\ mem.fence[Shared][1] # "light" /\ ~Mutation("evicted_without_a_step_back")
+    THEN <<SteppedBack(t, Shared)>> ELSE <<>>
 
 \* models crates/ondeck/src/parking/record.rs take_away
 TakeAway(t) ==
@@ -388,16 +429,16 @@ TakeAway(t) ==
     /\ Quiet(t)
     /\ LET r == me[t].record
            next == me[t].after
-           taken == ~Marked(awake[r])
+           taken == ~Marked(awake[r]) \/ Mutation("evicted_while_polled")
            restored == <<<<Address(r), me[t].tell>>>>
-           back == IF mem[Fence(r)][1] = "light" /\ mem[Address(Shared)] = "shared" /\ ~Mutation("evicted_while_light")
-                   THEN <<SteppedBack(Shared)>> ELSE <<>>
-       IN  /\ awake' = IF taken THEN [awake EXCEPT ![r].tenancy = NextTenancy(r)] ELSE awake
+       IN  /\ awake' = IF taken /\ ~Mutation("tenancy_stays") THEN [awake EXCEPT ![r].tenancy = NextTenancy(r)] ELSE awake
            /\ CASE next = "TakeQuiet" ->
                     /\ me' = [me EXCEPT ![t].pc = next, ![t].record = None, ![t].tell = ""]
-                    /\ Store(t, IF taken THEN back ELSE restored)
+                    /\ Store(t, IF taken THEN <<<<Armed(r), FALSE>>>> \o EvictStepsBack(t) ELSE restored)
                     /\ UNCHANGED <<mem, linked>>
-                [] taken -> Claimed(t, next, r, back \o GiveTo(t, r, Here(t)), mem)
+                [] taken -> Claimed(t, next, r, (IF next = "ParkLink" THEN <<>> ELSE <<<<Armed(r), FALSE>>>>)
+                                                \o EvictStepsBack(t) \o GiveTo(t, r, Here(t))
+                                                \o (IF next = "ParkLink" THEN <<>> ELSE ModeStore(t, {}, {r})), TRUE, mem)
                 [] OTHER -> ClaimShared(t, next, restored, mem)
     /\ UNCHANGED <<asleep, program>>
 
@@ -433,26 +474,26 @@ ParkLeave(t) ==
 Publish(t) ==
     /\ At(t, "Publish")
     /\ LET r == me[t].record
-           fence == Read(t, Fence(r))
+           fence == Read(t, Fences(r))
            Owe(owed, stores) ==
                 /\ me' = [me EXCEPT ![t].pc = "Unguard", ![t].fence = owed]
                 /\ Store(t, stores)
        IN  IF program.refused \/ Read(t, Mode) = "look"
-           THEN Owe(<<"full", 0>>, <<<<Mode, "look">>>>)
+           THEN Owe(<<"full", 0>>, <<<<Mode, "look">>>> \o IF fence[1] = "light" THEN <<SteppedBack(t, r)>> ELSE <<>>)
            ELSE CASE fence[1] = "fenced" \/ Mutation("full_while_not_yet") -> Owe(<<"full", 0>>, <<>>)
-                  [] fence[1] = "not yet" -> Owe(fence, <<>>)
-                  [] OTHER -> \/ Owe(fence, <<>>)
-                              \/ Owe(SteppedBack(r)[2], <<SteppedBack(r)>>)
+                  [] fence[1] = "not yet" -> Owe(<<fence[1], fence[2]>>, <<>>)
+                  [] OTHER -> \/ Owe(<<fence[1], fence[2]>>, <<>>)
+                              \/ LET back == SteppedBack(t, r) IN Owe(<<back[2][1], back[2][2]>>, <<back>>)
     /\ UNCHANGED <<mem, awake, linked, asleep, program>>
 
 (* Where a thread with a fence to make goes, and where it is behind that. *)
 Fenced(t) == [me EXCEPT ![t].pc = me[t].after, ![t].fence = None, ![t].record = None]
 
 \* models crates/ondeck/src/parking/publish.rs complete
-FullFence(t) ==
+Fence(t) ==
     /\ At(t, "Complete")
     /\ me[t].fence[1] = "full"
-    /\ Quiet(t)
+    /\ Quiet(t) \/ Mutation("no_fence_of_the_parker")
     /\ me' = Fenced(t)
     /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
 
@@ -464,7 +505,7 @@ Heavy(t) ==
     /\ me[t].fence[1] # "full"
     /\ Quiet(t)
     /\ \/ /\ ~program.refused
-          /\ me' = [me EXCEPT ![t].pc = "HeavyWait", ![t].pending = {u \in Threads : ~Quiet(u)}]
+          /\ me' = [me EXCEPT ![t].pc = "HeavyWait", ![t].pending = IF Mutation("light_fences_on_both_sides") THEN {} ELSE {u \in Threads : ~Quiet(u)}]
           /\ UNCHANGED program
        \/ /\ May("refuse")
           /\ me' = Fenced(t)
@@ -475,11 +516,11 @@ Heavy(t) ==
 HeavyWait(t) ==
     /\ At(t, "HeavyWait")
     /\ me[t].pending = {}
-    /\ LET fence == Fence(me[t].record)
+    /\ LET r == me[t].record
            seen == me[t].fence
-           same == mem[fence] = seen \/ (Mutation("fence_without_generation") /\ mem[fence][1] = seen[1])
-       IN  mem' = IF seen[1] = "not yet" /\ same /\ ~program.refused
-                  THEN [mem EXCEPT ![fence] = <<"fenced", mem[fence][2]>>] ELSE mem
+           same == mem.fence[r][2] = seen[2] \/ Mutation("fence_without_generation")
+       IN  mem' = IF seen[1] = "not yet" /\ mem.fence[r][1] = "not yet" /\ same /\ ~program.refused
+                  THEN [mem EXCEPT !.fence[r][1] = "fenced"] ELSE mem
     /\ me' = Fenced(t)
     /\ UNCHANGED <<buf, awake, linked, asleep, program>>
 
@@ -504,8 +545,8 @@ StayNear(t) ==
 LeaveNear(t) ==
     /\ At(t, "Near")
     /\ Quiet(t)
-    /\ mem[Status(t)] = "near"
-    /\ mem' = [mem EXCEPT ![Status(t)] = "parked"]
+    /\ mem.status[t] = "near"
+    /\ mem' = [mem EXCEPT !.status[t] = "parked"]
     /\ me' = [me EXCEPT ![t].pc = "Complete", ![t].after = "LastLook"]
     /\ UNCHANGED <<buf, awake, linked, asleep, program>>
 
@@ -513,7 +554,8 @@ LeaveNear(t) ==
 LastLook(t) ==
     /\ At(t, "LastLook")
     /\ Go(t, IF Read(t, Byte(Here(t))) = 0 /\ ~Mutation("no_last_look") THEN "LastTry" ELSE "Sleep")
-    /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
+    /\ awake' = IF Mutation("mark_left_after_the_last_look") THEN WithoutPoller(OwnRecord(t, Here(t)), t) ELSE awake
+    /\ UNCHANGED <<mem, buf, linked, asleep, program>>
 
 \* models crates/ondeck/src/mutex/lock.rs park
 LastTry(t) == TestAndSet(t, "LastTry", "Withdraw", {"Sleep"})
@@ -524,9 +566,10 @@ Unguard(t) ==
     /\ At(t, "Unguard")
     /\ IF May("weak")
        THEN buf' = [buf EXCEPT ![t] = Append(@, <<Guard, None>>)] /\ UNCHANGED mem
-       ELSE Quiet(t) /\ mem' = [mem EXCEPT ![Guard] = None] /\ UNCHANGED buf
+       ELSE Quiet(t) /\ mem' = [mem EXCEPT !.guard[0] = None] /\ UNCHANGED buf
     /\ me' = [me EXCEPT ![t].pc = IF me[t].after \in {"LastLook", "GiveUpLook"} THEN "Complete" ELSE me[t].after]
-    /\ UNCHANGED <<awake, linked, asleep, program>>
+    /\ linked' = IF Mutation("told_before_unlinked") THEN {u \in linked : mem.status[u] \in {"near", "parked"}} ELSE linked
+    /\ UNCHANGED <<awake, asleep, program>>
 
 (* It looks at its status, and the kernel compares it. *)
 \* models crates/ondeck/src/mutex/lock.rs sleep
@@ -550,6 +593,16 @@ LookAgain(t) ==
     /\ Go(t, IF Read(t, Byte(Here(t))) = 0 THEN "LastTry" ELSE "Sleep")
     /\ UNCHANGED <<mem, buf, awake, linked, program>>
 
+(* The thread that looks after the parked ones may get no CPU: it competes itself. *)
+\* models crates/ondeck/src/mutex/lock.rs sleep
+Rescue(t) ==
+    /\ At(t, "Sleep")
+    /\ t \in asleep /\ May("rescue")
+    /\ LET own == OwnRecord(t, Here(t)) IN own # None /\ Marked(awake[own])
+    /\ asleep' = asleep \ {t}
+    /\ Go(t, "RescueLock")
+    /\ UNCHANGED <<mem, buf, awake, linked, program>>
+
 -----------------------------------------------------------------------------
 (* Told to compete. *)
 
@@ -568,9 +621,9 @@ Land(t) ==
 LandTry(t) ==
     /\ At(t, "LandTry")
     /\ Quiet(t)
-    /\ mem' = [mem EXCEPT ![Byte(Here(t))] = 1]
-    /\ me' = IF mem[Byte(Here(t))] = 0 THEN Become(t, "Section")
-             ELSE [me EXCEPT ![t].pc = "Arrive", ![t].owes = TRUE]
+    /\ mem' = [mem EXCEPT !.byte[Here(t)] = 1]
+    /\ me' = IF mem.byte[Here(t)] = 0 THEN Become(t, "Section")
+             ELSE [me EXCEPT ![t].pc = "Arrive", ![t].owes = ~Mutation("landed_without_owing")]
     /\ Passes(t)
     /\ UNCHANGED <<buf, awake, linked, asleep>>
 
@@ -586,7 +639,7 @@ Withdraw(t) ==
     /\ linked' = linked \ {t}
     /\ Store(t, IF t \in linked THEN Uncount(t, RecordOf(t, Here(t))) ELSE <<>>)
     /\ me' = [me EXCEPT ![t].pc = "Unguard",
-                        ![t].after = IF t \in linked \/ mem[Status(t)] = "compete" THEN "Section" ELSE "WithdrawTold"]
+                        ![t].after = IF t \in linked \/ mem.status[t] = "compete" THEN "Section" ELSE "WithdrawTold"]
     /\ UNCHANGED <<awake, asleep, program>>
 
 \* models crates/ondeck/src/mutex/lock.rs withdraw
@@ -595,7 +648,7 @@ WithdrawTold(t) ==
     /\ Quiet(t)
     /\ LET r == OwnRecord(t, Here(t)) IN
         awake' = CASE r = None -> awake
-                   [] mem[Status(t)] = "flight" -> [awake EXCEPT ![r].flight = FALSE]
+                   [] mem.status[t] = "flight" -> [awake EXCEPT ![r].flight = FALSE]
                    [] OTHER -> WithoutPoller(r, t)
     /\ me' = Become(t, "Section")
     /\ UNCHANGED <<mem, buf, linked, asleep, program>>
@@ -607,8 +660,11 @@ WithdrawTold(t) ==
 PassedAwake(t) ==
     /\ At(t, "ParkLock")
     /\ t \in Deadlines
-    /\ Go(t, IF me[t].owes /\ ~Mutation("given_up_without_a_look") THEN "GiveUpLock" ELSE "Finish")
-    /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
+    /\ LET owes == me[t].owes /\ ~Mutation("given_up_but_marked") /\ ~Mutation("given_up_without_a_look")
+       IN  me' = [me EXCEPT ![t].pc = IF owes THEN "GiveUpLock" ELSE "Finish", ![t].owes = owes]
+    /\ LET own == OwnRecord(t, Here(t)) IN
+        awake' = IF Mutation("given_up_without_a_look") /\ own # None THEN WithoutPoller(own, t) ELSE awake
+    /\ UNCHANGED <<mem, buf, linked, asleep, program>>
 
 \* models crates/ondeck/src/mutex/lock.rs sleep
 Asleep(t) ==
@@ -621,14 +677,15 @@ Asleep(t) ==
 (* It may have been chosen meanwhile, and then goes on as such. *)
 \* models crates/ondeck/src/mutex/lock.rs unlink_if_parked
 PassedAsk(t) ==
-    LET parked == mem[Status(t)] = "parked" IN
-    /\ linked' = IF parked THEN linked \ {t} ELSE linked
+    LET parked == mem.status[t] = "parked" IN
+    /\ linked' = IF parked /\ ~Mutation("timed_out_still_linked") THEN linked \ {t} ELSE linked
     /\ Store(t, IF parked THEN Uncount(t, RecordOf(t, Here(t))) ELSE <<>>)
-    /\ me' = [me EXCEPT ![t].pc = "Unguard", ![t].after = IF parked THEN "Finish" ELSE "Sleep"]
+    /\ me' = [me EXCEPT ![t].pc = "Unguard",
+                        ![t].after = IF ~parked /\ ~Mutation("timed_out_without_asking") THEN "Sleep" ELSE IF At(t, "PassedLock") THEN "Finish" ELSE "CompeteTry"]
 
 \* models crates/ondeck/src/mutex/lock.rs sleep
 PassedLock(t) ==
-    /\ At(t, "PassedLock")
+    /\ At(t, "PassedLock") \/ At(t, "RescueLock")
     /\ CanTakeGuard(t)
     /\ mem' = Guarded(t)
     /\ PassedAsk(t)
@@ -655,62 +712,108 @@ GiveUpLook(t) ==
 \* models crates/ondeck/src/mutex/unlock.rs unlock
 ReadModeBefore(t) ==
     /\ At(t, "Section")
-    /\ Go(t, IF Concerns(Read(t, Mode), Here(t)) THEN "ReadRequest" ELSE "Release")
+    /\ Go(t, IF Read(t, Mode) # "skip" THEN "ReadFence" ELSE "Release")
     /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
 
-\* models crates/ondeck/src/mutex/unlock.rs unlock
-Release(t) ==
-    /\ At(t, "Release")
+(* The store that ends a section. *)
+Clears(t, place, next) ==
+    /\ At(t, place)
     /\ Store(t, <<<<Byte(Here(t)), 0>>>>)
     /\ program' = CountedOut(t)
-    /\ Go(t, "ReadModeAfter")
+    /\ Go(t, next)
     /\ UNCHANGED <<mem, awake, linked, asleep>>
+
+\* models crates/ondeck/src/mutex/unlock.rs unlock
+Release(t) == Clears(t, "Release", "ReadModeAfter")
 
 \* models crates/ondeck/src/mutex/unlock.rs unlock
 ReadModeAfter(t) ==
     /\ At(t, "ReadModeAfter")
-    /\ Go(t, IF Concerns(Read(t, Mode), Here(t)) THEN "FindFence" ELSE "Finish")
+    /\ Go(t, IF Read(t, Mode) # "skip" THEN "LookLate" ELSE "Finish")
     /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
 
-IsLight(t, r) == Read(t, Mode) # "look" /\ r # None /\ Read(t, Fence(r))[1] = "light"
+\* models crates/ondeck/src/mutex/unlock.rs unlock_slow
+ReadFence(t) ==
+    /\ At(t, "ReadFence")
+    /\ LET own == OwnRecord(t, Here(t)) IN
+        me' = [me EXCEPT ![t].pc = CASE own = None -> "ReadModeBeside"
+                                     [] Kind(t, own) = "light" /\ ~Requested(t, own) -> "ReleaseLight"
+                                     [] OTHER -> "ReadRequest",
+                         ![t].record = own]
+    /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
 
 \* models crates/ondeck/src/mutex/unlock.rs unlock_slow
+ReleaseLight(t) == Clears(t, "ReleaseLight", "LookAwakeLight")
+
+(* Asked again behind the store. Most often there is a poller, and nothing to do. *)
+\* models crates/ondeck/src/mutex/unlock.rs unlock_slow
+LookAwakeLight(t) ==
+    /\ At(t, "LookAwakeLight")
+    /\ LET r == me[t].record
+           light == Kind(t, r) = "light" \/ Mutation("light_not_asked_again")
+       IN  IF light /\ awake[r].poller # None
+           THEN Go(t, "LookOfLight")
+           ELSE me' = [me EXCEPT ![t].pc = "LookLate", ![t].record = None]
+    /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
+
+\* models crates/ondeck/src/mutex/unlock.rs unlock_slow
+LookOfLight(t) ==
+    /\ At(t, "LookOfLight")
+    /\ LET is == Read(t, Address(me[t].record)) = Here(t) \/ Mutation("mark_of_another_lock")
+       IN  me' = [me EXCEPT ![t].pc = IF is THEN "Finish" ELSE "LookLate", ![t].record = None]
+    /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
+
+\* models crates/ondeck/src/mutex/unlock.rs unlock_beside
+ReadModeBeside(t) ==
+    /\ At(t, "ReadModeBeside")
+    /\ Go(t, IF Read(t, Mode) = "look" \/ RecordOf(t, Here(t)) # None THEN "ReadRequest" ELSE "ReleaseBeside")
+    /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
+
+\* models crates/ondeck/src/mutex/unlock.rs unlock_beside
+ReleaseBeside(t) == Clears(t, "ReleaseBeside", "LookBeside")
+
+\* models crates/ondeck/src/mutex/unlock.rs unlock_beside
+LookBeside(t) ==
+    /\ At(t, "LookBeside")
+    /\ Go(t, IF Concerns(t) THEN "LookLate" ELSE "Finish")
+    /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
+
+\* models crates/ondeck/src/mutex/unlock.rs unlock_fenced
 ReadRequest(t) ==
     /\ At(t, "ReadRequest")
     /\ LET r == RecordOf(t, Here(t)) IN
-        me' = [me EXCEPT ![t].pc = IF r # None /\ Read(t, Request(r)) THEN "HandOverLock" ELSE "ReleaseSlow",
-                         ![t].tell = IF Mutation("fence_read_before_the_unlock") /\ IsLight(t, r) THEN "light" ELSE ""]
+        me' = [me EXCEPT ![t].pc = IF r # None /\ Requested(t, r) /\ ~Mutation("request_ignored")
+                                   THEN "HandOverLock" ELSE "ReleaseFenced",
+                         ![t].record = None]
     /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
 
-\* models crates/ondeck/src/mutex/unlock.rs unlock_slow
-ReleaseSlow(t) ==
-    /\ At(t, "ReleaseSlow")
-    /\ Store(t, <<<<Byte(Here(t)), 0>>>>)
-    /\ program' = CountedOut(t)
-    /\ me' = [me EXCEPT ![t].tell = "",
-                        ![t].pc = IF ~Mutation("fence_read_before_the_unlock") THEN "FindFence"
-                                  ELSE IF me[t].tell = "light" THEN "LookRecord" ELSE "UnlockFence"]
-    /\ UNCHANGED <<mem, awake, linked, asleep>>
+\* models crates/ondeck/src/mutex/unlock.rs unlock_fenced
+ReleaseFenced(t) == Clears(t, "ReleaseFenced", IF Mutation("no_fence_of_the_unlock") THEN "LookRecord" ELSE "UnlockFence")
 
-(* How the fences of its record are paired, which may be another's by then. *)
-\* models crates/ondeck/src/mutex/unlock.rs look_late
-FindFence(t) ==
-    /\ At(t, "FindFence")
-    /\ LET r == RecordOf(t, Here(t)) IN
-        me' = [me EXCEPT ![t].pc = IF r = None THEN "UnlockFence" ELSE "ReadFence", ![t].record = r]
-    /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
-
-\* models crates/ondeck/src/mutex/unlock.rs look_late
-ReadFence(t) ==
-    /\ At(t, "ReadFence")
-    /\ me' = [me EXCEPT ![t].pc = IF IsLight(t, me[t].record) \/ Mutation("no_fence_of_the_unlock")
-                                  THEN "LookRecord" ELSE "UnlockFence",
-                        ![t].record = None]
-    /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
-
-\* models crates/ondeck/src/mutex/unlock.rs look_late
+\* models crates/ondeck/src/mutex/unlock.rs unlock_fenced
 UnlockFence(t) ==
     /\ At(t, "UnlockFence")
+    /\ Quiet(t)
+    /\ Go(t, "LookRecord")
+    /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
+
+(* From here on the mutex may be gone. *)
+\* models crates/ondeck/src/mutex/unlock.rs look_late
+LookLate(t) ==
+    /\ At(t, "LookLate")
+    /\ Go(t, IF Concerns(t) THEN "ReadFenceLate" ELSE "Finish")
+    /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
+
+\* models crates/ondeck/src/mutex/unlock.rs look_late
+ReadFenceLate(t) ==
+    /\ At(t, "ReadFenceLate")
+    /\ LET r == RecordOf(t, Here(t)) IN
+        Go(t, IF (r # None /\ Kind(t, r) = "light") \/ Mutation("no_fence_of_the_unlock") THEN "LookRecord" ELSE "LateFence")
+    /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
+
+\* models crates/ondeck/src/mutex/unlock.rs look_late
+LateFence(t) ==
+    /\ At(t, "LateFence")
     /\ Quiet(t)
     /\ Go(t, "LookRecord")
     /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
@@ -727,36 +830,35 @@ LookRecord(t) ==
 \* models crates/ondeck/src/mutex/unlock.rs look
 LookAwake(t) ==
     /\ At(t, "LookAwake")
-    /\ IF Marked(awake[me[t].record])
-       THEN me' = [me EXCEPT ![t].pc = "Finish", ![t].record = None]
-       ELSE Go(t, "LookParked")
+    /\ LET marks == awake[me[t].record] IN
+        IF Marked(marks)
+        THEN \/ me' = [me EXCEPT ![t].pc = "Finish", ![t].record = None]
+             \/ /\ marks.poller = None
+                /\ May("overdue") \/ May("relax")
+                /\ Go(t, "Tend")
+        ELSE Go(t, "LookParked")
     /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
 
+(* One of many that find none parked lets unlocks off. *)
 \* models crates/ondeck/src/mutex/unlock.rs look
 LookParked(t) ==
     /\ At(t, "LookParked")
-    /\ me' = [me EXCEPT ![t].pc = IF Read(t, Parked(me[t].record)) # 0 THEN "WakeLock" ELSE "Finish",
-                        ![t].record = None]
+    /\ LET parked == Read(t, Parked(me[t].record)) # 0 IN
+        \E next \in IF parked THEN {"WakeLock"} ELSE {"Finish"} \cup (IF May("relax") THEN {"RelaxLock"} ELSE {}) :
+            me' = [me EXCEPT ![t].pc = next, ![t].record = IF Mutation("counted_at_a_neighbour") THEN @ ELSE None]
     /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
 
-(* One of many that found a thread awake, or none parked. *)
-\* models crates/ondeck/src/mutex/unlock.rs sample
-Sample(t) ==
-    /\ \/ At(t, "LookAwake") /\ Marked(awake[me[t].record])
-       \/ At(t, "LookParked") /\ Read(t, Parked(me[t].record)) = 0
-    /\ LET parked == Read(t, Parked(me[t].record)) # 0 IN
-        \E next \in (IF parked /\ May("overdue") THEN {"WakeLock"} ELSE {}) \cup (IF May("relax") THEN {"RelaxLock"} ELSE {}) :
-            me' = [me EXCEPT ![t].pc = next, ![t].record = None]
-    /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
+Lighten(t, r) ==
+    Store(t, IF r # None /\ Kind(t, r) = "fenced"
+             THEN <<<<Fences(r), <<"light", Read(t, Fences(r))[2], Requested(t, r)>>>>>> ELSE <<>>)
 
 \* models crates/ondeck/src/parking/publish.rs relax
 Relax(t) ==
-    LET own == OwnRecord(t, Here(t)) IN
     IF Read(t, Mode) = "look"
-    THEN /\ Store(t, IF program.refused THEN <<>> ELSE <<ModeStores(t, <<>>)>>)
+    THEN /\ Store(t, IF program.refused THEN <<>>
+                     ELSE <<<<Mode, IF \E r \in Records : Read(t, Armed(r)) THEN "some" ELSE "skip">>>>)
          /\ me' = [me EXCEPT ![t].pc = "Unguard", ![t].after = "Finish"]
-    ELSE \/ /\ own # None /\ Read(t, Fence(own))[1] = "fenced"
-            /\ Store(t, <<<<Fence(own), <<"light", Read(t, Fence(own))[2]>>>>>>)
+    ELSE \/ /\ Lighten(t, OwnRecord(t, Here(t)))
             /\ me' = [me EXCEPT ![t].pc = "Unguard", ![t].after = "Finish"]
          \/ /\ me' = [me EXCEPT ![t].pc = "TakeQuiet", ![t].pending = Records, ![t].after = "TakeQuiet"]
             /\ UNCHANGED buf
@@ -765,7 +867,7 @@ Relax(t) ==
 RelaxLock(t) ==
     /\ At(t, "RelaxLock")
     /\ Quiet(t)
-    /\ IF mem[Guard] = None
+    /\ IF mem.guard[0] = None
        THEN mem' = Guarded(t) /\ Relax(t)
        ELSE Go(t, "Finish") /\ UNCHANGED <<mem, buf>>
     /\ UNCHANGED <<awake, linked, asleep, program>>
@@ -778,7 +880,7 @@ TakeQuiet(t) ==
            left == {r \in me[t].pending : quiet(r)}
        IN  IF left = {}
            THEN /\ me' = [me EXCEPT ![t].pc = "Unguard", ![t].after = "Finish", ![t].pending = {}]
-                /\ Store(t, IF Read(t, Mode) = "look" THEN <<>> ELSE <<ModeStores(t, <<>>)>>)
+                /\ Store(t, ModeStore(t, {}, {}))
            ELSE LET r == CHOOSE r \in left : \A q \in left : r >= q IN
                 /\ me' = [me EXCEPT ![t].pc = "TakeAway", ![t].record = r, ![t].pending = @ \ {r},
                                     ![t].tell = Read(t, Address(r))]
@@ -790,37 +892,42 @@ TakeQuiet(t) ==
 
 (* u leaves its queue, and is about to be told what it is. *)
 Dismissing(t, u, status, r, first) ==
-    /\ linked' = linked \ {u}
+    /\ linked' = IF Mutation("told_before_unlinked") THEN linked ELSE linked \ {u}
     /\ Store(t, first \o Uncount(t, r))
     /\ me' = [me EXCEPT ![t].pc = "Dismiss", ![t].chosen = u, ![t].tell = status, ![t].record = None,
                         ![u].tried = @ \/ (status = "flight" /\ May("overdue"))]
 
-NobodyToWake(t) == me' = [me EXCEPT ![t].pc = "Unguard", ![t].after = "Finish", ![t].chosen = None, ![t].record = None]
+NobodyToWake(t) ==
+    me' = [me EXCEPT ![t].pc = "Unguard", ![t].after = me[t].back, ![t].chosen = None,
+                     ![t].record = IF me[t].back = "Poll" THEN OwnRecord(t, Here(t)) ELSE None]
 
-(* The oldest is woken to compete. *)
+(* The oldest is woken to compete; or handed the lock, if it has competed in vain, or the thread
+   in flight gets no CPU. *)
 \* models crates/ondeck/src/mutex/unlock.rs serve_overdue
 WakeOverdue(t, u, r) ==
-    IF awake[r].flight
-    THEN NobodyToWake(t) /\ UNCHANGED <<buf, awake, linked>>
+    IF me[u].tried \/ awake[r].flight
+    THEN /\ \/ me' = [me EXCEPT ![t].pc = "HandOver", ![t].chosen = u, ![t].record = r]
+            \/ ~me[u].tried /\ NobodyToWake(t)
+         /\ UNCHANGED <<buf, awake, linked>>
     ELSE /\ awake' = [awake EXCEPT ![r].flight = TRUE]
          /\ Dismissing(t, u, "flight", r, <<>>)
 
 \* models crates/ondeck/src/mutex/unlock.rs choose
 Choose(t) ==
     LET waiters == Waiters(Here(t))
-        r == RecordOf(t, Here(t))
-        near == {u \in waiters : mem[Status(u)] = "near"}
+        r == IF Mutation("counted_at_a_neighbour") THEN me[t].record ELSE RecordOf(t, Here(t))
+        near == {u \in waiters : mem.status[u] = "near"}
     IN  CASE waiters = {} -> NobodyToWake(t) /\ UNCHANGED <<buf, awake, linked>>
           [] waiters # {} /\ r = Shared ->
-                /\ \E u \in waiters : Dismissing(t, u, "compete", r, <<>>)
+                /\ \E u \in waiters :
+                    \/ Dismissing(t, u, "compete", r, <<>>)
+                    \/ /\ May("overdue")
+                       /\ me' = [me EXCEPT ![t].pc = "HandOver", ![t].chosen = u, ![t].record = r]
+                       /\ UNCHANGED <<buf, linked>>
                 /\ UNCHANGED awake
           [] OTHER ->
                 \/ /\ May("overdue")
-                   /\ \E u \in waiters :
-                        IF me[u].tried
-                        THEN /\ me' = [me EXCEPT ![t].pc = "HandOver", ![t].chosen = u, ![t].record = r]
-                             /\ UNCHANGED <<buf, awake, linked>>
-                        ELSE WakeOverdue(t, u, r)
+                   /\ \E u \in waiters : WakeOverdue(t, u, r)
                 \/ IF Marked(awake[r]) THEN NobodyToWake(t) /\ UNCHANGED <<buf, awake, linked>>
                    ELSE IF near # {}
                    THEN \E u \in near :
@@ -840,14 +947,40 @@ WakeLock(t) ==
     /\ Choose(t)
     /\ UNCHANGED <<asleep, program>>
 
+(* What unlocks leave to the poller, or to one of many of them while a thread is in flight. *)
+\* models crates/ondeck/src/mutex/unlock.rs tend
+TendLock(t) ==
+    /\ At(t, "Tend")
+    /\ Quiet(t)
+    /\ May("overdue") /\ Read(t, Parked(me[t].record)) # 0
+    /\ IF mem.guard[0] = None
+       THEN mem' = Guarded(t) /\ Choose(t)
+       ELSE Go(t, me[t].back) /\ UNCHANGED <<mem, buf, awake, linked>>
+    /\ UNCHANGED <<asleep, program>>
+
+(* So does it let unlocks off. *)
+\* models crates/ondeck/src/parking/publish.rs relax_by_time
+PollerRelax(t) ==
+    /\ Lighten(t, me[t].record)
+    /\ NobodyToWake(t)
+
+\* models crates/ondeck/src/parking/publish.rs relax_by_time
+PollerRelaxLock(t) ==
+    /\ At(t, "Tend")
+    /\ Quiet(t)
+    /\ IF mem.guard[0] = None /\ May("relax")
+       THEN mem' = Guarded(t) /\ PollerRelax(t)
+       ELSE Go(t, me[t].back) /\ UNCHANGED <<mem, buf>>
+    /\ UNCHANGED <<awake, linked, asleep, program>>
+
 (* The near thread is marked as the poller, and told so if it is still near. *)
 \* models crates/ondeck/src/mutex/unlock.rs choose
 Promote(t) ==
     /\ At(t, "Promote")
     /\ Quiet(t)
     /\ LET u == me[t].chosen IN
-        IF mem[Status(u)] = "near"
-        THEN /\ mem' = [mem EXCEPT ![Status(u)] = "poller"]
+        IF mem.status[u] = "near"
+        THEN /\ mem' = [mem EXCEPT !.status[u] = "poller"]
              /\ NobodyToWake(t)
         ELSE /\ Go(t, "PromoteLeave")
              /\ UNCHANGED mem
@@ -870,43 +1003,50 @@ PromoteMark(t) ==
                                ![t].record = None]
     /\ UNCHANGED <<mem, buf, linked, asleep, program>>
 
+\* models crates/ondeck/src/parking/node.rs tell
+Tell(t) == mem' = [mem EXCEPT !.status[me[t].chosen] = me[t].tell]
+
 (* The thread chosen is told what it is, last of all. *)
 \* models crates/ondeck/src/mutex/unlock.rs dismiss
-\* models crates/ondeck/src/parking/node.rs tell
 Dismiss(t) ==
     /\ At(t, "Dismiss")
     /\ Quiet(t)
     /\ LET u == me[t].chosen
-           near == mem[Status(u)] = "near"
-       IN  /\ mem' = [mem EXCEPT ![Status(u)] = me[t].tell]
-           /\ me' = [me EXCEPT ![t].pc = "Unguard", ![t].after = IF near THEN "Finish" ELSE "FutexWake",
-                               ![t].chosen = IF near THEN None ELSE u, ![t].tell = ""]
+           near == mem.status[u] = "near"
+       IN  /\ Tell(t)
+           /\ me' = [me EXCEPT ![t].pc = "Unguard", ![t].after = IF near THEN me[t].back ELSE "FutexWake",
+                               ![t].chosen = IF near THEN None ELSE u, ![t].tell = "",
+                               ![t].record = IF me[t].back = "Poll" THEN OwnRecord(t, Here(t)) ELSE None]
     /\ UNCHANGED <<buf, awake, linked, asleep, program>>
+
+\* models crates/ondeck/src/mutex/unlock.rs serve_overdue
+Request(t, r) == Requests(t, r, TRUE)
 
 (* The lock is acquired for the one chosen, or, if another thread was faster, that one's
    unlock is requested to hand it over. *)
-\* models crates/ondeck/src/mutex/unlock.rs serve_overdue
+\* models crates/ondeck/src/mutex/unlock.rs acquire_for
 HandOver(t) ==
     /\ At(t, "HandOver")
     /\ Quiet(t)
-    /\ LET byte == Byte(Here(t))
-           r == me[t].record
-       IN  /\ mem' = [mem EXCEPT ![byte] = 1]
-           /\ IF mem[byte] = 0
+    /\ LET r == me[t].record
+       IN  /\ mem' = IF Mutation("handover_takes_nothing") THEN mem ELSE [mem EXCEPT !.byte[Here(t)] = 1]
+           /\ IF mem.byte[Here(t)] = 0
               THEN Dismissing(t, me[t].chosen, "done", r, <<>>) /\ UNCHANGED program
-              ELSE /\ Store(t, <<<<Request(r), TRUE>>>>)
+              ELSE IF r = Shared THEN Dismissing(t, me[t].chosen, "compete", r, <<>>) /\ UNCHANGED program
+              ELSE /\ Store(t, <<Request(t, r)>>)
                    /\ NobodyToWake(t)
-                   /\ program' = IF mem[Request(r)] THEN program ELSE [program EXCEPT !.passed = 0]
+                   /\ program' = IF mem.fence[r][3] THEN program ELSE [program EXCEPT !.passed = 0]
                    /\ UNCHANGED linked
     /\ UNCHANGED <<awake, asleep>>
 
 (* By address: the node may be gone, and its thread sleep at another. *)
 \* models crates/ondeck/src/mutex/unlock.rs wake
+\* models crates/ondeck/src/mutex/unlock.rs tend
 \* models crates/ondeck/src/mutex/unlock.rs hand_over
 FutexWake(t) ==
     /\ At(t, "FutexWake")
     /\ asleep' = IF Mutation("no_futex_wake") THEN asleep ELSE asleep \ {me[t].chosen}
-    /\ me' = [me EXCEPT ![t].pc = "Finish", ![t].chosen = None]
+    /\ me' = [me EXCEPT ![t].pc = me[t].back, ![t].chosen = None]
     /\ UNCHANGED <<mem, buf, awake, linked, program>>
 
 (* An owner hands the lock over instead of clearing its byte: because of a request, or
@@ -915,12 +1055,11 @@ FutexWake(t) ==
 HandOverChoose(t, requested, otherwise) ==
     LET r == RecordOf(t, Here(t))
         waiters == Waiters(Here(t))
-        not == <<<<Request(r), FALSE>>>>
-    IN  IF r = None \/ waiters = {} \/ (requested /\ ~Read(t, Request(r)))
+    IN  IF r = None \/ waiters = {} \/ (requested /\ ~Requested(t, r))
         THEN /\ me' = [me EXCEPT ![t].pc = "Unguard", ![t].after = otherwise]
-             /\ Store(t, IF r = None THEN <<>> ELSE not)
+             /\ Store(t, IF r = None THEN <<>> ELSE <<Requests(t, r, FALSE)>>)
              /\ UNCHANGED <<linked, program>>
-        ELSE /\ \E u \in waiters : Dismissing(t, u, "done", r, not)
+        ELSE /\ \E u \in waiters : Dismissing(t, u, "done", r, <<Requests(t, r, FALSE)>>)
              /\ program' = [CountedOut(t) EXCEPT !.passed = 0]
 
 \* models crates/ondeck/src/mutex/unlock.rs hand_over
@@ -928,18 +1067,18 @@ HandOverLock(t) ==
     /\ At(t, "HandOverLock")
     /\ CanTakeGuard(t)
     /\ mem' = Guarded(t)
-    /\ HandOverChoose(t, TRUE, "ReleaseSlow")
+    /\ HandOverChoose(t, TRUE, "ReleaseFenced")
     /\ UNCHANGED <<awake, asleep>>
 
-\* models crates/ondeck/src/mutex/unlock.rs hand_over
+\* models crates/ondeck/src/mutex/unlock.rs may_have_parked
 FairLock(t) ==
     /\ May("fair")
     /\ At(t, "Section")
     /\ LET r == RecordOf(t, Here(t))
-       IN  Concerns(Read(t, Mode), Here(t)) /\ r # None /\ Read(t, Parked(r)) # 0
+       IN  Read(t, Mode) # "skip" /\ r # None /\ Read(t, Parked(r)) # 0
     /\ CanTakeGuard(t)
     /\ mem' = Guarded(t)
-    /\ HandOverChoose(t, FALSE, "ReleaseSlow")
+    /\ HandOverChoose(t, FALSE, "Section")
     /\ UNCHANGED <<awake, asleep>>
 
 -----------------------------------------------------------------------------
@@ -951,7 +1090,7 @@ ParkElsewhere(t) ==
     /\ At(t, "Call")
     /\ Call(t).do = "park" /\ Call(t).era = program.era[Here(t)]
     /\ CanTakeGuard(t)
-    /\ mem' = [Guarded(t) EXCEPT ![Status(t)] = "parked"]
+    /\ mem' = [Guarded(t) EXCEPT !.status[t] = "parked"]
     /\ linked' = linked \cup {t}
     /\ me' = [me EXCEPT ![t].pc = "Unguard", ![t].after = "Sleep"]
     /\ UNCHANGED <<buf, awake, asleep, program>>
@@ -980,7 +1119,7 @@ Finish(t) ==
            era == counted.era[a] + 1
            out == [counted EXCEPT !.out = @ \ {t}]
        IN  IF t \in counted.last
-           THEN /\ Quiet(t) /\ mem[Byte(a)] = 0
+           THEN /\ Quiet(t) /\ mem.byte[a] = 0
                 /\ program' = [out EXCEPT !.last = @ \ {t}, !.era[a] = era, !.left[a] = CallsOf(a, era)]
            ELSE program' = out
     /\ me' = [me EXCEPT ![t] = IF me[t].call = Len(Plays[t]) THEN [Idle EXCEPT !.pc = "Done", !.call = me[t].call]
@@ -993,21 +1132,41 @@ Terminated ==
     /\ UNCHANGED vars
 
 -----------------------------------------------------------------------------
+(* In groups by place, which TLC would otherwise ask one by one. *)
+Locking == {"Call", "Arrive", "ArriveSee", "ArriveOf", "ArriveTake", "ArriveTry", "ArriveClaim", "Poll", "PollerReplaced", "Leave"}
+Parking == {"TakeAway", "ParkLock", "ParkLeave", "Publish", "Complete", "HeavyWait"}
+Waiting == {"Near", "LastLook", "LastTry", "Unguard", "Sleep"}
+Competing == {"Land", "LandTry", "CompeteTry", "Withdraw", "WithdrawTold", "PassedLock", "RescueLock", "GiveUpLock", "GiveUpLook"}
+Unlocking == {"Section", "Release", "ReadModeAfter", "ReadFence", "ReleaseLight", "LookAwakeLight", "LookOfLight",
+              "ReadModeBeside", "ReleaseBeside", "LookBeside", "ReadRequest", "ReleaseFenced", "HandOverLock"}
+Looking == {"UnlockFence", "LookLate", "ReadFenceLate", "LateFence", "LookRecord", "LookAwake", "LookParked", "RelaxLock", "TakeQuiet"}
+Waking == {"WakeLock", "Tend", "Promote", "PromoteLeave", "PromoteMark", "Dismiss", "HandOver", "FutexWake", "Finish"}
+
 Step(t) ==
-    \/ TryLock(t) \/ ArriveFind(t) \/ Arrive(t) \/ ArriveOf(t) \/ ArriveTake(t) \/ ArriveTry(t)
-    \/ ArriveClaim(t) \/ Poll(t) \/ PollerReplaced(t) \/ Leave(t) \/ TakeAway(t)
-    \/ ParkLock(t) \/ ParkLeave(t) \/ Publish(t) \/ FullFence(t) \/ Heavy(t) \/ HeavyWait(t)
-    \/ StayNear(t) \/ LeaveNear(t) \/ LastLook(t) \/ LastTry(t) \/ Unguard(t) \/ Sleep(t) \/ LookAgain(t)
-    \/ Land(t) \/ LandTry(t) \/ CompeteTry(t) \/ Withdraw(t) \/ WithdrawTold(t)
-    \/ PassedLock(t) \/ GiveUpLock(t) \/ GiveUpLook(t)
-    \/ ReadModeBefore(t) \/ Release(t) \/ ReadModeAfter(t) \/ ReadRequest(t) \/ ReleaseSlow(t)
-    \/ FindFence(t) \/ ReadFence(t) \/ UnlockFence(t) \/ LookRecord(t) \/ LookAwake(t) \/ LookParked(t)
-    \/ Sample(t) \/ RelaxLock(t) \/ TakeQuiet(t)
-    \/ WakeLock(t) \/ Promote(t) \/ PromoteLeave(t) \/ PromoteMark(t) \/ Dismiss(t) \/ HandOver(t) \/ FutexWake(t)
-    \/ HandOverLock(t) \/ FairLock(t) \/ ParkElsewhere(t) \/ UnparkElsewhere(t) \/ Finish(t)
+    \/ IF me[t].pc \notin Locking THEN FALSE ELSE
+          \/ TryLock(t) \/ ParkElsewhere(t) \/ UnparkElsewhere(t)
+          \/ ArriveFind(t) \/ Arrive(t) \/ ArriveOf(t) \/ ArriveTake(t) \/ ArriveTry(t) \/ ArriveClaim(t)
+          \/ Poll(t) \/ PollerReplaced(t) \/ Leave(t)
+    \/ IF me[t].pc \notin Parking THEN FALSE ELSE
+          TakeAway(t) \/ ParkLock(t) \/ ParkLeave(t) \/ Publish(t) \/ Fence(t) \/ Heavy(t) \/ HeavyWait(t)
+    \/ IF me[t].pc \notin Waiting THEN FALSE ELSE
+          StayNear(t) \/ LeaveNear(t) \/ LastLook(t) \/ LastTry(t) \/ Unguard(t) \/ Sleep(t) \/ LookAgain(t)
+    \/ IF me[t].pc \notin Competing THEN FALSE ELSE
+          \/ Land(t) \/ LandTry(t) \/ CompeteTry(t) \/ Withdraw(t) \/ WithdrawTold(t)
+          \/ PassedLock(t) \/ GiveUpLock(t) \/ GiveUpLook(t)
+    \/ IF me[t].pc \notin Unlocking THEN FALSE ELSE
+          \/ ReadModeBefore(t) \/ FairLock(t) \/ Release(t) \/ ReadModeAfter(t) \/ ReadFence(t) \/ ReleaseLight(t)
+          \/ LookAwakeLight(t) \/ LookOfLight(t) \/ ReadModeBeside(t) \/ ReleaseBeside(t) \/ LookBeside(t)
+          \/ ReadRequest(t) \/ ReleaseFenced(t) \/ HandOverLock(t)
+    \/ IF me[t].pc \notin Looking THEN FALSE ELSE
+          \/ UnlockFence(t) \/ LookLate(t) \/ ReadFenceLate(t) \/ LateFence(t)
+          \/ LookRecord(t) \/ LookAwake(t) \/ LookParked(t) \/ RelaxLock(t) \/ TakeQuiet(t)
+    \/ IF me[t].pc \notin Waking THEN FALSE ELSE
+          \/ WakeLock(t) \/ TendLock(t) \/ PollerRelaxLock(t) \/ Promote(t) \/ PromoteLeave(t) \/ PromoteMark(t) \/ Dismiss(t) \/ HandOver(t)
+          \/ FutexWake(t) \/ Finish(t)
 
 Next ==
-    \/ \E t \in Threads : Step(t) \/ Drain(t) \/ PassedAwake(t) \/ Asleep(t)
+    \/ \E t \in Threads : Step(t) \/ Drain(t) \/ PassedAwake(t) \/ Asleep(t) \/ Rescue(t)
     \/ Terminated
 
 (* Threads run and buffers drain. Nobody promises that a deadline passes. *)
@@ -1021,37 +1180,46 @@ Symmetry == Permutations(Threads)
 (* A cell's newest value, seen by all or not yet. Of the cells that this is asked
    of, one thread at a time has unseen stores. *)
 Newest(c) ==
-    LET writers == {t \in Threads : \E i \in 1..Len(buf[t]) : buf[t][i][1] = c}
-    IN  IF writers = {} THEN mem[c] ELSE Read(CHOOSE t \in writers : TRUE, c)
+    LET writers == {t \in Threads : buf[t] # <<>> /\ \E i \in 1..Len(buf[t]) : buf[t][i][1] = c}
+    IN  IF writers = {} THEN mem[c[1]][c[2]] ELSE Read(CHOOSE t \in writers : TRUE, c)
+
+Publishing == {"ParkLeave", "Publish", "Complete", "HeavyWait"}
+Resting == {"Near", "LastLook", "LastTry", "Sleep", "PassedLock", "RescueLock", "Withdraw"}
+Staying == {"Near", "LastLook", "Sleep"}
 
 (* Where the node of t is linked, or t does not know yet that it is not any more. *)
 Waits(t) ==
-    \/ me[t].pc \in {"ParkLeave", "Publish", "Complete", "HeavyWait"} /\ me[t].after # "GiveUpLook"
-    \/ me[t].pc \in {"Near", "LastLook", "LastTry", "Sleep", "PassedLock", "Withdraw"}
-    \/ At(t, "Unguard") /\ me[t].after \in {"Near", "LastLook", "Sleep"}
+    \/ me[t].pc \in Resting
+    \/ me[t].pc \in Publishing /\ me[t].after # "GiveUpLook"
+    \/ At(t, "Unguard") /\ me[t].after \in Staying
 
 (* t was unlinked and told this, and does not know yet. *)
 IsTold(t, status) == Waits(t) /\ t \notin linked /\ Newest(Status(t)) = status
 
+Owning == {"Leave", "Withdraw", "WithdrawTold", "Section", "Release", "ReadFence", "ReleaseLight", "ReadModeBeside",
+           "ReleaseBeside", "ReadRequest", "HandOverLock", "ReleaseFenced"}
+
 Owner(t) ==
-    \/ me[t].pc \in {"Leave", "Withdraw", "WithdrawTold", "Section", "ReadRequest", "HandOverLock", "Release", "ReleaseSlow"}
-    \/ At(t, "Unguard") /\ me[t].after \in {"Section", "WithdrawTold", "ReleaseSlow"}
+    \/ me[t].pc \in Owning
+    \/ At(t, "Unguard") /\ me[t].after \in {"Section", "WithdrawTold", "ReleaseFenced"}
     \/ IsTold(t, "done")
 
 (* (1) *)
-Exclusion == \A a \in Addresses : Cardinality({t \in Threads : Here(t) = a /\ Owner(t)}) <= 1
+Exclusion == \A t \in Threads : Owner(t) => \A u \in Threads \ {t} : ~(Owner(u) /\ Here(u) = Here(t))
+
+Polling == {"Poll", "PollerReplaced", "Leave", "WithdrawTold"}
 
 (* Whose mark as poller, or as in flight, a record may have. *)
 MayPoll(t) ==
-    \/ me[t].pc \in {"Poll", "PollerReplaced", "Leave", "WithdrawTold"}
-    \/ me[t].owes
+    \/ me[t].pc \in Polling
+    \/ me[t].owes \/ me[t].back = "Poll"
     \/ At(t, "ParkLeave") \/ (At(t, "TakeAway") /\ me[t].after \in {"ParkLink", "GiveUpLook"})
     \/ IsTold(t, "poller") \/ (At(t, "Unguard") /\ me[t].after = "WithdrawTold")
     \/ \E u \in Threads : me[u].chosen = t /\ me[u].pc \in {"Promote", "PromoteLeave"}
 
 Flies(t) ==
     \/ IsTold(t, "flight") \/ At(t, "Land")
-    \/ (At(t, "WithdrawTold") \/ (At(t, "Unguard") /\ me[t].after = "WithdrawTold")) /\ mem[Status(t)] = "flight"
+    \/ (At(t, "WithdrawTold") \/ (At(t, "Unguard") /\ me[t].after = "WithdrawTold")) /\ mem.status[t] = "flight"
     \/ \E u \in Threads : At(u, "Dismiss") /\ me[u].chosen = t /\ me[u].tell = "flight"
 
 (* (3) and (7): a mark is that of one thread that wants this very lock. *)
@@ -1063,28 +1231,30 @@ MarksAreExact ==
             /\ Newest(Address(r)) \in {Here(marks.poller), "none"}
         /\ marks.flight => \E t \in Threads : Flies(t) /\ Newest(Address(r)) = Here(t)
     /\ \A t \in Threads : Flies(t) => \E r \in Own : awake[r].flight /\ Newest(Address(r)) = Here(t)
-    /\ \A t \in Threads : \A u \in Threads \ {t} : Flies(t) /\ Flies(u) => Here(t) # Here(u)
+    /\ \A t \in Threads : Flies(t) => \A u \in Threads \ {t} : ~(Flies(u) /\ Here(t) = Here(u))
     /\ ~Marked(awake[Shared])
 
 (* (4): what is counted is what is linked, in the record that unlocks of its lock look at.
    (7): which stays that lock's. *)
 CountIsOfTheLinked ==
-    mem[Guard] = None =>
-        /\ \A r \in Own : mem[Parked(r)] = Cardinality({t \in linked : Call(t).do = "lock" /\ Here(t) = mem[Address(r)]})
-        /\ mem[Parked(Shared)] = Cardinality({t \in linked : Call(t).do = "lock" /\ \A r \in Own : mem[Address(r)] # Here(t)})
-        /\ mem[Parked(Shared)] # 0 => mem[Address(Shared)] = "shared"
+    mem.guard[0] = None =>
+        /\ \A r \in Own : mem.parked[r] = Cardinality({t \in linked : Call(t).do = "lock" /\ Here(t) = mem.address[r]})
+        /\ mem.parked[Shared] = Cardinality({t \in linked : Call(t).do = "lock" /\ \A r \in Own : mem.address[r] # Here(t)})
+        /\ mem.parked[Shared] # 0 => mem.address[Shared] = "shared"
 
 (* No two records are of one lock. *)
-RecordsDiffer == \A r \in Own, q \in Own : r # q /\ mem[Address(r)] = mem[Address(q)] => mem[Address(r)] = "none"
+RecordsDiffer == \A r \in Own, q \in Own : r # q /\ mem.address[r] = mem.address[q] => mem.address[r] = "none"
 
 (* (5) *)
 LinkedNodesLive == \A t \in linked : Waits(t)
 
+Touching == {"ArriveTry", "Poll", "LastLook", "LastTry", "LandTry", "CompeteTry", "GiveUpLook", "Release", "ReleaseLight", "ReleaseBeside",
+             "ReleaseFenced"}
+
 (* (6): a thread at one of these places accesses the byte next. *)
 NothingFreedIsTouched ==
     \A t \in Threads :
-        /\ me[t].pc \in {"Arrive", "ArriveTry", "Poll", "LastLook", "LastTry", "LandTry", "CompeteTry", "GiveUpLook",
-                         "Release", "ReleaseSlow"}
+        /\ me[t].pc \in Touching \/ (At(t, "LookLate") /\ Mutation("unlock_touches_the_mutex"))
             => Call(t).era = program.era[Here(t)]
         /\ At(t, "HandOver") => Call(me[t].chosen).era = program.era[Here(t)] /\ Call(me[t].chosen).do = "lock"
 
@@ -1094,8 +1264,8 @@ OthersAreLeftAlone ==
 
 NothingIsLeft ==
     (\A t \in Threads : At(t, "Done")) =>
-        /\ linked = {} /\ mem[Guard] = None
-        /\ \A r \in Records : Newest(Parked(r)) = 0 /\ ~Marked(awake[r]) /\ ~Newest(Request(r))
+        /\ linked = {} /\ mem.guard[0] = None
+        /\ \A r \in Records : Newest(Parked(r)) = 0 /\ ~Marked(awake[r]) /\ ~Newest(Fences(r))[3]
         /\ \A a \in Addresses : Newest(Byte(a)) = 0
 
 (* Once all can know that a handoff is requested, at most one thread comes before it:
@@ -1104,12 +1274,16 @@ BypassIsBounded == program.passed <= 1
 
 (* (2): while a thread is parked for a free lock, another is awake for it, or is about to
    look whether it is free, or whom to wake. *)
-SleepsForGood(t) == t \in linked /\ At(t, "Sleep") /\ ~me[t].timed /\ Call(t).do = "lock"
+SleepsForGood(t) == At(t, "Sleep") /\ ~me[t].timed /\ Call(t).do = "lock"
+
+AboutToLook ==
+    {"ReadModeAfter", "LookAwakeLight", "LookOfLight", "LookBeside", "LookLate", "ReadFenceLate", "LateFence",
+     "UnlockFence", "LookRecord", "LookAwake", "LookParked", "WakeLock",
+     "HandOver", "Promote", "PromoteLeave", "PromoteMark", "GiveUpLook", "LastLook", "LastTry", "ParkLeave", "Publish",
+     "Complete", "HeavyWait", "Near", "CompeteTry", "LandTry"}
 
 Looks(t) ==
-    \/ me[t].pc \in {"ReadModeAfter", "FindFence", "ReadFence", "UnlockFence", "LookRecord", "LookAwake", "LookParked",
-                     "WakeLock", "HandOver", "Promote", "PromoteLeave", "PromoteMark", "GiveUpLook", "LastLook", "LastTry",
-                     "ParkLeave", "Publish", "Complete", "HeavyWait", "Near", "CompeteTry", "LandTry", "LookAgain"}
+    \/ me[t].pc \in AboutToLook
     \/ At(t, "Unguard") /\ me[t].after \in {"Near", "LastLook", "GiveUpLook"}
     \/ me[t].owes
     \/ At(t, "Dismiss") /\ me[t].tell = "compete"
@@ -1117,7 +1291,7 @@ Looks(t) ==
 
 NobodyIsForgotten ==
     \A a \in Addresses :
-        Newest(Byte(a)) = 0 /\ (\E t \in Threads : Here(t) = a /\ SleepsForGood(t))
+        (\E t \in linked : SleepsForGood(t) /\ Here(t) = a) /\ Newest(Byte(a)) = 0
             => \/ \E r \in Own : Newest(Address(r)) = a /\ Marked(awake[r])
                \/ \E t \in Threads : Here(t) = a /\ Looks(t)
 
