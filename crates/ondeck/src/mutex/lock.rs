@@ -138,7 +138,9 @@ impl<P: Host> RawMutex<P> {
             return Stage::Arrived;
         }
         let address = self.address();
+        // spec: Mutex!ArriveClaim
         let claim = || bucket.lock().claim(address);
+        // spec: Mutex!ArriveFind
         let record = bucket.own_record(address).unwrap_or_else(claim);
         if record.is_shared() {
             return Stage::Arrived;
@@ -152,6 +154,7 @@ impl<P: Host> RawMutex<P> {
             // spec: Mutex!Arrive
             let seen = record.awake();
             // The marks first: if they are of an older tenancy than the address, taking the poll fails.
+            // spec: Mutex!ArriveOf
             if !record.is_of(address) {
                 break Stage::Arrived;
             }
@@ -254,6 +257,7 @@ impl<P: Host> RawMutex<P> {
             // time for such.
             record.set_due(P::ticks() as usize);
         }
+        // spec: Mutex!ParkLeave
         // Between the count and the last look (3).
         record.leave(node.ticket());
         let publication = guard.publish(record, self.address());
@@ -343,6 +347,7 @@ impl<P: Host> RawMutex<P> {
         if self.unlink_if_parked(bucket, node) {
             return;
         }
+        // spec: Mutex!WithdrawTold
         // It was told something in the meantime. Its mark goes; what unlocks have left to it, its own
         // will do (3).
         let Some(record) = bucket.own_record(self.address()) else { return };
@@ -439,6 +444,7 @@ impl<P: Host> RawMutex<P> {
         // spec: Mutex!GiveUpLock
         let guard = bucket.lock();
         let record = guard.claim(self.address());
+        // spec: Mutex!ParkLeave
         record.leave(node.ticket());
         let publication = guard.publish(record, self.address());
         drop(guard);
