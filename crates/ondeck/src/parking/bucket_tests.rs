@@ -258,7 +258,11 @@ fn unlocks_do_without_fences_unless_a_waiter_of_a_condition_variable_relies_on_t
         assert!(!record.is_light(), "there was no heavy fence");
         record.heavy_fence_made(record.fence());
         guard.pin(record, &waiter);
-        assert_eq!(record.fence() & fence::KIND, fence::NOT_YET, "unlocks did not look here before");
+        assert_eq!(
+            record.fence() & fence::KIND,
+            fence::NOT_YET,
+            "unlocks did not look here before"
+        );
         record.heavy_fence_made(record.fence());
         guard.lighten(record);
         assert!(!record.is_light());
