@@ -106,7 +106,7 @@ Scripts == [
                      Notifier("c", <<"a">>, All, TRUE)>>,
     all_outside |-> <<Waiter("c", "a", {}), Waiter("c", "a", {}),
                       Notifier("c", <<"a">>, All, FALSE)>>,
-    one_each |-> <<Waiter("c", "a", {}), Waiter("c", "a", {}),
+    one_each |-> <<Waiter("c", "a", {"asleep"}), Waiter("c", "a", {}),
                    Notifier("c", <<"a">>, 1, TRUE), Notifier("c", <<"a">>, 1, FALSE)>>,
     timed |-> <<Waiter("c", "a", {"timed"}), Notifier("c", <<"a">>, 1, FALSE)>>,
     deadline |-> <<Waiter("c", "a", {"timed"}), Waiter("c", "a", {"timed", "at once"}),
