@@ -27,7 +27,7 @@ const ATTEMPTS: u32 = 24;
 /// after it gets no CPU: many time slices. Then twice as long, and so on.
 ///
 /// Where a thread cannot trust that an unlock sees it, it looks at its lock at each of these times.
-const LOOK_AFTER: Duration = Duration::from_millis(20);
+pub(crate) const LOOK_AFTER: Duration = Duration::from_millis(20);
 
 /// What a thread is while it wants the lock.
 enum Stage {
@@ -215,6 +215,11 @@ impl<P: Host> RawMutex<P> {
             if owner {
                 let was_busy = pause.ticks != first.ticks || first.ticks == waits.long;
                 leave(record, node, waits, was_busy, now);
+                // Where each poller succeeds at once, none would look after the others below, and each
+                // unlock would leave that to the poller.
+                if record.has_parked() && record.may_be_due(now) {
+                    tend(bucket, record, self.address(), now);
+                }
                 return Stage::Owner;
             }
             // spec: Mutex!PollerReplaced
@@ -470,12 +475,6 @@ fn leave<P: Host>(record: &Record<P>, node: &Node<P>, waits: &Waits, was_busy: b
             P::pause();
         }
     }
-}
-
-/// When a thread that sleeps has to look at its lock again although it was not told anything: never, but
-/// where an unlock may have missed it.
-pub(crate) fn look_again<P: Host>() -> Option<Timestamp> {
-    P::heavy_fences_are_refused().then(|| P::now().after(LOOK_AFTER))
 }
 
 /// Waits until `ticks` after `start`; says when that was.

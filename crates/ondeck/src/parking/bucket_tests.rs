@@ -56,12 +56,16 @@ fn a_queue_is_in_order_of_arrival_and_apart_from_others() {
         });
         for (kind, nodes) in kinds.iter().zip(&nodes) {
             // SAFETY: new, and unlinked below.
-            nodes.iter().for_each(|node| unsafe { guard.link(*kind, node) });
+            for node in nodes {
+                unsafe { guard.link(*kind, node) };
+            }
         }
         for (kind, nodes) in kinds.iter().zip(&nodes) {
             assert_eq!(queue(guard, *kind, 8), [1, 3, 4, 0]);
             assert_eq!(queue(guard, *kind, 16), [2, 0, 0, 0]);
-            assert!(guard.newest(*kind, 8).is_some_and(|newest| ptr::eq(newest, &nodes[3])));
+            assert!(
+                guard.newest(*kind, 8).is_some_and(|newest| ptr::eq(newest, &raw const nodes[3]))
+            );
             assert!(guard.newest(*kind, 24).is_none());
             // The one in the middle, the newest, the last; the oldest is the newest's next.
             for (gone, left) in [(2, [1, 4, 0, 0]), (3, [1, 0, 0, 0]), (0, [0; 4])] {
@@ -101,12 +105,16 @@ fn a_thread_that_parks_does_not_put_off_when_the_first_is_overdue() {
     with_bucket(|guard| {
         let nodes = [1_000, 1_050].map(|since| waiter(Kind::Lock, 8, since));
         let record = guard.claim(8);
-        nodes.iter().for_each(|node| park(guard, node));
+        for node in &nodes {
+            park(guard, node);
+        }
         assert!(!record.may_be_due(1_099));
         assert!(record.may_be_due(1_100));
         record.set_due(2_000);
         assert!(!record.may_be_due(1_999));
-        nodes.iter().for_each(|node| leave(guard, node));
+        for node in &nodes {
+            leave(guard, node);
+        }
     });
 }
 
@@ -115,7 +123,9 @@ fn a_request_ends_with_the_last_parked_thread() {
     with_bucket(|guard| {
         let nodes = [1, 2].map(|since| waiter(Kind::Lock, 8, since));
         let record = guard.claim(8);
-        nodes.iter().for_each(|node| park(guard, node));
+        for node in &nodes {
+            park(guard, node);
+        }
         record.request(true);
         leave(guard, &nodes[0]);
         assert!(record.is_requested());
@@ -128,7 +138,9 @@ fn a_request_ends_with_the_last_parked_thread() {
 fn a_third_contended_lock_shares_a_record_until_its_threads_have_left() {
     with_bucket(|guard| {
         let nodes = [8, 16, 24, 24].map(|address| waiter(Kind::Lock, address, 1));
-        nodes.iter().for_each(|node| park(guard, node));
+        for node in &nodes {
+            park(guard, node);
+        }
         for node in &nodes[..2] {
             assert!(guard.claim(node.address()).is_of(node.address()));
         }
@@ -276,12 +288,16 @@ fn unlocks_do_without_fences_unless_a_waiter_of_a_condition_variable_relies_on_t
 fn a_thread_of_a_real_time_class_is_counted_apart() {
     with_bucket(|guard| {
         let nodes = [1, 2].map(|since| waiter(Kind::Lock, 8, since));
-        nodes.iter().for_each(|node| node.priority.store(5, Ordering::Relaxed));
+        for node in &nodes {
+            node.priority.store(5, Ordering::Relaxed);
+        }
         let ordinary = waiter(Kind::Lock, 8, 3);
         let record = guard.claim(8);
         park(guard, &ordinary);
         assert!(!record.is_urgent());
-        nodes.iter().for_each(|node| park(guard, node));
+        for node in &nodes {
+            park(guard, node);
+        }
         leave(guard, &nodes[0]);
         assert!(record.is_urgent());
         leave(guard, &nodes[1]);
