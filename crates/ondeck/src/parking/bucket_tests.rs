@@ -55,8 +55,8 @@ fn a_queue_is_in_order_of_arrival_and_apart_from_others() {
             [(8, 1), (16, 2), (8, 3), (8, 4)].map(|(address, since)| waiter(kind, address, since))
         });
         for (kind, nodes) in kinds.iter().zip(&nodes) {
-            // SAFETY: new, and unlinked below.
             for node in nodes {
+                // SAFETY: new, and unlinked below.
                 unsafe { guard.link(*kind, node) };
             }
         }
