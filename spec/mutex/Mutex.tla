@@ -53,6 +53,7 @@ Mutation(name) == Mutant = name
    "stay"    and try a lock that has a poller more than once
    "near"    and wait near
    "overdue" a parked thread may have waited for too long
+   "tried"   and has competed in vain before
    "fair"    an owner may hand the lock over instead of unlocking
    "relax"   unlocks are let off after a while
    "refuse"  the kernel begins to refuse heavy fences
@@ -70,6 +71,7 @@ Unpark(a, era) == [do |-> "unpark", at |-> a, era |-> era]
 Once == [t \in Threads |-> <<Lock("a", 1)>>]
 Twice == [t \in Threads |-> <<Lock("a", 1), Lock("a", 1)>>]
 OneTwice == <<<<Lock("a", 1), Lock("a", 1)>>, <<Lock("a", 1)>>, <<Lock("a", 1)>>>>
+BothTwice == <<<<Lock("a", 1), Lock("a", 1)>>, <<Lock("a", 1)>>, <<Lock("a", 1), Lock("a", 1)>>>>
 TwoLocks == [t \in Threads |-> <<Lock("a", 1), Lock("c", 1)>>]
 
 (* For threads that are numbers. While the unlock of one is between its store and its look,
@@ -197,7 +199,7 @@ Idle == [pc |-> "Call",
          tell |-> "",       \* and what to tell that
          back |-> "Finish", \* where it goes on after it has looked after others: "Poll" if it polls
          owes |-> FALSE,    \* whether it has had a mark since it last parked
-         tried |-> FALSE,   \* whether it was overdue, and competed
+         tried |-> May("tried"), \* whether it was overdue, and competed
          timed |-> FALSE,   \* whether it sleeps for a while only
          pending |-> {}]    \* in a heavy fence: which threads were not quiet yet; else records to ask
 
@@ -554,8 +556,7 @@ LeaveNear(t) ==
 LastLook(t) ==
     /\ At(t, "LastLook")
     /\ Go(t, IF Read(t, Byte(Here(t))) = 0 /\ ~Mutation("no_last_look") THEN "LastTry" ELSE "Sleep")
-    /\ awake' = IF Mutation("mark_left_after_the_last_look") THEN WithoutPoller(OwnRecord(t, Here(t)), t) ELSE awake
-    /\ UNCHANGED <<mem, buf, linked, asleep, program>>
+    /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
 
 \* models crates/ondeck/src/mutex/lock.rs park
 LastTry(t) == TestAndSet(t, "LastTry", "Withdraw", {"Sleep"})
@@ -582,7 +583,9 @@ Sleep(t) ==
              /\ me' = [me EXCEPT ![t].timed = program.refused]
         ELSE /\ Told(t, status)
              /\ UNCHANGED asleep
-    /\ UNCHANGED <<mem, buf, awake, linked, program>>
+    /\ awake' = IF Mutation("mark_left_after_the_last_look") /\ Call(t).do = "lock"
+                THEN WithoutPoller(OwnRecord(t, Here(t)), t) ELSE awake
+    /\ UNCHANGED <<mem, buf, linked, program>>
 
 (* An unlock may have missed it. *)
 \* models crates/ondeck/src/mutex/lock.rs sleep
@@ -1264,7 +1267,7 @@ OthersAreLeftAlone ==
 
 NothingIsLeft ==
     (\A t \in Threads : At(t, "Done")) =>
-        /\ linked = {} /\ mem.guard[0] = None
+        /\ linked = {} /\ Newest(Guard) = None
         /\ \A r \in Records : Newest(Parked(r)) = 0 /\ ~Marked(awake[r]) /\ ~Newest(Fences(r))[3]
         /\ \A a \in Addresses : Newest(Byte(a)) = 0
 
@@ -1274,7 +1277,9 @@ BypassIsBounded == program.passed <= 1
 
 (* (2): while a thread is parked for a free lock, another is awake for it, or is about to
    look whether it is free, or whom to wake. *)
-SleepsForGood(t) == At(t, "Sleep") /\ ~me[t].timed /\ Call(t).do = "lock"
+SleepsForGood(t) ==
+    /\ At(t, "Sleep") /\ Call(t).do = "lock"
+    /\ ~(IF t \in asleep THEN me[t].timed ELSE program.refused)
 
 AboutToLook ==
     {"ReadModeAfter", "LookAwakeLight", "LookOfLight", "LookBeside", "LookLate", "ReadFenceLate", "LateFence",
