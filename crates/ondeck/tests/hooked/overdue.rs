@@ -53,13 +53,15 @@ mod turns {
     use super::*;
 
     static FREE: AtomicBool = AtomicBool::new(false);
-    static POLLS: AtomicBool = AtomicBool::new(false);
+    /// The thread that was parked has had the lock.
+    static SERVED: AtomicBool = AtomicBool::new(false);
     /// Which of the two pauses between polls, as bits.
     static PAUSING: AtomicU32 = AtomicU32::new(0);
 
     std::thread_local! {
-        /// The bit of one of the two.
+        /// The bit of one of the two, while it wants the lock.
         static BIT: Cell<u32> = const { Cell::new(0) };
+        static POLLS: Cell<bool> = const { Cell::new(false) };
     }
 
     hooks! {
@@ -69,41 +71,38 @@ mod turns {
             }
             fn polling() -> Polling {
                 let mut polling = no_polling();
-                if POLLS.load(Ordering::SeqCst) {
+                if POLLS.get() {
                     (polling.budget, polling.near) = (u32::MAX - 1, u32::MAX - 1);
                     polling.offer = 0;
-                    (polling.short, polling.long) = (1_000_000, 1_000_000);
+                    (polling.short, polling.long) = (900_000, 900_000);
                 }
                 polling
             }
             fn pause() {
                 PAUSING.fetch_or(BIT.get(), Ordering::SeqCst);
                 // Not for ever: a thread that waits for the bucket's lock comes here, too.
-                let is_one = BIT.get() != 0;
-                for _ in 0..if is_one { 10_000 } else { 0 } {
-                    if FREE.load(Ordering::SeqCst) {
-                        break;
-                    }
-                    thread::yield_now();
-                }
+                let most = if BIT.get() == 0 { 0 } else { 10_000 };
+                (0..most).take_while(|_| !FREE.load(Ordering::SeqCst)).for_each(|_| thread::yield_now());
             }
         }
     }
 
     #[test]
     fn an_overdue_thread_is_served_although_each_poller_succeeds_at_its_first_poll() {
-        const TURNS: u32 = 500;
+        /// Far more than it takes, and less than what a thread once lost its CPU after.
+        const TURNS: u32 = 40;
         let _watchdog = watched();
         let mutex = RawMutex::<Hooked<Turns>>::new();
-        let (owner, turn, is_served) =
-            (AtomicU32::new(0), AtomicU32::new(0), AtomicBool::new(false));
-        let served = || is_served.load(Ordering::SeqCst);
+        let (owner, turn) = (AtomicU32::new(0), AtomicU32::new(0));
+        let served = || SERVED.load(Ordering::SeqCst);
         let turns = |mine: u32, begins: bool| {
-            BIT.set(mine);
+            POLLS.set(true);
             let mut owns = begins;
             while turn.load(Ordering::SeqCst) < TURNS && !served() {
                 if !owns {
+                    BIT.set(mine);
                     mutex.lock();
+                    BIT.set(0);
                 }
                 owns = false;
                 FREE.store(false, Ordering::SeqCst);
@@ -122,8 +121,7 @@ mod turns {
         };
         mutex.lock();
         thread::scope(|scope| {
-            park(scope, &mutex, || is_served.store(true, Ordering::SeqCst));
-            POLLS.store(true, Ordering::SeqCst);
+            park(scope, &mutex, || SERVED.store(true, Ordering::SeqCst));
             scope.spawn(|| turns(1, true));
             scope.spawn(|| turns(2, false));
         });
@@ -176,7 +174,8 @@ mod real_time {
             }
         });
         Hooked::<RealTime>::until_at_rest();
-        order.into_inner().expect("no panic")
+        let order = order.into_inner().expect("no panic");
+        order
     }
 
     #[test]
