@@ -212,6 +212,11 @@ impl<P: Host> RawMutex<P> {
             if owner {
                 let was_busy = pause.ticks != first.ticks || first.ticks == waits.long;
                 leave(record, node, waits, was_busy, now);
+                // Where each poller succeeds at once, none would look after the others below, and each
+                // unlock would leave that to the poller.
+                if record.has_parked() && record.may_be_due(now) {
+                    tend(bucket, record, self.address(), now);
+                }
                 return Stage::Owner;
             }
             // spec: Mutex!PollerReplaced
