@@ -3,12 +3,13 @@
 #[path = "support/keys.rs"]
 mod keys;
 
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use ondeck::parking::{Parked, Requeued};
 use ondeck::platform::{Host, Linux, Platform};
+use ondeck::{Condvar, Mutex};
 
 fn key(word: &AtomicU32) -> usize {
     std::ptr::from_ref(word).addr()
@@ -138,5 +139,119 @@ fn a_requeue_that_is_not_valid_does_nothing() {
         let nothing = keys::requeue::<Linux>(key(&from), key(&to), || false, 1, 1);
         assert_eq!(nothing, Requeued::default());
         unpark(&from, 1);
+    });
+}
+
+/// Parks at `key`, counted in `parked` once it can be found by others.
+fn park_counted(key: usize, parked: &AtomicUsize) -> Parked {
+    let found = || _ = parked.fetch_add(1, Ordering::Release);
+    keys::park::<Linux>(key, || true, found, None)
+}
+
+fn until(condition: impl Fn() -> bool) {
+    while !condition() {
+        thread::yield_now();
+    }
+}
+
+/// Many threads are woken by one call, and one that parks after `then` is none of them.
+#[test]
+fn all_that_are_parked_are_woken_by_one_call_and_none_that_comes_later() {
+    const SLEEPERS: usize = 64;
+    let (word, parked) = (AtomicU32::new(0), AtomicUsize::new(0));
+    let has_unparked = AtomicBool::new(false);
+    let key = key(&word);
+    thread::scope(|scope| {
+        for _ in 0..SLEEPERS {
+            scope.spawn(|| assert_eq!(park_counted(key, &parked), Parked::Woken));
+        }
+        until(|| parked.load(Ordering::Acquire) == SLEEPERS);
+        let newcomer = thread::scope(|calls| {
+            // It wants the bucket's lock, which `then` is called under.
+            let mut newcomer = None;
+            let woken = keys::unpark::<Linux>(key, usize::MAX, |count, more| {
+                assert_eq!((count, more), (SLEEPERS, false));
+                let come = || {
+                    let parked = park_counted(key, &parked);
+                    assert!(has_unparked.load(Ordering::SeqCst), "it came too late for the first");
+                    parked
+                };
+                newcomer = Some(calls.spawn(come));
+                // Until it waits for that lock, most likely.
+                thread::sleep(Duration::from_millis(5));
+            });
+            assert_eq!(woken, SLEEPERS);
+            until(|| parked.load(Ordering::Acquire) == SLEEPERS + 1);
+            has_unparked.store(true, Ordering::SeqCst);
+            assert_eq!(keys::unpark::<Linux>(key, usize::MAX, |_, _| ()), 1);
+            newcomer.expect("`then` was called").join().expect("no panic")
+        });
+        assert_eq!(newcomer, Parked::Woken);
+    });
+}
+
+#[test]
+fn all_that_are_parked_are_moved_by_one_call() {
+    const SLEEPERS: usize = 64;
+    const WOKEN: usize = 40;
+    let (from, to, parked) = (AtomicU32::new(0), AtomicU32::new(0), AtomicUsize::new(0));
+    let woken = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for _ in 0..SLEEPERS {
+            scope.spawn(|| {
+                assert_eq!(park_counted(key(&from), &parked), Parked::Woken);
+                woken.fetch_add(1, Ordering::Relaxed);
+            });
+        }
+        until(|| parked.load(Ordering::Acquire) == SLEEPERS);
+        let done = keys::requeue::<Linux>(key(&from), key(&to), || true, WOKEN, usize::MAX);
+        assert_eq!(done, Requeued { woken: WOKEN, moved: SLEEPERS - WOKEN });
+        until(|| woken.load(Ordering::Relaxed) == WOKEN);
+        assert_eq!(keys::unpark::<Linux>(key(&from), 1, |_, _| ()), 0);
+        assert_eq!(keys::unpark::<Linux>(key(&to), usize::MAX, |_, _| ()), SLEEPERS - WOKEN);
+    });
+}
+
+/// Keys are in a space of their own: safe code that locks and notifies cannot wake a thread that is
+/// parked at the same address, nor the other way round.
+#[test]
+fn a_key_is_apart_from_the_mutex_and_the_condition_variable_at_its_address() {
+    let (mutex, condvar, parked) = (Mutex::new(0), Condvar::new(), AtomicUsize::new(0));
+    let addresses = [(&raw const mutex).addr(), (&raw const condvar).addr()];
+    let mut guard = mutex.lock();
+    thread::scope(|scope| {
+        for key in addresses {
+            let parked = &parked;
+            scope.spawn(move || assert_eq!(park_counted(key, parked), Parked::Woken));
+        }
+        let waiter = scope.spawn(|| {
+            let mut waits = mutex.lock();
+            *waits = 1;
+            condvar.wait_while(&mut waits, |waits| *waits == 1);
+        });
+        let locker = scope.spawn(|| drop(mutex.lock()));
+        until(|| parked.load(Ordering::Acquire) == 2);
+        // Until those that want the mutex are parked, most likely.
+        thread::sleep(Duration::from_millis(5));
+        // One thread for each key, whoever waits for the lock.
+        for key in addresses {
+            let mut counted = 0;
+            keys::unpark::<Linux>(key, 0, |count, more| counted = count + usize::from(more));
+            assert_eq!(counted, 1, "only the thread of the key is seen");
+        }
+        for _ in 0..100 {
+            drop(guard);
+            condvar.notify_all();
+            guard = mutex.lock();
+        }
+        drop(guard);
+        locker.join().expect("no panic");
+        until(|| *mutex.lock() == 1);
+        for key in addresses {
+            assert_eq!(keys::unpark::<Linux>(key, usize::MAX, |_, _| ()), 1, "it is parked still");
+        }
+        assert!(!waiter.is_finished(), "nothing has ended its wait");
+        *mutex.lock() = 2;
+        assert_eq!(condvar.notify_all(), 1);
     });
 }

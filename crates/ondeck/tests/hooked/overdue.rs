@@ -3,7 +3,7 @@
 
 use std::cell::Cell;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::thread::{self, Scope};
 
 use ondeck::mutex::RawMutex;
@@ -55,6 +55,10 @@ mod turns {
     static FREE: AtomicBool = AtomicBool::new(false);
     /// The thread that was parked has had the lock.
     static SERVED: AtomicBool = AtomicBool::new(false);
+    /// Between two polls, in nanoseconds.
+    const PAUSE: u32 = 900_000;
+    /// How far the clock is ahead, in ticks.
+    static AHEAD: AtomicU64 = AtomicU64::new(0);
     /// Which of the two pauses between polls, as bits.
     static PAUSING: AtomicU32 = AtomicU32::new(0);
 
@@ -74,7 +78,7 @@ mod turns {
                 if POLLS.get() {
                     (polling.budget, polling.near) = (u32::MAX - 1, u32::MAX - 1);
                     polling.offer = 0;
-                    (polling.short, polling.long) = (900_000, 900_000);
+                    (polling.short, polling.long) = (PAUSE, PAUSE);
                 }
                 polling
             }
@@ -83,22 +87,30 @@ mod turns {
                 // Not for ever: a thread that waits for the bucket's lock comes here, too.
                 let most = if BIT.get() == 0 { 0 } else { 10_000 };
                 (0..most).take_while(|_| !FREE.load(Ordering::SeqCst)).for_each(|_| thread::yield_now());
+                if most != 0 {
+                    // Its pause is over, so that the lock rests for hardly any time.
+                    AHEAD.fetch_add(Linux::ticks_in(PAUSE) as u64, Ordering::SeqCst);
+                }
+            }
+            fn ticks() -> u64 {
+                Linux::ticks() + AHEAD.load(Ordering::SeqCst)
             }
         }
     }
 
-    #[test]
-    fn an_overdue_thread_is_served_although_each_poller_succeeds_at_its_first_poll() {
-        /// Far more than it takes, and less than what a thread once lost its CPU after.
-        const TURNS: u32 = 40;
-        let _watchdog = watched();
+    /// How many turns the two have until the thread that is parked, and overdue, has had the lock.
+    fn turns_until_served() -> u32 {
+        const MOST: u32 = 100;
         let mutex = RawMutex::<Hooked<Turns>>::new();
         let (owner, turn) = (AtomicU32::new(0), AtomicU32::new(0));
-        let served = || SERVED.load(Ordering::SeqCst);
+        SERVED.store(false, Ordering::SeqCst);
+        FREE.store(false, Ordering::SeqCst);
+        PAUSING.store(0, Ordering::SeqCst);
+        let served = || SERVED.load(Ordering::SeqCst) || turn.load(Ordering::SeqCst) >= MOST;
         let turns = |mine: u32, begins: bool| {
             POLLS.set(true);
             let mut owns = begins;
-            while turn.load(Ordering::SeqCst) < TURNS && !served() {
+            while !served() {
                 if !owns {
                     BIT.set(mine);
                     mutex.lock();
@@ -108,14 +120,11 @@ mod turns {
                 FREE.store(false, Ordering::SeqCst);
                 PAUSING.fetch_and(!mine, Ordering::SeqCst);
                 owner.store(mine, Ordering::SeqCst);
-                if turn.fetch_add(1, Ordering::SeqCst) < TURNS {
-                    until(|| PAUSING.load(Ordering::SeqCst) & (3 - mine) != 0 || served());
-                }
+                turn.fetch_add(1, Ordering::SeqCst);
+                until(|| PAUSING.load(Ordering::SeqCst) & (3 - mine) != 0 || served());
                 unlock(&mutex);
                 FREE.store(true, Ordering::SeqCst);
-                if turn.load(Ordering::SeqCst) < TURNS {
-                    until(|| owner.load(Ordering::SeqCst) != mine || served());
-                }
+                until(|| owner.load(Ordering::SeqCst) != mine || served());
             }
             FREE.store(true, Ordering::SeqCst);
         };
@@ -125,10 +134,16 @@ mod turns {
             scope.spawn(|| turns(1, true));
             scope.spawn(|| turns(2, false));
         });
-        let turns = turn.load(Ordering::SeqCst);
-        eprintln!("\nserved after {turns}");
-        assert!(turns < TURNS, "others had {turns} turns");
         Hooked::<Turns>::until_at_rest();
+        turn.into_inner()
+    }
+
+    #[test]
+    fn an_overdue_thread_is_served_although_each_poller_succeeds_at_its_first_poll() {
+        let _watchdog = watched();
+        let turns: Vec<_> = (0..8).map(|_| turns_until_served()).collect();
+        // 3 to 5 each. The thread is lucky now and then, which is why they are counted together.
+        assert!(turns.iter().sum::<u32>() < 64, "{turns:?}");
     }
 }
 

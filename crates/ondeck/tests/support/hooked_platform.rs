@@ -354,9 +354,20 @@ unsafe impl<H: Hooks> Platform for Hooked<H> {
         if Self::is_of_table(std::ptr::from_ref(word).addr()) {
             return Linux::futex_wait(word, expected, deadline);
         }
-        Self::table().sleeps.fetch_add(1, Ordering::SeqCst);
+        std::thread_local! {
+            /// The word that this thread's last sleep timed out at.
+            static TIMED_OUT: Cell<usize> = const { Cell::new(0) };
+        }
+        let address = std::ptr::from_ref(word).addr();
+        // A thread that sleeps in slices goes on with the same sleep.
+        if TIMED_OUT.replace(0) != address {
+            Self::table().sleeps.fetch_add(1, Ordering::SeqCst);
+        }
         loop {
             let outcome = Linux::futex_wait(word, expected, deadline);
+            if outcome == FutexWait::TimedOut {
+                TIMED_OUT.set(address);
+            }
             // A wake by the address of a node that was here before is not counted as another sleep.
             if outcome == FutexWait::TimedOut || word.load(Ordering::Relaxed) != expected {
                 H::woke();
