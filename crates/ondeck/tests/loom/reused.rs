@@ -13,7 +13,7 @@ use ondeck::mutex::RawMutex;
 use ondeck::parking::{self, Parked};
 use ondeck::platform::{AtomicInt, Host, Ordering, Platform};
 
-use crate::loom_platform::{Loom, Setting, join, spawn, watch};
+use crate::loom_platform::{Loom, Setting, asleep, join, spawn, watch};
 use crate::scenario::{ASYMMETRIC, NEAR, OVERDUE, POLLS, SLEEPS, Shared, explore};
 
 /// Memory for one byte of a lock at a time, at the same address.
@@ -64,10 +64,9 @@ impl Slot {
         unsafe { self.mutex().unlock() };
     }
 
-    /// A section, after which the last of so many users frees the mutex. Says whether the caller was it.
-    fn section(&self, users: u32) -> bool {
-        self.lock();
-        let last = self.count() == users;
+    /// The owner's section, after which the last of two users frees the mutex. Says whether the caller was it.
+    fn end_section(&self) -> bool {
+        let last = self.count() == 2;
         self.unlock();
         if last {
             // SAFETY: all sections were before; that no thread uses it any more is what is checked.
@@ -93,13 +92,19 @@ impl Slot {
 fn reuse(setting: Setting, preemptions: usize, next: fn(&'static Slot)) {
     explore(setting, preemptions, move || {
         let slot = Slot::new();
-        let user = move || {
-            if slot.section(2) {
+        let section = move || {
+            if slot.end_section() {
                 next(slot);
             }
         };
-        let other = spawn(user);
-        user();
+        slot.lock();
+        let other = spawn(move || {
+            slot.lock();
+            section();
+        });
+        // The other finds the mutex taken.
+        Loom::yield_now();
+        section();
         join(other);
     });
 }
@@ -153,26 +158,26 @@ fn a_condition_variable(slot: &'static Slot) {
     let shared = Shared::new();
     let waiter = spawn(move || {
         shared.lock();
-        let notified = shared.counted() == 0;
-        if notified {
-            // SAFETY: it is owned.
-            assert!(unsafe { condition.wait(shared.mutex(), None) });
-            assert_eq!(shared.counted(), 1, "the waiter was woken by something else");
-        }
+        // SAFETY: it is owned.
+        assert!(unsafe { condition.wait(shared.mutex(), None) });
+        assert_eq!(shared.counted(), 1, "the waiter was woken by something else");
         shared.unlock();
-        usize::from(notified)
     });
+    // The thread that still unlocks what was here may look now.
+    while asleep() < 1 {
+        Loom::yield_now();
+    }
     shared.lock_and_count();
     let told = condition.notify_one();
-    let heard = join(waiter);
-    assert_eq!(told, heard, "a waiter was taken off by something else");
+    assert_eq!(told, 1, "a waiter was taken off by something else");
+    join(waiter);
     assert!(!condition.has_waiters());
     shared.end(1);
 }
 
 #[test]
 fn by_a_condition_variable() {
-    reuse(SLEEPS, 3, a_condition_variable);
+    reuse(SLEEPS, 2, a_condition_variable);
 }
 
 #[test]
@@ -196,6 +201,10 @@ fn a_key(slot: &'static Slot) {
         assert_ne!(word.load(Ordering::Relaxed), 7, "the thread was woken by something else");
         usize::from(parked == Parked::Woken)
     });
+    // The thread that still unlocks what was here may look now.
+    while asleep() < 1 {
+        Loom::yield_now();
+    }
     word.store(8, Ordering::Relaxed);
     // SAFETY: as above.
     let told = unsafe { parking::unpark::<Loom>(key, usize::MAX, |_, _| ()) };
