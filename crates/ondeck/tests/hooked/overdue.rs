@@ -1,1 +1,343 @@
-//! x
+//! Threads that have waited for too long, and threads of a real-time scheduling class: which comes next.
+//! On these machines a thread is overdue as soon as it is parked.
+
+use std::cell::Cell;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::thread::{self, Scope};
+
+use ondeck::mutex::RawMutex;
+use ondeck::platform::{Linux, Platform};
+use ondeck::spin::Polling;
+
+use super::hooked_platform::{Gate, Hooked, Hooks, hooks, until};
+use super::{no_polling, unlock, watched};
+
+/// The time after which a thread is overdue, and that between two of them: none.
+fn at_once(nanos: u32) -> usize {
+    match nanos {
+        500_000 | 1_000_000 => 0,
+        others => Linux::ticks_in(others),
+    }
+}
+
+/// A thread that is parked for a mutex which is locked, and does `owned` when it has it.
+fn park<'scope, H: Hooks>(
+    scope: &'scope Scope<'scope, '_>,
+    mutex: &'scope RawMutex<Hooked<H>>,
+    owned: impl FnOnce() + Send + 'scope,
+) {
+    park_as(scope, mutex, || (), owned);
+}
+
+/// As `park`; the thread does `before` first.
+fn park_as<'scope, H: Hooks>(
+    scope: &'scope Scope<'scope, '_>,
+    mutex: &'scope RawMutex<Hooked<H>>,
+    before: impl FnOnce() + Send + 'scope,
+    owned: impl FnOnce() + Send + 'scope,
+) {
+    let sleeps = Hooked::<H>::sleeps();
+    scope.spawn(move || {
+        before();
+        mutex.lock();
+        owned();
+        unlock(mutex);
+    });
+    Hooked::<H>::until_sleeps(sleeps + 1);
+}
+
+/// Two threads have a lock in turn: each begins to poll while the other owns it, and finds it unlocked at
+/// its first poll.
+mod turns {
+    use super::*;
+
+    static FREE: AtomicBool = AtomicBool::new(false);
+    static POLLS: AtomicBool = AtomicBool::new(false);
+    /// Which of the two pauses between polls, as bits.
+    static PAUSING: AtomicU32 = AtomicU32::new(0);
+
+    std::thread_local! {
+        /// The bit of one of the two.
+        static BIT: Cell<u32> = const { Cell::new(0) };
+    }
+
+    hooks! {
+        Turns {
+            fn ticks_in(nanos: u32) -> usize {
+                at_once(nanos)
+            }
+            fn polling() -> Polling {
+                let mut polling = no_polling();
+                if POLLS.load(Ordering::SeqCst) {
+                    (polling.budget, polling.near) = (u32::MAX - 1, u32::MAX - 1);
+                    polling.offer = 0;
+                    (polling.short, polling.long) = (1_000_000, 1_000_000);
+                }
+                polling
+            }
+            fn pause() {
+                PAUSING.fetch_or(BIT.get(), Ordering::SeqCst);
+                // Not for ever: a thread that waits for the bucket's lock comes here, too.
+                let is_one = BIT.get() != 0;
+                for _ in 0..if is_one { 10_000 } else { 0 } {
+                    if FREE.load(Ordering::SeqCst) {
+                        break;
+                    }
+                    thread::yield_now();
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_overdue_thread_is_served_although_each_poller_succeeds_at_its_first_poll() {
+        const TURNS: u32 = 500;
+        let _watchdog = watched();
+        let mutex = RawMutex::<Hooked<Turns>>::new();
+        let (owner, turn, is_served) = (AtomicU32::new(0), AtomicU32::new(0), AtomicBool::new(false));
+        let served = || is_served.load(Ordering::SeqCst);
+        let turns = |mine: u32, begins: bool| {
+            BIT.set(mine);
+            let mut owns = begins;
+            while turn.load(Ordering::SeqCst) < TURNS && !served() {
+                if !owns {
+                    mutex.lock();
+                }
+                owns = false;
+                FREE.store(false, Ordering::SeqCst);
+                PAUSING.fetch_and(!mine, Ordering::SeqCst);
+                owner.store(mine, Ordering::SeqCst);
+                if turn.fetch_add(1, Ordering::SeqCst) < TURNS {
+                    until(|| PAUSING.load(Ordering::SeqCst) & (3 - mine) != 0 || served());
+                }
+                unlock(&mutex);
+                FREE.store(true, Ordering::SeqCst);
+                if turn.load(Ordering::SeqCst) < TURNS {
+                    until(|| owner.load(Ordering::SeqCst) != mine || served());
+                }
+            }
+            FREE.store(true, Ordering::SeqCst);
+        };
+        mutex.lock();
+        thread::scope(|scope| {
+            park(scope, &mutex, || is_served.store(true, Ordering::SeqCst));
+            POLLS.store(true, Ordering::SeqCst);
+            scope.spawn(|| turns(1, true));
+            scope.spawn(|| turns(2, false));
+        });
+        let turns = turn.load(Ordering::SeqCst); eprintln!("\nserved after {turns}");
+        assert!(turns < TURNS, "others had {turns} turns");
+        Hooked::<Turns>::until_at_rest();
+    }
+}
+
+mod real_time {
+    use super::*;
+
+    std::thread_local! {
+        static PRIORITY: Cell<u32> = const { Cell::new(0) };
+    }
+
+    hooks! {
+        RealTime {
+            fn ticks_in(nanos: u32) -> usize {
+                at_once(nanos)
+            }
+            fn polling() -> Polling {
+                no_polling()
+            }
+            fn priority() -> u32 {
+                PRIORITY.get()
+            }
+        }
+    }
+
+    /// Threads of these priorities park one after the other; says in which order they have the lock. With
+    /// `handed` the first is handed it.
+    fn order(priorities: &[u32], handed: bool) -> Vec<u32> {
+        let _watchdog = watched();
+        let mutex = RawMutex::<Hooked<RealTime>>::new();
+        let order = Mutex::new(Vec::new());
+        mutex.lock();
+        thread::scope(|scope| {
+            for &priority in priorities {
+                let order = &order;
+                let note = move || order.lock().expect("no panic").push(priority);
+                park_as(scope, &mutex, move || PRIORITY.set(priority), note);
+            }
+            if handed {
+                // SAFETY: locked above.
+                unsafe { mutex.unlock_fair() };
+            } else {
+                unlock(&mutex);
+            }
+        });
+        Hooked::<RealTime>::until_at_rest();
+        let order = order.into_inner().expect("no panic"); order
+    }
+
+    #[test]
+    fn a_thread_of_a_real_time_class_comes_before_those_that_are_overdue() {
+        for handed in [false, true] {
+            assert_eq!(order(&[0, 5, 0], handed)[0], 5);
+            assert_eq!(order(&[0, 3, 9, 3, 0], handed)[..3], [9, 3, 3]);
+        }
+    }
+}
+
+mod beside {
+    use super::*;
+
+    static WOKE: Gate = Gate::new();
+
+    std::thread_local! {
+        static PRIORITY: Cell<u32> = const { Cell::new(0) };
+    }
+
+    hooks! {
+        Beside {
+            fn polling() -> Polling {
+                no_polling()
+            }
+            fn priority() -> u32 {
+                PRIORITY.get()
+            }
+            fn woke() {
+                WOKE.pass();
+            }
+        }
+    }
+
+    /// An ordinary thread was woken and has not run yet: a thread of a real-time class does not wait for
+    /// it.
+    #[test]
+    fn a_thread_of_a_real_time_class_is_woken_beside_one_in_flight() {
+        let _watchdog = watched();
+        let mutex = RawMutex::<Hooked<Beside>>::new();
+        let is_served = AtomicBool::new(false);
+        mutex.lock();
+        thread::scope(|scope| {
+            park_as(scope, &mutex, || WOKE.stop_me(), || ());
+            unlock(&mutex);
+            WOKE.until_reached();
+            mutex.lock();
+            let served = || is_served.store(true, Ordering::SeqCst);
+            park_as(scope, &mutex, || PRIORITY.set(1), served);
+            unlock(&mutex);
+            until(|| is_served.load(Ordering::SeqCst));
+            WOKE.open();
+        });
+        Hooked::<Beside>::until_at_rest();
+    }
+}
+
+/// Locks whose addresses differ in their upper halves only.
+mod halves {
+    use super::*;
+
+    static UNLOCKED: Gate = Gate::new();
+    static WOKE: Gate = Gate::new();
+
+    hooks! {
+        Halves {
+            fn ticks_in(nanos: u32) -> usize {
+                at_once(nanos)
+            }
+            fn polling() -> Polling {
+                no_polling()
+            }
+            fn presumed_light_fence() {
+                UNLOCKED.pass();
+            }
+            fn fence(order: Ordering) {
+                UNLOCKED.pass();
+                std::sync::atomic::fence(order);
+            }
+            fn woke() {
+                WOKE.pass();
+            }
+        }
+    }
+
+    type Lock = RawMutex<Hooked<Halves>>;
+
+    /// A mutex at this address; None if something else is there.
+    fn at(address: usize) -> Option<&'static Lock> {
+        const PAGE: usize = 4_096;
+        // SAFETY: a new mapping, where nothing else is.
+        unsafe {
+            let page = libc::mmap(
+                std::ptr::with_exposed_provenance_mut(address),
+                PAGE,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE,
+                -1,
+                0,
+            );
+            if page == libc::MAP_FAILED {
+                return None;
+            }
+            page.cast::<Lock>().write(Lock::new());
+            Some(&*page.cast::<Lock>())
+        }
+    }
+
+    /// Unlocks; a thread has the lock in between that store and the look, and `meanwhile` happens then.
+    fn unlock_while(mutex: &'static Lock, meanwhile: impl FnOnce()) {
+        thread::scope(|scope| {
+            let unlocks = scope.spawn(|| {
+                UNLOCKED.stop_me();
+                unlock(mutex);
+            });
+            UNLOCKED.until_reached();
+            assert!(mutex.try_lock());
+            UNLOCKED.open();
+            unlocks.join().expect("no panic");
+            meanwhile();
+        });
+    }
+
+    #[test]
+    fn a_request_to_hand_a_lock_over_is_not_for_the_one_with_an_equal_half_of_its_address() {
+        let _watchdog = watched();
+        let places = (1..64_usize).map(|upper| upper << 32).filter_map(at);
+        let two: Vec<_> = places.take(2).collect();
+        let [mutex, other] = two[..] else {
+            println!("skipped: needs two addresses whose lower halves are 0");
+            return;
+        };
+        mutex.lock();
+        other.lock();
+        let (served, other_served) = (AtomicBool::new(false), AtomicBool::new(false));
+        let may_unlock = AtomicBool::new(false);
+        thread::scope(|scope| {
+            park(scope, mutex, || {
+                served.store(true, Ordering::SeqCst);
+                until(|| may_unlock.load(Ordering::SeqCst));
+            });
+            // It is woken beside the one that was faster, and goes back to its place.
+            let sleeps = Hooked::<Halves>::sleeps();
+            unlock_while(mutex, || Hooked::<Halves>::until_sleeps(sleeps + 1));
+            // Now it is its turn, but another is faster again, which is asked for the lock.
+            unlock_while(mutex, || ());
+            park_as(
+                scope,
+                other,
+                || WOKE.stop_me(),
+                || other_served.store(true, Ordering::SeqCst),
+            );
+            unlock(other);
+            WOKE.until_reached();
+            assert!(!other.is_locked(), "it was not asked for");
+            WOKE.open();
+            until(|| other_served.load(Ordering::SeqCst));
+            assert!(!served.load(Ordering::SeqCst));
+            unlock(mutex);
+            assert!(mutex.is_locked(), "it was handed over");
+            until(|| served.load(Ordering::SeqCst));
+            may_unlock.store(true, Ordering::SeqCst);
+        });
+        Hooked::<Halves>::until_at_rest();
+    }
+}

@@ -169,8 +169,6 @@ impl Gate {
 
     /// The calling thread will stop here once.
     pub fn stop_me(&self) {
-        self.reached.store(false, Ordering::Release);
-        self.open.store(false, Ordering::Release);
         STOPS_AT.set(self);
     }
 
@@ -180,6 +178,9 @@ impl Gate {
             STOPS_AT.set(std::ptr::null());
             self.reached.store(true, Ordering::Release);
             until(|| self.open.load(Ordering::Acquire));
+            // For the next one.
+            self.reached.store(false, Ordering::Release);
+            self.open.store(false, Ordering::Release);
         }
     }
 
@@ -350,9 +351,14 @@ unsafe impl<H: Hooks> Platform for Hooked<H> {
             return Linux::futex_wait(word, expected, deadline);
         }
         Self::table().sleeps.fetch_add(1, Ordering::SeqCst);
-        let outcome = Linux::futex_wait(word, expected, deadline);
-        H::woke();
-        outcome
+        loop {
+            let outcome = Linux::futex_wait(word, expected, deadline);
+            // A wake by the address of a node that was here before is not counted as another sleep.
+            if outcome == FutexWait::TimedOut || word.load(Ordering::Relaxed) != expected {
+                H::woke();
+                return outcome;
+            }
+        }
     }
     fn futex_wake(address: *const Self::AtomicU32, count: u32) -> usize {
         if !Self::is_of_table(address.addr()) {
