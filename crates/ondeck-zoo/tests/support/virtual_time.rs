@@ -284,10 +284,7 @@ struct Table {
 impl Table {
     /// Never freed, as the platform's functions promise; some tables of a hundred bytes in a test.
     fn fresh() -> &'static Self {
-        Box::leak(Box::new(Self {
-            unlock_mode: VirtualInt::new(0),
-            bucket: Bucket::new(),
-        }))
+        Box::leak(Box::new(Self { unlock_mode: VirtualInt::new(0), bucket: Bucket::new() }))
     }
 }
 

@@ -25,8 +25,8 @@ fn park<'scope, H: Hooks>(scope: &'scope Scope<'scope, '_>, mutex: &'scope RawMu
 
 /// Does `work` while the bucket's lock is held: what wants it, hangs.
 fn with_the_bucket_locked<H: Hooks>(work: impl FnOnce()) {
-    let word = AtomicU32::new(0);
-    let key = (&raw const word).addr();
+    let state = AtomicU32::new(0);
+    let key = (&raw const state).addr();
     let validate = || {
         work();
         false

@@ -95,7 +95,8 @@ mod turns {
         const TURNS: u32 = 500;
         let _watchdog = watched();
         let mutex = RawMutex::<Hooked<Turns>>::new();
-        let (owner, turn, is_served) = (AtomicU32::new(0), AtomicU32::new(0), AtomicBool::new(false));
+        let (owner, turn, is_served) =
+            (AtomicU32::new(0), AtomicU32::new(0), AtomicBool::new(false));
         let served = || is_served.load(Ordering::SeqCst);
         let turns = |mine: u32, begins: bool| {
             BIT.set(mine);
@@ -126,7 +127,8 @@ mod turns {
             scope.spawn(|| turns(1, true));
             scope.spawn(|| turns(2, false));
         });
-        let turns = turn.load(Ordering::SeqCst); eprintln!("\nserved after {turns}");
+        let turns = turn.load(Ordering::SeqCst);
+        eprintln!("\nserved after {turns}");
         assert!(turns < TURNS, "others had {turns} turns");
         Hooked::<Turns>::until_at_rest();
     }
@@ -174,7 +176,7 @@ mod real_time {
             }
         });
         Hooked::<RealTime>::until_at_rest();
-        let order = order.into_inner().expect("no panic"); order
+        order.into_inner().expect("no panic")
     }
 
     #[test]
@@ -321,12 +323,7 @@ mod halves {
             unlock_while(mutex, || Hooked::<Halves>::until_sleeps(sleeps + 1));
             // Now it is its turn, but another is faster again, which is asked for the lock.
             unlock_while(mutex, || ());
-            park_as(
-                scope,
-                other,
-                || WOKE.stop_me(),
-                || other_served.store(true, Ordering::SeqCst),
-            );
+            park_as(scope, other, || WOKE.stop_me(), || other_served.store(true, Ordering::SeqCst));
             unlock(other);
             WOKE.until_reached();
             assert!(!other.is_locked(), "it was not asked for");

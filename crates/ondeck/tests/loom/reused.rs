@@ -164,8 +164,8 @@ fn a_condition_variable(slot: &'static Slot) {
     });
     shared.lock_and_count();
     let told = condition.notify_one();
-    let waited = join(waiter);
-    assert_eq!(told, waited, "a waiter was taken off by something else");
+    let heard = join(waiter);
+    assert_eq!(told, heard, "a waiter was taken off by something else");
     assert!(!condition.has_waiters());
     shared.end(1);
 }

@@ -15,9 +15,7 @@ use std::thread;
 use std::time::Duration;
 
 use ondeck::parking::Bucket;
-use ondeck::platform::{
-    AtomicInt, AtomicPointer, FutexWait, Host, Linux, Platform, Timestamp,
-};
+use ondeck::platform::{AtomicInt, AtomicPointer, FutexWait, Host, Linux, Platform, Timestamp};
 use ondeck::spin::Polling;
 
 /// What a test does instead of the machine, or beside it.
@@ -231,7 +229,13 @@ unsafe impl<H: Hooks> AtomicInt for Byte<H> {
     fn compare_exchange(&self, now: u8, new: u8, to: Ordering, or: Ordering) -> Result<u8, u8> {
         self.0.compare_exchange(now, new, to, or)
     }
-    fn compare_exchange_weak(&self, now: u8, new: u8, to: Ordering, or: Ordering) -> Result<u8, u8> {
+    fn compare_exchange_weak(
+        &self,
+        now: u8,
+        new: u8,
+        to: Ordering,
+        or: Ordering,
+    ) -> Result<u8, u8> {
         self.0.compare_exchange_weak(now, new, to, or)
     }
     fn fetch_add(&self, value: u8, order: Ordering) -> u8 {

@@ -4,6 +4,7 @@ use std::cell::Cell;
 
 /// What a model can choose of the machine; see [`set`].
 #[derive(Clone, Copy, Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a property of the machine by itself")]
 pub struct Setting {
     /// Buckets of the parking table, at most [`MOST_BUCKETS`]. With 1 every two addresses collide.
     pub buckets: usize,

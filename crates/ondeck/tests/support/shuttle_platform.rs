@@ -157,6 +157,7 @@ unsafe impl<T: 'static> AtomicPointer<T> for AtomicPtr<T> {
 
 /// What is drawn for each execution.
 #[derive(Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a property of the machine by itself")]
 struct Setting {
     /// Buckets of the parking table, at most [`MOST_BUCKETS`].
     buckets: usize,
