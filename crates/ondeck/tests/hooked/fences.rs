@@ -3,7 +3,7 @@
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering, fence};
-use std::thread;
+use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::Duration;
 
 use ondeck::mutex::RawMutex;
@@ -205,5 +205,202 @@ mod refused {
             parks.join().expect("no panic");
         });
         Hooked::<Refusing>::until_at_rest();
+    }
+}
+
+mod evicted {
+    use super::*;
+
+    static BUFFER: Buffer = Buffer::new();
+    static MAY_RELAX: AtomicBool = AtomicBool::new(true);
+    /// How often a thread that polls has paused.
+    static PAUSES: AtomicUsize = AtomicUsize::new(0);
+
+    std::thread_local! {
+        static POLLS: Cell<bool> = const { Cell::new(false) };
+    }
+
+    hooks! {
+        /// As `Relaxed`; some threads poll for as long as the test takes.
+        Evicting {
+            fn store(byte: &AtomicU8, value: u8, order: Ordering) {
+                BUFFER.store(byte, value, order);
+            }
+            fn fence(_: Ordering) {
+                BUFFER.fence();
+            }
+            fn presumed_light_fence() {}
+            fn heavy_fence() {
+                BUFFER.drain();
+            }
+            fn may_relax() -> bool {
+                MAY_RELAX.load(Ordering::Relaxed)
+            }
+            fn once_in(_: u32) -> bool {
+                true
+            }
+            fn spins(count: u32) -> u32 {
+                count.min(100)
+            }
+            fn polling() -> Polling {
+                let mut polling = no_polling();
+                if POLLS.get() {
+                    polling.budget = u32::MAX - 1;
+                }
+                polling
+            }
+            fn pause() {
+                if POLLS.get() {
+                    PAUSES.fetch_add(1, Ordering::SeqCst);
+                }
+                Linux::pause();
+            }
+        }
+    }
+
+    type Lock = RawMutex<Hooked<Evicting>>;
+
+    /// A thread that polls for a mutex which the caller has locked.
+    fn poll<'scope>(scope: &'scope Scope<'scope, '_>, mutex: &'scope Lock) -> ScopedJoinHandle<'scope, ()> {
+        let pauses = PAUSES.load(Ordering::SeqCst);
+        let thread = scope.spawn(|| {
+            POLLS.set(true);
+            mutex.lock();
+            unlock(mutex);
+        });
+        until(|| PAUSES.load(Ordering::SeqCst) > pauses);
+        thread
+    }
+
+    /// A thread that parks for a mutex while the caller owns it, and has it then.
+    fn park_once(mutex: &Lock) {
+        let sleeps = Hooked::<Evicting>::sleeps();
+        mutex.lock();
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                mutex.lock();
+                unlock(mutex);
+            });
+            Hooked::<Evicting>::until_sleeps(sleeps + 1);
+            unlock(mutex);
+        });
+    }
+
+    /// A bucket has records for two locks. One is polled for. The other lock unlocks without a fence, and
+    /// then its record goes to a third one. A thread that parks for it now is counted in the shared
+    /// record, where another has parked before with a heavy fence.
+    #[test]
+    fn a_thread_parks_in_the_shared_record_beside_an_unlock_without_a_fence() {
+        let _watchdog = watched();
+        let [one, two, light, last, shared] = &[0; 5].map(|_| Lock::new());
+        // The first unlock finds out that nothing is known.
+        one.lock();
+        unlock(one);
+        let mut missed = false;
+        thread::scope(|scope| {
+            one.lock();
+            poll(scope, one);
+            two.lock();
+            let polls = poll(scope, two);
+            park_once(shared);
+            unlock(two);
+            polls.join().expect("no panic");
+            // Its second unlock counts for as many as a heavy fence costs.
+            park_once(light);
+            MAY_RELAX.store(false, Ordering::Relaxed);
+            let unlocks = scope.spawn(|| {
+                light.lock();
+                BUFFERS.set(true);
+                unlock(light);
+            });
+            unlocks.join().expect("no panic");
+            assert!(light.is_locked(), "the store is in the buffer");
+            last.lock();
+            poll(scope, last);
+            let sleeps = Hooked::<Evicting>::sleeps();
+            let parks = scope.spawn(|| {
+                light.lock();
+                unlock(light);
+            });
+            until(|| Hooked::<Evicting>::sleeps() > sleeps || parks.is_finished());
+            missed = !parks.is_finished();
+            BUFFER.drain();
+            for mutex in [one, last] {
+                unlock(mutex);
+            }
+            // Has it woken if it was missed.
+            light.lock();
+            unlock(light);
+        });
+        Hooked::<Evicting>::until_at_rest();
+        assert!(!missed, "the thread has parked for a lock that was unlocked");
+    }
+}
+
+mod gave_up {
+    use super::*;
+
+    static BUFFER: Buffer = Buffer::new();
+
+    std::thread_local! {
+        static POLLS: Cell<bool> = const { Cell::new(false) };
+    }
+
+    hooks! {
+        GivingUp {
+            fn store(byte: &AtomicU8, value: u8, order: Ordering) {
+                BUFFER.store(byte, value, order);
+            }
+            fn fence(_: Ordering) {
+                BUFFER.fence();
+            }
+            fn presumed_light_fence() {}
+            fn heavy_fence() {
+                BUFFER.drain();
+            }
+            fn polling() -> Polling {
+                let mut polling = no_polling();
+                polling.budget = u32::from(POLLS.get());
+                polling
+            }
+        }
+    }
+
+    /// A thread polls and gives up, with a heavy fence. Unlocks do not look there so far: the next has no
+    /// fence. A thread that parks beside it makes a heavy one again.
+    #[test]
+    fn a_thread_parks_where_one_has_given_up_beside_an_unlock_without_a_fence() {
+        let _watchdog = watched();
+        let mutex = &RawMutex::<Hooked<GivingUp>>::new();
+        mutex.lock();
+        unlock(mutex);
+        mutex.lock();
+        let mut missed = false;
+        thread::scope(|scope| {
+            let gives_up = scope.spawn(|| {
+                POLLS.set(true);
+                assert!(!mutex.try_lock_until(Linux::now()));
+            });
+            gives_up.join().expect("no panic");
+            assert_eq!(Hooked::<GivingUp>::sleeps(), 0);
+            let unlocks = scope.spawn(|| {
+                BUFFERS.set(true);
+                unlock(mutex);
+            });
+            unlocks.join().expect("no panic");
+            assert!(mutex.is_locked(), "the store is in the buffer");
+            let parks = scope.spawn(|| {
+                mutex.lock();
+                unlock(mutex);
+            });
+            until(|| Hooked::<GivingUp>::sleeps() != 0 || parks.is_finished());
+            missed = !parks.is_finished();
+            BUFFER.drain();
+            // Has it woken if it was missed.
+            mutex.lock();
+            unlock(mutex);
+        });
+        Hooked::<GivingUp>::until_at_rest();
+        assert!(!missed, "the thread has parked for a lock that was unlocked");
     }
 }

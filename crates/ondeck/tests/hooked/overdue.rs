@@ -352,3 +352,130 @@ mod halves {
         Hooked::<Halves>::until_at_rest();
     }
 }
+
+/// Woken threads that do not run.
+mod never_runs {
+    use super::*;
+
+    static WOKE: Gate = Gate::new();
+
+    hooks! {
+        NeverRuns {
+            fn ticks_in(nanos: u32) -> usize {
+                at_once(nanos)
+            }
+            fn polling() -> Polling {
+                no_polling()
+            }
+            fn woke() {
+                WOKE.pass();
+            }
+            fn once_in(_: u32) -> bool {
+                true
+            }
+        }
+    }
+
+    /// An overdue thread was woken to compete and does not run. The next one is handed the lock beside it.
+    #[test]
+    fn an_overdue_thread_does_not_wait_for_one_in_flight_that_never_runs() {
+        /// A parked thread looks after itself now and then, and so may not be there to be handed the lock.
+        const TRIES: u32 = 20;
+        let _watchdog = watched();
+        let mutex = RawMutex::<Hooked<NeverRuns>>::new();
+        mutex.lock();
+        let mut handed = false;
+        thread::scope(|scope| {
+            park_as(scope, &mutex, || WOKE.stop_me(), || ());
+            unlock(&mutex);
+            WOKE.until_reached();
+            for _ in 0..TRIES {
+                mutex.lock();
+                let (goes, is_served) = (&AtomicBool::new(false), &AtomicBool::new(false));
+                thread::scope(|scope| {
+                    park(scope, &mutex, || {
+                        is_served.store(true, Ordering::SeqCst);
+                        until(|| goes.load(Ordering::SeqCst));
+                    });
+                    unlock(&mutex);
+                    handed = mutex.is_locked();
+                    until(|| is_served.load(Ordering::SeqCst));
+                    goes.store(true, Ordering::SeqCst);
+                });
+                if handed {
+                    break;
+                }
+            }
+            WOKE.open();
+        });
+        assert!(handed, "the unlock relied on a thread that does not run");
+        Hooked::<NeverRuns>::until_at_rest();
+    }
+}
+
+/// Three contended locks, of which one has no record of its own.
+mod shared {
+    use super::*;
+
+    static WOKE: Gate = Gate::new();
+    /// How often a thread that polls has paused.
+    static PAUSES: AtomicU32 = AtomicU32::new(0);
+
+    std::thread_local! {
+        static POLLS: Cell<bool> = const { Cell::new(false) };
+    }
+
+    hooks! {
+        /// Some threads poll for as long as the test takes.
+        Shares {
+            fn ticks_in(nanos: u32) -> usize {
+                at_once(nanos)
+            }
+            fn polling() -> Polling {
+                let mut polling = no_polling();
+                if POLLS.get() {
+                    polling.budget = u32::MAX - 1;
+                }
+                polling
+            }
+            fn pause() {
+                if POLLS.get() {
+                    PAUSES.fetch_add(1, Ordering::SeqCst);
+                }
+                Linux::pause();
+            }
+            fn woke() {
+                WOKE.pass();
+            }
+        }
+    }
+
+    /// A thread that does not run yet is the owner all the same.
+    #[test]
+    fn an_overdue_thread_of_a_lock_that_shares_a_record_is_handed_the_lock() {
+        let _watchdog = watched();
+        let [one, two, three] = &[0; 3].map(|_| RawMutex::<Hooked<Shares>>::new());
+        let mut handed = false;
+        thread::scope(|scope| {
+            for mutex in [one, two] {
+                mutex.lock();
+                let pauses = PAUSES.load(Ordering::SeqCst);
+                scope.spawn(|| {
+                    POLLS.set(true);
+                    mutex.lock();
+                    unlock(mutex);
+                });
+                until(|| PAUSES.load(Ordering::SeqCst) > pauses);
+            }
+            three.lock();
+            park_as(scope, three, || WOKE.stop_me(), || ());
+            unlock(three);
+            handed = three.is_locked();
+            WOKE.open();
+            unlock(one);
+            unlock(two);
+        });
+        assert!(handed);
+        Hooked::<Shares>::until_at_rest();
+    }
+}

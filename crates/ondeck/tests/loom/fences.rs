@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use ondeck::platform::Platform;
 
+use crate::condvar::{First, pair};
 use crate::loom_platform::{
     Fences, Loom, Relaxes, Setting, asleep, join, pass_time, refuse, spawn,
 };
@@ -137,5 +138,52 @@ fn heavy_fences_are_refused_once_one_was_made() {
         shared.unlock();
         join(other);
         shared.end(4);
+    });
+}
+
+/// A thread polls and gives up, with a heavy fence, where unlocks do not look so far; then it parks. The owner
+/// unlocks without a fence.
+#[test]
+fn a_thread_gives_up_and_then_parks() {
+    explore(Setting { polls: true, ..ASYMMETRIC }, 3, || {
+        let shared = Shared::new();
+        shared.lock_and_count();
+        shared.lock();
+        pass_time(1);
+        let other = spawn(move || {
+            let owner = shared.try_lock_until(SOON);
+            if owner {
+                shared.count();
+                shared.unlock();
+            }
+            shared.lock_and_count();
+            u32::from(owner)
+        });
+        shared.count();
+        shared.unlock();
+        let sections = join(other);
+        shared.end(3 + sections);
+    });
+}
+
+/// A waiter of a condition variable pins the mutex's record, with a heavy fence, and takes the pin back; then it
+/// parks for the mutex. The owner unlocks, and has found before its store that it needs no fence.
+#[test]
+fn a_thread_pins_and_then_parks() {
+    explore(TO_LIGHT, 3, || {
+        let (shared, condition) = pair(First::Mutex);
+        let waits = move || {
+            shared.lock();
+            shared.count();
+            assert!(!condition.wait(shared, Some(SOON)), "no thread notifies");
+            shared.unlock();
+        };
+        pass_time(1);
+        waits();
+        let other = spawn(waits);
+        shared.lock_and_count();
+        join(other);
+        condition.end();
+        shared.end(3);
     });
 }
