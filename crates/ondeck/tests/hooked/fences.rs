@@ -3,6 +3,7 @@
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering, fence};
+use std::sync::{Mutex, PoisonError};
 use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use ondeck::mutex::RawMutex;
 use ondeck::platform::{Linux, Platform};
 use ondeck::spin::Polling;
 
-use super::hooked_platform::{Gate, Hooked, hooks, until};
+use super::hooked_platform::{Gate, Hooked, calls_of, hooks, until};
 use super::{no_polling, unlock, watched};
 
 std::thread_local! {
@@ -212,6 +213,7 @@ mod evicted {
     use super::*;
 
     static BUFFER: Buffer = Buffer::new();
+    static BEFORE_THE_STORE: Gate = Gate::new();
     static MAY_RELAX: AtomicBool = AtomicBool::new(true);
     /// How often a thread that polls has paused.
     static PAUSES: AtomicUsize = AtomicUsize::new(0);
@@ -224,6 +226,7 @@ mod evicted {
         /// As `Relaxed`; some threads poll for as long as the test takes.
         Evicting {
             fn store(byte: &AtomicU8, value: u8, order: Ordering) {
+                BEFORE_THE_STORE.pass();
                 BUFFER.store(byte, value, order);
             }
             fn fence(_: Ordering) {
@@ -261,7 +264,10 @@ mod evicted {
     type Lock = RawMutex<Hooked<Evicting>>;
 
     /// A thread that polls for a mutex which the caller has locked.
-    fn poll<'scope>(scope: &'scope Scope<'scope, '_>, mutex: &'scope Lock) -> ScopedJoinHandle<'scope, ()> {
+    fn poll<'scope>(
+        scope: &'scope Scope<'scope, '_>,
+        mutex: &'scope Lock,
+    ) -> ScopedJoinHandle<'scope, ()> {
         let pauses = PAUSES.load(Ordering::SeqCst);
         let thread = scope.spawn(|| {
             POLLS.set(true);
@@ -286,17 +292,15 @@ mod evicted {
         });
     }
 
-    /// A bucket has records for two locks. One is polled for. The other lock unlocks without a fence, and
-    /// then its record goes to a third one. A thread that parks for it now is counted in the shared
-    /// record, where another has parked before with a heavy fence.
-    #[test]
-    fn a_thread_parks_in_the_shared_record_beside_an_unlock_without_a_fence() {
-        let _watchdog = watched();
-        let [one, two, light, last, shared] = &[0; 5].map(|_| Lock::new());
+    /// A bucket has records for two locks. One is polled for. The other, `light`, has unlocks without
+    /// fences, when `unlock` is called with it. In the shared record a thread has parked, with a heavy
+    /// fence.
+    fn with_a_light_lock(work: impl FnOnce(&Lock)) {
+        let [one, two, light, shared] = &[0; 4].map(|_| Lock::new());
         // The first unlock finds out that nothing is known.
         one.lock();
         unlock(one);
-        let mut missed = false;
+        MAY_RELAX.store(true, Ordering::Relaxed);
         thread::scope(|scope| {
             one.lock();
             poll(scope, one);
@@ -308,32 +312,83 @@ mod evicted {
             // Its second unlock counts for as many as a heavy fence costs.
             park_once(light);
             MAY_RELAX.store(false, Ordering::Relaxed);
-            let unlocks = scope.spawn(|| {
-                light.lock();
-                BUFFERS.set(true);
-                unlock(light);
-            });
-            unlocks.join().expect("no panic");
-            assert!(light.is_locked(), "the store is in the buffer");
-            last.lock();
-            poll(scope, last);
-            let sleeps = Hooked::<Evicting>::sleeps();
-            let parks = scope.spawn(|| {
-                light.lock();
-                unlock(light);
-            });
-            until(|| Hooked::<Evicting>::sleeps() > sleeps || parks.is_finished());
-            missed = !parks.is_finished();
-            BUFFER.drain();
-            for mutex in [one, last] {
-                unlock(mutex);
-            }
-            // Has it woken if it was missed.
-            light.lock();
-            unlock(light);
+            work(light);
+            unlock(one);
         });
         Hooked::<Evicting>::until_at_rest();
+    }
+
+    /// The tests share a table.
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+    /// A lock unlocks without a fence, and then its record goes to another one. A thread that parks for it
+    /// now is counted in the shared record.
+    #[test]
+    fn a_thread_parks_in_the_shared_record_beside_an_unlock_without_a_fence() {
+        let _watchdog = watched();
+        let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        let (last, mut missed) = (Lock::new(), false);
+        with_a_light_lock(|light| {
+            thread::scope(|scope| {
+                let unlocks = scope.spawn(|| {
+                    light.lock();
+                    BUFFERS.set(true);
+                    unlock(light);
+                });
+                unlocks.join().expect("no panic");
+                assert!(light.is_locked(), "the store is in the buffer");
+                last.lock();
+                poll(scope, &last);
+                let sleeps = Hooked::<Evicting>::sleeps();
+                let parks = scope.spawn(|| {
+                    light.lock();
+                    unlock(light);
+                });
+                until(|| Hooked::<Evicting>::sleeps() > sleeps || parks.is_finished());
+                missed = !parks.is_finished();
+                BUFFER.drain();
+                unlock(&last);
+                // Has it woken if it was missed.
+                light.lock();
+                unlock(light);
+            });
+        });
         assert!(!missed, "the thread has parked for a lock that was unlocked");
+    }
+
+    /// An unlock finds that it needs no fence. Before its store the record goes to another lock, which has a
+    /// poller: the mark there says nothing of the thread that has parked meanwhile.
+    #[test]
+    fn a_thread_parks_while_the_record_goes_to_a_lock_that_is_polled() {
+        let _watchdog = watched();
+        let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = Lock::new();
+        let mut wakes = 0;
+        with_a_light_lock(|light| {
+            thread::scope(|scope| {
+                let unlocks = scope.spawn(|| {
+                    light.lock();
+                    BEFORE_THE_STORE.stop_me();
+                    calls_of(|| unlock(light)).wakes
+                });
+                BEFORE_THE_STORE.until_reached();
+                last.lock();
+                poll(scope, &last);
+                let sleeps = Hooked::<Evicting>::sleeps();
+                scope.spawn(|| {
+                    light.lock();
+                    unlock(light);
+                });
+                Hooked::<Evicting>::until_sleeps(sleeps + 1);
+                BEFORE_THE_STORE.open();
+                wakes = unlocks.join().expect("no panic");
+                unlock(&last);
+                // Has it woken if it was missed.
+                light.lock();
+                unlock(light);
+            });
+        });
+        assert_eq!(wakes, 1);
     }
 }
 
@@ -341,6 +396,8 @@ mod gave_up {
     use super::*;
 
     static BUFFER: Buffer = Buffer::new();
+    static BEFORE_THE_FENCE: Gate = Gate::new();
+    static BEHIND_THE_FENCE: Gate = Gate::new();
 
     std::thread_local! {
         static POLLS: Cell<bool> = const { Cell::new(false) };
@@ -356,7 +413,9 @@ mod gave_up {
             }
             fn presumed_light_fence() {}
             fn heavy_fence() {
+                BEFORE_THE_FENCE.pass();
                 BUFFER.drain();
+                BEHIND_THE_FENCE.pass();
             }
             fn polling() -> Polling {
                 let mut polling = no_polling();
@@ -366,39 +425,93 @@ mod gave_up {
         }
     }
 
+    type Lock = RawMutex<Hooked<GivingUp>>;
+
+    /// The tests share a table.
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+    fn give_up(mutex: &Lock) {
+        POLLS.set(true);
+        assert!(!mutex.try_lock_until(Linux::now()));
+    }
+
+    /// The caller's unlock has no fence, and its store is in the buffer when it is over.
+    fn unlock_into_the_buffer(mutex: &Lock) {
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                BUFFERS.set(true);
+                unlock(mutex);
+            });
+        });
+        assert!(mutex.is_locked(), "the store is in the buffer");
+    }
+
+    /// A thread wants the lock, whose unlock is in the buffer: says whether it parks for it.
+    fn parks<'scope>(scope: &'scope Scope<'scope, '_>, mutex: &'scope Lock) -> bool {
+        let sleeps = Hooked::<GivingUp>::sleeps();
+        let parks = scope.spawn(|| {
+            mutex.lock();
+            unlock(mutex);
+        });
+        until(|| Hooked::<GivingUp>::sleeps() > sleeps || parks.is_finished());
+        !parks.is_finished()
+    }
+
+    /// Locked, and no record of the bucket is armed.
+    fn locked() -> Lock {
+        let mutex = Lock::new();
+        mutex.lock();
+        unlock(&mutex);
+        mutex.lock();
+        mutex
+    }
+
     /// A thread polls and gives up, with a heavy fence. Unlocks do not look there so far: the next has no
     /// fence. A thread that parks beside it makes a heavy one again.
     #[test]
     fn a_thread_parks_where_one_has_given_up_beside_an_unlock_without_a_fence() {
         let _watchdog = watched();
-        let mutex = &RawMutex::<Hooked<GivingUp>>::new();
-        mutex.lock();
-        unlock(mutex);
-        mutex.lock();
+        let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        let mutex = &locked();
         let mut missed = false;
         thread::scope(|scope| {
-            let gives_up = scope.spawn(|| {
-                POLLS.set(true);
-                assert!(!mutex.try_lock_until(Linux::now()));
-            });
-            gives_up.join().expect("no panic");
-            assert_eq!(Hooked::<GivingUp>::sleeps(), 0);
-            let unlocks = scope.spawn(|| {
-                BUFFERS.set(true);
-                unlock(mutex);
-            });
-            unlocks.join().expect("no panic");
-            assert!(mutex.is_locked(), "the store is in the buffer");
-            let parks = scope.spawn(|| {
-                mutex.lock();
-                unlock(mutex);
-            });
-            until(|| Hooked::<GivingUp>::sleeps() != 0 || parks.is_finished());
-            missed = !parks.is_finished();
+            scope.spawn(|| give_up(mutex)).join().expect("no panic");
+            unlock_into_the_buffer(mutex);
+            missed = parks(scope, mutex);
             BUFFER.drain();
             // Has it woken if it was missed.
             mutex.lock();
             unlock(mutex);
+        });
+        Hooked::<GivingUp>::until_at_rest();
+        assert!(!missed, "the thread has parked for a lock that was unlocked");
+    }
+
+    /// Of two heavy fences one was made before the unlock, and the other is not yet: a third thread makes
+    /// one, too.
+    #[test]
+    fn a_thread_parks_before_the_heavy_fence_of_another_is_over() {
+        let _watchdog = watched();
+        let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        let mutex = &locked();
+        let mut missed = false;
+        thread::scope(|scope| {
+            let gives_up = scope.spawn(|| {
+                BEHIND_THE_FENCE.stop_me();
+                give_up(mutex);
+            });
+            BEHIND_THE_FENCE.until_reached();
+            unlock_into_the_buffer(mutex);
+            scope.spawn(|| {
+                BEFORE_THE_FENCE.stop_me();
+                mutex.lock();
+                unlock(mutex);
+            });
+            BEFORE_THE_FENCE.until_reached();
+            BEHIND_THE_FENCE.open();
+            gives_up.join().expect("no panic");
+            missed = parks(scope, mutex);
+            BEFORE_THE_FENCE.open();
         });
         Hooked::<GivingUp>::until_at_rest();
         assert!(!missed, "the thread has parked for a lock that was unlocked");

@@ -2,9 +2,9 @@
 //! On these machines a thread is overdue as soon as it is parked.
 
 use std::cell::Cell;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::thread::{self, Scope};
+use std::sync::{Mutex, PoisonError};
+use std::thread::{self, Scope, ScopedJoinHandle};
 
 use ondeck::mutex::RawMutex;
 use ondeck::platform::{Linux, Platform};
@@ -450,23 +450,37 @@ mod shared {
         }
     }
 
+    type Lock = RawMutex<Hooked<Shares>>;
+
+    /// A thread that polls for a mutex, which is locked.
+    fn poll<'scope>(
+        scope: &'scope Scope<'scope, '_>,
+        mutex: &'scope Lock,
+    ) -> ScopedJoinHandle<'scope, ()> {
+        let pauses = PAUSES.load(Ordering::SeqCst);
+        mutex.lock();
+        let thread = scope.spawn(|| {
+            POLLS.set(true);
+            mutex.lock();
+            unlock(mutex);
+        });
+        until(|| PAUSES.load(Ordering::SeqCst) > pauses);
+        thread
+    }
+
+    /// The tests share a table.
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
     /// A thread that does not run yet is the owner all the same.
     #[test]
     fn an_overdue_thread_of_a_lock_that_shares_a_record_is_handed_the_lock() {
         let _watchdog = watched();
-        let [one, two, three] = &[0; 3].map(|_| RawMutex::<Hooked<Shares>>::new());
+        let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        let [one, two, three] = &[0; 3].map(|_| Lock::new());
         let mut handed = false;
         thread::scope(|scope| {
-            for mutex in [one, two] {
-                mutex.lock();
-                let pauses = PAUSES.load(Ordering::SeqCst);
-                scope.spawn(|| {
-                    POLLS.set(true);
-                    mutex.lock();
-                    unlock(mutex);
-                });
-                until(|| PAUSES.load(Ordering::SeqCst) > pauses);
-            }
+            poll(scope, one);
+            poll(scope, two);
             three.lock();
             park_as(scope, three, || WOKE.stop_me(), || ());
             unlock(three);
@@ -476,6 +490,40 @@ mod shared {
             unlock(two);
         });
         assert!(handed);
+        Hooked::<Shares>::until_at_rest();
+    }
+
+    /// Two threads park for it; before the second does another lock needs its record no more.
+    #[test]
+    fn threads_of_a_lock_that_shares_a_record_are_counted_together() {
+        let _watchdog = watched();
+        let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        let [one, two, three] = &[0; 3].map(|_| Lock::new());
+        thread::scope(|scope| {
+            poll(scope, one);
+            let polls = poll(scope, two);
+            three.lock();
+            let wants = || {
+                three.lock();
+                unlock(three);
+            };
+            let sleeps = Hooked::<Shares>::sleeps();
+            // It is linked, and stops when it has slept for a while.
+            scope.spawn(move || {
+                WOKE.stop_me();
+                wants();
+            });
+            WOKE.until_reached();
+            unlock(two);
+            polls.join().expect("no panic");
+            let slept = Hooked::<Shares>::sleeps();
+            assert!(slept > sleeps);
+            scope.spawn(wants);
+            Hooked::<Shares>::until_sleeps(slept + 1);
+            unlock(three);
+            WOKE.open();
+            unlock(one);
+        });
         Hooked::<Shares>::until_at_rest();
     }
 }

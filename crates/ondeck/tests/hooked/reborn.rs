@@ -131,7 +131,7 @@ fn a_key_in_the_place_of_a_mutex_is_not_unparked_by_its_unlock() {
         let (word, key) = (memory.cast::<AtomicU8>(), memory.addr());
         // SAFETY: the mutex is no more; both are a byte.
         let word = unsafe {
-            word.write(AtomicU8::new(0));
+            word.write(AtomicU8::new(3));
             &*word
         };
         thread::scope(|scope| {
@@ -142,7 +142,7 @@ fn a_key_in_the_place_of_a_mutex_is_not_unparked_by_its_unlock() {
             });
             Hooked::<AsKey>::until_sleeps(before + 1);
             go_on();
-            assert_eq!(word.load(Ordering::SeqCst), 0, "nothing is written there");
+            assert_eq!(word.load(Ordering::SeqCst), 3, "nothing is written there");
             word.store(7, Ordering::SeqCst);
             assert_eq!(keys::unpark::<Hooked<AsKey>>(key, 9, |_, _| ()), 1, "it is parked still");
         });

@@ -78,6 +78,11 @@ fn who_was_notified_frees_both_handed_over() {
     who_was_notified_frees_both(OVERDUE, 4);
 }
 
+#[test]
+fn who_was_notified_frees_both_polling_and_overdue() {
+    who_was_notified_frees_both(Setting { polls: true, ..OVERDUE }, 3);
+}
+
 /// The waiter frees the mutex as soon as it has been notified: the notifier, who does not own it,
 /// may still be at it.
 fn the_waiter_frees_the_mutex(setting: Setting, preemptions: usize) {
@@ -108,4 +113,9 @@ fn the_waiter_frees_the_mutex_polling() {
 #[test]
 fn the_waiter_frees_the_mutex_handed_over() {
     the_waiter_frees_the_mutex(OVERDUE, 4);
+}
+
+#[test]
+fn the_waiter_frees_the_mutex_polling_and_overdue() {
+    the_waiter_frees_the_mutex(Setting { polls: true, ..OVERDUE }, 3);
 }

@@ -1,6 +1,11 @@
 //! Deadlines: they pass while a waiter is awake, asleep, put on deck, or handed the lock.
 
-use crate::loom_platform::{Setting, join, pass_time, spawn};
+use std::cell::Cell;
+use std::rc::Rc;
+
+use ondeck::platform::Platform;
+
+use crate::loom_platform::{Loom, Setting, asleep, join, pass_time, spawn};
 use crate::scenario::{ASYMMETRIC, OVERDUE, POLLS, SLEEPS, SOON, Shared, explore};
 
 /// Waits until the deadline; says whether it had a section.
@@ -114,5 +119,44 @@ fn ends_while_the_mutex_is_owned() {
         shared.count();
         shared.unlock();
         shared.end(1);
+    });
+}
+
+/// A thread that was woken finds the mutex taken again, and its time is over: another sleeps, and the owner's
+/// unlock may rely on the mark of the first, which is gone.
+#[test]
+fn a_woken_thread_gives_up_beside_the_owner() {
+    explore(SLEEPS, 2, || {
+        let shared = Shared::new();
+        let gone = Rc::new(Cell::new(false));
+        shared.lock();
+        let patient = spawn(move || shared.lock_and_count());
+        while asleep() < 1 {
+            Loom::yield_now();
+        }
+        let hurried = spawn({
+            let gone = Rc::clone(&gone);
+            move || {
+                let sections = count_until(shared);
+                gone.set(true);
+                sections
+            }
+        });
+        while asleep() < 2 {
+            Loom::yield_now();
+        }
+        shared.unlock();
+        let again = shared.try_lock();
+        pass_time(1);
+        while !gone.get() {
+            Loom::yield_now();
+        }
+        if again {
+            shared.count();
+            shared.unlock();
+        }
+        let sections = join(hurried);
+        join(patient);
+        shared.end(1 + u32::from(again) + sections);
     });
 }

@@ -187,3 +187,58 @@ fn a_thread_pins_and_then_parks() {
         shared.end(3);
     });
 }
+
+/// A thread parks once unlocks have no fences, and they stay so: there were many since one parked.
+#[test]
+fn a_thread_parks_where_unlocks_have_no_fences() {
+    explore(TO_LIGHT, 2, || {
+        let shared = relaxed();
+        shared.lock();
+        let other = spawn(move || shared.lock_and_count());
+        shared.count();
+        shared.unlock();
+        join(other);
+        shared.end(4);
+    });
+}
+
+/// An unlock lets others do without fences just when a thread parks with a full one: the next unlock sees that
+/// thread.
+#[test]
+fn unlocks_lose_their_fences_while_a_thread_parks() {
+    explore(TO_LIGHT, 2, || {
+        let shared = relaxed();
+        shared.lock();
+        let gone = Rc::new(Cell::new(false));
+        let parks = spawn({
+            let gone = Rc::clone(&gone);
+            move || {
+                let owner = shared.try_lock_until(SOON);
+                gone.set(true);
+                if owner {
+                    shared.unlock();
+                }
+                shared.lock_and_count();
+            }
+        });
+        while asleep() < 1 && !gone.get() {
+            Loom::yield_now();
+        }
+        pass_time(1);
+        while !gone.get() {
+            Loom::yield_now();
+        }
+        let next = spawn(move || {
+            let owner = shared.try_lock();
+            if owner {
+                shared.count();
+                shared.unlock();
+            }
+            u32::from(owner)
+        });
+        shared.unlock();
+        join(parks);
+        let sections = join(next);
+        shared.end(3 + sections);
+    });
+}

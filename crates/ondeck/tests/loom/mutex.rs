@@ -100,6 +100,11 @@ fn one_awake_of_those_who_sleep() {
     explore(SLEEPS, 2, the_owner_comes_again);
 }
 
+#[test]
+fn an_overdue_thread_that_has_competed_is_handed_the_lock() {
+    explore(OVERDUE, 2, the_owner_comes_again);
+}
+
 /// A first release finds nobody, so that the next ones skip; then two threads meet.
 pub fn after_a_quiet_time() {
     let shared = Shared::new();

@@ -4,6 +4,7 @@
 use ondeck::parking;
 use ondeck::platform::Platform;
 
+use crate::condvar::{First, pair};
 use crate::loom_platform::{Loom, Relaxes, Setting, asleep, join, pass_time, spawn};
 use crate::mutex::{
     collision, fair_releases, free_after_last_section, the_owner_comes_again, three_by_one,
@@ -271,4 +272,32 @@ fn a_newcomer_parks_while_others_are_unparked() {
 #[test]
 fn a_newcomer_parks_while_others_are_moved() {
     explore(SLEEPS, 3, || a_newcomer(true));
+}
+
+/// A thread arrives at a lock whose record goes to another: it does not become the poller there.
+#[test]
+fn a_record_goes_to_another_lock_while_a_thread_arrives() {
+    let setting = Setting { buckets: 1, relaxes: Relaxes::Never, ..POLLS };
+    explore(setting, 2, || {
+        let (shared, condition) = pair(First::Mutex);
+        let (beside, next) = (Shared::new(), Shared::new());
+        // A waiter whose time is over gets its mutex a record, which then no thread needs.
+        let claim = |shared: &'static Shared| {
+            shared.lock();
+            condition.wait(shared, Some(SOON));
+            shared.unlock();
+        };
+        pass_time(1);
+        claim(shared);
+        claim(beside);
+        shared.lock();
+        let arrives = spawn(move || shared.lock_and_count());
+        claim(next);
+        shared.unlock();
+        join(arrives);
+        condition.end();
+        shared.end(1);
+        beside.end(0);
+        next.end(0);
+    });
 }
