@@ -189,8 +189,7 @@ mod real_time {
             }
         });
         Hooked::<RealTime>::until_at_rest();
-        let order = order.into_inner().expect("no panic");
-        order
+        order.into_inner().expect("no panic")
     }
 
     #[test]
