@@ -5,8 +5,9 @@
 #   ci/loom.sh                             the bounds that stand beside each test
 #   ci/loom.sh --deeper N [--seconds S]    N switches more, where loom can; each model for S seconds at
 #                                          most, without end otherwise: some ten times as long a switch
-#   ci/loom.sh --deeper -1                 one fewer, as in the gate
+#   ci/loom.sh --deeper -1                 one fewer, as in the gate, and as `cargo test` does
 source "$(dirname "$0")/common.sh"
+export ONDECK_LOOM_DEEPER=0
 while [ $# -gt 0 ]; do
     case $1 in
         --deeper) export ONDECK_LOOM_DEEPER=$2 ;;

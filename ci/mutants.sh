@@ -26,6 +26,8 @@ export CARGO_TARGET_DIR=$work
 patience=300
 # Frames of a failure that is expected are of no use, and cost more than the test.
 export RUST_BACKTRACE=0
+# Loom's bounds as they stand beside the tests.
+export ONDECK_LOOM_DEEPER=0
 
 hazards() {
     python3 "$original/ci/mutants/hazards.py" --root "$original" "$@"

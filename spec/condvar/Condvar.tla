@@ -106,7 +106,7 @@ Scripts == [
                      Notifier("c", <<"a">>, All, TRUE)>>,
     all_outside |-> <<Waiter("c", "a", {}), Waiter("c", "a", {}),
                       Notifier("c", <<"a">>, All, FALSE)>>,
-    one_each |-> <<Waiter("c", "a", {}), Waiter("c", "a", {}),
+    one_each |-> <<Waiter("c", "a", {"asleep"}), Waiter("c", "a", {}),
                    Notifier("c", <<"a">>, 1, TRUE), Notifier("c", <<"a">>, 1, FALSE)>>,
     timed |-> <<Waiter("c", "a", {"timed"}), Notifier("c", <<"a">>, 1, FALSE)>>,
     deadline |-> <<Waiter("c", "a", {"timed"}), Waiter("c", "a", {"timed", "at once"}),
@@ -460,7 +460,7 @@ Leaving(t) ==
 Onwards(t) ==
     CASE Is(t, "wait") /\ ~me[t].leaves ->
             CASE Mutation("linked_after_unlock") /\ ~node[t].live -> "Link"
-              [] Mutation("parked_without_a_pin") \/ Mutation("pinned_after_parking") -> "LeaveNear"
+              [] Mutant \in {"parked_without_a_pin", "pinned_after_parking", "pin_refused"} -> "LeaveNear"
               [] OTHER -> "Pin"
       [] Is(t, "notify") /\ me[t].section < Len(Script[t].sections) -> "NextSection"
       [] Is(t, "notify") /\ t \notin ghost.over -> "HasWaiters"

@@ -1,7 +1,8 @@
 ------------------------------- MODULE Mutex -------------------------------
-(* The one-byte mutex of crates/ondeck as it ships: its byte, one bucket of the
-   parking table, and threads that lock, wait, time out, hand over, release, and
-   at last free the mutex.
+(* The one-byte mutex of crates/ondeck as it ships: bytes, one bucket of the parking
+   table with its unlock mode and its records, and threads that lock, poll, wait near,
+   park, time out, unlock, hand over, and at last free the mutex, whose address is then
+   used for something else.
 
    Memory is that of x86: each thread has a buffer of stores that others do not
    see yet (Sewell, Sarkar, Owens, Zappa Nardelli and Myreen, "x86-TSO: A
@@ -9,60 +10,107 @@
    read-modify-write and a full fence wait until the thread's own buffer is
    empty; a light fence is nothing; a heavy fence waits until every other buffer
    has been empty at some moment since it began, as membarrier(2) does. What only
-   weaker machines reorder is not seen here: that is left to the loom tests.
+   weaker machines reorder is not seen here: that is left to the loom tests. One thing
+   is weaker, where a configuration says so: the exchange that gives the bucket's lock
+   back is a store like another, as Rust's `Release` allows.
 
    An action is one access that others can interfere with. Further accesses are
    part of it if they are stores, which go to the buffer in their order, or if the
    bucket's lock guards what they access. Above each action stands which Rust
    function it models; in that function a comment names the action.
 
-   Left to chance: whether to poll and when to stop, which releases take a sample,
-   when a sleeper is overdue, when attention is relaxed, when a deadline passes.
-   So what holds here holds for all times and constants. *)
+   Left to chance: whether to poll and when to stop, when a poller is stale, whether a
+   thread is near, which unlocks take a sample, which parked thread is the oldest and
+   when it is overdue, when unlocks are let off, when a deadline passes. So what holds
+   here holds for all times and constants. *)
 EXTENDS Naturals, Sequences, FiniteSets, TLC
 
 CONSTANTS
     Threads,    \* a set
-    Locks,      \* mutexes; all of them are in one bucket
-    None,       \* no thread, no lock
-    Rounds,     \* calls of each thread
-    Polls,      \* whether an arriving waiter may go on deck
+    None,       \* no thread, no record
+    OwnRecords, \* how many locks can have a record of their own
+    Plays,      \* of each thread, what it does: see Play below
+    Starts,     \* how the bucket may be at first: see Init
     Deadlines,  \* the threads whose waits may be given up
-    Fair,       \* whether an owner may hand the lock over instead of releasing it
+    Ways,       \* what may happen: see May
     Mutant      \* the mistake put in, or "none"
 
 VARIABLES
     mem,        \* what all see
     buf,        \* of each thread, its stores that only it sees: <<cell, value>>, oldest first
-    guard,      \* who has the bucket's lock
-    list,       \* the linked nodes, newest first; a node is named by its thread
-    demand,     \* whose next owner is to hand it over, and who came first all the same
-    asleep,     \* who sleeps in the kernel
+    awake,      \* of each record the marks: only read-modify-writes change them
+    linked,     \* the nodes in the queues; a node is named by its thread
+    asleep,     \* which threads sleep in the kernel
     me,         \* each thread's place and local variables
-    program     \* what the threads are to do with the mutexes
+    program     \* what the threads are to do, and what has become of the addresses
 
-table == <<guard, list, demand>>
-vars == <<mem, buf, guard, list, demand, asleep, me, program>>
+vars == <<mem, buf, awake, linked, asleep, me, program>>
 
 Mutation(name) == Mutant = name
+
+(* "poll"    threads poll for a lock before they park
+   "stale"   and take the place of a poller that lost its CPU
+   "stay"    and try a lock that has a poller more than once
+   "near"    and wait near
+   "overdue" a parked thread may have waited for too long
+   "tried"   and has competed in vain before
+   "fair"    an owner may hand the lock over instead of unlocking
+   "relax"   unlocks are let off after a while
+   "refuse"  the kernel begins to refuse heavy fences
+   "weak"    an exchange that only releases is a store like another *)
+May(way) == way \in Ways
+
+-----------------------------------------------------------------------------
+(* What threads do. A call is [do, at, era]: what, at which address, in which of its
+   lives. An address has its next life when the calls of the one before are over. *)
+
+Lock(a, era) == [do |-> "lock", at |-> a, era |-> era]
+Park(a, era) == [do |-> "park", at |-> a, era |-> era]
+Unpark(a, era) == [do |-> "unpark", at |-> a, era |-> era]
+
+Once == [t \in Threads |-> <<Lock("a", 1)>>]
+Twice == [t \in Threads |-> <<Lock("a", 1), Lock("a", 1)>>]
+OneTwice == <<<<Lock("a", 1), Lock("a", 1)>>, <<Lock("a", 1)>>, <<Lock("a", 1)>>>>
+BothTwice == <<<<Lock("a", 1), Lock("a", 1)>>, <<Lock("a", 1)>>, <<Lock("a", 1), Lock("a", 1)>>>>
+TwoLocks == [t \in Threads |-> <<Lock("a", 1), Lock("c", 1)>>]
+
+(* For threads that are numbers. While the unlock of one is between its store and its look,
+   the mutex is freed, and there is something else at its address: another mutex, or a
+   thread that waits for something of another kind. *)
+ThenAnother == <<<<Lock("a", 1)>>, <<Lock("a", 1), Lock("a", 2)>>, <<Lock("a", 2)>>>>
+ThenOthers == <<<<Lock("a", 1), Unpark("a", 2)>>, <<Lock("a", 1), Park("a", 2)>>>>
+ThenOthersLate == <<<<Lock("a", 1)>>, <<Lock("a", 1), Park("a", 2)>>, <<Lock("a", 1), Unpark("a", 2)>>>>
+
+(* For threads 1 to 3: there is one record, for two locks. *)
+Evicted == <<<<Lock("a", 1)>>, <<Lock("c", 1), Lock("a", 1)>>, <<Lock("c", 1)>>>>
 
 -----------------------------------------------------------------------------
 (* The words in memory. *)
 
-Owned(l) == <<"owned", l>>          \* 0 free, 1 owned
-Status(t) == <<"status", t>>        \* of t's node: "parked", "deck", "owner"
-Attention == <<"attention", None>>  \* "fenced", "light", "skip", "hand over"
-Deck == <<"deck", None>>            \* the lock that has an awake waiter, or None
-Parked == <<"parked", None>>        \* how many sleep
+Own == 1..OwnRecords
+Shared == 0
+Records == 0..OwnRecords
+Addresses == UNION {{Plays[t][i].at : i \in 1..Len(Plays[t])} : t \in Threads}
+
+Byte(a) == <<"byte", a>>            \* 0 free, 1 locked
+Status(t) == <<"status", t>>        \* of t's node: "parked", "near", "poller", "flight", "compete", "done"
+Guard == <<"guard", 0>>             \* which thread has the bucket's lock
+Mode == <<"mode", 0>>               \* "look", "skip" or "some"
+Armed(r) == <<"armed", r>>          \* whether unlocks look there
+Address(r) == <<"address", r>>      \* "none", "shared" or an address
+Parked(r) == <<"parked", r>>
+Fences(r) == <<"fence", r>>          \* <<"not yet", "fenced" or "light", generation, whether a handoff is requested>>
 
 (* What t reads: its own newest store, or what all see. *)
 Read(t, c) ==
-    LET own == {i \in 1..Len(buf[t]) : buf[t][i][1] = c}
-    IN  IF own = {} THEN mem[c]
-        ELSE buf[t][CHOOSE i \in own : \A j \in own : j <= i][2]
+    IF buf[t] = <<>> THEN mem[c[1]][c[2]]
+    ELSE LET own == {i \in 1..Len(buf[t]) : buf[t][i][1] = c}
+         IN  IF own = {} THEN mem[c[1]][c[2]]
+             ELSE buf[t][CHOOSE i \in own : \A j \in own : j <= i][2]
 
-(* Stores of t, in their order: <<cell, value>> each. *)
-Store(t, stores) == buf' = [buf EXCEPT ![t] = @ \o stores]
+(* Stores of t, in their order: <<cell, value>> each. Those of what is there already are
+   left out: only the holder of the bucket's lock stores to such cells. *)
+Store(t, stores) == buf' = [buf EXCEPT ![t] = @ \o SelectSeq(stores, LAMBDA s : Read(t, s[1]) # s[2])]
 
 Quiet(t) == buf[t] = <<>>
 
@@ -70,37 +118,132 @@ Quiet(t) == buf[t] = <<>>
 At(t, place) == me[t].pc = place
 Go(t, place) == me' = [me EXCEPT ![t].pc = place]
 
-(* The bucket's lock is taken and given back by exchanges. *)
-TakeGuard(t) == guard = None /\ Quiet(t) /\ guard' = t
-LeaveGuard(t) == guard = t /\ Quiet(t) /\ guard' = None
+Call(t) == Plays[t][me[t].call]
+Here(t) == Call(t).at
+
+(* The bucket's lock is taken by an exchange. *)
+CanTakeGuard(t) == Quiet(t) /\ mem.guard[0] = None
+Guarded(t) == [mem EXCEPT !.guard[0] = t]
 
 -----------------------------------------------------------------------------
-(* The list. *)
+(* Records and queues. *)
 
-Linked == {list[i] : i \in 1..Len(list)}
-Without(t) == SelectSeq(list, LAMBDA u : u # t)
-Waiters(l) == SelectSeq(list, LAMBDA u : me[u].lk = l)
+Waiters(a) == {t \in linked : Here(t) = a /\ (Call(t).do = "lock" \/ Mutation("kinds_ignored"))}
+
+OwnRecord(t, a) ==
+    LET its == {r \in Own : Read(t, Address(r)) = a}
+    IN  IF its = {} THEN None ELSE CHOOSE r \in its : TRUE
+
+RecordOf(t, a) ==
+    LET own == OwnRecord(t, a)
+    IN  CASE own # None -> own
+          [] Read(t, Address(Shared)) = "shared" -> Shared
+          [] OTHER -> None
+
+Marked(marks) == marks.poller # None \/ marks.flight
+
+(* A number that no thread can mistake for one that it has seen. *)
+Fresh(used) == CHOOSE n \in 0..Cardinality(used) : n \notin used
+
+NextTenancy(r) ==
+    Fresh({awake[r].tenancy : u \in {u \in Threads : me[u].record = r /\ me[u].seen = awake[r]}}
+          \cup {me[u].seen.tenancy : u \in {u \in Threads : me[u].record = r /\ me[u].seen # None}})
+
+Kind(t, r) == Read(t, Fences(r))[1]
+Requested(t, r) == Read(t, Fences(r))[3]
+Requests(t, r, wanted) == <<Fences(r), [Read(t, Fences(r)) EXCEPT ![3] = wanted]>>
+
+NextGeneration(r) ==
+    Fresh({mem.fence[r][2]} \cup {me[u].fence[2] : u \in {u \in Threads : me[u].record = r /\ me[u].fence # None}})
+
+SteppedBack(t, r) == <<Fences(r), <<"not yet", NextGeneration(r), Requested(t, r)>>>>
+
+Quits(t, r) == (Read(t, Parked(r)) = 0 \/ Mutation("evicted_while_parked")) /\ ~Marked(awake[r])
+
+(* The unlock mode that suits the records: those in `more` are about to be armed, those in `less` not to be. *)
+ModeStore(t, more, less) ==
+    IF Read(t, Mode) = "look" THEN <<>>
+    ELSE <<<<Mode, IF \E r \in Records : r \in more \/ (r \notin less /\ Read(t, Armed(r))) THEN "some" ELSE "skip">>>>
+
+(* Unlocks of a lock that gets a record have no fence, unless nothing is known of the bucket. *)
+GiveTo(t, r, address) ==
+    <<<<Fences(r), <<IF Read(t, Mode) = "look" THEN "not yet" ELSE "light", NextGeneration(r), FALSE>>>>,
+      <<Address(r), address>>>>
+
+(* From now on unlocks look there, if they did not before. *)
+Arm(t, r, given) ==
+    IF Read(t, Armed(r)) /\ ~given THEN <<>>
+    ELSE (IF given \/ Kind(t, r) = "light" \/ Mutation("armed_though_fenced") THEN <<>> ELSE <<SteppedBack(t, r)>>)
+         \o <<<<Armed(r), TRUE>>>> \o ModeStore(t, {r}, {})
+
+Count(t, r) == <<<<Parked(r), Read(t, Parked(r)) + 1>>>>
+
+Uncount(t, r) ==
+    LET parked == Read(t, Parked(r)) - 1
+    IN  <<<<Parked(r), parked>>>> \o (IF parked = 0 THEN <<Requests(t, r, FALSE)>> ELSE <<>>)
+
+(* Whether an unlock has to look. *)
+Concerns(t) ==
+    CASE Read(t, Mode) = "skip" -> FALSE
+      [] Read(t, Mode) = "look" -> TRUE
+      [] OTHER -> RecordOf(t, Here(t)) # None
 
 -----------------------------------------------------------------------------
+Idle == [pc |-> "Call",
+         call |-> 1,
+         record |-> None,   \* the record that it has in hand
+         seen |-> None,     \* marks that it has read
+         fence |-> None,    \* the fence that it owes, with its record's before: <<"full", 0>> or as that was
+         after |-> "Finish",\* where it goes on after what several have in common
+         chosen |-> None,   \* whose node it has chosen
+         tell |-> "",       \* and what to tell that
+         back |-> "Finish", \* where it goes on after it has looked after others: "Poll" if it polls
+         owes |-> FALSE,    \* whether it has had a mark since it last parked
+         tried |-> May("tried"), \* whether it was overdue, and competed
+         timed |-> FALSE,   \* whether it sleeps for a while only
+         pending |-> {}]    \* in a heavy fence: which threads were not quiet yet; else records to ask
+
+Uses(a, era) == {t \in Threads : \E i \in 1..Len(Plays[t]) : Plays[t][i].at = a /\ Plays[t][i].era = era}
+CallsOf(a, era) ==
+    LET calls(t) == Cardinality({i \in 1..Len(Plays[t]) : Plays[t][i].at = a /\ Plays[t][i].era = era})
+        RECURSIVE Sum(_)
+        Sum(ts) == IF ts = {} THEN 0 ELSE LET t == CHOOSE t \in ts : TRUE IN calls(t) + Sum(ts \ {t})
+    IN  Sum(Threads)
+
+(* How the bucket is at first:
+   "look"      nothing is known
+   "skip"      no lock has a record
+   "polled"    the lock at a has one, which is light, because a thread has polled
+   "fenced"    a thread has parked, too
+   "light"     and that is long ago
+   "shared"    so it is, and another record is shared, fenced *)
+Start(start) ==
+    LET given == start \notin {"look", "skip"}
+        armed == start \notin {"look", "skip", "polled"}
+        shared == start = "shared"
+        kind == IF start = "fenced" THEN "fenced" ELSE IF given THEN "light" ELSE "not yet"
+    IN  [byte |-> [a \in Addresses |-> 0],
+         status |-> [t \in Threads |-> "parked"],
+         parked |-> [r \in Records |-> 0],
+         armed |-> [r \in Records |-> (r = 1 /\ armed) \/ (r = Shared /\ shared)],
+         address |-> [r \in Records |-> IF r = 1 /\ given THEN "a" ELSE IF r = Shared /\ shared THEN "shared" ELSE "none"],
+         fence |-> [r \in Records |-> <<IF r = 1 THEN kind ELSE IF r = Shared /\ shared THEN "fenced" ELSE "not yet", 0, FALSE>>],
+         mode |-> [i \in {0} |-> IF armed THEN "some" ELSE IF given THEN "skip" ELSE start],
+         guard |-> [i \in {0} |-> None]]
+
 Init ==
-    /\ \E attention \in {"fenced", "light", "skip"} :
-        mem = [c \in {Owned(l) : l \in Locks} \cup {Parked} |-> 0]
-              @@ [c \in {Status(t) : t \in Threads} |-> "parked"]
-              @@ (Deck :> None) @@ (Attention :> attention)
+    /\ \E start \in Starts : mem = Start(start)
     /\ buf = [t \in Threads |-> <<>>]
-    /\ guard = None
-    /\ list = <<>>
-    /\ demand = [lock |-> None, passed |-> 0]
+    /\ awake = [r \in Records |-> [poller |-> None, flight |-> FALSE, tenancy |-> 0]]
+    /\ linked = {}
     /\ asleep = {}
-    /\ \E choice \in [Threads -> Locks] :
-        me = [t \in Threads |->
-                [pc |-> "TryLock",
-                 lk |-> choice[t],    \* the mutex that it uses
-                 onDeck |-> FALSE,    \* whether the mark is its own, as it believes
-                 after |-> "Finish",  \* where it goes on after what several have in common
-                 chosen |-> None,     \* whose node it has chosen
-                 pending |-> {}]]     \* in a heavy fence: who was not quiet yet
-    /\ program = [left |-> [t \in Threads |-> Rounds], out |-> {}, last |-> None, freed |-> {}]
+    /\ me = [t \in Threads |-> Idle]
+    /\ program = [era |-> [a \in Addresses |-> 1],
+                  left |-> [a \in Addresses |-> CallsOf(a, 1)], \* calls that have not counted themselves out
+                  out |-> {},               \* threads whose call has
+                  last |-> {},              \* and which were the last: they free what is at the address
+                  passed |-> 0,             \* how many came first although a handoff was requested
+                  refused |-> FALSE]        \* whether heavy fences are
 
 -----------------------------------------------------------------------------
 (* The machine. *)
@@ -110,496 +253,881 @@ Init ==
 \* models nothing: the hardware
 Drain(t) ==
     /\ ~Quiet(t)
-    /\ mem' = [mem EXCEPT ![Head(buf[t])[1]] = Head(buf[t])[2]]
+    /\ LET store == Head(buf[t]) IN mem' = [mem EXCEPT ![store[1][1]][store[1][2]] = store[2]]
     /\ buf' = [buf EXCEPT ![t] = Tail(@)]
     /\ me' = IF Len(buf[t]) > 1 THEN me
              ELSE [u \in Threads |-> [me[u] EXCEPT !.pending = @ \ {t}]]
-    /\ UNCHANGED <<table, asleep, program>>
+    /\ UNCHANGED <<awake, linked, asleep, program>>
 
 -----------------------------------------------------------------------------
 (* Acquiring. *)
 
-(* Counts, for the property, who comes before a sleeper that all can know to be
-   overdue. Not in the source. *)
-Passes(t, owner) ==
-    demand' = IF owner /\ demand.lock = me[t].lk /\ mem[Attention] = "hand over" /\ demand.passed < 2
-              THEN [demand EXCEPT !.passed = @ + 1] ELSE demand
+(* In the last section at an address a thread knows that it is the last. *)
+CountedOut(t) ==
+    LET a == Here(t)
+        left == program.left[a] - 1
+    IN  IF t \in program.out THEN program
+        ELSE [program EXCEPT !.left[a] = left, !.out = @ \cup {t}, !.last = IF left = 0 THEN @ \cup {t} ELSE @]
+
+(* Counts, for the property, which threads come before one that all can know to be overdue.
+   Not in the source. *)
+Passes(t) ==
+    program' = IF /\ mem.byte[Here(t)] = 0 /\ program.passed < 2
+                  /\ \E r \in Own : mem.address[r] = Here(t) /\ mem.fence[r][3]
+               THEN [program EXCEPT !.passed = @ + 1] ELSE program
+
+(* As an owner nothing of how it became one matters. *)
+Become(t, place) ==
+    IF place = "Section"
+    THEN [me EXCEPT ![t] = [Idle EXCEPT !.pc = place, !.call = me[t].call]]
+    ELSE [me EXCEPT ![t].pc = place]
 
 (* A test-and-set: t goes to one of two places. *)
-TestAndSet(t, place, owner, other) ==
+TestAndSet(t, place, owner, others) ==
     /\ At(t, place)
     /\ Quiet(t)
-    /\ mem' = [mem EXCEPT ![Owned(me[t].lk)] = 1]
-    /\ Go(t, IF mem[Owned(me[t].lk)] = 0 THEN owner ELSE other)
-    /\ Passes(t, mem[Owned(me[t].lk)] = 0)
+    /\ mem' = [mem EXCEPT !.byte[Here(t)] = 1]
+    /\ IF mem.byte[Here(t)] = 0 THEN me' = Become(t, owner) ELSE \E other \in others : Go(t, other)
+    /\ Passes(t)
+    /\ UNCHANGED <<buf, awake, linked, asleep>>
 
-\* models crates/ondeck/src/mutex/raw.rs try_lock
+\* models crates/ondeck/src/mutex/lock.rs try_lock
 TryLock(t) ==
-    /\ TestAndSet(t, "TryLock", "Section", "Arrive")
-    /\ program' = [program EXCEPT !.left[t] = @ - 1]
-    /\ UNCHANGED <<buf, guard, list, asleep>>
+    /\ At(t, "Call")
+    /\ Call(t).do = "lock" /\ Call(t).era = program.era[Here(t)]
+    /\ TestAndSet(t, "Call", "Section", {"Arrive"})
 
-\* models crates/ondeck/src/mutex/deck.rs arrive
-Arrive(t) ==
+(* A thread that found the lock taken looks for its record. *)
+\* models crates/ondeck/src/mutex/lock.rs arrive
+ArriveFind(t) ==
     /\ At(t, "Arrive")
+    /\ LET own == OwnRecord(t, Here(t)) IN
+        me' = CASE ~May("poll") -> [me EXCEPT ![t].pc = "ParkLock"]
+                [] own = None -> [me EXCEPT ![t].pc = "ArriveClaim"]
+                [] OTHER -> [me EXCEPT ![t].pc = "ArriveSee", ![t].record = own]
+    /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
+
+\* models crates/ondeck/src/mutex/lock.rs arrive
+Arrive(t) ==
+    /\ At(t, "ArriveSee")
+    /\ me' = [me EXCEPT ![t].pc = "ArriveOf", ![t].seen = awake[me[t].record]]
+    /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
+
+(* Its own place: neither poller, nor linked. *)
+Arrived(t) == [me EXCEPT ![t].pc = "ParkLock", ![t].record = None, ![t].seen = None]
+
+\* models crates/ondeck/src/mutex/lock.rs arrive
+ArriveOf(t) ==
+    /\ At(t, "ArriveOf")
+    /\ IF Read(t, Address(me[t].record)) # Here(t) /\ ~Mutation("polls_for_another_lock")
+       THEN me' = Arrived(t)
+       ELSE \/ /\ me[t].seen.poller = None \/ May("stale")
+               /\ Go(t, "ArriveTake")
+            \/ /\ me[t].seen.poller # None
+               /\ me' = [me EXCEPT ![t].pc = "ArriveTry", ![t].seen = None]
+    /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
+
+\* models crates/ondeck/src/parking/record.rs take_poll
+ArriveTake(t) ==
+    /\ At(t, "ArriveTake")
     /\ Quiet(t)
-    /\ \/ \* Another lock has the mark, or polling is off.
-          /\ mem[Deck] # None \/ ~Polls
-          /\ Go(t, "ParkLock")
-          /\ UNCHANGED mem
-       \/ /\ mem[Deck] = None /\ Polls
-          /\ mem' = [mem EXCEPT ![Deck] = me[t].lk]
-          /\ me' = [me EXCEPT ![t].pc = "Poll", ![t].onDeck = TRUE]
-       \/ \* Another waiter has it: look once more.
-          /\ mem[Deck] = me[t].lk /\ Polls
-          /\ Go(t, "LookAgain")
-          /\ UNCHANGED mem
-    /\ UNCHANGED <<buf, table, asleep, program>>
+    /\ LET r == me[t].record
+           taken == awake[r] = me[t].seen
+       IN  /\ awake' = IF taken THEN [awake EXCEPT ![r].poller = t] ELSE awake
+           /\ me' = [me EXCEPT ![t].pc = IF taken THEN "Poll" ELSE "ArriveTry", ![t].seen = None]
+    /\ UNCHANGED <<mem, buf, linked, asleep, program>>
 
-\* models crates/ondeck/src/mutex/deck.rs arrive
-LookAgain(t) ==
-    /\ TestAndSet(t, "LookAgain", "Section", "ParkLock")
-    /\ UNCHANGED <<buf, guard, list, asleep, program>>
+\* models crates/ondeck/src/mutex/lock.rs arrive
+ArriveTry(t) ==
+    \/ TestAndSet(t, "ArriveTry", "Section", {"ParkLock"} \cup IF May("stay") THEN {"ArriveSee"} ELSE {})
+    \/ \* Its time is over.
+       /\ At(t, "ArriveTry")
+       /\ me' = Arrived(t)
+       /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
 
-\* models crates/ondeck/src/mutex/deck.rs poll
-Poll(t) ==
-    /\ TestAndSet(t, "Poll", "Leave", "ParkLock")
-    /\ UNCHANGED <<buf, guard, list, asleep, program>>
+\* models crates/ondeck/src/mutex/lock.rs poll
+Poll(t) == TestAndSet(t, "Poll", "Leave", {"PollerReplaced"})
 
-(* Owner, it leaves the deck. *)
-\* models crates/ondeck/src/mutex/deck.rs leave
+(* If it polls no more, it has the mark still, and owes what that promised. If it does, it
+   looks after the others now and then. *)
+\* models crates/ondeck/src/mutex/lock.rs poll
+PollerReplaced(t) ==
+    /\ At(t, "PollerReplaced")
+    /\ \/ me' = [me EXCEPT ![t].pc = "ParkLock", ![t].record = None,
+                           ![t].owes = @ \/ awake[me[t].record].poller = t]
+       \/ /\ awake[me[t].record].poller = t
+          /\ May("overdue") \/ May("relax")
+          /\ me' = [me EXCEPT ![t].pc = "Tend", ![t].back = "Poll"]
+    /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
+
+WithoutPoller(r, t) ==
+    IF awake[r].poller = t \/ Mutation("mark_of_another_taken_away") THEN [awake EXCEPT ![r].poller = None] ELSE awake
+
+\* models crates/ondeck/src/mutex/lock.rs leave
 Leave(t) ==
     /\ At(t, "Leave")
-    /\ Store(t, <<<<Deck, None>>>>)
-    /\ me' = [me EXCEPT ![t].pc = "Section", ![t].onDeck = FALSE]
-    /\ UNCHANGED <<mem, table, asleep, program>>
+    /\ Quiet(t)
+    /\ awake' = WithoutPoller(me[t].record, t)
+    /\ me' = Become(t, "Section")
+    /\ UNCHANGED <<mem, buf, linked, asleep, program>>
+
+-----------------------------------------------------------------------------
+(* Claiming a record, under the bucket's lock. `next` is for what: "ArriveSee",
+   "ParkLink", "GiveUpLook". The memory is then m, but for the own status. *)
+
+\* models crates/ondeck/src/mutex/lock.rs park
+ParkLink(t, r, stores, given, m) ==
+    \E status \in IF May("near") THEN {"near", "parked"} ELSE {"parked"} :
+        /\ linked' = linked \cup {t}
+        /\ mem' = [m EXCEPT !.status[t] = status]
+        /\ Store(t, stores \o Count(t, r) \o Arm(t, r, given))
+        /\ me' = [me EXCEPT ![t].pc = IF awake[r].poller = t /\ ~Mutation("mark_left_after_the_last_look")
+                                     THEN "ParkLeave" ELSE "Publish",
+                            ![t].record = r,
+                            ![t].owes = FALSE,
+                            ![t].after = IF status = "near" THEN "Near" ELSE "LastLook"]
+
+Claimed(t, next, r, stores, given, m) ==
+    IF next = "ParkLink" THEN ParkLink(t, r, stores, given, m)
+    ELSE /\ mem' = m
+         /\ Store(t, stores)
+         /\ me' = IF next = "ArriveSee"
+                  THEN [me EXCEPT ![t].pc = "Unguard",
+                                  ![t].record = IF r = Shared THEN None ELSE r,
+                                  ![t].after = IF r = Shared THEN "ParkLock" ELSE next]
+                  ELSE [me EXCEPT ![t].pc = "ParkLeave", ![t].record = r, ![t].after = next]
+         /\ UNCHANGED linked
+
+ClaimShared(t, next, stores, m) ==
+    LET is == Read(t, Address(Shared)) = "shared"
+    IN  Claimed(t, next, Shared, stores \o (IF is THEN <<>> ELSE GiveTo(t, Shared, "shared")), ~is, m)
+
+Claim(t, next, m) ==
+    LET a == Here(t)
+        own == OwnRecord(t, a)
+        free == {r \in Own : Read(t, Address(r)) = "none"}
+        quiet == {r \in Own : Quits(t, r)}
+    IN  CASE own # None -> Claimed(t, next, own, <<>>, FALSE, m)
+          [] own = None /\ Read(t, Address(Shared)) = "shared" /\ Waiters(a) # {} -> ClaimShared(t, next, <<>>, m)
+          [] OTHER ->
+                IF free # {} THEN LET r == CHOOSE r \in free : TRUE IN Claimed(t, next, r, GiveTo(t, r, a), TRUE, m)
+                ELSE IF quiet = {} THEN ClaimShared(t, next, <<>>, m)
+                ELSE \E r \in quiet :
+                        /\ mem' = m
+                        /\ Store(t, IF Mutation("tenancy_before_address") THEN <<>> ELSE <<<<Address(r), "none">>>>)
+                        /\ me' = [me EXCEPT ![t].pc = "TakeAway", ![t].record = r, ![t].after = next,
+                                            ![t].tell = Read(t, Address(r))]
+                        /\ UNCHANGED linked
+
+(* Unlocks of the lock that loses its record may be on their way without a fence. *)
+\* models crates/ondeck/src/parking/bucket.rs take_from_its_lock
+EvictStepsBack(t) ==
+    IF mem.address[Shared] = "shared" /\ mem.fence[Shared][1] # "light" /\ ~Mutation("evicted_without_a_step_back")
+    THEN <<SteppedBack(t, Shared)>> ELSE <<>>
+
+\* models crates/ondeck/src/parking/record.rs take_away
+TakeAway(t) ==
+    /\ At(t, "TakeAway")
+    /\ Quiet(t)
+    /\ LET r == me[t].record
+           next == me[t].after
+           taken == ~Marked(awake[r]) \/ Mutation("evicted_while_polled")
+           restored == <<<<Address(r), me[t].tell>>>>
+       IN  /\ awake' = IF taken /\ ~Mutation("tenancy_stays") THEN [awake EXCEPT ![r].tenancy = NextTenancy(r)] ELSE awake
+           /\ CASE next = "TakeQuiet" ->
+                    /\ me' = [me EXCEPT ![t].pc = next, ![t].record = None, ![t].tell = ""]
+                    /\ Store(t, IF taken THEN <<<<Armed(r), FALSE>>>> \o EvictStepsBack(t) ELSE restored)
+                    /\ UNCHANGED <<mem, linked>>
+                [] taken -> Claimed(t, next, r, (IF next = "ParkLink" THEN <<>> ELSE <<<<Armed(r), FALSE>>>>)
+                                                \o EvictStepsBack(t) \o GiveTo(t, r, Here(t))
+                                                \o (IF next = "ParkLink" THEN <<>> ELSE ModeStore(t, {}, {r})), TRUE, mem)
+                [] OTHER -> ClaimShared(t, next, restored, mem)
+    /\ UNCHANGED <<asleep, program>>
 
 -----------------------------------------------------------------------------
 (* Parking. *)
 
-\* models crates/ondeck/src/mutex/wait.rs wait_parked
+\* models crates/ondeck/src/mutex/lock.rs arrive
+ArriveClaim(t) ==
+    /\ At(t, "ArriveClaim")
+    /\ CanTakeGuard(t)
+    /\ Claim(t, "ArriveSee", Guarded(t))
+    /\ UNCHANGED <<awake, asleep, program>>
+
+\* models crates/ondeck/src/mutex/lock.rs park
 ParkLock(t) ==
     /\ At(t, "ParkLock")
-    /\ TakeGuard(t)
-    /\ Go(t, "ParkLink")
-    /\ UNCHANGED <<mem, buf, list, demand, asleep, program>>
+    /\ CanTakeGuard(t)
+    /\ Claim(t, "ParkLink", Guarded(t))
+    /\ UNCHANGED <<awake, asleep, program>>
 
-\* models crates/ondeck/src/mutex/wait.rs park
-ParkLink(t) ==
-    /\ At(t, "ParkLink")
-    /\ \/ list' = <<t>> \o list
-       \/ \* It has waited before, and takes its place by age: anywhere.
-          \E i \in 1..Len(list) :
-            list' = SubSeq(list, 1, i) \o <<t>> \o SubSeq(list, i + 1, Len(list))
-    /\ LET status == <<Status(t), "parked">>
-           count == <<Parked, Read(t, Parked) + 1>>
-           clear == <<Deck, None>>
-       IN  Store(t, CASE Mutation("counted_after_the_fence") ->
-                            IF me[t].onDeck THEN <<status, clear>> ELSE <<status>>
-                      [] ~me[t].onDeck \/ Mutation("deck_cleared_after_last_look") -> <<status, count>>
-                      [] Mutation("deck_cleared_before_counted") -> <<status, clear, count>>
-                      [] OTHER -> <<status, count, clear>>)
-    /\ me' = [me EXCEPT ![t].pc = "Announce",
-                        ![t].onDeck = @ /\ Mutation("deck_cleared_after_last_look"),
-                        ![t].after = "LastLook"]
-    /\ UNCHANGED <<mem, guard, demand, asleep, program>>
-
-(* What was just stored is to be seen by the releases to come. *)
-\* models crates/ondeck/src/parking/attention.rs announce
-Announce(t) ==
-    /\ At(t, "Announce")
-    /\ LET attention == Read(t, Attention) IN
-       \/ /\ attention \in {"fenced", "hand over"}
-          /\ Go(t, IF Mutation("no_fence_of_the_parker") THEN me[t].after ELSE "Fence")
-          /\ UNCHANGED buf
-       \/ /\ attention = "skip"
-          /\ Go(t, "Heavy")
-          /\ IF Mutation("attention_after_the_heavy_fence")
-             THEN UNCHANGED buf
-             ELSE Store(t, <<<<Attention, "light">>>>)
-       \/ /\ attention = "light"
-          /\ Go(t, "Heavy")
-          /\ UNCHANGED buf
-       \/ /\ attention = "light"
-          /\ Go(t, IF Mutation("fenced_without_heavy_fence") THEN "Fence" ELSE "Heavy")
-          /\ Store(t, <<<<Attention, "fenced">>>>)
-    /\ UNCHANGED <<mem, table, asleep, program>>
-
-\* models crates/ondeck/src/parking/attention.rs announce
-Fence(t) ==
-    /\ At(t, "Fence")
+(* Counted, and before its last look, it takes its mark away. *)
+\* models crates/ondeck/src/mutex/lock.rs park
+\* models crates/ondeck/src/mutex/lock.rs give_up
+ParkLeave(t) ==
+    /\ At(t, "ParkLeave")
     /\ Quiet(t)
-    /\ Go(t, me[t].after)
-    /\ UNCHANGED <<mem, buf, table, asleep, program>>
+    /\ awake' = WithoutPoller(me[t].record, t)
+    /\ Go(t, "Publish")
+    /\ UNCHANGED <<mem, buf, linked, asleep, program>>
+
+(* What was just stored is to be seen by the unlocks to come. *)
+\* models crates/ondeck/src/parking/publish.rs publish
+Publish(t) ==
+    /\ At(t, "Publish")
+    /\ LET r == me[t].record
+           fence == Read(t, Fences(r))
+           Owe(owed, stores) ==
+                /\ me' = [me EXCEPT ![t].pc = "Unguard", ![t].fence = owed]
+                /\ Store(t, stores)
+       IN  IF program.refused \/ Read(t, Mode) = "look"
+           THEN Owe(<<"full", 0>>, <<<<Mode, "look">>>> \o IF fence[1] = "light" THEN <<SteppedBack(t, r)>> ELSE <<>>)
+           ELSE CASE fence[1] = "fenced" \/ Mutation("full_while_not_yet") -> Owe(<<"full", 0>>, <<>>)
+                  [] fence[1] = "not yet" -> Owe(<<fence[1], fence[2]>>, <<>>)
+                  [] OTHER -> \/ Owe(<<fence[1], fence[2]>>, <<>>)
+                              \/ LET back == SteppedBack(t, r) IN Owe(<<back[2][1], back[2][2]>>, <<back>>)
+    /\ UNCHANGED <<mem, awake, linked, asleep, program>>
+
+(* Where a thread with a fence to make goes, and where it is behind that. *)
+Fenced(t) == [me EXCEPT ![t].pc = me[t].after, ![t].fence = None, ![t].record = None]
+
+\* models crates/ondeck/src/parking/publish.rs complete
+Fence(t) ==
+    /\ At(t, "Complete")
+    /\ me[t].fence[1] = "full"
+    /\ Quiet(t) \/ Mutation("no_fence_of_the_parker")
+    /\ me' = Fenced(t)
+    /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
 
 (* A full fence of the caller, and one of everybody else sometime before it
    returns. Who is quiet when it begins has had it. *)
-\* models crates/ondeck/src/parking/attention.rs announce
+\* models crates/ondeck/src/parking/publish.rs complete
 Heavy(t) ==
-    /\ At(t, "Heavy")
-    /\ IF Mutation("light_fences_on_both_sides")
-       THEN Go(t, me[t].after)
-       ELSE /\ Quiet(t)
-            /\ me' = [me EXCEPT ![t].pc = "HeavyWait",
-                                ![t].pending = {u \in Threads : ~Quiet(u)}]
-    /\ UNCHANGED <<mem, buf, table, asleep, program>>
+    /\ At(t, "Complete")
+    /\ me[t].fence[1] # "full"
+    /\ Quiet(t)
+    /\ \/ /\ ~program.refused
+          /\ me' = [me EXCEPT ![t].pc = "HeavyWait", ![t].pending = IF Mutation("light_fences_on_both_sides") THEN {} ELSE {u \in Threads : ~Quiet(u)}]
+          /\ UNCHANGED program
+       \/ /\ May("refuse")
+          /\ me' = Fenced(t)
+          /\ program' = [program EXCEPT !.refused = TRUE]
+    /\ UNCHANGED <<mem, buf, awake, linked, asleep>>
 
-\* models crates/ondeck/src/parking/attention.rs announce
+\* models crates/ondeck/src/parking/publish.rs complete
 HeavyWait(t) ==
     /\ At(t, "HeavyWait")
     /\ me[t].pending = {}
-    /\ Go(t, me[t].after)
-    /\ IF Mutation("attention_after_the_heavy_fence") /\ Read(t, Attention) = "skip"
-       THEN Store(t, <<<<Attention, "light">>>>)
-       ELSE UNCHANGED buf
-    /\ UNCHANGED <<mem, table, asleep, program>>
+    /\ LET r == me[t].record
+           seen == me[t].fence
+           same == mem.fence[r][2] = seen[2] \/ Mutation("fence_without_generation")
+       IN  mem' = IF seen[1] = "not yet" /\ mem.fence[r][1] = "not yet" /\ same /\ ~program.refused
+                  THEN [mem EXCEPT !.fence[r][1] = "fenced"] ELSE mem
+    /\ me' = Fenced(t)
+    /\ UNCHANGED <<buf, awake, linked, asleep, program>>
 
-\* models crates/ondeck/src/mutex/wait.rs park
+(* Where the node was unlinked, and the thread told what it is. *)
+Told(t, status) ==
+    LET own == OwnRecord(t, Here(t))
+    IN  me' = CASE status = "done" -> Become(t, "Section")
+                [] status = "unparked" -> [me EXCEPT ![t].pc = "Finish"]
+                [] status = "poller" /\ own # None -> [me EXCEPT ![t].pc = "Poll", ![t].record = own]
+                [] status = "flight" /\ own # None -> [me EXCEPT ![t].pc = "Land", ![t].record = own]
+                [] OTHER -> [me EXCEPT ![t].pc = "CompeteTry"]
+
+(* It reads its own node, which an unlock may change. *)
+\* models crates/ondeck/src/mutex/lock.rs stay_near
+StayNear(t) ==
+    /\ At(t, "Near")
+    /\ Read(t, Status(t)) # "near"
+    /\ Told(t, Read(t, Status(t)))
+    /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
+
+\* models crates/ondeck/src/mutex/lock.rs park
+LeaveNear(t) ==
+    /\ At(t, "Near")
+    /\ Quiet(t)
+    /\ mem.status[t] = "near"
+    /\ mem' = [mem EXCEPT !.status[t] = "parked"]
+    /\ me' = [me EXCEPT ![t].pc = "Complete", ![t].after = "LastLook"]
+    /\ UNCHANGED <<buf, awake, linked, asleep, program>>
+
+\* models crates/ondeck/src/mutex/lock.rs park
 LastLook(t) ==
     /\ At(t, "LastLook")
-    /\ IF Read(t, Owned(me[t].lk)) = 0 /\ ~Mutation("no_last_look")
-       THEN Go(t, "LastTry") /\ UNCHANGED buf
-       ELSE /\ me' = [me EXCEPT ![t].pc = "Unguard", ![t].after = "Sleep", ![t].onDeck = FALSE]
-            /\ Store(t, CASE me[t].onDeck -> <<<<Deck, None>>>>
-                           [] Mutation("counted_after_the_fence") -> <<<<Parked, Read(t, Parked) + 1>>>>
-                           [] OTHER -> <<>>)
-    /\ UNCHANGED <<mem, table, asleep, program>>
+    /\ Go(t, IF Read(t, Byte(Here(t))) = 0 /\ ~Mutation("no_last_look") THEN "LastTry" ELSE "Sleep")
+    /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
 
-\* models crates/ondeck/src/mutex/wait.rs park
-LastTry(t) ==
-    /\ At(t, "LastTry")
-    /\ Quiet(t)
-    /\ mem' = [mem EXCEPT ![Owned(me[t].lk)] = 1]
-    /\ LET free == mem[Owned(me[t].lk)] = 0 IN
-        /\ list' = IF free THEN Without(t) ELSE list
-        /\ Store(t, (IF free THEN <<<<Parked, Read(t, Parked) - 1>>>> ELSE <<>>)
-                    \o (IF me[t].onDeck THEN <<<<Deck, None>>>> ELSE <<>>))
-        /\ me' = [me EXCEPT ![t].pc = "Unguard", ![t].onDeck = FALSE,
-                            ![t].after = IF free THEN "Section" ELSE "Sleep"]
-    /\ Passes(t, mem[Owned(me[t].lk)] = 0)
-    /\ UNCHANGED <<guard, asleep, program>>
+\* models crates/ondeck/src/mutex/lock.rs park
+LastTry(t) == TestAndSet(t, "LastTry", "Withdraw", {"Sleep"})
 
+(* With the exchange that gives the bucket's lock back all stores before it are seen. *)
 \* models crates/ondeck/src/parking/lock.rs release
 Unguard(t) ==
     /\ At(t, "Unguard")
-    /\ LeaveGuard(t)
-    /\ Go(t, me[t].after)
-    /\ list' = IF Mutation("status_before_unlink") /\ me[t].chosen # None
-               THEN Without(me[t].chosen) ELSE list
-    /\ UNCHANGED <<mem, buf, demand, asleep, program>>
+    /\ IF May("weak")
+       THEN buf' = [buf EXCEPT ![t] = Append(@, <<Guard, None>>)] /\ UNCHANGED mem
+       ELSE Quiet(t) /\ mem' = [mem EXCEPT !.guard[0] = None] /\ UNCHANGED buf
+    /\ me' = [me EXCEPT ![t].pc = IF me[t].after \in {"LastLook", "GiveUpLook"} THEN "Complete" ELSE me[t].after]
+    /\ linked' = IF Mutation("told_before_unlinked") THEN {u \in linked : mem.status[u] \in {"near", "parked"}} ELSE linked
+    /\ UNCHANGED <<awake, asleep, program>>
 
 (* It looks at its status, and the kernel compares it. *)
-\* models crates/ondeck/src/mutex/wait.rs sleep
+\* models crates/ondeck/src/mutex/lock.rs sleep
 Sleep(t) ==
     /\ At(t, "Sleep")
-    /\ LET status == Read(t, Status(t)) IN
-        /\ asleep' = IF status = "parked" THEN asleep \cup {t} ELSE asleep
-        /\ me' = [me EXCEPT ![t].pc = CASE status = "parked" -> "Asleep"
-                                        [] status = "deck" -> "Poll"
-                                        [] OTHER -> "Section",
-                            ![t].onDeck = status = "deck"]
-    /\ UNCHANGED <<mem, buf, table, program>>
-
-\* models crates/ondeck/src/mutex/wait.rs sleep
-Asleep(t) ==
-    /\ At(t, "Asleep")
     /\ t \notin asleep
-    /\ Go(t, "Sleep")
-    /\ UNCHANGED <<mem, buf, table, asleep, program>>
+    /\ LET status == Read(t, Status(t)) IN
+        IF status = "parked"
+        THEN /\ asleep' = asleep \cup {t}
+             /\ me' = [me EXCEPT ![t].timed = program.refused]
+        ELSE /\ Told(t, status)
+             /\ UNCHANGED asleep
+    /\ awake' = IF Mutation("mark_left_after_the_last_look") /\ Call(t).do = "lock"
+                THEN WithoutPoller(OwnRecord(t, Here(t)), t) ELSE awake
+    /\ UNCHANGED <<mem, buf, linked, program>>
+
+(* An unlock may have missed it. *)
+\* models crates/ondeck/src/mutex/lock.rs sleep
+LookAgain(t) ==
+    /\ At(t, "Sleep")
+    /\ t \in asleep /\ me[t].timed
+    /\ asleep' = asleep \ {t}
+    /\ Go(t, IF Read(t, Byte(Here(t))) = 0 THEN "LastTry" ELSE "Sleep")
+    /\ UNCHANGED <<mem, buf, awake, linked, program>>
+
+(* The thread that looks after the parked ones may get no CPU: it competes itself. *)
+\* models crates/ondeck/src/mutex/lock.rs sleep
+Rescue(t) ==
+    /\ At(t, "Sleep")
+    /\ t \in asleep /\ May("rescue")
+    /\ LET own == OwnRecord(t, Here(t)) IN own # None /\ Marked(awake[own])
+    /\ asleep' = asleep \ {t}
+    /\ Go(t, "RescueLock")
+    /\ UNCHANGED <<mem, buf, awake, linked, program>>
+
+-----------------------------------------------------------------------------
+(* Told to compete. *)
+
+\* models crates/ondeck/src/mutex/lock.rs told
+Land(t) ==
+    /\ At(t, "Land")
+    /\ Quiet(t)
+    /\ LET r == me[t].record
+           poller == IF awake[r].poller = None /\ May("poll") THEN t ELSE awake[r].poller
+       IN  /\ awake' = [awake EXCEPT ![r].flight = FALSE, ![r].poller = poller]
+           /\ me' = IF awake[r].poller = None /\ May("poll") THEN [me EXCEPT ![t].pc = "Poll"]
+                    ELSE [me EXCEPT ![t].pc = "LandTry", ![t].record = None]
+    /\ UNCHANGED <<mem, buf, linked, asleep, program>>
+
+\* models crates/ondeck/src/mutex/lock.rs told
+LandTry(t) ==
+    /\ At(t, "LandTry")
+    /\ Quiet(t)
+    /\ mem' = [mem EXCEPT !.byte[Here(t)] = 1]
+    /\ me' = IF mem.byte[Here(t)] = 0 THEN Become(t, "Section")
+             ELSE [me EXCEPT ![t].pc = "Arrive", ![t].owes = ~Mutation("landed_without_owing")]
+    /\ Passes(t)
+    /\ UNCHANGED <<buf, awake, linked, asleep>>
+
+\* models crates/ondeck/src/mutex/lock.rs told
+CompeteTry(t) == TestAndSet(t, "CompeteTry", "Section", {"Arrive"})
+
+(* It acquired the lock by itself, and its node is or was linked. *)
+\* models crates/ondeck/src/mutex/lock.rs withdraw
+Withdraw(t) ==
+    /\ At(t, "Withdraw")
+    /\ CanTakeGuard(t)
+    /\ mem' = Guarded(t)
+    /\ linked' = linked \ {t}
+    /\ Store(t, IF t \in linked THEN Uncount(t, RecordOf(t, Here(t))) ELSE <<>>)
+    /\ me' = [me EXCEPT ![t].pc = "Unguard",
+                        ![t].after = IF t \in linked \/ mem.status[t] = "compete" THEN "Section" ELSE "WithdrawTold"]
+    /\ UNCHANGED <<awake, asleep, program>>
+
+\* models crates/ondeck/src/mutex/lock.rs withdraw
+WithdrawTold(t) ==
+    /\ At(t, "WithdrawTold")
+    /\ Quiet(t)
+    /\ LET r == OwnRecord(t, Here(t)) IN
+        awake' = CASE r = None -> awake
+                   [] mem.status[t] = "flight" -> [awake EXCEPT ![r].flight = FALSE]
+                   [] OTHER -> WithoutPoller(r, t)
+    /\ me' = Become(t, "Section")
+    /\ UNCHANGED <<mem, buf, linked, asleep, program>>
 
 -----------------------------------------------------------------------------
 (* Deadlines. *)
 
-\* models crates/ondeck/src/mutex/wait.rs wait_parked
+\* models crates/ondeck/src/mutex/lock.rs wait
 PassedAwake(t) ==
     /\ At(t, "ParkLock")
     /\ t \in Deadlines
-    /\ Go(t, IF me[t].onDeck THEN "GiveUpLock" ELSE "Finish")
-    /\ UNCHANGED <<mem, buf, table, asleep, program>>
+    /\ LET owes == me[t].owes /\ ~Mutation("given_up_but_marked") /\ ~Mutation("given_up_without_a_look")
+       IN  me' = [me EXCEPT ![t].pc = IF owes THEN "GiveUpLock" ELSE "Finish", ![t].owes = owes]
+    /\ LET own == OwnRecord(t, Here(t)) IN
+        awake' = IF Mutation("given_up_without_a_look") /\ own # None THEN WithoutPoller(own, t) ELSE awake
+    /\ UNCHANGED <<mem, buf, linked, asleep, program>>
 
-\* models crates/ondeck/src/mutex/wait.rs sleep
-PassedAsleep(t) ==
-    /\ At(t, "Asleep")
-    /\ t \in Deadlines
+\* models crates/ondeck/src/mutex/lock.rs sleep
+Asleep(t) ==
+    /\ At(t, "Sleep")
+    /\ t \in asleep /\ t \in Deadlines
     /\ asleep' = asleep \ {t}
     /\ Go(t, "PassedLock")
-    /\ UNCHANGED <<mem, buf, table, program>>
-
-\* models crates/ondeck/src/mutex/wait.rs sleep
-PassedLock(t) ==
-    /\ At(t, "PassedLock")
-    /\ TakeGuard(t)
-    /\ Go(t, "PassedAsk")
-    /\ UNCHANGED <<mem, buf, list, demand, asleep, program>>
+    /\ UNCHANGED <<mem, buf, awake, linked, program>>
 
 (* It may have been chosen meanwhile, and then goes on as such. *)
-\* models crates/ondeck/src/mutex/wait.rs sleep
+\* models crates/ondeck/src/mutex/lock.rs unlink_if_parked
 PassedAsk(t) ==
-    /\ At(t, "PassedAsk")
-    /\ LET linked == Read(t, Status(t)) = "parked" IN
-        /\ list' = IF linked /\ ~Mutation("timed_out_still_linked") THEN Without(t) ELSE list
-        /\ Store(t, IF linked THEN <<<<Parked, Read(t, Parked) - 1>>>> ELSE <<>>)
-        /\ me' = [me EXCEPT ![t].pc = "Unguard",
-                            ![t].after = IF linked \/ Mutation("timed_out_without_asking")
-                                         THEN "Finish" ELSE "Sleep"]
-    /\ UNCHANGED <<mem, guard, demand, asleep, program>>
+    LET parked == mem.status[t] = "parked" IN
+    /\ linked' = IF parked /\ ~Mutation("timed_out_still_linked") THEN linked \ {t} ELSE linked
+    /\ Store(t, IF parked THEN Uncount(t, RecordOf(t, Here(t))) ELSE <<>>)
+    /\ me' = [me EXCEPT ![t].pc = "Unguard",
+                        ![t].after = IF ~parked /\ ~Mutation("timed_out_without_asking") THEN "Sleep" ELSE IF At(t, "PassedLock") THEN "Finish" ELSE "CompeteTry"]
 
-(* A waiter on deck goes without the lock. *)
-\* models crates/ondeck/src/mutex/wait.rs give_up_deck
+\* models crates/ondeck/src/mutex/lock.rs sleep
+PassedLock(t) ==
+    /\ At(t, "PassedLock") \/ At(t, "RescueLock")
+    /\ CanTakeGuard(t)
+    /\ mem' = Guarded(t)
+    /\ PassedAsk(t)
+    /\ UNCHANGED <<awake, asleep, program>>
+
+(* A thread that has had a mark goes without the lock. *)
+\* models crates/ondeck/src/mutex/lock.rs give_up
 GiveUpLock(t) ==
     /\ At(t, "GiveUpLock")
-    /\ IF Mutation("given_up_but_marked")
-       THEN /\ me' = [me EXCEPT ![t].pc = "Finish", ![t].onDeck = FALSE]
-            /\ UNCHANGED <<buf, guard>>
-       ELSE /\ TakeGuard(t)
-            /\ Store(t, <<<<Deck, None>>>>)
-            /\ me' = [me EXCEPT ![t].pc = "Announce", ![t].onDeck = FALSE, ![t].after = "GiveUpLook"]
-    /\ UNCHANGED <<mem, list, demand, asleep, program>>
+    /\ CanTakeGuard(t)
+    /\ Claim(t, "GiveUpLook", Guarded(t))
+    /\ UNCHANGED <<awake, asleep, program>>
 
-(* Releases relied on it: it does what they would have done. *)
-\* models crates/ondeck/src/mutex/wait.rs give_up_deck
+(* Unlocks relied on it: it does what they would have done. *)
+\* models crates/ondeck/src/mutex/lock.rs give_up
 GiveUpLook(t) ==
     /\ At(t, "GiveUpLook")
-    /\ me' = [me EXCEPT ![t].pc = "Unguard",
-                        ![t].after = IF Read(t, Owned(me[t].lk)) = 0
-                                        /\ ~Mutation("given_up_without_a_look")
-                                     THEN "LookAttention" ELSE "Finish"]
-    /\ UNCHANGED <<mem, buf, table, asleep, program>>
+    /\ Go(t, IF Read(t, Byte(Here(t))) = 0 THEN "LookRecord" ELSE "Finish")
+    /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
 
 -----------------------------------------------------------------------------
-(* Releasing. In its last section a thread counts itself out. *)
+(* Unlocking. In its last section a thread counts itself out. *)
 
-CountedOut(t) ==
-    LET out == IF program.left[t] = 0 THEN program.out \cup {t} ELSE program.out
-    IN  [program EXCEPT !.out = out,
-                        !.last = IF out = Threads /\ program.last = None THEN t ELSE @]
-
-(* A look before the release: whether a sleeper has waited for so long that it is
-   to be handed the lock. *)
-\* models crates/ondeck/src/mutex/raw.rs unlock
-Section(t) ==
+\* models crates/ondeck/src/mutex/unlock.rs unlock
+ReadModeBefore(t) ==
     /\ At(t, "Section")
-    /\ Go(t, IF Read(t, Attention) = "hand over" /\ ~Mutation("demand_ignored")
-             THEN "DemandLock" ELSE "Release")
-    /\ UNCHANGED <<mem, buf, table, asleep, program>>
+    /\ Go(t, IF Read(t, Mode) # "skip" THEN "ReadFence" ELSE "Release")
+    /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
 
-\* models crates/ondeck/src/mutex/raw.rs unlock
-Release(t) ==
-    /\ At(t, "Release")
-    /\ Store(t, <<<<Owned(me[t].lk), 0>>>>)
+(* The store that ends a section. *)
+Clears(t, place, next) ==
+    /\ At(t, place)
+    /\ Store(t, <<<<Byte(Here(t)), 0>>>>)
     /\ program' = CountedOut(t)
-    /\ Go(t, IF Mutation("release_touches_the_mutex") THEN "LookAtMutex" ELSE "ReadAttention")
-    /\ UNCHANGED <<mem, table, asleep>>
+    /\ Go(t, next)
+    /\ UNCHANGED <<mem, awake, linked, asleep>>
 
-\* models crates/ondeck/src/mutex/raw.rs unlock
-ReadAttention(t) ==
-    /\ At(t, "ReadAttention") \/ At(t, "LookAtMutex")
-    /\ Go(t, IF Read(t, Attention) = "skip" THEN "Finish" ELSE "LookAttention")
-    /\ UNCHANGED <<mem, buf, table, asleep, program>>
+\* models crates/ondeck/src/mutex/unlock.rs unlock
+Release(t) == Clears(t, "Release", "ReadModeAfter")
 
-\* models crates/ondeck/src/mutex/release.rs look_around
-LookAttention(t) ==
-    /\ At(t, "LookAttention")
-    /\ Go(t, IF Read(t, Attention) \in {"fenced", "hand over"}
-                /\ ~Mutation("no_fence_of_the_release")
-             THEN "LookFence" ELSE "LookDeck")
-    /\ UNCHANGED <<mem, buf, table, asleep, program>>
+\* models crates/ondeck/src/mutex/unlock.rs unlock
+ReadModeAfter(t) ==
+    /\ At(t, "ReadModeAfter")
+    /\ Go(t, IF Read(t, Mode) # "skip" THEN "LookLate" ELSE "Finish")
+    /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
 
-\* models crates/ondeck/src/mutex/release.rs look_around
-LookFence(t) ==
-    /\ At(t, "LookFence")
+\* models crates/ondeck/src/mutex/unlock.rs unlock_slow
+ReadFence(t) ==
+    /\ At(t, "ReadFence")
+    /\ LET own == OwnRecord(t, Here(t)) IN
+        me' = [me EXCEPT ![t].pc = CASE own = None -> "ReadModeBeside"
+                                     [] Kind(t, own) = "light" /\ ~Requested(t, own) -> "ReleaseLight"
+                                     [] OTHER -> "ReadRequest",
+                         ![t].record = own]
+    /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
+
+\* models crates/ondeck/src/mutex/unlock.rs unlock_slow
+ReleaseLight(t) == Clears(t, "ReleaseLight", "LookAwakeLight")
+
+(* Asked again behind the store. Most often there is a poller, and nothing to do. *)
+\* models crates/ondeck/src/mutex/unlock.rs unlock_slow
+LookAwakeLight(t) ==
+    /\ At(t, "LookAwakeLight")
+    /\ LET r == me[t].record
+           light == Kind(t, r) = "light" \/ Mutation("light_not_asked_again")
+       IN  IF light /\ awake[r].poller # None
+           THEN Go(t, "LookOfLight")
+           ELSE me' = [me EXCEPT ![t].pc = "LookLate", ![t].record = None]
+    /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
+
+\* models crates/ondeck/src/mutex/unlock.rs unlock_slow
+LookOfLight(t) ==
+    /\ At(t, "LookOfLight")
+    /\ LET is == Read(t, Address(me[t].record)) = Here(t) \/ Mutation("mark_of_another_lock")
+       IN  me' = [me EXCEPT ![t].pc = IF is THEN "Finish" ELSE "LookLate", ![t].record = None]
+    /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
+
+\* models crates/ondeck/src/mutex/unlock.rs unlock_beside
+ReadModeBeside(t) ==
+    /\ At(t, "ReadModeBeside")
+    /\ Go(t, IF Read(t, Mode) = "look" \/ RecordOf(t, Here(t)) # None THEN "ReadRequest" ELSE "ReleaseBeside")
+    /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
+
+\* models crates/ondeck/src/mutex/unlock.rs unlock_beside
+ReleaseBeside(t) == Clears(t, "ReleaseBeside", "LookBeside")
+
+\* models crates/ondeck/src/mutex/unlock.rs unlock_beside
+LookBeside(t) ==
+    /\ At(t, "LookBeside")
+    /\ Go(t, IF Concerns(t) THEN "LookLate" ELSE "Finish")
+    /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
+
+\* models crates/ondeck/src/mutex/unlock.rs unlock_fenced
+ReadRequest(t) ==
+    /\ At(t, "ReadRequest")
+    /\ LET r == RecordOf(t, Here(t)) IN
+        me' = [me EXCEPT ![t].pc = IF r # None /\ Requested(t, r) /\ ~Mutation("request_ignored")
+                                   THEN "HandOverLock" ELSE "ReleaseFenced",
+                         ![t].record = None]
+    /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
+
+\* models crates/ondeck/src/mutex/unlock.rs unlock_fenced
+ReleaseFenced(t) == Clears(t, "ReleaseFenced", IF Mutation("no_fence_of_the_unlock") THEN "LookRecord" ELSE "UnlockFence")
+
+\* models crates/ondeck/src/mutex/unlock.rs unlock_fenced
+UnlockFence(t) ==
+    /\ At(t, "UnlockFence")
     /\ Quiet(t)
-    /\ Go(t, "LookDeck")
-    /\ UNCHANGED <<mem, buf, table, asleep, program>>
+    /\ Go(t, "LookRecord")
+    /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
 
-\* models crates/ondeck/src/mutex/release.rs look_around
-LookDeck(t) ==
-    /\ At(t, "LookDeck")
-    /\ LET awake == IF Mutation("mark_of_another_lock")
-                    THEN Read(t, Deck) # None ELSE Read(t, Deck) = me[t].lk
-       IN  \E next \in IF awake THEN {"Sample", "Finish"} ELSE {"LookParked"} : Go(t, next)
-    /\ UNCHANGED <<mem, buf, table, asleep, program>>
+(* From here on the mutex may be gone. *)
+\* models crates/ondeck/src/mutex/unlock.rs look_late
+LookLate(t) ==
+    /\ At(t, "LookLate")
+    /\ Go(t, IF Concerns(t) THEN "ReadFenceLate" ELSE "Finish")
+    /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
 
-\* models crates/ondeck/src/mutex/release.rs look_around
+\* models crates/ondeck/src/mutex/unlock.rs look_late
+ReadFenceLate(t) ==
+    /\ At(t, "ReadFenceLate")
+    /\ LET r == RecordOf(t, Here(t)) IN
+        Go(t, IF (r # None /\ Kind(t, r) = "light") \/ Mutation("no_fence_of_the_unlock") THEN "LookRecord" ELSE "LateFence")
+    /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
+
+\* models crates/ondeck/src/mutex/unlock.rs look_late
+LateFence(t) ==
+    /\ At(t, "LateFence")
+    /\ Quiet(t)
+    /\ Go(t, "LookRecord")
+    /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
+
+\* models crates/ondeck/src/mutex/unlock.rs look
+LookRecord(t) ==
+    /\ At(t, "LookRecord")
+    /\ LET r == RecordOf(t, Here(t)) IN
+        me' = [me EXCEPT ![t].pc = IF r # None THEN "LookAwake"
+                                   ELSE IF Read(t, Mode) = "look" /\ May("relax") THEN "RelaxLock" ELSE "Finish",
+                         ![t].record = r]
+    /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
+
+\* models crates/ondeck/src/mutex/unlock.rs look
+LookAwake(t) ==
+    /\ At(t, "LookAwake")
+    /\ LET marks == awake[me[t].record] IN
+        IF Marked(marks)
+        THEN \/ me' = [me EXCEPT ![t].pc = "Finish", ![t].record = None]
+             \/ /\ marks.poller = None
+                /\ May("overdue") \/ May("relax")
+                /\ Go(t, "Tend")
+        ELSE Go(t, "LookParked")
+    /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
+
+(* One of many that find none parked lets unlocks off. *)
+\* models crates/ondeck/src/mutex/unlock.rs look
 LookParked(t) ==
     /\ At(t, "LookParked")
-    /\ \E next \in IF Read(t, Parked) # 0 THEN {"WakeLock"} ELSE {"Sample", "Finish"} : Go(t, next)
-    /\ UNCHANGED <<mem, buf, table, asleep, program>>
+    /\ LET parked == Read(t, Parked(me[t].record)) # 0 IN
+        \E next \in IF parked THEN {"WakeLock"} ELSE {"Finish"} \cup (IF May("relax") THEN {"RelaxLock"} ELSE {}) :
+            me' = [me EXCEPT ![t].pc = next, ![t].record = IF Mutation("counted_at_a_neighbour") THEN @ ELSE None]
+    /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
 
-\* models crates/ondeck/src/mutex/release.rs sample
-Sample(t) ==
-    /\ At(t, "Sample")
-    /\ \E next \in {"RelaxLock", "Finish"} \cup (IF Read(t, Parked) # 0 THEN {"WakeLock"} ELSE {}) :
-        Go(t, next)
-    /\ UNCHANGED <<mem, buf, table, asleep, program>>
+Lighten(t, r) ==
+    Store(t, IF r # None /\ Kind(t, r) = "fenced"
+             THEN <<<<Fences(r), <<"light", Read(t, Fences(r))[2], Requested(t, r)>>>>>> ELSE <<>>)
 
-\* models crates/ondeck/src/parking/attention.rs relax
+\* models crates/ondeck/src/parking/publish.rs relax
+Relax(t) ==
+    IF Read(t, Mode) = "look"
+    THEN /\ Store(t, IF program.refused THEN <<>>
+                     ELSE <<<<Mode, IF \E r \in Records : Read(t, Armed(r)) THEN "some" ELSE "skip">>>>)
+         /\ me' = [me EXCEPT ![t].pc = "Unguard", ![t].after = "Finish"]
+    ELSE \/ /\ Lighten(t, OwnRecord(t, Here(t)))
+            /\ me' = [me EXCEPT ![t].pc = "Unguard", ![t].after = "Finish"]
+         \/ /\ me' = [me EXCEPT ![t].pc = "TakeQuiet", ![t].pending = Records, ![t].after = "TakeQuiet"]
+            /\ UNCHANGED buf
+
+\* models crates/ondeck/src/parking/publish.rs relax
 RelaxLock(t) ==
     /\ At(t, "RelaxLock")
-    /\ IF guard = None
-       THEN TakeGuard(t) /\ Go(t, "Relax")
-       ELSE Go(t, "Finish") /\ UNCHANGED guard
-    /\ UNCHANGED <<mem, buf, list, demand, asleep, program>>
+    /\ Quiet(t)
+    /\ IF mem.guard[0] = None
+       THEN mem' = Guarded(t) /\ Relax(t)
+       ELSE Go(t, "Finish") /\ UNCHANGED <<mem, buf>>
+    /\ UNCHANGED <<awake, linked, asleep, program>>
 
-\* models crates/ondeck/src/parking/attention.rs relax
-Relax(t) ==
-    /\ At(t, "Relax")
-    /\ \/ /\ Read(t, Attention) # "hand over"
-          /\ Read(t, Parked) = 0 \/ Mutation("skips_while_somebody_sleeps")
-          /\ Store(t, <<<<Attention, "skip">>>>)
-       \/ /\ Read(t, Attention) = "fenced"
-          /\ Store(t, <<<<Attention, "light">>>>)
-       \/ UNCHANGED buf
-    /\ me' = [me EXCEPT ![t].pc = "Unguard", ![t].after = "Finish"]
-    /\ UNCHANGED <<mem, table, asleep, program>>
+(* One record after the other. *)
+\* models crates/ondeck/src/parking/bucket.rs take_quiet_records
+TakeQuiet(t) ==
+    /\ At(t, "TakeQuiet")
+    /\ LET quiet(r) == Read(t, Address(r)) # "none" /\ Quits(t, r)
+           left == {r \in me[t].pending : quiet(r)}
+       IN  IF left = {}
+           THEN /\ me' = [me EXCEPT ![t].pc = "Unguard", ![t].after = "Finish", ![t].pending = {}]
+                /\ Store(t, ModeStore(t, {}, {}))
+           ELSE LET r == CHOOSE r \in left : \A q \in left : r >= q IN
+                /\ me' = [me EXCEPT ![t].pc = "TakeAway", ![t].record = r, ![t].pending = @ \ {r},
+                                    ![t].tell = Read(t, Address(r))]
+                /\ Store(t, <<<<Address(r), "none">>>>)
+    /\ UNCHANGED <<mem, awake, linked, asleep, program>>
 
 -----------------------------------------------------------------------------
 (* Choosing whom to wake. *)
 
-\* models crates/ondeck/src/mutex/release.rs wake
+(* u leaves its queue, and is about to be told what it is. *)
+Dismissing(t, u, status, r, first) ==
+    /\ linked' = IF Mutation("told_before_unlinked") THEN linked ELSE linked \ {u}
+    /\ Store(t, first \o Uncount(t, r))
+    /\ me' = [me EXCEPT ![t].pc = "Dismiss", ![t].chosen = u, ![t].tell = status, ![t].record = None,
+                        ![u].tried = @ \/ (status = "flight" /\ May("overdue"))]
+
+NobodyToWake(t) ==
+    me' = [me EXCEPT ![t].pc = "Unguard", ![t].after = me[t].back, ![t].chosen = None,
+                     ![t].record = IF me[t].back = "Poll" THEN OwnRecord(t, Here(t)) ELSE None]
+
+(* The oldest is woken to compete; or handed the lock, if it has competed in vain, or the thread
+   in flight gets no CPU. *)
+\* models crates/ondeck/src/mutex/unlock.rs serve_overdue
+WakeOverdue(t, u, r) ==
+    IF me[u].tried \/ awake[r].flight
+    THEN /\ \/ me' = [me EXCEPT ![t].pc = "HandOver", ![t].chosen = u, ![t].record = r]
+            \/ ~me[u].tried /\ NobodyToWake(t)
+         /\ UNCHANGED <<buf, awake, linked>>
+    ELSE /\ awake' = [awake EXCEPT ![r].flight = TRUE]
+         /\ Dismissing(t, u, "flight", r, <<>>)
+
+\* models crates/ondeck/src/mutex/unlock.rs choose
+Choose(t) ==
+    LET waiters == Waiters(Here(t))
+        r == IF Mutation("counted_at_a_neighbour") THEN me[t].record ELSE RecordOf(t, Here(t))
+        near == {u \in waiters : mem.status[u] = "near"}
+    IN  CASE waiters = {} -> NobodyToWake(t) /\ UNCHANGED <<buf, awake, linked>>
+          [] waiters # {} /\ r = Shared ->
+                /\ \E u \in waiters :
+                    \/ Dismissing(t, u, "compete", r, <<>>)
+                    \/ /\ May("overdue")
+                       /\ me' = [me EXCEPT ![t].pc = "HandOver", ![t].chosen = u, ![t].record = r]
+                       /\ UNCHANGED <<buf, linked>>
+                /\ UNCHANGED awake
+          [] OTHER ->
+                \/ /\ May("overdue")
+                   /\ \E u \in waiters : WakeOverdue(t, u, r)
+                \/ IF Marked(awake[r]) THEN NobodyToWake(t) /\ UNCHANGED <<buf, awake, linked>>
+                   ELSE IF near # {}
+                   THEN \E u \in near :
+                        /\ awake' = [awake EXCEPT ![r].poller = u]
+                        /\ linked' = linked \ {u}
+                        /\ Store(t, Uncount(t, r))
+                        /\ me' = [me EXCEPT ![t].pc = "Promote", ![t].chosen = u, ![t].record = r]
+                   ELSE \E u \in waiters :
+                        /\ awake' = [awake EXCEPT ![r].flight = ~Mutation("woken_not_marked")]
+                        /\ Dismissing(t, u, "flight", r, <<>>)
+
+\* models crates/ondeck/src/mutex/unlock.rs wake
 WakeLock(t) ==
     /\ At(t, "WakeLock")
-    /\ TakeGuard(t)
-    /\ Go(t, "Choose")
-    /\ UNCHANGED <<mem, buf, list, demand, asleep, program>>
+    /\ CanTakeGuard(t)
+    /\ mem' = Guarded(t)
+    /\ Choose(t)
+    /\ UNCHANGED <<asleep, program>>
 
-(* u leaves the list and is told what it is, last of all. *)
-\* models crates/ondeck/src/parking/bucket.rs release
-Dismiss(t, u, status, first) ==
-    /\ list' = IF Mutation("status_before_unlink") THEN list ELSE Without(u)
-    /\ Store(t, first \o <<<<Parked, Read(t, Parked) - 1>>, <<Status(u), status>>>>)
-    /\ me' = [me EXCEPT ![t].pc = "Unguard", ![t].after = "FutexWake", ![t].chosen = u]
-
-NobodyToWake(t) == me' = [me EXCEPT ![t].pc = "Unguard", ![t].after = "Finish", ![t].chosen = None]
-
-\* models crates/ondeck/src/mutex/release.rs choose
-Choose(t) ==
-    /\ At(t, "Choose")
-    /\ LET waiters == Waiters(me[t].lk) IN
-       \/ \* The oldest has waited for too long.
-          /\ waiters # <<>>
-          /\ me' = [me EXCEPT ![t].pc = "HandOverdue", ![t].chosen = waiters[Len(waiters)]]
-          /\ UNCHANGED <<mem, buf, list>>
-       \/ \* Somebody is awake, or nobody sleeps.
-          /\ Read(t, Deck) = me[t].lk \/ waiters = <<>>
-          /\ NobodyToWake(t)
-          /\ UNCHANGED <<mem, buf, list>>
-       \/ \* One of the newest goes on deck.
-          /\ Quiet(t)
-          /\ mem[Deck] = None
-          /\ \E i \in 1..Len(waiters) : Dismiss(t, waiters[i], "deck", <<>>)
-          /\ mem' = IF Mutation("woken_not_marked") THEN mem ELSE [mem EXCEPT ![Deck] = me[t].lk]
-       \/ \* Another lock has the mark: one is handed the lock.
-          /\ mem[Deck] \notin {None, me[t].lk}
-          /\ \E i \in 1..Len(waiters) :
-                me' = [me EXCEPT ![t].pc = "HandOver", ![t].chosen = waiters[i]]
-          /\ UNCHANGED <<mem, buf, list>>
-    /\ UNCHANGED <<guard, demand, asleep, program>>
-
-(* The lock is taken again, for the one chosen, unless somebody else was faster.
-   For a sleeper that has waited for too long, that one's release is then to hand
-   it over. *)
-\* models crates/ondeck/src/mutex/release.rs hand_over
-HandOver(t) ==
-    /\ At(t, "HandOver") \/ At(t, "HandOverdue")
+(* What unlocks leave to the poller, or to one of many of them while a thread is in flight. *)
+\* models crates/ondeck/src/mutex/unlock.rs tend
+TendLock(t) ==
+    /\ At(t, "Tend")
     /\ Quiet(t)
-    /\ LET owned == Owned(me[t].lk) IN
-        IF mem[owned] = 0
-        THEN /\ mem' = IF Mutation("handover_takes_nothing") THEN mem ELSE [mem EXCEPT ![owned] = 1]
-             /\ Dismiss(t, me[t].chosen, "owner", <<>>)
-        ELSE /\ IF At(t, "HandOver") THEN NobodyToWake(t) ELSE Go(t, "Demand")
-             /\ UNCHANGED <<mem, buf, list>>
-    /\ UNCHANGED <<guard, demand, asleep, program>>
+    /\ May("overdue") /\ Read(t, Parked(me[t].record)) # 0
+    /\ IF mem.guard[0] = None
+       THEN mem' = Guarded(t) /\ Choose(t)
+       ELSE Go(t, me[t].back) /\ UNCHANGED <<mem, buf, awake, linked>>
+    /\ UNCHANGED <<asleep, program>>
 
-\* models crates/ondeck/src/parking/attention.rs demand
-Demand(t) ==
-    /\ At(t, "Demand")
-    /\ demand' = [lock |-> me[t].lk, passed |-> 0]
-    /\ Store(t, <<<<Attention, "hand over">>>>)
-    /\ IF Read(t, Attention) = "light" /\ ~Mutation("demand_without_heavy_fence")
-       THEN me' = [me EXCEPT ![t].pc = "Heavy", ![t].after = "Demanded"]
-       ELSE Go(t, "Demanded")
-    /\ UNCHANGED <<mem, guard, list, asleep, program>>
-
-\* models nothing: the end of two ways
-Demanded(t) ==
-    /\ At(t, "Demanded")
+(* So does it let unlocks off. *)
+\* models crates/ondeck/src/parking/publish.rs relax_by_time
+PollerRelax(t) ==
+    /\ Lighten(t, me[t].record)
     /\ NobodyToWake(t)
-    /\ UNCHANGED <<mem, buf, table, asleep, program>>
+
+\* models crates/ondeck/src/parking/publish.rs relax_by_time
+PollerRelaxLock(t) ==
+    /\ At(t, "Tend")
+    /\ Quiet(t)
+    /\ IF mem.guard[0] = None /\ May("relax")
+       THEN mem' = Guarded(t) /\ PollerRelax(t)
+       ELSE Go(t, me[t].back) /\ UNCHANGED <<mem, buf>>
+    /\ UNCHANGED <<awake, linked, asleep, program>>
+
+(* The near thread is marked as the poller, and told so if it is still near. *)
+\* models crates/ondeck/src/mutex/unlock.rs choose
+Promote(t) ==
+    /\ At(t, "Promote")
+    /\ Quiet(t)
+    /\ LET u == me[t].chosen IN
+        IF mem.status[u] = "near"
+        THEN /\ mem' = [mem EXCEPT !.status[u] = "poller"]
+             /\ NobodyToWake(t)
+        ELSE /\ Go(t, "PromoteLeave")
+             /\ UNCHANGED mem
+    /\ UNCHANGED <<buf, awake, linked, asleep, program>>
+
+\* models crates/ondeck/src/mutex/unlock.rs choose
+PromoteLeave(t) ==
+    /\ At(t, "PromoteLeave")
+    /\ awake' = WithoutPoller(me[t].record, me[t].chosen)
+    /\ Go(t, "PromoteMark")
+    /\ UNCHANGED <<mem, buf, linked, asleep, program>>
+
+\* models crates/ondeck/src/mutex/unlock.rs choose
+PromoteMark(t) ==
+    /\ At(t, "PromoteMark")
+    /\ LET r == me[t].record
+           marked == ~Marked(awake[r])
+       IN  /\ awake' = IF marked THEN [awake EXCEPT ![r].flight = TRUE] ELSE awake
+           /\ me' = [me EXCEPT ![t].pc = "Dismiss", ![t].tell = IF marked THEN "flight" ELSE "compete",
+                               ![t].record = None]
+    /\ UNCHANGED <<mem, buf, linked, asleep, program>>
+
+\* models crates/ondeck/src/parking/node.rs tell
+Tell(t) == mem' = [mem EXCEPT !.status[me[t].chosen] = me[t].tell]
+
+(* The thread chosen is told what it is, last of all. *)
+\* models crates/ondeck/src/mutex/unlock.rs dismiss
+Dismiss(t) ==
+    /\ At(t, "Dismiss")
+    /\ Quiet(t)
+    /\ LET u == me[t].chosen
+           near == mem.status[u] = "near"
+       IN  /\ Tell(t)
+           /\ me' = [me EXCEPT ![t].pc = "Unguard", ![t].after = IF near THEN me[t].back ELSE "FutexWake",
+                               ![t].chosen = IF near THEN None ELSE u, ![t].tell = "",
+                               ![t].record = IF me[t].back = "Poll" THEN OwnRecord(t, Here(t)) ELSE None]
+    /\ UNCHANGED <<buf, awake, linked, asleep, program>>
+
+\* models crates/ondeck/src/mutex/unlock.rs serve_overdue
+Request(t, r) == Requests(t, r, TRUE)
+
+(* The lock is acquired for the one chosen, or, if another thread was faster, that one's
+   unlock is requested to hand it over. *)
+\* models crates/ondeck/src/mutex/unlock.rs acquire_for
+HandOver(t) ==
+    /\ At(t, "HandOver")
+    /\ Quiet(t)
+    /\ LET r == me[t].record
+       IN  /\ mem' = IF Mutation("handover_takes_nothing") THEN mem ELSE [mem EXCEPT !.byte[Here(t)] = 1]
+           /\ IF mem.byte[Here(t)] = 0
+              THEN Dismissing(t, me[t].chosen, "done", r, <<>>) /\ UNCHANGED program
+              ELSE IF r = Shared THEN Dismissing(t, me[t].chosen, "compete", r, <<>>) /\ UNCHANGED program
+              ELSE /\ Store(t, <<Request(t, r)>>)
+                   /\ NobodyToWake(t)
+                   /\ program' = IF mem.fence[r][3] THEN program ELSE [program EXCEPT !.passed = 0]
+                   /\ UNCHANGED linked
+    /\ UNCHANGED <<awake, asleep>>
 
 (* By address: the node may be gone, and its thread sleep at another. *)
-\* models crates/ondeck/src/mutex/release.rs wake
-\* models crates/ondeck/src/mutex/release.rs hand_to_oldest
-\* models crates/ondeck/src/mutex/release.rs hand_over_on_demand
+\* models crates/ondeck/src/mutex/unlock.rs wake
+\* models crates/ondeck/src/mutex/unlock.rs tend
+\* models crates/ondeck/src/mutex/unlock.rs hand_over
 FutexWake(t) ==
     /\ At(t, "FutexWake")
     /\ asleep' = IF Mutation("no_futex_wake") THEN asleep ELSE asleep \ {me[t].chosen}
-    /\ me' = [me EXCEPT ![t].pc = "Finish", ![t].chosen = None]
-    /\ UNCHANGED <<mem, buf, table, program>>
+    /\ me' = [me EXCEPT ![t].pc = me[t].back, ![t].chosen = None]
+    /\ UNCHANGED <<mem, buf, awake, linked, program>>
 
-(* An owner hands the lock over instead of releasing it: unlock_fair, and bump. *)
-\* models crates/ondeck/src/mutex/release.rs hand_to_oldest
+(* An owner hands the lock over instead of clearing its byte: because of a request, or
+   for unlock_fair and bump. *)
+\* models crates/ondeck/src/mutex/unlock.rs hand_over
+HandOverChoose(t, requested, otherwise) ==
+    LET r == RecordOf(t, Here(t))
+        waiters == Waiters(Here(t))
+    IN  IF r = None \/ waiters = {} \/ (requested /\ ~Requested(t, r))
+        THEN /\ me' = [me EXCEPT ![t].pc = "Unguard", ![t].after = otherwise]
+             /\ Store(t, IF r = None THEN <<>> ELSE <<Requests(t, r, FALSE)>>)
+             /\ UNCHANGED <<linked, program>>
+        ELSE /\ \E u \in waiters : Dismissing(t, u, "done", r, <<Requests(t, r, FALSE)>>)
+             /\ program' = [CountedOut(t) EXCEPT !.passed = 0]
+
+\* models crates/ondeck/src/mutex/unlock.rs hand_over
+HandOverLock(t) ==
+    /\ At(t, "HandOverLock")
+    /\ CanTakeGuard(t)
+    /\ mem' = Guarded(t)
+    /\ HandOverChoose(t, TRUE, "ReleaseFenced")
+    /\ UNCHANGED <<awake, asleep>>
+
+\* models crates/ondeck/src/mutex/unlock.rs may_have_parked
 FairLock(t) ==
-    /\ Fair
+    /\ May("fair")
     /\ At(t, "Section")
-    /\ Read(t, Attention) # "skip" /\ Read(t, Parked) # 0
-    /\ TakeGuard(t)
-    /\ Go(t, "FairChoose")
-    /\ UNCHANGED <<mem, buf, list, demand, asleep, program>>
-
-\* models crates/ondeck/src/mutex/release.rs hand_to_oldest
-FairChoose(t) ==
-    /\ At(t, "FairChoose")
-    /\ LET waiters == Waiters(me[t].lk) IN
-        IF waiters = <<>>
-        THEN /\ me' = [me EXCEPT ![t].pc = "Unguard", ![t].after = "Release"]
-             /\ UNCHANGED <<buf, list, program>>
-        ELSE /\ Dismiss(t, waiters[Len(waiters)], "owner", <<>>)
-             /\ program' = CountedOut(t)
-    /\ UNCHANGED <<mem, guard, demand, asleep>>
-
-(* An owner is asked to hand a lock over: its own, another of the bucket, or one
-   for which nobody sleeps any more. *)
-\* models crates/ondeck/src/mutex/release.rs hand_over_on_demand
-DemandLock(t) ==
-    /\ At(t, "DemandLock")
-    /\ TakeGuard(t)
-    /\ Go(t, "DemandChoose")
-    /\ UNCHANGED <<mem, buf, list, demand, asleep, program>>
-
-\* models crates/ondeck/src/mutex/release.rs hand_over_on_demand
-DemandChoose(t) ==
-    /\ At(t, "DemandChoose")
-    /\ LET waiters == IF demand.lock = None THEN <<>> ELSE Waiters(demand.lock)
-           met == <<<<Attention, "fenced">>>>
-       IN  IF waiters = <<>> \/ demand.lock = me[t].lk
-           THEN /\ demand' = [lock |-> None, passed |-> 0]
-                /\ IF waiters = <<>>
-                   THEN /\ me' = [me EXCEPT ![t].pc = "Unguard", ![t].after = "Release"]
-                        /\ Store(t, IF Read(t, Attention) = "hand over" THEN met ELSE <<>>)
-                        /\ UNCHANGED <<list, program>>
-                   ELSE /\ Dismiss(t, waiters[Len(waiters)], "owner", met)
-                        /\ program' = CountedOut(t)
-           ELSE /\ me' = [me EXCEPT ![t].pc = "Unguard", ![t].after = "Release"]
-                /\ UNCHANGED <<buf, list, demand, program>>
-    /\ UNCHANGED <<mem, guard, asleep>>
+    /\ LET r == RecordOf(t, Here(t))
+       IN  Read(t, Mode) # "skip" /\ r # None /\ Read(t, Parked(r)) # 0
+    /\ CanTakeGuard(t)
+    /\ mem' = Guarded(t)
+    /\ HandOverChoose(t, FALSE, "Section")
+    /\ UNCHANGED <<awake, asleep>>
 
 -----------------------------------------------------------------------------
-(* The program around. Who finds in its last section that all others are out
-   frees the mutexes as soon as its own call has returned. *)
+(* Threads of another kind, at an address that was a mutex's: waiters of a condition
+   variable, or parked at a key. No lock counts them. *)
+
+\* models nothing: park of another kind
+ParkElsewhere(t) ==
+    /\ At(t, "Call")
+    /\ Call(t).do = "park" /\ Call(t).era = program.era[Here(t)]
+    /\ CanTakeGuard(t)
+    /\ mem' = [Guarded(t) EXCEPT !.status[t] = "parked"]
+    /\ linked' = linked \cup {t}
+    /\ me' = [me EXCEPT ![t].pc = "Unguard", ![t].after = "Sleep"]
+    /\ UNCHANGED <<buf, awake, asleep, program>>
+
+\* models nothing: unpark of another kind
+UnparkElsewhere(t) ==
+    /\ At(t, "Call")
+    /\ Call(t).do = "unpark" /\ Call(t).era = program.era[Here(t)]
+    /\ CanTakeGuard(t)
+    /\ mem' = Guarded(t)
+    /\ \E u \in linked :
+        /\ Call(u).do = "park" /\ Here(u) = Here(t)
+        /\ linked' = linked \ {u}
+        /\ me' = [me EXCEPT ![t].pc = "Dismiss", ![t].chosen = u, ![t].tell = "unparked"]
+    /\ UNCHANGED <<buf, awake, asleep, program>>
+
+-----------------------------------------------------------------------------
+(* The program around. A thread that finds that all other calls of an address' life have
+   counted themselves out frees what is there as soon as its own call has returned. *)
 
 \* models nothing: what the program does when a call has returned
 Finish(t) ==
     /\ At(t, "Finish")
-    /\ IF program.left[t] > 0
-       THEN /\ \E l \in Locks : me' = [me EXCEPT ![t].pc = "TryLock", ![t].lk = l, ![t].after = "Finish"]
-            /\ UNCHANGED program
-       ELSE /\ me' = [me EXCEPT ![t].pc = "Done", ![t].after = "Finish"]
-            /\ LET counted == CountedOut(t) IN
-                IF counted.last = t
-                THEN Quiet(t) /\ program' = [counted EXCEPT !.freed = Locks]
-                ELSE program' = counted
-    /\ UNCHANGED <<mem, buf, table, asleep>>
+    /\ LET a == Here(t)
+           counted == CountedOut(t)
+           era == counted.era[a] + 1
+           out == [counted EXCEPT !.out = @ \ {t}]
+       IN  IF t \in counted.last
+           THEN /\ Quiet(t) /\ mem.byte[a] = 0
+                /\ program' = [out EXCEPT !.last = @ \ {t}, !.era[a] = era, !.left[a] = CallsOf(a, era)]
+           ELSE program' = out
+    /\ me' = [me EXCEPT ![t] = IF me[t].call = Len(Plays[t]) THEN [Idle EXCEPT !.pc = "Done", !.call = me[t].call]
+                               ELSE [Idle EXCEPT !.call = me[t].call + 1]]
+    /\ UNCHANGED <<mem, buf, awake, linked, asleep>>
 
 \* models nothing: the end
 Terminated ==
@@ -607,18 +1135,41 @@ Terminated ==
     /\ UNCHANGED vars
 
 -----------------------------------------------------------------------------
+(* In groups by place, which TLC would otherwise ask one by one. *)
+Locking == {"Call", "Arrive", "ArriveSee", "ArriveOf", "ArriveTake", "ArriveTry", "ArriveClaim", "Poll", "PollerReplaced", "Leave"}
+Parking == {"TakeAway", "ParkLock", "ParkLeave", "Publish", "Complete", "HeavyWait"}
+Waiting == {"Near", "LastLook", "LastTry", "Unguard", "Sleep"}
+Competing == {"Land", "LandTry", "CompeteTry", "Withdraw", "WithdrawTold", "PassedLock", "RescueLock", "GiveUpLock", "GiveUpLook"}
+Unlocking == {"Section", "Release", "ReadModeAfter", "ReadFence", "ReleaseLight", "LookAwakeLight", "LookOfLight",
+              "ReadModeBeside", "ReleaseBeside", "LookBeside", "ReadRequest", "ReleaseFenced", "HandOverLock"}
+Looking == {"UnlockFence", "LookLate", "ReadFenceLate", "LateFence", "LookRecord", "LookAwake", "LookParked", "RelaxLock", "TakeQuiet"}
+Waking == {"WakeLock", "Tend", "Promote", "PromoteLeave", "PromoteMark", "Dismiss", "HandOver", "FutexWake", "Finish"}
+
 Step(t) ==
-    \/ TryLock(t) \/ Arrive(t) \/ LookAgain(t) \/ Poll(t) \/ Leave(t)
-    \/ ParkLock(t) \/ ParkLink(t) \/ Announce(t) \/ Fence(t) \/ Heavy(t) \/ HeavyWait(t)
-    \/ LastLook(t) \/ LastTry(t) \/ Unguard(t) \/ Sleep(t) \/ Asleep(t)
-    \/ PassedLock(t) \/ PassedAsk(t) \/ GiveUpLock(t) \/ GiveUpLook(t)
-    \/ Section(t) \/ Release(t) \/ ReadAttention(t) \/ LookAttention(t) \/ LookFence(t)
-    \/ LookDeck(t) \/ LookParked(t) \/ Sample(t) \/ RelaxLock(t) \/ Relax(t)
-    \/ WakeLock(t) \/ Choose(t) \/ HandOver(t) \/ Demand(t) \/ Demanded(t) \/ FutexWake(t)
-    \/ FairLock(t) \/ FairChoose(t) \/ DemandLock(t) \/ DemandChoose(t) \/ Finish(t)
+    \/ IF me[t].pc \notin Locking THEN FALSE ELSE
+          \/ TryLock(t) \/ ParkElsewhere(t) \/ UnparkElsewhere(t)
+          \/ ArriveFind(t) \/ Arrive(t) \/ ArriveOf(t) \/ ArriveTake(t) \/ ArriveTry(t) \/ ArriveClaim(t)
+          \/ Poll(t) \/ PollerReplaced(t) \/ Leave(t)
+    \/ IF me[t].pc \notin Parking THEN FALSE ELSE
+          TakeAway(t) \/ ParkLock(t) \/ ParkLeave(t) \/ Publish(t) \/ Fence(t) \/ Heavy(t) \/ HeavyWait(t)
+    \/ IF me[t].pc \notin Waiting THEN FALSE ELSE
+          StayNear(t) \/ LeaveNear(t) \/ LastLook(t) \/ LastTry(t) \/ Unguard(t) \/ Sleep(t) \/ LookAgain(t)
+    \/ IF me[t].pc \notin Competing THEN FALSE ELSE
+          \/ Land(t) \/ LandTry(t) \/ CompeteTry(t) \/ Withdraw(t) \/ WithdrawTold(t)
+          \/ PassedLock(t) \/ GiveUpLock(t) \/ GiveUpLook(t)
+    \/ IF me[t].pc \notin Unlocking THEN FALSE ELSE
+          \/ ReadModeBefore(t) \/ FairLock(t) \/ Release(t) \/ ReadModeAfter(t) \/ ReadFence(t) \/ ReleaseLight(t)
+          \/ LookAwakeLight(t) \/ LookOfLight(t) \/ ReadModeBeside(t) \/ ReleaseBeside(t) \/ LookBeside(t)
+          \/ ReadRequest(t) \/ ReleaseFenced(t) \/ HandOverLock(t)
+    \/ IF me[t].pc \notin Looking THEN FALSE ELSE
+          \/ UnlockFence(t) \/ LookLate(t) \/ ReadFenceLate(t) \/ LateFence(t)
+          \/ LookRecord(t) \/ LookAwake(t) \/ LookParked(t) \/ RelaxLock(t) \/ TakeQuiet(t)
+    \/ IF me[t].pc \notin Waking THEN FALSE ELSE
+          \/ WakeLock(t) \/ TendLock(t) \/ PollerRelaxLock(t) \/ Promote(t) \/ PromoteLeave(t) \/ PromoteMark(t) \/ Dismiss(t) \/ HandOver(t)
+          \/ FutexWake(t) \/ Finish(t)
 
 Next ==
-    \/ \E t \in Threads : Step(t) \/ Drain(t) \/ PassedAwake(t) \/ PassedAsleep(t)
+    \/ \E t \in Threads : Step(t) \/ Drain(t) \/ PassedAwake(t) \/ Asleep(t) \/ Rescue(t)
     \/ Terminated
 
 (* Threads run and buffers drain. Nobody promises that a deadline passes. *)
@@ -632,74 +1183,122 @@ Symmetry == Permutations(Threads)
 (* A cell's newest value, seen by all or not yet. Of the cells that this is asked
    of, one thread at a time has unseen stores. *)
 Newest(c) ==
-    LET writers == {t \in Threads : \E i \in 1..Len(buf[t]) : buf[t][i][1] = c}
-    IN  IF writers = {} THEN mem[c] ELSE Read(CHOOSE t \in writers : TRUE, c)
+    LET writers == {t \in Threads : buf[t] # <<>> /\ \E i \in 1..Len(buf[t]) : buf[t][i][1] = c}
+    IN  IF writers = {} THEN mem[c[1]][c[2]] ELSE Read(CHOOSE t \in writers : TRUE, c)
 
-(* t was taken out of the list, and is what it may not have seen yet. *)
-Told(t, status) ==
-    /\ \/ me[t].pc \in {"Sleep", "Asleep", "PassedLock", "PassedAsk"}
-       \/ At(t, "Unguard") /\ me[t].after = "Sleep"
-    /\ t \notin Linked
-    /\ Newest(Status(t)) = status
+Publishing == {"ParkLeave", "Publish", "Complete", "HeavyWait"}
+Resting == {"Near", "LastLook", "LastTry", "Sleep", "PassedLock", "RescueLock", "Withdraw"}
+Staying == {"Near", "LastLook", "Sleep"}
+
+(* Where the node of t is linked, or t does not know yet that it is not any more. *)
+Waits(t) ==
+    \/ me[t].pc \in Resting
+    \/ me[t].pc \in Publishing /\ me[t].after # "GiveUpLook"
+    \/ At(t, "Unguard") /\ me[t].after \in Staying
+
+(* t was unlinked and told this, and does not know yet. *)
+IsTold(t, status) == Waits(t) /\ t \notin linked /\ Newest(Status(t)) = status
+
+Owning == {"Leave", "Withdraw", "WithdrawTold", "Section", "Release", "ReadFence", "ReleaseLight", "ReadModeBeside",
+           "ReleaseBeside", "ReadRequest", "HandOverLock", "ReleaseFenced"}
 
 Owner(t) ==
-    \/ me[t].pc \in {"Leave", "Section", "Release", "FairChoose", "DemandLock", "DemandChoose"}
-    \/ At(t, "Unguard") /\ me[t].after \in {"Section", "Release"}
-    \/ Told(t, "owner")
+    \/ me[t].pc \in Owning
+    \/ At(t, "Unguard") /\ me[t].after \in {"Section", "WithdrawTold", "ReleaseFenced"}
+    \/ IsTold(t, "done")
 
-Awake(t) == me[t].onDeck \/ Told(t, "deck")
+(* (1) *)
+Exclusion == \A t \in Threads : Owner(t) => \A u \in Threads \ {t} : ~(Owner(u) /\ Here(u) = Here(t))
 
-Exclusion == \A l \in Locks : Cardinality({t \in Threads : me[t].lk = l /\ Owner(t)}) <= 1
+Polling == {"Poll", "PollerReplaced", "Leave", "WithdrawTold"}
 
-AtMostOneAwake == \A l \in Locks : Cardinality({t \in Threads : me[t].lk = l /\ Awake(t)}) <= 1
+(* Whose mark as poller, or as in flight, a record may have. *)
+MayPoll(t) ==
+    \/ me[t].pc \in Polling
+    \/ me[t].owes \/ me[t].back = "Poll"
+    \/ At(t, "ParkLeave") \/ (At(t, "TakeAway") /\ me[t].after \in {"ParkLink", "GiveUpLook"})
+    \/ IsTold(t, "poller") \/ (At(t, "Unguard") /\ me[t].after = "WithdrawTold")
+    \/ \E u \in Threads : me[u].chosen = t /\ me[u].pc \in {"Promote", "PromoteLeave"}
 
-(* The mark names a lock if, and only if, that has an awake waiter. *)
-MarkIsExact ==
-    \A l \in Locks : Newest(Deck) = l <=> \E t \in Threads : me[t].lk = l /\ Awake(t)
+Flies(t) ==
+    \/ IsTold(t, "flight") \/ At(t, "Land")
+    \/ (At(t, "WithdrawTold") \/ (At(t, "Unguard") /\ me[t].after = "WithdrawTold")) /\ mem.status[t] = "flight"
+    \/ \E u \in Threads : At(u, "Dismiss") /\ me[u].chosen = t /\ me[u].tell = "flight"
 
-(* A node lives until its thread has the lock or gives up. *)
-LinkedNodesLive ==
-    \A t \in Linked :
-        \/ me[t].pc \in {"Announce", "Fence", "Heavy", "HeavyWait", "LastLook", "LastTry",
-                         "Sleep", "Asleep", "PassedLock", "PassedAsk"}
-        \/ At(t, "Unguard") /\ me[t].after = "Sleep"
+(* (3) and (7): a mark is that of one thread that wants this very lock. *)
+MarksAreExact ==
+    /\ \A r \in Own :
+        LET marks == awake[r] IN
+        /\ marks.poller # None =>
+            /\ MayPoll(marks.poller)
+            /\ Newest(Address(r)) \in {Here(marks.poller), "none"}
+        /\ marks.flight => \E t \in Threads : Flies(t) /\ Newest(Address(r)) = Here(t)
+    /\ \A t \in Threads : Flies(t) => \E r \in Own : awake[r].flight /\ Newest(Address(r)) = Here(t)
+    /\ \A t \in Threads : Flies(t) => \A u \in Threads \ {t} : ~(Flies(u) /\ Here(t) = Here(u))
+    /\ ~Marked(awake[Shared])
 
-(* Who is at one of these places accesses its mutex next. *)
+(* (4): what is counted is what is linked, in the record that unlocks of its lock look at.
+   (7): which stays that lock's. *)
+CountIsOfTheLinked ==
+    mem.guard[0] = None =>
+        /\ \A r \in Own : mem.parked[r] = Cardinality({t \in linked : Call(t).do = "lock" /\ Here(t) = mem.address[r]})
+        /\ mem.parked[Shared] = Cardinality({t \in linked : Call(t).do = "lock" /\ \A r \in Own : mem.address[r] # Here(t)})
+        /\ mem.parked[Shared] # 0 => mem.address[Shared] = "shared"
+
+(* No two records are of one lock. *)
+RecordsDiffer == \A r \in Own, q \in Own : r # q /\ mem.address[r] = mem.address[q] => mem.address[r] = "none"
+
+(* (5) *)
+LinkedNodesLive == \A t \in linked : Waits(t)
+
+Touching == {"ArriveTry", "Poll", "LastLook", "LastTry", "LandTry", "CompeteTry", "GiveUpLook", "Release", "ReleaseLight", "ReleaseBeside",
+             "ReleaseFenced"}
+
+(* (6): a thread at one of these places accesses the byte next. *)
 NothingFreedIsTouched ==
     \A t \in Threads :
-        me[t].pc \in {"TryLock", "LookAgain", "Poll", "LastLook", "LastTry", "GiveUpLook",
-                      "Release", "LookAtMutex", "HandOver", "HandOverdue"}
-            => me[t].lk \notin program.freed
+        /\ me[t].pc \in Touching \/ (At(t, "LookLate") /\ Mutation("unlock_touches_the_mutex"))
+            => Call(t).era = program.era[Here(t)]
+        /\ At(t, "HandOver") => Call(me[t].chosen).era = program.era[Here(t)] /\ Call(me[t].chosen).do = "lock"
+
+(* A thread of another kind hears of nothing but an unpark. *)
+OthersAreLeftAlone ==
+    \A t \in Threads : At(t, "Sleep") /\ Call(t).do = "park" => Newest(Status(t)) \in {"parked", "unparked"}
 
 NothingIsLeft ==
     (\A t \in Threads : At(t, "Done")) =>
-        /\ list = <<>> /\ guard = None
-        /\ Newest(Parked) = 0 /\ Newest(Deck) = None
-        /\ \A l \in Locks : Newest(Owned(l)) = 0
+        /\ linked = {} /\ Newest(Guard) = None
+        /\ \A r \in Records : Newest(Parked(r)) = 0 /\ ~Marked(awake[r]) /\ ~Newest(Fences(r))[3]
+        /\ \A a \in Addresses : Newest(Byte(a)) = 0
 
-(* The byte and the word change together. *)
-DemandIsKnown == demand.lock # None <=> Newest(Attention) = "hand over"
-
-(* Once all can know that a sleeper is overdue, at most one thread comes before it:
+(* Once all can know that a handoff is requested, at most one thread comes before it:
    one whose last owner had looked before. *)
-BypassIsBounded == demand.passed <= 1
+BypassIsBounded == program.passed <= 1
 
-(* No wake is lost: while somebody sleeps for a free lock, another is awake for it,
-   or is about to look whether it is free, or whom to wake. *)
+(* (2): while a thread is parked for a free lock, another is awake for it, or is about to
+   look whether it is free, or whom to wake. *)
 SleepsForGood(t) ==
-    /\ t \in Linked
-    /\ me[t].pc \in {"Sleep", "Asleep"} \/ (At(t, "Unguard") /\ me[t].after = "Sleep")
+    /\ At(t, "Sleep") /\ Call(t).do = "lock"
+    /\ ~(IF t \in asleep THEN me[t].timed ELSE program.refused)
 
-LooksAround(t) ==
-    \/ me[t].pc \in {"ReadAttention", "LookAttention", "LookFence", "LookDeck", "LookParked",
-                     "Sample", "WakeLock", "Choose", "HandOver", "HandOverdue", "GiveUpLook",
-                     "Announce", "Fence", "Heavy", "HeavyWait", "LastLook", "LastTry"}
-    \/ At(t, "Unguard") /\ me[t].after = "LookAttention"
+AboutToLook ==
+    {"ReadModeAfter", "LookAwakeLight", "LookOfLight", "LookBeside", "LookLate", "ReadFenceLate", "LateFence",
+     "UnlockFence", "LookRecord", "LookAwake", "LookParked", "WakeLock",
+     "HandOver", "Promote", "PromoteLeave", "PromoteMark", "GiveUpLook", "LastLook", "LastTry", "ParkLeave", "Publish",
+     "Complete", "HeavyWait", "Near", "CompeteTry", "LandTry"}
+
+Looks(t) ==
+    \/ me[t].pc \in AboutToLook
+    \/ At(t, "Unguard") /\ me[t].after \in {"Near", "LastLook", "GiveUpLook"}
+    \/ me[t].owes
+    \/ At(t, "Dismiss") /\ me[t].tell = "compete"
+    \/ IsTold(t, "compete")
 
 NobodyIsForgotten ==
-    \A l \in Locks :
-        Newest(Owned(l)) = 0 /\ (\E t \in Threads : me[t].lk = l /\ SleepsForGood(t))
-            => \E t \in Threads : me[t].lk = l /\ (Awake(t) \/ LooksAround(t))
+    \A a \in Addresses :
+        (\E t \in linked : SleepsForGood(t) /\ Here(t) = a) /\ Newest(Byte(a)) = 0
+            => \/ \E r \in Own : Newest(Address(r)) = a /\ Marked(awake[r])
+               \/ \E t \in Threads : Here(t) = a /\ Looks(t)
 
 (* Neither is a wake itself: everybody comes to an end. *)
 AllComeToAnEnd == <>(\A t \in Threads : At(t, "Done"))

@@ -11,7 +11,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::sync::atomic::AtomicU32;
 
 use again::{again, is_child};
-use ondeck::platform::{Host, Linux, Platform};
+use ondeck::platform::{Linux, Platform};
 use refuse::refuse;
 
 /// The calling test, in a child, aborts and says `message`.

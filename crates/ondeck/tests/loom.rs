@@ -1,7 +1,7 @@
 //! The mutex, its condition variable and the parking table under the loom model checker.
 //!
-//! The bounds of each test, in involuntary switches an execution, are beside it; loom's memory
-//! model. What that cannot see is written in `docs/limits.md`; that each of these tests can fail is
+//! The bounds of each test, in involuntary switches an execution, are beside it; `cargo test` explores one
+//! fewer, `ci/loom.sh` all. Loom's memory model. What that cannot see is written in `docs/limits.md`; that each of these tests can fail is
 //! shown by `ci/mutants.sh`.
 
 #[path = "support/loom_platform.rs"]
@@ -25,5 +25,9 @@ mod mutex;
 mod parking;
 #[path = "loom/remembered.rs"]
 mod remembered;
+#[path = "loom/reused.rs"]
+mod reused;
+#[path = "loom/roles.rs"]
+mod roles;
 #[path = "loom/scenario.rs"]
 mod scenario;

@@ -67,15 +67,18 @@ fn sleeps(wait: fn(), end: fn()) {
 
 #[test]
 fn no_thread_polls_a_lock_where_there_is_one_cpu() {
-    sleeps(|| *MUTEX.lock() += 1, || {
-        let guard = MUTEX.lock();
-        while Linux::bucket((&raw const MUTEX).addr()).is_at_rest() {
-            thread::yield_now();
-        }
-        // Until the other has had the CPU, most likely.
-        thread::sleep(Duration::from_millis(5));
-        drop(guard);
-    });
+    sleeps(
+        || *MUTEX.lock() += 1,
+        || {
+            let guard = MUTEX.lock();
+            while Linux::bucket((&raw const MUTEX).addr()).is_at_rest() {
+                thread::yield_now();
+            }
+            // Until the other has had the CPU, most likely.
+            thread::sleep(Duration::from_millis(5));
+            drop(guard);
+        },
+    );
 }
 
 #[test]

@@ -8,8 +8,8 @@ use std::thread;
 use std::time::Duration;
 
 use ondeck::parking::{Parked, Requeued};
-use ondeck::{Condvar, Mutex};
 use ondeck::platform::{Host, Linux, Platform};
+use ondeck::{Condvar, Mutex};
 
 fn key(word: &AtomicU32) -> usize {
     std::ptr::from_ref(word).addr()

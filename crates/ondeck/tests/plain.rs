@@ -19,10 +19,10 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use keys::{park, requeue, unpark};
 use ondeck::condvar::RawCondvar;
 use ondeck::mutex::RawMutex;
 use ondeck::parking::{Parked, Requeued};
-use keys::{park, requeue, unpark};
 use plain_platform::{Plain, is_at_rest, soon};
 use watchdog::Watchdog;
 

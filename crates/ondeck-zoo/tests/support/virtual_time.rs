@@ -277,7 +277,6 @@ unsafe impl<T: 'static> AtomicPointer<T> for VirtualPtr<T> {
 
 /// The parking table, one bucket: every two locks collide.
 struct Table {
-    attention: VirtualInt<u8>,
     unlock_mode: VirtualInt<usize>,
     bucket: Bucket<Virtual>,
 }
@@ -285,11 +284,7 @@ struct Table {
 impl Table {
     /// Never freed, as the platform's functions promise; some tables of a hundred bytes in a test.
     fn fresh() -> &'static Self {
-        Box::leak(Box::new(Self {
-            attention: VirtualInt::new(0),
-            unlock_mode: VirtualInt::new(0),
-            bucket: Bucket::new(),
-        }))
+        Box::leak(Box::new(Self { unlock_mode: VirtualInt::new(0), bucket: Bucket::new() }))
     }
 }
 
@@ -408,10 +403,6 @@ unsafe impl Platform for Virtual {
 
 // SAFETY: one bucket and one word for all addresses, made anew only between runs.
 unsafe impl Host for Virtual {
-    fn attention(_: usize) -> &'static VirtualInt<u8> {
-        &TABLE.get().attention
-    }
-
     fn unlock_mode(_: usize) -> &'static VirtualInt<usize> {
         &TABLE.get().unlock_mode
     }

@@ -1,7 +1,7 @@
 //! Waiting: from the owner of the mutex to a sleeping thread, and back.
 
 use super::RawCondvar;
-use crate::mutex::{RawMutex, handoff_due, look_again, stay_near};
+use crate::mutex::{LOOK_AFTER, RawMutex, handoff_due, stay_near};
 use crate::parking::{Bucket, Kind, Node, status};
 use crate::platform::{AtomicInt, FutexWait, Host, Ordering, Timestamp};
 use crate::spin::Waits;
@@ -45,15 +45,19 @@ impl<P: Host> RawCondvar<P> {
             return notified(mutex, &node);
         }
         let mut deadline = deadline;
+        let mut slice = LOOK_AFTER;
         loop {
             // spec: Condvar!Wait
             if node.status() != status::PARKED {
                 return notified(mutex, &node);
             }
-            let until = look_again::<P>().into_iter().chain(deadline).min();
-            if P::futex_wait(node.word(), status::PARKED, until) == FutexWait::TimedOut {
+            let slice_end = P::now().after(slice);
+            let until = deadline.map_or(slice_end, |deadline| deadline.min(slice_end));
+            if P::futex_wait(node.word(), status::PARKED, Some(until)) == FutexWait::TimedOut {
                 if deadline.is_none_or(|deadline| P::now() < deadline) {
+                    slice = slice.saturating_mul(2);
                     if self.was_moved(&node) {
+                        // As a thread that is parked for the mutex it looks after itself, too.
                         mutex.wait_moved(&node);
                         return true;
                     }

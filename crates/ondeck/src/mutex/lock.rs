@@ -27,7 +27,7 @@ const ATTEMPTS: u32 = 24;
 /// after it gets no CPU: many time slices. Then twice as long, and so on.
 ///
 /// Where a thread cannot trust that an unlock sees it, it looks at its lock at each of these times.
-const LOOK_AFTER: Duration = Duration::from_millis(20);
+pub(crate) const LOOK_AFTER: Duration = Duration::from_millis(20);
 
 /// What a thread is while it wants the lock.
 enum Stage {
@@ -138,7 +138,9 @@ impl<P: Host> RawMutex<P> {
             return Stage::Arrived;
         }
         let address = self.address();
+        // spec: Mutex!ArriveClaim
         let claim = || bucket.lock().claim(address);
+        // spec: Mutex!ArriveFind
         let record = bucket.own_record(address).unwrap_or_else(claim);
         if record.is_shared() {
             return Stage::Arrived;
@@ -152,6 +154,7 @@ impl<P: Host> RawMutex<P> {
             // spec: Mutex!Arrive
             let seen = record.awake();
             // The marks first: if they are of an older tenancy than the address, taking the poll fails.
+            // spec: Mutex!ArriveOf
             if !record.is_of(address) {
                 break Stage::Arrived;
             }
@@ -259,6 +262,7 @@ impl<P: Host> RawMutex<P> {
             // time for such.
             record.set_due(P::ticks() as usize);
         }
+        // spec: Mutex!ParkLeave
         // Between the count and the last look (3).
         record.leave(node.ticket());
         let publication = guard.publish(record, self.address());
@@ -348,6 +352,7 @@ impl<P: Host> RawMutex<P> {
         if self.unlink_if_parked(bucket, node) {
             return;
         }
+        // spec: Mutex!WithdrawTold
         // It was told something in the meantime. Its mark goes; what unlocks have left to it, its own
         // will do (3).
         let Some(record) = bucket.own_record(self.address()) else { return };
@@ -444,6 +449,7 @@ impl<P: Host> RawMutex<P> {
         // spec: Mutex!GiveUpLock
         let guard = bucket.lock();
         let record = guard.claim(self.address());
+        // spec: Mutex!ParkLeave
         record.leave(node.ticket());
         let publication = guard.publish(record, self.address());
         drop(guard);
@@ -469,12 +475,6 @@ fn leave<P: Host>(record: &Record<P>, node: &Node<P>, waits: &Waits, was_busy: b
             P::pause();
         }
     }
-}
-
-/// When a thread that sleeps has to look at its lock again although it was not told anything: never, but
-/// where an unlock may have missed it.
-pub(crate) fn look_again<P: Host>() -> Option<Timestamp> {
-    P::heavy_fences_are_refused().then(|| P::now().after(LOOK_AFTER))
 }
 
 /// Waits until `ticks` after `start`; says when that was.

@@ -64,6 +64,7 @@ impl<P: Host> RawMutex<P> {
         // Asked again, behind the store: a thread that parks may have stepped back in between, and made
         // its heavy fence before the store. Then the record's next one would not make another. And the
         // record may have gone to another lock: then it has that one's marks.
+        // spec: Mutex!LookOfLight
         let polled = record.is_light() && record.awake().has_poller() && record.is_of(byte.addr());
         if !polled {
             look_late::<P>(byte);
@@ -144,6 +145,7 @@ impl<P: Host> RawMutex<P> {
     #[inline]
     fn may_have_parked(&self) -> bool {
         let address = self.address();
+        // spec: Mutex!FairLock
         concerns::<P>(address) && P::bucket(address).record(address).is_some_and(Record::has_parked)
     }
 }
@@ -155,6 +157,7 @@ impl<P: Host> RawMutex<P> {
 #[inline(never)]
 fn look_late<P: Host>(byte: *const P::AtomicU8) {
     let bucket = P::bucket(byte.addr());
+    // spec: Mutex!LookLate
     if !concerns::<P>(byte.addr()) {
         return;
     }
@@ -259,7 +262,9 @@ pub(crate) fn choose<P: Host>(guard: &Guard<'_, P>, address: usize) -> Option<*c
             return None;
         }
         // It has parked meanwhile. It is live: it has not been told yet.
+        // spec: Mutex!PromoteLeave
         record.leave(ticket);
+        // spec: Mutex!PromoteMark
         let marked = record.set_in_flight(false, now);
         near.woken.store(now, Ordering::Relaxed);
         return Some(near.tell(if marked { status::IN_FLIGHT } else { status::COMPETE }));

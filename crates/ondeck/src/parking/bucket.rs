@@ -197,6 +197,7 @@ impl<'a, P: Host> Guard<'a, P> {
     /// Takes their records from all locks that no thread waits for; `mode` is the bucket's unlock mode.
     pub(super) fn take_quiet_records(&self, mode: &P::AtomicUsize) {
         for record in self.bucket.all_records() {
+            // spec: Mutex!TakeQuiet
             if !record.is_of(0) {
                 self.take_from_its_lock(record);
             }

@@ -200,6 +200,7 @@ impl<P: Host> Record<P> {
     pub(crate) fn take_poll(&self, seen: Awake, ticket: Ticket, now: usize) -> bool {
         // Before, so that no thread takes the new poller for one that lost its CPU.
         self.set_polled_at(now);
+        // spec: Mutex!ArriveTake
         self.change_awake(seen, seen.with_poller(ticket.0))
     }
 
@@ -413,6 +414,7 @@ impl<P: Host> Record<P> {
     /// Takes it from its lock, under the bucket's lock. False if a thread has begun to poll.
     pub(super) fn take_away(&self) -> bool {
         let before = self.address.load(Ordering::Relaxed);
+        // spec: Mutex!TakeAway
         // First the address, then the tenancy: a thread that has read the new tenancy and then the
         // address does not find the old one.
         self.address.store(0, Ordering::Relaxed);

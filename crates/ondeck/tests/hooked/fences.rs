@@ -125,7 +125,10 @@ mod asked_after_the_store {
             });
             BEFORE_THE_STORE.until_reached();
             let soon = Linux::now().after(Duration::from_millis(5));
-            assert!(!mutex.try_lock_until(soon), "it is locked, and the heavy fence changes nothing");
+            assert!(
+                !mutex.try_lock_until(soon),
+                "it is locked, and the heavy fence changes nothing"
+            );
             assert_eq!(Hooked::<Relaxed>::sleeps(), 2);
             BEFORE_THE_STORE.open();
             unlocks.join().expect("no panic");

@@ -46,7 +46,8 @@ fn a_notification_makes_no_system_call_while_the_mutex_is_locked_and_one_if_it_i
                 unlock(&mutex);
             }
             // The one that is woken stays in flight until the other has notified.
-            let calls = calls_of(|| assert_eq!(condvar.notify_one() + condvar.notify_all(), WAITERS));
+            let calls =
+                calls_of(|| assert_eq!(condvar.notify_one() + condvar.notify_all(), WAITERS));
             let Calls { wakes, heavy_fences, .. } = calls;
             assert_eq!(heavy_fences, 0);
             if is_locked {

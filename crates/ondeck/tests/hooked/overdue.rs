@@ -189,7 +189,8 @@ mod real_time {
             }
         });
         Hooked::<RealTime>::until_at_rest();
-        let order = order.into_inner().expect("no panic"); order
+        let order = order.into_inner().expect("no panic");
+        order
     }
 
     #[test]
@@ -336,12 +337,7 @@ mod halves {
             unlock_while(mutex, || Hooked::<Halves>::until_sleeps(sleeps + 1));
             // Now it is its turn, but another is faster again, which is asked for the lock.
             unlock_while(mutex, || ());
-            park_as(
-                scope,
-                other,
-                || WOKE.stop_me(),
-                || other_served.store(true, Ordering::SeqCst),
-            );
+            park_as(scope, other, || WOKE.stop_me(), || other_served.store(true, Ordering::SeqCst));
             unlock(other);
             WOKE.until_reached();
             assert!(!other.is_locked(), "it was not asked for");

@@ -7,14 +7,16 @@ use std::sync::atomic::AtomicUsize;
 use loom::thread::JoinHandle;
 use ondeck::platform::{AtomicInt, Host, Ordering, Platform};
 
-use crate::loom_platform::{Loom, Setting, asleep, join, spawn};
+use crate::loom_platform::{Loom, Setting, asleep, join, spawn, watch};
 use crate::scenario::{ASYMMETRIC, OVERDUE, Shared, explore};
 
-/// What a byte of attention says while a lock is to be handed over.
-const HAND_OVER: u8 = 3;
-
-fn attention(shared: &Shared) -> u8 {
-    Loom::attention(shared.address()).load(Ordering::Relaxed)
+/// Whether the caller sees that the owner is asked to hand the lock over: its own unlock, if it comes
+/// next, sees that too.
+fn sees_request(shared: &Shared) -> bool {
+    /// No lock of the bucket has a record.
+    const SKIP: usize = 1;
+    Loom::unlock_mode(shared.address()).load(Ordering::Relaxed) != SKIP
+        && watch::sees_request(shared.address())
 }
 
 /// One sleeps, and another comes, twice, just when the caller releases the mutex. Four sections in all:
@@ -42,7 +44,7 @@ pub fn owners() {
     others.into_iter().for_each(join);
     // Whoever was asked after the sleeper had gone has nobody to hand the lock to.
     shared.lock_and_count();
-    assert_ne!(attention(shared), HAND_OVER, "what was asked for is done");
+    assert!(!sees_request(shared), "what was requested is done");
     shared.end(6);
 }
 
@@ -93,7 +95,7 @@ fn whoever_is_asked_serves_the_sleeper_next() {
                 // Whoever releases gets to ask now.
                 Loom::yield_now();
                 assert!(!known.asked.get() || known.served.get(), "asked, and another came next");
-                if !known.served.get() && attention(shared) == HAND_OVER {
+                if !known.served.get() && sees_request(shared) {
                     known.asked.set(true);
                     ASKED.fetch_add(1, Ordering::Relaxed);
                 }

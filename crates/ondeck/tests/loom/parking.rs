@@ -66,7 +66,9 @@ impl Gate {
             order = self.look();
             self.opened() == 0
         };
-        let parked = parking::park::<Loom>(self.key(), closed, || linked = true, deadline);
+        // SAFETY: nothing else uses the key.
+        let parked =
+            unsafe { parking::park::<Loom>(self.key(), closed, || linked = true, deadline) };
         assert_eq!(linked, parked != Parked::Invalid, "it ran if it was to sleep");
         let seen = self.opened();
         assert!(parked != Parked::Woken || seen != 0, "woken, and does not see why");
@@ -80,10 +82,12 @@ impl Gate {
     /// Says how many it woke, and whether others remained.
     fn unpark(&self, most: usize) -> (usize, bool) {
         let mut told = (0, false);
-        let woken = parking::unpark::<Loom>(self.key(), most, |count, more| {
+        let then = |count, more| {
             self.look();
             told = (count, more);
-        });
+        };
+        // SAFETY: as for `park`.
+        let woken = unsafe { parking::unpark::<Loom>(self.key(), most, then) };
         assert_eq!(woken, told.0, "as many are woken as was told");
         told
     }
@@ -94,7 +98,8 @@ impl Gate {
             to.look();
             true
         };
-        parking::requeue::<Loom>(self.key(), to.key(), look, wake, move_most)
+        // SAFETY: as for `park`.
+        unsafe { parking::requeue::<Loom>(self.key(), to.key(), look, wake, move_most) }
     }
 }
 

@@ -8,11 +8,15 @@ use ondeck::platform::{Host, Timestamp};
 
 use crate::loom_platform::{self, Fences, Loom, Setting, watch};
 
-/// The machine where nobody polls before it sleeps.
+/// The machine where no thread polls before it parks.
 pub const SLEEPS: Setting = Setting { polls: false, ..Setting::DEFAULT };
-/// The machine where an arriving waiter goes on deck and polls once.
+/// The machine where an arriving thread becomes the poller and polls once.
 pub const POLLS: Setting = Setting::DEFAULT;
-/// The machine where every sleeper has waited for too long.
+/// The machine where two others wait near, for one turn.
+pub const NEAR: Setting = Setting { near: true, ..POLLS };
+/// The machine where each poller counts as stale as soon as another thread looks at the clock.
+pub const STALE: Setting = Setting { stale: true, ..POLLS };
+/// The machine where every parked thread has waited for too long.
 pub const OVERDUE: Setting = Setting { overdue: true, ..SLEEPS };
 /// The machine whose light fences are nothing.
 pub const ASYMMETRIC: Setting = Setting { fences: Fences::Asymmetric, ..SLEEPS };

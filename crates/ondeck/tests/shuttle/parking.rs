@@ -2,8 +2,8 @@
 
 use std::sync::Mutex;
 
-use ondeck::parking::{Parked, Requeued, park, requeue, unpark};
-use ondeck::platform::{AtomicInt, Ordering, Platform};
+use ondeck::parking::{self, Parked, Requeued};
+use ondeck::platform::{AtomicInt, Ordering, Platform, Timestamp};
 
 use crate::scenario::{Section, crew, explore, join, soon};
 use crate::shuttle_platform::explore::keep;
@@ -26,21 +26,43 @@ impl Word {
     }
 }
 
-/// More threads than `unpark` wakes under one locking of the bucket.
+fn park(
+    key: usize,
+    validate: impl FnOnce() -> bool,
+    before_sleep: impl FnOnce(),
+    deadline: Option<Timestamp>,
+) -> Parked {
+    // SAFETY: each key is used by one lock of these tests.
+    unsafe { parking::park::<Shuttle>(key, validate, before_sleep, deadline) }
+}
+
+fn unpark(key: usize, most: usize, then: impl FnOnce(usize, bool)) -> usize {
+    // SAFETY: as above.
+    unsafe { parking::unpark::<Shuttle>(key, most, then) }
+}
+
+fn requeue(
+    from: usize,
+    to: usize,
+    validate: impl FnOnce() -> bool,
+    wake: usize,
+    move_most: usize,
+) -> Requeued {
+    // SAFETY: as above.
+    unsafe { parking::requeue::<Shuttle>(from, to, validate, wake, move_most) }
+}
+
 #[test]
 fn a_door_that_opens_wakes_all_eighteen() {
     explore(300, || {
         let open = Word::new();
         let waiters = crew(18, move || {
             while open.load() == 0 {
-                assert_ne!(
-                    park::<Shuttle>(open.key(), || open.load() == 0, step, None),
-                    Parked::TimedOut
-                );
+                assert_ne!(park(open.key(), || open.load() == 0, step, None), Parked::TimedOut);
             }
         });
         open.0.store(1, Ordering::Release);
-        unpark::<Shuttle>(open.key(), usize::MAX, |_, _| ());
+        unpark(open.key(), usize::MAX, |_, _| ());
         join(waiters);
     });
 }
@@ -54,7 +76,7 @@ fn lock(word: &Word) {
             continue;
         }
         let deadline = one_in(3).then(soon);
-        let parked = park::<Shuttle>(word.key(), || word.load() == 2, step, deadline);
+        let parked = park(word.key(), || word.load() == 2, step, deadline);
         if parked == Parked::Woken {
             return;
         }
@@ -63,7 +85,7 @@ fn lock(word: &Word) {
 
 fn unlock(word: &Word) {
     if word.0.compare_exchange(1, 0, Ordering::Release, Ordering::Relaxed).is_err() {
-        unpark::<Shuttle>(word.key(), 1, |woken, more| {
+        unpark(word.key(), 1, |woken, more| {
             let state = if woken == 0 { 0 } else { 1 + u32::from(more) };
             word.0.store(state, Ordering::Release);
         });
@@ -95,20 +117,19 @@ fn sleepers_are_moved_in_both_directions_at_once() {
         let (here, there, over) = (Word::new(), Word::new(), Word::new());
         let sleepers = crew(5, move || {
             let word = if one_in(2) { here } else { there };
-            let parked =
-                park::<Shuttle>(word.key(), || over.load() == 0, step, one_in(2).then(soon));
+            let parked = park(word.key(), || over.load() == 0, step, one_in(2).then(soon));
             usize::from(parked == Parked::Woken)
         });
         let mover = move || {
             let (from, to) = if one_in(2) { (here, there) } else { (there, here) };
             let (wake, moved) = (below(2), 1 + below(3));
-            requeue::<Shuttle>(from.key(), to.key(), || true, wake, moved).woken
+            requeue(from.key(), to.key(), || true, wake, moved).woken
         };
         let movers = crew(2, move || mover() + mover());
         let mut woken: usize = join(movers).into_iter().sum();
         over.0.store(1, Ordering::Release);
         for word in [here, there] {
-            woken += unpark::<Shuttle>(word.key(), usize::MAX, |_, _| ());
+            woken += unpark(word.key(), usize::MAX, |_, _| ());
         }
         assert_eq!(join(sleepers).into_iter().sum::<usize>(), woken);
     });
@@ -127,7 +148,7 @@ fn who_came_first_is_woken_and_the_next_are_moved() {
                 place = come.0.fetch_add(1, Ordering::Relaxed);
                 true
             };
-            assert_eq!(park::<Shuttle>(from.key(), number, step, None), Parked::Woken);
+            assert_eq!(park(from.key(), number, step, None), Parked::Woken);
             ends.lock().expect("no panic").push(place);
         });
         let ended = |places: &[u32]| {
@@ -141,12 +162,12 @@ fn who_came_first_is_woken_and_the_next_are_moved() {
         while come.load() < 4 {
             shuttle::thread::yield_now();
         }
-        let done = requeue::<Shuttle>(from.key(), to.key(), || true, 1, 2);
+        let done = requeue(from.key(), to.key(), || true, 1, 2);
         assert_eq!(done, Requeued { woken: 1, moved: 2 });
         ended(&[0]);
-        assert_eq!(unpark::<Shuttle>(to.key(), 9, |_, more| assert!(!more)), 2);
+        assert_eq!(unpark(to.key(), 9, |_, more| assert!(!more)), 2);
         ended(&[0, 1, 2]);
-        assert_eq!(unpark::<Shuttle>(from.key(), 9, |_, more| assert!(!more)), 1);
+        assert_eq!(unpark(from.key(), 9, |_, more| assert!(!more)), 1);
         ended(&[0, 1, 2, 3]);
         join(sleepers);
     });

@@ -15,9 +15,7 @@ use std::thread;
 use std::time::Duration;
 
 use ondeck::parking::Bucket;
-use ondeck::platform::{
-    AtomicInt, AtomicPointer, FutexWait, Host, Linux, Platform, Timestamp,
-};
+use ondeck::platform::{AtomicInt, AtomicPointer, FutexWait, Host, Linux, Platform, Timestamp};
 use ondeck::spin::Polling;
 
 /// What a test does instead of the machine, or beside it.
@@ -231,7 +229,13 @@ unsafe impl<H: Hooks> AtomicInt for Byte<H> {
     fn compare_exchange(&self, now: u8, new: u8, to: Ordering, or: Ordering) -> Result<u8, u8> {
         self.0.compare_exchange(now, new, to, or)
     }
-    fn compare_exchange_weak(&self, now: u8, new: u8, to: Ordering, or: Ordering) -> Result<u8, u8> {
+    fn compare_exchange_weak(
+        &self,
+        now: u8,
+        new: u8,
+        to: Ordering,
+        or: Ordering,
+    ) -> Result<u8, u8> {
         self.0.compare_exchange_weak(now, new, to, or)
     }
     fn fetch_add(&self, value: u8, order: Ordering) -> u8 {
@@ -350,9 +354,20 @@ unsafe impl<H: Hooks> Platform for Hooked<H> {
         if Self::is_of_table(std::ptr::from_ref(word).addr()) {
             return Linux::futex_wait(word, expected, deadline);
         }
-        Self::table().sleeps.fetch_add(1, Ordering::SeqCst);
+        std::thread_local! {
+            /// The word that this thread's last sleep timed out at.
+            static TIMED_OUT: Cell<usize> = const { Cell::new(0) };
+        }
+        let address = std::ptr::from_ref(word).addr();
+        // A thread that sleeps in slices goes on with the same sleep.
+        if TIMED_OUT.replace(0) != address {
+            Self::table().sleeps.fetch_add(1, Ordering::SeqCst);
+        }
         loop {
             let outcome = Linux::futex_wait(word, expected, deadline);
+            if outcome == FutexWait::TimedOut {
+                TIMED_OUT.set(address);
+            }
             // A wake by the address of a node that was here before is not counted as another sleep.
             if outcome == FutexWait::TimedOut || word.load(Ordering::Relaxed) != expected {
                 H::woke();

@@ -10,70 +10,154 @@
 //! An atomic that is dropped must not be accessed at the same time, nor afterwards: every access of
 //! another thread has to happen before, and each asks [`watch::Life`].
 
+use std::cell::Cell;
+use std::fmt;
+use std::panic::Location;
+
+use loom::cell::UnsafeCell;
 use loom::sync::atomic;
 use ondeck::platform::{AtomicInt, AtomicPointer, Ordering};
 
+use super::words::{self, Model};
 use super::{fence, readers, watch};
 
+/// A word, as [`words`] says.
+enum Word<A, V> {
+    Atomic(A),
+    Guarded(UnsafeCell<V>),
+    Hint(Cell<V>),
+}
+
+// SAFETY: loom runs all threads of a model on one of the machine's, and switches at none of these accesses.
+unsafe impl<A: Send, V> Send for Word<A, V> {}
+// SAFETY: as above.
+unsafe impl<A: Sync, V> Sync for Word<A, V> {}
+
+impl<A, V: Copy> Word<A, V> {
+    #[track_caller]
+    fn new(value: V, atomic: impl FnOnce(V) -> A) -> Self {
+        match words::model(Location::caller()) {
+            Model::Atomic => Self::Atomic(atomic(value)),
+            Model::Guarded => Self::Guarded(UnsafeCell::new(value)),
+            Model::Hint => Self::Hint(Cell::new(value)),
+        }
+    }
+
+    /// The value, if it is no atomic.
+    #[track_caller]
+    fn plain(&self) -> Option<V> {
+        match self {
+            Self::Atomic(_) => None,
+            // SAFETY: loom says so if another access is not ordered with this one.
+            Self::Guarded(cell) => Some(cell.with(|value| unsafe { *value })),
+            Self::Hint(cell) => Some(cell.get()),
+        }
+    }
+
+    /// Writes the value, if it is no atomic, and says what there was.
+    #[track_caller]
+    fn replace(&self, new: V) -> Option<V> {
+        match self {
+            Self::Atomic(_) => None,
+            // SAFETY: as above.
+            Self::Guarded(cell) => Some(cell.with_mut(|value| unsafe { value.replace(new) })),
+            Self::Hint(cell) => Some(cell.replace(new)),
+        }
+    }
+
+    #[track_caller]
+    fn atomic(&self) -> &A {
+        let Self::Atomic(atomic) = self else {
+            panic!("a guarded word or a hint needs no such access")
+        };
+        atomic
+    }
+}
+
 macro_rules! loom_integer {
-    ($($name:ident $value:ident $changed:path, $read:path;)*) => {$(
-        #[derive(Debug)]
-        pub struct $name(atomic::$name, watch::Life);
+    ($($name:ident $value:ident $changed:path, $stored:path, $read:path;)*) => {$(
+        pub struct $name(Word<atomic::$name, $value>, watch::Life);
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(stringify!($name))
+            }
+        }
 
         impl $name {
-            /// Before every access.
+            fn address(&self) -> usize {
+                std::ptr::from_ref(self).addr()
+            }
+
+            /// Before every access of an atomic.
             #[track_caller]
             fn get(&self) -> &atomic::$name {
                 self.1.check();
                 fence::before_access();
-                &self.0
+                self.0.atomic()
             }
 
-            /// Before every access but a load.
+            /// Before every access of an atomic but a load.
             #[track_caller]
             fn get_to_write(&self) -> &atomic::$name {
-                readers::before_write(std::ptr::from_ref(self).addr());
+                readers::before_write(self.address());
                 self.get()
             }
 
             /// After a read-modify-write that found `old`.
             fn changed(&self, old: $value, new: $value) -> $value {
-                $changed(std::ptr::from_ref(self).addr(), old, new);
+                $changed(self.address(), old, new);
                 old
             }
         }
 
         impl Drop for $name {
             fn drop(&mut self) {
-                if !std::thread::panicking() {
-                    // Says so if another thread's access does not happen before.
-                    self.0.with_mut(|_| ());
+                if std::thread::panicking() {
+                    return;
+                }
+                // Says so if another thread's access does not happen before.
+                match &mut self.0 {
+                    Word::Atomic(atomic) => atomic.with_mut(|_| ()),
+                    Word::Guarded(cell) => cell.with_mut(|_| ()),
+                    Word::Hint(_) => {}
                 }
             }
         }
 
-        // SAFETY: each method is one access of loom's atomic, in the ordering given or a stronger one.
+        // SAFETY: each method is one access of loom's atomic, in the ordering given or a stronger one; or,
+        // if it is no atomic, a plain access between two of loom's switches.
         unsafe impl AtomicInt for $name {
             type Value = $value;
 
+            #[track_caller]
             fn new(value: $value) -> Self {
-                Self(atomic::$name::new(value), watch::Life::new())
+                Self(Word::new(value, atomic::$name::new), watch::Life::new())
             }
             #[track_caller]
             fn load(&self, order: Ordering) -> $value {
-                readers::before_load(std::ptr::from_ref(self).addr());
+                self.1.check();
+                if let Some(value) = self.0.plain() {
+                    return value;
+                }
+                readers::before_load(self.address());
                 let value = self.get().load(order);
-                $read(std::ptr::from_ref(self).addr(), value);
+                $read(self.address(), value, order);
                 value
             }
             #[track_caller]
             fn store(&self, value: $value, order: Ordering) {
+                self.1.check();
+                if self.0.replace(value).is_some() {
+                    return;
+                }
                 if order == Ordering::Relaxed {
                     self.get_to_write().store(value, order);
                 } else {
                     // See above on why.
-                    self.swap(value, order);
+                    self.get_to_write().swap(value, order);
                 }
+                $stored(self.address(), value);
             }
             #[track_caller]
             fn swap(&self, value: $value, order: Ordering) -> $value {
@@ -95,10 +179,18 @@ macro_rules! loom_integer {
             }
             #[track_caller]
             fn fetch_add(&self, value: $value, order: Ordering) -> $value {
+                if let Some(old) = self.0.plain() {
+                    self.0.replace(old.wrapping_add(value));
+                    return old;
+                }
                 self.get_to_write().fetch_add(value, order)
             }
             #[track_caller]
             fn fetch_sub(&self, value: $value, order: Ordering) -> $value {
+                if let Some(old) = self.0.plain() {
+                    self.0.replace(old.wrapping_sub(value));
+                    return old;
+                }
                 self.get_to_write().fetch_sub(value, order)
             }
             #[track_caller]
@@ -114,53 +206,69 @@ macro_rules! loom_integer {
 }
 
 loom_integer! {
-    AtomicU8 u8 watch::byte, watch::nothing;
-    AtomicU32 u32 watch::word, watch::status;
-    AtomicUsize usize watch::number, watch::nothing;
+    AtomicU8 u8 watch::unchanged, watch::nothing, watch::not_read;
+    AtomicU32 u32 watch::word, watch::nothing, watch::status;
+    AtomicUsize usize watch::marks, watch::number, watch::not_read;
 }
 
-#[derive(Debug)]
-pub struct AtomicPtr<T>(atomic::AtomicPtr<T>, watch::Life);
+pub struct AtomicPtr<T>(Word<atomic::AtomicPtr<T>, *mut T>, watch::Life);
 
 // SAFETY: as for the standard library's: the pointer is shared, what it points to is the user's.
 unsafe impl<T> Send for AtomicPtr<T> {}
 // SAFETY: as above.
 unsafe impl<T> Sync for AtomicPtr<T> {}
 
+impl<T> fmt::Debug for AtomicPtr<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("AtomicPtr")
+    }
+}
+
 impl<T> AtomicPtr<T> {
-    /// Before every access.
+    /// Before every access of an atomic.
     #[track_caller]
     fn get(&self) -> &atomic::AtomicPtr<T> {
         self.1.check();
         fence::before_access();
-        &self.0
+        self.0.atomic()
     }
 }
 
 impl<T> Drop for AtomicPtr<T> {
     fn drop(&mut self) {
-        if !std::thread::panicking() {
-            self.0.with_mut(|_| ());
+        if std::thread::panicking() {
+            return;
+        }
+        match &mut self.0 {
+            Word::Atomic(atomic) => atomic.with_mut(|_| ()),
+            Word::Guarded(cell) => cell.with_mut(|_| ()),
+            Word::Hint(_) => {}
         }
     }
 }
 
-// SAFETY: each method is one access of loom's atomic.
+// SAFETY: each method is one access, as of the integers.
 unsafe impl<T: 'static> AtomicPointer<T> for AtomicPtr<T> {
+    #[track_caller]
     fn new(pointer: *mut T) -> Self {
-        Self(atomic::AtomicPtr::new(pointer), watch::Life::new())
+        Self(Word::new(pointer, atomic::AtomicPtr::new), watch::Life::new())
     }
     #[track_caller]
     fn load(&self, order: Ordering) -> *mut T {
-        self.get().load(order)
+        self.1.check();
+        self.0.plain().unwrap_or_else(|| self.get().load(order))
     }
     #[track_caller]
     fn store(&self, pointer: *mut T, order: Ordering) {
-        self.get().store(pointer, order);
+        self.1.check();
+        if self.0.replace(pointer).is_none() {
+            self.get().store(pointer, order);
+        }
     }
     #[track_caller]
     fn swap(&self, pointer: *mut T, order: Ordering) -> *mut T {
-        self.get().swap(pointer, order)
+        self.1.check();
+        self.0.replace(pointer).unwrap_or_else(|| self.get().swap(pointer, order))
     }
     #[track_caller]
     fn compare_exchange(

@@ -3,10 +3,12 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use loom::sync::{Mutex, MutexGuard};
+use loom::sync::{Mutex, MutexGuard, atomic};
 use ondeck::platform::{AtomicInt, FutexWait, Ordering, Timestamp};
 
 use super::atomics::AtomicU32;
+use super::fence;
+use super::setting::{self, Fences};
 use super::threads::blocked;
 
 /// A sleeping thread. Its flag is guarded by the kernel's mutex; parking may end spuriously. Loom
@@ -32,6 +34,19 @@ struct Kernel {
 
 loom::lazy_static! {
     static ref KERNEL: Mutex<Kernel> = Mutex::new(Kernel::default());
+    /// Whether heavy fences are refused.
+    static ref REFUSED: atomic::AtomicBool = atomic::AtomicBool::new(false);
+}
+
+/// From now on heavy fences are refused: see [`Fences::RefusedLater`].
+#[allow(dead_code, reason = "not every test that has this platform does")]
+pub fn refuse() {
+    REFUSED.store(true, Ordering::Relaxed);
+}
+
+/// Whether heavy fences were granted and are so no more.
+pub fn is_refused() -> bool {
+    setting::get().fences == Fences::RefusedLater && REFUSED.load(Ordering::Relaxed)
 }
 
 fn kernel() -> MutexGuard<'static, Kernel> {
@@ -61,8 +76,15 @@ pub fn sleep(word: &AtomicU32, expected: u32, deadline: Option<Timestamp>) -> Fu
         deadline,
     });
     kernel.queues.entry(address).or_default().push(sleeper.clone());
+    let passes = deadline.is_some() && is_refused();
+    if passes {
+        // Whatever others do meanwhile, the time is over then.
+        drop(kernel);
+        blocked(loom::thread::yield_now);
+        kernel = self::kernel();
+    }
     while !sleeper.woken.get() {
-        if sleeper.is_over(kernel.now) {
+        if passes || sleeper.is_over(kernel.now) {
             let queue = kernel.queues.get_mut(&address).expect("still queued");
             queue.retain(|other| !Rc::ptr_eq(other, &sleeper));
             return FutexWait::TimedOut;
@@ -119,5 +141,7 @@ pub fn pass_time(now: u64) {
 /// How many threads sleep on a futex.
 #[allow(dead_code, reason = "not every test that has this platform asks")]
 pub fn asleep() -> usize {
+    // A thread that waits for others to sleep does not keep them from their heavy fences.
+    fence::before_access();
     kernel().queues.values().map(Vec::len).sum()
 }

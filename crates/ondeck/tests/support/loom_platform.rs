@@ -16,6 +16,8 @@ mod setting;
 mod threads;
 #[path = "loom_watch.rs"]
 pub mod watch;
+#[path = "loom_words.rs"]
+mod words;
 
 use loom::sync::atomic;
 use ondeck::parking::Bucket;
@@ -26,7 +28,7 @@ use atomics::{AtomicPtr, AtomicU8, AtomicU32, AtomicUsize};
 #[allow(unused_imports, reason = "not every test that has this platform needs all")]
 pub use explore::{deeper, model};
 #[allow(unused_imports, reason = "not every test that has this platform needs all")]
-pub use kernel::{asleep, pass_time};
+pub use kernel::{asleep, pass_time, refuse};
 use setting::is_asymmetric;
 #[allow(unused_imports, reason = "not every test that has this platform needs all")]
 pub use setting::{Fences, MOST_BUCKETS, Relaxes, Setting, set};
@@ -41,7 +43,6 @@ struct Table {
     /// The addresses seen so far: an address's bucket is its place here, because an execution is
     /// repeated with other addresses.
     addresses: std::sync::Mutex<Vec<usize>>,
-    attention: [AtomicU8; MOST_BUCKETS],
     unlock_modes: [AtomicUsize; MOST_BUCKETS],
     buckets: [Bucket<Loom>; MOST_BUCKETS],
 }
@@ -49,7 +50,6 @@ struct Table {
 loom::lazy_static! {
     static ref TABLE: Table = Table {
         addresses: std::sync::Mutex::default(),
-        attention: [AtomicU8::new(0), AtomicU8::new(0)],
         unlock_modes: [AtomicUsize::new(0), AtomicUsize::new(0)],
         buckets: [Bucket::new(), Bucket::new()],
     };
@@ -87,7 +87,7 @@ unsafe impl Platform for Loom {
     }
 
     fn heavy_fence() {
-        if is_asymmetric() {
+        if is_asymmetric() && !kernel::is_refused() {
             fence::heavy();
         } else {
             atomic::fence(Ordering::SeqCst);
@@ -95,25 +95,27 @@ unsafe impl Platform for Loom {
     }
 
     fn pause() {
+        threads::pass_tick();
         loom::thread::yield_now();
     }
 
     // One turn of a waiting loop is as good as a hundred for a model checker.
     fn pause_times(_count: u32) {
-        loom::thread::yield_now();
+        Self::pause();
     }
 
     fn spin_again() {
         loom::thread::yield_now();
     }
 
-    // Nor do a thousand releases differ from one: only those that it takes until releases skip may
-    // be too many.
+    // Nor do a thousand unlocks differ from one. A sample counts for 128: as many as it takes to do without a
+    // fence, or all that it takes to do without a look.
     fn spins(count: u32) -> u32 {
-        if count >= 20_000 && setting::get().relaxes == Relaxes::ToLight { count } else { 1 }
+        if count >= 1_000 && setting::get().relaxes == Relaxes::ToLight { 128 } else { 1 }
     }
 
     fn yield_now() {
+        fence::before_access();
         loom::thread::yield_now();
     }
 
@@ -121,8 +123,9 @@ unsafe impl Platform for Loom {
         kernel::now()
     }
 
+    // Of the calling thread: it passes with its pauses.
     fn ticks() -> u64 {
-        0
+        threads::ticks()
     }
 
     fn ticks_per_second() -> u64 {
@@ -147,23 +150,26 @@ unsafe impl Platform for Loom {
         kernel::requeue(from, expected, wake, to, move_)
     }
 
-    // Time does not pass: a duration is nothing, but for the patience of sleepers.
+    // A pause is a tick. Whether a thread is overdue is the setting's to say.
     fn ticks_in(nanos: u32) -> usize {
-        usize::from(nanos >= 500_000 && !setting::get().overdue)
+        const EVER: usize = 1 << 40;
+        match nanos {
+            0 => 0,
+            1..500_000 => 1,
+            _ if setting::get().overdue => EVER.wrapping_neg(),
+            _ => EVER,
+        }
     }
 
+    // Near are as many threads as there are CPUs beyond two.
     fn cpus() -> usize {
-        2
+        if setting::get().near { 4 } else { 2 }
     }
 }
 
 // SAFETY: an execution has one table, and an address keeps the place that it was given first. Fences
 // are not relaxed where they are full.
 unsafe impl Host for Loom {
-    fn attention(address: usize) -> &'static AtomicU8 {
-        &TABLE.attention[place(address)]
-    }
-
     fn unlock_mode(address: usize) -> &'static AtomicUsize {
         &TABLE.unlock_modes[place(address)]
     }
@@ -178,11 +184,26 @@ unsafe impl Host for Loom {
         let mut polling = Polling::default();
         polling.budget = u32::from(setting::get().polls);
         polling.watch = polling.budget;
+        (polling.short, polling.long, polling.offer) = (1, 1, 0);
+        polling.near = u32::from(setting::get().near);
         polling
     }
 
     fn fences_are_asymmetric() -> bool {
-        setting::get().fences != Fences::Refused
+        setting::get().fences != Fences::Refused && !kernel::is_refused()
+    }
+
+    fn heavy_fences_are_refused() -> bool {
+        kernel::is_refused()
+    }
+
+    // What a poller is late by before it counts as stale is an eighth of this.
+    fn wake_ticks() -> usize {
+        if setting::get().stale { 0 } else { 1 << 50 }
+    }
+
+    fn transfer_ticks() -> usize {
+        0
     }
 
     fn presumed_light_fence() {
@@ -199,9 +220,12 @@ unsafe impl Host for Loom {
         true
     }
 
-    // From 100 on: the watch takes a 1 for the status of a node.
     fn cpu() -> u32 {
-        100 + threads::number() % setting::get().cpus
+        threads::number() % setting::get().cpus
+    }
+
+    fn priority() -> u32 {
+        u32::from(setting::get().urgent && threads::number() == 1)
     }
 }
 

@@ -4,14 +4,21 @@ use std::cell::Cell;
 
 /// What a model can choose of the machine; see [`set`].
 #[derive(Clone, Copy, Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a property of the machine by itself")]
 pub struct Setting {
     /// Buckets of the parking table, at most [`MOST_BUCKETS`]. With 1 every two addresses collide.
     pub buckets: usize,
-    /// Whether every sleeper has waited for so long that it is handed its lock, or none.
+    /// Whether every parked thread has waited for so long that it is handed its lock, or none.
     pub overdue: bool,
-    /// Whether a waiter on deck polls, and one of a condition variable watches, once, before it
-    /// sleeps.
+    /// Whether the poller of a lock polls, and a waiter of a condition variable watches, once, before it
+    /// parks.
     pub polls: bool,
+    /// Whether threads wait near, for one turn, before they park.
+    pub near: bool,
+    /// Whether time passes with each look at the clock, so that pollers are found to have lost their CPUs.
+    pub stale: bool,
+    /// Whether the first thread that is started is of a real-time scheduling class.
+    pub urgent: bool,
     pub fences: Fences,
     pub relaxes: Relaxes,
     /// Whether the loads that loom forgets are remembered, see [`readers`](super::readers); many more executions.
@@ -32,15 +39,18 @@ pub enum Fences {
     Asymmetric,
     /// A kernel refuses membarrier: both full, but for a light half that is only presumed.
     Refused,
+    /// As `Asymmetric`, until a thread calls [`refuse`](super::refuse). From then on a heavy fence is one of
+    /// its caller's alone, and a thread that sleeps is woken by its clock.
+    RefusedLater,
 }
 
-/// How far attention may be relaxed.
+/// How far unlocks may be relieved of their fences and looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(dead_code, reason = "the tests of the zoo choose none")]
 pub enum Relaxes {
-    /// As many releases as it takes, at once.
+    /// One unlock counts for as many as it takes to take records away.
     ToSkip,
-    /// Never as many as it takes until releases skip, but for the first time.
+    /// One counts for as many as it takes to do without its fence, and never for more.
     ToLight,
     /// There were too many heavy fences, all the time.
     Never,
@@ -51,6 +61,9 @@ impl Setting {
         buckets: MOST_BUCKETS,
         overdue: false,
         polls: true,
+        near: false,
+        stale: false,
+        urgent: false,
         fences: Fences::Full,
         relaxes: Relaxes::ToSkip,
         remembers: false,
@@ -78,5 +91,5 @@ pub fn set(setting: Setting) {
 
 /// Whether the light half of a pair of fences is none.
 pub fn is_asymmetric() -> bool {
-    get().fences == Fences::Asymmetric
+    matches!(get().fences, Fences::Asymmetric | Fences::RefusedLater)
 }

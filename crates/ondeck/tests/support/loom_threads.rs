@@ -3,27 +3,51 @@
 use std::cell::Cell;
 
 use super::fence;
-use super::setting::is_asymmetric;
+use super::setting::{self, is_asymmetric};
 
 thread_local! {
     /// How many threads [`spawn`] has started in this execution.
     static STARTED: Cell<u32> = const { Cell::new(0) };
+    /// The time of all threads, where it passes with each look at the clock.
+    static TIME: Cell<u64> = const { Cell::new(0) };
 }
 
 loom::thread_local! {
     /// The number of a thread of the model, in the order in which they are started.
     static NUMBER: Cell<u32> = Cell::new(0);
+    /// Its own time.
+    static TICKS: Cell<u64> = Cell::new(0);
 }
 
 /// Before each execution.
 pub fn begin() {
     fence::begin(is_asymmetric());
     STARTED.set(0);
+    TIME.set(0);
 }
 
 /// The number of the calling thread, in the order in which they are started.
 pub fn number() -> u32 {
     NUMBER.with(Cell::get)
+}
+
+/// The time in ticks: each thread's own, which loom need not see, because no other thread has a part in it.
+///
+/// Where pollers are stale or threads overdue, it is the time of all, and passes with each look at the clock.
+/// Loom does not see that either: it may leave out that two threads look in the other order.
+pub fn ticks() -> u64 {
+    /// More than a poller may be late.
+    const LOOK: u64 = 8;
+    if !setting::get().stale && !setting::get().overdue {
+        return TICKS.with(Cell::get);
+    }
+    TIME.set(TIME.get() + LOOK);
+    TIME.get()
+}
+
+/// The calling thread has paused for a tick.
+pub fn pass_tick() {
+    TICKS.with(|ticks| ticks.set(ticks.get() + 1));
 }
 
 /// What only blocks the calling thread.

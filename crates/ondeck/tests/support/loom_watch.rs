@@ -1,57 +1,140 @@
-//! What loom does not look for: two awake waiters of one lock, and accesses to memory that is gone.
+//! What loom does not look for: two pollers of one lock, two of its threads in flight, marks of the wrong
+//! lock, and accesses to memory that is gone.
+//!
+//! The marks are read off the words of the parking table as they change. In a record the word of the marks
+//! comes right behind the lock's address, and is the only machine word that changes by a read-modify-write.
 
 use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use loom::thread::{self, ThreadId};
+use ondeck::platform::{AtomicInt, Ordering};
 
-/// Where the parking table is.
-#[derive(Clone, Debug, Default)]
-struct Places {
-    buckets: Range<usize>,
-}
+use super::atomics::{AtomicU32, AtomicUsize};
+use super::setting;
+
+/// The word of the marks: see `parking/record.rs`.
+const IN_FLIGHT: usize = 1;
+const TICKET: usize = (1 << (usize::BITS / 2)) - 2;
+/// The status of a node whose thread was woken.
+const WOKEN: u32 = 3;
 
 /// A thread of the model, and what it does with a lock.
 struct Waiter {
     thread: ThreadId,
     /// The lock that it wants or has wanted, by its address.
     wants: usize,
-    /// Whether it is an awake waiter of that lock.
-    awake: bool,
+    /// The word of the marks in which it is the poller.
+    polls: usize,
+    /// It was woken, and its mark is still there.
+    in_flight: bool,
     /// How many buckets' locks it has.
     buckets: usize,
 }
 
+#[derive(Default)]
+struct Watch {
+    /// Where the buckets of the parking table are.
+    table: Range<usize>,
+    waiters: Vec<Waiter>,
+    /// What was last stored to the machine words of the table, by their addresses.
+    stored: HashMap<usize, usize>,
+    /// The words of the marks that were ever changed.
+    marks: HashSet<usize>,
+    /// Those where there is a poller, each with its lock.
+    pollers: HashMap<usize, usize>,
+}
+
 thread_local! {
-    static PLACES: RefCell<Places> = RefCell::default();
-    static WAITERS: RefCell<Vec<Waiter>> = const { RefCell::new(Vec::new()) };
+    static WATCH: RefCell<Watch> = RefCell::default();
     static ON: Cell<bool> = const { Cell::new(false) };
 }
 
 /// An execution begins.
 pub fn begin() {
-    PLACES.take();
-    WAITERS.take();
+    WATCH.take();
     ON.set(false);
 }
 
 /// Says where the buckets of the parking table are.
 pub fn table(buckets: Range<usize>) {
-    PLACES.with_borrow_mut(|places| places.buckets = buckets);
+    WATCH.with_borrow_mut(|watch| watch.table = buckets);
 }
 
-fn in_table(address: usize) -> bool {
-    PLACES.with_borrow(|places| places.buckets.contains(&address))
+impl Watch {
+    /// The calling thread's own entry.
+    fn own(&mut self) -> &mut Waiter {
+        let thread = thread::current().id();
+        let at =
+            self.waiters.iter().position(|waiter| waiter.thread == thread).unwrap_or_else(|| {
+                self.waiters.push(Waiter {
+                    thread,
+                    wants: 0,
+                    polls: 0,
+                    in_flight: false,
+                    buckets: 0,
+                });
+                self.waiters.len() - 1
+            });
+        &mut self.waiters[at]
+    }
+
+    /// The lock that has the record with these marks.
+    fn lock(&self, marks: usize) -> usize {
+        self.stored.get(&(marks - size_of::<AtomicUsize>())).copied().unwrap_or(0)
+    }
+
+    /// The marks of a record have changed.
+    fn marked(&mut self, word: usize, old: usize, new: usize) {
+        self.marks.insert(word);
+        let lock = self.lock(word);
+        let (before, poller) = (old & TICKET, new & TICKET);
+        if before != poller {
+            if before != 0 {
+                self.pollers.remove(&word);
+                if let Some(last) = self.waiters.iter_mut().find(|waiter| waiter.polls == word) {
+                    last.polls = 0;
+                }
+            }
+            if poller != 0 {
+                assert!(before == 0 || setting::get().stale, "a poller that polls loses its place");
+                // Under the bucket's lock it is another thread that is promoted. Without, the address may
+                // be gone for a moment, until its holder sees that the record has a mark.
+                let own = self.own();
+                let (itself, wants) = (own.buckets == 0, own.wants);
+                let lock = if lock == 0 && itself { wants } else { lock };
+                assert!(lock > 1, "a poller of no lock");
+                assert!(
+                    !self.pollers.values().any(|&other| other == lock),
+                    "a lock has two pollers"
+                );
+                self.pollers.insert(word, lock);
+                if itself {
+                    assert_eq!(wants, lock, "a thread polls for another lock");
+                    self.own().polls = word;
+                }
+            }
+        }
+        if old & !new & IN_FLIGHT != 0 {
+            self.own().in_flight = false;
+        }
+        if new & !old & IN_FLIGHT != 0 {
+            assert_ne!(self.own().buckets, 0, "a thread is woken without the lock of its bucket");
+            assert!(lock > 1, "a thread in flight to no lock");
+        }
+        if (old ^ new) & !(TICKET | IN_FLIGHT) != 0 {
+            assert_eq!(old & (TICKET | IN_FLIGHT), 0, "a record is taken from a lock with marks");
+            assert_eq!(lock, 0, "a record is taken before its address is");
+        }
+    }
 }
 
-/// Does `change` to the calling thread's own entry.
-fn own<R>(waiters: &mut Vec<Waiter>, change: impl FnOnce(&mut Waiter) -> R) -> R {
-    let thread = thread::current().id();
-    let at = waiters.iter().position(|waiter| waiter.thread == thread).unwrap_or_else(|| {
-        waiters.push(Waiter { thread, wants: 0, awake: false, buckets: 0 });
-        waiters.len() - 1
-    });
-    change(&mut waiters[at])
+/// Does `change` if the execution is watched.
+fn watched(change: impl FnOnce(&mut Watch)) {
+    if ON.get() && !std::thread::panicking() {
+        WATCH.with_borrow_mut(change);
+    }
 }
 
 /// Watches this execution, from its begin.
@@ -63,78 +146,92 @@ pub fn start() {
 /// The calling thread is about to wait for the lock at `address`.
 #[allow(dead_code, reason = "the tests of the zoo do not watch")]
 pub fn wants(address: usize) {
-    WAITERS.with_borrow_mut(|waiters| own(waiters, |waiter| waiter.wants = address));
+    watched(|watch| watch.own().wants = address);
 }
 
-/// The calling thread has become an awake waiter.
-///
-/// It stays one until it takes the lock's byte, or a bucket's lock on its way to sleep. That is a
-/// little before it takes its mark away, so the check is a little weaker than the promise.
-fn wake_up(waiters: &mut Vec<Waiter>) {
-    let (thread, wants) = own(waiters, |waiter| {
-        waiter.awake = true;
-        (waiter.thread, waiter.wants)
-    });
-    let awake = waiters.iter().filter(|other| other.awake && other.wants == wants);
-    assert_eq!(awake.count(), 1, "{thread:?} is the second awake waiter of its lock");
-}
-
-/// A 32-bit word was read. Outside of the table it is the status of a node, which says `ON_DECK` to
-/// nobody but its own thread.
-pub fn status(word: usize, status: u32) {
-    /// Of the parking table's nodes.
-    const ON_DECK: u32 = 1;
-    if ON.get() && status == ON_DECK && !in_table(word) {
-        WAITERS.with_borrow_mut(|waiters| {
-            if own(waiters, |waiter| waiter.wants != 0) {
-                wake_up(waiters);
-            }
-        });
+/// A 32-bit word was read. What is acquired outside of the table is the status of a node, by its own
+/// thread.
+pub fn status(word: usize, status: u32, order: Ordering) {
+    if order != Ordering::Acquire || status != WOKEN {
+        return;
     }
+    watched(|watch| {
+        if watch.table.contains(&word) || watch.own().wants == 0 {
+            return;
+        }
+        watch.own().in_flight = true;
+        let wants = watch.own().wants;
+        let woken = watch.waiters.iter().filter(|waiter| waiter.in_flight && waiter.wants == wants);
+        assert!(woken.count() == 1 || setting::get().urgent, "a lock has two threads in flight");
+    });
+}
+
+/// A change that tells nothing.
+pub fn unchanged<V>(_: usize, _: V, _: V) {}
+
+/// A store that tells nothing.
+pub fn nothing<V>(_: usize, _: V) {}
+
+/// Whether the caller sees that an owner of the lock at `address` is asked to hand it over.
+#[allow(dead_code, reason = "the tests of the zoo do not ask")]
+pub fn sees_request(address: usize) -> bool {
+    const REQUEST: u32 = 4;
+    /// Behind the marks: when the next is due, and four 32-bit words.
+    const BEHIND: usize = 2 * size_of::<AtomicUsize>() + 4 * size_of::<AtomicU32>();
+    let marks = WATCH.with_borrow(|watch| {
+        watch.marks.iter().find(|&&marks| watch.lock(marks) == address).copied()
+    });
+    marks.is_some_and(|marks| {
+        // SAFETY: they are words of a record, which stays as long as the table.
+        let (of, request) = unsafe {
+            let of = (marks - size_of::<AtomicUsize>()) as *const AtomicUsize;
+            (&*of, &*((marks + BEHIND) as *const AtomicU32))
+        };
+        of.load(Ordering::Relaxed) == address && request.load(Ordering::Relaxed) & REQUEST != 0
+    })
 }
 
 /// A read that tells nothing.
-pub fn nothing<V>(_: usize, _: V) {}
-
-/// A byte was changed by a read-modify-write.
-pub fn byte(_: usize, old: u8, new: u8) {
-    if ON.get() && (old, new) == (0, 1) {
-        WAITERS.with_borrow_mut(|waiters| own(waiters, |waiter| waiter.awake = false));
-    }
-}
+pub fn not_read<V>(_: usize, _: V, _: Ordering) {}
 
 /// A 32-bit word was changed by a read-modify-write. Those of the table are buckets' locks.
 pub fn word(address: usize, old: u32, new: u32) {
-    if ON.get() && in_table(address) {
-        WAITERS.with_borrow_mut(|waiters| {
-            own(waiters, |waiter| match (old, new) {
-                (_, 0) => waiter.buckets -= 1,
-                (0, _) => {
-                    waiter.buckets += 1;
-                    waiter.awake = false;
-                }
-                _ => {}
-            });
-        });
-    }
+    watched(|watch| {
+        if !watch.table.contains(&address) {
+            return;
+        }
+        let own = watch.own();
+        match (old, new) {
+            (_, 0) => own.buckets -= 1,
+            (0, _) => own.buckets += 1,
+            _ => {}
+        }
+    });
 }
 
-/// A machine word was changed by a read-modify-write. Those of the table that leave zero are the
-/// mark of an awake waiter: the caller's own, or under the bucket's lock another's.
-pub fn number(address: usize, old: usize, new: usize) {
-    if ON.get() && old == 0 && new != 0 && in_table(address) {
-        WAITERS.with_borrow_mut(|waiters| {
-            if own(waiters, |waiter| waiter.buckets == 0 && waiter.wants == new) {
-                wake_up(waiters);
-            }
-        });
-    }
+/// A machine word was changed by a read-modify-write. Those of the table are the marks of records.
+pub fn marks(address: usize, old: usize, new: usize) {
+    watched(|watch| {
+        if watch.table.contains(&address) {
+            watch.marked(address, old, new);
+        }
+    });
+}
+
+/// A machine word was stored. Those of the table are the addresses of records.
+pub fn number(address: usize, value: usize) {
+    watched(|watch| {
+        if watch.table.contains(&address) {
+            watch.stored.insert(address, value);
+            assert_ne!(watch.own().buckets, 0, "a record goes to a lock without its bucket's lock");
+        }
+    });
 }
 
 /// Says whether the memory that it is part of is still in use.
 ///
 /// A lock or a node that is gone leaves this behind, in memory that the tests never give back, or
-/// on a stack that lives as long as its execution.
+/// on a stack that lives as long as its execution. Memory that is used again has a new one.
 #[derive(Debug)]
 pub struct Life(std::sync::atomic::AtomicU32);
 

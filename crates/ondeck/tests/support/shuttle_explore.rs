@@ -47,6 +47,8 @@ fn run(
 ) -> usize {
     let mut config = Config::new();
     config.silence_warnings = true;
+    // The parking table is made on the stack of the thread that is first.
+    config.stack_size = 1 << 18;
     config.max_steps = MaxSteps::FailAfter(MOST_STEPS);
     config.max_time = time;
     config.failure_persistence = FailurePersistence::File(Some(folder()));

@@ -24,7 +24,7 @@ use shuttle::sync::{atomic, mpsc};
 pub struct Shuttle;
 
 macro_rules! shuttle_integer {
-    ($($name:ident $value:ident $changed:path, $read:path;)*) => {$(
+    ($($name:ident $value:ident $changed:path, $read:path, $stored:path;)*) => {$(
         #[derive(Debug)]
         pub struct $name(atomic::$name, watch::Life);
 
@@ -50,13 +50,14 @@ macro_rules! shuttle_integer {
                 self.1.check();
                 let value = self.0.load(order);
                 self.1.check();
-                $read(std::ptr::from_ref(self).addr(), value);
+                $read(std::ptr::from_ref(self).addr(), value, order);
                 value
             }
             fn store(&self, value: $value, order: Ordering) {
                 self.1.check();
                 self.0.store(value, order);
                 self.1.check();
+                $stored(std::ptr::from_ref(self).addr(), value);
             }
             fn swap(&self, value: $value, order: Ordering) -> $value {
                 self.1.check();
@@ -82,12 +83,14 @@ macro_rules! shuttle_integer {
             fn fetch_add(&self, value: $value, order: Ordering) -> $value {
                 self.1.check();
                 let old = self.0.fetch_add(value, order);
-                self.changed(old, old.wrapping_add(value))
+                self.1.check();
+                old
             }
             fn fetch_sub(&self, value: $value, order: Ordering) -> $value {
                 self.1.check();
                 let old = self.0.fetch_sub(value, order);
-                self.changed(old, old.wrapping_sub(value))
+                self.1.check();
+                old
             }
             fn fetch_or(&self, value: $value, order: Ordering) -> $value {
                 self.1.check();
@@ -104,9 +107,9 @@ macro_rules! shuttle_integer {
 }
 
 shuttle_integer! {
-    AtomicU8 u8 watch::byte, watch::nothing;
-    AtomicU32 u32 watch::word, watch::status;
-    AtomicUsize usize watch::number, watch::nothing;
+    AtomicU8 u8 watch::unchanged, watch::not_read, watch::nothing;
+    AtomicU32 u32 watch::word, watch::status, watch::nothing;
+    AtomicUsize usize watch::marks, watch::not_read, watch::number;
 }
 
 #[derive(Debug)]
@@ -154,14 +157,20 @@ unsafe impl<T: 'static> AtomicPointer<T> for AtomicPtr<T> {
 
 /// What is drawn for each execution.
 #[derive(Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a property of the machine by itself")]
 struct Setting {
     /// Buckets of the parking table, at most [`MOST_BUCKETS`].
     buckets: usize,
-    /// Whether a waiter on deck polls, and one of a condition variable watches, before it sleeps.
+    /// Whether the poller of a lock polls, and a waiter of a condition variable watches, before it parks.
     polls: bool,
-    /// Whether heavy fences are there, so that releases may skip.
+    /// Whether heavy fences are there, so that unlocks may skip.
     asymmetric: bool,
+    /// With four or more, some threads wait near.
     cpus: usize,
+    /// Whether pollers soon count as stale.
+    stale: bool,
+    /// Whether some threads are of a real-time scheduling class.
+    urgent: bool,
     /// What the tick counter begins with: 0, or shortly before it wraps around.
     first_tick: u64,
 }
@@ -172,7 +181,9 @@ impl Setting {
             buckets: 1 + below(MOST_BUCKETS),
             polls: one_in(2),
             asymmetric: !one_in(4),
-            cpus: 2 - usize::from(one_in(8)),
+            cpus: if one_in(8) { 1 } else { 2 + 2 * below(2) },
+            stale: one_in(4),
+            urgent: one_in(4),
             first_tick: if one_in(2) { 0 } else { u64::MAX - 60 },
         }
     }
@@ -202,7 +213,6 @@ struct Kernel {
 struct Machine {
     setting: Setting,
     kernel: Mutex<Kernel>,
-    attention: [AtomicU8; MOST_BUCKETS],
     unlock_modes: [AtomicUsize; MOST_BUCKETS],
     buckets: [Bucket<Shuttle>; MOST_BUCKETS],
 }
@@ -212,7 +222,6 @@ shuttle::lazy_static! {
     static ref MACHINE: Machine = Machine {
         setting: Setting::draw(),
         kernel: Mutex::default(),
-        attention: [(); MOST_BUCKETS].map(|()| AtomicU8::new(0)),
         unlock_modes: [(); MOST_BUCKETS].map(|()| AtomicUsize::new(0)),
         buckets: [(); MOST_BUCKETS].map(|()| Bucket::new()),
     };
@@ -402,10 +411,6 @@ unsafe impl Platform for Shuttle {
 
 // SAFETY: an execution has one table, and an address keeps the place that was drawn for it first.
 unsafe impl Host for Shuttle {
-    fn attention(address: usize) -> &'static AtomicU8 {
-        &MACHINE.attention[place(address)]
-    }
-
     fn unlock_mode(address: usize) -> &'static AtomicUsize {
         &MACHINE.unlock_modes[place(address)]
     }
@@ -420,7 +425,17 @@ unsafe impl Host for Shuttle {
         (polling.short, polling.long, polling.offer) = (TICK, 2 * TICK, 2 * TICK);
         let polls = u32::from(MACHINE.setting.polls);
         (polling.budget, polling.watch) = (polls * 4 * TICK, polls * 3 * TICK);
+        polling.near = 2 * TICK;
         polling
+    }
+
+    // A poller is stale an eighth of this after its pauses.
+    fn wake_ticks() -> usize {
+        if MACHINE.setting.stale { 1 } else { 1 << 40 }
+    }
+
+    fn transfer_ticks() -> usize {
+        1
     }
 
     fn fences_are_asymmetric() -> bool {
@@ -437,10 +452,23 @@ unsafe impl Host for Shuttle {
         one_in(2)
     }
 
-    // No number of a status: see `watch::status`.
     fn cpu() -> u32 {
-        10 + below(2) as u32
+        below(2) as u32
     }
+
+    fn priority() -> u32 {
+        if MACHINE.setting.urgent && one_in(4) { 1 + below(2) as u32 } else { 0 }
+    }
+}
+
+/// Whether pollers of this execution may be replaced.
+fn is_stale() -> bool {
+    MACHINE.setting.stale
+}
+
+/// Whether several threads of a lock may be in flight.
+fn is_urgent() -> bool {
+    MACHINE.setting.urgent
 }
 
 /// Where the buckets of the parking table of this execution are.

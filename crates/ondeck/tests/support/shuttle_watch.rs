@@ -1,16 +1,28 @@
-//! What shuttle does not look for: two awake waiters of one lock, and accesses to memory that is
-//! gone. As `loom_watch.rs`, by the words of the table as accesses change them.
+//! What shuttle does not look for: two pollers of one lock, two of its threads in flight, marks of the wrong
+//! lock, and accesses to memory that is gone. As `loom_watch.rs`, by the words of the table as accesses
+//! change them.
 
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::ops::Range;
+
+use ondeck::platform::Ordering;
+
+use super::AtomicUsize;
+
+/// The word of the marks: see `parking/record.rs`.
+const IN_FLIGHT: usize = 1;
+const TICKET: usize = (1 << (usize::BITS / 2)) - 2;
+/// The status of a node whose thread was woken.
+const WOKEN: u32 = 3;
 
 /// A thread of the execution, and what it does with a lock.
 #[derive(Clone, Default)]
 struct Waiter {
     /// The lock that it wants or has wanted, by its address; 0 for none.
     wants: usize,
-    /// Whether it is an awake waiter of that lock.
-    awake: bool,
+    /// It was woken, and its mark is still there.
+    in_flight: bool,
     /// How many buckets' locks it has.
     buckets: usize,
 }
@@ -20,8 +32,12 @@ struct Waiter {
 struct Watch {
     /// Where the buckets of the parking table are.
     table: Range<usize>,
-    /// By the numbers of their threads; empty where nobody watches.
+    /// By the numbers of their threads; empty in an execution that is not watched.
     waiters: Vec<Waiter>,
+    /// What was last stored to the machine words of the table, by their addresses.
+    stored: HashMap<usize, usize>,
+    /// The words of the marks where there is a poller, each with its lock.
+    pollers: HashMap<usize, usize>,
 }
 
 thread_local! {
@@ -35,7 +51,8 @@ const MOST_THREADS: usize = 32;
 /// An execution begins that is watched.
 #[allow(dead_code, reason = "the tests of the zoo do not watch")]
 pub fn begin() {
-    WATCH.set(Watch { table: super::table(), waiters: vec![Waiter::default(); MOST_THREADS] });
+    let waiters = vec![Waiter::default(); MOST_THREADS];
+    WATCH.set(Watch { table: super::table(), waiters, ..Watch::default() });
 }
 
 /// Does `change`, told the calling thread, if the execution is watched.
@@ -53,68 +70,99 @@ pub fn wants(address: usize) {
     watched(|watch, own| watch.waiters[own].wants = address);
 }
 
-/// The calling thread has become an awake waiter.
-///
-/// It stays one until it takes the lock's byte, or a bucket's lock on its way to sleep. That is a
-/// little before it takes its mark away, so the check is a little weaker than the promise.
-fn wake_up(waiters: &mut [Waiter], own: usize) {
-    waiters[own].awake = true;
-    let wants = waiters[own].wants;
-    let awake = waiters.iter().filter(|other| other.awake && other.wants == wants).count();
-    assert_eq!(awake, 1, "thread {own} is the second awake waiter of its lock");
-}
-
-/// A 32-bit word was read. Outside of the table it is the status of a node, which says `ON_DECK` to
-/// nobody but its own thread.
-pub fn status(word: usize, status: u32) {
-    /// Of the parking table's nodes.
-    const ON_DECK: u32 = 1;
-    if status == ON_DECK {
-        watched(|Watch { table, waiters }, own| {
-            if waiters[own].wants != 0 && !table.contains(&word) {
-                wake_up(waiters, own);
-            }
-        });
+/// A 32-bit word was read. What is acquired outside of the table is the status of a node, by its own
+/// thread; or, in tests of the table alone, a word of the test's.
+pub fn status(word: usize, status: u32, order: Ordering) {
+    if order != Ordering::Acquire || status != WOKEN {
+        return;
     }
+    watched(|watch, own| {
+        let wants = watch.waiters[own].wants;
+        if wants == 0 || watch.table.contains(&word) || watch.waiters[own].buckets != 0 {
+            return;
+        }
+        watch.waiters[own].in_flight = true;
+        let woken = watch.waiters.iter().filter(|waiter| waiter.in_flight && waiter.wants == wants);
+        assert!(woken.count() == 1 || super::is_urgent(), "a lock has two threads in flight");
+    });
 }
 
-/// A read that tells nothing.
+/// A change that tells nothing.
+pub fn unchanged<V>(_: usize, _: V, _: V) {}
+
+/// A store that tells nothing.
 pub fn nothing<V>(_: usize, _: V) {}
 
-/// A byte was changed by a read-modify-write.
-pub fn byte(_: usize, old: u8, new: u8) {
-    if (old, new) == (0, 1) {
-        watched(|watch, own| watch.waiters[own].awake = false);
-    }
-}
+/// A read that tells nothing.
+pub fn not_read<V>(_: usize, _: V, _: Ordering) {}
 
-/// A 32-bit word was changed by a read-modify-write. Those of the table are buckets' locks.
+/// A 32-bit word was changed by an exchange. Those of the table that are or become 0 are buckets' locks.
 pub fn word(address: usize, old: u32, new: u32) {
-    watched(|Watch { table, waiters }, own| {
-        if table.contains(&address) {
+    watched(|watch, own| {
+        if watch.table.contains(&address) {
             match (old, new) {
-                (_, 0) => waiters[own].buckets -= 1,
-                (0, _) => {
-                    waiters[own].buckets += 1;
-                    waiters[own].awake = false;
-                }
+                (_, 0) => watch.waiters[own].buckets -= 1,
+                (0, _) => watch.waiters[own].buckets += 1,
                 _ => {}
             }
         }
     });
 }
 
-/// A machine word was changed by a read-modify-write. Those of the table that leave zero are the
-/// mark of an awake waiter: the caller's own, or under the bucket's lock another's.
-pub fn number(address: usize, old: usize, new: usize) {
-    if old == 0 && new != 0 {
-        watched(|Watch { table, waiters }, own| {
-            let waiter = &waiters[own];
-            if waiter.buckets == 0 && waiter.wants == new && table.contains(&address) {
-                wake_up(waiters, own);
+/// A machine word was changed by a read-modify-write. Those of the table are the marks of records.
+pub fn marks(word: usize, old: usize, new: usize) {
+    watched(|watch, own| {
+        if !watch.table.contains(&word) {
+            return;
+        }
+        let lock = watch.stored.get(&(word - size_of::<AtomicUsize>())).copied().unwrap_or(0);
+        let (before, poller) = (old & TICKET, new & TICKET);
+        if before != poller {
+            if before != 0 {
+                watch.pollers.remove(&word);
             }
-        });
-    }
+            if poller != 0 {
+                assert!(before == 0 || super::is_stale(), "a poller that polls loses its place");
+                let waiter = &watch.waiters[own];
+                // Under the bucket's lock it is another thread that is promoted. Without, the address may
+                // be gone for a moment, until its holder sees that the record has a mark.
+                let lock = if lock == 0 && waiter.buckets == 0 { waiter.wants } else { lock };
+                assert!(lock > 1, "a poller of no lock");
+                assert!(
+                    !watch.pollers.values().any(|&other| other == lock),
+                    "a lock has two pollers"
+                );
+                assert!(
+                    waiter.buckets != 0 || waiter.wants == lock,
+                    "a thread polls for another lock"
+                );
+                watch.pollers.insert(word, lock);
+            }
+        }
+        if old & !new & IN_FLIGHT != 0 {
+            watch.waiters[own].in_flight = false;
+        }
+        if new & !old & IN_FLIGHT != 0 {
+            assert_ne!(
+                watch.waiters[own].buckets, 0,
+                "a thread is woken without its bucket's lock"
+            );
+            assert!(lock > 1, "a thread in flight to no lock");
+        }
+        if (old ^ new) & !(TICKET | IN_FLIGHT) != 0 {
+            assert_eq!(old & (TICKET | IN_FLIGHT), 0, "a record is taken from a lock with marks");
+            assert_eq!(lock, 0, "a record is taken before its address is");
+        }
+    });
+}
+
+/// A machine word was stored. Among those of the table are the addresses of records.
+pub fn number(address: usize, value: usize) {
+    watched(|watch, _| {
+        if watch.table.contains(&address) {
+            watch.stored.insert(address, value);
+        }
+    });
 }
 
 /// Says whether the memory that it is part of is still in use.

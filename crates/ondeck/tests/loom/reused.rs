@@ -1,0 +1,237 @@
+//! Memory that is used again: a mutex is freed by its last user while another thread is between its
+//! unlocking store and its look, and something else is at the same address by then.
+//!
+//! The other thread's look may wake a thread of the new mutex, and do nothing to anything else: it takes no
+//! node of another kind, and writes nothing to the memory.
+
+use std::cell::UnsafeCell;
+use std::mem::{ManuallyDrop, MaybeUninit};
+
+use loom::cell;
+use ondeck::condvar::RawCondvar;
+use ondeck::mutex::RawMutex;
+use ondeck::parking::{self, Parked};
+use ondeck::platform::{AtomicInt, Host, Ordering, Platform};
+
+use crate::loom_platform::{Loom, Setting, join, spawn, watch};
+use crate::scenario::{ASYMMETRIC, NEAR, OVERDUE, POLLS, SLEEPS, Shared, explore};
+
+/// Memory for one byte of a lock at a time, at the same address.
+struct Slot {
+    memory: UnsafeCell<MaybeUninit<RawMutex<Loom>>>,
+    /// Guarded by whichever mutex is there.
+    count: cell::UnsafeCell<u32>,
+}
+
+impl Slot {
+    /// Never given back: see [`Shared`].
+    fn new() -> &'static Self {
+        let slot: &Self = Box::leak(Box::new(Self {
+            memory: UnsafeCell::new(MaybeUninit::new(RawMutex::new())),
+            count: cell::UnsafeCell::new(0),
+        }));
+        let _ = Loom::bucket(slot.address());
+        slot
+    }
+
+    fn address(&self) -> usize {
+        self.memory.get().addr()
+    }
+
+    fn mutex(&self) -> &RawMutex<Loom> {
+        // SAFETY: the scenarios use it while it is one.
+        unsafe { (*self.memory.get()).assume_init_ref() }
+    }
+
+    fn lock(&self) {
+        watch::wants(self.address());
+        self.mutex().lock();
+    }
+
+    /// Counts; the caller owns the mutex.
+    fn count(&self) -> u32 {
+        self.count.with_mut(|count| {
+            // SAFETY: the mutex guards it.
+            unsafe {
+                *count += 1;
+                *count
+            }
+        })
+    }
+
+    fn unlock(&self) {
+        // SAFETY: the scenarios call it when they own the mutex.
+        unsafe { self.mutex().unlock() };
+    }
+
+    /// A section, after which the last of so many users frees the mutex. Says whether the caller was it.
+    fn section(&self, users: u32) -> bool {
+        self.lock();
+        let last = self.count() == users;
+        self.unlock();
+        if last {
+            // SAFETY: all sections were before; that no thread uses it any more is what is checked.
+            unsafe { std::ptr::drop_in_place(self.memory.get().cast::<RawMutex<Loom>>()) };
+        }
+        last
+    }
+
+    /// Something else is there from now on.
+    fn put<T>(&self, value: T) -> &T {
+        assert!(size_of::<T>() <= size_of::<RawMutex<Loom>>());
+        let place = self.memory.get().cast::<T>();
+        // SAFETY: it is large enough, aligned for an atomic of the same size, and what was there is gone.
+        unsafe {
+            place.write(value);
+            &*place
+        }
+    }
+}
+
+/// Two threads use a mutex; the last one frees it, and then does `next` with its memory. The other may be in
+/// its unlock still.
+fn reuse(setting: Setting, preemptions: usize, next: fn(&'static Slot)) {
+    explore(setting, preemptions, move || {
+        let slot = Slot::new();
+        let user = move || {
+            if slot.section(2) {
+                next(slot);
+            }
+        };
+        let other = spawn(user);
+        user();
+        join(other);
+    });
+}
+
+/// Another mutex, with a thread that waits for it while it is locked.
+fn another_mutex(slot: &'static Slot) {
+    slot.put(RawMutex::<Loom>::new());
+    slot.lock();
+    let waiter = spawn(move || {
+        slot.lock();
+        slot.count();
+        slot.unlock();
+    });
+    slot.count();
+    slot.unlock();
+    join(waiter);
+    assert!(!slot.mutex().is_locked());
+    slot.lock();
+    assert_eq!(slot.count(), 5);
+    slot.unlock();
+}
+
+#[test]
+fn by_a_mutex_asleep() {
+    reuse(SLEEPS, 3, another_mutex);
+}
+
+#[test]
+fn by_a_mutex_polling() {
+    reuse(POLLS, 3, another_mutex);
+}
+
+#[test]
+fn by_a_mutex_near() {
+    reuse(NEAR, 3, another_mutex);
+}
+
+#[test]
+fn by_a_mutex_handed_over() {
+    reuse(OVERDUE, 3, another_mutex);
+}
+
+#[test]
+fn by_a_mutex_with_light_fences() {
+    reuse(ASYMMETRIC, 2, another_mutex);
+}
+
+/// A condition variable with a waiter, which only a notification may end.
+fn a_condition_variable(slot: &'static Slot) {
+    let condition = slot.put(RawCondvar::<Loom>::new());
+    let shared = Shared::new();
+    let waiter = spawn(move || {
+        shared.lock();
+        let notified = shared.counted() == 0;
+        if notified {
+            // SAFETY: it is owned.
+            assert!(unsafe { condition.wait(shared.mutex(), None) });
+            assert_eq!(shared.counted(), 1, "the waiter was woken by something else");
+        }
+        shared.unlock();
+        usize::from(notified)
+    });
+    shared.lock_and_count();
+    let told = condition.notify_one();
+    let heard = join(waiter);
+    assert_eq!(told, heard, "a waiter was taken off by something else");
+    assert!(!condition.has_waiters());
+    shared.end(1);
+}
+
+#[test]
+fn by_a_condition_variable() {
+    reuse(SLEEPS, 3, a_condition_variable);
+}
+
+#[test]
+fn by_a_condition_variable_that_is_watched() {
+    reuse(POLLS, 3, a_condition_variable);
+}
+
+#[test]
+fn by_a_condition_variable_when_all_are_overdue() {
+    reuse(OVERDUE, 3, a_condition_variable);
+}
+
+/// A key of a user's with a parked thread, which only an unpark may end.
+fn a_key(slot: &'static Slot) {
+    let word = slot.put(<Loom as Platform>::AtomicU8::new(7));
+    let key = slot.address();
+    let sleeper = spawn(move || {
+        let closed = || word.load(Ordering::Relaxed) == 7;
+        // SAFETY: nothing else uses the key any more.
+        let parked = unsafe { parking::park::<Loom>(key, closed, || (), None) };
+        assert_ne!(word.load(Ordering::Relaxed), 7, "the thread was woken by something else");
+        usize::from(parked == Parked::Woken)
+    });
+    word.store(8, Ordering::Relaxed);
+    // SAFETY: as above.
+    let told = unsafe { parking::unpark::<Loom>(key, usize::MAX, |_, _| ()) };
+    assert_eq!(join(sleeper), told, "a thread was taken off by something else");
+    assert_eq!(word.load(Ordering::Relaxed), 8, "a user's word was written");
+}
+
+#[test]
+fn by_a_key() {
+    reuse(SLEEPS, 3, a_key);
+}
+
+#[test]
+fn by_a_key_when_all_are_overdue() {
+    reuse(OVERDUE, 3, a_key);
+}
+
+/// A word of a user's that is 0, as a free lock is.
+fn a_word(slot: &'static Slot) {
+    let word = ManuallyDrop::new(<Loom as Platform>::AtomicU8::new(0));
+    let word = slot.put(word);
+    Loom::yield_now();
+    assert_eq!(word.load(Ordering::Relaxed), 0, "a user's word was written");
+}
+
+#[test]
+fn by_a_word() {
+    reuse(SLEEPS, 4, a_word);
+}
+
+#[test]
+fn by_a_word_when_all_are_overdue() {
+    reuse(OVERDUE, 4, a_word);
+}
+
+#[test]
+fn by_a_word_with_light_fences() {
+    reuse(ASYMMETRIC, 3, a_word);
+}

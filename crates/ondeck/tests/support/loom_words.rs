@@ -1,0 +1,82 @@
+//! Which words of the parking table loom explores as atomics.
+//!
+//! Loom's executions take as long as there are atomics, and there are more of them the more accesses could
+//! come in another order. Most words of a record or a node do not need that:
+//!
+//! * What the lock of a bucket guards is a cell: loom reports a race if the lock does not order two accesses.
+//!   That is stricter than an atomic.
+//! * What only tells how long to wait, or whom to wake first, is plain. Each value that it can have is right.
+//!
+//! A word is known by the name of its field, at the place where it is made.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::panic::Location;
+
+/// How a word is modelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Model {
+    /// An atomic of loom's.
+    Atomic,
+    /// A cell of loom's.
+    Guarded,
+    /// A plain value: every access sees the last.
+    Hint,
+}
+
+const GUARDED: [&str; 14] = [
+    // Of a record, and of a bucket.
+    "armed",
+    "real_time",
+    "pins",
+    "queues",
+    // Of a node.
+    "kind",
+    "since",
+    "woken",
+    "cpu",
+    "priority",
+    "tried",
+    "pin",
+    "newer",
+    "older",
+    "next_queue",
+];
+const HINTS: [&str; 9] =
+    ["due", "releases", "flown", "last", "polled", "taken", "calls", "staying", "vain"];
+
+/// The files whose words are known by their names.
+const SOURCES: [(&str, &str); 4] = [
+    ("parking/bucket.rs", include_str!("../../src/parking/bucket.rs")),
+    ("parking/node.rs", include_str!("../../src/parking/node.rs")),
+    ("parking/record.rs", include_str!("../../src/parking/record.rs")),
+    ("parking/watches.rs", include_str!("../../src/parking/watches.rs")),
+];
+
+thread_local! {
+    /// What is known already, by the places' addresses.
+    static KNOWN: RefCell<HashMap<usize, Model>> = RefCell::default();
+}
+
+/// How the word that is made there is modelled.
+pub fn model(place: &'static Location<'static>) -> Model {
+    let key = std::ptr::from_ref(place).addr();
+    KNOWN.with_borrow_mut(|known| *known.entry(key).or_insert_with(|| find(place)))
+}
+
+fn find(place: &Location<'_>) -> Model {
+    let Some((_, text)) = SOURCES.iter().find(|(file, _)| place.file().ends_with(file)) else {
+        return Model::Atomic;
+    };
+    let line = text.lines().nth(place.line() as usize - 1).expect("the source of this build");
+    // `name: AtomicInt::new(0)`
+    let before = line[..place.column() as usize - 1].trim_end().strip_suffix(':');
+    let name = before.expect("a field").rsplit([' ', '{']).next().expect("its name");
+    if GUARDED.contains(&name) {
+        Model::Guarded
+    } else if HINTS.contains(&name) {
+        Model::Hint
+    } else {
+        Model::Atomic
+    }
+}
