@@ -56,8 +56,9 @@ check() {
     mkdir -p "$work"
     (
         cd "$(dirname "$configuration")"
-        # One thread each: two run side by side, and most of them take a second.
-        java -XX:SharedArchiveFile="$archive" -XX:+UseSerialGC -Xmx5g -cp "$jar" tlc2.TLC -workers 1 -metadir "$work" "${options[@]}" \
+        # One thread each: two run side by side, and most of them take a second. Each unpacks TLC's own
+        # modules into its temporary folder, and deletes them at its end.
+        java -Djava.io.tmpdir="$work" -XX:SharedArchiveFile="$archive" -XX:+UseSerialGC -Xmx5g -cp "$jar" tlc2.TLC -workers 1 -metadir "$work" "${options[@]}" \
             -config "$(basename "$configuration")" ./*.tla >"$work/out" 2>&1
     ) || true
     states=$(sed -n 's/^[0-9,]* states generated, \([0-9,]*\) distinct states found.*/\1/p' "$work/out" | tail -n 1)

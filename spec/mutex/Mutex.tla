@@ -353,7 +353,7 @@ Poll(t) == TestAndSet(t, "Poll", "Leave", {"PollerReplaced"})
 \* models crates/ondeck/src/mutex/lock.rs poll
 PollerReplaced(t) ==
     /\ At(t, "PollerReplaced")
-    /\ \/ me' = [me EXCEPT ![t].pc = "ParkLock", ![t].record = None,
+    /\ \/ me' = [me EXCEPT ![t].pc = "ParkLock", ![t].record = None, ![t].back = "Finish",
                            ![t].owes = @ \/ awake[me[t].record].poller = t]
        \/ /\ awake[me[t].record].poller = t
           /\ May("overdue") \/ May("relax")
@@ -848,7 +848,7 @@ LookParked(t) ==
     /\ At(t, "LookParked")
     /\ LET parked == Read(t, Parked(me[t].record)) # 0 IN
         \E next \in IF parked THEN {"WakeLock"} ELSE {"Finish"} \cup (IF May("relax") THEN {"RelaxLock"} ELSE {}) :
-            me' = [me EXCEPT ![t].pc = next, ![t].record = IF Mutation("counted_at_a_neighbour") THEN @ ELSE None]
+            me' = [me EXCEPT ![t].pc = next, ![t].record = None]
     /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
 
 Lighten(t, r) ==
@@ -918,7 +918,7 @@ WakeOverdue(t, u, r) ==
 \* models crates/ondeck/src/mutex/unlock.rs choose
 Choose(t) ==
     LET waiters == Waiters(Here(t))
-        r == IF Mutation("counted_at_a_neighbour") THEN me[t].record ELSE RecordOf(t, Here(t))
+        r == RecordOf(t, Here(t))
         near == {u \in waiters : mem.status[u] = "near"}
     IN  CASE waiters = {} -> NobodyToWake(t) /\ UNCHANGED <<buf, awake, linked>>
           [] waiters # {} /\ r = Shared ->
