@@ -1,7 +1,7 @@
 //! Waiting: from the owner of the mutex to a sleeping thread, and back.
 
 use super::RawCondvar;
-use crate::mutex::{LOOK_AFTER, RawMutex, handoff_due, stay_near};
+use crate::mutex::{RawMutex, Slice, handoff_due, stay_near};
 use crate::parking::{Bucket, Kind, Node, status};
 use crate::platform::{AtomicInt, FutexWait, Host, Ordering, Timestamp};
 use crate::spin::Waits;
@@ -45,17 +45,16 @@ impl<P: Host> RawCondvar<P> {
             return notified(mutex, &node);
         }
         let mut deadline = deadline;
-        let mut slice = LOOK_AFTER;
+        let mut slice = Slice::begin::<P>();
         loop {
             // spec: Condvar!Wait
             if node.status() != status::PARKED {
                 return notified(mutex, &node);
             }
-            let slice_end = P::now().after(slice);
-            let until = deadline.map_or(slice_end, |deadline| deadline.min(slice_end));
+            let until = deadline.map_or(slice.end, |deadline| deadline.min(slice.end));
             if P::futex_wait(node.word(), status::PARKED, Some(until)) == FutexWait::TimedOut {
                 if deadline.is_none_or(|deadline| P::now() < deadline) {
-                    slice = slice.saturating_mul(2);
+                    slice.next::<P>();
                     if self.was_moved(&node) {
                         // As a thread that is parked for the mutex it looks after itself, too.
                         mutex.wait_moved(&node);

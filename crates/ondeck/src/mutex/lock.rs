@@ -23,11 +23,32 @@ use crate::spin::Waits;
 /// less than one transfer of a line on every machine measured.
 const ATTEMPTS: u32 = 24;
 
-/// How long a parked thread sleeps before it looks, for the first time, whether the thread that is to look
-/// after it gets no CPU: many time slices. Then twice as long, and so on.
+/// A part of a parked thread's sleep. At its end the thread looks whether the one that is to look after
+/// it gets no CPU; where it cannot trust that an unlock sees it, it looks at its lock.
 ///
-/// Where a thread cannot trust that an unlock sees it, it looks at its lock at each of these times.
-pub(crate) const LOOK_AFTER: Duration = Duration::from_millis(20);
+/// The end does not move when a signal interrupts the sleep.
+pub(crate) struct Slice {
+    pub(crate) end: Timestamp,
+    length: Duration,
+}
+
+impl Slice {
+    /// Many time slices of a scheduler.
+    const FIRST: Duration = Duration::from_millis(20);
+    /// No thread waits longer because it has waited for long.
+    const LONGEST: Duration = Duration::from_millis(640);
+
+    /// The first slice, from now on.
+    pub(crate) fn begin<P: Host>() -> Self {
+        Self { end: P::now().after(Self::FIRST), length: Self::FIRST }
+    }
+
+    /// The next slice, from now on: twice as long.
+    pub(crate) fn next<P: Host>(&mut self) {
+        self.length = (self.length * 2).min(Self::LONGEST);
+        self.end = P::now().after(self.length);
+    }
+}
 
 /// What a thread is while it wants the lock.
 enum Stage {
@@ -283,19 +304,19 @@ impl<P: Host> RawMutex<P> {
 
     /// Sleeps until the caller, whose node is linked, is told what it is, or until the deadline.
     fn sleep(&self, bucket: &Bucket<P>, node: &Node<P>, deadline: Option<Timestamp>) -> Stage {
-        let mut slice = LOOK_AFTER;
+        let mut slice = Slice::begin::<P>();
         loop {
             // spec: Mutex!Sleep
             let status = node.status();
             if status != status::PARKED {
                 return self.told(bucket, node, status);
             }
-            let slice_end = P::now().after(slice);
-            let until = deadline.map_or(slice_end, |deadline| deadline.min(slice_end));
+            let until = deadline.map_or(slice.end, |deadline| deadline.min(slice.end));
             // spec: Mutex!Asleep
             if P::futex_wait(node.word(), status::PARKED, Some(until)) != FutexWait::TimedOut {
                 continue;
             }
+            slice.next::<P>();
             if deadline.is_some_and(|deadline| P::now() >= deadline) {
                 // spec: Mutex!PassedLock
                 if self.unlink_if_parked(bucket, node) {
@@ -309,7 +330,6 @@ impl<P: Host> RawMutex<P> {
                     return Stage::Owner;
                 }
             } else {
-                slice = slice.saturating_mul(2);
                 // spec: Mutex!Rescue
                 if self.is_left_alone(bucket) && self.unlink_if_parked(bucket, node) {
                     return self.told(bucket, node, status::COMPETE);

@@ -103,7 +103,7 @@ use crate::platform::{AtomicInt, Host, Ordering};
 pub use api::ArcMutexGuard;
 pub(crate) use api::deadline;
 pub use api::{MappedMutexGuard, Mutex, MutexGuard};
-pub(crate) use lock::{LOOK_AFTER, stay_near};
+pub(crate) use lock::{Slice, stay_near};
 pub(crate) use unlock::{choose, handoff_due, is_due_again};
 
 /// A mutex without data, one byte; see the [module](self) for its protocol.

@@ -75,7 +75,9 @@ impl<P: Host> RawMutex<P> {
     fn unlock_beside(&self, bucket: &Bucket<P>) {
         let byte = self.byte();
         // spec: Mutex!ReadModeBeside
-        let mode = P::unlock_mode(byte.addr()).load(Ordering::Relaxed);
+        // Acquire: an unlock that looks without a fence because of this sees the records of all threads
+        // that parked while it was `LOOK`, with a full fence only.
+        let mode = P::unlock_mode(byte.addr()).load(Ordering::Acquire);
         if mode == LOOK || bucket.record(byte.addr()).is_some() {
             return self.unlock_fenced(bucket);
         }
@@ -232,7 +234,8 @@ pub(crate) fn choose<P: Host>(guard: &Guard<'_, P>, address: usize) -> Option<*c
     if record.is_shared() {
         // No marks here, so no thread can rely on this one: each unlock wakes another, or hands the lock
         // over.
-        let overdue = has_come(now, handoff_due(oldest)) && acquire_for(oldest);
+        // At most one such in a while, or many threads would make each unlock a handoff.
+        let overdue = is_overdue(record, oldest, now) && acquire_for(oldest);
         let status = if overdue { status::DONE } else { status::COMPETE };
         return dismiss(guard, record, oldest, status, now);
     }

@@ -423,6 +423,10 @@ impl<P: Host> Record<P> {
             self.armed.store(0, Ordering::Relaxed);
             return true;
         }
+        // An unlock that found no record in between has not looked here, and had no fence.
+        if !self.is_light() {
+            self.step_back();
+        }
         self.address.store(before, Ordering::Relaxed);
         false
     }

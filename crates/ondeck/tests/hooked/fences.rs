@@ -466,27 +466,6 @@ mod gave_up {
         mutex
     }
 
-    /// A thread polls and gives up, with a heavy fence. Unlocks do not look there so far: the next has no
-    /// fence. A thread that parks beside it makes a heavy one again.
-    #[test]
-    fn a_thread_parks_where_one_has_given_up_beside_an_unlock_without_a_fence() {
-        let _watchdog = watched();
-        let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-        let mutex = &locked();
-        let mut missed = false;
-        thread::scope(|scope| {
-            scope.spawn(|| give_up(mutex)).join().expect("no panic");
-            unlock_into_the_buffer(mutex);
-            missed = parks(scope, mutex);
-            BUFFER.drain();
-            // Has it woken if it was missed.
-            mutex.lock();
-            unlock(mutex);
-        });
-        Hooked::<GivingUp>::until_at_rest();
-        assert!(!missed, "the thread has parked for a lock that was unlocked");
-    }
-
     /// Of two heavy fences one was made before the unlock, and the other is not yet: a third thread makes
     /// one, too.
     #[test]

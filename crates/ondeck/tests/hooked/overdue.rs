@@ -491,38 +491,4 @@ mod shared {
         assert!(handed);
         Hooked::<Shares>::until_at_rest();
     }
-
-    /// Two threads park for it; before the second does another lock needs its record no more.
-    #[test]
-    fn threads_of_a_lock_that_shares_a_record_are_counted_together() {
-        let _watchdog = watched();
-        let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-        let [one, two, three] = &[0; 3].map(|_| Lock::new());
-        thread::scope(|scope| {
-            poll(scope, one);
-            let polls = poll(scope, two);
-            three.lock();
-            let wants = || {
-                three.lock();
-                unlock(three);
-            };
-            let sleeps = Hooked::<Shares>::sleeps();
-            // It is linked, and stops when it has slept for a while.
-            scope.spawn(move || {
-                WOKE.stop_me();
-                wants();
-            });
-            WOKE.until_reached();
-            unlock(two);
-            polls.join().expect("no panic");
-            let slept = Hooked::<Shares>::sleeps();
-            assert!(slept > sleeps);
-            scope.spawn(wants);
-            Hooked::<Shares>::until_sleeps(slept + 1);
-            unlock(three);
-            WOKE.open();
-            unlock(one);
-        });
-        Hooked::<Shares>::until_at_rest();
-    }
 }
