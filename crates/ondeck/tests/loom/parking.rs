@@ -67,7 +67,8 @@ impl Gate {
             self.opened() == 0
         };
         // SAFETY: nothing else uses the key.
-        let parked = unsafe { parking::park::<Loom>(self.key(), closed, || linked = true, deadline) };
+        let parked =
+            unsafe { parking::park::<Loom>(self.key(), closed, || linked = true, deadline) };
         assert_eq!(linked, parked != Parked::Invalid, "it ran if it was to sleep");
         let seen = self.opened();
         assert!(parked != Parked::Woken || seen != 0, "woken, and does not see why");

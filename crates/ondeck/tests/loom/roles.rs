@@ -6,10 +6,12 @@ use ondeck::platform::Platform;
 
 use crate::loom_platform::{Loom, Relaxes, Setting, asleep, join, pass_time, spawn};
 use crate::mutex::{
-    collision, fair_releases, free_after_last_section, the_owner_comes_again, three_by_one, two_by_two,
-    two_waiters,
+    collision, fair_releases, free_after_last_section, the_owner_comes_again, three_by_one,
+    two_by_two, two_waiters,
 };
-use crate::scenario::{ASYMMETRIC, NEAR, OVERDUE, POLLS, SLEEPS, STALE, SOON, Shared, explore, together};
+use crate::scenario::{
+    ASYMMETRIC, NEAR, OVERDUE, POLLS, SLEEPS, SOON, STALE, Shared, explore, together,
+};
 
 #[test]
 fn two_threads_near() {

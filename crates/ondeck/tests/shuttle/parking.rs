@@ -58,10 +58,7 @@ fn a_door_that_opens_wakes_all_eighteen() {
         let open = Word::new();
         let waiters = crew(18, move || {
             while open.load() == 0 {
-                assert_ne!(
-                    park(open.key(), || open.load() == 0, step, None),
-                    Parked::TimedOut
-                );
+                assert_ne!(park(open.key(), || open.load() == 0, step, None), Parked::TimedOut);
             }
         });
         open.0.store(1, Ordering::Release);
@@ -120,8 +117,7 @@ fn sleepers_are_moved_in_both_directions_at_once() {
         let (here, there, over) = (Word::new(), Word::new(), Word::new());
         let sleepers = crew(5, move || {
             let word = if one_in(2) { here } else { there };
-            let parked =
-                park(word.key(), || over.load() == 0, step, one_in(2).then(soon));
+            let parked = park(word.key(), || over.load() == 0, step, one_in(2).then(soon));
             usize::from(parked == Parked::Woken)
         });
         let mover = move || {

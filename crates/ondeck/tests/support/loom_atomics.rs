@@ -67,7 +67,9 @@ impl<A, V: Copy> Word<A, V> {
 
     #[track_caller]
     fn atomic(&self) -> &A {
-        let Self::Atomic(atomic) = self else { panic!("a guarded word or a hint needs no such access") };
+        let Self::Atomic(atomic) = self else {
+            panic!("a guarded word or a hint needs no such access")
+        };
         atomic
     }
 }

@@ -66,16 +66,17 @@ impl Watch {
     /// The calling thread's own entry.
     fn own(&mut self) -> &mut Waiter {
         let thread = thread::current().id();
-        let at = self.waiters.iter().position(|waiter| waiter.thread == thread).unwrap_or_else(|| {
-            self.waiters.push(Waiter {
-                thread,
-                wants: 0,
-                polls: 0,
-                in_flight: false,
-                buckets: 0,
+        let at =
+            self.waiters.iter().position(|waiter| waiter.thread == thread).unwrap_or_else(|| {
+                self.waiters.push(Waiter {
+                    thread,
+                    wants: 0,
+                    polls: 0,
+                    in_flight: false,
+                    buckets: 0,
+                });
+                self.waiters.len() - 1
             });
-            self.waiters.len() - 1
-        });
         &mut self.waiters[at]
     }
 
@@ -97,17 +98,17 @@ impl Watch {
                 }
             }
             if poller != 0 {
-                assert!(
-                    before == 0 || setting::get().stale,
-                    "a poller that polls loses its place"
-                );
+                assert!(before == 0 || setting::get().stale, "a poller that polls loses its place");
                 // Under the bucket's lock it is another thread that is promoted. Without, the address may
                 // be gone for a moment, until its holder sees that the record has a mark.
                 let own = self.own();
                 let (itself, wants) = (own.buckets == 0, own.wants);
                 let lock = if lock == 0 && itself { wants } else { lock };
                 assert!(lock > 1, "a poller of no lock");
-                assert!(!self.pollers.values().any(|&other| other == lock), "a lock has two pollers");
+                assert!(
+                    !self.pollers.values().any(|&other| other == lock),
+                    "a lock has two pollers"
+                );
                 self.pollers.insert(word, lock);
                 if itself {
                     assert_eq!(wants, lock, "a thread polls for another lock");

@@ -26,9 +26,21 @@ pub enum Model {
 
 const GUARDED: [&str; 14] = [
     // Of a record, and of a bucket.
-    "armed", "real_time", "pins", "queues",
+    "armed",
+    "real_time",
+    "pins",
+    "queues",
     // Of a node.
-    "kind", "since", "woken", "cpu", "priority", "tried", "pin", "newer", "older", "next_queue",
+    "kind",
+    "since",
+    "woken",
+    "cpu",
+    "priority",
+    "tried",
+    "pin",
+    "newer",
+    "older",
+    "next_queue",
 ];
 const HINTS: [&str; 9] =
     ["due", "releases", "flown", "last", "polled", "taken", "calls", "staying", "vain"];

@@ -128,7 +128,10 @@ pub fn marks(word: usize, old: usize, new: usize) {
                 // be gone for a moment, until its holder sees that the record has a mark.
                 let lock = if lock == 0 && waiter.buckets == 0 { waiter.wants } else { lock };
                 assert!(lock > 1, "a poller of no lock");
-                assert!(!watch.pollers.values().any(|&other| other == lock), "a lock has two pollers");
+                assert!(
+                    !watch.pollers.values().any(|&other| other == lock),
+                    "a lock has two pollers"
+                );
                 assert!(
                     waiter.buckets != 0 || waiter.wants == lock,
                     "a thread polls for another lock"
@@ -140,7 +143,10 @@ pub fn marks(word: usize, old: usize, new: usize) {
             watch.waiters[own].in_flight = false;
         }
         if new & !old & IN_FLIGHT != 0 {
-            assert_ne!(watch.waiters[own].buckets, 0, "a thread is woken without its bucket's lock");
+            assert_ne!(
+                watch.waiters[own].buckets, 0,
+                "a thread is woken without its bucket's lock"
+            );
             assert!(lock > 1, "a thread in flight to no lock");
         }
         if (old ^ new) & !(TICKET | IN_FLIGHT) != 0 {
