@@ -212,6 +212,15 @@ fn the_last_of_two_frees_the_mutex_handed_over() {
     explore(OVERDUE, 5, || free_after_last_section(2));
 }
 
+/// Once the unlocks of the bucket need not look.
+#[test]
+fn the_last_of_two_frees_the_mutex_after_a_quiet_time() {
+    explore(Setting { buckets: 1, ..SLEEPS }, 4, || {
+        Shared::new().lock_and_count();
+        free_after_last_section(2);
+    });
+}
+
 #[test]
 fn the_last_of_three_frees_the_mutex() {
     explore(SLEEPS, 2, || free_after_last_section(3));
