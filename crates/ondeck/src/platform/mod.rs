@@ -205,7 +205,7 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     /// How many CPUs the threads that wait in this process may run on, at least 1.
     ///
     /// Where it is 1, spinning for another thread only delays that thread. On
-    /// [`Linux`](crate::platform::Linux) it is the size of the largest affinity mask of a thread that
+    /// [`Linux`] it is the size of the largest affinity mask of a thread that
     /// has asked in the last second or two, the caller's included: cheap, but for a system call in each
     /// thread about once a second.
     fn cpus() -> usize;
