@@ -51,7 +51,7 @@ fn impossible_masks_are_refused_with_the_reason() {
 #[test]
 fn what_waiters_measure_counts_for_all() {
     assert_eq!(Linux::wake_ticks(), Linux::ticks_in(20_000));
-    assert_eq!(Linux::transfer_ticks(), Linux::ticks_in(100));
+    assert_eq!(Linux::transfer_ticks(), Linux::ticks_in(50));
     // Longer than the longest that is believed.
     (0..1_000).for_each(|_| Linux::note_transfer(usize::MAX));
     assert_eq!(Linux::transfer_ticks(), Linux::ticks_in(500));
