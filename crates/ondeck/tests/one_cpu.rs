@@ -34,6 +34,9 @@ const ONE_CPU: &str = "ONDECK_TEST_ONE_CPU";
 /// Far longer than the test takes: a thread that polled so long would find the lock unlocked.
 const LONG: u32 = u32::MAX - 1;
 
+/// The process ends as soon as the other thread wants to sleep, so hardly any of this passes.
+const UNTIL_REFUSED: Duration = Duration::from_secs(10);
+
 static MUTEX: Mutex<u32> = Mutex::new(0);
 static CHANGED: Condvar = Condvar::new();
 
@@ -74,8 +77,7 @@ fn no_thread_polls_a_lock_where_there_is_one_cpu() {
             while Linux::bucket((&raw const MUTEX).addr()).is_at_rest() {
                 thread::yield_now();
             }
-            // Until the other has had the CPU, most likely.
-            thread::sleep(Duration::from_millis(5));
+            thread::sleep(UNTIL_REFUSED);
             drop(guard);
         },
     );
@@ -89,7 +91,7 @@ fn no_thread_watches_for_a_notification_where_there_is_one_cpu() {
             while Linux::bucket((&raw const CHANGED).addr()).is_at_rest() {
                 thread::yield_now();
             }
-            thread::sleep(Duration::from_millis(5));
+            thread::sleep(UNTIL_REFUSED);
             *MUTEX.lock() = 1;
             CHANGED.notify_one();
         },

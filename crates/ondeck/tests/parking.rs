@@ -252,6 +252,7 @@ fn a_key_is_apart_from_the_mutex_and_the_condition_variable_at_its_address() {
         }
         assert!(!waiter.is_finished(), "nothing has ended its wait");
         *mutex.lock() = 2;
-        assert_eq!(condvar.notify_all(), 1);
+        // Unless it was on its way from an earlier notification, and has seen that.
+        assert!(condvar.notify_all() <= 1);
     });
 }

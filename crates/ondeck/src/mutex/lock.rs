@@ -11,7 +11,7 @@
 
 use core::time::Duration;
 
-use super::unlock::{lost_at, tend};
+use super::unlock::{has_chances, lost_at, tend, use_up_chances};
 use super::{RawMutex, handoff_due};
 use crate::parking::{Bucket, Kind, Node, Record, has_come, status};
 use crate::platform::{AtomicInt, FutexWait, Host, Ordering, Timestamp};
@@ -266,7 +266,12 @@ impl<P: Host> RawMutex<P> {
         let guard = bucket.lock();
         // spec: Mutex!ParkLink
         let record = guard.claim(self.address());
-        let is_near = waits.polling != 0 && (record.parked() as usize) < waits.most_near;
+        // It was overdue, was woken, and another thread was faster. While it runs, it is handed the lock
+        // at the cost of a cache line.
+        let is_overdue = node.tried.load(Ordering::Relaxed) != 0;
+        let claims = is_overdue && waits.polling != 0 && !record.is_shared();
+        let has_room = waits.polling != 0 && (record.parked() as usize) < waits.most_near;
+        let is_near = claims || has_room;
         node.set_status(if is_near { status::NEAR } else { status::PARKED });
         // SAFETY: it is new or was unlinked by the thread that told it; and is unlinked again before
         // `wait` returns, which it outlives.
@@ -278,9 +283,13 @@ impl<P: Host> RawMutex<P> {
             }
         }
         guard.count(record, node, handoff_due(node));
-        if node.tried.load(Ordering::Relaxed) != 0 {
-            // It was overdue, and has competed in vain: it is to be handed the lock now, not at the next
-            // time for such.
+        if claims {
+            // spec: Mutex!Claim
+            record.request(true);
+        }
+        if is_overdue && !(claims && has_chances(node)) {
+            // It is to be handed the lock in its sleep now, not at the next time for such.
+            use_up_chances(node);
             record.set_due(P::ticks() as usize);
         }
         // spec: Mutex!ParkLeave
@@ -291,6 +300,12 @@ impl<P: Host> RawMutex<P> {
         // spec: Mutex!LeaveNear
         if is_near && (stay_near(node, waits.near) || !node.leave_near(status::PARKED)) {
             return self.told(bucket, node, node.status());
+        }
+        if claims {
+            // spec: Mutex!Unclaim
+            // From here on a handoff would rest the lock until this thread has woken.
+            let _guard = bucket.lock();
+            record.request(false);
         }
         publication.complete(record);
         // spec: Mutex!LastLook

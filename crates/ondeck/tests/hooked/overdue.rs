@@ -16,7 +16,7 @@ use super::{no_polling, unlock, watched};
 /// The time after which a thread is overdue, and that between two of them: none.
 fn at_once(nanos: u32) -> usize {
     match nanos {
-        500_000 | 1_000_000 => 0,
+        1_000_000 | 4_000_000 => 0,
         others => Linux::ticks_in(others),
     }
 }
@@ -417,11 +417,12 @@ mod shared {
     use super::*;
 
     static WOKE: Gate = Gate::new();
-    /// How often a thread that polls has paused.
-    static PAUSES: AtomicU32 = AtomicU32::new(0);
+    /// How many threads that poll have paused.
+    static PAUSED: AtomicU32 = AtomicU32::new(0);
 
     std::thread_local! {
         static POLLS: Cell<bool> = const { Cell::new(false) };
+        static HAS_PAUSED: Cell<bool> = const { Cell::new(false) };
     }
 
     hooks! {
@@ -438,8 +439,8 @@ mod shared {
                 polling
             }
             fn pause() {
-                if POLLS.get() {
-                    PAUSES.fetch_add(1, Ordering::SeqCst);
+                if POLLS.get() && !HAS_PAUSED.replace(true) {
+                    PAUSED.fetch_add(1, Ordering::SeqCst);
                 }
                 Linux::pause();
             }
@@ -456,14 +457,14 @@ mod shared {
         scope: &'scope Scope<'scope, '_>,
         mutex: &'scope Lock,
     ) -> ScopedJoinHandle<'scope, ()> {
-        let pauses = PAUSES.load(Ordering::SeqCst);
+        let paused = PAUSED.load(Ordering::SeqCst);
         mutex.lock();
         let thread = scope.spawn(|| {
             POLLS.set(true);
             mutex.lock();
             unlock(mutex);
         });
-        until(|| PAUSES.load(Ordering::SeqCst) > pauses);
+        until(|| PAUSED.load(Ordering::SeqCst) > paused);
         thread
     }
 
