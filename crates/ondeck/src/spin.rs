@@ -117,6 +117,9 @@ pub(crate) struct Waits {
     pub(crate) near: usize,
     /// A poller that has not polled for so long has lost its CPU.
     pub(crate) stale: usize,
+    /// How long a thread that finds the lock taken reads it before it becomes the poller, or waits for that
+    /// one: 1.5 transfers of a cache line.
+    pub(crate) section: usize,
     /// A thread that fails so soon after a poller took the lock had the lock before: it has the time for
     /// two transfers of a cache line, and for some instructions, 0.1 µs.
     pub(crate) lost: usize,
@@ -157,6 +160,7 @@ impl Waits {
             // Some pauses, because a poller that runs may be late by an interrupt.
             stale: 2 * long + wake / 8,
             most_staying: 4,
+            section: transfer + transfer / 2,
             lost: P::ticks_in(100) + 2 * transfer,
             // One CPU is the owner's, one the poller's.
             most_near: cpus.saturating_sub(2),

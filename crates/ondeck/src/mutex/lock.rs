@@ -11,7 +11,7 @@
 
 use core::time::Duration;
 
-use super::unlock::{has_chances, lost_at, tend, use_up_chances};
+use super::unlock::{lost_at, tend};
 use super::{RawMutex, handoff_due};
 use crate::parking::{Bucket, Kind, Node, Record, has_come, status};
 use crate::platform::{AtomicInt, FutexWait, Host, Ordering, Timestamp};
@@ -108,10 +108,36 @@ impl<P: Host> RawMutex<P> {
     #[inline(never)]
     fn lock_slow(&self, deadline: Option<Timestamp>) -> bool {
         let bucket = P::bucket(self.address());
-        let now = P::ticks() as usize;
+        let (now, waits) = (P::ticks() as usize, Waits::now::<P>());
+        if self.is_free_soon(bucket, now, &waits) {
+            return true;
+        }
         let node = Node::new(Kind::Lock, self.address(), self.byte(), now);
-        let stage = self.arrive(bucket, &node, now, Coming::Anew);
+        let stage = self.arrive(bucket, &node, now, &waits, Coming::Anew);
         self.wait(bucket, &node, stage, deadline)
+    }
+
+    /// Found the lock taken at the moment `now`: reads it for as long as a short critical section and the
+    /// line's way take. Says whether the caller is the owner.
+    ///
+    /// It has no mark meanwhile, and no other thread relies on it. A thread that lost the lock to a
+    /// poller does not: it would take the line back at once.
+    fn is_free_soon(&self, bucket: &Bucket<P>, now: usize, waits: &Waits) -> bool {
+        let has_lost =
+            || bucket.own_record(self.address()).is_some_and(|record| has_lost(record, now, waits));
+        if waits.polling == 0 || has_lost() {
+            return false;
+        }
+        let mut at = now;
+        while at.wrapping_sub(now) < waits.section {
+            P::pause();
+            // spec: Mutex!TryLock
+            if !self.is_locked() && self.try_lock() {
+                return true;
+            }
+            at = P::ticks() as usize;
+        }
+        false
     }
 
     /// Goes on from `stage` until the lock is the caller's; false if the deadline passed before. The
@@ -153,8 +179,14 @@ impl<P: Host> RawMutex<P> {
     }
 
     /// Found the lock taken at the moment `now`: polls for it, unless another running thread does.
-    fn arrive(&self, bucket: &Bucket<P>, node: &Node<P>, now: usize, coming: Coming) -> Stage {
-        let waits = Waits::now::<P>();
+    fn arrive(
+        &self,
+        bucket: &Bucket<P>,
+        node: &Node<P>,
+        now: usize,
+        waits: &Waits,
+        coming: Coming,
+    ) -> Stage {
         if waits.polling == 0 {
             return Stage::Arrived;
         }
@@ -202,13 +234,12 @@ impl<P: Host> RawMutex<P> {
         if !matches!(end, Stage::Poller) {
             return end;
         }
-        let lost = || !has_come(at, record.taken_at().wrapping_add(waits.lost));
         let ticks = match coming {
-            Coming::Anew if lost() => waits.long,
+            Coming::Anew if has_lost(record, at, waits) => waits.long,
             Coming::Anew => waits.short,
             Coming::Notified => waits.notified,
         };
-        self.poll(bucket, record, node, &waits, Pause { start: at, ticks, calls })
+        self.poll(bucket, record, node, waits, Pause { start: at, ticks, calls })
     }
 
     /// The poller: polls after the `first` pause, and again and again.
@@ -266,12 +297,7 @@ impl<P: Host> RawMutex<P> {
         let guard = bucket.lock();
         // spec: Mutex!ParkLink
         let record = guard.claim(self.address());
-        // It was overdue, was woken, and another thread was faster. While it runs, it is handed the lock
-        // at the cost of a cache line.
-        let is_overdue = node.tried.load(Ordering::Relaxed) != 0;
-        let claims = is_overdue && waits.polling != 0 && !record.is_shared();
-        let has_room = waits.polling != 0 && (record.parked() as usize) < waits.most_near;
-        let is_near = claims || has_room;
+        let is_near = waits.polling != 0 && (record.parked() as usize) < waits.most_near;
         node.set_status(if is_near { status::NEAR } else { status::PARKED });
         // SAFETY: it is new or was unlinked by the thread that told it; and is unlinked again before
         // `wait` returns, which it outlives.
@@ -283,13 +309,9 @@ impl<P: Host> RawMutex<P> {
             }
         }
         guard.count(record, node, handoff_due(node));
-        if claims {
-            // spec: Mutex!Claim
-            record.request(true);
-        }
-        if is_overdue && !(claims && has_chances(node)) {
-            // It is to be handed the lock in its sleep now, not at the next time for such.
-            use_up_chances(node);
+        if node.tried.load(Ordering::Relaxed) != 0 {
+            // It was overdue, and has competed in vain: it is to be handed the lock now, not at the next
+            // time for such.
             record.set_due(P::ticks() as usize);
         }
         // spec: Mutex!ParkLeave
@@ -300,12 +322,6 @@ impl<P: Host> RawMutex<P> {
         // spec: Mutex!LeaveNear
         if is_near && (stay_near(node, waits.near) || !node.leave_near(status::PARKED)) {
             return self.told(bucket, node, node.status());
-        }
-        if claims {
-            // spec: Mutex!Unclaim
-            // From here on a handoff would rest the lock until this thread has woken.
-            let _guard = bucket.lock();
-            record.request(false);
         }
         publication.complete(record);
         // spec: Mutex!LastLook
@@ -422,7 +438,7 @@ impl<P: Host> RawMutex<P> {
                 if self.try_lock() {
                     return Stage::Owner;
                 }
-                return match self.arrive(bucket, node, now, Coming::Anew) {
+                return match self.arrive(bucket, node, now, &waits, Coming::Anew) {
                     Stage::Arrived => Stage::Landed,
                     stage => stage,
                 };
@@ -433,7 +449,7 @@ impl<P: Host> RawMutex<P> {
         if self.try_lock() {
             Stage::Owner
         } else {
-            self.arrive(bucket, node, now, Coming::Notified)
+            self.arrive(bucket, node, now, &waits, Coming::Notified)
         }
     }
 
@@ -510,6 +526,11 @@ fn leave<P: Host>(record: &Record<P>, node: &Node<P>, waits: &Waits, was_busy: b
             P::pause();
         }
     }
+}
+
+/// Whether a thread that finds the lock taken at the moment `at` had it before, and lost it to a poller.
+fn has_lost<P: Host>(record: &Record<P>, at: usize, waits: &Waits) -> bool {
+    !has_come(at, record.taken_at().wrapping_add(waits.lost))
 }
 
 /// Waits until `ticks` after `start`; says when that was.

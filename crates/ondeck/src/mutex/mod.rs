@@ -63,12 +63,11 @@
 //! # Bounded unfairness
 //!
 //! Barging is allowed, and the newest parked thread is woken first, for its caches. Once the oldest has
-//! waited for a millisecond, it is woken to compete, at most one such thread in a millisecond: while it
-//! wakes, others use the lock. If another thread is faster, it claims the lock: it requests that the next
-//! owner hands the lock over instead of clearing the byte, and stays near for that. If it is not handed
-//! the lock soon, because the owner does not run, it goes back to its place by age, asleep. Once it has
-//! competed in vain three times, it is handed the lock in its sleep: an unlock acquires the lock on its
-//! behalf, or requests the handoff. Only then does the lock rest while a thread wakes.
+//! waited for a millisecond, an unlock wakes it to compete, at most once in a millisecond: while it
+//! wakes, others use the lock. If it does not get the lock, it goes back to its place by age, and the
+//! next time it is handed the lock: an unlock acquires the lock on its behalf, or, if another thread
+//! was faster, requests that the next owner hands it over instead of clearing the byte. Only then does
+//! the lock rest while a thread wakes.
 //!
 //! A thread of a real-time scheduling class comes before all others: it is woken beside a poller or a
 //! thread in flight, and no lock is handed to another while it is parked.

@@ -7,19 +7,12 @@ use crate::parking::{Bucket, Guard, Kind, Node, Record, has_come, relax, relax_b
 use crate::platform::{AtomicInt, Host, Ordering};
 
 /// A thread that has been parked for so long is overdue: it is woken to compete, then handed the lock.
-/// Many wakes of every machine.
+/// A few time slices of no scheduler, many wakes of every machine.
 const HANDOFF_AFTER_NANOS: u32 = 1_000_000;
 
-/// The time between two overdue threads of one lock. A handoff to a sleeping thread rests the lock for
-/// one wake, 2 to 50 µs: a twentieth of this at most.
+/// The time between two overdue threads of one lock. A handoff rests the lock for one wake, 2 to 50 µs: a
+/// twentieth of this at most, unless the thread waits for a CPU, too.
 const HANDOFF_EVERY_NANOS: u32 = 1_000_000;
-
-/// A thread in flight for so long does not get a CPU: a time slice of another thread, behind which the
-/// kernel has queued it, is over by then (2.8 to 4 ms on Linux).
-const LOST_AFTER_NANOS: u32 = 4_000_000;
-
-/// How often an overdue thread is woken to compete before it is handed the lock in its sleep.
-const CHANCES: usize = 3;
 
 /// One unlock in so many, of each thread, does what all of them together should do now and then: a count
 /// of all would be a cache line that all of them write.
@@ -286,23 +279,7 @@ pub(crate) fn choose<P: Host>(guard: &Guard<'_, P>, address: usize) -> Option<*c
     if !record.set_in_flight(false, now) {
         return None;
     }
-    // Any will do now, so one that is overdue comes first.
-    if has_come(now, handoff_due(oldest)) {
-        return dismiss_to_compete(guard, record, oldest, now);
-    }
     dismiss(guard, record, elsewhere.unwrap_or(newest), status::IN_FLIGHT, now)
-}
-
-/// As [`dismiss`]: wakes an overdue thread to compete. The caller has marked it as in flight.
-fn dismiss_to_compete<P: Host>(
-    guard: &Guard<'_, P>,
-    record: &Record<P>,
-    oldest: &Node<P>,
-    now: usize,
-) -> Option<*const P::AtomicU32> {
-    // Under the bucket's lock, or by its own thread.
-    oldest.tried.store(oldest.tried.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
-    dismiss(guard, record, oldest, status::IN_FLIGHT, now)
 }
 
 /// The first of the newest few nodes of a queue for which `is_right` says so.
@@ -380,17 +357,18 @@ pub(crate) fn handoff_due<P: Host>(node: &Node<P>) -> usize {
 }
 
 /// Has the oldest thread, which has waited for too long, compete for the lock; or hands it the lock, if
-/// it has competed in vain too often.
+/// it has competed in vain.
 fn serve_overdue<P: Host>(
     guard: &Guard<'_, P>,
     record: &Record<P>,
     oldest: &Node<P>,
     now: usize,
 ) -> Option<*const P::AtomicU32> {
-    if has_chances(oldest) {
+    if oldest.tried.load(Ordering::Relaxed) == 0 {
         // spec: Mutex!WakeOverdue
         if record.set_in_flight(true, now) {
-            return dismiss_to_compete(guard, record, oldest, now);
+            oldest.tried.store(1, Ordering::Relaxed);
+            return dismiss(guard, record, oldest, status::IN_FLIGHT, now);
         }
         // The thread in flight may be of low priority on a busy CPU: then the others do not wait for it.
         if !has_come(now, lost_at(record)) {
@@ -406,19 +384,9 @@ fn serve_overdue<P: Host>(
     dismiss(guard, record, oldest, status::DONE, now)
 }
 
-/// Whether an overdue thread, which has competed in vain so far, is woken to compete once more.
-pub(super) fn has_chances<P: Host>(node: &Node<P>) -> bool {
-    node.tried.load(Ordering::Relaxed) < CHANCES
-}
-
-/// An overdue thread is handed the lock the next time.
-pub(super) fn use_up_chances<P: Host>(node: &Node<P>) {
-    node.tried.store(CHANCES, Ordering::Relaxed);
-}
-
 /// When the others do not wait any more for the thread that was marked as in flight last.
 pub(super) fn lost_at<P: Host>(record: &Record<P>) -> usize {
-    record.flown_at().wrapping_add(P::ticks_in(LOST_AFTER_NANOS))
+    record.flown_at().wrapping_add(P::ticks_in(HANDOFF_AFTER_NANOS))
 }
 
 /// Acquires the lock on behalf of a thread that is linked for it; false if it is taken.

@@ -76,7 +76,7 @@ pub(crate) struct Node<P: Host> {
     pub(crate) cpu: P::AtomicU32,
     /// The thread's real-time priority; 0 for one of an ordinary scheduling class.
     pub(crate) priority: P::AtomicU32,
-    /// How often it was overdue, was woken to compete, and did not get the lock.
+    /// Not 0: it was overdue, was woken to compete, and did not get the lock.
     pub(crate) tried: P::AtomicUsize,
     /// The record that is pinned for it, or null.
     pub(super) pin: P::AtomicPtr<Record<P>>,

@@ -16,7 +16,7 @@ use super::{no_polling, unlock, watched};
 /// The time after which a thread is overdue, and that between two of them: none.
 fn at_once(nanos: u32) -> usize {
     match nanos {
-        1_000_000 | 4_000_000 => 0,
+        1_000_000 => 0,
         others => Linux::ticks_in(others),
     }
 }
