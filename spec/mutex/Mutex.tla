@@ -291,9 +291,8 @@ TestAndSet(t, place, owner, others) ==
     /\ Passes(t)
     /\ UNCHANGED <<buf, awake, linked, asleep>>
 
-(* An attempt in vain changes nothing, so that those that the source makes again are this one, later. *)
+(* An attempt in vain changes nothing, so that those that the source makes again at first are this one, later. *)
 \* models crates/ondeck/src/mutex/lock.rs try_lock
-\* models crates/ondeck/src/mutex/lock.rs is_free_soon
 TryLock(t) ==
     /\ At(t, "Call")
     /\ Call(t).do = "lock" /\ Call(t).era = program.era[Here(t)]

@@ -131,7 +131,6 @@ impl<P: Host> RawMutex<P> {
         let mut at = now;
         while at.wrapping_sub(now) < waits.section {
             P::pause();
-            // spec: Mutex!TryLock
             if !self.is_locked() && self.try_lock() {
                 return true;
             }

@@ -3,7 +3,9 @@
 
 use super::RawMutex;
 use crate::parking::unlock_mode::{LOOK, SKIP, concerns};
-use crate::parking::{Bucket, Guard, Kind, Node, Record, has_come, relax, relax_by_time, status};
+use crate::parking::{
+    Awake, Bucket, Guard, Kind, Node, Record, has_come, relax, relax_by_time, status,
+};
 use crate::platform::{AtomicInt, Host, Ordering};
 
 /// A thread that has been parked for so long is overdue: it is woken to compete, then handed the lock.
@@ -44,19 +46,28 @@ impl<P: Host> RawMutex<P> {
     }
 
     /// Unlocks, knowing that threads wait in the lock's bucket. Most of the time one of them polls the
-    /// lock, or they wait for another lock, and there is nothing else to do.
+    /// lock or was woken for it, or they wait for another lock, and there is nothing else to do.
     #[cold]
     #[inline(never)]
     fn unlock_slow(&self) {
         let byte = self.byte();
         let bucket = P::bucket(byte.addr());
+        // spec: Mutex!ReadModeBeside
+        // Acquire: an unlock that looks without a fence because of this sees the records of all threads
+        // that parked while it was `LOOK`, with a full fence only.
+        let mode = P::unlock_mode(byte.addr()).load(Ordering::Acquire);
         // spec: Mutex!ReadFence
-        let Some(record) = bucket.own_record(byte.addr()) else {
-            return self.unlock_beside(bucket);
-        };
-        if !record.is_light_and_calm() {
-            return self.unlock_fenced(bucket);
+        match bucket.own_record(byte.addr()) {
+            Some(record) if record.is_light_and_calm() => self.unlock_light(bucket, record),
+            None if mode != LOOK && !bucket.has_shared_record() => self.unlock_beside(),
+            _ => self.unlock_fenced(bucket),
         }
+    }
+
+    /// Unlocks a lock whose unlocks need no fence.
+    #[inline]
+    fn unlock_light(&self, bucket: &Bucket<P>, record: &Record<P>) {
+        let byte = self.byte();
         // spec: Mutex!ReleaseLight
         self.locked.store(0, Ordering::Release);
         P::presumed_light_fence();
@@ -64,23 +75,20 @@ impl<P: Host> RawMutex<P> {
         // Asked again, behind the store: a thread that parks may have stepped back in between, and made
         // its heavy fence before the store. Then the record's next one would not make another. And the
         // record may have gone to another lock: then it has that one's marks.
+        let is_calm = record.is_light_and_calm();
+        let awake = record.awake();
         // spec: Mutex!LookOfLight
-        let polled = record.is_light() && record.awake().has_poller() && record.is_of(byte.addr());
-        if !polled {
+        if is_calm && awake.any() && record.is_of(byte.addr()) {
+            leave_to_others(bucket, record, byte.addr(), awake);
+        } else {
             look_late::<P>(byte);
         }
     }
 
-    /// Unlocks a lock that has no record of its own.
-    fn unlock_beside(&self, bucket: &Bucket<P>) {
+    /// Unlocks a lock that has no record.
+    #[inline]
+    fn unlock_beside(&self) {
         let byte = self.byte();
-        // spec: Mutex!ReadModeBeside
-        // Acquire: an unlock that looks without a fence because of this sees the records of all threads
-        // that parked while it was `LOOK`, with a full fence only.
-        let mode = P::unlock_mode(byte.addr()).load(Ordering::Acquire);
-        if mode == LOOK || bucket.record(byte.addr()).is_some() {
-            return self.unlock_fenced(bucket);
-        }
         // spec: Mutex!ReleaseBeside
         self.locked.store(0, Ordering::Release);
         P::presumed_light_fence();
@@ -183,17 +191,22 @@ fn look<P: Host>(bucket: &Bucket<P>, byte: *const P::AtomicU8) {
     // spec: Mutex!LookAwake
     let awake = record.awake();
     if awake.any() && !record.is_urgent() {
-        // The poller looks after the others, a thread in flight does not.
-        if !awake.has_poller() && P::once_in(SAMPLE) {
-            tend(bucket, record, address, P::ticks() as usize);
-        }
-        return;
+        return leave_to_others(bucket, record, address, awake);
     }
     // spec: Mutex!LookParked
     if record.has_parked() {
         wake::<P>(bucket, byte);
     } else if P::unlock_mode(address).load(Ordering::Relaxed) == LOOK || P::once_in(SAMPLE) {
         relax(bucket, address, record.count_releases(SAMPLE));
+    }
+}
+
+/// A poller, or a thread in flight, will have the lock: an unlock has nothing to do. The poller looks after
+/// the others, a thread in flight does not.
+#[inline]
+fn leave_to_others<P: Host>(bucket: &Bucket<P>, record: &Record<P>, address: usize, awake: Awake) {
+    if !awake.has_poller() && P::once_in(SAMPLE) {
+        tend(bucket, record, address, P::ticks() as usize);
     }
 }
 

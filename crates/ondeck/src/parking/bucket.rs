@@ -82,6 +82,12 @@ impl<P: Host> Bucket<P> {
         self.own_record(address).or_else(|| Some(&self.shared).filter(|shared| shared.is_shared()))
     }
 
+    /// Whether the locks that have no record of their own share one.
+    #[inline]
+    pub(crate) fn has_shared_record(&self) -> bool {
+        self.shared.is_shared()
+    }
+
     /// Waits for the bucket's lock.
     pub(crate) fn lock(&self) -> Guard<'_, P> {
         lock::acquire::<P>(&self.lock);

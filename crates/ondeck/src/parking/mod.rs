@@ -62,7 +62,7 @@ pub(crate) use node::{Kind, Node, status};
 pub(crate) use pair::Pair;
 pub use park::{Parked, Requeued, park, requeue, unpark};
 pub(crate) use publish::{relax, relax_by_time};
-pub(crate) use record::Record;
+pub(crate) use record::{Awake, Record};
 
 /// Buckets of a real machine's table. A collision costs time, never correctness. The unlock modes of
 /// 1,024 buckets are 8 KiB; of the buckets themselves a program touches those whose locks are

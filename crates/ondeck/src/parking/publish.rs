@@ -138,8 +138,9 @@ pub(crate) fn relax<P: Host>(bucket: &Bucket<P>, address: usize, releases: u32) 
 /// The same for the poller of the lock at `address`, by time: unlocks that see a poller count nothing.
 /// `last` is when a thread last parked.
 pub(crate) fn relax_by_time<P: Host>(bucket: &Bucket<P>, record: &Record<P>, now: usize) {
-    /// So many times the cost of a heavy fence has gone by without one.
-    const PAYBACK: usize = 16;
+    /// So many times the cost of a heavy fence has gone by without one: they take at most a fifth of the
+    /// time of threads that park. Full fences take half of the time of unlocks as fast as can be.
+    const PAYBACK: usize = 4;
     let rest = P::heavy_cost_ticks().max(P::ticks_in(2_000)) * PAYBACK;
     let is_fenced = record.fence() & fence::KIND == fence::FENCED;
     if !is_fenced || !has_come(now, record.last_parked_at().wrapping_add(rest)) || !P::may_relax() {
