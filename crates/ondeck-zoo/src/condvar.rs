@@ -50,7 +50,7 @@ use ondeck::platform::{AtomicInt, Ordering, Platform};
 use crate::{RawCondvar, RawLock};
 
 /// The condition variable of locks without one of their own: a futex that counts notifications. How
-/// it works, and why it loses no signal, is told in `src/condvar.rs`.
+/// it works, and why it loses no signal, is said in `src/condvar.rs`.
 #[derive(Debug)]
 pub struct SequenceCondvar<P: Platform> {
     sequence: P::AtomicU32,
@@ -67,8 +67,7 @@ impl<P: Platform> SequenceCondvar<P> {
     }
 }
 
-// SAFETY: the lock is acquired again after it was released, always; why no signal is lost is told
-// above.
+// SAFETY: each wait that unlocked the lock locks it again; why no signal is lost is said above.
 unsafe impl<P: Platform, L: RawLock<P>> RawCondvar<P, L> for SequenceCondvar<P> {
     fn new() -> Self {
         Self { sequence: AtomicInt::new(0), waiters: AtomicInt::new(0) }
@@ -79,10 +78,10 @@ unsafe impl<P: Platform, L: RawLock<P>> RawCondvar<P, L> for SequenceCondvar<P> 
         let seen = self.sequence.load(Ordering::Relaxed);
         // SAFETY: the caller holds the lock by this context.
         unsafe { lock.unlock(context) };
-        // Every outcome means the same: the caller looks at its condition.
+        // Every outcome means the same: the caller reads its condition again.
         let _ = P::futex_wait(&self.sequence, seen, None);
         self.waiters.fetch_sub(1, Ordering::Relaxed);
-        // SAFETY: the lock was released above, so the context is free; it stays, as the caller
+        // SAFETY: the lock was unlocked above, so the context is free; it stays, as the caller
         // says.
         unsafe { lock.lock(context) };
     }

@@ -42,7 +42,7 @@ const CONTENDED: u32 = 2;
 
 /// No spin is longer: glibc's default for `glibc.pthread.mutex_spin_count`.
 const MOST_TURNS: u32 = 100;
-/// A spin may take so many turns beyond twice the estimate, so that an estimate of 0 can grow again.
+/// A spin may take so many turns beyond twice the estimate, so that an estimate of 0 can grow.
 const EXTRA_TURNS: u32 = 10;
 /// The share of the newest count in the estimate is one in so many.
 const SMOOTHING: i32 = 8;

@@ -98,8 +98,8 @@ impl<P: Platform> Drop for Context<P> {
 
 impl<P: Platform> Drop for Clh<P> {
     fn drop(&mut self) {
-        // SAFETY: no thread holds or waits for a lock that is dropped, so the node at the tail is the
-        // queue's alone. It came from a box.
+        // SAFETY: no thread holds or waits for a lock that is dropped, so the node at the tail is
+        // the queue's alone. It came from a box.
         drop(unsafe { Box::from_raw(self.tail.load(Ordering::Acquire)) });
     }
 }

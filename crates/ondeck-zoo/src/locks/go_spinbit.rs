@@ -126,8 +126,8 @@ impl<P: Platform> Node<P> {
     /// `node` was taken out of the stack by the caller and not woken since.
     unsafe fn wake(node: *mut Self) {
         // spec: Spinbit!Wake
-        // SAFETY: its thread sleeps until it is woken, so the node is there; taking it out made this
-        // thread the only one to do that.
+        // SAFETY: its thread sleeps until it is woken, so the node is there; only this thread, which
+        // took it out, wakes it.
         unsafe { Parker::unpark(&raw const (*node).parker) };
     }
 
@@ -237,7 +237,7 @@ impl<P: Platform> GoSpinbit<P> {
         }
     }
 
-    /// After the store that unlocked and found `SLEEPING`: wakes one thread, unless a waiter is awake.
+    /// After an unlock that found `SLEEPING`: wakes one thread, unless a waiter is awake.
     #[cold]
     fn unlock_slow(&self, releaser: &Node<P>) {
         let tail_wake = releaser.tail_wake_is_due();

@@ -106,8 +106,8 @@ impl<P: Platform> Node<P> {
     ///
     /// `node` was taken out of the list by the caller and not woken since.
     unsafe fn wake(node: *mut Self) {
-        // SAFETY: its thread sleeps until it is woken, so the node is there; taking it out made this
-        // thread the only one to do that.
+        // SAFETY: its thread sleeps until it is woken, so the node is there; only this thread, which
+        // took it out, wakes it.
         unsafe { Parker::unpark(&raw const (*node).parker) };
     }
 
@@ -168,7 +168,7 @@ impl<P: Platform> SrwList<P> {
         }
     }
 
-    /// After the store that unlocked and left `word`: wakes the oldest waiter if the lock stays free.
+    /// After an unlock that left `word`: wakes the oldest waiter if the lock stays free.
     #[cold]
     fn unlock_slow(&self, mut word: usize) {
         loop {

@@ -94,7 +94,8 @@ unsafe impl<P: Platform> RawLock<P> for TicketMutex<P> {
 
     #[inline]
     unsafe fn try_lock(&self, (): &()) -> bool {
-        // As in the ticket spinlock: a number that is served and not drawn stays so until it is drawn.
+        // As in the ticket spinlock: if the number served is not drawn yet, the lock stays free
+        // until it is.
         let serving = self.serving.load(Ordering::Acquire);
         self.next
             .compare_exchange(serving, serving.wrapping_add(1), Ordering::AcqRel, Ordering::Relaxed)

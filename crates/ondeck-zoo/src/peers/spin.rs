@@ -2,10 +2,10 @@
 //!
 //! Source: the crate `spin` 0.12, `mutex/spin.rs`.
 //!
-//! Teaches: the spinlock that Rust programs take from the shelf; test, then compare-exchange, one
-//! PAUSE between polls, never the kernel.
+//! Teaches: the ready-made spinlock of Rust programs. It tests, then compare-exchanges, with one
+//! PAUSE between polls, and never calls the kernel.
 //!
-//! After release: nothing. Unlocking is one store.
+//! After the unlock: nothing is touched. An unlock is one store.
 
 use std::mem;
 
