@@ -9,8 +9,8 @@
 //! thread that returns from a wait has to leave the mutex marked as contended.
 //!
 //! ```text
-//! sequence (u32), the futex: notifications so far, modulo 2^32
-//! sleepers (pointer): the word that the mutex's waiters sleep on; null until the first wait
+//! `sequence` (u32), the futex: notifications so far, modulo 2^32
+//! `sleepers` (pointer): the word that the mutex's waiters sleep on; null until the first wait
 //!
 //! wait:        store the mutex's word in `sleepers`, read `sequence`, unlock;
 //!              sleep while `sequence` is the value that was read;
@@ -23,7 +23,7 @@
 //! # No moved thread is forgotten
 //!
 //! Threads that were moved sleep on a mutex whose mark may say that no thread sleeps, and its owner
-//! may unlock it without a wake. The thread that was woken mends that: it acquires the mutex and
+//! may unlock it without a wake. The thread that was woken makes up for that: it acquires the mutex and
 //! marks it, so its unlock wakes the next thread, which marks it again. Therefore a wait never ends
 //! with an ordinary lock, which would not mark. If no thread was there to be woken, none was moved.
 //!

@@ -103,7 +103,7 @@ unsafe impl RawLock<Linux> for AbseilMutex {
 
 impl Drop for AbseilMutex {
     fn drop(&mut self) {
-        // SAFETY: nobody else has the mutex any more.
+        // SAFETY: no other thread has the mutex any more.
         unsafe { ondeck_zoo_abseil_destroy(self.word.get()) };
     }
 }
@@ -145,7 +145,7 @@ unsafe impl RawCondvar<Linux, AbseilMutex> for AbseilCondvar {
 
 impl Drop for AbseilCondvar {
     fn drop(&mut self) {
-        // SAFETY: nobody else has the condition variable any more.
+        // SAFETY: no other thread has the condition variable any more.
         unsafe { ondeck_zoo_abseil_condvar_destroy(self.word.get()) };
     }
 }

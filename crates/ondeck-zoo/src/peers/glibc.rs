@@ -119,7 +119,7 @@ impl Pthread {
 
 impl Drop for Pthread {
     fn drop(&mut self) {
-        // SAFETY: nobody else has the mutex any more.
+        // SAFETY: no other thread has the mutex any more.
         let code = unsafe { libc::pthread_mutex_destroy(self.mutex.get()) };
         // EBUSY says that it is held: a bug, but not one that should turn a panic into an abort.
         debug_assert!(code == 0 || std::thread::panicking(), "pthread_mutex_destroy: {code}");
@@ -172,7 +172,7 @@ impl GlibcCondvar {
 
 impl Drop for GlibcCondvar {
     fn drop(&mut self) {
-        // SAFETY: nobody else has the condition variable any more.
+        // SAFETY: no other thread has the condition variable any more.
         let code = unsafe { libc::pthread_cond_destroy(self.condvar.get()) };
         debug_assert!(code == 0 || std::thread::panicking(), "pthread_cond_destroy: {code}");
     }

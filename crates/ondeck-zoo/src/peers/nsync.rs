@@ -70,7 +70,7 @@ unsafe impl RawLock<Linux> for NsyncMutex {
         touches_after_release: true,
         condvar: CondvarKind::Own,
         source: "nsync 1.25, nsync_mu, by Mike Burrows, by call",
-        teaches: "The designated waker, and newcomers that queue once a waiter woke 30 times in vain",
+        teaches: "The designated waker, and arriving threads queue behind a waiter woken 30 times in vain",
     };
 
     type Context = ();

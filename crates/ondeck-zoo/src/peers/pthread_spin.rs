@@ -91,7 +91,7 @@ unsafe impl RawLock<Linux> for PthreadSpin {
 
 impl Drop for PthreadSpin {
     fn drop(&mut self) {
-        // SAFETY: nobody else has the lock any more.
+        // SAFETY: no other thread has the lock any more.
         let code = unsafe { libc::pthread_spin_destroy(self.lock.get()) };
         debug_assert!(code == 0 || std::thread::panicking(), "pthread_spin_destroy: {code}");
     }

@@ -19,7 +19,7 @@ pub struct SpinMutex {
     mutex: spin::Mutex<()>,
 }
 
-// SAFETY: the guard that `lock` forgets would have excluded everybody else until it was dropped,
+// SAFETY: the guard that `lock` forgets would have excluded all other threads until it was dropped,
 // and `force_unlock` is what dropping it does.
 unsafe impl RawLock<Linux> for SpinMutex {
     const INFO: LockInfo = LockInfo {

@@ -85,7 +85,7 @@ unsafe impl RawLock<Linux> for TbbMutex {
 
 impl Drop for TbbMutex {
     fn drop(&mut self) {
-        // SAFETY: nobody else has the mutex any more.
+        // SAFETY: no other thread has the mutex any more.
         unsafe { ondeck_zoo_tbb_destroy(self.flag.get()) };
     }
 }

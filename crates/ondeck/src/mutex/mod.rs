@@ -28,7 +28,7 @@
 //! | `api.rs` | what programs use: [`Mutex`] and its guards |
 //! | `misuse.rs` | what a debug build tells |
 //!
-//! # Who may be awake
+//! # Which threads may be awake
 //!
 //! * **The poller** is the one thread that polls the lock's cache line. It runs: a thread that finds
 //!   that the poller has not polled for a few microseconds takes its place.
@@ -56,7 +56,7 @@
 //! 5. *A node lives while it is linked,* and until its thread has been told otherwise, last of all.
 //! 6. *Nothing is touched after the unlock.* After the store that clears the byte an unlock uses its
 //!    address to compare. What it dereferences is the mutex of a linked node, under the bucket's lock.
-//! 7. *A record that anybody relies on stays its lock's:* one with a mark, a linked thread or a pin.
+//! 7. *A record that a thread relies on stays its lock's:* one with a mark, a linked thread or a pin.
 //!
 //! Why (2) holds although an unlock has no fence is told in `parking/publish.rs`.
 //!
