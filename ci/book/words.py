@@ -107,8 +107,11 @@ def runs(path, text):
 def pieces(suffix, text):
     """Line by line the prose in it, or None."""
     if suffix == ".md":
+        written = False
         for line, is_prose in prose(text):
-            yield line if is_prose else None
+            # Figures are what ci/book/findings.py makes of data.
+            written = line.startswith("<!-- figures: ") or written and line != "<!-- end of figures -->"
+            yield line if is_prose and not written else None
         return
     kind = KIND.get(suffix, suffix)
     comment = COMMENT[kind]
