@@ -57,7 +57,7 @@ def cpu_time(reports):
     """What had the CPUs beside the runs, as a sentence."""
     known = shares(reports)
     if known is None:
-        return "The kernel did not report what had the CPUs."
+        return "The kernel did not tell who had the CPUs."
     others, host = known
     return (
         f"Of the CPU time that was wanted other programs had {100 * others:.1f} %, "
