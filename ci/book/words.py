@@ -1,4 +1,5 @@
-"""No comment and no page has a word that ci/words.txt retires, or a `who` for a thread.
+"""No comment and no page has a word that ci/words.txt retires, or a `who` for a thread; and the glossary has one
+line for each term, which the HTML report can take.
 
 Run from the project's root. Prints each place with what to say instead, and ends with 1 if there is one.
 `--later` checks the files that the list leaves for later, too. `--count` prints a number for each folder instead.
@@ -13,6 +14,8 @@ import sys
 from pages import known_files, prose
 
 LIST = "ci/words.txt"
+GLOSSARY = "docs/glossary.md"
+TERM = re.compile(r"\* \*\*([^*`]+)\*\*: [A-Z`].*\.$")
 
 QUOTED = re.compile(r"``[^`]+``|`[^`]*`|\"[^\"]*\"|“[^”]*”")
 WHO = re.compile(r"\b(who|whom)\b", re.IGNORECASE)
@@ -173,6 +176,22 @@ def findings(files, read, words, later=False):
                 yield path, first + text.count("\n", 0, start), " ".join(found.split()), instead
 
 
+def glossary(text):
+    """What is wrong with the glossary: the line, and what."""
+    terms = set()
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.startswith("*"):
+            match = TERM.match(line)
+            if match is None:
+                yield number, "is not `* **term**: Definition.`"
+            elif match[1] in terms:
+                yield number, f"has {match[1]} again"
+            else:
+                terms.add(match[1])
+        elif line.startswith(" "):
+            yield number, "goes on with the line before"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--later", action="store_true")
@@ -193,8 +212,10 @@ def main():
         return 1 if found else 0
     for path, line, word, instead in found:
         print(f"{path}:{line}: {word!r}; say: {instead}")
+    wrong = [f"{GLOSSARY}:{number}: {what}" for number, what in glossary(read(GLOSSARY))]
+    print(*wrong, sep="\n", end="\n" if wrong else "")
     print(f"{len(found)} retired words" if found else "no retired word in comments and pages")
-    return 1 if found else 0
+    return 1 if found or wrong else 0
 
 
 if __name__ == "__main__":

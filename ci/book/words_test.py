@@ -2,7 +2,7 @@
 
 import unittest
 
-from words import Words, findings
+from words import Words, findings, glossary
 
 LIST = """
 # A list.
@@ -68,6 +68,14 @@ class Lists(unittest.TestCase):
     def test_a_rule_without_a_replacement_is_refused(self):
         with self.assertRaises(ValueError):
             Words("[words]\nsleeper\n")
+
+
+class Glossary(unittest.TestCase):
+    def test_each_term_has_one_line(self):
+        self.assertEqual(list(glossary("# Words\n\n* **a, b**: One.\n* **c**: `d` is two.\n")), [])
+        for text in ("* a: One.", "* **a**: one.", "* **a**: One", "* **a** (b): One.", " more."):
+            self.assertEqual([number for number, _ in glossary(text)], [1], text)
+        self.assertEqual([number for number, _ in glossary("* **a**: One.\n* **a**: Two.")], [2])
 
 
 if __name__ == "__main__":

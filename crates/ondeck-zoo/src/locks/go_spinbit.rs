@@ -28,7 +28,7 @@
 //!   is not empty, a thread that will set it is awake or about to be. So locks and unlocks that
 //!   follow each other quickly need not look.
 //! * `SPINNING`: a try-lock among waiters. The thread that holds it may poll the word; the others
-//!   have to sleep. While it is held an unlock wakes no thread.
+//!   have to sleep. While it is held an unlock wakes no thread, except now and then the oldest.
 //! * `STACK_LOCKED`: a try-lock among unlocks. Only the thread that holds it follows the nodes and
 //!   takes one out. A thread that finds it held need not wake any: the holder ends with a
 //!   compare-exchange of the whole word, and so decides by what is true then.
@@ -42,8 +42,8 @@
 //! store to the node's own futex word. After that store the node may be gone, and the waker uses
 //! only the word's address.
 //!
-//! The newest waiter is woken first. Every sixteenth wake by a thread takes the oldest instead,
-//! which it finds by a walk. A thread that was the oldest may spin without the bit.
+//! The newest waiter is woken first. Every sixteenth slow unlock of a thread wakes the oldest
+//! instead, which it finds by a walk. A thread that was the oldest may spin without the bit.
 //!
 //! # Differences from Go's
 //!
