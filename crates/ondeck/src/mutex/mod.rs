@@ -66,7 +66,7 @@
 //! waited for a millisecond, an unlock wakes it to compete, at most once in a millisecond: while it
 //! wakes, others use the lock. If it does not get the lock, it goes back to its place by age, and the
 //! next time it is handed the lock: an unlock acquires the lock on its behalf, or, if another thread
-//! was faster, requests that the next owner hands it over instead of clearing the byte. Only then does
+//! locked first, requests that the next owner hands it over instead of clearing the byte. Only then does
 //! the lock rest while a thread wakes.
 //!
 //! A thread of a real-time scheduling class comes before all others: it is woken beside a poller or a
