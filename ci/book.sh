@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# The book: docs/ as pages for a browser, in target/book, with no dead link among them. Not part of the gate:
-# mdBook is some minutes to build. What can be seen without it is asked by ci/doc.sh.
+# Builds the book: docs/ as pages for a browser, in target/book, without a dead link among them.
+#
+# It is not part of the gate, because building mdBook takes some minutes. ci/doc.sh checks what can be checked
+# without it.
 source "$(dirname "$0")/common.sh"
 need_packages python3
 version=0.5.4

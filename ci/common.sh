@@ -1,20 +1,20 @@
 # shellcheck shell=bash
-# Sourced by every script here: strict shell, the project's root, and a way to say what runs.
+# Sourced by every script here: strict mode, the project's root as the working directory, and functions.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# Says what runs, and for how long the one before did.
+# Prints what runs next, and the seconds since the script's start.
 step() {
     printf '\n== %s (%s s so far)\n' "$*" "$SECONDS"
 }
 
-# Ends a script whose tool is missing: 77 is "skipped" to the caller, never a pass.
+# Ends a script that misses a tool. To the caller 77 means skipped, and never passed.
 skip() {
     printf 'skipped: %s\n' "$*" >&2
     exit 77
 }
 
-# Installs Debian packages that are not there yet.
+# Installs the Debian packages that are missing.
 need_packages() {
     local missing=()
     for package in "$@"; do

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# At least 95 % of the lines and of the branches of crates/ondeck/src are run by its ordinary tests:
-# all but loom, which runs the same sources on another machine.
+# The ordinary tests of crates/ondeck run at least 95 % of its lines and of its branches. Loom's tests do not
+# count: they run the same sources on another platform.
 #
-# A line or branch counts once, however many threads, processes and types of closures it is compiled
-# for. ci/uncovered.txt lists what no test can reach here, with the reason; it is left out. Writes
-# coverage.lcov and coverage.txt to the target folder.
+# A line or branch counts once, however often it is compiled. ci/uncovered.txt lists what no test can reach on
+# this machine, with the reason; those lines are left out. Writes coverage.lcov and coverage.txt to the target
+# folder.
 #
-# Branches need an option of the compiler that is not stable, and the tools must read the compiler's
-# profiles: rustup's llvm-tools, or Debian's LLVM, if not older than that by too much.
+# Counting branches needs an unstable option of the compiler. Reading its profiles needs rustup's llvm-tools, or
+# Debian's LLVM if that is new enough.
 source "$(dirname "$0")/common.sh"
 version=0.9.1
 least=95
@@ -19,7 +19,7 @@ probe=$(mktemp -d)
 trap 'rm -rf "$probe"' EXIT
 printf 'fn main() { println!("{}", if std::env::args().count() > 1 { 1 } else { 2 }); }\n' >"$probe/main.rs"
 
-# Whether the tools in this folder can read what the compiler's programs leave behind.
+# Whether the tools in this folder can read the profiles of the compiler's programs.
 reads() {
     [ -x "$1/llvm-profdata" ] && [ -x "$1/llvm-cov" ] &&
         "$1/llvm-profdata" merge "$probe/main.profraw" -o "$probe/main.profdata" 2>/dev/null &&
@@ -27,7 +27,7 @@ reads() {
         grep -q '^TOTAL' "$probe/report"
 }
 
-# Prints the folder of tools that can, the compiler's own first, then Debian's, the newest first.
+# Prints the first folder of tools that can: the compiler's own, then Debian's, the newest first.
 find_tools() {
     local folder
     for folder in "$(rustc --print sysroot)"/lib/rustlib/*/bin $(printf '%s\n' /usr/lib/llvm-*/bin | sort -rV); do
@@ -58,8 +58,8 @@ export LLVM_COV="$llvm/llvm-cov" LLVM_PROFDATA="$llvm/llvm-profdata"
 echo "$llvm, cargo-llvm-cov $version"
 
 step "tests"
-# Counters live in a file that is mapped: so those of a process that ends by a signal or by _exit
-# count too, and those of a forked child.
+# The counters are in a mapped file. So a process that ends by a signal or by _exit counts, too, and a forked
+# child.
 export RUSTFLAGS="${RUSTFLAGS:-} -Cllvm-args=--runtime-counter-relocation"
 export LLVM_PROFILE_FILE_NAME='ondeck-%p%c.profraw'
 cargo llvm-cov clean --workspace
@@ -68,7 +68,7 @@ for file in crates/ondeck/tests/*.rs; do
     name=$(basename "$file" .rs)
     [ "$name" = loom ] || tests+=(--test "$name")
 done
-# Two tests show that a store buffer reorders. The counters between the accesses empty it.
+# Two tests are left out that show a store buffer's reordering: the counters between the accesses empty it.
 cargo llvm-cov test --branch --no-report --locked -p ondeck --all-features --lib "${tests[@]}" -- \
     --skip two_light_fences_order_nothing --skip a_full_fence_does_not_replace
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The lock crates compile for the other architecture, and say why they do not for 32-bit ones.
+# All crates compile for aarch64. For a 32-bit target `ondeck` does not compile, and the compiler says why.
 source "$(dirname "$0")/common.sh"
 
 need_target() {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# JSON Lines are what DuckDB reads: the query of docs/campaigns.md, on the shards of a small campaign,
-# answers what the merged report says.
+# DuckDB reads the JSON Lines of `ondeck bench`: on the shards of a small campaign the query of
+# docs/campaigns.md gives the numbers of the merged report.
 source "$(dirname "$0")/common.sh"
 need_packages python3 python3-venv
 version=2.0.0

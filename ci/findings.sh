@@ -1,9 +1,13 @@
 #!/usr/bin/env bash
-# Records what docs/findings.md compares with the sources, some 6 minutes on 2 CPUs, and writes its tables and
-# verdicts anew. On a quiet machine: what others had of it is on the page, and what was disturbed is recorded again,
-# up to three times. Realtime rows need root or CAP_SYS_NICE.
-# --quick FOLDER records in a minute into another place, to see that all of it works, and prints the page.
-# --suite writes docs/one-run.md instead, some 2 minutes.
+# Records what docs/findings.md compares with the sources, and writes the page's tables and verdicts.
+#
+#   ci/findings.sh                   some 6 minutes on 2 CPUs
+#   ci/findings.sh --quick FOLDER    records for a minute into another folder, and prints the page: a test of the
+#                                    script
+#   ci/findings.sh --suite           writes docs/one-run.md instead; some 2 minutes
+#
+# Run it on a quiet machine. If other programs had too much of the CPU time, a report is recorded again, up to
+# three times; what they had is on the page. Realtime rows need root or CAP_SYS_NICE.
 source "$(dirname "$0")/common.sh"
 need_packages python3
 folder=docs/results/findings
@@ -19,7 +23,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 if [ "${1:-}" = --suite ]; then
     step "one run of the suite"
-    # A lock that cannot be measured here is in the output.
+    # Status 1 says that a lock could not be measured here; the output says which.
     output=$("$ondeck" bench --json "$scratch/suite.json" 2>/dev/null) || [ $? -eq 1 ]
     taken=$(PYTHONPATH=ci/book python3 -c 'import json, sys; from figures import cpu_time; print(cpu_time([json.load(sys.stdin)]))' \
         <"$scratch/suite.json")
@@ -32,8 +36,8 @@ if [ "${1:-}" = --suite ]; then
 fi
 mkdir "$scratch/compact"
 
-# record NAME OPTIONS: a report, of up to three tries the one in which others had the least of the CPU time.
-# Status 1 says that something could not be measured, and the report has what.
+# record NAME OPTIONS: makes a report. Of up to three tries it keeps the one in which other programs had the least
+# CPU time. Status 1 of the program says that something could not be measured; the report says what.
 record() {
     local status try
     for try in 1 2 3; do
@@ -48,7 +52,7 @@ record() {
     done
 }
 
-# With --quick an extent's own rounds stay.
+# Prints its arguments, or nothing with --quick: then the extent's own lengths apply.
 length() {
     [ ${#quick[@]} -gt 0 ] || printf '%s\n' "$@"
 }
@@ -58,13 +62,13 @@ mapfile -t medium < <(length --duration 1s)
 mapfile -t rounds < <(length --duration 300ms --rounds 3)
 mapfile -t more < <(length --rounds 5)
 
-# His mutex is glibc's.
+# Skarupke's mutex is glibc's.
 five=glibc,terrible_spinlock,spinlock_amd,spinlock,ticket_spinlock
 runs=$five,std,three_state_futex,parking_lot,ondeck
 sources=$runs,mcs,glibc_pi,go_three_state,go_spinbit,lockless_three_state,lockless_four_state,usync
 beside=std,terrible_spinlock,spinlock_amd,spinlock,ticket_spinlock,glibc,glibc_pi,three_state_futex,go_spinbit,parking_lot,ondeck
 
-# His runs with a thread for each CPU, as he had them, and with his number of threads.
+# Skarupke's runs, with a thread for each CPU, as he had them, and with his number of threads.
 record runs-alone --workloads wait,idle --threads "$(nproc)" --locks $runs "${few[@]}"
 record runs-16 --workloads wait,idle --threads 16 --locks $runs "${long[@]}"
 record runs-rr --workloads wait,idle --threads 16 --locks $five --policy rr --stall-limit 3s "${medium[@]}"
@@ -75,13 +79,13 @@ record locks --workloads uncontended,handoff --locks $sources
 record fairness --workloads capture,starve --threads 8 --locks $beside "${rounds[@]}"
 record chan --workloads chan --threads 1,2,3,4,6,8,12,16,20 --locks go_three_state,go_spinbit,three_state_futex,std,parking_lot,ondeck \
     "${more[@]}"
-# The test has 8 workers beside its server.
+# The source's test has 8 workers and a server.
 record condvar --workloads condvar --threads 9 --notify inside --locks glibc,lockless_three_state,lockless_four_state,std,parking_lot,usync,ondeck "${rounds[@]}"
 record company --workloads bystander,background --locks $beside "${rounds[@]}"
 record priority --workloads mixed_priority --locks $beside "${rounds[@]}"
 record costs --workloads costs
 step "tables"
-# All of them together, so that the page is never of two records.
+# All reports move at once, so that the page is never of two records.
 mkdir -p "$folder"
 mv "$scratch"/compact/*.json "$folder"
 python3 ci/book/findings.py --data "$folder"

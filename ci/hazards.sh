@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# The table of docs/hazards.md, of what the tools found: each row is a mistake put into the source or
-# into a specification, and what failed with it. Written from the results of runs, never by hand.
+# Writes docs/hazards.md from the results of runs. Each row is a mistake that was put into the source or into a
+# specification, and the test or the property that failed with it.
 #
-#   ci/hazards.sh            makes all the runs first, some 15 minutes
-#   ci/hazards.sh --written  takes the results that lie in target/hazards
+#   ci/hazards.sh            makes all the runs first; some 15 minutes
+#   ci/hazards.sh --written  takes the results that are in target/hazards
 source "$(dirname "$0")/common.sh"
 results=${CARGO_TARGET_DIR:-$PWD/target}/hazards
 if [ "${1:-}" != --written ]; then
@@ -41,7 +41,7 @@ table() {
     cat <<'HEAD'
 # Hazards
 
-What can go wrong in a lock of this kind, put in on purpose, and who finds it. The table is written by
+What can go wrong in a lock of this kind, put in on purpose, and what finds it. The table is written by
 [`ci/hazards.sh`](../ci/hazards.sh) from runs of [`ci/tlc.sh`](../ci/tlc.sh) and
 [`ci/mutants.sh`](../ci/mutants.sh): a mistake is a row only if it was caught. TLC's is a configuration
 of a specification, with the property that it violates; the others are edits of the source, with the

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# No warning of the compiler or clippy, in code, tests and examples; no shell mistakes; every hazard has its
-# place in the source.
+# The compiler and clippy give no warning for code, tests and examples, and shellcheck none for the scripts. Every
+# hazard has its place in the source.
 source "$(dirname "$0")/common.sh"
 need_packages python3
 python3 -m unittest discover -q -s ci/mutants -p '*_test.py'

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# The model checker: ondeck and its parking table, every lock of the zoo, and the broken ones that it
-# must notice. Says of each test how many involuntary switches it explored, and in how many executions.
+# Runs the tests under the loom model checker: of ondeck and its parking table, of every lock of the zoo, and of
+# broken locks that must fail. Prints for each test how many involuntary switches it explored, and in how many
+# executions.
 #
-#   ci/loom.sh                             the bounds that stand beside each test
-#   ci/loom.sh --deeper N [--seconds S]    N switches more, where loom can; each model for S seconds at
-#                                          most, without end otherwise: some ten times as long a switch
-#   ci/loom.sh --deeper -1                 one fewer, as in the gate, and as `cargo test` does
+#   ci/loom.sh                             with the bounds that are written beside each test; 5 minutes
+#   ci/loom.sh --deeper N [--seconds S]    with N more switches, where loom can. Each switch takes some ten times as
+#                                          long as the one before; --seconds bounds the time of each model
+#   ci/loom.sh --deeper -1                 with one switch less, as in the gate and in `cargo test`
 source "$(dirname "$0")/common.sh"
 export ONDECK_LOOM_DEEPER=0
 while [ $# -gt 0 ]; do
@@ -20,7 +21,7 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
 step "build"
-# Optimized: what it costs to build is less than what it saves.
+# Optimized, because that saves more time than it takes to build.
 cargo test --release --locked -p ondeck -p ondeck-zoo --test 'loom*' --no-run
 step "explore"
 RUST_BACKTRACE=0 cargo test --release --locked -p ondeck -p ondeck-zoo --test 'loom*' -- --nocapture 2>&1 | tee "$log"

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Miri over the unsafe code of nodes, lists and buckets: borrows, accesses to memory that is gone, data
-# races and weak memory, on the platform of the standard library alone (tests/plain.rs).
+# Runs tests/plain.rs under Miri, which checks the unsafe code of nodes, queues and buckets for wrong borrows,
+# accesses to freed memory, data races and weak memory.
 #
-# The Linux platform does not run under Miri: it has inline assembly (__libc_single_threaded) and
-# the system calls membarrier, madvise(MADV_WIPEONFORK) and pthread_atfork, which Miri does not have.
+# The tests use a platform of the standard library alone. The Linux platform does not run under Miri, which has no
+# inline assembly (__libc_single_threaded), membarrier, madvise(MADV_WIPEONFORK) or pthread_atfork.
 #
-# ONDECK_MIRI_SEEDS is the number of schedules of each test.
+# ONDECK_MIRI_SEEDS is the number of schedules of each test, 16 by default.
 source "$(dirname "$0")/common.sh"
 cargo +nightly miri --version >/dev/null 2>&1 ||
     skip "needs Miri: rustup toolchain install nightly --component miri --component rust-src"
 cargo +nightly miri --version
-# With the sources of the standard library, which Miri builds for itself.
+# Miri builds the standard library for itself, and needs its sources.
 cargo +nightly miri setup
 CARGO_TARGET_DIR=$(realpath -m "${CARGO_TARGET_DIR:-target}")/miri
 export CARGO_TARGET_DIR

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The oldest compiler that Cargo.toml promises builds everything.
+# The oldest compiler that Cargo.toml names (`rust-version`) compiles everything.
 source "$(dirname "$0")/common.sh"
 version=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 if rustc --version | grep -q "^rustc $version\."; then

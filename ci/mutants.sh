@@ -1,32 +1,34 @@
 #!/usr/bin/env bash
-# Every hazard put into the lock is caught by the test that is said to catch it.
+# Each hazard is caught by the test that its file names.
 #
-# A hazard is a file in crates/ondeck/tests/mutants: a sentence, a test, and edits of the source, which
-# ci/mutants/hazards.py finds by the names of steps and functions. docs/add-a-hazard.md describes it.
+#   ci/mutants.sh              all; 20 minutes
+#   ci/mutants.sh --quick      a few, one of each kind
+#   ci/mutants.sh NAME ...     those of crates/ondeck/tests/mutants/NAME.toml
 #
-# The edited tree must compile, and the test must then fail; without a hazard each test must pass. The
-# tree is a copy, the next one of which is built on the last: about 10 s a hazard.
+# A hazard is a mistake that is put into the source on purpose: a sentence, a test, and edits, which
+# ci/mutants/hazards.py places by the names of steps and functions (docs/add-a-hazard.md). The edited source must
+# compile, and the test must then fail. Without a hazard each test must pass.
 #
-# With --quick: a few of them, one of each kind. With names, without folder and ending: only those.
-# What came of each is written to hazards/mutants.tsv in the target folder: the sentence, the name,
-# the test, what runs it, and the result, with a tab between them.
+# The edits are made in a copy of the project, which is built again for each hazard: about 10 s. The results are
+# in hazards/mutants.tsv in the target folder, a line each: the sentence, the name, the test, the tool that runs
+# it, and the result, with tabs in between.
 source "$(dirname "$0")/common.sh"
 need_packages python3
 target=${CARGO_TARGET_DIR:-$PWD/target}
 work=$target/mutants
-# As the project was at the start, whoever edits it meanwhile; and the copy that hazards are put into.
+# The project as it was at the start, whatever is edited meanwhile; and the copy that hazards are put into.
 original=$work/original
 tree=$work/tree
 results=$target/hazards/mutants.tsv
-# A target folder of its own: to cargo the copy's crates are the project's, which would then be taken
-# for built, with a hazard in them.
+# A target folder of its own. In a common one cargo would take the copy's crates for the project's, and the
+# project's would seem to be built, with a hazard in them.
 export CARGO_TARGET_DIR=$work
-# A test that has not ended after so many seconds hangs. Without a hazard the longest takes 10 to 15 s
-# on a quiet machine.
-patience=300
-# Frames of a failure that is expected are of no use, and cost more than the test.
+# A test that has not ended after so many seconds hangs. Without a hazard the longest takes 10 to 15 s on a quiet
+# machine.
+time_limit=300
+# A backtrace of an expected failure is of no use, and takes longer than the test.
 export RUST_BACKTRACE=0
-# Loom's bounds as they stand beside the tests.
+# Loom's bounds are those beside the tests.
 export ONDECK_LOOM_DEEPER=0
 
 hazards() {
@@ -39,11 +41,11 @@ build() {
         grep '"kind":\["test"\]' | sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' || true
 }
 
-# Runs one test; prints "passed", "failed" or "hung". A name that matches no test is an error, or a
-# renamed one would seem to pass.
+# Runs one test; prints "passed", "failed", "hung" or "missing". Without the last a renamed test would seem to
+# pass.
 run() {
     local status=0
-    (cd "$tree/crates/ondeck" && timeout -k 5 "$patience" "$1" --exact "$2") >"$work/run.log" 2>&1 || status=$?
+    (cd "$tree/crates/ondeck" && timeout -k 5 "$time_limit" "$1" --exact "$2") >"$work/run.log" 2>&1 || status=$?
     if [ "$status" -eq 0 ]; then
         if grep -q '^running 0 tests' "$work/run.log"; then echo missing; else echo passed; fi
     elif [ "$status" -eq 124 ] || [ "$status" -eq 137 ]; then

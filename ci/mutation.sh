@@ -1,19 +1,18 @@
 #!/usr/bin/env bash
-# Every small change of the algorithms is noticed by a test, or ci/mutation-survivors.txt says why it
-# need not be.
+# A test notices every small change of the algorithms, or ci/mutation-survivors.txt says why none need.
 #
-# cargo-mutants changes an operator, a condition or a function's result at a time. Each mutant meets
-# two stages:
+# cargo-mutants makes one change at a time, of an operator, a condition or a function's result. Each mutant goes
+# through two stages:
 #
-#   quick   the tests of ordinary threads, nearly all in one program, one at a time, with fewer rounds
-#   loom    the model checker with one switch fewer, for those that survive
+#   quick   the tests with ordinary threads, nearly all in one program, one at a time, with fewer rounds
+#   loom    the model checker with one switch less, for mutants that survive the first stage
 #
-# A mutant that hangs counts as caught: a lost wake is a hang. A survivor is named by file, text of
-# the line, and change, so that the list holds when something is written above.
+# A mutant that hangs counts as caught, because a lost wake is a hang. The list names a survivor by its file, the
+# text of the line, and the change, so that it stays right when lines are added above.
 #
-# Arguments go to cargo-mutants, to run a part: --shard 0/8, or --re 'deck.rs.* in .*arrive'. With
-# ONDECK_MUTATION_STAGE=quick the second stage is left out, and whatever only it can catch survives.
-# Writes mutation/survivors.txt and folders with logs to the target folder.
+# Arguments go to cargo-mutants, to run a part: --shard 0/8, or --re 'lock.rs.* in .*arrive'. With
+# ONDECK_MUTATION_STAGE=quick the second stage is left out, and mutants that only it can catch survive. Writes
+# mutation/survivors.txt and folders with logs to the target folder. All of it takes hours.
 source "$(dirname "$0")/common.sh"
 version=27.1.0
 list=$PWD/ci/mutation-survivors.txt
@@ -25,12 +24,12 @@ cargo mutants --version 2>/dev/null | grep -qx "cargo-mutants $version" ||
     cargo install --locked --root "$tools" --target-dir "$tools/build" "cargo-mutants@$version" ||
     skip "cannot install cargo-mutants $version"
 
-# The tree is a copy, mutated in place: each build is a step from the one before.
+# The tree is a copy that is mutated in place, so that each build changes little.
 rm -rf "$tree"
 mkdir -p "$tree"
 git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t "$tree"
 cd "$tree"
-# One program of the quick stage instead of one a file: one link a mutant.
+# The quick stage has one program instead of one for each file, so that a mutant is linked once.
 {
     echo '//! The tests of the quick stage.'
     for name in aborts attention bucket_lock collision condvar environment foreign_futex foreign_unlock handover lifetime misuse mutex parking \
@@ -41,14 +40,14 @@ cd "$tree"
 
 export CARGO_TARGET_DIR=$folder/build CARGO_PROFILE_DEV_DEBUG=0 RUST_BACKTRACE=0
 export ONDECK_TEST_ROUNDS=100 ONDECK_STRESS_SECONDS=0.1
-# For the harness's --fail-fast. One test at a time: another's lock in the same bucket would make some
-# fail, and the mutant seem to be caught.
+# For the harness's --fail-fast. One test runs at a time: a lock of another test in the same bucket would make some
+# tests fail, and the mutant would seem to be caught.
 export RUSTC_BOOTSTRAP=1
 harness=(-Zunstable-options --fail-fast --test-threads 1)
 host=$(rustc -vV | sed -n 's/^host: //p' | tr 'a-z-' 'A-Z_')
 
-# Whose seconds of CPU hang.
-patience() {
+# From now on a program hangs that has used so many seconds of CPU time.
+hang_after() {
     export "CARGO_TARGET_${host}_RUNNER=$tree/ci/until-hung.sh $1"
 }
 
@@ -58,19 +57,19 @@ stage() {
     shift
     rm -rf "${folder:?}/$name"
     mkdir -p "$folder/$name"
-    # Hangs end by the runner; the time is for a machine that does nothing. 2: some were missed; 3: some
-    # ran out of time.
+    # The runner ends hangs; the timeout is for a machine that stands still. 2: some were missed; 3: some ran out of
+    # time.
     cargo mutants --in-place --baseline skip --timeout 1800 --cap-lints true -o "$folder/$name" \
         -C="--test=$name" "$@" -- -- "${harness[@]}" || status=$?
     case $status in 0 | 2 | 3) ;; *) exit "$status" ;; esac
 }
 
 step "without a mutant"
-patience 20
+hang_after 20
 cargo test --locked -q -p ondeck --all-features --lib --test quick --test single_thread -- "${harness[@]}"
 
 step "quick"
-# What only a process with one thread does.
+# With the tests of what only a process with one thread does.
 stage quick -C=--lib -C=--test=single_thread "$@"
 
 step "loom"
@@ -86,9 +85,9 @@ else
         # shellcheck disable=SC2001,SC2016 # no shell pattern can do it, and nothing is to be expanded
         names+=(--re "^$(sed 's/[][\\.*^$(){}?+|]/\\&/g' <<<"$name")\$")
     done <"$quick/missed.txt"
-    # 20 s instead of minutes.
+    # It takes 20 s instead of minutes.
     export ONDECK_LOOM_DEEPER=-1
-    patience 600
+    hang_after 600
     stage loom --profile release "${names[@]}"
 fi
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The C and C++ peers: built against Debian's packages, through the same tests as every lock.
+# The C and C++ peers build against Debian's packages, and pass the tests that every lock passes.
 source "$(dirname "$0")/common.sh"
 need_packages g++ pkg-config libabsl-dev libnsync-dev libtbb-dev libck-dev
 cargo test --locked -p ondeck-zoo --features peers-cpp --lib --test peers --test conformance

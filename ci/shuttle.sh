@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
-# Random schedules of four to twenty threads, of every lock: the same ones each time, or for minutes
-# ones that nobody has had before.
+# Runs every lock in random schedules of four to twenty threads, under shuttle.
 #
-#   ci/shuttle.sh                        each test's number of executions, with seed 1
-#   ci/shuttle.sh --minutes 10           all tests together for so long, with new seeds
+#   ci/shuttle.sh                        each test's number of executions with seed 1: the same ones each time
+#   ci/shuttle.sh --minutes 10           all tests together for so many minutes, with new seeds
 #   ci/shuttle.sh --seed 7 [...]         begins with this seed
 #
-# A failure prints its seed, and the command that has the same execution again.
+# A failure prints its seed, and the command that repeats the execution.
 source "$(dirname "$0")/common.sh"
 minutes=
 while [ $# -gt 0 ]; do
@@ -18,7 +17,7 @@ while [ $# -gt 0 ]; do
     shift 2
 done
 tests=(cargo test --locked -q -p ondeck -p ondeck-zoo --test shuttle --)
-# Several at once, as many as there are CPUs.
+# As many tests run at once as there are CPUs.
 if [ -n "$minutes" ]; then
     count=$("${tests[@]}" --list | grep -c ': test$')
     ONDECK_SHUTTLE_SECONDS=$((minutes * 60 * $(nproc) / count))

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# The main job, quickly: every workload, every report, and the document they share. With --dev: built as tests are,
-# which is a minute of the compiler instead of five.
+# A quick run of every workload writes every report.
+#
+#   ci/smoke.sh          as released; the compiler takes 5 minutes
+#   ci/smoke.sh --dev    built as the tests are; the compiler takes one minute
 source "$(dirname "$0")/common.sh"
 profile=--release
 [ "${1:-}" != --dev ] || profile=--profile=dev
-# Built first, so that the time below is the run's own.
+# Built first, so that the time below is only the run's.
 cargo build "$profile" --locked -p ondeck-cli
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -12,7 +14,7 @@ start=$SECONDS
 status=0
 cargo run "$profile" --locked -q -- bench --quick \
     --json "$folder/r.json" --csv "$folder/r.csv" --html "$folder/r.html" || status=$?
-# On one CPU the costs between two are refused, which the command reports by 1.
+# On one CPU the costs between two CPUs are refused, and the command ends with 1.
 accepted=0
 [ "$(nproc)" -gt 1 ] || accepted=1
 [ "$status" -le "$accepted" ] || { echo "the run ended with $status"; exit 1; }
@@ -20,7 +22,7 @@ echo "the quick run took $((SECONDS - start)) s"
 for file in r.json r.csv r.html; do
     [ -s "$folder/$file" ] || { echo "$file is empty"; exit 1; }
 done
-# mixed_priority needs realtime threads, which not every machine grants.
+# mixed_priority is not in the list: it needs realtime threads, which not every machine grants.
 for workload in uncontended collision throughput wait idle handoff capture starve oversubscribed condvar \
     producer_consumer recovery chan bystander background many_locks real costs; do
     grep -q "^$workload," "$folder/r.csv" || { echo "$workload was not measured"; exit 1; }

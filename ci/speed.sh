@@ -1,12 +1,19 @@
 #!/usr/bin/env bash
-# Writes docs/speed.md from docs/results/: what the mutex and its condition variable cost beside other locks.
-# --record measures first, about 12 minutes, into docs/results/MACHINE, which is named after the CPU; an earlier
-#   record of the same machine is replaced. On a quiet machine: what others had of it is on the page. Realtime
-#   rows need root or CAP_SYS_NICE.
-# --minutes NUMBER is how long recording may take, about; below 5 rounds are as short as they may be.
-# --folder FOLDER records into another place, and prints the page instead.
-# --binary PATH records with a program that is there already, built with --features peers-cpp.
-# --check writes nothing, and ends with 1 if the page is not what the generator makes of the records.
+# Writes docs/speed.md, what the mutex and its condition variable cost beside other locks, from docs/results/.
+#
+#   ci/speed.sh            writes the page
+#   ci/speed.sh --check    writes nothing, and ends with 1 if the page is not that of its records
+#   ci/speed.sh --record   measures first, about 12 minutes, into docs/results/MACHINE, which is named after the
+#                          CPU. An earlier record of the same machine is replaced
+#
+# With --record:
+#
+#   --minutes NUMBER   how long recording may take, about; with less than 5, rounds are as short as they may be
+#   --folder FOLDER    records into another folder, and prints the page instead
+#   --binary PATH      records with this program, built with --features peers-cpp
+#
+# Record on a quiet machine: what other programs had of the CPU time is on the page. Realtime rows need root or
+# CAP_SYS_NICE.
 source "$(dirname "$0")/common.sh"
 need_packages python3
 minutes=12 folder='' ondeck='' record='' check=()
@@ -53,8 +60,8 @@ main=(--rounds 9 --duration "${length}ms")
 varied=(--rounds 5 --duration "${length}ms")
 [ "$minutes" -ge 5 ] || main=("${varied[@]}")
 
-# record NAME OPTIONS: a report. Status 1 says that something could not be measured, and the report has what.
-# `on` is what the program runs under.
+# record NAME OPTIONS: makes a report. Status 1 of the program says that something could not be measured; the report
+# says what. `on` is the command that the program runs under.
 on=()
 record() {
     step "$1"
@@ -62,7 +69,7 @@ record() {
     (cd "$scratch" && "${on[@]}" "$ondeck" bench --locks $locks --json "$1.json" "${@:2}" >log 2>&1) || status=$?
     [ "$status" -le 1 ] || { cat "$scratch/log"; exit 1; }
     status=0
-    # It tells when others had much of the CPU time; so does the page.
+    # Status 3 says that other programs had much of the CPU time; so does the page.
     python3 ci/book/keep.py "$scratch/$1.json" "$scratch/compact/$1.json" || status=$?
     [ "$status" -eq 0 ] || [ "$status" -eq 3 ] || exit "$status"
 }
@@ -73,9 +80,9 @@ record collision --workloads collision --threads 1,2,101,1001,4001 --rounds 3
 record throughput --workloads throughput --threads $threads "${main[@]}"
 record throughput-30-150 --workloads throughput --work 30,150 --threads $threads "${main[@]}"
 record throughput-100-0 --workloads throughput --work 100,0 --threads $threads "${main[@]}"
-# As long as shares need, which says nothing at fewer threads than CPUs.
+# Rounds are as long as shares need.
 record shares --workloads throughput --threads 8,16 --rounds 3 --duration 270ms
-# One of them is the server.
+# One of the threads is the server.
 record condvar --workloads condvar --threads 2,3,5,9,17 --notify inside,after "${main[@]}"
 record producer_consumer --workloads producer_consumer --threads 2,4,16 --capacity 1,8,128 --notify inside,after \
     "${main[@]}"
@@ -85,8 +92,8 @@ record starve --workloads starve --rounds 5
 record runs --workloads wait,idle --threads 16 --rounds 30
 record priority --workloads mixed_priority --rounds 5
 
-# The same locks where the machine is another one: threads pinned, other slices, another policy, a program that is
-# busy beside them, one CPU.
+# The same locks under other conditions: threads pinned, other time slices, another policy, a busy program beside
+# them, one CPU.
 few=(--workloads "throughput,condvar,producer_consumer" --threads "4,16" --capacity 8 --notify inside "${varied[@]}")
 record varied-pinned "${few[@]}" --pin each
 record varied-slice-0.1 "${few[@]}" --slice 0.1ms
@@ -103,7 +110,7 @@ if [ -n "$folder" ]; then
     python3 ci/book/speed.py --data "$folder"
     exit
 fi
-# All of them together, so that a section is never of two records.
+# All reports move at once, so that a section is never of two records.
 folder=docs/results/$(python3 ci/book/speed.py --slug "$scratch/compact/uncontended.json")
 rm -rf "$folder"
 mkdir -p "$folder"

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Real threads at all that parks: the matrix of settings with its checker, pages that go away, forks,
-# and refusals of membarrier. What the matrix is: crates/ondeck/tests/stress.rs.
+# Stresses the mutex, the condition variable and the parking table with real threads: a matrix of settings and the
+# checker of its logs (crates/ondeck/tests/stress.rs), locks on pages that are unmapped, forks, and a membarrier
+# that is refused.
 #
 #   ci/stress.sh            ten minutes, or ONDECK_STRESS_SECONDS
-#   ci/stress.sh --quick    what fits the gate: some 50 seconds
+#   ci/stress.sh --quick    some 50 seconds, as in the gate
 #   ci/stress.sh 60         so many seconds
 #
-# ONDECK_STRESS_SEED gives the seed of the matrix; a failure says it, and how to run its row again.
+# ONDECK_STRESS_SEED is the seed of the matrix. A failure prints it, and how to run its row again.
 source "$(dirname "$0")/common.sh"
 rounds=50000
 case ${1:-} in
@@ -16,7 +17,7 @@ case ${1:-} in
     *) seconds=$1 ;;
 esac
 
-# Runs tests of this project's locks, as they ship.
+# Runs tests of this project's locks, optimized as in a program.
 run() {
     cargo test --release --locked -q -p ondeck --all-features "$@"
 }
@@ -36,7 +37,7 @@ refused=0
 while :; do
     ONDECK_NO_MEMBARRIER=$refused ONDECK_TEST_ROUNDS=$rounds run --test lifetime --test fork
     refused=$((1 - refused))
-    # Both at least once.
+    # With membarrier and without it, each at least once.
     [ "$refused" -eq 1 ] || [ $((SECONDS - begin)) -lt "$seconds" ] || break
 done
 step "done"

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# The README's test command, with a browser for the report, but for the model checkers' tests, whose
-# files are named loom* and shuttle*: ci/loom.sh and ci/shuttle.sh run them. With --all: those too.
+# All tests but the model checkers', with Chromium for the HTML report.
+#
+#   ci/test.sh          without the files loom* and shuttle*, which ci/loom.sh and ci/shuttle.sh run
+#   ci/test.sh --all    all, by the README's command
 source "$(dirname "$0")/common.sh"
 need_packages chromium
 export ONDECK_REQUIRE_CHROMIUM=1

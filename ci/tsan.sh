@@ -1,14 +1,13 @@
 #!/usr/bin/env bash
-# ThreadSanitizer over the tests with real threads: every access that is not atomic happens before
-# the next to the same place.
+# Runs the tests with real threads under ThreadSanitizer: of two accesses to the same place, one of them not
+# atomic, one happens before the other.
 #
-# It needs a compiler with the sanitizer's runtime: a nightly one, or a stable one that is told to
-# behave like one. The standard library comes compiled without; what is reported because of that is
-# in ci/tsan/suppressions. A race of our own must still be reported: one on purpose, and one by a
-# hazard put into the lock.
+# It needs a compiler with the sanitizer's runtime: a nightly one, or a stable one that is told to behave like one.
+# The standard library is compiled without the sanitizer; ci/tsan/suppressions has what is reported because of
+# that. Two races must still be reported: one made on purpose, and one by a hazard put into the lock.
 #
-# ThreadSanitizer knows no fences and no membarrier. No number of these tests is ordered by those:
-# they decide who is woken, not what is seen.
+# ThreadSanitizer knows no fences and no membarrier. No data of these tests is ordered by those, which decide only
+# which thread is woken.
 source "$(dirname "$0")/common.sh"
 need_packages python3
 target=x86_64-unknown-linux-gnu
@@ -58,13 +57,13 @@ reported a_race_on_purpose --ignored
 
 step "the tests"
 ONDECK_TEST_ROUNDS=${ONDECK_PLAIN_ROUNDS:-20000} "${tests[@]}" --test plain
-# Of the two that are left out the first thread reads, behind the end of a scope, what it has read
-# within: no suppression could tell the one from the other.
+# In the two tests that are left out the first thread reads the same data within a scope and after its end. No
+# suppression could distinguish the two.
 "${tests[@]}" --test mutex --test condvar --test parking --test stress --test lifetime -- \
     --skip notifications_say_how_many_they_reached \
     --skip waiters_of_one_condvar_may_use_different_mutexes
 
-step "a hazard: the store that releases the lock is relaxed"
+step "a hazard: the store that unlocks is relaxed"
 tree=$CARGO_TARGET_DIR/tree
 rm -rf "$tree"
 mkdir -p "$tree"

@@ -1,22 +1,25 @@
 #!/usr/bin/env bash
-# Runs a program with its arguments, and ends it, with 124, when it hangs: when for 3 s it and its
-# children have used less than 0.04 s of a CPU, and hardly ever did one of their threads want one; or
-# when they have used more than so many seconds of one, the first argument, in all. Not by the clock: on
-# a machine that is busy with other things a program may be slow and well.
+# Runs a program, and ends it with 124 when it hangs.
+#
+#   ci/until-hung.sh SECONDS PROGRAM ARGUMENTS ...
+#
+# It hangs if, for 3 s, it and its children used less than 0.04 s of CPU time and hardly ever had a runnable thread;
+# or if they have used more than SECONDS of CPU time in all. Wall time does not count, because on a busy machine a
+# program may be slow without hanging.
 set -euo pipefail
 set -m
 most=$1
 shift
 ticks=$(getconf CLK_TCK)
 
-# What all processes of a group have used of a CPU, in milliseconds, with their threads that have ended;
-# and how many of their threads run or want to.
+# Prints the CPU time of all processes of a group in milliseconds, that of ended threads included, and how many of
+# their threads are runnable.
 used() {
     local used=0 runnable=0 pid line fields
     for pid in $(ps -eo pgid=,pid= | awk -v group="$1" '$1 == group { print $2 }'); do
         line=$(cat /proc/"$pid"/stat 2>/dev/null) || continue
-        # Behind the name, which may hold anything: the state, ten others, user, system, and those of
-        # children that have ended.
+        # After the name, which may have any character: the state, ten others, user, system, and those of ended
+        # children.
         read -ra fields <<<"${line##*) }"
         used=$((used + fields[11] + fields[12] + fields[13] + fields[14]))
         runnable=$((runnable + $(cat /proc/"$pid"/task/*/stat 2>/dev/null | grep -c ') R ' || true)))
@@ -25,7 +28,7 @@ used() {
 }
 
 "$@" &
-# Jobs have groups of their own here, which end with this script.
+# `set -m` gives each job a process group of its own, which ends with this script.
 group=$!
 trap 'kill -KILL -- -$group 2>/dev/null || true' EXIT
 before=0

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What `ondeck trace --perfetto` writes, opened in a viewer of others (speedscope, in Chromium): it finds every track
-# with slices, and has nothing to mend. Perfetto's own viewer is on a site, which a gate does not go to.
+# speedscope, in Chromium, opens what `ondeck trace --perfetto` writes, finds every track with slices, and has
+# nothing to repair. Perfetto's own viewer is a web site, which the gate does not use.
 source "$(dirname "$0")/common.sh"
 need_packages chromium python3
 command -v npm >/dev/null || skip "npm is not here, which speedscope is distributed by"
@@ -29,7 +29,7 @@ events = json.load(open(sys.argv[1], encoding="utf-8"))["traceEvents"]
 print(len({(event["pid"], event["tid"]) for event in events if event["ph"] == "X"}))
 PYTHON
 )
-# speedscope's way to open a file without a server.
+# speedscope opens a file without a server by such a script.
 {
     printf 'speedscope.loadFileFromBase64("trace.json", "'
     base64 --wrap=0 "$work/trace.json"
@@ -39,7 +39,7 @@ timeout 120 chromium --headless --no-sandbox --user-data-dir="$work/profile" --u
     --enable-unsafe-swiftshader --enable-logging=stderr --virtual-time-budget=20000 --dump-dom \
     "file://$viewer/dist/release/index.html#localProfilePath=$work/trace.js" >"$work/page.html" 2>"$work/console"
 if grep -E 'CONSOLE.*(Tried to end|still open|rror)' "$work/console"; then
-    echo "the viewer had something to mend"
+    echo "the viewer had something to repair"
     exit 1
 fi
 shown=$(grep -oE '\([0-9]+/[0-9]+\)' "$work/page.html" | head -n 1) || true

@@ -34,10 +34,10 @@ class Published:
 
 
 def shares(reports):
-    """What other programs and the host had of the CPU time that was wanted, 0 to 1 each; none if nobody told."""
-    told = [report["cpu_time"] for report in reports if "cpu_time" in report]
+    """What other programs and the host had of the CPU time that was wanted, 0 to 1 each; none if not known."""
+    known = [report["cpu_time"] for report in reports if "cpu_time" in report]
     own, others, host = (
-        sum(cpu[f"{who}_seconds"] for cpu in told) for who in ("own", "others", "host")
+        sum(cpu[f"{part}_seconds"] for cpu in known) for part in ("own", "others", "host")
     )
     wanted = own + others + host
     return (others / wanted, host / wanted) if wanted else None
@@ -54,7 +54,7 @@ def disturbed(report):
 
 
 def cpu_time(reports):
-    """Who had the CPUs beside the runs, as a sentence."""
+    """What had the CPUs beside the runs, as a sentence."""
     known = shares(reports)
     if known is None:
         return "The kernel did not tell who had the CPUs."

@@ -56,7 +56,7 @@ def fairness(_, ours):
         "longest without it, 8 threads",
         "windows of 50 ms without it",
         "in a row",
-        "most that passed one by",
+        "most that passed a thread over",
     ]
     return table(["lock", *heads], made)
 

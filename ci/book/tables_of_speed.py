@@ -150,7 +150,7 @@ def varied_ratios(machine):
 
 
 def crowd(machine):
-    """What rates do not tell: who was served, and what it took; of the most threads that shares were taken at."""
+    """What rates do not show: which threads were served, and what it took; of the most threads that shares were taken at."""
     made = []
     for params, _ in machine.situations("throughput"):
         work = (int(params["section_ns"]), int(params["outside_ns"]))

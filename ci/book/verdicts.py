@@ -115,7 +115,7 @@ def skarupke(published, recorded):
     ]
     both.claims.append(
         Claim(
-            "a pair of the mutex takes longer than one of the spinlock, nobody else there",
+            "a pair of the mutex takes longer than one of the spinlock, uncontended",
             "ns",
             (14, 7),
             alone=tuple(pair),
@@ -211,7 +211,7 @@ def skarupke(published, recorded):
     harm = recorded.median("slowdown", "company", "bystander", "terrible_spinlock")
     both.claims.append(
         Claim(
-            "a thread that multiplies matrices is slower beside terrible_spinlock (AMD's, told by Skarupke)",
+            "a thread that multiplies matrices is slower beside terrible_spinlock (AMD, cited by Skarupke)",
             "times",
             (10, 1),
             crowd=(harm, 1),

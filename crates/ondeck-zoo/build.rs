@@ -15,7 +15,7 @@ mod peers_cpp {
 
     struct Library {
         name: &'static str,
-        /// A header that only this library has, and who includes it.
+        /// A header that only this library has, and the shim that includes it.
         header: &'static str,
         shim: &'static str,
         debian_package: &'static str,

@@ -49,7 +49,7 @@ fn a_gap_in_the_page_is_found() {
         assert_ne!(changed, PAGE);
         gaps(&changed)
     };
-    assert_eq!(without("\n* Cannot show: how long anybody"), ["throughput: * Cannot show:"]);
+    assert_eq!(without("\n* Cannot show: how long threads"), ["throughput: * Cannot show:"]);
     assert_eq!(without("\n## starve\n"), ["starve"]);
     assert_eq!(without("`longest_gap`, ms"), ["starve: what it is judged by"]);
 }

@@ -3,51 +3,54 @@
 //! Source: Lockless Inc., "Mutexes and Condition Variables using Futexes", section "Condition
 //! Variables": its sequence number, without its requeue, which has to know the lock.
 //!
-//! Teaches: all that a condition variable needs from the kernel is to fall asleep only if nothing
-//! was notified since the lock was given up.
+//! Teaches: all that a condition variable needs of the kernel is that a thread sleeps only if no
+//! notification came since it unlocked.
 //!
 //! ```text
-//! sequence: notifications so far, modulo 2^32 · waiters: threads in `wait` that may be asleep
+//! sequence (u32), the futex   notifications so far, modulo 2^32
+//! waiters (u32)               threads in `wait` that may be asleep
 //!
-//! wait:    waiters + 1, read the sequence, unlock,
-//!          sleep while the sequence is still the one that was read,
+//! wait:    waiters + 1, read the sequence, unlock;
+//!          sleep while the sequence is the value that was read;
 //!          waiters - 1, lock
-//! notify:  done if there are no waiters; sequence + 1, wake one or all
+//! notify:  done if `waiters` is 0; sequence + 1, wake one thread or all
 //! ```
 //!
-//! The source makes its system call in every notification. The number of waiters spares it where
-//! nobody waits, for two atomic operations in a wait, which makes system calls anyway.
+//! In the source each notification makes a system call. Here `waiters` spares it if no thread
+//! waits. That costs two atomic operations in a wait, which makes system calls anyway.
 //!
 //! # No signal is lost
 //!
 //! A signal matters to a thread that found its condition false before the notifier made it true.
-//! Both did so under the lock, so the waiter released it before the notifier acquired it, and its
+//! Both did so under the lock. So the waiter unlocked before the notifier locked, and the waiter's
 //! count and its read of the sequence happen before the notification. Therefore the notifier
 //!
-//! * counts the waiter, unless that has already woken, and looks at the condition again;
-//! * adds one to a sequence that is not older than the one that was read. Either the waiter sleeps
-//!   by then and is there to be woken, or the kernel, which compares and falls asleep in one step,
-//!   finds another number.
+//! * finds the waiter counted, unless that has already woken and reads the condition again;
+//! * adds 1 to a sequence that is not older than the one that the waiter read. If the waiter sleeps
+//!   by then, the wake finds it. If it does not, the kernel compares and puts it to sleep in one
+//!   step, and finds another number.
 //!
-//! The wake may choose a thread that came only after the number had changed. That one had found the
-//! condition false under the lock: what the notifier made true was used up by then, and a waiter
-//! that sleeps on has missed nothing. A waiter that was not asleep yet leaves by the number.
+//! The wake may choose a thread that began to wait after the number had changed. That thread found
+//! its condition false under the lock, so another one had used up by then what the notifier made
+//! true. A waiter that sleeps on has missed nothing. A waiter that was not asleep yet leaves
+//! because of the number.
 //!
-//! The one hole: 2^32 notifications between reading the sequence and falling asleep bring the
-//! number back. The thread would have to be off its CPU for as long as all those take.
+//! There is one hole. If 2^32 notifications come between a waiter's read of the sequence and its
+//! sleep, the number is the same again. The waiter would have to be off its CPU for as long as they
+//! take.
 //!
 //! # Memory ordering
 //!
-//! All of it is `Relaxed`. What must be seen is ordered by the lock, as said above; the rest is
-//! the order of changes to one word, which every ordering keeps. What a notifier did reaches the
-//! waiter through the lock too.
+//! Everything is `Relaxed`. What a thread must see is ordered by the lock, as said above. The rest
+//! is the order of changes to one word, which every ordering keeps. What a notifier did before
+//! reaches the waiter through the lock, too.
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
 use crate::{RawCondvar, RawLock};
 
 /// The condition variable of locks without one of their own: a futex that counts notifications. How
-/// it works, and why it loses no signal, is told in `src/condvar.rs`.
+/// it works, and why it loses no signal, is said in `src/condvar.rs`.
 #[derive(Debug)]
 pub struct SequenceCondvar<P: Platform> {
     sequence: P::AtomicU32,
@@ -64,8 +67,7 @@ impl<P: Platform> SequenceCondvar<P> {
     }
 }
 
-// SAFETY: the lock is acquired again after it was released, always; why no signal is lost is told
-// above.
+// SAFETY: each wait that unlocked the lock locks it again; why no signal is lost is said above.
 unsafe impl<P: Platform, L: RawLock<P>> RawCondvar<P, L> for SequenceCondvar<P> {
     fn new() -> Self {
         Self { sequence: AtomicInt::new(0), waiters: AtomicInt::new(0) }
@@ -76,10 +78,10 @@ unsafe impl<P: Platform, L: RawLock<P>> RawCondvar<P, L> for SequenceCondvar<P> 
         let seen = self.sequence.load(Ordering::Relaxed);
         // SAFETY: the caller holds the lock by this context.
         unsafe { lock.unlock(context) };
-        // Every outcome means the same: the caller looks at its condition.
+        // Every outcome means the same: the caller reads its condition again.
         let _ = P::futex_wait(&self.sequence, seen, None);
         self.waiters.fetch_sub(1, Ordering::Relaxed);
-        // SAFETY: the lock was released above, so the context is free; it stays, as the caller
+        // SAFETY: the lock was unlocked above, so the context is free; it stays, as the caller
         // says.
         unsafe { lock.lock(context) };
     }

@@ -1,4 +1,4 @@
-//! What is known of a lock before it is measured.
+//! The facts of a lock, known before it is measured.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ pub struct LockInfo {
     pub origin: Origin,
     /// What a thread does while it waits.
     pub waiting: Waiting,
-    /// Who gets the lock next.
+    /// Which thread gets the lock next.
     pub fairness: Fairness,
     /// Whether [`try_lock`](crate::RawLock::try_lock) can ever succeed: some queue locks have no
     /// way to join their queue without committing to wait.
@@ -19,7 +19,7 @@ pub struct LockInfo {
     /// Whether an unlock may read or write the lock's memory after another thread could have
     /// acquired it. Such a lock must not be freed by the thread that locks it last.
     pub touches_after_release: bool,
-    /// Whose condition variable waits with this lock.
+    /// Which condition variable this lock has.
     pub condvar: CondvarKind,
     /// Author and title of the text or program that the lock is from.
     pub source: &'static str,
@@ -43,9 +43,9 @@ pub enum Origin {
 /// What a thread does while it waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waiting {
-    /// Runs until it has the lock: other threads get its CPU only by preemption.
+    /// Runs until it has the lock. Other threads get its CPU only by preemption.
     Spins,
-    /// Runs, but offers its CPU through sched_yield(2) now and then.
+    /// Runs, and now and then offers its CPU by sched_yield(2).
     Yields,
     /// Sleeps in the kernel at once or nearly so.
     Sleeps,
@@ -53,12 +53,12 @@ pub enum Waiting {
     SpinsThenSleeps,
 }
 
-/// Who gets the lock next.
+/// Which thread gets the lock next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fairness {
-    /// Whoever comes at the right moment; a waiter may be passed over without bound.
+    /// Any thread that attempts it at the right moment. A waiter may be passed over without bound.
     Barging,
-    /// Barging, but a waiter that was passed over too long is served next.
+    /// Barging, but a waiter that was passed over for too long is next.
     Bounded,
     /// Strictly the order of arrival.
     Fifo,
@@ -66,12 +66,12 @@ pub enum Fairness {
     Priority,
 }
 
-/// Whose condition variable waits with a lock.
+/// Which condition variable a lock has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CondvarKind {
-    /// The lock's own: from its source or its library, and it may know how the lock works.
+    /// The lock's own, from its source or its library. It may depend on how the lock works.
     Own,
-    /// [`SequenceCondvar`](crate::SequenceCondvar), which works with every lock and knows none.
+    /// [`SequenceCondvar`](crate::SequenceCondvar), which works with every lock.
     Generic,
 }
 

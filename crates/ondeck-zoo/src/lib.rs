@@ -1,19 +1,19 @@
-//! Every other lock: those of the literature, written once over
-//! [`ondeck::platform::Platform`], and those of other libraries behind the same trait.
+//! The other locks: those of the literature, written once over [`ondeck::platform::Platform`], and
+//! those of other libraries behind the same trait.
 //!
-//! One file a lock, in `src/locks/` (portable: they run on every platform, so a model checker and
-//! a simulator can run the very code that is measured) and `src/peers/` (real implementations by
-//! others, on Linux only). Each file begins with the lock's source, a drawing of its state, its
-//! memory orderings, and one sentence on what it teaches. `docs/add-a-lock.md` says how to add one.
-//! [`registry`] names them all.
+//! There is one file for each lock. Those in `src/locks/` are portable: they run on every platform,
+//! so a model checker and a simulator can run the very code that is measured. Those in `src/peers/`
+//! call other libraries, on Linux only. Each file begins with the lock's source, what it teaches,
+//! its state word with the transitions, and its memory orderings. `docs/add-a-lock.md` says how to
+//! add one. [`registry`] lists them all.
 //!
-//! Every lock comes with a condition variable, [`RawLock::Condvar`], so that threads which wait for
-//! each other can do so over any lock: peers with their library's where it has one, Lockless' mutexes
-//! with [`LocklessCondvar`](locks::lockless_condvar::LocklessCondvar) from the same text, all others
-//! with [`SequenceCondvar`], which needs nothing of a lock but `lock` and `unlock`.
+//! Every lock has a condition variable, [`RawLock::Condvar`], so that threads can wait for each
+//! other with any lock. Peers have their library's, where there is one. Lockless' mutexes have
+//! [`LocklessCondvar`](locks::lockless_condvar::LocklessCondvar) from the same text. All others
+//! have [`SequenceCondvar`], which needs nothing of a lock but `lock` and `unlock`.
 //!
 //! The feature `peers-cpp` adds the peers written in C and C++ (Abseil, nsync, oneTBB, Concurrency
-//! Kit), whose libraries have to be installed.
+//! Kit). Their libraries have to be installed.
 //!
 //! ```
 //! use ondeck::platform::Linux;

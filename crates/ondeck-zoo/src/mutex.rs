@@ -28,12 +28,12 @@ impl<P: Platform, L: RawLock<P>, T> Mutex<L, T, P> {
         Self { lock: L::new(), value: UnsafeCell::new(value), platform: PhantomData }
     }
 
-    /// What a thread needs to lock this mutex: one for each thread, used again and again.
+    /// What a thread needs to lock this mutex: one for each thread, for any number of acquisitions.
     pub fn context(&self) -> L::Context {
         L::Context::default()
     }
 
-    /// Waits for the lock, runs `section`, releases the lock, also if `section` panics.
+    /// Locks, runs `section`, and unlocks, also if `section` panics.
     #[inline]
     pub fn with<R>(&self, context: &mut L::Context, section: impl FnOnce(&mut T) -> R) -> R {
         let context = &*context;
@@ -44,7 +44,7 @@ impl<P: Platform, L: RawLock<P>, T> Mutex<L, T, P> {
         unsafe { self.run(context, section) }
     }
 
-    /// As [`with`](Self::with), but gives up at once if the lock is taken.
+    /// As [`with`](Self::with), but returns at once if the lock is taken.
     #[inline]
     pub fn try_with<R>(
         &self,
@@ -61,19 +61,19 @@ impl<P: Platform, L: RawLock<P>, T> Mutex<L, T, P> {
         }
     }
 
-    /// Whether the lock is at rest; see [`RawLock::is_idle`].
+    /// Whether the lock is as it was when it was new; see [`RawLock::is_idle`].
     pub fn is_idle(&mut self) -> bool {
         self.lock.is_idle()
     }
 
-    /// The value, when nobody can hold the lock any more.
+    /// The value, when no thread can hold the lock any more.
     pub fn into_inner(self) -> T {
         self.value.into_inner()
     }
 
     /// # Safety
     ///
-    /// The calling thread holds the lock, acquired with `context`; this releases it.
+    /// The calling thread holds the lock, acquired with `context`; this call unlocks it.
     #[inline(always)]
     unsafe fn run<R>(&self, context: &L::Context, section: impl FnOnce(&mut T) -> R) -> R {
         struct Release<'a, P: Platform, L: RawLock<P>>(&'a L, &'a L::Context);

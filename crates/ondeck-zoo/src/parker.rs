@@ -1,17 +1,22 @@
-//! A place for one thread to sleep, from which another wakes it and no third: what locks that keep
-//! their own list of sleepers put into its nodes.
+//! A futex for one thread to sleep on and one other to wake it: part of the nodes of locks that
+//! keep their own list of waiters.
 //!
 //! ```text
-//! woken: 0 the thread sleeps or is about to · 1 it was chosen; set once by the waker, cleared by the
-//!        thread itself before it can be found again
+//! woken (u32), the futex: 0 the thread sleeps or is about to · 1 it was chosen
+//!
+//! change   made by      operation
+//! 1 → 0    its thread   store, before another thread can find the node
+//! 0 → 1    the waker    store, once; then it wakes the thread
 //! ```
 //!
-//! The waker's store is `Release` and the sleeper's load `Acquire`: what the waker did to the node
-//! before is seen by the thread when it runs.
+//! # Memory ordering
+//!
+//! The waker's store is `Release` and the thread's load `Acquire`: when the thread runs it sees
+//! what the waker did to the node before.
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
-/// Lies in the memory of the thread that sleeps on it.
+/// The futex, in memory of the thread that sleeps on it.
 #[derive(Debug)]
 pub(crate) struct Parker<P: Platform> {
     woken: P::AtomicU32,
@@ -24,26 +29,26 @@ impl<P: Platform> Default for Parker<P> {
 }
 
 impl<P: Platform> Parker<P> {
-    /// To be called by its thread before anybody can find it.
+    /// Called by its thread before another can find the node.
     pub(crate) fn prepare(&self) {
         // Relaxed: whatever publishes the node publishes this.
         self.woken.store(0, Ordering::Relaxed);
     }
 
-    /// Sleeps until another thread calls [`unpark`](Self::unpark); not at all if it has already.
+    /// Sleeps until another thread calls [`unpark`](Self::unpark); not at all if one has already.
     pub(crate) fn park(&self) {
         while self.woken.load(Ordering::Acquire) == 0 {
-            // Every outcome means the same: look again.
+            // Every outcome means the same: read the word again.
             let _ = P::futex_wait(&self.woken, 0, None);
         }
     }
 
-    /// Wakes the thread, which may leave, and take the parker with it, at once.
+    /// Wakes the thread, which may end, and the parker with it, at once.
     ///
     /// # Safety
     ///
-    /// The thread has called [`prepare`](Self::prepare) since it was last woken, and nobody else
-    /// wakes it: it stays until this does.
+    /// The thread has called [`prepare`](Self::prepare) since it was last woken, and no other
+    /// thread wakes it, so that it sleeps until this call.
     pub(crate) unsafe fn unpark(parker: *const Self) {
         // SAFETY: the thread is there until the store below.
         let address = unsafe { &raw const (*parker).woken };

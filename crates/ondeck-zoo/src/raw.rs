@@ -7,10 +7,10 @@ use crate::LockInfo;
 /// A mutual-exclusion lock without data.
 ///
 /// It differs from `lock_api::RawMutex` in one thing: an acquisition brings a
-/// [`Context`](Self::Context), because queue locks need memory of the waiting thread's. Locks
-/// without such a need take `()`, and the parameter vanishes.
+/// [`Context`](Self::Context), because queue locks need memory that belongs to the waiting thread.
+/// Other locks take `()`, and the parameter vanishes.
 ///
-/// [`Mutex`](crate::Mutex) is the safe face of it.
+/// [`Mutex`](crate::Mutex) is its safe interface.
 ///
 /// # Safety
 ///
@@ -18,7 +18,7 @@ use crate::LockInfo;
 /// return from `lock` or succeed in `try_lock`, and everything done before an `unlock` happens
 /// before what follows the next acquisition.
 pub unsafe trait RawLock<P: Platform>: Sized + Send + Sync + 'static {
-    /// What is known of this lock.
+    /// The facts of this lock.
     const INFO: LockInfo;
 
     /// What a thread brings to an acquisition: the node of a queue lock, `()` for most.
@@ -27,8 +27,8 @@ pub unsafe trait RawLock<P: Platform>: Sized + Send + Sync + 'static {
     /// larger than what is needed between acquisitions, so that making it is not on the fast path.
     type Context: Default + 'static;
 
-    /// What threads that hold this lock wait with for something to become true:
-    /// [`SequenceCondvar`](crate::SequenceCondvar) unless the lock has its own.
+    /// The condition variable for this lock: [`SequenceCondvar`](crate::SequenceCondvar) unless the
+    /// lock has its own.
     type Condvar: RawCondvar<P, Self>;
 
     /// An unlocked lock.
@@ -46,7 +46,7 @@ pub unsafe trait RawLock<P: Platform>: Sized + Send + Sync + 'static {
 
     /// Acquires the lock if that needs no waiting; says whether it did.
     ///
-    /// May fail although the lock is free if another thread is just acquiring or releasing it.
+    /// May fail although the lock is free if another thread is just locking or unlocking it.
     /// Always fails where [`LockInfo::has_try_lock`] is false.
     ///
     /// # Safety
@@ -54,14 +54,14 @@ pub unsafe trait RawLock<P: Platform>: Sized + Send + Sync + 'static {
     /// As for [`lock`](Self::lock); after a failure the context is free for another use.
     unsafe fn try_lock(&self, context: &Self::Context) -> bool;
 
-    /// Releases the lock.
+    /// Unlocks.
     ///
     /// # Safety
     ///
     /// The calling thread holds the lock, and acquired it with this very `context`.
     unsafe fn unlock(&self, context: &Self::Context);
 
-    /// Whether the lock is back to the state of rest: no owner, no waiter, no mark left behind.
+    /// Whether the lock is as it was when it was new: without owner, waiter or mark.
     ///
     /// Meaningful only while no thread uses the lock. Takes `&mut self` to make sure of that.
     fn is_idle(&mut self) -> bool;
@@ -70,45 +70,44 @@ pub unsafe trait RawLock<P: Platform>: Sized + Send + Sync + 'static {
 /// A condition variable for the lock `L`: where its owner waits until another thread has changed
 /// what the lock guards.
 ///
-/// Whoever waits looks at the condition under the lock, before and after: a wait may end without a
-/// notification, and another thread may have been faster. Whoever notifies has changed the
-/// condition under the lock; it may still hold the lock or have released it.
+/// A waiter reads its condition under the lock, before and after the wait: a wait may end without a
+/// notification, and another thread may have used up what the notifier made true. A notifier has
+/// changed the condition under the lock; it may still hold the lock or have unlocked it.
 ///
 /// # Safety
 ///
-/// `wait` releases the lock and has acquired it again when it returns, as by
-/// [`RawLock::unlock`] and [`RawLock::lock`].
+/// `wait` unlocks the lock and has locked it again when it returns, as [`RawLock::unlock`] and
+/// [`RawLock::lock`] do.
 ///
-/// No signal is lost: of the threads that have released the lock in `wait` before a notifier
-/// acquired it, `notify_one` ends the wait of at least one, if there are any, and `notify_all` of
-/// every one.
+/// No signal is lost. If threads have unlocked the lock in `wait` before a notifier locked it,
+/// `notify_one` ends the wait of at least one of them, and `notify_all` of all.
 pub unsafe trait RawCondvar<P: Platform, L: RawLock<P>>:
     Sized + Send + Sync + 'static
 {
-    /// A condition variable on which nobody waits.
+    /// A condition variable that no thread waits on.
     fn new() -> Self;
 
-    /// Releases `lock`, sleeps until notified (or spuriously), acquires `lock` again.
+    /// Unlocks `lock`, sleeps until notified (or spuriously), locks it again.
     ///
     /// # Safety
     ///
-    /// The calling thread holds `lock` and acquired it with this very `context`, with which it
-    /// holds it again afterwards. While a thread is in `wait`, every other brings the same lock.
+    /// The calling thread holds `lock` and acquired it with this very `context`, as it does again
+    /// afterwards. While a thread is in `wait`, every other that waits brings the same lock.
     unsafe fn wait(&self, lock: &L, context: &L::Context);
 
-    /// Ends the wait of at least one thread if any waits.
+    /// Ends the wait of at least one thread, if any waits.
     fn notify_one(&self);
 
     /// Ends the wait of every thread that waits.
     fn notify_all(&self);
 }
 
-/// Something to be done with every lock type: the other half of
+/// What is to be done with every lock type: the other half of
 /// [`for_each_portable`](crate::locks::for_each_portable) and
 /// [`for_each_hosted`](crate::locks::for_each_hosted).
 ///
 /// Locks are types, not values, so that their fast paths are compiled into the loops that measure
-/// them; a visitor is how a list of types is walked.
+/// them. A visitor is how a program goes through a list of types.
 pub trait Visitor<P: Platform> {
     /// Called once for each lock.
     fn visit<L: RawLock<P>>(&mut self);

@@ -1,4 +1,4 @@
-//! All locks by name: the one list that commands and reports go through.
+//! All locks by name: the list that commands and reports use.
 
 use ondeck::platform::Linux;
 

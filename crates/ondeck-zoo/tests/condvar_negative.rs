@@ -1,4 +1,4 @@
-//! Broken condition variables: what the model checker and the conformance suite must notice, or
+//! Broken condition variables. If the model checker and the conformance suite do not notice them,
 //! their approval is worth nothing.
 
 #[path = "support/conformance.rs"]
@@ -81,7 +81,7 @@ unsafe impl<P: Platform, const MISTAKE: u8> RawCondvar<P, Lock<P, MISTAKE>> for 
         let _ = P::futex_wait(&self.sequence, seen, None);
         self.waiters.fetch_sub(1, Ordering::Relaxed);
         if MISTAKE != WAIT_DOES_NOT_LOCK {
-            // SAFETY: released above.
+            // SAFETY: unlocked above.
             unsafe { lock.lock(&()) };
         }
     }
@@ -95,7 +95,7 @@ unsafe impl<P: Platform, const MISTAKE: u8> RawCondvar<P, Lock<P, MISTAKE>> for 
     }
 }
 
-/// Implements `RawLock` for a lock around a good one, whose condition variable is another.
+/// Implements `RawLock` for a lock around a good one, with another condition variable.
 macro_rules! lock_with_condvar {
     ($Lock:ty, [$($parameters:tt)*], $name:literal, $Good:ty, $Condvar:ty) => {
         // SAFETY: it excludes as the good lock does.
@@ -136,7 +136,7 @@ lock_with_condvar! {
     "lock with a broken condvar", ThreeStateFutex<P>, Broken<P, MISTAKE>
 }
 
-/// A Lockless mutex whose waiters come back from their condition as from nowhere.
+/// A Lockless mutex that a thread does not leave marked as contended after a wait.
 struct Unmarked<L>(L);
 lock_with_condvar! {
     Unmarked<L>, [P: Platform, L: LocklessMutex<P> + RawLock<P, Context = ()>],
@@ -221,7 +221,7 @@ fn four_states_that_are_not_left_contended_are_noticed() {
 // On the real machine.
 
 const LIMITS: Limits =
-    Limits { patience: Duration::from_secs(2), long_section: Duration::from_millis(20) };
+    Limits { hang_after: Duration::from_secs(2), long_section: Duration::from_millis(20) };
 
 /// `L` hangs in `property`.
 #[track_caller]

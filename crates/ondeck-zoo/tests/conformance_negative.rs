@@ -16,7 +16,7 @@ use ondeck_zoo::{
 };
 
 const LIMITS: Limits =
-    Limits { patience: Duration::from_secs(2), long_section: Duration::from_millis(900) };
+    Limits { hang_after: Duration::from_secs(2), long_section: Duration::from_millis(900) };
 
 /// A good lock that most of the broken ones are made of.
 type Good = locks::ThreeStateFutex<Linux>;
@@ -168,7 +168,7 @@ fn a_lock_with_room_for_eight_waiters_fails_only_exclusion() {
     fails_only::<Overflowing>(Property::Exclusion);
 }
 
-/// Never lets go. Waiters sleep rather than spin, because the suite leaves them behind.
+/// An unlock does nothing. Waiters sleep rather than spin, because the suite leaves them behind.
 struct Kept(AtomicBool);
 broken_lock! {
     Kept, info("kept"), (), Kept(AtomicBool::new(false)),
@@ -292,7 +292,7 @@ fn an_attempt_that_takes_and_says_no_fails_try_lock() {
 /// Only the thread that had the lock last gets it, until it has not come for a while.
 struct Captured {
     good: Good,
-    /// Whose it is, 0 at first, and when it last came, in nanoseconds.
+    /// The thread that had the lock last, 0 at first, and when it last came, in nanoseconds.
     captor: AtomicU64,
     came: AtomicU64,
 }
@@ -431,5 +431,5 @@ fn a_new_lock_that_is_not_idle_fails_rest() {
 fn a_hang_is_reported_after_the_patience_and_not_before() {
     let start = Instant::now();
     fails::<Kept>(Property::Rest, "no progress");
-    assert!(start.elapsed() >= LIMITS.patience);
+    assert!(start.elapsed() >= LIMITS.hang_after);
 }

@@ -25,17 +25,17 @@ fn two_threads_exclude_each_other_and_lose_no_wake() {
 
 /// How many involuntary switches to explore with three threads; none if loom cannot.
 ///
-/// Of three threads two may wait. Where both poll, loom also explores them polling in turn for
-/// ever while the owner never runs, an execution that no fair scheduler has, and gives up with
-/// "maximum number of branches". In the queue locks, which poll different words, that takes three
-/// switches; where all poll one word it happens at once.
+/// Of three threads two may wait. If both poll, loom also explores that they poll in turn for ever
+/// while the owner never runs. No fair scheduler does so, but loom gives up with "maximum number of
+/// branches". In the queue locks, where each waiter polls another word, that takes three switches;
+/// where all poll one word it happens at once.
 fn three_threads_bound(info: &LockInfo) -> Option<usize> {
     match (info.waiting, info.fairness, info.name) {
-        // With three, a releaser that leaves the word at 1 and a sleeper behind is not found.
+        // With three, an unlock that leaves the word at 1 and a thread asleep is not found.
         (_, _, "lockless_three_state") => Some(deeper(4)),
         (_, _, "mcs" | "clh" | "anderson_array") => Some(2),
         (Waiting::Sleeps | Waiting::SpinsThenSleeps, _, _) => Some(deeper(3)),
-        // A queue lock whose release polls too has less room than those above.
+        // A queue lock with an unlock that polls, too, has less room than those above.
         (Waiting::Spins, Fairness::Fifo, _) => Some(1),
         (Waiting::Spins | Waiting::Yields, _, _) => None,
     }

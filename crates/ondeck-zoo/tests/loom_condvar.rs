@@ -1,9 +1,9 @@
 //! The condition variables of the portable locks under the loom model checker.
 //!
-//! Bounds: one waiter with every lock and at most four involuntary switches an execution, two with
-//! this project's own; two waiters with some locks, and as many switches as said below. Two that were
-//! woken and both poll for the lock exceed what loom can explore: see `three_threads_bound` in
-//! `loom.rs`.
+//! Bounds: one waiter with every lock, and at most four involuntary switches in an execution, two
+//! with this project's own; two waiters with some locks, and as many switches as said below. Two
+//! woken waiters that both poll for the lock exceed what loom can explore: see
+//! `three_threads_bound` in `loom.rs`.
 
 #[path = "support/loom_condvars.rs"]
 mod loom_condvars;
@@ -21,8 +21,8 @@ fn one_waiter_loses_no_signal() {
     struct Check;
     impl Visitor<Loom> for Check {
         fn visit<L: RawLock<Loom>>(&mut self) {
-            // This project's own takes more steps than loom can explore so deeply, and has tests of its
-            // own that go deeper where it matters.
+            // This project's own takes more steps than loom can explore so deeply. It has tests of
+            // its own, which go deeper where it matters.
             let switches = deeper(if L::INFO.origin == Origin::Own { 2 } else { 4 });
             for when in WHEN {
                 permits::<L>(1, 2, Give::EachAlone, when, switches);
@@ -33,7 +33,7 @@ fn one_waiter_loses_no_signal() {
     locks::for_each_hosted::<Loom>(&mut Check);
 }
 
-/// With at most so many switches for one permit at a time, and for both at once.
+/// At most so many switches: for one permit at a time, and for both at once.
 fn two_waiters<L: RawLock<Loom>>(each_alone: usize, all_at_once: usize) {
     for when in WHEN {
         permits::<L>(2, 1, Give::EachAlone, when, deeper(each_alone));

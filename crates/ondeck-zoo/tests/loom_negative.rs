@@ -1,4 +1,4 @@
-//! Broken locks under the model checker: what it must notice, or its approval is worth nothing.
+//! Broken locks under the model checker. If it does not notice them, its approval is worth nothing.
 
 #[path = "../../ondeck/tests/support/loom_platform.rs"]
 mod loom_platform;
@@ -150,7 +150,7 @@ fn a_waiter_that_does_not_mark_is_noticed() {
     exclusion::<Futex<WAITER_DOES_NOT_MARK>>(2, 2, 3);
 }
 
-/// It takes two sleepers and one owner: two threads are not enough to see it.
+/// It takes two sleeping threads and an owner: two threads are not enough to see it.
 #[test]
 #[should_panic(expected = "deadlock")]
 fn a_woken_waiter_that_forgets_the_others_is_noticed() {

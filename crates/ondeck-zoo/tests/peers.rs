@@ -1,6 +1,6 @@
-//! Every peer through the face that the zoo gives it.
+//! Every peer through the interface that the zoo gives it.
 //!
-//! The locks themselves are tested by their authors; this tests that they are called rightly.
+//! The locks themselves are tested by their authors. Here it is tested that they are called rightly.
 
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Barrier, mpsc};
@@ -139,7 +139,7 @@ fn moved_between_uses<L: RawLock<Linux>>() {
         for lock in &mut locks {
             let context = L::Context::default();
             // SAFETY: the context stays here and serves one acquisition at a time; the lock is
-            // borrowed exclusively, so nobody holds it.
+            // borrowed exclusively, so no thread holds it.
             unsafe {
                 assert!(!L::INFO.has_try_lock || lock.try_lock(&context), "{}", L::INFO.name);
                 if L::INFO.has_try_lock {

@@ -1,8 +1,8 @@
 //! Every portable lock under random schedules of four to eight threads; see the tests of the same
 //! name in `ondeck`, where the platform is.
 //!
-//! Those that only spin are here too: a turn of a waiting loop is an offer to the scheduler, which
-//! takes it. So nothing that waits keeps the others from running, and every lock ends.
+//! Locks that only spin are here, too: at each turn of a waiting loop the scheduler may run another
+//! thread, and does. So no waiter keeps the others from running, and every lock ends.
 
 #[path = "../../ondeck/tests/support/shuttle_platform.rs"]
 mod shuttle_platform;
@@ -14,7 +14,7 @@ use shuttle::thread::{JoinHandle, spawn};
 use shuttle_platform::explore::{explore, keep};
 use shuttle_platform::{Shuttle, one_in, step};
 
-/// A lock, what it guards, and where those wait that want some of it.
+/// A lock, what it guards, and the condition variable of the threads that want some of it.
 struct Guarded<L: RawLock<Shuttle>> {
     lock: UnsafeCell<L>,
     owned: Cell<bool>,

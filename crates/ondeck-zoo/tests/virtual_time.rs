@@ -64,8 +64,8 @@ fn every_portable_lock_excludes_and_repeats_exactly() {
     locks::for_each_hosted::<Virtual>(&mut Check);
 }
 
-/// `threads` virtual threads meet again and again, let go by the last to come; returns how often
-/// they met and the virtual time it took.
+/// `threads` virtual threads meet again and again; the last to arrive lets the others go on. Returns
+/// how often they met, and the virtual time it took.
 fn meet_with<L: RawLock<Virtual>>(threads: usize) -> (u64, u64) {
     let lock = Rc::new(L::new());
     let arrivals = Rc::new(Cell::new(0));

@@ -5,9 +5,8 @@
 //!   unlocked. [`Condvar`] goes with it.
 //! * [`parking`]: the table in which threads are parked, for locks of your own.
 //! * [`platform`]: the machine as a parameter. A lock algorithm here is written once, generic over
-//!   [`platform::Platform`], and knows nothing of who runs it: the real machine
-//!   ([`platform::Linux`]), a model checker, or a machine in virtual time. [`platform::Host`] is a
-//!   machine with a parking table.
+//!   [`platform::Platform`], whether it runs on the real machine ([`platform::Linux`]), under a model
+//!   checker, or on a machine in virtual time. [`platform::Host`] is a machine with a parking table.
 //!
 //! ```
 //! use ondeck::{Condvar, Mutex};

@@ -42,7 +42,7 @@ pub struct MutexGuard<'a, T: ?Sized> {
     inner: crate::MutexGuard<'a, T>,
 }
 
-// A panic that left the value half changed is told to whoever comes next.
+// A panic that left the value half changed is told to the next thread that locks.
 impl<T: ?Sized> UnwindSafe for Mutex<T> {}
 impl<T: ?Sized> RefUnwindSafe for Mutex<T> {}
 
@@ -52,7 +52,7 @@ impl<T> Mutex<T> {
         Self { poisoned: AtomicBool::new(false), inner: crate::Mutex::new(value) }
     }
 
-    /// The value, when nobody can hold the lock any more.
+    /// The value, when no thread can hold the lock any more.
     ///
     /// # Errors
     ///

@@ -1,30 +1,36 @@
-//! The adaptive mutex: three states on a futex, and a spin whose length is learnt.
+//! The adaptive mutex: three states on a futex, and a spin with a length that the lock learns.
 //!
-//! Source: Malte Skarupke, "Measuring Mutexes, Spinlocks and how Bad the Linux Scheduler Really
-//! is" (2020), the discussion of adaptive mutexes ("How do adaptive mutexes perform?") and its
+//! Source: Malte Skarupke, "Measuring Mutexes, Spinlocks and how Bad the Linux Scheduler Really is"
+//! (2020), the discussion of adaptive mutexes ("How do adaptive mutexes perform?") and its
 //! comments; the estimate is that of glibc's `PTHREAD_MUTEX_ADAPTIVE_NP`.
 //!
-//! Teaches: a lock can remember how long its waits are and spin about twice that; and that the
-//! memory is in turns of the loop, so it knows nothing of PAUSEs that last a hundred times longer
-//! on the next machine.
+//! Teaches: a lock can remember how long its waits are, and spin for about twice that. But it
+//! remembers turns of a loop. On another machine, where a PAUSE is a hundred times longer, the same
+//! turns are another time.
 //!
 //! ```text
-//! word:     0 unlocked · 1 locked, nobody sleeps · 2 locked, somebody may sleep
-//! estimate: how many turns a contended acquisition took lately, a running mean over eight
+//! word (u32), the futex: 0 unlocked · 1 locked, no thread sleeps · 2 locked, a thread may sleep
+//! estimate (u32): turns that contended acquisitions took lately, a running mean over eight
 //!
-//! lock:   0 → 1 by compare-exchange; else up to min(100, 2 × estimate + 10) turns of
-//!         (pause, look, try); then exchange for 2 until that finds 0, sleeping on 2 in between
-//!         estimate += (turns - estimate) / 8, whichever way it was acquired
-//! unlock: exchange for 0; wake one if that found 2
+//! change   made by               operation
+//! 0 → 1    a thread that locks   compare-exchange; again in each of up to
+//!                                min(100, 2 × estimate + 10) turns of (pause, load, attempt)
+//! 0 → 2    a waiter              swap for 2: it owns the lock
+//! 1 → 2    a waiter              swap for 2: it sleeps while the word is 2
+//! 1 → 0    the owner             swap for 0
+//! 2 → 0    the owner             swap for 0; then it wakes one thread
+//!
+//! After each contended acquisition: estimate += (turns - estimate) / 8
 //! ```
 //!
-//! The formula and its constants are glibc's. Newer versions of it pause longer from turn to turn
-//! (exponential back-off, with jitter), which is left out here.
+//! The formula and its constants are glibc's. Newer versions of glibc pause longer from turn to
+//! turn (exponential back-off, with jitter), which is left out here.
 //!
 //! # Memory ordering
 //!
-//! Acquisitions are `Acquire` and pair with the `Release` exchange for 0. The estimate is read by
-//! anybody and written by the owner, `Relaxed`: it is a guess, and an old guess is as good.
+//! Acquisitions are `Acquire` and pair with the `Release` swap for 0. The estimate is `Relaxed`.
+//! Any thread reads it and the owner writes it, and an old estimate is as good a guess as a new
+//! one.
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
@@ -36,7 +42,7 @@ const CONTENDED: u32 = 2;
 
 /// No spin is longer: glibc's default for `glibc.pthread.mutex_spin_count`.
 const MOST_TURNS: u32 = 100;
-/// What a spin may take beyond twice the estimate, so that an estimate of 0 can grow again.
+/// A spin may take so many turns beyond twice the estimate, so that an estimate of 0 can grow.
 const EXTRA_TURNS: u32 = 10;
 /// The share of the newest count in the estimate is one in so many.
 const SMOOTHING: i32 = 8;
@@ -125,7 +131,7 @@ unsafe impl<P: Platform> RawLock<P> for AdaptiveFutex<P> {
         }
     }
 
-    /// The estimate is not a mark: it is what the lock has learnt, and stays.
+    /// The estimate says nothing of threads: it is what the lock has learnt, and stays.
     fn is_idle(&mut self) -> bool {
         self.word.load(Ordering::Relaxed) == UNLOCKED
     }

@@ -1,11 +1,11 @@
-//! Anderson's array lock: a ring of slots, each waiter polls its own.
+//! Anderson's array lock: a ring of slots, and each waiter polls one of its own.
 //!
 //! Source: Thomas E. Anderson, "The Performance of Spin Lock Alternatives for Shared-Memory
 //! Multiprocessors" (1990). A commenter under Skarupke's text describes it as a ring of atomic
 //! integers where each thread waits on a slot.
 //!
-//! Teaches: the first queue lock. A handoff touches one waiter's cache line and no other, paid for
-//! with a line for every thread in every lock (here 4 KiB).
+//! Teaches: the first queue lock. A handoff touches the cache line of one waiter and no other. The
+//! price is a line for each thread in each lock, here 4 KiB.
 //!
 //! ```text
 //! next = 70                              slot = ticket % 64
@@ -15,22 +15,23 @@
 //!                    ▲    ▲
 //!             owner: 66   waiters: 67, 68, 69 poll slots 3, 4, 5 for their tickets
 //!
-//! lock:   mine = next++, poll slots[mine % 64] until it holds `mine`
-//! unlock: slots[(mine + 1) % 64] = mine + 1
-//! free:   slots[next % 64] == next
+//! next (u32)          + 1        a thread that locks   fetch-add: the old value is its ticket
+//! next                + 1        an attempt            compare-exchange, if the ticket is called
+//! called (64 × u32)   → ticket   the owner             store of its ticket + 1 in the next slot
+//!
+//! The lock is free if the slot of `next` holds `next`.
 //! ```
 //!
-//! Anderson's slots hold a flag, so the lock breaks when there are more waiters than slots: two
-//! threads poll one slot and a flag lets both in. Here a slot holds the *ticket* that may enter.
-//! Threads with tickets 3 and 67 poll the same slot, but only one of them finds its number: 67 is
-//! written there by the owner of 66, long after 3 has come and gone. More than 64 waiters share
-//! lines, and lose the point of the lock, but not its correctness. Tickets wrap around at 2³², a
-//! multiple of the number of slots.
+//! Anderson's slots hold a flag. If there are more waiters than slots, two of them poll one slot,
+//! the flag lets both in, and the lock is broken. Here a slot holds the *ticket* that may enter.
+//! Threads with tickets 3 and 67 poll the same slot, but the owner of 66 writes 67 there long after
+//! 3 has left. More than 64 waiters share lines, which costs the lock its advantage but not its
+//! correctness. Tickets wrap around at 2³², a multiple of the number of slots.
 //!
 //! # Memory ordering
 //!
-//! Drawing a ticket orders nothing and is `Relaxed`. The store that calls a ticket is `Release`,
-//! the poll that finds it `Acquire`: that is the handoff.
+//! Drawing a ticket is `Relaxed`: it publishes nothing. The store that calls a ticket is `Release`
+//! and the poll that finds it `Acquire`: this pair is the handoff.
 
 use std::array;
 use std::cell::Cell;
@@ -64,7 +65,7 @@ impl<P: Platform> AndersonArray<P> {
     }
 }
 
-/// The ticket of the acquisition under way.
+/// The ticket of the acquisition in progress.
 #[derive(Debug, Default)]
 pub struct Ticket(Cell<u32>);
 

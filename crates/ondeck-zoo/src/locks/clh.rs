@@ -4,43 +4,49 @@
 //! (1993); Peter Magnusson, Anders Landin and Erik Hagersten, "Queue Locks on Cache Coherent
 //! Multiprocessors" (1994).
 //!
-//! Teaches: the queue of MCS without links to follow. A release is one store and never waits for a
-//! successor that is half way in; for that, nodes change hands with every acquisition.
+//! Teaches: the queue of MCS without links. An unlock is one store and never waits for a successor
+//! that has not linked its node yet. In return a node changes hands with each acquisition.
 //!
 //! ```text
 //! lock.tail ───────────────────────────────────────────┐
 //!                                                      ▼
 //! [pred: locked=0] ◄─polls─ [owner's: locked=1] ◄─polls─ [waiter's: locked=1]
 //!      │
-//!      └─ given up by the last owner; the present owner takes it for its own when it leaves
+//!      └─ left by the previous owner; the owner takes it for its own when it unlocks
 //!
-//! lock:   node.locked = 1; pred = swap(tail, node); poll until pred.locked == 0
-//! unlock: node.locked = 0; from now on this thread's node is pred
-//! free:   the node at tail has locked == 0
+//! locked  0 → 1          the node's thread     store, before the swap
+//!         1 → 0          the owner             store: the unlock. From then on its node is `pred`
+//! tail    node → node    a thread that locks   swap; then it polls the node that it found for
+//!                                              locked == 0
+//!
+//! The lock is free if the node at `tail` has locked == 0.
 //! ```
 //!
-//! There is no `try_lock`: it would have to swap its node in only if the node at the tail is
-//! unlocked, and by the time of the swap that node may have been taken over, locked and put back at
-//! the tail by somebody else. The compare-exchange would succeed on the same address in another
-//! state, and the thread would be in the queue, bound to wait.
+//! There is no `try_lock`. It would have to swap its node in only if the node at the tail is
+//! unlocked. By the time of the swap that node may have been taken over, locked and put back at the
+//! tail by another thread. The compare-exchange would then succeed on the same address in another
+//! state, and the thread would be in the queue and have to wait.
 //!
-//! # Who owns a node
+//! # The owner of a node
 //!
 //! Nodes are on the heap, because they outlive the acquisition that brought them. Each belongs to
-//! exactly one of: a context that is not in the queue, or the queue. A context's node enters the
-//! queue at the swap. It is then known to three: its thread, which stores `locked` once more and
-//! forgets it; the lock's `tail`, until the next swap; the thread that made that swap, which polls
-//! it, alone, and takes it over when it leaves. So when a context is dropped, between
-//! acquisitions, it holds either the node it made or one that it polled to 0. The store of that 0
-//! was the last access of the node's former thread, `tail` has moved past it by this thread's own
-//! swap, and no other thread polls it: nobody else can reach it, and it may be freed. The lock
-//! frees the node at `tail` when it is dropped, after its last owner has left it by the same rule.
+//! exactly one of: a context that is not in the queue, or the queue.
+//!
+//! * A context's node enters the queue by the swap. Three know it then: its thread, which stores
+//!   `locked` once more and forgets it; the lock's `tail`, until the next swap; and the thread that
+//!   made that next swap, which alone polls it, and takes it over when it unlocks.
+//! * So between acquisitions a context holds the node that it made, or one that it polled until
+//!   that was 0. The store of that 0 was the last access by the node's former thread. `tail` has
+//!   moved on by the context's own swap, and no other thread polls the node. No other thread can
+//!   reach it, so it may be freed when the context is dropped.
+//! * When the lock is dropped it frees the node at `tail`, which the last owner has left by the
+//!   same rule.
 //!
 //! # Memory ordering
 //!
-//! The swap of `tail` is `AcqRel`: `Release` publishes that `locked` is 1, `Acquire` sees that of
-//! the predecessor. The store of 0 is `Release` and the poll `Acquire`: that is the handoff, and it
-//! also brings the node itself over to its next owner.
+//! The swap of `tail` is `AcqRel`. By `Release` it publishes that the node's `locked` is 1, and by
+//! `Acquire` it sees the same of the predecessor's. The store of 0 is `Release` and the poll
+//! `Acquire`. This pair is the handoff, and it hands the node itself to its next owner.
 
 use std::cell::Cell;
 use std::ptr;
@@ -72,7 +78,7 @@ impl<P: Platform> Node<P> {
 #[derive(Debug)]
 pub struct Context<P: Platform> {
     node: Cell<*mut Node<P>>,
-    /// Meaningful only while the lock is held.
+    /// Meaningful only while the thread owns the lock.
     predecessor: Cell<*mut Node<P>>,
 }
 
@@ -84,16 +90,16 @@ impl<P: Platform> Default for Context<P> {
 
 impl<P: Platform> Drop for Context<P> {
     fn drop(&mut self) {
-        // SAFETY: no acquisition is under way, so the node is this context's alone: see "Who owns
-        // a node". It came from a box.
+        // SAFETY: no acquisition is under way, so the node is this context's alone: see "The
+        // owner of a node". It came from a box.
         drop(unsafe { Box::from_raw(self.node.get()) });
     }
 }
 
 impl<P: Platform> Drop for Clh<P> {
     fn drop(&mut self) {
-        // SAFETY: nobody holds or waits for a lock that is dropped, so the node at the tail is the
-        // queue's alone. It came from a box.
+        // SAFETY: no thread holds or waits for a lock that is dropped, so the node at the tail is
+        // the queue's alone. It came from a box.
         drop(unsafe { Box::from_raw(self.tail.load(Ordering::Acquire)) });
     }
 }
@@ -110,7 +116,7 @@ unsafe impl<P: Platform> RawLock<P> for Clh<P> {
         touches_after_release: false,
         condvar: CondvarKind::Generic,
         source: "Craig (1993); Magnusson, Landin and Hagersten, Queue Locks (1994)",
-        teaches: "A queue without links: release is one store, nodes change hands instead",
+        teaches: "A queue without links: an unlock is one store, and nodes change hands instead",
     };
 
     type Context = Context<P>;
@@ -127,8 +133,8 @@ unsafe impl<P: Platform> RawLock<P> for Clh<P> {
         // until the successor has seen it unlocked.
         unsafe { &*node }.locked.store(1, Ordering::Relaxed);
         let predecessor = self.tail.swap(node, Ordering::AcqRel);
-        // SAFETY: this thread alone has the predecessor's node from its swap; whoever frees it
-        // must have it from this context.
+        // SAFETY: this thread alone has the predecessor's node from its swap on; only this context
+        // can pass it on to be freed.
         while unsafe { &*predecessor }.locked.load(Ordering::Acquire) != 0 {
             P::pause();
         }
@@ -142,10 +148,10 @@ unsafe impl<P: Platform> RawLock<P> for Clh<P> {
     #[inline]
     unsafe fn unlock(&self, context: &Context<P>) {
         let node = context.node.get();
-        // First the context lets go of its node: after the store the node is another's.
+        // First the context gives its node up: after the store the node belongs to the successor.
         context.node.set(context.predecessor.get());
         // SAFETY: the node is allocated as long as it is locked: the successor, or the lock's
-        // drop, can only come after this store.
+        // drop, frees it only after this store.
         unsafe { &*node }.locked.store(0, Ordering::Release);
     }
 

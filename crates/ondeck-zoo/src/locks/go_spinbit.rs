@@ -3,59 +3,68 @@
 //! Source: Rhys Hiltner, "runtime: improve scaling of lock2" (Go issue 68578);
 //! `runtime/lock_spinbit.go` of Go 1.24.
 //!
-//! Teaches: what stops the collapse of [`GoThreeState`](super::GoThreeState) is to let an unlock
-//! know that somebody is awake already, so that it need not wake another.
+//! Teaches: what ends the collapse of [`GoThreeState`](super::GoThreeState). If an unlock knows
+//! that a waiter is awake already, it need not wake another.
 //!
 //! ```text
 //!  usize bits:  63 ................ 6 5  4       3             2          1         0
-//!              [ newest sleeper's node  ·  · STACK_LOCKED  SPINNING  SLEEPING  LOCKED ]
+//!              [ newest node            ·  · STACK_LOCKED  SPINNING  SLEEPING  LOCKED ]
 //!                          │
 //!                          ▼
 //!               [node] ─next─► [node] ─next─► [oldest] ─next─► null
+//!
+//! bit           set by                             cleared by
+//! LOCKED        an acquisition                     the owner's unlock
+//! SLEEPING      a push; a slow acquisition, but a  each unlock; a spinner's acquisition if the
+//!               spinner's only if the stack is     stack is empty
+//!               not empty
+//! SPINNING      a waiter, if it is clear           that waiter, as it acquires or pushes its node
+//! STACK_LOCKED  an unlock, if it is clear          that unlock, by a compare-exchange of the word
+//! newest node   a push, while LOCKED is set        the unlock that holds STACK_LOCKED
 //! ```
 //!
-//! * `LOCKED`: somebody owns the lock. Set by an acquisition, cleared by the release.
-//! * `SLEEPING`: the release has to look whether somebody must be woken. Cleared by each release
-//!   and set again by every thread that pushes itself, that acquires after it was woken, or that
-//!   acquires as the spinner while the stack is not empty. Somebody of that kind is awake, or about
-//!   to be, whenever the bit is 0 and the stack is not empty; so quick acquisitions and releases in
-//!   between need not look.
-//! * `SPINNING`: a try-lock among waiters. Who sets it may poll the word; the others must sleep. The
-//!   spinner clears it when it acquires, or when it pushes itself after a few turns. While it is
-//!   set a release wakes nobody.
-//! * `STACK_LOCKED`: a try-lock among releasing threads. Who sets it, and nobody else, may follow
-//!   the nodes and take one out. Who finds it set need not wake anybody: its holder ends with a
-//!   compare-exchange of the whole word, hence decides on what is true then.
-//! * The pointer: the newest sleeper's node, whose alignment leaves the bits above free. Pushing is
-//!   a compare-exchange while `LOCKED` is set, and needs no other bit; the stack may grow while
-//!   `STACK_LOCKED` is held but cannot shrink. A push that mistakes one state of the stack for
-//!   another with the same top is harmless, because it uses nothing but the top.
+//! * `LOCKED`: the lock has an owner.
+//! * `SLEEPING`: an unlock has to look whether to wake a thread. If the bit is clear and the stack
+//!   is not empty, a thread that will set it is awake or about to be. So locks and unlocks that
+//!   follow each other quickly need not look.
+//! * `SPINNING`: a try-lock among waiters. The thread that holds it may poll the word; the others
+//!   have to sleep. While it is held an unlock wakes no thread, except now and then the oldest.
+//! * `STACK_LOCKED`: a try-lock among unlocks. Only the thread that holds it follows the nodes and
+//!   takes one out. A thread that finds it held need not wake any: the holder ends with a
+//!   compare-exchange of the whole word, and so decides by what is true then.
+//! * The newest node: nodes are aligned, so their addresses leave the flags' bits free. A push
+//!   needs no other bit than `LOCKED`. While `STACK_LOCKED` is held the stack may grow, but it
+//!   cannot shrink. A push uses nothing but the newest node, so it does no harm if the rest of the
+//!   stack has changed.
 //!
-//! A node's `next` is written by its own thread before it pushes the node. After that it belongs to
-//! the holder of `STACK_LOCKED`, until the node is taken out and its thread woken. The wake is a
-//! store to the node's own futex word; after it the node may be gone, and only the word's address
-//! is used. The stack wakes the newest first, so every sixteenth wake of a thread takes the
-//! oldest instead, at the cost of a walk. A thread that was the oldest may spin without the bit.
+//! A thread writes its node's `next` before it pushes the node. From then on `next` belongs to the
+//! holder of `STACK_LOCKED`, until the node is taken out and its thread is woken. The wake is a
+//! store to the node's own futex word. After that store the node may be gone, and the waker uses
+//! only the word's address.
+//!
+//! The newest waiter is woken first. Every sixteenth slow unlock of a thread wakes the oldest
+//! instead, which it finds by a walk. A thread that was the oldest may spin without the bit.
 //!
 //! # Differences from Go's
 //!
-//! Go keeps `LOCKED` and `SLEEPING` in a byte of their own, exchanges that byte in the fast paths
-//! and compare-exchanges the word elsewhere. Access to one word in two sizes is undefined in Rust's
-//! memory model; here the fast paths set and clear bits of the whole word, also one instruction
-//! each. Setting bits, unlike the exchange, does not wipe out `SLEEPING` on its way. Go's tail
-//! wake is at random, here it is every sixteenth slow release of each thread, the first included,
-//! so that runs in virtual time repeat and short models reach it. Profiling, and the list of mutexes
-//! that may spin without limit, are left out.
+//! Go keeps `LOCKED` and `SLEEPING` in a byte, which its fast paths swap, while its slow paths
+//! compare-exchange the whole word. Access to one word in two sizes is undefined in Rust's memory
+//! model. Here the fast paths set and clear bits of the whole word, which is one instruction, too.
+//! Unlike the swap, setting a bit does not clear `SLEEPING` on its way.
+//!
+//! Go chooses at random when to wake the oldest. Here it is every sixteenth slow unlock of each
+//! thread, the first included, so that runs in virtual time repeat and small models reach it.
+//! Profiling is left out, and so is Go's list of mutexes that may spin without limit.
 //!
 //! # Memory ordering
 //!
-//! The word changes by read-modify-writes only, so whatever was released into it stays visible to
-//! every later `Acquire`. Acquisitions of the lock are `Acquire`, its release `Release`. A push is
-//! `Release`: it publishes the node. Taking `STACK_LOCKED` is `Acquire` and giving it back
-//! `Release`: nodes and changed links travel along. A woken thread reads its futex word with
-//! `Acquire`, so that it sees its `next` as the waker left it. A release that loads the word again
-//! may do so `Relaxed`: it cannot see anything older than its own release, and whatever it misses
-//! was done by a thread that is awake.
+//! The word changes by read-modify-writes only, so what was published by it stays visible to every
+//! later `Acquire`. Acquisitions of the lock are `Acquire`, and an unlock is `Release`. A push is
+//! `Release`, because it publishes the node. `STACK_LOCKED` is taken with `Acquire` and given back
+//! with `Release`, for the nodes and the links that its holder changed. A woken thread reads its
+//! futex word with `Acquire`, so that it sees `next` as the waker left it. An unlock that loads the
+//! word again does so with `Relaxed`: it reads its own value or a later one, and a later change was
+//! made by a thread that is awake.
 
 use std::cell::Cell;
 use std::ptr;
@@ -75,7 +84,7 @@ const FLAGS: usize = LOCKED | SLEEPING | SPINNING | STACK_LOCKED;
 const ACTIVE_SPINS: u32 = 4;
 const PAUSES_PER_SPIN: u32 = 30;
 const PASSIVE_SPINS: u32 = 1;
-/// Go's `mutexTailWakePeriod`: one in so many wakes takes the oldest sleeper.
+/// Go's `mutexTailWakePeriod`: one in so many wakes takes the oldest waiter.
 const TAIL_WAKE_PERIOD: u32 = 16;
 
 /// Go's lock since 1.24: see the [source file](self) for its bits.
@@ -84,14 +93,14 @@ pub struct GoSpinbit<P: Platform> {
     word: P::AtomicUsize,
 }
 
-/// A thread's place in the stack of sleepers, aligned so that its address leaves room for flags.
+/// A thread's place in the stack of waiters, aligned so that its address leaves room for flags.
 #[derive(Debug)]
 #[repr(align(64))]
 pub struct Node<P: Platform> {
-    /// The next older sleeper.
+    /// The next older node.
     next: P::AtomicPtr<Node<P>>,
     parker: Parker<P>,
-    /// How many releases of this thread had to look for sleepers; only its thread counts.
+    /// How many unlocks of this thread had to look for sleeping threads; only its thread counts.
     slow_releases: Cell<u32>,
 }
 
@@ -107,7 +116,7 @@ impl<P: Platform> Default for Node<P> {
 }
 
 impl<P: Platform> Node<P> {
-    /// The node on top of the stack, null if nobody sleeps.
+    /// The node on top of the stack, null if no thread sleeps.
     fn top(word: usize) -> *mut Self {
         ptr::with_exposed_provenance_mut(word & !FLAGS)
     }
@@ -117,8 +126,8 @@ impl<P: Platform> Node<P> {
     /// `node` was taken out of the stack by the caller and not woken since.
     unsafe fn wake(node: *mut Self) {
         // spec: Spinbit!Wake
-        // SAFETY: its thread sleeps until it is woken, so the node is there; taking it out made this
-        // thread the only one to do that.
+        // SAFETY: its thread sleeps until it is woken, so the node is there; only this thread, which
+        // took it out, wakes it.
         unsafe { Parker::unpark(&raw const (*node).parker) };
     }
 
@@ -160,7 +169,7 @@ impl<P: Platform> GoSpinbit<P> {
     fn acquire(&self, word: usize, spinner: bool) -> bool {
         // spec: Spinbit!Take
         if !spinner {
-            // The thread may have been woken from the stack, and there may be others left in it.
+            // The thread may have been woken from the stack, and others may be left in it.
             return self.word.fetch_or(LOCKED | SLEEPING, Ordering::Acquire) & LOCKED == 0;
         }
         let mut next = (word & !(SPINNING | SLEEPING)) | LOCKED;
@@ -173,7 +182,7 @@ impl<P: Platform> GoSpinbit<P> {
     /// Pushes `node` if the word is still `word`; a spinner gives up its bit in the same step.
     fn push(&self, node: &Node<P>, word: usize, spinner: bool) -> bool {
         // spec: Spinbit!Push
-        // Relaxed: nobody else knows the node yet; the exchange publishes both.
+        // Relaxed: no other thread knows the node yet; the exchange publishes both.
         node.next.store(Node::top(word), Ordering::Relaxed);
         node.parker.prepare();
         let kept = if spinner { word & FLAGS & !SPINNING } else { word & FLAGS };
@@ -219,7 +228,7 @@ impl<P: Platform> GoSpinbit<P> {
                     spinner = false;
                     // spec: Spinbit!Park
                     node.parker.park();
-                    // It waited at the end of the stack: the others came later and went first.
+                    // It was at the end of the stack: others pushed later, and were woken first.
                     was_oldest = node.next.load(Ordering::Relaxed).is_null();
                     turn = 0;
                 }
@@ -228,7 +237,7 @@ impl<P: Platform> GoSpinbit<P> {
         }
     }
 
-    /// After a release that found `SLEEPING`: wakes one sleeper, unless somebody is awake.
+    /// After an unlock that found `SLEEPING`: wakes one thread, unless a waiter is awake.
     #[cold]
     fn unlock_slow(&self, releaser: &Node<P>) {
         let tail_wake = releaser.tail_wake_is_due();
@@ -253,15 +262,15 @@ impl<P: Platform> GoSpinbit<P> {
             }
         }
         word |= STACK_LOCKED;
-        // A node that was taken out from below the top: whatever happens next, it must be woken.
+        // A node that was taken out below the top: its thread must be woken, whatever happens next.
         let mut promised: *mut Node<P> = ptr::null_mut();
         loop {
             let top = Node::<P>::top(word);
             let mut chosen = promised;
             if promised.is_null() {
                 if tail_wake {
-                    // SAFETY: this thread holds `STACK_LOCKED`, read `top` with `Acquire`, and
-                    // nobody else takes nodes out: there was one and is.
+                    // SAFETY: this thread holds `STACK_LOCKED` and read `top` with `Acquire`. No
+                    // other takes nodes out: there was one, and is.
                     chosen = unsafe { Node::unlink_oldest(top) };
                     if chosen != top {
                         promised = chosen;
@@ -303,7 +312,7 @@ unsafe impl<P: Platform> RawLock<P> for GoSpinbit<P> {
         touches_after_release: true,
         condvar: CondvarKind::Generic,
         source: "Go issue 68578 and runtime/lock_spinbit.go of Go 1.24",
-        teaches: "One bit that says somebody spins lets releases skip the wake, and contention scale",
+        teaches: "One bit that says a waiter spins lets unlocks skip the wake, and contention scale",
     };
 
     type Context = Node<P>;

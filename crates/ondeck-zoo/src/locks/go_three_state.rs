@@ -1,33 +1,34 @@
-//! Go's `lock2` before 1.24: three states, with a spin of fixed length before every sleep.
+//! Go's `lock2` before 1.24: three states, with a spin of fixed length before each sleep.
 //!
 //! Source: Rhys Hiltner, "runtime: improve scaling of lock2" (Go issue 68578), which takes this
 //! lock apart; `runtime/lock_futex.go` up to Go 1.23.
 //!
-//! Teaches: how a lock whose page says that waiters sleep can keep them all awake. The spin lasts
-//! a hundred short critical sections, each of whose releases wakes one more.
+//! Teaches: a lock can keep all of its waiters awake although they may sleep. The spin lasts as
+//! long as a hundred short critical sections, and each unlock in that time wakes one more waiter.
 //!
 //! ```text
-//!   0 unlocked · 1 locked, nobody sleeps · 2 locked, somebody may sleep
+//! key (u32), the futex: 0 unlocked · 1 locked, no thread sleeps · 2 locked, a thread may sleep
 //!
-//! lock:   exchange for 1; it found 0: acquired
-//!         else remember what it found as `wait`, since a 2 may just have been overwritten, and
-//!           4 × (try 0 → wait, 30 pauses); try 0 → wait, yield
-//!           exchange for 2; it found 0: acquired
-//!           wait = 2, sleep on 2; and again
-//! unlock: exchange for 0; wake one if that found 2
+//! lock:   swap for 1; if that finds 0 the thread owns the lock
+//!         else it keeps what it found as `wait`, because it may have overwritten a 2, and repeats:
+//!           4 × (0 → wait by compare-exchange, 30 pauses); 0 → wait by compare-exchange, yield
+//!           swap for 2; if that finds 0 it owns the lock
+//!           wait = 2, sleep while the key is 2
+//! unlock: swap for 0; wake one thread if that found 2
 //! ```
 //!
-//! `wait` is what keeps wakes from being lost. The first exchange may turn a 2 into a 1 under the
-//! owner, whose release then wakes nobody; but the thread that did so acquires with 2 or sleeps,
-//! and either way there is a 2 again. A thread that slept always acquires with 2.
+//! `wait` keeps wakes from being lost. The first swap may make the owner's 2 a 1, and the owner's
+//! unlock then wakes no thread. But the thread that did so acquires the lock with 2, or sleeps
+//! after it wrote a 2. Either way the key is 2 again. A thread that slept acquires the lock with 2.
 //!
-//! The source's `for key == unlocked { cas }` is an `if` in effect and written as one here: a
-//! failed exchange means that the lock is taken. On one CPU the source does not spin.
+//! The source's `for key == unlocked { cas }` is an `if` in effect, and is written as one here: an
+//! exchange that fails means that the lock is taken. On one CPU the source does not spin.
 //!
 //! # Memory ordering
 //!
-//! Acquisitions are `Acquire` and pair with the `Release` exchange for 0. Go's own atomics are
-//! sequentially consistent, which nothing here needs. After the exchange only the address is used.
+//! Acquisitions are `Acquire` and pair with the `Release` swap for 0. Go's own atomics are
+//! sequentially consistent, which nothing here needs. After that swap the unlock uses only the
+//! address.
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
@@ -96,7 +97,7 @@ unsafe impl<P: Platform> RawLock<P> for GoThreeState<P> {
         touches_after_release: false,
         condvar: CondvarKind::Generic,
         source: "Go issue 68578 and runtime/lock_futex.go up to Go 1.23",
-        teaches: "A spin longer than the section keeps every waiter awake, and the lock collapses",
+        teaches: "A spin longer than the section keeps every waiter awake, and throughput collapses",
     };
 
     type Context = ();

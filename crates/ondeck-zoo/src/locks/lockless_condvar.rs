@@ -1,40 +1,42 @@
-//! Lockless' condition variable: whoever is notified with others goes to sleep on the mutex instead
-//! of waking up for it.
+//! Lockless' condition variable: a notification of all wakes one waiter and moves the others to the
+//! mutex.
 //!
 //! Source: Lockless Inc., "Mutexes and Condition Variables using Futexes", section "Condition
 //! Variables" and, for the second mutex, "Optimized Mutexes".
 //!
-//! Teaches: waking all is waking one and moving the rest to the mutex's queue in the kernel, where
-//! each unlock lets out the next; what it takes is that whoever comes back leaves the mutex marked
-//! as contended.
+//! Teaches: to notify all it is enough to wake one thread and to move the others, in the kernel, to
+//! the word that the mutex's waiters sleep on. From there each unlock wakes the next. For that, a
+//! thread that returns from a wait has to leave the mutex marked as contended.
 //!
 //! ```text
-//! sequence: notifications so far, modulo 2^32 · sleepers: the word the mutex's waiters sleep on
+//! `sequence` (u32), the futex: notifications so far, modulo 2^32
+//! `sleepers` (pointer): the word that the mutex's waiters sleep on; null until the first wait
 //!
-//! wait:        note the mutex's word, read the sequence, unlock,
-//!              sleep while the sequence is still the one that was read,
-//!              lock as a thread does that has slept for the mutex: marked as contended
-//! notify one:  sequence + 1, wake one
-//! notify all:  done if nobody ever waited; sequence + 1, wake one, move the others to the mutex
+//! wait:        store the mutex's word in `sleepers`, read `sequence`, unlock;
+//!              sleep while `sequence` is the value that was read;
+//!              lock as a thread that has slept for the mutex does: marked as contended
+//! notify one:  sequence + 1, wake one thread
+//! notify all:  done if `sleepers` is null; sequence + 1, wake one thread, move the others to the
+//!              word in `sleepers`
 //! ```
 //!
-//! # Nobody is left behind on the mutex
+//! # No moved thread is forgotten
 //!
-//! Those that were moved sleep on a mutex whose mark may say that nobody does, and its owner may
-//! release it so. The one that was woken repairs that: it acquires with the mark set, so that its
-//! unlock wakes the next, who marks again. Therefore a wait never ends with an ordinary lock, which
-//! would not mark; and if there was none to wake there was none to move.
+//! Threads that were moved sleep on a mutex whose mark may say that no thread sleeps, and its owner
+//! may unlock it without a wake. The thread that was woken makes up for that: it acquires the mutex and
+//! marks it, so its unlock wakes the next thread, which marks it again. Therefore a wait never ends
+//! with an ordinary lock, which would not mark. If no thread was there to be woken, none was moved.
 //!
-//! Why no signal is lost, the hole of 2^32 notifications, and why `Relaxed` is enough, the pointer
-//! included, is said at [`SequenceCondvar`](crate::SequenceCondvar), in `src/condvar.rs`.
+//! Why no signal is lost, what happens after 2^32 notifications, and why `Relaxed` is enough, for
+//! the pointer too, is said in `src/condvar.rs` at [`SequenceCondvar`](crate::SequenceCondvar).
 //!
-//! # What differs from the source
+//! # Differences from the source
 //!
-//! There, a condition variable belongs to the first mutex it is used with. Here the word is noted
-//! in each wait, since a mutex may move between uses.
+//! In the source a condition variable belongs to the first mutex that it is used with. Here each
+//! wait stores the mutex's word, because a mutex may move between uses.
 //!
-//! The source moves with `FUTEX_REQUEUE`, whatever the sequence is. [`Platform::futex_requeue`]
-//! compares first; if another notification came in between, this one tries again.
+//! The source moves threads by `FUTEX_REQUEUE`, which does not compare. [`Platform::futex_requeue`]
+//! compares the sequence first. If another notification came in between, this one tries again.
 
 use std::ptr;
 
@@ -44,10 +46,10 @@ use crate::{RawCondvar, RawLock};
 
 /// What the condition variable knows of a mutex.
 pub trait LocklessMutex<P: Platform>: RawLock<P> {
-    /// The word on which those sleep that wait for the mutex.
+    /// The word that the mutex's waiters sleep on.
     fn sleepers(&self) -> &P::AtomicU32;
 
-    /// Acquires as after a sleep for the mutex: the mark of contention is set afterwards.
+    /// Acquires as a thread that slept for the mutex does, and leaves it marked as contended.
     ///
     /// # Safety
     ///
@@ -62,8 +64,7 @@ pub struct LocklessCondvar<P: Platform> {
     sequence: P::AtomicU32,
 }
 
-// SAFETY: the lock is acquired again after it was released, always; why no signal is lost is told
-// above.
+// SAFETY: each wait that unlocked the mutex locks it again; why no signal is lost is said above.
 unsafe impl<P: Platform, L: LocklessMutex<P>> RawCondvar<P, L> for LocklessCondvar<P> {
     fn new() -> Self {
         Self { sleepers: AtomicPointer::new(ptr::null_mut()), sequence: AtomicInt::new(0) }
@@ -71,16 +72,16 @@ unsafe impl<P: Platform, L: LocklessMutex<P>> RawCondvar<P, L> for LocklessCondv
 
     unsafe fn wait(&self, lock: &L, context: &L::Context) {
         let sleepers = ptr::from_ref(lock.sleepers()).cast_mut();
-        // Written only if it changes: notifiers without the lock read it.
+        // Written only if it changes, because notifiers read it without the lock.
         if self.sleepers.load(Ordering::Relaxed) != sleepers {
             self.sleepers.store(sleepers, Ordering::Relaxed);
         }
         let seen = self.sequence.load(Ordering::Relaxed);
         // SAFETY: the caller holds the lock by this context.
         unsafe { lock.unlock(context) };
-        // Every outcome means the same: the caller looks at its condition.
+        // Every outcome means the same: the caller reads its condition again.
         let _ = P::futex_wait(&self.sequence, seen, None);
-        // SAFETY: the lock was released above, so the context is free; it stays, as the caller
+        // SAFETY: the lock was unlocked above, so the context is free; it stays, as the caller
         // says.
         unsafe { lock.lock_contended(context) };
     }

@@ -3,53 +3,57 @@
 //! Source: Lockless Inc., "Mutexes and Condition Variables using Futexes", section "Optimized
 //! Mutexes".
 //!
-//! Teaches: with "contended" apart from "locked", threads that come and go leave the mark alone,
-//! and the release of a contended lock is a plain store.
+//! Teaches: if "contended" is kept apart from "locked", threads that lock and unlock leave the mark
+//! alone, and the unlock of a contended lock is a plain store.
 //!
 //! ```text
-//! locked │ contended
-//!    0   │     0       free
-//!    1   │     0       owned, nobody sleeps
-//!    1   │     1       owned, somebody may sleep
-//!    0   │     1       just released, the releaser watches for a taker
+//! locked (u8)  contended (u32), the futex
+//!      0          0       unlocked
+//!      1          0       locked, no thread sleeps
+//!      1          1       locked, a thread may sleep
+//!      0          1       unlocked, and the previous owner watches for a new one
 //!
-//! lock:   100 × (exchange `locked` for 1, pause); then, until that exchange finds 0:
-//!         contended = 1, exchange `locked` for 1, sleep while `contended` is 1
-//! unlock: contended = 1: locked = 0 by a plain store
-//!         contended = 0: exchange `locked` for 0, and done if `contended` is 0 still
-//!         then 200 looks whether somebody took it (who has the duty to wake from then on);
-//!         nobody: contended = 0, wake one, who will set it again
+//! change              made by               operation
+//! locked    0 → 1     a thread that locks   test-and-set, up to 100 times with a pause in between;
+//!                                           then a swap after each time that it marked
+//! contended 0 → 1     a waiter              store; it sleeps while `contended` is 1
+//! locked    1 → 0     the owner             store if `contended` is 1; else swap, and it is
+//!                                           done if `contended` is still 0
+//! contended 1 → 0     the previous owner    store, if no thread has taken the lock in 200 reads of
+//!                                           `locked`; then it wakes one thread, which marks again
 //! ```
 //!
 //! # A defined equivalent
 //!
-//! The source keeps both bytes in one int and reaches it as bytes here and as an int there: a
-//! sleeper exchanges all of it for 257 and sleeps on that value. Access to one word in two sizes is
-//! undefined in Rust's memory model, so there are two atomics here. What one instruction did in the
-//! source takes two, and three places need care:
+//! The source keeps both bytes in one int, and accesses it as bytes in some places and as an int in
+//! others: a waiter swaps the whole int for 257 and sleeps on that value. Access to one word in two
+//! sizes is undefined in Rust's memory model, so here are two atomics. What the source does in one
+//! instruction takes two here, and three places need care:
 //!
-//! * A sleeper marks, then tries the lock, then sleeps on the *mark*. Slept on `locked`, it would
-//!   not notice a releaser that takes the mark away between its mark and its sleep.
-//! * The uncontended release was a compare-exchange of the int for 0, which fails if a mark comes
-//!   in between. Here it exchanges `locked` and then looks at the mark once more.
-//! * The store that releases a contended lock breaks the chain of read-modify-writes on `locked`.
-//!   The mark's order is therefore given by sequential consistency, not by that chain.
+//! * A waiter marks, then tries the lock, then sleeps on the *mark*. If it slept on `locked`, it
+//!   would not notice an unlock that clears the mark between the waiter's mark and its sleep.
+//! * The uncontended unlock of the source is a compare-exchange of the int for 0, which fails if a
+//!   waiter has marked meanwhile. Here the unlock swaps `locked` and then reads the mark once more.
+//! * The store that unlocks a contended lock breaks the chain of read-modify-writes on `locked`. So
+//!   the mark's order rests on sequential consistency, not on that chain.
 //!
 //! # Memory ordering
 //!
-//! `locked` is exchanged for 1 with `Acquire` and given back with `Release`. Marking, then
-//! exchanging `locked` for 1, and exchanging it for 0, then looking at the mark, are Dekker's
-//! pattern, and all four are `SeqCst`: if the sleeper's exchange comes first in the order of
-//! `locked` (it found 1), the look finds its mark or something later; if the release comes first,
-//! the sleeper finds 0. On x86-64 only the sleeper pays for it. A look that still finds an old mark
-//! is harmless: it leads to a needless wake or leaves the duty to the next owner, who looks again.
+//! `locked` is made 1 with `Acquire` and 0 with `Release`.
+//!
+//! A waiter marks, then swaps `locked` for 1. An unlock swaps `locked` for 0, then reads the mark.
+//! That is Dekker's pattern, and all four are `SeqCst`. If the waiter's swap comes first in the
+//! order of `locked`, it finds 1, and the unlock's read finds its mark or a later value. If the
+//! unlock comes first, the waiter finds 0. On x86-64 only the waiter pays for that. An unlock that
+//! reads an old mark does no harm: it wakes a thread needlessly, or leaves the wake to the new
+//! owner's unlock.
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
 use super::lockless_condvar::{LocklessCondvar, LocklessMutex};
 use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, Waiting};
 
-/// Attempts before sleeping, and looks before waking: the source's numbers.
+/// Attempts before sleeping, and reads before waking: the source's numbers.
 const SPINS_BEFORE_SLEEP: u32 = 100;
 const SPINS_BEFORE_WAKE: u32 = 200;
 
@@ -73,7 +77,7 @@ impl<P: Platform> LocklessFourState<P> {
         self.lock_slept();
     }
 
-    /// The second half of a lock, and what a wait for a condition ends with.
+    /// The second half of a lock, and the end of a wait for a condition.
     fn lock_slept(&self) {
         loop {
             self.contended.store(1, Ordering::SeqCst);
@@ -87,7 +91,7 @@ impl<P: Platform> LocklessFourState<P> {
         }
     }
 
-    /// After a release of a contended lock: leaves when somebody took it, else wakes.
+    /// After the store that unlocked a contended lock: done if a thread takes it, else wakes one.
     #[cold]
     fn unlock_slow(&self) {
         for _ in 0..P::spins(SPINS_BEFORE_WAKE) {
@@ -113,7 +117,7 @@ unsafe impl<P: Platform> RawLock<P> for LocklessFourState<P> {
         touches_after_release: true,
         condvar: CondvarKind::Own,
         source: "Lockless Inc., Mutexes and Condition Variables using Futexes, optimized mutex",
-        teaches: "A contended mark apart from the lock makes the contended release a plain store",
+        teaches: "A contended mark apart from the lock makes the contended unlock a plain store",
     };
 
     type Context = ();

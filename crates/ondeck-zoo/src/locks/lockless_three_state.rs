@@ -1,35 +1,42 @@
-//! Lockless' first mutex: three states, and a release that waits a little before it wakes.
+//! Lockless' first mutex: three states, and an unlock that watches the lock before it wakes a
+//! thread.
 //!
-//! Source: Lockless Inc., "Mutexes and Condition Variables using Futexes", the first
-//! `mutex_lock` and `mutex_unlock`.
+//! Source: Lockless Inc., "Mutexes and Condition Variables using Futexes", the first `mutex_lock`
+//! and `mutex_unlock`.
 //!
-//! Teaches: that the releasing thread can spare a system call by watching for somebody who takes
-//! the lock anyway; and that doing so touches the lock when it may be gone.
+//! Teaches: an unlock can spare a system call by watching whether another thread takes the lock
+//! anyway. To watch it reads the lock after the store that unlocked it, when the lock may be freed.
 //!
 //! ```text
-//!   0 unlocked · 1 locked · 2 locked, somebody may sleep
+//! word (u32), the futex: 0 unlocked · 1 locked · 2 locked, a thread may sleep
 //!
-//! lock:   100 × (0 → 1 by compare-exchange, pause); then exchange for 2 until that finds 0,
-//!         sleeping on 2 in between
-//! unlock: from 1: exchange for 0, done
-//!         from 2: store 0, then up to 200 looks at the word:
-//!           1 or 2   somebody took it. Make a 1 a 2, because the sleepers are now its to wake,
-//!                    and leave without a system call
-//!           0        look again; at the end wake one
+//! change   made by               operation
+//! 0 → 1    a thread that locks   compare-exchange, up to 100 times with a pause in between
+//! 0 → 2    a waiter              swap for 2: it owns the lock
+//! 1 → 2    a waiter              swap for 2: it sleeps while the word is 2
+//! 1 → 0    the owner             swap for 0, and it is done
+//! 2 → 0    the owner             store, or swap for 0; then it watches
+//! 1 → 2    the previous owner    compare-exchange, while it watches
+//!
+//! The previous owner watches by up to 200 reads of the word:
+//!   1 or 2   a thread has taken the lock: the unlock makes a 1 a 2 and ends. The new owner's
+//!            unlock wakes a sleeping thread
+//!   0        it reads again; after the last read it wakes one thread
 //! ```
 //!
-//! The source says `if (cmpxchg(m, 1, 2)) return`, where `cmpxchg` returns the value it *found*:
-//! 1 (made a 2 just now) and 2 (the new owner's own mark) both mean that the new owner will wake,
-//! and only 0 (taken and released again meanwhile) means to go on looking. That is what is written
-//! out below; read as "if it exchanged", the 2 would cost a needless wake and nothing worse.
+//! The source says `if (cmpxchg(m, 1, 2)) return`, where `cmpxchg` returns the value that it
+//! *found*. If it found 1, it has made that a 2. If it found 2, the new owner has marked the word
+//! itself. Either way the new owner will wake a thread. Only a 0, where the lock was taken and
+//! unlocked again meanwhile, means that the unlock goes on watching. The code below says that in
+//! full.
 //!
 //! # Memory ordering
 //!
-//! Acquisitions are `Acquire` and pair with the `Release` of whichever operation left 0. The
-//! looks after the release are `Relaxed`: they hand over a duty that is written in the word
-//! itself and publish nothing. A release from 2 may be a plain store because nobody changes a 2
-//! but to another 2 while the lock is held; the load before it is of a value that this thread or a
-//! waiter wrote since, and a 1 that is out of date only leads to the exchange.
+//! Acquisitions are `Acquire` and pair with the `Release` operation that made the word 0. What the
+//! unlock does after that is `Relaxed`: the obligation to wake is in the word itself, and no other
+//! memory is published with it. A 2 may be unlocked by a plain store, because while the lock is
+//! held a 2 changes to nothing but another 2. If the load before that store reads a 1 that is out
+//! of date, the unlock swaps instead, which is right for both.
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
@@ -40,7 +47,7 @@ const UNLOCKED: u32 = 0;
 const LOCKED: u32 = 1;
 const CONTENDED: u32 = 2;
 
-/// Attempts before sleeping, and looks before waking: the source's numbers.
+/// Attempts before sleeping, and reads before waking: the source's numbers.
 const SPINS_BEFORE_SLEEP: u32 = 100;
 const SPINS_BEFORE_WAKE: u32 = 200;
 
@@ -72,7 +79,7 @@ impl<P: Platform> LocklessThreeState<P> {
         self.lock_slept();
     }
 
-    /// The second half of a lock, and what a wait for a condition ends with.
+    /// The second half of a lock, and the end of a wait for a condition.
     fn lock_slept(&self) {
         while self.word.swap(CONTENDED, Ordering::Acquire) != UNLOCKED {
             self.sleep();
@@ -84,8 +91,8 @@ impl<P: Platform> LocklessThreeState<P> {
         let _ = P::futex_wait(&self.word, CONTENDED, None);
     }
 
-    /// After a release of a contended lock: finds somebody to take over the duty to wake, or
-    /// wakes.
+    /// After the store that unlocked a contended lock: leaves the wake to a new owner, or wakes a
+    /// thread.
     #[cold]
     fn unlock_slow(&self) {
         for _ in 0..P::spins(SPINS_BEFORE_WAKE) {
@@ -107,8 +114,8 @@ impl<P: Platform> LocklessThreeState<P> {
 }
 
 // SAFETY: a thread returns from `lock` only after it took the word from UNLOCKED to another value
-// by an atomic read-modify-write; only the owner makes it UNLOCKED again. A releaser's late
-// exchange only turns LOCKED into CONTENDED.
+// by an atomic read-modify-write; only the owner makes it UNLOCKED again. The exchange of an unlock
+// that watches only turns LOCKED into CONTENDED.
 unsafe impl<P: Platform> RawLock<P> for LocklessThreeState<P> {
     const INFO: LockInfo = LockInfo {
         name: "lockless_three_state",
@@ -119,7 +126,7 @@ unsafe impl<P: Platform> RawLock<P> for LocklessThreeState<P> {
         touches_after_release: true,
         condvar: CondvarKind::Own,
         source: "Lockless Inc., Mutexes and Condition Variables using Futexes, first mutex",
-        teaches: "A release that watches for a taker saves a wake, but outlives its right to the memory",
+        teaches: "An unlock that watches for a taker saves a wake, but outlives its right to the memory",
     };
 
     type Context = ();

@@ -1,29 +1,32 @@
-//! MCS: a queue in which each waiter spins on its own cache line.
+//! MCS: a queue in which each waiter polls a cache line of its own.
 //!
-//! Source: John M. Mellor-Crummey and Michael L. Scott, "Algorithms for Scalable Synchronization
-//! on Shared-Memory Multiprocessors" (1991), algorithm 5.
+//! Source: John M. Mellor-Crummey and Michael L. Scott, "Algorithms for Scalable Synchronization on
+//! Shared-Memory Multiprocessors" (1991), algorithm 5.
 //!
-//! Teaches: handing over costs one cache-line transfer however many wait; and that strict order
-//! makes every thread wait for the one that the scheduler took off its CPU.
+//! Teaches: a handoff costs the transfer of one cache line however many threads wait. But the order
+//! is strict, so all wait for the thread that the scheduler took off its CPU.
 //!
 //! ```text
 //! lock.tail ──────────────────────────────────┐
 //!                                             ▼
 //! [owner's node] ─next─► [node: waiting=1] ─next─► [node: waiting=1] ─next─► null
 //!
-//! tail: null = free. A thread joins by swapping its node in; the owner leaves by taking tail from
-//! its own node to null, or by clearing `waiting` of its successor.
-//! next: written once by the successor, after its swap; read by the owner at unlock.
-//! waiting: set by its own thread before the node is linked, cleared by the predecessor.
+//! tail     null → node    a thread that locks   swap: it owns the lock
+//!          node → node    a thread that locks   swap: it waits behind the node that it found
+//!          node → null    the owner             compare-exchange, if no node is behind its own
+//! next     null → node    the successor         store, once, after its swap
+//! waiting  1              a thread that locks   store, before its node can be found
+//!          1 → 0          the predecessor       store: the handoff
 //! ```
 //!
 //! # Memory ordering
 //!
-//! The swap of `tail` is `AcqRel`: `Release` publishes the node's fields to the next thread that
-//! swaps, `Acquire` sees the predecessor's (and, when the lock was free, the critical section
-//! before). `waiting` is cleared with `Release` and polled with `Acquire`: that is the handoff. The
-//! store to `next` is `Release` and its load `Acquire`, so that the owner finds the successor's node
-//! initialized. Freeing by compare-exchange is `Release`, for whoever swaps next.
+//! The swap of `tail` is `AcqRel`. By `Release` it publishes the node's fields to the next thread
+//! that swaps. By `Acquire` it sees the predecessor's fields, and, if the lock was free, the last
+//! critical section. `waiting` is cleared with `Release` and polled with `Acquire`: this pair is
+//! the handoff. The store of `next` is `Release` and its load `Acquire`, so that the owner finds
+//! the successor's node initialized. The compare-exchange that frees the lock is `Release` and
+//! pairs with the next swap.
 
 use std::ptr;
 
@@ -75,7 +78,7 @@ unsafe impl<P: Platform> RawLock<P> for Mcs<P> {
 
     #[inline]
     unsafe fn lock(&self, node: &Node<P>) {
-        // Relaxed: nobody else knows the node yet; the swap below publishes both.
+        // Relaxed: no other thread knows the node yet; the swap below publishes both.
         node.next.store(ptr::null_mut(), Ordering::Relaxed);
         node.waiting.store(1, Ordering::Relaxed);
         let predecessor = self.tail.swap(ptr::from_ref(node).cast_mut(), Ordering::AcqRel);
@@ -114,8 +117,8 @@ unsafe impl<P: Platform> RawLock<P> for Mcs<P> {
             {
                 return;
             }
-            // Somebody has swapped itself in but not linked itself yet: two steps that the
-            // algorithm cannot make one. If it is preempted between them, everybody waits.
+            // A thread has swapped its node in and not linked it yet: two steps that the algorithm
+            // cannot make one. If that thread is preempted between them, all wait.
             loop {
                 successor = node.next.load(Ordering::Acquire);
                 if !successor.is_null() {
@@ -124,7 +127,7 @@ unsafe impl<P: Platform> RawLock<P> for Mcs<P> {
                 P::pause();
             }
         }
-        // SAFETY: the successor waits for this store, so its node is still there; it may be gone
+        // SAFETY: the successor waits for this store, so its node is still there. It may be gone
         // right after, and is not touched again.
         unsafe { &*successor }.waiting.store(0, Ordering::Release);
     }

@@ -1,7 +1,7 @@
 //! The portable locks, and the list of them.
 //!
-//! Adding a lock is a file in this folder and a line in the list below. The one lock that is in no
-//! list is this project's own, [`OndeckMutex`], which needs a [`Host`].
+//! To add a lock, add a file in this folder and a line in the list below. The one lock that is not
+//! in the list is this project's own, [`OndeckMutex`], which needs a [`Host`].
 
 use ondeck::platform::{Host, Platform};
 

@@ -1,9 +1,9 @@
-//! This project's own mutex, as one of the zoo.
+//! This project's own mutex, as a lock of the zoo.
 //!
-//! Source: `ondeck::mutex` and `ondeck::condvar`, where their protocols are drawn and argued.
+//! Source: `ondeck::mutex` and `ondeck::condvar`, which draw and argue their protocols.
 //!
-//! Teaches: the cost of a sleeping lock can sit on the side that sleeps: its uncontended pair is a
-//! spinlock's.
+//! Teaches: the cost of a sleeping lock can be paid by the thread that parks. Its uncontended pair
+//! is then a spinlock's.
 
 use ondeck::condvar::RawCondvar as OwnCondvar;
 use ondeck::mutex::RawMutex;
@@ -26,7 +26,7 @@ unsafe impl<P: Host> RawLock<P> for OndeckMutex<P> {
         touches_after_release: false,
         condvar: CondvarKind::Own,
         source: "this project, ondeck::mutex",
-        teaches: "The sleeper pays for the fence: an uncontended pair costs what a spinlock's does",
+        teaches: "A thread that parks pays for the fence: an uncontended pair costs what a spinlock's does",
     };
 
     type Context = ();

@@ -1,36 +1,43 @@
-//! A mutex made of a semaphore, with a counter in front: the "benaphore".
+//! A mutex made of a semaphore, with a counter in front of it: the "benaphore".
 //!
 //! Source: Malte Skarupke's benchmark to "Measuring Mutexes, Spinlocks and how Bad the Linux
-//! Scheduler Really is" (2020), `semaphore_mutex`. The counter in front is Benoit Schillings'
-//! idea, from the BeOS newsletter ("Be Engineering Insights: Benaphores", 1996); the benchmark's
-//! lock enters the semaphore every time.
+//! Scheduler Really is" (2020), `semaphore_mutex`. The counter in front is Benoit Schillings' idea,
+//! from the BeOS newsletter ("Be Engineering Insights: Benaphores", 1996); the benchmark's lock
+//! enters the semaphore every time.
 //!
-//! Teaches: a counter of interested threads tells a release exactly whether somebody waits, so it
-//! never wakes in vain; but a release with waiters must hand a permit over, and the lock stands
-//! still until one of them runs.
+//! Teaches: if a lock counts the threads that want it, an unlock knows exactly whether a thread
+//! waits, and never wakes one in vain. But each contended unlock hands a permit over, and the lock
+//! rests until one of the waiters runs.
 //!
 //! ```text
-//! interested = owner + waiters           permits (a futex word) = hand-overs not yet picked up
-//!
-//! lock:   interested++ found 0: mine     else take a permit, sleeping while there is none
-//! unlock: interested-- found 1: done     else permits++, wake one
+//! interested (u32)           the owner and the waiters
+//! permits (u32), the futex   handoffs that no waiter has taken yet
 //!
 //! interested  permits
-//!      0         0     free
-//!      n         0     owned, n - 1 wait
-//!      n         1     handed over: whoever of the n takes the permit owns the lock
+//!      0         0     unlocked
+//!      n         0     locked, n - 1 threads wait
+//!      n         1     handed off: the one of the n threads that takes the permit owns the lock
+//!
+//! change          made by               operation
+//! interested + 1  a thread that locks   fetch-add: if that finds 0 it owns the lock, else it waits
+//! interested 0→1  an attempt            compare-exchange
+//! permits - 1     a waiter              compare-exchange: it owns the lock; it sleeps while there
+//!                                       is no permit
+//! interested - 1  the owner             fetch-sub: if that finds 1 the unlock is done
+//! permits + 1     the owner             fetch-add, otherwise; then it wakes one thread
 //! ```
 //!
-//! A newcomer finds `interested` above 0 and cannot pass by the permit, but it may take the permit
-//! before the thread that was woken for it: not FIFO, and not barging on the fast path either.
+//! A thread that arrives finds `interested` above 0, so it cannot lock without a permit. But it may
+//! take the permit before the thread that was woken for it. So the lock is not FIFO, and no thread
+//! barges on the fast path either.
 //!
 //! # Memory ordering
 //!
-//! `interested` is incremented with `Acquire` and decremented with `Release`: the increment that
-//! finds 0 synchronizes with the decrement that left it. A hand-over goes from the `Release`
-//! increment of `permits` to the `Acquire` decrement. Both words change by read-modify-writes
-//! alone, so each chain is one release sequence. The release proper is the last operation on the
-//! lock's memory, the decrement to 0 or the increment of `permits`; the wake uses the address.
+//! `interested` is incremented with `Acquire` and decremented with `Release`, so the increment that
+//! finds 0 synchronizes with the decrement that left it. A handoff goes from the `Release`
+//! increment of `permits` to its `Acquire` decrement. Both words change by read-modify-writes only,
+//! so each chain is one release sequence. An unlock's last access to the lock is the decrement to 0
+//! or the increment of `permits`; the wake uses the address.
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
@@ -74,8 +81,8 @@ impl<P: Platform> SemaphoreMutex<P> {
     }
 }
 
-// SAFETY: exactly one of the interested threads found `interested` at 0 or took the permit that
-// the last owner left; a permit is given only by an owner that leaves while others are interested.
+// SAFETY: a thread returns from `lock` only after it found `interested` at 0 or took a permit. An
+// owner leaves one of the two: 0 if no other thread is interested, else one permit.
 unsafe impl<P: Platform> RawLock<P> for SemaphoreMutex<P> {
     const INFO: LockInfo = LockInfo {
         name: "semaphore_mutex",
@@ -86,7 +93,7 @@ unsafe impl<P: Platform> RawLock<P> for SemaphoreMutex<P> {
         touches_after_release: false,
         condvar: CondvarKind::Generic,
         source: "Malte Skarupke, Measuring Mutexes, semaphore_mutex; Schillings' benaphore",
-        teaches: "Counting the interested avoids needless wakes and makes every contended release a hand-over",
+        teaches: "Counting interested threads avoids needless wakes and makes every contended unlock a handoff",
     };
 
     type Context = ();

@@ -1,36 +1,39 @@
-//! Spin to futex: one waiter polls, the others sleep, and the release is a spinlock's.
+//! Spin to futex: one waiter polls, the others sleep, and an unlock is a spinlock's.
 //!
-//! Source: Malte Skarupke, "Measuring Mutexes, Spinlocks and how Bad the Linux Scheduler Really
-//! is" (2020), in the comments ("a compromise though where one thread spins and other threads can
-//! go to sleep"), and his benchmark's `spin_to_futex_mutex`.
+//! Source: Malte Skarupke, "Measuring Mutexes, Spinlocks and how Bad the Linux Scheduler Really is"
+//! (2020), in the comments ("a compromise though where one thread spins and other threads can go to
+//! sleep"), and his benchmark's `spin_to_futex_mutex`.
 //!
-//! Teaches: a lock with sleepers can have the fast path of a spinlock, one read-modify-write per
-//! pair, as long as one CPU burns for every contended lock.
+//! Teaches: a lock with sleeping waiters can have the fast path of a spinlock, one
+//! read-modify-write for each pair. The price is one CPU that polls for each contended lock.
 //!
 //! ```text
-//!   0 unlocked · 1 locked · 2 locked, somebody may sleep
+//! word (u32), the futex: 0 unlocked · 1 locked · 2 locked, a thread may sleep
 //!
-//! lock:   0 → 1 by compare-exchange; else exchange for 2, and what that finds decides:
-//!           0   acquired, with 2
-//!           1   this thread wrote the 2: it is the poller. Poll for 0, then exchange again
-//!           2   there is a poller, or the owner knows of sleepers: sleep on 2, then exchange again
-//! unlock: load the word, store 0, wake one if the load found 2
+//! change   made by               operation
+//! 0 → 1    a thread that locks   compare-exchange
+//! 0 → 2    a waiter              swap for 2: it owns the lock
+//! 1 → 2    a waiter              swap for 2: it is the poller. It polls for 0, then swaps again
+//! 2 → 2    a waiter              swap for 2: it sleeps while the word is 2, then swaps again
+//! 1 → 0    the owner             load, store
+//! 2 → 0    the owner             load, store; it wakes one thread if the load found 2
 //! ```
 //!
-//! The load and the store are two steps, and a 2 that comes between them is overwritten without a
-//! wake. No sleeper is lost: only the thread that turned a 1 into that 2 can have written it first,
-//! and this thread polls. It acquires with 2, and its own release wakes. A thread sleeps only after
-//! it found a 2, so there is a poller or an owner that will load a 2 whenever somebody sleeps.
+//! The owner's load and store are two steps. If a waiter writes a 2 between them, the store
+//! overwrites it and no thread is woken. Still no sleeping thread is forgotten. The first thread to
+//! write that 2 found a 1, so it polls. It acquires the lock with 2, so its own unlock wakes a
+//! thread. A thread sleeps only after it found a 2. So while a thread sleeps there is a poller, or
+//! an owner that will load a 2.
 //!
-//! Sometimes there are two pollers: one that has not noticed a 0 before a newcomer made it 1, and
-//! one that made that 1 a 2. The slower of them finds a 2 next and goes to sleep.
+//! For a moment there may be two pollers. One has missed a 0 before another thread made it a 1, and
+//! one has made that 1 a 2. The slower of the two finds a 2 next and sleeps.
 //!
 //! # Memory ordering
 //!
-//! Acquisitions are `Acquire` and pair with the `Release` store of 0. The poll is `Relaxed`, for it
-//! is the exchange after it that acquires; the source polls with `Acquire`, which adds nothing. The
-//! load before the release is `Relaxed` and at least as new as the owner's own 1 or 2; that it may
-//! miss a later 2 is part of the design. After the store only the word's address is used.
+//! Acquisitions are `Acquire` and pair with the `Release` store of 0. The poll is `Relaxed`,
+//! because the swap after it is what acquires; the source polls with `Acquire`, which adds nothing.
+//! The owner's load is `Relaxed`. It reads the owner's own 1 or 2 or a later value; that it may
+//! miss a later 2 is part of the design. After the store the unlock uses only the word's address.
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
@@ -40,7 +43,7 @@ const UNLOCKED: u32 = 0;
 const LOCKED: u32 = 1;
 const SLEEPERS: u32 = 2;
 
-/// One polls, others sleep: see the [source file](self) for its states.
+/// One waiter polls, the others sleep: see the [source file](self) for its states.
 #[derive(Debug)]
 pub struct SpinToFutex<P: Platform> {
     word: P::AtomicU32,
@@ -61,7 +64,7 @@ impl<P: Platform> SpinToFutex<P> {
         }
     }
 
-    /// Waits, awake, until the lock is seen free: a pause, a look, a yield, a look.
+    /// Polls until the lock is free: pause, read, yield, read.
     fn poll(&self) {
         loop {
             P::pause();
@@ -82,14 +85,14 @@ unsafe impl<P: Platform> RawLock<P> for SpinToFutex<P> {
     const INFO: LockInfo = LockInfo {
         name: "spin_to_futex",
         origin: Origin::Sources,
-        // The one that polls never sleeps, but nobody polls for ever while others sleep.
+        // The poller never sleeps, but it does not poll for ever while others sleep.
         waiting: Waiting::SpinsThenSleeps,
         fairness: Fairness::Barging,
         has_try_lock: true,
         touches_after_release: false,
         condvar: CondvarKind::Generic,
         source: "Malte Skarupke, Measuring Mutexes, comments, spin_to_futex_mutex",
-        teaches: "A spinlock's fast path with sleepers, at the price of one CPU that always polls",
+        teaches: "A spinlock's fast path with sleeping waiters, at the price of a CPU that polls",
     };
 
     type Context = ();

@@ -1,26 +1,32 @@
-//! Skarupke's spinlock: test, exchange, sixteen pauses, then a yield.
+//! Skarupke's spinlock: test, then test-and-set, sixteen pauses, then a yield.
 //!
-//! Source: Malte Skarupke, "Measuring Mutexes, Spinlocks and how Bad the Linux Scheduler Really
-//! is" (2020), `spinlock`.
+//! Source: Malte Skarupke, "Measuring Mutexes, Spinlocks and how Bad the Linux Scheduler Really is"
+//! (2020), `spinlock`.
 //!
-//! Teaches: what a yield repairs (the longest wait fell from 62 ms to 11 ms in the source) and
-//! that it is the scheduler, not the lock, which then decides who waits how long.
+//! Teaches: what a yield repairs. In the source the longest wait fell from 62 ms to 11 ms. From the
+//! yield on, the scheduler decides how long each thread waits, not the lock.
 //!
 //! ```text
-//!            load finds 0, then exchange
-//! locked: 0 ─────────────────────────────► 1      waiting: 16 × (try, pause), try, yield, ...
-//!         ▲                                │
-//!         └────────────────────────────────┘
-//!                     store 0
+//! locked (u8): 0 unlocked · 1 locked
+//!
+//! change   made by               operation
+//! 0 → 1    a thread that locks   test-and-set that finds 0, after a load that finds 0
+//! 1 → 1    a thread that locks   the same, if another thread locked after the load
+//! 1 → 0    the owner             store
+//!
+//! A waiter repeats: 16 × (pause, attempt), then yield, attempt.
 //! ```
 //!
-//! The source sets its count to 0 after a yield and its `for` then adds one, so that all rounds of
-//! pauses but the first are fifteen long; here every round is sixteen.
+//! # Differences from the source
+//!
+//! The source sets its count to 0 after a yield, and its `for` then adds one. So each of its rounds
+//! but the first has fifteen pauses. Here each round has sixteen.
 //!
 //! # Memory ordering
 //!
-//! The test is `Relaxed`, the exchange `Acquire`; it pairs with the `Release` store of the owner
-//! before. An exchange that finds 1 has changed nothing, and the test makes it rare.
+//! The load is `Relaxed`: it decides only whether an attempt is worth the write. The test-and-set
+//! is `Acquire` and pairs with the previous owner's `Release` store. One that finds 1 writes the 1
+//! again, which changes nothing.
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 

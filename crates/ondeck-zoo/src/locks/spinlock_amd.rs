@@ -1,24 +1,24 @@
-//! Test, then test-and-set, with a pause: the spinlock of AMD's recommendation.
+//! The spinlock that AMD recommends: test, then test-and-set, with a pause.
 //!
-//! Source: Malte Skarupke, "Measuring Mutexes, Spinlocks and how Bad the Linux Scheduler Really
-//! is" (2020), `spinlock_amd`, after AMD's talk at the Game Developers Conference.
+//! Source: Malte Skarupke, "Measuring Mutexes, Spinlocks and how Bad the Linux Scheduler Really is"
+//! (2020), `spinlock_amd`, after AMD's talk at the Game Developers Conference.
 //!
-//! Teaches: waiters that only read share the line until the owner writes it; and that a lock can
-//! be kind to the caches and still starve a thread for a whole time slice, because the scheduler
-//! sees only busy threads.
+//! Teaches: waiters that only read share the lock's cache line until the owner writes it. A lock
+//! can spare the caches and still starve a thread for a whole time slice, because to the scheduler
+//! a waiter that spins is as busy as the owner.
 //!
 //! ```text
-//!            load finds 0, then compare-exchange
-//! locked: 0 ─────────────────────────────────────► 1
-//!         ▲                                        │
-//!         └────────────────────────────────────────┘
-//!                          store 0
+//! locked (u8): 0 unlocked · 1 locked
+//!
+//! change   made by               operation
+//! 0 → 1    a thread that locks   compare-exchange, after a load that finds 0
+//! 1 → 0    the owner             store
 //! ```
 //!
 //! # Memory ordering
 //!
-//! The test is `Relaxed`: it only decides whether trying is worth it. The compare-exchange is
-//! `Acquire` and pairs with the `Release` store of the owner before.
+//! The load is `Relaxed`: it decides only whether an attempt is worth the write. The
+//! compare-exchange is `Acquire` and pairs with the previous owner's `Release` store.
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 

@@ -1,4 +1,4 @@
-//! A list of sleepers on their own stacks, in the manner of Windows' slim reader-writer lock.
+//! A list of nodes on the waiters' stacks, in the manner of Windows' slim reader-writer lock.
 //!
 //! Source: Malte Skarupke, in the comments under "Measuring Mutexes, Spinlocks and how Bad the
 //! Linux Scheduler Really is" (2020): "It builds a linked list on the stacks of the sleeping
@@ -6,47 +6,55 @@
 //! fair mutex". The way to find the oldest node is that of the queues in Rust's standard library
 //! (`sys/sync/rwlock/queue.rs`), which have the same origin.
 //!
-//! Teaches: nodes of the waiters' own let a release wake exactly the oldest, in one word and
-//! without the kernel's queue; and that who is woken first still need not get the lock.
+//! Teaches: with nodes of the waiters' own, an unlock can wake exactly the oldest waiter, with one
+//! word and without the kernel's queue. The waiter that is woken first still need not get the lock.
 //!
 //! ```text
 //!  usize bits:  63 ............... 6 5 ... 2      1           0
-//!              [ newest sleeper's node    ·  QUEUE_LOCKED  LOCKED ]
+//!              [ newest node              ·  QUEUE_LOCKED  LOCKED ]
 //!                        │
 //!                        ▼
 //!               [newest] ─older─► [node] ─older─► [oldest]
 //!                   │     ◄─newer─        ◄─newer─    ▲
 //!                   └──────────────oldest─────────────┘
 //!
-//! lock:   set LOCKED; it was clear: acquired. Else push a node, sleep, and try again
-//! unlock: clear LOCKED; if somebody sleeps: set QUEUE_LOCKED, take the oldest node out, clear
-//!         QUEUE_LOCKED, wake its thread
+//! bit           set by                          cleared by
+//! LOCKED        an acquisition                  the owner's unlock
+//! QUEUE_LOCKED  an unlock that finds a node,    that unlock
+//!               if both bits are clear
+//! newest node   a push, while LOCKED is set     the unlock that holds QUEUE_LOCKED, if the node
+//!                                               is the only one
 //! ```
 //!
-//! * `LOCKED`: somebody owns the lock.
-//! * `QUEUE_LOCKED`: a try-lock among releasing threads; its holder alone takes nodes out and
-//!   follows their links. Who finds it set leaves: the holder ends with an operation on the whole
-//!   word and sees that the lock is free. It leaves without waking anybody if the lock is owned
-//!   again, for that owner's release will look in turn.
-//! * The pointer: the newest node. A push is a compare-exchange of it while `LOCKED` is set.
+//! * `LOCKED`: the lock has an owner. A thread that finds it set pushes a node and sleeps. When it
+//!   is woken it tries again.
+//! * `QUEUE_LOCKED`: a try-lock among unlocks. Only the thread that holds it takes nodes out and
+//!   follows their links. A thread that finds it held leaves: the holder ends with an operation on
+//!   the whole word, and so sees that the lock is free. If the lock has an owner again by then, the
+//!   holder wakes no thread, because that owner's unlock will look.
+//! * The newest node: nodes are aligned, so their addresses leave the flags' bits free.
 //!
-//! A pusher sets `older`; `oldest` too, to itself, if it is the first. The holder of `QUEUE_LOCKED`
-//! fills in the rest on its way from the newest node: `newer` of each node it passes, until it
-//! comes to one whose `oldest` is set; it then keeps that in the newest node. So each node is
-//! passed once. Only the newest `oldest` on the way is ever read, so that others may be out of date.
+//! A push sets `older`, and, if it is the first, `oldest` to the node itself. The holder of
+//! `QUEUE_LOCKED` fills in the rest. It goes from the newest node to the first one with `oldest`
+//! set, and sets `newer` of each node on the way. Then it keeps that `oldest` in the newest node.
+//! So each node is passed once. No `oldest` but the newest on the way is read, so the others may be
+//! out of date.
 //!
-//! Windows' lock also serves readers and spins for a while before it sleeps; both are left out. It
-//! wakes by thread ID, which is a futex word in the node here. An exclusive lock alone could take
-//! nodes out *before* it releases and do without `QUEUE_LOCKED` and without touching the word after
-//! the release, but then the lock would be owned for the length of that work.
+//! # Differences from the source
+//!
+//! Windows' lock also serves readers, and spins for a while before it sleeps; both are left out. It
+//! wakes by thread ID, which is a futex word in the node here. A lock that is only exclusive could
+//! take a node out *before* it unlocks. Then it would need no `QUEUE_LOCKED` and would not touch
+//! the word afterwards, but it would be held for the length of that work.
 //!
 //! # Memory ordering
 //!
-//! The word changes by read-modify-writes only, so whatever was released into it stays visible to
-//! every later `Acquire`. Acquisitions are `Acquire`, releases `Release`; a push is `Release` and
-//! publishes the node; taking `QUEUE_LOCKED` is `Acquire`, and giving it back `Release`. Links are
-//! therefore `Relaxed`. The wake is a `Release` store to the node's word, which its thread reads
-//! with `Acquire` before it uses the node again; after that store only the address is used.
+//! The word changes by read-modify-writes only, so what was published by it stays visible to every
+//! later `Acquire`. Acquisitions are `Acquire` and an unlock is `Release`. A push is `Release`,
+//! because it publishes the node. `QUEUE_LOCKED` is taken with `Acquire` and given back with
+//! `Release`, and the links are therefore `Relaxed`. The wake is a `Release` store to the node's
+//! word. Its thread reads the word with `Acquire` before it uses the node again. After that store
+//! the waker uses only the address.
 
 use std::ptr;
 
@@ -59,7 +67,7 @@ const LOCKED: usize = 1;
 const QUEUE_LOCKED: usize = 2;
 const FLAGS: usize = LOCKED | QUEUE_LOCKED;
 
-/// A word and a list of sleepers: see the [source file](self).
+/// A word and a list of waiters: see the [source file](self).
 #[derive(Debug)]
 pub struct SrwList<P: Platform> {
     word: P::AtomicUsize,
@@ -89,7 +97,7 @@ impl<P: Platform> Default for Node<P> {
 }
 
 impl<P: Platform> Node<P> {
-    /// The newest node of the list, null if nobody sleeps.
+    /// The newest node of the list, null if no thread sleeps.
     fn newest(word: usize) -> *mut Self {
         ptr::with_exposed_provenance_mut(word & !FLAGS)
     }
@@ -98,12 +106,12 @@ impl<P: Platform> Node<P> {
     ///
     /// `node` was taken out of the list by the caller and not woken since.
     unsafe fn wake(node: *mut Self) {
-        // SAFETY: its thread sleeps until it is woken, so the node is there; taking it out made this
-        // thread the only one to do that.
+        // SAFETY: its thread sleeps until it is woken, so the node is there; only this thread, which
+        // took it out, wakes it.
         unsafe { Parker::unpark(&raw const (*node).parker) };
     }
 
-    /// The oldest node of the list; links `newer` on the way to it.
+    /// The oldest node of the list; sets `newer` of the nodes on the way to it.
     ///
     /// # Safety
     ///
@@ -133,7 +141,7 @@ impl<P: Platform> SrwList<P> {
     fn push(&self, node: &Node<P>, word: usize) -> bool {
         let own = ptr::from_ref(node).cast_mut();
         let older = Node::newest(word);
-        // Relaxed: nobody else knows the node yet; the exchange publishes all of it.
+        // Relaxed: no other thread knows the node yet; the exchange publishes all of it.
         node.older.store(older, Ordering::Relaxed);
         node.newer.store(ptr::null_mut(), Ordering::Relaxed);
         node.oldest.store(if older.is_null() { own } else { ptr::null_mut() }, Ordering::Relaxed);
@@ -160,7 +168,7 @@ impl<P: Platform> SrwList<P> {
         }
     }
 
-    /// After a release that left `word`: wakes the oldest sleeper if the lock stays free.
+    /// After an unlock that left `word`: wakes the oldest waiter if the lock stays free.
     #[cold]
     fn unlock_slow(&self, mut word: usize) {
         loop {
@@ -183,8 +191,8 @@ impl<P: Platform> SrwList<P> {
             let mut next = word & !QUEUE_LOCKED;
             let mut chosen = ptr::null_mut();
             if word & LOCKED == 0 {
-                // SAFETY: this thread holds `QUEUE_LOCKED`, read `newest` with `Acquire`, and
-                // nobody else takes nodes out: there was one and is.
+                // SAFETY: this thread holds `QUEUE_LOCKED` and read `newest` with `Acquire`. No
+                // other takes nodes out: there was one, and is.
                 chosen = unsafe { Node::find_oldest(newest) };
                 if chosen == newest {
                     next &= FLAGS;
@@ -225,7 +233,7 @@ unsafe impl<P: Platform> RawLock<P> for SrwList<P> {
         touches_after_release: true,
         condvar: CondvarKind::Generic,
         source: "Malte Skarupke, Measuring Mutexes, comments on Windows' SRW lock",
-        teaches: "Nodes on the sleepers' stacks let one word wake exactly the oldest sleeper",
+        teaches: "Nodes on the waiters' stacks let one word wake exactly the oldest waiter",
     };
 
     type Context = Node<P>;

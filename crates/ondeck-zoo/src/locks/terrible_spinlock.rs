@@ -1,26 +1,28 @@
-//! The terrible spinlock: an exchange in a loop, and nothing else.
+//! The terrible spinlock: a test-and-set in a loop, and nothing else.
 //!
-//! Source: Malte Skarupke, "Measuring Mutexes, Spinlocks and how Bad the Linux Scheduler Really
-//! is" (2020), `terrible_spinlock`.
+//! Source: Malte Skarupke, "Measuring Mutexes, Spinlocks and how Bad the Linux Scheduler Really is"
+//! (2020), `terrible_spinlock`.
 //!
-//! Teaches: what every later spinlock repairs. Each turn of each waiter writes, so the line moves
-//! from core to core and the owner's releasing store waits behind them; code that never touches
-//! the line slows down too.
+//! Teaches: what the later spinlocks repair. Each attempt of each waiter writes, so the lock's
+//! cache line moves from core to core, and the owner's unlocking store waits for the line. Threads
+//! that use other lines slow down too.
 //!
 //! ```text
-//!            test_and_set, again and again
-//! locked: 0 ──────────────────────────────► 1
-//!         ▲                                 │
-//!         └─────────────────────────────────┘
-//!                       store 0
+//! locked (u8): 0 unlocked · 1 locked
+//!
+//! change   made by               operation
+//! 0 → 1    a thread that locks   test-and-set that finds 0
+//! 1 → 1    a waiter              test-and-set that finds 1: the value stays, the line moves
+//! 1 → 0    the owner             store
 //! ```
 //!
-//! The source's loop has an empty body: no PAUSE, no yield. [`Platform::spin_again`] stands there.
-//! It is nothing on a machine, and lets a model checker turn to another thread.
+//! The source's loop has an empty body, without a PAUSE and without a yield. Here the body is
+//! [`Platform::spin_again`], which is nothing on a machine and lets a model checker run another
+//! thread.
 //!
 //! # Memory ordering
 //!
-//! The exchange that finds 0 is `Acquire` and pairs with the `Release` store of the owner before.
+//! The test-and-set that finds 0 is `Acquire` and pairs with the previous owner's `Release` store.
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 

@@ -2,28 +2,31 @@
 //!
 //! Source: Ulrich Drepper, "Futexes Are Tricky" (2011), section 6, `mutex2`.
 //!
-//! Teaches: that one word can tell an unlock whether to call the kernel, at the price of a second
-//! atomic read-modify-write in every uncontended pair.
+//! Teaches: one word can tell an unlock whether to call the kernel. The price is a second atomic
+//! read-modify-write in each uncontended pair.
 //!
 //! ```text
-//! word     lock, by CAS               unlock, by fetch_sub
-//!   0 ───────────────────► 1 ───────────────────► 0
-//!   │                      │
-//!   │ lock, by swap        │ a waiter, by swap
-//!   ▼                      ▼        unlock: fetch_sub to 1 (still locked), store 0, wake one
-//!   2 ◄────────────────────2 ───────────────────► 0
+//! word (u32), the futex:
+//!   0 unlocked · 1 locked, no thread sleeps · 2 locked, a thread may sleep
 //!
-//!   0 unlocked · 1 locked, nobody sleeps · 2 locked, somebody may sleep
+//! change   made by               operation
+//! 0 → 1    a thread that locks   compare-exchange
+//! 0 → 2    a waiter              swap for 2: it owns the lock
+//! 1 → 2    a waiter              swap for 2: it sleeps while the word is 2
+//! 1 → 0    the owner             fetch-sub
+//! 2 → 1    the owner             fetch-sub; the lock is still locked
+//! 1 → 0    the owner             store, after that; then it wakes one thread
 //! ```
 //!
-//! A waiter acquires with 2, never with 1: it cannot know whether it was the last sleeper, so its
-//! own unlock must wake once more. That costs one needless system call after the last sleeper.
+//! A waiter acquires the lock with 2, never with 1. It cannot know whether other threads sleep, so
+//! its own unlock has to wake one. After the last sleeping thread that is one needless system call.
 //!
 //! # Memory ordering
 //!
-//! Acquisitions are `Acquire` and pair with the `Release` of whichever store made the word 0. The
-//! `fetch_sub` that takes 2 to 1 releases nothing by itself, but it is the same instruction as the
-//! one that takes 1 to 0, so both are `Release`. After the word is 0 only its address is used.
+//! Acquisitions are `Acquire` and pair with the `Release` operation that made the word 0, the
+//! `fetch_sub` or the store. The `fetch_sub` that makes a 2 a 1 publishes nothing, but it is the
+//! same instruction as the one that makes a 1 a 0. Once the word is 0, the unlock uses only its
+//! address.
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 

@@ -1,35 +1,43 @@
-//! The ticket mutex: the ticket lock on a futex, which must wake everybody.
+//! The ticket mutex: the ticket lock on a futex, which has to wake all waiters.
 //!
-//! Source: Malte Skarupke, "Measuring Mutexes, Spinlocks and how Bad the Linux Scheduler Really
-//! is" (2020), which describes it, and his benchmark's `ticket_mutex`. Lockless Inc. names the
-//! same flaw in "Mutexes and Condition Variables using Futexes".
+//! Source: Malte Skarupke, "Measuring Mutexes, Spinlocks and how Bad the Linux Scheduler Really is"
+//! (2020), which describes it, and his benchmark's `ticket_mutex`. Lockless Inc. names the same
+//! flaw in "Mutexes and Condition Variables using Futexes".
 //!
-//! Teaches: why sleeping queues have nodes. All waiters sleep on one word, the kernel cannot be
-//! told which to wake, so every release wakes all, and all but one go back to sleep.
+//! Teaches: why queues of sleeping threads have nodes. All waiters sleep on one word, and the
+//! kernel cannot be told which of them to wake. So each unlock wakes all, and all but one sleep
+//! again.
 //!
 //! ```text
 //!    serving = 17       18       19       20       next = 21
 //!      owner            └────────┬────────┘
 //!                   all asleep on `serving`
 //!
-//! lock:   mine = next++; until serving == mine: sleep while `serving` stays what it was
-//! unlock: serving = mine + 1; if next shows further numbers: wake all that sleep on `serving`
-//! free:   next == serving
+//! next (u32)      the number that the next thread draws
+//! serving (u32)   the number of the owner, and the futex; equal to `next` if the lock is free
+//!
+//! change                 made by               operation
+//! next → next + 1        a thread that locks   fetch-add: it draws the old value
+//! next → next + 1        an attempt            compare-exchange from the value of `serving`
+//! serving → serving + 1  the owner             load, store; then it wakes all threads that sleep
+//!                                              on `serving`, if `next` shows further numbers
 //! ```
 //!
-//! As in the benchmark, an unlock that finds no further number drawn makes no system call. It has
-//! to look *after* the release: a thread that draws its number between a look and a release that
-//! follows it would sleep for ever. So the release is not the last access to the lock.
+//! As in the benchmark, an unlock that finds no further number makes no system call. It reads
+//! `next` *after* its store: if it read `next` before, a thread could draw its number between the
+//! two and sleep for ever. So the store that unlocks is not the last access to the lock.
 //!
 //! # Memory ordering
 //!
-//! `serving` is stored with `Release` and read with `Acquire`: that is the handoff. The look at
-//! `next` is a read-modify-write that adds nothing, `AcqRel` like the drawing of a number. One of
-//! the two comes first in the order of `next`: if the drawing, the owner sees it and wakes; if the
-//! look, the drawer synchronizes with it and sees `serving` moved, so that it cannot sleep on the
-//! old value. The benchmark has the read-modify-write on `serving` and a sequentially consistent
-//! load of `next`: the same cost on x86-64, where the locked instruction empties the store buffer
-//! in both, but this form needs no sequential consistency.
+//! `serving` is stored with `Release` and read with `Acquire`: this pair is the handoff.
+//!
+//! The unlock reads `next` by a read-modify-write that adds 0. It is `AcqRel`, and so is the
+//! drawing of a number. One of the two comes first in the order of `next`. If the drawing is first,
+//! the owner sees it and wakes. If the read is first, the drawing thread synchronizes with it and
+//! sees the new `serving`, so that it cannot sleep on the old one. The benchmark has its
+//! read-modify-write on `serving` and a sequentially consistent load of `next`. On x86-64 both
+//! forms cost the same, for the locked instruction empties the store buffer; this form needs no
+//! sequential consistency.
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
@@ -46,7 +54,7 @@ impl<P: Platform> TicketMutex<P> {
     #[cold]
     fn wait(&self, mine: u32, mut serving: u32) {
         while serving != mine {
-            // Every outcome means the same: look who is served now.
+            // Every outcome means the same: read which number is served now.
             let _ = P::futex_wait(&self.serving, serving, None);
             serving = self.serving.load(Ordering::Acquire);
         }
@@ -65,7 +73,7 @@ unsafe impl<P: Platform> RawLock<P> for TicketMutex<P> {
         touches_after_release: true,
         condvar: CondvarKind::Generic,
         source: "Malte Skarupke, Measuring Mutexes, ticket_mutex",
-        teaches: "One futex word cannot wake the right sleeper: each release wakes all of them",
+        teaches: "One futex word cannot wake the right thread: each unlock wakes all of them",
     };
 
     type Context = ();
@@ -86,7 +94,8 @@ unsafe impl<P: Platform> RawLock<P> for TicketMutex<P> {
 
     #[inline]
     unsafe fn try_lock(&self, (): &()) -> bool {
-        // As in the ticket spinlock: an undrawn number that is served stays so until it is drawn.
+        // As in the ticket spinlock: if the number served is not drawn yet, the lock stays free
+        // until it is.
         let serving = self.serving.load(Ordering::Acquire);
         self.next
             .compare_exchange(serving, serving.wrapping_add(1), Ordering::AcqRel, Ordering::Relaxed)

@@ -1,28 +1,34 @@
-//! The ticket spinlock: draw a number, wait until it is called.
+//! The ticket spinlock: a thread draws a number and waits until the number is served.
 //!
-//! Source: Malte Skarupke, "Measuring Mutexes, Spinlocks and how Bad the Linux Scheduler Really
-//! is" (2020), `ticket_spinlock`.
+//! Source: Malte Skarupke, "Measuring Mutexes, Spinlocks and how Bad the Linux Scheduler Really is"
+//! (2020), `ticket_spinlock`.
 //!
-//! Teaches: that order of arrival costs two counters and nothing more, and bounds the longest
-//! wait; and that a release needs no read-modify-write, since only the owner moves `serving`.
+//! Teaches: two counters are enough for the order of arrival, which bounds the longest wait. An
+//! unlock needs no read-modify-write, because only the owner writes `serving`.
 //!
 //! ```text
 //!             owner            waiters
 //!               │        ┌────────┴────────┐
 //!    serving = 17       18       19       20       next = 21
 //!
-//! lock:   mine = next++, then poll until serving == mine (16 × pause, yield, ...)
-//! unlock: serving = serving + 1, a load and a store
-//! free:   next == serving
+//! next (u32)      the number that the next thread draws
+//! serving (u32)   the number of the owner; equal to `next` if the lock is free
+//!
+//! change                 made by               operation
+//! next → next + 1        a thread that locks   fetch-add: it draws the old value
+//! next → next + 1        an attempt            compare-exchange from the value of `serving`
+//! serving → serving + 1  the owner             load, store
+//!
+//! A waiter repeats: 16 × (pause, poll `serving`), then yield, poll.
 //! ```
 //!
-//! Both counters wrap around; with fewer than 2³² threads no number is in use twice.
+//! Both counters wrap around. With fewer than 2³² threads no number is in use twice.
 //!
 //! # Memory ordering
 //!
-//! Drawing a number orders nothing and is `Relaxed`. The poll that finds its number is `Acquire`
-//! and pairs with the `Release` store of the unlock that called it. The load in unlock is
-//! `Relaxed`: the value is the owner's own number.
+//! Drawing a number is `Relaxed`: it publishes nothing. The poll that finds the thread's number is
+//! `Acquire` and pairs with the `Release` store of the unlock that served it. The owner's load of
+//! `serving` is `Relaxed`: it reads the owner's own number.
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
@@ -86,8 +92,8 @@ unsafe impl<P: Platform> RawLock<P> for TicketSpinlock<P> {
 
     #[inline]
     unsafe fn try_lock(&self, (): &()) -> bool {
-        // Numbers are drawn before they are served: if the number served now has not been drawn
-        // when the exchange happens, the lock is free then too, and the number is this thread's.
+        // An unlock serves the next number whether or not it has been drawn. If the number served
+        // now is not drawn before the exchange, the lock is still free, and this thread draws it.
         let serving = self.serving.load(Ordering::Acquire);
         self.next
             .compare_exchange(

@@ -2,27 +2,27 @@
 //!
 //! Source: Abseil, `absl/synchronization/mutex.cc`; Debian's 20220623.
 //!
-//! Teaches: how far throughput goes when at most one woken thread is on its way (the designated
-//! waker), and what that does to everybody's share.
+//! Teaches: how high throughput is if at most one woken thread is in flight (the designated waker),
+//! and how unequal the threads' shares are then.
 //!
 //! ```text
 //! word: pointer to the newest waiter | spin (queue lock) | designated waker | writer waits | event | writer | wait | reader
 //! ```
 //!
-//! Called through a C function: `cpp/shim.cc`. Abseil's `Lock` and `Unlock` are functions of its
-//! library in C++ too, so what is added to a pair is two jumps; compiling the shim for link-time
-//! optimization across languages would take them away and could inline nothing more.
+//! It is called through C functions, `cpp/shim.cc`. Abseil's `Lock` and `Unlock` are functions of
+//! its library in C++ too, so a pair costs two jumps more here than there. Compiling the shim for
+//! link-time optimization across languages would remove them and inline nothing more.
 //!
-//! Making one turns Abseil's search for lock cycles off in the whole process. It belongs to debug
-//! builds, but Debian's library is one, and then it costs more than the mutex: 67 ns a pair with it,
-//! 25 without, where a spinlock took 9.5.
+//! Making one of these turns off Abseil's search for lock cycles in the whole process. The search
+//! belongs to debug builds, but Debian's library is one, and then it costs more than the mutex: a
+//! pair takes 67 ns with it and 25 ns without, where a spinlock took 9.5 ns.
 //!
-//! Its condition variable is Abseil's too, `absl::CondVar`, which moves whoever is notified to the
-//! mutex's queue if the mutex is held.
+//! Its condition variable is Abseil's too, `absl::CondVar`, which moves a notified waiter to the
+//! mutex's queue if the mutex is locked.
 //!
-//! After release: nothing. The uncontended release is a compare-exchange; with waiters, one store
-//! releases queue and lock together, after the thread to be woken was taken off the queue, and what
-//! follows touches that thread's record only.
+//! After the unlock: nothing is touched. The uncontended unlock is a compare-exchange. With
+//! waiters, one store frees queue and lock together, after the thread to be woken was taken off the
+//! queue. What follows touches that thread's record only.
 
 use std::cell::UnsafeCell;
 
@@ -103,7 +103,7 @@ unsafe impl RawLock<Linux> for AbseilMutex {
 
 impl Drop for AbseilMutex {
     fn drop(&mut self) {
-        // SAFETY: nobody else has the mutex any more.
+        // SAFETY: no other thread has the mutex any more.
         unsafe { ondeck_zoo_abseil_destroy(self.word.get()) };
     }
 }
@@ -145,7 +145,7 @@ unsafe impl RawCondvar<Linux, AbseilMutex> for AbseilCondvar {
 
 impl Drop for AbseilCondvar {
     fn drop(&mut self) {
-        // SAFETY: nobody else has the condition variable any more.
+        // SAFETY: no other thread has the condition variable any more.
         unsafe { ondeck_zoo_abseil_condvar_destroy(self.word.get()) };
     }
 }

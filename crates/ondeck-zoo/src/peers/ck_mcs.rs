@@ -2,15 +2,15 @@
 //!
 //! Source: Concurrency Kit, `include/spinlock/mcs.h`; Debian's 0.7.1.
 //!
-//! Teaches: the queue of `locks/mcs.rs` written with fences instead of ordered operations; the two
-//! should measure alike but for the calls.
+//! Teaches: the queue of `locks/mcs.rs` written with fences instead of ordered operations. But for
+//! the calls the two should measure alike.
 //!
-//! Called through C functions, `cpp/shim.c`, although C programs get all of it inlined: a pair is
-//! two calls dearer here than there. Compiling the shim for link-time optimization across languages
-//! (clang, with `-C linker-plugin-lto`) would make that good.
+//! It is called through C functions, `cpp/shim.c`, although C programs get all of it inlined. So a
+//! pair costs two calls more here than there. Compiling the shim for link-time optimization across
+//! languages (clang, with `-C linker-plugin-lto`) would remove them.
 //!
-//! After release: nothing. The lock is the queue's tail; if the compare-exchange that frees it
-//! fails, what follows touches the nodes only.
+//! After the unlock: nothing is touched. The lock is the queue's tail. If the compare-exchange that
+//! would free it fails, the rest of the unlock touches the nodes only.
 
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;

@@ -1,13 +1,14 @@
 //! The C library's mutex in four of its kinds.
 //!
 //! Source: glibc, `nptl/pthread_mutex_lock.c`, `pthread_mutex_unlock.c`, `lowlevellock.h`; read at
-//! 2.36. Called as C programs call it: through the dynamic linker's table, not inlined.
+//! 2.36. It is called as C programs call it, through the dynamic linker's table, not inlined.
 //!
-//! Teaches: what a general mutex pays (a kind to branch on, an owner, a count of users) around
-//! Drepper's three states; and what each kind adds to that.
+//! Teaches: what a general mutex pays around Drepper's three states (a kind to branch on, an owner,
+//! a count of users), and what each kind adds.
 //!
 //! ```text
-//! int lock        0 free · 1 locked · 2 locked, somebody may sleep   (priority inheritance: thread id | waiters)
+//! int lock        0 free · 1 locked · 2 locked, a thread may sleep
+//!                 with priority inheritance: thread id | waiters
 //! int count       depth, for the recursive kind
 //! int owner       thread id
 //! int nusers      users, condition variables among them
@@ -16,32 +17,33 @@
 //! list            links, for robust kinds only, while held
 //! ```
 //!
-//! In a process that never started a thread glibc leaves the atomic instructions out: keep a second
-//! thread alive when measuring, or know that 3 ns is not the mutex.
+//! In a process that never started a thread glibc uses no atomic instructions. To measure the
+//! mutex, keep a second thread alive; the 3 ns without one are not the mutex.
 //!
 //! # The condition variable
 //!
-//! `pthread_cond_t`, one for all kinds: two groups of waiters, an older that is being woken and a
-//! newer that is waiting, so that a signal does not reach a thread that came after it. Up to 2.40
-//! it could very rarely lose a signal (glibc bug 25847). With priority inheritance the woken thread
-//! acquires as any other; there is no requeue.
+//! `pthread_cond_t`, one for all kinds. It has two groups of waiters, an older one that is being
+//! woken and a newer one that waits, so that a signal does not reach a thread that began to wait
+//! after it. Up to 2.40 it could very rarely lose a signal (glibc bug 25847). With priority
+//! inheritance a woken thread acquires the mutex as any other does; there is no requeue.
 //!
 //! # Moving
 //!
 //! `new` initializes the mutex and then moves it to where the caller wants it. POSIX gives meaning
-//! to the object where it was initialized and leaves using a copy of it undefined. In glibc it is
-//! sound all the same while no thread holds or awaits the mutex: `pthread_mutex_init` stores the
-//! kind and zeros, no pointer to the mutex itself; the address counts only as the futex's name, and
-//! only while somebody sleeps; no list links a mutex that is not held. A box would be the letter of
-//! the law, and a cache miss that C programs do not have.
+//! to the object where it was initialized, and leaves using a copy of it undefined. In glibc it is
+//! sound all the same while no thread holds or waits for the mutex. `pthread_mutex_init` stores the
+//! kind and zeros, and no pointer to the mutex itself. The address counts only as the futex's name,
+//! and only while a thread sleeps. No list links a mutex that is not held. A box would follow POSIX
+//! to the letter, and cost a cache miss that C programs do not have.
 //!
-//! # After release
+//! # After the unlock
 //!
-//! Nothing is touched. Whether the mutex is shared between processes, which the wake has to know,
-//! is read before the releasing exchange, which is "the last access to the mutex to not violate the
-//! mutex destruction requirements" (older versions did violate them: glibc bug 13690); the wake goes
-//! by address.
-//! With priority inheritance the uncontended release is a compare-exchange and the other is the
+//! Nothing is touched. The wake has to know whether the mutex is shared between processes. That is
+//! read before the exchange that unlocks, which is "the last access to the mutex to not violate the
+//! mutex destruction requirements" (older versions did violate them: glibc bug 13690). The wake
+//! goes by address.
+//!
+//! With priority inheritance the uncontended unlock is a compare-exchange. The contended one is the
 //! kernel's, which writes the next owner's id into the word and then leaves it alone.
 
 use std::cell::UnsafeCell;
@@ -107,7 +109,7 @@ impl Pthread {
         check(unsafe { libc::pthread_mutex_unlock(self.mutex.get()) }, "pthread_mutex_unlock");
     }
 
-    /// By the futex word, which glibc's binary interface keeps first: 0 is free and without sleepers
+    /// By the futex word, which glibc's binary interface keeps first: 0 is free and without waiters
     /// in every kind. Trying to lock would not do, because the owner of a recursive mutex succeeds.
     fn is_idle(&mut self) -> bool {
         // SAFETY: the mutex is initialized, larger and more aligned than an `int`.
@@ -117,9 +119,9 @@ impl Pthread {
 
 impl Drop for Pthread {
     fn drop(&mut self) {
-        // SAFETY: nobody else has the mutex any more.
+        // SAFETY: no other thread has the mutex any more.
         let code = unsafe { libc::pthread_mutex_destroy(self.mutex.get()) };
-        // EBUSY says that it is held: a bug, but not one to make of a panic an abort.
+        // EBUSY says that it is held: a bug, but not one that should turn a panic into an abort.
         debug_assert!(code == 0 || std::thread::panicking(), "pthread_mutex_destroy: {code}");
     }
 }
@@ -170,7 +172,7 @@ impl GlibcCondvar {
 
 impl Drop for GlibcCondvar {
     fn drop(&mut self) {
-        // SAFETY: nobody else has the condition variable any more.
+        // SAFETY: no other thread has the condition variable any more.
         let code = unsafe { libc::pthread_cond_destroy(self.condvar.get()) };
         debug_assert!(code == 0 || std::thread::panicking(), "pthread_cond_destroy: {code}");
     }
@@ -191,7 +193,7 @@ macro_rules! glibc_mutexes {
         #[derive(Debug)]
         pub struct $Lock(Pthread);
 
-        // SAFETY: that is what POSIX says of a mutex. A thread never relocks what it holds, so that
+        // SAFETY: POSIX says so of a mutex. A thread never relocks what it holds, so that
         // the recursive kind excludes too.
         unsafe impl RawLock<Linux> for $Lock {
             const INFO: LockInfo = LockInfo {
@@ -234,7 +236,7 @@ macro_rules! glibc_mutexes {
             }
         }
 
-        // SAFETY: that is what POSIX says of a condition variable, for a mutex of any kind that is
+        // SAFETY: POSIX says so of a condition variable, for a mutex of any kind that is
         // held once.
         unsafe impl RawCondvar<Linux, $Lock> for GlibcCondvar {
             fn new() -> Self {
@@ -278,14 +280,14 @@ glibc_mutexes! {
 
     /// `pthread_mutex_t` with `PTHREAD_PRIO_INHERIT`.
     ///
-    /// The kernel hands the lock over to the waiter of the highest priority; among equals to the
-    /// one that came first.
+    /// The kernel hands the lock to the waiter of the highest priority, and among equals to the
+    /// first to wait.
     GlibcPi(libc::PTHREAD_MUTEX_DEFAULT, libc::PTHREAD_PRIO_INHERIT) {
         name: "glibc_pi",
         waiting: Waiting::Sleeps,
         fairness: Fairness::Priority,
         source: "The GNU C library, pthread_mutex_t, PTHREAD_PRIO_INHERIT",
-        teaches: "Every contended pair is two system calls and a handover to a sleeping thread",
+        teaches: "Every contended pair is two system calls and a handoff to a sleeping thread",
     }
 
     /// `pthread_mutex_t` of the kind `PTHREAD_MUTEX_RECURSIVE`.

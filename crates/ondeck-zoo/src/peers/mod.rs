@@ -1,14 +1,15 @@
-//! Other people's locks, called as their users call them. Linux only.
+//! Locks of other libraries, called as their users call them. Linux only.
 //!
-//! Nothing of ours stands between the measuring loop and the lock but what the compiler removes: a
-//! lock that its users get inlined is inlined here, one that they reach by a call is called.
+//! Between the measuring loop and the lock stands nothing of ours that the compiler does not
+//! remove. A lock that its users get inlined is inlined here, and one that they call is called.
 //! Where that is not possible (header-only C and C++), the lock's file says so.
 //!
-//! The C and C++ libraries are behind the feature `peers-cpp`, because they have to be installed:
-//! `build.rs` says which.
+//! The C and C++ libraries are behind the feature `peers-cpp`, because they have to be installed;
+//! `build.rs` names them.
 //!
-//! Adding a peer is a file in this folder and a line in the list below. Whether its unlock touches
-//! the lock after the release is read from its source, for the version named in its file; say how.
+//! To add a peer, add a file in this folder and a line in the list below. Its file says, for the
+//! version that it names, whether an unlock touches the lock after the store that unlocked it, and
+//! how the source shows that.
 
 use ondeck::platform::Linux;
 
@@ -45,7 +46,7 @@ peer_locks! {
     ck_mcs::{CkMcs},
 }
 
-/// Whether `lock` is byte for byte what a lock is that was never used.
+/// Whether `lock` is byte for byte like a lock that was never used.
 ///
 /// The peers' words are private, and their `is_locked` does not show a mark left for waiters.
 ///
@@ -54,8 +55,8 @@ peer_locks! {
 /// `T` has no padding.
 unsafe fn is_like_new<T>(lock: &mut T, new: &T) -> bool {
     let bytes = |lock: *const T| {
-        // SAFETY: every byte is initialized, as the caller says, and nobody writes them: `lock` is
-        // borrowed exclusively, `new` belongs to the caller.
+        // SAFETY: every byte is initialized, as the caller says, and no thread writes them: `lock`
+        // is borrowed exclusively, `new` belongs to the caller.
         unsafe { std::slice::from_raw_parts(lock.cast::<u8>(), size_of::<T>()) }
     };
     bytes(lock) == bytes(new)

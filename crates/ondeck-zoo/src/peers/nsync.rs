@@ -2,23 +2,23 @@
 //!
 //! Source: nsync, `internal/mu.c`; Debian's 1.25.
 //!
-//! Teaches: the designated waker again, with a way out of starvation: a thread that was woken 30
-//! times in vain makes newcomers queue behind it.
+//! Teaches: the designated waker again, with a bound on starvation. A thread that was woken 30
+//! times in vain makes arriving threads queue behind it.
 //!
 //! ```text
 //! word      readers | all false | condition | long wait | writer waits | designated waker | spinlock | waiting | writer
-//! waiters   ring of the sleepers' records, under the spinlock bit
+//! waiters   ring of the waiters' records, under the spinlock bit
 //! ```
 //!
-//! Its condition variable is nsync's too, `internal/cv.c`, which moves whoever is notified to the
-//! mutex's ring if the mutex is held.
+//! Its condition variable is nsync's too, `internal/cv.c`, which moves a notified waiter to the
+//! mutex's ring if the mutex is locked.
 //!
-//! Its functions are C's, and out of line for C programs too: they are called directly.
+//! Its functions are C's, and out of line for C programs too, so they are called directly.
 //!
-//! After release: a contended unlock touches the lock. It frees the mutex while it takes the
-//! spinlock bit, so that others may acquire while it changes `waiters` and lets go of that bit. Even
-//! so the last user may free the lock, as nsync promises in a comment: the unlock wakes a sleeper
-//! only after its last access, and a lock with a sleeper is still in use.
+//! After the unlock: a contended unlock touches the lock. It frees the mutex while it takes the
+//! spinlock bit, so other threads may acquire the mutex while it changes `waiters` and clears that
+//! bit. Even so the last user may free the lock, as nsync promises in a comment: the unlock wakes a
+//! thread only after its last access, and a lock with a sleeping thread is still in use.
 
 use std::cell::UnsafeCell;
 use std::ffi::{c_int, c_void};
@@ -70,7 +70,7 @@ unsafe impl RawLock<Linux> for NsyncMutex {
         touches_after_release: true,
         condvar: CondvarKind::Own,
         source: "nsync 1.25, nsync_mu, by Mike Burrows, by call",
-        teaches: "The designated waker, and newcomers that queue once somebody woke 30 times in vain",
+        teaches: "The designated waker, and arriving threads queue behind a waiter woken 30 times in vain",
     };
 
     type Context = ();

@@ -2,24 +2,24 @@
 //!
 //! Source: the crate `parking_lot` 0.13, `raw_mutex.rs`.
 //!
-//! Teaches: one byte is a sleeping mutex's whole state once the queue lives in a table keyed by
-//! the lock's address.
+//! Teaches: one byte is the whole state of a sleeping mutex if the queue is in a table keyed by the
+//! lock's address.
 //!
 //! ```text
 //! bit 0  locked
-//! bit 1  parked: somebody sleeps, or is about to, in the table's queue for this address
+//! bit 1  parked: a thread sleeps, or is about to, in the table's queue for this address
 //! ```
 //!
-//! Not the mutex that 0.12 had: unlocking is now one `fetch_sub` that frees the lock whether or not
-//! somebody sleeps, and the timer that handed the lock over every half millisecond is gone. It
-//! barges without bound.
+//! This is not the mutex of 0.12. An unlock is now one `fetch_sub`, which frees the lock whether or
+//! not a thread sleeps. The timer that handed the lock over every half a millisecond is gone, so
+//! barging is unbounded.
 //!
-//! Its condition variable is parking_lot's too: the waiters are in the same table, and whoever is
-//! notified is moved to the mutex's queue if that is held.
+//! Its condition variable is parking_lot's too. Its waiters are in the same table, and a notified
+//! waiter is moved to the mutex's queue if the mutex is locked.
 //!
-//! After release: it touches the byte. If somebody slept, the releaser goes on to take the table's
-//! bucket, and clears bit 1 there with a `fetch_and` when it finds no more sleepers. By then others
-//! may have locked, unlocked, woken that sleeper and freed the mutex.
+//! After the unlock: the byte is touched. If a thread slept, the unlock goes on to lock the table's
+//! bucket, and if it finds no more sleeping threads it clears bit 1 with a `fetch_and`. By then
+//! others may have locked, unlocked, woken that thread and freed the mutex.
 
 use std::fmt;
 use std::mem::ManuallyDrop;
@@ -39,7 +39,7 @@ pub struct ParkingLotMutex {
 impl ParkingLotMutex {
     #[inline(always)]
     fn raw(&self) -> &RawMutex {
-        // SAFETY: it is unlocked only by the users of `RawLock`, who have locked it; the guard in
+        // SAFETY: it is unlocked only by users of `RawLock` that have locked it; the guard in
         // `wait` is not dropped.
         unsafe { self.mutex.raw() }
     }
@@ -105,7 +105,7 @@ pub struct ParkingLotCondvar {
     condvar: Condvar,
 }
 
-// SAFETY: `parking_lot::Condvar` releases and acquires what the guard is of, and loses no signal.
+// SAFETY: `parking_lot::Condvar` unlocks and locks the mutex of the guard, and loses no signal.
 unsafe impl RawCondvar<Linux, ParkingLotMutex> for ParkingLotCondvar {
     fn new() -> Self {
         Self::default()

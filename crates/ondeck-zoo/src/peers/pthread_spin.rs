@@ -1,15 +1,15 @@
 //! The C library's spinlock.
 //!
 //! Source: POSIX, `pthread_spin_lock`; glibc's `nptl/pthread_spin_lock.c` and, on x86-64,
-//! `sysdeps/x86_64/nptl/pthread_spin_lock.S` (a locked decrement, then polls 1 PAUSE apart). Called
-//! through the dynamic linker's table, not inlined.
+//! `sysdeps/x86_64/nptl/pthread_spin_lock.S` (a locked decrement, then polls 1 PAUSE apart). It is
+//! called through the dynamic linker's table, not inlined.
 //!
-//! Teaches: a spinlock's pair with two function calls around it.
+//! Teaches: the pair of a spinlock with two function calls around it.
 //!
-//! After release: nothing. Unlocking is one store.
+//! After the unlock: nothing is touched. An unlock is one store.
 //!
-//! It is moved after its initialization, as the mutexes in `glibc.rs` are, and with better reason:
-//! it is one `int`.
+//! It is moved after its initialization, as the mutexes in `glibc.rs` are. Here that is plainly
+//! sound: it is one `int`.
 
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
@@ -29,7 +29,7 @@ pub struct PthreadSpin {
 // functions that POSIX gives it.
 unsafe impl Sync for PthreadSpin {}
 
-// SAFETY: that is what POSIX says of a spinlock.
+// SAFETY: POSIX says so of a spinlock.
 unsafe impl RawLock<Linux> for PthreadSpin {
     const INFO: LockInfo = LockInfo {
         name: "pthread_spin",
@@ -76,9 +76,9 @@ unsafe impl RawLock<Linux> for PthreadSpin {
         check(unsafe { libc::pthread_spin_unlock(self.lock.get()) }, "pthread_spin_unlock");
     }
 
-    /// By acquiring and releasing it: which number means "free" differs between architectures.
+    /// By locking and unlocking it: which number means "free" differs between architectures.
     fn is_idle(&mut self) -> bool {
-        // SAFETY: the lock is initialized, and released only if it was acquired.
+        // SAFETY: the lock is initialized, and unlocked only if it was acquired.
         unsafe {
             let free = self.try_lock(&());
             if free {
@@ -91,7 +91,7 @@ unsafe impl RawLock<Linux> for PthreadSpin {
 
 impl Drop for PthreadSpin {
     fn drop(&mut self) {
-        // SAFETY: nobody else has the lock any more.
+        // SAFETY: no other thread has the lock any more.
         let code = unsafe { libc::pthread_spin_destroy(self.lock.get()) };
         debug_assert!(code == 0 || std::thread::panicking(), "pthread_spin_destroy: {code}");
     }

@@ -2,10 +2,10 @@
 //!
 //! Source: the crate `spin` 0.12, `mutex/spin.rs`.
 //!
-//! Teaches: the spinlock that Rust programs take from the shelf; test, then compare-exchange, one
-//! PAUSE between polls, never the kernel.
+//! Teaches: the ready-made spinlock of Rust programs. It tests, then compare-exchanges, with one
+//! PAUSE between polls, and never calls the kernel.
 //!
-//! After release: nothing. Unlocking is one store.
+//! After the unlock: nothing is touched. An unlock is one store.
 
 use std::mem;
 
@@ -19,7 +19,7 @@ pub struct SpinMutex {
     mutex: spin::Mutex<()>,
 }
 
-// SAFETY: the guard that `lock` forgets would have excluded everybody else until it was dropped,
+// SAFETY: the guard that `lock` forgets would have excluded all other threads until it was dropped,
 // and `force_unlock` is what dropping it does.
 unsafe impl RawLock<Linux> for SpinMutex {
     const INFO: LockInfo = LockInfo {

@@ -2,19 +2,19 @@
 //!
 //! Source: Rust 1.95, `library/std/src/sys/sync/mutex/futex.rs` and `sync/poison/mutex.rs`.
 //!
-//! Teaches: Drepper's three states with 100 polls before the first sleep, and what poisoning adds
-//! (a look at the panic count on both sides and a byte beside the lock).
+//! Teaches: Drepper's three states with 100 polls before the first sleep, and what poisoning adds:
+//! a read of the panic count on both sides, and a byte beside the lock.
 //!
-//! Used through its public face, poisoning included: `lock` makes a guard, which waits for
-//! `unlock` in the context of the locking thread. The mutex has its real size, and once inlined
-//! the guard is a register. A poisoned mutex is locked all the same.
+//! It is used through its public interface, poisoning included. `lock` makes a guard, which the
+//! context of the locking thread keeps until `unlock`. The mutex has its real size, and once
+//! inlined the guard is a register. A poisoned mutex is locked all the same.
 //!
 //! Its condition variable is Rust's too, `sys/sync/condvar/futex.rs`: a counter that waiters sleep
-//! on, as in [`SequenceCondvar`](crate::SequenceCondvar), but with a system call in every
+//! on, as in [`SequenceCondvar`](crate::SequenceCondvar), but with a system call in each
 //! notification.
 //!
-//! After release: nothing. Unlocking is a swap to 0 and, if it took out "contended", a wake by
-//! address.
+//! After the unlock: nothing is touched. An unlock swaps the word for 0; if that found "contended",
+//! it wakes a thread by address.
 
 use std::cell::UnsafeCell;
 use std::mem::{self, MaybeUninit};
@@ -47,7 +47,7 @@ impl StdGuard {
         // caller has the mutex still borrowed; without an unlock it is never used or dropped.
         let guard = unsafe { mem::transmute::<MutexGuard<'_, ()>, MutexGuard<'static, ()>>(guard) };
         // SAFETY: the context serves this acquisition alone, and is not shared between threads
-        // (it is not `Sync`), so nobody else looks into it.
+        // (it is not `Sync`), so no other reads it.
         unsafe { (*self.0.get()).write(guard) };
     }
 
@@ -116,7 +116,7 @@ pub struct StdCondvar {
     condvar: Condvar,
 }
 
-// SAFETY: `std::sync::Condvar` releases and acquires what the guard is of, and loses no signal.
+// SAFETY: `std::sync::Condvar` unlocks and locks the mutex of the guard, and loses no signal.
 unsafe impl RawCondvar<Linux, StdMutex> for StdCondvar {
     fn new() -> Self {
         Self::default()

@@ -2,14 +2,14 @@
 //!
 //! Source: oneTBB, `oneapi/tbb/mutex.h` and `src/tbb/address_waiter.cpp`; Debian's 2021.8.
 //!
-//! Teaches: one byte that says locked and nothing more; whether anybody sleeps is asked of a table
-//! keyed by address, at the price of a full fence in every unlock.
+//! Teaches: one byte says locked and nothing more. Whether a thread sleeps is in a table keyed by
+//! address, and each unlock pays for that with a full fence.
 //!
-//! Called through C functions, `cpp/shim.cc`, although C++ programs get it inlined but for the look
-//! into the table: a pair is two calls dearer here than there. Compiling the shim for link-time
-//! optimization across languages (clang, with `-C linker-plugin-lto`) would make that good.
+//! It is called through C functions, `cpp/shim.cc`, although C++ programs get it inlined but for
+//! the read of the table. So a pair costs two calls more here than there. Compiling the shim for
+//! link-time optimization across languages (clang, with `-C linker-plugin-lto`) would remove them.
 //!
-//! After release: nothing. Unlocking is an exchange; the table is asked by address.
+//! After the unlock: nothing is touched. An unlock is an exchange; the table is read by address.
 
 use std::cell::UnsafeCell;
 
@@ -85,7 +85,7 @@ unsafe impl RawLock<Linux> for TbbMutex {
 
 impl Drop for TbbMutex {
     fn drop(&mut self) {
-        // SAFETY: nobody else has the mutex any more.
+        // SAFETY: no other thread has the mutex any more.
         unsafe { ondeck_zoo_tbb_destroy(self.flag.get()) };
     }
 }

@@ -2,22 +2,23 @@
 //!
 //! Source: the crate `usync` 0.2.1, `rwlock.rs`, the writer's half.
 //!
-//! Teaches: a `bts` takes the lock bit whatever the other bits do, so an acquisition never fails
-//! for a change in the queue; the queue is a list of the waiters' stack nodes under that word.
+//! Teaches: a bit test-and-set takes the lock bit whatever the other bits are, so an acquisition
+//! never fails because the queue has changed. The queue is a list of nodes on the waiters' stacks,
+//! in the same word.
 //!
 //! ```text
-//! word: pointer to the newest waiter's node | queue locked (8) | queued (4) | reading (2) | locked (1)
+//! word: pointer to the newest node | queue locked (8) | queued (4) | reading (2) | locked (1)
 //! ```
 //!
-//! Its condition variable is usync's too: a list of nodes like the mutex's, whose nodes are moved
-//! there when they are notified and the mutex is held.
+//! Its condition variable is usync's too: a list of nodes like the mutex's. A notified waiter's
+//! node is moved to the mutex's list if the mutex is locked.
 //!
-//! After release: it touches the word. A `fetch_sub` releases, and if somebody is queued the word is
-//! loaded again, and changed to lock the queue. Another thread may have acquired, emptied the queue,
-//! and so let the last waiter free the mutex in between.
+//! After the unlock: the word is touched. A `fetch_sub` unlocks. If a thread is queued, the unlock
+//! then loads the word again and changes it to lock the queue. Another thread may have acquired the
+//! lock in between and emptied the queue, so that the last waiter freed the mutex.
 //!
-//! That is x86. Elsewhere one compare-exchange releases the lock and locks the queue, so that the
-//! sleepers, the last user among them, stay until the releaser is done with the word.
+//! That is so on x86. Elsewhere one compare-exchange unlocks and locks the queue, so that the
+//! sleeping threads, the last user among them, stay until the unlock has finished with the word.
 
 use std::mem::ManuallyDrop;
 
@@ -37,7 +38,7 @@ pub struct UsyncMutex {
 impl UsyncMutex {
     #[inline(always)]
     fn raw(&self) -> &RawMutex {
-        // SAFETY: it is unlocked only by the users of `RawLock`, who have locked it; the guard in
+        // SAFETY: it is unlocked only by users of `RawLock` that have locked it; the guard in
         // `wait` is not dropped.
         unsafe { self.mutex.raw() }
     }
@@ -94,7 +95,7 @@ pub struct UsyncCondvar {
     condvar: Condvar,
 }
 
-// SAFETY: `usync::Condvar` releases and acquires what the guard is of, and loses no signal.
+// SAFETY: `usync::Condvar` unlocks and locks the mutex of the guard, and loses no signal.
 unsafe impl RawCondvar<Linux, UsyncMutex> for UsyncCondvar {
     fn new() -> Self {
         Self::default()

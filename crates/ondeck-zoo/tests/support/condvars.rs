@@ -161,7 +161,7 @@ pub(super) fn broadcast<L: RawLock<Linux>>(threads: usize, limits: Limits) -> Re
     stage.run(threads, limits, |stage, _, _| {
         let context = L::Context::default();
         let Meeting { here, held, over, threads } = &stage.guarded;
-        // Those that are let go all want the lock at once, and most of them are not running.
+        // All notified threads want the lock at once, and most of them are not running.
         let meetings = rounds::<L>(*threads) / if hogs::<L>() { 64 } else { 2 };
         for meeting in 0..meetings.max(2) {
             // SAFETY: the context is this thread's own and stays where it is.

@@ -1,7 +1,7 @@
-//! What every lock must do, as checks on the real machine that say which lock failed in what.
+//! The promises of a lock, as checks on the real machine that say which lock broke which.
 //!
 //! A check runs its threads under a watchdog: when none of them has got on for longer than
-//! [`Limits::patience`], the lock is reported as hung, and its threads are left behind. There is
+//! [`Limits::hang_after`], the lock is reported as hung, and its threads are left behind. There is
 //! no other assertion on time.
 
 use std::fmt;
@@ -22,9 +22,9 @@ use stage::{Plain, Stage};
 pub enum Property {
     /// Sections of up to sixteen threads never overlap, and all threads get through.
     Exclusion,
-    /// An attempt has a free lock and not a held one, and holds what it got.
+    /// An attempt acquires a free lock and not a held one, and excludes as `lock` does.
     TryLock,
-    /// A thread that waits for another's turn, locking and unlocking meanwhile, lets it come.
+    /// A thread that locks and unlocks while it waits for another's turn lets that one have the lock.
     Baton,
     /// A section sees all that was written in the sections before it, and before those.
     Publication,
@@ -32,8 +32,8 @@ pub enum Property {
     Rest,
     /// Two threads that wait for each other's turn and notify each other always go on.
     Signal,
-    /// In a full or empty queue a notification of one lets one go on, and nothing is lost or read
-    /// twice.
+    /// At a full or empty queue a notification of one lets one thread go on, and no item is lost or
+    /// read twice.
     Queue,
     /// A notification of all ends the wait of up to fifteen threads.
     Broadcast,
@@ -49,14 +49,14 @@ impl Property {
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// No progress of any thread for this long is a hang.
-    pub patience: Duration,
+    pub hang_after: Duration,
     /// One section lasts so long: longer than any time-out that a lock may have by mistake.
     pub long_section: Duration,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { patience: Duration::from_mins(1), long_section: Duration::from_millis(20) }
+        Self { hang_after: Duration::from_mins(1), long_section: Duration::from_millis(20) }
     }
 }
 
@@ -113,8 +113,8 @@ fn hogs<L: RawLock<Linux>>() -> bool {
     L::INFO.waiting == Waiting::Spins
 }
 
-/// Whether, with more threads than CPUs, the lock goes on about once in a time slice: the next in
-/// order is not running, and those that run do not let it.
+/// Whether, with more threads than CPUs, the lock changes hands only about once in a time slice: the
+/// next thread in order is not running, and those that run spin.
 fn convoys<L: RawLock<Linux>>(threads: usize) -> bool {
     hogs::<L>() && L::INFO.fairness == Fairness::Fifo && threads > 2
 }
@@ -199,7 +199,7 @@ fn try_lock<L: RawLock<Linux>>(threads: usize, limits: Limits) -> Result<(), Str
     }
 }
 
-/// What attempts must do when nobody disturbs them.
+/// The results of attempts while no other thread uses the lock.
 fn attempts_alone<L: RawLock<Linux>>(stage: &Stage<L, ()>) -> Result<(), String> {
     /// An attempt may fail now and then although the lock is free, but not so often.
     const ATTEMPTS: u32 = 100;

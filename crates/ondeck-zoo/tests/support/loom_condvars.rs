@@ -8,7 +8,7 @@ use ondeck_zoo::{RawCondvar, RawLock};
 
 use crate::loom_platform::{self, Loom};
 
-/// A number of permits, and where those wait that want one.
+/// A number of permits, and the condition variable of the threads that want one.
 struct Permits<L: RawLock<Loom>> {
     lock: L,
     free: UnsafeCell<u32>,

@@ -11,8 +11,8 @@ use ondeck_zoo::RawLock;
 
 use super::Limits;
 
-/// Memory without any synchronization of its own. Volatile, so that where a lock fails to exclude,
-/// what the threads do to it really happens and is seen.
+/// Memory without synchronization of its own. Volatile, so that what the threads do to it really
+/// happens, and shows if a lock fails to exclude.
 pub struct Plain<T>(UnsafeCell<T>);
 
 // SAFETY: touched only inside the sections of the lock that is checked. That is what is checked:
@@ -95,13 +95,13 @@ impl<L: RawLock<Linux>, T: Send + Sync + 'static> Stage<L, T> {
             .collect();
         drop(alive);
         let mut seen = self.progress.load(Ordering::Relaxed);
-        while all_ended.recv_timeout(limits.patience) == Err(RecvTimeoutError::Timeout) {
+        while all_ended.recv_timeout(limits.hang_after) == Err(RecvTimeoutError::Timeout) {
             let now = self.progress.load(Ordering::Relaxed);
             if now == seen {
                 let ended = handles.iter().filter(|handle| handle.is_finished()).count();
                 return Err(format!(
                     "no progress for {:?} after {now} steps, {ended} threads have ended",
-                    limits.patience
+                    limits.hang_after
                 ));
             }
             seen = now;

@@ -1,7 +1,7 @@
-//! A toy machine in virtual time: one core a thread, one coroutine a thread, every atomic access
-//! an event that costs what a cache line's whereabouts make it cost.
+//! A small machine in virtual time: one core and one coroutine for each thread. Every atomic access
+//! is an event, and its cost depends on where the cache line is.
 //!
-//! It is here to keep [`Platform`] honest: whatever a lock needs must go through the trait, and
+//! It shows that [`Platform`] is complete: whatever a lock needs must go through the trait, and
 //! nothing may assume that a thread of the language is a thread of the machine. Everything runs on
 //! one OS thread, the coroutine with the smallest virtual time first, so that a run repeats
 //! exactly.
@@ -22,7 +22,7 @@ const PAUSE: u64 = 10;
 const SYSTEM_CALL: u64 = 100;
 const WAKE_UP: u64 = 2_000;
 
-/// The platform whose time is virtual; usable only inside [`run`].
+/// The platform with virtual time; usable only inside [`run`].
 #[derive(Debug)]
 pub struct Virtual;
 
@@ -67,7 +67,7 @@ fn pass(cost: u64) {
         })
     });
     let Some(yielder) = yielder else { return };
-    // SAFETY: set when the running coroutine's body began, on whose stack this call stands.
+    // SAFETY: set when the running coroutine's body began; this call is on its stack.
     unsafe { &*yielder }.suspend(());
 }
 
@@ -115,7 +115,7 @@ pub fn run(threads: usize, body: impl Fn(usize) + 'static) -> u64 {
 }
 
 impl Machine {
-    /// The thread whose next event is due first, made the running one.
+    /// Makes the thread with the next event the running one, and returns it.
     fn next(&mut self) -> Option<usize> {
         let due = |thread: &ThreadState| match thread.waiting {
             Waiting::No | Waiting::TimedOut => Some(thread.time),
@@ -289,13 +289,13 @@ impl Table {
 }
 
 thread_local! {
-    /// Made anew for each run, whose cache lines nobody has touched yet.
+    /// Made anew for each run, with cache lines that no core has touched yet.
     static TABLE: Cell<&'static Table> = Cell::new(Table::fresh());
     static CALLS: Cell<u32> = const { Cell::new(0) };
 }
 
-// SAFETY: one event at a time, on one OS thread; the list of sleepers is by address. A panic ends the
-// run, and nobody resumes its coroutines.
+// SAFETY: one event at a time, on one OS thread; sleeping threads are listed by address. A panic
+// ends the run, and its coroutines are not resumed.
 unsafe impl Platform for Virtual {
     type AtomicU8 = VirtualInt<u8>;
     type AtomicU32 = VirtualInt<u32>;

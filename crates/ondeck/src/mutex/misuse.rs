@@ -63,7 +63,7 @@ mod listed {
     pub(in crate::mutex) fn before_unlock(mutex: &RawMutex<Linux>) {
         assert!(
             mutex.is_locked(),
-            "misuse: unlock of a mutex that nobody holds, {:#x}",
+            "misuse: unlock of a mutex that is not locked, {:#x}",
             mutex.address()
         );
         replace(mutex.address(), 0);

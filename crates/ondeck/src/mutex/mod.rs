@@ -28,7 +28,7 @@
 //! | `api.rs` | what programs use: [`Mutex`] and its guards |
 //! | `misuse.rs` | what a debug build tells |
 //!
-//! # Who may be awake
+//! # Which threads may be awake
 //!
 //! * **The poller** is the one thread that polls the lock's cache line. It runs: a thread that finds
 //!   that the poller has not polled for a few microseconds takes its place.
@@ -56,7 +56,7 @@
 //! 5. *A node lives while it is linked,* and until its thread has been told otherwise, last of all.
 //! 6. *Nothing is touched after the unlock.* After the store that clears the byte an unlock uses its
 //!    address to compare. What it dereferences is the mutex of a linked node, under the bucket's lock.
-//! 7. *A record that anybody relies on stays its lock's:* one with a mark, a linked thread or a pin.
+//! 7. *A record that a thread relies on stays its lock's:* one with a mark, a linked thread or a pin.
 //!
 //! Why (2) holds although an unlock has no fence is told in `parking/publish.rs`.
 //!
@@ -66,7 +66,7 @@
 //! waited for a millisecond, an unlock wakes it to compete, at most once in a millisecond: while it
 //! wakes, others use the lock. If it does not get the lock, it goes back to its place by age, and the
 //! next time it is handed the lock: an unlock acquires the lock on its behalf, or, if another thread
-//! was faster, requests that the next owner hands it over instead of clearing the byte. Only then does
+//! locked first, requests that the next owner hands it over instead of clearing the byte. Only then does
 //! the lock rest while a thread wakes.
 //!
 //! A thread of a real-time scheduling class comes before all others: it is woken beside a poller or a

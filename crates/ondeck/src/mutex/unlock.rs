@@ -390,7 +390,7 @@ fn serve_overdue<P: Host>(
     }
     if !acquire_for(oldest) {
         // spec: Mutex!Request
-        // Another thread was faster: it is asked to hand the lock over.
+        // Another thread locked it first: that one is asked to hand the lock over.
         record.request(true);
         return None;
     }

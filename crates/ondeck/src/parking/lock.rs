@@ -51,7 +51,7 @@ fn acquire_slow<P: Host>(word: &P::AtomicU32) {
 #[inline]
 pub(super) fn release<P: Host>(word: &P::AtomicU32) {
     // spec: Mutex!Unguard
-    // A bucket is never freed, so its lock may be named after the release.
+    // A bucket is never freed, so its lock may be named after the store that unlocks it.
     if word.swap(FREE, Ordering::Release) == CONTENDED {
         P::futex_wake(word, 1);
     }

@@ -1,4 +1,4 @@
-//! The unlock mode of a bucket: the one word that every unlock loads after it has released its lock.
+//! The unlock mode of a bucket: the one word that every unlock loads after the store that unlocks.
 //!
 //! ```text
 //!            the first unlock in a bucket, if fences are asymmetric
@@ -9,7 +9,7 @@
 //!    └────────────────────────────────────────────────────────────── SOME
 //! ```
 //!
-//! | word | an unlock, after the store that released its lock |
+//! | word | an unlock, after its store |
 //! |---|---|
 //! | `LOOK` | full fence, then reads the lock's record |
 //! | `SKIP` | is done: no record of this bucket is armed |

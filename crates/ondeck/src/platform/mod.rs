@@ -170,7 +170,7 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
 
     /// Sleeps while `word` holds `expected`, until a wake or the deadline.
     ///
-    /// Checking the word and going to sleep are one step with respect to
+    /// The check of the word and the sleep are one step with respect to
     /// [`futex_wake`](Self::futex_wake) on the same address: no wake that follows a change of the
     /// word is lost. May return spuriously.
     fn futex_wait(word: &Self::AtomicU32, expected: u32, deadline: Option<Timestamp>) -> FutexWait;
@@ -181,9 +181,9 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     /// that is used for something else by now.
     fn futex_wake(address: *const Self::AtomicU32, count: u32) -> usize;
 
-    /// If `from` holds `expected`: wakes at most `wake` of its sleepers and moves at most `move_`
-    /// of the others to sleep on the word at `to`. Returns how many it woke and moved together,
-    /// or `None` if the word held another value.
+    /// If `from` holds `expected`: wakes at most `wake` of the threads that sleep on it, and moves at
+    /// most `move_` of the others to sleep on the word at `to`. Returns how many it woke and moved
+    /// together, or `None` if the word held another value.
     fn futex_requeue(
         from: &Self::AtomicU32,
         expected: u32,

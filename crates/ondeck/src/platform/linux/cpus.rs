@@ -68,7 +68,7 @@ pub(super) fn set_mask(cpus: &[usize]) -> Result<(), AffinityError> {
 
 /// What threads have told of the sizes of their masks, in one word, so that it changes in one step:
 /// the generation in the upper half, then the largest size told in the generation before, then the
-/// largest told in this one. 0 while nobody has told.
+/// largest told in this one. 0 while no thread has told its size.
 ///
 /// Relaxed: the word stands alone.
 static TOLD: AtomicU64 = AtomicU64::new(0);
@@ -120,7 +120,7 @@ fn with(told: u64, generation: u32, size: u16) -> u64 {
     let (now, before, latest) = ((told >> 32) as u32, (told >> 16) as u16, told as u16);
     // A thread whose counter is behind tells of the newer generation.
     let is_new = generation.wrapping_sub(now).cast_signed() > 0 || told == 0;
-    // The generation before is the last one in which anybody waited, however long ago.
+    // The generation before is the last one in which a thread waited, however long ago.
     let (now, before, latest) =
         if is_new { (generation, latest, size) } else { (now, before, latest.max(size)) };
     u64::from(now) << 32 | u64::from(before) << 16 | u64::from(latest)

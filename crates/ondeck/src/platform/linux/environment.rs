@@ -42,10 +42,10 @@ extern "C" fn read() {
 }
 
 fn variable(name: &CStr) -> Option<&'static [u8]> {
-    // SAFETY: the name ends with a zero byte. Nobody changes the environment meanwhile, see above.
+    // SAFETY: the name ends with a zero byte. No thread changes the environment meanwhile, see above.
     let value = unsafe { libc::getenv(name.as_ptr()) };
     // SAFETY: getenv returns null or a string that ends with a zero byte; the caller is done with it
-    // before anybody can change it.
+    // before a thread can change it.
     (!value.is_null()).then(|| unsafe { CStr::from_ptr(value) }.to_bytes())
 }
 

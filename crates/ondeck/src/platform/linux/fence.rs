@@ -21,8 +21,8 @@
 //!
 //! A filter (seccomp) that is installed after the registration may refuse the heavy fence. Light
 //! fences that were already free cannot be made full after the fact: an unlock may have put its store
-//! into its CPU's store buffer, had no fence, and read that nobody waits, while the thread that parks
-//! reads the lock as still taken. Neither sees the other.
+//! into its CPU's store buffer, had no fence, and read that no thread waits, while the thread that
+//! parks reads the lock as still taken. Neither sees the other.
 //!
 //! The process goes on all the same, `DEGRADED` for ever:
 //!
@@ -41,7 +41,7 @@
 //! (mprotect(2)) made older kernels interrupt every CPU that ran the process, to have it flush its
 //! translations, and libraries have used that as a heavy fence. It is not a promise: aarch64
 //! broadcasts the flush (`TLBI`) without an interrupt, and so does x86-64 on AMD's newer CPUs since
-//! Linux 6.15 (`INVLPGB`). The fence would be missing there, and nobody told.
+//! Linux 6.15 (`INVLPGB`). The fence would be missing there without any sign of it.
 
 use core::sync::atomic::{AtomicU8, AtomicUsize, Ordering, compiler_fence, fence};
 
@@ -109,7 +109,7 @@ pub(super) fn choose() -> bool {
     }
 }
 
-/// What a heavy fence costs its caller on average, in ticks; 0 while nobody has made one. Relaxed: it
+/// What a heavy fence costs its caller on average, in ticks; 0 before the first one. Relaxed: it
 /// stands alone, and a cost lost to another one is no harm.
 static COST: AtomicUsize = AtomicUsize::new(0);
 

@@ -70,10 +70,10 @@ pub(super) fn wake(address: *const AtomicU32, count: u32) -> usize {
     match errno() {
         // The address is not the caller's any more: what sleeps there now is of a kind that a plain
         // wake must not touch, a futex that inherits priorities (`EINVAL`), or nothing can
-        // (`EFAULT`). A sleeper of the caller's is not among them, since one keeps its word in place
-        // until it has left. So nobody was there to be woken.
+        // (`EFAULT`). No thread that the caller means is among them, since it would keep its word in
+        // place until it has left. So there was none to wake.
         libc::EINVAL | libc::EFAULT => 0,
-        // A filter, or no Linux: a sleeper may be there, and would sleep for ever.
+        // A filter, or no Linux: a thread may sleep there, and would sleep for ever.
         unexpected => die("futex wake", unexpected),
     }
 }

@@ -13,7 +13,7 @@
 pub(super) fn threaded() -> bool {
     let byte: *const u8;
     // SAFETY: loads an entry of the global offset table: the address of the symbol, or null if
-    // nobody defines it.
+    // no library defines it.
     unsafe {
         core::arch::asm!(
             ".weak __libc_single_threaded",

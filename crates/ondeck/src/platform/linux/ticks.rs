@@ -16,10 +16,10 @@ const HARDWARE: u8 = 1;
 const MONOTONIC: u8 = 2;
 
 /// Which clock ticks come from: UNKNOWN, then HARDWARE or MONOTONIC for ever. Relaxed, because it
-/// stands alone: whoever decides it decides the same.
+/// stands alone: every thread that decides it decides the same.
 static SOURCE: AtomicU8 = AtomicU8::new(UNKNOWN);
 
-/// Ticks a second, or 0 while nobody has asked.
+/// Ticks a second, or 0 before the first call that asks.
 static RATE: AtomicU64 = AtomicU64::new(0);
 
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
@@ -86,7 +86,7 @@ pub(super) fn second_bits() -> u32 {
 /// 1.07 seconds.
 const MONOTONIC_SECOND_BITS: u32 = 30;
 
-/// Ticks in 1,024 nanoseconds, or 0 while nobody has asked.
+/// Ticks in 1,024 nanoseconds, or 0 before the first call that asks.
 static PER_1024_NANOS: AtomicUsize = AtomicUsize::new(0);
 
 #[inline]
@@ -113,7 +113,7 @@ mod hardware {
     use super::{NANOS_PER_SECOND, monotonic};
 
     /// Long enough that the 20 ns or so that reading the clocks may be off are 0.01 %; short, because
-    /// the first thread that waits for a lock may be the one who waits for this.
+    /// the first thread that waits for a lock may have to wait for this.
     const CALIBRATION_NANOS: u64 = 200_000;
 
     #[inline(always)]
