@@ -62,10 +62,12 @@ impl<P: Host> RawMutex<P> {
         P::presumed_light_fence();
         // spec: Mutex!LookAwakeLight
         // Asked again, behind the store: a thread that parks may have stepped back in between, and made
-        // its heavy fence before the store. Then the record's next one would not make another. And the
-        // record may have gone to another lock: then it has that one's marks.
+        // its heavy fence before the store. Then the record's next one would not make another. Or a thread
+        // of a real-time class may have parked, which does not wait for the poller. And the record may
+        // have gone to another lock: then it has that one's marks.
         // spec: Mutex!LookOfLight
-        let polled = record.is_light() && record.awake().has_poller() && record.is_of(byte.addr());
+        let polled =
+            record.is_light_and_calm() && record.awake().has_poller() && record.is_of(byte.addr());
         if !polled {
             look_late::<P>(byte);
         }
