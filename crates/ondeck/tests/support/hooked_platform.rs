@@ -77,6 +77,10 @@ pub trait Hooks: Copy + fmt::Debug + Send + Sync + 'static {
     fn priority() -> u32 {
         0
     }
+    fn note_wake(_ticks: usize) {}
+    fn wake_ticks() -> usize {
+        Self::ticks_in(20_000)
+    }
 }
 
 /// The machine with these hooks.
@@ -89,6 +93,7 @@ pub struct Place<H: Hooks> {
     unlock_mode: AtomicUsize,
     bucket: Bucket<Hooked<H>>,
     sleeps: AtomicU32,
+    sleeps_when_told: AtomicU32,
 }
 
 impl<H: Hooks> Hooked<H> {
@@ -97,6 +102,7 @@ impl<H: Hooks> Hooked<H> {
             unlock_mode: AtomicUsize::new(0),
             bucket: Bucket::new(),
             sleeps: AtomicU32::new(0),
+            sleeps_when_told: AtomicU32::new(0),
         })
     }
 
@@ -108,6 +114,11 @@ impl<H: Hooks> Hooked<H> {
     /// How often a thread has gone to sleep, but for a bucket's lock.
     pub fn sleeps() -> u32 {
         Self::table().sleeps.load(Ordering::SeqCst)
+    }
+
+    /// How often a thread has gone to sleep that was near, and that another thread has told something.
+    pub fn sleeps_when_told() -> u32 {
+        Self::table().sleeps_when_told.load(Ordering::SeqCst)
     }
 
     /// Waits until a thread has gone to sleep so often.
@@ -252,6 +263,98 @@ unsafe impl<H: Hooks> AtomicInt for Byte<H> {
     }
 }
 
+/// A word of the table, or of a node, which notes when another thread than its own changes `NEAR`: a thread
+/// that was near at something and runs is told what it is.
+#[repr(C)]
+pub struct Word {
+    value: AtomicU32,
+    told: AtomicBool,
+    maker: usize,
+}
+
+impl Word {
+    /// The status of a near thread, in `parking/node.rs`.
+    const NEAR: u32 = 1;
+
+    /// Changes the value. What is noted is noted before: behind the change the word may be gone.
+    fn change(&self, to: u32, change: impl FnOnce(&AtomicU32) -> bool) {
+        let before = self.value.load(Ordering::Relaxed);
+        let is_told = before == Self::NEAR && to != Self::NEAR && self.maker != this_thread();
+        if is_told {
+            self.told.store(true, Ordering::Relaxed);
+        }
+        if !change(&self.value) && is_told {
+            // It has left `NEAR` by itself, and is still there.
+            self.told.store(false, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Another value for each thread, never 0.
+fn this_thread() -> usize {
+    std::thread_local! {
+        static PLACE: u8 = const { 0 };
+    }
+    PLACE.with(|place| std::ptr::from_ref(place).addr())
+}
+
+impl fmt::Debug for Word {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.value.fmt(f)
+    }
+}
+
+// SAFETY: the atomic of `core`.
+unsafe impl AtomicInt for Word {
+    type Value = u32;
+
+    fn new(value: u32) -> Self {
+        let (value, told) = (AtomicU32::new(value), AtomicBool::new(false));
+        Self { value, told, maker: this_thread() }
+    }
+    fn load(&self, order: Ordering) -> u32 {
+        self.value.load(order)
+    }
+    fn store(&self, value: u32, order: Ordering) {
+        self.change(value, |word| {
+            word.store(value, order);
+            true
+        });
+    }
+    fn swap(&self, value: u32, order: Ordering) -> u32 {
+        self.value.swap(value, order)
+    }
+    fn compare_exchange(&self, now: u32, new: u32, to: Ordering, or: Ordering) -> Result<u32, u32> {
+        let mut result = Err(now);
+        self.change(new, |word| {
+            result = word.compare_exchange(now, new, to, or);
+            result.is_ok()
+        });
+        result
+    }
+    fn compare_exchange_weak(
+        &self,
+        now: u32,
+        new: u32,
+        to: Ordering,
+        or: Ordering,
+    ) -> Result<u32, u32> {
+        self.compare_exchange(now, new, to, or)
+    }
+    fn fetch_add(&self, value: u32, order: Ordering) -> u32 {
+        self.value.fetch_add(value, order)
+    }
+    fn fetch_sub(&self, value: u32, order: Ordering) -> u32 {
+        self.value.fetch_sub(value, order)
+    }
+    fn fetch_or(&self, value: u32, order: Ordering) -> u32 {
+        self.value.fetch_or(value, order)
+    }
+    fn fetch_and(&self, value: u32, order: Ordering) -> u32 {
+        self.value.fetch_and(value, order)
+    }
+}
+
 /// What a thread has asked of the machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Calls {
@@ -318,7 +421,7 @@ unsafe impl<T: 'static> AtomicPointer<T> for Pointer<T> {
 // which would be allowed to do the same.
 unsafe impl<H: Hooks> Platform for Hooked<H> {
     type AtomicU8 = Byte<H>;
-    type AtomicU32 = <Linux as Platform>::AtomicU32;
+    type AtomicU32 = Word;
     type AtomicUsize = <Linux as Platform>::AtomicUsize;
     type AtomicPtr<T: 'static> = Pointer<T>;
 
@@ -352,7 +455,7 @@ unsafe impl<H: Hooks> Platform for Hooked<H> {
     }
     fn futex_wait(word: &Self::AtomicU32, expected: u32, deadline: Option<Timestamp>) -> FutexWait {
         if Self::is_of_table(std::ptr::from_ref(word).addr()) {
-            return Linux::futex_wait(word, expected, deadline);
+            return Linux::futex_wait(&word.value, expected, deadline);
         }
         std::thread_local! {
             /// The word that this thread's last sleep timed out at.
@@ -368,9 +471,12 @@ unsafe impl<H: Hooks> Platform for Hooked<H> {
         // A thread that sleeps in slices goes on with the same sleep.
         if TIMED_OUT.replace(0) != address {
             Self::table().sleeps.fetch_add(1, Ordering::SeqCst);
+            if word.told.swap(false, Ordering::Relaxed) {
+                Self::table().sleeps_when_told.fetch_add(1, Ordering::SeqCst);
+            }
         }
         loop {
-            let outcome = Linux::futex_wait(word, expected, deadline);
+            let outcome = Linux::futex_wait(&word.value, expected, deadline);
             if outcome == FutexWait::TimedOut {
                 TIMED_OUT.set(address);
             }
@@ -385,7 +491,7 @@ unsafe impl<H: Hooks> Platform for Hooked<H> {
         if !Self::is_of_table(address.addr()) {
             count_call(|calls| calls.wakes += 1);
         }
-        Linux::futex_wake(address, count)
+        Linux::futex_wake(address.cast(), count)
     }
     fn futex_requeue(
         from: &Self::AtomicU32,
@@ -394,7 +500,7 @@ unsafe impl<H: Hooks> Platform for Hooked<H> {
         to: *const Self::AtomicU32,
         move_: u32,
     ) -> Option<usize> {
-        Linux::futex_requeue(from, expected, wake, to, move_)
+        Linux::futex_requeue(&from.value, expected, wake, to.cast(), move_)
     }
     fn ticks_in(nanos: u32) -> usize {
         H::ticks_in(nanos)
@@ -437,5 +543,11 @@ unsafe impl<H: Hooks> Host for Hooked<H> {
     }
     fn priority() -> u32 {
         H::priority()
+    }
+    fn note_wake(ticks: usize) {
+        H::note_wake(ticks);
+    }
+    fn wake_ticks() -> usize {
+        H::wake_ticks()
     }
 }
