@@ -110,7 +110,7 @@ impl Buffer {
         let take = |inside: &mut Inside| {
             inside.items -= 1;
             inside.taken += 1;
-            if inside.taken % WINDOW == 0 {
+            if inside.taken.is_multiple_of(WINDOW) {
                 let sleeps = Machine::sleeps();
                 inside.good = if sleeps - inside.sleeps <= FEW { inside.good + 1 } else { 0 };
                 inside.sleeps = sleeps;
