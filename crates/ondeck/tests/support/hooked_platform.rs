@@ -14,9 +14,14 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicUsize,
 use std::thread;
 use std::time::Duration;
 
+#[path = "hooked_word.rs"]
+mod hooked_word;
+
 use ondeck::parking::Bucket;
 use ondeck::platform::{AtomicInt, AtomicPointer, FutexWait, Host, Linux, Platform, Timestamp};
 use ondeck::spin::Polling;
+
+use hooked_word::Word;
 
 /// What a test does instead of the machine, or beside it.
 pub trait Hooks: Copy + fmt::Debug + Send + Sync + 'static {
@@ -263,98 +268,6 @@ unsafe impl<H: Hooks> AtomicInt for Byte<H> {
     }
 }
 
-/// A word of the table, or of a node, which notes when another thread than its own changes `NEAR`: a thread
-/// that was near at something and runs is told what it is.
-#[repr(C)]
-pub struct Word {
-    value: AtomicU32,
-    told: AtomicBool,
-    maker: usize,
-}
-
-impl Word {
-    /// The status of a near thread, in `parking/node.rs`.
-    const NEAR: u32 = 1;
-
-    /// Changes the value. What is noted is noted before: behind the change the word may be gone.
-    fn change(&self, to: u32, change: impl FnOnce(&AtomicU32) -> bool) {
-        let before = self.value.load(Ordering::Relaxed);
-        let is_told = before == Self::NEAR && to != Self::NEAR && self.maker != this_thread();
-        if is_told {
-            self.told.store(true, Ordering::Relaxed);
-        }
-        if !change(&self.value) && is_told {
-            // It has left `NEAR` by itself, and is still there.
-            self.told.store(false, Ordering::Relaxed);
-        }
-    }
-}
-
-/// Another value for each thread, never 0.
-fn this_thread() -> usize {
-    std::thread_local! {
-        static PLACE: u8 = const { 0 };
-    }
-    PLACE.with(|place| std::ptr::from_ref(place).addr())
-}
-
-impl fmt::Debug for Word {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.value.fmt(f)
-    }
-}
-
-// SAFETY: the atomic of `core`.
-unsafe impl AtomicInt for Word {
-    type Value = u32;
-
-    fn new(value: u32) -> Self {
-        let (value, told) = (AtomicU32::new(value), AtomicBool::new(false));
-        Self { value, told, maker: this_thread() }
-    }
-    fn load(&self, order: Ordering) -> u32 {
-        self.value.load(order)
-    }
-    fn store(&self, value: u32, order: Ordering) {
-        self.change(value, |word| {
-            word.store(value, order);
-            true
-        });
-    }
-    fn swap(&self, value: u32, order: Ordering) -> u32 {
-        self.value.swap(value, order)
-    }
-    fn compare_exchange(&self, now: u32, new: u32, to: Ordering, or: Ordering) -> Result<u32, u32> {
-        let mut result = Err(now);
-        self.change(new, |word| {
-            result = word.compare_exchange(now, new, to, or);
-            result.is_ok()
-        });
-        result
-    }
-    fn compare_exchange_weak(
-        &self,
-        now: u32,
-        new: u32,
-        to: Ordering,
-        or: Ordering,
-    ) -> Result<u32, u32> {
-        self.compare_exchange(now, new, to, or)
-    }
-    fn fetch_add(&self, value: u32, order: Ordering) -> u32 {
-        self.value.fetch_add(value, order)
-    }
-    fn fetch_sub(&self, value: u32, order: Ordering) -> u32 {
-        self.value.fetch_sub(value, order)
-    }
-    fn fetch_or(&self, value: u32, order: Ordering) -> u32 {
-        self.value.fetch_or(value, order)
-    }
-    fn fetch_and(&self, value: u32, order: Ordering) -> u32 {
-        self.value.fetch_and(value, order)
-    }
-}
-
 /// What a thread has asked of the machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Calls {
@@ -455,7 +368,7 @@ unsafe impl<H: Hooks> Platform for Hooked<H> {
     }
     fn futex_wait(word: &Self::AtomicU32, expected: u32, deadline: Option<Timestamp>) -> FutexWait {
         if Self::is_of_table(std::ptr::from_ref(word).addr()) {
-            return Linux::futex_wait(&word.value, expected, deadline);
+            return Linux::futex_wait(word.value(), expected, deadline);
         }
         std::thread_local! {
             /// The word that this thread's last sleep timed out at.
@@ -471,12 +384,12 @@ unsafe impl<H: Hooks> Platform for Hooked<H> {
         // A thread that sleeps in slices goes on with the same sleep.
         if TIMED_OUT.replace(0) != address {
             Self::table().sleeps.fetch_add(1, Ordering::SeqCst);
-            if word.told.swap(false, Ordering::Relaxed) {
+            if word.take_told() {
                 Self::table().sleeps_when_told.fetch_add(1, Ordering::SeqCst);
             }
         }
         loop {
-            let outcome = Linux::futex_wait(&word.value, expected, deadline);
+            let outcome = Linux::futex_wait(word.value(), expected, deadline);
             if outcome == FutexWait::TimedOut {
                 TIMED_OUT.set(address);
             }
@@ -500,7 +413,7 @@ unsafe impl<H: Hooks> Platform for Hooked<H> {
         to: *const Self::AtomicU32,
         move_: u32,
     ) -> Option<usize> {
-        Linux::futex_requeue(&from.value, expected, wake, to.cast(), move_)
+        Linux::futex_requeue(from.value(), expected, wake, to.cast(), move_)
     }
     fn ticks_in(nanos: u32) -> usize {
         H::ticks_in(nanos)
