@@ -84,6 +84,13 @@ ThenOthersLate == <<<<Lock("a", 1)>>, <<Lock("a", 1), Park("a", 2)>>, <<Lock("a"
 (* For threads 1 to 3: there is one record, for two locks. *)
 Evicted == <<<<Lock("a", 1)>>, <<Lock("c", 1), Lock("a", 1)>>, <<Lock("c", 1)>>>>
 
+(* For threads 1 to 3, which have begun: see InitTwoRecords. *)
+TwoRecords == <<<<Lock("a", 1)>>, <<Lock("e", 1), Lock("c", 1)>>, <<Lock("c", 1)>>>>
+
+(* The threads of a real-time scheduling class. A configuration may have another set in its place. *)
+RealTime == {}
+TheThird == {3}
+
 -----------------------------------------------------------------------------
 (* The words in memory. *)
 
@@ -99,7 +106,8 @@ Mode == <<"mode", 0>>               \* "look", "skip" or "some"
 Armed(r) == <<"armed", r>>          \* whether unlocks look there
 Address(r) == <<"address", r>>      \* "none", "shared" or an address
 Parked(r) == <<"parked", r>>
-Fences(r) == <<"fence", r>>          \* <<"not yet", "fenced" or "light", generation, whether a handoff is requested>>
+Fences(r) == <<"fence", r>>         \* <<"not yet", "fenced" or "light", generation, whether a handoff is requested,
+                                    \*   whether a real-time thread is parked>>
 
 (* What t reads: its own newest store, or what all see. *)
 Read(t, c) ==
@@ -111,6 +119,11 @@ Read(t, c) ==
 (* Stores of t, in their order: <<cell, value>> each. Those of what is there already are
    left out: only the holder of the bucket's lock stores to such cells. *)
 Store(t, stores) == buf' = [buf EXCEPT ![t] = @ \o SelectSeq(stores, LAMBDA s : Read(t, s[1]) # s[2])]
+
+(* What t reads behind these stores of its own. *)
+ReadBehind(t, stores, c) ==
+    LET own == {i \in 1..Len(stores) : stores[i][1] = c}
+    IN  IF own = {} THEN Read(t, c) ELSE stores[CHOOSE i \in own : \A j \in own : j <= i][2]
 
 Quiet(t) == buf[t] = <<>>
 
@@ -151,12 +164,14 @@ NextTenancy(r) ==
 
 Kind(t, r) == Read(t, Fences(r))[1]
 Requested(t, r) == Read(t, Fences(r))[3]
+Urgent(t, r) == Read(t, Fences(r))[4]
 Requests(t, r, wanted) == <<Fences(r), [Read(t, Fences(r)) EXCEPT ![3] = wanted]>>
 
 NextGeneration(r) ==
     Fresh({mem.fence[r][2]} \cup {me[u].fence[2] : u \in {u \in Threads : me[u].record = r /\ me[u].fence # None}})
 
-SteppedBack(t, r) == <<Fences(r), <<"not yet", NextGeneration(r), Requested(t, r)>>>>
+SteppedBackAs(t, r, urgent) == <<Fences(r), <<"not yet", NextGeneration(r), Requested(t, r), Urgent(t, r) \/ urgent>>>>
+SteppedBack(t, r) == SteppedBackAs(t, r, FALSE)
 
 Quits(t, r) == (Read(t, Parked(r)) = 0 \/ Mutation("evicted_while_parked")) /\ ~Marked(awake[r])
 
@@ -167,20 +182,28 @@ ModeStore(t, more, less) ==
 
 (* Unlocks of a lock that gets a record have no fence, unless nothing is known of the bucket. *)
 GiveTo(t, r, address) ==
-    <<<<Fences(r), <<IF Read(t, Mode) = "look" THEN "not yet" ELSE "light", NextGeneration(r), FALSE>>>>,
+    <<<<Fences(r), <<IF Read(t, Mode) = "look" THEN "not yet" ELSE "light", NextGeneration(r), FALSE, FALSE>>>>,
       <<Address(r), address>>>>
 
 (* From now on unlocks look there, if they did not before. *)
 Arm(t, r, given) ==
     IF Read(t, Armed(r)) /\ ~given THEN <<>>
-    ELSE (IF given \/ Kind(t, r) = "light" \/ Mutation("armed_though_fenced") THEN <<>> ELSE <<SteppedBack(t, r)>>)
+    ELSE (IF given \/ Kind(t, r) = "light" \/ Mutation("armed_though_fenced") THEN <<>>
+          ELSE <<SteppedBackAs(t, r, t \in RealTime)>>)
          \o <<<<Armed(r), TRUE>>>> \o ModeStore(t, {r}, {})
 
-Count(t, r) == <<<<Parked(r), Read(t, Parked(r)) + 1>>>>
+(* t is counted behind these stores. The source counts those of a real-time class beside. *)
+Count(t, r, stores) ==
+    <<<<Parked(r), Read(t, Parked(r)) + 1>>>>
+    \o (IF t \in RealTime THEN <<<<Fences(r), [ReadBehind(t, stores, Fences(r)) EXCEPT ![4] = TRUE]>>>> ELSE <<>>)
 
-Uncount(t, r) ==
+(* u is counted no more: t stores that, behind these stores. *)
+Uncount(t, u, r, stores) ==
     LET parked == Read(t, Parked(r)) - 1
-    IN  <<<<Parked(r), parked>>>> \o (IF parked = 0 THEN <<Requests(t, r, FALSE)>> ELSE <<>>)
+        others == {v \in RealTime \cap linked : v # u /\ Call(v).do = "lock" /\ RecordOf(t, Here(v)) = r}
+        fence == ReadBehind(t, stores, Fences(r))
+        flags == [fence EXCEPT ![3] = @ /\ parked # 0, ![4] = others # {}]
+    IN  <<<<Parked(r), parked>>>> \o (IF flags = fence THEN <<>> ELSE <<<<Fences(r), flags>>>>)
 
 (* Whether an unlock has to look. *)
 Concerns(t) ==
@@ -227,23 +250,53 @@ Start(start) ==
          parked |-> [r \in Records |-> 0],
          armed |-> [r \in Records |-> (r = 1 /\ armed) \/ (r = Shared /\ shared)],
          address |-> [r \in Records |-> IF r = 1 /\ given THEN "a" ELSE IF r = Shared /\ shared THEN "shared" ELSE "none"],
-         fence |-> [r \in Records |-> <<IF r = 1 THEN kind ELSE IF r = Shared /\ shared THEN "fenced" ELSE "not yet", 0, FALSE>>],
+         fence |-> [r \in Records |-> <<IF r = 1 THEN kind ELSE IF r = Shared /\ shared THEN "fenced" ELSE "not yet", 0, FALSE, FALSE>>],
          mode |-> [i \in {0} |-> IF armed THEN "some" ELSE IF given THEN "skip" ELSE start],
          guard |-> [i \in {0} |-> None]]
 
-Init ==
-    /\ \E start \in Starts : mem = Start(start)
+(* The beginning, with these words in memory, marks, and threads in these places. *)
+Begin(words, marks, threads) ==
+    /\ mem = words
     /\ buf = [t \in Threads |-> <<>>]
-    /\ awake = [r \in Records |-> [poller |-> None, flight |-> FALSE, tenancy |-> 0]]
+    /\ awake = marks
     /\ linked = {}
     /\ asleep = {}
-    /\ me = [t \in Threads |-> Idle]
+    /\ me = threads
     /\ program = [era |-> [a \in Addresses |-> 1],
                   left |-> [a \in Addresses |-> CallsOf(a, 1)], \* calls that have not counted themselves out
                   out |-> {},               \* threads whose call has
                   last |-> {},              \* and which were the last: they free what is at the address
                   passed |-> 0,             \* how many came first although a handoff was requested
                   refused |-> FALSE]        \* whether heavy fences are
+
+NoMarks == [r \in Records |-> [poller |-> None, flight |-> FALSE, tenancy |-> 0]]
+
+Init == \E start \in Starts : Begin(Start(start), NoMarks, [t \in Threads |-> Idle])
+
+(* In the middle of what takes more threads from the start than TLC can follow. Threads 1 to 4: 1 owns the lock at a.
+   2 is about to take its record away, and has cleared its address. 3 has given up: its heavy fence began when the
+   record was not fenced yet. 4 has begun to poll, so that the record is not to be had. *)
+InitTakenInVain ==
+    Begin([Start("light") EXCEPT !.byte["a"] = 1, !.guard[0] = 2, !.address[1] = "none",
+                                 !.fence[1] = <<"not yet", 0, FALSE, FALSE>>],
+          [NoMarks EXCEPT ![1].poller = 4],
+          [t \in Threads |->
+              CASE t = 1 -> [Idle EXCEPT !.pc = "Section"]
+                [] t = 2 -> [Idle EXCEPT !.pc = "TakeAway", !.record = 1, !.after = "TakeQuiet", !.tell = "a"]
+                [] t = 3 -> [Idle EXCEPT !.pc = "HeavyWait", !.record = 1, !.fence = <<"not yet", 0>>, !.after = "GiveUpLook"]
+                [] t = 4 -> [Idle EXCEPT !.pc = "Poll", !.record = 1]])
+
+(* There are two records, for three locks. Threads 1 to 3: 1 has begun to poll for the lock at a, and 3 owns the one at
+   c. 2 wants the one at e, and is about to take the record of the one at a away for that. *)
+InitTwoRecords ==
+    Begin([Start("fenced") EXCEPT !.byte["c"] = 1, !.guard[0] = 2, !.armed[2] = TRUE,
+                                  !.address = [@ EXCEPT ![1] = "none", ![2] = "c"],
+                                  !.fence[2] = <<"light", 0, FALSE, FALSE>>],
+          [NoMarks EXCEPT ![1].poller = 1],
+          [t \in Threads |->
+              CASE t = 1 -> [Idle EXCEPT !.pc = "Poll", !.record = 1]
+                [] t = 2 -> [Idle EXCEPT !.pc = "TakeAway", !.record = 1, !.after = "ArriveSee", !.tell = "a"]
+                [] t = 3 -> [Idle EXCEPT !.pc = "Section"]])
 
 -----------------------------------------------------------------------------
 (* The machine. *)
@@ -381,7 +434,7 @@ ParkLink(t, r, stores, given, m) ==
     \E status \in IF May("near") THEN {"near", "parked"} ELSE {"parked"} :
         /\ linked' = linked \cup {t}
         /\ mem' = [m EXCEPT !.status[t] = status]
-        /\ Store(t, stores \o Count(t, r) \o Arm(t, r, given))
+        /\ Store(t, stores \o Count(t, r, stores) \o Arm(t, r, given))
         /\ me' = [me EXCEPT ![t].pc = IF awake[r].poller = t /\ ~Mutation("mark_left_after_the_last_look")
                                      THEN "ParkLeave" ELSE "Publish",
                             ![t].record = r,
@@ -413,7 +466,7 @@ Claim(t, next, m) ==
           [] OTHER ->
                 IF free # {} THEN LET r == CHOOSE r \in free : TRUE IN Claimed(t, next, r, GiveTo(t, r, a), TRUE, m)
                 ELSE IF quiet = {} THEN ClaimShared(t, next, <<>>, m)
-                ELSE \E r \in quiet :
+                ELSE LET r == CHOOSE r \in quiet : \A q \in quiet : r <= q IN
                         /\ mem' = m
                         /\ Store(t, IF Mutation("tenancy_before_address") THEN <<>> ELSE <<<<Address(r), "none">>>>)
                         /\ me' = [me EXCEPT ![t].pc = "TakeAway", ![t].record = r, ![t].after = next,
@@ -433,16 +486,25 @@ TakeAway(t) ==
     /\ LET r == me[t].record
            next == me[t].after
            taken == ~Marked(awake[r]) \/ Mutation("evicted_while_polled")
-           restored == <<<<Address(r), me[t].tell>>>>
+           \* An unlock that found no record in between has not looked there.
+           restored == (IF Kind(t, r) = "light" \/ Mutation("restored_without_a_step_back") THEN <<>> ELSE <<SteppedBack(t, r)>>)
+                       \o <<<<Address(r), me[t].tell>>>>
+           \* The records behind it that may be asked next.
+           more == {q \in Own : q > r /\ Quits(t, q)}
        IN  /\ awake' = IF taken /\ ~Mutation("tenancy_stays") THEN [awake EXCEPT ![r].tenancy = NextTenancy(r)] ELSE awake
            /\ CASE next = "TakeQuiet" ->
                     /\ me' = [me EXCEPT ![t].pc = next, ![t].record = None, ![t].tell = ""]
                     /\ Store(t, IF taken THEN <<<<Armed(r), FALSE>>>> \o EvictStepsBack(t) ELSE restored)
                     /\ UNCHANGED <<mem, linked>>
-                [] taken -> Claimed(t, next, r, (IF next = "ParkLink" THEN <<>> ELSE <<<<Armed(r), FALSE>>>>)
+                [] next # "TakeQuiet" /\ taken -> Claimed(t, next, r, (IF next = "ParkLink" THEN <<>> ELSE <<<<Armed(r), FALSE>>>>)
                                                 \o EvictStepsBack(t) \o GiveTo(t, r, Here(t))
                                                 \o (IF next = "ParkLink" THEN <<>> ELSE ModeStore(t, {}, {r})), TRUE, mem)
-                [] OTHER -> ClaimShared(t, next, restored, mem)
+                [] ~taken /\ more = {} -> ClaimShared(t, next, restored, mem)
+                [] OTHER ->
+                    LET q == CHOOSE q \in more : \A p \in more : q <= p IN
+                    /\ me' = [me EXCEPT ![t].record = q, ![t].tell = Read(t, Address(q))]
+                    /\ Store(t, restored \o <<<<Address(q), "none">>>>)
+                    /\ UNCHANGED <<mem, linked>>
     /\ UNCHANGED <<asleep, program>>
 
 -----------------------------------------------------------------------------
@@ -641,7 +703,7 @@ Withdraw(t) ==
     /\ CanTakeGuard(t)
     /\ mem' = Guarded(t)
     /\ linked' = linked \ {t}
-    /\ Store(t, IF t \in linked THEN Uncount(t, RecordOf(t, Here(t))) ELSE <<>>)
+    /\ Store(t, IF t \in linked THEN Uncount(t, t, RecordOf(t, Here(t)), <<>>) ELSE <<>>)
     /\ me' = [me EXCEPT ![t].pc = "Unguard",
                         ![t].after = IF t \in linked \/ mem.status[t] = "compete" THEN "Section" ELSE "WithdrawTold"]
     /\ UNCHANGED <<awake, asleep, program>>
@@ -683,7 +745,7 @@ Asleep(t) ==
 PassedAsk(t) ==
     LET parked == mem.status[t] = "parked" IN
     /\ linked' = IF parked /\ ~Mutation("timed_out_still_linked") THEN linked \ {t} ELSE linked
-    /\ Store(t, IF parked THEN Uncount(t, RecordOf(t, Here(t))) ELSE <<>>)
+    /\ Store(t, IF parked THEN Uncount(t, t, RecordOf(t, Here(t)), <<>>) ELSE <<>>)
     /\ me' = [me EXCEPT ![t].pc = "Unguard",
                         ![t].after = IF ~parked /\ ~Mutation("timed_out_without_asking") THEN "Sleep" ELSE IF At(t, "PassedLock") THEN "Finish" ELSE "CompeteTry"]
 
@@ -716,7 +778,7 @@ GiveUpLook(t) ==
 \* models crates/ondeck/src/mutex/unlock.rs unlock
 ReadModeBefore(t) ==
     /\ At(t, "Section")
-    /\ Go(t, IF Read(t, Mode) # "skip" THEN "ReadFence" ELSE "Release")
+    /\ Go(t, IF Read(t, Mode) # "skip" THEN "ReadModeBeside" ELSE "Release")
     /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
 
 (* The store that ends a section. *)
@@ -736,41 +798,50 @@ ReadModeAfter(t) ==
     /\ Go(t, IF Read(t, Mode) # "skip" THEN "LookLate" ELSE "Finish")
     /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
 
+(* Whether anything is known of the bucket, in `tell`. *)
+\* models crates/ondeck/src/mutex/unlock.rs unlock_slow
+ReadModeBeside(t) ==
+    /\ At(t, "ReadModeBeside")
+    /\ me' = [me EXCEPT ![t].pc = "ReadFence", ![t].tell = IF Read(t, Mode) = "look" THEN "look" ELSE ""]
+    /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
+
 \* models crates/ondeck/src/mutex/unlock.rs unlock_slow
 ReadFence(t) ==
     /\ At(t, "ReadFence")
-    /\ LET own == OwnRecord(t, Here(t)) IN
-        me' = [me EXCEPT ![t].pc = CASE own = None -> "ReadModeBeside"
-                                     [] Kind(t, own) = "light" /\ ~Requested(t, own) -> "ReleaseLight"
-                                     [] OTHER -> "ReadRequest",
-                         ![t].record = own]
+    /\ LET own == OwnRecord(t, Here(t))
+           calm == Kind(t, own) = "light" /\ ~Requested(t, own) /\ ~Urgent(t, own)
+           light == own # None /\ calm
+       IN  me' = [me EXCEPT ![t].pc = CASE light -> "ReleaseLight"
+                                        [] RecordOf(t, Here(t)) = None /\ me[t].tell # "look" -> "ReleaseBeside"
+                                        [] OTHER -> "ReadRequest",
+                            ![t].record = IF light THEN own ELSE None,
+                            ![t].tell = ""]
     /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
 
-\* models crates/ondeck/src/mutex/unlock.rs unlock_slow
+\* models crates/ondeck/src/mutex/unlock.rs unlock_light
 ReleaseLight(t) == Clears(t, "ReleaseLight", "LookAwakeLight")
 
-(* Asked again behind the store. Most often there is a poller, and nothing to do. *)
-\* models crates/ondeck/src/mutex/unlock.rs unlock_slow
+(* Asked again behind the store. Most often there is a poller or a thread in flight, and nothing to do. In `tell`
+   is whether it is a thread in flight alone. *)
+\* models crates/ondeck/src/mutex/unlock.rs unlock_light
 LookAwakeLight(t) ==
     /\ At(t, "LookAwakeLight")
     /\ LET r == me[t].record
-           light == Kind(t, r) = "light" \/ Mutation("light_not_asked_again")
-       IN  IF light /\ awake[r].poller # None
-           THEN Go(t, "LookOfLight")
+           calm == (~Requested(t, r) /\ ~Urgent(t, r)) \/ Mutation("calm_not_asked_again")
+           light == (Kind(t, r) = "light" /\ calm) \/ Mutation("light_not_asked_again")
+       IN  IF light /\ Marked(awake[r])
+           THEN me' = [me EXCEPT ![t].pc = "LookOfLight", ![t].tell = IF awake[r].poller = None THEN "flight" ELSE ""]
            ELSE me' = [me EXCEPT ![t].pc = "LookLate", ![t].record = None]
     /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
 
-\* models crates/ondeck/src/mutex/unlock.rs unlock_slow
+\* models crates/ondeck/src/mutex/unlock.rs unlock_light
 LookOfLight(t) ==
     /\ At(t, "LookOfLight")
     /\ LET is == Read(t, Address(me[t].record)) = Here(t) \/ Mutation("mark_of_another_lock")
-       IN  me' = [me EXCEPT ![t].pc = IF is THEN "Finish" ELSE "LookLate", ![t].record = None]
-    /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
-
-\* models crates/ondeck/src/mutex/unlock.rs unlock_beside
-ReadModeBeside(t) ==
-    /\ At(t, "ReadModeBeside")
-    /\ Go(t, IF Read(t, Mode) = "look" \/ RecordOf(t, Here(t)) # None THEN "ReadRequest" ELSE "ReleaseBeside")
+       IN  \/ me' = [me EXCEPT ![t].pc = IF is THEN "Finish" ELSE "LookLate", ![t].record = None, ![t].tell = ""]
+           \/ /\ is /\ me[t].tell = "flight"
+              /\ May("overdue") \/ May("relax")
+              /\ me' = [me EXCEPT ![t].pc = "Tend", ![t].tell = ""]
     /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
 
 \* models crates/ondeck/src/mutex/unlock.rs unlock_beside
@@ -835,7 +906,7 @@ LookRecord(t) ==
 LookAwake(t) ==
     /\ At(t, "LookAwake")
     /\ LET marks == awake[me[t].record] IN
-        IF Marked(marks)
+        IF Marked(marks) /\ (~Urgent(t, me[t].record) \/ Mutation("urgent_waits_for_the_awake"))
         THEN \/ me' = [me EXCEPT ![t].pc = "Finish", ![t].record = None]
              \/ /\ marks.poller = None
                 /\ May("overdue") \/ May("relax")
@@ -854,7 +925,7 @@ LookParked(t) ==
 
 Lighten(t, r) ==
     Store(t, IF r # None /\ Kind(t, r) = "fenced"
-             THEN <<<<Fences(r), <<"light", Read(t, Fences(r))[2], Requested(t, r)>>>>>> ELSE <<>>)
+             THEN <<<<Fences(r), [Read(t, Fences(r)) EXCEPT ![1] = "light"]>>>> ELSE <<>>)
 
 \* models crates/ondeck/src/parking/publish.rs relax
 Relax(t) ==
@@ -897,7 +968,7 @@ TakeQuiet(t) ==
 (* u leaves its queue, and is about to be told what it is. *)
 Dismissing(t, u, status, r, first) ==
     /\ linked' = IF Mutation("told_before_unlinked") THEN linked ELSE linked \ {u}
-    /\ Store(t, first \o Uncount(t, r))
+    /\ Store(t, first \o Uncount(t, u, r, first))
     /\ me' = [me EXCEPT ![t].pc = "Dismiss", ![t].chosen = u, ![t].tell = status, ![t].record = None,
                         ![u].tried = @ \/ (status = "flight" /\ May("overdue"))]
 
@@ -921,6 +992,7 @@ Choose(t) ==
     LET waiters == Waiters(Here(t))
         r == RecordOf(t, Here(t))
         near == {u \in waiters : mem.status[u] = "near"}
+        urgent == waiters \cap RealTime
     IN  CASE waiters = {} -> NobodyToWake(t) /\ UNCHANGED <<buf, awake, linked>>
           [] waiters # {} /\ r = Shared ->
                 /\ \E u \in waiters :
@@ -929,6 +1001,11 @@ Choose(t) ==
                        /\ me' = [me EXCEPT ![t].pc = "HandOver", ![t].chosen = u, ![t].record = r]
                        /\ UNCHANGED <<buf, linked>>
                 /\ UNCHANGED awake
+          [] waiters # {} /\ r # Shared /\ Urgent(t, r) /\ ~Mutation("urgent_in_turn") ->
+                \* Beside a poller, or a thread in flight.
+                \E u \in urgent :
+                    /\ awake' = [awake EXCEPT ![r].flight = TRUE]
+                    /\ Dismissing(t, u, "flight", r, <<>>)
           [] OTHER ->
                 \/ /\ May("overdue")
                    /\ \E u \in waiters : WakeOverdue(t, u, r)
@@ -937,7 +1014,7 @@ Choose(t) ==
                    THEN \E u \in near :
                         /\ awake' = [awake EXCEPT ![r].poller = u]
                         /\ linked' = linked \ {u}
-                        /\ Store(t, Uncount(t, r))
+                        /\ Store(t, Uncount(t, u, r, <<>>))
                         /\ me' = [me EXCEPT ![t].pc = "Promote", ![t].chosen = u, ![t].record = r]
                    ELSE \E u \in waiters :
                         /\ awake' = [awake EXCEPT ![r].flight = ~Mutation("woken_not_marked")]
@@ -1058,7 +1135,8 @@ FutexWake(t) ==
 \* models crates/ondeck/src/mutex/unlock.rs hand_over
 HandOverChoose(t, requested, otherwise) ==
     LET r == RecordOf(t, Here(t))
-        waiters == Waiters(Here(t))
+        all == Waiters(Here(t))
+        waiters == IF r # None /\ Urgent(t, r) THEN all \cap RealTime ELSE all
     IN  IF r = None \/ waiters = {} \/ (requested /\ ~Requested(t, r))
         THEN /\ me' = [me EXCEPT ![t].pc = "Unguard", ![t].after = otherwise]
              /\ Store(t, IF r = None THEN <<>> ELSE <<Requests(t, r, FALSE)>>)
@@ -1234,8 +1312,10 @@ MarksAreExact ==
             /\ MayPoll(marks.poller)
             /\ Newest(Address(r)) \in {Here(marks.poller), "none"}
         /\ marks.flight => \E t \in Threads : Flies(t) /\ Newest(Address(r)) = Here(t)
-    /\ \A t \in Threads : Flies(t) => \E r \in Own : awake[r].flight /\ Newest(Address(r)) = Here(t)
-    /\ \A t \in Threads : Flies(t) => \A u \in Threads \ {t} : ~(Flies(u) /\ Here(t) = Here(u))
+    \* A thread of a real-time class is in flight beside another, and the first of them to run takes the mark away.
+    /\ RealTime = {} =>
+        /\ \A t \in Threads : Flies(t) => \E r \in Own : awake[r].flight /\ Newest(Address(r)) = Here(t)
+        /\ \A t \in Threads : Flies(t) => \A u \in Threads \ {t} : ~(Flies(u) /\ Here(t) = Here(u))
     /\ ~Marked(awake[Shared])
 
 (* (4): what is counted is what is linked, in the record that unlocks of its lock look at.
@@ -1269,7 +1349,7 @@ OthersAreLeftAlone ==
 NothingIsLeft ==
     (\A t \in Threads : At(t, "Done")) =>
         /\ linked = {} /\ Newest(Guard) = None
-        /\ \A r \in Records : Newest(Parked(r)) = 0 /\ ~Marked(awake[r]) /\ ~Newest(Fences(r))[3]
+        /\ \A r \in Records : Newest(Parked(r)) = 0 /\ ~Marked(awake[r]) /\ ~Newest(Fences(r))[3] /\ ~Newest(Fences(r))[4]
         /\ \A a \in Addresses : Newest(Byte(a)) = 0
 
 (* Once all can know that a handoff is requested, at most one thread comes before it:
@@ -1300,6 +1380,17 @@ NobodyIsForgotten ==
         (\E t \in linked : SleepsForGood(t) /\ Here(t) = a) /\ Newest(Byte(a)) = 0
             => \/ \E r \in Own : Newest(Address(r)) = a /\ Marked(awake[r])
                \/ \E t \in Threads : Here(t) = a /\ Looks(t)
+
+(* A thread of a real-time class does not rely on a poller, nor on a thread in flight: while it is parked for a free
+   lock with a record of its own, an unlock is about to look for it. *)
+LooksForAll ==
+    {"ReadModeAfter", "LookAwakeLight", "LookOfLight", "LookBeside", "LookLate", "ReadFenceLate", "LateFence",
+     "UnlockFence", "LookRecord", "LookAwake", "LookParked", "WakeLock"}
+
+RealTimeIsWoken ==
+    \A t \in RealTime \cap linked :
+        SleepsForGood(t) /\ Newest(Byte(Here(t))) = 0 /\ (\E r \in Own : Newest(Address(r)) = Here(t))
+            => \E u \in Threads : Here(u) = Here(t) /\ me[u].pc \in LooksForAll
 
 (* Neither is a wake itself: everybody comes to an end. *)
 AllComeToAnEnd == <>(\A t \in Threads : At(t, "Done"))

@@ -23,6 +23,8 @@ mod notify;
 mod overdue;
 #[path = "hooked/reborn.rs"]
 mod reborn;
+#[path = "hooked/regime.rs"]
+mod regime;
 
 use std::time::Duration;
 

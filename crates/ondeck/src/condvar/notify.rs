@@ -18,7 +18,8 @@ impl<P: Host> RawCondvar<P> {
 
     /// Notifies every waiter; says how many there were.
     ///
-    /// A load if no thread waits.
+    /// A load if no thread waits. Where waiters use several mutexes it is a step for each: a thread that
+    /// begins to wait in between is notified, too.
     #[inline]
     pub fn notify_all(&self) -> usize {
         // spec: Condvar!HasWaiters

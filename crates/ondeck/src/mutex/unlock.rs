@@ -73,8 +73,9 @@ impl<P: Host> RawMutex<P> {
         P::presumed_light_fence();
         // spec: Mutex!LookAwakeLight
         // Asked again, behind the store: a thread that parks may have stepped back in between, and made
-        // its heavy fence before the store. Then the record's next one would not make another. And the
-        // record may have gone to another lock: then it has that one's marks.
+        // its heavy fence before the store. Then the record's next one would not make another. Or a thread
+        // of a real-time class may have parked, which does not wait for the poller. And the record may
+        // have gone to another lock: then it has that one's marks.
         let is_calm = record.is_light_and_calm();
         let awake = record.awake();
         // spec: Mutex!LookOfLight

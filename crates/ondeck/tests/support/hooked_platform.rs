@@ -14,9 +14,14 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicUsize,
 use std::thread;
 use std::time::Duration;
 
+#[path = "hooked_word.rs"]
+mod hooked_word;
+
 use ondeck::parking::Bucket;
 use ondeck::platform::{AtomicInt, AtomicPointer, FutexWait, Host, Linux, Platform, Timestamp};
 use ondeck::spin::Polling;
+
+use hooked_word::Word;
 
 /// What a test does instead of the machine, or beside it.
 pub trait Hooks: Copy + fmt::Debug + Send + Sync + 'static {
@@ -77,6 +82,10 @@ pub trait Hooks: Copy + fmt::Debug + Send + Sync + 'static {
     fn priority() -> u32 {
         0
     }
+    fn note_wake(_ticks: usize) {}
+    fn wake_ticks() -> usize {
+        Self::ticks_in(20_000)
+    }
 }
 
 /// The machine with these hooks.
@@ -89,6 +98,7 @@ pub struct Place<H: Hooks> {
     unlock_mode: AtomicUsize,
     bucket: Bucket<Hooked<H>>,
     sleeps: AtomicU32,
+    sleeps_when_told: AtomicU32,
 }
 
 impl<H: Hooks> Hooked<H> {
@@ -97,6 +107,7 @@ impl<H: Hooks> Hooked<H> {
             unlock_mode: AtomicUsize::new(0),
             bucket: Bucket::new(),
             sleeps: AtomicU32::new(0),
+            sleeps_when_told: AtomicU32::new(0),
         })
     }
 
@@ -108,6 +119,11 @@ impl<H: Hooks> Hooked<H> {
     /// How often a thread has gone to sleep, but for a bucket's lock.
     pub fn sleeps() -> u32 {
         Self::table().sleeps.load(Ordering::SeqCst)
+    }
+
+    /// How often a thread has gone to sleep that was near, and that another thread has told something.
+    pub fn sleeps_when_told() -> u32 {
+        Self::table().sleeps_when_told.load(Ordering::SeqCst)
     }
 
     /// Waits until a thread has gone to sleep so often.
@@ -318,7 +334,7 @@ unsafe impl<T: 'static> AtomicPointer<T> for Pointer<T> {
 // which would be allowed to do the same.
 unsafe impl<H: Hooks> Platform for Hooked<H> {
     type AtomicU8 = Byte<H>;
-    type AtomicU32 = <Linux as Platform>::AtomicU32;
+    type AtomicU32 = Word;
     type AtomicUsize = <Linux as Platform>::AtomicUsize;
     type AtomicPtr<T: 'static> = Pointer<T>;
 
@@ -352,7 +368,7 @@ unsafe impl<H: Hooks> Platform for Hooked<H> {
     }
     fn futex_wait(word: &Self::AtomicU32, expected: u32, deadline: Option<Timestamp>) -> FutexWait {
         if Self::is_of_table(std::ptr::from_ref(word).addr()) {
-            return Linux::futex_wait(word, expected, deadline);
+            return Linux::futex_wait(word.value(), expected, deadline);
         }
         std::thread_local! {
             /// The word that this thread's last sleep timed out at.
@@ -368,9 +384,12 @@ unsafe impl<H: Hooks> Platform for Hooked<H> {
         // A thread that sleeps in slices goes on with the same sleep.
         if TIMED_OUT.replace(0) != address {
             Self::table().sleeps.fetch_add(1, Ordering::SeqCst);
+            if word.take_told() {
+                Self::table().sleeps_when_told.fetch_add(1, Ordering::SeqCst);
+            }
         }
         loop {
-            let outcome = Linux::futex_wait(word, expected, deadline);
+            let outcome = Linux::futex_wait(word.value(), expected, deadline);
             if outcome == FutexWait::TimedOut {
                 TIMED_OUT.set(address);
             }
@@ -385,7 +404,7 @@ unsafe impl<H: Hooks> Platform for Hooked<H> {
         if !Self::is_of_table(address.addr()) {
             count_call(|calls| calls.wakes += 1);
         }
-        Linux::futex_wake(address, count)
+        Linux::futex_wake(address.cast(), count)
     }
     fn futex_requeue(
         from: &Self::AtomicU32,
@@ -394,7 +413,7 @@ unsafe impl<H: Hooks> Platform for Hooked<H> {
         to: *const Self::AtomicU32,
         move_: u32,
     ) -> Option<usize> {
-        Linux::futex_requeue(from, expected, wake, to, move_)
+        Linux::futex_requeue(from.value(), expected, wake, to.cast(), move_)
     }
     fn ticks_in(nanos: u32) -> usize {
         H::ticks_in(nanos)
@@ -437,5 +456,11 @@ unsafe impl<H: Hooks> Host for Hooked<H> {
     }
     fn priority() -> u32 {
         H::priority()
+    }
+    fn note_wake(ticks: usize) {
+        H::note_wake(ticks);
+    }
+    fn wake_ticks() -> usize {
+        H::wake_ticks()
     }
 }
