@@ -10,7 +10,7 @@ use ondeck::mutex::RawMutex;
 use ondeck::platform::{Linux, Platform};
 use ondeck::spin::Polling;
 
-use super::hooked_platform::{Gate, Hooked, Hooks, hooks, until};
+use super::hooked_platform::{Gate, Hooked, Hooks, calls_of, hooks, until};
 use super::{no_polling, unlock, watched};
 
 /// The time after which a thread is overdue, and that between two of them: none.
@@ -239,7 +239,8 @@ mod beside {
             mutex.lock();
             let served = || is_served.store(true, Ordering::SeqCst);
             park_as(scope, &mutex, || PRIORITY.set(1), served);
-            unlock(&mutex);
+            let calls = calls_of(|| unlock(&mutex));
+            assert_eq!(calls.wakes, 1);
             until(|| is_served.load(Ordering::SeqCst));
             WOKE.open();
         });
