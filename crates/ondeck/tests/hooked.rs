@@ -23,7 +23,12 @@ mod notify;
 mod overdue;
 #[path = "hooked/reborn.rs"]
 mod reborn;
+#[path = "hooked/records.rs"]
+mod records;
+#[path = "hooked/slices.rs"]
+mod slices;
 
+use std::io::Write;
 use std::time::Duration;
 
 use ondeck::mutex::RawMutex;
@@ -32,8 +37,13 @@ use ondeck::spin::Polling;
 use hooked_platform::{Hooked, Hooks};
 use watchdog::Watchdog;
 
-/// Ends the process if the test hangs, which is what a lost wake looks like.
+/// Ends the process if the test hangs, which is what a lost wake looks like; and if it fails, because threads
+/// that are stopped then would be so for ever.
 fn watched() -> Watchdog {
+    std::panic::set_hook(Box::new(|panic| {
+        let _ = writeln!(std::io::stderr(), "{panic}");
+        std::process::exit(1);
+    }));
     Watchdog::start("a test", Duration::from_mins(1))
 }
 

@@ -493,4 +493,111 @@ mod shared {
         assert!(handed);
         Hooked::<Shares>::until_at_rest();
     }
+
+    /// Two threads park for it; before the second does another lock needs its record no more.
+    #[test]
+    fn threads_of_a_lock_that_shares_a_record_are_counted_together() {
+        let _watchdog = watched();
+        let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        let [one, two, three] = &[0; 3].map(|_| Lock::new());
+        let served = &AtomicU32::new(0);
+        let serve = move || _ = served.fetch_add(1, Ordering::SeqCst);
+        thread::scope(|scope| {
+            poll(scope, one);
+            let polls = poll(scope, two);
+            three.lock();
+            park(scope, three, serve);
+            unlock(two);
+            polls.join().expect("no panic");
+            park(scope, three, serve);
+            unlock(three);
+            until(|| served.load(Ordering::SeqCst) == 2);
+            unlock(one);
+        });
+        Hooked::<Shares>::until_at_rest();
+    }
+}
+
+/// Threads are overdue as soon as they are parked, and only one of them in a long time.
+mod seldom {
+    use super::*;
+
+    static WOKE: Gate = Gate::new();
+    /// How often a thread that polls has paused.
+    static PAUSES: AtomicU32 = AtomicU32::new(0);
+
+    std::thread_local! {
+        static POLLS: Cell<bool> = const { Cell::new(false) };
+    }
+
+    hooks! {
+        /// Some threads poll for as long as the test takes.
+        Seldom {
+            fn ticks_in(nanos: u32) -> usize {
+                match nanos {
+                    1_000_000 => 0,
+                    500_000 => usize::MAX / 4,
+                    others => Linux::ticks_in(others),
+                }
+            }
+            fn polling() -> Polling {
+                let mut polling = no_polling();
+                if POLLS.get() {
+                    polling.budget = u32::MAX - 1;
+                }
+                polling
+            }
+            fn pause() {
+                if POLLS.get() {
+                    PAUSES.fetch_add(1, Ordering::SeqCst);
+                }
+                Linux::pause();
+            }
+            fn woke() {
+                WOKE.pass();
+            }
+        }
+    }
+
+    type Lock = RawMutex<Hooked<Seldom>>;
+
+    /// Of two threads that are parked the first is handed the lock. Its own unlock has the other compete.
+    #[test]
+    fn one_unlock_in_a_while_hands_over_a_lock_that_shares_a_record() {
+        let _watchdog = watched();
+        let [one, two, three] = &[0; 3].map(|_| Lock::new());
+        let goes = AtomicBool::new(false);
+        let (mut handed, mut handed_again) = (false, true);
+        thread::scope(|scope| {
+            for mutex in [one, two] {
+                let pauses = PAUSES.load(Ordering::SeqCst);
+                mutex.lock();
+                scope.spawn(|| {
+                    POLLS.set(true);
+                    mutex.lock();
+                    unlock(mutex);
+                });
+                until(|| PAUSES.load(Ordering::SeqCst) > pauses);
+            }
+            three.lock();
+            let sleeps = Hooked::<Seldom>::sleeps();
+            let first = scope.spawn(|| {
+                three.lock();
+                until(|| goes.load(Ordering::SeqCst));
+                unlock(three);
+                three.is_locked()
+            });
+            Hooked::<Seldom>::until_sleeps(sleeps + 1);
+            park_as(scope, three, || WOKE.stop_me(), || ());
+            unlock(three);
+            handed = three.is_locked();
+            goes.store(true, Ordering::SeqCst);
+            handed_again = first.join().expect("no panic");
+            WOKE.open();
+            unlock(one);
+            unlock(two);
+        });
+        assert!(handed && !handed_again, "{handed} {handed_again}");
+        Hooked::<Seldom>::until_at_rest();
+    }
 }
