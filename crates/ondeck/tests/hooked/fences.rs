@@ -174,11 +174,12 @@ mod evicted {
     static BUFFER: Buffer = Buffer::new();
     static BEFORE_THE_STORE: Gate = Gate::new();
     static MAY_RELAX: AtomicBool = AtomicBool::new(true);
-    /// How often a thread that polls has paused.
-    static PAUSES: AtomicUsize = AtomicUsize::new(0);
+    /// How many threads that poll have paused.
+    static PAUSED: AtomicUsize = AtomicUsize::new(0);
 
     std::thread_local! {
         static POLLS: Cell<bool> = const { Cell::new(false) };
+        static HAS_PAUSED: Cell<bool> = const { Cell::new(false) };
     }
 
     hooks! {
@@ -212,8 +213,8 @@ mod evicted {
                 polling
             }
             fn pause() {
-                if POLLS.get() {
-                    PAUSES.fetch_add(1, Ordering::SeqCst);
+                if POLLS.get() && !HAS_PAUSED.replace(true) {
+                    PAUSED.fetch_add(1, Ordering::SeqCst);
                 }
                 Linux::pause();
             }
@@ -227,13 +228,13 @@ mod evicted {
         scope: &'scope Scope<'scope, '_>,
         mutex: &'scope Lock,
     ) -> ScopedJoinHandle<'scope, ()> {
-        let pauses = PAUSES.load(Ordering::SeqCst);
+        let paused = PAUSED.load(Ordering::SeqCst);
         let thread = scope.spawn(|| {
             POLLS.set(true);
             mutex.lock();
             unlock(mutex);
         });
-        until(|| PAUSES.load(Ordering::SeqCst) > pauses);
+        until(|| PAUSED.load(Ordering::SeqCst) > paused);
         thread
     }
 

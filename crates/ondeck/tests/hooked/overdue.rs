@@ -518,38 +518,45 @@ mod shared {
     }
 }
 
-/// Threads are overdue as soon as they are parked, and only one of them in a long time.
+/// Threads are overdue after a long time, and only one of them in as long a time again.
 mod seldom {
     use super::*;
 
     static WOKE: Gate = Gate::new();
-    /// How often a thread that polls has paused.
-    static PAUSES: AtomicU32 = AtomicU32::new(0);
+    /// How many threads that poll have paused.
+    static PAUSED: AtomicU32 = AtomicU32::new(0);
+    /// How far the clock is ahead, in ticks.
+    static AHEAD: AtomicU64 = AtomicU64::new(0);
+    const LONG: usize = usize::MAX >> 8;
 
     std::thread_local! {
         static POLLS: Cell<bool> = const { Cell::new(false) };
+        static HAS_PAUSED: Cell<bool> = const { Cell::new(false) };
     }
 
     hooks! {
         /// Some threads poll for as long as the test takes.
         Seldom {
+            fn ticks() -> u64 {
+                Linux::ticks() + AHEAD.load(Ordering::SeqCst)
+            }
             fn ticks_in(nanos: u32) -> usize {
                 match nanos {
-                    1_000_000 => 0,
-                    500_000 => usize::MAX / 4,
+                    1_000_000 => LONG,
+                    FOR_EVER => 4 * LONG,
                     others => Linux::ticks_in(others),
                 }
             }
             fn polling() -> Polling {
                 let mut polling = no_polling();
                 if POLLS.get() {
-                    polling.budget = u32::MAX - 1;
+                    polling.budget = FOR_EVER;
                 }
                 polling
             }
             fn pause() {
-                if POLLS.get() {
-                    PAUSES.fetch_add(1, Ordering::SeqCst);
+                if POLLS.get() && !HAS_PAUSED.replace(true) {
+                    PAUSED.fetch_add(1, Ordering::SeqCst);
                 }
                 Linux::pause();
             }
@@ -558,6 +565,8 @@ mod seldom {
             }
         }
     }
+
+    const FOR_EVER: u32 = u32::MAX - 1;
 
     type Lock = RawMutex<Hooked<Seldom>>;
 
@@ -570,14 +579,14 @@ mod seldom {
         let (mut handed, mut handed_again) = (false, true);
         thread::scope(|scope| {
             for mutex in [one, two] {
-                let pauses = PAUSES.load(Ordering::SeqCst);
+                let paused = PAUSED.load(Ordering::SeqCst);
                 mutex.lock();
                 scope.spawn(|| {
                     POLLS.set(true);
                     mutex.lock();
                     unlock(mutex);
                 });
-                until(|| PAUSES.load(Ordering::SeqCst) > pauses);
+                until(|| PAUSED.load(Ordering::SeqCst) > paused);
             }
             three.lock();
             let sleeps = Hooked::<Seldom>::sleeps();
@@ -589,6 +598,7 @@ mod seldom {
             });
             Hooked::<Seldom>::until_sleeps(sleeps + 1);
             park_as(scope, three, || WOKE.stop_me(), || ());
+            AHEAD.store(LONG as u64, Ordering::SeqCst);
             unlock(three);
             handed = three.is_locked();
             goes.store(true, Ordering::SeqCst);

@@ -21,8 +21,8 @@ static FOUND: Gate = Gate::new();
 static STORED: Gate = Gate::new();
 /// As `STORED`, for another thread.
 static STORED_TOO: Gate = Gate::new();
-/// How often a thread that polls has paused.
-static PAUSES: AtomicU32 = AtomicU32::new(0);
+/// How many threads that poll have paused.
+static PAUSED: AtomicU32 = AtomicU32::new(0);
 /// How often a thread whose stores are counted has stored a machine word.
 static STORES: AtomicU32 = AtomicU32::new(0);
 
@@ -32,6 +32,7 @@ std::thread_local! {
     /// The lock that this thread wants, by its address.
     static WANTS: Cell<usize> = const { Cell::new(0) };
     static COUNTS: Cell<bool> = const { Cell::new(false) };
+    static HAS_PAUSED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// As these tests go.
@@ -75,8 +76,8 @@ hooks! {
             polling
         }
         fn pause() {
-            if BUDGET.get() != 0 {
-                PAUSES.fetch_add(1, Ordering::SeqCst);
+            if BUDGET.get() != 0 && !HAS_PAUSED.replace(true) {
+                PAUSED.fetch_add(1, Ordering::SeqCst);
             }
             Linux::pause();
         }
@@ -94,13 +95,13 @@ fn poll<'scope>(
     scope: &'scope Scope<'scope, '_>,
     mutex: &'scope Lock,
 ) -> ScopedJoinHandle<'scope, ()> {
-    let pauses = PAUSES.load(Ordering::SeqCst);
+    let paused = PAUSED.load(Ordering::SeqCst);
     let thread = scope.spawn(|| {
         BUDGET.set(FOR_EVER);
         mutex.lock();
         unlock(mutex);
     });
-    until(|| PAUSES.load(Ordering::SeqCst) > pauses);
+    until(|| PAUSED.load(Ordering::SeqCst) > paused);
     thread
 }
 

@@ -207,7 +207,7 @@ fn a_thread_parks_where_unlocks_have_no_fences() {
 /// thread.
 #[test]
 fn unlocks_lose_their_fences_while_a_thread_parks() {
-    explore(TO_LIGHT, 2, || {
+    explore(TO_LIGHT, 3, || {
         // So far unlocks have fences.
         set(NEVER);
         let shared = parked_once();
