@@ -151,7 +151,7 @@ fn arrives_late(gate: &'static Gate) {
     let mut wakes = 0;
     with_a_quiet_record(|quiet| {
         thread::scope(|scope| {
-            scope.spawn(|| {
+            let late = scope.spawn(|| {
                 BUDGET.set(FOR_EVER);
                 COUNTS.set(true);
                 WANTS.set(std::ptr::from_ref(quiet).addr());
@@ -172,6 +172,7 @@ fn arrives_late(gate: &'static Gate) {
             until(|| STORES.load(Ordering::SeqCst) > stores + 100 || Machine::sleeps() > sleeps);
             wakes = calls_of(|| unlock(next)).wakes;
             unlock(quiet);
+            late.join().expect("no panic");
             // Has it woken if it was missed.
             next.lock();
             unlock(next);

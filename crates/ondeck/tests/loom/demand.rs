@@ -62,7 +62,7 @@ fn owners_hand_the_lock_over_with_light_fences() {
 /// the unlock's store, or asks that one for it; the caller then comes again.
 #[test]
 fn an_owner_in_between_is_seen() {
-    explore(OVERDUE, 2, || {
+    explore(OVERDUE, 3, || {
         let (shared, gone) = (Shared::new(), Rc::new(Cell::new(false)));
         shared.lock();
         let sleeper = spawn({
