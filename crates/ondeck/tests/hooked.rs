@@ -47,10 +47,14 @@ fn watched() -> Watchdog {
     Watchdog::start("a test", Duration::from_mins(1))
 }
 
+/// The pause before the first poll, in nanoseconds.
+const SHORT: u32 = 100;
+
 /// No thread polls, stays near, or watches.
 fn no_polling() -> Polling {
     let mut polling = Polling::default();
     (polling.budget, polling.watch, polling.near) = (0, 0, 0);
+    polling.short = SHORT;
     polling
 }
 

@@ -14,7 +14,7 @@ use super::hooked_platform::{Buffer, Gate, Hooked, calls_of, hooks, until};
 use super::{no_polling, unlock, watched};
 
 static BUFFER: Buffer = Buffer::new();
-/// Behind a load of the record's address that shows the caller's own lock.
+/// Behind the load by which a thread that is about to arrive finds the record of its lock.
 static FOUND: Gate = Gate::new();
 /// Behind a store to a machine word of the table: the first of a thread that arrives is when it polls, right
 /// before its mark.
@@ -31,6 +31,8 @@ std::thread_local! {
     static BUDGET: Cell<u32> = const { Cell::new(0) };
     /// The lock that this thread wants, by its address.
     static WANTS: Cell<usize> = const { Cell::new(0) };
+    /// How often it has found the record.
+    static FINDS: Cell<u32> = const { Cell::new(0) };
     static COUNTS: Cell<bool> = const { Cell::new(false) };
     static HAS_PAUSED: Cell<bool> = const { Cell::new(false) };
 }
@@ -48,7 +50,11 @@ hooks! {
         fn load_number(number: &AtomicUsize, order: Ordering) -> usize {
             let value = number.load(order);
             if value != 0 && value == WANTS.get() {
-                FOUND.pass();
+                FINDS.set(FINDS.get() + 1);
+                // First it asks whether it has lost the lock a moment ago.
+                if FINDS.get() == 2 {
+                    FOUND.pass();
+                }
             }
             value
         }
