@@ -141,9 +141,10 @@ mod turns {
     #[test]
     fn an_overdue_thread_is_served_although_each_poller_succeeds_at_its_first_poll() {
         let _watchdog = watched();
-        let turns: Vec<_> = (0..8).map(|_| turns_until_served()).collect();
-        // 3 to 5 each. The thread is lucky now and then, which is why they are counted together.
-        assert!(turns.iter().sum::<u32>() < 64, "{turns:?}");
+        let mut turns = [0; 9].map(|_| turns_until_served());
+        turns.sort_unstable();
+        // 3 to 5 each. The thread is lucky now and then, and now and then gets no CPU when it is woken.
+        assert!(turns[turns.len() / 2] < 8, "{turns:?}");
     }
 }
 

@@ -10,7 +10,7 @@ use ondeck::mutex::RawMutex;
 use ondeck::platform::{Linux, Platform};
 use ondeck::spin::Polling;
 
-use super::hooked_platform::{Buffer, Gate, Hooked, calls_of, hooks, until};
+use super::hooked_platform::{Buffer, Gate, Hooked, Hooks, calls_of, hooks, until};
 use super::{no_polling, unlock, watched};
 
 static BUFFER: Buffer = Buffer::new();
@@ -41,65 +41,69 @@ std::thread_local! {
 const FOR_EVER: u32 = u32::MAX - 1;
 const A_MOMENT: u32 = 1_000;
 
-hooks! {
-    /// Unlocks lose no fence that they have.
-    Going {
-        fn store(byte: &AtomicU8, value: u8, order: Ordering) {
-            BUFFER.store(byte, value, order);
-        }
-        fn load_number(number: &AtomicUsize, order: Ordering) -> usize {
-            let value = number.load(order);
-            if value != 0 && value == WANTS.get() {
-                FINDS.set(FINDS.get() + 1);
-                // First it asks whether it has lost the lock a moment ago.
-                if FINDS.get() == 2 {
-                    FOUND.pass();
+/// Unlocks lose no fence that they have. Each test has a table of its own: in one where a lock has shared a
+/// record an unlock that finds none looks at that.
+macro_rules! going {
+    ($name:ident) => {
+        hooks! {
+            $name {
+                fn store(byte: &AtomicU8, value: u8, order: Ordering) {
+                    BUFFER.store(byte, value, order);
+                }
+                fn load_number(number: &AtomicUsize, order: Ordering) -> usize {
+                    let value = number.load(order);
+                    if value != 0 && value == WANTS.get() {
+                        FINDS.set(FINDS.get() + 1);
+                        // First it asks whether it has lost the lock a moment ago.
+                        if FINDS.get() == 2 {
+                            FOUND.pass();
+                        }
+                    }
+                    value
+                }
+                fn store_number(number: &AtomicUsize, value: usize, order: Ordering) {
+                    number.store(value, order);
+                    if COUNTS.get() {
+                        STORES.fetch_add(1, Ordering::SeqCst);
+                    }
+                    STORED.pass();
+                    STORED_TOO.pass();
+                }
+                fn fence(_: Ordering) {
+                    BUFFER.fence();
+                }
+                fn presumed_light_fence() {}
+                fn heavy_fence() {
+                    BUFFER.drain();
+                }
+                fn may_relax() -> bool {
+                    false
+                }
+                fn polling() -> Polling {
+                    let mut polling = no_polling();
+                    polling.budget = BUDGET.get();
+                    polling
+                }
+                fn pause() {
+                    if BUDGET.get() != 0 && !HAS_PAUSED.replace(true) {
+                        PAUSED.fetch_add(1, Ordering::SeqCst);
+                    }
+                    Linux::pause();
+                }
+                fn once_in(_: u32) -> bool {
+                    false
                 }
             }
-            value
         }
-        fn store_number(number: &AtomicUsize, value: usize, order: Ordering) {
-            number.store(value, order);
-            if COUNTS.get() {
-                STORES.fetch_add(1, Ordering::SeqCst);
-            }
-            STORED.pass();
-            STORED_TOO.pass();
-        }
-        fn fence(_: Ordering) {
-            BUFFER.fence();
-        }
-        fn presumed_light_fence() {}
-        fn heavy_fence() {
-            BUFFER.drain();
-        }
-        fn may_relax() -> bool {
-            false
-        }
-        fn polling() -> Polling {
-            let mut polling = no_polling();
-            polling.budget = BUDGET.get();
-            polling
-        }
-        fn pause() {
-            if BUDGET.get() != 0 && !HAS_PAUSED.replace(true) {
-                PAUSED.fetch_add(1, Ordering::SeqCst);
-            }
-            Linux::pause();
-        }
-        fn once_in(_: u32) -> bool {
-            false
-        }
-    }
+    };
 }
 
-type Machine = Hooked<Going>;
-type Lock = RawMutex<Machine>;
+type Lock<H> = RawMutex<Hooked<H>>;
 
 /// A thread that polls for a mutex, which the caller has locked.
-fn poll<'scope>(
+fn poll<'scope, H: Hooks>(
     scope: &'scope Scope<'scope, '_>,
-    mutex: &'scope Lock,
+    mutex: &'scope Lock<H>,
 ) -> ScopedJoinHandle<'scope, ()> {
     let paused = PAUSED.load(Ordering::SeqCst);
     let thread = scope.spawn(|| {
@@ -112,28 +116,28 @@ fn poll<'scope>(
 }
 
 /// A thread that parks for a mutex, which the caller has locked.
-fn park<'scope>(
+fn park<'scope, H: Hooks>(
     scope: &'scope Scope<'scope, '_>,
-    mutex: &'scope Lock,
+    mutex: &'scope Lock<H>,
 ) -> ScopedJoinHandle<'scope, ()> {
-    let sleeps = Machine::sleeps();
+    let sleeps = Hooked::<H>::sleeps();
     let thread = scope.spawn(|| {
         mutex.lock();
         unlock(mutex);
     });
-    Machine::until_sleeps(sleeps + 1);
+    Hooked::<H>::until_sleeps(sleeps + 1);
     thread
 }
 
 /// A bucket has records for two locks. One is polled for, as long as `work` goes on. A thread has parked for the
 /// other, when `work` is called with it, and it is locked.
-fn with_a_quiet_record(work: impl FnOnce(&Lock)) {
-    /// The tests share a table.
+fn with_a_quiet_record<H: Hooks>(work: impl FnOnce(&Lock<H>)) {
+    /// The tests share gates.
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
     let _watchdog = watched();
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    let [polled, quiet] = &[0; 2].map(|_| Lock::new());
+    let [polled, quiet] = &[0; 2].map(|_| Lock::<H>::new());
     // The first unlock finds out that nothing is known.
     quiet.lock();
     unlock(quiet);
@@ -148,14 +152,14 @@ fn with_a_quiet_record(work: impl FnOnce(&Lock)) {
         work(quiet);
         unlock(polled);
     });
-    Machine::until_at_rest();
+    Hooked::<H>::until_at_rest();
 }
 
 /// A thread that arrives stops at `gate`, where its lock still has the record; then another lock has it.
-fn arrives_late(gate: &'static Gate) {
-    let next = &Lock::new();
+fn arrives_late<H: Hooks>(gate: &'static Gate) {
+    let next = &Lock::<H>::new();
     let mut wakes = 0;
-    with_a_quiet_record(|quiet| {
+    with_a_quiet_record::<H>(|quiet| {
         thread::scope(|scope| {
             let late = scope.spawn(|| {
                 BUDGET.set(FOR_EVER);
@@ -173,9 +177,11 @@ fn arrives_late(gate: &'static Gate) {
             next.lock();
             park(scope, next);
             // It polls, or has found that the record is another's and parks.
-            let (stores, sleeps) = (STORES.load(Ordering::SeqCst), Machine::sleeps());
+            let (stores, sleeps) = (STORES.load(Ordering::SeqCst), Hooked::<H>::sleeps());
             gate.open();
-            until(|| STORES.load(Ordering::SeqCst) > stores + 100 || Machine::sleeps() > sleeps);
+            until(|| {
+                STORES.load(Ordering::SeqCst) > stores + 100 || Hooked::<H>::sleeps() > sleeps
+            });
             wakes = calls_of(|| unlock(next)).wakes;
             unlock(quiet);
             late.join().expect("no panic");
@@ -187,23 +193,29 @@ fn arrives_late(gate: &'static Gate) {
     assert_eq!(wakes, 1, "an unlock relies on a thread that polls for another lock");
 }
 
+going! { Found }
+
 #[test]
 fn a_thread_that_has_found_the_record_of_its_lock_does_not_poll_for_the_next_that_has_it() {
-    arrives_late(&FOUND);
+    arrives_late::<Found>(&FOUND);
 }
+
+going! { Stored }
 
 #[test]
 fn a_thread_that_has_read_the_marks_of_its_lock_does_not_poll_for_the_next_that_has_the_record() {
-    arrives_late(&STORED);
+    arrives_late::<Stored>(&STORED);
 }
+
+going! { Stays }
 
 /// The record is about to go to another lock when a thread begins to poll, so that it stays. In between an
 /// unlock has found no record, and had no fence; then that thread parks.
 #[test]
 fn a_thread_parks_beside_an_unlock_that_found_no_record_because_it_was_about_to_go() {
-    let last = &Lock::new();
+    let last = &Lock::<Stays>::new();
     let mut missed = false;
-    with_a_quiet_record(|quiet| {
+    with_a_quiet_record::<Stays>(|quiet| {
         last.lock();
         thread::scope(|scope| {
             let parks = scope.spawn(|| {
@@ -226,13 +238,13 @@ fn a_thread_parks_beside_an_unlock_that_found_no_record_because_it_was_about_to_
             });
             unlocks.join().expect("no panic");
             assert!(quiet.is_locked(), "the store is in the buffer");
-            let (stores, sleeps) = (STORES.load(Ordering::SeqCst), Machine::sleeps());
+            let (stores, sleeps) = (STORES.load(Ordering::SeqCst), Hooked::<Stays>::sleeps());
             STORED.open();
             // It has its mark.
             until(|| STORES.load(Ordering::SeqCst) > stores);
             STORED_TOO.open();
             evicts.join().expect("no panic");
-            until(|| Machine::sleeps() > sleeps || parks.is_finished());
+            until(|| Hooked::<Stays>::sleeps() > sleeps || parks.is_finished());
             missed = !parks.is_finished();
             BUFFER.drain();
             // Has it woken if it was missed.
