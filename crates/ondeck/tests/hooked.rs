@@ -23,9 +23,14 @@ mod notify;
 mod overdue;
 #[path = "hooked/reborn.rs"]
 mod reborn;
+#[path = "hooked/records.rs"]
+mod records;
 #[path = "hooked/regime.rs"]
 mod regime;
+#[path = "hooked/slices.rs"]
+mod slices;
 
+use std::io::Write;
 use std::time::Duration;
 
 use ondeck::mutex::RawMutex;
@@ -34,15 +39,24 @@ use ondeck::spin::Polling;
 use hooked_platform::{Hooked, Hooks};
 use watchdog::Watchdog;
 
-/// Ends the process if the test hangs, which is what a lost wake looks like.
+/// Ends the process if the test hangs, which is what a lost wake looks like; and if it fails, because threads
+/// that are stopped then would be so for ever.
 fn watched() -> Watchdog {
+    std::panic::set_hook(Box::new(|panic| {
+        let _ = writeln!(std::io::stderr(), "{panic}");
+        std::process::exit(1);
+    }));
     Watchdog::start("a test", Duration::from_mins(1))
 }
+
+/// The pause before the first poll, in nanoseconds.
+const SHORT: u32 = 100;
 
 /// No thread polls, stays near, or watches.
 fn no_polling() -> Polling {
     let mut polling = Polling::default();
     (polling.budget, polling.watch, polling.near) = (0, 0, 0);
+    polling.short = SHORT;
     polling
 }
 

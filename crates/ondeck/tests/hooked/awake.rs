@@ -9,12 +9,13 @@ use ondeck::platform::{Linux, Platform};
 use ondeck::spin::Polling;
 
 use super::hooked_platform::{Gate, Hooked, hooks, until};
-use super::{no_polling, unlock, watched};
+use super::{SHORT, no_polling, unlock, watched};
 
 /// Polls for ever, as these tests go; stays beside another poller for hardly any time.
 fn polls() -> Polling {
     let mut polling = Polling::default();
     (polling.budget, polling.near) = (u32::MAX - 1, 1_000);
+    polling.short = SHORT;
     polling
 }
 

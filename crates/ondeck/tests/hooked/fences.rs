@@ -2,58 +2,17 @@
 //! a thread that parks then sees the lock taken, and the unlock has not seen that thread.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::Duration;
 
 use ondeck::mutex::RawMutex;
-use ondeck::platform::{Linux, Platform};
+use ondeck::platform::{Linux, Platform, Timestamp};
 use ondeck::spin::Polling;
 
-use super::hooked_platform::{Gate, Hooked, calls_of, hooks, until};
+use super::hooked_platform::{Buffer, Gate, Hooked, Hooks, calls_of, hooks, until};
 use super::{no_polling, unlock, watched};
-
-std::thread_local! {
-    /// Whether this thread's stores stay in its store buffer.
-    static BUFFERS: Cell<bool> = const { Cell::new(false) };
-}
-
-/// The byte whose store of 0 is not visible yet; 0 if there is none.
-struct Buffer(AtomicUsize);
-
-impl Buffer {
-    const fn new() -> Self {
-        Self(AtomicUsize::new(0))
-    }
-
-    fn store(&self, byte: &AtomicU8, value: u8, order: Ordering) {
-        if BUFFERS.get() {
-            assert_eq!(value, 0, "an unlock");
-            self.0.store(std::ptr::from_ref(byte).expose_provenance(), Ordering::SeqCst);
-        } else {
-            byte.store(value, order);
-        }
-    }
-
-    /// A full fence of the thread that buffers, or a heavy one of another.
-    fn drain(&self) {
-        let byte = self.0.swap(0, Ordering::SeqCst);
-        if byte != 0 {
-            let byte = std::ptr::with_exposed_provenance::<AtomicU8>(byte);
-            // SAFETY: a byte that a test of this file keeps until its end.
-            unsafe { (*byte).store(0, Ordering::SeqCst) };
-        }
-    }
-
-    /// A full fence drains only the caller's own buffer.
-    fn fence(&self) {
-        if BUFFERS.get() {
-            self.drain();
-        }
-        fence(Ordering::SeqCst);
-    }
-}
 
 mod asked_after_the_store {
     use super::*;
@@ -120,7 +79,7 @@ mod asked_after_the_store {
         thread::scope(|scope| {
             let unlocks = scope.spawn(|| {
                 mutex.lock();
-                BUFFERS.set(true);
+                BUFFER.begin();
                 BEFORE_THE_STORE.stop_me();
                 unlock(mutex);
             });
@@ -190,7 +149,7 @@ mod refused {
         mutex.lock();
         thread::scope(|scope| {
             let unlocks = scope.spawn(|| {
-                BUFFERS.set(true);
+                BUFFER.begin();
                 unlock(&mutex);
             });
             unlocks.join().expect("no panic");
@@ -215,11 +174,12 @@ mod evicted {
     static BUFFER: Buffer = Buffer::new();
     static BEFORE_THE_STORE: Gate = Gate::new();
     static MAY_RELAX: AtomicBool = AtomicBool::new(true);
-    /// How often a thread that polls has paused.
-    static PAUSES: AtomicUsize = AtomicUsize::new(0);
+    /// How many threads that poll have paused.
+    static PAUSED: AtomicUsize = AtomicUsize::new(0);
 
     std::thread_local! {
         static POLLS: Cell<bool> = const { Cell::new(false) };
+        static HAS_PAUSED: Cell<bool> = const { Cell::new(false) };
     }
 
     hooks! {
@@ -253,8 +213,8 @@ mod evicted {
                 polling
             }
             fn pause() {
-                if POLLS.get() {
-                    PAUSES.fetch_add(1, Ordering::SeqCst);
+                if POLLS.get() && !HAS_PAUSED.replace(true) {
+                    PAUSED.fetch_add(1, Ordering::SeqCst);
                 }
                 Linux::pause();
             }
@@ -268,13 +228,13 @@ mod evicted {
         scope: &'scope Scope<'scope, '_>,
         mutex: &'scope Lock,
     ) -> ScopedJoinHandle<'scope, ()> {
-        let pauses = PAUSES.load(Ordering::SeqCst);
+        let paused = PAUSED.load(Ordering::SeqCst);
         let thread = scope.spawn(|| {
             POLLS.set(true);
             mutex.lock();
             unlock(mutex);
         });
-        until(|| PAUSES.load(Ordering::SeqCst) > pauses);
+        until(|| PAUSED.load(Ordering::SeqCst) > paused);
         thread
     }
 
@@ -332,7 +292,7 @@ mod evicted {
             thread::scope(|scope| {
                 let unlocks = scope.spawn(|| {
                     light.lock();
-                    BUFFERS.set(true);
+                    BUFFER.begin();
                     unlock(light);
                 });
                 unlocks.join().expect("no panic");
@@ -403,43 +363,46 @@ mod gave_up {
         static POLLS: Cell<bool> = const { Cell::new(false) };
     }
 
-    hooks! {
-        GivingUp {
-            fn store(byte: &AtomicU8, value: u8, order: Ordering) {
-                BUFFER.store(byte, value, order);
+    /// Each test has a table of its own, where no record is armed.
+    macro_rules! giving_up {
+        ($name:ident) => {
+            hooks! {
+            $name {
+                fn store(byte: &AtomicU8, value: u8, order: Ordering) {
+                    BUFFER.store(byte, value, order);
+                }
+                fn fence(_: Ordering) {
+                    BUFFER.fence();
+                }
+                fn presumed_light_fence() {}
+                fn heavy_fence() {
+                    BEFORE_THE_FENCE.pass();
+                    BUFFER.drain();
+                    BEHIND_THE_FENCE.pass();
+                }
+                fn polling() -> Polling {
+                    let mut polling = no_polling();
+                    polling.budget = u32::from(POLLS.get());
+                    polling
+                }
             }
-            fn fence(_: Ordering) {
-                BUFFER.fence();
-            }
-            fn presumed_light_fence() {}
-            fn heavy_fence() {
-                BEFORE_THE_FENCE.pass();
-                BUFFER.drain();
-                BEHIND_THE_FENCE.pass();
-            }
-            fn polling() -> Polling {
-                let mut polling = no_polling();
-                polling.budget = u32::from(POLLS.get());
-                polling
-            }
-        }
+                }
+        };
     }
 
-    type Lock = RawMutex<Hooked<GivingUp>>;
-
-    /// The tests share a table.
+    /// The tests share a buffer.
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-    fn give_up(mutex: &Lock) {
+    fn give_up<H: Hooks>(mutex: &RawMutex<Hooked<H>>) {
         POLLS.set(true);
         assert!(!mutex.try_lock_until(Linux::now()));
     }
 
     /// The caller's unlock has no fence, and its store is in the buffer when it is over.
-    fn unlock_into_the_buffer(mutex: &Lock) {
+    fn unlock_into_the_buffer<H: Hooks>(mutex: &RawMutex<Hooked<H>>) {
         thread::scope(|scope| {
             scope.spawn(|| {
-                BUFFERS.set(true);
+                BUFFER.begin();
                 unlock(mutex);
             });
         });
@@ -447,24 +410,29 @@ mod gave_up {
     }
 
     /// A thread wants the lock, whose unlock is in the buffer: says whether it parks for it.
-    fn parks<'scope>(scope: &'scope Scope<'scope, '_>, mutex: &'scope Lock) -> bool {
-        let sleeps = Hooked::<GivingUp>::sleeps();
+    fn parks<'scope, H: Hooks>(
+        scope: &'scope Scope<'scope, '_>,
+        mutex: &'scope RawMutex<Hooked<H>>,
+    ) -> bool {
+        let sleeps = Hooked::<H>::sleeps();
         let parks = scope.spawn(|| {
             mutex.lock();
             unlock(mutex);
         });
-        until(|| Hooked::<GivingUp>::sleeps() > sleeps || parks.is_finished());
+        until(|| Hooked::<H>::sleeps() > sleeps || parks.is_finished());
         !parks.is_finished()
     }
 
     /// Locked, and no record of the bucket is armed.
-    fn locked() -> Lock {
-        let mutex = Lock::new();
+    fn locked<H: Hooks>() -> RawMutex<Hooked<H>> {
+        let mutex = RawMutex::new();
         mutex.lock();
         unlock(&mutex);
         mutex.lock();
         mutex
     }
+
+    giving_up! { Two }
 
     /// Of two heavy fences one was made before the unlock, and the other is not yet: a third thread makes
     /// one, too.
@@ -472,7 +440,7 @@ mod gave_up {
     fn a_thread_parks_before_the_heavy_fence_of_another_is_over() {
         let _watchdog = watched();
         let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-        let mutex = &locked();
+        let mutex = &locked::<Two>();
         let mut missed = false;
         thread::scope(|scope| {
             let gives_up = scope.spawn(|| {
@@ -481,18 +449,168 @@ mod gave_up {
             });
             BEHIND_THE_FENCE.until_reached();
             unlock_into_the_buffer(mutex);
+            let sleeps = Hooked::<Two>::sleeps();
             scope.spawn(|| {
                 BEFORE_THE_FENCE.stop_me();
                 mutex.lock();
                 unlock(mutex);
             });
-            BEFORE_THE_FENCE.until_reached();
+            until(|| BEFORE_THE_FENCE.is_reached() || Hooked::<Two>::sleeps() > sleeps);
             BEHIND_THE_FENCE.open();
             gives_up.join().expect("no panic");
-            missed = parks(scope, mutex);
+            missed = Hooked::<Two>::sleeps() > sleeps || parks(scope, mutex);
             BEFORE_THE_FENCE.open();
+            // Has those woken that were missed.
+            BUFFER.drain();
+            mutex.lock();
+            unlock(mutex);
         });
-        Hooked::<GivingUp>::until_at_rest();
+        Hooked::<Two>::until_at_rest();
         assert!(!missed, "the thread has parked for a lock that was unlocked");
+    }
+
+    giving_up! { One }
+
+    /// A thread has given up, with a heavy fence, where unlocks do not look. One that parks after that makes a
+    /// heavy fence, too.
+    #[test]
+    fn a_thread_parks_where_one_has_given_up_beside_an_unlock_without_a_fence() {
+        let _watchdog = watched();
+        let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        let mutex = &locked::<One>();
+        let mut missed = false;
+        thread::scope(|scope| {
+            scope.spawn(|| give_up(mutex)).join().expect("no panic");
+            unlock_into_the_buffer(mutex);
+            missed = parks(scope, mutex);
+            // Has it woken if it was missed.
+            BUFFER.drain();
+            mutex.lock();
+            unlock(mutex);
+        });
+        Hooked::<One>::until_at_rest();
+        assert!(!missed, "the thread has parked for a lock that was unlocked");
+    }
+}
+
+mod landed {
+    use super::*;
+
+    static BUFFER: Buffer = Buffer::new();
+    static WOKE: Gate = Gate::new();
+    /// Whether all deadlines have passed.
+    static IS_LATE: AtomicBool = AtomicBool::new(false);
+    /// Whether the poller was allowed to let unlocks do without fences.
+    static MAY_RELAX: AtomicBool = AtomicBool::new(false);
+    /// How often a thread that polls has paused.
+    static PAUSES: AtomicUsize = AtomicUsize::new(0);
+
+    std::thread_local! {
+        static POLLS: Cell<bool> = const { Cell::new(false) };
+    }
+
+    hooks! {
+        /// No thread is ever overdue, or the poller would ask the owner to hand the lock over.
+        Landing {
+            fn store(byte: &AtomicU8, value: u8, order: Ordering) {
+                BUFFER.store(byte, value, order);
+            }
+            fn fence(_: Ordering) {
+                BUFFER.fence();
+            }
+            fn presumed_light_fence() {}
+            fn heavy_fence() {
+                BUFFER.drain();
+            }
+            fn may_relax() -> bool {
+                MAY_RELAX.fetch_or(POLLS.get(), Ordering::SeqCst);
+                POLLS.get()
+            }
+            fn once_in(_: u32) -> bool {
+                false
+            }
+            fn ticks_in(nanos: u32) -> usize {
+                if nanos >= 500_000 { usize::MAX / 4 } else { Linux::ticks_in(nanos) }
+            }
+            fn now() -> Timestamp {
+                let late = if IS_LATE.load(Ordering::SeqCst) { 2 * HOUR } else { Duration::ZERO };
+                Linux::now().after(late)
+            }
+            fn polling() -> Polling {
+                let mut polling = no_polling();
+                if POLLS.get() {
+                    polling.budget = u32::MAX - 1;
+                }
+                polling
+            }
+            fn pause() {
+                if POLLS.get() {
+                    PAUSES.fetch_add(1, Ordering::SeqCst);
+                }
+                Linux::pause();
+            }
+            fn woke() {
+                WOKE.pass();
+            }
+        }
+    }
+
+    const HOUR: Duration = Duration::from_hours(1);
+
+    /// A thread was woken and has not run yet, on which an unlock without a fence relies. It runs while the store
+    /// of that unlock is in the buffer, finds the lock taken, and its deadline has passed: it has the other
+    /// parked thread woken.
+    #[test]
+    fn a_woken_thread_gives_up_beside_an_unlock_without_a_fence() {
+        let _watchdog = watched();
+        let mutex = &RawMutex::<Hooked<Landing>>::new();
+        // The first unlock finds out that nothing is known.
+        mutex.lock();
+        unlock(mutex);
+        mutex.lock();
+        let mut wakes = 0;
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                mutex.lock();
+                unlock(mutex);
+            });
+            Hooked::<Landing>::until_sleeps(1);
+            let gives_up = scope.spawn(|| {
+                WOKE.stop_me();
+                let mut owner = true;
+                let late = Linux::now().after(HOUR);
+                let calls = calls_of(|| owner = mutex.try_lock_until(late));
+                if owner {
+                    unlock(mutex);
+                }
+                calls.wakes
+            });
+            Hooked::<Landing>::until_sleeps(2);
+            unlock(mutex);
+            WOKE.until_reached();
+            mutex.lock();
+            // The poller lets unlocks do without fences, and becomes the owner.
+            let unlocks = scope.spawn(|| {
+                POLLS.set(true);
+                mutex.lock();
+                BUFFER.begin();
+                unlock(mutex);
+            });
+            until(|| MAY_RELAX.load(Ordering::SeqCst));
+            let pauses = PAUSES.load(Ordering::SeqCst);
+            until(|| PAUSES.load(Ordering::SeqCst) > pauses);
+            unlock(mutex);
+            unlocks.join().expect("no panic");
+            assert!(mutex.is_locked(), "the store is in the buffer");
+            IS_LATE.store(true, Ordering::SeqCst);
+            WOKE.open();
+            wakes = gives_up.join().expect("no panic");
+            BUFFER.drain();
+            // Has the other woken if it was missed.
+            mutex.lock();
+            unlock(mutex);
+        });
+        Hooked::<Landing>::until_at_rest();
+        assert_eq!(wakes, 1, "the thread that unlocks relied on has woken none");
     }
 }

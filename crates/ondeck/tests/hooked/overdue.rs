@@ -10,7 +10,7 @@ use ondeck::mutex::RawMutex;
 use ondeck::platform::{Linux, Platform};
 use ondeck::spin::Polling;
 
-use super::hooked_platform::{Gate, Hooked, Hooks, hooks, until};
+use super::hooked_platform::{Gate, Hooked, Hooks, calls_of, hooks, until};
 use super::{no_polling, unlock, watched};
 
 /// The time after which a thread is overdue, and that between two of them: none.
@@ -141,9 +141,10 @@ mod turns {
     #[test]
     fn an_overdue_thread_is_served_although_each_poller_succeeds_at_its_first_poll() {
         let _watchdog = watched();
-        let turns: Vec<_> = (0..8).map(|_| turns_until_served()).collect();
-        // 3 to 5 each. The thread is lucky now and then, which is why they are counted together.
-        assert!(turns.iter().sum::<u32>() < 64, "{turns:?}");
+        let mut turns = [0; 9].map(|_| turns_until_served());
+        turns.sort_unstable();
+        // 3 to 5 each. The thread is lucky now and then, and now and then gets no CPU when it is woken.
+        assert!(turns[turns.len() / 2] < 8, "{turns:?}");
     }
 }
 
@@ -239,7 +240,8 @@ mod beside {
             mutex.lock();
             let served = || is_served.store(true, Ordering::SeqCst);
             park_as(scope, &mutex, || PRIORITY.set(1), served);
-            unlock(&mutex);
+            let calls = calls_of(|| unlock(&mutex));
+            assert_eq!(calls.wakes, 1);
             until(|| is_served.load(Ordering::SeqCst));
             WOKE.open();
         });
@@ -491,5 +493,122 @@ mod shared {
         });
         assert!(handed);
         Hooked::<Shares>::until_at_rest();
+    }
+
+    /// Two threads park for it; before the second does another lock needs its record no more.
+    #[test]
+    fn threads_of_a_lock_that_shares_a_record_are_counted_together() {
+        let _watchdog = watched();
+        let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        let [one, two, three] = &[0; 3].map(|_| Lock::new());
+        let served = &AtomicU32::new(0);
+        let serve = move || _ = served.fetch_add(1, Ordering::SeqCst);
+        thread::scope(|scope| {
+            poll(scope, one);
+            let polls = poll(scope, two);
+            three.lock();
+            park(scope, three, serve);
+            unlock(two);
+            polls.join().expect("no panic");
+            park(scope, three, serve);
+            unlock(three);
+            until(|| served.load(Ordering::SeqCst) == 2);
+            unlock(one);
+        });
+        Hooked::<Shares>::until_at_rest();
+    }
+}
+
+/// Threads are overdue after a long time, and only one of them in as long a time again.
+mod seldom {
+    use super::*;
+
+    static WOKE: Gate = Gate::new();
+    /// How many threads that poll have paused.
+    static PAUSED: AtomicU32 = AtomicU32::new(0);
+    /// How far the clock is ahead, in ticks.
+    static AHEAD: AtomicU64 = AtomicU64::new(0);
+    const LONG: usize = usize::MAX >> 8;
+
+    std::thread_local! {
+        static POLLS: Cell<bool> = const { Cell::new(false) };
+        static HAS_PAUSED: Cell<bool> = const { Cell::new(false) };
+    }
+
+    hooks! {
+        /// Some threads poll for as long as the test takes.
+        Seldom {
+            fn ticks() -> u64 {
+                Linux::ticks() + AHEAD.load(Ordering::SeqCst)
+            }
+            fn ticks_in(nanos: u32) -> usize {
+                match nanos {
+                    1_000_000 => LONG,
+                    FOR_EVER => 4 * LONG,
+                    others => Linux::ticks_in(others),
+                }
+            }
+            fn polling() -> Polling {
+                let mut polling = no_polling();
+                if POLLS.get() {
+                    polling.budget = FOR_EVER;
+                }
+                polling
+            }
+            fn pause() {
+                if POLLS.get() && !HAS_PAUSED.replace(true) {
+                    PAUSED.fetch_add(1, Ordering::SeqCst);
+                }
+                Linux::pause();
+            }
+            fn woke() {
+                WOKE.pass();
+            }
+        }
+    }
+
+    const FOR_EVER: u32 = u32::MAX - 1;
+
+    type Lock = RawMutex<Hooked<Seldom>>;
+
+    /// Of two threads that are parked the first is handed the lock. Its own unlock has the other compete.
+    #[test]
+    fn one_unlock_in_a_while_hands_over_a_lock_that_shares_a_record() {
+        let _watchdog = watched();
+        let [one, two, three] = &[0; 3].map(|_| Lock::new());
+        let goes = AtomicBool::new(false);
+        let (mut handed, mut handed_again) = (false, true);
+        thread::scope(|scope| {
+            for mutex in [one, two] {
+                let paused = PAUSED.load(Ordering::SeqCst);
+                mutex.lock();
+                scope.spawn(|| {
+                    POLLS.set(true);
+                    mutex.lock();
+                    unlock(mutex);
+                });
+                until(|| PAUSED.load(Ordering::SeqCst) > paused);
+            }
+            three.lock();
+            let sleeps = Hooked::<Seldom>::sleeps();
+            let first = scope.spawn(|| {
+                three.lock();
+                until(|| goes.load(Ordering::SeqCst));
+                unlock(three);
+                three.is_locked()
+            });
+            Hooked::<Seldom>::until_sleeps(sleeps + 1);
+            park_as(scope, three, || WOKE.stop_me(), || ());
+            AHEAD.store(LONG as u64, Ordering::SeqCst);
+            unlock(three);
+            handed = three.is_locked();
+            goes.store(true, Ordering::SeqCst);
+            handed_again = first.join().expect("no panic");
+            WOKE.open();
+            unlock(one);
+            unlock(two);
+        });
+        assert!(handed && !handed_again, "{handed} {handed_again}");
+        Hooked::<Seldom>::until_at_rest();
     }
 }

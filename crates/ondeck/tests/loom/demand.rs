@@ -58,6 +58,40 @@ fn owners_hand_the_lock_over_with_light_fences() {
     explore(Setting { overdue: true, ..ASYMMETRIC }, 1, owners);
 }
 
+/// A sleeper is overdue and has competed in vain. An unlock hands it the lock that another thread has had since
+/// the unlock's store, or asks that one for it; the caller then comes again.
+#[test]
+fn an_owner_in_between_is_seen() {
+    explore(OVERDUE, 3, || {
+        let (shared, gone) = (Shared::new(), Rc::new(Cell::new(false)));
+        shared.lock();
+        let sleeper = spawn({
+            let gone = Rc::clone(&gone);
+            move || {
+                shared.lock_and_count();
+                gone.set(true);
+            }
+        });
+        while asleep() < 1 {
+            Loom::yield_now();
+        }
+        shared.unlock();
+        let again = shared.try_lock();
+        while again && !gone.get() && asleep() < 1 {
+            Loom::yield_now();
+        }
+        let between = spawn(move || shared.lock_and_count());
+        if again {
+            shared.count();
+            shared.unlock();
+        }
+        shared.lock_and_count();
+        join(sleeper);
+        join(between);
+        shared.end(3 + u32::from(again));
+    });
+}
+
 /// The demand is for one mutex; the owner of another of the same bucket releases that.
 #[test]
 fn of_another_lock_in_the_bucket() {

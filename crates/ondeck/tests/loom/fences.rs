@@ -7,7 +7,7 @@ use ondeck::platform::Platform;
 
 use crate::condvar::{First, pair};
 use crate::loom_platform::{
-    Fences, Loom, Relaxes, Setting, asleep, join, pass_time, refuse, spawn,
+    Fences, Loom, Relaxes, Setting, asleep, join, pass_time, refuse, set, spawn,
 };
 use crate::mutex::{after_a_quiet_time, two_by_two, two_waiters};
 use crate::scenario::{ASYMMETRIC, POLLS, SLEEPS, SOON, Shared, explore};
@@ -56,8 +56,9 @@ fn heavy_fences_were_too_many() {
     explore(NEVER, 3, two_by_two);
 }
 
-/// A mutex whose unlocks have no fences, because threads have parked for it and then for a while did not.
-fn relaxed() -> &'static Shared {
+/// A mutex for which a thread has parked, and none for a while since: where that is allowed its unlocks have no
+/// fences.
+fn parked_once() -> &'static Shared {
     let shared = Shared::new();
     // The first unlock of a bucket looks at all; from then on it is known who needs one.
     shared.lock_and_count();
@@ -76,7 +77,7 @@ fn relaxed() -> &'static Shared {
 #[test]
 fn a_heavy_fence_is_over_before_the_unlock() {
     explore(TO_LIGHT, 2, || {
-        let shared = relaxed();
+        let shared = parked_once();
         shared.lock();
         let gone = Rc::new(Cell::new(false));
         let hurried = spawn({
@@ -128,7 +129,7 @@ fn heavy_fences_are_refused_in_the_middle() {
 #[test]
 fn heavy_fences_are_refused_once_one_was_made() {
     explore(Setting { relaxes: Relaxes::ToLight, ..REFUSED_LATER }, 2, || {
-        let shared = relaxed();
+        let shared = parked_once();
         shared.lock();
         let other = spawn(move || {
             refuse();
@@ -192,7 +193,7 @@ fn a_thread_pins_and_then_parks() {
 #[test]
 fn a_thread_parks_where_unlocks_have_no_fences() {
     explore(TO_LIGHT, 2, || {
-        let shared = relaxed();
+        let shared = parked_once();
         shared.lock();
         let other = spawn(move || shared.lock_and_count());
         shared.count();
@@ -206,28 +207,13 @@ fn a_thread_parks_where_unlocks_have_no_fences() {
 /// thread.
 #[test]
 fn unlocks_lose_their_fences_while_a_thread_parks() {
-    explore(TO_LIGHT, 2, || {
-        let shared = relaxed();
+    explore(TO_LIGHT, 3, || {
+        // So far unlocks have fences.
+        set(NEVER);
+        let shared = parked_once();
+        set(TO_LIGHT);
         shared.lock();
-        let gone = Rc::new(Cell::new(false));
-        let parks = spawn({
-            let gone = Rc::clone(&gone);
-            move || {
-                let owner = shared.try_lock_until(SOON);
-                gone.set(true);
-                if owner {
-                    shared.unlock();
-                }
-                shared.lock_and_count();
-            }
-        });
-        while asleep() < 1 && !gone.get() {
-            Loom::yield_now();
-        }
-        pass_time(1);
-        while !gone.get() {
-            Loom::yield_now();
-        }
+        let parks = spawn(move || shared.lock_and_count());
         let next = spawn(move || {
             let owner = shared.try_lock();
             if owner {
@@ -240,5 +226,23 @@ fn unlocks_lose_their_fences_while_a_thread_parks() {
         join(parks);
         let sections = join(next);
         shared.end(3 + sections);
+    });
+}
+
+/// A bucket's first unlocks look at all. While a thread sleeps for one lock, an unlock of another finds out that
+/// those of the bucket may do with less; the owner of the first lock then sees that thread.
+#[test]
+fn an_unlock_learns_that_it_needs_no_fence_while_a_thread_sleeps() {
+    explore(Setting { buckets: 1, ..ASYMMETRIC }, 3, || {
+        let (shared, other) = (Shared::new(), Shared::new());
+        shared.lock();
+        let sleeper = spawn(move || shared.lock_and_count());
+        let beside = spawn(move || other.lock_and_count());
+        shared.count();
+        shared.unlock();
+        join(sleeper);
+        join(beside);
+        shared.end(2);
+        other.end(1);
     });
 }

@@ -12,7 +12,7 @@ use std::marker::PhantomData;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicUsize, Ordering, fence};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 #[path = "hooked_word.rs"]
 mod hooked_word;
@@ -31,6 +31,14 @@ pub trait Hooks: Copy + fmt::Debug + Send + Sync + 'static {
     /// A mutex or a condition variable is written.
     fn store(byte: &AtomicU8, value: u8, order: Ordering) {
         byte.store(value, order);
+    }
+    /// A machine word of the table or of a node is read.
+    fn load_number(number: &AtomicUsize, order: Ordering) -> usize {
+        number.load(order)
+    }
+    /// One is written.
+    fn store_number(number: &AtomicUsize, value: usize, order: Ordering) {
+        number.store(value, order);
     }
     /// Before an unlock asks how much it has to look.
     fn unlock_mode() {}
@@ -53,13 +61,20 @@ pub trait Hooks: Copy + fmt::Debug + Send + Sync + 'static {
     fn may_relax() -> bool {
         true
     }
-    /// After a thread has slept, but for a bucket's lock.
+    /// How a sleep until then ends at once, if it does; not asked of a bucket's lock.
+    fn sleep(_until: Option<Timestamp>) -> Option<FutexWait> {
+        None
+    }
+    /// After a thread was woken, but for a bucket's lock.
     fn woke() {}
     fn pause() {
         Linux::pause();
     }
     fn spins(count: u32) -> u32 {
         count
+    }
+    fn now() -> Timestamp {
+        Linux::now()
     }
     fn ticks() -> u64 {
         Linux::ticks()
@@ -95,7 +110,7 @@ pub struct Hooked<H>(PhantomData<H>);
 /// The table.
 #[derive(Debug)]
 pub struct Place<H: Hooks> {
-    unlock_mode: AtomicUsize,
+    unlock_mode: Number<H>,
     bucket: Bucket<Hooked<H>>,
     sleeps: AtomicU32,
     sleeps_when_told: AtomicU32,
@@ -104,7 +119,7 @@ pub struct Place<H: Hooks> {
 impl<H: Hooks> Hooked<H> {
     fn table() -> &'static Place<H> {
         H::place().get_or_init(|| Place {
-            unlock_mode: AtomicUsize::new(0),
+            unlock_mode: AtomicInt::new(0),
             bucket: Bucket::new(),
             sleeps: AtomicU32::new(0),
             sleeps_when_told: AtomicU32::new(0),
@@ -138,7 +153,9 @@ impl<H: Hooks> Hooked<H> {
 
     /// Waits until nothing is left in the table.
     pub fn until_at_rest() {
+        let start = Instant::now();
         while !Self::table().bucket.is_at_rest() {
+            assert!(start.elapsed() < Duration::from_secs(10), "the table is not at rest");
             thread::sleep(Duration::from_millis(1));
         }
     }
@@ -198,14 +215,70 @@ impl Gate {
         }
     }
 
+    /// Whether the thread is there.
+    pub fn is_reached(&self) -> bool {
+        self.reached.load(Ordering::Acquire)
+    }
+
     /// Waits until the thread is there.
     pub fn until_reached(&self) {
-        until(|| self.reached.load(Ordering::Acquire));
+        until(|| self.is_reached());
     }
 
     /// Lets the thread go.
     pub fn open(&self) {
         self.open.store(true, Ordering::Release);
+    }
+}
+
+/// The store buffer of a CPU: holds an unlock's store until a fence, or until a test drains it.
+#[derive(Debug)]
+pub struct Buffer {
+    /// The byte whose store of 0 is not visible yet; 0 if there is none.
+    byte: AtomicUsize,
+}
+
+std::thread_local! {
+    /// Whether this thread's unlocks stay in its store buffer.
+    static BUFFERS: Cell<bool> = const { Cell::new(false) };
+}
+
+impl Buffer {
+    pub const fn new() -> Self {
+        Self { byte: AtomicUsize::new(0) }
+    }
+
+    /// The unlocks of the calling thread are buffered from now on.
+    pub fn begin(&self) {
+        assert_eq!(self.byte.load(Ordering::SeqCst), 0, "one unlock at a time");
+        BUFFERS.set(true);
+    }
+
+    pub fn store(&self, byte: &AtomicU8, value: u8, order: Ordering) {
+        if BUFFERS.get() {
+            assert_eq!(value, 0, "an unlock");
+            self.byte.store(std::ptr::from_ref(byte).expose_provenance(), Ordering::SeqCst);
+        } else {
+            byte.store(value, order);
+        }
+    }
+
+    /// A full fence of the thread that buffers, or a heavy one of another.
+    pub fn drain(&self) {
+        let byte = self.byte.swap(0, Ordering::SeqCst);
+        if byte != 0 {
+            let byte = std::ptr::with_exposed_provenance::<AtomicU8>(byte);
+            // SAFETY: a byte that the test keeps until its end.
+            unsafe { (*byte).store(0, Ordering::SeqCst) };
+        }
+    }
+
+    /// A full fence drains only the caller's own buffer.
+    pub fn fence(&self) {
+        if BUFFERS.get() {
+            self.drain();
+        }
+        fence(Ordering::SeqCst);
     }
 }
 
@@ -216,56 +289,73 @@ pub fn until(mut condition: impl FnMut() -> bool) {
     }
 }
 
-/// The byte of a lock.
-#[repr(transparent)]
-pub struct Byte<H>(AtomicU8, PhantomData<H>);
+macro_rules! hooked_integers {
+    ($($(#[$about:meta])* $name:ident $atomic:ident $value:ident $load:path, $store:path;)*) => {$(
+        $(#[$about])*
+        #[repr(transparent)]
+        pub struct $name<H>($atomic, PhantomData<H>);
 
-impl<H> fmt::Debug for Byte<H> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
+        impl<H> fmt::Debug for $name<H> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+
+        // SAFETY: the atomic of `core`; a hook that stores later emulates a store buffer.
+        unsafe impl<H: Hooks> AtomicInt for $name<H> {
+            type Value = $value;
+
+            fn new(value: $value) -> Self {
+                Self($atomic::new(value), PhantomData)
+            }
+            fn load(&self, order: Ordering) -> $value {
+                $load(&self.0, order)
+            }
+            fn store(&self, value: $value, order: Ordering) {
+                $store(&self.0, value, order);
+            }
+            fn swap(&self, value: $value, order: Ordering) -> $value {
+                self.0.swap(value, order)
+            }
+            fn compare_exchange(
+                &self,
+                now: $value,
+                new: $value,
+                to: Ordering,
+                or: Ordering,
+            ) -> Result<$value, $value> {
+                self.0.compare_exchange(now, new, to, or)
+            }
+            fn compare_exchange_weak(
+                &self,
+                now: $value,
+                new: $value,
+                to: Ordering,
+                or: Ordering,
+            ) -> Result<$value, $value> {
+                self.0.compare_exchange_weak(now, new, to, or)
+            }
+            fn fetch_add(&self, value: $value, order: Ordering) -> $value {
+                self.0.fetch_add(value, order)
+            }
+            fn fetch_sub(&self, value: $value, order: Ordering) -> $value {
+                self.0.fetch_sub(value, order)
+            }
+            fn fetch_or(&self, value: $value, order: Ordering) -> $value {
+                self.0.fetch_or(value, order)
+            }
+            fn fetch_and(&self, value: $value, order: Ordering) -> $value {
+                self.0.fetch_and(value, order)
+            }
+        }
+    )*};
 }
 
-// SAFETY: the atomic of `core`; a hook that stores later emulates a store buffer.
-unsafe impl<H: Hooks> AtomicInt for Byte<H> {
-    type Value = u8;
-
-    fn new(value: u8) -> Self {
-        Self(AtomicU8::new(value), PhantomData)
-    }
-    fn load(&self, order: Ordering) -> u8 {
-        self.0.load(order)
-    }
-    fn store(&self, value: u8, order: Ordering) {
-        H::store(&self.0, value, order);
-    }
-    fn swap(&self, value: u8, order: Ordering) -> u8 {
-        self.0.swap(value, order)
-    }
-    fn compare_exchange(&self, now: u8, new: u8, to: Ordering, or: Ordering) -> Result<u8, u8> {
-        self.0.compare_exchange(now, new, to, or)
-    }
-    fn compare_exchange_weak(
-        &self,
-        now: u8,
-        new: u8,
-        to: Ordering,
-        or: Ordering,
-    ) -> Result<u8, u8> {
-        self.0.compare_exchange_weak(now, new, to, or)
-    }
-    fn fetch_add(&self, value: u8, order: Ordering) -> u8 {
-        self.0.fetch_add(value, order)
-    }
-    fn fetch_sub(&self, value: u8, order: Ordering) -> u8 {
-        self.0.fetch_sub(value, order)
-    }
-    fn fetch_or(&self, value: u8, order: Ordering) -> u8 {
-        self.0.fetch_or(value, order)
-    }
-    fn fetch_and(&self, value: u8, order: Ordering) -> u8 {
-        self.0.fetch_and(value, order)
-    }
+hooked_integers! {
+    /// The byte of a lock.
+    Byte AtomicU8 u8 AtomicU8::load, H::store;
+    /// A machine word of the table or of a node.
+    Number AtomicUsize usize H::load_number, H::store_number;
 }
 
 /// What a thread has asked of the machine.
@@ -335,7 +425,7 @@ unsafe impl<T: 'static> AtomicPointer<T> for Pointer<T> {
 unsafe impl<H: Hooks> Platform for Hooked<H> {
     type AtomicU8 = Byte<H>;
     type AtomicU32 = Word;
-    type AtomicUsize = <Linux as Platform>::AtomicUsize;
+    type AtomicUsize = Number<H>;
     type AtomicPtr<T: 'static> = Pointer<T>;
 
     fn fence(order: Ordering) {
@@ -358,7 +448,7 @@ unsafe impl<H: Hooks> Platform for Hooked<H> {
         Linux::yield_now();
     }
     fn now() -> Timestamp {
-        Linux::now()
+        H::now()
     }
     fn ticks() -> u64 {
         H::ticks()
@@ -369,6 +459,9 @@ unsafe impl<H: Hooks> Platform for Hooked<H> {
     fn futex_wait(word: &Self::AtomicU32, expected: u32, deadline: Option<Timestamp>) -> FutexWait {
         if Self::is_of_table(std::ptr::from_ref(word).addr()) {
             return Linux::futex_wait(word.value(), expected, deadline);
+        }
+        if let Some(outcome) = H::sleep(deadline) {
+            return outcome;
         }
         std::thread_local! {
             /// The word that this thread's last sleep timed out at.
@@ -392,9 +485,10 @@ unsafe impl<H: Hooks> Platform for Hooked<H> {
             let outcome = Linux::futex_wait(word.value(), expected, deadline);
             if outcome == FutexWait::TimedOut {
                 TIMED_OUT.set(address);
+                return outcome;
             }
             // A wake by the address of a node that was here before is not counted as another sleep.
-            if outcome == FutexWait::TimedOut || word.load(Ordering::Relaxed) != expected {
+            if word.load(Ordering::Relaxed) != expected {
                 H::woke();
                 return outcome;
             }
@@ -426,7 +520,7 @@ unsafe impl<H: Hooks> Platform for Hooked<H> {
 // SAFETY: there is one word and one bucket, made once. No test forks. The fences are those of `Linux`,
 // or of a test that emulates others.
 unsafe impl<H: Hooks> Host for Hooked<H> {
-    fn unlock_mode(_: usize) -> &'static AtomicUsize {
+    fn unlock_mode(_: usize) -> &'static Number<H> {
         H::unlock_mode();
         &Self::table().unlock_mode
     }
@@ -435,6 +529,11 @@ unsafe impl<H: Hooks> Host for Hooked<H> {
     }
     fn polling() -> Polling {
         H::polling()
+    }
+    // So that a thread which finds a lock taken does not read it before it polls or parks: a test knows by its
+    // pauses what it is.
+    fn transfer_ticks() -> usize {
+        0
     }
     fn fences_are_asymmetric() -> bool {
         H::fences_are_asymmetric()

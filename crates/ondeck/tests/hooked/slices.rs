@@ -1,0 +1,108 @@
+//! The slices of a sleep: how long each is, and that nothing but its end ends it.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use ondeck::condvar::RawCondvar;
+use ondeck::mutex::RawMutex;
+use ondeck::platform::{FutexWait, Timestamp};
+use ondeck::spin::Polling;
+
+use super::hooked_platform::{Hooked, hooks};
+use super::{no_polling, unlock, watched};
+
+/// The time, in nanoseconds.
+static NOW: AtomicU64 = AtomicU64::new(0);
+/// What each sleep was to end at, and the time at its begin.
+static SLEEPS: Mutex<Vec<(Timestamp, Timestamp)>> = Mutex::new(Vec::new());
+
+/// So many sleeps end at once: by a signal, in turns of a millisecond, or by their time.
+const MOST: usize = 30;
+const SIGNALS: usize = 10;
+
+hooks! {
+    Sliced {
+        fn now() -> Timestamp {
+            Timestamp::from_nanos(NOW.load(Ordering::SeqCst))
+        }
+        fn sleep(until: Option<Timestamp>) -> Option<FutexWait> {
+            let until = until.expect("no thread sleeps for ever");
+            let mut sleeps = SLEEPS.lock().unwrap_or_else(PoisonError::into_inner);
+            if sleeps.len() == MOST {
+                return None;
+            }
+            sleeps.push((Self::now(), until));
+            let (time, outcome) = if sleeps.len() <= SIGNALS {
+                (Self::now().after(Duration::from_millis(1)), FutexWait::Interrupted)
+            } else {
+                (until, FutexWait::TimedOut)
+            };
+            NOW.store(time.as_nanos(), Ordering::SeqCst);
+            Some(outcome)
+        }
+        fn polling() -> Polling {
+            no_polling()
+        }
+    }
+}
+
+type Machine = Hooked<Sliced>;
+
+/// A thread sleeps, first amid signals, until `wake` has it woken.
+fn sleeps(thread: impl FnOnce() + Send, wake: impl FnOnce()) {
+    let before = Machine::sleeps();
+    SLEEPS.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    thread::scope(|scope| {
+        scope.spawn(thread);
+        Machine::until_sleeps(before + 1);
+        wake();
+    });
+    Machine::until_at_rest();
+    let sleeps = SLEEPS.lock().unwrap_or_else(PoisonError::into_inner);
+    let (amid_signals, others) = sleeps.split_at(SIGNALS);
+    // The first of the others is what is left of the same slice.
+    let others = &others[1..];
+    let end = amid_signals[0].1;
+    assert!(
+        amid_signals.iter().all(|&(_, until)| until == end),
+        "a signal moves the end of a slice"
+    );
+    let lengths: Vec<_> = others.iter().map(|&(begin, until)| until.since(begin)).collect();
+    assert!(
+        lengths.is_sorted_by(|one, next| *next <= 2 * *one),
+        "a slice is twice as long at most"
+    );
+    assert!(lengths.iter().all(|&length| length < Duration::from_secs(1)), "{lengths:?}");
+}
+
+/// The tests share a table, and the time.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+#[test]
+fn signals_move_no_slice_of_a_thread_that_is_parked_for_a_mutex_and_none_is_long() {
+    let _watchdog = watched();
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let mutex = RawMutex::<Machine>::new();
+    mutex.lock();
+    let parks = || {
+        mutex.lock();
+        unlock(&mutex);
+    };
+    sleeps(parks, || unlock(&mutex));
+}
+
+#[test]
+fn signals_move_no_slice_of_a_waiter_of_a_condition_variable_and_none_is_long() {
+    let _watchdog = watched();
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let (mutex, condvar) = (RawMutex::<Machine>::new(), RawCondvar::<Machine>::new());
+    let waits = || {
+        mutex.lock();
+        // SAFETY: locked above.
+        assert!(unsafe { condvar.wait(&mutex, None) });
+        unlock(&mutex);
+    };
+    sleeps(waits, || assert_eq!(condvar.notify_one(), 1));
+}
