@@ -55,7 +55,7 @@ const ENOUGH: u32 = 8;
 
 /// The most items of a run. Threads that get no CPU sleep, too, however good the lock is: so the good windows
 /// may be long in coming.
-const MOST: u32 = 2_000_000;
+const MOST: u32 = 1_000_000;
 
 /// What a mutex guards here.
 #[derive(Default)]
