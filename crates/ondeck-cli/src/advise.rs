@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use ondeck_lab::advise::measure::{self, Means, OtherWork};
 use ondeck_lab::advise::{self, Advice, Company, Evidence, Language, Need, Rules, Situation};
-use ondeck_lab::alone::Helper;
 use ondeck_lab::disturbance::Account;
 use ondeck_lab::environment::{Placement, Policy};
 use ondeck_lab::plan::Stage;
@@ -15,13 +14,14 @@ use ondeck_lab::results::{self, Machine, Report};
 use ondeck_lab::workload::Subject;
 use ondeck_lab::{machine, report, run, warnings};
 
-use crate::cli::{ALONE, thread_count, time, work};
+use crate::ending::{Ending, Error};
 use crate::files::Prepared;
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
 use crate::questions::{Asking, Limit, Work, bytes, yes};
+use crate::values::{thread_count, time, work};
 use crate::watcher::Watcher;
-use crate::{Ending, Usage, bench, output, summary};
+use crate::{output, session, summary};
 
 const SHORTEST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_mins(30);
@@ -130,17 +130,18 @@ enum Format {
     Report,
 }
 
-pub(crate) fn run(options: &Options) -> Result<Ending, Usage> {
+pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     let (rules, text) = rules(options)?;
     if options.rules {
-        return output::print(&text);
+        output::print(&text)?;
+        return Ok(Ending::Whole);
     }
     let prepared = Prepared::of([
         (Format::Answer, options.json.as_deref()),
         (Format::Report, options.save.as_deref()),
     ])?;
     let given = options.from.as_ref().map(|path| report::read::file(path));
-    let given = given.transpose().map_err(|error| Usage(error.to_string()))?;
+    let given = given.transpose().map_err(Error::usage)?;
     let here = match &given {
         Some(report) => report.machine.clone(),
         None => machine::describe(),
@@ -172,22 +173,24 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Usage> {
     Ok(if advice.answer.known && whole { Ending::Whole } else { Ending::Lacking })
 }
 
-fn rules(options: &Options) -> Result<(Rules, String), Usage> {
+fn rules(options: &Options) -> Result<(Rules, String), Error> {
     let Some(path) = &options.rules_file else {
         return Ok((Rules::built_in(), advise::rules::BUILT_IN.to_owned()));
     };
     let name = path.display().to_string();
     let text = std::fs::read_to_string(path).map_err(|error| {
-        Usage(format!("{name}: cannot be read: {error}; `ondeck advise --rules` prints some"))
+        Error::Usage(format!(
+            "{name}: cannot be read: {error}; `ondeck advise --rules` prints some"
+        ))
     })?;
     match Rules::parse(&name, &text) {
         Ok(rules) => Ok((rules, text)),
-        Err(wrong) => Err(Usage(wrong.to_string())),
+        Err(wrong) => Err(Error::usage(wrong)),
     }
 }
 
 /// The situation, and which parts of it were taken for granted.
-fn situation(options: &Options, here: &Machine) -> Result<(Situation, Vec<String>), Usage> {
+fn situation(options: &Options, here: &Machine) -> Result<(Situation, Vec<String>), Error> {
     let mut asking = Asking::begin(options.defaults);
     let threads = asking.part(
         options.threads,
@@ -260,7 +263,7 @@ fn require(
     situation: &Situation,
     candidates: &[Subject],
     options: &Options,
-) -> Result<(), Usage> {
+) -> Result<(), Error> {
     if advise::speaks_of(report, situation, candidates) {
         return Ok(());
     }
@@ -272,7 +275,7 @@ fn require(
         format!("-w throughput,starve -t {threads} --work {section_ns},{outside_ns} -r 10")
     };
     let names: Vec<&str> = candidates.iter().map(|subject| subject.info.name).collect();
-    Err(Usage(format!(
+    Err(Error::Usage(format!(
         "{name} has no whole series of this situation; measure it with `ondeck bench {flags} -l {} \
          --json {name}`, or leave --from out",
         names.join(",")
@@ -284,18 +287,16 @@ fn measured(
     options: &Options,
     situation: &Situation,
     candidates: &[Subject],
-) -> Result<(Report, bool), Usage> {
+) -> Result<(Report, bool), Error> {
     let interrupt = Interrupt::listen()?;
-    let mut report = bench::empty_report();
+    let mut report = session::empty_report();
     let policy = if situation.realtime { Policy::Fifo } else { Policy::Other };
     let (placement, refusals) = Placement { policy, ..Placement::default() }.granted();
     report.warnings.extend(warnings::refused(&refusals));
     summary::print_warnings(&report.warnings);
     let means = Means {
         time: options.time,
-        helper: std::env::current_exe()
-            .ok()
-            .map(|program| Helper { program, arguments: vec![ALONE.to_owned()] }),
+        helper: session::helper(),
         placement,
         stall_limit: Duration::from_secs(10),
         seed: options.seed,
@@ -311,17 +312,18 @@ fn measured(
     };
     let (start, cpu) = (Instant::now(), Account::now());
     let mut progress = Progress::new(stages.iter().map(Stage::planned).sum());
-    let other = OtherWork::begin(situation.company, situation.measured_cpus)
-        .map_err(|error| Usage(format!("cannot start other work beside the lock: {error}")))?;
+    let other = OtherWork::begin(situation.company, situation.measured_cpus).map_err(|error| {
+        Error::System(format!("cannot start other work beside the lock: {error}"))
+    })?;
     let results = run::run(&request, &stages, &mut Watcher(&mut progress));
     drop(other);
     progress.finish();
     report.seconds = start.elapsed().as_secs_f64();
-    report.cpu_time = bench::cpu_time_since(cpu);
+    report.cpu_time = session::cpu_time_since(cpu);
     report.partial = interrupt.happened();
     report.series = results.series;
     report.failures = results.failures;
-    report.locks = candidates.iter().map(bench::lock_row).collect();
+    report.locks = candidates.iter().map(session::lock_row).collect();
     let late = warnings::after(&report.machine, &report.series, report.cpu_time);
     report.warnings.extend(late);
     // Noise widens the intervals that advice gives; what the host took does not show in them.
@@ -347,7 +349,7 @@ fn show(
     advice: &Advice,
     measured: Option<&Report>,
     options: &Options,
-) -> Result<(), Usage> {
+) -> Result<(), Error> {
     let written = prepared.write_by(|format| match (format, measured) {
         (Format::Answer, _) => Ok(advice.json()),
         (Format::Report, Some(report)) => Ok(report::json::render(report)),
@@ -357,13 +359,8 @@ fn show(
     if measured.is_some_and(|report| report.partial) && options.from.is_none() {
         output::say(summary::INTERRUPTED.trim_end());
     }
-    for name in &written.names {
-        output::say(format_args!("wrote {}", name.display()));
-    }
-    match written.errors.into_iter().next() {
-        Some(error) => Err(Usage(error)),
-        None => Ok(()),
-    }
+    written.name_files();
+    written.all()
 }
 
 fn measuring(word: &str) -> Result<Duration, String> {

@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 use ondeck::platform::{Linux, Platform};
+use serde::{Deserialize, Serialize};
 
 use crate::results::Better;
 use crate::team::Outcome;
-use crate::workload::uncontended::Pairs;
+use crate::usage::Usage;
 
 /// A quantity that workloads report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,6 +110,20 @@ pub struct Sample {
     pub times: Option<Histogram<u64>>,
     /// A counted run that took too long and was stopped before its end.
     pub cut: bool,
+}
+
+/// What timing pairs on one thread found.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub struct Pairs {
+    /// The median over batches of 1,000 pairs, in nanoseconds for one pair. A batch that was
+    /// interrupted does not move it.
+    pub median_nanos: f64,
+    /// How many pairs there were.
+    pub pairs: u64,
+    /// How long they took together.
+    pub elapsed: Duration,
+    /// What the kernel charged for them.
+    pub usage: Usage,
 }
 
 impl Sample {

@@ -4,8 +4,8 @@
 //! are partial, cut off or too few are not judged at all, and throughput never stands without the
 //! share that the least served thread had.
 
+use crate::numbers::terminal::time;
 use crate::plan::CONDITIONS;
-use crate::report::table;
 use crate::results::{Better, Metric, Series};
 use crate::workload::NOTIFY;
 
@@ -184,11 +184,11 @@ fn value((series, metric): Row<'_>) -> String {
         "ms" if ["longest_gap", "longest"].contains(&&*metric.name)
             && series.round_milliseconds.is_some() =>
         {
-            format!("{} in half of its rounds", table::time(metric.median * 1e6))
+            format!("{} in half of its rounds", time(metric.median * 1e6))
         }
         // The longest of a run, typical of the runs.
-        "ms" => format!("{} in half of its runs", table::time(metric.median * 1e6)),
-        "ns" if metric.median >= 1e3 => table::time(metric.median),
+        "ms" => format!("{} in half of its runs", time(metric.median * 1e6)),
+        "ns" if metric.median >= 1e3 => time(metric.median),
         unit => format!("{:.1} {unit}", metric.median),
     }
 }

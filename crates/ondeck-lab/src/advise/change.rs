@@ -8,8 +8,8 @@ use super::measure::other_threads;
 use super::rank::{against, level, not_told_apart, rank};
 use super::rules::Rules;
 use super::situation::{Company, Need, Situation};
-use crate::report::comparison::factor;
-use crate::report::table::time;
+use crate::numbers::compared::factor;
+use crate::numbers::terminal::time;
 use crate::results::Report;
 use crate::workload::Subject;
 

@@ -195,7 +195,7 @@ impl fmt::Display for Language {
 
 impl fmt::Display for Situation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let time = crate::report::table::time;
+        let time = crate::numbers::terminal::time;
         let s = |count: usize| if count == 1 { "" } else { "s" };
         let Self { threads, cpus, .. } = self;
         write!(f, "{threads} thread{} on {cpus} CPU{}", s(*threads), s(*cpus))?;

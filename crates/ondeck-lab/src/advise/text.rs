@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use super::answer::{Advice, Choice, MeasuredBy, Remark, Versus};
 use super::rules::Effect;
-use crate::report::comparison::{factor, in_unit};
-use crate::report::table::time;
+use crate::numbers::compared::{factor, in_unit};
+use crate::numbers::terminal::time;
 
 /// As wide as the tables.
 const COLUMNS: usize = 80;

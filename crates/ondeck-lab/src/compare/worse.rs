@@ -1,7 +1,6 @@
 //! What got worse: the question of a gate.
 
-use super::{Comparison, Row, Table};
-use crate::report::comparison::place;
+use super::{Comparison, Row, Table, place};
 use crate::results::{Better, Report, Series};
 
 impl Comparison {

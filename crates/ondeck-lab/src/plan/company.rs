@@ -3,7 +3,7 @@
 
 use ondeck::platform::{Linux, Platform};
 
-use super::timed::{ALONE, Rounds, Situation, by, counts, counts_of_two, working};
+use super::situation::{ALONE, Rounds, Situation, by, counts, counts_of_two, working};
 use super::{Extent, Request};
 use crate::workload::real::APPS;
 
@@ -86,7 +86,7 @@ pub(super) fn mixed_priority(extent: Extent) -> (Rounds, Vec<Situation>) {
         Rounds::of_millis(60, 2).short(),
         Rounds::of_millis(500, 11).short(),
     );
-    (rounds, vec![super::timed::plain(3)])
+    (rounds, vec![super::situation::plain(3)])
 }
 
 pub(super) fn real(request: &Request) -> (Rounds, Vec<Situation>) {
@@ -100,7 +100,7 @@ pub(super) fn real(request: &Request) -> (Rounds, Vec<Situation>) {
     let counts = counts(request, &[few], &[few], &[1, 2, 4, 8, 16, 32]);
     let situation = |app: &'static str| {
         counts.iter().map(move |&threads| {
-            let mut situation = super::timed::plain(threads);
+            let mut situation = super::situation::plain(threads);
             situation.variant = app;
             situation.params.push(("app", app.to_owned()));
             situation

@@ -2,7 +2,8 @@
 
 mod company;
 mod conditions;
-pub mod shard;
+mod situation;
+mod stages;
 mod timed;
 mod waiting;
 
@@ -191,10 +192,10 @@ pub fn stages(request: &Request, everything: &[Subject]) -> Vec<Stage> {
         stages.extend(match workload.name {
             "uncontended" => uncontended(request, *workload, &chosen("all")),
             _ if workload.counted => counted(request, *workload, &chosen("runs")),
-            "throughput" | "handoff" => timed::stages(request, *workload, &chosen("headline")),
-            "bystander" | "background" => timed::stages(request, *workload, &chosen("beside")),
-            "mixed_priority" => timed::stages(request, *workload, &chosen("inversion")),
-            _ => timed::stages(request, *workload, &chosen("crowd")),
+            "throughput" | "handoff" => stages::stages(request, *workload, &chosen("headline")),
+            "bystander" | "background" => stages::stages(request, *workload, &chosen("beside")),
+            "mixed_priority" => stages::stages(request, *workload, &chosen("inversion")),
+            _ => stages::stages(request, *workload, &chosen("crowd")),
         });
     }
     stages
@@ -295,7 +296,12 @@ pub(super) mod tests {
     use ondeck::platform::{Linux, Platform};
 
     use super::*;
+    use crate::shard::Shard;
     use crate::workload::WORKLOADS;
+
+    fn name(stage: &Stage) -> String {
+        format!("{} {} {:?}", stage.workload.name, stage.threads, stage.params)
+    }
 
     pub(in crate::plan) fn request(extent: Extent) -> Request {
         Request {
@@ -320,6 +326,29 @@ pub(super) mod tests {
         let stages = stages(&request(extent), &Subject::all());
         let baselines = baselines(&stages, extent);
         baselines.iter().chain(&stages).map(Stage::planned).sum()
+    }
+
+    #[test]
+    fn every_stage_is_in_exactly_one_shard_and_whole() {
+        let everything = Subject::all();
+        for extent in [Extent::Quick, Extent::Suite, Extent::Full] {
+            let campaign = stages(&request(extent), &everything);
+            let subjects = |stage: &Stage| stage.subjects.len();
+            let mut expected: Vec<_> =
+                campaign.iter().map(|stage| (name(stage), subjects(stage))).collect();
+            expected.sort();
+            for of in [1, 2, 3, 7, campaign.len(), campaign.len() + 5] {
+                let mut dealt = Vec::new();
+                for index in 1..=of {
+                    let shard = Shard { index, of };
+                    let part = shard.deal(campaign.clone());
+                    dealt.extend(part.iter().map(|stage| (name(stage), subjects(stage))));
+                    assert!(part.len().abs_diff(campaign.len() / of) <= 1, "{shard}");
+                }
+                dealt.sort();
+                assert_eq!(dealt, expected, "{of} shards");
+            }
+        }
     }
 
     /// What is planned, not what it takes.

@@ -1,7 +1,7 @@
 //! The situations of workloads whose threads wait for each other: for a condition, for room in a channel,
 //! or parked at another lock.
 
-use super::timed::{Rounds, Situation, by, counts, counts_of_two, plain};
+use super::situation::{Rounds, Situation, by, counts, counts_of_two, plain};
 use super::{Extent, Request};
 use crate::workload::{NOTIFY, Notify};
 
@@ -88,7 +88,7 @@ pub(super) fn chan(request: &Request) -> (Rounds, Vec<Situation>) {
         Rounds::of_millis(40, 3),
         Rounds::of_millis(1_000, 11),
     );
-    let counts = counts(request, &[8], &[2, 8], super::timed::MANY);
+    let counts = counts(request, &[8], &[2, 8], super::situation::MANY);
     (rounds, counts.into_iter().map(plain).collect())
 }
 

@@ -19,8 +19,8 @@ mod glance;
 mod idles;
 mod latency;
 mod legend;
+mod line;
 mod lines;
-pub(crate) mod number;
 mod overview;
 mod page;
 mod rows;
@@ -34,8 +34,6 @@ mod uncontended;
 mod costs;
 
 use crate::results::Report;
-
-pub(crate) use number::time;
 
 /// Renders the report as one self-contained HTML document.
 pub fn render(report: &Report) -> String {

@@ -32,9 +32,9 @@ use kernel::{OwnSwitches, WholeMachine};
 use stamp::{Course, Recorded};
 use timeline::{Nanos, Pair, Thread, Timeline};
 
+pub use crate::results::episode::Sight;
 pub use clip::GRAINS;
 pub use episode::LEAST;
-pub use kernel::Sight;
 pub use schedstat::Account;
 pub use stamp::Traced;
 

@@ -16,9 +16,9 @@ use ondeck::parking::bucket_of;
 use ondeck::platform::Linux;
 use ondeck_zoo::RawLock;
 
-use super::uncontended::{Pairs, time_pairs_of};
+use super::uncontended::time_pairs_of;
 use super::{Apart, EmptyLock, Situation, Workload, WorkloadInfo, waiters_sleep};
-use crate::sample::Sample;
+use crate::sample::{Pairs, Sample};
 use crate::team::{self, Member, TeamError, Until};
 
 /// The workload's name: the plan leaves spinners out of it.

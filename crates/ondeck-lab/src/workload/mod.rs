@@ -26,14 +26,14 @@ mod ring;
 mod starve;
 mod throughput;
 mod timed_runs;
-pub mod uncontended;
+mod uncontended;
 
 use std::time::Duration;
 
 use ondeck::platform::Linux;
 use ondeck_zoo::{LockInfo, RawLock, Visitor, Waiting, registry};
 
-use crate::sample::Sample;
+use crate::sample::{Pairs, Sample};
 use crate::team::{TeamError, TeamSetting};
 use crate::work::Work;
 
@@ -96,7 +96,7 @@ pub struct Subject {
     /// Bytes that each thread brings to it.
     pub context_size: usize,
     rounds: Vec<(&'static str, RoundFn)>,
-    alone: fn(Duration) -> uncontended::Pairs,
+    alone: fn(Duration) -> Pairs,
 }
 
 type RoundFn = fn(&Situation) -> Result<Sample, TeamError>;
@@ -185,7 +185,7 @@ impl Subject {
     }
 
     /// Times pairs on the calling thread: for a process that has no other.
-    pub fn time_pairs_here(&self, round: Duration) -> uncontended::Pairs {
+    pub fn time_pairs_here(&self, round: Duration) -> Pairs {
         (self.alone)(round)
     }
 }

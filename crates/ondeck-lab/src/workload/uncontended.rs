@@ -9,11 +9,10 @@ use std::time::{Duration, Instant};
 
 use ondeck::platform::{Linux, Platform};
 use ondeck_zoo::RawLock;
-use serde::{Deserialize, Serialize};
 
 use super::{Apart, EmptyLock, Situation, Workload, WorkloadInfo};
 use crate::clock::{self, TickScale};
-use crate::sample::Sample;
+use crate::sample::{Pairs, Sample};
 use crate::team::{self, TeamError, Until};
 use crate::usage::Usage;
 
@@ -44,20 +43,6 @@ impl Workload for Uncontended {
         })?;
         Ok(outcome.results.first().map_or_else(Sample::default, Sample::of_pairs))
     }
-}
-
-/// What timing pairs on one thread found.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub struct Pairs {
-    /// The median over batches of 1,000 pairs, in nanoseconds for one pair. A batch that was
-    /// interrupted does not move it.
-    pub median_nanos: f64,
-    /// How many pairs there were.
-    pub pairs: u64,
-    /// How long they took together.
-    pub elapsed: Duration,
-    /// What the kernel charged for them.
-    pub usage: Usage,
 }
 
 /// Locks and unlocks a lock of its own on the calling thread for about `round`. After each batch

@@ -4,9 +4,9 @@ use maud::{Markup, html};
 
 use crate::results::{Baseline, Report};
 
-use super::number::{number, time};
 use super::tables;
 use super::{data, generic};
+use crate::numbers::page::{number, time};
 
 /// The section.
 pub fn section(report: &Report) -> Markup {

@@ -7,10 +7,10 @@ use crate::results::{Cost, Report};
 use super::axis::Axis;
 use super::data;
 use super::figure::{Caption, Span, figure};
-use super::number;
 use super::rows::{self, Kind, Row, Value};
 use super::tables;
 use super::theme::Ink;
+use crate::numbers::page as number;
 
 /// The section.
 pub fn section(report: &Report) -> Markup {

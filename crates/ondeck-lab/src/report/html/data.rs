@@ -7,7 +7,7 @@ use crate::results::{Better, Metric, Report, Series};
 use crate::verdict;
 use crate::workload::NOTIFY;
 
-use super::number;
+use crate::numbers::page as number;
 
 /// The workloads that have a title and words of their own, in the order of the page.
 pub const WORKLOADS: [&str; 18] = [

@@ -4,8 +4,8 @@ use maud::{Markup, html};
 
 use crate::results::{CpuTime, Report};
 
-use super::number;
 use super::{data, tables, theme};
+use crate::numbers::page as number;
 
 /// The machine and the build.
 pub fn machine(report: &Report) -> Markup {

@@ -9,10 +9,10 @@ use super::data;
 use super::distribution::{self, Ridge};
 use super::figure::{Caption, Span, figure, slug};
 use super::idles;
-use super::number::{self, milliseconds, time};
 use super::rows::{Kind, Row};
 use super::tables::{self, Cell};
 use super::theme::Palette;
+use crate::numbers::page::{self as number, milliseconds, time};
 
 /// Percentiles in the table.
 const PERCENTILES: [(f64, &str); 4] =

@@ -6,7 +6,9 @@ use maud::{Markup, html};
 
 use crate::results::{Better, Report, Series};
 
-use super::{data, generic, number, tables};
+use crate::numbers::page as number;
+
+use super::{data, generic, tables};
 
 /// The lock that does nothing is no competitor.
 const NO_LOCK: &str = "none";

@@ -4,16 +4,13 @@ use base64::prelude::{BASE64_STANDARD, Engine};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
+use crate::numbers::page as number;
 use crate::results::{Evidence, Failure, Report};
 
 use super::figure::{slug, tag};
 use super::theme::{self, Palette};
 use super::uncontended;
-use super::{
-    baselines, costs, data, facts, generic, glance, latency, number, overview, throughput, tools,
-};
-
-pub(super) const STYLE: &str = include_str!("style.css");
+use super::{baselines, costs, data, facts, generic, glance, latency, overview, throughput, tools};
 
 const SCRIPT: &str = include_str!("page.js");
 
@@ -49,7 +46,7 @@ pub fn document(report: &Report) -> Markup {
                 meta name="generator" content=(format!("ondeck {}", report.build.version));
                 link rel="icon" href="data:,";
                 title { (title) }
-                style { (PreEscaped(STYLE)) (PreEscaped(theme::css())) }
+                style { (PreEscaped(theme::STYLE)) (PreEscaped(theme::css())) }
             }
             body {
                 header {

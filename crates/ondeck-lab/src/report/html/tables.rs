@@ -5,8 +5,8 @@ use maud::{Markup, html};
 use crate::results::{Better, Metric, Series};
 
 use super::data::{self, Shown};
-use super::number::{self, NONE};
 use super::theme;
+use crate::numbers::page::{self as number, NONE};
 
 /// A cell of numbers.
 #[derive(Clone, Debug, Default)]

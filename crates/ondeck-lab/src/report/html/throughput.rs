@@ -7,11 +7,12 @@ use crate::results::{Metric, Report, Series};
 use super::axis::Axis;
 use super::data::{self, Shown};
 use super::figure::{Caption, Span, figure, slug};
-use super::lines::{self, Landmark, Line, Point};
-use super::number;
+use super::line::{Line, Point};
+use super::lines::{self, Landmark};
 use super::tables;
 use super::theme::{COLOURED, Palette};
 use super::uncontended::{self, Words};
+use crate::numbers::page as number;
 
 /// The section.
 pub fn section(report: &Report, palette: &Palette) -> Markup {

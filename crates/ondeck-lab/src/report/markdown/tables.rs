@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use crate::report::html::{data, generic, number};
+use crate::numbers::page as number;
+use crate::report::html::{data, generic};
 use crate::results::{Metric, Report, Series};
 
 use super::escape::{code_in_table, html, prose};

@@ -2,7 +2,8 @@
 
 use comfy_table::{Attribute, Cell};
 
-use super::{marked, new_table, right_align, significant};
+use super::{marked, new_table, right_align};
+use crate::numbers::terminal::significant;
 use crate::plan::CONDITIONS;
 use crate::results::{Better, Metric, Report, Series};
 use crate::verdict;

@@ -1,9 +1,9 @@
 //! The tables of workloads that have more around the lock than threads that want it.
 
 use super::across;
-use super::contention::{metrics_table, millions, milliseconds, situations};
-use super::threads::{Column, ratio};
-use super::{significant, time};
+use super::contention::{metrics_table, situations};
+use super::threads::Column;
+use crate::numbers::terminal::{millions, milliseconds, ratio, significant, time};
 use crate::results::{Report, Series};
 
 pub(super) fn tables(report: &Report, colour: bool) -> Vec<(String, String)> {

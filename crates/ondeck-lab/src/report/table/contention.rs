@@ -1,8 +1,11 @@
 //! The tables of workloads that ask what happens between threads: handoffs, capture, starvation,
 //! too many threads, and threads that wait for each other.
 
-use super::threads::{self, Column, Layout, ratio};
-use super::{marked, new_table, right_align, significant, time};
+use super::threads::{self, Column, Layout};
+use super::{marked, new_table, right_align};
+use crate::numbers::terminal::{
+    count, millions, milliseconds, ratio, significant, thousands, time,
+};
 use crate::results::{Better, Report, Series};
 use crate::workload::NOTIFY;
 
@@ -157,28 +160,6 @@ const BY_THREADS: &[(&str, &str, &Layout)] = &[
     ),
 ];
 
-pub(super) fn millions(value: f64) -> String {
-    significant(value / 1e6)
-}
-
-fn thousands(value: f64) -> String {
-    significant(value / 1e3)
-}
-
-pub(super) fn milliseconds(value: f64) -> String {
-    time(value * 1e6)
-}
-
-/// A count in at most four characters.
-fn count(value: f64) -> String {
-    match value {
-        below if below < 9_999.5 => format!("{value:.0}"),
-        below if below < 999.5e3 => format!("{:.0}k", value / 1e3),
-        below if below < 9.95e6 => format!("{:.1}M", value / 1e6),
-        _ => format!("{:.0}M", value / 1e6),
-    }
-}
-
 /// Series of one situation together, with the words that tell it from others.
 pub(super) fn situations<'a>(
     series: &[&'a Series],
@@ -301,18 +282,4 @@ fn handoff_table(series: &[&Series], colour: bool) -> String {
     }
     right_align(&mut table, &[1, 2, 3, 4, 5, 6]);
     table.trim_fmt()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn counts_are_short() {
-        for (value, shown) in
-            [(0.0, "0"), (9_999.0, "9999"), (10_000.0, "10k"), (1.24e6, "1.2M"), (55e6, "55M")]
-        {
-            assert_eq!(count(value), shown);
-        }
-    }
 }

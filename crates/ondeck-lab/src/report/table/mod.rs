@@ -9,6 +9,7 @@ use std::fmt::Write;
 
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 
+use crate::numbers::terminal::{in_one_unit, significant, time};
 use crate::results::{Baseline, Cost, LockRow, Metric, Report, Series};
 
 /// Every table of the report, one below the other, with a heading each. `colour` allows escape
@@ -226,7 +227,7 @@ fn runs_table(series: &[&Series], colour: bool) -> String {
         table.add_row([
             marked(&one.lock, one.partial),
             format!("{}{}", if one.cut_runs > 0 { ">" } else { "" }, time(mean * 1e6)),
-            four_times(&longest),
+            in_one_unit(&longest),
             least,
             percentile(50.0),
             percentile(99.0),
@@ -269,88 +270,5 @@ pub(crate) fn right_align(table: &mut Table, columns: &[usize]) {
     }
     for column in table.column_iter_mut() {
         column.set_padding((0, 1));
-    }
-}
-
-/// Three significant digits, without an exponent.
-fn significant(value: f64) -> String {
-    match value.abs() {
-        0.0 => "0".to_owned(),
-        below if below < 0.001 => "<0.001".to_owned(),
-        below if below < 1.0 => format!("{value:.3}"),
-        below if below < 10.0 => format!("{value:.2}"),
-        below if below < 100.0 => format!("{value:.1}"),
-        _ => format!("{value:.0}"),
-    }
-}
-
-/// Descending milliseconds, at least one, in the unit of the greatest: `44 40 9.9 0.32ms`.
-fn four_times(millis: &[f64]) -> String {
-    let (scale, unit) = unit_of(millis.first().copied().unwrap_or(0.0) * 1e6);
-    let numbers: Vec<_> = millis
-        .iter()
-        .map(|millis| match millis * 1e6 / scale {
-            value if value < 0.95 => format!("{value:.2}"),
-            value if value < 9.95 => format!("{value:.1}"),
-            value => format!("{value:.0}"),
-        })
-        .collect();
-    format!("{}{unit}", numbers.join(" "))
-}
-
-/// The unit that leaves a time of `nanos` at most three digits before the point, and its length.
-fn unit_of(nanos: f64) -> (f64, &'static str) {
-    match nanos.abs() {
-        below if below < 999.5 => (1.0, "ns"),
-        below if below < 999.5e3 => (1e3, "µs"),
-        below if below < 999.5e6 => (1e6, "ms"),
-        _ => (1e9, "s"),
-    }
-}
-
-/// A time in nanoseconds with the unit that leaves it at most three digits before the point.
-pub(crate) fn time(nanos: f64) -> String {
-    let (scale, unit) = unit_of(nanos);
-    let value = nanos / scale;
-    let digits = match value.abs() {
-        below if below < 9.95 && unit != "ns" => 1,
-        _ => 0,
-    };
-    format!("{value:.digits$}{unit}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_are_short() {
-        for (nanos, shown) in [
-            (0.0, "0ns"),
-            (7.4, "7ns"),
-            (999.4, "999ns"),
-            (999.6, "1.0µs"),
-            (18_800.0, "19µs"),
-            (2_900_000.0, "2.9ms"),
-            (134_800_000.0, "135ms"),
-            (2.5e9, "2.5s"),
-        ] {
-            assert_eq!(time(nanos), shown);
-        }
-    }
-
-    #[test]
-    fn four_times_share_a_unit() {
-        assert_eq!(four_times(&[44.4, 40.0, 9.9, 0.32]), "44 40 9.9 0.32ms");
-        assert_eq!(four_times(&[0.093, 0.088, 0.0001]), "93 88 0.10µs");
-    }
-
-    #[test]
-    fn numbers_keep_three_digits() {
-        for (value, shown) in
-            [(0.0, "0"), (0.05, "0.050"), (7.38, "7.38"), (53.12, "53.1"), (449.4, "449")]
-        {
-            assert_eq!(significant(value), shown);
-        }
     }
 }

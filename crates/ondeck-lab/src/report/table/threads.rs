@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use comfy_table::{Attribute, Cell};
 
-use super::{marked, new_table, right_align, significant, time};
+use super::{marked, new_table, right_align};
+use crate::numbers::terminal::{ratio, significant, time};
 use crate::results::{Better, Series};
 
 /// A column: its heading, the metric, how a value is written.
@@ -38,10 +39,6 @@ pub(super) const THROUGHPUT: Layout = Layout {
     ],
     note: "share (least / most served thread), CPU time per pair, CPUs busy",
 };
-
-pub(super) fn ratio(value: f64) -> String {
-    format!("{value:.2}")
-}
 
 pub(super) fn table(series: &[&Series], layout: &Layout, colour: bool) -> String {
     let mut by_lock: BTreeMap<&str, BTreeMap<usize, &Series>> = BTreeMap::new();
