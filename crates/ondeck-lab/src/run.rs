@@ -16,7 +16,7 @@ use crate::sample::{CPU_PER_OP, Sample, histogram};
 use crate::summary::{self, Spread};
 use crate::team::{TeamError, TeamSetting};
 use crate::work::Work;
-use crate::workload::{EmptyLock, Situation, Subject};
+use crate::workload::{EmptyLock, Round, Subject};
 
 /// What a run tells while it goes on.
 pub trait Observer {
@@ -91,7 +91,7 @@ fn run_stage(
     results: &mut Results,
 ) {
     let (section, outside) = (Work::of_nanos(stage.work.0), Work::of_nanos(stage.work.1));
-    let situation = Situation {
+    let given = Round {
         team: TeamSetting {
             threads: stage.threads,
             placement: Placement::default(),
@@ -99,16 +99,13 @@ fn run_stage(
             stall_limit: request.stall_limit + section.duration() + outside.duration(),
             cancel: Arc::clone(&request.cancel),
         },
-        round: stage.turn,
+        length: stage.turn,
         section,
         outside,
-        capacity: stage.capacity,
-        variant: stage.variant,
         pairs: PAIRS_PER_RUN,
-        longest_run: stage.longest_run,
+        longest_run: stage.counted.and_then(|counted| counted.longest).unwrap_or(Duration::MAX),
     };
-    let warm_up =
-        Situation { round: stage.round(0), pairs: PAIRS_PER_RUN / 16, ..situation.clone() };
+    let warm_up = Round { length: stage.round(0), pairs: PAIRS_PER_RUN / 16, ..given.clone() };
 
     // Conditions take turns as locks do.
     let cells: Vec<(&Subject, usize)> = stage
@@ -136,16 +133,16 @@ fn run_stage(
             if dead.contains(&cell) || out.contains(&cell) {
                 continue;
             }
-            let placed = |situation: &Situation| {
+            let placed = |given: &Round| {
                 let placement = stage.conditions[condition].placement.clone();
-                let team = TeamSetting { placement, ..situation.team.clone() };
-                Situation { team, ..situation.clone() }
+                let team = TeamSetting { placement, ..given.team.clone() };
+                Round { team, ..given.clone() }
             };
             let outcome = if turn == 0 {
                 measure(request, stage, subject, &placed(&warm_up)).map(|_| ())
             } else {
                 let collected = &mut collected[index];
-                let outcome = take_turn(request, stage, subject, &placed(&situation), collected);
+                let outcome = take_turn(request, stage, subject, &placed(&given), collected);
                 collected.turns += usize::from(outcome.is_ok());
                 if outcome.is_ok() {
                     observer.measured(&|| collected.series(stage, condition, subject));
@@ -193,7 +190,7 @@ fn baseline(stage: &Stage, samples: &[Sample]) -> Baseline {
         n: costs.len(),
         missing: match stage.workload.empty {
             EmptyLock::Never(reason) => Some(reason.to_owned()),
-            EmptyLock::OneThread | EmptyLock::AsAnyLock => unmeasured(),
+            EmptyLock::OneThread | EmptyLock::AsAnyLock | EmptyLock::AmongLocks => unmeasured(),
         },
     }
 }
@@ -212,18 +209,19 @@ fn take_turn(
     request: &Request,
     stage: &Stage,
     subject: &Subject,
-    situation: &Situation,
+    given: &Round,
     collected: &mut Collected,
 ) -> Result<(), NoSample> {
     let start = Instant::now();
-    while collected.samples.len() < stage.most_runs {
-        let mut sample = measure(request, stage, subject, situation)?;
+    let most = stage.counted.map_or(usize::MAX, |counted| counted.most);
+    while collected.samples.len() < most {
+        let mut sample = measure(request, stage, subject, given)?;
         if let Some(times) = sample.times.take() {
             // Both have the same bounds, so nothing can be out of range.
             let _ = collected.times.get_or_insert_with(histogram).add(&times);
         }
         collected.samples.push(sample);
-        if !stage.workload.counted || start.elapsed() >= stage.turn {
+        if stage.counted.is_none() || start.elapsed() >= stage.turn {
             break;
         }
     }
@@ -234,7 +232,7 @@ fn measure(
     request: &Request,
     stage: &Stage,
     subject: &Subject,
-    situation: &Situation,
+    given: &Round,
 ) -> Result<Sample, NoSample> {
     let failure = |kind: &str, message: String, thread_states: Vec<String>| {
         NoSample::Failed(Box::new(Failure {
@@ -248,7 +246,7 @@ fn measure(
     };
     let name = subject.info.name;
     if let (true, Some(helper)) = (stage.alone, &request.helper) {
-        return alone::measure(helper, name, situation.round, request.stall_limit, &request.cancel)
+        return alone::measure(helper, name, given.length, request.stall_limit, &request.cancel)
             .map(|pairs| Sample::of_pairs(&pairs))
             .map_err(|error| {
                 let message = error.to_string();
@@ -260,7 +258,7 @@ fn measure(
                 }
             });
     }
-    subject.round(stage.workload.name, situation).map_err(|error| {
+    subject.round(stage.workload.name, given, &stage.own).map_err(|error| {
         let message = error.to_string();
         match error {
             TeamError::Cancelled => NoSample::Cancelled,

@@ -305,8 +305,8 @@ fn words(stage: &Stage) -> String {
         params.join(" "),
         stage.turn,
         stage.turns,
-        stage.most_runs,
-        stage.longest_run,
+        stage.counted.map_or(usize::MAX, |counted| counted.most),
+        stage.counted.and_then(|counted| counted.longest).unwrap_or(Duration::MAX),
         stage.work,
         stage.alone,
         stage.baseline

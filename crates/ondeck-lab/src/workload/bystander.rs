@@ -9,11 +9,12 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ondeck::platform::Linux;
+use ondeck::platform::{Linux, Platform};
 use ondeck_zoo::RawLock;
 
 use super::phases::{Phase, Phases, Seen, Stint, together};
-use super::{Apart, EmptyLock, Situation, Workload, WorkloadInfo};
+use super::situation::{ALONE, Rounds, counts_of_two};
+use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo};
 use crate::sample::{SLOWDOWN, Sample};
 use crate::team::{self, Outcome, TeamError, TeamSetting, Until};
 
@@ -36,18 +37,33 @@ impl Workload for Bystander {
         about: "How much a matrix multiply beside the lock slows down",
         source: "AMD's slides on spinlocks, in Malte Skarupke, Measuring Mutexes, Spinlocks and how \
                  Bad the Linux Scheduler Really is",
-        counted: false,
         empty: EmptyLock::AsAnyLock,
     };
 
-    fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {
-        let threads = situation.team.threads;
-        let phases = Arc::new(Phases::new(threads, plan(threads, situation.round)));
+    type Own = ();
+
+    fn situations(asked: &Asked) -> (Schedule, Vec<Situation>) {
+        let rounds = Rounds::by(
+            asked.extent,
+            Rounds::of_millis(40, 1).short(),
+            Rounds::of_millis(120, 2).short(),
+            Rounds::of_millis(1_000, 11),
+        );
+        // The bystander and one thread more than there are CPUs.
+        let few = Linux::cpus() + 2;
+        let counts = counts_of_two(asked, &[few], &[few], &[2, few, 4 * few]);
+        let work = asked.work.unwrap_or(ALONE);
+        (rounds, counts.into_iter().map(|threads| Situation::working(threads, work)).collect())
+    }
+
+    fn round<L: RawLock<Linux>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
+        let threads = given.team.threads;
+        let phases = Arc::new(Phases::new(threads, plan(threads, given.length)));
         let lock = Arc::new(Apart(L::new()));
-        let (section, outside) = (situation.section, situation.outside);
-        let placement = situation.team.placement.clone();
+        let (section, outside) = (given.section, given.outside);
+        let placement = given.team.placement.clone();
         // One more, who conducts.
-        let setting = TeamSetting { threads: threads + 1, ..situation.team.clone() };
+        let setting = TeamSetting { threads: threads + 1, ..given.team.clone() };
         let outcome = team::run(&setting, Until::Finished(Duration::MAX), move |member| {
             let context = L::Context::default();
             if !member.start() {

@@ -12,7 +12,8 @@ use ondeck::platform::Linux;
 use ondeck_zoo::RawLock;
 
 use super::guarded::Guarded;
-use super::{Apart, EmptyLock, Situation, Workload, WorkloadInfo, audit};
+use super::situation::{ALONE, Rounds, counts};
+use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, audit};
 use crate::sample::{
     PASSED_MAX, PASSED_P50, PASSED_P99, STREAK_MAX, STREAK_MEAN, STREAK_P50, STREAK_P99, Sample,
     histogram,
@@ -34,16 +35,29 @@ impl Workload for Capture {
         name: "capture",
         about: "Acquisitions in a row, and those that pass a waiter by",
         source: "the runtime's mutex capture benchmark and starvation test in Go's issue 68578",
-        counted: false,
         empty: EmptyLock::OneThread,
     };
 
-    fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {
+    type Own = ();
+
+    fn situations(asked: &Asked) -> (Schedule, Vec<Situation>) {
+        let rounds = Rounds::by(
+            asked.extent,
+            Rounds::of_millis(50, 1).short(),
+            Rounds::of_millis(60, 3).short(),
+            Rounds::of_millis(1_000, 11),
+        );
+        let work = asked.work.unwrap_or(ALONE);
+        let counts = counts(asked, &[8], &[2, 8], &[2, 4, 8, 16, 32, 64]);
+        (rounds, counts.into_iter().map(|threads| Situation::working(threads, work)).collect())
+    }
+
+    fn round<L: RawLock<Linux>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
         let book = Book { acquisitions: 0, owner: usize::MAX, streak: 0 };
         let shared = Arc::new(Apart(Guarded::<L, Book>::new(book)));
-        let (section, outside) = (situation.section, situation.outside);
+        let (section, outside) = (given.section, given.outside);
         let books = Arc::clone(&shared);
-        let outcome = team::run(&situation.team, Until::Elapsed(situation.round), move |member| {
+        let outcome = team::run(&given.team, Until::Elapsed(given.length), move |member| {
             let mut context = L::Context::default();
             let mut tally = Tally::new();
             let me = member.index;

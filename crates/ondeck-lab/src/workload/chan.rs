@@ -13,7 +13,8 @@ use ondeck_zoo::RawLock;
 
 use super::guarded::Guarded;
 use super::ring::Ring;
-use super::{Apart, EmptyLock, Situation, Workload, WorkloadInfo, audit};
+use super::situation::{MANY, Rounds, counts};
+use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, audit};
 use crate::sample::{OP, Sample, THROUGHPUT};
 use crate::team::{self, Outcome, TeamError, Until};
 
@@ -37,17 +38,29 @@ impl Workload for Chan {
         name: "chan",
         about: "Sends and receives a second on one buffered channel",
         source: "the runtime's ChanContended benchmark in Go's issue 68578",
-        counted: false,
         empty: EmptyLock::OneThread,
     };
 
-    fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {
-        let capacity = BATCH as usize * situation.team.threads;
+    type Own = ();
+
+    fn situations(asked: &Asked) -> (Schedule, Vec<Situation>) {
+        let rounds = Rounds::by(
+            asked.extent,
+            Rounds::of_millis(50, 1).short(),
+            Rounds::of_millis(40, 3),
+            Rounds::of_millis(1_000, 11),
+        );
+        let counts = counts(asked, &[8], &[2, 8], MANY);
+        (rounds, counts.into_iter().map(Situation::plain).collect())
+    }
+
+    fn round<L: RawLock<Linux>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
+        let capacity = BATCH as usize * given.team.threads;
         let channel =
             Channel { ring: Ring::new(capacity), senders_waiting: 0, receivers_waiting: 0 };
         let shared = Arc::new(Apart(Guarded::<L, Channel, 2>::new(channel)));
         let channel = Arc::clone(&shared);
-        let outcome = team::run(&situation.team, Until::Elapsed(situation.round), move |member| {
+        let outcome = team::run(&given.team, Until::Elapsed(given.length), move |member| {
             let mut context = L::Context::default();
             let channel = &channel.0;
             let mut sums = Sums::default();

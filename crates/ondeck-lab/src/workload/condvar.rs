@@ -13,9 +13,11 @@ use fastrand::Rng;
 use ondeck::platform::Linux;
 use ondeck_zoo::RawLock;
 
-use super::buffer::notifies_after;
 use super::guarded::Guarded;
-use super::{Apart, EmptyLock, Situation, Workload, WorkloadInfo, audit};
+use super::situation::{Rounds, counts_of_two, moments};
+use super::{
+    Apart, Asked, EmptyLock, Notify, Round, Schedule, Situation, Workload, WorkloadInfo, audit,
+};
 use crate::sample::{SERVER_LOOPS, Sample};
 use crate::team::{self, Member, Outcome, TeamError, Until};
 
@@ -43,16 +45,34 @@ impl Workload for Condvar {
         about: "Wakeups a second of workers that a server signals",
         source: "glibc's nptl/tst-cond18.c, in Lockless Inc., Mutexes and Condition Variables using \
                  Futexes",
-        counted: false,
         empty: EmptyLock::Never("its two roles share data: without a lock they would spoil it"),
     };
 
-    fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {
+    type Own = Notify;
+
+    fn situations(asked: &Asked) -> (Schedule, Vec<Situation<Notify>>) {
+        let rounds = Rounds::by(
+            asked.extent,
+            Rounds::of_millis(50, 1).short(),
+            Rounds::of_millis(40, 3),
+            Rounds::of_millis(2_000, 11),
+        );
+        // One of them is the server.
+        let counts = counts_of_two(asked, &[3, 9], &[2, 9], &[2, 3, 5, 9, 17, 33, 65]);
+        let situations = counts.into_iter().flat_map(|threads| {
+            moments(asked)
+                .into_iter()
+                .map(move |notify| Situation::plain(threads).with(notify, notify.param()))
+        });
+        (rounds, situations.collect())
+    }
+
+    fn round<L: RawLock<Linux>>(given: &Round, own: &Notify) -> Result<Sample, TeamError> {
         let shared = Arc::new(Apart(Guarded::<L, Jobs, 1>::new(Jobs::default())));
-        let workers = situation.team.threads - 1;
-        let after = notifies_after(situation);
+        let workers = given.team.threads - 1;
+        let after = *own == Notify::After;
         let jobs = Arc::clone(&shared);
-        let outcome = team::run(&situation.team, Until::Elapsed(situation.round), move |member| {
+        let outcome = team::run(&given.team, Until::Elapsed(given.length), move |member| {
             if !member.start() {
                 return;
             }

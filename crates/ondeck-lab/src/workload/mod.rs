@@ -20,9 +20,10 @@ mod notify;
 mod oversubscribed;
 mod phases;
 mod producer_consumer;
-pub(crate) mod real;
+mod real;
 mod recovery;
 mod ring;
+mod situation;
 mod starve;
 mod throughput;
 mod timed_runs;
@@ -41,23 +42,20 @@ pub use baseline::{EmptyLock, NoLock};
 pub use collision::COLLISION;
 pub(crate) use notify::NOTIFY;
 pub use notify::Notify;
+pub use situation::{Asked, Extent, Own, Rounds, Runs, Schedule, Situation};
+pub use timed_runs::PAIRS_PER_RUN;
 
-/// One situation that a lock is measured in.
+/// What a round is given: its threads, how long it is, and its work.
 #[derive(Clone, Debug)]
-pub struct Situation {
+pub struct Round {
     /// How many threads, where, and when they count as stuck.
     pub team: TeamSetting,
-    /// The length of a round, for workloads that are timed.
-    pub round: Duration,
+    /// Its length, for workloads that are timed.
+    pub length: Duration,
     /// Work inside the critical section.
     pub section: Work,
     /// Work between an unlock and the next lock.
     pub outside: Work,
-    /// How many items fit into a queue, or locks are in an array, for workloads that have one to
-    /// choose.
-    pub capacity: usize,
-    /// Which of several, in a word: a program, a layout, a priority, a moment to notify.
-    pub variant: &'static str,
     /// Pairs of each thread in a run, for workloads that are counted.
     pub pairs: u32,
     /// When a counted run is stopped although it is not at its end.
@@ -73,17 +71,22 @@ pub struct WorkloadInfo {
     pub about: &'static str,
     /// Where it is from.
     pub source: &'static str,
-    /// Whether a round ends by count rather than by time; such rounds are called runs.
-    pub counted: bool,
     /// How it is measured with a lock that does nothing.
     pub empty: EmptyLock,
 }
 
 /// A way to measure any lock.
 trait Workload {
+    /// What its situations have that no other workload's do.
+    type Own: Send + Sync + 'static;
+
     const INFO: WorkloadInfo;
 
-    fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError>;
+    /// Its situations, of those that are asked for, and how long it is measured in each.
+    fn situations(asked: &Asked) -> (Schedule, Vec<Situation<Self::Own>>);
+
+    /// Measures one round.
+    fn round<L: RawLock<Linux>>(given: &Round, own: &Self::Own) -> Result<Sample, TeamError>;
 }
 
 /// A lock, compiled into every workload.
@@ -99,7 +102,21 @@ pub struct Subject {
     alone: fn(Duration) -> Pairs,
 }
 
-type RoundFn = fn(&Situation) -> Result<Sample, TeamError>;
+type RoundFn = fn(&Round, &Own) -> Result<Sample, TeamError>;
+
+/// The situations of a workload as all workloads have them.
+fn situations_of<W: Workload>(asked: &Asked) -> (Schedule, Vec<Situation<Own>>) {
+    let (schedule, situations) = W::situations(asked);
+    let erased = |situation: Situation<W::Own>| {
+        let Situation { threads, work, alone, emptied, params, own } = situation;
+        Situation { threads, work, alone, emptied, params, own: Own::of(own) }
+    };
+    (schedule, situations.into_iter().map(erased).collect())
+}
+
+fn round_of<W: Workload, L: RawLock<Linux>>(given: &Round, own: &Own) -> Result<Sample, TeamError> {
+    W::round::<L>(given, own.get())
+}
 
 macro_rules! workloads {
     ($($Workload:ty,)*) => {
@@ -109,8 +126,18 @@ macro_rules! workloads {
         fn rounds_of<L: RawLock<Linux>>() -> Vec<(&'static str, RoundFn)> {
             vec![$((
                 <$Workload as Workload>::INFO.name,
-                <$Workload as Workload>::round::<L> as RoundFn,
+                round_of::<$Workload, L> as RoundFn,
             )),*]
+        }
+
+        impl WorkloadInfo {
+            /// The situations of those that are asked for, and how long it is measured in each.
+            pub fn situations(&self, asked: &Asked) -> (Schedule, Vec<Situation<Own>>) {
+                $(if self.name == <$Workload as Workload>::INFO.name {
+                    return situations_of::<$Workload>(asked);
+                })*
+                unreachable!("every workload is in the list")
+            }
         }
     };
 }
@@ -174,14 +201,14 @@ impl Subject {
     ///
     /// # Panics
     ///
-    /// If there is no workload of that name; names come from [`WORKLOADS`].
-    pub fn round(&self, workload: &str, situation: &Situation) -> Result<Sample, TeamError> {
+    /// If there is no workload of that name, names come from [`WORKLOADS`]; or `own` is another's.
+    pub fn round(&self, workload: &str, given: &Round, own: &Own) -> Result<Sample, TeamError> {
         let (_, round) = self
             .rounds
             .iter()
             .find(|(name, _)| *name == workload)
             .unwrap_or_else(|| panic!("no workload is named {workload}"));
-        round(situation)
+        round(given, own)
     }
 
     /// Times pairs on the calling thread: for a process that has no other.

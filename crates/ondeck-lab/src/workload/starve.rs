@@ -11,7 +11,8 @@ use ondeck::platform::{Linux, Platform};
 use ondeck_zoo::RawLock;
 
 use super::guarded::Guarded;
-use super::{Apart, EmptyLock, Situation, Workload, WorkloadInfo, audit};
+use super::situation::{Rounds, counts};
+use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, audit};
 use crate::clock::TickScale;
 use crate::sample::{LONGEST_GAP, STARVED_WINDOWS, Sample};
 use crate::team::{self, Outcome, TeamError, Until};
@@ -26,15 +27,29 @@ impl Workload for Starve {
         name: "starve",
         about: "The longest that a thread goes without the lock",
         source: "the runtime's test for mutex starvation in Go's issue 68578",
-        counted: false,
         empty: EmptyLock::OneThread,
     };
 
-    fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {
+    type Own = ();
+
+    fn situations(asked: &Asked) -> (Schedule, Vec<Situation>) {
+        // Several of the windows that progress is looked for in.
+        let rounds = Rounds::by(
+            asked.extent,
+            Rounds::of_millis(110, 1).short(),
+            Rounds::of_millis(150, 2),
+            Rounds::of_millis(2_000, 11),
+        );
+        let work = asked.work.unwrap_or((100, 0));
+        let counts = counts(asked, &[8], &[8], &[8]);
+        (rounds, counts.into_iter().map(|threads| Situation::working(threads, work)).collect())
+    }
+
+    fn round<L: RawLock<Linux>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
         let shared = Arc::new(Apart(Guarded::<L, u64>::new(0)));
-        let (section, outside) = (situation.section, situation.outside);
+        let (section, outside) = (given.section, given.outside);
         let turns = Arc::clone(&shared);
-        let outcome = team::run(&situation.team, Until::Elapsed(situation.round), move |member| {
+        let outcome = team::run(&given.team, Until::Elapsed(given.length), move |member| {
             let mut context = L::Context::default();
             if !member.start() {
                 return Gaps::begin();

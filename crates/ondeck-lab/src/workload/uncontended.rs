@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 use ondeck::platform::{Linux, Platform};
 use ondeck_zoo::RawLock;
 
-use super::{Apart, EmptyLock, Situation, Workload, WorkloadInfo};
+use super::situation::Rounds;
+use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo};
 use crate::clock::{self, TickScale};
 use crate::sample::{Pairs, Sample};
 use crate::team::{self, TeamError, Until};
@@ -26,13 +27,29 @@ impl Workload for Uncontended {
         name: "uncontended",
         about: "Cost of one lock and unlock when nobody else wants the lock",
         source: "Malte Skarupke, Measuring Mutexes, Spinlocks and how Bad the Linux Scheduler Really is",
-        counted: false,
-        empty: EmptyLock::OneThread,
+        empty: EmptyLock::AmongLocks,
     };
 
-    fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {
-        let round = situation.round;
-        let outcome = team::run(&situation.team, Until::Finished(Duration::MAX), move |member| {
+    type Own = ();
+
+    fn situations(asked: &Asked) -> (Schedule, Vec<Situation>) {
+        let rounds = Rounds::by(
+            asked.extent,
+            Rounds::of_millis(2, 3).short(),
+            Rounds::of_millis(6, 5).short(),
+            Rounds::of_millis(50, 15).short(),
+        );
+        let situation = |alone: bool| {
+            let word = if alone { "single-threaded" } else { "multi-threaded" };
+            let params = vec![("process", word.to_owned())];
+            Situation { alone, params, ..Situation::plain(1) }
+        };
+        (rounds, vec![situation(false), situation(true)])
+    }
+
+    fn round<L: RawLock<Linux>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
+        let round = given.length;
+        let outcome = team::run(&given.team, Until::Finished(Duration::MAX), move |member| {
             if !member.start() {
                 return Pairs::default();
             }
