@@ -11,7 +11,7 @@ use ondeck_lab::disturbance::Account;
 use ondeck_lab::environment::{Placement, Policy};
 use ondeck_lab::plan::Stage;
 use ondeck_lab::results::{self, Machine, Report};
-use ondeck_lab::workload::Subject;
+use ondeck_lab::workload::{STARVE, Subject, THROUGHPUT, UNCONTENDED};
 use ondeck_lab::{machine, report, run, warnings};
 
 use crate::ending::{Ending, Error};
@@ -270,9 +270,9 @@ fn require(
     let name = options.from.as_ref().map_or(String::new(), |path| path.display().to_string());
     let Situation { threads, section_ns, outside_ns, .. } = situation;
     let flags = if *threads == 1 {
-        "-w uncontended -r 10".to_owned()
+        format!("-w {UNCONTENDED} -r 10")
     } else {
-        format!("-w throughput,starve -t {threads} --work {section_ns},{outside_ns} -r 10")
+        format!("-w {THROUGHPUT},{STARVE} -t {threads} --work {section_ns},{outside_ns} -r 10")
     };
     let names: Vec<&str> = candidates.iter().map(|subject| subject.info.name).collect();
     Err(Error::Usage(format!(

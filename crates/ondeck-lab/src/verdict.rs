@@ -7,32 +7,15 @@
 use crate::numbers::terminal::time;
 use crate::plan::CONDITIONS;
 use crate::results::{Better, Metric, Series};
-use crate::workload::NOTIFY;
-
-/// What a workload is judged by.
-const JUDGED_BY: [(&str, &str); 17] = [
-    ("uncontended", "pair"),
-    ("collision", "pair"),
-    ("throughput", "throughput"),
-    ("wait", "longest"),
-    ("idle", "longest"),
-    ("handoff", "handoff"),
-    ("starve", "longest_gap"),
-    ("oversubscribed", "throughput"),
-    ("condvar", "throughput"),
-    ("producer_consumer", "throughput"),
-    ("recovery", "throughput"),
-    ("chan", "throughput"),
-    ("bystander", "slowdown"),
-    ("background", "filled"),
-    ("many_locks", "throughput"),
-    ("mixed_priority", "longest"),
-    ("real", "throughput"),
-];
+use crate::workload::face::Judged;
+use crate::workload::{self, NOTIFY};
 
 /// The metric that a workload is judged by, if it has one.
 pub fn judged_by(workload: &str) -> Option<&'static str> {
-    JUDGED_BY.iter().find(|(name, _)| *name == workload).map(|&(_, metric)| metric)
+    match workload::named(workload)?.judged {
+        Judged::By(quantity) => Some(quantity.name),
+        Judged::RankedBy(_) => None,
+    }
 }
 
 /// Where the worst is less than so many times behind the best, it is not worth a word.

@@ -14,7 +14,8 @@ use ondeck_lab::results::{Report, Settings, Warning};
 use ondeck_lab::select::Parts;
 use ondeck_lab::shard::Shard;
 use ondeck_lab::trace::worst;
-use ondeck_lab::workload::{COLLISION, Notify, Subject, WorkloadInfo, waiters_sleep};
+use ondeck_lab::workload::face::Needs;
+use ondeck_lab::workload::{Notify, Subject, WorkloadInfo, waiters_sleep};
 use ondeck_lab::{run, select, warnings};
 
 use crate::ending::{Ending, Error};
@@ -115,26 +116,22 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
 
 /// Takes out the workload that the machine does not let run, and says why.
 fn leave_out_refused(request: &mut Request) -> Option<Warning> {
-    let realtime = |workload: &WorkloadInfo| workload.name == "mixed_priority";
-    if !request.workloads.iter().any(realtime) {
-        return None;
-    }
+    let realtime = |workload: &&WorkloadInfo| workload.needs == Needs::Realtime;
+    let name = request.workloads.iter().find(realtime)?.name;
     let refusal = realtime_refused()?;
-    request.workloads.retain(|workload| !realtime(workload));
-    let reason = format!("workload mixed_priority needs realtime threads: {}", refusal.reason);
+    request.workloads.retain(|workload| !realtime(&workload));
+    let reason = format!("workload {name} needs realtime threads: {}", refusal.reason);
     Some(warnings::left_out(&Refusal { reason, ..refusal }))
 }
 
 /// What the plan does not measure of the locks that were named, and why.
 fn spinners_left_out(request: &Request) -> Option<Warning> {
     let locks = request.locks.as_ref()?;
-    if !request.workloads.iter().any(|workload| workload.name == COLLISION) {
-        return None;
-    }
+    let parks = |workload: &&WorkloadInfo| workload.needs == Needs::Sleepers;
+    let name = request.workloads.iter().find(parks)?.name;
     let spin: Vec<&str> =
         locks.iter().filter(|lock| !waiters_sleep(&lock.info)).map(|lock| lock.info.name).collect();
-    let reason =
-        format!("workload collision parks threads, and at {} none ever is", spin.join(", "));
+    let reason = format!("workload {name} parks threads, and at {} none ever is", spin.join(", "));
     let fix = "choose locks of the group `sleeping`".to_owned();
     (!spin.is_empty()).then(|| warnings::left_out(&Refusal { reason, fix }))
 }

@@ -11,7 +11,7 @@ use super::situation::{Company, Need, Situation};
 use crate::numbers::compared::factor;
 use crate::numbers::terminal::time;
 use crate::results::Report;
-use crate::workload::Subject;
+use crate::workload::{Subject, THROUGHPUT};
 
 /// Situations that differ from this one in one part, with words for the difference.
 fn variations(situation: &Situation) -> Vec<(String, Situation)> {
@@ -119,7 +119,7 @@ pub(super) fn by_measuring(
     let mut changes = Vec::new();
     for (with, varied) in measured_beside(situation, report) {
         let place =
-            Place::working("throughput", varied.threads, (varied.section_ns, varied.outside_ns));
+            Place::working(THROUGHPUT, varied.threads, (varied.section_ns, varied.outside_ns));
         let figures = Figures::of(report, &[place]);
         // Whoever is no candidate here is none there, unless rules say otherwise.
         let locks: Vec<Judged> = judge(rules, &varied, subjects, &figures)
@@ -168,7 +168,7 @@ fn measured_beside(situation: &Situation, report: &Report) -> Vec<(String, Situa
     if situation.threads == 1 {
         return found;
     }
-    for series in report.series.iter().filter(|series| series.workload == "throughput") {
+    for series in report.series.iter().filter(|series| series.workload == THROUGHPUT) {
         let nanos = |name: &str| series.params.get(name).and_then(|nanos| nanos.parse().ok());
         let (Some(section_ns), Some(outside_ns)) = (nanos("section_ns"), nanos("outside_ns"))
         else {

@@ -11,7 +11,7 @@ use crate::alone::Helper;
 use crate::environment::Placement;
 use crate::plan::{self, Extent, Request, Stage};
 use crate::sample::share_needs;
-use crate::workload::{Subject, WORKLOADS};
+use crate::workload::{STARVE, Subject, THROUGHPUT, UNCONTENDED, WORKLOADS};
 
 /// Rounds of each lock: 10 against 10 tell a difference at p below 0.0001, enough for all pairs of
 /// more locks than there are.
@@ -36,7 +36,7 @@ pub fn places(situation: &Situation) -> Vec<Place> {
     }
     let work = (situation.section_ns, situation.outside_ns);
     let place = |workload| Place::working(workload, situation.threads, work);
-    vec![place("throughput"), place("starve")]
+    vec![place(THROUGHPUT), place(STARVE)]
 }
 
 /// Situations beside this one: a longer section, and another number of threads.
@@ -105,7 +105,7 @@ pub fn plan(situation: &Situation, candidates: &[Subject], means: &Means) -> (Re
     let locks = candidates.len().max(1) as u32;
     if situation.threads == 1 {
         let round = (means.time / (ROUNDS as u32 + 1) / locks).clamp(SHORTEST, SHORTEST * 10);
-        let mut stages = stage("uncontended", situation, ROUNDS, round);
+        let mut stages = stage(UNCONTENDED, situation, ROUNDS, round);
         stages.retain(|stage| stage.alone);
         return (base, stages);
     }
@@ -115,15 +115,15 @@ pub fn plan(situation: &Situation, candidates: &[Subject], means: &Means) -> (Re
     if situation.fairness != Need::None {
         // Some windows that a thread can miss, and what a share needs.
         let round = Duration::from_millis(110).max(share_needs(situation.threads).mul_f64(1.1));
-        stages.extend(stage("starve", situation, ROUNDS_OF_GAPS, round));
+        stages.extend(stage(STARVE, situation, ROUNDS_OF_GAPS, round));
         left = left.saturating_sub(round * (ROUNDS_OF_GAPS as u32 + 1) * locks);
     }
     let beside = beside(situation);
     let turns = ROUNDS + 1 + (ROUNDS_BESIDE + 1) * beside.len();
     let round = (left / turns as u32 / locks).max(SHORTEST);
-    stages.extend(stage("throughput", situation, ROUNDS, round));
+    stages.extend(stage(THROUGHPUT, situation, ROUNDS, round));
     for situation in &beside {
-        stages.extend(stage("throughput", situation, ROUNDS_BESIDE, round));
+        stages.extend(stage(THROUGHPUT, situation, ROUNDS_BESIDE, round));
     }
     (base, stages)
 }

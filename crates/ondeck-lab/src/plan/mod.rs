@@ -13,8 +13,9 @@ use ondeck_zoo::{Fairness, LockInfo, RawLock};
 use crate::alone::Helper;
 use crate::environment::Placement;
 use crate::team::CROWD;
+use crate::workload::face::{Group, Needs};
 use crate::workload::{
-    Asked, COLLISION, EmptyLock, NoLock, Notify, Own, Schedule, Situation, Subject, WorkloadInfo,
+    Asked, EmptyLock, NoLock, Notify, Own, Schedule, Situation, Subject, WorkloadInfo,
     waiters_sleep,
 };
 
@@ -179,29 +180,21 @@ impl Stage {
 
 /// Turns a request into stages, in the order in which they run.
 pub fn stages(request: &Request, everything: &[Subject]) -> Vec<Stage> {
-    let chosen = |group: &str| {
+    let chosen = |group: Group| {
         request.locks.clone().unwrap_or_else(|| {
-            let group = if request.extent == Extent::Full { "all" } else { group };
-            crate::select::locks(everything, &[group.to_owned()]).unwrap_or_default()
+            let group = if request.extent == Extent::Full { Group::All } else { group };
+            crate::select::group(everything, group)
         })
     };
     let mut stages = Vec::new();
     for workload in &request.workloads {
-        let group = match workload.name {
-            "uncontended" => "all",
-            "wait" | "idle" => "runs",
-            "throughput" | "handoff" => "headline",
-            "bystander" | "background" => "beside",
-            "mixed_priority" => "inversion",
-            _ => "crowd",
-        };
-        stages.extend(of_workload(request, *workload, &chosen(group)));
+        stages.extend(of_workload(request, workload, &chosen(workload.locks)));
     }
     stages
 }
 
 /// The stages of one workload.
-fn of_workload(request: &Request, workload: WorkloadInfo, subjects: &[Subject]) -> Vec<Stage> {
+fn of_workload(request: &Request, workload: &WorkloadInfo, subjects: &[Subject]) -> Vec<Stage> {
     let (schedule, situations) = workload.situations(&request.asked());
     // A share is shown of the most threads only, so the suite's other rounds need not be as long.
     let most = situations.iter().map(|situation| situation.threads).max().unwrap_or(0);
@@ -232,7 +225,7 @@ fn of_workload(request: &Request, workload: WorkloadInfo, subjects: &[Subject]) 
         };
         let params = situation.params.into_iter();
         Stage {
-            workload,
+            workload: *workload,
             subjects: empty.clone().into_iter().chain(locks).collect(),
             threads: situation.threads,
             work: situation.work,
@@ -261,11 +254,11 @@ fn of_workload(request: &Request, workload: WorkloadInfo, subjects: &[Subject]) 
 /// for. Where other threads have to be parked no spinner can take part at all.
 fn taking_part(
     request: &Request,
-    workload: WorkloadInfo,
+    workload: &WorkloadInfo,
     subjects: &[Subject],
     threads: usize,
 ) -> Vec<Subject> {
-    if workload.name == COLLISION && threads > 1 {
+    if workload.needs == Needs::Sleepers && threads > 1 {
         return subjects.iter().filter(|lock| waiters_sleep(&lock.info)).cloned().collect();
     }
     let crowd = threads > 4 * Linux::cpus();
@@ -386,12 +379,12 @@ mod tests {
             Subject::all().into_iter().filter(|lock| !waiters_sleep(&lock.info)).collect();
         let named = Request { locks: Some(spinners.clone()), ..request(Extent::Full) };
         let taking_part =
-            |threads| taking_part(&named, workload(COLLISION), &spinners, threads).len();
+            |threads| taking_part(&named, workload("collision"), &spinners, threads).len();
         assert_eq!((taking_part(1), taking_part(2)), (spinners.len(), 0));
     }
 
-    fn workload(name: &str) -> WorkloadInfo {
-        *WORKLOADS.iter().find(|info| info.name == name).expect(name)
+    fn workload(name: &str) -> &'static WorkloadInfo {
+        crate::workload::named(name).expect(name)
     }
 
     fn situations(workload: &str, request: &Request) -> Vec<(usize, String)> {

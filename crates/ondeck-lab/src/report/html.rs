@@ -10,11 +10,10 @@
 mod axis;
 mod baselines;
 mod canvas;
-pub(crate) mod data;
 mod distribution;
 mod facts;
 mod figure;
-pub(crate) mod generic;
+mod generic;
 mod glance;
 mod idles;
 mod latency;

@@ -9,7 +9,7 @@ use crate::verdict;
 
 use crate::numbers::page as number;
 
-use super::html::data;
+use super::data;
 use escape::{code, prose};
 use fit::{Piece, Rank};
 

@@ -12,12 +12,15 @@ use std::time::Duration;
 use ondeck::platform::{Linux, Platform};
 use ondeck_zoo::RawLock;
 
+use super::face::{Column, Group, Judged, Needs, Plot, Shelf, Shown, Table};
 use super::phases::{Phase, Phases, Seen, Stint, together};
 use super::situation::{Rounds, by, counts_of_two};
 use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo};
 use crate::clock::TickScale;
 use crate::environment::Background as Priority;
-use crate::sample::{FILLED, KEPT, LONGEST, LONGEST_ALONE, Sample};
+use crate::sample::{
+    CPU_PER_OP, FILLED, KEPT, LONGEST, LONGEST_ALONE, RUNNABLE, RUNNING, Sample, THROUGHPUT,
+};
 use crate::team::{self, Outcome, TeamError, TeamSetting, Until};
 use crate::work::Work;
 
@@ -36,10 +39,38 @@ const PIECE_NANOS: u64 = 10_000;
 impl Workload for Background {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "background",
+        title: "Background",
         about: "Low-priority work done beside the lock, and its price",
         source: "asked for in the comments on Malte Skarupke, Measuring Mutexes, Spinlocks and how \
                  Bad the Linux Scheduler Really is",
+        lead: "Work of low priority beside the lock, which should fill the gaps that waiters leave: how \
+             much of it gets done, and what the lock keeps of its throughput.",
+        cannot_show: "anything on a machine with other busy programs: the work done alone is then little, \
+             and varies by chance.",
+        locks: Group::Beside,
+        needs: Needs::Nothing,
         empty: EmptyLock::AsAnyLock,
+        shares_data: false,
+        notifies: false,
+        traced: false,
+        quantities: &[LONGEST, LONGEST_ALONE],
+        judged: Judged::By(FILLED),
+        shelf: Shelf::Company,
+        table: Table::Quantities {
+            heading: "low priority work beside the lock\n{}",
+            columns: &[
+                Column("done", FILLED, Shown::Ratio),
+                Column("M/s", THROUGHPUT, Shown::Millions),
+                Column("kept", KEPT, Shown::Ratio),
+                Column("longest", LONGEST, Shown::Milliseconds),
+                Column("without", LONGEST_ALONE, Shown::Milliseconds),
+                Column("runnable", RUNNABLE, Shown::Ratio),
+                Column("cpu/op", CPU_PER_OP, Shown::Time),
+                Column("cpus", RUNNING, Shown::Ratio),
+            ],
+            note: "done: of what is done alone; kept: throughput with / without; longest wait",
+        },
+        plot: Plot::Threads,
     };
 
     type Own = Priority;

@@ -12,10 +12,13 @@ use std::time::Duration;
 use ondeck::platform::{Linux, Platform};
 use ondeck_zoo::RawLock;
 
+use super::face::{Column, Group, Judged, Needs, Plot, Shelf, Shown, Table};
 use super::phases::{Phase, Phases, Seen, Stint, together};
 use super::situation::{ALONE, Rounds, counts_of_two};
 use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo};
-use crate::sample::{SLOWDOWN, Sample};
+use crate::sample::{
+    CPU_PER_OP, INVOLUNTARY, RUNNABLE, RUNNING, SLOWDOWN, Sample, THROUGHPUT, VOLUNTARY,
+};
 use crate::team::{self, Outcome, TeamError, TeamSetting, Until};
 
 pub(super) struct Bystander;
@@ -34,10 +37,38 @@ const TIMES: usize = 2;
 impl Workload for Bystander {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "bystander",
+        title: "Bystander",
         about: "How much a matrix multiply beside the lock slows down",
         source: "AMD's slides on spinlocks, in Malte Skarupke, Measuring Mutexes, Spinlocks and how \
                  Bad the Linux Scheduler Really is",
+        lead: "One thread multiplies matrices while the others fight for the lock, with which it has \
+             nothing to do. Slowdown is its time for a product beside them by that alone.",
+        cannot_show: "traffic of cache lines, which slowed AMD's thread down, on a machine with CPUs that \
+             share only the last cache. With an empty section threads mostly do not wait: to see \
+             waiters sleep, use `--work 200000,0`.",
+        locks: Group::Beside,
+        needs: Needs::Nothing,
         empty: EmptyLock::AsAnyLock,
+        shares_data: false,
+        notifies: false,
+        traced: false,
+        quantities: &[],
+        judged: Judged::By(SLOWDOWN),
+        shelf: Shelf::Company,
+        table: Table::Quantities {
+            heading: "a matrix multiply beside threads at the lock\n{}",
+            columns: &[
+                Column("slowdown", SLOWDOWN, Shown::Ratio),
+                Column("runnable", RUNNABLE, Shown::Ratio),
+                Column("M/s", THROUGHPUT, Shown::Millions),
+                Column("cpu/op", CPU_PER_OP, Shown::Time),
+                Column("sleeps", VOLUNTARY, Shown::Significant),
+                Column("preempt", INVOLUNTARY, Shown::Significant),
+                Column("cpus", RUNNING, Shown::Ratio),
+            ],
+            note: "slowdown: alone / beside; runnable: threads that want a CPU; cpus: that have one",
+        },
+        plot: Plot::Threads,
     };
 
     type Own = ();

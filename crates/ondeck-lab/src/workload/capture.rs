@@ -11,12 +11,13 @@ use hdrhistogram::Histogram;
 use ondeck::platform::Linux;
 use ondeck_zoo::RawLock;
 
+use super::face::{Column, Group, Judged, Needs, Plot, Shelf, Shown, Table};
 use super::guarded::Guarded;
 use super::situation::{ALONE, Rounds, counts};
 use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, audit};
 use crate::sample::{
     PASSED_MAX, PASSED_P50, PASSED_P99, STREAK_MAX, STREAK_MEAN, STREAK_P50, STREAK_P99, Sample,
-    histogram,
+    THROUGHPUT, histogram,
 };
 use crate::team::{self, Outcome, TeamError, Until};
 
@@ -33,9 +34,46 @@ struct Book {
 impl Workload for Capture {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "capture",
+        title: "Capture",
         about: "Acquisitions in a row, and those that pass a waiter by",
         source: "the runtime's mutex capture benchmark and starvation test in Go's issue 68578",
+        lead: "All threads lock and unlock without a pause. Streaks are acquisitions of one thread in a \
+             row: long ones make throughput. What they cost is seen by those who wait: how many \
+             acquisitions of others passed before they got in.",
+        cannot_show: "whether the lock caused a streak. A thread that is alone, because all others are off \
+             their CPUs, has a streak, too.",
+        locks: Group::Crowd,
+        needs: Needs::Nothing,
         empty: EmptyLock::OneThread,
+        shares_data: true,
+        notifies: false,
+        traced: false,
+        quantities: &[
+            STREAK_MEAN,
+            STREAK_P50,
+            STREAK_P99,
+            STREAK_MAX,
+            PASSED_P50,
+            PASSED_P99,
+            PASSED_MAX,
+        ],
+        judged: Judged::RankedBy(PASSED_P99),
+        shelf: Shelf::Turns,
+        table: Table::Quantities {
+            heading: "acquisitions in a row, those passing a waiter by; {}",
+            columns: &[
+                Column("M/s", THROUGHPUT, Shown::Millions),
+                Column("mean row", STREAK_MEAN, Shown::Count),
+                Column("p50", STREAK_P50, Shown::Count),
+                Column("p99", STREAK_P99, Shown::Count),
+                Column("max", STREAK_MAX, Shown::Count),
+                Column("passed p50", PASSED_P50, Shown::Count),
+                Column("p99", PASSED_P99, Shown::Count),
+                Column("max", PASSED_MAX, Shown::Count),
+            ],
+            note: "",
+        },
+        plot: Plot::Threads,
     };
 
     type Own = ();

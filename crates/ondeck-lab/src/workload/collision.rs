@@ -16,16 +16,14 @@ use ondeck::parking::bucket_of;
 use ondeck::platform::Linux;
 use ondeck_zoo::RawLock;
 
+use super::face::{Column, Group, Judged, Needs, Plot, Shelf, Shown, Table, Threads};
 use super::situation::{Rounds, counts};
 use super::uncontended::time_pairs_of;
 use super::{
     Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, waiters_sleep,
 };
-use crate::sample::{Pairs, Sample};
+use crate::sample::{CPU_PER_OP, PAIR, Pairs, RUNNING, Sample};
 use crate::team::{self, Member, TeamError, Until};
-
-/// The workload's name: the plan leaves spinners out of it.
-pub const COLLISION: &str = "collision";
 
 pub(super) struct Collision;
 
@@ -48,10 +46,37 @@ const ASKING: Duration = Duration::from_millis(1);
 
 impl Workload for Collision {
     const INFO: WorkloadInfo = WorkloadInfo {
-        name: COLLISION,
+        name: "collision",
+        title: "Beside a crowded lock",
         about: "Cost of a pair while threads are parked at another lock",
         source: "this project; the parking table of WebKit's WTF, in which locks share buckets",
+        lead: "One thread times pairs at a lock that no other thread wants, while the other threads are \
+             parked at another lock of the same kind. In ondeck's parking table both locks fall into \
+             one bucket.",
+        cannot_show: "how often two locks of a program collide. With 1,024 buckets and two locks that is \
+             one time in 1,024.",
+        locks: Group::Crowd,
+        needs: Needs::Sleepers,
         empty: EmptyLock::OneThread,
+        shares_data: false,
+        notifies: false,
+        traced: false,
+        quantities: &[PAIR],
+        judged: Judged::By(PAIR),
+        shelf: Shelf::Parked,
+        table: Table::Threads(Threads {
+            heading: "ns for lock + unlock by threads parked at another lock",
+            quantity: (PAIR, 1.0),
+            others: 1,
+            role: "parked",
+            most: 6,
+            extras: &[
+                Column("cpu/op", CPU_PER_OP, Shown::Time),
+                Column("cpus", RUNNING, Shown::Ratio),
+            ],
+            note: "CPU time per pair, CPUs that the one thread kept busy",
+        }),
+        plot: Plot::Threads,
     };
 
     type Own = ();

@@ -13,12 +13,13 @@ use fastrand::Rng;
 use ondeck::platform::Linux;
 use ondeck_zoo::RawLock;
 
+use super::face::{Column, Group, Judged, Needs, Plot, Shelf, Shown, Table, Threads};
 use super::guarded::Guarded;
 use super::situation::{Rounds, counts_of_two, moments};
 use super::{
     Apart, Asked, EmptyLock, Notify, Round, Schedule, Situation, Workload, WorkloadInfo, audit,
 };
-use crate::sample::{SERVER_LOOPS, Sample};
+use crate::sample::{CPU_PER_OP, RUNNING, SERVER_LOOPS, SHARE, Sample, THROUGHPUT};
 use crate::team::{self, Member, Outcome, TeamError, Until};
 
 pub(super) struct Condvar;
@@ -42,10 +43,39 @@ const BROADCAST_ODDS: u32 = 30;
 impl Workload for Condvar {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "condvar",
+        title: "Condition variable",
         about: "Wakeups a second of workers that a server signals",
         source: "glibc's nptl/tst-cond18.c, in Lockless Inc., Mutexes and Condition Variables using \
                  Futexes",
+        lead: "One server sets a number of jobs and signals so many times, or broadcasts; the other \
+             threads are workers that wait for jobs. Operations are jobs that workers took: wakeups, \
+             as glibc's test tst-cond18 counts them. The server signals inside the critical section \
+             unless a heading says after the unlock.",
+        cannot_show: "the condition variable apart from its lock.",
+        locks: Group::Crowd,
+        needs: Needs::Nothing,
         empty: EmptyLock::Never("its two roles share data: without a lock they would spoil it"),
+        shares_data: true,
+        notifies: true,
+        traced: false,
+        quantities: &[SERVER_LOOPS],
+        judged: Judged::By(THROUGHPUT),
+        shelf: Shelf::Threads,
+        table: Table::Threads(Threads {
+            heading: "thousand wakeups/s by workers; tst-cond18",
+            quantity: (THROUGHPUT, 1e-3),
+            others: 1,
+            role: "workers",
+            most: 5,
+            extras: &[
+                Column("server", SERVER_LOOPS, Shown::Thousands),
+                Column("share", SHARE, Shown::Ratio),
+                Column("cpu/op", CPU_PER_OP, Shown::Time),
+                Column("cpus", RUNNING, Shown::Ratio),
+            ],
+            note: "server (thousand loops/s), share, CPU time per wakeup, CPUs busy",
+        }),
+        plot: Plot::Threads,
     };
 
     type Own = Notify;

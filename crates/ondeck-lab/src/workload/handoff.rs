@@ -17,6 +17,7 @@ use hdrhistogram::Histogram;
 use ondeck::platform::{AtomicInt, Linux, Ordering, Platform};
 use ondeck_zoo::RawLock;
 
+use super::face::{Group, Judged, Needs, Plot, Shelf, Table};
 use super::guarded::Guarded;
 use super::situation::Rounds;
 use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo};
@@ -43,9 +44,27 @@ const SLOW_HOLD: u64 = 50_000;
 impl Workload for Handoff {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "handoff",
+        title: "Handoff",
         about: "From one thread's unlock to another's acquisition",
         source: "the runtime's mutex handoff benchmark in Go's issue 68578",
+        lead: "The time from just before one thread's unlock to just after another's lock. Solo: one \
+             thread hands the lock to itself, which is what measuring costs. Fast: the giver unlocks \
+             at once. Slow: the giver holds the lock for 50 µs, in which a waiter that can sleep has \
+             gone to sleep.",
+        cannot_show: "handoffs among many waiters (see `capture` and `wait`). The time of a `slow` handoff \
+             is more the kernel's than the lock's. Ticks of two CPUs are compared, so it needs a \
+             clock that is the same on all.",
+        locks: Group::Headline,
+        needs: Needs::Nothing,
         empty: EmptyLock::OneThread,
+        shares_data: false,
+        notifies: false,
+        traced: false,
+        quantities: &[HANDOFF, LONGEST],
+        judged: Judged::By(HANDOFF),
+        shelf: Shelf::Turns,
+        table: Table::Patterns { heading: "from one thread's unlock to another's acquisition" },
+        plot: Plot::Threads,
     };
 
     type Own = ();

@@ -5,16 +5,18 @@
 //! several small locks share a cache line, and threads disturb each other at locks that they do not
 //! share; padded to lines of their own they do not, but fewer of them fit into a cache.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use fastrand::Rng;
 use ondeck::platform::{Linux, Platform};
 use ondeck_zoo::RawLock;
 
+use super::face::{Across, Group, Judged, Needs, Plot, Shelf, Table};
 use super::guarded::Guarded;
 use super::situation::{ALONE, Rounds, by, counts};
 use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, audit};
-use crate::sample::{FOOTPRINT, Sample};
+use crate::sample::{FOOTPRINT, Sample, THROUGHPUT};
 use crate::team::{self, TeamError, Until};
 
 pub(super) struct ManyLocks;
@@ -39,9 +41,34 @@ pub(super) struct Array {
 impl Workload for ManyLocks {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "many_locks",
+        title: "Many locks",
         about: "Pairs a second at random locks of an array, and its memory",
         source: "the hashed lock arrays of kernels and databases; sizes as in Rust's parking_lot",
+        lead: "An array of locks, of which each thread locks a random one. Nobody waits for long; what \
+             shows is the memory that the locks take, and the cache lines that they share.",
+        cannot_show: "a program whose data is larger than the locks. With 2 CPUs two threads seldom meet.",
+        locks: Group::Crowd,
+        needs: Needs::Nothing,
         empty: EmptyLock::OneThread,
+        shares_data: true,
+        notifies: false,
+        traced: false,
+        quantities: &[FOOTPRINT],
+        judged: Judged::By(THROUGHPUT),
+        shelf: Shelf::Programs,
+        table: Table::Situations(&[
+            Across {
+                heading: "million pairs/s by locks; {} threads",
+                quantity: (THROUGHPUT, 1e-6),
+                label,
+            },
+            Across {
+                heading: "KiB of locks and what they guard",
+                quantity: (FOOTPRINT, 1.0 / 1024.0),
+                label,
+            },
+        ]),
+        plot: Plot::Threads,
     };
 
     type Own = Array;
@@ -76,6 +103,13 @@ impl Workload for ManyLocks {
             round::<L, Slot<L>>(given, own.locks, |slot| slot, |slot| slot)
         }
     }
+}
+
+/// The heading of an array's column.
+fn label(params: &BTreeMap<String, String>) -> String {
+    let param = |name: &str| params.get(name).map_or("", String::as_str);
+    let padded = if param("padded") == "yes" { " padded" } else { "" };
+    format!("{}{padded}", param("locks"))
 }
 
 /// A round with slots that are kept as `S`.

@@ -18,12 +18,13 @@ use crossbeam_utils::CachePadded;
 use ondeck::platform::{Linux, Ordering, Platform, Timestamp};
 use ondeck_zoo::RawLock;
 
+use super::face::{Column, Group, Judged, Needs, Plot, Shelf, Shown, Table};
 use super::guarded::Guarded;
 use super::situation::Rounds;
 use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, audit};
 use crate::clock::TickScale;
 use crate::environment::{Pinning, Placement, Policy};
-use crate::sample::{BURSTS, INVERTED, LONGEST, RESCUED, Sample};
+use crate::sample::{BURSTS, INVERTED, LONGEST, RESCUED, Sample, VOLUNTARY};
 use crate::team::{self, Member, Outcome, TeamError, TeamSetting, Until};
 use crate::work::Work;
 
@@ -47,10 +48,34 @@ const LIMIT: Duration = Duration::from_millis(10);
 impl Workload for MixedPriority {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "mixed_priority",
+        title: "Priority inversion",
         about: "Priority inversion: does a hog run between owner and waiter",
         source: "L. Sha, R. Rajkumar, J. P. Lehoczky, Priority Inheritance Protocols: An Approach to \
                  Real-Time Synchronization (1990)",
+        lead: "Priority inversion on one CPU: an owner of low priority, a waiter of high priority, and \
+             a hog between them that never wants the lock.",
+        cannot_show: "how often it happens, which depends on the program.",
+        locks: Group::Inversion,
+        needs: Needs::Realtime,
         empty: EmptyLock::Never("without a lock nobody waits, so nothing can be inverted"),
+        shares_data: false,
+        notifies: false,
+        traced: false,
+        quantities: &[LONGEST, INVERTED, BURSTS, RESCUED],
+        judged: Judged::By(LONGEST),
+        shelf: Shelf::Company,
+        table: Table::Quantities {
+            heading: "an owner below a hog below a waiter, on one CPU\n{}",
+            columns: &[
+                Column("longest", LONGEST, Shown::Milliseconds),
+                Column("inverted", INVERTED, Shown::Ratio),
+                Column("bursts", BURSTS, Shown::Significant),
+                Column("rescued", RESCUED, Shown::Ratio),
+                Column("sleeps", VOLUNTARY, Shown::Significant),
+            ],
+            note: "of trials: the hog ran between owner and waiter; its pieces; ended from outside",
+        },
+        plot: Plot::Threads,
     };
 
     type Own = ();

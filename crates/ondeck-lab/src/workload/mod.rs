@@ -1,49 +1,37 @@
-//! The workloads: one file each, and the list of them.
+//! The workloads: one file each, and the list of them. Adding one is a file in this folder and a line in
+//! the list.
 //!
 //! A workload is a type with a generic function, compiled once for every lock, so that a lock's
 //! fast path is inlined into the loop that measures it as it would be into a program.
 
 mod audit;
-mod background;
 mod baseline;
 mod buffer;
-mod bystander;
-mod capture;
-mod chan;
-mod collision;
-mod condvar;
+pub mod face;
 mod guarded;
-mod handoff;
-mod many_locks;
-mod mixed_priority;
 mod notify;
-mod oversubscribed;
 mod phases;
-mod producer_consumer;
-mod real;
-mod recovery;
 mod ring;
 mod situation;
-mod starve;
-mod throughput;
-mod timed_runs;
-mod uncontended;
 
 use std::time::Duration;
 
 use ondeck::platform::Linux;
 use ondeck_zoo::{LockInfo, RawLock, Visitor, Waiting, registry};
 
-use crate::sample::{Pairs, Sample};
+use crate::sample::{self, Pairs, Quantity, Sample};
 use crate::team::{TeamError, TeamSetting};
 use crate::work::Work;
 
 pub use baseline::{EmptyLock, NoLock};
-pub use collision::COLLISION;
+use face::{Group, Judged, Needs, Plot, Shelf, Table};
 pub(crate) use notify::NOTIFY;
 pub use notify::Notify;
 pub use situation::{Asked, Extent, Own, Rounds, Runs, Schedule, Situation};
+pub use starve::NAME as STARVE;
+pub use throughput::NAME as THROUGHPUT;
 pub use timed_runs::PAIRS_PER_RUN;
+pub use uncontended::NAME as UNCONTENDED;
 
 /// What a round is given: its threads, how long it is, and its work.
 #[derive(Clone, Debug)]
@@ -62,17 +50,54 @@ pub struct Round {
     pub longest_run: Duration,
 }
 
-/// The facts of a workload.
+/// The facts of a workload: what lists, plans, verdicts and reports have to know of it.
 #[derive(Clone, Copy, Debug)]
 pub struct WorkloadInfo {
     /// Its name in commands and reports.
     pub name: &'static str,
-    /// What it measures, in one sentence.
+    /// What a page calls it.
+    pub title: &'static str,
+    /// What it measures, in one sentence of a list.
     pub about: &'static str,
     /// Where it is from.
     pub source: &'static str,
+    /// What it is, for the reader of a page.
+    pub lead: &'static str,
+    /// What its figures do not tell.
+    pub cannot_show: &'static str,
+    /// The locks that a suite measures.
+    pub locks: Group,
+    /// What it cannot do without.
+    pub needs: Needs,
     /// How it is measured with a lock that does nothing.
     pub empty: EmptyLock,
+    /// Its threads share data that is counted twice, and a lock that lets two in fails.
+    pub shares_data: bool,
+    /// Its threads notify others, inside the critical section or after the unlock.
+    pub notifies: bool,
+    /// The worst of what it measures is traced behind the measurements.
+    pub traced: bool,
+    /// What it reports in every round, beside what all workloads do.
+    pub quantities: &'static [Quantity],
+    /// What its locks are ranked by.
+    pub judged: Judged,
+    /// Where its tables stand in the terminal.
+    pub shelf: Shelf,
+    /// Its tables in the terminal.
+    pub table: Table,
+    /// Its plots on the page.
+    pub plot: Plot,
+}
+
+/// The workload of that name; none if another program had it.
+pub fn named(name: &str) -> Option<&'static WorkloadInfo> {
+    WORKLOADS.iter().find(|workload| workload.name == name)
+}
+
+/// What is known of a quantity of that name.
+pub fn quantity(name: &str) -> Option<Quantity> {
+    let own = WORKLOADS.iter().flat_map(|workload| workload.quantities);
+    sample::QUANTITIES.iter().chain(own).copied().find(|quantity| quantity.name == name)
 }
 
 /// A way to measure any lock.
@@ -119,23 +144,25 @@ fn round_of<W: Workload, L: RawLock<Linux>>(given: &Round, own: &Own) -> Result<
 }
 
 macro_rules! workloads {
-    ($($Workload:ty,)*) => {
+    ($($file:ident: $($Workload:ident),+;)*) => {
+        $(mod $file;)*
+
         /// Every workload, in the order of a suite.
-        pub const WORKLOADS: &[WorkloadInfo] = &[$(<$Workload as Workload>::INFO),*];
+        pub const WORKLOADS: &[WorkloadInfo] = &[$($(<$file::$Workload as Workload>::INFO),+),*];
 
         fn rounds_of<L: RawLock<Linux>>() -> Vec<(&'static str, RoundFn)> {
-            vec![$((
-                <$Workload as Workload>::INFO.name,
-                round_of::<$Workload, L> as RoundFn,
-            )),*]
+            vec![$($((
+                <$file::$Workload as Workload>::INFO.name,
+                round_of::<$file::$Workload, L> as RoundFn,
+            )),+),*]
         }
 
         impl WorkloadInfo {
             /// The situations of those that are asked for, and how long it is measured in each.
             pub fn situations(&self, asked: &Asked) -> (Schedule, Vec<Situation<Own>>) {
-                $(if self.name == <$Workload as Workload>::INFO.name {
-                    return situations_of::<$Workload>(asked);
-                })*
+                $($(if self.name == <$file::$Workload as Workload>::INFO.name {
+                    return situations_of::<$file::$Workload>(asked);
+                })+)*
                 unreachable!("every workload is in the list")
             }
         }
@@ -143,24 +170,23 @@ macro_rules! workloads {
 }
 
 workloads! {
-    uncontended::Uncontended,
-    collision::Collision,
-    throughput::Throughput,
-    timed_runs::Wait,
-    timed_runs::Idle,
-    handoff::Handoff,
-    capture::Capture,
-    starve::Starve,
-    oversubscribed::Oversubscribed,
-    condvar::Condvar,
-    producer_consumer::ProducerConsumer,
-    recovery::Recovery,
-    chan::Chan,
-    bystander::Bystander,
-    background::Background,
-    many_locks::ManyLocks,
-    mixed_priority::MixedPriority,
-    real::Real,
+    uncontended: Uncontended;
+    collision: Collision;
+    throughput: Throughput;
+    timed_runs: Wait, Idle;
+    handoff: Handoff;
+    capture: Capture;
+    starve: Starve;
+    oversubscribed: Oversubscribed;
+    condvar: Condvar;
+    producer_consumer: ProducerConsumer;
+    recovery: Recovery;
+    chan: Chan;
+    bystander: Bystander;
+    background: Background;
+    many_locks: ManyLocks;
+    mixed_priority: MixedPriority;
+    real: Real;
 }
 
 impl Subject {

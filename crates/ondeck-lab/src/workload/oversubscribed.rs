@@ -7,9 +7,10 @@
 use ondeck::platform::{Linux, Platform};
 use ondeck_zoo::RawLock;
 
+use super::face::{Column, Group, Judged, Needs, Plot, Shelf, Shown, Table, Threads};
 use super::situation::{ALONE, Extent, MOST_THREADS, PROGRAM, Rounds, counts};
 use super::{Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, throughput};
-use crate::sample::Sample;
+use crate::sample::{CPU_PER_OP, INVOLUNTARY, RUNNING, SHARE, Sample, THROUGHPUT, VOLUNTARY};
 use crate::team::TeamError;
 
 pub(super) struct Oversubscribed;
@@ -17,10 +18,39 @@ pub(super) struct Oversubscribed;
 impl Workload for Oversubscribed {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "oversubscribed",
+        title: "Oversubscribed",
         about: "Throughput with 4 to 32 times as many threads as CPUs",
         source: "the runtime's ChanContended benchmark in Go's issue 68578, with more threads than \
                  CPUs",
+        lead: "Throughput with 4 to 32 times as many threads as CPUs. The owner, or the waiter that is \
+             next, is mostly off its CPU.",
+        cannot_show: "what a program with more threads than CPUs should do instead, which is to have \
+             fewer.",
+        locks: Group::Crowd,
+        needs: Needs::Nothing,
         empty: EmptyLock::OneThread,
+        shares_data: false,
+        notifies: false,
+        traced: false,
+        quantities: &[],
+        judged: Judged::By(THROUGHPUT),
+        shelf: Shelf::Threads,
+        table: Table::Threads(Threads {
+            heading: "million pairs/s by threads",
+            quantity: (THROUGHPUT, 1e-6),
+            others: 0,
+            role: "threads",
+            most: 3,
+            extras: &[
+                Column("share", SHARE, Shown::Ratio),
+                Column("cpu/op", CPU_PER_OP, Shown::Time),
+                Column("sleeps", VOLUNTARY, Shown::Significant),
+                Column("preempt", INVOLUNTARY, Shown::Significant),
+                Column("cpus", RUNNING, Shown::Ratio),
+            ],
+            note: "share, CPU time and context switches per pair, CPUs busy",
+        }),
+        plot: Plot::Threads,
     };
 
     type Own = ();

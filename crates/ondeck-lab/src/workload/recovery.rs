@@ -16,10 +16,11 @@ use ondeck_zoo::RawLock;
 use super::buffer::{
     Bounded, Buffer, CAPACITIES, NOT_EMPTY, NOT_FULL, Part, Queue, close, consume, produce, sum,
 };
+use super::face::{Column, Group, Judged, Needs, Plot, Shelf, Shown, Table};
 use super::situation::{Rounds, counts_of_two};
 use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, audit};
 use crate::environment::Placement;
-use crate::sample::{FRESH, RECOVERED, Sample, WAITS};
+use crate::sample::{CPU_PER_OP, FRESH, RECOVERED, RUNNING, Sample, THROUGHPUT, VOLUNTARY, WAITS};
 use crate::team::{self, Member, Outcome, TeamError, TeamSetting, Until};
 use crate::usage::Usage;
 
@@ -35,10 +36,38 @@ const ASKING: Duration = Duration::from_micros(500);
 impl Workload for Recovery {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "recovery",
+        title: "After a sleep",
         about: "Items a second once all threads of a queue have slept",
         source: "this project; the buffer of C. A. R. Hoare, Monitors: An Operating System Structuring \
                  Concept",
+        lead: "The bounded queue after a moment in which all of its threads slept, against the same \
+             threads before it. A ratio far from 1 is a lock that has two speeds, of which the \
+             threads' past decides.",
+        cannot_show: "a slow regime that ends after less than some ms, because it is a small part of a \
+             half.",
+        locks: Group::Crowd,
+        needs: Needs::Nothing,
         empty: EmptyLock::Never("its two roles share data: without a lock they would spoil it"),
+        shares_data: true,
+        notifies: true,
+        traced: false,
+        quantities: &[FRESH, RECOVERED, WAITS],
+        judged: Judged::By(THROUGHPUT),
+        shelf: Shelf::Queues,
+        table: Table::Quantities {
+            heading: "thousand items/s after all threads slept, and before\n{}",
+            columns: &[
+                Column("k/s", THROUGHPUT, Shown::Thousands),
+                Column("before", FRESH, Shown::Thousands),
+                Column("ratio", RECOVERED, Shown::Ratio),
+                Column("cpu/item", CPU_PER_OP, Shown::Time),
+                Column("waits", WAITS, Shown::Significant),
+                Column("sleeps", VOLUNTARY, Shown::Significant),
+                Column("cpus", RUNNING, Shown::Ratio),
+            ],
+            note: "",
+        },
+        plot: Plot::Threads,
     };
 
     type Own = Bounded;

@@ -5,19 +5,52 @@ use std::sync::Arc;
 use ondeck::platform::{Linux, Platform};
 use ondeck_zoo::RawLock;
 
+use super::face::{Column, Group, Judged, Needs, Plot, Shelf, Shown, Table, Threads};
 use super::situation::{ALONE, LONG, MANY, MOST_THREADS, PROGRAM, Rounds, counts};
 use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo};
-use crate::sample::Sample;
+use crate::sample::{CPU_PER_OP, RUNNING, SHARE, Sample, THROUGHPUT};
 use crate::team::{self, TeamError, Until};
+
+/// The workload's name: advice measures it.
+pub const NAME: &str = "throughput";
 
 pub(super) struct Throughput;
 
 impl Workload for Throughput {
     const INFO: WorkloadInfo = WorkloadInfo {
-        name: "throughput",
+        name: NAME,
+        title: "Throughput",
         about: "Pairs a second of all threads, with work inside and outside",
         source: "the runtime's ChanContended benchmark in Go's issue 68578, without the channel",
+        lead: "All threads lock, work inside, unlock, work outside, and again. Throughput counts the \
+             operations of all threads together; the share is that of the thread that got least \
+             divided by that of the thread that got most, so 1 is even and 0 means that somebody \
+             starved.",
+        cannot_show: "how long threads waited (see `wait`); sections that touch shared data, whose lines \
+             move from core to core with the lock.",
+        locks: Group::Headline,
+        needs: Needs::Nothing,
         empty: EmptyLock::OneThread,
+        shares_data: false,
+        notifies: false,
+        traced: false,
+        quantities: &[],
+        judged: Judged::By(THROUGHPUT),
+        shelf: Shelf::Basics,
+        table: Table::ThreadsByWork(Threads {
+            heading: "million pairs/s by threads",
+            quantity: (THROUGHPUT, 1e-6),
+            others: 0,
+            role: "threads",
+            most: 6,
+            extras: &[
+                Column("share", SHARE, Shown::Ratio),
+                Column("cpu/op", CPU_PER_OP, Shown::Time),
+                Column("cpus", RUNNING, Shown::Ratio),
+            ],
+            note: "share (least / most served thread), CPU time per pair, CPUs busy",
+        }),
+        plot: Plot::Threads,
     };
 
     type Own = ();

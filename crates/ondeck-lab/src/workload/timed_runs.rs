@@ -13,6 +13,7 @@ use std::time::Duration;
 use ondeck::platform::{Linux, Platform};
 use ondeck_zoo::RawLock;
 
+use super::face::{Group, Judged, Needs, Plot, Shelf, Table};
 use super::situation::{Extent, Runs};
 use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo};
 use crate::clock::TickScale;
@@ -27,9 +28,25 @@ pub(super) struct Wait;
 impl Workload for Wait {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "wait",
+        title: "Longest wait",
         about: "The longest time that a thread waits for the lock",
         source: SOURCE,
+        lead: "Every thread takes the lock a fixed number of times and times each wait for it. The \
+             longest wait of a run is what a frame, a packet or a request would have felt.",
+        cannot_show: "the cause. With more threads than CPUs the longest wait is mostly the scheduler's \
+             time slice, which the lock influences and does not control. `ondeck trace` says what \
+             happened.",
+        locks: Group::Runs,
+        needs: Needs::Nothing,
         empty: EmptyLock::OneThread,
+        shares_data: false,
+        notifies: false,
+        traced: false,
+        quantities: &[RUN, LONGEST],
+        judged: Judged::By(LONGEST),
+        shelf: Shelf::Basics,
+        table: Table::Runs { what: "longest waits" },
+        plot: Plot::Runs,
     };
 
     type Own = ();
@@ -95,9 +112,24 @@ unsafe impl<L: Sync> Sync for Released<L> {}
 impl Workload for Idle {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "idle",
+        title: "Longest idle",
         about: "The longest that the lock is free although threads want it",
         source: SOURCE,
+        lead: "The time between an unlock and the next successful lock, while threads are waiting. An \
+             idle lock is a wasted machine: nobody works inside although somebody could.",
+        cannot_show: "whether another thread would have used the time. The section is longer than in \
+             `wait` by a second reading of the clock.",
+        locks: Group::Runs,
+        needs: Needs::Nothing,
         empty: EmptyLock::OneThread,
+        shares_data: false,
+        notifies: false,
+        traced: true,
+        quantities: &[RUN, LONGEST],
+        judged: Judged::By(LONGEST),
+        shelf: Shelf::Basics,
+        table: Table::Runs { what: "longest idle times" },
+        plot: Plot::Runs,
     };
 
     type Own = ();

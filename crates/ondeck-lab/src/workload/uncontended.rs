@@ -10,24 +10,45 @@ use std::time::{Duration, Instant};
 use ondeck::platform::{Linux, Platform};
 use ondeck_zoo::RawLock;
 
+use super::face::{Group, Judged, Needs, Plot, Shelf, Table};
 use super::situation::Rounds;
 use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo};
 use crate::clock::{self, TickScale};
-use crate::sample::{Pairs, Sample};
+use crate::sample::{PAIR, Pairs, Sample};
 use crate::team::{self, TeamError, Until};
 use crate::usage::Usage;
 
 /// Pairs between two readings of the clock: enough that reading it does not count.
 const BATCH: u64 = 1_000;
 
+/// The workload's name: advice measures it.
+pub const NAME: &str = "uncontended";
+
 pub(super) struct Uncontended;
 
 impl Workload for Uncontended {
     const INFO: WorkloadInfo = WorkloadInfo {
-        name: "uncontended",
+        name: NAME,
+        title: "Uncontended",
         about: "Cost of one lock and unlock when nobody else wants the lock",
         source: "Malte Skarupke, Measuring Mutexes, Spinlocks and how Bad the Linux Scheduler Really is",
+        lead: "One thread locks and unlocks; nobody else wants the lock. A second living thread makes a \
+             difference because the C library skips atomic operations while a process has only one.",
+        cannot_show: "the price in a program that keeps branch predictors and caches busy with other \
+             things; a lock that is in another core's cache.",
+        locks: Group::All,
+        needs: Needs::Nothing,
         empty: EmptyLock::AmongLocks,
+        shares_data: false,
+        notifies: false,
+        traced: false,
+        quantities: &[PAIR],
+        judged: Judged::By(PAIR),
+        shelf: Shelf::Basics,
+        table: Table::Alone {
+            heading: "ns for lock + unlock in a multi- and a single-threaded process",
+        },
+        plot: Plot::Pairs,
     };
 
     type Own = ();

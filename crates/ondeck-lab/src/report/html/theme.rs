@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use crate::results::{Better, Report};
 
-use super::data;
+use crate::report::data;
 
 /// The page's own style sheet, without the colours.
 pub const STYLE: &str = include_str!("style.css");

@@ -1,11 +1,11 @@
-//! `throughput`: operations over the number of threads, their cost in CPU time, and who got them.
+//! A metric over the number of threads, its cost in CPU time, and who got it.
 
 use maud::{Markup, html};
 
 use crate::results::{Metric, Report, Series};
+use crate::sample::{CPU_PER_OP, SHARE};
 
 use super::axis::Axis;
-use super::data::{self, Shown};
 use super::figure::{Caption, Span, figure, slug};
 use super::line::{Line, Point};
 use super::lines::{self, Landmark};
@@ -13,26 +13,7 @@ use super::tables;
 use super::theme::{COLOURED, Palette};
 use super::uncontended::{self, Words};
 use crate::numbers::page as number;
-
-/// The section.
-pub fn section(report: &Report, palette: &Palette) -> Markup {
-    let series = data::of_workload(report, "throughput");
-    let groups = data::grouped(series.iter().copied(), |series| series.params.clone());
-    html! {
-        p.lead {
-            "All threads lock, work inside, unlock, work outside, and again. Throughput counts the "
-            "operations of all threads together; the share is that of the thread that got least "
-            "divided by that of the thread that got most, so 1 is even and 0 means that somebody "
-            "starved."
-        }
-        @for (params, group) in &groups {
-            @let words = data::params_in_words(params);
-            @if !words.is_empty() { h3 { (capitalized(&words)) } }
-            (metrics(report, palette, "throughput", &words, group))
-        }
-        (tables::partial_note(&series))
-    }
-}
+use crate::report::data::{self, Shown};
 
 /// Figures and tables of the usual three metrics of a group, and tables of all others.
 pub fn metrics(
@@ -64,17 +45,17 @@ pub fn metrics(
         (plot(&main, Span::Full))
         (tables::by_threads(&title(&main), &locks, group, &main, true))
         @let has = |name: &str| names.contains(&name);
-        @if has("cpu_per_op") || has("share") {
+        @if has(CPU_PER_OP.name) || has(SHARE.name) {
             div.pair {
-                @if has("cpu_per_op") { (plot("cpu_per_op", Span::Half)) }
-                @if has("share") {
+                @if has(CPU_PER_OP.name) { (plot(CPU_PER_OP.name, Span::Half)) }
+                @if has(SHARE.name) {
                     @let crowded = most_threads(group);
                     @let most = crowded.first().map_or(0, |series| series.threads);
                     @let words = Words {
-                        id: id("share"),
-                        title: format!("{} at {most} threads{place}", data::metric_title("share")),
+                        id: id(SHARE.name),
+                        title: format!("{} at {most} threads{place}", SHARE.title),
                     };
-                    (uncontended::bars(report, palette, &crowded, "share", &words, Span::Half))
+                    (uncontended::bars(report, palette, &crowded, SHARE.name, &words, Span::Half))
                 }
             }
         }
@@ -221,10 +202,4 @@ fn wide_spread(values: impl Iterator<Item = f64>) -> bool {
         .filter(|value| value.is_finite() && *value > 0.0)
         .fold((f64::INFINITY, 0.0f64), |(least, most), value| (least.min(value), most.max(value)));
     most > 20.0 * least
-}
-
-/// The text with its first letter in upper case.
-pub fn capitalized(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

@@ -14,9 +14,10 @@ mod work_queue;
 use ondeck::platform::{Linux, Platform};
 use ondeck_zoo::RawLock;
 
+use super::face::{Across, Group, Judged, Needs, Plot, Shelf, Table};
 use super::situation::{Rounds, counts};
 use super::{Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo};
-use crate::sample::Sample;
+use crate::sample::{Sample, THROUGHPUT};
 use crate::team::TeamError;
 
 pub(super) struct Real;
@@ -24,9 +25,26 @@ pub(super) struct Real;
 impl Workload for Real {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "real",
+        title: "Programs",
         about: "A cache, a hash map, a work queue, an allocator",
         source: "the programs that locks are in; the allocator's list as in tcmalloc's design",
+        lead: "Small programs over the lock: what it is worth where it is not all there is.",
+        cannot_show: "your program.",
+        locks: Group::Crowd,
+        needs: Needs::Nothing,
         empty: EmptyLock::OneThread,
+        shares_data: true,
+        notifies: false,
+        traced: false,
+        quantities: &[],
+        judged: Judged::By(THROUGHPUT),
+        shelf: Shelf::Programs,
+        table: Table::Situations(&[Across {
+            heading: "million operations/s by program; {} threads",
+            quantity: (THROUGHPUT, 1e-6),
+            label: |params| params.get("app").cloned().unwrap_or_default(),
+        }]),
+        plot: Plot::Threads,
     };
 
     type Own = App;
