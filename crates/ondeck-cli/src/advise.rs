@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use ondeck_lab::advise::measure::{self, Means, OtherWork};
-use ondeck_lab::advise::{self, Advice, Company, Evidence, Language, Need, Rules, Situation};
+use ondeck_lab::advise::{self, Advice, Company, Evidence, Language, Need, Rules, UseCase};
 use ondeck_lab::disturbance::Account;
 use ondeck_lab::environment::{Placement, Policy};
 use ondeck_lab::plan::Stage;
@@ -29,7 +29,7 @@ const LONGEST: Duration = Duration::from_mins(30);
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  ondeck advise                         asks, if it is on a terminal
+  ondeck advise                         asks, if there is a terminal
   ondeck advise --threads 16 --work 100,500 --company some
   ondeck advise --threads 8 --fairness 10ms --condvar --freed
   ondeck advise --threads 8 --no-measure
@@ -37,8 +37,8 @@ Examples:
   ondeck advise --threads 8 --work 100,500 --from r.json
   ondeck advise --rules > mine.toml; ondeck advise --rules-file mine.toml
 
-Exit codes: 0 a lock is named; 1 it does not know, and says why; 2 wrong usage, or a file that
-cannot be read or written.")]
+Exit codes: 0 a lock is named; 1 no lock is named, and why is printed; 2 wrong usage, or a file
+that cannot be read or written.")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct Options {
     /// How many threads use the lock
@@ -53,8 +53,8 @@ pub(crate) struct Options {
     #[arg(long, value_name = "SECTION,OUTSIDE", value_parser = work)]
     work: Option<(u64, u64)>,
 
-    /// `none`, `some` (nobody left out for long), `strict` (order of arrival), or the longest wait,
-    /// as `10ms`
+    /// How fair the lock has to be: `none`, `some` (no thread is left out for long), `strict` (order
+    /// of arrival), or the longest wait, as `10ms`
     #[arg(long, value_name = "NEED")]
     fairness: Option<Need>,
 
@@ -78,8 +78,8 @@ pub(crate) struct Options {
     #[arg(long, value_name = "NAME")]
     language: Option<Language>,
 
-    /// The lock's memory may be freed by whoever unlocks it last, while another thread's unlock
-    /// still returns
+    /// The thread that unlocks last may free the lock's memory while another thread's unlock still
+    /// returns
     #[arg(long, value_name = "YES", num_args = 0..=1, require_equals = true, default_missing_value = "yes", value_parser = yes)]
     freed: Option<bool>,
 
@@ -87,7 +87,7 @@ pub(crate) struct Options {
     #[arg(long)]
     specimens: bool,
 
-    /// Ask nothing: what is not said is taken for granted, and told
+    /// Do not prompt: use defaults for missing answers and list them
     #[arg(long)]
     defaults: bool,
 
@@ -95,11 +95,11 @@ pub(crate) struct Options {
     #[arg(long, value_name = "REPORT", conflicts_with_all = ["no_measure", "save", "time"])]
     from: Option<PathBuf>,
 
-    /// Measure nothing: only rules
+    /// Do not measure: use the rules only
     #[arg(long, conflicts_with_all = ["save", "time"])]
     no_measure: bool,
 
-    /// How long measuring may take, about
+    /// About how long measuring may take
     #[arg(long, value_name = "TIME", default_value = "15s", value_parser = measuring)]
     time: Duration,
 
@@ -111,7 +111,7 @@ pub(crate) struct Options {
     #[arg(long)]
     rules: bool,
 
-    /// Go by the rules of this file instead of those that come with the program
+    /// Use the rules of this file instead of the built-in ones
     #[arg(long, value_name = "FILE")]
     rules_file: Option<PathBuf>,
 
@@ -190,7 +190,7 @@ fn rules(options: &Options) -> Result<(Rules, String), Error> {
 }
 
 /// The situation, and which parts of it were taken for granted.
-fn situation(options: &Options, here: &Machine) -> Result<(Situation, Vec<String>), Error> {
+fn situation(options: &Options, here: &Machine) -> Result<(UseCase, Vec<String>), Error> {
     let mut asking = Asking::begin(options.defaults);
     let threads = asking.part(
         options.threads,
@@ -238,7 +238,7 @@ fn situation(options: &Options, here: &Machine) -> Result<(Situation, Vec<String
     )?;
     let freed =
         asking.yes(options.freed, ("freed", "May its memory be freed right after an unlock?"))?;
-    let situation = Situation {
+    let situation = UseCase {
         threads,
         cpus: options.cpus.unwrap_or(here.usable_cpus).max(1),
         section_ns,
@@ -260,7 +260,7 @@ fn situation(options: &Options, here: &Machine) -> Result<(Situation, Vec<String
 /// A report that says nothing of the situation is of no use.
 fn require(
     report: &Report,
-    situation: &Situation,
+    situation: &UseCase,
     candidates: &[Subject],
     options: &Options,
 ) -> Result<(), Error> {
@@ -268,7 +268,7 @@ fn require(
         return Ok(());
     }
     let name = options.from.as_ref().map_or(String::new(), |path| path.display().to_string());
-    let Situation { threads, section_ns, outside_ns, .. } = situation;
+    let UseCase { threads, section_ns, outside_ns, .. } = situation;
     let flags = if *threads == 1 {
         format!("-w {UNCONTENDED} -r 10")
     } else {
@@ -285,7 +285,7 @@ fn require(
 /// Measures the candidates, and whether that came to its end.
 fn measured(
     options: &Options,
-    situation: &Situation,
+    situation: &UseCase,
     candidates: &[Subject],
 ) -> Result<(Report, bool), Error> {
     let interrupt = Interrupt::listen()?;

@@ -11,7 +11,7 @@ use hdrhistogram::Histogram;
 use crate::alone::{self, AloneError};
 use crate::environment::Placement;
 use crate::plan::{PAIRS_PER_RUN, Request, Stage};
-use crate::results::{Baseline, Failure, Series};
+use crate::results::{Baseline, Failure, FailureKind, Series};
 use crate::sample::{CPU_PER_OP, Sample, histogram};
 use crate::summary::{self, Spread};
 use crate::team::{TeamError, TeamSetting};
@@ -155,7 +155,7 @@ fn run_stage(
                     observer.failed(&failure);
                     // What the system refuses for many threads it may grant for few. A lock that
                     // hung would hang again, and each time costs the stall limit.
-                    if failure.kind == REFUSED {
+                    if failure.kind == FailureKind::Refused.word() {
                         out.insert(cell);
                     } else {
                         dead.insert(cell);
@@ -195,9 +195,6 @@ fn baseline(stage: &Stage, samples: &[Sample]) -> Baseline {
     }
 }
 
-/// The kind of a failure that is the system's, not the lock's.
-const REFUSED: &str = "refused";
-
 /// Why a turn yielded no sample.
 enum NoSample {
     Failed(Box<Failure>),
@@ -234,12 +231,12 @@ fn measure(
     subject: &Subject,
     given: &Round,
 ) -> Result<Sample, NoSample> {
-    let failure = |kind: &str, message: String, thread_states: Vec<String>| {
+    let failure = |kind: FailureKind, message: String, thread_states: Vec<String>| {
         NoSample::Failed(Box::new(Failure {
             workload: stage.workload.name.to_owned(),
             lock: subject.info.name.to_owned(),
             threads: stage.threads,
-            kind: kind.to_owned(),
+            kind: kind.word().to_owned(),
             message,
             thread_states,
         }))
@@ -252,9 +249,11 @@ fn measure(
                 let message = error.to_string();
                 match error {
                     AloneError::Cancelled => NoSample::Cancelled,
-                    AloneError::Stuck { state, .. } => failure("deadlock", message, vec![state]),
-                    AloneError::NoAnswer(_) => failure("crashed", message, Vec::new()),
-                    AloneError::Start(_) => failure(REFUSED, message, Vec::new()),
+                    AloneError::Stuck { state, .. } => {
+                        failure(FailureKind::Deadlock, message, vec![state])
+                    }
+                    AloneError::NoAnswer(_) => failure(FailureKind::Crashed, message, Vec::new()),
+                    AloneError::Start(_) => failure(FailureKind::Refused, message, Vec::new()),
                 }
             });
     }
@@ -262,12 +261,12 @@ fn measure(
         let message = error.to_string();
         match error {
             TeamError::Cancelled => NoSample::Cancelled,
-            TeamError::Stuck { states, .. } => failure("deadlock", message, states),
+            TeamError::Stuck { states, .. } => failure(FailureKind::Deadlock, message, states),
             TeamError::NoThread { .. } | TeamError::Refused(_) => {
-                failure(REFUSED, message, Vec::new())
+                failure(FailureKind::Refused, message, Vec::new())
             }
-            TeamError::Broken { .. } => failure("broken", message, Vec::new()),
-            TeamError::Panicked => failure("crashed", message, Vec::new()),
+            TeamError::Broken { .. } => failure(FailureKind::Broken, message, Vec::new()),
+            TeamError::Panicked => failure(FailureKind::Crashed, message, Vec::new()),
         }
     })
 }

@@ -73,7 +73,7 @@ fn metric(quantity: Quantity, samples: Vec<f64>) -> Metric {
     let spread = Spread::of(&samples);
     Metric {
         name: quantity.name.to_owned(),
-        unit: quantity.unit.to_owned(),
+        unit: quantity.unit.word().to_owned(),
         better: quantity.better,
         median: spread.median,
         p25: spread.p25,

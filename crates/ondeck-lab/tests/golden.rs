@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ondeck::platform::{Linux, Platform};
-use ondeck_lab::advise::{self, Company, Evidence, Language, Need, Rules, Situation, advise};
+use ondeck_lab::advise::{self, Company, Evidence, Language, Need, Rules, UseCase, advise};
 use ondeck_lab::alone::Helper;
 use ondeck_lab::compare::{By, Choice, Input, compare};
 use ondeck_lab::environment::{Placement, Policy};
@@ -134,8 +134,8 @@ fn traced(report: &Report) -> Document {
     }
 }
 
-fn situations() -> Vec<Situation> {
-    let plain = Situation {
+fn situations() -> Vec<UseCase> {
+    let plain = UseCase {
         threads: 8,
         cpus: 2,
         section_ns: 100,
@@ -152,12 +152,12 @@ fn situations() -> Vec<Situation> {
         virtual_machine: true,
     };
     vec![
-        Situation { threads: 1, section_ns: 0, outside_ns: 0, ..plain.clone() },
-        Situation { threads: 4, section_ns: 0, outside_ns: 0, ..plain.clone() },
-        Situation { fairness: Need::Some, company: Company::Busy, ..plain.clone() },
-        Situation { fairness: Need::Bound(Duration::from_millis(10)), ..plain.clone() },
-        Situation { bytes: Some(8), condvar: true, language: Language::C, ..plain.clone() },
-        Situation { realtime: true, freed: true, specimens: false, ..plain },
+        UseCase { threads: 1, section_ns: 0, outside_ns: 0, ..plain.clone() },
+        UseCase { threads: 4, section_ns: 0, outside_ns: 0, ..plain.clone() },
+        UseCase { fairness: Need::Some, company: Company::Busy, ..plain.clone() },
+        UseCase { fairness: Need::Bound(Duration::from_millis(10)), ..plain.clone() },
+        UseCase { bytes: Some(8), condvar: true, language: Language::C, ..plain.clone() },
+        UseCase { realtime: true, freed: true, specimens: false, ..plain },
     ]
 }
 

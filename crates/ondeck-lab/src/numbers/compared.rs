@@ -1,12 +1,13 @@
 //! Numbers of comparisons and advice: three significant digits with the unit or a prefix.
 
 use super::{prefix, time_unit};
+use crate::results::Unit;
 
 /// With the prefix that leaves at most three digits before the point; times in their own units.
 pub fn in_unit(value: f64, unit: &str) -> String {
-    let (value, (scale, unit)) = match unit {
-        "ns" => (value, time_unit(value)),
-        "ms" => (value * 1e6, time_unit(value * 1e6)),
+    let (value, (scale, unit)) = match Unit::of(unit) {
+        Some(Unit::Nanoseconds) => (value, time_unit(value)),
+        Some(Unit::Milliseconds) => (value * 1e6, time_unit(value * 1e6)),
         _ => (value, prefix(value)),
     };
     format!("{}{unit}", number(value / scale))

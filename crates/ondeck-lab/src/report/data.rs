@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 
-use crate::results::{Better, Metric, Report, Series};
+use crate::results::{Better, Metric, Report, Series, Unit};
 use crate::sample::THROUGHPUT;
 use crate::workload::face::Judged;
 use crate::workload::{self, NOTIFY, WORKLOADS};
@@ -182,16 +182,16 @@ impl Shown {
     /// Chooses for a unit and the values that have it.
     pub fn new(unit: &str, values: impl Iterator<Item = f64>) -> Self {
         let most = values.filter(|value| value.is_finite()).fold(0.0, |a: f64, b| a.max(b.abs()));
-        let (factor, shown) = match unit {
-            "ops/s" if most >= 1e6 => (1e-6, "M/s"),
-            "ops/s" if most >= 1e3 => (1e-3, "k/s"),
-            "ops/s" => (1.0, "1/s"),
-            "1/op" if most < 0.01 => (1e6, "per million operations"),
-            "1/op" => (1.0, "per operation"),
-            "ratio" => (1.0, "ratio"),
-            other => (1.0, other),
+        let known = Unit::of(unit);
+        let (factor, shown) = match known {
+            Some(Unit::PerSecond) if most >= 1e6 => (1e-6, "M/s"),
+            Some(Unit::PerSecond) if most >= 1e3 => (1e-3, "k/s"),
+            Some(Unit::PerSecond) => (1.0, "1/s"),
+            Some(Unit::PerOperation) if most < 0.01 => (1e6, "per million operations"),
+            Some(Unit::PerOperation) => (1.0, "per operation"),
+            _ => (1.0, unit),
         };
-        Shown { factor, unit: shown.to_owned(), ratio: unit == "ratio" }
+        Shown { factor, unit: shown.to_owned(), ratio: known == Some(Unit::Ratio) }
     }
 
     /// A value as the table shows it.

@@ -6,6 +6,7 @@
 //! within a version; new optional fields may appear.
 
 pub mod episode;
+mod words;
 
 use std::collections::BTreeMap;
 
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::disturbance::CpuTime;
 pub use crate::shard::Shard;
+pub use words::{FailureKind, Unit};
 
 use episode::{Clip, Episode, Sight};
 

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use crate::results::{Metric, Report, Series};
+use crate::results::{Metric, Report, Series, Unit};
 use crate::sample::{CPU_PER_OP, SHARE};
 
 use super::axis::Axis;
@@ -95,24 +95,24 @@ pub fn over_threads(
     let values = || lines.iter().flat_map(|line| line.points.iter().map(|point| point.y));
     let tops =
         || lines.iter().flat_map(|line| line.points.iter().flat_map(|p| [p.y, p.quartiles.1]));
-    let ticks: Option<fn(f64) -> String> = match &*first.unit {
-        "ops/s" => Some(number::rate_tick),
-        "ns" => Some(number::time_tick),
+    let ticks: Option<fn(f64) -> String> = match Unit::of(&first.unit) {
+        Some(Unit::PerSecond) => Some(number::rate_tick),
+        Some(Unit::Nanoseconds) => Some(number::time_tick),
         _ => None,
     };
     let logarithmic = ticks.filter(|_| wide_spread(values()));
     let y = if shown.ratio && values().all(|value| value <= 1.0) {
         Axis::between(0.0, 1.0, "ratio")
     } else if let Some(ticks) = logarithmic {
-        let what = match &*first.unit {
-            "ops/s" => "operations in a second, logarithmic",
+        let what = match Unit::of(&first.unit) {
+            Some(Unit::PerSecond) => "operations in a second, logarithmic",
             _ => "time for one operation, logarithmic",
         };
         // Back from what tables show: the ticks choose a unit each.
         let unscaled = |value: f64| value / shown.factor;
         let axis = Axis::decades(values().map(unscaled), what, ticks);
         axis.scaled(shown.factor)
-    } else if first.unit == "ns" {
+    } else if Unit::of(&first.unit) == Some(Unit::Nanoseconds) {
         Axis::from_zero(tops(), "time for one operation").written(number::time_tick)
     } else {
         Axis::from_zero(tops(), shown.unit.clone())
