@@ -21,9 +21,9 @@ Examples:
   ondeck compare --by lock --base glibc report.json
 
 B/A is the median of the ratios of all samples of B to all of A, with its confidence interval; p is
-of the two-sided Mann-Whitney test; ~ means that nothing can be said. 10 rounds or more are well.
+of the two-sided Mann-Whitney test; ~ means that no difference is significant. Use 10 rounds or more.
 
-Exit codes: 0 done; 1 something is worse by more than --fail-above; 2 wrong usage, or a file that
+Exit codes: 0 done; 1 a metric is worse by more than --fail-above; 2 wrong usage, or a file that
 cannot be read or written.")]
 pub(crate) struct Options {
     /// Reports that `--json` wrote, the first is the base; `-` is standard input
@@ -55,11 +55,12 @@ pub(crate) struct Options {
     #[arg(short, long, value_name = "NAMES", value_delimiter = ',')]
     metrics: Option<Vec<String>>,
 
-    /// Below which a p-value counts as a difference; intervals are at 1 less it
+    /// The significance level; intervals use 1 − alpha
     #[arg(long, value_name = "P", default_value = "0.05", value_parser = alpha)]
     alpha: f64,
 
-    /// Exit with 1 if anything is worse by more than this, as `5%`, and not by chance
+    /// Exit with 1 if a metric is worse by more than this, as `5%`, and the difference is
+    /// significant
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     fail_above: Option<f64>,
 

@@ -16,14 +16,14 @@ Examples:
   ondeck bench --shard 2/2 --json 2.json      as another
   ondeck merge 1.json 2.json --json all.json --html all.html
 
-Samples of the same series are put one behind the other. Runs of different machines, policies and
-pinnings are refused, and so is a run that is in two of the files.")]
+Samples of the same series are joined. Runs of different machines, policies and pinnings are
+refused, and so is a run that is in two of the files.")]
 pub(crate) struct Options {
     /// Reports that `--json` wrote; `-` is standard input
     #[arg(required = true, value_name = "REPORT")]
     reports: Vec<PathBuf>,
 
-    /// Merge reports of different machines; each series says in the parameter `machine` of which
+    /// Merge reports of different machines; the parameter `machine` of a series names its machine
     #[arg(long)]
     across_machines: bool,
 

@@ -42,7 +42,7 @@ impl Asking {
             .validate_with(|word: &String| read(word).map(|_| ()))
             .interact_text()
             .map_err(|error| {
-                Error::Usage(format!("no answer: {error}; say it with --{flag}, or use --defaults"))
+                Error::Usage(format!("no answer: {error}; use --{flag} or --defaults"))
             })?;
         read(&answer).map_err(Error::Usage)
     }

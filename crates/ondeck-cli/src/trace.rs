@@ -27,7 +27,7 @@ Examples:
   ondeck trace --locks std --perfetto std.perfetto.json --html std.html
   ondeck trace --locks glibc --work 1000,1000 --policy batch --json trace.json
 
-Ctrl-C ends the run under way and keeps what was found, marked partial.")]
+Ctrl-C ends the run under way; what was found is kept and marked partial.")]
 pub(crate) struct Options {
     /// Locks to trace: names, patterns with `*` and `?`, or groups, separated by commas
     #[arg(
@@ -39,7 +39,7 @@ pub(crate) struct Options {
     )]
     locks: Vec<String>,
 
-    /// How many threads; twice as many as there are CPUs if it is not said
+    /// Number of threads; by default twice the number of CPUs
     #[arg(short, long, value_name = "COUNT", value_parser = values::thread_count)]
     threads: Option<usize>,
 
@@ -59,11 +59,11 @@ pub(crate) struct Options {
     #[arg(long, value_name = "COUNT", default_value = "16384", value_parser = pairs)]
     pairs: u32,
 
-    /// How many of the longest idles, and of the longest waits, are shown
+    /// Number of the longest idles, and of the longest waits, to show
     #[arg(long, value_name = "COUNT", default_value = "4", value_parser = longest)]
     longest: usize,
 
-    /// The most that the kernel is asked for
+    /// The most to ask the kernel for
     #[arg(long, value_name = "WHAT", value_enum, default_value = "machine")]
     sight: Ask,
 
@@ -75,7 +75,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "POLICY", default_value = "other")]
     policy: Policy,
 
-    /// How long nobody may make progress before a lock is reported as stuck
+    /// Report a lock as stuck if none of its threads makes progress for so long
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = values::stall_limit)]
     stall_limit: Duration,
 

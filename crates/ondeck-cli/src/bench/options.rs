@@ -25,7 +25,7 @@ Examples:
   ondeck bench --policy other,rr --workloads idle --locks sources
   ondeck bench --slice 0.1ms,3ms --pin none,one --workloads throughput --threads 8
 
-Ctrl-C ends after the round under way and keeps what was measured, marked partial.")]
+After Ctrl-C the round under way is the last; what was measured is kept and marked partial.")]
 pub(crate) struct Options {
     /// Locks to measure: names, patterns with `*` and `?`, or groups, separated by commas
     #[arg(short, long, value_name = "NAMES", value_delimiter = ',')]
@@ -35,7 +35,7 @@ pub(crate) struct Options {
     #[arg(short, long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) workloads: Option<Vec<String>>,
 
-    /// Numbers of threads, separated by commas; in all roles together where threads have roles
+    /// Numbers of threads, separated by commas; a workload that has roles divides them
     #[arg(short, long, value_name = "COUNTS", value_delimiter = ',', value_parser = thread_count)]
     pub(crate) threads: Option<Vec<usize>>,
 
@@ -88,19 +88,19 @@ pub(crate) struct Options {
     #[arg(long, value_name = "PERCENT", value_parser = quota)]
     pub(crate) quota: Option<u32>,
 
-    /// Busy threads beside everything that is measured: background load that never wants a lock
+    /// Busy threads that run beside all measurements and never use a lock
     #[arg(long, value_name = "COUNT", default_value = "0", value_parser = background)]
     pub(crate) background: usize,
 
-    /// A run of under 30 seconds, to see that everything works
+    /// Measure for less than 30 seconds, to check that everything works
     #[arg(short, long, conflicts_with = "full")]
     pub(crate) quick: bool,
 
-    /// As the sources measured: every lock, 100 runs of wait and 1,000 of idle; takes hours
+    /// Measure as the sources did: every lock, 100 runs of wait and 1,000 of idle; takes hours
     #[arg(long)]
     pub(crate) full: bool,
 
-    /// How long nobody may make progress before a lock is reported as stuck
+    /// Report a lock as stuck if none of its threads makes progress for so long
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = stall_limit)]
     pub(crate) stall_limit: Duration,
 
@@ -108,8 +108,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub(crate) seed: u64,
 
-    /// Measure one of several parts, as `2/5`, for jobs side by side; `ondeck merge` puts them
-    /// together
+    /// Measure one of several parts, as `2/5`, for jobs in parallel; `ondeck merge` combines them
     #[arg(long, value_name = "WHICH/OF")]
     pub(crate) shard: Option<Shard>,
 
