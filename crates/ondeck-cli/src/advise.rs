@@ -198,7 +198,7 @@ fn situation(options: &Options, here: &Machine) -> Result<(UseCase, Vec<String>)
         here.usable_cpus.max(1),
         thread_count,
     )?;
-    // One thread waits for nobody, however long its sections are.
+    // One thread waits for no other, however long its sections are.
     let (section_ns, outside_ns) = match (options.work, threads) {
         (None, 1) => (0, 0),
         (given, _) => {

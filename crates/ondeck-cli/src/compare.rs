@@ -136,7 +136,7 @@ fn by(options: &Options) -> Result<compare::By, Error> {
     }
 }
 
-/// The files first, as with measurements; a gate must not pass because nobody could read it.
+/// The files first, as with measurements; a gate must not pass because its files could not be read.
 fn show(
     prepared: Prepared<Format>,
     comparison: &Comparison,

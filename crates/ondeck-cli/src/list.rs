@@ -35,7 +35,11 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
                 row.fairness,
                 row.size_bytes,
                 row.context_bytes,
-                if row.touches_after_release { "; touches memory after release" } else { "" },
+                if row.touches_after_release {
+                    "; its unlock may touch it when another thread has it"
+                } else {
+                    ""
+                },
                 row.condvar,
                 row.teaches,
                 row.source

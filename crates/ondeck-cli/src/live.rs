@@ -79,7 +79,7 @@ impl Live {
         // Asked for each time: the window may have another size by now.
         let (rows, columns) = Term::stderr().size();
         let lines = self.lines(line, usize::from(rows));
-        // Without a terminal any more there is nobody to tell.
+        // Without a terminal any more there is no place to say so.
         _ = screen::show(&lines, usize::from(columns));
         self.drawn = Some(Instant::now());
     }

@@ -1,4 +1,4 @@
-//! The terminal, or whatever stands in its place. Nothing here panics when nobody reads.
+//! The terminal, or whatever stands in its place. Nothing here panics when there is no reader.
 
 use std::fmt::Display;
 use std::io::{ErrorKind, Write};
@@ -11,7 +11,7 @@ pub(crate) struct Failed {
     pub(crate) error: String,
 }
 
-/// Whether standard output takes colours: a terminal, and nobody asked for none.
+/// Whether standard output takes colours: a terminal, and the user did not ask for none.
 pub(crate) fn colours() -> bool {
     anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never
 }
@@ -30,6 +30,6 @@ pub(crate) fn print(text: &str) -> Result<(), Failed> {
 
 /// Tells the user something on standard error, if it can be told at all.
 pub(crate) fn say(line: impl Display) {
-    // Where nobody listens there is nobody to tell that nobody listens.
+    // Where standard error is closed there is no place to say so.
     _ = writeln!(anstream::stderr(), "{line}");
 }

@@ -14,7 +14,7 @@ pub(crate) struct Asking {
 }
 
 impl Asking {
-    /// Asks if somebody is there to answer and does not want to be left alone.
+    /// Asks if a user is there to answer and did not ask for defaults.
     pub(crate) fn begin(defaults: bool) -> Self {
         let asks = !defaults && std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
         Self { asks, assumed: Vec::new() }

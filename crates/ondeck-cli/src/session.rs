@@ -38,7 +38,7 @@ pub(crate) fn empty_report() -> Report {
     }
 }
 
-/// Who had the CPUs since then.
+/// Which programs had the CPUs since then.
 pub(crate) fn cpu_time_since(earlier: Option<Account>) -> Option<CpuTime> {
     Some(Account::now()?.since(earlier?))
 }

@@ -66,7 +66,7 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     let costs_part = campaign.len();
     let shard = options.shard.unwrap_or(Shard::WHOLE);
     let mut stages = shard.deal(campaign);
-    // Behind the locks: who interrupts a run has what was asked for.
+    // Behind the locks: a run that is interrupted has what was asked for.
     stages.extend(plan::baselines(&stages, request.extent));
     let planned: Duration = stages.iter().map(Stage::planned).sum();
     let cost_rounds =
