@@ -6,22 +6,22 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use ondeck_lab::advise::measure::{self, Means, OtherWork};
-use ondeck_lab::advise::{self, Advice, Company, Evidence, Language, Need, Rules, Situation};
-use ondeck_lab::alone::Helper;
+use ondeck_lab::advise::{self, Advice, Company, Evidence, Language, Need, Rules, UseCase};
 use ondeck_lab::disturbance::Account;
 use ondeck_lab::environment::{Placement, Policy};
 use ondeck_lab::plan::Stage;
 use ondeck_lab::results::{self, Machine, Report};
-use ondeck_lab::workload::Subject;
+use ondeck_lab::workload::{STARVE, Subject, THROUGHPUT, UNCONTENDED};
 use ondeck_lab::{machine, report, run, warnings};
 
-use crate::cli::{ALONE, thread_count, time, work};
+use crate::ending::{Ending, Error};
 use crate::files::Prepared;
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
 use crate::questions::{Asking, Limit, Work, bytes, yes};
+use crate::values::{thread_count, time, work};
 use crate::watcher::Watcher;
-use crate::{Ending, Usage, bench, output, summary};
+use crate::{output, session, summary};
 
 const SHORTEST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_mins(30);
@@ -29,7 +29,7 @@ const LONGEST: Duration = Duration::from_mins(30);
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  ondeck advise                         asks, if it is on a terminal
+  ondeck advise                         asks, if there is a terminal
   ondeck advise --threads 16 --work 100,500 --company some
   ondeck advise --threads 8 --fairness 10ms --condvar --freed
   ondeck advise --threads 8 --no-measure
@@ -37,8 +37,8 @@ Examples:
   ondeck advise --threads 8 --work 100,500 --from r.json
   ondeck advise --rules > mine.toml; ondeck advise --rules-file mine.toml
 
-Exit codes: 0 a lock is named; 1 it does not know, and says why; 2 wrong usage, or a file that
-cannot be read or written.")]
+Exit codes: 0 a lock is named; 1 no lock is named, and why is printed; 2 wrong usage, or a file
+that cannot be read or written.")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct Options {
     /// How many threads use the lock
@@ -53,8 +53,8 @@ pub(crate) struct Options {
     #[arg(long, value_name = "SECTION,OUTSIDE", value_parser = work)]
     work: Option<(u64, u64)>,
 
-    /// `none`, `some` (nobody left out for long), `strict` (order of arrival), or the longest wait,
-    /// as `10ms`
+    /// How fair the lock has to be: `none`, `some` (no thread is left out for long), `strict` (order
+    /// of arrival), or the longest wait, as `10ms`
     #[arg(long, value_name = "NEED")]
     fairness: Option<Need>,
 
@@ -78,8 +78,8 @@ pub(crate) struct Options {
     #[arg(long, value_name = "NAME")]
     language: Option<Language>,
 
-    /// The lock's memory may be freed by whoever unlocks it last, while another thread's unlock
-    /// still returns
+    /// The thread that unlocks last may free the lock's memory while another thread's unlock still
+    /// returns
     #[arg(long, value_name = "YES", num_args = 0..=1, require_equals = true, default_missing_value = "yes", value_parser = yes)]
     freed: Option<bool>,
 
@@ -87,7 +87,7 @@ pub(crate) struct Options {
     #[arg(long)]
     specimens: bool,
 
-    /// Ask nothing: what is not said is taken for granted, and told
+    /// Do not prompt: use defaults for missing answers and list them
     #[arg(long)]
     defaults: bool,
 
@@ -95,11 +95,11 @@ pub(crate) struct Options {
     #[arg(long, value_name = "REPORT", conflicts_with_all = ["no_measure", "save", "time"])]
     from: Option<PathBuf>,
 
-    /// Measure nothing: only rules
+    /// Do not measure: use the rules only
     #[arg(long, conflicts_with_all = ["save", "time"])]
     no_measure: bool,
 
-    /// How long measuring may take, about
+    /// About how long measuring may take
     #[arg(long, value_name = "TIME", default_value = "15s", value_parser = measuring)]
     time: Duration,
 
@@ -111,7 +111,7 @@ pub(crate) struct Options {
     #[arg(long)]
     rules: bool,
 
-    /// Go by the rules of this file instead of those that come with the program
+    /// Use the rules of this file instead of the built-in ones
     #[arg(long, value_name = "FILE")]
     rules_file: Option<PathBuf>,
 
@@ -130,17 +130,18 @@ enum Format {
     Report,
 }
 
-pub(crate) fn run(options: &Options) -> Result<Ending, Usage> {
+pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     let (rules, text) = rules(options)?;
     if options.rules {
-        return output::print(&text);
+        output::print(&text)?;
+        return Ok(Ending::Whole);
     }
     let prepared = Prepared::of([
         (Format::Answer, options.json.as_deref()),
         (Format::Report, options.save.as_deref()),
     ])?;
     let given = options.from.as_ref().map(|path| report::read::file(path));
-    let given = given.transpose().map_err(|error| Usage(error.to_string()))?;
+    let given = given.transpose().map_err(Error::usage)?;
     let here = match &given {
         Some(report) => report.machine.clone(),
         None => machine::describe(),
@@ -172,22 +173,24 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Usage> {
     Ok(if advice.answer.known && whole { Ending::Whole } else { Ending::Lacking })
 }
 
-fn rules(options: &Options) -> Result<(Rules, String), Usage> {
+fn rules(options: &Options) -> Result<(Rules, String), Error> {
     let Some(path) = &options.rules_file else {
         return Ok((Rules::built_in(), advise::rules::BUILT_IN.to_owned()));
     };
     let name = path.display().to_string();
     let text = std::fs::read_to_string(path).map_err(|error| {
-        Usage(format!("{name}: cannot be read: {error}; `ondeck advise --rules` prints some"))
+        Error::Usage(format!(
+            "{name}: cannot be read: {error}; `ondeck advise --rules` prints some"
+        ))
     })?;
     match Rules::parse(&name, &text) {
         Ok(rules) => Ok((rules, text)),
-        Err(wrong) => Err(Usage(wrong.to_string())),
+        Err(wrong) => Err(Error::usage(wrong)),
     }
 }
 
 /// The situation, and which parts of it were taken for granted.
-fn situation(options: &Options, here: &Machine) -> Result<(Situation, Vec<String>), Usage> {
+fn situation(options: &Options, here: &Machine) -> Result<(UseCase, Vec<String>), Error> {
     let mut asking = Asking::begin(options.defaults);
     let threads = asking.part(
         options.threads,
@@ -195,7 +198,7 @@ fn situation(options: &Options, here: &Machine) -> Result<(Situation, Vec<String
         here.usable_cpus.max(1),
         thread_count,
     )?;
-    // One thread waits for nobody, however long its sections are.
+    // One thread waits for no other, however long its sections are.
     let (section_ns, outside_ns) = match (options.work, threads) {
         (None, 1) => (0, 0),
         (given, _) => {
@@ -235,7 +238,7 @@ fn situation(options: &Options, here: &Machine) -> Result<(Situation, Vec<String
     )?;
     let freed =
         asking.yes(options.freed, ("freed", "May its memory be freed right after an unlock?"))?;
-    let situation = Situation {
+    let situation = UseCase {
         threads,
         cpus: options.cpus.unwrap_or(here.usable_cpus).max(1),
         section_ns,
@@ -257,22 +260,22 @@ fn situation(options: &Options, here: &Machine) -> Result<(Situation, Vec<String
 /// A report that says nothing of the situation is of no use.
 fn require(
     report: &Report,
-    situation: &Situation,
+    situation: &UseCase,
     candidates: &[Subject],
     options: &Options,
-) -> Result<(), Usage> {
+) -> Result<(), Error> {
     if advise::speaks_of(report, situation, candidates) {
         return Ok(());
     }
     let name = options.from.as_ref().map_or(String::new(), |path| path.display().to_string());
-    let Situation { threads, section_ns, outside_ns, .. } = situation;
+    let UseCase { threads, section_ns, outside_ns, .. } = situation;
     let flags = if *threads == 1 {
-        "-w uncontended -r 10".to_owned()
+        format!("-w {UNCONTENDED} -r 10")
     } else {
-        format!("-w throughput,starve -t {threads} --work {section_ns},{outside_ns} -r 10")
+        format!("-w {THROUGHPUT},{STARVE} -t {threads} --work {section_ns},{outside_ns} -r 10")
     };
     let names: Vec<&str> = candidates.iter().map(|subject| subject.info.name).collect();
-    Err(Usage(format!(
+    Err(Error::Usage(format!(
         "{name} has no whole series of this situation; measure it with `ondeck bench {flags} -l {} \
          --json {name}`, or leave --from out",
         names.join(",")
@@ -282,20 +285,18 @@ fn require(
 /// Measures the candidates, and whether that came to its end.
 fn measured(
     options: &Options,
-    situation: &Situation,
+    situation: &UseCase,
     candidates: &[Subject],
-) -> Result<(Report, bool), Usage> {
+) -> Result<(Report, bool), Error> {
     let interrupt = Interrupt::listen()?;
-    let mut report = bench::empty_report();
+    let mut report = session::empty_report();
     let policy = if situation.realtime { Policy::Fifo } else { Policy::Other };
     let (placement, refusals) = Placement { policy, ..Placement::default() }.granted();
     report.warnings.extend(warnings::refused(&refusals));
     summary::print_warnings(&report.warnings);
     let means = Means {
         time: options.time,
-        helper: std::env::current_exe()
-            .ok()
-            .map(|program| Helper { program, arguments: vec![ALONE.to_owned()] }),
+        helper: session::helper(),
         placement,
         stall_limit: Duration::from_secs(10),
         seed: options.seed,
@@ -311,17 +312,18 @@ fn measured(
     };
     let (start, cpu) = (Instant::now(), Account::now());
     let mut progress = Progress::new(stages.iter().map(Stage::planned).sum());
-    let other = OtherWork::begin(situation.company, situation.measured_cpus)
-        .map_err(|error| Usage(format!("cannot start other work beside the lock: {error}")))?;
+    let other = OtherWork::begin(situation.company, situation.measured_cpus).map_err(|error| {
+        Error::System(format!("cannot start other work beside the lock: {error}"))
+    })?;
     let results = run::run(&request, &stages, &mut Watcher(&mut progress));
     drop(other);
     progress.finish();
     report.seconds = start.elapsed().as_secs_f64();
-    report.cpu_time = bench::cpu_time_since(cpu);
+    report.cpu_time = session::cpu_time_since(cpu);
     report.partial = interrupt.happened();
     report.series = results.series;
     report.failures = results.failures;
-    report.locks = candidates.iter().map(bench::lock_row).collect();
+    report.locks = candidates.iter().map(session::lock_row).collect();
     let late = warnings::after(&report.machine, &report.series, report.cpu_time);
     report.warnings.extend(late);
     // Noise widens the intervals that advice gives; what the host took does not show in them.
@@ -347,7 +349,7 @@ fn show(
     advice: &Advice,
     measured: Option<&Report>,
     options: &Options,
-) -> Result<(), Usage> {
+) -> Result<(), Error> {
     let written = prepared.write_by(|format| match (format, measured) {
         (Format::Answer, _) => Ok(advice.json()),
         (Format::Report, Some(report)) => Ok(report::json::render(report)),
@@ -357,13 +359,8 @@ fn show(
     if measured.is_some_and(|report| report.partial) && options.from.is_none() {
         output::say(summary::INTERRUPTED.trim_end());
     }
-    for name in &written.names {
-        output::say(format_args!("wrote {}", name.display()));
-    }
-    match written.errors.into_iter().next() {
-        Some(error) => Err(Usage(error)),
-        None => Ok(()),
-    }
+    written.name_files();
+    written.all()
 }
 
 fn measuring(word: &str) -> Result<Duration, String> {

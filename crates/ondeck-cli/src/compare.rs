@@ -7,10 +7,10 @@ use ondeck_lab::compare::{self, Choice, Comparison, Input};
 use ondeck_lab::merge;
 use ondeck_lab::report::comparison;
 
-use crate::cli::thread_count;
-use crate::files::Prepared;
-use crate::merge::read_all;
-use crate::{Ending, Usage, output, summary};
+use crate::ending::{Ending, Error};
+use crate::files::{Prepared, read_all};
+use crate::values::thread_count;
+use crate::{output, summary};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -21,9 +21,9 @@ Examples:
   ondeck compare --by lock --base glibc report.json
 
 B/A is the median of the ratios of all samples of B to all of A, with its confidence interval; p is
-of the two-sided Mann-Whitney test; ~ means that nothing can be said. 10 rounds or more are well.
+of the two-sided Mann-Whitney test; ~ means that no difference is significant. Use 10 rounds or more.
 
-Exit codes: 0 done; 1 something is worse by more than --fail-above; 2 wrong usage, or a file that
+Exit codes: 0 done; 1 a metric is worse by more than --fail-above; 2 wrong usage, or a file that
 cannot be read or written.")]
 pub(crate) struct Options {
     /// Reports that `--json` wrote, the first is the base; `-` is standard input
@@ -55,11 +55,12 @@ pub(crate) struct Options {
     #[arg(short, long, value_name = "NAMES", value_delimiter = ',')]
     metrics: Option<Vec<String>>,
 
-    /// Below which a p-value counts as a difference; intervals are at 1 less it
+    /// The significance level; intervals use 1 − alpha
     #[arg(long, value_name = "P", default_value = "0.05", value_parser = alpha)]
     alpha: f64,
 
-    /// Exit with 1 if anything is worse by more than this, as `5%`, and not by chance
+    /// Exit with 1 if a metric is worse by more than this, as `5%`, and the difference is
+    /// significant
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     fail_above: Option<f64>,
 
@@ -90,7 +91,7 @@ enum Format {
     Csv,
 }
 
-pub(crate) fn run(options: &Options) -> Result<Ending, Usage> {
+pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     let by = by(options)?;
     let prepared = Prepared::of([
         (Format::Json, options.json.as_deref()),
@@ -98,7 +99,7 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Usage> {
     ])?;
     let inputs = read_all(&options.reports)?;
     if !options.across_machines {
-        merge::of_one_machine(&inputs).map_err(|error| Usage(error.to_string()))?;
+        merge::of_one_machine(&inputs).map_err(Error::usage)?;
     }
     let choice = Choice {
         locks: options.locks.clone(),
@@ -107,8 +108,7 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Usage> {
         metrics: options.metrics.clone(),
         alpha: options.alpha,
     };
-    let comparison =
-        compare::compare(&inputs, &by, &choice).map_err(|error| Usage(error.to_string()))?;
+    let comparison = compare::compare(&inputs, &by, &choice).map_err(Error::usage)?;
     show(prepared, &comparison, &inputs)?;
     let Some(above) = options.fail_above else { return Ok(Ending::Whole) };
     let worse = comparison.worse_by_more_than(above);
@@ -118,8 +118,8 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Usage> {
     Ok(if worse.is_empty() { Ending::Whole } else { Ending::Lacking })
 }
 
-fn by(options: &Options) -> Result<compare::By, Usage> {
-    let wrong = |message: &str| Err(Usage(message.to_owned()));
+fn by(options: &Options) -> Result<compare::By, Error> {
+    let wrong = |message: &str| Err(Error::usage(message));
     match (options.by, &options.base, options.reports.len()) {
         (By::File, Some(_), _) => {
             wrong("--base names a lock, and files are compared; add --by lock or leave it out")
@@ -136,12 +136,12 @@ fn by(options: &Options) -> Result<compare::By, Usage> {
     }
 }
 
-/// The files first, as with measurements; a gate must not pass because nobody could read it.
+/// The files first, as with measurements; a gate must not pass because its files could not be read.
 fn show(
     prepared: Prepared<Format>,
     comparison: &Comparison,
     inputs: &[Input],
-) -> Result<(), Usage> {
+) -> Result<(), Error> {
     let written = prepared.write_by(|format| match format {
         Format::Json => Ok(comparison::json(comparison)),
         Format::Csv => comparison::csv(comparison).map_err(|error| error.to_string()),
@@ -159,13 +159,8 @@ fn show(
             output::say(format_args!("note: {} was interrupted", input.name));
         }
     }
-    for name in &written.names {
-        output::say(format_args!("wrote {}", name.display()));
-    }
-    match written.errors.into_iter().next() {
-        Some(error) => Err(Usage(error)),
-        None => Ok(()),
-    }
+    written.name_files();
+    written.all()
 }
 
 fn alpha(word: &str) -> Result<f64, String> {

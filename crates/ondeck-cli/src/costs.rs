@@ -2,23 +2,35 @@
 
 use std::time::{Duration, Instant};
 
+use clap::Args;
 use ondeck_lab::disturbance::Account;
 use ondeck_lab::results::Cost;
 use ondeck_lab::{costs, report::table, warnings};
 
-use crate::cli::CostsOptions;
-use crate::files::Prepared;
+use crate::ending::{Ending, Error};
+use crate::files::{Outputs, Prepared};
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
-use crate::{Ending, Usage, bench, output, summary};
+use crate::values::round_count;
+use crate::{output, session, summary};
 
 /// What a round of every operation takes on a machine of 2 cores.
 const ROUND: Duration = Duration::from_millis(60);
 
-pub(crate) fn run(options: &CostsOptions) -> Result<Ending, Usage> {
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// Rounds of each operation
+    #[arg(short, long, value_name = "COUNT", default_value = "11", value_parser = round_count)]
+    rounds: usize,
+
+    #[command(flatten)]
+    outputs: Outputs,
+}
+
+pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     let prepared = Prepared::open(&options.outputs)?;
     let interrupt = Interrupt::listen()?;
-    let mut report = bench::empty_report();
+    let mut report = session::empty_report();
     report.settings.rounds = Some(options.rounds);
     summary::print_warnings(&report.warnings);
 
@@ -27,7 +39,7 @@ pub(crate) fn run(options: &CostsOptions) -> Result<Ending, Usage> {
     report.costs = measure(options.rounds, &interrupt, &mut progress, Duration::ZERO);
     progress.finish();
     report.seconds = start.elapsed().as_secs_f64();
-    report.cpu_time = bench::cpu_time_since(cpu);
+    report.cpu_time = session::cpu_time_since(cpu);
     let late = warnings::disturbed(report.cpu_time);
     report.warnings.extend(late.iter().cloned());
     report.partial = interrupt.happened();
@@ -36,7 +48,7 @@ pub(crate) fn run(options: &CostsOptions) -> Result<Ending, Usage> {
     if report.partial {
         text.push_str(summary::INTERRUPTED);
     }
-    let ending = bench::finish(prepared, &report, &text);
+    let ending = session::finish(prepared, &report, &text);
     summary::print_warnings(&late);
     Ok(ending)
 }

@@ -1,13 +1,40 @@
-//! The report files of a run: found writable before anything is measured, written at its end.
+//! The report files of a run: found writable before anything is measured, written at its end; and
+//! reports that are read back.
 
 use std::path::{Path, PathBuf};
 
-use ondeck_lab::report;
+use clap::Args;
+use ondeck_lab::compare::Input;
+use ondeck_lab::report::{self, read};
 use ondeck_lab::results::Report;
 
-use crate::Usage;
-use crate::cli::Outputs;
+use crate::ending::Error;
+use crate::output;
 use crate::target::Target;
+
+/// Where reports go.
+#[derive(Debug, Args)]
+pub(crate) struct Outputs {
+    /// Write the report as JSON
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+
+    /// Write one row for each workload, lock, number of threads and metric
+    #[arg(long, value_name = "FILE")]
+    pub(crate) csv: Option<PathBuf>,
+
+    /// Write a page with plots that needs no network
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+
+    /// Write JSON Lines, one for each sample, as DuckDB reads them
+    #[arg(long, value_name = "FILE")]
+    pub(crate) jsonl: Option<PathBuf>,
+
+    /// Write a summary in Markdown, short enough for an issue
+    #[arg(long, value_name = "FILE")]
+    pub(crate) markdown: Option<PathBuf>,
+}
 
 /// The report files of a run, ready to be written.
 pub(crate) struct Prepared<F = Format> {
@@ -36,14 +63,36 @@ pub(crate) struct Written {
     /// The files that are whole.
     pub(crate) names: Vec<PathBuf>,
     /// A message for each that is not.
-    pub(crate) errors: Vec<String>,
+    pub(crate) errors: Vec<output::Failed>,
+}
+
+impl Written {
+    /// Names the files that are whole.
+    pub(crate) fn name_files(&self) {
+        for name in &self.names {
+            output::say(format_args!("wrote {}", name.display()));
+        }
+    }
+
+    /// Says of each other file what is wrong; whether all are whole.
+    pub(crate) fn tell_errors(&self) -> bool {
+        for error in &self.errors {
+            output::say(format_args!("error: {error}"));
+        }
+        self.errors.is_empty()
+    }
+
+    /// The first that is not whole is what the command fails by.
+    pub(crate) fn all(self) -> Result<(), Error> {
+        self.errors.into_iter().next().map_or(Ok(()), |error| Err(Error::Output(error)))
+    }
 }
 
 impl Prepared {
     /// Makes sure of every file that the options name.
     ///
     /// Fails before anything is measured, with the file's name and what to do.
-    pub(crate) fn open(outputs: &Outputs) -> Result<Self, Usage> {
+    pub(crate) fn open(outputs: &Outputs) -> Result<Self, Error> {
         Self::of([
             (Format::Json, outputs.json.as_deref()),
             (Format::Csv, outputs.csv.as_deref()),
@@ -63,15 +112,16 @@ impl<F: Copy> Prepared<F> {
     /// Makes sure of every file that is named, each for a format.
     pub(crate) fn of<'a>(
         wanted: impl IntoIterator<Item = (F, Option<&'a Path>)>,
-    ) -> Result<Self, Usage> {
+    ) -> Result<Self, Error> {
         let mut files: Vec<File<F>> = Vec::new();
         for (format, name) in wanted {
             let Some(name) = name else { continue };
-            let target = Target::find(name)
-                .map_err(|problem| Usage(format!("cannot write {}: {problem}", name.display())))?;
+            let target = Target::find(name).map_err(|problem| {
+                Error::Usage(format!("cannot write {}: {problem}", name.display()))
+            })?;
             if let Some(other) = files.iter().find(|file| file.target.place() == target.place()) {
                 let (one, other) = (name.display(), other.name.display());
-                return Err(Usage(format!(
+                return Err(Error::Usage(format!(
                     "{one} and {other} are the same file; give each report its own"
                 )));
             }
@@ -94,7 +144,9 @@ impl<F: Copy> Prepared<F> {
             match outcome {
                 Ok(()) => written.names.push(name),
                 Err(error) => {
-                    written.errors.push(format!("cannot write {}: {error}", name.display()));
+                    written
+                        .errors
+                        .push(output::Failed { place: name.display().to_string(), error });
                 }
             }
         }
@@ -112,4 +164,19 @@ impl Format {
             Self::Markdown => Ok(report::markdown::render(report)),
         }
     }
+}
+
+/// Reads every report, with the name that the user gave it.
+pub(crate) fn read_all(paths: &[PathBuf]) -> Result<Vec<Input>, Error> {
+    let is_input = |path: &&PathBuf| path.as_os_str() == read::STANDARD_INPUT;
+    if paths.iter().filter(is_input).count() > 1 {
+        return Err(Error::Usage("`-` is named twice; standard input can be read once".to_owned()));
+    }
+    paths
+        .iter()
+        .map(|path| match read::file(path) {
+            Ok(report) => Ok(Input { name: path.display().to_string(), report }),
+            Err(error) => Err(Error::usage(error)),
+        })
+        .collect()
 }

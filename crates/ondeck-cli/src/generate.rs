@@ -6,24 +6,27 @@ use std::path::Path;
 use clap::CommandFactory;
 
 use crate::cli::Cli;
-use crate::{Ending, Usage, output};
+use crate::ending::{Ending, Error};
+use crate::output;
 
-pub(crate) fn completions(shell: clap_complete::Shell) -> Result<Ending, Usage> {
+pub(crate) fn completions(shell: clap_complete::Shell) -> Result<Ending, Error> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "ondeck", &mut script);
-    output::print(&String::from_utf8_lossy(&script))
+    output::print(&String::from_utf8_lossy(&script))?;
+    Ok(Ending::Whole)
 }
 
-pub(crate) fn man(folder: Option<&Path>) -> Result<Ending, Usage> {
+pub(crate) fn man(folder: Option<&Path>) -> Result<Ending, Error> {
     let Some(folder) = folder else {
         let mut page = Vec::new();
         clap_mangen::Man::new(Cli::command())
             .render(&mut page)
-            .map_err(|error| Usage(error.to_string()))?;
-        return output::print(&String::from_utf8_lossy(&page));
+            .map_err(|error| Error::System(error.to_string()))?;
+        output::print(&String::from_utf8_lossy(&page))?;
+        return Ok(Ending::Whole);
     };
     clap_mangen::generate_to(Cli::command(), folder).map_err(|error| {
-        Usage(format!(
+        Error::Usage(format!(
             "cannot write manual pages into {}: {error}; name a folder that exists",
             folder.display()
         ))
@@ -31,6 +34,7 @@ pub(crate) fn man(folder: Option<&Path>) -> Result<Ending, Usage> {
     Ok(Ending::Whole)
 }
 
-pub(crate) fn schema() -> Result<Ending, Usage> {
-    output::print(&ondeck_lab::report::json::schema())
+pub(crate) fn schema() -> Result<Ending, Error> {
+    output::print(&ondeck_lab::report::json::schema())?;
+    Ok(Ending::Whole)
 }

@@ -3,15 +3,16 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::ending::Error;
 use crate::target::TEMPORARY;
-use crate::{Usage, output, screen};
+use crate::{output, screen};
 
 /// Whether the user pressed Ctrl-C, or the process was told to end. A second time ends the process
 /// at once.
 pub(crate) struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
-    pub(crate) fn listen() -> Result<Self, Usage> {
+    pub(crate) fn listen() -> Result<Self, Error> {
         /// What shells report for a process that SIGINT ended.
         const ENDED_BY_INTERRUPT: i32 = 130;
         let flag = Arc::new(AtomicBool::new(false));
@@ -24,7 +25,7 @@ impl Interrupt {
             }
             output::say("\nending after this round; Ctrl-C again to stop at once");
         })
-        .map_err(|error| Usage(format!("cannot listen for Ctrl-C: {error}")))?;
+        .map_err(|error| Error::System(format!("cannot listen for Ctrl-C: {error}")))?;
         Ok(Self(flag))
     }
 
@@ -32,7 +33,7 @@ impl Interrupt {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// The flag itself, for those who ask it again and again.
+    /// The flag itself, for code that asks it again and again.
     pub(crate) fn flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.0)
     }

@@ -2,18 +2,28 @@
 
 use std::fmt::Write;
 
+use clap::Args;
 use ondeck_lab::report::table;
 use ondeck_lab::select;
 use ondeck_lab::workload::{Subject, WORKLOADS};
 
-use crate::cli::ListOptions;
-use crate::output;
-use crate::{Ending, Usage, bench};
+use crate::ending::{Ending, Error};
+use crate::{output, session};
 
-pub(crate) fn run(options: &ListOptions) -> Result<Ending, Usage> {
-    let subjects =
-        select::locks(&Subject::all(), &options.locks).map_err(|error| Usage(error.to_string()))?;
-    let rows: Vec<_> = subjects.iter().map(bench::lock_row).collect();
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// Locks to list: names, patterns or groups, separated by commas
+    #[arg(short, long, value_name = "NAMES", value_delimiter = ',', default_value = "all")]
+    locks: Vec<String>,
+
+    /// Also show each lock's source and what it teaches
+    #[arg(long)]
+    long: bool,
+}
+
+pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
+    let subjects = select::locks(&Subject::all(), &options.locks).map_err(Error::usage)?;
+    let rows: Vec<_> = subjects.iter().map(session::lock_row).collect();
     let mut text = String::new();
     if options.long {
         for row in &rows {
@@ -25,7 +35,11 @@ pub(crate) fn run(options: &ListOptions) -> Result<Ending, Usage> {
                 row.fairness,
                 row.size_bytes,
                 row.context_bytes,
-                if row.touches_after_release { "; touches memory after release" } else { "" },
+                if row.touches_after_release {
+                    "; its unlock may touch it when another thread has it"
+                } else {
+                    ""
+                },
                 row.condvar,
                 row.teaches,
                 row.source
@@ -48,5 +62,6 @@ pub(crate) fn run(options: &ListOptions) -> Result<Ending, Usage> {
     for (group, what) in select::GROUPS {
         _ = writeln!(text, "  {group:12} {what}");
     }
-    output::print(&text)
+    output::print(&text)?;
+    Ok(Ending::Whole)
 }

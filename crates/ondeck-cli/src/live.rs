@@ -9,7 +9,8 @@ use console::Term;
 use ondeck_lab::report::table;
 use ondeck_lab::results::{Report, Series};
 
-use crate::{Usage, output, screen};
+use crate::ending::Error;
+use crate::{output, screen};
 
 /// Drawn no more often than this.
 const BETWEEN: Duration = Duration::from_millis(400);
@@ -33,13 +34,13 @@ struct Shown {
 }
 
 /// Fails where there is no terminal to draw on.
-pub(crate) fn require_terminal() -> Result<(), Usage> {
+pub(crate) fn require_terminal() -> Result<(), Error> {
     let dumb = std::env::var_os("TERM").is_none_or(|name| name.is_empty() || name == "dumb");
     if Term::stderr().is_term() && !dumb {
         return Ok(());
     }
     let why = if dumb { "TERM names none that can be drawn on" } else { "standard error is none" };
-    Err(Usage(format!("--live needs a terminal, and {why}; leave --live out")))
+    Err(Error::Usage(format!("--live needs a terminal, and {why}; leave --live out")))
 }
 
 impl Live {
@@ -78,7 +79,7 @@ impl Live {
         // Asked for each time: the window may have another size by now.
         let (rows, columns) = Term::stderr().size();
         let lines = self.lines(line, usize::from(rows));
-        // Without a terminal any more there is nobody to tell.
+        // Without a terminal any more there is no place to say so.
         _ = screen::show(&lines, usize::from(columns));
         self.drawn = Some(Instant::now());
     }
@@ -155,7 +156,7 @@ mod tests {
 
     #[test]
     fn a_later_round_replaces_an_earlier_one_and_the_latest_workload_is_on_top() {
-        let mut live = Live::begin(crate::bench::empty_report());
+        let mut live = Live::begin(crate::session::empty_report());
         live.take(series("throughput", "std", 1e6));
         live.take(series("chan", "std", 5e6));
         live.take(series("throughput", "std", 7e6));
@@ -168,7 +169,7 @@ mod tests {
 
     #[test]
     fn a_low_terminal_shows_the_top_and_says_so() {
-        let mut live = Live::begin(crate::bench::empty_report());
+        let mut live = Live::begin(crate::session::empty_report());
         live.take(series("throughput", "std", 1e6));
         live.note("a lock failed");
         let lines = live.lines("now", 4);

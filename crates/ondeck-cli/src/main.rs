@@ -10,6 +10,7 @@ mod bench;
 mod cli;
 mod compare;
 mod costs;
+mod ending;
 mod files;
 mod generate;
 mod interrupt;
@@ -20,39 +21,28 @@ mod output;
 mod progress;
 mod questions;
 mod screen;
+mod session;
 mod summary;
 mod target;
 mod trace;
+mod values;
 mod watcher;
 
 use std::process::ExitCode;
 
 use clap::Parser;
-use ondeck_lab::{alone, workload::Subject};
+use ondeck_lab::alone;
 
 use crate::cli::{Cli, Command};
-
-/// A user's mistake: what is wrong and what to do, in one message.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-struct Usage(String);
-
-/// How a command ended when it did not fail.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ending {
-    /// Everything was done.
-    Whole,
-    /// Something is missing; it was reported.
-    Lacking,
-}
+use crate::ending::Ending;
 
 fn main() -> ExitCode {
     // Before anything can make a thread: this process may be the one that must have only one.
-    let arguments = arguments();
-    if arguments.first().is_some_and(|first| first == cli::ALONE) {
-        let answer = alone::answer(&with_baseline(), &arguments[1..]);
+    let arguments = session::arguments();
+    if arguments.first().is_some_and(|first| first == session::ALONE) {
+        let answer = alone::answer(&session::with_baseline(), &arguments[1..]);
         return match answer.and_then(|answer| output::print(&format!("{answer}\n")).ok()) {
-            Some(_) => ExitCode::SUCCESS,
+            Some(()) => ExitCode::SUCCESS,
             None => ExitCode::from(2),
         };
     }
@@ -78,16 +68,4 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
-}
-
-/// What follows the program's name. What is not UTF-8 can only be a path, which is not read here.
-fn arguments() -> Vec<String> {
-    std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect()
-}
-
-/// Every lock, and the one that does nothing.
-fn with_baseline() -> Vec<Subject> {
-    let mut subjects = Subject::all();
-    subjects.push(Subject::baseline());
-    subjects
 }

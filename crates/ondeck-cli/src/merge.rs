@@ -3,12 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use ondeck_lab::compare::Input;
-use ondeck_lab::{merge, report::read};
+use ondeck_lab::merge;
 
-use crate::cli::Outputs;
-use crate::files::Prepared;
-use crate::{Ending, Usage, bench, summary};
+use crate::ending::{Ending, Error};
+use crate::files::{Outputs, Prepared, read_all};
+use crate::{session, summary};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -17,14 +16,14 @@ Examples:
   ondeck bench --shard 2/2 --json 2.json      as another
   ondeck merge 1.json 2.json --json all.json --html all.html
 
-Samples of the same series are put one behind the other. Runs of different machines, policies and
-pinnings are refused, and so is a run that is in two of the files.")]
+Samples of the same series are joined. Runs of different machines, policies and pinnings are
+refused, and so is a run that is in two of the files.")]
 pub(crate) struct Options {
     /// Reports that `--json` wrote; `-` is standard input
     #[arg(required = true, value_name = "REPORT")]
     reports: Vec<PathBuf>,
 
-    /// Merge reports of different machines; each series says in the parameter `machine` of which
+    /// Merge reports of different machines; the parameter `machine` of a series names its machine
     #[arg(long)]
     across_machines: bool,
 
@@ -32,16 +31,16 @@ pub(crate) struct Options {
     outputs: Outputs,
 }
 
-pub(crate) fn run(options: &Options) -> Result<Ending, Usage> {
+pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     let prepared = Prepared::open(&options.outputs)?;
     if prepared.is_empty() {
-        return Err(Usage(
+        return Err(Error::Usage(
             "nowhere to write the merged report; name a file with --json".to_owned(),
         ));
     }
     let inputs = read_all(&options.reports)?;
-    let merged = merge::merge(&inputs, options.across_machines, &bench::command_line())
-        .map_err(|error| Usage(error.to_string()))?;
+    let merged = merge::merge(&inputs, options.across_machines, &session::command_line())
+        .map_err(Error::usage)?;
     let samples: usize = merged
         .series
         .iter()
@@ -50,26 +49,11 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Usage> {
         .sum();
     let text =
         format!("{} runs, {} series, {samples} samples\n", merged.runs.len(), merged.series.len());
-    let arrived = bench::deliver(prepared, &merged, &text);
+    let arrived = session::deliver(prepared, &merged, &text);
     let old = |warning| inputs.iter().any(|input| input.report.warnings.contains(warning));
     let new: Vec<_> = merged.warnings.iter().filter(|warning| !old(warning)).cloned().collect();
     summary::print_warnings(&new);
     let lacking = merged.warnings.iter().any(|warning| warning.code == merge::MISSING_SHARDS);
     // What the runs themselves lack they have told.
     Ok(if arrived && !lacking { Ending::Whole } else { Ending::Lacking })
-}
-
-/// Reads every report, with the name that the user gave it.
-pub(crate) fn read_all(paths: &[PathBuf]) -> Result<Vec<Input>, Usage> {
-    let is_input = |path: &&PathBuf| path.as_os_str() == read::STANDARD_INPUT;
-    if paths.iter().filter(is_input).count() > 1 {
-        return Err(Usage("`-` is named twice; standard input can be read once".to_owned()));
-    }
-    paths
-        .iter()
-        .map(|path| match read::file(path) {
-            Ok(report) => Ok(Input { name: path.display().to_string(), report }),
-            Err(error) => Err(Usage(error.to_string())),
-        })
-        .collect()
 }

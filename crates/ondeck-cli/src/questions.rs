@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 
 use dialoguer::Input;
 
-use crate::Usage;
+use crate::ending::Error;
 
 /// Asks for parts of a situation, or takes them for granted.
 pub(crate) struct Asking {
@@ -14,7 +14,7 @@ pub(crate) struct Asking {
 }
 
 impl Asking {
-    /// Asks if somebody is there to answer and does not want to be left alone.
+    /// Asks if a user is there to answer and did not ask for defaults.
     pub(crate) fn begin(defaults: bool) -> Self {
         let asks = !defaults && std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
         Self { asks, assumed: Vec::new() }
@@ -28,7 +28,7 @@ impl Asking {
         (flag, question): (&str, &str),
         default: T,
         read: impl Fn(&str) -> Result<T, String>,
-    ) -> Result<T, Usage> {
+    ) -> Result<T, Error> {
         if let Some(given) = given {
             return Ok(given);
         }
@@ -42,9 +42,9 @@ impl Asking {
             .validate_with(|word: &String| read(word).map(|_| ()))
             .interact_text()
             .map_err(|error| {
-                Usage(format!("no answer: {error}; say it with --{flag}, or use --defaults"))
+                Error::Usage(format!("no answer: {error}; use --{flag} or --defaults"))
             })?;
-        read(&answer).map_err(Usage)
+        read(&answer).map_err(Error::Usage)
     }
 
     /// A part that is or is not so; by default it is not.
@@ -52,7 +52,7 @@ impl Asking {
         &mut self,
         given: Option<bool>,
         (flag, question): (&str, &str),
-    ) -> Result<bool, Usage> {
+    ) -> Result<bool, Error> {
         let given = given.map(Word);
         let read = |word: &str| yes(word).map(Word);
         let answer = self.part(given, (flag, question), Word(false), read)?;

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use ondeck_lab::report::table;
 use ondeck_lab::results::{Failure, Report, Warning};
 use ondeck_lab::verdict;
+use ondeck_lab::workload::UNCONTENDED;
 
 use crate::output;
 
@@ -21,7 +22,7 @@ pub(crate) fn of_bench(report: &Report) -> String {
     if let Some(empty) = report
         .series
         .iter()
-        .find(|series| series.workload == "uncontended" && series.lock == "none")
+        .find(|series| series.workload == UNCONTENDED && series.lock == "none")
         .and_then(|series| series.metric("pair"))
     {
         _ = writeln!(

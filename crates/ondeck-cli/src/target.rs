@@ -10,7 +10,7 @@ use std::sync::Mutex;
 
 use tempfile::NamedTempFile;
 
-/// Held while a temporary file exists: whoever ends the process waits for it, for a moment.
+/// Held while a temporary file exists: the thread that ends the process waits for it, for a moment.
 pub(crate) static TEMPORARY: Mutex<()> = Mutex::new(());
 
 /// A place that a report can be written to. Nothing is changed there until [`Target::write`].
@@ -99,7 +99,7 @@ fn replace(place: &Path, text: &str) -> io::Result<()> {
     let mut file = temporary(place, mode)?;
     file.write_all(text.as_bytes())?;
     if let Some(older) = older {
-        // Only root may give files away; everybody else keeps the group if it is one of theirs.
+        // Only root may give files away; every other user keeps the group if it is one of theirs.
         if fchown(file.as_file(), Some(older.uid()), Some(older.gid())).is_err() {
             _ = fchown(file.as_file(), None, Some(older.gid()));
         }

@@ -13,10 +13,11 @@ use ondeck_lab::trace::{self, Request, Sight, Traced, Tracer, perfetto, text};
 use ondeck_lab::workload::Subject;
 use ondeck_lab::{machine, select, warnings};
 
+use crate::ending::{Ending, Error};
 use crate::files::Prepared;
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
-use crate::{Ending, Usage, bench, cli, output, summary};
+use crate::{output, session, summary, values};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -26,7 +27,7 @@ Examples:
   ondeck trace --locks std --perfetto std.perfetto.json --html std.html
   ondeck trace --locks glibc --work 1000,1000 --policy batch --json trace.json
 
-Ctrl-C ends the run under way and keeps what was found, marked partial.")]
+Ctrl-C ends the run under way; what was found is kept and marked partial.")]
 pub(crate) struct Options {
     /// Locks to trace: names, patterns with `*` and `?`, or groups, separated by commas
     #[arg(
@@ -38,31 +39,31 @@ pub(crate) struct Options {
     )]
     locks: Vec<String>,
 
-    /// How many threads; twice as many as there are CPUs if it is not said
-    #[arg(short, long, value_name = "COUNT", value_parser = cli::thread_count)]
+    /// Number of threads; by default twice the number of CPUs
+    #[arg(short, long, value_name = "COUNT", value_parser = values::thread_count)]
     threads: Option<usize>,
 
     /// Work inside the critical section and outside of it, in nanoseconds
-    #[arg(long, value_name = "SECTION,OUTSIDE", value_parser = cli::work, default_value = "0,0")]
+    #[arg(long, value_name = "SECTION,OUTSIDE", value_parser = values::work, default_value = "0,0")]
     work: (u64, u64),
 
     /// Runs of each lock
-    #[arg(short, long, value_name = "COUNT", default_value = "10", value_parser = cli::round_count)]
+    #[arg(short, long, value_name = "COUNT", default_value = "10", value_parser = values::round_count)]
     runs: usize,
 
     /// No run of a lock begins after this time
-    #[arg(short, long, value_name = "TIME", default_value = "10s", value_parser = cli::round_length)]
+    #[arg(short, long, value_name = "TIME", default_value = "10s", value_parser = values::round_length)]
     duration: Duration,
 
     /// Pairs of each thread in a run
     #[arg(long, value_name = "COUNT", default_value = "16384", value_parser = pairs)]
     pairs: u32,
 
-    /// How many of the longest idles, and of the longest waits, are shown
+    /// Number of the longest idles, and of the longest waits, to show
     #[arg(long, value_name = "COUNT", default_value = "4", value_parser = longest)]
     longest: usize,
 
-    /// The most that the kernel is asked for
+    /// The most to ask the kernel for
     #[arg(long, value_name = "WHAT", value_enum, default_value = "machine")]
     sight: Ask,
 
@@ -74,8 +75,8 @@ pub(crate) struct Options {
     #[arg(long, value_name = "POLICY", default_value = "other")]
     policy: Policy,
 
-    /// How long nobody may make progress before a lock is reported as stuck
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = cli::stall_limit)]
+    /// Report a lock as stuck if none of its threads makes progress for so long
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = values::stall_limit)]
     stall_limit: Duration,
 
     /// Write the trace as JSON
@@ -112,17 +113,16 @@ enum Format {
 fn pairs(word: &str) -> Result<u32, String> {
     /// The stamps of so many take 40 MB a thread.
     const MOST: usize = 1_000_000;
-    cli::in_range(word, 1, MOST, "pairs").map(|pairs| pairs as u32)
+    values::in_range(word, 1, MOST, "pairs").map(|pairs| pairs as u32)
 }
 
 fn longest(word: &str) -> Result<usize, String> {
-    cli::in_range(word, 1, 1_000, "episodes")
+    values::in_range(word, 1, 1_000, "episodes")
 }
 
-pub(crate) fn run(options: &Options) -> Result<Ending, Usage> {
+pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     let interrupt = Interrupt::listen()?;
-    let chosen =
-        select::locks(&Subject::all(), &options.locks).map_err(|error| Usage(error.to_string()))?;
+    let chosen = select::locks(&Subject::all(), &options.locks).map_err(Error::usage)?;
     let locks: Vec<Traced> = Traced::all()
         .into_iter()
         .filter(|lock| chosen.iter().any(|subject| subject.info.name == lock.info.name))
@@ -176,7 +176,7 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Usage> {
         build: machine::build(),
         machine,
         settings: Settings {
-            command: bench::command_line(),
+            command: session::command_line(),
             threads,
             runs: options.runs,
             pairs: options.pairs,
@@ -201,7 +201,7 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Usage> {
     trace_all(&mut tracer, &locks, options, threads, &mut found);
     found.partial = interrupt.happened();
     // What the host takes is in no trace: here it shows as a thread that has a CPU and does nothing.
-    let late = warnings::disturbed(bench::cpu_time_since(cpu));
+    let late = warnings::disturbed(session::cpu_time_since(cpu));
     found.warnings.extend(late.iter().cloned());
 
     let arrived = deliver(prepared, &found)?;
@@ -211,7 +211,7 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Usage> {
 }
 
 /// Writes the files, prints the text, and names the files; whether they were all written.
-fn deliver(prepared: Prepared<Format>, found: &Document) -> Result<bool, Usage> {
+fn deliver(prepared: Prepared<Format>, found: &Document) -> Result<bool, Error> {
     let written = prepared.write_by(|format| match format {
         Format::Json => serde_json::to_string_pretty(found)
             .map(|text| text + "\n")
@@ -224,14 +224,10 @@ fn deliver(prepared: Prepared<Format>, found: &Document) -> Result<bool, Usage> 
         shown.push_str(summary::INTERRUPTED);
     }
     let printed = output::print(&shown);
-    for name in &written.names {
-        output::say(format_args!("wrote {}", name.display()));
-    }
-    for error in &written.errors {
-        output::say(format_args!("error: {error}"));
-    }
+    written.name_files();
+    let whole = written.tell_errors();
     printed?;
-    Ok(written.errors.is_empty())
+    Ok(whole)
 }
 
 fn trace_all(

@@ -14,7 +14,8 @@ use nix::poll::{PollFd, PollFlags, poll};
 use nix::sys::signal::Signal;
 
 use crate::freeze;
-use crate::workload::{Subject, uncontended::Pairs};
+use crate::sample::Pairs;
+use crate::workload::Subject;
 
 /// How to start this program as such a child: the command and its first arguments, to which the
 /// name of a lock and the round's length in nanoseconds are added.

@@ -11,12 +11,12 @@ use hdrhistogram::Histogram;
 use crate::alone::{self, AloneError};
 use crate::environment::Placement;
 use crate::plan::{PAIRS_PER_RUN, Request, Stage};
-use crate::results::{Baseline, Failure, Series};
+use crate::results::{Baseline, Failure, FailureKind, Series};
 use crate::sample::{CPU_PER_OP, Sample, histogram};
 use crate::summary::{self, Spread};
 use crate::team::{TeamError, TeamSetting};
 use crate::work::Work;
-use crate::workload::{EmptyLock, Situation, Subject};
+use crate::workload::{EmptyLock, Round, Subject};
 
 /// What a run tells while it goes on.
 pub trait Observer {
@@ -91,7 +91,7 @@ fn run_stage(
     results: &mut Results,
 ) {
     let (section, outside) = (Work::of_nanos(stage.work.0), Work::of_nanos(stage.work.1));
-    let situation = Situation {
+    let given = Round {
         team: TeamSetting {
             threads: stage.threads,
             placement: Placement::default(),
@@ -99,16 +99,13 @@ fn run_stage(
             stall_limit: request.stall_limit + section.duration() + outside.duration(),
             cancel: Arc::clone(&request.cancel),
         },
-        round: stage.turn,
+        length: stage.turn,
         section,
         outside,
-        capacity: stage.capacity,
-        variant: stage.variant,
         pairs: PAIRS_PER_RUN,
-        longest_run: stage.longest_run,
+        longest_run: stage.counted.and_then(|counted| counted.longest).unwrap_or(Duration::MAX),
     };
-    let warm_up =
-        Situation { round: stage.round(0), pairs: PAIRS_PER_RUN / 16, ..situation.clone() };
+    let warm_up = Round { length: stage.round(0), pairs: PAIRS_PER_RUN / 16, ..given.clone() };
 
     // Conditions take turns as locks do.
     let cells: Vec<(&Subject, usize)> = stage
@@ -136,16 +133,16 @@ fn run_stage(
             if dead.contains(&cell) || out.contains(&cell) {
                 continue;
             }
-            let placed = |situation: &Situation| {
+            let placed = |given: &Round| {
                 let placement = stage.conditions[condition].placement.clone();
-                let team = TeamSetting { placement, ..situation.team.clone() };
-                Situation { team, ..situation.clone() }
+                let team = TeamSetting { placement, ..given.team.clone() };
+                Round { team, ..given.clone() }
             };
             let outcome = if turn == 0 {
                 measure(request, stage, subject, &placed(&warm_up)).map(|_| ())
             } else {
                 let collected = &mut collected[index];
-                let outcome = take_turn(request, stage, subject, &placed(&situation), collected);
+                let outcome = take_turn(request, stage, subject, &placed(&given), collected);
                 collected.turns += usize::from(outcome.is_ok());
                 if outcome.is_ok() {
                     observer.measured(&|| collected.series(stage, condition, subject));
@@ -158,7 +155,7 @@ fn run_stage(
                     observer.failed(&failure);
                     // What the system refuses for many threads it may grant for few. A lock that
                     // hung would hang again, and each time costs the stall limit.
-                    if failure.kind == REFUSED {
+                    if failure.kind == FailureKind::Refused.word() {
                         out.insert(cell);
                     } else {
                         dead.insert(cell);
@@ -193,13 +190,10 @@ fn baseline(stage: &Stage, samples: &[Sample]) -> Baseline {
         n: costs.len(),
         missing: match stage.workload.empty {
             EmptyLock::Never(reason) => Some(reason.to_owned()),
-            EmptyLock::OneThread | EmptyLock::AsAnyLock => unmeasured(),
+            EmptyLock::OneThread | EmptyLock::AsAnyLock | EmptyLock::AmongLocks => unmeasured(),
         },
     }
 }
-
-/// The kind of a failure that is the system's, not the lock's.
-const REFUSED: &str = "refused";
 
 /// Why a turn yielded no sample.
 enum NoSample {
@@ -212,18 +206,19 @@ fn take_turn(
     request: &Request,
     stage: &Stage,
     subject: &Subject,
-    situation: &Situation,
+    given: &Round,
     collected: &mut Collected,
 ) -> Result<(), NoSample> {
     let start = Instant::now();
-    while collected.samples.len() < stage.most_runs {
-        let mut sample = measure(request, stage, subject, situation)?;
+    let most = stage.counted.map_or(usize::MAX, |counted| counted.most);
+    while collected.samples.len() < most {
+        let mut sample = measure(request, stage, subject, given)?;
         if let Some(times) = sample.times.take() {
             // Both have the same bounds, so nothing can be out of range.
             let _ = collected.times.get_or_insert_with(histogram).add(&times);
         }
         collected.samples.push(sample);
-        if !stage.workload.counted || start.elapsed() >= stage.turn {
+        if stage.counted.is_none() || start.elapsed() >= stage.turn {
             break;
         }
     }
@@ -234,42 +229,44 @@ fn measure(
     request: &Request,
     stage: &Stage,
     subject: &Subject,
-    situation: &Situation,
+    given: &Round,
 ) -> Result<Sample, NoSample> {
-    let failure = |kind: &str, message: String, thread_states: Vec<String>| {
+    let failure = |kind: FailureKind, message: String, thread_states: Vec<String>| {
         NoSample::Failed(Box::new(Failure {
             workload: stage.workload.name.to_owned(),
             lock: subject.info.name.to_owned(),
             threads: stage.threads,
-            kind: kind.to_owned(),
+            kind: kind.word().to_owned(),
             message,
             thread_states,
         }))
     };
     let name = subject.info.name;
     if let (true, Some(helper)) = (stage.alone, &request.helper) {
-        return alone::measure(helper, name, situation.round, request.stall_limit, &request.cancel)
+        return alone::measure(helper, name, given.length, request.stall_limit, &request.cancel)
             .map(|pairs| Sample::of_pairs(&pairs))
             .map_err(|error| {
                 let message = error.to_string();
                 match error {
                     AloneError::Cancelled => NoSample::Cancelled,
-                    AloneError::Stuck { state, .. } => failure("deadlock", message, vec![state]),
-                    AloneError::NoAnswer(_) => failure("crashed", message, Vec::new()),
-                    AloneError::Start(_) => failure(REFUSED, message, Vec::new()),
+                    AloneError::Stuck { state, .. } => {
+                        failure(FailureKind::Deadlock, message, vec![state])
+                    }
+                    AloneError::NoAnswer(_) => failure(FailureKind::Crashed, message, Vec::new()),
+                    AloneError::Start(_) => failure(FailureKind::Refused, message, Vec::new()),
                 }
             });
     }
-    subject.round(stage.workload.name, situation).map_err(|error| {
+    subject.round(stage.workload.name, given, &stage.own).map_err(|error| {
         let message = error.to_string();
         match error {
             TeamError::Cancelled => NoSample::Cancelled,
-            TeamError::Stuck { states, .. } => failure("deadlock", message, states),
+            TeamError::Stuck { states, .. } => failure(FailureKind::Deadlock, message, states),
             TeamError::NoThread { .. } | TeamError::Refused(_) => {
-                failure(REFUSED, message, Vec::new())
+                failure(FailureKind::Refused, message, Vec::new())
             }
-            TeamError::Broken { .. } => failure("broken", message, Vec::new()),
-            TeamError::Panicked => failure("crashed", message, Vec::new()),
+            TeamError::Broken { .. } => failure(FailureKind::Broken, message, Vec::new()),
+            TeamError::Panicked => failure(FailureKind::Crashed, message, Vec::new()),
         }
     })
 }

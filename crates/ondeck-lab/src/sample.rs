@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 use ondeck::platform::{Linux, Platform};
+use serde::{Deserialize, Serialize};
 
-use crate::results::Better;
+use crate::results::{Better, Unit};
 use crate::team::Outcome;
-use crate::workload::uncontended::Pairs;
+use crate::usage::Usage;
 
 /// A quantity that workloads report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,88 +17,170 @@ pub struct Quantity {
     /// Its name in every report.
     pub name: &'static str,
     /// Its unit.
-    pub unit: &'static str,
+    pub unit: Unit,
     /// Which direction is better.
     pub better: Better,
+    /// What a page calls it.
+    pub title: &'static str,
+    /// What it is, for a glossary, which goes on with the direction that is better.
+    pub meaning: &'static str,
 }
 
 macro_rules! quantities {
-    ($($(#[doc = $doc:literal])* $ident:ident = $name:literal, $unit:literal, $better:ident;)*) => {
-        $($(#[doc = $doc])* pub const $ident: Quantity =
-            Quantity { name: $name, unit: $unit, better: Better::$better };)*
+    ($($(#[doc = $doc:literal])* $ident:ident = $name:literal, $unit:ident, $better:ident,
+        $title:literal, $meaning:literal;)*) => {
+        $($(#[doc = $doc])* pub const $ident: Quantity = Quantity {
+            name: $name,
+            unit: Unit::$unit,
+            better: Better::$better,
+            title: $title,
+            meaning: $meaning,
+        };)*
+
+        /// Those that several workloads report, or all.
+        pub const QUANTITIES: &[Quantity] = &[$($ident),*];
     };
 }
 
 quantities! {
     /// One lock and unlock together.
-    PAIR = "pair", "ns", Lower;
+    PAIR = "pair", Nanoseconds, Lower,
+        "Time for one lock and unlock",
+        "The time for one lock and one unlock;";
     /// Pairs of lock and unlock a second, of all threads together.
-    THROUGHPUT = "throughput", "ops/s", Higher;
+    THROUGHPUT = "throughput", PerSecond, Higher,
+        "Throughput",
+        "Operations (a lock, the section, an unlock) of all threads in a second;";
     /// CPU time charged to all threads, divided by their pairs.
-    CPU_PER_OP = "cpu_per_op", "ns", Lower;
+    CPU_PER_OP = "cpu_per_op", Nanoseconds, Lower,
+        "CPU time per operation",
+        "CPU time of all threads divided by operations: what the waiting costs the rest of the \
+             machine and the electricity bill;";
     /// Context switches because a thread went to sleep, for each pair.
-    VOLUNTARY = "voluntary_switches", "1/op", Lower;
+    VOLUNTARY = "voluntary_switches", PerOperation, Lower,
+        "Voluntary context switches",
+        "Context switches for each operation because a thread slept;";
     /// Context switches that the kernel counts as involuntary, for each pair: the CPU was taken
     /// away, or offered through sched_yield(2) and taken by somebody else.
-    INVOLUNTARY = "involuntary_switches", "1/op", Lower;
+    INVOLUNTARY = "involuntary_switches", PerOperation, Lower,
+        "Involuntary context switches",
+        "Context switches for each operation because the kernel took the CPU away;";
     /// Pairs of the least served thread divided by those of the most served, while all wanted the
     /// lock. Left out where the time was too short to tell: see [`share_needs`].
-    SHARE = "share", "ratio", Higher;
+    SHARE = "share", Ratio, Higher,
+        "Share, least to greatest",
+        "Operations of the thread with the fewest divided by those of the thread with the most: 1 \
+             is even, 0 means that somebody starved;";
     /// How long a run took, from the common start to the end of the last thread.
-    RUN = "run", "ms", Lower;
+    RUN = "run", Milliseconds, Lower,
+        "Duration of a run",
+        "The duration of one whole run;";
     /// The longest wait or idle of a run, or the longest handoff of a round.
-    LONGEST = "longest", "ms", Lower;
+    LONGEST = "longest", Milliseconds, Lower,
+        "Longest time",
+        "The longest wait, idle time or handoff, one for each run or round;";
     /// From one thread's unlock to another's acquisition: the median of a round.
-    HANDOFF = "handoff", "ns", Lower;
+    HANDOFF = "handoff", Nanoseconds, Lower,
+        "Time for a handoff",
+        "The time from one thread's unlock to another's acquisition;";
     /// Acquisitions of one thread in a row, on average.
-    STREAK_MEAN = "streak_mean", "ops", Neither;
+    STREAK_MEAN = "streak_mean", Operations, Neither,
+        "Acquisitions in a row, mean",
+        "Acquisitions of one thread in a row while others wait;";
     /// Acquisitions of one thread in a row: half of all streaks are no longer.
-    STREAK_P50 = "streak_p50", "ops", Neither;
+    STREAK_P50 = "streak_p50", Operations, Neither,
+        "Acquisitions in a row, median",
+        "Acquisitions of one thread in a row while others wait;";
     /// The same, 99 of 100 streaks.
-    STREAK_P99 = "streak_p99", "ops", Neither;
+    STREAK_P99 = "streak_p99", Operations, Neither,
+        "Acquisitions in a row, 99 % of streaks",
+        "Acquisitions of one thread in a row while others wait;";
     /// The longest streak.
-    STREAK_MAX = "streak_max", "ops", Neither;
+    STREAK_MAX = "streak_max", Operations, Neither,
+        "Acquisitions in a row, longest streak",
+        "Acquisitions of one thread in a row while others wait;";
     /// Acquisitions of others before a waiting thread gets in: half of all waiters saw no more.
-    PASSED_P50 = "passed_p50", "ops", Lower;
+    PASSED_P50 = "passed_p50", Operations, Lower,
+        "Acquisitions that pass a waiter by, median",
+        "Acquisitions of others before a waiting thread gets in;";
     /// The same, 99 of 100 waiters.
-    PASSED_P99 = "passed_p99", "ops", Lower;
+    PASSED_P99 = "passed_p99", Operations, Lower,
+        "Acquisitions that pass a waiter by, 99 % of waiters",
+        "Acquisitions of others before a waiting thread gets in;";
     /// The most that passed anybody by.
-    PASSED_MAX = "passed_max", "ops", Lower;
+    PASSED_MAX = "passed_max", Operations, Lower,
+        "Acquisitions that pass a waiter by, most",
+        "Acquisitions of others before a waiting thread gets in;";
     /// The longest that any thread went without the lock while others had it.
-    LONGEST_GAP = "longest_gap", "ms", Lower;
+    LONGEST_GAP = "longest_gap", Milliseconds, Lower,
+        "Longest time without the lock",
+        "The longest that any thread went without the lock while others had it;";
     /// The part of all 50 ms windows of all threads in which the thread never had the lock.
-    STARVED_WINDOWS = "starved_windows", "ratio", Lower;
+    STARVED_WINDOWS = "starved_windows", Ratio, Lower,
+        "Windows of 50 ms without the lock",
+        "The part of all windows of 50 ms, of all threads, in which the thread never had the \
+             lock;";
     /// Loops of the server a second, where threads have roles and one serves.
-    SERVER_LOOPS = "server_loops", "ops/s", Neither;
+    SERVER_LOOPS = "server_loops", PerSecond, Neither,
+        "Loops of the server",
+        "Loops of the server in a second;";
     /// Waits at a condition variable, for each operation.
-    WAITS = "waits", "1/op", Lower;
+    WAITS = "waits", PerOperation, Lower,
+        "Waits at a condition variable",
+        "Waits at a condition variable for each operation;";
     /// How many threads were on a CPU, on average: how many CPUs the lock's threads kept busy.
-    RUNNING = "running", "threads", Neither;
+    RUNNING = "running", Threads, Neither,
+        "CPUs that the lock's threads kept busy, on average",
+        "CPU time of all threads by the time that was watched;";
     /// Wall time divided by the operations of all threads.
-    OP = "op", "ns", Lower;
+    OP = "op", Nanoseconds, Lower,
+        "Time for one operation",
+        "Wall time divided by the operations of all threads;";
     /// How many threads ran or waited for a CPU, on average.
-    RUNNABLE = "runnable", "threads", Neither;
+    RUNNABLE = "runnable", Threads, Neither,
+        "Threads that want a CPU, on average",
+        "How many of the lock's threads ran or waited for a CPU, on average;";
     /// The speed of work beside the lock's threads, alone by among them.
-    SLOWDOWN = "slowdown", "ratio", Lower;
+    SLOWDOWN = "slowdown", Ratio, Lower,
+        "Slowdown of the bystander",
+        "The bystander's speed alone by its speed beside the lock's threads;";
     /// Work of low priority that was done beside the lock's threads, by what is done alone.
-    FILLED = "filled", "ratio", Higher;
+    FILLED = "filled", Ratio, Higher,
+        "Low work done beside the lock, by what is done alone",
+        "Low work that got done beside the lock, by what is done alone;";
     /// Throughput beside work of low priority, by throughput without it.
-    KEPT = "kept", "ratio", Higher;
+    KEPT = "kept", Ratio, Higher,
+        "Throughput kept beside low work",
+        "The lock's throughput beside low work, by that without it;";
     /// The longest wait without work of low priority beside.
-    LONGEST_ALONE = "longest_alone", "ms", Lower;
+    LONGEST_ALONE = "longest_alone", Milliseconds, Lower,
+        "Longest without low work",
+        "The longest wait without low work beside;";
     /// Operations a second in the first half of a round, before all threads slept.
-    FRESH = "fresh", "ops/s", Higher;
+    FRESH = "fresh", PerSecond, Higher,
+        "Throughput before all threads slept",
+        "";
     /// Throughput after all threads slept, by throughput before.
-    RECOVERED = "recovered", "ratio", Higher;
+    RECOVERED = "recovered", Ratio, Higher,
+        "Throughput after all threads slept, by that before",
+        "";
     /// Memory that an array of locks and what they guard takes.
-    FOOTPRINT = "footprint", "bytes", Neither;
+    FOOTPRINT = "footprint", Bytes, Neither,
+        "Bytes of all locks and what they guard",
+        "The bytes of an array of locks and of what they guard;";
     /// The part of trials in which the thread of middle priority ran between the owner and the
     /// waiter of high priority.
-    INVERTED = "inverted", "ratio", Lower;
+    INVERTED = "inverted", Ratio, Lower,
+        "Trials in which the hog ran between",
+        "Trials in which the hog ran between the owner and the waiter;";
     /// Bursts of the thread of middle priority in between, for each trial.
-    BURSTS = "bursts", "1/op", Lower;
+    BURSTS = "bursts", PerOperation, Lower,
+        "Pieces of the hog in between",
+        "Pieces of the hog's ten that came in between;";
     /// The part of trials that only ended because the owner's priority was raised from outside.
-    RESCUED = "rescued", "ratio", Lower;
+    RESCUED = "rescued", Ratio, Lower,
+        "Trials ended from outside",
+        "Trials that would have stood still for ever and were ended from outside;";
 }
 
 /// One round: a value for each quantity, and the single times if the workload takes them.
@@ -109,6 +192,20 @@ pub struct Sample {
     pub times: Option<Histogram<u64>>,
     /// A counted run that took too long and was stopped before its end.
     pub cut: bool,
+}
+
+/// What timing pairs on one thread found.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub struct Pairs {
+    /// The median over batches of 1,000 pairs, in nanoseconds for one pair. A batch that was
+    /// interrupted does not move it.
+    pub median_nanos: f64,
+    /// How many pairs there were.
+    pub pairs: u64,
+    /// How long they took together.
+    pub elapsed: Duration,
+    /// What the kernel charged for them.
+    pub usage: Usage,
 }
 
 impl Sample {

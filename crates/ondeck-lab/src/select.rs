@@ -3,6 +3,7 @@
 use ondeck_zoo::{Fairness, Origin};
 use wildmatch::WildMatch;
 
+use crate::workload::face::Group;
 use crate::workload::{Subject, WORKLOADS, WorkloadInfo, waiters_sleep};
 
 /// Why a word chooses nothing.
@@ -154,6 +155,11 @@ fn in_group(subject: &Subject, group: &str) -> bool {
         "fifo" => info.fairness == Fairness::Fifo,
         _ => false,
     }
+}
+
+/// The locks of a group that a suite measures.
+pub(crate) fn group(subjects: &[Subject], group: Group) -> Vec<Subject> {
+    subjects.iter().filter(|subject| in_group(subject, group.word())).cloned().collect()
 }
 
 /// The locks that the words choose, in the order of `subjects`, each once. A word is a name, a

@@ -54,7 +54,7 @@ pub(crate) fn series(
         threads: stage.threads,
         params: stage.params_under(condition),
         partial,
-        round_milliseconds: (!stage.workload.counted).then_some(stage.turn.as_secs_f64() * 1e3),
+        round_milliseconds: stage.counted.is_none().then_some(stage.turn.as_secs_f64() * 1e3),
         cut_runs: samples.iter().filter(|sample| sample.cut).count(),
         metrics: quantities
             .into_iter()
@@ -73,7 +73,7 @@ fn metric(quantity: Quantity, samples: Vec<f64>) -> Metric {
     let spread = Spread::of(&samples);
     Metric {
         name: quantity.name.to_owned(),
-        unit: quantity.unit.to_owned(),
+        unit: quantity.unit.word().to_owned(),
         better: quantity.better,
         median: spread.median,
         p25: spread.p25,

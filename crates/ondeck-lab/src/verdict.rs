@@ -4,35 +4,19 @@
 //! are partial, cut off or too few are not judged at all, and throughput never stands without the
 //! share that the least served thread had.
 
+use crate::numbers::terminal::time;
 use crate::plan::CONDITIONS;
-use crate::report::table;
-use crate::results::{Better, Metric, Series};
-use crate::workload::NOTIFY;
-
-/// What a workload is judged by.
-const JUDGED_BY: [(&str, &str); 17] = [
-    ("uncontended", "pair"),
-    ("collision", "pair"),
-    ("throughput", "throughput"),
-    ("wait", "longest"),
-    ("idle", "longest"),
-    ("handoff", "handoff"),
-    ("starve", "longest_gap"),
-    ("oversubscribed", "throughput"),
-    ("condvar", "throughput"),
-    ("producer_consumer", "throughput"),
-    ("recovery", "throughput"),
-    ("chan", "throughput"),
-    ("bystander", "slowdown"),
-    ("background", "filled"),
-    ("many_locks", "throughput"),
-    ("mixed_priority", "longest"),
-    ("real", "throughput"),
-];
+use crate::results::{Better, Metric, Series, Unit};
+use crate::sample::{LONGEST, LONGEST_GAP, SHARE, SLOWDOWN};
+use crate::workload::face::Judged;
+use crate::workload::{self, NOTIFY};
 
 /// The metric that a workload is judged by, if it has one.
 pub fn judged_by(workload: &str) -> Option<&'static str> {
-    JUDGED_BY.iter().find(|(name, _)| *name == workload).map(|&(_, metric)| metric)
+    match workload::named(workload)?.judged {
+        Judged::By(quantity) => Some(quantity.name),
+        Judged::RankedBy(_) => None,
+    }
 }
 
 /// Where the worst is less than so many times behind the best, it is not worth a word.
@@ -168,9 +152,9 @@ fn overlap(one: &Metric, other: &Metric) -> bool {
 }
 
 fn value((series, metric): Row<'_>) -> String {
-    match metric.unit.as_str() {
-        "ops/s" => {
-            let share = series.metric("share").map_or_else(
+    match Unit::of(&metric.unit) {
+        Some(Unit::PerSecond) => {
+            let share = series.metric(SHARE.name).map_or_else(
                 || " at an unknown share".to_owned(),
                 |share| format!(" at a share of {:.2}", share.median),
             );
@@ -179,17 +163,20 @@ fn value((series, metric): Row<'_>) -> String {
                 _ => format!("{:.1} M/s{share}", metric.median / 1e6),
             }
         }
-        "ratio" if metric.name == "slowdown" => format!("{:.2} times slower", metric.median),
-        "ratio" => format!("{:.0} % of what is done alone", metric.median * 100.0),
-        "ms" if ["longest_gap", "longest"].contains(&&*metric.name)
-            && series.round_milliseconds.is_some() =>
+        Some(Unit::Ratio) if metric.name == SLOWDOWN.name => {
+            format!("{:.2} times slower", metric.median)
+        }
+        Some(Unit::Ratio) => format!("{:.0} % of what is done alone", metric.median * 100.0),
+        Some(Unit::Milliseconds)
+            if [LONGEST_GAP.name, LONGEST.name].contains(&&*metric.name)
+                && series.round_milliseconds.is_some() =>
         {
-            format!("{} in half of its rounds", table::time(metric.median * 1e6))
+            format!("{} in half of its rounds", time(metric.median * 1e6))
         }
         // The longest of a run, typical of the runs.
-        "ms" => format!("{} in half of its runs", table::time(metric.median * 1e6)),
-        "ns" if metric.median >= 1e3 => table::time(metric.median),
-        unit => format!("{:.1} {unit}", metric.median),
+        Some(Unit::Milliseconds) => format!("{} in half of its runs", time(metric.median * 1e6)),
+        Some(Unit::Nanoseconds) if metric.median >= 1e3 => time(metric.median),
+        _ => format!("{:.1} {}", metric.median, metric.unit),
     }
 }
 

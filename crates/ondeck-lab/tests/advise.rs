@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use ondeck_lab::advise::rules::Effect;
 use ondeck_lab::advise::{
-    Advice, Company, Evidence, Language, Need, Rules, Situation, advise, candidates,
+    Advice, Company, Evidence, Language, Need, Rules, UseCase, advise, candidates,
 };
 use ondeck_lab::results::{
     Better, Build, Evidence as Origin, Failure, Machine, Metric, Report, SCHEMA_VERSION, Series,
@@ -15,8 +15,8 @@ use ondeck_lab::results::{
 use ondeck_lab::workload::Subject;
 
 /// 8 threads on 8 CPUs, no needs, and every kind of lock is welcome.
-fn plain() -> Situation {
-    Situation {
+fn plain() -> UseCase {
+    UseCase {
         threads: 8,
         cpus: 8,
         section_ns: 100,
@@ -52,7 +52,7 @@ fn metric(name: &str, middle: f64) -> Metric {
 }
 
 /// A series of `workload` in the situation.
-fn series(workload: &str, situation: &Situation, lock: &str, metrics: &[(&str, f64)]) -> Series {
+fn series(workload: &str, situation: &UseCase, lock: &str, metrics: &[(&str, f64)]) -> Series {
     let params = [("section_ns", situation.section_ns), ("outside_ns", situation.outside_ns)];
     Series {
         workload: workload.to_owned(),
@@ -89,7 +89,7 @@ fn report(series: Vec<Series>) -> Report {
     }
 }
 
-fn advised(situation: &Situation, report: Option<&Report>) -> Advice {
+fn advised(situation: &UseCase, report: Option<&Report>) -> Advice {
     let evidence = report.map(|report| Evidence { by: "this run", report });
     advise(&Rules::built_in(), situation, &Subject::all(), evidence)
 }
@@ -107,10 +107,10 @@ fn fired(advice: &Advice, lock: Option<&str>) -> Vec<(String, Effect)> {
 
 /// A rule, the lock that it is about, where it holds, and where it does not for the same lock. A
 /// lock that it never holds for is the last.
-type Case = (&'static str, Option<&'static str>, Situation, Situation, &'static str);
+type Case = (&'static str, Option<&'static str>, UseCase, UseCase, &'static str);
 
 fn cases() -> Vec<Case> {
-    let with = |change: &dyn Fn(&mut Situation)| {
+    let with = |change: &dyn Fn(&mut UseCase)| {
         let mut situation = plain();
         change(&mut situation);
         situation
@@ -188,7 +188,7 @@ fn cases() -> Vec<Case> {
 }
 
 /// In which std waits for long, starves, and burns its CPU, and ondeck does not.
-fn of_std_and_ondeck(situation: &Situation) -> Report {
+fn of_std_and_ondeck(situation: &UseCase) -> Report {
     let starve = |lock, gap, share| {
         series("starve", situation, lock, &[("longest_gap", gap), ("share", share)])
     };
@@ -206,13 +206,12 @@ fn of_std_and_ondeck(situation: &Situation) -> Report {
 #[test]
 fn each_rule_holds_where_it_should_and_nowhere_else() {
     for (rule, lock, there, elsewhere, other) in cases() {
-        let names = |situation: &Situation, lock| {
+        let names = |situation: &UseCase, lock| {
             let report = of_std_and_ondeck(situation);
             let advice = advised(situation, Some(&report));
             fired(&advice, lock).into_iter().map(|(name, _)| name).collect::<Vec<_>>()
         };
-        let holds =
-            |situation: &Situation, lock| names(situation, lock).iter().any(|it| it == rule);
+        let holds = |situation: &UseCase, lock| names(situation, lock).iter().any(|it| it == rule);
         assert!(
             holds(&there, lock),
             "{rule} does not hold for {lock:?}: {:?}",
@@ -252,7 +251,7 @@ fn a_lock_that_no_crate_offers_is_none_for_rust() {
         locks.retain(|lock| lock.info.name != peer);
         locks[0].info.name = peer;
         let out = |language: Language| {
-            let situation = Situation { language, ..plain() };
+            let situation = UseCase { language, ..plain() };
             let advice = advise(&Rules::built_in(), &situation, &locks, None);
             fired(&advice, Some(peer)).iter().any(|(rule, _)| rule == "not-for-rust")
         };
@@ -262,7 +261,7 @@ fn a_lock_that_no_crate_offers_is_none_for_rust() {
 }
 
 /// Situations of every kind of need.
-fn grid() -> Vec<Situation> {
+fn grid() -> Vec<UseCase> {
     let mut all = Vec::new();
     for threads in [1, 2, 8, 64] {
         for (fairness, company) in [
@@ -274,7 +273,7 @@ fn grid() -> Vec<Situation> {
             for language in [Language::Rust, Language::C, Language::Cpp, Language::Binary] {
                 for bits in 0..16 {
                     let bit = |place: u32| bits & (1 << place) != 0;
-                    all.push(Situation {
+                    all.push(UseCase {
                         threads,
                         fairness,
                         company,
@@ -322,15 +321,15 @@ fn every_lock_is_ranked_or_excluded_with_a_reason_and_a_source() {
 }
 
 /// Throughput of some locks that programs written in Rust can use.
-fn measured(situation: &Situation, of: &[(&str, f64)]) -> Report {
+fn measured(situation: &UseCase, of: &[(&str, f64)]) -> Report {
     let one = |&(lock, middle): &(&str, f64)| {
         series("throughput", situation, lock, &[("throughput", middle)])
     };
     report(of.iter().map(one).collect())
 }
 
-fn usable() -> Situation {
-    Situation { specimens: false, threads: 16, ..plain() }
+fn usable() -> UseCase {
+    UseCase { specimens: false, threads: 16, ..plain() }
 }
 
 #[test]
@@ -382,7 +381,7 @@ fn series_that_are_not_whole_do_not_count() {
 
 #[test]
 fn a_need_goes_before_speed() {
-    let freed = Situation { freed: true, ..usable() };
+    let freed = UseCase { freed: true, ..usable() };
     let report = measured(&freed, &[("parking_lot", 9e6), ("std", 5e6), ("ondeck", 3e6)]);
     let advice = advised(&freed, Some(&report));
     assert_eq!(advice.answer.lock.as_deref(), Some("std"));
@@ -392,7 +391,7 @@ fn a_need_goes_before_speed() {
 
 #[test]
 fn realtime_leaves_one_lock_and_needs_no_measurement() {
-    let realtime = Situation { realtime: true, ..usable() };
+    let realtime = UseCase { realtime: true, ..usable() };
     assert_eq!(candidates(&Rules::built_in(), &realtime, &Subject::all()).len(), 1);
     let advice = advised(&realtime, None);
     assert_eq!((advice.answer.known, advice.answer.lock.as_deref()), (true, Some("glibc_pi")));
@@ -401,8 +400,8 @@ fn realtime_leaves_one_lock_and_needs_no_measurement() {
 
 #[test]
 fn what_was_measured_beside_the_situation_tells_what_would_change() {
-    let longer = Situation { section_ns: 2_000, ..usable() };
-    let fewer = Situation { threads: 8, ..usable() };
+    let longer = UseCase { section_ns: 2_000, ..usable() };
+    let fewer = UseCase { threads: 8, ..usable() };
     let mut report = measured(&usable(), &[("std", 9e6), ("parking_lot", 5e6)]);
     report.series.extend(measured(&longer, &[("std", 4e5), ("parking_lot", 4.01e5)]).series);
     report.series.extend(measured(&fewer, &[("std", 5e6), ("parking_lot", 9e6)]).series);
@@ -417,7 +416,7 @@ fn what_was_measured_beside_the_situation_tells_what_would_change() {
 
 #[test]
 fn another_machine_is_not_ranked_by_this_ones_figures() {
-    let other = Situation { measured_cpus: 2, ..usable() };
+    let other = UseCase { measured_cpus: 2, ..usable() };
     let report = measured(&other, &[("std", 9e6), ("parking_lot", 5e6)]);
     let advice = advised(&other, Some(&report));
     assert!(!advice.answer.known && advice.measured.is_none());
@@ -426,11 +425,11 @@ fn another_machine_is_not_ranked_by_this_ones_figures() {
 
 #[test]
 fn rules_alone_say_what_they_can() {
-    let one = Situation { threads: 1, ..usable() };
+    let one = UseCase { threads: 1, ..usable() };
     let advice = advised(&one, None);
     assert_eq!(advice.answer.lock.as_deref(), Some("ondeck"));
     assert!(advice.answer.why.contains("not measured"), "{}", advice.answer.why);
-    let nothing = Situation { realtime: true, language: Language::Binary, ..usable() };
+    let nothing = UseCase { realtime: true, language: Language::Binary, ..usable() };
     let advice = advised(&nothing, None);
     assert_eq!((advice.answer.known, advice.answer.lock.as_deref()), (false, None));
     assert!(advice.text().contains("advice: none;"), "{}", advice.text());

@@ -7,7 +7,7 @@ use ondeck_lab::environment::Placement;
 use ondeck_lab::plan::{self, Extent, Request, Stage};
 use ondeck_lab::results::Failure;
 use ondeck_lab::run::{self, Observer};
-use ondeck_lab::workload::{COLLISION, Subject, WORKLOADS};
+use ondeck_lab::workload::{Subject, WORKLOADS};
 
 struct Nobody;
 
@@ -24,7 +24,7 @@ fn request(locks: &[&str], threads: &[usize]) -> Request {
     Request {
         extent: Extent::Quick,
         locks: Some(locks.iter().map(|name| named(name)).collect()),
-        workloads: WORKLOADS.iter().copied().filter(|info| info.name == COLLISION).collect(),
+        workloads: WORKLOADS.iter().copied().filter(|info| info.name == "collision").collect(),
         threads: Some(threads.to_vec()),
         round: Some(Duration::from_millis(2)),
         rounds: Some(1),

@@ -12,7 +12,7 @@ use ondeck_lab::sample::{BURSTS, INVERTED, RESCUED, RUNNABLE, Sample, VOLUNTARY}
 use ondeck_lab::team::{self, TeamSetting, Until};
 use ondeck_lab::usage::Usage;
 use ondeck_lab::work::Work;
-use ondeck_lab::workload::{Situation, Subject};
+use ondeck_lab::workload::{Own, Round, Subject};
 use ondeck_zoo::{RawLock, Visitor, registry};
 
 /// Waiters poll and never leave their CPU of their own accord.
@@ -22,8 +22,8 @@ const PURE_SPINNERS: [&str; 2] = ["spinlock_amd", "terrible_spinlock"];
 /// yield before they sleep, such as parking_lot's: on a busy machine each yield is a slice.
 const SLEEPERS: [&str; 3] = ["std", "three_state_futex", "ondeck"];
 
-fn situation(threads: usize, round: u64) -> Situation {
-    Situation {
+fn given(threads: usize, length: u64) -> Round {
+    Round {
         team: TeamSetting {
             threads,
             placement: Placement::default(),
@@ -31,20 +31,20 @@ fn situation(threads: usize, round: u64) -> Situation {
             stall_limit: Duration::from_mins(2),
             cancel: Arc::default(),
         },
-        round: Duration::from_millis(round),
+        length: Duration::from_millis(length),
         section: Work::of_nanos(0),
         outside: Work::of_nanos(0),
-        capacity: 0,
-        variant: "",
         pairs: 0,
         longest_run: Duration::MAX,
     }
 }
 
-fn measure(lock: &str, workload: &str, situation: &Situation) -> Sample {
+fn measure(lock: &str, workload: &str, given: &Round) -> Sample {
     let subject = Subject::all().into_iter().find(|subject| subject.info.name == lock);
     let subject = subject.unwrap_or_else(|| panic!("no lock is named {lock}"));
-    subject.round(workload, situation).unwrap_or_else(|error| panic!("{lock}: {error}"))
+    subject
+        .round(workload, given, &Own::default())
+        .unwrap_or_else(|error| panic!("{lock}: {error}"))
 }
 
 /// Whether the kernel tells how long a thread waited in a run queue.
@@ -65,15 +65,15 @@ fn waiters_that_spin_want_a_cpu_and_waiters_that_sleep_leave_theirs_to_a_bystand
         eprintln!("not tried: the kernel has no /proc/thread-self/schedstat");
         return;
     }
-    let situation = Situation { section: Work::of_nanos(200_000), ..situation(HAMMERS + 1, 100) };
+    let given = Round { section: Work::of_nanos(200_000), ..given(HAMMERS + 1, 100) };
     for lock in PURE_SPINNERS {
-        let sample = measure(lock, "bystander", &situation);
+        let sample = measure(lock, "bystander", &given);
         let runnable = sample.value(RUNNABLE).expect("it is told");
         eprintln!("{lock}: {runnable:.2} runnable, {:?} sleeps", sample.value(VOLUNTARY));
         assert!(runnable > 0.9 * HAMMERS as f64, "{lock}: {runnable}");
     }
     for lock in SLEEPERS {
-        let sample = measure(lock, "bystander", &situation);
+        let sample = measure(lock, "bystander", &given);
         let runnable = sample.value(RUNNABLE).expect("it is told");
         eprintln!("{lock}: {runnable:.2} runnable, {:?} sleeps", sample.value(VOLUNTARY));
         assert!(runnable < 0.6 * HAMMERS as f64, "{lock}: {runnable}");
@@ -94,27 +94,27 @@ struct Switches {
 fn contended(lock: &'static str, threads: usize, section: u64, round: u64) -> Switches {
     struct Run {
         lock: &'static str,
-        situation: Situation,
+        given: Round,
         found: Option<Switches>,
     }
     impl Visitor<Linux> for Run {
         fn visit<L: RawLock<Linux>>(&mut self) {
             if L::INFO.name == self.lock {
-                self.found = Some(switches::<L>(&self.situation));
+                self.found = Some(switches::<L>(&self.given));
             }
         }
     }
-    let situation = Situation { section: Work::of_nanos(section), ..situation(threads, round) };
-    let mut run = Run { lock, situation, found: None };
+    let given = Round { section: Work::of_nanos(section), ..given(threads, round) };
+    let mut run = Run { lock, given, found: None };
     registry::for_each(&mut run);
     let switches = run.found.unwrap_or_else(|| panic!("no lock is named {lock}"));
     eprintln!("{lock}: {switches:?}");
     switches
 }
 
-fn switches<L: RawLock<Linux>>(situation: &Situation) -> Switches {
-    let (lock, section) = (Arc::new(L::new()), situation.section);
-    let outcome = team::run(&situation.team, Until::Elapsed(situation.round), move |member| {
+fn switches<L: RawLock<Linux>>(given: &Round) -> Switches {
+    let (lock, section) = (Arc::new(L::new()), given.section);
+    let outcome = team::run(&given.team, Until::Elapsed(given.length), move |member| {
         let context = L::Context::default();
         if !member.start() {
             return;
@@ -190,9 +190,9 @@ fn only_priority_inheritance_bounds_the_inversion() {
         eprintln!("not tried: {}; {}", refusal.reason, refusal.fix);
         return;
     }
-    let situation = situation(3, 60);
+    let given = given(3, 60);
     let trials = |lock: &str| {
-        let sample = measure(lock, "mixed_priority", &situation);
+        let sample = measure(lock, "mixed_priority", &given);
         let [inverted, bursts, rescued] =
             [INVERTED, BURSTS, RESCUED].map(|quantity| sample.value(quantity).expect("promised"));
         eprintln!("{lock}: {inverted} inverted, {bursts} bursts, {rescued} rescued");

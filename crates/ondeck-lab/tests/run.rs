@@ -9,6 +9,7 @@ use ondeck_lab::environment::{Placement, realtime_refused};
 use ondeck_lab::plan::{self, Extent, Request, Stage};
 use ondeck_lab::results::Failure;
 use ondeck_lab::run::{self, Observer};
+use ondeck_lab::workload::face::Needs;
 use ondeck_lab::workload::{Subject, WORKLOADS};
 use ondeck_zoo::{
     CondvarKind, Fairness, LockInfo, Origin, RawCondvar, RawLock, SequenceCondvar, Waiting,
@@ -104,14 +105,15 @@ fn named(name: &str) -> Subject {
 #[test]
 fn every_workload_measures_every_quantity_it_promises() {
     for workload in WORKLOADS {
-        if workload.name == "mixed_priority"
+        if workload.needs == Needs::Realtime
             && let Some(refusal) = realtime_refused()
         {
-            eprintln!("mixed_priority not tried: {}", refusal.reason);
+            eprintln!("{} not tried: {}", workload.name, refusal.reason);
             continue;
         }
         // Nobody is ever parked at a spinlock.
-        let second = if workload.name == "collision" { "parking_lot" } else { "spinlock" };
+        let parks = workload.needs == Needs::Sleepers;
+        let second = if parks { "parking_lot" } else { "spinlock" };
         let request = Request {
             // Threads of the lowest priority hardly get on where other programs run.
             stall_limit: Duration::from_secs(30),
@@ -143,7 +145,7 @@ fn every_workload_measures_every_quantity_it_promises() {
             "{}",
             workload.name
         );
-        for quantity in own_quantities(workload.name) {
+        for quantity in workload.quantities.iter().map(|quantity| quantity.name) {
             let metric = series
                 .metric(quantity)
                 .unwrap_or_else(|| panic!("{} of {}", quantity, workload.name));
@@ -154,10 +156,11 @@ fn every_workload_measures_every_quantity_it_promises() {
                 workload.name
             );
         }
-        let times_are_kept = workload.counted || workload.name == "handoff";
+        let counted = stages.iter().any(|stage| stage.counted.is_some());
+        let times_are_kept = counted || workload.name == "handoff";
         assert_eq!(series.distribution.is_some(), times_are_kept, "{}", workload.name);
         if let Some(times) = &series.distribution
-            && workload.counted
+            && counted
         {
             // The first acquisition of an `idle` run has nothing to measure from.
             let firsts = if workload.name == "idle" { 3 } else { 0 };
@@ -166,48 +169,12 @@ fn every_workload_measures_every_quantity_it_promises() {
     }
 }
 
-/// What a workload reports beside what all do.
-fn own_quantities(workload: &str) -> &'static [&'static str] {
-    match workload {
-        "uncontended" | "collision" => &["pair"],
-        "wait" | "idle" => &["run", "longest"],
-        "handoff" => &["handoff", "longest"],
-        "capture" => &[
-            "streak_mean",
-            "streak_p50",
-            "streak_p99",
-            "streak_max",
-            "passed_p50",
-            "passed_p99",
-            "passed_max",
-        ],
-        "starve" => &["longest_gap"],
-        "condvar" => &["server_loops"],
-        "producer_consumer" => &["waits"],
-        "recovery" => &["fresh", "recovered", "waits"],
-        "chan" => &["op"],
-        "background" => &["longest", "longest_alone"],
-        "many_locks" => &["footprint"],
-        "mixed_priority" => &["longest", "inverted", "bursts", "rescued"],
-        _ => &[],
-    }
-}
-
 /// Items, jobs, numbers and acquisitions are counted under the lock and by the threads; a workload
 /// whose books do not balance fails.
 #[test]
 fn nothing_is_lost_between_threads() {
-    let sharing = [
-        "capture",
-        "starve",
-        "condvar",
-        "producer_consumer",
-        "recovery",
-        "chan",
-        "many_locks",
-        "real",
-    ];
-    for workload in sharing {
+    let sharing = WORKLOADS.iter().filter(|workload| workload.shares_data);
+    for workload in sharing.map(|workload| workload.name) {
         let locks = ["std", "glibc", "spinlock", "parking_lot"].map(named).to_vec();
         let request = Request {
             threads: Some(vec![2, 5]),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::rules::{Effect, Rule, Source};
-use super::situation::Situation;
+use super::use_case::UseCase;
 
 /// The version of the JSON of an answer.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -16,7 +16,7 @@ pub struct Advice {
     /// [`SCHEMA_VERSION`].
     pub schema: u32,
     /// What was asked.
-    pub situation: Situation,
+    pub situation: UseCase,
     /// Which parts of it the user did not say.
     pub assumed: Vec<String>,
     /// What was measured; `None` if there are only rules.

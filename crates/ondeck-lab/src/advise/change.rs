@@ -7,59 +7,56 @@ use super::firing::{Judged, judge};
 use super::measure::other_threads;
 use super::rank::{against, level, not_told_apart, rank};
 use super::rules::Rules;
-use super::situation::{Company, Need, Situation};
-use crate::report::comparison::factor;
-use crate::report::table::time;
+use super::use_case::{Company, Need, UseCase};
+use crate::numbers::compared::factor;
+use crate::numbers::terminal::time;
 use crate::results::Report;
-use crate::workload::Subject;
+use crate::workload::{Subject, THROUGHPUT};
 
 /// Situations that differ from this one in one part, with words for the difference.
-fn variations(situation: &Situation) -> Vec<(String, Situation)> {
+fn variations(situation: &UseCase) -> Vec<(String, UseCase)> {
     let mut found = Vec::new();
-    let mut with = |words: String, varied: Situation| found.push((words, varied));
+    let mut with = |words: String, varied: UseCase| found.push((words, varied));
     let base = || situation.clone();
     let threads = other_threads(situation);
     if threads < situation.threads {
-        with(format!("{threads} threads, a CPU for each"), Situation { threads, ..base() });
+        with(format!("{threads} threads, a CPU for each"), UseCase { threads, ..base() });
     } else {
-        with(format!("{threads} threads, more than CPUs"), Situation { threads, ..base() });
+        with(format!("{threads} threads, more than CPUs"), UseCase { threads, ..base() });
     }
     if situation.threads > 1 {
-        with("one thread only".to_owned(), Situation { threads: 1, ..base() });
+        with("one thread only".to_owned(), UseCase { threads: 1, ..base() });
     }
     if situation.company == Company::None {
-        with("a busy machine".to_owned(), Situation { company: Company::Busy, ..base() });
+        with("a busy machine".to_owned(), UseCase { company: Company::Busy, ..base() });
     } else {
-        with("no other work".to_owned(), Situation { company: Company::None, ..base() });
+        with("no other work".to_owned(), UseCase { company: Company::None, ..base() });
     }
     if situation.fairness == Need::Strict {
-        with(
-            "no order of arrival to keep".to_owned(),
-            Situation { fairness: Need::None, ..base() },
-        );
+        with("no order of arrival to keep".to_owned(), UseCase { fairness: Need::None, ..base() });
     } else {
         with(
             "an order of arrival to keep".to_owned(),
-            Situation { fairness: Need::Strict, ..base() },
+            UseCase { fairness: Need::Strict, ..base() },
         );
     }
     if situation.realtime {
-        with("no realtime priorities".to_owned(), Situation { realtime: false, ..base() });
+        with("no realtime priorities".to_owned(), UseCase { realtime: false, ..base() });
     } else {
-        with("realtime priorities".to_owned(), Situation { realtime: true, ..base() });
+        with("realtime priorities".to_owned(), UseCase { realtime: true, ..base() });
     }
     if situation.freed {
-        with("memory that stays".to_owned(), Situation { freed: false, ..base() });
+        with("memory that stays".to_owned(), UseCase { freed: false, ..base() });
     } else {
-        with("memory freed right after an unlock".to_owned(), Situation { freed: true, ..base() });
+        with("memory freed right after an unlock".to_owned(), UseCase { freed: true, ..base() });
     }
     if situation.condvar {
-        with("no condition variables".to_owned(), Situation { condvar: false, ..base() });
+        with("no condition variables".to_owned(), UseCase { condvar: false, ..base() });
     } else {
-        with("condition variables".to_owned(), Situation { condvar: true, ..base() });
+        with("condition variables".to_owned(), UseCase { condvar: true, ..base() });
     }
     if situation.bytes.is_some() {
-        with("no limit of bytes".to_owned(), Situation { bytes: None, ..base() });
+        with("no limit of bytes".to_owned(), UseCase { bytes: None, ..base() });
     }
     found
 }
@@ -67,7 +64,7 @@ fn variations(situation: &Situation) -> Vec<(String, Situation)> {
 /// What follows from the rules. `ranking` are the names of the answer, the best first.
 pub(super) fn by_rules(
     rules: &Rules,
-    situation: &Situation,
+    situation: &UseCase,
     subjects: &[Subject],
     ranking: &[&str],
 ) -> Vec<Change> {
@@ -110,7 +107,7 @@ pub(super) fn by_rules(
 /// What was measured with other threads or other work than the situation's.
 pub(super) fn by_measuring(
     rules: &Rules,
-    situation: &Situation,
+    situation: &UseCase,
     subjects: &[Subject],
     report: &Report,
     ranking: &[&str],
@@ -119,7 +116,7 @@ pub(super) fn by_measuring(
     let mut changes = Vec::new();
     for (with, varied) in measured_beside(situation, report) {
         let place =
-            Place::working("throughput", varied.threads, (varied.section_ns, varied.outside_ns));
+            Place::working(THROUGHPUT, varied.threads, (varied.section_ns, varied.outside_ns));
         let figures = Figures::of(report, &[place]);
         // Whoever is no candidate here is none there, unless rules say otherwise.
         let locks: Vec<Judged> = judge(rules, &varied, subjects, &figures)
@@ -163,19 +160,19 @@ pub(super) fn by_measuring(
 }
 
 /// The report's situations that differ in threads, or in work, from this one.
-fn measured_beside(situation: &Situation, report: &Report) -> Vec<(String, Situation)> {
-    let mut found: Vec<(String, Situation)> = Vec::new();
+fn measured_beside(situation: &UseCase, report: &Report) -> Vec<(String, UseCase)> {
+    let mut found: Vec<(String, UseCase)> = Vec::new();
     if situation.threads == 1 {
         return found;
     }
-    for series in report.series.iter().filter(|series| series.workload == "throughput") {
+    for series in report.series.iter().filter(|series| series.workload == THROUGHPUT) {
         let nanos = |name: &str| series.params.get(name).and_then(|nanos| nanos.parse().ok());
         let (Some(section_ns), Some(outside_ns)) = (nanos("section_ns"), nanos("outside_ns"))
         else {
             continue;
         };
         let varied =
-            Situation { threads: series.threads, section_ns, outside_ns, ..situation.clone() };
+            UseCase { threads: series.threads, section_ns, outside_ns, ..situation.clone() };
         let work = (section_ns, outside_ns) != (situation.section_ns, situation.outside_ns);
         let one = work != (varied.threads != situation.threads);
         if !one || varied.threads == 1 || found.iter().any(|(_, other)| *other == varied) {

@@ -4,7 +4,7 @@ use ondeck_zoo::{CondvarKind, Fairness, Origin, Waiting};
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::situation::{Company, Language};
+use super::use_case::{Company, Language};
 
 /// A condition on the situation: all of what it names has to hold.
 #[derive(Clone, Debug, Default, Deserialize)]

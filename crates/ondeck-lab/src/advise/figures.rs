@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::rules::METRICS;
 use crate::results::{Better, Metric, Report};
+use crate::workload::UNCONTENDED;
 
 /// One metric of one lock.
 #[derive(Clone, Debug)]
@@ -46,7 +47,7 @@ impl Place {
     /// A process that has one thread.
     pub fn alone() -> Self {
         let params = [("process".to_owned(), "single-threaded".to_owned())].into();
-        Self { workload: "uncontended", threads: 1, params }
+        Self { workload: UNCONTENDED, threads: 1, params }
     }
 }
 

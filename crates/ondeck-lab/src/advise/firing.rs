@@ -5,7 +5,7 @@ use wildmatch::WildMatch;
 use super::conditions::{Measured, NeedWord, When, Which};
 use super::figures::Figures;
 use super::rules::{Effect, Rule, Rules};
-use super::situation::{Need, Situation};
+use super::use_case::{Need, UseCase};
 use crate::workload::Subject;
 
 /// What becomes of a lock.
@@ -48,7 +48,7 @@ impl<'a> Judged<'a> {
 /// Judges locks by the rules, and by what was measured if anything was.
 pub fn judge<'a>(
     rules: &'a Rules,
-    situation: &Situation,
+    situation: &UseCase,
     subjects: &'a [Subject],
     figures: &Figures,
 ) -> Vec<Judged<'a>> {
@@ -65,12 +65,12 @@ pub fn judge<'a>(
 }
 
 /// The rules about the situation itself that hold.
-pub fn of_situation<'a>(rules: &'a Rules, situation: &Situation) -> Vec<&'a Rule> {
+pub fn of_situation<'a>(rules: &'a Rules, situation: &UseCase) -> Vec<&'a Rule> {
     let holds = |rule: &&Rule| rule.of_situation() && rule.when.holds(situation);
     rules.rule.iter().filter(holds).collect()
 }
 
-fn holds(rule: &Rule, situation: &Situation, subject: &Subject, figures: &Figures) -> bool {
+fn holds(rule: &Rule, situation: &UseCase, subject: &Subject, figures: &Figures) -> bool {
     rule.lock.as_ref().is_none_or(|which| which.holds(situation, subject))
         && rule
             .measured
@@ -85,8 +85,8 @@ fn set<T>(condition: Option<&T>, holds: impl FnOnce(&T) -> bool) -> bool {
 
 impl When {
     /// Whether all of it holds.
-    pub fn holds(&self, situation: &Situation) -> bool {
-        let Situation { threads, section_ns, .. } = situation;
+    pub fn holds(&self, situation: &UseCase) -> bool {
+        let UseCase { threads, section_ns, .. } = situation;
         let need = match situation.fairness {
             Need::None => NeedWord::None,
             Need::Some => NeedWord::Some,
@@ -120,7 +120,7 @@ impl When {
 }
 
 impl Which {
-    fn holds(&self, situation: &Situation, subject: &Subject) -> bool {
+    fn holds(&self, situation: &UseCase, subject: &Subject) -> bool {
         let Subject { info, size, .. } = subject;
         let among = |words: &Vec<toml::Spanned<String>>| {
             words.iter().any(|word| WildMatch::new(word.get_ref()).matches(info.name))
@@ -142,7 +142,7 @@ impl Which {
 }
 
 impl Measured {
-    fn holds(&self, situation: &Situation, lock: &str, figures: &Figures) -> bool {
+    fn holds(&self, situation: &UseCase, lock: &str, figures: &Figures) -> bool {
         let metric = self.metric.get_ref();
         let Some(figure) = figures.get(lock, metric) else { return false };
         let bound = match situation.fairness {

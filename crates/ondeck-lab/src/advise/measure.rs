@@ -6,12 +6,12 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use super::figures::Place;
-use super::situation::{Company, Need, Situation};
+use super::use_case::{Company, Need, UseCase};
 use crate::alone::Helper;
 use crate::environment::Placement;
 use crate::plan::{self, Extent, Request, Stage};
 use crate::sample::share_needs;
-use crate::workload::{Subject, WORKLOADS};
+use crate::workload::{STARVE, Subject, THROUGHPUT, UNCONTENDED, WORKLOADS};
 
 /// Rounds of each lock: 10 against 10 tell a difference at p below 0.0001, enough for all pairs of
 /// more locks than there are.
@@ -30,29 +30,29 @@ const SHORTEST: Duration = Duration::from_millis(10);
 const LONG_SECTION: u64 = 2_000;
 
 /// Where the situation's figures stand in a report.
-pub fn places(situation: &Situation) -> Vec<Place> {
+pub fn places(situation: &UseCase) -> Vec<Place> {
     if situation.threads == 1 {
         return vec![Place::alone()];
     }
     let work = (situation.section_ns, situation.outside_ns);
     let place = |workload| Place::working(workload, situation.threads, work);
-    vec![place("throughput"), place("starve")]
+    vec![place(THROUGHPUT), place(STARVE)]
 }
 
 /// Situations beside this one: a longer section, and another number of threads.
-pub fn beside(situation: &Situation) -> Vec<Situation> {
+pub fn beside(situation: &UseCase) -> Vec<UseCase> {
     if situation.threads == 1 {
         return Vec::new();
     }
     let longer = LONG_SECTION.max(situation.section_ns.saturating_mul(4));
     vec![
-        Situation { section_ns: longer, ..situation.clone() },
-        Situation { threads: other_threads(situation), ..situation.clone() },
+        UseCase { section_ns: longer, ..situation.clone() },
+        UseCase { threads: other_threads(situation), ..situation.clone() },
     ]
 }
 
 /// A thread for each CPU if there are more, else four for each.
-pub fn other_threads(situation: &Situation) -> usize {
+pub fn other_threads(situation: &UseCase) -> usize {
     if situation.threads > situation.cpus { situation.cpus.max(2) } else { situation.cpus * 4 }
 }
 
@@ -74,7 +74,7 @@ pub struct Means {
 }
 
 /// The run that measures candidates in the situation and beside it.
-pub fn plan(situation: &Situation, candidates: &[Subject], means: &Means) -> (Request, Vec<Stage>) {
+pub fn plan(situation: &UseCase, candidates: &[Subject], means: &Means) -> (Request, Vec<Stage>) {
     let base = Request {
         extent: Extent::Suite,
         locks: Some(candidates.to_vec()),
@@ -91,7 +91,7 @@ pub fn plan(situation: &Situation, candidates: &[Subject], means: &Means) -> (Re
         seed: means.seed,
         cancel: Arc::clone(&means.cancel),
     };
-    let stage = |workload: &str, situation: &Situation, rounds: usize, round: Duration| {
+    let stage = |workload: &str, situation: &UseCase, rounds: usize, round: Duration| {
         let request = Request {
             workloads: WORKLOADS.iter().filter(|info| info.name == workload).copied().collect(),
             threads: Some(vec![situation.threads]),
@@ -105,7 +105,7 @@ pub fn plan(situation: &Situation, candidates: &[Subject], means: &Means) -> (Re
     let locks = candidates.len().max(1) as u32;
     if situation.threads == 1 {
         let round = (means.time / (ROUNDS as u32 + 1) / locks).clamp(SHORTEST, SHORTEST * 10);
-        let mut stages = stage("uncontended", situation, ROUNDS, round);
+        let mut stages = stage(UNCONTENDED, situation, ROUNDS, round);
         stages.retain(|stage| stage.alone);
         return (base, stages);
     }
@@ -115,15 +115,15 @@ pub fn plan(situation: &Situation, candidates: &[Subject], means: &Means) -> (Re
     if situation.fairness != Need::None {
         // Some windows that a thread can miss, and what a share needs.
         let round = Duration::from_millis(110).max(share_needs(situation.threads).mul_f64(1.1));
-        stages.extend(stage("starve", situation, ROUNDS_OF_GAPS, round));
+        stages.extend(stage(STARVE, situation, ROUNDS_OF_GAPS, round));
         left = left.saturating_sub(round * (ROUNDS_OF_GAPS as u32 + 1) * locks);
     }
     let beside = beside(situation);
     let turns = ROUNDS + 1 + (ROUNDS_BESIDE + 1) * beside.len();
     let round = (left / turns as u32 / locks).max(SHORTEST);
-    stages.extend(stage("throughput", situation, ROUNDS, round));
+    stages.extend(stage(THROUGHPUT, situation, ROUNDS, round));
     for situation in &beside {
-        stages.extend(stage("throughput", situation, ROUNDS_BESIDE, round));
+        stages.extend(stage(THROUGHPUT, situation, ROUNDS_BESIDE, round));
     }
     (base, stages)
 }
@@ -178,7 +178,7 @@ impl Drop for OtherWork {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::advise::situation::tests::plain;
+    use crate::advise::use_case::tests::plain;
 
     fn means() -> Means {
         Means {
@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn gaps_are_looked_for_where_fairness_is_needed() {
-        let some = Situation { fairness: Need::Some, ..plain() };
+        let some = UseCase { fairness: Need::Some, ..plain() };
         let (_, stages) = plan(&some, &Subject::all()[..2], &means());
         assert!(stages.iter().any(|stage| stage.workload.name == "starve"));
         assert!(stages.iter().any(|stage| stage.params == places(&some)[1].params));
@@ -220,7 +220,7 @@ mod tests {
 
     #[test]
     fn one_thread_is_measured_in_a_process_of_its_own() {
-        let one = Situation { threads: 1, ..plain() };
+        let one = UseCase { threads: 1, ..plain() };
         let (_, stages) = plan(&one, &Subject::all()[..2], &means());
         assert!(stages.len() == 1 && stages[0].alone);
         assert_eq!(stages[0].params, places(&one)[0].params);

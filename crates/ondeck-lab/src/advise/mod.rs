@@ -13,8 +13,8 @@ mod firing;
 pub mod measure;
 mod rank;
 pub mod rules;
-pub mod situation;
 mod text;
+pub mod use_case;
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ pub use answer::{
     Advice, Answer, Change, Choice, Excluded, MeasuredBy, Remark, SCHEMA_VERSION, Versus,
 };
 pub use rules::{Rules, Wrong};
-pub use situation::{Company, Language, Need, Situation};
+pub use use_case::{Company, Language, Need, UseCase};
 
 use crate::results::Report;
 use crate::workload::Subject;
@@ -41,19 +41,19 @@ pub struct Evidence<'a> {
 }
 
 /// The locks that rules leave before anything is measured.
-pub fn candidates(rules: &Rules, situation: &Situation, subjects: &[Subject]) -> Vec<Subject> {
+pub fn candidates(rules: &Rules, situation: &UseCase, subjects: &[Subject]) -> Vec<Subject> {
     let judged = firing::judge(rules, situation, subjects, &Figures::default());
     let left = judged.iter().filter(|judged| judged.out().is_none());
     left.map(|judged| judged.subject.clone()).collect()
 }
 
 /// Whether rules say of the situation itself that nothing can be known.
-pub fn is_unknown(rules: &Rules, situation: &Situation) -> bool {
+pub fn is_unknown(rules: &Rules, situation: &UseCase) -> bool {
     firing::of_situation(rules, situation).iter().any(|rule| rule.effect == Effect::Unknown)
 }
 
 /// Whether a report has anything about these locks in this situation.
-pub fn speaks_of(report: &Report, situation: &Situation, locks: &[Subject]) -> bool {
+pub fn speaks_of(report: &Report, situation: &UseCase, locks: &[Subject]) -> bool {
     let figures = Figures::of(report, &measure::places(situation));
     locks.iter().any(|subject| {
         METRICS_OF_SPEED.iter().any(|metric| figures.get(subject.info.name, metric).is_some())
@@ -66,7 +66,7 @@ const METRICS_OF_SPEED: [&str; 2] = ["pair", "throughput"];
 /// Advises.
 pub fn advise(
     rules: &Rules,
-    situation: &Situation,
+    situation: &UseCase,
     subjects: &[Subject],
     evidence: Option<Evidence>,
 ) -> Advice {
@@ -117,7 +117,7 @@ pub fn advise(
 
 impl Rules {
     /// The metric that locks are ranked by in a situation.
-    pub fn judged_by(&self, situation: &Situation) -> &str {
+    pub fn judged_by(&self, situation: &UseCase) -> &str {
         let first = self.judge.iter().find(|judge| judge.when.holds(situation));
         // The rules have one at least; a situation that none is for is judged by the last.
         first.or(self.judge.last()).map_or("throughput", |judge| judge.metric.get_ref())

@@ -4,8 +4,9 @@ use std::fmt::Write;
 
 use super::answer::{Advice, Choice, MeasuredBy, Remark, Versus};
 use super::rules::Effect;
-use crate::report::comparison::{factor, in_unit};
-use crate::report::table::time;
+use crate::numbers::compared::{factor, in_unit};
+use crate::numbers::terminal::time;
+use crate::results::Unit;
 
 /// As wide as the tables.
 const COLUMNS: usize = 80;
@@ -155,8 +156,8 @@ fn figures(measured: &MeasuredBy, choice: &Choice) -> String {
 }
 
 fn per(measured: &MeasuredBy) -> &'static str {
-    match (measured.metric.as_str(), measured.unit.as_str()) {
-        (_, "ops/s") => " pairs/s",
+    match (measured.metric.as_str(), Unit::of(&measured.unit)) {
+        (_, Some(Unit::PerSecond)) => " pairs/s",
         ("pair", _) => " a pair",
         ("cpu_per_op", _) => " of CPU a pair",
         _ => "",

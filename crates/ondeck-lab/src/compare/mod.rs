@@ -324,3 +324,9 @@ fn lone(has: &Input, lacks: &Input, choice: &Choice) -> Vec<Lone> {
         })
         .collect()
 }
+
+/// A workload and its parameters in words.
+pub(crate) fn place(workload: &str, params: &BTreeMap<String, String>) -> String {
+    let params = params.iter().map(|(name, value)| format!(", {name}={value}"));
+    std::iter::once(workload.to_owned()).chain(params).collect()
+}

@@ -1,8 +1,7 @@
 //! What got worse: the question of a gate.
 
-use super::{Comparison, Row, Table};
-use crate::report::comparison::place;
-use crate::results::{Better, Report, Series};
+use super::{Comparison, Row, Table, place};
+use crate::results::{Better, Failure, FailureKind, Report, Series};
 
 impl Comparison {
     /// Everything that is worse than the base by more than `above`, a part of the base, and not by
@@ -58,11 +57,11 @@ fn loss(better: Better, row: &Row) -> f64 {
 
 /// Why a report lacks a series, if it knows.
 pub(super) fn failure(report: &Report, series: &Series) -> Option<String> {
-    /// A lock that hung is left out of the rest of its run; what the system refuses is refused there.
-    const OF_THE_SYSTEM: &str = "refused";
+    // A lock that hung is left out of the rest of its run; what the system refuses is refused there.
+    let of_the_system = |failure: &Failure| failure.kind == FailureKind::Refused.word();
     let its = report.failures.iter().find(|failure| {
         failure.lock == series.lock
-            && (failure.workload == series.workload || failure.kind != OF_THE_SYSTEM)
+            && (failure.workload == series.workload || !of_the_system(failure))
     });
     its.map(|failure| failure.kind.clone())
 }

@@ -1,37 +1,27 @@
 //! What a run will measure: stages of cells, each with its share of the time.
 
-mod company;
 mod conditions;
-pub mod shard;
-mod timed;
-mod waiting;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use ondeck_zoo::RawLock;
+use ondeck::platform::{Linux, Platform};
+use ondeck_zoo::{Fairness, LockInfo, RawLock};
 
 use crate::alone::Helper;
 use crate::environment::Placement;
 use crate::team::CROWD;
-use crate::workload::{EmptyLock, NoLock, Notify, Subject, WorkloadInfo};
+use crate::workload::face::{Group, Needs};
+use crate::workload::{
+    Asked, EmptyLock, NoLock, Notify, Own, Schedule, Situation, Subject, WorkloadInfo,
+    waiters_sleep,
+};
 
+pub use crate::workload::{Extent, PAIRS_PER_RUN};
 pub(crate) use conditions::CONDITIONS;
 pub use conditions::Condition;
-
-/// How much to measure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extent {
-    /// Under 30 seconds: to see that everything works.
-    Quick,
-    /// Some four minutes.
-    Suite,
-    /// As the sources did: 100 runs of `wait`, 1,000 of `idle`, every lock. Hours, with locks that
-    /// collapse.
-    Full,
-}
 
 /// What a user asks for; unset fields are chosen by the extent.
 #[derive(Clone, Debug)]
@@ -67,6 +57,17 @@ pub struct Request {
 }
 
 impl Request {
+    /// The part of it that workloads choose their situations by.
+    fn asked(&self) -> Asked {
+        Asked {
+            extent: self.extent,
+            threads: self.threads.clone(),
+            work: self.work,
+            capacities: self.capacities.clone(),
+            notify: self.notify.clone(),
+        }
+    }
+
     /// Whether the run is to end.
     pub fn is_cancelled(&self) -> bool {
         self.cancel.load(Ordering::Relaxed)
@@ -84,10 +85,10 @@ pub struct Stage {
     pub threads: usize,
     /// Work inside and outside of the section, in nanoseconds.
     pub work: (u64, u64),
-    /// How many items fit into a queue, or locks are in an array; 0 where there is none to choose.
-    pub capacity: usize,
-    /// Which of several, in a word; empty where there is but one.
-    pub variant: &'static str,
+    /// What the situation has of the workload's own.
+    pub own: Own,
+    /// Whether it is measured with the lock that does nothing too, if the workload is.
+    pub emptied: bool,
     /// Whether it is measured with the lock that does nothing, to see what the workload costs.
     pub baseline: bool,
     /// What threads run under; several take turns. At least one.
@@ -101,10 +102,17 @@ pub struct Stage {
     pub turn: Duration,
     /// How many turns each lock has.
     pub turns: usize,
-    /// Runs after which a counted workload has enough.
-    pub most_runs: usize,
-    /// When a run of a counted workload is cut off: locks that collapse would take minutes.
-    pub longest_run: Duration,
+    /// Where rounds end by count: how many runs are enough, and when one is cut off.
+    pub counted: Option<Counted>,
+}
+
+/// The bounds of runs that end by count.
+#[derive(Clone, Copy, Debug)]
+pub struct Counted {
+    /// Runs after which there are enough.
+    pub most: usize,
+    /// When a run is cut off, if it is: locks that collapse would take minutes.
+    pub longest: Option<Duration>,
 }
 
 impl Stage {
@@ -129,10 +137,8 @@ impl Stage {
             _ if self.subjects.iter().any(|subject| subject.info.name == NoLock::INFO.name) => {
                 return None;
             }
-            // Of the patterns of handoff only this has one thread.
-            _ if self.params.get("pattern").is_some_and(|pattern| pattern != "solo") => {
-                return None;
-            }
+            _ if !self.emptied => return None,
+            EmptyLock::AmongLocks => return None,
             EmptyLock::OneThread => (1, self.turn.min(ENOUGH)),
             EmptyLock::AsAnyLock => (self.threads, self.turn),
             EmptyLock::Never(_) => (0, Duration::ZERO),
@@ -161,7 +167,7 @@ impl Stage {
         const EACH: Duration = Duration::from_micros(150);
         /// A run of 16 threads with a lock that neither leads nor collapses: measured at 10 to 60 ms.
         const ONE_RUN: Duration = Duration::from_millis(40);
-        let length = match (self.workload.counted, turn) {
+        let length = match (self.counted.is_some(), turn) {
             (false, _) => self.round(turn),
             // A warm-up is a sixteenth of a run.
             (true, 0) => ONE_RUN / 16,
@@ -172,32 +178,93 @@ impl Stage {
     }
 }
 
-/// Pairs of each thread in a run of `wait` and `idle`: the source's number.
-pub const PAIRS_PER_RUN: u32 = 16_384;
-
-/// Threads of `wait` and `idle`: the source's number.
-const RUN_THREADS: usize = 16;
-
 /// Turns a request into stages, in the order in which they run.
 pub fn stages(request: &Request, everything: &[Subject]) -> Vec<Stage> {
-    let chosen = |group: &str| {
+    let chosen = |group: Group| {
         request.locks.clone().unwrap_or_else(|| {
-            let group = if request.extent == Extent::Full { "all" } else { group };
-            crate::select::locks(everything, &[group.to_owned()]).unwrap_or_default()
+            let group = if request.extent == Extent::Full { Group::All } else { group };
+            crate::select::group(everything, group)
         })
     };
     let mut stages = Vec::new();
     for workload in &request.workloads {
-        stages.extend(match workload.name {
-            "uncontended" => uncontended(request, *workload, &chosen("all")),
-            _ if workload.counted => counted(request, *workload, &chosen("runs")),
-            "throughput" | "handoff" => timed::stages(request, *workload, &chosen("headline")),
-            "bystander" | "background" => timed::stages(request, *workload, &chosen("beside")),
-            "mixed_priority" => timed::stages(request, *workload, &chosen("inversion")),
-            _ => timed::stages(request, *workload, &chosen("crowd")),
-        });
+        stages.extend(of_workload(request, workload, &chosen(workload.locks)));
     }
     stages
+}
+
+/// The stages of one workload.
+fn of_workload(request: &Request, workload: &WorkloadInfo, subjects: &[Subject]) -> Vec<Stage> {
+    let (schedule, situations) = workload.situations(&request.asked());
+    // A share is shown of the most threads only, so the suite's other rounds need not be as long.
+    let most = situations.iter().map(|situation| situation.threads).max().unwrap_or(0);
+    let pace = |threads: usize| match (schedule, request.rounds) {
+        (Schedule::Rounds(rounds), asked) => {
+            let shares = request.extent == Extent::Full || threads == most;
+            let length = if shares { rounds } else { rounds.short() }.length(threads);
+            (request.round.unwrap_or(length), asked.unwrap_or(rounds.turns), None)
+        }
+        // One run a turn, so that the locks take turns run by run.
+        (Schedule::Runs(runs), Some(asked)) => {
+            let counted = Counted { most: asked, longest: runs.longest };
+            (Duration::ZERO, asked, Some(counted))
+        }
+        (Schedule::Runs(runs), None) => {
+            let turn = if runs.turn.is_zero() { None } else { request.round };
+            let counted = Counted { most: runs.most, longest: runs.longest };
+            (turn.unwrap_or(runs.turn), runs.turns, Some(counted))
+        }
+    };
+    let empty = (workload.empty == EmptyLock::AmongLocks).then(Subject::baseline);
+    let stage = |situation: Situation<Own>| {
+        let (turn, turns, counted) = pace(situation.threads);
+        let locks = match schedule {
+            Schedule::Rounds(_) => taking_part(request, workload, subjects, situation.threads),
+            // They are cut off where they take too long.
+            Schedule::Runs(_) => subjects.to_vec(),
+        };
+        let params = situation.params.into_iter();
+        Stage {
+            workload: *workload,
+            subjects: empty.clone().into_iter().chain(locks).collect(),
+            threads: situation.threads,
+            work: situation.work,
+            own: situation.own,
+            emptied: situation.emptied,
+            baseline: false,
+            // A process of one thread is started anew, and placed by nobody.
+            conditions: if situation.alone {
+                vec![Condition::default()]
+            } else {
+                request.conditions()
+            },
+            alone: situation.alone,
+            params: params.map(|(name, value)| (name.to_owned(), value)).collect(),
+            turn,
+            turns,
+            counted,
+        }
+    };
+    let possible = |situation: &Situation<Own>| !situation.alone || request.helper.is_some();
+    situations.into_iter().filter(possible).map(stage).collect()
+}
+
+/// The locks that are measured with so many threads. Strict queues of spinners hand the lock to threads
+/// that are off their CPUs, where a single round takes seconds; a suite leaves them out unless they are asked
+/// for. Where other threads have to be parked no spinner can take part at all.
+fn taking_part(
+    request: &Request,
+    workload: &WorkloadInfo,
+    subjects: &[Subject],
+    threads: usize,
+) -> Vec<Subject> {
+    if workload.needs == Needs::Sleepers && threads > 1 {
+        return subjects.iter().filter(|lock| waiters_sleep(&lock.info)).cloned().collect();
+    }
+    let crowd = threads > 4 * Linux::cpus();
+    let all = !crowd || request.locks.is_some() || request.extent == Extent::Full;
+    let strict = |lock: &LockInfo| lock.fairness == Fairness::Fifo && !waiters_sleep(lock);
+    subjects.iter().filter(|subject| all || !strict(&subject.info)).cloned().collect()
 }
 
 /// The stages in which workloads are measured with the lock that does nothing: one for each workload
@@ -215,89 +282,17 @@ pub fn baselines(stages: &[Stage], extent: Extent) -> Vec<Stage> {
     baselines
 }
 
-fn uncontended(request: &Request, workload: WorkloadInfo, subjects: &[Subject]) -> Vec<Stage> {
-    let (turn, turns) = match request.extent {
-        Extent::Quick => (Duration::from_millis(2), 3),
-        Extent::Suite => (Duration::from_millis(6), 5),
-        Extent::Full => (Duration::from_millis(50), 15),
-    };
-    let mut with_baseline = vec![Subject::baseline()];
-    with_baseline.extend(subjects.iter().cloned());
-    let stage = |alone: bool| Stage {
-        workload,
-        subjects: with_baseline.clone(),
-        threads: 1,
-        work: (0, 0),
-        capacity: 0,
-        variant: "",
-        baseline: false,
-        // A process of one thread is started anew, and placed by nobody.
-        conditions: if alone { vec![Condition::default()] } else { request.conditions() },
-        alone,
-        params: [(
-            "process".to_owned(),
-            if alone { "single-threaded" } else { "multi-threaded" }.to_owned(),
-        )]
-        .into(),
-        turn: request.round.unwrap_or(turn),
-        turns: request.rounds.unwrap_or(turns),
-        most_runs: usize::MAX,
-        longest_run: Duration::MAX,
-    };
-    let mut stages = vec![stage(false)];
-    if request.helper.is_some() {
-        stages.push(stage(true));
-    }
-    stages
-}
-
-fn counted(request: &Request, workload: WorkloadInfo, subjects: &[Subject]) -> Vec<Stage> {
-    // The source makes ten times as many runs of `idle`, because long idles are rarer.
-    let source_runs = if workload.name == "idle" { 1_000 } else { 100 };
-    let (turn, turns) = match request.extent {
-        Extent::Quick => (Duration::from_millis(1), 1),
-        Extent::Suite => (Duration::from_millis(150), 2),
-        Extent::Full => (Duration::MAX, 1),
-    };
-    let (turn, turns, most_runs) = match request.rounds {
-        // One run a turn, so that the locks take turns run by run.
-        Some(runs) => (Duration::ZERO, runs, runs),
-        None if request.extent == Extent::Full => (Duration::ZERO, source_runs, source_runs),
-        None => (request.round.unwrap_or(turn), turns, source_runs),
-    };
-    let longest_run = match request.extent {
-        Extent::Quick => Duration::from_millis(300),
-        Extent::Suite => Duration::from_secs(1),
-        Extent::Full => Duration::MAX,
-    };
-    let counts = request.threads.clone().unwrap_or_else(|| vec![RUN_THREADS]);
-    let stage = |threads| Stage {
-        workload,
-        subjects: subjects.to_vec(),
-        threads,
-        work: (0, 0),
-        capacity: 0,
-        variant: "",
-        baseline: false,
-        conditions: request.conditions(),
-        alone: false,
-        params: [("pairs_per_thread".to_owned(), PAIRS_PER_RUN.to_string())].into(),
-        turn,
-        turns,
-        most_runs,
-        longest_run,
-    };
-    counts.into_iter().map(stage).collect()
-}
-
 #[cfg(test)]
-pub(super) mod tests {
-    use ondeck::platform::{Linux, Platform};
-
+mod tests {
     use super::*;
+    use crate::shard::Shard;
     use crate::workload::WORKLOADS;
 
-    pub(in crate::plan) fn request(extent: Extent) -> Request {
+    fn name(stage: &Stage) -> String {
+        format!("{} {} {:?}", stage.workload.name, stage.threads, stage.params)
+    }
+
+    fn request(extent: Extent) -> Request {
         Request {
             extent,
             locks: None,
@@ -322,6 +317,29 @@ pub(super) mod tests {
         baselines.iter().chain(&stages).map(Stage::planned).sum()
     }
 
+    #[test]
+    fn every_stage_is_in_exactly_one_shard_and_whole() {
+        let everything = Subject::all();
+        for extent in [Extent::Quick, Extent::Suite, Extent::Full] {
+            let campaign = stages(&request(extent), &everything);
+            let subjects = |stage: &Stage| stage.subjects.len();
+            let mut expected: Vec<_> =
+                campaign.iter().map(|stage| (name(stage), subjects(stage))).collect();
+            expected.sort();
+            for of in [1, 2, 3, 7, campaign.len(), campaign.len() + 5] {
+                let mut dealt = Vec::new();
+                for index in 1..=of {
+                    let shard = Shard { index, of };
+                    let part = shard.deal(campaign.clone());
+                    dealt.extend(part.iter().map(|stage| (name(stage), subjects(stage))));
+                    assert!(part.len().abs_diff(campaign.len() / of) <= 1, "{shard}");
+                }
+                dealt.sort();
+                assert_eq!(dealt, expected, "{of} shards");
+            }
+        }
+    }
+
     /// What is planned, not what it takes.
     #[test]
     fn extents_keep_to_the_time_that_is_documented() {
@@ -331,5 +349,76 @@ pub(super) mod tests {
             assert!(quick <= Duration::from_secs(30), "{quick:?}");
             assert!(suite <= Duration::from_mins(4), "{suite:?}");
         }
+    }
+
+    #[test]
+    fn a_suite_leaves_strict_spinners_out_of_a_crowd_unless_they_are_named() {
+        let all = Subject::all();
+        let crowd = 4 * Linux::cpus() + 1;
+        let throughput = workload("throughput");
+        let has = |request: &Request, threads: usize| {
+            taking_part(request, throughput, &all, threads)
+                .iter()
+                .any(|lock| lock.info.name == "mcs")
+        };
+        let suite = request(Extent::Suite);
+        assert!(has(&suite, crowd - 1) && !has(&suite, crowd));
+        assert_eq!(
+            all.len() - taking_part(&suite, throughput, &all, crowd).len(),
+            all.iter()
+                .filter(|lock| lock.info.fairness == Fairness::Fifo && !waiters_sleep(&lock.info))
+                .count()
+        );
+        let named = Request { locks: Some(all.clone()), ..suite };
+        assert!(has(&named, crowd) && has(&request(Extent::Full), crowd));
+    }
+
+    #[test]
+    fn a_spinner_is_measured_beside_no_parked_thread_and_beside_no_other() {
+        let spinners: Vec<_> =
+            Subject::all().into_iter().filter(|lock| !waiters_sleep(&lock.info)).collect();
+        let named = Request { locks: Some(spinners.clone()), ..request(Extent::Full) };
+        let taking_part =
+            |threads| taking_part(&named, workload("collision"), &spinners, threads).len();
+        assert_eq!((taking_part(1), taking_part(2)), (spinners.len(), 0));
+    }
+
+    fn workload(name: &str) -> &'static WorkloadInfo {
+        crate::workload::named(name).expect(name)
+    }
+
+    fn situations(workload: &str, request: &Request) -> Vec<(usize, String)> {
+        let mut request = request.clone();
+        request.workloads =
+            WORKLOADS.iter().filter(|info| info.name == workload).copied().collect();
+        let stages = stages(&request, &Subject::all());
+        let params = |stage: &Stage| -> Vec<String> {
+            stage.params.iter().map(|(name, value)| format!("{name}={value}")).collect()
+        };
+        stages.iter().map(|stage| (stage.threads, params(stage).join(";"))).collect()
+    }
+
+    #[test]
+    fn one_request_has_every_buffer_with_every_number_of_threads_and_moment() {
+        let all = Request {
+            threads: Some(vec![2, 4]),
+            capacities: Some(vec![1, 128]),
+            notify: Some(Notify::BOTH.to_vec()),
+            ..request(Extent::Suite)
+        };
+        let found = situations("producer_consumer", &all);
+        assert_eq!(found.len(), 8);
+        assert_eq!(found[0], (2, "capacity=1".to_owned()));
+        assert_eq!(found[7], (4, "capacity=128;notify=after".to_owned()));
+    }
+
+    /// As they are in reports that were written before there was another.
+    #[test]
+    fn notifying_inside_is_no_parameter() {
+        let inside = Request { notify: Some(vec![Notify::Inside]), ..request(Extent::Suite) };
+        assert_eq!(situations("condvar", &inside), [(2, String::new()), (9, String::new())]);
+        let suite = situations("condvar", &request(Extent::Suite));
+        assert!(suite.contains(&(9, "notify=after".to_owned())), "{suite:?}");
+        assert_eq!(situations("condvar", &request(Extent::Quick)).len(), 2);
     }
 }

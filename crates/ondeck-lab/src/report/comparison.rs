@@ -1,10 +1,10 @@
 //! A comparison for a terminal, as CSV and as JSON.
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::table::{marked, new_table, right_align};
-use crate::compare::{Comparison, Row, Side, Table};
+use crate::compare::{Comparison, Row, Side, Table, place};
+use crate::numbers::compared::{factor, in_unit};
 use crate::results::Better;
 
 /// The header line of the CSV, which is an interface.
@@ -69,12 +69,6 @@ pub fn render(comparison: &Comparison, colour: bool) -> String {
         _ = writeln!(text, "\nand {} more on one side only", comparison.lone.len() - MOST_LONE);
     }
     text
-}
-
-/// A workload and its parameters in words.
-pub(crate) fn place(workload: &str, params: &BTreeMap<String, String>) -> String {
-    let params = params.iter().map(|(name, value)| format!(", {name}={value}"));
-    std::iter::once(workload.to_owned()).chain(params).collect()
 }
 
 fn letter(index: usize) -> String {
@@ -161,43 +155,6 @@ fn side(side: Side, unit: &str) -> String {
     format!("{cut}{median} ±{percent}%")
 }
 
-/// With the prefix that leaves at most three digits before the point; times in their own units.
-pub(crate) fn in_unit(value: f64, unit: &str) -> String {
-    let (value, steps): (f64, &[&str]) = match unit {
-        "ns" => (value, &["ns", "µs", "ms", "s"]),
-        "ms" => (value * 1e6, &["ns", "µs", "ms", "s"]),
-        _ => (value, &["", "k", "M", "G", "T"]),
-    };
-    let mut value = value;
-    let mut step = 0;
-    // What rounds to 1000 belongs to the next step.
-    while value.abs() >= 999.5 && step + 1 < steps.len() {
-        value /= 1e3;
-        step += 1;
-    }
-    format!("{}{}", number(value), steps[step])
-}
-
-/// Three significant digits.
-fn number(value: f64) -> String {
-    match value.abs() {
-        0.0 => "0".to_owned(),
-        below if below < 0.000_5 => format!("{value:.0e}"),
-        below if below < 9.995 => format!("{value:.2}"),
-        below if below < 99.95 => format!("{value:.1}"),
-        below if below < 1e6 => format!("{value:.0}"),
-        _ => format!("{value:.0e}"),
-    }
-}
-
-/// A ratio: three digits behind the point near 1, where they matter.
-pub(crate) fn factor(value: f64) -> String {
-    if value.is_infinite() {
-        return "∞".to_owned();
-    }
-    if (0.000_5..9.999_5).contains(&value) { format!("{value:.3}") } else { number(value) }
-}
-
 /// The tables as CSV, a line for each row. What there is none of is empty.
 ///
 /// # Errors
@@ -253,27 +210,4 @@ pub fn json(comparison: &Comparison) -> String {
     let mut text = serde_json::to_string_pretty(comparison).expect("it has only JSON types");
     text.push('\n');
     text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn figures_are_short() {
-        for (value, unit, shown) in [
-            (13.21, "ns", "13.2ns"),
-            (999.6, "ns", "1.00µs"),
-            (3.1, "ms", "3.10ms"),
-            (0.000_02, "ms", "20.0ns"),
-            (66_123_456.0, "ops/s", "66.1M"),
-            (0.0, "1/op", "0"),
-            (0.551, "ratio", "0.55"),
-            (0.000_02, "1/op", "2e-5"),
-        ] {
-            assert_eq!(in_unit(value, unit), shown);
-        }
-        assert_eq!(factor(0.951_2), "0.951");
-        assert_eq!(factor(12.345), "12.3");
-    }
 }

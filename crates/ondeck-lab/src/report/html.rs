@@ -10,17 +10,16 @@
 mod axis;
 mod baselines;
 mod canvas;
-pub(crate) mod data;
 mod distribution;
 mod facts;
 mod figure;
-pub(crate) mod generic;
+mod generic;
 mod glance;
 mod idles;
 mod latency;
 mod legend;
+mod line;
 mod lines;
-pub(crate) mod number;
 mod overview;
 mod page;
 mod rows;
@@ -34,8 +33,6 @@ mod uncontended;
 mod costs;
 
 use crate::results::Report;
-
-pub(crate) use number::time;
 
 /// Renders the report as one self-contained HTML document.
 pub fn render(report: &Report) -> String {

@@ -7,7 +7,9 @@ mod tables;
 use crate::results::{Evidence, Report};
 use crate::verdict;
 
-use super::html::{data, number};
+use crate::numbers::page as number;
+
+use super::data;
 use escape::{code, prose};
 use fit::{Piece, Rank};
 

@@ -2,6 +2,7 @@
 
 pub mod comparison;
 pub mod csv;
+mod data;
 pub mod html;
 pub mod json;
 pub mod jsonl;

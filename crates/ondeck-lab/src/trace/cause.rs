@@ -4,91 +4,9 @@
 //! fits. The verdict is the cause with the most time. Nothing is guessed: what the kernel does not
 //! tell is `Unknown`, or `OwnerStalled` where the owner's own stamps show that it stood still.
 
-use serde::{Deserialize, Serialize};
+pub use crate::results::episode::Cause;
 
 use super::timeline::{Nanos, Slice, Span, State, Timeline, Turn, Who};
-
-/// Why time went by.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Serialize,
-    Deserialize,
-    schemars::JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum Cause {
-    /// The owner was in its section, or within its unlock, and had lost its CPU.
-    OwnerPreempted,
-    /// The owner slept in its section: a page fault, or a stopped process.
-    OwnerAsleep,
-    /// Without the kernel's word: the owner's section or unlock took long, by its own stamps.
-    OwnerStalled,
-    /// The next owner was ready, its CPU had somebody else, and another CPU was idle.
-    QueuedCpuIdle,
-    /// The next owner was ready, and every CPU had somebody else, or that is not known.
-    QueuedCpuBusy,
-    /// The lock was free and threads that ran wanted it, but it was kept for one without a CPU.
-    KeptForQueued,
-    /// The lock was free, all who wanted it slept, and one was on its way: wake-up latency.
-    WakeUp,
-    /// The thread slept while others had the lock.
-    AsleepInLine,
-    /// The thread ran, and others had the lock.
-    Contended,
-    /// The lock was free, and the thread ran and had not got it yet.
-    Acquiring,
-    /// The owner ran within its unlock, which may be the call that wakes somebody.
-    Releasing,
-    /// The lock was free and nobody wanted it.
-    Unwanted,
-    /// The kernel's events do not cover it.
-    Unknown,
-}
-
-impl Cause {
-    /// Every cause, in the order of reports.
-    pub const ALL: [Self; 13] = [
-        Self::OwnerPreempted,
-        Self::OwnerAsleep,
-        Self::OwnerStalled,
-        Self::KeptForQueued,
-        Self::QueuedCpuIdle,
-        Self::QueuedCpuBusy,
-        Self::WakeUp,
-        Self::AsleepInLine,
-        Self::Contended,
-        Self::Acquiring,
-        Self::Releasing,
-        Self::Unwanted,
-        Self::Unknown,
-    ];
-
-    /// The cause in a few words.
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::OwnerPreempted => "owner preempted",
-            Self::OwnerAsleep => "owner asleep in the section",
-            Self::OwnerStalled => "owner stood still (by stamps)",
-            Self::KeptForQueued => "kept for a thread without a CPU",
-            Self::QueuedCpuIdle => "ready, no CPU, another CPU idle",
-            Self::QueuedCpuBusy => "ready, no CPU",
-            Self::WakeUp => "nobody awake: wake-up latency",
-            Self::AsleepInLine => "asleep while others had it",
-            Self::Contended => "running while others had it",
-            Self::Acquiring => "running, not there yet",
-            Self::Releasing => "unlock under way",
-            Self::Unwanted => "nobody wanted it",
-            Self::Unknown => "unknown",
-        }
-    }
-}
 
 /// A piece of an idle or a wait that has one cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,10 +4,13 @@
 use serde::{Deserialize, Serialize};
 
 use super::cause::Cause;
-use super::kernel::Sight;
 use super::schedstat::Account;
-use super::timeline::{Nanos, State};
+use super::timeline::Nanos;
 use crate::results::{Build, Failure, Machine, Warning};
+
+pub use crate::results::episode::{
+    Clip, ClipCpu, ClipSlice, ClipSpan, ClipThread, Doing, Episode, Owned, Part, Sight,
+};
 
 /// The version of this document.
 pub const SCHEMA: u32 = 1;
@@ -128,135 +131,4 @@ pub struct Class {
     pub count: u64,
     /// The time of its pieces, also in those with another verdict.
     pub nanos: Nanos,
-}
-
-/// A long idle or wait.
-#[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-pub struct Episode {
-    /// The run, from 0.
-    pub run: usize,
-    /// When it began.
-    pub from: Nanos,
-    /// When it ended.
-    pub to: Nanos,
-    /// The thread that had the lock at its end.
-    pub thread: usize,
-    /// The thread that released the lock at its beginning; of a wait, who had it last.
-    pub before: Option<usize>,
-    /// Acquisitions of others meanwhile.
-    pub passed: u64,
-    /// Other waits that were mostly at the same time and are not shown.
-    pub alike: u64,
-    /// The cause with the most of its time.
-    pub cause: Cause,
-    /// What happened, in one line.
-    pub verdict: String,
-    /// The time of each cause, most first.
-    pub parts: Vec<Part>,
-    /// What each thread did meanwhile.
-    pub threads: Vec<Doing>,
-}
-
-/// The time of one cause.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-pub struct Part {
-    /// The cause.
-    pub cause: Cause,
-    /// Its time.
-    pub nanos: Nanos,
-}
-
-/// What a thread did during an episode.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-pub struct Doing {
-    /// Time on a CPU.
-    pub running: Nanos,
-    /// Time ready without one.
-    pub queued: Nanos,
-    /// Time asleep.
-    pub asleep: Nanos,
-    /// Time off its CPU, asleep or ready.
-    pub off: Nanos,
-    /// Time that the kernel told nothing of.
-    pub unknown: Nanos,
-    /// The CPUs that it ran on.
-    pub cpus: Vec<u32>,
-    /// How often it had the lock.
-    pub acquired: u64,
-}
-
-/// A part of a run, to be drawn.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
-pub struct Clip {
-    /// The run.
-    pub run: usize,
-    /// When the run began, after the first run of this lock.
-    pub run_began: Nanos,
-    /// Its beginning.
-    pub from: Nanos,
-    /// Its end.
-    pub to: Nanos,
-    /// The threads.
-    pub threads: Vec<ClipThread>,
-    /// The CPUs; empty where the kernel did not tell.
-    pub cpus: Vec<ClipCpu>,
-    /// Who had the lock.
-    pub owners: Vec<Owned>,
-}
-
-/// A thread in a clip.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
-pub struct ClipThread {
-    /// What the kernel did with it.
-    pub spans: Vec<ClipSpan>,
-    /// When it waited for the lock, without the shortest.
-    pub waits: Vec<(Nanos, Nanos)>,
-}
-
-/// A time in one state.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-pub struct ClipSpan {
-    /// Its beginning.
-    pub from: Nanos,
-    /// Its end.
-    pub to: Nanos,
-    /// The state.
-    pub state: State,
-    /// The CPU that it ran on or waited for.
-    pub cpu: Option<u32>,
-}
-
-/// A CPU in a clip.
-#[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-pub struct ClipCpu {
-    /// Its number.
-    pub number: u32,
-    /// Who had it; times without a slice are idle.
-    pub slices: Vec<ClipSlice>,
-}
-
-/// A time that somebody had a CPU.
-#[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-pub struct ClipSlice {
-    /// Its beginning.
-    pub from: Nanos,
-    /// Its end.
-    pub to: Nanos,
-    /// The thread of the run, or none.
-    pub thread: Option<usize>,
-    /// The name of another program's thread.
-    pub other: String,
-}
-
-/// A time that one thread had the lock, again and again with nobody in between.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-pub struct Owned {
-    /// Its beginning.
-    pub from: Nanos,
-    /// Its end.
-    pub to: Nanos,
-    /// The thread; none where several took turns too fast to be drawn.
-    pub thread: Option<usize>,
-    /// How often.
-    pub pairs: u64,
 }

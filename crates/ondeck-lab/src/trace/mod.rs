@@ -22,7 +22,7 @@ pub mod worst;
 use std::time::{Duration, Instant};
 
 use crate::environment::{Placement, Refusal};
-use crate::results::Failure;
+use crate::results::{Failure, FailureKind};
 use crate::team::{TeamError, TeamSetting};
 use crate::work::Work;
 
@@ -32,9 +32,9 @@ use kernel::{OwnSwitches, WholeMachine};
 use stamp::{Course, Recorded};
 use timeline::{Nanos, Pair, Thread, Timeline};
 
+pub use crate::results::episode::Sight;
 pub use clip::GRAINS;
 pub use episode::LEAST;
-pub use kernel::Sight;
 pub use schedstat::Account;
 pub use stamp::Traced;
 
@@ -200,16 +200,16 @@ impl Tracer {
 /// How a lock's failure is reported.
 pub fn failure(lock: &str, threads: usize, error: &TeamError) -> Failure {
     let (kind, thread_states) = match error {
-        TeamError::Stuck { states, .. } => ("deadlock", states.clone()),
-        TeamError::NoThread { .. } | TeamError::Refused(_) => ("refused", Vec::new()),
-        TeamError::Broken { .. } => ("broken", Vec::new()),
-        TeamError::Panicked | TeamError::Cancelled => ("crashed", Vec::new()),
+        TeamError::Stuck { states, .. } => (FailureKind::Deadlock, states.clone()),
+        TeamError::NoThread { .. } | TeamError::Refused(_) => (FailureKind::Refused, Vec::new()),
+        TeamError::Broken { .. } => (FailureKind::Broken, Vec::new()),
+        TeamError::Panicked | TeamError::Cancelled => (FailureKind::Crashed, Vec::new()),
     };
     Failure {
         lock: lock.to_owned(),
         workload: "trace".to_owned(),
         threads,
-        kind: kind.to_owned(),
+        kind: kind.word().to_owned(),
         message: error.to_string(),
         thread_states,
     }

@@ -3,10 +3,9 @@
 use std::fmt::Write as _;
 
 use super::cause::Cause;
-use super::document::{Document, Doing, Episode, LockTrace, Tally};
-use super::kernel::Sight;
+use super::document::{Document, Doing, Episode, LockTrace, Sight, Tally};
 use super::timeline::Nanos;
-use crate::report::html::time;
+use crate::numbers::page::time;
 
 /// The whole of it.
 pub fn render(document: &Document) -> String {

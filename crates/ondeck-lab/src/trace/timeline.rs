@@ -2,10 +2,7 @@
 //! where the kernel had each thread meanwhile. Made from the sources in `stamp` and `kernel`, read
 //! by everything else; a test makes one by hand.
 
-use serde::{Deserialize, Serialize};
-
-/// Nanoseconds since the run began.
-pub type Nanos = u64;
+pub use crate::results::episode::{Nanos, State};
 
 /// One acquisition, as its thread saw it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,20 +17,6 @@ pub struct Pair {
     pub freed: Nanos,
     /// The CPU in the section.
     pub cpu: u32,
-}
-
-/// Where the kernel had a thread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum State {
-    /// On a CPU.
-    Running,
-    /// Ready to run and without a CPU: woken, or its CPU was taken away.
-    Queued,
-    /// Asleep: nobody has woken it.
-    Asleep,
-    /// Off its CPU of its own will; whether it has been woken since is not known.
-    Off,
 }
 
 /// A time in which a thread's state was the same.

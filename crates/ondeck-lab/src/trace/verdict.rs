@@ -2,7 +2,7 @@
 
 use super::cause::{Cause, Piece};
 use super::timeline::{Nanos, State, Timeline, Turn, Who};
-use crate::report::html::time;
+use crate::numbers::page::time;
 
 /// The line for an idle that ended with `turn`, or for its wait.
 pub(super) fn of(

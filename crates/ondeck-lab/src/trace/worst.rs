@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use crate::plan::{Extent, PAIRS_PER_RUN, Stage};
 use crate::results::{Failure, IdleTimeline, Series};
 use crate::team::{TeamError, TeamSetting};
+use crate::workload;
 
 use super::document::LockTrace;
 use super::{Request, Sight, Traced, Tracer, failure};
@@ -24,7 +25,7 @@ const GRAINS: u64 = 500;
 pub fn planned(stages: &[Stage], extent: Extent) -> Duration {
     let locks = stages
         .iter()
-        .filter(|stage| stage.workload.name == "idle" && !stage.baseline)
+        .filter(|stage| stage.workload.traced && !stage.baseline)
         .map(|stage| stage.subjects.len())
         .max();
     locks.map_or(Duration::ZERO, |locks| of_a_lock(locks, extent) * locks.min(MOST_LOCKS) as u32)
@@ -93,7 +94,10 @@ pub fn trace(
 
 /// The threads of the run with the most of them, and its locks: first those that were idle longest.
 fn locks<'a>(series: &'a [Series], failures: &[Failure]) -> (usize, Vec<&'a str>) {
-    let of_idle = || series.iter().filter(|series| series.workload == "idle");
+    let traced = |series: &&Series| {
+        workload::named(&series.workload).is_some_and(|workload| workload.traced)
+    };
+    let of_idle = || series.iter().filter(traced);
     let threads = of_idle().map(|series| series.threads).max().unwrap_or(0);
     let mut locks: Vec<(&str, f64)> = Vec::new();
     for series in of_idle().filter(|series| series.threads == threads) {

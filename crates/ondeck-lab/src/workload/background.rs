@@ -12,11 +12,15 @@ use std::time::Duration;
 use ondeck::platform::{Linux, Platform};
 use ondeck_zoo::RawLock;
 
+use super::face::{Column, Group, Judged, Needs, Plot, Shelf, Shown, Table};
 use super::phases::{Phase, Phases, Seen, Stint, together};
-use super::{Apart, EmptyLock, Situation, Workload, WorkloadInfo};
+use super::situation::{Rounds, by, counts_of_two};
+use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo};
 use crate::clock::TickScale;
 use crate::environment::Background as Priority;
-use crate::sample::{FILLED, KEPT, LONGEST, LONGEST_ALONE, Sample};
+use crate::sample::{
+    CPU_PER_OP, FILLED, KEPT, LONGEST, LONGEST_ALONE, RUNNABLE, RUNNING, Sample, THROUGHPUT,
+};
 use crate::team::{self, Outcome, TeamError, TeamSetting, Until};
 use crate::work::Work;
 
@@ -26,30 +30,88 @@ const FILLERS_ALONE: usize = 0;
 const LOCK_ALONE: usize = 1;
 const BOTH: usize = 2;
 
+/// Section and outside work: long enough that waiters who can sleep do.
+const LONG_SECTION: (u64, u64) = (1_000, 0);
+
 /// One piece of the low work: as short as the phases need it to end in time.
 const PIECE_NANOS: u64 = 10_000;
 
 impl Workload for Background {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "background",
+        title: "Background",
         about: "Low-priority work done beside the lock, and its price",
         source: "asked for in the comments on Malte Skarupke, Measuring Mutexes, Spinlocks and how \
                  Bad the Linux Scheduler Really is",
-        counted: false,
+        lead: "Work of low priority beside the lock, which should fill the gaps that waiters leave: how \
+             much of it gets done, and what the lock keeps of its throughput.",
+        cannot_show: "anything on a machine with other busy programs: the work done alone is then little, \
+             and varies by chance.",
+        locks: Group::Beside,
+        needs: Needs::Nothing,
         empty: EmptyLock::AsAnyLock,
+        shares_data: false,
+        notifies: false,
+        traced: false,
+        quantities: &[LONGEST, LONGEST_ALONE],
+        judged: Judged::By(FILLED),
+        shelf: Shelf::Company,
+        table: Table::Quantities {
+            heading: "low priority work beside the lock\n{}",
+            columns: &[
+                Column("done", FILLED, Shown::Ratio),
+                Column("M/s", THROUGHPUT, Shown::Millions),
+                Column("kept", KEPT, Shown::Ratio),
+                Column("longest", LONGEST, Shown::Milliseconds),
+                Column("without", LONGEST_ALONE, Shown::Milliseconds),
+                Column("runnable", RUNNABLE, Shown::Ratio),
+                Column("cpu/op", CPU_PER_OP, Shown::Time),
+                Column("cpus", RUNNING, Shown::Ratio),
+            ],
+            note: "done: of what is done alone; kept: throughput with / without; longest wait",
+        },
+        plot: Plot::Threads,
     };
 
-    fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {
-        let threads = situation.team.threads;
+    type Own = Priority;
+
+    fn situations(asked: &Asked) -> (Schedule, Vec<Situation<Priority>>) {
+        let rounds = Rounds::by(
+            asked.extent,
+            Rounds::of_millis(40, 1).short(),
+            Rounds::of_millis(120, 2).short(),
+            Rounds::of_millis(1_000, 11),
+        );
+        // Low work on every CPU, and one thread more than there are CPUs at the lock.
+        let few = 2 * Linux::cpus() + 1;
+        let counts = counts_of_two(asked, &[few], &[few], &[few, 4 * few]);
+        let work = asked.work.unwrap_or(LONG_SECTION);
+        let all = [Priority::Idle, Priority::Nice];
+        let priorities = by(asked.extent, &all[..1], &all[..1], &all);
+        let situations = priorities.iter().flat_map(|&priority| {
+            counts.iter().map(move |&threads| {
+                let named = match priority {
+                    Priority::Idle => "idle",
+                    Priority::Nice => "nice",
+                };
+                let param = ("priority", named.to_owned());
+                Situation::working(threads, work).with(priority, [param])
+            })
+        });
+        (rounds, situations.collect())
+    }
+
+    fn round<L: RawLock<Linux>>(given: &Round, own: &Priority) -> Result<Sample, TeamError> {
+        let threads = given.team.threads;
         let hammers = threads - fillers(threads);
-        let phases = Arc::new(Phases::new(threads, plan(hammers, threads, situation.round)));
+        let phases = Arc::new(Phases::new(threads, plan(hammers, threads, given.length)));
         let lock = Arc::new(Apart(L::new()));
-        let (section, outside) = (situation.section, situation.outside);
+        let (section, outside) = (given.section, given.outside);
         let piece = Work::of_nanos(PIECE_NANOS);
-        let priority = if situation.variant == "nice" { Priority::Nice } else { Priority::Idle };
-        let placement = situation.team.placement.clone();
+        let priority = *own;
+        let placement = given.team.placement.clone();
         // One more, who conducts.
-        let setting = TeamSetting { threads: threads + 1, ..situation.team.clone() };
+        let setting = TeamSetting { threads: threads + 1, ..given.team.clone() };
         let outcome = team::run(&setting, Until::Finished(Duration::MAX), move |member| {
             let context = L::Context::default();
             let filler = (hammers..threads).contains(&member.index);

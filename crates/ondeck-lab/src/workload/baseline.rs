@@ -10,6 +10,8 @@ pub enum EmptyLock {
     OneThread,
     /// As with any lock: its threads share nothing.
     AsAnyLock,
+    /// As one of the locks that take turns.
+    AmongLocks,
     /// Not at all, for this reason.
     Never(&'static str),
 }

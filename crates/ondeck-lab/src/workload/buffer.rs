@@ -6,7 +6,8 @@ use ondeck_zoo::RawLock;
 
 use super::guarded::Guarded;
 use super::ring::Ring;
-use super::{Notify, Situation};
+use super::situation::moments;
+use super::{Asked, Notify, Situation};
 use crate::team::Member;
 
 /// What both sides share, with the two conditions that they wait for.
@@ -20,6 +21,43 @@ pub(super) struct Queue {
     pub(super) held: bool,
     /// Where the buffer has a gate: how many threads wait.
     pub(super) waiting: usize,
+}
+
+/// Capacities of a bounded queue: one, in which every item is a meeting of two threads; fewer than there
+/// are threads, so that most wait; and far more.
+pub(super) const CAPACITIES: [usize; 3] = [1, 8, 128];
+
+/// How many items fit into the queue, and when threads notify.
+#[derive(Clone, Copy)]
+pub(super) struct Bounded {
+    pub(super) capacity: usize,
+    pub(super) notify: Notify,
+}
+
+impl Bounded {
+    /// Every buffer with every number of threads and every moment to notify.
+    pub(super) fn situations(
+        asked: &Asked,
+        capacities: &[usize],
+        counts: &[usize],
+    ) -> Vec<Situation<Self>> {
+        let mut situations = Vec::new();
+        for &capacity in asked.capacities.as_deref().unwrap_or(capacities) {
+            for &threads in counts {
+                situations.extend(moments(asked).into_iter().map(|notify| {
+                    let capacity_param = ("capacity", capacity.to_string());
+                    let params = std::iter::once(capacity_param).chain(notify.param());
+                    Situation::plain(threads).with(Self { capacity, notify }, params)
+                }));
+            }
+        }
+        situations
+    }
+
+    /// Whether threads notify after the unlock.
+    pub(super) fn after(self) -> bool {
+        self.notify == Notify::After
+    }
 }
 
 pub(super) const NOT_FULL: usize = 0;
@@ -51,11 +89,6 @@ pub(super) struct Part {
 
 pub(super) fn sum(parts: &[Part]) -> u64 {
     parts.iter().fold(0, |sum, part| sum.wrapping_add(part.sum))
-}
-
-/// Whether the situation's threads notify after the unlock.
-pub(super) fn notifies_after(situation: &Situation) -> bool {
-    situation.variant == Notify::After.word()
 }
 
 /// Waits for a condition; what is counted for the gate is compiled in only where there is one.

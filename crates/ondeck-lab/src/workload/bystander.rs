@@ -9,12 +9,16 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ondeck::platform::Linux;
+use ondeck::platform::{Linux, Platform};
 use ondeck_zoo::RawLock;
 
+use super::face::{Column, Group, Judged, Needs, Plot, Shelf, Shown, Table};
 use super::phases::{Phase, Phases, Seen, Stint, together};
-use super::{Apart, EmptyLock, Situation, Workload, WorkloadInfo};
-use crate::sample::{SLOWDOWN, Sample};
+use super::situation::{ALONE, Rounds, counts_of_two};
+use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo};
+use crate::sample::{
+    CPU_PER_OP, INVOLUNTARY, RUNNABLE, RUNNING, SLOWDOWN, Sample, THROUGHPUT, VOLUNTARY,
+};
 use crate::team::{self, Outcome, TeamError, TeamSetting, Until};
 
 pub(super) struct Bystander;
@@ -33,21 +37,64 @@ const TIMES: usize = 2;
 impl Workload for Bystander {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "bystander",
+        title: "Bystander",
         about: "How much a matrix multiply beside the lock slows down",
         source: "AMD's slides on spinlocks, in Malte Skarupke, Measuring Mutexes, Spinlocks and how \
                  Bad the Linux Scheduler Really is",
-        counted: false,
+        lead: "One thread multiplies matrices while the others fight for the lock, with which it has \
+             nothing to do. Slowdown is its time for a product beside them by that alone.",
+        cannot_show: "traffic of cache lines, which slowed AMD's thread down, on a machine with CPUs that \
+             share only the last cache. With an empty section threads mostly do not wait: to see \
+             waiters sleep, use `--work 200000,0`.",
+        locks: Group::Beside,
+        needs: Needs::Nothing,
         empty: EmptyLock::AsAnyLock,
+        shares_data: false,
+        notifies: false,
+        traced: false,
+        quantities: &[],
+        judged: Judged::By(SLOWDOWN),
+        shelf: Shelf::Company,
+        table: Table::Quantities {
+            heading: "a matrix multiply beside threads at the lock\n{}",
+            columns: &[
+                Column("slowdown", SLOWDOWN, Shown::Ratio),
+                Column("runnable", RUNNABLE, Shown::Ratio),
+                Column("M/s", THROUGHPUT, Shown::Millions),
+                Column("cpu/op", CPU_PER_OP, Shown::Time),
+                Column("sleeps", VOLUNTARY, Shown::Significant),
+                Column("preempt", INVOLUNTARY, Shown::Significant),
+                Column("cpus", RUNNING, Shown::Ratio),
+            ],
+            note: "slowdown: alone / beside; runnable: threads that want a CPU; cpus: that have one",
+        },
+        plot: Plot::Threads,
     };
 
-    fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {
-        let threads = situation.team.threads;
-        let phases = Arc::new(Phases::new(threads, plan(threads, situation.round)));
+    type Own = ();
+
+    fn situations(asked: &Asked) -> (Schedule, Vec<Situation>) {
+        let rounds = Rounds::by(
+            asked.extent,
+            Rounds::of_millis(40, 1).short(),
+            Rounds::of_millis(120, 2).short(),
+            Rounds::of_millis(1_000, 11),
+        );
+        // The bystander and one thread more than there are CPUs.
+        let few = Linux::cpus() + 2;
+        let counts = counts_of_two(asked, &[few], &[few], &[2, few, 4 * few]);
+        let work = asked.work.unwrap_or(ALONE);
+        (rounds, counts.into_iter().map(|threads| Situation::working(threads, work)).collect())
+    }
+
+    fn round<L: RawLock<Linux>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
+        let threads = given.team.threads;
+        let phases = Arc::new(Phases::new(threads, plan(threads, given.length)));
         let lock = Arc::new(Apart(L::new()));
-        let (section, outside) = (situation.section, situation.outside);
-        let placement = situation.team.placement.clone();
+        let (section, outside) = (given.section, given.outside);
+        let placement = given.team.placement.clone();
         // One more, who conducts.
-        let setting = TeamSetting { threads: threads + 1, ..situation.team.clone() };
+        let setting = TeamSetting { threads: threads + 1, ..given.team.clone() };
         let outcome = team::run(&setting, Until::Finished(Duration::MAX), move |member| {
             let context = L::Context::default();
             if !member.start() {

@@ -11,11 +11,13 @@ use hdrhistogram::Histogram;
 use ondeck::platform::Linux;
 use ondeck_zoo::RawLock;
 
+use super::face::{Column, Group, Judged, Needs, Plot, Shelf, Shown, Table};
 use super::guarded::Guarded;
-use super::{Apart, EmptyLock, Situation, Workload, WorkloadInfo, audit};
+use super::situation::{ALONE, Rounds, counts};
+use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, audit};
 use crate::sample::{
     PASSED_MAX, PASSED_P50, PASSED_P99, STREAK_MAX, STREAK_MEAN, STREAK_P50, STREAK_P99, Sample,
-    histogram,
+    THROUGHPUT, histogram,
 };
 use crate::team::{self, Outcome, TeamError, Until};
 
@@ -32,18 +34,68 @@ struct Book {
 impl Workload for Capture {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "capture",
+        title: "Capture",
         about: "Acquisitions in a row, and those that pass a waiter by",
         source: "the runtime's mutex capture benchmark and starvation test in Go's issue 68578",
-        counted: false,
+        lead: "All threads lock and unlock without a pause. Streaks are acquisitions of one thread in a \
+             row: long ones make throughput. What they cost is seen by those who wait: how many \
+             acquisitions of others passed before they got in.",
+        cannot_show: "whether the lock caused a streak. A thread that is alone, because all others are off \
+             their CPUs, has a streak, too.",
+        locks: Group::Crowd,
+        needs: Needs::Nothing,
         empty: EmptyLock::OneThread,
+        shares_data: true,
+        notifies: false,
+        traced: false,
+        quantities: &[
+            STREAK_MEAN,
+            STREAK_P50,
+            STREAK_P99,
+            STREAK_MAX,
+            PASSED_P50,
+            PASSED_P99,
+            PASSED_MAX,
+        ],
+        judged: Judged::RankedBy(PASSED_P99),
+        shelf: Shelf::Turns,
+        table: Table::Quantities {
+            heading: "acquisitions in a row, those passing a waiter by; {}",
+            columns: &[
+                Column("M/s", THROUGHPUT, Shown::Millions),
+                Column("mean row", STREAK_MEAN, Shown::Count),
+                Column("p50", STREAK_P50, Shown::Count),
+                Column("p99", STREAK_P99, Shown::Count),
+                Column("max", STREAK_MAX, Shown::Count),
+                Column("passed p50", PASSED_P50, Shown::Count),
+                Column("p99", PASSED_P99, Shown::Count),
+                Column("max", PASSED_MAX, Shown::Count),
+            ],
+            note: "",
+        },
+        plot: Plot::Threads,
     };
 
-    fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {
+    type Own = ();
+
+    fn situations(asked: &Asked) -> (Schedule, Vec<Situation>) {
+        let rounds = Rounds::by(
+            asked.extent,
+            Rounds::of_millis(50, 1).short(),
+            Rounds::of_millis(60, 3).short(),
+            Rounds::of_millis(1_000, 11),
+        );
+        let work = asked.work.unwrap_or(ALONE);
+        let counts = counts(asked, &[8], &[2, 8], &[2, 4, 8, 16, 32, 64]);
+        (rounds, counts.into_iter().map(|threads| Situation::working(threads, work)).collect())
+    }
+
+    fn round<L: RawLock<Linux>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
         let book = Book { acquisitions: 0, owner: usize::MAX, streak: 0 };
         let shared = Arc::new(Apart(Guarded::<L, Book>::new(book)));
-        let (section, outside) = (situation.section, situation.outside);
+        let (section, outside) = (given.section, given.outside);
         let books = Arc::clone(&shared);
-        let outcome = team::run(&situation.team, Until::Elapsed(situation.round), move |member| {
+        let outcome = team::run(&given.team, Until::Elapsed(given.length), move |member| {
             let mut context = L::Context::default();
             let mut tally = Tally::new();
             let me = member.index;

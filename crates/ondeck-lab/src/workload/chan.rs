@@ -11,10 +11,12 @@ use std::sync::Arc;
 use ondeck::platform::Linux;
 use ondeck_zoo::RawLock;
 
+use super::face::{Column, Group, Judged, Needs, Plot, Shelf, Shown, Table, Threads};
 use super::guarded::Guarded;
 use super::ring::Ring;
-use super::{Apart, EmptyLock, Situation, Workload, WorkloadInfo, audit};
-use crate::sample::{OP, Sample, THROUGHPUT};
+use super::situation::{MANY, Rounds, counts};
+use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, audit};
+use crate::sample::{CPU_PER_OP, OP, RUNNING, SHARE, Sample, THROUGHPUT};
 use crate::team::{self, Outcome, TeamError, Until};
 
 /// Numbers that a thread sends, then receives, in a turn; and room in the channel for each thread.
@@ -35,19 +37,59 @@ const NOT_EMPTY: usize = 1;
 impl Workload for Chan {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "chan",
+        title: "Channel",
         about: "Sends and receives a second on one buffered channel",
         source: "the runtime's ChanContended benchmark in Go's issue 68578",
-        counted: false,
+        lead: "One buffered channel that nobody ever finds full or empty: each thread sends 100 \
+             numbers, then receives 100. Go's benchmark ChanContended; its 200 operations are one \
+             there.",
+        cannot_show: "Go's scheduler; goroutines are not threads.",
+        locks: Group::Crowd,
+        needs: Needs::Nothing,
         empty: EmptyLock::OneThread,
+        shares_data: true,
+        notifies: false,
+        traced: false,
+        quantities: &[OP],
+        judged: Judged::By(THROUGHPUT),
+        shelf: Shelf::Threads,
+        table: Table::Threads(Threads {
+            heading: "million sends and receives/s by threads",
+            quantity: (THROUGHPUT, 1e-6),
+            others: 0,
+            role: "threads",
+            most: 5,
+            extras: &[
+                Column("ns/op", OP, Shown::Significant),
+                Column("share", SHARE, Shown::Ratio),
+                Column("cpu/op", CPU_PER_OP, Shown::Time),
+                Column("cpus", RUNNING, Shown::Ratio),
+            ],
+            note: "time, share and CPU time per operation, CPUs busy",
+        }),
+        plot: Plot::Threads,
     };
 
-    fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {
-        let capacity = BATCH as usize * situation.team.threads;
+    type Own = ();
+
+    fn situations(asked: &Asked) -> (Schedule, Vec<Situation>) {
+        let rounds = Rounds::by(
+            asked.extent,
+            Rounds::of_millis(50, 1).short(),
+            Rounds::of_millis(40, 3),
+            Rounds::of_millis(1_000, 11),
+        );
+        let counts = counts(asked, &[8], &[2, 8], MANY);
+        (rounds, counts.into_iter().map(Situation::plain).collect())
+    }
+
+    fn round<L: RawLock<Linux>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
+        let capacity = BATCH as usize * given.team.threads;
         let channel =
             Channel { ring: Ring::new(capacity), senders_waiting: 0, receivers_waiting: 0 };
         let shared = Arc::new(Apart(Guarded::<L, Channel, 2>::new(channel)));
         let channel = Arc::clone(&shared);
-        let outcome = team::run(&situation.team, Until::Elapsed(situation.round), move |member| {
+        let outcome = team::run(&given.team, Until::Elapsed(given.length), move |member| {
             let mut context = L::Context::default();
             let channel = &channel.0;
             let mut sums = Sums::default();

@@ -16,13 +16,14 @@ use ondeck::parking::bucket_of;
 use ondeck::platform::Linux;
 use ondeck_zoo::RawLock;
 
-use super::uncontended::{Pairs, time_pairs_of};
-use super::{Apart, EmptyLock, Situation, Workload, WorkloadInfo, waiters_sleep};
-use crate::sample::Sample;
+use super::face::{Column, Group, Judged, Needs, Plot, Shelf, Shown, Table, Threads};
+use super::situation::{Rounds, counts};
+use super::uncontended::time_pairs_of;
+use super::{
+    Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, waiters_sleep,
+};
+use crate::sample::{CPU_PER_OP, PAIR, Pairs, RUNNING, Sample};
 use crate::team::{self, Member, TeamError, Until};
-
-/// The workload's name: the plan leaves spinners out of it.
-pub const COLLISION: &str = "collision";
 
 pub(super) struct Collision;
 
@@ -31,6 +32,9 @@ const LOCKS: usize = 4_096;
 
 /// The thread that times pairs.
 const TIMER: usize = 0;
+
+/// Threads that are parked while one times its pairs.
+const PARKED: [usize; 5] = [0, 1, 100, 1_000, 4_000];
 
 /// How long so many threads may take to be parked: a thousand times what it takes them here.
 fn patience(parked: usize) -> Duration {
@@ -42,15 +46,58 @@ const ASKING: Duration = Duration::from_millis(1);
 
 impl Workload for Collision {
     const INFO: WorkloadInfo = WorkloadInfo {
-        name: COLLISION,
+        name: "collision",
+        title: "Beside a crowded lock",
         about: "Cost of a pair while threads are parked at another lock",
         source: "this project; the parking table of WebKit's WTF, in which locks share buckets",
-        counted: false,
+        lead: "One thread times pairs at a lock that no other thread wants, while the other threads are \
+             parked at another lock of the same kind. In ondeck's parking table both locks fall into \
+             one bucket.",
+        cannot_show: "how often two locks of a program collide. With 1,024 buckets and two locks that is \
+             one time in 1,024.",
+        locks: Group::Crowd,
+        needs: Needs::Sleepers,
         empty: EmptyLock::OneThread,
+        shares_data: false,
+        notifies: false,
+        traced: false,
+        quantities: &[PAIR],
+        judged: Judged::By(PAIR),
+        shelf: Shelf::Parked,
+        table: Table::Threads(Threads {
+            heading: "ns for lock + unlock by threads parked at another lock",
+            quantity: (PAIR, 1.0),
+            others: 1,
+            role: "parked",
+            most: 6,
+            extras: &[
+                Column("cpu/op", CPU_PER_OP, Shown::Time),
+                Column("cpus", RUNNING, Shown::Ratio),
+            ],
+            note: "CPU time per pair, CPUs that the one thread kept busy",
+        }),
+        plot: Plot::Threads,
     };
 
-    fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {
-        let parked = situation.team.threads - 1;
+    type Own = ();
+
+    fn situations(asked: &Asked) -> (Schedule, Vec<Situation>) {
+        // One thread times its pairs, so nothing is shared, however long a round is.
+        let rounds = Rounds::by(
+            asked.extent,
+            Rounds::of_millis(2, 2).short(),
+            Rounds::of_millis(4, 2).short(),
+            Rounds::of_millis(50, 11).short(),
+        );
+        let with_timer =
+            |parked: &[usize]| -> Vec<usize> { parked.iter().map(|one| one + 1).collect() };
+        let counts =
+            counts(asked, &with_timer(&PARKED[..3]), &with_timer(&PARKED), &with_timer(&PARKED));
+        (rounds, counts.into_iter().map(Situation::plain).collect())
+    }
+
+    fn round<L: RawLock<Linux>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
+        let parked = given.team.threads - 1;
         if parked > 0 && !waiters_sleep(&L::INFO) {
             let name = L::INFO.name;
             return Err(TeamError::Refused(format!(
@@ -62,8 +109,8 @@ impl Workload for Collision {
             TeamError::Refused("no two locks of the array share a bucket".to_owned())
         })?;
         let ids: Arc<[AtomicI32]> = (0..parked).map(|_| AtomicI32::new(0)).collect();
-        let round = situation.round;
-        let outcome = team::run(&situation.team, Until::Finished(Duration::MAX), move |member| {
+        let round = given.length;
+        let outcome = team::run(&given.team, Until::Finished(Duration::MAX), move |member| {
             let context = L::Context::default();
             if member.index != TIMER {
                 if member.start() {

@@ -13,10 +13,13 @@ use fastrand::Rng;
 use ondeck::platform::Linux;
 use ondeck_zoo::RawLock;
 
-use super::buffer::notifies_after;
+use super::face::{Column, Group, Judged, Needs, Plot, Shelf, Shown, Table, Threads};
 use super::guarded::Guarded;
-use super::{Apart, EmptyLock, Situation, Workload, WorkloadInfo, audit};
-use crate::sample::{SERVER_LOOPS, Sample};
+use super::situation::{Rounds, counts_of_two, moments};
+use super::{
+    Apart, Asked, EmptyLock, Notify, Round, Schedule, Situation, Workload, WorkloadInfo, audit,
+};
+use crate::sample::{CPU_PER_OP, RUNNING, SERVER_LOOPS, SHARE, Sample, THROUGHPUT};
 use crate::team::{self, Member, Outcome, TeamError, Until};
 
 pub(super) struct Condvar;
@@ -40,19 +43,66 @@ const BROADCAST_ODDS: u32 = 30;
 impl Workload for Condvar {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "condvar",
+        title: "Condition variable",
         about: "Wakeups a second of workers that a server signals",
         source: "glibc's nptl/tst-cond18.c, in Lockless Inc., Mutexes and Condition Variables using \
                  Futexes",
-        counted: false,
+        lead: "One server sets a number of jobs and signals so many times, or broadcasts; the other \
+             threads are workers that wait for jobs. Operations are jobs that workers took: wakeups, \
+             as glibc's test tst-cond18 counts them. The server signals inside the critical section \
+             unless a heading says after the unlock.",
+        cannot_show: "the condition variable apart from its lock.",
+        locks: Group::Crowd,
+        needs: Needs::Nothing,
         empty: EmptyLock::Never("its two roles share data: without a lock they would spoil it"),
+        shares_data: true,
+        notifies: true,
+        traced: false,
+        quantities: &[SERVER_LOOPS],
+        judged: Judged::By(THROUGHPUT),
+        shelf: Shelf::Threads,
+        table: Table::Threads(Threads {
+            heading: "thousand wakeups/s by workers; tst-cond18",
+            quantity: (THROUGHPUT, 1e-3),
+            others: 1,
+            role: "workers",
+            most: 5,
+            extras: &[
+                Column("server", SERVER_LOOPS, Shown::Thousands),
+                Column("share", SHARE, Shown::Ratio),
+                Column("cpu/op", CPU_PER_OP, Shown::Time),
+                Column("cpus", RUNNING, Shown::Ratio),
+            ],
+            note: "server (thousand loops/s), share, CPU time per wakeup, CPUs busy",
+        }),
+        plot: Plot::Threads,
     };
 
-    fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {
+    type Own = Notify;
+
+    fn situations(asked: &Asked) -> (Schedule, Vec<Situation<Notify>>) {
+        let rounds = Rounds::by(
+            asked.extent,
+            Rounds::of_millis(50, 1).short(),
+            Rounds::of_millis(40, 3),
+            Rounds::of_millis(2_000, 11),
+        );
+        // One of them is the server.
+        let counts = counts_of_two(asked, &[3, 9], &[2, 9], &[2, 3, 5, 9, 17, 33, 65]);
+        let situations = counts.into_iter().flat_map(|threads| {
+            moments(asked)
+                .into_iter()
+                .map(move |notify| Situation::plain(threads).with(notify, notify.param()))
+        });
+        (rounds, situations.collect())
+    }
+
+    fn round<L: RawLock<Linux>>(given: &Round, own: &Notify) -> Result<Sample, TeamError> {
         let shared = Arc::new(Apart(Guarded::<L, Jobs, 1>::new(Jobs::default())));
-        let workers = situation.team.threads - 1;
-        let after = notifies_after(situation);
+        let workers = given.team.threads - 1;
+        let after = *own == Notify::After;
         let jobs = Arc::clone(&shared);
-        let outcome = team::run(&situation.team, Until::Elapsed(situation.round), move |member| {
+        let outcome = team::run(&given.team, Until::Elapsed(given.length), move |member| {
             if !member.start() {
                 return;
             }

@@ -17,8 +17,10 @@ use hdrhistogram::Histogram;
 use ondeck::platform::{AtomicInt, Linux, Ordering, Platform};
 use ondeck_zoo::RawLock;
 
+use super::face::{Group, Judged, Needs, Plot, Shelf, Table};
 use super::guarded::Guarded;
-use super::{Apart, EmptyLock, Situation, Workload, WorkloadInfo};
+use super::situation::Rounds;
+use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo};
 use crate::clock::TickScale;
 use crate::sample::{HANDOFF, LONGEST, Sample, histogram};
 use crate::team::{self, Member, Outcome, TeamError, Until};
@@ -35,23 +37,64 @@ struct Pass<L: RawLock<Linux>> {
 const GIVERS: u32 = 0;
 const TAKERS: u32 = 1;
 
+/// How long the giver of a slow handoff holds the lock, in nanoseconds: several times what any lock
+/// here spins before its waiter sleeps.
+const SLOW_HOLD: u64 = 50_000;
+
 impl Workload for Handoff {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "handoff",
+        title: "Handoff",
         about: "From one thread's unlock to another's acquisition",
         source: "the runtime's mutex handoff benchmark in Go's issue 68578",
-        counted: false,
+        lead: "The time from just before one thread's unlock to just after another's lock. Solo: one \
+             thread hands the lock to itself, which is what measuring costs. Fast: the giver unlocks \
+             at once. Slow: the giver holds the lock for 50 µs, in which a waiter that can sleep has \
+             gone to sleep.",
+        cannot_show: "handoffs among many waiters (see `capture` and `wait`). The time of a `slow` handoff \
+             is more the kernel's than the lock's. Ticks of two CPUs are compared, so it needs a \
+             clock that is the same on all.",
+        locks: Group::Headline,
+        needs: Needs::Nothing,
         empty: EmptyLock::OneThread,
+        shares_data: false,
+        notifies: false,
+        traced: false,
+        quantities: &[HANDOFF, LONGEST],
+        judged: Judged::By(HANDOFF),
+        shelf: Shelf::Turns,
+        table: Table::Patterns { heading: "from one thread's unlock to another's acquisition" },
+        plot: Plot::Threads,
     };
 
-    fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {
+    type Own = ();
+
+    fn situations(asked: &Asked) -> (Schedule, Vec<Situation>) {
+        let rounds = Rounds::by(
+            asked.extent,
+            Rounds::of_millis(10, 2),
+            Rounds::of_millis(20, 3),
+            Rounds::of_millis(500, 11),
+        );
+        let patterns = [("solo", 1, 0), ("fast", 2, 0), ("slow", 2, SLOW_HOLD)];
+        let situation = |(pattern, threads, hold): (&str, usize, u64)| Situation {
+            work: (hold, 0),
+            // Of the patterns only this has one thread.
+            emptied: threads == 1,
+            params: vec![("pattern", pattern.to_owned())],
+            ..Situation::plain(threads)
+        };
+        (rounds, patterns.map(situation).into())
+    }
+
+    fn round<L: RawLock<Linux>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
         let pass = Arc::new(Pass::<L> {
             released: Apart(Guarded::new(0)),
             turn: CachePadded::new(AtomicInt::new(GIVERS)),
         });
-        let hold = situation.section;
-        let alone = situation.team.threads == 1;
-        let outcome = team::run(&situation.team, Until::Elapsed(situation.round), move |member| {
+        let hold = given.section;
+        let alone = given.team.threads == 1;
+        let outcome = team::run(&given.team, Until::Elapsed(given.length), move |member| {
             let mut times = Times::new();
             if member.start() {
                 match (alone, member.index) {

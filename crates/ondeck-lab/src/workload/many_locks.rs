@@ -5,15 +5,18 @@
 //! several small locks share a cache line, and threads disturb each other at locks that they do not
 //! share; padded to lines of their own they do not, but fewer of them fit into a cache.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use fastrand::Rng;
-use ondeck::platform::Linux;
+use ondeck::platform::{Linux, Platform};
 use ondeck_zoo::RawLock;
 
+use super::face::{Across, Group, Judged, Needs, Plot, Shelf, Table};
 use super::guarded::Guarded;
-use super::{Apart, EmptyLock, Situation, Workload, WorkloadInfo, audit};
-use crate::sample::{FOOTPRINT, Sample};
+use super::situation::{ALONE, Rounds, by, counts};
+use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, audit};
+use crate::sample::{FOOTPRINT, Sample, THROUGHPUT};
 use crate::team::{self, TeamError, Until};
 
 pub(super) struct ManyLocks;
@@ -21,35 +24,105 @@ pub(super) struct ManyLocks;
 /// A lock and its counter.
 type Slot<L> = Guarded<L, u32>;
 
+/// Locks of an array: few, so that threads meet; and as many as fill a first-level cache when each
+/// has a cache line.
+const LOCKS: [usize; 2] = [16, 512];
+
+/// The same for a long campaign: also more than a second-level cache holds.
+const MORE_LOCKS: [usize; 4] = [16, 512, 8_192, 131_072];
+
+/// How many locks, and whether each has cache lines of its own.
+#[derive(Clone, Copy)]
+pub(super) struct Array {
+    locks: usize,
+    padded: bool,
+}
+
 impl Workload for ManyLocks {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "many_locks",
+        title: "Many locks",
         about: "Pairs a second at random locks of an array, and its memory",
         source: "the hashed lock arrays of kernels and databases; sizes as in Rust's parking_lot",
-        counted: false,
+        lead: "An array of locks, of which each thread locks a random one. Nobody waits for long; what \
+             shows is the memory that the locks take, and the cache lines that they share.",
+        cannot_show: "a program whose data is larger than the locks. With 2 CPUs two threads seldom meet.",
+        locks: Group::Crowd,
+        needs: Needs::Nothing,
         empty: EmptyLock::OneThread,
+        shares_data: true,
+        notifies: false,
+        traced: false,
+        quantities: &[FOOTPRINT],
+        judged: Judged::By(THROUGHPUT),
+        shelf: Shelf::Programs,
+        table: Table::Situations(&[
+            Across {
+                heading: "million pairs/s by locks; {} threads",
+                quantity: (THROUGHPUT, 1e-6),
+                label,
+            },
+            Across {
+                heading: "KiB of locks and what they guard",
+                quantity: (FOOTPRINT, 1.0 / 1024.0),
+                label,
+            },
+        ]),
+        plot: Plot::Threads,
     };
 
-    fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {
-        if situation.variant == "padded" {
-            round::<L, Apart<Slot<L>>>(situation, Apart, |slot| &slot.0)
+    type Own = Array;
+
+    fn situations(asked: &Asked) -> (Schedule, Vec<Situation<Array>>) {
+        let rounds = Rounds::by(
+            asked.extent,
+            Rounds::of_millis(20, 1).short(),
+            Rounds::of_millis(40, 2),
+            Rounds::of_millis(1_000, 11),
+        );
+        let sizes: &[usize] = by(asked.extent, &LOCKS[1..], &LOCKS, &MORE_LOCKS);
+        let counts = counts(asked, &[2], &[2 * Linux::cpus()], &[1, 2, 8, 32]);
+        let work = asked.work.unwrap_or(ALONE);
+        let mut situations = Vec::new();
+        for &locks in sizes {
+            for padded in [false, true] {
+                let named = if padded { "yes" } else { "no" };
+                situations.extend(counts.iter().map(|&threads| {
+                    let params = [("locks", locks.to_string()), ("padded", named.to_owned())];
+                    Situation::working(threads, work).with(Array { locks, padded }, params)
+                }));
+            }
+        }
+        (rounds, situations)
+    }
+
+    fn round<L: RawLock<Linux>>(given: &Round, own: &Array) -> Result<Sample, TeamError> {
+        if own.padded {
+            round::<L, Apart<Slot<L>>>(given, own.locks, Apart, |slot| &slot.0)
         } else {
-            round::<L, Slot<L>>(situation, |slot| slot, |slot| slot)
+            round::<L, Slot<L>>(given, own.locks, |slot| slot, |slot| slot)
         }
     }
 }
 
+/// The heading of an array's column.
+fn label(params: &BTreeMap<String, String>) -> String {
+    let param = |name: &str| params.get(name).map_or("", String::as_str);
+    let padded = if param("padded") == "yes" { " padded" } else { "" };
+    format!("{}{padded}", param("locks"))
+}
+
 /// A round with slots that are kept as `S`.
 fn round<L: RawLock<Linux>, S: Send + Sync + 'static>(
-    situation: &Situation,
+    given: &Round,
+    count: usize,
     keep: impl Fn(Slot<L>) -> S,
     slot_of: impl Fn(&S) -> &Slot<L> + Copy + Send + Sync + 'static,
 ) -> Result<Sample, TeamError> {
-    let count = situation.capacity.max(1);
     let slots: Arc<[S]> = (0..count).map(|_| keep(Guarded::new(0))).collect();
-    let (section, outside) = (situation.section, situation.outside);
+    let (section, outside) = (given.section, given.outside);
     let shared = Arc::clone(&slots);
-    let outcome = team::run(&situation.team, Until::Elapsed(situation.round), move |member| {
+    let outcome = team::run(&given.team, Until::Elapsed(given.length), move |member| {
         let mut context = L::Context::default();
         // The same locks for every kind of lock.
         let mut rng = Rng::with_seed(member.index as u64);

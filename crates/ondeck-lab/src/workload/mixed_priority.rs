@@ -18,11 +18,13 @@ use crossbeam_utils::CachePadded;
 use ondeck::platform::{Linux, Ordering, Platform, Timestamp};
 use ondeck_zoo::RawLock;
 
+use super::face::{Column, Group, Judged, Needs, Plot, Shelf, Shown, Table};
 use super::guarded::Guarded;
-use super::{Apart, EmptyLock, Situation, Workload, WorkloadInfo, audit};
+use super::situation::Rounds;
+use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, audit};
 use crate::clock::TickScale;
 use crate::environment::{Pinning, Placement, Policy};
-use crate::sample::{BURSTS, INVERTED, LONGEST, RESCUED, Sample};
+use crate::sample::{BURSTS, INVERTED, LONGEST, RESCUED, Sample, VOLUNTARY};
 use crate::team::{self, Member, Outcome, TeamError, TeamSetting, Until};
 use crate::work::Work;
 
@@ -46,22 +48,57 @@ const LIMIT: Duration = Duration::from_millis(10);
 impl Workload for MixedPriority {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "mixed_priority",
+        title: "Priority inversion",
         about: "Priority inversion: does a hog run between owner and waiter",
         source: "L. Sha, R. Rajkumar, J. P. Lehoczky, Priority Inheritance Protocols: An Approach to \
                  Real-Time Synchronization (1990)",
-        counted: false,
+        lead: "Priority inversion on one CPU: an owner of low priority, a waiter of high priority, and \
+             a hog between them that never wants the lock.",
+        cannot_show: "how often it happens, which depends on the program.",
+        locks: Group::Inversion,
+        needs: Needs::Realtime,
         empty: EmptyLock::Never("without a lock nobody waits, so nothing can be inverted"),
+        shares_data: false,
+        notifies: false,
+        traced: false,
+        quantities: &[LONGEST, INVERTED, BURSTS, RESCUED],
+        judged: Judged::By(LONGEST),
+        shelf: Shelf::Company,
+        table: Table::Quantities {
+            heading: "an owner below a hog below a waiter, on one CPU\n{}",
+            columns: &[
+                Column("longest", LONGEST, Shown::Milliseconds),
+                Column("inverted", INVERTED, Shown::Ratio),
+                Column("bursts", BURSTS, Shown::Significant),
+                Column("rescued", RESCUED, Shown::Ratio),
+                Column("sleeps", VOLUNTARY, Shown::Significant),
+            ],
+            note: "of trials: the hog ran between owner and waiter; its pieces; ended from outside",
+        },
+        plot: Plot::Threads,
     };
 
-    fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {
-        let asked = situation.team.placement.policy;
+    type Own = ();
+
+    fn situations(asked: &Asked) -> (Schedule, Vec<Situation>) {
+        let rounds = Rounds::by(
+            asked.extent,
+            Rounds::of_millis(30, 1).short(),
+            Rounds::of_millis(60, 2).short(),
+            Rounds::of_millis(500, 11).short(),
+        );
+        (rounds, vec![Situation::plain(WAITER + 1)])
+    }
+
+    fn round<L: RawLock<Linux>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
+        let asked = given.team.placement.policy;
         let policy = if asked.is_realtime() { asked } else { Policy::Fifo };
         let placement = Placement { pinning: Pinning::One, policy, ..Placement::default() };
-        let setting = TeamSetting { threads: GUARD + 1, placement, ..situation.team.clone() };
+        let setting = TeamSetting { threads: GUARD + 1, placement, ..given.team.clone() };
         let stage = Arc::new(Stage::new());
         let lock = Arc::new(Apart(Guarded::<L, Book>::new(Book::default())));
         let shared = Arc::clone(&lock);
-        let outcome = team::run(&setting, Until::Elapsed(situation.round), move |member| {
+        let outcome = team::run(&setting, Until::Elapsed(given.length), move |member| {
             let entered = stage.enter(member.index, policy);
             // Nobody passes the start before all have entered.
             if !member.start() || stage.refused.load(Ordering::Relaxed) {

@@ -24,6 +24,11 @@ impl Notify {
     /// Both, in the order of reports.
     pub const BOTH: [Self; 2] = [Self::Inside, Self::After];
 
+    /// The parameter of a series that notifies then, if it has one.
+    pub(super) fn param(self) -> Option<(&'static str, String)> {
+        (self != Self::Inside).then(|| (NOTIFY, self.to_string()))
+    }
+
     /// Its word in commands and reports.
     pub(crate) const fn word(self) -> &'static str {
         match self {

@@ -4,11 +4,13 @@
 //! want to run. A lock shows here whether its waiters let the others run, and whether it depends on
 //! one particular thread to go on.
 
-use ondeck::platform::Linux;
+use ondeck::platform::{Linux, Platform};
 use ondeck_zoo::RawLock;
 
-use super::{EmptyLock, Situation, Workload, WorkloadInfo, throughput};
-use crate::sample::Sample;
+use super::face::{Column, Group, Judged, Needs, Plot, Shelf, Shown, Table, Threads};
+use super::situation::{ALONE, Extent, MOST_THREADS, PROGRAM, Rounds, counts};
+use super::{Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, throughput};
+use crate::sample::{CPU_PER_OP, INVOLUNTARY, RUNNING, SHARE, Sample, THROUGHPUT, VOLUNTARY};
 use crate::team::TeamError;
 
 pub(super) struct Oversubscribed;
@@ -16,14 +18,72 @@ pub(super) struct Oversubscribed;
 impl Workload for Oversubscribed {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "oversubscribed",
+        title: "Oversubscribed",
         about: "Throughput with 4 to 32 times as many threads as CPUs",
         source: "the runtime's ChanContended benchmark in Go's issue 68578, with more threads than \
                  CPUs",
-        counted: false,
+        lead: "Throughput with 4 to 32 times as many threads as CPUs. The owner, or the waiter that is \
+             next, is mostly off its CPU.",
+        cannot_show: "what a program with more threads than CPUs should do instead, which is to have \
+             fewer.",
+        locks: Group::Crowd,
+        needs: Needs::Nothing,
         empty: EmptyLock::OneThread,
+        shares_data: false,
+        notifies: false,
+        traced: false,
+        quantities: &[],
+        judged: Judged::By(THROUGHPUT),
+        shelf: Shelf::Threads,
+        table: Table::Threads(Threads {
+            heading: "million pairs/s by threads",
+            quantity: (THROUGHPUT, 1e-6),
+            others: 0,
+            role: "threads",
+            most: 3,
+            extras: &[
+                Column("share", SHARE, Shown::Ratio),
+                Column("cpu/op", CPU_PER_OP, Shown::Time),
+                Column("sleeps", VOLUNTARY, Shown::Significant),
+                Column("preempt", INVOLUNTARY, Shown::Significant),
+                Column("cpus", RUNNING, Shown::Ratio),
+            ],
+            note: "share, CPU time and context switches per pair, CPUs busy",
+        }),
+        plot: Plot::Threads,
     };
 
-    fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {
-        throughput::round::<L>(situation)
+    type Own = ();
+
+    fn situations(asked: &Asked) -> (Schedule, Vec<Situation>) {
+        let rounds = Rounds::by(
+            asked.extent,
+            Rounds::of_millis(50, 1).short(),
+            Rounds::of_millis(100, 2),
+            Rounds::of_millis(1_000, 11),
+        );
+        let times_cpus = |times: &[usize]| -> Vec<usize> {
+            let mut counts: Vec<usize> =
+                times.iter().map(|times| (times * Linux::cpus()).min(MOST_THREADS)).collect();
+            counts.dedup();
+            counts
+        };
+        let all = times_cpus(&[4, 8, 16, 32]);
+        let works = match (asked.work, asked.extent) {
+            (Some(work), _) => vec![work],
+            (None, Extent::Quick) => vec![ALONE],
+            (None, Extent::Suite | Extent::Full) => vec![ALONE, PROGRAM],
+        };
+        let mut situations = Vec::new();
+        for work in works {
+            let suite = if work == ALONE { times_cpus(&[4, 8]) } else { times_cpus(&[4]) };
+            let counts = counts(asked, &times_cpus(&[8]), &suite, &all);
+            situations.extend(counts.into_iter().map(|threads| Situation::working(threads, work)));
+        }
+        (rounds, situations)
+    }
+
+    fn round<L: RawLock<Linux>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
+        throughput::round::<L>(given)
     }
 }

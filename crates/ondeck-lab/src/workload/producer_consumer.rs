@@ -11,9 +11,13 @@ use std::sync::Arc;
 use ondeck::platform::Linux;
 use ondeck_zoo::RawLock;
 
-use super::buffer::{Buffer, Part, Queue, consume, notifies_after, produce, sum};
-use super::{Apart, EmptyLock, Situation, Workload, WorkloadInfo, audit};
-use crate::sample::{Sample, WAITS};
+use super::buffer::{Bounded, Buffer, CAPACITIES, Part, Queue, consume, produce, sum};
+use super::face::{Column, Group, Judged, Needs, Plot, Shelf, Shown, Table};
+use super::situation::{Rounds, by, counts_of_two};
+use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, audit};
+use crate::sample::{
+    CPU_PER_OP, INVOLUNTARY, RUNNING, SHARE, Sample, THROUGHPUT, VOLUNTARY, WAITS,
+};
 use crate::team::{self, Outcome, TeamError, Until};
 
 pub(super) struct ProducerConsumer;
@@ -21,18 +25,58 @@ pub(super) struct ProducerConsumer;
 impl Workload for ProducerConsumer {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "producer_consumer",
+        title: "Producers and consumers",
         about: "Items a second through a queue with two conditions",
         source: "C. A. R. Hoare, Monitors: An Operating System Structuring Concept, bounded buffer",
-        counted: false,
+        lead: "Half of the threads put numbers into a bounded queue, the others take them out; a lock \
+             and two condition variables, notified inside the critical section unless a heading says \
+             after the unlock. Operations are numbers that were taken out.",
+        cannot_show: "a queue of items that are work; here they are numbers.",
+        locks: Group::Crowd,
+        needs: Needs::Nothing,
         empty: EmptyLock::Never("its two roles share data: without a lock they would spoil it"),
+        shares_data: true,
+        notifies: true,
+        traced: false,
+        quantities: &[WAITS],
+        judged: Judged::By(THROUGHPUT),
+        shelf: Shelf::Queues,
+        table: Table::Quantities {
+            heading: "thousand items/s, and their cost\n{}",
+            columns: &[
+                Column("k/s", THROUGHPUT, Shown::Thousands),
+                Column("cpu/item", CPU_PER_OP, Shown::Time),
+                Column("waits", WAITS, Shown::Significant),
+                Column("sleeps", VOLUNTARY, Shown::Significant),
+                Column("preempt", INVOLUNTARY, Shown::Significant),
+                Column("cpus", RUNNING, Shown::Ratio),
+                Column("share", SHARE, Shown::Ratio),
+            ],
+            note: "",
+        },
+        plot: Plot::Threads,
     };
 
-    fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {
-        let shared = Arc::new(Apart(Buffer::<L>::new(Queue::new(situation.capacity))));
-        let producers = situation.team.threads / 2;
-        let after = notifies_after(situation);
+    type Own = Bounded;
+
+    fn situations(asked: &Asked) -> (Schedule, Vec<Situation<Bounded>>) {
+        let rounds = Rounds::by(
+            asked.extent,
+            Rounds::of_millis(50, 1).short(),
+            Rounds::of_millis(40, 3).short(),
+            Rounds::of_millis(1_000, 11),
+        );
+        let capacities = by(asked.extent, &CAPACITIES[1..2], &CAPACITIES, &CAPACITIES);
+        let counts = counts_of_two(asked, &[16], &[2, 4, 16], &[2, 4, 8, 16, 32]);
+        (rounds, Bounded::situations(asked, capacities, &counts))
+    }
+
+    fn round<L: RawLock<Linux>>(given: &Round, own: &Bounded) -> Result<Sample, TeamError> {
+        let shared = Arc::new(Apart(Buffer::<L>::new(Queue::new(own.capacity))));
+        let producers = given.team.threads / 2;
+        let after = own.after();
         let buffer = Arc::clone(&shared);
-        let outcome = team::run(&situation.team, Until::Elapsed(situation.round), move |member| {
+        let outcome = team::run(&given.team, Until::Elapsed(given.length), move |member| {
             if !member.start() {
                 return Part::default();
             }

@@ -14,11 +14,13 @@ use ondeck::platform::Linux;
 use ondeck_zoo::RawLock;
 
 use super::buffer::{
-    Buffer, NOT_EMPTY, NOT_FULL, Part, Queue, close, consume, notifies_after, produce, sum,
+    Bounded, Buffer, CAPACITIES, NOT_EMPTY, NOT_FULL, Part, Queue, close, consume, produce, sum,
 };
-use super::{Apart, EmptyLock, Situation, Workload, WorkloadInfo, audit};
+use super::face::{Column, Group, Judged, Needs, Plot, Shelf, Shown, Table};
+use super::situation::{Rounds, counts_of_two};
+use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, audit};
 use crate::environment::Placement;
-use crate::sample::{FRESH, RECOVERED, Sample, WAITS};
+use crate::sample::{CPU_PER_OP, FRESH, RECOVERED, RUNNING, Sample, THROUGHPUT, VOLUNTARY, WAITS};
 use crate::team::{self, Member, Outcome, TeamError, TeamSetting, Until};
 use crate::usage::Usage;
 
@@ -34,28 +36,68 @@ const ASKING: Duration = Duration::from_micros(500);
 impl Workload for Recovery {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "recovery",
+        title: "After a sleep",
         about: "Items a second once all threads of a queue have slept",
         source: "this project; the buffer of C. A. R. Hoare, Monitors: An Operating System Structuring \
                  Concept",
-        counted: false,
+        lead: "The bounded queue after a moment in which all of its threads slept, against the same \
+             threads before it. A ratio far from 1 is a lock that has two speeds, of which the \
+             threads' past decides.",
+        cannot_show: "a slow regime that ends after less than some ms, because it is a small part of a \
+             half.",
+        locks: Group::Crowd,
+        needs: Needs::Nothing,
         empty: EmptyLock::Never("its two roles share data: without a lock they would spoil it"),
+        shares_data: true,
+        notifies: true,
+        traced: false,
+        quantities: &[FRESH, RECOVERED, WAITS],
+        judged: Judged::By(THROUGHPUT),
+        shelf: Shelf::Queues,
+        table: Table::Quantities {
+            heading: "thousand items/s after all threads slept, and before\n{}",
+            columns: &[
+                Column("k/s", THROUGHPUT, Shown::Thousands),
+                Column("before", FRESH, Shown::Thousands),
+                Column("ratio", RECOVERED, Shown::Ratio),
+                Column("cpu/item", CPU_PER_OP, Shown::Time),
+                Column("waits", WAITS, Shown::Significant),
+                Column("sleeps", VOLUNTARY, Shown::Significant),
+                Column("cpus", RUNNING, Shown::Ratio),
+            ],
+            note: "",
+        },
+        plot: Plot::Threads,
     };
 
-    fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {
-        let threads = situation.team.threads;
+    type Own = Bounded;
+
+    fn situations(asked: &Asked) -> (Schedule, Vec<Situation<Bounded>>) {
+        let rounds = Rounds::by(
+            asked.extent,
+            Rounds::of_millis(40, 1).short(),
+            Rounds::of_millis(80, 3).short(),
+            Rounds::of_millis(1_000, 11),
+        );
+        let counts = counts_of_two(asked, &[4], &[4], &[2, 4, 16]);
+        (rounds, Bounded::situations(asked, &CAPACITIES[1..2], &counts))
+    }
+
+    fn round<L: RawLock<Linux>>(given: &Round, own: &Bounded) -> Result<Sample, TeamError> {
+        let threads = given.team.threads;
         let producers = threads / 2;
-        let mut queue = Queue::new(situation.capacity);
+        let mut queue = Queue::new(own.capacity);
         let mut first = 0;
-        for number in 1..=situation.capacity as u64 / 2 {
+        for number in 1..=own.capacity as u64 / 2 {
             queue.ring.push(number);
             first += number;
         }
         let shared = Arc::new(Apart(Buffer::<L>::new(queue)));
         let buffer = Arc::clone(&shared);
-        let (after, round) = (notifies_after(situation), situation.round);
-        let placement = situation.team.placement.clone();
+        let (after, round) = (own.after(), given.length);
+        let placement = given.team.placement.clone();
         // One more, the conductor.
-        let setting = TeamSetting { threads: threads + 1, ..situation.team.clone() };
+        let setting = TeamSetting { threads: threads + 1, ..given.team.clone() };
         let outcome = team::run(&setting, Until::Finished(Duration::MAX), move |member| {
             if !member.start() {
                 return Role::Conductor(None);

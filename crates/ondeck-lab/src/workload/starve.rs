@@ -10,31 +10,77 @@ use std::time::Duration;
 use ondeck::platform::{Linux, Platform};
 use ondeck_zoo::RawLock;
 
+use super::face::{Column, Group, Judged, Needs, Plot, Shelf, Shown, Table};
 use super::guarded::Guarded;
-use super::{Apart, EmptyLock, Situation, Workload, WorkloadInfo, audit};
+use super::situation::{Rounds, counts};
+use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, audit};
 use crate::clock::TickScale;
-use crate::sample::{LONGEST_GAP, STARVED_WINDOWS, Sample};
+use crate::sample::{CPU_PER_OP, LONGEST_GAP, RUNNING, SHARE, STARVED_WINDOWS, Sample, THROUGHPUT};
 use crate::team::{self, Outcome, TeamError, Until};
 
 /// In so long a thread should get the lock at least once: some time slices of every kernel.
 const WINDOW: Duration = Duration::from_millis(50);
 
+/// The workload's name: advice measures it.
+pub const NAME: &str = "starve";
+
 pub(super) struct Starve;
 
 impl Workload for Starve {
     const INFO: WorkloadInfo = WorkloadInfo {
-        name: "starve",
+        name: NAME,
+        title: "Starvation",
         about: "The longest that a thread goes without the lock",
         source: "the runtime's test for mutex starvation in Go's issue 68578",
-        counted: false,
+        lead: "Eight threads want the lock all the time, each for sections of 100 ns. The longest time \
+             that any of them went without it while others had it, and how many windows of 50 ms went \
+             by without one acquisition of a thread.",
+        cannot_show: "with more threads than CPUs, whether the lock or the scheduler starves a thread, \
+             which is off its CPU for a time slice of each other thread.",
+        locks: Group::Crowd,
+        needs: Needs::Nothing,
         empty: EmptyLock::OneThread,
+        shares_data: true,
+        notifies: false,
+        traced: false,
+        quantities: &[LONGEST_GAP],
+        judged: Judged::By(LONGEST_GAP),
+        shelf: Shelf::Turns,
+        table: Table::Quantities {
+            heading: "{}",
+            columns: &[
+                Column("longest", LONGEST_GAP, Shown::Milliseconds),
+                Column("starved", STARVED_WINDOWS, Shown::Ratio),
+                Column("share", SHARE, Shown::Ratio),
+                Column("M/s", THROUGHPUT, Shown::Millions),
+                Column("cpu/op", CPU_PER_OP, Shown::Time),
+                Column("cpus", RUNNING, Shown::Ratio),
+            ],
+            note: "longest: without the lock; starved: windows of 50 ms without it",
+        },
+        plot: Plot::Threads,
     };
 
-    fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {
+    type Own = ();
+
+    fn situations(asked: &Asked) -> (Schedule, Vec<Situation>) {
+        // Several of the windows that progress is looked for in.
+        let rounds = Rounds::by(
+            asked.extent,
+            Rounds::of_millis(110, 1).short(),
+            Rounds::of_millis(150, 2),
+            Rounds::of_millis(2_000, 11),
+        );
+        let work = asked.work.unwrap_or((100, 0));
+        let counts = counts(asked, &[8], &[8], &[8]);
+        (rounds, counts.into_iter().map(|threads| Situation::working(threads, work)).collect())
+    }
+
+    fn round<L: RawLock<Linux>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
         let shared = Arc::new(Apart(Guarded::<L, u64>::new(0)));
-        let (section, outside) = (situation.section, situation.outside);
+        let (section, outside) = (given.section, given.outside);
         let turns = Arc::clone(&shared);
-        let outcome = team::run(&situation.team, Until::Elapsed(situation.round), move |member| {
+        let outcome = team::run(&given.team, Until::Elapsed(given.length), move |member| {
             let mut context = L::Context::default();
             if !member.start() {
                 return Gaps::begin();

@@ -2,34 +2,94 @@
 
 use std::sync::Arc;
 
-use ondeck::platform::Linux;
+use ondeck::platform::{Linux, Platform};
 use ondeck_zoo::RawLock;
 
-use super::{Apart, EmptyLock, Situation, Workload, WorkloadInfo};
-use crate::sample::Sample;
+use super::face::{Column, Group, Judged, Needs, Plot, Shelf, Shown, Table, Threads};
+use super::situation::{ALONE, LONG, MANY, MOST_THREADS, PROGRAM, Rounds, counts};
+use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo};
+use crate::sample::{CPU_PER_OP, RUNNING, SHARE, Sample, THROUGHPUT};
 use crate::team::{self, TeamError, Until};
+
+/// The workload's name: advice measures it.
+pub const NAME: &str = "throughput";
 
 pub(super) struct Throughput;
 
 impl Workload for Throughput {
     const INFO: WorkloadInfo = WorkloadInfo {
-        name: "throughput",
+        name: NAME,
+        title: "Throughput",
         about: "Pairs a second of all threads, with work inside and outside",
         source: "the runtime's ChanContended benchmark in Go's issue 68578, without the channel",
-        counted: false,
+        lead: "All threads lock, work inside, unlock, work outside, and again. Throughput counts the \
+             operations of all threads together; the share is that of the thread that got least \
+             divided by that of the thread that got most, so 1 is even and 0 means that somebody \
+             starved.",
+        cannot_show: "how long threads waited (see `wait`); sections that touch shared data, whose lines \
+             move from core to core with the lock.",
+        locks: Group::Headline,
+        needs: Needs::Nothing,
         empty: EmptyLock::OneThread,
+        shares_data: false,
+        notifies: false,
+        traced: false,
+        quantities: &[],
+        judged: Judged::By(THROUGHPUT),
+        shelf: Shelf::Basics,
+        table: Table::ThreadsByWork(Threads {
+            heading: "million pairs/s by threads",
+            quantity: (THROUGHPUT, 1e-6),
+            others: 0,
+            role: "threads",
+            most: 6,
+            extras: &[
+                Column("share", SHARE, Shown::Ratio),
+                Column("cpu/op", CPU_PER_OP, Shown::Time),
+                Column("cpus", RUNNING, Shown::Ratio),
+            ],
+            note: "share (least / most served thread), CPU time per pair, CPUs busy",
+        }),
+        plot: Plot::Threads,
     };
 
-    fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {
-        round::<L>(situation)
+    type Own = ();
+
+    fn situations(asked: &Asked) -> (Schedule, Vec<Situation>) {
+        let rounds = Rounds::by(
+            asked.extent,
+            Rounds::of_millis(20, 2),
+            Rounds::of_millis(40, 3),
+            Rounds::of_millis(1_000, 11),
+        );
+        let works = asked.work.map_or(vec![ALONE, PROGRAM, LONG], |work| vec![work]);
+        let mut situations = Vec::new();
+        for work in works {
+            let quick: &[usize] = if work == ALONE { &[1, 2, 8] } else { &[2] };
+            let counts = counts(asked, quick, &doublings(), MANY);
+            situations.extend(counts.into_iter().map(|threads| Situation::working(threads, work)));
+        }
+        (rounds, situations)
+    }
+
+    fn round<L: RawLock<Linux>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
+        round::<L>(given)
     }
 }
 
+/// 1, 2, 4 and so on, to 32 or four times as many threads as CPUs; more are for `oversubscribed`.
+fn doublings() -> Vec<usize> {
+    let most = (4 * Linux::cpus()).clamp(32, MOST_THREADS);
+    std::iter::successors(Some(1), |count| Some(2 * count))
+        .take_while(|count| *count <= most)
+        .collect()
+}
+
 /// A round of this workload and of those that differ from it in their situations only.
-pub(super) fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {
+pub(super) fn round<L: RawLock<Linux>>(given: &Round) -> Result<Sample, TeamError> {
     let lock = Arc::new(Apart(L::new()));
-    let (section, outside) = (situation.section, situation.outside);
-    let outcome = team::run(&situation.team, Until::Elapsed(situation.round), move |member| {
+    let (section, outside) = (given.section, given.outside);
+    let outcome = team::run(&given.team, Until::Elapsed(given.length), move |member| {
         let context = L::Context::default();
         let lock = &lock.0;
         if !member.start() {

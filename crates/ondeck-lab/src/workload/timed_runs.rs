@@ -8,11 +8,14 @@
 
 use std::cell::UnsafeCell;
 use std::sync::Arc;
+use std::time::Duration;
 
 use ondeck::platform::{Linux, Platform};
 use ondeck_zoo::RawLock;
 
-use super::{Apart, EmptyLock, Situation, Workload, WorkloadInfo};
+use super::face::{Group, Judged, Needs, Plot, Shelf, Table};
+use super::situation::{Extent, Runs};
+use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo};
 use crate::clock::TickScale;
 use crate::sample::{LONGEST, RUN, Sample, histogram};
 use crate::team::{self, Member, Outcome, TeamError, Until};
@@ -25,32 +28,74 @@ pub(super) struct Wait;
 impl Workload for Wait {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "wait",
+        title: "Longest wait",
         about: "The longest time that a thread waits for the lock",
         source: SOURCE,
-        counted: true,
+        lead: "Every thread takes the lock a fixed number of times and times each wait for it. The \
+             longest wait of a run is what a frame, a packet or a request would have felt.",
+        cannot_show: "the cause. With more threads than CPUs the longest wait is mostly the scheduler's \
+             time slice, which the lock influences and does not control. `ondeck trace` says what \
+             happened.",
+        locks: Group::Runs,
+        needs: Needs::Nothing,
         empty: EmptyLock::OneThread,
+        shares_data: false,
+        notifies: false,
+        traced: false,
+        quantities: &[RUN, LONGEST],
+        judged: Judged::By(LONGEST),
+        shelf: Shelf::Basics,
+        table: Table::Runs { what: "longest waits" },
+        plot: Plot::Runs,
     };
 
-    fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {
+    type Own = ();
+
+    fn situations(asked: &Asked) -> (Schedule, Vec<Situation>) {
+        runs(asked, 100)
+    }
+
+    fn round<L: RawLock<Linux>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
         let lock = Arc::new(Apart(L::new()));
-        let pairs = situation.pairs;
-        let outcome =
-            team::run(&situation.team, Until::Finished(situation.longest_run), move |member| {
-                let context = L::Context::default();
-                let lock = &lock.0;
-                Times::take(member, pairs, || {
-                    let before = Linux::ticks();
-                    // SAFETY: the context stays here until the unlock and serves this acquisition
-                    // alone.
-                    unsafe { lock.lock(&context) };
-                    let after = Linux::ticks();
-                    // SAFETY: locked above with this context.
-                    unsafe { lock.unlock(&context) };
-                    Some(after.saturating_sub(before))
-                })
-            })?;
+        let pairs = given.pairs;
+        let outcome = team::run(&given.team, Until::Finished(given.longest_run), move |member| {
+            let context = L::Context::default();
+            let lock = &lock.0;
+            Times::take(member, pairs, || {
+                let before = Linux::ticks();
+                // SAFETY: the context stays here until the unlock and serves this acquisition
+                // alone.
+                unsafe { lock.lock(&context) };
+                let after = Linux::ticks();
+                // SAFETY: locked above with this context.
+                unsafe { lock.unlock(&context) };
+                Some(after.saturating_sub(before))
+            })
+        })?;
         Ok(sample(outcome))
     }
+}
+
+/// Pairs of each thread in a run: the source's number.
+pub const PAIRS_PER_RUN: u32 = 16_384;
+
+/// Threads of a run: the source's number.
+const THREADS: usize = 16;
+
+/// The runs of either workload, of which the source makes so many.
+fn runs(asked: &Asked, of_source: usize) -> (Schedule, Vec<Situation>) {
+    let (turn, turns, longest) = match asked.extent {
+        Extent::Quick => (Duration::from_millis(1), 1, Some(Duration::from_millis(300))),
+        Extent::Suite => (Duration::from_millis(150), 2, Some(Duration::from_secs(1))),
+        Extent::Full => (Duration::ZERO, of_source, None),
+    };
+    let counts = asked.threads.clone().unwrap_or_else(|| vec![THREADS]);
+    let situation = |threads| Situation {
+        params: vec![("pairs_per_thread", PAIRS_PER_RUN.to_string())],
+        ..Situation::plain(threads)
+    };
+    let runs = Runs { turn, turns, most: of_source, longest };
+    (Schedule::Runs(runs), counts.into_iter().map(situation).collect())
 }
 
 pub(super) struct Idle;
@@ -67,31 +112,51 @@ unsafe impl<L: Sync> Sync for Released<L> {}
 impl Workload for Idle {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "idle",
+        title: "Longest idle",
         about: "The longest that the lock is free although threads want it",
         source: SOURCE,
-        counted: true,
+        lead: "The time between an unlock and the next successful lock, while threads are waiting. An \
+             idle lock is a wasted machine: nobody works inside although somebody could.",
+        cannot_show: "whether another thread would have used the time. The section is longer than in \
+             `wait` by a second reading of the clock.",
+        locks: Group::Runs,
+        needs: Needs::Nothing,
         empty: EmptyLock::OneThread,
+        shares_data: false,
+        notifies: false,
+        traced: true,
+        quantities: &[RUN, LONGEST],
+        judged: Judged::By(LONGEST),
+        shelf: Shelf::Basics,
+        table: Table::Runs { what: "longest idle times" },
+        plot: Plot::Runs,
     };
 
-    fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {
+    type Own = ();
+
+    fn situations(asked: &Asked) -> (Schedule, Vec<Situation>) {
+        // The source makes ten times as many runs, because long idles are rarer.
+        runs(asked, 1_000)
+    }
+
+    fn round<L: RawLock<Linux>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
         let shared = Arc::new(Apart(Released { lock: L::new(), at: UnsafeCell::new(None) }));
-        let pairs = situation.pairs;
-        let outcome =
-            team::run(&situation.team, Until::Finished(situation.longest_run), move |member| {
-                let context = L::Context::default();
-                let shared = &shared.0;
-                Times::take(member, pairs, || {
-                    // SAFETY: the context stays here until the unlock and serves this acquisition
-                    // alone; the time of the release is touched between lock and unlock only.
-                    unsafe {
-                        shared.lock.lock(&context);
-                        let idle = (*shared.at.get()).map(|at| Linux::ticks().saturating_sub(at));
-                        *shared.at.get() = Some(Linux::ticks());
-                        shared.lock.unlock(&context);
-                        idle
-                    }
-                })
-            })?;
+        let pairs = given.pairs;
+        let outcome = team::run(&given.team, Until::Finished(given.longest_run), move |member| {
+            let context = L::Context::default();
+            let shared = &shared.0;
+            Times::take(member, pairs, || {
+                // SAFETY: the context stays here until the unlock and serves this acquisition
+                // alone; the time of the release is touched between lock and unlock only.
+                unsafe {
+                    shared.lock.lock(&context);
+                    let idle = (*shared.at.get()).map(|at| Linux::ticks().saturating_sub(at));
+                    *shared.at.get() = Some(Linux::ticks());
+                    shared.lock.unlock(&context);
+                    idle
+                }
+            })
+        })?;
         Ok(sample(outcome))
     }
 }
@@ -141,7 +206,7 @@ fn sample(mut outcome: Outcome<Times>) -> Sample {
     let end = outcome.results.iter().map(|times| times.end).max().unwrap_or(0);
     let run = scale.between(start, end).max(1.0);
     // The threads' own clock: the coordinator learns of the end only when it runs again.
-    outcome.window = std::time::Duration::from_nanos(run as u64);
+    outcome.window = Duration::from_nanos(run as u64);
     // And all their pairs, also those that were under way when a run was cut off.
     outcome.window_pairs.clone_from(&outcome.pairs);
 

@@ -9,31 +9,68 @@ use std::time::{Duration, Instant};
 
 use ondeck::platform::{Linux, Platform};
 use ondeck_zoo::RawLock;
-use serde::{Deserialize, Serialize};
 
-use super::{Apart, EmptyLock, Situation, Workload, WorkloadInfo};
+use super::face::{Group, Judged, Needs, Plot, Shelf, Table};
+use super::situation::Rounds;
+use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo};
 use crate::clock::{self, TickScale};
-use crate::sample::Sample;
+use crate::sample::{PAIR, Pairs, Sample};
 use crate::team::{self, TeamError, Until};
 use crate::usage::Usage;
 
 /// Pairs between two readings of the clock: enough that reading it does not count.
 const BATCH: u64 = 1_000;
 
+/// The workload's name: advice measures it.
+pub const NAME: &str = "uncontended";
+
 pub(super) struct Uncontended;
 
 impl Workload for Uncontended {
     const INFO: WorkloadInfo = WorkloadInfo {
-        name: "uncontended",
+        name: NAME,
+        title: "Uncontended",
         about: "Cost of one lock and unlock when nobody else wants the lock",
         source: "Malte Skarupke, Measuring Mutexes, Spinlocks and how Bad the Linux Scheduler Really is",
-        counted: false,
-        empty: EmptyLock::OneThread,
+        lead: "One thread locks and unlocks; nobody else wants the lock. A second living thread makes a \
+             difference because the C library skips atomic operations while a process has only one.",
+        cannot_show: "the price in a program that keeps branch predictors and caches busy with other \
+             things; a lock that is in another core's cache.",
+        locks: Group::All,
+        needs: Needs::Nothing,
+        empty: EmptyLock::AmongLocks,
+        shares_data: false,
+        notifies: false,
+        traced: false,
+        quantities: &[PAIR],
+        judged: Judged::By(PAIR),
+        shelf: Shelf::Basics,
+        table: Table::Alone {
+            heading: "ns for lock + unlock in a multi- and a single-threaded process",
+        },
+        plot: Plot::Pairs,
     };
 
-    fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {
-        let round = situation.round;
-        let outcome = team::run(&situation.team, Until::Finished(Duration::MAX), move |member| {
+    type Own = ();
+
+    fn situations(asked: &Asked) -> (Schedule, Vec<Situation>) {
+        let rounds = Rounds::by(
+            asked.extent,
+            Rounds::of_millis(2, 3).short(),
+            Rounds::of_millis(6, 5).short(),
+            Rounds::of_millis(50, 15).short(),
+        );
+        let situation = |alone: bool| {
+            let word = if alone { "single-threaded" } else { "multi-threaded" };
+            let params = vec![("process", word.to_owned())];
+            Situation { alone, params, ..Situation::plain(1) }
+        };
+        (rounds, vec![situation(false), situation(true)])
+    }
+
+    fn round<L: RawLock<Linux>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
+        let round = given.length;
+        let outcome = team::run(&given.team, Until::Finished(Duration::MAX), move |member| {
             if !member.start() {
                 return Pairs::default();
             }
@@ -44,20 +81,6 @@ impl Workload for Uncontended {
         })?;
         Ok(outcome.results.first().map_or_else(Sample::default, Sample::of_pairs))
     }
-}
-
-/// What timing pairs on one thread found.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub struct Pairs {
-    /// The median over batches of 1,000 pairs, in nanoseconds for one pair. A batch that was
-    /// interrupted does not move it.
-    pub median_nanos: f64,
-    /// How many pairs there were.
-    pub pairs: u64,
-    /// How long they took together.
-    pub elapsed: Duration,
-    /// What the kernel charged for them.
-    pub usage: Usage,
 }
 
 /// Locks and unlocks a lock of its own on the calling thread for about `round`. After each batch

@@ -1,6 +1,6 @@
 //! Axes: from values to a fraction of the plot, and where the ticks go.
 
-use super::number;
+use crate::numbers::page as number;
 
 /// Beyond this a value is a mistake, and its products would overflow.
 const SANE: f64 = 1e200;

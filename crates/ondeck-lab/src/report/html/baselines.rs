@@ -4,9 +4,9 @@ use maud::{Markup, html};
 
 use crate::results::{Baseline, Report};
 
-use super::number::{number, time};
 use super::tables;
-use super::{data, generic};
+use crate::numbers::page::{number, time};
+use crate::report::data;
 
 /// The section.
 pub fn section(report: &Report) -> Markup {
@@ -24,7 +24,7 @@ pub fn section(report: &Report) -> Markup {
             p.note { "Not measured with such a lock:" }
             ul.note {
                 @for (workload, reason) in reasons(&missing) {
-                    li { (generic::title(workload)) ": " (reason) }
+                    li { (data::title(workload)) ": " (reason) }
                 }
             }
         }
@@ -48,7 +48,7 @@ fn table(caption: &str, measured: &[&Baseline]) -> Markup {
                 tbody {
                     @for one in measured {
                         tr {
-                            th scope="row" { (generic::title(&one.workload)) }
+                            th scope="row" { (data::title(&one.workload)) }
                             td { (data::params_in_words(&one.params)) }
                             td.number { (one.threads) }
                             td.number data-sort=(one.median) { (time(one.median)) }

@@ -5,12 +5,12 @@ use maud::{Markup, html};
 use crate::results::{Cost, Report};
 
 use super::axis::Axis;
-use super::data;
 use super::figure::{Caption, Span, figure};
-use super::number;
 use super::rows::{self, Kind, Row, Value};
 use super::tables;
 use super::theme::Ink;
+use crate::numbers::page as number;
+use crate::report::data;
 
 /// The section.
 pub fn section(report: &Report) -> Markup {

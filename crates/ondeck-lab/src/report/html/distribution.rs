@@ -6,9 +6,9 @@ use crate::results::Distribution;
 
 use super::axis::Axis;
 use super::canvas::{Canvas, Side, Spot, Width};
-use super::number;
 use super::rows::{Frame, Row};
 use super::theme::Ink;
+use crate::numbers::page as number;
 
 /// A lock and its times.
 pub struct Ridge<'a> {

@@ -4,8 +4,9 @@ use maud::{Markup, html};
 
 use crate::results::{CpuTime, Report};
 
-use super::number;
-use super::{data, tables, theme};
+use super::{tables, theme};
+use crate::numbers::page as number;
+use crate::report::data;
 
 /// The machine and the build.
 pub fn machine(report: &Report) -> Markup {
@@ -155,7 +156,7 @@ pub fn glossary(report: &Report) -> Markup {
                 div {
                     dt { code { (name) } " " span.unit { (unit) } }
                     dd {
-                        @if let Some(meaning) = meaning(name) { (meaning) " " }
+                        @if let Some(meaning) = data::meaning(name) { (meaning) " " }
                         (direction) "."
                     }
                 }
@@ -176,51 +177,4 @@ pub fn glossary(report: &Report) -> Markup {
             }
         }
     }
-}
-
-fn meaning(metric: &str) -> Option<&'static str> {
-    Some(match metric {
-        "pair" => "The time for one lock and one unlock;",
-        "throughput" => "Operations (a lock, the section, an unlock) of all threads in a second;",
-        "cpu_per_op" => {
-            "CPU time of all threads divided by operations: what the waiting costs the rest of the \
-             machine and the electricity bill;"
-        }
-        "voluntary_switches" => "Context switches for each operation because a thread slept;",
-        "involuntary_switches" => {
-            "Context switches for each operation because the kernel took the CPU away;"
-        }
-        "share" => {
-            "Operations of the thread with the fewest divided by those of the thread with the most: \
-             1 is even, 0 means that somebody starved;"
-        }
-        "run" => "The duration of one whole run;",
-        "longest" => "The longest wait, idle time or handoff, one for each run or round;",
-        "handoff" => "The time from one thread's unlock to another's acquisition;",
-        "streak_mean" | "streak_p50" | "streak_p99" | "streak_max" => {
-            "Acquisitions of one thread in a row while others wait;"
-        }
-        "passed_p50" | "passed_p99" | "passed_max" => {
-            "Acquisitions of others before a waiting thread gets in;"
-        }
-        "longest_gap" => "The longest that any thread went without the lock while others had it;",
-        "starved_windows" => {
-            "The part of all windows of 50 ms, of all threads, in which the thread never had the \
-             lock;"
-        }
-        "server_loops" => "Loops of the server in a second;",
-        "waits" => "Waits at a condition variable for each operation;",
-        "running" => "CPU time of all threads by the time that was watched;",
-        "op" => "Wall time divided by the operations of all threads;",
-        "runnable" => "How many of the lock's threads ran or waited for a CPU, on average;",
-        "slowdown" => "The bystander's speed alone by its speed beside the lock's threads;",
-        "filled" => "Low work that got done beside the lock, by what is done alone;",
-        "kept" => "The lock's throughput beside low work, by that without it;",
-        "longest_alone" => "The longest wait without low work beside;",
-        "footprint" => "The bytes of an array of locks and of what they guard;",
-        "inverted" => "Trials in which the hog ran between the owner and the waiter;",
-        "bursts" => "Pieces of the hog's ten that came in between;",
-        "rescued" => "Trials that would have stood still for ever and were ended from outside;",
-        _ => return None,
-    })
 }

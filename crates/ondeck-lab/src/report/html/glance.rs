@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::throughput::capitalized;
+use crate::report::data::capitalized;
 use crate::results::Report;
 use crate::verdict;
 

@@ -3,16 +3,17 @@
 use maud::{Markup, html};
 
 use crate::results::{Better, Distribution, Metric, Report, Series};
+use crate::workload;
 
 use super::axis::Axis;
-use super::data;
 use super::distribution::{self, Ridge};
 use super::figure::{Caption, Span, figure, slug};
 use super::idles;
-use super::number::{self, milliseconds, time};
 use super::rows::{Kind, Row};
 use super::tables::{self, Cell};
 use super::theme::Palette;
+use crate::numbers::page::{self as number, milliseconds, time};
+use crate::report::data;
 
 /// Percentiles in the table.
 const PERCENTILES: [(f64, &str); 4] =
@@ -24,13 +25,15 @@ pub fn section(report: &Report, palette: &Palette, workload: &str) -> Markup {
     let groups =
         data::grouped(series.iter().copied(), |series| (series.params.clone(), series.threads));
     html! {
-        p.lead { (lead(workload)) }
+        @if let Some(lead) = data::lead(workload) { p.lead { (lead) } }
         @for ((params, threads), group) in &groups {
             @let words = situation(*threads, &data::params_in_words(params));
             h3 { (words) }
             (one(report, palette, workload, &words, group))
         }
-        @if workload == "idle" { (idles::timelines(report)) }
+        @if workload::named(workload).is_some_and(|known| known.traced) {
+            (idles::timelines(report))
+        }
         (tables::partial_note(&series))
     }
 }
@@ -39,16 +42,6 @@ fn situation(threads: usize, params: &str) -> String {
     let plural = if threads == 1 { "" } else { "s" };
     let comma = if params.is_empty() { "" } else { ", " };
     format!("{threads} thread{plural}{comma}{params}")
-}
-
-fn lead(workload: &str) -> &'static str {
-    if workload == "wait" {
-        "Every thread takes the lock a fixed number of times and times each wait for it. The \
-         longest wait of a run is what a frame, a packet or a request would have felt."
-    } else {
-        "The time between an unlock and the next successful lock, while threads are waiting. An \
-         idle lock is a wasted machine: nobody works inside although somebody could."
-    }
 }
 
 fn one(

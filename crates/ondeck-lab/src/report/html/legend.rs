@@ -1,7 +1,7 @@
 //! Who is who: labels at the ends of lines on a wide page, a block below on a narrow one.
 
 use super::canvas::{Canvas, Layer, Side, Width, fitted, text_width};
-use super::lines::{self, Line};
+use super::line::{Line, stroke};
 use super::theme::{self, Ink};
 
 /// Height of one entry.
@@ -109,8 +109,8 @@ fn entry(
         if let Some((end, turn)) = leader {
             canvas.line(&[(end.0 + 7.0, end.1), (turn, y), (x - 3.0, y)], Ink::Grid, 1.0);
         }
-        let stroke = lines::stroke(&label.name, label.quiet);
-        canvas.dashed(&[(x, y), (x + SAMPLE - 6.0, y)], label.ink, stroke, label.ink.dash());
+        let thick = stroke(&label.name, label.quiet);
+        canvas.dashed(&[(x, y), (x + SAMPLE - 6.0, y)], label.ink, thick, label.ink.dash());
         if !label.quiet {
             canvas.markers(&[(x + SAMPLE / 2.0 - 3.0, y)], label.ink.shape(), label.ink);
         }

@@ -5,33 +5,8 @@ use maud::Markup;
 use super::axis::Axis;
 use super::canvas::{self, Canvas, Layer, Side, Spot, Width};
 use super::legend;
+use super::line::{Line, Point, stroke};
 use super::theme::{self, Ink};
-
-/// One lock's line.
-#[derive(Clone, Debug)]
-pub struct Line {
-    /// The lock.
-    pub name: String,
-    /// Its colour.
-    pub ink: Ink,
-    /// One of too many: thin and grey.
-    pub quiet: bool,
-    /// Where it passes, from left to right.
-    pub points: Vec<Point>,
-}
-
-/// A median with its quartiles, and both in words.
-#[derive(Clone, Debug)]
-pub struct Point {
-    /// Threads.
-    pub x: f64,
-    /// The median.
-    pub y: f64,
-    /// Lower and upper quartile.
-    pub quartiles: (f64, f64),
-    /// What is said about it.
-    pub words: String,
-}
 
 /// A vertical line with a word, as at the number of CPUs.
 #[derive(Clone, Debug)]
@@ -111,15 +86,6 @@ pub fn draw(
             Width::Narrow => legend::block(canvas, &labels, plot.bottom + 58.0),
         }
     })
-}
-
-/// How thick the line of a lock is.
-pub fn stroke(name: &str, quiet: bool) -> f64 {
-    match (quiet, theme::is_own(name)) {
-        (true, _) => 1.0,
-        (_, true) => 3.0,
-        _ => 2.0,
-    }
 }
 
 fn frame(canvas: &mut Canvas, plot: &Plot, x: &Axis, y: &Axis, width: Width) {

@@ -6,7 +6,10 @@ use maud::{Markup, html};
 
 use crate::results::{Better, Report, Series};
 
-use super::{data, generic, number, tables};
+use crate::numbers::page as number;
+
+use super::tables;
+use crate::report::data;
 
 /// The lock that does nothing is no competitor.
 const NO_LOCK: &str = "none";
@@ -85,7 +88,7 @@ fn columns(report: &Report) -> Vec<Column> {
                 .into_iter()
                 .filter(|series| series.threads == most && series.lock != NO_LOCK)
                 .collect();
-            let mut words = vec![generic::title(workload)];
+            let mut words = vec![data::title(workload)];
             if !params.contains_key("process") && !params.contains_key("pattern") {
                 words.push(format!("{most} threads"));
             }

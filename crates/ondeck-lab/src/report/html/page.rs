@@ -4,16 +4,15 @@ use base64::prelude::{BASE64_STANDARD, Engine};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
+use crate::numbers::page as number;
 use crate::results::{Evidence, Failure, Report};
+use crate::workload::{self, face::Plot};
 
 use super::figure::{slug, tag};
 use super::theme::{self, Palette};
 use super::uncontended;
-use super::{
-    baselines, costs, data, facts, generic, glance, latency, number, overview, throughput, tools,
-};
-
-pub(super) const STYLE: &str = include_str!("style.css");
+use super::{baselines, costs, facts, generic, glance, latency, overview, tools};
+use crate::report::data;
 
 const SCRIPT: &str = include_str!("page.js");
 
@@ -49,7 +48,7 @@ pub fn document(report: &Report) -> Markup {
                 meta name="generator" content=(format!("ondeck {}", report.build.version));
                 link rel="icon" href="data:,";
                 title { (title) }
-                style { (PreEscaped(STYLE)) (PreEscaped(theme::css())) }
+                style { (PreEscaped(theme::STYLE)) (PreEscaped(theme::css())) }
             }
             body {
                 header {
@@ -106,13 +105,12 @@ fn sections(report: &Report, palette: &Palette) -> Vec<Section> {
         add("overview", "Overview".to_owned(), overview);
     }
     for workload in data::workloads(report) {
-        let body = match workload {
-            "uncontended" => uncontended::section(report, palette),
-            "throughput" => throughput::section(report, palette),
-            "wait" | "idle" => latency::section(report, palette, workload),
-            other => generic::section(report, palette, other),
+        let body = match workload::named(workload).map(|known| known.plot) {
+            Some(Plot::Pairs) => uncontended::section(report, palette, workload),
+            Some(Plot::Runs) => latency::section(report, palette, workload),
+            Some(Plot::Threads) | None => generic::section(report, palette, workload),
         };
-        add(&format!("workload-{}", slug(workload)), generic::title(workload), body);
+        add(&format!("workload-{}", slug(workload)), data::title(workload), body);
     }
     if !report.costs.is_empty() {
         add("costs", "Costs of the machine".to_owned(), costs::section(report));
@@ -175,7 +173,7 @@ fn warnings(report: &Report) -> Markup {
                 h2 { "Before you trust the numbers" }
                 dl {
                     @for warning in &report.warnings {
-                        dt { (throughput::capitalized(&warning.code.replace('_', " "))) }
+                        dt { (data::capitalized(&warning.code.replace('_', " "))) }
                         dd {
                             p { (warning.message) }
                             @if !warning.fix.is_empty() {
@@ -190,7 +188,7 @@ fn warnings(report: &Report) -> Markup {
 }
 
 fn failed(failure: &Failure) -> Markup {
-    let kind = throughput::capitalized(&failure.kind.replace('_', " "));
+    let kind = data::capitalized(&failure.kind.replace('_', " "));
     html! {
         aside.box.failure {
             h2 { (kind) ": " (failure.lock) ", " (failure.workload) " at " (failure.threads) " threads" }

@@ -4,9 +4,9 @@ use maud::{Markup, html};
 
 use crate::results::{Better, Metric, Series};
 
-use super::data::{self, Shown};
-use super::number::{self, NONE};
 use super::theme;
+use crate::numbers::page::{self as number, NONE};
+use crate::report::data::{self, Shown};
 
 /// A cell of numbers.
 #[derive(Clone, Debug, Default)]

@@ -8,7 +8,10 @@ use std::fmt::Write as _;
 
 use crate::results::{Better, Report};
 
-use super::data;
+use crate::report::data;
+
+/// The page's own style sheet, without the colours.
+pub const STYLE: &str = include_str!("style.css");
 
 /// How many colours there are. In a figure of more lines than that, the others are thin and grey
 /// until somebody asks for them.

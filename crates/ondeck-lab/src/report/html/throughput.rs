@@ -1,37 +1,19 @@
-//! `throughput`: operations over the number of threads, their cost in CPU time, and who got them.
+//! A metric over the number of threads, its cost in CPU time, and who got it.
 
 use maud::{Markup, html};
 
-use crate::results::{Metric, Report, Series};
+use crate::results::{Metric, Report, Series, Unit};
+use crate::sample::{CPU_PER_OP, SHARE};
 
 use super::axis::Axis;
-use super::data::{self, Shown};
 use super::figure::{Caption, Span, figure, slug};
-use super::lines::{self, Landmark, Line, Point};
-use super::number;
+use super::line::{Line, Point};
+use super::lines::{self, Landmark};
 use super::tables;
 use super::theme::{COLOURED, Palette};
 use super::uncontended::{self, Words};
-
-/// The section.
-pub fn section(report: &Report, palette: &Palette) -> Markup {
-    let series = data::of_workload(report, "throughput");
-    let groups = data::grouped(series.iter().copied(), |series| series.params.clone());
-    html! {
-        p.lead {
-            "All threads lock, work inside, unlock, work outside, and again. Throughput counts the "
-            "operations of all threads together; the share is that of the thread that got least "
-            "divided by that of the thread that got most, so 1 is even and 0 means that somebody "
-            "starved."
-        }
-        @for (params, group) in &groups {
-            @let words = data::params_in_words(params);
-            @if !words.is_empty() { h3 { (capitalized(&words)) } }
-            (metrics(report, palette, "throughput", &words, group))
-        }
-        (tables::partial_note(&series))
-    }
-}
+use crate::numbers::page as number;
+use crate::report::data::{self, Shown};
 
 /// Figures and tables of the usual three metrics of a group, and tables of all others.
 pub fn metrics(
@@ -63,17 +45,17 @@ pub fn metrics(
         (plot(&main, Span::Full))
         (tables::by_threads(&title(&main), &locks, group, &main, true))
         @let has = |name: &str| names.contains(&name);
-        @if has("cpu_per_op") || has("share") {
+        @if has(CPU_PER_OP.name) || has(SHARE.name) {
             div.pair {
-                @if has("cpu_per_op") { (plot("cpu_per_op", Span::Half)) }
-                @if has("share") {
+                @if has(CPU_PER_OP.name) { (plot(CPU_PER_OP.name, Span::Half)) }
+                @if has(SHARE.name) {
                     @let crowded = most_threads(group);
                     @let most = crowded.first().map_or(0, |series| series.threads);
                     @let words = Words {
-                        id: id("share"),
-                        title: format!("{} at {most} threads{place}", data::metric_title("share")),
+                        id: id(SHARE.name),
+                        title: format!("{} at {most} threads{place}", SHARE.title),
                     };
-                    (uncontended::bars(report, palette, &crowded, "share", &words, Span::Half))
+                    (uncontended::bars(report, palette, &crowded, SHARE.name, &words, Span::Half))
                 }
             }
         }
@@ -113,24 +95,24 @@ pub fn over_threads(
     let values = || lines.iter().flat_map(|line| line.points.iter().map(|point| point.y));
     let tops =
         || lines.iter().flat_map(|line| line.points.iter().flat_map(|p| [p.y, p.quartiles.1]));
-    let ticks: Option<fn(f64) -> String> = match &*first.unit {
-        "ops/s" => Some(number::rate_tick),
-        "ns" => Some(number::time_tick),
+    let ticks: Option<fn(f64) -> String> = match Unit::of(&first.unit) {
+        Some(Unit::PerSecond) => Some(number::rate_tick),
+        Some(Unit::Nanoseconds) => Some(number::time_tick),
         _ => None,
     };
     let logarithmic = ticks.filter(|_| wide_spread(values()));
     let y = if shown.ratio && values().all(|value| value <= 1.0) {
         Axis::between(0.0, 1.0, "ratio")
     } else if let Some(ticks) = logarithmic {
-        let what = match &*first.unit {
-            "ops/s" => "operations in a second, logarithmic",
+        let what = match Unit::of(&first.unit) {
+            Some(Unit::PerSecond) => "operations in a second, logarithmic",
             _ => "time for one operation, logarithmic",
         };
         // Back from what tables show: the ticks choose a unit each.
         let unscaled = |value: f64| value / shown.factor;
         let axis = Axis::decades(values().map(unscaled), what, ticks);
         axis.scaled(shown.factor)
-    } else if first.unit == "ns" {
+    } else if Unit::of(&first.unit) == Some(Unit::Nanoseconds) {
         Axis::from_zero(tops(), "time for one operation").written(number::time_tick)
     } else {
         Axis::from_zero(tops(), shown.unit.clone())
@@ -220,10 +202,4 @@ fn wide_spread(values: impl Iterator<Item = f64>) -> bool {
         .filter(|value| value.is_finite() && *value > 0.0)
         .fold((f64::INFINITY, 0.0f64), |(least, most), value| (least.min(value), most.max(value)));
     most > 20.0 * least
-}
-
-/// The text with its first letter in upper case.
-pub fn capitalized(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::canvas;
-use super::lines;
+use super::line;
 use super::theme::{self, Palette};
 
 /// The bar at the top of the page. It shows itself when the script has begun.
@@ -49,7 +49,7 @@ fn chip(lock: &str, palette: &Palette) -> Markup {
     let ink = palette.ink(lock);
     html! {
         button.chip type="button" data-lock=(lock) aria-pressed="false" {
-            (canvas::sample(ink, lines::stroke(lock, false)))
+            (canvas::sample(ink, line::stroke(lock, false)))
             span class=[theme::is_own(lock).then_some("own")] { (lock) }
         }
     }

@@ -8,11 +8,11 @@ use crate::trace::document::{Clip, ClipThread, Document, Episode, LockTrace, Tal
 use crate::trace::timeline::{Nanos, State};
 
 use super::canvas::{self, Canvas, Side, Width};
-use super::data;
 use super::figure::{Caption, Span, figure, slug};
-use super::number::{count, time};
 use super::theme::{self, Ink};
-use super::throughput::capitalized;
+use crate::numbers::page::{count, time};
+use crate::report::data;
+use crate::report::data::capitalized;
 
 /// The page runs no script and loads nothing.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; \
@@ -33,7 +33,7 @@ pub fn render(document: &Document) -> String {
                 meta name="generator" content=(format!("ondeck {}", document.build.version));
                 link rel="icon" href="data:,";
                 title { (title) }
-                style { (PreEscaped(super::page::STYLE)) (PreEscaped(theme::css())) }
+                style { (PreEscaped(theme::STYLE)) (PreEscaped(theme::css())) }
             }
             body {
                 header {

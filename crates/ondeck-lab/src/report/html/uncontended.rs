@@ -3,36 +3,33 @@
 use maud::{Markup, html};
 
 use crate::results::{Report, Series};
+use crate::sample::PAIR;
 
 use super::axis::Axis;
-use super::data::{self, Shown};
 use super::figure::{Caption, Span, figure, slug};
 use super::rows::{self, Kind as RowKind, Row, Value};
 use super::tables;
 use super::theme::Palette;
+use crate::report::data::{self, Shown};
 
 /// Bars longer than this many times the median bar are cut.
 const CUT: f64 = 6.0;
 
 /// The section.
-pub fn section(report: &Report, palette: &Palette) -> Markup {
-    let series = data::of_workload(report, "uncontended");
+pub fn section(report: &Report, palette: &Palette, workload: &str) -> Markup {
+    let series = data::of_workload(report, workload);
     let groups = data::grouped(series.iter().copied(), |series| {
         let mut params = series.params.clone();
         params.remove("process");
         data::params_in_words(&params)
     });
     html! {
-        p.lead {
-            "One thread locks and unlocks; nobody else wants the lock. A second living thread makes "
-            "a difference because the C library skips atomic operations while a process has only "
-            "one."
-        }
+        @if let Some(lead) = data::lead(workload) { p.lead { (lead) } }
         @for (params, group) in &groups {
             @let name = if params.is_empty() { String::new() } else { format!(": {params}") };
-            (bars(report, palette, group, "pair", &Words {
-                id: format!("fig-uncontended-{}", slug(params)),
-                title: format!("{} without contention{name}", data::metric_title("pair")),
+            (bars(report, palette, group, PAIR.name, &Words {
+                id: format!("fig-{}-{}", slug(workload), slug(params)),
+                title: format!("{} without contention{name}", PAIR.title),
             }, Span::Full))
             @for (index, (kind, members)) in by_kind(group).into_iter().enumerate() {
                 @let caption = format!("All metrics{name}; {}", kind_name(&kind));
@@ -165,7 +162,7 @@ fn kind_name((process, threads): &Kind) -> String {
 fn by_kind<'a>(group: &[&'a Series]) -> Vec<(Kind, Vec<&'a Series>)> {
     let mut kinds = data::grouped(group.iter().copied(), kind_of);
     kinds.sort_by(|a, b| a.0.cmp(&b.0));
-    let pair = |series: &Series| series.metric("pair").map_or(f64::INFINITY, |pair| pair.median);
+    let pair = |series: &Series| series.metric(PAIR.name).map_or(f64::INFINITY, |pair| pair.median);
     for (_, members) in &mut kinds {
         members.sort_by(|a, b| pair(a).total_cmp(&pair(b)));
     }

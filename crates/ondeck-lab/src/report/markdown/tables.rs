@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use crate::report::html::{data, generic, number};
+use crate::numbers::page as number;
+use crate::report::data;
 use crate::results::{Metric, Report, Series};
 
 use super::escape::{code_in_table, html, prose};
@@ -24,7 +25,7 @@ pub fn workloads(report: &Report) -> Vec<Piece> {
             let words = data::params_in_words(params);
             let place = if words.is_empty() { String::new() } else { format!(", {words}") };
             let heading = match index {
-                0 => format!("\n### {}\n", prose(&generic::title(workload))),
+                0 => format!("\n### {}\n", prose(&data::title(workload))),
                 _ => String::new(),
             };
             let text = format!("{heading}\n{}", of_metric(group, main, &words));

@@ -2,9 +2,10 @@
 
 use comfy_table::{Attribute, Cell};
 
-use super::{marked, new_table, right_align, significant};
+use super::{marked, new_table, right_align};
+use crate::numbers::terminal::significant;
 use crate::plan::CONDITIONS;
-use crate::results::{Better, Metric, Report, Series};
+use crate::results::{Better, Metric, Report, Series, Unit};
 use crate::verdict;
 
 /// As wide as a terminal.
@@ -126,10 +127,10 @@ pub(super) fn conditions(report: &Report, colour: bool) -> Vec<(String, String)>
     let layout = |series: &[&Series]| {
         let judged = verdict::judged_by(&series.first()?.workload)?;
         let metric = series.iter().find_map(|one| one.metric(judged))?;
-        let (factor, unit) = match metric.unit.as_str() {
-            "ops/s" => (1e-6, "million/s"),
-            "ratio" => (1.0, judged),
-            unit => (1.0, unit),
+        let (factor, unit) = match Unit::of(&metric.unit) {
+            Some(Unit::PerSecond) => (1e-6, "million/s"),
+            Some(Unit::Ratio) => (1.0, judged),
+            _ => (1.0, metric.unit.as_str()),
         };
         Some((judged, factor, unit.to_owned()))
     };

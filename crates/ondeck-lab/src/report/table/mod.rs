@@ -1,15 +1,25 @@
 //! Tables for a terminal: the sources' own, at most 80 columns wide.
 
 mod across;
-mod company;
-mod contention;
+mod alone;
+mod patterns;
+mod quantities;
+mod runs;
+mod situations;
 mod threads;
 
 use std::fmt::Write;
 
-use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
+use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table as Grid, TableStyle};
 
-use crate::results::{Baseline, Cost, LockRow, Metric, Report, Series};
+use crate::numbers::terminal::{
+    count, millions, milliseconds, ratio, significant, thousands, time,
+};
+use crate::results::{Baseline, Cost, LockRow, Report, Series};
+use crate::workload::face::{Shown, Table, Threads};
+use crate::workload::{WORKLOADS, WorkloadInfo};
+
+use situations::{by_threads, situations};
 
 /// Every table of the report, one below the other, with a heading each. `colour` allows escape
 /// sequences for a terminal.
@@ -100,146 +110,100 @@ fn tables(report: &Report, colour: bool) -> Vec<(String, String)> {
     tables
 }
 
+/// The tables of each workload, in the order of the terminal's parts.
 fn by_workload(report: &Report, colour: bool) -> Vec<(String, String)> {
     let mut tables = Vec::new();
-    let of = |workload: &str| {
-        report.series.iter().filter(|series| series.workload == workload).collect::<Vec<_>>()
-    };
-    if let uncontended @ [_, ..] = &of("uncontended")[..] {
-        tables.push((
-            "uncontended: ns for lock + unlock in a multi- and a single-threaded process"
-                .to_owned(),
-            uncontended_table(uncontended, &report.locks, colour),
-        ));
-    }
-    let throughput = of("throughput");
-    let mut situations: Vec<String> =
-        throughput.iter().map(|series| series.params_word()).collect();
-    situations.dedup();
-    situations.sort_unstable();
-    situations.dedup();
-    for params in situations {
-        let series: Vec<_> =
-            throughput.iter().copied().filter(|series| series.params_word() == params).collect();
-        let what = series[0];
-        let nanos = |name: &str| what.params.get(name).cloned().unwrap_or_default();
-        tables.push((
-            format!(
-                "throughput: million pairs/s by threads, {} ns in the section, {} ns outside",
-                nanos("section_ns"),
-                nanos("outside_ns")
-            ),
-            threads::table(&series, &threads::THROUGHPUT, colour),
-        ));
-    }
-    for (workload, what) in [("wait", "longest waits"), ("idle", "longest idle times")] {
-        let all = of(workload);
-        let mut counts: Vec<usize> = all.iter().map(|series| series.threads).collect();
-        counts.sort_unstable();
-        counts.dedup();
-        for threads in counts {
-            let series: Vec<_> =
-                all.iter().copied().filter(|series| series.threads == threads).collect();
-            tables.push((
-                format!("{workload}: average run, four {what} of all runs; {threads} threads"),
-                runs_table(&series, colour),
-            ));
+    let mut workloads: Vec<&WorkloadInfo> = WORKLOADS.iter().collect();
+    workloads.sort_by_key(|workload| workload.shelf);
+    for workload in workloads {
+        let series: Vec<&Series> =
+            report.series.iter().filter(|series| series.workload == workload.name).collect();
+        if !series.is_empty() {
+            let its = of_workload(workload, &series, &report.locks, colour);
+            let headed = |(heading, table)| (format!("{}: {heading}", workload.name), table);
+            tables.extend(its.into_iter().map(headed));
         }
     }
-    tables.extend(contention::tables(report, colour));
-    tables.extend(company::tables(report, colour));
     tables
 }
 
-fn uncontended_table(series: &[&Series], locks: &[LockRow], colour: bool) -> String {
-    let of = |lock: &str, process: &str| {
-        series
-            .iter()
-            .find(|series| {
-                series.lock == lock
-                    && series.params.get("process").is_some_and(|word| word == process)
-            })
-            .and_then(|series| series.metric("pair"))
-    };
-    let mut names: Vec<&str> = Vec::new();
-    for one in series {
-        if !names.contains(&one.lock.as_str()) {
-            names.push(&one.lock);
+/// The tables of one workload, with what their headings say behind its name.
+fn of_workload(
+    workload: &WorkloadInfo,
+    series: &[&Series],
+    locks: &[LockRow],
+    colour: bool,
+) -> Vec<(String, String)> {
+    match workload.table {
+        Table::Alone { heading } => {
+            vec![(heading.to_owned(), alone::table(series, locks, colour))]
         }
+        Table::Threads(layout) => situations(workload, series, false)
+            .into_iter()
+            .map(|(situation, series)| {
+                let heading = format!("{}{situation}", layout.heading);
+                (heading, threads::table(&series, &layout, colour))
+            })
+            .collect(),
+        Table::ThreadsByWork(layout) => by_work(series, &layout, colour),
+        Table::Quantities { heading, columns, note } => situations(workload, series, true)
+            .into_iter()
+            .map(|(situation, series)| {
+                let table = quantities::table(&series, columns, colour);
+                let table = if note.is_empty() { table } else { format!("{table}\n{note}") };
+                (heading.replace("{}", &situation), table)
+            })
+            .collect(),
+        Table::Runs { what } => by_threads(series)
+            .into_iter()
+            .map(|(threads, series)| {
+                let heading = format!("average run, four {what} of all runs; {threads} threads");
+                (heading, runs::table(&series, colour))
+            })
+            .collect(),
+        Table::Patterns { heading } => vec![(heading.to_owned(), patterns::table(series, colour))],
+        Table::Situations(layouts) => by_threads(series)
+            .into_iter()
+            .flat_map(|(threads, series)| {
+                layouts.iter().map(move |layout| {
+                    let label = |series: &Series| (layout.label)(&series.params);
+                    let (quantity, factor) = layout.quantity;
+                    let table = across::table(&series, (quantity.name, factor), label, colour);
+                    (layout.heading.replace("{}", &threads.to_string()), table)
+                })
+            })
+            .collect(),
     }
-    // Fastest first; the harness's own cost stays on top.
-    names.sort_by(|one, other| {
-        let key = |lock: &str| {
-            (lock != "none", of(lock, "multi-threaded").map_or(f64::MAX, |pair| pair.median))
-        };
-        let (one, other) = (key(one), key(other));
-        one.0.cmp(&other.0).then(one.1.total_cmp(&other.1))
-    });
-    let mut table = new_table(&["lock", "multi", "p25-p75", "single", "p25-p75", "bytes"], colour);
-    for name in names {
-        let cells = |pair: Option<&Metric>| match pair {
-            Some(pair) => {
-                [format!("{:.2}", pair.median), format!("{:.1}-{:.1}", pair.p25, pair.p75)]
-            }
-            None => ["-".to_owned(), String::new()],
-        };
-        let [multi, multi_spread] = cells(of(name, "multi-threaded"));
-        let [single, single_spread] = cells(of(name, "single-threaded"));
-        let size = locks.iter().find(|row| row.name == name).map(|row| row.size_bytes.to_string());
-        let partial = series.iter().any(|one| one.lock == name && one.partial);
-        let name = marked(if name == "none" { "none (the harness)" } else { name }, partial);
-        table.add_row([
-            &name,
-            &multi,
-            &multi_spread,
-            &single,
-            &single_spread,
-            size.as_deref().unwrap_or_default(),
-        ]);
-    }
-    right_align(&mut table, &[1, 2, 3, 4, 5]);
-    table.trim_fmt()
 }
 
-fn runs_table(series: &[&Series], colour: bool) -> String {
-    let mut rows: Vec<&Series> = series.to_vec();
-    let longest = |series: &Series| series.metric("longest").map_or(f64::MAX, |metric| metric.max);
-    rows.sort_by(|one, other| longest(one).total_cmp(&longest(other)));
-    let mut table =
-        new_table(&["lock", "run", "four longest", "least", "p50", "p99", "p99.9", "runs"], colour);
-    for one in rows {
-        let run = one.metric("run");
-        let mean = run
-            .map_or(0.0, |run| run.samples.iter().sum::<f64>() / run.samples.len().max(1) as f64);
-        let mut longest = one.metric("longest").map_or(Vec::new(), |metric| metric.samples.clone());
-        longest.sort_by(|one, other| other.total_cmp(one));
-        let runs = longest.len();
-        longest.truncate(4);
-        let percentile = |wanted: f64| {
-            one.distribution
-                .as_ref()
-                .and_then(|times| times.percentiles.iter().find(|(p, _)| (p - wanted).abs() < 1e-9))
-                .map_or("-".to_owned(), |&(_, nanos)| time(nanos as f64))
-        };
-        let least =
-            one.distribution.as_ref().map_or("-".to_owned(), |times| time(times.min_ns as f64));
-        table.add_row([
-            marked(&one.lock, one.partial),
-            format!("{}{}", if one.cut_runs > 0 { ">" } else { "" }, time(mean * 1e6)),
-            four_times(&longest),
-            least,
-            percentile(50.0),
-            percentile(99.0),
-            percentile(99.9),
-            runs.to_string(),
-        ]);
+/// A table for each work inside and outside of the section.
+fn by_work(series: &[&Series], layout: &Threads, colour: bool) -> Vec<(String, String)> {
+    let mut works: Vec<String> = series.iter().map(|series| series.params_word()).collect();
+    works.sort_unstable();
+    works.dedup();
+    let table = |params: String| {
+        let series: Vec<&Series> =
+            series.iter().copied().filter(|series| series.params_word() == params).collect();
+        let nanos = |name: &str| series[0].params.get(name).cloned().unwrap_or_default();
+        let (section, outside) = (nanos("section_ns"), nanos("outside_ns"));
+        let heading =
+            format!("{}, {section} ns in the section, {outside} ns outside", layout.heading);
+        (heading, threads::table(&series, layout, colour))
+    };
+    works.into_iter().map(table).collect()
+}
+
+/// A value as a column shows it.
+fn written(shown: Shown, value: f64) -> String {
+    match shown {
+        Shown::Time => time(value),
+        Shown::Milliseconds => milliseconds(value),
+        Shown::Ratio => ratio(value),
+        Shown::Millions => millions(value),
+        Shown::Thousands => thousands(value),
+        Shown::Count => count(value),
+        Shown::Significant => significant(value),
     }
-    right_align(&mut table, &[1, 2, 3, 4, 5, 6, 7]);
-    // Eight columns fit a terminal only with a single space between them.
-    for column in table.column_iter_mut() {
-        column.set_padding((0, 0));
-    }
-    table.trim_fmt()
 }
 
 /// A lock's name, with a star if not all of its rounds were measured.
@@ -247,8 +211,8 @@ pub(crate) fn marked(name: &str, partial: bool) -> String {
     format!("{name}{}", if partial { "*" } else { "" })
 }
 
-pub(crate) fn new_table<T: ToString>(header: &[T], colour: bool) -> Table {
-    let mut table = Table::new();
+pub(crate) fn new_table<T: ToString>(header: &[T], colour: bool) -> Grid {
+    let mut table = Grid::new();
     let rule = LineStyle::none().fill('─').junction('─');
     table.load_style(TableStyle::new().header_separator(rule));
     table.set_content_arrangement(ContentArrangement::Disabled);
@@ -261,7 +225,7 @@ pub(crate) fn new_table<T: ToString>(header: &[T], colour: bool) -> Table {
     table
 }
 
-pub(crate) fn right_align(table: &mut Table, columns: &[usize]) {
+pub(crate) fn right_align(table: &mut Grid, columns: &[usize]) {
     for &index in columns {
         if let Some(column) = table.column_mut(index) {
             column.set_cell_alignment(CellAlignment::Right);
@@ -269,88 +233,5 @@ pub(crate) fn right_align(table: &mut Table, columns: &[usize]) {
     }
     for column in table.column_iter_mut() {
         column.set_padding((0, 1));
-    }
-}
-
-/// Three significant digits, without an exponent.
-fn significant(value: f64) -> String {
-    match value.abs() {
-        0.0 => "0".to_owned(),
-        below if below < 0.001 => "<0.001".to_owned(),
-        below if below < 1.0 => format!("{value:.3}"),
-        below if below < 10.0 => format!("{value:.2}"),
-        below if below < 100.0 => format!("{value:.1}"),
-        _ => format!("{value:.0}"),
-    }
-}
-
-/// Descending milliseconds, at least one, in the unit of the greatest: `44 40 9.9 0.32ms`.
-fn four_times(millis: &[f64]) -> String {
-    let (scale, unit) = unit_of(millis.first().copied().unwrap_or(0.0) * 1e6);
-    let numbers: Vec<_> = millis
-        .iter()
-        .map(|millis| match millis * 1e6 / scale {
-            value if value < 0.95 => format!("{value:.2}"),
-            value if value < 9.95 => format!("{value:.1}"),
-            value => format!("{value:.0}"),
-        })
-        .collect();
-    format!("{}{unit}", numbers.join(" "))
-}
-
-/// The unit that leaves a time of `nanos` at most three digits before the point, and its length.
-fn unit_of(nanos: f64) -> (f64, &'static str) {
-    match nanos.abs() {
-        below if below < 999.5 => (1.0, "ns"),
-        below if below < 999.5e3 => (1e3, "µs"),
-        below if below < 999.5e6 => (1e6, "ms"),
-        _ => (1e9, "s"),
-    }
-}
-
-/// A time in nanoseconds with the unit that leaves it at most three digits before the point.
-pub(crate) fn time(nanos: f64) -> String {
-    let (scale, unit) = unit_of(nanos);
-    let value = nanos / scale;
-    let digits = match value.abs() {
-        below if below < 9.95 && unit != "ns" => 1,
-        _ => 0,
-    };
-    format!("{value:.digits$}{unit}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_are_short() {
-        for (nanos, shown) in [
-            (0.0, "0ns"),
-            (7.4, "7ns"),
-            (999.4, "999ns"),
-            (999.6, "1.0µs"),
-            (18_800.0, "19µs"),
-            (2_900_000.0, "2.9ms"),
-            (134_800_000.0, "135ms"),
-            (2.5e9, "2.5s"),
-        ] {
-            assert_eq!(time(nanos), shown);
-        }
-    }
-
-    #[test]
-    fn four_times_share_a_unit() {
-        assert_eq!(four_times(&[44.4, 40.0, 9.9, 0.32]), "44 40 9.9 0.32ms");
-        assert_eq!(four_times(&[0.093, 0.088, 0.0001]), "93 88 0.10µs");
-    }
-
-    #[test]
-    fn numbers_keep_three_digits() {
-        for (value, shown) in
-            [(0.0, "0"), (0.05, "0.050"), (7.38, "7.38"), (53.12, "53.1"), (449.4, "449")]
-        {
-            assert_eq!(significant(value), shown);
-        }
     }
 }

@@ -4,46 +4,13 @@ use std::collections::BTreeMap;
 
 use comfy_table::{Attribute, Cell};
 
-use super::{marked, new_table, right_align, significant, time};
+use super::{marked, new_table, right_align, written};
+use crate::numbers::terminal::significant;
 use crate::results::{Better, Series};
+use crate::workload::face::{Column, Threads};
 
-/// A column: its heading, the metric, how a value is written.
-pub(super) type Column = (&'static str, &'static str, fn(f64) -> String);
-
-/// What such a table shows.
-pub(super) struct Layout {
-    /// The metric of the columns, and what it is multiplied by.
-    pub(super) metric: (&'static str, f64),
-    /// Threads that are not in the heading of a column, because they have another role.
-    pub(super) others: usize,
-    /// What the threads of the heading are.
-    pub(super) role: &'static str,
-    /// How many numbers of threads a terminal has room for beside the other columns.
-    pub(super) most: usize,
-    /// Columns for the greatest number of threads.
-    pub(super) extras: &'static [Column],
-    /// What the extra columns are.
-    pub(super) note: &'static str,
-}
-
-pub(super) const THROUGHPUT: Layout = Layout {
-    metric: ("throughput", 1e-6),
-    others: 0,
-    role: "threads",
-    most: 6,
-    extras: &[
-        ("share", "share", ratio),
-        ("cpu/op", "cpu_per_op", time),
-        ("cpus", "running", ratio),
-    ],
-    note: "share (least / most served thread), CPU time per pair, CPUs busy",
-};
-
-pub(super) fn ratio(value: f64) -> String {
-    format!("{value:.2}")
-}
-
-pub(super) fn table(series: &[&Series], layout: &Layout, colour: bool) -> String {
+/// One row for each lock and one column for each number of threads, with more columns for the greatest.
+pub(super) fn table(series: &[&Series], layout: &Threads, colour: bool) -> String {
     let mut by_lock: BTreeMap<&str, BTreeMap<usize, &Series>> = BTreeMap::new();
     for one in series {
         by_lock.entry(&one.lock).or_default().insert(one.threads, one);
@@ -55,7 +22,8 @@ pub(super) fn table(series: &[&Series], layout: &Layout, colour: bool) -> String
     let counts = thin_out(&counts, layout.most);
     let last = counts.last().copied().unwrap_or(1);
 
-    let (main, factor) = layout.metric;
+    let (quantity, factor) = layout.quantity;
+    let main = quantity.name;
     let value = |lock: &str, threads: usize, metric: &str| {
         by_lock
             .get(lock)
@@ -74,7 +42,7 @@ pub(super) fn table(series: &[&Series], layout: &Layout, colour: bool) -> String
     });
     let mut header: Vec<String> = vec!["lock".to_owned()];
     header.extend(counts.iter().map(|count| (count - layout.others).to_string()));
-    header.extend(layout.extras.iter().map(|(title, ..)| (*title).to_owned()));
+    header.extend(layout.extras.iter().map(|Column(title, ..)| (*title).to_owned()));
     let mut table = new_table(&header, colour);
     for name in names {
         let partial =
@@ -93,9 +61,9 @@ pub(super) fn table(series: &[&Series], layout: &Layout, colour: bool) -> String
                 cell
             });
         }
-        row.extend(layout.extras.iter().map(|(_, metric, shown)| {
-            let metric = value(name, last, metric);
-            Cell::new(metric.map_or("-".to_owned(), |metric| shown(metric.median)))
+        row.extend(layout.extras.iter().map(|Column(_, quantity, shown)| {
+            let metric = value(name, last, quantity.name);
+            Cell::new(metric.map_or("-".to_owned(), |metric| written(*shown, metric.median)))
         }));
         table.add_row(row);
     }

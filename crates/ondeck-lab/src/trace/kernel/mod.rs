@@ -13,20 +13,6 @@ pub(super) use whole::WholeMachine;
 
 use crate::environment::Refusal;
 
-/// How much the kernel tells.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum Sight {
-    /// Tracepoints of every CPU: who ran where, who was woken when, other programs too.
-    Machine,
-    /// The threads' own switches: when each had a CPU, and whether it was taken away.
-    OwnSwitches,
-    /// Nothing but stamps and totals.
-    Stamps,
-}
-
 /// How a refused call is told: with the setting that decides, as it is now.
 pub(super) fn refusal(what: &str, error: &std::io::Error) -> Refusal {
     let paranoid = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid");

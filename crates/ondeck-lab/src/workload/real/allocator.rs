@@ -14,7 +14,7 @@ use ondeck_zoo::RawLock;
 use crate::sample::Sample;
 use crate::team::{self, TeamError, Until};
 use crate::workload::guarded::Guarded;
-use crate::workload::{Apart, Situation, audit};
+use crate::workload::{Apart, Round, audit};
 
 const BATCH: usize = 16;
 const CACHED: usize = 64;
@@ -88,12 +88,12 @@ struct Part {
     kept: u64,
 }
 
-pub(super) fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {
-    let blocks = PER_THREAD * situation.team.threads;
+pub(super) fn round<L: RawLock<Linux>>(given: &Round) -> Result<Sample, TeamError> {
+    let blocks = PER_THREAD * given.team.threads;
     let shared = Arc::new(Apart(Guarded::<L, Central>::new(Central::new(blocks))));
     let central = Arc::clone(&shared);
     let states: Arc<[AtomicU32]> = (0..blocks).map(|_| AtomicU32::new(FREE)).collect();
-    let outcome = team::run(&situation.team, Until::Elapsed(situation.round), move |member| {
+    let outcome = team::run(&given.team, Until::Elapsed(given.length), move |member| {
         let mut context = L::Context::default();
         let mut rng = Rng::with_seed(member.index as u64);
         let (mut cache, mut used) = (Vec::with_capacity(PER_THREAD), Vec::with_capacity(USED));

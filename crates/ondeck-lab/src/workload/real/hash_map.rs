@@ -13,7 +13,7 @@ use super::mixed;
 use crate::sample::Sample;
 use crate::team::{self, TeamError, Until};
 use crate::workload::guarded::Guarded;
-use crate::workload::{Apart, Situation, audit};
+use crate::workload::{Apart, Round, audit};
 
 const STRIPES: usize = 16;
 
@@ -63,11 +63,11 @@ fn place(key: u64) -> (usize, u64) {
     (hash as usize % STRIPES, hash / STRIPES as u64)
 }
 
-pub(super) fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {
+pub(super) fn round<L: RawLock<Linux>>(given: &Round) -> Result<Sample, TeamError> {
     let stripe = |_| Apart(Guarded::<L, Stripe>::new(Stripe::new()));
     let shared: Arc<[_; STRIPES]> = Arc::new(std::array::from_fn(stripe));
     let map = Arc::clone(&shared);
-    let outcome = team::run(&situation.team, Until::Elapsed(situation.round), move |member| {
+    let outcome = team::run(&given.team, Until::Elapsed(given.length), move |member| {
         let mut context = L::Context::default();
         let mut rng = Rng::with_seed(member.index as u64);
         let (mut added, mut sum) = (0_u64, 0_u64);

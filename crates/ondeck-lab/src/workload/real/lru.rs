@@ -14,7 +14,7 @@ use super::mixed;
 use crate::sample::Sample;
 use crate::team::{self, TeamError, Until};
 use crate::workload::guarded::Guarded;
-use crate::workload::{Apart, Situation, audit};
+use crate::workload::{Apart, Round, audit};
 
 const ENTRIES: usize = 1_024;
 const KEYS: usize = 4_096;
@@ -119,10 +119,10 @@ impl Cache {
     }
 }
 
-pub(super) fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {
+pub(super) fn round<L: RawLock<Linux>>(given: &Round) -> Result<Sample, TeamError> {
     let shared = Arc::new(Apart(Guarded::<L, Cache>::new(Cache::new())));
     let cache = Arc::clone(&shared);
-    let outcome = team::run(&situation.team, Until::Elapsed(situation.round), move |member| {
+    let outcome = team::run(&given.team, Until::Elapsed(given.length), move |member| {
         let mut context = L::Context::default();
         let mut rng = Rng::with_seed(member.index as u64);
         let mut right = 0;

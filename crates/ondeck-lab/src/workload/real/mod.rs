@@ -11,11 +11,13 @@ mod hash_map;
 mod lru;
 mod work_queue;
 
-use ondeck::platform::Linux;
+use ondeck::platform::{Linux, Platform};
 use ondeck_zoo::RawLock;
 
-use super::{EmptyLock, Situation, Workload, WorkloadInfo};
-use crate::sample::Sample;
+use super::face::{Across, Group, Judged, Needs, Plot, Shelf, Table};
+use super::situation::{Rounds, counts};
+use super::{Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo};
+use crate::sample::{Sample, THROUGHPUT};
 use crate::team::TeamError;
 
 pub(super) struct Real;
@@ -23,24 +25,79 @@ pub(super) struct Real;
 impl Workload for Real {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "real",
+        title: "Programs",
         about: "A cache, a hash map, a work queue, an allocator",
         source: "the programs that locks are in; the allocator's list as in tcmalloc's design",
-        counted: false,
+        lead: "Small programs over the lock: what it is worth where it is not all there is.",
+        cannot_show: "your program.",
+        locks: Group::Crowd,
+        needs: Needs::Nothing,
         empty: EmptyLock::OneThread,
+        shares_data: true,
+        notifies: false,
+        traced: false,
+        quantities: &[],
+        judged: Judged::By(THROUGHPUT),
+        shelf: Shelf::Programs,
+        table: Table::Situations(&[Across {
+            heading: "million operations/s by program; {} threads",
+            quantity: (THROUGHPUT, 1e-6),
+            label: |params| params.get("app").cloned().unwrap_or_default(),
+        }]),
+        plot: Plot::Threads,
     };
 
-    fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {
-        match situation.variant {
-            "hash_map" => hash_map::round::<L>(situation),
-            "work_queue" => work_queue::round::<L>(situation),
-            "allocator" => allocator::round::<L>(situation),
-            _ => lru::round::<L>(situation),
+    type Own = App;
+
+    fn situations(asked: &Asked) -> (Schedule, Vec<Situation<App>>) {
+        let rounds = Rounds::by(
+            asked.extent,
+            Rounds::of_millis(20, 1).short(),
+            Rounds::of_millis(60, 2),
+            Rounds::of_millis(1_000, 11),
+        );
+        let few = 2 * Linux::cpus();
+        let counts = counts(asked, &[few], &[few], &[1, 2, 4, 8, 16, 32]);
+        let situations = App::ALL.into_iter().flat_map(|app| {
+            counts.iter().map(move |&threads| {
+                Situation::plain(threads).with(app, [("app", app.word().to_owned())])
+            })
+        });
+        (rounds, situations.collect())
+    }
+
+    fn round<L: RawLock<Linux>>(given: &Round, own: &App) -> Result<Sample, TeamError> {
+        match own {
+            App::Lru => lru::round::<L>(given),
+            App::HashMap => hash_map::round::<L>(given),
+            App::WorkQueue => work_queue::round::<L>(given),
+            App::Allocator => allocator::round::<L>(given),
         }
     }
 }
 
-/// The programs, as reports name them.
-pub(crate) const APPS: [&str; 4] = ["lru", "hash_map", "work_queue", "allocator"];
+/// The programs.
+#[derive(Clone, Copy)]
+pub(super) enum App {
+    Lru,
+    HashMap,
+    WorkQueue,
+    Allocator,
+}
+
+impl App {
+    const ALL: [Self; 4] = [Self::Lru, Self::HashMap, Self::WorkQueue, Self::Allocator];
+
+    /// As reports name it.
+    fn word(self) -> &'static str {
+        match self {
+            Self::Lru => "lru",
+            Self::HashMap => "hash_map",
+            Self::WorkQueue => "work_queue",
+            Self::Allocator => "allocator",
+        }
+    }
+}
 
 /// A number that looks like nothing in particular, of another: what programs compute here.
 #[inline]

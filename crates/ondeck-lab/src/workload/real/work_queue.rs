@@ -16,7 +16,7 @@ use crate::sample::Sample;
 use crate::team::{self, TeamError, Until};
 use crate::workload::guarded::Guarded;
 use crate::workload::ring::Ring;
-use crate::workload::{Apart, Situation, audit};
+use crate::workload::{Apart, Round, audit};
 
 const JOBS_PER_THREAD: usize = 4;
 
@@ -27,13 +27,13 @@ const TURNS: usize = 32;
 const LINK: u64 = 1;
 const CHAIN: u64 = 1 << 48;
 
-pub(super) fn round<L: RawLock<Linux>>(situation: &Situation) -> Result<Sample, TeamError> {
-    let jobs = JOBS_PER_THREAD * situation.team.threads;
+pub(super) fn round<L: RawLock<Linux>>(given: &Round) -> Result<Sample, TeamError> {
+    let jobs = JOBS_PER_THREAD * given.team.threads;
     let mut queue = Ring::new(jobs);
     (0..jobs as u64).for_each(|job| queue.push(job * CHAIN));
     let shared = Arc::new(Apart(Guarded::<L, Ring>::new(queue)));
     let queue = Arc::clone(&shared);
-    let outcome = team::run(&situation.team, Until::Elapsed(situation.round), move |member| {
+    let outcome = team::run(&given.team, Until::Elapsed(given.length), move |member| {
         let mut context = L::Context::default();
         if !member.start() {
             return;

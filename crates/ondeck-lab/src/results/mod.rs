@@ -5,15 +5,19 @@
 //! [`SCHEMA_VERSION`] and is described in `docs/json.md`. Field names and units do not change
 //! within a version; new optional fields may appear.
 
+pub mod episode;
+mod words;
+
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use crate::disturbance::CpuTime;
-pub use crate::plan::shard::Shard;
-use crate::trace::Sight;
-use crate::trace::document::{Clip, Episode};
+pub use crate::shard::Shard;
+pub use words::{FailureKind, Unit};
+
+use episode::{Clip, Episode, Sight};
 
 /// The version of the JSON document; a reader must refuse another one.
 pub const SCHEMA_VERSION: u32 = 1;

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// The place where a lock is to be used.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a question of its own")]
-pub struct Situation {
+pub struct UseCase {
     /// Threads that use the lock.
     pub threads: usize,
     /// CPUs of the machine that the program runs on.
@@ -83,7 +83,7 @@ pub enum Language {
     Binary,
 }
 
-impl Situation {
+impl UseCase {
     /// Threads that want a CPU when everybody runs, for each CPU.
     pub fn runnable_per_cpu(&self) -> f64 {
         (self.threads + self.company.threads(self.cpus)) as f64 / self.cpus.max(1) as f64
@@ -193,9 +193,9 @@ impl fmt::Display for Language {
     }
 }
 
-impl fmt::Display for Situation {
+impl fmt::Display for UseCase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let time = crate::report::table::time;
+        let time = crate::numbers::terminal::time;
         let s = |count: usize| if count == 1 { "" } else { "s" };
         let Self { threads, cpus, .. } = self;
         write!(f, "{threads} thread{} on {cpus} CPU{}", s(*threads), s(*cpus))?;
@@ -244,8 +244,8 @@ pub(super) mod tests {
     use super::*;
 
     /// 8 threads on 8 CPUs, and no needs.
-    pub(in crate::advise) fn plain() -> Situation {
-        Situation {
+    pub(in crate::advise) fn plain() -> UseCase {
+        UseCase {
             threads: 8,
             cpus: 8,
             section_ns: 100,
@@ -281,11 +281,11 @@ pub(super) mod tests {
 
     #[test]
     fn company_counts_as_runnable_and_an_empty_section_is_wanted_by_all() {
-        let busy = Situation { company: Company::Busy, ..plain() };
+        let busy = UseCase { company: Company::Busy, ..plain() };
         assert!((plain().runnable_per_cpu() - 1.0).abs() < 1e-9);
         assert!((busy.runnable_per_cpu() - 2.0).abs() < 1e-9);
-        let empty = Situation { section_ns: 0, outside_ns: 0, ..plain() };
+        let empty = UseCase { section_ns: 0, outside_ns: 0, ..plain() };
         assert!((empty.demand() - 8.0).abs() < 1e-9);
-        assert!(Situation { outside_ns: 100_000, ..plain() }.demand() < 0.1);
+        assert!(UseCase { outside_ns: 100_000, ..plain() }.demand() < 0.1);
     }
 }

@@ -1,30 +1,34 @@
 //! `ondeck bench`: from options to a plan, from results to reports.
 
+mod options;
+
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use ondeck_lab::advise::measure::OtherWork;
-use ondeck_lab::alone::Helper;
 use ondeck_lab::disturbance::Account;
 use ondeck_lab::environment::{Placement, Refusal, quota, realtime_refused};
-use ondeck_lab::plan::shard::Shard;
 use ondeck_lab::plan::{self, Extent, Request, Stage};
-use ondeck_lab::results::{CpuTime, Evidence, LockRow, Report, SCHEMA_VERSION, Settings, Warning};
+use ondeck_lab::results::{Report, Settings, Warning};
 use ondeck_lab::select::Parts;
+use ondeck_lab::shard::Shard;
 use ondeck_lab::trace::worst;
-use ondeck_lab::workload::{COLLISION, Notify, Subject, WorkloadInfo, waiters_sleep};
-use ondeck_lab::{machine, run, select, warnings};
+use ondeck_lab::workload::face::Needs;
+use ondeck_lab::workload::{Notify, Subject, WorkloadInfo, waiters_sleep};
+use ondeck_lab::{run, select, warnings};
 
-use crate::cli::{ALONE, BenchOptions};
+use crate::ending::{Ending, Error};
 use crate::files::Prepared;
 use crate::interrupt::Interrupt;
 use crate::live::{self, Live};
 use crate::progress::Progress;
 use crate::watcher::Watcher;
-use crate::{Ending, Usage, costs, output, summary, with_baseline};
+use crate::{costs, output, session, summary};
 
-pub(crate) fn run(options: &BenchOptions) -> Result<Ending, Usage> {
+pub(crate) use options::Options;
+
+pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     if options.live {
         live::require_terminal()?;
     }
@@ -36,7 +40,7 @@ pub(crate) fn run(options: &BenchOptions) -> Result<Ending, Usage> {
 
     let quota = options.quota.map(quota::impose);
     // Behind the quota, which is a fact of the machine for all that follows.
-    let mut report = empty_report();
+    let mut report = session::empty_report();
     let (placements, mut refusals) = granted(std::mem::take(&mut request.placements));
     request.placements = placements;
     if let Some(Err(refusal)) = &quota {
@@ -61,8 +65,8 @@ pub(crate) fn run(options: &BenchOptions) -> Result<Ending, Usage> {
     // Costs come after the stages, as one part more.
     let costs_part = campaign.len();
     let shard = options.shard.unwrap_or(Shard::WHOLE);
-    let mut stages = shard.stages(campaign);
-    // Behind the locks: who interrupts a run has what was asked for.
+    let mut stages = shard.deal(campaign);
+    // Behind the locks: a run that is interrupted has what was asked for.
     stages.extend(plan::baselines(&stages, request.extent));
     let planned: Duration = stages.iter().map(Stage::planned).sum();
     let cost_rounds =
@@ -72,13 +76,13 @@ pub(crate) fn run(options: &BenchOptions) -> Result<Ending, Usage> {
     let total = before_traces + traces;
     output::say(format_args!("measuring for about {:.0} s", total.as_secs_f64().ceil()));
     let mut progress = if options.live {
-        let locks = with_baseline().iter().map(lock_row).collect();
+        let locks = session::with_baseline().iter().map(session::lock_row).collect();
         Progress::live(total, Live::begin(Report { locks, ..report.clone() }))
     } else {
         Progress::new(total)
     };
     let load = OtherWork::of_threads(options.background)
-        .map_err(|error| Usage(format!("--background {}: {error}", options.background)))?;
+        .map_err(|error| Error::System(format!("--background {}: {error}", options.background)))?;
     let results = run::run(&request, &stages, &mut Watcher(&mut progress));
     report.costs = costs::measure(cost_rounds, &interrupt, &mut progress, planned);
     // Last, and apart: what is measured is never traced.
@@ -90,139 +94,59 @@ pub(crate) fn run(options: &BenchOptions) -> Result<Ending, Usage> {
     drop(load);
 
     report.seconds = start.elapsed().as_secs_f64();
-    report.cpu_time = cpu_time_since(cpu);
+    report.cpu_time = session::cpu_time_since(cpu);
     report.partial = interrupt.happened();
     report.series = results.series;
     report.baselines = results.baselines;
     report.idle_timelines = idle_timelines;
     report.failures = results.failures;
     report.failures.extend(untraced);
-    report.locks = with_baseline()
+    report.locks = session::with_baseline()
         .iter()
         .filter(|subject| report.series.iter().any(|series| series.lock == subject.info.name))
-        .map(lock_row)
+        .map(session::lock_row)
         .collect();
     let late = warnings::after(&report.machine, &report.series, report.cpu_time);
     report.warnings.extend(late.iter().cloned());
 
-    let ending = finish(prepared, &report, &summary::of_bench(&report));
+    let ending = session::finish(prepared, &report, &summary::of_bench(&report));
     summary::print_warnings(&late);
     Ok(if lacking { Ending::Lacking } else { ending })
 }
 
 /// Takes out the workload that the machine does not let run, and says why.
 fn leave_out_refused(request: &mut Request) -> Option<Warning> {
-    let realtime = |workload: &WorkloadInfo| workload.name == "mixed_priority";
-    if !request.workloads.iter().any(realtime) {
-        return None;
-    }
+    let realtime = |workload: &&WorkloadInfo| workload.needs == Needs::Realtime;
+    let name = request.workloads.iter().find(realtime)?.name;
     let refusal = realtime_refused()?;
-    request.workloads.retain(|workload| !realtime(workload));
-    let reason = format!("workload mixed_priority needs realtime threads: {}", refusal.reason);
+    request.workloads.retain(|workload| !realtime(&workload));
+    let reason = format!("workload {name} needs realtime threads: {}", refusal.reason);
     Some(warnings::left_out(&Refusal { reason, ..refusal }))
 }
 
 /// What the plan does not measure of the locks that were named, and why.
 fn spinners_left_out(request: &Request) -> Option<Warning> {
     let locks = request.locks.as_ref()?;
-    if !request.workloads.iter().any(|workload| workload.name == COLLISION) {
-        return None;
-    }
+    let parks = |workload: &&WorkloadInfo| workload.needs == Needs::Sleepers;
+    let name = request.workloads.iter().find(parks)?.name;
     let spin: Vec<&str> =
         locks.iter().filter(|lock| !waiters_sleep(&lock.info)).map(|lock| lock.info.name).collect();
-    let reason =
-        format!("workload collision parks threads, and at {} none ever is", spin.join(", "));
+    let reason = format!("workload {name} parks threads, and at {} none ever is", spin.join(", "));
     let fix = "choose locks of the group `sleeping`".to_owned();
     (!spin.is_empty()).then(|| warnings::left_out(&Refusal { reason, fix }))
 }
 
-/// A report about this machine that has no measurements yet.
-pub(crate) fn empty_report() -> Report {
-    let machine = machine::describe();
-    Report {
-        schema: SCHEMA_VERSION,
-        evidence: Evidence::Measured,
-        started: ondeck_lab::now(),
-        seconds: 0.0,
-        partial: false,
-        build: machine::build(),
-        settings: Settings { command: command_line(), ..Settings::default() },
-        warnings: warnings::before(&machine),
-        failures: Vec::new(),
-        locks: Vec::new(),
-        series: Vec::new(),
-        costs: Vec::new(),
-        runs: Vec::new(),
-        baselines: Vec::new(),
-        cpu_time: None,
-        idle_timelines: Vec::new(),
-        machine,
-    }
-}
-
-/// Who had the CPUs since then.
-pub(crate) fn cpu_time_since(earlier: Option<Account>) -> Option<CpuTime> {
-    Some(Account::now()?.since(earlier?))
-}
-
-/// Writes the report files, prints `text`, names the files, and says whether anything is missing.
-pub(crate) fn finish(prepared: Prepared, report: &Report, text: &str) -> Ending {
-    let arrived = deliver(prepared, report, text);
-    let refused_costs = report.costs.iter().any(|cost| cost.refused.is_some());
-    if !arrived || report.partial || refused_costs || !report.failures.is_empty() {
-        Ending::Lacking
-    } else {
-        Ending::Whole
-    }
-}
-
-/// Writes the report files, prints `text` and names the files; whether all of that arrived.
-///
-/// The files first: whatever happens to the terminal, the measurements are safe.
-pub(crate) fn deliver(prepared: Prepared, report: &Report, text: &str) -> bool {
-    let written = prepared.write(report);
-    let printed = output::print(text);
-    for name in &written.names {
-        output::say(format_args!("wrote {}", name.display()));
-    }
-    for error in &written.errors {
-        output::say(format_args!("error: {error}"));
-    }
-    if let Err(error) = &printed {
-        output::say(format_args!("error: {error}"));
-    }
-    printed.is_ok() && written.errors.is_empty()
-}
-
-/// A lock's row in tables and reports.
-pub(crate) fn lock_row(subject: &Subject) -> LockRow {
-    let info = &subject.info;
-    LockRow {
-        name: info.name.to_owned(),
-        origin: info.origin.to_string(),
-        waiting: info.waiting.to_string(),
-        fairness: info.fairness.to_string(),
-        condvar: info.condvar.to_string(),
-        size_bytes: subject.size,
-        context_bytes: subject.context_size,
-        touches_after_release: info.touches_after_release,
-        source: info.source.to_owned(),
-        teaches: info.teaches.to_owned(),
-    }
-}
-
-fn parts(options: &BenchOptions) -> Result<Parts, Usage> {
+fn parts(options: &Options) -> Result<Parts, Error> {
     let all = [String::from("all")];
-    select::parts(options.workloads.as_deref().unwrap_or(&all))
-        .map_err(|error| Usage(error.to_string()))
+    select::parts(options.workloads.as_deref().unwrap_or(&all)).map_err(Error::usage)
 }
 
 fn request(
-    options: &BenchOptions,
+    options: &Options,
     everything: &[Subject],
     workloads: Vec<WorkloadInfo>,
     cancel: Arc<AtomicBool>,
-) -> Result<Request, Usage> {
+) -> Result<Request, Error> {
     let locks = options.locks.as_ref().map(|words| select::locks(everything, words)).transpose();
     Ok(Request {
         extent: match (options.quick, options.full) {
@@ -230,7 +154,7 @@ fn request(
             (_, true) => Extent::Full,
             _ => Extent::Suite,
         },
-        locks: locks.map_err(|error| Usage(error.to_string()))?,
+        locks: locks.map_err(Error::usage)?,
         workloads,
         threads: options.threads.clone().map(in_order),
         round: options.duration,
@@ -242,9 +166,7 @@ fn request(
         }),
         placements: placements(options),
         stall_limit: options.stall_limit,
-        helper: std::env::current_exe()
-            .ok()
-            .map(|program| Helper { program, arguments: vec![ALONE.to_owned()] }),
+        helper: session::helper(),
         seed: options.seed,
         cancel,
     })
@@ -258,7 +180,7 @@ fn in_order(mut numbers: Vec<usize>) -> Vec<usize> {
 }
 
 /// Every policy with every slice, nice value and pinning that were asked for.
-fn placements(options: &BenchOptions) -> Vec<Placement> {
+fn placements(options: &Options) -> Vec<Placement> {
     let mut placements: Vec<Placement> = Vec::new();
     for &policy in &options.policy {
         for slice in &options.slice {
@@ -301,7 +223,7 @@ fn cost_rounds(extent: Extent) -> usize {
 }
 
 /// What was asked for; where threads run as it was granted.
-fn settings(options: &BenchOptions, request: &Request) -> Settings {
+fn settings(options: &Options, request: &Request) -> Settings {
     const DEFAULT: &str = "default";
     let each = |word: fn(&Placement) -> String| {
         let mut words: Vec<String> = Vec::new();
@@ -315,7 +237,7 @@ fn settings(options: &BenchOptions, request: &Request) -> Settings {
     };
     let set = |words: String| (words != DEFAULT).then_some(words);
     Settings {
-        command: command_line(),
+        command: session::command_line(),
         extent: match request.extent {
             Extent::Quick => "quick",
             Extent::Suite => "suite",
@@ -339,13 +261,4 @@ fn settings(options: &BenchOptions, request: &Request) -> Settings {
         seed: options.seed,
         shard: options.shard,
     }
-}
-
-/// The command line that repeats this run in a shell, without the path that the program was
-/// started by.
-pub(crate) fn command_line() -> String {
-    let arguments = crate::arguments();
-    let words = || std::iter::once("ondeck").chain(arguments.iter().map(String::as_str));
-    // Only a zero byte cannot be quoted, and no argument has one.
-    shlex::try_join(words()).unwrap_or_else(|_| words().collect::<Vec<_>>().join(" "))
 }

@@ -11,8 +11,6 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Stage;
-
 /// The parts that a campaign can be cut into at most.
 const MOST: usize = 10_000;
 
@@ -31,10 +29,10 @@ impl Shard {
     /// The whole campaign.
     pub const WHOLE: Self = Self { index: 1, of: 1 };
 
-    /// The stages of this shard, in the campaign's order.
-    pub fn stages(self, campaign: Vec<Stage>) -> Vec<Stage> {
+    /// The parts of this shard, in the campaign's order.
+    pub fn deal<T>(self, campaign: Vec<T>) -> Vec<T> {
         let numbered = campaign.into_iter().enumerate();
-        numbered.filter(|(number, _)| self.has(*number)).map(|(_, stage)| stage).collect()
+        numbered.filter(|(number, _)| self.has(*number)).map(|(_, part)| part).collect()
     }
 
     /// Whether the part of that number, from 0, is this shard's. What a campaign does after its
@@ -74,35 +72,6 @@ impl FromStr for Shard {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Extent, stages, tests::request};
-    use crate::workload::Subject;
-
-    fn name(stage: &Stage) -> String {
-        format!("{} {} {:?}", stage.workload.name, stage.threads, stage.params)
-    }
-
-    #[test]
-    fn every_stage_is_in_exactly_one_shard_and_whole() {
-        let everything = Subject::all();
-        for extent in [Extent::Quick, Extent::Suite, Extent::Full] {
-            let campaign = stages(&request(extent), &everything);
-            let subjects = |stage: &Stage| stage.subjects.len();
-            let mut expected: Vec<_> =
-                campaign.iter().map(|stage| (name(stage), subjects(stage))).collect();
-            expected.sort();
-            for of in [1, 2, 3, 7, campaign.len(), campaign.len() + 5] {
-                let mut dealt = Vec::new();
-                for index in 1..=of {
-                    let shard = Shard { index, of };
-                    let part = shard.stages(campaign.clone());
-                    dealt.extend(part.iter().map(|stage| (name(stage), subjects(stage))));
-                    assert!(part.len().abs_diff(campaign.len() / of) <= 1, "{shard}");
-                }
-                dealt.sort();
-                assert_eq!(dealt, expected, "{of} shards");
-            }
-        }
-    }
 
     #[test]
     fn shards_are_read_as_they_are_written() {

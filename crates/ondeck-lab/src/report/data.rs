@@ -3,33 +3,12 @@
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 
-use crate::results::{Better, Metric, Report, Series};
-use crate::verdict;
-use crate::workload::NOTIFY;
+use crate::results::{Better, Metric, Report, Series, Unit};
+use crate::sample::THROUGHPUT;
+use crate::workload::face::Judged;
+use crate::workload::{self, NOTIFY, WORKLOADS};
 
-use super::number;
-
-/// The workloads that have a title and words of their own, in the order of the page.
-pub const WORKLOADS: [&str; 18] = [
-    "uncontended",
-    "collision",
-    "throughput",
-    "wait",
-    "idle",
-    "handoff",
-    "capture",
-    "starve",
-    "oversubscribed",
-    "condvar",
-    "producer_consumer",
-    "recovery",
-    "chan",
-    "bystander",
-    "background",
-    "many_locks",
-    "mixed_priority",
-    "real",
-];
+use crate::numbers::page as number;
 
 /// Every lock that has a series, a row of facts or a failure, in that order of appearance.
 pub fn lock_names(report: &Report) -> Vec<String> {
@@ -76,7 +55,7 @@ pub fn or_unknown(name: &str) -> &str {
 
 /// The workloads of a report: known ones in their order, then the others as they appear.
 pub fn workloads(report: &Report) -> Vec<&str> {
-    let mut names: Vec<&str> = WORKLOADS.to_vec();
+    let mut names: Vec<&str> = WORKLOADS.iter().map(|workload| workload.name).collect();
     for series in &report.series {
         if !names.contains(&&*series.workload) {
             names.push(&series.workload);
@@ -112,10 +91,9 @@ pub fn grouped<'a, T, K: Clone + Eq + Hash>(
 
 /// The metric by which a workload ranks locks.
 pub fn main_metric(series: &Series) -> Option<&Metric> {
-    let name = match &*series.workload {
-        // No verdict, because a long streak is neither good nor bad by itself.
-        "capture" => "passed_p99",
-        other => verdict::judged_by(other).unwrap_or("throughput"),
+    let name = match workload::named(&series.workload).map(|workload| workload.judged) {
+        Some(Judged::By(quantity) | Judged::RankedBy(quantity)) => quantity.name,
+        None => THROUGHPUT.name,
     };
     series
         .metric(name)
@@ -204,16 +182,16 @@ impl Shown {
     /// Chooses for a unit and the values that have it.
     pub fn new(unit: &str, values: impl Iterator<Item = f64>) -> Self {
         let most = values.filter(|value| value.is_finite()).fold(0.0, |a: f64, b| a.max(b.abs()));
-        let (factor, shown) = match unit {
-            "ops/s" if most >= 1e6 => (1e-6, "M/s"),
-            "ops/s" if most >= 1e3 => (1e-3, "k/s"),
-            "ops/s" => (1.0, "1/s"),
-            "1/op" if most < 0.01 => (1e6, "per million operations"),
-            "1/op" => (1.0, "per operation"),
-            "ratio" => (1.0, "ratio"),
-            other => (1.0, other),
+        let known = Unit::of(unit);
+        let (factor, shown) = match known {
+            Some(Unit::PerSecond) if most >= 1e6 => (1e-6, "M/s"),
+            Some(Unit::PerSecond) if most >= 1e3 => (1e-3, "k/s"),
+            Some(Unit::PerSecond) => (1.0, "1/s"),
+            Some(Unit::PerOperation) if most < 0.01 => (1e6, "per million operations"),
+            Some(Unit::PerOperation) => (1.0, "per operation"),
+            _ => (1.0, unit),
         };
-        Shown { factor, unit: shown.to_owned(), ratio: unit == "ratio" }
+        Shown { factor, unit: shown.to_owned(), ratio: known == Some(Unit::Ratio) }
     }
 
     /// A value as the table shows it.
@@ -228,49 +206,34 @@ impl Shown {
 
 /// What a metric is called on the page.
 pub fn metric_title(name: &str) -> String {
-    match name {
-        "pair" => "Time for one lock and unlock".to_owned(),
-        "throughput" => "Throughput".to_owned(),
-        "cpu_per_op" => "CPU time per operation".to_owned(),
-        "voluntary_switches" => "Voluntary context switches".to_owned(),
-        "involuntary_switches" => "Involuntary context switches".to_owned(),
-        "share" => "Share, least to greatest".to_owned(),
-        "run" => "Duration of a run".to_owned(),
-        "handoff" => "Time for a handoff".to_owned(),
-        "streak_mean" => "Acquisitions in a row, mean".to_owned(),
-        "streak_p50" => "Acquisitions in a row, median".to_owned(),
-        "streak_p99" => "Acquisitions in a row, 99 % of streaks".to_owned(),
-        "streak_max" => "Acquisitions in a row, longest streak".to_owned(),
-        "passed_p50" => "Acquisitions that pass a waiter by, median".to_owned(),
-        "passed_p99" => "Acquisitions that pass a waiter by, 99 % of waiters".to_owned(),
-        "passed_max" => "Acquisitions that pass a waiter by, most".to_owned(),
-        "longest_gap" => "Longest time without the lock".to_owned(),
-        "starved_windows" => "Windows of 50 ms without the lock".to_owned(),
-        "server_loops" => "Loops of the server".to_owned(),
-        "waits" => "Waits at a condition variable".to_owned(),
-        "running" => "CPUs that the lock's threads kept busy, on average".to_owned(),
-        "fresh" => "Throughput before all threads slept".to_owned(),
-        "recovered" => "Throughput after all threads slept, by that before".to_owned(),
-        "longest" => "Longest time".to_owned(),
-        "op" => "Time for one operation".to_owned(),
-        "runnable" => "Threads that want a CPU, on average".to_owned(),
-        "slowdown" => "Slowdown of the bystander".to_owned(),
-        "filled" => "Low work done beside the lock, by what is done alone".to_owned(),
-        "kept" => "Throughput kept beside low work".to_owned(),
-        "longest_alone" => "Longest without low work".to_owned(),
-        "footprint" => "Bytes of all locks and what they guard".to_owned(),
-        "inverted" => "Trials in which the hog ran between".to_owned(),
-        "bursts" => "Pieces of the hog in between".to_owned(),
-        "rescued" => "Trials ended from outside".to_owned(),
-        other => {
-            let mut title = other.replace('_', " ");
-            if let Some(first) = title.get(..1) {
-                let upper = first.to_uppercase();
-                title.replace_range(..1, &upper);
-            }
-            title
-        }
+    match workload::quantity(name) {
+        Some(quantity) => quantity.title.to_owned(),
+        None => capitalized(&name.replace('_', " ")),
     }
+}
+
+/// What a metric is, for the glossary; nothing if another program measured it.
+pub fn meaning(name: &str) -> Option<&'static str> {
+    workload::quantity(name).map(|quantity| quantity.meaning).filter(|meaning| !meaning.is_empty())
+}
+
+/// What a workload is called.
+pub fn title(workload: &str) -> String {
+    match workload::named(workload) {
+        Some(workload) => workload.title.to_owned(),
+        None => capitalized(&workload.replace('_', " ")),
+    }
+}
+
+/// What a workload is, for those that this program has.
+pub fn lead(workload: &str) -> Option<&'static str> {
+    workload::named(workload).map(|workload| workload.lead)
+}
+
+/// The text with its first letter in upper case.
+pub fn capitalized(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// Which direction is better, in words.

@@ -1,4 +1,6 @@
-//! Numbers as text: three significant digits, a thin space between thousands.
+//! Numbers of pages and traces: three significant digits, a thin space between thousands.
+
+use super::time_unit;
 
 /// Stands where there is no number.
 pub const NONE: &str = "–";
@@ -44,14 +46,15 @@ pub fn ratio(value: f64) -> String {
 
 /// Nanoseconds in the unit that suits them.
 pub fn time(nanoseconds: f64) -> String {
-    let (value, unit) = in_unit(nanoseconds);
+    let (scale, unit) = time_unit(nanoseconds);
+    let value = nanoseconds / scale;
     if value.is_finite() { format!("{} {unit}", number(value)) } else { NONE.to_owned() }
 }
 
 /// [`time`] for the ticks of an axis.
 pub fn time_tick(nanoseconds: f64) -> String {
-    let (value, unit) = in_unit(nanoseconds);
-    format!("{} {unit}", plain(value))
+    let (scale, unit) = time_unit(nanoseconds);
+    format!("{} {unit}", plain(nanoseconds / scale))
 }
 
 /// Operations a second, for the ticks of an axis.
@@ -91,16 +94,6 @@ pub fn bytes(value: u64) -> String {
         unit += 1;
     }
     format!("{} {}", plain(scaled), UNITS[unit])
-}
-
-fn in_unit(nanoseconds: f64) -> (f64, &'static str) {
-    // A little below the power, so that 999.7 ns becomes 1.00 µs and not 1000 ns.
-    match nanoseconds.abs() {
-        size if size < 999.5 => (nanoseconds, "ns"),
-        size if size < 999.5e3 => (nanoseconds / 1e3, "µs"),
-        size if size < 999.5e6 => (nanoseconds / 1e6, "ms"),
-        _ => (nanoseconds / 1e9, "s"),
-    }
 }
 
 /// Puts a narrow no-break space between thousands, from 10 000 on.

@@ -1,0 +1,214 @@
+//! What `ondeck bench` is told.
+
+use std::time::Duration;
+
+use clap::Args;
+use ondeck_lab::environment::{Pinning, Policy};
+use ondeck_lab::shard::Shard;
+use ondeck_lab::workload::Notify;
+
+use crate::files::Outputs;
+use crate::values::{
+    MOST_THREADS, in_range, round_count, round_length, stall_limit, thread_count, work,
+};
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  ondeck bench
+  ondeck bench --quick
+  ondeck bench --locks 'glibc*,std' --workloads throughput --threads 1,2,4,8
+  ondeck bench --workloads throughput --work 100,500 --threads 8
+  ondeck bench --workloads producer_consumer --threads 2,4,16 --capacity 1,8,128 --notify inside,after
+  ondeck bench --workloads wait --rounds 100 --json wait.json
+  ondeck bench --full --json full.json --csv full.csv --html full.html
+  ondeck bench --policy other,rr --workloads idle --locks sources
+  ondeck bench --slice 0.1ms,3ms --pin none,one --workloads throughput --threads 8
+
+After Ctrl-C the round under way is the last; what was measured is kept and marked partial.")]
+pub(crate) struct Options {
+    /// Locks to measure: names, patterns with `*` and `?`, or groups, separated by commas
+    #[arg(short, long, value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) locks: Option<Vec<String>>,
+
+    /// Workloads to run: names or patterns, `costs` among them, separated by commas
+    #[arg(short, long, value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) workloads: Option<Vec<String>>,
+
+    /// Numbers of threads, separated by commas; a workload that has roles divides them
+    #[arg(short, long, value_name = "COUNTS", value_delimiter = ',', value_parser = thread_count)]
+    pub(crate) threads: Option<Vec<usize>>,
+
+    /// Length of a round, as `100ms` or `2s`; for wait and idle, how long runs are repeated in a
+    /// lock's turn
+    #[arg(short, long, value_name = "TIME", value_parser = round_length)]
+    pub(crate) duration: Option<Duration>,
+
+    /// Rounds of each lock in each situation; runs of wait and idle
+    #[arg(short, long, value_name = "COUNT", value_parser = round_count)]
+    pub(crate) rounds: Option<usize>,
+
+    /// Work inside the critical section and outside of it, in nanoseconds, for throughput,
+    /// oversubscribed, capture, starve, bystander, background and many_locks
+    #[arg(long, value_name = "SECTION,OUTSIDE", value_parser = work)]
+    pub(crate) work: Option<(u64, u64)>,
+
+    /// Capacities of the queue of producer_consumer and recovery, separated by commas
+    #[arg(long, value_name = "COUNTS", value_delimiter = ',', value_parser = capacity)]
+    pub(crate) capacity: Option<Vec<usize>>,
+
+    /// When threads of condvar, producer_consumer and recovery notify others: `inside` the critical
+    /// section, `after` the unlock, or both
+    #[arg(long, value_name = "WHEN", value_delimiter = ',')]
+    pub(crate) notify: Option<Vec<Notify>>,
+
+    /// Where threads run: `none` (the scheduler decides), `each` (one CPU a thread, in turn), `one`
+    /// (all on one CPU), or a list of CPUs as `0,2` or `0-3,6`
+    ///
+    /// Several, as `none,one`, are measured against each other, and so are several policies, slices
+    /// and nice values; CPUs that follow each other are one list.
+    #[arg(long, value_name = "HOW", default_value = "none", value_parser = pinnings)]
+    pub(crate) pin: Pinnings,
+
+    /// Scheduling policy of the threads: `other`, `batch`, `fifo`, `rr`, or several
+    #[arg(long, value_name = "POLICIES", value_delimiter = ',', default_value = "other")]
+    pub(crate) policy: Vec<Policy>,
+
+    /// Time slice of threads under the policies other and batch, as `3ms`, 0.1ms to 100ms, or
+    /// `default`, or several
+    #[arg(long, value_name = "TIMES", value_delimiter = ',', default_value = "default", value_parser = slice)]
+    pub(crate) slice: Vec<Slice>,
+
+    /// Nice value of the threads, -20 (the most CPU) to 19 (the least), or `default`, or several
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', default_value = "default", value_parser = nice, allow_hyphen_values = true)]
+    pub(crate) nice: Vec<Nice>,
+
+    /// CPU quota of the whole run in percent of one CPU, as `50%`; needs a control group of version 2
+    /// that may be written to
+    #[arg(long, value_name = "PERCENT", value_parser = quota)]
+    pub(crate) quota: Option<u32>,
+
+    /// Busy threads that run beside all measurements and never use a lock
+    #[arg(long, value_name = "COUNT", default_value = "0", value_parser = background)]
+    pub(crate) background: usize,
+
+    /// Measure for less than 30 seconds, to check that everything works
+    #[arg(short, long, conflicts_with = "full")]
+    pub(crate) quick: bool,
+
+    /// Measure as the sources did: every lock, 100 runs of wait and 1,000 of idle; takes hours
+    #[arg(long)]
+    pub(crate) full: bool,
+
+    /// Report a lock as stuck if none of its threads makes progress for so long
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = stall_limit)]
+    pub(crate) stall_limit: Duration,
+
+    /// Seed of the order in which locks take turns
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    pub(crate) seed: u64,
+
+    /// Measure one of several parts, as `2/5`, for jobs in parallel; `ondeck merge` combines them
+    #[arg(long, value_name = "WHICH/OF")]
+    pub(crate) shard: Option<Shard>,
+
+    /// Show the tables in the terminal as they fill; drawn between rounds, never during one
+    #[arg(long)]
+    pub(crate) live: bool,
+
+    #[command(flatten)]
+    pub(crate) outputs: Outputs,
+}
+
+/// Several pinnings: their commas are also those of lists of CPUs, so they are taken apart here.
+#[derive(Clone, Debug)]
+pub(crate) struct Pinnings(pub(crate) Vec<Pinning>);
+
+/// A time slice, or the kernel's own.
+pub(crate) type Slice = Setting<Duration>;
+
+/// A nice value, or the process's own.
+pub(crate) type Nice = Setting<i32>;
+
+/// Something that can be left as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Setting<T>(pub(crate) Option<T>);
+
+fn pinnings(words: &str) -> Result<Pinnings, String> {
+    Pinning::several(words).map(Pinnings)
+}
+
+fn slice(word: &str) -> Result<Slice, String> {
+    const LEAST: Duration = Duration::from_micros(100);
+    const MOST: Duration = Duration::from_millis(100);
+    if word.trim() == "default" {
+        return Ok(Setting(None));
+    }
+    let range = "use 0.1ms to 100ms, or `default`";
+    let slice = fraction(word.trim()).ok_or_else(|| format!("not a time; {range}"))?;
+    let fits = (LEAST..=MOST).contains(&slice);
+    if fits { Ok(Setting(Some(slice))) } else { Err(range.to_owned()) }
+}
+
+/// A number that may have a point, with its unit.
+fn fraction(word: &str) -> Option<Duration> {
+    let unit = word.find(|letter: char| letter.is_alphabetic())?;
+    let (number, unit) = word.split_at(unit);
+    let nanos = match unit {
+        "us" | "µs" => 1e3,
+        "ms" => 1e6,
+        "s" => 1e9,
+        _ => return None,
+    };
+    let number = number.trim().parse::<f64>().ok().filter(|number| (0.0..1e9).contains(number))?;
+    Some(Duration::from_nanos((number * nanos).round() as u64))
+}
+
+fn nice(word: &str) -> Result<Nice, String> {
+    if word.trim() == "default" {
+        return Ok(Setting(None));
+    }
+    match word.trim().parse() {
+        Ok(nice) if (-20..=19).contains(&nice) => Ok(Setting(Some(nice))),
+        _ => Err("use -20 to 19, or `default`".to_owned()),
+    }
+}
+
+fn quota(word: &str) -> Result<u32, String> {
+    /// As many CPUs as the largest machines have.
+    const MOST: u32 = 100 * 8_192;
+    let range = format!("use 1% to {MOST}%, of one CPU");
+    match word.trim().strip_suffix('%').map(|number| number.trim().parse()) {
+        Some(Ok(percent)) if (1..=MOST).contains(&percent) => Ok(percent),
+        Some(_) => Err(range),
+        None => Err(format!("no percent sign; {range}")),
+    }
+}
+
+/// A queue of more items than this is not bounded any more.
+fn capacity(word: &str) -> Result<usize, String> {
+    in_range(word, 1, 1_000_000, "items")
+}
+
+fn background(word: &str) -> Result<usize, String> {
+    in_range(word, 0, MOST_THREADS, "threads")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn absurd_values_are_refused_with_the_range() {
+        assert!(slice("0.05ms").is_err_and(|error| error.contains("0.1ms to 100ms")));
+        assert!(slice("3").is_err() && slice("ms").is_err() && slice("NaNms").is_err());
+        assert_eq!(slice("0.1ms"), Ok(Setting(Some(Duration::from_micros(100)))));
+        assert!(quota("50").is_err_and(|error| error.contains("percent")));
+        assert!(quota("0%").is_err() && quota("-5%").is_err());
+        assert_eq!(quota("150%"), Ok(150));
+        assert!(capacity("0").is_err_and(|error| error.contains("1 to 1000000 items")));
+        assert_eq!((capacity("1"), background("0")), (Ok(1), Ok(0)));
+        assert!(nice("20").is_err() && nice("-21").is_err());
+        assert_eq!(nice("-20"), Ok(Setting(Some(-20))));
+    }
+}

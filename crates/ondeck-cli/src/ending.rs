@@ -1,0 +1,35 @@
+//! How a command ends.
+
+use std::fmt::Display;
+
+use crate::output;
+
+/// How a command ended when it did not fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// Everything was done.
+    Whole,
+    /// Something is missing; it was reported.
+    Lacking,
+}
+
+/// Why a command failed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    /// A user's mistake, in the command line or in a file: what is wrong and what to do.
+    #[error("{0}")]
+    Usage(String),
+    /// What the command found did not arrive where it was to go.
+    #[error(transparent)]
+    Output(#[from] output::Failed),
+    /// The system refused what every run needs.
+    #[error("{0}")]
+    System(String),
+}
+
+impl Error {
+    /// A user's mistake that the laboratory has words for.
+    pub(crate) fn usage(mistake: impl Display) -> Self {
+        Self::Usage(mistake.to_string())
+    }
+}

@@ -1,0 +1,113 @@
+//! What every command that measures begins and ends with: an empty report about this machine, how the
+//! program starts itself again, and the way of a report to its files and the terminal.
+
+use ondeck_lab::alone::Helper;
+use ondeck_lab::disturbance::Account;
+use ondeck_lab::results::{CpuTime, Evidence, LockRow, Report, SCHEMA_VERSION, Settings};
+use ondeck_lab::workload::Subject;
+use ondeck_lab::{machine, warnings};
+
+use crate::ending::Ending;
+use crate::files::Prepared;
+use crate::output;
+
+/// The hidden first argument of the process that measures with one thread only.
+pub(crate) const ALONE: &str = "__alone";
+
+/// A report about this machine that has no measurements yet.
+pub(crate) fn empty_report() -> Report {
+    let machine = machine::describe();
+    Report {
+        schema: SCHEMA_VERSION,
+        evidence: Evidence::Measured,
+        started: ondeck_lab::now(),
+        seconds: 0.0,
+        partial: false,
+        build: machine::build(),
+        settings: Settings { command: command_line(), ..Settings::default() },
+        warnings: warnings::before(&machine),
+        failures: Vec::new(),
+        locks: Vec::new(),
+        series: Vec::new(),
+        costs: Vec::new(),
+        runs: Vec::new(),
+        baselines: Vec::new(),
+        cpu_time: None,
+        idle_timelines: Vec::new(),
+        machine,
+    }
+}
+
+/// Which programs had the CPUs since then.
+pub(crate) fn cpu_time_since(earlier: Option<Account>) -> Option<CpuTime> {
+    Some(Account::now()?.since(earlier?))
+}
+
+/// Writes the report files, prints `text`, names the files, and says whether anything is missing.
+pub(crate) fn finish(prepared: Prepared, report: &Report, text: &str) -> Ending {
+    let arrived = deliver(prepared, report, text);
+    let refused_costs = report.costs.iter().any(|cost| cost.refused.is_some());
+    if !arrived || report.partial || refused_costs || !report.failures.is_empty() {
+        Ending::Lacking
+    } else {
+        Ending::Whole
+    }
+}
+
+/// Writes the report files, prints `text` and names the files; whether all of that arrived.
+///
+/// The files first: whatever happens to the terminal, the measurements are safe.
+pub(crate) fn deliver(prepared: Prepared, report: &Report, text: &str) -> bool {
+    let written = prepared.write(report);
+    let printed = output::print(text);
+    written.name_files();
+    let whole = written.tell_errors();
+    if let Err(error) = &printed {
+        output::say(format_args!("error: {error}"));
+    }
+    printed.is_ok() && whole
+}
+
+/// A lock's row in tables and reports.
+pub(crate) fn lock_row(subject: &Subject) -> LockRow {
+    let info = &subject.info;
+    LockRow {
+        name: info.name.to_owned(),
+        origin: info.origin.to_string(),
+        waiting: info.waiting.to_string(),
+        fairness: info.fairness.to_string(),
+        condvar: info.condvar.to_string(),
+        size_bytes: subject.size,
+        context_bytes: subject.context_size,
+        touches_after_release: info.touches_after_release,
+        source: info.source.to_owned(),
+        teaches: info.teaches.to_owned(),
+    }
+}
+
+/// Every lock, and the one that does nothing.
+pub(crate) fn with_baseline() -> Vec<Subject> {
+    let mut subjects = Subject::all();
+    subjects.push(Subject::baseline());
+    subjects
+}
+
+/// How this program measures in a process of one thread.
+pub(crate) fn helper() -> Option<Helper> {
+    let program = std::env::current_exe().ok()?;
+    Some(Helper { program, arguments: vec![ALONE.to_owned()] })
+}
+
+/// What follows the program's name. What is not UTF-8 can only be a path, which is not read here.
+pub(crate) fn arguments() -> Vec<String> {
+    std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect()
+}
+
+/// The command line that repeats this run in a shell, without the path that the program was
+/// started by.
+pub(crate) fn command_line() -> String {
+    let arguments = arguments();
+    let words = || std::iter::once("ondeck").chain(arguments.iter().map(String::as_str));
+    // Only a zero byte cannot be quoted, and no argument has one.
+    shlex::try_join(words()).unwrap_or_else(|_| words().collect::<Vec<_>>().join(" "))
+}

@@ -1,0 +1,72 @@
+//! The values that several commands take: counts, times and work, each refused with the range that it has.
+
+use std::time::Duration;
+
+/// More threads than this are a typing mistake: the largest machines have some thousand CPUs, and
+/// the kernel's default limit for a process is of that order.
+pub(crate) const MOST_THREADS: usize = 4_096;
+
+const MOST_ROUNDS: usize = 100_000;
+const SHORTEST_ROUND: Duration = Duration::from_millis(1);
+const LONGEST_ROUND: Duration = Duration::from_hours(1);
+
+pub(crate) fn thread_count(word: &str) -> Result<usize, String> {
+    in_range(word, 1, MOST_THREADS, "threads")
+}
+
+pub(crate) fn round_count(word: &str) -> Result<usize, String> {
+    in_range(word, 1, MOST_ROUNDS, "rounds")
+}
+
+pub(crate) fn in_range(word: &str, least: usize, most: usize, what: &str) -> Result<usize, String> {
+    match word.trim().parse::<usize>() {
+        Ok(count) if (least..=most).contains(&count) => Ok(count),
+        Ok(_) => Err(format!("use {least} to {most} {what}")),
+        Err(_) => Err(format!("not a whole number; use {least} to {most} {what}")),
+    }
+}
+
+pub(crate) fn round_length(word: &str) -> Result<Duration, String> {
+    time(word, SHORTEST_ROUND, LONGEST_ROUND)
+}
+
+pub(crate) fn stall_limit(word: &str) -> Result<Duration, String> {
+    time(word, Duration::from_millis(100), LONGEST_ROUND)
+}
+
+pub(crate) fn time(word: &str, least: Duration, most: Duration) -> Result<Duration, String> {
+    let shown = |time| humantime::format_duration(time);
+    match humantime::parse_duration(word) {
+        Ok(time) if (least..=most).contains(&time) => Ok(time),
+        Ok(_) => Err(format!("use {} to {}", shown(least), shown(most))),
+        Err(_) => Err("not a time; write a number with its unit, as `100ms` or `2s`".to_owned()),
+    }
+}
+
+pub(crate) fn work(word: &str) -> Result<(u64, u64), String> {
+    /// A section of a second is not a critical section any more.
+    const MOST_NANOS: u64 = 1_000_000_000;
+    let nanos = |part: &str| part.trim().parse::<u64>().ok().filter(|&nanos| nanos <= MOST_NANOS);
+    match word.split_once(',').map(|(section, outside)| (nanos(section), nanos(outside))) {
+        Some((Some(section), Some(outside))) => Ok((section, outside)),
+        _ => {
+            Err("write two whole numbers of nanoseconds up to 1000000000, as `100,500`".to_owned())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn absurd_values_are_refused_with_the_range() {
+        assert!(thread_count("0").is_err_and(|error| error.contains("1 to 4096")));
+        assert!(thread_count("-3").is_err());
+        assert!(thread_count("99999999999999999999").is_err());
+        assert!(round_length("0s").is_err_and(|error| error.contains("1ms")));
+        assert!(round_length("10").is_err_and(|error| error.contains("unit")));
+        assert!(work("100").is_err());
+        assert_eq!(work("100, 500"), Ok((100, 500)));
+    }
+}

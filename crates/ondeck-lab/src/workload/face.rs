@@ -1,0 +1,175 @@
+//! How reports show a workload: by what they judge it, in which tables of the terminal, in which plots of
+//! the page. Facts only; how they are drawn is the reports' part.
+
+use std::collections::BTreeMap;
+
+use crate::sample::Quantity;
+
+/// What a workload's locks are ranked by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Judged {
+    /// They get a verdict by it.
+    By(Quantity),
+    /// They are only put in order by it: neither direction is good by itself.
+    RankedBy(Quantity),
+}
+
+/// The locks that a suite measures when none are named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// Every lock.
+    All,
+    /// The sources' locks that show the most, and the peers that people use.
+    Headline,
+    /// Those that bear runs which end by count.
+    Runs,
+    /// Those that bear a crowd.
+    Crowd,
+    /// The same and a pure spinner.
+    Beside,
+    /// The same and a lock that inherits priorities.
+    Inversion,
+}
+
+impl Group {
+    /// Its word on the command line.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Headline => "headline",
+            Self::Runs => "runs",
+            Self::Crowd => "crowd",
+            Self::Beside => "beside",
+            Self::Inversion => "inversion",
+        }
+    }
+}
+
+/// What a workload cannot do without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    /// Nothing that any system or lock lacks.
+    Nothing,
+    /// Realtime threads.
+    Realtime,
+    /// Waiters that sleep, where it has more than one thread.
+    Sleepers,
+}
+
+/// The parts of what the terminal shows. Within a part tables stand in the order of the suite.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Shelf {
+    /// What a lock costs, what it lets through, how long it makes threads wait.
+    Basics,
+    /// Which thread has it next.
+    Turns,
+    /// Many threads, and those that wait for others.
+    Threads,
+    /// Threads that are parked elsewhere.
+    Parked,
+    /// Queues between threads.
+    Queues,
+    /// Other work, and other priorities.
+    Company,
+    /// Locks in data structures and programs.
+    Programs,
+}
+
+/// How a value is written in a table of the terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// Nanoseconds, in the unit that suits them.
+    Time,
+    /// The same of milliseconds.
+    Milliseconds,
+    /// Two digits behind the point.
+    Ratio,
+    /// Three digits of millions.
+    Millions,
+    /// Three digits of thousands.
+    Thousands,
+    /// A whole number, with a suffix if it is long.
+    Count,
+    /// Three digits.
+    Significant,
+}
+
+/// A column: its heading, the quantity, how a value is written.
+#[derive(Clone, Copy, Debug)]
+pub struct Column(pub &'static str, pub Quantity, pub Shown);
+
+/// The tables of a workload in the terminal. Headings stand behind the workload's name.
+#[derive(Clone, Copy, Debug)]
+pub enum Table {
+    /// A lock in a process of many threads, and of one.
+    Alone {
+        /// What is shown.
+        heading: &'static str,
+    },
+    /// Numbers of threads across.
+    Threads(Threads),
+    /// The same, a table for each work inside and outside of the section.
+    ThreadsByWork(Threads),
+    /// A row for each lock and a column for each quantity, a table for each situation.
+    Quantities {
+        /// What is shown; `{}` stands for the situation.
+        heading: &'static str,
+        /// The columns; the first orders the rows.
+        columns: &'static [Column],
+        /// What the columns are; may be empty.
+        note: &'static str,
+    },
+    /// The average run and the four longest times.
+    Runs {
+        /// What is long.
+        what: &'static str,
+    },
+    /// The patterns of a handoff side by side.
+    Patterns {
+        /// What is shown.
+        heading: &'static str,
+    },
+    /// The workload's own situations across, a table for each number of threads and quantity.
+    Situations(&'static [Across]),
+}
+
+/// A table with numbers of threads across.
+#[derive(Clone, Copy, Debug)]
+pub struct Threads {
+    /// What is shown.
+    pub heading: &'static str,
+    /// The quantity of the columns, and what it is multiplied by.
+    pub quantity: (Quantity, f64),
+    /// Threads that are not in the heading of a column, because they have another role.
+    pub others: usize,
+    /// What the threads of the heading are.
+    pub role: &'static str,
+    /// How many numbers of threads a terminal has room for beside the other columns.
+    pub most: usize,
+    /// Columns for the greatest number of threads.
+    pub extras: &'static [Column],
+    /// What the extra columns are.
+    pub note: &'static str,
+}
+
+/// A table with situations across.
+#[derive(Clone, Copy, Debug)]
+pub struct Across {
+    /// What is shown; `{}` stands for the number of threads.
+    pub heading: &'static str,
+    /// The quantity, and what it is multiplied by.
+    pub quantity: (Quantity, f64),
+    /// The heading of a situation's column, of its parameters.
+    pub label: fn(&BTreeMap<String, String>) -> String,
+}
+
+/// The plots of a workload on the page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Plot {
+    /// Bars of a pair's time, for each kind of process.
+    Pairs,
+    /// Lines over numbers of threads.
+    Threads,
+    /// How single times were distributed, and the longest of each run.
+    Runs,
+}

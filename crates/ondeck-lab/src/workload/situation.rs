@@ -1,0 +1,227 @@
+//! What the situations of workloads are made of: threads, work, and how long and how often a round is.
+//!
+//! A suite is to take four minutes on two CPUs, so it measures what the answers need and no more:
+//! the ends of a curve and not its middle, which `--full` has, but for `throughput`, where locks change
+//! places along it; rounds of 40 ms where nothing but a rate is taken, which two runs of one binary
+//! agree on within 15 %, and longer ones only where a share, a window or a phase asks for it.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::Notify;
+use crate::sample::share_needs;
+
+/// How much to measure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// Under 30 seconds: to see that everything works.
+    Quick,
+    /// Some four minutes.
+    Suite,
+    /// As the sources did: 100 runs of `wait`, 1,000 of `idle`, every lock. Hours, with locks that
+    /// collapse.
+    Full,
+}
+
+/// What is asked of a workload: how much, and of its situations those that the user has chosen.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// How much to measure.
+    pub extent: Extent,
+    /// Numbers of threads.
+    pub threads: Option<Vec<usize>>,
+    /// Critical section and outside work in nanoseconds.
+    pub work: Option<(u64, u64)>,
+    /// Capacities of a bounded queue.
+    pub capacities: Option<Vec<usize>>,
+    /// When threads notify those that wait for a condition.
+    pub notify: Option<Vec<Notify>>,
+}
+
+/// What tells the stages of a workload apart. `O` is what its situations have that no other's do.
+#[derive(Clone, Debug)]
+pub struct Situation<O = ()> {
+    /// How many threads.
+    pub threads: usize,
+    /// Work inside and outside of the section, in nanoseconds.
+    pub work: (u64, u64),
+    /// In a process of one thread.
+    pub alone: bool,
+    /// Whether it is measured with the lock that does nothing too, if the workload is.
+    pub emptied: bool,
+    /// Parameters as they stand in reports: what tells the situation from others of the workload.
+    pub params: Vec<(&'static str, String)>,
+    /// The workload's own.
+    pub own: O,
+}
+
+impl Situation {
+    /// Threads with nothing to choose but their number.
+    pub fn plain(threads: usize) -> Self {
+        Self { threads, work: ALONE, alone: false, emptied: true, params: Vec::new(), own: () }
+    }
+
+    /// Threads that work inside and outside of the section.
+    pub fn working(threads: usize, work: (u64, u64)) -> Self {
+        let params = vec![("section_ns", work.0.to_string()), ("outside_ns", work.1.to_string())];
+        Self { work, params, ..Self::plain(threads) }
+    }
+}
+
+impl<O> Situation<O> {
+    /// The same with something of the workload's own, and the parameters that tell it.
+    pub fn with<P>(
+        self,
+        own: P,
+        params: impl IntoIterator<Item = (&'static str, String)>,
+    ) -> Situation<P> {
+        let Self { threads, work, alone, emptied, params: mut all, .. } = self;
+        all.extend(params);
+        Situation { threads, work, alone, emptied, params: all, own }
+    }
+}
+
+/// What is a workload's own, on its way from the workload's situations to its rounds.
+#[derive(Clone)]
+pub struct Own(Arc<dyn Any + Send + Sync>);
+
+impl Own {
+    /// What a workload's situation has.
+    pub fn of<O: Send + Sync + 'static>(own: O) -> Self {
+        Self(Arc::new(own))
+    }
+
+    /// What it was made of.
+    ///
+    /// # Panics
+    ///
+    /// If it is another workload's.
+    pub(super) fn get<O: 'static>(&self) -> &O {
+        self.0.downcast_ref().expect("a situation is measured by the workload that has it")
+    }
+}
+
+/// Of a workload that has nothing of its own.
+impl Default for Own {
+    fn default() -> Self {
+        Self::of(())
+    }
+}
+
+impl fmt::Debug for Own {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("Own")
+    }
+}
+
+/// How long and how often a workload is measured in each of its situations.
+#[derive(Clone, Copy, Debug)]
+pub enum Schedule {
+    /// Rounds that end by time.
+    Rounds(Rounds),
+    /// Runs that end by count.
+    Runs(Runs),
+}
+
+/// Runs that end by count, repeated in a lock's turn until that is over.
+#[derive(Clone, Copy, Debug)]
+pub struct Runs {
+    /// How long they are repeated; zero for one run a turn.
+    pub turn: Duration,
+    /// How many turns.
+    pub turns: usize,
+    /// Runs after which there are enough.
+    pub most: usize,
+    /// When a run is cut off, if it is: locks that collapse would take minutes.
+    pub longest: Option<Duration>,
+}
+
+/// Section and outside work of the suite, in nanoseconds: the lock alone, a lock in a program, and one in a
+/// program that does ten times as much under it.
+pub(super) const ALONE: (u64, u64) = (0, 0);
+pub(super) const PROGRAM: (u64, u64) = (100, 500);
+pub(super) const LONG: (u64, u64) = (1_000, 5_000);
+
+/// More threads than this are refused by many systems.
+pub(super) const MOST_THREADS: usize = 4_096;
+
+/// Numbers of threads of a long campaign.
+pub(super) const MANY: &[usize] = &[1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64];
+
+/// How long a round is, and how many there are.
+#[derive(Clone, Copy, Debug)]
+pub struct Rounds {
+    length: Duration,
+    /// How many there are.
+    pub turns: usize,
+    /// Rounds are as long as the share needs, if that is longer.
+    shares: bool,
+}
+
+impl Rounds {
+    /// One of three, by the extent.
+    pub(super) fn by(extent: Extent, quick: Self, suite: Self, full: Self) -> Schedule {
+        Schedule::Rounds(by(extent, quick, suite, full))
+    }
+
+    pub(super) fn of_millis(length: u64, turns: usize) -> Self {
+        Self { length: Duration::from_millis(length), turns, shares: true }
+    }
+
+    /// Rounds that are too short to tell shares by where threads outnumber CPUs.
+    #[must_use]
+    pub(crate) fn short(self) -> Self {
+        Self { shares: false, ..self }
+    }
+
+    /// How long one is with so many threads.
+    pub(crate) fn length(self, threads: usize) -> Duration {
+        // A tenth more than the share needs, because a window is never quite as long as meant.
+        let needed = share_needs(threads).mul_f64(1.1);
+        if self.shares { self.length.max(needed) } else { self.length }
+    }
+}
+
+/// One of three, by the extent.
+pub(super) fn by<T>(extent: Extent, quick: T, suite: T, full: T) -> T {
+    match extent {
+        Extent::Quick => quick,
+        Extent::Suite => suite,
+        Extent::Full => full,
+    }
+}
+
+/// The numbers of threads: those asked for, else by the extent.
+pub(super) fn counts(
+    asked: &Asked,
+    quick: &[usize],
+    suite: &[usize],
+    full: &[usize],
+) -> Vec<usize> {
+    asked.threads.clone().unwrap_or_else(|| by(asked.extent, quick, suite, full).to_vec())
+}
+
+/// The same for workloads whose threads have two roles.
+pub(super) fn counts_of_two(
+    asked: &Asked,
+    quick: &[usize],
+    suite: &[usize],
+    full: &[usize],
+) -> Vec<usize> {
+    let mut counts = counts(asked, quick, suite, full);
+    for count in &mut counts {
+        *count = (*count).max(2);
+    }
+    counts.dedup();
+    counts
+}
+
+/// The moments to notify that are measured: those asked for, else the source's own, and both if there is
+/// time.
+pub(super) fn moments(asked: &Asked) -> Vec<Notify> {
+    let both = asked.extent != Extent::Quick;
+    let chosen = if both { &Notify::BOTH[..] } else { &Notify::BOTH[..1] };
+    asked.notify.clone().unwrap_or_else(|| chosen.to_vec())
+}
