@@ -386,6 +386,8 @@ fn serve_overdue<P: Host>(
         }
         // The thread in flight may be of low priority on a busy CPU: then the others do not wait for it.
         if !has_come(now, lost_at(record)) {
+            // Its turn is put off, and not lost: that thread may run soon.
+            record.set_due(now.wrapping_add(P::wake_ticks()));
             return None;
         }
     }

@@ -142,7 +142,8 @@ pub(crate) fn relax_by_time<P: Host>(bucket: &Bucket<P>, record: &Record<P>, now
     /// time of threads that park. Full fences take half of the time of unlocks as fast as can be.
     const PAYBACK: usize = 4;
     let rest = P::heavy_cost_ticks().max(P::ticks_in(2_000)) * PAYBACK;
-    let is_fenced = record.fence() & fence::KIND == fence::FENCED;
+    let is_fenced = record.fence() & fence::KIND == fence::FENCED && record.pins() == 0;
+    // Asked for last, because the whole process has few permissions.
     if !is_fenced || !has_come(now, record.last_parked_at().wrapping_add(rest)) || !P::may_relax() {
         return;
     }

@@ -136,9 +136,10 @@ pub(super) fn cost() -> usize {
     COST.load(Ordering::Relaxed)
 }
 
-/// The time between two permissions to rely on heavy fences, in costs of one. A permission costs two
-/// heavy fences at most, a sixteenth of the time of one thread. Siblings that run pay less than the
-/// caller, each: 2 to 12 µs and up to 5 were measured.
+/// The time between two permissions to rely on heavy fences, in costs of one. Where threads park one after
+/// the other, a permission costs two heavy fences at most, a sixteenth of the time of one thread; threads
+/// that park together, before the first such fence is over, make one each. Siblings that run pay less than
+/// the caller, each: 2 to 12 µs and up to 5 were measured.
 const RELAX_INTERVAL_COSTS: usize = 32;
 
 /// The shortest time between two permissions, in nanoseconds: for machines whose heavy fences are
