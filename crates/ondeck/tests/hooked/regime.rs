@@ -32,6 +32,9 @@ hooks! {
         fn cpu() -> u32 {
             Linux::cpu()
         }
+        fn transfer_ticks() -> usize {
+            Linux::ticks_in(100)
+        }
         fn note_wake(ticks: usize) {
             Linux::note_wake(ticks);
         }

@@ -97,6 +97,11 @@ pub trait Hooks: Copy + fmt::Debug + Send + Sync + 'static {
     fn priority() -> u32 {
         0
     }
+    /// 0: a thread that finds a lock taken does not read it before it polls or parks, so that a test knows by its
+    /// pauses what it is.
+    fn transfer_ticks() -> usize {
+        0
+    }
     fn note_wake(_ticks: usize) {}
     fn wake_ticks() -> usize {
         Self::ticks_in(20_000)
@@ -530,10 +535,8 @@ unsafe impl<H: Hooks> Host for Hooked<H> {
     fn polling() -> Polling {
         H::polling()
     }
-    // So that a thread which finds a lock taken does not read it before it polls or parks: a test knows by its
-    // pauses what it is.
     fn transfer_ticks() -> usize {
-        0
+        H::transfer_ticks()
     }
     fn fences_are_asymmetric() -> bool {
         H::fences_are_asymmetric()
