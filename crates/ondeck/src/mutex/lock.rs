@@ -11,7 +11,7 @@
 
 use core::time::Duration;
 
-use super::unlock::{lost_at, tend};
+use super::unlock::tend;
 use super::{RawMutex, handoff_due};
 use crate::parking::{Bucket, Kind, Node, Record, has_come, status};
 use crate::platform::{AtomicInt, FutexWait, Host, Ordering, Timestamp};
@@ -369,16 +369,17 @@ impl<P: Host> RawMutex<P> {
     }
 
     /// Whether the thread that unlocks rely on to look after the parked ones gets no CPU: a poller that
-    /// does not poll, or a woken thread that has not run for long.
+    /// does not poll, or a woken thread that has not run, for as long as the first slice of a sleep.
+    ///
+    /// Not sooner, because where thousands of threads wake at the ends of their slices, each poller loses
+    /// its CPU for a while: then all of them would compete, and wake again and again.
     fn is_left_alone(&self, bucket: &Bucket<P>) -> bool {
         let now = P::ticks() as usize;
+        let long = P::ticks_in(Slice::FIRST.as_nanos() as u32);
         bucket.own_record(self.address()).is_some_and(|record| {
             let awake = record.awake();
-            if awake.has_poller() {
-                has_come(now, record.polled_at().wrapping_add(Waits::now::<P>().stale))
-            } else {
-                awake.in_flight() && has_come(now, lost_at(record))
-            }
+            let seen = if awake.has_poller() { record.polled_at() } else { record.flown_at() };
+            awake.any() && has_come(now, seen.wrapping_add(long))
         })
     }
 

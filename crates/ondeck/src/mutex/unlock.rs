@@ -401,7 +401,7 @@ fn serve_overdue<P: Host>(
 }
 
 /// When the others do not wait any more for the thread that was marked as in flight last.
-pub(super) fn lost_at<P: Host>(record: &Record<P>) -> usize {
+fn lost_at<P: Host>(record: &Record<P>) -> usize {
     record.flown_at().wrapping_add(P::ticks_in(HANDOFF_AFTER_NANOS))
 }
 
