@@ -1,5 +1,8 @@
 //! The mutex as programs use it.
 
+#[path = "support/rest.rs"]
+mod rest;
+
 use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,6 +12,7 @@ use std::time::{Duration, Instant};
 use ondeck::mutex::RawMutex;
 use ondeck::platform::{Host, Linux};
 use ondeck::{MappedMutexGuard, Mutex, MutexGuard};
+use rest::until_at_rest;
 
 const SHORT: Duration = Duration::from_millis(5);
 
@@ -59,7 +63,7 @@ fn an_attempt_with_a_deadline_ends_not_before_it() {
     drop(guard);
     assert!(mutex.try_lock_for(Duration::ZERO).is_some(), "a free lock needs no time");
     assert!(mutex.try_lock_until(Instant::now()).is_some(), "nor a deadline");
-    assert!(Linux::bucket((&raw const mutex).addr()).is_at_rest());
+    until_at_rest((&raw const mutex).addr());
 }
 
 #[test]
@@ -166,6 +170,6 @@ fn contended_increments_are_all_there() {
             });
         }
     });
-    assert!(Linux::bucket((&raw const mutex).addr()).is_at_rest());
+    until_at_rest((&raw const mutex).addr());
     assert_eq!(mutex.into_inner(), 160_000);
 }
