@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use ondeck::platform::{Host, Linux};
 use ondeck::{Condvar, Mutex};
 use rest::until_at_rest;
 

@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use ondeck::mutex::RawMutex;
-use ondeck::platform::{Host, Linux};
+use ondeck::platform::Linux;
 use ondeck::{MappedMutexGuard, Mutex, MutexGuard};
 use rest::until_at_rest;
 

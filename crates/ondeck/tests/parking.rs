@@ -11,7 +11,7 @@ use std::thread;
 use std::time::Duration;
 
 use ondeck::parking::{Parked, Requeued};
-use ondeck::platform::{Host, Linux, Platform};
+use ondeck::platform::{Linux, Platform};
 use ondeck::{Condvar, Mutex};
 use rest::until_at_rest;
 
