@@ -29,6 +29,8 @@ mod records;
 mod regime;
 #[path = "hooked/slices.rs"]
 mod slices;
+#[path = "hooked/vain.rs"]
+mod vain;
 
 use std::io::Write;
 use std::time::Duration;

@@ -214,7 +214,7 @@ impl<P: Host> RawMutex<P> {
             if (!seen.has_poller() || is_stale()) && record.take_poll(seen, node.ticket(), at) {
                 break Stage::Poller;
             }
-            let is_over = at.wrapping_sub(now) >= waits.near;
+            let is_over = at.wrapping_sub(now) >= record.wait_after_vain(waits.near);
             if is_over || !staying && !record.stay(waits.most_staying) {
                 break Stage::Arrived;
             }
@@ -224,6 +224,7 @@ impl<P: Host> RawMutex<P> {
             calls = record.calls();
             // spec: Mutex!ArriveTry
             if !self.is_locked() && self.try_lock() {
+                record.forget_vain();
                 break Stage::Owner;
             }
         };
@@ -264,6 +265,7 @@ impl<P: Host> RawMutex<P> {
                 owner = (1..P::spins(ATTEMPTS)).any(|_| self.try_lock());
             }
             if owner {
+                record.forget_vain();
                 let was_busy = pause.ticks != first.ticks || first.ticks == waits.long;
                 leave(record, node, waits, was_busy, now);
                 // Where each poller succeeds at once, none would look after the others below, and each
@@ -277,7 +279,8 @@ impl<P: Host> RawMutex<P> {
             if !record.awake().is_poller(node.ticket()) {
                 return Stage::Arrived;
             }
-            if now.wrapping_sub(first.start) >= waits.polling {
+            if now.wrapping_sub(first.start) >= record.wait_after_vain(waits.polling) {
+                record.note_vain();
                 return Stage::Poller;
             }
             tend(bucket, record, self.address(), now);

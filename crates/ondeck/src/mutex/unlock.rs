@@ -229,6 +229,9 @@ pub(super) fn tend<P: Host>(bucket: &Bucket<P>, record: &Record<P>, address: usi
 fn wake<P: Host>(bucket: &Bucket<P>, byte: *const P::AtomicU8) {
     // spec: Mutex!WakeLock
     let guard = bucket.lock();
+    if let Some(record) = guard.bucket().own_record(byte.addr()) {
+        record.forget_vain();
+    }
     if let Some(word) = choose(&guard, byte.addr()) {
         drop(guard);
         // spec: Mutex!FutexWake

@@ -346,3 +346,23 @@ fn the_unlock_mode_says_which_locks_have_records() {
     });
     mode.store(LOOK, Ordering::Relaxed);
 }
+
+#[test]
+fn pollers_in_vain_shorten_the_next_waits_until_the_lock_is_unlocked() {
+    with_bucket(|guard| {
+        let record = guard.claim(8);
+        let poll_in_vain = || {
+            let wait = record.wait_after_vain(1_600);
+            record.note_vain();
+            wait
+        };
+        let waits: [usize; 8] = core::array::from_fn(|_| poll_in_vain());
+        assert_eq!(waits, [1_600, 1_600, 800, 400, 200, 100, 100, 100]);
+        record.forget_vain();
+        let waits: [usize; 3] = core::array::from_fn(|_| poll_in_vain());
+        assert_eq!(waits, [1_600, 1_600, 800]);
+        record.give_to(16, false);
+        assert_eq!(record.wait_after_vain(1_600), 1_600, "another lock");
+        record.give_to(0, false);
+    });
+}

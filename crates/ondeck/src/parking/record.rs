@@ -23,6 +23,8 @@
 //!   taken      when a poller last became the owner, in ticks
 //!   calls      how often an owner that goes away for long has called the poller
 //!   staying    how many threads stay for a moment because there is a poller
+//!   vain       how many pollers have parked, one after the other, since one became the owner or the lock
+//!              was seen to be unlocked; no more than a few are counted
 //! ```
 //!
 //! `address`, `parked`, `armed`, `real_time`, `pins` and `due` are written under the bucket's lock; so is `unlocking`,
@@ -55,6 +57,10 @@ const IN_FLIGHT: usize = 1;
 const HALF: u32 = usize::BITS / 2;
 const TICKET: usize = (1 << HALF) - 2;
 const ONE_TENANCY: usize = 1 << HALF;
+
+/// Beyond this the wait is a sixteenth, and does not become shorter: a poll or two, which tell that the lock
+/// is used again.
+const MOST_VAIN: u32 = 5;
 
 /// How an unlock and a thread that parks make sure that one of them sees the other: see
 /// [`Guard::publish`](super::Guard::publish).
@@ -95,6 +101,7 @@ struct Waiting<P: Host> {
     taken: P::AtomicUsize,
     calls: P::AtomicU32,
     staying: P::AtomicU32,
+    vain: P::AtomicU32,
 }
 
 /// The marks of a record: one reading of `awake`.
@@ -163,6 +170,7 @@ impl<P: Host> Record<P> {
                 taken: AtomicInt::new(0),
                 calls: AtomicInt::new(0),
                 staying: AtomicInt::new(0),
+                vain: AtomicInt::new(0),
             },
         }
     }
@@ -249,6 +257,31 @@ impl<P: Host> Record<P> {
             if !seen.is_poller(ticket) || self.change_awake(seen, seen.with_poller(0)) {
                 return;
             }
+        }
+    }
+
+    /// How long a thread waits for the lock awake, which would be `ticks` long if none had waited in vain.
+    ///
+    /// The first poller that goes without the lock may have been unlucky. If a second one does, then most
+    /// likely the owner has lost its CPU: each further thread waits half as long, so that many threads that
+    /// arrive one after the other do not burn a CPU for as long as the owner is away.
+    pub(crate) fn wait_after_vain(&self, ticks: usize) -> usize {
+        ticks >> self.waiting.vain.load(Ordering::Relaxed).saturating_sub(1)
+    }
+
+    /// A poller parks: it has polled in vain.
+    pub(crate) fn note_vain(&self) {
+        let vain = self.waiting.vain.load(Ordering::Relaxed);
+        if vain < MOST_VAIN {
+            // Not a read-modify-write: there is one poller most of the time, and a lost count costs a wait.
+            self.waiting.vain.store(vain + 1, Ordering::Relaxed);
+        }
+    }
+
+    /// The lock was unlocked.
+    pub(crate) fn forget_vain(&self) {
+        if self.waiting.vain.load(Ordering::Relaxed) != 0 {
+            self.waiting.vain.store(0, Ordering::Relaxed);
         }
     }
 
@@ -436,6 +469,7 @@ impl<P: Host> Record<P> {
     pub(super) fn give_to(&self, address: usize, light: bool) {
         self.request(false);
         self.take_releases();
+        self.forget_vain();
         // Some unlocks are on their way that do not look here at all, and some will look without a
         // fence. The first thread that parks steps back from that.
         self.step_back();
@@ -550,6 +584,7 @@ impl Record<crate::platform::Linux> {
                 taken: AtomicUsize::new(0),
                 calls: AtomicU32::new(0),
                 staying: AtomicU32::new(0),
+                vain: AtomicU32::new(0),
             },
         }
     };
