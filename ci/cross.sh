@@ -8,7 +8,8 @@ need_target() {
 }
 
 need_target aarch64-unknown-linux-gnu
-cargo check --locked --target aarch64-unknown-linux-gnu -p ondeck -p ondeck-zoo -p ondeck-lab -p ondeck-cli
+cargo check --locked --target aarch64-unknown-linux-gnu -p ondeck -p ondeck-zoo -p ondeck-lab -p ondeck-report -p ondeck-trace \
+    -p ondeck-advise -p ondeck-cli
 
 need_target i686-unknown-linux-gnu
 told=$(cargo check --locked --target i686-unknown-linux-gnu -p ondeck 2>&1) &&

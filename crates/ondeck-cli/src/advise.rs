@@ -5,14 +5,17 @@ use std::str::FromStr;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use ondeck_lab::advise::measure::{self, Means, OtherWork};
-use ondeck_lab::advise::{self, Advice, Company, Evidence, Language, Need, Rules, UseCase};
+use ondeck_advise::measure::{self, Means};
+use ondeck_advise::rules::BUILT_IN;
+use ondeck_advise::{Advice, Company, Evidence, Language, Need, Rules, UseCase};
 use ondeck_lab::disturbance::Account;
 use ondeck_lab::environment::{Placement, Policy};
+use ondeck_lab::other_work::OtherWork;
 use ondeck_lab::plan::Stage;
 use ondeck_lab::results::{self, Machine, Report};
 use ondeck_lab::workload::{STARVE, Subject, THROUGHPUT, UNCONTENDED};
-use ondeck_lab::{machine, report, run, warnings};
+use ondeck_lab::{machine, run, warnings};
+use ondeck_report::{json, read};
 
 use crate::ending::{Ending, Error};
 use crate::files::Prepared;
@@ -140,7 +143,7 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
         (Format::Answer, options.json.as_deref()),
         (Format::Report, options.save.as_deref()),
     ])?;
-    let given = options.from.as_ref().map(|path| report::read::file(path));
+    let given = options.from.as_ref().map(|path| read::file(path));
     let given = given.transpose().map_err(Error::usage)?;
     let here = match &given {
         Some(report) => report.machine.clone(),
@@ -149,9 +152,9 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     let (situation, assumed) = situation(options, &here)?;
 
     let everything = Subject::all();
-    let candidates = advise::candidates(&rules, &situation, &everything);
+    let candidates = ondeck_advise::candidates(&rules, &situation, &everything);
     // With one candidate there is nothing to choose, and with none nothing to measure.
-    let is_open = candidates.len() > 1 && !advise::is_unknown(&rules, &situation);
+    let is_open = candidates.len() > 1 && !ondeck_advise::is_unknown(&rules, &situation);
     let mut whole = true;
     let measured = match given {
         Some(report) if is_open => {
@@ -167,7 +170,7 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     };
     let by = by(options, measured.as_ref());
     let evidence = measured.as_ref().map(|report| Evidence { by: &by, report });
-    let mut advice = advise::advise(&rules, &situation, &everything, evidence);
+    let mut advice = ondeck_advise::advise(&rules, &situation, &everything, evidence);
     advice.assumed = assumed;
     show(prepared, &advice, measured.as_ref(), options)?;
     Ok(if advice.answer.known && whole { Ending::Whole } else { Ending::Lacking })
@@ -175,7 +178,7 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
 
 fn rules(options: &Options) -> Result<(Rules, String), Error> {
     let Some(path) = &options.rules_file else {
-        return Ok((Rules::built_in(), advise::rules::BUILT_IN.to_owned()));
+        return Ok((Rules::built_in(), BUILT_IN.to_owned()));
     };
     let name = path.display().to_string();
     let text = std::fs::read_to_string(path).map_err(|error| {
@@ -198,49 +201,48 @@ fn situation(options: &Options, here: &Machine) -> Result<(UseCase, Vec<String>)
         here.usable_cpus.max(1),
         thread_count,
     )?;
+    let usual = UseCase::usual(threads, here.usable_cpus.max(1));
     // One thread waits for no other, however long its sections are.
     let (section_ns, outside_ns) = match (options.work, threads) {
         (None, 1) => (0, 0),
         (given, _) => {
             let question = "Nanoseconds of work with the lock held, and outside of it?";
-            asking
-                .part(given.map(Work), ("work", question), Work((100, 500)), |word| {
-                    work(word).map(Work)
-                })?
-                .0
+            let usual = Work((usual.section_ns, usual.outside_ns));
+            let read = |word: &str| work(word).map(Work);
+            asking.part(given.map(Work), ("work", question), usual, read)?.0
         }
     };
     let fairness = asking.part(
         options.fairness,
         ("fairness", "How fair: none, some, strict, or the longest wait as 10ms?"),
-        Need::None,
+        usual.fairness,
         Need::from_str,
     )?;
     let realtime = asking.yes(options.realtime, ("realtime", "Do realtime priorities count?"))?;
     let bytes = asking.part(
         options.bytes,
         ("bytes", "The most bytes a lock may have, or any?"),
-        Limit(None),
+        Limit(usual.bytes),
         bytes,
     )?;
     let company = asking.part(
         options.company,
         ("company", "Other work on the machine: none, some, busy?"),
-        Company::None,
+        usual.company,
         Company::from_str,
     )?;
     let condvar = asking.yes(options.condvar, ("condvar", "Do threads wait for conditions?"))?;
     let language = asking.part(
         options.language,
         ("language", "Written in rust, c, c++, or none if it is not compiled again?"),
-        Language::Rust,
+        usual.language,
         Language::from_str,
     )?;
     let freed =
         asking.yes(options.freed, ("freed", "May its memory be freed right after an unlock?"))?;
     let situation = UseCase {
         threads,
-        cpus: options.cpus.unwrap_or(here.usable_cpus).max(1),
+        cpus: options.cpus.map_or(usual.cpus, |cpus| cpus.max(1)),
         section_ns,
         outside_ns,
         fairness,
@@ -251,8 +253,8 @@ fn situation(options: &Options, here: &Machine) -> Result<(UseCase, Vec<String>)
         language,
         freed,
         specimens: options.specimens,
-        measured_cpus: here.usable_cpus.max(1),
         virtual_machine: here.virtualized.is_some(),
+        ..usual
     };
     Ok((situation, asking.assumed()))
 }
@@ -264,7 +266,7 @@ fn require(
     candidates: &[Subject],
     options: &Options,
 ) -> Result<(), Error> {
-    if advise::speaks_of(report, situation, candidates) {
+    if ondeck_advise::speaks_of(report, situation, candidates) {
         return Ok(());
     }
     let name = options.from.as_ref().map_or(String::new(), |path| path.display().to_string());
@@ -312,7 +314,8 @@ fn measured(
     };
     let (start, cpu) = (Instant::now(), Account::now());
     let mut progress = Progress::new(stages.iter().map(Stage::planned).sum());
-    let other = OtherWork::begin(situation.company, situation.measured_cpus).map_err(|error| {
+    let busy = situation.company.threads(situation.measured_cpus);
+    let other = OtherWork::begin(busy).map_err(|error| {
         Error::System(format!("cannot start other work beside the lock: {error}"))
     })?;
     let results = run::run(&request, &stages, &mut Watcher(&mut progress));
@@ -352,7 +355,7 @@ fn show(
 ) -> Result<(), Error> {
     let written = prepared.write_by(|format| match (format, measured) {
         (Format::Answer, _) => Ok(advice.json()),
-        (Format::Report, Some(report)) => Ok(report::json::render(report)),
+        (Format::Report, Some(report)) => Ok(json::render(report)),
         (Format::Report, None) => Err("nothing had to be measured".to_owned()),
     });
     output::print(&advice.text())?;

@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use ondeck_lab::compare::{self, Choice, Comparison, Input};
-use ondeck_lab::merge;
-use ondeck_lab::report::comparison;
+use ondeck_report::compare::{self, Choice, Comparison, Input};
+use ondeck_report::{comparison, merge};
 
 use crate::ending::{Ending, Error};
 use crate::files::{Prepared, read_all};

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use ondeck_lab::disturbance::Account;
 use ondeck_lab::results::Cost;
-use ondeck_lab::{costs, report::table, warnings};
+use ondeck_lab::{costs, warnings};
+use ondeck_report::table;
 
 use crate::ending::{Ending, Error};
 use crate::files::{Outputs, Prepared};

@@ -4,9 +4,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use ondeck_lab::compare::Input;
-use ondeck_lab::report::{self, read};
 use ondeck_lab::results::Report;
+use ondeck_report::compare::Input;
+use ondeck_report::{csv, html, json, jsonl, markdown, read};
 
 use crate::ending::Error;
 use crate::output;
@@ -157,11 +157,11 @@ impl<F: Copy> Prepared<F> {
 impl Format {
     fn render(self, report: &Report) -> Result<String, String> {
         match self {
-            Self::Json => Ok(report::json::render(report)),
-            Self::Csv => report::csv::render(report).map_err(|error| error.to_string()),
-            Self::Html => Ok(report::html::render(report)),
-            Self::Jsonl => report::jsonl::render(report).map_err(|error| error.to_string()),
-            Self::Markdown => Ok(report::markdown::render(report)),
+            Self::Json => Ok(json::render(report)),
+            Self::Csv => csv::render(report).map_err(|error| error.to_string()),
+            Self::Html => Ok(html::render(report)),
+            Self::Jsonl => jsonl::render(report).map_err(|error| error.to_string()),
+            Self::Markdown => Ok(markdown::render(report)),
         }
     }
 }

@@ -35,6 +35,6 @@ pub(crate) fn man(folder: Option<&Path>) -> Result<Ending, Error> {
 }
 
 pub(crate) fn schema() -> Result<Ending, Error> {
-    output::print(&ondeck_lab::report::json::schema())?;
+    output::print(&ondeck_report::json::schema())?;
     Ok(Ending::Whole)
 }

@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use clap::Args;
-use ondeck_lab::report::table;
 use ondeck_lab::select;
 use ondeck_lab::workload::{Subject, WORKLOADS};
+use ondeck_report::table;
 
 use crate::ending::{Ending, Error};
 use crate::{output, session};

@@ -6,8 +6,8 @@
 use std::time::{Duration, Instant};
 
 use console::Term;
-use ondeck_lab::report::table;
 use ondeck_lab::results::{Report, Series};
+use ondeck_report::table;
 
 use crate::ending::Error;
 use crate::{output, screen};

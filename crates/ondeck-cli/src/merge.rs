@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use ondeck_lab::merge;
+use ondeck_report::merge;
 
 use crate::ending::{Ending, Error};
 use crate::files::{Outputs, Prepared, read_all};

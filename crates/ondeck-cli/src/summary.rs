@@ -2,10 +2,9 @@
 
 use std::fmt::Write;
 
-use ondeck_lab::report::table;
 use ondeck_lab::results::{Failure, Report, Warning};
-use ondeck_lab::verdict;
 use ondeck_lab::workload::UNCONTENDED;
+use ondeck_report::{table, verdict};
 
 use crate::output;
 

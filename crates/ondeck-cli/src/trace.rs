@@ -6,12 +6,14 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use ondeck_lab::disturbance::Account;
 use ondeck_lab::environment::{Pinning, Placement, Policy};
-use ondeck_lab::report::html;
+use ondeck_lab::results::trace::{Document, Refused, SCHEMA, Settings};
 use ondeck_lab::team::{TeamError, TeamSetting};
-use ondeck_lab::trace::document::{self, Document, Refused, Settings};
-use ondeck_lab::trace::{self, Request, Sight, Traced, Tracer, perfetto, text};
 use ondeck_lab::workload::Subject;
 use ondeck_lab::{machine, select, warnings};
+use ondeck_report::html;
+use ondeck_trace::{
+    GRAINS, LEAST, LONGEST_RUN, Request, Sight, Traced, Tracer, failure, perfetto, text,
+};
 
 use crate::ending::{Ending, Error};
 use crate::files::Prepared;
@@ -151,13 +153,13 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
         },
         runs: options.runs,
         duration: options.duration,
-        longest_run: trace::LONGEST_RUN,
+        longest_run: LONGEST_RUN,
         pairs: options.pairs,
         section_nanos: options.work.0,
         outside_nanos: options.work.1,
         longest_idles: options.longest,
         longest_waits: options.longest,
-        grains: trace::GRAINS,
+        grains: GRAINS,
         most: match options.sight {
             Ask::Machine => Sight::Machine,
             Ask::Own => Sight::OwnSwitches,
@@ -169,7 +171,7 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     }
 
     let mut found = Document {
-        schema: document::SCHEMA,
+        schema: SCHEMA,
         kind: "ondeck trace".to_owned(),
         started: ondeck_lab::now(),
         partial: false,
@@ -184,7 +186,7 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
             outside_nanos: options.work.1,
             pinning: placement.pinning.to_string(),
             policy: placement.policy.to_string(),
-            least_nanos: trace::LEAST,
+            least_nanos: LEAST,
         },
         sight: tracer.sight(),
         refused: tracer
@@ -243,7 +245,7 @@ fn trace_all(
     match tracer.stamp_cost() {
         Ok(nanos) => found.stamp_nanos = nanos,
         Err(TeamError::Cancelled) => return,
-        Err(error) => found.failures.push(trace::failure("none", 1, &error)),
+        Err(error) => found.failures.push(failure("none", 1, &error)),
     }
     for (place, lock) in locks.iter().enumerate() {
         let name = lock.info.name;
@@ -258,7 +260,7 @@ fn trace_all(
             None => {}
             Some(TeamError::Cancelled) => break,
             Some(error) => {
-                let failure = trace::failure(name, threads, &error);
+                let failure = failure(name, threads, &error);
                 progress.note(&summary::describe(&failure));
                 found.failures.push(failure);
             }

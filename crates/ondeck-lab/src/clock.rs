@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use nix::time::{ClockId, clock_gettime};
 use ondeck::platform::{Linux, Platform};
 
 /// Turns differences of [`Linux::ticks`] into nanoseconds.
@@ -29,6 +30,34 @@ impl TickScale {
     }
 }
 
+/// The same moment on both clocks: that of [`Linux::ticks`], and the kernel's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Anchor {
+    /// In ticks.
+    pub ticks: u64,
+    /// In nanoseconds of `CLOCK_MONOTONIC_RAW`.
+    pub nanos: u64,
+}
+
+impl Anchor {
+    /// Now: the reading of the kernel's clock that is most tightly between two of the counter.
+    pub fn take() -> Self {
+        const TRIES: usize = 8;
+        let mut best = (u64::MAX, Self::default());
+        for _ in 0..TRIES {
+            let before = Linux::ticks();
+            let nanos = clock_gettime(ClockId::CLOCK_MONOTONIC_RAW)
+                .map_or(0, |time| time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64);
+            let after = Linux::ticks();
+            let width = after.saturating_sub(before);
+            if width < best.0 {
+                best = (width, Self { ticks: before + width / 2, nanos });
+            }
+        }
+        best.1
+    }
+}
+
 /// The name of the clock that ticks come from, for the report.
 pub fn name() -> &'static str {
     match (Linux::ticks_are_hardware(), cfg!(target_arch = "x86_64")) {
@@ -44,4 +73,15 @@ pub fn name() -> &'static str {
 pub(crate) fn opaque() {
     // SAFETY: no instruction at all.
     unsafe { std::arch::asm!("", options(nostack, preserves_flags)) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn anchors_go_forward_on_both_clocks() {
+        let (one, other) = (Anchor::take(), Anchor::take());
+        assert!(one.ticks < other.ticks && one.nanos < other.nanos);
+    }
 }

@@ -1,33 +1,31 @@
-//! The laboratory: workloads, measuring, statistics and reports for mutual-exclusion locks.
+//! The laboratory: workloads, measuring and statistics for mutual-exclusion locks.
 //!
 //! A [`plan::Request`] becomes [`plan::Stage`]s; [`run::run`] carries them out, lock against lock,
-//! round by round; the outcome is a [`results::Report`], which [`report`] turns into tables, JSON,
-//! CSV and HTML. Commands live elsewhere: this library never prints.
+//! round by round; the outcome is a [`results::Report`]. [`stamp`] is the same for traces: it
+//! records every pair of a run. What is made of either is in other crates, so that every loop that
+//! measures is compiled in this one: tables and pages in `ondeck-report`, explanations in
+//! `ondeck-trace`, advice in `ondeck-advise`. This library never prints.
 
-pub mod advise;
 pub mod alone;
 pub mod clock;
-pub mod compare;
 pub mod costs;
 pub mod disturbance;
 pub mod environment;
 mod freeze;
 pub mod machine;
-pub mod merge;
-mod numbers;
+pub mod other_work;
 pub mod plan;
-pub mod report;
 pub mod results;
 pub mod run;
-pub mod same;
 pub mod sample;
+pub mod schedstat;
 pub mod select;
 pub mod shard;
+pub mod stamp;
 pub mod summary;
+pub mod switches;
 pub mod team;
-pub mod trace;
 pub mod usage;
-pub mod verdict;
 pub mod warnings;
 pub mod work;
 pub mod workload;

@@ -131,7 +131,7 @@ pub const GROUPS: &[(&str, &str)] = &[
 ];
 
 /// The name of every lock, whether or not this build has it.
-pub(crate) fn lock_names() -> Vec<&'static str> {
+pub fn lock_names() -> Vec<&'static str> {
     let built = Subject::all();
     let missing = CPP_PEERS.iter().filter(|name| built.iter().all(|lock| lock.info.name != **name));
     built.iter().map(|lock| lock.info.name).chain(missing.copied()).collect()

@@ -3,6 +3,9 @@
 //!
 //! The findings are those of docs/findings.md and its sources.
 
+#[path = "known_truths/collision.rs"]
+mod collision;
+
 use std::sync::Arc;
 use std::time::Duration;
 

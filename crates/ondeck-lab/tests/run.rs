@@ -1,5 +1,12 @@
 //! Whole small runs: locks that work, a lock that hangs, an interruption.
 
+#[path = "support/golden.rs"]
+mod golden;
+#[path = "run/pages.rs"]
+mod pages;
+#[path = "run/plans.rs"]
+mod plans;
+
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;

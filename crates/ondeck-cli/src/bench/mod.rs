@@ -6,17 +6,17 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use ondeck_lab::advise::measure::OtherWork;
 use ondeck_lab::disturbance::Account;
 use ondeck_lab::environment::{Placement, Refusal, quota, realtime_refused};
+use ondeck_lab::other_work::OtherWork;
 use ondeck_lab::plan::{self, Extent, Request, Stage};
 use ondeck_lab::results::{Report, Settings, Warning};
 use ondeck_lab::select::Parts;
 use ondeck_lab::shard::Shard;
-use ondeck_lab::trace::worst;
 use ondeck_lab::workload::face::Needs;
 use ondeck_lab::workload::{Notify, Subject, WorkloadInfo, waiters_sleep};
 use ondeck_lab::{run, select, warnings};
+use ondeck_trace::worst;
 
 use crate::ending::{Ending, Error};
 use crate::files::Prepared;
@@ -81,7 +81,7 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     } else {
         Progress::new(total)
     };
-    let load = OtherWork::of_threads(options.background)
+    let load = OtherWork::begin(options.background)
         .map_err(|error| Error::System(format!("--background {}: {error}", options.background)))?;
     let results = run::run(&request, &stages, &mut Watcher(&mut progress));
     report.costs = costs::measure(cost_rounds, &interrupt, &mut progress, planned);

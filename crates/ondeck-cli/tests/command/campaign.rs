@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::support::{ondeck, parsed, run, stderr, stdout};
 
 const SAMPLE: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/../ondeck-lab/tests/data/sample-report.json");
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../ondeck-report/tests/data/sample-report.json");
 
 /// A report of the sample's run as it would have been with `lock` at `by` times its throughput.
 fn changed(folder: &Path, lock: &str, by: f64) -> PathBuf {

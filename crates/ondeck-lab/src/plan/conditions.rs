@@ -13,7 +13,7 @@ pub struct Condition {
 }
 
 /// The parameters that conditions have, in the order of tables.
-pub(crate) const CONDITIONS: [&str; 4] = ["policy", "slice", "nice", "pin"];
+pub const CONDITIONS: [&str; 4] = ["policy", "slice", "nice", "pin"];
 
 impl Request {
     /// The conditions of the run.

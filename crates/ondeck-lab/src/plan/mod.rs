@@ -20,7 +20,7 @@ use crate::workload::{
 };
 
 pub use crate::workload::{Extent, PAIRS_PER_RUN};
-pub(crate) use conditions::CONDITIONS;
+pub use conditions::CONDITIONS;
 pub use conditions::Condition;
 
 /// What a user asks for; unset fields are chosen by the extent.

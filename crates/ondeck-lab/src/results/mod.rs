@@ -6,6 +6,7 @@
 //! within a version; new optional fields may appear.
 
 pub mod episode;
+pub mod trace;
 mod words;
 
 use std::collections::BTreeMap;
@@ -411,7 +412,7 @@ pub struct Baseline {
 
 impl Baseline {
     /// What tells it from all others of a report.
-    pub(crate) fn key(&self) -> (&str, usize, &BTreeMap<String, String>) {
+    pub fn key(&self) -> (&str, usize, &BTreeMap<String, String>) {
         (&self.workload, self.threads, &self.params)
     }
 }

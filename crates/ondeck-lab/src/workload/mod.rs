@@ -25,8 +25,7 @@ use crate::work::Work;
 
 pub use baseline::{EmptyLock, NoLock};
 use face::{Group, Judged, Needs, Plot, Shelf, Table};
-pub(crate) use notify::NOTIFY;
-pub use notify::Notify;
+pub use notify::{NOTIFY, Notify};
 pub use situation::{Asked, Extent, Own, Rounds, Runs, Schedule, Situation};
 pub use starve::NAME as STARVE;
 pub use throughput::NAME as THROUGHPUT;

@@ -18,7 +18,7 @@ pub enum Notify {
 
 /// The parameter's name in reports. Series that notify inside do not have it, because reports that are
 /// older than the other variant do not either.
-pub(crate) const NOTIFY: &str = "notify";
+pub const NOTIFY: &str = "notify";
 
 impl Notify {
     /// Both, in the order of reports.

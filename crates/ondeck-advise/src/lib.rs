@@ -1,0 +1,243 @@
+//! Which lock for a situation, and why: rules that are data, and a short measurement.
+//!
+//! Rules take locks away that cannot serve the situation, whatever their speed. Measuring puts those
+//! that are left in order, in tiers of locks that are not told apart. Within a tier rules decide that
+//! prefer or warn, and what they leave open is not known: then the lock that takes the least memory
+//! is named, and that it is no more than that.
+
+mod answer;
+mod change;
+pub mod conditions;
+mod figures;
+mod firing;
+pub mod measure;
+mod rank;
+pub mod rules;
+mod text;
+pub mod use_case;
+
+use std::collections::BTreeMap;
+
+use ondeck_lab::results::Report;
+use ondeck_lab::workload::Subject;
+
+pub use answer::{
+    Advice, Answer, Change, Choice, Excluded, MeasuredBy, Remark, SCHEMA_VERSION, Versus,
+};
+pub use rules::{Rules, Wrong};
+pub use use_case::{Company, Language, Need, UseCase};
+
+use figures::Figures;
+use firing::Judged;
+use rank::Ranked;
+use rules::{Effect, Rule};
+
+/// A report and where it is from.
+#[derive(Clone, Copy, Debug)]
+pub struct Evidence<'a> {
+    /// `this run`, or the file.
+    pub by: &'a str,
+    /// What was measured.
+    pub report: &'a Report,
+}
+
+/// The locks that rules leave before anything is measured.
+pub fn candidates(rules: &Rules, situation: &UseCase, subjects: &[Subject]) -> Vec<Subject> {
+    let judged = firing::judge(rules, situation, subjects, &Figures::default());
+    let left = judged.iter().filter(|judged| judged.out().is_none());
+    left.map(|judged| judged.subject.clone()).collect()
+}
+
+/// Whether rules say of the situation itself that nothing can be known.
+pub fn is_unknown(rules: &Rules, situation: &UseCase) -> bool {
+    firing::of_situation(rules, situation).iter().any(|rule| rule.effect == Effect::Unknown)
+}
+
+/// Whether a report has anything about these locks in this situation.
+pub fn speaks_of(report: &Report, situation: &UseCase, locks: &[Subject]) -> bool {
+    let figures = Figures::of(report, &measure::places(situation));
+    locks.iter().any(|subject| {
+        METRICS_OF_SPEED.iter().any(|metric| figures.get(subject.info.name, metric).is_some())
+    })
+}
+
+/// What every place of the ranking has one of.
+const METRICS_OF_SPEED: [&str; 2] = ["pair", "throughput"];
+
+/// Advises.
+pub fn advise(
+    rules: &Rules,
+    situation: &UseCase,
+    subjects: &[Subject],
+    evidence: Option<Evidence>,
+) -> Advice {
+    let of_situation = firing::of_situation(rules, situation);
+    let unknown = of_situation.iter().find(|rule| rule.effect == Effect::Unknown).copied();
+    // What was measured says nothing about a situation of which nothing can be said.
+    let evidence = evidence.filter(|_| unknown.is_none());
+    let figures = evidence
+        .map(|evidence| Figures::of(evidence.report, &measure::places(situation)))
+        .unwrap_or_default();
+    let (left, out): (Vec<_>, Vec<_>) = firing::judge(rules, situation, subjects, &figures)
+        .into_iter()
+        .partition(|judged| judged.out().is_none());
+    let metric = rules.judged_by(situation);
+    let confidence = 1.0 - rank::level(rules.different, left.len());
+    let ranked = rank::rank(left, &figures, metric, rules.different);
+
+    let names: Vec<&str> = ranked.iter().map(|ranked| ranked.judged.name()).collect();
+    let mut changes = Vec::new();
+    if let Some(evidence) = evidence {
+        changes = change::by_measuring(rules, situation, subjects, evidence.report, &names);
+    }
+    changes.extend(change::by_rules(rules, situation, subjects, &names));
+
+    let mut advice = Advice {
+        schema: SCHEMA_VERSION,
+        situation: situation.clone(),
+        assumed: Vec::new(),
+        measured: evidence.filter(|_| !figures.is_empty()).map(|evidence| MeasuredBy {
+            by: evidence.by.to_owned(),
+            metric: metric.to_owned(),
+            unit: unit(&ranked, &figures, metric),
+            confidence: confidence * 100.0,
+            least: rules.different.least,
+            warnings: warnings(evidence.report),
+            failures: failures(evidence.report),
+        }),
+        answer: answer(&ranked, &figures, metric, unknown),
+        ranking: choices(&ranked, &figures, metric, rules),
+        changes,
+        excluded: excluded(rules, &out),
+        warnings: of_situation.into_iter().map(Remark::from).collect(),
+        sources: BTreeMap::new(),
+    };
+    advice.sources = spoken_of(&advice, rules);
+    advice
+}
+
+impl Rules {
+    /// The metric that locks are ranked by in a situation.
+    pub fn judged_by(&self, situation: &UseCase) -> &str {
+        let first = self.judge.iter().find(|judge| judge.when.holds(situation));
+        // The rules have one at least; a situation that none is for is judged by the last.
+        first.or(self.judge.last()).map_or("throughput", |judge| judge.metric.get_ref())
+    }
+}
+
+fn unit(ranked: &[Ranked], figures: &Figures, metric: &str) -> String {
+    let units = ranked.iter().filter_map(|ranked| figures.get(ranked.judged.name(), metric));
+    units.map(|figure| figure.unit.clone()).next().unwrap_or_default()
+}
+
+/// But for the virtual machine, of which rules speak.
+fn warnings(report: &Report) -> Vec<String> {
+    let told = report.warnings.iter().filter(|warning| warning.code != "virtual_machine");
+    told.map(|warning| warning.message.clone()).collect()
+}
+
+fn failures(report: &Report) -> Vec<(String, String)> {
+    let words = report.failures.iter();
+    words
+        .map(|failure| (failure.lock.clone(), format!("{}: {}", failure.kind, failure.message)))
+        .collect()
+}
+
+fn answer(ranked: &[Ranked], figures: &Figures, metric: &str, unknown: Option<&Rule>) -> Answer {
+    let alike = if unknown.is_some() { ranked.len() } else { rank::not_told_apart(ranked) };
+    let names: Vec<String> =
+        ranked.iter().take(alike).map(|ranked| ranked.judged.name().to_owned()).collect();
+    let Some(first) = ranked.first() else {
+        let why = "rules exclude every lock; see which below, and what would bring one back";
+        return Answer { known: false, lock: None, alike: names, why: why.to_owned() };
+    };
+    let was_measured = figures.get(first.judged.name(), metric).is_some();
+    let tier = ranked.iter().take_while(|ranked| ranked.tier == first.tier).count();
+    let ruled =
+        first.judged.standing() != 0 || ranked.iter().any(|ranked| ranked.judged.standing() != 0);
+    let memory = "the first is named because no other takes less memory";
+    let (known, why) = match (unknown, was_measured) {
+        (Some(rule), _) => (false, rule.reason().to_owned()),
+        (None, _) if ranked.len() == 1 => (true, "the only lock that rules leave".to_owned()),
+        (None, true) if tier == 1 => {
+            (true, format!("the best {}, by more than chance", metric_words(metric)))
+        }
+        (None, true) if alike == 1 => (
+            true,
+            format!("measuring does not tell it apart from {} more; rules prefer it", tier - 1),
+        ),
+        (None, true) => (
+            false,
+            format!(
+                "neither measuring nor rules tell them apart; {memory}; longer rounds (--time) on \
+                 a quiet machine may tell more"
+            ),
+        ),
+        (None, false) if alike == 1 => {
+            (true, "rules prefer it; it was not measured here".to_owned())
+        }
+        (None, false) if ruled => {
+            (false, format!("rules do not tell them apart, and nothing was measured; {memory}"))
+        }
+        (None, false) => (false, format!("no rule applies, and nothing was measured; {memory}")),
+    };
+    Answer { known, lock: Some(first.judged.name().to_owned()), alike: names, why }
+}
+
+/// What a metric is called in a sentence.
+fn metric_words(metric: &str) -> &str {
+    match metric {
+        "pair" => "time of a pair",
+        "cpu_per_op" => "CPU time a pair",
+        other => other,
+    }
+}
+
+fn choices(ranked: &[Ranked], figures: &Figures, metric: &str, rules: &Rules) -> Vec<Choice> {
+    let alpha = rank::level(rules.different, ranked.len());
+    let names: Vec<&str> = ranked.iter().map(|ranked| ranked.judged.name()).collect();
+    let choice = |(index, ranked): (usize, &Ranked)| {
+        let name = ranked.judged.name();
+        let other = names.get(usize::from(index == 0)).copied();
+        let versus = other.and_then(|than| {
+            let (one, other) = (figures.get(name, metric)?, figures.get(than, metric)?);
+            let against = rank::against(one, other, alpha, rules.different.least)?;
+            let rank::Against { ratio, interval, p, differs } = against;
+            Some(Versus { than: than.to_owned(), ratio, interval, p, differs })
+        });
+        let medians = rules::METRICS
+            .iter()
+            .filter_map(|metric| Some(((*metric).to_owned(), figures.get(name, metric)?.median)));
+        Choice {
+            lock: name.to_owned(),
+            tier: ranked.tier,
+            bytes: ranked.judged.memory().0,
+            context_bytes: ranked.judged.memory().1,
+            figures: medians.collect(),
+            rounds: figures.get(name, metric).map_or(0, |figure| figure.samples.len()),
+            against: versus,
+            reasons: ranked.judged.rules.iter().map(|rule| Remark::from(*rule)).collect(),
+        }
+    };
+    ranked.iter().enumerate().map(choice).collect()
+}
+
+/// Locks by the rule that takes them away, in the order of the rules.
+fn excluded(rules: &Rules, out: &[Judged]) -> Vec<Excluded> {
+    let by = |rule: &Rule| {
+        let its = |judged: &&Judged| judged.out().is_some_and(|first| first.name() == rule.name());
+        let locks: Vec<String> =
+            out.iter().filter(its).map(|judged| judged.name().to_owned()).collect();
+        (!locks.is_empty()).then(|| Excluded { rule: Remark::from(rule), locks })
+    };
+    rules.rule.iter().filter_map(by).collect()
+}
+
+fn spoken_of(advice: &Advice, rules: &Rules) -> BTreeMap<String, rules::Source> {
+    let of_locks = advice.ranking.iter().flat_map(|choice| &choice.reasons);
+    let of_excluded = advice.excluded.iter().map(|excluded| &excluded.rule);
+    let remarks = of_locks.chain(of_excluded).chain(&advice.warnings);
+    let words: Vec<&str> = remarks.map(|remark| remark.source.as_str()).collect();
+    let used = rules.source.iter().filter(|(word, _)| words.contains(&word.as_str()));
+    used.map(|(word, source)| (word.clone(), source.clone())).collect()
+}

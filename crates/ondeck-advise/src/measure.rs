@@ -1,0 +1,181 @@
+//! What is measured for a piece of advice: the candidates in exactly that situation, and beside it.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use ondeck_lab::alone::Helper;
+use ondeck_lab::environment::Placement;
+use ondeck_lab::plan::{self, Extent, Request, Stage};
+use ondeck_lab::sample::share_needs;
+use ondeck_lab::workload::{STARVE, Subject, THROUGHPUT, UNCONTENDED, WORKLOADS};
+
+use super::figures::Place;
+use super::use_case::{Need, UseCase};
+
+/// Rounds of each lock: 10 against 10 tell a difference at p below 0.0001, enough for all pairs of
+/// more locks than there are.
+const ROUNDS: usize = 10;
+
+/// Rounds of each lock in a situation beside. 6 against 6 tell a difference at p = 0.002.
+const ROUNDS_BESIDE: usize = 6;
+
+/// Rounds in which gaps are looked for. No test is made of them: their greatest counts.
+const ROUNDS_OF_GAPS: usize = 4;
+
+/// No round is shorter: making threads takes a millisecond or two.
+const SHORTEST: Duration = Duration::from_millis(10);
+
+/// A section that a situation beside has, in nanoseconds, if the user's is not longer by far.
+const LONG_SECTION: u64 = 2_000;
+
+/// Where the situation's figures stand in a report.
+pub fn places(situation: &UseCase) -> Vec<Place> {
+    if situation.threads == 1 {
+        return vec![Place::alone()];
+    }
+    let work = (situation.section_ns, situation.outside_ns);
+    let place = |workload| Place::working(workload, situation.threads, work);
+    vec![place(THROUGHPUT), place(STARVE)]
+}
+
+/// Situations beside this one: a longer section, and another number of threads.
+pub fn beside(situation: &UseCase) -> Vec<UseCase> {
+    if situation.threads == 1 {
+        return Vec::new();
+    }
+    let longer = LONG_SECTION.max(situation.section_ns.saturating_mul(4));
+    vec![
+        UseCase { section_ns: longer, ..situation.clone() },
+        UseCase { threads: other_threads(situation), ..situation.clone() },
+    ]
+}
+
+/// A thread for each CPU if there are more, else four for each.
+pub fn other_threads(situation: &UseCase) -> usize {
+    if situation.threads > situation.cpus { situation.cpus.max(2) } else { situation.cpus * 4 }
+}
+
+/// What measuring needs to know besides the situation.
+#[derive(Clone, Debug)]
+pub struct Means {
+    /// How long it may take, about.
+    pub time: Duration,
+    /// How to measure in a process of one thread.
+    pub helper: Option<Helper>,
+    /// Where threads run.
+    pub placement: Placement,
+    /// For how long nobody may make progress before a lock counts as stuck.
+    pub stall_limit: Duration,
+    /// The seed of the order in which locks take turns.
+    pub seed: u64,
+    /// Set from outside to end the run.
+    pub cancel: Arc<AtomicBool>,
+}
+
+/// The run that measures candidates in the situation and beside it.
+pub fn plan(situation: &UseCase, candidates: &[Subject], means: &Means) -> (Request, Vec<Stage>) {
+    let base = Request {
+        extent: Extent::Suite,
+        locks: Some(candidates.to_vec()),
+        workloads: Vec::new(),
+        threads: None,
+        round: None,
+        rounds: None,
+        work: None,
+        capacities: None,
+        notify: None,
+        placements: vec![means.placement.clone()],
+        stall_limit: means.stall_limit,
+        helper: means.helper.clone(),
+        seed: means.seed,
+        cancel: Arc::clone(&means.cancel),
+    };
+    let stage = |workload: &str, situation: &UseCase, rounds: usize, round: Duration| {
+        let request = Request {
+            workloads: WORKLOADS.iter().filter(|info| info.name == workload).copied().collect(),
+            threads: Some(vec![situation.threads]),
+            work: Some((situation.section_ns, situation.outside_ns)),
+            rounds: Some(rounds),
+            round: Some(round),
+            ..base.clone()
+        };
+        plan::stages(&request, candidates)
+    };
+    let locks = candidates.len().max(1) as u32;
+    if situation.threads == 1 {
+        let round = (means.time / (ROUNDS as u32 + 1) / locks).clamp(SHORTEST, SHORTEST * 10);
+        let mut stages = stage(UNCONTENDED, situation, ROUNDS, round);
+        stages.retain(|stage| stage.alone);
+        return (base, stages);
+    }
+
+    let mut stages = Vec::new();
+    let mut left = means.time;
+    if situation.fairness != Need::None {
+        // Some windows that a thread can miss, and what a share needs.
+        let round = Duration::from_millis(110).max(share_needs(situation.threads).mul_f64(1.1));
+        stages.extend(stage(STARVE, situation, ROUNDS_OF_GAPS, round));
+        left = left.saturating_sub(round * (ROUNDS_OF_GAPS as u32 + 1) * locks);
+    }
+    let beside = beside(situation);
+    let turns = ROUNDS + 1 + (ROUNDS_BESIDE + 1) * beside.len();
+    let round = (left / turns as u32 / locks).max(SHORTEST);
+    stages.extend(stage(THROUGHPUT, situation, ROUNDS, round));
+    for situation in &beside {
+        stages.extend(stage(THROUGHPUT, situation, ROUNDS_BESIDE, round));
+    }
+    (base, stages)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::use_case::tests::plain;
+
+    fn means() -> Means {
+        Means {
+            time: Duration::from_secs(15),
+            helper: Some(Helper { program: "ondeck".into(), arguments: Vec::new() }),
+            placement: Placement::default(),
+            stall_limit: Duration::from_secs(10),
+            seed: 1,
+            cancel: Arc::default(),
+        }
+    }
+
+    #[test]
+    fn the_situation_and_what_is_beside_it_are_measured_in_about_the_time() {
+        let candidates: Vec<_> = Subject::all().into_iter().take(6).collect();
+        let (_, stages) = plan(&plain(), &candidates, &means());
+        let found: Vec<_> =
+            stages.iter().map(|stage| (stage.workload.name, stage.threads, stage.work)).collect();
+        let expected = [
+            ("throughput", 8, (100, 500)),
+            ("throughput", 8, (2_000, 500)),
+            ("throughput", 32, (100, 500)),
+        ];
+        assert_eq!(found, expected);
+        let planned: Duration = stages.iter().map(Stage::planned).sum();
+        assert!(planned < Duration::from_secs(17), "{planned:?}");
+        for place in places(&plain()).iter().take(1) {
+            assert!(stages.iter().any(|stage| stage.params == place.params), "{place:?}");
+        }
+    }
+
+    #[test]
+    fn gaps_are_looked_for_where_fairness_is_needed() {
+        let some = UseCase { fairness: Need::Some, ..plain() };
+        let (_, stages) = plan(&some, &Subject::all()[..2], &means());
+        assert!(stages.iter().any(|stage| stage.workload.name == "starve"));
+        assert!(stages.iter().any(|stage| stage.params == places(&some)[1].params));
+    }
+
+    #[test]
+    fn one_thread_is_measured_in_a_process_of_its_own() {
+        let one = UseCase { threads: 1, ..plain() };
+        let (_, stages) = plan(&one, &Subject::all()[..2], &means());
+        assert!(stages.len() == 1 && stages[0].alone);
+        assert_eq!(stages[0].params, places(&one)[0].params);
+    }
+}

@@ -1,0 +1,171 @@
+//! The answer for a terminal.
+
+use std::fmt::Write;
+
+use ondeck_lab::results::Unit;
+use ondeck_report::numbers::compared::{factor, in_unit};
+use ondeck_report::numbers::terminal::time;
+
+use super::answer::{Advice, Choice, MeasuredBy, Remark, Versus};
+use super::rules::Effect;
+
+/// As wide as the tables.
+const COLUMNS: usize = 80;
+
+/// So many locks are told of; all are in the JSON.
+const BEST: usize = 3;
+
+/// So many changes that follow from rules.
+const CHANGES: usize = 5;
+
+impl Advice {
+    /// The answer in lines of at most 80 columns.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        // Writing to a string does not fail.
+        _ = writeln!(text, "{}", wrapped("", "", &self.situation.to_string()));
+        if !self.assumed.is_empty() {
+            let assumed = format!("taken for granted: {}", self.assumed.join(" "));
+            _ = writeln!(text, "{}", wrapped("", "  ", &assumed));
+        }
+        _ = writeln!(text, "\n{}", wrapped("", "  ", &self.headline()));
+        for (index, choice) in self.ranking.iter().take(BEST).enumerate() {
+            _ = writeln!(text, "\n{}", self.choice(index, choice));
+        }
+        list("what would change this", &self.change_lines(), &mut text);
+        list("out of the question", &self.excluded_lines(), &mut text);
+        list("to know", &self.known_lines(), &mut text);
+        // Of what is shown.
+        let shown = self.sources.iter().filter(|(word, _)| text.contains(&format!("[{word}]")));
+        let sources = shown.map(|(word, source)| {
+            format!("[{word}] {}, {}: {}", source.author, source.title, source.measured)
+        });
+        let sources: Vec<String> = sources.collect();
+        list("sources", &sources, &mut text);
+        text
+    }
+
+    fn headline(&self) -> String {
+        let answer = &self.answer;
+        match &answer.lock {
+            None => format!("advice: none; {}", answer.why),
+            Some(lock) if answer.known => format!("advice: {lock}; {}", answer.why),
+            Some(_) => {
+                format!("advice: not known, {}; {}", answer.alike.join(" or "), answer.why)
+            }
+        }
+    }
+
+    fn choice(&self, index: usize, choice: &Choice) -> String {
+        let bytes = match choice.context_bytes {
+            0 => format!("{} bytes", choice.bytes),
+            more => format!("{} bytes, {more} more for each thread", choice.bytes),
+        };
+        let mut lines =
+            vec![format!("{}  {}  {bytes}", index + 1, choice.lock).replace(" 1 bytes", " 1 byte")];
+        if let Some(measured) = &self.measured {
+            let words = figures(measured, choice);
+            lines.push(wrapped("   ", "     ", &format!("measured: {words}")));
+        }
+        for reason in &choice.reasons {
+            let sign = match reason.effect {
+                Effect::Prefer => "for",
+                _ => "against",
+            };
+            let words = format!("{sign}: {} [{}]", reason.reason, reason.source);
+            lines.push(wrapped("   ", "     ", &words));
+        }
+        lines.join("\n")
+    }
+
+    fn change_lines(&self) -> Vec<String> {
+        let measured = self.changes.iter().filter(|change| change.measured);
+        let ruled = self.changes.iter().filter(|change| !change.measured);
+        let line = |change: &super::Change| {
+            let how = if change.measured { "measured" } else { "by the rules" };
+            format!("with {}: {} ({how})", change.with, change.then)
+        };
+        measured.map(line).chain(ruled.take(CHANGES).map(line)).collect()
+    }
+
+    fn excluded_lines(&self) -> Vec<String> {
+        let line = |excluded: &super::Excluded| {
+            let Remark { rule, reason, source, .. } = &excluded.rule;
+            format!("{}: {reason} [{source}] ({rule})", excluded.locks.join(", "))
+        };
+        self.excluded.iter().map(line).collect()
+    }
+
+    fn known_lines(&self) -> Vec<String> {
+        let warnings = self.warnings.iter();
+        let mut lines: Vec<String> =
+            warnings.map(|remark| format!("{} [{}]", remark.reason, remark.source)).collect();
+        if let Some(measured) = &self.measured {
+            lines.push(format!(
+                "figures are medians of {}; intervals are at {} %, so that all pairs of locks \
+                 together hold at 95; a difference below {:.0} % is not worth a choice",
+                measured.by,
+                (measured.confidence * 10.0).round() / 10.0,
+                measured.least * 100.0
+            ));
+            lines.extend(measured.warnings.iter().cloned());
+            for (lock, what) in &measured.failures {
+                lines.push(format!("{lock} could not be measured: {what}"));
+            }
+        }
+        lines
+    }
+}
+
+fn list(heading: &str, lines: &[String], text: &mut String) {
+    if lines.is_empty() {
+        return;
+    }
+    _ = writeln!(text, "\n{heading}");
+    for line in lines {
+        _ = writeln!(text, "{}", wrapped("  ", "    ", line));
+    }
+}
+
+/// How a figure is written.
+type Shown = fn(f64) -> String;
+
+fn figures(measured: &MeasuredBy, choice: &Choice) -> String {
+    let Some(median) = choice.figures.get(&measured.metric) else {
+        return format!("no {} of it", measured.metric);
+    };
+    let mut words = vec![format!("{}{}", in_unit(*median, &measured.unit), per(measured))];
+    if let Some(Versus { than, ratio, interval, p, differs }) = &choice.against {
+        let p = if *p < 0.001 { "p<.001".to_owned() } else { format!("p={p:.3}") };
+        let interval = interval
+            .map_or(String::new(), |(low, high)| format!(" ({}-{})", factor(low), factor(high)));
+        let told = if *differs { "" } else { ", not told apart" };
+        words.push(format!("{} times as good as {than}{interval}, {p}{told}", factor(*ratio)));
+    }
+    let others: [(&str, Shown); 3] = [
+        ("cpu_per_op", |nanos| format!("{} of CPU a pair", time(nanos))),
+        ("share", |share| format!("share of the least served {share:.2}")),
+        ("longest_gap", |millis| format!("longest without it {}", time(millis * 1e6))),
+    ];
+    for (metric, shown) in others.iter().filter(|(metric, _)| *metric != measured.metric) {
+        if let Some(median) = choice.figures.get(*metric) {
+            words.push(shown(*median));
+        }
+    }
+    words.push(format!("n={}", choice.rounds));
+    words.join("; ")
+}
+
+fn per(measured: &MeasuredBy) -> &'static str {
+    match (measured.metric.as_str(), Unit::of(&measured.unit)) {
+        (_, Some(Unit::PerSecond)) => " pairs/s",
+        ("pair", _) => " a pair",
+        ("cpu_per_op", _) => " of CPU a pair",
+        _ => "",
+    }
+}
+
+fn wrapped(first: &str, rest: &str, text: &str) -> String {
+    let options = textwrap::Options::new(COLUMNS).initial_indent(first).subsequent_indent(rest);
+    textwrap::fill(text, options)
+}

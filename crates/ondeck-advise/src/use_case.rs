@@ -1,0 +1,297 @@
+//! What a user says of the place where a lock is to be used.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// The place where a lock is to be used.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a question of its own")]
+pub struct UseCase {
+    /// Threads that use the lock.
+    pub threads: usize,
+    /// CPUs of the machine that the program runs on.
+    pub cpus: usize,
+    /// Work with the lock held, in nanoseconds.
+    pub section_ns: u64,
+    /// Work of a thread between an unlock and its next lock, in nanoseconds.
+    pub outside_ns: u64,
+    /// How evenly the lock has to be shared.
+    pub fairness: Need,
+    /// Threads run under a realtime policy, with priorities that count.
+    pub realtime: bool,
+    /// How many bytes a lock may take.
+    pub bytes: Option<usize>,
+    /// What else runs on the machine.
+    pub company: Company,
+    /// Threads also wait for conditions.
+    pub condvar: bool,
+    /// What the program is written in.
+    pub language: Language,
+    /// The lock's memory may be freed by another thread as soon as that has locked and unlocked it.
+    pub freed: bool,
+    /// Locks of texts are welcome too, not only those that a library offers.
+    pub specimens: bool,
+    /// CPUs of the machine that was measured, or that this is.
+    pub measured_cpus: usize,
+    /// Whether that machine is a virtual one.
+    pub virtual_machine: bool,
+}
+
+/// How evenly a lock has to be shared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Need {
+    /// It does not matter who is served.
+    None,
+    /// Nobody may be left out for long.
+    Some,
+    /// Strictly in the order of arrival.
+    Strict,
+    /// Nobody may wait longer than this.
+    Bound(Duration),
+}
+
+/// What else runs on the machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Company {
+    /// Nothing that would be missed.
+    None,
+    /// Work for half of the CPUs.
+    Some,
+    /// Work for every CPU.
+    Busy,
+}
+
+/// What the program is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Language {
+    /// Rust.
+    #[serde(rename = "rust")]
+    Rust,
+    /// C.
+    #[serde(rename = "c")]
+    C,
+    /// C++.
+    #[serde(rename = "c++")]
+    Cpp,
+    /// It cannot be compiled again.
+    #[serde(rename = "none")]
+    Binary,
+}
+
+impl UseCase {
+    /// What is taken for granted of so many threads on so many CPUs where nothing more is said: a program in Rust
+    /// that works a little with the lock held and more without it, and needs nothing else.
+    pub fn usual(threads: usize, cpus: usize) -> Self {
+        Self {
+            threads,
+            cpus,
+            section_ns: 100,
+            outside_ns: 500,
+            fairness: Need::None,
+            realtime: false,
+            bytes: None,
+            company: Company::None,
+            condvar: false,
+            language: Language::Rust,
+            freed: false,
+            specimens: false,
+            measured_cpus: cpus,
+            virtual_machine: false,
+        }
+    }
+
+    /// Threads that want a CPU when everybody runs, for each CPU.
+    pub fn runnable_per_cpu(&self) -> f64 {
+        (self.threads + self.company.threads(self.cpus)) as f64 / self.cpus.max(1) as f64
+    }
+
+    /// How many owners there would be if the lock let everybody in: above 1 somebody always waits.
+    pub fn demand(&self) -> f64 {
+        /// A lock and unlock, which keep others out even with an empty section: 10 to 20 ns.
+        const PAIR: u64 = 20;
+        let section = (self.section_ns + PAIR) as f64;
+        self.threads as f64 * section / (section + self.outside_ns as f64)
+    }
+}
+
+impl Company {
+    /// How many busy threads that is on so many CPUs.
+    pub fn threads(self, cpus: usize) -> usize {
+        match self {
+            Self::None => 0,
+            Self::Some => cpus.div_ceil(2),
+            Self::Busy => cpus,
+        }
+    }
+}
+
+impl FromStr for Need {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, String> {
+        match word {
+            "none" => Ok(Self::None),
+            "some" => Ok(Self::Some),
+            "strict" => Ok(Self::Strict),
+            bound => bound
+                .strip_suffix("ms")
+                .and_then(|number| number.trim().parse::<f64>().ok())
+                .filter(|millis| (0.001..=60_000.0).contains(millis))
+                .map(|millis| Self::Bound(Duration::from_secs_f64(millis / 1e3)))
+                .ok_or_else(|| {
+                    "expected `none`, `some`, `strict`, or the longest wait in milliseconds up to \
+                     60000, as `10ms`"
+                        .to_owned()
+                }),
+        }
+    }
+}
+
+impl FromStr for Company {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, String> {
+        match word {
+            "none" => Ok(Self::None),
+            "some" => Ok(Self::Some),
+            "busy" => Ok(Self::Busy),
+            _ => Err("expected `none`, `some` or `busy`".to_owned()),
+        }
+    }
+}
+
+impl FromStr for Language {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, String> {
+        match word {
+            "rust" => Ok(Self::Rust),
+            "c" => Ok(Self::C),
+            "c++" => Ok(Self::Cpp),
+            "none" => Ok(Self::Binary),
+            _ => {
+                Err("expected `rust`, `c`, `c++`, or `none` if nothing is compiled again"
+                    .to_owned())
+            }
+        }
+    }
+}
+
+impl fmt::Display for Need {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => f.pad("none"),
+            Self::Some => f.pad("some"),
+            Self::Strict => f.pad("strict"),
+            Self::Bound(bound) => write!(f, "{}ms", bound.as_secs_f64() * 1e3),
+        }
+    }
+}
+
+impl fmt::Display for Company {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::None => "none",
+            Self::Some => "some",
+            Self::Busy => "busy",
+        })
+    }
+}
+
+impl fmt::Display for Language {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Rust => "rust",
+            Self::C => "c",
+            Self::Cpp => "c++",
+            Self::Binary => "none",
+        })
+    }
+}
+
+impl fmt::Display for UseCase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let time = ondeck_report::numbers::terminal::time;
+        let s = |count: usize| if count == 1 { "" } else { "s" };
+        let Self { threads, cpus, .. } = self;
+        write!(f, "{threads} thread{} on {cpus} CPU{}", s(*threads), s(*cpus))?;
+        if *threads > 1 {
+            let (section, outside) = (time(self.section_ns as f64), time(self.outside_ns as f64));
+            write!(f, ", sections of {section}, {outside} outside")?;
+        }
+        match self.fairness {
+            Need::None => {}
+            Need::Some => f.write_str(", nobody left out for long")?,
+            Need::Strict => f.write_str(", in order of arrival")?,
+            Need::Bound(_) => write!(f, ", no wait above {}", self.fairness)?,
+        }
+        if self.realtime {
+            f.write_str(", realtime priorities")?;
+        }
+        if let Some(bytes) = self.bytes {
+            write!(f, ", at most {bytes} byte{}", s(bytes))?;
+        }
+        match self.company {
+            Company::None => f.write_str(", no other work")?,
+            Company::Some => f.write_str(", some other work")?,
+            Company::Busy => f.write_str(", a busy machine")?,
+        }
+        if self.condvar {
+            f.write_str(", condition variables")?;
+        }
+        match self.language {
+            Language::Binary => f.write_str(", nothing compiled again")?,
+            Language::Rust => f.write_str(", Rust")?,
+            Language::C => f.write_str(", C")?,
+            Language::Cpp => f.write_str(", C++")?,
+        }
+        if self.freed {
+            f.write_str(", freed right after an unlock")?;
+        }
+        if self.specimens {
+            f.write_str(", locks of texts too")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// 8 threads on 8 CPUs, and no needs.
+    pub(crate) fn plain() -> UseCase {
+        UseCase { specimens: true, ..UseCase::usual(8, 8) }
+    }
+
+    #[test]
+    fn words_and_values_agree() {
+        for word in ["none", "some", "strict", "10ms", "0.5ms"] {
+            assert_eq!(word.parse::<Need>().expect(word).to_string(), word);
+        }
+        for word in ["", "ms", "-1ms", "0ms", "NaNms", "infms", "1e300ms", "10", "10s"] {
+            assert!(word.parse::<Need>().is_err(), "{word}");
+        }
+        for word in ["none", "some", "busy"] {
+            assert_eq!(word.parse::<Company>().expect(word).to_string(), word);
+        }
+        for word in ["rust", "c", "c++", "none"] {
+            assert_eq!(word.parse::<Language>().expect(word).to_string(), word);
+        }
+    }
+
+    #[test]
+    fn company_counts_as_runnable_and_an_empty_section_is_wanted_by_all() {
+        let busy = UseCase { company: Company::Busy, ..plain() };
+        assert!((plain().runnable_per_cpu() - 1.0).abs() < 1e-9);
+        assert!((busy.runnable_per_cpu() - 2.0).abs() < 1e-9);
+        let empty = UseCase { section_ns: 0, outside_ns: 0, ..plain() };
+        assert!((empty.demand() - 8.0).abs() < 1e-9);
+        assert!(UseCase { outside_ns: 100_000, ..plain() }.demand() < 0.1);
+    }
+}

@@ -1,0 +1,201 @@
+//! One run: every thread makes its pairs and stamps each of them into memory of its own.
+//!
+//! A stamp is a reading of the tick counter, four a pair, and the CPU's number once, in the section,
+//! which the C library reads from memory. What that costs is measured with the lock that does
+//! nothing.
+//!
+//! The loop is compiled here for every lock, with the optimization of the loops that measure; what
+//! is made of the stamps is another crate's.
+
+use std::sync::Arc;
+
+use crossbeam_utils::CachePadded;
+use ondeck::platform::{Host, Linux, Platform};
+use ondeck_zoo::{LockInfo, RawLock, Visitor, registry};
+
+use crate::clock::{Anchor, opaque};
+use crate::schedstat::Account;
+use crate::switches::{SwitchLog, SwitchRecorder};
+use crate::team::{self, TeamError, TeamSetting, Until};
+use crate::work::Work;
+use crate::workload::NoLock;
+
+/// How a run is made.
+#[derive(Clone, Debug)]
+pub struct Course {
+    /// The threads.
+    pub team: TeamSetting,
+    /// Pairs of each thread.
+    pub pairs: u32,
+    /// Work in the section.
+    pub section: Work,
+    /// Work between an unlock and the next lock.
+    pub outside: Work,
+    /// When a run is stopped although it is not at its end.
+    pub longest_run: std::time::Duration,
+    /// How each thread records its own switches, if it is to.
+    pub own_switches: Option<SwitchRecorder>,
+}
+
+/// The stamps of a pair, in ticks.
+#[derive(Clone, Copy, Default)]
+pub struct Stamps {
+    /// Just before the call that locks.
+    pub wanted: u64,
+    /// The first thing in the section.
+    pub acquired: u64,
+    /// The last thing in the section.
+    pub released: u64,
+    /// Just after the call that unlocks.
+    pub freed: u64,
+    /// The CPU in the section.
+    pub cpu: u32,
+}
+
+/// What one thread brings back.
+#[derive(Default)]
+pub struct Recorded {
+    /// The kernel's number of the thread.
+    pub kernel_id: i32,
+    /// Its pairs in their order.
+    pub stamps: Vec<Stamps>,
+    /// What the kernel charged it from `begin` to `end`.
+    pub account: Account,
+    /// Its switches, if it recorded them.
+    pub switches: Option<SwitchLog>,
+    /// Just before its first pair.
+    pub begin: Anchor,
+    /// Just after its last pair.
+    pub end: Anchor,
+    /// The run was stopped before this thread had made all its pairs.
+    pub cut: bool,
+}
+
+/// A lock, compiled into the loop that stamps.
+#[derive(Clone, Copy, Debug)]
+pub struct Traced {
+    /// The facts of the lock.
+    pub info: LockInfo,
+    record: fn(&Course) -> Result<Vec<Recorded>, TeamError>,
+}
+
+impl Traced {
+    /// The lock `L`, whether or not the registry has it.
+    pub fn of<L: RawLock<Linux>>() -> Self {
+        Self { info: L::INFO, record: record::<L> }
+    }
+
+    /// Every lock of the registry, in its order.
+    pub fn all() -> Vec<Self> {
+        struct Collect(Vec<Traced>);
+        impl Visitor<Linux> for Collect {
+            fn visit<L: RawLock<Linux>>(&mut self) {
+                self.0.push(Traced::of::<L>());
+            }
+        }
+        let mut all = Collect(Vec::new());
+        registry::for_each(&mut all);
+        all.0
+    }
+
+    /// Makes one run, and brings back what each thread recorded.
+    ///
+    /// # Errors
+    ///
+    /// [`TeamError`] if the lock gets stuck or the threads cannot be made.
+    pub fn record(&self, course: &Course) -> Result<Vec<Recorded>, TeamError> {
+        (self.record)(course)
+    }
+}
+
+fn record<L: RawLock<Linux>>(course: &Course) -> Result<Vec<Recorded>, TeamError> {
+    let lock = Arc::new(CachePadded::new(L::new()));
+    let Course { pairs, section, outside, own_switches, .. } = *course;
+    let until = Until::Finished(course.longest_run);
+    let outcome = team::run(&course.team, until, move |member| {
+        let context = L::Context::default();
+        // Written before the start, so that no page fault falls into the run.
+        let mut stamps = vec![Stamps { cpu: u32::MAX, ..Stamps::default() }; pairs as usize];
+        let kernel_id = nix::unistd::gettid().as_raw();
+        let own = own_switches.and_then(|recorder| (recorder.begin)(recorder.bytes));
+        if !member.start() {
+            return Recorded::default();
+        }
+        let before = Account::of_this_thread();
+        let begin = Anchor::take();
+        let mut made = 0;
+        for stamp in &mut stamps {
+            if member.stopped() {
+                break;
+            }
+            let wanted = Linux::ticks();
+            // SAFETY: the context stays here until the unlock and serves this acquisition alone.
+            unsafe { lock.lock(&context) };
+            let acquired = Linux::ticks();
+            let cpu = Linux::cpu();
+            section.perform();
+            let released = Linux::ticks();
+            // SAFETY: locked above with this context.
+            unsafe { lock.unlock(&context) };
+            let freed = Linux::ticks();
+            *stamp = Stamps { wanted, acquired, released, freed, cpu };
+            made += 1;
+            member.done(made);
+            outside.perform();
+        }
+        let end = Anchor::take();
+        let account = Account::of_this_thread().since(before);
+        let cut = made < u64::from(pairs);
+        stamps.truncate(made as usize);
+        let switches = own.map(|end| end());
+        Recorded { kernel_id, stamps, account, switches, begin, end, cut }
+    })?;
+    Ok(outcome.results)
+}
+
+/// What the stamps add to a pair, in nanoseconds: the loop around the lock that does nothing, with
+/// and without them, on one thread.
+///
+/// # Errors
+///
+/// [`TeamError`] if no thread can be made, or it was cancelled.
+pub fn cost(course: &Course) -> Result<f64, TeamError> {
+    let scale = crate::clock::TickScale::get();
+    let alone = Course {
+        team: TeamSetting { threads: 1, ..course.team.clone() },
+        section: Work::of_nanos(0),
+        outside: Work::of_nanos(0),
+        own_switches: None,
+        ..course.clone()
+    };
+    let mut least = f64::INFINITY;
+    // The fastest of a few: interruptions only ever make it slower.
+    for _ in 0..5 {
+        for recorded in record::<NoLock>(&alone)? {
+            if let (Some(first), Some(last)) = (recorded.stamps.first(), recorded.stamps.last()) {
+                let pairs = recorded.stamps.len().saturating_sub(1).max(1) as f64;
+                least = least.min(scale.between(first.wanted, last.wanted) / pairs);
+            }
+        }
+    }
+    let bare = team::run(&alone.team, Until::Finished(alone.longest_run), move |member| {
+        if !member.start() {
+            return f64::INFINITY;
+        }
+        let pairs = u64::from(alone.pairs.max(1));
+        let mut least = f64::INFINITY;
+        for _ in 0..5 {
+            let start = Linux::ticks();
+            for made in 1..=pairs {
+                if member.stopped() {
+                    break;
+                }
+                opaque();
+                member.done(made);
+            }
+            least = least.min(scale.between(start, Linux::ticks()) / pairs as f64);
+        }
+        least
+    })?;
+    Ok((least - bare.results.first().copied().unwrap_or(0.0)).max(0.0))
+}

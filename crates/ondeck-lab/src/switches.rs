@@ -1,0 +1,45 @@
+//! The context switches that a thread records of itself while it makes its pairs. Only the data are here: the
+//! caller says how the kernel is asked for them, so that the loop that stamps depends on no way to do it.
+
+/// A context switch of one thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Switched {
+    /// When, by the kernel's `CLOCK_MONOTONIC_RAW`.
+    pub nanos: u64,
+    /// On which CPU.
+    pub cpu: u32,
+    /// What it did.
+    pub how: How,
+}
+
+/// What a switch did to the thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum How {
+    /// It was given a CPU.
+    In,
+    /// It went off its CPU of its own accord.
+    Out,
+    /// Its CPU was taken away.
+    Preempted,
+}
+
+/// The switches of a thread over a run.
+#[derive(Clone, Debug, Default)]
+pub struct SwitchLog {
+    /// In their order.
+    pub switches: Vec<Switched>,
+    /// If not all fitted: the time of the last before that.
+    pub lost: Option<u64>,
+}
+
+/// Ends a recording and has what it recorded. Called on the thread that began it.
+pub type EndOfSwitches = Box<dyn FnOnce() -> SwitchLog>;
+
+/// How a thread records its switches.
+#[derive(Clone, Copy, Debug)]
+pub struct SwitchRecorder {
+    /// Bytes for the records of each thread.
+    pub bytes: usize,
+    /// Begins on the calling thread with so many bytes; nothing where the kernel refuses.
+    pub begin: fn(usize) -> Option<EndOfSwitches>,
+}

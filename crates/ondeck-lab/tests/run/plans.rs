@@ -1,0 +1,96 @@
+//! What is planned stays as it is.
+
+use std::fmt::Write;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ondeck::platform::{Linux, Platform};
+use ondeck_lab::alone::Helper;
+use ondeck_lab::environment::{Placement, Policy};
+use ondeck_lab::plan::{self, Extent, Request, Stage};
+use ondeck_lab::workload::{Notify, Subject, WORKLOADS};
+
+use crate::golden::{assert_golden, digest};
+
+/// Numbers of threads and lengths depend on the CPUs.
+#[test]
+fn the_same_is_planned_on_two_cpus() {
+    if Linux::cpus() != 2 {
+        eprintln!("not compared: the plan was written on 2 CPUs");
+        return;
+    }
+    let mut text = String::new();
+    let subjects = Subject::all();
+    for (name, request) in requests() {
+        let stages = plan::stages(&request, &subjects);
+        for stage in plan::baselines(&stages, request.extent).iter().chain(&stages) {
+            _ = writeln!(text, "{name}: {}", words(stage));
+        }
+    }
+    assert_golden("golden-plan.txt", &text);
+}
+
+fn requests() -> Vec<(&'static str, Request)> {
+    let base = Request {
+        extent: Extent::Suite,
+        locks: None,
+        workloads: WORKLOADS.to_vec(),
+        threads: None,
+        round: None,
+        rounds: None,
+        work: None,
+        capacities: None,
+        notify: None,
+        placements: vec![Placement::default()],
+        stall_limit: Duration::from_secs(10),
+        helper: Some(Helper { program: "ondeck".into(), arguments: Vec::new() }),
+        seed: 1,
+        cancel: Arc::default(),
+    };
+    let batch = Placement { policy: Policy::Batch, ..Placement::default() };
+    let asked = Request {
+        extent: Extent::Quick,
+        locks: Some(Subject::all().into_iter().take(9).collect()),
+        threads: Some(vec![1, 2, 40]),
+        round: Some(Duration::from_millis(7)),
+        rounds: Some(4),
+        work: Some((30, 70)),
+        capacities: Some(vec![3]),
+        notify: Some(vec![Notify::After]),
+        placements: vec![Placement::default(), batch],
+        helper: None,
+        ..base.clone()
+    };
+    vec![
+        ("quick", Request { extent: Extent::Quick, ..base.clone() }),
+        ("suite", base.clone()),
+        ("full", Request { extent: Extent::Full, ..base }),
+        ("asked", asked),
+    ]
+}
+
+/// What a stage is in reports, and how it is measured.
+fn words(stage: &Stage) -> String {
+    // Locks of C++ are in some builds only.
+    let missing = ["abseil", "nsync", "tbb", "ck_mcs"];
+    let names = stage.subjects.iter().map(|subject| subject.info.name);
+    let names: Vec<&str> = names.filter(|name| !missing.contains(name)).collect();
+    let names = format!("{} locks {}", names.len(), digest(&names.join(" ")));
+    let params: Vec<String> = (0..stage.conditions.len())
+        .map(|condition| format!("{:?}", stage.params_under(condition)))
+        .collect();
+    format!(
+        "{} {} threads, {names}, {}, turn {:?} x {}, most {}, longest {:?}, work {:?}, alone {}, \
+         baseline {}",
+        stage.workload.name,
+        stage.threads,
+        params.join(" "),
+        stage.turn,
+        stage.turns,
+        stage.counted.map_or(usize::MAX, |counted| counted.most),
+        stage.counted.and_then(|counted| counted.longest).unwrap_or(Duration::MAX),
+        stage.work,
+        stage.alone,
+        stage.baseline
+    )
+}

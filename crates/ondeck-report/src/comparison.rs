@@ -1,0 +1,214 @@
+//! A comparison for a terminal, as CSV and as JSON.
+
+use std::fmt::Write;
+
+use ondeck_lab::results::Better;
+
+use super::table::{marked, new_table, right_align};
+use crate::compare::{Comparison, Row, Side, Table, place};
+use crate::numbers::compared::{factor, in_unit};
+
+/// The header line of the CSV, which is an interface.
+pub const HEADER: [&str; 20] = [
+    "workload",
+    "params",
+    "metric",
+    "unit",
+    "better",
+    "base",
+    "other",
+    "lock",
+    "threads",
+    "base_median",
+    "base_spread",
+    "base_n",
+    "other_median",
+    "other_spread",
+    "other_n",
+    "ratio",
+    "low",
+    "high",
+    "p",
+    "differs",
+];
+
+/// More series without a partner are only counted.
+const MOST_LONE: usize = 5;
+
+/// The legend, the tables, and what is only on one side. `colour` allows escape sequences.
+pub fn render(comparison: &Comparison, colour: bool) -> String {
+    let mut text = String::new();
+    // Writing to a string does not fail.
+    if let Some(Table { other: None, base, .. }) = comparison.tables.first() {
+        _ = writeln!(text, "A  {base}\nB  the lock of the row");
+    } else {
+        for (index, file) in comparison.files.iter().enumerate() {
+            _ = writeln!(text, "{}  {file}", letter(index));
+        }
+    }
+    for table in &comparison.tables {
+        let better = match table.better {
+            Better::Higher => ", higher is better",
+            Better::Lower => ", lower is better",
+            Better::Neither => "",
+        };
+        let place = place(&table.workload, &table.params);
+        let rounds = rounds(table).map_or(String::new(), |rounds| format!(", n={rounds}"));
+        let body = body(comparison, table, colour);
+        _ = writeln!(text, "\n{place}: {} in {}{better}{rounds}\n{body}", table.metric, table.unit);
+    }
+    for lone in comparison.lone.iter().take(MOST_LONE) {
+        let place = place(&lone.workload, &lone.params);
+        let why = lone.failure.as_ref().map_or(String::new(), |kind| format!(" ({kind})"));
+        _ = writeln!(
+            text,
+            "\nonly in {}: {}, {place}, {} threads{why}",
+            lone.file, lone.lock, lone.threads
+        );
+    }
+    if comparison.lone.len() > MOST_LONE {
+        _ = writeln!(text, "\nand {} more on one side only", comparison.lone.len() - MOST_LONE);
+    }
+    text
+}
+
+fn letter(index: usize) -> String {
+    match u8::try_from(index) {
+        Ok(index @ 0..26) => char::from(b'A' + index).to_string(),
+        _ => format!("#{}", index + 1),
+    }
+}
+
+fn body(comparison: &Comparison, table: &Table, colour: bool) -> String {
+    let other = table.other.as_ref().map_or("B".to_owned(), |other| {
+        // The first file may be compared with itself.
+        letter(1 + comparison.files.iter().skip(1).position(|file| file == other).unwrap_or(0))
+    });
+    let ratio_of = format!("{other}/A");
+    // Without the digits that only the binary fraction has.
+    let confidence = format!("{} %", ((1.0 - comparison.alpha) * 1e6).round() / 1e4);
+    let mut header = vec!["lock", "thr", "A", &other, &ratio_of, &confidence, "p"];
+    let counted = rounds(table).is_none();
+    if counted {
+        header.push("n");
+    }
+    let mut rows = new_table(&header, colour);
+    for row in &table.rows {
+        let interval = row
+            .interval
+            .map_or("-".to_owned(), |(low, high)| format!("{}-{}", factor(low), factor(high)));
+        let mut cells = vec![
+            marked(&row.lock, row.base.partial || row.other.partial),
+            row.threads.to_string(),
+            side(row.base, &table.unit),
+            side(row.other, &table.unit),
+            ratio(row),
+            interval,
+            if row.p < 0.001 { "<.001".to_owned() } else { format!("{:.3}", row.p) },
+        ];
+        if counted {
+            cells.push(format!("{}+{}", row.base.n, row.other.n));
+        }
+        rows.add_row(cells);
+    }
+    if let Some(mean) = table.geomean.filter(|_| table.rows.len() > 1) {
+        let all = mean.rows == table.rows.len();
+        rows.add_row([
+            format!(
+                "geometric mean{}",
+                if all { String::new() } else { format!(" of {}", mean.rows) }
+            ),
+            String::new(),
+            in_unit(mean.base, &table.unit),
+            in_unit(mean.other, &table.unit),
+            factor(mean.ratio),
+        ]);
+    }
+    right_align(&mut rows, &[1, 2, 3, 4, 5, 6, 7]);
+    rows.trim_fmt()
+}
+
+/// How many rounds there are on every side of every row, if it is one number.
+fn rounds(table: &Table) -> Option<usize> {
+    let first = table.rows.first()?.base.n;
+    table.rows.iter().all(|row| (row.base.n, row.other.n) == (first, first)).then_some(first)
+}
+
+/// "~" where nothing can be said.
+fn ratio(row: &Row) -> String {
+    match (row.differs, row.ratio) {
+        (false, _) => "~".to_owned(),
+        (true, Some(ratio)) => factor(ratio),
+        (true, None) => "-".to_owned(),
+    }
+}
+
+/// `13.2ns ±2%`, the spread as a part of the median.
+fn side(side: Side, unit: &str) -> String {
+    let median = in_unit(side.median, unit);
+    let cut = if side.cut_runs > 0 { ">" } else { "" };
+    if side.median == 0.0 || side.n < 2 {
+        return format!("{cut}{median}");
+    }
+    let percent = (side.spread / side.median.abs() * 100.0).round();
+    // A hundred and more is no spread around a median any more.
+    let percent = if percent < 100.0 { format!("{percent:.0}") } else { ">99".to_owned() };
+    format!("{cut}{median} ±{percent}%")
+}
+
+/// The tables as CSV, a line for each row. What there is none of is empty.
+///
+/// # Errors
+///
+/// None in practice: writing to memory does not fail.
+pub fn csv(comparison: &Comparison) -> Result<String, csv::Error> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(HEADER)?;
+    let maybe = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
+    for table in &comparison.tables {
+        let params: Vec<String> =
+            table.params.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let better = match table.better {
+            Better::Higher => "higher",
+            Better::Lower => "lower",
+            Better::Neither => "neither",
+        };
+        for row in &table.rows {
+            writer.write_record([
+                table.workload.as_str(),
+                &params.join(";"),
+                &table.metric,
+                &table.unit,
+                better,
+                &table.base,
+                table.other.as_ref().unwrap_or(&row.lock),
+                &row.lock,
+                &row.threads.to_string(),
+                &row.base.median.to_string(),
+                &row.base.spread.to_string(),
+                &row.base.n.to_string(),
+                &row.other.median.to_string(),
+                &row.other.spread.to_string(),
+                &row.other.n.to_string(),
+                &maybe(row.ratio),
+                &maybe(row.interval.map(|(low, _)| low)),
+                &maybe(row.interval.map(|(_, high)| high)),
+                &row.p.to_string(),
+                &row.differs.to_string(),
+            ])?;
+        }
+    }
+    let bytes = writer.into_inner().map_err(csv::IntoInnerError::into_error)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// The comparison as indented JSON with a newline at its end.
+///
+/// # Panics
+///
+/// Never: every type of the comparison can be written as JSON.
+pub fn json(comparison: &Comparison) -> String {
+    let mut text = serde_json::to_string_pretty(comparison).expect("it has only JSON types");
+    text.push('\n');
+    text
+}

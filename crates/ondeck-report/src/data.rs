@@ -1,0 +1,246 @@
+//! Questions that every section asks of the measurements.
+
+use std::collections::{BTreeMap, HashMap};
+use std::hash::Hash;
+
+use ondeck_lab::results::{Better, Metric, Report, Series, Unit};
+use ondeck_lab::sample::THROUGHPUT;
+use ondeck_lab::workload::face::Judged;
+use ondeck_lab::workload::{self, NOTIFY, WORKLOADS};
+
+use crate::numbers::page as number;
+
+/// Every lock that has a series, a row of facts or a failure, in that order of appearance.
+pub fn lock_names(report: &Report) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    let all = report
+        .series
+        .iter()
+        .map(|series| &series.lock)
+        .chain(report.locks.iter().map(|row| &row.name))
+        .chain(report.failures.iter().map(|failure| &failure.lock));
+    for name in all {
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+    names
+}
+
+/// Where the numbers are from, in a line that also goes under every figure that is saved.
+pub fn origin(report: &Report) -> String {
+    let machine = &report.machine;
+    let cpus = match machine.usable_cpus {
+        0 => String::new(),
+        1 => "1 CPU".to_owned(),
+        cpus => format!("{cpus} CPUs"),
+    };
+    let words = [
+        or_unknown(&machine.cpu),
+        &cpus,
+        if machine.virtualized.is_some() { "virtual" } else { "" },
+        &machine.kernel,
+        &machine.libc,
+        &format!("ondeck {}", report.build.version),
+        &report.started,
+    ];
+    let words: Vec<&str> = words.into_iter().filter(|word| !word.trim().is_empty()).collect();
+    words.join(" · ")
+}
+
+/// The name of a CPU, or a word in its place.
+pub fn or_unknown(name: &str) -> &str {
+    if name.trim().is_empty() { "an unnamed CPU" } else { name }
+}
+
+/// The workloads of a report: known ones in their order, then the others as they appear.
+pub fn workloads(report: &Report) -> Vec<&str> {
+    let mut names: Vec<&str> = WORKLOADS.iter().map(|workload| workload.name).collect();
+    for series in &report.series {
+        if !names.contains(&&*series.workload) {
+            names.push(&series.workload);
+        }
+    }
+    names.retain(|name| report.series.iter().any(|series| series.workload == *name));
+    names
+}
+
+/// The series of one workload.
+pub fn of_workload<'a>(report: &'a Report, workload: &str) -> Vec<&'a Series> {
+    report.series.iter().filter(|series| series.workload == workload).collect()
+}
+
+/// Items with equal keys together, in the order in which the keys appear.
+pub fn grouped<'a, T, K: Clone + Eq + Hash>(
+    items: impl IntoIterator<Item = &'a T>,
+    key: impl Fn(&T) -> K,
+) -> Vec<(K, Vec<&'a T>)> {
+    let mut groups: Vec<(K, Vec<&'a T>)> = Vec::new();
+    let mut places: HashMap<K, usize> = HashMap::new();
+    for item in items {
+        let found = key(item);
+        if let Some(place) = places.get(&found) {
+            groups[*place].1.push(item);
+        } else {
+            places.insert(found.clone(), groups.len());
+            groups.push((found, vec![item]));
+        }
+    }
+    groups
+}
+
+/// The metric by which a workload ranks locks.
+pub fn main_metric(series: &Series) -> Option<&Metric> {
+    let name = match workload::named(&series.workload).map(|workload| workload.judged) {
+        Some(Judged::By(quantity) | Judged::RankedBy(quantity)) => quantity.name,
+        None => THROUGHPUT.name,
+    };
+    series
+        .metric(name)
+        .or_else(|| series.metrics.iter().find(|metric| metric.better != Better::Neither))
+        .or_else(|| series.metrics.first())
+}
+
+/// The numbers of threads that appear, ascending.
+pub fn thread_counts(series: &[&Series]) -> Vec<usize> {
+    let mut counts: Vec<usize> = series.iter().map(|series| series.threads).collect();
+    counts.sort_unstable();
+    counts.dedup();
+    counts
+}
+
+/// The locks of some series, in order of appearance.
+pub fn locks<'a>(series: &[&'a Series]) -> Vec<&'a str> {
+    grouped(series.iter().copied(), |series| series.lock.clone())
+        .into_iter()
+        .filter_map(|(_, members)| members.first().map(|series| &*series.lock))
+        .collect()
+}
+
+/// The series of a lock at a number of threads.
+pub fn find<'a>(series: &[&'a Series], lock: &str, threads: usize) -> Option<&'a Series> {
+    series.iter().copied().find(|series| series.lock == lock && series.threads == threads)
+}
+
+/// Sorts locks by a value, best first; those without one come last.
+pub fn sort_locks(locks: &mut [&str], better: Better, value: impl Fn(&str) -> Option<f64>) {
+    let key = |lock: &str| match value(lock).filter(|value| value.is_finite()) {
+        Some(value) if better == Better::Higher => -value,
+        Some(value) => value,
+        None => f64::INFINITY,
+    };
+    locks.sort_by(|a, b| key(a).total_cmp(&key(b)));
+}
+
+/// Parameters in words: "section 100 ns, outside 500 ns"; empty when there are none.
+pub fn params_in_words(params: &BTreeMap<String, String>) -> String {
+    let is_zero = |name: &str| params.get(name).is_some_and(|value| value == "0");
+    let mut words = Vec::new();
+    if let Some(value) = params.get("section_ns") {
+        words.push(if value == "0" {
+            "empty section".to_owned()
+        } else {
+            format!("section {value} ns")
+        });
+    }
+    if let Some(value) = params.get("outside_ns") {
+        words.push(if is_zero("outside_ns") {
+            "nothing outside".to_owned()
+        } else {
+            format!("{value} ns outside")
+        });
+    }
+    for (name, value) in params {
+        if name == "section_ns" || name == "outside_ns" {
+            continue;
+        }
+        if name == NOTIFY {
+            words.push("notified after the unlock".to_owned());
+            continue;
+        }
+        let (stem, unit) = [("_ns", " ns"), ("_us", " µs"), ("_ms", " ms")]
+            .into_iter()
+            .find_map(|(suffix, unit)| name.strip_suffix(suffix).map(|stem| (stem, unit)))
+            .unwrap_or((name, ""));
+        words.push(format!("{} {value}{unit}", stem.replace('_', " ")));
+    }
+    words.join(", ")
+}
+
+/// How a metric is shown: its numbers times `factor` are in `unit`.
+#[derive(Clone, Debug)]
+pub struct Shown {
+    /// What to multiply with.
+    pub factor: f64,
+    /// The unit after that.
+    pub unit: String,
+    /// Whether values are ratios between 0 and 1.
+    pub ratio: bool,
+}
+
+impl Shown {
+    /// Chooses for a unit and the values that have it.
+    pub fn new(unit: &str, values: impl Iterator<Item = f64>) -> Self {
+        let most = values.filter(|value| value.is_finite()).fold(0.0, |a: f64, b| a.max(b.abs()));
+        let known = Unit::of(unit);
+        let (factor, shown) = match known {
+            Some(Unit::PerSecond) if most >= 1e6 => (1e-6, "M/s"),
+            Some(Unit::PerSecond) if most >= 1e3 => (1e-3, "k/s"),
+            Some(Unit::PerSecond) => (1.0, "1/s"),
+            Some(Unit::PerOperation) if most < 0.01 => (1e6, "per million operations"),
+            Some(Unit::PerOperation) => (1.0, "per operation"),
+            _ => (1.0, unit),
+        };
+        Shown { factor, unit: shown.to_owned(), ratio: known == Some(Unit::Ratio) }
+    }
+
+    /// A value as the table shows it.
+    pub fn text(&self, value: f64) -> String {
+        if self.ratio && (0.0..=1.0).contains(&value) {
+            number::ratio(value)
+        } else {
+            number::number(value * self.factor)
+        }
+    }
+}
+
+/// What a metric is called on the page.
+pub fn metric_title(name: &str) -> String {
+    match workload::quantity(name) {
+        Some(quantity) => quantity.title.to_owned(),
+        None => capitalized(&name.replace('_', " ")),
+    }
+}
+
+/// What a metric is, for the glossary; nothing if another program measured it.
+pub fn meaning(name: &str) -> Option<&'static str> {
+    workload::quantity(name).map(|quantity| quantity.meaning).filter(|meaning| !meaning.is_empty())
+}
+
+/// What a workload is called.
+pub fn title(workload: &str) -> String {
+    match workload::named(workload) {
+        Some(workload) => workload.title.to_owned(),
+        None => capitalized(&workload.replace('_', " ")),
+    }
+}
+
+/// What a workload is, for those that this program has.
+pub fn lead(workload: &str) -> Option<&'static str> {
+    workload::named(workload).map(|workload| workload.lead)
+}
+
+/// The text with its first letter in upper case.
+pub fn capitalized(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// Which direction is better, in words.
+pub fn direction(better: Better) -> &'static str {
+    match better {
+        Better::Higher => "higher is better",
+        Better::Lower => "lower is better",
+        Better::Neither => "neither direction is better by itself",
+    }
+}

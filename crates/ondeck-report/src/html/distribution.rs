@@ -1,0 +1,203 @@
+//! Ridges: how single times were distributed, one row for each lock, on a logarithmic time axis.
+
+use maud::Markup;
+use ondeck_lab::results::Distribution;
+
+use super::axis::Axis;
+use super::canvas::{Canvas, Side, Spot, Width};
+use super::rows::{Frame, Row};
+use super::theme::Ink;
+use crate::numbers::page as number;
+
+/// A lock and its times.
+pub struct Ridge<'a> {
+    /// The row.
+    pub row: Row,
+    /// The times.
+    pub times: &'a Distribution,
+}
+
+/// The time below which that share of the times lies, in nanoseconds: as recorded, else from the
+/// histogram.
+pub fn percentile(times: &Distribution, percent: f64) -> Option<f64> {
+    let recorded = times
+        .percentiles
+        .iter()
+        .find(|(known, _)| (known - percent).abs() < 1e-9)
+        .map(|(_, value)| *value as f64);
+    recorded.or_else(|| {
+        let total: u64 = times.buckets.iter().fold(0, |sum, (_, n)| sum.saturating_add(*n));
+        let wanted = percent / 100.0 * total as f64;
+        let mut below = 0u64;
+        times.buckets.iter().find_map(|(bound, n)| {
+            below = below.saturating_add(*n);
+            (total > 0 && below as f64 >= wanted).then_some(*bound as f64)
+        })
+    })
+}
+
+/// Draws the rows in the order given.
+pub fn draw(ridges: &[Ridge], axis: &Axis, width: Width) -> Markup {
+    let rows: Vec<Row> = ridges.iter().map(|ridge| ridge.row.clone()).collect();
+    let tallest = ridges
+        .iter()
+        .flat_map(|ridge| densities(ridge.times))
+        .map(|(_, density)| density)
+        .fold(0.0, f64::max);
+    let frame = Frame { width, rows: &rows, step: 36.0, above: 36.0, right: 66.0, axis };
+    let floor = |index: usize| frame.middle(index) + frame.step * 0.36;
+    let spots = |index: usize| values(&frame, ridges[index].times, floor(index) - 5.0);
+    frame.draw(key, spots, |canvas, index| {
+        let rise = frame.step * 0.84;
+        one(canvas, &frame, &ridges[index], (floor(index), rise, tallest));
+    })
+}
+
+/// The times that a row marks, in words.
+fn values(frame: &Frame, times: &Distribution, y: f64) -> Vec<Spot> {
+    let marks = [
+        ("median", percentile(times, 50.0)),
+        ("99 % below", percentile(times, 99.0)),
+        ("longest", Some(times.max_ns as f64)),
+    ];
+    let count = number::count(times.count);
+    let spot = |(name, time): (&str, Option<f64>)| {
+        let time = time?;
+        Some((
+            (frame.across(time)?, y),
+            format!("{name} {}; {count} times taken", number::time(time)),
+        ))
+    };
+    marks.into_iter().filter_map(spot).collect()
+}
+
+fn one(canvas: &mut Canvas, frame: &Frame, ridge: &Ridge, (floor, rise, tallest): (f64, f64, f64)) {
+    let ink = ridge.row.ink;
+    // Runs of neighbouring bins are one outline; a gap is a gap.
+    let mut outline: Vec<(f64, f64)> = Vec::new();
+    let mut last_bin = None;
+    for (bin, density) in densities(ridge.times) {
+        let (from, to) = bin_edges(bin);
+        let (Some(left), Some(right)) = (frame.across(from), frame.across(to)) else { continue };
+        let height = floor - rise * density / tallest.max(f64::MIN_POSITIVE);
+        if last_bin.is_none_or(|last| last + 1 != bin) {
+            close(canvas, &mut outline, floor, ink);
+            outline.push((left, floor));
+        }
+        outline.push((left, height));
+        outline.push((right, height));
+        last_bin = Some(bin);
+    }
+    close(canvas, &mut outline, floor, ink);
+
+    let middle = floor - 5.0;
+    if let Some(at) = percentile(ridge.times, 50.0).and_then(|time| frame.across(time)) {
+        median_mark(canvas, at, middle);
+    }
+    if let Some(at) = percentile(ridge.times, 99.0).and_then(|time| frame.across(time)) {
+        canvas.markers(&[(at, middle)], 3, Ink::Text);
+    }
+    let longest = ridge.times.max_ns as f64;
+    if let Some(at) = frame.across(longest) {
+        canvas.markers(&[(at, middle)], 4, Ink::Text);
+        let text = number::time(longest);
+        canvas.text(&text, (at + 9.0, middle), Side::Start, Ink::Text, ridge.row.own());
+    }
+}
+
+/// Fills and strokes an outline, and empties it.
+fn close(canvas: &mut Canvas, outline: &mut Vec<(f64, f64)>, floor: f64, ink: Ink) {
+    if let Some(last) = outline.last().copied() {
+        outline.push((last.0, floor));
+        let (alpha, stroke) = if ink.shared() { (0.15, 1.5) } else { (0.45, 1.0) };
+        canvas.area(outline, ink, alpha);
+        canvas.dashed(outline, ink, stroke, if ink.shared() { ink.dash() } else { "" });
+    }
+    outline.clear();
+}
+
+fn median_mark(canvas: &mut Canvas, x: f64, y: f64) {
+    canvas.bar((x - 1.0, y - 7.0), (x + 1.0, y + 5.0), Ink::Text, 1.0);
+}
+
+fn key(canvas: &mut Canvas, frame: &Frame) {
+    let mut x = 10.0;
+    let y = 13.0;
+    for (mark, name) in ["median", "99 %", "longest"].into_iter().enumerate() {
+        match mark {
+            0 => median_mark(canvas, x, y),
+            1 => canvas.markers(&[(x, y)], 3, Ink::Text),
+            _ => canvas.markers(&[(x, y)], 4, Ink::Text),
+        }
+        canvas.text(name, (x + 10.0, y), Side::Start, Ink::Muted, false);
+        x += canvas.width_of(name) + 36.0;
+    }
+    if frame.width == Width::Wide {
+        let note = "height: logarithm of how many";
+        canvas.text(note, (x, y), Side::Start, Ink::Muted, false);
+    }
+}
+
+/// Bins of a quarter of a power of two, whose edges are also edges of the histogram's buckets:
+/// number of the bin and logarithm of the times in it for its width.
+fn densities(times: &Distribution) -> Vec<(i64, f64)> {
+    let mut bins: Vec<(i64, f64)> = Vec::new();
+    for (bound, count) in &times.buckets {
+        // Inside the bucket, whether its bound belongs to it or not.
+        let bin = bin_of(*bound as f64 * 0.97);
+        match bins.last_mut() {
+            Some((last, sum)) if *last == bin => *sum += *count as f64,
+            _ => bins.push((bin, *count as f64)),
+        }
+    }
+    bins.retain(|(_, sum)| *sum > 0.0);
+    for (bin, sum) in &mut bins {
+        let (from, to) = bin_edges(*bin);
+        *sum = (1.0 + *sum * 0.25 / (to / from).log2()).ln();
+    }
+    bins
+}
+
+fn bin_of(value: f64) -> i64 {
+    let value = value.max(1.0);
+    let octave = value.log2().floor();
+    let quarter = ((value / octave.exp2() - 1.0) * 4.0).floor().clamp(0.0, 3.0);
+    octave as i64 * 4 + quarter as i64
+}
+
+fn bin_edges(bin: i64) -> (f64, f64) {
+    let edge = |bin: i64| {
+        let octave = (bin.div_euclid(4) as f64).exp2();
+        octave * (1.0 + bin.rem_euclid(4) as f64 / 4.0)
+    };
+    (edge(bin), edge(bin + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bins_hold_their_values() {
+        for value in [1.0, 1.3, 7.9, 8.0, 100.0, 12_345.0, 4e9] {
+            let (from, to) = bin_edges(bin_of(value));
+            assert!(from <= value && value < to, "{value}: {from} to {to}");
+        }
+    }
+
+    #[test]
+    fn a_percentile_comes_from_the_histogram_when_it_was_not_recorded() {
+        let times = Distribution {
+            what: "wait".to_owned(),
+            count: 100,
+            min_ns: 10,
+            max_ns: 1000,
+            percentiles: vec![(50.0, 12)],
+            buckets: vec![(16, 98), (128, 1), (1024, 1)],
+        };
+        assert_eq!(percentile(&times, 50.0), Some(12.0));
+        assert_eq!(percentile(&times, 99.0), Some(128.0));
+        let empty = Distribution { percentiles: vec![], buckets: vec![], ..times };
+        assert_eq!(percentile(&empty, 50.0), None);
+    }
+}

@@ -1,0 +1,179 @@
+//! What is not a measurement: the machine, the build, the locks, the settings and the words.
+
+use maud::{Markup, html};
+use ondeck_lab::results::{CpuTime, Report};
+
+use super::{tables, theme};
+use crate::data;
+use crate::numbers::page as number;
+
+/// The machine and the build.
+pub fn machine(report: &Report) -> Markup {
+    let machine = &report.machine;
+    let build = &report.build;
+    let cpus = {
+        let mut parts = vec![format!("{} logical", machine.cpus)];
+        parts.extend(machine.cores.map(|cores| format!("{cores} cores")));
+        parts.extend(machine.smt.map(|smt| if smt { "SMT on" } else { "no SMT" }.to_owned()));
+        parts.push(format!("{} usable by this process", machine.usable_cpus));
+        parts.extend(machine.numa_nodes.map(|nodes| {
+            if nodes == 1 { "1 NUMA node".to_owned() } else { format!("{nodes} NUMA nodes") }
+        }));
+        parts.join(", ")
+    };
+    let virtualized = match &machine.virtualized {
+        Some(name) => format!("yes: {name}"),
+        None => "no hypervisor reported".to_owned(),
+    };
+    let machine = [
+        ("CPU", format!("{} ({})", machine.cpu, machine.architecture)),
+        ("CPUs", cpus),
+        ("Caches of CPU 0", machine.caches.join(", ")),
+        ("Memory", number::bytes(machine.memory_bytes)),
+        ("Virtual", virtualized),
+        ("Kernel", machine.kernel.clone()),
+        ("C library", machine.libc.clone()),
+        ("Scheduler", machine.scheduler.clone()),
+        ("Clock", format!("{} (kernel: {})", machine.clock, machine.clock_source)),
+        ("Frequency governor", machine.governor.clone().unwrap_or_default()),
+        ("Frequency", machine.frequency.clone().unwrap_or_default()),
+        ("Idle states", machine.idle_states.join(", ")),
+        ("CPU quota", machine.cpu_quota.clone().unwrap_or_default()),
+        ("Realtime threads may take", machine.realtime_share.clone().unwrap_or_default()),
+        ("Time slice", millis(machine.slice_milliseconds)),
+        ("Load when it began", number::plain(machine.load_average)),
+        ("CPU time that the host took", taken(report.cpu_time, CpuTime::of_host)),
+        ("CPU time that other programs had", taken(report.cpu_time, CpuTime::of_others)),
+    ];
+    let build = [
+        ("ondeck", build.version.clone()),
+        ("Commit", build.commit.clone().unwrap_or_default()),
+        ("Compiler", build.rustc.clone()),
+        ("Target", build.target.clone()),
+        ("Profile", format!("{}, optimization level {}", build.profile, build.opt_level)),
+        ("RUSTFLAGS", build.rustflags.clone()),
+        ("Target features", build.target_features.clone()),
+    ];
+    html! {
+        (tables::facts(&machine))
+        h3 { "Build" }
+        (tables::facts(&build))
+    }
+}
+
+fn taken(cpu: Option<CpuTime>, share: fn(&CpuTime) -> f64) -> String {
+    cpu.map_or_else(String::new, |cpu| format!("{:.1} %", share(&cpu) * 100.0))
+}
+
+fn millis(time: Option<f64>) -> String {
+    time.map_or_else(String::new, |time| format!("{} ms", number::plain(time)))
+}
+
+/// The table of locks.
+pub fn locks(report: &Report) -> Markup {
+    tables::scrolling(
+        "Facts of the locks",
+        &html! {
+            table.wordy aria-label="Facts of the locks" {
+                thead {
+                    tr {
+                        th scope="col" { "lock" }
+                        th scope="col" { "origin" }
+                        th scope="col" { "a waiter" }
+                        th scope="col" { "who is next" }
+                        th.number scope="col" { "bytes" }
+                        th.number scope="col" { "bytes per thread" }
+                        th scope="col" { "unlock touches it after release" }
+                        th scope="col" { "teaches" }
+                        th scope="col" { "source" }
+                    }
+                }
+                tbody {
+                    @for row in &report.locks {
+                        tr {
+                            th scope="row" { span class=[theme::is_own(&row.name).then_some("own")] { (row.name) } }
+                            td { (row.origin) }
+                            td { (row.waiting) }
+                            td { (row.fairness) }
+                            td.number { (row.size_bytes) }
+                            td.number { (row.context_bytes) }
+                            td { (if row.touches_after_release { "may" } else { "never" }) }
+                            td.long { (row.teaches) }
+                            td.long { (row.source) }
+                        }
+                    }
+                }
+            }
+        },
+    )
+}
+
+/// The settings and the command for repeating the run.
+pub fn settings(report: &Report) -> Markup {
+    let settings = &report.settings;
+    let rows = [
+        ("Started", report.started.clone()),
+        ("Took", number::duration(report.seconds)),
+        ("Extent", settings.extent.clone()),
+        ("Rounds asked for", settings.rounds.map_or_else(String::new, |rounds| rounds.to_string())),
+        ("Length of a round asked for", millis(settings.round_milliseconds)),
+        ("Work asked for, ns", settings.work.clone().unwrap_or_default()),
+        ("Stuck after", format!("{} s", number::plain(settings.stall_limit_seconds))),
+        ("Pinning", settings.pinning.clone()),
+        ("Scheduling policy", settings.policy.clone()),
+        ("Time slice", settings.slice.clone().unwrap_or_default()),
+        ("Nice", settings.nice.clone().unwrap_or_default()),
+        ("CPU quota", settings.quota.clone().unwrap_or_default()),
+        ("Seed", settings.seed.to_string()),
+        ("Schema of the results", report.schema.to_string()),
+    ];
+    html! {
+        @if !settings.command.is_empty() {
+            p { "To repeat it:" }
+            pre { code { (settings.command) } }
+        }
+        (tables::facts(&rows))
+        p {
+            "Locks take turns round by round in one process, so that a change of the machine's mood "
+            "meets all of them. Numbers are medians over rounds; where two numbers stand with a dash "
+            "between them they are the quartiles."
+        }
+    }
+}
+
+/// The metrics that appear, in words.
+pub fn glossary(report: &Report) -> Markup {
+    let mut names: Vec<(&str, &str, &'static str)> = Vec::new();
+    for metric in report.series.iter().flat_map(|series| &series.metrics) {
+        if !names.iter().any(|(name, ..)| *name == metric.name) {
+            names.push((&metric.name, &metric.unit, data::direction(metric.better)));
+        }
+    }
+    html! {
+        dl.glossary {
+            @for (name, unit, direction) in names {
+                div {
+                    dt { code { (name) } " " span.unit { (unit) } }
+                    dd {
+                        @if let Some(meaning) = data::meaning(name) { (meaning) " " }
+                        (direction) "."
+                    }
+                }
+            }
+            div {
+                dt { "quartiles" }
+                dd {
+                    "A quarter of the rounds gave less than the lower quartile, a quarter more than \
+                     the upper one. Two locks whose quartiles overlap may be equal."
+                }
+            }
+            div {
+                dt { "measured, simulated" }
+                dd {
+                    "Measured numbers were taken on the machine above. Simulated ones were computed \
+                     for a machine that was not there."
+                }
+            }
+        }
+    }
+}

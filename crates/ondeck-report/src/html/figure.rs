@@ -1,0 +1,75 @@
+//! A figure: caption, evidence, and the drawing for either width.
+
+use maud::{Markup, html};
+use ondeck_lab::results::Evidence;
+
+use super::canvas::Width;
+
+/// How much of a wide page a figure takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Span {
+    /// All of it; it has a drawing for either width.
+    Full,
+    /// Half; the drawing for narrow pages serves both.
+    Half,
+}
+
+/// What is said about a figure.
+#[derive(Clone, Debug)]
+pub struct Caption {
+    /// The id in the document: lower case, digits and hyphens.
+    pub id: String,
+    /// What is shown, with its unit.
+    pub title: String,
+    /// How to read it and which direction is better.
+    pub reading: String,
+}
+
+/// A figure with its caption.
+pub fn figure(
+    caption: &Caption,
+    evidence: Evidence,
+    span: Span,
+    drawing: impl Fn(Width) -> Markup,
+) -> Markup {
+    let label = format!("{} ({}). {}", caption.title, evidence_word(evidence), caption.reading);
+    html! {
+        figure id=(caption.id) class=[(span == Span::Half).then_some("half")] {
+            figcaption {
+                span { strong { (caption.title) } " " (tag(evidence)) }
+                p { (caption.reading) }
+            }
+            // The role sits here and not on the figure, so that the caption can be read too.
+            div.drawing role="img" aria-label=(label) {
+                @if span == Span::Full { div.wide { (drawing(Width::Wide)) } }
+                div.narrow { (drawing(Width::Narrow)) }
+            }
+        }
+    }
+}
+
+/// The mark that says where numbers come from.
+pub fn tag(evidence: Evidence) -> Markup {
+    html! { span .tag .(evidence_word(evidence)) { (evidence_word(evidence)) } }
+}
+
+/// The word for where numbers come from.
+pub fn evidence_word(evidence: Evidence) -> &'static str {
+    match evidence {
+        Evidence::Measured => "measured",
+        Evidence::Simulated => "simulated",
+    }
+}
+
+/// Text as part of an id: lower case letters, digits, single hyphens.
+pub fn slug(text: &str) -> String {
+    let mut out = String::new();
+    for character in text.chars() {
+        if character.is_ascii_alphanumeric() {
+            out.push(character.to_ascii_lowercase());
+        } else if !out.ends_with('-') && !out.is_empty() {
+            out.push('-');
+        }
+    }
+    out.trim_end_matches('-').to_owned()
+}

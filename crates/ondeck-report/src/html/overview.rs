@@ -1,0 +1,139 @@
+//! The whole report in one table: how far each lock is behind the best one, by situation.
+
+use std::collections::BTreeMap;
+
+use maud::{Markup, html};
+use ondeck_lab::results::{Better, Report, Series};
+
+use crate::numbers::page as number;
+
+use super::tables;
+use crate::data;
+
+/// The lock that does nothing is no competitor.
+const NO_LOCK: &str = "none";
+
+/// The upper end of each shade, as times behind the best.
+const SHADES: [f64; 6] = [1.05, 1.5, 2.5, 5.0, 20.0, f64::INFINITY];
+
+/// A situation: its heading, what is compared there, and how many times each lock is behind the best there.
+struct Column {
+    head: String,
+    metric: String,
+    behind: BTreeMap<String, f64>,
+}
+
+/// The table; nothing where there is nothing to compare.
+pub fn table(report: &Report) -> Markup {
+    let columns = columns(report);
+    let mut locks: Vec<((usize, f64), &str)> =
+        data::locks(&report.series.iter().collect::<Vec<_>>())
+            .into_iter()
+            .filter(|lock| *lock != NO_LOCK)
+            .filter_map(|lock| Some((standing(&columns, lock)?, lock)))
+            .collect();
+    if locks.len() < 2 {
+        return html! {};
+    }
+    locks.sort_by(|(one, _), (other, _)| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)));
+    let caption = "Times behind the best lock of each situation";
+    html! {
+        p.lead {
+            "How many times each lock is behind the best one, in the metric that a workload is \
+             judged by (point at a heading to see it) and at its greatest number of threads; 1.0 is \
+             the best. Locks that took part in more situations stand first, then those with the \
+             lesser geometric mean of their row."
+        }
+        (tables::scrolling(caption, &html! {
+            table.heat aria-label=(caption) {
+                thead {
+                    tr {
+                        th scope="col" { "lock" }
+                        @for column in &columns {
+                            th.number scope="col" title=(column.metric) { (column.head) }
+                        }
+                    }
+                }
+                tbody {
+                    @for (_, lock) in &locks {
+                        tr data-lock=(lock) {
+                            th scope="row" { (tables::lock_name(lock, false)) }
+                            @for column in &columns { (cell(column.behind.get(*lock).copied())) }
+                        }
+                    }
+                }
+            }
+        }))
+    }
+}
+
+fn cell(behind: Option<f64>) -> Markup {
+    let Some(behind) = behind else { return html! { td.number { (number::NONE) } } };
+    let shade = SHADES.iter().position(|end| behind <= *end).unwrap_or(SHADES.len() - 1);
+    html! { td.number .(format!("shade{shade}")) { (times(behind)) } }
+}
+
+fn times(behind: f64) -> String {
+    if behind < 99.95 { format!("{behind:.1}") } else { number::number(behind.round()) }
+}
+
+fn columns(report: &Report) -> Vec<Column> {
+    let mut columns = Vec::new();
+    for workload in data::workloads(report) {
+        let series = data::of_workload(report, workload);
+        for (params, group) in data::grouped(series, |series: &Series| series.params.clone()) {
+            let most = group.iter().map(|series| series.threads).max().unwrap_or(0);
+            let rows: Vec<&Series> = group
+                .into_iter()
+                .filter(|series| series.threads == most && series.lock != NO_LOCK)
+                .collect();
+            let mut words = vec![data::title(workload)];
+            if !params.contains_key("process") && !params.contains_key("pattern") {
+                words.push(format!("{most} threads"));
+            }
+            let params = data::params_in_words(&params);
+            // The source's own number of pairs is the rule.
+            if !params.is_empty() && !params.starts_with("pairs per thread") {
+                words.push(params);
+            }
+            let behind = behind(&rows);
+            if behind.len() > 1 {
+                let metric = rows.iter().find_map(|series| data::main_metric(series));
+                let metric = metric.map_or_else(String::new, |m| data::metric_title(&m.name));
+                columns.push(Column { head: words.join(", "), metric, behind });
+            }
+        }
+    }
+    columns
+}
+
+/// How many times each lock is behind the best of these.
+fn behind(rows: &[&Series]) -> BTreeMap<String, f64> {
+    let values: Vec<(&str, f64)> = rows
+        .iter()
+        .filter_map(|series| {
+            let metric = data::main_metric(series)?;
+            let cost = match metric.better {
+                Better::Higher => 1.0 / metric.median,
+                Better::Lower => metric.median,
+                Better::Neither => return None,
+            };
+            (cost.is_finite() && cost > 0.0).then_some((&*series.lock, cost))
+        })
+        .collect();
+    let least = values.iter().map(|(_, cost)| *cost).fold(f64::INFINITY, f64::min);
+    values
+        .into_iter()
+        .map(|(lock, cost)| (lock.to_owned(), cost / least))
+        .filter(|(_, times)| times.is_finite())
+        .collect()
+}
+
+/// What a lock's row is ordered by: the situations that it lacks, and its geometric mean. None
+/// where it has nothing.
+fn standing(columns: &[Column], lock: &str) -> Option<(usize, f64)> {
+    let logs: Vec<f64> =
+        columns.iter().filter_map(|column| Some(column.behind.get(lock)?.ln())).collect();
+    let mean = logs.iter().sum::<f64>() / logs.len() as f64;
+    (!logs.is_empty()).then_some((columns.len() - logs.len(), mean))
+}

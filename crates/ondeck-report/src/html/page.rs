@@ -1,0 +1,206 @@
+//! The document: head, summary, sections in their order, footer.
+
+use base64::prelude::{BASE64_STANDARD, Engine};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use ondeck_lab::results::{Evidence, Failure, Report};
+use ondeck_lab::workload::{self, face::Plot};
+use sha2::{Digest, Sha256};
+
+use crate::numbers::page as number;
+
+use super::figure::{slug, tag};
+use super::theme::{self, Palette};
+use super::uncontended;
+use super::{baselines, costs, facts, generic, glance, latency, overview, tools};
+use crate::data;
+
+const SCRIPT: &str = include_str!("page.js");
+
+/// Nothing may be fetched, and no script may run but the page's own: not by this file, nor by a name
+/// in it.
+fn policy() -> String {
+    let script = BASE64_STANDARD.encode(Sha256::digest(SCRIPT));
+    format!(
+        "default-src 'none'; script-src 'sha256-{script}'; style-src 'unsafe-inline'; img-src \
+         data:; base-uri 'none'; form-action 'none'"
+    )
+}
+
+struct Section {
+    id: String,
+    title: String,
+    body: Markup,
+}
+
+/// The whole page.
+pub fn document(report: &Report) -> Markup {
+    let palette = Palette::new(report);
+    let sections = sections(report, &palette);
+    let title = format!("ondeck: locks on {}", data::or_unknown(&report.machine.cpu));
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta http-equiv="Content-Security-Policy" content=(policy());
+                meta name="color-scheme" content="light dark";
+                meta name="generator" content=(format!("ondeck {}", report.build.version));
+                link rel="icon" href="data:,";
+                title { (title) }
+                style { (PreEscaped(theme::STYLE)) (PreEscaped(theme::css())) }
+            }
+            body {
+                header {
+                    p.kicker { "ondeck report " (tag(report.evidence)) }
+                    h1 { "Locks on " (data::or_unknown(&report.machine.cpu)) }
+                    p.verdict { (verdict(report)) }
+                    p #origin .note { (data::origin(report)) }
+                }
+                (tools::bar(&palette))
+                main {
+                    (failures(report))
+                    (glance::lines(report))
+                    (warnings(report))
+                    nav aria-label="Sections" {
+                        ul {
+                            @for section in &sections {
+                                li { a href=(format!("#{}", section.id)) { (section.title) } }
+                            }
+                        }
+                    }
+                    @for section in &sections {
+                        section id=(section.id) {
+                            h2 { (section.title) }
+                            (section.body)
+                        }
+                    }
+                }
+                footer {
+                    p {
+                        "Written by ondeck " (report.build.version) ", started "
+                        (report.started) ". This file is complete: it loads nothing."
+                    }
+                }
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
+    }
+}
+
+/// The parts of the page in their order. A part is a function of the report and a line here.
+fn sections(report: &Report, palette: &Palette) -> Vec<Section> {
+    let mut sections: Vec<Section> = Vec::new();
+    let mut add = |id: &str, title: String, body: Markup| {
+        // Names of workloads come from outside and may collide with another id.
+        let taken = |id: &str| sections.iter().any(|section| section.id == id);
+        let mut unique = if id.is_empty() { "section".to_owned() } else { id.to_owned() };
+        while taken(&unique) {
+            unique.push_str("-2");
+        }
+        sections.push(Section { id: unique, title, body });
+    };
+    let overview = overview::table(report);
+    if !overview.0.is_empty() {
+        add("overview", "Overview".to_owned(), overview);
+    }
+    for workload in data::workloads(report) {
+        let body = match workload::named(workload).map(|known| known.plot) {
+            Some(Plot::Pairs) => uncontended::section(report, palette, workload),
+            Some(Plot::Runs) => latency::section(report, palette, workload),
+            Some(Plot::Threads) | None => generic::section(report, palette, workload),
+        };
+        add(&format!("workload-{}", slug(workload)), data::title(workload), body);
+    }
+    if !report.costs.is_empty() {
+        add("costs", "Costs of the machine".to_owned(), costs::section(report));
+    }
+    if !report.baselines.is_empty() {
+        add("harness", "The harness's own part".to_owned(), baselines::section(report));
+    }
+    if !report.locks.is_empty() {
+        add("locks", "The locks".to_owned(), facts::locks(report));
+    }
+    add("machine", "Machine and build".to_owned(), facts::machine(report));
+    add("settings", "How it was run".to_owned(), facts::settings(report));
+    add("glossary", "Words".to_owned(), facts::glossary(report));
+    sections
+}
+
+/// What there is, in one line.
+fn verdict(report: &Report) -> String {
+    let plural = |count: usize, one: &str, many: &str| {
+        format!("{count} {}", if count == 1 { one } else { many })
+    };
+    let verb = match report.evidence {
+        Evidence::Measured => "measured",
+        Evidence::Simulated => "simulated",
+    };
+    let mut line = format!(
+        "{} in {}, {verb} in {}.",
+        plural(data::lock_names(report).len(), "lock", "locks"),
+        plural(data::workloads(report).len(), "workload", "workloads"),
+        number::duration(report.seconds),
+    );
+    if !report.failures.is_empty() {
+        let what = plural(report.failures.len(), "measurement failed.", "measurements failed.");
+        line = format!("{line} {what}");
+    }
+    if !report.warnings.is_empty() {
+        let what = plural(report.warnings.len(), "warning", "warnings");
+        line = format!("{line} {what} to read first.");
+    }
+    line
+}
+
+fn failures(report: &Report) -> Markup {
+    html! {
+        @if report.partial {
+            aside.box.warning {
+                h2 { "Interrupted" }
+                p { "The run was interrupted. What was measured until then is here." }
+                p.fix { strong { "What to do: " } "repeat the run, and let it end." }
+            }
+        }
+        @for failure in &report.failures { (failed(failure)) }
+    }
+}
+
+fn warnings(report: &Report) -> Markup {
+    html! {
+        @if !report.warnings.is_empty() {
+            aside.box.warning {
+                h2 { "Before you trust the numbers" }
+                dl {
+                    @for warning in &report.warnings {
+                        dt { (data::capitalized(&warning.code.replace('_', " "))) }
+                        dd {
+                            p { (warning.message) }
+                            @if !warning.fix.is_empty() {
+                                p.fix { strong { "What to do: " } (warning.fix) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn failed(failure: &Failure) -> Markup {
+    let kind = data::capitalized(&failure.kind.replace('_', " "));
+    html! {
+        aside.box.failure {
+            h2 { (kind) ": " (failure.lock) ", " (failure.workload) " at " (failure.threads) " threads" }
+            p { (failure.message) }
+            @if !failure.thread_states.is_empty() {
+                p { "Where its threads were:" }
+                ul { @for state in &failure.thread_states { li { code { (state) } } } }
+            }
+            p.fix {
+                strong { "What it means: " }
+                "the other numbers stand; the figures and tables lack this one."
+            }
+        }
+    }
+}

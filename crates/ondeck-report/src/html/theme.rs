@@ -1,0 +1,270 @@
+//! Colours and markers: who is coloured, and what a colour is in either theme.
+//!
+//! Drawings name inks by their number; the style sheet below says what colour each has in either
+//! theme.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use ondeck_lab::results::{Better, Report};
+
+use crate::data;
+
+/// The page's own style sheet, without the colours.
+pub const STYLE: &str = include_str!("style.css");
+
+/// How many colours there are. In a figure of more lines than that, the others are thin and grey
+/// until somebody asks for them.
+pub const COLOURED: usize = 10;
+
+/// What a stroke or a fill is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ink {
+    /// The page itself.
+    Paper,
+    /// Text that must be read.
+    Text,
+    /// Text that explains: ticks, axis titles.
+    Muted,
+    /// Grid lines.
+    Grid,
+    /// The line of the axis.
+    Axis,
+    /// What belongs to no lock: a cost, a key.
+    Plain,
+    /// A line without a colour of its own.
+    Faint,
+    /// A lock, by its slot.
+    Series(usize),
+}
+
+struct Tone {
+    ink: Ink,
+    light: [u8; 3],
+    dark: [u8; 3],
+    /// `stroke-dasharray` of its lines; empty for a solid line.
+    dash: &'static str,
+}
+
+const fn tone(ink: Ink, light: [u8; 3], dark: [u8; 3], dash: &'static str) -> Tone {
+    Tone { ink, light, dark, dash }
+}
+
+/// The series colours are Okabe and Ito's and Tol's, darkened or lightened for their background;
+/// neighbours differ in lightness, dash and marker too.
+const TONES: [Tone; 17] = [
+    tone(Ink::Paper, [0xff, 0xff, 0xff], [0x15, 0x17, 0x1b], ""),
+    tone(Ink::Text, [0x1b, 0x1e, 0x23], [0xe8, 0xea, 0xed], ""),
+    tone(Ink::Muted, [0x5a, 0x60, 0x6b], [0xa4, 0xab, 0xb6], ""),
+    tone(Ink::Grid, [0xe4, 0xe6, 0xea], [0x2d, 0x31, 0x38], ""),
+    tone(Ink::Axis, [0x8d, 0x93, 0x9e], [0x6d, 0x74, 0x80], ""),
+    tone(Ink::Plain, [0x6f, 0x7a, 0x8c], [0x8a, 0x95, 0xa6], ""),
+    tone(Ink::Faint, [0x9f, 0xa5, 0xb0], [0x6b, 0x72, 0x7f], ""),
+    tone(Ink::Series(0), [0x00, 0x72, 0xb2], [0x4d, 0xab, 0xf0], ""),
+    tone(Ink::Series(1), [0xd5, 0x5e, 0x00], [0xff, 0x8a, 0x3c], ""),
+    tone(Ink::Series(2), [0x00, 0x8f, 0x68], [0x2c, 0xc6, 0x9a], "7 3"),
+    tone(Ink::Series(3), [0xaa, 0x44, 0x99], [0xf0, 0x8b, 0xd6], ""),
+    tone(Ink::Series(4), [0xb8, 0x7d, 0x00], [0xf0, 0xbe, 0x4a], "7 3"),
+    tone(Ink::Series(5), [0x3f, 0x9b, 0xd8], [0x9c, 0xd8, 0xff], "2 3"),
+    tone(Ink::Series(6), [0x88, 0x22, 0x55], [0xb5, 0x7e, 0xdc], "9 3 2 3"),
+    tone(Ink::Series(7), [0x11, 0x66, 0x33], [0x7f, 0xd0, 0x78], "2 3"),
+    tone(Ink::Series(8), [0x3d, 0x42, 0x4b], [0xc9, 0xce, 0xd6], "9 3 2 3"),
+    tone(Ink::Series(9), [0xcc, 0x66, 0x77], [0xff, 0xa0, 0xae], "4 2"),
+];
+
+impl Ink {
+    /// The number that drawings and style sheet know it by.
+    pub fn number(self) -> usize {
+        let wanted = match self {
+            Ink::Series(slot) => Ink::Series(slot % COLOURED),
+            other => other,
+        };
+        TONES.iter().position(|tone| tone.ink == wanted).unwrap_or_default()
+    }
+
+    /// `stroke-dasharray` of its lines; empty for a solid line. Locks that share a colour differ in
+    /// it.
+    pub fn dash(self) -> &'static str {
+        const DASHES: [&str; 5] = ["", "7 3", "2 3", "9 3 2 3", "4 2"];
+        let own = TONES[self.number()].dash;
+        match self {
+            Ink::Series(slot) if slot >= COLOURED => {
+                let first = DASHES.iter().position(|dash| *dash == own).unwrap_or_default();
+                DASHES[(first + slot / COLOURED) % DASHES.len()]
+            }
+            _ => own,
+        }
+    }
+
+    /// Whether another lock has the same colour, so that an area must look different.
+    pub fn shared(self) -> bool {
+        matches!(self, Ink::Series(slot) if slot >= COLOURED)
+    }
+
+    /// The shape of its markers.
+    pub fn shape(self) -> usize {
+        match self {
+            Ink::Series(slot) => slot + slot / COLOURED,
+            _ => 0,
+        }
+    }
+}
+
+/// The rules that give drawings their colours in both themes.
+pub fn css() -> String {
+    let mut names = String::new();
+    let mut rules = String::new();
+    for (index, tone) in TONES.iter().enumerate() {
+        let (light, dark) = (hex(tone.light), hex(tone.dark));
+        // Writing into a String cannot fail.
+        let _ = write!(names, "--ink{index}:light-dark({light},{dark});");
+        // What is quiet sets `--quiet` to the colour that it has instead.
+        let ink = match tone.ink {
+            Ink::Series(_) => format!("var(--quiet,var(--ink{index}))"),
+            _ => format!("var(--ink{index})"),
+        };
+        let _ = writeln!(rules, ".f{index}{{fill:{ink}}}.s{index}{{stroke:{ink}}}");
+    }
+    let faint = Ink::Faint.number();
+    format!(":root{{{names}}}\n{rules}.quiet{{--quiet:var(--ink{faint})}}\n")
+}
+
+fn hex([red, green, blue]: [u8; 3]) -> String {
+    format!("#{red:02x}{green:02x}{blue:02x}")
+}
+
+/// Which lock has which colour: the same in every figure of a report.
+#[derive(Clone, Debug)]
+pub struct Palette {
+    slots: BTreeMap<String, usize>,
+}
+
+impl Palette {
+    /// Gives every lock of a report its slot: first this project's own, then peers, then the rest,
+    /// each in the order of their mean rank.
+    pub fn new(report: &Report) -> Self {
+        let ranks = mean_ranks(report);
+        let rank = |name: &String| ranks.get(name).copied().unwrap_or(2.0);
+        let origin = |name: &String| {
+            report.locks.iter().find(|row| row.name == *name).map(|row| &*row.origin)
+        };
+        let mut order: Vec<String> = data::grouped(&report.series, |series| series.lock.clone())
+            .into_iter()
+            .map(|(name, _)| name)
+            .collect();
+        // The first colour stays with the first of this project's own locks, whatever its rank.
+        let key = |name: &String| if is_own(name) { -1.0 } else { rank(name) };
+        order.sort_by(|a, b| key(a).total_cmp(&key(b)).then_with(|| a.cmp(b)));
+        let mut chosen: Vec<String> = Vec::new();
+        let mut take = |most: usize, wanted: &dyn Fn(&String) -> bool| {
+            let mut taken = 0;
+            for name in &order {
+                if taken < most && wanted(name) && !chosen.contains(name) {
+                    chosen.push(name.clone());
+                    taken += 1;
+                }
+            }
+        };
+        let competes = |name: &String| name != "none";
+        take(4, &|name| is_own(name));
+        take(4, &|name| competes(name) && origin(name) == Some("peer"));
+        take(usize::MAX, &competes);
+        take(usize::MAX, &|_| true);
+        let slots = chosen.into_iter().enumerate().map(|(slot, name)| (name, slot)).collect();
+        Palette { slots }
+    }
+
+    /// The slot of a lock; the one after the last for a lock that the report does not have.
+    pub fn slot(&self, lock: &str) -> usize {
+        self.slots.get(lock).copied().unwrap_or(self.slots.len())
+    }
+
+    /// The ink of a lock.
+    pub fn ink(&self, lock: &str) -> Ink {
+        Ink::Series(self.slot(lock))
+    }
+
+    /// Every lock in the order of the slots.
+    pub fn locks(&self) -> Vec<&str> {
+        let mut locks: Vec<(&str, usize)> =
+            self.slots.iter().map(|(lock, slot)| (lock.as_str(), *slot)).collect();
+        locks.sort_by_key(|(_, slot)| *slot);
+        locks.into_iter().map(|(lock, _)| lock).collect()
+    }
+}
+
+/// Whether a lock is this project's own.
+pub fn is_own(lock: &str) -> bool {
+    lock.starts_with("ondeck")
+}
+
+/// For each lock the mean of its relative ranks (0 is best) over everything it took part in, and up
+/// to 1 more for what it did not: a colour is for a lock that is in most figures.
+fn mean_ranks(report: &Report) -> BTreeMap<String, f64> {
+    let mut sums: BTreeMap<String, (f64, f64)> = BTreeMap::new();
+    let groups = data::grouped(&report.series, |series| {
+        (series.workload.clone(), series.params_word(), series.threads)
+    });
+    let all = groups.len() as f64;
+    for (_, group) in groups {
+        let mut scores: Vec<(&str, f64)> = group
+            .iter()
+            .filter_map(|series| {
+                let metric = data::main_metric(series)?;
+                let sign = if metric.better == Better::Higher { -1.0 } else { 1.0 };
+                metric.median.is_finite().then(|| (&*series.lock, sign * metric.median))
+            })
+            .collect();
+        scores.sort_by(|a, b| a.1.total_cmp(&b.1));
+        let count = scores.len() as f64;
+        for (place, (lock, _)) in scores.into_iter().enumerate() {
+            let sum = sums.entry(lock.to_owned()).or_default();
+            sum.0 += place as f64 / count;
+            sum.1 += 1.0;
+        }
+    }
+    sums.into_iter().map(|(lock, (sum, count))| (lock, sum / count + 1.0 - count / all)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forty_locks_are_told_apart_by_colour_and_dash() {
+        let mut seen = std::collections::BTreeSet::new();
+        for slot in 0..40 {
+            let ink = Ink::Series(slot);
+            assert!(seen.insert((ink.number(), ink.dash())), "slot {slot} looks like another");
+        }
+    }
+
+    /// Luminance as the Web Content Accessibility Guidelines define it.
+    fn luminance(colour: [u8; 3]) -> f64 {
+        let [red, green, blue] = colour.map(|part| {
+            let part = f64::from(part) / 255.0;
+            if part <= 0.04045 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) }
+        });
+        0.2126 * red + 0.7152 * green + 0.0722 * blue
+    }
+
+    #[test]
+    fn inks_stand_out_from_either_page() {
+        let contrast = |one: [u8; 3], other: [u8; 3]| {
+            let (one, other) = (luminance(one), luminance(other));
+            (one.max(other) + 0.05) / (one.min(other) + 0.05)
+        };
+        let paper = &TONES[Ink::Paper.number()];
+        for tone in &TONES {
+            // The guidelines' bounds for text and for what must be seen in a drawing.
+            let least = match tone.ink {
+                Ink::Text | Ink::Muted => 4.5,
+                Ink::Series(_) | Ink::Plain => 3.0,
+                _ => continue,
+            };
+            let light = contrast(tone.light, paper.light);
+            let dark = contrast(tone.dark, paper.dark);
+            assert!(light >= least && dark >= least, "{:?}: {light:.1}, {dark:.1}", tone.ink);
+        }
+    }
+}

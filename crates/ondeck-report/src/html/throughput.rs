@@ -1,0 +1,204 @@
+//! A metric over the number of threads, its cost in CPU time, and who got it.
+
+use maud::{Markup, html};
+use ondeck_lab::results::{Metric, Report, Series, Unit};
+use ondeck_lab::sample::{CPU_PER_OP, SHARE};
+
+use super::axis::Axis;
+use super::figure::{Caption, Span, figure, slug};
+use super::line::{Line, Point};
+use super::lines::{self, Landmark};
+use super::tables;
+use super::theme::{COLOURED, Palette};
+use super::uncontended::{self, Words};
+use crate::data::{self, Shown};
+use crate::numbers::page as number;
+
+/// Figures and tables of the usual three metrics of a group, and tables of all others.
+pub fn metrics(
+    report: &Report,
+    palette: &Palette,
+    workload: &str,
+    words: &str,
+    group: &[&Series],
+) -> Markup {
+    let main = group.iter().find_map(|series| data::main_metric(series));
+    let Some(main) = main.map(|metric| metric.name.clone()) else {
+        return html! { p.empty { "No metric was recorded." } };
+    };
+    let mut names: Vec<&str> = Vec::new();
+    for metric in group.iter().flat_map(|series| &series.metrics) {
+        if !names.contains(&&*metric.name) && metric.name != main {
+            names.push(&metric.name);
+        }
+    }
+    let locks = ranked(group, &main);
+    let place = if words.is_empty() { String::new() } else { format!(": {words}") };
+    let id = |metric: &str| slug(&format!("fig {workload} {metric} {words}"));
+    let title = |metric: &str| format!("{}{place}", data::metric_title(metric));
+    let plot = |metric: &str, span| {
+        let words = Words { id: id(metric), title: title(metric) };
+        over_threads(report, palette, group, metric, &words, span)
+    };
+    html! {
+        (plot(&main, Span::Full))
+        (tables::by_threads(&title(&main), &locks, group, &main, true))
+        @let has = |name: &str| names.contains(&name);
+        @if has(CPU_PER_OP.name) || has(SHARE.name) {
+            div.pair {
+                @if has(CPU_PER_OP.name) { (plot(CPU_PER_OP.name, Span::Half)) }
+                @if has(SHARE.name) {
+                    @let crowded = most_threads(group);
+                    @let most = crowded.first().map_or(0, |series| series.threads);
+                    @let words = Words {
+                        id: id(SHARE.name),
+                        title: format!("{} at {most} threads{place}", SHARE.title),
+                    };
+                    (uncontended::bars(report, palette, &crowded, SHARE.name, &words, Span::Half))
+                }
+            }
+        }
+        @for name in names {
+            details {
+                summary { (title(name)) " as a table" }
+                (tables::by_threads(&title(name), &locks, group, name, false))
+            }
+        }
+    }
+}
+
+/// The series with the greatest number of threads.
+fn most_threads<'a>(group: &[&'a Series]) -> Vec<&'a Series> {
+    let most = group.iter().map(|series| series.threads).max().unwrap_or(0);
+    group.iter().copied().filter(|series| series.threads == most).collect()
+}
+
+/// One metric over the number of threads; as bars when there is only one number of threads.
+pub fn over_threads(
+    report: &Report,
+    palette: &Palette,
+    group: &[&Series],
+    metric: &str,
+    words: &Words,
+    span: Span,
+) -> Markup {
+    let all: Vec<&Metric> = group.iter().filter_map(|series| series.metric(metric)).collect();
+    let Some(first) = all.first() else { return html! {} };
+    let counts = data::thread_counts(group);
+    if counts.len() < 2 {
+        return uncontended::bars(report, palette, group, metric, words, span);
+    }
+    let shown = Shown::new(&first.unit, all.iter().map(|metric| metric.median));
+    let lines = lines_of(group, metric, &shown, palette);
+    let x = Axis::doublings(&counts, "threads, logarithmic");
+    let values = || lines.iter().flat_map(|line| line.points.iter().map(|point| point.y));
+    let tops =
+        || lines.iter().flat_map(|line| line.points.iter().flat_map(|p| [p.y, p.quartiles.1]));
+    let ticks: Option<fn(f64) -> String> = match Unit::of(&first.unit) {
+        Some(Unit::PerSecond) => Some(number::rate_tick),
+        Some(Unit::Nanoseconds) => Some(number::time_tick),
+        _ => None,
+    };
+    let logarithmic = ticks.filter(|_| wide_spread(values()));
+    let y = if shown.ratio && values().all(|value| value <= 1.0) {
+        Axis::between(0.0, 1.0, "ratio")
+    } else if let Some(ticks) = logarithmic {
+        let what = match Unit::of(&first.unit) {
+            Some(Unit::PerSecond) => "operations in a second, logarithmic",
+            _ => "time for one operation, logarithmic",
+        };
+        // Back from what tables show: the ticks choose a unit each.
+        let unscaled = |value: f64| value / shown.factor;
+        let axis = Axis::decades(values().map(unscaled), what, ticks);
+        axis.scaled(shown.factor)
+    } else if Unit::of(&first.unit) == Some(Unit::Nanoseconds) {
+        Axis::from_zero(tops(), "time for one operation").written(number::time_tick)
+    } else {
+        Axis::from_zero(tops(), shown.unit.clone())
+    };
+    let mut reading = format!("Median of the rounds; {}.", data::direction(first.better));
+    if tops().any(|value| !value.is_finite()) {
+        reading.push_str(" Values that are not numbers are left out.");
+    }
+    if logarithmic.is_some() && values().any(|value| value <= 0.0) {
+        reading.push_str(" Zero has no place on a logarithmic axis.");
+    }
+    if span == Span::Full {
+        reading.push_str(" The bands, where they are wide enough to see, span the quartiles.");
+        let grey = lines.iter().filter(|line| line.quiet).count();
+        if grey > 0 {
+            let note = "locks are thin and grey; the table names every one.";
+            reading = format!("{reading} {grey} of {} {note}", lines.len());
+        }
+    }
+    let caption = Caption {
+        id: words.id.clone(),
+        title: format!("{}, {}", words.title, shown.unit),
+        reading,
+    };
+    let landmark = cpus(report, &counts);
+    figure(&caption, report.evidence, span, |width| {
+        lines::draw(&lines, &x, &y, landmark.as_ref(), width)
+    })
+}
+
+/// Where there are as many threads as CPUs, if that is between the ends.
+fn cpus(report: &Report, counts: &[usize]) -> Option<Landmark> {
+    let cpus = report.machine.usable_cpus;
+    let inside = counts.first().is_some_and(|least| *least < cpus)
+        && counts.last().is_some_and(|most| *most > cpus);
+    inside.then(|| Landmark { x: cpus as f64, name: format!("{cpus} CPUs") })
+}
+
+fn lines_of(group: &[&Series], metric: &str, shown: &Shown, palette: &Palette) -> Vec<Line> {
+    let members = data::grouped(group.iter().copied(), |series| series.lock.clone());
+    let crowd = members.len() > COLOURED;
+    members
+        .into_iter()
+        .map(|(lock, series)| {
+            let mut points: Vec<Point> = series
+                .into_iter()
+                .filter_map(|series| {
+                    let found = series.metric(metric)?;
+                    let (low, high) = (shown.text(found.p25), shown.text(found.p75));
+                    let s = if series.threads == 1 { "" } else { "s" };
+                    Some(Point {
+                        x: series.threads as f64,
+                        y: found.median * shown.factor,
+                        quartiles: (found.p25 * shown.factor, found.p75 * shown.factor),
+                        words: format!(
+                            "{} {} at {} thread{s} (quartiles {low} to {high})",
+                            shown.text(found.median),
+                            shown.unit,
+                            series.threads
+                        ),
+                    })
+                })
+                .collect();
+            points.sort_by(|a, b| a.x.total_cmp(&b.x));
+            points.dedup_by(|a, b| a.x.total_cmp(&b.x).is_eq());
+            let slot = palette.slot(&lock);
+            Line { ink: palette.ink(&lock), quiet: crowd && slot >= COLOURED, name: lock, points }
+        })
+        .collect()
+}
+
+/// The locks of a group, best first at the greatest number of threads.
+pub fn ranked<'a>(group: &[&'a Series], metric: &str) -> Vec<&'a str> {
+    let mut locks = data::locks(group);
+    let found = group.iter().find_map(|series| series.metric(metric));
+    if let (Some(found), Some(most)) = (found, data::thread_counts(group).last()) {
+        data::sort_locks(&mut locks, found.better, |lock| {
+            Some(data::find(group, lock, *most)?.metric(metric)?.median)
+        });
+    }
+    locks
+}
+
+/// Whether values differ so much that a linear axis would hide the small ones.
+fn wide_spread(values: impl Iterator<Item = f64>) -> bool {
+    let (least, most) = values
+        .filter(|value| value.is_finite() && *value > 0.0)
+        .fold((f64::INFINITY, 0.0f64), |(least, most), value| (least.min(value), most.max(value)));
+    most > 20.0 * least
+}

@@ -1,0 +1,169 @@
+//! `uncontended`: what a lock costs when nobody else wants it.
+
+use maud::{Markup, html};
+use ondeck_lab::results::{Report, Series};
+use ondeck_lab::sample::PAIR;
+
+use super::axis::Axis;
+use super::figure::{Caption, Span, figure, slug};
+use super::rows::{self, Kind as RowKind, Row, Value};
+use super::tables;
+use super::theme::Palette;
+use crate::data::{self, Shown};
+
+/// Bars longer than this many times the median bar are cut.
+const CUT: f64 = 6.0;
+
+/// The section.
+pub fn section(report: &Report, palette: &Palette, workload: &str) -> Markup {
+    let series = data::of_workload(report, workload);
+    let groups = data::grouped(series.iter().copied(), |series| {
+        let mut params = series.params.clone();
+        params.remove("process");
+        data::params_in_words(&params)
+    });
+    html! {
+        @if let Some(lead) = data::lead(workload) { p.lead { (lead) } }
+        @for (params, group) in &groups {
+            @let name = if params.is_empty() { String::new() } else { format!(": {params}") };
+            (bars(report, palette, group, PAIR.name, &Words {
+                id: format!("fig-{}-{}", slug(workload), slug(params)),
+                title: format!("{} without contention{name}", PAIR.title),
+            }, Span::Full))
+            @for (index, (kind, members)) in by_kind(group).into_iter().enumerate() {
+                @let caption = format!("All metrics{name}; {}", kind_name(&kind));
+                @if index == 0 {
+                    (tables::all_metrics(&caption, &members))
+                } @else {
+                    details {
+                        summary { (caption) " as a table" }
+                        (tables::all_metrics(&caption, &members))
+                    }
+                }
+            }
+        }
+        (tables::partial_note(&series))
+    }
+}
+
+/// What a figure of bars is called.
+pub struct Words {
+    /// Its id.
+    pub id: String,
+    /// Its title, without the unit.
+    pub title: String,
+}
+
+/// Horizontal bars of one metric, one kind of bar for each kind of process; nothing if no lock has
+/// the metric.
+pub fn bars(
+    report: &Report,
+    palette: &Palette,
+    group: &[&Series],
+    metric: &str,
+    words: &Words,
+    span: Span,
+) -> Markup {
+    let all: Vec<_> = group.iter().filter_map(|series| series.metric(metric)).collect();
+    let Some(first) = all.first() else { return html! {} };
+    let shown = Shown::new(&first.unit, all.iter().map(|metric| metric.median));
+    let kinds = kinds(group);
+    let value = |lock: &str, kind: &Kind| {
+        let series = group.iter().find(|series| series.lock == lock && kind_of(series) == *kind)?;
+        let metric = series.metric(metric)?;
+        let scaled = |value: f64| value * shown.factor;
+        metric.median.is_finite().then(|| Value {
+            median: scaled(metric.median),
+            quartiles: (scaled(metric.p25), scaled(metric.p75)),
+        })
+    };
+    let mut locks = data::locks(group);
+    for kind in kinds.iter().rev() {
+        data::sort_locks(&mut locks, first.better, |lock| value(lock, kind).map(|v| v.median));
+    }
+    let rows: Vec<(Row, Vec<Option<Value>>)> = locks
+        .iter()
+        .map(|lock| {
+            let name = (*lock).to_owned();
+            let row = Row { name, kind: RowKind::Lock, ink: palette.ink(lock) };
+            (row, kinds.iter().map(|kind| value(lock, kind)).collect())
+        })
+        .collect();
+    let axis = bar_axis(&rows, &shown.unit, shown.ratio);
+    let names: Vec<String> = kinds.iter().map(kind_name).collect();
+    let several = kinds.len() > 1;
+    let reading = format!(
+        "Median in {}; {}. {}{}",
+        shown.unit,
+        data::direction(first.better),
+        "The thin line spans the quartiles of the rounds.",
+        if several { " Pale bars: see the key above the plot." } else { "" }
+    );
+    let caption = Caption {
+        id: words.id.trim_end_matches('-').to_owned(),
+        title: format!("{}, {}", words.title, shown.unit),
+        reading,
+    };
+    // Values in the drawing are already scaled.
+    let plain = Shown { factor: 1.0, ..shown.clone() };
+    figure(&caption, report.evidence, span, |width| {
+        rows::bars(&rows, &names, &axis, &|value| plain.text(value), width)
+    })
+}
+
+fn bar_axis(rows: &[(Row, Vec<Option<Value>>)], unit: &str, ratio: bool) -> Axis {
+    let values = || rows.iter().flat_map(|(_, values)| values.iter().flatten());
+    if ratio && values().all(|value| value.median <= 1.0) {
+        return Axis::between(0.0, 1.0, unit);
+    }
+    let mut medians: Vec<f64> = values().map(|value| value.median).collect();
+    medians.sort_by(f64::total_cmp);
+    let middle = medians.get(medians.len() / 2).copied().unwrap_or(0.0);
+    let all = values().flat_map(|value| [value.median, value.quartiles.1]);
+    let kept: Vec<f64> = all.filter(|value| middle <= 0.0 || *value <= middle * CUT).collect();
+    Axis::from_zero(kept.into_iter(), unit)
+}
+
+/// What tells bars of one lock apart: the kind of process and the number of threads.
+type Kind = (Option<String>, usize);
+
+fn kind_of(series: &Series) -> Kind {
+    match series.params.get("process") {
+        // The kind of process says enough.
+        Some(process) => (Some(process.clone()), 0),
+        None => (None, series.threads),
+    }
+}
+
+fn kinds(group: &[&Series]) -> Vec<Kind> {
+    let mut kinds: Vec<Kind> = Vec::new();
+    for series in group {
+        let kind = kind_of(series);
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
+    }
+    // Multi-threaded first: that is how locks are used.
+    kinds.sort();
+    kinds.truncate(3);
+    kinds
+}
+
+fn kind_name((process, threads): &Kind) -> String {
+    match process {
+        Some(process) => format!("{process} process"),
+        None if *threads == 1 => "1 thread".to_owned(),
+        None => format!("{threads} threads"),
+    }
+}
+
+/// The series of each kind, best first.
+fn by_kind<'a>(group: &[&'a Series]) -> Vec<(Kind, Vec<&'a Series>)> {
+    let mut kinds = data::grouped(group.iter().copied(), kind_of);
+    kinds.sort_by(|a, b| a.0.cmp(&b.0));
+    let pair = |series: &Series| series.metric(PAIR.name).map_or(f64::INFINITY, |pair| pair.median);
+    for (_, members) in &mut kinds {
+        members.sort_by(|a, b| pair(a).total_cmp(&pair(b)));
+    }
+    kinds
+}

@@ -1,0 +1,21 @@
+//! What is made of the laboratory's documents.
+//!
+//! A [`Report`](ondeck_lab::results::Report) is read, merged with others, compared with another,
+//! judged in words, and written: tables for a terminal, JSON, CSV, HTML, Markdown. Everything here
+//! is a function of documents, and nothing measures, so that a page can be made of a report from
+//! another machine.
+
+pub mod compare;
+pub mod comparison;
+pub mod csv;
+mod data;
+pub mod html;
+pub mod json;
+pub mod jsonl;
+pub mod markdown;
+pub mod merge;
+pub mod numbers;
+pub mod read;
+pub mod same;
+pub mod table;
+pub mod verdict;

@@ -1,0 +1,89 @@
+//! The Markdown report: a summary to paste into an issue, in GitHub's dialect.
+
+mod escape;
+mod fit;
+mod tables;
+
+use ondeck_lab::results::{Evidence, Report};
+
+use crate::verdict;
+
+use crate::numbers::page as number;
+
+use super::data;
+use escape::{code, prose};
+use fit::{Piece, Rank};
+
+/// GitHub's limit for an issue or a comment, in characters.
+pub const LIMIT: usize = 65_536;
+
+/// Renders the report as Markdown shorter than [`LIMIT`]. What had to be left out is named at its
+/// end.
+pub fn render(report: &Report) -> String {
+    let mut pieces = vec![Piece::new(Rank::Head, "head", head(report))];
+    for failure in &report.failures {
+        let name = format!("failure of {}", failure.lock);
+        let text = format!(
+            "- **{}**: {} in {} at {} threads: {}\n",
+            prose(&failure.kind),
+            code(&failure.lock),
+            code(&failure.workload),
+            failure.threads,
+            prose(&failure.message)
+        );
+        pieces.push(Piece::new(Rank::Finding, name, text));
+    }
+    for warning in &report.warnings {
+        let fix = if warning.fix.is_empty() { "" } else { " → " };
+        let text = format!("- warning: {}{fix}{}\n", prose(&warning.message), prose(&warning.fix));
+        pieces.push(Piece::new(Rank::Finding, format!("warning {}", warning.code), text));
+    }
+    let verdicts = verdict::verdicts(&report.series);
+    for (index, verdict) in verdicts.iter().enumerate() {
+        let heading = if index == 0 { "\n### Verdict on this machine\n\n" } else { "" };
+        let text = format!(
+            "{heading}- **{}**: {}\n",
+            prose(&verdict.situation),
+            prose(&verdict.judgement)
+        );
+        pieces.push(Piece::new(Rank::Finding, format!("verdict on {}", verdict.situation), text));
+    }
+    pieces.extend(tables::workloads(report));
+    pieces.extend(tables::costs(report));
+    fit::join(&pieces, LIMIT)
+}
+
+fn head(report: &Report) -> String {
+    let settings = &report.settings;
+    let word = match report.evidence {
+        Evidence::Measured => "measured",
+        Evidence::Simulated => "simulated",
+    };
+    let interrupted =
+        if report.partial { "; **interrupted**, so some of it is missing" } else { "" };
+    let asked = [
+        ("extent", settings.extent.clone()),
+        ("pinning", settings.pinning.clone()),
+        ("policy", settings.policy.clone()),
+        ("rounds", settings.rounds.map_or_else(String::new, |rounds| rounds.to_string())),
+        ("work", settings.work.clone().unwrap_or_default()),
+        ("seed", settings.seed.to_string()),
+    ];
+    let asked: Vec<String> = asked
+        .iter()
+        .filter(|(_, value)| !value.is_empty())
+        .map(|(name, value)| format!("{name} {}", prose(value)))
+        .collect();
+    let command = match settings.command.as_str() {
+        "" => String::new(),
+        command => format!("{}: ", code(command)),
+    };
+    format!(
+        "## ondeck: {} locks in {} workloads\n\n{}\n\n{command}{}; {word} in {}{interrupted}\n\n",
+        data::lock_names(report).len(),
+        data::workloads(report).len(),
+        prose(&data::origin(report)),
+        asked.join(", "),
+        number::duration(report.seconds),
+    )
+}

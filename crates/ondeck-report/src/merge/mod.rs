@@ -1,0 +1,182 @@
+//! Reports put together: the shards of a campaign, or repeated runs of the same one.
+//!
+//! Series of the same workload, lock, threads and parameters become one: samples are appended in
+//! the order of the reports, and everything that is computed from samples is computed anew.
+
+mod distribution;
+mod head;
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use ondeck_lab::results::{Better, Metric, Report, Series};
+use ondeck_lab::summary::Spread;
+
+use crate::compare::Input;
+use crate::same;
+
+/// The parameter that tells machines apart.
+pub const MACHINE: &str = "machine";
+
+/// The code of the warning that shards of a campaign are missing.
+pub const MISSING_SHARDS: &str = "shards";
+
+/// Why reports do not go together.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Apart {
+    /// There is nothing to merge.
+    #[error("no report to merge; name some")]
+    Nothing,
+    /// They are of different machines, and nobody said that this is meant.
+    #[error(
+        "{one} and {other} are of different machines: {differences}; give --across-machines if that \
+         is meant"
+    )]
+    Machines {
+        /// A file.
+        one: String,
+        /// Another.
+        other: String,
+        /// By what they differ.
+        differences: String,
+    },
+    /// The same run twice: its samples would count twice.
+    #[error("{one} and {other} hold the same run of {started}; leave one of them out")]
+    Twice {
+        /// A file.
+        one: String,
+        /// Another.
+        other: String,
+        /// When that run began.
+        started: String,
+    },
+    /// Their samples are not of one kind.
+    #[error(
+        "{one} and {other} were measured with different {what}: `{first}` and `{second}`; merge \
+             runs of one campaign only"
+    )]
+    Settings {
+        /// A file.
+        one: String,
+        /// Another.
+        other: String,
+        /// What differs.
+        what: String,
+        /// In the one.
+        first: String,
+        /// In the other.
+        second: String,
+    },
+}
+
+/// Refuses reports of different machines.
+///
+/// # Errors
+///
+/// [`Apart::Machines`] names the first two and by what they differ.
+pub fn of_one_machine(inputs: &[Input]) -> Result<(), Apart> {
+    let Some((first, others)) = inputs.split_first() else { return Ok(()) };
+    for other in others {
+        let differences = same::differences(&first.report, &other.report);
+        if !differences.is_empty() {
+            return Err(Apart::Machines {
+                one: first.name.clone(),
+                other: other.name.clone(),
+                differences: same::in_words(&differences),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Merges reports into one. Across machines each series gets the parameter [`MACHINE`], so that
+/// samples of different machines stay apart; `command` is what the report says it came about by.
+///
+/// # Errors
+///
+/// [`Apart`] if they do not go together.
+pub fn merge(inputs: &[Input], across_machines: bool, command: &str) -> Result<Report, Apart> {
+    let Some(first) = inputs.first() else { return Err(Apart::Nothing) };
+    if !across_machines {
+        of_one_machine(inputs)?;
+    }
+    head::no_run_twice(inputs)?;
+    head::same_settings(inputs)?;
+    let labels = head::machines(inputs);
+    let mut series: Vec<(&Input, Series)> = Vec::new();
+    let mut places = BTreeMap::new();
+    for (input, label) in inputs.iter().zip(&labels) {
+        for one in &input.report.series {
+            let mut one = one.clone();
+            if let Some(label) = label {
+                one.params.entry(MACHINE.to_owned()).or_insert_with(|| label.clone());
+            }
+            let (workload, lock) = (one.workload.clone(), one.lock.clone());
+            match places.entry((workload, lock, one.threads, one.params.clone())) {
+                Entry::Occupied(place) => {
+                    let (from, other): &mut (&Input, Series) = &mut series[*place.get()];
+                    add(from, other, input, &one)?;
+                }
+                Entry::Vacant(place) => {
+                    place.insert(series.len());
+                    series.push((input, one));
+                }
+            }
+        }
+    }
+    let mut series: Vec<Series> = series.into_iter().map(|(_, series)| series).collect();
+    series.iter_mut().flat_map(|series| &mut series.metrics).for_each(summarize);
+    Ok(Report { series, ..head::of(&first.report, inputs, &labels, command) })
+}
+
+fn add(from: &Input, series: &mut Series, input: &Input, other: &Series) -> Result<(), Apart> {
+    let apart = |what: String, first: String, second: String| {
+        let (one, other) = (from.name.clone(), input.name.clone());
+        Err(Apart::Settings { one, other, what, first, second })
+    };
+    if series.round_milliseconds != other.round_milliseconds {
+        let shown = |length: Option<f64>| length.map_or("none".to_owned(), |ms| format!("{ms} ms"));
+        let (first, second) = (shown(series.round_milliseconds), shown(other.round_milliseconds));
+        return apart(format!("rounds of {}", series.workload), first, second);
+    }
+    for metric in &other.metrics {
+        match series.metrics.iter_mut().find(|mine| mine.name == metric.name) {
+            Some(mine) if (&mine.unit, mine.better) == (&metric.unit, metric.better) => {
+                mine.samples.extend(&metric.samples);
+            }
+            Some(mine) => {
+                let shown = |metric: &Metric| format!("{} {}", metric.unit, word(metric.better));
+                return apart(format!("units of {}", metric.name), shown(mine), shown(metric));
+            }
+            // The share is left out where rounds are too short on that day.
+            None => series.metrics.push(metric.clone()),
+        }
+    }
+    series.partial |= other.partial;
+    series.cut_runs = series.cut_runs.saturating_add(other.cut_runs);
+    series.distribution = match (series.distribution.take(), &other.distribution) {
+        (Some(mine), Some(its)) => Some(distribution::merged(&mine, its)),
+        (mine, its) => mine.or_else(|| its.clone()),
+    };
+    Ok(())
+}
+
+fn word(better: Better) -> &'static str {
+    match better {
+        Better::Higher => "(higher is better)",
+        Better::Lower => "(lower is better)",
+        Better::Neither => "",
+    }
+}
+
+fn summarize(metric: &mut Metric) {
+    let samples = &metric.samples;
+    if samples.is_empty() {
+        return;
+    }
+    let spread = Spread::of(samples);
+    (metric.p25, metric.median, metric.p75) = (spread.p25, spread.median, spread.p75);
+    metric.min = samples.iter().copied().fold(f64::INFINITY, f64::min);
+    metric.max = samples.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    metric.n = samples.len();
+}

@@ -1,0 +1,58 @@
+//! Numbers of comparisons and advice: three significant digits with the unit or a prefix.
+
+use ondeck_lab::results::Unit;
+
+use super::{prefix, time_unit};
+
+/// With the prefix that leaves at most three digits before the point; times in their own units.
+pub fn in_unit(value: f64, unit: &str) -> String {
+    let (value, (scale, unit)) = match Unit::of(unit) {
+        Some(Unit::Nanoseconds) => (value, time_unit(value)),
+        Some(Unit::Milliseconds) => (value * 1e6, time_unit(value * 1e6)),
+        _ => (value, prefix(value)),
+    };
+    format!("{}{unit}", number(value / scale))
+}
+
+/// Three significant digits.
+fn number(value: f64) -> String {
+    match value.abs() {
+        0.0 => "0".to_owned(),
+        below if below < 0.000_5 => format!("{value:.0e}"),
+        below if below < 9.995 => format!("{value:.2}"),
+        below if below < 99.95 => format!("{value:.1}"),
+        below if below < 1e6 => format!("{value:.0}"),
+        _ => format!("{value:.0e}"),
+    }
+}
+
+/// A ratio: three digits behind the point near 1, where they matter.
+pub fn factor(value: f64) -> String {
+    if value.is_infinite() {
+        return "∞".to_owned();
+    }
+    if (0.000_5..9.999_5).contains(&value) { format!("{value:.3}") } else { number(value) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_short() {
+        for (value, unit, shown) in [
+            (13.21, "ns", "13.2ns"),
+            (999.6, "ns", "1.00µs"),
+            (3.1, "ms", "3.10ms"),
+            (0.000_02, "ms", "20.0ns"),
+            (66_123_456.0, "ops/s", "66.1M"),
+            (0.0, "1/op", "0"),
+            (0.551, "ratio", "0.55"),
+            (0.000_02, "1/op", "2e-5"),
+        ] {
+            assert_eq!(in_unit(value, unit), shown);
+        }
+        assert_eq!(factor(0.951_2), "0.951");
+        assert_eq!(factor(12.345), "12.3");
+    }
+}

@@ -1,0 +1,140 @@
+//! Reading reports back. Whatever is in a file, the outcome is a report or one line that names the
+//! file, what is wrong with it and what to do.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use ondeck_lab::results::{Report, SCHEMA_VERSION};
+use serde::Deserialize;
+use serde_json::error::Category;
+
+/// The name that stands for standard input.
+pub const STANDARD_INPUT: &str = "-";
+
+/// No report is longer: a full campaign is some tens of megabytes.
+const MOST_BYTES: u64 = 1 << 30;
+
+/// Why a report cannot be read, in one line.
+#[derive(Debug, thiserror::Error)]
+#[error("{name}: {problem}; {fix}")]
+pub struct Unreadable {
+    /// The file, as the user wrote it.
+    pub name: String,
+    /// What is wrong.
+    pub problem: String,
+    /// What to do.
+    pub fix: &'static str,
+}
+
+const GIVE_A_REPORT: &str = "give a file that `ondeck bench --json` wrote";
+
+/// Only the version, whatever else there is.
+#[derive(Deserialize)]
+struct Head {
+    schema: Option<serde_json::Value>,
+}
+
+/// Reads a file, or standard input for [`STANDARD_INPUT`].
+///
+/// # Errors
+///
+/// [`Unreadable`], whatever is wrong.
+pub fn file(path: &Path) -> Result<Report, Unreadable> {
+    let standard_input = path == Path::new(STANDARD_INPUT);
+    let name =
+        if standard_input { "standard input".to_owned() } else { path.display().to_string() };
+    let bytes =
+        if standard_input { at_most(io::stdin()) } else { File::open(path).and_then(at_most) };
+    match bytes {
+        Ok(bytes) => text(&name, &bytes),
+        Err(error) => Err(Unreadable {
+            name,
+            problem: format!("cannot be read: {error}"),
+            fix: "name a report that exists and that you may read",
+        }),
+    }
+}
+
+/// One byte more than a report may have shows that there are too many.
+fn at_most(from: impl Read) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    from.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Reads a report that is in memory already; `name` is for the error.
+///
+/// # Errors
+///
+/// [`Unreadable`], whatever is wrong.
+pub fn text(name: &str, bytes: &[u8]) -> Result<Report, Unreadable> {
+    let wrong = |problem: String, fix| Unreadable { name: name.to_owned(), problem, fix };
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(wrong("is longer than 1 GiB, which no report is".to_owned(), GIVE_A_REPORT));
+    }
+    if bytes.trim_ascii().is_empty() {
+        return Err(wrong("is empty".to_owned(), "measure again, and let the run end"));
+    }
+    let head: Head = serde_json::from_slice(bytes).map_err(|error| {
+        let (problem, fix) = in_words(&error);
+        wrong(problem, fix)
+    })?;
+    match head.schema {
+        None => return Err(wrong("is JSON and not a report".to_owned(), GIVE_A_REPORT)),
+        Some(version) if version != SCHEMA_VERSION => {
+            let version = one_line(&version.to_string());
+            let problem = format!("has schema {version}, and this program reads {SCHEMA_VERSION}");
+            return Err(wrong(problem, "read it with the ondeck that wrote it"));
+        }
+        Some(_) => {}
+    }
+    let report: Report = serde_json::from_slice(bytes).map_err(|error| {
+        let (problem, fix) = in_words(&error);
+        wrong(problem, fix)
+    })?;
+    let mut seen = BTreeSet::new();
+    for series in &report.series {
+        if !seen.insert(series.key()) {
+            let params = series.params_word();
+            let problem = format!(
+                "has two series of {}, {}, {} threads, {params}",
+                series.workload, series.lock, series.threads
+            );
+            return Err(wrong(one_line(&problem), "put reports together with `ondeck merge`"));
+        }
+    }
+    Ok(report)
+}
+
+/// What the parser found, and what to do about it.
+fn in_words(error: &serde_json::Error) -> (String, &'static str) {
+    /// What JSON has instead of a number that is not finite.
+    const NULL: &str = "invalid type: null, expected f64";
+    /// One that no double can be, as 1e999.
+    const TOO_GREAT: &str = "number out of range";
+    let words = one_line(&error.to_string());
+    let place = format!("line {} column {}", error.line(), error.column());
+    if words.starts_with(NULL) || words.starts_with(TOO_GREAT) {
+        let problem = format!("has a number that is not finite at {place}");
+        return (problem, "measure that series again, with longer rounds");
+    }
+    match error.classify() {
+        Category::Eof => (format!("is cut off at {place}"), "copy it again, or measure again"),
+        Category::Data => (format!("is not a whole report: {words}"), GIVE_A_REPORT),
+        Category::Syntax | Category::Io => (format!("is not JSON: {words}"), GIVE_A_REPORT),
+    }
+}
+
+/// A message may quote the file: as much of it as fits a line, and nothing that moves the cursor.
+fn one_line(text: &str) -> String {
+    const MOST: usize = 200;
+    let plain = |letter: char| if letter.is_control() { ' ' } else { letter };
+    let mut letters = text.chars();
+    let mut line: String = letters.by_ref().take(MOST).map(plain).collect();
+    if letters.next().is_some() {
+        line.push('…');
+    }
+    line
+}

@@ -1,0 +1,237 @@
+//! Tables for a terminal: the sources' own, at most 80 columns wide.
+
+mod across;
+mod alone;
+mod patterns;
+mod quantities;
+mod runs;
+mod situations;
+mod threads;
+
+use std::fmt::Write;
+
+use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table as Grid, TableStyle};
+use ondeck_lab::results::{Baseline, Cost, LockRow, Report, Series};
+use ondeck_lab::workload::face::{Shown, Table, Threads};
+use ondeck_lab::workload::{WORKLOADS, WorkloadInfo};
+
+use crate::numbers::terminal::{
+    count, millions, milliseconds, ratio, significant, thousands, time,
+};
+
+use situations::{by_threads, situations};
+
+/// Every table of the report, one below the other, with a heading each. `colour` allows escape
+/// sequences for a terminal.
+pub fn render(report: &Report, colour: bool) -> String {
+    let mut text = String::new();
+    for (heading, table) in tables(report, colour) {
+        // Writing to a string does not fail.
+        _ = writeln!(text, "\n{heading}\n{table}");
+    }
+    text
+}
+
+/// The table of locks: what `list` shows.
+pub fn locks(rows: &[LockRow], colour: bool) -> String {
+    let mut table = new_table(&["lock", "waiter", "fairness", "bytes", "+thread", "from"], colour);
+    for row in rows {
+        table.add_row([
+            row.name.clone(),
+            row.waiting.clone(),
+            row.fairness.clone(),
+            row.size_bytes.to_string(),
+            row.context_bytes.to_string(),
+            row.origin.clone(),
+        ]);
+    }
+    right_align(&mut table, &[3, 4]);
+    table.trim_fmt()
+}
+
+/// What an operation of each workload costs with the lock that does nothing.
+pub fn baselines(baselines: &[Baseline], colour: bool) -> String {
+    let mut table = new_table(&["workload", "", "ns", "p25-p75"], colour);
+    for one in baselines.iter().filter(|one| one.missing.is_none()) {
+        let params: Vec<_> = one
+            .params
+            .iter()
+            // No work is the rule.
+            .filter(|(_, value)| *value != "0")
+            .map(|(name, value)| format!("{name} {value}"))
+            .collect();
+        let (p25, p75) = (significant(one.p25), significant(one.p75));
+        table.add_row([
+            one.workload.clone(),
+            params.join(", "),
+            significant(one.median),
+            format!("{p25}-{p75}"),
+        ]);
+    }
+    right_align(&mut table, &[2, 3]);
+    table.trim_fmt()
+}
+
+/// The table of costs.
+pub fn costs(costs: &[Cost], colour: bool) -> String {
+    let mut table = new_table(&["", "operation", "ns", "p25", "p75"], colour);
+    let mut group = "";
+    for cost in costs {
+        let shown = if cost.group == group { "" } else { &cost.group };
+        group = &cost.group;
+        match &cost.refused {
+            Some(reason) => {
+                table.add_row([shown, &cost.operation, "refused", "", ""]).add_row(["", reason])
+            }
+            None => table.add_row([
+                shown.to_owned(),
+                cost.operation.clone(),
+                significant(cost.median),
+                significant(cost.p25),
+                significant(cost.p75),
+            ]),
+        };
+    }
+    right_align(&mut table, &[2, 3, 4]);
+    table.trim_fmt()
+}
+
+fn tables(report: &Report, colour: bool) -> Vec<(String, String)> {
+    let mut tables = Vec::new();
+    // The tables of single workloads have no room for what tells conditions apart.
+    if across::compares(report) {
+        tables.extend(across::conditions(report, colour));
+    } else {
+        tables.extend(by_workload(report, colour));
+    }
+    if !report.costs.is_empty() {
+        tables.push(("costs: ns for one operation".to_owned(), costs(&report.costs, colour)));
+    }
+    tables
+}
+
+/// The tables of each workload, in the order of the terminal's parts.
+fn by_workload(report: &Report, colour: bool) -> Vec<(String, String)> {
+    let mut tables = Vec::new();
+    let mut workloads: Vec<&WorkloadInfo> = WORKLOADS.iter().collect();
+    workloads.sort_by_key(|workload| workload.shelf);
+    for workload in workloads {
+        let series: Vec<&Series> =
+            report.series.iter().filter(|series| series.workload == workload.name).collect();
+        if !series.is_empty() {
+            let its = of_workload(workload, &series, &report.locks, colour);
+            let headed = |(heading, table)| (format!("{}: {heading}", workload.name), table);
+            tables.extend(its.into_iter().map(headed));
+        }
+    }
+    tables
+}
+
+/// The tables of one workload, with what their headings say behind its name.
+fn of_workload(
+    workload: &WorkloadInfo,
+    series: &[&Series],
+    locks: &[LockRow],
+    colour: bool,
+) -> Vec<(String, String)> {
+    match workload.table {
+        Table::Alone { heading } => {
+            vec![(heading.to_owned(), alone::table(series, locks, colour))]
+        }
+        Table::Threads(layout) => situations(workload, series, false)
+            .into_iter()
+            .map(|(situation, series)| {
+                let heading = format!("{}{situation}", layout.heading);
+                (heading, threads::table(&series, &layout, colour))
+            })
+            .collect(),
+        Table::ThreadsByWork(layout) => by_work(series, &layout, colour),
+        Table::Quantities { heading, columns, note } => situations(workload, series, true)
+            .into_iter()
+            .map(|(situation, series)| {
+                let table = quantities::table(&series, columns, colour);
+                let table = if note.is_empty() { table } else { format!("{table}\n{note}") };
+                (heading.replace("{}", &situation), table)
+            })
+            .collect(),
+        Table::Runs { what } => by_threads(series)
+            .into_iter()
+            .map(|(threads, series)| {
+                let heading = format!("average run, four {what} of all runs; {threads} threads");
+                (heading, runs::table(&series, colour))
+            })
+            .collect(),
+        Table::Patterns { heading } => vec![(heading.to_owned(), patterns::table(series, colour))],
+        Table::Situations(layouts) => by_threads(series)
+            .into_iter()
+            .flat_map(|(threads, series)| {
+                layouts.iter().map(move |layout| {
+                    let label = |series: &Series| (layout.label)(&series.params);
+                    let (quantity, factor) = layout.quantity;
+                    let table = across::table(&series, (quantity.name, factor), label, colour);
+                    (layout.heading.replace("{}", &threads.to_string()), table)
+                })
+            })
+            .collect(),
+    }
+}
+
+/// A table for each work inside and outside of the section.
+fn by_work(series: &[&Series], layout: &Threads, colour: bool) -> Vec<(String, String)> {
+    let mut works: Vec<String> = series.iter().map(|series| series.params_word()).collect();
+    works.sort_unstable();
+    works.dedup();
+    let table = |params: String| {
+        let series: Vec<&Series> =
+            series.iter().copied().filter(|series| series.params_word() == params).collect();
+        let nanos = |name: &str| series[0].params.get(name).cloned().unwrap_or_default();
+        let (section, outside) = (nanos("section_ns"), nanos("outside_ns"));
+        let heading =
+            format!("{}, {section} ns in the section, {outside} ns outside", layout.heading);
+        (heading, threads::table(&series, layout, colour))
+    };
+    works.into_iter().map(table).collect()
+}
+
+/// A value as a column shows it.
+fn written(shown: Shown, value: f64) -> String {
+    match shown {
+        Shown::Time => time(value),
+        Shown::Milliseconds => milliseconds(value),
+        Shown::Ratio => ratio(value),
+        Shown::Millions => millions(value),
+        Shown::Thousands => thousands(value),
+        Shown::Count => count(value),
+        Shown::Significant => significant(value),
+    }
+}
+
+/// A lock's name, with a star if not all of its rounds were measured.
+pub(crate) fn marked(name: &str, partial: bool) -> String {
+    format!("{name}{}", if partial { "*" } else { "" })
+}
+
+pub(crate) fn new_table<T: ToString>(header: &[T], colour: bool) -> Grid {
+    let mut table = Grid::new();
+    let rule = LineStyle::none().fill('─').junction('─');
+    table.load_style(TableStyle::new().header_separator(rule));
+    table.set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(header.iter().map(ToString::to_string));
+    if colour {
+        table.enforce_styling();
+    } else {
+        table.force_no_tty();
+    }
+    table
+}
+
+pub(crate) fn right_align(table: &mut Grid, columns: &[usize]) {
+    for &index in columns {
+        if let Some(column) = table.column_mut(index) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 1));
+    }
+}

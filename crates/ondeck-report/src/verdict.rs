@@ -1,0 +1,245 @@
+//! A short verdict for each workload: which lock did best here, and which fell behind.
+//!
+//! Only what the numbers carry: locks whose quartile ranges overlap are not told apart, series that
+//! are partial, cut off or too few are not judged at all, and throughput never stands without the
+//! share that the least served thread had.
+
+use ondeck_lab::plan::CONDITIONS;
+use ondeck_lab::results::{Better, Metric, Series, Unit};
+use ondeck_lab::sample::{LONGEST, LONGEST_GAP, SHARE, SLOWDOWN};
+use ondeck_lab::workload::face::Judged;
+use ondeck_lab::workload::{self, NOTIFY};
+
+use crate::numbers::terminal::time;
+
+/// The metric that a workload is judged by, if it has one.
+pub fn judged_by(workload: &str) -> Option<&'static str> {
+    match workload::named(workload)?.judged {
+        Judged::By(quantity) => Some(quantity.name),
+        Judged::RankedBy(_) => None,
+    }
+}
+
+/// Where the worst is less than so many times behind the best, it is not worth a word.
+const WORTH_SAYING: f64 = 1.5;
+
+/// One round has no spread to judge by.
+const FEWEST_ROUNDS: usize = 2;
+
+/// One judgement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// The workload and the situation, as `throughput, 8 threads, empty section`.
+    pub situation: String,
+    /// Who leads, by which figure, and who is far behind.
+    pub judgement: String,
+}
+
+/// The verdicts, in the order of the series; of each workload and parameters only the one with the
+/// most threads, which says the most about contention.
+pub fn verdicts(series: &[Series]) -> Vec<Verdict> {
+    let mut situations: Vec<(&str, String, usize)> = Vec::new();
+    for one in series {
+        let params = one.params_word();
+        match situations.iter_mut().find(|(name, word, _)| *name == one.workload && *word == params)
+        {
+            Some((_, _, most)) => *most = one.threads.max(*most),
+            None => situations.push((&one.workload, params, one.threads)),
+        }
+    }
+    situations
+        .into_iter()
+        .filter_map(|(workload, params, threads)| {
+            let rows = ranked(series, workload, &params, threads, judged_by(workload)?);
+            let situation = situation(rows.first()?.0);
+            Some(Verdict { situation, judgement: judgement(&rows)? })
+        })
+        .collect()
+}
+
+type Row<'a> = (&'a Series, &'a Metric);
+
+fn ranked<'a>(
+    series: &'a [Series],
+    workload: &str,
+    params: &str,
+    threads: usize,
+    metric: &str,
+) -> Vec<Row<'a>> {
+    let mut rows: Vec<Row<'a>> = series
+        .iter()
+        .filter(|one| one.workload == workload && one.threads == threads)
+        .filter(|one| one.lock != "none" && one.params_word() == params)
+        .filter(|one| !one.partial && one.cut_runs == 0)
+        .filter_map(|one| Some((one, one.metric(metric)?)))
+        .filter(|(_, metric)| metric.median > 0.0 && metric.n >= FEWEST_ROUNDS)
+        .collect();
+    rows.sort_by(|(_, one), (_, other)| match one.better {
+        Better::Higher => other.median.total_cmp(&one.median),
+        Better::Lower | Better::Neither => one.median.total_cmp(&other.median),
+    });
+    rows
+}
+
+fn judgement(rows: &[Row<'_>]) -> Option<String> {
+    let (best, worst) = (rows.first()?, rows.last()?);
+    let tied: Vec<&str> = rows[1..]
+        .iter()
+        .take_while(|(_, metric)| overlap(best.1, metric))
+        .map(|(series, _)| series.lock.as_str())
+        .collect();
+    let leader = format!("{} leads with {}", best.0.lock, value(*best));
+    let leaders = match tied.len() {
+        0 => leader,
+        1..=3 => format!("{leader}, not told apart from {}", tied.join(", ")),
+        more => format!("{leader}, not told apart from {more} others"),
+    };
+    let factor = (worst.1.median / best.1.median).max(best.1.median / worst.1.median);
+    Some(if factor >= WORTH_SAYING && !overlap(best.1, worst.1) {
+        let times = if factor < 1_000.0 { format!("{factor:.1}") } else { "over 1,000".to_owned() };
+        format!("{leaders}; {} is {times} times behind", worst.0.lock)
+    } else {
+        leaders
+    })
+}
+
+/// Where a series was measured, in words.
+pub(crate) fn situation(series: &Series) -> String {
+    let conditions: Vec<_> = CONDITIONS
+        .iter()
+        .filter_map(|name| Some(format!("{name} {}", series.params.get(*name)?)))
+        .collect();
+    let words = in_workload(series);
+    if conditions.is_empty() { words } else { format!("{words}, {}", conditions.join(", ")) }
+}
+
+/// The same without the conditions that a run compares.
+fn in_workload(series: &Series) -> String {
+    let param = |name: &str| series.params.get(name).map(String::as_str);
+    let threads = format!("{}, {} threads", series.workload, series.threads);
+    if let Some(pattern) = param("pattern") {
+        return format!("{}, {pattern}", series.workload);
+    }
+    if let Some(capacity) = param("capacity") {
+        return format!("{threads}, capacity {capacity}{}", notified(series));
+    }
+    if let Some(app) = param("app") {
+        return format!("{threads}, {app}");
+    }
+    if let Some(priority) = param("priority") {
+        return format!("{threads}, priority {priority}");
+    }
+    if let (Some(locks), Some(padded)) = (param("locks"), param("padded")) {
+        let padded = if padded == "yes" { ", padded" } else { "" };
+        return format!("{threads}, {locks} locks{padded}");
+    }
+    match (param("process"), param("section_ns"), param("outside_ns")) {
+        (Some(process), _, _) => format!("{}, {process} process", series.workload),
+        (_, Some("0"), Some("0")) => format!("{threads}, empty section"),
+        (_, Some(section), Some(outside)) => {
+            format!("{threads}, {section} ns in the section and {outside} ns outside")
+        }
+        _ => format!("{threads}{}", notified(series)),
+    }
+}
+
+/// Behind the other words; nothing where threads notify inside the critical section.
+fn notified(series: &Series) -> &'static str {
+    if series.params.contains_key(NOTIFY) { ", notified after the unlock" } else { "" }
+}
+
+fn overlap(one: &Metric, other: &Metric) -> bool {
+    one.p25 <= other.p75 && other.p25 <= one.p75
+}
+
+fn value((series, metric): Row<'_>) -> String {
+    match Unit::of(&metric.unit) {
+        Some(Unit::PerSecond) => {
+            let share = series.metric(SHARE.name).map_or_else(
+                || " at an unknown share".to_owned(),
+                |share| format!(" at a share of {:.2}", share.median),
+            );
+            match metric.median {
+                below if below < 1e6 => format!("{:.1} k/s{share}", below / 1e3),
+                _ => format!("{:.1} M/s{share}", metric.median / 1e6),
+            }
+        }
+        Some(Unit::Ratio) if metric.name == SLOWDOWN.name => {
+            format!("{:.2} times slower", metric.median)
+        }
+        Some(Unit::Ratio) => format!("{:.0} % of what is done alone", metric.median * 100.0),
+        Some(Unit::Milliseconds)
+            if [LONGEST_GAP.name, LONGEST.name].contains(&&*metric.name)
+                && series.round_milliseconds.is_some() =>
+        {
+            format!("{} in half of its rounds", time(metric.median * 1e6))
+        }
+        // The longest of a run, typical of the runs.
+        Some(Unit::Milliseconds) => format!("{} in half of its runs", time(metric.median * 1e6)),
+        Some(Unit::Nanoseconds) if metric.median >= 1e3 => time(metric.median),
+        _ => format!("{:.1} {}", metric.median, metric.unit),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    fn metric(name: &str, unit: &str, (p25, median, p75): (f64, f64, f64)) -> Metric {
+        Metric {
+            name: name.to_owned(),
+            unit: unit.to_owned(),
+            better: Better::Higher,
+            median,
+            p25,
+            p75,
+            min: p25,
+            max: p75,
+            n: 3,
+            samples: Vec::new(),
+        }
+    }
+
+    fn series(lock: &str, threads: usize, spread: (f64, f64, f64)) -> Series {
+        Series {
+            workload: "throughput".to_owned(),
+            lock: lock.to_owned(),
+            threads,
+            params: BTreeMap::new(),
+            partial: false,
+            cut_runs: 0,
+            round_milliseconds: None,
+            metrics: vec![
+                metric("throughput", "ops/s", spread),
+                metric("share", "ratio", (0.1, 0.25, 0.4)),
+            ],
+            distribution: None,
+        }
+    }
+
+    #[test]
+    fn the_leader_is_named_with_those_it_cannot_be_told_apart_from() {
+        let verdicts = verdicts(&[
+            series("slow", 8, (0.9e6, 1e6, 1.1e6)),
+            series("fast", 8, (9e6, 10e6, 11e6)),
+            series("near", 8, (8e6, 9.5e6, 10e6)),
+            series("none", 8, (80e6, 95e6, 100e6)),
+            Series { partial: true, ..series("half", 8, (50e6, 51e6, 52e6)) },
+            Series { cut_runs: 1, ..series("cut", 8, (50e6, 51e6, 52e6)) },
+            series("fast", 1, (90e6, 99e6, 100e6)),
+        ]);
+        let judgement = "fast leads with 10.0 M/s at a share of 0.25, not told apart from near; slow is \
+                         10.0 times behind";
+        let expected = Verdict {
+            situation: "throughput, 8 threads".to_owned(),
+            judgement: judgement.to_owned(),
+        };
+        assert_eq!(verdicts, [expected]);
+    }
+
+    #[test]
+    fn nothing_measured_is_no_verdict() {
+        assert!(verdicts(&[]).is_empty());
+    }
+}

@@ -1,0 +1,30 @@
+//! What is made of reports: written in every format, read back, compared, merged, and taken apart by others.
+
+#[path = "reports/comparing.rs"]
+mod comparing;
+#[path = "support/everything.rs"]
+mod everything;
+#[path = "reports/formats.rs"]
+mod formats;
+#[path = "../../ondeck-lab/tests/support/golden.rs"]
+mod golden;
+#[path = "reports/html/mod.rs"]
+mod html;
+#[path = "reports/lines.rs"]
+mod lines;
+#[path = "reports/mangled.rs"]
+mod mangled;
+#[path = "reports/markdown.rs"]
+mod markdown;
+#[path = "reports/merging.rs"]
+mod merging;
+#[path = "reports/reading.rs"]
+mod reading;
+#[path = "support/recorded.rs"]
+mod recorded;
+#[path = "reports/statistics.rs"]
+mod statistics;
+#[path = "reports/support.rs"]
+mod support;
+#[path = "support/traced.rs"]
+mod traced;

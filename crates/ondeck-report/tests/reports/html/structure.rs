@@ -1,0 +1,137 @@
+//! Sections, figures and names of the page, and that it fetches nothing.
+
+use std::collections::BTreeMap;
+
+use ondeck_lab::results::{Baseline, Evidence, Report};
+
+use super::rendered;
+use crate::support::sample;
+
+#[test]
+fn the_sample_has_every_section_and_every_lock() {
+    let report = sample();
+    let html = rendered(&report);
+    for series in &report.series {
+        assert!(html.contains(&series.lock), "{} is missing", series.lock);
+    }
+    for id in [
+        "machine",
+        "workload-uncontended",
+        "workload-throughput",
+        "workload-wait",
+        "workload-idle",
+        "costs",
+        "locks",
+        "settings",
+        "glossary",
+    ] {
+        assert!(html.contains(&format!("<section id=\"{id}\"")), "no section {id}");
+        assert!(html.contains(&format!("href=\"#{id}\"")), "no link to {id}");
+    }
+    for warning in &report.warnings {
+        assert!(html.contains(&warning.message) && html.contains(&warning.fix));
+    }
+    for failure in &report.failures {
+        assert!(html.contains(&failure.message) && html.contains(&failure.lock));
+    }
+}
+
+#[test]
+fn every_figure_says_what_it_shows() {
+    let html = rendered(&sample());
+    let figures: Vec<&str> = html.split("<figure ").skip(1).collect();
+    assert_eq!(figures.len(), 1 + 2 * 3 + 2 + 1);
+    for figure in figures {
+        let figure = figure.split("</figure>").next().expect("a figure ends");
+        assert!(figure.starts_with("id=\"fig-"), "{figure:.80}");
+        for part in ["<figcaption>", "role=\"img\"", "aria-label=\"", ">measured<", "<svg "] {
+            assert!(figure.contains(part), "no {part} in {figure:.80}");
+        }
+        assert!(figure.contains("better"), "no direction in {figure:.80}");
+    }
+}
+
+#[test]
+fn simulated_numbers_are_marked() {
+    let html = rendered(&Report { evidence: Evidence::Simulated, ..sample() });
+    assert!(html.contains(">simulated<"));
+    assert!(!html.contains(">measured<"));
+}
+
+#[test]
+fn nothing_is_fetched() {
+    let html = rendered(&sample());
+    let html = html.replace("http://www.w3.org/2000/svg", "");
+    for word in [
+        "http://",
+        "https://",
+        "src=",
+        "@import",
+        "url(",
+        "<script ",
+        "<iframe",
+        "<object",
+        "fetch(",
+        "import(",
+        "XMLHttpRequest",
+    ] {
+        assert!(!html.contains(word), "{word} is on the page");
+    }
+    assert_eq!(html.matches("<script>").count(), 1, "the page's own script and no other");
+    assert!(html.contains("script-src 'sha256-"), "any script may run");
+    for link in html.split("href=\"").skip(1) {
+        assert!(link.starts_with('#') || link.starts_with("data:,"), "{link:.60}");
+    }
+}
+
+#[test]
+fn names_are_text_and_not_markup() {
+    const EVIL: &str = "<script>alert(\"1\" & '2')</script>";
+    let mut report = sample();
+    report.machine.cpu = EVIL.to_owned();
+    report.settings.command = format!("ondeck --name '{EVIL}' </code></pre>");
+    for series in &mut report.series {
+        if series.lock == "nsync" {
+            series.lock = EVIL.to_owned();
+            series.params.insert(EVIL.to_owned(), EVIL.to_owned());
+        }
+    }
+    let mut odd = report.series[0].clone();
+    odd.workload = EVIL.to_owned();
+    odd.metrics[0].name = EVIL.to_owned();
+    odd.metrics[0].unit = EVIL.to_owned();
+    report.series.push(odd);
+    report.costs[0].operation = EVIL.to_owned();
+    report.costs[0].group = EVIL.to_owned();
+    report.costs[1].refused = Some(EVIL.to_owned());
+    report.locks[0].source = EVIL.to_owned();
+    report.warnings[0].code = EVIL.to_owned();
+    report.failures[0].thread_states.push(EVIL.to_owned());
+    let html = rendered(&report);
+    assert!(!html.contains("<script>alert"));
+    assert!(html.contains("&lt;script&gt;"));
+}
+
+#[test]
+fn what_an_empty_lock_costs_is_on_the_page() {
+    let baseline = |workload: &str, missing: Option<&str>| Baseline {
+        workload: workload.to_owned(),
+        params: BTreeMap::from([("app".to_owned(), "lru".to_owned())]),
+        threads: 1,
+        median: 12.5,
+        p25: 12.0,
+        p75: 13.0,
+        n: 3,
+        missing: missing.map(str::to_owned),
+    };
+    assert!(!rendered(&sample()).contains("<section id=\"harness\""));
+    let mut report = sample();
+    report.baselines = vec![baseline("real", None), baseline("condvar", Some("nobody waits"))];
+    let html = rendered(&report);
+    let section = html.split("<section id=\"harness\"").nth(1).expect("the section");
+    let section = section.split("</section>").next().expect("it ends");
+    for text in ["Programs", "app lru", "12.5 ns", "12.0–13.0", "Condition variable: nobody waits"]
+    {
+        assert!(section.contains(text), "no {text} in {section}");
+    }
+}

@@ -1,0 +1,260 @@
+//! What is drawn of a run: the surroundings of its longest idles and waits.
+
+use ondeck_lab::results::trace::{Clip, ClipCpu, ClipSlice, ClipSpan, ClipThread, Episode, Owned};
+
+use super::timeline::{Cpu, Nanos, Slice, Timeline, Turn, Who};
+
+/// What is shown before and after, as a share of the length.
+const MARGIN: f64 = 0.25;
+const LEAST_MARGIN: Nanos = 20_000;
+
+/// Parts of a clip that a viewer can be zoomed into: what is shorter is joined with its neighbours.
+pub const GRAINS: Nanos = 2_000;
+
+/// The clips of a run that show these episodes, in their order; those that overlap are one.
+pub(super) fn cut<'a>(
+    timeline: &Timeline,
+    run: usize,
+    run_began: Nanos,
+    episodes: impl Iterator<Item = &'a Episode>,
+    grains: Nanos,
+) -> Vec<Clip> {
+    let mut windows: Vec<(Nanos, Nanos)> = episodes
+        .map(|episode| {
+            let length = episode.to - episode.from;
+            let margin = ((length as f64 * MARGIN) as Nanos).max(LEAST_MARGIN);
+            (episode.from.saturating_sub(margin), episode.to + margin)
+        })
+        .collect();
+    windows.sort_unstable();
+    let mut joined: Vec<(Nanos, Nanos)> = Vec::new();
+    for (from, to) in windows {
+        match joined.last_mut() {
+            Some(last) if from <= last.1 => last.1 = last.1.max(to),
+            _ => joined.push((from, to)),
+        }
+    }
+    let turns = timeline.turns();
+    let clip = |(from, to)| Clip { run_began, ..clip(timeline, &turns, run, (from, to), grains) };
+    joined.into_iter().map(clip).collect()
+}
+
+fn clip(
+    timeline: &Timeline,
+    turns: &[Turn],
+    run: usize,
+    (from, to): (Nanos, Nanos),
+    grains: Nanos,
+) -> Clip {
+    let grain = ((to - from) / grains.max(1)).max(1);
+    let threads = timeline
+        .threads
+        .iter()
+        .map(|thread| {
+            let spans = thread.spans.iter().filter_map(|span| {
+                let (from, to) = within(span.from, span.to.min(timeline.seen_until), from, to)?;
+                Some(ClipSpan { from, to, state: span.state, cpu: span.cpu })
+            });
+            let waits = thread.pairs.iter().filter_map(|pair| {
+                within(pair.wanted, pair.acquired, from, to).filter(|(from, to)| to - from >= grain)
+            });
+            ClipThread {
+                spans: thinned(spans.collect(), grain, same_state),
+                waits: waits.collect(),
+            }
+        })
+        .collect();
+    let cpus = timeline
+        .cpus
+        .iter()
+        .map(|cpu| ClipCpu {
+            number: cpu.number,
+            slices: thinned(slices(timeline, cpu, from, to), grain, same_thread),
+        })
+        .collect();
+    let owners = owners(turns, from, to, grain);
+    Clip { run, run_began: 0, from, to, threads, cpus, owners }
+}
+
+/// Who had a CPU in a window; its idle times are gaps.
+fn slices(timeline: &Timeline, cpu: &Cpu, from: Nanos, to: Nanos) -> Vec<ClipSlice> {
+    let shown = |slice: &Slice| {
+        let (from, to) = within(slice.from, slice.to.min(timeline.seen_until), from, to)?;
+        let (thread, other) = match &slice.who {
+            Who::Thread(thread) => (Some(*thread), String::new()),
+            Who::Other(name) => (None, name.clone()),
+            Who::Nobody => return None,
+        };
+        Some(ClipSlice { from, to, thread, other })
+    };
+    cpu.slices.iter().filter_map(shown).collect()
+}
+
+/// A time in a row of a clip.
+trait Bar {
+    fn times(&mut self) -> (&mut Nanos, &mut Nanos);
+}
+
+impl Bar for ClipSpan {
+    fn times(&mut self) -> (&mut Nanos, &mut Nanos) {
+        (&mut self.from, &mut self.to)
+    }
+}
+
+impl Bar for ClipSlice {
+    fn times(&mut self) -> (&mut Nanos, &mut Nanos) {
+        (&mut self.from, &mut self.to)
+    }
+}
+
+fn same_state(one: &ClipSpan, other: &ClipSpan) -> bool {
+    (one.state, one.cpu) == (other.state, other.cpu)
+}
+
+fn same_thread(one: &ClipSlice, other: &ClipSlice) -> bool {
+    one.thread == other.thread && one.other == other.other
+}
+
+/// Joins neighbours that are alike, and those too short to be seen, as what the longer one is: a
+/// lock whose waiters yield switches some hundred thousand times a run.
+fn thinned<B: Bar>(bars: Vec<B>, grain: Nanos, alike: impl Fn(&B, &B) -> bool) -> Vec<B> {
+    let mut kept: Vec<B> = Vec::new();
+    // The longest single time within the last one.
+    let mut longest = 0;
+    for mut bar in bars {
+        let (from, to) = {
+            let (from, to) = bar.times();
+            (*from, *to)
+        };
+        let joins = kept.last_mut().is_some_and(|last| {
+            let same = alike(last, &bar);
+            let (begin, end) = last.times();
+            from.saturating_sub(*end) < grain && (same || to - *begin < grain)
+        });
+        match kept.last_mut().filter(|_| joins) {
+            None => {
+                kept.push(bar);
+                longest = to - from;
+            }
+            Some(last) => {
+                let begin = *last.times().0;
+                if to - from > longest {
+                    longest = to - from;
+                    *last = bar;
+                    *last.times().0 = begin;
+                } else {
+                    *last.times().1 = to;
+                }
+            }
+        }
+    }
+    kept
+}
+
+/// The part of a time that is in a window, if any is.
+fn within(from: Nanos, to: Nanos, first: Nanos, last: Nanos) -> Option<(Nanos, Nanos)> {
+    let (from, to) = (from.max(first), to.min(last));
+    (from < to).then_some((from, to))
+}
+
+/// Who had the lock: neighbours are joined if they are one thread's, or too short to be seen.
+fn owners(turns: &[Turn], from: Nanos, to: Nanos, grain: Nanos) -> Vec<Owned> {
+    let mut owners: Vec<Owned> = Vec::new();
+    for turn in turns {
+        let pair = turn.pair;
+        let Some((begin, end)) =
+            within(pair.acquired, pair.released.max(pair.acquired + 1), from, to)
+        else {
+            continue;
+        };
+        match owners.last_mut() {
+            Some(last)
+                if begin.saturating_sub(last.to) < grain
+                    && (last.thread == Some(turn.thread)
+                        || (last.to - last.from < grain && end - begin < grain)) =>
+            {
+                if last.thread != Some(turn.thread) {
+                    last.thread = None;
+                }
+                last.to = last.to.max(end);
+                last.pairs += 1;
+            }
+            _ => {
+                let from = begin.max(owners.last().map_or(begin, |last| last.to));
+                // The clocks of two CPUs may differ by a little, so that a turn lies within the one
+                // before it: then nothing is left of it.
+                let to = end.max(from);
+                owners.push(Owned { from, to, thread: Some(turn.thread), pairs: 1 });
+            }
+        }
+    }
+    owners.retain(|owned| owned.from < owned.to);
+    owners
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::timeline::{Pair, State};
+    use super::*;
+
+    fn span(from: Nanos, to: Nanos, state: State) -> ClipSpan {
+        ClipSpan { from, to, state, cpu: Some(0) }
+    }
+
+    #[test]
+    fn a_hundred_yields_are_a_few_spans_and_long_ones_stay() {
+        let mut spans = vec![span(0, 500, State::Asleep)];
+        spans.extend((0..100).map(|place| {
+            let state = if place % 2 == 0 { State::Running } else { State::Queued };
+            let length = if place % 2 == 0 { 7 } else { 3 };
+            let from = 500 + place / 2 * 10 + if place % 2 == 0 { 0 } else { 7 };
+            span(from, from + length, state)
+        }));
+        spans.push(span(1_000, 2_000, State::Queued));
+        let thin = thinned(spans, 100, same_state);
+        assert!(thin.len() < 10, "{thin:?}");
+        assert_eq!((thin[0].to, thin[0].state), (500, State::Asleep));
+        assert_eq!(thin[1].state, State::Running, "it ran most of that time");
+        assert!(thin.windows(2).all(|pair| pair[0].to == pair[1].from), "{thin:?}");
+        let last = thin[thin.len() - 1];
+        assert_eq!((last.to, last.state), (2_000, State::Queued));
+    }
+
+    fn turn(thread: usize, acquired: Nanos, released: Nanos) -> Turn {
+        let pair = Pair { wanted: acquired, acquired, released, freed: released, cpu: 0 };
+        Turn { thread, pair }
+    }
+
+    #[test]
+    fn one_thread_s_turns_are_one_and_long_ones_stay_apart() {
+        let turns = [
+            turn(0, 0, 10),
+            turn(0, 12, 20),
+            turn(1, 500, 900),
+            turn(0, 901, 1_400),
+            turn(0, 3_000, 3_001),
+        ];
+        let owned = |from, to, thread, pairs| Owned { from, to, thread: Some(thread), pairs };
+        assert_eq!(
+            owners(&turns, 5, 2_000, 50),
+            [owned(5, 20, 0, 2), owned(500, 900, 1, 1), owned(901, 1_400, 0, 1)]
+        );
+    }
+
+    #[test]
+    fn a_turn_within_another_leaves_nothing_to_draw() {
+        let turns = [turn(0, 0, 100), turn(1, 50, 60), turn(0, 200, 300)];
+        let owned = |from, to| Owned { from, to, thread: Some(0), pairs: 1 };
+        assert_eq!(owners(&turns, 0, 1_000, 10), [owned(0, 100), owned(200, 300)]);
+    }
+
+    #[test]
+    fn turns_too_fast_to_be_drawn_belong_to_nobody() {
+        let turns: Vec<Turn> =
+            (0..40).map(|turn_| turn((turn_ % 2) as usize, turn_ * 10, turn_ * 10 + 5)).collect();
+        let owners = owners(&turns, 0, 1_000, 100);
+        assert!(owners.len() <= 5, "{owners:?}");
+        assert_eq!(owners.iter().map(|owned| owned.pairs).sum::<u64>(), 40);
+        assert!(owners[0].thread.is_none());
+    }
+}

@@ -1,0 +1,237 @@
+//! From the kernel's events to the states of threads and CPUs: functions of the events alone.
+
+use ondeck_lab::switches::{How, SwitchLog};
+
+use crate::clocks::Clocks;
+use crate::timeline::{Cpu, Nanos, Slice, Span, State, Who};
+
+/// Something that the scheduler did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Event {
+    pub(crate) nanos: u64,
+    pub(crate) cpu: u32,
+    pub(crate) what: What,
+}
+
+/// What it did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum What {
+    /// The CPU went from one thread to another; 0 is nobody.
+    Switch { from: i32, preempted: bool, to: i32, name: String },
+    /// The thread is woken, and will be on that CPU unless it migrates.
+    Waking { thread: i32, cpu: u32 },
+    /// The thread goes to that CPU.
+    Migrate { thread: i32, cpu: u32 },
+}
+
+/// A thread's state as it goes along.
+struct Walk {
+    spans: Vec<Span>,
+    now: Option<Span>,
+    end: Nanos,
+}
+
+impl Walk {
+    fn new(end: Nanos) -> Self {
+        Self { spans: Vec::new(), now: None, end }
+    }
+
+    /// From `at` on it is so; before the first event it was `before`.
+    fn become_(&mut self, at: Nanos, before: State, state: State, cpu: Option<u32>) {
+        let now = self.now.unwrap_or(Span { from: 0, to: 0, state: before, cpu });
+        self.close(now, at);
+        self.now = Some(Span { from: at, to: at, state, cpu });
+    }
+
+    fn close(&mut self, span: Span, at: Nanos) {
+        let to = at.min(self.end);
+        if span.from < to {
+            self.spans.push(Span { to, ..span });
+        }
+    }
+
+    /// The spans; a thread that no event tells of ran all the time.
+    fn finish(mut self, only_cpu: Option<u32>) -> Vec<Span> {
+        let now = self.now.unwrap_or(Span { from: 0, to: 0, state: State::Running, cpu: only_cpu });
+        self.close(now, self.end);
+        self.spans
+    }
+}
+
+/// A CPU as it goes along: who had it, and who has it since when.
+struct CpuWalk {
+    number: u32,
+    slices: Vec<Slice>,
+    now: Option<(Nanos, Who)>,
+}
+
+/// The states of threads, given by the kernel's number and the CPU of their first stamp, and of all
+/// CPUs, until `end`.
+pub(crate) fn of_whole_machine(
+    events: &[Event],
+    threads: &[(i32, Option<u32>)],
+    clocks: Clocks,
+    end: Nanos,
+) -> (Vec<Vec<Span>>, Vec<Cpu>) {
+    let mut walks: Vec<Walk> = threads.iter().map(|_| Walk::new(end)).collect();
+    let number = |id: i32| threads.iter().position(|&(thread, _)| thread == id);
+    let mut cpus: Vec<CpuWalk> = Vec::new();
+    for event in events {
+        let at = clocks.of_kernel(event.nanos);
+        match &event.what {
+            What::Switch { from, preempted, to, name } => {
+                if let Some(thread) = number(*from) {
+                    let state = if *preempted { State::Queued } else { State::Asleep };
+                    walks[thread].become_(at, State::Running, state, Some(event.cpu));
+                }
+                if let Some(thread) = number(*to) {
+                    walks[thread].become_(at, State::Queued, State::Running, Some(event.cpu));
+                }
+                let who = |id: i32, name: &str| match (id, number(id)) {
+                    (0, _) => Who::Nobody,
+                    (_, Some(thread)) => Who::Thread(thread),
+                    _ => Who::Other(name.to_owned()),
+                };
+                let place = cpus.iter().position(|cpu| cpu.number == event.cpu);
+                let place = place.unwrap_or_else(|| {
+                    cpus.push(CpuWalk { number: event.cpu, slices: Vec::new(), now: None });
+                    cpus.len() - 1
+                });
+                let CpuWalk { slices, now, .. } = &mut cpus[place];
+                let (begin, before) = now.take().unwrap_or_else(|| (0, who(*from, "?")));
+                push(slices, begin, at.min(end), before);
+                *now = Some((at, who(*to, name)));
+            }
+            What::Waking { thread, cpu } => {
+                if let Some(thread) = number(*thread)
+                    // One that has not left its CPU yet, or was awake, goes on as it is.
+                    && walks[thread].now.is_none_or(|now| now.state == State::Asleep)
+                {
+                    walks[thread].become_(at, State::Asleep, State::Queued, Some(*cpu));
+                }
+            }
+            What::Migrate { thread, cpu } => {
+                if let Some(thread) = number(*thread)
+                    && let Some(now) = walks[thread].now
+                    && now.state == State::Queued
+                {
+                    walks[thread].become_(at, State::Queued, State::Queued, Some(*cpu));
+                }
+            }
+        }
+    }
+    let spans = walks.into_iter().zip(threads).map(|(walk, &(_, cpu))| walk.finish(cpu)).collect();
+    let mut cpus: Vec<Cpu> = cpus
+        .into_iter()
+        .map(|CpuWalk { number, mut slices, now }| {
+            if let Some((begin, who)) = now {
+                push(&mut slices, begin, end, who);
+            }
+            Cpu { number, slices }
+        })
+        .collect();
+    cpus.sort_by_key(|cpu| cpu.number);
+    (spans, cpus)
+}
+
+fn push(slices: &mut Vec<Slice>, from: Nanos, to: Nanos, who: Who) {
+    if from < to {
+        slices.push(Slice { from, to, who });
+    }
+}
+
+/// The states of one thread by its own switches, until `end`.
+pub(crate) fn of_own_switches(
+    log: &SwitchLog,
+    cpu: Option<u32>,
+    clocks: Clocks,
+    end: Nanos,
+) -> Vec<Span> {
+    let mut walk = Walk::new(end);
+    for switch in &log.switches {
+        let at = clocks.of_kernel(switch.nanos);
+        let (before, state) = match switch.how {
+            How::In => (State::Off, State::Running),
+            How::Out => (State::Running, State::Off),
+            How::Preempted => (State::Running, State::Queued),
+        };
+        walk.become_(at, before, state, Some(switch.cpu));
+    }
+    walk.finish(cpu)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ondeck_lab::clock::Anchor;
+    use ondeck_lab::switches::Switched;
+
+    fn clocks() -> Clocks {
+        let begin = Anchor { ticks: 0, nanos: 1_000 };
+        Clocks::between(begin, Anchor { ticks: 1_000, nanos: 2_000 })
+    }
+
+    fn switch(nanos: u64, cpu: u32, from: i32, preempted: bool, to: i32) -> Event {
+        let name = format!("thread {to}");
+        Event { nanos, cpu, what: What::Switch { from, preempted, to, name } }
+    }
+
+    fn span(from: Nanos, to: Nanos, state: State, cpu: u32) -> Span {
+        Span { from, to, state, cpu: Some(cpu) }
+    }
+
+    #[test]
+    fn a_thread_sleeps_is_woken_waits_migrates_and_runs() {
+        let events = [
+            switch(900, 0, 7, true, 50),
+            switch(1_100, 0, 50, false, 99),
+            Event { nanos: 1_300, cpu: 1, what: What::Waking { thread: 50, cpu: 0 } },
+            Event { nanos: 1_400, cpu: 1, what: What::Migrate { thread: 50, cpu: 1 } },
+            switch(1_500, 1, 0, true, 50),
+        ];
+        let threads = [(50, Some(0)), (51, Some(3))];
+        let (spans, cpus) = of_whole_machine(&events, &threads, clocks(), 800);
+        assert_eq!(
+            spans[0],
+            [
+                span(0, 100, State::Running, 0),
+                span(100, 300, State::Asleep, 0),
+                span(300, 400, State::Queued, 0),
+                span(400, 500, State::Queued, 1),
+                span(500, 800, State::Running, 1),
+            ]
+        );
+        assert_eq!(spans[1], [span(0, 800, State::Running, 3)], "no event tells of it");
+        let who: Vec<_> = cpus.iter().map(|cpu| cpu.slices.clone()).collect();
+        let slice = |from, to, who| Slice { from, to, who };
+        assert_eq!(
+            who,
+            [
+                vec![
+                    slice(0, 100, Who::Thread(0)),
+                    slice(100, 800, Who::Other("thread 99".to_owned()))
+                ],
+                vec![slice(0, 500, Who::Nobody), slice(500, 800, Who::Thread(0))],
+            ]
+        );
+    }
+
+    #[test]
+    fn a_preempted_thread_is_ready_and_its_own_word_says_so_too() {
+        let events = [switch(1_200, 0, 50, true, 60), switch(1_700, 0, 60, true, 50)];
+        let wanted = [
+            span(0, 200, State::Running, 0),
+            span(200, 700, State::Queued, 0),
+            span(700, 900, State::Running, 0),
+        ];
+        let (spans, _) = of_whole_machine(&events, &[(50, None)], clocks(), 900);
+        assert_eq!(spans[0], wanted);
+        let switches = [(1_200, How::Preempted), (1_700, How::In)].map(|(nanos, how)| Switched {
+            nanos,
+            cpu: 0,
+            how,
+        });
+        let log = SwitchLog { switches: switches.to_vec(), lost: None };
+        assert_eq!(of_own_switches(&log, None, clocks(), 900), wanted);
+    }
+}

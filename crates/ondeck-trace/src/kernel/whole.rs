@@ -1,0 +1,146 @@
+//! The scheduler's tracepoints on every CPU.
+
+use std::io;
+
+use ondeck::platform::{Linux, Platform};
+use ondeck_lab::environment::Refusal;
+use perf_event::events::Tracepoint;
+use perf_event::{Builder, Clock, SampleFlag, Sampler};
+
+use super::events::{Event, What};
+use super::format::Format;
+use super::refusal;
+use super::ring::{self, SAMPLE};
+
+/// All rings of all CPUs together take at most so much memory.
+const MEMORY: usize = 128 << 20;
+/// A CPU has at most so much of it: the switches of half a million yields.
+const MOST_OF_A_CPU: usize = 64 << 20;
+const LEAST_OF_A_CPU: usize = 128 << 10;
+
+/// The tracepoints, and which part of a CPU's memory each has.
+const POINTS: [(&str, usize); 3] =
+    [("sched_switch", 2), ("sched_waking", 4), ("sched_migrate_task", 8)];
+
+/// Recordings of every CPU that is online.
+pub(crate) struct WholeMachine {
+    formats: Vec<Format>,
+    rings: Vec<Ring>,
+}
+
+/// The events of one tracepoint on one CPU.
+struct Ring {
+    point: usize,
+    capacity: usize,
+    sampler: Sampler,
+}
+
+impl WholeMachine {
+    /// Asks for the tracepoints; nothing is recorded yet.
+    pub(crate) fn open() -> Result<Self, Refusal> {
+        let formats: Result<Vec<_>, _> =
+            POINTS.iter().map(|(name, _)| Format::find(name)).collect();
+        let formats = formats.map_err(|error| Refusal {
+            reason: format!("the scheduler's tracepoints are not described: {error}"),
+            fix: "run as root, with tracefs (`mount -t tracefs nodev /sys/kernel/tracing`)"
+                .to_owned(),
+        })?;
+        let cpus = online();
+        let share = (MEMORY / cpus.len().max(1)).clamp(LEAST_OF_A_CPU, MOST_OF_A_CPU);
+        // Rings are powers of two; rounded down, because the library rounds up.
+        let mut share = 1 << share.ilog2();
+        loop {
+            match Self::rings(&formats, &cpus, share) {
+                Ok(rings) => return Ok(Self { formats, rings }),
+                // More memory than may be locked: try with less.
+                Err(error)
+                    if share > LEAST_OF_A_CPU
+                        && matches!(error.raw_os_error(), Some(libc::EPERM | libc::ENOMEM)) =>
+                {
+                    share /= 2;
+                }
+                Err(error) => return Err(refusal("the scheduler's tracepoints", &error)),
+            }
+        }
+    }
+
+    fn rings(formats: &[Format], cpus: &[usize], share: usize) -> io::Result<Vec<Ring>> {
+        let mut rings = Vec::new();
+        for (point, format) in formats.iter().enumerate() {
+            let capacity = share / POINTS[point].1;
+            for &cpu in cpus {
+                let sampler = Builder::new(Tracepoint::with_id(format.id))
+                    .any_pid()
+                    .one_cpu(cpu)
+                    .include_kernel()
+                    .sample_period(1)
+                    .sample_id_all(true)
+                    .sample(SampleFlag::TID | SampleFlag::TIME | SampleFlag::CPU | SampleFlag::RAW)
+                    .clockid(Clock::MONOTONIC_RAW)
+                    .build()?
+                    .sampled(capacity)?;
+                rings.push(Ring { point, capacity, sampler });
+            }
+        }
+        Ok(rings)
+    }
+
+    /// Records from now on.
+    pub(crate) fn begin(&mut self) -> io::Result<()> {
+        self.rings.iter_mut().try_for_each(|ring| ring.sampler.enable())
+    }
+
+    /// Ends the recording: the events in their order and, if not all fitted, the time of the last
+    /// before that.
+    pub(crate) fn end(&mut self) -> (Vec<Event>, Option<u64>) {
+        for ring in &mut self.rings {
+            // A ring that cannot be stopped has events of later; they are after the run.
+            let _ = ring.sampler.disable();
+        }
+        let mut events = Vec::new();
+        let mut lost: Option<u64> = None;
+        for Ring { point, capacity, sampler } in &mut self.rings {
+            let format = &self.formats[*point];
+            let missed = ring::drain(sampler, *capacity, |record, _, head, bytes| {
+                // The length of the raw part stands before it.
+                if record == SAMPLE
+                    && let Some(raw) = bytes.get(4..)
+                    && let Some(what) = what(POINTS[*point].0, format, raw)
+                {
+                    events.push(Event { nanos: head.nanos, cpu: head.cpu, what });
+                }
+            });
+            lost = [lost, missed].into_iter().flatten().min();
+        }
+        events.sort_by_key(|event| event.nanos);
+        (events, lost)
+    }
+}
+
+/// The bits of a sleep in a tracepoint's state of a thread. Without them it is ready to run, so its
+/// CPU was taken away; the bit above them says that the kernel did so, and is none of a sleep.
+const SLEEPS: i64 = 0xff;
+
+fn what(name: &str, format: &Format, raw: &[u8]) -> Option<What> {
+    let id = |field: &str| format.number(field, raw).map(|id| id as i32);
+    Some(match name {
+        "sched_switch" => What::Switch {
+            from: id("prev_pid")?,
+            preempted: format.number("prev_state", raw)? & SLEEPS == 0,
+            to: id("next_pid")?,
+            name: format.text("next_comm", raw)?,
+        },
+        "sched_waking" => What::Waking { thread: id("pid")?, cpu: id("target_cpu")? as u32 },
+        _ => What::Migrate { thread: id("pid")?, cpu: id("dest_cpu")? as u32 },
+    })
+}
+
+fn online() -> Vec<usize> {
+    let text = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
+    let range = |part: &str| -> Option<Vec<usize>> {
+        let (from, to) = part.split_once('-').unwrap_or((part, part));
+        Some((from.parse().ok()?..=to.parse().ok()?).collect())
+    };
+    let parts: Option<Vec<_>> = text.trim().split(',').map(range).collect();
+    parts.map_or_else(|| (0..Linux::cpus()).collect(), |parts| parts.concat())
+}

@@ -1,0 +1,286 @@
+//! Why was the lock idle, and why did a thread wait: what the scheduler did meanwhile.
+//!
+//! Threads hammer a lock and stamp every pair ([`ondeck_lab::stamp`]); the kernel tells who ran where (`kernel`);
+//! both make a [`timeline::Timeline`], of which [`cause`] is a function. What is found is a
+//! [`Document`](ondeck_lab::results::trace::Document), from which text, page and Perfetto's events are made.
+
+mod clip;
+mod clocks;
+mod episode;
+mod kernel;
+mod verdict;
+
+pub mod cause;
+pub mod perfetto;
+pub mod text;
+pub mod timeline;
+pub mod worst;
+
+use std::time::{Duration, Instant};
+
+use ondeck_lab::environment::{Placement, Refusal};
+pub use ondeck_lab::results::episode::Sight;
+use ondeck_lab::results::trace::{Episode, LockTrace};
+use ondeck_lab::results::{Failure, FailureKind};
+use ondeck_lab::schedstat;
+pub use ondeck_lab::stamp::Traced;
+use ondeck_lab::stamp::{self, Course, Recorded};
+use ondeck_lab::team::{TeamError, TeamSetting};
+use ondeck_lab::work::Work;
+
+use clocks::Clocks;
+use kernel::{OwnSwitches, WholeMachine};
+use timeline::{Nanos, Pair, Thread, Timeline};
+
+pub use clip::GRAINS;
+pub use episode::LEAST;
+
+/// What is to be traced.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The threads.
+    pub team: TeamSetting,
+    /// Runs of each lock.
+    pub runs: usize,
+    /// For how long runs of a lock are repeated at most.
+    pub duration: Duration,
+    /// When a run is stopped although it is not at its end.
+    pub longest_run: Duration,
+    /// Pairs of each thread in a run.
+    pub pairs: u32,
+    /// Work in the section, in nanoseconds.
+    pub section_nanos: u64,
+    /// Work between an unlock and the next lock, in nanoseconds.
+    pub outside_nanos: u64,
+    /// How many of the longest idles are kept.
+    pub longest_idles: usize,
+    /// How many of the longest waits; if none, waits are not counted either.
+    pub longest_waits: usize,
+    /// How many parts of a clip can be told apart.
+    pub grains: Nanos,
+    /// The most that the kernel shall be asked for.
+    pub most: Sight,
+}
+
+/// A tracer that has asked the kernel what it may see.
+pub struct Tracer {
+    request: Request,
+    course: Course,
+    sight: Sight,
+    refused: Vec<Refusal>,
+    machine: Option<WholeMachine>,
+}
+
+/// Bytes that each thread has for its own switches, where the kernel limits what may be locked.
+const OWN_BYTES: [usize; 3] = [256 << 10, 64 << 10, 16 << 10];
+
+/// A run's limit that suits most: ticket locks take seconds a run.
+pub const LONGEST_RUN: Duration = Duration::from_secs(2);
+
+impl Tracer {
+    /// Finds out what the kernel tells.
+    pub fn new(request: Request) -> Self {
+        let mut refused = Vec::new();
+        let mut machine = None;
+        if request.most == Sight::Machine {
+            match WholeMachine::open() {
+                Ok(opened) => machine = Some(opened),
+                Err(refusal) => refused.push(refusal),
+            }
+        }
+        let own_switches = if machine.is_none() && request.most != Sight::Stamps {
+            own_bytes(request.team.threads, &mut refused).map(OwnSwitches::with_room)
+        } else {
+            None
+        };
+        let sight = match (&machine, own_switches) {
+            (Some(_), _) => Sight::Machine,
+            (None, Some(_)) => Sight::OwnSwitches,
+            (None, None) => Sight::Stamps,
+        };
+        refused.extend(schedstat::refused().map(|reason| Refusal {
+            reason,
+            fix: "run on a kernel that has CONFIG_SCHED_INFO".to_owned(),
+        }));
+        let course = Course {
+            team: request.team.clone(),
+            pairs: request.pairs,
+            section: Work::of_nanos(request.section_nanos),
+            outside: Work::of_nanos(request.outside_nanos),
+            longest_run: request.longest_run,
+            own_switches,
+        };
+        Self { request, course, sight, refused, machine }
+    }
+
+    /// How much the kernel tells.
+    pub fn sight(&self) -> Sight {
+        self.sight
+    }
+
+    /// What it does not.
+    pub fn refused(&self) -> &[Refusal] {
+        &self.refused
+    }
+
+    /// What the stamps add to a pair, in nanoseconds.
+    ///
+    /// # Errors
+    ///
+    /// [`TeamError`] if no thread can be made, or it was cancelled.
+    pub fn stamp_cost(&self) -> Result<f64, TeamError> {
+        let placement = Placement::default();
+        let team = TeamSetting { placement, ..self.course.team.clone() };
+        stamp::cost(&Course { team, pairs: 16_384, ..self.course.clone() })
+    }
+
+    /// Traces one lock, and tells `watch` before each run. What was found until it failed or was
+    /// cancelled is whole.
+    pub fn trace(
+        &mut self,
+        lock: &Traced,
+        mut watch: impl FnMut(usize),
+    ) -> (LockTrace, Option<TeamError>) {
+        let start = Instant::now();
+        let mut found = LockTrace { lock: lock.info.name.to_owned(), ..LockTrace::default() };
+        let mut kept: Vec<(usize, Nanos, Timeline)> = Vec::new();
+        let mut failed = None;
+        for run in 0..self.request.runs {
+            if run > 0 && start.elapsed() >= self.request.duration {
+                break;
+            }
+            watch(run);
+            let began = start.elapsed().as_nanos() as Nanos;
+            match self.run(lock, &mut found) {
+                Ok(timeline) => {
+                    let Request { longest_idles, longest_waits, .. } = self.request;
+                    let more = episode::find(&timeline, run, (longest_idles, longest_waits));
+                    episode::add(&mut found.idles, &more.idles);
+                    episode::add(&mut found.waits, &more.waits);
+                    keep(&mut found.longest_idles, more.longest_idles, longest_idles);
+                    keep(&mut found.longest_waits, more.longest_waits, longest_waits);
+                    kept.push((run, began, timeline));
+                    kept.retain(|(run, ..)| shown(&found).any(|episode| episode.run == *run));
+                }
+                Err(error) => {
+                    failed = Some(error);
+                    break;
+                }
+            }
+        }
+        for (run, began, timeline) in &kept {
+            let of_run = shown(&found).filter(|episode| episode.run == *run);
+            let clips = clip::cut(timeline, *run, *began, of_run, self.request.grains);
+            found.clips.extend(clips);
+        }
+        (found, failed)
+    }
+
+    fn run(&mut self, lock: &Traced, found: &mut LockTrace) -> Result<Timeline, TeamError> {
+        let begun = self.machine.as_mut().is_some_and(|machine| machine.begin().is_ok());
+        let recorded = lock.record(&self.course);
+        let seen = self.machine.as_mut().filter(|_| begun).map(WholeMachine::end);
+        let recorded = recorded?;
+        found.runs += 1;
+        found.cut_runs += usize::from(recorded.iter().any(|thread| thread.cut));
+        for thread in &recorded {
+            found.account = found.account.plus(thread.account);
+            found.pairs += thread.stamps.len() as u64;
+        }
+        let (timeline, whole, end) = assemble(recorded, seen);
+        found.overflown_runs += usize::from(!whole);
+        found.nanos += end;
+        Ok(timeline)
+    }
+}
+
+/// How a lock's failure is reported.
+pub fn failure(lock: &str, threads: usize, error: &TeamError) -> Failure {
+    let (kind, thread_states) = match error {
+        TeamError::Stuck { states, .. } => (FailureKind::Deadlock, states.clone()),
+        TeamError::NoThread { .. } | TeamError::Refused(_) => (FailureKind::Refused, Vec::new()),
+        TeamError::Broken { .. } => (FailureKind::Broken, Vec::new()),
+        TeamError::Panicked | TeamError::Cancelled => (FailureKind::Crashed, Vec::new()),
+    };
+    Failure {
+        lock: lock.to_owned(),
+        workload: "trace".to_owned(),
+        threads,
+        kind: kind.word().to_owned(),
+        message: error.to_string(),
+        thread_states,
+    }
+}
+
+fn keep(longest: &mut Vec<Episode>, more: Vec<Episode>, most: usize) {
+    longest.extend(more);
+    longest.sort_by_key(|episode| std::cmp::Reverse(episode.to - episode.from));
+    longest.truncate(most);
+}
+
+fn shown(found: &LockTrace) -> impl Iterator<Item = &Episode> {
+    found.longest_idles.iter().chain(&found.longest_waits)
+}
+
+/// The most bytes that every thread can have for its switches at the same time.
+fn own_bytes(threads: usize, refused: &mut Vec<Refusal>) -> Option<usize> {
+    for bytes in OWN_BYTES {
+        let all: Result<Vec<_>, _> = (0..threads).map(|_| OwnSwitches::begin(bytes)).collect();
+        match all {
+            Ok(_) => return Some(bytes),
+            Err(error) if bytes == OWN_BYTES[OWN_BYTES.len() - 1] => {
+                refused.push(kernel::refusal("the threads' own switches", &error));
+            }
+            Err(_) => {}
+        }
+    }
+    None
+}
+
+type Seen = (Vec<kernel::Event>, Option<u64>);
+
+/// The timeline of a run, whether the kernel's events are whole, and the run's length.
+fn assemble(recorded: Vec<Recorded>, seen: Option<Seen>) -> (Timeline, bool, Nanos) {
+    let begin = recorded.iter().map(|thread| thread.begin).min_by_key(|anchor| anchor.ticks);
+    let last = recorded.iter().map(|thread| thread.end).max_by_key(|anchor| anchor.ticks);
+    let (Some(begin), Some(last)) = (begin, last) else {
+        return (Timeline::default(), true, 0);
+    };
+    let clocks = Clocks::between(begin, last);
+    let end = clocks.of_ticks(last.ticks);
+    let first_cpu = |thread: &Recorded| thread.stamps.first().map(|stamps| stamps.cpu);
+    let mut seen_until = 0;
+    let mut whole = true;
+    let (mut spans, mut cpus) = (Vec::new(), Vec::new());
+    if let Some((events, lost)) = seen {
+        let threads: Vec<_> =
+            recorded.iter().map(|thread| (thread.kernel_id, first_cpu(thread))).collect();
+        (spans, cpus) = kernel::of_whole_machine(&events, &threads, clocks, end);
+        whole = lost.is_none();
+        seen_until = lost.map_or(end, |lost| clocks.of_kernel(lost).min(end));
+    } else if recorded.iter().all(|thread| thread.switches.is_some()) {
+        seen_until = end;
+        for thread in &recorded {
+            let log = thread.switches.clone().unwrap_or_default();
+            spans.push(kernel::of_own_switches(&log, first_cpu(thread), clocks, end));
+            if let Some(lost) = log.lost {
+                whole = false;
+                seen_until = seen_until.min(clocks.of_kernel(lost));
+            }
+        }
+    }
+    spans.resize(recorded.len(), Vec::new());
+    let threads = recorded.into_iter().zip(spans).map(|(thread, spans)| Thread {
+        pairs: thread.stamps.iter().map(|stamps| pair(stamps, clocks)).collect(),
+        spans,
+    });
+    (Timeline { threads: threads.collect(), cpus, seen_until }, whole, end)
+}
+
+fn pair(stamps: &stamp::Stamps, clocks: Clocks) -> Pair {
+    let wanted = clocks.of_ticks(stamps.wanted);
+    let acquired = clocks.of_ticks(stamps.acquired).max(wanted);
+    let released = clocks.of_ticks(stamps.released).max(acquired);
+    let freed = clocks.of_ticks(stamps.freed).max(released);
+    Pair { wanted, acquired, released, freed, cpu: stamps.cpu }
+}
