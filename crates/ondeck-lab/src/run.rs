@@ -60,7 +60,7 @@ impl Collected {
 }
 
 /// Carries out the stages one after the other.
-pub fn run(request: &Request, stages: &[Stage], observer: &mut impl Observer) -> Results {
+pub fn run(request: &Request, stages: &[Stage], observer: &mut dyn Observer) -> Results {
     let mut results = Results::default();
     let mut rng = Rng::with_seed(request.seed);
     let mut behind = Duration::ZERO;
@@ -84,7 +84,7 @@ type Cell = (&'static str, usize);
 fn run_stage(
     request: &Request,
     stage: &Stage,
-    observer: &mut impl Observer,
+    observer: &mut dyn Observer,
     rng: &mut Rng,
     behind: Duration,
     dead: &mut HashSet<Cell>,
