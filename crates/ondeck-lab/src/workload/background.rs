@@ -12,7 +12,7 @@ use std::time::Duration;
 use ondeck::platform::{Linux, Platform};
 use ondeck_zoo::RawLock;
 
-use super::face::{Column, Group, Judged, Needs, Plot, Shelf, Shown, Table};
+use super::face::{Column, Group, Judged, Shelf, Shown, Table};
 use super::phases::{Phase, Phases, Seen, Stint, together};
 use super::situation::{Rounds, by, counts_of_two};
 use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo};
@@ -48,11 +48,7 @@ impl Workload for Background {
         cannot_show: "anything on a machine with other busy programs: the work done alone is then little, \
              and varies by chance.",
         locks: Group::Beside,
-        needs: Needs::Nothing,
         empty: EmptyLock::AsAnyLock,
-        shares_data: false,
-        notifies: false,
-        traced: false,
         quantities: &[LONGEST, LONGEST_ALONE],
         judged: Judged::By(FILLED),
         shelf: Shelf::Company,
@@ -70,7 +66,7 @@ impl Workload for Background {
             ],
             note: "done: of what is done alone; kept: throughput with / without; longest wait",
         },
-        plot: Plot::Threads,
+        ..WorkloadInfo::USUAL
     };
 
     type Own = Priority;

@@ -16,6 +16,12 @@ pub enum EmptyLock {
     Never(&'static str),
 }
 
+impl EmptyLock {
+    /// Of workloads with producers and consumers, servers and clients.
+    pub(super) const OF_TWO_ROLES: Self =
+        Self::Never("its two roles share data: without a lock they would spoil it");
+}
+
 /// A lock that does nothing. Only for workloads whose section touches nothing shared.
 #[derive(Debug)]
 pub struct NoLock;

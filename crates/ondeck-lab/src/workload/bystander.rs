@@ -12,7 +12,7 @@ use std::time::Duration;
 use ondeck::platform::{Linux, Platform};
 use ondeck_zoo::RawLock;
 
-use super::face::{Column, Group, Judged, Needs, Plot, Shelf, Shown, Table};
+use super::face::{Column, Group, Judged, Shelf, Shown, Table};
 use super::phases::{Phase, Phases, Seen, Stint, together};
 use super::situation::{ALONE, Rounds, counts_of_two};
 use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo};
@@ -47,12 +47,7 @@ impl Workload for Bystander {
              share only the last cache. With an empty section threads mostly do not wait: to see \
              waiters sleep, use `--work 200000,0`.",
         locks: Group::Beside,
-        needs: Needs::Nothing,
         empty: EmptyLock::AsAnyLock,
-        shares_data: false,
-        notifies: false,
-        traced: false,
-        quantities: &[],
         judged: Judged::By(SLOWDOWN),
         shelf: Shelf::Company,
         table: Table::Quantities {
@@ -68,7 +63,7 @@ impl Workload for Bystander {
             ],
             note: "slowdown: alone / beside; runnable: threads that want a CPU; cpus: that have one",
         },
-        plot: Plot::Threads,
+        ..WorkloadInfo::USUAL
     };
 
     type Own = ();

@@ -11,7 +11,7 @@ use hdrhistogram::Histogram;
 use ondeck::platform::Linux;
 use ondeck_zoo::RawLock;
 
-use super::face::{Column, Group, Judged, Needs, Plot, Shelf, Shown, Table};
+use super::face::{Column, Judged, Shelf, Shown, Table};
 use super::guarded::Guarded;
 use super::situation::{ALONE, Rounds, counts};
 use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, audit};
@@ -42,12 +42,8 @@ impl Workload for Capture {
              acquisitions of others passed before they got in.",
         cannot_show: "whether the lock caused a streak. A thread that is alone, because all others are off \
              their CPUs, has a streak, too.",
-        locks: Group::Crowd,
-        needs: Needs::Nothing,
         empty: EmptyLock::OneThread,
         shares_data: true,
-        notifies: false,
-        traced: false,
         quantities: &[
             STREAK_MEAN,
             STREAK_P50,
@@ -73,18 +69,13 @@ impl Workload for Capture {
             ],
             note: "",
         },
-        plot: Plot::Threads,
+        ..WorkloadInfo::USUAL
     };
 
     type Own = ();
 
     fn situations(asked: &Asked) -> (Schedule, Vec<Situation>) {
-        let rounds = Rounds::by(
-            asked.extent,
-            Rounds::of_millis(50, 1).short(),
-            Rounds::of_millis(60, 3).short(),
-            Rounds::of_millis(1_000, 11),
-        );
+        let rounds = Rounds::of_a_rate(asked.extent, Rounds::of_millis(60, 3).short());
         let work = asked.work.unwrap_or(ALONE);
         let counts = counts(asked, &[8], &[2, 8], &[2, 4, 8, 16, 32, 64]);
         (rounds, counts.into_iter().map(|threads| Situation::working(threads, work)).collect())

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use ondeck::platform::Linux;
 use ondeck_zoo::RawLock;
 
-use super::face::{Column, Group, Judged, Needs, Plot, Shelf, Shown, Table, Threads};
+use super::face::{Column, Judged, Shelf, Shown, Table, Threads};
 use super::guarded::Guarded;
 use super::ring::Ring;
 use super::situation::{MANY, Rounds, counts};
@@ -44,12 +44,8 @@ impl Workload for Chan {
              numbers, then receives 100. Go's benchmark ChanContended; its 200 operations are one \
              there.",
         cannot_show: "Go's scheduler; goroutines are not threads.",
-        locks: Group::Crowd,
-        needs: Needs::Nothing,
         empty: EmptyLock::OneThread,
         shares_data: true,
-        notifies: false,
-        traced: false,
         quantities: &[OP],
         judged: Judged::By(THROUGHPUT),
         shelf: Shelf::Threads,
@@ -67,18 +63,13 @@ impl Workload for Chan {
             ],
             note: "time, share and CPU time per operation, CPUs busy",
         }),
-        plot: Plot::Threads,
+        ..WorkloadInfo::USUAL
     };
 
     type Own = ();
 
     fn situations(asked: &Asked) -> (Schedule, Vec<Situation>) {
-        let rounds = Rounds::by(
-            asked.extent,
-            Rounds::of_millis(50, 1).short(),
-            Rounds::of_millis(40, 3),
-            Rounds::of_millis(1_000, 11),
-        );
+        let rounds = Rounds::of_a_rate(asked.extent, Rounds::of_millis(40, 3));
         let counts = counts(asked, &[8], &[2, 8], MANY);
         (rounds, counts.into_iter().map(Situation::plain).collect())
     }

@@ -16,7 +16,7 @@ use ondeck::parking::bucket_of;
 use ondeck::platform::Linux;
 use ondeck_zoo::RawLock;
 
-use super::face::{Column, Group, Judged, Needs, Plot, Shelf, Shown, Table, Threads};
+use super::face::{Column, Judged, Needs, Shelf, Shown, Table, Threads};
 use super::situation::{Rounds, counts};
 use super::uncontended::time_pairs_of;
 use super::{
@@ -55,12 +55,8 @@ impl Workload for Collision {
              one bucket.",
         cannot_show: "how often two locks of a program collide. With 1,024 buckets and two locks that is \
              one time in 1,024.",
-        locks: Group::Crowd,
         needs: Needs::Sleepers,
         empty: EmptyLock::OneThread,
-        shares_data: false,
-        notifies: false,
-        traced: false,
         quantities: &[PAIR],
         judged: Judged::By(PAIR),
         shelf: Shelf::Parked,
@@ -76,7 +72,7 @@ impl Workload for Collision {
             ],
             note: "CPU time per pair, CPUs that the one thread kept busy",
         }),
-        plot: Plot::Threads,
+        ..WorkloadInfo::USUAL
     };
 
     type Own = ();

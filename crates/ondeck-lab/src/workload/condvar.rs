@@ -13,7 +13,7 @@ use fastrand::Rng;
 use ondeck::platform::Linux;
 use ondeck_zoo::RawLock;
 
-use super::face::{Column, Group, Judged, Needs, Plot, Shelf, Shown, Table, Threads};
+use super::face::{Column, Judged, Shelf, Shown, Table, Threads};
 use super::guarded::Guarded;
 use super::situation::{Rounds, counts_of_two, moments};
 use super::{
@@ -52,12 +52,9 @@ impl Workload for Condvar {
              as glibc's test tst-cond18 counts them. The server signals inside the critical section \
              unless a heading says after the unlock.",
         cannot_show: "the condition variable apart from its lock.",
-        locks: Group::Crowd,
-        needs: Needs::Nothing,
-        empty: EmptyLock::Never("its two roles share data: without a lock they would spoil it"),
+        empty: EmptyLock::OF_TWO_ROLES,
         shares_data: true,
         notifies: true,
-        traced: false,
         quantities: &[SERVER_LOOPS],
         judged: Judged::By(THROUGHPUT),
         shelf: Shelf::Threads,
@@ -75,7 +72,7 @@ impl Workload for Condvar {
             ],
             note: "server (thousand loops/s), share, CPU time per wakeup, CPUs busy",
         }),
-        plot: Plot::Threads,
+        ..WorkloadInfo::USUAL
     };
 
     type Own = Notify;

@@ -17,7 +17,7 @@ use hdrhistogram::Histogram;
 use ondeck::platform::{AtomicInt, Linux, Ordering, Platform};
 use ondeck_zoo::RawLock;
 
-use super::face::{Group, Judged, Needs, Plot, Shelf, Table};
+use super::face::{Group, Judged, Shelf, Table};
 use super::guarded::Guarded;
 use super::situation::Rounds;
 use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo};
@@ -55,16 +55,12 @@ impl Workload for Handoff {
              is more the kernel's than the lock's. Ticks of two CPUs are compared, so it needs a \
              clock that is the same on all.",
         locks: Group::Headline,
-        needs: Needs::Nothing,
         empty: EmptyLock::OneThread,
-        shares_data: false,
-        notifies: false,
-        traced: false,
         quantities: &[HANDOFF, LONGEST],
         judged: Judged::By(HANDOFF),
         shelf: Shelf::Turns,
         table: Table::Patterns { heading: "from one thread's unlock to another's acquisition" },
-        plot: Plot::Threads,
+        ..WorkloadInfo::USUAL
     };
 
     type Own = ();

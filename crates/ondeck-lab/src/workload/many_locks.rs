@@ -12,7 +12,7 @@ use fastrand::Rng;
 use ondeck::platform::{Linux, Platform};
 use ondeck_zoo::RawLock;
 
-use super::face::{Across, Group, Judged, Needs, Plot, Shelf, Table};
+use super::face::{Across, Judged, Shelf, Table};
 use super::guarded::Guarded;
 use super::situation::{ALONE, Rounds, by, counts};
 use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, audit};
@@ -47,12 +47,8 @@ impl Workload for ManyLocks {
         lead: "An array of locks, of which each thread locks a random one. Nobody waits for long; what \
              shows is the memory that the locks take, and the cache lines that they share.",
         cannot_show: "a program whose data is larger than the locks. With 2 CPUs two threads seldom meet.",
-        locks: Group::Crowd,
-        needs: Needs::Nothing,
         empty: EmptyLock::OneThread,
         shares_data: true,
-        notifies: false,
-        traced: false,
         quantities: &[FOOTPRINT],
         judged: Judged::By(THROUGHPUT),
         shelf: Shelf::Programs,
@@ -68,7 +64,7 @@ impl Workload for ManyLocks {
                 label,
             },
         ]),
-        plot: Plot::Threads,
+        ..WorkloadInfo::USUAL
     };
 
     type Own = Array;

@@ -18,7 +18,7 @@ use crossbeam_utils::CachePadded;
 use ondeck::platform::{Linux, Ordering, Platform, Timestamp};
 use ondeck_zoo::RawLock;
 
-use super::face::{Column, Group, Judged, Needs, Plot, Shelf, Shown, Table};
+use super::face::{Column, Group, Judged, Needs, Shelf, Shown, Table};
 use super::guarded::Guarded;
 use super::situation::Rounds;
 use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, audit};
@@ -58,9 +58,6 @@ impl Workload for MixedPriority {
         locks: Group::Inversion,
         needs: Needs::Realtime,
         empty: EmptyLock::Never("without a lock nobody waits, so nothing can be inverted"),
-        shares_data: false,
-        notifies: false,
-        traced: false,
         quantities: &[LONGEST, INVERTED, BURSTS, RESCUED],
         judged: Judged::By(LONGEST),
         shelf: Shelf::Company,
@@ -75,7 +72,7 @@ impl Workload for MixedPriority {
             ],
             note: "of trials: the hog ran between owner and waiter; its pieces; ended from outside",
         },
-        plot: Plot::Threads,
+        ..WorkloadInfo::USUAL
     };
 
     type Own = ();

@@ -88,6 +88,39 @@ pub struct WorkloadInfo {
     pub plot: Plot,
 }
 
+impl WorkloadInfo {
+    /// The facts of most workloads, without words and tables: a workload's file says what it has in their place.
+    const USUAL: Self = Self {
+        name: "",
+        title: "",
+        about: "",
+        source: "",
+        lead: "",
+        cannot_show: "",
+        locks: Group::Crowd,
+        needs: Needs::Nothing,
+        empty: EmptyLock::OneThread,
+        shares_data: false,
+        notifies: false,
+        traced: false,
+        quantities: &[],
+        judged: Judged::By(sample::THROUGHPUT),
+        shelf: Shelf::Basics,
+        table: Table::Quantities { heading: "", columns: &[], note: "" },
+        plot: Plot::Threads,
+    };
+
+    /// Whether its file has words for all that readers are told.
+    const fn has_words(&self) -> bool {
+        !(self.name.is_empty()
+            || self.title.is_empty()
+            || self.about.is_empty()
+            || self.source.is_empty()
+            || self.lead.is_empty()
+            || self.cannot_show.is_empty())
+    }
+}
+
 /// The workload of that name; none if another program had it.
 pub fn named(name: &str) -> Option<&'static WorkloadInfo> {
     WORKLOADS.iter().find(|workload| workload.name == name)
@@ -145,6 +178,8 @@ fn round_of<W: Workload, L: RawLock<Linux>>(given: &Round, own: &Own) -> Result<
 macro_rules! workloads {
     ($($file:ident: $($Workload:ident),+;)*) => {
         $(mod $file;)*
+
+        $($(const _: () = assert!(<$file::$Workload as Workload>::INFO.has_words());)+)*
 
         /// Every workload, in the order of a suite.
         pub const WORKLOADS: &[WorkloadInfo] = &[$($(<$file::$Workload as Workload>::INFO),+),*];

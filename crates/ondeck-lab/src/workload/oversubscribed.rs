@@ -7,7 +7,7 @@
 use ondeck::platform::{Linux, Platform};
 use ondeck_zoo::RawLock;
 
-use super::face::{Column, Group, Judged, Needs, Plot, Shelf, Shown, Table, Threads};
+use super::face::{Column, Judged, Shelf, Shown, Table, Threads};
 use super::situation::{ALONE, Extent, MOST_THREADS, PROGRAM, Rounds, counts};
 use super::{Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, throughput};
 use crate::sample::{CPU_PER_OP, INVOLUNTARY, RUNNING, SHARE, Sample, THROUGHPUT, VOLUNTARY};
@@ -26,13 +26,7 @@ impl Workload for Oversubscribed {
              next, is mostly off its CPU.",
         cannot_show: "what a program with more threads than CPUs should do instead, which is to have \
              fewer.",
-        locks: Group::Crowd,
-        needs: Needs::Nothing,
         empty: EmptyLock::OneThread,
-        shares_data: false,
-        notifies: false,
-        traced: false,
-        quantities: &[],
         judged: Judged::By(THROUGHPUT),
         shelf: Shelf::Threads,
         table: Table::Threads(Threads {
@@ -50,18 +44,13 @@ impl Workload for Oversubscribed {
             ],
             note: "share, CPU time and context switches per pair, CPUs busy",
         }),
-        plot: Plot::Threads,
+        ..WorkloadInfo::USUAL
     };
 
     type Own = ();
 
     fn situations(asked: &Asked) -> (Schedule, Vec<Situation>) {
-        let rounds = Rounds::by(
-            asked.extent,
-            Rounds::of_millis(50, 1).short(),
-            Rounds::of_millis(100, 2),
-            Rounds::of_millis(1_000, 11),
-        );
+        let rounds = Rounds::of_a_rate(asked.extent, Rounds::of_millis(100, 2));
         let times_cpus = |times: &[usize]| -> Vec<usize> {
             let mut counts: Vec<usize> =
                 times.iter().map(|times| (times * Linux::cpus()).min(MOST_THREADS)).collect();

@@ -12,7 +12,7 @@ use ondeck::platform::Linux;
 use ondeck_zoo::RawLock;
 
 use super::buffer::{Bounded, Buffer, CAPACITIES, Part, Queue, consume, produce, sum};
-use super::face::{Column, Group, Judged, Needs, Plot, Shelf, Shown, Table};
+use super::face::{Column, Judged, Shelf, Shown, Table};
 use super::situation::{Rounds, by, counts_of_two};
 use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, audit};
 use crate::sample::{
@@ -32,12 +32,9 @@ impl Workload for ProducerConsumer {
              and two condition variables, notified inside the critical section unless a heading says \
              after the unlock. Operations are numbers that were taken out.",
         cannot_show: "a queue of items that are work; here they are numbers.",
-        locks: Group::Crowd,
-        needs: Needs::Nothing,
-        empty: EmptyLock::Never("its two roles share data: without a lock they would spoil it"),
+        empty: EmptyLock::OF_TWO_ROLES,
         shares_data: true,
         notifies: true,
-        traced: false,
         quantities: &[WAITS],
         judged: Judged::By(THROUGHPUT),
         shelf: Shelf::Queues,
@@ -54,18 +51,13 @@ impl Workload for ProducerConsumer {
             ],
             note: "",
         },
-        plot: Plot::Threads,
+        ..WorkloadInfo::USUAL
     };
 
     type Own = Bounded;
 
     fn situations(asked: &Asked) -> (Schedule, Vec<Situation<Bounded>>) {
-        let rounds = Rounds::by(
-            asked.extent,
-            Rounds::of_millis(50, 1).short(),
-            Rounds::of_millis(40, 3).short(),
-            Rounds::of_millis(1_000, 11),
-        );
+        let rounds = Rounds::of_a_rate(asked.extent, Rounds::of_millis(40, 3).short());
         let capacities = by(asked.extent, &CAPACITIES[1..2], &CAPACITIES, &CAPACITIES);
         let counts = counts_of_two(asked, &[16], &[2, 4, 16], &[2, 4, 8, 16, 32]);
         (rounds, Bounded::situations(asked, capacities, &counts))

@@ -16,7 +16,7 @@ use ondeck_zoo::RawLock;
 use super::buffer::{
     Bounded, Buffer, CAPACITIES, NOT_EMPTY, NOT_FULL, Part, Queue, close, consume, produce, sum,
 };
-use super::face::{Column, Group, Judged, Needs, Plot, Shelf, Shown, Table};
+use super::face::{Column, Judged, Shelf, Shown, Table};
 use super::situation::{Rounds, counts_of_two};
 use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, audit};
 use crate::environment::Placement;
@@ -45,12 +45,9 @@ impl Workload for Recovery {
              threads' past decides.",
         cannot_show: "a slow regime that ends after less than some ms, because it is a small part of a \
              half.",
-        locks: Group::Crowd,
-        needs: Needs::Nothing,
-        empty: EmptyLock::Never("its two roles share data: without a lock they would spoil it"),
+        empty: EmptyLock::OF_TWO_ROLES,
         shares_data: true,
         notifies: true,
-        traced: false,
         quantities: &[FRESH, RECOVERED, WAITS],
         judged: Judged::By(THROUGHPUT),
         shelf: Shelf::Queues,
@@ -67,7 +64,7 @@ impl Workload for Recovery {
             ],
             note: "",
         },
-        plot: Plot::Threads,
+        ..WorkloadInfo::USUAL
     };
 
     type Own = Bounded;

@@ -166,6 +166,12 @@ impl Rounds {
         Schedule::Rounds(by(extent, quick, suite, full))
     }
 
+    /// Rounds that take a rate, in a suite as `suite` says: a short one to see that it works, and as long and
+    /// as many as the sources have.
+    pub(super) fn of_a_rate(extent: Extent, suite: Self) -> Schedule {
+        Self::by(extent, Self::of_millis(50, 1).short(), suite, Self::of_millis(1_000, 11))
+    }
+
     pub(super) fn of_millis(length: u64, turns: usize) -> Self {
         Self { length: Duration::from_millis(length), turns, shares: true }
     }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use ondeck::platform::{Linux, Platform};
 use ondeck_zoo::RawLock;
 
-use super::face::{Column, Group, Judged, Needs, Plot, Shelf, Shown, Table};
+use super::face::{Column, Judged, Shelf, Shown, Table};
 use super::guarded::Guarded;
 use super::situation::{Rounds, counts};
 use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, audit};
@@ -37,12 +37,8 @@ impl Workload for Starve {
              by without one acquisition of a thread.",
         cannot_show: "with more threads than CPUs, whether the lock or the scheduler starves a thread, \
              which is off its CPU for a time slice of each other thread.",
-        locks: Group::Crowd,
-        needs: Needs::Nothing,
         empty: EmptyLock::OneThread,
         shares_data: true,
-        notifies: false,
-        traced: false,
         quantities: &[LONGEST_GAP],
         judged: Judged::By(LONGEST_GAP),
         shelf: Shelf::Turns,
@@ -58,7 +54,7 @@ impl Workload for Starve {
             ],
             note: "longest: without the lock; starved: windows of 50 ms without it",
         },
-        plot: Plot::Threads,
+        ..WorkloadInfo::USUAL
     };
 
     type Own = ();

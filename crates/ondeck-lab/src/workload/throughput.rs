@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ondeck::platform::{Linux, Platform};
 use ondeck_zoo::RawLock;
 
-use super::face::{Column, Group, Judged, Needs, Plot, Shelf, Shown, Table, Threads};
+use super::face::{Column, Group, Judged, Shelf, Shown, Table, Threads};
 use super::situation::{ALONE, LONG, MANY, MOST_THREADS, PROGRAM, Rounds, counts};
 use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo};
 use crate::sample::{CPU_PER_OP, RUNNING, SHARE, Sample, THROUGHPUT};
@@ -29,12 +29,7 @@ impl Workload for Throughput {
         cannot_show: "how long threads waited (see `wait`); sections that touch shared data, whose lines \
              move from core to core with the lock.",
         locks: Group::Headline,
-        needs: Needs::Nothing,
         empty: EmptyLock::OneThread,
-        shares_data: false,
-        notifies: false,
-        traced: false,
-        quantities: &[],
         judged: Judged::By(THROUGHPUT),
         shelf: Shelf::Basics,
         table: Table::ThreadsByWork(Threads {
@@ -50,7 +45,7 @@ impl Workload for Throughput {
             ],
             note: "share (least / most served thread), CPU time per pair, CPUs busy",
         }),
-        plot: Plot::Threads,
+        ..WorkloadInfo::USUAL
     };
 
     type Own = ();

@@ -13,7 +13,7 @@ use std::time::Duration;
 use ondeck::platform::{Linux, Platform};
 use ondeck_zoo::RawLock;
 
-use super::face::{Group, Judged, Needs, Plot, Shelf, Table};
+use super::face::{Group, Judged, Plot, Shelf, Table};
 use super::situation::{Extent, Runs};
 use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo};
 use crate::clock::TickScale;
@@ -37,16 +37,13 @@ impl Workload for Wait {
              time slice, which the lock influences and does not control. `ondeck trace` says what \
              happened.",
         locks: Group::Runs,
-        needs: Needs::Nothing,
         empty: EmptyLock::OneThread,
-        shares_data: false,
-        notifies: false,
-        traced: false,
         quantities: &[RUN, LONGEST],
         judged: Judged::By(LONGEST),
         shelf: Shelf::Basics,
         table: Table::Runs { what: "longest waits" },
         plot: Plot::Runs,
+        ..WorkloadInfo::USUAL
     };
 
     type Own = ();
@@ -120,16 +117,14 @@ impl Workload for Idle {
         cannot_show: "whether another thread would have used the time. The section is longer than in \
              `wait` by a second reading of the clock.",
         locks: Group::Runs,
-        needs: Needs::Nothing,
         empty: EmptyLock::OneThread,
-        shares_data: false,
-        notifies: false,
         traced: true,
         quantities: &[RUN, LONGEST],
         judged: Judged::By(LONGEST),
         shelf: Shelf::Basics,
         table: Table::Runs { what: "longest idle times" },
         plot: Plot::Runs,
+        ..WorkloadInfo::USUAL
     };
 
     type Own = ();

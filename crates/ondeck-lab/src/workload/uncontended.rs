@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use ondeck::platform::{Linux, Platform};
 use ondeck_zoo::RawLock;
 
-use super::face::{Group, Judged, Needs, Plot, Shelf, Table};
+use super::face::{Group, Judged, Plot, Shelf, Table};
 use super::situation::Rounds;
 use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo};
 use crate::clock::{self, TickScale};
@@ -37,11 +37,7 @@ impl Workload for Uncontended {
         cannot_show: "the price in a program that keeps branch predictors and caches busy with other \
              things; a lock that is in another core's cache.",
         locks: Group::All,
-        needs: Needs::Nothing,
         empty: EmptyLock::AmongLocks,
-        shares_data: false,
-        notifies: false,
-        traced: false,
         quantities: &[PAIR],
         judged: Judged::By(PAIR),
         shelf: Shelf::Basics,
@@ -49,6 +45,7 @@ impl Workload for Uncontended {
             heading: "ns for lock + unlock in a multi- and a single-threaded process",
         },
         plot: Plot::Pairs,
+        ..WorkloadInfo::USUAL
     };
 
     type Own = ();

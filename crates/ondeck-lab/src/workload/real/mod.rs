@@ -14,7 +14,7 @@ mod work_queue;
 use ondeck::platform::{Linux, Platform};
 use ondeck_zoo::RawLock;
 
-use super::face::{Across, Group, Judged, Needs, Plot, Shelf, Table};
+use super::face::{Across, Judged, Shelf, Table};
 use super::situation::{Rounds, counts};
 use super::{Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo};
 use crate::sample::{Sample, THROUGHPUT};
@@ -30,13 +30,8 @@ impl Workload for Real {
         source: "the programs that locks are in; the allocator's list as in tcmalloc's design",
         lead: "Small programs over the lock: what it is worth where it is not all there is.",
         cannot_show: "your program.",
-        locks: Group::Crowd,
-        needs: Needs::Nothing,
         empty: EmptyLock::OneThread,
         shares_data: true,
-        notifies: false,
-        traced: false,
-        quantities: &[],
         judged: Judged::By(THROUGHPUT),
         shelf: Shelf::Programs,
         table: Table::Situations(&[Across {
@@ -44,7 +39,7 @@ impl Workload for Real {
             quantity: (THROUGHPUT, 1e-6),
             label: |params| params.get("app").cloned().unwrap_or_default(),
         }]),
-        plot: Plot::Threads,
+        ..WorkloadInfo::USUAL
     };
 
     type Own = App;
