@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# What a release needs beyond the gate: docs/releasing.md is the checklist.
+#
+#   ci/release.sh            everything below, in this order; some 15 minutes, most of it for building the tools
+#   ci/release.sh STEP...    some of it
+#
+#   package    each crate is packed, and compiled from what was packed
+#   minimal    the crates compile with the oldest versions that their Cargo.toml files accept
+#   deny       licenses, sources and known vulnerabilities of what others wrote, by ci/deny.toml
+#   semver     the interfaces of `ondeck` since the last tag, if there is one
+#   sbom       the list of everything that the command is built of (CycloneDX), in target/sbom
+source "$(dirname "$0")/common.sh"
+export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}
+tools=$CARGO_TARGET_DIR/tools
+export PATH="$tools/bin:$PATH"
+
+# tool NAME VERSION: installs a tool of cargo, unless it is there in this version.
+tool() {
+    cargo "${1#cargo-}" --version 2>/dev/null | grep -qF "$2" && return
+    step "$1 $2"
+    cargo install --locked --root "$tools" --target-dir "$tools/build" "$1@$2"
+}
+
+package() {
+    step "packages"
+    cargo publish --workspace --dry-run --locked --allow-dirty
+}
+
+minimal() {
+    cargo +nightly --version >/dev/null 2>&1 ||
+        { echo "minimal: left out, needs rustup toolchain install nightly" >&2; return; }
+    local copy
+    copy=$(mktemp -d)
+    git ls-files -z | xargs -0 cp --parents -P -t "$copy"
+    # Of what the crates name themselves. What those name may be too old for today's compilers.
+    (
+        cd "$copy"
+        cp Cargo.toml all.toml
+        step "oldest versions: ondeck alone"
+        sed -i 's|^members = .*|members = ["crates/ondeck"]|; /^ondeck-[a-z]* = { version/d; /^\[profile.*\.package\.ondeck-/,/^$/d' Cargo.toml
+        cargo +nightly update -Z direct-minimal-versions
+        cargo check -p ondeck
+        step "oldest versions: the others, some of which need a newer libc"
+        mv all.toml Cargo.toml
+        sed -i 's/^libc = .*/libc.workspace = true/' crates/ondeck/Cargo.toml
+        cargo +nightly update -Z direct-minimal-versions
+        cargo check --workspace
+    )
+    rm -rf "$copy"
+}
+
+deny() {
+    tool cargo-deny 0.20.2
+    step "licenses, sources, duplicates"
+    cargo deny --all-features --config ci/deny.toml check bans licenses sources
+    step "vulnerabilities"
+    # The list of them is fetched.
+    cargo deny --all-features --config ci/deny.toml check advisories ||
+        echo "vulnerabilities: not checked, or found; see above" >&2
+}
+
+semver() {
+    local tag
+    tag=$(git describe --tags --abbrev=0 2>/dev/null) || { echo "semver: no tag to compare with"; return; }
+    tool cargo-semver-checks 0.51.0
+    step "interfaces since $tag"
+    cargo semver-checks --package ondeck --baseline-rev "$tag"
+}
+
+sbom() {
+    tool cargo-cyclonedx 0.5.9
+    step "parts"
+    mkdir -p "$CARGO_TARGET_DIR/sbom"
+    cargo cyclonedx --manifest-path crates/ondeck-cli/Cargo.toml --format json --override-filename ondeck-sbom
+    # It writes one for each crate, beside its Cargo.toml.
+    local crate
+    for crate in crates/*/; do
+        mv "$crate/ondeck-sbom.json" "$CARGO_TARGET_DIR/sbom/$(basename "$crate").json"
+    done
+    ls "$CARGO_TARGET_DIR/sbom"
+}
+
+[ $# -gt 0 ] || set -- package minimal deny semver sbom
+for part in "$@"; do
+    case $part in
+        package | minimal | deny | semver | sbom) "$part" ;;
+        *) echo "unknown step $part; the head of $0 has all" >&2; exit 2 ;;
+    esac
+done
