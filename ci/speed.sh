@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Writes docs/speed.md, what the mutex and its condition variable cost beside other locks, from docs/results/.
+# Writes docs/speed.md, what the mutex and its condition variable cost beside other locks, from docs/results/, and
+# what README.md has of it: a table, and docs/figures/ratios.svg.
 #
-#   ci/speed.sh            writes the page
-#   ci/speed.sh --check    writes nothing, and ends with 1 if the page is not that of its records
+#   ci/speed.sh            writes the files
+#   ci/speed.sh --check    writes nothing, and ends with 1 if a file is not that of its records
 #   ci/speed.sh --record   measures first, about 12 minutes, into docs/results/MACHINE, which is named after the
 #                          CPU. An earlier record of the same machine is replaced
 #

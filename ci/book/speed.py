@@ -1,9 +1,10 @@
-"""Writes docs/speed.md from docs/results/.
+"""Writes docs/speed.md from docs/results/, and what README.md has of them: a table and docs/figures/ratios.svg.
 
 A section is one machine: a folder of docs/results/ that `ci/speed.sh --record` wrote. docs/speed-notes.md, which is
-written by hand, has its place below the sections' heads. `--check` writes nothing, and ends with 1 if the page is
-not what the records say. `--data FOLDER` takes one machine's records from there and prints the page instead.
-`--slug REPORT` prints what the folder of the report's machine is called.
+written by hand, has its place below the sections' heads. `--check` writes nothing, and ends with 1 if a file is not
+what the records say. `--data FOLDER` takes one machine's records from there and prints the page instead.
+`--slug REPORT` prints what the folder of the report's machine is called, and `--latest` what that of the record is
+called that README.md shows.
 """
 
 import argparse
@@ -14,12 +15,15 @@ import sys
 
 from figures import cpu_time, root
 from points import Machine
+from ratio_figure import rows, svg
+from readme import FIGURE, numbers, with_numbers
 from tables_of_speed import plain_tables, ratio_tables
 from wanted import wanted
 
 RESULTS = root() / "docs/results"
 PAGE = root() / "docs/speed.md"
 NOTES = root() / "docs/speed-notes.md"
+README = root() / "README.md"
 
 # Folders of docs/results/ that are no machine of this page.
 OTHERS = {"findings"}
@@ -94,16 +98,23 @@ def section(machine, links, note=None):
     return "\n\n".join(parts)
 
 
-def sections(results):
-    """Every machine that has records, the latest first, with the notes behind it; earlier records last."""
+def machines(results):
+    """Every machine that has records, the latest first, by the name of its folder."""
     found = []
     for folder in sorted(path for path in results.iterdir() if path.is_dir()):
         files = list(folder.glob("*.json"))
         if folder.name not in OTHERS and files:
             machine = Machine(files)
-            links = {name: f"results/{folder.name}/{name}.json" for name in machine.reports}
-            found.append((machine.facts()["started"], section(machine, links)))
-    made = [text for _, text in sorted(found, reverse=True)]
+            found.append((machine.facts()["started"], folder.name, machine))
+    return {name: machine for _, name, machine in sorted(found, reverse=True)}
+
+
+def sections(results):
+    """The sections of every machine that has records; earlier records last."""
+    made = []
+    for folder, machine in machines(results).items():
+        links = {name: f"results/{folder}/{name}.json" for name in machine.reports}
+        made.append(section(machine, links))
     earlier = list(results.glob(EARLIER))
     if earlier:
         machine = Machine(earlier)
@@ -118,28 +129,46 @@ def written(made, notes):
     return "\n\n".join(parts) + "\n"
 
 
+def files():
+    """Every file that is made of the records, with its text."""
+    latest = next(iter(machines(RESULTS).values()))
+    name = heading(latest.facts()["machine"])
+    readme = with_numbers(README.read_text(encoding="utf-8"), numbers(latest, name))
+    return {
+        PAGE: written(sections(RESULTS), NOTES.read_text(encoding="utf-8")),
+        README: readme,
+        root() / FIGURE: svg(rows(latest), name),
+    }
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--check", action="store_true")
     options.add_argument("--data", type=pathlib.Path)
     options.add_argument("--slug", type=pathlib.Path)
+    options.add_argument("--latest", action="store_true")
     chosen = options.parse_args()
     if chosen.slug:
         print(slug(json.loads(chosen.slug.read_text(encoding="utf-8"))["machine"]))
         return 0
-    notes = NOTES.read_text(encoding="utf-8")
+    if chosen.latest:
+        print(next(iter(machines(RESULTS))))
+        return 0
     if chosen.data:
         machine = Machine(chosen.data.glob("*.json"))
         links = {name: str(chosen.data / f"{name}.json") for name in machine.reports}
+        notes = NOTES.read_text(encoding="utf-8")
         print(written([section(machine, links)], notes), end="")
         return 0
-    fresh = written(sections(RESULTS), notes)
-    if not chosen.check:
-        PAGE.write_text(fresh, encoding="utf-8")
-    elif fresh != PAGE.read_text(encoding="utf-8"):
-        print("docs/speed.md is not what its records say: run ci/speed.sh")
-        return 1
-    return 0
+    wrong = 0
+    for path, fresh in files().items():
+        if not chosen.check:
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(fresh, encoding="utf-8")
+        elif not path.exists() or fresh != path.read_text(encoding="utf-8"):
+            print(f"{path.relative_to(root())} is not what the records say: run ci/speed.sh")
+            wrong = 1
+    return wrong
 
 
 if __name__ == "__main__":

@@ -4,6 +4,18 @@
 //! that are left in order, in tiers of locks that are not told apart. Within a tier rules decide that
 //! prefer or warn, and what they leave open is not known: then the lock that takes the least memory
 //! is named, and that it is no more than that.
+//!
+//! ```text
+//! use_case      the situation: threads, work, other programs, needs
+//!    │
+//!    ├─► rules     data, each with its source ─► locks that cannot serve are left out
+//!    ├─► measure   a situation of the laboratory, or a report of one
+//!    ▼
+//! rank          tiers of locks that are not told apart
+//!    │             rules that prefer or warn, within a tier
+//!    ▼
+//! Answer        a lock, or that it is not known; and what would change the answer
+//! ```
 
 mod answer;
 mod change;

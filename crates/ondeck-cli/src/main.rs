@@ -1,5 +1,17 @@
 //! The `ondeck` command.
 //!
+//! ```text
+//! command line ─► cli        one file a command: bench, compare, advise, merge, trace, costs, list
+//!                  │ options, values: what a user wrote becomes a request, or an error with its fix
+//!                  ▼
+//!                 the laboratory measures, or reports are read
+//!                  │ progress, live, watcher: what is seen meanwhile
+//!                  ▼
+//!                 files      each report is complete or not there; the tables go to the terminal
+//!                  ▼
+//!                 ending     the exit code
+//! ```
+//!
 //! Exit codes: 0 everything asked for was done; 1 something could not be measured (a stuck lock, a
 //! refused setting, an interruption, an output that failed) and the rest was, or a comparison found
 //! something worse by more than `--fail-above`; 2 the command line or a file is wrong and nothing was

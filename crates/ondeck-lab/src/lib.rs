@@ -5,6 +5,22 @@
 //! records every pair of a run. What is made of either is in other crates, so that every loop that
 //! measures is compiled in this one: tables and pages in `ondeck-report`, explanations in
 //! `ondeck-trace`, advice in `ondeck-advise`. This library never prints.
+//!
+//! ```text
+//! plan       Request ─► Stages   a workload, its threads and parameters, the locks that compete
+//!    │                           environment: where threads run, under which policy
+//!    ▼
+//! run        turns               each lock has a round in each turn, in shuffled order
+//!    │
+//!    ▼
+//! workload   a round             what each thread does; compiled for each lock of the zoo
+//!    │
+//!    ▼
+//! team       threads             gate ─► window ─► stop; the coordinator watches for a stall
+//!    │
+//!    ▼
+//! sample ─► summary ─► results   values of a round, medians and quartiles, the document
+//! ```
 
 pub mod alone;
 pub mod clock;

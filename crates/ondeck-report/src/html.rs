@@ -9,6 +9,7 @@
 
 mod axis;
 mod baselines;
+mod beyond;
 mod canvas;
 mod distribution;
 mod facts;
@@ -22,7 +23,9 @@ mod line;
 mod lines;
 mod overview;
 mod page;
+mod reach;
 mod rows;
+mod scale;
 mod tables;
 mod theme;
 mod throughput;

@@ -4,6 +4,20 @@
 //! judged in words, and written: tables for a terminal, JSON, CSV, HTML, Markdown. Everything here
 //! is a function of documents, and nothing measures, so that a page can be made of a report from
 //! another machine.
+//!
+//! ```text
+//! JSON ─► read ─► Report ◄─ merge    shards, or repeated runs, become one
+//!                   │
+//!                   ├─► compare      ratios with their intervals, two reports or two locks
+//!                   ├─► verdict      which lock leads in each situation
+//!                   ▼
+//!                 numbers            a value gets its unit and its digits
+//!                   │
+//!                   ├─► table        for a terminal
+//!                   ├─► html         a page: figures, tables, a script
+//!                   ├─► markdown     a summary
+//!                   └─► json, jsonl, csv
+//! ```
 
 pub mod compare;
 pub mod comparison;

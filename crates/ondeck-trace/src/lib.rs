@@ -3,6 +3,23 @@
 //! Threads hammer a lock and stamp every pair ([`ondeck_lab::stamp`]); the kernel tells who ran where (`kernel`);
 //! both make a [`timeline::Timeline`], of which [`cause`] is a function. What is found is a
 //! [`Document`](ondeck_lab::results::trace::Document), from which text, page and Perfetto's events are made.
+//!
+//! ```text
+//! a run with stamps            the kernel: schedstat, its tracepoints where permitted
+//!   lock called, acquired,       which thread ran on which CPU, which was woken
+//!   unlock called, done            │
+//!        │                         │
+//!        └───────► timeline ◄──────┘   lock, threads and CPUs in one time
+//!                     │
+//!                     ▼
+//!                   cause              of an idle or a wait, by the timeline alone
+//!                     │
+//!                     ▼
+//!                   Document           episodes, the longest of each kind, clips of the timeline
+//!                     ├─► text
+//!                     ├─► perfetto
+//!                     └─► the page of ondeck-report
+//! ```
 
 mod clip;
 mod clocks;

@@ -7,6 +7,17 @@
 //! its state word with the transitions, and its memory orderings. `docs/add-a-lock.md` says how to
 //! add one. [`registry`] lists them all.
 //!
+//! ```text
+//! Mutex<L, T>            data behind any lock: the critical section is a closure
+//!    │
+//!    ▼
+//! RawLock, RawCondvar    lock and unlock with a Context; LockInfo, the facts of a lock
+//!    ├─ locks            one file a lock, over any Platform: spinlocks, queue locks, futex locks
+//!    └─ peers            other libraries' locks, on Linux: glibc, std, parking_lot, usync, ...
+//!         ▲
+//! registry               shows each lock's type to a Visitor, so that a caller is compiled for each
+//! ```
+//!
 //! Every lock has a condition variable, [`RawLock::Condvar`], so that threads can wait for each
 //! other with any lock. Peers have their library's, where there is one. Lockless' mutexes have
 //! [`LocklessCondvar`](locks::lockless_condvar::LocklessCondvar) from the same text. All others

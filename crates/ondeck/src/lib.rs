@@ -8,6 +8,24 @@
 //!   [`platform::Platform`], whether it runs on the real machine ([`platform::Linux`]), under a model
 //!   checker, or on a machine in virtual time. [`platform::Host`] is a machine with a parking table.
 //!
+//! ```text
+//! Mutex, one byte            Condvar                  a lock of your own
+//!   lock    test-and-set       wait                     over any Platform
+//!   unlock  a store            notify_one, notify_all
+//!     │ contended                │                        │ park, unpark, requeue
+//!     ▼                          ▼                        ▼
+//! parking: the parking table, outside of the locks
+//!   bucket, by address   its lock, the unlock mode
+//!     ├─ record          of one contended lock: poller, in flight, parked threads, fences
+//!     └─ queue           node ─ node ─ node, on the stacks of the waiting threads
+//!     │
+//!     ▼
+//! platform
+//!   Platform             atomics, pause, clock, futex, fences
+//!   Host                 a Platform with a parking table
+//!   Linux                both, by Linux's system calls; tests have others
+//! ```
+//!
 //! ```
 //! use ondeck::{Condvar, Mutex};
 //! use std::collections::VecDeque;

@@ -18,6 +18,15 @@ pub struct Axis {
     factor: f64,
 }
 
+/// An end of an axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Edge {
+    /// At the left or the bottom.
+    Low,
+    /// At the right or the top.
+    High,
+}
+
 #[derive(Clone, Debug)]
 enum Scale {
     Linear,
@@ -95,9 +104,14 @@ impl Axis {
         Axis { factor, ..self }
     }
 
-    /// The greatest value that the axis shows.
-    pub fn high(&self) -> f64 {
-        self.high
+    /// The end through which a value leaves that the axis does not fit. Zero leaves a logarithmic one.
+    pub fn leaves(&self, value: f64) -> Option<Edge> {
+        let value = value / self.factor;
+        match value.is_finite() {
+            true if value < self.low => Some(Edge::Low),
+            true if value > self.high => Some(Edge::High),
+            _ => None,
+        }
     }
 
     /// Where a value lies between the ends, 0 to 1; none if it has no place.

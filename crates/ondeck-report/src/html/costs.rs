@@ -60,6 +60,7 @@ fn dots(report: &Report, groups: &[(String, Vec<&Cost>)]) -> Markup {
         reading: "Median of the rounds on a logarithmic axis; lower (further left) is better. The \
                   band behind a dot spans the quartiles, where it is wide enough to see."
             .to_owned(),
+        note: String::new(),
     };
     figure(&caption, report.evidence, Span::Full, |width| {
         rows::dots(&rows, &axis, &number::time, width)

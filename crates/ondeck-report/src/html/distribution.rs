@@ -3,8 +3,8 @@
 use maud::Markup;
 use ondeck_lab::results::Distribution;
 
-use super::axis::Axis;
-use super::canvas::{Canvas, Side, Spot, Width};
+use super::axis::{Axis, Edge};
+use super::canvas::{Canvas, Side, Spot, Toward, Width};
 use super::rows::{Frame, Row};
 use super::theme::Ink;
 use crate::numbers::page as number;
@@ -73,11 +73,15 @@ fn values(frame: &Frame, times: &Distribution, y: f64) -> Vec<Spot> {
 
 fn one(canvas: &mut Canvas, frame: &Frame, ridge: &Ridge, (floor, rise, tallest): (f64, f64, f64)) {
     let ink = ridge.row.ink;
+    let is_beyond = |time: f64| frame.axis.leaves(time) == Some(Edge::High);
     // Runs of neighbouring bins are one outline; a gap is a gap.
     let mut outline: Vec<(f64, f64)> = Vec::new();
     let mut last_bin = None;
     for (bin, density) in densities(ridge.times) {
         let (from, to) = bin_edges(bin);
+        if is_beyond(from) {
+            continue;
+        }
         let (Some(left), Some(right)) = (frame.across(from), frame.across(to)) else { continue };
         let height = floor - rise * density / tallest.max(f64::MIN_POSITIVE);
         if last_bin.is_none_or(|last| last + 1 != bin) {
@@ -91,15 +95,23 @@ fn one(canvas: &mut Canvas, frame: &Frame, ridge: &Ridge, (floor, rise, tallest)
     close(canvas, &mut outline, floor, ink);
 
     let middle = floor - 5.0;
-    if let Some(at) = percentile(ridge.times, 50.0).and_then(|time| frame.across(time)) {
+    let within = |percent: f64| {
+        let time = percentile(ridge.times, percent).filter(|time| !is_beyond(*time))?;
+        frame.across(time)
+    };
+    if let Some(at) = within(50.0) {
         median_mark(canvas, at, middle);
     }
-    if let Some(at) = percentile(ridge.times, 99.0).and_then(|time| frame.across(time)) {
+    if let Some(at) = within(99.0) {
         canvas.markers(&[(at, middle)], 3, Ink::Text);
     }
     let longest = ridge.times.max_ns as f64;
     if let Some(at) = frame.across(longest) {
-        canvas.markers(&[(at, middle)], 4, Ink::Text);
+        if is_beyond(longest) {
+            canvas.arrow((at, middle), Toward::Right, Ink::Text);
+        } else {
+            canvas.markers(&[(at, middle)], 4, Ink::Text);
+        }
         let text = number::time(longest);
         canvas.text(&text, (at + 9.0, middle), Side::Start, Ink::Text, ridge.row.own());
     }
@@ -175,6 +187,7 @@ fn bin_edges(bin: i64) -> (f64, f64) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::rows::Kind;
     use super::*;
 
     #[test]
@@ -199,5 +212,30 @@ mod tests {
         assert_eq!(percentile(&times, 99.0), Some(128.0));
         let empty = Distribution { percentiles: vec![], buckets: vec![], ..times };
         assert_eq!(percentile(&empty, 50.0), None);
+    }
+
+    #[test]
+    fn a_longest_time_out_of_range_is_an_arrow_with_its_number() {
+        let times = |max_ns: u64| Distribution {
+            what: "wait".to_owned(),
+            count: 100,
+            min_ns: 10,
+            max_ns,
+            percentiles: vec![],
+            buckets: vec![(16, 98), (max_ns, 2)],
+        };
+        let row = |name: &str| Row { name: name.to_owned(), kind: Kind::Lock, ink: Ink::Series(0) };
+        let drawn = |longest: u64| {
+            let (short, long) = (times(1_000), times(longest));
+            let ridges =
+                [Ridge { row: row("a"), times: &short }, Ridge { row: row("b"), times: &long }];
+            let axis = Axis::decades([10.0, 1_000.0].into_iter(), "time", number::time_tick);
+            draw(&ridges, &axis, Width::Narrow).0
+        };
+        let arrow = format!("<polyline class=\"s{}\"", Ink::Text.number());
+        let beyond = drawn(3_000_000_000);
+        assert_eq!(beyond.matches(&arrow).count(), 2, "a shaft and a head");
+        assert!(beyond.contains("3.00 s"));
+        assert!(!drawn(900).contains(&arrow));
     }
 }

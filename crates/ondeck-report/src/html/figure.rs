@@ -23,6 +23,8 @@ pub struct Caption {
     pub title: String,
     /// How to read it and which direction is better.
     pub reading: String,
+    /// What stands under it; may be empty.
+    pub note: String,
 }
 
 /// A figure with its caption.
@@ -44,6 +46,7 @@ pub fn figure(
                 @if span == Span::Full { div.wide { (drawing(Width::Wide)) } }
                 div.narrow { (drawing(Width::Narrow)) }
             }
+            @if !caption.note.is_empty() { p.note { (caption.note) } }
         }
     }
 }

@@ -4,10 +4,11 @@ use maud::{Markup, html};
 use ondeck_lab::results::{Better, Distribution, Metric, Report, Series};
 use ondeck_lab::workload;
 
-use super::axis::Axis;
+use super::axis::{Axis, Edge};
 use super::distribution::{self, Ridge};
 use super::figure::{Caption, Span, figure, slug};
 use super::idles;
+use super::reach;
 use super::rows::{Kind, Row};
 use super::tables::{self, Cell};
 use super::theme::Palette;
@@ -100,12 +101,16 @@ pub fn ridges(
     if ridges.is_empty() {
         return html! { p.empty { "No distribution was recorded." } };
     }
+    let all_longest = || ridges.iter().map(|ridge| ridge.times.max_ns as f64);
+    let worst = reach::worst(all_longest(), Better::Lower, reach::TAIL);
     let ends = ridges.iter().flat_map(|ridge| {
         let first = ridge.times.buckets.first().map_or(0, |(bound, _)| *bound);
         [ridge.times.min_ns.max(first / 2) as f64, first as f64, ridge.times.max_ns as f64]
     });
+    let ends = ends.filter(|time| reach::fits(*time, worst, Better::Lower));
     let title = format!("{workload} time, logarithmic");
     let axis = Axis::decades(ends, title, number::time_tick);
+    let leaving = all_longest().filter(|time| axis.leaves(*time) == Some(Edge::High)).count();
     let caption = Caption {
         id: slug(&format!("fig {workload} distribution {words}")),
         title: format!("Distribution of {workload} times: {words}"),
@@ -114,6 +119,7 @@ pub fn ridges(
                   height is the logarithm of how many times fell there, so that a single outlier \
                   can be seen beside a million short times. Rows are sorted by the longest."
             .to_owned(),
+        note: reach::note(leaving, ridges.len(), reach::TAIL, " longest time"),
     };
     figure(&caption, report.evidence, Span::Full, |width| distribution::draw(&ridges, &axis, width))
 }

@@ -2,8 +2,8 @@
 
 use maud::Markup;
 
-use super::axis::Axis;
-use super::canvas::{self, Canvas, Layer, Side, Spot, Width, fitted, text_width};
+use super::axis::{Axis, Edge};
+use super::canvas::{self, Canvas, Layer, Side, Spot, Toward, Width, fitted, text_width};
 use super::theme::{self, Ink};
 
 /// The label of a row.
@@ -197,8 +197,8 @@ pub fn bars(
             let half = thick / 2.0;
             solid(canvas, (zero, middle - half), (end, middle + half), row.ink, paleness(kind));
             let mut edge = end;
-            if value.median > axis.high() {
-                cut_mark(canvas, right, middle, half);
+            if axis.leaves(value.median) == Some(Edge::High) {
+                canvas.arrow((right - 8.0, middle), Toward::Right, Ink::Paper);
             } else {
                 edge = edge.max(whisker(canvas, &frame, value, middle).unwrap_or(end));
             }
@@ -233,15 +233,6 @@ fn places(kinds: &[String], width: Width) -> Vec<(f64, f64)> {
         x += wide + 18.0;
     }
     places
-}
-
-/// Two strokes across a bar that is longer than the plot.
-fn cut_mark(canvas: &mut Canvas, right: f64, middle: f64, half: f64) {
-    for shift in [14.0, 20.0] {
-        let x = right - shift;
-        let path = [(x - 3.0, middle + half + 2.0), (x + 3.0, middle - half - 2.0)];
-        canvas.line(&path, Ink::Paper, 2.0);
-    }
 }
 
 fn paleness(kind: usize) -> f64 {

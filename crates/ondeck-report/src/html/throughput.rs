@@ -8,11 +8,12 @@ use super::axis::Axis;
 use super::figure::{Caption, Span, figure, slug};
 use super::line::{Line, Point};
 use super::lines::{self, Landmark};
+use super::reach;
+use super::scale;
 use super::tables;
 use super::theme::{COLOURED, Palette};
 use super::uncontended::{self, Words};
 use crate::data::{self, Shown};
-use crate::numbers::page as number;
 
 /// Figures and tables of the usual three metrics of a group, and tables of all others.
 pub fn metrics(
@@ -91,37 +92,11 @@ pub fn over_threads(
     let shown = Shown::new(&first.unit, all.iter().map(|metric| metric.median));
     let lines = lines_of(group, metric, &shown, palette);
     let x = Axis::doublings(&counts, "threads, logarithmic");
-    let values = || lines.iter().flat_map(|line| line.points.iter().map(|point| point.y));
-    let tops =
-        || lines.iter().flat_map(|line| line.points.iter().flat_map(|p| [p.y, p.quartiles.1]));
-    let ticks: Option<fn(f64) -> String> = match Unit::of(&first.unit) {
-        Some(Unit::PerSecond) => Some(number::rate_tick),
-        Some(Unit::Nanoseconds) => Some(number::time_tick),
-        _ => None,
-    };
-    let logarithmic = ticks.filter(|_| wide_spread(values()));
-    let y = if shown.ratio && values().all(|value| value <= 1.0) {
-        Axis::between(0.0, 1.0, "ratio")
-    } else if let Some(ticks) = logarithmic {
-        let what = match Unit::of(&first.unit) {
-            Some(Unit::PerSecond) => "operations in a second, logarithmic",
-            _ => "time for one operation, logarithmic",
-        };
-        // Back from what tables show: the ticks choose a unit each.
-        let unscaled = |value: f64| value / shown.factor;
-        let axis = Axis::decades(values().map(unscaled), what, ticks);
-        axis.scaled(shown.factor)
-    } else if Unit::of(&first.unit) == Some(Unit::Nanoseconds) {
-        Axis::from_zero(tops(), "time for one operation").written(number::time_tick)
-    } else {
-        Axis::from_zero(tops(), shown.unit.clone())
-    };
+    let scale = scale::of_lines(&lines, Unit::of(&first.unit), first.better, &shown);
     let mut reading = format!("Median of the rounds; {}.", data::direction(first.better));
-    if tops().any(|value| !value.is_finite()) {
+    let mut points = lines.iter().flat_map(|line| &line.points);
+    if points.any(|point| !point.y.is_finite() || !point.quartiles.1.is_finite()) {
         reading.push_str(" Values that are not numbers are left out.");
-    }
-    if logarithmic.is_some() && values().any(|value| value <= 0.0) {
-        reading.push_str(" Zero has no place on a logarithmic axis.");
     }
     if span == Span::Full {
         reading.push_str(" The bands, where they are wide enough to see, span the quartiles.");
@@ -131,14 +106,17 @@ pub fn over_threads(
             reading = format!("{reading} {grey} of {} {note}", lines.len());
         }
     }
+    let leaves = |line: &&Line| line.points.iter().any(|p| scale.axis.leaves(p.y).is_some());
+    let leaving = lines.iter().filter(leaves).count();
     let caption = Caption {
         id: words.id.clone(),
         title: format!("{}, {}", words.title, shown.unit),
         reading,
+        note: reach::note(leaving, lines.len(), reach::FACTOR, " at each number of threads"),
     };
     let landmark = cpus(report, &counts);
     figure(&caption, report.evidence, span, |width| {
-        lines::draw(&lines, &x, &y, landmark.as_ref(), width)
+        lines::draw(&lines, &x, &scale, landmark.as_ref(), width)
     })
 }
 
@@ -193,12 +171,4 @@ pub fn ranked<'a>(group: &[&'a Series], metric: &str) -> Vec<&'a str> {
         });
     }
     locks
-}
-
-/// Whether values differ so much that a linear axis would hide the small ones.
-fn wide_spread(values: impl Iterator<Item = f64>) -> bool {
-    let (least, most) = values
-        .filter(|value| value.is_finite() && *value > 0.0)
-        .fold((f64::INFINITY, 0.0f64), |(least, most), value| (least.min(value), most.max(value)));
-    most > 20.0 * least
 }

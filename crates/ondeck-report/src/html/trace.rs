@@ -210,6 +210,7 @@ pub(super) fn timeline(
              program, or several threads too fast to be drawn; empty is nobody.",
             capitalized(&episode.verdict)
         ),
+        note: String::new(),
     };
     figure(&caption, Evidence::Measured, Span::Full, |width| {
         let rows = 1 + shown.len() + clip.cpus.len();

@@ -1,18 +1,16 @@
 //! `uncontended`: what a lock costs when nobody else wants it.
 
 use maud::{Markup, html};
-use ondeck_lab::results::{Report, Series};
+use ondeck_lab::results::{Better, Report, Series};
 use ondeck_lab::sample::PAIR;
 
 use super::axis::Axis;
 use super::figure::{Caption, Span, figure, slug};
+use super::reach;
 use super::rows::{self, Kind as RowKind, Row, Value};
 use super::tables;
 use super::theme::Palette;
 use crate::data::{self, Shown};
-
-/// Bars longer than this many times the median bar are cut.
-const CUT: f64 = 6.0;
 
 /// The section.
 pub fn section(report: &Report, palette: &Palette, workload: &str) -> Markup {
@@ -89,7 +87,9 @@ pub fn bars(
             (row, kinds.iter().map(|kind| value(lock, kind)).collect())
         })
         .collect();
-    let axis = bar_axis(&rows, &shown.unit, shown.ratio);
+    let axis = bar_axis(&rows, first.better, &shown);
+    let leaves = |value: &Value| axis.leaves(value.median).is_some();
+    let leaving = rows.iter().filter(|(_, of)| of.iter().flatten().any(leaves)).count();
     let names: Vec<String> = kinds.iter().map(kind_name).collect();
     let several = kinds.len() > 1;
     let reading = format!(
@@ -103,6 +103,7 @@ pub fn bars(
         id: words.id.trim_end_matches('-').to_owned(),
         title: format!("{}, {}", words.title, shown.unit),
         reading,
+        note: reach::note(leaving, rows.len(), reach::FACTOR, ""),
     };
     // Values in the drawing are already scaled.
     let plain = Shown { factor: 1.0, ..shown.clone() };
@@ -111,17 +112,20 @@ pub fn bars(
     })
 }
 
-fn bar_axis(rows: &[(Row, Vec<Option<Value>>)], unit: &str, ratio: bool) -> Axis {
-    let values = || rows.iter().flat_map(|(_, values)| values.iter().flatten());
-    if ratio && values().all(|value| value.median <= 1.0) {
-        return Axis::between(0.0, 1.0, unit);
+/// The axis of bars: of each kind it fits the values between which a reader chooses.
+fn bar_axis(rows: &[(Row, Vec<Option<Value>>)], better: Better, shown: &Shown) -> Axis {
+    let kinds = rows.iter().map(|(_, values)| values.len()).max().unwrap_or(0);
+    let of = |kind: usize| rows.iter().filter_map(move |(_, values)| *values.get(kind)?);
+    let all = || (0..kinds).flat_map(of);
+    if shown.ratio && all().all(|value| value.median <= 1.0) {
+        return Axis::between(0.0, 1.0, shown.unit.clone());
     }
-    let mut medians: Vec<f64> = values().map(|value| value.median).collect();
-    medians.sort_by(f64::total_cmp);
-    let middle = medians.get(medians.len() / 2).copied().unwrap_or(0.0);
-    let all = values().flat_map(|value| [value.median, value.quartiles.1]);
-    let kept: Vec<f64> = all.filter(|value| middle <= 0.0 || *value <= middle * CUT).collect();
-    Axis::from_zero(kept.into_iter(), unit)
+    let fitting = (0..kinds).flat_map(|kind| {
+        let worst = reach::worst(of(kind).map(|value| value.median), better, reach::FACTOR);
+        let both = of(kind).flat_map(|value| [value.median, value.quartiles.1]);
+        both.filter(move |value| reach::fits(*value, worst, better))
+    });
+    Axis::from_zero(fitting, shown.unit.clone())
 }
 
 /// What tells bars of one lock apart: the kind of process and the number of threads.
@@ -166,4 +170,53 @@ fn by_kind<'a>(group: &[&'a Series]) -> Vec<(Kind, Vec<&'a Series>)> {
         members.sort_by(|a, b| pair(a).total_cmp(&pair(b)));
     }
     kinds
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::axis::Edge;
+    use super::super::canvas::Width;
+    use super::super::theme::Ink;
+    use super::*;
+
+    /// Rows of one kind of bar.
+    fn rows(values: &[f64]) -> Vec<(Row, Vec<Option<Value>>)> {
+        let row = |median: &f64| {
+            let name = format!("lock{median}");
+            let row = Row { name, kind: RowKind::Lock, ink: Ink::Series(0) };
+            (row, vec![Some(Value { median: *median, quartiles: (*median, *median) })])
+        };
+        values.iter().map(row).collect()
+    }
+
+    fn axis(values: &[f64], unit: &str) -> Axis {
+        let shown = Shown { factor: 1.0, unit: unit.to_owned(), ratio: unit == "ratio" };
+        bar_axis(&rows(values), Better::Lower, &shown)
+    }
+
+    #[test]
+    fn a_collapsed_lock_does_not_change_the_axis_of_the_bars() {
+        for unit in ["ns", "ratio"] {
+            let (few, more) = (axis(&[2.0, 5.0, 19.0], unit), axis(&[2.0, 5.0, 19.0, 9e6], unit));
+            assert_eq!(few.ticks(9), more.ticks(9));
+            assert_eq!(more.leaves(19.0), None);
+            assert_eq!(more.leaves(9e6), Some(Edge::High));
+        }
+        assert!(axis(&[0.0, 0.0], "ns").leaves(0.0).is_none());
+        assert!(axis(&[7.0], "ns").leaves(7.0).is_none());
+    }
+
+    #[test]
+    fn a_bar_out_of_range_ends_in_an_arrow_with_its_number() {
+        let of = |values: &[f64]| {
+            let format = |value: f64| format!("{value} ns");
+            let kinds = ["pair".to_owned()];
+            rows::bars(&rows(values), &kinds, &axis(values, "ns"), &format, Width::Narrow).0
+        };
+        let arrow = format!("<polyline class=\"s{}\"", Ink::Paper.number());
+        let drawn = of(&[2.0, 5.0, 9e6]);
+        assert_eq!(drawn.matches(&arrow).count(), 2, "a shaft and a head");
+        assert!(drawn.contains("9000000 ns"));
+        assert!(!of(&[2.0, 5.0, 9.0]).contains(&arrow));
+    }
 }

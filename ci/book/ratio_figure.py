@@ -1,0 +1,147 @@
+"""The figure of README.md: how many times as good as the best other lock ondeck is, at every point of a record.
+
+An SVG with a background of its own, so that it can be read on a light and on a dark page.
+"""
+
+import html
+import math
+
+from tables_of_speed import SINGLE, notified, work_in_words
+
+# Pixels of the drawing.
+WIDTH, LABELS, RIGHT = 900, 332, 26
+ABOVE, STEP, BELOW = 76, 19, 50
+
+# What is the same on a light and a dark page, then the colours of either.
+STYLE = """
+text { font: 13px system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", sans-serif; }
+.title { font-size: 16px; font-weight: 600; }
+.end { text-anchor: end; } .middle { text-anchor: middle; }
+circle { stroke-width: 1.5; }
+"""
+LIGHT = {"paper": "#ffffff", "text": "#1b1e23", "muted": "#5a606b", "grid": "#e4e6ea"}
+LIGHT |= {"one": "#8d939e", "ahead": "#0072b2", "behind": "#d55e00"}
+DARK = {"paper": "#15171b", "text": "#e8eaed", "muted": "#a4abb6", "grid": "#2d3138"}
+DARK |= {"one": "#6d7480", "ahead": "#4dabf0", "behind": "#ff8a3c"}
+
+
+def rules(colours):
+    """The style of everything that has a colour."""
+    lines = [f".paper {{ fill: {colours['paper']}; stroke: {colours['grid']}; }}"]
+    lines += [f"text {{ fill: {colours['text']}; }} .muted {{ fill: {colours['muted']}; }}"]
+    lines += [f".{name} {{ stroke: {colours[name]}; }}" for name in ("grid", "one")]
+    for name in ("ahead", "behind"):
+        lines.append(f".{name} {{ fill: {colours[name]}; stroke: {colours[name]}; }}")
+    # Within the quartiles: hollow. It stands last, because it is as specific as the colours.
+    lines.append(f".equal {{ fill: {colours['paper']}; }}")
+    return "\n".join(lines)
+
+
+def threads(points):
+    """Numbers of threads in words."""
+    counts = sorted({point.threads for point in points})
+    if counts == [1]:
+        return "1 thread"
+    return f"{counts[0]}–{counts[-1]} threads" if len(counts) > 1 else f"{counts[0]} threads"
+
+
+def rows(machine):
+    """The rows of the figure: words, and the ratios of their points; the points are those of the speed page."""
+    found = []
+    for params, points in machine.situations("throughput"):
+        found.append((f"{work_in_words(params)}; {threads(points)}", points, "throughput"))
+    for params, points in machine.situations("condvar"):
+        words = f"job server, notified {notified(params)}; {threads(points)}"
+        found.append((words, points, "throughput"))
+    for name, words in (("producer_consumer", "buffer"), ("recovery", "after a sleep, buffer")):
+        for params, points in machine.situations(name):
+            words_here = f"{words} of {params['capacity']}, {notified(params)}; {threads(points)}"
+            found.append((words_here, points, "throughput"))
+    for words, workload, metric, _ in SINGLE:
+        points = machine.points(workload)
+        if points:
+            # What these points differ in is not the number of threads alone.
+            plural = "" if len(points) == 1 else f"; {len(points)} points"
+            found.append((f"{words}{plural}", points, metric))
+    made = []
+    for words, points, metric in found:
+        ratios = [ratio for point in points if (ratio := point.ratio(metric))]
+        if ratios:
+            made.append((words, ratios))
+    return made
+
+
+def counted(found):
+    """How many points there are; at how many ondeck is ahead and behind by more than the quartiles."""
+    ratios = [ratio for _, of in found for ratio in of]
+    told = [ratio for ratio in ratios if ratio.told()]
+    late = sum(ratio.behind() for ratio in told)
+    return len(ratios), len(told) - late, late
+
+
+def in_words(found):
+    """What the figure shows, in a sentence."""
+    points, ahead, behind = counted(found)
+    return (
+        f"Of {points} points ondeck is ahead of the best other lock at {ahead} and behind it at {behind} by more than "
+        f"the quartiles are apart; at {points - ahead - behind} neither."
+    )
+
+
+def doublings(found):
+    """The ends of the axis: powers of two around all ratios and around 1."""
+    values = [ratio.value for _, of in found for ratio in of]
+    low = math.floor(math.log2(min([0.5, *values])))
+    high = math.ceil(math.log2(max([2, *values])))
+    return low, high
+
+
+def short(value):
+    """A number without zeros behind its point."""
+    return f"{value:.1f}".rstrip("0").rstrip(".")
+
+
+def svg(found, machine):
+    """The drawing; `machine` are the words for the machine."""
+    low, high = doublings(found)
+    bottom = ABOVE + STEP * len(found)
+    height = bottom + BELOW
+
+    def across(ratio):
+        share = (math.log2(ratio) - low) / (high - low)
+        return short(LABELS + share * (WIDTH - RIGHT - LABELS))
+
+    title = "How many times as good as the best other lock ondeck is"
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img">',
+        f"<title>{title}: {html.escape(machine)}</title>",
+        f"<desc>{in_words(found)}</desc>",
+        f"<style>{STYLE}{rules(LIGHT)}",
+        f"@media (prefers-color-scheme: dark) {{\n{rules(DARK)}\n}}</style>",
+        f'<rect class="paper" x="0.5" y="0.5" width="{WIDTH - 1}" height="{height - 1}" rx="8"/>',
+        f'<text class="title" x="16" y="28">{title}</text>',
+        f'<text class="muted" x="16" y="48">{html.escape(machine)}. A dot is a situation with a number of '
+        "threads; hollow: the quartiles overlap.</text>",
+    ]
+    for power in range(low, high + 1):
+        ratio, name = 2**power, str(2**power) if power >= 0 else f"1/{2**-power}"
+        kind, at = "one" if power == 0 else "grid", across(ratio)
+        parts.append(f'<path class="{kind}" d="M{at} {ABOVE - 8}V{bottom + 6}"/>')
+        parts.append(f'<text class="muted middle" x="{at}" y="{bottom + 22}">{name}</text>')
+    centre = across(1)
+    parts += [
+        f'<text class="muted end" x="{float(centre) - 10:.1f}" y="{bottom + 40}">← another lock leads</text>',
+        f'<text class="muted" x="{float(centre) + 10:.1f}" y="{bottom + 40}">ondeck leads →</text>',
+    ]
+    for index, (words, ratios) in enumerate(found):
+        middle = ABOVE + STEP * (index + 0.5)
+        parts.append(
+            f'<text class="end" x="{LABELS - 14}" y="{middle + 4.5:g}">{html.escape(words)}</text>'
+        )
+        for ratio in ratios:
+            kind = "behind" if ratio.behind() else "ahead"
+            kind += "" if ratio.told() else " equal"
+            parts.append(
+                f'<circle class="{kind}" cx="{across(ratio.value)}" cy="{middle:g}" r="4.5"/>'
+            )
+    return "\n".join([*parts, "</svg>"]) + "\n"
