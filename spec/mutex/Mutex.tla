@@ -84,6 +84,9 @@ ThenOthersLate == <<<<Lock("a", 1)>>, <<Lock("a", 1), Park("a", 2)>>, <<Lock("a"
 (* For threads 1 to 3: there is one record, for two locks. *)
 Evicted == <<<<Lock("a", 1)>>, <<Lock("c", 1), Lock("a", 1)>>, <<Lock("c", 1)>>>>
 
+(* For threads 1 to 3, which have begun: see InitLandsLate. *)
+LandsLate == <<<<Lock("a", 1)>>, <<Lock("c", 1)>>, <<Lock("c", 1)>>>>
+
 (* For threads 1 to 3, which have begun: see InitTwoRecords. *)
 TwoRecords == <<<<Lock("a", 1)>>, <<Lock("e", 1), Lock("c", 1)>>, <<Lock("c", 1)>>>>
 
@@ -297,6 +300,17 @@ InitTwoRecords ==
               CASE t = 1 -> [Idle EXCEPT !.pc = "Poll", !.record = 1]
                 [] t = 2 -> [Idle EXCEPT !.pc = "TakeAway", !.record = 1, !.after = "ArriveSee", !.tell = "a"]
                 [] t = 3 -> [Idle EXCEPT !.pc = "Section"]])
+
+(* There is one record, for two locks. Threads 1 to 3: 1 was woken for the lock at a, and found its record. But another
+   thread took its mark away, and then the record has gone to the lock at c. 2 owns that one, and 3 is about to park
+   for it. *)
+InitLandsLate ==
+    Begin([Start("light") EXCEPT !.byte["c"] = 1, !.address[1] = "c"],
+          NoMarks,
+          [t \in Threads |->
+              CASE t = 1 -> [Idle EXCEPT !.pc = "Land", !.record = 1]
+                [] t = 2 -> [Idle EXCEPT !.pc = "Section"]
+                [] t = 3 -> [Idle EXCEPT !.pc = "ParkLock"]])
 
 -----------------------------------------------------------------------------
 (* The machine. *)
@@ -677,9 +691,11 @@ Land(t) ==
     /\ At(t, "Land")
     /\ Quiet(t)
     /\ LET r == me[t].record
-           poller == IF awake[r].poller = None /\ May("poll") THEN t ELSE awake[r].poller
-       IN  /\ awake' = [awake EXCEPT ![r].flight = FALSE, ![r].poller = poller]
-           /\ me' = IF awake[r].poller = None /\ May("poll") THEN [me EXCEPT ![t].pc = "Poll"]
+           \* Another may have taken its mark away, and the record be another lock's.
+           its == Read(t, Address(r)) = Here(t) \/ Mutation("lands_in_another_record")
+           polls == its /\ awake[r].poller = None /\ May("poll")
+       IN  /\ awake' = IF its THEN [awake EXCEPT ![r].flight = FALSE, ![r].poller = IF polls THEN t ELSE @] ELSE awake
+           /\ me' = IF polls THEN [me EXCEPT ![t].pc = "Poll"]
                     ELSE [me EXCEPT ![t].pc = "LandTry", ![t].record = None]
     /\ UNCHANGED <<mem, buf, linked, asleep, program>>
 
@@ -1004,8 +1020,11 @@ Choose(t) ==
           [] waiters # {} /\ r # Shared /\ Urgent(t, r) /\ ~Mutation("urgent_in_turn") ->
                 \* Beside a poller, or a thread in flight.
                 \E u \in urgent :
-                    /\ awake' = [awake EXCEPT ![r].flight = TRUE]
-                    /\ Dismissing(t, u, "flight", r, <<>>)
+                    \/ /\ awake' = [awake EXCEPT ![r].flight = TRUE]
+                       /\ Dismissing(t, u, "flight", r, <<>>)
+                    \/ /\ May("overdue") /\ me[u].tried
+                       /\ me' = [me EXCEPT ![t].pc = "HandOver", ![t].chosen = u, ![t].record = r]
+                       /\ UNCHANGED <<buf, awake, linked>>
           [] OTHER ->
                 \/ /\ May("overdue")
                    /\ \E u \in waiters : WakeOverdue(t, u, r)
@@ -1100,7 +1119,7 @@ Dismiss(t) ==
                                ![t].record = IF me[t].back = "Poll" THEN OwnRecord(t, Here(t)) ELSE None]
     /\ UNCHANGED <<buf, awake, linked, asleep, program>>
 
-\* models crates/ondeck/src/mutex/unlock.rs serve_overdue
+\* models crates/ondeck/src/mutex/unlock.rs hand_to
 Request(t, r) == Requests(t, r, TRUE)
 
 (* The lock is acquired for the one chosen, or, if another thread was faster, that one's
@@ -1313,7 +1332,7 @@ MarksAreExact ==
             /\ Newest(Address(r)) \in {Here(marks.poller), "none"}
         /\ marks.flight => \E t \in Threads : Flies(t) /\ Newest(Address(r)) = Here(t)
     \* A thread of a real-time class is in flight beside another, and the first of them to run takes the mark away.
-    /\ RealTime = {} =>
+    /\ RealTime = {} /\ ~May("rescue") =>
         /\ \A t \in Threads : Flies(t) => \E r \in Own : awake[r].flight /\ Newest(Address(r)) = Here(t)
         /\ \A t \in Threads : Flies(t) => \A u \in Threads \ {t} : ~(Flies(u) /\ Here(t) = Here(u))
     /\ ~Marked(awake[Shared])
@@ -1385,7 +1404,7 @@ NobodyIsForgotten ==
    lock with a record of its own, an unlock is about to look for it. *)
 LooksForAll ==
     {"ReadModeAfter", "LookAwakeLight", "LookOfLight", "LookBeside", "LookLate", "ReadFenceLate", "LateFence",
-     "UnlockFence", "LookRecord", "LookAwake", "LookParked", "WakeLock"}
+     "UnlockFence", "LookRecord", "LookAwake", "LookParked", "WakeLock", "HandOver"}
 
 RealTimeIsWoken ==
     \A t \in RealTime \cap linked :

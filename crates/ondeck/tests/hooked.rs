@@ -29,6 +29,8 @@ mod records;
 mod regime;
 #[path = "hooked/slices.rs"]
 mod slices;
+#[path = "hooked/urgent.rs"]
+mod urgent;
 #[path = "hooked/vain.rs"]
 mod vain;
 

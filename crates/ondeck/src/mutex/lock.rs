@@ -411,7 +411,7 @@ impl<P: Host> RawMutex<P> {
         // will do (3).
         let Some(record) = bucket.own_record(self.address()) else { return };
         match node.status() {
-            status::IN_FLIGHT => _ = record.land(None),
+            status::IN_FLIGHT => _ = record.land(self.address(), None),
             status::POLLER => record.leave(node.ticket()),
             told => debug_assert_eq!(told, status::COMPETE, "the lock was acquired twice"),
         }
@@ -434,7 +434,7 @@ impl<P: Host> RawMutex<P> {
                     P::note_wake(now.wrapping_sub(node.woken.load(Ordering::Relaxed)));
                 }
                 // spec: Mutex!Land
-                if record.land((waits.polling != 0).then(|| node.ticket())) {
+                if record.land(self.address(), (waits.polling != 0).then(|| node.ticket())) {
                     return self.poll(bucket, record, node, &waits, Pause::none(now));
                 }
                 // spec: Mutex!LandTry

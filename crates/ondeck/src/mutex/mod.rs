@@ -70,9 +70,11 @@
 //! the lock rest while a thread wakes.
 //!
 //! A thread of a real-time scheduling class comes before all others: it is woken beside a poller or a
-//! thread in flight, and no lock is handed to another while it is parked.
+//! thread in flight, by each unlock, and no lock is handed to another while it is parked. Once it has
+//! waited for a millisecond, and competed in vain, it is handed the lock.
 //!
-//! The poller looks after overdue threads, at each of its polls; where there is none, each unlock does.
+//! The poller looks after overdue threads, at each of its polls. Where there is none, each unlock does;
+//! beside a thread in flight a sample of them.
 //!
 //! # Memory ordering
 //!

@@ -257,8 +257,15 @@ pub(crate) fn choose<P: Host>(guard: &Guard<'_, P>, address: usize) -> Option<*c
         return dismiss(guard, record, oldest, status, now);
     }
     if record.is_urgent() {
+        let urgent = most_urgent(guard, address)?;
+        let (is_overdue, next) = is_due_again(urgent, now);
+        if is_overdue && urgent.tried.swap(1, Ordering::Relaxed) != 0 {
+            // Each unlock has it woken, and another thread locks first each time.
+            record.set_due(next);
+            return hand_to(guard, record, urgent, now);
+        }
         record.set_in_flight(true, now);
-        return dismiss(guard, record, most_urgent(guard, address)?, status::IN_FLIGHT, now);
+        return dismiss(guard, record, urgent, status::IN_FLIGHT, now);
     }
     if is_overdue(record, oldest, now) {
         return serve_overdue(guard, record, oldest, now);
@@ -394,13 +401,23 @@ fn serve_overdue<P: Host>(
             return None;
         }
     }
-    if !acquire_for(oldest) {
+    hand_to(guard, record, oldest, now)
+}
+
+/// Hands a thread the lock; or, if it is taken, requests that its owner does.
+fn hand_to<P: Host>(
+    guard: &Guard<'_, P>,
+    record: &Record<P>,
+    node: &Node<P>,
+    now: usize,
+) -> Option<*const P::AtomicU32> {
+    if !acquire_for(node) {
         // spec: Mutex!Request
         // Another thread locked it first: that one is asked to hand the lock over.
         record.request(true);
         return None;
     }
-    dismiss(guard, record, oldest, status::DONE, now)
+    dismiss(guard, record, node, status::DONE, now)
 }
 
 /// When the others do not wait any more for the thread that was marked as in flight last.

@@ -215,7 +215,7 @@ fn marks_are_taken_and_left() {
         assert!(!record.set_in_flight(false, 0), "there is a poller");
         assert!(record.set_in_flight(true, 0));
         assert!(!record.set_in_flight(true, 0), "one is in flight");
-        assert!(!record.land(Some(other.ticket())), "there is a poller");
+        assert!(!record.land(8, Some(other.ticket())), "there is a poller");
         assert!(!record.awake().in_flight());
         // Another takes its place; so it has no mark to leave.
         assert!(record.take_poll(record.awake(), other.ticket(), 0));
@@ -224,11 +224,13 @@ fn marks_are_taken_and_left() {
         record.leave(other.ticket());
         assert!(!record.awake().any());
         assert!(record.set_in_flight(false, 0));
-        assert!(record.land(Some(one.ticket())));
+        assert!(!record.land(16, Some(one.ticket())), "it is another lock's");
+        assert!(record.awake().in_flight());
+        assert!(record.land(8, Some(one.ticket())));
         assert!(record.awake().is_poller(one.ticket()) && !record.awake().in_flight());
         record.leave(one.ticket());
         assert!(record.set_in_flight(false, 0));
-        assert!(!record.land(None));
+        assert!(!record.land(8, None));
         assert!(!record.awake().any());
     });
 }

@@ -232,11 +232,18 @@ impl<P: Host> Record<P> {
         self.waiting.flown.load(Ordering::Relaxed)
     }
 
-    /// The woken thread runs: it is not in flight any more, and becomes the poller unless there is
-    /// one. Says whether it became the poller.
-    pub(crate) fn land(&self, ticket: Option<Ticket>) -> bool {
+    /// A thread that was woken for the lock at `address` runs: it is not in flight any more, and becomes the
+    /// poller unless there is one. Says whether it became the poller.
+    ///
+    /// Another thread may have taken its mark away: one of a real-time class that was in flight beside it. Then
+    /// the record may be another lock's by now.
+    pub(crate) fn land(&self, address: usize, ticket: Option<Ticket>) -> bool {
         loop {
             let seen = self.awake();
+            // The marks first: if they are of an older tenancy than the address, the change fails.
+            if !self.is_of(address) {
+                return false;
+            }
             let landed = Awake(seen.0 & !IN_FLIGHT);
             let next = match ticket {
                 Some(ticket) if !seen.has_poller() => landed.with_poller(ticket.0),
