@@ -664,16 +664,17 @@ Sleep(t) ==
                 THEN WithoutPoller(OwnRecord(t, Here(t)), t) ELSE awake
     /\ UNCHANGED <<mem, buf, linked, program>>
 
-(* An unlock may have missed it. *)
+(* An unlock may have missed it; or no mark tells whether the thread that was woken last gets a CPU. *)
 \* models crates/ondeck/src/mutex/lock.rs sleep
 LookAgain(t) ==
     /\ At(t, "Sleep")
-    /\ t \in asleep /\ me[t].timed
+    /\ t \in asleep
+    /\ me[t].timed \/ (May("rescue") /\ Call(t).do = "lock" /\ OwnRecord(t, Here(t)) = None)
     /\ asleep' = asleep \ {t}
     /\ Go(t, IF Read(t, Byte(Here(t))) = 0 THEN "LastTry" ELSE "Sleep")
     /\ UNCHANGED <<mem, buf, awake, linked, program>>
 
-(* The thread that looks after the parked ones may get no CPU: it competes itself. *)
+(* The thread that looks after the parked ones may get no CPU: it takes its place. *)
 \* models crates/ondeck/src/mutex/lock.rs sleep
 Rescue(t) ==
     /\ At(t, "Sleep")
@@ -682,6 +683,13 @@ Rescue(t) ==
     /\ asleep' = asleep \ {t}
     /\ Go(t, "RescueLock")
     /\ UNCHANGED <<mem, buf, awake, linked, program>>
+
+(* It goes on as if that one's mark were its own. *)
+\* models crates/ondeck/src/mutex/lock.rs sleep
+Rescued(t) ==
+    /\ At(t, "Rescued")
+    /\ Told(t, "flight")
+    /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
 
 -----------------------------------------------------------------------------
 (* Told to compete. *)
@@ -763,7 +771,7 @@ PassedAsk(t) ==
     /\ linked' = IF parked /\ ~Mutation("timed_out_still_linked") THEN linked \ {t} ELSE linked
     /\ Store(t, IF parked THEN Uncount(t, t, RecordOf(t, Here(t)), <<>>) ELSE <<>>)
     /\ me' = [me EXCEPT ![t].pc = "Unguard",
-                        ![t].after = IF ~parked /\ ~Mutation("timed_out_without_asking") THEN "Sleep" ELSE IF At(t, "PassedLock") THEN "Finish" ELSE "CompeteTry"]
+                        ![t].after = IF ~parked /\ ~Mutation("timed_out_without_asking") THEN "Sleep" ELSE IF At(t, "PassedLock") THEN "Finish" ELSE "Rescued"]
 
 \* models crates/ondeck/src/mutex/lock.rs sleep
 PassedLock(t) ==
@@ -1237,7 +1245,7 @@ Terminated ==
 Locking == {"Call", "Arrive", "ArriveSee", "ArriveOf", "ArriveTake", "ArriveTry", "ArriveClaim", "Poll", "PollerReplaced", "Leave"}
 Parking == {"TakeAway", "ParkLock", "ParkLeave", "Publish", "Complete", "HeavyWait"}
 Waiting == {"Near", "LastLook", "LastTry", "Unguard", "Sleep"}
-Competing == {"Land", "LandTry", "CompeteTry", "Withdraw", "WithdrawTold", "PassedLock", "RescueLock", "GiveUpLock", "GiveUpLook"}
+Competing == {"Rescued", "Land", "LandTry", "CompeteTry", "Withdraw", "WithdrawTold", "PassedLock", "RescueLock", "GiveUpLock", "GiveUpLook"}
 Unlocking == {"Section", "Release", "ReadModeAfter", "ReadFence", "ReleaseLight", "LookAwakeLight", "LookOfLight",
               "ReadModeBeside", "ReleaseBeside", "LookBeside", "ReadRequest", "ReleaseFenced", "HandOverLock"}
 Looking == {"UnlockFence", "LookLate", "ReadFenceLate", "LateFence", "LookRecord", "LookAwake", "LookParked", "RelaxLock", "TakeQuiet"}
@@ -1253,7 +1261,7 @@ Step(t) ==
     \/ IF me[t].pc \notin Waiting THEN FALSE ELSE
           StayNear(t) \/ LeaveNear(t) \/ LastLook(t) \/ LastTry(t) \/ Unguard(t) \/ Sleep(t) \/ LookAgain(t)
     \/ IF me[t].pc \notin Competing THEN FALSE ELSE
-          \/ Land(t) \/ LandTry(t) \/ CompeteTry(t) \/ Withdraw(t) \/ WithdrawTold(t)
+          \/ Rescued(t) \/ Land(t) \/ LandTry(t) \/ CompeteTry(t) \/ Withdraw(t) \/ WithdrawTold(t)
           \/ PassedLock(t) \/ GiveUpLock(t) \/ GiveUpLook(t)
     \/ IF me[t].pc \notin Unlocking THEN FALSE ELSE
           \/ ReadModeBefore(t) \/ FairLock(t) \/ Release(t) \/ ReadModeAfter(t) \/ ReadFence(t) \/ ReleaseLight(t)
@@ -1332,6 +1340,7 @@ MarksAreExact ==
             /\ Newest(Address(r)) \in {Here(marks.poller), "none"}
         /\ marks.flight => \E t \in Threads : Flies(t) /\ Newest(Address(r)) = Here(t)
     \* A thread of a real-time class is in flight beside another, and the first of them to run takes the mark away.
+    \* So does a parked thread that takes the place of one that gets no CPU.
     /\ RealTime = {} /\ ~May("rescue") =>
         /\ \A t \in Threads : Flies(t) => \E r \in Own : awake[r].flight /\ Newest(Address(r)) = Here(t)
         /\ \A t \in Threads : Flies(t) => \A u \in Threads \ {t} : ~(Flies(u) /\ Here(t) = Here(u))

@@ -17,6 +17,8 @@ mod awake;
 mod fences;
 #[path = "hooked/isolation.rs"]
 mod isolation;
+#[path = "hooked/left_alone.rs"]
+mod left_alone;
 #[path = "hooked/notify.rs"]
 mod notify;
 #[path = "hooked/overdue.rs"]

@@ -355,8 +355,9 @@ impl<P: Host> RawMutex<P> {
                 if self.unlink_if_parked(bucket, node) {
                     return Stage::TimedOut;
                 }
-            } else if P::heavy_fences_are_refused() {
-                // An unlock may have missed this thread: see `parking/publish.rs`.
+            } else if P::heavy_fences_are_refused() || bucket.own_record(self.address()).is_none() {
+                // An unlock may have missed this thread: see `parking/publish.rs`. Or the lock shares its
+                // record: without marks nothing tells whether the thread that was woken last gets a CPU.
                 // spec: Mutex!LookAgain
                 if !self.is_locked() && self.try_lock() {
                     self.withdraw(bucket, node);
@@ -365,7 +366,12 @@ impl<P: Host> RawMutex<P> {
             } else {
                 // spec: Mutex!Rescue
                 if self.is_left_alone(bucket) && self.unlink_if_parked(bucket, node) {
-                    return self.told(bucket, node, status::COMPETE);
+                    // It takes the place of the thread in flight, with its obligation (3). If that one
+                    // stayed marked, unlocks would wake no other, and each parked thread would compete at
+                    // the end of each of its slices. Its own CPU has woken it: that was no wake to measure.
+                    node.cpu.store(P::cpu(), Ordering::Relaxed);
+                    // spec: Mutex!Rescued
+                    return self.told(bucket, node, status::IN_FLIGHT);
                 }
             }
         }

@@ -50,7 +50,7 @@
 //! 3. *A mark is an obligation.* An unlock that sees a poller or a thread in flight does nothing. That
 //!    thread then owns the lock in the end, so that its own unlock looks; or it is counted as parked
 //!    before it takes its mark away, and looks at the lock after that; or it looks as an unlock does. A
-//!    thread that takes a poller's place takes its obligation.
+//!    thread that takes the place of a poller, or of a thread in flight, takes its obligation.
 //! 4. *Counted while linked.* The record's count of parked threads is that of the linked nodes, and is
 //!    raised before a mark is taken away.
 //! 5. *A node lives while it is linked,* and until its thread has been told otherwise, last of all.

@@ -235,8 +235,8 @@ impl<P: Host> Record<P> {
     /// A thread that was woken for the lock at `address` runs: it is not in flight any more, and becomes the
     /// poller unless there is one. Says whether it became the poller.
     ///
-    /// Another thread may have taken its mark away: one of a real-time class that was in flight beside it. Then
-    /// the record may be another lock's by now.
+    /// Another thread may have taken its mark away: one of a real-time class that was in flight beside it, or
+    /// one that took its place. Then the record may be another lock's by now.
     pub(crate) fn land(&self, address: usize, ticket: Option<Ticket>) -> bool {
         loop {
             let seen = self.awake();
