@@ -31,6 +31,8 @@ mod records;
 mod regime;
 #[path = "hooked/slices.rs"]
 mod slices;
+#[path = "hooked/turns.rs"]
+mod turns;
 #[path = "hooked/urgent.rs"]
 mod urgent;
 #[path = "hooked/vain.rs"]
