@@ -68,6 +68,6 @@ tree=$CARGO_TARGET_DIR/tree
 rm -rf "$tree"
 mkdir -p "$tree"
 git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t "$tree"
-python3 ci/mutants/hazards.py apply release_relaxed --into "$tree"
+python3 ci/mutants/hazards.py apply unlock_relaxed --into "$tree"
 cd "$tree"
 reported sections_exclude_each_other sections_exclude_each_other

@@ -1,4 +1,4 @@
-//! What ends the process, and what it says before: where going on would be wrong in silence.
+//! What ends the process, with its message: cases in which going on would be silently wrong.
 
 #[path = "support/again.rs"]
 mod again;
@@ -14,7 +14,7 @@ use again::{again, is_child};
 use ondeck::platform::{Linux, Platform};
 use refuse::refuse;
 
-/// The calling test, in a child, aborts and says `message`.
+/// The calling test, run in a child process, aborts with `message`.
 fn aborts(message: &str) {
     let output = again(|_| ());
     let told = String::from_utf8_lossy(&output.stderr);
@@ -33,7 +33,7 @@ fn a_closure_of_park_panics_where_the_thread_can_be_found() {
     }
 }
 
-/// A lock that took an unknown failure for a wake would spin, or lose one.
+/// A lock that took an unknown failure for a wake would spin, or lose a wake.
 #[test]
 fn a_futex_cannot_be_waited_for() {
     if is_child() {
@@ -55,7 +55,7 @@ fn a_futex_cannot_be_woken() {
 }
 
 #[test]
-fn the_sleepers_of_a_futex_cannot_be_moved() {
+fn the_waiters_of_a_futex_cannot_be_moved() {
     if is_child() {
         refuse(libc::SYS_futex, libc::ENOSYS);
         Linux::futex_requeue(&AtomicU32::new(0), 0, 1, &AtomicU32::new(0), 1);

@@ -31,7 +31,7 @@ where
         |old, new| atomic.compare_exchange_weak(old, new, Ordering::AcqRel, Ordering::Acquire);
     assert_eq!(weak(one, two), Err(six));
     is(six);
-    // It may fail without a reason.
+    // A weak exchange may fail spuriously.
     while weak(six, two).is_err() {}
     is(two);
     assert_eq!(atomic.fetch_add(one, Ordering::AcqRel), two);

@@ -17,7 +17,7 @@ use ondeck::platform::{Host, Linux};
 use rest::until_at_rest;
 
 #[test]
-fn who_waits_for_a_bucket_s_lock_gets_it() {
+fn each_thread_that_waits_for_a_bucket_s_lock_gets_it() {
     let word = AtomicU32::new(0);
     let key = (&raw const word).addr();
     let hold = Hold::default();
@@ -38,7 +38,7 @@ fn who_waits_for_a_bucket_s_lock_gets_it() {
                 })
             })
             .collect();
-        // Longer than anybody spins.
+        // Longer than any thread spins.
         thread::sleep(Duration::from_millis(5));
         assert!(waiting.iter().all(|thread| !thread.is_finished()), "the lock is held");
         hold.let_go();
@@ -56,7 +56,7 @@ fn a_new_bucket_is_at_rest() {
 }
 
 #[test]
-fn a_bucket_that_is_locked_or_has_a_sleeper_is_not_at_rest() {
+fn a_bucket_that_is_locked_or_has_a_parked_thread_is_not_at_rest() {
     let word = AtomicU32::new(0);
     let key = (&raw const word).addr();
     let bucket = Linux::bucket(key);

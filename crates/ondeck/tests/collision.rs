@@ -1,4 +1,4 @@
-//! Two locks in one bucket: each release wakes its own lock's sleepers.
+//! Two locks in one bucket: an unlock wakes only threads that are parked for its own lock.
 
 #[path = "support/alone.rs"]
 mod alone;
@@ -14,8 +14,8 @@ fn place<T>(value: &T) -> usize {
     bucket_of(std::ptr::from_ref(value).addr())
 }
 
-/// A thread that is bound to `cpu` and sleeps for the mutex.
-fn sleeper<'scope>(
+/// A thread that is bound to `cpu` and parks for the mutex.
+fn waiter<'scope>(
     scope: &'scope thread::Scope<'scope, '_>,
     mutex: &'scope Mutex<u32>,
     cpu: usize,
@@ -26,10 +26,10 @@ fn sleeper<'scope>(
     })
 }
 
-/// A release looks for a sleeper that last ran elsewhere, past the others: the other lock's sleeper is
-/// such a one, and must be left alone.
+/// An unlock prefers a parked thread that last ran on another CPU. The thread that is parked for the other
+/// lock ran on another CPU, and must not be woken.
 #[test]
-fn a_release_does_not_wake_the_other_lock_s_sleeper() {
+fn an_unlock_does_not_wake_a_thread_that_is_parked_for_another_lock() {
     alone(|| {
         let usable = Linux::affinity();
         let [here, elsewhere, ..] = usable[..] else {
@@ -45,10 +45,11 @@ fn a_release_does_not_wake_the_other_lock_s_sleeper() {
         for _ in 0..20 {
             thread::scope(|scope| {
                 let (one_held, other_held) = (one.lock(), other.lock());
-                let older = sleeper(scope, other, elsewhere);
+                let older = waiter(scope, other, elsewhere);
                 until_waited_for(other);
-                let newer = sleeper(scope, one, here);
-                // Its bucket is not at rest because of the other: until it sleeps, most likely.
+                let newer = waiter(scope, one, here);
+                // The thread parked for the other lock keeps the bucket from rest, so nothing tells when
+                // this one has parked: this is long enough, most likely.
                 thread::sleep(std::time::Duration::from_millis(3));
                 drop(one_held);
                 newer.join().expect("no panic");

@@ -27,11 +27,11 @@ fn a_wait_without_a_notification_times_out_and_has_the_lock() {
     let deadline = Instant::now() + SHORT;
     assert!(condvar.wait_until(&mut guard, deadline).timed_out());
     assert!(Instant::now() >= deadline);
-    assert!(condvar.wait_until(&mut guard, deadline).timed_out(), "it has passed before");
+    assert!(condvar.wait_until(&mut guard, deadline).timed_out(), "the deadline has passed");
     assert!(condvar.wait_for(&mut guard, Duration::ZERO).timed_out());
     assert!(mutex.is_locked());
     drop(guard);
-    assert!(!condvar.notify_one(), "who timed out is not there any more");
+    assert!(!condvar.notify_one(), "a waiter that timed out is gone");
     until_at_rest((&raw const condvar).addr());
 }
 
@@ -48,7 +48,7 @@ fn notifications_say_how_many_they_reached() {
                 woken.fetch_add(1, Ordering::Relaxed);
             });
         }
-        // Who has counted itself and released the lock is waiting.
+        // A thread that has counted itself and unlocked the mutex is waiting.
         while *mutex.lock() < 5 {
             thread::yield_now();
         }
@@ -91,8 +91,8 @@ fn waiters_of_one_condvar_may_use_different_mutexes() {
     assert!(mutexes.into_iter().all(|mutex| mutex.into_inner() == 2));
 }
 
-/// Two threads wait, the first for much longer than the second; one is notified, then the other. Says
-/// whether it was in the order in which they came.
+/// Two threads wait, the first for much longer than the second. One is notified, then the other. Returns
+/// whether they were notified in the order of their arrival.
 fn are_notified_in_the_order_of_arrival() -> bool {
     let (mutex, condvar) = (Mutex::new(false), Condvar::new());
     let first_notified = AtomicUsize::new(usize::MAX);
@@ -124,8 +124,8 @@ fn are_notified_in_the_order_of_arrival() -> bool {
 }
 
 #[test]
-fn who_has_waited_for_too_long_is_notified_first() {
-    // Now and then another test's lock in the same bucket has had its turn just before.
+fn an_overdue_waiter_is_notified_first() {
+    // Now and then an overdue thread of another test's lock in the same bucket was served just before.
     assert!((0..100).any(|_| are_notified_in_the_order_of_arrival()));
 }
 

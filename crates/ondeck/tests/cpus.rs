@@ -1,6 +1,6 @@
-//! How many CPUs the threads that wait may use: as many as the one with the most.
+//! How many CPUs the waiting threads may use: as many as the thread with the widest mask.
 //!
-//! Each in a process of its own, since what threads tell is of the process.
+//! Each test has a process of its own, because what threads report is kept for the whole process.
 
 #[path = "support/again.rs"]
 mod again;
@@ -13,14 +13,14 @@ use again::{again, is_child};
 use ondeck::platform::{Linux, Platform};
 use ondeck::spin::Polling;
 
-/// The calling test passes in a child that `prepare` has had its say about.
+/// The calling test passes in a child process that `prepare` has configured.
 fn passes(prepare: impl FnOnce(&mut Command)) {
     let output = again(prepare);
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{}: {told}", output.status);
 }
 
-/// Whether several CPUs are there to tell one from all.
+/// Whether there are several CPUs, so that one differs from all.
 fn has_several() -> bool {
     let has = Linux::affinity().len() > 1;
     if !has {
@@ -54,7 +54,7 @@ fn a_first_thread_that_is_bound_does_not_count_for_the_others() {
         return passes(|_| ());
     }
     let whole = Linux::affinity();
-    // The process's first thread, as far as masks go: the harness's does not wait.
+    // This binds the process's first thread, which is the harness's and never waits for a lock.
     // SAFETY: getpid has no preconditions.
     let first = unsafe { libc::getpid() };
     let mut mask = [0_u64; 16];
@@ -64,9 +64,9 @@ fn a_first_thread_that_is_bound_does_not_count_for_the_others() {
         libc::syscall(libc::SYS_sched_setaffinity, first, size_of_val(&mask), &raw const mask)
     };
     assert_eq!(bound, 0);
-    assert_eq!(on(&whole[..1], Linux::cpus), 1, "nobody else has waited");
+    assert_eq!(on(&whole[..1], Linux::cpus), 1, "no other thread has waited");
     assert_eq!(on(&whole, Linux::cpus), whole.len());
-    assert_eq!(on(&whole[..1], Linux::cpus), whole.len(), "another has more");
+    assert_eq!(on(&whole[..1], Linux::cpus), whole.len(), "another thread has more");
     assert_ne!(Polling::current().budget, 0);
 }
 
@@ -91,7 +91,7 @@ fn threads_that_are_all_bound_have_one_cpu() {
     assert_eq!(Polling::current().budget, 0);
 }
 
-/// A hang, if what was told once counts for ever.
+/// Hangs if a mask that was reported once counts for ever.
 #[test]
 fn threads_that_are_bound_later_have_one_cpu_some_time_later() {
     if !has_several() {

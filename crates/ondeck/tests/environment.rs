@@ -12,7 +12,7 @@ use again::{again, is_child};
 use ondeck::platform::{Host, Linux};
 use ondeck::spin::Polling;
 
-/// The calling test passes in a child with these variables in its environment.
+/// The calling test passes in a child process with these variables in its environment.
 fn passes(environment: &[(&str, &str)]) {
     let output = again(|child| _ = child.envs(environment.iter().copied()));
     let told = String::from_utf8_lossy(&output.stderr);

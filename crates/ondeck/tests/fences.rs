@@ -17,8 +17,8 @@ use refuse::refuse;
 #[derive(Default)]
 struct Line(AtomicU32);
 
-/// Two threads each store their flag, fence, and load the other's, `rounds` times or until `limit`.
-/// Returns in how many rounds both read 0, which fences are there to forbid.
+/// Two threads each store their flag, fence, and load the other's flag, `rounds` times or until `limit`.
+/// Returns in how many rounds both read 0, which correct fences forbid.
 fn both_missed(
     rounds: u32,
     limit: Duration,
@@ -30,7 +30,7 @@ fn both_missed(
     let arrived = [Line::default(), Line::default()];
     let over = AtomicU32::new(0);
     let mut missed = 0;
-    // Both sides meet before every round; the first also judges the round before.
+    // Both threads meet before every round; the first one also judges the previous round.
     let meet = |me: usize, round: u32| {
         arrived[me].0.store(round, Ordering::SeqCst);
         while arrived[1 - me].0.load(Ordering::SeqCst) < round {
@@ -99,8 +99,8 @@ const UNTIL_SEEN: u32 = u32::MAX / 4;
 #[test]
 fn two_light_fences_order_nothing_where_membarrier_carries_the_cost() {
     if can_show() {
-        let patience = Duration::from_secs(20);
-        let missed = both_missed(UNTIL_SEEN, patience, Linux::light_fence, Linux::light_fence);
+        let limit = Duration::from_secs(20);
+        let missed = both_missed(UNTIL_SEEN, limit, Linux::light_fence, Linux::light_fence);
         assert!(missed > 0, "the first test would not notice a missing fence");
     }
 }
@@ -108,9 +108,9 @@ fn two_light_fences_order_nothing_where_membarrier_carries_the_cost() {
 #[test]
 fn a_full_fence_does_not_replace_the_heavy_one() {
     if can_show() {
-        let patience = Duration::from_secs(20);
+        let limit = Duration::from_secs(20);
         let full = || Linux::fence(Ordering::SeqCst);
-        let missed = both_missed(UNTIL_SEEN, patience, Linux::light_fence, full);
+        let missed = both_missed(UNTIL_SEEN, limit, Linux::light_fence, full);
         assert!(missed > 0, "the first test would pass with a full fence in place of membarrier");
     }
 }
@@ -123,24 +123,24 @@ fn light_fences_are_full_once_a_heavy_one_was_refused() {
     if is_child() {
         refuse(libc::SYS_membarrier, libc::EPERM);
         Linux::heavy_fence();
-        let patience = Duration::from_secs(2);
-        let missed = both_missed(UNTIL_SEEN, patience, Linux::light_fence, Linux::light_fence);
+        let limit = Duration::from_secs(2);
+        let missed = both_missed(UNTIL_SEEN, limit, Linux::light_fence, Linux::light_fence);
         assert_eq!(missed, 0);
     } else {
         passes();
     }
 }
 
-/// The calling test passes in a child.
+/// The calling test passes in a child process.
 fn passes() {
     let output = again(|_| ());
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{}: {told}", output.status);
 }
 
-/// In ticks, of which the machine may make as many as it likes: no permission comes too early.
+/// Counted in ticks, so that a busy machine does no harm: no permission comes too early.
 #[test]
-fn permissions_to_relax_are_as_far_apart_as_heavy_fences_are_dear() {
+fn permissions_to_relax_are_as_far_apart_as_heavy_fences_cost() {
     if !Linux::fences_are_asymmetric() {
         println!("skipped: needs membarrier");
         return;
@@ -148,15 +148,15 @@ fn permissions_to_relax_are_as_far_apart_as_heavy_fences_are_dear() {
     if !is_child() {
         return passes();
     }
-    assert_eq!(Linux::heavy_cost_ticks(), 0, "nobody has made one");
-    // When it was asked for, and when it had been given.
+    assert_eq!(Linux::heavy_cost_ticks(), 0, "no heavy fence has been made");
+    // The ticks before permission was asked for, and after it was given.
     let permission = || loop {
         let asked = Linux::ticks() as usize;
         if Linux::may_relax() {
             return (asked, Linux::ticks() as usize);
         }
     };
-    // At least what lies between two.
+    // At least the time between two permissions.
     let interval = || {
         let (first, _) = permission();
         permission().1 - first
@@ -164,7 +164,7 @@ fn permissions_to_relax_are_as_far_apart_as_heavy_fences_are_dear() {
     // Reading the ticks does not wait for the instructions around it.
     let slack = Linux::ticks_in(100);
     assert!(interval() + slack >= Linux::ticks_in(20_000));
-    // A sibling that runs makes them dear.
+    // A running sibling thread makes heavy fences expensive.
     let (runs, over) = (AtomicU32::new(0), AtomicU32::new(0));
     thread::scope(|scope| {
         scope.spawn(|| {

@@ -1,5 +1,5 @@
-//! A wake that finds a futex of another kind at its address: memory that was the lock's has been
-//! freed, and is used again for something that inherits priorities.
+//! A wake that finds a futex of another kind at its address: the lock's memory was freed, and is used
+//! again for a futex that inherits priorities.
 
 use std::ptr;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -43,7 +43,8 @@ fn has_inheritance() -> bool {
     has
 }
 
-/// Waits until a plain wake at the address is refused: until the waiter of the other kind is there.
+/// Waits until the kernel refuses a plain wake at the address, as it does once the waiter of the other kind
+/// is there.
 fn until_refused(word: &AtomicU32) {
     while futex(word, libc::FUTEX_WAKE, 1, None) == 0 {
         thread::yield_now();
@@ -52,7 +53,7 @@ fn until_refused(word: &AtomicU32) {
 }
 
 #[test]
-fn a_wake_at_a_lock_that_inherits_priorities_wakes_nobody() {
+fn a_wake_at_a_lock_that_inherits_priorities_wakes_no_thread() {
     if !has_inheritance() {
         return;
     }
@@ -71,7 +72,7 @@ fn a_wake_at_a_lock_that_inherits_priorities_wakes_nobody() {
 }
 
 #[test]
-fn a_wake_at_a_condition_that_inherits_priorities_wakes_nobody() {
+fn a_wake_at_a_condition_that_inherits_priorities_wakes_no_thread() {
     if !has_inheritance() {
         return;
     }
@@ -91,9 +92,9 @@ fn a_wake_at_a_condition_that_inherits_priorities_wakes_nobody() {
     });
 }
 
-/// The kernel refuses an address that is not a program's.
+/// The kernel refuses an address outside of user space, and one that is not aligned.
 #[test]
-fn a_wake_at_no_address_of_a_program_wakes_nobody() {
+fn a_wake_at_no_address_of_a_program_wakes_no_thread() {
     assert_eq!(Linux::futex_wake(ptr::without_provenance(usize::MAX - 3), 1), 0);
     assert_eq!(Linux::futex_wake(ptr::without_provenance(1), 1), 0);
 }

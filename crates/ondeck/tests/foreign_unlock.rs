@@ -1,4 +1,5 @@
-//! Misuse is told by a list of what each thread holds: what that list may have wrong.
+//! Misuse is found by a list of the locks that each thread owns. In these cases that list is wrong, and the
+//! mutex works all the same.
 
 use std::panic::{self, AssertUnwindSafe};
 use std::thread;
@@ -12,7 +13,7 @@ fn a_mutex_that_another_thread_unlocked_can_be_locked_again() {
     for _ in 0..3 {
         std::mem::forget(mutex.lock());
         thread::scope(|scope| {
-            // SAFETY: nobody uses the value, and the one who locked it does not unlock it.
+            // SAFETY: no thread uses the value, and the thread that locked the mutex does not unlock it.
             scope.spawn(|| unsafe { mutex.force_unlock(GuardNoSend::new()) });
         });
         assert!(!mutex.is_locked());

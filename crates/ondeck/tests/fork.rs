@@ -13,7 +13,7 @@ use copy::{Fork, fork, with_threads};
 use ondeck::{Condvar, Mutex};
 use watchdog::Watchdog;
 
-/// Threads of the child want one lock, wait for each other, and end.
+/// Threads of the child contend for one lock, wait for each other, and end.
 fn contend(mutex: &Mutex<u32>) {
     let condvar = Condvar::new();
     let before = *mutex.lock();
@@ -30,9 +30,9 @@ fn contend(mutex: &Mutex<u32>) {
 }
 
 #[test]
-fn a_lock_with_sleepers_is_released_by_the_child() {
-    let _watchdog = Watchdog::start("sleepers at a fork", Duration::from_mins(2));
-    // Without the kernel's wiping only the C library's fork can be noticed.
+fn the_child_unlocks_a_lock_that_threads_were_parked_for() {
+    let _watchdog = Watchdog::start("parked threads at a fork", Duration::from_mins(2));
+    // If the kernel does not wipe the table, only a fork by the C library is noticed.
     let bare = std::env::var_os("ONDECK_TEST_LIBRARY_FORK").is_none();
     for how in [Fork::Library, Fork::Call].into_iter().take(1 + usize::from(bare)) {
         for _ in 0..20 {
@@ -42,10 +42,10 @@ fn a_lock_with_sleepers_is_released_by_the_child() {
                 for _ in 0..3 {
                     scope.spawn(|| *mutex.lock() += 1);
                 }
-                // Until they sleep, most likely.
+                // Long enough for them to park, most likely.
                 thread::sleep(Duration::from_millis(2));
                 fork(how, || {
-                    // Nobody of those who sleep in the parent is here to be woken.
+                    // None of the threads that are parked in the parent exists here to be woken.
                     // SAFETY: this thread's copy owns the lock.
                     unsafe { mutex.force_unlock(lock_api::GuardNoSend::new()) };
                     match how {
@@ -75,7 +75,7 @@ fn a_fork_in_the_middle_of_everything() {
                     let mut count = mutexes[turn % 2].lock();
                     *count = count.wrapping_add(1);
                     if turn % 512 == 0 {
-                        // Longer than others poll, so that they sleep.
+                        // Longer than other threads poll, so that they park.
                         thread::sleep(Duration::from_micros(50));
                     }
                 }

@@ -1,7 +1,7 @@
-//! A process that is refused membarrier(2) after it was granted goes on: light fences that were free
-//! cannot be made full after the fact, so threads that park look at their lock again now and then.
+//! A process goes on if membarrier(2) is refused after it was granted. Light fences that cost nothing
+//! cannot be made full afterwards, so parked threads look at their lock again now and then.
 //!
-//! Each refusal is in a process of its own, which this file starts again for it.
+//! Each refusal is in a child process of its own.
 
 #[path = "support/seccomp.rs"]
 mod seccomp;
@@ -18,22 +18,22 @@ use ondeck::{Condvar, Mutex};
 use seccomp::{Filter, Scope};
 use watchdog::Watchdog;
 
-/// Set in a child: when it is refused, and for whom.
+/// Set in a child: when membarrier is refused, and for which threads.
 const WHEN: &str = "ONDECK_TEST_WHEN";
 
-/// What a child says that was not given what it is about to lose.
+/// What a child prints if it was never granted what it is about to lose.
 const NOT_GRANTED: &str = "membarrier was never granted";
 
-/// How long a child goes on: its locks are new some thousand times a second, and each lets the first
-/// release skip its fence and the next waiter have a heavy one.
+/// How long a child goes on. It makes new locks some thousand times a second; for each, the first unlock
+/// finds that it needs no fence, and the next waiter makes a heavy one.
 const LONG_ENOUGH: Duration = Duration::from_millis(1_500);
 
-/// Threads that wait for each other at mutexes and conditions that are new in every turn, so that
-/// their buckets go through all that a bucket may rely on.
+/// Threads wait for each other at mutexes and condition variables that are new in every turn, so that
+/// their buckets go through every pairing of fences.
 fn turns(over: &AtomicBool) {
     let mut block: Vec<Mutex<u32>> = Vec::new();
     while !over.load(Ordering::Relaxed) {
-        // Other addresses than in the turn before.
+        // Other addresses than in the previous turn.
         block.extend((0..7).map(|_| Mutex::new(0)));
         if block.len() > 10_000 {
             block.clear();
@@ -41,7 +41,7 @@ fn turns(over: &AtomicBool) {
         }
         let mutex = &block[block.len() - 1];
         let reached = Condvar::new();
-        // The first release looks whether anybody sleeps, and nobody ever did.
+        // The first unlock looks whether a thread is parked, and none ever was.
         *mutex.lock() += 1;
         thread::scope(|scope| {
             let mut count = mutex.lock();
@@ -58,7 +58,7 @@ fn turns(over: &AtomicBool) {
 
 /// What a child runs.
 #[test]
-#[ignore = "a part of the others, which start it with a filter to come"]
+#[ignore = "a part of the other tests, which start it in a process that is to be refused"]
 fn child() {
     let _watchdog = Watchdog::start("a refusal halfway", Duration::from_mins(1));
     let when = std::env::var(WHEN).expect("the others say when");
@@ -68,7 +68,7 @@ fn child() {
         filter.install(Scope::Process).expect("filters are allowed");
     }
     if Linux::fences_are_asymmetric() == before {
-        println!("\n{}", if before { "granted all the same" } else { NOT_GRANTED });
+        println!("\n{}", if before { "granted although a filter refuses it" } else { NOT_GRANTED });
         return;
     }
     let over = AtomicBool::new(false);
@@ -93,7 +93,7 @@ fn child() {
         }
         over.store(true, Ordering::Relaxed);
     });
-    assert_eq!(Linux::heavy_fences_are_refused(), !before, "somebody asked for a heavy fence");
+    assert_eq!(Linux::heavy_fences_are_refused(), !before, "a thread asked for a heavy fence");
     println!("\nwent on to the end");
 }
 
@@ -105,7 +105,7 @@ fn run_child(when: &str) -> Output {
         .expect("it starts")
 }
 
-/// That a child that is refused `when` goes on to its end.
+/// A child in which membarrier is refused `when` goes on to its end.
 fn goes_on(when: &str) {
     let output = run_child(when);
     let said = String::from_utf8_lossy(&output.stdout);

@@ -1,4 +1,4 @@
-//! The lock's memory is gone right after its last user's unlock: whoever still touches it faults.
+//! The lock's memory is unmapped right after its last user's unlock: a thread that still touches it faults.
 
 #[path = "support/watchdog.rs"]
 mod watchdog;
@@ -16,7 +16,7 @@ fn round_count() -> u32 {
     std::env::var("ONDECK_TEST_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(20_000)
 }
 
-/// What lies on a page of its own.
+/// The locks and data on a page of their own.
 struct Page {
     mutex: Mutex<u32>,
     condvar: Condvar,
@@ -42,15 +42,16 @@ fn map() -> &'static Page {
 
 /// # Safety
 ///
-/// Nobody uses the page any more: by the contract of the lock on it, not by waiting for others.
+/// No thread uses the page any more: by the contract of the lock on it, not because other threads were
+/// joined.
 unsafe fn unmap(page: &'static Page) {
     let page = ptr::from_ref(page).cast_mut().cast();
     // SAFETY: mapped by `map` with this size.
     assert_eq!(unsafe { libc::munmap(page, size_of::<Page>()) }, 0);
 }
 
-/// Runs `first` and `last` on two threads with a new page in every round. `last` unmaps it. A round
-/// that does not end in a minute hangs.
+/// Runs `first` and `last` on two threads with a new page in every round; `last` unmaps it. A round that
+/// does not end within a minute counts as hung.
 fn rounds(
     what: &str,
     first: impl Fn(u32, &'static Page) + Sync,
@@ -64,7 +65,7 @@ fn rounds(
             for number in 1..=round_count() {
                 let fresh = map();
                 page.store(ptr::from_ref(fresh).addr(), Ordering::Relaxed);
-                // The other begins while this one holds the lock, if `first` locks at once.
+                // If `first` locks at once, the other thread begins while this one owns the lock.
                 round.store(2 * number, Ordering::Release);
                 first(number, fresh);
                 while round.load(Ordering::Acquire) != 2 * number + 1 {
@@ -90,13 +91,14 @@ fn leave(page: &'static Page, users: MutexGuard<'_, u32>) {
     let last = *users == 2;
     drop(users);
     if last {
-        // SAFETY: the other counted itself before, and has released the lock, or this thread could
-        // not have had it.
+        // SAFETY: the other thread counted itself before this one locked, so it has unlocked the mutex for
+        // the last time.
         unsafe { unmap(page) };
     }
 }
 
-/// A moment that differs from round to round: short ones let the other poll, long ones sleep.
+/// A moment that differs from round to round: during a short one the other thread polls, during a long one
+/// it parks.
 fn moment(number: u32) {
     match number % 64 {
         0 => thread::sleep(Duration::from_micros(100)),
@@ -133,8 +135,8 @@ fn the_page_is_unmapped_after_an_attempt_with_a_deadline() {
             leave(page, users);
         },
         |number, page| {
-            let patience = Duration::from_micros(u64::from(number % 40));
-            let attempt = page.mutex.try_lock_for(patience);
+            let limit = Duration::from_micros(u64::from(number % 40));
+            let attempt = page.mutex.try_lock_for(limit);
             let mut users = attempt.unwrap_or_else(|| page.mutex.lock());
             *users += 1;
             leave(page, users);
@@ -147,7 +149,7 @@ fn the_page_is_unmapped_by_the_waiter_that_was_notified() {
     rounds(
         "unmapping by a waiter",
         |number, page| {
-            // Until the waiter waits: only then must it be notified.
+            // Until the waiter waits: it must not be notified before.
             let mut state = page.mutex.lock();
             while *state == 0 {
                 drop(state);
@@ -160,7 +162,7 @@ fn the_page_is_unmapped_by_the_waiter_that_was_notified() {
                 page.condvar.notify_one();
                 drop(state);
             } else {
-                // The waiter leaves only when it is notified, so the page is still there.
+                // The waiter leaves only after it is notified, so the page is still mapped.
                 drop(state);
                 page.condvar.notify_all();
             }
@@ -171,8 +173,8 @@ fn the_page_is_unmapped_by_the_waiter_that_was_notified() {
             page.condvar.wait(&mut state);
             assert_eq!(*state, 2);
             drop(state);
-            // SAFETY: the notifier is done with the page: it has notified and unlocked, in either
-            // order, and both ended with what let this thread go on.
+            // SAFETY: the notifier does not use the page any more. It has notified and unlocked, in either
+            // order, and each of these touched the page for the last time before this thread could go on.
             unsafe { unmap(page) };
         },
     );

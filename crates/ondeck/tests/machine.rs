@@ -7,8 +7,8 @@ use ondeck::platform::{AffinityError, Host, Linux, Platform};
 
 #[test]
 fn both_clocks_advance_and_agree() {
-    // Each reading of the ticks lies between two of the other clock, so that the bounds hold
-    // however long the thread is switched out anywhere.
+    // Each reading of the ticks lies between two of the other clock, so that the bounds hold however long the
+    // thread is switched out in between.
     let read = || (Linux::now(), Linux::ticks(), Linux::now());
     let (start, start_ticks, started) = read();
     thread::sleep(Duration::from_millis(20));
@@ -52,7 +52,7 @@ fn impossible_masks_are_refused_with_the_reason() {
 fn what_waiters_measure_counts_for_all() {
     assert_eq!(Linux::wake_ticks(), Linux::ticks_in(20_000));
     assert_eq!(Linux::transfer_ticks(), Linux::ticks_in(50));
-    // Longer than the longest that is believed.
+    // Longer than the longest time that is taken into account.
     (0..1_000).for_each(|_| Linux::note_transfer(usize::MAX));
     assert_eq!(Linux::transfer_ticks(), Linux::ticks_in(500));
     assert_eq!(Linux::wake_ticks(), Linux::ticks_in(20_000));

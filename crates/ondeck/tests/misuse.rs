@@ -1,4 +1,4 @@
-//! What a build with debug assertions tells of misuse, and where it says that it was.
+//! What a build with debug assertions reports of misuse, and which place it names.
 
 #![cfg(debug_assertions)]
 
@@ -12,9 +12,9 @@ use ondeck::Mutex;
 use ondeck::mutex::RawMutex;
 use ondeck::platform::Linux;
 
-/// Runs `misuse`; returns the message of its panic and whether it named this file.
+/// Runs `misuse`. Returns the message of its panic, and whether that named this file.
 fn told(misuse: impl FnOnce()) -> (String, bool) {
-    /// The hook is the process's.
+    /// A panic hook is for the whole process.
     static ONE_AT_A_TIME: StdMutex<()> = StdMutex::new(());
     static PLACE: StdMutex<Option<String>> = StdMutex::new(None);
     let _one = ONE_AT_A_TIME.lock();
@@ -37,9 +37,9 @@ fn its_owner_locks_a_mutex_again() {
 }
 
 #[test]
-fn a_mutex_that_nobody_holds_is_unlocked() {
+fn a_mutex_that_is_not_locked_is_unlocked() {
     let raw = <RawMutex<Linux> as lock_api::RawMutex>::INIT;
-    // SAFETY: none: this is the misuse, found before anything is done.
+    // SAFETY: none. This is the misuse, which is found before anything is done.
     let (message, named) = told(|| unsafe { lock_api::RawMutex::unlock(&raw, GUARD) });
     assert!(message.starts_with("misuse: unlock of a mutex that is not locked"), "{message}");
     assert!(named, "the panic names the caller");
@@ -71,7 +71,7 @@ fn a_mutex_in_the_place_of_one_that_was_dropped_locked_is_another() {
         scope.spawn(move || {
             let _guard = mutex.lock();
             locked.send(()).expect("the other waits");
-            // The other thread waits for it by now, or will not have to.
+            // By now the other thread waits for the lock, or it will find it free.
             thread::sleep(Duration::from_millis(5));
         });
         waited_for.recv().expect("the other sends");

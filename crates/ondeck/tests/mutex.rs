@@ -16,7 +16,7 @@ use rest::until_at_rest;
 
 const SHORT: Duration = Duration::from_millis(5);
 
-/// Waits until `condition` holds: for what another thread is about to do.
+/// Waits until `condition` holds, by what another thread is about to do.
 fn eventually(condition: impl Fn() -> bool) {
     while !condition() {
         thread::sleep(Duration::from_millis(1));
@@ -62,12 +62,12 @@ fn an_attempt_with_a_deadline_ends_not_before_it() {
     });
     drop(guard);
     assert!(mutex.try_lock_for(Duration::ZERO).is_some(), "a free lock needs no time");
-    assert!(mutex.try_lock_until(Instant::now()).is_some(), "nor a deadline");
+    assert!(mutex.try_lock_until(Instant::now()).is_some(), "nor does it need a deadline");
     until_at_rest((&raw const mutex).addr());
 }
 
 #[test]
-fn an_attempt_with_a_deadline_gets_the_lock_that_is_released_before() {
+fn an_attempt_with_a_deadline_gets_the_lock_that_is_unlocked_before() {
     let mutex = Mutex::new(0);
     let guard = mutex.lock();
     thread::scope(|scope| {
@@ -79,7 +79,7 @@ fn an_attempt_with_a_deadline_gets_the_lock_that_is_released_before() {
 }
 
 #[test]
-fn a_fair_unlock_gives_the_lock_to_the_sleeper() {
+fn a_fair_unlock_gives_the_lock_to_the_parked_thread() {
     let mutex = Mutex::new(0);
     let waiting = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -89,7 +89,7 @@ fn a_fair_unlock_gives_the_lock_to_the_sleeper() {
             *mutex.lock() += 1;
         });
         eventually(|| waiting.load(Ordering::Relaxed));
-        // Long enough to poll and to fall asleep, most likely; right also if it was not.
+        // Most likely long enough for the waiter to poll and to park. If it is not, the test passes as well.
         thread::sleep(Duration::from_millis(20));
         MutexGuard::unlock_fair(guard);
         let mut guard = mutex.lock();
@@ -100,7 +100,7 @@ fn a_fair_unlock_gives_the_lock_to_the_sleeper() {
 }
 
 #[test]
-fn a_fair_unlock_without_sleepers_is_an_unlock() {
+fn a_fair_unlock_without_parked_threads_is_an_unlock() {
     let raw = <RawMutex<Linux> as lock_api::RawMutex>::INIT;
     let mut guard = lock_api::RawMutex::lock(&raw);
     // SAFETY: held since the line above.

@@ -1,9 +1,9 @@
-//! The suite where membarrier(2) is refused: by a filter on system calls, and by the environment;
-//! and where the table cannot be wiped in a forked child by the kernel. What a process does that is
-//! refused halfway is in `halfway.rs`, crowds under each refusal in `stress.rs`.
+//! The suite in processes in which membarrier(2) is refused, by a filter on system calls or by the
+//! environment, and in which the kernel cannot wipe the table in a forked child. `halfway.rs` has processes
+//! that are refused membarrier after it was granted, `stress.rs` has crowds under each refusal.
 //!
-//! The other test files are part of this one. It runs them again, in a child of its own that the
-//! refusal is in force for.
+//! The other test files are modules of this one. It runs them again in a child process, in which the refusal
+//! is in force.
 
 #![allow(clippy::duplicate_mod, reason = "each of these files is a test of its own, too")]
 
@@ -25,7 +25,7 @@ use std::process::Command;
 use ondeck::platform::{Host, Linux};
 use seccomp::Filter;
 
-/// Set in a child: what is refused there.
+/// Set in a child: what is refused in it.
 const REFUSED: &str = "ONDECK_TEST_REFUSED";
 
 /// Runs every other test of this file in a child.
@@ -53,7 +53,7 @@ fn run_again(refused: &str, filter: Option<Filter>, environment: &[(&str, &str)]
 fn the_fences_are_as_the_refusal_says() {
     match std::env::var(REFUSED).as_deref() {
         Ok("membarrier") => assert!(!Linux::fences_are_asymmetric()),
-        // Whatever this machine has.
+        // What the fences are depends on this machine.
         _ => _ = Linux::fences_are_asymmetric(),
     }
 }
@@ -80,6 +80,6 @@ fn the_suite_passes_where_the_table_cannot_be_wiped_by_the_kernel() {
 }
 
 #[test]
-fn the_suite_passes_where_nobody_polls() {
+fn the_suite_passes_where_no_thread_polls() {
     run_again("polling", None, &[("ONDECK_SPIN", "0,0,0,0,0,0")]);
 }

@@ -1,4 +1,4 @@
-//! The suite in a process that may run on one CPU only, where polling would only keep the owner from
+//! The suite in a process that may run on one CPU only, where a thread that polls would keep the owner from
 //! running.
 
 #![allow(clippy::duplicate_mod, reason = "each of these files is a test of its own, too")]
@@ -31,17 +31,17 @@ use refuse::refuse;
 /// Set in the child.
 const ONE_CPU: &str = "ONDECK_TEST_ONE_CPU";
 
-/// Far longer than the test takes: a thread that polled so long would find the lock unlocked.
+/// Far longer than the test takes: a thread that polled for so long would find the lock unlocked.
 const LONG: u32 = u32::MAX - 1;
 
-/// The process ends as soon as the other thread wants to sleep, so hardly any of this passes.
+/// The process ends as soon as the other thread tries to sleep, so hardly any of this time passes.
 const UNTIL_REFUSED: Duration = Duration::from_secs(10);
 
 static MUTEX: Mutex<u32> = Mutex::new(0);
 static CHANGED: Condvar = Condvar::new();
 
-/// In a process of its own: `wait` would have to sleep, which the kernel refuses; it ends the process.
-/// Meanwhile the calling thread does what ends a wait that does not sleep.
+/// Runs in a process of its own. `wait` has to sleep, which the kernel refuses; that ends the process.
+/// Meanwhile the calling thread does what would end a wait that does not sleep.
 fn sleeps(wait: fn(), end: fn()) {
     if std::env::var_os(ONE_CPU).is_none() {
         return;
@@ -51,12 +51,13 @@ fn sleeps(wait: fn(), end: fn()) {
         let output = again(|_| ());
         let told = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.signal(), Some(libc::SIGABRT), "{told}");
-        // Or a wake: if it lost its CPU while it held the bucket's lock, the other sleeps for that.
+        // A wake may be refused first: if the thread lost its CPU while it held the bucket's lock, the
+        // other one sleeps for that lock.
         let refused = ["ondeck: futex wait failed", "ondeck: futex wake failed"];
         assert!(refused.iter().any(|message| told.contains(message)), "{told}");
         return;
     }
-    // Whatever was wanted.
+    // The result of the wait does not matter.
     let mut polling = Polling::default();
     (polling.budget, polling.watch, polling.near) = (LONG, LONG, LONG);
     polling.install();

@@ -1,4 +1,4 @@
-//! The table for locks of others.
+//! The parking table as other libraries' locks use it.
 
 #[path = "support/keys.rs"]
 mod keys;
@@ -23,7 +23,7 @@ fn park(word: &AtomicU32) -> Parked {
     keys::park::<Linux>(key(word), || true, || (), None)
 }
 
-/// Unparks until `count` threads were woken: they may still be on their way to sleep.
+/// Unparks until `count` threads were woken: they may not have parked yet.
 fn unpark(word: &AtomicU32, count: usize) {
     let mut woken = 0;
     while woken < count {
@@ -33,7 +33,7 @@ fn unpark(word: &AtomicU32, count: usize) {
 }
 
 #[test]
-fn who_is_not_valid_does_not_sleep() {
+fn a_thread_that_is_not_valid_does_not_park() {
     let word = AtomicU32::new(0);
     let parked = keys::park::<Linux>(key(&word), || false, || unreachable!(), None);
     assert_eq!(parked, Parked::Invalid);
@@ -51,7 +51,7 @@ fn a_deadline_ends_a_sleep() {
 }
 
 #[test]
-fn nobody_is_woken_where_nobody_sleeps() {
+fn no_thread_is_woken_where_none_is_parked() {
     let word = AtomicU32::new(0);
     let mut seen = None;
     let woken = keys::unpark::<Linux>(key(&word), 3, |count, more| seen = Some((count, more)));
@@ -89,7 +89,7 @@ fn as_many_are_woken_as_are_wanted() {
 
 #[test]
 fn more_than_fit_into_one_batch_are_woken_by_one_call() {
-    const SLEEPERS: usize = 20;
+    const WAITERS: usize = 20;
     let (word, asleep) = (AtomicU32::new(0), AtomicUsize::new(0));
     let sleep = || {
         let linked = || {
@@ -98,24 +98,22 @@ fn more_than_fit_into_one_batch_are_woken_by_one_call() {
         keys::park::<Linux>(key(&word), || true, linked, None)
     };
     thread::scope(|scope| {
-        let sleepers = [0; SLEEPERS].map(|_| scope.spawn(sleep));
-        while asleep.load(Ordering::Relaxed) < SLEEPERS {
+        let waiters = [0; WAITERS].map(|_| scope.spawn(sleep));
+        while asleep.load(Ordering::Relaxed) < WAITERS {
             thread::yield_now();
         }
         let woken = keys::unpark::<Linux>(key(&word), usize::MAX, |count, more| {
-            assert_eq!((count, more), (SLEEPERS, false));
+            assert_eq!((count, more), (WAITERS, false));
         });
-        // Who was forgotten must not sleep on: the scope waits for all.
+        // A thread that was left must be woken: the scope waits for all.
         let forgotten = keys::unpark::<Linux>(key(&word), usize::MAX, |_, _| ());
-        assert_eq!((woken, forgotten), (SLEEPERS, 0));
-        assert!(
-            sleepers.into_iter().all(|sleeper| sleeper.join().expect("it ends") == Parked::Woken)
-        );
+        assert_eq!((woken, forgotten), (WAITERS, 0));
+        assert!(waiters.into_iter().all(|waiter| waiter.join().expect("it ends") == Parked::Woken));
     });
 }
 
 #[test]
-fn sleepers_can_be_moved_to_another_key() {
+fn parked_threads_can_be_moved_to_another_key() {
     let (from, to) = (AtomicU32::new(0), AtomicU32::new(0));
     thread::scope(|scope| {
         for _ in 0..3 {
@@ -146,7 +144,7 @@ fn a_requeue_that_is_not_valid_does_nothing() {
     });
 }
 
-/// Parks at `key`, counted in `parked` once it can be found by others.
+/// Parks at `key`, and is counted in `parked` once other threads can find it.
 fn park_counted(key: usize, parked: &AtomicUsize) -> Parked {
     let found = || _ = parked.fetch_add(1, Ordering::Release);
     keys::park::<Linux>(key, || true, found, None)
@@ -158,66 +156,69 @@ fn until(condition: impl Fn() -> bool) {
     }
 }
 
-/// Many threads are woken by one call, and one that parks after `then` is none of them.
+/// One call wakes many threads, but none that parks after `then`.
 #[test]
 fn all_that_are_parked_are_woken_by_one_call_and_none_that_comes_later() {
-    const SLEEPERS: usize = 64;
+    const WAITERS: usize = 64;
     let (word, parked) = (AtomicU32::new(0), AtomicUsize::new(0));
     let has_unparked = AtomicBool::new(false);
     let key = key(&word);
     thread::scope(|scope| {
-        for _ in 0..SLEEPERS {
+        for _ in 0..WAITERS {
             scope.spawn(|| assert_eq!(park_counted(key, &parked), Parked::Woken));
         }
-        until(|| parked.load(Ordering::Acquire) == SLEEPERS);
-        let newcomer = thread::scope(|calls| {
-            // It wants the bucket's lock, which `then` is called under.
-            let mut newcomer = None;
+        until(|| parked.load(Ordering::Acquire) == WAITERS);
+        let late = thread::scope(|calls| {
+            // It wants the bucket's lock, under which `then` is called.
+            let mut late = None;
             let woken = keys::unpark::<Linux>(key, usize::MAX, |count, more| {
-                assert_eq!((count, more), (SLEEPERS, false));
+                assert_eq!((count, more), (WAITERS, false));
                 let come = || {
                     let parked = park_counted(key, &parked);
-                    assert!(has_unparked.load(Ordering::SeqCst), "it came too late for the first");
+                    assert!(
+                        has_unparked.load(Ordering::SeqCst),
+                        "it parked too late for the first unpark"
+                    );
                     parked
                 };
-                newcomer = Some(calls.spawn(come));
-                // Until it waits for that lock, most likely.
+                late = Some(calls.spawn(come));
+                // Long enough for it to wait for that lock, most likely.
                 thread::sleep(Duration::from_millis(5));
             });
-            assert_eq!(woken, SLEEPERS);
-            until(|| parked.load(Ordering::Acquire) == SLEEPERS + 1);
+            assert_eq!(woken, WAITERS);
+            until(|| parked.load(Ordering::Acquire) == WAITERS + 1);
             has_unparked.store(true, Ordering::SeqCst);
             assert_eq!(keys::unpark::<Linux>(key, usize::MAX, |_, _| ()), 1);
-            newcomer.expect("`then` was called").join().expect("no panic")
+            late.expect("`then` was called").join().expect("no panic")
         });
-        assert_eq!(newcomer, Parked::Woken);
+        assert_eq!(late, Parked::Woken);
     });
 }
 
 #[test]
 fn all_that_are_parked_are_moved_by_one_call() {
-    const SLEEPERS: usize = 64;
+    const WAITERS: usize = 64;
     const WOKEN: usize = 40;
     let (from, to, parked) = (AtomicU32::new(0), AtomicU32::new(0), AtomicUsize::new(0));
     let woken = AtomicUsize::new(0);
     thread::scope(|scope| {
-        for _ in 0..SLEEPERS {
+        for _ in 0..WAITERS {
             scope.spawn(|| {
                 assert_eq!(park_counted(key(&from), &parked), Parked::Woken);
                 woken.fetch_add(1, Ordering::Relaxed);
             });
         }
-        until(|| parked.load(Ordering::Acquire) == SLEEPERS);
+        until(|| parked.load(Ordering::Acquire) == WAITERS);
         let done = keys::requeue::<Linux>(key(&from), key(&to), || true, WOKEN, usize::MAX);
-        assert_eq!(done, Requeued { woken: WOKEN, moved: SLEEPERS - WOKEN });
+        assert_eq!(done, Requeued { woken: WOKEN, moved: WAITERS - WOKEN });
         until(|| woken.load(Ordering::Relaxed) == WOKEN);
         assert_eq!(keys::unpark::<Linux>(key(&from), 1, |_, _| ()), 0);
-        assert_eq!(keys::unpark::<Linux>(key(&to), usize::MAX, |_, _| ()), SLEEPERS - WOKEN);
+        assert_eq!(keys::unpark::<Linux>(key(&to), usize::MAX, |_, _| ()), WAITERS - WOKEN);
     });
 }
 
-/// Keys are in a space of their own: safe code that locks and notifies cannot wake a thread that is
-/// parked at the same address, nor the other way round.
+/// Keys are in a space of their own: safe code that locks and notifies cannot wake a thread that is parked at
+/// the same address, and an unpark cannot wake a waiter of a lock.
 #[test]
 fn a_key_is_apart_from_the_mutex_and_the_condition_variable_at_its_address() {
     let (mutex, condvar, parked) = (Mutex::new(0), Condvar::new(), AtomicUsize::new(0));
@@ -235,13 +236,13 @@ fn a_key_is_apart_from_the_mutex_and_the_condition_variable_at_its_address() {
         });
         let locker = scope.spawn(|| drop(mutex.lock()));
         until(|| parked.load(Ordering::Acquire) == 2);
-        // Until those that want the mutex are parked, most likely.
+        // Long enough for the threads that want the mutex to park, most likely.
         thread::sleep(Duration::from_millis(5));
-        // One thread for each key, whoever waits for the lock.
+        // There is one thread for each key, however many wait for the lock.
         for key in addresses {
             let mut counted = 0;
             keys::unpark::<Linux>(key, 0, |count, more| counted = count + usize::from(more));
-            assert_eq!(counted, 1, "only the thread of the key is seen");
+            assert_eq!(counted, 1, "only the thread of the key is counted");
         }
         for _ in 0..100 {
             drop(guard);
@@ -252,11 +253,11 @@ fn a_key_is_apart_from_the_mutex_and_the_condition_variable_at_its_address() {
         locker.join().expect("no panic");
         until(|| *mutex.lock() == 1);
         for key in addresses {
-            assert_eq!(keys::unpark::<Linux>(key, usize::MAX, |_, _| ()), 1, "it is parked still");
+            assert_eq!(keys::unpark::<Linux>(key, usize::MAX, |_, _| ()), 1, "it is still parked");
         }
         assert!(!waiter.is_finished(), "nothing has ended its wait");
         *mutex.lock() = 2;
-        // Unless it was on its way from an earlier notification, and has seen that.
+        // It may have been woken by an earlier notification, and have counted that.
         assert!(condvar.notify_all() <= 1);
     });
 }

@@ -29,12 +29,12 @@ fn a_mutex_is_not_poisoned_without_a_panic() {
 }
 
 #[test]
-fn who_comes_after_a_panic_is_told_and_has_the_lock() {
+fn a_thread_that_locks_after_a_panic_is_told_and_has_the_lock() {
     let mutex = poisoned();
     assert!(mutex.is_poisoned());
     let guard = mutex.lock().expect_err("poisoned").into_inner();
     assert_eq!(*guard, 2, "the value is as the panic left it");
-    assert!(matches!(mutex.try_lock(), Err(TryLockError::WouldBlock)), "it is held");
+    assert!(matches!(mutex.try_lock(), Err(TryLockError::WouldBlock)), "it is locked");
     drop(guard);
     let Err(TryLockError::Poisoned(told)) = mutex.try_lock() else { panic!("not told") };
     assert_eq!(**told.get_ref(), 2);
@@ -62,7 +62,7 @@ fn the_poison_can_be_cleared() {
     assert_eq!(*mutex.lock().expect("cleared"), 2);
 }
 
-/// A destructor that runs because of a panic may lock and unlock: that section did not panic.
+/// A destructor that runs because of a panic may lock and unlock, because its section did not panic.
 #[test]
 fn a_section_that_begins_after_the_panic_does_not_poison() {
     struct Uses<'a>(&'a Mutex<u32>);

@@ -1,5 +1,5 @@
-//! How long waiters poll, as a program or its environment sets it, and what they do when that is
-//! over. The setting is the process's, so each test has a process of its own.
+//! How long waiters poll, as a program or its environment sets it, and what they do when that time is over.
+//! The setting is for the whole process, so each test has a process of its own.
 
 #[path = "support/again.rs"]
 mod again;
@@ -40,18 +40,18 @@ fn install(change: impl FnOnce(&mut Polling)) {
     polling.install();
 }
 
-/// Until somebody is on deck or asleep.
+/// Waits until a thread polls or is parked.
 fn until_waited_for<T>(mutex: &Mutex<T>) {
     while Linux::bucket(std::ptr::from_ref(mutex).addr()).is_at_rest() {
         thread::yield_now();
     }
 }
 
-/// Four seconds: longer than any of these takes, and not [`MEASURED`].
+/// Four seconds: longer than any of these tests takes, and not [`MEASURED`].
 const FOR_EVER: u32 = u32::MAX - 1;
 const A_WHILE: Duration = Duration::from_millis(3);
 
-/// What is in force, by its fields.
+/// The fields of the setting that is in force.
 fn in_force() -> [u32; 6] {
     let Polling { budget, short, long, offer, watch, near, .. } = Polling::current();
     [budget, short, long, offer, watch, near]
@@ -88,7 +88,8 @@ fn what_was_installed_first_hides_the_environment() {
 static MUTEX: Mutex<u32> = Mutex::new(0);
 static CHANGED: Condvar = Condvar::new();
 
-/// A thread that waits for `MUTEX`, and that the kernel does not let sleep: to try ends the process.
+/// A thread that waits for `MUTEX`, and that the kernel does not let sleep: an attempt to sleep ends the
+/// process.
 fn locks_without_sleep() -> JoinHandle<()> {
     thread::spawn(|| {
         refuse(libc::SYS_futex, libc::ENOSYS);
@@ -107,7 +108,7 @@ fn waits_without_sleep() -> JoinHandle<()> {
 }
 
 #[test]
-fn who_polls_for_ever_finds_the_lock_released() {
+fn a_thread_that_polls_for_ever_finds_the_lock_unlocked() {
     alone(|| {
         if Linux::cpus() == 1 {
             println!("skipped: needs two CPUs");
@@ -128,7 +129,7 @@ fn who_polls_for_ever_finds_the_lock_released() {
 }
 
 #[test]
-fn who_watches_for_ever_finds_itself_notified() {
+fn a_waiter_that_watches_for_ever_finds_itself_notified() {
     alone(|| {
         if Linux::cpus() == 1 {
             println!("skipped: needs two CPUs");
@@ -158,7 +159,7 @@ fn who_watches_for_ever_finds_itself_notified() {
     });
 }
 
-/// The calling test tries to sleep, in a process of its own.
+/// The calling test, run in a process of its own, tries to sleep.
 fn sleeps(test: impl FnOnce()) {
     if is_child() {
         return test();
@@ -170,7 +171,7 @@ fn sleeps(test: impl FnOnce()) {
 }
 
 #[test]
-fn who_never_polls_sleeps() {
+fn a_thread_that_never_polls_sleeps() {
     sleeps(|| {
         install(|polling| polling.budget = 0);
         let _guard = MUTEX.lock();
@@ -179,7 +180,7 @@ fn who_never_polls_sleeps() {
 }
 
 #[test]
-fn who_has_polled_for_long_sleeps() {
+fn a_thread_that_has_polled_for_long_sleeps() {
     sleeps(|| {
         install(|polling| polling.budget = 1_000_000);
         let _guard = MUTEX.lock();
@@ -188,7 +189,7 @@ fn who_has_polled_for_long_sleeps() {
 }
 
 #[test]
-fn who_never_watches_sleeps() {
+fn a_waiter_that_never_watches_sleeps() {
     sleeps(|| {
         install(|polling| (polling.budget, polling.watch) = (FOR_EVER, 0));
         let _ = waits_without_sleep().join();
@@ -196,15 +197,15 @@ fn who_never_watches_sleeps() {
 }
 
 #[test]
-fn who_has_watched_for_long_sleeps() {
+fn a_waiter_that_has_watched_for_long_sleeps() {
     sleeps(|| {
         install(|polling| (polling.budget, polling.watch) = (FOR_EVER, 1_000_000));
         let _ = waits_without_sleep().join();
     });
 }
 
-/// The owner's lock is taken from it by a waiter on deck, while another sleeps. Who takes it so
-/// offers the place on deck for a moment: `back` says whether the one before comes back for it.
+/// The poller takes the lock after the owner's unlock, while another thread is parked. The new owner then
+/// leaves the place of the poller open for a moment: `back` says whether the owner before takes it.
 fn offer(back: bool) {
     let mutex = Mutex::new(0);
     for round in 1..=20 {
@@ -215,11 +216,11 @@ fn offer(back: bool) {
             until_waited_for(&mutex);
             install(|polling| (polling.budget, polling.offer) = (FOR_EVER, 1_000_000));
             scope.spawn(|| *mutex.lock() += 1);
-            // Until it polls, most likely.
+            // Long enough for it to poll, most likely.
             thread::sleep(A_WHILE);
             drop(guard);
             if back {
-                // Until the other has it, or was too fast to be seen.
+                // Until the other thread has the lock, or has already unlocked it.
                 let _ = (0..10_000).any(|_| mutex.is_locked());
                 drop(mutex.lock());
             }
@@ -230,7 +231,7 @@ fn offer(back: bool) {
 }
 
 #[test]
-fn an_offer_that_nobody_takes_is_over_soon() {
+fn an_offer_that_no_thread_takes_is_over_soon() {
     alone(|| offer(false));
 }
 
@@ -240,7 +241,7 @@ fn an_offer_is_taken_by_the_owner_before() {
 }
 
 #[test]
-fn who_watches_for_ever_sees_its_notification() {
+fn a_waiter_that_watches_for_ever_sees_its_notification() {
     alone(|| {
         install(|polling| (polling.budget, polling.watch) = (FOR_EVER, FOR_EVER));
         let (turn, changed) = (Mutex::new(0), Condvar::new());

@@ -1,6 +1,6 @@
-//! What `prepare` has done no lock has to do any more.
+//! What `prepare` has done, no lock has to do later.
 //!
-//! In a process of its own, because it is done once.
+//! Each test has a process of its own, because a process does it once.
 
 #[path = "support/again.rs"]
 mod again;
@@ -14,7 +14,7 @@ use again::{again, is_child};
 use ondeck::platform::{Host, Linux};
 use refuse::refuse;
 
-/// The calling test passes in a child.
+/// The calling test passes in a child process.
 fn passes() {
     let output = again(|_| ());
     let told = String::from_utf8_lossy(&output.stderr);
@@ -31,10 +31,10 @@ fn the_process_is_registered_with_membarrier() {
         }
         return;
     }
-    // From several threads at once, and again.
+    // Several threads prepare at once, and again.
     thread::scope(|scope| (0..4).for_each(|_| _ = scope.spawn(ondeck::prepare)));
     ondeck::prepare();
-    // To register now would fail.
+    // From now on a registration would fail.
     refuse(libc::SYS_membarrier, libc::EPERM);
     assert!(Linux::fences_are_asymmetric());
 }
@@ -59,7 +59,7 @@ fn the_table_is_wiped_in_children() {
     if !is_child() {
         return passes();
     }
-    // The one part of the table that can be asked for without having it wiped.
+    // This is the one address of the table that can be read without having the table wiped.
     let table: *const AtomicUsize = Linux::unlock_mode(0);
     assert!(!is_wiped(table.addr()));
     ondeck::prepare();

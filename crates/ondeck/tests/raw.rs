@@ -1,4 +1,4 @@
-//! Locks made at run time, as locks built of them do, and what they say of themselves.
+//! Locks that are made at run time, and what their `Debug` implementations say.
 
 use ondeck::condvar::RawCondvar;
 use ondeck::mutex::RawMutex;
@@ -33,7 +33,7 @@ fn a_condvar_says_that_it_has_a_waiter() {
     std::thread::scope(|scope| {
         scope.spawn(|| {
             mutex.lock();
-            // SAFETY: locked above, and owned again when the wait is over.
+            // SAFETY: locked above, and locked again when the wait is over.
             unsafe {
                 assert!(condvar.wait(&mutex, None));
                 mutex.unlock();
@@ -42,7 +42,7 @@ fn a_condvar_says_that_it_has_a_waiter() {
         while !condvar.has_waiters() {
             std::thread::yield_now();
         }
-        // With the mutex: the waiter has released it, so it waits.
+        // This thread got the mutex, so the waiter has unlocked it and waits.
         mutex.lock();
         assert_eq!(format!("{condvar:?}"), "RawCondvar { has_waiters: true }");
         assert_eq!(condvar.notify_all(), 1);

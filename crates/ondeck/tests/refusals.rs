@@ -1,4 +1,4 @@
-//! What the platform makes of a kernel that refuses something, where that is not the end.
+//! What the platform does if the kernel refuses a system call that it can do without.
 
 #[path = "support/again.rs"]
 mod again;
@@ -11,7 +11,7 @@ use again::{again, is_child};
 use ondeck::platform::{AffinityError, Host, Linux, Ordering, Platform};
 use refuse::refuse;
 
-/// The calling test passes in a child with these variables in its environment.
+/// The calling test passes in a child process with these variables in its environment.
 fn passes(environment: &[(&str, &str)]) {
     let output = again(|child| _ = child.envs(environment.iter().copied()));
     let told = String::from_utf8_lossy(&output.stderr);
@@ -23,7 +23,7 @@ fn fences_do_without_the_kernel_where_the_environment_refuses_membarrier() {
     if is_child() {
         assert!(!Linux::fences_are_asymmetric());
         assert!(!Linux::may_relax());
-        // To ask the kernel would be seen.
+        // A question to the kernel would end the process.
         refuse(libc::SYS_membarrier, libc::EPERM);
         Linux::light_fence();
         Linux::heavy_fence();
@@ -46,7 +46,7 @@ fn a_process_that_is_refused_membarrier_later_goes_on_with_full_fences() {
     assert!(Linux::fences_are_asymmetric());
     Linux::heavy_fence();
     assert!(!Linux::heavy_fences_are_refused());
-    // For one thread only: what it learns holds for all.
+    // The refusal is for one thread only, but what that thread learns holds for all.
     let refused = thread::spawn(|| {
         refuse(libc::SYS_membarrier, libc::EPERM);
         Linux::heavy_fence();
@@ -56,7 +56,7 @@ fn a_process_that_is_refused_membarrier_later_goes_on_with_full_fences() {
     assert!(Linux::heavy_fences_are_refused());
     assert!(!Linux::fences_are_asymmetric());
     assert!(!Linux::may_relax());
-    // Not even a fence that would be granted makes that undone.
+    // A fence that would be granted does not undo that.
     Linux::heavy_fence();
     assert!(Linux::heavy_fences_are_refused());
     assert!(!Linux::fences_are_asymmetric());
@@ -122,7 +122,7 @@ fn the_clock_s_rate_and_source_stay_the_same() {
     if !Linux::ticks_are_hardware() {
         assert_eq!(rate, 1_000_000_000);
     }
-    // Turns of a waiting loop end, and order nothing that could be asked for here.
+    // The calls of a waiting loop return. They order nothing that a test could see.
     Linux::pause_times(3);
     Linux::spin_again();
     Linux::yield_now();

@@ -1,8 +1,8 @@
-//! A child of a fork may remember a registration with membarrier(2) that the kernel does not: another
-//! thread registered while the fork copied first the kernel's state and then the memory. Its first
-//! heavy fence is then refused, and it registers anew.
+//! The memory of a forked child may say that the process is registered with membarrier(2) though the kernel
+//! has no such registration: another thread registered while the fork copied first the kernel's state and
+//! then the memory. The child's first heavy fence is then refused, and the child registers anew.
 //!
-//! The refusal here is by a filter that refuses once, in a process of its own.
+//! Here a filter refuses once, in a process of its own.
 
 #[path = "support/seccomp.rs"]
 mod seccomp;
@@ -22,11 +22,11 @@ use ondeck::platform::{Host, Linux, Platform};
 use seccomp::Filter;
 use watchdog::Watchdog;
 
-/// What a child says in which nothing can be tested.
+/// What a child prints if nothing can be tested on this machine.
 const NOT_HERE: &str = "not on this machine:";
 
 #[test]
-#[ignore = "a part of the other, which starts it in a process of its own"]
+#[ignore = "a part of the other test, which starts it in a process of its own"]
 fn child() {
     let _watchdog = Watchdog::start("a refused fence", Duration::from_mins(1));
     if !Linux::fences_are_asymmetric() {
@@ -36,7 +36,7 @@ fn child() {
     let listener = match Filter::asking(libc::SYS_membarrier).listen() {
         Ok(listener) => listener,
         Err(error) => {
-            println!("{NOT_HERE} nobody may listen to system calls: {error}");
+            println!("{NOT_HERE} system calls cannot be listened to: {error}");
             return;
         }
     };
@@ -55,7 +55,7 @@ fn child() {
         Linux::heavy_fence();
     }
     let calls: Vec<_> = calls.try_iter().collect();
-    // Refused; registered anew; made; and the next is made at once.
+    // The fence is refused, the process registers anew, and the fence is made. The next one is made at once.
     assert_eq!(calls, [FENCE, REGISTER, FENCE, FENCE].map(|command| command as u64));
 }
 

@@ -1,5 +1,5 @@
-//! A wake, a move and a deadline at the same moment. The bucket's lock is held until the deadline has
-//! passed, so that the sleeper finds out under it what became of it.
+//! A wake, a move and a deadline at the same moment. The bucket's lock is held until the deadline has passed,
+//! so that the parked thread learns under that lock what has become of it.
 
 #[path = "support/keys.rs"]
 mod keys;
@@ -14,57 +14,57 @@ use ondeck::parking::{Parked, Requeued};
 use ondeck::platform::{Linux, Platform};
 use rest::until_at_rest;
 
-/// Threads that are woken under one locking of the bucket.
+/// How many threads are woken while the bucket is locked once.
 const FIRST: u32 = 16;
 
-const PATIENCE: Duration = Duration::from_millis(5);
+const LIMIT: Duration = Duration::from_millis(5);
 
 fn key(word: &AtomicU32) -> usize {
     std::ptr::from_ref(word).addr()
 }
 
-/// Sleeps at `word` for `PATIENCE`; counts itself in it once it can be found.
+/// Parks at `word` for at most `LIMIT`, and counts itself in `word` once other threads can find it.
 fn park(word: &AtomicU32) -> Parked {
-    let deadline = Some(Linux::now().after(PATIENCE));
+    let deadline = Some(Linux::now().after(LIMIT));
     let found = || _ = word.fetch_add(1, Ordering::Release);
     keys::park::<Linux>(key(word), || true, found, deadline)
 }
 
-/// As `park`, without a deadline.
+/// The same as `park`, without a deadline.
 fn park_for_ever(word: &AtomicU32) -> Parked {
     let found = || _ = word.fetch_add(1, Ordering::Release);
     keys::park::<Linux>(key(word), || true, found, None)
 }
 
-fn until(word: &AtomicU32, sleepers: u32) {
-    while word.load(Ordering::Acquire) != sleepers {
+fn until(word: &AtomicU32, waiters: u32) {
+    while word.load(Ordering::Acquire) != waiters {
         thread::yield_now();
     }
 }
 
-/// Until the sleepers' deadline has passed, and they want the bucket's lock.
+/// Waits until the deadline of the parked threads has passed, and they want the bucket's lock.
 fn overslept() {
-    thread::sleep(PATIENCE * 3);
+    thread::sleep(LIMIT * 3);
 }
 
 #[test]
-fn who_was_chosen_before_its_time_was_over_is_woken() {
+fn a_thread_that_was_chosen_before_its_deadline_is_woken() {
     let word = AtomicU32::new(0);
     thread::scope(|scope| {
-        let sleeper = scope.spawn(|| park(&word));
+        let waiter = scope.spawn(|| park(&word));
         until(&word, 1);
         let woken = keys::unpark::<Linux>(key(&word), 1, |_, _| overslept());
         let expected = if woken == 1 { Parked::Woken } else { Parked::TimedOut };
-        assert_eq!(sleeper.join().expect("no panic"), expected);
+        assert_eq!(waiter.join().expect("no panic"), expected);
     });
     until_at_rest(key(&word));
 }
 
 #[test]
-fn who_was_moved_before_its_time_was_over_times_out_where_it_is_now() {
+fn a_thread_that_was_moved_before_its_deadline_times_out_where_it_is_now() {
     let (from, to) = (AtomicU32::new(0), AtomicU32::new(0));
     thread::scope(|scope| {
-        let sleeper = scope.spawn(|| park(&from));
+        let waiter = scope.spawn(|| park(&from));
         until(&from, 1);
         let late = || {
             overslept();
@@ -72,7 +72,7 @@ fn who_was_moved_before_its_time_was_over_times_out_where_it_is_now() {
         };
         let moved = keys::requeue::<Linux>(key(&from), key(&to), late, 0, 9);
         assert!(moved.moved <= 1 && moved.woken == 0);
-        assert_eq!(sleeper.join().expect("no panic"), Parked::TimedOut);
+        assert_eq!(waiter.join().expect("no panic"), Parked::TimedOut);
     });
     for word in [&from, &to] {
         assert_eq!(keys::unpark::<Linux>(key(word), 9, |_, _| ()), 0);
@@ -80,9 +80,9 @@ fn who_was_moved_before_its_time_was_over_times_out_where_it_is_now() {
     }
 }
 
-/// As many as are woken at once, and one more who may leave before it is its turn.
+/// As many threads as are woken at once, and one more that may time out before it is woken.
 #[test]
-fn who_times_out_while_others_are_woken_is_not_counted() {
+fn a_thread_that_times_out_while_others_are_woken_is_not_counted() {
     let word = AtomicU32::new(0);
     thread::scope(|scope| {
         for number in 0..FIRST {
@@ -117,13 +117,13 @@ fn as_many_are_woken_as_are_woken_at_once() {
 }
 
 #[test]
-fn nobody_is_moved_to_where_it_is() {
+fn no_thread_is_moved_to_where_it_is() {
     let word = AtomicU32::new(0);
     thread::scope(|scope| {
-        let sleeper = scope.spawn(|| park(&word));
+        let waiter = scope.spawn(|| park(&word));
         until(&word, 1);
         let nothing = keys::requeue::<Linux>(key(&word), key(&word), || true, 0, 1);
         assert_eq!(nothing, Requeued::default());
-        assert_eq!(sleeper.join().expect("no panic"), Parked::TimedOut);
+        assert_eq!(waiter.join().expect("no panic"), Parked::TimedOut);
     });
 }

@@ -1,4 +1,4 @@
-//! What each thread does once in so many times happens in short-lived threads too.
+//! What a thread does once in so many calls is also done by short-lived threads.
 
 use std::thread;
 
@@ -6,12 +6,12 @@ use ondeck::platform::{Host, Linux};
 
 const COUNT: u32 = 128;
 
-/// How often it is the time, in so many calls.
+/// How many of so many calls are chosen.
 fn chosen(calls: u32) -> u32 {
     (0..calls).map(|_| u32::from(Linux::once_in(COUNT))).sum()
 }
 
-/// One call in eight threads is chosen, so that all of them would have to be unlucky 50 times over.
+/// On average one call in 128 is chosen, 50 in all. The bounds are far from what chance explains.
 #[test]
 fn threads_that_ask_a_few_times_are_chosen_now_and_then() {
     let threads = || thread::spawn(|| chosen(16)).join().expect("no panic");
@@ -30,7 +30,7 @@ fn threads_that_begin_together_are_not_chosen_together() {
     }
 }
 
-/// Twice and half as often is fifty standard deviations away.
+/// Twice as often and half as often are fifty standard deviations away.
 #[test]
 fn a_thread_that_asks_often_is_chosen_as_often_as_it_says() {
     let chosen = chosen(128 * 10_000);

@@ -1,6 +1,6 @@
 //! A process with one thread, where a lock needs no atomic instructions, and its second thread.
 //!
-//! The harness gives each test a thread of its own. So this file is a program by itself, whose panic
+//! The harness gives each test a thread of its own, so this file is a program without the harness. A panic
 //! ends it.
 
 #![no_main]

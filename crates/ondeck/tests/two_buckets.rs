@@ -1,4 +1,4 @@
-//! Moving waiters between two buckets, or within one, whichever comes first in the table.
+//! Waiters are moved between two buckets, in either order of the table, or within one.
 
 #[path = "support/hold.rs"]
 mod hold;
@@ -21,7 +21,7 @@ fn place<T>(value: &T) -> usize {
     bucket_of(std::ptr::from_ref(value).addr())
 }
 
-/// As many words as are needed that two of them share a bucket.
+/// So many words that two of them share a bucket.
 fn words() -> Vec<AtomicU32> {
     (0..4_096).map(|_| AtomicU32::new(0)).collect()
 }
@@ -30,7 +30,7 @@ fn key(word: &AtomicU32) -> usize {
     std::ptr::from_ref(word).addr()
 }
 
-/// Moves sleepers from one to the other, and wakes some: in the order in which they came.
+/// Moves parked threads from one word to the other and wakes some, in the order of their arrival.
 fn move_in_order(from: &AtomicU32, to: &AtomicU32) {
     let woken = AtomicU32::new(0);
     thread::scope(|scope| {
@@ -62,7 +62,7 @@ fn move_in_order(from: &AtomicU32, to: &AtomicU32) {
             until(count);
         }
         assert_eq!(keys::unpark::<Linux>(key(to), 1, |_, _| ()), 0);
-        // These were not moved.
+        // These threads were not moved.
         for count in 4..6 {
             assert_eq!(keys::unpark::<Linux>(key(from), 1, |_, _| ()), 1);
             until(count);
@@ -74,14 +74,14 @@ fn move_in_order(from: &AtomicU32, to: &AtomicU32) {
 }
 
 #[test]
-fn sleepers_are_moved_within_one_bucket() {
+fn parked_threads_are_moved_within_one_bucket() {
     let words = words();
     let other = words[1..].iter().find(|word| place(*word) == place(&words[0]));
     move_in_order(&words[0], other.expect("there are more words than buckets"));
 }
 
 #[test]
-fn sleepers_are_moved_up_and_down_the_table() {
+fn parked_threads_are_moved_up_and_down_the_table() {
     let words = words();
     let higher = words.iter().find(|word| place(*word) > place(&words[0]));
     let lower = words.iter().find(|word| place(*word) < place(&words[0]));
@@ -90,9 +90,9 @@ fn sleepers_are_moved_up_and_down_the_table() {
     move_in_order(&words[0], lower.expect("it is not the first bucket"));
 }
 
-/// Two who move in opposite directions do not wait for each other.
+/// Two threads that move others in opposite directions do not wait for each other.
 #[test]
-fn sleepers_are_moved_in_both_directions_at_once() {
+fn parked_threads_are_moved_in_both_directions_at_once() {
     let words = words();
     let other = words.iter().find(|word| place(*word) != place(&words[0])).expect("one of them");
     thread::scope(|scope| {
@@ -106,8 +106,8 @@ fn sleepers_are_moved_in_both_directions_at_once() {
     });
 }
 
-/// A condition variable, and mutexes whose buckets come before its own: a notifier that has the
-/// condition variable's bucket must let it go to wait for the mutex's.
+/// A condition variable, and mutexes whose buckets come before its own: a notifier that has locked the
+/// condition variable's bucket must unlock it before it waits for the mutex's.
 struct Places {
     condvars: Vec<Condvar>,
     mutexes: Vec<Mutex<bool>>,
@@ -134,14 +134,14 @@ impl Places {
     }
 }
 
-/// Waits for the condition variable, after it has said so in `mutex`.
+/// Sets the flag in `mutex`, and waits at the condition variable.
 fn wait(condvar: &Condvar, mutex: &Mutex<bool>) {
     let mut waiting = mutex.lock();
     *waiting = true;
     condvar.wait(&mut waiting);
 }
 
-/// Until somebody waits who uses `mutex`.
+/// Waits until a thread waits that uses `mutex`.
 fn until_waited(mutex: &Mutex<bool>) {
     while !*mutex.lock() {
         thread::yield_now();
@@ -159,7 +159,7 @@ fn a_notifier_follows_the_newest_waiter_to_another_mutex() {
         scope.spawn(|| hold.hold(std::ptr::from_ref(one).addr()));
         hold.wait();
         let notifier = scope.spawn(|| condvar.notify_one());
-        // Until it waits for the bucket that is held, most likely.
+        // Long enough for it to wait for the bucket that is held, most likely.
         thread::sleep(Duration::from_millis(5));
         let newest = scope.spawn(|| wait(condvar, other));
         until_waited(other);
@@ -175,7 +175,7 @@ fn a_notifier_follows_the_newest_waiter_to_another_mutex() {
 }
 
 #[test]
-fn who_times_out_while_the_notifier_waits_is_not_notified() {
+fn a_waiter_that_times_out_while_the_notifier_waits_is_not_notified() {
     let places = Places::new();
     let (condvar, (mutex, _)) = (places.condvar(), places.mutexes());
     let hold = Hold::default();
@@ -194,7 +194,8 @@ fn who_times_out_while_the_notifier_waits_is_not_notified() {
         scope.spawn(|| hold.hold(std::ptr::from_ref(mutex).addr()));
         hold.wait();
         let notifier = scope.spawn(|| condvar.notify_one());
-        // Until its time is over, most likely. It needs the mutex's bucket, too, so it does not end.
+        // Its deadline passes meanwhile, most likely. It needs the mutex's bucket, too, so its wait does
+        // not end.
         thread::sleep(Duration::from_millis(30));
         hold.let_go();
         let timed_out = waiter.join().expect("no panic");

@@ -1,5 +1,5 @@
-//! How much an unlock does after its store, by the word of the table that says so; and how often it has
-//! a full fence, which cannot be seen, so that what is counted are the unlocks until the word changes.
+//! How much an unlock does after its store, as the unlock mode in the table says. Whether it has a full fence
+//! cannot be seen, so these tests count the unlocks until the mode changes.
 
 #[path = "support/alone.rs"]
 mod alone;
@@ -13,7 +13,7 @@ use ondeck::Mutex;
 use ondeck::parking::bucket_of;
 use ondeck::platform::{Host, Linux};
 
-/// An unlock fences, then looks.
+/// An unlock makes a fence, then looks.
 const LOOK: usize = 0;
 /// An unlock does nothing more.
 const SKIP: usize = 1;
@@ -42,8 +42,8 @@ fn with_light_fences(test: impl FnOnce()) {
     });
 }
 
-/// Unlocks that find no thread until the word changes; says how many, and what it is then. Far more
-/// than it takes are as good as none.
+/// Unlocks, with no parked thread, until the word changes. Returns the number of unlocks, and the new word.
+/// Fails after far more unlocks than are needed.
 fn until_it_changes() -> (u32, usize) {
     let before = mode(&MUTEX);
     for unlocks in 1..10_000_000 {
@@ -55,7 +55,7 @@ fn until_it_changes() -> (u32, usize) {
     panic!("it stays {before:#x}");
 }
 
-/// A thread parks for the mutex; says what the word is meanwhile.
+/// A thread parks for the mutex. Returns the word meanwhile.
 fn while_one_is_parked(mutex: &Mutex<u32>) -> usize {
     thread::scope(|scope| {
         let guard = mutex.lock();
@@ -67,7 +67,7 @@ fn while_one_is_parked(mutex: &Mutex<u32>) -> usize {
     })
 }
 
-/// Longer than what limits how often heavy fences are relied on.
+/// Longer than the time between two permissions to rely on heavy fences.
 fn a_while() {
     thread::sleep(Duration::from_millis(2));
 }
@@ -104,14 +104,14 @@ fn unlocks_that_find_no_thread_look_no_more_after_a_while() {
             a_while();
             let (unlocks, now) = until_it_changes();
             assert_eq!(now, SKIP);
-            // Eight times a thousand are counted in steps of 128, 1 unlock in 128 by chance: this
-            // bound is far off.
+            // About 8,000 unlocks are needed. They are counted by a random sample of one in 128, for 128
+            // each: the bound is far from what chance explains.
             assert!(unlocks > 4_000, "after {unlocks}");
         }
     });
 }
 
-/// Two locks that fall together, and a third.
+/// Two locks that share a bucket, and a third.
 fn three_of_a_bucket() -> Vec<&'static Mutex<u32>> {
     let mutexes: &'static [Mutex<u32>] =
         (0..65_536).map(|_| Mutex::new(0)).collect::<Vec<_>>().leak();

@@ -1,5 +1,5 @@
-//! Runs the calling test once more, in a child process, for what a process does once or cannot come
-//! back from.
+//! Runs the calling test once more in a child process: for what a process does only once, and for what ends
+//! it.
 
 use std::process::{Command, Output};
 use std::thread;
@@ -12,7 +12,7 @@ pub fn is_child() -> bool {
     std::env::var_os(CHILD).is_some()
 }
 
-/// Runs the calling test in a child of its own, after `prepare` has had its say about it.
+/// Runs the calling test in a child process that `prepare` has configured.
 pub fn again(prepare: impl FnOnce(&mut Command)) -> Output {
     let thread = thread::current();
     let test = thread.name().expect("the harness names its threads by the tests");

@@ -1,4 +1,4 @@
-//! A test in a process of its own, where waiters wait as it says and nobody else uses the table.
+//! A test in a process of its own, where waiters wait as it says and no other test uses the table.
 
 #[path = "again.rs"]
 mod again;
@@ -21,21 +21,21 @@ pub fn alone(test: impl FnOnce()) {
     assert!(output.status.success(), "{}: {told}", output.status);
 }
 
-/// From now on waiters poll for so many nanoseconds before they sleep.
+/// From now on waiters poll for so many nanoseconds before they park.
 pub fn poll_for(budget: u32) {
     let mut polling = Polling::default();
     polling.budget = budget;
     polling.install();
 }
 
-/// Waits until somebody waits for the mutex; if nobody polls, until it is counted as asleep.
+/// Waits until a thread waits for the mutex. If threads do not poll, waits until it is counted as parked.
 pub fn until_waited_for<T>(mutex: &Mutex<T>) {
     let key = std::ptr::from_ref(mutex).addr();
     while Linux::bucket(key).is_at_rest() {
         thread::yield_now();
     }
-    // Who links itself has the bucket's lock until it is done.
-    // SAFETY: nothing parks there; the mutex's own threads wait for something of another kind.
+    // A thread that links its node holds the bucket's lock until it is counted.
+    // SAFETY: no thread parks at this key; the mutex's own waiters are of another kind.
     let parked = unsafe { parking::park::<Linux>(key, || false, || (), None) };
     assert_eq!(parked, Parked::Invalid);
 }

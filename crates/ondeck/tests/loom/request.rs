@@ -1,4 +1,4 @@
-//! A lock that is handed over on demand: a sleeper is overdue, and others are always faster.
+//! Handoff requests: a parked thread is overdue, and other threads always lock first.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -10,8 +10,8 @@ use ondeck::platform::{AtomicInt, Host, Ordering, Platform};
 use crate::loom_platform::{Loom, Setting, asleep, join, spawn, watch};
 use crate::scenario::{ASYMMETRIC, OVERDUE, Shared, explore};
 
-/// Whether the caller sees that the owner is asked to hand the lock over: its own unlock, if it comes
-/// next, sees that too.
+/// Whether the caller sees that the owner is asked to hand the lock over. If its own unlock comes next,
+/// that sees the request, too.
 fn sees_request(shared: &Shared) -> bool {
     /// No lock of the bucket has a record.
     const SKIP: usize = 1;
@@ -19,11 +19,11 @@ fn sees_request(shared: &Shared) -> bool {
         && watch::sees_request(shared.address())
 }
 
-/// One sleeps, and another comes, twice, just when the caller releases the mutex. Four sections in all:
-/// who hands the lock over and comes again must not find it free.
+/// One thread is parked, and another arrives, twice, just when the caller unlocks the mutex. There are four
+/// sections in all: a thread that has handed the lock over and locks again must not find it free.
 fn one_sleeps_and_one_is_fast(shared: &'static Shared) -> [JoinHandle<()>; 2] {
     shared.lock();
-    let sleeper = spawn(move || shared.lock_and_count());
+    let waiter = spawn(move || shared.lock_and_count());
     while asleep() < 1 {
         Loom::yield_now();
     }
@@ -33,16 +33,16 @@ fn one_sleeps_and_one_is_fast(shared: &'static Shared) -> [JoinHandle<()>; 2] {
     });
     shared.count();
     shared.unlock();
-    [sleeper, fast]
+    [waiter, fast]
 }
 
-/// The caller comes again, and may be the one that was faster than the sleeper.
+/// The caller locks again, and may lock before the parked thread does.
 pub fn owners() {
     let shared = Shared::new();
     let others = one_sleeps_and_one_is_fast(shared);
     shared.lock_and_count();
     others.into_iter().for_each(join);
-    // Whoever was asked after the sleeper had gone has nobody to hand the lock to.
+    // An owner that was asked after the parked thread had gone has no thread to hand the lock to.
     shared.lock_and_count();
     assert!(!sees_request(shared), "what was requested is done");
     shared.end(6);
@@ -58,14 +58,14 @@ fn owners_hand_the_lock_over_with_light_fences() {
     explore(Setting { overdue: true, ..ASYMMETRIC }, 1, owners);
 }
 
-/// A sleeper is overdue and has competed in vain. An unlock hands it the lock that another thread has had since
-/// the unlock's store, or asks that one for it; the caller then comes again.
+/// A parked thread is overdue and has competed in vain. Another thread has had the lock since the unlock's
+/// store. The unlock hands the lock over, or asks that thread for it; then the caller locks again.
 #[test]
 fn an_owner_in_between_is_seen() {
     explore(OVERDUE, 3, || {
         let (shared, gone) = (Shared::new(), Rc::new(Cell::new(false)));
         shared.lock();
-        let sleeper = spawn({
+        let waiter = spawn({
             let gone = Rc::clone(&gone);
             move || {
                 shared.lock_and_count();
@@ -86,13 +86,13 @@ fn an_owner_in_between_is_seen() {
             shared.unlock();
         }
         shared.lock_and_count();
-        join(sleeper);
+        join(waiter);
         join(between);
         shared.end(3 + u32::from(again));
     });
 }
 
-/// The demand is for one mutex; the owner of another of the same bucket releases that.
+/// The request is for one mutex, and the owner of another mutex of the same bucket unlocks that one.
 #[test]
 fn of_another_lock_in_the_bucket() {
     explore(Setting { buckets: 1, ..OVERDUE }, 2, || {
@@ -108,17 +108,17 @@ fn of_another_lock_in_the_bucket() {
 /// What the owners of one execution know, in turn.
 #[derive(Default)]
 struct Known {
-    /// An owner has seen that it is to hand the lock over.
+    /// Whether an owner has seen that it is to hand the lock over.
     asked: Cell<bool>,
-    /// The sleeper has been the owner.
+    /// Whether the overdue thread has been the owner.
     served: Cell<bool>,
 }
 
-/// An owner that sees the demand hands the lock over: whoever is fast does not come in between. With
-/// every sleeper overdue at all times nothing but a handover ends the sleep.
+/// An owner that sees the request hands the lock over, so that no other thread locks in between. Parked
+/// threads are overdue at all times here, so nothing but a handoff ends their sleep.
 #[test]
-fn whoever_is_asked_serves_the_sleeper_next() {
-    /// Owners of all executions that were asked: the scenario is about something.
+fn the_owner_that_is_asked_serves_the_overdue_thread_next() {
+    /// Owners of all executions that were asked: without one the scenario would show nothing.
     static ASKED: AtomicUsize = AtomicUsize::new(0);
     explore(OVERDUE, 2, || {
         let (shared, known) = (Shared::new(), Rc::new(Known::default()));
@@ -126,9 +126,12 @@ fn whoever_is_asked_serves_the_sleeper_next() {
             let known = Rc::clone(&known);
             move || {
                 shared.lock();
-                // Whoever releases gets to ask now.
+                // From now on an unlock can make the request.
                 Loom::yield_now();
-                assert!(!known.asked.get() || known.served.get(), "asked, and another came next");
+                assert!(
+                    !known.asked.get() || known.served.get(),
+                    "asked, and another thread locked next"
+                );
                 if !known.served.get() && sees_request(shared) {
                     known.asked.set(true);
                     ASKED.fetch_add(1, Ordering::Relaxed);
@@ -137,7 +140,7 @@ fn whoever_is_asked_serves_the_sleeper_next() {
             }
         };
         shared.lock();
-        let sleeper = spawn(move || {
+        let waiter = spawn(move || {
             shared.lock();
             known.served.set(true);
             shared.unlock();
@@ -153,12 +156,12 @@ fn whoever_is_asked_serves_the_sleeper_next() {
             }
         });
         shared.unlock();
-        // Whoever was asked releases now.
+        // The owner that was asked unlocks now.
         Loom::yield_now();
         section();
-        join(sleeper);
+        join(waiter);
         join(fast);
         shared.end(0);
     });
-    assert_ne!(ASKED.load(Ordering::Relaxed), 0, "nobody was ever asked");
+    assert_ne!(ASKED.load(Ordering::Relaxed), 0, "no owner was ever asked");
 }
