@@ -45,7 +45,7 @@ fn again(settings: &Settings) -> String {
 pub fn run(settings: &Settings) -> String {
     let program = std::env::current_exe().expect("this program has a path");
     let mut command = Command::new(program);
-    command.args(["--ignored", "--exact", &row(), "--nocapture", "--test-threads", "1"]);
+    command.args(["--ignored", "--exact", "one_row", "--nocapture", "--test-threads", "1"]);
     command.env(VARIABLE, settings.to_string());
     prepare(&mut command, settings);
     let (mut reader, writer) = io::pipe().expect("a pipe");
@@ -77,14 +77,6 @@ pub fn run(settings: &Settings) -> String {
     let seen: Vec<&str> = seen.collect();
     assert!(!seen.is_empty(), "the row did not run\n{said}");
     format!("{settings}\n  {}, {stops} stops", seen.join("\n  "))
-}
-
-/// The name of the test that is one row, in the program that has this file as a module.
-fn row() -> String {
-    let path: Vec<_> = module_path!().split("::").collect();
-    // The name of a test does not contain the program's.
-    let [_, parents @ .., _] = &path[..] else { unreachable!("this is a module of a program") };
-    [parents, &["one_row"]].concat().join("::")
 }
 
 /// Stops a process and lets it go on. The child is not waited for meanwhile, so its number stays its own.

@@ -1,18 +1,15 @@
 //! A handoff: the unlock gives the lock to a parked thread instead of leaving it to the first that comes.
 
-#[path = "support/alone.rs"]
-mod alone;
-#[path = "support/hold.rs"]
-mod hold;
-
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use alone::{alone, poll_for, until_waited_for};
-use hold::Hold;
 use ondeck::parking::bucket_of;
 use ondeck::{Mutex, MutexGuard};
+
+use crate::again::alone;
+use crate::hold::Hold;
+use crate::waiting::{poll_for, until_waited_for};
 
 static MUTEX: Mutex<u32> = Mutex::new(0);
 static MAY_RELEASE: AtomicBool = AtomicBool::new(false);

@@ -1,21 +1,16 @@
 //! Waiters are moved between two buckets, in either order of the table, or within one.
 
-#[path = "support/hold.rs"]
-mod hold;
-#[path = "support/keys.rs"]
-mod keys;
-#[path = "support/rest.rs"]
-mod rest;
-
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use hold::Hold;
 use ondeck::parking::{Parked, Requeued, bucket_of};
 use ondeck::platform::Linux;
 use ondeck::{Condvar, Mutex};
-use rest::until_at_rest;
+
+use crate::hold::Hold;
+use crate::keys;
+use crate::rest::until_at_rest;
 
 fn place<T>(value: &T) -> usize {
     bucket_of(std::ptr::from_ref(value).addr())

@@ -1,14 +1,13 @@
 //! Two locks in one bucket: an unlock wakes only threads that are parked for its own lock.
 
-#[path = "support/alone.rs"]
-mod alone;
-
 use std::thread;
 
-use alone::{alone, poll_for, until_waited_for};
 use ondeck::Mutex;
 use ondeck::parking::bucket_of;
 use ondeck::platform::{Linux, Platform};
+
+use crate::again::alone;
+use crate::waiting::{poll_for, until_waited_for};
 
 fn place<T>(value: &T) -> usize {
     bucket_of(std::ptr::from_ref(value).addr())

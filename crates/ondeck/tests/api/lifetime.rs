@@ -1,15 +1,13 @@
 //! The lock's memory is unmapped right after its last user's unlock: a thread that still touches it faults.
 
-#[path = "support/watchdog.rs"]
-mod watchdog;
-
 use std::ptr;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use ondeck::{Condvar, Mutex, MutexGuard};
-use watchdog::Watchdog;
+
+use crate::watchdog::Watchdog;
 
 /// Rounds of each test: `ONDECK_TEST_ROUNDS`, or enough for a second or two.
 fn round_count() -> u32 {

@@ -2,23 +2,13 @@
 //!
 //! Each test has a process of its own, because what threads report is kept for the whole process.
 
-#[path = "support/again.rs"]
-mod again;
-
 use std::os::unix::process::CommandExt;
-use std::process::Command;
 use std::thread;
 
-use again::{again, is_child};
 use ondeck::platform::{Linux, Platform};
 use ondeck::spin::Polling;
 
-/// The calling test passes in a child process that `prepare` has configured.
-fn passes(prepare: impl FnOnce(&mut Command)) {
-    let output = again(prepare);
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{}: {told}", output.status);
-}
+use crate::again::{is_child, passes};
 
 /// Whether there are several CPUs, so that one differs from all.
 fn has_several() -> bool {
@@ -51,7 +41,8 @@ fn a_first_thread_that_is_bound_does_not_count_for_the_others() {
         return;
     }
     if !is_child() {
-        return passes(|_| ());
+        passes(|_| ());
+        return;
     }
     let whole = Linux::affinity();
     // This binds the process's first thread, which is the harness's and never waits for a lock.
@@ -77,7 +68,7 @@ fn threads_that_are_all_bound_have_one_cpu() {
     }
     if !is_child() {
         let cpu = Linux::affinity()[0];
-        return passes(|child| {
+        passes(|child| {
             // SAFETY: one system call between fork and exec, and nothing is allocated.
             unsafe {
                 child.pre_exec(move || {
@@ -85,6 +76,7 @@ fn threads_that_are_all_bound_have_one_cpu() {
                 });
             }
         });
+        return;
     }
     assert_eq!(Linux::cpus(), 1);
     assert_eq!(thread::scope(|scope| scope.spawn(Linux::cpus).join().expect("no panic")), 1);
@@ -98,7 +90,8 @@ fn threads_that_are_bound_later_have_one_cpu_some_time_later() {
         return;
     }
     if !is_child() {
-        return passes(|_| ());
+        passes(|_| ());
+        return;
     }
     assert!(Linux::cpus() > 1);
     bind();

@@ -1,18 +1,13 @@
 //! What ends the process, with its message: cases in which going on would be silently wrong.
 
-#[path = "support/again.rs"]
-mod again;
-#[path = "support/keys.rs"]
-mod keys;
-#[path = "support/refuse.rs"]
-mod refuse;
-
 use std::os::unix::process::ExitStatusExt;
 use std::sync::atomic::AtomicU32;
 
-use again::{again, is_child};
 use ondeck::platform::{Linux, Platform};
-use refuse::refuse;
+
+use crate::again::{again, is_child};
+use crate::keys;
+use crate::refuse::refuse;
 
 /// The calling test, run in a child process, aborts with `message`.
 fn aborts(message: &str) {

@@ -1,8 +1,5 @@
 //! The mutex as programs use it.
 
-#[path = "support/rest.rs"]
-mod rest;
-
 use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +9,8 @@ use std::time::{Duration, Instant};
 use ondeck::mutex::RawMutex;
 use ondeck::platform::Linux;
 use ondeck::{MappedMutexGuard, Mutex, MutexGuard};
-use rest::until_at_rest;
+
+use crate::rest::until_at_rest;
 
 const SHORT: Duration = Duration::from_millis(5);
 

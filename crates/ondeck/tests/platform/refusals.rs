@@ -1,21 +1,15 @@
 //! What the platform does if the kernel refuses a system call that it can do without.
 
-#[path = "support/again.rs"]
-mod again;
-#[path = "support/refuse.rs"]
-mod refuse;
-
 use std::thread;
 
-use again::{again, is_child};
 use ondeck::platform::{AffinityError, Host, Linux, Ordering, Platform};
-use refuse::refuse;
+
+use crate::again::{is_child, passes};
+use crate::refuse::refuse;
 
 /// The calling test passes in a child process with these variables in its environment.
-fn passes(environment: &[(&str, &str)]) {
-    let output = again(|child| _ = child.envs(environment.iter().copied()));
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{}: {told}", output.status);
+fn passes_with(environment: &[(&str, &str)]) {
+    passes(|child| _ = child.envs(environment.to_vec()));
 }
 
 #[test]
@@ -29,7 +23,7 @@ fn fences_do_without_the_kernel_where_the_environment_refuses_membarrier() {
         Linux::heavy_fence();
         assert!(!Linux::heavy_fences_are_refused());
     } else {
-        passes(&[("ONDECK_NO_MEMBARRIER", "1")]);
+        passes_with(&[("ONDECK_NO_MEMBARRIER", "1")]);
     }
 }
 
@@ -37,7 +31,7 @@ fn fences_do_without_the_kernel_where_the_environment_refuses_membarrier() {
 fn a_process_that_is_refused_membarrier_later_goes_on_with_full_fences() {
     if !is_child() {
         if Linux::fences_are_asymmetric() {
-            passes(&[]);
+            passes_with(&[]);
         } else {
             println!("skipped: needs membarrier");
         }
@@ -70,7 +64,7 @@ fn a_process_that_never_had_membarrier_was_not_refused_it_later() {
         assert!(!Linux::fences_are_asymmetric());
         assert!(!Linux::heavy_fences_are_refused());
     } else {
-        passes(&[]);
+        passes_with(&[]);
     }
 }
 
@@ -79,7 +73,7 @@ fn the_environment_may_say_that_membarrier_is_wanted() {
     if is_child() {
         assert!(Linux::fences_are_asymmetric());
     } else if Linux::fences_are_asymmetric() {
-        passes(&[("ONDECK_NO_MEMBARRIER", "0")]);
+        passes_with(&[("ONDECK_NO_MEMBARRIER", "0")]);
     } else {
         println!("skipped: needs membarrier");
     }
@@ -96,7 +90,7 @@ fn a_mask_that_cannot_be_read_is_empty_and_counts_as_one_cpu() {
         .join()
         .expect("no panic");
     } else {
-        passes(&[]);
+        passes_with(&[]);
     }
 }
 

@@ -1,17 +1,13 @@
 //! The child of a fork finds locks that work, whatever the parent's threads were doing.
 
-#[path = "support/fork.rs"]
-mod copy;
-#[path = "support/watchdog.rs"]
-mod watchdog;
-
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use copy::{Fork, fork, with_threads};
 use ondeck::{Condvar, Mutex};
-use watchdog::Watchdog;
+
+use crate::copy::{Fork, fork, with_threads};
+use crate::watchdog::Watchdog;
 
 /// Threads of the child contend for one lock, wait for each other, and end.
 fn contend(mutex: &Mutex<u32>) {

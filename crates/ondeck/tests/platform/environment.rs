@@ -1,22 +1,18 @@
 //! The environment is read while the program is loaded, and never again.
 
-#[path = "support/again.rs"]
-mod again;
-
 use std::ffi::{CStr, CString};
 use std::mem;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use again::{again, is_child};
 use ondeck::platform::{Host, Linux};
 use ondeck::spin::Polling;
 
+use crate::again::{is_child, passes};
+
 /// The calling test passes in a child process with these variables in its environment.
-fn passes(environment: &[(&str, &str)]) {
-    let output = again(|child| _ = child.envs(environment.iter().copied()));
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{}: {told}", output.status);
+fn passes_with(environment: &[(&str, &str)]) {
+    passes(|child| _ = child.envs(environment.to_vec()));
 }
 
 fn set(name: &str, value: &str) {
@@ -30,7 +26,7 @@ fn what_the_program_was_started_with_holds() {
         assert_eq!(Polling::current().short, 7);
         assert!(!Linux::fences_are_asymmetric());
     } else {
-        passes(&[("ONDECK_SPIN", ",7"), ("ONDECK_NO_MEMBARRIER", "1")]);
+        passes_with(&[("ONDECK_SPIN", ",7"), ("ONDECK_NO_MEMBARRIER", "1")]);
     }
 }
 
@@ -42,7 +38,7 @@ fn what_the_program_puts_there_itself_changes_nothing() {
         assert_eq!(Polling::current().short, Polling::default().short);
         assert!(!Linux::fences_are_asymmetric());
     } else {
-        passes(&[("ONDECK_NO_MEMBARRIER", "1")]);
+        passes_with(&[("ONDECK_NO_MEMBARRIER", "1")]);
     }
 }
 
@@ -55,7 +51,7 @@ fn what_the_program_installs_holds() {
         polling.install();
         assert_eq!(Polling::current().short, 8);
     } else {
-        passes(&[("ONDECK_SPIN", ",7")]);
+        passes_with(&[("ONDECK_SPIN", ",7")]);
     }
 }
 
@@ -72,7 +68,7 @@ fn function<F: Copy>(library: *mut libc::c_void, name: &CStr) -> F {
 #[test]
 fn a_library_that_is_loaded_reads_it_then() {
     if !is_child() {
-        return passes(&[]);
+        return passes_with(&[]);
     }
     let program = std::env::current_exe().expect("this program has a path");
     // Beside the folder of the tests' programs.

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use ondeck::platform::{AffinityError, Host, Linux, Platform};
 
+use crate::again::alone;
+
 #[test]
 fn both_clocks_advance_and_agree() {
     // Each reading of the ticks lies between two of the other clock, so that the bounds hold however long the
@@ -48,8 +50,13 @@ fn impossible_masks_are_refused_with_the_reason() {
     assert!(error.to_string().contains("online"), "{error}");
 }
 
+/// Runs in a process of its own, because what waiters measure is for the whole process.
 #[test]
 fn what_waiters_measure_counts_for_all() {
+    alone(measure);
+}
+
+fn measure() {
     assert_eq!(Linux::wake_ticks(), Linux::ticks_in(20_000));
     assert_eq!(Linux::transfer_ticks(), Linux::ticks_in(50));
     // Longer than the longest time that is taken into account.

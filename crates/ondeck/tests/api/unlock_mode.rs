@@ -1,17 +1,16 @@
 //! How much an unlock does after its store, as the unlock mode in the table says. Whether it has a full fence
 //! cannot be seen, so these tests count the unlocks until the mode changes.
 
-#[path = "support/alone.rs"]
-mod alone;
-
 use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
-use alone::{alone, poll_for, until_waited_for};
 use ondeck::Mutex;
 use ondeck::parking::bucket_of;
 use ondeck::platform::{Host, Linux};
+
+use crate::again::alone;
+use crate::waiting::{poll_for, until_waited_for};
 
 /// An unlock makes a fence, then looks.
 const LOOK: usize = 0;

@@ -1,17 +1,13 @@
 //! The asymmetric fences under Dekker's pattern, on real store buffers.
 
-#[path = "support/again.rs"]
-mod again;
-#[path = "support/refuse.rs"]
-mod refuse;
-
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use again::{again, is_child};
 use ondeck::platform::{Host, Linux, Platform};
-use refuse::refuse;
+
+use crate::again::{is_child, passes};
+use crate::refuse::refuse;
 
 #[repr(align(128))]
 #[derive(Default)]
@@ -127,15 +123,8 @@ fn light_fences_are_full_once_a_heavy_one_was_refused() {
         let missed = both_missed(UNTIL_SEEN, limit, Linux::light_fence, Linux::light_fence);
         assert_eq!(missed, 0);
     } else {
-        passes();
+        passes(|_| ());
     }
-}
-
-/// The calling test passes in a child process.
-fn passes() {
-    let output = again(|_| ());
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{}: {told}", output.status);
 }
 
 /// Counted in ticks, so that a busy machine does no harm: no permission comes too early.
@@ -146,7 +135,8 @@ fn permissions_to_relax_are_as_far_apart_as_heavy_fences_cost() {
         return;
     }
     if !is_child() {
-        return passes();
+        passes(|_| ());
+        return;
     }
     assert_eq!(Linux::heavy_cost_ticks(), 0, "no heavy fence has been made");
     // The ticks before permission was asked for, and after it was given.

@@ -1,35 +1,17 @@
-//! The suite in a process that may run on one CPU only, where a thread that polls would keep the owner from
-//! running.
-
-#![allow(clippy::duplicate_mod, reason = "each of these files is a test of its own, too")]
-
-#[path = "bucket_lock.rs"]
-mod bucket_lock;
-#[path = "condvar.rs"]
-mod condvar;
-#[path = "mutex.rs"]
-mod mutex;
-#[path = "parking.rs"]
-mod parking;
-
-#[path = "support/again.rs"]
-mod again;
-#[path = "support/refuse.rs"]
-mod refuse;
+//! Processes that may run on one CPU only, where a thread that polls would keep the owner from running.
 
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-use again::{again, is_child};
 use ondeck::platform::{Host, Linux, Platform};
 use ondeck::spin::Polling;
 use ondeck::{Condvar, Mutex};
-use refuse::refuse;
 
-/// Set in the child.
-const ONE_CPU: &str = "ONDECK_TEST_ONE_CPU";
+use crate::again::{again, is_child};
+use crate::refuse::refuse;
+use crate::suite;
 
 /// Far longer than the test takes: a thread that polled for so long would find the lock unlocked.
 const LONG: u32 = u32::MAX - 1;
@@ -40,15 +22,22 @@ const UNTIL_REFUSED: Duration = Duration::from_secs(10);
 static MUTEX: Mutex<u32> = Mutex::new(0);
 static CHANGED: Condvar = Condvar::new();
 
+/// Binds a child to one CPU from its start.
+fn bind(child: &mut Command) {
+    let cpu = Linux::affinity()[0];
+    // SAFETY: one system call between fork and exec, and nothing is allocated.
+    unsafe {
+        child.pre_exec(move || {
+            Linux::set_affinity(&[cpu]).map_err(|_| std::io::ErrorKind::Other.into())
+        });
+    }
+}
+
 /// Runs in a process of its own. `wait` has to sleep, which the kernel refuses; that ends the process.
 /// Meanwhile the calling thread does what would end a wait that does not sleep.
 fn sleeps(wait: fn(), end: fn()) {
-    if std::env::var_os(ONE_CPU).is_none() {
-        return;
-    }
-    assert_eq!(Linux::cpus(), 1);
     if !is_child() {
-        let output = again(|_| ());
+        let output = again(bind);
         let told = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.signal(), Some(libc::SIGABRT), "{told}");
         // A wake may be refused first: if the thread lost its CPU while it held the bucket's lock, the
@@ -57,6 +46,7 @@ fn sleeps(wait: fn(), end: fn()) {
         assert!(refused.iter().any(|message| told.contains(message)), "{told}");
         return;
     }
+    assert_eq!(Linux::cpus(), 1);
     // The result of the wait does not matter.
     let mut polling = Polling::default();
     (polling.budget, polling.watch, polling.near) = (LONG, LONG, LONG);
@@ -101,21 +91,5 @@ fn no_thread_watches_for_a_notification_where_there_is_one_cpu() {
 
 #[test]
 fn the_suite_passes_on_one_cpu() {
-    let cpu = Linux::affinity()[0];
-    let mut child = Command::new(std::env::current_exe().expect("this program has a path"));
-    child.args(["--skip", "the_suite_passes"]).env(ONE_CPU, "1");
-    // SAFETY: one system call between fork and exec, and nothing is allocated.
-    unsafe {
-        child.pre_exec(move || {
-            Linux::set_affinity(&[cpu]).map_err(|_| std::io::ErrorKind::Other.into())
-        });
-    }
-    let output = child.output().expect("the child starts");
-    assert!(
-        output.status.success(),
-        "{}\n{}{}",
-        output.status,
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr)
-    );
+    suite::passes(&["bucket_lock::", "condvar::", "mutex::", "parking::"], bind);
 }

@@ -2,30 +2,19 @@
 //!
 //! Each test has a process of its own, because a process does it once.
 
-#[path = "support/again.rs"]
-mod again;
-#[path = "support/refuse.rs"]
-mod refuse;
-
 use std::sync::atomic::AtomicUsize;
 use std::{fs, thread};
 
-use again::{again, is_child};
 use ondeck::platform::{Host, Linux};
-use refuse::refuse;
 
-/// The calling test passes in a child process.
-fn passes() {
-    let output = again(|_| ());
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{}: {told}", output.status);
-}
+use crate::again::{is_child, passes};
+use crate::refuse::refuse;
 
 #[test]
 fn the_process_is_registered_with_membarrier() {
     if !is_child() {
         if Linux::fences_are_asymmetric() {
-            passes();
+            passes(|_| ());
         } else {
             println!("skipped: needs membarrier");
         }
@@ -57,7 +46,8 @@ fn is_wiped(address: usize) -> bool {
 #[test]
 fn the_table_is_wiped_in_children() {
     if !is_child() {
-        return passes();
+        passes(|_| ());
+        return;
     }
     // This is the one address of the table that can be read without having the table wiped.
     let table: *const AtomicUsize = Linux::unlock_mode(0);

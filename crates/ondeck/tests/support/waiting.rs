@@ -1,25 +1,11 @@
-//! A test in a process of its own, where waiters wait as it says and no other test uses the table.
-
-#[path = "again.rs"]
-mod again;
+//! How waiters wait, as a test with a process of its own sets it, and how it knows that they do.
 
 use std::thread;
 
-use again::{again, is_child};
 use ondeck::Mutex;
 use ondeck::parking::{self, Parked};
 use ondeck::platform::{Host, Linux};
 use ondeck::spin::Polling;
-
-/// Runs the calling test alone.
-pub fn alone(test: impl FnOnce()) {
-    if is_child() {
-        return test();
-    }
-    let output = again(|_| ());
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{}: {told}", output.status);
-}
 
 /// From now on waiters poll for so many nanoseconds before they park.
 pub fn poll_for(budget: u32) {

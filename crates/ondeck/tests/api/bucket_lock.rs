@@ -1,20 +1,15 @@
 //! A bucket of the table: its lock, and when it is at rest.
 
-#[path = "support/hold.rs"]
-mod hold;
-#[path = "support/keys.rs"]
-mod keys;
-#[path = "support/rest.rs"]
-mod rest;
-
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use hold::Hold;
 use ondeck::parking::{self, Bucket, Parked, bucket_of};
 use ondeck::platform::{Host, Linux};
-use rest::until_at_rest;
+
+use crate::hold::Hold;
+use crate::keys;
+use crate::rest::until_at_rest;
 
 #[test]
 fn each_thread_that_waits_for_a_bucket_s_lock_gets_it() {

@@ -1,14 +1,12 @@
 //! The condition variable as programs use it.
 
-#[path = "support/rest.rs"]
-mod rest;
-
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use ondeck::{Condvar, Mutex};
-use rest::until_at_rest;
+
+use crate::rest::until_at_rest;
 
 const SHORT: Duration = Duration::from_millis(5);
 

@@ -1,11 +1,5 @@
 //! The parking table as other libraries' locks use it.
 
-#[path = "support/keys.rs"]
-mod keys;
-
-#[path = "support/rest.rs"]
-mod rest;
-
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -13,7 +7,9 @@ use std::time::Duration;
 use ondeck::parking::{Parked, Requeued};
 use ondeck::platform::{Linux, Platform};
 use ondeck::{Condvar, Mutex};
-use rest::until_at_rest;
+
+use crate::keys;
+use crate::rest::until_at_rest;
 
 fn key(word: &AtomicU32) -> usize {
     std::ptr::from_ref(word).addr()

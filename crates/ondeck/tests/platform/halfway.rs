@@ -3,26 +3,22 @@
 //!
 //! Each refusal is in a child process of its own.
 
-#[path = "support/seccomp.rs"]
-mod seccomp;
-#[path = "support/watchdog.rs"]
-mod watchdog;
-
-use std::process::{Command, Output};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use ondeck::platform::{Host, Linux};
 use ondeck::{Condvar, Mutex};
-use seccomp::{Filter, Scope};
-use watchdog::Watchdog;
 
-/// Set in a child: when membarrier is refused, and for which threads.
-const WHEN: &str = "ONDECK_TEST_WHEN";
+use crate::again::{is_child, passes};
+use crate::seccomp::{Filter, Scope};
+use crate::watchdog::Watchdog;
 
 /// What a child prints if it was never granted what it is about to lose.
 const NOT_GRANTED: &str = "membarrier was never granted";
+
+/// What a child prints at its end.
+const TO_THE_END: &str = "went on to the end";
 
 /// How long a child goes on. It makes new locks some thousand times a second; for each, the first unlock
 /// finds that it needs no fence, and the next waiter makes a heavy one.
@@ -56,14 +52,19 @@ fn turns(over: &AtomicBool) {
     }
 }
 
+/// When membarrier is refused, and for which threads.
+#[derive(Clone, Copy, PartialEq)]
+enum Refused {
+    AllThreads,
+    OneThread,
+    BeforeTheFirstFence,
+}
+
 /// What a child runs.
-#[test]
-#[ignore = "a part of the other tests, which start it in a process that is to be refused"]
-fn child() {
+fn child(refused: Refused) {
     let _watchdog = Watchdog::start("a refusal halfway", Duration::from_mins(1));
-    let when = std::env::var(WHEN).expect("the others say when");
     let filter = Filter::no_membarrier(libc::EPERM);
-    let before = when == "before the first fence";
+    let before = refused == Refused::BeforeTheFirstFence;
     if before {
         filter.install(Scope::Process).expect("filters are allowed");
     }
@@ -74,16 +75,16 @@ fn child() {
     let over = AtomicBool::new(false);
     thread::scope(|scope| {
         for number in 0..3 {
-            let (over, when, filter) = (&over, &when, &filter);
+            let (over, filter) = (&over, &filter);
             scope.spawn(move || {
-                if when == "for one thread" && number == 1 {
+                if refused == Refused::OneThread && number == 1 {
                     thread::sleep(Duration::from_millis(100));
                     filter.install(Scope::Thread).expect("filters are allowed");
                 }
                 turns(over);
             });
         }
-        if when == "for all threads" {
+        if refused == Refused::AllThreads {
             thread::sleep(Duration::from_millis(100));
             filter.install(Scope::Process).expect("filters are allowed");
         }
@@ -94,44 +95,33 @@ fn child() {
         over.store(true, Ordering::Relaxed);
     });
     assert_eq!(Linux::heavy_fences_are_refused(), !before, "a thread asked for a heavy fence");
-    println!("\nwent on to the end");
+    println!("\n{TO_THE_END}");
 }
 
-fn run_child(when: &str) -> Output {
-    Command::new(std::env::current_exe().expect("this program has a path"))
-        .args(["--ignored", "--exact", "child", "--nocapture"])
-        .env(WHEN, when)
-        .output()
-        .expect("it starts")
-}
-
-/// A child in which membarrier is refused `when` goes on to its end.
-fn goes_on(when: &str) {
-    let output = run_child(when);
-    let said = String::from_utf8_lossy(&output.stdout);
-    let complained = String::from_utf8_lossy(&output.stderr);
-    if said.contains(NOT_GRANTED) {
-        println!("refused: {NOT_GRANTED} on this machine");
-        return;
+/// The calling test runs in a child, which goes on to its end although membarrier is refused.
+fn goes_on(refused: Refused) {
+    if is_child() {
+        return child(refused);
     }
-    assert!(
-        output.status.success() && said.contains("went on to the end"),
-        "refused {when}: {}\n{said}{complained}",
-        output.status
-    );
+    let told = passes(|_| ());
+    if told.contains(NOT_GRANTED) {
+        println!("refused: {NOT_GRANTED} on this machine");
+    } else {
+        assert!(told.contains(TO_THE_END), "{told}");
+    }
 }
 
 #[test]
 fn a_process_whose_threads_are_refused_halfway_goes_on() {
-    goes_on("for all threads");
+    goes_on(Refused::AllThreads);
 }
 
 #[test]
 fn a_process_one_of_whose_threads_is_refused_halfway_goes_on() {
-    goes_on("for one thread");
+    goes_on(Refused::OneThread);
 }
 
 #[test]
 fn a_process_that_is_refused_before_its_first_fence_goes_on() {
-    goes_on("before the first fence");
+    goes_on(Refused::BeforeTheFirstFence);
 }

@@ -1,10 +1,9 @@
 //! What a build with debug assertions reports of misuse, and which place it names.
 
-#![cfg(debug_assertions)]
-
+use std::cell::RefCell;
 use std::mem;
 use std::panic::{self, AssertUnwindSafe, Location};
-use std::sync::{Mutex as StdMutex, mpsc};
+use std::sync::{Once, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -14,17 +13,22 @@ use ondeck::platform::Linux;
 
 /// Runs `misuse`. Returns the message of its panic, and whether that named this file.
 fn told(misuse: impl FnOnce()) -> (String, bool) {
-    /// A panic hook is for the whole process.
-    static ONE_AT_A_TIME: StdMutex<()> = StdMutex::new(());
-    static PLACE: StdMutex<Option<String>> = StdMutex::new(None);
-    let _one = ONE_AT_A_TIME.lock();
-    panic::set_hook(Box::new(|info| {
-        *PLACE.lock().expect("no panic") = info.location().map(|place| place.file().to_owned());
-    }));
+    /// A panic hook is for the whole process, in which other tests panic, too.
+    static HOOK: Once = Once::new();
+    thread_local! {
+        /// The file that the last panic of this thread named.
+        static FILE: RefCell<Option<String>> = const { RefCell::new(None) };
+    }
+    HOOK.call_once(|| {
+        let other = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            FILE.set(info.location().map(|place| place.file().to_owned()));
+            other(info);
+        }));
+    });
     let result = panic::catch_unwind(AssertUnwindSafe(misuse));
-    let _ = panic::take_hook();
     let message = *result.expect_err("a panic").downcast::<String>().expect("with a message");
-    (message, PLACE.lock().expect("no panic").as_deref() == Some(Location::caller().file()))
+    (message, FILE.take().as_deref() == Some(Location::caller().file()))
 }
 
 #[test]

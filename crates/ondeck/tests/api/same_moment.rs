@@ -1,18 +1,15 @@
 //! A wake, a move and a deadline at the same moment. The bucket's lock is held until the deadline has passed,
 //! so that the parked thread learns under that lock what has become of it.
 
-#[path = "support/keys.rs"]
-mod keys;
-#[path = "support/rest.rs"]
-mod rest;
-
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use ondeck::parking::{Parked, Requeued};
 use ondeck::platform::{Linux, Platform};
-use rest::until_at_rest;
+
+use crate::keys;
+use crate::rest::until_at_rest;
 
 /// How many threads are woken while the bucket is locked once.
 const FIRST: u32 = 16;

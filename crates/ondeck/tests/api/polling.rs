@@ -1,32 +1,24 @@
 //! How long waiters poll, as a program or its environment sets it, and what they do when that time is over.
 //! The setting is for the whole process, so each test has a process of its own.
 
-#[path = "support/again.rs"]
-mod again;
-#[path = "support/refuse.rs"]
-mod refuse;
-#[path = "support/rest.rs"]
-mod rest;
-
 use std::os::unix::process::ExitStatusExt;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use again::{again, is_child};
 use ondeck::platform::{Host, Linux, Platform};
 use ondeck::spin::{MEASURED, Polling};
 use ondeck::{Condvar, Mutex, MutexGuard};
-use refuse::refuse;
-use rest::until_at_rest;
+
+use crate::again::{again, is_child, passes};
+use crate::refuse::refuse;
+use crate::rest::until_at_rest;
 
 /// Runs the calling test in a process with this in its environment.
 fn alone_with(environment: &str, test: impl FnOnce()) {
     if is_child() {
         return test();
     }
-    let output = again(|child| _ = child.env("ONDECK_SPIN", environment));
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{}: {told}", output.status);
+    passes(|child| _ = child.env("ONDECK_SPIN", environment));
 }
 
 fn alone(test: impl FnOnce()) {
