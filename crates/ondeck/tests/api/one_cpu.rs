@@ -13,11 +13,15 @@ use crate::again::{again, is_child};
 use crate::refuse::refuse;
 use crate::suite;
 
-/// Far longer than the test takes: a thread that polled for so long would find the lock unlocked.
+/// Four seconds, longer than [`give_time`] takes: a thread that polled for so long would find the lock
+/// unlocked.
 const LONG: u32 = u32::MAX - 1;
 
-/// The process ends as soon as the other thread tries to sleep, so hardly any of this time passes.
-const UNTIL_REFUSED: Duration = Duration::from_secs(10);
+/// Gives the other thread three seconds, and the CPU hundreds of times. The process ends as soon as that thread
+/// tries to sleep, so hardly any of this passes.
+fn give_time() {
+    (0..300).for_each(|_| thread::sleep(Duration::from_millis(10)));
+}
 
 static MUTEX: Mutex<u32> = Mutex::new(0);
 static CHANGED: Condvar = Condvar::new();
@@ -68,7 +72,7 @@ fn no_thread_polls_a_lock_where_there_is_one_cpu() {
             while Linux::bucket((&raw const MUTEX).addr()).is_at_rest() {
                 thread::yield_now();
             }
-            thread::sleep(UNTIL_REFUSED);
+            give_time();
             drop(guard);
         },
     );
@@ -82,7 +86,7 @@ fn no_thread_watches_for_a_notification_where_there_is_one_cpu() {
             while Linux::bucket((&raw const CHANGED).addr()).is_at_rest() {
                 thread::yield_now();
             }
-            thread::sleep(UNTIL_REFUSED);
+            give_time();
             *MUTEX.lock() = 1;
             CHANGED.notify_one();
         },
