@@ -46,7 +46,7 @@ def costs(published, ours):
         ("procyield_10", "PAUSE x10"),
         ("procyield_30", "PAUSE x30"),
         ("procyield_100", "PAUSE x100"),
-        ("osyield", "sched_yield, no other thread to run"),
+        ("osyield", "sched_yield, nobody else to run"),
     ]
     machines = ["i7-13700H-p-core", "i7-13700H-e-core", "m1-macbook-air", "raspberry-pi-5"]
     made = []
