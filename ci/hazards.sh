@@ -43,9 +43,9 @@ table() {
 
 What can go wrong in a lock of this kind, put in on purpose, and what finds it. The table is written by
 [`ci/hazards.sh`](../ci/hazards.sh) from runs of [`ci/tlc.sh`](../ci/tlc.sh) and
-[`ci/mutants.sh`](../ci/mutants.sh): a mistake is a row only if it was caught. TLC's is a configuration
-of a specification, with the property that it violates; the others are edits of the source, with the
-test that fails.
+[`ci/mutants.sh`](../ci/mutants.sh): a mistake has a row only if it was caught. An entry of TLC is a
+configuration of a specification, with the property that it violates. The other entries are edits of the
+source, with the test that fails.
 
 | hazard | found by |
 |---|---|

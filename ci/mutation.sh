@@ -4,11 +4,12 @@
 # cargo-mutants makes one change at a time, of an operator, a condition or a function's result. Each mutant goes
 # through two stages:
 #
-#   quick   the tests with ordinary threads, nearly all in one program, one at a time, with fewer rounds
+#   quick   the tests of the interfaces, of stopped threads and of stress, one at a time, with fewer rounds
 #   loom    the model checker with one switch less, for mutants that survive the first stage
 #
 # A mutant that hangs counts as caught, because a lost wake is a hang. The list names a survivor by its file, the
-# text of the line, and the change, so that it stays right when lines are added above.
+# text of the line, and the change, so that it stays right when lines are added above. The survivors of the present
+# core have not been listed yet, so the script ends with 1 and prints them.
 #
 # Arguments go to cargo-mutants, to run a part: --shard 0/8, or --re 'lock.rs.* in .*arrive'. With
 # ONDECK_MUTATION_STAGE=quick the second stage is left out, and mutants that only it can catch survive. Writes
@@ -29,21 +30,14 @@ rm -rf "$tree"
 mkdir -p "$tree"
 git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t "$tree"
 cd "$tree"
-# The quick stage has one program instead of one for each file, so that a mutant is linked once.
-{
-    echo '//! The tests of the quick stage.'
-    for name in aborts attention bucket_lock collision condvar environment foreign_futex foreign_unlock handover lifetime misuse mutex parking \
-        poison polling raw same_moment sampling stress two_buckets; do
-        printf '#[path = "%s.rs"]\nmod %s;\n' "$name" "$name"
-    done
-} >crates/ondeck/tests/quick.rs
 
 export CARGO_TARGET_DIR=$folder/build CARGO_PROFILE_DEV_DEBUG=0 RUST_BACKTRACE=0
 export ONDECK_TEST_ROUNDS=100 ONDECK_STRESS_SECONDS=0.1
 # For the harness's --fail-fast. One test runs at a time: a lock of another test in the same bucket would make some
 # tests fail, and the mutant would seem to be caught.
 export RUSTC_BOOTSTRAP=1
-harness=(-Zunstable-options --fail-fast --test-threads 1)
+# Tests that run others again in a child would take most of the time.
+harness=(-Zunstable-options --fail-fast --test-threads 1 --skip the_suite_passes)
 host=$(rustc -vV | sed -n 's/^host: //p' | tr 'a-z-' 'A-Z_')
 
 # From now on a program hangs that has used so many seconds of CPU time.
@@ -51,7 +45,7 @@ hang_after() {
     export "CARGO_TARGET_${host}_RUNNER=$tree/ci/until-hung.sh $1"
 }
 
-# Runs one stage, named by its test, into a folder of its own, with options for cargo-mutants.
+# Runs one stage, into a folder of its own, with options for cargo-mutants.
 stage() {
     local name=$1 status=0
     shift
@@ -60,17 +54,17 @@ stage() {
     # The runner ends hangs; the timeout is for a machine that stands still. 2: some were missed; 3: some ran out of
     # time.
     cargo mutants --in-place --baseline skip --timeout 1800 --cap-lints true -o "$folder/$name" \
-        -C="--test=$name" "$@" -- -- "${harness[@]}" || status=$?
+        "$@" -- -- "${harness[@]}" || status=$?
     case $status in 0 | 2 | 3) ;; *) exit "$status" ;; esac
 }
 
 step "without a mutant"
-hang_after 20
-cargo test --locked -q -p ondeck --all-features --lib --test quick --test single_thread -- "${harness[@]}"
+tests=(--lib --test=api --test=hooked --test=stress --test=single_thread)
+hang_after 60
+cargo test --locked -q -p ondeck --all-features "${tests[@]}" -- "${harness[@]}"
 
 step "quick"
-# With the tests of what only a process with one thread does.
-stage quick -C=--lib -C=--test=single_thread "$@"
+stage quick "${tests[@]/#/-C=}" "$@"
 
 step "loom"
 quick=$folder/quick/mutants.out
@@ -88,7 +82,7 @@ else
     # It takes 20 s instead of minutes.
     export ONDECK_LOOM_DEEPER=-1
     hang_after 600
-    stage loom --profile release "${names[@]}"
+    stage loom -C=--test=loom --profile release "${names[@]}"
 fi
 
 step "survivors"

@@ -23,19 +23,20 @@ run() {
 }
 
 step "build"
-run --test stress --test lifetime --test fork --test halfway --test registration --test no_membarrier --no-run
+run --test stress --test api --test platform --no-run
 
 begin=$SECONDS
 step "the matrix"
 ONDECK_STRESS_SECONDS=$((seconds * 7 / 10)) run --test stress -- --nocapture --test-threads 1
 
 step "refusals"
-run --test halfway --test registration --test no_membarrier
+run --test platform -- halfway:: registration::
+run --test api -- no_membarrier::
 
 step "pages that go away, and forks"
 refused=0
 while :; do
-    ONDECK_NO_MEMBARRIER=$refused ONDECK_TEST_ROUNDS=$rounds run --test lifetime --test fork
+    ONDECK_NO_MEMBARRIER=$refused ONDECK_TEST_ROUNDS=$rounds run --test api -- lifetime:: fork::
     refused=$((1 - refused))
     # With membarrier and without it, each at least once.
     [ "$refused" -eq 1 ] || [ $((SECONDS - begin)) -lt "$seconds" ] || break

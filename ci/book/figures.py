@@ -44,7 +44,7 @@ def shares(reports):
 
 
 def taken(report):
-    """What both together had during a report."""
+    """The share of both together during a report."""
     return sum(shares([report]) or (0, 0))
 
 
@@ -54,10 +54,10 @@ def disturbed(report):
 
 
 def cpu_time(reports):
-    """What had the CPUs beside the runs, as a sentence."""
+    """Which share of the CPU time other programs and the host had, as a sentence."""
     known = shares(reports)
     if known is None:
-        return "The kernel did not tell who had the CPUs."
+        return "The kernel did not tell which programs had the CPUs."
     others, host = known
     return (
         f"Of the CPU time that was wanted other programs had {100 * others:.1f} %, "

@@ -32,7 +32,7 @@ OTHERS = {"findings"}
 EARLIER = "two-cpus-*.json"
 EARLIER_NOTE = (
     "Recorded with an earlier version of `ondeck`, commits {commits}, before the mutex was last changed and before "
-    "the laboratory had all of the situations: what was not measured is missing here."
+    "the laboratory had all of the situations. Situations that were not measured are missing here."
 )
 
 HEAD = """# Speed
@@ -43,30 +43,30 @@ every sample; `ci/speed.sh --record` adds the machine that it runs on, in about 
 locks of a document were interleaved round by round in one run, with the C and C++ peers of Debian.
 
 A **ratio** says how many times as good as another lock `ondeck` is: 2 is twice the rate, or half
-the time; below 1 `ondeck` is behind, and the ratio is **bold**. It is the ratio of two medians; in
-brackets stands what it would be between the worse quartile of the one and the better quartile of
-the other, either way round. The *best other* is the best of glibc, std, parking_lot, usync, abseil
-and nsync at that very point, and is named behind the ratio. Of six locks the best is partly the
-luckiest, so that a lock that is their equal is a little behind.
+the time; below 1 `ondeck` is behind, and the ratio is **bold**. It is the ratio of two medians. In
+brackets are the ratios of the worse quartile of one lock to the better quartile of the other, both
+ways round. The *best other* is the best of glibc, std, parking_lot, usync, abseil and nsync at that
+very point, and is named behind the ratio. The best of six locks is partly so by chance, so a lock
+that is their equal is a little behind.
 """
 
 
 def slug(machine):
-    """What the folder of a machine is called: its CPU's name and how many of them, in small letters."""
+    """The name of a machine's folder: its CPU's name and the number of CPUs, in small letters."""
     name = re.sub(r"\((r|tm)\)|\b(processor|cpu)\b|@.*", " ", machine["cpu"].lower())
     words = re.findall(r"[a-z0-9]+", name) or ["unnamed"]
     return "-".join([*words, str(machine["cpus"])])
 
 
 def heading(machine):
-    """What a section is called."""
+    """The heading of a section."""
     name = re.sub(r"\((R|TM)\)|\bProcessor\b", "", machine["cpu"]) or "an unnamed CPU"
     kind = ", virtual" if machine["virtualized"] else ""
     return f"{' '.join(name.split())}, {machine['cpus']} CPUs{kind}"
 
 
 def recorded(machine, links):
-    """When, where, and how quiet it was."""
+    """When and where the records were made, and how quiet the machine was."""
     first = machine.facts()
     facts = first["machine"]
     words = [facts["cpu"], f"{facts['cpus']} CPUs", facts["kernel"], facts["libc"]]
@@ -77,7 +77,7 @@ def recorded(machine, links):
     text += cpu_time(machine.reports.values())
     loud = machine.loud()
     if loud:
-        text += f" **Not of a quiet machine: {', '.join(loud)}.**"
+        text += f" **The machine was not quiet: {', '.join(loud)}.**"
     if first["build"]["profile"] != "release":
         text += " **A debug build, whose numbers say nothing about locks.**"
     listed = ", ".join(f"[{name}]({link})" for name, link in links.items())
@@ -85,13 +85,13 @@ def recorded(machine, links):
 
 
 def section(machine, links, note=None):
-    """One machine: what was wanted, ratios, and the plain tables."""
+    """One machine: goals, ratios, and the plain tables."""
     parts = [f"## {heading(machine.facts()['machine'])}{' (earlier)' if note else ''}"]
     if note:
         commits = sorted({report["build"]["commit"] for report in machine.reports.values()})
         parts.append(note.format(commits=" and ".join(commits)))
     parts.append(recorded(machine, links))
-    parts += ["### Against what was wanted", wanted(machine)]
+    parts += ["### Compared with the goals", wanted(machine)]
     parts += ["### Point by point", *ratio_tables(machine)]
     parts += ["### The tables", *plain_tables(machine)]
     # Headings of several machines are the same words, and an anchor has to lead to one.
@@ -124,7 +124,7 @@ def sections(results):
 
 
 def written(made, notes):
-    """The page of these sections, and what was written by hand."""
+    """The page of these sections and the notes, which are written by hand."""
     parts = [HEAD.strip(), notes.strip(), *made]
     return "\n\n".join(parts) + "\n"
 

@@ -15,7 +15,7 @@ def work_in_words(params):
 
 
 def notified(params):
-    """When threads notify others."""
+    """At which place threads notify others."""
     return "after" if "notify" in params else "inside"
 
 
@@ -28,7 +28,7 @@ def mean_of(ratios):
 
 
 def shown(ratio):
-    """A ratio, or a dash for what was not measured."""
+    """A ratio, or a dash if it was not measured."""
     return ratio.text() if ratio else "-"
 
 
@@ -143,14 +143,14 @@ def varied_ratios(machine):
     if not made:
         return []
     words = (
-        "The same on a machine that is made another one: every thread pinned to a CPU in turn, time slices of 0.1 and 3 "
-        "ms, SCHED_BATCH, a busy thread beside, one CPU for all."
+        "The same under other conditions: every thread pinned to a CPU in turn, time slices of 0.1 and 3 "
+        "ms, SCHED_BATCH, a busy thread besides, one CPU for all."
     )
     return [words, table(["condition", "", "4 threads", "16 threads", "mean"], made)]
 
 
 def crowd(machine):
-    """What rates do not show: which threads were served, and what it took; of the most threads that shares were taken at."""
+    """What rates do not show: which threads were served, and what that cost, with the most threads that have shares."""
     made = []
     for params, _ in machine.situations("throughput"):
         work = (int(params["section_ns"]), int(params["outside_ns"]))
@@ -166,7 +166,7 @@ def crowd(machine):
     if not made:
         return []
     words = (
-        f"With {CROWD} threads: the least served thread's part of what the most served has, CPU time, and how many CPUs "
+        f"With {CROWD} threads: the least served thread's operations divided by the most served one's, CPU time, and how many CPUs "
         "the lock's threads kept busy."
     )
     return [words, table(["", "", *LOCKS], made)]
@@ -200,7 +200,7 @@ def rates(rows, threads, columns, what):
             if any(cells):
                 lines.append([lock, *map(per_second, cells), three(busy)])
         heads = [f"{what}, {words}", *columns, "CPUs busy, last"]
-        # Earlier versions did not tell it.
+        # Reports of earlier versions do not have it.
         if all(line[-1] == "-" for line in lines):
             heads, lines = heads[:-1], [line[:-1] for line in lines]
         made.append(table(heads, lines))
@@ -240,7 +240,7 @@ def plain_channel(machine):
 
 
 def plain_handoff(machine):
-    """From one thread's unlock to another's acquisition."""
+    """The time from one thread's unlock to another's acquisition."""
     points = machine.points("handoff")
     patterns = [point.params["pattern"] for point in points]
     lines = [[lock, *(time(point.median(lock, "handoff")) for point in points)] for lock in LOCKS]
@@ -288,7 +288,7 @@ def plain_runs(machine):
 
 # The rest: the workload, and what is shown of each lock.
 OTHERS = [
-    ("capture", [("streak_mean", "capture: row, mean"), ("passed_max", "passed by, most")]),
+    ("capture", [("streak_mean", "capture: streak, mean"), ("passed_max", "most passed over")]),
     ("starve", [("longest_gap", "starve: longest gap, ms"), ("share", "its share")]),
     ("bystander", [("slowdown", "bystander: slowdown"), ("runnable", "its runnable threads")]),
     ("mixed_priority", [("longest", "priority: longest wait, ms"), ("inverted", "inverted")]),

@@ -1,4 +1,4 @@
-"""What the mutex was to reach, and whether it did on a machine."""
+"""The goals of the mutex, and whether it reached them on a machine."""
 
 from figures import table, time
 from points import PEERS, geometric_mean, three, working
@@ -9,19 +9,19 @@ REACHED = {True: "reached", False: "**not reached**"}
 
 
 def quotient(one, other):
-    """Of two medians, with both; none if one was not measured."""
+    """The quotient of two medians, as a number and as text; none if one was not measured."""
     if one is None or not other:
         return None
     return one / other, f"{three(one)} / {three(other)} = {one / other:.2f}"
 
 
 def at_most(words, measured, bound):
-    """A row of the table: a quotient that may not be larger."""
+    """A row of the table: a quotient with an upper bound."""
     return measured and [words, measured[1], REACHED[measured[0] <= bound]]
 
 
 def each(words, points, metric, bound):
-    """A row: the ratio to the best other at every point."""
+    """A row of the table: the ratio to the best other at every point."""
     ratios = [(point, ratio) for point in points if (ratio := point.ratio(metric))]
     if not ratios:
         return None
@@ -154,5 +154,5 @@ def wanted(machine):
     parts = (uncontended, throughput, crowd, runs, waiting, beside)
     rows = [row for part in parts for row in part(machine) if row]
     reached = sum(row[2] == REACHED[True] for row in rows)
-    words = f"Reached: {reached} of {len(rows)}. A ratio is here what the row says, and by threads in all roles."
-    return f"{words}\n\n{table(['wanted', 'measured', ''], rows)}"
+    words = f"Reached: {reached} of {len(rows)}. In this table a ratio is what its row says; thread counts are of all roles together."
+    return f"{words}\n\n{table(['goal', 'measured', ''], rows)}"

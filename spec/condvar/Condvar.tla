@@ -19,10 +19,10 @@
    light; elsewhere always. The unlock mode is not a word of its own here: an unlock
    skips its look unless its lock has a record that is armed.
 
-   An action is one access that others can interfere with. What else is in it is
+   An action is one access that others can interfere with. Everything else in it is
    guarded by a bucket's lock that is held (the queues, addresses of nodes, pins),
    or is a store of `waited`, which is read alone. A section of one bucket's lock
-   with one such access is one action, which waits for the lock; a notification's,
+   with one such access is one action, which waits for the lock. A notification,
    with more of them, holds the locks from action to action.
 
    Left to chance: whether to poll, how long a waiter is near, whether a parked
@@ -31,9 +31,9 @@
 EXTENDS Naturals, Sequences, FiniteSets, TLC
 
 CONSTANTS
-    Scenarios,  \* names of Scripts; those, on every machine of:
-    Layouts,    \* which share a bucket: see BucketIn
-    Polls,      \* whether a thread that finds the mutex taken may poll
+    Scenarios,  \* names of Scripts; each runs on every machine of:
+    Layouts,    \* which objects share a bucket: see BucketIn
+    Polls,      \* whether a thread that finds the mutex locked may poll
     Overdue,    \* whether a parked thread may have waited for too long
     Fences,     \* "full", "asymmetric"
     Begins,     \* what the mutexes' records say of fences at first: see Fence
@@ -43,8 +43,8 @@ CONSTANTS
 
 VARIABLES
     setup,      \* the scenario and the machine; never changes
-    mem,        \* what all see of the mutexes' bytes and of their records
-    buf,        \* of each thread, its stores that only it sees: <<cell, value>>, oldest first
+    mem,        \* what all threads see of the mutexes' bytes and of their records
+    buf,        \* of each thread, the stores that only it sees: <<cell, value>>, oldest first
     held,       \* the thread that has the lock of each bucket
     list,       \* of each bucket, the linked nodes, oldest first; a node is named by its thread
     node,       \* of each thread, what it waits for and its status
@@ -60,10 +60,10 @@ vars == <<setup, mem, buf, held, list, node, waited, me, gone, fault, program, g
 Mutation(name) == Mutant = name
 
 -----------------------------------------------------------------------------
-(* Which thread does what. "c", "d" are condition variables, "a", "b" mutexes. The
-   mutex "z" is at the address of "c" once that is freed, and the condition variable
-   "e" at that of "b". The mutexes "w" and "y" and the condition variable "x" are
-   long gone: now "a" is at the addresses of "w" and "x", and "c" at that of "y". *)
+(* Which thread does what. "c", "d" are condition variables, "a", "b" mutexes. Once "c" is
+   freed, the mutex "z" is at its address; once "b" is freed, the condition variable "e" is at
+   its address. The mutexes "w" and "y" and the condition variable "x" are long gone: now "a"
+   is at the addresses of "w" and "x", and "c" at that of "y". *)
 
 Nobody == 0
 None == "none"
@@ -83,8 +83,7 @@ Before == [z |-> "c", e |-> "b"]
 Waiter(c, m, options) ==
     [does |-> "wait", condvar |-> c, sections |-> <<m>>, options |-> options]
 
-(* Puts something down in each of the mutexes and notifies, in the last section or
-   after it. *)
+(* Puts an item into each of the mutexes and notifies, in the last section or after it. *)
 Notifier(c, ms, most, inside) ==
     [does |-> "notify", condvar |-> c, sections |-> ms, most |-> most, inside |-> inside,
      options |-> {}]
@@ -159,7 +158,7 @@ Most(t) == Script[t].most
 Waiters(c) == {t \in Threads : Is(t, "wait") /\ Condvar(t) = c}
 Notifiers(c) == {t \in Threads : Is(t, "notify") /\ Condvar(t) = c}
 
-(* What is to be at the address of something else is there once that is freed. *)
+(* An object that is to be at the address of another is there once that is freed. *)
 IsThere(o) == o \in DOMAIN Before => Before[o] \in gone
 
 -----------------------------------------------------------------------------
@@ -173,7 +172,7 @@ Record(m) == IF setup.full THEN SharedOf[Bucket(m)] ELSE AddressOf[m]
 
 (* byte: 0 free, 1 locked. fence: what the record says of fences; or None while the
    mutex has no record that is armed; or "unarmed" if it has one that was fenced, by
-   a thread that gave up. poller: the thread that polls, or Nobody. flight: a thread
+   a thread that gave up. poller: the thread that polls, or `Nobody`. flight: a thread
    is in flight. parked: how many threads are linked. pins: how many waiters rely on
    it; read under the bucket's lock only. *)
 Byte(m) == <<"byte", m>>
@@ -186,7 +185,7 @@ After(cells, stores) ==
     ELSE LET cell == Head(stores)[1]
          IN  After([cells EXCEPT ![cell[1]][cell[2]] = Head(stores)[2]], Tail(stores))
 
-(* Memory as t sees it, and as all see it once t's buffer is empty. *)
+(* Memory as t sees it, and as all threads see it once t's buffer is empty. *)
 Seen(t) == After(mem, buf[t])
 
 RECURSIVE AfterAll(_, _)
@@ -194,12 +193,12 @@ AfterAll(cells, t) == IF t = 0 THEN cells ELSE AfterAll(After(cells, buf[t]), t 
 
 Store(t, cell, value) == buf' = [buf EXCEPT ![t] = Append(@, <<cell, value>>)]
 
-(* A read-modify-write, or several accesses with one among them and bucket's lock
-   around: what memory is after it. *)
+(* Memory after a read-modify-write, or after several accesses with one among them under a
+   bucket's lock. *)
 Atomically(t, cells) == mem' = cells /\ buf' = [buf EXCEPT ![t] = <<>>]
 
-(* How a record pairs fences: it is claimed and armed; a thread publishes what it
-   wrote to it, perhaps with a step back; and it owes a heavy fence, or a full one. *)
+(* How a record pairs fences: it is claimed and armed. A thread publishes what it wrote
+   to the record, perhaps with a step back. Then the thread owes a heavy fence, or a full one. *)
 Asymmetric == setup.fences = "asymmetric"
 Unseen == {None, "unarmed"}
 Armed(fence) ==
@@ -216,7 +215,7 @@ Fencing(t, heavy, cells) ==
     /\ mem' = cells
     /\ buf' = IF heavy THEN [u \in Threads |-> <<>>] ELSE [buf EXCEPT ![t] = <<>>]
 
-(* The hardware: the oldest of t's stores is seen by all. *)
+(* The hardware: the oldest of t's stores becomes visible to all. *)
 \* models nothing: the hardware
 Drain(t) ==
     /\ buf[t] # <<>>
@@ -248,7 +247,7 @@ Woken(w, places) ==
                                [] @ = "WaitAsleep" -> "Wait"
                                [] OTHER -> @]
 
-(* Where a thread goes that was told what it is. From then on its node may be gone. *)
+(* Where a thread goes that was told what to do. From then on its node may be gone. *)
 Told(status) ==
     CASE status = "in flight" -> "Land" [] status = "done" -> "Owner" [] OTHER -> "TryLock"
 
@@ -291,15 +290,15 @@ Init ==
                         [] Script[t].sections = <<>> -> "HasWaiters"
                         [] OTHER -> "TryLock",
                section |-> 1,
-               light |-> FALSE,                 \* a mutant's: it has read that the record is light
+               light |-> FALSE,                 \* of a mutant: it has read that the record is light
                leaves |-> FALSE,                \* this is its last unlock
                frees |-> {},                    \* what is gone when that has returned
-               deadline |-> Option(t, "timed"), \* it may pass
-               answer |-> None,                 \* of wait: None before it has one
+               deadline |-> Option(t, "timed"), \* its deadline may pass
+               answer |-> None,                 \* what wait returns; None before that
                target |-> None,                 \* of a notifier: the mutex of this turn
                count |-> 0,                     \* how many it has notified
                moved |-> FALSE,                 \* it has moved one in this turn
-               last |-> FALSE,                  \* nobody was left
+               last |-> FALSE,                  \* no waiter was left
                chosen |-> Nobody]]              \* the one that it notifies, or is to wake
     /\ gone = LongGone
     /\ fault = {}
@@ -308,7 +307,7 @@ Init ==
                     LET Uses(t) == {i \in 1..Len(Script[t].sections) : Script[t].sections[i] = m}
                     IN  Cardinality({<<t, i>> \in Threads \X (1..3) : i \in Uses(t)})],
                   out |-> {}]
-    /\ ghost = [signal |-> [t \in Threads |-> Nobody],  \* whose signal took the waiter off
+    /\ ghost = [signal |-> [t \in Threads |-> Nobody],  \* the notifier that took the waiter off
                 before |-> [t \in Threads |-> {}],      \* calls that were over when it was linked
                 eligible |-> [t \in Threads |-> {}],    \* linked at the start of the call, and since
                 taken |-> [t \in Threads |-> {}],       \* taken off by the call
@@ -398,7 +397,7 @@ Sleep(t) ==
        ELSE Go(t, Told(node[t].status)) /\ node' = [node EXCEPT ![t].live = FALSE]
     /\ UNCHANGED <<setup, mem, buf, held, list, waited, gone, fault, program, ghost>>
 
-(* A woken thread runs: it becomes the poller, or tries as any other. *)
+(* A woken thread runs: it becomes the poller, or tries as any other thread. *)
 \* models nothing: the mutex, which Mutex.tla has in full
 Land(t) ==
     /\ At(t, "Land")
@@ -409,8 +408,8 @@ Land(t) ==
            /\ Go(t, IF polls THEN "Poll" ELSE "TryLock")
     /\ UNCHANGED <<setup, held, list, node, waited, gone, fault, program, ghost>>
 
-(* Which thread may be chosen to wake under the lock of the mutex's bucket, and what
-   becomes of everything by that. *)
+(* Which thread may be chosen to wake under the lock of the mutex's bucket, and the state
+   after that. *)
 Choices(t, m) ==
     LET b == Bucket(m)
         r == Record(m)
@@ -424,7 +423,7 @@ Choices(t, m) ==
              chosen |-> w]
         InFlight(w) == Dismissed(w, "in flight", [now EXCEPT !.flight[r] = TRUE])
         HandOver(w) ==
-            IF Mutation("handover_takes_nothing") \/ now.byte[MutexOf(w)] = 0
+            IF Mutation("handoff_takes_nothing") \/ now.byte[MutexOf(w)] = 0
             THEN Dismissed(w, "done", [now EXCEPT !.byte[MutexOf(w)] = 1])
             ELSE nothing
     IN  CASE parked = <<>> -> {nothing}
@@ -439,9 +438,9 @@ Choices(t, m) ==
                 \cup (IF now.flight[r] \/ now.poller[r] # Nobody THEN {nothing}
                       ELSE {InFlight(w) : w \in Range(parked)})
 
-(* The program's last section with a mutex, and what is free to be freed then: the
-   mutex, if nobody else has a section left; the condition variable, if its other
-   waiters are out, and each notifier's call is over, or has notified somebody. *)
+(* The program's last section with a mutex, and what may be freed then. If no other thread has a
+   section left, that is the mutex. If the other waiters of the condition variable are out, and
+   each notifier's call is over or has notified a waiter, it is the condition variable. *)
 Leaving(t) ==
     LET m == Mutex(t)
         c == Condvar(t)
@@ -467,7 +466,7 @@ Onwards(t) ==
       [] OTHER -> "Done"
 Then(t) == IF me[t].frees # {} THEN "Free" ELSE Onwards(t)
 
-(* Not in the source: the mutant's. *)
+(* Not in the source: only a mutant does this. *)
 \* models nothing: a mistake put in
 ReadFenceBefore(t) ==
     /\ At(t, "Unlock")
@@ -484,7 +483,7 @@ Unlock(t) ==
     /\ Touch(Mutex(t))
     /\ UNCHANGED <<setup, mem, held, list, node, waited, gone, ghost>>
 
-(* After the store: whether to look at all, and with a fence of its own or without. *)
+(* After the store: whether the unlock looks at all, with or without a fence of its own. *)
 \* models nothing: the mutex, which Mutex.tla has in full
 ReadFence(t) ==
     /\ At(t, "ReadFence")
@@ -521,7 +520,7 @@ LookParked(t) ==
 MayLighten(r) ==
     mem.fence[r] = "fenced" /\ (mem.pins[r] = 0 \/ Mutation("relaxed_though_pinned"))
 
-(* Later unlocks do less: those of this lock have no fence, or it loses its record. *)
+(* Later unlocks do less: this lock's unlocks have no fence, or the lock loses its record. *)
 \* models nothing: the mutex, which Mutex.tla has in full
 Relax(t) ==
     /\ At(t, "Relax")
@@ -536,7 +535,7 @@ Relax(t) ==
     /\ Go(t, Then(t))
     /\ UNCHANGED <<setup, held, list, node, waited, gone, fault, program, ghost>>
 
-(* The poller does so, too, if no thread has parked for a while. *)
+(* If no thread has parked for a while, the poller does so, too. *)
 \* models nothing: the mutex, which Mutex.tla has in full
 PollerRelaxes(t) ==
     /\ At(t, "Poll")
@@ -646,10 +645,10 @@ Link(t) ==
         /\ Touch(c)
         /\ UNCHANGED <<setup, held, gone, program>>
 
-(* Notified, it takes its pin back if it has one, and goes on at the mutex. *)
+(* A notified waiter takes its pin back if it has one, and goes on at the mutex. *)
 GoesOn(t) == me' = [me EXCEPT ![t].pc = "Unpin", ![t].answer = IF @ = None THEN "notified" ELSE @]
 
-(* It reads its own node, and was told something. *)
+(* The waiter reads its own node, and has been told something. *)
 \* models crates/ondeck/src/condvar/wait.rs watch
 Watch(t) ==
     /\ At(t, "Pin")
@@ -657,8 +656,8 @@ Watch(t) ==
     /\ GoesOn(t)
     /\ UNCHANGED <<setup, mem, buf, held, list, node, waited, gone, fault, program, ghost>>
 
-(* Enough of that, or it does not read its node at all. The mutex's record stays the
-   mutex's from now on, and fenced. *)
+(* The waiter stops reading its node, or never reads it. From now on the mutex's record stays
+   the mutex's, and fenced. *)
 \* models crates/ondeck/src/condvar/wait.rs wait
 \* models crates/ondeck/src/mutex/lock.rs pin
 Pin(t) ==
@@ -678,8 +677,8 @@ Pin(t) ==
                            [] OTHER -> "LeaveNear")
     /\ UNCHANGED <<setup, held, list, waited, gone, fault, program, ghost>>
 
-(* Unlocks that took the record for a light one, or that saw none, have had their
-   stores made visible. *)
+(* The stores of unlocks that took the record for a light one, or that saw none, have
+   become visible. *)
 \* models crates/ondeck/src/mutex/lock.rs pin
 PinFence(t) ==
     /\ At(t, "PinFence")
@@ -700,7 +699,7 @@ LeaveNear(t) ==
        ELSE GoesOn(t) /\ UNCHANGED node
     /\ UNCHANGED <<setup, held, list, waited, gone, fault, program, ghost>>
 
-(* It looks at its status, and the kernel compares it. *)
+(* The waiter looks at its status, and the kernel compares it. *)
 \* models crates/ondeck/src/condvar/wait.rs wait
 Wait(t) ==
     /\ At(t, "Wait")
@@ -714,7 +713,7 @@ TimeOut(t) ==
     /\ Go(t, "Withdraw")
     /\ UNCHANGED <<setup, mem, buf, held, list, node, waited, gone, fault, program, ghost>>
 
-(* What a waiter does that was notified before it could withdraw. *)
+(* The case of a waiter that was notified before it could withdraw. *)
 NotifiedBefore(t) ==
     LET others == LinkedAt(Bucket(Condvar(t)), "condvar", AddressOf[Condvar(t)])
         other == Newest(others)
@@ -750,8 +749,8 @@ Withdraw(t) ==
                      !.eligible = [n \in Threads |-> @[n] \ {t}]]
         /\ UNCHANGED <<setup, held, gone, program>>
 
-(* The pin goes, unless a notification has taken it. Notified, the waiter is what it
-   was told; after its deadline it wants the mutex as any other thread. *)
+(* The pin goes, unless a notification has taken it. A notified waiter does what it was
+   told; after its deadline a waiter wants the mutex as any other thread does. *)
 \* models crates/ondeck/src/condvar/wait.rs notified
 \* models crates/ondeck/src/mutex/lock.rs unpin
 Unpin(t) ==
@@ -772,7 +771,7 @@ Unpin(t) ==
 -----------------------------------------------------------------------------
 (* Notifying. *)
 
-(* The call is over; and the places then. *)
+(* The call is over, and the places after that. *)
 Returned(t, places) ==
     /\ ghost' = [ghost EXCEPT !.over = @ \cup {t}]
     /\ me' = [places EXCEPT
@@ -818,8 +817,8 @@ Nears(t) ==
     IF linked = <<>> \/ me[t].count = Most(t) THEN {}
     ELSE {w \in {Newest(linked)} : node[w].status = "near"}
 
-(* The newest is near, and is taken off. If nobody is left, the condition variable's
-   byte says so, while that is certainly there. *)
+(* The newest waiter is near, and is taken off. If no waiter is left, the condition variable's
+   byte is cleared, while the condition variable certainly exists. *)
 \* models crates/ondeck/src/condvar/notify.rs notify_near
 NotifyNear(t) ==
     /\ At(t, "NotifyNear")
@@ -833,7 +832,7 @@ NotifyNear(t) ==
            ELSE UNCHANGED <<waited, fault>>
     /\ UNCHANGED <<setup, mem, buf, held, gone, program, ghost>>
 
-(* It is told, and may be gone by the next step. *)
+(* The waiter is told, and may be gone by the next step. *)
 \* models crates/ondeck/src/condvar/notify.rs notify_near
 TellNear(t) ==
     /\ At(t, "TellNear")
@@ -860,7 +859,7 @@ TellNear(t) ==
                    /\ UNCHANGED <<node, ghost>>
     /\ UNCHANGED <<setup, gone, program>>
 
-(* The newest is parked, or the oldest may be overdue; or it is enough. *)
+(* The newest waiter is parked, or the oldest may be overdue, or the notification is done. *)
 \* models crates/ondeck/src/condvar/notify.rs notify_near
 EndNear(t) ==
     /\ At(t, "NotifyNear")
@@ -889,7 +888,7 @@ LockFirst(t) ==
             /\ UNCHANGED ghost
     /\ UNCHANGED <<setup, list, node, waited, gone, fault, program>>
 
-(* The second lock: waited for if it comes after the first, else only tried. *)
+(* The second lock: if it comes after the first, it is waited for; otherwise it is only tried. *)
 \* models crates/ondeck/src/parking/pair.rs extend
 Extend(t) ==
     /\ At(t, "Extend")
@@ -920,7 +919,7 @@ LockUpper(t) ==
     /\ Go(t, "LookAgain")
     /\ UNCHANGED <<setup, mem, buf, list, node, waited, gone, fault, program, ghost>>
 
-(* The first lock was let go: the newest waiter may be another's by now. *)
+(* The first lock was given back: by now the newest waiter may be another mutex's. *)
 \* models crates/ondeck/src/condvar/notify.rs lock_both
 LookAgain(t) ==
     /\ At(t, "LookAgain")
@@ -936,7 +935,7 @@ LookAgain(t) ==
                                         ![t].pc = IF Bucket(m) = From(t) THEN "Notify" ELSE "Extend"]
     /\ UNCHANGED <<setup, mem, buf, list, node, waited, gone, fault, program>>
 
-(* Whom to notify next: the newest; or the oldest, if that has waited for too long. *)
+(* Which waiter to notify next: the oldest if it is overdue, otherwise the newest. *)
 Candidates(t) ==
     LET linked == Linked(t) IN
     IF linked = <<>> \/ (me[t].count = Most(t) /\ ~Mutation("notify_one_moves_all")) THEN {}
@@ -944,8 +943,8 @@ Candidates(t) ==
     ELSE {Newest(linked)} \cup
          (IF setup.overdue /\ MutexOf(Oldest(linked)) = me[t].target THEN {Oldest(linked)} ELSE {})
 
-(* It is taken off. If nobody is left, the condition variable's byte says so, while
-   that is certainly there. *)
+(* The waiter is taken off. If no waiter is left, the condition variable's byte is cleared, while
+   the condition variable certainly exists. *)
 \* models crates/ondeck/src/condvar/notify.rs notify_some
 Notify(t) ==
     /\ At(t, "Notify")
@@ -965,7 +964,7 @@ Notify(t) ==
                ELSE UNCHANGED <<waited, fault>>
     /\ UNCHANGED <<setup, mem, buf, held, gone, program>>
 
-(* A near one is told to compete, and may be gone by the next step. A parked one is
+(* A near waiter is told to compete, and may be gone by the next step. A parked waiter is
    linked among the parked threads of its mutex, and counted; its pin goes. *)
 \* models crates/ondeck/src/condvar/notify.rs notify_some
 \* models crates/ondeck/src/condvar/notify.rs move_parked
@@ -993,7 +992,7 @@ Tell(t) ==
                                ![t].moved = @ \/ ~(node[w].status = "near" \/ early)]
     /\ UNCHANGED <<setup, held, waited, gone, program, ghost>>
 
-(* Enough for this turn. *)
+(* The turn is done. *)
 \* models crates/ondeck/src/condvar/notify.rs notify_some
 EndMoving(t) ==
     /\ At(t, "Notify")
@@ -1006,8 +1005,8 @@ EndMoving(t) ==
               ELSE UNCHANGED <<waited, fault>>
            /\ me' = [me EXCEPT
                 ![t].last = last,
-                ![t].pc = CASE ~looks \/ Mutation("notify_wakes_nobody") -> "Drop"
-                            [] Mutation("moved_without_announcing") -> "LookAtMutex"
+                ![t].pc = CASE ~looks \/ Mutation("notify_wakes_no_thread") -> "Drop"
+                            [] Mutation("moved_without_publishing") -> "LookAtMutex"
                             [] OTHER -> "Publish"]
     /\ UNCHANGED <<setup, mem, buf, held, list, node, gone, program, ghost>>
 
@@ -1059,14 +1058,14 @@ Drop(t) ==
     /\ IF me[t].chosen = Nobody THEN EndTurn(t, me) ELSE Go(t, "FutexWake") /\ UNCHANGED ghost
     /\ UNCHANGED <<setup, list, node, waited, gone, fault, program>>
 
-(* By address: the node may be gone. *)
+(* The wake uses an address only: the node may be gone. *)
 \* models crates/ondeck/src/condvar/notify.rs notify_some
 FutexWake(t) ==
     /\ At(t, "FutexWake")
     /\ EndTurn(t, Woken(me[t].chosen, me))
     /\ UNCHANGED <<setup, mem, buf, held, list, node, waited, gone, fault, program>>
 
-(* Not in the source: the mutant's. *)
+(* Not in the source: only a mutant does this. *)
 \* models nothing: a mistake put in
 ClearLate(t) ==
     /\ At(t, "ClearLate")
@@ -1142,21 +1141,21 @@ AnswersAreTrue ==
         /\ me[t].answer = "notified" => ghost.signal[t] # Nobody
         /\ me[t].answer = "timeout" => ghost.signal[t] = Nobody
 
-(* A call that has returned took somebody off, unless everybody who was linked when
-   it began had gone by other signals or deadlines; if it is for all, it left none. *)
+(* A call that has returned took a waiter off, unless all waiters that were linked when it
+   began had gone by other signals or deadlines. A call for all left none of them. *)
 NoSignalIsLost ==
     LET beingTold == {me[n].chosen : n \in {n \in Threads : At(n, "TellNear")}}
     IN  \A n \in ghost.over :
             ghost.eligible[n] \subseteq beingTold \/ (Most(n) = 1 /\ ghost.taken[n] # {})
 
-(* The same, of the end alone. *)
+(* The same, for the end alone. *)
 NoSignalIsLostAtLast ==
     (\A n \in Threads : Is(n, "notify") => n \in ghost.over) => NoSignalIsLost
 
 (* A waiter that was linked after a call had returned does not have its signal. *)
 NoSignalIsStolen == \A t \in Threads : ghost.signal[t] \notin ghost.before[t]
 
-(* Nobody is notified beyond what was asked for. *)
+(* No more waiters are notified than the call asked for. *)
 NoSignalIsDoubled ==
     \A n \in Threads : Is(n, "notify") => Cardinality(ghost.taken[n]) <= Most(n)
 

@@ -2,33 +2,34 @@
 (* The three-state futex mutex: Ulrich Drepper, "Futexes Are Tricky", mutex2,  *)
 (* as in crates/ondeck-zoo/src/locks/three_state_futex.rs.                     *)
 (*                                                                             *)
-(* word: 0 unlocked, 1 locked and nobody sleeps, 2 locked and somebody may     *)
+(* word: 0 unlocked, 1 locked and no thread sleeps, 2 locked and a thread may  *)
 (* sleep.                                                                      *)
 (*                                                                             *)
-(* The futex: a wait compares the word and goes to sleep in one step, a wake   *)
-(* takes any one of who sleeps, and anybody may be woken without reason.       *)
+(* The futex: a wait compares the word and puts the thread to sleep in one     *)
+(* step. A wake takes any one of the sleeping threads. Any thread may be woken *)
+(* without a reason.                                                           *)
 (*                                                                             *)
-(* Lifetimes as in C: each thread locks Rounds times, notes in its last        *)
-(* section that it needs the lock no more, and the one that is the last to     *)
-(* note this frees the lock after its own unlock. Others may not have returned *)
-(* from theirs by then. What they still do with the address must not read or   *)
+(* Lifetimes are as in C: each thread locks Rounds times and notes in its last *)
+(* section that it does not need the lock any more. The last thread to note    *)
+(* this frees the lock after its own unlock. Others may not have returned from *)
+(* their unlocks by then. What they still do with the address must not read or *)
 (* write: NoTouchAfterRelease.                                                 *)
 (*                                                                             *)
 (* Fairness: a thread that can go on does so at some time (weak fairness).     *)
-(* That is enough for everybody to get the lock only because each locks        *)
-(* Rounds times: who barges in may do so for ever otherwise, which             *)
-(* starvation.cfg shows with Rounds = 0, "without end". A wake without reason  *)
-(* is never owed, so that no property can rest on one.                         *)
+(* That is enough for all threads to get the lock only because each locks      *)
+(* Rounds times. Otherwise a thread that barges in may do so for ever, as      *)
+(* starvation.cfg shows with Rounds = 0, "without end". A wake without a       *)
+(* reason need never happen, so no property can rest on one.                   *)
 (*                                                                             *)
 (* Left out: try_lock, which is Attempt and nothing more; deadlines, which     *)
-(* this lock does not have; weak memory: each step is seen by all at once.     *)
+(* this lock does not have; weak memory: all threads see each step at once.    *)
 (* Drepper's paper argues in prose and has no model.                           *)
 EXTENDS Integers, FiniteSets
 
 CONSTANTS
     N,      \* how many threads
-    Rounds, \* how often each locks; 0: without end, and nobody frees
-    Mutant  \* which mistake is put in; "none": none
+    Rounds, \* how often each locks; 0: without end, and no thread frees
+    Mutant  \* which mistake is put in; "none" for none
 
 Threads == 1..N
 
@@ -46,10 +47,10 @@ define
 
     MutualExclusion == \A a, b \in Threads : Owns(a) /\ Owns(b) => a = b
 
-    \* The lock's memory is used by nobody once it is given back.
+    \* No thread uses the lock's memory once it is freed.
     NoTouchAfterRelease == ~touched
 
-    \* Why nobody is forgotten: the owner knows, or a wake is on its way, or who was woken is awake
+    \* Why no thread is forgotten: the owner knows, or a wake is on its way, or a woken thread is awake
     \* and will leave a 2 behind.
     NoLostWakeup ==
         asleep # {} =>
@@ -60,7 +61,7 @@ define
     NoDeadlock ==
         (\A t \in Threads : pc[t] = "Done" \/ t \in asleep) => asleep = {}
 
-    \* Not true, and no harm: that it is not shows that a late wake is among what was checked.
+    \* Not true, and no harm: that it fails shows that a late wake is among the behaviours that were checked.
     NoWakeOfFreedMemory == ~(freed /\ \E t \in Threads : pc[t] = "Wake")
 
     EveryWaiterGetsTheLock == \A t \in Threads : WantsIt(t) ~> Owns(t)
@@ -164,7 +165,7 @@ end process;
 
 process machine = 0
 begin
-    \* models nothing: a signal, or a wake meant for who used the address before
+    \* models nothing: a signal, or a wake meant for an earlier user of the address
     WakeForNothing:
         while TRUE do
             with woken \in asleep do

@@ -16,12 +16,12 @@
 
    An action is one access that others can interfere with. Further accesses are
    part of it if they are stores, which go to the buffer in their order, or if the
-   bucket's lock guards what they access. Above each action stands which Rust
-   function it models; in that function a comment names the action.
+   bucket's lock guards what they access. A line above each action names the Rust
+   function that it models; in that function a comment names the action.
 
    Left to chance: whether to poll and when to stop, when a poller is stale, whether a
    thread is near, which unlocks take a sample, which parked thread is the oldest and
-   when it is overdue, when unlocks are let off, when a deadline passes. So what holds
+   when it is overdue, when unlocks are relaxed, when a deadline passes. So what holds
    here holds for all times and constants. *)
 EXTENDS Naturals, Sequences, FiniteSets, TLC
 
@@ -36,9 +36,9 @@ CONSTANTS
     Mutant      \* the mistake put in, or "none"
 
 VARIABLES
-    mem,        \* what all see
-    buf,        \* of each thread, its stores that only it sees: <<cell, value>>, oldest first
-    awake,      \* of each record the marks: only read-modify-writes change them
+    mem,        \* what all threads see
+    buf,        \* of each thread, the stores that only it sees: <<cell, value>>, oldest first
+    awake,      \* of each record, the marks; only read-modify-writes change them
     linked,     \* the nodes in the queues; a node is named by its thread
     asleep,     \* which threads sleep in the kernel
     me,         \* each thread's place and local variables
@@ -55,14 +55,14 @@ Mutation(name) == Mutant = name
    "overdue" a parked thread may have waited for too long
    "tried"   and has competed in vain before
    "fair"    an owner may hand the lock over instead of unlocking
-   "relax"   unlocks are let off after a while
+   "relax"   unlocks are relaxed after a while: they make no fence, or do not look
    "refuse"  the kernel begins to refuse heavy fences
    "weak"    an exchange that only releases is a store like another *)
 May(way) == way \in Ways
 
 -----------------------------------------------------------------------------
-(* What threads do. A call is [do, at, era]: what, at which address, in which of its
-   lives. An address has its next life when the calls of the one before are over. *)
+(* What threads do. A call is [do, at, era]: what it does, at which address, in which of the
+   address's lives. An address has its next life when the calls of the one before are over. *)
 
 Lock(a, era) == [do |-> "lock", at |-> a, era |-> era]
 Park(a, era) == [do |-> "park", at |-> a, era |-> era]
@@ -74,9 +74,9 @@ OneTwice == <<<<Lock("a", 1), Lock("a", 1)>>, <<Lock("a", 1)>>, <<Lock("a", 1)>>
 BothTwice == <<<<Lock("a", 1), Lock("a", 1)>>, <<Lock("a", 1)>>, <<Lock("a", 1), Lock("a", 1)>>>>
 TwoLocks == [t \in Threads |-> <<Lock("a", 1), Lock("c", 1)>>]
 
-(* For threads that are numbers. While the unlock of one is between its store and its look,
-   the mutex is freed, and there is something else at its address: another mutex, or a
-   thread that waits for something of another kind. *)
+(* For threads that are numbers. While the unlock of one thread is between its store and its
+   look, the mutex is freed, and another object is at its address: another mutex, or a thread
+   that waits for something of another kind. *)
 ThenAnother == <<<<Lock("a", 1)>>, <<Lock("a", 1), Lock("a", 2)>>, <<Lock("a", 2)>>>>
 ThenOthers == <<<<Lock("a", 1), Unpark("a", 2)>>, <<Lock("a", 1), Park("a", 2)>>>>
 ThenOthersLate == <<<<Lock("a", 1)>>, <<Lock("a", 1), Park("a", 2)>>, <<Lock("a", 1), Unpark("a", 2)>>>>
@@ -90,7 +90,7 @@ LandsLate == <<<<Lock("a", 1)>>, <<Lock("c", 1)>>, <<Lock("c", 1)>>>>
 (* For threads 1 to 3, which have begun: see InitTwoRecords. *)
 TwoRecords == <<<<Lock("a", 1)>>, <<Lock("e", 1), Lock("c", 1)>>, <<Lock("c", 1)>>>>
 
-(* The threads of a real-time scheduling class. A configuration may have another set in its place. *)
+(* The threads of a real-time scheduling class. A configuration may replace the set. *)
 RealTime == {}
 TheThird == {3}
 
@@ -112,18 +112,18 @@ Parked(r) == <<"parked", r>>
 Fences(r) == <<"fence", r>>         \* <<"not yet", "fenced" or "light", generation, whether a handoff is requested,
                                     \*   whether a real-time thread is parked>>
 
-(* What t reads: its own newest store, or what all see. *)
+(* What t reads: its own newest store, or what all threads see. *)
 Read(t, c) ==
     IF buf[t] = <<>> THEN mem[c[1]][c[2]]
     ELSE LET own == {i \in 1..Len(buf[t]) : buf[t][i][1] = c}
          IN  IF own = {} THEN mem[c[1]][c[2]]
              ELSE buf[t][CHOOSE i \in own : \A j \in own : j <= i][2]
 
-(* Stores of t, in their order: <<cell, value>> each. Those of what is there already are
-   left out: only the holder of the bucket's lock stores to such cells. *)
+(* Stores of t, in their order: <<cell, value>> each. A store of the value that a cell already
+   has is left out: only the holder of the bucket's lock stores to such cells. *)
 Store(t, stores) == buf' = [buf EXCEPT ![t] = @ \o SelectSeq(stores, LAMBDA s : Read(t, s[1]) # s[2])]
 
-(* What t reads behind these stores of its own. *)
+(* What t reads after these stores of its own. *)
 ReadBehind(t, stores, c) ==
     LET own == {i \in 1..Len(stores) : stores[i][1] = c}
     IN  IF own = {} THEN Read(t, c) ELSE stores[CHOOSE i \in own : \A j \in own : j <= i][2]
@@ -188,19 +188,19 @@ GiveTo(t, r, address) ==
     <<<<Fences(r), <<IF Read(t, Mode) = "look" THEN "not yet" ELSE "light", NextGeneration(r), FALSE, FALSE>>>>,
       <<Address(r), address>>>>
 
-(* From now on unlocks look there, if they did not before. *)
+(* From now on unlocks look at this record, if they did not before. *)
 Arm(t, r, given) ==
     IF Read(t, Armed(r)) /\ ~given THEN <<>>
     ELSE (IF given \/ Kind(t, r) = "light" \/ Mutation("armed_though_fenced") THEN <<>>
           ELSE <<SteppedBackAs(t, r, t \in RealTime)>>)
          \o <<<<Armed(r), TRUE>>>> \o ModeStore(t, {r}, {})
 
-(* t is counted behind these stores. The source counts those of a real-time class beside. *)
+(* t is counted after these stores. The source counts threads of a real-time class separately. *)
 Count(t, r, stores) ==
     <<<<Parked(r), Read(t, Parked(r)) + 1>>>>
     \o (IF t \in RealTime THEN <<<<Fences(r), [ReadBehind(t, stores, Fences(r)) EXCEPT ![4] = TRUE]>>>> ELSE <<>>)
 
-(* u is counted no more: t stores that, behind these stores. *)
+(* u is not counted any more: t stores that, after these stores. *)
 Uncount(t, u, r, stores) ==
     LET parked == Read(t, Parked(r)) - 1
         others == {v \in RealTime \cap linked : v # u /\ Call(v).do = "lock" /\ RecordOf(t, Here(v)) = r}
@@ -219,15 +219,15 @@ Idle == [pc |-> "Call",
          call |-> 1,
          record |-> None,   \* the record that it has in hand
          seen |-> None,     \* marks that it has read
-         fence |-> None,    \* the fence that it owes, with its record's before: <<"full", 0>> or as that was
-         after |-> "Finish",\* where it goes on after what several have in common
-         chosen |-> None,   \* whose node it has chosen
-         tell |-> "",       \* and what to tell that
-         back |-> "Finish", \* where it goes on after it has looked after others: "Poll" if it polls
+         fence |-> None,    \* the fence that it owes, with the earlier state of its record: <<"full", 0>> or that state
+         after |-> "Finish",\* where it goes on after an action that several places share
+         chosen |-> None,   \* the thread that it has chosen
+         tell |-> "",       \* and what to tell that thread
+         back |-> "Finish", \* where it goes on after it has looked after parked threads: "Poll" if it polls
          owes |-> FALSE,    \* whether it has had a mark since it last parked
          tried |-> May("tried"), \* whether it was overdue, and competed
          timed |-> FALSE,   \* whether it sleeps for a while only
-         pending |-> {}]    \* in a heavy fence: which threads were not quiet yet; else records to ask
+         pending |-> {}]    \* in a heavy fence: the threads that were not quiet yet; otherwise records to ask
 
 Uses(a, era) == {t \in Threads : \E i \in 1..Len(Plays[t]) : Plays[t][i].at = a /\ Plays[t][i].era = era}
 CallsOf(a, era) ==
@@ -239,10 +239,10 @@ CallsOf(a, era) ==
 (* How the bucket is at first:
    "look"      nothing is known
    "skip"      no lock has a record
-   "polled"    the lock at a has one, which is light, because a thread has polled
+   "polled"    the lock at a has a record, which is light, because a thread has polled
    "fenced"    a thread has parked, too
-   "light"     and that is long ago
-   "shared"    so it is, and another record is shared, fenced *)
+   "light"     and that was long ago
+   "shared"    the same, and another record is shared, and fenced *)
 Start(start) ==
     LET given == start \notin {"look", "skip"}
         armed == start \notin {"look", "skip", "polled"}
@@ -267,18 +267,18 @@ Begin(words, marks, threads) ==
     /\ me = threads
     /\ program = [era |-> [a \in Addresses |-> 1],
                   left |-> [a \in Addresses |-> CallsOf(a, 1)], \* calls that have not counted themselves out
-                  out |-> {},               \* threads whose call has
-                  last |-> {},              \* and which were the last: they free what is at the address
-                  passed |-> 0,             \* how many came first although a handoff was requested
-                  refused |-> FALSE]        \* whether heavy fences are
+                  out |-> {},               \* threads whose call has counted itself out
+                  last |-> {},              \* threads whose call was the last: they free what is at the address
+                  passed |-> 0,             \* how many locked first although a handoff was requested
+                  refused |-> FALSE]        \* whether heavy fences are refused
 
 NoMarks == [r \in Records |-> [poller |-> None, flight |-> FALSE, tenancy |-> 0]]
 
 Init == \E start \in Starts : Begin(Start(start), NoMarks, [t \in Threads |-> Idle])
 
-(* In the middle of what takes more threads from the start than TLC can follow. Threads 1 to 4: 1 owns the lock at a.
-   2 is about to take its record away, and has cleared its address. 3 has given up: its heavy fence began when the
-   record was not fenced yet. 4 has begun to poll, so that the record is not to be had. *)
+(* A state that from the start needs more threads than TLC can follow. Threads 1 to 4: 1 owns the lock at a. 2 is about
+   to take the record from that lock, and has cleared its address. 3 has given up: its heavy fence began when the
+   record was not fenced yet. 4 has begun to poll, so that the record cannot be taken. *)
 InitTakenInVain ==
     Begin([Start("light") EXCEPT !.byte["a"] = 1, !.guard[0] = 2, !.address[1] = "none",
                                  !.fence[1] = <<"not yet", 0, FALSE, FALSE>>],
@@ -289,8 +289,8 @@ InitTakenInVain ==
                 [] t = 3 -> [Idle EXCEPT !.pc = "HeavyWait", !.record = 1, !.fence = <<"not yet", 0>>, !.after = "GiveUpLook"]
                 [] t = 4 -> [Idle EXCEPT !.pc = "Poll", !.record = 1]])
 
-(* There are two records, for three locks. Threads 1 to 3: 1 has begun to poll for the lock at a, and 3 owns the one at
-   c. 2 wants the one at e, and is about to take the record of the one at a away for that. *)
+(* There are two records, for three locks. Threads 1 to 3: 1 has begun to poll for the lock at a, and 3 owns the lock
+   at c. 2 wants the lock at e, and is about to take the record from the lock at a for that. *)
 InitTwoRecords ==
     Begin([Start("fenced") EXCEPT !.byte["c"] = 1, !.guard[0] = 2, !.armed[2] = TRUE,
                                   !.address = [@ EXCEPT ![1] = "none", ![2] = "c"],
@@ -315,7 +315,7 @@ InitLandsLate ==
 -----------------------------------------------------------------------------
 (* The machine. *)
 
-(* The oldest of t's buffered stores is seen by all. If it is the last, heavy
+(* The oldest of t's buffered stores becomes visible to all. If it was the last one, heavy
    fences need not wait for t any more. *)
 \* models nothing: the hardware
 Drain(t) ==
@@ -329,21 +329,21 @@ Drain(t) ==
 -----------------------------------------------------------------------------
 (* Acquiring. *)
 
-(* In the last section at an address a thread knows that it is the last. *)
+(* In the last section at an address the thread knows that it is the last one. *)
 CountedOut(t) ==
     LET a == Here(t)
         left == program.left[a] - 1
     IN  IF t \in program.out THEN program
         ELSE [program EXCEPT !.left[a] = left, !.out = @ \cup {t}, !.last = IF left = 0 THEN @ \cup {t} ELSE @]
 
-(* Counts, for the property, which threads come before one that all can know to be overdue.
+(* Counts, for the property, the threads that lock before a thread that all threads can know to be overdue.
    Not in the source. *)
 Passes(t) ==
     program' = IF /\ mem.byte[Here(t)] = 0 /\ program.passed < 2
                   /\ \E r \in Own : mem.address[r] = Here(t) /\ mem.fence[r][3]
                THEN [program EXCEPT !.passed = @ + 1] ELSE program
 
-(* As an owner nothing of how it became one matters. *)
+(* For an owner it does not matter how it became the owner. *)
 Become(t, place) ==
     IF place = "Section"
     THEN [me EXCEPT ![t] = [Idle EXCEPT !.pc = place, !.call = me[t].call]]
@@ -358,14 +358,14 @@ TestAndSet(t, place, owner, others) ==
     /\ Passes(t)
     /\ UNCHANGED <<buf, awake, linked, asleep>>
 
-(* An attempt in vain changes nothing, so that those that the source makes again at first are this one, later. *)
+(* A failed attempt changes nothing. So the repeated attempts that the source makes at first are this one, later. *)
 \* models crates/ondeck/src/mutex/lock.rs try_lock
 TryLock(t) ==
     /\ At(t, "Call")
     /\ Call(t).do = "lock" /\ Call(t).era = program.era[Here(t)]
     /\ TestAndSet(t, "Call", "Section", {"Arrive"})
 
-(* A thread that found the lock taken looks for its record. *)
+(* A thread that found the lock locked looks for its record. *)
 \* models crates/ondeck/src/mutex/lock.rs arrive
 ArriveFind(t) ==
     /\ At(t, "Arrive")
@@ -381,7 +381,7 @@ Arrive(t) ==
     /\ me' = [me EXCEPT ![t].pc = "ArriveOf", ![t].seen = awake[me[t].record]]
     /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
 
-(* Its own place: neither poller, nor linked. *)
+(* Where a thread goes that is neither the poller nor linked. *)
 Arrived(t) == [me EXCEPT ![t].pc = "ParkLock", ![t].record = None, ![t].seen = None]
 
 \* models crates/ondeck/src/mutex/lock.rs arrive
@@ -408,7 +408,7 @@ ArriveTake(t) ==
 \* models crates/ondeck/src/mutex/lock.rs arrive
 ArriveTry(t) ==
     \/ TestAndSet(t, "ArriveTry", "Section", {"ParkLock"} \cup IF May("stay") THEN {"ArriveSee"} ELSE {})
-    \/ \* Its time is over.
+    \/ \* Its deadline has passed.
        /\ At(t, "ArriveTry")
        /\ me' = Arrived(t)
        /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
@@ -416,8 +416,8 @@ ArriveTry(t) ==
 \* models crates/ondeck/src/mutex/lock.rs poll
 Poll(t) == TestAndSet(t, "Poll", "Leave", {"PollerReplaced"})
 
-(* If it polls no more, it has the mark still, and owes what that promised. If it does, it
-   looks after the others now and then. *)
+(* If it stops polling, it still has the mark, and owes what the mark promised. While it polls, it
+   looks after the parked threads now and then. *)
 \* models crates/ondeck/src/mutex/lock.rs poll
 PollerReplaced(t) ==
     /\ At(t, "PollerReplaced")
@@ -440,8 +440,8 @@ Leave(t) ==
     /\ UNCHANGED <<mem, buf, linked, asleep, program>>
 
 -----------------------------------------------------------------------------
-(* Claiming a record, under the bucket's lock. `next` is for what: "ArriveSee",
-   "ParkLink", "GiveUpLook". The memory is then m, but for the own status. *)
+(* Claiming a record, under the bucket's lock. `next` says for what: "ArriveSee",
+   "ParkLink", "GiveUpLook". The memory is then m, except for the thread's own status. *)
 
 \* models crates/ondeck/src/mutex/lock.rs park
 ParkLink(t, r, stores, given, m) ==
@@ -487,7 +487,7 @@ Claim(t, next, m) ==
                                             ![t].tell = Read(t, Address(r))]
                         /\ UNCHANGED linked
 
-(* Unlocks of the lock that loses its record may be on their way without a fence. *)
+(* Unlocks of the lock that loses its record may be under way without a fence. *)
 \* models crates/ondeck/src/parking/bucket.rs take_from_its_lock
 EvictStepsBack(t) ==
     IF mem.address[Shared] = "shared" /\ mem.fence[Shared][1] # "light" /\ ~Mutation("evicted_without_a_step_back")
@@ -500,7 +500,7 @@ TakeAway(t) ==
     /\ LET r == me[t].record
            next == me[t].after
            taken == ~Marked(awake[r]) \/ Mutation("evicted_while_polled")
-           \* An unlock that found no record in between has not looked there.
+           \* An unlock that found no record in between has not looked at this one.
            restored == (IF Kind(t, r) = "light" \/ Mutation("restored_without_a_step_back") THEN <<>> ELSE <<SteppedBack(t, r)>>)
                        \o <<<<Address(r), me[t].tell>>>>
            \* The records behind it that may be asked next.
@@ -538,7 +538,7 @@ ParkLock(t) ==
     /\ Claim(t, "ParkLink", Guarded(t))
     /\ UNCHANGED <<awake, asleep, program>>
 
-(* Counted, and before its last look, it takes its mark away. *)
+(* After it is counted, and before its last look, it clears its mark. *)
 \* models crates/ondeck/src/mutex/lock.rs park
 \* models crates/ondeck/src/mutex/lock.rs give_up
 ParkLeave(t) ==
@@ -548,7 +548,7 @@ ParkLeave(t) ==
     /\ Go(t, "Publish")
     /\ UNCHANGED <<mem, buf, linked, asleep, program>>
 
-(* What was just stored is to be seen by the unlocks to come. *)
+(* Later unlocks must see what was just stored. *)
 \* models crates/ondeck/src/parking/publish.rs publish
 Publish(t) ==
     /\ At(t, "Publish")
@@ -565,7 +565,7 @@ Publish(t) ==
                               \/ LET back == SteppedBack(t, r) IN Owe(<<back[2][1], back[2][2]>>, <<back>>)
     /\ UNCHANGED <<mem, awake, linked, asleep, program>>
 
-(* Where a thread with a fence to make goes, and where it is behind that. *)
+(* Where a thread goes that has a fence to make, and where it goes after the fence. *)
 Fenced(t) == [me EXCEPT ![t].pc = me[t].after, ![t].fence = None, ![t].record = None]
 
 \* models crates/ondeck/src/parking/publish.rs complete
@@ -576,8 +576,8 @@ Fence(t) ==
     /\ me' = Fenced(t)
     /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
 
-(* A full fence of the caller, and one of everybody else sometime before it
-   returns. Who is quiet when it begins has had it. *)
+(* A full fence of the caller, and one of each other thread at some time before the call
+   returns. A thread that is quiet when the call begins has had its fence. *)
 \* models crates/ondeck/src/parking/publish.rs complete
 Heavy(t) ==
     /\ At(t, "Complete")
@@ -603,7 +603,7 @@ HeavyWait(t) ==
     /\ me' = Fenced(t)
     /\ UNCHANGED <<buf, awake, linked, asleep, program>>
 
-(* Where the node was unlinked, and the thread told what it is. *)
+(* Where the thread goes after its node was unlinked, by what it was told. *)
 Told(t, status) ==
     LET own == OwnRecord(t, Here(t))
     IN  me' = CASE status = "done" -> Become(t, "Section")
@@ -612,7 +612,7 @@ Told(t, status) ==
                 [] status = "flight" /\ own # None -> [me EXCEPT ![t].pc = "Land", ![t].record = own]
                 [] OTHER -> [me EXCEPT ![t].pc = "CompeteTry"]
 
-(* It reads its own node, which an unlock may change. *)
+(* A near thread reads its own node, which an unlock may change. *)
 \* models crates/ondeck/src/mutex/lock.rs stay_near
 StayNear(t) ==
     /\ At(t, "Near")
@@ -638,7 +638,7 @@ LastLook(t) ==
 \* models crates/ondeck/src/mutex/lock.rs park
 LastTry(t) == TestAndSet(t, "LastTry", "Withdraw", {"Sleep"})
 
-(* With the exchange that gives the bucket's lock back all stores before it are seen. *)
+(* The exchange that gives the bucket's lock back makes all stores before it visible. *)
 \* models crates/ondeck/src/parking/lock.rs release
 Unguard(t) ==
     /\ At(t, "Unguard")
@@ -649,7 +649,7 @@ Unguard(t) ==
     /\ linked' = IF Mutation("told_before_unlinked") THEN {u \in linked : mem.status[u] \in {"near", "parked"}} ELSE linked
     /\ UNCHANGED <<awake, asleep, program>>
 
-(* It looks at its status, and the kernel compares it. *)
+(* The thread looks at its status, and the kernel compares it. *)
 \* models crates/ondeck/src/mutex/lock.rs sleep
 Sleep(t) ==
     /\ At(t, "Sleep")
@@ -664,7 +664,7 @@ Sleep(t) ==
                 THEN WithoutPoller(OwnRecord(t, Here(t)), t) ELSE awake
     /\ UNCHANGED <<mem, buf, linked, program>>
 
-(* An unlock may have missed it; or no mark tells whether the thread that was woken last gets a CPU. *)
+(* An unlock may have missed the thread, or no mark tells whether the thread that was woken last gets a CPU. *)
 \* models crates/ondeck/src/mutex/lock.rs sleep
 LookAgain(t) ==
     /\ At(t, "Sleep")
@@ -674,7 +674,7 @@ LookAgain(t) ==
     /\ Go(t, IF Read(t, Byte(Here(t))) = 0 THEN "LastTry" ELSE "Sleep")
     /\ UNCHANGED <<mem, buf, awake, linked, program>>
 
-(* The thread that looks after the parked ones may get no CPU: it takes its place. *)
+(* The thread that looks after the parked ones may get no CPU: a parked thread takes its place. *)
 \* models crates/ondeck/src/mutex/lock.rs sleep
 Rescue(t) ==
     /\ At(t, "Sleep")
@@ -720,7 +720,7 @@ LandTry(t) ==
 \* models crates/ondeck/src/mutex/lock.rs told
 CompeteTry(t) == TestAndSet(t, "CompeteTry", "Section", {"Arrive"})
 
-(* It acquired the lock by itself, and its node is or was linked. *)
+(* The thread acquired the lock by itself, and its node is or was linked. *)
 \* models crates/ondeck/src/mutex/lock.rs withdraw
 Withdraw(t) ==
     /\ At(t, "Withdraw")
@@ -764,7 +764,7 @@ Asleep(t) ==
     /\ Go(t, "PassedLock")
     /\ UNCHANGED <<mem, buf, awake, linked, program>>
 
-(* It may have been chosen meanwhile, and then goes on as such. *)
+(* The thread may have been chosen meanwhile, and then goes on as it was told. *)
 \* models crates/ondeck/src/mutex/lock.rs unlink_if_parked
 PassedAsk(t) ==
     LET parked == mem.status[t] = "parked" IN
@@ -781,7 +781,7 @@ PassedLock(t) ==
     /\ PassedAsk(t)
     /\ UNCHANGED <<awake, asleep, program>>
 
-(* A thread that has had a mark goes without the lock. *)
+(* A thread that has had a mark leaves without the lock. *)
 \* models crates/ondeck/src/mutex/lock.rs give_up
 GiveUpLock(t) ==
     /\ At(t, "GiveUpLock")
@@ -789,7 +789,7 @@ GiveUpLock(t) ==
     /\ Claim(t, "GiveUpLook", Guarded(t))
     /\ UNCHANGED <<awake, asleep, program>>
 
-(* Unlocks relied on it: it does what they would have done. *)
+(* Unlocks relied on the thread: it does what they would have done. *)
 \* models crates/ondeck/src/mutex/lock.rs give_up
 GiveUpLook(t) ==
     /\ At(t, "GiveUpLook")
@@ -845,7 +845,7 @@ ReadFence(t) ==
 \* models crates/ondeck/src/mutex/unlock.rs unlock_light
 ReleaseLight(t) == Clears(t, "ReleaseLight", "LookAwakeLight")
 
-(* Asked again behind the store. Most often there is a poller or a thread in flight, and nothing to do. In `tell`
+(* Read again after the store. Most often there is a poller or a thread in flight, and nothing to do. In `tell`
    is whether it is a thread in flight alone. *)
 \* models crates/ondeck/src/mutex/unlock.rs unlock_light
 LookAwakeLight(t) ==
@@ -938,7 +938,7 @@ LookAwake(t) ==
         ELSE Go(t, "LookParked")
     /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
 
-(* One of many that find none parked lets unlocks off. *)
+(* One of many unlocks that find no parked thread relaxes later unlocks. *)
 \* models crates/ondeck/src/mutex/unlock.rs look
 LookParked(t) ==
     /\ At(t, "LookParked")
@@ -987,26 +987,26 @@ TakeQuiet(t) ==
     /\ UNCHANGED <<mem, awake, linked, asleep, program>>
 
 -----------------------------------------------------------------------------
-(* Choosing whom to wake. *)
+(* Choosing a thread to wake. *)
 
-(* u leaves its queue, and is about to be told what it is. *)
+(* u leaves its queue, and is about to be told what to do. *)
 Dismissing(t, u, status, r, first) ==
     /\ linked' = IF Mutation("told_before_unlinked") THEN linked ELSE linked \ {u}
     /\ Store(t, first \o Uncount(t, u, r, first))
     /\ me' = [me EXCEPT ![t].pc = "Dismiss", ![t].chosen = u, ![t].tell = status, ![t].record = None,
                         ![u].tried = @ \/ (status = "flight" /\ May("overdue"))]
 
-NobodyToWake(t) ==
+NoThreadToWake(t) ==
     me' = [me EXCEPT ![t].pc = "Unguard", ![t].after = me[t].back, ![t].chosen = None,
                      ![t].record = IF me[t].back = "Poll" THEN OwnRecord(t, Here(t)) ELSE None]
 
-(* The oldest is woken to compete; or handed the lock, if it has competed in vain, or the thread
-   in flight gets no CPU. *)
+(* The oldest thread is woken to compete. If it has competed in vain, or if the thread in flight gets
+   no CPU, it is handed the lock. *)
 \* models crates/ondeck/src/mutex/unlock.rs serve_overdue
 WakeOverdue(t, u, r) ==
     IF me[u].tried \/ awake[r].flight
     THEN /\ \/ me' = [me EXCEPT ![t].pc = "HandOver", ![t].chosen = u, ![t].record = r]
-            \/ ~me[u].tried /\ NobodyToWake(t)
+            \/ ~me[u].tried /\ NoThreadToWake(t)
          /\ UNCHANGED <<buf, awake, linked>>
     ELSE /\ awake' = [awake EXCEPT ![r].flight = TRUE]
          /\ Dismissing(t, u, "flight", r, <<>>)
@@ -1017,7 +1017,7 @@ Choose(t) ==
         r == RecordOf(t, Here(t))
         near == {u \in waiters : mem.status[u] = "near"}
         urgent == waiters \cap RealTime
-    IN  CASE waiters = {} -> NobodyToWake(t) /\ UNCHANGED <<buf, awake, linked>>
+    IN  CASE waiters = {} -> NoThreadToWake(t) /\ UNCHANGED <<buf, awake, linked>>
           [] waiters # {} /\ r = Shared ->
                 /\ \E u \in waiters :
                     \/ Dismissing(t, u, "compete", r, <<>>)
@@ -1026,7 +1026,7 @@ Choose(t) ==
                        /\ UNCHANGED <<buf, linked>>
                 /\ UNCHANGED awake
           [] waiters # {} /\ r # Shared /\ Urgent(t, r) /\ ~Mutation("urgent_in_turn") ->
-                \* Beside a poller, or a thread in flight.
+                \* There is a poller, or a thread in flight.
                 \E u \in urgent :
                     \/ /\ awake' = [awake EXCEPT ![r].flight = TRUE]
                        /\ Dismissing(t, u, "flight", r, <<>>)
@@ -1036,7 +1036,7 @@ Choose(t) ==
           [] OTHER ->
                 \/ /\ May("overdue")
                    /\ \E u \in waiters : WakeOverdue(t, u, r)
-                \/ IF Marked(awake[r]) THEN NobodyToWake(t) /\ UNCHANGED <<buf, awake, linked>>
+                \/ IF Marked(awake[r]) THEN NoThreadToWake(t) /\ UNCHANGED <<buf, awake, linked>>
                    ELSE IF near # {}
                    THEN \E u \in near :
                         /\ awake' = [awake EXCEPT ![r].poller = u]
@@ -1055,7 +1055,7 @@ WakeLock(t) ==
     /\ Choose(t)
     /\ UNCHANGED <<asleep, program>>
 
-(* What unlocks leave to the poller, or to one of many of them while a thread is in flight. *)
+(* What unlocks leave to the poller, or, while a thread is in flight, to one unlock of many. *)
 \* models crates/ondeck/src/mutex/unlock.rs tend
 TendLock(t) ==
     /\ At(t, "Tend")
@@ -1066,11 +1066,11 @@ TendLock(t) ==
        ELSE Go(t, me[t].back) /\ UNCHANGED <<mem, buf, awake, linked>>
     /\ UNCHANGED <<asleep, program>>
 
-(* So does it let unlocks off. *)
+(* The poller relaxes unlocks, too. *)
 \* models crates/ondeck/src/parking/publish.rs relax_by_time
 PollerRelax(t) ==
     /\ Lighten(t, me[t].record)
-    /\ NobodyToWake(t)
+    /\ NoThreadToWake(t)
 
 \* models crates/ondeck/src/parking/publish.rs relax_by_time
 PollerRelaxLock(t) ==
@@ -1089,7 +1089,7 @@ Promote(t) ==
     /\ LET u == me[t].chosen IN
         IF mem.status[u] = "near"
         THEN /\ mem' = [mem EXCEPT !.status[u] = "poller"]
-             /\ NobodyToWake(t)
+             /\ NoThreadToWake(t)
         ELSE /\ Go(t, "PromoteLeave")
              /\ UNCHANGED mem
     /\ UNCHANGED <<buf, awake, linked, asleep, program>>
@@ -1114,7 +1114,7 @@ PromoteMark(t) ==
 \* models crates/ondeck/src/parking/node.rs tell
 Tell(t) == mem' = [mem EXCEPT !.status[me[t].chosen] = me[t].tell]
 
-(* The thread chosen is told what it is, last of all. *)
+(* The chosen thread is told what to do, last of all. *)
 \* models crates/ondeck/src/mutex/unlock.rs dismiss
 Dismiss(t) ==
     /\ At(t, "Dismiss")
@@ -1130,24 +1130,24 @@ Dismiss(t) ==
 \* models crates/ondeck/src/mutex/unlock.rs hand_to
 Request(t, r) == Requests(t, r, TRUE)
 
-(* The lock is acquired for the one chosen, or, if another thread was faster, that one's
-   unlock is requested to hand it over. *)
+(* The lock is acquired for the chosen thread. If another thread locked first, a handoff is requested
+   of that owner's unlock. *)
 \* models crates/ondeck/src/mutex/unlock.rs acquire_for
 HandOver(t) ==
     /\ At(t, "HandOver")
     /\ Quiet(t)
     /\ LET r == me[t].record
-       IN  /\ mem' = IF Mutation("handover_takes_nothing") THEN mem ELSE [mem EXCEPT !.byte[Here(t)] = 1]
+       IN  /\ mem' = IF Mutation("handoff_takes_nothing") THEN mem ELSE [mem EXCEPT !.byte[Here(t)] = 1]
            /\ IF mem.byte[Here(t)] = 0
               THEN Dismissing(t, me[t].chosen, "done", r, <<>>) /\ UNCHANGED program
               ELSE IF r = Shared THEN Dismissing(t, me[t].chosen, "compete", r, <<>>) /\ UNCHANGED program
               ELSE /\ Store(t, <<Request(t, r)>>)
-                   /\ NobodyToWake(t)
+                   /\ NoThreadToWake(t)
                    /\ program' = IF mem.fence[r][3] THEN program ELSE [program EXCEPT !.passed = 0]
                    /\ UNCHANGED linked
     /\ UNCHANGED <<awake, asleep>>
 
-(* By address: the node may be gone, and its thread sleep at another. *)
+(* The wake uses an address only: the node may be gone, and its thread may sleep at another address. *)
 \* models crates/ondeck/src/mutex/unlock.rs wake
 \* models crates/ondeck/src/mutex/unlock.rs tend
 \* models crates/ondeck/src/mutex/unlock.rs hand_over
@@ -1192,7 +1192,7 @@ FairLock(t) ==
 
 -----------------------------------------------------------------------------
 (* Threads of another kind, at an address that was a mutex's: waiters of a condition
-   variable, or parked at a key. No lock counts them. *)
+   variable, or threads that are parked at a key. No lock counts them. *)
 
 \* models nothing: park of another kind
 ParkElsewhere(t) ==
@@ -1241,7 +1241,7 @@ Terminated ==
     /\ UNCHANGED vars
 
 -----------------------------------------------------------------------------
-(* In groups by place, which TLC would otherwise ask one by one. *)
+(* Grouped by place, because TLC would otherwise try all actions one by one. *)
 Locking == {"Call", "Arrive", "ArriveSee", "ArriveOf", "ArriveTake", "ArriveTry", "ArriveClaim", "Poll", "PollerReplaced", "Leave"}
 Parking == {"TakeAway", "ParkLock", "ParkLeave", "Publish", "Complete", "HeavyWait"}
 Waiting == {"Near", "LastLook", "LastTry", "Unguard", "Sleep"}
@@ -1278,7 +1278,7 @@ Next ==
     \/ \E t \in Threads : Step(t) \/ Drain(t) \/ PassedAwake(t) \/ Asleep(t) \/ Rescue(t)
     \/ Terminated
 
-(* Threads run and buffers drain. Nobody promises that a deadline passes. *)
+(* Threads run and buffers drain. A deadline need not pass. *)
 Spec == Init /\ [][Next]_vars /\ \A t \in Threads : WF_vars(Step(t)) /\ WF_vars(Drain(t))
 
 Symmetry == Permutations(Threads)
@@ -1286,8 +1286,8 @@ Symmetry == Permutations(Threads)
 -----------------------------------------------------------------------------
 (* What must hold. *)
 
-(* A cell's newest value, seen by all or not yet. Of the cells that this is asked
-   of, one thread at a time has unseen stores. *)
+(* A cell's newest value, visible to all or not yet. This is asked only of cells for which
+   one thread at a time has stores that others do not see. *)
 Newest(c) ==
     LET writers == {t \in Threads : buf[t] # <<>> /\ \E i \in 1..Len(buf[t]) : buf[t][i][1] = c}
     IN  IF writers = {} THEN mem[c[1]][c[2]] ELSE Read(CHOOSE t \in writers : TRUE, c)
@@ -1296,7 +1296,7 @@ Publishing == {"ParkLeave", "Publish", "Complete", "HeavyWait"}
 Resting == {"Near", "LastLook", "LastTry", "Sleep", "PassedLock", "RescueLock", "Withdraw"}
 Staying == {"Near", "LastLook", "Sleep"}
 
-(* Where the node of t is linked, or t does not know yet that it is not any more. *)
+(* Where the node of t is linked, or t does not know yet that it is unlinked. *)
 Waits(t) ==
     \/ me[t].pc \in Resting
     \/ me[t].pc \in Publishing /\ me[t].after # "GiveUpLook"
@@ -1318,7 +1318,7 @@ Exclusion == \A t \in Threads : Owner(t) => \A u \in Threads \ {t} : ~(Owner(u) 
 
 Polling == {"Poll", "PollerReplaced", "Leave", "WithdrawTold"}
 
-(* Whose mark as poller, or as in flight, a record may have. *)
+(* Which threads' marks, as poller or as in flight, a record may have. *)
 MayPoll(t) ==
     \/ me[t].pc \in Polling
     \/ me[t].owes \/ me[t].back = "Poll"
@@ -1346,8 +1346,8 @@ MarksAreExact ==
         /\ \A t \in Threads : Flies(t) => \A u \in Threads \ {t} : ~(Flies(u) /\ Here(t) = Here(u))
     /\ ~Marked(awake[Shared])
 
-(* (4): what is counted is what is linked, in the record that unlocks of its lock look at.
-   (7): which stays that lock's. *)
+(* (4): the linked threads are counted, in the record that unlocks of their lock look at.
+   (7): that record stays the lock's. *)
 CountIsOfTheLinked ==
     mem.guard[0] = None =>
         /\ \A r \in Own : mem.parked[r] = Cardinality({t \in linked : Call(t).do = "lock" /\ Here(t) = mem.address[r]})
@@ -1370,7 +1370,7 @@ NothingFreedIsTouched ==
             => Call(t).era = program.era[Here(t)]
         /\ At(t, "HandOver") => Call(me[t].chosen).era = program.era[Here(t)] /\ Call(me[t].chosen).do = "lock"
 
-(* A thread of another kind hears of nothing but an unpark. *)
+(* Nothing but an unpark tells a thread of another kind anything. *)
 OthersAreLeftAlone ==
     \A t \in Threads : At(t, "Sleep") /\ Call(t).do = "park" => Newest(Status(t)) \in {"parked", "unparked"}
 
@@ -1380,12 +1380,12 @@ NothingIsLeft ==
         /\ \A r \in Records : Newest(Parked(r)) = 0 /\ ~Marked(awake[r]) /\ ~Newest(Fences(r))[3] /\ ~Newest(Fences(r))[4]
         /\ \A a \in Addresses : Newest(Byte(a)) = 0
 
-(* Once all can know that a handoff is requested, at most one thread comes before it:
-   one whose last owner had looked before. *)
+(* Once all threads can know that a handoff is requested, at most one thread locks before it:
+   after an owner that had looked before the request. *)
 BypassIsBounded == program.passed <= 1
 
-(* (2): while a thread is parked for a free lock, another is awake for it, or is about to
-   look whether it is free, or whom to wake. *)
+(* (2): while a thread is parked for a free lock, another thread is awake for it, or is about to
+   look whether it is free, or to choose a thread to wake. *)
 SleepsForGood(t) ==
     /\ At(t, "Sleep") /\ Call(t).do = "lock"
     /\ ~(IF t \in asleep THEN me[t].timed ELSE program.refused)
@@ -1403,7 +1403,7 @@ Looks(t) ==
     \/ At(t, "Dismiss") /\ me[t].tell = "compete"
     \/ IsTold(t, "compete")
 
-NobodyIsForgotten ==
+NoThreadIsForgotten ==
     \A a \in Addresses :
         (\E t \in linked : SleepsForGood(t) /\ Here(t) = a) /\ Newest(Byte(a)) = 0
             => \/ \E r \in Own : Newest(Address(r)) = a /\ Marked(awake[r])
@@ -1420,6 +1420,6 @@ RealTimeIsWoken ==
         SleepsForGood(t) /\ Newest(Byte(Here(t))) = 0 /\ (\E r \in Own : Newest(Address(r)) = Here(t))
             => \E u \in Threads : Here(u) = Here(t) /\ me[u].pc \in LooksForAll
 
-(* Neither is a wake itself: everybody comes to an end. *)
+(* No futex wake is lost either: all threads come to their end. *)
 AllComeToAnEnd == <>(\A t \in Threads : At(t, "Done"))
 =============================================================================

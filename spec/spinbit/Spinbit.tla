@@ -1,42 +1,44 @@
 ------------------------------- MODULE Spinbit -------------------------------
 (* Go's runtime mutex since 1.24, "spinbit": Rhys Hiltner, "runtime: improve   *)
 (* scaling of lock2" (golang/go issue 68578), as in                            *)
-(* crates/ondeck-zoo/src/locks/go_spinbit.rs, whose head says what each part   *)
-(* of the word means and in what it differs from Go's.                         *)
+(* crates/ondeck-zoo/src/locks/go_spinbit.rs. The head of that file says what  *)
+(* each part of the word means, and how the lock differs from Go's.            *)
 (*                                                                             *)
-(* A waiter that may spin does so for any number of turns, none included; a    *)
-(* release wakes the oldest sleeper whenever it likes, not every sixteenth     *)
-(* time. So all such numbers are covered. A node is its thread.                *)
+(* A waiter that may spin does so for any number of turns, including none. An  *)
+(* unlock wakes the oldest waiter at any time, not every sixteenth time. So    *)
+(* all such numbers are covered. A node is its thread.                         *)
 (*                                                                             *)
-(* Lifetimes as in C, with Destroy: each thread locks Rounds times, notes in   *)
-(* its last section that it needs the lock no more, and the last to note this  *)
-(* frees the lock after its own unlock. Then NoTouchAfterRelease fails, in the *)
-(* algorithm as it ships: a release that saw SLEEPING looks at the word again  *)
-(* after the lock was free, and another may have locked, unlocked and freed    *)
-(* it. In Go that is harmless: no memory is given back in which a thread still *)
-(* unlocks. touched_when_freed.cfg has TLC find it.                            *)
+(* Lifetimes are as in C, with Destroy: each thread locks Rounds times and     *)
+(* notes in its last section that it does not need the lock any more. The last *)
+(* thread to note this frees the lock after its own unlock. Then               *)
+(* NoTouchAfterRelease fails in the algorithm as it ships: an unlock that saw  *)
+(* SLEEPING reads the word again after the lock was free, when another thread  *)
+(* may have locked, unlocked and freed it. In Go that is harmless, because no  *)
+(* memory is freed while a thread still unlocks in it. touched_when_freed.cfg  *)
+(* has TLC find it.                                                            *)
 (*                                                                             *)
 (* Fairness: a thread that can go on does so at some time (weak fairness), and *)
-(* each locks Rounds times, so that barging ends.                              *)
+(* each thread locks Rounds times, so that barging ends.                       *)
 (*                                                                             *)
-(* What Go's own model leaves out. golang/proposal has design/68578/           *)
-(* spinbit.tla. It is of the first of two drafts, in which sleepers wait in    *)
-(* the kernel on the word itself (change 601597); what shipped is the second   *)
-(* (change 620435), with the stack, its try-lock and the wake of the oldest,   *)
-(* none of which are in that model. It checks the types of its variables, that *)
-(* sleepers are woken, and that NumAcquires sections happen; not that there is *)
-(* one owner or one spinner, nor what lock and unlock may still touch. Its     *)
-(* configuration is three threads, of which none starts again once one section *)
-(* has happened, without a turn of spinning, and of the same sleepers always   *)
-(* the same one is woken (NumAcquires 1, NumSpins 0, WakeAny).                 *)
+(* What Go's own model leaves out. golang/proposal has                         *)
+(* design/68578/spinbit.tla. It models the first of two drafts, in which       *)
+(* threads sleep in the kernel on the word itself (change 601597). The second  *)
+(* draft shipped (change 620435), with the stack, its try-lock and the wake of *)
+(* the oldest, none of which are in that model. It checks the types of its     *)
+(* variables, that sleeping threads are woken, and that NumAcquires sections   *)
+(* happen. It does not check that there is one owner or one spinner, nor what  *)
+(* lock and unlock may still touch. Its configuration has three threads. None  *)
+(* of them starts again once one section has happened, there is no turn of     *)
+(* spinning, and of the same sleeping threads always the same one is woken     *)
+(* (NumAcquires 1, NumSpins 0, WakeAny).                                       *)
 (*                                                                             *)
-(* Spinbit.cfg cannot see a release that takes the oldest out of the stack and *)
-(* has to try its exchange again: that needs a fourth thread, to change the    *)
+(* Spinbit.cfg cannot see an unlock that takes the oldest off the stack and    *)
+(* has to repeat its exchange: that needs a fourth thread, which changes the   *)
 (* word. four_large.cfg can, and promise_is_forgotten.cfg shows it.            *)
 (*                                                                             *)
 (* Left out here: try_lock, which is Attempt and nothing more; the futex under *)
-(* each node, since storing to a node and waking its only sleeper is as good   *)
-(* as one step; weak memory: each step is seen by all at once.                 *)
+(* each node, because a store to a node and the wake of its only waiter are    *)
+(* equivalent to one step; weak memory: all threads see each step at once.     *)
 EXTENDS Integers, FiniteSets, TLC
 
 CONSTANTS
@@ -44,7 +46,7 @@ CONSTANTS
     Null,    \* no thread: the end of the stack
     Rounds,  \* how often each locks
     Destroy, \* whether the last one frees the lock
-    Mutant   \* which mistake is put in; "none": none
+    Mutant   \* which mistake is put in; "none" for none
 
 Free == [locked |-> FALSE, sleeping |-> FALSE, spinning |-> FALSE,
          stackLocked |-> FALSE, top |-> Null]
@@ -100,7 +102,7 @@ begin
         if ~word.locked then
             goto Take;
         elsif ~spinner[self] /\ ~word.spinning then
-            goto Announce;
+            goto MarkSpin;
         elsif spinner[self] \/ wasOldest then
             either goto Load; or goto Push; end either;
         else
@@ -113,7 +115,7 @@ begin
         if spinner[self] then
             if word = seen then
                 word.locked := TRUE || word.spinning := FALSE ||
-                    word.sleeping := seen.top # Null /\ Mutant # "spinner_forgets_sleepers";
+                    word.sleeping := seen.top # Null /\ Mutant # "spinner_forgets_waiters";
                 spinner[self] := FALSE;
                 goto Section;
             else
@@ -122,7 +124,7 @@ begin
         else
             if ~word.locked \/ Mutant = "takes_what_is_taken" then
                 word.locked := TRUE ||
-                    word.sleeping := word.sleeping \/ Mutant # "woken_forgets_sleepers";
+                    word.sleeping := word.sleeping \/ Mutant # "woken_forgets_waiters";
                 goto Section;
             else
                 word.sleeping := TRUE;
@@ -131,7 +133,7 @@ begin
         end if;
 
     \* models crates/ondeck-zoo/src/locks/go_spinbit.rs lock_slow
-    Announce:
+    MarkSpin:
         touch();
         if word = seen then
             word.spinning := TRUE;
@@ -208,7 +210,7 @@ begin
 
     \* models crates/ondeck-zoo/src/locks/go_spinbit.rs unlock_slow
     \* models crates/ondeck-zoo/src/locks/go_spinbit.rs unlink_oldest
-    \* What is read and changed in the nodes before the exchange is nobody else's to see.
+    \* No other thread sees what is read and changed in the nodes before the exchange.
     Pop:
         touch();
         if promised # Null then
@@ -307,7 +309,7 @@ Load(self) == /\ pc[self] = "Load"
               /\ IF ~word.locked
                     THEN /\ pc' = [pc EXCEPT ![self] = "Take"]
                     ELSE /\ IF ~spinner[self] /\ ~word.spinning
-                               THEN /\ pc' = [pc EXCEPT ![self] = "Announce"]
+                               THEN /\ pc' = [pc EXCEPT ![self] = "MarkSpin"]
                                ELSE /\ IF spinner[self] \/ wasOldest[self]
                                           THEN /\ \/ /\ pc' = [pc EXCEPT ![self] = "Load"]
                                                   \/ /\ pc' = [pc EXCEPT ![self] = "Push"]
@@ -321,14 +323,14 @@ Take(self) == /\ pc[self] = "Take"
                     THEN /\ IF word = seen[self]
                                THEN /\ word' = [word EXCEPT !.locked = TRUE,
                                                             !.spinning = FALSE,
-                                                            !.sleeping = seen[self].top # Null /\ Mutant # "spinner_forgets_sleepers"]
+                                                            !.sleeping = seen[self].top # Null /\ Mutant # "spinner_forgets_waiters"]
                                     /\ spinner' = [spinner EXCEPT ![self] = FALSE]
                                     /\ pc' = [pc EXCEPT ![self] = "Section"]
                                ELSE /\ pc' = [pc EXCEPT ![self] = "Load"]
                                     /\ UNCHANGED << word, spinner >>
                     ELSE /\ IF ~word.locked \/ Mutant = "takes_what_is_taken"
                                THEN /\ word' = [word EXCEPT !.locked = TRUE,
-                                                            !.sleeping = word.sleeping \/ Mutant # "woken_forgets_sleepers"]
+                                                            !.sleeping = word.sleeping \/ Mutant # "woken_forgets_waiters"]
                                     /\ pc' = [pc EXCEPT ![self] = "Section"]
                                ELSE /\ word' = [word EXCEPT !.sleeping = TRUE]
                                     /\ pc' = [pc EXCEPT ![self] = "Load"]
@@ -336,7 +338,7 @@ Take(self) == /\ pc[self] = "Take"
               /\ UNCHANGED << next, woken, users, freed, round, last, 
                               wasOldest, seen, tail, promised, chosen >>
 
-Announce(self) == /\ pc[self] = "Announce"
+MarkSpin(self) == /\ pc[self] = "MarkSpin"
                   /\ touched' = (touched \/ freed)
                   /\ IF word = seen[self]
                         THEN /\ word' = [word EXCEPT !.spinning = TRUE]
@@ -475,7 +477,7 @@ Return(self) == /\ pc[self] = "Return"
                 /\ UNCHANGED << word, next, woken, spinner, users, touched, 
                                 round, last, wasOldest >>
 
-thread(self) == Attempt(self) \/ Load(self) \/ Take(self) \/ Announce(self)
+thread(self) == Attempt(self) \/ Load(self) \/ Take(self) \/ MarkSpin(self)
                    \/ Push(self) \/ Park(self) \/ Section(self)
                    \/ Release(self) \/ Look(self) \/ LockStack(self)
                    \/ Pop(self) \/ Wake(self) \/ Return(self)
@@ -496,7 +498,7 @@ Termination == <>(\A self \in ProcSet: pc[self] = "Done")
 
 Owns(t) == pc[t] \in {"Section", "Release"}
 IsAwake(t) ==
-    \/ pc[t] \in {"Load", "Take", "Announce", "Push", "Look", "LockStack", "Pop", "Wake"}
+    \/ pc[t] \in {"Load", "Take", "MarkSpin", "Push", "Look", "LockStack", "Pop", "Wake"}
     \/ pc[t] = "Park" /\ woken[t]
 
 \* Threads differ in nothing; used where no fairness is.
@@ -506,26 +508,26 @@ MutualExclusion == \A a, b \in Threads : Owns(a) /\ Owns(b) => a = b
 
 AtMostOneSpinner == \A a, b \in Threads : spinner[a] /\ spinner[b] => a = b
 
-\* Whoever relies on the bit relies on somebody.
+\* If the bit is set, there is a spinner to rely on.
 SpinningMeansSpinner == word.spinning <=> \E t \in Threads : spinner[t]
 
-\* Every node that can be found is of a thread that sleeps: none is gone, or woken twice.
-StackIsOfSleepers == \A t \in Stack : pc[t] = "Park" /\ ~woken[t]
+\* Every node on the stack is of a sleeping thread: none is gone, or woken twice.
+StackIsOfParkedThreads == \A t \in Stack : pc[t] = "Park" /\ ~woken[t]
 
-\* Who sleeps can be found by others, or one of them is about to wake it.
-NobodyIsMislaid ==
+\* Other threads can find each sleeping thread, or one of them is about to wake it.
+NoThreadIsMislaid ==
     \A t \in Threads : pc[t] = "Park" /\ ~woken[t] =>
         \/ t \in Stack
         \/ \E r \in Threads : pc[r] = "Pop" /\ promised[r] = t
         \/ \E r \in Threads : pc[r] = "Wake" /\ chosen[r] = t
 
-\* Who has the stack's try-lock finds at least one node.
+\* A thread with the stack's try-lock finds at least one node.
 StackLockedIsNotEmpty == \A t \in Threads : pc[t] = "Pop" => seen[t].top # Null
 
-\* The owner knows of the sleepers, or somebody is awake who will tell or wake.
+\* The owner knows that threads sleep, or a thread is awake that will tell it or wake one.
 NoLostWakeup ==
     Stack # {} => (word.locked /\ word.sleeping) \/ \E t \in Threads : IsAwake(t)
 
-\* The lock's memory is used by nobody once it is given back.
+\* No thread uses the lock's memory once it is freed.
 NoTouchAfterRelease == ~touched
 ===============================================================================

@@ -144,8 +144,8 @@ lock_with_condvar! {
 }
 
 impl<P: Platform, L: LocklessMutex<P> + RawLock<P, Context = ()>> LocklessMutex<P> for Unmarked<L> {
-    fn sleepers(&self) -> &P::AtomicU32 {
-        self.0.sleepers()
+    fn wait_word(&self) -> &P::AtomicU32 {
+        self.0.wait_word()
     }
     unsafe fn lock_contended(&self, (): &()) {
         // SAFETY: as the caller says.

@@ -1,8 +1,8 @@
-//! The locks on a machine that stops threads where a test wants it, so that what happens once in a
-//! million times on a real one happens in each run.
+//! The locks on a machine that stops threads where a test wants it, so that an interleaving that is one in a
+//! million on a real machine happens in each run.
 //!
-//! Nothing here depends on a time: a thread that waits for another waits until it is there. What would
-//! hang ends with a message.
+//! Nothing here depends on a time: a thread that waits for another waits until that one has come. A test that
+//! would hang ends with a message.
 
 #[path = "support/hooked_platform.rs"]
 mod hooked_platform;
@@ -47,8 +47,8 @@ use ondeck::spin::Polling;
 use hooked_platform::{Hooked, Hooks};
 use watchdog::Watchdog;
 
-/// Ends the process if the test hangs, which is what a lost wake looks like; and if it fails, because threads
-/// that are stopped then would be so for ever.
+/// Ends the process if the test hangs, as it does after a lost wake. It also ends the process if the test
+/// fails, because stopped threads would then be stopped for ever.
 fn watched() -> Watchdog {
     std::panic::set_hook(Box::new(|panic| {
         let _ = writeln!(std::io::stderr(), "{panic}");

@@ -1,8 +1,8 @@
 //! The mutex, its condition variable and the parking table under the loom model checker.
 //!
-//! The bounds of each test, in involuntary switches an execution, are beside it; `cargo test` explores one
-//! fewer, `ci/loom.sh` all. Loom's memory model. What that cannot see is written in `docs/limits.md`; that each of these tests can fail is
-//! shown by `ci/mutants.sh`.
+//! Beside each test is its bound of involuntary switches in an execution; `cargo test` explores one fewer,
+//! `ci/loom.sh` all. The memory model is loom's, and `docs/limits.md` says what it does not show.
+//! `ci/mutants.sh` shows that each of these tests can fail.
 
 #[path = "support/loom_platform.rs"]
 mod loom_platform;
@@ -15,8 +15,6 @@ mod condvar_freed;
 mod cpus;
 #[path = "loom/deadline.rs"]
 mod deadline;
-#[path = "loom/demand.rs"]
-mod demand;
 #[path = "loom/fences.rs"]
 mod fences;
 #[path = "loom/mutex.rs"]
@@ -25,6 +23,8 @@ mod mutex;
 mod parking;
 #[path = "loom/remembered.rs"]
 mod remembered;
+#[path = "loom/request.rs"]
+mod request;
 #[path = "loom/reused.rs"]
 mod reused;
 #[path = "loom/roles.rs"]

@@ -1,8 +1,8 @@
 //! The mutex, its condition variable and the table on a platform of the standard library alone: for
-//! Miri (`ci/miri.sh`) and ThreadSanitizer (`ci/tsan.sh`), and without them a test like others.
+//! Miri (`ci/miri.sh`) and ThreadSanitizer (`ci/tsan.sh`), and without them an ordinary test.
 //!
-//! What the locks guard is not atomic, and memory is given back as early as it may be: a missing
-//! edge is a data race to these tools, a touch too late a use after free.
+//! What the locks guard is not atomic, and memory is freed as early as it may be: to these tools a missing
+//! happens-before edge is a data race, and an access that comes too late is a use after free.
 //!
 //! `ONDECK_TEST_ROUNDS` is the number of rounds of each thread.
 
@@ -26,23 +26,23 @@ use ondeck::parking::{Parked, Requeued};
 use plain_platform::{Plain, is_at_rest, soon};
 use watchdog::Watchdog;
 
-/// An interpreter is some thousand times slower.
+/// An interpreter runs some thousand times slower.
 fn rounds() -> u32 {
     let given = std::env::var("ONDECK_TEST_ROUNDS").ok().and_then(|text| text.parse().ok());
     given.unwrap_or(if cfg!(miri) { 4 } else { 20_000 })
 }
 
-/// Alone with the table, which all tests share: at its end nothing is left in it.
+/// Runs `test` alone with the table, which all tests share. At its end nothing is left in the table.
 fn alone(test: impl FnOnce()) {
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock();
-    // A lost wake is a deadlock to an interpreter, which says so itself.
+    // To an interpreter a lost wake is a deadlock, which it reports itself.
     let _watchdog = (!cfg!(miri)).then(|| Watchdog::start("a test", Duration::from_mins(4)));
     test();
     assert!(is_at_rest(), "something is left in the table");
 }
 
-/// A number that a mutex guards; nothing of it is atomic.
+/// A number that a mutex guards, and which is not atomic.
 struct Shared {
     mutex: RawMutex<Plain>,
     changed: RawCondvar<Plain>,
@@ -66,8 +66,8 @@ impl Shared {
     }
 }
 
-/// Runs `body` on so many threads, told which it is, and joins each: the end of a scope alone is an
-/// edge that only the standard library sees.
+/// Runs `body`, with a thread's number, on so many threads, and joins each: the end of a scope alone is a
+/// happens-before edge that only the standard library sees.
 fn crew(threads: u32, body: impl Fn(u32) + Sync) {
     thread::scope(|scope| {
         let body = &body;
@@ -98,7 +98,8 @@ fn sections_exclude_each_other_by_every_way_to_lock() {
                     continue;
                 }
                 sections.fetch_add(1, Ordering::Relaxed);
-                // SAFETY: owned since the lines above, and again after a bump.
+                // SAFETY: the thread has owned the mutex since the lines above, and owns it again after a
+                // bump.
                 unsafe {
                     shared.change(|number| *number += 1);
                     match round % 16 {
@@ -118,17 +119,17 @@ fn sections_exclude_each_other_by_every_way_to_lock() {
     });
 }
 
-/// Two give, three take, with and without deadlines.
+/// Two threads give, three take, with and without deadlines.
 #[test]
 fn no_signal_is_lost() {
     alone(|| {
         let shared = Shared::new();
         crew(5, |thread| {
             let giver = thread < 2;
-            // As many are given as are taken.
+            // As many items are given as are taken.
             for round in 0..rounds() * if giver { 3 } else { 2 } {
                 shared.mutex.lock();
-                // SAFETY: owned, but for the wait, across which no reference lives.
+                // SAFETY: the thread owns the mutex except during the wait, across which no reference lives.
                 unsafe {
                     if giver {
                         shared.change(|number| *number += 1);
@@ -154,8 +155,8 @@ fn no_signal_is_lost() {
     });
 }
 
-/// What is given back by one of its users. Only ever a pointer: a reference that is passed to a
-/// function promises that the memory outlives the call.
+/// What one of its users frees. It is only ever used by a pointer: a reference that is passed to a function
+/// promises that the memory outlives the call.
 #[derive(Clone, Copy)]
 struct Freed(*mut Shared);
 
@@ -168,7 +169,7 @@ impl Freed {
     }
 }
 
-/// The memory is given back right after the last unlock, whatever the others still do in theirs.
+/// The memory is freed right after the last unlock, whatever the other threads still do in theirs.
 #[test]
 fn the_last_owner_frees_the_mutex() {
     alone(|| {
@@ -176,8 +177,8 @@ fn the_last_owner_frees_the_mutex() {
             let shared = Freed(Box::into_raw(Box::new(Shared::new())));
             crew(3, |_| {
                 let shared = shared.get();
-                // SAFETY: there until three have counted themselves; then the last is alone with it,
-                // if an unlock touches nothing that it has released.
+                // SAFETY: the memory stays until three threads have counted themselves. Then the last one
+                // alone uses it, if an unlock touches nothing after its store.
                 unsafe {
                     (*shared).mutex.lock();
                     *(*shared).number.get() += 1;
@@ -192,7 +193,7 @@ fn the_last_owner_frees_the_mutex() {
     });
 }
 
-/// The memory is given back by a waiter as soon as it was notified, the notifier holding the mutex.
+/// A waiter frees the memory as soon as it was notified by a notifier that owns the mutex.
 #[test]
 fn the_waiter_frees_the_mutex_and_the_condvar() {
     alone(|| {
@@ -200,7 +201,7 @@ fn the_waiter_frees_the_mutex_and_the_condvar() {
             let shared = Freed(Box::into_raw(Box::new(Shared::new())));
             crew(2, |thread| {
                 let shared = shared.get();
-                // SAFETY: there until the waiter gives it back, who has the mutex after the
+                // SAFETY: the memory stays until the waiter frees it, which has the mutex after the
                 // notifier's last section.
                 unsafe {
                     (*shared).mutex.lock();
@@ -225,8 +226,8 @@ fn the_waiter_frees_the_mutex_and_the_condvar() {
     });
 }
 
-/// A fair lock of one word over the table: 0 free, 1 owned, 2 owned and somebody may sleep. Who is
-/// woken owns it.
+/// A fair lock of one word over the table: 0 free, 1 locked, 2 locked and a thread may be parked. A thread
+/// that is woken owns it.
 struct Word(AtomicU32);
 
 impl Word {
@@ -274,7 +275,7 @@ fn a_lock_of_another_excludes_by_the_table() {
 }
 
 #[test]
-fn sleepers_are_moved_and_woken() {
+fn parked_threads_are_moved_and_woken() {
     alone(|| {
         for _ in 0..rounds().div_ceil(20) {
             let (from, to) = (Word(AtomicU32::new(0)), Word(AtomicU32::new(0)));
@@ -303,7 +304,7 @@ fn sleepers_are_moved_and_woken() {
     });
 }
 
-/// That the tool which runs this sees a race at all: `ci/tsan.sh` and `ci/miri.sh` fail unless it is
+/// Shows that the tool which runs this sees a race at all: `ci/tsan.sh` and `ci/miri.sh` fail unless it is
 /// reported.
 #[test]
 #[ignore = "a data race on purpose, to be reported by a tool"]

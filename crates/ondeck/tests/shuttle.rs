@@ -1,9 +1,9 @@
-//! The mutex, its condition variable and the parking table under random schedules of four to
-//! twenty threads: what takes more threads than loom can have.
+//! The mutex, its condition variable and the parking table under random schedules of four to twenty threads:
+//! scenarios that need more threads than loom can have.
 //!
-//! Sequentially consistent; the orderings are loom's to check. That each of these tests can fail is
-//! shown by `ci/mutants.sh`. How to run them for longer, and to have a failure again, is told in
-//! `support/shuttle_explore.rs`.
+//! Memory is sequentially consistent; orderings are checked by loom. `ci/mutants.sh` shows that each of
+//! these tests can fail. `support/shuttle_explore.rs` says how to run them for longer, and how to repeat a
+//! failure.
 
 #[path = "support/shuttle_platform.rs"]
 mod shuttle_platform;

@@ -1,6 +1,6 @@
 //! A process with one thread, where a lock needs no atomic instructions, and its second thread.
 //!
-//! The harness gives each test a thread of its own. So this file is a program by itself, whose panic
+//! The harness gives each test a thread of its own, so this file is a program without the harness. A panic
 //! ends it.
 
 #![no_main]
@@ -18,14 +18,14 @@ extern "C" fn main() -> libc::c_int {
         assert!(Linux::single_threaded(), "the C library says so from 2.32 on");
     }
     let mutex = Mutex::new(0);
-    a_lock_is_held_until_it_is_released(&mutex);
+    a_lock_is_held_until_it_is_unlocked(&mutex);
     a_wait_without_another_thread_times_out(&mutex);
     what_one_thread_holds_is_held_when_there_are_two(&mutex);
     assert!(Linux::bucket((&raw const mutex).addr()).is_at_rest());
     0
 }
 
-fn a_lock_is_held_until_it_is_released(mutex: &Mutex<u32>) {
+fn a_lock_is_held_until_it_is_unlocked(mutex: &Mutex<u32>) {
     let mut guard = mutex.lock();
     *guard = 1;
     assert!(mutex.is_locked());

@@ -1,9 +1,9 @@
-//! The specs in `spec/` and the source say of each other which step is which; here it is tested
-//! that neither names a partner that is not there.
+//! The specifications in `spec/` and the source name each other's steps; these tests find a name without its
+//! counterpart.
 //!
-//! A spec says above an action, which is a definition or a label of PlusCal, where its step is:
-//! `\* models <path> <function>`, once or more, or `\* models nothing: <reason>`. The function says
-//! at the step: `// spec: Module!Action`. That both do the same is for people to read.
+//! Above an action, which is a definition or a label of PlusCal, the specification says where its step is:
+//! `\* models <path> <function>`, once or more, or `\* models nothing: <reason>`. The function says at the
+//! step: `// spec: Module!Action`. Whether both do the same, readers have to judge.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ mod tla;
 use rust::File;
 use tla::Module;
 
-/// Everything that has no partner.
+/// Every name that has no counterpart.
 fn unpaired(modules: &[Module], files: &[File]) -> Vec<String> {
     let mut list = Vec::new();
     for module in modules {
@@ -64,7 +64,7 @@ fn unpaired(modules: &[Module], files: &[File]) -> Vec<String> {
     list
 }
 
-/// All files under `directory` whose names end so.
+/// All files under `directory` with this extension.
 fn files_under(directory: &Path, extension: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let Ok(entries) = fs::read_dir(directory) else { return found };
@@ -100,10 +100,10 @@ fn each_action_and_its_step_name_each_other() {
         .collect();
     assert!(!modules.is_empty() && !files.is_empty(), "nothing to compare");
     let list = unpaired(&modules, &files);
-    assert!(list.is_empty(), "{} without a partner:\n{}", list.len(), list.join("\n"));
+    assert!(list.is_empty(), "{} without a counterpart:\n{}", list.len(), list.join("\n"));
 }
 
-/// What is found of one module and one file.
+/// What is found in one module and one file.
 fn found(spec: &str, source: &str) -> Vec<String> {
     unpaired(&[Module::parse("M", spec)], &[File::parse("a.rs", source)])
 }
@@ -113,7 +113,7 @@ const SPEC: &str = r"
 Helper(t) == x' = t
 
 \* models a.rs lock
-\* The first who comes.
+\* The first thread that arrives.
 Take(t) ==
     /\ x = 0
     /\ Helper(t)
@@ -170,7 +170,7 @@ fn labels_are_actions_and_translations_are_not() {
     );
 }
 
-/// Asserts that the one thing found says all of this.
+/// Asserts that there is one finding, and that it says all of this.
 #[track_caller]
 fn one(list: &[String], says: &[&str]) {
     assert_eq!(list.len(), 1, "{list:#?}");

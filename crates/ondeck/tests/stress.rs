@@ -1,8 +1,8 @@
-//! Real threads do everything to few locks, in every setting of the matrix, and a checker proves
-//! from what they wrote down that the locks kept their promises.
+//! Real threads use few locks in every way, in every setting of the matrix. A checker proves from their
+//! logs that the locks kept their promises.
 //!
-//! Some eight seconds, or as many as `ONDECK_STRESS_SECONDS` says. Every run draws other seeds,
-//! unless `ONDECK_STRESS_SEED` gives one. A row that fails says how to run it again.
+//! A run takes some eight seconds, or as many as `ONDECK_STRESS_SECONDS` says. Every run draws other seeds,
+//! unless `ONDECK_STRESS_SEED` gives one. A row that fails prints how to run it again.
 
 #[path = "support/fork.rs"]
 mod copy;
@@ -57,7 +57,7 @@ fn number<T: std::str::FromStr>(variable: &str) -> Option<T> {
 
 /// What a process of the matrix runs: the row that `ONDECK_STRESS_SETTINGS` says.
 #[test]
-#[ignore = "a part of the next one, which has it run in processes prepared for it"]
+#[ignore = "a part of the next test, which runs it in processes that it has prepared"]
 fn one_row() {
     let text = std::env::var(settings::VARIABLE).unwrap_or_default();
     row::run(&text.parse().expect("settings"));
@@ -67,7 +67,7 @@ fn one_row() {
 /// `ONDECK_STRESS_SETTINGS` says.
 #[test]
 fn the_locks_keep_their_promises_in_every_row_of_the_matrix() {
-    /// The longest that one row takes: others are then more use.
+    /// The longest time of one row: after that, other rows find more.
     const LONGEST: f64 = 10.0;
     if let Ok(text) = std::env::var(settings::VARIABLE) {
         println!("{}", matrix::run(&text.parse().expect("settings")));

@@ -205,7 +205,7 @@ impl<P: Platform> GoSpinbit<P> {
                 }
             } else {
                 if !spinner && word & SPINNING == 0 {
-                    // spec: Spinbit!Announce
+                    // spec: Spinbit!MarkSpin
                     spinner = self
                         .word
                         .compare_exchange(

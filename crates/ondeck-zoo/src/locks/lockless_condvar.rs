@@ -10,14 +10,14 @@
 //!
 //! ```text
 //! `sequence` (u32), the futex: notifications so far, modulo 2^32
-//! `sleepers` (pointer): the word that the mutex's waiters sleep on; null until the first wait
+//! `wait_word` (pointer): the word that the mutex's waiters sleep on; null until the first wait
 //!
-//! wait:        store the mutex's word in `sleepers`, read `sequence`, unlock;
+//! wait:        store the mutex's word in `wait_word`, read `sequence`, unlock;
 //!              sleep while `sequence` is the value that was read;
 //!              lock as a thread that has slept for the mutex does: marked as contended
 //! notify one:  sequence + 1, wake one thread
-//! notify all:  done if `sleepers` is null; sequence + 1, wake one thread, move the others to the
-//!              word in `sleepers`
+//! notify all:  done if `wait_word` is null; sequence + 1, wake one thread, move the others to the
+//!              word in `wait_word`
 //! ```
 //!
 //! # No moved thread is forgotten
@@ -47,7 +47,7 @@ use crate::{RawCondvar, RawLock};
 /// What the condition variable knows of a mutex.
 pub trait LocklessMutex<P: Platform>: RawLock<P> {
     /// The word that the mutex's waiters sleep on.
-    fn sleepers(&self) -> &P::AtomicU32;
+    fn wait_word(&self) -> &P::AtomicU32;
 
     /// Acquires as a thread that slept for the mutex does, and leaves it marked as contended.
     ///
@@ -60,21 +60,21 @@ pub trait LocklessMutex<P: Platform>: RawLock<P> {
 /// Lockless' condition variable: see the [source file](self) for how it works.
 #[derive(Debug)]
 pub struct LocklessCondvar<P: Platform> {
-    sleepers: P::AtomicPtr<P::AtomicU32>,
+    wait_word: P::AtomicPtr<P::AtomicU32>,
     sequence: P::AtomicU32,
 }
 
 // SAFETY: each wait that unlocked the mutex locks it again; why no signal is lost is said above.
 unsafe impl<P: Platform, L: LocklessMutex<P>> RawCondvar<P, L> for LocklessCondvar<P> {
     fn new() -> Self {
-        Self { sleepers: AtomicPointer::new(ptr::null_mut()), sequence: AtomicInt::new(0) }
+        Self { wait_word: AtomicPointer::new(ptr::null_mut()), sequence: AtomicInt::new(0) }
     }
 
     unsafe fn wait(&self, lock: &L, context: &L::Context) {
-        let sleepers = ptr::from_ref(lock.sleepers()).cast_mut();
+        let wait_word = ptr::from_ref(lock.wait_word()).cast_mut();
         // Written only if it changes, because notifiers read it without the lock.
-        if self.sleepers.load(Ordering::Relaxed) != sleepers {
-            self.sleepers.store(sleepers, Ordering::Relaxed);
+        if self.wait_word.load(Ordering::Relaxed) != wait_word {
+            self.wait_word.store(wait_word, Ordering::Relaxed);
         }
         let seen = self.sequence.load(Ordering::Relaxed);
         // SAFETY: the caller holds the lock by this context.
@@ -92,12 +92,12 @@ unsafe impl<P: Platform, L: LocklessMutex<P>> RawCondvar<P, L> for LocklessCondv
     }
 
     fn notify_all(&self) {
-        let sleepers = self.sleepers.load(Ordering::Relaxed);
-        if sleepers.is_null() {
+        let wait_word = self.wait_word.load(Ordering::Relaxed);
+        if wait_word.is_null() {
             return;
         }
         let mut now = self.sequence.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
-        while P::futex_requeue(&self.sequence, now, 1, sleepers, u32::MAX).is_none() {
+        while P::futex_requeue(&self.sequence, now, 1, wait_word, u32::MAX).is_none() {
             now = self.sequence.load(Ordering::Relaxed);
         }
     }

@@ -158,7 +158,7 @@ unsafe impl<P: Platform> RawLock<P> for LocklessFourState<P> {
 }
 
 impl<P: Platform> LocklessMutex<P> for LocklessFourState<P> {
-    fn sleepers(&self) -> &P::AtomicU32 {
+    fn wait_word(&self) -> &P::AtomicU32 {
         &self.contended
     }
 

@@ -164,7 +164,7 @@ unsafe impl<P: Platform> RawLock<P> for LocklessThreeState<P> {
 }
 
 impl<P: Platform> LocklessMutex<P> for LocklessThreeState<P> {
-    fn sleepers(&self) -> &P::AtomicU32 {
+    fn wait_word(&self) -> &P::AtomicU32 {
         &self.word
     }
 

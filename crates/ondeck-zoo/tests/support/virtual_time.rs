@@ -30,7 +30,7 @@ pub struct Virtual;
 struct Machine {
     threads: Vec<ThreadState>,
     running: usize,
-    sleepers: HashMap<usize, Vec<usize>>,
+    sleeping: HashMap<usize, Vec<usize>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -126,7 +126,7 @@ impl Machine {
             .filter_map(|index| due(&self.threads[index]).map(|time| (time, index)))
             .min()?;
         if let Waiting::Asleep(address, _) = self.threads[next].waiting {
-            self.sleepers.entry(address).or_default().retain(|&sleeper| sleeper != next);
+            self.sleeping.entry(address).or_default().retain(|&thread| thread != next);
             self.threads[next].waiting = Waiting::TimedOut;
             self.threads[next].time = time;
         }
@@ -136,7 +136,7 @@ impl Machine {
 
     fn wake(&mut self, address: usize, count: usize) -> usize {
         let now = self.threads[self.running].time;
-        let Some(queue) = self.sleepers.get_mut(&address) else { return 0 };
+        let Some(queue) = self.sleeping.get_mut(&address) else { return 0 };
         let woken: Vec<_> = queue.drain(..count.min(queue.len())).collect();
         for &thread in &woken {
             self.threads[thread].waiting = Waiting::No;
@@ -346,7 +346,7 @@ unsafe impl Platform for Virtual {
         let address = std::ptr::from_ref(word).addr();
         MACHINE.with_borrow_mut(|machine| {
             let running = machine.running;
-            machine.sleepers.entry(address).or_default().push(running);
+            machine.sleeping.entry(address).or_default().push(running);
             machine.threads[running].waiting =
                 Waiting::Asleep(address, deadline.map(Timestamp::as_nanos));
         });
@@ -379,7 +379,7 @@ unsafe impl Platform for Virtual {
         let address = std::ptr::from_ref(from).addr();
         MACHINE.with_borrow_mut(|machine| {
             let woken = machine.wake(address, wake as usize);
-            let queue = machine.sleepers.entry(address).or_default();
+            let queue = machine.sleeping.entry(address).or_default();
             let others: Vec<_> = queue.drain(..(move_ as usize).min(queue.len())).collect();
             for &thread in &others {
                 if let Waiting::Asleep(on, _) = &mut machine.threads[thread].waiting {
@@ -387,7 +387,7 @@ unsafe impl Platform for Virtual {
                 }
             }
             let count = others.len();
-            machine.sleepers.entry(to.addr()).or_default().extend(others);
+            machine.sleeping.entry(to.addr()).or_default().extend(others);
             Some(woken + count)
         })
     }

@@ -1,4 +1,4 @@
-//! Who may be awake: the poller, a thread in flight, and what others do meanwhile.
+//! Which threads may be awake: the poller, a thread in flight, and what others do meanwhile.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -11,7 +11,7 @@ use ondeck::spin::Polling;
 use super::hooked_platform::{Gate, Hooked, hooks, until};
 use super::{SHORT, no_polling, unlock, watched};
 
-/// Polls for ever, as these tests go; stays beside another poller for hardly any time.
+/// A poller polls for longer than any of these tests takes; another thread stays near for hardly any time.
 fn polls() -> Polling {
     let mut polling = Polling::default();
     (polling.budget, polling.near) = (u32::MAX - 1, 1_000);
@@ -40,7 +40,7 @@ mod in_flight {
         }
     }
 
-    /// A woken thread has not run yet. Another, which runs, finds the lock taken: it polls.
+    /// A woken thread has not run yet. Another thread, which runs, finds the lock locked: it polls.
     #[test]
     fn a_running_thread_does_not_park_because_another_is_in_flight() {
         let _watchdog = watched();
@@ -101,7 +101,7 @@ mod replaced {
         }
     }
 
-    /// The poller loses its CPU. The next thread that comes takes its place, and does not park.
+    /// The poller loses its CPU. The next thread that arrives takes its place, and does not park.
     #[test]
     fn a_poller_that_has_lost_its_cpu_is_replaced_by_the_next_that_comes() {
         let _watchdog = watched();

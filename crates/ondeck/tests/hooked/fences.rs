@@ -1,5 +1,5 @@
-//! An unlock without a fence, whose store is still in the store buffer of its CPU when the unlock is over:
-//! a thread that parks then sees the lock taken, and the unlock has not seen that thread.
+//! The store of an unlock without a fence is still in the store buffer of its CPU when the unlock is over.
+//! A thread that parks then sees the lock locked, and the unlock has not seen that thread.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
@@ -23,7 +23,7 @@ mod asked_after_the_store {
     static MAY_RELAX: AtomicBool = AtomicBool::new(true);
 
     hooks! {
-        /// Unlocks that find no thread soon leave out their fences.
+        /// Unlocks that find no parked thread soon leave out their fences.
         Relaxed {
             fn store(byte: &AtomicU8, value: u8, order: Ordering) {
                 BEFORE_THE_STORE.pass();
@@ -51,15 +51,15 @@ mod asked_after_the_store {
         }
     }
 
-    /// An unlock finds out that it needs no fence. Before its store a thread parks, whose heavy fence
-    /// makes the next ones do with full fences, and gives up. Then the unlock goes on, and another thread
-    /// parks while the store is in the buffer.
+    /// An unlock reads that it needs no fence. Before its store a thread parks, with a heavy fence after
+    /// which the next threads that park make full fences only, and gives up. Then the unlock goes on, and
+    /// another thread parks while the store is in the buffer.
     #[test]
     fn a_thread_parks_beside_an_unlock_that_needed_no_fence_a_moment_ago() {
         let _watchdog = watched();
         let mutex = &RawMutex::<Hooked<Relaxed>>::new();
-        // The first unlock finds out that nothing is known. Then one parks, so that there is a record, and
-        // unlocks look there.
+        // At the first unlock nothing is known of the bucket. Then a thread parks, so that there is a
+        // record, and unlocks look there.
         mutex.lock();
         unlock(mutex);
         mutex.lock();
@@ -72,7 +72,7 @@ mod asked_after_the_store {
             unlock(mutex);
         });
         Hooked::<Relaxed>::until_at_rest();
-        // It counts a hundred and more, for which the fences of the next are left out.
+        // It counts for more than a hundred unlocks, after which the next ones leave out their fences.
         mutex.lock();
         unlock(mutex);
         MAY_RELAX.store(false, Ordering::Relaxed);
@@ -110,7 +110,7 @@ mod refused {
     static REFUSED: AtomicBool = AtomicBool::new(false);
 
     hooks! {
-        /// The kernel refuses heavy fences from some moment on.
+        /// From some moment on the kernel refuses heavy fences.
         Refusing {
             fn store(byte: &AtomicU8, value: u8, order: Ordering) {
                 BUFFER.store(byte, value, order);
@@ -138,8 +138,8 @@ mod refused {
         }
     }
 
-    /// An unlock has had no fence and is over; its store becomes visible when a thread has parked that no
-    /// unlock will see. That thread looks again by itself.
+    /// An unlock without a fence is over, and its store becomes visible only after a thread has parked,
+    /// which no unlock will see. That thread looks again by itself.
     #[test]
     fn a_thread_parks_after_heavy_fences_were_refused_beside_an_unlock_without_a_fence() {
         let _watchdog = watched();
@@ -183,7 +183,7 @@ mod evicted {
     }
 
     hooks! {
-        /// As `Relaxed`; some threads poll for as long as the test takes.
+        /// The same as `Relaxed`, but some threads poll for as long as the test takes.
         Evicting {
             fn store(byte: &AtomicU8, value: u8, order: Ordering) {
                 BEFORE_THE_STORE.pass();
@@ -238,7 +238,7 @@ mod evicted {
         thread
     }
 
-    /// A thread that parks for a mutex while the caller owns it, and has it then.
+    /// A thread parks for a mutex that the caller owns, and then locks it.
     fn park_once(mutex: &Lock) {
         let sleeps = Hooked::<Evicting>::sleeps();
         mutex.lock();
@@ -252,12 +252,12 @@ mod evicted {
         });
     }
 
-    /// A bucket has records for two locks. One is polled for. The other, `light`, has unlocks without
-    /// fences, when `unlock` is called with it. In the shared record a thread has parked, with a heavy
-    /// fence.
+    /// A bucket has records for two locks. A thread polls for one of them. When `work` is called with the
+    /// other one, `light`, the unlocks of that lock have no fences. In the shared record a thread has
+    /// parked, with a heavy fence.
     fn with_a_light_lock(work: impl FnOnce(&Lock)) {
         let [one, two, light, shared] = &[0; 4].map(|_| Lock::new());
-        // The first unlock finds out that nothing is known.
+        // At the first unlock nothing is known of the bucket.
         one.lock();
         unlock(one);
         MAY_RELAX.store(true, Ordering::Relaxed);
@@ -269,7 +269,7 @@ mod evicted {
             park_once(shared);
             unlock(two);
             polls.join().expect("no panic");
-            // Its second unlock counts for as many as a heavy fence costs.
+            // Its second unlock counts for as many unlocks as are worth a heavy fence.
             park_once(light);
             MAY_RELAX.store(false, Ordering::Relaxed);
             work(light);
@@ -281,8 +281,8 @@ mod evicted {
     /// The tests share a table.
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-    /// A lock unlocks without a fence, and then its record goes to another one. A thread that parks for it
-    /// now is counted in the shared record.
+    /// After an unlock without a fence the record of the lock goes to another lock. A thread that parks for
+    /// the first lock now is counted in the shared record.
     #[test]
     fn a_thread_parks_in_the_shared_record_beside_an_unlock_without_a_fence() {
         let _watchdog = watched();
@@ -308,7 +308,7 @@ mod evicted {
                 missed = !parks.is_finished();
                 BUFFER.drain();
                 unlock(&last);
-                // Has it woken if it was missed.
+                // If the parked thread was missed, this unlock wakes it.
                 light.lock();
                 unlock(light);
             });
@@ -316,8 +316,8 @@ mod evicted {
         assert!(!missed, "the thread has parked for a lock that was unlocked");
     }
 
-    /// An unlock finds that it needs no fence. Before its store the record goes to another lock, which has a
-    /// poller: the mark there says nothing of the thread that has parked meanwhile.
+    /// An unlock reads that it needs no fence. Before its store the record goes to another lock, which has
+    /// a poller. The mark of that poller says nothing of the thread that has parked meanwhile.
     #[test]
     fn a_thread_parks_while_the_record_goes_to_a_lock_that_is_polled() {
         let _watchdog = watched();
@@ -343,7 +343,7 @@ mod evicted {
                 BEFORE_THE_STORE.open();
                 wakes = unlocks.join().expect("no panic");
                 unlock(&last);
-                // Has it woken if it was missed.
+                // If the parked thread was missed, this unlock wakes it.
                 light.lock();
                 unlock(light);
             });
@@ -398,7 +398,7 @@ mod gave_up {
         assert!(!mutex.try_lock_until(Linux::now()));
     }
 
-    /// The caller's unlock has no fence, and its store is in the buffer when it is over.
+    /// The caller's unlock has no fence, and its store is still in the buffer when the unlock is over.
     fn unlock_into_the_buffer<H: Hooks>(mutex: &RawMutex<Hooked<H>>) {
         thread::scope(|scope| {
             scope.spawn(|| {
@@ -409,7 +409,7 @@ mod gave_up {
         assert!(mutex.is_locked(), "the store is in the buffer");
     }
 
-    /// A thread wants the lock, whose unlock is in the buffer: says whether it parks for it.
+    /// A thread wants the lock while the unlock's store is in the buffer. Returns whether it parks.
     fn parks<'scope, H: Hooks>(
         scope: &'scope Scope<'scope, '_>,
         mutex: &'scope RawMutex<Hooked<H>>,
@@ -423,7 +423,7 @@ mod gave_up {
         !parks.is_finished()
     }
 
-    /// Locked, and no record of the bucket is armed.
+    /// A locked mutex in a bucket where no record is armed.
     fn locked<H: Hooks>() -> RawMutex<Hooked<H>> {
         let mutex = RawMutex::new();
         mutex.lock();
@@ -434,8 +434,8 @@ mod gave_up {
 
     giving_up! { Two }
 
-    /// Of two heavy fences one was made before the unlock, and the other is not yet: a third thread makes
-    /// one, too.
+    /// Of two heavy fences one was made before the unlock, and the other is not over yet. A third thread
+    /// makes one, too.
     #[test]
     fn a_thread_parks_before_the_heavy_fence_of_another_is_over() {
         let _watchdog = watched();
@@ -460,7 +460,7 @@ mod gave_up {
             gives_up.join().expect("no panic");
             missed = Hooked::<Two>::sleeps() > sleeps || parks(scope, mutex);
             BEFORE_THE_FENCE.open();
-            // Has those woken that were missed.
+            // If parked threads were missed, this unlock wakes them.
             BUFFER.drain();
             mutex.lock();
             unlock(mutex);
@@ -471,8 +471,8 @@ mod gave_up {
 
     giving_up! { One }
 
-    /// A thread has given up, with a heavy fence, where unlocks do not look. One that parks after that makes a
-    /// heavy fence, too.
+    /// A thread has given up, with a heavy fence, in a record at which unlocks do not look. A thread that
+    /// parks there later makes a heavy fence, too.
     #[test]
     fn a_thread_parks_where_one_has_given_up_beside_an_unlock_without_a_fence() {
         let _watchdog = watched();
@@ -483,7 +483,7 @@ mod gave_up {
             scope.spawn(|| give_up(mutex)).join().expect("no panic");
             unlock_into_the_buffer(mutex);
             missed = parks(scope, mutex);
-            // Has it woken if it was missed.
+            // If the parked thread was missed, this unlock wakes it.
             BUFFER.drain();
             mutex.lock();
             unlock(mutex);
@@ -510,7 +510,7 @@ mod landed {
     }
 
     hooks! {
-        /// No thread is ever overdue, or the poller would ask the owner to hand the lock over.
+        /// No thread is ever overdue; otherwise the poller would ask the owner to hand the lock over.
         Landing {
             fn store(byte: &AtomicU8, value: u8, order: Ordering) {
                 BUFFER.store(byte, value, order);
@@ -557,14 +557,14 @@ mod landed {
 
     const HOUR: Duration = Duration::from_hours(1);
 
-    /// A thread was woken and has not run yet, on which an unlock without a fence relies. It runs while the store
-    /// of that unlock is in the buffer, finds the lock taken, and its deadline has passed: it has the other
-    /// parked thread woken.
+    /// An unlock without a fence relies on a thread that was woken and has not run yet. That thread runs
+    /// while the unlock's store is in the buffer, finds the lock locked, and its deadline has passed: it
+    /// wakes the other parked thread.
     #[test]
     fn a_woken_thread_gives_up_beside_an_unlock_without_a_fence() {
         let _watchdog = watched();
         let mutex = &RawMutex::<Hooked<Landing>>::new();
-        // The first unlock finds out that nothing is known.
+        // At the first unlock nothing is known of the bucket.
         mutex.lock();
         unlock(mutex);
         mutex.lock();
@@ -606,7 +606,7 @@ mod landed {
             WOKE.open();
             wakes = gives_up.join().expect("no panic");
             BUFFER.drain();
-            // Has the other woken if it was missed.
+            // If the other thread was missed, this unlock wakes it.
             mutex.lock();
             unlock(mutex);
         });

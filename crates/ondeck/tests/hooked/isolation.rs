@@ -1,5 +1,5 @@
-//! What a lock costs depends on its own waiters: others in the same bucket, however many, neither make
-//! its unlocks take the bucket's lock nor their queues be gone through.
+//! What a lock costs depends on its own waiters. However many other threads are in the same bucket, the
+//! lock's unlocks do not take the bucket's lock for them, and do not go through their queues.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::{self, Scope};
@@ -24,7 +24,7 @@ fn park<'scope, H: Hooks>(scope: &'scope Scope<'scope, '_>, mutex: &'scope RawMu
     Hooked::<H>::until_sleeps(before + 1);
 }
 
-/// Does `work` while the bucket's lock is held: what wants it, hangs.
+/// Does `work` while the bucket's lock is held: a thread that wants that lock would hang.
 fn with_the_bucket_locked<H: Hooks>(work: impl FnOnce()) {
     let state = AtomicU32::new(0);
     let key = (&raw const state).addr();
@@ -43,7 +43,7 @@ mod beside {
             fn polling() -> Polling {
                 no_polling()
             }
-            // As often as it may.
+            // Each call is chosen.
             fn once_in(_: u32) -> bool {
                 true
             }
@@ -52,7 +52,7 @@ mod beside {
 
     type Mutex = RawMutex<Hooked<Beside>>;
 
-    /// Threads are parked for one lock, then for two. Unlocks of another one, for which no thread waits.
+    /// Threads are parked for one lock, then for two. Another lock, for which no thread waits, is unlocked.
     #[test]
     fn an_unlock_that_no_thread_waits_for_takes_no_lock_of_the_bucket() {
         let _watchdog = watched();
@@ -96,7 +96,7 @@ mod polled {
             fn polling() -> Polling {
                 let mut polling = no_polling();
                 if POLLS.load(Ordering::SeqCst) {
-                    // For ever, as these tests go.
+                    // Longer than any of these tests takes.
                     polling.budget = u32::MAX - 1;
                 }
                 polling
@@ -104,14 +104,14 @@ mod polled {
             fn pause() {
                 PAUSES.fetch_add(1, Ordering::SeqCst);
             }
-            // No thread is ever overdue, or the poller would ask the owner to hand the lock over.
+            // No thread is ever overdue; otherwise the poller would ask the owner to hand the lock over.
             fn ticks_in(nanos: u32) -> usize {
                 if nanos >= 500_000 { usize::MAX / 4 } else { Linux::ticks_in(nanos) }
             }
         }
     }
 
-    /// Threads are parked for the lock, and one polls it.
+    /// Threads are parked for the lock, and one polls.
     #[test]
     fn an_unlock_that_a_poller_waits_for_takes_no_lock_of_the_bucket() {
         let _watchdog = watched();

@@ -32,7 +32,7 @@ fn waits(mutex: &RawMutex<Machine>, condvar: &RawCondvar<Machine>) {
 #[test]
 fn a_notification_makes_no_system_call_while_the_mutex_is_locked_and_one_if_it_is_free() {
     let _watchdog = watched();
-    // As the table is in its first second, and when unlocks do without fences.
+    // First with the bucket as it is at the start, then with unlocks that have no fences.
     for is_locked in [true, false, true, false] {
         let (mutex, condvar) = (RawMutex::<Machine>::new(), RawCondvar::<Machine>::new());
         thread::scope(|scope| {
@@ -45,7 +45,7 @@ fn a_notification_makes_no_system_call_while_the_mutex_is_locked_and_one_if_it_i
             if !is_locked {
                 unlock(&mutex);
             }
-            // The one that is woken stays in flight until the other has notified.
+            // The woken thread stays in flight until the other has notified.
             let calls =
                 calls_of(|| assert_eq!(condvar.notify_one() + condvar.notify_all(), WAITERS));
             let Calls { wakes, heavy_fences, .. } = calls;
@@ -54,7 +54,7 @@ fn a_notification_makes_no_system_call_while_the_mutex_is_locked_and_one_if_it_i
                 assert_eq!(wakes, 0);
                 unlock(&mutex);
             } else {
-                // Two if the first has had the mutex before the second notification.
+                // There are two calls if the first waiter has had the mutex before the second notification.
                 assert!((1..=2).contains(&wakes), "{wakes}");
             }
         });

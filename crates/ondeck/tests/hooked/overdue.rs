@@ -1,5 +1,5 @@
-//! Threads that have waited for too long, and threads of a real-time scheduling class: which comes next.
-//! On these machines a thread is overdue as soon as it is parked.
+//! Overdue threads and threads of a real-time scheduling class: which of them is served next. On these
+//! machines a thread is overdue as soon as it is parked.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -13,7 +13,7 @@ use ondeck::spin::Polling;
 use super::hooked_platform::{Gate, Hooked, Hooks, calls_of, hooks, until};
 use super::{no_polling, unlock, watched};
 
-/// The time after which a thread is overdue, and that between two of them: none.
+/// The time after which a thread is overdue, and the time between two that are served: zero.
 fn at_once(nanos: u32) -> usize {
     match nanos {
         1_000_000 => 0,
@@ -21,7 +21,7 @@ fn at_once(nanos: u32) -> usize {
     }
 }
 
-/// A thread that is parked for a mutex which is locked, and does `owned` when it has it.
+/// A thread that is parked for a locked mutex, and does `owned` when it has locked it.
 fn park<'scope, H: Hooks>(
     scope: &'scope Scope<'scope, '_>,
     mutex: &'scope RawMutex<Hooked<H>>,
@@ -30,7 +30,7 @@ fn park<'scope, H: Hooks>(
     park_as(scope, mutex, || (), owned);
 }
 
-/// As `park`; the thread does `before` first.
+/// The same as `park`, but the thread does `before` first.
 fn park_as<'scope, H: Hooks>(
     scope: &'scope Scope<'scope, '_>,
     mutex: &'scope RawMutex<Hooked<H>>,
@@ -47,19 +47,19 @@ fn park_as<'scope, H: Hooks>(
     Hooked::<H>::until_sleeps(sleeps + 1);
 }
 
-/// Two threads have a lock in turn: each begins to poll while the other owns it, and finds it unlocked at
-/// its first poll.
+/// Two threads have a lock in turn. Each begins to poll while the other owns the lock, and finds it
+/// unlocked at its first poll.
 mod turns {
     use super::*;
 
     static FREE: AtomicBool = AtomicBool::new(false);
-    /// The thread that was parked has had the lock.
+    /// Whether the parked thread has had the lock.
     static SERVED: AtomicBool = AtomicBool::new(false);
     /// Between two polls, in nanoseconds.
     const PAUSE: u32 = 900_000;
     /// How far the clock is ahead, in ticks.
     static AHEAD: AtomicU64 = AtomicU64::new(0);
-    /// Which of the two pauses between polls, as bits.
+    /// Which of the two threads pauses between polls, as bits.
     static PAUSING: AtomicU32 = AtomicU32::new(0);
 
     std::thread_local! {
@@ -84,11 +84,11 @@ mod turns {
             }
             fn pause() {
                 PAUSING.fetch_or(BIT.get(), Ordering::SeqCst);
-                // Not for ever: a thread that waits for the bucket's lock comes here, too.
+                // The wait is bounded, because a thread that waits for the bucket's lock comes here, too.
                 let most = if BIT.get() == 0 { 0 } else { 10_000 };
                 (0..most).take_while(|_| !FREE.load(Ordering::SeqCst)).for_each(|_| thread::yield_now());
                 if most != 0 {
-                    // Its pause is over, so that the lock rests for hardly any time.
+                    // The other's pause ends, so that the lock is free for hardly any time.
                     AHEAD.fetch_add(Linux::ticks_in(PAUSE) as u64, Ordering::SeqCst);
                 }
             }
@@ -98,7 +98,7 @@ mod turns {
         }
     }
 
-    /// How many turns the two have until the thread that is parked, and overdue, has had the lock.
+    /// How many turns the two have until the parked and overdue thread has had the lock.
     fn turns_until_served() -> u32 {
         const MOST: u32 = 100;
         let mutex = RawMutex::<Hooked<Turns>>::new();
@@ -143,7 +143,8 @@ mod turns {
         let _watchdog = watched();
         let mut turns = [0; 9].map(|_| turns_until_served());
         turns.sort_unstable();
-        // 3 to 5 each. The thread is lucky now and then, and now and then gets no CPU when it is woken.
+        // Each attempt takes 3 to 5 turns. Now and then the thread locks earlier, or gets no CPU when it is
+        // woken.
         assert!(turns[turns.len() / 2] < 8, "{turns:?}");
     }
 }
@@ -169,8 +170,8 @@ mod real_time {
         }
     }
 
-    /// Threads of these priorities park one after the other; says in which order they have the lock. With
-    /// `handed` the first is handed it.
+    /// Threads of these priorities park one after the other. Returns the order in which they have the lock.
+    /// With `handed` the first one is handed the lock.
     fn order(priorities: &[u32], handed: bool) -> Vec<u32> {
         let _watchdog = watched();
         let mutex = RawMutex::<Hooked<RealTime>>::new();
@@ -225,8 +226,7 @@ mod beside {
         }
     }
 
-    /// An ordinary thread was woken and has not run yet: a thread of a real-time class does not wait for
-    /// it.
+    /// An ordinary thread was woken and has not run yet. A thread of a real-time class does not wait for it.
     #[test]
     fn a_thread_of_a_real_time_class_is_woken_beside_one_in_flight() {
         let _watchdog = watched();
@@ -279,10 +279,10 @@ mod halves {
 
     type Lock = RawMutex<Hooked<Halves>>;
 
-    /// A mutex at this address; None if something else is there.
+    /// A mutex at this address, or None if the address is in use.
     fn at(address: usize) -> Option<&'static Lock> {
         const PAGE: usize = 4_096;
-        // SAFETY: a new mapping, where nothing else is.
+        // SAFETY: a new mapping, in which nothing else lies.
         unsafe {
             let page = libc::mmap(
                 std::ptr::with_exposed_provenance_mut(address),
@@ -300,7 +300,7 @@ mod halves {
         }
     }
 
-    /// Unlocks; a thread has the lock in between that store and the look, and `meanwhile` happens then.
+    /// Unlocks. Between the store and the look another thread has the lock, and `meanwhile` runs.
     fn unlock_while(mutex: &'static Lock, meanwhile: impl FnOnce()) {
         thread::scope(|scope| {
             let unlocks = scope.spawn(|| {
@@ -333,15 +333,16 @@ mod halves {
                 served.store(true, Ordering::SeqCst);
                 until(|| may_unlock.load(Ordering::SeqCst));
             });
-            // It is woken beside the one that was faster, and goes back to its place.
+            // It is woken while the other thread owns the lock, and goes back to its place in the queue.
             let sleeps = Hooked::<Halves>::sleeps();
             unlock_while(mutex, || Hooked::<Halves>::until_sleeps(sleeps + 1));
-            // Now it is its turn, but another is faster again, which is asked for the lock.
+            // Now it would be handed the lock, but another thread has locked it again, and that owner is
+            // asked for it.
             unlock_while(mutex, || ());
             park_as(scope, other, || WOKE.stop_me(), || other_served.store(true, Ordering::SeqCst));
             unlock(other);
             WOKE.until_reached();
-            assert!(!other.is_locked(), "it was not asked for");
+            assert!(!other.is_locked(), "its owner was not asked for it");
             WOKE.open();
             until(|| other_served.load(Ordering::SeqCst));
             assert!(!served.load(Ordering::SeqCst));
@@ -377,10 +378,12 @@ mod never_runs {
         }
     }
 
-    /// An overdue thread was woken to compete and does not run. The next one is handed the lock beside it.
+    /// An overdue thread was woken to compete and does not run. The next overdue thread is handed the lock
+    /// nevertheless.
     #[test]
     fn an_overdue_thread_does_not_wait_for_one_in_flight_that_never_runs() {
-        /// A parked thread looks after itself now and then, and so may not be there to be handed the lock.
+        /// A parked thread looks after itself now and then. It may just not be in the queue to be handed
+        /// the lock.
         const TRIES: u32 = 20;
         let _watchdog = watched();
         let mutex = RawMutex::<Hooked<NeverRuns>>::new();
@@ -473,7 +476,7 @@ mod shared {
     /// The tests share a table.
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-    /// A thread that does not run yet is the owner all the same.
+    /// A thread that is handed the lock owns it before it runs.
     #[test]
     fn an_overdue_thread_of_a_lock_that_shares_a_record_is_handed_the_lock() {
         let _watchdog = watched();
@@ -495,7 +498,8 @@ mod shared {
         Hooked::<Shares>::until_at_rest();
     }
 
-    /// Two threads park for it; before the second does another lock needs its record no more.
+    /// Two threads park for a lock that shares a record. Before the second one parks, another lock gives up
+    /// its own record.
     #[test]
     fn threads_of_a_lock_that_shares_a_record_are_counted_together() {
         let _watchdog = watched();
@@ -519,7 +523,7 @@ mod shared {
     }
 }
 
-/// Threads are overdue after a long time, and only one of them in as long a time again.
+/// Threads are overdue after a long time, and only one of them is served within the same time again.
 mod seldom {
     use super::*;
 
@@ -571,7 +575,7 @@ mod seldom {
 
     type Lock = RawMutex<Hooked<Seldom>>;
 
-    /// Of two threads that are parked the first is handed the lock. Its own unlock has the other compete.
+    /// Of two parked threads the first is handed the lock. Its own unlock wakes the other one to compete.
     #[test]
     fn one_unlock_in_a_while_hands_over_a_lock_that_shares_a_record() {
         let _watchdog = watched();

@@ -1,6 +1,6 @@
-//! Memory that is used again while an unlock is between its store and its look: as a condition variable,
-//! as a key, as a word of the program, as another mutex. The unlock writes nothing there, and leaves
-//! alone what waits there for something else.
+//! Memory that is used again while an unlock is between its store and its look: as a condition variable, as
+//! a key, as a word of the program, as another mutex. The unlock writes nothing there, and does not wake a
+//! thread that waits there for something else.
 
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -15,7 +15,7 @@ use ondeck::spin::Polling;
 use super::hooked_platform::{Gate, Hooked, Hooks, hooks};
 use super::{keys, no_polling, unlock, watched};
 
-/// A byte that is one thing after the other.
+/// A byte that is several objects one after the other.
 struct Memory<H: Hooks>(MaybeUninit<RawMutex<Hooked<H>>>);
 
 impl<H: Hooks> Memory<H> {
@@ -34,9 +34,9 @@ fn park<'scope, H: Hooks>(scope: &'scope Scope<'scope, '_>, mutex: &'scope RawMu
     Hooked::<H>::until_sleeps(before + 1);
 }
 
-/// Three contended locks, so that an unlock of any lock of the bucket takes its lock and looks for a thread
-/// to wake; and an unlock at `memory`, which stops behind its store. `reborn` happens meanwhile, and is
-/// given what lets the unlock go on, and waits until it is over.
+/// Three locks are contended, so that an unlock of any lock of the bucket takes the bucket's lock and looks
+/// for a thread to wake. An unlock at `memory` stops behind its store. Meanwhile `reborn` runs; its
+/// argument lets the unlock go on, and waits until it is over.
 fn while_unlocking<H: Hooks>(
     gate: &'static Gate,
     memory: *mut RawMutex<Hooked<H>>,
@@ -55,7 +55,7 @@ fn while_unlocking<H: Hooks>(
         let mut unlocks = Some(scope.spawn(move || {
             gate.stop_me();
             let memory = ptr::with_exposed_provenance::<RawMutex<Hooked<H>>>(address);
-            // SAFETY: it is a mutex until the store, after which its address is only compared.
+            // SAFETY: it is a mutex until the store. After the store its address is only compared.
             unsafe { (*memory).unlock() };
         }));
         gate.until_reached();
@@ -97,7 +97,7 @@ fn a_condition_variable_in_the_place_of_a_mutex_is_not_notified_by_its_unlock() 
     let memory = Memory::<AsCondvar>::new().0.as_mut_ptr();
     while_unlocking(&CONDVAR_GATE, memory, |go_on| {
         let condvar = memory.cast::<RawCondvar<Hooked<AsCondvar>>>();
-        // SAFETY: the mutex is no more; both are a byte.
+        // SAFETY: the mutex is gone, and both objects are a byte.
         let condvar = unsafe {
             condvar.write(RawCondvar::new());
             &*condvar
@@ -117,7 +117,7 @@ fn a_condition_variable_in_the_place_of_a_mutex_is_not_notified_by_its_unlock() 
             assert!(condvar.has_waiters(), "nothing is written there");
             unlock(&mutex);
             assert!(!waiter.is_finished());
-            assert_eq!(condvar.notify_all(), 1, "it waits still");
+            assert_eq!(condvar.notify_all(), 1, "it still waits");
         });
     });
 }
@@ -129,7 +129,7 @@ fn a_key_in_the_place_of_a_mutex_is_not_unparked_by_its_unlock() {
     let memory = Memory::<AsKey>::new().0.as_mut_ptr();
     while_unlocking(&KEY_GATE, memory, |go_on| {
         let (word, key) = (memory.cast::<AtomicU8>(), memory.addr());
-        // SAFETY: the mutex is no more; both are a byte.
+        // SAFETY: the mutex is gone, and both objects are a byte.
         let word = unsafe {
             word.write(AtomicU8::new(3));
             &*word
@@ -144,7 +144,7 @@ fn a_key_in_the_place_of_a_mutex_is_not_unparked_by_its_unlock() {
             go_on();
             assert_eq!(word.load(Ordering::SeqCst), 3, "nothing is written there");
             word.store(7, Ordering::SeqCst);
-            assert_eq!(keys::unpark::<Hooked<AsKey>>(key, 9, |_, _| ()), 1, "it is parked still");
+            assert_eq!(keys::unpark::<Hooked<AsKey>>(key, 9, |_, _| ()), 1, "it is still parked");
         });
     });
 }
@@ -155,7 +155,7 @@ stopping_behind_the_store! { AsMutex MUTEX_GATE }
 fn another_mutex_in_the_place_of_a_mutex_is_not_unlocked_nor_locked_by_its_unlock() {
     let memory = Memory::<AsMutex>::new().0.as_mut_ptr();
     while_unlocking(&MUTEX_GATE, memory, |go_on| {
-        // SAFETY: the mutex is no more.
+        // SAFETY: the first mutex is gone.
         let mutex = unsafe {
             memory.write(RawMutex::new());
             &*memory
@@ -163,7 +163,7 @@ fn another_mutex_in_the_place_of_a_mutex_is_not_unlocked_nor_locked_by_its_unloc
         mutex.lock();
         thread::scope(|scope| {
             park(scope, mutex);
-            // It may have that thread compete, which goes back to sleep.
+            // The unlock may wake that thread to compete, which then parks again.
             go_on();
             assert!(mutex.is_locked());
             unlock(mutex);

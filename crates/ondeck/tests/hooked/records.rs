@@ -1,5 +1,6 @@
-//! A record goes from one lock to another while a thread is on its way to it: the thread marks itself in no
-//! record of another lock, and an unlock that finds no record in between is not missed.
+//! A record goes from one lock to another while a thread is about to use it. The thread does not mark
+//! itself in the record of another lock, and an unlock that finds no record in between does not miss a
+//! thread.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering};
@@ -16,10 +17,10 @@ use super::{no_polling, unlock, watched};
 static BUFFER: Buffer = Buffer::new();
 /// Behind the load by which a thread that is about to arrive finds the record of its lock.
 static FOUND: Gate = Gate::new();
-/// Behind a store to a machine word of the table: the first of a thread that arrives is when it polls, right
-/// before its mark.
+/// Behind a store to a machine word of the table. An arriving thread makes its first one when it is about
+/// to poll, right before it sets its mark.
 static STORED: Gate = Gate::new();
-/// As `STORED`, for another thread.
+/// The same as `STORED`, for another thread.
 static STORED_TOO: Gate = Gate::new();
 /// How many threads that poll have paused.
 static PAUSED: AtomicU32 = AtomicU32::new(0);
@@ -37,12 +38,12 @@ std::thread_local! {
     static HAS_PAUSED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// As these tests go.
+/// Longer than any of these tests takes.
 const FOR_EVER: u32 = u32::MAX - 1;
 const A_MOMENT: u32 = 1_000;
 
-/// Unlocks lose no fence that they have. Each test has a table of its own: in one where a lock has shared a
-/// record an unlock that finds none looks at that.
+/// Unlocks never lose their fences. Each test has a table of its own: if a lock has shared a record in a
+/// table, an unlock there that finds no record looks at the shared one.
 macro_rules! going {
     ($name:ident) => {
         hooks! {
@@ -54,7 +55,7 @@ macro_rules! going {
                     let value = number.load(order);
                     if value != 0 && value == WANTS.get() {
                         FINDS.set(FINDS.get() + 1);
-                        // First it asks whether it has lost the lock a moment ago.
+                        // The first load asks whether the thread has lost the lock a moment ago.
                         if FINDS.get() == 2 {
                             FOUND.pass();
                         }
@@ -129,8 +130,8 @@ fn park<'scope, H: Hooks>(
     thread
 }
 
-/// A bucket has records for two locks. One is polled for, as long as `work` goes on. A thread has parked for the
-/// other, when `work` is called with it, and it is locked.
+/// A bucket has records for two locks. While `work` runs, a thread polls for one of them. `work` is called
+/// with the other one, which is locked, and for which a thread has parked.
 fn with_a_quiet_record<H: Hooks>(work: impl FnOnce(&Lock<H>)) {
     /// The tests share gates.
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
@@ -138,7 +139,7 @@ fn with_a_quiet_record<H: Hooks>(work: impl FnOnce(&Lock<H>)) {
     let _watchdog = watched();
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let [polled, quiet] = &[0; 2].map(|_| Lock::<H>::new());
-    // The first unlock finds out that nothing is known.
+    // At the first unlock nothing is known of the bucket.
     quiet.lock();
     unlock(quiet);
     thread::scope(|scope| {
@@ -155,7 +156,7 @@ fn with_a_quiet_record<H: Hooks>(work: impl FnOnce(&Lock<H>)) {
     Hooked::<H>::until_at_rest();
 }
 
-/// A thread that arrives stops at `gate`, where its lock still has the record; then another lock has it.
+/// An arriving thread stops at `gate` while its lock still has the record. Then another lock has the record.
 fn arrives_late<H: Hooks>(gate: &'static Gate) {
     let next = &Lock::<H>::new();
     let mut wakes = 0;
@@ -176,7 +177,7 @@ fn arrives_late<H: Hooks>(gate: &'static Gate) {
             polls.join().expect("no panic");
             next.lock();
             park(scope, next);
-            // It polls, or has found that the record is another's and parks.
+            // The thread polls, or it has found that the record is another lock's, and parks.
             let (stores, sleeps) = (STORES.load(Ordering::SeqCst), Hooked::<H>::sleeps());
             gate.open();
             until(|| {
@@ -185,7 +186,7 @@ fn arrives_late<H: Hooks>(gate: &'static Gate) {
             wakes = calls_of(|| unlock(next)).wakes;
             unlock(quiet);
             late.join().expect("no panic");
-            // Has it woken if it was missed.
+            // If the thread was missed, this unlock wakes it.
             next.lock();
             unlock(next);
         });
@@ -209,8 +210,8 @@ fn a_thread_that_has_read_the_marks_of_its_lock_does_not_poll_for_the_next_that_
 
 going! { Stays }
 
-/// The record is about to go to another lock when a thread begins to poll, so that it stays. In between an
-/// unlock has found no record, and had no fence; then that thread parks.
+/// A record is about to go to another lock, but stays because a thread begins to poll. In between an unlock
+/// has found no record, and had no fence. Then the thread parks.
 #[test]
 fn a_thread_parks_beside_an_unlock_that_found_no_record_because_it_was_about_to_go() {
     let last = &Lock::<Stays>::new();
@@ -240,14 +241,14 @@ fn a_thread_parks_beside_an_unlock_that_found_no_record_because_it_was_about_to_
             assert!(quiet.is_locked(), "the store is in the buffer");
             let (stores, sleeps) = (STORES.load(Ordering::SeqCst), Hooked::<Stays>::sleeps());
             STORED.open();
-            // It has its mark.
+            // The thread has set its mark.
             until(|| STORES.load(Ordering::SeqCst) > stores);
             STORED_TOO.open();
             evicts.join().expect("no panic");
             until(|| Hooked::<Stays>::sleeps() > sleeps || parks.is_finished());
             missed = !parks.is_finished();
             BUFFER.drain();
-            // Has it woken if it was missed.
+            // If the thread was missed, this unlock wakes it.
             quiet.lock();
             unlock(quiet);
         });

@@ -1,8 +1,8 @@
-//! Threads that hand items to each other stay awake. How often they sleep is counted, not timed, on
-//! machines whose wakes take longer by different times.
+//! Threads that hand items to each other stay awake. These tests count how often the threads sleep, on
+//! machines with wakes of different lengths.
 //!
-//! A thread that sleeps has to be woken. If the thread that is to notify it next always sleeps itself by the
-//! time it runs, each item costs a wake, and nothing ends that.
+//! A sleeping thread has to be woken. If by the time it runs the thread that is to notify it next always
+//! sleeps itself, each item costs a wake, and nothing ends that.
 
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -49,31 +49,31 @@ type Machine = Hooked<Lagging>;
 /// Items in a window.
 const WINDOW: u32 = 500;
 
-/// Sleeps in a good window, each of which costs a wake. In the regime in which threads never meet awake
-/// there are 120 and more.
+/// The most sleeps in a good window. Each sleep costs a wake. If the threads never meet awake, there are
+/// 120 and more.
 const FEW: u32 = WINDOW / 50;
 
-/// So many good windows in a row are no chance.
+/// So many good windows in a row do not happen by chance.
 const ENOUGH: u32 = 8;
 
-/// The most items of a run. Threads that get no CPU sleep, too, however good the lock is: so the good windows
-/// may be long in coming.
+/// The most items of a run. However good the lock is, threads that get no CPU sleep, too, so that good
+/// windows may be late.
 const MOST: u32 = 1_000_000;
 
 /// What a mutex guards here.
 #[derive(Default)]
 struct Inside {
-    /// Items put in and not taken yet.
+    /// Items that were put in and not taken yet.
     items: u32,
     taken: u32,
-    /// How often threads had gone to sleep at the end of the last window.
+    /// How often threads had begun to sleep at the end of the last window.
     sleeps: u32,
     /// Good windows in a row.
     good: u32,
     is_over: bool,
 }
 
-/// A number of items behind a mutex, with the two conditions that threads wait for.
+/// A number of items behind a mutex, and the two condition variables that threads wait at.
 struct Buffer {
     mutex: RawMutex<Machine>,
     not_full: RawCondvar<Machine>,
@@ -99,7 +99,7 @@ impl Buffer {
         }
     }
 
-    /// Puts an item in; false if there were enough.
+    /// Puts an item in, or returns false if there were enough.
     fn put(&self) -> bool {
         let (is_full, put) = (
             |inside: &Inside| inside.items == self.capacity,
@@ -108,7 +108,7 @@ impl Buffer {
         self.step(&self.not_full, is_full, put, &self.not_empty)
     }
 
-    /// Takes an item out; false if there were enough.
+    /// Takes an item out, or returns false if there were enough.
     fn take(&self) -> bool {
         let take = |inside: &mut Inside| {
             inside.items -= 1;
@@ -156,9 +156,9 @@ impl Buffer {
     }
 }
 
-/// Threads hand items to each other, `threads` on either side, through a buffer of this capacity.
+/// `threads` threads on either side hand items to each other through a buffer of this capacity.
 fn hand_over(capacity: u32, threads: u32, notifies_inside: bool) {
-    // One test after the other: each wants the CPUs for itself.
+    // The tests run one after the other, because each wants the CPUs for itself.
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     if Linux::cpus() < 2 {

@@ -1,4 +1,4 @@
-//! The slices of a sleep: how long each is, and that nothing but its end ends it.
+//! The slices of a sleep: how long each one is, and that a signal does not move its end.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -15,10 +15,10 @@ use super::{no_polling, unlock, watched};
 
 /// The time, in nanoseconds.
 static NOW: AtomicU64 = AtomicU64::new(0);
-/// What each sleep was to end at, and the time at its begin.
+/// The end that each sleep asked for, and the time at its begin.
 static SLEEPS: Mutex<Vec<(Timestamp, Timestamp)>> = Mutex::new(Vec::new());
 
-/// So many sleeps end at once: by a signal, in turns of a millisecond, or by their time.
+/// How many sleeps end at once: by a signal, a millisecond apart, or because their time is over.
 const MOST: usize = 30;
 const SIGNALS: usize = 10;
 
@@ -62,7 +62,7 @@ fn sleeps(thread: impl FnOnce() + Send, wake: impl FnOnce()) {
     Machine::until_at_rest();
     let sleeps = SLEEPS.lock().unwrap_or_else(PoisonError::into_inner);
     let (amid_signals, others) = sleeps.split_at(SIGNALS);
-    // The first of the others is what is left of the same slice.
+    // The first of the other sleeps is the rest of the same slice.
     let others = &others[1..];
     let end = amid_signals[0].1;
     assert!(

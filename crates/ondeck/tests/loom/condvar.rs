@@ -20,17 +20,17 @@ impl Condition {
         condition
     }
 
-    /// Says whether it was notified.
+    /// Waits. Returns whether it was notified.
     pub fn wait(&self, shared: &Shared, deadline: Option<Timestamp>) -> bool {
         shared.watch();
         // SAFETY: the scenarios call it when they own the mutex.
         let notified = unsafe { self.0.wait(shared.mutex(), deadline) };
-        // A race if it came back without the mutex.
+        // Loom reports a race if it came back without the mutex.
         let _ = shared.counted();
         notified
     }
 
-    /// Waits until somebody has counted.
+    /// Waits until a thread has counted.
     pub fn wait_for_count(&self, shared: &Shared) {
         shared.lock();
         while shared.counted() == 0 {
@@ -41,21 +41,21 @@ impl Condition {
 
     /// Frees it at the end of the model.
     pub fn end(&self) {
-        assert!(!self.0.has_waiters(), "nobody waits any more");
+        assert!(!self.0.has_waiters(), "no thread waits any more");
         // SAFETY: no thread uses it any more; that is what dropping it checks.
         unsafe { self.free() };
     }
 
     /// # Safety
     ///
-    /// Nobody uses it any more: not checked here, but by the model.
+    /// No thread uses it any more. This function does not check that, but the model does.
     pub unsafe fn free(&self) {
-        // SAFETY: as the caller says; the memory stays.
+        // SAFETY: as the caller promises; the memory stays.
         unsafe { std::ptr::drop_in_place((&raw const *self.0).cast_mut()) };
     }
 }
 
-/// Which of the two comes first, and so has the lower bucket.
+/// Which of the two is made first, and so has the lower bucket.
 #[derive(Clone, Copy)]
 pub enum First {
     Mutex,
@@ -73,7 +73,7 @@ pub fn pair(first: First) -> (&'static Shared, &'static Condition) {
     }
 }
 
-/// One waits, the other notifies it while it owns the mutex.
+/// One thread waits, the other notifies it while it owns the mutex.
 fn notify_inside(first: First) {
     let (shared, condition) = pair(first);
     let waiter = spawn(move || condition.wait_for_count(shared));
@@ -86,7 +86,7 @@ fn notify_inside(first: First) {
     shared.end(1);
 }
 
-/// One waits, the other notifies it after it has released the mutex.
+/// One thread waits, the other notifies it after it has unlocked the mutex.
 fn notify_outside(first: First) {
     let (shared, condition) = pair(first);
     let waiter = spawn(move || condition.wait_for_count(shared));
@@ -147,7 +147,7 @@ fn notify_outside_with_light_fences() {
     explore(ASYMMETRIC, 3, || notify_outside(First::Mutex));
 }
 
-/// One waits, one notifies it, and a third wants the mutex too.
+/// One thread waits, one notifies it, and a third wants the mutex, too.
 fn notify_beside_another(inside: bool) {
     let (shared, condition) = pair(First::Mutex);
     let waiter = spawn(move || condition.wait_for_count(shared));
@@ -180,7 +180,7 @@ fn notify_outside_beside_another() {
     explore(SLEEPS, 2, || notify_beside_another(false));
 }
 
-/// Two wait, a third notifies both.
+/// Two threads wait, a third notifies both.
 fn notify_all(inside: bool) {
     let (shared, condition) = pair(First::Mutex);
     let waiters = [0; 2].map(|_| spawn(move || condition.wait_for_count(shared)));
@@ -213,8 +213,8 @@ fn notify_all_outside_one_bucket() {
     explore(Setting { buckets: 1, ..SLEEPS }, 2, || notify_all(false));
 }
 
-/// Two wait, and each is notified by one signal of its own: the second finds the first one's
-/// waiter gone and the other still there.
+/// Two threads wait, and each is notified by a signal of its own: the second signal finds one waiter gone
+/// and the other still there.
 #[test]
 fn one_signal_each() {
     explore(SLEEPS, 2, || {
@@ -231,8 +231,8 @@ fn one_signal_each() {
     });
 }
 
-/// `waiters` wait until a deadline that passes at any time, another thread notifies one of them:
-/// exactly as many say that they were notified as the notifier was told.
+/// `waiters` threads wait until a deadline that passes at any time, and another thread notifies one of them: as
+/// many waits return that they were notified as the notification returned.
 fn deadline_and_signal(waiters: usize, inside: bool) {
     let (shared, condition) = pair(First::Mutex);
     let waiter = move || {
@@ -255,7 +255,7 @@ fn deadline_and_signal(waiters: usize, inside: bool) {
     };
     let notified: usize = waiters.into_iter().map(join).sum();
     join(clock);
-    assert_eq!(notified, told, "who was notified knows it, and nobody else");
+    assert_eq!(notified, told, "the notified waiters know it, and no others");
     condition.end();
     shared.end(1);
 }
@@ -280,7 +280,7 @@ fn two_deadlines_and_one_signal() {
     explore(SLEEPS, 1, || deadline_and_signal(2, false));
 }
 
-/// One waits until a deadline, another without: that the first gives up is no loss to the other.
+/// One thread waits until a deadline, another without one. If the first gives up, the other loses nothing.
 #[test]
 fn a_deadline_beside_a_waiter() {
     explore(SLEEPS, 2, || {
@@ -303,7 +303,7 @@ fn a_deadline_beside_a_waiter() {
     });
 }
 
-/// A notifier has the higher bucket and wants the lower; another thread wants both in their order.
+/// A notifier has locked the higher bucket and wants the lower; another thread wants both in their order.
 #[test]
 fn a_requeue_wants_the_same_buckets() {
     explore(SLEEPS, 2, || {
@@ -320,13 +320,13 @@ fn a_requeue_wants_the_same_buckets() {
     });
 }
 
-/// Two waiters of one condition variable with a mutex each; one signal for both, once so many sleep.
-fn two_mutexes_when(sleepers: usize) {
+/// Two waiters of one condition variable have a mutex each. One signal notifies both, once so many sleep.
+fn two_mutexes_when(parked: usize) {
     explore(SLEEPS, 1, move || {
         let (a, condition) = pair(First::Mutex);
         let b = Shared::new();
         let waiters = [a, b].map(|shared| spawn(move || condition.wait_for_count(shared)));
-        while asleep() < sleepers {
+        while asleep() < parked {
             Loom::yield_now();
         }
         a.lock_and_count();

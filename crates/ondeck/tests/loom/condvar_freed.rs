@@ -1,19 +1,19 @@
-//! A waiter that was notified frees the condition variable, the mutex or both: whoever notified it has
-//! touched what is freed for the last time.
+//! A notified waiter frees the condition variable, the mutex or both: the notifier does not touch again
+//! what is freed.
 
 use crate::condvar::{First, pair};
 use crate::loom_platform::{Setting, join, spawn};
 use crate::scenario::{OVERDUE, POLLS, SLEEPS, explore};
 
-/// The waiter frees both as soon as it has been notified, while the notifier is still at it.
+/// The waiter frees both as soon as it has been notified, while the notifier is still in its call.
 fn the_waiter_frees(setting: Setting, preemptions: usize) {
     explore(setting, preemptions, || {
         let (shared, condition) = pair(First::Mutex);
         let waiter = spawn(move || {
             condition.wait_for_count(shared);
-            // SAFETY: the notifier's last access to either was before this thread could go on:
-            // that is what is checked. It holds the mutex while it notifies, so that it is done
-            // with the condition variable's own byte by then.
+            // SAFETY: the notifier's last access to either was before this thread could go on, which is
+            // what is checked. The notifier owns the mutex while it notifies, so by then it does not use
+            // the condition variable's byte any more.
             unsafe {
                 condition.free();
                 shared.free();
@@ -37,8 +37,8 @@ fn the_waiter_frees_both_handed_over() {
     the_waiter_frees(OVERDUE, 3);
 }
 
-/// A waiter that was notified frees both: the notifier, who does not own the mutex, may still be at it.
-fn who_was_notified_frees_both(setting: Setting, preemptions: usize) {
+/// A notified waiter frees both. The notifier, which does not own the mutex, may still be in its call.
+fn a_notified_waiter_frees_both(setting: Setting, preemptions: usize) {
     explore(setting, preemptions, || {
         let (shared, condition) = pair(First::Mutex);
         let waiter = spawn(move || {
@@ -46,7 +46,7 @@ fn who_was_notified_frees_both(setting: Setting, preemptions: usize) {
             let notified = shared.counted() == 0 && condition.wait(shared, None);
             shared.unlock();
             if notified {
-                // SAFETY: there was no other waiter, so that the notifier is done with both.
+                // SAFETY: there was no other waiter, so the notifier does not use either any more.
                 unsafe {
                     condition.free();
                     shared.free();
@@ -64,33 +64,33 @@ fn who_was_notified_frees_both(setting: Setting, preemptions: usize) {
 }
 
 #[test]
-fn who_was_notified_frees_both_asleep() {
-    who_was_notified_frees_both(SLEEPS, 4);
+fn a_notified_waiter_frees_both_asleep() {
+    a_notified_waiter_frees_both(SLEEPS, 4);
 }
 
 #[test]
-fn who_was_notified_frees_both_polling() {
-    who_was_notified_frees_both(POLLS, 4);
+fn a_notified_waiter_frees_both_polling() {
+    a_notified_waiter_frees_both(POLLS, 4);
 }
 
 #[test]
-fn who_was_notified_frees_both_handed_over() {
-    who_was_notified_frees_both(OVERDUE, 4);
+fn a_notified_waiter_frees_both_handed_over() {
+    a_notified_waiter_frees_both(OVERDUE, 4);
 }
 
 #[test]
-fn who_was_notified_frees_both_polling_and_overdue() {
-    who_was_notified_frees_both(Setting { polls: true, ..OVERDUE }, 3);
+fn a_notified_waiter_frees_both_polling_and_overdue() {
+    a_notified_waiter_frees_both(Setting { polls: true, ..OVERDUE }, 3);
 }
 
-/// The waiter frees the mutex as soon as it has been notified: the notifier, who does not own it,
-/// may still be at it.
+/// The waiter frees the mutex as soon as it has been notified. The notifier, which does not own the mutex,
+/// may still be in its call.
 fn the_waiter_frees_the_mutex(setting: Setting, preemptions: usize) {
     explore(setting, preemptions, || {
         let (shared, condition) = pair(First::Mutex);
         let waiter = spawn(move || {
             condition.wait_for_count(shared);
-            // SAFETY: the notifier's section was before, and it uses the condition variable only.
+            // SAFETY: the notifier's section was before, and it now uses the condition variable only.
             unsafe { shared.free() };
         });
         shared.lock_and_count();

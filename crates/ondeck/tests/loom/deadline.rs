@@ -1,4 +1,4 @@
-//! Deadlines: they pass while a waiter is awake, asleep, put on deck, or handed the lock.
+//! Deadlines: they pass while a waiter is awake, asleep, woken, or handed the lock.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -8,7 +8,7 @@ use ondeck::platform::Platform;
 use crate::loom_platform::{Loom, Setting, asleep, join, pass_time, spawn};
 use crate::scenario::{ASYMMETRIC, OVERDUE, POLLS, SLEEPS, SOON, Shared, explore};
 
-/// Waits until the deadline; says whether it had a section.
+/// Waits until the deadline. Returns whether it had a section.
 fn count_until(shared: &Shared) -> u32 {
     if !shared.try_lock_until(SOON) {
         return 0;
@@ -18,8 +18,8 @@ fn count_until(shared: &Shared) -> u32 {
     1
 }
 
-/// When the time passes: before the owner releases the mutex, after it, or whenever it pleases a
-/// thread of its own.
+/// When the deadline passes: before the owner unlocks the mutex, after that, or at any time, by a thread of
+/// its own.
 #[derive(Clone, Copy)]
 enum Passes {
     Before,
@@ -27,8 +27,8 @@ enum Passes {
     Anytime,
 }
 
-/// One waiter with a deadline for each `true`, without for each `false`; the first thread owns the
-/// mutex when they come.
+/// There is one waiter with a deadline for each `true`, and one without for each `false`. The first thread
+/// owns the mutex when they arrive.
 fn scenario(passes: Passes, waiters: &'static [bool]) {
     let shared = Shared::new();
     shared.lock();
@@ -74,24 +74,24 @@ fn passes_at_any_time_handed_over() {
     explore(OVERDUE, 5, || scenario(Passes::Anytime, &[true]));
 }
 
-/// Somebody else waits too: what the one who gives up was to do for it is done.
+/// Another thread waits, too. What the thread that gives up owed to it is done.
 #[test]
-fn before_the_release_another_waits() {
+fn before_the_unlock_another_waits() {
     explore(SLEEPS, 2, || scenario(Passes::Before, &[true, false]));
 }
 
 #[test]
-fn before_the_release_another_waits_polling() {
+fn before_the_unlock_another_waits_polling() {
     explore(POLLS, 2, || scenario(Passes::Before, &[true, false]));
 }
 
 #[test]
-fn after_the_release_another_waits() {
+fn after_the_unlock_another_waits() {
     explore(SLEEPS, 2, || scenario(Passes::After, &[true, false]));
 }
 
 #[test]
-fn after_the_release_another_waits_polling() {
+fn after_the_unlock_another_waits_polling() {
     explore(POLLS, 2, || scenario(Passes::After, &[true, false]));
 }
 
@@ -106,8 +106,8 @@ fn two_deadlines_at_once() {
     explore(OVERDUE, 2, || scenario(Passes::Before, &[true, true]));
 }
 
-/// A waiter that was woken finds the mutex taken again when its deadline passes: the mutex is owned
-/// until after the end of the wait, which therefore ends without it.
+/// A woken waiter finds the mutex locked again when its deadline passes. The mutex stays locked until the
+/// wait is over, which therefore ends without it.
 #[test]
 fn ends_while_the_mutex_is_owned() {
     explore(POLLS, 6, || {
@@ -122,8 +122,8 @@ fn ends_while_the_mutex_is_owned() {
     });
 }
 
-/// A thread that was woken finds the mutex taken again, and its time is over: another sleeps, and the owner's
-/// unlock may rely on the mark of the first, which is gone.
+/// A woken thread finds the mutex locked again, and its deadline has passed. Another thread is parked, and
+/// the owner's unlock may have relied on the mark of the first, which is gone.
 #[test]
 fn a_woken_thread_gives_up_beside_the_owner() {
     explore(SLEEPS, 2, || {

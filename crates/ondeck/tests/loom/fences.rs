@@ -1,4 +1,4 @@
-//! The pairings of fences that a machine stays in: each way to relax, and none.
+//! Machines that keep one pairing of fences: each way to relax unlocks, and none.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -14,11 +14,11 @@ use crate::scenario::{ASYMMETRIC, POLLS, SLEEPS, SOON, Shared, explore};
 
 /// The machine whose kernel refuses membarrier: every unlock has a full fence.
 const REFUSED: Setting = Setting { fences: Fences::Refused, ..SLEEPS };
-/// The one whose kernel refuses it from some moment on.
+/// The machine whose kernel refuses it from some moment on.
 const REFUSED_LATER: Setting = Setting { fences: Fences::RefusedLater, ..SLEEPS };
-/// Where records stay their locks', so that `FENCED` and `LIGHT` take turns.
+/// The machine where records stay with their locks, so that `FENCED` and `LIGHT` take turns.
 const TO_LIGHT: Setting = Setting { relaxes: Relaxes::ToLight, ..ASYMMETRIC };
-/// Where nothing is relaxed once a thread has parked: `FENCED` with light fences about.
+/// The machine where nothing is relaxed once a thread has parked: `FENCED` although there are light fences.
 const NEVER: Setting = Setting { relaxes: Relaxes::Never, ..ASYMMETRIC };
 
 #[test]
@@ -37,17 +37,17 @@ fn without_membarrier_two_waiters_sleep() {
 }
 
 #[test]
-fn releases_that_look_without_a_fence() {
+fn unlocks_that_look_without_a_fence() {
     explore(TO_LIGHT, 3, two_by_two);
 }
 
 #[test]
-fn releases_that_look_without_a_fence_after_a_quiet_time() {
+fn unlocks_that_look_without_a_fence_after_a_quiet_time() {
     explore(TO_LIGHT, 4, after_a_quiet_time);
 }
 
 #[test]
-fn releases_that_look_without_a_fence_for_two() {
+fn unlocks_that_look_without_a_fence_for_two() {
     explore(TO_LIGHT, 1, two_waiters);
 }
 
@@ -56,11 +56,11 @@ fn heavy_fences_were_too_many() {
     explore(NEVER, 3, two_by_two);
 }
 
-/// A mutex for which a thread has parked, and none for a while since: where that is allowed its unlocks have no
-/// fences.
+/// A mutex for which a thread has parked, and none has parked for a while since. Where that is allowed, its
+/// unlocks have no fences.
 fn parked_once() -> &'static Shared {
     let shared = Shared::new();
-    // The first unlock of a bucket looks at all; from then on it is known who needs one.
+    // The first unlock of a bucket looks at all records; from then on it is known which locks need a look.
     shared.lock_and_count();
     shared.lock();
     let first = spawn(move || shared.lock_and_count());
@@ -72,8 +72,8 @@ fn parked_once() -> &'static Shared {
     shared
 }
 
-/// An owner unlocks that has no fence, while one thread parks with a heavy fence and goes again, and then
-/// another parks, for which a full one is enough: the owner's store was made visible to that one, too.
+/// An owner unlocks without a fence, while one thread parks with a heavy fence and leaves again. Then another
+/// thread parks, for which a full fence is enough: the owner's store was made visible to that one, too.
 #[test]
 fn a_heavy_fence_is_over_before_the_unlock() {
     explore(TO_LIGHT, 2, || {
@@ -107,8 +107,8 @@ fn a_heavy_fence_is_over_before_the_unlock() {
     });
 }
 
-/// Heavy fences are refused while an unlock without a fence of its own is under way: the thread that it
-/// misses looks again.
+/// Heavy fences are refused while an unlock without a fence of its own is under way. A thread that this
+/// unlock misses looks again by itself.
 #[test]
 fn heavy_fences_are_refused_in_the_middle() {
     explore(REFUSED_LATER, 3, || {
@@ -142,8 +142,8 @@ fn heavy_fences_are_refused_once_one_was_made() {
     });
 }
 
-/// A thread polls and gives up, with a heavy fence, where unlocks do not look so far; then it parks. The owner
-/// unlocks without a fence.
+/// A thread polls and gives up, with a heavy fence, in a record at which unlocks do not look so far. Then
+/// it parks. The owner unlocks without a fence.
 #[test]
 fn a_thread_gives_up_and_then_parks() {
     explore(Setting { polls: true, ..ASYMMETRIC }, 3, || {
@@ -167,8 +167,8 @@ fn a_thread_gives_up_and_then_parks() {
     });
 }
 
-/// A waiter of a condition variable pins the mutex's record, with a heavy fence, and takes the pin back; then it
-/// parks for the mutex. The owner unlocks, and has found before its store that it needs no fence.
+/// A waiter of a condition variable pins the mutex's record, with a heavy fence, and takes the pin back.
+/// Then it parks for the mutex. The owner, which has read before its store that it needs no fence, unlocks.
 #[test]
 fn a_thread_pins_and_then_parks() {
     explore(TO_LIGHT, 3, || {
@@ -189,7 +189,8 @@ fn a_thread_pins_and_then_parks() {
     });
 }
 
-/// A thread parks once unlocks have no fences, and they stay so: there were many since one parked.
+/// A thread parks after unlocks have lost their fences, and they do not get them back: there were many
+/// unlocks since a thread parked.
 #[test]
 fn a_thread_parks_where_unlocks_have_no_fences() {
     explore(TO_LIGHT, 2, || {
@@ -203,8 +204,8 @@ fn a_thread_parks_where_unlocks_have_no_fences() {
     });
 }
 
-/// An unlock lets others do without fences just when a thread parks with a full one: the next unlock sees that
-/// thread.
+/// An unlock lets later ones do without fences just when a thread parks with a full fence. The next unlock
+/// sees that thread.
 #[test]
 fn unlocks_lose_their_fences_while_a_thread_parks() {
     explore(TO_LIGHT, 3, || {
@@ -229,18 +230,19 @@ fn unlocks_lose_their_fences_while_a_thread_parks() {
     });
 }
 
-/// A bucket's first unlocks look at all. While a thread sleeps for one lock, an unlock of another finds out that
-/// those of the bucket may do with less; the owner of the first lock then sees that thread.
+/// A bucket's first unlocks look at all records. While a thread is parked for one lock, an unlock of
+/// another lock finds that the bucket's unlocks may do less. The owner of the first lock then sees the
+/// parked thread.
 #[test]
 fn an_unlock_learns_that_it_needs_no_fence_while_a_thread_sleeps() {
     explore(Setting { buckets: 1, ..ASYMMETRIC }, 3, || {
         let (shared, other) = (Shared::new(), Shared::new());
         shared.lock();
-        let sleeper = spawn(move || shared.lock_and_count());
+        let waiter = spawn(move || shared.lock_and_count());
         let beside = spawn(move || other.lock_and_count());
         shared.count();
         shared.unlock();
-        join(sleeper);
+        join(waiter);
         join(beside);
         shared.end(2);
         other.end(1);

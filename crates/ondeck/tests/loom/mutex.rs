@@ -22,16 +22,16 @@ pub fn three_by_one() {
     shared.end(3);
 }
 
-/// Two sleepers from the start: the first thread owns the mutex until both have been started.
+/// Two threads wait from the start: the first thread owns the mutex until both have been started.
 pub fn two_waiters() {
     let shared = Shared::new();
     shared.lock();
     let once = move || shared.lock_and_count();
-    let release = move || {
+    let unlock = move || {
         shared.count();
         shared.unlock();
     };
-    together(release, [Box::new(once) as _, Box::new(once) as _]);
+    together(unlock, [Box::new(once) as _, Box::new(once) as _]);
     shared.end(3);
 }
 
@@ -80,8 +80,8 @@ fn two_waiters_that_are_handed_the_lock() {
     explore(OVERDUE, 2, two_waiters);
 }
 
-/// Two sleepers, and an owner that comes again before the one that it has woken could have the lock:
-/// its second release does not wake the other too.
+/// Two threads are parked. The owner unlocks and locks again before the thread that it has woken has the
+/// lock. Its second unlock does not wake the other thread, too.
 pub fn the_owner_comes_again() {
     let shared = Shared::new();
     shared.lock();
@@ -96,7 +96,7 @@ pub fn the_owner_comes_again() {
 }
 
 #[test]
-fn one_awake_of_those_who_sleep() {
+fn one_of_two_parked_threads_is_awake() {
     explore(SLEEPS, 2, the_owner_comes_again);
 }
 
@@ -105,7 +105,7 @@ fn an_overdue_thread_that_has_competed_is_handed_the_lock() {
     explore(OVERDUE, 2, the_owner_comes_again);
 }
 
-/// A first release finds nobody, so that the next ones skip; then two threads meet.
+/// A first unlock finds no parked thread, so that the next ones skip their looks. Then two threads contend.
 pub fn after_a_quiet_time() {
     let shared = Shared::new();
     shared.lock_and_count();
@@ -120,7 +120,7 @@ fn light_fences_are_enough() {
 }
 
 #[test]
-fn light_fences_are_enough_for_those_who_poll() {
+fn light_fences_are_enough_for_threads_that_poll() {
     explore(Setting { polls: true, ..ASYMMETRIC }, 5, after_a_quiet_time);
 }
 
@@ -180,7 +180,7 @@ fn attempts_exclude() {
     explore(SLEEPS, 5, attempts);
 }
 
-/// Who has the last section frees the mutex as soon as its own unlock is over, whatever the other
+/// The thread with the last section frees the mutex as soon as its own unlock is over, whatever the other
 /// threads still do in theirs.
 pub fn free_after_last_section(threads: u32) {
     let shared = Shared::new();
@@ -189,8 +189,8 @@ pub fn free_after_last_section(threads: u32) {
         let last = shared.count() == threads;
         shared.unlock();
         if last {
-            // SAFETY: the others have had their sections, and use a mutex no more after the store
-            // that releases it: that is what is checked.
+            // SAFETY: the others have had their sections. That they do not use the mutex after the store
+            // that unlocks it is what is checked.
             unsafe { shared.free() };
         }
     };
@@ -212,7 +212,7 @@ fn the_last_of_two_frees_the_mutex_handed_over() {
     explore(OVERDUE, 5, || free_after_last_section(2));
 }
 
-/// Once the unlocks of the bucket need not look.
+/// The same, after the unlocks of the bucket have stopped looking.
 #[test]
 fn the_last_of_two_frees_the_mutex_after_a_quiet_time() {
     explore(Setting { buckets: 1, ..SLEEPS }, 4, || {
@@ -226,13 +226,13 @@ fn the_last_of_three_frees_the_mutex() {
     explore(SLEEPS, 2, || free_after_last_section(3));
 }
 
-/// A release that hands the lock to a sleeper, and one that gets it back.
-pub fn fair_releases() {
+/// A fair unlock hands the lock to a parked thread, and a bump gets it back.
+pub fn fair_unlocks() {
     let shared = Shared::new();
     let fair = move || {
         shared.lock();
         shared.count();
-        // SAFETY: it is owned.
+        // SAFETY: this thread owns the mutex.
         unsafe { shared.mutex().bump() };
         shared.count();
         // SAFETY: as above.
@@ -243,13 +243,13 @@ pub fn fair_releases() {
     shared.end(4);
 }
 
-/// What a release has handed to a sleeper is not free for the next who comes.
+/// A lock that was handed to a parked thread is not free for the next thread that arrives.
 pub fn fair_and_again() {
     let shared = Shared::new();
     shared.lock();
     let again = move || {
         shared.count();
-        // SAFETY: it is owned.
+        // SAFETY: this thread owns the mutex.
         unsafe { shared.mutex().unlock_fair() };
         shared.lock_and_count();
     };
@@ -258,16 +258,16 @@ pub fn fair_and_again() {
 }
 
 #[test]
-fn a_fair_release_and_the_owner_comes_again() {
+fn a_fair_unlock_and_the_owner_comes_again() {
     explore(SLEEPS, 4, fair_and_again);
 }
 
 #[test]
-fn fair_releases_to_sleepers() {
-    explore(SLEEPS, 2, fair_releases);
+fn fair_unlocks_to_parked_threads() {
+    explore(SLEEPS, 2, fair_unlocks);
 }
 
 #[test]
-fn fair_releases_to_those_who_poll() {
-    explore(POLLS, 2, fair_releases);
+fn fair_unlocks_to_threads_that_poll() {
+    explore(POLLS, 2, fair_unlocks);
 }

@@ -1,4 +1,4 @@
-//! Sleeping at a key of one's own: `park`, `unpark`, `requeue`, and the bucket's lock under them.
+//! Parking at keys: `park`, `unpark`, `requeue`, and the bucket's lock under them.
 
 use loom::cell::UnsafeCell;
 use ondeck::parking::{self, Parked, Requeued};
@@ -9,12 +9,12 @@ use crate::scenario::{SLEEPS, SOON, explore};
 
 const ONE_BUCKET: Setting = Setting { buckets: 1, ..SLEEPS };
 
-/// Somebody else's lock, as far as the table knows it.
+/// Another library's lock, as far as the table knows it.
 pub struct Gate {
-    /// How often it was opened; who finds it open does not sleep. Relaxed throughout: that the
-    /// bucket's lock orders it is what is checked.
+    /// How often it was opened. A thread that finds it open does not park. All accesses are relaxed: that
+    /// the bucket's lock orders them is what is checked.
     opened: <Loom as Platform>::AtomicU32,
-    /// How many closures ran. Loom reports a race if two of them did without the bucket's lock.
+    /// How many closures ran. Loom reports a race if two of them ran without the bucket's lock.
     looks: UnsafeCell<u32>,
 }
 
@@ -24,15 +24,15 @@ unsafe impl Sync for Gate {}
 /// How a [`Gate::park`] ended.
 struct Outcome {
     parked: Parked,
-    /// The number of its look among those of the gate.
+    /// The number of its look among all looks at the gate.
     order: u32,
     /// How often the gate had been opened when it ended.
     seen: u32,
 }
 
 impl Gate {
-    /// Never given back: the order in which gates come decides on their buckets, and memory that is
-    /// used again would be another gate of the same name.
+    /// Never freed: the order in which gates are made decides on their buckets, and memory that is used
+    /// again would be another gate at the same address.
     fn new() -> &'static Self {
         let gate: &Self =
             Box::leak(Box::new(Self { opened: AtomicInt::new(0), looks: UnsafeCell::new(0) }));
@@ -59,7 +59,7 @@ impl Gate {
         self.opened.load(Ordering::Relaxed)
     }
 
-    /// Sleeps unless it is open. Who was woken sees what was done before the wake.
+    /// Parks unless it is open. A woken thread sees what was done before the wake.
     fn park(&self, deadline: Option<Timestamp>) -> Outcome {
         let (mut order, mut linked) = (0, false);
         let closed = || {
@@ -69,9 +69,16 @@ impl Gate {
         // SAFETY: nothing else uses the key.
         let parked =
             unsafe { parking::park::<Loom>(self.key(), closed, || linked = true, deadline) };
-        assert_eq!(linked, parked != Parked::Invalid, "it ran if it was to sleep");
+        assert_eq!(
+            linked,
+            parked != Parked::Invalid,
+            "the closure ran if and only if the thread parked"
+        );
         let seen = self.opened();
-        assert!(parked != Parked::Woken || seen != 0, "woken, and does not see why");
+        assert!(
+            parked != Parked::Woken || seen != 0,
+            "a woken thread does not see that the gate was opened"
+        );
         Outcome { parked, order, seen }
     }
 
@@ -79,7 +86,7 @@ impl Gate {
         self.opened.store(self.opened() + 1, Ordering::Relaxed);
     }
 
-    /// Says how many it woke, and whether others remained.
+    /// Returns how many it woke, and whether others remained.
     fn unpark(&self, most: usize) -> (usize, bool) {
         let mut told = (0, false);
         let then = |count, more| {
@@ -103,7 +110,7 @@ impl Gate {
     }
 }
 
-/// Which of two gates comes first, and so has the lower bucket.
+/// Which of two gates is made first, and so has the lower bucket.
 #[derive(Clone, Copy)]
 pub enum Lower {
     From,
@@ -124,12 +131,12 @@ fn parker(gate: &'static Gate, deadline: Option<Timestamp>) -> Thread {
     spawn(move || gate.park(deadline))
 }
 
-/// Ends the threads; says how many were woken.
+/// Joins the threads. Returns how many were woken.
 fn woken(threads: impl IntoIterator<Item = Thread>) -> usize {
     threads.into_iter().map(join).filter(|end| end.parked == Parked::Woken).count()
 }
 
-/// Some come to sleep while the gate opens: each is found, or finds it open.
+/// Some threads come to park while the gate opens: each is found, or finds it open.
 fn open_for(parkers: usize) {
     let gate = Gate::new();
     let threads: Vec<_> = (0..parkers).map(|_| parker(gate, None)).collect();
@@ -140,16 +147,16 @@ fn open_for(parkers: usize) {
 }
 
 #[test]
-fn who_opens_finds_the_sleeper_or_is_seen() {
+fn a_thread_that_opens_finds_the_parked_thread_or_is_seen() {
     explore(SLEEPS, 8, || open_for(1));
 }
 
 #[test]
-fn who_opens_finds_both_sleepers_or_is_seen() {
+fn a_thread_that_opens_finds_both_parked_threads_or_is_seen() {
     explore(SLEEPS, 3, || open_for(2));
 }
 
-/// Two sleepers, each woken by a call of its own: the one that came first is woken first.
+/// Two threads are parked, and each is woken by a call of its own: the one that came first is woken first.
 #[test]
 fn wakes_in_the_order_of_parking() {
     explore(SLEEPS, 3, || {
@@ -169,7 +176,7 @@ fn wakes_in_the_order_of_parking() {
     });
 }
 
-/// A sleeper at another key of the bucket is neither counted nor woken.
+/// A thread that is parked at another key of the bucket is neither counted nor woken.
 #[test]
 fn other_keys_of_the_bucket_sleep_on() {
     explore(ONE_BUCKET, 3, || {
@@ -184,14 +191,14 @@ fn other_keys_of_the_bucket_sleep_on() {
     });
 }
 
-/// A deadline passes at any time: whoever is woken was counted, and nobody else.
+/// A deadline passes at any time: the threads that are woken were counted, and no others.
 fn deadline_and_unpark(deadlines: &'static [Option<Timestamp>]) {
     let gate = Gate::new();
     let threads: Vec<_> = deadlines.iter().map(|&deadline| parker(gate, deadline)).collect();
     let clock = spawn(|| pass_time(1));
     gate.open();
     let (told, _) = gate.unpark(usize::MAX);
-    assert_eq!(woken(threads), told, "who was woken knows it, and nobody else");
+    assert_eq!(woken(threads), told, "the woken threads know it, and no others");
     join(clock);
 }
 
@@ -201,70 +208,70 @@ fn a_deadline_passes_at_any_time() {
 }
 
 #[test]
-fn a_deadline_passes_beside_a_sleeper() {
+fn a_deadline_passes_beside_a_parked_thread() {
     explore(SLEEPS, 2, || deadline_and_unpark(&[Some(SOON), None]));
 }
 
-/// A sleeper is moved and then woken where it is now, while its deadline passes.
+/// A parked thread is moved and then woken where it is now, while its deadline passes.
 fn requeue_and_deadline(lower: Lower) {
     let (from, to) = gates(lower);
-    let sleeper = parker(from, Some(SOON));
+    let waiter = parker(from, Some(SOON));
     let clock = spawn(|| pass_time(1));
     from.open();
     let Requeued { woken: none, moved } = from.requeue(to, 0, 1);
     let (told, _) = to.unpark(usize::MAX);
-    // Who came before it was opened, and was not moved, had its deadline.
+    // A thread that parked before the gate was opened, and was not moved, timed out.
     assert!(none == 0 && told <= moved);
-    assert_eq!(woken([sleeper]), told);
+    assert_eq!(woken([waiter]), told);
     join(clock);
 }
 
 #[test]
-fn a_deadline_passes_while_its_sleeper_is_moved_up() {
+fn a_deadline_passes_while_its_thread_is_moved_up() {
     explore(SLEEPS, 3, || requeue_and_deadline(Lower::From));
 }
 
 #[test]
-fn a_deadline_passes_while_its_sleeper_is_moved_down() {
+fn a_deadline_passes_while_its_thread_is_moved_down() {
     explore(SLEEPS, 3, || requeue_and_deadline(Lower::To));
 }
 
 #[test]
-fn a_deadline_passes_while_its_sleeper_is_moved_within_a_bucket() {
+fn a_deadline_passes_while_its_thread_is_moved_within_a_bucket() {
     explore(ONE_BUCKET, 3, || requeue_and_deadline(Lower::From));
 }
 
-/// A sleeper is moved by one thread, and woken at the old key or at the new by another.
+/// A parked thread is moved by one thread, and woken at the old key or at the new one by another.
 fn requeue_and_unpark(lower: Lower, at_new: bool) {
     let (from, to) = gates(lower);
-    let sleeper = parker(from, None);
+    let waiter = parker(from, None);
     let waker = spawn(move || {
         from.open();
         let gate = if at_new { to } else { from };
         gate.unpark(1).0
     });
     from.requeue(to, 0, 1);
-    // It may have been missed where it was looked for; it is not any more.
+    // The first unpark may have missed it; this one finds it.
     let told = join(waker) + from.unpark(1).0 + to.unpark(1).0;
-    assert_eq!(woken([sleeper]), told);
+    assert_eq!(woken([waiter]), told);
 }
 
 #[test]
-fn a_sleeper_is_woken_where_it_was_while_it_is_moved() {
+fn a_parked_thread_is_woken_where_it_was_while_it_is_moved() {
     explore(SLEEPS, 3, || requeue_and_unpark(Lower::From, false));
 }
 
 #[test]
-fn a_sleeper_is_woken_where_it_will_be_while_it_is_moved() {
+fn a_parked_thread_is_woken_where_it_will_be_while_it_is_moved() {
     explore(SLEEPS, 3, || requeue_and_unpark(Lower::To, true));
 }
 
 #[test]
-fn a_sleeper_is_woken_while_it_is_moved_within_a_bucket() {
+fn a_parked_thread_is_woken_while_it_is_moved_within_a_bucket() {
     explore(ONE_BUCKET, 3, || requeue_and_unpark(Lower::From, true));
 }
 
-/// Of two sleepers one is woken, and the one that came later is moved.
+/// Of two parked threads the first is woken, and the second is moved.
 fn requeue_wakes_and_moves(lower: Lower) {
     let (from, to) = gates(lower);
     let threads = [0; 2].map(|_| parker(from, None));
@@ -277,7 +284,7 @@ fn requeue_wakes_and_moves(lower: Lower) {
     let slept: Vec<_> = ends.iter().filter(|end| end.parked == Parked::Woken).collect();
     assert_eq!(slept.len(), woken + moved);
     if moved == 1 {
-        assert_eq!(woken, 1, "who came first is woken");
+        assert_eq!(woken, 1, "the first is woken");
         let last = slept.iter().max_by_key(|end| end.order).expect("there are two");
         assert_eq!(last.seen, 2, "the second was moved");
     }
@@ -293,7 +300,7 @@ fn the_first_is_woken_and_the_second_moved_within_a_bucket() {
     explore(ONE_BUCKET, 2, || requeue_wakes_and_moves(Lower::From));
 }
 
-/// Of two sleepers the one that came first is moved, and the other found where it was.
+/// Of two parked threads the first is moved, and the second is found where it was.
 #[test]
 fn the_first_is_moved_and_the_second_stays() {
     explore(SLEEPS, 2, || {
@@ -307,11 +314,10 @@ fn the_first_is_moved_and_the_second_stays() {
     });
 }
 
-/// Two threads move sleepers, each the other's way.
-fn opposite_requeues(sleepers: usize) {
+/// Two threads move parked threads in opposite directions.
+fn opposite_requeues(waiters: usize) {
     let (a, b) = gates(Lower::From);
-    let threads: Vec<_> =
-        [a, b].into_iter().take(sleepers).map(|gate| parker(gate, None)).collect();
+    let threads: Vec<_> = [a, b].into_iter().take(waiters).map(|gate| parker(gate, None)).collect();
     let other = spawn(move || {
         b.requeue(a, 0, usize::MAX);
     });
@@ -329,12 +335,12 @@ fn two_threads_move_opposite_ways() {
 }
 
 #[test]
-fn two_threads_move_a_sleeper_opposite_ways() {
+fn two_threads_move_a_parked_thread_opposite_ways() {
     explore(SLEEPS, 2, || opposite_requeues(1));
 }
 
 #[test]
-fn two_threads_move_two_sleepers_opposite_ways() {
+fn two_threads_move_two_parked_threads_opposite_ways() {
     explore(SLEEPS, 2, || opposite_requeues(2));
 }
 

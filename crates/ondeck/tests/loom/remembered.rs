@@ -1,12 +1,12 @@
-//! Scenarios of the mutex again, with fewer switches but all the orders that belong to them: of a
-//! thread's load and another's write, loom forgets some. See `support/loom_readers.rs`.
+//! Scenarios of the mutex again, with fewer switches but with all the orders that belong to them: loom
+//! forgets some orders of one thread's load and another's write. See `support/loom_readers.rs`.
 
-use crate::demand::owners;
 use crate::loom_platform::Setting;
 use crate::mutex::{
-    after_a_quiet_time, attempts, collision, fair_and_again, fair_releases,
-    free_after_last_section, the_owner_comes_again, two_by_two, two_waiters,
+    after_a_quiet_time, attempts, collision, fair_and_again, fair_unlocks, free_after_last_section,
+    the_owner_comes_again, two_by_two, two_waiters,
 };
+use crate::request::owners;
 use crate::scenario::{ASYMMETRIC, OVERDUE, POLLS, SLEEPS, explore};
 
 fn explore_all(setting: Setting, preemptions: usize, scenario: impl Fn() + Send + Sync + 'static) {
@@ -49,7 +49,7 @@ fn two_waiters_that_are_handed_the_lock() {
 }
 
 #[test]
-fn one_awake_of_those_who_sleep() {
+fn one_of_two_parked_threads_is_awake() {
     explore_all(SLEEPS, 1, the_owner_comes_again);
 }
 
@@ -69,18 +69,18 @@ fn the_last_of_two_frees_the_mutex() {
 }
 
 #[test]
-fn a_fair_release_and_the_owner_comes_again() {
+fn a_fair_unlock_and_the_owner_comes_again() {
     explore_all(SLEEPS, 2, fair_and_again);
 }
 
 #[test]
-fn fair_releases_to_sleepers() {
-    explore_all(SLEEPS, 1, fair_releases);
+fn fair_unlocks_to_parked_threads() {
+    explore_all(SLEEPS, 1, fair_unlocks);
 }
 
 #[test]
-fn fair_releases_to_those_who_poll() {
-    explore_all(POLLS, 1, fair_releases);
+fn fair_unlocks_to_threads_that_poll() {
+    explore_all(POLLS, 1, fair_unlocks);
 }
 
 #[test]

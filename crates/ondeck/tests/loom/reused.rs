@@ -1,8 +1,8 @@
-//! Memory that is used again: a mutex is freed by its last user while another thread is between its
-//! unlocking store and its look, and something else is at the same address by then.
+//! Memory that is used again. The last user of a mutex frees it while another thread is between the store
+//! and the look of its unlock, and by then another object is at the same address.
 //!
-//! The other thread's look may wake a thread of the new mutex, and do nothing to anything else: it takes no
-//! node of another kind, and writes nothing to the memory.
+//! The other thread's look may wake a thread of a new mutex. It has no effect on an object of another kind:
+//! it takes no node of another kind, and writes nothing to the memory.
 
 use std::cell::UnsafeCell;
 use std::mem::{ManuallyDrop, MaybeUninit};
@@ -19,12 +19,12 @@ use crate::scenario::{ASYMMETRIC, NEAR, OVERDUE, POLLS, SLEEPS, Shared, explore}
 /// Memory for one byte of a lock at a time, at the same address.
 struct Slot {
     memory: UnsafeCell<MaybeUninit<RawMutex<Loom>>>,
-    /// Guarded by whichever mutex is there.
+    /// Guarded by the mutex that is there.
     count: cell::UnsafeCell<u32>,
 }
 
 impl Slot {
-    /// Never given back: see [`Shared`].
+    /// Never freed: see [`Shared`].
     fn new() -> &'static Self {
         let slot: &Self = Box::leak(Box::new(Self {
             memory: UnsafeCell::new(MaybeUninit::new(RawMutex::new())),
@@ -64,22 +64,24 @@ impl Slot {
         unsafe { self.mutex().unlock() };
     }
 
-    /// The owner's section, after which the last of two users frees the mutex. Says whether the caller was it.
+    /// The owner's section, after which the last of two users frees the mutex. Returns whether the caller
+    /// was the last.
     fn end_section(&self) -> bool {
         let last = self.count() == 2;
         self.unlock();
         if last {
-            // SAFETY: all sections were before; that no thread uses it any more is what is checked.
+            // SAFETY: all sections were before. That no thread uses the mutex any more is what is checked.
             unsafe { std::ptr::drop_in_place(self.memory.get().cast::<RawMutex<Loom>>()) };
         }
         last
     }
 
-    /// Something else is there from now on.
+    /// From now on another object is there.
     fn put<T>(&self, value: T) -> &T {
         assert!(size_of::<T>() <= size_of::<RawMutex<Loom>>());
         let place = self.memory.get().cast::<T>();
-        // SAFETY: it is large enough, aligned for an atomic of the same size, and what was there is gone.
+        // SAFETY: the memory is large enough, and aligned for an atomic of the same size; the object that
+        // was there is gone.
         unsafe {
             place.write(value);
             &*place
@@ -87,8 +89,8 @@ impl Slot {
     }
 }
 
-/// Two threads use a mutex; the last one frees it, and then does `next` with its memory. The other may be in
-/// its unlock still.
+/// Two threads use a mutex. The last one frees it, and then does `next` with its memory. The other may
+/// still be in its unlock.
 fn reuse(setting: Setting, preemptions: usize, next: fn(&'static Slot)) {
     explore(setting, preemptions, move || {
         let slot = Slot::new();
@@ -158,12 +160,12 @@ fn a_condition_variable(slot: &'static Slot) {
     let shared = Shared::new();
     let waiter = spawn(move || {
         shared.lock();
-        // SAFETY: it is owned.
+        // SAFETY: this thread owns the mutex.
         assert!(unsafe { condition.wait(shared.mutex(), None) });
         assert_eq!(shared.counted(), 1, "the waiter was woken by something else");
         shared.unlock();
     });
-    // The thread that still unlocks what was here may look now.
+    // The thread that is still in its unlock of the old mutex may look now.
     while asleep() < 1 {
         Loom::yield_now();
     }
@@ -190,26 +192,26 @@ fn by_a_condition_variable_when_all_are_overdue() {
     reuse(OVERDUE, 3, a_condition_variable);
 }
 
-/// A key of a user's with a parked thread, which only an unpark may end.
+/// A key of another lock with a parked thread, which only an unpark may wake.
 fn a_key(slot: &'static Slot) {
     let word = slot.put(<Loom as Platform>::AtomicU8::new(7));
     let key = slot.address();
-    let sleeper = spawn(move || {
+    let waiter = spawn(move || {
         let closed = || word.load(Ordering::Relaxed) == 7;
         // SAFETY: nothing else uses the key any more.
         let parked = unsafe { parking::park::<Loom>(key, closed, || (), None) };
         assert_ne!(word.load(Ordering::Relaxed), 7, "the thread was woken by something else");
         usize::from(parked == Parked::Woken)
     });
-    // The thread that still unlocks what was here may look now.
+    // The thread that is still in its unlock of the old mutex may look now.
     while asleep() < 1 {
         Loom::yield_now();
     }
     word.store(8, Ordering::Relaxed);
     // SAFETY: as above.
     let told = unsafe { parking::unpark::<Loom>(key, usize::MAX, |_, _| ()) };
-    assert_eq!(join(sleeper), told, "a thread was taken off by something else");
-    assert_eq!(word.load(Ordering::Relaxed), 8, "a user's word was written");
+    assert_eq!(join(waiter), told, "a thread was taken off by something else");
+    assert_eq!(word.load(Ordering::Relaxed), 8, "the program's word was written");
 }
 
 #[test]
@@ -222,12 +224,12 @@ fn by_a_key_when_all_are_overdue() {
     reuse(OVERDUE, 3, a_key);
 }
 
-/// A word of a user's that is 0, as a free lock is.
+/// A word of the program that is 0, as a free lock is.
 fn a_word(slot: &'static Slot) {
     let word = ManuallyDrop::new(<Loom as Platform>::AtomicU8::new(0));
     let word = slot.put(word);
     Loom::yield_now();
-    assert_eq!(word.load(Ordering::Relaxed), 0, "a user's word was written");
+    assert_eq!(word.load(Ordering::Relaxed), 0, "the program's word was written");
 }
 
 #[test]

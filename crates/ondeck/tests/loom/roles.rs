@@ -7,7 +7,7 @@ use ondeck::platform::Platform;
 use crate::condvar::{First, pair};
 use crate::loom_platform::{Loom, Relaxes, Setting, asleep, join, pass_time, spawn};
 use crate::mutex::{
-    collision, fair_releases, free_after_last_section, the_owner_comes_again, three_by_one,
+    collision, fair_unlocks, free_after_last_section, the_owner_comes_again, three_by_one,
     two_by_two, two_waiters,
 };
 use crate::scenario::{
@@ -46,8 +46,8 @@ fn the_owner_comes_again_beside_near_threads() {
 }
 
 #[test]
-fn fair_releases_to_near_threads() {
-    explore(NEAR, 1, fair_releases);
+fn fair_unlocks_to_near_threads() {
+    explore(NEAR, 1, fair_unlocks);
 }
 
 #[test]
@@ -91,7 +91,8 @@ fn two_waiters_with_light_fences_whose_pollers_are_replaced() {
     explore(setting, 1, two_waiters);
 }
 
-/// One waits until a deadline, another without: that the first gives up, or loses its place, leaves nobody behind.
+/// One thread waits until a deadline, another without one. If the first gives up or loses its place, the
+/// other is not forgotten.
 fn a_deadline_beside_a_waiter() {
     let shared = Shared::new();
     shared.lock();
@@ -122,7 +123,8 @@ fn a_deadline_of_a_poller_that_is_replaced() {
     explore(STALE, 2, a_deadline_beside_a_waiter);
 }
 
-/// The end of a slice of sleep: a thread whose poller or woken thread gets no CPU competes by itself.
+/// The end of a slice of sleep: if the poller or the thread in flight gets no CPU, a parked thread competes
+/// by itself.
 #[test]
 fn slices_of_sleep_end() {
     /// Longer than the first slice.
@@ -152,7 +154,7 @@ fn an_urgent_thread_beside_a_poller() {
     explore(Setting { urgent: true, ..POLLS }, 2, two_waiters);
 }
 
-/// It is woken first, though it came before the other.
+/// The real-time thread is woken first, though unlocks prefer the newest and it arrived before the other.
 #[test]
 fn an_urgent_thread_is_woken_first() {
     explore(Setting { urgent: true, ..SLEEPS }, 2, || {
@@ -220,9 +222,9 @@ fn three_locks_in_one_bucket_that_are_overdue() {
     explore(Setting { buckets: 1, ..OVERDUE }, 1, three_locks);
 }
 
-/// What is unparked or moved is so in one step: of two threads that are woken, or moved, together none is
-/// exchanged for one that parks meanwhile.
-fn a_newcomer(requeues: bool) {
+/// An unpark and a move of several threads are one step: of two threads that are woken or moved together,
+/// none is replaced by a thread that parks meanwhile.
+fn while_a_thread_parks(requeues: bool) {
     let key = Box::leak(Box::new(0_u64));
     let from = std::ptr::from_mut(key).addr();
     let to = from + 1;
@@ -241,7 +243,7 @@ fn a_newcomer(requeues: bool) {
     while asleep() < 1 {
         Loom::yield_now();
     }
-    let newcomer = spawn(park);
+    let second = spawn(park);
     let all = if requeues {
         // SAFETY: as above.
         let done = unsafe { parking::requeue::<Loom>(from, to, || true, 1, usize::MAX) };
@@ -255,33 +257,33 @@ fn a_newcomer(requeues: bool) {
         told
     };
     assert_eq!(join(first), parking::Parked::Woken);
-    // The newcomer sleeps, or will, unless it was among them.
+    // The second thread is parked, or will be, unless it was among them.
     let mut late = all;
     while late < 2 {
         late += unpark(from, 1).0;
         Loom::yield_now();
     }
-    assert_eq!(join(newcomer), parking::Parked::Woken);
+    assert_eq!(join(second), parking::Parked::Woken);
 }
 
 #[test]
-fn a_newcomer_parks_while_others_are_unparked() {
-    explore(SLEEPS, 3, || a_newcomer(false));
+fn a_thread_parks_while_others_are_unparked() {
+    explore(SLEEPS, 3, || while_a_thread_parks(false));
 }
 
 #[test]
-fn a_newcomer_parks_while_others_are_moved() {
-    explore(SLEEPS, 3, || a_newcomer(true));
+fn a_thread_parks_while_others_are_moved() {
+    explore(SLEEPS, 3, || while_a_thread_parks(true));
 }
 
-/// A thread arrives at a lock whose record goes to another: it does not become the poller there.
+/// A thread arrives at a lock whose record goes to another lock: it does not become the poller of that one.
 #[test]
 fn a_record_goes_to_another_lock_while_a_thread_arrives() {
     let setting = Setting { buckets: 1, relaxes: Relaxes::Never, ..POLLS };
     explore(setting, 2, || {
         let (shared, condition) = pair(First::Mutex);
         let (beside, next) = (Shared::new(), Shared::new());
-        // A waiter whose time is over gets its mutex a record, which then no thread needs.
+        // A waiter that times out claims a record for its mutex, which no thread needs after that.
         let claim = |shared: &'static Shared| {
             shared.lock();
             condition.wait(shared, Some(SOON));

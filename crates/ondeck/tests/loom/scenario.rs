@@ -12,7 +12,7 @@ use crate::loom_platform::{self, Fences, Loom, Setting, watch};
 pub const SLEEPS: Setting = Setting { polls: false, ..Setting::DEFAULT };
 /// The machine where an arriving thread becomes the poller and polls once.
 pub const POLLS: Setting = Setting::DEFAULT;
-/// The machine where two others wait near, for one turn.
+/// The machine where two more threads wait near, for one turn.
 pub const NEAR: Setting = Setting { near: true, ..POLLS };
 /// The machine where each poller counts as stale as soon as another thread looks at the clock.
 pub const STALE: Setting = Setting { stale: true, ..POLLS };
@@ -49,12 +49,12 @@ unsafe impl Sync for Shared {}
 unsafe impl Send for Shared {}
 
 impl Shared {
-    /// Never given back, so that an access after its end is noticed and not undefined: a hundred
-    /// bytes an execution.
+    /// Never freed, so that an access after its end is noticed and is not undefined behaviour. This costs a
+    /// hundred bytes an execution.
     pub fn new() -> &'static Self {
         let mutex = ManuallyDrop::new(RawMutex::new());
         let shared: &Self = Box::leak(Box::new(Self { mutex, count: UnsafeCell::new(0) }));
-        // The order in which locks come decides on their buckets.
+        // The order in which locks are made decides on their buckets.
         let _ = Loom::bucket(shared.address());
         shared
     }
@@ -67,7 +67,7 @@ impl Shared {
         std::ptr::from_ref::<RawMutex<Loom>>(&self.mutex).addr()
     }
 
-    /// The calling thread waits for this mutex from now on, if for any.
+    /// From now on, if the calling thread waits, it waits for this mutex.
     pub fn watch(&self) {
         watch::wants(self.address());
     }
@@ -116,27 +116,27 @@ impl Shared {
         self.unlock();
     }
 
-    /// The end of all threads: the mutex is free, and so many sections there were.
+    /// At the end of all threads the mutex is free, and there were so many sections.
     pub fn end(&self, expected: u32) {
         assert_eq!(self.counted(), expected);
-        assert!(!self.mutex.is_locked(), "the mutex is owned by nobody");
+        assert!(!self.mutex.is_locked(), "no thread owns the mutex");
         // SAFETY: no thread uses it any more; that is what dropping it checks.
         unsafe { self.free() };
     }
 
-    /// The mutex is gone from now on.
+    /// From now on the mutex is gone.
     ///
     /// # Safety
     ///
-    /// Nobody uses it any more: not checked here, but by the model.
+    /// No thread uses it any more. This function does not check that, but the model does.
     pub unsafe fn free(&self) {
-        // SAFETY: as the caller says, nobody has a reference that is used any more; the memory
-        // stays.
+        // SAFETY: as the caller promises, no reference to it is used any more; the memory stays.
         unsafe { std::ptr::drop_in_place((&raw const *self.mutex).cast_mut()) };
     }
 }
 
-/// Runs `others` on threads of their own and `first` on the model's first; ends when all have.
+/// Runs `others` on threads of their own and `first` on the model's first thread. Returns when all have
+/// ended.
 pub fn together(first: impl FnOnce(), others: impl IntoIterator<Item = Box<dyn FnOnce()>>) {
     let others: Vec<_> = others.into_iter().map(loom_platform::spawn).collect();
     first();

@@ -17,7 +17,7 @@ impl Condition {
         keep(Self(ManuallyDrop::new(RawCondvar::new())))
     }
 
-    /// Says whether it was notified.
+    /// Waits. Returns whether it was notified.
     fn wait(&self, shared: &Shared, deadline: Option<Timestamp>) -> bool {
         shared.watch();
         // SAFETY: the scenarios call it when they own the mutex.
@@ -33,19 +33,19 @@ impl Condition {
     }
 
     fn end(&self) {
-        assert!(!self.0.has_waiters(), "nobody waits any more");
+        assert!(!self.0.has_waiters(), "no thread waits any more");
     }
 
     /// # Safety
     ///
-    /// Nobody uses it any more: not checked here, but by `watch::Life`.
+    /// No thread uses it any more. This function does not check that, but `watch::Life` does.
     unsafe fn free(&self) {
-        // SAFETY: as the caller says; the memory stays.
+        // SAFETY: as the caller promises; the memory stays.
         unsafe { std::ptr::drop_in_place((&raw const *self.0).cast_mut()) };
     }
 }
 
-/// Counts and notifies, with the mutex or after it; says how many were told.
+/// Counts and notifies, with the mutex locked or after the unlock. Returns how many were notified.
 fn give(
     shared: &Shared,
     condition: &Condition,
@@ -63,8 +63,8 @@ fn give(
     notify(&condition.0)
 }
 
-/// Four take two permits each, waiting with and without deadlines; two give one at a time. Who waits
-/// without a deadline wakes by a signal only.
+/// Four threads take two permits each, and wait with and without deadlines; two threads give one at a time. A
+/// waiter without a deadline is woken by a signal only.
 #[test]
 fn no_signal_is_lost_between_waits_with_deadlines() {
     explore(1_000, || {
@@ -92,10 +92,10 @@ fn no_signal_is_lost_between_waits_with_deadlines() {
     });
 }
 
-/// Five wait once, some with a deadline, while two notify: as many say that they were notified as
-/// the notifiers were told.
+/// Five threads wait once, some with a deadline, while two notify: as many waits return that they were
+/// notified as the notifications returned.
 #[test]
-fn who_was_notified_knows_it_and_nobody_else() {
+fn notified_waiters_know_it_and_no_others() {
     explore(1_200, || {
         let (shared, condition) = (Shared::new(), Condition::new());
         let waiters = crew(5, move || {
@@ -116,7 +116,7 @@ fn who_was_notified_knows_it_and_nobody_else() {
     });
 }
 
-/// One signal for waiters of three mutexes, while others want these too.
+/// One signal notifies waiters of three mutexes, while other threads want these mutexes, too.
 #[test]
 fn waiters_of_one_condvar_use_three_mutexes() {
     explore(1_000, || {
@@ -161,8 +161,8 @@ fn notifiers_do_not_wait_for_each_others_buckets() {
     });
 }
 
-/// The last of four waiters frees the mutex, and `both` the condition variable too: whoever notifies
-/// it has touched what is freed for the last time.
+/// The last of four waiters frees the mutex, and if `both` is set the condition variable, too: its notifier
+/// does not touch again what is freed.
 fn the_last_waiter_frees(both: bool) {
     explore(1_200, move || {
         let (shared, condition) = (Shared::new(), Condition::new());
@@ -174,9 +174,9 @@ fn the_last_waiter_frees(both: bool) {
             let last = shared.count() == 1 + 4;
             shared.unlock();
             if last {
-                // SAFETY: all sections were before. That nobody uses either any more is what is
-                // checked: a notifier who owns the mutex has left both when it releases it, and one
-                // that does not uses the condition variable only.
+                // SAFETY: all sections were before. That no thread uses either any more is what is checked:
+                // a notifier that owns the mutex does not use either after its unlock, and a notifier
+                // without the mutex uses the condition variable only.
                 unsafe {
                     if both {
                         condition.free();

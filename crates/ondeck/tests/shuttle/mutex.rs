@@ -3,7 +3,7 @@
 use crate::scenario::{Shared, crew, explore, join};
 use crate::shuttle_platform::{below, one_in};
 
-/// Threads that take and release the mutex by every way, three times each.
+/// Threads lock and unlock the mutex in every way, three times each.
 fn crowd(threads: usize) {
     let shared = Shared::new();
     let visits = move || {
@@ -31,10 +31,10 @@ fn eight_threads_by_every_way() {
     explore(800, || crowd(8));
 }
 
-/// Sleepers from the start: the first thread owns the mutex while they come, releases it, and comes
+/// Threads wait from the start: the first thread owns the mutex while they arrive, unlocks it, and locks it
 /// again.
 #[test]
-fn an_owner_comes_again_among_six_who_wait() {
+fn an_owner_comes_again_among_six_waiters() {
     explore(1_200, || {
         let shared = Shared::new();
         shared.lock();
@@ -47,7 +47,7 @@ fn an_owner_comes_again_among_six_who_wait() {
     });
 }
 
-/// Mutexes that share buckets, some threads want one of them, some two.
+/// The mutexes share buckets. Some threads want one of them, some two.
 #[test]
 fn three_mutexes_and_six_threads() {
     explore(1_000, || {
@@ -56,7 +56,7 @@ fn three_mutexes_and_six_threads() {
             let mut sections = [0; 3];
             for _ in 0..2 {
                 let first = below(3);
-                // In order, so that nobody waits in a circle.
+                // In order, so that no threads wait in a circle.
                 let second = (first + 1..3).find(|_| one_in(2));
                 all[first].lock();
                 sections[first] += 1;
@@ -78,7 +78,7 @@ fn three_mutexes_and_six_threads() {
     });
 }
 
-/// Who has the last section frees the mutex as soon as its own unlock is over, whatever the other
+/// The thread with the last section frees the mutex as soon as its own unlock is over, whatever the other
 /// threads still do in theirs.
 #[test]
 fn the_last_of_five_frees_the_mutex() {
@@ -89,8 +89,8 @@ fn the_last_of_five_frees_the_mutex() {
             let last = shared.count() == 5;
             shared.unlock();
             if last {
-                // SAFETY: the others have had their sections, and use a mutex no more after the
-                // store that releases it: that is what is checked.
+                // SAFETY: the others have had their sections. That they do not use the mutex after the
+                // store that unlocks it is what is checked.
                 unsafe { shared.free() };
             }
         };

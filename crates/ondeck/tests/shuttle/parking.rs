@@ -1,4 +1,4 @@
-//! The table for locks of others.
+//! The parking table as other libraries' locks use it.
 
 use std::sync::Mutex;
 
@@ -9,7 +9,7 @@ use crate::scenario::{Section, crew, explore, join, soon};
 use crate::shuttle_platform::explore::keep;
 use crate::shuttle_platform::{Shuttle, below, one_in, step};
 
-/// A state word of a lock of another's, whose address is the key.
+/// The state word of another library's lock; its address is the key.
 struct Word(<Shuttle as Platform>::AtomicU32);
 
 impl Word {
@@ -67,8 +67,8 @@ fn a_door_that_opens_wakes_all_eighteen() {
     });
 }
 
-/// A fair lock of one word, as somebody would build it over the table: 0 free, 1 owned, 2 owned and
-/// somebody may sleep. Who is woken owns it.
+/// A fair lock of one word, as a library would build it over the table: 0 free, 1 locked, 2 locked and a
+/// thread may be parked. A thread that is woken owns it.
 fn lock(word: &Word) {
     while word.0.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_err() {
         let marked = word.0.compare_exchange(1, 2, Ordering::Relaxed, Ordering::Relaxed);
@@ -109,13 +109,13 @@ fn six_threads_exclude_each_other_by_a_lock_of_their_own() {
     });
 }
 
-/// Five sleep, with deadlines and without; two others move them to and fro and wake them, in both
-/// directions at once. Everybody ends, and as many were woken as the wakers say.
+/// Five threads park, with deadlines and without. Two others move them to and fro and wake them, in both
+/// directions at once. All threads end, and as many were woken as the wakers were told.
 #[test]
-fn sleepers_are_moved_in_both_directions_at_once() {
+fn parked_threads_are_moved_in_both_directions_at_once() {
     explore(1_000, || {
         let (here, there, over) = (Word::new(), Word::new(), Word::new());
-        let sleepers = crew(5, move || {
+        let waiters = crew(5, move || {
             let word = if one_in(2) { here } else { there };
             let parked = park(word.key(), || over.load() == 0, step, one_in(2).then(soon));
             usize::from(parked == Parked::Woken)
@@ -131,19 +131,19 @@ fn sleepers_are_moved_in_both_directions_at_once() {
         for word in [here, there] {
             woken += unpark(word.key(), usize::MAX, |_, _| ());
         }
-        assert_eq!(join(sleepers).into_iter().sum::<usize>(), woken);
+        assert_eq!(join(waiters).into_iter().sum::<usize>(), woken);
     });
 }
 
-/// Of four that sleep the first is woken, the two after it are moved, and the last stays.
+/// Of four parked threads the first is woken, the next two are moved, and the last one stays.
 #[test]
-fn who_came_first_is_woken_and_the_next_are_moved() {
+fn the_first_is_woken_and_the_next_are_moved() {
     explore(600, || {
         let (from, to, come) = (Word::new(), Word::new(), Word::new());
         let ends: &Mutex<Vec<u32>> = keep(Mutex::default());
-        let sleepers = crew(4, move || {
+        let waiters = crew(4, move || {
             let mut place = 0;
-            // Under the bucket's lock: in the order of parking.
+            // This runs under the bucket's lock, so in the order of parking.
             let number = || {
                 place = come.0.fetch_add(1, Ordering::Relaxed);
                 true
@@ -169,6 +169,6 @@ fn who_came_first_is_woken_and_the_next_are_moved() {
         ended(&[0, 1, 2]);
         assert_eq!(unpark(from.key(), 9, |_, more| assert!(!more)), 1);
         ended(&[0, 1, 2, 3]);
-        join(sleepers);
+        join(waiters);
     });
 }

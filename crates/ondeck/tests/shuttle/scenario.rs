@@ -19,18 +19,18 @@ pub fn explore(executions: usize, scenario: impl Fn() + Send + Sync + 'static) {
     });
 }
 
-/// What a lock guards: a number that counts entries, and whether somebody is inside.
+/// What a lock guards: a number that counts entries, and whether a thread is inside.
 #[derive(Default)]
 pub struct Section {
     owned: Cell<bool>,
     count: Cell<u32>,
 }
 
-// SAFETY: one thread of an execution runs at a time, all on one of the machine's.
+// SAFETY: one thread of an execution runs at a time, and all run on one thread of the machine.
 unsafe impl Sync for Section {}
 
 impl Section {
-    /// Enters, counts while others run, and leaves; says what was counted with it.
+    /// Enters, counts while other threads run, and leaves. Returns the new count.
     pub fn enter(&self) -> u32 {
         self.change(|count| count + 1)
     }
@@ -44,7 +44,7 @@ impl Section {
         count
     }
 
-    /// At the end of all threads.
+    /// The number of entries, at the end of all threads.
     pub fn entered(&self) -> u32 {
         self.count.get()
     }
@@ -58,8 +58,8 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// Its memory stays to the end of the execution, so that an access after its own end is noticed
-    /// and not undefined.
+    /// Its memory stays to the end of the execution, so that an access after its own end is noticed and is
+    /// not undefined behaviour.
     pub fn new() -> &'static Self {
         let mutex = ManuallyDrop::new(RawMutex::new());
         keep(Self { mutex, section: Section::default() })
@@ -69,7 +69,7 @@ impl Shared {
         &self.mutex
     }
 
-    /// The calling thread waits for this mutex from now on, if for any.
+    /// From now on, if the calling thread waits, it waits for this mutex.
     pub fn watch(&self) {
         watch::wants(std::ptr::from_ref::<RawMutex<Shuttle>>(&self.mutex).addr());
     }
@@ -79,7 +79,7 @@ impl Shared {
         self.mutex.lock();
     }
 
-    /// Takes the mutex by a way drawn at random, if it gets it.
+    /// Tries to lock the mutex in a way drawn at random.
     pub fn try_somehow(&self) -> bool {
         self.watch();
         match below(8) {
@@ -92,7 +92,7 @@ impl Shared {
         }
     }
 
-    /// A section of the owner's; says what was counted with it.
+    /// A section of the owner. Returns the new count.
     pub fn count(&self) -> u32 {
         self.section.enter()
     }
@@ -102,7 +102,7 @@ impl Shared {
         self.section.change(|count| count)
     }
 
-    /// Takes back one of what was counted; the caller owns the mutex.
+    /// Counts one less; the caller owns the mutex.
     pub fn uncount(&self) {
         self.section.change(|count| count - 1);
     }
@@ -112,8 +112,8 @@ impl Shared {
         unsafe { self.mutex.unlock() };
     }
 
-    /// Releases the mutex by a way drawn at random; with one more section before it now and then.
-    /// Says how many sections there were.
+    /// Unlocks the mutex in a way drawn at random, now and then after one more section. Returns how many
+    /// more sections there were.
     pub fn unlock_somehow(&self) -> u32 {
         match below(8) {
             0 => {
@@ -142,20 +142,19 @@ impl Shared {
         self.unlock();
     }
 
-    /// The end of all threads: the mutex is free, and so many sections there were.
+    /// At the end of all threads the mutex is free, and there were so many sections.
     pub fn end(&self, expected: u32) {
         assert_eq!(self.section.entered(), expected);
-        assert!(!self.mutex.is_locked(), "the mutex is owned by nobody");
+        assert!(!self.mutex.is_locked(), "no thread owns the mutex");
     }
 
-    /// The mutex is gone from now on.
+    /// From now on the mutex is gone.
     ///
     /// # Safety
     ///
-    /// Nobody uses it any more: not checked here, but by `watch::Life`.
+    /// No thread uses it any more. This function does not check that, but `watch::Life` does.
     pub unsafe fn free(&self) {
-        // SAFETY: as the caller says, nobody has a reference that is used any more; the memory
-        // stays.
+        // SAFETY: as the caller promises, no reference to it is used any more; the memory stays.
         unsafe { std::ptr::drop_in_place((&raw const *self.mutex).cast_mut()) };
     }
 }
@@ -176,7 +175,7 @@ pub fn crew<R: Send + 'static>(
     (0..count).map(|_| shuttle::thread::spawn(body)).collect()
 }
 
-/// Waits for the ends of all.
+/// Joins all threads.
 pub fn join<R>(threads: impl IntoIterator<Item = JoinHandle<R>>) -> Vec<R> {
     threads.into_iter().map(|thread| thread.join().expect("it ends")).collect()
 }

@@ -1,5 +1,5 @@
-//! What a Rust file says of the specs, by comments in the bodies of its functions. It is read as
-//! rustfmt leaves it: a body ends where its closing brace stands as far to the left as its `fn`.
+//! What a Rust file says of the specifications, by comments in the bodies of its functions. The file is
+//! read as rustfmt leaves it: a body ends at a closing brace with the same indentation as its `fn`.
 
 /// A comment `// spec: Module!Action`.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 pub struct Action {
     /// Path and function, of each `models` line above it.
     pub models: Vec<(String, String)>,
-    /// It says that it models nothing, and why.
+    /// Whether it says that it models nothing, and why.
     pub nothing: bool,
     /// The text of a definition, without comments and strings. A label has none.
     body: Option<String>,
@@ -22,7 +22,7 @@ pub struct Module {
     pub mistakes: Vec<String>,
 }
 
-/// Where a line of a module is.
+/// The part of a module in which a line is.
 enum Part {
     Definitions,
     Algorithm,
@@ -165,7 +165,7 @@ impl Action {
         self.nothing || !self.models.is_empty()
     }
 
-    /// Takes what stands behind `models`.
+    /// Takes the text behind `models`.
     fn add(&mut self, said: &str) -> Result<(), &'static str> {
         if let Some(reason) = said.strip_prefix("nothing") {
             self.nothing = true;

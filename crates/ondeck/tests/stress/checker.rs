@@ -1,44 +1,43 @@
 //! Proves from the logs of all threads that a lock did what it promises.
 //!
-//! **Exclusion.** Sorted by their tickets, the sections of a lock are numbered from 0 without a gap
-//! and without a number twice; each found the stamp that the one before it left; none began before
-//! the one before it had ended; and the sections of a thread do not overlap with its next attempt.
+//! **Exclusion.** Sorted by their tickets, the sections of a lock are numbered from 0, with no gap and no
+//! number twice. Each section found the stamp that its predecessor left, and none began before its
+//! predecessor had ended. The sections of a thread do not overlap with its next attempt.
 //!
-//! **Bounded bypass.** A lock that allows barging promises no order. What this one promises is that
-//! who has slept for a millisecond ([`PATIENCE`]) is handed the lock, by one of the releases, one
-//! waiter every half a millisecond ([`PERIOD`]). No wall time is asserted: a machine may be busy or
-//! stopped for as long as it likes. What is counted is chances. The log's own clock is cut into
-//! periods, and a wait is charged with those that lie between the end of its patience and its
-//! acquisition, each by how many times the lock was released in it:
+//! **Bounded bypass.** A lock that allows barging promises no order. This lock promises that a thread that
+//! has been parked for a millisecond ([`OVERDUE_AFTER`]) is handed the lock by an unlock, one such thread
+//! every half a millisecond ([`PERIOD`]). No wall time is asserted, because a machine may be busy or
+//! stopped for any time. Chances are counted instead. The log's own clock is cut into periods, and a wait
+//! is charged with the periods between the moment when it became overdue and its acquisition, each by how
+//! many times the lock was unlocked in it:
 //!
-//! * A period without a release counts nothing: nobody was passed over. So it does not count when
-//!   the process is stopped, when the owner has no CPU, or when the waiter was handed the lock and
-//!   has not run yet: it is the owner then, and nobody else can be.
-//! * A period with 128 releases or more counts 1. While somebody is awake at the lock only one
-//!   release in 128 looks whether a waiter is overdue, at random; a period with fewer counts for so
-//!   many of 128.
-//! * A waiter that is ready to run but has no CPU may be awake (on deck, or not yet in the queue),
-//!   and is not handed anything. For how long at most that was, the kernel tells; so many periods
-//!   are forgiven.
+//! * A period without an unlock counts nothing, because no waiter was passed over. So a period does not
+//!   count if the process is stopped, if the owner has no CPU, or if the waiter was handed the lock and has
+//!   not run yet: then it is the owner, and no other thread can be.
+//! * A period with 128 unlocks or more counts 1. While a thread is awake at the lock, only one unlock in
+//!   128 looks whether a waiter is overdue, at random. A period with fewer unlocks counts for that part of
+//!   128.
+//! * A waiter that is ready to run but has no CPU may be awake (the poller, or not yet in the queue), and
+//!   is not handed the lock. The kernel tells for how long at most that was, and so many periods are not
+//!   counted.
 //!
-//! In a period with a chance the oldest waiter is served, unless somebody else takes the lock in
-//! the moment of the handover, which then fails and is tried in the next period. Ahead of a waiter
-//! there are at most all the others; but a woken waiter that fails to get the lock goes to the end
-//! of the queue, and others may go before it once more. So no number is certain, and
-//! [`most_chances`] is one that is far above what was ever seen, and far below what a lock needs
-//! that hands nothing over.
+//! In a period with a chance the oldest waiter is served, unless another thread takes the lock at the
+//! moment of the handoff, which then fails and is tried in the next period. At most all other waiters are
+//! ahead of one. But a woken waiter that does not get the lock goes to the end of the queue, and others may
+//! come before it once more. So no bound is certain. [`most_chances`] is far above every count that was
+//! seen, and far below the counts of a lock without handoffs.
 
 use std::fmt;
 
 use super::log::{How, Log, Section};
 
-/// How long a waiter sleeps before it is handed the lock.
-pub const PATIENCE: u64 = 1_000_000;
+/// How long a waiter is parked before it is overdue.
+pub const OVERDUE_AFTER: u64 = 1_000_000;
 
-/// The time between two handovers.
+/// The time between two handoffs.
 pub const PERIOD: u64 = 500_000;
 
-/// One release in so many looks for who is overdue, while somebody is awake.
+/// While a thread is awake at the lock, one unlock in so many looks whether a waiter is overdue.
 const SAMPLE: f64 = 128.0;
 
 /// What is wrong with a log.
@@ -46,7 +45,7 @@ const SAMPLE: f64 = 128.0;
 pub enum Fault {
     /// Two sections drew the same ticket.
     Twice { one: Section, other: Section },
-    /// Nobody has this ticket.
+    /// No section has this ticket.
     Gap { lock: usize, ticket: usize },
     /// A section did not find what its predecessor left.
     Unseen { before: Section, after: Section },
@@ -64,22 +63,22 @@ impl fmt::Display for Fault {
     }
 }
 
-/// What a log shows that is as it should be.
+/// The counts of a log without a fault.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Report {
     pub sections: usize,
-    /// Those of each way to acquire the lock.
+    /// The sections of each way to acquire the lock.
     pub by: [usize; How::ALL.len()],
     /// Attempts, at once or with a deadline, that ended without the lock.
     pub missed: usize,
-    /// Sections whose thread waited beyond its patience.
+    /// Sections whose thread became overdue before.
     pub long_waits: usize,
-    /// Chances that the unluckiest of them had.
+    /// The most chances that one of them had.
     pub chances: f64,
 }
 
 impl Report {
-    /// Both together.
+    /// Adds the counts of another log.
     pub fn add(&mut self, other: Self) {
         self.sections += other.sections;
         self.missed += other.missed;
@@ -91,13 +90,13 @@ impl Report {
     }
 }
 
-/// How many chances a waiter may have before it has the lock, among `threads`.
+/// How many chances a waiter among `threads` may have before it has the lock.
 pub fn most_chances(threads: usize) -> f64 {
     16.0 * (threads as f64 + 8.0)
 }
 
-/// Checks the logs of all `threads` that used `locks` locks from the first section on. Without
-/// `most_chances` bypass is reported, but not judged.
+/// Checks the logs of all threads that used `locks` locks from the first section on. If `most_chances` is
+/// `None`, bypass is reported and not judged.
 pub fn check(logs: &[Log], locks: usize, most_chances: Option<f64>) -> Result<Report, Fault> {
     let mut report = Report::default();
     for log in logs {
@@ -118,7 +117,7 @@ pub fn check(logs: &[Log], locks: usize, most_chances: Option<f64>) -> Result<Re
 fn own_order(sections: &[Section]) -> Result<(), Fault> {
     for pair in sections.windows(2) {
         let (before, after) = (pair[0], pair[1]);
-        if after.attempt < before.released {
+        if after.attempt < before.unlocked {
             return Err(Fault::Backwards { before, after });
         }
     }
@@ -136,7 +135,7 @@ fn by_ticket(logs: &[Log], lock: usize) -> Result<Vec<Section>, Fault> {
         match sorted.get_mut(section.ticket as usize) {
             Some(Some(one)) => return Err(Fault::Twice { one: *one, other: section }),
             Some(place) => *place = Some(section),
-            // As many numbers below are then missing.
+            // Then as many numbers below are missing.
             None => beyond = true,
         }
     }
@@ -147,7 +146,7 @@ fn by_ticket(logs: &[Log], lock: usize) -> Result<Vec<Section>, Fault> {
 
 fn exclusion(sections: &[Section]) -> Result<(), Fault> {
     for section in sections {
-        let ordered = section.attempt <= section.acquired && section.acquired <= section.released;
+        let ordered = section.attempt <= section.acquired && section.acquired <= section.unlocked;
         if !ordered {
             return Err(Fault::Backwards { before: *section, after: *section });
         }
@@ -157,7 +156,7 @@ fn exclusion(sections: &[Section]) -> Result<(), Fault> {
         if after.found != before.left {
             return Err(Fault::Unseen { before, after });
         }
-        if after.acquired < before.released {
+        if after.acquired < before.unlocked {
             return Err(Fault::Overlap { before, after });
         }
         before = after;
@@ -165,27 +164,27 @@ fn exclusion(sections: &[Section]) -> Result<(), Fault> {
     Ok(())
 }
 
-/// How many waited beyond their patience, and the chances of the unluckiest of them.
+/// How many waiters became overdue, and the most chances that one of them had.
 fn bypass(sections: &[Section], most: Option<f64>) -> Result<(usize, f64), Fault> {
     let (Some(first), Some(last)) = (sections.first(), sections.last()) else {
         return Ok((0, 0.0));
     };
-    let start = first.released;
+    let start = first.unlocked;
     let period = |time: u64| (time.saturating_sub(start) / PERIOD) as usize;
-    let mut releases = vec![0.0_f64; period(last.released) + 2];
+    let mut unlocks = vec![0.0_f64; period(last.unlocked) + 2];
     for section in sections {
-        releases[period(section.released)] += 1.0;
+        unlocks[period(section.unlocked)] += 1.0;
     }
     // The chances in all periods before each.
-    let mut before = Vec::with_capacity(releases.len() + 1);
+    let mut before = Vec::with_capacity(unlocks.len() + 1);
     let mut sum = 0.0;
-    for count in releases {
+    for count in unlocks {
         before.push(sum);
         sum += (count / SAMPLE).min(1.0);
     }
     let (mut long_waits, mut worst) = (0, 0.0_f64);
     for &waiter in sections.iter().filter(|section| section.how != How::Condition) {
-        let due = waiter.attempt + PATIENCE;
+        let due = waiter.attempt + OVERDUE_AFTER;
         if waiter.acquired <= due {
             continue;
         }

@@ -1,5 +1,5 @@
-//! Forks while a crowd is at its locks, by a thread that owns a lock which others sleep for: the
-//! child's locks work, though none of the parent's waiters is in it.
+//! Forks while a crowd uses its locks, by a thread that owns a lock for which others are parked. The
+//! child's locks work, although none of the parent's waiters exists in it.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
@@ -12,7 +12,7 @@ use ondeck::platform::{Host, Timestamp};
 
 use super::copy::{Fork, fork, with_threads};
 
-/// Forks until it is over, as the owner of a lock that others sleep for; says how often.
+/// Forks until the time is over, as the owner of a lock for which others are parked. Returns how often.
 pub fn fork_on<P: Host>(seed: u64, over: &AtomicBool) -> u64 {
     let mut rng = Rng::with_seed(seed);
     let mutex = RawMutex::<P>::new();
@@ -22,24 +22,24 @@ pub fn fork_on<P: Host>(seed: u64, over: &AtomicBool) -> u64 {
             scope.spawn(|| {
                 while !over.load(Ordering::Relaxed) {
                     mutex.lock();
-                    // SAFETY: it owns the lock.
+                    // SAFETY: this thread owns the lock.
                     unsafe { mutex.unlock() };
                     thread::sleep(Duration::from_micros(50));
                 }
             });
         }
-        // At least once, however busy the machine is.
+        // It forks at least once, however busy the machine is.
         loop {
             mutex.lock();
-            // Mostly until they sleep.
+            // Mostly long enough for them to park.
             thread::sleep(Duration::from_micros(rng.u64(0..1_000)));
             fork(Fork::Library, || {
-                // SAFETY: this thread's copy owns the lock, and nobody of those who sleep for the
-                // parent's is here.
+                // SAFETY: this thread's copy owns the lock, and none of the threads that are parked for the
+                // parent's exists here.
                 unsafe { mutex.unlock() };
                 contend(&mutex);
             });
-            // SAFETY: it owns the lock.
+            // SAFETY: this thread owns the lock.
             unsafe { mutex.unlock() };
             forks += 1;
             if over.load(Ordering::Relaxed) {
@@ -51,7 +51,7 @@ pub fn fork_on<P: Host>(seed: u64, over: &AtomicBool) -> u64 {
     forks
 }
 
-/// Threads of the child want a lock that is free, wait for each other, and end.
+/// Threads of the child contend for a free lock, wait for each other, and end.
 fn contend<P: Host>(mutex: &RawMutex<P>) {
     const THREADS: u32 = 3;
     const SECTIONS: u32 = 100;
@@ -63,9 +63,9 @@ fn contend<P: Host>(mutex: &RawMutex<P>) {
             if !mutex.try_lock_until(soon) {
                 mutex.lock();
             }
-            // Not a read-modify-write: the lock's owner is alone.
+            // This need not be a read-modify-write, because the lock's owner is alone.
             count.store(count.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
-            // SAFETY: it owns the lock.
+            // SAFETY: this thread owns the lock.
             unsafe { mutex.unlock() };
         }
         condvar.notify_one();

@@ -1,5 +1,4 @@
-//! A crowd: threads that come and go and want few locks, by every way to lock, and leave by every
-//! way to unlock. Each section is logged.
+//! A crowd: threads that come and go, and lock and unlock few locks in every way. Each section is logged.
 
 use std::cell::RefCell;
 use std::mem;
@@ -12,12 +11,12 @@ use ondeck::condvar::RawCondvar;
 use ondeck::mutex::RawMutex;
 use ondeck::platform::{Host, Timestamp};
 
-use super::checker::{Fault, PATIENCE, Report, check};
+use super::checker::{Fault, OVERDUE_AFTER, Report, check};
 use super::delay::Delays;
 use super::disturb::{Place, waiting};
 use super::log::{Guarded, How, Log, Section};
 
-/// A lock, what it guards, and a condition that waiters wait for.
+/// A lock, what it guards, and a condition variable.
 pub struct Spot<P: Host> {
     mutex: RawMutex<P>,
     condvar: RawCondvar<P>,
@@ -38,15 +37,15 @@ fn in_nanos<P: Host>(nanos: u64) -> Timestamp {
     Timestamp::from_nanos(now::<P>() + nanos)
 }
 
-/// How long a crowd's sections and the time between them are.
+/// How long the sections of a crowd are, and the time between them.
 #[derive(Clone, Copy, Debug)]
 pub enum Pace {
     /// From nothing to some hundreds of microseconds, at random.
     Mixed,
-    /// Sections of a few microseconds, nothing in between: made to starve waiters.
+    /// Sections of a few microseconds with nothing in between, which starve waiters.
     Rush,
-    /// As a rush, but each thread wants one lock only, by its number; the first lock's sections are
-    /// the shortest there can be, those of the others some tens of microseconds.
+    /// The same as a rush, but each thread wants one lock only, by its number. The first lock's sections
+    /// are the shortest possible, those of the others take some tens of microseconds.
     Uneven,
 }
 
@@ -56,10 +55,10 @@ pub struct Crowd {
     pub threads: usize,
     pub locks: usize,
     pub pace: Pace,
-    /// Sections of one life of a thread, at most.
+    /// The most sections that one thread of the crowd has before another takes its place.
     pub life: u32,
     pub duration: Duration,
-    /// Chances that a waiter may have before it has its lock; bypass is not judged without.
+    /// Chances that a waiter may have before it has its lock. If this is `None`, bypass is not judged.
     pub most_chances: Option<f64>,
     pub seed: u64,
 }
@@ -78,9 +77,9 @@ struct Visitor<'a, P: Host> {
 impl<P: Host> Visitor<'_, P> {
     /// Begins a section of a lock that it has just acquired.
     fn begin(&mut self, lock: usize, how: How, attempt: u64) -> Section {
-        // SAFETY: it owns the lock, and ends the section before it releases it.
+        // SAFETY: this thread owns the lock, and ends the section before it unlocks.
         let mut section = unsafe { self.spots[lock].guarded.begin::<P>(lock, how, attempt) };
-        if section.acquired - attempt > PATIENCE {
+        if section.acquired - attempt > OVERDUE_AFTER {
             section.delayed = self.delays.since_last();
         }
         section
@@ -88,11 +87,11 @@ impl<P: Host> Visitor<'_, P> {
 
     fn end(&mut self, section: Section) {
         let spot = &self.spots[section.lock as usize];
-        // SAFETY: it owns the lock since `begin`.
+        // SAFETY: this thread has owned the lock since `begin`.
         unsafe { spot.guarded.end::<P>(section, &mut self.rng, self.log) };
     }
 
-    /// What is done in a section.
+    /// The work in a section.
     fn work(&mut self, lock: usize) {
         let rng = &mut self.rng;
         match self.pace {
@@ -108,7 +107,7 @@ impl<P: Host> Visitor<'_, P> {
         }
     }
 
-    /// Acquires a lock by a way drawn at random.
+    /// Acquires a lock in a way drawn at random.
     fn acquire(&mut self, lock: usize) -> Option<Section> {
         let mutex = &self.spots[lock].mutex;
         let attempt = now::<P>();
@@ -126,10 +125,10 @@ impl<P: Host> Visitor<'_, P> {
             choice => {
                 let deadline = match choice {
                     6 => Timestamp::from_nanos(0),
-                    // About what it takes to give up polling, or to be woken.
+                    // About the time until a thread stops polling, or until a woken one runs.
                     7..9 => in_nanos::<P>(rng.u64(0..60_000)),
-                    // About when a sleeper is handed the lock.
-                    9 => in_nanos::<P>(rng.u64(PATIENCE - 200_000..PATIENCE + 200_000)),
+                    // About the time after which a parked thread is handed the lock.
+                    9 => in_nanos::<P>(rng.u64(OVERDUE_AFTER - 200_000..OVERDUE_AFTER + 200_000)),
                     10 => in_nanos::<P>(rng.u64(0..3_000_000)),
                     _ => in_nanos::<P>(3_600_000_000_000),
                 };
@@ -159,16 +158,16 @@ impl<P: Host> Visitor<'_, P> {
         self.work(lock);
         let choice = if matches!(self.pace, Pace::Mixed) { self.rng.u32(0..60) } else { 99 };
         if choice < 3 {
-            // What it waits for happens now and then; at the end it happens until all have left.
+            // The condition is signalled now and then, and at the end until all threads have left.
             let deadline = (choice != 0).then(|| in_nanos::<P>(self.rng.u64(0..1_000_000)));
             self.end(section);
-            // SAFETY: it owns the lock.
+            // SAFETY: this thread owns the lock.
             waiting(|| unsafe { spot.condvar.wait(&spot.mutex, deadline) });
             section = self.begin(lock, How::Condition, now::<P>());
         } else if choice == 3 {
             self.end(section);
             let attempt = now::<P>();
-            // SAFETY: it owns the lock.
+            // SAFETY: this thread owns the lock.
             waiting(|| unsafe { spot.mutex.bump() });
             section = self.begin(lock, How::Bump, attempt);
             self.work(lock);
@@ -180,10 +179,10 @@ impl<P: Host> Visitor<'_, P> {
         }
         self.end(section);
         if choice == 9 {
-            // SAFETY: it owns the lock.
+            // SAFETY: this thread owns the lock.
             unsafe { spot.mutex.unlock_fair() };
         } else {
-            // SAFETY: it owns the lock.
+            // SAFETY: this thread owns the lock.
             unsafe { spot.mutex.unlock() };
         }
         if (10..14).contains(&choice) {
@@ -200,7 +199,7 @@ impl<P: Host> Visitor<'_, P> {
         at_exit(move || {
             self.work(lock);
             self.end(section);
-            // SAFETY: it owns the lock.
+            // SAFETY: this thread owns the lock.
             unsafe { self.spots[lock].mutex.unlock() };
             self.visit();
         });
@@ -221,22 +220,22 @@ impl Drop for AtExit {
     }
 }
 
-/// Runs `last` when the destructors of the calling thread's own values run. That thread must be
-/// waited for, by its handle, while what `last` refers to is there: [`run`] does.
+/// Runs `last` when the destructors of the calling thread's own values run. That thread must be joined
+/// while the values that `last` refers to exist, which [`run`] does.
 fn at_exit<'a>(last: impl FnOnce() + 'a) {
     let last: Box<dyn FnOnce() + 'a> = Box::new(last);
-    // SAFETY: only the lifetime changes. The thread is joined, after its destructors have run,
-    // while what is borrowed lives.
+    // SAFETY: only the lifetime changes. The thread is joined after its destructors have run, and while the
+    // borrowed values exist.
     let last: Box<dyn FnOnce()> = unsafe { mem::transmute(last) };
     AT_EXIT.set(Some(AtExit(Some(last))));
 }
 
-/// Sections that the logs of a crowd have room for together.
+/// How many sections the logs of a crowd have room for together.
 const ROOM: usize = 2 << 20;
 
-/// Lets a crowd loose, until its time is over or its logs are full, and checks what it did.
+/// Runs a crowd until its time is over or its logs are full, and checks its logs.
 ///
-/// `begin` is called by each thread that has its own lives follow each other, with its number.
+/// Each thread that starts the crowd's threads one after the other first calls `begin`, with its number.
 pub fn run<P: Host>(crowd: &Crowd, begin: impl Fn(usize) + Sync) -> Result<Report, Fault> {
     let mut spots: Vec<Spot<P>> = (0..crowd.locks).map(|_| Spot::new()).collect();
     let mut logs: Vec<Log> =
@@ -273,7 +272,10 @@ pub fn run<P: Host>(crowd: &Crowd, begin: impl Fn(usize) + Sync) -> Result<Repor
     let mut sections = 0;
     for spot in &mut spots {
         assert!(!spot.mutex.is_locked(), "{crowd:?}: a lock is left locked");
-        assert!(!spot.condvar.has_waiters(), "{crowd:?}: a condition is left with waiters");
+        assert!(
+            !spot.condvar.has_waiters(),
+            "{crowd:?}: a condition variable is left with waiters"
+        );
         sections += spot.guarded.sections() as usize;
     }
     assert_eq!(report.sections, sections, "{crowd:?}: sections without an entry in a log");

@@ -1,4 +1,4 @@
-//! What happens to threads that wait: signals, and being bound to one CPU, by a policy of realtime.
+//! Disturbances of waiting threads: signals, one CPU for all, and a real-time policy.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
@@ -8,15 +8,15 @@ use std::{io, mem, ptr, thread};
 use fastrand::Rng;
 use ondeck::platform::Linux;
 
-/// The kernel's names of the threads that may be sent signals; 0 where there is none.
+/// The kernel's names of the threads that may be sent signals; 0 is a free place.
 static ROSTER: [AtomicI32; 128] = [const { AtomicI32::new(0) }; 128];
 
-/// How often the handler ran, and how often on a thread that wanted a lock or slept.
+/// How often the handler ran, and how often on a thread that waited for a lock.
 pub static HANDLED: AtomicU64 = AtomicU64::new(0);
 pub static HANDLED_WAITING: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
-    /// Constant and without a destructor, so that a handler may read it.
+    /// It is constant and has no destructor, so that a handler may read it.
     static WAITING: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -38,7 +38,7 @@ impl Place {
         let take = |place: &AtomicI32| {
             place.compare_exchange(0, thread, Ordering::Relaxed, Ordering::Relaxed).is_ok()
         };
-        // Spread, because a signal goes to the next one that is taken.
+        // The search starts at different places, because a signal goes to the next place that is taken.
         let from = thread as usize * 37;
         let taken = (from..from + ROSTER.len()).map(|index| index % ROSTER.len());
         let place = taken.into_iter().find(|&index| take(&ROSTER[index]));
@@ -59,10 +59,10 @@ extern "C" fn handle(_: libc::c_int) {
     }
 }
 
-/// Has the signal handled, so that system calls that it interrupts are not begun again.
+/// Installs the signal's handler, without a restart of the system calls that it interrupts.
 pub fn handle_signals() {
     // SAFETY: zero is a valid `sigaction`: no flags, SA_RESTART among them, and no signal blocked.
-    // The handler only touches atomics and a thread-local word without a destructor.
+    // The handler only uses atomics and a thread-local word without a destructor.
     let result = unsafe {
         let mut action: libc::sigaction = mem::zeroed();
         action.sa_sigaction = handle as extern "C" fn(libc::c_int) as usize;
@@ -71,7 +71,7 @@ pub fn handle_signals() {
     assert_eq!(result, 0, "{}", io::Error::last_os_error());
 }
 
-/// Sends signals to threads of the roster at random until it is over.
+/// Sends signals to random threads of the roster until the time is over.
 pub fn send_signals(seed: u64, over: &AtomicBool) {
     let mut rng = Rng::with_seed(seed);
     while !over.load(Ordering::Relaxed) {
@@ -79,8 +79,8 @@ pub fn send_signals(seed: u64, over: &AtomicBool) {
             let from = rng.usize(..ROSTER.len());
             let mut threads = ROSTER[from..].iter().map(|place| place.load(Ordering::Relaxed));
             if let Some(thread) = threads.find(|&thread| thread != 0) {
-                // SAFETY: by its number the thread may be gone, unlike by its pthread_t: the call
-                // then fails, or finds another thread of this process.
+                // SAFETY: unlike a pthread_t, a thread's number may be used after its end: the call then
+                // fails, or finds another thread of this process.
                 unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), thread, libc::SIGUSR1) };
             }
         }
@@ -88,15 +88,15 @@ pub fn send_signals(seed: u64, over: &AtomicBool) {
     }
 }
 
-/// Binds the calling thread, and those that it starts, to the last of the CPUs it has.
+/// Binds the calling thread, and the threads that it starts, to the last of its CPUs.
 pub fn pin() {
     let cpus = Linux::affinity();
     let last = *cpus.last().expect("a thread runs somewhere");
     Linux::set_affinity(&[last]).expect("it may run there already");
 }
 
-/// Gives the calling thread a priority of SCHED_FIFO, on one CPU, which must not be the only one:
-/// what watches over the test needs another. The reason if it is refused.
+/// Gives the calling thread a priority of SCHED_FIFO, on one CPU. That must not be the only CPU, because the
+/// watchdog needs another. Returns the reason if the kernel refuses.
 pub fn fifo(priority: i32) -> Result<(), String> {
     if Linux::affinity().len() == 1 {
         return Err("there is one CPU only".to_owned());

@@ -1,10 +1,10 @@
-//! The checker finds what is wrong with a log: each fault, in a log that is right but for it.
+//! The checker finds each fault in a log that has no other fault.
 
-use super::checker::{Fault, PATIENCE, PERIOD, check, most_chances};
+use super::checker::{Fault, OVERDUE_AFTER, PERIOD, check, most_chances};
 use super::log::{How, Log, Section};
 
-/// Two threads take turns at one lock, every microsecond, while a third waits; after `turns` turns
-/// it gets the lock.
+/// Two threads take turns at one lock, every microsecond, while a third waits. After `turns` turns the
+/// third gets the lock.
 fn taking_turns(turns: u32) -> Vec<Vec<Section>> {
     let mut logs = vec![Vec::new(), Vec::new(), Vec::new()];
     let section = |ticket: u32| {
@@ -15,7 +15,7 @@ fn taking_turns(turns: u32) -> Vec<Vec<Section>> {
             left: u64::from(ticket) + 100,
             attempt: acquired - 900,
             acquired,
-            released: acquired + 400,
+            unlocked: acquired + 400,
             ..Section::default()
         }
     };
@@ -31,10 +31,10 @@ fn checked(logs: Vec<Vec<Section>>) -> Result<(), Fault> {
     check(&logs, 1, Some(most_chances(logs.len()))).map(|_| ())
 }
 
-/// So many turns that the third thread has had more chances than it may.
+/// So many turns that the third thread has had too many chances.
 fn too_many() -> u32 {
     let periods = most_chances(3) as u64 + 4;
-    ((PATIENCE + periods * PERIOD) / 1_000) as u32
+    ((OVERDUE_AFTER + periods * PERIOD) / 1_000) as u32
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn a_log_of_another_lock_is_not_mixed_in() {
 #[test]
 fn an_overlap_is_found() {
     let mut logs = taking_turns(10);
-    logs[0][3].released += 601;
+    logs[0][3].unlocked += 601;
     assert!(matches!(checked(logs), Err(Fault::Overlap { before, .. }) if before.ticket == 6));
 }
 
@@ -67,7 +67,7 @@ fn a_ticket_drawn_twice_is_found() {
 }
 
 #[test]
-fn a_ticket_that_nobody_has_is_found() {
+fn a_ticket_that_no_section_has_is_found() {
     let mut logs = taking_turns(10);
     logs[1].remove(2);
     assert_eq!(checked(logs), Err(Fault::Gap { lock: 0, ticket: 5 }));
@@ -83,7 +83,7 @@ fn a_section_that_does_not_see_the_one_before_is_found() {
 #[test]
 fn a_thread_in_two_sections_at_once_is_found() {
     let mut logs = taking_turns(10);
-    logs[0][1].attempt = logs[0][0].released - 1;
+    logs[0][1].attempt = logs[0][0].unlocked - 1;
     assert!(matches!(checked(logs), Err(Fault::Backwards { .. })));
 }
 
@@ -118,12 +118,12 @@ fn a_waiter_for_a_condition_is_not_starved() {
 
 #[test]
 fn a_waiter_is_not_starved_while_the_lock_rests() {
-    // As often passed over, but the process was stopped for as long as the waiter may wait.
+    // The waiter was passed over as often, but the process was stopped for as long as a waiter may wait.
     let mut logs = taking_turns(5_000);
     let stop = u64::from(too_many()) * 1_000;
     for section in logs.iter_mut().flatten().filter(|section| section.ticket > 2_500) {
         section.acquired += stop;
-        section.released += stop;
+        section.unlocked += stop;
     }
     for section in logs[..2].iter_mut().flatten().filter(|section| section.ticket > 2_502) {
         section.attempt += stop;

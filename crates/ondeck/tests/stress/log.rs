@@ -1,8 +1,8 @@
-//! What a thread writes down of each of its sections, in memory that is there beforehand.
+//! What a thread logs of each of its sections, in memory that was allocated before.
 //!
-//! What all sections of a lock write together is guarded by that lock and by nothing else: a
-//! counter from which each draws its ticket, and a stamp that each leaves for its successor. If two
-//! sections ran at once, or one did not see what the one before it wrote, the numbers give it away.
+//! All sections of a lock write to two words that are guarded by that lock and by nothing else: a counter
+//! from which each draws its ticket, and a stamp that each leaves for its successor. If two sections ran at
+//! once, or one did not see what its predecessor wrote, the numbers show it.
 
 use std::cell::UnsafeCell;
 
@@ -19,10 +19,9 @@ pub enum How {
     Attempt,
     /// By an attempt with a deadline.
     Deadline,
-    /// Back again from a wait for a condition: when it began to wait for the lock is known to the
-    /// notifier only.
+    /// By a wait at a condition variable. Only the notifier knows when the waiter began to wait for the lock.
     Condition,
-    /// Back again after a waiter was let in.
+    /// By a bump, after a waiter had its turn.
     Bump,
 }
 
@@ -34,7 +33,7 @@ impl How {
 /// One section. Times are nanoseconds of the monotonic clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Section {
-    /// Which lock.
+    /// The lock's number.
     pub lock: u32,
     /// How many sections of that lock there were before.
     pub ticket: u32,
@@ -46,15 +45,15 @@ pub struct Section {
     pub attempt: u64,
     /// When it had the lock.
     pub acquired: u64,
-    /// When it was about to release it.
-    pub released: u64,
-    /// For how long at most the thread was ready to run during its wait, and had no CPU; in
-    /// microseconds. Known of long waits only.
+    /// When it was about to unlock.
+    pub unlocked: u64,
+    /// For how long at most the thread was ready to run during its wait and had no CPU, in microseconds.
+    /// Known of long waits only.
     pub delayed: u32,
     pub how: How,
 }
 
-/// The sections of one thread, or of several that lived one after the other, in their order.
+/// The sections of one thread, or of several threads one after the other, in their order.
 #[derive(Debug)]
 pub struct Log {
     sections: Vec<Section>,
@@ -68,7 +67,7 @@ impl Log {
 
     /// Whether there is hardly any room left.
     pub fn is_full(&self) -> bool {
-        /// More than are written between two looks.
+        /// More sections than are logged between two calls of this.
         const RESERVE: usize = 16;
         self.sections.len() + RESERVE > self.sections.capacity()
     }
@@ -83,7 +82,7 @@ impl Log {
         self.missed += 1;
     }
 
-    /// How many such there were.
+    /// How many such attempts there were.
     pub fn missed(&self) -> usize {
         self.missed
     }
@@ -106,11 +105,11 @@ pub struct Guarded {
     stamp: UnsafeCell<u64>,
 }
 
-// SAFETY: it is touched by the owner of the lock only, which is what the tests are about.
+// SAFETY: only the owner of the lock accesses it, which is what the tests check.
 unsafe impl Sync for Guarded {}
 
 impl Guarded {
-    /// Begins a section. The caller has just acquired the lock, which it wanted since `attempt`.
+    /// Begins a section. The caller has just acquired the lock, which it has wanted since `attempt`.
     ///
     /// # Safety
     ///
@@ -122,11 +121,11 @@ impl Guarded {
         Section { lock: lock as u32, ticket, found, attempt, acquired, how, ..Section::default() }
     }
 
-    /// Ends a section: the caller is about to release the lock.
+    /// Ends a section. The caller is about to unlock.
     ///
     /// # Safety
     ///
-    /// The calling thread owns the lock since it began this section.
+    /// The calling thread has owned the lock since it began this section.
     pub unsafe fn end<P: Host>(&self, mut section: Section, rng: &mut Rng, log: &mut Log) {
         section.left = rng.u64(..);
         // SAFETY: as the caller promises.
@@ -134,7 +133,7 @@ impl Guarded {
             self.next.get().write(section.ticket + 1);
             self.stamp.get().write(section.left);
         }
-        section.released = P::now().as_nanos();
+        section.unlocked = P::now().as_nanos();
         log.push(section);
     }
 

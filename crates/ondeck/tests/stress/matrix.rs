@@ -12,7 +12,7 @@ use ondeck::platform::Linux;
 use super::seccomp::Filter;
 use super::settings::{Cpus, Membarrier, Polls, Settings, Table, VARIABLE, Wiping};
 
-/// The rows that are always run: each setting, and what it most likely breaks together with.
+/// The rows that are always run: each setting, together with those with which it most likely fails.
 pub fn rows(seconds: f64, rng: &mut Rng) -> Vec<Settings> {
     let mut quiet = || Settings::quiet(seconds, rng.u64(..));
     let (signals, stops, forks) = (true, true, true);
@@ -41,17 +41,17 @@ fn again(settings: &Settings) -> String {
     format!("{VARIABLE}='{settings}' cargo test -p ondeck --test stress -- matrix --nocapture")
 }
 
-/// Runs a row in a process of its own; says what it saw.
+/// Runs a row in a process of its own. Returns what the row has printed of itself.
 pub fn run(settings: &Settings) -> String {
     let program = std::env::current_exe().expect("this program has a path");
     let mut command = Command::new(program);
-    command.args(["--ignored", "--exact", &row(), "--nocapture", "--test-threads", "1"]);
+    command.args(["--ignored", "--exact", "one_row", "--nocapture", "--test-threads", "1"]);
     command.env(VARIABLE, settings.to_string());
     prepare(&mut command, settings);
     let (mut reader, writer) = io::pipe().expect("a pipe");
     command.stdout(writer.try_clone().expect("a pipe")).stderr(writer);
     let mut child = command.spawn().expect("the row starts, and filters are allowed");
-    // Its writing ends are in the command.
+    // The writing ends of the pipe are in the command.
     drop(command);
     let said = thread::spawn(move || {
         let mut text = Vec::new();
@@ -79,15 +79,7 @@ pub fn run(settings: &Settings) -> String {
     format!("{settings}\n  {}, {stops} stops", seen.join("\n  "))
 }
 
-/// The name of the test that is one row, in whichever program these files are a part of.
-fn row() -> String {
-    let path: Vec<_> = module_path!().split("::").collect();
-    // The program is not in a test's name.
-    let [_, parents @ .., _] = &path[..] else { unreachable!("this is a module of a program") };
-    [parents, &["one_row"]].concat().join("::")
-}
-
-/// Stops a process and lets it go on. It is not waited for meanwhile, so its number is its own.
+/// Stops a process and lets it go on. The child is not waited for meanwhile, so its number stays its own.
 fn stop(child: &Child, length: Duration) {
     let process = child.id().cast_signed();
     // SAFETY: signals to a child of ours.
@@ -97,7 +89,7 @@ fn stop(child: &Child, length: Duration) {
     unsafe { libc::kill(process, libc::SIGCONT) };
 }
 
-/// Gives a child what a row has from the start of its process.
+/// Prepares a child with the settings that a row has from the start of its process.
 fn prepare(command: &mut Command, settings: &Settings) {
     match settings.membarrier {
         Membarrier::Allowed => {}
@@ -117,7 +109,7 @@ fn prepare(command: &mut Command, settings: &Settings) {
     // SAFETY: system calls alone, between fork and exec.
     unsafe {
         command.pre_exec(move || {
-            // A child that is stopped must not outlive who would let it go on.
+            // A stopped child must not outlive the process that would let it go on.
             libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
             if pinned {
                 Linux::set_affinity(&last).map_err(|_| io::Error::last_os_error())?;

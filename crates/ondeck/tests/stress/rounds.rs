@@ -1,7 +1,7 @@
-//! Rounds in which each thread wants a lock once, and all wait for all: a wake that is lost is made
-//! up for by nobody, so that the round never ends.
+//! Rounds in which each thread wants a lock once, and then all wait for each other. After a lost wake no
+//! later unlock wakes the thread, so the round never ends.
 //!
-//! In a crowd the next release finds a sleeper that one before has forgotten.
+//! In a crowd the next unlock finds a parked thread that an earlier one has forgotten.
 
 use std::cell::UnsafeCell;
 use std::sync::Barrier;
@@ -15,7 +15,8 @@ use ondeck::platform::{Host, Timestamp};
 
 use super::disturb::{Place, waiting};
 
-/// Locks that rounds go through: most buckets of the table that ships are new to the first of them.
+/// The locks that the rounds use. The first ones meet most buckets of the standard table in their initial
+/// state.
 const LOCKS: usize = 4_096;
 
 /// A lock, and how often it was acquired.
@@ -24,13 +25,12 @@ struct Counted<P: Host> {
     count: UnsafeCell<u64>,
 }
 
-// SAFETY: the count is touched by the owner of the mutex only.
+// SAFETY: only the owner of the mutex accesses the count.
 unsafe impl<P: Host> Sync for Counted<P> {}
 
-/// One section, after some attempts that may give up.
+/// One section, after some attempts with deadlines.
 fn visit<P: Host>(lock: &Counted<P>, rng: &mut Rng) {
-    // About as long as a waiter polls before it sleeps, so that releases meet those who are about
-    // to.
+    // About as long as a waiter polls, so that unlocks meet threads that are about to park.
     let nanos = rng.u64(0..40_000);
     let deadline = Timestamp::from_nanos(P::now().as_nanos() + nanos);
     waiting(|| {
@@ -38,7 +38,7 @@ fn visit<P: Host>(lock: &Counted<P>, rng: &mut Rng) {
             lock.mutex.lock();
         }
     });
-    // SAFETY: the lock is held.
+    // SAFETY: this thread owns the lock.
     unsafe { *lock.count.get() += 1 };
     match rng.u32(0..8) {
         0 => thread::sleep(Duration::from_micros(rng.u64(0..100))),
@@ -50,12 +50,12 @@ fn visit<P: Host>(lock: &Counted<P>, rng: &mut Rng) {
             }
         }
     }
-    // SAFETY: the lock is held.
+    // SAFETY: this thread owns the lock.
     unsafe { lock.mutex.unlock() };
 }
 
-/// Goes from round to round until the time is over; says how many there were. Each thread calls
-/// `begin` first, with its number.
+/// Runs rounds until the time is over. Returns how many there were. Each thread first calls `begin`, with its
+/// number.
 pub fn run<P: Host>(duration: Duration, seed: u64, begin: impl Fn(usize) + Sync) -> u64 {
     let mut rng = Rng::with_seed(seed);
     let locks: Vec<Counted<P>> =
@@ -72,7 +72,7 @@ pub fn run<P: Host>(duration: Duration, seed: u64, begin: impl Fn(usize) + Sync)
                 begin(number);
                 for round in 0.. {
                     visit(&locks[round as usize % LOCKS], &mut rng);
-                    // Before the barrier: behind it all know which round is the last.
+                    // This is before the barrier, so that behind it all threads know which round is the last.
                     if number == 0 && start.elapsed() > duration {
                         last.store(round, Ordering::Relaxed);
                     }

@@ -1,6 +1,5 @@
-//! One row of the matrix, in a process of its own: settings first, then crowds, rounds, conditions
-//! and the table for others in turn, while whatever disturbs them goes on; at the end it says what
-//! it saw.
+//! One row of the matrix, in a process of its own: first its settings, then crowds, rounds, conditions and
+//! the table for other locks in turn, while the row's disturbances go on. At the end it prints what it saw.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -17,7 +16,7 @@ use super::settings::{Cpus, Membarrier, Polls, Settings, Table, Wiping};
 use super::watchdog::Watchdog;
 use super::{children, delay, disturb, rounds, table, tokens};
 
-/// What a row has sums.
+/// The sums over a row.
 #[derive(Debug, Default)]
 struct Sums {
     bouts: u64,
@@ -30,10 +29,10 @@ struct Sums {
     forks: u64,
 }
 
-/// Runs a row; panics if a law was broken, ends the process if it hangs.
+/// Runs a row. Panics if a promise was broken, and ends the process if the row hangs.
 pub fn run(settings: &Settings) {
-    let patience = Duration::from_secs_f64(60.0 + 10.0 * settings.seconds);
-    let _watchdog = Watchdog::start(&settings.to_string(), patience);
+    let limit = Duration::from_secs_f64(60.0 + 10.0 * settings.seconds);
+    let _watchdog = Watchdog::start(&settings.to_string(), limit);
     expect_settings(settings);
     match settings.table {
         Table::Linux => run_on::<Linux>(settings, true),
@@ -42,7 +41,7 @@ pub fn run(settings: &Settings) {
     }
 }
 
-/// That what the process was started with is in force.
+/// Checks that the settings with which the process was started are in force.
 fn expect_settings(settings: &Settings) {
     if settings.membarrier != Membarrier::Allowed {
         assert!(!Linux::fences_are_asymmetric(), "membarrier is refused");
@@ -57,7 +56,7 @@ fn expect_settings(settings: &Settings) {
         Cpus::Free | Cpus::Fifo => {}
     }
     let polls = Linux::polling().budget != 0;
-    assert_eq!(polls, settings.polls == Polls::Default, "what was set");
+    assert_eq!(polls, settings.polls == Polls::Default, "the polling that was set");
 }
 
 fn run_on<P: Host>(settings: &Settings, is_wiped: bool) {
@@ -94,8 +93,8 @@ fn run_on<P: Host>(settings: &Settings, is_wiped: bool) {
             });
         }
         let start = Instant::now();
-        // On a busy machine a short row may be over before anybody or a signal has come: then it is
-        // longer.
+        // On a busy machine the time of a short row may be over before a section or a signal. Then the row
+        // goes on.
         while start.elapsed().as_secs_f64() < settings.seconds
             || sums.report.sections == 0
             || !has_been_disturbed(settings)
@@ -129,24 +128,24 @@ fn run_on<P: Host>(settings: &Settings, is_wiped: bool) {
     say(&sums);
 }
 
-/// Whether signals have come where they were asked for. The watchdog ends a row in which none do.
+/// Whether signals have come, if the row has any. The watchdog ends a row in which none come.
 fn has_been_disturbed(settings: &Settings) -> bool {
     let interrupted = INTERRUPTED.load(Ordering::Relaxed) > 0 || settings.table == Table::Linux;
     !settings.signals || (interrupted && disturb::HANDLED_WAITING.load(Ordering::Relaxed) > 0)
 }
 
-/// Gives the calling thread, one of a bout, the policy that the row has, and what it starts with
-/// it.
+/// Gives the calling thread, which is one of a bout, and the threads that it starts the row's scheduling
+/// policy.
 fn prepare(settings: &Settings, number: usize) {
     if settings.cpus == Cpus::Fifo {
-        // What is refused was said at the begin of the row.
+        // A refusal was printed at the begin of the row.
         let _ = disturb::fifo([1, 2, 3, 4][number % 4]);
     }
 }
 
-/// Whether bypass is judged. Not by SCHED_FIFO: who holds a bucket's lock may be kept from its CPU by
-/// an owner of a higher priority, and who waits for that lock is then not even in the queue. Priority
-/// inheritance is not promised.
+/// Whether bypass is judged. It is not judged under SCHED_FIFO: a lock's owner of a higher priority may
+/// keep a thread that holds a bucket's lock from its CPU, and a thread that waits for that bucket is then
+/// not even in the queue. Priority inheritance is not promised.
 fn is_judged(settings: &Settings) -> bool {
     delay::is_counted() && settings.cpus != Cpus::Fifo
 }

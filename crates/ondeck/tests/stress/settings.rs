@@ -1,5 +1,5 @@
-//! What a row of the matrix is: settings of a process, written as words, so that a failure can be
-//! run again.
+//! The settings of a row of the matrix. They are written as words, so that a row that failed can be run
+//! again.
 
 use std::fmt;
 use std::str::FromStr;
@@ -42,7 +42,7 @@ macro_rules! choices {
 choices! {
     /// The parking table.
     Table {
-        /// The one that ships: 1,024 buckets.
+        /// The standard one: 1,024 buckets.
         Linux = "linux",
         One = "one-bucket",
         Two = "two-buckets",
@@ -52,20 +52,20 @@ choices! {
         Allowed = "allowed",
         /// A filter refuses it with EPERM.
         Forbidden = "eperm",
-        /// A filter refuses it with ENOSYS, as a kernel does that has none.
+        /// A filter refuses it with ENOSYS, as a kernel without it does.
         Missing = "enosys",
-        /// The environment says that it is not to be used.
+        /// The environment says not to use it.
         Unwanted = "unwanted",
     }
     /// Where the threads run.
     Cpus {
-        /// Where the kernel likes.
+        /// Where the kernel puts them.
         Free = "free",
-        /// On one CPU, as the whole process from its start: nobody polls.
+        /// On one CPU, to which the whole process is bound from its start: no thread polls.
         Pinned = "pinned",
-        /// On one CPU of those that the process has: waiters poll where no owner can run meanwhile.
+        /// On one of the CPUs that the process has: waiters poll although no owner can run meanwhile.
         PinnedLate = "pinned-late",
-        /// On one CPU, by SCHED_FIFO, with four priorities.
+        /// On one CPU, under SCHED_FIFO, with four priorities.
         Fifo = "fifo",
     }
     /// How waiters poll.
@@ -73,10 +73,10 @@ choices! {
         Default = "default",
         Never = "never",
     }
-    /// Who empties the table in the child of a fork.
+    /// What empties the table in the child of a fork.
     Wiping {
         Kernel = "kernel",
-        /// pthread_atfork(3), because a filter refuses the advice to the kernel.
+        /// pthread_atfork(3), because a filter refuses the kernel's part.
         Handler = "handler",
     }
 }
@@ -93,14 +93,14 @@ pub struct Settings {
     pub signals: bool,
     /// Whether the process is stopped and goes on again.
     pub stops: bool,
-    /// Whether it forks.
+    /// Whether the process forks.
     pub forks: bool,
     pub seconds: f64,
     pub seed: u64,
 }
 
 impl Settings {
-    /// A row without anything that disturbs it.
+    /// A row without disturbances.
     pub fn quiet(seconds: f64, seed: u64) -> Self {
         Self {
             table: Table::default(),

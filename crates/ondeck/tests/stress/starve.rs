@@ -1,5 +1,5 @@
-//! A lock that hands nothing over starves waiters, and the checker says so; the lock that ships
-//! does not, in the same crowd.
+//! A lock without handoffs starves waiters, and the checker says so. In the same crowd the standard lock
+//! starves none.
 
 use std::time::Duration;
 
@@ -10,8 +10,8 @@ use super::crowd::{Crowd, Pace, run};
 use super::few_buckets::{Few, Patient};
 use super::watchdog::Watchdog;
 
-/// Threads that take one lock again and again. The newest sleeper is woken first, so that the first
-/// ones sleep until the end, if nobody thinks of them.
+/// Threads that take one lock again and again. The newest parked thread is woken first, so that without
+/// handoffs the oldest ones sleep until the end.
 fn rush<P: Host>() -> Result<Report, Fault> {
     const THREADS: usize = 6;
     let crowd = Crowd {
@@ -27,16 +27,16 @@ fn rush<P: Host>() -> Result<Report, Fault> {
 }
 
 #[test]
-fn nobody_starves_in_a_rush() {
+fn no_thread_starves_in_a_rush() {
     let _watchdog = Watchdog::start("a rush", Duration::from_mins(2));
     let report = rush::<Linux>().unwrap_or_else(|fault| panic!("{fault}"));
     println!("{report:?}");
 }
 
 #[test]
-fn a_lock_that_hands_nothing_over_starves_somebody() {
-    let _watchdog = Watchdog::start("a rush at a patient lock", Duration::from_mins(2));
-    // Luck may save everybody once.
+fn a_lock_that_hands_nothing_over_starves_a_thread() {
+    let _watchdog = Watchdog::start("a rush at a lock without handoffs", Duration::from_mins(2));
+    // By chance no thread may starve in one run.
     let starved = (0..5).any(|_| matches!(rush::<Few<Patient>>(), Err(Fault::Starved { .. })));
-    assert!(starved, "somebody starves");
+    assert!(starved, "a thread starves");
 }

@@ -1,4 +1,4 @@
-//! The parking table for locks of others: every wake that was counted has one who was woken.
+//! The parking table for other locks: for every wake that was counted a thread was woken.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread;
@@ -11,10 +11,10 @@ use ondeck::platform::{Host, Timestamp};
 use super::disturb::{Place, waiting};
 use super::keys::{park, requeue, unpark};
 
-/// Keys that threads sleep at; in the table that ships most likely of as many buckets.
+/// Keys that threads park at. In the standard table they most likely have as many buckets.
 const KEYS: usize = 4;
 
-/// How sleeps ended, and what wakers were told.
+/// How the sleeps ended, and what the wakers were told.
 #[derive(Debug, Default)]
 struct Counts {
     woken: AtomicU64,
@@ -62,7 +62,7 @@ impl Shared {
             0 => unpark::<P>(key, usize::MAX, |_, more| assert!(!more)),
             1..4 => unpark::<P>(key, rng.usize(1..3), |_, _| ()),
             _ => {
-                // From a key to itself nothing is done.
+                // From a key to itself no thread is moved.
                 let most = if rng.bool() { usize::MAX } else { rng.usize(0..3) };
                 let done = requeue::<P>(key, self.key(rng), || true, rng.usize(0..3), most);
                 counts.moved.fetch_add(done.moved as u64, Ordering::Relaxed);
@@ -77,8 +77,8 @@ impl Shared {
     }
 }
 
-/// Threads sleep at few keys, with and without deadlines, and others wake them and move them about,
-/// until the time is over. Says how many were woken and how many were moved.
+/// Until the time is over, threads park at few keys, with and without deadlines, and others wake and move
+/// them. Returns how many were woken and how many were moved.
 pub fn run<P: Host>(duration: Duration, seed: u64) -> (u64, u64) {
     let mut rng = Rng::with_seed(seed);
     let shared = Shared {
@@ -106,8 +106,8 @@ pub fn run<P: Host>(duration: Duration, seed: u64) -> (u64, u64) {
                 if wakers_left.fetch_sub(1, Ordering::AcqRel) > 1 {
                     return;
                 }
-                // Nobody moves sleepers any more, and nobody sleeps from here on who has not asked
-                // before: one wake of all at each key must reach everyone.
+                // From here on no thread is moved, and a thread that parks has looked at the time before:
+                // one wake of all at each key must reach all parked threads.
                 shared.over.store(true, Ordering::Relaxed);
                 for word in &shared.words {
                     let woken = unpark::<P>((&raw const *word).addr(), usize::MAX, |_, _| ());

@@ -1,4 +1,4 @@
-//! Conditions: a signal reaches somebody who waited, and nobody waits on after it.
+//! Conditions: a signal reaches a thread that waited, and ends its wait.
 
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -17,12 +17,12 @@ struct Bag<P: Host> {
     mutex: RawMutex<P>,
     filled: RawCondvar<P>,
     tokens: UnsafeCell<u64>,
-    /// Waiters that notifiers were told of, and waits that said that they were notified.
+    /// How many waiters the notifiers were told of, and how many waits returned that they were notified.
     notified: AtomicUsize,
     heard: AtomicUsize,
 }
 
-// SAFETY: the tokens are touched by the owner of the mutex only.
+// SAFETY: only the owner of the mutex accesses the tokens.
 unsafe impl<P: Host> Sync for Bag<P> {}
 
 impl<P: Host> Bag<P> {
@@ -36,40 +36,40 @@ impl<P: Host> Bag<P> {
         }
     }
 
-    /// Does something to the tokens, under the lock.
+    /// Changes the tokens under the lock.
     fn with<R>(&self, change: impl FnOnce(&mut u64) -> R) -> R {
         waiting(|| self.mutex.lock());
-        // SAFETY: the lock is held, and no other reference to the tokens lives across a release.
+        // SAFETY: this thread owns the lock, and no reference to the tokens lives across an unlock.
         let result = change(unsafe { &mut *self.tokens.get() });
-        // SAFETY: it is held.
+        // SAFETY: this thread owns it.
         unsafe { self.mutex.unlock() };
         result
     }
 
-    /// Waits for a token and takes it; false if it is over and there is none.
+    /// Waits for a token and takes it. Returns false if the time is over and there is none.
     fn take(&self, rng: &mut Rng, deadlines: bool, over: &AtomicBool) -> bool {
         waiting(|| self.mutex.lock());
         loop {
-            // SAFETY: the lock is held; this reference is gone before it is released.
+            // SAFETY: this thread owns the lock; the reference is gone before the unlock.
             let tokens = unsafe { &mut *self.tokens.get() };
             let ends = *tokens == 0 && over.load(Ordering::Relaxed);
             if *tokens > 0 || ends {
                 *tokens -= u64::from(!ends);
-                // SAFETY: it is held.
+                // SAFETY: this thread owns it.
                 unsafe { self.mutex.unlock() };
                 return !ends;
             }
-            // About what it takes to be woken, or for ever.
+            // About the time of a wake, or no deadline.
             let micros = rng.u64(0..100);
             let until = (deadlines && rng.bool())
                 .then(|| Timestamp::from_nanos(P::now().as_nanos() + micros * 1_000));
-            // SAFETY: the lock is held, here and when it returns.
+            // SAFETY: this thread owns the lock, here and when the call returns.
             let heard = waiting(|| unsafe { self.filled.wait(&self.mutex, until) });
             self.heard.fetch_add(usize::from(heard), Ordering::Relaxed);
         }
     }
 
-    /// Puts tokens in, and tells of each.
+    /// Puts tokens in, and notifies for each.
     fn give(&self, count: u64, rng: &mut Rng) {
         let inside = rng.bool();
         let notify = || {
@@ -89,9 +89,9 @@ impl<P: Host> Bag<P> {
     }
 }
 
-/// Tokens go through two bags until the time is over, and all arrive: few at a time, and none are
-/// given before those have, so that no later signal can make up for one that was lost. In every
-/// other run no waiter has a deadline, which could do the same; in the others deadlines race with
+/// Until the time is over tokens go through two bags, a few at a time, and all arrive. No token is given
+/// before the earlier ones have arrived, so that no later signal can replace one that was lost. In every
+/// other run no waiter has a deadline, which could replace a signal, too; in the others deadlines race with
 /// signals.
 pub fn run<P: Host>(duration: Duration, seed: u64) -> u64 {
     let bags = [Bag::<P>::new(), Bag::<P>::new()];
@@ -142,7 +142,7 @@ pub fn run<P: Host>(duration: Duration, seed: u64) -> u64 {
     });
     for bag in bags {
         let (notified, heard) = (bag.notified.into_inner(), bag.heard.into_inner());
-        assert_eq!(heard, notified, "as many were notified as notifiers were told");
+        assert_eq!(heard, notified, "as many waits were notified as the notifiers were told");
     }
     assert_eq!(given.load(Ordering::Relaxed), taken.load(Ordering::Relaxed));
     given.into_inner()

@@ -1,5 +1,7 @@
-//! Runs the calling test once more, in a child process, for what a process does once or cannot come
-//! back from.
+//! Runs the calling test once more in a child process: for what a process does only once, and for what ends
+//! it.
+
+#![allow(dead_code, reason = "not every test that includes this file needs all of it")]
 
 use std::process::{Command, Output};
 use std::thread;
@@ -12,15 +14,32 @@ pub fn is_child() -> bool {
     std::env::var_os(CHILD).is_some()
 }
 
-/// Runs the calling test in a child of its own, after `prepare` has had its say about it.
+/// Runs the calling test in a child process that `prepare` has configured.
 pub fn again(prepare: impl FnOnce(&mut Command)) -> Output {
     let thread = thread::current();
     let test = thread.name().expect("the harness names its threads by the tests");
     let mut child = Command::new(std::env::current_exe().expect("this program has a path"));
     child.args([test, "--exact", "--nocapture"]).env(CHILD, "1");
     prepare(&mut child);
-    let output = child.output().expect("the child starts");
+    let output = child.output().expect("the child starts, and filters are allowed");
     let told = String::from_utf8_lossy(&output.stdout);
     assert!(told.contains("running 1 test"), "the child runs one test: {told}");
     output
+}
+
+/// The calling test passes in a child process that `prepare` has configured. Returns what the child printed.
+pub fn passes(prepare: impl FnOnce(&mut Command)) -> String {
+    let output = again(prepare);
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    let complained = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}\n{told}{complained}", output.status);
+    told
+}
+
+/// Runs the calling test, which is `test`, in a process of its own.
+pub fn alone(test: impl FnOnce()) {
+    if is_child() {
+        return test();
+    }
+    passes(|_| ());
 }

@@ -1,10 +1,10 @@
-//! The real machine with a parking table of one or two buckets, so that all locks share them; and
-//! one whose waiters are never overdue, so that nobody is handed a lock for having waited.
+//! The real machine with a parking table of one or two buckets, so that all locks share them; and a machine
+//! whose waiters are never overdue, so that no thread is handed a lock because it has waited.
 //!
-//! Everything but the table is [`Linux`]'s own. The table is on pages that are wiped in a forked
-//! child, as the one that ships.
+//! Everything but the table is [`Linux`]'s own. As with the standard table, its pages are wiped in a forked
+//! child.
 
-#![allow(dead_code, reason = "not every test that has this needs all of it")]
+#![allow(dead_code, reason = "not every test that includes this file needs all of it")]
 
 use std::marker::PhantomData;
 use std::ptr;
@@ -15,11 +15,11 @@ use ondeck::parking::{Bucket, bucket_of};
 use ondeck::platform::{FutexWait, Host, Linux, Platform, Timestamp};
 use ondeck::spin::Polling;
 
-/// A table of a test's own, and what else it changes.
+/// A table of a test's own, and what differs besides.
 pub trait Table: Copy + Send + Sync + 'static {
     /// How many buckets it has.
     const BUCKETS: usize;
-    /// Whether a waiter's patience ever ends.
+    /// Whether waiters are ever overdue.
     const HANDS_OVER: bool = true;
 
     /// Where the table is kept.
@@ -56,23 +56,23 @@ macro_rules! tables {
 }
 
 tables! {
-    /// Every lock and every condition variable is in the same bucket.
+    /// All locks and condition variables are in the same bucket.
     One: 1, true;
     /// Half of them are in each.
     Two: 2, true;
-    /// The table that ships, but nobody is ever overdue.
+    /// A table of the standard size, but no thread is ever overdue.
     Patient: 1024, false;
 }
 
-/// Waits for a futex of these machines that a signal's handler ended.
+/// How many waits on a futex of these machines a signal's handler ended.
 pub static INTERRUPTED: AtomicU64 = AtomicU64::new(0);
 
 impl<T: Table> Place<T> {
     fn make() -> Self {
         let bytes = T::BUCKETS * (size_of::<Bucket<Few<T>>>() + size_of::<usize>());
-        // SAFETY: a new anonymous mapping, which is aligned for anything and never given back. The
-        // arrays fit into it, in the order of their alignment, and all their elements are written
-        // before they are referred to.
+        // SAFETY: a new anonymous mapping, which is aligned for anything and never unmapped. The arrays fit
+        // into it, in the order of their alignment, and all their elements are written before they are
+        // referred to.
         unsafe {
             let start = libc::mmap(
                 ptr::null_mut(),
@@ -113,7 +113,7 @@ fn index<T: Table>(address: usize) -> usize {
     bucket_of(address) % T::BUCKETS
 }
 
-// SAFETY: everything is done by `Linux`, which keeps the same promises.
+// SAFETY: `Linux` does everything, and keeps the same promises.
 unsafe impl<T: Table> Platform for Few<T> {
     type AtomicU8 = <Linux as Platform>::AtomicU8;
     type AtomicU32 = <Linux as Platform>::AtomicU32;
@@ -175,10 +175,10 @@ unsafe impl<T: Table> Platform for Few<T> {
     }
 
     fn ticks_in(nanos: u32) -> usize {
-        /// A sleeper's patience and the time between two handovers are longer than this, all else
-        /// is shorter.
-        const SHORTEST_PATIENCE: u32 = 500_000;
-        if nanos >= SHORTEST_PATIENCE && !T::HANDS_OVER {
+        /// The time after which a thread is overdue and the time between two handoffs are longer than this;
+        /// all other times are shorter.
+        const LONGEST_OTHER: u32 = 500_000;
+        if nanos >= LONGEST_OTHER && !T::HANDS_OVER {
             // Further than any tick counter gets in a test, nearer than where it would wrap.
             usize::MAX / 4
         } else {

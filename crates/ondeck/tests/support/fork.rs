@@ -1,4 +1,4 @@
-//! A copy of the process that runs a closure, must come to its end, and is waited for.
+//! A forked copy of the process that runs a closure and has to end.
 
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
@@ -8,19 +8,19 @@ use std::{ptr, thread};
 
 /// How the process is copied.
 #[derive(Clone, Copy, Debug)]
-#[allow(dead_code, reason = "not every test that forks does it in both ways")]
+#[allow(dead_code, reason = "not every test that forks uses both")]
 pub enum Fork {
-    /// By the C library, with its handlers.
+    /// By the C library, which calls its handlers.
     Library,
     /// By the system call alone.
     Call,
 }
 
-/// Runs `child` in a forked child, which must come to its end.
+/// Runs `child` in a forked child and waits for its end.
 pub fn fork(how: Fork, child: impl FnOnce()) {
-    // SAFETY: the child uses the memory that it has a copy of, and ends without running the
-    // parent's destructors. The C library's allocator works in it after its own fork; after the
-    // bare call `child` must not allocate.
+    // SAFETY: the child uses its copy of the memory, and ends without running the parent's destructors. The
+    // C library's allocator works in it after that library's fork; after the bare call `child` must not
+    // allocate.
     let pid = unsafe {
         match how {
             Fork::Library => libc::fork(),
@@ -29,7 +29,7 @@ pub fn fork(how: Fork, child: impl FnOnce()) {
     };
     assert!(pid >= 0, "fork: {}", std::io::Error::last_os_error());
     if pid == 0 {
-        // A panic must not go on into the parent's tests.
+        // A panic must not unwind into the parent's tests.
         let status = i32::from(catch_unwind(AssertUnwindSafe(child)).is_err());
         // SAFETY: ends the child at once.
         unsafe { libc::_exit(status) };
@@ -44,7 +44,7 @@ pub fn fork(how: Fork, child: impl FnOnce()) {
             return;
         }
         if start.elapsed() > Duration::from_secs(30) {
-            // SAFETY: a signal to our own child.
+            // SAFETY: a signal to this process's own child.
             unsafe { libc::kill(pid, libc::SIGKILL) };
             panic!("{how:?}: the child hangs in a lock");
         }
@@ -52,15 +52,15 @@ pub fn fork(how: Fork, child: impl FnOnce()) {
     }
 }
 
-/// Runs `body` on so many threads, and `last` on this one; returns when all have ended. For
-/// children of [`Fork::Library`].
+/// Runs `body` on so many threads, and `last` on this one. Returns when all have ended. For children of
+/// [`Fork::Library`].
 ///
-/// By the C library alone, which is made for that: the standard library has a lock of its own for
-/// each thread that starts or ends, and a child finds it locked for ever if it was at the fork.
+/// It uses the C library alone, which supports this. The standard library locks a mutex of its own for each
+/// thread that starts or ends; if that was locked at the fork, it stays locked in the child for ever.
 pub fn with_threads<F: Fn() + Sync>(count: usize, body: &F, last: impl FnOnce()) {
     extern "C" fn start<F: Fn()>(body: *mut c_void) -> *mut c_void {
-        // SAFETY: the body that `with_threads` was given, which lives until all threads were
-        // joined.
+        // SAFETY: the pointer is to the body that `with_threads` was given, which lives until all threads
+        // are joined.
         unsafe { (*body.cast::<F>())() };
         ptr::null_mut()
     }
@@ -68,8 +68,7 @@ pub fn with_threads<F: Fn() + Sync>(count: usize, body: &F, last: impl FnOnce())
         .map(|_| {
             let mut thread = MaybeUninit::uninit();
             let body = ptr::from_ref(body).cast_mut().cast();
-            // SAFETY: `start` takes the body, which other threads may use. A panic in it ends the
-            // child.
+            // SAFETY: `start` takes the body, which other threads may use. A panic in it ends the child.
             unsafe {
                 let result =
                     libc::pthread_create(thread.as_mut_ptr(), ptr::null(), start::<F>, body);
@@ -80,7 +79,7 @@ pub fn with_threads<F: Fn() + Sync>(count: usize, body: &F, last: impl FnOnce())
         .collect();
     last();
     for thread in threads {
-        // SAFETY: it was made above and is joined once.
+        // SAFETY: the thread was made above and is joined once.
         let result = unsafe { libc::pthread_join(thread, ptr::null_mut()) };
         assert_eq!(result, 0, "it can be joined");
     }

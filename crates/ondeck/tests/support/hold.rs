@@ -1,4 +1,4 @@
-//! The lock of a bucket, held for as long as a test wants: what `validate` runs under.
+//! The lock of a bucket, held for as long as a test wants: the closure `validate` runs under it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -6,7 +6,7 @@ use std::thread;
 use ondeck::parking::{self, Parked};
 use ondeck::platform::Linux;
 
-/// What a holder tells and is told.
+/// The state that a holder and a test share.
 #[derive(Default)]
 pub struct Hold {
     held: AtomicBool,
@@ -23,7 +23,7 @@ impl Hold {
             }
             false
         };
-        // SAFETY: nothing parks there.
+        // SAFETY: no thread parks at this key.
         let parked = unsafe { parking::park::<Linux>(key, validate, || (), None) };
         assert_eq!(parked, Parked::Invalid);
     }
@@ -35,7 +35,7 @@ impl Hold {
         }
     }
 
-    /// Lets the lock go.
+    /// Has the holder give the lock back.
     pub fn let_go(&self) {
         self.over.store(true, Ordering::Release);
     }

@@ -1,10 +1,10 @@
-//! The real machine with a table of a test's own, of one bucket, which tells the test what is asked of
-//! it: the test may stop a thread there, count, or do something else.
+//! The real machine with a table of a test's own, of one bucket. It calls the test's hooks, in which the
+//! test may stop a thread, count, or do something else.
 //!
-//! What is not said otherwise is done by [`Linux`]. Each test has hooks of its own, and so a table. Fences
-//! pass for asymmetric, whatever the kernel has: both halves are full ones.
+//! The default of each hook is [`Linux`]'s own function. Each test has hooks of its own, and so a table.
+//! Fences count as asymmetric, whatever the kernel has: both halves are full ones.
 
-#![allow(dead_code, reason = "not every test that has this needs all of it")]
+#![allow(dead_code, reason = "not every test that includes this file needs all of it")]
 
 use std::cell::Cell;
 use std::fmt;
@@ -23,7 +23,7 @@ use ondeck::spin::Polling;
 
 use hooked_word::Word;
 
-/// What a test does instead of the machine, or beside it.
+/// What a test does instead of the machine, or in addition.
 pub trait Hooks: Copy + fmt::Debug + Send + Sync + 'static {
     /// Where the table is kept.
     fn place() -> &'static OnceLock<Place<Self>>;
@@ -36,13 +36,13 @@ pub trait Hooks: Copy + fmt::Debug + Send + Sync + 'static {
     fn load_number(number: &AtomicUsize, order: Ordering) -> usize {
         number.load(order)
     }
-    /// One is written.
+    /// A machine word of the table or of a node is written.
     fn store_number(number: &AtomicUsize, value: usize, order: Ordering) {
         number.store(value, order);
     }
     /// Before an unlock asks how much it has to look.
     fn unlock_mode() {}
-    /// An unlock, behind its store.
+    /// In an unlock, behind its store.
     fn presumed_light_fence() {
         fence(Ordering::SeqCst);
     }
@@ -61,11 +61,11 @@ pub trait Hooks: Copy + fmt::Debug + Send + Sync + 'static {
     fn may_relax() -> bool {
         true
     }
-    /// How a sleep until then ends at once, if it does; not asked of a bucket's lock.
+    /// If a sleep until then ends at once: how it ends. Not called for a bucket's lock.
     fn sleep(_until: Option<Timestamp>) -> Option<FutexWait> {
         None
     }
-    /// After a thread was woken, but for a bucket's lock.
+    /// After a thread was woken. Not called for a bucket's lock.
     fn woke() {}
     fn pause() {
         Linux::pause();
@@ -97,8 +97,8 @@ pub trait Hooks: Copy + fmt::Debug + Send + Sync + 'static {
     fn priority() -> u32 {
         0
     }
-    /// 0: a thread that finds a lock taken does not read it before it polls or parks, so that a test knows by its
-    /// pauses what it is.
+    /// 0: a thread that finds a lock locked does not read it before it polls or parks, so that its pauses
+    /// tell a test whether it polls.
     fn transfer_ticks() -> usize {
         0
     }
@@ -136,17 +136,17 @@ impl<H: Hooks> Hooked<H> {
         Self::table().unlock_mode.load(Ordering::Relaxed)
     }
 
-    /// How often a thread has gone to sleep, but for a bucket's lock.
+    /// How often threads have begun to sleep, without those that sleep for a bucket's lock.
     pub fn sleeps() -> u32 {
         Self::table().sleeps.load(Ordering::SeqCst)
     }
 
-    /// How often a thread has gone to sleep that was near, and that another thread has told something.
+    /// How often a near thread has begun to sleep after another thread has changed its status.
     pub fn sleeps_when_told() -> u32 {
         Self::table().sleeps_when_told.load(Ordering::SeqCst)
     }
 
-    /// Waits until a thread has gone to sleep so often.
+    /// Waits until threads have begun to sleep so often.
     pub fn until_sleeps(count: u32) {
         until(|| Self::sleeps() >= count);
     }
@@ -186,7 +186,7 @@ macro_rules! hooks {
 }
 pub(crate) use hooks;
 
-/// A place at which a thread stops that has said so, until it is let go.
+/// A place at which a thread that has called `stop_me` stops until it is let go.
 #[derive(Debug)]
 pub struct Gate {
     reached: AtomicBool,
@@ -194,7 +194,7 @@ pub struct Gate {
 }
 
 std::thread_local! {
-    /// The gate that this thread stops at when it comes there.
+    /// The gate at which this thread will stop.
     static STOPS_AT: Cell<*const Gate> = const { Cell::new(std::ptr::null()) };
 }
 
@@ -208,24 +208,24 @@ impl Gate {
         STOPS_AT.set(self);
     }
 
-    /// Here.
+    /// The calling thread has come to the place.
     pub fn pass(&self) {
         if std::ptr::eq(STOPS_AT.get(), self) {
             STOPS_AT.set(std::ptr::null());
             self.reached.store(true, Ordering::Release);
             until(|| self.open.load(Ordering::Acquire));
-            // For the next one.
+            // The gate is ready for the next thread.
             self.reached.store(false, Ordering::Release);
             self.open.store(false, Ordering::Release);
         }
     }
 
-    /// Whether the thread is there.
+    /// Whether the thread has come to the gate.
     pub fn is_reached(&self) -> bool {
         self.reached.load(Ordering::Acquire)
     }
 
-    /// Waits until the thread is there.
+    /// Waits until the thread has come to the gate.
     pub fn until_reached(&self) {
         until(|| self.is_reached());
     }
@@ -236,10 +236,10 @@ impl Gate {
     }
 }
 
-/// The store buffer of a CPU: holds an unlock's store until a fence, or until a test drains it.
+/// The store buffer of a CPU. It holds an unlock's store until a fence, or until a test drains it.
 #[derive(Debug)]
 pub struct Buffer {
-    /// The byte whose store of 0 is not visible yet; 0 if there is none.
+    /// The address of the byte whose store of 0 is not visible yet; 0 if there is none.
     byte: AtomicUsize,
 }
 
@@ -253,7 +253,7 @@ impl Buffer {
         Self { byte: AtomicUsize::new(0) }
     }
 
-    /// The unlocks of the calling thread are buffered from now on.
+    /// From now on the unlocks of the calling thread are buffered.
     pub fn begin(&self) {
         assert_eq!(self.byte.load(Ordering::SeqCst), 0, "one unlock at a time");
         BUFFERS.set(true);
@@ -268,12 +268,12 @@ impl Buffer {
         }
     }
 
-    /// A full fence of the thread that buffers, or a heavy one of another.
+    /// A full fence of the thread with the buffer, or a heavy fence of another thread.
     pub fn drain(&self) {
         let byte = self.byte.swap(0, Ordering::SeqCst);
         if byte != 0 {
             let byte = std::ptr::with_exposed_provenance::<AtomicU8>(byte);
-            // SAFETY: a byte that the test keeps until its end.
+            // SAFETY: the test keeps the byte until its end.
             unsafe { (*byte).store(0, Ordering::SeqCst) };
         }
     }
@@ -287,7 +287,7 @@ impl Buffer {
     }
 }
 
-/// Waits for what another thread does.
+/// Waits until another thread has made the condition true.
 pub fn until(mut condition: impl FnMut() -> bool) {
     while !condition() {
         thread::yield_now();
@@ -363,13 +363,14 @@ hooked_integers! {
     Number AtomicUsize usize H::load_number, H::store_number;
 }
 
-/// What a thread has asked of the machine.
+/// What a thread has called.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Calls {
-    /// System calls that wake.
+    /// System calls that wake a thread.
     pub wakes: u32,
     pub heavy_fences: u32,
-    /// Pointers of the table that it has read: how long the queues are that it has gone through.
+    /// Pointers of the table that were read, which is the length of the queues that the thread has gone
+    /// through.
     pub pointers: u32,
 }
 
@@ -383,7 +384,7 @@ fn count_call(count: impl FnOnce(&mut Calls)) {
     CALLS.set(calls);
 }
 
-/// What the calling thread asks of the machine in `work`.
+/// What the calling thread calls in `work`.
 pub fn calls_of(work: impl FnOnce()) -> Calls {
     let before = CALLS.replace(Calls::default());
     work();
@@ -425,8 +426,8 @@ unsafe impl<T: 'static> AtomicPointer<T> for Pointer<T> {
     }
 }
 
-// SAFETY: everything is done by `Linux`, or by a test that stops threads, counts, or emulates a machine
-// which would be allowed to do the same.
+// SAFETY: `Linux` does everything, or a test does it that stops threads, counts, or emulates a machine that
+// would be allowed to do the same.
 unsafe impl<H: Hooks> Platform for Hooked<H> {
     type AtomicU8 = Byte<H>;
     type AtomicU32 = Word;
@@ -479,7 +480,7 @@ unsafe impl<H: Hooks> Platform for Hooked<H> {
         let is_slice = deadline.is_some_and(|end| end.since(Linux::now()) > SLICE);
         let deadline = deadline.filter(|_| !is_slice || Self::heavy_fences_are_refused());
         let address = std::ptr::from_ref(word).addr();
-        // A thread that sleeps in slices goes on with the same sleep.
+        // The next slice of a sleep is not counted as another sleep.
         if TIMED_OUT.replace(0) != address {
             Self::table().sleeps.fetch_add(1, Ordering::SeqCst);
             if word.take_told() {
@@ -492,7 +493,8 @@ unsafe impl<H: Hooks> Platform for Hooked<H> {
                 TIMED_OUT.set(address);
                 return outcome;
             }
-            // A wake by the address of a node that was here before is not counted as another sleep.
+            // After a wake that was meant for an earlier node at this address, the thread goes on with the
+            // same sleep.
             if word.load(Ordering::Relaxed) != expected {
                 H::woke();
                 return outcome;
@@ -522,8 +524,8 @@ unsafe impl<H: Hooks> Platform for Hooked<H> {
     }
 }
 
-// SAFETY: there is one word and one bucket, made once. No test forks. The fences are those of `Linux`,
-// or of a test that emulates others.
+// SAFETY: there is one word and one bucket, made once. No test forks. The fences are those of `Linux`, or
+// of a test that emulates others.
 unsafe impl<H: Hooks> Host for Hooked<H> {
     fn unlock_mode(_: usize) -> &'static Number<H> {
         H::unlock_mode();

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use ondeck::platform::AtomicInt;
 
-/// A word of the table, or of a node, which notes when another thread than its own changes `NEAR`: a thread
-/// that was near at something and runs is told what it is.
+/// A word of the table, or of a node, which notes when another thread than its own changes `NEAR`: a near
+/// thread, which runs, is then told what to do.
 #[repr(C)]
 pub struct Word {
     value: AtomicU32,
@@ -20,7 +20,7 @@ impl Word {
         &self.value
     }
 
-    /// Whether another thread has changed `NEAR` since this was asked last.
+    /// Whether another thread has changed `NEAR` since the last call of this.
     pub fn take_told(&self) -> bool {
         self.told.swap(false, Ordering::Relaxed)
     }
@@ -28,7 +28,7 @@ impl Word {
     /// The status of a near thread, in `parking/node.rs`.
     const NEAR: u32 = 1;
 
-    /// Changes the value. What is noted is noted before: behind the change the word may be gone.
+    /// Changes the value. Notes are made before the change, because the word may be gone behind it.
     fn change(&self, to: u32, change: impl FnOnce(&AtomicU32) -> bool) {
         let before = self.value.load(Ordering::Relaxed);
         let is_told = before == Self::NEAR && to != Self::NEAR && self.maker != this_thread();
@@ -36,13 +36,13 @@ impl Word {
             self.told.store(true, Ordering::Relaxed);
         }
         if !change(&self.value) && is_told {
-            // It has left `NEAR` by itself, and is still there.
+            // The thread has left `NEAR` by itself, so the word is still there.
             self.told.store(false, Ordering::Relaxed);
         }
     }
 }
 
-/// Another value for each thread, never 0.
+/// A different value for each thread, never 0.
 fn this_thread() -> usize {
     std::thread_local! {
         static PLACE: u8 = const { 0 };

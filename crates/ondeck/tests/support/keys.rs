@@ -1,6 +1,6 @@
-//! The table's functions for locks of others, at keys that are words of the test itself.
+//! The table's functions for other libraries' locks, at keys that are words of the test itself.
 
-#![allow(dead_code, reason = "not every test that has this needs all of it")]
+#![allow(dead_code, reason = "not every test that includes this file needs all of it")]
 
 use ondeck::parking::{self, Parked, Requeued};
 use ondeck::platform::{Host, Timestamp};
@@ -13,7 +13,7 @@ pub fn park<P: Host>(
     deadline: Option<Timestamp>,
 ) -> Parked {
     // SAFETY: a test parks and unparks at its own words only, or at addresses of its own locks, whose
-    // threads wait for something of another kind.
+    // waiters are of another kind.
     unsafe { parking::park::<P>(key, validate, before_sleep, deadline) }
 }
 

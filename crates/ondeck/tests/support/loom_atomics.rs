@@ -1,14 +1,14 @@
 //! Loom's atomics as a platform's.
 //!
-//! A release store is an exchange here. Loom does not see that a store which follows a
-//! read-modify-write of the same thread comes after whatever another thread's read-modify-write
-//! put between the two, and lets a later one read the older value: the three-state futex, whose
-//! waiters exchange while the owner stores, then deadlocks in the model though never on a machine.
-//! The exchange is stronger than the store in one respect, it continues a release sequence; that
-//! is written in `docs/limits.md`. Relaxed stores stay stores.
+//! A release store is an exchange here. Suppose that a thread makes a read-modify-write and then a store,
+//! and another thread's read-modify-write comes between them. Loom does not see that the store comes after
+//! that one, and lets a later read-modify-write read the older value. The three-state futex, whose waiters
+//! exchange while the owner stores, then deadlocks in the model though never on a machine. The exchange is
+//! stronger than the store in one respect: it continues a release sequence, as `docs/limits.md` says.
+//! Relaxed stores stay stores.
 //!
-//! An atomic that is dropped must not be accessed at the same time, nor afterwards: every access of
-//! another thread has to happen before, and each asks [`watch::Life`].
+//! No access may race with the drop of an atomic or follow it: every access of another thread has to happen
+//! before the drop, and each asks [`watch::Life`].
 
 use std::cell::Cell;
 use std::fmt;
@@ -21,14 +21,15 @@ use ondeck::platform::{AtomicInt, AtomicPointer, Ordering};
 use super::words::{self, Model};
 use super::{fence, readers, watch};
 
-/// A word, as [`words`] says.
+/// A word, modelled as [`words`] says.
 enum Word<A, V> {
     Atomic(A),
     Guarded(UnsafeCell<V>),
     Hint(Cell<V>),
 }
 
-// SAFETY: loom runs all threads of a model on one of the machine's, and switches at none of these accesses.
+// SAFETY: loom runs all threads of a model on one thread of the machine, and switches at none of these
+// accesses.
 unsafe impl<A: Send, V> Send for Word<A, V> {}
 // SAFETY: as above.
 unsafe impl<A: Sync, V> Sync for Word<A, V> {}
@@ -43,18 +44,18 @@ impl<A, V: Copy> Word<A, V> {
         }
     }
 
-    /// The value, if it is no atomic.
+    /// The value, if the word is no atomic.
     #[track_caller]
     fn plain(&self) -> Option<V> {
         match self {
             Self::Atomic(_) => None,
-            // SAFETY: loom says so if another access is not ordered with this one.
+            // SAFETY: if another access is not ordered with this one, loom reports it.
             Self::Guarded(cell) => Some(cell.with(|value| unsafe { *value })),
             Self::Hint(cell) => Some(cell.get()),
         }
     }
 
-    /// Writes the value, if it is no atomic, and says what there was.
+    /// If the word is no atomic, writes the value and returns the old one.
     #[track_caller]
     fn replace(&self, new: V) -> Option<V> {
         match self {
@@ -116,7 +117,7 @@ macro_rules! loom_integer {
                 if std::thread::panicking() {
                     return;
                 }
-                // Says so if another thread's access does not happen before.
+                // Loom reports another thread's access that does not happen before this.
                 match &mut self.0 {
                     Word::Atomic(atomic) => atomic.with_mut(|_| ()),
                     Word::Guarded(cell) => cell.with_mut(|_| ()),
@@ -154,7 +155,7 @@ macro_rules! loom_integer {
                 if order == Ordering::Relaxed {
                     self.get_to_write().store(value, order);
                 } else {
-                    // See above on why.
+                    // The top of this file says why.
                     self.get_to_write().swap(value, order);
                 }
                 $stored(self.address(), value);
@@ -213,7 +214,7 @@ loom_integer! {
 
 pub struct AtomicPtr<T>(Word<atomic::AtomicPtr<T>, *mut T>, watch::Life);
 
-// SAFETY: as for the standard library's: the pointer is shared, what it points to is the user's.
+// SAFETY: as for the standard library's type: only the pointer is shared, not what it points to.
 unsafe impl<T> Send for AtomicPtr<T> {}
 // SAFETY: as above.
 unsafe impl<T> Sync for AtomicPtr<T> {}
@@ -247,7 +248,7 @@ impl<T> Drop for AtomicPtr<T> {
     }
 }
 
-// SAFETY: each method is one access, as of the integers.
+// SAFETY: each method is one access, as those of the integers.
 unsafe impl<T: 'static> AtomicPointer<T> for AtomicPtr<T> {
     #[track_caller]
     fn new(pointer: *mut T) -> Self {

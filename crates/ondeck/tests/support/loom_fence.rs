@@ -1,13 +1,12 @@
 //! Asymmetric fences in loom, as membarrier(2) makes them.
 //!
-//! Loom has only fences of the thread that asks for them. So a heavy fence here asks every other
-//! thread for a full one, and waits until each has made it before its next access. A thread that
-//! is blocked makes one before it blocks and, if a heavy fence came meanwhile, one when it goes on:
-//! a context switch does the same on a machine.
+//! Loom has only fences of the thread that makes them. So a heavy fence here asks every other thread for a
+//! full fence, and waits until each has made it before its next access. A thread makes one before it blocks
+//! and, if a heavy fence came meanwhile, one when it goes on: on a machine a context switch does the same.
 //!
-//! This is plain state, which loom's search does not see. What it sees is each thread's gate: a heavy
-//! fence writes it, and the thread reads it before every access, so that loom tries the fence before
-//! and after each. One gate for all would not do: loom compares a write with the last access only,
+//! This is plain state, which loom's search does not see. It sees each thread's gate: a heavy fence writes
+//! the gate, and the thread reads it before every access, so that loom tries the fence before and after
+//! each access. One gate for all threads would not do: loom compares a write with the last access only,
 //! which would be the writer's own.
 
 use std::cell::{Cell, RefCell};
@@ -20,8 +19,8 @@ use ondeck::platform::Ordering;
 #[derive(Default)]
 struct Fences {
     threads: Vec<Member>,
-    /// For the threads in the order in which they begin. Made by the first, because to loom the
-    /// making is an access too.
+    /// For the threads in the order in which they begin. The first thread makes them all, because to loom
+    /// the making is an access, too.
     gates: Vec<Rc<atomic::AtomicUsize>>,
     /// How many heavy fences there were.
     heavy: usize,
@@ -30,7 +29,7 @@ struct Fences {
 struct Member {
     thread: Thread,
     gate: Rc<atomic::AtomicUsize>,
-    /// Blocked, with a fence behind its last access.
+    /// Whether the thread is blocked, with a fence behind its last access.
     quiet: bool,
     /// The threads whose heavy fences wait for this one.
     asked_by: Vec<ThreadId>,
@@ -44,7 +43,7 @@ thread_local! {
     static FENCES: RefCell<Fences> = RefCell::default();
     /// Whether there are asymmetric fences in this execution.
     static ON: Cell<bool> = const { Cell::new(false) };
-    /// Whether anybody is asked for a fence: what every access looks at.
+    /// Whether any thread is asked for a fence: every access looks at this.
     static ASKED: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -56,7 +55,7 @@ impl Fences {
             .expect("a thread of the model, started by `spawn`")
     }
 
-    /// The caller has made its fence: tells those who wait for it.
+    /// The caller has made its fence: tells the threads that wait for it.
     fn answer(&mut self, id: ThreadId) {
         let heavy = self.heavy;
         let own = self.member(id);

@@ -11,15 +11,15 @@ use super::fence;
 use super::setting::{self, Fences};
 use super::threads::blocked;
 
-/// A sleeping thread. Its flag is guarded by the kernel's mutex; parking may end spuriously. Loom
-/// runs all threads of a model on one of the machine's, so a plain `Rc` will do.
-struct Sleeper {
+/// A sleeping thread. Its flag is guarded by the kernel's mutex; parking may end spuriously. Loom runs all
+/// threads of a model on one thread of the machine, so a plain `Rc` is enough.
+struct Sleeping {
     thread: loom::thread::Thread,
     woken: loom::cell::Cell<bool>,
     deadline: Option<Timestamp>,
 }
 
-impl Sleeper {
+impl Sleeping {
     fn is_over(&self, now: u64) -> bool {
         self.deadline.is_some_and(|deadline| deadline.as_nanos() <= now)
     }
@@ -27,7 +27,7 @@ impl Sleeper {
 
 #[derive(Default)]
 struct Kernel {
-    queues: HashMap<usize, Vec<Rc<Sleeper>>>,
+    queues: HashMap<usize, Vec<Rc<Sleeping>>>,
     /// The time.
     now: u64,
 }
@@ -39,12 +39,12 @@ loom::lazy_static! {
 }
 
 /// From now on heavy fences are refused: see [`Fences::RefusedLater`].
-#[allow(dead_code, reason = "not every test that has this platform does")]
+#[allow(dead_code, reason = "not every test with this platform does")]
 pub fn refuse() {
     REFUSED.store(true, Ordering::Relaxed);
 }
 
-/// Whether heavy fences were granted and are so no more.
+/// Whether heavy fences were granted and are now refused.
 pub fn is_refused() -> bool {
     setting::get().fences == Fences::RefusedLater && REFUSED.load(Ordering::Relaxed)
 }
@@ -55,9 +55,9 @@ fn kernel() -> MutexGuard<'static, Kernel> {
 
 fn wake_first(kernel: &mut Kernel, address: usize, count: usize) -> usize {
     let Some(queue) = kernel.queues.get_mut(&address) else { return 0 };
-    let woken = queue.drain(..count.min(queue.len())).map(|sleeper| {
-        sleeper.woken.set(true);
-        sleeper.thread.unpark();
+    let woken = queue.drain(..count.min(queue.len())).map(|waiter| {
+        waiter.woken.set(true);
+        waiter.thread.unpark();
     });
     woken.count()
 }
@@ -70,23 +70,23 @@ pub fn sleep(word: &AtomicU32, expected: u32, deadline: Option<Timestamp>) -> Fu
         return FutexWait::Mismatch;
     }
     let address = std::ptr::from_ref(word).addr();
-    let sleeper = Rc::new(Sleeper {
+    let waiter = Rc::new(Sleeping {
         thread: loom::thread::current(),
         woken: loom::cell::Cell::new(false),
         deadline,
     });
-    kernel.queues.entry(address).or_default().push(sleeper.clone());
+    kernel.queues.entry(address).or_default().push(waiter.clone());
     let passes = deadline.is_some() && is_refused();
     if passes {
-        // Whatever others do meanwhile, the time is over then.
+        // Whatever other threads do meanwhile, the time is over after that.
         drop(kernel);
         blocked(loom::thread::yield_now);
         kernel = self::kernel();
     }
-    while !sleeper.woken.get() {
-        if passes || sleeper.is_over(kernel.now) {
+    while !waiter.woken.get() {
+        if passes || waiter.is_over(kernel.now) {
             let queue = kernel.queues.get_mut(&address).expect("still queued");
-            queue.retain(|other| !Rc::ptr_eq(other, &sleeper));
+            queue.retain(|other| !Rc::ptr_eq(other, &waiter));
             return FutexWait::TimedOut;
         }
         drop(kernel);
@@ -122,26 +122,26 @@ pub fn now() -> Timestamp {
     Timestamp::from_nanos(kernel().now)
 }
 
-/// Wakes the first sleepers, `count` at most.
+/// Wakes the first sleeping threads, `count` at most.
 pub fn wake(address: *const AtomicU32, count: u32) -> usize {
     wake_first(&mut kernel(), address.addr(), count as usize)
 }
 
-/// Lets the time pass to `now`: every deadline until then is over.
-#[allow(dead_code, reason = "not every test that has this platform has deadlines")]
+/// Lets the time pass to `now`, with every deadline until then.
+#[allow(dead_code, reason = "not every test with this platform has deadlines")]
 pub fn pass_time(now: u64) {
     let mut kernel = kernel();
     kernel.now = now;
-    let sleepers = kernel.queues.values().flatten();
-    for sleeper in sleepers.filter(|sleeper| sleeper.is_over(now)) {
-        sleeper.thread.unpark();
+    let waiters = kernel.queues.values().flatten();
+    for waiter in waiters.filter(|waiter| waiter.is_over(now)) {
+        waiter.thread.unpark();
     }
 }
 
 /// How many threads sleep on a futex.
-#[allow(dead_code, reason = "not every test that has this platform asks")]
+#[allow(dead_code, reason = "not every test with this platform asks")]
 pub fn asleep() -> usize {
-    // A thread that waits for others to sleep does not keep them from their heavy fences.
+    // While a thread waits for others to sleep, it does not hold up their heavy fences.
     fence::before_access();
     kernel().queues.values().map(Vec::len).sum()
 }

@@ -25,14 +25,14 @@ use ondeck::platform::{AtomicInt, FutexWait, Host, Ordering, Platform, Timestamp
 use ondeck::spin::Polling;
 
 use atomics::{AtomicPtr, AtomicU8, AtomicU32, AtomicUsize};
-#[allow(unused_imports, reason = "not every test that has this platform needs all")]
+#[allow(unused_imports, reason = "not every test with this platform needs all")]
 pub use explore::{deeper, model};
-#[allow(unused_imports, reason = "not every test that has this platform needs all")]
+#[allow(unused_imports, reason = "not every test with this platform needs all")]
 pub use kernel::{asleep, pass_time, refuse};
 use setting::is_asymmetric;
-#[allow(unused_imports, reason = "not every test that has this platform needs all")]
+#[allow(unused_imports, reason = "not every test with this platform needs all")]
 pub use setting::{Fences, MOST_BUCKETS, Relaxes, Setting, set};
-#[allow(unused_imports, reason = "not every test that has this platform needs all")]
+#[allow(unused_imports, reason = "not every test with this platform needs all")]
 pub use threads::{join, spawn};
 
 /// Runs locks inside `loom::model`; see the modules on what is modelled, and how.
@@ -40,7 +40,7 @@ pub use threads::{join, spawn};
 pub struct Loom;
 
 struct Table {
-    /// The addresses seen so far: an address's bucket is its place here, because an execution is
+    /// The addresses seen so far. An address's bucket is its place in this list, because an execution is
     /// repeated with other addresses.
     addresses: std::sync::Mutex<Vec<usize>>,
     unlock_modes: [AtomicUsize; MOST_BUCKETS],
@@ -99,7 +99,7 @@ unsafe impl Platform for Loom {
         loom::thread::yield_now();
     }
 
-    // One turn of a waiting loop is as good as a hundred for a model checker.
+    // To a model checker one turn of a waiting loop shows as much as a hundred.
     fn pause_times(_count: u32) {
         Self::pause();
     }
@@ -108,7 +108,7 @@ unsafe impl Platform for Loom {
         loom::thread::yield_now();
     }
 
-    // Nor do a thousand unlocks differ from one. A sample counts for 128: as many as it takes to do without a
+    // One unlock shows as much as a thousand. A sample counts for 128: as many as it takes to do without a
     // fence, or all that it takes to do without a look.
     fn spins(count: u32) -> u32 {
         if count >= 1_000 && setting::get().relaxes == Relaxes::ToLight { 128 } else { 1 }
@@ -123,7 +123,7 @@ unsafe impl Platform for Loom {
         kernel::now()
     }
 
-    // Of the calling thread: it passes with its pauses.
+    // The time of the calling thread, which passes with its pauses.
     fn ticks() -> u64 {
         threads::ticks()
     }
@@ -150,7 +150,7 @@ unsafe impl Platform for Loom {
         kernel::requeue(from, expected, wake, to, move_)
     }
 
-    // A pause is a tick. Whether a thread is overdue is the setting's to say.
+    // A pause is a tick. Whether a thread is overdue, the setting says.
     fn ticks_in(nanos: u32) -> usize {
         const EVER: usize = 1 << 40;
         match nanos {
@@ -161,14 +161,14 @@ unsafe impl Platform for Loom {
         }
     }
 
-    // Near are as many threads as there are CPUs beyond two.
+    // As many threads wait near as there are CPUs beyond two.
     fn cpus() -> usize {
         if setting::get().near { 4 } else { 2 }
     }
 }
 
-// SAFETY: an execution has one table, and an address keeps the place that it was given first. Fences
-// are not relaxed where they are full.
+// SAFETY: an execution has one table, and an address keeps the place that it was given first. Fences are
+// not relaxed where both are full.
 unsafe impl Host for Loom {
     fn unlock_mode(address: usize) -> &'static AtomicUsize {
         &TABLE.unlock_modes[place(address)]
@@ -197,7 +197,7 @@ unsafe impl Host for Loom {
         kernel::is_refused()
     }
 
-    // What a poller is late by before it counts as stale is an eighth of this.
+    // A poller that is late by an eighth of this counts as stale.
     fn wake_ticks() -> usize {
         if setting::get().stale { 0 } else { 1 << 50 }
     }
@@ -230,7 +230,7 @@ unsafe impl Host for Loom {
 }
 
 /// Whether nothing is left in the parking table.
-#[allow(dead_code, reason = "not every test that has this platform asks")]
+#[allow(dead_code, reason = "not every test with this platform asks")]
 pub fn is_at_rest() -> bool {
     TABLE.buckets.iter().all(Bucket::is_at_rest)
 }

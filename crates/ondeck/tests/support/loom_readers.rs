@@ -1,13 +1,13 @@
 //! Loads that loom forgets.
 //!
-//! Loom tries the other order of two accesses if the later one finds the earlier as the last that it
-//! depends on. For a write that is one load, the last: a thread that reads an atomic and then writes it
-//! finds its own load, and that a load of another thread, from before, could have come after the write
-//! is never tried. So a waiter that counts itself, by a load and a store under the bucket's lock, was
-//! never seen by an owner that looked at the count once.
+//! Loom tries the other order of two accesses if the later one finds the earlier one as the last that it
+//! depends on. For a write that is one load, the last one. A thread that reads an atomic and then writes it
+//! finds its own load. So loom never tries that an earlier load of another thread comes after the write. A
+//! waiter that counted itself, by a load and a store under the bucket's lock, was never seen by an owner
+//! that looked at the count once.
 //!
-//! Here each thread has a shadow of each atomic that it loads. It loads that first; and who writes the
-//! atomic after a load of its own writes the shadows of those who loaded before that.
+//! Here each thread has a shadow of each atomic that it loads, and loads the shadow first. A thread that
+//! writes the atomic after a load of its own writes the shadows of the threads that loaded before that.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -21,18 +21,18 @@ const SHADOWS: usize = 96;
 
 #[derive(Default)]
 struct Loads {
-    /// Made by the first thread, because to loom the making is an access too.
+    /// The first thread makes them all, because to loom the making is an access, too.
     shadows: Vec<Rc<AtomicBool>>,
     /// How many loads there were.
     count: u64,
-    /// Of the atomics, by their addresses.
+    /// The loads of the atomics, by their addresses.
     readers: HashMap<usize, Vec<Reader>>,
 }
 
 struct Reader {
     thread: ThreadId,
     shadow: Rc<AtomicBool>,
-    /// When it last loaded, by the count of loads; zero if it has not since the last write.
+    /// When the thread last loaded, by the count of loads; zero if it has not loaded since the last write.
     loaded: u64,
 }
 
@@ -70,7 +70,7 @@ pub fn before_load(address: usize) {
         readers[at].loaded = loads.count;
         Rc::clone(&readers[at].shadow)
     });
-    // Another thread may run here, and want what was borrowed.
+    // Another thread may run here and want the cell, so the borrow has ended.
     shadow.load(Ordering::Relaxed);
 }
 

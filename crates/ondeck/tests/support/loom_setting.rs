@@ -1,17 +1,17 @@
-//! The machine on which a model runs: what a test can choose of it.
+//! The machine on which a model runs, and what a test can choose.
 
 use std::cell::Cell;
 
-/// What a model can choose of the machine; see [`set`].
+/// What a test can choose of the machine; see [`set`].
 #[derive(Clone, Copy, Debug)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a property of the machine by itself")]
 pub struct Setting {
-    /// Buckets of the parking table, at most [`MOST_BUCKETS`]. With 1 every two addresses collide.
+    /// Buckets of the parking table, at most [`MOST_BUCKETS`]. With 1 all addresses collide.
     pub buckets: usize,
-    /// Whether every parked thread has waited for so long that it is handed its lock, or none.
+    /// Whether every parked thread is overdue, or none.
     pub overdue: bool,
-    /// Whether the poller of a lock polls, and a waiter of a condition variable watches, once, before it
-    /// parks.
+    /// Whether the poller of a lock polls once before it parks, and a waiter of a condition variable
+    /// watches once.
     pub polls: bool,
     /// Whether threads wait near, for one turn, before they park.
     pub near: bool,
@@ -21,10 +21,11 @@ pub struct Setting {
     pub urgent: bool,
     pub fences: Fences,
     pub relaxes: Relaxes,
-    /// Whether the loads that loom forgets are remembered, see [`readers`](super::readers); many more executions.
+    /// Whether the loads that loom forgets are remembered, which takes many more executions: see
+    /// [`readers`](super::readers).
     pub remembers: bool,
-    /// How many CPUs the threads started by [`spawn`](super::spawn) run on in turn, from the second on; the first
-    /// has the model's own thread.
+    /// How many CPUs the threads started by [`spawn`](super::spawn) run on in turn, from the second on; the
+    /// first has the model's own thread.
     pub cpus: u32,
 }
 
@@ -32,27 +33,27 @@ pub struct Setting {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(dead_code, reason = "the tests of the zoo choose none")]
 pub enum Fences {
-    /// Both full: stronger than any machine, and the quickest to explore.
+    /// Both are full: stronger than any machine, and the quickest to explore.
     Full,
-    /// The light half nothing, the heavy one a fence of all threads, which must then be started by
+    /// The light half is nothing, the heavy one a fence of all threads, which must be started by
     /// [`spawn`](super::spawn).
     Asymmetric,
-    /// A kernel refuses membarrier: both full, but for a light half that is only presumed.
+    /// The kernel refuses membarrier: both are full, except for a light half that is only presumed.
     Refused,
-    /// As `Asymmetric`, until a thread calls [`refuse`](super::refuse). From then on a heavy fence is one of
-    /// its caller's alone, and a thread that sleeps is woken by its clock.
+    /// As `Asymmetric` until a thread calls [`refuse`](super::refuse). From then on a heavy fence is a
+    /// fence of its caller alone, and a sleeping thread is woken by its clock.
     RefusedLater,
 }
 
-/// How far unlocks may be relieved of their fences and looks.
+/// How far unlocks may lose their fences and looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(dead_code, reason = "the tests of the zoo choose none")]
 pub enum Relaxes {
     /// One unlock counts for as many as it takes to take records away.
     ToSkip,
-    /// One counts for as many as it takes to do without its fence, and never for more.
+    /// One unlock counts for as many as it takes to do without a fence, and never for more.
     ToLight,
-    /// There were too many heavy fences, all the time.
+    /// There are always too many heavy fences.
     Never,
 }
 
@@ -84,12 +85,12 @@ pub fn get() -> Setting {
 }
 
 /// Chooses the machine of the models that the calling test runs from now on.
-#[allow(dead_code, reason = "not every test that has this platform changes it")]
+#[allow(dead_code, reason = "not every test with this platform changes it")]
 pub fn set(setting: Setting) {
     SETTING.set(setting);
 }
 
-/// Whether the light half of a pair of fences is none.
+/// Whether the light half of a pair of fences is nothing.
 pub fn is_asymmetric() -> bool {
     matches!(get().fences, Fences::Asymmetric | Fences::RefusedLater)
 }

@@ -1,4 +1,4 @@
-//! The threads of a model, known to its fences and on CPUs by turns.
+//! The threads of a model, which its fences know, and which run on CPUs in turn.
 
 use std::cell::Cell;
 
@@ -8,7 +8,7 @@ use super::setting::{self, is_asymmetric};
 thread_local! {
     /// How many threads [`spawn`] has started in this execution.
     static STARTED: Cell<u32> = const { Cell::new(0) };
-    /// The time of all threads, where it passes with each look at the clock.
+    /// The time of all threads, if it passes with each look at the clock.
     static TIME: Cell<u64> = const { Cell::new(0) };
 }
 
@@ -31,10 +31,10 @@ pub fn number() -> u32 {
     NUMBER.with(Cell::get)
 }
 
-/// The time in ticks: each thread's own, which loom need not see, because no other thread has a part in it.
+/// The time in ticks. Each thread has its own, which loom need not see, because no other thread uses it.
 ///
-/// Where pollers are stale or threads overdue, it is the time of all, and passes with each look at the clock.
-/// Loom does not see that either: it may leave out that two threads look in the other order.
+/// If pollers are stale or threads overdue, there is one time for all, and it passes with each look at the
+/// clock. Loom does not see that either: it may leave out that two threads look in the other order.
 pub fn ticks() -> u64 {
     /// More than a poller may be late.
     const LOOK: u64 = 8;
@@ -50,7 +50,7 @@ pub fn pass_tick() {
     TICKS.with(|ticks| ticks.set(ticks.get() + 1));
 }
 
-/// What only blocks the calling thread.
+/// Runs what only blocks the calling thread.
 pub fn blocked<R>(block: impl FnOnce() -> R) -> R {
     if !is_asymmetric() {
         return block();
@@ -62,7 +62,7 @@ pub fn blocked<R>(block: impl FnOnce() -> R) -> R {
 }
 
 /// Starts a thread of the model.
-#[allow(dead_code, reason = "not every test that has this platform needs it")]
+#[allow(dead_code, reason = "not every test with this platform needs it")]
 pub fn spawn<R: 'static>(body: impl FnOnce() -> R + 'static) -> loom::thread::JoinHandle<R> {
     let number = STARTED.get() + 1;
     STARTED.set(number);
@@ -79,7 +79,7 @@ pub fn spawn<R: 'static>(body: impl FnOnce() -> R + 'static) -> loom::thread::Jo
 }
 
 /// Waits for the end of a thread.
-#[allow(dead_code, reason = "not every test that has this platform needs it")]
+#[allow(dead_code, reason = "not every test with this platform needs it")]
 pub fn join<R>(thread: loom::thread::JoinHandle<R>) -> R {
     blocked(|| thread.join()).expect("the other thread ends")
 }

@@ -1,8 +1,9 @@
-//! What loom does not look for: two pollers of one lock, two of its threads in flight, marks of the wrong
-//! lock, and accesses to memory that is gone.
+//! Faults that loom does not look for: two pollers of one lock, two threads in flight to one lock, marks of
+//! the wrong lock, and accesses to memory that is gone.
 //!
-//! The marks are read off the words of the parking table as they change. In a record the word of the marks
-//! comes right behind the lock's address, and is the only machine word that changes by a read-modify-write.
+//! The marks are read off the words of the parking table when they change. In a record the word of the
+//! marks comes right behind the lock's address, and is the only machine word that changes by a
+//! read-modify-write.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
@@ -27,7 +28,7 @@ struct Waiter {
     wants: usize,
     /// The word of the marks in which it is the poller.
     polls: usize,
-    /// It was woken, and its mark is still there.
+    /// Whether it was woken, and its mark is still there.
     in_flight: bool,
     /// How many buckets' locks it has.
     buckets: usize,
@@ -42,7 +43,7 @@ struct Watch {
     stored: HashMap<usize, usize>,
     /// The words of the marks that were ever changed.
     marks: HashSet<usize>,
-    /// Those where there is a poller, each with its lock.
+    /// The words of the marks with a poller, each with its lock.
     pollers: HashMap<usize, usize>,
 }
 
@@ -99,8 +100,9 @@ impl Watch {
             }
             if poller != 0 {
                 assert!(before == 0 || setting::get().stale, "a poller that polls loses its place");
-                // Under the bucket's lock it is another thread that is promoted. Without, the address may
-                // be gone for a moment, until its holder sees that the record has a mark.
+                // Under the bucket's lock a thread makes another one the poller. Without it, the address
+                // may be cleared for a moment, until the holder of the bucket's lock sees that the record
+                // has a mark.
                 let own = self.own();
                 let (itself, wants) = (own.buckets == 0, own.wants);
                 let lock = if lock == 0 && itself { wants } else { lock };
@@ -137,7 +139,7 @@ fn watched(change: impl FnOnce(&mut Watch)) {
     }
 }
 
-/// Watches this execution, from its begin.
+/// Watches this execution, from its beginning.
 #[allow(dead_code, reason = "the tests of the zoo do not watch")]
 pub fn start() {
     ON.set(true);
@@ -149,8 +151,8 @@ pub fn wants(address: usize) {
     watched(|watch| watch.own().wants = address);
 }
 
-/// A 32-bit word was read. What is acquired outside of the table is the status of a node, by its own
-/// thread.
+/// A 32-bit word was read. Outside of the table only a node's own thread reads with acquire ordering: the
+/// status of its node.
 pub fn status(word: usize, status: u32, order: Ordering) {
     if order != Ordering::Acquire || status != WOKEN {
         return;
@@ -166,23 +168,23 @@ pub fn status(word: usize, status: u32, order: Ordering) {
     });
 }
 
-/// A change that tells nothing.
+/// A change that is not watched.
 pub fn unchanged<V>(_: usize, _: V, _: V) {}
 
-/// A store that tells nothing.
+/// A store that is not watched.
 pub fn nothing<V>(_: usize, _: V) {}
 
 /// Whether the caller sees that an owner of the lock at `address` is asked to hand it over.
 #[allow(dead_code, reason = "the tests of the zoo do not ask")]
 pub fn sees_request(address: usize) -> bool {
     const REQUEST: u32 = 4;
-    /// Behind the marks: when the next is due, and four 32-bit words.
+    /// Behind the marks come the time of the next handoff, and four 32-bit words.
     const BEHIND: usize = 2 * size_of::<AtomicUsize>() + 4 * size_of::<AtomicU32>();
     let marks = WATCH.with_borrow(|watch| {
         watch.marks.iter().find(|&&marks| watch.lock(marks) == address).copied()
     });
     marks.is_some_and(|marks| {
-        // SAFETY: they are words of a record, which stays as long as the table.
+        // SAFETY: these are words of a record, which stays as long as the table.
         let (of, request) = unsafe {
             let of = (marks - size_of::<AtomicUsize>()) as *const AtomicUsize;
             (&*of, &*((marks + BEHIND) as *const AtomicU32))
@@ -191,7 +193,7 @@ pub fn sees_request(address: usize) -> bool {
     })
 }
 
-/// A read that tells nothing.
+/// A read that is not watched.
 pub fn not_read<V>(_: usize, _: V, _: Ordering) {}
 
 /// A 32-bit word was changed by a read-modify-write. Those of the table are buckets' locks.
@@ -228,10 +230,10 @@ pub fn number(address: usize, value: usize) {
     });
 }
 
-/// Says whether the memory that it is part of is still in use.
+/// Tells whether the memory that it is part of is still in use.
 ///
-/// A lock or a node that is gone leaves this behind, in memory that the tests never give back, or
-/// on a stack that lives as long as its execution. Memory that is used again has a new one.
+/// A lock or a node that is gone leaves this behind, in memory that the tests never free, or on a stack
+/// that lives as long as its execution. Memory that is used again has a new one.
 #[derive(Debug)]
 pub struct Life(std::sync::atomic::AtomicU32);
 
@@ -251,8 +253,8 @@ impl Life {
 
 impl Drop for Life {
     fn drop(&mut self) {
-        // SAFETY: a plain store to memory of its own; volatile, or it would be left out, because
-        // nobody should look at it any more.
+        // SAFETY: a plain store to memory of its own. It is volatile, because the compiler would otherwise
+        // leave it out: no code reads it any more.
         unsafe { std::ptr::write_volatile(self.0.as_ptr(), !ALIVE) };
     }
 }

@@ -1,11 +1,12 @@
 //! Which words of the parking table loom explores as atomics.
 //!
-//! Loom's executions take as long as there are atomics, and there are more of them the more accesses could
-//! come in another order. Most words of a record or a node do not need that:
+//! An execution takes longer the more atomics there are, and there are more executions the more accesses
+//! could come in another order. Most words of a record or a node do not need that:
 //!
-//! * What the lock of a bucket guards is a cell: loom reports a race if the lock does not order two accesses.
-//!   That is stricter than an atomic.
-//! * What only tells how long to wait, or whom to wake first, is plain. Each value that it can have is right.
+//! * A word that the lock of a bucket guards is a cell: if the lock does not order two accesses, loom
+//!   reports a race. That is stricter than an atomic.
+//! * A word that only tells how long to wait, or which thread to wake first, is plain. Each value that it
+//!   can have is right.
 //!
 //! A word is known by the name of its field, at the place where it is made.
 
@@ -25,12 +26,12 @@ pub enum Model {
 }
 
 const GUARDED: [&str; 14] = [
-    // Of a record, and of a bucket.
+    // Words of a record, and of a bucket.
     "armed",
     "real_time",
     "pins",
     "queues",
-    // Of a node.
+    // Words of a node.
     "kind",
     "since",
     "woken",
@@ -54,11 +55,11 @@ const SOURCES: [(&str, &str); 4] = [
 ];
 
 thread_local! {
-    /// What is known already, by the places' addresses.
+    /// The models that are already known, by the places' addresses.
     static KNOWN: RefCell<HashMap<usize, Model>> = RefCell::default();
 }
 
-/// How the word that is made there is modelled.
+/// How the word that is made at this place is modelled.
 pub fn model(place: &'static Location<'static>) -> Model {
     let key = std::ptr::from_ref(place).addr();
     KNOWN.with_borrow_mut(|known| *known.entry(key).or_insert_with(|| find(place)))

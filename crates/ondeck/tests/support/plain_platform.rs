@@ -1,9 +1,9 @@
-//! A platform of the standard library alone: no system call, no assembly, nothing that an
+//! A platform of the standard library alone: it has no system call, no assembly, and nothing else that an
 //! interpreter or a sanitizer does not know.
 //!
-//! Both halves of the asymmetric fences are full ones. The kernel's list of sleepers is guarded by
-//! a spinlock of this file rather than by the standard library's mutex, because a sanitizer that
-//! the standard library was not built with does not see that one.
+//! Both halves of the asymmetric fences are full ones. The kernel's list of sleeping threads is guarded by
+//! a spinlock of this file, not by the standard library's mutex: a sanitizer does not see that one unless
+//! the standard library was built with it.
 
 use std::cell::{Cell, UnsafeCell};
 use std::ptr;
@@ -18,23 +18,23 @@ use ondeck::platform::{FutexWait, Host, Ordering, Platform, Timestamp};
 #[derive(Debug)]
 pub struct Plain;
 
-/// Few, so that some locks share one.
+/// There are few buckets, so that some locks share one.
 const BUCKETS: usize = 4;
 
 struct Machine {
     unlock_modes: [AtomicUsize; BUCKETS],
     buckets: [Bucket<Plain>; BUCKETS],
     kernel: Kernel,
-    /// When its clock began.
+    /// The start of its clock.
     start: Instant,
 }
 
-/// Made by the first who needs it, and never given back.
+/// The first thread that needs the machine makes it. It is never freed.
 fn machine() -> &'static Machine {
     static MACHINE: AtomicPtr<Machine> = AtomicPtr::new(ptr::null_mut());
     let made = MACHINE.load(Ordering::Acquire);
     if !made.is_null() {
-        // SAFETY: it is there for ever, and what made it happened before.
+        // SAFETY: it is never freed, and its making happened before.
         return unsafe { &*made };
     }
     let new = Box::into_raw(Box::new(Machine {
@@ -44,10 +44,10 @@ fn machine() -> &'static Machine {
         start: Instant::now(),
     }));
     match MACHINE.compare_exchange(ptr::null_mut(), new, Ordering::AcqRel, Ordering::Acquire) {
-        // SAFETY: as above, by this thread.
+        // SAFETY: as above; this thread made it.
         Ok(_) => unsafe { &*new },
         Err(other) => {
-            // SAFETY: nobody else has seen it; the other is there for ever.
+            // SAFETY: no other thread has seen this one; the other one is never freed.
             unsafe {
                 drop(Box::from_raw(new));
                 &*other
@@ -57,47 +57,47 @@ fn machine() -> &'static Machine {
 }
 
 /// A thread that sleeps for as long as it is in the list.
-struct Sleeper {
+struct Sleeping {
     name: u64,
     address: usize,
     thread: Thread,
 }
 
-/// The sleeping threads, in the order in which they came.
+/// The sleeping threads, in the order of their arrival.
 struct Kernel {
     locked: AtomicBool,
-    sleepers: UnsafeCell<Vec<Sleeper>>,
+    waiters: UnsafeCell<Vec<Sleeping>>,
 }
 
-// SAFETY: the list is touched by the owner of the spinlock only.
+// SAFETY: only the owner of the spinlock accesses the list.
 unsafe impl Sync for Kernel {}
 
 impl Kernel {
     fn new() -> Self {
-        Self { locked: AtomicBool::new(false), sleepers: UnsafeCell::default() }
+        Self { locked: AtomicBool::new(false), waiters: UnsafeCell::default() }
     }
 
-    /// A system call: nobody else makes one meanwhile.
-    fn call<R>(&self, call: impl FnOnce(&mut Vec<Sleeper>) -> R) -> R {
+    /// A system call: no other thread makes one meanwhile.
+    fn call<R>(&self, call: impl FnOnce(&mut Vec<Sleeping>) -> R) -> R {
         while self.locked.swap(true, Ordering::Acquire) {
             thread::yield_now();
         }
         // SAFETY: the spinlock was just taken, and nothing in `call` takes it again.
-        let result = call(unsafe { &mut *self.sleepers.get() });
+        let result = call(unsafe { &mut *self.waiters.get() });
         self.locked.store(false, Ordering::Release);
         result
     }
 
-    /// Takes at most `count` sleepers at `address` out of the list.
-    fn take(&self, address: usize, count: usize) -> Vec<Sleeper> {
-        self.call(|sleepers| {
+    /// Takes at most `count` threads that sleep at `address` out of the list.
+    fn take(&self, address: usize, count: usize) -> Vec<Sleeping> {
+        self.call(|waiters| {
             let mut left = count;
-            let chosen = |sleeper: &mut Sleeper| {
-                let chosen = sleeper.address == address && left > 0;
+            let chosen = |waiter: &mut Sleeping| {
+                let chosen = waiter.address == address && left > 0;
                 left -= usize::from(chosen);
                 chosen
             };
-            sleepers.extract_if(.., chosen).collect()
+            waiters.extract_if(.., chosen).collect()
         })
     }
 }
@@ -106,11 +106,11 @@ fn sleep(word: &AtomicU32, expected: u32, deadline: Option<Timestamp>) -> FutexW
     static NAMES: AtomicUsize = AtomicUsize::new(0);
     let kernel = &machine().kernel;
     let name = NAMES.fetch_add(1, Ordering::Relaxed) as u64;
-    let queued = kernel.call(|sleepers| {
+    let queued = kernel.call(|waiters| {
         let queued = word.load(Ordering::Relaxed) == expected;
         if queued {
             let address = ptr::from_ref(word).addr();
-            sleepers.push(Sleeper { name, address, thread: thread::current() });
+            waiters.push(Sleeping { name, address, thread: thread::current() });
         }
         queued
     });
@@ -123,12 +123,12 @@ fn sleep(word: &AtomicU32, expected: u32, deadline: Option<Timestamp>) -> FutexW
             None => thread::park(),
         }
         let over = deadline.is_some_and(|deadline| Plain::now() >= deadline);
-        let end = kernel.call(|sleepers| {
-            let Some(place) = sleepers.iter().position(|sleeper| sleeper.name == name) else {
+        let end = kernel.call(|waiters| {
+            let Some(place) = waiters.iter().position(|waiter| waiter.name == name) else {
                 return Some(FutexWait::Woken);
             };
             over.then(|| {
-                sleepers.remove(place);
+                waiters.remove(place);
                 FutexWait::TimedOut
             })
         });
@@ -138,8 +138,8 @@ fn sleep(word: &AtomicU32, expected: u32, deadline: Option<Timestamp>) -> FutexW
     }
 }
 
-// SAFETY: atomics and fences are the standard library's, both halves of the pair full. The list of
-// sleepers compares addresses. What panics is an expectation of this file, which ends its test.
+// SAFETY: atomics and fences are the standard library's, and both halves of the pair are full. The list of
+// sleeping threads compares addresses. A panic of this file ends its test.
 unsafe impl Platform for Plain {
     type AtomicU8 = AtomicU8;
     type AtomicU32 = AtomicU32;
@@ -193,8 +193,8 @@ unsafe impl Platform for Plain {
 
     fn futex_wake(address: *const AtomicU32, count: u32) -> usize {
         let woken = machine().kernel.take(address.addr(), count as usize);
-        for sleeper in &woken {
-            sleeper.thread.unpark();
+        for waiter in &woken {
+            waiter.thread.unpark();
         }
         woken.len()
     }
@@ -248,9 +248,9 @@ pub fn soon(micros: u64) -> Timestamp {
     Plain::now().after(Duration::from_micros(micros))
 }
 
-/// Whether nothing is left in the parking table, and nobody sleeps.
+/// Whether nothing is left in the parking table, and no thread sleeps.
 pub fn is_at_rest() -> bool {
     let machine = machine();
-    machine.kernel.call(|sleepers| sleepers.is_empty())
+    machine.kernel.call(|waiters| waiters.is_empty())
         && machine.buckets.iter().all(Bucket::is_at_rest)
 }

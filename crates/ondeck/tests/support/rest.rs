@@ -1,9 +1,9 @@
-//! Waits for a bucket that all have left.
+//! Waits until all threads have left a bucket.
 
 use ondeck::platform::{Host, Linux};
 
-/// Waits until the bucket of `key` is at rest: locks of other tests may be in it for a moment. Who
-/// leaves something behind there makes this wait for ever.
+/// Waits until the bucket of `key` is at rest: locks of other tests may use it for a moment. If a test leaves
+/// something behind in it, this waits for ever.
 pub fn until_at_rest(key: usize) {
     while !Linux::bucket(key).is_at_rest() {
         std::thread::sleep(std::time::Duration::from_millis(1));

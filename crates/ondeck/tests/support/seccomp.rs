@@ -1,6 +1,6 @@
 //! Filters on system calls: what a container or a sandbox may refuse, refused here.
 
-#![allow(dead_code, reason = "each test that has this needs another part of it")]
+#![allow(dead_code, reason = "each test that includes this file needs another part of it")]
 
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
@@ -11,18 +11,17 @@ use std::{io, mem};
 #[derive(Clone)]
 pub struct Filter(Vec<libc::sock_filter>);
 
-/// Whom a filter is in force for.
+/// The threads for which a filter is in force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// The calling thread and what it starts.
+    /// The calling thread, and the threads and processes that it starts.
     Thread,
     /// Every thread of the process.
     Process,
 }
 
 impl Filter {
-    /// Refuses `call` with `errno`, whenever `argument` is not given or its third argument equals
-    /// it.
+    /// Refuses `call` with `errno`. If `argument` is given, only calls with this third argument are refused.
     pub fn refusing(call: libc::c_long, argument: Option<u32>, errno: i32) -> Self {
         Self::answering(call, argument, libc::SECCOMP_RET_ERRNO | errno as u32)
     }
@@ -63,7 +62,7 @@ impl Filter {
         Self::refusing(libc::SYS_madvise, Some(libc::MADV_WIPEONFORK as u32), libc::EINVAL)
     }
 
-    /// Puts it in force. Allocates nothing.
+    /// Puts the filter in force. Allocates nothing.
     pub fn install(&self, scope: Scope) -> io::Result<()> {
         let flags = match scope {
             Scope::Thread => 0,
@@ -72,10 +71,10 @@ impl Filter {
         self.set(flags).map(|_| ())
     }
 
-    /// Puts one that asks in force, for the calling thread and what it starts.
+    /// Puts a filter that asks in force, for the calling thread and the threads and processes that it starts.
     pub fn listen(&self) -> io::Result<Listener> {
         let file = self.set(libc::SECCOMP_FILTER_FLAG_NEW_LISTENER)?;
-        // SAFETY: the kernel has opened it for the caller just now.
+        // SAFETY: the kernel has just opened it for the caller.
         Ok(Listener(unsafe { OwnedFd::from_raw_fd(file as RawFd) }))
     }
 
@@ -98,7 +97,7 @@ impl Filter {
         if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
     }
 
-    /// Has it in force in a child from the start.
+    /// Puts the filter in force in a child from its start.
     pub fn install_in(self, child: &mut Command) {
         // SAFETY: `install` is safe between fork and exec.
         unsafe { child.pre_exec(move || self.install(Scope::Thread)) };
@@ -109,10 +108,10 @@ impl Filter {
 pub struct Listener(OwnedFd);
 
 impl Listener {
-    /// Waits for a call, and lets `refuse` say by the call's first argument with which errno it is
+    /// Waits for a call. From the call's first argument `refuse` decides with which errno the call is
     /// refused, if at all.
     pub fn answer(&self, refuse: impl FnOnce(u64) -> Option<i32>) -> io::Result<()> {
-        // SAFETY: integers all of them, for which 0 is a value; the kernel wants it zeroed.
+        // SAFETY: all fields are integers, for which 0 is a value. The kernel requires zeros.
         let mut call: libc::seccomp_notif = unsafe { mem::zeroed() };
         self.ask(libc::SECCOMP_IOCTL_NOTIF_RECV, (&raw mut call).cast())?;
         let refused = refuse(call.data.args[0]);
@@ -129,7 +128,7 @@ impl Listener {
     }
 
     fn ask(&self, request: libc::Ioctl, argument: *mut libc::c_void) -> io::Result<()> {
-        // SAFETY: `argument` points to what `request` wants, and outlives the call.
+        // SAFETY: `argument` points to the type that `request` takes, and outlives the call.
         let result = unsafe { libc::ioctl(self.0.as_raw_fd(), request, argument) };
         if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
     }

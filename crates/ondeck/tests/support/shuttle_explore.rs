@@ -1,14 +1,14 @@
-//! How a test's executions are chosen, counted, and had again.
+//! How a test's executions are chosen, counted, and repeated.
 //!
-//! | environment | what it does |
+//! | environment | effect |
 //! |---|---|
 //! | `ONDECK_SHUTTLE_SECONDS` | each test goes on for so long, instead of its number of executions |
 //! | `ONDECK_SHUTTLE_SEED` | another seed than 1; each scheduler begins with it |
 //! | `ONDECK_SHUTTLE_REPLAY` | one execution, by the schedule in this file |
-//! | `ONDECK_SHUTTLE_LOCK` | of a test of many locks, only the one of this name |
+//! | `ONDECK_SHUTTLE_LOCK` | in a test of many locks, only the lock of this name |
 //!
-//! A schedule is one of the code that it was written by. After a change it mostly fits no more: the
-//! replay then panics inside of shuttle's replay.rs, which says nothing of the change.
+//! A schedule belongs to the code that wrote it. After a change of the code it mostly does not fit any
+//! more: the replay then panics inside of shuttle's replay.rs, which says nothing about the change.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -20,7 +20,7 @@ use std::time::{Duration, Instant, SystemTime};
 use shuttle::scheduler::{PctScheduler, RandomScheduler, ReplayScheduler, Scheduler};
 use shuttle::{Config, FailurePersistence, MaxSteps, Runner};
 
-/// More steps than this are no progress: the longest execution seen has a tenth.
+/// An execution with more steps makes no progress: the longest one seen has a tenth.
 const MOST_STEPS: usize = 500_000;
 
 fn number<T: std::str::FromStr>(variable: &str) -> Option<T> {
@@ -47,25 +47,25 @@ fn run(
 ) -> usize {
     let mut config = Config::new();
     config.silence_warnings = true;
-    // The parking table is made on the stack of the thread that is first.
+    // The parking table is made on the stack of the first thread.
     config.stack_size = 1 << 18;
     config.max_steps = MaxSteps::FailAfter(MOST_STEPS);
     config.max_time = time;
     config.failure_persistence = FailurePersistence::File(Some(folder()));
-    // Else the others go on beside a thread that unwinds, and a second panic ends the process.
+    // Otherwise the other threads go on beside a thread that unwinds, and a second panic ends the process.
     config.ungraceful_shutdown_config.immediately_return_on_panic = true;
     let scenario = Arc::clone(scenario);
     Runner::new(scheduler, config).run(move || {
         super::begin();
         scenario();
-        // Inside of the execution, because what is dropped may have accesses to make.
+        // Inside of the execution, because a destructor may make accesses.
         KEPT.take();
     })
 }
 
-/// Runs `scenario` so many times under each scheduler: one that draws every switch, and the ones of
-/// probabilistic concurrency testing, which follow priorities and change them once and three times
-/// an execution. `lock` is the name of the lock it is about, in tests of many.
+/// Runs `scenario` so many times under each scheduler: one that draws every switch, and those of
+/// probabilistic concurrency testing, which follow priorities and change them once and three times in an
+/// execution. In tests of many locks `lock` is the name of the lock.
 pub fn explore(lock: &str, executions: usize, scenario: impl Fn() + Send + Sync + 'static) {
     if std::env::var("ONDECK_SHUTTLE_LOCK").is_ok_and(|wanted| wanted != lock) {
         return;
@@ -104,13 +104,13 @@ pub fn explore(lock: &str, executions: usize, scenario: impl Fn() + Send + Sync 
     }
 }
 
-/// A seed that nobody has had. The gate has the same executions every time: it must not fail by
-/// luck for a change that did not cause it. Who has time looks further each time.
+/// A new seed for each run. The gate has the same executions every time, because it must not fail by chance
+/// for a change that is not the cause. A run with a time limit looks further each time.
 fn fresh() -> u64 {
     SystemTime::UNIX_EPOCH.elapsed().map_or(1, |time| time.as_nanos() as u64)
 }
 
-/// What has the execution that failed last again.
+/// The command that repeats the execution that failed last.
 fn command(test: &str, lock: &str) -> String {
     let schedule = last_schedule().unwrap_or_default();
     let lock = if lock.is_empty() { String::new() } else { format!("ONDECK_SHUTTLE_LOCK={lock} ") };
@@ -125,11 +125,11 @@ thread_local! {
     static KEPT: RefCell<Vec<Box<dyn Any>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Keeps `value` to the end of the execution, when no other thread is left.
+/// Keeps `value` until the end of the execution, when no other thread is left.
 pub fn keep<T: 'static>(value: T) -> &'static T {
     let value = Box::new(value);
     let kept = std::ptr::from_ref(&*value);
     KEPT.with_borrow_mut(|all| all.push(value));
-    // SAFETY: it stays where it is until no thread that could use the reference is left.
+    // SAFETY: the value stays in its place until no thread that could use the reference is left.
     unsafe { &*kept }
 }

@@ -1,9 +1,8 @@
-//! Shuttle's scheduler as a platform: its atomics, and a futex, a clock and a table built beside
-//! them.
+//! Shuttle's scheduler as a platform: its atomics, with a futex, a clock and a table beside them.
 //!
-//! Sequentially consistent: one thread runs at a time, every access sees the last one, fences are
-//! nothing. What is random is drawn from shuttle, which can therefore replay it: whom to run, how
-//! fast time passes, which addresses share a bucket, and what [`Setting`] says.
+//! Memory is sequentially consistent: one thread runs at a time, every access sees the last one, fences are
+//! nothing. All random choices are drawn from shuttle, which can therefore replay them: which thread to
+//! run, how fast time passes, which addresses share a bucket, and the fields of [`Setting`].
 
 #[path = "shuttle_explore.rs"]
 pub mod explore;
@@ -29,8 +28,8 @@ macro_rules! shuttle_integer {
         pub struct $name(atomic::$name, watch::Life);
 
         impl $name {
-            /// After shuttle's switch, in the same step as the access: its memory may have gone
-            /// while others ran.
+            /// After shuttle's switch, in the same step as the access: the memory may have gone while other
+            /// threads ran.
             fn changed(&self, old: $value, new: $value) -> $value {
                 self.1.check();
                 $changed(std::ptr::from_ref(self).addr(), old, new);
@@ -38,8 +37,7 @@ macro_rules! shuttle_integer {
             }
         }
 
-        // SAFETY: each method is one access of shuttle's atomic; what is watched beside it happens in
-        // the same step.
+        // SAFETY: each method is one access of shuttle's atomic; the watching happens in the same step.
         unsafe impl AtomicInt for $name {
             type Value = $value;
 
@@ -115,13 +113,13 @@ shuttle_integer! {
 #[derive(Debug)]
 pub struct AtomicPtr<T>(atomic::AtomicPtr<T>, watch::Life);
 
-// SAFETY: as for the standard library's: the pointer is shared, what it points to is the user's.
+// SAFETY: as for the standard library's type: only the pointer is shared, not what it points to.
 unsafe impl<T> Send for AtomicPtr<T> {}
 // SAFETY: as above.
 unsafe impl<T> Sync for AtomicPtr<T> {}
 
 impl<T> AtomicPtr<T> {
-    /// An access, before and after which the memory is there.
+    /// An access; the memory must be there before and after it.
     fn access<R>(&self, access: impl FnOnce(&atomic::AtomicPtr<T>) -> R) -> R {
         self.1.check();
         let result = access(&self.0);
@@ -165,13 +163,13 @@ struct Setting {
     polls: bool,
     /// Whether heavy fences are there, so that unlocks may skip.
     asymmetric: bool,
-    /// With four or more, some threads wait near.
+    /// The number of CPUs. With four or more, some threads wait near.
     cpus: usize,
     /// Whether pollers soon count as stale.
     stale: bool,
     /// Whether some threads are of a real-time scheduling class.
     urgent: bool,
-    /// What the tick counter begins with: 0, or shortly before it wraps around.
+    /// The start of the tick counter: 0, or shortly before it wraps around.
     first_tick: u64,
 }
 
@@ -191,22 +189,22 @@ impl Setting {
 
 pub const MOST_BUCKETS: usize = 4;
 
-/// A tick is so many nanoseconds, so that the mutex's times are some tens of them.
+/// A tick is so many nanoseconds, so that the mutex's times are some tens of ticks.
 pub const TICK_NANOS: u64 = 25_000;
 
-struct Sleeper {
+struct Sleeping {
     name: u64,
     wake: mpsc::Sender<()>,
 }
 
-/// The kernel: what it does is one step to the threads, because nobody else runs meanwhile.
+/// The kernel. What it does is one step to the threads, because no other thread runs meanwhile.
 #[derive(Default)]
 struct Kernel {
-    queues: HashMap<usize, Vec<Sleeper>>,
+    queues: HashMap<usize, Vec<Sleeping>>,
     sleeps: u64,
     /// The time, in ticks.
     now: u64,
-    /// The buckets of the addresses seen so far, drawn for each.
+    /// The buckets of the addresses seen so far; each is drawn.
     places: HashMap<usize, usize>,
 }
 
@@ -227,8 +225,8 @@ shuttle::lazy_static! {
     };
 }
 
-/// An execution begins. Making the machine is no single step, so it must not happen in the middle of
-/// a system call.
+/// An execution begins. Making the machine is not a single step, so it must not happen in the middle of a
+/// system call.
 fn begin() {
     shuttle::lazy_static::initialize(&MACHINE);
 }
@@ -252,7 +250,7 @@ fn kernel<R>(call: impl FnOnce(&mut Kernel) -> R) -> R {
     call(&mut MACHINE.kernel.lock().expect("no panic while it is held"))
 }
 
-/// Lets time pass: mostly a tick or none, now and then as long as the mutex's patience.
+/// Lets time pass: mostly a tick or none, now and then so much that a thread is overdue.
 fn pass_time() -> u64 {
     let ticks = match below(64) {
         0 => 40,
@@ -268,26 +266,26 @@ fn place(address: usize) -> usize {
     kernel(|kernel| *kernel.places.entry(address).or_insert_with(|| below(MACHINE.setting.buckets)))
 }
 
-/// Takes at most `count` sleepers off the queue of `address`.
-fn take(address: usize, count: usize) -> Vec<Sleeper> {
+/// Takes at most `count` sleeping threads off the queue of `address`.
+fn take(address: usize, count: usize) -> Vec<Sleeping> {
     kernel(|kernel| match kernel.queues.get_mut(&address) {
         Some(queue) => queue.drain(..count.min(queue.len())).collect(),
         None => Vec::new(),
     })
 }
 
-fn wake(sleepers: Vec<Sleeper>) -> usize {
-    let count = sleepers.len();
-    for sleeper in sleepers {
-        // Who has been taken off its queue but is gone was woken all the same.
-        let _ = sleeper.wake.send(());
+fn wake(waiters: Vec<Sleeping>) -> usize {
+    let count = waiters.len();
+    for waiter in waiters {
+        // A thread that was taken off its queue but is gone counts as woken.
+        let _ = waiter.wake.send(());
     }
     count
 }
 
 fn sleep(word: &AtomicU32, expected: u32, deadline: Option<Timestamp>) -> FutexWait {
     let interrupted = one_in(8);
-    // Nobody else runs between this load and the end of the queueing.
+    // No other thread runs between this load and the end of the queueing.
     if word.load(Ordering::Relaxed) != expected {
         return FutexWait::Mismatch;
     }
@@ -299,7 +297,7 @@ fn sleep(word: &AtomicU32, expected: u32, deadline: Option<Timestamp>) -> FutexW
     let name = kernel(|kernel| {
         kernel.sleeps += 1;
         let name = kernel.sleeps;
-        kernel.queues.entry(address).or_default().push(Sleeper { name, wake });
+        kernel.queues.entry(address).or_default().push(Sleeping { name, wake });
         name
     });
     let Some(deadline) = deadline else {
@@ -324,7 +322,7 @@ fn sleep(word: &AtomicU32, expected: u32, deadline: Option<Timestamp>) -> FutexW
     FutexWait::Woken
 }
 
-// SAFETY: atomics are shuttle's, sequentially consistent, so that fences have nothing to do. The
+// SAFETY: atomics are shuttle's and sequentially consistent, so that fences have nothing to do. The
 // kernel's queues are found by address. A panic ends the execution with all its threads.
 unsafe impl Platform for Shuttle {
     type AtomicU8 = AtomicU8;
@@ -332,7 +330,7 @@ unsafe impl Platform for Shuttle {
     type AtomicUsize = AtomicUsize;
     type AtomicPtr<T: 'static> = AtomicPtr<T>;
 
-    // All accesses are sequentially consistent without.
+    // All accesses are sequentially consistent without fences.
     fn fence(_order: Ordering) {}
 
     fn light_fence() {}
@@ -429,7 +427,7 @@ unsafe impl Host for Shuttle {
         polling
     }
 
-    // A poller is stale an eighth of this after its pauses.
+    // A poller that is late by an eighth of this counts as stale.
     fn wake_ticks() -> usize {
         if MACHINE.setting.stale { 1 } else { 1 << 40 }
     }
@@ -477,7 +475,7 @@ fn table() -> std::ops::Range<usize> {
     table..table + size_of_val(&MACHINE.buckets)
 }
 
-/// Whether nothing is left in the parking table, and nobody sleeps.
+/// Whether nothing is left in the parking table, and no thread sleeps.
 #[allow(dead_code, reason = "the tests of the zoo do not ask")]
 pub fn is_at_rest() -> bool {
     kernel(|kernel| kernel.queues.values().all(Vec::is_empty))

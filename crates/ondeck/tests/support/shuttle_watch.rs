@@ -1,6 +1,6 @@
-//! What shuttle does not look for: two pollers of one lock, two of its threads in flight, marks of the wrong
-//! lock, and accesses to memory that is gone. As `loom_watch.rs`, by the words of the table as accesses
-//! change them.
+//! Faults that shuttle does not look for: two pollers of one lock, two threads in flight to one lock, marks
+//! of the wrong lock, and accesses to memory that is gone. As in `loom_watch.rs`, they are found by the
+//! words of the table when accesses change them.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -21,7 +21,7 @@ const WOKEN: u32 = 3;
 struct Waiter {
     /// The lock that it wants or has wanted, by its address; 0 for none.
     wants: usize,
-    /// It was woken, and its mark is still there.
+    /// Whether it was woken, and its mark is still there.
     in_flight: bool,
     /// How many buckets' locks it has.
     buckets: usize,
@@ -32,7 +32,7 @@ struct Waiter {
 struct Watch {
     /// Where the buckets of the parking table are.
     table: Range<usize>,
-    /// By the numbers of their threads; empty in an execution that is not watched.
+    /// The waiters, by the numbers of their threads; empty in an execution that is not watched.
     waiters: Vec<Waiter>,
     /// What was last stored to the machine words of the table, by their addresses.
     stored: HashMap<usize, usize>,
@@ -41,21 +41,21 @@ struct Watch {
 }
 
 thread_local! {
-    /// Shuttle runs all threads of an execution on one of the machine's.
+    /// Shuttle runs all threads of an execution on one thread of the machine.
     static WATCH: RefCell<Watch> = RefCell::default();
 }
 
-/// At most so many threads in an execution.
+/// An execution has at most so many threads.
 const MOST_THREADS: usize = 32;
 
-/// An execution begins that is watched.
+/// A watched execution begins.
 #[allow(dead_code, reason = "the tests of the zoo do not watch")]
 pub fn begin() {
     let waiters = vec![Waiter::default(); MOST_THREADS];
     WATCH.set(Watch { table: super::table(), waiters, ..Watch::default() });
 }
 
-/// Does `change`, told the calling thread, if the execution is watched.
+/// If the execution is watched, does `change` with the number of the calling thread.
 fn watched(change: impl FnOnce(&mut Watch, usize)) {
     WATCH.with_borrow_mut(|watch| {
         if !watch.waiters.is_empty() && !std::thread::panicking() {
@@ -70,8 +70,8 @@ pub fn wants(address: usize) {
     watched(|watch, own| watch.waiters[own].wants = address);
 }
 
-/// A 32-bit word was read. What is acquired outside of the table is the status of a node, by its own
-/// thread; or, in tests of the table alone, a word of the test's.
+/// A 32-bit word was read. Outside of the table only a node's own thread reads with acquire ordering: the
+/// status of its node, or, in tests of the table alone, a word of the test.
 pub fn status(word: usize, status: u32, order: Ordering) {
     if order != Ordering::Acquire || status != WOKEN {
         return;
@@ -87,13 +87,13 @@ pub fn status(word: usize, status: u32, order: Ordering) {
     });
 }
 
-/// A change that tells nothing.
+/// A change that is not watched.
 pub fn unchanged<V>(_: usize, _: V, _: V) {}
 
-/// A store that tells nothing.
+/// A store that is not watched.
 pub fn nothing<V>(_: usize, _: V) {}
 
-/// A read that tells nothing.
+/// A read that is not watched.
 pub fn not_read<V>(_: usize, _: V, _: Ordering) {}
 
 /// A 32-bit word was changed by an exchange. Those of the table that are or become 0 are buckets' locks.
@@ -124,8 +124,9 @@ pub fn marks(word: usize, old: usize, new: usize) {
             if poller != 0 {
                 assert!(before == 0 || super::is_stale(), "a poller that polls loses its place");
                 let waiter = &watch.waiters[own];
-                // Under the bucket's lock it is another thread that is promoted. Without, the address may
-                // be gone for a moment, until its holder sees that the record has a mark.
+                // Under the bucket's lock a thread makes another one the poller. Without it, the address
+                // may be cleared for a moment, until the holder of the bucket's lock sees that the record
+                // has a mark.
                 let lock = if lock == 0 && waiter.buckets == 0 { waiter.wants } else { lock };
                 assert!(lock > 1, "a poller of no lock");
                 assert!(
@@ -165,11 +166,10 @@ pub fn number(address: usize, value: usize) {
     });
 }
 
-/// Says whether the memory that it is part of is still in use.
+/// Tells whether the memory that it is part of is still in use.
 ///
-/// A lock or a node that is gone leaves this behind: in memory that the tests keep until the end of
-/// the execution, or on the stack of its thread, where only a later node at the same place hides
-/// it.
+/// A lock or a node that is gone leaves this behind, in memory that the tests keep until the end of the
+/// execution, or on the stack of its thread, where only a later node at the same place hides it.
 #[derive(Debug)]
 pub struct Life(std::sync::atomic::AtomicU32);
 
@@ -188,8 +188,8 @@ impl Life {
 
 impl Drop for Life {
     fn drop(&mut self) {
-        // SAFETY: a plain store to memory of its own; volatile, or it would be left out, because
-        // nobody should look at it any more.
+        // SAFETY: a plain store to memory of its own. It is volatile, because the compiler would otherwise
+        // leave it out: no code reads it any more.
         unsafe { std::ptr::write_volatile(self.0.as_ptr(), !ALIVE) };
     }
 }

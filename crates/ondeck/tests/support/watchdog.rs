@@ -17,8 +17,8 @@ struct Shared {
 }
 
 impl Watchdog {
-    /// `patience` is no bound on speed: long enough that only a lost wake exceeds it.
-    pub fn start(what: &str, patience: Duration) -> Self {
+    /// `limit` is no bound on speed: it is so long that only a lost wake exceeds it.
+    pub fn start(what: &str, limit: Duration) -> Self {
         let shared = Arc::new(Shared::default());
         let (watched, what) = (Arc::clone(&shared), what.to_owned());
         thread::spawn(move || {
@@ -28,8 +28,8 @@ impl Watchdog {
                 if progress != before {
                     (start, before) = (Instant::now(), progress);
                 }
-                if start.elapsed() > patience {
-                    eprintln!("hung: {what} did not end in {patience:?}");
+                if start.elapsed() > limit {
+                    eprintln!("hung: {what} did not end in {limit:?}");
                     std::process::abort();
                 }
                 thread::sleep(Duration::from_millis(20));
@@ -38,7 +38,7 @@ impl Watchdog {
         Self { shared }
     }
 
-    /// Notes that something has come to its end.
+    /// Notes a step of progress.
     #[allow(dead_code, reason = "most tests are over in a moment")]
     pub fn progress(&self) {
         self.shared.progress.fetch_add(1, Ordering::Relaxed);

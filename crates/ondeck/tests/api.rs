@@ -1,0 +1,62 @@
+//! What programs and other libraries' locks use: the mutex, the condition variable and the parking table. Most
+//! tests share the process and its table. A test that needs a process of its own runs itself again as a child
+//! (`support/again.rs`).
+
+#[path = "support/again.rs"]
+mod again;
+#[path = "support/fork.rs"]
+mod copy;
+#[path = "support/hold.rs"]
+mod hold;
+#[path = "support/keys.rs"]
+mod keys;
+#[path = "support/refuse.rs"]
+mod refuse;
+#[path = "support/rest.rs"]
+mod rest;
+#[path = "support/seccomp.rs"]
+mod seccomp;
+#[path = "support/waiting.rs"]
+mod waiting;
+#[path = "support/watchdog.rs"]
+mod watchdog;
+
+#[path = "api/bucket_lock.rs"]
+mod bucket_lock;
+#[path = "api/collision.rs"]
+mod collision;
+#[path = "api/condvar.rs"]
+mod condvar;
+#[path = "api/foreign_unlock.rs"]
+mod foreign_unlock;
+#[path = "api/fork.rs"]
+mod fork;
+#[path = "api/handoff.rs"]
+mod handoff;
+#[path = "api/lifetime.rs"]
+mod lifetime;
+#[cfg(debug_assertions)]
+#[path = "api/misuse.rs"]
+mod misuse;
+#[path = "api/mutex.rs"]
+mod mutex;
+#[path = "api/no_membarrier.rs"]
+mod no_membarrier;
+#[path = "api/one_cpu.rs"]
+mod one_cpu;
+#[path = "api/parking.rs"]
+mod parking;
+#[path = "api/poison.rs"]
+mod poison;
+#[path = "api/polling.rs"]
+mod polling;
+#[path = "api/raw.rs"]
+mod raw;
+#[path = "api/same_moment.rs"]
+mod same_moment;
+#[path = "api/suite.rs"]
+mod suite;
+#[path = "api/two_buckets.rs"]
+mod two_buckets;
+#[path = "api/unlock_mode.rs"]
+mod unlock_mode;

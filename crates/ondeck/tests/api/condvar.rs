@@ -1,0 +1,148 @@
+//! The condition variable as programs use it.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use ondeck::{Condvar, Mutex};
+
+use crate::rest::until_at_rest;
+
+const SHORT: Duration = Duration::from_millis(5);
+
+#[test]
+fn it_is_one_byte_and_constant() {
+    static CONSTANT: Condvar = Condvar::new();
+    assert_eq!(size_of::<Condvar>(), 1);
+    assert!(!CONSTANT.notify_one());
+    assert_eq!(CONSTANT.notify_all(), 0);
+}
+
+#[test]
+fn a_wait_without_a_notification_times_out_and_has_the_lock() {
+    let (mutex, condvar) = (Mutex::new(()), Condvar::new());
+    let mut guard = mutex.lock();
+    let deadline = Instant::now() + SHORT;
+    assert!(condvar.wait_until(&mut guard, deadline).timed_out());
+    assert!(Instant::now() >= deadline);
+    assert!(condvar.wait_until(&mut guard, deadline).timed_out(), "the deadline has passed");
+    assert!(condvar.wait_for(&mut guard, Duration::ZERO).timed_out());
+    assert!(mutex.is_locked());
+    drop(guard);
+    assert!(!condvar.notify_one(), "a waiter that timed out is gone");
+    until_at_rest((&raw const condvar).addr());
+}
+
+#[test]
+fn notifications_say_how_many_they_reached() {
+    let (mutex, condvar) = (Mutex::new(0), Condvar::new());
+    let woken = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for _ in 0..5 {
+            scope.spawn(|| {
+                let mut waiting = mutex.lock();
+                *waiting += 1;
+                condvar.wait(&mut waiting);
+                woken.fetch_add(1, Ordering::Relaxed);
+            });
+        }
+        // A thread that has counted itself and unlocked the mutex is waiting.
+        while *mutex.lock() < 5 {
+            thread::yield_now();
+        }
+        assert!(condvar.notify_one());
+        let guard = mutex.lock();
+        assert_eq!(condvar.notify_all(), 4);
+        assert_eq!(condvar.notify_all(), 0);
+        drop(guard);
+    });
+    assert_eq!(woken.into_inner(), 5);
+}
+
+#[test]
+fn a_condition_can_be_waited_for_with_a_deadline() {
+    let (mutex, condvar) = (Mutex::new(0), Condvar::new());
+    let mut guard = mutex.lock();
+    assert!(condvar.wait_while_for(&mut guard, |value| *value == 0, SHORT).timed_out());
+    *guard = 1;
+    assert!(!condvar.wait_while_for(&mut guard, |value| *value == 0, SHORT).timed_out());
+}
+
+#[test]
+fn waiters_of_one_condvar_may_use_different_mutexes() {
+    let mutexes = [Mutex::new(0), Mutex::new(0), Mutex::new(0)];
+    let condvar = Condvar::new();
+    thread::scope(|scope| {
+        for mutex in &mutexes {
+            scope.spawn(|| {
+                let mut state = mutex.lock();
+                *state = 1;
+                condvar.wait(&mut state);
+                *state = 2;
+            });
+        }
+        while mutexes.iter().any(|mutex| *mutex.lock() == 0) {
+            thread::yield_now();
+        }
+        assert_eq!(condvar.notify_all(), 3);
+    });
+    assert!(mutexes.into_iter().all(|mutex| mutex.into_inner() == 2));
+}
+
+/// Two threads wait, the first for much longer than the second. One is notified, then the other. Returns
+/// whether they were notified in the order of their arrival.
+fn are_notified_in_the_order_of_arrival() -> bool {
+    let (mutex, condvar) = (Mutex::new(false), Condvar::new());
+    let first_notified = AtomicUsize::new(usize::MAX);
+    thread::scope(|scope| {
+        for number in 0..2 {
+            let (mutex, condvar, first_notified) = (&mutex, &condvar, &first_notified);
+            scope.spawn(move || {
+                let mut waits = mutex.lock();
+                *waits = true;
+                condvar.wait(&mut waits);
+                drop(waits);
+                let order = Ordering::Relaxed;
+                let _ = first_notified.compare_exchange(usize::MAX, number, order, order);
+            });
+            while !std::mem::take(&mut *mutex.lock()) {
+                thread::yield_now();
+            }
+            if number == 0 {
+                thread::sleep(SHORT);
+            }
+        }
+        assert!(condvar.notify_one());
+        while first_notified.load(Ordering::Relaxed) == usize::MAX {
+            thread::yield_now();
+        }
+        assert!(condvar.notify_one());
+    });
+    first_notified.into_inner() == 0
+}
+
+#[test]
+fn an_overdue_waiter_is_notified_first() {
+    // Now and then an overdue thread of another test's lock in the same bucket was served just before.
+    assert!((0..100).any(|_| are_notified_in_the_order_of_arrival()));
+}
+
+#[test]
+fn a_turn_goes_back_and_forth() {
+    const TURNS: u32 = 20_000;
+    let (turn, changed) = (Mutex::new(0), Condvar::new());
+    thread::scope(|scope| {
+        for mine in 0..2 {
+            let (turn, changed) = (&turn, &changed);
+            scope.spawn(move || {
+                let mut now = turn.lock();
+                while *now < TURNS {
+                    changed.wait_while(&mut now, |now| *now < TURNS && *now % 2 != mine);
+                    *now += 1;
+                    changed.notify_one();
+                }
+            });
+        }
+    });
+    assert!(turn.into_inner() >= TURNS);
+}

@@ -1,0 +1,91 @@
+//! The child of a fork finds locks that work, whatever the parent's threads were doing.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use ondeck::{Condvar, Mutex};
+
+use crate::copy::{Fork, fork, with_threads};
+use crate::watchdog::Watchdog;
+
+/// Threads of the child contend for one lock, wait for each other, and end.
+fn contend(mutex: &Mutex<u32>) {
+    let condvar = Condvar::new();
+    let before = *mutex.lock();
+    let work = || {
+        for _ in 0..200 {
+            *mutex.lock() += 1;
+        }
+        condvar.notify_one();
+    };
+    with_threads(3, &work, || {
+        let mut count = mutex.lock();
+        condvar.wait_while(&mut count, |count| *count < before + 600);
+    });
+}
+
+#[test]
+fn the_child_unlocks_a_lock_that_threads_were_parked_for() {
+    let _watchdog = Watchdog::start("parked threads at a fork", Duration::from_mins(2));
+    // If the kernel does not wipe the table, only a fork by the C library is noticed.
+    let bare = std::env::var_os("ONDECK_TEST_LIBRARY_FORK").is_none();
+    for how in [Fork::Library, Fork::Call].into_iter().take(1 + usize::from(bare)) {
+        for _ in 0..20 {
+            let mutex = Mutex::new(0);
+            thread::scope(|scope| {
+                let guard = mutex.lock();
+                for _ in 0..3 {
+                    scope.spawn(|| *mutex.lock() += 1);
+                }
+                // Long enough for them to park, most likely.
+                thread::sleep(Duration::from_millis(2));
+                fork(how, || {
+                    // None of the threads that are parked in the parent exists here to be woken.
+                    // SAFETY: this thread's copy owns the lock.
+                    unsafe { mutex.force_unlock(lock_api::GuardNoSend::new()) };
+                    match how {
+                        Fork::Library => contend(&mutex),
+                        Fork::Call => (0..1_000).for_each(|_| *mutex.lock() += 1),
+                    }
+                });
+                drop(guard);
+            });
+            assert_eq!(mutex.into_inner(), 3);
+        }
+    }
+}
+
+#[test]
+fn a_fork_in_the_middle_of_everything() {
+    let _watchdog = Watchdog::start("forks in the middle", Duration::from_mins(2));
+    let mutexes: Vec<Mutex<u32>> = (0..4).map(|_| Mutex::new(0)).collect();
+    let over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for thread in 0..4 {
+            let (mutexes, over) = (&mutexes, &over);
+            scope.spawn(move || {
+                let mut turn = thread;
+                while !over.load(Ordering::Relaxed) {
+                    turn += 1;
+                    let mut count = mutexes[turn % 2].lock();
+                    *count = count.wrapping_add(1);
+                    if turn % 512 == 0 {
+                        // Longer than other threads poll, so that they park.
+                        thread::sleep(Duration::from_micros(50));
+                    }
+                }
+            });
+        }
+        for _ in 0..100 {
+            fork(Fork::Library, || {
+                // Locks that the parent's threads held at the fork stay locked; these are free.
+                contend(&mutexes[2]);
+                contend(&mutexes[3]);
+                let held = mutexes[0].try_lock_for(Duration::from_micros(200));
+                drop(held);
+            });
+        }
+        over.store(true, Ordering::Relaxed);
+    });
+}

@@ -1,0 +1,196 @@
+//! A handoff: the unlock gives the lock to a parked thread instead of leaving it to the first that comes.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use ondeck::parking::bucket_of;
+use ondeck::{Mutex, MutexGuard};
+
+use crate::again::alone;
+use crate::hold::Hold;
+use crate::waiting::{poll_for, until_waited_for};
+
+static MUTEX: Mutex<u32> = Mutex::new(0);
+static MAY_RELEASE: AtomicBool = AtomicBool::new(false);
+/// The kernel's name of the thread that was started last.
+static STARTED: AtomicU32 = AtomicU32::new(0);
+
+/// The calling thread stores its kernel name.
+fn tell_name() {
+    // SAFETY: gettid has no preconditions.
+    STARTED.store(unsafe { libc::gettid() }.cast_unsigned(), Ordering::Release);
+}
+
+/// Waits until the thread that was started last sleeps in the kernel.
+fn until_asleep() {
+    let thread = loop {
+        match STARTED.load(Ordering::Acquire) {
+            0 => thread::yield_now(),
+            thread => break thread,
+        }
+    };
+    let stat = format!("/proc/self/task/{thread}/stat");
+    // After the name, which is in parentheses, comes the state.
+    while !std::fs::read_to_string(&stat).expect("it lives").contains(") S ") {
+        thread::yield_now();
+    }
+}
+
+/// A thread that parks until it has the lock, counts, and keeps the lock until it may unlock it.
+fn waiter() -> JoinHandle<()> {
+    MAY_RELEASE.store(false, Ordering::Release);
+    poll_for(0);
+    STARTED.store(0, Ordering::Release);
+    let waiter = thread::spawn(|| {
+        tell_name();
+        let mut count = MUTEX.lock();
+        *count += 1;
+        while !MAY_RELEASE.load(Ordering::Acquire) {
+            thread::yield_now();
+        }
+    });
+    until_waited_for(&MUTEX);
+    waiter
+}
+
+/// The parked thread owns the lock from the unlock on.
+fn is_handed_over(waiter: JoinHandle<()>) {
+    assert!(MUTEX.try_lock().is_none(), "the lock was free");
+    MAY_RELEASE.store(true, Ordering::Release);
+    waiter.join().expect("no panic");
+    assert!(MUTEX.try_lock().is_some());
+}
+
+#[test]
+fn a_fair_unlock_hands_the_lock_over() {
+    alone(|| {
+        for _ in 0..20 {
+            let guard = MUTEX.lock();
+            let waiter = waiter();
+            MutexGuard::unlock_fair(guard);
+            is_handed_over(waiter);
+        }
+        assert_eq!(*MUTEX.lock(), 20);
+    });
+}
+
+/// Longer than the millisecond after which a parked thread is overdue, and than the time between two that are
+/// served.
+const OVERDUE: Duration = Duration::from_millis(3);
+
+/// An overdue thread is woken to compete. If it competes in vain, it is handed the lock.
+#[test]
+fn a_thread_that_is_overdue_competes_and_is_then_handed_the_lock() {
+    alone(|| {
+        let mut handed_over = 0;
+        for round in 1..=100 {
+            let guard = MUTEX.lock();
+            let waiter = waiter();
+            thread::sleep(OVERDUE);
+            drop(guard);
+            // Most likely before the woken thread runs, which then goes back to its place in the queue.
+            if let Some(guard) = MUTEX.try_lock() {
+                thread::sleep(OVERDUE);
+                until_asleep();
+                drop(guard);
+                is_handed_over(waiter);
+                handed_over += 1;
+            } else {
+                MAY_RELEASE.store(true, Ordering::Release);
+                waiter.join().expect("no panic");
+            }
+            assert_eq!(*MUTEX.lock(), round);
+            if handed_over == 5 {
+                return;
+            }
+        }
+        panic!("the woken thread always locked before the thread that woke it");
+    });
+}
+
+#[test]
+fn a_bump_lets_the_parked_thread_have_a_turn() {
+    alone(|| {
+        let mut guard = MUTEX.lock();
+        for turn in 1..20 {
+            let waiter = waiter();
+            MAY_RELEASE.store(true, Ordering::Release);
+            MutexGuard::bump(&mut guard);
+            assert_eq!(
+                *guard, turn,
+                "the parked thread had its turn, and this thread has the lock again"
+            );
+            assert!(MUTEX.is_locked());
+            waiter.join().expect("no panic");
+        }
+    });
+}
+
+#[test]
+fn fair_unlocks_serve_parked_threads_in_turn() {
+    static SERVED: AtomicU32 = AtomicU32::new(0);
+    alone(|| {
+        poll_for(0);
+        let guard = MUTEX.lock();
+        let waiters: Vec<_> = (0..5)
+            .map(|number| {
+                STARTED.store(0, Ordering::Release);
+                let waiter = thread::spawn(move || {
+                    tell_name();
+                    let guard = MUTEX.lock();
+                    assert_eq!(SERVED.fetch_add(1, Ordering::Relaxed), number, "out of turn");
+                    MutexGuard::unlock_fair(guard);
+                });
+                until_asleep();
+                waiter
+            })
+            .collect();
+        MutexGuard::unlock_fair(guard);
+        for waiter in waiters {
+            waiter.join().expect("no panic");
+        }
+    });
+}
+
+/// An unlock that sees a poller wakes no thread. If the poller gives up instead of taking the lock, it must
+/// wake a parked thread.
+#[test]
+fn a_poller_that_gives_up_wakes_a_parked_thread() {
+    alone(|| {
+        const POLLS: Duration = Duration::from_millis(1);
+        let words: Vec<AtomicU32> = (0..16_384).map(|_| AtomicU32::new(0)).collect();
+        let bucket = bucket_of((&raw const MUTEX).addr());
+        let key = words
+            .iter()
+            .map(|word| std::ptr::from_ref(word).addr())
+            .find(|&key| bucket_of(key) == bucket)
+            .expect("a word of the mutex's bucket");
+        for _ in 0..10 {
+            let hold = Hold::default();
+            let guard = MUTEX.lock();
+            let waiter = waiter();
+            MAY_RELEASE.store(true, Ordering::Release);
+            poll_for(POLLS.as_nanos() as u32);
+            thread::scope(|scope| {
+                scope.spawn(|| hold.hold(key));
+                hold.wait();
+                let gives_up = scope.spawn(|| MUTEX.try_lock_for(POLLS).is_none());
+                // Until its deadline has passed, and it wants the bucket's lock to give up.
+                thread::sleep(POLLS * 5);
+                scope.spawn(|| {
+                    while MUTEX.is_locked() {
+                        thread::yield_now();
+                    }
+                    hold.let_go();
+                });
+                // One unlock in many wants the bucket's lock itself, and then waits for it.
+                drop(guard);
+                // If it came too late to be the poller, it found the lock free.
+                let _ = gives_up.join().expect("no panic");
+            });
+            waiter.join().expect("no panic");
+        }
+        assert_eq!(*MUTEX.lock(), 10);
+    });
+}

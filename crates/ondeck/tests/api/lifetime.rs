@@ -1,0 +1,179 @@
+//! The lock's memory is unmapped right after its last user's unlock: a thread that still touches it faults.
+
+use std::ptr;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use ondeck::{Condvar, Mutex, MutexGuard};
+
+use crate::watchdog::Watchdog;
+
+/// Rounds of each test: `ONDECK_TEST_ROUNDS`, or enough for a second or two.
+fn round_count() -> u32 {
+    std::env::var("ONDECK_TEST_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(20_000)
+}
+
+/// The locks and data on a page of their own.
+struct Page {
+    mutex: Mutex<u32>,
+    condvar: Condvar,
+}
+
+fn map() -> &'static Page {
+    // SAFETY: a new anonymous mapping; zeros and the values written below are valid.
+    unsafe {
+        let page = libc::mmap(
+            ptr::null_mut(),
+            size_of::<Page>(),
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+            -1,
+            0,
+        );
+        assert_ne!(page, libc::MAP_FAILED);
+        let page = page.cast::<Page>();
+        page.write(Page { mutex: Mutex::new(0), condvar: Condvar::new() });
+        &*page
+    }
+}
+
+/// # Safety
+///
+/// No thread uses the page any more: by the contract of the lock on it, not because other threads were
+/// joined.
+unsafe fn unmap(page: &'static Page) {
+    let page = ptr::from_ref(page).cast_mut().cast();
+    // SAFETY: mapped by `map` with this size.
+    assert_eq!(unsafe { libc::munmap(page, size_of::<Page>()) }, 0);
+}
+
+/// Runs `first` and `last` on two threads with a new page in every round; `last` unmaps it. A round that
+/// does not end within a minute counts as hung.
+fn rounds(
+    what: &str,
+    first: impl Fn(u32, &'static Page) + Sync,
+    last: impl Fn(u32, &'static Page) + Sync,
+) {
+    let watchdog = Watchdog::start(what, Duration::from_mins(1));
+    let page = AtomicUsize::new(0);
+    let round = AtomicU32::new(0);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for number in 1..=round_count() {
+                let fresh = map();
+                page.store(ptr::from_ref(fresh).addr(), Ordering::Relaxed);
+                // If `first` locks at once, the other thread begins while this one owns the lock.
+                round.store(2 * number, Ordering::Release);
+                first(number, fresh);
+                while round.load(Ordering::Acquire) != 2 * number + 1 {
+                    thread::yield_now();
+                }
+            }
+        });
+        for number in 1..=round_count() {
+            while round.load(Ordering::Acquire) != 2 * number {
+                thread::yield_now();
+            }
+            let fresh = ptr::with_exposed_provenance::<Page>(page.load(Ordering::Relaxed));
+            // SAFETY: mapped for this round.
+            last(number, unsafe { &*fresh });
+            round.store(2 * number + 1, Ordering::Release);
+            watchdog.progress();
+        }
+    });
+}
+
+/// Unlocks, as one of two users, and unmaps the page right after as the last of them.
+fn leave(page: &'static Page, users: MutexGuard<'_, u32>) {
+    let last = *users == 2;
+    drop(users);
+    if last {
+        // SAFETY: the other thread counted itself before this one locked, so it has unlocked the mutex for
+        // the last time.
+        unsafe { unmap(page) };
+    }
+}
+
+/// A moment that differs from round to round: during a short one the other thread polls, during a long one
+/// it parks.
+fn moment(number: u32) {
+    match number % 64 {
+        0 => thread::sleep(Duration::from_micros(100)),
+        turns => (0..turns * 20).for_each(|_| std::hint::spin_loop()),
+    }
+}
+
+#[test]
+fn the_page_is_unmapped_after_the_last_unlock() {
+    rounds(
+        "unmapping",
+        |number, page| {
+            let mut users = page.mutex.lock();
+            moment(number);
+            *users += 1;
+            leave(page, users);
+        },
+        |_, page| {
+            let mut users = page.mutex.lock();
+            *users += 1;
+            leave(page, users);
+        },
+    );
+}
+
+#[test]
+fn the_page_is_unmapped_after_an_attempt_with_a_deadline() {
+    rounds(
+        "unmapping after an attempt",
+        |number, page| {
+            let mut users = page.mutex.lock();
+            moment(number);
+            *users += 1;
+            leave(page, users);
+        },
+        |number, page| {
+            let limit = Duration::from_micros(u64::from(number % 40));
+            let attempt = page.mutex.try_lock_for(limit);
+            let mut users = attempt.unwrap_or_else(|| page.mutex.lock());
+            *users += 1;
+            leave(page, users);
+        },
+    );
+}
+
+#[test]
+fn the_page_is_unmapped_by_the_waiter_that_was_notified() {
+    rounds(
+        "unmapping by a waiter",
+        |number, page| {
+            // Until the waiter waits: it must not be notified before.
+            let mut state = page.mutex.lock();
+            while *state == 0 {
+                drop(state);
+                thread::yield_now();
+                state = page.mutex.lock();
+            }
+            moment(number);
+            *state = 2;
+            if number.is_multiple_of(2) {
+                page.condvar.notify_one();
+                drop(state);
+            } else {
+                // The waiter leaves only after it is notified, so the page is still mapped.
+                drop(state);
+                page.condvar.notify_all();
+            }
+        },
+        |_, page| {
+            let mut state = page.mutex.lock();
+            *state = 1;
+            page.condvar.wait(&mut state);
+            assert_eq!(*state, 2);
+            drop(state);
+            // SAFETY: the notifier does not use the page any more. It has notified and unlocked, in either
+            // order, and each of these touched the page for the last time before this thread could go on.
+            unsafe { unmap(page) };
+        },
+    );
+}

@@ -1,0 +1,108 @@
+//! What a build with debug assertions reports of misuse, and which place it names.
+
+use std::cell::RefCell;
+use std::mem;
+use std::panic::{self, AssertUnwindSafe, Location};
+use std::sync::{Once, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use ondeck::Mutex;
+use ondeck::mutex::RawMutex;
+use ondeck::platform::Linux;
+
+/// Runs `misuse`. Returns the message of its panic, and whether that named this file.
+fn told(misuse: impl FnOnce()) -> (String, bool) {
+    /// A panic hook is for the whole process, in which other tests panic, too.
+    static HOOK: Once = Once::new();
+    thread_local! {
+        /// The file that the last panic of this thread named.
+        static FILE: RefCell<Option<String>> = const { RefCell::new(None) };
+    }
+    HOOK.call_once(|| {
+        let other = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            FILE.set(info.location().map(|place| place.file().to_owned()));
+            other(info);
+        }));
+    });
+    let result = panic::catch_unwind(AssertUnwindSafe(misuse));
+    let message = *result.expect_err("a panic").downcast::<String>().expect("with a message");
+    (message, FILE.take().as_deref() == Some(Location::caller().file()))
+}
+
+#[test]
+fn its_owner_locks_a_mutex_again() {
+    let mutex = Mutex::new(());
+    let _guard = mutex.lock();
+    let (message, named) = told(|| drop(mutex.lock()));
+    assert!(message.starts_with("deadlock: this thread locks a mutex that it holds"), "{message}");
+    assert!(named, "the panic names the caller");
+}
+
+#[test]
+fn a_mutex_that_is_not_locked_is_unlocked() {
+    let raw = <RawMutex<Linux> as lock_api::RawMutex>::INIT;
+    // SAFETY: none. This is the misuse, which is found before anything is done.
+    let (message, named) = told(|| unsafe { lock_api::RawMutex::unlock(&raw, GUARD) });
+    assert!(message.starts_with("misuse: unlock of a mutex that is not locked"), "{message}");
+    assert!(named, "the panic names the caller");
+    assert!(!raw.is_locked());
+}
+const GUARD: lock_api::GuardNoSend = lock_api::GuardNoSend::new();
+
+/// Safe code may forget a guard.
+#[test]
+fn a_locked_mutex_that_is_dropped_is_no_misuse() {
+    let mut mutex = Some(Mutex::new(String::from("dropped with it")));
+    mem::forget(mutex.as_ref().expect("it is there").lock());
+    mutex = None;
+    assert!(mutex.is_none());
+}
+
+#[test]
+fn a_mutex_in_the_place_of_one_that_was_dropped_locked_is_another() {
+    let mut mutex = Some(Mutex::new(()));
+    let place = std::ptr::from_ref(&mutex).addr();
+    mem::forget(mutex.as_ref().expect("it is there").lock());
+    mutex = None;
+    assert!(mutex.is_none());
+    mutex = Some(Mutex::new(()));
+    assert_eq!(std::ptr::from_ref(&mutex).addr(), place);
+    let mutex = mutex.as_ref().expect("it is there");
+    let (locked, waited_for) = mpsc::channel();
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            let _guard = mutex.lock();
+            locked.send(()).expect("the other waits");
+            // By now the other thread waits for the lock, or it will find it free.
+            thread::sleep(Duration::from_millis(5));
+        });
+        waited_for.recv().expect("the other sends");
+        drop(mutex.lock());
+    });
+}
+
+#[test]
+fn a_lock_held_by_another_thread_is_no_misuse() {
+    let mutex = Mutex::new(0);
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..1_000 {
+                    *mutex.lock() += 1;
+                }
+            });
+        }
+    });
+    assert_eq!(mutex.into_inner(), 4_000);
+}
+
+#[test]
+fn more_locks_than_the_list_has_room_for_are_no_misuse() {
+    let mutexes: Vec<_> = (0..100).map(|_| Mutex::new(())).collect();
+    for _ in 0..2 {
+        let guards: Vec<_> = mutexes.iter().map(Mutex::lock).collect();
+        drop(guards);
+    }
+}

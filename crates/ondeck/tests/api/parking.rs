@@ -1,0 +1,259 @@
+//! The parking table as other libraries' locks use it.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use ondeck::parking::{Parked, Requeued};
+use ondeck::platform::{Linux, Platform};
+use ondeck::{Condvar, Mutex};
+
+use crate::keys;
+use crate::rest::until_at_rest;
+
+fn key(word: &AtomicU32) -> usize {
+    std::ptr::from_ref(word).addr()
+}
+
+fn park(word: &AtomicU32) -> Parked {
+    keys::park::<Linux>(key(word), || true, || (), None)
+}
+
+/// Unparks until `count` threads were woken: they may not have parked yet.
+fn unpark(word: &AtomicU32, count: usize) {
+    let mut woken = 0;
+    while woken < count {
+        woken += keys::unpark::<Linux>(key(word), count - woken, |_, _| ());
+        thread::yield_now();
+    }
+}
+
+#[test]
+fn a_thread_that_is_not_valid_does_not_park() {
+    let word = AtomicU32::new(0);
+    let parked = keys::park::<Linux>(key(&word), || false, || unreachable!(), None);
+    assert_eq!(parked, Parked::Invalid);
+    until_at_rest(key(&word));
+}
+
+#[test]
+fn a_deadline_ends_a_sleep() {
+    let word = AtomicU32::new(0);
+    let deadline = Linux::now().after(Duration::from_millis(2));
+    let parked = keys::park::<Linux>(key(&word), || true, || (), Some(deadline));
+    assert_eq!(parked, Parked::TimedOut);
+    assert!(Linux::now() >= deadline);
+    until_at_rest(key(&word));
+}
+
+#[test]
+fn no_thread_is_woken_where_none_is_parked() {
+    let word = AtomicU32::new(0);
+    let mut seen = None;
+    let woken = keys::unpark::<Linux>(key(&word), 3, |count, more| seen = Some((count, more)));
+    assert_eq!((woken, seen), (0, Some((0, false))));
+}
+
+#[test]
+fn before_sleep_runs_when_the_thread_can_be_found() {
+    let word = AtomicU32::new(0);
+    let wake = || assert_eq!(keys::unpark::<Linux>(key(&word), 1, |_, _| ()), 1);
+    assert_eq!(keys::park::<Linux>(key(&word), || true, wake, None), Parked::Woken);
+}
+
+#[test]
+fn as_many_are_woken_as_are_wanted() {
+    const THREADS: usize = 40;
+    let word = AtomicU32::new(0);
+    let ended = AtomicU32::new(0);
+    thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(|| {
+                assert_eq!(park(&word), Parked::Woken);
+                ended.fetch_add(1, Ordering::Relaxed);
+            });
+        }
+        // More than one batch.
+        unpark(&word, 20);
+        while ended.load(Ordering::Relaxed) < 20 {
+            thread::yield_now();
+        }
+        assert_eq!(ended.load(Ordering::Relaxed), 20);
+        unpark(&word, THREADS - 20);
+    });
+}
+
+#[test]
+fn more_than_fit_into_one_batch_are_woken_by_one_call() {
+    const WAITERS: usize = 20;
+    let (word, asleep) = (AtomicU32::new(0), AtomicUsize::new(0));
+    let sleep = || {
+        let linked = || {
+            asleep.fetch_add(1, Ordering::Relaxed);
+        };
+        keys::park::<Linux>(key(&word), || true, linked, None)
+    };
+    thread::scope(|scope| {
+        let waiters = [0; WAITERS].map(|_| scope.spawn(sleep));
+        while asleep.load(Ordering::Relaxed) < WAITERS {
+            thread::yield_now();
+        }
+        let woken = keys::unpark::<Linux>(key(&word), usize::MAX, |count, more| {
+            assert_eq!((count, more), (WAITERS, false));
+        });
+        // A thread that was left must be woken: the scope waits for all.
+        let forgotten = keys::unpark::<Linux>(key(&word), usize::MAX, |_, _| ());
+        assert_eq!((woken, forgotten), (WAITERS, 0));
+        assert!(waiters.into_iter().all(|waiter| waiter.join().expect("it ends") == Parked::Woken));
+    });
+}
+
+#[test]
+fn parked_threads_can_be_moved_to_another_key() {
+    let (from, to) = (AtomicU32::new(0), AtomicU32::new(0));
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| assert_eq!(park(&from), Parked::Woken));
+        }
+        let mut total = Requeued::default();
+        while total.woken + total.moved < 3 {
+            let wake = usize::from(total.woken == 0);
+            let more = keys::requeue::<Linux>(key(&from), key(&to), || true, wake, 2);
+            total.woken += more.woken;
+            total.moved += more.moved;
+            thread::yield_now();
+        }
+        assert_eq!(total, Requeued { woken: 1, moved: 2 });
+        assert_eq!(keys::unpark::<Linux>(key(&from), 9, |_, _| ()), 0);
+        unpark(&to, 2);
+    });
+}
+
+#[test]
+fn a_requeue_that_is_not_valid_does_nothing() {
+    let (from, to) = (AtomicU32::new(0), AtomicU32::new(0));
+    thread::scope(|scope| {
+        scope.spawn(|| assert_eq!(park(&from), Parked::Woken));
+        let nothing = keys::requeue::<Linux>(key(&from), key(&to), || false, 1, 1);
+        assert_eq!(nothing, Requeued::default());
+        unpark(&from, 1);
+    });
+}
+
+/// Parks at `key`, and is counted in `parked` once other threads can find it.
+fn park_counted(key: usize, parked: &AtomicUsize) -> Parked {
+    let found = || _ = parked.fetch_add(1, Ordering::Release);
+    keys::park::<Linux>(key, || true, found, None)
+}
+
+fn until(condition: impl Fn() -> bool) {
+    while !condition() {
+        thread::yield_now();
+    }
+}
+
+/// One call wakes many threads, but none that parks after `then`.
+#[test]
+fn all_that_are_parked_are_woken_by_one_call_and_none_that_comes_later() {
+    const WAITERS: usize = 64;
+    let (word, parked) = (AtomicU32::new(0), AtomicUsize::new(0));
+    let has_unparked = AtomicBool::new(false);
+    let key = key(&word);
+    thread::scope(|scope| {
+        for _ in 0..WAITERS {
+            scope.spawn(|| assert_eq!(park_counted(key, &parked), Parked::Woken));
+        }
+        until(|| parked.load(Ordering::Acquire) == WAITERS);
+        let late = thread::scope(|calls| {
+            // It wants the bucket's lock, under which `then` is called.
+            let mut late = None;
+            let woken = keys::unpark::<Linux>(key, usize::MAX, |count, more| {
+                assert_eq!((count, more), (WAITERS, false));
+                let come = || {
+                    let parked = park_counted(key, &parked);
+                    assert!(
+                        has_unparked.load(Ordering::SeqCst),
+                        "it parked too late for the first unpark"
+                    );
+                    parked
+                };
+                late = Some(calls.spawn(come));
+                // Long enough for it to wait for that lock, most likely.
+                thread::sleep(Duration::from_millis(5));
+            });
+            assert_eq!(woken, WAITERS);
+            until(|| parked.load(Ordering::Acquire) == WAITERS + 1);
+            has_unparked.store(true, Ordering::SeqCst);
+            assert_eq!(keys::unpark::<Linux>(key, usize::MAX, |_, _| ()), 1);
+            late.expect("`then` was called").join().expect("no panic")
+        });
+        assert_eq!(late, Parked::Woken);
+    });
+}
+
+#[test]
+fn all_that_are_parked_are_moved_by_one_call() {
+    const WAITERS: usize = 64;
+    const WOKEN: usize = 40;
+    let (from, to, parked) = (AtomicU32::new(0), AtomicU32::new(0), AtomicUsize::new(0));
+    let woken = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for _ in 0..WAITERS {
+            scope.spawn(|| {
+                assert_eq!(park_counted(key(&from), &parked), Parked::Woken);
+                woken.fetch_add(1, Ordering::Relaxed);
+            });
+        }
+        until(|| parked.load(Ordering::Acquire) == WAITERS);
+        let done = keys::requeue::<Linux>(key(&from), key(&to), || true, WOKEN, usize::MAX);
+        assert_eq!(done, Requeued { woken: WOKEN, moved: WAITERS - WOKEN });
+        until(|| woken.load(Ordering::Relaxed) == WOKEN);
+        assert_eq!(keys::unpark::<Linux>(key(&from), 1, |_, _| ()), 0);
+        assert_eq!(keys::unpark::<Linux>(key(&to), usize::MAX, |_, _| ()), WAITERS - WOKEN);
+    });
+}
+
+/// Keys are in a space of their own: safe code that locks and notifies cannot wake a thread that is parked at
+/// the same address, and an unpark cannot wake a waiter of a lock.
+#[test]
+fn a_key_is_apart_from_the_mutex_and_the_condition_variable_at_its_address() {
+    let (mutex, condvar, parked) = (Mutex::new(0), Condvar::new(), AtomicUsize::new(0));
+    let addresses = [(&raw const mutex).addr(), (&raw const condvar).addr()];
+    let mut guard = mutex.lock();
+    thread::scope(|scope| {
+        for key in addresses {
+            let parked = &parked;
+            scope.spawn(move || assert_eq!(park_counted(key, parked), Parked::Woken));
+        }
+        let waiter = scope.spawn(|| {
+            let mut waits = mutex.lock();
+            *waits = 1;
+            condvar.wait_while(&mut waits, |waits| *waits == 1);
+        });
+        let locker = scope.spawn(|| drop(mutex.lock()));
+        until(|| parked.load(Ordering::Acquire) == 2);
+        // Long enough for the threads that want the mutex to park, most likely.
+        thread::sleep(Duration::from_millis(5));
+        // There is one thread for each key, however many wait for the lock.
+        for key in addresses {
+            let mut counted = 0;
+            keys::unpark::<Linux>(key, 0, |count, more| counted = count + usize::from(more));
+            assert_eq!(counted, 1, "only the thread of the key is counted");
+        }
+        for _ in 0..100 {
+            drop(guard);
+            condvar.notify_all();
+            guard = mutex.lock();
+        }
+        drop(guard);
+        locker.join().expect("no panic");
+        until(|| *mutex.lock() == 1);
+        for key in addresses {
+            assert_eq!(keys::unpark::<Linux>(key, usize::MAX, |_, _| ()), 1, "it is still parked");
+        }
+        assert!(!waiter.is_finished(), "nothing has ended its wait");
+        *mutex.lock() = 2;
+        // It may have been woken by an earlier notification, and have counted that.
+        assert!(condvar.notify_all() <= 1);
+    });
+}

@@ -1,0 +1,60 @@
+//! What ends the process, with its message: cases in which going on would be silently wrong.
+
+use std::os::unix::process::ExitStatusExt;
+use std::sync::atomic::AtomicU32;
+
+use ondeck::platform::{Linux, Platform};
+
+use crate::again::{again, is_child};
+use crate::keys;
+use crate::refuse::refuse;
+
+/// The calling test, run in a child process, aborts with `message`.
+fn aborts(message: &str) {
+    let output = again(|_| ());
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.signal(), Some(libc::SIGABRT), "{}: {told}", output.status);
+    assert!(told.contains(message), "{told}");
+}
+
+#[test]
+fn a_closure_of_park_panics_where_the_thread_can_be_found() {
+    if is_child() {
+        let word = AtomicU32::new(0);
+        let key = (&raw const word).addr();
+        let _ = keys::park::<Linux>(key, || true, || panic!("on purpose"), None);
+    } else {
+        aborts("ondeck: a closure of `park` panicked");
+    }
+}
+
+/// A lock that took an unknown failure for a wake would spin, or lose a wake.
+#[test]
+fn a_futex_cannot_be_waited_for() {
+    if is_child() {
+        refuse(libc::SYS_futex, libc::ENOSYS);
+        let _ = Linux::futex_wait(&AtomicU32::new(0), 0, None);
+    } else {
+        aborts("ondeck: futex wait failed with errno 38\n");
+    }
+}
+
+#[test]
+fn a_futex_cannot_be_woken() {
+    if is_child() {
+        refuse(libc::SYS_futex, libc::ENOSYS);
+        Linux::futex_wake(&AtomicU32::new(0), 1);
+    } else {
+        aborts("ondeck: futex wake failed with errno 38\n");
+    }
+}
+
+#[test]
+fn the_waiters_of_a_futex_cannot_be_moved() {
+    if is_child() {
+        refuse(libc::SYS_futex, libc::ENOSYS);
+        Linux::futex_requeue(&AtomicU32::new(0), 0, 1, &AtomicU32::new(0), 1);
+    } else {
+        aborts("ondeck: futex requeue failed with errno 38\n");
+    }
+}

@@ -1,0 +1,138 @@
+//! The futex of the real machine: every outcome of a wait, wakes by address, requeueing.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use ondeck::platform::{FutexWait, Linux, Platform, Timestamp};
+
+/// Longer than any test takes; a wait that reaches it has lost its wake.
+fn far_ahead() -> Timestamp {
+    Linux::now().after(Duration::from_mins(1))
+}
+
+/// Wakes on `word` until `count` threads have been woken, however late they begin to sleep.
+fn wake_all(word: &AtomicU32, count: usize) {
+    let mut woken = 0;
+    while woken < count {
+        woken += Linux::futex_wake(word, u32::MAX);
+        thread::yield_now();
+    }
+    assert_eq!(woken, count);
+}
+
+#[test]
+fn a_word_that_differs_does_not_sleep() {
+    let word = AtomicU32::new(1);
+    assert_eq!(Linux::futex_wait(&word, 0, None), FutexWait::Mismatch);
+}
+
+#[test]
+fn a_deadline_ends_the_wait_and_not_earlier() {
+    let word = AtomicU32::new(0);
+    let deadline = Linux::now().after(Duration::from_millis(5));
+    // A signal may interrupt the wait; then it is repeated, as a lock would do.
+    while Linux::futex_wait(&word, 0, Some(deadline)) != FutexWait::TimedOut {}
+    assert!(Linux::now() >= deadline);
+    assert_eq!(Linux::futex_wait(&word, 0, Some(Timestamp::from_nanos(0))), FutexWait::TimedOut);
+}
+
+#[test]
+fn the_last_deadline_is_accepted() {
+    let word = Arc::new(AtomicU32::new(0));
+    let waiter = thread::spawn({
+        let word = Arc::clone(&word);
+        move || Linux::futex_wait(&word, 0, Some(Timestamp::from_nanos(u64::MAX)))
+    });
+    wake_all(&word, 1);
+    assert_eq!(waiter.join().expect("no panic"), FutexWait::Woken);
+}
+
+#[test]
+fn a_wake_chooses_as_many_as_it_says() {
+    let word = Arc::new(AtomicU32::new(0));
+    let waiters: Vec<_> = (0..3)
+        .map(|_| {
+            let word = Arc::clone(&word);
+            thread::spawn(move || Linux::futex_wait(&word, 0, Some(far_ahead())))
+        })
+        .collect();
+    wake_all(&word, 3);
+    for waiter in waiters {
+        assert_eq!(waiter.join().expect("no panic"), FutexWait::Woken);
+    }
+    assert_eq!(Linux::futex_wake(&raw const *word, 1), 0);
+}
+
+#[test]
+fn a_wake_of_no_thread_wakes_none() {
+    let word = Arc::new(AtomicU32::new(0));
+    let waiter = thread::spawn({
+        let word = Arc::clone(&word);
+        move || Linux::futex_wait(&word, 0, Some(far_ahead()))
+    });
+    for _ in 0..1_000 {
+        assert_eq!(Linux::futex_wake(&raw const *word, 0), 0);
+        thread::yield_now();
+    }
+    wake_all(&word, 1);
+    assert_eq!(waiter.join().expect("no panic"), FutexWait::Woken);
+}
+
+#[test]
+fn a_signal_interrupts_the_wait() {
+    extern "C" fn nothing(_: libc::c_int) {}
+    let handler: extern "C" fn(libc::c_int) = nothing;
+    // SAFETY: the handler does nothing.
+    unsafe { libc::signal(libc::SIGUSR1, handler as libc::sighandler_t) };
+    let word = Arc::new(AtomicU32::new(0));
+    let (tell, told) = std::sync::mpsc::channel();
+    let waiter = thread::spawn({
+        let word = Arc::clone(&word);
+        move || {
+            // SAFETY: asks for the caller's own identity.
+            tell.send(unsafe { libc::pthread_self() }).expect("the test listens");
+            Linux::futex_wait(&word, 0, Some(far_ahead()))
+        }
+    });
+    let thread = told.recv().expect("it tells");
+    while !waiter.is_finished() {
+        // SAFETY: the thread was not joined, so its identity is still valid.
+        unsafe { libc::pthread_kill(thread, libc::SIGUSR1) };
+        thread::sleep(Duration::from_millis(1));
+    }
+    assert_eq!(waiter.join().expect("no panic"), FutexWait::Interrupted);
+}
+
+#[test]
+fn a_wake_for_memory_that_is_gone_is_harmless() {
+    // No system maps this address: the wake uses it as a name only.
+    let gone = std::ptr::without_provenance::<AtomicU32>(0x1000);
+    assert_eq!(Linux::futex_wake(gone, 1), 0);
+}
+
+#[test]
+fn requeue_moves_waiters_to_the_other_word() {
+    let (from, to) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)));
+    let waiters: Vec<_> = (0..2)
+        .map(|_| {
+            let from = Arc::clone(&from);
+            thread::spawn(move || Linux::futex_wait(&from, 0, Some(far_ahead())))
+        })
+        .collect();
+    let mut moved = 0;
+    while moved < 2 {
+        moved +=
+            Linux::futex_requeue(&from, 0, 0, &raw const *to, u32::MAX).expect("the value is 0");
+        thread::yield_now();
+    }
+    assert_eq!(moved, 2);
+    assert_eq!(Linux::futex_wake(&raw const *from, u32::MAX), 0, "a waiter was left behind");
+    wake_all(&to, 2);
+    for waiter in waiters {
+        assert_eq!(waiter.join().expect("no panic"), FutexWait::Woken);
+    }
+    from.store(1, Ordering::Relaxed);
+    assert_eq!(Linux::futex_requeue(&from, 0, 1, &raw const *to, 1), None);
+}

@@ -1,0 +1,127 @@
+//! A process goes on if membarrier(2) is refused after it was granted. Light fences that cost nothing
+//! cannot be made full afterwards, so parked threads look at their lock again now and then.
+//!
+//! Each refusal is in a child process of its own.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use ondeck::platform::{Host, Linux};
+use ondeck::{Condvar, Mutex};
+
+use crate::again::{is_child, passes};
+use crate::seccomp::{Filter, Scope};
+use crate::watchdog::Watchdog;
+
+/// What a child prints if it was never granted what it is about to lose.
+const NOT_GRANTED: &str = "membarrier was never granted";
+
+/// What a child prints at its end.
+const TO_THE_END: &str = "went on to the end";
+
+/// How long a child goes on. It makes new locks some thousand times a second; for each, the first unlock
+/// finds that it needs no fence, and the next waiter makes a heavy one.
+const LONG_ENOUGH: Duration = Duration::from_millis(1_500);
+
+/// Threads wait for each other at mutexes and condition variables that are new in every turn, so that
+/// their buckets go through every pairing of fences.
+fn turns(over: &AtomicBool) {
+    let mut block: Vec<Mutex<u32>> = Vec::new();
+    while !over.load(Ordering::Relaxed) {
+        // Other addresses than in the previous turn.
+        block.extend((0..7).map(|_| Mutex::new(0)));
+        if block.len() > 10_000 {
+            block.clear();
+            continue;
+        }
+        let mutex = &block[block.len() - 1];
+        let reached = Condvar::new();
+        // The first unlock looks whether a thread is parked, and none ever was.
+        *mutex.lock() += 1;
+        thread::scope(|scope| {
+            let mut count = mutex.lock();
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    *mutex.lock() += 1;
+                    reached.notify_all();
+                });
+            }
+            reached.wait_while(&mut count, |count| *count < 3);
+        });
+    }
+}
+
+/// When membarrier is refused, and for which threads.
+#[derive(Clone, Copy, PartialEq)]
+enum Refused {
+    AllThreads,
+    OneThread,
+    BeforeTheFirstFence,
+}
+
+/// What a child runs.
+fn child(refused: Refused) {
+    let _watchdog = Watchdog::start("a refusal halfway", Duration::from_mins(1));
+    let filter = Filter::no_membarrier(libc::EPERM);
+    let before = refused == Refused::BeforeTheFirstFence;
+    if before {
+        filter.install(Scope::Process).expect("filters are allowed");
+    }
+    if Linux::fences_are_asymmetric() == before {
+        println!("\n{}", if before { "granted although a filter refuses it" } else { NOT_GRANTED });
+        return;
+    }
+    let over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for number in 0..3 {
+            let (over, filter) = (&over, &filter);
+            scope.spawn(move || {
+                if refused == Refused::OneThread && number == 1 {
+                    thread::sleep(Duration::from_millis(100));
+                    filter.install(Scope::Thread).expect("filters are allowed");
+                }
+                turns(over);
+            });
+        }
+        if refused == Refused::AllThreads {
+            thread::sleep(Duration::from_millis(100));
+            filter.install(Scope::Process).expect("filters are allowed");
+        }
+        let start = Instant::now();
+        while start.elapsed() < LONG_ENOUGH {
+            thread::sleep(Duration::from_millis(20));
+        }
+        over.store(true, Ordering::Relaxed);
+    });
+    assert_eq!(Linux::heavy_fences_are_refused(), !before, "a thread asked for a heavy fence");
+    println!("\n{TO_THE_END}");
+}
+
+/// The calling test runs in a child, which goes on to its end although membarrier is refused.
+fn goes_on(refused: Refused) {
+    if is_child() {
+        return child(refused);
+    }
+    let told = passes(|_| ());
+    if told.contains(NOT_GRANTED) {
+        println!("refused: {NOT_GRANTED} on this machine");
+    } else {
+        assert!(told.contains(TO_THE_END), "{told}");
+    }
+}
+
+#[test]
+fn a_process_whose_threads_are_refused_halfway_goes_on() {
+    goes_on(Refused::AllThreads);
+}
+
+#[test]
+fn a_process_one_of_whose_threads_is_refused_halfway_goes_on() {
+    goes_on(Refused::OneThread);
+}
+
+#[test]
+fn a_process_that_is_refused_before_its_first_fence_goes_on() {
+    goes_on(Refused::BeforeTheFirstFence);
+}

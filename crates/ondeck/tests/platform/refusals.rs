@@ -1,0 +1,124 @@
+//! What the platform does if the kernel refuses a system call that it can do without.
+
+use std::thread;
+
+use ondeck::platform::{AffinityError, Host, Linux, Ordering, Platform};
+
+use crate::again::{is_child, passes};
+use crate::refuse::refuse;
+
+/// The calling test passes in a child process with these variables in its environment.
+fn passes_with(environment: &[(&str, &str)]) {
+    passes(|child| _ = child.envs(environment.to_vec()));
+}
+
+#[test]
+fn fences_do_without_the_kernel_where_the_environment_refuses_membarrier() {
+    if is_child() {
+        assert!(!Linux::fences_are_asymmetric());
+        assert!(!Linux::may_relax());
+        // A question to the kernel would end the process.
+        refuse(libc::SYS_membarrier, libc::EPERM);
+        Linux::light_fence();
+        Linux::heavy_fence();
+        assert!(!Linux::heavy_fences_are_refused());
+    } else {
+        passes_with(&[("ONDECK_NO_MEMBARRIER", "1")]);
+    }
+}
+
+#[test]
+fn a_process_that_is_refused_membarrier_later_goes_on_with_full_fences() {
+    if !is_child() {
+        if Linux::fences_are_asymmetric() {
+            passes_with(&[]);
+        } else {
+            println!("skipped: needs membarrier");
+        }
+        return;
+    }
+    assert!(Linux::fences_are_asymmetric());
+    Linux::heavy_fence();
+    assert!(!Linux::heavy_fences_are_refused());
+    // The refusal is for one thread only, but what that thread learns holds for all.
+    let refused = thread::spawn(|| {
+        refuse(libc::SYS_membarrier, libc::EPERM);
+        Linux::heavy_fence();
+        Linux::heavy_fences_are_refused()
+    });
+    assert!(refused.join().expect("no panic"), "the thread that was refused knows it at once");
+    assert!(Linux::heavy_fences_are_refused());
+    assert!(!Linux::fences_are_asymmetric());
+    assert!(!Linux::may_relax());
+    // A fence that would be granted does not undo that.
+    Linux::heavy_fence();
+    assert!(Linux::heavy_fences_are_refused());
+    assert!(!Linux::fences_are_asymmetric());
+}
+
+#[test]
+fn a_process_that_never_had_membarrier_was_not_refused_it_later() {
+    if is_child() {
+        refuse(libc::SYS_membarrier, libc::EPERM);
+        Linux::heavy_fence();
+        assert!(!Linux::fences_are_asymmetric());
+        assert!(!Linux::heavy_fences_are_refused());
+    } else {
+        passes_with(&[]);
+    }
+}
+
+#[test]
+fn the_environment_may_say_that_membarrier_is_wanted() {
+    if is_child() {
+        assert!(Linux::fences_are_asymmetric());
+    } else if Linux::fences_are_asymmetric() {
+        passes_with(&[("ONDECK_NO_MEMBARRIER", "0")]);
+    } else {
+        println!("skipped: needs membarrier");
+    }
+}
+
+#[test]
+fn a_mask_that_cannot_be_read_is_empty_and_counts_as_one_cpu() {
+    if is_child() {
+        thread::spawn(|| {
+            refuse(libc::SYS_sched_getaffinity, libc::EPERM);
+            assert_eq!(Linux::affinity(), []);
+            assert_eq!(Linux::cpus(), 1);
+        })
+        .join()
+        .expect("no panic");
+    } else {
+        passes_with(&[]);
+    }
+}
+
+#[test]
+fn a_mask_that_cannot_be_set_is_an_error_with_the_reason() {
+    thread::spawn(|| {
+        refuse(libc::SYS_sched_setaffinity, libc::EPERM);
+        let error = Linux::set_affinity(&[0]).expect_err("refused");
+        assert_eq!(error, AffinityError::Refused(libc::EPERM));
+        assert!(error.to_string().contains("errno 1"), "{error}");
+    })
+    .join()
+    .expect("no panic");
+    assert!(AffinityError::Empty.to_string().contains("empty"));
+}
+
+#[test]
+fn the_clock_s_rate_and_source_stay_the_same() {
+    let rate = Linux::ticks_per_second();
+    assert!(rate > 0);
+    assert_eq!(Linux::ticks_per_second(), rate);
+    assert_eq!(Linux::ticks_are_hardware(), Linux::ticks_are_hardware());
+    if !Linux::ticks_are_hardware() {
+        assert_eq!(rate, 1_000_000_000);
+    }
+    // The calls of a waiting loop return. They order nothing that a test could see.
+    Linux::pause_times(3);
+    Linux::spin_again();
+    Linux::yield_now();
+    Linux::fence(Ordering::SeqCst);
+}
