@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use ondeck_lab::results::{Unit, Word};
 use serde::Serialize;
 
 use super::rules::{Effect, Rule, Source};
@@ -43,7 +44,7 @@ pub struct MeasuredBy {
     /// What locks are ranked by.
     pub metric: String,
     /// Its unit.
-    pub unit: String,
+    pub unit: Word<Unit>,
     /// The level of each pair's interval and test, in per cent.
     pub confidence: f64,
     /// A smaller difference is not worth a choice.

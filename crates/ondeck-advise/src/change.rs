@@ -2,7 +2,7 @@
 //! measured beside the situation.
 
 use ondeck_lab::results::Report;
-use ondeck_lab::workload::{Subject, THROUGHPUT};
+use ondeck_lab::workload::{Subject, THROUGHPUT, param};
 use ondeck_report::numbers::compared::factor;
 use ondeck_report::numbers::terminal::time;
 
@@ -168,7 +168,7 @@ fn measured_beside(situation: &UseCase, report: &Report) -> Vec<(String, UseCase
     }
     for series in report.series.iter().filter(|series| series.workload == THROUGHPUT) {
         let nanos = |name: &str| series.params.get(name).and_then(|nanos| nanos.parse().ok());
-        let (Some(section_ns), Some(outside_ns)) = (nanos("section_ns"), nanos("outside_ns"))
+        let (Some(section_ns), Some(outside_ns)) = (nanos(param::SECTION), nanos(param::OUTSIDE))
         else {
             continue;
         };

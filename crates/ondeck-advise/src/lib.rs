@@ -30,7 +30,9 @@ pub mod use_case;
 
 use std::collections::BTreeMap;
 
-use ondeck_lab::results::Report;
+use ondeck_lab::results::{Report, Unit, Word};
+use ondeck_lab::sample::{CPU_PER_OP, PAIR, THROUGHPUT};
+use ondeck_lab::warnings::VIRTUAL_MACHINE;
 use ondeck_lab::workload::Subject;
 
 pub use answer::{
@@ -73,8 +75,8 @@ pub fn speaks_of(report: &Report, situation: &UseCase, locks: &[Subject]) -> boo
     })
 }
 
-/// What every place of the ranking has one of.
-const METRICS_OF_SPEED: [&str; 2] = ["pair", "throughput"];
+/// The metrics of speed: every place of a ranking has one of them.
+const METRICS_OF_SPEED: [&str; 2] = [PAIR.name, THROUGHPUT.name];
 
 /// Advises.
 pub fn advise(
@@ -132,19 +134,19 @@ impl Rules {
     /// The metric that locks are ranked by in a situation.
     pub fn judged_by(&self, situation: &UseCase) -> &str {
         let first = self.judge.iter().find(|judge| judge.when.holds(situation));
-        // The rules have one at least; a situation that none is for is judged by the last.
-        first.or(self.judge.last()).map_or("throughput", |judge| judge.metric.get_ref())
+        // There is at least one. If none is for this situation, the last one counts.
+        first.or(self.judge.last()).map_or(THROUGHPUT.name, |judge| judge.metric.get_ref())
     }
 }
 
-fn unit(ranked: &[Ranked], figures: &Figures, metric: &str) -> String {
+fn unit(ranked: &[Ranked], figures: &Figures, metric: &str) -> Word<Unit> {
     let units = ranked.iter().filter_map(|ranked| figures.get(ranked.judged.name(), metric));
     units.map(|figure| figure.unit.clone()).next().unwrap_or_default()
 }
 
 /// But for the virtual machine, of which rules speak.
 fn warnings(report: &Report) -> Vec<String> {
-    let told = report.warnings.iter().filter(|warning| warning.code != "virtual_machine");
+    let told = report.warnings.iter().filter(|warning| warning.code != VIRTUAL_MACHINE);
     told.map(|warning| warning.message.clone()).collect()
 }
 
@@ -199,8 +201,8 @@ fn answer(ranked: &[Ranked], figures: &Figures, metric: &str, unknown: Option<&R
 /// What a metric is called in a sentence.
 fn metric_words(metric: &str) -> &str {
     match metric {
-        "pair" => "time of a pair",
-        "cpu_per_op" => "CPU time a pair",
+        pair if pair == PAIR.name => "time of a pair",
+        cpu if cpu == CPU_PER_OP.name => "CPU time a pair",
         other => other,
     }
 }

@@ -6,6 +6,9 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use ondeck_lab::sample::{
+    CPU_PER_OP, INVOLUNTARY, LONGEST_GAP, PAIR, SHARE, STARVED_WINDOWS, THROUGHPUT, VOLUNTARY,
+};
 use ondeck_lab::select;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
@@ -118,14 +121,14 @@ pub struct Rule {
 
 /// What can be measured of a lock in a situation, and is known to rules.
 pub const METRICS: &[&str] = &[
-    "pair",
-    "throughput",
-    "cpu_per_op",
-    "voluntary_switches",
-    "involuntary_switches",
-    "share",
-    "longest_gap",
-    "starved_windows",
+    PAIR.name,
+    THROUGHPUT.name,
+    CPU_PER_OP.name,
+    VOLUNTARY.name,
+    INVOLUNTARY.name,
+    SHARE.name,
+    LONGEST_GAP.name,
+    STARVED_WINDOWS.name,
 ];
 
 impl Rules {

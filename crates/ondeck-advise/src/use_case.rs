@@ -226,7 +226,7 @@ impl fmt::Display for UseCase {
         }
         match self.fairness {
             Need::None => {}
-            Need::Some => f.write_str(", nobody left out for long")?,
+            Need::Some => f.write_str(", no thread left out for long")?,
             Need::Strict => f.write_str(", in order of arrival")?,
             Need::Bound(_) => write!(f, ", no wait above {}", self.fairness)?,
         }

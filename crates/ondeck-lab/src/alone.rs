@@ -107,13 +107,14 @@ fn read_line(
     cancel: &AtomicBool,
 ) -> std::io::Result<Option<String>> {
     /// How soon a cancellation is noticed, in milliseconds.
-    const ATTENTION: u16 = 50;
+    const CANCEL_CHECK_MILLIS: u16 = 50;
     let start = Instant::now();
     let mut answer = Vec::new();
     let mut part = [0; 4_096];
     loop {
         let ready =
-            poll(&mut [PollFd::new(output.as_fd(), PollFlags::POLLIN)], ATTENTION).unwrap_or(0);
+            poll(&mut [PollFd::new(output.as_fd(), PollFlags::POLLIN)], CANCEL_CHECK_MILLIS)
+                .unwrap_or(0);
         if ready > 0 {
             match output.read(&mut part)? {
                 0 => return Ok(Some(String::from_utf8_lossy(&answer).into_owned())),

@@ -11,7 +11,7 @@ use hdrhistogram::Histogram;
 use crate::alone::{self, AloneError};
 use crate::environment::Placement;
 use crate::plan::{PAIRS_PER_RUN, Request, Stage};
-use crate::results::{Baseline, Failure, FailureKind, Series};
+use crate::results::{Baseline, Failure, FailureKind, Series, Word};
 use crate::sample::{CPU_PER_OP, Sample, histogram};
 use crate::summary::{self, Spread};
 use crate::team::{TeamError, TeamSetting};
@@ -155,7 +155,7 @@ fn run_stage(
                     observer.failed(&failure);
                     // What the system refuses for many threads it may grant for few. A lock that
                     // hung would hang again, and each time costs the stall limit.
-                    if failure.kind == FailureKind::Refused.word() {
+                    if failure.kind == FailureKind::Refused {
                         out.insert(cell);
                     } else {
                         dead.insert(cell);
@@ -166,10 +166,14 @@ fn run_stage(
         }
     }
 
+    if stage.baseline {
+        // A workload that is never measured so has no cell, and its baseline says why.
+        let samples = collected.first().map_or(&[][..], |collected| &collected.samples);
+        results.baselines.push(baseline(stage, samples));
+        return;
+    }
     for ((subject, condition), collected) in cells.into_iter().zip(collected) {
-        if stage.baseline {
-            results.baselines.push(baseline(stage, &collected.samples));
-        } else if !collected.samples.is_empty() {
+        if !collected.samples.is_empty() {
             results.series.push(collected.series(stage, condition, subject));
         }
     }
@@ -236,7 +240,7 @@ fn measure(
             workload: stage.workload.name.to_owned(),
             lock: subject.info.name.to_owned(),
             threads: stage.threads,
-            kind: kind.word().to_owned(),
+            kind: Word::Known(kind),
             message,
             thread_states,
         }))

@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::disturbance;
 use crate::environment::Refusal;
 use crate::results::{CpuTime, Machine, Series, Warning};
+use crate::sample::{PAIR, THROUGHPUT};
 
 /// For how long the machine is looked at before a run, and what others may take of it meanwhile.
 const LOOK: Duration = Duration::from_millis(200);
@@ -22,6 +23,9 @@ const FEW_TICKS: f64 = 1.0;
 /// same quiet virtual machine stay below 0.15 for `uncontended` and `throughput`.
 const NOISY: f64 = 0.25;
 
+/// The code of the warning that the machine is virtual.
+pub const VIRTUAL_MACHINE: &str = "virtual_machine";
+
 fn warning(code: &str, message: String, fix: &str) -> Warning {
     Warning { code: code.to_owned(), message, fix: fix.to_owned() }
 }
@@ -38,7 +42,7 @@ pub fn before(machine: &Machine) -> Vec<Warning> {
     }
     if let Some(hypervisor) = &machine.virtualized {
         warnings.push(warning(
-            "virtual_machine",
+            VIRTUAL_MACHINE,
             format!(
                 "virtual machine ({hypervisor}): other guests may take the CPU, waking is slower"
             ),
@@ -157,7 +161,7 @@ pub fn after(machine: &Machine, series: &[Series], cpu: Option<CpuTime>) -> Vec<
         ));
     }
     let spread_of = |series: &Series| {
-        let metric = series.metric("pair").or_else(|| series.metric("throughput"))?;
+        let metric = series.metric(PAIR.name).or_else(|| series.metric(THROUGHPUT.name))?;
         (series.distribution.is_none() && metric.n >= 3 && metric.median > 0.0)
             .then(|| (metric.p75 - metric.p25) / metric.median)
     };

@@ -23,7 +23,7 @@ const PURE_SPINNERS: [&str; 2] = ["spinlock_amd", "terrible_spinlock"];
 
 /// Waiters sleep after some hundred nanoseconds, and whoever comes first has the lock. Not those that
 /// yield before they sleep, such as parking_lot's: on a busy machine each yield is a slice.
-const SLEEPERS: [&str; 3] = ["std", "three_state_futex", "ondeck"];
+const SLEEPING: [&str; 3] = ["std", "three_state_futex", "ondeck"];
 
 fn given(threads: usize, length: u64) -> Round {
     Round {
@@ -75,7 +75,7 @@ fn waiters_that_spin_want_a_cpu_and_waiters_that_sleep_leave_theirs_to_a_bystand
         eprintln!("{lock}: {runnable:.2} runnable, {:?} sleeps", sample.value(VOLUNTARY));
         assert!(runnable > 0.9 * HAMMERS as f64, "{lock}: {runnable}");
     }
-    for lock in SLEEPERS {
+    for lock in SLEEPING {
         let sample = measure(lock, "bystander", &given);
         let runnable = sample.value(RUNNABLE).expect("it is told");
         eprintln!("{lock}: {runnable:.2} runnable, {:?} sleeps", sample.value(VOLUNTARY));
@@ -156,7 +156,7 @@ fn most(of: impl IntoIterator<Item = f64>) -> f64 {
 #[test]
 fn pure_spinners_burn_whole_slices_for_an_acquisition_where_sleepers_burn_none() {
     let slices = |lock| contended(lock, 8 * Linux::cpus(), 50_000, 150).involuntary;
-    let (least, most) = (least(PURE_SPINNERS.map(slices)), most(SLEEPERS.map(slices)));
+    let (least, most) = (least(PURE_SPINNERS.map(slices)), most(SLEEPING.map(slices)));
     assert!(least > 2.0 * most, "{least} and {most}");
 }
 
@@ -166,7 +166,7 @@ fn pure_spinners_burn_whole_slices_for_an_acquisition_where_sleepers_burn_none()
 fn ticket_and_queue_spinlocks_collapse_with_more_threads_than_cpus() {
     let slices = |lock| contended(lock, 4 * Linux::cpus(), 0, 60).involuntary;
     let strict = ["ticket_spinlock", "mcs", "clh"].map(slices);
-    let (least, most) = (least(strict), most(SLEEPERS.map(slices)));
+    let (least, most) = (least(strict), most(SLEEPING.map(slices)));
     assert!(least > 100.0 * most, "{least} and {most}");
 }
 
@@ -179,7 +179,7 @@ fn strict_handoff_convoys() {
     // One a switch on a quiet machine; among other programs' threads one may have the lock to itself for
     // most of a window, so that the convoy is in the others.
     let strict = most((0..3).map(|_| sleeps("glibc_pi")));
-    let most = most(SLEEPERS.map(sleeps));
+    let most = most(SLEEPING.map(sleeps));
     assert!(strict > 20.0 * most, "{strict} and {most}");
 }
 
@@ -203,7 +203,7 @@ fn only_priority_inheritance_bounds_the_inversion() {
     };
     let (inverted, rescued) = trials("glibc_pi");
     assert!(inverted < 0.1 && rescued < 0.1, "{inverted} {rescued}");
-    for lock in SLEEPERS.into_iter().chain(["glibc", "parking_lot"]) {
+    for lock in SLEEPING.into_iter().chain(["glibc", "parking_lot"]) {
         let (inverted, _) = trials(lock);
         assert!(inverted > 0.9, "{lock}: {inverted}");
     }

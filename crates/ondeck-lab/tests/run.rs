@@ -118,8 +118,8 @@ fn every_workload_measures_every_quantity_it_promises() {
             eprintln!("{} not tried: {}", workload.name, refusal.reason);
             continue;
         }
-        // Nobody is ever parked at a spinlock.
-        let parks = workload.needs == Needs::Sleepers;
+        // No thread is ever parked at a spinlock.
+        let parks = workload.needs == Needs::SleepingWaiters;
         let second = if parks { "parking_lot" } else { "spinlock" };
         let request = Request {
             // Threads of the lowest priority hardly get on where other programs run.
@@ -244,7 +244,7 @@ fn a_lock_that_lets_two_in_is_reported_as_broken() {
             let results = run::run(&request, std::slice::from_ref(&stage), &mut Log::default());
             let [failure] = &results.failures[..] else { panic!("{:?} passed", stage.params) };
             // What two write at once may also be an index that is out of bounds.
-            assert!(["broken", "crashed"].contains(&failure.kind.as_str()), "{failure:?}");
+            assert!(["broken", "crashed"].contains(&&*failure.kind.word()), "{failure:?}");
         }
     }
 }
@@ -335,7 +335,7 @@ fn a_condition_variable_that_loses_signals_is_reported_as_a_deadlock() {
     };
     let results = run::run(&request, &plan::stages(&request, &Subject::all()), &mut Log::default());
     let [failure] = &results.failures[..] else { panic!("{:?}", results.failures) };
-    assert_eq!((failure.kind.as_str(), failure.thread_states.len()), ("deadlock", 2));
+    assert_eq!((&*failure.kind.word(), failure.thread_states.len()), ("deadlock", 2));
 }
 
 #[test]
@@ -347,7 +347,7 @@ fn a_lock_that_hangs_is_reported_and_the_others_are_measured() {
 
     let [failure] = &results.failures[..] else { panic!("{:?}", results.failures) };
     assert_eq!(
-        (failure.kind.as_str(), failure.lock.as_str(), failure.workload.as_str(), failure.threads),
+        (&*failure.kind.word(), failure.lock.as_str(), failure.workload.as_str(), failure.threads),
         ("deadlock", "forgetful", "throughput", 2)
     );
     assert_eq!(failure.thread_states.len(), 2, "{failure:?}");
@@ -387,4 +387,15 @@ fn locks_take_turns_in_an_order_that_the_seed_decides() {
     };
     assert_eq!(order(1), order(1));
     assert_ne!(order(1), order(2));
+}
+
+#[test]
+fn a_workload_without_a_baseline_says_why() {
+    let request = request(vec![named("std")], "condvar");
+    let stages = plan::baselines(&plan::stages(&request, &Subject::all()), request.extent);
+    assert_eq!(stages.iter().map(|stage| stage.subjects.len()).sum::<usize>(), 0);
+    let results = run::run(&request, &stages, &mut Log::default());
+    assert_eq!(results.baselines.len(), stages.len());
+    let missing = results.baselines[0].missing.as_deref();
+    assert!(missing.is_some_and(|reason| reason.contains("share data")), "{missing:?}");
 }

@@ -6,7 +6,7 @@
 
 pub use ondeck_lab::results::episode::Cause;
 
-use super::timeline::{Nanos, Slice, Span, State, Timeline, Turn, Who};
+use super::timeline::{Nanos, Ran, Slice, Span, State, Timeline, Turn};
 
 /// A piece of an idle or a wait that has one cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,10 +25,10 @@ const STALL: Nanos = 20_000;
 /// Why the lock was free from `last`'s release until `next` had it.
 pub fn of_idle(timeline: &Timeline, last: &Turn, next: &Turn) -> Vec<Piece> {
     let (from, to) = (last.pair.released, next.pair.acquired);
-    let everybody = 0..timeline.threads.len();
-    let mut cuts = timeline.changes(everybody.clone(), from, to);
+    let all = 0..timeline.threads.len();
+    let mut cuts = timeline.changes(all.clone(), from, to);
     cuts.push(last.pair.freed);
-    for thread in everybody {
+    for thread in all {
         // The pair that is under way at the end, if it is a wait, and the one before.
         let pairs = &timeline.threads[thread].pairs;
         let upto = pairs.partition_point(|pair| pair.wanted <= to);
@@ -78,8 +78,8 @@ fn unlock_at(timeline: &Timeline, last: &Turn, at: Nanos) -> Option<Cause> {
 /// A thread is ready and has no CPU.
 fn queued(timeline: &Timeline, span: Span, at: Nanos) -> Cause {
     let own = span.cpu.and_then(|own| timeline.cpus.iter().find(|cpu| cpu.number == own));
-    // Its CPU has nobody else: it is on its way there.
-    if matches!(own.and_then(|cpu| cpu.at(at)), Some(Slice { who: Who::Nobody, .. })) {
+    // Its CPU is idle: the thread is on its way there.
+    if matches!(own.and_then(|cpu| cpu.at(at)), Some(Slice { ran: Ran::Nothing, .. })) {
         return Cause::WakeUp;
     }
     if timeline.idle_cpus(at).next().is_some() {

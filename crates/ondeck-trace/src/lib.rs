@@ -38,7 +38,7 @@ use std::time::{Duration, Instant};
 use ondeck_lab::environment::{Placement, Refusal};
 pub use ondeck_lab::results::episode::Sight;
 use ondeck_lab::results::trace::{Episode, LockTrace};
-use ondeck_lab::results::{Failure, FailureKind};
+use ondeck_lab::results::{Failure, FailureKind, Word};
 use ondeck_lab::schedstat;
 pub use ondeck_lab::stamp::Traced;
 use ondeck_lab::stamp::{self, Course, Recorded};
@@ -223,7 +223,7 @@ pub fn failure(lock: &str, threads: usize, error: &TeamError) -> Failure {
         lock: lock.to_owned(),
         workload: "trace".to_owned(),
         threads,
-        kind: kind.word().to_owned(),
+        kind: Word::Known(kind),
         message: error.to_string(),
         thread_states,
     }

@@ -43,13 +43,13 @@ pub struct Thread {
 
 /// Who had a CPU.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Who {
+pub enum Ran {
     /// A thread of the run, by its number.
     Thread(usize),
     /// Another program's thread, by its name.
     Other(String),
-    /// Nobody: the CPU was idle.
-    Nobody,
+    /// Nothing: the CPU was idle.
+    Nothing,
 }
 
 /// A time in which a CPU had the same thread.
@@ -59,8 +59,8 @@ pub struct Slice {
     pub from: Nanos,
     /// Its end.
     pub to: Nanos,
-    /// Who had it.
-    pub who: Who,
+    /// What it ran.
+    pub ran: Ran,
 }
 
 /// One CPU over the run.
@@ -126,7 +126,7 @@ impl Timeline {
     pub fn idle_cpus(&self, at: Nanos) -> impl Iterator<Item = u32> + '_ {
         self.cpus
             .iter()
-            .filter(move |cpu| matches!(cpu.at(at), Some(Slice { who: Who::Nobody, .. })))
+            .filter(move |cpu| matches!(cpu.at(at), Some(Slice { ran: Ran::Nothing, .. })))
             .map(|cpu| cpu.number)
     }
 

@@ -94,12 +94,12 @@ impl Cause {
             Self::KeptForQueued => "kept for a thread without a CPU",
             Self::QueuedCpuIdle => "ready, no CPU, another CPU idle",
             Self::QueuedCpuBusy => "ready, no CPU",
-            Self::WakeUp => "nobody awake: wake-up latency",
+            Self::WakeUp => "no thread awake: wake-up latency",
             Self::AsleepInLine => "asleep while others had it",
             Self::Contended => "running while others had it",
-            Self::Acquiring => "running, not there yet",
+            Self::Acquiring => "running, not acquired yet",
             Self::Releasing => "unlock under way",
-            Self::Unwanted => "nobody wanted it",
+            Self::Unwanted => "no thread wanted it",
             Self::Unknown => "unknown",
         }
     }

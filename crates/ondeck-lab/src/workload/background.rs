@@ -15,7 +15,7 @@ use ondeck_zoo::RawLock;
 use super::face::{Column, Group, Judged, Shelf, Shown, Table};
 use super::phases::{Phase, Phases, Seen, Stint, together};
 use super::situation::{Rounds, by, counts_of_two};
-use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo};
+use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, param};
 use crate::clock::TickScale;
 use crate::environment::Background as Priority;
 use crate::sample::{
@@ -43,15 +43,15 @@ impl Workload for Background {
         about: "Low-priority work done beside the lock, and its price",
         source: "asked for in the comments on Malte Skarupke, Measuring Mutexes, Spinlocks and how \
                  Bad the Linux Scheduler Really is",
-        lead: "Work of low priority beside the lock, which should fill the gaps that waiters leave: how \
-             much of it gets done, and what the lock keeps of its throughput.",
+        lead: "Work of low priority is done beside the lock and should fill the gaps that waiters \
+             leave. Measured are how much of it gets done, and what the lock keeps of its throughput.",
         cannot_show: "anything on a machine with other busy programs: the work done alone is then little, \
              and varies by chance.",
         locks: Group::Beside,
         empty: EmptyLock::AsAnyLock,
         quantities: &[LONGEST, LONGEST_ALONE],
         judged: Judged::By(FILLED),
-        shelf: Shelf::Company,
+        shelf: Shelf::OtherWork,
         table: Table::Quantities {
             heading: "low priority work beside the lock\n{}",
             columns: &[
@@ -90,8 +90,8 @@ impl Workload for Background {
                     Priority::Idle => "idle",
                     Priority::Nice => "nice",
                 };
-                let param = ("priority", named.to_owned());
-                Situation::working(threads, work).with(priority, [param])
+                let params = [(param::PRIORITY, named.to_owned())];
+                Situation::working(threads, work).with(priority, params)
             })
         });
         (rounds, situations.collect())

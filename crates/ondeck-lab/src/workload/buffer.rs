@@ -7,7 +7,7 @@ use ondeck_zoo::RawLock;
 use super::guarded::Guarded;
 use super::ring::Ring;
 use super::situation::moments;
-use super::{Asked, Notify, Situation};
+use super::{Asked, Notify, Situation, param};
 use crate::team::Member;
 
 /// What both sides share, with the two conditions that they wait for.
@@ -45,7 +45,7 @@ impl Bounded {
         for &capacity in asked.capacities.as_deref().unwrap_or(capacities) {
             for &threads in counts {
                 situations.extend(moments(asked).into_iter().map(|notify| {
-                    let capacity_param = ("capacity", capacity.to_string());
+                    let capacity_param = (param::CAPACITY, capacity.to_string());
                     let params = std::iter::once(capacity_param).chain(notify.param());
                     Situation::plain(threads).with(Self { capacity, notify }, params)
                 }));

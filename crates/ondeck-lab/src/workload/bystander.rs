@@ -41,15 +41,16 @@ impl Workload for Bystander {
         about: "How much a matrix multiply beside the lock slows down",
         source: "AMD's slides on spinlocks, in Malte Skarupke, Measuring Mutexes, Spinlocks and how \
                  Bad the Linux Scheduler Really is",
-        lead: "One thread multiplies matrices while the others fight for the lock, with which it has \
-             nothing to do. Slowdown is its time for a product beside them by that alone.",
+        lead: "One thread, the bystander, multiplies matrices and does not use the lock, for which \
+             all others compete. The slowdown is its time for a product beside them divided by its \
+             time alone.",
         cannot_show: "traffic of cache lines, which slowed AMD's thread down, on a machine with CPUs that \
              share only the last cache. With an empty section threads mostly do not wait: to see \
              waiters sleep, use `--work 200000,0`.",
         locks: Group::Beside,
         empty: EmptyLock::AsAnyLock,
         judged: Judged::By(SLOWDOWN),
-        shelf: Shelf::Company,
+        shelf: Shelf::OtherWork,
         table: Table::Quantities {
             heading: "a matrix multiply beside threads at the lock\n{}",
             columns: &[

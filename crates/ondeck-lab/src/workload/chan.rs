@@ -40,9 +40,9 @@ impl Workload for Chan {
         title: "Channel",
         about: "Sends and receives a second on one buffered channel",
         source: "the runtime's ChanContended benchmark in Go's issue 68578",
-        lead: "One buffered channel that nobody ever finds full or empty: each thread sends 100 \
-             numbers, then receives 100. Go's benchmark ChanContended; its 200 operations are one \
-             there.",
+        lead: "One buffered channel that no thread ever finds full or empty: each thread sends 100 \
+             numbers, then receives 100. It is Go's benchmark ChanContended; 200 operations here are \
+             one there.",
         cannot_show: "Go's scheduler; goroutines are not threads.",
         empty: EmptyLock::OneThread,
         shares_data: true,

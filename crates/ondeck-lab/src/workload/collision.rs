@@ -37,7 +37,7 @@ const TIMER: usize = 0;
 const PARKED: [usize; 5] = [0, 1, 100, 1_000, 4_000];
 
 /// How long so many threads may take to be parked: a thousand times what it takes them here.
-fn patience(parked: usize) -> Duration {
+fn time_to_park(parked: usize) -> Duration {
     Duration::from_secs(5) + Duration::from_millis(10) * parked as u32
 }
 
@@ -55,7 +55,7 @@ impl Workload for Collision {
              one bucket.",
         cannot_show: "how often two locks of a program collide. With 1,024 buckets and two locks that is \
              one time in 1,024.",
-        needs: Needs::Sleepers,
+        needs: Needs::SleepingWaiters,
         empty: EmptyLock::OneThread,
         quantities: &[PAIR],
         judged: Judged::By(PAIR),
@@ -133,7 +133,7 @@ impl Workload for Collision {
         timed.map(Sample::of_pairs).ok_or_else(|| {
             TeamError::Refused(format!(
                 "not all of {parked} threads were parked within {:?}",
-                patience(parked)
+                time_to_park(parked)
             ))
         })
     }
@@ -174,7 +174,7 @@ fn await_parked(member: &Member, ids: &[AtomicI32]) -> bool {
         if seen == ids.len() {
             return true;
         }
-        if member.stopped() || begin.elapsed() > patience(ids.len()) {
+        if member.stopped() || begin.elapsed() > time_to_park(ids.len()) {
             return false;
         }
         // Threads that park are the team's progress until then.
@@ -222,7 +222,7 @@ mod tests {
         let own = nix::unistd::gettid().as_raw();
         assert!(!is_parked(own), "it runs");
         let (id, given) = std::sync::mpsc::channel();
-        let sleeper = std::thread::spawn(move || {
+        let parked = std::thread::spawn(move || {
             // The receiver is there until this thread has been joined.
             let _ = id.send(nix::unistd::gettid().as_raw());
             std::thread::park();
@@ -231,8 +231,8 @@ mod tests {
         while !is_parked(its) {
             std::thread::yield_now();
         }
-        sleeper.thread().unpark();
-        assert!(sleeper.join().is_ok());
+        parked.thread().unpark();
+        assert!(parked.join().is_ok());
         assert!(!is_parked(its), "it is gone");
     }
 }

@@ -52,8 +52,8 @@ pub enum Needs {
     Nothing,
     /// Realtime threads.
     Realtime,
-    /// Waiters that sleep, where it has more than one thread.
-    Sleepers,
+    /// Waiters that sleep, if it has more than one thread.
+    SleepingWaiters,
 }
 
 /// The parts of what the terminal shows. Within a part tables stand in the order of the suite.
@@ -70,7 +70,7 @@ pub enum Shelf {
     /// Queues between threads.
     Queues,
     /// Other work, and other priorities.
-    Company,
+    OtherWork,
     /// Locks in data structures and programs.
     Programs,
 }

@@ -57,10 +57,10 @@ impl Workload for MixedPriority {
         cannot_show: "how often it happens, which depends on the program.",
         locks: Group::Inversion,
         needs: Needs::Realtime,
-        empty: EmptyLock::Never("without a lock nobody waits, so nothing can be inverted"),
+        empty: EmptyLock::Never("without a lock no thread waits, so nothing can be inverted"),
         quantities: &[LONGEST, INVERTED, BURSTS, RESCUED],
         judged: Judged::By(LONGEST),
-        shelf: Shelf::Company,
+        shelf: Shelf::OtherWork,
         table: Table::Quantities {
             heading: "an owner below a hog below a waiter, on one CPU\n{}",
             columns: &[
@@ -106,7 +106,8 @@ impl Workload for MixedPriority {
                 OWNER => own(member, &stage, policy, &shared.0),
                 HOG => hog(member, &stage),
                 WAITER => trials = wait(member, &stage, &shared.0),
-                _ => guard(&stage, policy),
+                GUARD => guard(&stage, policy),
+                other => unreachable!("a team of four has no thread {other}"),
             }
             Ok(trials)
         })?;

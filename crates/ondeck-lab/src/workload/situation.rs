@@ -10,20 +10,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::Notify;
+use super::{Notify, param};
 use crate::sample::share_needs;
 
-/// How much to measure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extent {
-    /// Under 30 seconds: to see that everything works.
-    Quick,
-    /// Some four minutes.
-    Suite,
-    /// As the sources did: 100 runs of `wait`, 1,000 of `idle`, every lock. Hours, with locks that
-    /// collapse.
-    Full,
-}
+pub use crate::results::Extent;
 
 /// What is asked of a workload: how much, and of its situations those that the user has chosen.
 #[derive(Clone, Debug)]
@@ -65,7 +55,8 @@ impl Situation {
 
     /// Threads that work inside and outside of the section.
     pub fn working(threads: usize, work: (u64, u64)) -> Self {
-        let params = vec![("section_ns", work.0.to_string()), ("outside_ns", work.1.to_string())];
+        let params =
+            vec![(param::SECTION, work.0.to_string()), (param::OUTSIDE, work.1.to_string())];
         Self { work, params, ..Self::plain(threads) }
     }
 }

@@ -32,9 +32,9 @@ impl Workload for Starve {
         title: "Starvation",
         about: "The longest that a thread goes without the lock",
         source: "the runtime's test for mutex starvation in Go's issue 68578",
-        lead: "Eight threads want the lock all the time, each for sections of 100 ns. The longest time \
-             that any of them went without it while others had it, and how many windows of 50 ms went \
-             by without one acquisition of a thread.",
+        lead: "Eight threads want the lock all the time, each for sections of 100 ns. Measured are \
+             the longest time that one of them went without it while others had it, and in how many \
+             windows of 50 ms a thread never had it.",
         cannot_show: "with more threads than CPUs, whether the lock or the scheduler starves a thread, \
              which is off its CPU for a time slice of each other thread.",
         empty: EmptyLock::OneThread,
