@@ -32,7 +32,7 @@ pub struct Advice {
     pub excluded: Vec<Excluded>,
     /// What to know about the situation.
     pub warnings: Vec<Remark>,
-    /// The texts that are spoken of, by their words.
+    /// The sources that the answer cites, by their words.
     pub sources: BTreeMap<String, Source>,
 }
 
@@ -104,10 +104,10 @@ pub struct Versus {
     pub differs: bool,
 }
 
-/// What would be otherwise elsewhere.
+/// How the answer would change in another situation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Change {
-    /// What would have to be otherwise.
+    /// In what the situation would have to differ.
     pub with: String,
     /// What would follow.
     pub then: String,
@@ -115,7 +115,7 @@ pub struct Change {
     pub measured: bool,
 }
 
-/// Locks that a rule takes away.
+/// Locks that a rule excludes.
 #[derive(Clone, Debug, Serialize)]
 pub struct Excluded {
     /// The rule.

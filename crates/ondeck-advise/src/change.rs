@@ -119,7 +119,7 @@ pub(super) fn by_measuring(
         let place =
             Place::working(THROUGHPUT, varied.threads, (varied.section_ns, varied.outside_ns));
         let figures = Figures::of(report, &[place]);
-        // Whoever is no candidate here is none there, unless rules say otherwise.
+        // A lock that is no candidate here is none there, unless rules say otherwise.
         let locks: Vec<Judged> = judge(rules, &varied, subjects, &figures)
             .into_iter()
             .filter(|judged| judged.out().is_none() && ranking.contains(&judged.name()))

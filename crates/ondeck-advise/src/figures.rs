@@ -22,7 +22,7 @@ pub struct Figure {
     pub samples: Vec<f64>,
 }
 
-/// Where series stand in a report.
+/// Which series of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The workload.
@@ -53,7 +53,7 @@ impl Place {
 }
 
 impl Figures {
-    /// What a report has of these places; a metric that two of them have is the first one's.
+    /// What a report has of these places. If two of them have a metric, the first one's counts.
     ///
     /// Series that are not whole are left out: they are not of the same rounds as the others.
     pub fn of(report: &Report, places: &[Place]) -> Self {

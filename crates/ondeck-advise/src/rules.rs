@@ -65,7 +65,7 @@ pub struct Different {
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
-    /// Who wrote it.
+    /// Its author.
     pub author: String,
     /// Its title.
     pub title: String,
@@ -92,7 +92,7 @@ pub enum Effect {
     Exclude,
     /// Of locks that are not told apart this one is first.
     Prefer,
-    /// The lock is behind others that it is not told apart from, and the user hears why.
+    /// The lock is behind others that it is not told apart from, and the answer says why.
     Warn,
     /// Nothing can be said: of the lock, or without a condition on locks of the situation.
     Unknown,
@@ -166,7 +166,7 @@ impl Rules {
         Ok(rules)
     }
 
-    /// What the types cannot say.
+    /// Checks what the types cannot.
     fn check(&self) -> Result<(), (Range<usize>, String)> {
         if *self.format.get_ref() != FORMAT {
             let problem =

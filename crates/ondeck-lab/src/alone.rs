@@ -33,7 +33,7 @@ pub enum AloneError {
     /// It could not be started.
     #[error("a second process could not be started: {0}")]
     Start(#[from] std::io::Error),
-    /// It made no end.
+    /// It did not end in time.
     #[error("no answer within {limit:?}")]
     Stuck {
         /// The limit that was passed.
@@ -73,7 +73,7 @@ pub fn measure(
         .process_group(0);
     // SAFETY: between fork and exec the closure makes one system call and nothing else.
     unsafe {
-        // Without this process nobody would end a child whose lock is stuck.
+        // Once this process is gone, nothing else would end a child with a stuck lock.
         command.pre_exec(|| nix::sys::prctl::set_pdeathsig(Signal::SIGKILL).map_err(Into::into));
     }
     let mut child = command.spawn()?;

@@ -18,21 +18,21 @@ use crate::team::{TeamError, TeamSetting};
 use crate::work::Work;
 use crate::workload::{EmptyLock, Round, Subject};
 
-/// What a run tells while it goes on.
+/// What is called while a run goes on.
 pub trait Observer {
-    /// A lock's turn begins: the stage, the lock, and how much of the planned time lies behind.
+    /// A lock's turn begins: the stage, the lock, and how much of the planned time has passed.
     fn turn(&mut self, stage: &Stage, lock: &str, behind: Duration);
     /// A lock has failed; it is left out of the rest of the stage, and after a hang of the run.
     fn failed(&mut self, failure: &Failure);
     /// A lock's turn has yielded samples; `so_far` sums up all of its turns in this stage. Called
     /// between turns, when no thread of a team is alive.
     fn measured(&mut self, so_far: &dyn Fn() -> Series) {
-        // Nothing is summed up for those who do not look.
+        // An observer that does not need the sum does not pay for it.
         let _ = so_far;
     }
 }
 
-/// What came of a plan.
+/// The outcome of a plan.
 #[derive(Debug, Default)]
 pub struct Results {
     /// One for each stage and lock that yielded at least one sample.

@@ -20,7 +20,7 @@ pub struct Quantity {
     pub unit: Unit,
     /// Which direction is better.
     pub better: Better,
-    /// What a page calls it.
+    /// What a page calls it. What it is stands in `docs/glossary.md`.
     pub title: &'static str,
 }
 
@@ -53,11 +53,11 @@ quantities! {
     VOLUNTARY = "voluntary_switches", PerOperation, Lower,
         "Voluntary context switches";
     /// Context switches that the kernel counts as involuntary, for each pair: the CPU was taken
-    /// away, or offered through sched_yield(2) and taken by somebody else.
+    /// away, or offered through sched_yield(2) and taken by another thread.
     INVOLUNTARY = "involuntary_switches", PerOperation, Lower,
         "Involuntary context switches";
     /// Pairs of the least served thread divided by those of the most served, while all wanted the
-    /// lock. Left out where the time was too short to tell: see [`share_needs`].
+    /// lock. It is left out if the time was too short to tell: see [`share_needs`].
     SHARE = "share", Ratio, Higher,
         "Share, least to greatest";
     /// How long a run took, from the common start to the end of the last thread.
@@ -247,7 +247,7 @@ fn share(pairs: &[u64]) -> f64 {
 }
 
 /// How long `threads` threads must be watched before their shares say something about the lock
-/// rather than about who had a CPU: ten time slices of 3 ms for every thread that shares one.
+/// rather than about the scheduler: ten time slices of 3 ms for every thread that shares one.
 pub fn share_needs(threads: usize) -> Duration {
     const TEN_SLICES: Duration = Duration::from_millis(30);
     if threads <= Linux::cpus() {

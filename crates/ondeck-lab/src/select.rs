@@ -107,10 +107,10 @@ const CROWD: &[&str] = &[
     "nsync",
 ];
 
-/// What a suite measures beside other work as well: a pure spinner, which does the most harm.
+/// A pure spinner, which a suite measures beside other work as well: it does the most harm.
 const PURE_SPINNER: &str = "spinlock_amd";
 
-/// What a suite measures priority inversion of as well: the lock that is made against it.
+/// The lock made against priority inversion, which a suite measures there as well.
 const INHERITS_PRIORITY: &str = "glibc_pi";
 
 /// A group of locks that has a name.

@@ -7,7 +7,7 @@ use crate::environment::Refusal;
 use crate::results::{CpuTime, Machine, Series, Warning};
 use crate::sample::{PAIR, THROUGHPUT};
 
-/// For how long the machine is looked at before a run, and what others may take of it meanwhile.
+/// For how long the use of the CPUs is watched before a run, and which part of it others may have.
 const LOOK: Duration = Duration::from_millis(200);
 const BUSY: f64 = 0.1;
 
@@ -16,7 +16,7 @@ const BUSY: f64 = 0.1;
 const STOLEN: f64 = 0.02;
 const OTHERS: f64 = 0.05;
 
-/// CPU time, in seconds, below which its ticks of 10 ms say nothing of shares.
+/// With less CPU time than this, in seconds, ticks of 10 ms say nothing of shares.
 const FEW_TICKS: f64 = 1.0;
 
 /// A quartile range above this share of the median is noise. Two runs of the same binary on the
@@ -102,7 +102,7 @@ pub fn refused(refusals: &[Refusal]) -> Vec<Warning> {
         .collect()
 }
 
-/// What a realtime policy has in store, where the kernel keeps something back from it.
+/// What happens under a realtime policy if the kernel reserves CPU time for other threads.
 pub fn realtime(machine: &Machine) -> Option<Warning> {
     let share = machine.realtime_share.as_ref().filter(|share| *share != "all of it")?;
     Some(warning(

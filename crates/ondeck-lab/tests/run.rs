@@ -22,7 +22,7 @@ use ondeck_zoo::{
     CondvarKind, Fairness, LockInfo, Origin, RawCondvar, RawLock, SequenceCondvar, Waiting,
 };
 
-/// A spinlock that forgets its 500th unlock: everybody waits for ever after.
+/// A spinlock that forgets its 500th unlock: all threads wait for ever after.
 struct Forgetful {
     word: <Linux as Platform>::AtomicU8,
     unlocks: <Linux as Platform>::AtomicU32,
@@ -200,7 +200,7 @@ fn nothing_is_lost_between_threads() {
     }
 }
 
-/// A lock that excludes nobody.
+/// A lock that excludes no thread.
 struct Open;
 
 // SAFETY: not sound, which is the point. What it guards here are numbers and indices that are
@@ -249,7 +249,7 @@ fn a_lock_that_lets_two_in_is_reported_as_broken() {
     }
 }
 
-/// As many streaks as handovers, and nobody who waits alone.
+/// As many streaks as changes of the owner, and no thread that waits alone.
 #[test]
 fn one_thread_has_one_streak_and_is_passed_by_nobody() {
     let request = Request {
@@ -274,7 +274,7 @@ fn workloads_with_two_roles_have_a_thread_for_either() {
     }
 }
 
-/// A condition variable whose notifications reach nobody.
+/// A condition variable whose notifications reach no thread.
 struct Deaf;
 
 // SAFETY: not sound as a condition variable, which is the point: every signal is lost. The lock is

@@ -1,4 +1,4 @@
-//! JSON Lines: a flat object for each sample, for whoever asks questions of many reports at once.
+//! JSON Lines: a flat object for each sample, for questions that are asked of many reports at once.
 //!
 //! Every line of a file has the same columns, so that a reader that guesses them from the first
 //! lines guesses right.

@@ -1,8 +1,8 @@
 //! A short verdict for each workload: which lock did best here, and which fell behind.
 //!
-//! Only what the numbers carry: locks whose quartile ranges overlap are not told apart, series that
-//! are partial, cut off or too few are not judged at all, and throughput never stands without the
-//! share that the least served thread had.
+//! A verdict says no more than the numbers do: locks with quartile ranges that overlap are not told apart,
+//! series that are partial, cut off or of too few rounds are not judged at all, and throughput never stands
+//! without the share of the least served thread.
 
 use ondeck_lab::plan::CONDITIONS;
 use ondeck_lab::results::{Better, Metric, Series, Unit};
@@ -20,7 +20,7 @@ pub fn judged_by(workload: &str) -> Option<&'static str> {
     }
 }
 
-/// Where the worst is less than so many times behind the best, it is not worth a word.
+/// If the worst lock is less than so many times behind the best, the verdict does not name it.
 const WORTH_SAYING: f64 = 1.5;
 
 /// One round has no spread to judge by.
@@ -31,7 +31,7 @@ const FEWEST_ROUNDS: usize = 2;
 pub struct Verdict {
     /// The workload and the situation, as `throughput, 8 threads, empty section`.
     pub situation: String,
-    /// Who leads, by which figure, and who is far behind.
+    /// Which lock leads, by which figure, and which is far behind.
     pub judgement: String,
 }
 

@@ -1,4 +1,4 @@
-//! Timelines made by hand, one for each cause. In all of them thread 0 releases the lock at 100,
+//! Timelines made by hand, one for each cause. In all of them thread 0 unlocks at 100,
 //! and thread 1, which has wanted it since 10, has it at 1,000.
 
 use super::super::timeline::{Cpu, Pair, Thread};

@@ -76,7 +76,7 @@ fn clip(
     Clip { run, run_began: 0, from, to, threads, cpus, owners }
 }
 
-/// Who had a CPU in a window; its idle times are gaps.
+/// Which threads had a CPU in a window; its idle times are gaps.
 fn slices(timeline: &Timeline, cpu: &Cpu, from: Nanos, to: Nanos) -> Vec<ClipSlice> {
     let shown = |slice: &Slice| {
         let (from, to) = within(slice.from, slice.to.min(timeline.seen_until), from, to)?;
@@ -157,7 +157,8 @@ fn within(from: Nanos, to: Nanos, first: Nanos, last: Nanos) -> Option<(Nanos, N
     (from < to).then_some((from, to))
 }
 
-/// Who had the lock: neighbours are joined if they are one thread's, or too short to be seen.
+/// Which thread had the lock when: neighbours are joined if they are one thread's, or too short to be
+/// seen.
 fn owners(turns: &[Turn], from: Nanos, to: Nanos, grain: Nanos) -> Vec<Owned> {
     let mut owners: Vec<Owned> = Vec::new();
     for turn in turns {

@@ -1,7 +1,7 @@
 //! Why was the lock idle, and why did a thread wait: what the scheduler did meanwhile.
 //!
-//! Threads hammer a lock and stamp every pair ([`ondeck_lab::stamp`]); the kernel tells who ran where (`kernel`);
-//! both make a [`timeline::Timeline`], of which [`cause`] is a function. What is found is a
+//! Threads hammer a lock and stamp every pair ([`ondeck_lab::stamp`]); the kernel tells which thread ran
+//! where (`kernel`). Both make a [`timeline::Timeline`], of which [`cause`] is a function. What is found is a
 //! [`Document`](ondeck_lab::results::trace::Document), from which text, page and Perfetto's events are made.
 //!
 //! ```text

@@ -37,11 +37,11 @@ pub struct Span {
 pub struct Thread {
     /// Its pairs in their order.
     pub pairs: Vec<Pair>,
-    /// What the kernel did with it, in order and without overlap; empty if nobody could tell.
+    /// What the kernel did with it, in order and without overlap; empty if that is not known.
     pub spans: Vec<Span>,
 }
 
-/// Who had a CPU.
+/// What a CPU ran.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ran {
     /// A thread of the run, by its number.
@@ -68,7 +68,7 @@ pub struct Slice {
 pub struct Cpu {
     /// Its number.
     pub number: u32,
-    /// Who had it, in order and without overlap.
+    /// What it ran, in order and without overlap.
     pub slices: Vec<Slice>,
 }
 
@@ -158,7 +158,7 @@ impl Timeline {
 }
 
 impl Cpu {
-    /// Who has it at that moment.
+    /// What it runs at that moment.
     pub fn at(&self, at: Nanos) -> Option<&Slice> {
         let next = self.slices.partition_point(|slice| slice.from <= at);
         self.slices[..next].last().filter(|slice| at < slice.to)

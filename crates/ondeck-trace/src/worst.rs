@@ -13,7 +13,7 @@ use ondeck_lab::workload;
 
 use super::{Request, Sight, Traced, Tracer, failure};
 
-/// More timelines than this nobody looks at.
+/// More timelines than this no reader looks at.
 const MOST_LOCKS: usize = 12;
 
 /// No lock has more time: by then it has been preempted a hundred times.

@@ -24,8 +24,8 @@ struct Operation {
 /// Nanoseconds for one operation, or why there are none.
 type Timing = Result<f64, String>;
 
-/// Measures every operation, `rounds` times each, operations taking turns; `progress` hears each
-/// operation's name and the share of the work that lies behind.
+/// Measures every operation, `rounds` times each; operations take turns. `progress` is called with each
+/// operation's name and the share of the work that is done.
 pub fn measure(
     rounds: usize,
     mut progress: impl FnMut(&str, f64),

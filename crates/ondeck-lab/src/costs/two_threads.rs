@@ -137,7 +137,7 @@ pub(super) fn line_round_trip() -> Timing {
 /// the other is asleep by then; on one CPU the other sleeps because this one runs.
 pub(super) fn futex_wake_to_run(other_cpu: bool) -> Timing {
     const TRIPS: u32 = 100;
-    /// Falling asleep takes some microseconds; ten times that.
+    /// It takes some microseconds until a thread sleeps; ten times that.
     const ASLEEP_AFTER: Duration = Duration::from_micros(50);
     let (partner, delay) =
         if other_cpu { (second()?, ASLEEP_AFTER) } else { (first(), Duration::ZERO) };

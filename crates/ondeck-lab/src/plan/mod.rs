@@ -46,7 +46,7 @@ pub struct Request {
     pub notify: Option<Vec<Notify>>,
     /// Where and how threads run; several are measured against each other. At least one.
     pub placements: Vec<Placement>,
-    /// For how long nobody may make progress before a lock counts as stuck.
+    /// For how long no thread may make progress before a lock counts as stuck.
     pub stall_limit: Duration,
     /// How to measure in a process of one thread; without it that part is left out.
     pub helper: Option<Helper>,
@@ -205,7 +205,7 @@ pub fn stages(request: &Request, everything: &[Subject]) -> Vec<Stage> {
 /// The stages of one workload.
 fn of_workload(request: &Request, workload: &WorkloadInfo, subjects: &[Subject]) -> Vec<Stage> {
     let (schedule, situations) = workload.situations(&request.asked());
-    // A share is shown of the most threads only, so the suite's other rounds need not be as long.
+    // The share is shown for the most threads only, so the suite's other rounds need not be as long.
     let most = situations.iter().map(|situation| situation.threads).max().unwrap_or(0);
     let pace = |threads: usize| match (schedule, request.rounds) {
         (Schedule::Rounds(rounds), asked) => {
@@ -241,7 +241,7 @@ fn of_workload(request: &Request, workload: &WorkloadInfo, subjects: &[Subject])
             own: situation.own,
             emptied: situation.emptied,
             baseline: false,
-            // A process of one thread is started anew, and placed by nobody.
+            // A process of one thread is started anew, and the scheduler places it.
             conditions: if situation.alone {
                 vec![Condition::default()]
             } else {
@@ -260,7 +260,7 @@ fn of_workload(request: &Request, workload: &WorkloadInfo, subjects: &[Subject])
 
 /// The locks that are measured with so many threads. Strict queues of spinners hand the lock to threads
 /// that are off their CPUs, where a single round takes seconds; a suite leaves them out unless they are asked
-/// for. Where other threads have to be parked no spinner can take part at all.
+/// for. If other threads have to be parked, no spinner can take part at all.
 fn taking_part(
     request: &Request,
     workload: &WorkloadInfo,

@@ -62,7 +62,7 @@ pub struct Report {
     /// What an operation of each workload costs with a lock that does nothing.
     #[serde(default)]
     pub baselines: Vec<Baseline>,
-    /// Who had the CPUs during the run; absent where the kernel does not tell.
+    /// How the CPUs were used during the run; absent where the kernel does not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_time: Option<CpuTime>,
     /// The worst idle of each lock in a moment of tracing behind the measurements, if `idle` was one.
@@ -209,7 +209,7 @@ pub struct Settings {
     pub round_milliseconds: Option<f64>,
     /// Work in the section and outside of it, as `100,500` nanoseconds, if that was asked for.
     pub work: Option<String>,
-    /// How long nobody had to make progress before a lock counted as stuck, in seconds.
+    /// How long no thread made progress before a lock counted as stuck, in seconds.
     pub stall_limit_seconds: f64,
     /// How threads were placed: `none`, `each`, `one`, or a list of CPUs; several with a blank
     /// between them if they were measured against each other.

@@ -1,6 +1,9 @@
-//! The words that the JSON document has for units and for kinds of failures. The document keeps words,
-//! because a report of another version may have others; whatever this program does with one, it does with the
-//! type.
+//! The words of the JSON document that come from closed lists: units, kinds of failures, groups of costs,
+//! facts of locks, settings.
+//!
+//! A report of another version may have a word that this program does not know. Such a word is kept as it
+//! is, so that the report can be shown and merged; whatever this program does with a word, it does with
+//! the type.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -20,7 +20,7 @@ pub(super) struct Watched {
     pub(super) span: Duration,
 }
 
-/// The time and everybody's progress at one moment.
+/// The time and the progress of all threads at one moment.
 struct Snapshot {
     at: Instant,
     pairs: Vec<u64>,
@@ -57,7 +57,7 @@ pub(super) fn watch(
         let now = Instant::now();
         if !gathered {
             let all = shared.threads.iter().all(|lane| lane.running.load(Ordering::Relaxed));
-            // A lock that lets nobody else run would never be measured: it has twice its time.
+            // A lock under which some thread never runs would never be measured: it has twice its time.
             if all || now - begin.at >= limit.saturating_mul(2) {
                 gathered = true;
                 begin = Snapshot::take(shared);

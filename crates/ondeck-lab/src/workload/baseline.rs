@@ -29,7 +29,7 @@ pub const NO_LOCK: &str = "none";
 #[derive(Debug)]
 pub struct NoLock;
 
-// SAFETY: it excludes nobody. It is not in the registry, and this crate hands it only to workloads
+// SAFETY: it excludes no thread. It is not in the registry, and this crate hands it only to workloads
 // that protect no data with it, or to a single thread.
 unsafe impl RawLock<Linux> for NoLock {
     const INFO: LockInfo = LockInfo {

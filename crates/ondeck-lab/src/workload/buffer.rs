@@ -15,9 +15,9 @@ pub(super) type Buffer<L> = Guarded<L, Queue, 2>;
 
 pub(super) struct Queue {
     pub(super) ring: Ring,
-    /// Nobody is to wait any more.
+    /// No thread is to wait any more.
     closed: bool,
-    /// Where the buffer has a gate: everybody is to wait, whatever is in the ring.
+    /// Where the buffer has a gate: all threads are to wait, whatever is in the ring.
     pub(super) held: bool,
     /// Where the buffer has a gate: how many threads wait.
     pub(super) waiting: usize,
@@ -178,7 +178,7 @@ pub(super) fn consume<L: RawLock<Linux>, const GATED: bool>(
     part
 }
 
-/// Wakes all threads that sleep, for no thread comes after this one that would.
+/// Wakes all threads that sleep, because no later thread would.
 pub(super) fn close<L: RawLock<Linux>>(buffer: &Buffer<L>, context: &mut L::Context) {
     buffer.with(context, |queue| {
         queue.closed = true;

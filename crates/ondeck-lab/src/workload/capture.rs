@@ -1,8 +1,8 @@
 //! `capture`: how often in a row one thread gets the lock while others wait, and how many
 //! acquisitions of others pass a waiting thread by.
 //!
-//! Counted, not timed, so that the numbers say what the lock does and little of how fast the
-//! machine is. A thread that takes a lock back before a waiter notices is good for throughput: the
+//! Acquisitions are counted, not timed, so that the numbers say what the lock does and little of how fast
+//! the machine is. A thread that takes a lock back before a waiter notices is good for throughput: the
 //! data is still in its cache. The waiter pays.
 
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use crate::team::{self, Outcome, TeamError, Until};
 
 pub(super) struct Capture;
 
-/// Who has had the lock, written by its owner.
+/// Which threads have had the lock, written by its owner.
 struct Book {
     acquisitions: u64,
     owner: usize,

@@ -1,9 +1,9 @@
-//! `collision`: what a lock and unlock costs a thread to which nobody comes, while other threads are parked
+//! `collision`: what a pair costs a thread whose lock no other thread wants, while other threads are parked
 //! at another lock of the same kind.
 //!
-//! A lock that keeps its queue in itself cannot notice them. A lock of which all sleep in one table can:
-//! two locks may fall into the same bucket, and then the one's unlock meets what the other's waiters have
-//! left there. So the two locks here are a pair of an array that `ondeck`'s parking table keeps in the same
+//! A lock that keeps its queue in itself cannot notice them. Locks whose waiters are parked in one table can:
+//! two of them may fall into the same bucket, and then an unlock of the one meets what waiters of the other
+//! have left there. So the two locks here are a pair of an array that `ondeck`'s parking table keeps in the same
 //! bucket. Other locks have the same two places of their array, whether or not that means anything to them.
 
 use std::collections::HashMap;
@@ -110,7 +110,7 @@ impl Workload for Collision {
             let context = L::Context::default();
             if member.index != TIMER {
                 if member.start() {
-                    // Behind the start, at which threads sleep too.
+                    // After the start, at which threads sleep, too.
                     ids[member.index - 1].store(nix::unistd::gettid().as_raw(), Ordering::Release);
                     pair(&locks[crowded].0, &context);
                     member.done(1);
@@ -197,7 +197,7 @@ fn is_parked(kernel_id: i32) -> bool {
     if !asleep {
         return false;
     }
-    // Where the kernel does not tell the call, sleeping has to do.
+    // If the kernel does not tell the call, it has to be enough that the thread sleeps.
     let call = read("syscall");
     let call = call.split_whitespace().next().and_then(|word| word.parse::<libc::c_long>().ok());
     !matches!(call, Some(libc::SYS_nanosleep | libc::SYS_clock_nanosleep))

@@ -1,11 +1,11 @@
 //! `handoff`: how long the lock takes from one thread to another.
 //!
 //! Three patterns. `solo`: one thread hands the lock to itself, which is what measuring costs with
-//! a lock that nobody else wants. `fast`: two threads pass a turn to each other; the giver unlocks
+//! a lock that no other thread wants. `fast`: two threads pass a turn to each other; the giver unlocks
 //! as soon as it has given the turn, so that the taker finds the lock just free or about to be.
-//! `slow`: the giver holds the lock long enough that the taker, who waits for it, has gone to
-//! sleep. Whether a turn is given shows on a word of its own, so that nobody but the taker comes to
-//! the lock and the giver does not take it back.
+//! `slow`: the giver holds the lock long enough that the taker, which waits for it, sleeps. Whether a
+//! turn is given shows on a word of its own, so that no thread but the taker comes to the lock and the
+//! giver does not take it back.
 //!
 //! The time is taken as in the source: from just before the unlock of one thread to just after the
 //! lock of the other.

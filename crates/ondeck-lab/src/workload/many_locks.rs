@@ -1,6 +1,6 @@
 //! `many_locks`: an array of locks, of which each thread locks a random one again and again.
 //!
-//! Nobody waits for long where there are many locks; what shows instead is the memory that they
+//! Where there are many locks, no thread waits for long; what shows instead is the memory that they
 //! take. Each lock guards a counter, as each lock of a program guards something. Side by side,
 //! several small locks share a cache line, and threads disturb each other at locks that they do not
 //! share; padded to lines of their own they do not, but fewer of them fit into a cache.

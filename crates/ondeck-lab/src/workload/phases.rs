@@ -16,7 +16,7 @@ use crate::usage::Usage;
 
 type Word = <Linux as Platform>::AtomicU32;
 
-/// Who works in a phase.
+/// Which threads work in a phase.
 #[derive(Clone, Debug)]
 pub(super) struct Phase {
     /// Its threads.
@@ -60,7 +60,7 @@ impl Seen {
 }
 
 impl Phases {
-    /// Phases of a team of `threads`, the conductor not counted, who is the thread after them.
+    /// Phases of a team of `threads`. The conductor is not counted: it is the thread after them.
     pub(super) fn new(threads: usize, plan: Vec<Phase>) -> Self {
         Self {
             plan,
@@ -133,7 +133,7 @@ impl Phases {
             // A cancellation is to be noticed in time.
             std::thread::sleep(left.min(CANCEL_CHECK));
         }
-        // Operations first: if this thread is switched out in between, those of that time are
+        // Operations first: if this thread is switched out in between, operations of that time are
         // missing rather than won.
         let after = member.progress();
         let window = begin.elapsed();

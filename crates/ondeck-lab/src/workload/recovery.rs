@@ -210,7 +210,7 @@ fn sample(
     };
     let mut sample = Sample::of_roles(&outcome, consumers.clone(), &[0..producers, consumers]);
     sample.values.insert(1, (FRESH, fresh));
-    // Not one item in the first half: then there is nothing to compare with.
+    // If the first half had not one item, there is nothing to compare with.
     if fresh > 0.0 {
         sample.values.insert(2, (RECOVERED, speed / fresh));
     }

@@ -1,9 +1,9 @@
 //! What the situations of workloads are made of: threads, work, and how long and how often a round is.
 //!
-//! A suite is to take four minutes on two CPUs, so it measures what the answers need and no more:
-//! the ends of a curve and not its middle, which `--full` has, but for `throughput`, where locks change
-//! places along it; rounds of 40 ms where nothing but a rate is taken, which two runs of one binary
-//! agree on within 15 %, and longer ones only where a share, a window or a phase asks for it.
+//! A suite is to take four minutes on two CPUs, so it measures what the answers need and no more. Of a curve
+//! it has the ends and not the middle, which `--full` has; `throughput` is the exception, because locks
+//! change places along its curve. A round takes 40 ms if nothing but a rate is measured, on which two runs of
+//! one binary agree within 15 %. It is longer only if a share, a window or a phase needs more.
 
 use std::any::Any;
 use std::fmt;

@@ -97,7 +97,7 @@ fn runs(asked: &Asked, of_source: usize) -> (Schedule, Vec<Situation>) {
 
 pub(super) struct Idle;
 
-/// What the threads of `idle` share: when the lock was last released, if it ever was.
+/// What the threads of `idle` share: when the last unlock was, if there was one.
 struct Released<L> {
     lock: L,
     at: UnsafeCell<Option<u64>>,

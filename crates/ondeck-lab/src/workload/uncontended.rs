@@ -1,4 +1,4 @@
-//! `uncontended`: one thread locks and unlocks, nobody else wants the lock.
+//! `uncontended`: one thread locks and unlocks, no other wants the lock.
 //!
 //! Whether the process has other threads matters: C libraries leave out atomics while there is
 //! only one. A lab has many, so that case is measured in a process of its own, see
@@ -92,7 +92,7 @@ pub(super) fn time_pairs_of<L: RawLock<Linux>>(
     round: Duration,
     go_on: impl Fn(u64) -> bool,
 ) -> Pairs {
-    // The optimizer must not know that nobody else sees the lock.
+    // The optimizer must not know that no other thread sees the lock.
     let lock = black_box(lock);
     let context = L::Context::default();
     let scale = TickScale::get();

@@ -9,8 +9,8 @@ use wildmatch::WildMatch;
 use super::Input;
 use crate::verdict;
 
-/// What to compare; what is not said is everything, and of the metrics the one that the workload is
-/// judged by.
+/// What to compare. A field that is not set stands for everything; of the metrics, for the one that the
+/// workload is judged by.
 #[derive(Clone, Debug)]
 pub struct Choice {
     /// Names of locks or patterns.

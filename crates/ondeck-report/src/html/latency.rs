@@ -1,4 +1,4 @@
-//! `wait` and `idle`: how long a thread waited for the lock, and how long a free lock stayed free.
+//! Workloads whose runs end by count and record single times: how long threads waited, or a lock stayed free.
 
 use maud::{Markup, html};
 use ondeck_lab::results::{Better, Distribution, Metric, Report, Series};
@@ -20,7 +20,7 @@ use crate::numbers::page::{self as number, milliseconds, time};
 const PERCENTILES: [(f64, &str); 4] =
     [(50.0, "median"), (90.0, "90 %"), (99.0, "99 %"), (99.9, "99.9 %")];
 
-/// The section of one of the two.
+/// The section of such a workload.
 pub fn section(report: &Report, palette: &Palette, workload: &str) -> Markup {
     let series = data::of_workload(report, workload);
     let groups =

@@ -1,4 +1,4 @@
-//! Colours and markers: who is coloured, and what a colour is in either theme.
+//! Colours and markers: which locks have one, and what a colour is in either theme.
 //!
 //! Drawings name inks by their number; the style sheet below says what colour each has in either
 //! theme.
@@ -15,7 +15,7 @@ use crate::data;
 pub const STYLE: &str = include_str!("style.css");
 
 /// How many colours there are. In a figure of more lines than that, the others are thin and grey
-/// until somebody asks for them.
+/// until the reader points at them.
 pub const COLOURED: usize = 10;
 
 /// What a stroke or a fill is for.

@@ -1,4 +1,4 @@
-//! A metric over the number of threads, its cost in CPU time, and who got it.
+//! A metric over the number of threads, its cost in CPU time, and how evenly threads were served.
 
 use maud::{Markup, html};
 use ondeck_lab::results::{Metric, Report, Series};

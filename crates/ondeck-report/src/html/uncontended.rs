@@ -1,4 +1,4 @@
-//! `uncontended`: what a lock costs when nobody else wants it.
+//! The section of workloads that time single pairs: what a lock costs that no other thread wants.
 
 use maud::{Markup, html};
 use ondeck_lab::results::{Better, Report, Series};

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-/// Text between other text: no markup of it takes effect, and nobody is called by it.
+/// Text between other text: no markup of it takes effect, and it calls no user of GitHub.
 pub fn prose(text: &str) -> String {
     let mut out = String::new();
     for character in flat(text).chars() {

@@ -1,6 +1,7 @@
 //! Numbers as text: the one place where a value gets its unit and its digits.
 //!
-//! Where a unit or a prefix changes is the same everywhere. How many digits follow depends on the room:
+//! Where a unit or a prefix changes is the same everywhere, and so are the digits: three that count. What differs
+//! is how values are written that are too small or too large for that, and what stands between digits and unit:
 //! [`terminal`] for tables, [`compared`] for a figure beside its spread, [`page`] for text and pages.
 
 pub mod compared;

@@ -1,4 +1,4 @@
-//! What a lock costs that nobody else wants.
+//! What a lock costs that no other thread wants.
 
 use ondeck_lab::results::{LockRow, Metric, Series};
 use ondeck_lab::sample::PAIR;

@@ -205,7 +205,7 @@ fn of_each_lock_the_worst_idle_of_all_runs_is_kept() {
         kept.iter().map(|one| (one.lock.as_str(), one.episode.to - one.episode.from)).collect();
     assert_eq!(kept, [("std", 40), ("mcs", 500), ("clh", 7)]);
 
-    // Nobody could tell whose they are.
+    // No reader could tell which machine they are of.
     let mut other = second;
     other.machine.cpu = "another".to_owned();
     let merged = merge(&[first(), input("2.json", other)], true, "ondeck merge");

@@ -16,7 +16,7 @@ pub(crate) struct Event {
 /// What it did.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum What {
-    /// The CPU went from one thread to another; 0 is nobody.
+    /// The CPU went from one thread to another; 0 is the idle thread.
     Switch { from: i32, preempted: bool, to: i32, name: String },
     /// The thread is woken, and will be on that CPU unless it migrates.
     Waking { thread: i32, cpu: u32 },
@@ -58,7 +58,7 @@ impl Walk {
     }
 }
 
-/// A CPU as it goes along: who had it, and who has it since when.
+/// A CPU as it goes along: the threads that had it, and the one that has it since when.
 struct CpuWalk {
     number: u32,
     slices: Vec<Slice>,

@@ -1,4 +1,4 @@
-//! `real`: four small programs over the lock under test, because loops around nothing mislead.
+//! `real`: four small programs that use the lock under test, because loops without work mislead.
 //!
 //! Each does what it would do in a program: the section touches memory that other threads have
 //! written, and is as long as the data makes it. Every thread draws its inputs from a generator of
@@ -95,7 +95,7 @@ impl App {
     }
 }
 
-/// A number that looks like nothing in particular, of another: what programs compute here.
+/// A hash of a number: the work of these programs.
 #[inline]
 fn mixed(number: u64) -> u64 {
     // The finalizer of MurmurHash3.
