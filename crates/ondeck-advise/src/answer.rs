@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use ondeck_lab::results::{Unit, Word};
 use serde::Serialize;
 
 use super::rules::{Effect, Rule, Source};
@@ -31,7 +32,7 @@ pub struct Advice {
     pub excluded: Vec<Excluded>,
     /// What to know about the situation.
     pub warnings: Vec<Remark>,
-    /// The texts that are spoken of, by their words.
+    /// The sources that the answer cites, by their words.
     pub sources: BTreeMap<String, Source>,
 }
 
@@ -43,7 +44,7 @@ pub struct MeasuredBy {
     /// What locks are ranked by.
     pub metric: String,
     /// Its unit.
-    pub unit: String,
+    pub unit: Word<Unit>,
     /// The level of each pair's interval and test, in per cent.
     pub confidence: f64,
     /// A smaller difference is not worth a choice.
@@ -103,10 +104,10 @@ pub struct Versus {
     pub differs: bool,
 }
 
-/// What would be otherwise elsewhere.
+/// How the answer would change in another situation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Change {
-    /// What would have to be otherwise.
+    /// In what the situation would have to differ.
     pub with: String,
     /// What would follow.
     pub then: String,
@@ -114,7 +115,7 @@ pub struct Change {
     pub measured: bool,
 }
 
-/// Locks that a rule takes away.
+/// Locks that a rule excludes.
 #[derive(Clone, Debug, Serialize)]
 pub struct Excluded {
     /// The rule.

@@ -2,7 +2,7 @@
 //! measured beside the situation.
 
 use ondeck_lab::results::Report;
-use ondeck_lab::workload::{Subject, THROUGHPUT};
+use ondeck_lab::workload::{Subject, THROUGHPUT, param};
 use ondeck_report::numbers::compared::factor;
 use ondeck_report::numbers::terminal::time;
 
@@ -119,7 +119,7 @@ pub(super) fn by_measuring(
         let place =
             Place::working(THROUGHPUT, varied.threads, (varied.section_ns, varied.outside_ns));
         let figures = Figures::of(report, &[place]);
-        // Whoever is no candidate here is none there, unless rules say otherwise.
+        // A lock that is no candidate here is none there, unless rules say otherwise.
         let locks: Vec<Judged> = judge(rules, &varied, subjects, &figures)
             .into_iter()
             .filter(|judged| judged.out().is_none() && ranking.contains(&judged.name()))
@@ -168,7 +168,7 @@ fn measured_beside(situation: &UseCase, report: &Report) -> Vec<(String, UseCase
     }
     for series in report.series.iter().filter(|series| series.workload == THROUGHPUT) {
         let nanos = |name: &str| series.params.get(name).and_then(|nanos| nanos.parse().ok());
-        let (Some(section_ns), Some(outside_ns)) = (nanos("section_ns"), nanos("outside_ns"))
+        let (Some(section_ns), Some(outside_ns)) = (nanos(param::SECTION), nanos(param::OUTSIDE))
         else {
             continue;
         };

@@ -18,9 +18,9 @@ pub struct When {
     pub runnable_per_cpu_above: Option<f64>,
     /// No more threads want a CPU than this times the CPUs.
     pub runnable_per_cpu_at_most: Option<f64>,
-    /// Above 1 somebody always waits.
+    /// Above 1 there is always a thread that waits.
     pub demand_above: Option<f64>,
-    /// Far below 1 nearly nobody waits.
+    /// Far below 1 there is hardly ever a thread that waits.
     pub demand_at_most: Option<f64>,
     /// The section is longer than this.
     pub section_ns_above: Option<u64>,
@@ -72,11 +72,11 @@ pub struct Which {
     pub not_names: Option<Vec<Spanned<String>>>,
     /// What a waiter does is one of these.
     pub waiting: Option<Vec<WaitingWord>>,
-    /// Who is next is one of these.
+    /// The order in which it serves is one of these.
     pub fairness: Option<Vec<FairnessWord>>,
     /// Where it comes from is one of these.
     pub origin: Option<Vec<OriginWord>>,
-    /// Whose condition variable waits with it.
+    /// The condition variable that it has.
     pub condvar: Option<CondvarWord>,
     /// Whether an unlock touches it after others could have it.
     pub touches_after_release: Option<bool>,
@@ -88,7 +88,7 @@ pub struct Which {
     pub over_budget: Option<bool>,
 }
 
-/// A condition on what was measured in the situation. It does not hold where nothing was.
+/// A condition on what was measured in the situation. It does not hold if nothing was measured.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Measured {
@@ -129,10 +129,10 @@ macro_rules! words {
 words! {
     /// What a waiter does, as rules spell it.
     WaitingWord for Waiting { Spins, Yields, Sleeps, SpinsThenSleeps }
-    /// Who is next, as rules spell it.
+    /// Which thread is next, as rules spell it.
     FairnessWord for Fairness { Barging, Bounded, Fifo, Priority }
     /// Where a lock comes from, as rules spell it.
     OriginWord for Origin { Sources, Literature, Own, Peer }
-    /// Whose condition variable waits with a lock, as rules spell it.
+    /// Which condition variable a lock has, as rules spell it.
     CondvarWord for CondvarKind { Own, Generic }
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use ondeck_lab::results::{Better, Metric, Report};
-use ondeck_lab::workload::UNCONTENDED;
+use ondeck_lab::results::{Better, Metric, Report, Unit, Word};
+use ondeck_lab::workload::{NO_LOCK, UNCONTENDED, param};
 
 use super::rules::METRICS;
 
@@ -11,7 +11,7 @@ use super::rules::METRICS;
 #[derive(Clone, Debug)]
 pub struct Figure {
     /// Its unit.
-    pub unit: String,
+    pub unit: Word<Unit>,
     /// Which direction is better.
     pub better: Better,
     /// The median over rounds.
@@ -22,7 +22,7 @@ pub struct Figure {
     pub samples: Vec<f64>,
 }
 
-/// Where series stand in a report.
+/// Which series of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The workload.
@@ -40,20 +40,20 @@ pub struct Figures(BTreeMap<String, BTreeMap<&'static str, Figure>>);
 impl Place {
     /// A timed workload with work inside and outside of the section.
     pub fn working(workload: &'static str, threads: usize, work: (u64, u64)) -> Self {
-        let params = [("section_ns", work.0), ("outside_ns", work.1)];
+        let params = [(param::SECTION, work.0), (param::OUTSIDE, work.1)];
         let params = params.map(|(name, nanos)| (name.to_owned(), nanos.to_string()));
         Self { workload, threads, params: params.into() }
     }
 
     /// A process that has one thread.
     pub fn alone() -> Self {
-        let params = [("process".to_owned(), "single-threaded".to_owned())].into();
+        let params = [(param::PROCESS.to_owned(), param::ONE_THREAD.to_owned())].into();
         Self { workload: UNCONTENDED, threads: 1, params }
     }
 }
 
 impl Figures {
-    /// What a report has of these places; a metric that two of them have is the first one's.
+    /// What a report has of these places. If two of them have a metric, the first one's counts.
     ///
     /// Series that are not whole are left out: they are not of the same rounds as the others.
     pub fn of(report: &Report, places: &[Place]) -> Self {
@@ -86,8 +86,6 @@ impl Figures {
 
     /// The least median of a metric among all locks that are no harness.
     pub fn least(&self, metric: &str) -> Option<f64> {
-        /// The empty lock.
-        const NO_LOCK: &str = "none";
         let locks = self.0.iter().filter(|(lock, _)| *lock != NO_LOCK);
         let medians = locks.filter_map(|(_, its)| its.get(metric)).map(|figure| figure.median);
         medians.reduce(f64::min)
@@ -119,8 +117,12 @@ pub(super) mod tests {
         for (lock, name, unit, samples) in of {
             let metric = Metric {
                 name: (*name).to_owned(),
-                unit: (*unit).to_owned(),
-                better: if *name == "throughput" { Better::Higher } else { Better::Lower },
+                unit: (*unit).into(),
+                better: if *name == ondeck_lab::sample::THROUGHPUT.name {
+                    Better::Higher
+                } else {
+                    Better::Lower
+                },
                 median: 0.0,
                 p25: 0.0,
                 p75: 0.0,

@@ -147,7 +147,7 @@ impl Measured {
         let Some(figure) = figures.get(lock, metric) else { return false };
         let bound = match situation.fairness {
             Need::Bound(bound) => bound.as_secs_f64() * 1e3,
-            _ => f64::INFINITY,
+            Need::None | Need::Some | Need::Strict => f64::INFINITY,
         };
         set(self.below.as_ref(), |least| figure.median < *least)
             && set(self.above.as_ref(), |most| figure.median > *most)

@@ -1,9 +1,9 @@
 //! Which lock for a situation, and why: rules that are data, and a short measurement.
 //!
-//! Rules take locks away that cannot serve the situation, whatever their speed. Measuring puts those
-//! that are left in order, in tiers of locks that are not told apart. Within a tier rules decide that
-//! prefer or warn, and what they leave open is not known: then the lock that takes the least memory
-//! is named, and that it is no more than that.
+//! Rules exclude locks that cannot serve the situation, whatever their speed. Measuring puts the others in
+//! order, in tiers of locks that are not told apart. Within a tier, rules that prefer or warn decide. If they
+//! leave the choice open, the answer says that it is not known, and names the lock that takes the least
+//! memory.
 //!
 //! ```text
 //! use_case      the situation: threads, work, other programs, needs
@@ -30,7 +30,9 @@ pub mod use_case;
 
 use std::collections::BTreeMap;
 
-use ondeck_lab::results::Report;
+use ondeck_lab::results::{Report, Unit, Word};
+use ondeck_lab::sample::{CPU_PER_OP, PAIR, THROUGHPUT};
+use ondeck_lab::warnings::VIRTUAL_MACHINE;
 use ondeck_lab::workload::Subject;
 
 pub use answer::{
@@ -65,7 +67,7 @@ pub fn is_unknown(rules: &Rules, situation: &UseCase) -> bool {
     firing::of_situation(rules, situation).iter().any(|rule| rule.effect == Effect::Unknown)
 }
 
-/// Whether a report has anything about these locks in this situation.
+/// Whether a report has a measurement of these locks in this situation.
 pub fn speaks_of(report: &Report, situation: &UseCase, locks: &[Subject]) -> bool {
     let figures = Figures::of(report, &measure::places(situation));
     locks.iter().any(|subject| {
@@ -73,10 +75,10 @@ pub fn speaks_of(report: &Report, situation: &UseCase, locks: &[Subject]) -> boo
     })
 }
 
-/// What every place of the ranking has one of.
-const METRICS_OF_SPEED: [&str; 2] = ["pair", "throughput"];
+/// The metrics of speed: every place of a ranking has one of them.
+const METRICS_OF_SPEED: [&str; 2] = [PAIR.name, THROUGHPUT.name];
 
-/// Advises.
+/// The advice for a situation.
 pub fn advise(
     rules: &Rules,
     situation: &UseCase,
@@ -85,7 +87,7 @@ pub fn advise(
 ) -> Advice {
     let of_situation = firing::of_situation(rules, situation);
     let unknown = of_situation.iter().find(|rule| rule.effect == Effect::Unknown).copied();
-    // What was measured says nothing about a situation of which nothing can be said.
+    // If rules say that nothing can be known of the situation, measurements say nothing of it either.
     let evidence = evidence.filter(|_| unknown.is_none());
     let figures = evidence
         .map(|evidence| Figures::of(evidence.report, &measure::places(situation)))
@@ -132,19 +134,19 @@ impl Rules {
     /// The metric that locks are ranked by in a situation.
     pub fn judged_by(&self, situation: &UseCase) -> &str {
         let first = self.judge.iter().find(|judge| judge.when.holds(situation));
-        // The rules have one at least; a situation that none is for is judged by the last.
-        first.or(self.judge.last()).map_or("throughput", |judge| judge.metric.get_ref())
+        // There is at least one. If none is for this situation, the last one counts.
+        first.or(self.judge.last()).map_or(THROUGHPUT.name, |judge| judge.metric.get_ref())
     }
 }
 
-fn unit(ranked: &[Ranked], figures: &Figures, metric: &str) -> String {
+fn unit(ranked: &[Ranked], figures: &Figures, metric: &str) -> Word<Unit> {
     let units = ranked.iter().filter_map(|ranked| figures.get(ranked.judged.name(), metric));
     units.map(|figure| figure.unit.clone()).next().unwrap_or_default()
 }
 
-/// But for the virtual machine, of which rules speak.
+/// The report's warnings, without the one about the virtual machine: rules speak of that.
 fn warnings(report: &Report) -> Vec<String> {
-    let told = report.warnings.iter().filter(|warning| warning.code != "virtual_machine");
+    let told = report.warnings.iter().filter(|warning| warning.code != VIRTUAL_MACHINE);
     told.map(|warning| warning.message.clone()).collect()
 }
 
@@ -199,8 +201,8 @@ fn answer(ranked: &[Ranked], figures: &Figures, metric: &str, unknown: Option<&R
 /// What a metric is called in a sentence.
 fn metric_words(metric: &str) -> &str {
     match metric {
-        "pair" => "time of a pair",
-        "cpu_per_op" => "CPU time a pair",
+        pair if pair == PAIR.name => "time of a pair",
+        cpu if cpu == CPU_PER_OP.name => "CPU time a pair",
         other => other,
     }
 }

@@ -20,7 +20,7 @@ const ROUNDS: usize = 10;
 /// Rounds of each lock in a situation beside. 6 against 6 tell a difference at p = 0.002.
 const ROUNDS_BESIDE: usize = 6;
 
-/// Rounds in which gaps are looked for. No test is made of them: their greatest counts.
+/// Rounds in which gaps are looked for. They are not tested: the greatest gap counts.
 const ROUNDS_OF_GAPS: usize = 4;
 
 /// No round is shorter: making threads takes a millisecond or two.
@@ -65,7 +65,7 @@ pub struct Means {
     pub helper: Option<Helper>,
     /// Where threads run.
     pub placement: Placement,
-    /// For how long nobody may make progress before a lock counts as stuck.
+    /// For how long no thread may make progress before a lock counts as stuck.
     pub stall_limit: Duration,
     /// The seed of the order in which locks take turns.
     pub seed: u64,

@@ -1,6 +1,6 @@
 //! The order of locks: by what was measured, then by rules, then by memory.
 //!
-//! Locks that are not told apart stand in one tier. The first tier is the best lock and all that do
+//! Locks that are not told apart are in one tier. The first tier is the best lock and all that do
 //! not differ from it, the next begins with the best of the others. All pairs are judged at once, so
 //! that the level of a pair is the level of all by the number of pairs (Bonferroni): the best of
 //! many is best by luck more often than one of two is.
@@ -26,7 +26,7 @@ pub struct Ranked<'a> {
 /// How a lock compares with another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Against {
-    /// Its samples by the other's: above 1 where it is better, whichever direction that is.
+    /// The ratio of its samples to the other's: above 1 if it is better, whichever direction is better.
     pub ratio: f64,
     /// What that may be, at the level for all pairs.
     pub interval: Option<(f64, f64)>,
@@ -103,7 +103,7 @@ fn better_first(one: &Figure, other: &Figure) -> Ordering {
     }
 }
 
-/// What rules say, then memory, then what waits in the simplest way: the order of the list.
+/// By rules, then by memory, then in the order of the list, in which simpler ways to wait come first.
 fn by_rules(one: &Judged, other: &Judged) -> Ordering {
     other.standing().cmp(&one.standing()).then(one.memory().cmp(&other.memory()))
 }

@@ -6,6 +6,9 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use ondeck_lab::sample::{
+    CPU_PER_OP, INVOLUNTARY, LONGEST_GAP, PAIR, SHARE, STARVED_WINDOWS, THROUGHPUT, VOLUNTARY,
+};
 use ondeck_lab::select;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
@@ -62,7 +65,7 @@ pub struct Different {
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
-    /// Who wrote it.
+    /// Its author.
     pub author: String,
     /// Its title.
     pub title: String,
@@ -89,7 +92,7 @@ pub enum Effect {
     Exclude,
     /// Of locks that are not told apart this one is first.
     Prefer,
-    /// The lock is behind others that it is not told apart from, and the user hears why.
+    /// The lock is behind others that it is not told apart from, and the answer says why.
     Warn,
     /// Nothing can be said: of the lock, or without a condition on locks of the situation.
     Unknown,
@@ -118,14 +121,14 @@ pub struct Rule {
 
 /// What can be measured of a lock in a situation, and is known to rules.
 pub const METRICS: &[&str] = &[
-    "pair",
-    "throughput",
-    "cpu_per_op",
-    "voluntary_switches",
-    "involuntary_switches",
-    "share",
-    "longest_gap",
-    "starved_windows",
+    PAIR.name,
+    THROUGHPUT.name,
+    CPU_PER_OP.name,
+    VOLUNTARY.name,
+    INVOLUNTARY.name,
+    SHARE.name,
+    LONGEST_GAP.name,
+    STARVED_WINDOWS.name,
 ];
 
 impl Rules {
@@ -163,7 +166,7 @@ impl Rules {
         Ok(rules)
     }
 
-    /// What the types cannot say.
+    /// Checks what the types cannot.
     fn check(&self) -> Result<(), (Range<usize>, String)> {
         if *self.format.get_ref() != FORMAT {
             let problem =

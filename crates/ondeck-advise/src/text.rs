@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use ondeck_lab::results::Unit;
+use ondeck_lab::sample::{CPU_PER_OP, LONGEST_GAP, PAIR, SHARE};
 use ondeck_report::numbers::compared::{factor, in_unit};
 use ondeck_report::numbers::terminal::time;
 
@@ -70,7 +71,7 @@ impl Advice {
         for reason in &choice.reasons {
             let sign = match reason.effect {
                 Effect::Prefer => "for",
-                _ => "against",
+                Effect::Warn | Effect::Exclude | Effect::Unknown => "against",
             };
             let words = format!("{sign}: {} [{}]", reason.reason, reason.source);
             lines.push(wrapped("   ", "     ", &words));
@@ -143,9 +144,9 @@ fn figures(measured: &MeasuredBy, choice: &Choice) -> String {
         words.push(format!("{} times as good as {than}{interval}, {p}{told}", factor(*ratio)));
     }
     let others: [(&str, Shown); 3] = [
-        ("cpu_per_op", |nanos| format!("{} of CPU a pair", time(nanos))),
-        ("share", |share| format!("share of the least served {share:.2}")),
-        ("longest_gap", |millis| format!("longest without it {}", time(millis * 1e6))),
+        (CPU_PER_OP.name, |nanos| format!("{} of CPU a pair", time(nanos))),
+        (SHARE.name, |share| format!("share of the least served {share:.2}")),
+        (LONGEST_GAP.name, |millis| format!("longest without it {}", time(millis * 1e6))),
     ];
     for (metric, shown) in others.iter().filter(|(metric, _)| *metric != measured.metric) {
         if let Some(median) = choice.figures.get(*metric) {
@@ -157,10 +158,10 @@ fn figures(measured: &MeasuredBy, choice: &Choice) -> String {
 }
 
 fn per(measured: &MeasuredBy) -> &'static str {
-    match (measured.metric.as_str(), Unit::of(&measured.unit)) {
-        (_, Some(Unit::PerSecond)) => " pairs/s",
-        ("pair", _) => " a pair",
-        ("cpu_per_op", _) => " of CPU a pair",
+    match measured.metric.as_str() {
+        _ if measured.unit == Unit::PerSecond => " pairs/s",
+        metric if metric == PAIR.name => " a pair",
+        metric if metric == CPU_PER_OP.name => " of CPU a pair",
         _ => "",
     }
 }

@@ -44,13 +44,13 @@ pub struct UseCase {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Need {
-    /// It does not matter who is served.
+    /// It does not matter which thread is served.
     None,
-    /// Nobody may be left out for long.
+    /// No thread may be left out for long.
     Some,
     /// Strictly in the order of arrival.
     Strict,
-    /// Nobody may wait longer than this.
+    /// No thread may wait longer than this.
     Bound(Duration),
 }
 
@@ -84,8 +84,8 @@ pub enum Language {
 }
 
 impl UseCase {
-    /// What is taken for granted of so many threads on so many CPUs where nothing more is said: a program in Rust
-    /// that works a little with the lock held and more without it, and needs nothing else.
+    /// What is assumed of so many threads on so many CPUs unless more is said: a program in Rust that works a
+    /// little with the lock held and more without it, and needs nothing else.
     pub fn usual(threads: usize, cpus: usize) -> Self {
         Self {
             threads,
@@ -105,12 +105,12 @@ impl UseCase {
         }
     }
 
-    /// Threads that want a CPU when everybody runs, for each CPU.
+    /// Threads that want a CPU if all threads run, for each CPU.
     pub fn runnable_per_cpu(&self) -> f64 {
         (self.threads + self.company.threads(self.cpus)) as f64 / self.cpus.max(1) as f64
     }
 
-    /// How many owners there would be if the lock let everybody in: above 1 somebody always waits.
+    /// How many owners there would be if the lock let all threads in: above 1 there is always one that waits.
     pub fn demand(&self) -> f64 {
         /// A lock and unlock, which keep others out even with an empty section: 10 to 20 ns.
         const PAIR: u64 = 20;
@@ -226,7 +226,7 @@ impl fmt::Display for UseCase {
         }
         match self.fairness {
             Need::None => {}
-            Need::Some => f.write_str(", nobody left out for long")?,
+            Need::Some => f.write_str(", no thread left out for long")?,
             Need::Strict => f.write_str(", in order of arrival")?,
             Need::Bound(_) => write!(f, ", no wait above {}", self.fairness)?,
         }

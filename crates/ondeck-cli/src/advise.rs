@@ -12,7 +12,7 @@ use ondeck_lab::disturbance::Account;
 use ondeck_lab::environment::{Placement, Policy};
 use ondeck_lab::other_work::OtherWork;
 use ondeck_lab::plan::Stage;
-use ondeck_lab::results::{self, Machine, Report};
+use ondeck_lab::results::{self, Machine, Report, Words};
 use ondeck_lab::workload::{STARVE, Subject, THROUGHPUT, UNCONTENDED};
 use ondeck_lab::{machine, run, warnings};
 use ondeck_report::{json, read};
@@ -304,8 +304,8 @@ fn measured(
         seed: options.seed,
         cancel: interrupt.flag(),
     };
-    report.settings.pinning = means.placement.pinning.to_string();
-    report.settings.policy = means.placement.policy.to_string();
+    report.settings.pinning = Words::of([means.placement.pinning.clone()]);
+    report.settings.policy = Words::of([means.placement.policy]);
     let (request, stages) = measure::plan(situation, candidates, &means);
     report.settings = results::Settings {
         stall_limit_seconds: request.stall_limit.as_secs_f64(),

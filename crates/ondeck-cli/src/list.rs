@@ -59,8 +59,8 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
         _ = writeln!(text, "  {name:17} {about}");
     }
     text.push_str("\ngroups\n");
-    for (group, what) in select::GROUPS {
-        _ = writeln!(text, "  {group:12} {what}");
+    for group in select::GROUPS {
+        _ = writeln!(text, "  {:12} {}", group.name, group.about);
     }
     output::print(&text)?;
     Ok(Ending::Whole)

@@ -3,7 +3,7 @@
 
 use ondeck_lab::alone::Helper;
 use ondeck_lab::disturbance::Account;
-use ondeck_lab::results::{CpuTime, Evidence, LockRow, Report, SCHEMA_VERSION, Settings};
+use ondeck_lab::results::{CpuTime, Evidence, LockRow, Report, SCHEMA_VERSION, Settings, Word};
 use ondeck_lab::workload::Subject;
 use ondeck_lab::{machine, warnings};
 
@@ -73,10 +73,10 @@ pub(crate) fn lock_row(subject: &Subject) -> LockRow {
     let info = &subject.info;
     LockRow {
         name: info.name.to_owned(),
-        origin: info.origin.to_string(),
-        waiting: info.waiting.to_string(),
-        fairness: info.fairness.to_string(),
-        condvar: info.condvar.to_string(),
+        origin: Word::Known(info.origin),
+        waiting: Word::Known(info.waiting),
+        fairness: Word::Known(info.fairness),
+        condvar: Word::Known(info.condvar),
         size_bytes: subject.size,
         context_bytes: subject.context_size,
         touches_after_release: info.touches_after_release,

@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use ondeck_lab::results::{Failure, Report, Warning};
-use ondeck_lab::workload::UNCONTENDED;
+use ondeck_lab::sample::PAIR;
+use ondeck_lab::workload::{NO_LOCK, UNCONTENDED};
 use ondeck_report::{table, verdict};
 
 use crate::output;
@@ -21,8 +22,8 @@ pub(crate) fn of_bench(report: &Report) -> String {
     if let Some(empty) = report
         .series
         .iter()
-        .find(|series| series.workload == UNCONTENDED && series.lock == "none")
-        .and_then(|series| series.metric("pair"))
+        .find(|series| series.workload == UNCONTENDED && series.lock == NO_LOCK)
+        .and_then(|series| series.metric(PAIR.name))
     {
         _ = writeln!(
             text,

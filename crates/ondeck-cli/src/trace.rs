@@ -6,9 +6,10 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use ondeck_lab::disturbance::Account;
 use ondeck_lab::environment::{Pinning, Placement, Policy};
+use ondeck_lab::results::Word;
 use ondeck_lab::results::trace::{Document, Refused, SCHEMA, Settings};
 use ondeck_lab::team::{TeamError, TeamSetting};
-use ondeck_lab::workload::Subject;
+use ondeck_lab::workload::{NO_LOCK, Subject};
 use ondeck_lab::{machine, select, warnings};
 use ondeck_report::html;
 use ondeck_trace::{
@@ -184,8 +185,8 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
             pairs: options.pairs,
             section_nanos: options.work.0,
             outside_nanos: options.work.1,
-            pinning: placement.pinning.to_string(),
-            policy: placement.policy.to_string(),
+            pinning: Word::Known(placement.pinning.clone()),
+            policy: Word::Known(placement.policy),
             least_nanos: LEAST,
         },
         sight: tracer.sight(),
@@ -245,7 +246,7 @@ fn trace_all(
     match tracer.stamp_cost() {
         Ok(nanos) => found.stamp_nanos = nanos,
         Err(TeamError::Cancelled) => return,
-        Err(error) => found.failures.push(failure("none", 1, &error)),
+        Err(error) => found.failures.push(failure(NO_LOCK, 1, &error)),
     }
     for (place, lock) in locks.iter().enumerate() {
         let name = lock.info.name;

@@ -33,7 +33,7 @@ pub enum AloneError {
     /// It could not be started.
     #[error("a second process could not be started: {0}")]
     Start(#[from] std::io::Error),
-    /// It made no end.
+    /// It did not end in time.
     #[error("no answer within {limit:?}")]
     Stuck {
         /// The limit that was passed.
@@ -73,7 +73,7 @@ pub fn measure(
         .process_group(0);
     // SAFETY: between fork and exec the closure makes one system call and nothing else.
     unsafe {
-        // Without this process nobody would end a child whose lock is stuck.
+        // Once this process is gone, nothing else would end a child with a stuck lock.
         command.pre_exec(|| nix::sys::prctl::set_pdeathsig(Signal::SIGKILL).map_err(Into::into));
     }
     let mut child = command.spawn()?;
@@ -107,13 +107,14 @@ fn read_line(
     cancel: &AtomicBool,
 ) -> std::io::Result<Option<String>> {
     /// How soon a cancellation is noticed, in milliseconds.
-    const ATTENTION: u16 = 50;
+    const CANCEL_CHECK_MILLIS: u16 = 50;
     let start = Instant::now();
     let mut answer = Vec::new();
     let mut part = [0; 4_096];
     loop {
         let ready =
-            poll(&mut [PollFd::new(output.as_fd(), PollFlags::POLLIN)], ATTENTION).unwrap_or(0);
+            poll(&mut [PollFd::new(output.as_fd(), PollFlags::POLLIN)], CANCEL_CHECK_MILLIS)
+                .unwrap_or(0);
         if ready > 0 {
             match output.read(&mut part)? {
                 0 => return Ok(Some(String::from_utf8_lossy(&answer).into_owned())),

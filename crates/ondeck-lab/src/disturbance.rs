@@ -1,4 +1,4 @@
-//! Who had the CPUs while something was measured: this program, others, or the host of the virtual
+//! Which programs had the CPUs while something was measured: this program, others, or the host of the virtual
 //! machine. A load average does not tell: it knows nothing of the host, and after a run it is still
 //! that run's own.
 
@@ -38,7 +38,7 @@ impl Account {
         Some(Self { busy, idle, host, own })
     }
 
-    /// Who had the CPUs since `earlier`.
+    /// How the CPUs were used since `earlier`.
     #[must_use]
     pub fn since(self, earlier: Self) -> CpuTime {
         let own = self.own - earlier.own;
@@ -52,7 +52,7 @@ impl Account {
     }
 }
 
-/// Who had the CPUs during a run: CPU time of all CPUs together, counted in ticks.
+/// How the CPUs were used during a run: CPU time of all CPUs together, counted in ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CpuTime {
     /// The run itself.
@@ -61,7 +61,7 @@ pub struct CpuTime {
     pub others_seconds: f64,
     /// The host of a virtual machine, which took a CPU away that a thread was on or ready for.
     pub host_seconds: f64,
-    /// Nobody.
+    /// Nothing: the CPUs were idle.
     pub idle_seconds: f64,
 }
 

@@ -1,5 +1,5 @@
-//! What to do with a thread that will never come out of a lock: say where it is, and stop it from
-//! burning a CPU that other measurements need.
+//! A thread that never returns from a lock: says where it is, and keeps it from using a CPU that other
+//! measurements need.
 //!
 //! A thread cannot be killed alone. It can be sent a signal whose handler never returns: then it
 //! sleeps until the process ends, and its stack, with whatever the lock keeps on it, stays valid.
@@ -22,7 +22,7 @@ extern "C" fn sleep_for_ever(_signal: libc::c_int) {
     }
 }
 
-/// Puts the thread to sleep for the rest of the process.
+/// Makes the thread sleep until the process ends.
 pub(crate) fn freeze<T>(handle: &JoinHandle<T>) {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {

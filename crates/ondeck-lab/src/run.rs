@@ -11,28 +11,28 @@ use hdrhistogram::Histogram;
 use crate::alone::{self, AloneError};
 use crate::environment::Placement;
 use crate::plan::{PAIRS_PER_RUN, Request, Stage};
-use crate::results::{Baseline, Failure, FailureKind, Series};
+use crate::results::{Baseline, Failure, FailureKind, Series, Word};
 use crate::sample::{CPU_PER_OP, Sample, histogram};
 use crate::summary::{self, Spread};
 use crate::team::{TeamError, TeamSetting};
 use crate::work::Work;
 use crate::workload::{EmptyLock, Round, Subject};
 
-/// What a run tells while it goes on.
+/// What is called while a run goes on.
 pub trait Observer {
-    /// A lock's turn begins: the stage, the lock, and how much of the planned time lies behind.
+    /// A lock's turn begins: the stage, the lock, and how much of the planned time has passed.
     fn turn(&mut self, stage: &Stage, lock: &str, behind: Duration);
     /// A lock has failed; it is left out of the rest of the stage, and after a hang of the run.
     fn failed(&mut self, failure: &Failure);
     /// A lock's turn has yielded samples; `so_far` sums up all of its turns in this stage. Called
     /// between turns, when no thread of a team is alive.
     fn measured(&mut self, so_far: &dyn Fn() -> Series) {
-        // Nothing is summed up for those who do not look.
+        // An observer that does not need the sum does not pay for it.
         let _ = so_far;
     }
 }
 
-/// What came of a plan.
+/// The outcome of a plan.
 #[derive(Debug, Default)]
 pub struct Results {
     /// One for each stage and lock that yielded at least one sample.
@@ -155,7 +155,7 @@ fn run_stage(
                     observer.failed(&failure);
                     // What the system refuses for many threads it may grant for few. A lock that
                     // hung would hang again, and each time costs the stall limit.
-                    if failure.kind == FailureKind::Refused.word() {
+                    if failure.kind == FailureKind::Refused {
                         out.insert(cell);
                     } else {
                         dead.insert(cell);
@@ -166,10 +166,14 @@ fn run_stage(
         }
     }
 
+    if stage.baseline {
+        // A workload that is never measured so has no cell, and its baseline says why.
+        let samples = collected.first().map_or(&[][..], |collected| &collected.samples);
+        results.baselines.push(baseline(stage, samples));
+        return;
+    }
     for ((subject, condition), collected) in cells.into_iter().zip(collected) {
-        if stage.baseline {
-            results.baselines.push(baseline(stage, &collected.samples));
-        } else if !collected.samples.is_empty() {
+        if !collected.samples.is_empty() {
             results.series.push(collected.series(stage, condition, subject));
         }
     }
@@ -236,7 +240,7 @@ fn measure(
             workload: stage.workload.name.to_owned(),
             lock: subject.info.name.to_owned(),
             threads: stage.threads,
-            kind: kind.word().to_owned(),
+            kind: Word::Known(kind),
             message,
             thread_states,
         }))

@@ -20,21 +20,18 @@ pub struct Quantity {
     pub unit: Unit,
     /// Which direction is better.
     pub better: Better,
-    /// What a page calls it.
+    /// What a page calls it. What it is stands in `docs/glossary.md`.
     pub title: &'static str,
-    /// What it is, for a glossary, which goes on with the direction that is better.
-    pub meaning: &'static str,
 }
 
 macro_rules! quantities {
     ($($(#[doc = $doc:literal])* $ident:ident = $name:literal, $unit:ident, $better:ident,
-        $title:literal, $meaning:literal;)*) => {
+        $title:literal;)*) => {
         $($(#[doc = $doc])* pub const $ident: Quantity = Quantity {
             name: $name,
             unit: Unit::$unit,
             better: Better::$better,
             title: $title,
-            meaning: $meaning,
         };)*
 
         /// Those that several workloads report, or all.
@@ -45,142 +42,106 @@ macro_rules! quantities {
 quantities! {
     /// One lock and unlock together.
     PAIR = "pair", Nanoseconds, Lower,
-        "Time for one lock and unlock",
-        "The time for one lock and one unlock;";
+        "Time for one lock and unlock";
     /// Pairs of lock and unlock a second, of all threads together.
     THROUGHPUT = "throughput", PerSecond, Higher,
-        "Throughput",
-        "Operations (a lock, the section, an unlock) of all threads in a second;";
+        "Throughput";
     /// CPU time charged to all threads, divided by their pairs.
     CPU_PER_OP = "cpu_per_op", Nanoseconds, Lower,
-        "CPU time per operation",
-        "CPU time of all threads divided by operations: what the waiting costs the rest of the \
-             machine and the electricity bill;";
-    /// Context switches because a thread went to sleep, for each pair.
+        "CPU time per operation";
+    /// Context switches because a thread slept, for each pair.
     VOLUNTARY = "voluntary_switches", PerOperation, Lower,
-        "Voluntary context switches",
-        "Context switches for each operation because a thread slept;";
+        "Voluntary context switches";
     /// Context switches that the kernel counts as involuntary, for each pair: the CPU was taken
-    /// away, or offered through sched_yield(2) and taken by somebody else.
+    /// away, or offered through sched_yield(2) and taken by another thread.
     INVOLUNTARY = "involuntary_switches", PerOperation, Lower,
-        "Involuntary context switches",
-        "Context switches for each operation because the kernel took the CPU away;";
+        "Involuntary context switches";
     /// Pairs of the least served thread divided by those of the most served, while all wanted the
-    /// lock. Left out where the time was too short to tell: see [`share_needs`].
+    /// lock. It is left out if the time was too short to tell: see [`share_needs`].
     SHARE = "share", Ratio, Higher,
-        "Share, least to greatest",
-        "Operations of the thread with the fewest divided by those of the thread with the most: 1 \
-             is even, 0 means that somebody starved;";
+        "Share, least to greatest";
     /// How long a run took, from the common start to the end of the last thread.
     RUN = "run", Milliseconds, Lower,
-        "Duration of a run",
-        "The duration of one whole run;";
+        "Duration of a run";
     /// The longest wait or idle of a run, or the longest handoff of a round.
     LONGEST = "longest", Milliseconds, Lower,
-        "Longest time",
-        "The longest wait, idle time or handoff, one for each run or round;";
+        "Longest time";
     /// From one thread's unlock to another's acquisition: the median of a round.
     HANDOFF = "handoff", Nanoseconds, Lower,
-        "Time for a handoff",
-        "The time from one thread's unlock to another's acquisition;";
+        "Time for a handoff";
     /// Acquisitions of one thread in a row, on average.
     STREAK_MEAN = "streak_mean", Operations, Neither,
-        "Acquisitions in a row, mean",
-        "Acquisitions of one thread in a row while others wait;";
+        "Acquisitions in a row, mean";
     /// Acquisitions of one thread in a row: half of all streaks are no longer.
     STREAK_P50 = "streak_p50", Operations, Neither,
-        "Acquisitions in a row, median",
-        "Acquisitions of one thread in a row while others wait;";
+        "Acquisitions in a row, median";
     /// The same, 99 of 100 streaks.
     STREAK_P99 = "streak_p99", Operations, Neither,
-        "Acquisitions in a row, 99 % of streaks",
-        "Acquisitions of one thread in a row while others wait;";
+        "Acquisitions in a row, 99 % of streaks";
     /// The longest streak.
     STREAK_MAX = "streak_max", Operations, Neither,
-        "Acquisitions in a row, longest streak",
-        "Acquisitions of one thread in a row while others wait;";
-    /// Acquisitions of others before a waiting thread gets in: half of all waiters saw no more.
+        "Acquisitions in a row, longest streak";
+    /// Acquisitions of other threads before a waiter acquires: of half of all waiters no more.
     PASSED_P50 = "passed_p50", Operations, Lower,
-        "Acquisitions that pass a waiter by, median",
-        "Acquisitions of others before a waiting thread gets in;";
+        "Acquisitions that passed over a waiter, median";
     /// The same, 99 of 100 waiters.
     PASSED_P99 = "passed_p99", Operations, Lower,
-        "Acquisitions that pass a waiter by, 99 % of waiters",
-        "Acquisitions of others before a waiting thread gets in;";
-    /// The most that passed anybody by.
+        "Acquisitions that passed over a waiter, 99 % of waiters";
+    /// The most that passed over one waiter.
     PASSED_MAX = "passed_max", Operations, Lower,
-        "Acquisitions that pass a waiter by, most",
-        "Acquisitions of others before a waiting thread gets in;";
+        "Acquisitions that passed over a waiter, most";
     /// The longest that any thread went without the lock while others had it.
     LONGEST_GAP = "longest_gap", Milliseconds, Lower,
-        "Longest time without the lock",
-        "The longest that any thread went without the lock while others had it;";
+        "Longest time without the lock";
     /// The part of all 50 ms windows of all threads in which the thread never had the lock.
     STARVED_WINDOWS = "starved_windows", Ratio, Lower,
-        "Windows of 50 ms without the lock",
-        "The part of all windows of 50 ms, of all threads, in which the thread never had the \
-             lock;";
+        "Windows of 50 ms without the lock";
     /// Loops of the server a second, where threads have roles and one serves.
     SERVER_LOOPS = "server_loops", PerSecond, Neither,
-        "Loops of the server",
-        "Loops of the server in a second;";
+        "Loops of the server";
     /// Waits at a condition variable, for each operation.
     WAITS = "waits", PerOperation, Lower,
-        "Waits at a condition variable",
-        "Waits at a condition variable for each operation;";
+        "Waits at a condition variable";
     /// How many threads were on a CPU, on average: how many CPUs the lock's threads kept busy.
     RUNNING = "running", Threads, Neither,
-        "CPUs that the lock's threads kept busy, on average",
-        "CPU time of all threads by the time that was watched;";
+        "CPUs that the lock's threads kept busy, on average";
     /// Wall time divided by the operations of all threads.
     OP = "op", Nanoseconds, Lower,
-        "Time for one operation",
-        "Wall time divided by the operations of all threads;";
+        "Time for one operation";
     /// How many threads ran or waited for a CPU, on average.
     RUNNABLE = "runnable", Threads, Neither,
-        "Threads that want a CPU, on average",
-        "How many of the lock's threads ran or waited for a CPU, on average;";
-    /// The speed of work beside the lock's threads, alone by among them.
+        "Threads that want a CPU, on average";
+    /// The speed of other work alone, divided by its speed beside the lock's threads.
     SLOWDOWN = "slowdown", Ratio, Lower,
-        "Slowdown of the bystander",
-        "The bystander's speed alone by its speed beside the lock's threads;";
-    /// Work of low priority that was done beside the lock's threads, by what is done alone.
+        "Slowdown of the bystander";
+    /// Work of low priority that was done beside the lock's threads, divided by what is done alone.
     FILLED = "filled", Ratio, Higher,
-        "Low work done beside the lock, by what is done alone",
-        "Low work that got done beside the lock, by what is done alone;";
-    /// Throughput beside work of low priority, by throughput without it.
+        "Low work done beside the lock, by what is done alone";
+    /// Throughput beside work of low priority, divided by throughput without it.
     KEPT = "kept", Ratio, Higher,
-        "Throughput kept beside low work",
-        "The lock's throughput beside low work, by that without it;";
+        "Throughput kept beside low work";
     /// The longest wait without work of low priority beside.
     LONGEST_ALONE = "longest_alone", Milliseconds, Lower,
-        "Longest without low work",
-        "The longest wait without low work beside;";
+        "Longest without low work";
     /// Operations a second in the first half of a round, before all threads slept.
     FRESH = "fresh", PerSecond, Higher,
-        "Throughput before all threads slept",
-        "";
-    /// Throughput after all threads slept, by throughput before.
+        "Throughput before all threads slept";
+    /// Throughput after all threads slept, divided by throughput before.
     RECOVERED = "recovered", Ratio, Higher,
-        "Throughput after all threads slept, by that before",
-        "";
+        "Throughput after all threads slept, by that before";
     /// Memory that an array of locks and what they guard takes.
     FOOTPRINT = "footprint", Bytes, Neither,
-        "Bytes of all locks and what they guard",
-        "The bytes of an array of locks and of what they guard;";
+        "Bytes of all locks and what they guard";
     /// The part of trials in which the thread of middle priority ran between the owner and the
     /// waiter of high priority.
     INVERTED = "inverted", Ratio, Lower,
-        "Trials in which the hog ran between",
-        "Trials in which the hog ran between the owner and the waiter;";
+        "Trials in which the hog ran between";
     /// Bursts of the thread of middle priority in between, for each trial.
     BURSTS = "bursts", PerOperation, Lower,
-        "Pieces of the hog in between",
-        "Pieces of the hog's ten that came in between;";
-    /// The part of trials that only ended because the owner's priority was raised from outside.
+        "Pieces of the hog in between";
+    /// The part of trials that would never have ended, had the owner's priority not been raised from outside.
     RESCUED = "rescued", Ratio, Lower,
-        "Trials ended from outside",
-        "Trials that would have stood still for ever and were ended from outside;";
+        "Trials ended from outside";
 }
 
 /// One round: a value for each quantity, and the single times if the workload takes them.
@@ -286,7 +247,7 @@ fn share(pairs: &[u64]) -> f64 {
 }
 
 /// How long `threads` threads must be watched before their shares say something about the lock
-/// rather than about who had a CPU: ten time slices of 3 ms for every thread that shares one.
+/// rather than about the scheduler: ten time slices of 3 ms for every thread that shares one.
 pub fn share_needs(threads: usize) -> Duration {
     const TEN_SLICES: Duration = Duration::from_millis(30);
     if threads <= Linux::cpus() {

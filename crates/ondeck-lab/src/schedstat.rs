@@ -18,7 +18,7 @@ pub struct Account {
     pub queued_nanos: u64,
     /// How often it was given a CPU.
     pub slices: u64,
-    /// Switches because it went to sleep.
+    /// Switches because it slept.
     pub voluntary: u64,
     /// Switches because its CPU was taken away.
     pub involuntary: u64,

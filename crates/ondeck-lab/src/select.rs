@@ -1,6 +1,6 @@
 //! Choosing locks and workloads by the words of a command line.
 
-use ondeck_zoo::{Fairness, Origin};
+use ondeck_zoo::{Fairness, LockInfo, Origin};
 use wildmatch::WildMatch;
 
 use crate::workload::face::Group;
@@ -107,27 +107,59 @@ const CROWD: &[&str] = &[
     "nsync",
 ];
 
-/// What a suite measures beside other work as well: a pure spinner, which does the most harm.
+/// A pure spinner, which a suite measures beside other work as well: it does the most harm.
 const PURE_SPINNER: &str = "spinlock_amd";
 
-/// What a suite measures priority inversion of as well: the lock that is made against it.
+/// The lock made against priority inversion, which a suite measures there as well.
 const INHERITS_PRIORITY: &str = "glibc_pi";
 
-/// The groups of locks that have a name, and what is in them.
-pub const GROUPS: &[(&str, &str)] = &[
-    ("all", "every lock"),
-    ("headline", "the locks that a suite measures throughput of by default"),
-    ("runs", "the locks that a suite measures wait and idle of by default"),
-    ("crowd", "the locks that a suite measures the other workloads of by default"),
-    ("beside", "the locks of bystander and background by default"),
-    ("inversion", "the locks of mixed_priority by default"),
-    ("sources", "the locks of the three texts this project began with"),
-    ("literature", "locks of papers and books"),
-    ("own", "this project's"),
-    ("peers", "other libraries' own locks"),
-    ("spinning", "locks whose waiters never sleep"),
-    ("sleeping", "locks whose waiters sleep"),
-    ("fifo", "locks that serve in order of arrival"),
+/// A group of locks that has a name.
+#[derive(Clone, Copy, Debug)]
+pub struct NamedGroup {
+    /// Its name.
+    pub name: &'static str,
+    /// What is in it.
+    pub about: &'static str,
+    has: fn(&LockInfo) -> bool,
+}
+
+const fn named(name: &'static str, about: &'static str, has: fn(&LockInfo) -> bool) -> NamedGroup {
+    NamedGroup { name, about, has }
+}
+
+/// The groups of locks that have a name: first those of suites.
+pub const GROUPS: &[NamedGroup] = &[
+    named(Group::All.word(), "every lock", |lock| in_suite(lock, Group::All)),
+    named(
+        Group::Headline.word(),
+        "the locks that a suite measures throughput of by default",
+        |lock| in_suite(lock, Group::Headline),
+    ),
+    named(
+        Group::Runs.word(),
+        "the locks that a suite measures wait and idle of by default",
+        |lock| in_suite(lock, Group::Runs),
+    ),
+    named(
+        Group::Crowd.word(),
+        "the locks that a suite measures the other workloads of by default",
+        |lock| in_suite(lock, Group::Crowd),
+    ),
+    named(Group::Beside.word(), "the locks of bystander and background by default", |lock| {
+        in_suite(lock, Group::Beside)
+    }),
+    named(Group::Inversion.word(), "the locks of mixed_priority by default", |lock| {
+        in_suite(lock, Group::Inversion)
+    }),
+    named("sources", "the locks of the three texts this project began with", |lock| {
+        lock.origin == Origin::Sources
+    }),
+    named("literature", "locks of papers and books", |lock| lock.origin == Origin::Literature),
+    named("own", "this project's", |lock| lock.origin == Origin::Own),
+    named("peers", "other libraries' own locks", |lock| lock.origin == Origin::Peer),
+    named("spinning", "locks whose waiters never sleep", |lock| !waiters_sleep(lock)),
+    named("sleeping", "locks whose waiters sleep", waiters_sleep),
+    named("fifo", "locks that serve in order of arrival", |lock| lock.fairness == Fairness::Fifo),
 ];
 
 /// The name of every lock, whether or not this build has it.
@@ -137,29 +169,20 @@ pub fn lock_names() -> Vec<&'static str> {
     built.iter().map(|lock| lock.info.name).chain(missing.copied()).collect()
 }
 
-fn in_group(subject: &Subject, group: &str) -> bool {
-    let info = &subject.info;
+fn in_suite(lock: &LockInfo, group: Group) -> bool {
     match group {
-        "all" => true,
-        "headline" => HEADLINE.contains(&info.name),
-        "runs" => RUNS.contains(&info.name),
-        "crowd" => CROWD.contains(&info.name),
-        "beside" => in_group(subject, "crowd") || info.name == PURE_SPINNER,
-        "inversion" => in_group(subject, "beside") || info.name == INHERITS_PRIORITY,
-        "sources" => info.origin == Origin::Sources,
-        "literature" => info.origin == Origin::Literature,
-        "own" => info.origin == Origin::Own,
-        "peers" => info.origin == Origin::Peer,
-        "spinning" => !waiters_sleep(info),
-        "sleeping" => waiters_sleep(info),
-        "fifo" => info.fairness == Fairness::Fifo,
-        _ => false,
+        Group::All => true,
+        Group::Headline => HEADLINE.contains(&lock.name),
+        Group::Runs => RUNS.contains(&lock.name),
+        Group::Crowd => CROWD.contains(&lock.name),
+        Group::Beside => in_suite(lock, Group::Crowd) || lock.name == PURE_SPINNER,
+        Group::Inversion => in_suite(lock, Group::Beside) || lock.name == INHERITS_PRIORITY,
     }
 }
 
 /// The locks of a group that a suite measures.
 pub(crate) fn group(subjects: &[Subject], group: Group) -> Vec<Subject> {
-    subjects.iter().filter(|subject| in_group(subject, group.word())).cloned().collect()
+    subjects.iter().filter(|subject| in_suite(&subject.info, group)).cloned().collect()
 }
 
 /// The locks that the words choose, in the order of `subjects`, each once. A word is a name, a
@@ -172,11 +195,12 @@ pub fn locks(subjects: &[Subject], words: &[String]) -> Result<Vec<Subject>, Unk
     let mut chosen = vec![false; subjects.len()];
     for word in words {
         let word = tidy("lock", word)?;
-        let group = GROUPS.iter().any(|(group, _)| *group == word);
+        let group = GROUPS.iter().find(|group| group.name == word);
         let pattern = WildMatch::new(&word);
-        let mut found = group;
+        let mut found = group.is_some();
         for (subject, chosen) in subjects.iter().zip(&mut chosen) {
-            if if group { in_group(subject, &word) } else { pattern.matches(subject.info.name) } {
+            let matches = || pattern.matches(subject.info.name);
+            if group.map_or_else(matches, |group| (group.has)(&subject.info)) {
                 *chosen = true;
                 found = true;
             }
@@ -186,7 +210,7 @@ pub fn locks(subjects: &[Subject], words: &[String]) -> Result<Vec<Subject>, Unk
                 return Err(Unknown::NotBuilt { word });
             }
             let names = subjects.iter().map(|subject| subject.info.name);
-            return Err(unknown("lock", word, names.chain(GROUPS.iter().map(|(group, _)| *group))));
+            return Err(unknown("lock", word, names.chain(GROUPS.iter().map(|group| group.name))));
         }
     }
     Ok(subjects

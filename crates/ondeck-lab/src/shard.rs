@@ -1,8 +1,8 @@
 //! A campaign in parts that different jobs carry out.
 //!
-//! What is dealt out are stages, so that the locks of a stage stay together and take turns in the
-//! same process. They are dealt by their number and by nothing that depends on the machine: every
-//! stage is in exactly one shard, wherever the others run. Dealt in turn they are even enough: the
+//! Stages are dealt to shards, so that the locks of a stage stay together and take turns in the same
+//! process. A stage's shard depends on its number and not on the machine: every stage is in exactly one
+//! shard, wherever the others run. Stages that are dealt in turn make shards that are even enough: the
 //! longest of 8 shards of a full campaign is planned to take 1.2 times the mean, of a suite 1.5.
 
 use std::fmt;

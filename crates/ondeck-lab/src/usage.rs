@@ -10,14 +10,14 @@ use serde::{Deserialize, Serialize};
 /// The calling thread's account at one moment, or the difference of two.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// Time on the clock.
+    /// Elapsed time.
     pub elapsed: Duration,
     /// CPU time, user and system.
     pub cpu: Duration,
     /// Time in which the thread could have run and another had the CPU; zero where the kernel does
     /// not tell.
     pub queued: Duration,
-    /// Switches because the thread went to sleep.
+    /// Switches because the thread slept.
     pub voluntary: u64,
     /// Switches because the scheduler took the CPU away.
     pub involuntary: u64,

@@ -5,8 +5,9 @@ use std::time::Duration;
 use crate::disturbance;
 use crate::environment::Refusal;
 use crate::results::{CpuTime, Machine, Series, Warning};
+use crate::sample::{PAIR, THROUGHPUT};
 
-/// For how long the machine is looked at before a run, and what others may take of it meanwhile.
+/// For how long the use of the CPUs is watched before a run, and which part of it others may have.
 const LOOK: Duration = Duration::from_millis(200);
 const BUSY: f64 = 0.1;
 
@@ -15,12 +16,15 @@ const BUSY: f64 = 0.1;
 const STOLEN: f64 = 0.02;
 const OTHERS: f64 = 0.05;
 
-/// CPU time, in seconds, below which its ticks of 10 ms say nothing of shares.
+/// With less CPU time than this, in seconds, ticks of 10 ms say nothing of shares.
 const FEW_TICKS: f64 = 1.0;
 
 /// A quartile range above this share of the median is noise. Two runs of the same binary on the
 /// same quiet virtual machine stay below 0.15 for `uncontended` and `throughput`.
 const NOISY: f64 = 0.25;
+
+/// The code of the warning that the machine is virtual.
+pub const VIRTUAL_MACHINE: &str = "virtual_machine";
 
 fn warning(code: &str, message: String, fix: &str) -> Warning {
     Warning { code: code.to_owned(), message, fix: fix.to_owned() }
@@ -38,7 +42,7 @@ pub fn before(machine: &Machine) -> Vec<Warning> {
     }
     if let Some(hypervisor) = &machine.virtualized {
         warnings.push(warning(
-            "virtual_machine",
+            VIRTUAL_MACHINE,
             format!(
                 "virtual machine ({hypervisor}): other guests may take the CPU, waking is slower"
             ),
@@ -98,7 +102,7 @@ pub fn refused(refusals: &[Refusal]) -> Vec<Warning> {
         .collect()
 }
 
-/// What a realtime policy has in store, where the kernel keeps something back from it.
+/// What happens under a realtime policy if the kernel reserves CPU time for other threads.
 pub fn realtime(machine: &Machine) -> Option<Warning> {
     let share = machine.realtime_share.as_ref().filter(|share| *share != "all of it")?;
     Some(warning(
@@ -157,7 +161,7 @@ pub fn after(machine: &Machine, series: &[Series], cpu: Option<CpuTime>) -> Vec<
         ));
     }
     let spread_of = |series: &Series| {
-        let metric = series.metric("pair").or_else(|| series.metric("throughput"))?;
+        let metric = series.metric(PAIR.name).or_else(|| series.metric(THROUGHPUT.name))?;
         (series.distribution.is_none() && metric.n >= 3 && metric.median > 0.0)
             .then(|| (metric.p75 - metric.p25) / metric.median)
     };

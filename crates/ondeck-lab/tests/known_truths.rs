@@ -21,9 +21,9 @@ use ondeck_zoo::{RawLock, Visitor, registry};
 /// Waiters poll and never leave their CPU of their own accord.
 const PURE_SPINNERS: [&str; 2] = ["spinlock_amd", "terrible_spinlock"];
 
-/// Waiters sleep after some hundred nanoseconds, and whoever comes first has the lock. Not those that
+/// Waiters sleep after some hundred nanoseconds, and the thread that comes first has the lock. Not those that
 /// yield before they sleep, such as parking_lot's: on a busy machine each yield is a slice.
-const SLEEPERS: [&str; 3] = ["std", "three_state_futex", "ondeck"];
+const SLEEPING: [&str; 3] = ["std", "three_state_futex", "ondeck"];
 
 fn given(threads: usize, length: u64) -> Round {
     Round {
@@ -60,8 +60,8 @@ fn runnable_is_told() -> bool {
 /// Threads at the lock beside the bystander.
 const HAMMERS: usize = 8;
 
-/// A bystander is slowed down by those that want a CPU. Spinners all do, all the time; of sleepers
-/// hardly more than the owner, where the section is longer than any of them spins.
+/// A bystander is slowed down by threads that want a CPU. Waiters that spin all do, all the time. Of
+/// waiters that sleep hardly any does beside the owner, if the section is longer than they spin.
 #[test]
 fn waiters_that_spin_want_a_cpu_and_waiters_that_sleep_leave_theirs_to_a_bystander() {
     if !runnable_is_told() {
@@ -75,7 +75,7 @@ fn waiters_that_spin_want_a_cpu_and_waiters_that_sleep_leave_theirs_to_a_bystand
         eprintln!("{lock}: {runnable:.2} runnable, {:?} sleeps", sample.value(VOLUNTARY));
         assert!(runnable > 0.9 * HAMMERS as f64, "{lock}: {runnable}");
     }
-    for lock in SLEEPERS {
+    for lock in SLEEPING {
         let sample = measure(lock, "bystander", &given);
         let runnable = sample.value(RUNNABLE).expect("it is told");
         eprintln!("{lock}: {runnable:.2} runnable, {:?} sleeps", sample.value(VOLUNTARY));
@@ -151,27 +151,27 @@ fn most(of: impl IntoIterator<Item = f64>) -> f64 {
 }
 
 /// A pure spinner burns its slices while the owner is off its CPU, and the lock stands still.
-/// Sleepers have nothing to burn: the owner has the CPU back. The section is long, so that it is
+/// Waiters that sleep have nothing to burn: the owner has the CPU back. The section is long, so that it is
 /// there that the owner loses its CPU.
 #[test]
 fn pure_spinners_burn_whole_slices_for_an_acquisition_where_sleepers_burn_none() {
     let slices = |lock| contended(lock, 8 * Linux::cpus(), 50_000, 150).involuntary;
-    let (least, most) = (least(PURE_SPINNERS.map(slices)), most(SLEEPERS.map(slices)));
+    let (least, most) = (least(PURE_SPINNERS.map(slices)), most(SLEEPING.map(slices)));
     assert!(least > 2.0 * most, "{least} and {most}");
 }
 
-/// Strict queues of spinners hand the lock to threads that are off their CPU. Sleepers make
-/// thousands of acquisitions in a slice, or sleep.
+/// Strict queues of spinners hand the lock to threads that are off their CPU. Waiters that
+/// sleep make thousands of acquisitions in a slice.
 #[test]
 fn ticket_and_queue_spinlocks_collapse_with_more_threads_than_cpus() {
     let slices = |lock| contended(lock, 4 * Linux::cpus(), 0, 60).involuntary;
     let strict = ["ticket_spinlock", "mcs", "clh"].map(slices);
-    let (least, most) = (least(strict), most(SLEEPERS.map(slices)));
+    let (least, most) = (least(strict), most(SLEEPING.map(slices)));
     assert!(least > 100.0 * most, "{least} and {most}");
 }
 
-/// A lock that is handed over to a sleeper is free again only when the sleeper has run: about one
-/// switch for each acquisition, where others take the lock back many times first.
+/// A lock that is handed to a sleeping thread is free again only when that thread has run: about one
+/// switch for each acquisition. With other locks a thread takes the lock back many times first.
 #[test]
 #[cfg(target_env = "gnu")]
 fn strict_handoff_convoys() {
@@ -179,11 +179,11 @@ fn strict_handoff_convoys() {
     // One a switch on a quiet machine; among other programs' threads one may have the lock to itself for
     // most of a window, so that the convoy is in the others.
     let strict = most((0..3).map(|_| sleeps("glibc_pi")));
-    let most = most(SLEEPERS.map(sleeps));
+    let most = most(SLEEPING.map(sleeps));
     assert!(strict > 20.0 * most, "{strict} and {most}");
 }
 
-/// On one CPU under a realtime policy it is not chance who runs: with any lock that sleeps the hog
+/// On one CPU under a realtime policy it is not chance which thread runs: with any lock that sleeps the hog
 /// runs between owner and waiter, in every trial; a waiter that spins never lets the owner go on;
 /// and only a lock that lends the waiter's priority to the owner does neither.
 #[test]
@@ -203,7 +203,7 @@ fn only_priority_inheritance_bounds_the_inversion() {
     };
     let (inverted, rescued) = trials("glibc_pi");
     assert!(inverted < 0.1 && rescued < 0.1, "{inverted} {rescued}");
-    for lock in SLEEPERS.into_iter().chain(["glibc", "parking_lot"]) {
+    for lock in SLEEPING.into_iter().chain(["glibc", "parking_lot"]) {
         let (inverted, _) = trials(lock);
         assert!(inverted > 0.9, "{lock}: {inverted}");
     }

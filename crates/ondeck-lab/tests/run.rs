@@ -22,7 +22,7 @@ use ondeck_zoo::{
     CondvarKind, Fairness, LockInfo, Origin, RawCondvar, RawLock, SequenceCondvar, Waiting,
 };
 
-/// A spinlock that forgets its 500th unlock: everybody waits for ever after.
+/// A spinlock that forgets its 500th unlock: all threads wait for ever after.
 struct Forgetful {
     word: <Linux as Platform>::AtomicU8,
     unlocks: <Linux as Platform>::AtomicU32,
@@ -118,8 +118,8 @@ fn every_workload_measures_every_quantity_it_promises() {
             eprintln!("{} not tried: {}", workload.name, refusal.reason);
             continue;
         }
-        // Nobody is ever parked at a spinlock.
-        let parks = workload.needs == Needs::Sleepers;
+        // No thread is ever parked at a spinlock.
+        let parks = workload.needs == Needs::SleepingWaiters;
         let second = if parks { "parking_lot" } else { "spinlock" };
         let request = Request {
             // Threads of the lowest priority hardly get on where other programs run.
@@ -200,7 +200,7 @@ fn nothing_is_lost_between_threads() {
     }
 }
 
-/// A lock that excludes nobody.
+/// A lock that excludes no thread.
 struct Open;
 
 // SAFETY: not sound, which is the point. What it guards here are numbers and indices that are
@@ -244,12 +244,12 @@ fn a_lock_that_lets_two_in_is_reported_as_broken() {
             let results = run::run(&request, std::slice::from_ref(&stage), &mut Log::default());
             let [failure] = &results.failures[..] else { panic!("{:?} passed", stage.params) };
             // What two write at once may also be an index that is out of bounds.
-            assert!(["broken", "crashed"].contains(&failure.kind.as_str()), "{failure:?}");
+            assert!(["broken", "crashed"].contains(&&*failure.kind.word()), "{failure:?}");
         }
     }
 }
 
-/// As many streaks as handovers, and nobody who waits alone.
+/// As many streaks as changes of the owner, and no thread that waits alone.
 #[test]
 fn one_thread_has_one_streak_and_is_passed_by_nobody() {
     let request = Request {
@@ -274,7 +274,7 @@ fn workloads_with_two_roles_have_a_thread_for_either() {
     }
 }
 
-/// A condition variable whose notifications reach nobody.
+/// A condition variable whose notifications reach no thread.
 struct Deaf;
 
 // SAFETY: not sound as a condition variable, which is the point: every signal is lost. The lock is
@@ -335,7 +335,7 @@ fn a_condition_variable_that_loses_signals_is_reported_as_a_deadlock() {
     };
     let results = run::run(&request, &plan::stages(&request, &Subject::all()), &mut Log::default());
     let [failure] = &results.failures[..] else { panic!("{:?}", results.failures) };
-    assert_eq!((failure.kind.as_str(), failure.thread_states.len()), ("deadlock", 2));
+    assert_eq!((&*failure.kind.word(), failure.thread_states.len()), ("deadlock", 2));
 }
 
 #[test]
@@ -347,7 +347,7 @@ fn a_lock_that_hangs_is_reported_and_the_others_are_measured() {
 
     let [failure] = &results.failures[..] else { panic!("{:?}", results.failures) };
     assert_eq!(
-        (failure.kind.as_str(), failure.lock.as_str(), failure.workload.as_str(), failure.threads),
+        (&*failure.kind.word(), failure.lock.as_str(), failure.workload.as_str(), failure.threads),
         ("deadlock", "forgetful", "throughput", 2)
     );
     assert_eq!(failure.thread_states.len(), 2, "{failure:?}");
@@ -387,4 +387,15 @@ fn locks_take_turns_in_an_order_that_the_seed_decides() {
     };
     assert_eq!(order(1), order(1));
     assert_ne!(order(1), order(2));
+}
+
+#[test]
+fn a_workload_without_a_baseline_says_why() {
+    let request = request(vec![named("std")], "condvar");
+    let stages = plan::baselines(&plan::stages(&request, &Subject::all()), request.extent);
+    assert_eq!(stages.iter().map(|stage| stage.subjects.len()).sum::<usize>(), 0);
+    let results = run::run(&request, &stages, &mut Log::default());
+    assert_eq!(results.baselines.len(), stages.len());
+    let missing = results.baselines[0].missing.as_deref();
+    assert!(missing.is_some_and(|reason| reason.contains("share data")), "{missing:?}");
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use ondeck_lab::results::Better;
+use ondeck_lab::results::{Better, Unit, Word};
 
 use super::table::{marked, new_table, right_align};
 use crate::compare::{Comparison, Row, Side, Table, place};
@@ -144,7 +144,7 @@ fn ratio(row: &Row) -> String {
 }
 
 /// `13.2ns ±2%`, the spread as a part of the median.
-fn side(side: Side, unit: &str) -> String {
+fn side(side: Side, unit: &Word<Unit>) -> String {
     let median = in_unit(side.median, unit);
     let cut = if side.cut_runs > 0 { ">" } else { "" };
     if side.median == 0.0 || side.n < 2 {
@@ -178,7 +178,7 @@ pub fn csv(comparison: &Comparison) -> Result<String, csv::Error> {
                 table.workload.as_str(),
                 &params.join(";"),
                 &table.metric,
-                &table.unit,
+                &table.unit.word(),
                 better,
                 &table.base,
                 table.other.as_ref().unwrap_or(&row.lock),

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 
-use ondeck_lab::results::{Better, Metric, Report, Series, Unit};
+use ondeck_lab::results::{Better, Metric, Report, Series, Unit, Word};
 use ondeck_lab::sample::THROUGHPUT;
 use ondeck_lab::workload::face::Judged;
-use ondeck_lab::workload::{self, NOTIFY, WORKLOADS};
+use ondeck_lab::workload::{self, NOTIFY, WORKLOADS, param};
 
 use crate::numbers::page as number;
 
@@ -136,22 +136,22 @@ pub fn sort_locks(locks: &mut [&str], better: Better, value: impl Fn(&str) -> Op
 pub fn params_in_words(params: &BTreeMap<String, String>) -> String {
     let is_zero = |name: &str| params.get(name).is_some_and(|value| value == "0");
     let mut words = Vec::new();
-    if let Some(value) = params.get("section_ns") {
+    if let Some(value) = params.get(param::SECTION) {
         words.push(if value == "0" {
             "empty section".to_owned()
         } else {
             format!("section {value} ns")
         });
     }
-    if let Some(value) = params.get("outside_ns") {
-        words.push(if is_zero("outside_ns") {
+    if let Some(value) = params.get(param::OUTSIDE) {
+        words.push(if is_zero(param::OUTSIDE) {
             "nothing outside".to_owned()
         } else {
             format!("{value} ns outside")
         });
     }
     for (name, value) in params {
-        if name == "section_ns" || name == "outside_ns" {
+        if name == param::SECTION || name == param::OUTSIDE {
             continue;
         }
         if name == NOTIFY {
@@ -180,18 +180,25 @@ pub struct Shown {
 
 impl Shown {
     /// Chooses for a unit and the values that have it.
-    pub fn new(unit: &str, values: impl Iterator<Item = f64>) -> Self {
+    pub fn new(unit: &Word<Unit>, values: impl Iterator<Item = f64>) -> Self {
         let most = values.filter(|value| value.is_finite()).fold(0.0, |a: f64, b| a.max(b.abs()));
-        let known = Unit::of(unit);
-        let (factor, shown) = match known {
-            Some(Unit::PerSecond) if most >= 1e6 => (1e-6, "M/s"),
-            Some(Unit::PerSecond) if most >= 1e3 => (1e-3, "k/s"),
-            Some(Unit::PerSecond) => (1.0, "1/s"),
-            Some(Unit::PerOperation) if most < 0.01 => (1e6, "per million operations"),
-            Some(Unit::PerOperation) => (1.0, "per operation"),
-            _ => (1.0, unit),
+        let (factor, shown) = match unit.known() {
+            Some(Unit::PerSecond) if most >= 1e6 => (1e-6, "M/s".into()),
+            Some(Unit::PerSecond) if most >= 1e3 => (1e-3, "k/s".into()),
+            Some(Unit::PerSecond) => (1.0, "1/s".into()),
+            Some(Unit::PerOperation) if most < 0.01 => (1e6, "per million operations".into()),
+            Some(Unit::PerOperation) => (1.0, "per operation".into()),
+            Some(
+                Unit::Nanoseconds
+                | Unit::Milliseconds
+                | Unit::Ratio
+                | Unit::Operations
+                | Unit::Threads
+                | Unit::Bytes,
+            )
+            | None => (1.0, unit.word()),
         };
-        Shown { factor, unit: shown.to_owned(), ratio: known == Some(Unit::Ratio) }
+        Shown { factor, unit: shown.into_owned(), ratio: *unit == Unit::Ratio }
     }
 
     /// A value as the table shows it.
@@ -212,11 +219,6 @@ pub fn metric_title(name: &str) -> String {
     }
 }
 
-/// What a metric is, for the glossary; nothing if another program measured it.
-pub fn meaning(name: &str) -> Option<&'static str> {
-    workload::quantity(name).map(|quantity| quantity.meaning).filter(|meaning| !meaning.is_empty())
-}
-
 /// What a workload is called.
 pub fn title(workload: &str) -> String {
     match workload::named(workload) {
@@ -228,6 +230,11 @@ pub fn title(workload: &str) -> String {
 /// What a workload is, for those that this program has.
 pub fn lead(workload: &str) -> Option<&'static str> {
     workload::named(workload).map(|workload| workload.lead)
+}
+
+/// What the figures of a workload do not tell, for those that this program has.
+pub fn cannot_show(workload: &str) -> Option<&'static str> {
+    workload::named(workload).map(|workload| workload.cannot_show)
 }
 
 /// The text with its first letter in upper case.

@@ -23,6 +23,7 @@ mod line;
 mod lines;
 mod overview;
 mod page;
+mod prose;
 mod reach;
 mod rows;
 mod scale;

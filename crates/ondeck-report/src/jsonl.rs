@@ -1,12 +1,13 @@
-//! JSON Lines: a flat object for each sample, for whoever asks questions of many reports at once.
+//! JSON Lines: a flat object for each sample, for questions that are asked of many reports at once.
 //!
 //! Every line of a file has the same columns, so that a reader that guesses them from the first
 //! lines guesses right.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
-use ondeck_lab::results::{Better, Evidence, Report};
+use ondeck_lab::results::{Better, Evidence, Report, Unit, Word};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -33,7 +34,7 @@ struct Line<'a> {
     partial: bool,
     cut_runs: usize,
     metric: &'a str,
-    unit: &'a str,
+    unit: &'a Word<Unit>,
     better: Better,
     round: Option<usize>,
     value: f64,
@@ -64,7 +65,7 @@ pub fn render(report: &Report) -> io::Result<String> {
         partial: false,
         cut_runs: 0,
         metric: "",
-        unit: "ns",
+        unit: &Word::Known(Unit::Nanoseconds),
         better: Better::Lower,
         round: None,
         value: 0.0,
@@ -95,7 +96,7 @@ pub fn render(report: &Report) -> io::Result<String> {
         }
     }
     for cost in report.costs.iter().filter(|cost| cost.refused.is_none()) {
-        let params = columns.fill(&[(GROUP.to_owned(), cost.group.clone())].into());
+        let params = columns.fill(&[(GROUP.to_owned(), cost.group.to_string())].into());
         write(Line { params: &params, metric: &cost.operation, value: cost.median, ..head })?;
     }
     Ok(String::from_utf8_lossy(&lines).into_owned())
@@ -112,15 +113,15 @@ struct Columns {
 
 impl Columns {
     fn of(report: &Report) -> Self {
-        let mut values: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        let mut values: BTreeMap<&str, BTreeSet<Cow<'_, str>>> = BTreeMap::new();
         for (name, value) in report.series.iter().flat_map(|series| &series.params) {
-            values.entry(name).or_default().insert(value);
+            values.entry(name).or_default().insert(Cow::Borrowed(value));
         }
         for cost in &report.costs {
-            values.entry(GROUP).or_default().insert(&cost.group);
+            values.entry(GROUP).or_default().insert(cost.group.word());
         }
         let names = values.into_iter().map(|(name, values)| {
-            (name.to_owned(), values.into_iter().all(|value| number(value).is_some()))
+            (name.to_owned(), values.into_iter().all(|value| number(&value).is_some()))
         });
         Self { names: names.collect() }
     }

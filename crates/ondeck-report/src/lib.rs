@@ -23,6 +23,7 @@ pub mod compare;
 pub mod comparison;
 pub mod csv;
 mod data;
+mod glossary;
 pub mod html;
 pub mod json;
 pub mod jsonl;

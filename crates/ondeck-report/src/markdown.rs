@@ -25,7 +25,7 @@ pub fn render(report: &Report) -> String {
         let name = format!("failure of {}", failure.lock);
         let text = format!(
             "- **{}**: {} in {} at {} threads: {}\n",
-            prose(&failure.kind),
+            prose(&failure.kind.word()),
             code(&failure.lock),
             code(&failure.workload),
             failure.threads,
@@ -62,9 +62,9 @@ fn head(report: &Report) -> String {
     let interrupted =
         if report.partial { "; **interrupted**, so some of it is missing" } else { "" };
     let asked = [
-        ("extent", settings.extent.clone()),
-        ("pinning", settings.pinning.clone()),
-        ("policy", settings.policy.clone()),
+        ("extent", settings.extent.to_string()),
+        ("pinning", settings.pinning.to_string()),
+        ("policy", settings.policy.to_string()),
         ("rounds", settings.rounds.map_or_else(String::new, |rounds| rounds.to_string())),
         ("work", settings.work.clone().unwrap_or_default()),
         ("seed", settings.seed.to_string()),

@@ -40,12 +40,12 @@ pub(crate) fn facts(report: &Report) -> [(&'static str, String); 7] {
     ]
 }
 
-/// What threads ran under, which series do not tell where it was the same for all.
+/// The conditions that threads ran under. If they were the same for all series, no series names them.
 pub(crate) fn conditions(settings: &Settings) -> [(&'static str, String); 6] {
     let given = |setting: &Option<String>| setting.clone().unwrap_or_else(|| "default".to_owned());
     [
-        ("policy", settings.policy.clone()),
-        ("pinning", settings.pinning.clone()),
+        ("policy", settings.policy.to_string()),
+        ("pinning", settings.pinning.to_string()),
         ("slice", given(&settings.slice)),
         ("nice", given(&settings.nice)),
         ("quota", given(&settings.quota)),

@@ -1,14 +1,14 @@
 //! A short verdict for each workload: which lock did best here, and which fell behind.
 //!
-//! Only what the numbers carry: locks whose quartile ranges overlap are not told apart, series that
-//! are partial, cut off or too few are not judged at all, and throughput never stands without the
-//! share that the least served thread had.
+//! A verdict says no more than the numbers do: locks with quartile ranges that overlap are not told apart,
+//! series that are partial, cut off or of too few rounds are not judged at all, and throughput never stands
+//! without the share of the least served thread.
 
 use ondeck_lab::plan::CONDITIONS;
 use ondeck_lab::results::{Better, Metric, Series, Unit};
 use ondeck_lab::sample::{LONGEST, LONGEST_GAP, SHARE, SLOWDOWN};
 use ondeck_lab::workload::face::Judged;
-use ondeck_lab::workload::{self, NOTIFY};
+use ondeck_lab::workload::{self, NO_LOCK, NOTIFY, param};
 
 use crate::numbers::terminal::time;
 
@@ -20,7 +20,7 @@ pub fn judged_by(workload: &str) -> Option<&'static str> {
     }
 }
 
-/// Where the worst is less than so many times behind the best, it is not worth a word.
+/// If the worst lock is less than so many times behind the best, the verdict does not name it.
 const WORTH_SAYING: f64 = 1.5;
 
 /// One round has no spread to judge by.
@@ -31,7 +31,7 @@ const FEWEST_ROUNDS: usize = 2;
 pub struct Verdict {
     /// The workload and the situation, as `throughput, 8 threads, empty section`.
     pub situation: String,
-    /// Who leads, by which figure, and who is far behind.
+    /// Which lock leads, by which figure, and which is far behind.
     pub judgement: String,
 }
 
@@ -69,7 +69,7 @@ fn ranked<'a>(
     let mut rows: Vec<Row<'a>> = series
         .iter()
         .filter(|one| one.workload == workload && one.threads == threads)
-        .filter(|one| one.lock != "none" && one.params_word() == params)
+        .filter(|one| one.lock != NO_LOCK && one.params_word() == params)
         .filter(|one| !one.partial && one.cut_runs == 0)
         .filter_map(|one| Some((one, one.metric(metric)?)))
         .filter(|(_, metric)| metric.median > 0.0 && metric.n >= FEWEST_ROUNDS)
@@ -115,25 +115,25 @@ pub(crate) fn situation(series: &Series) -> String {
 
 /// The same without the conditions that a run compares.
 fn in_workload(series: &Series) -> String {
-    let param = |name: &str| series.params.get(name).map(String::as_str);
+    let of = |name: &str| series.params.get(name).map(String::as_str);
     let threads = format!("{}, {} threads", series.workload, series.threads);
-    if let Some(pattern) = param("pattern") {
+    if let Some(pattern) = of(param::PATTERN) {
         return format!("{}, {pattern}", series.workload);
     }
-    if let Some(capacity) = param("capacity") {
+    if let Some(capacity) = of(param::CAPACITY) {
         return format!("{threads}, capacity {capacity}{}", notified(series));
     }
-    if let Some(app) = param("app") {
+    if let Some(app) = of(param::APP) {
         return format!("{threads}, {app}");
     }
-    if let Some(priority) = param("priority") {
+    if let Some(priority) = of(param::PRIORITY) {
         return format!("{threads}, priority {priority}");
     }
-    if let (Some(locks), Some(padded)) = (param("locks"), param("padded")) {
-        let padded = if padded == "yes" { ", padded" } else { "" };
+    if let (Some(locks), Some(padded)) = (of(param::LOCKS), of(param::PADDED)) {
+        let padded = if padded == param::YES { ", padded" } else { "" };
         return format!("{threads}, {locks} locks{padded}");
     }
-    match (param("process"), param("section_ns"), param("outside_ns")) {
+    match (of(param::PROCESS), of(param::SECTION), of(param::OUTSIDE)) {
         (Some(process), _, _) => format!("{}, {process} process", series.workload),
         (_, Some("0"), Some("0")) => format!("{threads}, empty section"),
         (_, Some(section), Some(outside)) => {
@@ -153,7 +153,7 @@ fn overlap(one: &Metric, other: &Metric) -> bool {
 }
 
 fn value((series, metric): Row<'_>) -> String {
-    match Unit::of(&metric.unit) {
+    match metric.unit.known() {
         Some(Unit::PerSecond) => {
             let share = series.metric(SHARE.name).map_or_else(
                 || " at an unknown share".to_owned(),
@@ -177,7 +177,10 @@ fn value((series, metric): Row<'_>) -> String {
         // The longest of a run, typical of the runs.
         Some(Unit::Milliseconds) => format!("{} in half of its runs", time(metric.median * 1e6)),
         Some(Unit::Nanoseconds) if metric.median >= 1e3 => time(metric.median),
-        _ => format!("{:.1} {}", metric.median, metric.unit),
+        Some(
+            Unit::Nanoseconds | Unit::PerOperation | Unit::Operations | Unit::Threads | Unit::Bytes,
+        )
+        | None => format!("{:.1} {}", metric.median, metric.unit),
     }
 }
 
@@ -189,7 +192,7 @@ mod tests {
     fn metric(name: &str, unit: &str, (p25, median, p75): (f64, f64, f64)) -> Metric {
         Metric {
             name: name.to_owned(),
-            unit: unit.to_owned(),
+            unit: unit.into(),
             better: Better::Higher,
             median,
             p25,

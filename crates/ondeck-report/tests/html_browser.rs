@@ -17,7 +17,7 @@ use ondeck_lab::results::{IdleTimeline, Report};
 use ondeck_report::html::render;
 
 /// A loaded machine needs some seconds to start a browser.
-const PATIENCE: Duration = Duration::from_mins(2);
+const TIME_LIMIT: Duration = Duration::from_mins(2);
 
 /// Runs at the end of a test-only copy of the page and leaves its findings in the title.
 const PROBE: &str = r"
@@ -94,7 +94,7 @@ fn visit(browser: &Path, html: &str, flags: &[&str]) -> Visit {
         .stderr(open("log"))
         .spawn()
         .expect("the browser starts");
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIME_LIMIT;
     let status = loop {
         if let Some(status) = child.try_wait().expect("the browser can be waited for") {
             break status;
@@ -103,7 +103,7 @@ fn visit(browser: &Path, html: &str, flags: &[&str]) -> Visit {
             // Only the browser that this test started.
             child.kill().expect("the browser can be stopped");
             child.wait().expect("the browser ends");
-            panic!("the browser did not end within {PATIENCE:?}");
+            panic!("the browser did not end within {TIME_LIMIT:?}");
         }
         std::thread::sleep(Duration::from_millis(20));
     };

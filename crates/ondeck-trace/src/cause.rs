@@ -6,7 +6,7 @@
 
 pub use ondeck_lab::results::episode::Cause;
 
-use super::timeline::{Nanos, Slice, Span, State, Timeline, Turn, Who};
+use super::timeline::{Nanos, Ran, Slice, Span, State, Timeline, Turn};
 
 /// A piece of an idle or a wait that has one cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,13 +22,13 @@ pub struct Piece {
 /// Below this a section without work was not interrupted: a timer tick with its work is shorter.
 const STALL: Nanos = 20_000;
 
-/// Why the lock was free from `last`'s release until `next` had it.
+/// Why the lock was free from `last`'s unlock until `next` acquired it.
 pub fn of_idle(timeline: &Timeline, last: &Turn, next: &Turn) -> Vec<Piece> {
     let (from, to) = (last.pair.released, next.pair.acquired);
-    let everybody = 0..timeline.threads.len();
-    let mut cuts = timeline.changes(everybody.clone(), from, to);
+    let all = 0..timeline.threads.len();
+    let mut cuts = timeline.changes(all.clone(), from, to);
     cuts.push(last.pair.freed);
-    for thread in everybody {
+    for thread in all {
         // The pair that is under way at the end, if it is a wait, and the one before.
         let pairs = &timeline.threads[thread].pairs;
         let upto = pairs.partition_point(|pair| pair.wanted <= to);
@@ -61,8 +61,8 @@ fn idle_at(timeline: &Timeline, last: &Turn, next: &Turn, at: Nanos) -> Cause {
     }
 }
 
-/// The cause that lies with the thread whose unlock is under way; none if it has let go and only
-/// the others count.
+/// The cause that lies with the thread whose unlock is under way; none if the lock is free already, and
+/// only the other threads count.
 fn unlock_at(timeline: &Timeline, last: &Turn, at: Nanos) -> Option<Cause> {
     match timeline.state(last.thread, at) {
         Some(span) => match span.state {
@@ -78,8 +78,8 @@ fn unlock_at(timeline: &Timeline, last: &Turn, at: Nanos) -> Option<Cause> {
 /// A thread is ready and has no CPU.
 fn queued(timeline: &Timeline, span: Span, at: Nanos) -> Cause {
     let own = span.cpu.and_then(|own| timeline.cpus.iter().find(|cpu| cpu.number == own));
-    // Its CPU has nobody else: it is on its way there.
-    if matches!(own.and_then(|cpu| cpu.at(at)), Some(Slice { who: Who::Nobody, .. })) {
+    // Its CPU is idle: the thread is on its way there.
+    if matches!(own.and_then(|cpu| cpu.at(at)), Some(Slice { ran: Ran::Nothing, .. })) {
         return Cause::WakeUp;
     }
     if timeline.idle_cpus(at).next().is_some() {
@@ -95,7 +95,7 @@ pub fn of_wait(timeline: &Timeline, turns: &[Turn], mine: &Turn) -> Vec<Piece> {
     let first = turns.partition_point(|turn| turn.pair.acquired <= from).saturating_sub(1);
     let count = turns[first..].iter().take_while(|turn| turn.pair.acquired < to).count();
     let others = &turns[first..first + count];
-    // Who had the lock matters where its state changed, which is where a change of anybody's is.
+    // The state of each thread that had the lock meanwhile matters, and changes at these moments.
     let mut involved: Vec<usize> = others.iter().map(|turn| turn.thread).collect();
     involved.push(mine.thread);
     involved.sort_unstable();
@@ -131,7 +131,7 @@ fn wait_at(timeline: &Timeline, others: &[Turn], mine: &Turn, at: Nanos) -> Caus
     match (span.state, owner.is_some()) {
         (State::Queued, _) => queued(timeline, span, at),
         (State::Asleep, held) => {
-            // Free, but somebody else who is awake is about to have it.
+            // Free, but another thread is awake and about to have it.
             let next = others.get(upto);
             let taken = next.and_then(|next| timeline.state(next.thread, at));
             let awake = |span: Span| matches!(span.state, State::Running | State::Queued);

@@ -1,4 +1,4 @@
-//! Timelines made by hand, one for each cause. In all of them thread 0 releases the lock at 100,
+//! Timelines made by hand, one for each cause. In all of them thread 0 unlocks at 100,
 //! and thread 1, which has wanted it since 10, has it at 1,000.
 
 use super::super::timeline::{Cpu, Pair, Thread};
@@ -29,8 +29,8 @@ fn timeline(first: &[Span], second: &[Span]) -> Timeline {
     }
 }
 
-fn cpu(number: u32, who: Who) -> Cpu {
-    Cpu { number, slices: vec![Slice { from: 0, to: END, who }] }
+fn cpu(number: u32, ran: Ran) -> Cpu {
+    Cpu { number, slices: vec![Slice { from: 0, to: END, ran }] }
 }
 
 fn runs() -> Vec<Span> {
@@ -75,17 +75,17 @@ fn a_sleeper_on_its_way_is_wake_up_latency() {
 #[test]
 fn a_ready_thread_whose_cpu_is_idle_is_on_its_way_too() {
     let mut ready = timeline(&runs(), &then_runs(State::Queued));
-    ready.cpus = vec![cpu(0, Who::Thread(0)), cpu(1, Who::Nobody)];
+    ready.cpus = vec![cpu(0, Ran::Thread(0)), cpu(1, Ran::Nothing)];
     assert_eq!(idle(&ready)[0], (Cause::WakeUp, 790));
 }
 
 #[test]
 fn a_ready_thread_beside_an_idle_cpu_is_told_from_one_on_a_full_machine() {
     let mut ready = timeline(&runs(), &then_runs(State::Queued));
-    let other = || Who::Other("cc1".to_owned());
-    ready.cpus = vec![cpu(0, Who::Nobody), cpu(1, other())];
+    let other = || Ran::Other("cc1".to_owned());
+    ready.cpus = vec![cpu(0, Ran::Nothing), cpu(1, other())];
     assert_eq!(idle(&ready)[0], (Cause::QueuedCpuIdle, 790));
-    ready.cpus = vec![cpu(0, Who::Thread(0)), cpu(1, other())];
+    ready.cpus = vec![cpu(0, Ran::Thread(0)), cpu(1, other())];
     assert_eq!(idle(&ready)[0], (Cause::QueuedCpuBusy, 790));
     ready.cpus.clear();
     assert_eq!(idle(&ready)[0], (Cause::QueuedCpuBusy, 790), "CPUs are not known");
@@ -98,7 +98,7 @@ fn a_lock_that_is_kept_for_a_ready_thread_while_another_spins_is_told() {
     kept.threads.push(spins);
     assert_eq!(idle(&kept)[0], (Cause::KeptForQueued, 790));
     kept.threads[2].pairs[0].wanted = 950;
-    assert_eq!(idle(&kept)[0], (Cause::QueuedCpuBusy, 790), "nobody else wanted it");
+    assert_eq!(idle(&kept)[0], (Cause::QueuedCpuBusy, 790), "no other thread wanted it");
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn an_unlock_that_loses_its_cpu_is_the_owner_s() {
 }
 
 #[test]
-fn a_lock_that_nobody_wants_is_not_the_scheduler_s_fault() {
+fn a_lock_that_no_thread_wants_is_not_the_scheduler_s_fault() {
     let mut unwanted = timeline(&runs(), &runs());
     unwanted.threads[1].pairs[0].wanted = 960;
     assert_eq!(
@@ -185,7 +185,7 @@ fn a_wait_while_others_have_the_lock_is_by_what_the_waiter_did() {
 }
 
 #[test]
-fn a_sleeper_whose_lock_is_free_waits_for_its_wake_up_unless_somebody_else_takes_it() {
+fn a_sleeping_thread_waits_for_its_wake_up_unless_another_takes_the_free_lock() {
     let mut slept = timeline(&runs(), &then_runs(State::Asleep));
     assert_eq!(wait(&slept)[0], (Cause::WakeUp, 800));
     slept.threads[0].pairs.push(pair(700, 700, 880, 890));

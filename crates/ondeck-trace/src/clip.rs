@@ -2,7 +2,7 @@
 
 use ondeck_lab::results::trace::{Clip, ClipCpu, ClipSlice, ClipSpan, ClipThread, Episode, Owned};
 
-use super::timeline::{Cpu, Nanos, Slice, Timeline, Turn, Who};
+use super::timeline::{Cpu, Nanos, Ran, Slice, Timeline, Turn};
 
 /// What is shown before and after, as a share of the length.
 const MARGIN: f64 = 0.25;
@@ -76,14 +76,14 @@ fn clip(
     Clip { run, run_began: 0, from, to, threads, cpus, owners }
 }
 
-/// Who had a CPU in a window; its idle times are gaps.
+/// Which threads had a CPU in a window; its idle times are gaps.
 fn slices(timeline: &Timeline, cpu: &Cpu, from: Nanos, to: Nanos) -> Vec<ClipSlice> {
     let shown = |slice: &Slice| {
         let (from, to) = within(slice.from, slice.to.min(timeline.seen_until), from, to)?;
-        let (thread, other) = match &slice.who {
-            Who::Thread(thread) => (Some(*thread), String::new()),
-            Who::Other(name) => (None, name.clone()),
-            Who::Nobody => return None,
+        let (thread, other) = match &slice.ran {
+            Ran::Thread(thread) => (Some(*thread), String::new()),
+            Ran::Other(name) => (None, name.clone()),
+            Ran::Nothing => return None,
         };
         Some(ClipSlice { from, to, thread, other })
     };
@@ -157,7 +157,8 @@ fn within(from: Nanos, to: Nanos, first: Nanos, last: Nanos) -> Option<(Nanos, N
     (from < to).then_some((from, to))
 }
 
-/// Who had the lock: neighbours are joined if they are one thread's, or too short to be seen.
+/// Which thread had the lock when: neighbours are joined if they are one thread's, or too short to be
+/// seen.
 fn owners(turns: &[Turn], from: Nanos, to: Nanos, grain: Nanos) -> Vec<Owned> {
     let mut owners: Vec<Owned> = Vec::new();
     for turn in turns {
@@ -249,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn turns_too_fast_to_be_drawn_belong_to_nobody() {
+    fn turns_too_short_to_be_drawn_belong_to_no_thread() {
         let turns: Vec<Turn> =
             (0..40).map(|turn_| turn((turn_ % 2) as usize, turn_ * 10, turn_ * 10 + 5)).collect();
         let owners = owners(&turns, 0, 1_000, 100);

@@ -1,7 +1,7 @@
 //! Why was the lock idle, and why did a thread wait: what the scheduler did meanwhile.
 //!
-//! Threads hammer a lock and stamp every pair ([`ondeck_lab::stamp`]); the kernel tells who ran where (`kernel`);
-//! both make a [`timeline::Timeline`], of which [`cause`] is a function. What is found is a
+//! Threads hammer a lock and stamp every pair ([`ondeck_lab::stamp`]); the kernel tells which thread ran
+//! where (`kernel`). Both make a [`timeline::Timeline`], of which [`cause`] is a function. What is found is a
 //! [`Document`](ondeck_lab::results::trace::Document), from which text, page and Perfetto's events are made.
 //!
 //! ```text
@@ -38,7 +38,7 @@ use std::time::{Duration, Instant};
 use ondeck_lab::environment::{Placement, Refusal};
 pub use ondeck_lab::results::episode::Sight;
 use ondeck_lab::results::trace::{Episode, LockTrace};
-use ondeck_lab::results::{Failure, FailureKind};
+use ondeck_lab::results::{Failure, FailureKind, Word};
 use ondeck_lab::schedstat;
 pub use ondeck_lab::stamp::Traced;
 use ondeck_lab::stamp::{self, Course, Recorded};
@@ -223,7 +223,7 @@ pub fn failure(lock: &str, threads: usize, error: &TeamError) -> Failure {
         lock: lock.to_owned(),
         workload: "trace".to_owned(),
         threads,
-        kind: kind.word().to_owned(),
+        kind: Word::Known(kind),
         message: error.to_string(),
         thread_states,
     }

@@ -37,19 +37,19 @@ pub struct Span {
 pub struct Thread {
     /// Its pairs in their order.
     pub pairs: Vec<Pair>,
-    /// What the kernel did with it, in order and without overlap; empty if nobody could tell.
+    /// What the kernel did with it, in order and without overlap; empty if that is not known.
     pub spans: Vec<Span>,
 }
 
-/// Who had a CPU.
+/// What a CPU ran.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Who {
+pub enum Ran {
     /// A thread of the run, by its number.
     Thread(usize),
     /// Another program's thread, by its name.
     Other(String),
-    /// Nobody: the CPU was idle.
-    Nobody,
+    /// Nothing: the CPU was idle.
+    Nothing,
 }
 
 /// A time in which a CPU had the same thread.
@@ -59,8 +59,8 @@ pub struct Slice {
     pub from: Nanos,
     /// Its end.
     pub to: Nanos,
-    /// Who had it.
-    pub who: Who,
+    /// What it ran.
+    pub ran: Ran,
 }
 
 /// One CPU over the run.
@@ -68,7 +68,7 @@ pub struct Slice {
 pub struct Cpu {
     /// Its number.
     pub number: u32,
-    /// Who had it, in order and without overlap.
+    /// What it ran, in order and without overlap.
     pub slices: Vec<Slice>,
 }
 
@@ -126,7 +126,7 @@ impl Timeline {
     pub fn idle_cpus(&self, at: Nanos) -> impl Iterator<Item = u32> + '_ {
         self.cpus
             .iter()
-            .filter(move |cpu| matches!(cpu.at(at), Some(Slice { who: Who::Nobody, .. })))
+            .filter(move |cpu| matches!(cpu.at(at), Some(Slice { ran: Ran::Nothing, .. })))
             .map(|cpu| cpu.number)
     }
 
@@ -158,7 +158,7 @@ impl Timeline {
 }
 
 impl Cpu {
-    /// Who has it at that moment.
+    /// What it runs at that moment.
     pub fn at(&self, at: Nanos) -> Option<&Slice> {
         let next = self.slices.partition_point(|slice| slice.from <= at);
         self.slices[..next].last().filter(|slice| at < slice.to)

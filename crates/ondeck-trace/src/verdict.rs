@@ -3,7 +3,7 @@
 use ondeck_report::numbers::page::time;
 
 use super::cause::{Cause, Piece};
-use super::timeline::{Nanos, State, Timeline, Turn, Who};
+use super::timeline::{Nanos, Ran, State, Timeline, Turn};
 
 /// The line for an idle that ended with `turn`, or for its wait.
 pub(super) fn of(
@@ -66,7 +66,7 @@ pub(super) fn of(
             had_its_cpu(timeline, me, longest)
         ),
         Cause::WakeUp => {
-            format!("nobody was awake: thread {me} was on its way for {spent}")
+            format!("no thread was awake for {spent}, until thread {me} ran")
         }
         Cause::AsleepInLine => {
             format!("thread {me} slept for {spent} while others had the lock")
@@ -79,7 +79,7 @@ pub(super) fn of(
         }
         Cause::Releasing => format!("the unlock itself took {spent}"),
         Cause::Unwanted => {
-            format!("nobody wanted the lock for {spent}{}", elsewhere(timeline, at))
+            format!("no thread wanted the lock for {spent}{}", elsewhere(timeline, at))
         }
         Cause::Unknown if idle => {
             "unknown: the kernel does not tell what its threads did".to_owned()
@@ -88,33 +88,33 @@ pub(super) fn of(
     }
 }
 
-/// Who had the CPU that a thread waited for, for the most of that piece, if it is known.
+/// What ran on the CPU that a thread waited for, for the most of that piece, if it is known.
 fn had_its_cpu(timeline: &Timeline, thread: usize, piece: &Piece) -> String {
     let Some(number) = timeline.state(thread, piece.from).and_then(|span| span.cpu) else {
         return String::new();
     };
     let cpu = timeline.cpus.iter().find(|cpu| cpu.number == number);
-    let mut times: Vec<(&Who, Nanos)> = Vec::new();
+    let mut times: Vec<(&Ran, Nanos)> = Vec::new();
     for slice in cpu.iter().flat_map(|cpu| &cpu.slices) {
         let nanos = slice.to.min(piece.to).saturating_sub(slice.from.max(piece.from));
-        match times.iter_mut().find(|(who, _)| *who == &slice.who) {
+        match times.iter_mut().find(|(ran, _)| *ran == &slice.ran) {
             Some((_, sum)) => *sum += nanos,
-            None => times.push((&slice.who, nanos)),
+            None => times.push((&slice.ran, nanos)),
         }
     }
     let most = times.into_iter().filter(|(_, nanos)| *nanos > 0).max_by_key(|(_, nanos)| *nanos);
     match most {
-        Some((Who::Thread(other), nanos)) => {
+        Some((Ran::Thread(other), nanos)) => {
             format!(" (CPU {number} had thread {other} for {})", time(nanos as f64))
         }
-        Some((Who::Other(name), nanos)) => {
+        Some((Ran::Other(name), nanos)) => {
             format!(" (CPU {number} had `{name}` for {})", time(nanos as f64))
         }
-        Some((Who::Nobody, _)) | None => format!(" (on CPU {number})"),
+        Some((Ran::Nothing, _)) | None => format!(" (on CPU {number})"),
     }
 }
 
-/// What those did who might have wanted the lock and did not.
+/// What the threads did that might have wanted the lock and did not.
 fn elsewhere(timeline: &Timeline, at: Nanos) -> String {
     let pairs = |thread: usize| &timeline.threads[thread].pairs;
     let threads = || 0..timeline.threads.len();

@@ -7,12 +7,13 @@ use std::time::{Duration, Instant};
 use ondeck_lab::plan::{Extent, PAIRS_PER_RUN, Stage};
 use ondeck_lab::results::trace::{Clip, LockTrace};
 use ondeck_lab::results::{Failure, IdleTimeline, Series};
+use ondeck_lab::sample::LONGEST;
 use ondeck_lab::team::{TeamError, TeamSetting};
 use ondeck_lab::workload;
 
 use super::{Request, Sight, Traced, Tracer, failure};
 
-/// More timelines than this nobody looks at.
+/// More timelines than this no reader looks at.
 const MOST_LOCKS: usize = 12;
 
 /// No lock has more time: by then it has been preempted a hundred times.
@@ -101,7 +102,7 @@ fn locks<'a>(series: &'a [Series], failures: &[Failure]) -> (usize, Vec<&'a str>
     let threads = of_idle().map(|series| series.threads).max().unwrap_or(0);
     let mut locks: Vec<(&str, f64)> = Vec::new();
     for series in of_idle().filter(|series| series.threads == threads) {
-        let longest = series.metric("longest").map_or(0.0, |metric| metric.max);
+        let longest = series.metric(LONGEST.name).map_or(0.0, |metric| metric.max);
         match locks.iter_mut().find(|(name, _)| *name == series.lock) {
             Some((_, most)) => *most = most.max(longest),
             None => locks.push((&series.lock, longest)),
@@ -129,8 +130,8 @@ mod tests {
 
     fn series(lock: &str, threads: usize, longest: f64) -> Series {
         let metric = Metric {
-            name: "longest".to_owned(),
-            unit: "ms".to_owned(),
+            name: LONGEST.name.to_owned(),
+            unit: "ms".into(),
             better: Better::Lower,
             median: longest,
             p25: longest,
@@ -169,7 +170,7 @@ mod tests {
             workload: "wait".to_owned(),
             lock: "clh".to_owned(),
             threads: 2,
-            kind: "deadlock".to_owned(),
+            kind: "deadlock".into(),
             message: String::new(),
             thread_states: Vec::new(),
         };

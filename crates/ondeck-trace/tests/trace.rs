@@ -155,7 +155,7 @@ fn by_hand() -> Document {
         passed: 0,
         alike: 0,
         cause: Cause::WakeUp,
-        verdict: "nobody was \"awake\"".to_owned(),
+        verdict: "no thread was \"awake\"".to_owned(),
         parts: Vec::new(),
         threads: Vec::new(),
     };
@@ -189,7 +189,7 @@ fn perfetto_s_events_are_those_of_the_document() {
     let idles = of_kind("episode");
     assert_eq!(idles.len(), 1);
     assert_eq!((&idles[0]["ts"], &idles[0]["dur"]), (&json!(1.5), &json!(29.999_999)));
-    assert_eq!(idles[0]["args"]["verdict"], "nobody was \"awake\"");
+    assert_eq!(idles[0]["args"]["verdict"], "no thread was \"awake\"");
     assert_eq!((of_kind("thread").len(), of_kind("lock").len()), (2, 1));
 }
 

@@ -128,8 +128,8 @@ fn a_lock_that_hung_is_told_of_and_never_advised() {
         workload: "throughput".to_owned(),
         lock: "ondeck".to_owned(),
         threads: 16,
-        kind: "deadlock".to_owned(),
-        message: "nobody made progress".to_owned(),
+        kind: "deadlock".into(),
+        message: "no thread made progress".to_owned(),
         thread_states: Vec::new(),
     });
     let advice = advised(&usable(), Some(&report));

@@ -41,7 +41,7 @@ fn cases() -> Vec<Case> {
         ("queue-oversubscribed", Some("mcs"), crowded(), plain(), "std"),
         ("spinner-oversubscribed", Some("spin"), crowded(), plain(), "std"),
         ("yielder-oversubscribed", Some("spinlock"), crowded(), plain(), "std"),
-        // With so few threads there is a CPU for everybody.
+        // With so few threads there is a CPU for each.
         (
             "spinner-in-company",
             Some("spin"),

@@ -17,7 +17,7 @@ pub fn metric(name: &str, middle: f64) -> Metric {
     let samples: Vec<f64> = (0..10).map(|step| middle * (0.955 + 0.01 * f64::from(step))).collect();
     Metric {
         name: name.to_owned(),
-        unit: if name == "throughput" { "ops/s" } else { "ns" }.to_owned(),
+        unit: if name == "throughput" { "ops/s" } else { "ns" }.into(),
         better: if name == "throughput" { Better::Higher } else { Better::Lower },
         median: middle,
         p25: middle,

@@ -10,7 +10,7 @@ use ondeck_lab::disturbance::Account;
 use ondeck_lab::environment::{Placement, Refusal, quota, realtime_refused};
 use ondeck_lab::other_work::OtherWork;
 use ondeck_lab::plan::{self, Extent, Request, Stage};
-use ondeck_lab::results::{Report, Settings, Warning};
+use ondeck_lab::results::{Report, Settings, Warning, Word, Words};
 use ondeck_lab::select::Parts;
 use ondeck_lab::shard::Shard;
 use ondeck_lab::workload::face::Needs;
@@ -127,7 +127,7 @@ fn leave_out_refused(request: &mut Request) -> Option<Warning> {
 /// What the plan does not measure of the locks that were named, and why.
 fn spinners_left_out(request: &Request) -> Option<Warning> {
     let locks = request.locks.as_ref()?;
-    let parks = |workload: &&WorkloadInfo| workload.needs == Needs::Sleepers;
+    let parks = |workload: &&WorkloadInfo| workload.needs == Needs::SleepingWaiters;
     let name = request.workloads.iter().find(parks)?.name;
     let spin: Vec<&str> =
         locks.iter().filter(|lock| !waiters_sleep(&lock.info)).map(|lock| lock.info.name).collect();
@@ -225,9 +225,10 @@ fn cost_rounds(extent: Extent) -> usize {
 /// What was asked for; where threads run as it was granted.
 fn settings(options: &Options, request: &Request) -> Settings {
     const DEFAULT: &str = "default";
+    let placements = || request.placements.iter();
     let each = |word: fn(&Placement) -> String| {
         let mut words: Vec<String> = Vec::new();
-        for placement in &request.placements {
+        for placement in placements() {
             let word = word(placement);
             if !words.contains(&word) {
                 words.push(word);
@@ -238,18 +239,13 @@ fn settings(options: &Options, request: &Request) -> Settings {
     let set = |words: String| (words != DEFAULT).then_some(words);
     Settings {
         command: session::command_line(),
-        extent: match request.extent {
-            Extent::Quick => "quick",
-            Extent::Suite => "suite",
-            Extent::Full => "full",
-        }
-        .to_owned(),
+        extent: Word::Known(request.extent),
         rounds: options.rounds,
         round_milliseconds: options.duration.map(|round| round.as_secs_f64() * 1e3),
         work: options.work.map(|(section, outside)| format!("{section},{outside}")),
         stall_limit_seconds: options.stall_limit.as_secs_f64(),
-        pinning: each(|placement| placement.pinning.to_string()),
-        policy: each(|placement| placement.policy.to_string()),
+        pinning: Words::of(placements().map(|placement| placement.pinning.clone())),
+        policy: Words::of(placements().map(|placement| placement.policy)),
         slice: set(each(|placement| {
             placement.slice.map_or_else(|| DEFAULT.to_owned(), |slice| format!("{slice:?}"))
         })),

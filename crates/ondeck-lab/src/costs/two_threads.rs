@@ -135,13 +135,13 @@ pub(super) fn line_round_trip() -> Timing {
 ///
 /// Two threads wake each other in turn. Between CPUs each waits a while before it wakes, so that
 /// the other is asleep by then; on one CPU the other sleeps because this one runs.
-pub(super) fn futex_handover(other_cpu: bool) -> Timing {
+pub(super) fn futex_wake_to_run(other_cpu: bool) -> Timing {
     const TRIPS: u32 = 100;
-    /// Falling asleep takes some microseconds; ten times that.
+    /// It takes some microseconds until a thread sleeps; ten times that.
     const ASLEEP_AFTER: Duration = Duration::from_micros(50);
     let (partner, delay) =
         if other_cpu { (second()?, ASLEEP_AFTER) } else { (first(), Duration::ZERO) };
-    let shared = Handover { turn: Word::new(0), woken_at: AtomicU64::new(0) };
+    let shared = Turns { turn: Word::new(0), woken_at: AtomicU64::new(0) };
     let turns = |mine| (0..TRIPS).map(|_| shared.take_turn(mine, delay)).sum::<f64>();
     on_cpu(first(), || {
         thread::scope(|scope| {
@@ -158,13 +158,13 @@ pub(super) fn futex_handover(other_cpu: bool) -> Timing {
     })
 }
 
-/// Whose turn it is, and when the turn was given.
-struct Handover {
+/// Which thread has the turn, and when it was given.
+struct Turns {
     turn: Word,
     woken_at: AtomicU64,
 }
 
-impl Handover {
+impl Turns {
     /// Sleeps until it is `mine`'s turn, then passes it on; returns how long the wake took to
     /// arrive, in nanoseconds.
     fn take_turn(&self, mine: u32, delay: Duration) -> f64 {

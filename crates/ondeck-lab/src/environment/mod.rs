@@ -166,7 +166,7 @@ pub(crate) struct Raised(Scheduling);
 
 impl Drop for Raised {
     fn drop(&mut self) {
-        // Going down is always allowed.
+        // A thread may always lower its priority.
         let _ = self.0.apply();
     }
 }

@@ -1,6 +1,6 @@
 //! How the kernel shares CPUs among threads: policy, priority, time slice, nice.
 //!
-//! By system call: musl's functions refuse whatever they are asked.
+//! Each is a system call of its own, because musl's functions refuse every request.
 
 use std::fmt;
 use std::io;
@@ -32,7 +32,7 @@ pub(super) const CALLER: Thread = 0;
 const NICEST: i32 = 19;
 
 impl Policy {
-    /// Whether its threads go before all others until they sleep.
+    /// Whether its threads run before all others until they sleep.
     pub fn is_realtime(self) -> bool {
         matches!(self, Self::Fifo | Self::RoundRobin)
     }
@@ -94,10 +94,10 @@ impl Scheduling {
     }
 }
 
-/// A low priority, for work that is to fill what others leave.
+/// A low priority, for work that is to fill the CPU time that others leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Background {
-    /// `SCHED_IDLE`: only when nobody else wants the CPU, nearly.
+    /// `SCHED_IDLE`: nearly only while no other thread wants the CPU.
     Idle,
     /// `SCHED_OTHER` at nice 19.
     Nice,
@@ -233,7 +233,7 @@ mod tests {
             let wanted = Duration::from_micros(700);
             if set_slice(wanted).is_ok() {
                 assert_eq!(Scheduling::of_caller(), before);
-                // Kernels before 6.12 take it and forget it.
+                // Kernels before 6.12 accept the slice and ignore it.
                 assert!(slice().is_none_or(|slice| slice == wanted), "{:?}", slice());
             }
         })

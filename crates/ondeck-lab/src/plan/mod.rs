@@ -8,14 +8,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use ondeck::platform::{Linux, Platform};
-use ondeck_zoo::{Fairness, LockInfo, RawLock};
+use ondeck_zoo::{Fairness, LockInfo};
 
 use crate::alone::Helper;
 use crate::environment::Placement;
 use crate::team::CROWD;
 use crate::workload::face::{Group, Needs};
 use crate::workload::{
-    Asked, EmptyLock, NoLock, Notify, Own, Schedule, Situation, Subject, WorkloadInfo,
+    Asked, EmptyLock, NO_LOCK, Notify, Own, Schedule, Situation, Subject, WorkloadInfo,
     waiters_sleep,
 };
 
@@ -46,7 +46,7 @@ pub struct Request {
     pub notify: Option<Vec<Notify>>,
     /// Where and how threads run; several are measured against each other. At least one.
     pub placements: Vec<Placement>,
-    /// For how long nobody may make progress before a lock counts as stuck.
+    /// For how long no thread may make progress before a lock counts as stuck.
     pub stall_limit: Duration,
     /// How to measure in a process of one thread; without it that part is left out.
     pub helper: Option<Helper>,
@@ -133,24 +133,33 @@ impl Stage {
     fn emptied(&self, extent: Extent) -> Option<Self> {
         /// Long enough to tell nanoseconds.
         const ENOUGH: Duration = Duration::from_millis(10);
-        let (threads, turn) = match self.workload.empty {
-            _ if self.subjects.iter().any(|subject| subject.info.name == NoLock::INFO.name) => {
-                return None;
-            }
-            _ if !self.emptied => return None,
-            EmptyLock::AmongLocks => return None,
-            EmptyLock::OneThread => (1, self.turn.min(ENOUGH)),
-            EmptyLock::AsAnyLock => (self.threads, self.turn),
-            EmptyLock::Never(_) => (0, Duration::ZERO),
-        };
+        if !self.emptied || self.subjects.iter().any(|subject| subject.info.name == NO_LOCK) {
+            return None;
+        }
         let most = if extent == Extent::Quick { 1 } else { 3 };
-        let (turns, subjects) = if threads == 0 {
-            (0, Vec::new())
-        } else {
-            (self.turns.min(most), vec![Subject::baseline()])
-        };
         let conditions = self.conditions.iter().take(1).cloned().collect();
-        Some(Self { subjects, threads, turn, turns, baseline: true, conditions, ..self.clone() })
+        let emptied = Self {
+            subjects: vec![Subject::baseline()],
+            turns: self.turns.min(most),
+            baseline: true,
+            conditions,
+            ..self.clone()
+        };
+        match self.workload.empty {
+            EmptyLock::AmongLocks => None,
+            EmptyLock::OneThread => {
+                Some(Self { threads: 1, turn: self.turn.min(ENOUGH), ..emptied })
+            }
+            EmptyLock::AsAnyLock => Some(emptied),
+            // Nothing is measured; the stage is there for the reason.
+            EmptyLock::Never(_) => Some(Self {
+                subjects: Vec::new(),
+                threads: 0,
+                turn: Duration::ZERO,
+                turns: 0,
+                ..emptied
+            }),
+        }
     }
 
     /// How long a timed round is in a turn; turn 0 warms up, and is shorter.
@@ -196,7 +205,7 @@ pub fn stages(request: &Request, everything: &[Subject]) -> Vec<Stage> {
 /// The stages of one workload.
 fn of_workload(request: &Request, workload: &WorkloadInfo, subjects: &[Subject]) -> Vec<Stage> {
     let (schedule, situations) = workload.situations(&request.asked());
-    // A share is shown of the most threads only, so the suite's other rounds need not be as long.
+    // The share is shown for the most threads only, so the suite's other rounds need not be as long.
     let most = situations.iter().map(|situation| situation.threads).max().unwrap_or(0);
     let pace = |threads: usize| match (schedule, request.rounds) {
         (Schedule::Rounds(rounds), asked) => {
@@ -232,7 +241,7 @@ fn of_workload(request: &Request, workload: &WorkloadInfo, subjects: &[Subject])
             own: situation.own,
             emptied: situation.emptied,
             baseline: false,
-            // A process of one thread is started anew, and placed by nobody.
+            // A process of one thread is started anew, and the scheduler places it.
             conditions: if situation.alone {
                 vec![Condition::default()]
             } else {
@@ -251,14 +260,14 @@ fn of_workload(request: &Request, workload: &WorkloadInfo, subjects: &[Subject])
 
 /// The locks that are measured with so many threads. Strict queues of spinners hand the lock to threads
 /// that are off their CPUs, where a single round takes seconds; a suite leaves them out unless they are asked
-/// for. Where other threads have to be parked no spinner can take part at all.
+/// for. If other threads have to be parked, no spinner can take part at all.
 fn taking_part(
     request: &Request,
     workload: &WorkloadInfo,
     subjects: &[Subject],
     threads: usize,
 ) -> Vec<Subject> {
-    if workload.needs == Needs::Sleepers && threads > 1 {
+    if workload.needs == Needs::SleepingWaiters && threads > 1 {
         return subjects.iter().filter(|lock| waiters_sleep(&lock.info)).cloned().collect();
     }
     let crowd = threads > 4 * Linux::cpus();

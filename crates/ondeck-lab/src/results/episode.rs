@@ -11,7 +11,7 @@ pub type Nanos = u64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Sight {
-    /// Tracepoints of every CPU: who ran where, who was woken when, other programs too.
+    /// Tracepoints of every CPU: which thread ran where and was woken when, of other programs too.
     Machine,
     /// The threads' own switches: when each had a CPU, and whether it was taken away.
     OwnSwitches,
@@ -27,7 +27,7 @@ pub enum State {
     Running,
     /// Ready to run and without a CPU: woken, or its CPU was taken away.
     Queued,
-    /// Asleep: nobody has woken it.
+    /// Asleep: no thread has woken it.
     Asleep,
     /// Off its CPU of its own will; whether it has been woken since is not known.
     Off,
@@ -45,13 +45,14 @@ pub enum Cause {
     OwnerAsleep,
     /// Without the kernel's word: the owner's section or unlock took long, by its own stamps.
     OwnerStalled,
-    /// The next owner was ready, its CPU had somebody else, and another CPU was idle.
+    /// The next owner was ready, another thread had its CPU, and another CPU was idle.
     QueuedCpuIdle,
-    /// The next owner was ready, and every CPU had somebody else, or that is not known.
+    /// The next owner was ready, and no CPU was idle, or that is not known.
     QueuedCpuBusy,
     /// The lock was free and threads that ran wanted it, but it was kept for one without a CPU.
     KeptForQueued,
-    /// The lock was free, all who wanted it slept, and one was on its way: wake-up latency.
+    /// The lock was free, and all threads that wanted it slept, or had been woken and did not run yet: wake-up
+    /// latency.
     WakeUp,
     /// The thread slept while others had the lock.
     AsleepInLine,
@@ -59,9 +60,9 @@ pub enum Cause {
     Contended,
     /// The lock was free, and the thread ran and had not got it yet.
     Acquiring,
-    /// The owner ran within its unlock, which may be the call that wakes somebody.
+    /// The owner ran within its unlock, which may be the call that wakes a thread.
     Releasing,
-    /// The lock was free and nobody wanted it.
+    /// The lock was free and no thread wanted it.
     Unwanted,
     /// The kernel's events do not cover it.
     Unknown,
@@ -94,12 +95,12 @@ impl Cause {
             Self::KeptForQueued => "kept for a thread without a CPU",
             Self::QueuedCpuIdle => "ready, no CPU, another CPU idle",
             Self::QueuedCpuBusy => "ready, no CPU",
-            Self::WakeUp => "nobody awake: wake-up latency",
+            Self::WakeUp => "no thread awake: wake-up latency",
             Self::AsleepInLine => "asleep while others had it",
             Self::Contended => "running while others had it",
-            Self::Acquiring => "running, not there yet",
+            Self::Acquiring => "running, not acquired yet",
             Self::Releasing => "unlock under way",
-            Self::Unwanted => "nobody wanted it",
+            Self::Unwanted => "no thread wanted it",
             Self::Unknown => "unknown",
         }
     }
@@ -116,7 +117,7 @@ pub struct Episode {
     pub to: Nanos,
     /// The thread that had the lock at its end.
     pub thread: usize,
-    /// The thread that released the lock at its beginning; of a wait, who had it last.
+    /// The thread that unlocked at its beginning; of a wait, the last owner before its end.
     pub before: Option<usize>,
     /// Acquisitions of others meanwhile.
     pub passed: u64,
@@ -175,7 +176,7 @@ pub struct Clip {
     pub threads: Vec<ClipThread>,
     /// The CPUs; empty where the kernel did not tell.
     pub cpus: Vec<ClipCpu>,
-    /// Who had the lock.
+    /// Which threads had the lock.
     pub owners: Vec<Owned>,
 }
 
@@ -206,11 +207,11 @@ pub struct ClipSpan {
 pub struct ClipCpu {
     /// Its number.
     pub number: u32,
-    /// Who had it; times without a slice are idle.
+    /// Which threads had it; it was idle in the times without a slice.
     pub slices: Vec<ClipSlice>,
 }
 
-/// A time that somebody had a CPU.
+/// A time that one thread had a CPU.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ClipSlice {
     /// Its beginning.
@@ -223,7 +224,7 @@ pub struct ClipSlice {
     pub other: String,
 }
 
-/// A time that one thread had the lock, again and again with nobody in between.
+/// A time that one thread had the lock, again and again, and no other in between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Owned {
     /// Its beginning.

@@ -14,10 +14,13 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use ondeck_zoo::{CondvarKind, Fairness, Origin, Waiting};
+
 pub use crate::disturbance::CpuTime;
 pub use crate::shard::Shard;
-pub use words::{FailureKind, Unit};
+pub use words::{CostGroup, Extent, FailureKind, Unit, Vocabulary, Word, Words};
 
+use crate::environment::{Pinning, Policy};
 use episode::{Clip, Episode, Sight};
 
 /// The version of the JSON document; a reader must refuse another one.
@@ -59,7 +62,7 @@ pub struct Report {
     /// What an operation of each workload costs with a lock that does nothing.
     #[serde(default)]
     pub baselines: Vec<Baseline>,
-    /// Who had the CPUs during the run; absent where the kernel does not tell.
+    /// How the CPUs were used during the run; absent where the kernel does not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_time: Option<CpuTime>,
     /// The worst idle of each lock in a moment of tracing behind the measurements, if `idle` was one.
@@ -199,20 +202,20 @@ pub struct Settings {
     /// The command line, for repeating the run.
     pub command: String,
     /// How much to measure: `quick`, `suite` or `full`.
-    pub extent: String,
+    pub extent: Word<Extent>,
     /// Rounds of each series, if that was asked for instead of left to the extent.
     pub rounds: Option<usize>,
     /// Length of a round in milliseconds, if that was asked for; each series tells its own.
     pub round_milliseconds: Option<f64>,
     /// Work in the section and outside of it, as `100,500` nanoseconds, if that was asked for.
     pub work: Option<String>,
-    /// How long nobody had to make progress before a lock counted as stuck, in seconds.
+    /// How long no thread made progress before a lock counted as stuck, in seconds.
     pub stall_limit_seconds: f64,
     /// How threads were placed: `none`, `each`, `one`, or a list of CPUs; several with a blank
     /// between them if they were measured against each other.
-    pub pinning: String,
+    pub pinning: Words<Pinning>,
     /// The scheduling policy that threads ran under, or several.
-    pub policy: String,
+    pub policy: Words<Policy>,
     /// The time slice that threads were given, or several; absent if the kernel's own.
     #[serde(default)]
     pub slice: Option<String>,
@@ -253,7 +256,7 @@ pub struct Failure {
     /// How many threads used it.
     pub threads: usize,
     /// What happened: `deadlock`, `refused`, `crashed`, `broken`.
-    pub kind: String,
+    pub kind: Word<FailureKind>,
     /// In words.
     pub message: String,
     /// For a deadlock: where each thread was.
@@ -266,14 +269,14 @@ pub struct LockRow {
     /// Its name.
     pub name: String,
     /// `sources`, `literature`, `own` or `peer`.
-    pub origin: String,
+    pub origin: Word<Origin>,
     /// What a waiter does.
-    pub waiting: String,
-    /// Who gets the lock next.
-    pub fairness: String,
-    /// Whose condition variable waits with it: `own` or `generic`.
+    pub waiting: Word<Waiting>,
+    /// Which thread gets the lock next.
+    pub fairness: Word<Fairness>,
+    /// Which condition variable it has: `own` or `generic`.
     #[serde(default)]
-    pub condvar: String,
+    pub condvar: Word<CondvarKind>,
     /// Bytes of one lock.
     pub size_bytes: usize,
     /// Bytes that each thread brings to it.
@@ -318,7 +321,7 @@ pub struct Metric {
     /// Its name: `throughput`, `cpu_per_op`, `longest`, ...
     pub name: String,
     /// Its unit: `ops/s`, `ns`, `1/op`, `ratio`.
-    pub unit: String,
+    pub unit: Word<Unit>,
     /// Which direction is better.
     pub better: Better,
     /// Median over rounds.
@@ -371,7 +374,7 @@ pub struct Distribution {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Cost {
     /// `waiting`, `atomics`, `fences`, `clocks`, `futex`, `cache`.
-    pub group: String,
+    pub group: Word<CostGroup>,
     /// The operation.
     pub operation: String,
     /// Nanoseconds: the median over rounds.

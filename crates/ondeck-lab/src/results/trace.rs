@@ -4,7 +4,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::episode::{Cause, Nanos};
-use super::{Build, Failure, Machine, Warning};
+use super::{Build, Failure, Machine, Warning, Word};
+use crate::environment::{Pinning, Policy};
 use crate::schedstat::Account;
 
 pub use super::episode::{
@@ -61,9 +62,9 @@ pub struct Settings {
     /// Work between an unlock and the next lock.
     pub outside_nanos: u64,
     /// The CPUs.
-    pub pinning: String,
+    pub pinning: Word<Pinning>,
     /// The policy.
-    pub policy: String,
+    pub policy: Word<Policy>,
     /// Idles and waits shorter than this are counted and not explained.
     pub least_nanos: Nanos,
 }

@@ -25,7 +25,7 @@ pub struct TeamSetting {
     pub threads: usize,
     /// Where they run and under which policy.
     pub placement: Placement,
-    /// For how long nobody may make progress before the team counts as stuck.
+    /// For how long no thread may make progress before the team counts as stuck.
     pub stall_limit: Duration,
     /// Set from outside to end the round now; it then yields nothing.
     pub cancel: Arc<AtomicBool>,
@@ -133,7 +133,7 @@ struct Shared {
     start: AtomicU32,
     stop: CachePadded<AtomicBool>,
     threads: Vec<CachePadded<Lane>>,
-    /// Everybody's progress when the first thread ended.
+    /// The progress of all threads when the first one ended.
     first_end: OnceLock<Vec<u64>>,
 }
 
@@ -167,7 +167,7 @@ struct Lane {
 
 impl Shared {
     fn gate(&self) -> MutexGuard<'_, Gate> {
-        // A thread that panicked in its work never holds the gate.
+        // A thread that panics in its work does not hold this lock.
         self.gate.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -211,7 +211,7 @@ impl Member {
         self.shared.stop.load(Ordering::Relaxed)
     }
 
-    /// Tells how many pairs this thread has done: a store to a cache line of its own.
+    /// Says how many pairs this thread has done, by a store to a cache line of its own.
     #[inline]
     pub fn done(&self, pairs: u64) {
         self.shared.threads[self.index].pairs.store(pairs, Ordering::Relaxed);
@@ -220,8 +220,8 @@ impl Member {
 
 /// Runs `body` on every thread of a team and watches over it.
 ///
-/// The body calls [`Member::start`] once it is prepared, and [`Member::done`] as it goes: a thread
-/// that does not is taken for stuck.
+/// The body calls [`Member::start`] once it is prepared, and [`Member::done`] as it goes: a thread that
+/// does not call them counts as stuck.
 ///
 /// # Errors
 ///

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::{GIVEN_UP, Gate, OPEN, Shared, TeamSetting, Until};
 
 /// How soon a cancellation is noticed.
-const ATTENTION: Duration = Duration::from_millis(50);
+const CANCEL_CHECK: Duration = Duration::from_millis(50);
 
 /// How often the coordinator looks whether every thread runs: it needs a moment of a CPU for that.
 const GATHERING: Duration = Duration::from_millis(1);
@@ -20,7 +20,7 @@ pub(super) struct Watched {
     pub(super) span: Duration,
 }
 
-/// The time and everybody's progress at one moment.
+/// The time and the progress of all threads at one moment.
 struct Snapshot {
     at: Instant,
     pairs: Vec<u64>,
@@ -57,7 +57,7 @@ pub(super) fn watch(
         let now = Instant::now();
         if !gathered {
             let all = shared.threads.iter().all(|lane| lane.running.load(Ordering::Relaxed));
-            // A lock that lets nobody else run would never be measured: it has twice its time.
+            // A lock under which some thread never runs would never be measured: it has twice its time.
             if all || now - begin.at >= limit.saturating_mul(2) {
                 gathered = true;
                 begin = Snapshot::take(shared);
@@ -78,10 +78,10 @@ pub(super) fn watch(
         let next = match (gathered, &end) {
             (false, _) => GATHERING,
             (true, None) => limit.saturating_sub(now.saturating_duration_since(begin.at)),
-            (true, Some(_)) => ATTENTION,
+            (true, Some(_)) => CANCEL_CHECK,
         };
-        // A little more than nothing, so that a deadline just ahead is not polled for.
-        gate = wait(shared, gate, next.clamp(Duration::from_micros(50), ATTENTION));
+        // At least some time, so that the coordinator does not poll for a deadline just ahead.
+        gate = wait(shared, gate, next.clamp(Duration::from_micros(50), CANCEL_CHECK));
     }
     drop(gate);
     let span = opened.elapsed();
@@ -113,7 +113,7 @@ fn await_ready(setting: &TeamSetting, shared: &Shared) -> Result<(), Duration> {
             shared.release(GIVEN_UP);
             return Err(setting.stall_limit);
         }
-        gate = wait(shared, gate, ATTENTION);
+        gate = wait(shared, gate, CANCEL_CHECK);
     }
     Ok(())
 }

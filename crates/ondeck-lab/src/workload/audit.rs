@@ -1,5 +1,5 @@
-//! Books that have to balance: a workload that shares data counts it twice, under the lock and
-//! thread by thread. Where the two differ the lock let two threads in at once.
+//! Sums that have to agree: if a workload's threads share data, it is counted twice, under the lock and
+//! thread by thread. If the two differ, the lock let two threads in at once.
 
 use crate::team::TeamError;
 

@@ -4,7 +4,7 @@
 //! As many threads as there are CPUs work under SCHED_IDLE or at nice 19. The others lock, work
 //! inside, unlock, work outside. Three phases of one round: the low work alone, the lock alone, both.
 //! Waiters that sleep leave gaps; waiters that spin leave none, though the CPU does nothing useful.
-//! And whoever fills a gap has the CPU when a waiter wakes, or when it was the owner's.
+//! And a thread that fills a gap has the CPU when a waiter wakes, or when the CPU was the owner's.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use ondeck_zoo::RawLock;
 use super::face::{Column, Group, Judged, Shelf, Shown, Table};
 use super::phases::{Phase, Phases, Seen, Stint, together};
 use super::situation::{Rounds, by, counts_of_two};
-use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo};
+use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, param};
 use crate::clock::TickScale;
 use crate::environment::Background as Priority;
 use crate::sample::{
@@ -30,7 +30,7 @@ const FILLERS_ALONE: usize = 0;
 const LOCK_ALONE: usize = 1;
 const BOTH: usize = 2;
 
-/// Section and outside work: long enough that waiters who can sleep do.
+/// Section and outside work: long enough that waiters sleep if they can.
 const LONG_SECTION: (u64, u64) = (1_000, 0);
 
 /// One piece of the low work: as short as the phases need it to end in time.
@@ -43,15 +43,15 @@ impl Workload for Background {
         about: "Low-priority work done beside the lock, and its price",
         source: "asked for in the comments on Malte Skarupke, Measuring Mutexes, Spinlocks and how \
                  Bad the Linux Scheduler Really is",
-        lead: "Work of low priority beside the lock, which should fill the gaps that waiters leave: how \
-             much of it gets done, and what the lock keeps of its throughput.",
+        lead: "Work of low priority is done beside the lock and should fill the gaps that waiters \
+             leave. Measured are how much of it gets done, and what the lock keeps of its throughput.",
         cannot_show: "anything on a machine with other busy programs: the work done alone is then little, \
              and varies by chance.",
         locks: Group::Beside,
         empty: EmptyLock::AsAnyLock,
         quantities: &[LONGEST, LONGEST_ALONE],
         judged: Judged::By(FILLED),
-        shelf: Shelf::Company,
+        shelf: Shelf::OtherWork,
         table: Table::Quantities {
             heading: "low priority work beside the lock\n{}",
             columns: &[
@@ -90,8 +90,8 @@ impl Workload for Background {
                     Priority::Idle => "idle",
                     Priority::Nice => "nice",
                 };
-                let param = ("priority", named.to_owned());
-                Situation::working(threads, work).with(priority, [param])
+                let params = [(param::PRIORITY, named.to_owned())];
+                Situation::working(threads, work).with(priority, params)
             })
         });
         (rounds, situations.collect())
@@ -106,7 +106,7 @@ impl Workload for Background {
         let piece = Work::of_nanos(PIECE_NANOS);
         let priority = *own;
         let placement = given.team.placement.clone();
-        // One more, who conducts.
+        // One more thread, which conducts.
         let setting = TeamSetting { threads: threads + 1, ..given.team.clone() };
         let outcome = team::run(&setting, Until::Finished(Duration::MAX), move |member| {
             let context = L::Context::default();
@@ -194,7 +194,7 @@ fn sample(outcome: Outcome<Part>) -> Result<Sample, TeamError> {
     let low = |phase: usize| seen[phase].rate(fillers.clone());
     let lock = |phase: usize| seen[phase].rate(hammers.clone());
     let mut own = vec![(LONGEST, millis(BOTH)), (LONGEST_ALONE, millis(LOCK_ALONE))];
-    // A rate of nothing is nothing to compare with.
+    // If one of the rates is zero, there is nothing to compare with.
     if low(FILLERS_ALONE) > 0.0 {
         own.insert(0, (FILLED, low(BOTH) / low(FILLERS_ALONE)));
     }

@@ -22,15 +22,18 @@ impl EmptyLock {
         Self::Never("its two roles share data: without a lock they would spoil it");
 }
 
+/// What the lock that does nothing is called in reports.
+pub const NO_LOCK: &str = "none";
+
 /// A lock that does nothing. Only for workloads whose section touches nothing shared.
 #[derive(Debug)]
 pub struct NoLock;
 
-// SAFETY: it excludes nobody. It is not in the registry, and this crate hands it only to workloads
+// SAFETY: it excludes no thread. It is not in the registry, and this crate hands it only to workloads
 // that protect no data with it, or to a single thread.
 unsafe impl RawLock<Linux> for NoLock {
     const INFO: LockInfo = LockInfo {
-        name: "none",
+        name: NO_LOCK,
         origin: Origin::Peer,
         waiting: Waiting::Spins,
         fairness: Fairness::Barging,

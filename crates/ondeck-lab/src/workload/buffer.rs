@@ -7,7 +7,7 @@ use ondeck_zoo::RawLock;
 use super::guarded::Guarded;
 use super::ring::Ring;
 use super::situation::moments;
-use super::{Asked, Notify, Situation};
+use super::{Asked, Notify, Situation, param};
 use crate::team::Member;
 
 /// What both sides share, with the two conditions that they wait for.
@@ -15,9 +15,9 @@ pub(super) type Buffer<L> = Guarded<L, Queue, 2>;
 
 pub(super) struct Queue {
     pub(super) ring: Ring,
-    /// Nobody is to wait any more.
+    /// No thread is to wait any more.
     closed: bool,
-    /// Where the buffer has a gate: everybody is to wait, whatever is in the ring.
+    /// Where the buffer has a gate: all threads are to wait, whatever is in the ring.
     pub(super) held: bool,
     /// Where the buffer has a gate: how many threads wait.
     pub(super) waiting: usize,
@@ -45,7 +45,7 @@ impl Bounded {
         for &capacity in asked.capacities.as_deref().unwrap_or(capacities) {
             for &threads in counts {
                 situations.extend(moments(asked).into_iter().map(|notify| {
-                    let capacity_param = ("capacity", capacity.to_string());
+                    let capacity_param = (param::CAPACITY, capacity.to_string());
                     let params = std::iter::once(capacity_param).chain(notify.param());
                     Situation::plain(threads).with(Self { capacity, notify }, params)
                 }));
@@ -178,7 +178,7 @@ pub(super) fn consume<L: RawLock<Linux>, const GATED: bool>(
     part
 }
 
-/// Wakes all threads that sleep, for no thread comes after this one that would.
+/// Wakes all threads that sleep, because no later thread would.
 pub(super) fn close<L: RawLock<Linux>>(buffer: &Buffer<L>, context: &mut L::Context) {
     buffer.with(context, |queue| {
         queue.closed = true;

@@ -2,8 +2,8 @@
 //!
 //! One thread multiplies matrices. The others lock and unlock as fast as they can, and share no
 //! memory with it. Its speed alone and its speed beside them are taken in the same round, phase by
-//! phase. Where threads outnumber CPUs what counts is how many of the lock's threads want to run:
-//! waiters that sleep leave their CPU.
+//! phase. If threads outnumber CPUs, what counts is how many of the lock's threads want to run: waiters
+//! that sleep leave their CPU.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -41,15 +41,16 @@ impl Workload for Bystander {
         about: "How much a matrix multiply beside the lock slows down",
         source: "AMD's slides on spinlocks, in Malte Skarupke, Measuring Mutexes, Spinlocks and how \
                  Bad the Linux Scheduler Really is",
-        lead: "One thread multiplies matrices while the others fight for the lock, with which it has \
-             nothing to do. Slowdown is its time for a product beside them by that alone.",
+        lead: "One thread, the bystander, multiplies matrices and does not use the lock, for which \
+             all others compete. The slowdown is its time for a product beside them divided by its \
+             time alone.",
         cannot_show: "traffic of cache lines, which slowed AMD's thread down, on a machine with CPUs that \
              share only the last cache. With an empty section threads mostly do not wait: to see \
              waiters sleep, use `--work 200000,0`.",
         locks: Group::Beside,
         empty: EmptyLock::AsAnyLock,
         judged: Judged::By(SLOWDOWN),
-        shelf: Shelf::Company,
+        shelf: Shelf::OtherWork,
         table: Table::Quantities {
             heading: "a matrix multiply beside threads at the lock\n{}",
             columns: &[
@@ -88,7 +89,7 @@ impl Workload for Bystander {
         let lock = Arc::new(Apart(L::new()));
         let (section, outside) = (given.section, given.outside);
         let placement = given.team.placement.clone();
-        // One more, who conducts.
+        // One more thread, which conducts.
         let setting = TeamSetting { threads: threads + 1, ..given.team.clone() };
         let outcome = team::run(&setting, Until::Finished(Duration::MAX), move |member| {
             let context = L::Context::default();
@@ -182,7 +183,7 @@ fn sample(outcome: Outcome<Part>) -> Result<Sample, TeamError> {
         results: hammers,
     });
     let (alone, beside) = (speed(&alone), speed(&beside));
-    // Not one product in all the time: then it is slower than can be told, and that is left out.
+    // If not one product was finished, the slowdown is greater than can be told, and is left out.
     if alone > 0.0 && beside > 0.0 {
         sample.values.insert(0, (SLOWDOWN, alone / beside));
     }

@@ -1,8 +1,8 @@
 //! `capture`: how often in a row one thread gets the lock while others wait, and how many
 //! acquisitions of others pass a waiting thread by.
 //!
-//! Counted, not timed, so that the numbers say what the lock does and little of how fast the
-//! machine is. A thread that takes a lock back before a waiter notices is good for throughput: the
+//! Acquisitions are counted, not timed, so that the numbers say what the lock does and little of how fast
+//! the machine is. A thread that takes a lock back before a waiter notices is good for throughput: the
 //! data is still in its cache. The waiter pays.
 
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use crate::team::{self, Outcome, TeamError, Until};
 
 pub(super) struct Capture;
 
-/// Who has had the lock, written by its owner.
+/// Which threads have had the lock, written by its owner.
 struct Book {
     acquisitions: u64,
     owner: usize,
@@ -35,11 +35,11 @@ impl Workload for Capture {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: "capture",
         title: "Capture",
-        about: "Acquisitions in a row, and those that pass a waiter by",
+        about: "Acquisitions in a row, and those that pass over a waiter",
         source: "the runtime's mutex capture benchmark and starvation test in Go's issue 68578",
-        lead: "All threads lock and unlock without a pause. Streaks are acquisitions of one thread in a \
-             row: long ones make throughput. What they cost is seen by those who wait: how many \
-             acquisitions of others passed before they got in.",
+        lead: "All threads lock and unlock without a pause. A streak is how often one thread acquires \
+             in a row: long streaks make throughput. Waiters pay for them: each is passed over by \
+             that many acquisitions of others.",
         cannot_show: "whether the lock caused a streak. A thread that is alone, because all others are off \
              their CPUs, has a streak, too.",
         empty: EmptyLock::OneThread,
@@ -56,7 +56,7 @@ impl Workload for Capture {
         judged: Judged::RankedBy(PASSED_P99),
         shelf: Shelf::Turns,
         table: Table::Quantities {
-            heading: "acquisitions in a row, those passing a waiter by; {}",
+            heading: "acquisitions in a row, those passing over a waiter; {}",
             columns: &[
                 Column("M/s", THROUGHPUT, Shown::Millions),
                 Column("mean row", STREAK_MEAN, Shown::Count),
@@ -137,14 +137,14 @@ impl Tally {
     #[inline]
     fn note(&mut self, turn: u64, ended: Option<u64>) {
         if let Some(streak) = ended {
-            self.note_handover(turn, streak);
+            self.note_change(turn, streak);
         }
         self.last_turn = turn;
     }
 
     #[inline(never)]
-    fn note_handover(&mut self, turn: u64, streak: u64) {
-        // The first acquisition of all ends no streak and has passed nobody by.
+    fn note_change(&mut self, turn: u64, streak: u64) {
+        // The first acquisition of all ends no streak and passed over no waiter.
         if streak > 0 {
             self.streaks.saturating_record(streak);
             self.passed.saturating_record(turn - self.last_turn - 1);

@@ -1,10 +1,10 @@
-//! `chan`: a channel as Go's runtime has them, a ring behind the lock under test, that all threads
-//! send to and receive from.
+//! `chan`: a channel as in Go's runtime, which is a ring behind the lock under test. All threads send to it
+//! and receive from it.
 //!
 //! Each thread sends 100 numbers, then receives 100, again and again. The channel holds 100 for every
-//! thread, so that no sender ever finds it full; and who receives has sent as many before, so that no
-//! receiver ever finds it empty. Waiting is there as in any channel, and costs what it costs when
-//! nobody waits: a look at a counter under the lock.
+//! thread, so that no sender ever finds it full; and a thread that receives has sent as many before, so
+//! that no receiver ever finds it empty. Waiting is there as in any channel, and costs what it costs when
+//! no thread waits: reading a counter under the lock.
 
 use std::sync::Arc;
 
@@ -40,9 +40,9 @@ impl Workload for Chan {
         title: "Channel",
         about: "Sends and receives a second on one buffered channel",
         source: "the runtime's ChanContended benchmark in Go's issue 68578",
-        lead: "One buffered channel that nobody ever finds full or empty: each thread sends 100 \
-             numbers, then receives 100. Go's benchmark ChanContended; its 200 operations are one \
-             there.",
+        lead: "One buffered channel that no thread ever finds full or empty: each thread sends 100 \
+             numbers, then receives 100. It is Go's benchmark ChanContended; 200 operations here are \
+             one there.",
         cannot_show: "Go's scheduler; goroutines are not threads.",
         empty: EmptyLock::OneThread,
         shares_data: true,
@@ -88,7 +88,7 @@ impl Workload for Chan {
                 return sums;
             }
             let mut operations = 0;
-            // Whole turns only: who stopped after sending would leave others without room.
+            // Whole turns only: a thread that stopped after sending would leave others without room.
             while !member.stopped() {
                 for _ in 0..BATCH {
                     send(channel, &mut context, operations);

@@ -1,9 +1,9 @@
-//! `collision`: what a lock and unlock costs a thread to which nobody comes, while other threads are parked
+//! `collision`: what a pair costs a thread whose lock no other thread wants, while other threads are parked
 //! at another lock of the same kind.
 //!
-//! A lock that keeps its queue in itself cannot notice them. A lock of which all sleep in one table can:
-//! two locks may fall into the same bucket, and then the one's unlock meets what the other's waiters have
-//! left there. So the two locks here are a pair of an array that `ondeck`'s parking table keeps in the same
+//! A lock that keeps its queue in itself cannot notice them. Locks whose waiters are parked in one table can:
+//! two of them may fall into the same bucket, and then an unlock of the one meets what waiters of the other
+//! have left there. So the two locks here are a pair of an array that `ondeck`'s parking table keeps in the same
 //! bucket. Other locks have the same two places of their array, whether or not that means anything to them.
 
 use std::collections::HashMap;
@@ -37,7 +37,7 @@ const TIMER: usize = 0;
 const PARKED: [usize; 5] = [0, 1, 100, 1_000, 4_000];
 
 /// How long so many threads may take to be parked: a thousand times what it takes them here.
-fn patience(parked: usize) -> Duration {
+fn time_to_park(parked: usize) -> Duration {
     Duration::from_secs(5) + Duration::from_millis(10) * parked as u32
 }
 
@@ -55,7 +55,7 @@ impl Workload for Collision {
              one bucket.",
         cannot_show: "how often two locks of a program collide. With 1,024 buckets and two locks that is \
              one time in 1,024.",
-        needs: Needs::Sleepers,
+        needs: Needs::SleepingWaiters,
         empty: EmptyLock::OneThread,
         quantities: &[PAIR],
         judged: Judged::By(PAIR),
@@ -110,7 +110,7 @@ impl Workload for Collision {
             let context = L::Context::default();
             if member.index != TIMER {
                 if member.start() {
-                    // Behind the start, at which threads sleep too.
+                    // After the start, at which threads sleep, too.
                     ids[member.index - 1].store(nix::unistd::gettid().as_raw(), Ordering::Release);
                     pair(&locks[crowded].0, &context);
                     member.done(1);
@@ -133,7 +133,7 @@ impl Workload for Collision {
         timed.map(Sample::of_pairs).ok_or_else(|| {
             TeamError::Refused(format!(
                 "not all of {parked} threads were parked within {:?}",
-                patience(parked)
+                time_to_park(parked)
             ))
         })
     }
@@ -174,7 +174,7 @@ fn await_parked(member: &Member, ids: &[AtomicI32]) -> bool {
         if seen == ids.len() {
             return true;
         }
-        if member.stopped() || begin.elapsed() > patience(ids.len()) {
+        if member.stopped() || begin.elapsed() > time_to_park(ids.len()) {
             return false;
         }
         // Threads that park are the team's progress until then.
@@ -197,7 +197,7 @@ fn is_parked(kernel_id: i32) -> bool {
     if !asleep {
         return false;
     }
-    // Where the kernel does not tell the call, sleeping has to do.
+    // If the kernel does not tell the call, it has to be enough that the thread sleeps.
     let call = read("syscall");
     let call = call.split_whitespace().next().and_then(|word| word.parse::<libc::c_long>().ok());
     !matches!(call, Some(libc::SYS_nanosleep | libc::SYS_clock_nanosleep))
@@ -222,7 +222,7 @@ mod tests {
         let own = nix::unistd::gettid().as_raw();
         assert!(!is_parked(own), "it runs");
         let (id, given) = std::sync::mpsc::channel();
-        let sleeper = std::thread::spawn(move || {
+        let parked = std::thread::spawn(move || {
             // The receiver is there until this thread has been joined.
             let _ = id.send(nix::unistd::gettid().as_raw());
             std::thread::park();
@@ -231,8 +231,8 @@ mod tests {
         while !is_parked(its) {
             std::thread::yield_now();
         }
-        sleeper.thread().unpark();
-        assert!(sleeper.join().is_ok());
+        parked.thread().unpark();
+        assert!(parked.join().is_ok());
         assert!(!is_parked(its), "it is gone");
     }
 }

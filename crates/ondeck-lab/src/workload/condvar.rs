@@ -29,7 +29,7 @@ pub(super) struct Condvar;
 struct Jobs {
     pending: usize,
     exiting: bool,
-    /// Jobs ever given, and those that nobody came for.
+    /// Jobs ever given, and those that no client came for.
     given: u64,
     withdrawn: u64,
 }

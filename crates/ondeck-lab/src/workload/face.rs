@@ -1,5 +1,5 @@
 //! How reports show a workload: by what they judge it, in which tables of the terminal, in which plots of
-//! the page. Facts only; how they are drawn is the reports' part.
+//! the page. These are facts only; reports decide how they are drawn.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::sample::Quantity;
 /// What a workload's locks are ranked by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Judged {
-    /// They get a verdict by it.
+    /// The verdict goes by it.
     By(Quantity),
     /// They are only put in order by it: neither direction is good by itself.
     RankedBy(Quantity),
@@ -21,13 +21,13 @@ pub enum Group {
     All,
     /// The sources' locks that show the most, and the peers that people use.
     Headline,
-    /// Those that bear runs which end by count.
+    /// Those that can be measured in runs that end by count.
     Runs,
-    /// Those that bear a crowd.
+    /// Those that can be measured with more threads than CPUs.
     Crowd,
-    /// The same and a pure spinner.
+    /// Those of [`Crowd`](Self::Crowd) and a pure spinner.
     Beside,
-    /// The same and a lock that inherits priorities.
+    /// Those of [`Beside`](Self::Beside) and a lock that inherits priorities.
     Inversion,
 }
 
@@ -52,8 +52,8 @@ pub enum Needs {
     Nothing,
     /// Realtime threads.
     Realtime,
-    /// Waiters that sleep, where it has more than one thread.
-    Sleepers,
+    /// Waiters that sleep, if it has more than one thread.
+    SleepingWaiters,
 }
 
 /// The parts of what the terminal shows. Within a part tables stand in the order of the suite.
@@ -70,7 +70,7 @@ pub enum Shelf {
     /// Queues between threads.
     Queues,
     /// Other work, and other priorities.
-    Company,
+    OtherWork,
     /// Locks in data structures and programs.
     Programs,
 }
@@ -80,7 +80,7 @@ pub enum Shelf {
 pub enum Shown {
     /// Nanoseconds, in the unit that suits them.
     Time,
-    /// The same of milliseconds.
+    /// Milliseconds, in the unit that suits them.
     Milliseconds,
     /// Two digits behind the point.
     Ratio,

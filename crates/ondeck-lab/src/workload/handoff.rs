@@ -1,11 +1,11 @@
 //! `handoff`: how long the lock takes from one thread to another.
 //!
 //! Three patterns. `solo`: one thread hands the lock to itself, which is what measuring costs with
-//! a lock that nobody else wants. `fast`: two threads pass a turn to each other; the giver unlocks
+//! a lock that no other thread wants. `fast`: two threads pass a turn to each other; the giver unlocks
 //! as soon as it has given the turn, so that the taker finds the lock just free or about to be.
-//! `slow`: the giver holds the lock long enough that the taker, who waits for it, has gone to
-//! sleep. Whether a turn is given shows on a word of its own, so that nobody but the taker comes to
-//! the lock and the giver does not take it back.
+//! `slow`: the giver holds the lock long enough that the taker, which waits for it, sleeps. Whether a
+//! turn is given shows on a word of its own, so that no thread but the taker comes to the lock and the
+//! giver does not take it back.
 //!
 //! The time is taken as in the source: from just before the unlock of one thread to just after the
 //! lock of the other.
@@ -20,7 +20,7 @@ use ondeck_zoo::RawLock;
 use super::face::{Group, Judged, Shelf, Table};
 use super::guarded::Guarded;
 use super::situation::Rounds;
-use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo};
+use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, param};
 use crate::clock::TickScale;
 use crate::sample::{HANDOFF, LONGEST, Sample, histogram};
 use crate::team::{self, Member, Outcome, TeamError, Until};
@@ -49,8 +49,8 @@ impl Workload for Handoff {
         source: "the runtime's mutex handoff benchmark in Go's issue 68578",
         lead: "The time from just before one thread's unlock to just after another's lock. Solo: one \
              thread hands the lock to itself, which is what measuring costs. Fast: the giver unlocks \
-             at once. Slow: the giver holds the lock for 50 µs, in which a waiter that can sleep has \
-             gone to sleep.",
+             at once. Slow: the giver holds the lock for 50 µs, after which a waiter that can sleep \
+             sleeps.",
         cannot_show: "handoffs among many waiters (see `capture` and `wait`). The time of a `slow` handoff \
              is more the kernel's than the lock's. Ticks of two CPUs are compared, so it needs a \
              clock that is the same on all.",
@@ -77,7 +77,7 @@ impl Workload for Handoff {
             work: (hold, 0),
             // Of the patterns only this has one thread.
             emptied: threads == 1,
-            params: vec![("pattern", pattern.to_owned())],
+            params: vec![(param::PATTERN, pattern.to_owned())],
             ..Situation::plain(threads)
         };
         (rounds, patterns.map(situation).into())

@@ -1,6 +1,6 @@
 //! `many_locks`: an array of locks, of which each thread locks a random one again and again.
 //!
-//! Nobody waits for long where there are many locks; what shows instead is the memory that they
+//! Where there are many locks, no thread waits for long; what shows instead is the memory that they
 //! take. Each lock guards a counter, as each lock of a program guards something. Side by side,
 //! several small locks share a cache line, and threads disturb each other at locks that they do not
 //! share; padded to lines of their own they do not, but fewer of them fit into a cache.
@@ -15,7 +15,9 @@ use ondeck_zoo::RawLock;
 use super::face::{Across, Judged, Shelf, Table};
 use super::guarded::Guarded;
 use super::situation::{ALONE, Rounds, by, counts};
-use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, audit};
+use super::{
+    Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, audit, param,
+};
 use crate::sample::{FOOTPRINT, Sample, THROUGHPUT};
 use crate::team::{self, TeamError, Until};
 
@@ -44,8 +46,8 @@ impl Workload for ManyLocks {
         title: "Many locks",
         about: "Pairs a second at random locks of an array, and its memory",
         source: "the hashed lock arrays of kernels and databases; sizes as in Rust's parking_lot",
-        lead: "An array of locks, of which each thread locks a random one. Nobody waits for long; what \
-             shows is the memory that the locks take, and the cache lines that they share.",
+        lead: "An array of locks, of which each thread locks a random one. No thread waits for long; \
+             what shows is the memory that the locks take, and the cache lines that they share.",
         cannot_show: "a program whose data is larger than the locks. With 2 CPUs two threads seldom meet.",
         empty: EmptyLock::OneThread,
         shares_data: true,
@@ -82,9 +84,10 @@ impl Workload for ManyLocks {
         let mut situations = Vec::new();
         for &locks in sizes {
             for padded in [false, true] {
-                let named = if padded { "yes" } else { "no" };
+                let named = if padded { param::YES } else { param::NO };
                 situations.extend(counts.iter().map(|&threads| {
-                    let params = [("locks", locks.to_string()), ("padded", named.to_owned())];
+                    let params =
+                        [(param::LOCKS, locks.to_string()), (param::PADDED, named.to_owned())];
                     Situation::working(threads, work).with(Array { locks, padded }, params)
                 }));
             }
@@ -103,9 +106,9 @@ impl Workload for ManyLocks {
 
 /// The heading of an array's column.
 fn label(params: &BTreeMap<String, String>) -> String {
-    let param = |name: &str| params.get(name).map_or("", String::as_str);
-    let padded = if param("padded") == "yes" { " padded" } else { "" };
-    format!("{}{padded}", param("locks"))
+    let of = |name: &str| params.get(name).map_or("", String::as_str);
+    let padded = if of(param::PADDED) == param::YES { " padded" } else { "" };
+    format!("{}{padded}", of(param::LOCKS))
 }
 
 /// A round with slots that are kept as `S`.

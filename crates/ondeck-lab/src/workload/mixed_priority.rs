@@ -1,7 +1,7 @@
 //! `mixed_priority`: priority inversion, staged on one CPU under a realtime policy.
 //!
 //! Three threads: an owner of low priority, a hog of middle priority that never asks for the lock,
-//! and a waiter of high priority. In each trial the owner locks and wakes the waiter, who wakes the
+//! and a waiter of high priority. In each trial the owner locks and wakes the waiter, which wakes the
 //! hog and then wants the lock. A waiter that sleeps leaves the CPU to the hog, which keeps the owner
 //! from going on, for as long as it likes: the inversion. A waiter that spins keeps the owner from
 //! going on itself, for ever. If the lock lends the waiter's priority to the owner, neither happens.
@@ -57,10 +57,10 @@ impl Workload for MixedPriority {
         cannot_show: "how often it happens, which depends on the program.",
         locks: Group::Inversion,
         needs: Needs::Realtime,
-        empty: EmptyLock::Never("without a lock nobody waits, so nothing can be inverted"),
+        empty: EmptyLock::Never("without a lock no thread waits, so nothing can be inverted"),
         quantities: &[LONGEST, INVERTED, BURSTS, RESCUED],
         judged: Judged::By(LONGEST),
-        shelf: Shelf::Company,
+        shelf: Shelf::OtherWork,
         table: Table::Quantities {
             heading: "an owner below a hog below a waiter, on one CPU\n{}",
             columns: &[
@@ -97,7 +97,7 @@ impl Workload for MixedPriority {
         let shared = Arc::clone(&lock);
         let outcome = team::run(&setting, Until::Elapsed(given.length), move |member| {
             let entered = stage.enter(member.index, policy);
-            // Nobody passes the start before all have entered.
+            // No thread passes the start before all have entered.
             if !member.start() || stage.refused.load(Ordering::Relaxed) {
                 return entered.map(|()| Trials::default());
             }
@@ -106,7 +106,8 @@ impl Workload for MixedPriority {
                 OWNER => own(member, &stage, policy, &shared.0),
                 HOG => hog(member, &stage),
                 WAITER => trials = wait(member, &stage, &shared.0),
-                _ => guard(&stage, policy),
+                GUARD => guard(&stage, policy),
+                other => unreachable!("a team of four has no thread {other}"),
             }
             Ok(trials)
         })?;
@@ -160,7 +161,7 @@ impl Trials {
 
 type Word = <Linux as Platform>::AtomicU32;
 
-/// The number of a trial, on which somebody sleeps until it comes.
+/// The number of a trial, on which a thread sleeps until it comes.
 struct Cue(CachePadded<Word>);
 
 /// There will be no more trials.
@@ -193,7 +194,7 @@ impl Cue {
     }
 }
 
-/// Who tells whom what.
+/// What the three threads tell each other.
 struct Stage {
     refused: AtomicBool,
     owner: AtomicI32,

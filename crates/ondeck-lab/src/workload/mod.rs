@@ -10,6 +10,7 @@ mod buffer;
 pub mod face;
 mod guarded;
 mod notify;
+pub mod param;
 mod phases;
 mod ring;
 mod situation;
@@ -23,7 +24,7 @@ use crate::sample::{self, Pairs, Quantity, Sample};
 use crate::team::{TeamError, TeamSetting};
 use crate::work::Work;
 
-pub use baseline::{EmptyLock, NoLock};
+pub use baseline::{EmptyLock, NO_LOCK, NoLock};
 use face::{Group, Judged, Needs, Plot, Shelf, Table};
 pub use notify::{NOTIFY, Notify};
 pub use situation::{Asked, Extent, Own, Rounds, Runs, Schedule, Situation};

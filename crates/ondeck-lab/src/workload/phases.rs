@@ -16,7 +16,7 @@ use crate::usage::Usage;
 
 type Word = <Linux as Platform>::AtomicU32;
 
-/// Who works in a phase.
+/// Which threads work in a phase.
 #[derive(Clone, Debug)]
 pub(super) struct Phase {
     /// Its threads.
@@ -60,7 +60,7 @@ impl Seen {
 }
 
 impl Phases {
-    /// Phases of a team of `threads`, the conductor not counted, who is the thread after them.
+    /// Phases of a team of `threads`. The conductor is not counted: it is the thread after them.
     pub(super) fn new(threads: usize, plan: Vec<Phase>) -> Self {
         Self {
             plan,
@@ -131,9 +131,9 @@ impl Phases {
             && !member.stopped()
         {
             // A cancellation is to be noticed in time.
-            std::thread::sleep(left.min(ATTENTION));
+            std::thread::sleep(left.min(CANCEL_CHECK));
         }
-        // Operations first: if this thread is switched out in between, those of that time are
+        // Operations first: if this thread is switched out in between, operations of that time are
         // missing rather than won.
         let after = member.progress();
         let window = begin.elapsed();
@@ -154,7 +154,7 @@ impl Phases {
                 if member.stopped() {
                     return false;
                 }
-                let until = Linux::now().as_nanos() + ATTENTION.as_nanos() as u64;
+                let until = Linux::now().as_nanos() + CANCEL_CHECK.as_nanos() as u64;
                 let _ = Linux::futex_wait(asleep, 0, Some(Timestamp::from_nanos(until)));
             }
         }
@@ -163,7 +163,7 @@ impl Phases {
 }
 
 /// How soon a cancellation is noticed.
-const ATTENTION: Duration = Duration::from_millis(20);
+const CANCEL_CHECK: Duration = Duration::from_millis(20);
 
 /// What all threads of a range did in one phase, together.
 pub(super) fn together(stints: &[Vec<Stint>], threads: Range<usize>, phase: usize) -> Usage {

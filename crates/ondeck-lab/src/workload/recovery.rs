@@ -30,7 +30,7 @@ pub(super) struct Recovery;
 const SHUT: Duration = Duration::from_millis(5);
 
 /// How soon a cancellation is noticed, and how often the conductor asks whether all threads wait.
-const ATTENTION: Duration = Duration::from_millis(20);
+const CANCEL_CHECK: Duration = Duration::from_millis(20);
 const ASKING: Duration = Duration::from_micros(500);
 
 impl Workload for Recovery {
@@ -41,8 +41,8 @@ impl Workload for Recovery {
         source: "this project; the buffer of C. A. R. Hoare, Monitors: An Operating System Structuring \
                  Concept",
         lead: "The bounded queue after a moment in which all of its threads slept, against the same \
-             threads before it. A ratio far from 1 is a lock that has two speeds, of which the \
-             threads' past decides.",
+             threads before it. If the ratio is far from 1, the lock has two speeds, and what its \
+             threads did before decides between them.",
         cannot_show: "a slow regime that ends after less than some ms, because it is a small part of a \
              half.",
         empty: EmptyLock::OF_TWO_ROLES,
@@ -160,7 +160,7 @@ fn half(member: &Member, length: Duration) -> Half {
         && !left.is_zero()
         && !member.stopped()
     {
-        std::thread::sleep(left.min(ATTENTION));
+        std::thread::sleep(left.min(CANCEL_CHECK));
     }
     // Items first: if this thread is switched out in between, those of that time are missing rather
     // than won.
@@ -210,7 +210,7 @@ fn sample(
     };
     let mut sample = Sample::of_roles(&outcome, consumers.clone(), &[0..producers, consumers]);
     sample.values.insert(1, (FRESH, fresh));
-    // Not one item in the first half: then there is nothing to compare with.
+    // If the first half had not one item, there is nothing to compare with.
     if fresh > 0.0 {
         sample.values.insert(2, (RECOVERED, speed / fresh));
     }

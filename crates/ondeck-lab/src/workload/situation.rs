@@ -1,29 +1,19 @@
 //! What the situations of workloads are made of: threads, work, and how long and how often a round is.
 //!
-//! A suite is to take four minutes on two CPUs, so it measures what the answers need and no more:
-//! the ends of a curve and not its middle, which `--full` has, but for `throughput`, where locks change
-//! places along it; rounds of 40 ms where nothing but a rate is taken, which two runs of one binary
-//! agree on within 15 %, and longer ones only where a share, a window or a phase asks for it.
+//! A suite is to take four minutes on two CPUs, so it measures what the answers need and no more. Of a curve
+//! it has the ends and not the middle, which `--full` has; `throughput` is the exception, because locks
+//! change places along its curve. A round takes 40 ms if nothing but a rate is measured, on which two runs of
+//! one binary agree within 15 %. It is longer only if a share, a window or a phase needs more.
 
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::Notify;
+use super::{Notify, param};
 use crate::sample::share_needs;
 
-/// How much to measure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extent {
-    /// Under 30 seconds: to see that everything works.
-    Quick,
-    /// Some four minutes.
-    Suite,
-    /// As the sources did: 100 runs of `wait`, 1,000 of `idle`, every lock. Hours, with locks that
-    /// collapse.
-    Full,
-}
+pub use crate::results::Extent;
 
 /// What is asked of a workload: how much, and of its situations those that the user has chosen.
 #[derive(Clone, Debug)]
@@ -65,7 +55,8 @@ impl Situation {
 
     /// Threads that work inside and outside of the section.
     pub fn working(threads: usize, work: (u64, u64)) -> Self {
-        let params = vec![("section_ns", work.0.to_string()), ("outside_ns", work.1.to_string())];
+        let params =
+            vec![(param::SECTION, work.0.to_string()), (param::OUTSIDE, work.1.to_string())];
         Self { work, params, ..Self::plain(threads) }
     }
 }

@@ -1,8 +1,8 @@
 //! `starve`: the longest that a thread goes without the lock while others have it.
 //!
-//! Where `wait` has threads stop after a number of pairs, here all want the lock until the end, so
-//! that a thread that is never served is seen. A time counts only if another thread had the lock in
-//! between: while nobody has it, it is the machine that stands still.
+//! In `wait` threads stop after a number of pairs. Here all want the lock until the end, so that a thread
+//! that is never served is seen. A time counts only if another thread had the lock in
+//! between: while no thread has it, it is the machine that stands still.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,9 +32,9 @@ impl Workload for Starve {
         title: "Starvation",
         about: "The longest that a thread goes without the lock",
         source: "the runtime's test for mutex starvation in Go's issue 68578",
-        lead: "Eight threads want the lock all the time, each for sections of 100 ns. The longest time \
-             that any of them went without it while others had it, and how many windows of 50 ms went \
-             by without one acquisition of a thread.",
+        lead: "Eight threads want the lock all the time, each for sections of 100 ns. Measured are \
+             the longest time that one of them went without it while others had it, and in how many \
+             windows of 50 ms a thread never had it.",
         cannot_show: "with more threads than CPUs, whether the lock or the scheduler starves a thread, \
              which is off its CPU for a time slice of each other thread.",
         empty: EmptyLock::OneThread,
@@ -111,7 +111,7 @@ struct Gaps {
     last_turn: u64,
     last_at: u64,
     longest: u64,
-    /// When the window ends that the last acquisition fell into.
+    /// The end of the window in which the last acquisition was.
     boundary: u64,
     /// Whole windows without an acquisition, and all whole windows.
     starved: u64,
@@ -131,14 +131,14 @@ impl Gaps {
             last_turn: 0,
             last_at: start,
             longest: 0,
-            // As if there were a window before the first, which an acquisition had fallen into.
+            // As if there had been a window before the first, with an acquisition.
             boundary: start,
             starved: 0,
             windows: 0,
         }
     }
 
-    /// The lock was had as number `turn` of all acquisitions.
+    /// The thread has acquired the lock, as number `turn` of all acquisitions.
     #[inline]
     fn served(&mut self, turn: u64, now: u64) {
         if turn != self.last_turn + 1 {

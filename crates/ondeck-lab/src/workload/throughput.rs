@@ -24,7 +24,7 @@ impl Workload for Throughput {
         source: "the runtime's ChanContended benchmark in Go's issue 68578, without the channel",
         lead: "All threads lock, work inside, unlock, work outside, and again. Throughput counts the \
              operations of all threads together; the share is that of the thread that got least \
-             divided by that of the thread that got most, so 1 is even and 0 means that somebody \
+             divided by that of the thread that got most, so 1 is even and 0 means that a thread \
              starved.",
         cannot_show: "how long threads waited (see `wait`); sections that touch shared data, whose lines \
              move from core to core with the lock.",

@@ -31,8 +31,8 @@ impl Workload for Wait {
         title: "Longest wait",
         about: "The longest time that a thread waits for the lock",
         source: SOURCE,
-        lead: "Every thread takes the lock a fixed number of times and times each wait for it. The \
-             longest wait of a run is what a frame, a packet or a request would have felt.",
+        lead: "Every thread locks a fixed number of times and times each wait. The longest wait of a \
+             run is what a frame, a packet or a request would have felt.",
         cannot_show: "the cause. With more threads than CPUs the longest wait is mostly the scheduler's \
              time slice, which the lock influences and does not control. `ondeck trace` says what \
              happened.",
@@ -97,7 +97,7 @@ fn runs(asked: &Asked, of_source: usize) -> (Schedule, Vec<Situation>) {
 
 pub(super) struct Idle;
 
-/// What the threads of `idle` share: when the lock was last released, if it ever was.
+/// What the threads of `idle` share: when the last unlock was, if there was one.
 struct Released<L> {
     lock: L,
     at: UnsafeCell<Option<u64>>,
@@ -112,8 +112,8 @@ impl Workload for Idle {
         title: "Longest idle",
         about: "The longest that the lock is free although threads want it",
         source: SOURCE,
-        lead: "The time between an unlock and the next successful lock, while threads are waiting. An \
-             idle lock is a wasted machine: nobody works inside although somebody could.",
+        lead: "The time between an unlock and the next acquisition while threads wait. An idle lock \
+             is a wasted machine: no thread works inside although one could.",
         cannot_show: "whether another thread would have used the time. The section is longer than in \
              `wait` by a second reading of the clock.",
         locks: Group::Runs,

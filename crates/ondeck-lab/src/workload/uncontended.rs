@@ -1,4 +1,4 @@
-//! `uncontended`: one thread locks and unlocks, nobody else wants the lock.
+//! `uncontended`: one thread locks and unlocks, no other wants the lock.
 //!
 //! Whether the process has other threads matters: C libraries leave out atomics while there is
 //! only one. A lab has many, so that case is measured in a process of its own, see
@@ -12,7 +12,7 @@ use ondeck_zoo::RawLock;
 
 use super::face::{Group, Judged, Plot, Shelf, Table};
 use super::situation::Rounds;
-use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo};
+use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, param};
 use crate::clock::{self, TickScale};
 use crate::sample::{PAIR, Pairs, Sample};
 use crate::team::{self, TeamError, Until};
@@ -30,9 +30,9 @@ impl Workload for Uncontended {
     const INFO: WorkloadInfo = WorkloadInfo {
         name: NAME,
         title: "Uncontended",
-        about: "Cost of one lock and unlock when nobody else wants the lock",
+        about: "Cost of a pair when no other thread wants the lock",
         source: "Malte Skarupke, Measuring Mutexes, Spinlocks and how Bad the Linux Scheduler Really is",
-        lead: "One thread locks and unlocks; nobody else wants the lock. A second living thread makes a \
+        lead: "One thread locks and unlocks; no other wants the lock. A second living thread makes a \
              difference because the C library skips atomic operations while a process has only one.",
         cannot_show: "the price in a program that keeps branch predictors and caches busy with other \
              things; a lock that is in another core's cache.",
@@ -58,8 +58,8 @@ impl Workload for Uncontended {
             Rounds::of_millis(50, 15).short(),
         );
         let situation = |alone: bool| {
-            let word = if alone { "single-threaded" } else { "multi-threaded" };
-            let params = vec![("process", word.to_owned())];
+            let word = if alone { param::ONE_THREAD } else { param::SEVERAL_THREADS };
+            let params = vec![(param::PROCESS, word.to_owned())];
             Situation { alone, params, ..Situation::plain(1) }
         };
         (rounds, vec![situation(false), situation(true)])
@@ -92,7 +92,7 @@ pub(super) fn time_pairs_of<L: RawLock<Linux>>(
     round: Duration,
     go_on: impl Fn(u64) -> bool,
 ) -> Pairs {
-    // The optimizer must not know that nobody else sees the lock.
+    // The optimizer must not know that no other thread sees the lock.
     let lock = black_box(lock);
     let context = L::Context::default();
     let scale = TickScale::get();

@@ -29,6 +29,10 @@ fn gaps(page: &str) -> Vec<String> {
         let section = after.split("\n## ").next().unwrap_or(after);
         let lacks = TOLD.iter().filter(|told| !section.contains(**told));
         gaps.extend(lacks.map(|told| format!("{}: {}", workload.name, told.trim())));
+        let flowing = section.split_whitespace().collect::<Vec<_>>().join(" ");
+        if !flowing.contains(&format!("* Cannot show: {}", workload.cannot_show)) {
+            gaps.push(format!("{}: what the report says that it cannot show", workload.name));
+        }
         if let Judged::By(figure) = workload.judged
             && !section.contains(&format!("`{}`", figure.name))
         {
@@ -50,7 +54,12 @@ fn a_gap_in_the_page_is_found() {
         assert_ne!(changed, PAGE);
         gaps(&changed)
     };
-    assert_eq!(without("\n* Cannot show: how long threads"), ["throughput: * Cannot show:"]);
+    let of_report = "what the report says that it cannot show";
+    assert_eq!(
+        without("\n* Cannot show: how long threads"),
+        ["throughput: * Cannot show:".to_owned(), format!("throughput: {of_report}")]
+    );
+    assert_eq!(without("how long threads waited"), [format!("throughput: {of_report}")]);
     assert_eq!(without("\n## starve\n"), ["starve"]);
     assert_eq!(without("`longest_gap`, ms"), ["starve: what it is judged by"]);
 }

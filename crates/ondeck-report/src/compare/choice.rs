@@ -2,13 +2,15 @@
 //! program that has other locks.
 
 use ondeck_lab::results::{Metric, Report, Series};
+use ondeck_lab::sample::THROUGHPUT;
+use ondeck_lab::workload::NO_LOCK;
 use wildmatch::WildMatch;
 
 use super::Input;
 use crate::verdict;
 
-/// What to compare; what is not said is everything, and of the metrics the one that the workload is
-/// judged by.
+/// What to compare. A field that is not set stands for everything; of the metrics, for the one that the
+/// workload is judged by.
 #[derive(Clone, Debug)]
 pub struct Choice {
     /// Names of locks or patterns.
@@ -38,14 +40,11 @@ pub enum Refused {
     },
     /// Nothing is left.
     #[error(
-        "the reports have no series in common that was chosen; compare runs of the same workloads, \
+        "the reports share none of the chosen series; compare runs of the same workloads, \
          locks and threads"
     )]
     Nothing,
 }
-
-/// The empty lock, whose cost is the harness's own.
-const NO_LOCK: &str = "none";
 
 impl Choice {
     pub(super) fn check(&self, inputs: &[Input]) -> Result<(), Refused> {
@@ -89,7 +88,7 @@ impl Choice {
 
     pub(super) fn metrics<'a>(&self, series: &'a Series) -> Vec<&'a Metric> {
         let Some(words) = &self.metrics else {
-            let headline = verdict::judged_by(&series.workload).unwrap_or("throughput");
+            let headline = verdict::judged_by(&series.workload).unwrap_or(THROUGHPUT.name);
             return series.metric(headline).or(series.metrics.first()).into_iter().collect();
         };
         let chosen = |metric: &&Metric| words.iter().any(|word| matches(word, &metric.name));

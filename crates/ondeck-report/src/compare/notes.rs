@@ -35,7 +35,7 @@ pub(super) fn notes(comparison: &Comparison, inputs: &[Input]) -> Vec<String> {
     }
     if sides().any(|side| side.cut_runs > 0) {
         notes.push(
-            "> runs were cut: times are lower bounds, and nothing is said of them".to_owned(),
+            "> runs were cut: their times are lower bounds, and no difference is stated".to_owned(),
         );
     }
     if rows.iter().any(|row| row.ratio.is_none()) {

@@ -14,9 +14,9 @@ pub fn section(report: &Report) -> Markup {
         report.baselines.iter().partition(|one| one.missing.is_none());
     html! {
         p.lead {
-            "What is in every number of a workload, whatever the lock: the harness's loop, its work, its \
-             reading of the clock, around a lock that does nothing. Mostly on one thread, because more \
-             would spoil the data that nobody guards."
+            "What the harness itself costs is in every number of a workload, whatever the lock: its loop, its \
+             work, its reading of the clock. It is measured around a lock that does nothing, mostly on one \
+             thread, because several would spoil the data that no lock guards."
         }
         @if !measured.is_empty() { (table(caption, &measured)) }
         @if !missing.is_empty() {

@@ -1,8 +1,8 @@
 //! A drawing surface: SVG shapes in groups, a group for each lock.
 //!
 //! Shapes carry classes and no colours: `f3` fills with the third ink, `s3` strokes with it. The
-//! style sheet gives inks their colours in either theme, and whoever saves a drawing writes them
-//! into it.
+//! style sheet gives inks their colours in either theme, and a script that saves a drawing writes
+//! them into it.
 
 use std::fmt::Write as _;
 
@@ -81,7 +81,7 @@ pub struct Layer<'a> {
     pub name: &'a str,
     /// It is no lock but something else that has values.
     pub other: bool,
-    /// Grey until somebody asks for it.
+    /// Grey until the reader points at it.
     pub quiet: bool,
     /// Its number from the top, where each lock has a row of its own.
     pub row: Option<usize>,

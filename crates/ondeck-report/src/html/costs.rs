@@ -13,12 +13,12 @@ use crate::numbers::page as number;
 
 /// The section.
 pub fn section(report: &Report) -> Markup {
-    let groups = data::grouped(&report.costs, |cost| cost.group.clone());
+    let groups = data::grouped(&report.costs, |cost| cost.group.to_string());
     let refused: Vec<&Cost> = report.costs.iter().filter(|cost| cost.refused.is_some()).collect();
     html! {
         p.lead {
             "What a lock is made of: atomic operations, fences, pauses, system calls, and the time "
-            "that a woken thread needs. Locks are sums of these."
+            "that a woken thread needs. The cost of a lock is a sum of these."
         }
         (dots(report, &groups))
         (table(&groups))

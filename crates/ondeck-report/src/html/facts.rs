@@ -1,11 +1,12 @@
 //! What is not a measurement: the machine, the build, the locks, the settings and the words.
 
 use maud::{Markup, html};
-use ondeck_lab::results::{CpuTime, Report};
+use ondeck_lab::results::{CpuTime, Metric, Report};
 
+use super::prose::prose;
 use super::{tables, theme};
-use crate::data;
 use crate::numbers::page as number;
+use crate::{data, glossary};
 
 /// The machine and the build.
 pub fn machine(report: &Report) -> Markup {
@@ -80,10 +81,10 @@ pub fn locks(report: &Report) -> Markup {
                         th scope="col" { "lock" }
                         th scope="col" { "origin" }
                         th scope="col" { "a waiter" }
-                        th scope="col" { "who is next" }
+                        th scope="col" { "which thread is next" }
                         th.number scope="col" { "bytes" }
                         th.number scope="col" { "bytes per thread" }
-                        th scope="col" { "unlock touches it after release" }
+                        th scope="col" { "unlock touches it afterwards" }
                         th scope="col" { "teaches" }
                         th scope="col" { "source" }
                     }
@@ -114,13 +115,13 @@ pub fn settings(report: &Report) -> Markup {
     let rows = [
         ("Started", report.started.clone()),
         ("Took", number::duration(report.seconds)),
-        ("Extent", settings.extent.clone()),
+        ("Extent", settings.extent.to_string()),
         ("Rounds asked for", settings.rounds.map_or_else(String::new, |rounds| rounds.to_string())),
         ("Length of a round asked for", millis(settings.round_milliseconds)),
         ("Work asked for, ns", settings.work.clone().unwrap_or_default()),
         ("Stuck after", format!("{} s", number::plain(settings.stall_limit_seconds))),
-        ("Pinning", settings.pinning.clone()),
-        ("Scheduling policy", settings.policy.clone()),
+        ("Pinning", settings.pinning.to_string()),
+        ("Scheduling policy", settings.policy.to_string()),
         ("Time slice", settings.slice.clone().unwrap_or_default()),
         ("Nice", settings.nice.clone().unwrap_or_default()),
         ("CPU quota", settings.quota.clone().unwrap_or_default()),
@@ -134,44 +135,38 @@ pub fn settings(report: &Report) -> Markup {
         }
         (tables::facts(&rows))
         p {
-            "Locks take turns round by round in one process, so that a change of the machine's mood "
-            "meets all of them. Numbers are medians over rounds; where two numbers stand with a dash "
-            "between them they are the quartiles."
+            "Locks take turns round by round in one process, so that a disturbance of the machine "
+            "affects all of them alike. Numbers are medians over rounds; two numbers with a dash "
+            "between them are the quartiles."
         }
     }
 }
 
-/// The metrics that appear, in words.
-pub fn glossary(report: &Report) -> Markup {
-    let mut names: Vec<(&str, &str, &'static str)> = Vec::new();
+/// The metrics that appear, and the terms that the page up to here uses.
+pub fn glossary(report: &Report, page: &str) -> Markup {
+    let mut metrics: Vec<&Metric> = Vec::new();
     for metric in report.series.iter().flat_map(|series| &series.metrics) {
-        if !names.iter().any(|(name, ..)| *name == metric.name) {
-            names.push((&metric.name, &metric.unit, data::direction(metric.better)));
+        if !metrics.iter().any(|other| other.name == metric.name) {
+            metrics.push(metric);
         }
     }
     html! {
         dl.glossary {
-            @for (name, unit, direction) in names {
+            @for metric in metrics {
                 div {
-                    dt { code { (name) } " " span.unit { (unit) } }
+                    dt { code { (metric.name) } " " span.unit { (metric.unit) } }
                     dd {
-                        @if let Some(meaning) = data::meaning(name) { (meaning) " " }
-                        (direction) "."
+                        @if let Some(meaning) = glossary::metric(&metric.name) {
+                            (prose(meaning)) " "
+                        }
+                        (data::capitalized(data::direction(metric.better))) "."
                     }
                 }
             }
-            div {
-                dt { "quartiles" }
-                dd {
-                    "A quarter of the rounds gave less than the lower quartile, a quarter more than \
-                     the upper one. Two locks whose quartiles overlap may be equal."
-                }
-            }
-            div {
-                dt { "measured, simulated" }
-                dd {
-                    "Measured numbers were taken on the machine above. Simulated ones were computed \
-                     for a machine that was not there."
+            @for term in glossary::used_in(page) {
+                div {
+                    dt { (term.terms.join(", ")) }
+                    dd { (prose(term.definition)) }
                 }
             }
         }

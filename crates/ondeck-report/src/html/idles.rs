@@ -6,7 +6,7 @@ use ondeck_lab::results::{IdleTimeline, Report};
 
 use super::figure::slug;
 use super::tables;
-use super::trace;
+use super::trace::{self, What};
 
 /// The timelines, worst first; nothing if none was traced.
 pub fn timelines(report: &Report) -> Markup {
@@ -16,10 +16,10 @@ pub fn timelines(report: &Report) -> Markup {
         @if !worst.is_empty() {
             h3 { "Why: the worst idle of each lock" }
             p.lead {
-                "Behind all measurements each lock ran again for a moment, with every pair stamped and \
+                "After all measurements each lock ran again for a moment, with every pair stamped and \
                  the scheduler's events recorded. These idles are not those of the tables: they are the \
-                 worst of a few runs. The locks that were idle longest came first; for others there may \
-                 have been no time."
+                 worst of a few runs. The locks that were idle longest came first; there may have \
+                 been no time for others."
             }
             @if let Some(note) = worst.iter().find_map(|one| blind(one.sight)) { p.note { (note) } }
             @for (place, one) in worst.iter().enumerate() { (of_lock(place, one)) }
@@ -36,7 +36,7 @@ fn of_lock(place: usize, one: &IdleTimeline) -> Markup {
                 (tables::lock_name(&one.lock, false)) ", " (one.threads) " threads: "
                 (trace::length(&one.episode)) ", " (one.episode.cause.words())
             }
-            (trace::timeline(&id, &whose, "idle", &one.episode, &one.clip))
+            (trace::timeline(&id, &whose, What::Idle, &one.episode, &one.clip))
         }
     }
 }
@@ -47,7 +47,7 @@ fn blind(sight: Sight) -> Option<&'static str> {
         Sight::Machine => None,
         Sight::OwnSwitches => Some(
             "This machine refused the scheduler's tracepoints: other programs are not seen, nor when a \
-             sleeper was woken. `ondeck trace` says what would lift that.",
+             sleeping thread was woken. `ondeck trace` says what would lift that.",
         ),
         Sight::Stamps => Some(
             "This machine refused all of the scheduler's events: only the stamps of the threads are \

@@ -1,7 +1,8 @@
-//! `wait` and `idle`: how long a thread waited for the lock, and how long a free lock stayed free.
+//! Workloads whose runs end by count and record single times: how long threads waited, or a lock stayed free.
 
 use maud::{Markup, html};
 use ondeck_lab::results::{Better, Distribution, Metric, Report, Series};
+use ondeck_lab::sample::{LONGEST, RUN};
 use ondeck_lab::workload;
 
 use super::axis::{Axis, Edge};
@@ -19,7 +20,7 @@ use crate::numbers::page::{self as number, milliseconds, time};
 const PERCENTILES: [(f64, &str); 4] =
     [(50.0, "median"), (90.0, "90 %"), (99.0, "99 %"), (99.9, "99.9 %")];
 
-/// The section of one of the two.
+/// The section of such a workload.
 pub fn section(report: &Report, palette: &Palette, workload: &str) -> Markup {
     let series = data::of_workload(report, workload);
     let groups =
@@ -67,18 +68,11 @@ fn one(
 /// The longest time of a series in nanoseconds, for the order of the rows.
 fn longest(series: &Series) -> f64 {
     let recorded = series.distribution.as_ref().map(|times| times.max_ns as f64);
-    let longest = || series.metric("longest").map(|metric| metric.max * nanoseconds(metric));
+    let longest = || {
+        let metric = series.metric(LONGEST.name)?;
+        Some(metric.max * milliseconds_in(metric)? * 1e6)
+    };
     recorded.or_else(longest).filter(|value| value.is_finite()).unwrap_or(f64::INFINITY)
-}
-
-/// How many nanoseconds the unit of a metric has.
-fn nanoseconds(metric: &Metric) -> f64 {
-    match &*metric.unit {
-        "s" => 1e9,
-        "ms" => 1e6,
-        "us" | "µs" => 1e3,
-        _ => 1.0,
-    }
 }
 
 /// A figure with the distribution of single times of each lock.
@@ -144,7 +138,8 @@ fn runs(workload: &str, words: &str, ordered: &[&Series]) -> Markup {
         .iter()
         .zip(averages.iter().zip(&fours))
         .map(|(series, (average, four))| {
-            let count = series.metric("longest").or_else(|| series.metric("run")).map(|m| m.n);
+            let count =
+                series.metric(LONGEST.name).or_else(|| series.metric(RUN.name)).map(|m| m.n);
             let mut cells = vec![Cell::of(number::count(count.unwrap_or(0) as u64))];
             let cell = |value: f64, best| Cell {
                 text: milliseconds(value),
@@ -197,8 +192,8 @@ fn time_cell(nanoseconds: f64) -> Cell {
 
 /// The mean duration of a run in milliseconds, as the source gives it.
 fn average_run(series: &Series) -> f64 {
-    let Some(metric) = series.metric("run") else { return f64::NAN };
-    let factor = nanoseconds(metric) / 1e6;
+    let timed = series.metric(RUN.name).and_then(|metric| Some((metric, milliseconds_in(metric)?)));
+    let Some((metric, factor)) = timed else { return f64::NAN };
     let finite: Vec<f64> = metric.samples.iter().copied().filter(|run| run.is_finite()).collect();
     if finite.is_empty() {
         metric.median * factor
@@ -207,10 +202,16 @@ fn average_run(series: &Series) -> f64 {
     }
 }
 
+/// How many milliseconds the unit of a metric has; none if it is no unit of time.
+fn milliseconds_in(metric: &Metric) -> Option<f64> {
+    Some(metric.unit.known()?.nanoseconds()? / 1e6)
+}
+
 /// The greatest four samples of `longest`, in milliseconds.
 pub fn four_longest(series: &Series) -> Vec<f64> {
-    let Some(metric) = series.metric("longest") else { return Vec::new() };
-    let factor = nanoseconds(metric) / 1e6;
+    let timed =
+        series.metric(LONGEST.name).and_then(|metric| Some((metric, milliseconds_in(metric)?)));
+    let Some((metric, factor)) = timed else { return Vec::new() };
     let mut samples: Vec<f64> =
         metric.samples.iter().copied().filter(|sample| sample.is_finite()).collect();
     if samples.is_empty() && metric.max.is_finite() {

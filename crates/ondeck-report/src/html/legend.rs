@@ -1,4 +1,4 @@
-//! Who is who: labels at the ends of lines on a wide page, a block below on a narrow one.
+//! Names of lines: labels at the ends of lines on a wide page, a block below on a narrow one.
 
 use super::canvas::{Canvas, Layer, Side, Width, fitted, text_width};
 use super::line::{Line, stroke};

@@ -252,7 +252,7 @@ mod tests {
     use super::super::scale;
     use super::*;
     use crate::data::Shown;
-    use ondeck_lab::results::{Better, Unit};
+    use ondeck_lab::results::{Better, Unit, Vocabulary};
 
     /// A lock over 1, 8 and 32 threads.
     fn line(name: &str, slot: usize, quiet: bool, values: [f64; 3]) -> Line {

@@ -4,14 +4,12 @@ use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 use ondeck_lab::results::{Better, Report, Series};
+use ondeck_lab::workload::{NO_LOCK, param};
 
 use crate::numbers::page as number;
 
 use super::tables;
 use crate::data;
-
-/// The lock that does nothing is no competitor.
-const NO_LOCK: &str = "none";
 
 /// The upper end of each shade, as times behind the best.
 const SHADES: [f64; 6] = [1.05, 1.5, 2.5, 5.0, 20.0, f64::INFINITY];
@@ -40,9 +38,9 @@ pub fn table(report: &Report) -> Markup {
     html! {
         p.lead {
             "How many times each lock is behind the best one, in the metric that a workload is \
-             judged by (point at a heading to see it) and at its greatest number of threads; 1.0 is \
-             the best. Locks that took part in more situations stand first, then those with the \
-             lesser geometric mean of their row."
+             judged by (point at a heading to see it) and at the greatest number of threads; 1.0 is \
+             the best. Locks that took part in more situations come first, then those with the \
+             smaller geometric mean of their row."
         }
         (tables::scrolling(caption, &html! {
             table.heat aria-label=(caption) {
@@ -88,7 +86,7 @@ fn columns(report: &Report) -> Vec<Column> {
                 .filter(|series| series.threads == most && series.lock != NO_LOCK)
                 .collect();
             let mut words = vec![data::title(workload)];
-            if !params.contains_key("process") && !params.contains_key("pattern") {
+            if !params.contains_key(param::PROCESS) && !params.contains_key(param::PATTERN) {
                 words.push(format!("{most} threads"));
             }
             let params = data::params_in_words(&params);

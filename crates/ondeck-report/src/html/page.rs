@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 use crate::numbers::page as number;
 
 use super::figure::{slug, tag};
+use super::prose::{prose, without_tags};
 use super::theme::{self, Palette};
 use super::uncontended;
 use super::{baselines, costs, facts, generic, glance, latency, overview, tools};
@@ -110,6 +111,12 @@ fn sections(report: &Report, palette: &Palette) -> Vec<Section> {
             Some(Plot::Runs) => latency::section(report, palette, workload),
             Some(Plot::Threads) | None => generic::section(report, palette, workload),
         };
+        let body = html! {
+            (body)
+            @if let Some(limits) = data::cannot_show(workload) {
+                p.note { strong { "What this does not show: " } (prose(limits)) }
+            }
+        };
         add(&format!("workload-{}", slug(workload)), data::title(workload), body);
     }
     if !report.costs.is_empty() {
@@ -123,7 +130,9 @@ fn sections(report: &Report, palette: &Palette) -> Vec<Section> {
     }
     add("machine", "Machine and build".to_owned(), facts::machine(report));
     add("settings", "How it was run".to_owned(), facts::settings(report));
-    add("glossary", "Words".to_owned(), facts::glossary(report));
+    let text: String = sections.iter().map(|section| without_tags(&section.body.0)).collect();
+    let words = facts::glossary(report, &text);
+    sections.push(Section { id: "glossary".to_owned(), title: "Words".to_owned(), body: words });
     sections
 }
 
@@ -188,7 +197,7 @@ fn warnings(report: &Report) -> Markup {
 }
 
 fn failed(failure: &Failure) -> Markup {
-    let kind = data::capitalized(&failure.kind.replace('_', " "));
+    let kind = data::capitalized(&failure.kind.word().replace('_', " "));
     html! {
         aside.box.failure {
             h2 { (kind) ": " (failure.lock) ", " (failure.workload) " at " (failure.threads) " threads" }

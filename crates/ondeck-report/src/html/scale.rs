@@ -23,27 +23,19 @@ pub fn of_lines(lines: &[Line], unit: Option<Unit>, better: Better, shown: &Show
     let mut tops = reach::fitting(lines, better, |point| point.quartiles.1);
     tops.extend(&values);
     let factor = shown.factor;
-    let ticks: Option<fn(f64) -> String> = match unit {
-        Some(Unit::PerSecond) => Some(number::rate_tick),
-        Some(Unit::Nanoseconds) => Some(number::time_tick),
-        _ => None,
-    };
     let short: Box<dyn Fn(f64) -> String> = match unit {
         // Back from what tables show: a value beyond the axis chooses its own unit.
         Some(Unit::PerSecond) => Box::new(move |value| count_in_short(value / factor)),
         Some(Unit::Nanoseconds) => Box::new(move |value| number::time_tick(value / factor)),
         Some(Unit::Milliseconds) => Box::new(|value| number::time_tick(value * 1e6)),
-        _ => Box::new(count_in_short),
+        Some(Unit::PerOperation | Unit::Ratio | Unit::Operations | Unit::Threads | Unit::Bytes)
+        | None => Box::new(count_in_short),
     };
-    let logarithmic = ticks.filter(|_| wide_spread(&values));
+    let logarithmic = unit.and_then(decades).filter(|_| wide_spread(&values));
     let all = || lines.iter().flat_map(|line| &line.points);
     let axis = if shown.ratio && all().all(|point| point.y <= 1.0) {
         Axis::between(0.0, 1.0, "ratio")
-    } else if let Some(ticks) = logarithmic {
-        let what = match unit {
-            Some(Unit::PerSecond) => "operations in a second, logarithmic",
-            _ => "time for one operation, logarithmic",
-        };
+    } else if let Some((what, ticks)) = logarithmic {
         // Back from what tables show: the ticks choose a unit each.
         let unscaled = values.iter().map(|value| value / factor);
         Axis::decades(unscaled, what, ticks).scaled(factor)
@@ -53,6 +45,24 @@ pub fn of_lines(lines: &[Line], unit: Option<Unit>, better: Better, shown: &Show
         Axis::from_zero(tops.into_iter(), shown.unit.clone())
     };
     Scale { axis, short }
+}
+
+/// How the ticks of an axis are written.
+type Ticks = fn(f64) -> String;
+
+/// What a logarithmic axis of this unit is called, and how its ticks are written; none for units whose
+/// values stay within a decade or two.
+fn decades(unit: Unit) -> Option<(&'static str, Ticks)> {
+    match unit {
+        Unit::PerSecond => Some(("operations in a second, logarithmic", number::rate_tick)),
+        Unit::Nanoseconds => Some(("time for one operation, logarithmic", number::time_tick)),
+        Unit::Milliseconds
+        | Unit::PerOperation
+        | Unit::Ratio
+        | Unit::Operations
+        | Unit::Threads
+        | Unit::Bytes => None,
+    }
 }
 
 /// A number without its unit, which the axis names.
@@ -78,6 +88,7 @@ mod tests {
     use super::super::line::Point;
     use super::super::theme::Ink;
     use super::*;
+    use ondeck_lab::results::Vocabulary;
 
     /// A line over 1, 2, 4 ... threads.
     fn line(name: &str, values: &[f64]) -> Line {

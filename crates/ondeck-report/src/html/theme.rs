@@ -1,4 +1,4 @@
-//! Colours and markers: who is coloured, and what a colour is in either theme.
+//! Colours and markers: which locks have one, and what a colour is in either theme.
 //!
 //! Drawings name inks by their number; the style sheet below says what colour each has in either
 //! theme.
@@ -6,7 +6,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use ondeck_lab::results::{Better, Report};
+use ondeck_lab::results::{Better, Origin, Report};
+use ondeck_lab::workload::NO_LOCK;
 
 use crate::data;
 
@@ -14,7 +15,7 @@ use crate::data;
 pub const STYLE: &str = include_str!("style.css");
 
 /// How many colours there are. In a figure of more lines than that, the others are thin and grey
-/// until somebody asks for them.
+/// until the reader points at them.
 pub const COLOURED: usize = 10;
 
 /// What a stroke or a fill is for.
@@ -146,7 +147,7 @@ impl Palette {
         let ranks = mean_ranks(report);
         let rank = |name: &String| ranks.get(name).copied().unwrap_or(2.0);
         let origin = |name: &String| {
-            report.locks.iter().find(|row| row.name == *name).map(|row| &*row.origin)
+            report.locks.iter().find(|row| row.name == *name).map(|row| &row.origin)
         };
         let mut order: Vec<String> = data::grouped(&report.series, |series| series.lock.clone())
             .into_iter()
@@ -165,9 +166,11 @@ impl Palette {
                 }
             }
         };
-        let competes = |name: &String| name != "none";
+        let competes = |name: &String| name != NO_LOCK;
         take(4, &|name| is_own(name));
-        take(4, &|name| competes(name) && origin(name) == Some("peer"));
+        take(4, &|name| {
+            competes(name) && origin(name).is_some_and(|origin| *origin == Origin::Peer)
+        });
         take(usize::MAX, &competes);
         take(usize::MAX, &|_| true);
         let slots = chosen.into_iter().enumerate().map(|(slot, name)| (name, slot)).collect();

@@ -1,7 +1,7 @@
-//! A metric over the number of threads, its cost in CPU time, and who got it.
+//! A metric over the number of threads, its cost in CPU time, and how evenly threads were served.
 
 use maud::{Markup, html};
-use ondeck_lab::results::{Metric, Report, Series, Unit};
+use ondeck_lab::results::{Metric, Report, Series};
 use ondeck_lab::sample::{CPU_PER_OP, SHARE};
 
 use super::axis::Axis;
@@ -92,7 +92,7 @@ pub fn over_threads(
     let shown = Shown::new(&first.unit, all.iter().map(|metric| metric.median));
     let lines = lines_of(group, metric, &shown, palette);
     let x = Axis::doublings(&counts, "threads, logarithmic");
-    let scale = scale::of_lines(&lines, Unit::of(&first.unit), first.better, &shown);
+    let scale = scale::of_lines(&lines, first.unit.known().copied(), first.better, &shown);
     let mut reading = format!("Median of the rounds; {}.", data::direction(first.better));
     let mut points = lines.iter().flat_map(|line| &line.points);
     if points.any(|point| !point.y.is_finite() || !point.quartiles.1.is_finite()) {

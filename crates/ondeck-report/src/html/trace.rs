@@ -78,6 +78,29 @@ fn boxes(document: &Document) -> Markup {
     }
 }
 
+/// What an episode is one of.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum What {
+    Idle,
+    Wait,
+}
+
+impl What {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Idle => "idle",
+            Self::Wait => "wait",
+        }
+    }
+
+    fn heading(self) -> &'static str {
+        match self {
+            Self::Idle => "Why the lock was idle",
+            Self::Wait => "Why threads waited",
+        }
+    }
+}
+
 fn of_lock(lock: &LockTrace) -> Markup {
     let id = slug(&lock.lock);
     html! {
@@ -91,14 +114,14 @@ fn of_lock(lock: &LockTrace) -> Markup {
                 (count(lock.account.involuntary)) " involuntary switches."
             }
             @for (what, tally, longest) in [
-                ("idle", &lock.idles, &lock.longest_idles),
-                ("wait", &lock.waits, &lock.longest_waits),
+                (What::Idle, &lock.idles, &lock.longest_idles),
+                (What::Wait, &lock.waits, &lock.longest_waits),
             ] {
-                h3 { (if what == "idle" { "Why the lock was idle" } else { "Why threads waited" }) }
+                h3 { (what.heading()) }
                 (causes(tally))
                 @if let Some(episode) = longest.first() {
                     @if let Some(clip) = clip_of(lock, episode) {
-                        (timeline(&format!("timeline-{id}-{what}"), "The worst", what, episode, clip))
+                        (timeline(&format!("timeline-{id}-{}", what.word()), "The worst", what, episode, clip))
                     }
                 }
                 (list(longest))
@@ -185,10 +208,11 @@ const ROW: f64 = 22.0;
 pub(super) fn timeline(
     id: &str,
     whose: &str,
-    what: &str,
+    what: What,
     episode: &Episode,
     clip: &Clip,
 ) -> Markup {
+    let what = what.word();
     let margin = episode.to.saturating_sub(episode.from).max(4) / 4;
     let from = episode.from.saturating_sub(margin).max(clip.from);
     let to = episode.to.saturating_add(margin).min(clip.to);
@@ -204,10 +228,10 @@ pub(super) fn timeline(
         id: id.to_owned(),
         title: format!("{whose} {what}: {}", length(episode)),
         reading: format!(
-            "{}. {left_out}Between the two lines is the {what}. A thread's row: green is running, orange is \
-             ready without a CPU, empty is asleep. A line under it is its wait for the lock. The \
-             lock's and the CPUs' rows: who had it, in the colour of its name; grey is another \
-             program, or several threads too fast to be drawn; empty is nobody.",
+            "{}. {left_out}Between the two lines is the {what}. In a thread's row green is running, orange is \
+             ready without a CPU, and empty is asleep. A line under it is its wait for the lock. The rows of \
+             the lock and of the CPUs show which thread had it, in the colour of its name; grey is another \
+             program, or several threads in turns too short to be drawn, and empty is no thread.",
             capitalized(&episode.verdict)
         ),
         note: String::new(),

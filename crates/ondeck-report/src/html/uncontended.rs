@@ -1,8 +1,9 @@
-//! `uncontended`: what a lock costs when nobody else wants it.
+//! The section of workloads that time single pairs: what a lock costs that no other thread wants.
 
 use maud::{Markup, html};
 use ondeck_lab::results::{Better, Report, Series};
 use ondeck_lab::sample::PAIR;
+use ondeck_lab::workload::param;
 
 use super::axis::Axis;
 use super::figure::{Caption, Span, figure, slug};
@@ -17,7 +18,7 @@ pub fn section(report: &Report, palette: &Palette, workload: &str) -> Markup {
     let series = data::of_workload(report, workload);
     let groups = data::grouped(series.iter().copied(), |series| {
         let mut params = series.params.clone();
-        params.remove("process");
+        params.remove(param::PROCESS);
         data::params_in_words(&params)
     });
     html! {
@@ -132,7 +133,7 @@ fn bar_axis(rows: &[(Row, Vec<Option<Value>>)], better: Better, shown: &Shown) -
 type Kind = (Option<String>, usize);
 
 fn kind_of(series: &Series) -> Kind {
-    match series.params.get("process") {
+    match series.params.get(param::PROCESS) {
         // The kind of process says enough.
         Some(process) => (Some(process.clone()), 0),
         None => (None, series.threads),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-/// Text between other text: no markup of it takes effect, and nobody is called by it.
+/// Text between other text: no markup of it takes effect, and it calls no user of GitHub.
 pub fn prose(text: &str) -> String {
     let mut out = String::new();
     for character in flat(text).chars() {
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn prose_is_no_markup_and_calls_nobody() {
+    fn prose_is_no_markup_and_calls_no_user() {
         let shown = prose("<b>*a_b*</b> | `x` [l](u)\n# @me \\");
         let wanted = "&lt;b&gt;\\*a\\_b\\*&lt;/b&gt; \\| \\`x\\` \\[l\\](u) \\#\u{200b} \
                       \\@\u{200b}me \\\\";

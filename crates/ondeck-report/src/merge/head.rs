@@ -163,7 +163,7 @@ pub(super) fn of(
             .reduce(|one, more| Some(one?.plus(more?)))
             .flatten(),
         idle_timelines,
-        // As of baselines.
+        // As for baselines, the first counts.
         costs: reports()
             .map(|report| &report.costs)
             .find(|costs| !costs.is_empty())
@@ -183,7 +183,7 @@ fn add_new<T: Clone + PartialEq>(to: &mut Vec<T>, from: &[T]) {
     }
 }
 
-/// The shards that no run was, of each way that the campaign was cut.
+/// The shards that are missing, for each number of parts that the campaign was cut into.
 fn missing_shards(runs: &[Run]) -> Option<Warning> {
     let shards: BTreeSet<_> = runs.iter().filter_map(|run| run.shard).collect();
     let ways: BTreeSet<usize> = shards.iter().map(|shard| shard.of).collect();

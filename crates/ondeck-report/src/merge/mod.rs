@@ -27,7 +27,7 @@ pub enum Apart {
     /// There is nothing to merge.
     #[error("no report to merge; name some")]
     Nothing,
-    /// They are of different machines, and nobody said that this is meant.
+    /// They are of different machines, and the user did not say that this is meant.
     #[error(
         "{one} and {other} are of different machines: {differences}; give --across-machines if that \
          is meant"

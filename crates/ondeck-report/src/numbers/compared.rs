@@ -1,15 +1,14 @@
 //! Numbers of comparisons and advice: three significant digits with the unit or a prefix.
 
-use ondeck_lab::results::Unit;
+use ondeck_lab::results::{Unit, Word};
 
-use super::{prefix, time_unit};
+use super::{prefix, three_digits, time_unit};
 
 /// With the prefix that leaves at most three digits before the point; times in their own units.
-pub fn in_unit(value: f64, unit: &str) -> String {
-    let (value, (scale, unit)) = match Unit::of(unit) {
-        Some(Unit::Nanoseconds) => (value, time_unit(value)),
-        Some(Unit::Milliseconds) => (value * 1e6, time_unit(value * 1e6)),
-        _ => (value, prefix(value)),
+pub fn in_unit(value: f64, unit: &Word<Unit>) -> String {
+    let (value, (scale, unit)) = match unit.known().and_then(|unit| unit.nanoseconds()) {
+        Some(length) => (value * length, time_unit(value * length)),
+        None => (value, prefix(value)),
     };
     format!("{}{unit}", number(value / scale))
 }
@@ -18,10 +17,7 @@ pub fn in_unit(value: f64, unit: &str) -> String {
 fn number(value: f64) -> String {
     match value.abs() {
         0.0 => "0".to_owned(),
-        below if below < 0.000_5 => format!("{value:.0e}"),
-        below if below < 9.995 => format!("{value:.2}"),
-        below if below < 99.95 => format!("{value:.1}"),
-        below if below < 1e6 => format!("{value:.0}"),
+        0.000_5..1e6 => three_digits(value, 2),
         _ => format!("{value:.0e}"),
     }
 }
@@ -50,7 +46,7 @@ mod tests {
             (0.551, "ratio", "0.55"),
             (0.000_02, "1/op", "2e-5"),
         ] {
-            assert_eq!(in_unit(value, unit), shown);
+            assert_eq!(in_unit(value, &unit.into()), shown);
         }
         assert_eq!(factor(0.951_2), "0.951");
         assert_eq!(factor(12.345), "12.3");

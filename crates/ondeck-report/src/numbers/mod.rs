@@ -1,11 +1,20 @@
 //! Numbers as text: the one place where a value gets its unit and its digits.
 //!
-//! Where a unit or a prefix changes is the same everywhere. How many digits follow depends on the room:
+//! Where a unit or a prefix changes is the same everywhere, and so are the digits: three that count. What differs
+//! is how values are written that are too small or too large for that, and what stands between digits and unit:
 //! [`terminal`] for tables, [`compared`] for a figure beside its spread, [`page`] for text and pages.
 
 pub mod compared;
 pub mod page;
 pub mod terminal;
+
+/// Three significant digits without an exponent, of which at most so many stand behind the point.
+fn three_digits(value: f64, most_decimals: usize) -> String {
+    // 9.996 will read 10.0, and must count as two digits before the point.
+    let before = (value.abs() * 1.0005).log10().floor();
+    let decimals = (2.0 - before).clamp(0.0, most_decimals as f64) as usize;
+    format!("{value:.decimals$}")
+}
 
 /// The unit that leaves a time of `nanos` at most three digits before the point, and its length in
 /// nanoseconds. What rounds to 1000 belongs to the next unit.
@@ -26,5 +35,28 @@ pub fn prefix(value: f64) -> (f64, &'static str) {
         below if below < 999.5e6 => (1e6, "M"),
         below if below < 999.5e9 => (1e9, "G"),
         _ => (1e12, "T"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_digits_are_counted_after_rounding() {
+        for (value, shown) in [
+            (0.05, "0.050"),
+            (0.999_6, "1.00"),
+            (7.38, "7.38"),
+            (9.996, "10.0"),
+            (-53.12, "-53.1"),
+            (99.96, "100"),
+            (449.4, "449"),
+            (1e7, "10000000"),
+            (0.0, "0.000"),
+        ] {
+            assert_eq!(three_digits(value, 3), shown);
+        }
+        assert_eq!(three_digits(0.551, 2), "0.55");
     }
 }

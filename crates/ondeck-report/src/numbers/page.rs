@@ -1,6 +1,6 @@
 //! Numbers of pages and traces: three significant digits, a thin space between thousands.
 
-use super::time_unit;
+use super::{three_digits, time_unit};
 
 /// Stands where there is no number.
 pub const NONE: &str = "–";
@@ -17,11 +17,7 @@ pub fn number(value: f64) -> String {
     if !(1e-4..1e15).contains(&size) {
         return format!("{value:.1e}");
     }
-    // 9.996 will read 10.0, and must count as two digits before the point.
-    let digits = (size * 1.0005).log10().floor() as i32;
-    let decimals = (2 - digits).clamp(0, 5) as usize;
-    let text = format!("{value:.decimals$}");
-    grouped(&text)
+    grouped(&three_digits(value, 5))
 }
 
 /// As short as an axis wants it: no zeros behind the decimal point.

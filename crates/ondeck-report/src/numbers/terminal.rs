@@ -1,16 +1,13 @@
 //! Numbers of terminal tables: as short as they can be told apart, the unit without a blank.
 
-use super::time_unit;
+use super::{three_digits, time_unit};
 
 /// Three significant digits, without an exponent.
 pub fn significant(value: f64) -> String {
     match value.abs() {
         0.0 => "0".to_owned(),
         below if below < 0.001 => "<0.001".to_owned(),
-        below if below < 1.0 => format!("{value:.3}"),
-        below if below < 10.0 => format!("{value:.2}"),
-        below if below < 100.0 => format!("{value:.1}"),
-        _ => format!("{value:.0}"),
+        _ => three_digits(value, 3),
     }
 }
 

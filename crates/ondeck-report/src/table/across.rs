@@ -127,12 +127,20 @@ pub(super) fn conditions(report: &Report, colour: bool) -> Vec<(String, String)>
     let layout = |series: &[&Series]| {
         let judged = verdict::judged_by(&series.first()?.workload)?;
         let metric = series.iter().find_map(|one| one.metric(judged))?;
-        let (factor, unit) = match Unit::of(&metric.unit) {
-            Some(Unit::PerSecond) => (1e-6, "million/s"),
-            Some(Unit::Ratio) => (1.0, judged),
-            _ => (1.0, metric.unit.as_str()),
+        let (factor, unit) = match metric.unit.known() {
+            Some(Unit::PerSecond) => (1e-6, "million/s".into()),
+            Some(Unit::Ratio) => (1.0, judged.into()),
+            Some(
+                Unit::Nanoseconds
+                | Unit::Milliseconds
+                | Unit::PerOperation
+                | Unit::Operations
+                | Unit::Threads
+                | Unit::Bytes,
+            )
+            | None => (1.0, metric.unit.word()),
         };
-        Some((judged, factor, unit.to_owned()))
+        Some((judged, factor, unit.into_owned()))
     };
     groups
         .into_iter()

@@ -1,7 +1,8 @@
-//! What a lock costs that nobody else wants.
+//! What a lock costs that no other thread wants.
 
 use ondeck_lab::results::{LockRow, Metric, Series};
 use ondeck_lab::sample::PAIR;
+use ondeck_lab::workload::{NO_LOCK, param};
 
 use super::{marked, new_table, right_align};
 
@@ -12,7 +13,7 @@ pub(super) fn table(series: &[&Series], locks: &[LockRow], colour: bool) -> Stri
             .iter()
             .find(|series| {
                 series.lock == lock
-                    && series.params.get("process").is_some_and(|word| word == process)
+                    && series.params.get(param::PROCESS).is_some_and(|word| word == process)
             })
             .and_then(|series| series.metric(PAIR.name))
     };
@@ -25,7 +26,7 @@ pub(super) fn table(series: &[&Series], locks: &[LockRow], colour: bool) -> Stri
     // Fastest first; the harness's own cost stays on top.
     names.sort_by(|one, other| {
         let key = |lock: &str| {
-            (lock != "none", of(lock, "multi-threaded").map_or(f64::MAX, |pair| pair.median))
+            (lock != NO_LOCK, of(lock, param::SEVERAL_THREADS).map_or(f64::MAX, |pair| pair.median))
         };
         let (one, other) = (key(one), key(other));
         one.0.cmp(&other.0).then(one.1.total_cmp(&other.1))
@@ -38,11 +39,11 @@ pub(super) fn table(series: &[&Series], locks: &[LockRow], colour: bool) -> Stri
             }
             None => ["-".to_owned(), String::new()],
         };
-        let [multi, multi_spread] = cells(of(name, "multi-threaded"));
-        let [single, single_spread] = cells(of(name, "single-threaded"));
+        let [multi, multi_spread] = cells(of(name, param::SEVERAL_THREADS));
+        let [single, single_spread] = cells(of(name, param::ONE_THREAD));
         let size = locks.iter().find(|row| row.name == name).map(|row| row.size_bytes.to_string());
         let partial = series.iter().any(|one| one.lock == name && one.partial);
-        let name = marked(if name == "none" { "none (the harness)" } else { name }, partial);
+        let name = marked(if name == NO_LOCK { "none (the harness)" } else { name }, partial);
         table.add_row([
             &name,
             &multi,

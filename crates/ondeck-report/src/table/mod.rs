@@ -13,7 +13,7 @@ use std::fmt::Write;
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table as Grid, TableStyle};
 use ondeck_lab::results::{Baseline, Cost, LockRow, Report, Series};
 use ondeck_lab::workload::face::{Shown, Table, Threads};
-use ondeck_lab::workload::{WORKLOADS, WorkloadInfo};
+use ondeck_lab::workload::{WORKLOADS, WorkloadInfo, param};
 
 use crate::numbers::terminal::{
     count, millions, milliseconds, ratio, significant, thousands, time,
@@ -38,11 +38,11 @@ pub fn locks(rows: &[LockRow], colour: bool) -> String {
     for row in rows {
         table.add_row([
             row.name.clone(),
-            row.waiting.clone(),
-            row.fairness.clone(),
+            row.waiting.to_string(),
+            row.fairness.to_string(),
             row.size_bytes.to_string(),
             row.context_bytes.to_string(),
-            row.origin.clone(),
+            row.origin.to_string(),
         ]);
     }
     right_align(&mut table, &[3, 4]);
@@ -75,16 +75,16 @@ pub fn baselines(baselines: &[Baseline], colour: bool) -> String {
 /// The table of costs.
 pub fn costs(costs: &[Cost], colour: bool) -> String {
     let mut table = new_table(&["", "operation", "ns", "p25", "p75"], colour);
-    let mut group = "";
+    let mut group = None;
     for cost in costs {
-        let shown = if cost.group == group { "" } else { &cost.group };
-        group = &cost.group;
+        let shown = if group == Some(&cost.group) { "".into() } else { cost.group.word() };
+        group = Some(&cost.group);
         match &cost.refused {
             Some(reason) => {
-                table.add_row([shown, &cost.operation, "refused", "", ""]).add_row(["", reason])
+                table.add_row([&shown, &*cost.operation, "refused", "", ""]).add_row(["", reason])
             }
             None => table.add_row([
-                shown.to_owned(),
+                shown.into_owned(),
                 cost.operation.clone(),
                 significant(cost.median),
                 significant(cost.p25),
@@ -185,7 +185,7 @@ fn by_work(series: &[&Series], layout: &Threads, colour: bool) -> Vec<(String, S
         let series: Vec<&Series> =
             series.iter().copied().filter(|series| series.params_word() == params).collect();
         let nanos = |name: &str| series[0].params.get(name).cloned().unwrap_or_default();
-        let (section, outside) = (nanos("section_ns"), nanos("outside_ns"));
+        let (section, outside) = (nanos(param::SECTION), nanos(param::OUTSIDE));
         let heading =
             format!("{}, {section} ns in the section, {outside} ns outside", layout.heading);
         (heading, threads::table(&series, layout, colour))

@@ -2,6 +2,7 @@
 
 use ondeck_lab::results::Series;
 use ondeck_lab::sample::{CPU_PER_OP, HANDOFF};
+use ondeck_lab::workload::param;
 
 use super::{marked, new_table, right_align};
 use crate::numbers::terminal::time;
@@ -11,7 +12,7 @@ pub(super) fn table(series: &[&Series], colour: bool) -> String {
     const PATTERNS: [&str; 3] = ["solo", "fast", "slow"];
     let of = |lock: &str, pattern: &str| {
         series.iter().copied().find(|one| {
-            one.lock == lock && one.params.get("pattern").is_some_and(|word| word == pattern)
+            one.lock == lock && one.params.get(param::PATTERN).is_some_and(|word| word == pattern)
         })
     };
     let median = |lock: &str, pattern: &str| {

@@ -1,7 +1,7 @@
 //! Series of one situation together, and the words that tell it from others.
 
 use ondeck_lab::results::Series;
-use ondeck_lab::workload::{NOTIFY, WorkloadInfo};
+use ondeck_lab::workload::{NOTIFY, WorkloadInfo, param};
 
 /// Series of one situation together, with the words that tell it from others.
 pub(super) fn situations<'a>(
@@ -22,21 +22,21 @@ pub(super) fn situations<'a>(
 
 /// Behind a table's title if threads are its columns, else its title.
 fn situation(workload: &WorkloadInfo, series: &Series, by_threads: bool) -> String {
-    let param = |name: &str| series.params.get(name);
+    let of = |name: &str| series.params.get(name);
     let mut words = Vec::new();
     if by_threads {
         words.push(format!("{} threads", series.threads));
     }
-    if let Some(capacity) = param("capacity") {
+    if let Some(capacity) = of(param::CAPACITY) {
         words.push(format!("capacity {capacity}"));
     }
     if workload.notifies {
         words.push(notified(series).to_owned());
     }
-    if let Some(priority) = param("priority") {
+    if let Some(priority) = of(param::PRIORITY) {
         words.push(format!("priority {priority}"));
     }
-    if let (Some(section), Some(outside)) = (param("section_ns"), param("outside_ns"))
+    if let (Some(section), Some(outside)) = (of(param::SECTION), of(param::OUTSIDE))
         && (section, outside) != (&"0".to_owned(), &"0".to_owned())
     {
         words.push(format!("{section} ns inside, {outside} outside"));

@@ -26,7 +26,7 @@ try {
   one('button', table.tHead.rows[0].cells[0]).click();
   check(ascends(rows().map((row) => row.dataset.lock)), 'not by name');
   check(head.getAttribute('aria-sort') === 'none', 'two headings say that they are sorted by');
-  check(one('#said').textContent.includes('sorted by lock'), 'nobody says that it is sorted');
+  check(one('#said').textContent.includes('sorted by lock'), 'that it is sorted is not said');
   const costs = one('#costs table');
   const count = costs.rows.length;
   const last = () => all('tbody', costs).flatMap((body) => [...body.rows].at(-1).cells[1].textContent);
@@ -54,7 +54,7 @@ try {
   press('ArrowRight');
   const second = tip.textContent;
   check(second.includes('at 2 threads'), `one to the right: ${second}`);
-  check(one('#said').textContent.includes('at 2 threads'), 'nobody says the value');
+  check(one('#said').textContent.includes('at 2 threads'), 'the value is not said');
   press('ArrowDown');
   check(!tip.textContent.includes('std'), `one down: ${tip.textContent}`);
   press('Escape');

@@ -38,7 +38,7 @@ fn each_of_these_breaks_is_seen() {
     let spoiled = [
         ("? a - b :", "? b - a :", "not ascending"),
         ("return { last: missing(a)", "return { order: missing(a)", "is not last"),
-        ("say(tip.innerText", "void (tip.innerText", "nobody says the value"),
+        ("say(tip.innerText", "void (tip.innerText", "the value is not said"),
         ("{visibility:hidden}", "{}", "is not hidden"),
         ("if (hide && row", "if (false && row", "leave gaps"),
         ("const WRITTEN = ['fill', ", "const WRITTEN = [", "no colour in"),

@@ -130,7 +130,7 @@ fn a_lock_that_hangs_now_is_worse() {
         workload: "handoff".to_owned(),
         lock: "bad".to_owned(),
         threads: 2,
-        kind: "deadlock".to_owned(),
+        kind: "deadlock".into(),
         message: String::new(),
         thread_states: vec![],
     });
@@ -158,7 +158,7 @@ fn nothing_is_said_of_runs_that_were_cut_or_are_too_few() {
 fn what_differs_besides_the_numbers_is_noted() {
     let other = Series { round_milliseconds: Some(7.0), ..throughput("lock", 8, &around(1.0)) };
     let mut other = report(vec![other]);
-    other.settings.policy = "rr".to_owned();
+    other.settings.policy = "rr".into();
     other.cpu_time = Some(CpuTime {
         own_seconds: 5.0,
         others_seconds: 0.0,

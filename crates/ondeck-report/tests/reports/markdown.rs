@@ -54,7 +54,7 @@ fn names_from_outside_are_shown_and_do_nothing() {
         if series.lock == "nsync" {
             EVIL.clone_into(&mut series.lock);
             series.params.insert(EVIL.to_owned(), EVIL.to_owned());
-            series.metrics[0].unit = EVIL.to_owned();
+            series.metrics[0].unit = EVIL.into();
         }
     }
     let text = render(&report);
@@ -63,7 +63,7 @@ fn names_from_outside_are_shown_and_do_nothing() {
     assert!(text.contains(&code), "{code} is missing");
     let text = text.replace(&code, "");
     assert_whole(&text);
-    assert!(text.contains("you") && !text.contains("@you"), "somebody is called");
+    assert!(text.contains("you") && !text.contains("@you"), "a user is called");
     for word in ["<b", "\n## no"] {
         assert!(!text.contains(word), "{word} is in it");
     }

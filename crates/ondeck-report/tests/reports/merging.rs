@@ -128,9 +128,9 @@ fn samples_that_are_not_of_a_kind_are_refused() {
     let mut longer = throughput("lock", 8, &[1.0]);
     longer.round_milliseconds = Some(200.0);
     let mut other_unit = throughput("lock", 8, &[1.0]);
-    other_unit.metrics[0].unit = "1/s".to_owned();
+    other_unit.metrics[0].unit = "1/s".into();
     let mut pinned = run(2, vec![throughput("lock", 8, &[1.0])]);
-    pinned.settings.pinning = "each".to_owned();
+    pinned.settings.pinning = "each".into();
     for (other, words) in [
         (run(2, vec![longer]), "`100 ms` and `200 ms`"),
         (run(2, vec![other_unit]), "1/s"),
@@ -205,7 +205,7 @@ fn of_each_lock_the_worst_idle_of_all_runs_is_kept() {
         kept.iter().map(|one| (one.lock.as_str(), one.episode.to - one.episode.from)).collect();
     assert_eq!(kept, [("std", 40), ("mcs", 500), ("clh", 7)]);
 
-    // Nobody could tell whose they are.
+    // No reader could tell which machine they are of.
     let mut other = second;
     other.machine.cpu = "another".to_owned();
     let merged = merge(&[first(), input("2.json", other)], true, "ondeck merge");

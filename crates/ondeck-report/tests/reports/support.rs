@@ -21,7 +21,7 @@ pub fn report(series: Vec<Series>) -> Report {
 pub fn metric(name: &str, unit: &str, better: Better, samples: &[f64]) -> Metric {
     Metric {
         name: name.to_owned(),
-        unit: unit.to_owned(),
+        unit: unit.into(),
         better,
         // Wrong on purpose: what is computed is computed from samples.
         median: -1.0,

@@ -159,7 +159,7 @@ fn series(workload: &str, lock: &str, place: usize, threads: usize, params: Para
         sorted.sort_by(f64::total_cmp);
         Metric {
             name: name.to_owned(),
-            unit: unit.to_owned(),
+            unit: unit.into(),
             better,
             median: sorted[2],
             p25: sorted[1],

@@ -3,7 +3,7 @@
 use ondeck_lab::switches::{How, SwitchLog};
 
 use crate::clocks::Clocks;
-use crate::timeline::{Cpu, Nanos, Slice, Span, State, Who};
+use crate::timeline::{Cpu, Nanos, Ran, Slice, Span, State};
 
 /// Something that the scheduler did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub(crate) struct Event {
 /// What it did.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum What {
-    /// The CPU went from one thread to another; 0 is nobody.
+    /// The CPU went from one thread to another; 0 is the idle thread.
     Switch { from: i32, preempted: bool, to: i32, name: String },
     /// The thread is woken, and will be on that CPU unless it migrates.
     Waking { thread: i32, cpu: u32 },
@@ -58,11 +58,11 @@ impl Walk {
     }
 }
 
-/// A CPU as it goes along: who had it, and who has it since when.
+/// A CPU as it goes along: the threads that had it, and the one that has it since when.
 struct CpuWalk {
     number: u32,
     slices: Vec<Slice>,
-    now: Option<(Nanos, Who)>,
+    now: Option<(Nanos, Ran)>,
 }
 
 /// The states of threads, given by the kernel's number and the CPU of their first stamp, and of all
@@ -87,10 +87,10 @@ pub(crate) fn of_whole_machine(
                 if let Some(thread) = number(*to) {
                     walks[thread].become_(at, State::Queued, State::Running, Some(event.cpu));
                 }
-                let who = |id: i32, name: &str| match (id, number(id)) {
-                    (0, _) => Who::Nobody,
-                    (_, Some(thread)) => Who::Thread(thread),
-                    _ => Who::Other(name.to_owned()),
+                let ran = |id: i32, name: &str| match (id, number(id)) {
+                    (0, _) => Ran::Nothing,
+                    (_, Some(thread)) => Ran::Thread(thread),
+                    _ => Ran::Other(name.to_owned()),
                 };
                 let place = cpus.iter().position(|cpu| cpu.number == event.cpu);
                 let place = place.unwrap_or_else(|| {
@@ -98,9 +98,9 @@ pub(crate) fn of_whole_machine(
                     cpus.len() - 1
                 });
                 let CpuWalk { slices, now, .. } = &mut cpus[place];
-                let (begin, before) = now.take().unwrap_or_else(|| (0, who(*from, "?")));
+                let (begin, before) = now.take().unwrap_or_else(|| (0, ran(*from, "?")));
                 push(slices, begin, at.min(end), before);
-                *now = Some((at, who(*to, name)));
+                *now = Some((at, ran(*to, name)));
             }
             What::Waking { thread, cpu } => {
                 if let Some(thread) = number(*thread)
@@ -124,8 +124,8 @@ pub(crate) fn of_whole_machine(
     let mut cpus: Vec<Cpu> = cpus
         .into_iter()
         .map(|CpuWalk { number, mut slices, now }| {
-            if let Some((begin, who)) = now {
-                push(&mut slices, begin, end, who);
+            if let Some((begin, ran)) = now {
+                push(&mut slices, begin, end, ran);
             }
             Cpu { number, slices }
         })
@@ -134,9 +134,9 @@ pub(crate) fn of_whole_machine(
     (spans, cpus)
 }
 
-fn push(slices: &mut Vec<Slice>, from: Nanos, to: Nanos, who: Who) {
+fn push(slices: &mut Vec<Slice>, from: Nanos, to: Nanos, ran: Ran) {
     if from < to {
-        slices.push(Slice { from, to, who });
+        slices.push(Slice { from, to, ran });
     }
 }
 
@@ -202,16 +202,16 @@ mod tests {
             ]
         );
         assert_eq!(spans[1], [span(0, 800, State::Running, 3)], "no event tells of it");
-        let who: Vec<_> = cpus.iter().map(|cpu| cpu.slices.clone()).collect();
-        let slice = |from, to, who| Slice { from, to, who };
+        let ran: Vec<_> = cpus.iter().map(|cpu| cpu.slices.clone()).collect();
+        let slice = |from, to, ran| Slice { from, to, ran };
         assert_eq!(
-            who,
+            ran,
             [
                 vec![
-                    slice(0, 100, Who::Thread(0)),
-                    slice(100, 800, Who::Other("thread 99".to_owned()))
+                    slice(0, 100, Ran::Thread(0)),
+                    slice(100, 800, Ran::Other("thread 99".to_owned()))
                 ],
-                vec![slice(0, 500, Who::Nobody), slice(500, 800, Who::Thread(0))],
+                vec![slice(0, 500, Ran::Nothing), slice(500, 800, Ran::Thread(0))],
             ]
         );
     }

@@ -2,7 +2,7 @@
 
 use perf_event::Sampler;
 
-/// The head that every record is asked to have: who, when, on which CPU.
+/// The head that every record is asked to have: which thread, when, on which CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Head {
     pub(super) nanos: u64,
@@ -36,8 +36,8 @@ impl Head {
 /// Gives every record to `take`, by kind, flags, head and bytes. If not everything fitted: the time
 /// of the last event before that.
 ///
-/// A ring that is full stays so, as nobody reads it meanwhile, and has no room for a word on it:
-/// that is seen by its length.
+/// A ring that is full stays so, because it is read only after the run. It has no room for a record that
+/// says so: its length does.
 pub(super) fn drain(
     sampler: &mut Sampler,
     capacity: usize,

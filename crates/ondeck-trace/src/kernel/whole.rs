@@ -131,7 +131,9 @@ fn what(name: &str, format: &Format, raw: &[u8]) -> Option<What> {
             name: format.text("next_comm", raw)?,
         },
         "sched_waking" => What::Waking { thread: id("pid")?, cpu: id("target_cpu")? as u32 },
-        _ => What::Migrate { thread: id("pid")?, cpu: id("dest_cpu")? as u32 },
+        "sched_migrate_task" => What::Migrate { thread: id("pid")?, cpu: id("dest_cpu")? as u32 },
+        // No other tracepoint is asked for.
+        _ => return None,
     })
 }
 

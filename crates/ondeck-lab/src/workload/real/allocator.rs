@@ -82,7 +82,7 @@ const TAKEN: u32 = 1;
 #[derive(Default)]
 struct Part {
     fetched: u64,
-    /// Blocks that came to it while somebody else had them.
+    /// Blocks that came to it while another thread had them.
     double: u64,
     /// Blocks that it has kept.
     kept: u64,

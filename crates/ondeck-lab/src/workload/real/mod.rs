@@ -1,4 +1,4 @@
-//! `real`: four small programs over the lock under test, because loops around nothing mislead.
+//! `real`: four small programs that use the lock under test, because loops without work mislead.
 //!
 //! Each does what it would do in a program: the section touches memory that other threads have
 //! written, and is as long as the data makes it. Every thread draws its inputs from a generator of
@@ -16,7 +16,7 @@ use ondeck_zoo::RawLock;
 
 use super::face::{Across, Judged, Shelf, Table};
 use super::situation::{Rounds, counts};
-use super::{Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo};
+use super::{Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, param};
 use crate::sample::{Sample, THROUGHPUT};
 use crate::team::TeamError;
 
@@ -28,7 +28,8 @@ impl Workload for Real {
         title: "Programs",
         about: "A cache, a hash map, a work queue, an allocator",
         source: "the programs that locks are in; the allocator's list as in tcmalloc's design",
-        lead: "Small programs over the lock: what it is worth where it is not all there is.",
+        lead: "Small programs that use the lock: what its speed is worth where it is only a part of \
+             the work.",
         cannot_show: "your program.",
         empty: EmptyLock::OneThread,
         shares_data: true,
@@ -37,7 +38,7 @@ impl Workload for Real {
         table: Table::Situations(&[Across {
             heading: "million operations/s by program; {} threads",
             quantity: (THROUGHPUT, 1e-6),
-            label: |params| params.get("app").cloned().unwrap_or_default(),
+            label: |params| params.get(param::APP).cloned().unwrap_or_default(),
         }]),
         ..WorkloadInfo::USUAL
     };
@@ -55,7 +56,7 @@ impl Workload for Real {
         let counts = counts(asked, &[few], &[few], &[1, 2, 4, 8, 16, 32]);
         let situations = App::ALL.into_iter().flat_map(|app| {
             counts.iter().map(move |&threads| {
-                Situation::plain(threads).with(app, [("app", app.word().to_owned())])
+                Situation::plain(threads).with(app, [(param::APP, app.word().to_owned())])
             })
         });
         (rounds, situations.collect())
@@ -94,7 +95,7 @@ impl App {
     }
 }
 
-/// A number that looks like nothing in particular, of another: what programs compute here.
+/// A hash of a number: the work of these programs.
 #[inline]
 fn mixed(number: u64) -> u64 {
     // The finalizer of MurmurHash3.

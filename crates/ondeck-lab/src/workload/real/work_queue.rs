@@ -1,7 +1,7 @@
 //! A queue of jobs behind one lock: each thread takes the oldest job, works on it, and puts its
 //! successor at the end.
 //!
-//! There are four jobs for every thread, so that nobody ever finds the queue empty. A job is the
+//! There are four jobs for every thread, so that no thread ever finds the queue empty. A job is the
 //! number of its chain and how many links the chain has had; the work on it is 32 turns of a hash
 //! function. They take some 100 ns, of which a CPU that works ahead hides most behind the next job.
 
@@ -39,7 +39,7 @@ pub(super) fn round<L: RawLock<Linux>>(given: &Round) -> Result<Sample, TeamErro
             return;
         }
         let mut done = 0;
-        // Whole jobs only: who stopped with one in hand would lose it.
+        // Whole jobs only: a thread that stopped with one in hand would lose it.
         while !member.stopped() {
             let job = queue.0.with(&mut context, |queue| take(queue));
             let Some(job) = job else { continue };
@@ -55,7 +55,7 @@ pub(super) fn round<L: RawLock<Linux>>(given: &Round) -> Result<Sample, TeamErro
     Ok(Sample::of_outcome(&outcome))
 }
 
-/// The oldest job. That there is none, and that there is no room for one, is a broken lock's doing.
+/// The oldest job. If there is none, or no room for one, the lock is broken.
 fn take(queue: &mut Ring) -> Option<u64> {
     (!queue.is_empty()).then(|| queue.pop())
 }

@@ -3,6 +3,7 @@
 mod odd;
 mod structure;
 mod timelines;
+mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -60,7 +61,7 @@ fn rendered(report: &Report) -> String {
 fn metric(name: &str, unit: &str, better: Better, value: f64) -> Metric {
     Metric {
         name: name.to_owned(),
-        unit: unit.to_owned(),
+        unit: unit.into(),
         better,
         median: value,
         p25: value * 0.9,

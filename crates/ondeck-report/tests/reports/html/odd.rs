@@ -112,7 +112,7 @@ fn odd_distributions_do_no_harm() {
 #[test]
 fn odd_costs_do_no_harm() {
     let cost = |median, refused: Option<&str>| Cost {
-        group: "g".to_owned(),
+        group: "g".into(),
         operation: "o".to_owned(),
         median,
         p25: f64::NAN,
@@ -162,7 +162,7 @@ fn many_warnings_and_failures_are_all_shown() {
             workload: "throughput".to_owned(),
             lock: format!("lock {index}"),
             threads: index,
-            kind: "refused".to_owned(),
+            kind: "refused".into(),
             message: String::new(),
             thread_states: vec![],
         });

@@ -99,10 +99,10 @@ fn names_are_text_and_not_markup() {
     let mut odd = report.series[0].clone();
     odd.workload = EVIL.to_owned();
     odd.metrics[0].name = EVIL.to_owned();
-    odd.metrics[0].unit = EVIL.to_owned();
+    odd.metrics[0].unit = EVIL.into();
     report.series.push(odd);
     report.costs[0].operation = EVIL.to_owned();
-    report.costs[0].group = EVIL.to_owned();
+    report.costs[0].group = EVIL.into();
     report.costs[1].refused = Some(EVIL.to_owned());
     report.locks[0].source = EVIL.to_owned();
     report.warnings[0].code = EVIL.to_owned();
@@ -126,11 +126,12 @@ fn what_an_empty_lock_costs_is_on_the_page() {
     };
     assert!(!rendered(&sample()).contains("<section id=\"harness\""));
     let mut report = sample();
-    report.baselines = vec![baseline("real", None), baseline("condvar", Some("nobody waits"))];
+    report.baselines = vec![baseline("real", None), baseline("condvar", Some("no thread waits"))];
     let html = rendered(&report);
     let section = html.split("<section id=\"harness\"").nth(1).expect("the section");
     let section = section.split("</section>").next().expect("it ends");
-    for text in ["Programs", "app lru", "12.5 ns", "12.0–13.0", "Condition variable: nobody waits"]
+    for text in
+        ["Programs", "app lru", "12.5 ns", "12.0–13.0", "Condition variable: no thread waits"]
     {
         assert!(section.contains(text), "no {text} in {section}");
     }

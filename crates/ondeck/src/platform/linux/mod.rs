@@ -104,7 +104,7 @@ unsafe impl Platform for Linux {
 
     #[inline(always)]
     fn single_threaded() -> bool {
-        single::threaded()
+        single::has_one_thread()
     }
 
     fn cpus() -> usize {

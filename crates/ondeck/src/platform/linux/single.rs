@@ -10,7 +10,7 @@
 
 #[cfg(all(target_env = "gnu", target_arch = "x86_64"))]
 #[inline(always)]
-pub(super) fn threaded() -> bool {
+pub(super) fn has_one_thread() -> bool {
     let byte: *const u8;
     // SAFETY: loads an entry of the global offset table: the address of the symbol, or null if
     // no library defines it.
@@ -30,6 +30,6 @@ pub(super) fn threaded() -> bool {
 
 #[cfg(not(all(target_env = "gnu", target_arch = "x86_64")))]
 #[inline(always)]
-pub(super) fn threaded() -> bool {
+pub(super) fn has_one_thread() -> bool {
     false
 }

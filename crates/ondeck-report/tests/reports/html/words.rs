@@ -1,0 +1,43 @@
+//! What the page says of its workloads and words.
+
+use ondeck_lab::results::Better;
+
+use super::{metric, rendered, series};
+use crate::support::{report as with, sample};
+
+/// The section of that id.
+fn section<'a>(html: &'a str, id: &str) -> &'a str {
+    let (_, after) = html.split_once(&format!("<section id=\"{id}\"")).expect("the section");
+    after.split("</section>").next().expect("it ends")
+}
+
+#[test]
+fn a_workload_says_what_it_does_not_show() {
+    let html = rendered(&sample());
+    let said =
+        "<strong>What this does not show: </strong>how long threads waited (see <code>wait</code>)";
+    assert!(section(&html, "workload-throughput").contains(said));
+    assert!(!section(&html, "workload-uncontended").contains(said));
+    // Another program's workload.
+    let metrics = vec![metric("speed", "ns", Better::Lower, 1.0)];
+    let html = rendered(&with(vec![series("elsewhere", "std", 2, metrics)]));
+    assert!(!html.contains("What this does not show"));
+}
+
+#[test]
+fn the_words_are_those_that_the_page_uses() {
+    let words = |name: &str, unit: &str, workload: &str| {
+        let metrics = vec![metric(name, unit, Better::Lower, 1.0)];
+        let html = rendered(&with(vec![series(workload, "std", 2, metrics)]));
+        section(&html, "glossary").to_owned()
+    };
+    let [slowdown, bystander] = ["speed alone divided by", "<dt>bystander</dt>"];
+    let with_both = words("slowdown", "ratio", "bystander");
+    assert!(with_both.contains(slowdown) && with_both.contains(bystander), "{with_both}");
+    assert!(with_both.contains("Lower is better."));
+    let with_neither = words("throughput", "ops/s", "elsewhere");
+    assert!(!with_neither.contains(slowdown) && !with_neither.contains(bystander));
+    assert!(with_neither.contains("Operations of all threads in a second."));
+    let unknown = words("speed", "furlongs", "elsewhere");
+    assert!(unknown.contains("<code>speed</code>") && unknown.contains("furlongs"));
+}
