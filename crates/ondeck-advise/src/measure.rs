@@ -76,20 +76,14 @@ pub struct Means {
 /// The run that measures candidates in the situation and beside it.
 pub fn plan(situation: &UseCase, candidates: &[Subject], means: &Means) -> (Request, Vec<Stage>) {
     let base = Request {
-        extent: Extent::Suite,
         locks: Some(candidates.to_vec()),
         workloads: Vec::new(),
-        threads: None,
-        round: None,
-        rounds: None,
-        work: None,
-        capacities: None,
-        notify: None,
         placements: vec![means.placement.clone()],
         stall_limit: means.stall_limit,
         helper: means.helper.clone(),
         seed: means.seed,
         cancel: Arc::clone(&means.cancel),
+        ..Request::of(Extent::Suite)
     };
     let stage = |workload: &str, situation: &UseCase, rounds: usize, round: Duration| {
         let request = Request {

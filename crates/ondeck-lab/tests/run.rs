@@ -12,7 +12,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use ondeck::platform::{AtomicInt, Linux, Ordering, Platform};
-use ondeck_lab::environment::{Placement, realtime_refused};
+use ondeck_lab::environment::realtime_refused;
 use ondeck_lab::plan::{self, Extent, Request, Stage};
 use ondeck_lab::results::Failure;
 use ondeck_lab::run::{self, Observer};
@@ -88,20 +88,14 @@ impl Observer for Log {
 
 fn request(locks: Vec<Subject>, workload: &str) -> Request {
     Request {
-        extent: Extent::Quick,
         locks: Some(locks),
         workloads: WORKLOADS.iter().copied().filter(|info| info.name == workload).collect(),
         threads: Some(vec![2]),
         round: Some(Duration::from_millis(5)),
         rounds: Some(3),
         work: Some((0, 0)),
-        capacities: None,
-        notify: None,
-        placements: vec![Placement::default()],
         stall_limit: Duration::from_millis(400),
-        helper: None,
-        seed: 7,
-        cancel: Arc::default(),
+        ..Request::of(Extent::Quick)
     }
 }
 

@@ -15,7 +15,7 @@ use crate::environment::Placement;
 use crate::team::CROWD;
 use crate::workload::face::{Group, Needs};
 use crate::workload::{
-    Asked, EmptyLock, NO_LOCK, Notify, Own, Schedule, Situation, Subject, WorkloadInfo,
+    Asked, EmptyLock, NO_LOCK, Notify, Own, Schedule, Situation, Subject, WORKLOADS, WorkloadInfo,
     waiters_sleep,
 };
 
@@ -57,6 +57,27 @@ pub struct Request {
 }
 
 impl Request {
+    /// All of an extent, under the usual conditions: what is asked for if nothing else is said. A lock counts
+    /// as stuck after 10 s; there is no measuring in a process of one thread; the seed is 1.
+    pub fn of(extent: Extent) -> Self {
+        Self {
+            extent,
+            locks: None,
+            workloads: WORKLOADS.to_vec(),
+            threads: None,
+            round: None,
+            rounds: None,
+            work: None,
+            capacities: None,
+            notify: None,
+            placements: vec![Placement::default()],
+            stall_limit: Duration::from_secs(10),
+            helper: None,
+            seed: 1,
+            cancel: Arc::default(),
+        }
+    }
+
     /// The part of it that workloads choose their situations by.
     fn asked(&self) -> Asked {
         Asked {
@@ -295,33 +316,13 @@ pub fn baselines(stages: &[Stage], extent: Extent) -> Vec<Stage> {
 mod tests {
     use super::*;
     use crate::shard::Shard;
-    use crate::workload::WORKLOADS;
 
     fn name(stage: &Stage) -> String {
         format!("{} {} {:?}", stage.workload.name, stage.threads, stage.params)
     }
 
-    fn request(extent: Extent) -> Request {
-        Request {
-            extent,
-            locks: None,
-            workloads: WORKLOADS.to_vec(),
-            threads: None,
-            round: None,
-            rounds: None,
-            work: None,
-            capacities: None,
-            notify: None,
-            placements: vec![Placement::default()],
-            stall_limit: Duration::from_secs(10),
-            helper: None,
-            seed: 1,
-            cancel: Arc::default(),
-        }
-    }
-
     fn planned(extent: Extent) -> Duration {
-        let stages = stages(&request(extent), &Subject::all());
+        let stages = stages(&Request::of(extent), &Subject::all());
         let baselines = baselines(&stages, extent);
         baselines.iter().chain(&stages).map(Stage::planned).sum()
     }
@@ -330,7 +331,7 @@ mod tests {
     fn every_stage_is_in_exactly_one_shard_and_whole() {
         let everything = Subject::all();
         for extent in [Extent::Quick, Extent::Suite, Extent::Full] {
-            let campaign = stages(&request(extent), &everything);
+            let campaign = stages(&Request::of(extent), &everything);
             let subjects = |stage: &Stage| stage.subjects.len();
             let mut expected: Vec<_> =
                 campaign.iter().map(|stage| (name(stage), subjects(stage))).collect();
@@ -370,7 +371,7 @@ mod tests {
                 .iter()
                 .any(|lock| lock.info.name == "mcs")
         };
-        let suite = request(Extent::Suite);
+        let suite = Request::of(Extent::Suite);
         assert!(has(&suite, crowd - 1) && !has(&suite, crowd));
         assert_eq!(
             all.len() - taking_part(&suite, throughput, &all, crowd).len(),
@@ -379,14 +380,14 @@ mod tests {
                 .count()
         );
         let named = Request { locks: Some(all.clone()), ..suite };
-        assert!(has(&named, crowd) && has(&request(Extent::Full), crowd));
+        assert!(has(&named, crowd) && has(&Request::of(Extent::Full), crowd));
     }
 
     #[test]
     fn a_spinner_is_measured_beside_no_parked_thread_and_beside_no_other() {
         let spinners: Vec<_> =
             Subject::all().into_iter().filter(|lock| !waiters_sleep(&lock.info)).collect();
-        let named = Request { locks: Some(spinners.clone()), ..request(Extent::Full) };
+        let named = Request { locks: Some(spinners.clone()), ..Request::of(Extent::Full) };
         let taking_part =
             |threads| taking_part(&named, workload("collision"), &spinners, threads).len();
         assert_eq!((taking_part(1), taking_part(2)), (spinners.len(), 0));
@@ -413,7 +414,7 @@ mod tests {
             threads: Some(vec![2, 4]),
             capacities: Some(vec![1, 128]),
             notify: Some(Notify::BOTH.to_vec()),
-            ..request(Extent::Suite)
+            ..Request::of(Extent::Suite)
         };
         let found = situations("producer_consumer", &all);
         assert_eq!(found.len(), 8);
@@ -424,10 +425,10 @@ mod tests {
     /// As they are in reports that were written before there was another.
     #[test]
     fn notifying_inside_is_no_parameter() {
-        let inside = Request { notify: Some(vec![Notify::Inside]), ..request(Extent::Suite) };
+        let inside = Request { notify: Some(vec![Notify::Inside]), ..Request::of(Extent::Suite) };
         assert_eq!(situations("condvar", &inside), [(2, String::new()), (9, String::new())]);
-        let suite = situations("condvar", &request(Extent::Suite));
+        let suite = situations("condvar", &Request::of(Extent::Suite));
         assert!(suite.contains(&(9, "notify=after".to_owned())), "{suite:?}");
-        assert_eq!(situations("condvar", &request(Extent::Quick)).len(), 2);
+        assert_eq!(situations("condvar", &Request::of(Extent::Quick)).len(), 2);
     }
 }

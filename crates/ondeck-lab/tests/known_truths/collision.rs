@@ -1,9 +1,7 @@
 //! The workload `collision`, apart from the other workloads' tests because its crowd keeps the CPUs busy.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use ondeck_lab::environment::Placement;
 use ondeck_lab::plan::{self, Extent, Request, Stage};
 use ondeck_lab::results::Failure;
 use ondeck_lab::run::{self, Observer};
@@ -22,20 +20,13 @@ fn named(name: &str) -> Subject {
 
 fn request(locks: &[&str], threads: &[usize]) -> Request {
     Request {
-        extent: Extent::Quick,
         locks: Some(locks.iter().map(|name| named(name)).collect()),
         workloads: WORKLOADS.iter().copied().filter(|info| info.name == "collision").collect(),
         threads: Some(threads.to_vec()),
         round: Some(Duration::from_millis(2)),
         rounds: Some(1),
-        work: None,
-        capacities: None,
-        notify: None,
-        placements: vec![Placement::default()],
         stall_limit: Duration::from_mins(1),
-        helper: None,
-        seed: 7,
-        cancel: Arc::default(),
+        ..Request::of(Extent::Quick)
     }
 }
 

@@ -1,14 +1,13 @@
 //! What is planned stays as it is.
 
 use std::fmt::Write;
-use std::sync::Arc;
 use std::time::Duration;
 
 use ondeck::platform::{Linux, Platform};
 use ondeck_lab::alone::Helper;
 use ondeck_lab::environment::{Placement, Policy};
 use ondeck_lab::plan::{self, Extent, Request, Stage};
-use ondeck_lab::workload::{Notify, Subject, WORKLOADS};
+use ondeck_lab::workload::{Notify, Subject};
 
 use crate::golden::{assert_golden, digest};
 
@@ -32,20 +31,8 @@ fn the_same_is_planned_on_two_cpus() {
 
 fn requests() -> Vec<(&'static str, Request)> {
     let base = Request {
-        extent: Extent::Suite,
-        locks: None,
-        workloads: WORKLOADS.to_vec(),
-        threads: None,
-        round: None,
-        rounds: None,
-        work: None,
-        capacities: None,
-        notify: None,
-        placements: vec![Placement::default()],
-        stall_limit: Duration::from_secs(10),
         helper: Some(Helper { program: "ondeck".into(), arguments: Vec::new() }),
-        seed: 1,
-        cancel: Arc::default(),
+        ..Request::of(Extent::Suite)
     };
     let batch = Placement { policy: Policy::Batch, ..Placement::default() };
     let asked = Request {
