@@ -13,8 +13,10 @@ cc=${CC:-cc}
 
 cargo build --locked --profile native -p ondeck-preload --features names
 mkdir -p "$target/native/lib"
+"$cc" -std=gnu11 -O2 -fPIC -Wall -Wextra -Werror -fasynchronous-unwind-tables -fno-exceptions -ffunction-sections \
+    -c "$crate/src/cancel.c" -o "$target/native/ondeck_preload_cancel.o"
 "$cc" -shared -o "$target/native/lib/libondeck_preload.so" \
-    -Wl,--whole-archive "$target/native/libondeck_preload.a" -Wl,--no-whole-archive \
+    "$target/native/ondeck_preload_cancel.o" -Wl,--whole-archive "$target/native/libondeck_preload.a" -Wl,--no-whole-archive \
     -Wl,-soname,libondeck_preload.so -Wl,--version-script="$crate/symbols.map" \
     -Wl,--gc-sections -Wl,-z,now -Wl,-z,relro -Wl,-z,defs -Wl,-z,noexecstack -Wl,-Bsymbolic \
     -Wl,--as-needed -lc -Wl,--no-as-needed
