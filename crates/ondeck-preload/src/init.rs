@@ -46,6 +46,9 @@ pub unsafe extern "C" fn ondeck_preload_mutex_destroy(mutex: *mut Mutex) -> c_in
     // SAFETY: the caller's mutex is there.
     let shared = unsafe { &*mutex };
     if shared.kind() == Kind::Libc {
+        if shared.has_users() {
+            return EBUSY;
+        }
         // SAFETY: the C library's function, with what its caller gave.
         return unsafe { real::mutex_destroy(mutex) };
     }
