@@ -7,7 +7,7 @@
 //! | condition variable | mutex | a wait |
 //! |---|---|---|
 //! | ours | ours | ondeck's, which unlocks and locks the mutex |
-//! | ours | the C library's, or a recursive one that stays locked | ondeck's, with the mutex unlocked and locked beside it |
+//! | ours | the C library's, a recursive one that stays locked, or of another lock | ondeck's, with the mutex unlocked and locked beside it |
 //! | the C library's | the C library's | the C library's |
 //! | the C library's | ours | the C library's with a mutex in its place, for some milliseconds: see `cancel.c` |
 //!
@@ -228,6 +228,7 @@ pub unsafe extern "C" fn ondeck_preload_wait_begin(
         return EPERM;
     }
     let mutex_is = match kind {
+        _ if mode::other().is_some() => MutexIs::Foreign,
         Kind::Plain => MutexIs::Plain,
         Kind::Recursive | Kind::Errorcheck if shared.count.load(Ordering::Relaxed) == 1 => {
             MutexIs::Owned

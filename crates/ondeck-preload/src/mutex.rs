@@ -6,6 +6,8 @@
 use core::ffi::c_int;
 use core::sync::atomic::Ordering;
 
+use ondeck::platform::Timestamp;
+
 use crate::errno::{EAGAIN, EBUSY, EDEADLK, EPERM};
 use crate::mode;
 use crate::object::{ADAPTIVE, Kind, Mutex, this_thread};
@@ -44,14 +46,14 @@ unsafe fn lock_slow(mutex: *mut Mutex) -> c_int {
     // SAFETY: as the caller promises.
     let shared = unsafe { &*mutex };
     match shared.kind() {
-        Kind::Plain => shared.lock.lock(),
+        Kind::Plain => lock(shared),
         // SAFETY: the C library's function, with what its caller gave.
         Kind::Libc => return unsafe { real::mutex_lock(mutex) },
         kind => {
             if let Some(done) = enter_again(shared, kind, EDEADLK) {
                 return done;
             }
-            shared.lock.lock();
+            lock(shared);
             own(shared);
         }
     }
@@ -68,7 +70,8 @@ pub unsafe extern "C" fn ondeck_preload_mutex_trylock(mutex: *mut Mutex) -> c_in
     // SAFETY: the caller's mutex is there.
     let shared = unsafe { &*mutex };
     if is_plain(shared) {
-        return if try_lock(shared) { 0 } else { EBUSY };
+        // It reads before it writes: a thread that tries again and again leaves the line to the owner.
+        return if !shared.lock.is_locked() && shared.lock.try_lock() { 0 } else { EBUSY };
     }
     // SAFETY: as the caller promises.
     unsafe { trylock_slow(mutex) }
@@ -100,10 +103,42 @@ unsafe fn trylock_slow(mutex: *mut Mutex) -> c_int {
     0
 }
 
-/// Reads before it writes: a thread that tries again and again leaves the line to the owner.
-#[inline(always)]
-fn try_lock(mutex: &Mutex) -> bool {
-    !mutex.lock.is_locked() && mutex.lock.try_lock()
+/// Locks, whichever lock it is. The caller has decided that.
+fn lock(mutex: &Mutex) {
+    match mode::other() {
+        None => mutex.lock.lock(),
+        Some(other) => other.lock(mutex),
+    }
+}
+
+/// Locks if the mutex is free.
+pub(crate) fn try_lock(mutex: &Mutex) -> bool {
+    match mode::other() {
+        None => mutex.lock.try_lock(),
+        Some(other) => other.try_lock(mutex),
+    }
+}
+
+/// Locks, unless the deadline passes before.
+pub(crate) fn try_lock_until(mutex: &Mutex, deadline: Timestamp) -> bool {
+    match mode::other() {
+        None => mutex.lock.try_lock_until(deadline),
+        Some(other) => other.try_lock_until(mutex, deadline),
+    }
+}
+
+/// Unlocks.
+///
+/// # Safety
+///
+/// The calling thread owns the mutex.
+pub(crate) unsafe fn unlock(mutex: &Mutex) {
+    match mode::other() {
+        // SAFETY: as the caller promises.
+        None => unsafe { mutex.lock.unlock() },
+        // SAFETY: as the caller promises.
+        Some(other) => unsafe { other.unlock(mutex) },
+    }
 }
 
 /// `pthread_mutex_unlock`.
@@ -151,7 +186,7 @@ unsafe fn unlock_slow(mutex: *mut Mutex) -> c_int {
         }
     }
     // SAFETY: the caller owns it: a checked kind was checked, of a plain one the caller promises it.
-    unsafe { shared.lock.unlock() };
+    unsafe { unlock(shared) };
     0
 }
 

@@ -8,7 +8,7 @@
 //!      8      8  __owner, __nusers        the owner of a recursive or errorcheck mutex: its thread's address
 //!     16      4  __kind                   the kind, as the C library writes it
 //!     20      4  __spins, __elision       0
-//!     24      8  __list                   0
+//!     24      8  __list                   0, or a lock of more than four bytes: see `other.rs`
 //!     32      4  __list                   waits of condition variables that will lock this mutex again
 //!     36      4  __list                   0
 //! ```
@@ -122,11 +122,6 @@ impl Mutex {
     /// does not know of it, and does not ask it of robust mutexes.
     pub(crate) fn has_users(&self) -> bool {
         !self.is_robust() && self.users.load(Ordering::Relaxed) != 0
-    }
-
-    /// Whether the mutex is in use: locked, or to be locked again by a thread that waits.
-    pub(crate) fn is_busy(&self) -> bool {
-        self.lock.is_locked() || self.has_users()
     }
 
     /// What a destroyed mutex is to the C library: each later use is refused.

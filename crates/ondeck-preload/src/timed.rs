@@ -7,7 +7,7 @@ use libc::timespec;
 use crate::clock::{self, Deadline};
 use crate::errno::{EDEADLK, EINVAL, ETIMEDOUT};
 use crate::mode;
-use crate::mutex::{enter_again, own};
+use crate::mutex::{enter_again, own, try_lock, try_lock_until};
 use crate::object::{Kind, Mutex};
 use crate::real;
 
@@ -50,7 +50,7 @@ pub unsafe extern "C" fn ondeck_preload_mutex_clocklock(
     if let Some(done) = enter_again(shared, kind, EDEADLK) {
         return done;
     }
-    if !shared.lock.try_lock() {
+    if !try_lock(shared) {
         // Only a call that has to wait looks at the time, so that a wrong one is no error before.
         // SAFETY: as the caller promises.
         let deadline = match unsafe { Deadline::new(clock, deadline) } {
@@ -59,7 +59,7 @@ pub unsafe extern "C" fn ondeck_preload_mutex_clocklock(
         };
         loop {
             let Some(until) = deadline.until() else { return ETIMEDOUT };
-            if shared.lock.try_lock_until(until) {
+            if try_lock_until(shared, until) {
                 break;
             }
         }
