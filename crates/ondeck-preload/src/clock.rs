@@ -27,7 +27,11 @@ impl Deadline {
     pub(crate) unsafe fn new(clock: c_int, time: *const timespec) -> Result<Self, c_int> {
         // SAFETY: as the caller promises.
         let time = unsafe { *time };
-        if (0..1_000_000_000).contains(&time.tv_nsec) { Ok(Self { clock, time }) } else { Err(EINVAL) }
+        if (0..1_000_000_000).contains(&time.tv_nsec) {
+            Ok(Self { clock, time })
+        } else {
+            Err(EINVAL)
+        }
     }
 
     /// Until when to wait, on the clock of waits: the deadline, or a moment before it at which to ask again,
@@ -44,7 +48,8 @@ impl Deadline {
     pub(crate) fn on_clock_of_waits(self) -> Option<Timestamp> {
         // A time before the clock's beginning has passed.
         let seconds = u64::try_from(self.time.tv_sec).unwrap_or(0);
-        let nanos = seconds.saturating_mul(1_000_000_000).saturating_add(self.time.tv_nsec.cast_unsigned());
+        let nanos =
+            seconds.saturating_mul(1_000_000_000).saturating_add(self.time.tv_nsec.cast_unsigned());
         (self.clock == libc::CLOCK_MONOTONIC).then_some(Timestamp::from_nanos(nanos))
     }
 

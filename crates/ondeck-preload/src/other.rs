@@ -54,7 +54,8 @@ fn variable(name: &CStr) -> Option<&'static [u8]> {
     while let Some(text) = unsafe { entry.as_ref() }.filter(|text| !text.is_null()) {
         // SAFETY: each entry is a string, which stays where it is.
         let text = unsafe { CStr::from_ptr(*text) }.to_bytes();
-        if let Some(value) = text.strip_prefix(name.to_bytes()).and_then(|rest| rest.strip_prefix(b"="))
+        if let Some(value) =
+            text.strip_prefix(name.to_bytes()).and_then(|rest| rest.strip_prefix(b"="))
         {
             return Some(value);
         }
@@ -91,11 +92,8 @@ struct Search<'a> {
 impl Visitor<Linux> for Search<'_> {
     fn visit<L: RawLock<Linux>>(&mut self) {
         if fits::<L>() && L::INFO.name.as_bytes() == self.name {
-            self.found = Some(&Functions {
-                lock: lock::<L>,
-                try_lock: try_lock::<L>,
-                unlock: unlock::<L>,
-            });
+            self.found =
+                Some(&Functions { lock: lock::<L>, try_lock: try_lock::<L>, unlock: unlock::<L> });
         }
     }
 }
