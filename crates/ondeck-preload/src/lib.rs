@@ -16,6 +16,7 @@
 //! | `mode.rs` | what has to be known before the first lock, and the constructor |
 //! | `other.rs` | locks of `ondeck-zoo` in the place of ondeck's, for experiments |
 //! | `real.rs`, `elf.rs` | the C library's own functions, found without a lock |
+//! | `refuse.rs`, `fatal.rs` | which processes are refused, and how |
 //! | `names.rs` | under which names and versions the functions are found |
 //!
 //! # Rules
@@ -50,4 +51,5 @@ mod names;
 mod object;
 mod other;
 mod real;
+mod refuse;
 mod timed;
