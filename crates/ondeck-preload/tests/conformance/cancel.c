@@ -179,6 +179,50 @@ static void the_type_stays(int type)
     after();
 }
 
+/* A handler waits itself: a thread that is being cancelled is not cancelled again. */
+static pthread_cond_t handler_condition = PTHREAD_COND_INITIALIZER;
+static int handler_waits, handler_woken;
+
+static void waiting_handler(void *unused UNUSED)
+{
+    struct timespec past = from_now(CLOCK_REALTIME, -1);
+    while (pthread_cond_timedwait(&handler_condition, &mutex, &past) == 0)
+        ;
+    set_flag(&handler_waits, 1);
+    while (!handler_woken)
+        quiet_is(pthread_cond_wait(&handler_condition, &mutex), 0);
+    quiet_is(pthread_mutex_unlock(&mutex), 0);
+    handled++;
+}
+
+static void *waits_in_its_handler(void *unused UNUSED)
+{
+    quiet_is(pthread_mutex_lock(&mutex), 0);
+    pthread_cleanup_push(waiting_handler, NULL);
+    set_flag(&about_to, 1);
+    for (;;)
+        quiet_is(pthread_cond_wait(&condition, &mutex), 0);
+    pthread_cleanup_pop(0);
+    return NULL;
+}
+
+static void a_handler_that_waits(void)
+{
+    prepare(-1, PLAIN, 0);
+    pthread_t waiting = start(waits_in_its_handler, NULL);
+    await_flag(&about_to, 1);
+    is(pthread_cancel(waiting), 0);
+    await_flag(&handler_waits, 1);
+    is(pthread_cancel(waiting), 0);
+    is(pthread_mutex_lock(&mutex), 0);
+    handler_woken = 1;
+    is(pthread_cond_signal(&handler_condition), 0);
+    is(pthread_mutex_unlock(&mutex), 0);
+    holds(finish(waiting) == PTHREAD_CANCELED);
+    holds(handled == 1);
+    after();
+}
+
 /* A mutex's functions are no cancellation points, also when they sleep. */
 static void *locks_while_cancelled(void *argument)
 {
@@ -238,6 +282,8 @@ int main(void)
         say("== %s, disabled", NAMES[function]);
         a_disabled_waiter(function);
     }
+    say("== a handler that waits");
+    a_handler_that_waits();
     say("== the type stays");
     the_type_stays(PTHREAD_CANCEL_DEFERRED);
     the_type_stays(PTHREAD_CANCEL_ASYNCHRONOUS);
