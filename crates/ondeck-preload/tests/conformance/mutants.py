@@ -59,7 +59,7 @@ def build(tree, target):
 def conforms(program, tree, target):
     folder = CRATE / "tests/conformance"
     shim = target / "native/lib/libondeck_preload.so"
-    return run(["bash", str(folder / "run.sh"), "--preload", str(shim), program], tree, target / "run.log") == 0
+    return run(["bash", str(folder / "run.sh"), "--alone", "--preload", str(shim), program], tree, target / "run.log") == 0
 
 
 def copy(tree):
@@ -83,6 +83,7 @@ def try_all(mutants):
     if not build(tree, target):
         sys.exit(f"the shim does not build: {target / 'build.log'}")
     for program in sorted({mutant["program"] for mutant in mutants}):
+        print(f"without a mutant: {program}", flush=True)
         if not conforms(program, tree, target):
             sys.exit(f"{program} fails without a mutant: {target / 'run.log'}")
     survived = []
