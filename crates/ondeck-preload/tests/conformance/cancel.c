@@ -117,6 +117,29 @@ static void a_pending_cancellation(enum function function)
     after();
 }
 
+/* A request that is pending is acted upon although the deadline has passed. */
+static void *cancelled_with_a_past_deadline(void *argument)
+{
+    clockid_t clock = (clockid_t)(intptr_t)argument;
+    struct timespec past = from_now(clock, -1);
+    quiet_is(pthread_mutex_lock(&mutex), 0);
+    pthread_cleanup_push(handler, NULL);
+    quiet_is(pthread_cancel(pthread_self()), 0);
+    for (int i = 0; i < 100; i++)
+        (void)pthread_cond_clockwait(&condition, &mutex, clock, &past);
+    returned = 1;
+    pthread_cleanup_pop(1);
+    return NULL;
+}
+
+static void a_past_deadline(clockid_t clock, enum flavour flavour, int shared)
+{
+    prepare(-1, flavour, shared);
+    holds(finish(start(cancelled_with_a_past_deadline, (void *)(intptr_t)clock)) == PTHREAD_CANCELED);
+    holds(handled == 1 && held && !returned);
+    after();
+}
+
 /* While cancellation is disabled the wait goes on, and the request stays. */
 static void *disabled_waiter(void *argument)
 {
@@ -281,6 +304,13 @@ int main(void)
         a_pending_cancellation(function);
         say("== %s, disabled", NAMES[function]);
         a_disabled_waiter(function);
+    }
+    for (int shared = 0; shared < 2; shared++) {
+        for (int flavour = PLAIN; flavour < FLAVOURS; flavour++) {
+            say("== a past deadline, %s, condition %s", FLAVOUR_NAMES[flavour], shared ? "shared" : "private");
+            a_past_deadline(CLOCK_REALTIME, flavour, shared);
+            a_past_deadline(CLOCK_MONOTONIC, flavour, shared);
+        }
     }
     say("== a handler that waits");
     a_handler_that_waits();
