@@ -35,8 +35,9 @@ use crate::errno::{EINVAL, EPERM, ETIMEDOUT};
 use crate::fatal;
 use crate::mode;
 use crate::mutex::{ondeck_preload_mutex_lock, ondeck_preload_mutex_unlock, own};
-use crate::object::{Kind, Mutex, this_thread};
+use crate::object::{Kind, Mutex};
 use crate::real;
+use crate::thread::this_thread;
 
 /// A `pthread_cond_t` or `cnd_t`.
 #[repr(C)]
@@ -294,16 +295,18 @@ pub unsafe extern "C" fn ondeck_preload_wait_step(
     };
     let until = match wait.deadline {
         None => until,
-        Some(deadline) => {
-            let Some(passes) = deadline.until() else {
+        Some(deadline) => match deadline.until() {
+            Some(passes) => Some(until.map_or(passes, |until| until.min(passes))),
+            None if slept == FutexWait::TimedOut => {
                 // If it was notified just now, that goes to another waiter, as if the deadline had
                 // passed a moment before.
                 // SAFETY: as the caller promises.
                 unsafe { wait.waiter().cancel() };
                 return wait.end(ETIMEDOUT);
-            };
-            Some(until.map_or(passes, |until| until.min(passes)))
-        }
+            }
+            // A sleep that ends at once: a cancellation that is pending acts there.
+            None => Some(Timestamp::from_nanos(0)),
+        },
     };
     // SAFETY: as the caller promises.
     unsafe {

@@ -10,8 +10,9 @@ use ondeck::platform::Timestamp;
 
 use crate::errno::{EAGAIN, EBUSY, EDEADLK, EPERM};
 use crate::mode;
-use crate::object::{ADAPTIVE, Kind, Mutex, this_thread};
+use crate::object::{ADAPTIVE, Kind, Mutex};
 use crate::real;
+use crate::thread::this_thread;
 
 /// Whether the mutex is a plain one, and nothing but its lock is to be done.
 #[inline(always)]
@@ -199,7 +200,7 @@ pub(crate) fn own(mutex: &Mutex) {
 /// If the calling thread owns a mutex of a checked kind: what its next attempt to lock it returns. A
 /// recursive mutex is then locked once more. `refused` is what is returned of an errorcheck mutex.
 pub(crate) fn enter_again(mutex: &Mutex, kind: Kind, refused: c_int) -> Option<c_int> {
-    // Relaxed: only the calling thread writes its own address, so it reads it exactly if it is the owner.
+    // Relaxed: only the calling thread writes its own number, so it reads it exactly if it is the owner.
     if kind == Kind::Plain || mutex.owner.load(Ordering::Relaxed) != this_thread() {
         return None;
     }

@@ -5,7 +5,7 @@
 //!      0      1  __lock                   the mutex: 0 free, 1 locked
 //!      1      3  __lock                   0
 //!      4      4  __count                  how often the owner has locked a recursive mutex
-//!      8      8  __owner, __nusers        the owner of a recursive or errorcheck mutex: its thread's address
+//!      8      8  __owner, __nusers        the owner of a recursive or errorcheck mutex: its thread's number
 //!     16      4  __kind                   the kind, as the C library writes it
 //!     20      4  __spins, __elision       0
 //!     24      8  __list                   0, or a lock of more than four bytes: see `other.rs`
@@ -32,8 +32,8 @@ pub struct Mutex {
     lock_rest: [u8; 3],
     /// Written by the owner only.
     pub(crate) count: AtomicU32,
-    /// 0 if the mutex is unlocked. Written by the owner only; another thread that reads it finds an
-    /// address that is not its own.
+    /// 0 if the mutex is unlocked. Written by the owner only; another thread that reads it finds a
+    /// number that is not its own.
     pub(crate) owner: AtomicU64,
     kind: AtomicI32,
     waiters: AtomicU32,
@@ -128,16 +128,4 @@ impl Mutex {
     pub(crate) fn set_destroyed(&self) {
         self.set_kind(DESTROYED);
     }
-}
-
-/// The calling thread's address: what pthread_self(3) returns, which no two living threads have in common.
-#[inline(always)]
-pub(crate) fn this_thread() -> u64 {
-    let address;
-    // SAFETY: on x86-64 the word at the beginning of a thread's block is the block's own address (System V
-    // ABI for thread-local storage, 3.4.6).
-    unsafe {
-        core::arch::asm!("mov {}, fs:0", out(reg) address, options(pure, nomem, nostack, preserves_flags));
-    };
-    address
 }
