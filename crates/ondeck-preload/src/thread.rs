@@ -1,4 +1,4 @@
-//! Who a thread is, for mutexes that know their owner.
+//! The identity of a thread, for mutexes that know their owner.
 //!
 //! A number that no other thread of the process has or will have: a thread's address, or what the kernel calls
 //! it, may be another thread's as soon as the first one has ended, and that one would own what the first one has
