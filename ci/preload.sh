@@ -6,8 +6,8 @@
 #   ci/preload.sh --quick      the same without the programs that take long
 #   ci/preload.sh --long       the same, and signals, time-outs and cancellations race for ten minutes
 #   ci/preload.sh --mutants [NAME...]
-#                              puts each mistake of crates/ondeck-preload/tests/mutants into a copy of the project; the
-#                              check that its file names must then fail
+#                              puts each mistake of crates/ondeck-preload/tests/conformance/mutants.toml into a copy of
+#                              the project; the program that is named there must then fail
 source "$(dirname "$0")/common.sh"
 need_packages gcc g++ python3 binutils
 [ "$(uname -m)" = x86_64 ] || skip "the shim is for x86-64, and this is $(uname -m)"
@@ -16,7 +16,7 @@ target=${CARGO_TARGET_DIR:-$PWD/target}
 shim=$target/native/lib/libondeck_preload.so
 
 if [ "${1:-}" = --mutants ]; then
-    exec python3 ci/preload-mutants.py "${@:2}"
+    exec python3 crates/ondeck-preload/tests/conformance/mutants.py "${@:2}"
 fi
 
 step "link"
@@ -27,8 +27,10 @@ python3 ci/preload-symbols.py "$shim"
 step "ONDECK_LOCK"
 status=0
 told=$(ONDECK_LOCK=no_such_lock LD_PRELOAD=$shim /bin/true 2>&1) || status=$?
-[ "$status" -eq 2 ] && grep -q 'ONDECK_LOCK=no_such_lock is no lock' <<<"$told" ||
-    { echo "a lock that does not exist was not refused: $status, $told"; exit 1; }
+if [ "$status" -ne 2 ] || ! grep -q 'ONDECK_LOCK=no_such_lock is no lock' <<<"$told"; then
+    echo "a lock that does not exist was not refused: $status, $told"
+    exit 1
+fi
 
 step "conformance"
 options=() programs=()

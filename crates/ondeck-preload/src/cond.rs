@@ -13,21 +13,13 @@
 //!
 //! The C library's are those that are shared between processes, and those of programs that were linked before
 //! glibc 2.3.2, which have another layout and functions of another version.
-//!
-//! ```text
-//! offset  bytes  the C library (x86-64)   the shim
-//!      0      1  __wseq                   whether threads wait
-//!      1     35  __wseq and others        0
-//!     36      4  __wrefs                  bit 0: shared between processes; bit 1: CLOCK_MONOTONIC
-//!     40      8  __g_signals              0
-//! ```
 
 use core::ffi::{c_int, c_long, c_void};
 use core::mem::MaybeUninit;
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::Ordering;
 
 use libc::timespec;
-use ondeck::condvar::{RawCondvar, Step, Waiter};
+use ondeck::condvar::{Step, Waiter};
 use ondeck::platform::{FutexWait, Linux, Timestamp};
 
 use crate::clock::{self, Deadline};
@@ -35,41 +27,9 @@ use crate::errno::{EINVAL, EPERM, ETIMEDOUT};
 use crate::fatal;
 use crate::mode;
 use crate::mutex::{ondeck_preload_mutex_lock, ondeck_preload_mutex_unlock, own};
-use crate::object::{Kind, Mutex};
+use crate::object::{Cond, Kind, Mutex};
 use crate::real;
 use crate::thread::this_thread;
-
-/// A `pthread_cond_t` or `cnd_t`.
-#[repr(C)]
-pub struct Cond {
-    waiters: RawCondvar<Linux>,
-    waiters_rest: [u8; 35],
-    flags: AtomicU32,
-    rest: [u32; 2],
-}
-
-const _: () = assert!(size_of::<Cond>() == 48 && core::mem::offset_of!(Cond, flags) == 36);
-
-/// In `flags`, as in the C library's `__wrefs`.
-const SHARED: u32 = 1;
-const MONOTONIC: u32 = 2;
-
-impl Cond {
-    /// Whether the condition variable is shared between processes, and so the C library's.
-    #[inline(always)]
-    fn is_libc(&self) -> bool {
-        // Relaxed: written by initialization only.
-        self.flags.load(Ordering::Relaxed) & SHARED != 0
-    }
-
-    fn clock(&self) -> c_int {
-        if self.flags.load(Ordering::Relaxed) & MONOTONIC == 0 {
-            libc::CLOCK_REALTIME
-        } else {
-            libc::CLOCK_MONOTONIC
-        }
-    }
-}
 
 /// What the functions of waits return that is no error number; as in `cancel.c`.
 mod next {

@@ -1,4 +1,4 @@
-//! What the bytes of a `pthread_mutex_t` mean, to the shim and to the C library.
+//! What the bytes of a `pthread_mutex_t` and of a `pthread_cond_t` mean, to the shim and to the C library.
 //!
 //! ```text
 //! offset  bytes  the C library (x86-64)   the shim
@@ -13,6 +13,14 @@
 //!     36      4  __list                   0
 //! ```
 //!
+//! ```text
+//! offset  bytes  the C library (x86-64)   the shim
+//!      0      1  __wseq                   whether threads wait
+//!      1     35  __wseq and others        0
+//!     36      4  __wrefs                  bit 0: shared between processes; bit 1: CLOCK_MONOTONIC
+//!     40      8  __g_signals              0
+//! ```
+//!
 //! Zeros are an unlocked mutex to both, so what `PTHREAD_MUTEX_INITIALIZER` wrote needs no
 //! initialization, and an initialization over a locked mutex makes it a new one.
 //!
@@ -20,8 +28,10 @@
 //! the C library's alone, and the shim reads nothing of it but its kind.
 
 use core::ffi::c_int;
+use core::mem::offset_of;
 use core::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
 
+use ondeck::condvar::RawCondvar;
 use ondeck::mutex::RawMutex;
 use ondeck::platform::Linux;
 
@@ -42,7 +52,7 @@ pub struct Mutex {
     rest: u32,
 }
 
-const _: () = assert!(size_of::<Mutex>() == 40 && core::mem::offset_of!(Mutex, kind) == 16);
+const _: () = assert!(size_of::<Mutex>() == 40 && offset_of!(Mutex, kind) == 16);
 
 /// What `__kind` says, if the shim serves it.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -127,5 +137,37 @@ impl Mutex {
     /// What a destroyed mutex is to the C library: each later use is refused.
     pub(crate) fn set_destroyed(&self) {
         self.set_kind(DESTROYED);
+    }
+}
+
+/// A `pthread_cond_t` or `cnd_t`.
+#[repr(C)]
+pub struct Cond {
+    pub(crate) waiters: RawCondvar<Linux>,
+    waiters_rest: [u8; 35],
+    flags: AtomicU32,
+    rest: [u32; 2],
+}
+
+const _: () = assert!(size_of::<Cond>() == 48 && offset_of!(Cond, flags) == 36);
+
+/// In `flags`, as in the C library's `__wrefs`.
+const SHARED: u32 = 1;
+const MONOTONIC: u32 = 2;
+
+impl Cond {
+    /// Whether the condition variable is shared between processes, and so the C library's.
+    #[inline(always)]
+    pub(crate) fn is_libc(&self) -> bool {
+        // Relaxed: written by initialization only.
+        self.flags.load(Ordering::Relaxed) & SHARED != 0
+    }
+
+    pub(crate) fn clock(&self) -> c_int {
+        if self.flags.load(Ordering::Relaxed) & MONOTONIC == 0 {
+            libc::CLOCK_REALTIME
+        } else {
+            libc::CLOCK_MONOTONIC
+        }
     }
 }
