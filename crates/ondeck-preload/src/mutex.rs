@@ -1,12 +1,12 @@
 //! Lock, attempt and unlock: what nearly all calls are.
 //!
-//! The fast path is one load that says whether the shim is ready and the kind is a plain one, the mutex's
-//! own instruction, and a return. Everything else is out of line.
+//! The fast path is one load that says whether the shim is ready and the kind is the usual one, the mutex's own
+//! instruction, and a return, without a branch that is taken. Everything else is out of line.
 
 use core::ffi::c_int;
 use core::sync::atomic::Ordering;
 
-use ondeck::platform::Timestamp;
+use ondeck::platform::{Linux, Platform, Timestamp};
 
 use crate::errno::{EAGAIN, EBUSY, EDEADLK, EPERM};
 use crate::mode;
@@ -14,11 +14,16 @@ use crate::object::{ADAPTIVE, Kind, Mutex};
 use crate::real;
 use crate::thread::this_thread;
 
-/// Whether the mutex is a plain one, and nothing but its lock is to be done.
+/// Whether the mutex is of the usual kind, and nothing but its lock is to be done.
 #[inline(always)]
-pub(crate) fn is_plain(mutex: &Mutex) -> bool {
-    let state = mode::word() | mutex.raw_kind();
-    state == 0 || state == ADAPTIVE
+fn is_usual(mutex: &Mutex) -> bool {
+    mode::word() | mutex.raw_kind() == 0
+}
+
+/// As [`is_usual`], for the kind that is the next most frequent.
+#[inline(always)]
+fn is_adaptive(mutex: &Mutex) -> bool {
+    mode::word() | mutex.raw_kind() == ADAPTIVE
 }
 
 /// `pthread_mutex_lock`.
@@ -30,7 +35,27 @@ pub(crate) fn is_plain(mutex: &Mutex) -> bool {
 pub unsafe extern "C" fn ondeck_preload_mutex_lock(mutex: *mut Mutex) -> c_int {
     // SAFETY: the caller's mutex is there for as long as the caller uses it.
     let shared = unsafe { &*mutex };
-    if is_plain(shared) && shared.lock.try_lock() {
+    if is_usual(shared)
+        && !Linux::single_threaded()
+        && !Linux::test_and_set(shared.byte(), Ordering::Acquire)
+    {
+        return 0;
+    }
+    // SAFETY: as the caller promises.
+    unsafe { lock_other(mutex) }
+}
+
+/// Without an instruction that locks the bus, if there is no other thread; and for the adaptive kind.
+///
+/// # Safety
+///
+/// As for [`ondeck_preload_mutex_lock`].
+#[cold]
+#[inline(never)]
+unsafe fn lock_other(mutex: *mut Mutex) -> c_int {
+    // SAFETY: the caller's mutex is there.
+    let shared = unsafe { &*mutex };
+    if (is_usual(shared) || is_adaptive(shared)) && shared.lock.try_lock() {
         return 0;
     }
     // SAFETY: as the caller promises.
@@ -70,7 +95,7 @@ unsafe fn lock_slow(mutex: *mut Mutex) -> c_int {
 pub unsafe extern "C" fn ondeck_preload_mutex_trylock(mutex: *mut Mutex) -> c_int {
     // SAFETY: the caller's mutex is there.
     let shared = unsafe { &*mutex };
-    if is_plain(shared) {
+    if is_usual(shared) || is_adaptive(shared) {
         // It reads before it writes: a thread that tries again and again leaves the line to the owner.
         return if !shared.lock.is_locked() && shared.lock.try_lock() { 0 } else { EBUSY };
     }
@@ -152,7 +177,26 @@ pub(crate) unsafe fn unlock(mutex: &Mutex) {
 pub unsafe extern "C" fn ondeck_preload_mutex_unlock(mutex: *mut Mutex) -> c_int {
     // SAFETY: the caller's mutex is there until it is unlocked.
     let shared = unsafe { &*mutex };
-    if is_plain(shared) {
+    if is_usual(shared) {
+        // SAFETY: the caller owns it.
+        unsafe { shared.lock.unlock() };
+        return 0;
+    }
+    // SAFETY: as the caller promises.
+    unsafe { unlock_other(mutex) }
+}
+
+/// For the adaptive kind.
+///
+/// # Safety
+///
+/// As for [`ondeck_preload_mutex_unlock`].
+#[cold]
+#[inline(never)]
+unsafe fn unlock_other(mutex: *mut Mutex) -> c_int {
+    // SAFETY: the caller's mutex is there until it is unlocked.
+    let shared = unsafe { &*mutex };
+    if is_adaptive(shared) {
         // SAFETY: the caller owns it.
         unsafe { shared.lock.unlock() };
         return 0;

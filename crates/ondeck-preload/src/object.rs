@@ -29,7 +29,7 @@
 
 use core::ffi::c_int;
 use core::mem::offset_of;
-use core::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 use ondeck::condvar::RawCondvar;
 use ondeck::mutex::RawMutex;
@@ -80,6 +80,14 @@ const ROBUST: c_int = 16;
 const ELISION: c_int = 256 | 512;
 
 impl Mutex {
+    /// The byte of ondeck's mutex, for the one instruction that locks a free one.
+    #[inline(always)]
+    pub(crate) fn byte(&self) -> &AtomicU8 {
+        const { assert!(size_of::<RawMutex<Linux>>() == 1) };
+        // SAFETY: a `RawMutex` is transparent: its one field is this atomic byte.
+        unsafe { &*(&raw const self.lock).cast() }
+    }
+
     /// `__kind` as it is.
     #[inline(always)]
     pub(crate) fn raw_kind(&self) -> c_int {
