@@ -361,7 +361,10 @@ fn is_overdue<P: Host>(record: &Record<P>, oldest: &Node<P>, now: usize) -> bool
         return false;
     }
     let (is_due, next) = is_due_again(oldest, now);
-    record.set_due(next);
+    // A lock whose threads are not overdue does not put off those of others that share the record.
+    if is_due || !record.is_shared() {
+        record.set_due(next);
+    }
     is_due
 }
 
