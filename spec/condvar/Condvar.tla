@@ -627,7 +627,7 @@ FreeIt(t) ==
 (* Waiting. *)
 
 (* The owner of the mutex links its node. *)
-\* models crates/ondeck/src/condvar/wait.rs wait
+\* models crates/ondeck/src/condvar/wait.rs begin
 Link(t) ==
     LET c == Condvar(t)
         b == Bucket(c)
@@ -658,7 +658,7 @@ Watch(t) ==
 
 (* The waiter stops reading its node, or never reads it. From now on the mutex's record stays
    the mutex's, and fenced. *)
-\* models crates/ondeck/src/condvar/wait.rs wait
+\* models crates/ondeck/src/condvar/wait.rs first_step
 \* models crates/ondeck/src/mutex/lock.rs pin
 Pin(t) ==
     /\ At(t, "Pin")
@@ -700,13 +700,13 @@ LeaveNear(t) ==
     /\ UNCHANGED <<setup, held, list, waited, gone, fault, program, ghost>>
 
 (* The waiter looks at its status, and the kernel compares it. *)
-\* models crates/ondeck/src/condvar/wait.rs wait
+\* models crates/ondeck/src/condvar/wait.rs look
 Wait(t) ==
     /\ At(t, "Wait")
     /\ IF node[t].status = "parked" THEN Go(t, "WaitAsleep") ELSE GoesOn(t)
     /\ UNCHANGED <<setup, mem, buf, held, list, node, waited, gone, fault, program, ghost>>
 
-\* models crates/ondeck/src/condvar/wait.rs wait
+\* models crates/ondeck/src/condvar/wait.rs time_out
 TimeOut(t) ==
     /\ At(t, "WaitAsleep")
     /\ me[t].deadline
