@@ -31,6 +31,7 @@ impl<P: Host> Waiter<P> {
     /// The wait has [begun](Self::begin), by the calling thread, and is not over.
     #[cold]
     pub unsafe fn cancel(&self) {
+        // spec: Condvar!Cancel
         if self.withdraw() {
             return self.lock_again();
         }

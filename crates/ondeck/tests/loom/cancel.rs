@@ -99,7 +99,7 @@ fn a_cancelled_waiter_leaves_its_notification_to_another() {
 
 #[test]
 fn a_cancelled_waiter_leaves_its_notification_to_another_outside() {
-    cancelled_beside_a_waiter(SLEEPS, 2, false);
+    cancelled_beside_a_waiter(SLEEPS, 1, false);
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn a_cancelled_waiter_leaves_its_notification_to_another_handed_over() {
 
 #[test]
 fn a_cancelled_waiter_leaves_its_notification_to_another_in_one_bucket() {
-    cancelled_beside_a_waiter(Setting { buckets: 1, ..SLEEPS }, 2, false);
+    cancelled_beside_a_waiter(Setting { buckets: 1, ..SLEEPS }, 1, false);
 }
 
 /// One thread waits and is cancelled while it is notified. The notifier frees the condition variable as soon
