@@ -6,7 +6,7 @@
 //! was notified, and another may be at its address.
 //!
 //! The series of the waiters tells. Each waiter has the number of the series that it was linked in, and a
-//! series ends when no waiter is linked ([`Guard::join_series`](crate::parking::Guard::join_series)).
+//! series ends when no waiter is linked ([`Guard::link_in_series`](crate::parking::Guard::link_in_series)).
 //! While one of the same series is linked, the condition variable has been in use without a gap, so it is
 //! still there and still the same. If none is, every thread that waited when the lost notification came
 //! has been notified or has left: there is no one to pass it on to.

@@ -4,6 +4,7 @@
 //! happens between a notification and a cancellation is in the test's hands.
 
 use std::cell::UnsafeCell;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
@@ -12,7 +13,7 @@ use ondeck::mutex::RawMutex;
 use ondeck::platform::{FutexWait, Linux, Platform, Timestamp};
 use ondeck::spin::Polling;
 
-use super::hooked_platform::{Calls, Hooked, calls_of, hooks};
+use super::hooked_platform::{Calls, Hooked, calls_of, hooks, until};
 use super::{no_polling, unlock, watched};
 
 hooks! {
@@ -232,14 +233,16 @@ fn a_waiter_that_is_cancelled_while_parked_for_its_mutex_passes_its_notification
         let cancelled = Parked::with(&condvar, &mutex);
         mutex.lock();
         assert_eq!(condvar.notify_one(), 1);
+        let has_returned = AtomicBool::new(false);
         thread::scope(|scope| {
             let before = Machine::sleeps();
-            let mutex = &mutex;
+            let (mutex, has_returned) = (&mutex, &has_returned);
             scope.spawn(move || {
-                Machine::until_sleeps(before + 1);
+                until(|| Machine::sleeps() > before || has_returned.load(Ordering::SeqCst));
                 unlock(mutex);
             });
             cancelled.cancel();
+            has_returned.store(true, Ordering::SeqCst);
         });
         assert!(mutex.is_locked());
         unlock(&mutex);
