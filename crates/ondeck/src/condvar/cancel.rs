@@ -12,7 +12,8 @@
 //! has been notified or has left: there is no one to pass it on to.
 //!
 //! The oldest waiter is notified, because it is the one most likely to have waited when the lost
-//! notification came.
+//! notification came. If those have left meanwhile, it may be one that came later, in the same series: to
+//! that one the notification is spurious. Only waits beside a cancelled one can end so.
 
 use super::notify::{Choice, notify_some};
 use super::wait::Waiter;
@@ -23,6 +24,8 @@ impl<P: Host> Waiter<P> {
     /// Ends the wait, because its thread was cancelled. If the waiter had been notified, another one is
     /// notified in its place, if there is one. The mutex is locked when this returns, if the waiter has
     /// one: this may sleep for it.
+    ///
+    /// The other one may have begun to wait after the notification: its wait then ends spuriously.
     ///
     /// It costs a lock of the bucket, and what a notification and a lock of the mutex cost.
     ///
