@@ -202,6 +202,7 @@ impl<P: Host> Waiter<P> {
         if status != status::PARKED && status != status::CHOSEN {
             return self.notified();
         }
+        // A waiter without a mutex is never moved, and so has nothing to look after between its sleeps.
         let slice = self.slice.get().filter(|_| !self.mutex.is_null()).map(|slice| slice.end);
         let until = match (self.deadline.get(), slice) {
             (Some(deadline), Some(slice)) => Some(deadline.min(slice)),
