@@ -80,8 +80,8 @@ impl<P: Host> RawCondvar<P> {
     /// Unlocks the mutex, sleeps until notified or until the deadline, and locks the mutex again. Says
     /// whether it was notified.
     ///
-    /// Does not return spuriously, but the caller's condition may have changed again before it got
-    /// the mutex.
+    /// Does not return spuriously, unless another wait there was [cancelled](Waiter::cancel). But the caller's
+    /// condition may have changed again before it got the mutex.
     ///
     /// # Safety
     ///
