@@ -96,9 +96,10 @@ fn now(clock: c_int) -> timespec {
 mod tests {
     use super::*;
 
-    fn deadline(clock: c_int, tv_sec: i64, tv_nsec: i64) -> Result<Deadline, c_int> {
+    fn deadline(clock: c_int, seconds: i64, nanos: i64) -> Result<Deadline, c_int> {
+        let time = timespec { tv_sec: seconds, tv_nsec: nanos };
         // SAFETY: the time is there.
-        unsafe { Deadline::new(clock, &raw const *&timespec { tv_sec, tv_nsec }) }
+        unsafe { Deadline::new(clock, &raw const time) }
     }
 
     #[test]

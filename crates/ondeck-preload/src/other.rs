@@ -266,7 +266,8 @@ mod tests {
         let zeros = || {
             // SAFETY: the calling thread's own bytes.
             let bytes = unsafe { core::slice::from_raw_parts(thread::context(), CONTEXT_SIZE) };
-            bytes.iter().all(|&byte| byte == 0) && thread::context().addr() % CONTEXT_SIZE == 0
+            bytes.iter().all(|&byte| byte == 0)
+                && thread::context().addr().is_multiple_of(CONTEXT_SIZE)
         };
         assert!(zeros());
         // SAFETY: as above.
