@@ -26,10 +26,9 @@ use crate::clock::{self, Deadline};
 use crate::errno::{EINVAL, EPERM, ETIMEDOUT};
 use crate::fatal;
 use crate::mode;
-use crate::mutex::{ondeck_preload_mutex_lock, ondeck_preload_mutex_unlock, own};
+use crate::mutex::{disown, is_own, ondeck_preload_mutex_lock, ondeck_preload_mutex_unlock, own};
 use crate::object::{Cond, Kind, Mutex};
 use crate::real;
-use crate::thread::this_thread;
 
 /// What the functions of waits return that is no error number; as in `cancel.c`.
 mod next {
@@ -183,9 +182,7 @@ pub unsafe extern "C" fn ondeck_preload_wait_begin(
     if cond.is_libc() {
         return if kind == Kind::Libc { next::LIBC } else { next::PROXY };
     }
-    if matches!(kind, Kind::Recursive | Kind::Errorcheck)
-        && shared.owner.load(Ordering::Relaxed) != this_thread()
-    {
+    if matches!(kind, Kind::Recursive | Kind::Errorcheck) && !is_own(shared) {
         return EPERM;
     }
     let mutex_is = match kind {
@@ -204,8 +201,7 @@ pub unsafe extern "C" fn ondeck_preload_wait_begin(
         &*wait
     };
     if mutex_is == MutexIs::Owned {
-        shared.owner.store(0, Ordering::Relaxed);
-        shared.count.store(0, Ordering::Relaxed);
+        disown(shared);
     }
     shared.count_user();
     // SAFETY: the waiter stays in the caller's memory until the wait is over, and the calling thread owns the
