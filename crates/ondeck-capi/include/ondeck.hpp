@@ -71,6 +71,15 @@ timespec monotonic_after(const std::chrono::duration<Rep, Period> &left) noexcep
     return then;
 }
 
+// How long it is until a time of a clock. Nothing if that has passed, however long ago.
+template <class Clock, class Duration>
+auto left_until(const std::chrono::time_point<Clock, Duration> &time)
+{
+    const auto now = Clock::now();
+    using left = decltype(time - now);
+    return time > now ? time - now : left::zero();
+}
+
 // The kernel's number of a clock; -1 if it is another one.
 template <class Clock>
 inline constexpr int clock_of = std::is_same_v<Clock, std::chrono::steady_clock>   ? clock_monotonic
@@ -115,7 +124,7 @@ public:
         } else {
             // That clock may run at another rate.
             do {
-                if (try_lock_for(time - Clock::now()))
+                if (try_lock_for(detail::left_until(time)))
                     return true;
             } while (Clock::now() < time);
             return false;
@@ -176,7 +185,7 @@ public:
             return wait_to(lock, detail::clock_of<Clock>, detail::to_timespec(time.time_since_epoch()));
         } else {
             // That clock may run at another rate.
-            if (wait_for(lock, time - Clock::now()) == std::cv_status::no_timeout)
+            if (wait_for(lock, detail::left_until(time)) == std::cv_status::no_timeout)
                 return std::cv_status::no_timeout;
             return Clock::now() < time ? std::cv_status::no_timeout : std::cv_status::timeout;
         }
