@@ -51,7 +51,7 @@ one() {
     if [ "$status" -ne 0 ] || ! grep -qx "one table" out; then
         echo "NOT ONE TABLE ($status): $*"
         cat err
-        wrong=1
+        exit 1
     fi
 }
 
@@ -65,7 +65,7 @@ refused() {
         ! grep -qF "/$2. A lock" err || ! grep -q "libondeck.so" err || ! grep -q -- "-rdynamic" err; then
         echo "NOT REFUSED ($status), or without $1 and $2: ${*:3}"
         cat err
-        wrong=1
+        exit 1
     fi
 }
 ulimit -c 0
