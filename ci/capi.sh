@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# libondeck for C and C++: the header is that of the source, the library has the symbols that it should, tests and
-# examples pass with gcc and clang, plain and under sanitizers, and copies of the library find each other.
+# libondeck for C and C++: the header is that of the source, the library has the symbols that it
+# should, tests and examples pass with gcc and clang, plain and under sanitizers, and copies of the
+# library find each other.
 #
 # ThreadSanitizer is told of locks by the header: races on purpose must be reported, and no others.
 source "$(dirname "$0")/common.sh"
@@ -22,7 +23,8 @@ others=$(nm -D --defined-only "$library" | grep -v ' A ONDECK_0\.1$' | grep -cv 
 [ "$others" -eq 0 ] || { echo "libondeck.so.0 has $others symbols without a version"; exit 1; }
 alone=$(nm -g --defined-only "$native/lib/libondeck.a" | sed -n 's/.* [A-Z] \(.*\)$/\1/p' | sort)
 diff <(echo "$listed") <(echo "$alone") || { echo "libondeck.a has other symbols than ondeck.map"; exit 1; }
-# What raises a panic as an exception is not in the library: with panic = "abort" nothing can unwind into C.
+# What raises a panic as an exception is not in the library: with panic = "abort" nothing can unwind
+# into C.
 if nm "$library" | grep -E "_Unwind_(RaiseException|ForcedUnwind|Resume_or_Rethrow)"; then
     echo "libondeck.so.0 can unwind into its callers"
     exit 1
@@ -46,7 +48,8 @@ build() {
         $include -Wl,-rpath,"$native/lib"
 }
 
-# Runs a program that must succeed. ThreadSanitizer of older compilers wants addresses that are not random.
+# Runs a program that must succeed. ThreadSanitizer of older compilers wants addresses that are not
+# random.
 run() {
     setarch -R "$work/$1" "${@:2}" >"$work/$1.log" 2>&1 || { cat "$work/$1.log"; echo "$1 failed"; return 1; }
 }
@@ -66,7 +69,7 @@ one() {
         plain) flags=(-O2) ;;
         debug) flags=(-O0 -fno-pic -no-pie) ;;
         called) flags=(-O2 -DONDECK_NO_INLINE) ;;
-        address) flags=(-O1 -fsanitize=address,undefined -fno-sanitize-recover=all) ;;
+        address) flags=(-O1 "-fsanitize=address,undefined" -fno-sanitize-recover=all) ;;
         thread) flags=(-O1 -fsanitize=thread) ;;
     esac
     local name

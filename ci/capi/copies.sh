@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Copies of libondeck in one process have one parking table, or the process is refused with a message that names both
-# objects: in all ways in which programs and plugins can be linked and loaded.
+# Copies of libondeck in one process have one parking table, or the process is refused with a
+# message that names both objects: in all ways in which programs and plugins can be linked and
+# loaded.
 #
 #   ci/capi/copies.sh NATIVE     NATIVE is what crates/ondeck-capi/link.sh makes: native/ in cargo's target folder
 set -euo pipefail
@@ -55,7 +56,8 @@ one() {
     fi
 }
 
-# refused NAME NAME HOST SCOPE PLUGIN...: ended by abort(3), with a message that has both names and the remedy.
+# refused NAME NAME HOST SCOPE PLUGIN...: ended by abort(3), with a message that has both names and
+# the remedy.
 refused() {
     local status=0
     count=$((count + 1))
@@ -105,7 +107,7 @@ refused libondeck.so.0 static.so plain namespace ./shared.so ./static.so
 
 # The linker copies no table into a program, whether or not that is position-independent.
 for program in with_shared no_pie_shared no_inline; do
-    if readelf -rW "$program" | grep -q R_X86_64_COPY.*ondeck; then
+    if readelf -rW "$program" | grep -q "R_X86_64_COPY.*ondeck"; then
         echo "$program has a copy relocation of the table"
         wrong=1
     fi

@@ -1,6 +1,7 @@
 /*
- * The time of a lock and an unlock by one thread, in a process with two: the inlined paths of ondeck.h, the library's
- * functions, a plain spinlock in C, and pthread_mutex_t. Rounds take turns; medians and quartiles are printed.
+ * The time of a lock and an unlock by one thread, in a process with two: the inlined paths of
+ * ondeck.h, the library's functions, a plain spinlock in C, and pthread_mutex_t. Rounds take turns;
+ * medians and quartiles are printed.
  *
  *     pair [ROUNDS]
  */
@@ -105,7 +106,8 @@ int main(int argc, char **argv)
     long rounds = argc > 1 ? atol(argv[1]) : 101;
     pthread_t thread;
     if (rounds < 1 || rounds > MOST) {
-        fprintf(stderr, "%s: the number of rounds is %ld, and has to be from 1 to %d\n", argv[0], rounds, MOST);
+        fprintf(stderr, "%s: the number of rounds is %ld, and has to be from 1 to %d\n", argv[0],
+                rounds, MOST);
         return 2;
     }
     if (pthread_create(&thread, NULL, wait_for_the_end, NULL) != 0)
@@ -131,8 +133,8 @@ int main(int argc, char **argv)
         qsort(ratios[kind], (size_t)rounds, sizeof(double), compare);
         const double *t = times[kind], *r = ratios[kind];
         long low = rounds / 4, middle = rounds / 2, high = rounds * 3 / 4;
-        printf("%-20s %10.2f %9.2f to %7.2f %12.3f %9.3f to %7.3f\n", kinds[kind].name, t[middle], t[low], t[high],
-               r[middle], r[low], r[high]);
+        printf("%-20s %10.2f %9.2f to %7.2f %12.3f %9.3f to %7.3f\n", kinds[kind].name, t[middle],
+               t[low], t[high], r[middle], r[low], r[high]);
     }
     return 0;
 }

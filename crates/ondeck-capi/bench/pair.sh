@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Prints what an uncontended lock and unlock cost through ondeck.h, beside a plain spinlock: the program pair.c, compiled by
-# each compiler that there is, with the shared and with the static library.
+# Prints what an uncontended lock and unlock cost through ondeck.h, beside a plain spinlock: the
+# program pair.c, compiled by each compiler that there is, with the shared and with the static
+# library.
 #
 #   crates/ondeck-capi/bench/pair.sh [ROUNDS]     after crates/ondeck-capi/link.sh
 set -euo pipefail

@@ -76,7 +76,8 @@ fn the_header_is_that_of_the_source() {
     );
 }
 
-/// A function that the version script forgets would be missing from the library, and link.sh would not say so.
+/// A function that the version script forgets would be missing from the library, and link.sh would
+/// not say so.
 #[test]
 fn the_version_script_has_the_functions_of_the_header() {
     let header = written();

@@ -16,7 +16,8 @@ pub(super) struct Object {
 /// Shows every loaded object to `visit`, some of them twice.
 pub(super) fn for_each(visit: &mut dyn FnMut(Object)) {
     let mut visit = visit;
-    // SAFETY: the callback gets back the pointer that is given here, which lives until the call returns.
+    // SAFETY: the callback gets back the pointer that is given here, which lives until the call
+    // returns.
     unsafe { libc::dl_iterate_phdr(Some(one), (&raw mut visit).cast()) };
     namespaces::for_each(visit);
 }

@@ -1,10 +1,11 @@
 /*
- * What the inlined unlock does, access by access: it reads the unlock mode of its bucket, stores 0, reads the mode again,
- * and calls the library if the mode was not ONDECK_UNLOCK_SKIP. A wake that is lost because a step is missing comes late
- * and not never, so that no program with threads would show it.
+ * What the inlined unlock does, access by access: it reads the unlock mode of its bucket, stores 0,
+ * reads the mode again, and calls the library if the mode was not ONDECK_UNLOCK_SKIP. A wake that
+ * is lost because a step is missing comes late and not never, so that no program with threads would
+ * show it.
  *
- * The table is this program's own, on pages that may not be read: each reading is a signal, whose handler says what is
- * read, looks at the mutex, and lets one instruction pass.
+ * The table is this program's own, on pages that may not be read: each reading is a signal, whose
+ * handler says what is read, looks at the mutex, and lets one instruction pass.
  */
 #define _GNU_SOURCE
 #include "check.h"

@@ -57,14 +57,14 @@ pub(crate) mod unlock_mode;
 mod watches;
 
 pub use bucket::Bucket;
-#[doc(hidden)]
-pub use unlock_mode::SKIP as UNLOCK_MODE_SKIP;
 pub(crate) use bucket::Guard;
 pub(crate) use node::{Kind, Node, status};
 pub(crate) use pair::Pair;
 pub use park::{Parked, Requeued, park, requeue, unpark};
 pub(crate) use publish::{relax, relax_by_time};
 pub(crate) use record::{Awake, Record};
+#[doc(hidden)]
+pub use unlock_mode::SKIP as UNLOCK_MODE_SKIP;
 
 /// Buckets of a real machine's table. A collision costs time, never correctness. The unlock modes of
 /// 1,024 buckets are 8 KiB; of the buckets themselves a program touches those whose locks are
