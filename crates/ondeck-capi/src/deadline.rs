@@ -88,17 +88,17 @@ fn nanos(time: &libc::timespec) -> u64 {
 mod tests {
     use super::*;
 
-    fn time(tv_sec: i64, tv_nsec: i64) -> libc::timespec {
-        libc::timespec { tv_sec, tv_nsec }
+    fn time(seconds: i64, nanos: i64) -> libc::timespec {
+        libc::timespec { tv_sec: seconds, tv_nsec: nanos }
     }
 
-    fn monotonic(nanos: u64) -> Option<Deadline> {
-        Some(Deadline::Monotonic(Timestamp::from_nanos(nanos)))
+    fn monotonic(nanos: u64) -> Deadline {
+        Deadline::Monotonic(Timestamp::from_nanos(nanos))
     }
 
     #[test]
     fn a_time_is_its_nanoseconds() {
-        let new = |sec, nsec| Deadline::new(libc::CLOCK_MONOTONIC, &time(sec, nsec));
+        let new = |sec, nanos| Deadline::new(libc::CLOCK_MONOTONIC, &time(sec, nanos)).unwrap();
         assert_eq!(new(3, 7), monotonic(3_000_000_007));
         assert_eq!(new(0, 999_999_999), monotonic(999_999_999));
         assert_eq!(new(-5, 1), monotonic(0));

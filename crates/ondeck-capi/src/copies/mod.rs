@@ -15,12 +15,13 @@
 
 mod namespaces;
 mod note;
+mod object;
 mod objects;
 mod refuse;
 
 use core::ffi::{c_char, c_int};
 
-use objects::Object;
+use object::Object;
 
 /// What a copy says of itself. Only appended to: a copy of any version reads that of any other.
 #[repr(C)]

@@ -8,7 +8,7 @@ use core::ffi::{CStr, c_char, c_int, c_void};
 use core::mem::MaybeUninit;
 use core::slice;
 
-use super::objects::{Object, copy_of};
+use super::object::{Object, copy_of};
 
 /// `struct r_debug_extended` of <link.h>: a namespace.
 #[repr(C)]
