@@ -23,7 +23,7 @@ pub(super) fn two_tables(own: Option<&Object>, other: &Object) -> ! {
         Some(name) => name.to_bytes(),
     };
     let parts: [&[u8]; PARTS as usize] = [
-        b"ondeck: two copies of libondeck with a parking table each are loaded into this process: ",
+        b"ondeck: two copies of libondeck that do not share their parking table and fences are loaded into this process: ",
         name(Some(other)),
         b" and ",
         name(own),
