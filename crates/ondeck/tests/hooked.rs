@@ -15,6 +15,8 @@ mod watchdog;
 mod awake;
 #[path = "hooked/fences.rs"]
 mod fences;
+#[path = "hooked/inlined.rs"]
+mod inlined;
 #[path = "hooked/isolation.rs"]
 mod isolation;
 #[path = "hooked/left_alone.rs"]
