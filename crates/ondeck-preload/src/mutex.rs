@@ -1,0 +1,259 @@
+//! Lock, attempt and unlock: what nearly all calls are.
+//!
+//! The fast path is one load that says whether the shim is ready and the kind is the usual one, the mutex's own
+//! instruction, and a return, without a branch that is taken. Everything else is out of line.
+
+use core::ffi::c_int;
+use core::sync::atomic::Ordering;
+
+use ondeck::platform::{Linux, Platform, Timestamp};
+
+use crate::errno::{EAGAIN, EBUSY, EDEADLK, EPERM};
+use crate::mode;
+use crate::object::{ADAPTIVE, Kind, Mutex};
+use crate::real;
+use crate::thread::this_thread;
+
+/// Whether the mutex is of the usual kind, and nothing but its lock is to be done.
+#[inline(always)]
+fn is_usual(mutex: &Mutex) -> bool {
+    mode::word() | mutex.raw_kind() == 0
+}
+
+/// As [`is_usual`], for the kind that is the next most frequent.
+#[inline(always)]
+fn is_adaptive(mutex: &Mutex) -> bool {
+    mode::word() | mutex.raw_kind() == ADAPTIVE
+}
+
+/// `pthread_mutex_lock`.
+///
+/// # Safety
+///
+/// As of the C library's function: `mutex` points to a mutex that was initialized.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_preload_mutex_lock(mutex: *mut Mutex) -> c_int {
+    // SAFETY: the caller's mutex is there for as long as the caller uses it.
+    let shared = unsafe { &*mutex };
+    if is_usual(shared)
+        && !Linux::single_threaded()
+        && !Linux::test_and_set(shared.byte(), Ordering::Acquire)
+    {
+        return 0;
+    }
+    // SAFETY: as the caller promises.
+    unsafe { lock_other(mutex) }
+}
+
+/// Without an instruction that locks the bus, if there is no other thread; and for the adaptive kind.
+///
+/// # Safety
+///
+/// As for [`ondeck_preload_mutex_lock`].
+#[cold]
+#[inline(never)]
+unsafe fn lock_other(mutex: *mut Mutex) -> c_int {
+    // SAFETY: the caller's mutex is there.
+    let shared = unsafe { &*mutex };
+    if (is_usual(shared) || is_adaptive(shared)) && shared.lock.try_lock() {
+        return 0;
+    }
+    // SAFETY: as the caller promises.
+    unsafe { lock_slow(mutex) }
+}
+
+/// # Safety
+///
+/// As for [`ondeck_preload_mutex_lock`].
+#[cold]
+#[inline(never)]
+unsafe fn lock_slow(mutex: *mut Mutex) -> c_int {
+    mode::decide();
+    // SAFETY: as the caller promises.
+    let shared = unsafe { &*mutex };
+    match shared.kind() {
+        Kind::Plain => lock(shared),
+        // SAFETY: the C library's function, with what its caller gave.
+        Kind::Libc => return unsafe { real::mutex_lock(mutex) },
+        kind => {
+            if let Some(done) = enter_again(shared, kind, EDEADLK) {
+                return done;
+            }
+            lock(shared);
+            own(shared);
+        }
+    }
+    0
+}
+
+/// `pthread_mutex_trylock`.
+///
+/// # Safety
+///
+/// As for [`ondeck_preload_mutex_lock`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_preload_mutex_trylock(mutex: *mut Mutex) -> c_int {
+    // SAFETY: the caller's mutex is there.
+    let shared = unsafe { &*mutex };
+    if is_usual(shared) || is_adaptive(shared) {
+        // It reads before it writes: a thread that tries again and again leaves the line to the owner.
+        return if !shared.lock.is_locked() && shared.lock.try_lock() { 0 } else { EBUSY };
+    }
+    // SAFETY: as the caller promises.
+    unsafe { trylock_slow(mutex) }
+}
+
+/// # Safety
+///
+/// As for [`ondeck_preload_mutex_lock`].
+#[cold]
+#[inline(never)]
+unsafe fn trylock_slow(mutex: *mut Mutex) -> c_int {
+    mode::decide();
+    // SAFETY: as the caller promises.
+    let shared = unsafe { &*mutex };
+    let kind = shared.kind();
+    if kind == Kind::Libc {
+        // SAFETY: the C library's function, with what its caller gave.
+        return unsafe { real::mutex_trylock(mutex) };
+    }
+    if let Some(done) = enter_again(shared, kind, EBUSY) {
+        return done;
+    }
+    if !try_lock(shared) {
+        return EBUSY;
+    }
+    if kind != Kind::Plain {
+        own(shared);
+    }
+    0
+}
+
+/// Locks, whichever lock it is. The caller has decided that.
+fn lock(mutex: &Mutex) {
+    match mode::other() {
+        None => mutex.lock.lock(),
+        Some(other) => other.lock(mutex),
+    }
+}
+
+/// Locks if the mutex is free.
+pub(crate) fn try_lock(mutex: &Mutex) -> bool {
+    match mode::other() {
+        None => mutex.lock.try_lock(),
+        Some(other) => other.try_lock(mutex),
+    }
+}
+
+/// Locks, unless the deadline passes before.
+pub(crate) fn try_lock_until(mutex: &Mutex, deadline: Timestamp) -> bool {
+    match mode::other() {
+        None => mutex.lock.try_lock_until(deadline),
+        Some(other) => other.try_lock_until(mutex, deadline),
+    }
+}
+
+/// Unlocks.
+///
+/// # Safety
+///
+/// The calling thread owns the mutex.
+pub(crate) unsafe fn unlock(mutex: &Mutex) {
+    match mode::other() {
+        // SAFETY: as the caller promises.
+        None => unsafe { mutex.lock.unlock() },
+        // SAFETY: as the caller promises.
+        Some(other) => unsafe { other.unlock(mutex) },
+    }
+}
+
+/// `pthread_mutex_unlock`.
+///
+/// # Safety
+///
+/// As for [`ondeck_preload_mutex_lock`], and the caller has locked the mutex, unless its kind is one that is
+/// checked.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_preload_mutex_unlock(mutex: *mut Mutex) -> c_int {
+    // SAFETY: the caller's mutex is there until it is unlocked.
+    let shared = unsafe { &*mutex };
+    if is_usual(shared) {
+        // SAFETY: the caller owns it.
+        unsafe { shared.lock.unlock() };
+        return 0;
+    }
+    // SAFETY: as the caller promises.
+    unsafe { unlock_other(mutex) }
+}
+
+/// For the adaptive kind.
+///
+/// # Safety
+///
+/// As for [`ondeck_preload_mutex_unlock`].
+#[cold]
+#[inline(never)]
+unsafe fn unlock_other(mutex: *mut Mutex) -> c_int {
+    // SAFETY: the caller's mutex is there until it is unlocked.
+    let shared = unsafe { &*mutex };
+    if is_adaptive(shared) {
+        // SAFETY: the caller owns it.
+        unsafe { shared.lock.unlock() };
+        return 0;
+    }
+    // SAFETY: as the caller promises.
+    unsafe { unlock_slow(mutex) }
+}
+
+/// # Safety
+///
+/// As for [`ondeck_preload_mutex_unlock`].
+#[cold]
+#[inline(never)]
+unsafe fn unlock_slow(mutex: *mut Mutex) -> c_int {
+    mode::decide();
+    // SAFETY: as the caller promises.
+    let shared = unsafe { &*mutex };
+    match shared.kind() {
+        // SAFETY: the C library's function, with what its caller gave.
+        Kind::Libc => return unsafe { real::mutex_unlock(mutex) },
+        Kind::Plain => {}
+        Kind::Recursive | Kind::Errorcheck => {
+            if shared.owner.load(Ordering::Relaxed) != this_thread() {
+                return EPERM;
+            }
+            let count = shared.count.load(Ordering::Relaxed) - 1;
+            shared.count.store(count, Ordering::Relaxed);
+            if count != 0 {
+                return 0;
+            }
+            shared.owner.store(0, Ordering::Relaxed);
+        }
+    }
+    // SAFETY: the caller owns it: a checked kind was checked, of a plain one the caller promises it.
+    unsafe { unlock(shared) };
+    0
+}
+
+/// The calling thread has just locked a mutex of a checked kind.
+pub(crate) fn own(mutex: &Mutex) {
+    mutex.owner.store(this_thread(), Ordering::Relaxed);
+    mutex.count.store(1, Ordering::Relaxed);
+}
+
+/// If the calling thread owns a mutex of a checked kind: what its next attempt to lock it returns. A
+/// recursive mutex is then locked once more. `refused` is what is returned of an errorcheck mutex.
+pub(crate) fn enter_again(mutex: &Mutex, kind: Kind, refused: c_int) -> Option<c_int> {
+    // Relaxed: only the calling thread writes its own number, so it reads it exactly if it is the owner.
+    if kind == Kind::Plain || mutex.owner.load(Ordering::Relaxed) != this_thread() {
+        return None;
+    }
+    if kind == Kind::Errorcheck {
+        return Some(refused);
+    }
+    let Some(count) = mutex.count.load(Ordering::Relaxed).checked_add(1) else {
+        return Some(EAGAIN);
+    };
+    mutex.count.store(count, Ordering::Relaxed);
+    Some(0)
+}

@@ -1,0 +1,48 @@
+//! Under which names and versions programs find the functions: those that the C library has.
+//!
+//! `@@` is the version that a program gets which is linked today, and `@` one for programs that were linked
+//! before. The names of waits are in `cancel.c`.
+//! A condition variable of `GLIBC_2.2.5` has another layout and stays the C library's: its waits alone are here,
+//! for the sake of mutexes of ours. `ci/preload-symbols.py` compares the list with the C library's.
+
+core::arch::global_asm!(
+    ".symver ondeck_preload_mutex_init, pthread_mutex_init@@GLIBC_2.2.5",
+    ".symver ondeck_preload_mutex_init, __pthread_mutex_init@GLIBC_2.2.5",
+    ".symver ondeck_preload_mutex_destroy, pthread_mutex_destroy@@GLIBC_2.2.5",
+    ".symver ondeck_preload_mutex_destroy, __pthread_mutex_destroy@GLIBC_2.2.5",
+    ".symver ondeck_preload_mutex_lock, pthread_mutex_lock@@GLIBC_2.2.5",
+    ".symver ondeck_preload_mutex_lock, __pthread_mutex_lock@GLIBC_2.2.5",
+    ".symver ondeck_preload_mutex_trylock, pthread_mutex_trylock@@GLIBC_2.34",
+    ".symver ondeck_preload_mutex_trylock, pthread_mutex_trylock@GLIBC_2.2.5",
+    ".symver ondeck_preload_mutex_trylock, __pthread_mutex_trylock@GLIBC_2.2.5",
+    ".symver ondeck_preload_mutex_timedlock, pthread_mutex_timedlock@@GLIBC_2.34",
+    ".symver ondeck_preload_mutex_timedlock, pthread_mutex_timedlock@GLIBC_2.2.5",
+    ".symver ondeck_preload_mutex_clocklock, pthread_mutex_clocklock@@GLIBC_2.34",
+    ".symver ondeck_preload_mutex_clocklock, pthread_mutex_clocklock@GLIBC_2.30",
+    ".symver ondeck_preload_mutex_unlock, pthread_mutex_unlock@@GLIBC_2.2.5",
+    ".symver ondeck_preload_mutex_unlock, __pthread_mutex_unlock@GLIBC_2.2.5",
+    ".symver ondeck_preload_mtx_init, mtx_init@@GLIBC_2.34",
+    ".symver ondeck_preload_mtx_init, mtx_init@GLIBC_2.28",
+    ".symver ondeck_preload_mtx_destroy, mtx_destroy@@GLIBC_2.34",
+    ".symver ondeck_preload_mtx_destroy, mtx_destroy@GLIBC_2.28",
+    ".symver ondeck_preload_mtx_lock, mtx_lock@@GLIBC_2.34",
+    ".symver ondeck_preload_mtx_lock, mtx_lock@GLIBC_2.28",
+    ".symver ondeck_preload_mtx_trylock, mtx_trylock@@GLIBC_2.34",
+    ".symver ondeck_preload_mtx_trylock, mtx_trylock@GLIBC_2.28",
+    ".symver ondeck_preload_mtx_timedlock, mtx_timedlock@@GLIBC_2.34",
+    ".symver ondeck_preload_mtx_timedlock, mtx_timedlock@GLIBC_2.28",
+    ".symver ondeck_preload_mtx_unlock, mtx_unlock@@GLIBC_2.34",
+    ".symver ondeck_preload_mtx_unlock, mtx_unlock@GLIBC_2.28",
+    ".symver ondeck_preload_cond_init, pthread_cond_init@@GLIBC_2.3.2",
+    ".symver ondeck_preload_cond_destroy, pthread_cond_destroy@@GLIBC_2.3.2",
+    ".symver ondeck_preload_cond_signal, pthread_cond_signal@@GLIBC_2.3.2",
+    ".symver ondeck_preload_cond_broadcast, pthread_cond_broadcast@@GLIBC_2.3.2",
+    ".symver ondeck_preload_cnd_init, cnd_init@@GLIBC_2.34",
+    ".symver ondeck_preload_cnd_init, cnd_init@GLIBC_2.28",
+    ".symver ondeck_preload_cnd_destroy, cnd_destroy@@GLIBC_2.34",
+    ".symver ondeck_preload_cnd_destroy, cnd_destroy@GLIBC_2.28",
+    ".symver ondeck_preload_cnd_signal, cnd_signal@@GLIBC_2.34",
+    ".symver ondeck_preload_cnd_signal, cnd_signal@GLIBC_2.28",
+    ".symver ondeck_preload_cnd_broadcast, cnd_broadcast@@GLIBC_2.34",
+    ".symver ondeck_preload_cnd_broadcast, cnd_broadcast@GLIBC_2.28",
+);

@@ -1,0 +1,181 @@
+//! What the bytes of a `pthread_mutex_t` and of a `pthread_cond_t` mean, to the shim and to the C library.
+//!
+//! ```text
+//! offset  bytes  the C library (x86-64)   the shim
+//!      0      1  __lock                   the mutex: 0 free, 1 locked
+//!      1      3  __lock                   0
+//!      4      4  __count                  how often the owner has locked a recursive mutex
+//!      8      8  __owner, __nusers        the owner of a recursive or errorcheck mutex: its thread's number
+//!     16      4  __kind                   the kind, as the C library writes it
+//!     20      4  __spins, __elision       0
+//!     24      8  __list                   0, or a lock of more than four bytes: see `other.rs`
+//!     32      4  __list                   waits of condition variables that will lock this mutex again
+//!     36      4  __list                   0
+//! ```
+//!
+//! ```text
+//! offset  bytes  the C library (x86-64)   the shim
+//!      0      1  __wseq                   whether threads wait
+//!      1     35  __wseq and others        0
+//!     36      4  __wrefs                  bit 0: shared between processes; bit 1: CLOCK_MONOTONIC
+//!     40      8  __g_signals              0
+//! ```
+//!
+//! Zeros are an unlocked mutex to both, so what `PTHREAD_MUTEX_INITIALIZER` wrote needs no
+//! initialization, and an initialization over a locked mutex makes it a new one.
+//!
+//! An object of any other kind (robust, with a priority protocol, shared between processes, destroyed) is
+//! the C library's alone, and the shim reads nothing of it but its kind.
+
+use core::ffi::c_int;
+use core::mem::offset_of;
+use core::sync::atomic::{AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
+
+use ondeck::condvar::RawCondvar;
+use ondeck::mutex::RawMutex;
+use ondeck::platform::Linux;
+
+/// A `pthread_mutex_t` or `mtx_t`.
+#[repr(C)]
+pub struct Mutex {
+    pub(crate) lock: RawMutex<Linux>,
+    lock_rest: [u8; 3],
+    /// Written by the owner only.
+    pub(crate) count: AtomicU32,
+    /// 0 if the mutex is unlocked. Written by the owner only; another thread that reads it finds a
+    /// number that is not its own.
+    pub(crate) owner: AtomicU64,
+    kind: AtomicI32,
+    waiters: AtomicU32,
+    acquisitions: AtomicU64,
+    users: AtomicU32,
+    rest: u32,
+}
+
+const _: () = assert!(size_of::<Mutex>() == 40 && offset_of!(Mutex, kind) == 16);
+
+/// What `__kind` says, if the shim serves it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// `PTHREAD_MUTEX_NORMAL`, `_DEFAULT` and `_ADAPTIVE_NP`.
+    Plain,
+    Recursive,
+    Errorcheck,
+    /// Not the shim's: the C library's functions are called, which also refuse what is no kind.
+    Libc,
+}
+
+/// `PTHREAD_MUTEX_RECURSIVE`, as `__kind`.
+pub(crate) const RECURSIVE: c_int = 1;
+/// `PTHREAD_MUTEX_ERRORCHECK`, as `__kind`.
+pub(crate) const ERRORCHECK: c_int = 2;
+/// `PTHREAD_MUTEX_ADAPTIVE_NP`, as `__kind`.
+pub(crate) const ADAPTIVE: c_int = 3;
+/// What the C library writes into `__kind` of a destroyed mutex.
+const DESTROYED: c_int = -1;
+/// `PTHREAD_MUTEX_ROBUST_NORMAL_NP` in `__kind`, which a destroyed mutex has, too.
+const ROBUST: c_int = 16;
+/// Whether transactions may stand for the lock (`PTHREAD_MUTEX_ELISION_NP`) or not (`_NO_ELISION_NP`). They
+/// say nothing of what the mutex does.
+const ELISION: c_int = 256 | 512;
+
+impl Mutex {
+    /// The byte of ondeck's mutex, for the one instruction that locks a free one.
+    #[inline(always)]
+    pub(crate) fn byte(&self) -> &AtomicU8 {
+        const { assert!(size_of::<RawMutex<Linux>>() == 1) };
+        // SAFETY: a `RawMutex` is transparent: its one field is this atomic byte.
+        unsafe { &*(&raw const self.lock).cast() }
+    }
+
+    /// `__kind` as it is.
+    #[inline(always)]
+    pub(crate) fn raw_kind(&self) -> c_int {
+        // Relaxed: a kind is changed by initialization and destruction only, which no other use of the
+        // mutex may overlap.
+        self.kind.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn kind(&self) -> Kind {
+        match self.raw_kind() & !ELISION {
+            0 | ADAPTIVE => Kind::Plain,
+            RECURSIVE => Kind::Recursive,
+            ERRORCHECK => Kind::Errorcheck,
+            _ => Kind::Libc,
+        }
+    }
+
+    pub(crate) fn set_kind(&self, kind: c_int) {
+        self.kind.store(kind, Ordering::Relaxed);
+    }
+
+    /// Takes what says of elision out of `__kind`: then the fast paths know it.
+    pub(crate) fn forget_elision(&self) {
+        if self.kind() != Kind::Libc {
+            self.set_kind(self.raw_kind() & !ELISION);
+        }
+    }
+
+    /// Whether the bytes from 24 on are in use by the C library: the list of a thread's robust mutexes.
+    fn is_robust(&self) -> bool {
+        self.raw_kind() & ROBUST != 0
+    }
+
+    /// A thread will wait at a condition variable of ours, and lock this mutex again, which may be the C
+    /// library's.
+    pub(crate) fn count_user(&self) {
+        if !self.is_robust() {
+            // Relaxed: a thread that asks for it destroys the mutex, which no other use may overlap.
+            self.users.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    pub(crate) fn uncount_user(&self) {
+        if !self.is_robust() {
+            self.users.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether a thread that waits at a condition variable of ours will lock this mutex again. The C library
+    /// does not know of it, and does not ask it of robust mutexes.
+    pub(crate) fn has_users(&self) -> bool {
+        !self.is_robust() && self.users.load(Ordering::Relaxed) != 0
+    }
+
+    /// What a destroyed mutex is to the C library: each later use is refused.
+    pub(crate) fn set_destroyed(&self) {
+        self.set_kind(DESTROYED);
+    }
+}
+
+/// A `pthread_cond_t` or `cnd_t`.
+#[repr(C)]
+pub struct Cond {
+    pub(crate) waiters: RawCondvar<Linux>,
+    waiters_rest: [u8; 35],
+    flags: AtomicU32,
+    rest: [u32; 2],
+}
+
+const _: () = assert!(size_of::<Cond>() == 48 && offset_of!(Cond, flags) == 36);
+
+/// In `flags`, as in the C library's `__wrefs`.
+const SHARED: u32 = 1;
+const MONOTONIC: u32 = 2;
+
+impl Cond {
+    /// Whether the condition variable is shared between processes, and so the C library's.
+    #[inline(always)]
+    pub(crate) fn is_libc(&self) -> bool {
+        // Relaxed: written by initialization only.
+        self.flags.load(Ordering::Relaxed) & SHARED != 0
+    }
+
+    pub(crate) fn clock(&self) -> c_int {
+        if self.flags.load(Ordering::Relaxed) & MONOTONIC == 0 {
+            libc::CLOCK_REALTIME
+        } else {
+            libc::CLOCK_MONOTONIC
+        }
+    }
+}
