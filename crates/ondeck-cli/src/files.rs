@@ -36,6 +36,14 @@ pub(crate) struct Outputs {
     pub(crate) markdown: Option<PathBuf>,
 }
 
+impl Outputs {
+    /// Whether any is named.
+    pub(crate) fn any(&self) -> bool {
+        let Self { json, csv, html, jsonl, markdown } = self;
+        [json, csv, html, jsonl, markdown].iter().any(|name| name.is_some())
+    }
+}
+
 /// The report files of a run, ready to be written.
 pub(crate) struct Prepared<F = Format> {
     files: Vec<File<F>>,
