@@ -37,7 +37,7 @@ folder=$CARGO_TARGET_DIR/${profile/#dev/debug}
 native=$CARGO_TARGET_DIR/native
 
 cargo build --locked --profile "$profile" -p ondeck-cli --bin ondeck
-bash crates/ondeck-capi/link.sh
+PREFIX=$prefix LIBDIR=$libdir bash crates/ondeck-capi/link.sh
 bash crates/ondeck-preload/link.sh
 
 # put MODE FILE... FOLDER: installs into a folder of the prefix, and says what.
@@ -57,12 +57,10 @@ put 644 "$native/lib/libondeck.so.0" "$native/lib/libondeck.a" "$libdir"
 ln -sf libondeck.so.0 "$destdir$libdir/libondeck.so"
 put 644 "$native"/include/ondeck.h* "$prefix/include"
 
+put 644 "$native/lib/pkgconfig/ondeck.pc" "$libdir/pkgconfig"
+
 made=$(mktemp -d)
 trap 'rm -rf "$made"' EXIT
-sed -e "s|^prefix=.*|prefix=$prefix|" -e "s|^libdir=.*|libdir=$libdir|" \
-    -e "s|^includedir=.*|includedir=$prefix/include|" "$native/lib/pkgconfig/ondeck.pc" >"$made/ondeck.pc"
-put 644 "$made/ondeck.pc" "$libdir/pkgconfig"
-
 mkdir "$made/man"
 "$folder/ondeck" man --folder "$made/man"
 put 644 "$made"/man/*.1 "$prefix/share/man/man1"

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Parser, Subcommand};
 
-use crate::{advise, bench, compare, costs, list, merge, run, trace};
+use crate::{advise, attach, bench, compare, costs, list, merge, run, trace};
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -45,6 +45,8 @@ pub(crate) enum Command {
     Trace(Box<trace::Options>),
     /// Run a program with its mutexes replaced: see where it waits, or compare locks
     Run(Box<run::Options>),
+    /// Show which locks the threads of a running program wait for
+    Attach(attach::Options),
     /// Print a shell's completion script
     Completions {
         /// The shell

@@ -144,11 +144,14 @@ impl<F: Copy> Prepared<F> {
     }
 
     /// Writes every file that can be written, as `render` makes it of its format.
-    pub(crate) fn write_by(self, render: impl Fn(F) -> Result<String, String>) -> Written {
+    pub(crate) fn write_by<T: AsRef<[u8]>>(
+        self,
+        render: impl Fn(F) -> Result<T, String>,
+    ) -> Written {
         let mut written = Written { names: Vec::new(), errors: Vec::new() };
         for File { format, name, target } in self.files {
             let outcome = render(format)
-                .and_then(|text| target.write(&text).map_err(|error| error.to_string()));
+                .and_then(|text| target.write(text.as_ref()).map_err(|error| error.to_string()));
             match outcome {
                 Ok(()) => written.names.push(name),
                 Err(error) => {

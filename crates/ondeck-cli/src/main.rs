@@ -19,6 +19,7 @@
 //! `run::Failure`.
 
 mod advise;
+mod attach;
 mod bench;
 mod cli;
 mod compare;
@@ -71,6 +72,7 @@ fn main() -> ExitCode {
         Command::Merge(options) => merge::run(&options),
         Command::Trace(options) => trace::run(&options),
         Command::Run(options) => run::run(&options),
+        Command::Attach(options) => attach::run(&options),
         Command::Completions { shell } => generate::completions(shell),
         Command::Man { folder } => generate::man(folder.as_deref()),
         Command::Schema => generate::schema(),

@@ -32,7 +32,7 @@ const WORKLOAD: &str = "program";
 
 /// The most memory that a program had at once.
 const MAX_RSS: Quantity = Quantity {
-    name: "max_rss",
+    name: table::MAX_RSS,
     unit: Unit::Bytes,
     better: Better::Lower,
     title: "Most memory at once",
@@ -175,8 +175,8 @@ fn failure(lock: &str, message: String, words: Vec<String>) -> LockFailure {
 fn series(options: &Options, sides: &[Side]) -> Vec<Series> {
     let words: Vec<String> =
         options.program.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-    let command = shlex::try_join(words.iter().map(String::as_str))
-        .unwrap_or_else(|_| words.join(" "));
+    let command =
+        shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| words.join(" "));
     let params = BTreeMap::from([("command".to_owned(), command)]);
     let with_samples = sides.iter().filter(|side| !side.samples.is_empty());
     with_samples
@@ -242,7 +242,7 @@ fn text(options: &Options, report: &Report) -> String {
     let by = By::Lock { base: GLIBC.to_owned() };
     match compare::compare(&[input], &by, &choice) {
         Ok(comparison) => text.push_str(&table::render(&comparison, output::colours())),
-        Err(_) => text.push_str("nothing to compare: no lock but glibc's, or not even that, ran to its end\n"),
+        Err(_) => text.push_str("nothing to compare: see what failed above\n"),
     }
     if options.runs < rank::fewest_samples(ALPHA) {
         text.push_str(&summary::note(&format!(

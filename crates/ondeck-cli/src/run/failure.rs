@@ -10,9 +10,12 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
+    /// The exit code of a failure of the command itself.
+    pub(crate) const OWN: u8 = 125;
+
     /// The command itself lacks something.
     pub(crate) fn own(message: impl Into<String>) -> Self {
-        Self { code: 125, message: message.into() }
+        Self { code: Self::OWN, message: message.into() }
     }
 
     /// The program is there, and cannot be started with the shim, or at all.

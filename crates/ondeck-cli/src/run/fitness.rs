@@ -80,9 +80,11 @@ impl Shim {
             return Ok(());
         }
         let Some(loader) = &image.loader else {
-            return Err("it is linked statically, so that no loader runs that could load the shim; \
+            return Err(
+                "it is linked statically, so that no loader runs that could load the shim; \
                         link it dynamically"
-                .to_owned());
+                    .to_owned(),
+            );
         };
         self.check_loader(Path::new(loader))?;
         match SANITIZERS.iter().find(|(mark, _)| image.mark == Some(mark)) {
@@ -101,7 +103,9 @@ impl Shim {
         };
         let name = loader.file_name().unwrap_or_default().as_bytes();
         if name.starts_with(b"ld-musl") {
-            return Err("its libc is musl, and the shim is for glibc; use its build for glibc".into());
+            return Err(
+                "its libc is musl, and the shim is for glibc; use its build for glibc".into()
+            );
         }
         // glibc's loader and library are of one version, and in one folder.
         let libc = place.with_file_name("libc.so.6");

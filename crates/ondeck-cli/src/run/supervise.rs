@@ -15,6 +15,7 @@ use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 
 use super::inherited;
+use crate::screen;
 
 /// How a program ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,7 +78,10 @@ impl Supervised {
                     return Ok(Some(Status::Killed(signal as i32)));
                 }
                 // The shell that started this process is to see that its job stands still.
-                Ok(WaitStatus::Stopped(..)) => kill(Pid::this(), Signal::SIGSTOP)?,
+                Ok(WaitStatus::Stopped(..)) => {
+                    screen::leave();
+                    kill(Pid::this(), Signal::SIGSTOP)?;
+                }
                 Ok(_) => return Ok(None),
                 Err(Errno::EINTR) => {}
                 Err(error) => return Err(error.into()),
@@ -90,6 +94,12 @@ impl Supervised {
         // alone. A shell that continues a job may have sent SIGCONT to this process alone.
         let of_the_kernel = signal.si_code > 0;
         if of_the_kernel || signal.si_signo == libc::SIGCHLD {
+            return;
+        }
+        // SAFETY: each signal that a process sent has the number of that process.
+        let sender = unsafe { signal.si_pid() };
+        if sender == self.pid.as_raw() {
+            // The program has signalled its group, and so itself.
             return;
         }
         // SAFETY: the value is a part of each signal that a process sent; without one it is zero.
