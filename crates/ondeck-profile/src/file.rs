@@ -58,6 +58,7 @@ impl Recording {
     }
 
     /// The whole file.
+    #[expect(clippy::cast_ptr_alignment, reason = "a mapping begins at a page")]
     pub fn file(&self) -> &File {
         // SAFETY: `open` has seen that it is long enough; a mapping begins at a page, which is the
         // alignment; all fields are atomics, for which every value is valid.

@@ -22,12 +22,12 @@ pub fn render(profile: &Profile, role: Role, scripts: bool) -> Result<String, Er
     };
     options.subtitle =
         Some("by lock and stack; widths are the time that threads waited".to_owned());
-    options.count_name = "ns".to_owned();
-    options.name_type = "Function:".to_owned();
+    options.count_name = "ns".into();
+    options.name_type = "Function:".into();
     options.no_javascript = !scripts;
     options.deterministic = true;
     options.image_width = (!scripts).then_some(1120);
-    options.font_type = "system-ui, sans-serif".to_owned();
+    options.font_type = "system-ui, sans-serif".into();
     let mut svg = Vec::new();
     let empty = "no stacks were taken 1";
     let lines = if folded.is_empty() { empty } else { &folded };

@@ -26,7 +26,7 @@ pub fn render(profile: &Profile) -> String {
             }
         }
     }
-    lines.iter().map(|line| format!("{line}\n")).collect()
+    lines.iter().flat_map(|line| [line.to_string(), "\n".to_owned()]).collect()
 }
 
 fn of_process(process: &Process) -> Value {

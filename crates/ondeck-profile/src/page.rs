@@ -51,7 +51,7 @@ pub fn render(profile: &Profile) -> Result<String, Error> {
             (processes(profile))
         },
         footer: html! {
-            @for note in table::notes(profile).first() { (note) "." }
+            @if let Some(note) = table::notes(profile).first() { (note) "." }
         },
     };
     Ok(page.render())

@@ -84,6 +84,7 @@ struct Label {
 }
 
 #[derive(Clone, Copy, PartialEq, Message)]
+#[expect(clippy::struct_excessive_bools, reason = "the message has them")]
 struct Mapping {
     #[prost(uint64, tag = "1")]
     id: u64,
@@ -190,7 +191,7 @@ impl Builder {
         if let Some(known) = self.strings.get(text) {
             return *known;
         }
-        let index = self.proto.string_table.len() as i64;
+        let index = self.strings.len().cast_signed() as i64;
         self.proto.string_table.push(text.to_owned());
         self.strings.insert(text.to_owned(), index);
         index
@@ -224,7 +225,7 @@ impl Builder {
         let pid = self.text("pid");
         self.proto.sample.push(ProtoSample {
             location_id,
-            value: vec![sample.count as i64, sample.nanos.round() as i64],
+            value: vec![sample.count.cast_signed(), sample.nanos.round() as i64],
             label: vec![
                 Label { key: lock_key, str: lock_name, num: 0 },
                 Label { key: pid, str: 0, num: process.pid.into() },
