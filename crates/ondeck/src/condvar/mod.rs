@@ -9,12 +9,14 @@
 //! notify         of the newest waiter, or of all:
 //!                  one that is near ──► it competes for the mutex by itself
 //!                  one that is parked ──► it is moved to the queue of its mutex, as if it had come to
-//!                                         lock it; if the mutex is free, it is woken
+//!                                         lock it; if the mutex is free, it is woken; one that wants a
+//!                                         lock not of this crate is woken in any case
 //! ```
 //!
 //! | file | what |
 //! |---|---|
-//! | `wait.rs` | the way of a waiter |
+//! | `wait.rs` | the way of a waiter, in one call or step by step ([`Waiter`]) |
+//! | `cancel.rs` | a wait that is broken off |
 //! | `notify.rs` | the way of a thread that notifies |
 //! | `api.rs` | what programs use: [`Condvar`] |
 //!
@@ -52,6 +54,7 @@
 //! Futexes", whose benchmark shows what it is worth; in a table of queues parking_lot's `Condvar`.
 
 mod api;
+mod cancel;
 mod notify;
 mod wait;
 
@@ -60,6 +63,7 @@ use core::fmt;
 use crate::platform::{AtomicInt, Host, Ordering};
 
 pub use api::Condvar;
+pub use wait::{Step, Waiter};
 
 /// A condition variable for [`RawMutex`](crate::mutex::RawMutex), one byte; see the [module](self) for
 /// its protocol.

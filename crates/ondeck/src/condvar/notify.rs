@@ -2,7 +2,7 @@
 
 use super::RawCondvar;
 use crate::mutex;
-use crate::parking::{Guard, Kind, Node, Pair, status};
+use crate::parking::{Chosen, Guard, Kind, Node, Pair, status};
 use crate::platform::{AtomicInt, Host, Ordering};
 
 impl<P: Host> RawCondvar<P> {
@@ -35,7 +35,8 @@ impl<P: Host> RawCondvar<P> {
         // One turn unless waiters use different mutexes. The condition variable is not touched
         // after the turn that takes the last waiter off, because that one may free it.
         loop {
-            let (more, last) = self.notify_some(most - notified);
+            let (more, last) =
+                notify_some::<P>(&raw const self.waited, most - notified, Choice::Usual);
             notified += more;
             if last || notified == most {
                 return notified;
@@ -73,49 +74,103 @@ impl<P: Host> RawCondvar<P> {
             notified += 1;
         }
     }
+}
 
-    /// Notifies at most `most` waiters, all of one mutex. Says how many, and whether none is left.
-    fn notify_some(&self, most: usize) -> (usize, bool) {
-        let address = self.address();
-        let Some((locks, mutex)) = lock_both::<P>(address) else {
-            // Another notification, or a deadline, was faster.
-            return (0, true);
-        };
-        let (from, to) = (locks.first(), locks.second());
-        let now = P::ticks() as usize;
-        let (mut notified, mut moved, mut last) = (0, 0, false);
-        while notified < most
-            && let Some(node) = next(from, address, now).filter(|node| node.mutex() == mutex)
-        {
-            // spec: Condvar!Notify
-            // SAFETY: it is linked in the first bucket.
-            unsafe { from.unlink(Kind::Condvar, node) };
-            last = from.newest(Kind::Condvar, address).is_none();
-            if last {
-                // Before it is told: once it may go on, it may free the condition variable.
-                self.waited.store(0, Ordering::Relaxed);
+/// Which waiters a turn of a notification is for.
+#[derive(Clone, Copy)]
+pub(super) enum Choice {
+    /// Those that a notification prefers.
+    Usual,
+    /// The oldest ones, of this series only.
+    OldestOf(usize),
+}
+
+impl Choice {
+    /// The waiter whose mutex the turn is for.
+    fn first<'a, P: Host>(self, guard: &'a Guard<'_, P>, address: usize) -> Option<&'a Node<P>> {
+        let newest = guard.newest(Kind::Condvar, address)?;
+        match self {
+            Self::Usual => Some(newest),
+            Self::OldestOf(series) if newest.series() == series => {
+                guard.oldest(Kind::Condvar, address)
             }
-            node.readdress(Kind::Lock, mutex.addr(), now);
-            // spec: Condvar!Tell
-            if !node.leave_near(status::COMPETE) {
-                // It sleeps. One that runs may be gone by now.
-                // SAFETY: it is not linked, and the second bucket is its mutex's.
-                unsafe { move_parked(to, node) };
-                moved += 1;
-            }
-            notified += 1;
+            Self::OldestOf(_) => None,
         }
-        // spec: Condvar!EndMoving
-        // Without a parked waiter the mutex may be gone: one that runs looks after itself.
-        let woken = if moved != 0 { wake_if_free(to, mutex) } else { None };
-        // spec: Condvar!Drop
-        drop(locks);
-        if let Some(word) = woken {
-            // spec: Condvar!FutexWake
-            P::futex_wake(word, 1);
-        }
-        (notified, last)
     }
+
+    /// The waiter to notify next.
+    fn next<'a, P: Host>(
+        self,
+        guard: &'a Guard<'_, P>,
+        address: usize,
+        now: usize,
+    ) -> Option<&'a Node<P>> {
+        match self {
+            Self::Usual => next(guard, address, now),
+            Self::OldestOf(_) => self.first(guard, address),
+        }
+    }
+}
+
+/// Notifies at most `most` waiters, all of one mutex or all without one, of the condition variable whose
+/// byte is `waited`. Says how many, and whether none is left.
+///
+/// With [`Choice::OldestOf`] the condition variable may be gone.
+pub(super) fn notify_some<P: Host>(
+    waited: *const P::AtomicU8,
+    most: usize,
+    choice: Choice,
+) -> (usize, bool) {
+    let address = waited.addr();
+    let Some((locks, mutex)) = lock_both::<P>(address, choice) else {
+        // Another notification, or a deadline, was faster.
+        return (0, true);
+    };
+    let (from, to) = (locks.first(), locks.second());
+    let now = P::ticks() as usize;
+    let (mut notified, mut moved, mut last) = (0, 0, false);
+    let mut foreign = Chosen::new();
+    while notified < most
+        && let Some(node) = choice.next(from, address, now).filter(|node| node.mutex() == mutex)
+    {
+        // spec: Condvar!Notify
+        // SAFETY: it is linked in the first bucket.
+        unsafe { from.unlink(Kind::Condvar, node) };
+        last = from.newest(Kind::Condvar, address).is_none();
+        if last {
+            // Before it is told: once it may go on, it may free the condition variable.
+            // SAFETY: a waiter that has not been told is still at the condition variable: at this one,
+            // because it is of the same series as the caller's, if the caller is a waiter.
+            unsafe { &*waited }.store(0, Ordering::Relaxed);
+        }
+        node.readdress(Kind::Lock, mutex.addr(), now);
+        // spec: Condvar!Tell
+        if !node.leave_near(status::COMPETE) {
+            // It sleeps. One that runs may be gone by now.
+            // SAFETY: it is not linked, and the second bucket is its mutex's, if it has one. If not, it
+            // does not leave before it was told.
+            unsafe {
+                if mutex.is_null() {
+                    foreign.push(node);
+                } else {
+                    move_parked(to, node);
+                    moved += 1;
+                }
+            }
+        }
+        notified += 1;
+    }
+    // spec: Condvar!EndMoving
+    // Without a parked waiter the mutex may be gone: one that runs looks after itself.
+    let woken = if moved != 0 { wake_if_free(to, mutex) } else { None };
+    // spec: Condvar!Drop
+    drop(locks);
+    if let Some(word) = woken {
+        // spec: Condvar!FutexWake
+        P::futex_wake(word, 1);
+    }
+    foreign.wake();
+    (notified, last)
 }
 
 /// The waiter to notify next: as a lock chooses, the newest, or the oldest if it is its time. Always
@@ -146,18 +201,23 @@ unsafe fn move_parked<P: Host>(to: &Guard<'_, P>, node: &Node<P>) {
     to.unpin(node);
 }
 
-/// The locks of the buckets of the condition variable at `address` and of the mutex of its newest
-/// waiter, and that mutex. None if no thread waits.
-fn lock_both<P: Host>(address: usize) -> Option<(Pair<'static, P>, *const P::AtomicU8)> {
+/// The locks of the buckets of the condition variable at `address` and of the mutex of the first waiter to
+/// notify, and that mutex. None if there is no such waiter. A waiter without a mutex needs one lock only.
+fn lock_both<P: Host>(
+    address: usize,
+    choice: Choice,
+) -> Option<(Pair<'static, P>, *const P::AtomicU8)> {
+    let bucket = P::bucket(address);
     // spec: Condvar!LockFirst
-    let mut guard = P::bucket(address).lock();
+    let mut guard = bucket.lock();
     loop {
-        let mutex = guard.newest(Kind::Condvar, address)?.mutex();
-        match Pair::extend(guard, P::bucket(mutex.addr())) {
+        let mutex = choice.first(&guard, address)?.mutex();
+        let second = if mutex.is_null() { bucket } else { P::bucket(mutex.addr()) };
+        match Pair::extend(guard, second) {
             Ok(locks) => return Some((locks, mutex)),
             Err(locks) => {
                 // spec: Condvar!LookAgain
-                if locks.first().newest(Kind::Condvar, address)?.mutex() == mutex {
+                if choice.first(locks.first(), address)?.mutex() == mutex {
                     return Some((locks, mutex));
                 }
                 guard = locks.into_first();

@@ -1,10 +1,80 @@
 //! Waiting: from the owner of the mutex to a sleeping thread, and back.
 
+use core::cell::Cell;
+use core::ptr;
+
 use super::RawCondvar;
 use crate::mutex::{RawMutex, Slice, handoff_due, stay_near};
 use crate::parking::{Bucket, Kind, Node, status};
 use crate::platform::{AtomicInt, FutexWait, Host, Ordering, Timestamp};
 use crate::spin::Waits;
+
+/// One wait at a condition variable, taken step by step by a caller that makes the futex waits itself:
+/// [`RawCondvar::wait`] is such a caller.
+///
+/// It is for waits that cannot be a call of [`RawCondvar::wait`]: those that end by thread cancellation,
+/// whose unwinding may not go through a frame of Rust, and those that want a lock which is not of this
+/// crate. [`begin`](Self::begin), then [`step`](Self::step) after step until that is [`Step::Done`]; or,
+/// instead of any step, [`cancel`](Self::cancel).
+///
+/// ```
+/// use core::mem::MaybeUninit;
+/// use ondeck::condvar::{RawCondvar, Step, Waiter};
+/// use ondeck::mutex::RawMutex;
+/// use ondeck::platform::{FutexWait, Linux, Platform};
+///
+/// let (mutex, condvar) = (RawMutex::<Linux>::new(), RawCondvar::<Linux>::new());
+/// let deadline = Linux::now();
+/// mutex.lock();
+/// let waiter = Waiter::new(&condvar, Some(&mutex), Some(deadline));
+/// // SAFETY: locked above; the waiter stays here until the wait is over.
+/// let notified = unsafe {
+///     waiter.begin();
+///     let mut slept = FutexWait::Woken;
+///     loop {
+///         match waiter.step(slept) {
+///             Step::Sleep { word, expected, until } => {
+///                 slept = Linux::futex_wait(&*word, expected, until);
+///             }
+///             Step::Done { notified } => break notified,
+///         }
+///     }
+/// };
+/// assert!(!notified && mutex.is_locked());
+/// ```
+pub struct Waiter<P: Host> {
+    pub(super) node: Node<P>,
+    /// The byte of the condition variable. It is there while a waiter of this one's series is linked.
+    pub(super) waited: *const P::AtomicU8,
+    /// Null: the caller wants a lock that is not of this crate.
+    mutex: *const RawMutex<P>,
+    /// The number of its series, which its node has only while it is at the condition variable.
+    pub(super) series: Cell<usize>,
+    /// None once what it waits for has no deadline any more.
+    deadline: Cell<Option<Timestamp>>,
+    /// None before it has parked.
+    slice: Cell<Option<Slice>>,
+}
+
+/// What the thread of a [`Waiter`] does next.
+#[derive(Debug)]
+pub enum Step<P: Host> {
+    /// It sleeps while the word holds this value, until a wake or until the moment: as
+    /// [`Platform::futex_wait`](crate::platform::Platform::futex_wait). It may come back at any time.
+    Sleep {
+        /// A word of the waiter, aligned, for a private futex.
+        word: *const P::AtomicU32,
+        /// What the word holds while there is nothing else to do.
+        expected: u32,
+        /// The end of this sleep, on the platform's clock; it may be before the wait's deadline.
+        until: Option<Timestamp>,
+    },
+    /// The wait is over, and its mutex is locked again if it has one.
+    Done {
+        /// Whether it was notified. If not, its deadline has passed.
+        notified: bool,
+    },
+}
 
 impl<P: Host> RawCondvar<P> {
     /// Unlocks the mutex, sleeps until notified or until the deadline, and locks the mutex again. Says
@@ -17,112 +87,224 @@ impl<P: Host> RawCondvar<P> {
     ///
     /// The calling thread owns the mutex.
     pub unsafe fn wait(&self, mutex: &RawMutex<P>, deadline: Option<Timestamp>) -> bool {
-        let bucket = P::bucket(self.address());
-        let now = P::ticks() as usize;
-        let node = Node::<P>::new(Kind::Condvar, self.address(), mutex.byte(), now);
+        let waiter = Waiter::new(self, Some(mutex), deadline);
+        // SAFETY: the caller owns the mutex. The waiter stays here until the wait is over.
+        unsafe { waiter.begin() };
+        let mut slept = FutexWait::Woken;
+        loop {
+            // SAFETY: it has begun, and is not over yet.
+            match unsafe { waiter.step(slept) } {
+                Step::Sleep { word, expected, until } => {
+                    // SAFETY: a word of the waiter.
+                    slept = P::futex_wait(unsafe { &*word }, expected, until);
+                }
+                Step::Done { notified } => return notified,
+            }
+        }
+    }
+}
+
+impl<P: Host> Waiter<P> {
+    /// A wait at a condition variable until the deadline, if there is one. It has not begun.
+    ///
+    /// Without a mutex of this crate, the caller has a lock of its own: it unlocks that between
+    /// [`begin`](Self::begin) and the first [`step`](Self::step), and locks it again after the last one.
+    /// A notification then wakes the thread instead of moving it to the mutex.
+    #[inline]
+    pub fn new(
+        condvar: &RawCondvar<P>,
+        mutex: Option<&RawMutex<P>>,
+        deadline: Option<Timestamp>,
+    ) -> Self {
+        let byte = mutex.map_or(ptr::null(), RawMutex::byte);
+        let node = Node::new(Kind::Condvar, condvar.address(), byte, P::ticks() as usize);
         node.set_status(status::NEAR);
         node.set_due(handoff_due(&node));
-        // spec: Condvar!Link
-        let guard = bucket.lock();
-        // SAFETY: it is new, and unlinked before this function returns.
-        unsafe { guard.link(Kind::Condvar, &node) };
-        self.waited.store(1, Ordering::Relaxed);
-        drop(guard);
-        // SAFETY: the caller owns it.
-        unsafe { mutex.unlock() };
-        // The mutex is one that this thread will lock again, so it is there.
-        mutex.call_poller();
+        Self {
+            node,
+            waited: &raw const condvar.waited,
+            mutex: mutex.map_or(ptr::null(), ptr::from_ref),
+            series: Cell::new(0),
+            deadline: Cell::new(deadline),
+            slice: Cell::new(None),
+        }
+    }
 
-        if watch(bucket, &node) {
-            return notified(mutex, &node);
+    /// Begins to wait: from now on notifications find the waiter. Unlocks the mutex, if it has one.
+    ///
+    /// # Safety
+    ///
+    /// It has not begun before. The condition variable is there until the waiter was notified or the wait
+    /// is over, and the mutex until the wait is over; the calling thread owns it. The waiter is neither
+    /// moved nor freed before the wait is over: before [`step`](Self::step) has returned [`Step::Done`],
+    /// or [`cancel`](Self::cancel) has returned.
+    #[inline]
+    pub unsafe fn begin(&self) {
+        // spec: Condvar!Link
+        let guard = self.bucket().lock();
+        self.series.set(guard.join_series(&self.node));
+        // SAFETY: it is new, and unlinked before the wait is over.
+        unsafe { guard.link(Kind::Condvar, &self.node) };
+        // SAFETY: as the caller promises.
+        unsafe { &*self.waited }.store(1, Ordering::Relaxed);
+        drop(guard);
+        if let Some(mutex) = self.mutex() {
+            // SAFETY: the caller owns it.
+            unsafe { mutex.unlock() };
+            // The mutex is one that this thread will lock again, so it is there.
+            mutex.call_poller();
         }
-        // What a notification needs to know of a thread that sleeps.
-        node.cpu.store(P::cpu(), Ordering::Relaxed);
-        node.priority.store(P::priority(), Ordering::Relaxed);
-        // spec: Condvar!Pin
-        mutex.pin(&node);
-        if !park(bucket, &node) {
-            return notified(mutex, &node);
+    }
+
+    /// Takes the next step. `slept` is how the sleep ended that the step before asked for; any value at
+    /// the first step.
+    ///
+    /// The first step reads the waiter's own node for a while. The last one locks the mutex, if there is
+    /// one, and may sleep for it.
+    ///
+    /// # Safety
+    ///
+    /// The wait has [begun](Self::begin), by the calling thread, and is not over.
+    #[inline]
+    pub unsafe fn step(&self, slept: FutexWait) -> Step<P> {
+        let Some(slice) = self.slice.get() else { return self.first_step() };
+        if slept == FutexWait::TimedOut
+            && let Some(done) = self.time_out(slice)
+        {
+            return done;
         }
-        let mut deadline = deadline;
-        let mut slice = Slice::begin::<P>();
-        loop {
-            // spec: Condvar!Wait
-            if node.status() != status::PARKED {
-                return notified(mutex, &node);
+        self.look()
+    }
+
+    /// Waits near for a while, then parks.
+    #[inline]
+    fn first_step(&self) -> Step<P> {
+        if self.watch() {
+            return self.notified();
+        }
+        if let Some(mutex) = self.mutex() {
+            // What a notification needs to know of a thread that sleeps.
+            self.node.cpu.store(P::cpu(), Ordering::Relaxed);
+            self.node.priority.store(P::priority(), Ordering::Relaxed);
+            // spec: Condvar!Pin
+            mutex.pin(&self.node);
+        }
+        if !self.park() {
+            return self.notified();
+        }
+        self.slice.set(Some(Slice::begin::<P>()));
+        self.look()
+    }
+
+    /// Sleeps on, unless it was told something.
+    fn look(&self) -> Step<P> {
+        // spec: Condvar!Wait
+        let status = self.node.status();
+        if status != status::PARKED && status != status::CHOSEN {
+            return self.notified();
+        }
+        let slice = self.slice.get().filter(|_| !self.mutex.is_null()).map(|slice| slice.end);
+        let until = match (self.deadline.get(), slice) {
+            (Some(deadline), Some(slice)) => Some(deadline.min(slice)),
+            (deadline, slice) => deadline.or(slice),
+        };
+        Step::Sleep { word: ptr::from_ref(self.node.word()), expected: status, until }
+    }
+
+    /// A sleep was over because its end had come.
+    fn time_out(&self, mut slice: Slice) -> Option<Step<P>> {
+        if self.deadline.get().is_none_or(|deadline| P::now() < deadline) {
+            let mutex = self.mutex()?;
+            slice.next::<P>();
+            self.slice.set(Some(slice));
+            if self.was_moved() {
+                // As a thread that is parked for the mutex it looks after itself, too.
+                mutex.wait_moved(&self.node);
+                return Some(Step::Done { notified: true });
             }
-            let until = deadline.map_or(slice.end, |deadline| deadline.min(slice.end));
-            if P::futex_wait(node.word(), status::PARKED, Some(until)) == FutexWait::TimedOut {
-                if deadline.is_none_or(|deadline| P::now() < deadline) {
-                    slice.next::<P>();
-                    if self.was_moved(&node) {
-                        // As a thread that is parked for the mutex it looks after itself, too.
-                        mutex.wait_moved(&node);
-                        return true;
-                    }
-                    continue;
-                }
-                // spec: Condvar!TimeOut
-                if self.withdraw(&node) {
-                    mutex.unpin(&node);
-                    mutex.lock();
-                    return false;
-                }
-                // Notified at the last moment: what it waits for now has no deadline.
-                deadline = None;
-            }
+            return None;
         }
+        // spec: Condvar!TimeOut
+        if self.withdraw() {
+            self.lock_again();
+            return Some(Step::Done { notified: false });
+        }
+        // Notified at the last moment: what it waits for now has no deadline.
+        self.deadline.set(None);
+        None
+    }
+
+    /// The bucket of the condition variable.
+    fn bucket(&self) -> &'static Bucket<P> {
+        P::bucket(self.waited.addr())
+    }
+
+    pub(super) fn mutex(&self) -> Option<&RawMutex<P>> {
+        // SAFETY: the mutex is there until the wait is over.
+        unsafe { self.mutex.as_ref() }
     }
 
     /// Whether a waiter has been notified, and moved to its mutex or told to compete for it.
-    fn was_moved(&self, node: &Node<P>) -> bool {
-        let _guard = P::bucket(self.address()).lock();
-        !node.waits_for(Kind::Condvar, self.address())
+    fn was_moved(&self) -> bool {
+        let _guard = self.bucket().lock();
+        !self.node.waits_for(Kind::Condvar, self.waited.addr())
     }
 
     /// Takes a waiter off whose time is over; false if it has been notified before.
-    fn withdraw(&self, node: &Node<P>) -> bool {
-        let address = self.address();
+    pub(super) fn withdraw(&self) -> bool {
+        let address = self.waited.addr();
         // spec: Condvar!Withdraw
-        let guard = P::bucket(address).lock();
+        let guard = self.bucket().lock();
         // A notification changes this under the bucket's lock.
-        if !node.waits_for(Kind::Condvar, address) {
+        if !self.node.waits_for(Kind::Condvar, address) {
             return false;
         }
         // SAFETY: a node that has not been notified is linked here.
-        unsafe { guard.unlink(Kind::Condvar, node) };
+        unsafe { guard.unlink(Kind::Condvar, &self.node) };
         if guard.newest(Kind::Condvar, address).is_none() {
-            self.waited.store(0, Ordering::Relaxed);
+            // SAFETY: the condition variable is there until the wait is over.
+            unsafe { &*self.waited }.store(0, Ordering::Relaxed);
         }
         true
     }
-}
 
-/// The waiter was told something: goes on until it has the mutex.
-fn notified<P: Host>(mutex: &RawMutex<P>, node: &Node<P>) -> bool {
-    // spec: Condvar!Unpin
-    mutex.unpin(node);
-    mutex.wait_told(node, node.status());
-    true
-}
-
-/// Reads the caller's own status for a while: true if it was notified meanwhile. If not, it is still
-/// `NEAR`.
-fn watch<P: Host>(bucket: &Bucket<P>, node: &Node<P>) -> bool {
-    let ticks = Waits::now::<P>().watch;
-    if ticks == 0 || !bucket.watches.is_worth_it() {
-        return false;
+    /// The waiter has taken itself off: locks its mutex, if it has one.
+    pub(super) fn lock_again(&self) {
+        if let Some(mutex) = self.mutex() {
+            mutex.unpin(&self.node);
+            mutex.lock();
+        }
     }
-    // spec: Condvar!Watch
-    let notified = stay_near(node, ticks);
-    bucket.watches.note(notified);
-    notified
-}
 
-/// Parks, unless notified before: says whether it did. Under the bucket's lock, so that a notification
-/// which sees a near waiter there has it: until the waiter is told, `waited` may say that none is left.
-fn park<P: Host>(bucket: &Bucket<P>, node: &Node<P>) -> bool {
-    let _guard = bucket.lock();
-    // spec: Condvar!LeaveNear
-    node.leave_near(status::PARKED)
+    /// The waiter was told something: goes on until it has the mutex.
+    fn notified(&self) -> Step<P> {
+        if let Some(mutex) = self.mutex() {
+            // spec: Condvar!Unpin
+            mutex.unpin(&self.node);
+            mutex.wait_told(&self.node, self.node.status());
+        }
+        Step::Done { notified: true }
+    }
+
+    /// Reads the caller's own status for a while: true if it was notified meanwhile. If not, it is still
+    /// `NEAR`.
+    fn watch(&self) -> bool {
+        let ticks = Waits::now::<P>().watch;
+        let watches = &self.bucket().watches;
+        if ticks == 0 || !watches.is_worth_it() {
+            return false;
+        }
+        // spec: Condvar!Watch
+        let notified = stay_near(&self.node, ticks);
+        watches.note(notified);
+        notified
+    }
+
+    /// Parks, unless notified before: says whether it did. Under the bucket's lock, so that a notification
+    /// which sees a near waiter there has it: until the waiter is told, `waited` may say that none is left.
+    fn park(&self) -> bool {
+        let _guard = self.bucket().lock();
+        // spec: Condvar!LeaveNear
+        self.node.leave_near(status::PARKED)
+    }
 }

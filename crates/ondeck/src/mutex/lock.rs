@@ -27,6 +27,7 @@ const ATTEMPTS: u32 = 24;
 /// it gets no CPU; where it cannot trust that an unlock sees it, it looks at its lock.
 ///
 /// The end does not move when a signal interrupts the sleep.
+#[derive(Clone, Copy)]
 pub(crate) struct Slice {
     pub(crate) end: Timestamp,
     length: Duration,

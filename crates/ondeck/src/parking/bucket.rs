@@ -6,6 +6,7 @@
 //!                │
 //!                ▼
 //!             [newest] ⇄ ...
+//!  series     how many times a queue of a condition variable here has begun
 //!  watches    whether waiters of condition variables here are notified soon
 //!  records    of some contended locks: what their unlocks read without the bucket's lock
 //!  shared     the record of all others
@@ -34,6 +35,7 @@ pub struct Bucket<P: Host> {
     lock: P::AtomicU32,
     pub(crate) watches: Watches<P>,
     pub(super) queues: P::AtomicPtr<Node<P>>,
+    pub(super) series: P::AtomicUsize,
     records: [Record<P>; RECORDS],
     shared: Record<P>,
 }
@@ -43,11 +45,12 @@ impl Bucket<crate::platform::Linux> {
     /// costs nothing in the program's file, and can be wiped.
     #[allow(clippy::declare_interior_mutable_const, reason = "a template to fill an array with")]
     pub(crate) const EMPTY: Self = {
-        use core::sync::atomic::{AtomicPtr, AtomicU32};
+        use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize};
         Self {
             lock: AtomicU32::new(0),
             watches: Watches::EMPTY,
             queues: AtomicPtr::new(ptr::null_mut()),
+            series: AtomicUsize::new(0),
             records: [Record::EMPTY; RECORDS],
             shared: Record::EMPTY,
         }
@@ -62,6 +65,7 @@ impl<P: Host> Bucket<P> {
             lock: AtomicInt::new(0),
             watches: Watches::new(),
             queues: AtomicPointer::new(ptr::null_mut()),
+            series: AtomicInt::new(0),
             records: core::array::from_fn(|_| Record::new()),
             shared: Record::new(),
         }

@@ -60,6 +60,7 @@ pub use bucket::Bucket;
 pub(crate) use bucket::Guard;
 pub(crate) use node::{Kind, Node, status};
 pub(crate) use pair::Pair;
+pub(crate) use park::Chosen;
 pub use park::{Parked, Requeued, park, requeue, unpark};
 pub(crate) use publish::{relax, relax_by_time};
 pub(crate) use record::{Awake, Record};

@@ -33,9 +33,10 @@ pub(crate) mod status {
     pub(crate) const IN_FLIGHT: u32 = 3;
     /// Unlinked: to compete for the lock, without a mark.
     pub(crate) const COMPETE: u32 = 4;
-    /// Unlinked: the lock is its own, or its key was unparked.
+    /// Unlinked: the lock is its own, or its key was unparked, or it was notified and wants no mutex of
+    /// this crate.
     pub(crate) const DONE: u32 = 5;
-    /// Unlinked: chosen by an unpark of its key, and about to be told so.
+    /// Unlinked: chosen by an unpark of its key, or notified without a mutex, and about to be told so.
     pub(crate) const CHOSEN: u32 = 6;
 }
 
@@ -64,7 +65,8 @@ pub(crate) struct Node<P: Host> {
     /// of both buckets.
     kind: P::AtomicU32,
     address: P::AtomicUsize,
-    /// The byte of the mutex that a waiter of a lock or a condition variable wants; null for others.
+    /// The byte of the mutex that a waiter of a lock or a condition variable wants; null for others, and
+    /// for a waiter of a condition variable that wants a lock which is not of this crate.
     /// An unlock dereferences this and nothing else: a linked node says that its mutex is there.
     mutex: Cell<*const P::AtomicU8>,
     /// When it began to wait, in ticks.
@@ -82,6 +84,9 @@ pub(crate) struct Node<P: Host> {
     pub(super) pin: P::AtomicPtr<Record<P>>,
     /// Of the newest of a queue of a condition variable: when its oldest may be overdue, in ticks.
     pub(super) due: P::AtomicUsize,
+    /// At a condition variable: the number of the series that it was linked in. See
+    /// [`Guard::join_series`](super::Guard::join_series).
+    pub(super) series: P::AtomicUsize,
     /// Links of the queue; relaxed, because the bucket's lock orders them. The newest's newer is the
     /// oldest, and the other way round.
     pub(super) newer: P::AtomicPtr<Node<P>>,
@@ -90,7 +95,7 @@ pub(crate) struct Node<P: Host> {
     pub(super) next_queue: P::AtomicPtr<Node<P>>,
 }
 
-const _: () = assert!(size_of::<Node<crate::platform::Linux>>() == 12 * 8, "no padding");
+const _: () = assert!(size_of::<Node<crate::platform::Linux>>() == 13 * 8, "no padding");
 
 impl<P: Host> Node<P> {
     /// A thread that begins to wait at `now` for what is at `address`, and that wants `mutex`.
@@ -107,6 +112,7 @@ impl<P: Host> Node<P> {
             tried: AtomicInt::new(0),
             pin: AtomicPointer::new(ptr::null_mut()),
             due: AtomicInt::new(0),
+            series: AtomicInt::new(0),
             newer: AtomicPointer::new(ptr::null_mut()),
             older: AtomicPointer::new(ptr::null_mut()),
             next_queue: AtomicPointer::new(ptr::null_mut()),
@@ -148,6 +154,11 @@ impl<P: Host> Node<P> {
     /// Of the newest of a queue: when to look for an overdue thread again.
     pub(crate) fn set_due(&self, due: usize) {
         self.due.store(due, Ordering::Relaxed);
+    }
+
+    /// At a condition variable: the number of its series.
+    pub(crate) fn series(&self) -> usize {
+        self.series.load(Ordering::Relaxed)
     }
 
     /// Its thread's name as a poller.

@@ -201,36 +201,50 @@ pub unsafe fn requeue<P: Host>(
 
 /// Threads that were unlinked and wait to be told: a list through their nodes, which stay while they
 /// are `CHOSEN`. So any number is chosen in one step, and woken without the bucket's lock.
-struct Chosen<P: Host> {
+pub(crate) struct Chosen<P: Host> {
     first: *const Node<P>,
+    last: *const Node<P>,
 }
 
 impl<P: Host> Chosen<P> {
+    /// None so far.
+    pub(crate) fn new() -> Self {
+        Self { first: ptr::null(), last: ptr::null() }
+    }
+
     /// Takes the `count` oldest threads at `key`.
     fn take(guard: &Guard<'_, P>, key: usize, count: usize) -> Self {
-        let mut chosen = Self { first: ptr::null() };
-        let mut last: Option<*const Node<P>> = None;
+        let mut chosen = Self::new();
         for _ in 0..count {
             let Some(node) = guard.oldest(Kind::Key, key) else { break };
-            let node = ptr::from_ref(node);
-            // SAFETY: it is linked, so it is live while the bucket's lock is held; and from the moment
-            // at which it is `CHOSEN` until it is told, because its thread waits for that.
+            // SAFETY: it is linked, and its thread waits for what `wake` tells it.
             unsafe {
-                guard.unlink(Kind::Key, &*node);
-                (*node).newer.store(ptr::null_mut(), Ordering::Relaxed);
-                (*node).set_status(status::CHOSEN);
-                match last {
-                    Some(last) => (*last).newer.store(node.cast_mut(), Ordering::Relaxed),
-                    None => chosen.first = node,
-                }
+                guard.unlink(Kind::Key, node);
+                chosen.push(node);
             }
-            last = Some(node);
         }
         chosen
     }
 
+    /// Adds a thread, under the lock of the bucket in which it was linked.
+    ///
+    /// # Safety
+    ///
+    /// The node is not linked any more, its thread is not near, and does not leave while it is `CHOSEN`.
+    pub(crate) unsafe fn push(&mut self, node: &Node<P>) {
+        node.newer.store(ptr::null_mut(), Ordering::Relaxed);
+        node.set_status(status::CHOSEN);
+        let node = ptr::from_ref(node);
+        // SAFETY: the last one is live until it is told, because its thread waits for that.
+        match unsafe { self.last.as_ref() } {
+            Some(last) => last.newer.store(node.cast_mut(), Ordering::Relaxed),
+            None => self.first = node,
+        }
+        self.last = node;
+    }
+
     /// Tells them all.
-    fn wake(self) {
+    pub(crate) fn wake(self) {
         let mut next = self.first;
         // SAFETY: they are live until they are told; what comes next was read before.
         while let Some(node) = unsafe { next.as_ref() } {

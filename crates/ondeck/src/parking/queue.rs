@@ -48,6 +48,26 @@ impl<P: Host> Guard<'_, P> {
         place.store(own, Ordering::Relaxed);
     }
 
+    /// Says which series of waiters of a condition variable a node will be in, and returns its number. The
+    /// node is linked next, under the same lock.
+    ///
+    /// A series is all waiters from a time when none was linked to the next such time. A linked waiter
+    /// uses its condition variable. So while a waiter of a series is linked, the condition variable is the
+    /// one that all waiters of that series came to: an address alone would not tell.
+    pub(crate) fn join_series(&self, node: &Node<P>) -> usize {
+        let series = match self.newest(Kind::Condvar, node.address()) {
+            Some(newest) => newest.series(),
+            None => {
+                let begun = &self.bucket().series;
+                let series = begun.load(Ordering::Relaxed).wrapping_add(1);
+                begun.store(series, Ordering::Relaxed);
+                series
+            }
+        };
+        node.series.store(series, Ordering::Relaxed);
+        series
+    }
+
     /// Links a node among the others by how long they have waited, so that one which comes back does
     /// not have to become the oldest again.
     ///

@@ -2,13 +2,13 @@
 
 extern crate std;
 
-use core::cell::Cell;
 use core::fmt;
 use core::mem::size_of_val;
 use core::sync::atomic::{AtomicU64, Ordering};
 use std::vec::Vec;
 
-use super::{errno, ticks};
+use super::thread::Word;
+use super::{quietly, ticks};
 
 /// CPU numbers that one mask can name. The kernel's own limit (`CONFIG_NR_CPUS`) is 8,192 on the
 /// largest configurations; glibc's `cpu_set_t` stops at 1,024.
@@ -61,9 +61,10 @@ pub(super) fn set_mask(cpus: &[usize]) -> Result<(), AffinityError> {
         *mask.get_mut(cpu / BITS).ok_or(AffinityError::OutOfRange(cpu))? |= 1 << (cpu % BITS);
     }
     // SAFETY: thread 0 is the caller; the kernel reads exactly the given length of the live mask.
-    let result =
-        unsafe { libc::syscall(libc::SYS_sched_setaffinity, 0, size_of_val(&mask), mask.as_ptr()) };
-    if result == 0 { Ok(()) } else { Err(AffinityError::Refused(errno())) }
+    let (result, errno) = quietly(|| unsafe {
+        libc::syscall(libc::SYS_sched_setaffinity, 0, size_of_val(&mask), mask.as_ptr())
+    });
+    if result == 0 { Ok(()) } else { Err(AffinityError::Refused(errno)) }
 }
 
 /// What threads have told of the sizes of their masks, in one word, so that it changes in one step:
@@ -76,12 +77,6 @@ static TOLD: AtomicU64 = AtomicU64::new(0);
 /// A size fits into 16 bits.
 const _: () = assert!(CPU_LIMIT <= u16::MAX as usize);
 
-std::thread_local! {
-    /// The generation in which this thread has last told the size of its mask; none at first. Constant
-    /// and without a destructor: a plain word at an offset from a register.
-    static TOLD_IN: Cell<u64> = const { Cell::new(u64::MAX) };
-}
-
 /// How many CPUs the process may use, for the path of a lock: the size of the largest mask that one of
 /// its threads had, when it last waited, in this generation or the one before.
 ///
@@ -92,7 +87,8 @@ std::thread_local! {
 #[inline]
 pub(super) fn usable() -> usize {
     let generation = generation(ticks::read());
-    if TOLD_IN.get() != u64::from(generation) {
+    // 0 before the thread has told it at all.
+    if Word::ToldIn.get() != u64::from(generation) + 1 {
         tell(generation);
     }
     largest(TOLD.load(Ordering::Relaxed))
@@ -108,7 +104,7 @@ fn generation(now: u64) -> u32 {
 /// Tells the size of the calling thread's mask, for the first time in this generation.
 #[cold]
 fn tell(generation: u32) {
-    TOLD_IN.set(u64::from(generation));
+    Word::ToldIn.set(u64::from(generation) + 1);
     let size = read_mask().iter().map(|word| word.count_ones()).sum::<u32>().max(1) as u16;
     let add = |told| Some(with(told, generation, size));
     // Always succeeds: `add` never says no.
@@ -150,7 +146,9 @@ fn read_mask() -> Mask {
     let mut mask: Mask = [0; CPU_LIMIT / BITS];
     // SAFETY: thread 0 is the caller; the kernel writes at most the given length of the mask. The raw call is used because
     // glibc's wrapper wants a `cpu_set_t`, which ends at 1,024 CPUs.
-    unsafe { libc::syscall(libc::SYS_sched_getaffinity, 0, size_of_val(&mask), mask.as_mut_ptr()) };
+    quietly(|| unsafe {
+        libc::syscall(libc::SYS_sched_getaffinity, 0, size_of_val(&mask), mask.as_mut_ptr())
+    });
     mask
 }
 

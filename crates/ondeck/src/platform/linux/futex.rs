@@ -9,7 +9,7 @@
 use core::ptr;
 use core::sync::atomic::AtomicU32;
 
-use super::{die, errno};
+use super::{die, quietly};
 use crate::platform::{FutexWait, Timestamp};
 
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
@@ -26,7 +26,7 @@ pub(super) fn wait(word: &AtomicU32, expected: u32, deadline: Option<Timestamp>)
     let timeout = timespec.as_ref().map_or(ptr::null(), ptr::from_ref);
     // SAFETY: `word` is a live aligned 32-bit word; `timeout` is null or points to `timespec`,
     // which outlives the call; the kernel only reads both.
-    let result = unsafe {
+    let (result, errno) = quietly(|| unsafe {
         libc::syscall(
             libc::SYS_futex,
             word.as_ptr(),
@@ -36,11 +36,11 @@ pub(super) fn wait(word: &AtomicU32, expected: u32, deadline: Option<Timestamp>)
             ptr::null::<u32>(),
             libc::FUTEX_BITSET_MATCH_ANY,
         )
-    };
+    });
     if result == 0 {
         return FutexWait::Woken;
     }
-    match errno() {
+    match errno {
         libc::EAGAIN => FutexWait::Mismatch,
         libc::EINTR => FutexWait::Interrupted,
         libc::ETIMEDOUT => FutexWait::TimedOut,
@@ -56,18 +56,18 @@ pub(super) fn wake(address: *const AtomicU32, count: u32) -> usize {
         return 0;
     }
     // SAFETY: the kernel uses the address of a private futex only as a key and reads no memory.
-    let result = unsafe {
+    let (result, errno) = quietly(|| unsafe {
         libc::syscall(
             libc::SYS_futex,
             address,
             libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG,
             kernel_count(count),
         )
-    };
+    });
     if let Ok(woken) = usize::try_from(result) {
         return woken;
     }
-    match errno() {
+    match errno {
         // The address is not the caller's any more: what sleeps there now is of a kind that a plain
         // wake must not touch, a futex that inherits priorities (`EINVAL`), or nothing can
         // (`EFAULT`). No thread that the caller means is among them, since it would keep its word in
@@ -89,7 +89,7 @@ pub(super) fn requeue(
     // SAFETY: `from` is a live aligned word that the kernel reads; `to` is only a key, as in
     // `wake`. The fourth argument is a count here, in the place where other operations take a
     // timeout: widening it to a register keeps its high half zero.
-    let result = unsafe {
+    let (result, errno) = quietly(|| unsafe {
         libc::syscall(
             libc::SYS_futex,
             from.as_ptr(),
@@ -99,11 +99,11 @@ pub(super) fn requeue(
             to,
             expected,
         )
-    };
+    });
     if let Ok(affected) = usize::try_from(result) {
         return Some(affected);
     }
-    match errno() {
+    match errno {
         libc::EAGAIN => None,
         unexpected => die("futex requeue", unexpected),
     }

@@ -12,6 +12,7 @@ mod priority;
 mod sampling;
 mod single;
 mod table;
+mod thread;
 mod ticks;
 
 pub use cpus::AffinityError;
@@ -260,8 +261,15 @@ fn die(operation: &str, errno: i32) -> ! {
     unsafe { libc::abort() }
 }
 
-/// The calling thread's errno.
-fn errno() -> i32 {
+/// What a call of the C library returns, and the errno that it leaves if it fails. The calling thread's errno
+/// stays as it was: a program that locks between a call of its own and a look at its errno must not find
+/// another.
+fn quietly<T>(call: impl FnOnce() -> T) -> (T, i32) {
     // SAFETY: the C library returns a pointer to this thread's own errno, valid while it lives.
-    unsafe { *libc::__errno_location() }
+    let errno = unsafe { &mut *libc::__errno_location() };
+    let before = *errno;
+    let result = call();
+    // SAFETY: as above; asked again, because the call has written there, too.
+    let errno = unsafe { &mut *libc::__errno_location() };
+    (result, core::mem::replace(errno, before))
 }

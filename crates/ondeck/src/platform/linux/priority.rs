@@ -5,6 +5,8 @@
 
 use core::mem::MaybeUninit;
 
+use super::quietly;
+
 /// The real-time priority of the calling thread, 1 to 99, or 0 if it is of an ordinary class: one system
 /// call for those, two for the others.
 ///
@@ -17,7 +19,7 @@ pub(super) fn of_caller() -> u32 {
     const RESET_ON_FORK: i32 = libc::SCHED_RESET_ON_FORK;
     const BEFORE_ALL: u32 = 100;
     // SAFETY: takes a number and returns one.
-    let class = unsafe { libc::sched_getscheduler(CALLER) };
+    let class = quietly(|| unsafe { libc::sched_getscheduler(CALLER) }).0;
     if class < 0 {
         return 0;
     }
@@ -25,7 +27,8 @@ pub(super) fn of_caller() -> u32 {
         libc::SCHED_FIFO | libc::SCHED_RR => {
             let mut parameters = MaybeUninit::<libc::sched_param>::uninit();
             // SAFETY: the kernel writes the parameters that it is given.
-            if unsafe { libc::sched_getparam(CALLER, parameters.as_mut_ptr()) } != 0 {
+            let get = || unsafe { libc::sched_getparam(CALLER, parameters.as_mut_ptr()) };
+            if quietly(get).0 != 0 {
                 return 0;
             }
             // SAFETY: the call has succeeded, so it has written them.

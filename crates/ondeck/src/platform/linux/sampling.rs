@@ -1,45 +1,36 @@
 //! A choice at random in each thread, for what should happen now and then.
 
-extern crate std;
-
-use core::cell::Cell;
 use core::ptr;
 
+use super::thread::Word;
 use super::ticks;
-
-std::thread_local! {
-    /// The state of the thread's generator; 0 before its first use.
-    ///
-    /// Constant and without a destructor: a plain word at an offset from a register.
-    static STATE: Cell<u32> = const { Cell::new(0) };
-}
 
 /// See [`Host::once_in`](crate::platform::Host::once_in).
 #[inline]
 pub(super) fn once_in(count: u32) -> bool {
-    STATE.with(|state| {
-        let before = match state.get() {
-            0 => seed(state),
-            before => before,
-        };
-        // Not a count: threads that use two locks in turn would never see one of them. A linear
-        // congruential generator (Knuth, volume 2, section 3.3.4, line 16), whose high bits are
-        // the good ones.
-        let next = before.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        state.set(next);
-        (next >> 12).is_multiple_of(count)
-    })
+    // The state of the thread's generator; 0 before its first use.
+    let before = match Word::Random.get() as u32 {
+        0 => seed(),
+        before => before,
+    };
+    // Not a count: threads that use two locks in turn would never see one of them. A linear
+    // congruential generator (Knuth, volume 2, section 3.3.4, line 16), whose high bits are
+    // the good ones.
+    let next = before.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+    Word::Random.set(next.into());
+    (next >> 12).is_multiple_of(count)
 }
 
 /// Where the calling thread's generator begins: elsewhere in each thread. If all began alike, threads
 /// that end before the first choice would never make one, however many of them there are.
 ///
-/// By the thread's address, for threads that begin together, and the time, for threads that get the
+/// By the stack's address, for threads that begin together, and the time, for threads that get the
 /// stack of one that has ended.
 #[cold]
-fn seed(state: &Cell<u32>) -> u32 {
+fn seed() -> u32 {
     /// The golden ratio's, as for the buckets: spreads what differs in low bits over the high ones.
     const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
-    let own = ptr::from_ref(state).addr() as u64;
+    let on_stack = 0_u8;
+    let own = ptr::from_ref(&on_stack).addr() as u64;
     (own.wrapping_mul(GOLDEN).wrapping_add(ticks::read()).wrapping_mul(GOLDEN) >> u32::BITS) as u32
 }

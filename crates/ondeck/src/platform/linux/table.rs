@@ -8,7 +8,7 @@
 
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use super::Linux;
+use super::{Linux, quietly};
 use crate::parking::{BUCKETS, Bucket, bucket_of};
 
 /// Page-aligned, and whole pages, because the kernel wipes pages: nothing else may lie in them.
@@ -53,7 +53,8 @@ pub(super) fn protect_once() {
 fn protect() {
     let start = (&raw const TABLE).cast_mut().cast();
     // SAFETY: the range is the table's alone; the advice changes nothing in this process.
-    let refused = unsafe { libc::madvise(start, size_of::<Table>(), libc::MADV_WIPEONFORK) } != 0;
+    let advise = || unsafe { libc::madvise(start, size_of::<Table>(), libc::MADV_WIPEONFORK) };
+    let refused = quietly(advise).0 != 0;
     if refused {
         // SAFETY: the handler is a function of this library, which is never unloaded while locks
         // are in use. Without memory for it there is nothing to be done: forks then go without.

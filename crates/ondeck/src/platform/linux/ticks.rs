@@ -28,7 +28,8 @@ pub(super) fn monotonic() -> Timestamp {
     let mut time = MaybeUninit::<libc::timespec>::uninit();
     // SAFETY: clock_gettime writes the timespec it is given.
     if unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, time.as_mut_ptr()) } != 0 {
-        die("clock_gettime", super::errno());
+        // SAFETY: the C library returns a pointer to this thread's own errno, valid while it lives.
+        die("clock_gettime", unsafe { *libc::__errno_location() });
     }
     // SAFETY: clock_gettime returned 0, so it has written the timespec.
     let time = unsafe { time.assume_init() };

@@ -1,0 +1,115 @@
+//! `mtx_*`: the same mutexes under the names of C11.
+//!
+//! The C library's own `mtx_lock` calls its `pthread_mutex_lock` directly, not through the table that an
+//! interposer is found by. So all of them are here.
+
+use core::ffi::c_int;
+
+use libc::timespec;
+
+use crate::errno::{EBUSY, ETIMEDOUT};
+use crate::init::ondeck_preload_mutex_destroy;
+use crate::mutex::{
+    ondeck_preload_mutex_lock, ondeck_preload_mutex_trylock, ondeck_preload_mutex_unlock,
+};
+use crate::object::{Mutex, RECURSIVE};
+use crate::timed::ondeck_preload_mutex_timedlock;
+
+const SUCCESS: c_int = 0;
+const BUSY: c_int = 1;
+const ERROR: c_int = 2;
+const TIMED_OUT: c_int = 4;
+
+/// `mtx_recursive` and `mtx_timed` in the type of a mutex.
+const TYPE_RECURSIVE: c_int = 1;
+const TYPE_TIMED: c_int = 2;
+
+/// What C11 calls a result.
+#[inline(always)]
+fn result(errno: c_int) -> c_int {
+    match errno {
+        0 => SUCCESS,
+        EBUSY => BUSY,
+        ETIMEDOUT => TIMED_OUT,
+        _ => ERROR,
+    }
+}
+
+/// `mtx_init`.
+///
+/// # Safety
+///
+/// As of the C library's function: `mutex` points to memory for a mutex.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_preload_mtx_init(mutex: *mut Mutex, type_: c_int) -> c_int {
+    if type_ & !(TYPE_RECURSIVE | TYPE_TIMED) != 0 {
+        return ERROR;
+    }
+    // SAFETY: the memory is the caller's, and zeros are a mutex.
+    let shared = unsafe {
+        mutex.write_bytes(0, 1);
+        &*mutex
+    };
+    if type_ & TYPE_RECURSIVE != 0 {
+        shared.set_kind(RECURSIVE);
+    }
+    SUCCESS
+}
+
+/// `mtx_destroy`.
+///
+/// # Safety
+///
+/// As of the C library's function: `mutex` points to a mutex.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_preload_mtx_destroy(mutex: *mut Mutex) {
+    // SAFETY: as the caller promises.
+    unsafe { ondeck_preload_mutex_destroy(mutex) };
+}
+
+/// `mtx_lock`.
+///
+/// # Safety
+///
+/// As of the C library's function: `mutex` points to a mutex.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_preload_mtx_lock(mutex: *mut Mutex) -> c_int {
+    // SAFETY: as the caller promises.
+    result(unsafe { ondeck_preload_mutex_lock(mutex) })
+}
+
+/// `mtx_trylock`.
+///
+/// # Safety
+///
+/// As of the C library's function: `mutex` points to a mutex.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_preload_mtx_trylock(mutex: *mut Mutex) -> c_int {
+    // SAFETY: as the caller promises.
+    result(unsafe { ondeck_preload_mutex_trylock(mutex) })
+}
+
+/// `mtx_timedlock`.
+///
+/// # Safety
+///
+/// As of the C library's function: `mutex` points to a mutex, `deadline` to a time.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_preload_mtx_timedlock(
+    mutex: *mut Mutex,
+    deadline: *const timespec,
+) -> c_int {
+    // SAFETY: as the caller promises.
+    result(unsafe { ondeck_preload_mutex_timedlock(mutex, deadline) })
+}
+
+/// `mtx_unlock`.
+///
+/// # Safety
+///
+/// As of the C library's function: `mutex` points to a mutex that the caller has locked.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_preload_mtx_unlock(mutex: *mut Mutex) -> c_int {
+    // SAFETY: as the caller promises.
+    result(unsafe { ondeck_preload_mutex_unlock(mutex) })
+}

@@ -1,0 +1,71 @@
+//! Deadlines: points in time on one of the two clocks that the functions take.
+
+use core::ffi::c_int;
+use core::mem::MaybeUninit;
+use core::time::Duration;
+
+use libc::timespec;
+use ondeck::platform::{Linux, Platform, Timestamp};
+
+use crate::errno::EINVAL;
+
+/// A deadline as a caller gave it.
+#[derive(Clone, Copy)]
+pub(crate) struct Deadline {
+    clock: c_int,
+    time: timespec,
+}
+
+impl Deadline {
+    /// # Errors
+    ///
+    /// `EINVAL` if the nanoseconds are none.
+    ///
+    /// # Safety
+    ///
+    /// `time` points to a time.
+    pub(crate) unsafe fn new(clock: c_int, time: *const timespec) -> Result<Self, c_int> {
+        // SAFETY: as the caller promises.
+        let time = unsafe { *time };
+        if (0..1_000_000_000).contains(&time.tv_nsec) { Ok(Self { clock, time }) } else { Err(EINVAL) }
+    }
+
+    /// Until when to wait, on the clock of waits: the deadline, or a moment before it at which to ask again,
+    /// because `CLOCK_REALTIME` may have been set meanwhile. None if the deadline has passed.
+    pub(crate) fn until(self) -> Option<Timestamp> {
+        /// A wait with a deadline in real time ends so late after its clock was set forward.
+        const LONGEST: Duration = Duration::from_secs(1);
+        let left = self.left()?;
+        let left = if self.clock == libc::CLOCK_REALTIME { left.min(LONGEST) } else { left };
+        Some(Linux::now().after(left))
+    }
+
+    /// The time until then; none if it has come.
+    fn left(self) -> Option<Duration> {
+        let now = now(self.clock);
+        let mut seconds = self.time.tv_sec.checked_sub(now.tv_sec).unwrap_or(i64::MAX);
+        let mut nanos = self.time.tv_nsec - now.tv_nsec;
+        if nanos < 0 {
+            seconds -= 1;
+            nanos += 1_000_000_000;
+        }
+        let seconds = u64::try_from(seconds).ok()?;
+        // Between 0 and a second: the nanoseconds of a time were checked.
+        let left = Duration::new(seconds, nanos as u32);
+        (!left.is_zero()).then_some(left)
+    }
+}
+
+/// Whether a clock is one that the functions take.
+pub(crate) fn is_known(clock: c_int) -> bool {
+    clock == libc::CLOCK_REALTIME || clock == libc::CLOCK_MONOTONIC
+}
+
+fn now(clock: c_int) -> timespec {
+    let mut time = MaybeUninit::uninit();
+    // SAFETY: the C library writes the time of a clock that every kernel has.
+    unsafe {
+        libc::clock_gettime(clock, time.as_mut_ptr());
+        time.assume_init()
+    }
+}

@@ -1,0 +1,223 @@
+//! The C library in memory: its functions, by name and version, out of its own tables.
+//!
+//! What dlvsym(3) does, without its lock: the loader lists what it has loaded in `_r_debug`, for debuggers.
+//! The C library is among the first entries, which do not change after the program's start, so that the list
+//! can be read while another thread loads a library.
+//!
+//! Sources: the System V ABI, "Dynamic Linking"; Ulrich Drepper, "How To Write Shared Libraries", on the hash
+//! table of GNU; the Linux Standard Base, "Symbol Versioning".
+
+use core::ffi::{CStr, c_char, c_int, c_void};
+use core::ptr;
+
+/// `struct link_map`, the part that is public.
+#[repr(C)]
+struct LinkMap {
+    base: usize,
+    name: *const c_char,
+    dynamic: *const Dynamic,
+    next: *const LinkMap,
+}
+
+/// `struct r_debug`.
+#[repr(C)]
+struct Debug {
+    version: c_int,
+    map: *const LinkMap,
+}
+
+unsafe extern "C" {
+    #[link_name = "_r_debug"]
+    static R_DEBUG: Debug;
+}
+
+/// `Elf64_Dyn`.
+#[repr(C)]
+struct Dynamic {
+    tag: u64,
+    value: usize,
+}
+
+/// `Elf64_Sym`.
+#[repr(C)]
+struct Symbol {
+    name: u32,
+    info: u8,
+    other: u8,
+    section: u16,
+    value: usize,
+    size: u64,
+}
+
+/// `Elf64_Verdef`.
+#[repr(C)]
+struct VersionDefinition {
+    revision: u16,
+    flags: u16,
+    index: u16,
+    names: u16,
+    hash: u32,
+    first_name: u32,
+    next: u32,
+}
+
+const TAG_END: u64 = 0;
+const TAG_STRINGS: u64 = 5;
+const TAG_SYMBOLS: u64 = 6;
+const TAG_SONAME: u64 = 14;
+const TAG_GNU_HASH: u64 = 0x6fff_fef5;
+const TAG_VERSIONS: u64 = 0x6fff_fff0;
+const TAG_DEFINITIONS: u64 = 0x6fff_fffc;
+
+const SYMBOL_IS_FUNCTION: u8 = 2;
+/// Of a symbol's version: the bit that says that it is not the default.
+const HIDDEN: u16 = 0x8000;
+
+/// A library that the loader has loaded.
+pub(crate) struct Library {
+    base: usize,
+    strings: *const c_char,
+    symbols: *const Symbol,
+    hash: *const u32,
+    versions: *const u16,
+    definitions: *const VersionDefinition,
+}
+
+/// The entries of the loader's list.
+fn maps() -> impl Iterator<Item = &'static LinkMap> {
+    // SAFETY: the loader's variable, which it fills before it runs any constructor.
+    let mut map = unsafe { (&raw const R_DEBUG.map).read_volatile() };
+    core::iter::from_fn(move || {
+        // SAFETY: null, or an entry of the list; a library that is unloaded meanwhile stands behind those
+        // of the program's start, and callers stop at one of these.
+        let entry = unsafe { map.as_ref() }?;
+        map = entry.next;
+        Some(entry)
+    })
+}
+
+impl Library {
+    /// The C library, if there is one that calls itself `libc.so.6`.
+    pub(crate) fn libc() -> Option<Self> {
+        maps().find_map(|map| Self::of(map, c"libc.so.6"))
+    }
+
+    /// The library of an entry, if it is the one of this name.
+    fn of(map: &LinkMap, soname: &CStr) -> Option<Self> {
+        let mut library = Self {
+            base: map.base,
+            strings: ptr::null(),
+            symbols: ptr::null(),
+            hash: ptr::null(),
+            versions: ptr::null(),
+            definitions: ptr::null(),
+        };
+        let mut name = None;
+        let mut entry = map.dynamic;
+        // SAFETY: the dynamic section is in memory, and ends with a tag of its own.
+        while let Some(dynamic) = unsafe { entry.as_ref() }.filter(|dynamic| dynamic.tag != TAG_END) {
+            let address = library.address(dynamic.value);
+            match dynamic.tag {
+                TAG_STRINGS => library.strings = ptr::with_exposed_provenance(address),
+                TAG_SYMBOLS => library.symbols = ptr::with_exposed_provenance(address),
+                TAG_GNU_HASH => library.hash = ptr::with_exposed_provenance(address),
+                TAG_VERSIONS => library.versions = ptr::with_exposed_provenance(address),
+                TAG_DEFINITIONS => library.definitions = ptr::with_exposed_provenance(address),
+                TAG_SONAME => name = Some(dynamic.value),
+                _ => {}
+            }
+            // SAFETY: this one was not the last.
+            entry = unsafe { entry.add(1) };
+        }
+        let is_complete = !library.strings.is_null()
+            && !library.symbols.is_null()
+            && !library.hash.is_null()
+            && !library.versions.is_null()
+            && !library.definitions.is_null();
+        (is_complete && library.string(name?) == soname).then_some(library)
+    }
+
+    /// An address of the dynamic section: the loader makes those of most libraries absolute.
+    fn address(&self, value: usize) -> usize {
+        if value < self.base { value + self.base } else { value }
+    }
+
+    /// The string at an offset of the library's table.
+    fn string(&self, offset: usize) -> &CStr {
+        // SAFETY: the library's own offset into its own table of strings.
+        unsafe { CStr::from_ptr(self.strings.add(offset)) }
+    }
+
+    /// The index of the version called `name`.
+    fn version(&self, name: &str) -> Option<u16> {
+        let mut definition = self.definitions;
+        loop {
+            // SAFETY: the first definition, or one that another has named as the next; the name follows a
+            // definition, and its first word is the offset of the string.
+            let (current, string) = unsafe {
+                let current = &*definition;
+                let string = definition.byte_add(current.first_name as usize).cast::<u32>();
+                (current, *string as usize)
+            };
+            if self.string(string).to_bytes() == name.as_bytes() {
+                return Some(current.index);
+            }
+            if current.next == 0 {
+                return None;
+            }
+            // SAFETY: the definition says where the next is.
+            definition = unsafe { definition.byte_add(current.next as usize) };
+        }
+    }
+
+    /// The address of a function.
+    pub(crate) fn function(&self, name: &str, version: &str) -> Option<*mut c_void> {
+        let version = self.version(version)?;
+        let mut index = self.bucket(hash(name))? as usize;
+        loop {
+            // SAFETY: an index from the hash table is one of the table of symbols, which has as many
+            // entries as that of versions.
+            let (symbol, has) = unsafe { (&*self.symbols.add(index), *self.versions.add(index)) };
+            if has & !HIDDEN == version
+                && symbol.section != 0
+                && symbol.info & 0xf == SYMBOL_IS_FUNCTION
+                && self.string(symbol.name as usize).to_bytes() == name.as_bytes()
+            {
+                return Some(ptr::with_exposed_provenance_mut(self.base + symbol.value));
+            }
+            if self.ends_chain(index) {
+                return None;
+            }
+            index += 1;
+        }
+    }
+
+    /// The first symbol of the chain of a hash.
+    fn bucket(&self, hash: u32) -> Option<u32> {
+        // SAFETY: the table begins with the number of buckets and three more words; a filter of as many
+        // 64-bit words as the third says, and the buckets follow.
+        let first = unsafe {
+            let buckets = self.hash.add(HEADER + 2 * *self.hash.add(2) as usize);
+            *buckets.add((hash % *self.hash) as usize)
+        };
+        (first != 0).then_some(first)
+    }
+
+    /// Whether the symbol is the last of its chain, which its word behind the buckets says.
+    fn ends_chain(&self, index: usize) -> bool {
+        // SAFETY: as in `bucket`; behind the buckets there is a word for each symbol from the first one that
+        // the table knows, which the second word tells.
+        unsafe {
+            let chains = self.hash.add(HEADER + 2 * *self.hash.add(2) as usize + *self.hash as usize);
+            *chains.add(index - *self.hash.add(1) as usize) & 1 != 0
+        }
+    }
+}
+
+/// The words before the filter of a hash table.
+const HEADER: usize = 4;
+
+/// The hash of a name in GNU's table.
+fn hash(name: &str) -> u32 {
+    name.bytes().fold(5_381, |hash: u32, byte| hash.wrapping_mul(33).wrapping_add(u32::from(byte)))
+}

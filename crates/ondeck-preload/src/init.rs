@@ -1,0 +1,58 @@
+//! Initialization and destruction.
+
+use core::ffi::{c_int, c_void};
+use core::sync::atomic::Ordering;
+
+use crate::errno::EBUSY;
+use crate::object::{Kind, Mutex};
+use crate::real;
+
+/// `pthread_mutex_init`.
+///
+/// The bytes are written whatever they were: an allocator initializes its mutexes anew in the child of a
+/// fork, where other threads have left them locked.
+///
+/// # Safety
+///
+/// As of the C library's function: `mutex` points to memory for a mutex, `attributes` to attributes or
+/// nowhere.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_preload_mutex_init(
+    mutex: *mut Mutex,
+    attributes: *const c_void,
+) -> c_int {
+    if attributes.is_null() {
+        // SAFETY: the memory is the caller's, and zeros are a mutex.
+        unsafe { mutex.write_bytes(0, 1) };
+        return 0;
+    }
+    // The C library knows what attributes mean, and refuses some. What it writes is a mutex of ours, too:
+    // zeros, and the kind.
+    // SAFETY: the C library's function, with what its caller gave.
+    let result = unsafe { real::mutex_init(mutex, attributes) };
+    if result == 0 {
+        // SAFETY: it was initialized just now.
+        unsafe { &*mutex }.forget_elision();
+    }
+    result
+}
+
+/// `pthread_mutex_destroy`.
+///
+/// # Safety
+///
+/// As of the C library's function: `mutex` points to a mutex.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_preload_mutex_destroy(mutex: *mut Mutex) -> c_int {
+    // SAFETY: the caller's mutex is there.
+    let shared = unsafe { &*mutex };
+    if shared.kind() == Kind::Libc {
+        // SAFETY: the C library's function, with what its caller gave.
+        return unsafe { real::mutex_destroy(mutex) };
+    }
+    if shared.lock.is_locked() || shared.users.load(Ordering::Relaxed) != 0 {
+        return EBUSY;
+    }
+    shared.set_destroyed();
+    0
+}

@@ -1,0 +1,49 @@
+//! `libondeck_preload.so`: the mutexes and condition variables of unmodified glibc programs.
+//!
+//! ```text
+//! program ── pthread_mutex_lock ──► libondeck_preload.so ── robust, priority, process-shared ──► libc.so.6
+//!                                        │ all other kinds
+//!                                        ▼
+//!                                   ondeck, in the caller's own bytes
+//! ```
+//!
+//! | file | what |
+//! |---|---|
+//! | `object.rs` | what the bytes of the caller's objects mean |
+//! | `mutex.rs`, `timed.rs`, `init.rs` | the functions of mutexes |
+//! | `c11.rs` | `mtx_*`, which are the same with other results |
+//! | `mode.rs` | what has to be known before the first lock, and the constructor |
+//! | `real.rs`, `elf.rs` | the C library's own functions, found without a lock |
+//! | `names.rs` | under which names and versions the functions are found |
+//!
+//! # Rules
+//!
+//! * No function allocates, prints, takes a lock of the C library or of the loader, changes `errno`, or
+//!   ends because of a signal.
+//! * Everything works before the library's own constructor has run: other libraries' constructors may run
+//!   before, and lock.
+//! * An object that was never touched is all zeros, as `PTHREAD_MUTEX_INITIALIZER` leaves it.
+//!
+//! It is linked by `link.sh`, which gives the functions their names.
+
+#![no_std]
+
+#[cfg(not(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64")))]
+compile_error!(
+    "ondeck-preload is for glibc on x86-64: it knows the layout of that library's objects, and the \
+     versions of its symbols"
+);
+
+mod c11;
+mod clock;
+mod elf;
+mod errno;
+mod fatal;
+mod init;
+mod mode;
+mod mutex;
+#[cfg(feature = "names")]
+mod names;
+mod object;
+mod real;
+mod timed;

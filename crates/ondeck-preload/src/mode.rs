@@ -1,0 +1,47 @@
+//! What has to be known before the first lock: one word, which every fast path reads.
+//!
+//! ```text
+//! word   bit 31  nothing is known yet: the first call that finds it decides
+//!        0       mutexes are ondeck's
+//! ```
+//!
+//! The bits are none of those that a kind has, so that a fast path tests the word and the kind together.
+//!
+//! The word is in the library's data, not set by its constructor: a constructor of another library may lock
+//! before, and then decides.
+
+use core::ffi::c_int;
+use core::sync::atomic::{AtomicI32, Ordering};
+
+use crate::real;
+
+const UNDECIDED: c_int = c_int::MIN;
+
+static WORD: AtomicI32 = AtomicI32::new(UNDECIDED);
+
+/// 0, or what a fast path has to leave to the slow one.
+#[inline(always)]
+pub(crate) fn word() -> c_int {
+    // Relaxed: what has been decided is a function of what the process was started with, so that all
+    // threads decide the same.
+    WORD.load(Ordering::Relaxed)
+}
+
+/// Decides, if that has not been done.
+pub(crate) fn decide() {
+    if word() & UNDECIDED != 0 {
+        WORD.fetch_and(!UNDECIDED, Ordering::Relaxed);
+    }
+}
+
+/// Called by the loader, before the constructors of most other libraries: finds the C library's functions, so
+/// that no lock has to.
+#[used]
+#[unsafe(link_section = ".init_array.00102")]
+static CONSTRUCTOR: extern "C" fn() = start;
+
+extern "C" fn start() {
+    decide();
+    real::find_all();
+    ondeck::prepare();
+}

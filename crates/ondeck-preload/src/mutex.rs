@@ -1,0 +1,179 @@
+//! Lock, attempt and unlock: what nearly all calls are.
+//!
+//! The fast path is one load that says whether the shim is ready and the kind is a plain one, the mutex's
+//! own instruction, and a return. Everything else is out of line.
+
+use core::ffi::c_int;
+use core::sync::atomic::Ordering;
+
+use crate::errno::{EAGAIN, EBUSY, EDEADLK, EPERM};
+use crate::mode;
+use crate::object::{ADAPTIVE, Kind, Mutex, this_thread};
+use crate::real;
+
+/// Whether the mutex is a plain one, and nothing but its lock is to be done.
+#[inline(always)]
+pub(crate) fn is_plain(mutex: &Mutex) -> bool {
+    let state = mode::word() | mutex.raw_kind();
+    state == 0 || state == ADAPTIVE
+}
+
+/// `pthread_mutex_lock`.
+///
+/// # Safety
+///
+/// As of the C library's function: `mutex` points to a mutex that was initialized.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_preload_mutex_lock(mutex: *mut Mutex) -> c_int {
+    // SAFETY: the caller's mutex is there for as long as the caller uses it.
+    let shared = unsafe { &*mutex };
+    if is_plain(shared) && shared.lock.try_lock() {
+        return 0;
+    }
+    // SAFETY: as the caller promises.
+    unsafe { lock_slow(mutex) }
+}
+
+/// # Safety
+///
+/// As for [`ondeck_preload_mutex_lock`].
+#[cold]
+#[inline(never)]
+unsafe fn lock_slow(mutex: *mut Mutex) -> c_int {
+    mode::decide();
+    // SAFETY: as the caller promises.
+    let shared = unsafe { &*mutex };
+    match shared.kind() {
+        Kind::Plain => shared.lock.lock(),
+        // SAFETY: the C library's function, with what its caller gave.
+        Kind::Libc => return unsafe { real::mutex_lock(mutex) },
+        kind => {
+            if let Some(done) = enter_again(shared, kind, EDEADLK) {
+                return done;
+            }
+            shared.lock.lock();
+            own(shared);
+        }
+    }
+    0
+}
+
+/// `pthread_mutex_trylock`.
+///
+/// # Safety
+///
+/// As for [`ondeck_preload_mutex_lock`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_preload_mutex_trylock(mutex: *mut Mutex) -> c_int {
+    // SAFETY: the caller's mutex is there.
+    let shared = unsafe { &*mutex };
+    if is_plain(shared) {
+        return if try_lock(shared) { 0 } else { EBUSY };
+    }
+    // SAFETY: as the caller promises.
+    unsafe { trylock_slow(mutex) }
+}
+
+/// # Safety
+///
+/// As for [`ondeck_preload_mutex_lock`].
+#[cold]
+#[inline(never)]
+unsafe fn trylock_slow(mutex: *mut Mutex) -> c_int {
+    mode::decide();
+    // SAFETY: as the caller promises.
+    let shared = unsafe { &*mutex };
+    let kind = shared.kind();
+    if kind == Kind::Libc {
+        // SAFETY: the C library's function, with what its caller gave.
+        return unsafe { real::mutex_trylock(mutex) };
+    }
+    if let Some(done) = enter_again(shared, kind, EBUSY) {
+        return done;
+    }
+    if !try_lock(shared) {
+        return EBUSY;
+    }
+    if kind != Kind::Plain {
+        own(shared);
+    }
+    0
+}
+
+/// Reads before it writes: a thread that tries again and again leaves the line to the owner.
+#[inline(always)]
+fn try_lock(mutex: &Mutex) -> bool {
+    !mutex.lock.is_locked() && mutex.lock.try_lock()
+}
+
+/// `pthread_mutex_unlock`.
+///
+/// # Safety
+///
+/// As for [`ondeck_preload_mutex_lock`], and the caller has locked the mutex, unless its kind is one that is
+/// checked.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_preload_mutex_unlock(mutex: *mut Mutex) -> c_int {
+    // SAFETY: the caller's mutex is there until it is unlocked.
+    let shared = unsafe { &*mutex };
+    if is_plain(shared) {
+        // SAFETY: the caller owns it.
+        unsafe { shared.lock.unlock() };
+        return 0;
+    }
+    // SAFETY: as the caller promises.
+    unsafe { unlock_slow(mutex) }
+}
+
+/// # Safety
+///
+/// As for [`ondeck_preload_mutex_unlock`].
+#[cold]
+#[inline(never)]
+unsafe fn unlock_slow(mutex: *mut Mutex) -> c_int {
+    mode::decide();
+    // SAFETY: as the caller promises.
+    let shared = unsafe { &*mutex };
+    match shared.kind() {
+        // SAFETY: the C library's function, with what its caller gave.
+        Kind::Libc => return unsafe { real::mutex_unlock(mutex) },
+        Kind::Plain => {}
+        Kind::Recursive | Kind::Errorcheck => {
+            if shared.owner.load(Ordering::Relaxed) != this_thread() {
+                return EPERM;
+            }
+            let count = shared.count.load(Ordering::Relaxed) - 1;
+            shared.count.store(count, Ordering::Relaxed);
+            if count != 0 {
+                return 0;
+            }
+            shared.owner.store(0, Ordering::Relaxed);
+        }
+    }
+    // SAFETY: the caller owns it: a checked kind was checked, of a plain one the caller promises it.
+    unsafe { shared.lock.unlock() };
+    0
+}
+
+/// The calling thread has just locked a mutex of a checked kind.
+pub(crate) fn own(mutex: &Mutex) {
+    mutex.owner.store(this_thread(), Ordering::Relaxed);
+    mutex.count.store(1, Ordering::Relaxed);
+}
+
+/// If the calling thread owns a mutex of a checked kind: what its next attempt to lock it returns. A
+/// recursive mutex is then locked once more. `refused` is what is returned of an errorcheck mutex.
+pub(crate) fn enter_again(mutex: &Mutex, kind: Kind, refused: c_int) -> Option<c_int> {
+    // Relaxed: only the calling thread writes its own address, so it reads it exactly if it is the owner.
+    if kind == Kind::Plain || mutex.owner.load(Ordering::Relaxed) != this_thread() {
+        return None;
+    }
+    if kind == Kind::Errorcheck {
+        return Some(refused);
+    }
+    let Some(count) = mutex.count.load(Ordering::Relaxed).checked_add(1) else {
+        return Some(EAGAIN);
+    };
+    mutex.count.store(count, Ordering::Relaxed);
+    Some(0)
+}

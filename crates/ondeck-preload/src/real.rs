@@ -1,0 +1,90 @@
+//! The C library's own functions, for the objects that are left to it.
+//!
+//! They are found in the C library itself, by name and version, without the loader's help: dlvsym(3) takes
+//! the loader's lock, and the constructor of a library that another thread loads may hold that lock while it
+//! waits for a mutex. Our own constructor finds all of them. A call that comes before finds the one it needs
+//! by the same way, so that it does not matter which is first.
+
+use core::ffi::{c_int, c_void};
+use core::{mem, ptr};
+use core::sync::atomic::{AtomicPtr, Ordering};
+
+use libc::timespec;
+
+use crate::elf;
+use crate::fatal;
+use crate::object::Mutex;
+
+/// A function of the C library, and where it is once it was found. Relaxed: what is stored is a function of
+/// the process, and what it points to was there before the process had threads.
+struct Real {
+    name: &'static str,
+    version: &'static str,
+    found: AtomicPtr<c_void>,
+}
+
+impl Real {
+    const fn new(name: &'static str, version: &'static str) -> Self {
+        Self { name, version, found: AtomicPtr::new(ptr::null_mut()) }
+    }
+
+    #[inline]
+    fn get(&self) -> *mut c_void {
+        let found = self.found.load(Ordering::Relaxed);
+        if found.is_null() { self.find() } else { found }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn find(&self) -> *mut c_void {
+        let Some(found) = elf::Library::libc().and_then(|libc| libc.function(self.name, self.version)) else {
+            fatal::end(&["the C library has no ", self.name, "@", self.version, "; glibc 2.34 or newer is needed"]);
+        };
+        self.found.store(found, Ordering::Relaxed);
+        found
+    }
+}
+
+macro_rules! functions {
+    ($($field:ident: $name:literal $version:literal ($($parameter:ident: $argument:ty),*);)*) => {
+        /// The places in [`ALL`].
+        #[allow(non_camel_case_types, reason = "the names of functions")]
+        enum Place { $($field,)* Count }
+
+        static ALL: [Real; Place::Count as usize] = [$(Real::new($name, $version)),*];
+
+        $(
+            #[doc = concat!("The C library's `", $name, "`.")]
+            ///
+            /// # Safety
+            ///
+            /// As of that function.
+            pub(crate) unsafe fn $field($($parameter: $argument),*) -> c_int {
+                let found = ALL[Place::$field as usize].get();
+                // SAFETY: the C library's function of this name and version has this type.
+                let function = unsafe {
+                    mem::transmute::<*mut c_void, unsafe extern "C" fn($($argument),*) -> c_int>(found)
+                };
+                // SAFETY: as the caller promises.
+                unsafe { function($($parameter),*) }
+            }
+        )*
+    };
+}
+
+functions! {
+    mutex_init: "pthread_mutex_init" "GLIBC_2.2.5" (mutex: *mut Mutex, attributes: *const c_void);
+    mutex_destroy: "pthread_mutex_destroy" "GLIBC_2.2.5" (mutex: *mut Mutex);
+    mutex_lock: "pthread_mutex_lock" "GLIBC_2.2.5" (mutex: *mut Mutex);
+    mutex_trylock: "pthread_mutex_trylock" "GLIBC_2.34" (mutex: *mut Mutex);
+    mutex_clocklock: "pthread_mutex_clocklock" "GLIBC_2.34"
+        (mutex: *mut Mutex, clock: c_int, deadline: *const timespec);
+    mutex_unlock: "pthread_mutex_unlock" "GLIBC_2.2.5" (mutex: *mut Mutex);
+}
+
+/// Finds all of them, so that no call has to.
+pub(crate) fn find_all() {
+    for real in &ALL {
+        real.get();
+    }
+}
