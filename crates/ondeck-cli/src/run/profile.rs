@@ -80,10 +80,13 @@ impl Wanted {
             Blame::Holder => Role::Holder,
             Blame::Waiter => Role::Waiter,
         };
+        let in_words = |error: ondeck_profile::Error| error.to_string();
         let written = prepared.write_by(|format| match format {
-            Format::Html => Ok(page::render(profile).into_bytes()),
-            Format::Svg => Ok(flame::render(profile, role).into_bytes()),
-            Format::Pprof => pprof::encode(profile, role).map_err(|error| error.to_string()),
+            Format::Html => page::render(profile).map(String::into_bytes).map_err(in_words),
+            Format::Svg => {
+                flame::render(profile, role, true).map(String::into_bytes).map_err(in_words)
+            }
+            Format::Pprof => pprof::encode(profile, role).map_err(in_words),
             Format::Folded => Ok(folded::render(profile, role).into_bytes()),
             Format::Jsonl => Ok(lines::render(profile).into_bytes()),
         });
