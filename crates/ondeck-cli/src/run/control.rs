@@ -122,15 +122,17 @@ impl Page {
         bytes.push(0);
         // Before the word that makes a process read it.
         self.file.write_all_at(&bytes, FOLDER)?;
-        self.want(wanted::ON)
+        self.change(wanted::on_after)
     }
 
     pub(crate) fn stop(&self) -> io::Result<()> {
-        self.want(wanted::OFF)
+        self.change(wanted::off_after)
     }
 
-    fn want(&self, what: u32) -> io::Result<()> {
-        self.file.write_all_at(&what.to_ne_bytes(), WANTED)
+    fn change(&self, next: fn(u32) -> u32) -> io::Result<()> {
+        let mut word = [0; size_of::<u32>()];
+        self.file.read_exact_at(&mut word, WANTED)?;
+        self.file.write_all_at(&next(u32::from_ne_bytes(word)).to_ne_bytes(), WANTED)
     }
 }
 
@@ -150,14 +152,20 @@ mod tests {
     fn a_page_has_the_recorder_s_layout() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = make(folder.path()).expect("a page");
-        let page = Page { file: OpenOptions::new().write(true).open(&path).expect("our file") };
-        page.record_into(Path::new("/somewhere")).expect("our file");
-        let bytes = fs::read(&path).expect("the page");
-        assert_eq!(bytes.len(), SIZE);
-        assert!(bytes.starts_with(b"ondeckCP\x01\0\0\0"), "{:?}", &bytes[..16]);
-        assert!(bytes[16..].starts_with(b"/somewhere\0"));
-        page.stop().expect("our file");
-        assert_eq!(fs::read(&path).expect("the page")[8], 2);
+        let file = OpenOptions::new().read(true).write(true).open(&path).expect("our file");
+        let page = Page { file };
+        let word = || fs::read(&path).expect("the page")[8];
+        assert_eq!(word(), 0, "as the environment says");
+        for number in 1..4 {
+            page.record_into(Path::new("/somewhere")).expect("our file");
+            let bytes = fs::read(&path).expect("the page");
+            assert_eq!(bytes.len(), SIZE);
+            assert!(bytes.starts_with(b"ondeckCP") && bytes[9..12] == [0; 3]);
+            assert!(bytes[16..].starts_with(b"/somewhere\0"));
+            assert_eq!(word(), number << 2 | 1, "on, each time with another number");
+            page.stop().expect("our file");
+            assert_eq!(word(), number << 2 | 2, "off");
+        }
         let long = "x".repeat(SIZE);
         assert!(page.record_into(Path::new(&long)).is_err());
     }

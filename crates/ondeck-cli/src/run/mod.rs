@@ -124,8 +124,10 @@ fn recorded(options: &Options) -> Result<Ending, Error> {
     if whole {
         return Ok(Ending::AsProgram(status));
     }
-    let kept = folder.keep();
-    output::say(format_args!("the recording is kept in {}", kept.display()));
+    if recording::has_begun(folder.path()) {
+        let kept = folder.keep();
+        output::say(format_args!("the recording is kept in {}", kept.display()));
+    }
     Ok(match status {
         Status::Exited(0) => Ending::AsProgram(Status::Exited(Failure::OWN)),
         failed => Ending::AsProgram(failed),

@@ -1,7 +1,7 @@
 //! `ondeck run`: what becomes of a program's streams, signals and end, what is refused, and comparisons.
 //!
-//! The shim of these tests is a library that does nothing. What the real one does is of
-//! `crates/ondeck-preload/tests`, and both together of `ci/package.sh`.
+//! The shim of these tests is a library that maps its page and does nothing else. What the real one does
+//! is of `crates/ondeck-preload/tests`, and both together of `ci/package.sh`.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -30,12 +30,26 @@ fn compiled(folder: &Path, name: &str, source: &str, options: &[&str]) -> PathBu
     to
 }
 
-/// A library that does nothing.
+/// What the shim of the tests does when it is loaded.
+const SHIM: &str = r#"
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+__attribute__((constructor)) static void map(void)
+{
+    const char *name = getenv("ONDECK_CONTROL");
+    int page = name ? open(name, O_RDONLY) : -1;
+    mmap(NULL, 4096, PROT_READ, MAP_SHARED, page, 0);
+    close(page);
+}
+"#;
+
 fn shim() -> &'static Path {
-    static SHIM: OnceLock<(tempfile::TempDir, PathBuf)> = OnceLock::new();
-    let (_, path) = SHIM.get_or_init(|| {
+    static MADE: OnceLock<(tempfile::TempDir, PathBuf)> = OnceLock::new();
+    let (_, path) = MADE.get_or_init(|| {
         let folder = tempfile::tempdir().expect("a folder");
-        let path = compiled(folder.path(), LIBRARY, "int nothing;", &["-shared", "-fPIC"]);
+        let path = compiled(folder.path(), LIBRARY, SHIM, &["-shared", "-fPIC"]);
         (folder, path)
     });
     path
@@ -403,4 +417,65 @@ fn a_lock_that_a_program_fails_with_is_left_out_and_said() {
     for word in ["ondeck: warm-up", "exit code 3", "broken"] {
         assert!(message.contains(word), "{word} is missing in {message}");
     }
+}
+
+/// A program that runs until its input ends, and its process id: the command becomes the program.
+fn attachable(folder: &Path) -> Child {
+    let mut child = run(&["cat"])
+        .env("TMPDIR", folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    let name = format!("/proc/{}/comm", child.id());
+    wait_until("the program", || fs::read_to_string(&name).is_ok_and(|name| name == "cat\n"));
+    // The loader is done when the program answers.
+    child.stdin.as_mut().expect("a pipe").write_all(b"x").expect("a reader");
+    child.stdout.as_mut().expect("a pipe").read_exact(&mut [0]).expect("an answer");
+    child
+}
+
+#[test]
+fn attaching_switches_recording_on_and_off_in_the_program_s_page() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut program = attachable(folder.path());
+    let page = fs::read_dir(folder.path()).expect("the folder").next().expect("a page");
+    let page = page.expect("a page").path();
+    let number = program.id().to_string();
+    let word = || fs::read(&page).expect("the page")[8];
+    for switch in 1..3 {
+        let mut attach = ondeck(&["attach", &number, "--for", "1h"]);
+        attach.env("TMPDIR", folder.path()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let attached = attach.spawn().expect("the command starts");
+        wait_until("recording", || word() == switch << 2 | 1);
+        kill(pid(&attached), Signal::SIGINT).expect("it runs");
+        let output = attached.wait_with_output().expect("it ends");
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        assert_eq!(stdout(&output), "no thread has waited for a lock yet\n");
+        assert_eq!(word(), switch << 2 | 2);
+    }
+    // It ends with the program, too.
+    let mut attach = ondeck(&["attach", &number]);
+    attach.env("TMPDIR", folder.path()).stdout(Stdio::null()).stderr(Stdio::null());
+    let attached = attach.spawn().expect("the command starts");
+    wait_until("recording", || word() == 3 << 2 | 1);
+    drop(program.stdin.take());
+    assert_eq!(program.wait().expect("it ends").code(), Some(0));
+    let output = attached.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(0));
+    let left: Vec<_> = fs::read_dir(folder.path()).expect("the folder").collect();
+    assert_eq!(left.len(), 1, "the page: {left:?}");
+}
+
+#[test]
+fn a_process_that_cannot_be_attached_to_is_refused_with_the_reason() {
+    let mut other = Command::new("cat").stdin(Stdio::piped()).spawn().expect("it starts");
+    let number = other.id().to_string();
+    for (process, word) in [(&*number, "ondeck run"), ("4194304", "no process"), ("0", "'0'")] {
+        let output = ondeck(&["attach", process]).output().expect("the command starts");
+        assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+        assert!(stderr(&output).contains(word), "{process}: {}", stderr(&output));
+    }
+    drop(other.stdin.take());
+    other.wait().expect("it ends");
 }
