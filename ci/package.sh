@@ -8,6 +8,7 @@
 #
 # The root has Debian's minimum, gcc and pkg-config. It is made once, by mmdebstrap from the mirror that apt uses
 # here, and kept in cargo's target folder; each run unpacks it anew. Needs root.
+# shellcheck disable=SC2016 # what is given to `inside` expands there
 source "$(dirname "$0")/common.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root, for chroot"
 need_packages mmdebstrap dpkg-dev binutils
@@ -31,16 +32,16 @@ if [ ! -s "$kept" ]; then
     mv "$kept.new" "$kept"
 fi
 
-root=$(mktemp -d)
+clean=$(mktemp -d)
 # The mount goes first, so that nothing of this system is removed.
-trap '{ ! mountpoint -q "$root/proc" || umount "$root/proc"; } && rm -rf --one-file-system "$root"' EXIT
-tar -xf "$kept" -C "$root" --exclude=./dev
-mkdir -p "$root/dev" "$root/try"
-mknod -m 666 "$root/dev/null" c 1 3
-mount -t proc proc "$root/proc"
-cp "$packages"/*.deb ci/package/*.c "$root/try"
+trap '{ ! mountpoint -q "$clean/proc" || umount "$clean/proc"; } && rm -rf --one-file-system "$clean"' EXIT
+tar -xf "$kept" -C "$clean" --exclude=./dev
+mkdir -p "$clean/dev" "$clean/try"
+mknod -m 666 "$clean/dev/null" c 1 3
+mount -t proc proc "$clean/proc"
+cp "$packages"/*.deb ci/package/*.c "$clean/try"
 inside() {
-    chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 TERM=dumb sh -euc "cd /try; $*"
+    chroot "$clean" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 TERM=dumb sh -euc "cd /try; $*"
 }
 
 step "install"
@@ -58,12 +59,12 @@ ondeck run --profile hot.html --profile hot.folded -- ./hot_lock 2>table; cat ta
 line=$(grep -n 'the hot line' ci/package/hot_lock.c | cut -d: -f1)
 for report in table hot.html; do
     for word in orders_lock book_order "hot_lock.c:$line"; do
-        grep -qF "$word" "$root/try/$report" || { echo "$report does not name $word"; exit 1; }
+        grep -qF "$word" "$clean/try/$report" || { echo "$report does not name $word"; exit 1; }
     done
 done
-grep -q 'book_order' "$root/try/hot.folded" || { echo "hot.folded does not name book_order"; exit 1; }
+grep -q 'book_order' "$clean/try/hot.folded" || { echo "hot.folded does not name book_order"; exit 1; }
 # The lock that no thread waits for is not blamed for anything.
-! grep -q quiet_lock "$root/try/table" || { echo "the table blames quiet_lock"; exit 1; }
+! grep -q quiet_lock "$clean/try/table" || { echo "the table blames quiet_lock"; exit 1; }
 
 step "remove"
 inside 'dpkg -P ondeck libondeck-dev libondeck0 >/dev/null; test -z "$(find /usr -iname "*ondeck*")"'
