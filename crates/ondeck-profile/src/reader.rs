@@ -97,7 +97,7 @@ impl Reader {
                 Role::Waiter => lock.waiters.push(sample),
             }
         }
-        let events = locks_events(recording);
+        let (events, passed) = counts(recording);
         let mut locks: Vec<Lock> = locks.into_values().collect();
         locks.sort_by(|a, b| b.wait.nanos.total_cmp(&a.wait.nanos).then(a.address.cmp(&b.address)));
         for lock in &mut locks {
@@ -127,6 +127,8 @@ impl Reader {
             cost: Cost {
                 events,
                 event_nanos: clock.nanos(get(&header.event_sixteenths)) / 16.0,
+                looks: passed,
+                look_nanos: clock.nanos(get(&header.look_sixteenths)) / 16.0,
                 stacks,
                 stack_nanos: clock.nanos(get(&header.stack_ticks)) / stacks.max(1) as f64,
             },
@@ -166,8 +168,13 @@ impl Reader {
     }
 }
 
-fn locks_events(recording: &Recording) -> u64 {
-    recording.locks().map(|(_, lock)| get(&lock.events)).sum()
+/// Records, and events that were looked at and not recorded.
+fn counts(recording: &Recording) -> (u64, u64) {
+    recording.locks().fold((0, 0), |(events, looks), (_, lock)| {
+        let recorded = get(&lock.events);
+        let waits = get(&lock.waits).saturating_sub(recorded.saturating_sub(get(&lock.holds)));
+        (events + recorded, looks + waits + get(&lock.passed))
+    })
 }
 
 /// Ticks and nanoseconds of a recording.
@@ -238,8 +245,26 @@ impl Names<'_> {
     }
 
     fn stack(&mut self, returns: &[u64]) -> Vec<Arc<Location>> {
-        // The call is before what it returns to, which may be of another line or another function.
-        returns.iter().map(|address| self.location(address.saturating_sub(1))).collect()
+        let mut stack: Vec<Arc<Location>> = Vec::with_capacity(returns.len() + 1);
+        for address in returns {
+            // The call is before what it returns to, which may be of another line or another function.
+            let location = self.location(address.saturating_sub(1));
+            let inner = stack.last().map(|inner| inner.address);
+            stack.extend(inner.and_then(|inner| self.left(inner, *address)));
+            stack.push(location);
+        }
+        stack
+    }
+
+    /// The function that was called before `address` and has left no frame, because the last thing that it
+    /// did was to call the function with `inner`, by a jump. Functions that end with an unlock do that.
+    fn left(&mut self, inner: u64, address: u64) -> Option<Arc<Location>> {
+        let module = self.module(address)?;
+        let bias = self.modules[module].bias;
+        let object = self.symbols.object(&self.modules[module].path)?;
+        let called = object.called_before(address - bias)?;
+        let is_it = inner.checked_sub(bias).is_some_and(|inner| object.is_within(called, inner));
+        (!is_it).then(|| self.location(called + bias))
     }
 
     fn location(&mut self, address: u64) -> Arc<Location> {

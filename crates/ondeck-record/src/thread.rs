@@ -15,6 +15,10 @@
 //!   the thread's time.
 //!
 //! Both numbers depend on earlier events only. So each sum is right on average, whatever the numbers are.
+//!
+//! An unlock that finds waiting threads is recorded unless its thread has recorded one of the same lock in
+//! the last [`CLOSE_HOLDS`]. Owners that hold the lock for so long are all recorded; what shorter ones are
+//! to blame for is charged to the next one that is recorded.
 
 extern crate std;
 
@@ -24,6 +28,8 @@ use crate::clock;
 
 /// Nanoseconds between two records of a thread below which its period is doubled.
 const CLOSE: u64 = 8_000;
+/// Nanoseconds after a recorded unlock in which the thread does not record another one of that lock.
+const CLOSE_HOLDS: u64 = 4_000;
 /// Nanoseconds of a wait that is recorded always.
 const LONG: u64 = 64_000;
 /// The least mean of waited nanoseconds between two stacks.
@@ -63,6 +69,12 @@ pub struct Local {
     last_stack: u64,
     last_created: u64,
     created_cost: u64,
+    /// The lock of the last recorded unlock, when that was, when the last unlock was, and how many there
+    /// have been in between.
+    held: usize,
+    last_held: u64,
+    pub last_unlock: u64,
+    passed: u64,
     pending: [Pending; PENDING],
     count: usize,
 }
@@ -91,6 +103,10 @@ std::thread_local! {
                 last_stack: 0,
                 last_created: 0,
                 created_cost: 0,
+                held: 0,
+                last_held: 0,
+                last_unlock: 0,
+                passed: 0,
                 pending: [Pending { generation: 0, lock: 0, arrived: 0, acquired: 0, weight: 0 }; PENDING],
                 count: 0,
             }),
@@ -147,6 +163,7 @@ impl Local {
         (self.skip, self.period, self.weight) = (1, 1, 1);
         (self.last_event, self.last_stack, self.last_created) = (0, 0, 0);
         self.mean = clock::ticks_in(MEAN);
+        (self.held, self.passed) = (0, 0);
         let own = core::ptr::from_ref(self).addr() as u64;
         self.random = (own ^ clock::ticks()).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     }
@@ -230,6 +247,27 @@ impl Local {
         } else if passed > cost.saturating_mul(SHARE * 4) {
             self.mean = (self.mean / 2).max(clock::ticks_in(MEAN));
         }
+    }
+
+    /// The thread has unlocked at `now` while others wait: whether that is not recorded.
+    #[inline]
+    pub fn passes(&mut self, lock: usize, now: u64) -> bool {
+        let is_close =
+            self.held == lock && now.wrapping_sub(self.last_held) < clock::ticks_in(CLOSE_HOLDS);
+        if is_close {
+            self.last_unlock = now;
+            self.passed += 1;
+        }
+        is_close
+    }
+
+    /// The unlock at `now` is recorded: when the thread's unlock of this lock before it was, if that is
+    /// known; and how many were passed since.
+    pub fn holds(&mut self, lock: usize, now: u64) -> (Option<u64>, u64) {
+        let before = (self.held == lock).then_some(self.last_unlock);
+        let passed = core::mem::take(&mut self.passed);
+        (self.held, self.last_held, self.last_unlock) = (lock, now, now);
+        (before, passed)
     }
 
     /// Whether to take the stack of a lock's initialization: all while they are rare.

@@ -237,6 +237,9 @@ impl Held {
 
     fn record_by(self, file: &'static File, local: &mut Local) {
         let now = clock::ticks();
+        if self.pending.is_none() && local.passes(self.lock, now) {
+            return;
+        }
         let Some((entry, _)) = table::lock(file, self.lock, self.kind) else { return };
         table::took_part(entry, local.index);
         if self.count != 0 {
@@ -258,10 +261,12 @@ impl Held {
         }
         let mut blame = None;
         if self.others && entry.waiting.load(Ordering::Relaxed) != 0 {
+            let (before, passed) = local.holds(self.lock, now);
+            entry.passed.fetch_add(passed, Ordering::Relaxed);
             let since = match pending {
                 Some(pending) => pending.acquired,
                 // It found the lock free: the part of its time in which others waited.
-                None => entry.since.load(Ordering::Relaxed),
+                None => entry.since.load(Ordering::Relaxed).max(before.unwrap_or(0)),
             };
             entry.since.store(now, Ordering::Relaxed);
             let held = now.saturating_sub(since);
