@@ -75,7 +75,8 @@ impl Reader {
         let file = recording.file();
         let header = &file.header;
         let mappings = Mappings::parse(&recording.maps());
-        let modules = self.modules(&mappings);
+        let program = PathBuf::from(Recording::text(&header.program));
+        let modules = self.modules(&mappings, &program);
         let clock = Clock::of(file);
         let mut names = Names {
             symbols: &mut self.symbols,
@@ -111,7 +112,7 @@ impl Reader {
         Process {
             pid: number(&header.pid),
             parent: number(&header.parent),
-            program: Recording::text(&header.program).into(),
+            program,
             arguments: Recording::texts(&header.arguments),
             started: UNIX_EPOCH + Duration::from_nanos(get(&header.start_realtime)),
             length: Duration::from_nanos(clock.nanos(clock.last) as u64),
@@ -137,7 +138,7 @@ impl Reader {
     }
 
     /// The files that were mapped, with where the whole of each lies.
-    fn modules(&mut self, mappings: &Mappings) -> Vec<Module> {
+    fn modules(&mut self, mappings: &Mappings, program: &Path) -> Vec<Module> {
         let module = |mapped: &crate::mappings::Mapped| {
             let least = mapped.parts.iter().map(|part| part.0).min()?;
             let most = mapped.parts.iter().map(|part| part.1).max()?;
@@ -164,7 +165,10 @@ impl Reader {
             }
             Some(module)
         };
-        mappings.files.iter().filter_map(module).collect()
+        let mut modules: Vec<Module> = mappings.files.iter().filter_map(module).collect();
+        // pprof takes the first one for the program.
+        modules.sort_by_key(|module| module.path != program);
+        modules
     }
 }
 

@@ -32,7 +32,7 @@ pub fn fill(file: &File) {
             }
         }
     }
-    maps::refresh(file, ticks);
+    maps::refresh(file);
     // The unwinder's own first use fills its tables: not in the middle of a lock.
     stack::warm();
     header.event_sixteenths.store(table::cost_of_event(), Ordering::Relaxed);
