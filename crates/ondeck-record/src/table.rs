@@ -113,6 +113,17 @@ pub fn leave(lock: &Lock, now: u64, weight: u32) {
     });
 }
 
+/// A thread that waits since `arrived` counted for `from`, and counts for `to` from now on, as if it had
+/// from its arrival.
+pub fn reweigh(lock: &Lock, arrived: u64, from: u32, to: u32) {
+    let (from, to) = (u64::from(from), u64::from(to));
+    change(lock, || {
+        let area = from.wrapping_sub(to).wrapping_mul(arrived);
+        lock.area.fetch_add(area, Ordering::AcqRel);
+        lock.waiting.fetch_sub(from.wrapping_sub(to), Ordering::AcqRel);
+    });
+}
+
 /// What the owner that unlocked at `now` kept others waiting, all together, in ticks, since the unlock
 /// before. 0 if other threads change the account too often to read it: the next owner is charged for
 /// both.

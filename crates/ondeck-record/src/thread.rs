@@ -8,8 +8,9 @@
 //! * Of a thread's contended acquisitions one in `period` is recorded, and counts for `period` of them.
 //!   Which one is random. The period is 1 while they are rare, doubles if records come closer than
 //!   [`CLOSE`], and is halved if they are far apart.
-//! * A wait of [`LONG`] is recorded always, for itself alone: so the tail is whole, and the longest wait
-//!   is the longest one.
+//! * A wait in which the thread parks is recorded always, for itself alone, from then on in the lock's
+//!   account: parking costs much more than a record does. So is a wait of [`LONG`] that only polled, after
+//!   it. So the tail is whole, and the longest wait is the longest one.
 //! * A record has a stack with a probability of its time divided by `mean`, 1 at most, and then the stack
 //!   counts for its time divided by that probability. The mean grows while stacks cost more than 1/64 of
 //!   the thread's time.
@@ -23,6 +24,8 @@
 extern crate std;
 
 use core::cell::{Cell, UnsafeCell};
+use core::ptr;
+use core::sync::atomic::AtomicU32;
 
 use crate::clock;
 
@@ -30,7 +33,7 @@ use crate::clock;
 const CLOSE: u64 = 8_000;
 /// Nanoseconds after a recorded unlock in which the thread does not record another one of that lock.
 const CLOSE_HOLDS: u64 = 4_000;
-/// Nanoseconds of a wait that is recorded always.
+/// Nanoseconds of a wait that is recorded always, although its thread did not park.
 const LONG: u64 = 64_000;
 /// The least mean of waited nanoseconds between two stacks.
 const MEAN: u64 = 2_000;
@@ -49,6 +52,32 @@ pub struct Pending {
     pub acquired: u64,
     /// For how many threads it counts in the lock's account; 0 if it is not there.
     pub weight: u32,
+    pub has_parked: bool,
+}
+
+/// The wait that a thread is in.
+#[derive(Clone, Copy, Debug)]
+pub struct Current {
+    /// 0 if there is none.
+    pub lock: usize,
+    pub kind: u32,
+    /// When it began, in ticks.
+    pub arrived: u64,
+    /// As of [`Pending`].
+    pub weight: u32,
+    pub has_parked: bool,
+    /// The lock's word, null if it has none. The lock is there as long as a thread waits for it.
+    pub waiting: *const AtomicU32,
+}
+
+impl Current {
+    pub const NONE: Self =
+        Self { lock: 0, kind: 0, arrived: 0, weight: 0, has_parked: false, waiting: ptr::null() };
+}
+
+impl Pending {
+    const NONE: Self =
+        Self { generation: 0, lock: 0, arrived: 0, acquired: 0, weight: 0, has_parked: false };
 }
 
 /// Locks that a thread has at the same time, and had to wait for; more are recorded at once.
@@ -71,6 +100,7 @@ pub struct Local {
     created_cost: u64,
     /// The lock of the last recorded unlock, when that was, when the last unlock was, and how many there
     /// have been in between.
+    pub current: Current,
     held: usize,
     last_held: u64,
     pub last_unlock: u64,
@@ -103,11 +133,12 @@ std::thread_local! {
                 last_stack: 0,
                 last_created: 0,
                 created_cost: 0,
+                current: Current::NONE,
                 held: 0,
                 last_held: 0,
                 last_unlock: 0,
                 passed: 0,
-                pending: [Pending { generation: 0, lock: 0, arrived: 0, acquired: 0, weight: 0 }; PENDING],
+                pending: [Pending::NONE; PENDING],
                 count: 0,
             }),
         }
@@ -154,6 +185,26 @@ pub fn take(lock: usize) -> Option<Pending> {
     .flatten()
 }
 
+/// The calling thread's wait for this lock is over, and `outer` is the one around it again. `None` if it was
+/// not in that wait.
+pub fn leave(lock: usize, outer: Current) -> Option<Current> {
+    SLOT.try_with(|slot| {
+        if slot.busy.replace(true) {
+            return None;
+        }
+        // SAFETY: as in `with`.
+        let local = unsafe { &mut *slot.local.get() };
+        let found = (local.current.lock == lock).then_some(local.current);
+        if found.is_some() {
+            local.current = outer;
+        }
+        slot.busy.set(false);
+        found
+    })
+    .ok()
+    .flatten()
+}
+
 impl Local {
     /// The thread is new, or it is the child of a fork.
     #[cold]
@@ -164,6 +215,7 @@ impl Local {
         (self.last_event, self.last_stack, self.last_created) = (0, 0, 0);
         self.mean = clock::ticks_in(MEAN);
         (self.held, self.passed) = (0, 0);
+        self.current = Current::NONE;
         let own = core::ptr::from_ref(self).addr() as u64;
         self.random = (own ^ clock::ticks()).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     }

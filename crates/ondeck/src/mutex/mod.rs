@@ -95,6 +95,8 @@
 mod api;
 mod lock;
 mod misuse;
+mod recorded;
+
 mod unlock;
 
 use core::fmt;
