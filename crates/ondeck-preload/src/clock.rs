@@ -27,7 +27,11 @@ impl Deadline {
     pub(crate) unsafe fn new(clock: c_int, time: *const timespec) -> Result<Self, c_int> {
         // SAFETY: as the caller promises.
         let time = unsafe { *time };
-        if (0..1_000_000_000).contains(&time.tv_nsec) { Ok(Self { clock, time }) } else { Err(EINVAL) }
+        if (0..1_000_000_000).contains(&time.tv_nsec) {
+            Ok(Self { clock, time })
+        } else {
+            Err(EINVAL)
+        }
     }
 
     /// Until when to wait, on the clock of waits: the deadline, or a moment before it at which to ask again,

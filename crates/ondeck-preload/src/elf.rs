@@ -115,7 +115,8 @@ impl Library {
         let mut name = None;
         let mut entry = map.dynamic;
         // SAFETY: the dynamic section is in memory, and ends with a tag of its own.
-        while let Some(dynamic) = unsafe { entry.as_ref() }.filter(|dynamic| dynamic.tag != TAG_END) {
+        while let Some(dynamic) = unsafe { entry.as_ref() }.filter(|dynamic| dynamic.tag != TAG_END)
+        {
             let address = library.address(dynamic.value);
             match dynamic.tag {
                 TAG_STRINGS => library.strings = ptr::with_exposed_provenance(address),
@@ -208,7 +209,8 @@ impl Library {
         // SAFETY: as in `bucket`; behind the buckets there is a word for each symbol from the first one that
         // the table knows, which the second word tells.
         unsafe {
-            let chains = self.hash.add(HEADER + 2 * *self.hash.add(2) as usize + *self.hash as usize);
+            let chains =
+                self.hash.add(HEADER + 2 * *self.hash.add(2) as usize + *self.hash as usize);
             *chains.add(index - *self.hash.add(1) as usize) & 1 != 0
         }
     }

@@ -14,6 +14,7 @@
 //! | `c11.rs` | `mtx_*`, which are the same with other results |
 //! | `mode.rs` | what has to be known before the first lock, and the constructor |
 //! | `real.rs`, `elf.rs` | the C library's own functions, found without a lock |
+//! | `recorded.rs` | locking and unlocking, with what the recorder is told |
 //! | `names.rs` | under which names and versions the functions are found |
 //!
 //! # Rules
@@ -46,4 +47,5 @@ mod mutex;
 mod names;
 mod object;
 mod real;
+mod recorded;
 mod timed;

@@ -10,6 +10,7 @@ use crate::errno::{EAGAIN, EBUSY, EDEADLK, EPERM};
 use crate::mode;
 use crate::object::{ADAPTIVE, Kind, Mutex, this_thread};
 use crate::real;
+use crate::recorded;
 
 /// Whether the mutex is a plain one, and nothing but its lock is to be done.
 #[inline(always)]
@@ -28,6 +29,7 @@ pub unsafe extern "C" fn ondeck_preload_mutex_lock(mutex: *mut Mutex) -> c_int {
     // SAFETY: the caller's mutex is there for as long as the caller uses it.
     let shared = unsafe { &*mutex };
     if is_plain(shared) && shared.lock.try_lock() {
+        recorded::count(shared);
         return 0;
     }
     // SAFETY: as the caller promises.
@@ -44,14 +46,14 @@ unsafe fn lock_slow(mutex: *mut Mutex) -> c_int {
     // SAFETY: as the caller promises.
     let shared = unsafe { &*mutex };
     match shared.kind() {
-        Kind::Plain => shared.lock.lock(),
+        Kind::Plain => recorded::lock(shared),
         // SAFETY: the C library's function, with what its caller gave.
         Kind::Libc => return unsafe { real::mutex_lock(mutex) },
         kind => {
             if let Some(done) = enter_again(shared, kind, EDEADLK) {
                 return done;
             }
-            shared.lock.lock();
+            recorded::lock(shared);
             own(shared);
         }
     }
@@ -103,7 +105,11 @@ unsafe fn trylock_slow(mutex: *mut Mutex) -> c_int {
 /// Reads before it writes: a thread that tries again and again leaves the line to the owner.
 #[inline(always)]
 fn try_lock(mutex: &Mutex) -> bool {
-    !mutex.lock.is_locked() && mutex.lock.try_lock()
+    let is_owner = !mutex.lock.is_locked() && mutex.lock.try_lock();
+    if is_owner {
+        recorded::count(mutex);
+    }
+    is_owner
 }
 
 /// `pthread_mutex_unlock`.
@@ -116,7 +122,7 @@ fn try_lock(mutex: &Mutex) -> bool {
 pub unsafe extern "C" fn ondeck_preload_mutex_unlock(mutex: *mut Mutex) -> c_int {
     // SAFETY: the caller's mutex is there until it is unlocked.
     let shared = unsafe { &*mutex };
-    if is_plain(shared) {
+    if is_plain(shared) && !recorded::is_waited_for(shared) {
         // SAFETY: the caller owns it.
         unsafe { shared.lock.unlock() };
         return 0;
@@ -151,7 +157,7 @@ unsafe fn unlock_slow(mutex: *mut Mutex) -> c_int {
         }
     }
     // SAFETY: the caller owns it: a checked kind was checked, of a plain one the caller promises it.
-    unsafe { shared.lock.unlock() };
+    unsafe { recorded::unlock(shared) };
     0
 }
 

@@ -7,10 +7,10 @@
 //!      4      4  __count                  how often the owner has locked a recursive mutex
 //!      8      8  __owner, __nusers        the owner of a recursive or errorcheck mutex: its thread's address
 //!     16      4  __kind                   the kind, as the C library writes it
-//!     20      4  __spins, __elision       0
-//!     24      8  __list                   0
+//!     20      4  __spins, __elision       recorder: whether the unlock is recorded
+//!     24      8  __list                   recorder: acquisitions
 //!     32      4  __list                   waits of condition variables that will lock this mutex again
-//!     36      4  __list                   0
+//!     36      4  __list                   recorder: which stack initialized it
 //! ```
 //!
 //! Zeros are an unlocked mutex to both, so what `PTHREAD_MUTEX_INITIALIZER` wrote needs no
@@ -36,11 +36,14 @@ pub(crate) struct Mutex {
     /// address that is not its own.
     pub(crate) owner: AtomicU64,
     kind: AtomicI32,
-    waiters: AtomicU32,
-    acquisitions: AtomicU64,
+    /// While the recorder is on: recorded threads that wait, and the owner if it is to record its own wait.
+    pub(crate) waiters: AtomicU32,
+    /// Counted by owners while the recorder is on.
+    pub(crate) acquisitions: AtomicU64,
     /// Written by the owner only.
     pub(crate) users: AtomicU32,
-    rest: u32,
+    /// While the recorder is on: which stack initialized it.
+    pub(crate) created: AtomicU32,
 }
 
 const _: () = assert!(size_of::<Mutex>() == 40 && core::mem::offset_of!(Mutex, kind) == 16);

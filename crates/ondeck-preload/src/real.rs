@@ -6,8 +6,8 @@
 //! by the same way, so that it does not matter which is first.
 
 use core::ffi::{c_int, c_void};
-use core::{mem, ptr};
 use core::sync::atomic::{AtomicPtr, Ordering};
+use core::{mem, ptr};
 
 use libc::timespec;
 
@@ -37,8 +37,16 @@ impl Real {
     #[cold]
     #[inline(never)]
     fn find(&self) -> *mut c_void {
-        let Some(found) = elf::Library::libc().and_then(|libc| libc.function(self.name, self.version)) else {
-            fatal::end(&["the C library has no ", self.name, "@", self.version, "; glibc 2.34 or newer is needed"]);
+        let Some(found) =
+            elf::Library::libc().and_then(|libc| libc.function(self.name, self.version))
+        else {
+            fatal::end(&[
+                "the C library has no ",
+                self.name,
+                "@",
+                self.version,
+                "; glibc 2.34 or newer is needed",
+            ]);
         };
         self.found.store(found, Ordering::Relaxed);
         found

@@ -10,6 +10,7 @@ use crate::mode;
 use crate::mutex::{enter_again, own};
 use crate::object::{Kind, Mutex};
 use crate::real;
+use crate::recorded;
 
 /// `pthread_mutex_timedlock`.
 ///
@@ -50,7 +51,9 @@ pub unsafe extern "C" fn ondeck_preload_mutex_clocklock(
     if let Some(done) = enter_again(shared, kind, EDEADLK) {
         return done;
     }
-    if !shared.lock.try_lock() {
+    if shared.lock.try_lock() {
+        recorded::count(shared);
+    } else {
         // Only a call that has to wait looks at the time, so that a wrong one is no error before.
         // SAFETY: as the caller promises.
         let deadline = match unsafe { Deadline::new(clock, deadline) } {
@@ -59,7 +62,7 @@ pub unsafe extern "C" fn ondeck_preload_mutex_clocklock(
         };
         loop {
             let Some(until) = deadline.until() else { return ETIMEDOUT };
-            if shared.lock.try_lock_until(until) {
+            if recorded::lock_until(shared, until) {
                 break;
             }
         }

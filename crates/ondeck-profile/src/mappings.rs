@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use ondeck_record::layout::EXTENSION;
+
 /// A file, and the ranges that parts of it take.
 #[derive(Debug)]
 pub struct Mapped {
@@ -29,7 +31,7 @@ impl Mappings {
             match name {
                 "[heap]" => mappings.heap.push((from, to)),
                 "[stack]" => mappings.stack.push((from, to)),
-                path if path.starts_with('/') => {
+                path if path.starts_with('/') && !path.ends_with(EXTENSION) => {
                     let path = path.strip_suffix(" (deleted)").unwrap_or(path);
                     let parts = files.entry(path.into()).or_default();
                     if !parts.contains(&(from, to, offset)) {

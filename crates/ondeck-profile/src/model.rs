@@ -103,6 +103,10 @@ pub struct Cost {
     pub events: u64,
     /// What one of them costs without its stack, in nanoseconds.
     pub event_nanos: f64,
+    /// Waits and unlocks that were looked at and not recorded.
+    pub looks: u64,
+    /// What one of them costs, in nanoseconds.
+    pub look_nanos: f64,
     /// Stacks that were taken.
     pub stacks: u64,
     /// What one of them cost on average, in nanoseconds.
@@ -112,7 +116,9 @@ pub struct Cost {
 impl Cost {
     /// All of it, in nanoseconds of CPU time.
     pub fn nanos(&self) -> f64 {
-        self.events as f64 * self.event_nanos + self.stacks as f64 * self.stack_nanos
+        self.events as f64 * self.event_nanos
+            + self.looks as f64 * self.look_nanos
+            + self.stacks as f64 * self.stack_nanos
     }
 }
 

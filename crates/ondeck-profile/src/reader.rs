@@ -75,7 +75,8 @@ impl Reader {
         let file = recording.file();
         let header = &file.header;
         let mappings = Mappings::parse(&recording.maps());
-        let modules = self.modules(&mappings);
+        let program = PathBuf::from(Recording::text(&header.program));
+        let modules = self.modules(&mappings, &program);
         let clock = Clock::of(file);
         let mut names = Names {
             symbols: &mut self.symbols,
@@ -97,7 +98,7 @@ impl Reader {
                 Role::Waiter => lock.waiters.push(sample),
             }
         }
-        let events = locks_events(recording);
+        let (events, passed) = counts(recording);
         let mut locks: Vec<Lock> = locks.into_values().collect();
         locks.sort_by(|a, b| b.wait.nanos.total_cmp(&a.wait.nanos).then(a.address.cmp(&b.address)));
         for lock in &mut locks {
@@ -111,7 +112,7 @@ impl Reader {
         Process {
             pid: number(&header.pid),
             parent: number(&header.parent),
-            program: Recording::text(&header.program).into(),
+            program,
             arguments: Recording::texts(&header.arguments),
             started: UNIX_EPOCH + Duration::from_nanos(get(&header.start_realtime)),
             length: Duration::from_nanos(clock.nanos(clock.last) as u64),
@@ -127,6 +128,8 @@ impl Reader {
             cost: Cost {
                 events,
                 event_nanos: clock.nanos(get(&header.event_sixteenths)) / 16.0,
+                looks: passed,
+                look_nanos: clock.nanos(get(&header.look_sixteenths)) / 16.0,
                 stacks,
                 stack_nanos: clock.nanos(get(&header.stack_ticks)) / stacks.max(1) as f64,
             },
@@ -135,7 +138,7 @@ impl Reader {
     }
 
     /// The files that were mapped, with where the whole of each lies.
-    fn modules(&mut self, mappings: &Mappings) -> Vec<Module> {
+    fn modules(&mut self, mappings: &Mappings, program: &Path) -> Vec<Module> {
         let module = |mapped: &crate::mappings::Mapped| {
             let least = mapped.parts.iter().map(|part| part.0).min()?;
             let most = mapped.parts.iter().map(|part| part.1).max()?;
@@ -162,12 +165,20 @@ impl Reader {
             }
             Some(module)
         };
-        mappings.files.iter().filter_map(module).collect()
+        let mut modules: Vec<Module> = mappings.files.iter().filter_map(module).collect();
+        // pprof takes the first one for the program.
+        modules.sort_by_key(|module| module.path != program);
+        modules
     }
 }
 
-fn locks_events(recording: &Recording) -> u64 {
-    recording.locks().map(|(_, lock)| get(&lock.events)).sum()
+/// Records, and events that were looked at and not recorded.
+fn counts(recording: &Recording) -> (u64, u64) {
+    recording.locks().fold((0, 0), |(events, looks), (_, lock)| {
+        let recorded = get(&lock.events);
+        let waits = get(&lock.waits).saturating_sub(recorded.saturating_sub(get(&lock.holds)));
+        (events + recorded, looks + waits + get(&lock.passed))
+    })
 }
 
 /// Ticks and nanoseconds of a recording.
@@ -238,8 +249,26 @@ impl Names<'_> {
     }
 
     fn stack(&mut self, returns: &[u64]) -> Vec<Arc<Location>> {
-        // The call is before what it returns to, which may be of another line or another function.
-        returns.iter().map(|address| self.location(address.saturating_sub(1))).collect()
+        let mut stack: Vec<Arc<Location>> = Vec::with_capacity(returns.len() + 1);
+        for address in returns {
+            // The call is before what it returns to, which may be of another line or another function.
+            let location = self.location(address.saturating_sub(1));
+            let inner = stack.last().map(|inner| inner.address);
+            stack.extend(inner.and_then(|inner| self.left(inner, *address)));
+            stack.push(location);
+        }
+        stack
+    }
+
+    /// The function that was called before `address` and has left no frame, because the last thing that it
+    /// did was to call the function with `inner`, by a jump. Functions that end with an unlock do that.
+    fn left(&mut self, inner: u64, address: u64) -> Option<Arc<Location>> {
+        let module = self.module(address)?;
+        let bias = self.modules[module].bias;
+        let object = self.symbols.object(&self.modules[module].path)?;
+        let called = object.called_before(address - bias)?;
+        let is_it = inner.checked_sub(bias).is_some_and(|inner| object.is_within(called, inner));
+        (!is_it).then(|| self.location(called + bias))
     }
 
     fn location(&mut self, address: u64) -> Arc<Location> {

@@ -12,7 +12,11 @@ const STACKS: usize = 3;
 /// Callers shown of each stack.
 const CALLERS: usize = 3;
 /// The longest name of a lock in the table; the whole one is below.
-const NAME: usize = 24;
+const NAME: usize = 18;
+
+/// What the columns are that do not say it.
+const LEGEND: &str =
+    "rate: acquisitions that waited; held, most: p99 and longest of holds with waiters";
 
 /// The `most` worst locks in a table, then each with its stacks, then what recording cost and what is
 /// missing. `colour` allows escape sequences for a terminal.
@@ -26,6 +30,7 @@ pub fn render(profile: &Profile, most: usize, colour: bool) -> String {
     } else {
         // Writing to a string does not fail.
         _ = writeln!(text, "{}", summary(shown, colour));
+        _ = writeln!(text, "{LEGEND}");
         for (process, lock) in shown {
             _ = write!(text, "\n{}", details(process, lock, several));
         }
@@ -42,10 +47,8 @@ pub fn render(profile: &Profile, most: usize, colour: bool) -> String {
 
 /// The table alone: for a screen that is updated.
 pub fn summary(locks: &[(&Process, &Lock)], colour: bool) -> String {
-    let header = [
-        "lock", "waited", "waits", "rate", "p50", "p99", "longest", "held p99", "longest",
-        "threads",
-    ];
+    let header =
+        ["lock", "waited", "waits", "rate", "p50", "p99", "longest", "held", "most", "thr"];
     let mut table = new_table(&header, colour);
     for (_, lock) in locks {
         table.add_row([

@@ -35,6 +35,6 @@ pub fn finish(file: &File) {
     let (ticks, nanos) = clock::both();
     file.header.later_monotonic.store(nanos, Ordering::Relaxed);
     file.header.later_ticks.store(ticks, Ordering::Release);
-    maps::refresh(file, ticks);
+    maps::refresh(file);
     file.header.ended.store(1, Ordering::Release);
 }

@@ -151,8 +151,10 @@ pub struct Header {
     pub stacks_taken: AtomicU64,
     /// Ticks that taking them took.
     pub stack_ticks: AtomicU64,
-    /// What a record without a stack costs, in ticks of 1/16.
+    /// What a record without a stack costs, in sixteenths of a tick.
     pub event_sixteenths: AtomicU64,
+    /// What a wait or an unlock costs that is looked at and not recorded, in sixteenths of a tick.
+    pub look_sixteenths: AtomicU64,
     /// Entries used in `locks`; may be more than there are.
     pub locks_used: AtomicU64,
     /// Return addresses used in `frames`; may be more than there are.
@@ -221,6 +223,8 @@ pub struct Lock {
     pub acquisitions: AtomicU64,
     /// Records made, of waits and of holds.
     pub events: AtomicU64,
+    /// Unlocks that were looked at and not recorded, because the thread had recorded one just before.
+    pub passed: AtomicU64,
     /// Waits that have ended.
     pub waits: AtomicU64,
     /// Their ticks.

@@ -45,4 +45,4 @@ mod thread;
 mod wait;
 
 pub use state::is_on;
-pub use wait::{Held, Wait, Words, before_unlock, begin, created};
+pub use wait::{Held, Wait, Words, before_unlock, begin, created, parks, unlocked};

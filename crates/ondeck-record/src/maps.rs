@@ -6,13 +6,15 @@ use crate::clock;
 use crate::layout::{File, MAPS, RANGES};
 use crate::sys::Descriptor;
 
-/// At most one snapshot in so many nanoseconds: one takes tens of microseconds, and some addresses, as
+/// At most one snapshot in so many times of what one costs, some tens of microseconds: some addresses, as
 /// of code that is made while the program runs, come and go.
-const EVERY_NANOS: u64 = 50_000_000;
+const SHARE: u64 = 64;
 
 /// Set while a thread takes a snapshot; another thread does without.
 static BUSY: AtomicBool = AtomicBool::new(false);
+/// When the last one ended, and what it cost, in ticks.
 static LAST: AtomicU64 = AtomicU64::new(0);
+static COST: AtomicU64 = AtomicU64::new(0);
 
 /// Whether the last snapshot has this address.
 pub fn has(file: &File, address: u64) -> bool {
@@ -32,22 +34,25 @@ pub fn has(file: &File, address: u64) -> bool {
 
 /// Takes a snapshot now if an address is in no range, and the last one is not too young.
 pub fn see(file: &File, address: u64, now: u64) {
-    let last = LAST.load(Ordering::Relaxed);
-    if !has(file, address) && now.wrapping_sub(last) >= clock::ticks_in(EVERY_NANOS) {
-        refresh(file, now);
+    let passed = now.saturating_sub(LAST.load(Ordering::Relaxed));
+    if !has(file, address) && passed / SHARE >= COST.load(Ordering::Relaxed) {
+        refresh(file);
     }
 }
 
 /// Takes a snapshot: all ranges anew, and the lines that name something behind those of before.
-pub fn refresh(file: &File, now: u64) {
+pub fn refresh(file: &File) {
     if BUSY.swap(true, Ordering::Acquire) {
         return;
     }
-    LAST.store(now, Ordering::Relaxed);
+    let start = clock::ticks();
     if let Ok(maps) = Descriptor::open(c"/proc/self/maps", libc::O_RDONLY) {
         Snapshot { file, ranges: 0, text: file.header.maps_used.load(Ordering::Relaxed) as usize }
             .take(&maps);
     }
+    let end = clock::ticks();
+    COST.store(end.wrapping_sub(start), Ordering::Relaxed);
+    LAST.store(end, Ordering::Relaxed);
     BUSY.store(false, Ordering::Release);
 }
 

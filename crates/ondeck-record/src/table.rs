@@ -113,6 +113,17 @@ pub fn leave(lock: &Lock, now: u64, weight: u32) {
     });
 }
 
+/// A thread that waits since `arrived` counted for `from`, and counts for `to` from now on, as if it had
+/// from its arrival.
+pub fn reweigh(lock: &Lock, arrived: u64, from: u32, to: u32) {
+    let (from, to) = (u64::from(from), u64::from(to));
+    change(lock, || {
+        let area = from.wrapping_sub(to).wrapping_mul(arrived);
+        lock.area.fetch_add(area, Ordering::AcqRel);
+        lock.waiting.fetch_sub(from.wrapping_sub(to), Ordering::AcqRel);
+    });
+}
+
 /// What the owner that unlocked at `now` kept others waiting, all together, in ticks, since the unlock
 /// before. 0 if other threads change the account too often to read it: the next owner is charged for
 /// both.
@@ -177,6 +188,17 @@ pub fn cost_of_event() -> u64 {
     clock::ticks().wrapping_sub(start) * 16 / (2 * TIMES)
 }
 
+/// What it costs to look at a wait or an unlock that is not recorded, in sixteenths of a tick: two readings
+/// of the clock, and about as much for everything else.
+pub fn cost_of_look() -> u64 {
+    const TIMES: u64 = 64;
+    let start = clock::ticks();
+    for _ in 0..TIMES {
+        core::hint::black_box(clock::ticks());
+    }
+    clock::ticks().wrapping_sub(start) * 16 * 3 / TIMES
+}
+
 fn empty() -> Lock {
     let zero = || AtomicU64::new(0);
     Lock {
@@ -191,6 +213,7 @@ fn empty() -> Lock {
         since: zero(),
         acquisitions: zero(),
         events: zero(),
+        passed: zero(),
         waits: zero(),
         wait_ticks: zero(),
         wait_longest: zero(),

@@ -8,23 +8,32 @@
 //! * Of a thread's contended acquisitions one in `period` is recorded, and counts for `period` of them.
 //!   Which one is random. The period is 1 while they are rare, doubles if records come closer than
 //!   [`CLOSE`], and is halved if they are far apart.
-//! * A wait of [`LONG`] is recorded always, for itself alone: so the tail is whole, and the longest wait
-//!   is the longest one.
+//! * A wait in which the thread parks is recorded always, for itself alone, from then on in the lock's
+//!   account: parking costs much more than a record does. So is a wait of [`LONG`] that only polled, after
+//!   it. So the tail is whole, and the longest wait is the longest one.
 //! * A record has a stack with a probability of its time divided by `mean`, 1 at most, and then the stack
 //!   counts for its time divided by that probability. The mean grows while stacks cost more than 1/64 of
 //!   the thread's time.
 //!
 //! Both numbers depend on earlier events only. So each sum is right on average, whatever the numbers are.
+//!
+//! An unlock that finds waiting threads is recorded unless its thread has recorded one of the same lock in
+//! the last [`CLOSE_HOLDS`]. Owners that hold the lock for so long are all recorded; what shorter ones are
+//! to blame for is charged to the next one that is recorded.
 
 extern crate std;
 
 use core::cell::{Cell, UnsafeCell};
+use core::ptr;
+use core::sync::atomic::AtomicU32;
 
 use crate::clock;
 
 /// Nanoseconds between two records of a thread below which its period is doubled.
 const CLOSE: u64 = 8_000;
-/// Nanoseconds of a wait that is recorded always.
+/// Nanoseconds after a recorded unlock in which the thread does not record another one of that lock.
+const CLOSE_HOLDS: u64 = 4_000;
+/// Nanoseconds of a wait that is recorded always, although its thread did not park.
 const LONG: u64 = 64_000;
 /// The least mean of waited nanoseconds between two stacks.
 const MEAN: u64 = 2_000;
@@ -43,6 +52,32 @@ pub struct Pending {
     pub acquired: u64,
     /// For how many threads it counts in the lock's account; 0 if it is not there.
     pub weight: u32,
+    pub has_parked: bool,
+}
+
+/// The wait that a thread is in.
+#[derive(Clone, Copy, Debug)]
+pub struct Current {
+    /// 0 if there is none.
+    pub lock: usize,
+    pub kind: u32,
+    /// When it began, in ticks.
+    pub arrived: u64,
+    /// As of [`Pending`].
+    pub weight: u32,
+    pub has_parked: bool,
+    /// The lock's word, null if it has none. The lock is there as long as a thread waits for it.
+    pub waiting: *const AtomicU32,
+}
+
+impl Current {
+    pub const NONE: Self =
+        Self { lock: 0, kind: 0, arrived: 0, weight: 0, has_parked: false, waiting: ptr::null() };
+}
+
+impl Pending {
+    const NONE: Self =
+        Self { generation: 0, lock: 0, arrived: 0, acquired: 0, weight: 0, has_parked: false };
 }
 
 /// Locks that a thread has at the same time, and had to wait for; more are recorded at once.
@@ -63,6 +98,13 @@ pub struct Local {
     last_stack: u64,
     last_created: u64,
     created_cost: u64,
+    /// The lock of the last recorded unlock, when that was, when the last unlock was, and how many there
+    /// have been in between.
+    pub current: Current,
+    held: usize,
+    last_held: u64,
+    pub last_unlock: u64,
+    passed: u64,
     pending: [Pending; PENDING],
     count: usize,
 }
@@ -91,7 +133,12 @@ std::thread_local! {
                 last_stack: 0,
                 last_created: 0,
                 created_cost: 0,
-                pending: [Pending { generation: 0, lock: 0, arrived: 0, acquired: 0, weight: 0 }; PENDING],
+                current: Current::NONE,
+                held: 0,
+                last_held: 0,
+                last_unlock: 0,
+                passed: 0,
+                pending: [Pending::NONE; PENDING],
                 count: 0,
             }),
         }
@@ -138,6 +185,26 @@ pub fn take(lock: usize) -> Option<Pending> {
     .flatten()
 }
 
+/// The calling thread's wait for this lock is over, and `outer` is the one around it again. `None` if it was
+/// not in that wait.
+pub fn leave(lock: usize, outer: Current) -> Option<Current> {
+    SLOT.try_with(|slot| {
+        if slot.busy.replace(true) {
+            return None;
+        }
+        // SAFETY: as in `with`.
+        let local = unsafe { &mut *slot.local.get() };
+        let found = (local.current.lock == lock).then_some(local.current);
+        if found.is_some() {
+            local.current = outer;
+        }
+        slot.busy.set(false);
+        found
+    })
+    .ok()
+    .flatten()
+}
+
 impl Local {
     /// The thread is new, or it is the child of a fork.
     #[cold]
@@ -147,6 +214,8 @@ impl Local {
         (self.skip, self.period, self.weight) = (1, 1, 1);
         (self.last_event, self.last_stack, self.last_created) = (0, 0, 0);
         self.mean = clock::ticks_in(MEAN);
+        (self.held, self.passed) = (0, 0);
+        self.current = Current::NONE;
         let own = core::ptr::from_ref(self).addr() as u64;
         self.random = (own ^ clock::ticks()).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     }
@@ -230,6 +299,27 @@ impl Local {
         } else if passed > cost.saturating_mul(SHARE * 4) {
             self.mean = (self.mean / 2).max(clock::ticks_in(MEAN));
         }
+    }
+
+    /// The thread has unlocked at `now` while others wait: whether that is not recorded.
+    #[inline]
+    pub fn passes(&mut self, lock: usize, now: u64) -> bool {
+        let is_close =
+            self.held == lock && now.wrapping_sub(self.last_held) < clock::ticks_in(CLOSE_HOLDS);
+        if is_close {
+            self.last_unlock = now;
+            self.passed += 1;
+        }
+        is_close
+    }
+
+    /// The unlock at `now` is recorded: when the thread's unlock of this lock before it was, if that is
+    /// known; and how many were passed since.
+    pub fn holds(&mut self, lock: usize, now: u64) -> (Option<u64>, u64) {
+        let before = (self.held == lock).then_some(self.last_unlock);
+        let passed = core::mem::take(&mut self.passed);
+        (self.held, self.last_held, self.last_unlock) = (lock, now, now);
+        (before, passed)
     }
 
     /// Whether to take the stack of a lock's initialization: all while they are rare.

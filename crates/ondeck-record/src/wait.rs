@@ -13,11 +13,12 @@
 //! Everything that costs is behind the unlock.
 
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use core::{mem, ptr};
 
 use probe::probe;
 
 use crate::layout::{File, Lock, Role};
-use crate::thread::{self, Local, Pending};
+use crate::thread::{self, Current, Local, Pending};
 use crate::{clock, maps, stack, state, table};
 
 /// The words of a lock that has room for them. All are zero in a new lock.
@@ -36,11 +37,10 @@ pub struct Words<'a> {
 #[must_use]
 pub struct Wait {
     lock: usize,
-    kind: u32,
     /// Ticks; 0 if it is not recorded in any case.
     arrived: u64,
-    /// For how many it counts; 0 if it was not chosen.
-    weight: u32,
+    /// The wait around this one: that of a thread whose handler of a signal waits.
+    outer: Current,
 }
 
 /// The calling thread found the lock at `lock` taken, and is about to wait for it.
@@ -52,7 +52,7 @@ pub fn begin(lock: usize, kind: u32, words: Option<Words<'_>>) -> Wait {
     probe!(ondeck, wait_begin, lock);
     match state::file() {
         Some(file) => begin_in(file, lock, kind, words),
-        None => Wait { lock, kind, arrived: 0, weight: 0 },
+        None => Wait { lock, arrived: 0, outer: Current::NONE },
     }
 }
 
@@ -64,44 +64,69 @@ fn with<T>(file: &File, action: impl FnOnce(&mut Local) -> T) -> Option<T> {
 #[inline(never)]
 fn begin_in(file: &'static File, lock: usize, kind: u32, words: Option<Words<'_>>) -> Wait {
     let arrived = clock::ticks();
-    let chosen = with(file, |local| {
+    let outer = with(file, |local| {
+        let waiting = words.map_or(ptr::null(), |words| ptr::from_ref(words.waiting));
         let weight = local.next(arrived);
-        if weight == 0 {
-            return 0;
+        let current = Current { lock, kind, arrived, weight: 0, has_parked: false, waiting };
+        let outer = mem::replace(&mut local.current, current);
+        if weight != 0 {
+            enter(file, local, weight, words.map(|words| words.created));
         }
-        let Some(entry) = enter(file, lock, kind, words, arrived) else { return 0 };
-        table::took_part(entry, local.index);
-        table::arrive(entry, arrived, weight);
-        if let Some(words) = words {
-            // Relaxed: the lock itself orders it for the next owner; others may miss it once.
-            words.waiting.fetch_add(1, Ordering::Relaxed);
-        }
-        weight
+        outer
     });
-    Wait {
-        lock,
-        kind,
-        arrived: if chosen.is_some() { arrived } else { 0 },
-        weight: chosen.unwrap_or(0),
+    match outer {
+        Some(outer) => Wait { lock, arrived, outer },
+        None => Wait { lock, arrived: 0, outer: Current::NONE },
     }
 }
 
-/// The lock's entry.
-fn enter(
-    file: &'static File,
-    lock: usize,
-    kind: u32,
-    words: Option<Words<'_>>,
-    now: u64,
-) -> Option<&'static Lock> {
-    let (entry, is_new) = table::lock(file, lock, kind)?;
+/// Enters the wait that the thread is in into its lock's account, and raises the lock's word.
+fn enter(file: &'static File, local: &mut Local, weight: u32, created: Option<&AtomicU32>) {
+    let Current { lock, kind, arrived, .. } = local.current;
+    let Some((entry, is_new)) = table::lock(file, lock, kind) else { return };
     if is_new {
-        maps::see(file, lock as u64, now);
+        crate::sys::with_errno_kept(|| maps::see(file, lock as u64, arrived));
     }
-    if let Some(words) = words {
-        entry.created.store(words.created.load(Ordering::Relaxed), Ordering::Relaxed);
+    if let Some(created) = created {
+        entry.created.store(created.load(Ordering::Relaxed), Ordering::Relaxed);
     }
-    Some(entry)
+    table::took_part(entry, local.index);
+    table::arrive(entry, arrived, weight);
+    local.current.weight = weight;
+    // SAFETY: null, or the word of a lock that the calling thread waits for.
+    if let Some(waiting) = unsafe { local.current.waiting.as_ref() } {
+        // Relaxed: the lock itself orders it for the next owner; others may miss it once.
+        waiting.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// The calling thread is about to park for the lock at `lock`: its wait is recorded for itself from now
+/// on, whether it was chosen or not. For the locks' own slow path; may be called again and again.
+#[inline]
+pub fn parks(lock: usize) {
+    if state::is_on() {
+        parks_while_on(lock);
+    }
+}
+
+#[inline(never)]
+fn parks_while_on(lock: usize) {
+    let Some(file) = state::file() else { return };
+    with(file, |local| {
+        if local.current.lock != lock || mem::replace(&mut local.current.has_parked, true) {
+            return;
+        }
+        match local.current.weight {
+            0 => enter(file, local, 1, None),
+            1 => {}
+            weight => {
+                if let Some(entry) = table::find(file, lock) {
+                    table::reweigh(entry, local.current.arrived, weight, 1);
+                    local.current.weight = 1;
+                }
+            }
+        }
+    });
 }
 
 impl Wait {
@@ -116,13 +141,14 @@ impl Wait {
 
     fn keep(self, words: Option<Words<'_>>) {
         let acquired = clock::ticks();
-        if self.weight == 0 && !Local::is_long(acquired.wrapping_sub(self.arrived)) {
+        let Some(current) = thread::leave(self.lock, self.outer) else { return };
+        let Current { lock, kind, arrived, weight, has_parked, .. } = current;
+        if weight == 0 && !Local::is_long(acquired.wrapping_sub(arrived)) {
             return;
         }
-        let Some(file) = state::file() else { return self.forget(words, acquired) };
-        let Self { lock, arrived, weight, .. } = self;
+        let Some(file) = state::file() else { return forget(&current, acquired) };
         let generation = state::generation();
-        let pending = Pending { generation, lock, arrived, acquired, weight };
+        let pending = Pending { generation, lock, arrived, acquired, weight, has_parked };
         let now_or_never = with(file, |local| {
             let Some(words) = words else { return Some(pending) };
             if let Some(stale) = local.take(lock) {
@@ -141,41 +167,42 @@ impl Wait {
         });
         match now_or_never {
             Some(Some(pending)) => {
-                let held =
-                    Held { lock, kind: self.kind, pending: Some(pending), others: false, count: 0 };
-                held.record(file);
+                Held { lock, kind, pending: Some(pending), others: false, count: 0 }.record(file);
             }
             Some(None) => {}
-            None => self.forget(words, acquired),
+            None => forget(&current, acquired),
         }
     }
 
     /// The calling thread gave up at its deadline.
-    pub fn gave_up(self, words: Option<Words<'_>>) {
+    pub fn gave_up(self, _words: Option<Words<'_>>) {
         probe!(ondeck, wait_end, self.lock, 0);
         if self.arrived == 0 {
             return;
         }
         let now = clock::ticks();
+        let Some(current) = thread::leave(self.lock, self.outer) else { return };
         if let Some(file) = state::file()
-            && let Some((entry, _)) = table::lock(file, self.lock, self.kind)
+            && let Some((entry, _)) = table::lock(file, self.lock, current.kind)
         {
             entry.timeouts.fetch_add(1, Ordering::Relaxed);
-            table::waited(entry, now.wrapping_sub(self.arrived), 1);
+            table::waited(entry, now.wrapping_sub(current.arrived), 1);
         }
-        self.forget(words, now);
+        forget(&current, now);
     }
+}
 
-    /// Takes back what [`begin`] did.
-    fn forget(&self, words: Option<Words<'_>>, now: u64) {
-        if self.weight != 0 {
-            if let Some(entry) = state::file().and_then(|file| table::find(file, self.lock)) {
-                table::leave(entry, now, self.weight);
-            }
-            if let Some(words) = words {
-                lower(words.waiting, self.weight);
-            }
-        }
+/// Takes back what [`enter`] did for a wait that is over.
+fn forget(current: &Current, now: u64) {
+    if current.weight == 0 {
+        return;
+    }
+    if let Some(entry) = state::file().and_then(|file| table::find(file, current.lock)) {
+        table::leave(entry, now, current.weight);
+    }
+    // SAFETY: null, or the word of a lock that the calling thread has just waited for.
+    if let Some(waiting) = unsafe { current.waiting.as_ref() } {
+        lower(waiting, current.weight);
     }
 }
 
@@ -221,6 +248,16 @@ pub fn before_unlock(lock: usize, kind: u32, words: Words<'_>) -> Held {
     Held { lock, kind, pending, others: others != 0, count }
 }
 
+/// The calling thread has unlocked a lock without words, and may have left waiting threads behind.
+pub fn unlocked(lock: usize, kind: u32) {
+    probe!(ondeck, release, lock, 1);
+    if let Some(file) = state::file()
+        && table::find(file, lock).is_some()
+    {
+        Held { lock, kind, pending: None, others: true, count: 0 }.record(file);
+    }
+}
+
 impl Held {
     /// The lock is unlocked. Its memory is not touched.
     #[inline(never)]
@@ -237,6 +274,9 @@ impl Held {
 
     fn record_by(self, file: &'static File, local: &mut Local) {
         let now = clock::ticks();
+        if self.pending.is_none() && local.passes(self.lock, now) {
+            return;
+        }
         let Some((entry, _)) = table::lock(file, self.lock, self.kind) else { return };
         table::took_part(entry, local.index);
         if self.count != 0 {
@@ -250,7 +290,8 @@ impl Held {
                 table::leave(entry, pending.acquired, pending.weight);
             }
             let ticks = pending.acquired.wrapping_sub(pending.arrived);
-            let weight = if Local::is_long(ticks) { 1 } else { pending.weight };
+            let is_whole = pending.has_parked || Local::is_long(ticks);
+            let weight = if is_whole { 1 } else { pending.weight };
             if weight != 0 {
                 table::waited(entry, ticks, weight);
                 waited = Some((ticks, weight));
@@ -258,10 +299,12 @@ impl Held {
         }
         let mut blame = None;
         if self.others && entry.waiting.load(Ordering::Relaxed) != 0 {
+            let (before, passed) = local.holds(self.lock, now);
+            entry.passed.fetch_add(passed, Ordering::Relaxed);
             let since = match pending {
                 Some(pending) => pending.acquired,
                 // It found the lock free: the part of its time in which others waited.
-                None => entry.since.load(Ordering::Relaxed),
+                None => entry.since.load(Ordering::Relaxed).max(before.unwrap_or(0)),
             };
             entry.since.store(now, Ordering::Relaxed);
             let held = now.saturating_sub(since);

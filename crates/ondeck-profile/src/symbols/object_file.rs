@@ -43,6 +43,8 @@ pub struct ObjectFile {
     debug: PathBuf,
     has_lines: bool,
     declared: OnceCell<Declared>,
+    map: Mmap,
+    is_x86: bool,
 }
 
 /// A variable, and where it is declared.
@@ -86,7 +88,44 @@ impl ObjectFile {
         }
         let loader = has_lines.then(|| Loader::new(&debug).ok()).flatten();
         let declared = OnceCell::new();
-        Some(Self { build_id, segments, functions, variables, loader, debug, has_lines, declared })
+        let is_x86 = file.architecture() == object::Architecture::X86_64;
+        Some(Self {
+            build_id,
+            segments,
+            functions,
+            variables,
+            loader,
+            debug,
+            has_lines,
+            declared,
+            map,
+            is_x86,
+        })
+    }
+
+    /// The function of this object that the call right before `address` calls, if the instruction says
+    /// which: `E8` and a distance. Not if it calls a stub of the procedure linkage table.
+    pub fn called_before(&self, address: u64) -> Option<u64> {
+        const LENGTH: u64 = 5;
+        let call = address.checked_sub(LENGTH)?;
+        let segment = self
+            .segments
+            .iter()
+            .find(|segment| (segment.address..segment.address + segment.in_file).contains(&call))?;
+        let offset = usize::try_from(call - segment.address + segment.offset).ok()?;
+        let (0xe8, distance) = self.map.get(offset..offset + LENGTH as usize)?.split_first()?
+        else {
+            return None;
+        };
+        let distance = i32::from_le_bytes(distance.try_into().ok()?);
+        let called = address.checked_add_signed(distance.into())?;
+        let (_, inside) = containing(&self.functions, called)?;
+        (self.is_x86 && inside == 0).then_some(called)
+    }
+
+    /// Whether `address` is in the function that begins at `start`.
+    pub fn is_within(&self, start: u64, address: u64) -> bool {
+        containing(&self.functions, address).is_some_and(|(symbol, _)| symbol.start == start)
     }
 
     /// Its build-id in hexadecimal digits; empty if it has none.
