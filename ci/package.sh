@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The Debian packages work in a clean root: they install with what they say that they depend on, a C program
 # compiles against pkg-config's ondeck, and `ondeck run --profile` names the hot lock of a program, its file and its
-# line.
+# line; so does `ondeck attach`.
 #
 #   ci/package.sh            the command built as the tests are
 #   ci/package.sh --release  as released; the compiler takes 5 minutes
@@ -56,15 +56,20 @@ inside 'gcc -std=c11 one_byte.c -o one_byte_static $(pkg-config --cflags ondeck)
 step "a profile of a program with one hot lock"
 inside 'gcc -g -O1 hot_lock.c -o hot_lock -pthread
 ondeck run --profile hot.html --profile hot.folded -- ./hot_lock 2>table; cat table'
-line=$(grep -n 'the hot line' ci/package/hot_lock.c | cut -d: -f1)
+declared=$(grep -n '^pthread_mutex_t orders_lock' ci/package/hot_lock.c | cut -d: -f1)
 for report in table hot.html; do
-    for word in orders_lock book_order "hot_lock.c:$line"; do
+    for word in orders_lock book_order "hot_lock.c:$declared"; do
         grep -qF "$word" "$clean/try/$report" || { echo "$report does not name $word"; exit 1; }
     done
+    # No thread waits for that one.
+    ! grep -q quiet_lock "$clean/try/$report" || { echo "$report blames quiet_lock"; exit 1; }
 done
-grep -q 'book_order' "$clean/try/hot.folded" || { echo "hot.folded does not name book_order"; exit 1; }
-# The lock that no thread waits for is not blamed for anything.
-! grep -q quiet_lock "$clean/try/table" || { echo "the table blames quiet_lock"; exit 1; }
+grep -q '^lock orders_lock;.*book_order ' "$clean/try/hot.folded" || { echo "hot.folded is without it"; exit 1; }
+
+step "the same, attached to, and compared with glibc"
+inside 'ondeck run -- ./hot_lock more >out & sleep 0.2; ondeck attach $! --for 500ms >table; wait $!
+cat out; grep -q orders_lock table || { cat table; exit 1; }
+ondeck run --compare --runs 4 -- ./hot_lock 2>warnings'
 
 step "remove"
 inside 'dpkg -P ondeck libondeck-dev libondeck0 >/dev/null; test -z "$(find /usr -iname "*ondeck*")"'

@@ -125,7 +125,7 @@ fn recorded(options: &Options) -> Result<Ending, Error> {
         return Ok(Ending::AsProgram(status));
     }
     if recording::has_begun(folder.path()) {
-        let kept = folder.keep();
+        let kept = recording::keep(folder);
         output::say(format_args!("the recording is kept in {}", kept.display()));
     }
     Ok(match status {

@@ -58,6 +58,8 @@ fn shim() -> &'static Path {
 fn run(arguments: &[&str]) -> Command {
     let mut command = ondeck(&[&["run"], arguments].concat());
     command.env("ONDECK_PRELOAD_LIBRARY", shim()).env_remove("LD_PRELOAD");
+    // Pages and recordings that a killed command leaves are not to be found by other programs.
+    command.env("TMPDIR", env!("CARGO_TARGET_TMPDIR"));
     command
 }
 
