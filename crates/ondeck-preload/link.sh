@@ -12,9 +12,21 @@ target=${CARGO_TARGET_DIR:-target}
 cc=${CC:-cc}
 
 cargo build --locked --profile native -p ondeck-preload --features names
+archive=$target/native/libondeck_preload.a
 mkdir -p "$target/native/lib"
+"$cc" -std=gnu11 -O2 -fPIC -Wall -Wextra -Werror -fasynchronous-unwind-tables -fno-exceptions -ffunction-sections \
+    -c "$crate/src/cancel.c" -o "$target/native/ondeck_preload_cancel.o"
+
+# The standard library's way to end a panic allocates, takes locks and unwinds. The shim's own writes one line and
+# aborts. With nothing left that refers to it, the standard library is not linked.
+panic=$(readelf -sW "$archive" 2>/dev/null | awk '$7 == "UND" && $8 ~ /rust_begin_unwind$/ { print $8 }' | sort -u)
+[ -n "$panic" ] || { echo "no object of $archive panics by rust_begin_unwind: what does this compiler call it?"; exit 1; }
+
+# The unwinder is the static one: it is for the recorder's stacks alone, knows of no frames that the program
+# registers, and so takes no lock.
 "$cc" -shared -o "$target/native/lib/libondeck_preload.so" \
-    -Wl,--whole-archive "$target/native/libondeck_preload.a" -Wl,--no-whole-archive \
+    "$target/native/ondeck_preload_cancel.o" -Wl,--whole-archive "$archive" -Wl,--no-whole-archive \
+    -Wl,--wrap="$panic" -Wl,--defsym="__wrap_$panic=ondeck_preload_panic" \
     -Wl,-soname,libondeck_preload.so -Wl,--version-script="$crate/symbols.map" \
     -Wl,--gc-sections -Wl,-z,now -Wl,-z,relro -Wl,-z,defs -Wl,-z,noexecstack -Wl,-Bsymbolic \
-    -Wl,--as-needed -lc -Wl,--no-as-needed
+    -nodefaultlibs -lgcc -lgcc_eh -lc

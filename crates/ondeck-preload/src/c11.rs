@@ -1,12 +1,17 @@
-//! `mtx_*`: the same mutexes under the names of C11.
+//! `mtx_*` and `cnd_*`: the same objects under the names of C11. The waits are in `cancel.c`.
 //!
 //! The C library's own `mtx_lock` calls its `pthread_mutex_lock` directly, not through the table that an
 //! interposer is found by. So all of them are here.
 
 use core::ffi::c_int;
+use core::ptr;
 
 use libc::timespec;
 
+use crate::cond::{
+    Cond, ondeck_preload_cond_broadcast, ondeck_preload_cond_destroy, ondeck_preload_cond_init,
+    ondeck_preload_cond_signal,
+};
 use crate::errno::{EBUSY, ETIMEDOUT};
 use crate::init::ondeck_preload_mutex_destroy;
 use crate::mutex::{
@@ -25,8 +30,8 @@ const TYPE_RECURSIVE: c_int = 1;
 const TYPE_TIMED: c_int = 2;
 
 /// What C11 calls a result.
-#[inline(always)]
-fn result(errno: c_int) -> c_int {
+#[unsafe(no_mangle)]
+pub extern "C" fn ondeck_preload_c11_result(errno: c_int) -> c_int {
     match errno {
         0 => SUCCESS,
         EBUSY => BUSY,
@@ -75,7 +80,7 @@ pub unsafe extern "C" fn ondeck_preload_mtx_destroy(mutex: *mut Mutex) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_mtx_lock(mutex: *mut Mutex) -> c_int {
     // SAFETY: as the caller promises.
-    result(unsafe { ondeck_preload_mutex_lock(mutex) })
+    ondeck_preload_c11_result(unsafe { ondeck_preload_mutex_lock(mutex) })
 }
 
 /// `mtx_trylock`.
@@ -86,7 +91,7 @@ pub unsafe extern "C" fn ondeck_preload_mtx_lock(mutex: *mut Mutex) -> c_int {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_mtx_trylock(mutex: *mut Mutex) -> c_int {
     // SAFETY: as the caller promises.
-    result(unsafe { ondeck_preload_mutex_trylock(mutex) })
+    ondeck_preload_c11_result(unsafe { ondeck_preload_mutex_trylock(mutex) })
 }
 
 /// `mtx_timedlock`.
@@ -100,7 +105,7 @@ pub unsafe extern "C" fn ondeck_preload_mtx_timedlock(
     deadline: *const timespec,
 ) -> c_int {
     // SAFETY: as the caller promises.
-    result(unsafe { ondeck_preload_mutex_timedlock(mutex, deadline) })
+    ondeck_preload_c11_result(unsafe { ondeck_preload_mutex_timedlock(mutex, deadline) })
 }
 
 /// `mtx_unlock`.
@@ -111,5 +116,49 @@ pub unsafe extern "C" fn ondeck_preload_mtx_timedlock(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_mtx_unlock(mutex: *mut Mutex) -> c_int {
     // SAFETY: as the caller promises.
-    result(unsafe { ondeck_preload_mutex_unlock(mutex) })
+    ondeck_preload_c11_result(unsafe { ondeck_preload_mutex_unlock(mutex) })
+}
+
+/// `cnd_signal`.
+///
+/// # Safety
+///
+/// As of the C library's function: `cond` points to a condition variable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_preload_cnd_signal(cond: *mut Cond) -> c_int {
+    // SAFETY: as the caller promises.
+    ondeck_preload_c11_result(unsafe { ondeck_preload_cond_signal(cond) })
+}
+
+/// `cnd_broadcast`.
+///
+/// # Safety
+///
+/// As of the C library's function: `cond` points to a condition variable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_preload_cnd_broadcast(cond: *mut Cond) -> c_int {
+    // SAFETY: as the caller promises.
+    ondeck_preload_c11_result(unsafe { ondeck_preload_cond_broadcast(cond) })
+}
+
+/// `cnd_init`.
+///
+/// # Safety
+///
+/// As of the C library's function: `cond` points to memory for a condition variable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_preload_cnd_init(cond: *mut Cond) -> c_int {
+    // SAFETY: as the caller promises.
+    ondeck_preload_c11_result(unsafe { ondeck_preload_cond_init(cond, ptr::null()) })
+}
+
+/// `cnd_destroy`.
+///
+/// # Safety
+///
+/// As of the C library's function: `cond` points to a condition variable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_preload_cnd_destroy(cond: *mut Cond) {
+    // SAFETY: as the caller promises.
+    unsafe { ondeck_preload_cond_destroy(cond) };
 }

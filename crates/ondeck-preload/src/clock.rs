@@ -44,6 +44,15 @@ impl Deadline {
         Some(Linux::now().after(left))
     }
 
+    /// The deadline as waits take it; none if it is on a clock that can be set.
+    pub(crate) fn on_clock_of_waits(self) -> Option<Timestamp> {
+        // A time before the clock's beginning has passed.
+        let seconds = u64::try_from(self.time.tv_sec).unwrap_or(0);
+        let nanos =
+            seconds.saturating_mul(1_000_000_000).saturating_add(self.time.tv_nsec.cast_unsigned());
+        (self.clock == libc::CLOCK_MONOTONIC).then_some(Timestamp::from_nanos(nanos))
+    }
+
     /// The time until then; none if it has come.
     fn left(self) -> Option<Duration> {
         let now = now(self.clock);
@@ -63,6 +72,15 @@ impl Deadline {
 /// Whether a clock is one that the functions take.
 pub(crate) fn is_known(clock: c_int) -> bool {
     clock == libc::CLOCK_REALTIME || clock == libc::CLOCK_MONOTONIC
+}
+
+/// A moment of the clock of waits, as the kernel takes it.
+pub(crate) fn timespec_of(moment: Timestamp) -> timespec {
+    let nanos = moment.as_nanos();
+    timespec {
+        tv_sec: (nanos / 1_000_000_000).cast_signed(),
+        tv_nsec: (nanos % 1_000_000_000).cast_signed(),
+    }
 }
 
 fn now(clock: c_int) -> timespec {

@@ -1,7 +1,6 @@
 //! Initialization and destruction.
 
 use core::ffi::{c_int, c_void};
-use core::sync::atomic::Ordering;
 
 use crate::errno::EBUSY;
 use crate::object::{Kind, Mutex};
@@ -57,7 +56,7 @@ pub unsafe extern "C" fn ondeck_preload_mutex_destroy(mutex: *mut Mutex) -> c_in
         // SAFETY: the C library's function, with what its caller gave.
         return unsafe { real::mutex_destroy(mutex) };
     }
-    if shared.lock.is_locked() || shared.users.load(Ordering::Relaxed) != 0 {
+    if shared.is_busy() {
         return EBUSY;
     }
     shared.set_destroyed();

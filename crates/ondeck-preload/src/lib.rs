@@ -11,7 +11,8 @@
 //! |---|---|
 //! | `object.rs` | what the bytes of the caller's objects mean |
 //! | `mutex.rs`, `timed.rs`, `init.rs` | the functions of mutexes |
-//! | `c11.rs` | `mtx_*`, which are the same with other results |
+//! | `cond.rs`, `cancel.c` | the functions of condition variables; what can be cancelled is in C |
+//! | `c11.rs` | `mtx_*` and `cnd_*`, which are the same with other results |
 //! | `mode.rs` | what has to be known before the first lock, and the constructor |
 //! | `real.rs`, `elf.rs` | the C library's own functions, found without a lock |
 //! | `recorded.rs` | locking and unlocking, with what the recorder is told |
@@ -37,6 +38,7 @@ compile_error!(
 
 mod c11;
 mod clock;
+mod cond;
 mod elf;
 mod errno;
 mod fatal;

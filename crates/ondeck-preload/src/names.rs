@@ -2,7 +2,7 @@
 //!
 //! `@@` is the version that a program gets which is linked today, and `@` one for programs that were linked
 //! before. Versions with a different layout of the object are not here, and so stay the C library's:
-//! `pthread_cond_*` of `GLIBC_2.2.5`. `ci/preload-symbols.py` compares the list with the C library's.
+//! `pthread_cond_*` of `GLIBC_2.2.5`. The names of waits are in `cancel.c`. `ci/preload-symbols.py` compares the list with the C library's.
 
 core::arch::global_asm!(
     ".symver ondeck_preload_mutex_init, pthread_mutex_init@@GLIBC_2.2.5",
@@ -32,4 +32,16 @@ core::arch::global_asm!(
     ".symver ondeck_preload_mtx_timedlock, mtx_timedlock@GLIBC_2.28",
     ".symver ondeck_preload_mtx_unlock, mtx_unlock@@GLIBC_2.34",
     ".symver ondeck_preload_mtx_unlock, mtx_unlock@GLIBC_2.28",
+    ".symver ondeck_preload_cond_init, pthread_cond_init@@GLIBC_2.3.2",
+    ".symver ondeck_preload_cond_destroy, pthread_cond_destroy@@GLIBC_2.3.2",
+    ".symver ondeck_preload_cond_signal, pthread_cond_signal@@GLIBC_2.3.2",
+    ".symver ondeck_preload_cond_broadcast, pthread_cond_broadcast@@GLIBC_2.3.2",
+    ".symver ondeck_preload_cnd_init, cnd_init@@GLIBC_2.34",
+    ".symver ondeck_preload_cnd_init, cnd_init@GLIBC_2.28",
+    ".symver ondeck_preload_cnd_destroy, cnd_destroy@@GLIBC_2.34",
+    ".symver ondeck_preload_cnd_destroy, cnd_destroy@GLIBC_2.28",
+    ".symver ondeck_preload_cnd_signal, cnd_signal@@GLIBC_2.34",
+    ".symver ondeck_preload_cnd_signal, cnd_signal@GLIBC_2.28",
+    ".symver ondeck_preload_cnd_broadcast, cnd_broadcast@@GLIBC_2.34",
+    ".symver ondeck_preload_cnd_broadcast, cnd_broadcast@GLIBC_2.28",
 );

@@ -27,7 +27,7 @@ use ondeck::platform::Linux;
 
 /// A `pthread_mutex_t` or `mtx_t`.
 #[repr(C)]
-pub(crate) struct Mutex {
+pub struct Mutex {
     pub(crate) lock: RawMutex<Linux>,
     lock_rest: [u8; 3],
     /// Written by the owner only.
@@ -40,8 +40,7 @@ pub(crate) struct Mutex {
     pub(crate) waiters: AtomicU32,
     /// Counted by owners while the recorder is on.
     pub(crate) acquisitions: AtomicU64,
-    /// Written by the owner only.
-    pub(crate) users: AtomicU32,
+    users: AtomicU32,
     /// While the recorder is on: which stack initialized it.
     pub(crate) created: AtomicU32,
 }
@@ -98,6 +97,21 @@ impl Mutex {
         if self.kind() != Kind::Libc {
             self.set_kind(self.raw_kind() & !ELISION);
         }
+    }
+
+    /// A thread will wait at a condition variable, and lock this mutex again.
+    pub(crate) fn count_user(&self) {
+        // Relaxed: who asks for it destroys the mutex, which no other use may overlap.
+        self.users.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn uncount_user(&self) {
+        self.users.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Whether the mutex is in use: locked, or to be locked again by a thread that waits.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.lock.is_locked() || self.users.load(Ordering::Relaxed) != 0
     }
 
     /// What a destroyed mutex is to the C library: each later use is refused.

@@ -11,6 +11,7 @@ use core::{mem, ptr};
 
 use libc::timespec;
 
+use crate::cond::Cond;
 use crate::elf;
 use crate::fatal;
 use crate::object::Mutex;
@@ -88,11 +89,28 @@ functions! {
     mutex_clocklock: "pthread_mutex_clocklock" "GLIBC_2.34"
         (mutex: *mut Mutex, clock: c_int, deadline: *const timespec);
     mutex_unlock: "pthread_mutex_unlock" "GLIBC_2.2.5" (mutex: *mut Mutex);
+    cond_init: "pthread_cond_init" "GLIBC_2.3.2" (cond: *mut Cond, attributes: *const c_void);
+    cond_destroy: "pthread_cond_destroy" "GLIBC_2.3.2" (cond: *mut Cond);
+    cond_signal: "pthread_cond_signal" "GLIBC_2.3.2" (cond: *mut Cond);
+    cond_broadcast: "pthread_cond_broadcast" "GLIBC_2.3.2" (cond: *mut Cond);
 }
 
 /// Finds all of them, so that no call has to.
 pub(crate) fn find_all() {
-    for real in &ALL {
+    for real in ALL.iter().chain(&WAITS) {
         real.get();
     }
+}
+
+/// The waits of the C library, which `cancel.c` calls: no frame of Rust may be there when they are cancelled.
+static WAITS: [Real; 3] = [
+    Real::new("pthread_cond_wait", "GLIBC_2.3.2"),
+    Real::new("pthread_cond_timedwait", "GLIBC_2.3.2"),
+    Real::new("pthread_cond_clockwait", "GLIBC_2.34"),
+];
+
+/// Where the C library's wait is: 0 for `pthread_cond_wait`, 1 for `_timedwait`, 2 for `_clockwait`.
+#[unsafe(no_mangle)]
+pub extern "C" fn ondeck_preload_real_wait(which: usize) -> *mut c_void {
+    WAITS[which].get()
 }

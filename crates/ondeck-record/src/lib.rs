@@ -37,6 +37,7 @@ pub mod control;
 mod end;
 pub mod layout;
 mod maps;
+mod slot;
 mod stack;
 mod state;
 mod sys;

@@ -21,13 +21,12 @@
 //! the last [`CLOSE_HOLDS`]. Owners that hold the lock for so long are all recorded; what shorter ones are
 //! to blame for is charged to the next one that is recorded.
 
-extern crate std;
-
 use core::cell::{Cell, UnsafeCell};
-use core::ptr;
 use core::sync::atomic::AtomicU32;
+use core::{mem, ptr};
 
 use crate::clock;
+use crate::slot;
 
 /// Nanoseconds between two records of a thread below which its period is doubled.
 const CLOSE: u64 = 8_000;
@@ -75,13 +74,8 @@ impl Current {
         Self { lock: 0, kind: 0, arrived: 0, weight: 0, has_parked: false, waiting: ptr::null() };
 }
 
-impl Pending {
-    const NONE: Self =
-        Self { generation: 0, lock: 0, arrived: 0, acquired: 0, weight: 0, has_parked: false };
-}
-
 /// Locks that a thread has at the same time, and had to wait for; more are recorded at once.
-const PENDING: usize = 8;
+const PENDING: usize = 4;
 
 pub struct Local {
     /// Which file all this belongs to.
@@ -98,9 +92,10 @@ pub struct Local {
     last_stack: u64,
     last_created: u64,
     created_cost: u64,
+    /// The wait that the thread is in.
+    pub current: Current,
     /// The lock of the last recorded unlock, when that was, when the last unlock was, and how many there
     /// have been in between.
-    pub current: Current,
     held: usize,
     last_held: u64,
     pub last_unlock: u64,
@@ -109,40 +104,31 @@ pub struct Local {
     count: usize,
 }
 
-struct Slot {
+/// The memory of a thread. Zeros are that of a thread that was never here.
+#[repr(C, align(8))]
+pub struct Slot {
     /// Set while the thread is in the recorder: a handler of a signal, or the unwinder, that locks
     /// meanwhile is not recorded.
     busy: Cell<bool>,
     local: UnsafeCell<Local>,
 }
 
-std::thread_local! {
-    /// Constant and without a destructor: memory at an offset from a register.
-    static SLOT: Slot = const {
-        Slot {
-            busy: Cell::new(false),
-            local: UnsafeCell::new(Local {
-                generation: 0,
-                index: 0,
-                skip: 1,
-                period: 1,
-                weight: 1,
-                last_event: 0,
-                random: 0,
-                mean: 0,
-                last_stack: 0,
-                last_created: 0,
-                created_cost: 0,
-                current: Current::NONE,
-                held: 0,
-                last_held: 0,
-                last_unlock: 0,
-                passed: 0,
-                pending: [Pending::NONE; PENDING],
-                count: 0,
-            }),
+const _: () = assert!(size_of::<Slot>() <= slot::SIZE && align_of::<Slot>() == 8);
+
+impl Slot {
+    /// Calls `action`, unless the thread is in here already.
+    #[inline]
+    fn enter<T>(action: impl FnOnce(&mut Local) -> T) -> Option<T> {
+        // SAFETY: the calling thread's own, which is there while the thread is, and zeros at first.
+        let slot: &Self = unsafe { &*slot::address() };
+        if slot.busy.replace(true) {
+            return None;
         }
-    };
+        // SAFETY: no other reference: `busy` was false.
+        let result = action(unsafe { &mut *slot.local.get() });
+        slot.busy.set(false);
+        Some(result)
+    }
 }
 
 /// Calls `action` with what the calling thread keeps for the file of `generation`; not if the thread is
@@ -153,55 +139,26 @@ pub fn with<T>(
     new: impl FnOnce() -> u32,
     action: impl FnOnce(&mut Local) -> T,
 ) -> Option<T> {
-    SLOT.try_with(|slot| {
-        if slot.busy.replace(true) {
-            return None;
-        }
-        // SAFETY: the thread's own, and no other reference: `busy` was false.
-        let local = unsafe { &mut *slot.local.get() };
+    Slot::enter(|local| {
         if local.generation != generation {
             local.begin(generation, new());
         }
-        let result = action(local);
-        slot.busy.set(false);
-        Some(result)
+        action(local)
     })
-    .ok()
-    .flatten()
 }
 
 /// Takes what the calling thread has kept of its acquisition of this lock, whichever file it is of.
 pub fn take(lock: usize) -> Option<Pending> {
-    SLOT.try_with(|slot| {
-        if slot.busy.replace(true) {
-            return None;
-        }
-        // SAFETY: as in `with`.
-        let found = unsafe { &mut *slot.local.get() }.take(lock);
-        slot.busy.set(false);
-        found
-    })
-    .ok()
-    .flatten()
+    Slot::enter(|local| local.take(lock)).flatten()
 }
 
 /// The calling thread's wait for this lock is over, and `outer` is the one around it again. `None` if it was
 /// not in that wait.
 pub fn leave(lock: usize, outer: Current) -> Option<Current> {
-    SLOT.try_with(|slot| {
-        if slot.busy.replace(true) {
-            return None;
-        }
-        // SAFETY: as in `with`.
-        let local = unsafe { &mut *slot.local.get() };
-        let found = (local.current.lock == lock).then_some(local.current);
-        if found.is_some() {
-            local.current = outer;
-        }
-        slot.busy.set(false);
-        found
+    Slot::enter(|local| {
+        let is_it = local.current.lock == lock;
+        is_it.then(|| mem::replace(&mut local.current, outer))
     })
-    .ok()
     .flatten()
 }
 

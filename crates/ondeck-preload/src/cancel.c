@@ -1,0 +1,203 @@
+/* The waits of condition variables: the part that a thread may be cancelled in.
+
+   A wait is a cancellation point. A cancelled thread is unwound, and no frame of Rust may be on its stack then: all of
+   a wait but its sleep is in cond.rs, and each of those functions has returned before the thread can be cancelled. The
+   window in which it can is the system call. While it is open a cancellation acts at once, as in the C library's own
+   waits. The cleanup handler runs before those of the caller, which find the mutex locked. */
+
+#define _GNU_SOURCE
+#include <errno.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <threads.h>
+#include <time.h>
+
+#define OURS __attribute__((visibility("hidden")))
+#define SLEEP (-1)
+#define LIBC (-2)
+#define PROXY (-3)
+#define OWN_CLOCK (-1)
+
+/* As in cond.rs, which asserts that they are large enough. */
+struct wait { _Alignas(128) unsigned char bytes[512]; };
+struct sleep { const uint32_t *word; uint32_t expected; uint32_t has_end; struct timespec end; };
+
+OURS int ondeck_preload_wait_begin(struct wait *, pthread_cond_t *, pthread_mutex_t *, int clock,
+                                   const struct timespec *);
+OURS int ondeck_preload_wait_step(const struct wait *, long slept, struct sleep *);
+OURS void ondeck_preload_wait_cancel(const struct wait *);
+OURS int ondeck_preload_proxy_unlock(pthread_mutex_t *);
+OURS int ondeck_preload_proxy_lock(pthread_mutex_t *);
+OURS void *ondeck_preload_real_wait(size_t which);
+OURS int ondeck_preload_c11_result(int error);
+
+typedef int wait_function(pthread_cond_t *, pthread_mutex_t *);
+typedef int timedwait_function(pthread_cond_t *, pthread_mutex_t *, const struct timespec *);
+typedef int clockwait_function(pthread_cond_t *, pthread_mutex_t *, clockid_t, const struct timespec *);
+
+/* What the kernel returns: 0 or a negative error number. Not by the C library's syscall(2), which would be one more
+   frame to unwind, from the middle, and which writes errno. */
+static inline __attribute__((always_inline)) long futex_wait(const struct sleep *sleep, const struct timespec *end)
+{
+    long result;
+    register const struct timespec *until __asm__("r10") = end;
+    register long none __asm__("r8") = 0;
+    register long any __asm__("r9") = FUTEX_BITSET_MATCH_ANY;
+
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"((long)SYS_futex), "D"(sleep->word), "S"((long)(FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG)),
+                       "d"((long)sleep->expected), "r"(until), "r"(none), "r"(any)
+                     : "rcx", "r11", "memory");
+    return result;
+}
+
+/* Sleeps, and may be cancelled. */
+static long sleep_once(const struct sleep *sleep)
+{
+    int type;
+    long result;
+
+    pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
+    result = futex_wait(sleep, sleep->has_end ? &sleep->end : NULL);
+    pthread_setcanceltype(type, NULL);
+    return result;
+}
+
+static void cancel(void *wait)
+{
+    ondeck_preload_wait_cancel(wait);
+}
+
+static int wait_until_told(struct wait *wait, struct sleep *sleep)
+{
+    int next;
+    pthread_cleanup_push(cancel, wait);
+    do
+        next = ondeck_preload_wait_step(wait, sleep_once(sleep), sleep);
+    while (next == SLEEP);
+    pthread_cleanup_pop(0);
+    return next;
+}
+
+static void lock_again(void *mutex)
+{
+    ondeck_preload_proxy_lock(mutex);
+}
+
+static int is_before(const struct timespec *a, const struct timespec *b)
+{
+    return a->tv_sec < b->tv_sec || (a->tv_sec == b->tv_sec && a->tv_nsec < b->tv_nsec);
+}
+
+/* A condition variable of the C library's with a mutex of ours, which the C library cannot unlock: it gets a mutex of
+   its own, and the wait ends after some milliseconds, as if spuriously. So a notification that comes after our mutex
+   was unlocked and before the C library's wait has begun delays the caller, and is not lost. */
+static int wait_by_proxy(pthread_cond_t *cond, pthread_mutex_t *mutex, clockid_t clock, const struct timespec *deadline)
+{
+    enum { LONGEST = 5000000 };
+    pthread_mutex_t proxy = PTHREAD_MUTEX_INITIALIZER;
+    clockwait_function *wait = (clockwait_function *)ondeck_preload_real_wait(2);
+    struct timespec now, end;
+    int result, error;
+
+    clock_gettime(clock, &now);
+    end = now;
+    end.tv_nsec += LONGEST;
+    if (end.tv_nsec >= 1000000000) {
+        end.tv_nsec -= 1000000000;
+        end.tv_sec++;
+    }
+    if (deadline && is_before(deadline, &end))
+        end = *deadline;
+    error = ondeck_preload_proxy_unlock(mutex);
+    if (error)
+        return error;
+    pthread_cleanup_push(lock_again, mutex);
+    result = wait(cond, &proxy, clock, &end);
+    pthread_cleanup_pop(0);
+    error = ondeck_preload_proxy_lock(mutex);
+    if (error)
+        return error;
+    if (result != ETIMEDOUT)
+        return result;
+    clock_gettime(clock, &now);
+    return deadline && !is_before(&now, deadline) ? ETIMEDOUT : 0;
+}
+
+/* `clock` is OWN_CLOCK for the condition variable's. */
+static int wait_any(pthread_cond_t *cond, pthread_mutex_t *mutex, int clock, const struct timespec *deadline)
+{
+    /* The bit in which the C library keeps the clock, in the word of its flags. */
+    enum { FLAGS = 36, MONOTONIC = 2 };
+    struct wait wait;
+    struct sleep sleep;
+    int next = ondeck_preload_wait_begin(&wait, cond, mutex, clock, deadline);
+
+    if (next == SLEEP) {
+        next = ondeck_preload_wait_step(&wait, 0, &sleep);
+        return next == SLEEP ? wait_until_told(&wait, &sleep) : next;
+    }
+    if (next == PROXY) {
+        uint32_t flags = __atomic_load_n((uint32_t *)((char *)cond + FLAGS), __ATOMIC_RELAXED);
+        if (clock == OWN_CLOCK)
+            clock = flags & MONOTONIC ? CLOCK_MONOTONIC : CLOCK_REALTIME;
+        return wait_by_proxy(cond, mutex, clock, deadline);
+    }
+    if (next != LIBC)
+        return next;
+    if (!deadline)
+        return ((wait_function *)ondeck_preload_real_wait(0))(cond, mutex);
+    if (clock == OWN_CLOCK)
+        return ((timedwait_function *)ondeck_preload_real_wait(1))(cond, mutex, deadline);
+    return ((clockwait_function *)ondeck_preload_real_wait(2))(cond, mutex, clock, deadline);
+}
+
+/* The functions that programs call, by the names and versions of the C library. */
+
+#define NAME(function, name) __asm__(".symver " #function ", " name)
+
+int ondeck_preload_cond_wait(pthread_cond_t *, pthread_mutex_t *);
+int ondeck_preload_cond_timedwait(pthread_cond_t *, pthread_mutex_t *, const struct timespec *);
+int ondeck_preload_cond_clockwait(pthread_cond_t *, pthread_mutex_t *, clockid_t, const struct timespec *);
+int ondeck_preload_cnd_wait(cnd_t *, mtx_t *);
+int ondeck_preload_cnd_timedwait(cnd_t *, mtx_t *, const struct timespec *);
+
+NAME(ondeck_preload_cond_wait, "pthread_cond_wait@@GLIBC_2.3.2");
+int ondeck_preload_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex)
+{
+    return wait_any(cond, mutex, OWN_CLOCK, NULL);
+}
+
+NAME(ondeck_preload_cond_timedwait, "pthread_cond_timedwait@@GLIBC_2.3.2");
+int ondeck_preload_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex, const struct timespec *deadline)
+{
+    return wait_any(cond, mutex, OWN_CLOCK, deadline);
+}
+
+NAME(ondeck_preload_cond_clockwait, "pthread_cond_clockwait@@GLIBC_2.34");
+NAME(ondeck_preload_cond_clockwait, "pthread_cond_clockwait@GLIBC_2.30");
+int ondeck_preload_cond_clockwait(pthread_cond_t *cond, pthread_mutex_t *mutex, clockid_t clock,
+                                  const struct timespec *deadline)
+{
+    /* A negative clock is one of a process or thread, which is refused; it must not be taken for OWN_CLOCK. */
+    return wait_any(cond, mutex, clock < 0 ? INT32_MAX : clock, deadline);
+}
+
+NAME(ondeck_preload_cnd_wait, "cnd_wait@@GLIBC_2.34");
+NAME(ondeck_preload_cnd_wait, "cnd_wait@GLIBC_2.28");
+int ondeck_preload_cnd_wait(cnd_t *cond, mtx_t *mutex)
+{
+    return ondeck_preload_c11_result(wait_any((pthread_cond_t *)cond, (pthread_mutex_t *)mutex, OWN_CLOCK, NULL));
+}
+
+NAME(ondeck_preload_cnd_timedwait, "cnd_timedwait@@GLIBC_2.34");
+NAME(ondeck_preload_cnd_timedwait, "cnd_timedwait@GLIBC_2.28");
+int ondeck_preload_cnd_timedwait(cnd_t *cond, mtx_t *mutex, const struct timespec *deadline)
+{
+    return ondeck_preload_c11_result(
+        wait_any((pthread_cond_t *)cond, (pthread_mutex_t *)mutex, OWN_CLOCK, deadline));
+}

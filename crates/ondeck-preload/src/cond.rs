@@ -1,0 +1,393 @@
+//! Condition variables: all of a wait but its sleep, and notifications.
+//!
+//! A wait is a cancellation point, and the unwinding of a cancelled thread may not go through a frame of Rust.
+//! So the functions that programs call, and the system call, are in `cancel.c`; what is here has returned
+//! before a thread can be cancelled.
+//!
+//! | condition variable | mutex | a wait |
+//! |---|---|---|
+//! | ours | ours | ondeck's, which unlocks and locks the mutex |
+//! | ours | the C library's, or a recursive one that stays locked | ondeck's, with the mutex unlocked and locked beside it |
+//! | the C library's | the C library's | the C library's |
+//! | the C library's | ours | the C library's with a mutex in its place, for some milliseconds: see `cancel.c` |
+//!
+//! ```text
+//! offset  bytes  the C library (x86-64)   the shim
+//!      0      1  __wseq                   whether threads wait
+//!      1     35  __wseq and others        0
+//!     36      4  __wrefs                  bit 0: shared between processes; bit 1: CLOCK_MONOTONIC
+//!     40      8  __g_signals              0
+//! ```
+
+use core::ffi::{c_int, c_long, c_void};
+use core::mem::MaybeUninit;
+use core::sync::atomic::{AtomicU32, Ordering};
+
+use libc::timespec;
+use ondeck::condvar::{RawCondvar, Step, Waiter};
+use ondeck::platform::{FutexWait, Linux, Timestamp};
+
+use crate::clock::{self, Deadline};
+use crate::errno::{EINVAL, EPERM, ETIMEDOUT};
+use crate::fatal;
+use crate::mode;
+use crate::mutex::{ondeck_preload_mutex_lock, ondeck_preload_mutex_unlock, own};
+use crate::object::{Kind, Mutex, this_thread};
+use crate::real;
+use crate::recorded;
+
+/// A `pthread_cond_t` or `cnd_t`.
+#[repr(C)]
+pub struct Cond {
+    waiters: RawCondvar<Linux>,
+    waiters_rest: [u8; 35],
+    flags: AtomicU32,
+    rest: [u32; 2],
+}
+
+const _: () = assert!(size_of::<Cond>() == 48 && core::mem::offset_of!(Cond, flags) == 36);
+
+/// In `flags`, as in the C library's `__wrefs`.
+const SHARED: u32 = 1;
+const MONOTONIC: u32 = 2;
+
+impl Cond {
+    /// Whether the condition variable is shared between processes, and so the C library's.
+    #[inline(always)]
+    fn is_libc(&self) -> bool {
+        // Relaxed: written by initialization only.
+        self.flags.load(Ordering::Relaxed) & SHARED != 0
+    }
+
+    fn clock(&self) -> c_int {
+        if self.flags.load(Ordering::Relaxed) & MONOTONIC == 0 {
+            libc::CLOCK_REALTIME
+        } else {
+            libc::CLOCK_MONOTONIC
+        }
+    }
+}
+
+/// What the functions of waits return that is no error number; as in `cancel.c`.
+mod next {
+    use core::ffi::c_int;
+
+    /// Sleep, then take a step.
+    pub(super) const SLEEP: c_int = -1;
+    /// The C library's wait is to be called.
+    pub(super) const LIBC: c_int = -2;
+    /// The C library's wait is to be called, with a mutex in the place of ours.
+    pub(super) const PROXY: c_int = -3;
+}
+
+/// One wait, in the frame of the function of `cancel.c` that waits.
+#[repr(C, align(64))]
+pub struct Wait {
+    waiter: MaybeUninit<Waiter<Linux>>,
+    mutex: *mut Mutex,
+    mutex_is: MutexIs,
+    /// A deadline in real time. One in monotonic time is the waiter's.
+    deadline: Option<Deadline>,
+}
+
+/// The bytes that `cancel.c` has for it.
+const _: () = assert!(size_of::<Wait>() <= 512 && align_of::<Wait>() <= 128);
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum MutexIs {
+    /// ondeck's, and plain.
+    Plain,
+    /// ondeck's, and has an owner to be written.
+    Owned,
+    /// Unlocked and locked by its own functions.
+    Foreign,
+}
+
+/// A sleep, as `cancel.c` needs it.
+#[repr(C)]
+pub struct Sleep {
+    word: *const u32,
+    expected: u32,
+    has_end: u32,
+    end: timespec,
+}
+
+/// `pthread_cond_signal`.
+///
+/// # Safety
+///
+/// As of the C library's function: `cond` points to a condition variable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_preload_cond_signal(cond: *mut Cond) -> c_int {
+    // SAFETY: the caller's condition variable is there.
+    let shared = unsafe { &*cond };
+    if shared.is_libc() {
+        // SAFETY: the C library's function, with what its caller gave.
+        return unsafe { real::cond_signal(cond) };
+    }
+    shared.waiters.notify_one();
+    0
+}
+
+/// `pthread_cond_broadcast`.
+///
+/// # Safety
+///
+/// As of the C library's function: `cond` points to a condition variable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_preload_cond_broadcast(cond: *mut Cond) -> c_int {
+    // SAFETY: the caller's condition variable is there.
+    let shared = unsafe { &*cond };
+    if shared.is_libc() {
+        // SAFETY: the C library's function, with what its caller gave.
+        return unsafe { real::cond_broadcast(cond) };
+    }
+    shared.waiters.notify_all();
+    0
+}
+
+/// `pthread_cond_init`. The bytes are written whatever they were.
+///
+/// # Safety
+///
+/// As of the C library's function: `cond` points to memory for a condition variable, `attributes` to
+/// attributes or nowhere.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_preload_cond_init(
+    cond: *mut Cond,
+    attributes: *const c_void,
+) -> c_int {
+    if attributes.is_null() {
+        // SAFETY: the memory is the caller's, and zeros are a condition variable.
+        unsafe { cond.write_bytes(0, 1) };
+        return 0;
+    }
+    // What the C library writes is one of ours, too: zeros, and the flags.
+    // SAFETY: the C library's function, with what its caller gave.
+    unsafe { real::cond_init(cond, attributes) }
+}
+
+/// `pthread_cond_destroy`. A thread that was notified does not touch the condition variable any more, so
+/// there is nothing to wait for.
+///
+/// # Safety
+///
+/// As of the C library's function: `cond` points to a condition variable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_preload_cond_destroy(cond: *mut Cond) -> c_int {
+    // SAFETY: the caller's condition variable is there.
+    if unsafe { &*cond }.is_libc() {
+        // SAFETY: the C library's function, with what its caller gave.
+        return unsafe { real::cond_destroy(cond) };
+    }
+    0
+}
+
+/// Begins a wait: the mutex is unlocked. `clock` is the deadline's, or negative for the condition
+/// variable's own. Returns an error number if the wait is over before it began, else what is next.
+///
+/// # Safety
+///
+/// As of `pthread_cond_timedwait`: `cond`, `mutex` and `deadline` point to such, the last one possibly
+/// nowhere; the caller has locked the mutex, unless its kind is one that is checked. `wait` points to memory
+/// for a wait that stays where it is until the wait is over.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_preload_wait_begin(
+    wait: *mut Wait,
+    cond: *mut Cond,
+    mutex: *mut Mutex,
+    clock: c_int,
+    deadline: *const timespec,
+) -> c_int {
+    mode::decide();
+    // SAFETY: the caller's objects are there.
+    let (cond, shared) = unsafe { (&*cond, &*mutex) };
+    let clock = if clock < 0 { cond.clock() } else { clock };
+    let mut real_time = None;
+    let mut monotonic = None;
+    if !deadline.is_null() {
+        // SAFETY: as the caller promises.
+        let deadline = match unsafe { Deadline::new(clock, deadline) } {
+            Ok(deadline) if clock::is_known(clock) => deadline,
+            _ => return EINVAL,
+        };
+        match deadline.on_clock_of_waits() {
+            Some(until) => monotonic = Some(until),
+            None => real_time = Some(deadline),
+        }
+    }
+    let kind = shared.kind();
+    if cond.is_libc() {
+        return if kind == Kind::Libc { next::LIBC } else { next::PROXY };
+    }
+    if matches!(kind, Kind::Recursive | Kind::Errorcheck)
+        && shared.owner.load(Ordering::Relaxed) != this_thread()
+    {
+        return EPERM;
+    }
+    let mutex_is = match kind {
+        Kind::Plain => MutexIs::Plain,
+        Kind::Recursive | Kind::Errorcheck if shared.count.load(Ordering::Relaxed) == 1 => {
+            MutexIs::Owned
+        }
+        _ => MutexIs::Foreign,
+    };
+    let lock = (mutex_is != MutexIs::Foreign).then_some(&shared.lock);
+    let waiter = Waiter::new(&cond.waiters, lock, monotonic);
+    // SAFETY: the caller has the memory.
+    let wait = unsafe {
+        wait.write(Wait { waiter: MaybeUninit::new(waiter), mutex, mutex_is, deadline: real_time });
+        &*wait
+    };
+    if mutex_is == MutexIs::Owned {
+        shared.owner.store(0, Ordering::Relaxed);
+        shared.count.store(0, Ordering::Relaxed);
+    }
+    if mutex_is != MutexIs::Foreign {
+        shared.count_user();
+    }
+    let held = if mutex_is == MutexIs::Foreign { None } else { recorded::before_unlock(shared) };
+    // SAFETY: the waiter stays in the caller's memory until the wait is over, and the calling thread owns the
+    // mutex, if it is one of ours.
+    unsafe { wait.waiter().begin() };
+    if let Some(held) = held {
+        held.after();
+    }
+    if mutex_is == MutexIs::Foreign {
+        // SAFETY: the caller's mutex; that the caller owns it is checked by the function.
+        let refused = unsafe { ondeck_preload_mutex_unlock(mutex) };
+        if refused != 0 {
+            // SAFETY: it has begun.
+            unsafe { wait.waiter().cancel() };
+            return refused;
+        }
+    }
+    next::SLEEP
+}
+
+/// Takes a step of a wait. `slept` is what the kernel returned from the sleep before, or 0. Returns what is
+/// next, or what the wait returns: then the mutex is locked again.
+///
+/// # Safety
+///
+/// The wait has begun, by the calling thread, and is not over; `sleep` points to memory for a sleep.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_preload_wait_step(
+    wait: *const Wait,
+    slept: c_long,
+    sleep: *mut Sleep,
+) -> c_int {
+    const EAGAIN: c_long = -11;
+    const EINTR: c_long = -4;
+    const TIMED_OUT: c_long = -110;
+    // SAFETY: as the caller promises.
+    let wait = unsafe { &*wait };
+    let slept = match slept {
+        0 => FutexWait::Woken,
+        TIMED_OUT => FutexWait::TimedOut,
+        EAGAIN => FutexWait::Mismatch,
+        EINTR => FutexWait::Interrupted,
+        _ => fatal::end(&["the kernel refuses futex(2), by which all waits sleep"]),
+    };
+    // SAFETY: as the caller promises.
+    let (word, expected, until) = match unsafe { wait.waiter().step(slept) } {
+        Step::Done { notified } => return wait.end(if notified { 0 } else { ETIMEDOUT }),
+        Step::Sleep { word, expected, until } => (word, expected, until),
+    };
+    let until = match wait.deadline {
+        None => until,
+        Some(deadline) => {
+            let Some(passes) = deadline.until() else {
+                // If it was notified just now, that goes to another waiter, as if the deadline had
+                // passed a moment before.
+                // SAFETY: as the caller promises.
+                unsafe { wait.waiter().cancel() };
+                return wait.end(ETIMEDOUT);
+            };
+            Some(until.map_or(passes, |until| until.min(passes)))
+        }
+    };
+    // SAFETY: as the caller promises.
+    unsafe {
+        sleep.write(Sleep {
+            word: word.cast(),
+            expected,
+            has_end: until.is_some().into(),
+            end: clock::timespec_of(until.unwrap_or(Timestamp::from_nanos(0))),
+        });
+    }
+    next::SLEEP
+}
+
+/// Ends a wait whose thread is cancelled: another waiter has its notification, if it was notified, and the
+/// mutex is locked.
+///
+/// # Safety
+///
+/// The wait has begun, by the calling thread, and is not over.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_preload_wait_cancel(wait: *const Wait) {
+    // SAFETY: as the caller promises.
+    let wait = unsafe { &*wait };
+    // SAFETY: as the caller promises.
+    unsafe { wait.waiter().cancel() };
+    wait.end(0);
+}
+
+impl Wait {
+    fn waiter(&self) -> &Waiter<Linux> {
+        // SAFETY: a wait is written with a waiter.
+        unsafe { self.waiter.assume_init_ref() }
+    }
+
+    /// The waiter is done: what it returns, with its mutex locked.
+    fn end(&self, result: c_int) -> c_int {
+        // SAFETY: the mutex of a wait is there until the wait is over.
+        let shared = unsafe { &*self.mutex };
+        match self.mutex_is {
+            MutexIs::Foreign => {
+                // What is wrong with the mutex is more than what became of the wait, as in the C library.
+                // SAFETY: the caller's mutex, which it had locked.
+                let refused = unsafe { ondeck_preload_mutex_lock(self.mutex) };
+                return if refused == 0 { result } else { refused };
+            }
+            MutexIs::Owned => own(shared),
+            MutexIs::Plain => {}
+        }
+        recorded::count(shared);
+        shared.uncount_user();
+        result
+    }
+}
+
+/// Unlocks a mutex of ours for a wait at a condition variable of the C library's. Returns an error number.
+///
+/// # Safety
+///
+/// As of `pthread_cond_wait`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_preload_proxy_unlock(mutex: *mut Mutex) -> c_int {
+    // SAFETY: the caller's mutex is there.
+    unsafe { &*mutex }.count_user();
+    // SAFETY: as the caller promises.
+    let refused = unsafe { ondeck_preload_mutex_unlock(mutex) };
+    if refused != 0 {
+        // SAFETY: as above.
+        unsafe { &*mutex }.uncount_user();
+    }
+    refused
+}
+
+/// Locks it again.
+///
+/// # Safety
+///
+/// The calling thread has unlocked it by [`ondeck_preload_proxy_unlock`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_preload_proxy_lock(mutex: *mut Mutex) -> c_int {
+    // SAFETY: as the caller promises.
+    let refused = unsafe { ondeck_preload_mutex_lock(mutex) };
+    // SAFETY: the caller's mutex is there.
+    unsafe { &*mutex }.uncount_user();
+    refused
+}

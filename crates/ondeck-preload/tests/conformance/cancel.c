@@ -1,0 +1,251 @@
+/* Cancellation. A wait at a condition variable is a cancellation point, and its handlers have the mutex; a lock
+ * of a mutex is none. */
+#include "kinds.h"
+
+#include <threads.h>
+
+enum function { WAIT, TIMEDWAIT, CLOCKWAIT, CND_WAIT, CND_TIMEDWAIT, FUNCTIONS };
+
+static const char *const NAMES[FUNCTIONS] = {"wait", "timedwait", "clockwait", "cnd_wait", "cnd_timedwait"};
+
+static pthread_mutex_t mutex;
+static pthread_cond_t condition;
+static int about_to, woken, handled, held, returned;
+static pid_t thread;
+
+static void *try_it(void *unused UNUSED)
+{
+    int error = pthread_mutex_trylock(&mutex);
+    if (error == 0)
+        quiet_is(pthread_mutex_unlock(&mutex), 0);
+    return (void *)(intptr_t)error;
+}
+
+/* The handler has the mutex: another thread cannot lock it, and its own unlock is right. */
+static void handler(void *unused UNUSED)
+{
+    handled++;
+    held = elsewhere(try_it, NULL) == EBUSY;
+    quiet_is(pthread_mutex_unlock(&mutex), 0);
+}
+
+static int wait_once(enum function function)
+{
+    struct timespec realtime = from_now(CLOCK_REALTIME, 3600 * 1000);
+    struct timespec monotonic = from_now(CLOCK_MONOTONIC, 3600 * 1000);
+    switch (function) {
+    case WAIT: return pthread_cond_wait(&condition, &mutex);
+    case TIMEDWAIT: return pthread_cond_timedwait(&condition, &mutex, &realtime);
+    case CLOCKWAIT: return pthread_cond_clockwait(&condition, &mutex, CLOCK_MONOTONIC, &monotonic);
+    case CND_WAIT: return cnd_wait((cnd_t *)&condition, (mtx_t *)&mutex);
+    default: return cnd_timedwait((cnd_t *)&condition, (mtx_t *)&mutex, &realtime);
+    }
+}
+
+static void *waiter(void *argument)
+{
+    enum function function = (enum function)(intptr_t)argument;
+    thread = thread_id();
+    quiet_is(pthread_mutex_lock(&mutex), 0);
+    pthread_cleanup_push(handler, NULL);
+    set_flag(&about_to, 1);
+    while (!woken)
+        quiet_is(wait_once(function), 0);
+    returned = 1;
+    pthread_cleanup_pop(0);
+    quiet_is(pthread_mutex_unlock(&mutex), 0);
+    return NULL;
+}
+
+static void prepare(int type, enum flavour flavour, int shared)
+{
+    pthread_condattr_t attributes;
+    quiet_is(pthread_condattr_init(&attributes), 0);
+    quiet_is(pthread_condattr_setpshared(&attributes, shared), 0);
+    quiet_is(pthread_cond_init(&condition, &attributes), 0);
+    quiet_is(init_kind(&mutex, type, flavour), 0);
+    about_to = woken = handled = held = returned = 0;
+}
+
+static void after(void)
+{
+    is(elsewhere(try_it, NULL), 0);
+    is(pthread_cond_destroy(&condition), 0);
+    is(pthread_mutex_destroy(&mutex), 0);
+}
+
+static void a_sleeping_waiter(int type, enum flavour flavour, int shared, enum function function)
+{
+    prepare(type, flavour, shared);
+    pthread_t waiting = start(waiter, (void *)(intptr_t)function);
+    await_flag(&about_to, 1);
+    await_sleep(thread);
+    is(pthread_cancel(waiting), 0);
+    holds(finish(waiting) == PTHREAD_CANCELED);
+    holds(handled == 1 && held && !returned);
+    after();
+}
+
+/* The mutex is locked by another thread when the cancelled waiter comes for it. */
+static void a_waiter_without_its_mutex(int type, enum flavour flavour, int shared, enum function function)
+{
+    prepare(type, flavour, shared);
+    pthread_t waiting = start(waiter, (void *)(intptr_t)function);
+    await_flag(&about_to, 1);
+    is(pthread_mutex_lock(&mutex), 0);
+    is(pthread_cancel(waiting), 0);
+    await_sleep(thread);
+    holds(handled == 0);
+    is(pthread_mutex_unlock(&mutex), 0);
+    holds(finish(waiting) == PTHREAD_CANCELED);
+    holds(handled == 1 && held && !returned);
+    after();
+}
+
+static void *cancels_itself_first(void *argument)
+{
+    quiet_is(pthread_cancel(pthread_self()), 0);
+    return waiter(argument);
+}
+
+static void a_pending_cancellation(enum function function)
+{
+    prepare(-1, PLAIN, 0);
+    pthread_t waiting = start(cancels_itself_first, (void *)(intptr_t)function);
+    holds(finish(waiting) == PTHREAD_CANCELED);
+    holds(handled == 1 && held && !returned);
+    after();
+}
+
+/* While cancellation is disabled the wait goes on, and the request stays. */
+static void *disabled_waiter(void *argument)
+{
+    int state = -1;
+    quiet_is(pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL), 0);
+    waiter(argument);
+    quiet_is(pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &state), 0);
+    quiet_holds(state == PTHREAD_CANCEL_DISABLE);
+    pthread_testcancel();
+    return NULL;
+}
+
+static void a_disabled_waiter(enum function function)
+{
+    prepare(-1, PLAIN, 0);
+    pthread_t waiting = start(disabled_waiter, (void *)(intptr_t)function);
+    await_flag(&about_to, 1);
+    is(pthread_cancel(waiting), 0);
+    await_sleep(thread);
+    is(pthread_mutex_lock(&mutex), 0);
+    woken = 1;
+    is(pthread_cond_signal(&condition), 0);
+    is(pthread_mutex_unlock(&mutex), 0);
+    holds(finish(waiting) == PTHREAD_CANCELED);
+    holds(returned && handled == 0);
+    after();
+}
+
+/* The cancellation type of the caller is what it was, whichever it was and however the wait ends. */
+static void *asks_its_type(void *argument)
+{
+    int wanted = (int)(intptr_t)argument, type = -1;
+    struct timespec soon = from_now(CLOCK_REALTIME, 1), past = from_now(CLOCK_REALTIME, -1);
+    struct timespec invalid = {.tv_sec = 0, .tv_nsec = -1};
+    quiet_is(pthread_mutex_lock(&mutex), 0);
+    quiet_is(pthread_setcanceltype(wanted, NULL), 0);
+    while (pthread_cond_timedwait(&condition, &mutex, &soon) == 0)
+        ;
+    while (pthread_cond_timedwait(&condition, &mutex, &past) == 0)
+        ;
+    (void)pthread_cond_timedwait(&condition, &mutex, &invalid);
+    set_flag(&about_to, 1);
+    while (!woken)
+        quiet_is(pthread_cond_wait(&condition, &mutex), 0);
+    quiet_is(pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &type), 0);
+    quiet_is(pthread_mutex_unlock(&mutex), 0);
+    return (void *)(intptr_t)(type == wanted);
+}
+
+static void the_type_stays(int type)
+{
+    prepare(-1, PLAIN, 0);
+    pthread_t waiting = start(asks_its_type, (void *)(intptr_t)type);
+    await_flag(&about_to, 1);
+    is(pthread_mutex_lock(&mutex), 0);
+    woken = 1;
+    is(pthread_cond_broadcast(&condition), 0);
+    is(pthread_mutex_unlock(&mutex), 0);
+    holds(finish(waiting) != NULL);
+    after();
+}
+
+/* A mutex's functions are no cancellation points, also when they sleep. */
+static void *locks_while_cancelled(void *argument)
+{
+    struct timespec later = from_now(CLOCK_REALTIME, 3600 * 1000), soon;
+    intptr_t function = (intptr_t)argument;
+    thread = thread_id();
+    set_flag(&about_to, 1);
+    quiet_is(function == 0   ? pthread_mutex_lock(&mutex)
+             : function == 1 ? pthread_mutex_timedlock(&mutex, &later)
+                             : mtx_lock((mtx_t *)&mutex),
+             0);
+    returned = 1;
+    quiet_is(pthread_mutex_unlock(&mutex), 0);
+    quiet_is(pthread_mutex_trylock(&mutex), 0);
+    soon = from_now(CLOCK_REALTIME, 1);
+    if (pthread_mutex_timedlock(&mutex, &soon) == 0)
+        quiet_is(pthread_mutex_unlock(&mutex), 0);
+    quiet_is(pthread_cond_signal(&condition), 0);
+    quiet_is(pthread_cond_broadcast(&condition), 0);
+    quiet_is(pthread_mutex_unlock(&mutex), 0);
+    returned = 2;
+    pthread_testcancel();
+    return NULL;
+}
+
+static void a_lock_is_no_cancellation_point(int type, enum flavour flavour)
+{
+    for (intptr_t function = 0; function < 3; function++) {
+        prepare(type, flavour, 0);
+        quiet_is(pthread_mutex_lock(&mutex), 0);
+        pthread_t locking = start(locks_while_cancelled, (void *)function);
+        await_flag(&about_to, 1);
+        is(pthread_cancel(locking), 0);
+        await_sleep(thread);
+        is(pthread_mutex_unlock(&mutex), 0);
+        holds(finish(locking) == PTHREAD_CANCELED);
+        holds(returned == 2);
+        after();
+    }
+}
+
+int main(void)
+{
+    for (int function = 0; function < FUNCTIONS; function++) {
+        for (int type = 0; type < TYPE_COUNT; type++) {
+            for (int flavour = PLAIN; flavour < FLAVOURS; flavour++) {
+                for (int shared = 0; shared < 2; shared++) {
+                    say("== %s, %s %s, condition %s", NAMES[function], TYPES[type].name,
+                        FLAVOUR_NAMES[flavour], shared ? "shared" : "private");
+                    a_sleeping_waiter(TYPES[type].type, flavour, shared, function);
+                    a_waiter_without_its_mutex(TYPES[type].type, flavour, shared, function);
+                }
+            }
+        }
+        say("== %s, a pending cancellation", NAMES[function]);
+        a_pending_cancellation(function);
+        say("== %s, disabled", NAMES[function]);
+        a_disabled_waiter(function);
+    }
+    say("== the type stays");
+    the_type_stays(PTHREAD_CANCEL_DEFERRED);
+    the_type_stays(PTHREAD_CANCEL_ASYNCHRONOUS);
+    for (int type = 0; type < TYPE_COUNT; type++) {
+        for (int flavour = PLAIN; flavour < FLAVOURS; flavour++) {
+            say("== lock, %s %s", TYPES[type].name, FLAVOUR_NAMES[flavour]);
+            a_lock_is_no_cancellation_point(TYPES[type].type, flavour);
+        }
+    }
+    return conform_end();
+}

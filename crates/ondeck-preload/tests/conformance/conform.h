@@ -1,0 +1,256 @@
+/* What every program of this suite uses: the outcome log, expectations, flags between threads.
+ *
+ * A program writes its outcomes to standard output, and each line is the same in every run. run.sh runs the
+ * program against plain glibc and under the shim, and compares the two logs byte for byte. An expectation that
+ * is not met is written to standard error, and the program ends with 1.
+ *
+ * The log is written by write(2) from a buffer on the stack: a child of fork must not write its parent's lines
+ * again, and a program that replaces malloc must not be called by its own log. */
+#ifndef CONFORM_H
+#define CONFORM_H
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define UNUSED __attribute__((unused))
+
+static int conform_failures UNUSED;
+
+static inline void conform_write(int fd, const char *text, size_t length)
+{
+    while (length > 0) {
+        ssize_t written = write(fd, text, length);
+        if (written < 0) {
+            if (errno == EINTR)
+                continue;
+            abort();
+        }
+        text += written;
+        length -= (size_t)written;
+    }
+}
+
+/* One line of the outcome log. */
+__attribute__((format(printf, 1, 2))) static inline void say(const char *format, ...)
+{
+    char line[512];
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(line, sizeof line - 1, format, arguments);
+    va_end(arguments);
+    if (length > (int)sizeof line - 2)
+        length = sizeof line - 2;
+    line[length++] = '\n';
+    conform_write(STDOUT_FILENO, line, (size_t)length);
+}
+
+/* One line on standard error, and the program ends with 1. */
+__attribute__((format(printf, 1, 2))) static inline void fail(const char *format, ...)
+{
+    char line[512];
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(line, sizeof line - 1, format, arguments);
+    va_end(arguments);
+    if (length > (int)sizeof line - 2)
+        length = sizeof line - 2;
+    line[length++] = '\n';
+    conform_write(STDERR_FILENO, line, (size_t)length);
+    __atomic_fetch_add(&conform_failures, 1, __ATOMIC_RELAXED);
+}
+
+/* The name of a return code: "0", "EBUSY". */
+static inline const char *code(int number)
+{
+    const char *name = number == 0 ? "0" : strerrorname_np(number);
+    return name == NULL ? "no errno" : name;
+}
+
+static inline int conform_is(const char *file, int line, const char *what, int got, int want, int log)
+{
+    if (log)
+        say("%s = %s", what, code(got));
+    if (got != want)
+        fail("%s:%d: %s is %s, expected %s", file, line, what, code(got), code(want));
+    return got;
+}
+
+static inline int conform_holds(const char *file, int line, const char *what, int got, int log)
+{
+    if (log)
+        say("%s: %s", what, got ? "yes" : "no");
+    if (!got)
+        fail("%s:%d: %s does not hold", file, line, what);
+    return got;
+}
+
+/* Logs the return code of a call, and expects it. `quiet_is` leaves the log alone: for loops and for threads
+ * that run at the same time. */
+#define is(call, want) conform_is(__FILE__, __LINE__, #call, (call), (want), 1)
+#define quiet_is(call, want) conform_is(__FILE__, __LINE__, #call, (call), (want), 0)
+/* The same of a condition. */
+#define holds(condition) conform_holds(__FILE__, __LINE__, #condition, !!(condition), 1)
+#define quiet_holds(condition) conform_holds(__FILE__, __LINE__, #condition, !!(condition), 0)
+
+/* The exit status of the program. */
+static inline int conform_end(void)
+{
+    int failures = __atomic_load_n(&conform_failures, __ATOMIC_SEQ_CST);
+    say("end, %d failed", failures);
+    return failures != 0;
+}
+
+static inline void set_flag(int *flag, int value)
+{
+    __atomic_store_n(flag, value, __ATOMIC_SEQ_CST);
+}
+
+static inline int get_flag(int *flag)
+{
+    return __atomic_load_n(flag, __ATOMIC_SEQ_CST);
+}
+
+/* Waits until the flag is at least `value`. sched_yield is no cancellation point. */
+static inline void await_flag(int *flag, int value)
+{
+    while (get_flag(flag) < value)
+        sched_yield();
+}
+
+static inline pid_t thread_id(void)
+{
+    return (pid_t)syscall(SYS_gettid);
+}
+
+/* Waits until the kernel says that a thread of this process sleeps. The thread has said before, by a flag, that
+ * what it does next is the call in which it is to sleep. */
+static inline void await_sleep(pid_t thread)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)thread);
+    for (;;) {
+        char text[256] = "";
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        if (fd < 0)
+            abort();
+        ssize_t length = read(fd, text, sizeof text - 1);
+        close(fd);
+        if (length > 0) {
+            /* The state is the field behind the name, which ends with the last parenthesis. */
+            const char *end = strrchr(text, ')');
+            if (end != NULL && end[1] == ' ' && end[2] == 'S')
+                return;
+        }
+        sched_yield();
+    }
+}
+
+/* The moment that is `milliseconds` from now. A negative number gives one that has passed. */
+static inline struct timespec from_now(clockid_t clock, long milliseconds)
+{
+    struct timespec moment;
+    if (clock_gettime(clock, &moment) != 0)
+        abort();
+    long long nanoseconds = moment.tv_nsec + (long long)(milliseconds % 1000) * 1000000;
+    moment.tv_sec += milliseconds / 1000;
+    if (nanoseconds < 0) {
+        nanoseconds += 1000000000;
+        moment.tv_sec -= 1;
+    } else if (nanoseconds >= 1000000000) {
+        nanoseconds -= 1000000000;
+        moment.tv_sec += 1;
+    }
+    moment.tv_nsec = (long)nanoseconds;
+    return moment;
+}
+
+/* Has the moment passed on this clock? */
+static inline int has_passed(clockid_t clock, const struct timespec *moment)
+{
+    struct timespec now;
+    if (clock_gettime(clock, &now) != 0)
+        abort();
+    return now.tv_sec > moment->tv_sec || (now.tv_sec == moment->tv_sec && now.tv_nsec >= moment->tv_nsec);
+}
+
+typedef void *(*thread_function)(void *);
+
+/* Starts a thread with a small stack. */
+static inline pthread_t start(thread_function function, void *argument)
+{
+    pthread_attr_t attributes;
+    pthread_t thread;
+    if (pthread_attr_init(&attributes) != 0 || pthread_attr_setstacksize(&attributes, 256 * 1024) != 0)
+        abort();
+    int error = pthread_create(&thread, &attributes, function, argument);
+    pthread_attr_destroy(&attributes);
+    if (error != 0) {
+        fail("pthread_create: %s", code(error));
+        exit(2);
+    }
+    return thread;
+}
+
+static inline void *finish(pthread_t thread)
+{
+    void *result = NULL;
+    if (pthread_join(thread, &result) != 0)
+        abort();
+    return result;
+}
+
+/* Runs a function to its end on a thread of its own, and returns its result. */
+static inline int elsewhere(thread_function function, void *argument)
+{
+    return (int)(intptr_t)finish(start(function, argument));
+}
+
+/* The exit status of a child; 256 + the signal if a signal ended it. */
+static inline int child_status(pid_t child)
+{
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0) {
+        if (errno != EINTR)
+            abort();
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 256 + WTERMSIG(status);
+}
+
+/* Memory that children of fork share. */
+static inline void *shared_memory(size_t bytes)
+{
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        abort();
+    return memory;
+}
+
+/* A small pseudo-random number; the state is the thread's own (xorshift). */
+static inline uint32_t next_random(uint32_t *state)
+{
+    uint32_t x = *state;
+    x ^= x << 13;
+    x ^= x >> 17;
+    x ^= x << 5;
+    return *state = x;
+}
+
+#endif

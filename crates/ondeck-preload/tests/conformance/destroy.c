@@ -1,0 +1,177 @@
+/* An object's memory ends as soon as POSIX allows it: after another thread's unlock or broadcast. Each object
+ * has a page of its own, which is unmapped at once and whose address is not used again, so that an access that
+ * comes too late is a segmentation fault. */
+#include "kinds.h"
+
+enum { THREADS = 3, ROUNDS = 600, PAGE = 4096 };
+
+struct object {
+    pthread_mutex_t mutex;
+    pthread_cond_t condition;
+    int references, ready;
+};
+
+static struct object *current;
+static pthread_mutex_t keeper = PTHREAD_MUTEX_INITIALIZER;
+static int round_begun, round_left, waiting;
+static char *next_page;
+
+static struct object *map_object(void)
+{
+    void *page = mmap(next_page, PAGE, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    if (page != (void *)next_page)
+        abort();
+    next_page += PAGE;
+    return page;
+}
+
+static void unmap_object(struct object *object)
+{
+    if (munmap(object, PAGE) != 0)
+        abort();
+}
+
+/* The last reference goes: lock, count, unlock, and the thread that counted to zero frees the page. */
+static void drop(struct object *object, int round, int timed)
+{
+    struct timespec later = from_now(CLOCK_REALTIME, 3600 * 1000);
+    if (timed)
+        quiet_is(pthread_mutex_timedlock(&object->mutex, &later), 0);
+    else
+        quiet_is(pthread_mutex_lock(&object->mutex), 0);
+    int last = --object->references == 0;
+    if (round % 16 == 0 && !last)
+        sched_yield();
+    quiet_is(pthread_mutex_unlock(&object->mutex), 0);
+    if (last) {
+        quiet_is(pthread_mutex_destroy(&object->mutex), 0);
+        unmap_object(object);
+    }
+}
+
+static void *dropper(void *argument)
+{
+    for (int round = 1; round <= ROUNDS; round++) {
+        await_flag(&round_begun, round);
+        drop(current, round, argument != NULL);
+        __atomic_fetch_add(&round_left, 1, __ATOMIC_SEQ_CST);
+    }
+    return NULL;
+}
+
+static void references(int type, enum flavour flavour)
+{
+    pthread_t threads[THREADS];
+    set_flag(&round_begun, 0);
+    for (int i = 0; i < THREADS; i++)
+        threads[i] = start(dropper, i == 1 ? &keeper : NULL);
+    for (int round = 1; round <= ROUNDS; round++) {
+        current = map_object();
+        current->references = THREADS;
+        quiet_is(init_kind(&current->mutex, type, flavour), 0);
+        set_flag(&round_left, 0);
+        set_flag(&round_begun, round);
+        await_flag(&round_left, THREADS);
+    }
+    for (int i = 0; i < THREADS; i++)
+        finish(threads[i]);
+}
+
+/* A waiter that was notified under the mutex frees both objects as soon as it has the mutex. */
+static void *free_when_ready(void *argument)
+{
+    struct object *object = argument;
+    quiet_is(pthread_mutex_lock(&object->mutex), 0);
+    set_flag(&waiting, 1);
+    while (!object->ready)
+        quiet_is(pthread_cond_wait(&object->condition, &object->mutex), 0);
+    quiet_is(pthread_mutex_unlock(&object->mutex), 0);
+    quiet_is(pthread_cond_destroy(&object->condition), 0);
+    quiet_is(pthread_mutex_destroy(&object->mutex), 0);
+    unmap_object(object);
+    return NULL;
+}
+
+static void freed_by_the_waiter(int type)
+{
+    for (int round = 0; round < ROUNDS / 6; round++) {
+        struct object *object = map_object();
+        quiet_is(init_kind(&object->mutex, type, PLAIN), 0);
+        quiet_is(pthread_cond_init(&object->condition, NULL), 0);
+        set_flag(&waiting, 0);
+        pthread_t thread = start(free_when_ready, object);
+        await_flag(&waiting, 1);
+        quiet_is(pthread_mutex_lock(&object->mutex), 0);
+        object->ready = 1;
+        quiet_is(round % 2 ? pthread_cond_signal(&object->condition) : pthread_cond_broadcast(&object->condition),
+                 0);
+        quiet_is(pthread_mutex_unlock(&object->mutex), 0);
+        finish(thread);
+    }
+}
+
+/* The thread that broadcasts destroys the condition variable at once. The waiters, which are awake but may not
+ * have run, must not touch it any more, or the destruction waits for them. */
+static void *wait_with_keeper(void *argument)
+{
+    struct object *object = argument;
+    quiet_is(pthread_mutex_lock(&keeper), 0);
+    set_flag(&waiting, waiting + 1);
+    int round = round_begun;
+    while (round_begun == round)
+        quiet_is(pthread_cond_wait(&object->condition, &keeper), 0);
+    quiet_is(pthread_mutex_unlock(&keeper), 0);
+    return NULL;
+}
+
+static void freed_by_the_broadcaster(int under_mutex)
+{
+    for (int round = 0; round < ROUNDS / 6; round++) {
+        pthread_t threads[THREADS];
+        struct object *object = map_object();
+        quiet_is(pthread_cond_init(&object->condition, NULL), 0);
+        set_flag(&waiting, 0);
+        for (int i = 0; i < THREADS; i++)
+            threads[i] = start(wait_with_keeper, object);
+        await_flag(&waiting, THREADS);
+        quiet_is(pthread_mutex_lock(&keeper), 0);
+        round_begun++;
+        if (!under_mutex)
+            quiet_is(pthread_mutex_unlock(&keeper), 0);
+        quiet_is(pthread_cond_broadcast(&object->condition), 0);
+        if (under_mutex)
+            quiet_is(pthread_mutex_unlock(&keeper), 0);
+        quiet_is(pthread_cond_destroy(&object->condition), 0);
+        unmap_object(object);
+        for (int i = 0; i < THREADS; i++)
+            finish(threads[i]);
+    }
+}
+
+int main(void)
+{
+    /* Addresses that nothing else gets: reserved, given back, and taken page by page from the middle. */
+    size_t reserve = (size_t)1 << 36;
+    char *area = mmap(NULL, reserve, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (area == MAP_FAILED)
+        abort();
+    munmap(area, reserve);
+    next_page = area + reserve / 4;
+
+    for (int type = 0; type < TYPE_COUNT; type++) {
+        say("references, %s", TYPES[type].name);
+        references(TYPES[type].type, PLAIN);
+    }
+    say("references, shared");
+    references(-1, SHARED);
+    for (int type = 0; type < TYPE_COUNT; type++) {
+        say("freed by the waiter, %s", TYPES[type].name);
+        freed_by_the_waiter(TYPES[type].type);
+    }
+    say("freed by the broadcaster");
+    freed_by_the_broadcaster(0);
+    say("freed by the broadcaster under the mutex");
+    freed_by_the_broadcaster(1);
+    return conform_end();
+}

@@ -1,0 +1,88 @@
+/* The kinds of mutexes: every type with every flavour that glibc takes. */
+#ifndef KINDS_H
+#define KINDS_H
+
+#include "conform.h"
+
+enum flavour {
+    PLAIN,
+    SHARED,
+    ROBUST,
+    ROBUST_SHARED,
+    INHERIT,
+    INHERIT_ROBUST,
+    INHERIT_SHARED,
+    FLAVOURS
+};
+
+static const char *const FLAVOUR_NAMES[FLAVOURS] UNUSED = {
+    "plain", "shared", "robust", "robust shared", "inherit", "inherit robust", "inherit shared",
+};
+
+struct kind_name {
+    const char *name;
+    int type;
+};
+
+/* PTHREAD_MUTEX_NORMAL has the number of the default type. If it is asked for by settype, glibc adds a flag. */
+static const struct kind_name TYPES[] UNUSED = {
+    {"default", -1},
+    {"normal", PTHREAD_MUTEX_NORMAL},
+    {"recursive", PTHREAD_MUTEX_RECURSIVE},
+    {"errorcheck", PTHREAD_MUTEX_ERRORCHECK},
+    {"adaptive", PTHREAD_MUTEX_ADAPTIVE_NP},
+};
+#define TYPE_COUNT ((int)(sizeof TYPES / sizeof *TYPES))
+
+static inline int is_robust(enum flavour flavour)
+{
+    return flavour == ROBUST || flavour == ROBUST_SHARED || flavour == INHERIT_ROBUST;
+}
+
+static inline int is_inherit(enum flavour flavour)
+{
+    return flavour == INHERIT || flavour == INHERIT_ROBUST || flavour == INHERIT_SHARED;
+}
+
+static inline int is_shared(enum flavour flavour)
+{
+    return flavour == SHARED || flavour == ROBUST_SHARED || flavour == INHERIT_SHARED;
+}
+
+/* An owner is checked by its type or its flavour: another thread's unlock gives EPERM. */
+static inline int has_owner(int type, enum flavour flavour)
+{
+    return type == PTHREAD_MUTEX_RECURSIVE || type == PTHREAD_MUTEX_ERRORCHECK || is_robust(flavour) ||
+           is_inherit(flavour);
+}
+
+/* Initializes a mutex of this type and flavour; the code of pthread_mutex_init. */
+static inline int init_kind(pthread_mutex_t *mutex, int type, enum flavour flavour)
+{
+    if (type < 0 && flavour == PLAIN)
+        return pthread_mutex_init(mutex, NULL);
+    pthread_mutexattr_t attributes;
+    quiet_is(pthread_mutexattr_init(&attributes), 0);
+    if (type >= 0)
+        quiet_is(pthread_mutexattr_settype(&attributes, type), 0);
+    if (is_shared(flavour))
+        quiet_is(pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED), 0);
+    if (is_robust(flavour))
+        quiet_is(pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST), 0);
+    if (is_inherit(flavour))
+        quiet_is(pthread_mutexattr_setprotocol(&attributes, PTHREAD_PRIO_INHERIT), 0);
+    int error = pthread_mutex_init(mutex, &attributes);
+    quiet_is(pthread_mutexattr_destroy(&attributes), 0);
+    return error;
+}
+
+/* glibc's __kind, without the flags of lock elision, which mean nothing to a caller. Debuggers and processes
+ * that share the object read it there. */
+static inline int kind_word(const pthread_mutex_t *mutex)
+{
+    int word;
+    memcpy(&word, (const char *)mutex + 16, sizeof word);
+    return word == -1 ? -1 : word & ~(256 | 512);
+}
+
+#endif

@@ -1,0 +1,18 @@
+/* The first call of each function is made while the dynamic linker's lock is held: see library_lazy.c. This
+ * program itself calls none of them before. */
+#include <dlfcn.h>
+#include <stdio.h>
+
+int main(void)
+{
+    void *handle = dlopen("library_lazy.so", RTLD_NOW);
+    if (handle == NULL) {
+        fprintf(stderr, "%s\n", dlerror());
+        return 1;
+    }
+    int (*result)(void);
+    *(void **)&result = dlsym(handle, "lazy_result");
+    int failed = result == NULL ? 1 : result();
+    printf("failed %d\n", failed);
+    return failed != 0;
+}

@@ -1,0 +1,47 @@
+/* A library whose constructor runs before those of the other objects (linked with -z initfirst), and uses every
+ * kind of lock there. `early_result` is what went wrong. */
+#include "kinds.h"
+
+int early_result(void);
+
+static pthread_mutex_t recursive = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+
+__attribute__((constructor(101))) static void constructor(void)
+{
+    struct timespec past = from_now(CLOCK_REALTIME, -1);
+    for (int type = 0; type < TYPE_COUNT; type++) {
+        for (int flavour = PLAIN; flavour < FLAVOURS; flavour++) {
+            pthread_mutex_t mutex;
+            quiet_is(init_kind(&mutex, TYPES[type].type, flavour), 0);
+            quiet_is(pthread_mutex_lock(&mutex), 0);
+            while (pthread_cond_timedwait(&condition, &mutex, &past) == 0)
+                ;
+            quiet_is(pthread_cond_signal(&condition), 0);
+            quiet_is(pthread_mutex_unlock(&mutex), 0);
+            quiet_is(pthread_mutex_trylock(&mutex), 0);
+            quiet_is(pthread_mutex_unlock(&mutex), 0);
+            quiet_is(pthread_mutex_destroy(&mutex), 0);
+        }
+    }
+    /* It stays locked until the destructor. */
+    quiet_is(pthread_mutex_lock(&recursive), 0);
+}
+
+/* Runs after the program's own destructors. */
+__attribute__((destructor(101))) static void destructor(void)
+{
+    int before = conform_failures;
+    quiet_is(pthread_mutex_lock(&recursive), 0);
+    quiet_is(pthread_mutex_unlock(&recursive), 0);
+    quiet_is(pthread_mutex_unlock(&recursive), 0);
+    quiet_is(pthread_mutex_unlock(&recursive), EPERM);
+    quiet_is(pthread_cond_broadcast(&condition), 0);
+    if (conform_failures != before)
+        _exit(3);
+}
+
+int early_result(void)
+{
+    return conform_failures;
+}

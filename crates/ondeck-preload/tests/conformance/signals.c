@@ -1,0 +1,149 @@
+/* Signals that interrupt waits: no function returns EINTR, none ends early, and errno stays what it was. */
+#include "kinds.h"
+
+enum { SIGNALS = 200, ERRNO = EXFULL };
+
+enum function {
+    LOCK,
+    TIMEDLOCK,
+    CLOCKLOCK,
+    TIMEDLOCK_TO_THE_END,
+    WAIT,
+    TIMEDWAIT,
+    CLOCKWAIT,
+    TIMEDWAIT_TO_THE_END,
+    FUNCTIONS
+};
+
+static const char *const NAMES[FUNCTIONS] = {
+    "lock",      "timedlock", "clocklock", "timedlock that times out",
+    "cond_wait", "timedwait", "clockwait", "timedwait that times out",
+};
+
+static pthread_mutex_t mutex;
+static pthread_cond_t condition;
+static int handled, about_to, ready, ended;
+static pid_t thread;
+
+/* The handler changes errno as a careless one does, and puts it back as a careful one does. */
+static void handler(int number UNUSED)
+{
+    int saved = errno;
+    errno = ENOTTY;
+    __atomic_fetch_add(&handled, 1, __ATOMIC_SEQ_CST);
+    errno = saved;
+}
+
+/* Waits once, until the mutex is free or the condition is there, and expects 0 or a time-out in its time. */
+static void *interrupted(void *argument)
+{
+    enum function function = (enum function)(intptr_t)argument;
+    int to_the_end = function == TIMEDLOCK_TO_THE_END || function == TIMEDWAIT_TO_THE_END;
+    struct timespec realtime = from_now(CLOCK_REALTIME, to_the_end ? 20 : 3600 * 1000);
+    struct timespec monotonic = from_now(CLOCK_MONOTONIC, 3600 * 1000);
+    int error = 0;
+    thread = thread_id();
+    errno = ERRNO;
+    if (function < WAIT) {
+        set_flag(&about_to, 1);
+        error = function == LOCK        ? pthread_mutex_lock(&mutex)
+                : function == CLOCKLOCK ? pthread_mutex_clocklock(&mutex, CLOCK_MONOTONIC, &monotonic)
+                                        : pthread_mutex_timedlock(&mutex, &realtime);
+    } else {
+        quiet_is(pthread_mutex_lock(&mutex), 0);
+        set_flag(&about_to, 1);
+        while (!ready && error == 0)
+            error = function == WAIT        ? pthread_cond_wait(&condition, &mutex)
+                    : function == CLOCKWAIT ? pthread_cond_clockwait(&condition, &mutex, CLOCK_MONOTONIC, &monotonic)
+                                            : pthread_cond_timedwait(&condition, &mutex, &realtime);
+    }
+    quiet_holds(errno == ERRNO);
+    if (error == ETIMEDOUT)
+        quiet_holds(to_the_end && has_passed(CLOCK_REALTIME, &realtime));
+    if (error == 0 || function >= WAIT)
+        quiet_is(pthread_mutex_unlock(&mutex), 0);
+    quiet_holds(errno == ERRNO);
+    set_flag(&ended, 1);
+    return (void *)(intptr_t)error;
+}
+
+static void one_function(enum function function, const char *kind)
+{
+    int to_the_end = function == TIMEDLOCK_TO_THE_END || function == TIMEDWAIT_TO_THE_END;
+    ready = about_to = ended = handled = 0;
+    is(pthread_cond_init(&condition, NULL), 0);
+    if (function < WAIT)
+        quiet_is(pthread_mutex_lock(&mutex), 0);
+    pthread_t waiter = start(interrupted, (void *)(intptr_t)function);
+    await_flag(&about_to, 1);
+    if (!to_the_end)
+        await_sleep(thread);
+    for (int i = 0; i < SIGNALS && !get_flag(&ended); i++) {
+        int before = get_flag(&handled);
+        quiet_is(pthread_kill(waiter, SIGUSR1), 0);
+        while (get_flag(&handled) == before && !get_flag(&ended))
+            sched_yield();
+    }
+    if (to_the_end) {
+        await_flag(&ended, 1);
+    } else {
+        quiet_holds(!get_flag(&ended));
+        if (function >= WAIT) {
+            quiet_is(pthread_mutex_lock(&mutex), 0);
+            ready = 1;
+            quiet_is(pthread_cond_signal(&condition), 0);
+        }
+    }
+    if (function < WAIT || !to_the_end)
+        quiet_is(pthread_mutex_unlock(&mutex), 0);
+    int error = (int)(intptr_t)finish(waiter);
+    say("%s, %s: %s", kind, NAMES[function], code(error));
+    if (error != (to_the_end ? ETIMEDOUT : 0))
+        fail("%s, %s: %s", kind, NAMES[function], code(error));
+    is(pthread_cond_destroy(&condition), 0);
+}
+
+/* No function changes errno, also where it fails. */
+static void errno_stays(int type)
+{
+    struct timespec past = from_now(CLOCK_REALTIME, -1);
+    struct timespec invalid = {.tv_sec = 1, .tv_nsec = -1};
+    errno = ERRNO;
+    (void)pthread_mutex_trylock(&mutex);
+    (void)pthread_mutex_trylock(&mutex);
+    (void)pthread_mutex_timedlock(&mutex, &past);
+    (void)pthread_mutex_timedlock(&mutex, &invalid);
+    (void)pthread_mutex_clocklock(&mutex, CLOCK_PROCESS_CPUTIME_ID, &past);
+    (void)pthread_mutex_consistent(&mutex);
+    (void)pthread_mutex_destroy(&mutex);
+    (void)pthread_cond_timedwait(&condition, &mutex, &invalid);
+    (void)pthread_cond_clockwait(&condition, &mutex, -1, &past);
+    (void)pthread_cond_signal(&condition);
+    (void)pthread_cond_broadcast(&condition);
+    (void)pthread_mutex_unlock(&mutex);
+    for (int i = 0; type == PTHREAD_MUTEX_RECURSIVE && i < 4; i++)
+        (void)pthread_mutex_unlock(&mutex);
+    holds(errno == ERRNO);
+}
+
+int main(void)
+{
+    static const int FLAGS[] = {0, SA_RESTART};
+    for (int flag = 0; flag < 2; flag++) {
+        struct sigaction action;
+        memset(&action, 0, sizeof action);
+        action.sa_handler = handler;
+        action.sa_flags = FLAGS[flag];
+        is(sigaction(SIGUSR1, &action, NULL), 0);
+        say("== %s", flag ? "SA_RESTART" : "no SA_RESTART");
+        for (int type = 0; type < TYPE_COUNT; type++) {
+            is(init_kind(&mutex, TYPES[type].type, PLAIN), 0);
+            for (int function = 0; function < FUNCTIONS; function++)
+                one_function(function, TYPES[type].name);
+            is(pthread_cond_init(&condition, NULL), 0);
+            errno_stays(TYPES[type].type);
+            is(pthread_mutex_destroy(&mutex), 0);
+        }
+    }
+    return conform_end();
+}

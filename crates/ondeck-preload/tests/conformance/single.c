@@ -1,0 +1,65 @@
+/* A process with one thread that gets more: what was locked alone is unlocked in company, and the other way
+ * round. A lock that saves its atomic operations while the process has one thread must notice the second. */
+#include "kinds.h"
+
+enum { ROUNDS = 200, INCREMENTS = 500 };
+
+static pthread_mutex_t mutex;
+static long value;
+
+static void *increments(void *unused UNUSED)
+{
+    for (int i = 0; i < INCREMENTS; i++) {
+        quiet_is(pthread_mutex_lock(&mutex), 0);
+        value++;
+        quiet_is(pthread_mutex_unlock(&mutex), 0);
+    }
+    return NULL;
+}
+
+static void alone(void)
+{
+    for (int i = 0; i < INCREMENTS; i++) {
+        quiet_is(pthread_mutex_lock(&mutex), 0);
+        value++;
+        quiet_is(pthread_mutex_unlock(&mutex), 0);
+        quiet_is(pthread_mutex_trylock(&mutex), 0);
+        quiet_is(pthread_mutex_unlock(&mutex), 0);
+    }
+}
+
+static void handler(int number UNUSED)
+{
+    /* The interrupted code is in no function of the mutex: it has it, or it has not. */
+    int error = pthread_mutex_trylock(&mutex);
+    if (error == 0)
+        (void)pthread_mutex_unlock(&mutex);
+}
+
+int main(void)
+{
+    signal(SIGUSR1, handler);
+    for (int type = 0; type < TYPE_COUNT; type++) {
+        is(init_kind(&mutex, TYPES[type].type, PLAIN), 0);
+        value = 0;
+        alone();
+        quiet_is(pthread_mutex_lock(&mutex), 0);
+        raise(SIGUSR1);
+        quiet_is(pthread_mutex_unlock(&mutex), 0);
+        raise(SIGUSR1);
+        for (int round = 0; round < ROUNDS; round++) {
+            /* Locked alone; the new thread has to wait for this one. */
+            quiet_is(pthread_mutex_lock(&mutex), 0);
+            pthread_t thread = start(increments, NULL);
+            value++;
+            quiet_is(pthread_mutex_unlock(&mutex), 0);
+            increments(NULL);
+            finish(thread);
+            alone();
+        }
+        say("%s: %ld", TYPES[type].name, value);
+        quiet_holds(value == INCREMENTS + ROUNDS * (1 + 3L * INCREMENTS));
+        is(pthread_mutex_destroy(&mutex), 0);
+    }
+    return conform_end();
+}
