@@ -15,7 +15,7 @@ struct Inherited {
     mask: libc::sigset_t,
     ignores_pipe: bool,
     /// Which of the standard streams were closed.
-    closed: [bool; 3],
+    closed: [(libc::c_int, bool); 3],
 }
 
 static INHERITED: OnceLock<Inherited> = OnceLock::new();
@@ -36,7 +36,7 @@ extern "C" fn look() {
     }
     let closed = [0, 1, 2].map(|stream| {
         // SAFETY: it asks for flags, and a number that is no open file is refused.
-        unsafe { libc::fcntl(stream, libc::F_GETFD) == -1 }
+        (stream, unsafe { libc::fcntl(stream, libc::F_GETFD) == -1 })
     });
     let ignores_pipe = action.sa_sigaction == libc::SIG_IGN;
     _ = INHERITED.set(Inherited { mask, ignores_pipe, closed });
@@ -57,9 +57,9 @@ pub(crate) fn pass_on(command: &mut Command, with_parent: bool) {
             if ignores_pipe {
                 libc::signal(libc::SIGPIPE, libc::SIG_IGN);
             }
-            for (stream, closed) in closed.into_iter().enumerate() {
+            for (stream, closed) in closed {
                 if closed {
-                    libc::close(stream as libc::c_int);
+                    libc::close(stream);
                 }
             }
             libc::sigprocmask(libc::SIG_SETMASK, &raw const mask, std::ptr::null_mut());
