@@ -122,7 +122,7 @@ fn try_lock(mutex: &Mutex) -> bool {
 pub unsafe extern "C" fn ondeck_preload_mutex_unlock(mutex: *mut Mutex) -> c_int {
     // SAFETY: the caller's mutex is there until it is unlocked.
     let shared = unsafe { &*mutex };
-    if is_plain(shared) && !recorded::is_waited_for(shared) {
+    if is_plain(shared) && !recorded::is_requested(shared) {
         // SAFETY: the caller owns it.
         unsafe { shared.lock.unlock() };
         return 0;

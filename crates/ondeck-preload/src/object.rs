@@ -7,7 +7,7 @@
 //!      4      4  __count                  how often the owner has locked a recursive mutex
 //!      8      8  __owner, __nusers        the owner of a recursive or errorcheck mutex: its thread's address
 //!     16      4  __kind                   the kind, as the C library writes it
-//!     20      4  __spins, __elision       recorder: whether the unlock is recorded
+//!     20      4  __spins, __elision       recorder: whether to record the unlock
 //!     24      8  __list                   recorder: acquisitions
 //!     32      4  __list                   waits of condition variables that will lock this mutex again
 //!     36      4  __list                   recorder: which stack initialized it
@@ -36,8 +36,8 @@ pub struct Mutex {
     /// address that is not its own.
     pub(crate) owner: AtomicU64,
     kind: AtomicI32,
-    /// While the recorder is on: recorded threads that wait, and the owner if it is to record its own wait.
-    pub(crate) waiters: AtomicU32,
+    /// Whether the recorder asks the owner to record its unlock.
+    pub(crate) request: AtomicU32,
     /// Counted by owners while the recorder is on.
     pub(crate) acquisitions: AtomicU64,
     users: AtomicU32,

@@ -16,7 +16,7 @@ impl Mutex {
     }
 
     fn words(&self) -> Words<'_> {
-        Words { waiting: &self.waiters, acquisitions: &self.acquisitions, created: &self.created }
+        Words { request: &self.request, acquisitions: &self.acquisitions, created: &self.created }
     }
 
     /// The kind as the recorder knows it.
@@ -55,23 +55,24 @@ pub(crate) fn lock_until(mutex: &Mutex, until: Timestamp) -> bool {
         wait.acquired(Some(mutex.words()));
         count(mutex);
     } else {
-        wait.gave_up(Some(mutex.words()));
+        wait.gave_up();
     }
     is_owner
 }
 
-/// Whether an unlock is recorded: asked by the owner.
+/// Whether the unlock is to be recorded: asked by the owner.
 #[inline(always)]
-pub(crate) fn is_waited_for(mutex: &Mutex) -> bool {
-    // Relaxed: an arrival that is missed is seen by the next unlock.
-    mutex.waiters.load(Ordering::Relaxed) != 0
+pub(crate) fn is_requested(mutex: &Mutex) -> bool {
+    // Relaxed: a request that is missed is seen by the next unlock.
+    mutex.request.load(Ordering::Relaxed) != 0
 }
 
 /// For an owner that is about to unlock: what to call `after` on then.
 pub(crate) fn before_unlock(mutex: &Mutex) -> Option<Held> {
-    is_waited_for(mutex).then(|| {
-        ondeck_record::before_unlock(mutex.address(), mutex.recorded_kind(), mutex.words())
-    })
+    if !is_requested(mutex) {
+        return None;
+    }
+    ondeck_record::before_unlock(mutex.address(), mutex.recorded_kind(), mutex.words())
 }
 
 /// Unlocks.
