@@ -248,6 +248,10 @@ fn separate(path: &Path, file: &object::File<'_>, build_id: &str) -> Option<Path
 fn demangled(name: &str) -> String {
     // Symbols of libraries may have their version: `pthread_create@@GLIBC_2.34`.
     let name = name.split('@').next().unwrap_or(name);
+    // A demangler takes C's `m` for the type that C++ mangles to it, `unsigned long`.
+    if !["_Z", "__Z", "_R", "__R"].iter().any(|prefix| name.starts_with(prefix)) {
+        return name.to_owned();
+    }
     addr2line::demangle_auto(Cow::Borrowed(name), None).into_owned()
 }
 
@@ -260,4 +264,22 @@ pub(super) fn map(path: &Path) -> Option<Mmap> {
     let file = File::open(path).ok()?;
     // SAFETY: an object that is installed; that it is cut off meanwhile is not expected of one.
     unsafe { Mmap::map(&file) }.ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_c_stay_and_mangled_ones_are_those_of_the_source() {
+        for (symbol, name) in [
+            ("m", "m"),
+            ("orders_lock", "orders_lock"),
+            ("pthread_create@@GLIBC_2.34", "pthread_create"),
+            ("_ZN5queue4pushEi", "queue::push(int)"),
+            ("_RNvC7mycrate3bar", "mycrate::bar"),
+        ] {
+            assert_eq!(demangled(symbol), name);
+        }
+    }
 }
