@@ -9,7 +9,7 @@ use core::ffi::CStr;
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, Ordering};
 
-use crate::control::{self, Control};
+use crate::control::{self, Control, wanted};
 use crate::layout::File;
 use crate::sys::{self, Descriptor, Text};
 use crate::{begin, end};
@@ -27,13 +27,19 @@ const REFUSED: u32 = 4;
 #[repr(C, align(65536))]
 struct Wiped {
     flag: AtomicU32,
-    /// Counts files, so that a thread notices that what it knows is of another one.
+    /// The word of the control page that the flag is the answer to; 0 without a page.
+    answered: AtomicU32,
+    /// The number of the switch that the file was made for; 0 is the environment.
+    made_for: AtomicU32,
+    /// Differs from file to file, so that a thread notices that what it knows is of another one.
     generation: AtomicU32,
     file: AtomicPtr<File>,
 }
 
 static STATE: Wiped = Wiped {
     flag: AtomicU32::new(UNKNOWN),
+    answered: AtomicU32::new(0),
+    made_for: AtomicU32::new(0),
     generation: AtomicU32::new(0),
     file: AtomicPtr::new(ptr::null_mut()),
 };
@@ -145,44 +151,47 @@ pub fn file() -> Option<&'static File> {
         return None;
     }
     // SAFETY: a mapping of that type which is never unmapped, or null.
-    let wanted = unsafe { control.as_ref() }
-        .map_or(control::wanted::ENVIRONMENT, |control| control.wanted.load(Ordering::Acquire));
-    match (flag, wanted) {
-        (ON, control::wanted::ENVIRONMENT | control::wanted::ON) => {
-            // SAFETY: a mapping of that type which is never unmapped: stored before the flag, which was
-            // read with acquire.
-            unsafe { STATE.file.load(Ordering::Relaxed).as_ref() }
-        }
-        (OFF, control::wanted::ENVIRONMENT | control::wanted::OFF) | (DECIDING | REFUSED, _) => {
-            None
-        }
-        _ => decide(flag, wanted),
+    let asked = unsafe { control.as_ref() }
+        .map_or(wanted::ENVIRONMENT, |control| control.wanted.load(Ordering::Acquire));
+    let answered = STATE.answered.load(Ordering::Acquire) == asked;
+    match flag {
+        // SAFETY: a mapping of that type which is never unmapped: stored before the flag and the answer,
+        // which were read with acquire.
+        ON if answered => unsafe { STATE.file.load(Ordering::Relaxed).as_ref() },
+        OFF | REFUSED if answered => None,
+        DECIDING => None,
+        _ => decide(flag, asked),
     }
 }
 
 #[cold]
 #[inline(never)]
-fn decide(flag: u32, wanted: u32) -> Option<&'static File> {
+fn decide(flag: u32, asked: u32) -> Option<&'static File> {
     if READY.load(Ordering::Acquire) == 0
         || STATE.flag.compare_exchange(flag, DECIDING, Ordering::AcqRel, Ordering::Relaxed).is_err()
     {
         return None;
     }
-    let is_on = wanted == control::wanted::ON
-        || wanted == control::wanted::ENVIRONMENT && FOLDER[0].load(Ordering::Relaxed) != 0;
+    let (what, number) = (wanted::what(asked), wanted::number(asked));
+    let is_on =
+        what == wanted::ON || what == wanted::ENVIRONMENT && FOLDER[0].load(Ordering::Relaxed) != 0;
     let known = STATE.file.load(Ordering::Acquire);
     let decision = if !is_on {
         OFF
-    } else if !known.is_null() {
+    } else if !known.is_null() && STATE.made_for.load(Ordering::Relaxed) == number {
         ON
     } else if let Some(new) = sys::with_errno_kept(open) {
+        // The file before stays mapped: a thread may write to it.
         STATE.file.store(new, Ordering::Release);
-        STATE.generation.store(sys::process(), Ordering::Relaxed);
+        STATE.made_for.store(number, Ordering::Relaxed);
+        // A child of a fork has a number of its own, which has 22 bits at most.
+        STATE.generation.store(sys::process() ^ number << 22, Ordering::Relaxed);
         ON
     } else {
         REFUSED
     };
-    // Release: the file that it speaks of.
+    // Release: the file that both speak of.
+    STATE.answered.store(asked, Ordering::Release);
     STATE.flag.store(decision, Ordering::Release);
     // SAFETY: as in `file`.
     if decision == ON { unsafe { STATE.file.load(Ordering::Relaxed).as_ref() } } else { None }

@@ -107,7 +107,7 @@ impl<P: Host> RawMutex<P> {
     /// Waits for the lock; false if the deadline passed before.
     #[cold]
     #[inline(never)]
-    fn lock_slow(&self, deadline: Option<Timestamp>) -> bool {
+    pub(super) fn lock_slow(&self, deadline: Option<Timestamp>) -> bool {
         let bucket = P::bucket(self.address());
         let (now, waits) = (P::ticks() as usize, Waits::now::<P>());
         if self.is_free_soon(bucket, now, &waits) {
