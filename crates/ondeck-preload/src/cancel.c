@@ -29,14 +29,27 @@ OURS int ondeck_preload_wait_begin(struct wait *, pthread_cond_t *, pthread_mute
                                    const struct timespec *);
 OURS int ondeck_preload_wait_step(const struct wait *, long slept, struct sleep *);
 OURS void ondeck_preload_wait_cancel(const struct wait *);
+OURS int ondeck_preload_is_ours(const pthread_mutex_t *);
 OURS int ondeck_preload_proxy_unlock(pthread_mutex_t *);
 OURS int ondeck_preload_proxy_lock(pthread_mutex_t *);
 OURS void *ondeck_preload_real_wait(size_t which);
+OURS unsigned char *ondeck_preload_context(void);
+
+/* The C library's waits, in the order of real.rs. */
+enum { WAIT, TIMEDWAIT, CLOCKWAIT, OLD_WAIT, OLD_TIMEDWAIT };
 OURS int ondeck_preload_c11_result(int error);
 
 typedef int wait_function(pthread_cond_t *, pthread_mutex_t *);
 typedef int timedwait_function(pthread_cond_t *, pthread_mutex_t *, const struct timespec *);
 typedef int clockwait_function(pthread_cond_t *, pthread_mutex_t *, clockid_t, const struct timespec *);
+
+/* What other.rs keeps for each thread: zeros at first, at an offset that the loader knows, without a destructor. */
+static _Thread_local __attribute__((tls_model("initial-exec"))) _Alignas(128) unsigned char context[128];
+
+OURS unsigned char *ondeck_preload_context(void)
+{
+    return context;
+}
 
 /* What the kernel returns: 0 or a negative error number. Not by the C library's syscall(2), which would be one more
    frame to unwind, from the middle, and which writes errno. */
@@ -95,12 +108,14 @@ static int is_before(const struct timespec *a, const struct timespec *b)
 
 /* A condition variable of the C library's with a mutex of ours, which the C library cannot unlock: it gets a mutex of
    its own, and the wait ends after some milliseconds, as if spuriously. So a notification that comes after our mutex
-   was unlocked and before the C library's wait has begun delays the caller, and is not lost. */
-static int wait_by_proxy(pthread_cond_t *cond, pthread_mutex_t *mutex, clockid_t clock, const struct timespec *deadline)
+   was unlocked and before the C library's wait has begun delays the caller, and is not lost. `is_old` says that the
+   condition variable is one of GLIBC_2.2.5. */
+static int wait_by_proxy(pthread_cond_t *cond, pthread_mutex_t *mutex, clockid_t clock, const struct timespec *deadline,
+                         int is_old)
 {
     enum { LONGEST = 5000000 };
     pthread_mutex_t proxy = PTHREAD_MUTEX_INITIALIZER;
-    clockwait_function *wait = (clockwait_function *)ondeck_preload_real_wait(2);
+    void *wait = ondeck_preload_real_wait(is_old ? OLD_TIMEDWAIT : CLOCKWAIT);
     struct timespec now, end;
     int result, error;
 
@@ -117,7 +132,10 @@ static int wait_by_proxy(pthread_cond_t *cond, pthread_mutex_t *mutex, clockid_t
     if (error)
         return error;
     pthread_cleanup_push(lock_again, mutex);
-    result = wait(cond, &proxy, clock, &end);
+    if (is_old)
+        result = ((timedwait_function *)wait)(cond, &proxy, &end);
+    else
+        result = ((clockwait_function *)wait)(cond, &proxy, clock, &end);
     pthread_cleanup_pop(0);
     error = ondeck_preload_proxy_lock(mutex);
     if (error)
@@ -145,15 +163,28 @@ static int wait_any(pthread_cond_t *cond, pthread_mutex_t *mutex, int clock, con
         uint32_t flags = __atomic_load_n((uint32_t *)((char *)cond + FLAGS), __ATOMIC_RELAXED);
         if (clock == OWN_CLOCK)
             clock = flags & MONOTONIC ? CLOCK_MONOTONIC : CLOCK_REALTIME;
-        return wait_by_proxy(cond, mutex, clock, deadline);
+        return wait_by_proxy(cond, mutex, clock, deadline, 0);
     }
     if (next != LIBC)
         return next;
     if (!deadline)
-        return ((wait_function *)ondeck_preload_real_wait(0))(cond, mutex);
+        return ((wait_function *)ondeck_preload_real_wait(WAIT))(cond, mutex);
     if (clock == OWN_CLOCK)
-        return ((timedwait_function *)ondeck_preload_real_wait(1))(cond, mutex, deadline);
-    return ((clockwait_function *)ondeck_preload_real_wait(2))(cond, mutex, clock, deadline);
+        return ((timedwait_function *)ondeck_preload_real_wait(TIMEDWAIT))(cond, mutex, deadline);
+    return ((clockwait_function *)ondeck_preload_real_wait(CLOCKWAIT))(cond, mutex, clock, deadline);
+}
+
+/* A condition variable of GLIBC_2.2.5 is a pointer to one that the C library has allocated: it stays the C library's,
+   which can wait with mutexes of its own only. */
+static int wait_old(pthread_cond_t *cond, pthread_mutex_t *mutex, const struct timespec *deadline)
+{
+    if (deadline && (deadline->tv_nsec < 0 || deadline->tv_nsec > 999999999))
+        return EINVAL;
+    if (ondeck_preload_is_ours(mutex))
+        return wait_by_proxy(cond, mutex, CLOCK_REALTIME, deadline, 1);
+    if (!deadline)
+        return ((wait_function *)ondeck_preload_real_wait(OLD_WAIT))(cond, mutex);
+    return ((timedwait_function *)ondeck_preload_real_wait(OLD_TIMEDWAIT))(cond, mutex, deadline);
 }
 
 /* The functions that programs call, by the names and versions of the C library. */
@@ -163,6 +194,8 @@ static int wait_any(pthread_cond_t *cond, pthread_mutex_t *mutex, int clock, con
 int ondeck_preload_cond_wait(pthread_cond_t *, pthread_mutex_t *);
 int ondeck_preload_cond_timedwait(pthread_cond_t *, pthread_mutex_t *, const struct timespec *);
 int ondeck_preload_cond_clockwait(pthread_cond_t *, pthread_mutex_t *, clockid_t, const struct timespec *);
+int ondeck_preload_old_wait(pthread_cond_t *, pthread_mutex_t *);
+int ondeck_preload_old_timedwait(pthread_cond_t *, pthread_mutex_t *, const struct timespec *);
 int ondeck_preload_cnd_wait(cnd_t *, mtx_t *);
 int ondeck_preload_cnd_timedwait(cnd_t *, mtx_t *, const struct timespec *);
 
@@ -185,6 +218,18 @@ int ondeck_preload_cond_clockwait(pthread_cond_t *cond, pthread_mutex_t *mutex, 
 {
     /* A negative clock is one of a process or thread, which is refused; it must not be taken for OWN_CLOCK. */
     return wait_any(cond, mutex, clock < 0 ? INT32_MAX : clock, deadline);
+}
+
+NAME(ondeck_preload_old_wait, "pthread_cond_wait@GLIBC_2.2.5");
+int ondeck_preload_old_wait(pthread_cond_t *cond, pthread_mutex_t *mutex)
+{
+    return wait_old(cond, mutex, NULL);
+}
+
+NAME(ondeck_preload_old_timedwait, "pthread_cond_timedwait@GLIBC_2.2.5");
+int ondeck_preload_old_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex, const struct timespec *deadline)
+{
+    return wait_old(cond, mutex, deadline);
 }
 
 NAME(ondeck_preload_cnd_wait, "cnd_wait@@GLIBC_2.34");

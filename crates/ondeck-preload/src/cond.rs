@@ -7,9 +7,12 @@
 //! | condition variable | mutex | a wait |
 //! |---|---|---|
 //! | ours | ours | ondeck's, which unlocks and locks the mutex |
-//! | ours | the C library's, or a recursive one that stays locked | ondeck's, with the mutex unlocked and locked beside it |
+//! | ours | the C library's, a recursive one that stays locked, or of another lock | ondeck's, with the mutex unlocked and locked beside it |
 //! | the C library's | the C library's | the C library's |
 //! | the C library's | ours | the C library's with a mutex in its place, for some milliseconds: see `cancel.c` |
+//!
+//! The C library's are those that are shared between processes, and those of programs that were linked before
+//! glibc 2.3.2, which have another layout and functions of another version.
 //!
 //! ```text
 //! offset  bytes  the C library (x86-64)   the shim
@@ -226,6 +229,7 @@ pub unsafe extern "C" fn ondeck_preload_wait_begin(
         return EPERM;
     }
     let mutex_is = match kind {
+        _ if mode::other().is_some() => MutexIs::Foreign,
         Kind::Plain => MutexIs::Plain,
         Kind::Recursive | Kind::Errorcheck if shared.count.load(Ordering::Relaxed) == 1 => {
             MutexIs::Owned
@@ -243,9 +247,7 @@ pub unsafe extern "C" fn ondeck_preload_wait_begin(
         shared.owner.store(0, Ordering::Relaxed);
         shared.count.store(0, Ordering::Relaxed);
     }
-    if mutex_is != MutexIs::Foreign {
-        shared.count_user();
-    }
+    shared.count_user();
     let held = if mutex_is == MutexIs::Foreign { None } else { recorded::before_unlock(shared) };
     // SAFETY: the waiter stays in the caller's memory until the wait is over, and the calling thread owns the
     // mutex, if it is one of ours.
@@ -259,6 +261,7 @@ pub unsafe extern "C" fn ondeck_preload_wait_begin(
         if refused != 0 {
             // SAFETY: it has begun.
             unsafe { wait.waiter().cancel() };
+            shared.uncount_user();
             return refused;
         }
     }
@@ -349,6 +352,7 @@ impl Wait {
                 // What is wrong with the mutex is more than what became of the wait, as in the C library.
                 // SAFETY: the caller's mutex, which it had locked.
                 let refused = unsafe { ondeck_preload_mutex_lock(self.mutex) };
+                shared.uncount_user();
                 return if refused == 0 { result } else { refused };
             }
             MutexIs::Owned => own(shared),
@@ -358,6 +362,18 @@ impl Wait {
         shared.uncount_user();
         result
     }
+}
+
+/// Whether a mutex is one of ours, for waits at condition variables of the C library's.
+///
+/// # Safety
+///
+/// `mutex` points to a mutex.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_preload_is_ours(mutex: *const Mutex) -> c_int {
+    mode::decide();
+    // SAFETY: the caller's mutex is there.
+    (unsafe { &*mutex }.kind() != Kind::Libc).into()
 }
 
 /// Unlocks a mutex of ours for a wait at a condition variable of the C library's. Returns an error number.

@@ -1,8 +1,9 @@
 //! The one thing that the shim prints: why it cannot serve this process.
 
-const NAME: &str = "libondeck_preload.so: ";
+/// How each message begins.
+pub(crate) const NAME: &str = "libondeck_preload.so: ";
 
-fn write(text: &str) {
+pub(crate) fn write(text: &str) {
     // SAFETY: the text is live, and write(2) reads no more than its length.
     unsafe { libc::write(libc::STDERR_FILENO, text.as_ptr().cast(), text.len()) };
 }
@@ -11,12 +12,17 @@ fn write(text: &str) {
 /// allocated and no handler runs.
 #[cold]
 pub(crate) fn end(parts: &[&str]) -> ! {
-    const STATUS: i32 = 2;
     write(NAME);
     for part in parts {
         write(part);
     }
     write("\n");
+    exit()
+}
+
+/// Ends the process, after a message.
+pub(crate) fn exit() -> ! {
+    const STATUS: i32 = 2;
     // SAFETY: takes a number, and does not return.
     unsafe { libc::_exit(STATUS) }
 }

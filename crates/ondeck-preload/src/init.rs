@@ -3,6 +3,8 @@
 use core::ffi::{c_int, c_void};
 
 use crate::errno::EBUSY;
+use crate::mode;
+use crate::mutex::{try_lock, unlock};
 use crate::object::{Kind, Mutex};
 use crate::real;
 use crate::recorded;
@@ -53,12 +55,18 @@ pub unsafe extern "C" fn ondeck_preload_mutex_destroy(mutex: *mut Mutex) -> c_in
     // SAFETY: the caller's mutex is there.
     let shared = unsafe { &*mutex };
     if shared.kind() == Kind::Libc {
+        if shared.has_users() {
+            return EBUSY;
+        }
         // SAFETY: the C library's function, with what its caller gave.
         return unsafe { real::mutex_destroy(mutex) };
     }
-    if shared.is_busy() {
+    mode::decide();
+    if shared.has_users() || !try_lock(shared) {
         return EBUSY;
     }
+    // SAFETY: locked just now. Its bytes are then as a program may leave them that initializes it by hand.
+    unsafe { unlock(shared) };
     shared.set_destroyed();
     0
 }

@@ -14,6 +14,7 @@
 //! | `cond.rs`, `cancel.c` | the functions of condition variables; what can be cancelled is in C |
 //! | `c11.rs` | `mtx_*` and `cnd_*`, which are the same with other results |
 //! | `mode.rs` | what has to be known before the first lock, and the constructor |
+//! | `other.rs` | locks of `ondeck-zoo` in the place of ondeck's, for experiments |
 //! | `real.rs`, `elf.rs` | the C library's own functions, found without a lock |
 //! | `recorded.rs` | locking and unlocking, with what the recorder is told |
 //! | `names.rs` | under which names and versions the functions are found |
@@ -48,6 +49,7 @@ mod mutex;
 #[cfg(feature = "names")]
 mod names;
 mod object;
+mod other;
 mod real;
 mod recorded;
 mod timed;

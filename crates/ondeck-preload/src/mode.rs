@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! word   bit 31  nothing is known yet: the first call that finds it decides
+//!        bit 30  mutexes are another lock's: see `other.rs`
 //!        0       mutexes are ondeck's
 //! ```
 //!
@@ -13,9 +14,10 @@
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicI32, Ordering};
 
-use crate::real;
+use crate::{other, real};
 
 const UNDECIDED: c_int = c_int::MIN;
+const OTHER: c_int = 1 << 30;
 
 static WORD: AtomicI32 = AtomicI32::new(UNDECIDED);
 
@@ -28,10 +30,28 @@ pub(crate) fn word() -> c_int {
 }
 
 /// Decides, if that has not been done.
+#[inline]
 pub(crate) fn decide() {
     if word() & UNDECIDED != 0 {
-        WORD.fetch_and(!UNDECIDED, Ordering::Relaxed);
+        decide_now();
     }
+}
+
+#[cold]
+fn decide_now() {
+    if other::choose() {
+        WORD.fetch_or(OTHER, Ordering::Relaxed);
+    }
+    // Release: a thread that sees that it is decided sees what.
+    WORD.fetch_and(!UNDECIDED, Ordering::Release);
+}
+
+/// The functions of the lock that serves in the place of ondeck's, if one does. The caller has decided.
+#[inline]
+pub(crate) fn other() -> Option<&'static other::Functions> {
+    // Acquire: pairs with the decision.
+    // SAFETY: the bit says that one was chosen.
+    (WORD.load(Ordering::Acquire) & OTHER != 0).then(|| unsafe { other::Functions::chosen() })
 }
 
 /// Called by the loader, before the constructors of most other libraries: finds the C library's functions, so

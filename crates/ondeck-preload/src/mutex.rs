@@ -6,6 +6,8 @@
 use core::ffi::c_int;
 use core::sync::atomic::Ordering;
 
+use ondeck::platform::Timestamp;
+
 use crate::errno::{EAGAIN, EBUSY, EDEADLK, EPERM};
 use crate::mode;
 use crate::object::{ADAPTIVE, Kind, Mutex, this_thread};
@@ -46,14 +48,14 @@ unsafe fn lock_slow(mutex: *mut Mutex) -> c_int {
     // SAFETY: as the caller promises.
     let shared = unsafe { &*mutex };
     match shared.kind() {
-        Kind::Plain => recorded::lock(shared),
+        Kind::Plain => lock(shared),
         // SAFETY: the C library's function, with what its caller gave.
         Kind::Libc => return unsafe { real::mutex_lock(mutex) },
         kind => {
             if let Some(done) = enter_again(shared, kind, EDEADLK) {
                 return done;
             }
-            recorded::lock(shared);
+            lock(shared);
             own(shared);
         }
     }
@@ -70,7 +72,12 @@ pub unsafe extern "C" fn ondeck_preload_mutex_trylock(mutex: *mut Mutex) -> c_in
     // SAFETY: the caller's mutex is there.
     let shared = unsafe { &*mutex };
     if is_plain(shared) {
-        return if try_lock(shared) { 0 } else { EBUSY };
+        // It reads before it writes: a thread that tries again and again leaves the line to the owner.
+        if shared.lock.is_locked() || !shared.lock.try_lock() {
+            return EBUSY;
+        }
+        recorded::count(shared);
+        return 0;
     }
     // SAFETY: as the caller promises.
     unsafe { trylock_slow(mutex) }
@@ -102,14 +109,48 @@ unsafe fn trylock_slow(mutex: *mut Mutex) -> c_int {
     0
 }
 
-/// Reads before it writes: a thread that tries again and again leaves the line to the owner.
-#[inline(always)]
-fn try_lock(mutex: &Mutex) -> bool {
-    let is_owner = !mutex.lock.is_locked() && mutex.lock.try_lock();
-    if is_owner {
-        recorded::count(mutex);
+/// Locks, whichever lock it is. The caller has decided that.
+fn lock(mutex: &Mutex) {
+    match mode::other() {
+        None => recorded::lock(mutex),
+        Some(other) => recorded::lock_other(mutex, other),
     }
-    is_owner
+}
+
+/// Locks if the mutex is free.
+pub(crate) fn try_lock(mutex: &Mutex) -> bool {
+    match mode::other() {
+        None => {
+            let is_owner = mutex.lock.try_lock();
+            if is_owner {
+                recorded::count(mutex);
+            }
+            is_owner
+        }
+        Some(other) => other.try_lock(mutex),
+    }
+}
+
+/// Locks, unless the deadline passes before.
+pub(crate) fn try_lock_until(mutex: &Mutex, deadline: Timestamp) -> bool {
+    match mode::other() {
+        None => recorded::lock_until(mutex, deadline),
+        Some(other) => recorded::lock_other_until(mutex, other, deadline),
+    }
+}
+
+/// Unlocks.
+///
+/// # Safety
+///
+/// The calling thread owns the mutex.
+pub(crate) unsafe fn unlock(mutex: &Mutex) {
+    match mode::other() {
+        // SAFETY: as the caller promises.
+        None => unsafe { recorded::unlock(mutex) },
+        // SAFETY: as the caller promises.
+        Some(other) => unsafe { recorded::unlock_other(mutex, other) },
+    }
 }
 
 /// `pthread_mutex_unlock`.
@@ -122,7 +163,7 @@ fn try_lock(mutex: &Mutex) -> bool {
 pub unsafe extern "C" fn ondeck_preload_mutex_unlock(mutex: *mut Mutex) -> c_int {
     // SAFETY: the caller's mutex is there until it is unlocked.
     let shared = unsafe { &*mutex };
-    if is_plain(shared) && !recorded::is_waited_for(shared) {
+    if is_plain(shared) && !recorded::is_requested(shared) {
         // SAFETY: the caller owns it.
         unsafe { shared.lock.unlock() };
         return 0;
@@ -157,7 +198,7 @@ unsafe fn unlock_slow(mutex: *mut Mutex) -> c_int {
         }
     }
     // SAFETY: the caller owns it: a checked kind was checked, of a plain one the caller promises it.
-    unsafe { recorded::unlock(shared) };
+    unsafe { unlock(shared) };
     0
 }
 

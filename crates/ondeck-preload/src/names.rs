@@ -1,8 +1,9 @@
 //! Under which names and versions programs find the functions: those that the C library has.
 //!
 //! `@@` is the version that a program gets which is linked today, and `@` one for programs that were linked
-//! before. Versions with a different layout of the object are not here, and so stay the C library's:
-//! `pthread_cond_*` of `GLIBC_2.2.5`. The names of waits are in `cancel.c`. `ci/preload-symbols.py` compares the list with the C library's.
+//! before. The names of waits are in `cancel.c`.
+//! A condition variable of `GLIBC_2.2.5` has another layout and stays the C library's: its waits alone are here,
+//! for the sake of mutexes of ours. `ci/preload-symbols.py` compares the list with the C library's.
 
 core::arch::global_asm!(
     ".symver ondeck_preload_mutex_init, pthread_mutex_init@@GLIBC_2.2.5",

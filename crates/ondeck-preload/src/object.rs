@@ -7,8 +7,8 @@
 //!      4      4  __count                  how often the owner has locked a recursive mutex
 //!      8      8  __owner, __nusers        the owner of a recursive or errorcheck mutex: its thread's address
 //!     16      4  __kind                   the kind, as the C library writes it
-//!     20      4  __spins, __elision       recorder: whether the unlock is recorded
-//!     24      8  __list                   recorder: acquisitions
+//!     20      4  __spins, __elision       recorder: whether to record the unlock
+//!     24      8  __list                   recorder: acquisitions; or a lock of more than four bytes: see `other.rs`
 //!     32      4  __list                   waits of condition variables that will lock this mutex again
 //!     36      4  __list                   recorder: which stack initialized it
 //! ```
@@ -36,8 +36,8 @@ pub struct Mutex {
     /// address that is not its own.
     pub(crate) owner: AtomicU64,
     kind: AtomicI32,
-    /// While the recorder is on: recorded threads that wait, and the owner if it is to record its own wait.
-    pub(crate) waiters: AtomicU32,
+    /// Whether the recorder asks the owner to record its unlock.
+    pub(crate) request: AtomicU32,
     /// Counted by owners while the recorder is on.
     pub(crate) acquisitions: AtomicU64,
     users: AtomicU32,
@@ -66,6 +66,8 @@ pub(crate) const ERRORCHECK: c_int = 2;
 pub(crate) const ADAPTIVE: c_int = 3;
 /// What the C library writes into `__kind` of a destroyed mutex.
 const DESTROYED: c_int = -1;
+/// `PTHREAD_MUTEX_ROBUST_NORMAL_NP` in `__kind`, which a destroyed mutex has, too.
+const ROBUST: c_int = 16;
 /// Whether transactions may stand for the lock (`PTHREAD_MUTEX_ELISION_NP`) or not (`_NO_ELISION_NP`). They
 /// say nothing of what the mutex does.
 const ELISION: c_int = 256 | 512;
@@ -99,19 +101,30 @@ impl Mutex {
         }
     }
 
-    /// A thread will wait at a condition variable, and lock this mutex again.
+    /// Whether the bytes from 24 on are in use by the C library: the list of a thread's robust mutexes.
+    fn is_robust(&self) -> bool {
+        self.raw_kind() & ROBUST != 0
+    }
+
+    /// A thread will wait at a condition variable of ours, and lock this mutex again, which may be the C
+    /// library's.
     pub(crate) fn count_user(&self) {
-        // Relaxed: who asks for it destroys the mutex, which no other use may overlap.
-        self.users.fetch_add(1, Ordering::Relaxed);
+        if !self.is_robust() {
+            // Relaxed: a thread that asks for it destroys the mutex, which no other use may overlap.
+            self.users.fetch_add(1, Ordering::Relaxed);
+        }
     }
 
     pub(crate) fn uncount_user(&self) {
-        self.users.fetch_sub(1, Ordering::Relaxed);
+        if !self.is_robust() {
+            self.users.fetch_sub(1, Ordering::Relaxed);
+        }
     }
 
-    /// Whether the mutex is in use: locked, or to be locked again by a thread that waits.
-    pub(crate) fn is_busy(&self) -> bool {
-        self.lock.is_locked() || self.users.load(Ordering::Relaxed) != 0
+    /// Whether a thread that waits at a condition variable of ours will lock this mutex again. The C library
+    /// does not know of it, and does not ask it of robust mutexes.
+    pub(crate) fn has_users(&self) -> bool {
+        !self.is_robust() && self.users.load(Ordering::Relaxed) != 0
     }
 
     /// What a destroyed mutex is to the C library: each later use is refused.

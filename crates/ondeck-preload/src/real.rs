@@ -103,13 +103,15 @@ pub(crate) fn find_all() {
 }
 
 /// The waits of the C library, which `cancel.c` calls: no frame of Rust may be there when they are cancelled.
-static WAITS: [Real; 3] = [
+static WAITS: [Real; 5] = [
     Real::new("pthread_cond_wait", "GLIBC_2.3.2"),
     Real::new("pthread_cond_timedwait", "GLIBC_2.3.2"),
     Real::new("pthread_cond_clockwait", "GLIBC_2.34"),
+    Real::new("pthread_cond_wait", "GLIBC_2.2.5"),
+    Real::new("pthread_cond_timedwait", "GLIBC_2.2.5"),
 ];
 
-/// Where the C library's wait is: 0 for `pthread_cond_wait`, 1 for `_timedwait`, 2 for `_clockwait`.
+/// Where a wait of the C library's is: a place in `WAITS`.
 #[unsafe(no_mangle)]
 pub extern "C" fn ondeck_preload_real_wait(which: usize) -> *mut c_void {
     WAITS[which].get()

@@ -9,6 +9,7 @@ use ondeck::platform::Timestamp;
 use ondeck_record::{Held, Words};
 
 use crate::object::Mutex;
+use crate::other::Functions;
 
 impl Mutex {
     fn address(&self) -> usize {
@@ -16,7 +17,7 @@ impl Mutex {
     }
 
     fn words(&self) -> Words<'_> {
-        Words { waiting: &self.waiters, acquisitions: &self.acquisitions, created: &self.created }
+        Words { request: &self.request, acquisitions: &self.acquisitions, created: &self.created }
     }
 
     /// The kind as the recorder knows it.
@@ -55,23 +56,24 @@ pub(crate) fn lock_until(mutex: &Mutex, until: Timestamp) -> bool {
         wait.acquired(Some(mutex.words()));
         count(mutex);
     } else {
-        wait.gave_up(Some(mutex.words()));
+        wait.gave_up();
     }
     is_owner
 }
 
-/// Whether an unlock is recorded: asked by the owner.
+/// Whether the unlock is to be recorded: asked by the owner.
 #[inline(always)]
-pub(crate) fn is_waited_for(mutex: &Mutex) -> bool {
-    // Relaxed: an arrival that is missed is seen by the next unlock.
-    mutex.waiters.load(Ordering::Relaxed) != 0
+pub(crate) fn is_requested(mutex: &Mutex) -> bool {
+    // Relaxed: a request that is missed is seen by the next unlock.
+    mutex.request.load(Ordering::Relaxed) != 0
 }
 
 /// For an owner that is about to unlock: what to call `after` on then.
 pub(crate) fn before_unlock(mutex: &Mutex) -> Option<Held> {
-    is_waited_for(mutex).then(|| {
-        ondeck_record::before_unlock(mutex.address(), mutex.recorded_kind(), mutex.words())
-    })
+    if !is_requested(mutex) {
+        return None;
+    }
+    ondeck_record::before_unlock(mutex.address(), mutex.recorded_kind(), mutex.words())
 }
 
 /// Unlocks.
@@ -85,6 +87,42 @@ pub(crate) unsafe fn unlock(mutex: &Mutex) {
     unsafe { mutex.lock.unlock() };
     if let Some(held) = held {
         held.after();
+    }
+}
+
+/// As [`lock`], with a lock that `ONDECK_LOCK` has chosen: it may have the bytes of the count, so its waits
+/// are recorded when they end, and acquisitions are not counted.
+pub(crate) fn lock_other(mutex: &Mutex, other: &Functions) {
+    if !other.try_lock(mutex) {
+        let wait = ondeck_record::begin(mutex.address(), mutex.recorded_kind(), None);
+        other.lock(mutex);
+        wait.acquired(None);
+    }
+}
+
+/// As [`lock_until`], with such a lock.
+pub(crate) fn lock_other_until(mutex: &Mutex, other: &Functions, until: Timestamp) -> bool {
+    let wait = ondeck_record::begin(mutex.address(), mutex.recorded_kind(), None);
+    let is_owner = other.try_lock_until(mutex, until);
+    if is_owner {
+        wait.acquired(None);
+    } else {
+        wait.gave_up();
+    }
+    is_owner
+}
+
+/// As [`unlock`], with such a lock.
+///
+/// # Safety
+///
+/// The calling thread owns the mutex.
+pub(crate) unsafe fn unlock_other(mutex: &Mutex, other: &Functions) {
+    let (address, kind) = (mutex.address(), mutex.recorded_kind());
+    // SAFETY: as the caller promises.
+    unsafe { other.unlock(mutex) };
+    if ondeck_record::is_on() {
+        ondeck_record::unlocked(address, kind);
     }
 }
 

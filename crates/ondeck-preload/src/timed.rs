@@ -7,10 +7,9 @@ use libc::timespec;
 use crate::clock::{self, Deadline};
 use crate::errno::{EDEADLK, EINVAL, ETIMEDOUT};
 use crate::mode;
-use crate::mutex::{enter_again, own};
+use crate::mutex::{enter_again, own, try_lock, try_lock_until};
 use crate::object::{Kind, Mutex};
 use crate::real;
-use crate::recorded;
 
 /// `pthread_mutex_timedlock`.
 ///
@@ -51,9 +50,7 @@ pub unsafe extern "C" fn ondeck_preload_mutex_clocklock(
     if let Some(done) = enter_again(shared, kind, EDEADLK) {
         return done;
     }
-    if shared.lock.try_lock() {
-        recorded::count(shared);
-    } else {
+    if !try_lock(shared) {
         // Only a call that has to wait looks at the time, so that a wrong one is no error before.
         // SAFETY: as the caller promises.
         let deadline = match unsafe { Deadline::new(clock, deadline) } {
@@ -62,7 +59,7 @@ pub unsafe extern "C" fn ondeck_preload_mutex_clocklock(
         };
         loop {
             let Some(until) = deadline.until() else { return ETIMEDOUT };
-            if recorded::lock_until(shared, until) {
+            if try_lock_until(shared, until) {
                 break;
             }
         }

@@ -103,7 +103,7 @@ pub struct Cost {
     pub events: u64,
     /// What one of them costs without its stack, in nanoseconds.
     pub event_nanos: f64,
-    /// Waits and unlocks that were looked at and not recorded.
+    /// Waits that were not recorded, because others stand for them.
     pub looks: u64,
     /// What one of them costs, in nanoseconds.
     pub look_nanos: f64,

@@ -172,12 +172,12 @@ impl Reader {
     }
 }
 
-/// Records, and events that were looked at and not recorded.
+/// Records, and waits that were not recorded.
 fn counts(recording: &Recording) -> (u64, u64) {
     recording.locks().fold((0, 0), |(events, looks), (_, lock)| {
         let recorded = get(&lock.events);
         let waits = get(&lock.waits).saturating_sub(recorded.saturating_sub(get(&lock.holds)));
-        (events + recorded, looks + waits + get(&lock.passed))
+        (events + recorded, looks + waits)
     })
 }
 

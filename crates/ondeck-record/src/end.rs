@@ -2,7 +2,7 @@
 
 use core::sync::atomic::Ordering;
 
-use crate::layout::{File, LOCKS, kind};
+use crate::layout::{File, LOCKS};
 use crate::{clock, maps, sys};
 
 /// Where a `pthread_mutex_t` has its kind, and the count that the preloaded library keeps there.
@@ -15,13 +15,14 @@ pub fn finish(file: &File) {
     let used = file.header.locks_used.load(Ordering::Relaxed) as usize;
     for lock in &file.locks[..used.min(LOCKS)] {
         let address = lock.address.load(Ordering::Acquire) as usize;
-        if address == 0 || lock.kind.load(Ordering::Relaxed) == kind::ONDECK {
+        let known = lock.acquisitions.load(Ordering::Relaxed);
+        if address == 0 || known == 0 {
+            // It does not count.
             continue;
         }
         // The lock's memory may be gone, or be used for something else: then the kind or the count will
         // not fit, most likely.
         let (mut now_kind, mut count) = ([0; 4], [0; 8]);
-        let known = lock.acquisitions.load(Ordering::Relaxed);
         if sys::peek(address + KIND, &mut now_kind)
             && sys::peek(address + ACQUISITIONS, &mut count)
             && u32::from_ne_bytes(now_kind) & 3 == lock.kind.load(Ordering::Relaxed)

@@ -153,7 +153,7 @@ pub struct Header {
     pub stack_ticks: AtomicU64,
     /// What a record without a stack costs, in sixteenths of a tick.
     pub event_sixteenths: AtomicU64,
-    /// What a wait or an unlock costs that is looked at and not recorded, in sixteenths of a tick.
+    /// What a wait costs that is not recorded, in sixteenths of a tick.
     pub look_sixteenths: AtomicU64,
     /// Entries used in `locks`; may be more than there are.
     pub locks_used: AtomicU64,
@@ -223,8 +223,18 @@ pub struct Lock {
     pub acquisitions: AtomicU64,
     /// Records made, of waits and of holds.
     pub events: AtomicU64,
-    /// Unlocks that were looked at and not recorded, because the thread had recorded one just before.
-    pub passed: AtomicU64,
+    /// What is to be blamed on owners of short holds, in ticks: time of waiting threads that passed before
+    /// the hold began that was recorded next.
+    pub rest: AtomicU64,
+    /// The hold that a thread was seen to have when another one parked, by the lock's count of
+    /// acquisitions.
+    pub turn: AtomicU64,
+    /// Since when that hold has lasted at least.
+    pub turn_since: AtomicU64,
+    /// Not 0 if the next unlock is to be recorded, of a lock that has no room for that itself.
+    pub request: AtomicU32,
+    /// Zero.
+    pub unused: AtomicU32,
     /// Waits that have ended.
     pub waits: AtomicU64,
     /// Their ticks.

@@ -6,9 +6,11 @@
 //!
 //! ```text
 //! lock slow path ─► wait ─► thread    whether this one is recorded; waits until their unlock
-//!                    │  └─► table     the lock's entry: account, totals, histograms
-//!                    ▼
-//!                  stack ─► maps      return addresses, and what is mapped where
+//!                    │
+//!                  unlock ─► table    the lock's entry: account, totals, histograms
+//!                    │
+//!                 samples ─► stack    return addresses, each stack once
+//!                    │  └──► maps     what is mapped where
 //!                    │
 //!                    ▼
 //!                  layout             the file: version 1, drawn there
@@ -24,7 +26,7 @@
 //! | `ONDECK_CONTROL` | the file of a [`control`] page, by which another process switches recording |
 //!
 //! Probes for SystemTap, `bpftrace` and `perf`, whether recording or not: `ondeck:wait_begin(lock)`,
-//! `ondeck:wait_end(lock, acquired)`; while recording `ondeck:release(lock, others_wait)`, too.
+//! `ondeck:wait_end(lock, acquired)`; while recording `ondeck:release(lock)`, too.
 
 #![no_std]
 
@@ -37,13 +39,17 @@ pub mod control;
 mod end;
 pub mod layout;
 mod maps;
+mod samples;
 mod slot;
 mod stack;
 mod state;
 mod sys;
 mod table;
 mod thread;
+mod unlock;
 mod wait;
 
+pub use samples::created;
 pub use state::is_on;
-pub use wait::{Held, Wait, Words, before_unlock, begin, created, parks, unlocked};
+pub use unlock::{Held, before_unlock, unlocked};
+pub use wait::{Wait, Words, begin, parks};

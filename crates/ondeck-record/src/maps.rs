@@ -33,9 +33,12 @@ pub fn has(file: &File, address: u64) -> bool {
 }
 
 /// Takes a snapshot now if an address is in no range, and the last one is not too young.
-pub fn see(file: &File, address: u64, now: u64) {
-    let passed = now.saturating_sub(LAST.load(Ordering::Relaxed));
-    if !has(file, address) && passed / SHARE >= COST.load(Ordering::Relaxed) {
+pub fn see(file: &File, address: u64) {
+    if has(file, address) {
+        return;
+    }
+    let passed = clock::ticks().saturating_sub(LAST.load(Ordering::Relaxed));
+    if passed / SHARE >= COST.load(Ordering::Relaxed) {
         refresh(file);
     }
 }

@@ -188,8 +188,8 @@ pub fn cost_of_event() -> u64 {
     clock::ticks().wrapping_sub(start) * 16 / (2 * TIMES)
 }
 
-/// What it costs to look at a wait or an unlock that is not recorded, in sixteenths of a tick: two readings
-/// of the clock, and about as much for everything else.
+/// What a wait costs that is not recorded, in sixteenths of a tick: two readings of the clock, and about as
+/// much for everything else.
 pub fn cost_of_look() -> u64 {
     const TIMES: u64 = 64;
     let start = clock::ticks();
@@ -213,7 +213,11 @@ fn empty() -> Lock {
         since: zero(),
         acquisitions: zero(),
         events: zero(),
-        passed: zero(),
+        rest: zero(),
+        turn: zero(),
+        turn_since: zero(),
+        request: AtomicU32::new(0),
+        unused: AtomicU32::new(0),
         waits: zero(),
         wait_ticks: zero(),
         wait_longest: zero(),

@@ -17,21 +17,21 @@
 //!
 //! Both numbers depend on earlier events only. So each sum is right on average, whatever the numbers are.
 //!
-//! An unlock that finds waiting threads is recorded unless its thread has recorded one of the same lock in
-//! the last [`CLOSE_HOLDS`]. Owners that hold the lock for so long are all recorded; what shorter ones are
-//! to blame for is charged to the next one that is recorded.
+//! While threads are parked, an unlock is recorded if one of them asks for it: if it came or parked during the
+//! hold. Of the others one in a few of each thread is: in 1 if they are [`CLOSE`] apart, in up to
+//! [`LONGEST_RUN`] if the thread unlocks as often as it can. So threads with long holds are recorded with
+//! each, others cost little. What this gets wrong: a thread with a long hold now and then among short ones,
+//! during which no other thread came or parked; the blame for it goes to one of the thread's short holds.
 
 use core::cell::{Cell, UnsafeCell};
-use core::sync::atomic::AtomicU32;
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use core::{mem, ptr};
 
-use crate::clock;
-use crate::slot;
+use crate::layout::File;
+use crate::{clock, slot, state};
 
 /// Nanoseconds between two records of a thread below which its period is doubled.
 const CLOSE: u64 = 8_000;
-/// Nanoseconds after a recorded unlock in which the thread does not record another one of that lock.
-const CLOSE_HOLDS: u64 = 4_000;
 /// Nanoseconds of a wait that is recorded always, although its thread did not park.
 const LONG: u64 = 64_000;
 /// The least mean of waited nanoseconds between two stacks.
@@ -54,6 +54,18 @@ pub struct Pending {
     pub has_parked: bool,
 }
 
+/// Unlocks that one record stands for, at most half of this on average.
+const LONGEST_RUN: u32 = 32;
+
+/// What an unlock is to do that was not asked for by name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Pass {
+    Recorded,
+    Unrecorded,
+    /// No thread waited at the last record: the word can be cleared.
+    Forgotten,
+}
+
 /// The wait that a thread is in.
 #[derive(Clone, Copy, Debug)]
 pub struct Current {
@@ -65,13 +77,26 @@ pub struct Current {
     /// As of [`Pending`].
     pub weight: u32,
     pub has_parked: bool,
-    /// The lock's word, null if it has none. The lock is there as long as a thread waits for it.
-    pub waiting: *const AtomicU32,
+    /// The lock's words, null if it has none. The lock is there as long as a thread waits for it.
+    pub request: *const AtomicU32,
+    pub acquisitions: *const AtomicU64,
+    /// What the lock's count of acquisitions was when the thread last read it, and when.
+    pub turn: u64,
+    pub turn_since: u64,
 }
 
 impl Current {
-    pub const NONE: Self =
-        Self { lock: 0, kind: 0, arrived: 0, weight: 0, has_parked: false, waiting: ptr::null() };
+    pub const NONE: Self = Self {
+        lock: 0,
+        kind: 0,
+        arrived: 0,
+        weight: 0,
+        has_parked: false,
+        request: ptr::null(),
+        acquisitions: ptr::null(),
+        turn: 0,
+        turn_since: 0,
+    };
 }
 
 /// Locks that a thread has at the same time, and had to wait for; more are recorded at once.
@@ -94,12 +119,14 @@ pub struct Local {
     created_cost: u64,
     /// The wait that the thread is in.
     pub current: Current,
-    /// The lock of the last recorded unlock, when that was, when the last unlock was, and how many there
-    /// have been in between.
-    held: usize,
-    last_held: u64,
-    pub last_unlock: u64,
-    passed: u64,
+    /// The lock of the last recorded unlock, when that was, whether threads waited then.
+    ran: usize,
+    ran_at: u64,
+    ran_alone: bool,
+    /// Unlocks of that lock until the next record, and since the last one; of how many one is recorded.
+    run_left: u32,
+    run_passed: u32,
+    run_length: u32,
     pending: [Pending; PENDING],
     count: usize,
 }
@@ -134,7 +161,7 @@ impl Slot {
 /// Calls `action` with what the calling thread keeps for the file of `generation`; not if the thread is
 /// in the recorder already. `new` gives the number of a thread that the file does not know yet.
 #[inline]
-pub fn with<T>(
+fn with<T>(
     generation: u32,
     new: impl FnOnce() -> u32,
     action: impl FnOnce(&mut Local) -> T,
@@ -147,9 +174,35 @@ pub fn with<T>(
     })
 }
 
+/// Calls `action` with what the calling thread keeps for this file.
+pub fn of<T>(file: &File, action: impl FnOnce(&mut Local) -> T) -> Option<T> {
+    let new = || file.header.threads.fetch_add(1, Ordering::Relaxed);
+    with(state::generation(), new, action)
+}
+
 /// Takes what the calling thread has kept of its acquisition of this lock, whichever file it is of.
 pub fn take(lock: usize) -> Option<Pending> {
     Slot::enter(|local| local.take(lock)).flatten()
+}
+
+/// The calling thread is about to unlock, and other threads may wait.
+pub fn pass(lock: usize) -> Pass {
+    Slot::enter(|local| {
+        if local.ran != lock {
+            return Pass::Recorded;
+        }
+        if local.ran_alone {
+            local.ran = 0;
+            return Pass::Forgotten;
+        }
+        if local.run_left == 0 {
+            return Pass::Recorded;
+        }
+        local.run_left -= 1;
+        local.run_passed += 1;
+        Pass::Unrecorded
+    })
+    .unwrap_or(Pass::Unrecorded)
 }
 
 /// The calling thread's wait for this lock is over, and `outer` is the one around it again. `None` if it was
@@ -171,8 +224,8 @@ impl Local {
         (self.skip, self.period, self.weight) = (1, 1, 1);
         (self.last_event, self.last_stack, self.last_created) = (0, 0, 0);
         self.mean = clock::ticks_in(MEAN);
-        (self.held, self.passed) = (0, 0);
         self.current = Current::NONE;
+        self.ran = 0;
         let own = core::ptr::from_ref(self).addr() as u64;
         self.random = (own ^ clock::ticks()).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     }
@@ -258,25 +311,23 @@ impl Local {
         }
     }
 
-    /// The thread has unlocked at `now` while others wait: whether that is not recorded.
-    #[inline]
-    pub fn passes(&mut self, lock: usize, now: u64) -> bool {
-        let is_close =
-            self.held == lock && now.wrapping_sub(self.last_held) < clock::ticks_in(CLOSE_HOLDS);
-        if is_close {
-            self.last_unlock = now;
-            self.passed += 1;
-        }
-        is_close
-    }
-
-    /// The unlock at `now` is recorded: when the thread's unlock of this lock before it was, if that is
-    /// known; and how many were passed since.
-    pub fn holds(&mut self, lock: usize, now: u64) -> (Option<u64>, u64) {
-        let before = (self.held == lock).then_some(self.last_unlock);
-        let passed = core::mem::take(&mut self.passed);
-        (self.held, self.last_held, self.last_unlock) = (lock, now, now);
-        (before, passed)
+    /// An unlock at `now` is recorded, at which others wait or not. Says how many it is the last of.
+    pub fn run(&mut self, lock: usize, now: u64, others_wait: bool) -> u64 {
+        let passed = if self.ran == lock { self.run_passed } else { 0 };
+        let since = now.wrapping_sub(self.ran_at);
+        let close = clock::ticks_in(CLOSE);
+        self.run_length = if self.ran != lock || since > close {
+            1
+        } else if since < close / 4 {
+            (self.run_length * 2).clamp(1, LONGEST_RUN)
+        } else {
+            self.run_length.max(1)
+        };
+        (self.ran, self.ran_at, self.ran_alone) = (lock, now, !others_wait);
+        self.run_passed = 0;
+        let choices = u64::from(2 * self.run_length - 1);
+        self.run_left = (((self.random() >> 32) * choices) >> 32) as u32;
+        u64::from(passed) + 1
     }
 
     /// Whether to take the stack of a lock's initialization: all while they are rare.

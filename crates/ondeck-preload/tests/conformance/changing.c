@@ -41,13 +41,15 @@ static void rounds(void)
         await_flag(&waiting[m], WAITERS * (round / MUTEXES + 1));
         quiet_is(pthread_mutex_lock(&mutexes[m]), 0);
         go_on[m] = round + 1;
-        if (round % 2 == 0)
+        /* Signals under the mutex: none of them can find a thread that waits already for the next round. */
+        for (int i = 0; round % 2 == 1 && i < WAITERS; i++)
+            quiet_is(pthread_cond_signal(&condition), 0);
+        if (round % 4 == 0)
             quiet_is(pthread_cond_broadcast(&condition), 0);
         quiet_is(pthread_mutex_unlock(&mutexes[m]), 0);
-        if (round % 2 == 1) {
-            for (int i = 0; i < WAITERS; i++)
-                quiet_is(pthread_cond_signal(&condition), 0);
-        }
+        /* A broadcast wakes them, too. */
+        if (round % 4 == 2)
+            quiet_is(pthread_cond_broadcast(&condition), 0);
     }
     for (int i = 0; i < WAITERS; i++)
         finish(threads[i]);

@@ -1,6 +1,7 @@
 /* The condition variable of programs from before glibc 2.3.2: functions of version GLIBC_2.2.5, whose object is
  * one pointer. glibc allocates the real one at the first use and keeps its address there. A shim that takes
- * these calls for today's layout writes over what lies behind the pointer. */
+ * these calls for today's layout writes over what lies behind the pointer, and one that leaves them to libc has
+ * them unlock a mutex that is not libc's. */
 #include "conform.h"
 
 /* Today's header says 48 bytes. Only the first eight are the object. */
@@ -91,7 +92,6 @@ static void one_type(int type, int initialized)
             is((int)(intptr_t)finish(threads[i]), 0);
     }
     holds(behind_is_untouched());
-    holds(condition.real != NULL);
     is(old_destroy(&condition), 0);
     holds(behind_is_untouched());
     is(pthread_mutex_destroy(&mutex), 0);

@@ -23,7 +23,8 @@ struct account {
 static pthread_mutex_t mutex;
 static pthread_cond_t condition;
 static struct account account;
-static int stopping, paused, pausing;
+/* An odd phase is a pause of the producers. */
+static int stopping, paused, phase;
 static int after_unlock;
 
 static void settle(long generation, int plain, int error)
@@ -120,9 +121,10 @@ static void *producer(void *seed)
 {
     uint32_t state = (uint32_t)(uintptr_t)seed;
     while (!get_flag(&stopping)) {
-        if (get_flag(&pausing)) {
+        int phase_now = get_flag(&phase);
+        if (phase_now % 2 != 0) {
             __atomic_fetch_add(&paused, 1, __ATOMIC_SEQ_CST);
-            while (get_flag(&pausing) && !get_flag(&stopping))
+            while (get_flag(&phase) == phase_now && !get_flag(&stopping))
                 sched_yield();
             continue;
         }
@@ -157,7 +159,7 @@ static void *producer(void *seed)
 static void expect_nothing_owed(const char *label)
 {
     set_flag(&paused, 0);
-    set_flag(&pausing, 1);
+    set_flag(&phase, phase + 1);
     await_flag(&paused, PRODUCERS);
     for (int look = 0;; look++) {
         quiet_is(pthread_mutex_lock(&mutex), 0);
@@ -172,7 +174,7 @@ static void expect_nothing_owed(const char *label)
         }
         usleep(1000);
     }
-    set_flag(&pausing, 0);
+    set_flag(&phase, phase + 1);
 }
 
 static void race(const char *label, int type, enum flavour flavour, int shared, int late, long milliseconds)
@@ -185,7 +187,7 @@ static void race(const char *label, int type, enum flavour flavour, int shared, 
     quiet_is(pthread_cond_init(&condition, &attributes), 0);
     quiet_is(init_kind(&mutex, type, flavour), 0);
     memset(&account, 0, sizeof account);
-    stopping = pausing = 0;
+    stopping = phase = 0;
     after_unlock = late;
     for (uintptr_t i = 0; i < PLAIN_WAITERS; i++)
         threads[count++] = start(plain_waiter, NULL);

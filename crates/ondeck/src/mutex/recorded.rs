@@ -41,7 +41,7 @@ mod recording {
         if is_owner {
             wait.acquired(None);
         } else {
-            wait.gave_up(None);
+            wait.gave_up();
         }
         is_owner
     }
