@@ -13,6 +13,8 @@ mod watchdog;
 
 #[path = "hooked/awake.rs"]
 mod awake;
+#[path = "hooked/cancel.rs"]
+mod cancel;
 #[path = "hooked/fences.rs"]
 mod fences;
 #[path = "hooked/isolation.rs"]

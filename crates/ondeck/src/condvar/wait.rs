@@ -142,9 +142,8 @@ impl<P: Host> Waiter<P> {
     pub unsafe fn begin(&self) {
         // spec: Condvar!Link
         let guard = self.bucket().lock();
-        self.series.set(guard.join_series(&self.node));
         // SAFETY: it is new, and unlinked before the wait is over.
-        unsafe { guard.link(Kind::Condvar, &self.node) };
+        self.series.set(unsafe { guard.link_in_series(&self.node) });
         // SAFETY: as the caller promises.
         unsafe { &*self.waited }.store(1, Ordering::Relaxed);
         drop(guard);
