@@ -31,6 +31,8 @@ mod reborn;
 mod records;
 #[path = "hooked/regime.rs"]
 mod regime;
+#[path = "hooked/shared_turns.rs"]
+mod shared_turns;
 #[path = "hooked/slices.rs"]
 mod slices;
 #[path = "hooked/turns.rs"]

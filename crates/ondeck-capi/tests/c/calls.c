@@ -107,7 +107,8 @@ static void *set_flag(void *unused)
 
 static int waits(int kind)
 {
-    struct timespec real = after_ms(CLOCK_REALTIME, 60000), monotonic = after_ms(CLOCK_MONOTONIC, 60000);
+    struct timespec real = after_ms(CLOCK_REALTIME, 60000),
+                    monotonic = after_ms(CLOCK_MONOTONIC, 60000);
     switch (kind) {
     case 0:
         return ondeck_cond_wait(&cond, &mutex);
