@@ -73,6 +73,12 @@ ondeck attach $program --for 500ms >table; kill $program
 grep -q "^orders_lock" table || { cat table; exit 1; }
 ondeck run --compare --runs 4 -- ./hot_lock 2>warnings'
 
+step "the command and the shim have the same locks"
+inside 'for by in "ondeck run --lock ? true" "env ONDECK_LOCK=? LD_PRELOAD=/usr/lib/ondeck/libondeck_preload.so true"; do
+    $by 2>&1 | grep -o "there are [a-z_, ]*" | tr -d " " || true
+done | uniq -c | tee locks; test "$(wc -l <locks)" -eq 1; grep -q " 2 thereare" locks
+ondeck run --lock spinlock -- ./one_byte'
+
 step "remove"
 inside 'dpkg -P ondeck libondeck-dev libondeck0 >/dev/null; test -z "$(find /usr -iname "*ondeck*")"'
 echo "installed, tried and removed"

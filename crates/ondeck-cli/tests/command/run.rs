@@ -55,7 +55,7 @@ fn shim() -> &'static Path {
     path
 }
 
-fn run(arguments: &[&str]) -> Command {
+pub(crate) fn run(arguments: &[&str]) -> Command {
     let mut command = ondeck(&[&["run"], arguments].concat());
     command.env("ONDECK_PRELOAD_LIBRARY", shim()).env_remove("LD_PRELOAD");
     // Pages and recordings that a killed command leaves are not to be found by other programs.
