@@ -56,7 +56,7 @@ const KIB: f64 = 1024.0;
 
 /// Runs the program once.
 pub(crate) fn take(mut command: Command, streams: &Streams) -> io::Result<Ended> {
-    inherited::pass_on(&mut command, true);
+    inherited::pass_on_to_child(&mut command, [true, !streams.show, !streams.show]);
     command.stdin(streams.input()?);
     let mut words = None;
     if !streams.show {
