@@ -12,6 +12,7 @@ use crate::errno::{EAGAIN, EBUSY, EDEADLK, EPERM};
 use crate::mode;
 use crate::object::{ADAPTIVE, Kind, Mutex};
 use crate::real;
+use crate::recorded;
 use crate::thread::this_thread;
 
 /// Whether the mutex is of the usual kind, and nothing but its lock is to be done.
@@ -39,6 +40,7 @@ pub unsafe extern "C" fn ondeck_preload_mutex_lock(mutex: *mut Mutex) -> c_int {
         && !Linux::single_threaded()
         && !Linux::test_and_set(shared.byte(), Ordering::Acquire)
     {
+        recorded::count(shared);
         return 0;
     }
     // SAFETY: as the caller promises.
@@ -56,6 +58,7 @@ unsafe fn lock_other(mutex: *mut Mutex) -> c_int {
     // SAFETY: the caller's mutex is there.
     let shared = unsafe { &*mutex };
     if (is_usual(shared) || is_adaptive(shared)) && shared.lock.try_lock() {
+        recorded::count(shared);
         return 0;
     }
     // SAFETY: as the caller promises.
@@ -97,7 +100,11 @@ pub unsafe extern "C" fn ondeck_preload_mutex_trylock(mutex: *mut Mutex) -> c_in
     let shared = unsafe { &*mutex };
     if is_usual(shared) || is_adaptive(shared) {
         // It reads before it writes: a thread that tries again and again leaves the line to the owner.
-        return if !shared.lock.is_locked() && shared.lock.try_lock() { 0 } else { EBUSY };
+        if shared.lock.is_locked() || !shared.lock.try_lock() {
+            return EBUSY;
+        }
+        recorded::count(shared);
+        return 0;
     }
     // SAFETY: as the caller promises.
     unsafe { trylock_slow(mutex) }
@@ -132,15 +139,21 @@ unsafe fn trylock_slow(mutex: *mut Mutex) -> c_int {
 /// Locks, whichever lock it is. The caller has decided that.
 fn lock(mutex: &Mutex) {
     match mode::other() {
-        None => mutex.lock.lock(),
-        Some(other) => other.lock(mutex),
+        None => recorded::lock(mutex),
+        Some(other) => recorded::lock_other(mutex, other),
     }
 }
 
 /// Locks if the mutex is free.
 pub(crate) fn try_lock(mutex: &Mutex) -> bool {
     match mode::other() {
-        None => mutex.lock.try_lock(),
+        None => {
+            let is_owner = mutex.lock.try_lock();
+            if is_owner {
+                recorded::count(mutex);
+            }
+            is_owner
+        }
         Some(other) => other.try_lock(mutex),
     }
 }
@@ -148,8 +161,8 @@ pub(crate) fn try_lock(mutex: &Mutex) -> bool {
 /// Locks, unless the deadline passes before.
 pub(crate) fn try_lock_until(mutex: &Mutex, deadline: Timestamp) -> bool {
     match mode::other() {
-        None => mutex.lock.try_lock_until(deadline),
-        Some(other) => other.try_lock_until(mutex, deadline),
+        None => recorded::lock_until(mutex, deadline),
+        Some(other) => recorded::lock_other_until(mutex, other, deadline),
     }
 }
 
@@ -161,9 +174,9 @@ pub(crate) fn try_lock_until(mutex: &Mutex, deadline: Timestamp) -> bool {
 pub(crate) unsafe fn unlock(mutex: &Mutex) {
     match mode::other() {
         // SAFETY: as the caller promises.
-        None => unsafe { mutex.lock.unlock() },
+        None => unsafe { recorded::unlock(mutex) },
         // SAFETY: as the caller promises.
-        Some(other) => unsafe { other.unlock(mutex) },
+        Some(other) => unsafe { recorded::unlock_other(mutex, other) },
     }
 }
 
@@ -177,7 +190,7 @@ pub(crate) unsafe fn unlock(mutex: &Mutex) {
 pub unsafe extern "C" fn ondeck_preload_mutex_unlock(mutex: *mut Mutex) -> c_int {
     // SAFETY: the caller's mutex is there until it is unlocked.
     let shared = unsafe { &*mutex };
-    if is_usual(shared) {
+    if is_usual(shared) && !recorded::is_requested(shared) {
         // SAFETY: the caller owns it.
         unsafe { shared.lock.unlock() };
         return 0;
@@ -196,7 +209,7 @@ pub unsafe extern "C" fn ondeck_preload_mutex_unlock(mutex: *mut Mutex) -> c_int
 unsafe fn unlock_other(mutex: *mut Mutex) -> c_int {
     // SAFETY: the caller's mutex is there until it is unlocked.
     let shared = unsafe { &*mutex };
-    if is_adaptive(shared) {
+    if is_adaptive(shared) && !recorded::is_requested(shared) {
         // SAFETY: the caller owns it.
         unsafe { shared.lock.unlock() };
         return 0;

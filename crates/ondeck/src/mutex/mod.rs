@@ -97,6 +97,8 @@ mod api;
 mod inlined;
 mod lock;
 mod misuse;
+mod recorded;
+
 mod unlock;
 
 use core::fmt;
