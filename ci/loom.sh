@@ -6,7 +6,8 @@
 #   ci/loom.sh                             with the bounds that are written beside each test; 5 minutes
 #   ci/loom.sh --deeper N [--seconds S]    with N more switches, where loom can. Each switch takes some ten times as
 #                                          long as the one before; --seconds bounds the time of each model
-#   ci/loom.sh --deeper -1                 with one switch less, as in the gate and in `cargo test`
+#   ci/loom.sh --deeper -1                 with one switch less, as in the gate and in `cargo test`; built like the
+#                                          other tests, because optimizing it would take longer than it saves
 source "$(dirname "$0")/common.sh"
 export ONDECK_LOOM_DEEPER=0
 while [ $# -gt 0 ]; do
@@ -20,11 +21,12 @@ done
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
+tests=(cargo test --locked -p ondeck -p ondeck-zoo --test 'loom*')
+[ "$ONDECK_LOOM_DEEPER" -lt 0 ] || tests+=(--release)
 step "build"
-# Optimized, because that saves more time than it takes to build.
-cargo test --release --locked -p ondeck -p ondeck-zoo --test 'loom*' --no-run
+"${tests[@]}" --no-run
 step "explore"
-RUST_BACKTRACE=0 cargo test --release --locked -p ondeck -p ondeck-zoo --test 'loom*' -- --nocapture 2>&1 | tee "$log"
+RUST_BACKTRACE=0 "${tests[@]}" -- --nocapture 2>&1 | tee "$log"
 step "$(awk '
     match($0, /[0-9]+ switches, [0-9]+ executions, /) {
         split(substr($0, RSTART), word, " ")

@@ -55,6 +55,12 @@ run() {
     fi
 }
 
+# What others wrote need not be compiled again, if the project's tests have been built. Hard links: a crate of
+# another place, as the copy's are, is compiled into files with other names.
+if [ -d "$target/debug/deps" ] && [ ! -d "$work/debug" ]; then
+    mkdir -p "$work/debug"
+    cp -rl "$target"/debug/{.fingerprint,build,deps} "$work/debug" 2>/dev/null || rm -rf "$work/debug"
+fi
 rm -rf "$original" "$tree"
 mkdir -p "$original" "$(dirname "$results")"
 git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t "$original"

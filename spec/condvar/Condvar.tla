@@ -1,7 +1,8 @@
 ------------------------------ MODULE Condvar ------------------------------
 (* The condition variable of crates/ondeck as it ships: waiting near, pinning the
    mutex's record, parking, deadlines, and notifications that tell a near waiter to
-   compete and move a parked one to its mutex under the locks of two buckets; with
+   compete and move a parked one to its mutex under the locks of two buckets; waits that
+   are cancelled, and waiters without a mutex of this crate, which are woken instead; with
    condition variables and mutexes that are freed as soon as they may be, and whose
    addresses are used again.
 
@@ -61,8 +62,8 @@ Mutation(name) == Mutant = name
 
 -----------------------------------------------------------------------------
 (* Which thread does what. "c", "d" are condition variables, "a", "b" mutexes. Once "c" is
-   freed, the mutex "z" is at its address; once "b" is freed, the condition variable "e" is at
-   its address. The mutexes "w" and "y" and the condition variable "x" are long gone: now "a"
+   freed, the mutex "z" or the condition variable "f" is at its address; once "b" is freed, the
+   condition variable "e" is at its address. The mutexes "w" and "y" and the condition variable "x" are long gone: now "a"
    is at the addresses of "w" and "x", and "c" at that of "y". *)
 
 Nobody == 0
@@ -70,16 +71,18 @@ None == "none"
 All == 9
 
 Mutexes == {"a", "b", "w", "y", "z"}
-Condvars == {"c", "d", "e", "x"}
+Condvars == {"c", "d", "e", "f", "x"}
 LongGone == {"w", "x", "y"}
 AddressOf == [a |-> "a", b |-> "b", c |-> "c", d |-> "d",
-              e |-> "b", w |-> "a", x |-> "a", y |-> "c", z |-> "c"]
-Before == [z |-> "c", e |-> "b"]
+              e |-> "b", f |-> "c", w |-> "a", x |-> "a", y |-> "c", z |-> "c"]
+Before == [z |-> "c", e |-> "b", f |-> "c"]
 
 (* Locks, waits until there is something, takes it, unlocks. Options: "timed": gives
    up at a deadline. "at once": waits before it looks whether there is something.
    "asleep": begins asleep, parked and with a pin. "near": begins near, with a pin,
-   and is about to park. *)
+   and is about to park. "cancelled": may be cancelled in its sleep; it is asleep at
+   first and waits once. "foreign": to the condition variable its mutex is not one.
+   "later": begins once its condition variable is there, or never. *)
 Waiter(c, m, options) ==
     [does |-> "wait", condvar |-> c, sections |-> <<m>>, options |-> options]
 
@@ -131,6 +134,29 @@ Scripts == [
     mutex_after_condvar |-> <<Waiter("c", "b", {"at once", "asleep", "timed"}),
                               Waiter("c", "a", {"at once", "near"}),
                               Notifier("c", <<>>, All, FALSE), Other("z"), Other("z")>>,
+    cancelled |-> <<Waiter("c", "a", {"asleep", "at once", "timed"}),
+                    Waiter("c", "a", {"asleep", "at once", "cancelled"}),
+                    Notifier("c", <<>>, 1, FALSE), Other("a")>>,
+    cancelled_inside |-> <<Waiter("c", "a", {"asleep", "at once", "timed"}),
+                           Waiter("c", "a", {"asleep", "at once", "cancelled"}),
+                           Notifier("c", <<"a">>, 1, TRUE)>>,
+    cancelled_reused |-> <<Waiter("c", "a", {"asleep", "at once", "timed"}),
+                           Waiter("c", "a", {"asleep", "at once", "cancelled"}),
+                           Notifier("c", <<>>, 1, FALSE),
+                           Waiter("f", "b", {"at once", "timed", "later"})>>,
+    cancelled_twice |-> <<Waiter("c", "a", {"asleep", "at once", "cancelled"}),
+                          Waiter("c", "a", {"asleep", "at once", "cancelled"}),
+                          Waiter("c", "a", {"at once", "timed"}),
+                          Notifier("c", <<>>, 1, FALSE)>>,
+    foreign |-> <<Waiter("c", "b", {"asleep", "at once", "foreign"}),
+                  Waiter("c", "a", {"asleep", "at once"}),
+                  Waiter("c", "b", {"asleep", "at once", "foreign"}),
+                  Notifier("c", <<>>, All, FALSE)>>,
+    foreign_timed |-> <<Waiter("c", "b", {"at once", "foreign", "timed"}),
+                        Notifier("c", <<"b">>, 1, FALSE)>>,
+    foreign_cancelled |-> <<Waiter("c", "a", {"asleep", "at once", "timed"}),
+                            Waiter("c", "b", {"asleep", "at once", "foreign", "cancelled"}),
+                            Notifier("c", <<>>, 1, FALSE)>>,
     condvar_after_mutex |-> <<Other("b"), Other("b"), Waiter("e", "a", {"at once", "timed"}),
                               Notifier("e", <<>>, 1, FALSE)>>]
 
@@ -154,7 +180,12 @@ HasMutex(t) == Is(t, "wait") \/ me[t].section <= Len(Script[t].sections)
 Mutex(t) == IF Is(t, "wait") THEN Script[t].sections[1]
             ELSE Script[t].sections[me[t].section]
 MutexOf(w) == Script[w].sections[1]
-Most(t) == Script[t].most
+Foreign(t) == Option(t, "foreign")
+(* The mutex that a notification moves a waiter to. *)
+Target(w) == IF Foreign(w) THEN None ELSE MutexOf(w)
+TargetAddress(w) == IF Foreign(w) THEN None ELSE AddressOf[MutexOf(w)]
+(* A cancelled waiter passes one notification on. *)
+Most(t) == IF Is(t, "wait") THEN 1 ELSE Script[t].most
 Waiters(c) == {t \in Threads : Is(t, "wait") /\ Condvar(t) = c}
 Notifiers(c) == {t \in Threads : Is(t, "notify") /\ Condvar(t) = c}
 
@@ -259,7 +290,7 @@ Setups ==
         /\ s.full => s.begins = None /\ ~s.polls}
 
 Sleepers == {t \in Threads : Option(t, "asleep") \/ Option(t, "near")}
-PinsOf(r) == {t \in Sleepers : ~setup.full /\ Record(MutexOf(t)) = r}
+PinsOf(r) == {t \in Sleepers : ~setup.full /\ ~Foreign(t) /\ Record(MutexOf(t)) = r}
 
 Init ==
     /\ setup \in Setups
@@ -281,7 +312,7 @@ Init ==
                  address |-> IF Is(t, "lock") THEN None ELSE AddressOf[Condvar(t)],
                  status |-> IF Option(t, "near") THEN "near" ELSE "parked",
                  live |-> t \in Sleepers,
-                 pin |-> t \in Sleepers /\ ~setup.full]]
+                 pin |-> t \in Sleepers /\ ~setup.full /\ ~Foreign(t)]]
     /\ waited = [c \in Condvars |-> IF Waiters(c) \cap Sleepers # {} THEN 1 ELSE 0]
     /\ me = [t \in Threads |->
               [pc |-> CASE Option(t, "asleep") -> "WaitAsleep"
@@ -299,6 +330,9 @@ Init ==
                count |-> 0,                     \* how many it has notified
                moved |-> FALSE,                 \* it has moved one in this turn
                last |-> FALSE,                  \* no waiter was left
+               foreign |-> <<>>,                \* those without a mutex that it is to tell
+               series |-> 1,                    \* the series in which it was linked last
+               cancels |-> FALSE,               \* it was cancelled
                chosen |-> Nobody]]              \* the one that it notifies, or is to wake
     /\ gone = LongGone
     /\ fault = {}
@@ -321,6 +355,7 @@ Init ==
 TryLock(t) ==
     /\ At(t, "TryLock")
     /\ IsThere(Mutex(t))
+    /\ Option(t, "later") => IsThere(Condvar(t))
     /\ LET now == Seen(t) IN
         /\ Atomically(t, [now EXCEPT !.byte[Mutex(t)] = 1])
         /\ Go(t, CASE now.byte[Mutex(t)] = 0 -> "Owner"
@@ -392,7 +427,7 @@ Park(t) ==
 \* models nothing: the mutex, which Mutex.tla has in full
 Sleep(t) ==
     /\ At(t, "Sleep")
-    /\ IF node[t].status = "parked"
+    /\ IF node[t].status \in {"parked", "chosen"}
        THEN Go(t, "Asleep") /\ UNCHANGED node
        ELSE Go(t, Told(node[t].status)) /\ node' = [node EXCEPT ![t].live = FALSE]
     /\ UNCHANGED <<setup, mem, buf, held, list, waited, gone, fault, program, ghost>>
@@ -439,8 +474,9 @@ Choices(t, m) ==
                       ELSE {InFlight(w) : w \in Range(parked)})
 
 (* The program's last section with a mutex, and what may be freed then. If no other thread has a
-   section left, that is the mutex. If the other waiters of the condition variable are out, and
-   each notifier's call is over or has notified a waiter, it is the condition variable. *)
+   section left, that is the mutex. If the other waiters of the condition variable are out, or are
+   cancelled and have been notified, and each notifier's call is over or has notified a waiter, it is
+   the condition variable. *)
 Leaving(t) ==
     LET m == Mutex(t)
         c == Condvar(t)
@@ -451,7 +487,9 @@ Leaving(t) ==
         /\ me' = [me EXCEPT
             ![t].pc = "ReadFence",
             ![t].frees = (IF users = 0 THEN {m} ELSE {})
-                \cup (IF Is(t, "wait") /\ me[t].leaves /\ Waiters(c) \subseteq out
+                \cup (IF Is(t, "wait") /\ me[t].leaves
+                         /\ (\A w \in Waiters(c) :
+                                w \in out \/ (me[w].cancels /\ node[w].kind = "lock"))
                          /\ \A n \in Notifiers(c) : n \in ghost.over \/ ghost.taken[n] # {}
                       THEN {c} ELSE {})]
 
@@ -459,6 +497,7 @@ Leaving(t) ==
 Onwards(t) ==
     CASE Is(t, "wait") /\ ~me[t].leaves ->
             CASE Mutation("linked_after_unlock") /\ ~node[t].live -> "Link"
+              [] Foreign(t) -> "LeaveNear"
               [] Mutant \in {"parked_without_a_pin", "pinned_after_parking", "pin_refused"} -> "LeaveNear"
               [] OTHER -> "Pin"
       [] Is(t, "notify") /\ me[t].section < Len(Script[t].sections) -> "NextSection"
@@ -600,8 +639,8 @@ Section(t) ==
                        THEN "HasWaiters" ELSE "Unlock")
          [] OTHER ->
               LET first == Option(t, "at once") /\ me[t].answer = None
-                  takes == program.ready[m] > 0 /\ ~first
-                  leaves == takes \/ me[t].answer = "timeout"
+                  takes == program.ready[m] > 0 /\ ~first /\ me[t].answer # "cancelled"
+                  leaves == takes \/ me[t].answer \in {"timeout", "cancelled"}
                             \/ (Option(t, "at once") /\ me[t].answer = "notified")
               IN  /\ program' = [program EXCEPT !.ready[m] = IF takes THEN @ - 1 ELSE @]
                   /\ me' = [me EXCEPT
@@ -626,8 +665,16 @@ FreeIt(t) ==
 -----------------------------------------------------------------------------
 (* Waiting. *)
 
+(* A queue that begins has a number of its own. It is followed where a wait may be cancelled. *)
+Series(t) ==
+    LET linked == LinkedAt(Bucket(Condvar(t)), "condvar", AddressOf[Condvar(t)])
+        others == {me[u].series : u \in Threads \ {t}}
+    IN  IF linked # <<>> THEN me[Newest(linked)].series
+        ELSE IF ~\E u \in Threads : Option(u, "cancelled") THEN 1
+        ELSE CHOOSE n \in 1..5 : n \notin others /\ \A k \in 1..(n - 1) : k \in others
+
 (* The owner of the mutex links its node. *)
-\* models crates/ondeck/src/condvar/wait.rs wait
+\* models crates/ondeck/src/condvar/wait.rs begin
 Link(t) ==
     LET c == Condvar(t)
         b == Bucket(c)
@@ -640,7 +687,7 @@ Link(t) ==
         /\ waited' = [waited EXCEPT ![c] = 1]
         /\ Atomically(t, Seen(t))
         /\ me' = [me EXCEPT ![t].pc = IF Mutation("linked_after_unlock") THEN "Pin" ELSE "Unlock",
-                            ![t].deadline = Option(t, "timed")]
+                            ![t].deadline = Option(t, "timed"), ![t].series = Series(t)]
         /\ ghost' = [ghost EXCEPT !.signal[t] = Nobody, !.before[t] = ghost.over]
         /\ Touch(c)
         /\ UNCHANGED <<setup, held, gone, program>>
@@ -658,7 +705,7 @@ Watch(t) ==
 
 (* The waiter stops reading its node, or never reads it. From now on the mutex's record stays
    the mutex's, and fenced. *)
-\* models crates/ondeck/src/condvar/wait.rs wait
+\* models crates/ondeck/src/condvar/wait.rs first_step
 \* models crates/ondeck/src/mutex/lock.rs pin
 Pin(t) ==
     /\ At(t, "Pin")
@@ -700,18 +747,36 @@ LeaveNear(t) ==
     /\ UNCHANGED <<setup, held, list, waited, gone, fault, program, ghost>>
 
 (* The waiter looks at its status, and the kernel compares it. *)
-\* models crates/ondeck/src/condvar/wait.rs wait
+\* models crates/ondeck/src/condvar/wait.rs look
 Wait(t) ==
     /\ At(t, "Wait")
-    /\ IF node[t].status = "parked" THEN Go(t, "WaitAsleep") ELSE GoesOn(t)
+    /\ IF node[t].status \in {"parked", "chosen"} THEN Go(t, "WaitAsleep") ELSE GoesOn(t)
     /\ UNCHANGED <<setup, mem, buf, held, list, node, waited, gone, fault, program, ghost>>
 
-\* models crates/ondeck/src/condvar/wait.rs wait
+\* models crates/ondeck/src/condvar/wait.rs time_out
 TimeOut(t) ==
     /\ At(t, "WaitAsleep")
     /\ me[t].deadline
     /\ Go(t, "Withdraw")
     /\ UNCHANGED <<setup, mem, buf, held, list, node, waited, gone, fault, program, ghost>>
+
+(* The thread is cancelled in its sleep. *)
+\* models crates/ondeck/src/condvar/cancel.rs cancel
+Cancel(t) ==
+    /\ At(t, "WaitAsleep")
+    /\ Option(t, "cancelled")
+    /\ me' = [me EXCEPT ![t].pc = "Withdraw", ![t].cancels = TRUE, ![t].answer = "cancelled"]
+    /\ UNCHANGED <<setup, mem, buf, held, list, node, waited, gone, fault, program, ghost>>
+
+(* No waiter has the notification of a cancelled one: the ghost forgets that one had it. *)
+Dropped(t) == [ghost EXCEPT !.taken[ghost.signal[t]] = @ \ {t}, !.signal[t] = Nobody]
+
+(* The case of a cancelled waiter that was notified before. *)
+CancelledLate(t) ==
+    /\ IF Mutation("cancelled_keeps_its_notification")
+       THEN Go(t, "Unpin") /\ ghost' = Dropped(t)
+       ELSE Go(t, "PassOn") /\ UNCHANGED ghost
+    /\ UNCHANGED <<list, node, waited, fault>>
 
 (* The case of a waiter that was notified before it could withdraw. *)
 NotifiedBefore(t) ==
@@ -736,7 +801,7 @@ Withdraw(t) ==
         /\ Free(b)
         /\ Atomically(t, Seen(t))
         /\ IF node[t].kind # "condvar" /\ ~Mutation("withdraw_though_notified")
-           THEN NotifiedBefore(t)
+           THEN IF me[t].cancels THEN CancelledLate(t) ELSE NotifiedBefore(t)
            ELSE /\ list' = left
                 /\ node' = [node EXCEPT ![t].live = FALSE]
                 /\ IF others = {}
@@ -744,13 +809,23 @@ Withdraw(t) ==
                                      ELSE [waited EXCEPT ![c] = 0]
                         /\ Touch(c)
                    ELSE UNCHANGED <<waited, fault>>
-                /\ me' = [me EXCEPT ![t].pc = "Unpin", ![t].answer = "timeout"]
+                /\ me' = [me EXCEPT ![t].pc = "Unpin",
+                                    ![t].answer = IF me[t].cancels THEN @ ELSE "timeout"]
                 /\ ghost' = [ghost EXCEPT
                      !.eligible = [n \in Threads |-> @[n] \ {t}]]
         /\ UNCHANGED <<setup, held, gone, program>>
 
+(* A cancelled waiter that was notified becomes a notifier: it notifies the oldest waiter of its
+   own series. *)
+\* models crates/ondeck/src/condvar/cancel.rs cancel
+PassOn(t) ==
+    /\ At(t, "PassOn")
+    /\ Go(t, "LockFirst")
+    /\ UNCHANGED <<setup, mem, buf, held, list, node, waited, gone, fault, program, ghost>>
+
 (* The pin goes, unless a notification has taken it. A notified waiter does what it was
-   told; after its deadline a waiter wants the mutex as any other thread does. *)
+   told, and if it was cancelled, it sleeps until it is told; after its deadline a waiter wants
+   the mutex as any other thread does. *)
 \* models crates/ondeck/src/condvar/wait.rs notified
 \* models crates/ondeck/src/mutex/lock.rs unpin
 Unpin(t) ==
@@ -760,22 +835,26 @@ Unpin(t) ==
            forgets == IF late THEN Mutation("unpin_forgotten_at_the_deadline")
                       ELSE Mutation("unpin_forgotten_when_told_to_compete")
                            /\ node[t].status = "compete"
-       IN  /\ node' = [node EXCEPT ![t].live = FALSE, ![t].pin = @ /\ forgets]
+           sleeps == me[t].cancels /\ ~late
+                     /\ ~(Foreign(t) /\ Mutation("cancelled_while_the_notifier_has_it"))
+       IN  /\ node' = [node EXCEPT ![t].live = sleeps, ![t].pin = @ /\ forgets]
            /\ IF node[t].pin /\ ~forgets
               THEN /\ Free(Bucket(Mutex(t)))
                    /\ Atomically(t, [Seen(t) EXCEPT !.pins[r] = @ - 1])
               ELSE UNCHANGED <<mem, buf>>
-           /\ Go(t, IF late THEN "TryLock" ELSE Told(node[t].status))
+           /\ Go(t, CASE late -> "TryLock" [] sleeps -> "Sleep" [] OTHER -> Told(node[t].status))
     /\ UNCHANGED <<setup, held, list, waited, gone, fault, program, ghost>>
 
 -----------------------------------------------------------------------------
 (* Notifying. *)
 
-(* The call is over, and the places after that. *)
+(* The call is over, and the places after that. A cancelled waiter goes on to its mutex. *)
 Returned(t, places) ==
-    /\ ghost' = [ghost EXCEPT !.over = @ \cup {t}]
+    /\ ghost' = CASE Is(t, "notify") -> [ghost EXCEPT !.over = @ \cup {t}]
+                   [] me[t].count = 0 -> Dropped(t)
+                   [] OTHER -> ghost
     /\ me' = [places EXCEPT
-         ![t].pc = IF Script[t].inside THEN "Unlock" ELSE "Done",
+         ![t].pc = CASE Is(t, "wait") -> "Unpin" [] Script[t].inside -> "Unlock" [] OTHER -> "Done",
          ![t].target = None, ![t].count = 0, ![t].moved = FALSE,
          ![t].last = FALSE, ![t].chosen = Nobody]
 
@@ -799,7 +878,7 @@ ClearsLater == Mutant \in {"waited_cleared_after_the_last_is_told", "waited_clea
 
 (* The buckets of the condition variable, and of the mutex of this turn. *)
 From(t) == Bucket(Condvar(t))
-To(t) == Bucket(me[t].target)
+To(t) == IF me[t].target = None THEN From(t) ELSE Bucket(me[t].target)
 Linked(t) == LinkedAt(From(t), "condvar", AddressOf[Condvar(t)])
 
 (* Near waiters first, under one lock. *)
@@ -842,7 +921,7 @@ TellNear(t) ==
        IN  /\ fault' = IF node[w].live \/ early THEN fault ELSE fault \cup {"node"}
            /\ IF node[w].status = "near" \/ early
               THEN /\ node' = [node EXCEPT ![w].kind = "lock", ![w].status = "compete",
-                                           ![w].address = AddressOf[MutexOf(w)]]
+                                           ![w].address = TargetAddress(w)]
                    /\ list' = Without(From(t), w)
                    /\ me' = [me EXCEPT ![t].pc = "NotifyNear", ![t].chosen = Nobody,
                                        ![t].count = @ + 1]
@@ -874,17 +953,29 @@ EndNear(t) ==
                 [] OTHER -> Go(t, "LockFirst") /\ UNCHANGED ghost
     /\ UNCHANGED <<setup, list, node, waited, gone, fault, program>>
 
+(* The waiter whose mutex a turn is for, if there is one. *)
+First(t) ==
+    LET linked == Linked(t) IN
+    CASE linked = <<>> -> {}
+      [] Is(t, "notify") -> {Newest(linked)}
+      [] me[Newest(linked)].series = me[t].series \/ Mutation("passed_on_by_the_address_alone") ->
+            {Oldest(linked)}
+      [] OTHER -> {}
+FirstTarget(t) == Target(CHOOSE w \in First(t) : TRUE)
+(* One lock is enough for a waiter without a mutex. *)
+NeedsSecond(t, m) == m # None /\ Bucket(m) # From(t)
+
 \* models crates/ondeck/src/condvar/notify.rs lock_both
 LockFirst(t) ==
     /\ At(t, "LockFirst")
     /\ Free(From(t))
     /\ Atomically(t, Seen(t))
-    /\ IF Linked(t) = <<>>
+    /\ IF First(t) = {}
        THEN Returned(t, me) /\ UNCHANGED held
-       ELSE LET m == MutexOf(Newest(Linked(t))) IN
+       ELSE LET m == FirstTarget(t) IN
             /\ held' = [held EXCEPT ![From(t)] = t]
             /\ me' = [me EXCEPT ![t].target = m, ![t].moved = FALSE,
-                                ![t].pc = IF Bucket(m) = From(t) THEN "Notify" ELSE "Extend"]
+                                ![t].pc = IF NeedsSecond(t, m) THEN "Extend" ELSE "Notify"]
             /\ UNCHANGED ghost
     /\ UNCHANGED <<setup, list, node, waited, gone, fault, program>>
 
@@ -923,25 +1014,26 @@ LockUpper(t) ==
 \* models crates/ondeck/src/condvar/notify.rs lock_both
 LookAgain(t) ==
     /\ At(t, "LookAgain")
-    /\ IF Linked(t) = <<>>
+    /\ IF First(t) = {}
        THEN /\ held' = [held EXCEPT ![From(t)] = Nobody, ![To(t)] = Nobody]
             /\ Returned(t, me)
-       ELSE LET m == MutexOf(Newest(Linked(t))) IN
+       ELSE LET m == FirstTarget(t) IN
             /\ UNCHANGED ghost
             /\ IF m = me[t].target
                THEN Go(t, "Notify") /\ UNCHANGED held
                ELSE /\ held' = [held EXCEPT ![To(t)] = Nobody]
                     /\ me' = [me EXCEPT ![t].target = m,
-                                        ![t].pc = IF Bucket(m) = From(t) THEN "Notify" ELSE "Extend"]
+                                        ![t].pc = IF NeedsSecond(t, m) THEN "Extend" ELSE "Notify"]
     /\ UNCHANGED <<setup, mem, buf, list, node, waited, gone, fault, program>>
 
 (* Which waiter to notify next: the oldest if it is overdue, otherwise the newest. *)
 Candidates(t) ==
     LET linked == Linked(t) IN
     IF linked = <<>> \/ (me[t].count = Most(t) /\ ~Mutation("notify_one_moves_all")) THEN {}
-    ELSE IF MutexOf(Newest(linked)) # me[t].target THEN {}
-    ELSE {Newest(linked)} \cup
-         (IF setup.overdue /\ MutexOf(Oldest(linked)) = me[t].target THEN {Oldest(linked)} ELSE {})
+    ELSE IF First(t) = {} \/ FirstTarget(t) # me[t].target THEN {}
+    ELSE First(t) \cup
+         (IF setup.overdue /\ Is(t, "notify") /\ Target(Oldest(linked)) = me[t].target
+          THEN {Oldest(linked)} ELSE {})
 
 (* The waiter is taken off. If no waiter is left, the condition variable's byte is cleared, while
    the condition variable certainly exists. *)
@@ -950,13 +1042,17 @@ Notify(t) ==
     /\ At(t, "Notify")
     /\ \E w \in Candidates(t) :
         LET tells == Mutation("told_before_unlinked") /\ node[w].status = "near"
+            passes == Is(t, "wait")
+            by == IF passes THEN ghost.signal[t] ELSE t
         IN  /\ list' = IF tells THEN list ELSE Without(From(t), w)
-            /\ node' = [node EXCEPT ![w].kind = "lock", ![w].address = AddressOf[me[t].target],
+            /\ node' = [node EXCEPT ![w].kind = "lock", ![w].address = TargetAddress(w),
                                     ![w].status = IF tells THEN "compete" ELSE @]
             /\ me' = [me EXCEPT ![t].pc = "Tell", ![t].chosen = w]
             /\ ghost' = [ghost EXCEPT
-                 !.signal[w] = t,
-                 !.taken[t] = @ \cup {w},
+                 !.signal = [u \in Threads |-> CASE u = w -> by
+                                                 [] passes /\ u = t -> Nobody
+                                                 [] OTHER -> @[u]],
+                 !.taken[by] = (@ \ {t}) \cup {w},
                  !.eligible = [n \in Threads |-> @[n] \ {w}]]
             /\ IF (Range(Linked(t)) \subseteq {w} \/ Mutation("notify_forgets_the_others"))
                   /\ ~ClearsLater
@@ -965,7 +1061,8 @@ Notify(t) ==
     /\ UNCHANGED <<setup, mem, buf, held, gone, program>>
 
 (* A near waiter is told to compete, and may be gone by the next step. A parked waiter is
-   linked among the parked threads of its mutex, and counted; its pin goes. *)
+   linked among the parked threads of its mutex, and counted; its pin goes. One without a mutex is
+   told and woken once the locks are released. *)
 \* models crates/ondeck/src/condvar/notify.rs notify_some
 \* models crates/ondeck/src/condvar/notify.rs move_parked
 Tell(t) ==
@@ -984,12 +1081,18 @@ Tell(t) ==
               THEN /\ Atomically(t, now)
                    /\ node' = [node EXCEPT ![w].status = "compete"]
                    /\ list' = Without(From(t), w)
+              ELSE IF Foreign(w)
+              THEN /\ Atomically(t, now)
+                   /\ node' = [node EXCEPT ![w].status = "chosen"]
+                   /\ UNCHANGED list
               ELSE /\ mem' = [now EXCEPT !.pins[Record(m)] = IF unpins THEN @ - 1 ELSE @]
                    /\ buf' = [buf EXCEPT ![t] = arms \o counts]
                    /\ node' = [node EXCEPT ![w].pin = FALSE]
                    /\ list' = [list EXCEPT ![To(t)] = Append(@, w)]
            /\ me' = [me EXCEPT ![t].pc = "Notify", ![t].chosen = Nobody, ![t].count = @ + 1,
-                               ![t].moved = @ \/ ~(node[w].status = "near" \/ early)]
+                               ![t].moved = @ \/ ~(node[w].status = "near" \/ early \/ Foreign(w)),
+                               ![t].foreign = IF Foreign(w) /\ node[w].status # "near"
+                                              THEN Append(@, w) ELSE @]
     /\ UNCHANGED <<setup, held, waited, gone, program, ghost>>
 
 (* The turn is done. *)
@@ -1055,7 +1158,9 @@ Drop(t) ==
     /\ At(t, "Drop")
     /\ Atomically(t, Seen(t))
     /\ held' = [held EXCEPT ![From(t)] = Nobody, ![To(t)] = Nobody]
-    /\ IF me[t].chosen = Nobody THEN EndTurn(t, me) ELSE Go(t, "FutexWake") /\ UNCHANGED ghost
+    /\ CASE me[t].foreign # <<>> -> Go(t, "TellChosen") /\ UNCHANGED ghost
+         [] me[t].chosen = Nobody -> EndTurn(t, me)
+         [] OTHER -> Go(t, "FutexWake") /\ UNCHANGED ghost
     /\ UNCHANGED <<setup, list, node, waited, gone, fault, program>>
 
 (* The wake uses an address only: the node may be gone. *)
@@ -1063,6 +1168,26 @@ Drop(t) ==
 FutexWake(t) ==
     /\ At(t, "FutexWake")
     /\ EndTurn(t, Woken(me[t].chosen, me))
+    /\ UNCHANGED <<setup, mem, buf, held, list, node, waited, gone, fault, program>>
+
+(* A waiter without a mutex is told: what it does next is not known here. It may be gone by the
+   next step. *)
+\* models crates/ondeck/src/parking/park.rs wake
+TellChosen(t) ==
+    /\ At(t, "TellChosen")
+    /\ LET w == Head(me[t].foreign) IN
+        /\ fault' = IF node[w].live THEN fault ELSE fault \cup {"node"}
+        /\ node' = [node EXCEPT ![w].status = "compete"]
+    /\ Go(t, "WakeChosen")
+    /\ UNCHANGED <<setup, mem, buf, held, list, waited, gone, program, ghost>>
+
+\* models crates/ondeck/src/parking/park.rs wake
+WakeChosen(t) ==
+    /\ At(t, "WakeChosen")
+    /\ LET others == Tail(me[t].foreign)
+           places == [Woken(Head(me[t].foreign), me) EXCEPT ![t].foreign = others]
+       IN  IF others = <<>> THEN EndTurn(t, places)
+           ELSE me' = [places EXCEPT ![t].pc = "TellChosen"] /\ UNCHANGED ghost
     /\ UNCHANGED <<setup, mem, buf, held, list, node, waited, gone, fault, program>>
 
 (* Not in the source: only a mutant does this. *)
@@ -1081,13 +1206,15 @@ Step(t) ==
     \/ Relax(t) \/ Wake(t) \/ UnlockWakes(t) \/ PollerRelaxes(t) \/ Tend(t) \/ PollerWakes(t)
     \/ Section(t) \/ NextSection(t) \/ FreeIt(t)
     \/ Link(t) \/ Watch(t) \/ Pin(t) \/ PinFence(t) \/ LeaveNear(t) \/ Wait(t)
-    \/ TimeOut(t) \/ Withdraw(t) \/ Unpin(t)
+    \/ TimeOut(t) \/ Cancel(t) \/ Withdraw(t) \/ PassOn(t) \/ Unpin(t)
     \/ HasWaiters(t) \/ LockNear(t) \/ NotifyNear(t) \/ TellNear(t) \/ EndNear(t)
     \/ LockFirst(t) \/ Extend(t) \/ LockLower(t) \/ LockUpper(t) \/ LookAgain(t)
     \/ Notify(t) \/ Tell(t) \/ EndMoving(t)
-    \/ Publish(t) \/ LookAtMutex(t) \/ Choose(t) \/ Drop(t) \/ FutexWake(t) \/ ClearLate(t)
+    \/ Publish(t) \/ LookAtMutex(t) \/ Choose(t) \/ Drop(t) \/ FutexWake(t)
+    \/ TellChosen(t) \/ WakeChosen(t) \/ ClearLate(t)
 
-AllDone == \A t \in Threads : At(t, "Done")
+NeverBegins(t) == Option(t, "later") /\ At(t, "TryLock") /\ ~IsThere(Condvar(t))
+AllDone == \A t \in Threads : At(t, "Done") \/ NeverBegins(t)
 \* models nothing: the end
 Terminated == AllDone /\ UNCHANGED vars
 
@@ -1168,7 +1295,8 @@ PinsBalance ==
    mutex's own, is there and fenced. *)
 PinnedRecordsAreFenced ==
     \A t \in Threads :
-        node[t].live /\ node[t].kind = "condvar" /\ node[t].status = "parked" /\ ~setup.full =>
+        node[t].live /\ node[t].kind = "condvar" /\ node[t].status = "parked" /\ ~setup.full
+          /\ ~Foreign(t) =>
             /\ node[t].pin
             /\ IF Asymmetric THEN mem.fence[Record(MutexOf(t))] = "fenced"
                ELSE mem.fence[Record(MutexOf(t))] \notin Unseen

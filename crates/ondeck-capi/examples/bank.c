@@ -47,7 +47,8 @@ int main(void)
     ondeck_mutex_lock(&accounts);
     while (to < THREADS * MOVES && error == 0)
         error = ondeck_cond_clockwait(&arrived, &accounts, CLOCK_MONOTONIC, &deadline);
-    printf("%ld of %d have arrived%s\n", to, THREADS * MOVES, error == ETIMEDOUT ? ", too late" : "");
+    printf("%ld of %d have arrived%s\n", to, THREADS * MOVES,
+           error == ETIMEDOUT ? ", too late" : "");
     int failed = to != THREADS * MOVES || from != 0;
     ondeck_mutex_unlock(&accounts);
 

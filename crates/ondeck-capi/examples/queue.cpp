@@ -10,7 +10,8 @@
 #include <vector>
 
 template <class T>
-class bounded_queue {
+class bounded_queue
+{
 public:
     explicit bounded_queue(std::size_t capacity) : capacity_(capacity) {}
 

@@ -1,5 +1,5 @@
-// C++20: workers that can be stopped while they wait: std::condition_variable_any has waits with a std::stop_token, and
-// takes any lock.
+// C++20: workers that can be stopped while they wait: std::condition_variable_any has waits with a
+// std::stop_token, and takes any lock.
 //
 //     c++ -std=c++20 workers.cpp $(pkg-config --cflags --libs ondeck) -o workers && ./workers
 #include <chrono>
@@ -10,7 +10,8 @@
 #include <thread>
 #include <version>
 
-namespace {
+namespace
+{
 
 // A static one is initialized by the compiler.
 constinit ondeck::mutex guard;

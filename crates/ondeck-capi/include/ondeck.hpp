@@ -1,10 +1,10 @@
-// ondeck for C++17 and later: a mutex of one byte that does not collapse under contention, and its condition variable.
-// docs/c.md of the project is the manual.
+// ondeck for C++17 and later: a mutex of one byte that does not collapse under contention, and its
+// condition variable. docs/c.md of the project is the manual.
 //
 //     #include <ondeck.hpp>
 //
-//     ondeck::mutex guard;                     // a static one is initialized before any constructor runs
-//     ondeck::condition_variable changed;
+//     ondeck::mutex guard;                     // a static one is initialized before any
+//     constructor runs ondeck::condition_variable changed;
 //
 //     std::unique_lock lock(guard);
 //     changed.wait(lock, [&] { return ready; });
@@ -26,16 +26,18 @@
 #include <mutex>
 #include <type_traits>
 
-namespace ondeck {
+namespace ondeck
+{
 
-namespace detail {
+namespace detail
+{
 
 // Numbers of the kernel. <time.h> has the names only for programs that ask for POSIX.
 inline constexpr int clock_realtime = 0;
 inline constexpr int clock_monotonic = 1;
 
-// A time since a clock's beginning as functions of C take it. Rounded up, so that no wait ends too soon. A time that is
-// out of range is the nearest one within.
+// A time since a clock's beginning as functions of C take it. Rounded up, so that no wait ends too
+// soon. A time that is out of range is the nearest one within.
 template <class Rep, class Period>
 timespec to_timespec(const std::chrono::duration<Rep, Period> &since) noexcept
 {
@@ -71,6 +73,15 @@ timespec monotonic_after(const std::chrono::duration<Rep, Period> &left) noexcep
     return then;
 }
 
+// How long it is until a time of a clock. Nothing if that has passed, however long ago.
+template <class Clock, class Duration>
+auto left_until(const std::chrono::time_point<Clock, Duration> &time)
+{
+    const auto now = Clock::now();
+    using left = decltype(time - now);
+    return time > now ? time - now : left::zero();
+}
+
 // The kernel's number of a clock; -1 if it is another one.
 template <class Clock>
 inline constexpr int clock_of = std::is_same_v<Clock, std::chrono::steady_clock>   ? clock_monotonic
@@ -79,9 +90,10 @@ inline constexpr int clock_of = std::is_same_v<Clock, std::chrono::steady_clock>
 
 } // namespace detail
 
-// One byte; a TimedLockable, for std::unique_lock, std::scoped_lock, std::lock. Not recursive. It may be destroyed by a
-// thread that has just unlocked it.
-class mutex {
+// One byte; a TimedLockable, for std::unique_lock, std::scoped_lock, std::lock. Not recursive. It
+// may be destroyed by a thread that has just unlocked it.
+class mutex
+{
 public:
     using native_handle_type = ondeck_mutex_t *;
 
@@ -90,12 +102,24 @@ public:
     mutex &operator=(const mutex &) = delete;
 #if defined(ONDECK_TSAN)
     // The memory may become another mutex.
-    ~mutex() { ondeck_mutex_destroy(&raw_); }
+    ~mutex()
+    {
+        ondeck_mutex_destroy(&raw_);
+    }
 #endif
 
-    void lock() noexcept { ondeck_mutex_lock(&raw_); }
-    [[nodiscard]] bool try_lock() noexcept { return ondeck_mutex_trylock(&raw_) == 0; }
-    void unlock() noexcept { ondeck_mutex_unlock(&raw_); }
+    void lock() noexcept
+    {
+        ondeck_mutex_lock(&raw_);
+    }
+    [[nodiscard]] bool try_lock() noexcept
+    {
+        return ondeck_mutex_trylock(&raw_) == 0;
+    }
+    void unlock() noexcept
+    {
+        ondeck_mutex_unlock(&raw_);
+    }
 
     template <class Rep, class Period>
     [[nodiscard]] bool try_lock_for(const std::chrono::duration<Rep, Period> &time)
@@ -115,22 +139,27 @@ public:
         } else {
             // That clock may run at another rate.
             do {
-                if (try_lock_for(time - Clock::now()))
+                if (try_lock_for(detail::left_until(time)))
                     return true;
             } while (Clock::now() < time);
             return false;
         }
     }
 
-    native_handle_type native_handle() noexcept { return &raw_; }
+    native_handle_type native_handle() noexcept
+    {
+        return &raw_;
+    }
 
 private:
     ondeck_mutex_t raw_ = ONDECK_MUTEX_INIT;
 };
 
-// One byte. As std::condition_variable, for std::unique_lock<ondeck::mutex>; waiters may use different mutexes. For other
-// locks, and for waits with a std::stop_token, std::condition_variable_any takes an ondeck::mutex as it takes any.
-class condition_variable {
+// One byte. As std::condition_variable, for std::unique_lock<ondeck::mutex>; waiters may use
+// different mutexes. For other locks, and for waits with a std::stop_token,
+// std::condition_variable_any takes an ondeck::mutex as it takes any.
+class condition_variable
+{
 public:
     using native_handle_type = ondeck_cond_t *;
 
@@ -141,7 +170,10 @@ public:
     void notify_one() noexcept { ondeck_cond_signal(&raw_); }
     void notify_all() noexcept { ondeck_cond_broadcast(&raw_); }
 
-    void wait(std::unique_lock<mutex> &lock) noexcept { ondeck_cond_wait(&raw_, lock.mutex()->native_handle()); }
+    void wait(std::unique_lock<mutex> &lock) noexcept
+    {
+        ondeck_cond_wait(&raw_, lock.mutex()->native_handle());
+    }
 
     template <class Predicate>
     void wait(std::unique_lock<mutex> &lock, Predicate predicate)
@@ -151,7 +183,8 @@ public:
     }
 
     template <class Rep, class Period>
-    std::cv_status wait_for(std::unique_lock<mutex> &lock, const std::chrono::duration<Rep, Period> &time)
+    std::cv_status wait_for(std::unique_lock<mutex> &lock,
+                            const std::chrono::duration<Rep, Period> &time)
     {
         return wait_to(lock, detail::clock_monotonic, detail::monotonic_after(time));
     }
@@ -173,18 +206,19 @@ public:
                               const std::chrono::time_point<Clock, Duration> &time)
     {
         if constexpr (detail::clock_of<Clock> != -1) {
-            return wait_to(lock, detail::clock_of<Clock>, detail::to_timespec(time.time_since_epoch()));
+            return wait_to(lock, detail::clock_of<Clock>,
+                           detail::to_timespec(time.time_since_epoch()));
         } else {
             // That clock may run at another rate.
-            if (wait_for(lock, time - Clock::now()) == std::cv_status::no_timeout)
+            if (wait_for(lock, detail::left_until(time)) == std::cv_status::no_timeout)
                 return std::cv_status::no_timeout;
             return Clock::now() < time ? std::cv_status::no_timeout : std::cv_status::timeout;
         }
     }
 
     template <class Clock, class Duration, class Predicate>
-    bool wait_until(std::unique_lock<mutex> &lock, const std::chrono::time_point<Clock, Duration> &time,
-                    Predicate predicate)
+    bool wait_until(std::unique_lock<mutex> &lock,
+                    const std::chrono::time_point<Clock, Duration> &time, Predicate predicate)
     {
         while (!predicate()) {
             if (wait_until(lock, time) == std::cv_status::timeout)
@@ -196,9 +230,11 @@ public:
     native_handle_type native_handle() noexcept { return &raw_; }
 
 private:
-    std::cv_status wait_to(std::unique_lock<mutex> &lock, int clock, const timespec &deadline) noexcept
+    std::cv_status wait_to(std::unique_lock<mutex> &lock, int clock,
+                           const timespec &deadline) noexcept
     {
-        const int error = ondeck_cond_clockwait(&raw_, lock.mutex()->native_handle(), clock, &deadline);
+        const int error =
+            ondeck_cond_clockwait(&raw_, lock.mutex()->native_handle(), clock, &deadline);
         return error == 0 ? std::cv_status::no_timeout : std::cv_status::timeout;
     }
 

@@ -10,11 +10,12 @@ use crate::deadline::Deadline;
 use crate::errno;
 use crate::mutex::{Mutex, raw as raw_mutex};
 
-/// A condition variable for `ondeck_mutex_t`: one byte. It begins as `ONDECK_COND_INIT`, which is zero; so memory that is
-/// all zeros has condition variables in it, and a static one needs no initializer. It may be freed when no thread waits,
-/// and by a thread that it has notified last.
+/// A condition variable for `ondeck_mutex_t`: one byte. It begins as `ONDECK_COND_INIT`, which is
+/// zero; so memory that is all zeros has condition variables in it, and a static one needs no
+/// initializer. It may be freed when no thread waits, and by a thread that it has notified last.
 ///
-/// It is of one process. Its waiters may use different mutexes, even at the same time. A copy of it is another one.
+/// It is of one process. Its waiters may use different mutexes, even at the same time. A copy of it
+/// is another one.
 #[repr(C)]
 pub struct Cond {
     /// 0 while no thread waits. For the functions of this header only.
@@ -30,12 +31,13 @@ const _: () = assert!(size_of::<Cond>() == size_of::<RawCondvar<Linux>>());
 ///
 /// `cond` points to one that lives as long as the borrow is used.
 unsafe fn raw<'a>(cond: *const Cond) -> &'a RawCondvar<Linux> {
-    // SAFETY: both are one byte that is only accessed atomically, 0 or 1; it is there, as the caller promises.
+    // SAFETY: both are one byte that is only accessed atomically, 0 or 1; it is there, as the
+    // caller promises.
     unsafe { &*cond.cast() }
 }
 
-/// Makes a condition variable that no thread waits for, whatever was there before: as an assignment of
-/// `ONDECK_COND_INIT`.
+/// Makes a condition variable that no thread waits for, whatever was there before: as an assignment
+/// of `ONDECK_COND_INIT`.
 ///
 /// # Safety
 ///
@@ -46,7 +48,8 @@ pub unsafe extern "C" fn ondeck_cond_init(cond: *mut Cond) {
     unsafe { cond.write(Cond { byte: UnsafeCell::new(0) }) };
 }
 
-/// Says that a condition variable is not used any more. Returns 0, or EBUSY if a thread waits: then it is still one.
+/// Says that a condition variable is not used any more. Returns 0, or EBUSY if a thread waits: then
+/// it is still one.
 ///
 /// # Safety
 ///
@@ -57,10 +60,11 @@ pub unsafe extern "C" fn ondeck_cond_destroy(cond: *mut Cond) -> c_int {
     if unsafe { raw(cond) }.has_waiters() { libc::EBUSY } else { 0 }
 }
 
-/// Unlocks the mutex, sleeps until the thread is notified, and locks the mutex again. Returns 0, always.
+/// Unlocks the mutex, sleeps until the thread is notified, and locks the mutex again. Returns 0,
+/// always.
 ///
-/// The caller's condition may have changed again before it has the mutex: wait in a loop that asks for it. No
-/// cancellation point.
+/// The caller's condition may have changed again before it has the mutex: wait in a loop that asks
+/// for it. No cancellation point.
 ///
 /// # Safety
 ///
@@ -87,15 +91,16 @@ pub unsafe extern "C" fn ondeck_cond_timedwait(
     unsafe { ondeck_cond_clockwait(cond, mutex, libc::CLOCK_REALTIME, deadline) }
 }
 
-/// Unlocks the mutex, sleeps until the thread is notified or the clock is at `deadline`, an absolute time, and locks the
-/// mutex again, however long that takes.
+/// Unlocks the mutex, sleeps until the thread is notified or the clock is at `deadline`, an
+/// absolute time, and locks the mutex again, however long that takes.
 ///
-/// `clock` is `CLOCK_MONOTONIC` or `CLOCK_REALTIME`. A wait by `CLOCK_REALTIME` for more than a second may return 0
-/// after each second although the thread was not notified: so that a clock that is set meanwhile is noticed.
+/// `clock` is `CLOCK_MONOTONIC` or `CLOCK_REALTIME`. A wait by `CLOCK_REALTIME` for more than a
+/// second may return 0 after each second although the thread was not notified: so that a clock that
+/// is set meanwhile is noticed.
 ///
-/// Returns 0; ETIMEDOUT, and the thread has not used up a notification; or EINVAL if the clock is another one or the
-/// nanoseconds of the deadline are not between 0 and 999,999,999: then the mutex was never unlocked. The mutex is the
-/// caller's in each case.
+/// Returns 0; ETIMEDOUT, and the thread has not used up a notification; or EINVAL if the clock is
+/// another one or the nanoseconds of the deadline are not between 0 and 999,999,999: then the mutex
+/// was never unlocked. The mutex is the caller's in each case.
 ///
 /// # Safety
 ///

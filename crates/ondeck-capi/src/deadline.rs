@@ -1,8 +1,9 @@
 //! Points in time as C gives them: of two clocks.
 //!
-//! The parking table sleeps until points of `CLOCK_MONOTONIC`. A point of `CLOCK_REALTIME` is not one of those:
-//! the real time may be set while a thread waits. So a wait until a point of `CLOCK_REALTIME` is cut into parts,
-//! each of which ends a second later at most, and the clock is asked again after each.
+//! The parking table sleeps until points of `CLOCK_MONOTONIC`. A point of `CLOCK_REALTIME` is not
+//! one of those: the real time may be set while a thread waits. So a wait until a point of
+//! `CLOCK_REALTIME` is cut into parts, each of which ends a second later at most, and the clock is
+//! asked again after each.
 
 use core::ffi::c_int;
 use core::mem::MaybeUninit;
@@ -30,11 +31,11 @@ pub(crate) fn is_clock(clock: c_int) -> bool {
 }
 
 impl Deadline {
-    /// The point `time` of the clock; none if there is no such clock here, or no such time: nanoseconds are
-    /// between 0 and 999,999,999.
+    /// The point `time` of the clock; none if there is no such clock here, or no such time:
+    /// nanoseconds are between 0 and 999,999,999.
     ///
-    /// A time before the clock's beginning is its beginning, which has passed. One that is centuries away is
-    /// never reached.
+    /// A time before the clock's beginning is its beginning, which has passed. One that is
+    /// centuries away is never reached.
     pub(crate) fn new(clock: c_int, time: &libc::timespec) -> Option<Self> {
         if !(0..NANOS_PER_SECOND).contains(&time.tv_nsec) {
             return None;
@@ -55,8 +56,8 @@ impl Deadline {
         }
     }
 
-    /// Until when to sleep before its clock is asked again: until the deadline itself, if its clock cannot be
-    /// set.
+    /// Until when to sleep before its clock is asked again: until the deadline itself, if its clock
+    /// cannot be set.
     pub(crate) fn next_look(self) -> Timestamp {
         match self {
             Self::Monotonic(time) => time,
@@ -87,17 +88,17 @@ fn nanos(time: &libc::timespec) -> u64 {
 mod tests {
     use super::*;
 
-    fn time(tv_sec: i64, tv_nsec: i64) -> libc::timespec {
-        libc::timespec { tv_sec, tv_nsec }
+    fn time(seconds: i64, nanos: i64) -> libc::timespec {
+        libc::timespec { tv_sec: seconds, tv_nsec: nanos }
     }
 
-    fn monotonic(nanos: u64) -> Option<Deadline> {
-        Some(Deadline::Monotonic(Timestamp::from_nanos(nanos)))
+    fn monotonic(nanos: u64) -> Deadline {
+        Deadline::Monotonic(Timestamp::from_nanos(nanos))
     }
 
     #[test]
     fn a_time_is_its_nanoseconds() {
-        let new = |sec, nsec| Deadline::new(libc::CLOCK_MONOTONIC, &time(sec, nsec));
+        let new = |sec, nanos| Deadline::new(libc::CLOCK_MONOTONIC, &time(sec, nanos)).unwrap();
         assert_eq!(new(3, 7), monotonic(3_000_000_007));
         assert_eq!(new(0, 999_999_999), monotonic(999_999_999));
         assert_eq!(new(-5, 1), monotonic(0));

@@ -1,7 +1,7 @@
 //! The caller's errno.
 
-/// Runs `operation` and gives errno back its value: functions here return their errors, as those of pthreads do,
-/// and the system calls in them are no business of their callers.
+/// Runs `operation` and gives errno back its value: functions here return their errors, as those of
+/// pthreads do, and the system calls in them are no business of their callers.
 pub(crate) fn keep<R>(operation: impl FnOnce() -> R) -> R {
     let errno = address();
     // SAFETY: it is this thread's own, and lives as long as the thread.

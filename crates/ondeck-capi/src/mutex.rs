@@ -10,12 +10,13 @@ use ondeck::platform::Linux;
 use crate::deadline::{Deadline, is_clock};
 use crate::errno;
 
-/// A mutex: one byte. It begins as `ONDECK_MUTEX_INIT`, which is zero; so memory that is all zeros has free mutexes
-/// in it, and a static one needs no initializer. It has no other resources: it may be freed without
-/// `ondeck_mutex_destroy` while no thread uses it, and by a thread that has just unlocked it.
+/// A mutex: one byte. It begins as `ONDECK_MUTEX_INIT`, which is zero; so memory that is all zeros
+/// has free mutexes in it, and a static one needs no initializer. It has no other resources: it may
+/// be freed without `ondeck_mutex_destroy` while no thread uses it, and by a thread that has just
+/// unlocked it.
 ///
-/// It is of one process, and not recursive: a thread that locks it twice waits for ever. The thread that has locked it
-/// unlocks it. A copy of it is another mutex.
+/// It is of one process, and not recursive: a thread that locks it twice waits for ever. The thread
+/// that has locked it unlocks it. A copy of it is another mutex.
 #[repr(C)]
 pub struct Mutex {
     /// 0 while it is free. For the functions of this header only.
@@ -31,13 +32,15 @@ const _: () = assert!(size_of::<Mutex>() == size_of::<RawMutex<Linux>>());
 ///
 /// `mutex` points to one that lives as long as the borrow is used.
 pub(crate) unsafe fn raw<'a>(mutex: *const Mutex) -> &'a RawMutex<Linux> {
-    // SAFETY: both are one byte that is only accessed atomically, 0 or 1; it is there, as the caller promises.
+    // SAFETY: both are one byte that is only accessed atomically, 0 or 1; it is there, as the
+    // caller promises.
     unsafe { &*mutex.cast() }
 }
 
 /// Makes a mutex free, whatever was there before.
 ///
-/// As an assignment of `ONDECK_MUTEX_INIT`; for memory that is used again under ThreadSanitizer, which is told so.
+/// As an assignment of `ONDECK_MUTEX_INIT`; for memory that is used again under ThreadSanitizer,
+/// which is told so.
 ///
 /// # Safety
 ///
@@ -48,7 +51,8 @@ pub unsafe extern "C" fn ondeck_mutex_init(mutex: *mut Mutex) {
     unsafe { mutex.write(Mutex { byte: UnsafeCell::new(0) }) };
 }
 
-/// Says that a mutex is not used any more. Returns 0, or EBUSY if it is locked: then it is still a mutex.
+/// Says that a mutex is not used any more. Returns 0, or EBUSY if it is locked: then it is still a
+/// mutex.
 ///
 /// Frees nothing, because a mutex has nothing but its byte.
 ///
@@ -63,8 +67,8 @@ pub unsafe extern "C" fn ondeck_mutex_destroy(mutex: *mut Mutex) -> c_int {
 
 /// Waits until the mutex is the calling thread's. Returns 0, always.
 ///
-/// Everything before an unlock happens before what follows the next lock. Not a cancellation point; a signal that
-/// the thread handles does not end it.
+/// Everything before an unlock happens before what follows the next lock. Not a cancellation point;
+/// a signal that the thread handles does not end it.
 ///
 /// # Safety
 ///
@@ -106,13 +110,15 @@ pub unsafe extern "C" fn ondeck_mutex_timedlock(
     unsafe { ondeck_mutex_clocklock(mutex, libc::CLOCK_REALTIME, deadline) }
 }
 
-/// Waits until the mutex is the calling thread's, or until the clock is at `deadline`, an absolute time.
+/// Waits until the mutex is the calling thread's, or until the clock is at `deadline`, an absolute
+/// time.
 ///
-/// `clock` is `CLOCK_MONOTONIC` or `CLOCK_REALTIME`. A free mutex is locked even if the deadline has passed. If the
-/// real time is set while the thread waits, it notices within a second.
+/// `clock` is `CLOCK_MONOTONIC` or `CLOCK_REALTIME`. A free mutex is locked even if the deadline
+/// has passed. If the real time is set while the thread waits, it notices within a second.
 ///
-/// Returns 0; ETIMEDOUT; or EINVAL if the clock is another one, or if the mutex is not free and the nanoseconds of the
-/// deadline are not between 0 and 999,999,999. The mutex is the caller's after a 0 only.
+/// Returns 0; ETIMEDOUT; or EINVAL if the clock is another one, or if the mutex is not free and the
+/// nanoseconds of the deadline are not between 0 and 999,999,999. The mutex is the caller's after a
+/// 0 only.
 ///
 /// # Safety
 ///
@@ -147,7 +153,8 @@ pub unsafe extern "C" fn ondeck_mutex_clocklock(
 
 /// Unlocks the mutex. Returns 0, always.
 ///
-/// The mutex is not touched after another thread can have locked it: that thread may unlock and free it.
+/// The mutex is not touched after another thread can have locked it: that thread may unlock and
+/// free it.
 ///
 /// # Safety
 ///
@@ -172,7 +179,8 @@ pub unsafe extern "C" fn ondeck_mutex_lock_contended(mutex: *mut Mutex) {
     errno::keep(|| mutex.lock_after_attempt(None));
 }
 
-/// The whole of an unlock, for an inlined one that has found another unlock mode than `ONDECK_UNLOCK_SKIP`.
+/// The whole of an unlock, for an inlined one that has found another unlock mode than
+/// `ONDECK_UNLOCK_SKIP`.
 ///
 /// # Safety
 ///
@@ -184,8 +192,8 @@ pub unsafe extern "C" fn ondeck_mutex_unlock_contended(mutex: *mut Mutex) {
     errno::keep(unlock);
 }
 
-/// The rest of an inlined unlock, which has stored 0 and then found another unlock mode than `ONDECK_UNLOCK_SKIP`.
-/// The mutex may be gone by now: `mutex` is an address.
+/// The rest of an inlined unlock, which has stored 0 and then found another unlock mode than
+/// `ONDECK_UNLOCK_SKIP`. The mutex may be gone by now: `mutex` is an address.
 #[unsafe(no_mangle)]
 pub extern "C" fn ondeck_mutex_unlocked(mutex: *const Mutex) {
     errno::keep(|| RawMutex::<Linux>::look_after_store(mutex.cast::<AtomicU8>()));

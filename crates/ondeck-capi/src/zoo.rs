@@ -1,14 +1,14 @@
 //! The zoo's locks behind one opaque type, for experiments.
 //!
-//! A lock of the zoo is a type of Rust, of any size. Here it is on the heap, and its functions are called
-//! by pointers: a pair costs some nanoseconds more than the lock does. Locks of other libraries are left out,
-//! because C can call those itself.
+//! A lock of the zoo is a type of Rust, of any size. Here it is on the heap, and its functions are
+//! called by pointers: a pair costs some nanoseconds more than the lock does. Locks of other
+//! libraries are left out, because C can call those itself.
 //!
 //! # Contexts
 //!
-//! A queue lock wants a node of each thread that waits ([`RawLock::Context`]), which functions of C do not bring. A
-//! thread takes one of its own spare ones, makes one if it has none, and leaves it in the lock's
-//! object once it owns the lock. Its unlock finds it there.
+//! A queue lock wants a node of each thread that waits ([`RawLock::Context`]), which functions of C
+//! do not bring. A thread takes one of its own spare ones, makes one if it has none, and leaves it
+//! in the lock's object once it owns the lock. Its unlock finds it there.
 
 use core::cell::{Cell, RefCell};
 use core::ffi::{CStr, c_char, c_int};
@@ -43,7 +43,8 @@ struct Kept<L: RawLock<Linux>> {
     context: Cell<*mut L::Context>,
 }
 
-// SAFETY: the lock is `Sync`. The context is accessed by the owner only, and a lock hands it from one to the next.
+// SAFETY: the lock is `Sync`. The context is accessed by the owner only, and a lock hands it from
+// one to the next.
 unsafe impl<L: RawLock<Linux>> Sync for Kept<L> {}
 // SAFETY: a context is left here only while the lock is owned, and then the object does not move.
 unsafe impl<L: RawLock<Linux>> Send for Kept<L> {}
@@ -151,11 +152,11 @@ pub extern "C" fn ondeck_zoo_name(index: usize) -> *const c_char {
     names().get(index).map_or(ptr::null(), |name| name.as_ptr())
 }
 
-/// Makes a free lock of the zoo: the one of this name, one of `ondeck_zoo_name`. NULL with errno EINVAL if there is none
-/// of this name. It is freed by `ondeck_zoo_lock_free`.
+/// Makes a free lock of the zoo: the one of this name, one of `ondeck_zoo_name`. NULL with errno
+/// EINVAL if there is none of this name. It is freed by `ondeck_zoo_lock_free`.
 ///
-/// These are for experiments: a queue lock allocates in the first lock of a thread, and if there is no memory the process
-/// is aborted.
+/// These are for experiments: a queue lock allocates in the first lock of a thread, and if there is
+/// no memory the process is aborted.
 ///
 /// # Safety
 ///
@@ -201,8 +202,8 @@ pub unsafe extern "C" fn ondeck_zoo_lock_lock(lock: *mut ZooLock) -> c_int {
     0
 }
 
-/// Locks it if it is free. Returns 0; EBUSY if it is not, or if another thread is just locking or unlocking it; or
-/// ENOTSUP if this lock has no such attempt.
+/// Locks it if it is free. Returns 0; EBUSY if it is not, or if another thread is just locking or
+/// unlocking it; or ENOTSUP if this lock has no such attempt.
 ///
 /// # Safety
 ///
@@ -219,8 +220,8 @@ pub unsafe extern "C" fn ondeck_zoo_lock_trylock(lock: *mut ZooLock) -> c_int {
     }
 }
 
-/// Unlocks it. Returns 0, always. Some locks of the zoo touch their memory after another thread can have locked them: see
-/// that every thread has returned from its unlock before the lock is freed.
+/// Unlocks it. Returns 0, always. Some locks of the zoo touch their memory after another thread can
+/// have locked them: see that every thread has returned from its unlock before the lock is freed.
 ///
 /// # Safety
 ///

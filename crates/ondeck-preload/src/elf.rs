@@ -96,6 +96,16 @@ fn maps() -> impl Iterator<Item = &'static LinkMap> {
     })
 }
 
+/// Whether a library is loaded whose file has a name that begins like this.
+pub(crate) fn is_loaded(name: &str) -> bool {
+    maps().filter(|map| !map.name.is_null()).any(|map| {
+        // SAFETY: the loader's string.
+        let path = unsafe { CStr::from_ptr(map.name) }.to_bytes();
+        let file = path.rsplit(|&byte| byte == b'/').next();
+        file.is_some_and(|file| file.starts_with(name.as_bytes()))
+    })
+}
+
 impl Library {
     /// The C library, if there is one that calls itself `libc.so.6`.
     pub(crate) fn libc() -> Option<Self> {

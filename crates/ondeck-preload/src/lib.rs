@@ -10,6 +10,7 @@
 //! | file | what |
 //! |---|---|
 //! | `object.rs` | what the bytes of the caller's objects mean |
+//! | `thread.rs` | the identity of a thread |
 //! | `mutex.rs`, `timed.rs`, `init.rs` | the functions of mutexes |
 //! | `cond.rs`, `cancel.c` | the functions of condition variables; what can be cancelled is in C |
 //! | `c11.rs` | `mtx_*` and `cnd_*`, which are the same with other results |
@@ -17,6 +18,7 @@
 //! | `other.rs` | locks of `ondeck-zoo` in the place of ondeck's, for experiments |
 //! | `real.rs`, `elf.rs` | the C library's own functions, found without a lock |
 //! | `recorded.rs` | locking and unlocking, with what the recorder is told |
+//! | `refuse.rs`, `fatal.rs` | which processes are refused, and how |
 //! | `names.rs` | under which names and versions the functions are found |
 //!
 //! # Rules
@@ -52,4 +54,6 @@ mod object;
 mod other;
 mod real;
 mod recorded;
+mod refuse;
+mod thread;
 mod timed;

@@ -14,7 +14,7 @@
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicI32, Ordering};
 
-use crate::{other, real};
+use crate::{other, real, refuse};
 
 const UNDECIDED: c_int = c_int::MIN;
 const OTHER: c_int = 1 << 30;
@@ -63,5 +63,6 @@ static CONSTRUCTOR: extern "C" fn() = start;
 extern "C" fn start() {
     decide();
     real::find_all();
+    refuse::unfit_processes();
     ondeck::prepare();
 }

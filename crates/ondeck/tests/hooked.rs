@@ -13,8 +13,12 @@ mod watchdog;
 
 #[path = "hooked/awake.rs"]
 mod awake;
+#[path = "hooked/cancel.rs"]
+mod cancel;
 #[path = "hooked/fences.rs"]
 mod fences;
+#[path = "hooked/inlined.rs"]
+mod inlined;
 #[path = "hooked/isolation.rs"]
 mod isolation;
 #[path = "hooked/left_alone.rs"]
@@ -29,6 +33,8 @@ mod reborn;
 mod records;
 #[path = "hooked/regime.rs"]
 mod regime;
+#[path = "hooked/shared_turns.rs"]
+mod shared_turns;
 #[path = "hooked/slices.rs"]
 mod slices;
 #[path = "hooked/turns.rs"]

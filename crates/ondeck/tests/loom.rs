@@ -7,6 +7,8 @@
 #[path = "support/loom_platform.rs"]
 mod loom_platform;
 
+#[path = "loom/cancel.rs"]
+mod cancel;
 #[path = "loom/condvar.rs"]
 mod condvar;
 #[path = "loom/condvar_freed.rs"]

@@ -20,9 +20,10 @@ use std::thread;
 use std::time::Duration;
 
 use keys::{park, requeue, unpark};
-use ondeck::condvar::RawCondvar;
+use ondeck::condvar::{RawCondvar, Step, Waiter};
 use ondeck::mutex::RawMutex;
 use ondeck::parking::{Parked, Requeued};
+use ondeck::platform::{FutexWait, Platform, Timestamp};
 use plain_platform::{Plain, is_at_rest, soon};
 use watchdog::Watchdog;
 
@@ -63,6 +64,23 @@ impl Shared {
     unsafe fn change(&self, change: impl FnOnce(&mut u32)) {
         // SAFETY: as the caller promises.
         change(unsafe { &mut *self.number.get() });
+    }
+
+    /// Waits until the number is 0.
+    fn until_taken(&self) {
+        loop {
+            self.mutex.lock();
+            // SAFETY: the thread owns the mutex.
+            let left = unsafe {
+                let left = *self.number.get();
+                self.mutex.unlock();
+                left
+            };
+            if left == 0 {
+                return;
+            }
+            thread::yield_now();
+        }
     }
 }
 
@@ -148,6 +166,92 @@ fn no_signal_is_lost() {
                         shared.change(|number| *number -= 1);
                         shared.mutex.unlock();
                     }
+                }
+            }
+        });
+        assert_eq!(shared.number.into_inner(), 0);
+    });
+}
+
+/// One wait of the owner of `shared`'s mutex, step by step: to the condition variable the mutex is one, or
+/// a lock that it knows nothing of. It is cancelled if its sleep is over at `end`. Returns whether it was
+/// notified; the caller owns the mutex.
+fn wait_in_steps(shared: &Shared, is_foreign: bool, end: Option<Timestamp>) -> bool {
+    let mutex = (!is_foreign).then_some(&shared.mutex);
+    let waiter = Waiter::new(&shared.changed, mutex, None);
+    // SAFETY: the caller owns the mutex, and the waiter stays here until the wait is over.
+    unsafe {
+        waiter.begin();
+        if is_foreign {
+            shared.mutex.unlock();
+        }
+        let mut slept = FutexWait::Woken;
+        let notified = loop {
+            match waiter.step(slept) {
+                Step::Done { notified } => break notified,
+                Step::Sleep { word, expected, until } => {
+                    slept = Plain::futex_wait(&*word, expected, end.or(until));
+                    if end.is_some() && slept == FutexWait::TimedOut {
+                        waiter.cancel();
+                        break false;
+                    }
+                }
+            }
+        };
+        if is_foreign {
+            shared.mutex.lock();
+        }
+        notified
+    }
+}
+
+/// One thread gives an item at a time. Two take them, and wait for as long as it takes. Waits of two others
+/// are cancelled again and again. After each the item, if there is one, is taken although they do not.
+#[test]
+fn a_cancelled_waiter_takes_no_signal_away() {
+    alone(|| {
+        let shared = Shared::new();
+        let over = AtomicU32::new(0);
+        crew(5, |thread| match thread {
+            0 => {
+                for _ in 0..rounds().div_ceil(4) * 2 {
+                    shared.mutex.lock();
+                    // SAFETY: the thread owns the mutex.
+                    unsafe {
+                        shared.change(|number| *number += 1);
+                        shared.changed.notify_one();
+                        shared.mutex.unlock();
+                    }
+                    shared.until_taken();
+                }
+                over.store(1, Ordering::Release);
+            }
+            1 | 2 => {
+                for _ in 0..rounds().div_ceil(4) {
+                    shared.mutex.lock();
+                    // SAFETY: the thread owns the mutex except during the wait, across which no reference lives.
+                    unsafe {
+                        while *shared.number.get() == 0 {
+                            wait_in_steps(&shared, thread == 2, None);
+                        }
+                        shared.change(|number| *number -= 1);
+                        shared.mutex.unlock();
+                    }
+                }
+            }
+            _ => {
+                while over.load(Ordering::Acquire) == 0 {
+                    shared.mutex.lock();
+                    // SAFETY: as above.
+                    unsafe {
+                        let waits = *shared.number.get() == 0;
+                        let notified = waits && wait_in_steps(&shared, thread == 4, Some(soon(20)));
+                        shared.mutex.unlock();
+                        if notified {
+                            shared.changed.notify_one();
+                        }
+                    }
+                    shared.until_taken();
                 }
             }
         });

@@ -1,24 +1,27 @@
 //! Two copies of this library in one process have one parking table, or the process ends here.
 //!
-//! The table is an exported symbol, so the loader gives all copies that it can see the same one. It cannot where a
-//! program has a static copy that it does not export and loads another, where two plugins have static copies of their own
-//! and are loaded with `RTLD_LOCAL`, and across the namespaces of dlmopen(3). Then a thread would park in one table, and the
-//! unlock look into the other: programs would stop, some day, without a word.
+//! The table is an exported symbol, so the loader gives all copies that it can see the same one. It
+//! cannot where a program has a static copy that it does not export and loads another, where two
+//! plugins have static copies of their own and are loaded with `RTLD_LOCAL`, and across the
+//! namespaces of dlmopen(3). Then a thread would park in one table, and the unlock look into the
+//! other: programs would stop, some day, without a word.
 //!
-//! So each copy has a note in its object (ELF `PT_NOTE`), which tells where its [`Copy`] is; and each copy's
-//! constructor looks at the notes of all objects that are loaded: whichever is loaded later finds the other.
+//! So each copy has a note in its object (ELF `PT_NOTE`), which tells where its [`Copy`] is; and
+//! each copy's constructor looks at the notes of all objects that are loaded: whichever is loaded
+//! later finds the other.
 //!
-//! Copies of the crate `ondeck` in a program in Rust, or in the library that is preloaded, have no note: no function of C
-//! comes to their locks.
+//! Copies of the crate `ondeck` in a program in Rust, or in the library that is preloaded, have no
+//! note: no function of C comes to their locks.
 
 mod namespaces;
 mod note;
+mod object;
 mod objects;
 mod refuse;
 
 use core::ffi::{c_char, c_int};
 
-use objects::Object;
+use object::Object;
 
 /// What a copy says of itself. Only appended to: a copy of any version reads that of any other.
 #[repr(C)]
@@ -50,8 +53,8 @@ static OWN: Copy = Copy {
     state: &raw const STATE,
 };
 
-/// Called by the loader, after it has relocated all objects that it loads together. The number puts it before the
-/// constructors of programs, which may use locks.
+/// Called by the loader, after it has relocated all objects that it loads together. The number puts
+/// it before the constructors of programs, which may use locks.
 ///
 /// It is `used`, and in the same object file as what every program needs.
 #[used]

@@ -1,13 +1,14 @@
 //! The objects of other namespaces, which dl_iterate_phdr(3) does not show: those of dlmopen(3).
 //!
-//! glibc publishes them for debuggers since version 2.35 (`r_next` of `struct r_debug_extended`, <link.h>). With an older
-//! one, and in programs without a loader, only the caller's own namespace is looked at.
+//! glibc publishes them for debuggers since version 2.35 (`r_next` of `struct r_debug_extended`,
+//! <link.h>). With an older one, and in programs without a loader, only the caller's own namespace
+//! is looked at.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::mem::MaybeUninit;
 use core::slice;
 
-use super::objects::{Object, copy_of};
+use super::object::{Object, copy_of};
 
 /// `struct r_debug_extended` of <link.h>: a namespace.
 #[repr(C)]
@@ -62,8 +63,8 @@ unsafe fn one(map: &LinkMap, visit: &mut dyn FnMut(Object)) {
     }
     // SAFETY: dladdr has written it.
     let start = unsafe { info.assume_init() }.dli_fbase.cast_const();
-    // SAFETY: an object begins with its ELF header, which the loader maps with the first segment; it has read the magic
-    // number itself.
+    // SAFETY: an object begins with its ELF header, which the loader maps with the first segment;
+    // it has read the magic number itself.
     let header = unsafe { &*start.cast::<libc::Elf64_Ehdr>() };
     if !header.e_ident.starts_with(b"\x7fELF") {
         return;

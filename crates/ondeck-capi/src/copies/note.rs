@@ -42,7 +42,8 @@ struct Head {
 ///
 /// `segment` is a loaded segment of notes of a loaded object.
 pub(super) unsafe fn find(segment: &[u8]) -> Option<*const Copy> {
-    /// The parts of a note begin at multiples of this. Segments with notes of other alignment have none of ours.
+    /// The parts of a note begin at multiples of this. Segments with notes of other alignment have
+    /// none of ours.
     const ALIGN: usize = 4;
     let mut at = 0;
     while let Some(bytes) = segment.get(at..at + size_of::<Head>()) {

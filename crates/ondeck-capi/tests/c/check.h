@@ -10,9 +10,11 @@
 #include <unistd.h>
 
 /* Ends the test if two whole numbers differ. */
-#define EQUAL(found, expected) check_equal(#found, (long)(found), (long)(expected), __FILE__, __LINE__)
+#define EQUAL(found, expected)                                                                     \
+    check_equal(#found, (long)(found), (long)(expected), __FILE__, __LINE__)
 
-static inline void check_equal(const char *what, long found, long expected, const char *file, int line)
+static inline void check_equal(const char *what, long found, long expected, const char *file,
+                               int line)
 {
     if (found != expected) {
         fprintf(stderr, "%s:%d: %s is %ld, and not %ld\n", file, line, what, found, expected);

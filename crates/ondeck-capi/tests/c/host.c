@@ -1,6 +1,6 @@
 /*
- * Loads plugins, and has each of them, and itself, use one mutex at the same time: a wake that one copy of the library owes
- * a thread that another copy has parked arrives.
+ * Loads plugins, and has each of them, and itself, use one mutex at the same time: a wake that one
+ * copy of the library owes a thread that another copy has parked arrives.
  *
  *     host local|global|namespace PLUGIN...
  *
@@ -16,7 +16,9 @@
 #include <ondeck.h>
 typedef ondeck_mutex_t mutex_t;
 #else
-typedef struct ondeck_mutex_t { unsigned char byte; } mutex_t;
+typedef struct ondeck_mutex_t {
+    unsigned char byte;
+} mutex_t;
 #endif
 
 enum { MOST = 4, ROUNDS = 400 };

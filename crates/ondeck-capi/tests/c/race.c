@@ -1,12 +1,12 @@
 /*
  * For ThreadSanitizer: two threads write a number, one at a time.
  *
- *     race locked      under the mutex: no race, although the threads hand data to each other by it alone
- *     race waited      one waits at a condition variable for the other: no race
- *     race attempted   by attempts with and without deadlines, some of which fail: no race
- *     race unlocked    the second thread forgets the mutex: a race, which must be reported
- *     race failed      the second thread ignores that its attempt has failed: a race, which must be reported
- *     race neighbour   each thread has a mutex of its own, next to the other's: a race, which must be reported
+ *     race locked      under the mutex: no race, although the threads hand data to each other by it
+ * alone race waited      one waits at a condition variable for the other: no race race attempted by
+ * attempts with and without deadlines, some of which fail: no race race unlocked    the second
+ * thread forgets the mutex: a race, which must be reported race failed      the second thread
+ * ignores that its attempt has failed: a race, which must be reported race neighbour   each thread
+ * has a mutex of its own, next to the other's: a race, which must be reported
  */
 #include "check.h"
 
@@ -18,20 +18,45 @@ static ondeck_cond_t cond;
 static int number, written;
 static const char *how;
 
-static void lock(int thread)
+static int attempt(int turn)
 {
-    struct timespec deadline;
+    struct timespec soon;
+    switch (turn % 3) {
+    case 0:
+        return ondeck_mutex_trylock(&mutexes[0]);
+    case 1:
+        soon = after_ms(CLOCK_REALTIME, 1);
+        return ondeck_mutex_timedlock(&mutexes[0], &soon);
+    default:
+        soon = after_ms(CLOCK_MONOTONIC, 1);
+        return ondeck_mutex_clocklock(&mutexes[0], CLOCK_MONOTONIC, &soon);
+    }
+}
+
+static void lock(int thread, int turn)
+{
     if (strcmp(how, "attempted") == 0) {
-        while (ondeck_mutex_trylock(&mutexes[0]) != 0) {
-            deadline = after_ms(CLOCK_REALTIME, 1);
-            if (ondeck_mutex_timedlock(&mutexes[0], &deadline) == 0)
-                return;
-            deadline = after_ms(CLOCK_MONOTONIC, 1);
-            if (ondeck_mutex_clocklock(&mutexes[0], CLOCK_MONOTONIC, &deadline) == 0)
-                return;
-        }
+        while (attempt(turn) != 0)
+            sched_yield();
     } else {
         ondeck_mutex_lock(&mutexes[thread]);
+    }
+}
+
+static void wait_once(int turn)
+{
+    struct timespec soon;
+    switch (turn % 3) {
+    case 0:
+        ondeck_cond_wait(&cond, &mutexes[0]);
+        break;
+    case 1:
+        soon = after_ms(CLOCK_REALTIME, 1);
+        ondeck_cond_timedwait(&cond, &mutexes[0], &soon);
+        break;
+    default:
+        soon = after_ms(CLOCK_MONOTONIC, 1);
+        ondeck_cond_clockwait(&cond, &mutexes[0], CLOCK_MONOTONIC, &soon);
     }
 }
 
@@ -48,9 +73,9 @@ static void *second(void *unused)
                 ondeck_mutex_unlock(&mutexes[0]);
         } else {
             int own = strcmp(how, "neighbour") == 0;
-            lock(own);
+            lock(own, i);
             number++;
-            written = 1;
+            written++;
             ondeck_mutex_unlock(&mutexes[own]);
             ondeck_cond_signal(&cond);
         }
@@ -67,18 +92,13 @@ int main(int argc, char **argv)
     ondeck_mutex_init(&mutexes[1]);
     pthread_t thread = begin(second, NULL);
     for (int i = 0; i < 50; i++) {
-        lock(0);
-        if (strcmp(how, "waited") == 0)
-            while (!written) {
-                struct timespec deadline = after_ms(CLOCK_MONOTONIC, 1);
-                if (i % 2 == 0)
-                    ondeck_cond_wait(&cond, &mutexes[0]);
-                else
-                    (void)ondeck_cond_clockwait(&cond, &mutexes[0], CLOCK_MONOTONIC, &deadline);
-            }
+        lock(0, i);
+        while (strcmp(how, "waited") == 0 && written <= i)
+            wait_once(i);
         number++;
-        if (strcmp(how, "failed") == 0)
-            sleep_ms(1);
+        /* Attempts of the other fail meanwhile. */
+        if (strcmp(how, "failed") == 0 || i % 8 == 0)
+            sleep_ms(2);
         ondeck_mutex_unlock(&mutexes[0]);
         sleep_ms(1);
     }

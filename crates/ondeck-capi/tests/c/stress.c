@@ -1,6 +1,7 @@
 /*
- * Threads that lock by every function, some of which sleep with the lock, so that others poll, park, are woken, and are
- * handed the lock; over mutexes that are neighbours in memory. Nothing hangs, and no count is lost.
+ * Threads that lock by every function, some of which sleep with the lock, so that others poll,
+ * park, are woken, and are handed the lock; over mutexes that are neighbours in memory. Nothing
+ * hangs, and no count is lost.
  *
  *     stress ROUNDS
  */

@@ -1,4 +1,5 @@
-// The classes of ondeck.hpp are what the standard's locks and algorithms want, and wait by every clock.
+// The classes of ondeck.hpp are what the standard's locks and algorithms want, and wait by every
+// clock.
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
@@ -14,20 +15,22 @@ using namespace std::chrono_literals;
 using std::chrono::steady_clock;
 using std::chrono::system_clock;
 
-#define CHECK(truth)                                                                                                   \
-    do {                                                                                                               \
-        if (!(truth)) {                                                                                                \
-            std::fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #truth);                                   \
-            std::exit(1);                                                                                              \
-        }                                                                                                              \
+#define CHECK(truth)                                                                               \
+    do {                                                                                           \
+        if (!(truth)) {                                                                            \
+            std::fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #truth);               \
+            std::exit(1);                                                                          \
+        }                                                                                          \
     } while (0)
 
 static_assert(sizeof(ondeck::mutex) == 1 && sizeof(ondeck::condition_variable) == 1);
 static_assert(std::is_nothrow_default_constructible_v<ondeck::mutex>);
-static_assert(!std::is_copy_constructible_v<ondeck::mutex> && !std::is_move_assignable_v<ondeck::mutex>);
+static_assert(!std::is_copy_constructible_v<ondeck::mutex> &&
+              !std::is_move_assignable_v<ondeck::mutex>);
 static_assert(!std::is_copy_constructible_v<ondeck::condition_variable>);
 static_assert(std::is_same_v<decltype(std::declval<ondeck::mutex &>().try_lock()), bool>);
-static_assert(noexcept(std::declval<ondeck::mutex &>().lock()) && noexcept(std::declval<ondeck::mutex &>().unlock()));
+static_assert(noexcept(std::declval<ondeck::mutex &>().lock()) &&noexcept(
+    std::declval<ondeck::mutex &>().unlock()));
 
 #if __cpp_constinit >= 201907L
 constinit ondeck::mutex constant;
@@ -97,7 +100,9 @@ static void locks()
         bool owner = true;
         std::thread([&] { owner = constant.try_lock_for(5ms); }).join();
         CHECK(!owner);
-        std::thread([&] { owner = std::unique_lock(constant, std::try_to_lock).owns_lock(); }).join();
+        std::thread([&] {
+            owner = std::unique_lock(constant, std::try_to_lock).owns_lock();
+        }).join();
         CHECK(!owner);
     }
     CHECK(attempt_until(steady_clock::now()));
@@ -123,7 +128,8 @@ static void locks()
             ++count;
         }
     };
-    std::thread forwards(both, std::ref(first), std::ref(second)), backwards(both, std::ref(second), std::ref(first));
+    std::thread forwards(both, std::ref(first), std::ref(second)),
+        backwards(both, std::ref(second), std::ref(first));
     forwards.join();
     backwards.join();
     CHECK(count == 1000);
@@ -158,10 +164,18 @@ static void waits()
         return ready;
     }));
     CHECK(notified([&](lock_type &lock) { return changed.wait_for(lock, 60s, is_ready); }));
-    CHECK(notified([&](lock_type &lock) { return changed.wait_for(lock, std::chrono::hours::max(), is_ready); }));
-    CHECK(notified([&](lock_type &lock) { return changed.wait_until(lock, steady_clock::now() + 60s, is_ready); }));
-    CHECK(notified([&](lock_type &lock) { return changed.wait_until(lock, system_clock::now() + 60s, is_ready); }));
-    CHECK(notified([&](lock_type &lock) { return changed.wait_until(lock, hasty_clock::now() + 60s, is_ready); }));
+    CHECK(notified([&](lock_type &lock) {
+        return changed.wait_for(lock, std::chrono::hours::max(), is_ready);
+    }));
+    CHECK(notified([&](lock_type &lock) {
+        return changed.wait_until(lock, steady_clock::now() + 60s, is_ready);
+    }));
+    CHECK(notified([&](lock_type &lock) {
+        return changed.wait_until(lock, system_clock::now() + 60s, is_ready);
+    }));
+    CHECK(notified([&](lock_type &lock) {
+        return changed.wait_until(lock, hasty_clock::now() + 60s, is_ready);
+    }));
 
     ready = false;
     std::unique_lock lock(constant);

@@ -67,6 +67,37 @@ impl<T: PartialEq> PartialEq<T> for Word<T> {
     }
 }
 
+/// In a document it is a string, and in the schema, too: another version may have another word.
+macro_rules! as_text {
+    ($Type:ident) => {
+        impl<T: Vocabulary> Serialize for $Type<T> {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de, T: Vocabulary> Deserialize<'de> for $Type<T> {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                Ok(Self::from(&*String::deserialize(deserializer)?))
+            }
+        }
+
+        impl<T> JsonSchema for $Type<T> {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> Cow<'static, str> {
+                String::schema_name()
+            }
+
+            fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+                String::json_schema(generator)
+            }
+        }
+    };
+}
+
 /// No word, where a document of an earlier version lacks one.
 impl<T> Default for Word<T> {
     fn default() -> Self {
@@ -80,32 +111,7 @@ impl<T: Vocabulary> fmt::Display for Word<T> {
     }
 }
 
-impl<T: Vocabulary> Serialize for Word<T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.word())
-    }
-}
-
-impl<'de, T: Vocabulary> Deserialize<'de> for Word<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Self::from(&*String::deserialize(deserializer)?))
-    }
-}
-
-/// In the schema it is a string, because another version may have another word.
-impl<T> JsonSchema for Word<T> {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        String::schema_name()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        String::json_schema(generator)
-    }
-}
+as_text! { Word }
 
 /// Several words in one string, with a blank between them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -147,31 +153,7 @@ impl<T: Vocabulary> fmt::Display for Words<T> {
     }
 }
 
-impl<T: Vocabulary> Serialize for Words<T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de, T: Vocabulary> Deserialize<'de> for Words<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Self::from(&*String::deserialize(deserializer)?))
-    }
-}
-
-impl<T> JsonSchema for Words<T> {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        String::schema_name()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        String::json_schema(generator)
-    }
-}
+as_text! { Words }
 
 /// An enumeration whose variants have a word each.
 macro_rules! vocabulary {

@@ -117,6 +117,29 @@ static void a_pending_cancellation(enum function function)
     after();
 }
 
+/* A request that is pending is acted upon although the deadline has passed. */
+static void *cancelled_with_a_past_deadline(void *argument)
+{
+    clockid_t clock = (clockid_t)(intptr_t)argument;
+    struct timespec past = from_now(clock, -1);
+    quiet_is(pthread_mutex_lock(&mutex), 0);
+    pthread_cleanup_push(handler, NULL);
+    quiet_is(pthread_cancel(pthread_self()), 0);
+    for (int i = 0; i < 100; i++)
+        (void)pthread_cond_clockwait(&condition, &mutex, clock, &past);
+    returned = 1;
+    pthread_cleanup_pop(1);
+    return NULL;
+}
+
+static void a_past_deadline(clockid_t clock, enum flavour flavour, int shared)
+{
+    prepare(-1, flavour, shared);
+    holds(finish(start(cancelled_with_a_past_deadline, (void *)(intptr_t)clock)) == PTHREAD_CANCELED);
+    holds(handled == 1 && held && !returned);
+    after();
+}
+
 /* While cancellation is disabled the wait goes on, and the request stays. */
 static void *disabled_waiter(void *argument)
 {
@@ -179,6 +202,50 @@ static void the_type_stays(int type)
     after();
 }
 
+/* A handler waits itself: a thread that is being cancelled is not cancelled again. */
+static pthread_cond_t handler_condition = PTHREAD_COND_INITIALIZER;
+static int handler_waits, handler_woken;
+
+static void waiting_handler(void *unused UNUSED)
+{
+    struct timespec past = from_now(CLOCK_REALTIME, -1);
+    while (pthread_cond_timedwait(&handler_condition, &mutex, &past) == 0)
+        ;
+    set_flag(&handler_waits, 1);
+    while (!handler_woken)
+        quiet_is(pthread_cond_wait(&handler_condition, &mutex), 0);
+    quiet_is(pthread_mutex_unlock(&mutex), 0);
+    handled++;
+}
+
+static void *waits_in_its_handler(void *unused UNUSED)
+{
+    quiet_is(pthread_mutex_lock(&mutex), 0);
+    pthread_cleanup_push(waiting_handler, NULL);
+    set_flag(&about_to, 1);
+    for (;;)
+        quiet_is(pthread_cond_wait(&condition, &mutex), 0);
+    pthread_cleanup_pop(0);
+    return NULL;
+}
+
+static void a_handler_that_waits(void)
+{
+    prepare(-1, PLAIN, 0);
+    pthread_t waiting = start(waits_in_its_handler, NULL);
+    await_flag(&about_to, 1);
+    is(pthread_cancel(waiting), 0);
+    await_flag(&handler_waits, 1);
+    is(pthread_cancel(waiting), 0);
+    is(pthread_mutex_lock(&mutex), 0);
+    handler_woken = 1;
+    is(pthread_cond_signal(&handler_condition), 0);
+    is(pthread_mutex_unlock(&mutex), 0);
+    holds(finish(waiting) == PTHREAD_CANCELED);
+    holds(handled == 1);
+    after();
+}
+
 /* A mutex's functions are no cancellation points, also when they sleep. */
 static void *locks_while_cancelled(void *argument)
 {
@@ -238,6 +305,15 @@ int main(void)
         say("== %s, disabled", NAMES[function]);
         a_disabled_waiter(function);
     }
+    for (int shared = 0; shared < 2; shared++) {
+        for (int flavour = PLAIN; flavour < FLAVOURS; flavour++) {
+            say("== a past deadline, %s, condition %s", FLAVOUR_NAMES[flavour], shared ? "shared" : "private");
+            a_past_deadline(CLOCK_REALTIME, flavour, shared);
+            a_past_deadline(CLOCK_MONOTONIC, flavour, shared);
+        }
+    }
+    say("== a handler that waits");
+    a_handler_that_waits();
     say("== the type stays");
     the_type_stays(PTHREAD_CANCEL_DEFERRED);
     the_type_stays(PTHREAD_CANCEL_ASYNCHRONOUS);

@@ -49,11 +49,38 @@ ELSEWHERE(clock_real, timed(CLOCK_REALTIME, 1))
 ELSEWHERE(timed_epoch, timed_default_at(0, 0))
 ELSEWHERE(timed_before_epoch, timed_default_at(-1, 0))
 ELSEWHERE(clock_before_epoch, timed_at(CLOCK_MONOTONIC, -1, 999999999))
+ELSEWHERE(timed_never, timed_default_at(LONG_MIN, 0))
+ELSEWHERE(clock_never, timed_at(CLOCK_MONOTONIC, LONG_MIN, 999999999))
 ELSEWHERE(nanoseconds_large, timed_default_at(1, 1000000000))
 ELSEWHERE(nanoseconds_negative, timed_default_at(1, -1))
 ELSEWHERE(clock_nanoseconds_large, timed_at(CLOCK_MONOTONIC, 1, 1000000000))
 ELSEWHERE(clock_nanoseconds_negative, timed_at(CLOCK_MONOTONIC, 1, LONG_MIN))
 ELSEWHERE(clock_invalid, timed_at(CLOCK_PROCESS_CPUTIME_ID, 1, 0))
+
+/* Waits for the mutex with a deadline that is as late as a time can be, and unlocks it. */
+static int waiting;
+static pid_t waiting_thread;
+
+static void *wait_to_the_end_of_time(void *clock)
+{
+    waiting_thread = thread_id();
+    set_flag(&waiting, 1);
+    int error = timed_at((clockid_t)(intptr_t)clock, LONG_MAX, 999999999);
+    if (error == 0)
+        quiet_is(pthread_mutex_unlock(&mutex), 0);
+    return (void *)(intptr_t)error;
+}
+
+static void late_deadline(clockid_t clock)
+{
+    set_flag(&waiting, 0);
+    is(pthread_mutex_lock(&mutex), 0);
+    pthread_t thread = start(wait_to_the_end_of_time, (void *)(intptr_t)clock);
+    await_flag(&waiting, 1);
+    await_sleep(waiting_thread);
+    is(pthread_mutex_unlock(&mutex), 0);
+    is((int)(intptr_t)finish(thread), 0);
+}
 
 /* The owner's own second lock. A default mutex would wait for itself for ever, so it is tried with deadlines. */
 static void lock_again(int type, enum flavour flavour)
@@ -85,6 +112,8 @@ static void others_while_locked(int type, enum flavour flavour)
     is(elsewhere(timed_epoch, NULL), ETIMEDOUT);
     is(elsewhere(timed_before_epoch, NULL), before_epoch);
     is(elsewhere(clock_before_epoch, NULL), before_epoch);
+    is(elsewhere(timed_never, NULL), before_epoch);
+    is(elsewhere(clock_never, NULL), before_epoch);
     is(elsewhere(nanoseconds_large, NULL), EINVAL);
     is(elsewhere(nanoseconds_negative, NULL), EINVAL);
     is(elsewhere(clock_nanoseconds_large, NULL), EINVAL);
@@ -134,6 +163,11 @@ static void one_kind(int type, enum flavour flavour)
         /* The thread that locked it has ended. A robust mutex says so, and any other stays locked. */
         is(pthread_mutex_trylock(&mutex), is_robust(flavour) ? EOWNERDEAD : EBUSY);
         is(pthread_mutex_unlock(&mutex), is_robust(flavour) ? 0 : EPERM);
+        /* Threads that come after it are not the owner either, although they may have its stack. */
+        for (int i = 0; i < 3 && !is_robust(flavour); i++) {
+            is(elsewhere(unlock, NULL), EPERM);
+            is(elsewhere(try_lock, NULL), EBUSY);
+        }
         is(init_kind(&mutex, type, flavour), 0);
     } else {
         /* A mutex without an owner may be unlocked by any thread. */
@@ -148,6 +182,8 @@ static void one_kind(int type, enum flavour flavour)
     is(elsewhere(try_lock, NULL), EBUSY);
     is(pthread_mutex_unlock(&mutex), 0);
     timed_while_free();
+    late_deadline(CLOCK_REALTIME);
+    late_deadline(CLOCK_MONOTONIC);
 
     is(pthread_mutex_consistent(&mutex), EINVAL);
     is(pthread_mutex_getprioceiling(&mutex, &ceiling), EINVAL);

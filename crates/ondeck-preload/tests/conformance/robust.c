@@ -8,6 +8,7 @@ struct shared {
 };
 
 static struct shared *shared;
+static struct timespec deadline;
 
 static int past_lock(void)
 {
@@ -70,6 +71,42 @@ static void *wait_then_relock(void *unused UNUSED)
     return (void *)(intptr_t)error;
 }
 
+/* Waits until its deadline has passed; the owner ends after that, so that the mutex is what it is told of. */
+static void *wait_in_time(void *unused UNUSED)
+{
+    quiet_is(pthread_mutex_lock(&shared->mutex), 0);
+    deadline = from_now(CLOCK_REALTIME, 20);
+    set_flag(&shared->waits, 1);
+    int error;
+    do
+        error = pthread_cond_timedwait(&shared->condition, &shared->mutex, &deadline);
+    while (error == 0);
+    if (error == EOWNERDEAD)
+        quiet_is(pthread_mutex_consistent(&shared->mutex), 0);
+    quiet_is(pthread_mutex_unlock(&shared->mutex), 0);
+    return (void *)(intptr_t)error;
+}
+
+static void *lock_past_the_deadline(void *unused UNUSED)
+{
+    quiet_is(pthread_mutex_lock(&shared->mutex), 0);
+    while (!has_passed(CLOCK_REALTIME, &deadline))
+        sched_yield();
+    return NULL;
+}
+
+/* The mutex becomes one that no thread can lock again while a thread waits. */
+static void *wait_in_vain(void *unused UNUSED)
+{
+    quiet_is(pthread_mutex_lock(&shared->mutex), 0);
+    set_flag(&shared->waits, 1);
+    int error;
+    do
+        error = pthread_cond_wait(&shared->condition, &shared->mutex);
+    while (error == 0);
+    return (void *)(intptr_t)error;
+}
+
 static void *broadcast_and_end(void *unused UNUSED)
 {
     quiet_is(pthread_mutex_lock(&shared->mutex), 0);
@@ -112,8 +149,9 @@ static void threads_that_end(int type, enum flavour flavour)
     is(pthread_mutex_unlock(&shared->mutex), 0);
 }
 
-static void waiters_whose_owner_ends(int shared_condition)
+static void waiters_whose_owner_ends(int type, enum flavour flavour, int shared_condition)
 {
+    is(init_kind(&shared->mutex, type, flavour), 0);
     pthread_condattr_t attributes;
     is(pthread_condattr_init(&attributes), 0);
     is(pthread_condattr_setpshared(&attributes, shared_condition), 0);
@@ -125,6 +163,29 @@ static void waiters_whose_owner_ends(int shared_condition)
     is((int)(intptr_t)finish(thread), EOWNERDEAD);
     is(pthread_mutex_lock(&shared->mutex), 0);
     is(pthread_mutex_unlock(&shared->mutex), 0);
+
+    set_flag(&shared->waits, 0);
+    thread = start(wait_in_time, NULL);
+    await_flag(&shared->waits, 1);
+    pthread_t owner = start(lock_past_the_deadline, NULL);
+    finish(owner);
+    int error = (int)(intptr_t)finish(thread);
+    /* The waiter may have had the mutex before the owner. */
+    quiet_holds(error == EOWNERDEAD || error == ETIMEDOUT);
+    if (error == ETIMEDOUT) {
+        quiet_is(pthread_mutex_lock(&shared->mutex), EOWNERDEAD);
+        quiet_is(pthread_mutex_consistent(&shared->mutex), 0);
+        quiet_is(pthread_mutex_unlock(&shared->mutex), 0);
+    }
+
+    set_flag(&shared->waits, 0);
+    thread = start(wait_in_vain, NULL);
+    await_flag(&shared->waits, 1);
+    is(elsewhere(lock_and_end, NULL), 0);
+    is(pthread_mutex_lock(&shared->mutex), EOWNERDEAD);
+    is(pthread_mutex_unlock(&shared->mutex), 0);
+    is(pthread_cond_broadcast(&shared->condition), 0);
+    is((int)(intptr_t)finish(thread), ENOTRECOVERABLE);
     is(pthread_cond_destroy(&shared->condition), 0);
 }
 
@@ -167,9 +228,8 @@ int main(void)
                 continue;
             say("== %s %s", TYPES[type].name, FLAVOUR_NAMES[flavour]);
             threads_that_end(TYPES[type].type, flavour);
-            is(init_kind(&shared->mutex, TYPES[type].type, flavour), 0);
-            waiters_whose_owner_ends(PTHREAD_PROCESS_PRIVATE);
-            waiters_whose_owner_ends(PTHREAD_PROCESS_SHARED);
+            waiters_whose_owner_ends(TYPES[type].type, flavour, PTHREAD_PROCESS_PRIVATE);
+            waiters_whose_owner_ends(TYPES[type].type, flavour, PTHREAD_PROCESS_SHARED);
             if (is_shared(flavour))
                 processes_that_end(TYPES[type].type, flavour);
         }

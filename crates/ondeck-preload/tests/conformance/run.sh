@@ -3,9 +3,10 @@
 # two outcome logs, what was printed on standard error and the exit statuses must be equal, and no expectation of
 # a program may fail.
 #
-#   run.sh [--preload LIBRARY] [--long] [--cc COMPILER] [--build-only] [PROGRAM...]
+#   run.sh [--preload LIBRARY] [--alone] [--long] [--cc COMPILER] [--build-only] [PROGRAM...]
 #
 #   --preload LIBRARY   the shim; without it only plain glibc is checked
+#   --alone             nothing else is preloaded beside the shim: no allocator, no other interposer
 #   --long              signals, time-outs and cancellations race for ten minutes
 #   --cc COMPILER       gcc, which is the default, or clang
 #   --build-only        only compile
@@ -15,7 +16,7 @@
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-preload='' compiler=gcc long=no build_only=no names=()
+preload='' compiler=gcc alone=no long=no build_only=no names=()
 while [ $# -gt 0 ]; do
     case $1 in
     --preload | --cc)
@@ -23,6 +24,7 @@ while [ $# -gt 0 ]; do
         if [ "$1" = --cc ]; then compiler=$2; else preload=$(realpath -e "$2") || exit 2; fi
         shift
         ;;
+    --alone) alone=yes ;;
     --long) long=yes ;;
     --build-only) build_only=yes ;;
     -*) echo "run.sh: no option $1; see the comment at the top of run.sh" >&2; exit 2 ;;
@@ -167,7 +169,7 @@ done
 # What is preloaded beside the shim.
 allocators=(libjemalloc.so.2 libtcmalloc_minimal.so.4 libmimalloc.so.2)
 for name in allocators threads fork; do
-    if ! chosen "$name" || [ -z "$preload" ]; then continue; fi
+    if [ $alone = yes ] || ! chosen "$name" || [ -z "$preload" ]; then continue; fi
     for allocator in "${allocators[@]}"; do
         library=$(ldconfig -p | awk -v name="$allocator" '$1 == name { print $NF; exit }')
         if [ -z "$library" ]; then
@@ -179,7 +181,7 @@ for name in allocators threads fork; do
     done
 done
 for name in kinds conditions constructors; do
-    if ! chosen "$name" || [ -z "$preload" ]; then continue; fi
+    if [ $alone = yes ] || ! chosen "$name" || [ -z "$preload" ]; then continue; fi
     pair "$name" "$name.shim-interposer" "$preload:$build/library_interposer.so"
     pair "$name" "$name.interposer-shim" "$build/library_interposer.so:$preload"
 done

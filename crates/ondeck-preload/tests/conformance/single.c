@@ -1,4 +1,4 @@
-/* A process with one thread that gets more: what was locked alone is unlocked in company, and the other way
+/* A process with one thread that gets more: what was locked alone is unlocked among others, and the other way
  * round. A lock that saves its atomic operations while the process has one thread must notice the second. */
 #include "kinds.h"
 

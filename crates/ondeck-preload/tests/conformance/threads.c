@@ -3,7 +3,7 @@
 #include "memory.h"
 
 
-enum { STARTED = 10000, WAVE = 100, AT_ONCE = 4096, STACK = 32 * 1024 };
+enum { STARTED = 10000, WAVE = 100, AT_ONCE = 4096 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t recursive = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
@@ -13,11 +13,12 @@ static pthread_cond_t arrived = PTHREAD_COND_INITIALIZER;
 static long counter;
 static int arrivals, ready;
 
+/* The smallest stack that there is. */
 static pthread_t start_small(thread_function function, void *argument)
 {
     pthread_attr_t attributes;
     pthread_t thread;
-    if (pthread_attr_init(&attributes) != 0 || pthread_attr_setstacksize(&attributes, STACK) != 0)
+    if (pthread_attr_init(&attributes) != 0 || pthread_attr_setstacksize(&attributes, (size_t)PTHREAD_STACK_MIN) != 0)
         abort();
     int error = pthread_create(&thread, &attributes, function, argument);
     pthread_attr_destroy(&attributes);

@@ -6,13 +6,14 @@
 //! was notified, and another may be at its address.
 //!
 //! The series of the waiters tells. Each waiter has the number of the series that it was linked in, and a
-//! series ends when no waiter is linked ([`Guard::join_series`](crate::parking::Guard::join_series)).
+//! series ends when no waiter is linked ([`Guard::link_in_series`](crate::parking::Guard::link_in_series)).
 //! While one of the same series is linked, the condition variable has been in use without a gap, so it is
 //! still there and still the same. If none is, every thread that waited when the lost notification came
 //! has been notified or has left: there is no one to pass it on to.
 //!
 //! The oldest waiter is notified, because it is the one most likely to have waited when the lost
-//! notification came.
+//! notification came. If those have left meanwhile, it may be one that came later, in the same series: to
+//! that one the notification is spurious. Only waits beside a cancelled one can end so.
 
 use super::notify::{Choice, notify_some};
 use super::wait::Waiter;
@@ -24,6 +25,8 @@ impl<P: Host> Waiter<P> {
     /// notified in its place, if there is one. The mutex is locked when this returns, if the waiter has
     /// one: this may sleep for it.
     ///
+    /// The other one may have begun to wait after the notification: its wait then ends spuriously.
+    ///
     /// It costs a lock of the bucket, and what a notification and a lock of the mutex cost.
     ///
     /// # Safety
@@ -31,6 +34,7 @@ impl<P: Host> Waiter<P> {
     /// The wait has [begun](Self::begin), by the calling thread, and is not over.
     #[cold]
     pub unsafe fn cancel(&self) {
+        // spec: Condvar!Cancel
         if self.withdraw() {
             return self.lock_again();
         }

@@ -27,6 +27,14 @@
 //! later is not among them, and cannot get what was meant for another. A waiter whose deadline passes
 //! takes itself off under the same lock, and was notified if and only if it was taken off before.
 //!
+//! # Waits that a caller steps through
+//!
+//! A wait may be broken off by thread cancellation, or want a lock that is not of this crate. Its caller then
+//! makes the futex waits itself ([`Waiter`]). A waiter without a mutex of this crate is not moved: its
+//! notification wakes it, and it locks whatever it wants. A cancelled waiter that was notified before
+//! notifies another in its place, of the same condition variable and no other: `cancel.rs` says how it
+//! knows.
+//!
 //! # System calls
 //!
 //! None where no thread waits: one load. None for a waiter that is near. None where the mutex is
@@ -34,7 +42,7 @@
 //! owner's unlock finds it like any parked thread. Not even for a heavy fence: a waiter pins its mutex's
 //! record before it sleeps, so that the unlocks of that mutex have full fences and find whatever is moved
 //! there. One wake where the mutex is free, however many are notified, because a lock has at most one
-//! thread in flight.
+//! thread in flight. One for each waiter that sleeps and has no mutex of this crate.
 //!
 //! # One regime
 //!

@@ -87,7 +87,11 @@ pub(super) enum Choice {
 
 impl Choice {
     /// The waiter whose mutex the turn is for.
-    fn first<'a, P: Host>(self, guard: &'a Guard<'_, P>, address: usize) -> Option<&'a Node<P>> {
+    fn first_waiter<'a, P: Host>(
+        self,
+        guard: &'a Guard<'_, P>,
+        address: usize,
+    ) -> Option<&'a Node<P>> {
         let newest = guard.newest(Kind::Condvar, address)?;
         match self {
             Self::Usual => Some(newest),
@@ -99,7 +103,7 @@ impl Choice {
     }
 
     /// The waiter to notify next.
-    fn next<'a, P: Host>(
+    fn next_waiter<'a, P: Host>(
         self,
         guard: &'a Guard<'_, P>,
         address: usize,
@@ -107,7 +111,7 @@ impl Choice {
     ) -> Option<&'a Node<P>> {
         match self {
             Self::Usual => next(guard, address, now),
-            Self::OldestOf(_) => self.first(guard, address),
+            Self::OldestOf(_) => self.first_waiter(guard, address),
         }
     }
 }
@@ -131,7 +135,8 @@ pub(super) fn notify_some<P: Host>(
     let (mut notified, mut moved, mut last) = (0, 0, false);
     let mut foreign = Chosen::new();
     while notified < most
-        && let Some(node) = choice.next(from, address, now).filter(|node| node.mutex() == mutex)
+        && let Some(node) =
+            choice.next_waiter(from, address, now).filter(|node| node.mutex() == mutex)
     {
         // spec: Condvar!Notify
         // SAFETY: it is linked in the first bucket.
@@ -211,13 +216,13 @@ fn lock_both<P: Host>(
     // spec: Condvar!LockFirst
     let mut guard = bucket.lock();
     loop {
-        let mutex = choice.first(&guard, address)?.mutex();
+        let mutex = choice.first_waiter(&guard, address)?.mutex();
         let second = if mutex.is_null() { bucket } else { P::bucket(mutex.addr()) };
         match Pair::extend(guard, second) {
             Ok(locks) => return Some((locks, mutex)),
             Err(locks) => {
                 // spec: Condvar!LookAgain
-                if choice.first(locks.first(), address)?.mutex() == mutex {
+                if choice.first_waiter(locks.first(), address)?.mutex() == mutex {
                     return Some((locks, mutex));
                 }
                 guard = locks.into_first();

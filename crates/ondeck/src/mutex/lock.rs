@@ -357,6 +357,14 @@ impl<P: Host> RawMutex<P> {
                 if self.unlink_if_parked(bucket, node) {
                     return Stage::TimedOut;
                 }
+            } else if self.is_left_alone(bucket) && self.unlink_if_parked(bucket, node) {
+                // spec: Mutex!Rescue
+                // It takes the place of the thread in flight, with its obligation (3). If that one stayed
+                // marked, unlocks would wake no other, and each parked thread would compete at the end of
+                // each of its slices. Its own CPU has woken it: that was no wake to measure.
+                node.cpu.store(P::cpu(), Ordering::Relaxed);
+                // spec: Mutex!Rescued
+                return self.told(bucket, node, status::IN_FLIGHT);
             } else if P::heavy_fences_are_refused() || bucket.own_record(self.address()).is_none() {
                 // An unlock may have missed this thread: see `parking/publish.rs`. Or the lock shares its
                 // record: without marks nothing tells whether the thread that was woken last gets a CPU.
@@ -364,16 +372,6 @@ impl<P: Host> RawMutex<P> {
                 if !self.is_locked() && self.try_lock() {
                     self.withdraw(bucket, node);
                     return Stage::Owner;
-                }
-            } else {
-                // spec: Mutex!Rescue
-                if self.is_left_alone(bucket) && self.unlink_if_parked(bucket, node) {
-                    // It takes the place of the thread in flight, with its obligation (3). If that one
-                    // stayed marked, unlocks would wake no other, and each parked thread would compete at
-                    // the end of each of its slices. Its own CPU has woken it: that was no wake to measure.
-                    node.cpu.store(P::cpu(), Ordering::Relaxed);
-                    // spec: Mutex!Rescued
-                    return self.told(bucket, node, status::IN_FLIGHT);
                 }
             }
         }

@@ -16,6 +16,10 @@ const HANDOFF_AFTER_NANOS: u32 = 1_000_000;
 /// twentieth of this at most, unless the thread waits for a CPU, too.
 const HANDOFF_EVERY_NANOS: u32 = 1_000_000;
 
+/// A thread of a lock that shares its record and has been overdue for so long no longer relies on its turn: one
+/// unlock in [`SAMPLE`] serves it, which rests the lock seldom enough.
+const DESPERATE_AFTER_NANOS: u32 = 16_000_000;
+
 /// One unlock in so many, of each thread, does what all of them together should do now and then: a count
 /// of all would be a cache line that all of them write.
 const SAMPLE: u32 = 128;
@@ -358,10 +362,16 @@ fn dismiss<P: Host>(
 /// next will not be for a while.
 fn is_overdue<P: Host>(record: &Record<P>, oldest: &Node<P>, now: usize) -> bool {
     if !record.may_be_due(now) {
-        return false;
+        // Of locks that share a record one can take every turn, because its unlocks come at the right time.
+        return record.is_shared()
+            && has_come(now, handoff_due(oldest).wrapping_add(P::ticks_in(DESPERATE_AFTER_NANOS)))
+            && P::once_in(SAMPLE);
     }
     let (is_due, next) = is_due_again(oldest, now);
-    record.set_due(next);
+    // A lock whose threads are not overdue does not put off those of others that share the record.
+    if is_due || !record.is_shared() {
+        record.set_due(next);
+    }
     is_due
 }
 

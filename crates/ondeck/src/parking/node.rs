@@ -85,7 +85,7 @@ pub(crate) struct Node<P: Host> {
     /// Of the newest of a queue of a condition variable: when its oldest may be overdue, in ticks.
     pub(super) due: P::AtomicUsize,
     /// At a condition variable: the number of the series that it was linked in. See
-    /// [`Guard::join_series`](super::Guard::join_series).
+    /// [`Guard::link_in_series`](super::Guard::link_in_series).
     pub(super) series: P::AtomicUsize,
     /// Links of the queue; relaxed, because the bucket's lock orders them. The newest's newer is the
     /// oldest, and the other way round.

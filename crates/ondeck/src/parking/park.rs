@@ -249,7 +249,9 @@ impl<P: Host> Chosen<P> {
         // SAFETY: they are live until they are told; what comes next was read before.
         while let Some(node) = unsafe { next.as_ref() } {
             next = node.newer.load(Ordering::Relaxed);
+            // spec: Condvar!TellChosen
             let word = node.tell(status::DONE);
+            // spec: Condvar!WakeChosen
             P::futex_wake(word, 1);
         }
     }

@@ -33,8 +33,43 @@ impl<P: Host> Guard<'_, P> {
     /// The node is not linked, what it waits for is of this bucket, and it stays where it is until it
     /// has been unlinked.
     pub(crate) unsafe fn link(&self, kind: Kind, node: &Node<P>) {
+        // SAFETY: as the caller promises.
+        unsafe { self.link_to(self.queue(kind, node.address()), node) }
+    }
+
+    /// Links a waiter of a condition variable as the newest of its queue. Returns the number of its series.
+    ///
+    /// A series is all waiters from a time when none was linked to the next such time. A linked waiter
+    /// uses its condition variable. So while a waiter of a series is linked, the condition variable is the
+    /// one that all waiters of that series came to: an address alone would not tell.
+    ///
+    /// # Safety
+    ///
+    /// As for [`link`](Self::link).
+    pub(crate) unsafe fn link_in_series(&self, node: &Node<P>) -> usize {
+        let queue = self.queue(Kind::Condvar, node.address());
+        let series = if let Some((_, newest)) = queue {
+            newest.series()
+        } else {
+            let begun = &self.bucket().series;
+            let series = begun.load(Ordering::Relaxed).wrapping_add(1);
+            begun.store(series, Ordering::Relaxed);
+            series
+        };
+        node.series.store(series, Ordering::Relaxed);
+        // SAFETY: as the caller promises.
+        unsafe { self.link_to(queue, node) };
+        series
+    }
+
+    /// Links a node as the newest of this queue, which is its own, or of a new one.
+    ///
+    /// # Safety
+    ///
+    /// As for [`link`](Self::link).
+    unsafe fn link_to(&self, queue: Option<Queue<'_, P>>, node: &Node<P>) {
         let own = ptr::from_ref(node).cast_mut();
-        let Some((place, newest)) = self.queue(kind, node.address()) else {
+        let Some((place, newest)) = queue else {
             let queues = &self.bucket().queues;
             node.newer.store(own, Ordering::Relaxed);
             node.older.store(own, Ordering::Relaxed);
@@ -46,26 +81,6 @@ impl<P: Host> Guard<'_, P> {
         node.next_queue.store(newest.next_queue.load(Ordering::Relaxed), Ordering::Relaxed);
         node.due.store(newest.due.load(Ordering::Relaxed), Ordering::Relaxed);
         place.store(own, Ordering::Relaxed);
-    }
-
-    /// Says which series of waiters of a condition variable a node will be in, and returns its number. The
-    /// node is linked next, under the same lock.
-    ///
-    /// A series is all waiters from a time when none was linked to the next such time. A linked waiter
-    /// uses its condition variable. So while a waiter of a series is linked, the condition variable is the
-    /// one that all waiters of that series came to: an address alone would not tell.
-    pub(crate) fn join_series(&self, node: &Node<P>) -> usize {
-        let series = match self.newest(Kind::Condvar, node.address()) {
-            Some(newest) => newest.series(),
-            None => {
-                let begun = &self.bucket().series;
-                let series = begun.load(Ordering::Relaxed).wrapping_add(1);
-                begun.store(series, Ordering::Relaxed);
-                series
-            }
-        };
-        node.series.store(series, Ordering::Relaxed);
-        series
     }
 
     /// Links a node among the others by how long they have waited, so that one which comes back does

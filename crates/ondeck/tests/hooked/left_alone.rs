@@ -249,3 +249,101 @@ fn a_thread_that_is_parked_for_a_lock_that_shares_a_record_finds_it_free() {
     });
     Machine::until_at_rest();
 }
+
+/// Heavy fences are refused, so that a parked thread looks at its lock at the end of each of its slices.
+mod refused {
+    use super::*;
+
+    static NOW: AtomicU64 = AtomicU64::new(0);
+    static WOKE: Gate = Gate::new();
+    /// How many threads have parked, but for the one that is woken first.
+    static PARKED: AtomicU32 = AtomicU32::new(0);
+    /// Whether the slice of the thread with `HAS_SLICES` has ended.
+    static ENDS: AtomicBool = AtomicBool::new(false);
+
+    std::thread_local! {
+        static HAS_SLICES: Cell<bool> = const { Cell::new(false) };
+        static HAS_PARKED: Cell<bool> = const { Cell::new(false) };
+        /// Whether this thread sleeps in the kernel, and stops as soon as it is woken.
+        static STOPS: Cell<bool> = const { Cell::new(false) };
+    }
+
+    hooks! {
+        Refused {
+            fn ticks() -> u64 {
+                NOW.load(Ordering::SeqCst)
+            }
+            // No thread is ever overdue.
+            fn ticks_in(nanos: u32) -> usize {
+                if nanos == 1_000_000 { usize::MAX / 4 } else { nanos as usize }
+            }
+            fn polling() -> Polling {
+                no_polling()
+            }
+            fn fences_are_asymmetric() -> bool {
+                false
+            }
+            fn heavy_fences_are_refused() -> bool {
+                true
+            }
+            fn once_in(_: u32) -> bool {
+                false
+            }
+            fn sleep(_: Option<Timestamp>) -> Option<FutexWait> {
+                if STOPS.get() {
+                    return None;
+                }
+                if !HAS_PARKED.replace(true) {
+                    PARKED.fetch_add(1, Ordering::SeqCst);
+                }
+                thread::yield_now();
+                let ends = HAS_SLICES.get() && ENDS.swap(false, Ordering::SeqCst);
+                Some(if ends { FutexWait::TimedOut } else { FutexWait::Interrupted })
+            }
+            fn woke() {
+                WOKE.pass();
+            }
+        }
+    }
+
+    /// A thread was woken and does not run. The slice of another one ends, which finds the lock free and takes that
+    /// one's place: so its unlock wakes the next, whose slice has not ended.
+    #[test]
+    fn a_thread_that_finds_the_lock_free_takes_the_place_of_the_thread_in_flight() {
+        let _watchdog = watched();
+        let mutex = &RawMutex::<Hooked<Refused>>::new();
+        mutex.lock();
+        thread::scope(|scope| {
+            let sleeps = Hooked::<Refused>::sleeps();
+            scope.spawn(|| {
+                STOPS.set(true);
+                WOKE.stop_me();
+                mutex.lock();
+                unlock(mutex);
+            });
+            Hooked::<Refused>::until_sleeps(sleeps + 1);
+            let parks = |has_slices: bool| {
+                let parked = PARKED.load(Ordering::SeqCst);
+                let thread = scope.spawn(move || {
+                    HAS_SLICES.set(has_slices);
+                    mutex.lock();
+                    calls_of(|| unlock(mutex)).wakes
+                });
+                until(|| PARKED.load(Ordering::SeqCst) > parked);
+                thread
+            };
+            // The newest is woken, so these park when that one does not run any more.
+            assert_eq!(calls_of(|| unlock(mutex)).wakes, 1);
+            WOKE.until_reached();
+            assert!(mutex.try_lock());
+            let (first, _next) = (parks(true), parks(false));
+            unlock(mutex);
+            NOW.fetch_add(LONG, Ordering::SeqCst);
+            ENDS.store(true, Ordering::SeqCst);
+            let wakes = first.join().expect("no panic");
+            WOKE.open();
+            assert_eq!(wakes, 1, "the next relies on a thread that does not run");
+        });
+        Hooked::<Refused>::until_at_rest();
+    }
+}

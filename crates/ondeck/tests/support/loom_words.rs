@@ -29,8 +29,8 @@ const GUARDED: [&str; 14] = [
     // Words of a record, and of a bucket.
     "armed",
     "real_time",
-    "pins",
     "queues",
+    "series",
     // Words of a node.
     "kind",
     "since",

@@ -52,9 +52,9 @@ const ASYMMETRIC: u8 = 1;
 const SYMMETRIC: u8 = 2;
 const DEGRADED: u8 = 3;
 
-/// Exported beside the parking table, and for the same reason: where the copies of this crate in a process
-/// have one table, they have one state. A copy that was refused membarrier would make full fences only,
-/// and unlocks of another copy, which has it, none.
+/// Exported beside the parking table, and for the same reason: where the copies of this crate in a
+/// process have one table, they have one state. A copy that was refused membarrier would make full
+/// fences only, and unlocks of another copy, which has it, none.
 // SAFETY: no other symbol of any library has this name.
 #[unsafe(export_name = "ondeck_fence_state_2")]
 static STATE: AtomicU8 = AtomicU8::new(UNCHOSEN);

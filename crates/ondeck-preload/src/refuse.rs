@@ -1,0 +1,70 @@
+//! What the shim cannot serve, asked by the constructor before `main` runs.
+//!
+//! Most of it never comes so far. The kernel and the loader leave the shim out where it could do no good:
+//! programs that are linked statically, that are of another architecture, that gain rights (setuid), or whose
+//! loader is not glibc's. An AddressSanitizer of gcc ends such a program itself.
+
+use core::ffi::{CStr, c_int};
+use core::mem::MaybeUninit;
+
+use crate::fatal;
+use crate::object::{Cond, Mutex, RECURSIVE};
+use crate::{elf, real};
+
+unsafe extern "C" {
+    fn gnu_get_libc_version() -> *const core::ffi::c_char;
+}
+
+/// Ends the process with a message if it is one that the shim cannot serve.
+pub(crate) fn unfit_processes() {
+    for name in ["libtsan.so", "libclang_rt.tsan"] {
+        if elf::is_loaded(name) {
+            fatal::end(&[
+                "this program is checked by ThreadSanitizer (",
+                name,
+                "), which would not see the shim's locks; run it without LD_PRELOAD",
+            ]);
+        }
+    }
+    if !knows_layout() {
+        // SAFETY: returns a string of the C library.
+        let version = unsafe { CStr::from_ptr(gnu_get_libc_version()) };
+        fatal::end(&[
+            "the mutexes of this C library, glibc ",
+            version.to_str().unwrap_or("?"),
+            ", have a layout that the shim does not know; run the program without LD_PRELOAD",
+        ]);
+    }
+}
+
+/// Whether the C library initializes its objects as the shim believes.
+fn knows_layout() -> bool {
+    let mut mutex = MaybeUninit::<Mutex>::uninit();
+    let mut cond = MaybeUninit::<Cond>::uninit();
+    let mut mutex_attributes = MaybeUninit::<libc::pthread_mutexattr_t>::uninit();
+    let mut cond_attributes = MaybeUninit::<libc::pthread_condattr_t>::uninit();
+    // SAFETY: functions of the C library that initialize the memory they are given; both objects are
+    // written in full, and plain numbers.
+    unsafe {
+        libc::pthread_mutexattr_init(mutex_attributes.as_mut_ptr());
+        libc::pthread_mutexattr_settype(mutex_attributes.as_mut_ptr(), RECURSIVE);
+        let mutex_result = real::mutex_init(mutex.as_mut_ptr(), mutex_attributes.as_ptr().cast());
+        libc::pthread_condattr_init(cond_attributes.as_mut_ptr());
+        libc::pthread_condattr_setclock(cond_attributes.as_mut_ptr(), libc::CLOCK_MONOTONIC);
+        let cond_result = real::cond_init(cond.as_mut_ptr(), cond_attributes.as_ptr().cast());
+        const { assert!(libc::PTHREAD_MUTEX_RECURSIVE as c_int == RECURSIVE) };
+        mutex_result == 0
+            && cond_result == 0
+            && words::<10>(mutex.as_ptr().cast())
+                == [0, 0, 0, 0, RECURSIVE.cast_unsigned(), 0, 0, 0, 0, 0]
+            && words::<12>(cond.as_ptr().cast()) == [0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0]
+    }
+}
+
+/// # Safety
+///
+/// There are so many words, and aligned.
+unsafe fn words<const COUNT: usize>(start: *const u32) -> [u32; COUNT] {
+    // SAFETY: as the caller promises.
+    unsafe { start.cast::<[u32; COUNT]>().read() }
+}
