@@ -13,9 +13,7 @@ prepare() {
 }
 
 check() {
-    local tests=(test_thread test_threading test_threading_local test_queue test_threadsignals test_fork1
-        test_multiprocessing_fork test_concurrent_futures)
-    # Short ones, and of the multiprocessing tests those of what processes share.
+    local tests=(test_thread test_threading test_threading_local test_queue test_threadsignals test_fork1)
     [ -z "$quick" ] || tests=(test_thread test_threading_local test_queue test_fork1)
     cd "$scratch/work"
     for one in "${tests[@]}"; do
@@ -24,6 +22,13 @@ check() {
             >"$scratch/log" 2>&1 || fail "$one: $(tail -n 30 "$scratch/log")"
         ok "python3.11 -m test $one"
     done
+    if [ -z "$quick" ]; then
+        # All tests of processes take minutes. These are of what processes share.
+        TMPDIR=$scratch/work "${prefix[@]}" /usr/bin/python3.11 -m test -q -m '*WithProcessesTestQueue*' \
+            -m '*WithProcessesTestCondition*' -m '*WithThreadsTestPool*' -m '*TestForkAwareThreadLock*' \
+            test_multiprocessing_fork >"$scratch/log" 2>&1 || fail "test_multiprocessing_fork: $(tail -n 30 "$scratch/log")"
+        ok "python3.11 -m test test_multiprocessing_fork: queues, conditions, pools of threads, forks amid locks"
+    fi
     "${prefix[@]}" /usr/bin/python3.11 "$here/programs/threads.py" check "${quick:+quick}"
     ok "threads, locks, conditions, a pool of processes, forks amid threads"
 }

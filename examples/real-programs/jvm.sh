@@ -25,7 +25,7 @@ check() {
         java "-XX:+Use${collector}GC" Threads check $extent >"$scratch/log" 2>&1 ||
             fail "with $collector GC: $(tail -n 5 "$scratch/log")"
         [ "$(cat "$scratch/log")" = ok ] || fail "with $collector GC: $(tail -n 5 "$scratch/log")"
-        ok "monitors, waits, conditions, parked and short-lived threads, a queue, time-outs and garbage with $collector GC"
+        ok "$collector GC: monitors, waits, conditions, parked and short-lived threads, a queue, time-outs, garbage"
     done
     # The interpreter and the compilers' threads at once.
     java -Xint Threads check quick >"$scratch/log" 2>&1 || fail "-Xint: $(tail -n 5 "$scratch/log")"

@@ -25,12 +25,12 @@ public final class Threads {
             return;
         }
         boolean quick = arguments[1].equals("quick");
-        monitors(quick ? 20_000 : 200_000);
-        waits(quick ? 2_000 : 20_000);
-        conditions(quick ? 2_000 : 20_000);
-        parked(quick ? 1_000 : 10_000);
-        shortLived(quick ? 500 : 5_000);
-        queue(quick ? 20_000 : 200_000);
+        monitors(quick ? 20_000 : 100_000);
+        waits(quick ? 2_000 : 6_000);
+        conditions(quick ? 2_000 : 6_000);
+        parked(quick ? 1_000 : 6_000);
+        shortLived(quick ? 500 : 2_000);
+        queue(quick ? 20_000 : 60_000);
         timeouts();
         collected(quick ? 50 : 400);
         System.out.println("ok");
