@@ -9,4 +9,4 @@ python3 -m unittest discover -q -s ci -p cycles_test.py
 python3 ci/cycles.py
 cargo clippy --workspace --all-targets --locked -- -D warnings
 need_packages shellcheck
-shellcheck -x -P ci ci/*.sh .ci/run
+shellcheck -x -P ci ci/*.sh packaging/*.sh .ci/run

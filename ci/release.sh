@@ -7,6 +7,7 @@
 #   package    each crate is packed, and compiled from what was packed
 #   minimal    the crates compile with the oldest versions that their Cargo.toml files accept
 #   deny       licenses, sources and known vulnerabilities of what others wrote, by ci/deny.toml
+#   abi        the symbols and types of libondeck.so.0 since the last tag, if it has that library
 #   semver     the interfaces of `ondeck` since the last tag, if there is one
 #   sbom       the list of everything that the command is built of (CycloneDX), in target/sbom
 source "$(dirname "$0")/common.sh"
@@ -67,6 +68,24 @@ semver() {
     cargo semver-checks --package ondeck --baseline-rev "$tag"
 }
 
+abi() {
+    local tag old=$CARGO_TARGET_DIR/abi
+    tag=$(git describe --tags --abbrev=0 2>/dev/null) || { echo "abi: no tag to compare with"; return; }
+    git cat-file -e "$tag:crates/ondeck-capi/link.sh" 2>/dev/null ||
+        { echo "abi: $tag has no libondeck to compare with"; return; }
+    need_packages abigail-tools
+    step "libondeck.so.0 since $tag"
+    rm -rf "$old"
+    mkdir -p "$old/source"
+    git archive "$tag" | tar -x -C "$old/source"
+    # All of the types, in target folders of their own.
+    export CARGO_PROFILE_NATIVE_DEBUG=full
+    CARGO_TARGET_DIR=$old/before "$old/source/crates/ondeck-capi/link.sh"
+    CARGO_TARGET_DIR=$old/after crates/ondeck-capi/link.sh
+    # Functions may be added. A change is status 4, one that breaks programs 8 as well.
+    abidiff --no-added-syms "$old/before/native/lib/libondeck.so.0" "$old/after/native/lib/libondeck.so.0"
+}
+
 sbom() {
     tool cargo-cyclonedx 0.5.9
     step "parts"
@@ -80,10 +99,10 @@ sbom() {
     ls "$CARGO_TARGET_DIR/sbom"
 }
 
-[ $# -gt 0 ] || set -- package minimal deny semver sbom
+[ $# -gt 0 ] || set -- package minimal deny abi semver sbom
 for part in "$@"; do
     case $part in
-        package | minimal | deny | semver | sbom) "$part" ;;
+        package | minimal | deny | abi | semver | sbom) "$part" ;;
         *) echo "unknown step $part; the head of $0 has all" >&2; exit 2 ;;
     esac
 done

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Parser, Subcommand};
 
-use crate::{advise, bench, compare, costs, list, merge, trace};
+use crate::{advise, attach, bench, compare, costs, list, merge, run, trace};
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -43,6 +43,10 @@ pub(crate) enum Command {
     Merge(merge::Options),
     /// Show what the scheduler did while a lock was idle or threads waited for it
     Trace(Box<trace::Options>),
+    /// Run a program with its mutexes replaced: see where it waits, or compare locks
+    Run(Box<run::Options>),
+    /// Show which locks the threads of a running program wait for
+    Attach(attach::Options),
     /// Print a shell's completion script
     Completions {
         /// The shell

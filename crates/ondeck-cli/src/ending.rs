@@ -3,6 +3,7 @@
 use std::fmt::Display;
 
 use crate::output;
+use crate::run::{Failure, Status};
 
 /// How a command ended when it did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,6 +12,8 @@ pub(crate) enum Ending {
     Whole,
     /// Something is missing; it was reported.
     Lacking,
+    /// A program was run, and the command ends as it did.
+    AsProgram(Status),
 }
 
 /// Why a command failed.
@@ -22,6 +25,9 @@ pub(crate) enum Error {
     /// What the command found did not arrive where it was to go.
     #[error(transparent)]
     Output(#[from] output::Failed),
+    /// A program was not started.
+    #[error("{0}")]
+    Start(Failure),
     /// The system refused what every run needs.
     #[error("{0}")]
     System(String),

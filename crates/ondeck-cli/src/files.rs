@@ -36,6 +36,14 @@ pub(crate) struct Outputs {
     pub(crate) markdown: Option<PathBuf>,
 }
 
+impl Outputs {
+    /// Whether any is named.
+    pub(crate) fn any(&self) -> bool {
+        let Self { json, csv, html, jsonl, markdown } = self;
+        [json, csv, html, jsonl, markdown].iter().any(|name| name.is_some())
+    }
+}
+
 /// The report files of a run, ready to be written.
 pub(crate) struct Prepared<F = Format> {
     files: Vec<File<F>>,
@@ -136,11 +144,14 @@ impl<F: Copy> Prepared<F> {
     }
 
     /// Writes every file that can be written, as `render` makes it of its format.
-    pub(crate) fn write_by(self, render: impl Fn(F) -> Result<String, String>) -> Written {
+    pub(crate) fn write_by<T: AsRef<[u8]>>(
+        self,
+        render: impl Fn(F) -> Result<T, String>,
+    ) -> Written {
         let mut written = Written { names: Vec::new(), errors: Vec::new() };
         for File { format, name, target } in self.files {
             let outcome = render(format)
-                .and_then(|text| target.write(&text).map_err(|error| error.to_string()));
+                .and_then(|text| target.write(text.as_ref()).map_err(|error| error.to_string()));
             match outcome {
                 Ok(()) => written.names.push(name),
                 Err(error) => {

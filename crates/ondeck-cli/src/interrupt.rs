@@ -13,6 +13,17 @@ pub(crate) struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
     pub(crate) fn listen() -> Result<Self, Error> {
+        Self::listen_and(|| {
+            output::say("\nending after this round; Ctrl-C again to stop at once");
+        })
+    }
+
+    /// The same for what ends at once, of which nothing has to be said.
+    pub(crate) fn listen_quietly() -> Result<Self, Error> {
+        Self::listen_and(|| {})
+    }
+
+    fn listen_and(said: impl Fn() + Send + 'static) -> Result<Self, Error> {
         /// What shells report for a process that SIGINT ended.
         const ENDED_BY_INTERRUPT: i32 = 130;
         let flag = Arc::new(AtomicBool::new(false));
@@ -23,7 +34,7 @@ impl Interrupt {
                 screen::close();
                 std::process::exit(ENDED_BY_INTERRUPT);
             }
-            output::say("\nending after this round; Ctrl-C again to stop at once");
+            said();
         })
         .map_err(|error| Error::System(format!("cannot listen for Ctrl-C: {error}")))?;
         Ok(Self(flag))

@@ -1,7 +1,7 @@
 //! The `ondeck` command.
 //!
 //! ```text
-//! command line ─► cli        one file a command: bench, compare, advise, merge, trace, costs, list
+//! command line ─► cli        one file a command: bench, compare, advise, merge, trace, run, ...
 //!                  │ options, values: what a user wrote becomes a request, or an error with its fix
 //!                  ▼
 //!                 the laboratory measures, or reports are read
@@ -15,9 +15,11 @@
 //! Exit codes: 0 everything asked for was done; 1 something could not be measured (a stuck lock, a
 //! refused setting, an interruption, an output that failed) and the rest was, or a comparison found
 //! something worse by more than `--fail-above`; 2 the command line or a file is wrong and nothing was
-//! measured.
+//! measured. `run` ends as its program does; what it ends with if the program was not started is in
+//! `run::Failure`.
 
 mod advise;
+mod attach;
 mod bench;
 mod cli;
 mod compare;
@@ -32,6 +34,7 @@ mod merge;
 mod output;
 mod progress;
 mod questions;
+mod run;
 mod screen;
 mod session;
 mod summary;
@@ -46,7 +49,7 @@ use clap::Parser;
 use ondeck_lab::alone;
 
 use crate::cli::{Cli, Command};
-use crate::ending::Ending;
+use crate::ending::{Ending, Error};
 
 fn main() -> ExitCode {
     // Before anything can make a thread: this process may be the one that must have only one.
@@ -68,6 +71,8 @@ fn main() -> ExitCode {
         Command::Advise(options) => advise::run(&options),
         Command::Merge(options) => merge::run(&options),
         Command::Trace(options) => trace::run(&options),
+        Command::Run(options) => run::run(&options),
+        Command::Attach(options) => attach::run(&options),
         Command::Completions { shell } => generate::completions(shell),
         Command::Man { folder } => generate::man(folder.as_deref()),
         Command::Schema => generate::schema(),
@@ -75,9 +80,10 @@ fn main() -> ExitCode {
     match ended {
         Ok(Ending::Whole) => ExitCode::SUCCESS,
         Ok(Ending::Lacking) => ExitCode::from(1),
+        Ok(Ending::AsProgram(status)) => status.pass_on(),
         Err(error) => {
             output::say(format_args!("error: {error}"));
-            ExitCode::from(2)
+            ExitCode::from(if let Error::Start(failure) = error { failure.code } else { 2 })
         }
     }
 }

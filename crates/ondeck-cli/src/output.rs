@@ -16,6 +16,11 @@ pub(crate) fn colours() -> bool {
     anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never
 }
 
+/// The same of standard error.
+pub(crate) fn colours_of_errors() -> bool {
+    anstream::AutoStream::choice(&std::io::stderr()) != anstream::ColorChoice::Never
+}
+
 /// Prints to standard output. A reader that has seen enough is no error.
 pub(crate) fn print(text: &str) -> Result<(), Failed> {
     let mut stdout = anstream::stdout();

@@ -75,20 +75,20 @@ impl Target {
         &self.place
     }
 
-    pub(crate) fn write(self, text: &str) -> io::Result<()> {
+    pub(crate) fn write(self, bytes: &[u8]) -> io::Result<()> {
         match self.way {
-            Way::Rename => replace(&self.place, text),
+            Way::Rename => replace(&self.place, bytes),
             Way::InPlace(mut file) => {
                 file.set_len(0)?;
-                file.write_all(text.as_bytes())
+                file.write_all(bytes)
             }
-            Way::Stream(mut stream) => stream.write_all(text.as_bytes()),
+            Way::Stream(mut stream) => stream.write_all(bytes),
         }
     }
 }
 
 /// Writes a new file and puts it where an older one may be, whose mode and owner it takes over.
-fn replace(place: &Path, text: &str) -> io::Result<()> {
+fn replace(place: &Path, bytes: &[u8]) -> io::Result<()> {
     /// The user's own mask applies to it, as to any new file.
     const NEW: u32 = 0o666;
     /// Type and other bits that are no permissions.
@@ -97,7 +97,7 @@ fn replace(place: &Path, text: &str) -> io::Result<()> {
     let mode = older.as_ref().map_or(NEW, |older| older.permissions().mode() & PERMISSIONS);
     let _held = TEMPORARY.lock();
     let mut file = temporary(place, mode)?;
-    file.write_all(text.as_bytes())?;
+    file.write_all(bytes)?;
     if let Some(older) = older {
         // Only root may give files away; every other user keeps the group if it is one of theirs.
         if fchown(file.as_file(), Some(older.uid()), Some(older.gid())).is_err() {
@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     fn written(name: &Path, text: &str) {
-        Target::find(name).expect("writable").write(text).expect("written");
+        Target::find(name).expect("writable").write(text.as_bytes()).expect("written");
     }
 
     #[test]
@@ -228,7 +228,7 @@ mod tests {
         let file = OpenOptions::new().write(true).open(&name).expect("our file");
         // Root may write every folder, so the refusal cannot be had here.
         let target = Target { place: name.clone(), way: Way::InPlace(file) };
-        target.write("new").expect("written");
+        target.write(b"new").expect("written");
         assert_eq!(fs::read_to_string(&name).expect("the file"), "new");
     }
 

@@ -8,6 +8,8 @@ mod campaign;
 mod files;
 #[path = "command/live.rs"]
 mod live;
+#[path = "command/run.rs"]
+mod run;
 #[path = "command/signals.rs"]
 mod signals;
 #[path = "command/support.rs"]

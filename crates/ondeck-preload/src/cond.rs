@@ -29,6 +29,7 @@ use crate::mode;
 use crate::mutex::{disown, is_own, ondeck_preload_mutex_lock, ondeck_preload_mutex_unlock, own};
 use crate::object::{Cond, Kind, Mutex};
 use crate::real;
+use crate::recorded;
 
 /// What the functions of waits return that is no error number; as in `cancel.c`.
 mod next {
@@ -204,9 +205,13 @@ pub unsafe extern "C" fn ondeck_preload_wait_begin(
         disown(shared);
     }
     shared.count_user();
+    let held = if mutex_is == MutexIs::Foreign { None } else { recorded::before_unlock(shared) };
     // SAFETY: the waiter stays in the caller's memory until the wait is over, and the calling thread owns the
     // mutex, if it is one of ours.
     unsafe { wait.waiter().begin() };
+    if let Some(held) = held {
+        held.after();
+    }
     if mutex_is == MutexIs::Foreign {
         // SAFETY: the caller's mutex; that the caller owns it is checked by the function.
         let refused = unsafe { ondeck_preload_mutex_unlock(mutex) };
@@ -312,6 +317,7 @@ impl Wait {
             MutexIs::Owned => own(shared),
             MutexIs::Plain => {}
         }
+        recorded::count(shared);
         shared.uncount_user();
         result
     }

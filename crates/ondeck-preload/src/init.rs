@@ -7,6 +7,7 @@ use crate::mode;
 use crate::mutex::{try_lock, unlock};
 use crate::object::{Kind, Mutex};
 use crate::real;
+use crate::recorded;
 
 /// `pthread_mutex_init`.
 ///
@@ -25,6 +26,8 @@ pub unsafe extern "C" fn ondeck_preload_mutex_init(
     if attributes.is_null() {
         // SAFETY: the memory is the caller's, and zeros are a mutex.
         unsafe { mutex.write_bytes(0, 1) };
+        // SAFETY: it was initialized just now.
+        recorded::note_creation(unsafe { &*mutex });
         return 0;
     }
     // The C library knows what attributes mean, and refuses some. What it writes is a mutex of ours, too:
@@ -33,7 +36,11 @@ pub unsafe extern "C" fn ondeck_preload_mutex_init(
     let result = unsafe { real::mutex_init(mutex, attributes) };
     if result == 0 {
         // SAFETY: it was initialized just now.
-        unsafe { &*mutex }.forget_elision();
+        let shared = unsafe { &*mutex };
+        shared.forget_elision();
+        if shared.kind() != Kind::Libc {
+            recorded::note_creation(shared);
+        }
     }
     result
 }

@@ -17,6 +17,7 @@
 //! | `mode.rs` | what has to be known before the first lock, and the constructor |
 //! | `other.rs` | locks of `ondeck-zoo` in the place of ondeck's, for experiments |
 //! | `real.rs`, `elf.rs` | the C library's own functions, found without a lock |
+//! | `recorded.rs` | locking and unlocking, with what the recorder is told |
 //! | `refuse.rs`, `fatal.rs` | which processes are refused, and how |
 //! | `names.rs` | under which names and versions the functions are found |
 //!
@@ -52,6 +53,7 @@ mod names;
 mod object;
 mod other;
 mod real;
+mod recorded;
 mod refuse;
 mod thread;
 mod timed;

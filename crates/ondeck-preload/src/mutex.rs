@@ -12,6 +12,7 @@ use crate::errno::{EAGAIN, EBUSY, EDEADLK, EPERM};
 use crate::mode;
 use crate::object::{ADAPTIVE, ERRORCHECK, Kind, Mutex, RECURSIVE};
 use crate::real;
+use crate::recorded;
 use crate::thread::this_thread;
 
 /// Whether the mutex is of the usual kind, and nothing but its lock is to be done.
@@ -41,6 +42,7 @@ pub unsafe extern "C" fn ondeck_preload_mutex_lock(mutex: *mut Mutex) -> c_int {
         // SAFETY: as the caller promises.
         return unsafe { lock_slow(mutex) };
     }
+    recorded::count(shared);
     0
 }
 
@@ -53,11 +55,13 @@ pub unsafe extern "C" fn ondeck_preload_mutex_lock(mutex: *mut Mutex) -> c_int {
 #[inline(never)]
 unsafe fn lock_alone(mutex: *mut Mutex) -> c_int {
     // SAFETY: the caller's mutex is there.
-    let byte = unsafe { &*mutex }.byte();
+    let shared = unsafe { &*mutex };
+    let byte = shared.byte();
     // Plain accesses, as of ondeck's own attempt: a signal handler in between gives back what it takes.
     let is_free = byte.load(Ordering::Relaxed) == 0;
     byte.store(1, Ordering::Relaxed);
     if is_free {
+        recorded::count(shared);
         return 0;
     }
     // SAFETY: as the caller promises.
@@ -75,14 +79,13 @@ unsafe fn lock_other(mutex: *mut Mutex) -> c_int {
     // SAFETY: the caller's mutex is there.
     let shared = unsafe { &*mutex };
     match mode::word() | shared.raw_kind() {
-        ADAPTIVE if shared.lock.try_lock() => 0,
-        RECURSIVE | ERRORCHECK if !is_own(shared) && shared.lock.try_lock() => {
-            own(shared);
-            0
-        }
+        ADAPTIVE if shared.lock.try_lock() => {}
+        RECURSIVE | ERRORCHECK if !is_own(shared) && shared.lock.try_lock() => own(shared),
         // SAFETY: as the caller promises.
-        _ => unsafe { lock_slow(mutex) },
+        _ => return unsafe { lock_slow(mutex) },
     }
+    recorded::count(shared);
+    0
 }
 
 /// # Safety
@@ -120,7 +123,11 @@ pub unsafe extern "C" fn ondeck_preload_mutex_trylock(mutex: *mut Mutex) -> c_in
     let shared = unsafe { &*mutex };
     if is_usual(shared) {
         // It reads before it writes: a thread that tries again and again leaves the line to the owner.
-        return if !shared.lock.is_locked() && shared.lock.try_lock() { 0 } else { EBUSY };
+        if shared.lock.is_locked() || !shared.lock.try_lock() {
+            return EBUSY;
+        }
+        recorded::count(shared);
+        return 0;
     }
     // SAFETY: as the caller promises.
     unsafe { trylock_slow(mutex) }
@@ -155,15 +162,21 @@ unsafe fn trylock_slow(mutex: *mut Mutex) -> c_int {
 /// Locks, whichever lock it is. The caller has decided that.
 fn lock(mutex: &Mutex) {
     match mode::other() {
-        None => mutex.lock.lock(),
-        Some(other) => other.lock(mutex),
+        None => recorded::lock(mutex),
+        Some(other) => recorded::lock_other(mutex, other),
     }
 }
 
 /// Locks if the mutex is free.
 pub(crate) fn try_lock(mutex: &Mutex) -> bool {
     match mode::other() {
-        None => mutex.lock.try_lock(),
+        None => {
+            let is_owner = mutex.lock.try_lock();
+            if is_owner {
+                recorded::count(mutex);
+            }
+            is_owner
+        }
         Some(other) => other.try_lock(mutex),
     }
 }
@@ -171,8 +184,8 @@ pub(crate) fn try_lock(mutex: &Mutex) -> bool {
 /// Locks, unless the deadline passes before.
 pub(crate) fn try_lock_until(mutex: &Mutex, deadline: Timestamp) -> bool {
     match mode::other() {
-        None => mutex.lock.try_lock_until(deadline),
-        Some(other) => other.try_lock_until(mutex, deadline),
+        None => recorded::lock_until(mutex, deadline),
+        Some(other) => recorded::lock_other_until(mutex, other, deadline),
     }
 }
 
@@ -184,9 +197,9 @@ pub(crate) fn try_lock_until(mutex: &Mutex, deadline: Timestamp) -> bool {
 pub(crate) unsafe fn unlock(mutex: &Mutex) {
     match mode::other() {
         // SAFETY: as the caller promises.
-        None => unsafe { mutex.lock.unlock() },
+        None => unsafe { recorded::unlock(mutex) },
         // SAFETY: as the caller promises.
-        Some(other) => unsafe { other.unlock(mutex) },
+        Some(other) => unsafe { recorded::unlock_other(mutex, other) },
     }
 }
 
@@ -200,7 +213,7 @@ pub(crate) unsafe fn unlock(mutex: &Mutex) {
 pub unsafe extern "C" fn ondeck_preload_mutex_unlock(mutex: *mut Mutex) -> c_int {
     // SAFETY: the caller's mutex is there until it is unlocked.
     let shared = unsafe { &*mutex };
-    if is_usual(shared) {
+    if is_usual(shared) && !recorded::is_requested(shared) {
         // SAFETY: the caller owns it.
         unsafe { shared.lock.unlock() };
         return 0;
@@ -220,6 +233,7 @@ unsafe fn unlock_other(mutex: *mut Mutex) -> c_int {
     // SAFETY: the caller's mutex is there until it is unlocked.
     let shared = unsafe { &*mutex };
     match mode::word() | shared.raw_kind() {
+        _ if recorded::is_requested(shared) => return unsafe { unlock_slow(mutex) },
         ADAPTIVE => {}
         RECURSIVE | ERRORCHECK if is_own(shared) && shared.count.load(Ordering::Relaxed) == 1 => {
             disown(shared);

@@ -7,10 +7,10 @@
 //!      4      4  __count                  how often the owner has locked a recursive mutex
 //!      8      8  __owner, __nusers        the owner of a recursive or errorcheck mutex: its thread's number
 //!     16      4  __kind                   the kind, as the C library writes it
-//!     20      4  __spins, __elision       0
-//!     24      8  __list                   0, or a lock of more than four bytes: see `other.rs`
+//!     20      4  __spins, __elision       recorder: whether to record the unlock
+//!     24      8  __list                   recorder: acquisitions; or a lock of more than four bytes: see `other.rs`
 //!     32      4  __list                   waits of condition variables that will lock this mutex again
-//!     36      4  __list                   0
+//!     36      4  __list                   recorder: which stack initialized it
 //! ```
 //!
 //! ```text
@@ -46,10 +46,13 @@ pub struct Mutex {
     /// number that is not its own.
     pub(crate) owner: AtomicU64,
     kind: AtomicI32,
-    waiters: AtomicU32,
-    acquisitions: AtomicU64,
+    /// Whether the recorder asks the owner to record its unlock.
+    pub(crate) request: AtomicU32,
+    /// Counted by owners while the recorder is on.
+    pub(crate) acquisitions: AtomicU64,
     users: AtomicU32,
-    rest: u32,
+    /// While the recorder is on: which stack initialized it.
+    pub(crate) created: AtomicU32,
 }
 
 const _: () = assert!(size_of::<Mutex>() == 40 && offset_of!(Mutex, kind) == 16);

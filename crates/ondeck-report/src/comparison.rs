@@ -94,17 +94,14 @@ fn body(comparison: &Comparison, table: &Table, colour: bool) -> String {
     }
     let mut rows = new_table(&header, colour);
     for row in &table.rows {
-        let interval = row
-            .interval
-            .map_or("-".to_owned(), |(low, high)| format!("{}-{}", factor(low), factor(high)));
         let mut cells = vec![
             marked(&row.lock, row.base.partial || row.other.partial),
             row.threads.to_string(),
             side(row.base, &table.unit),
             side(row.other, &table.unit),
             ratio(row),
-            interval,
-            if row.p < 0.001 { "<.001".to_owned() } else { format!("{:.3}", row.p) },
+            interval(row),
+            p_value(row),
         ];
         if counted {
             cells.push(format!("{}+{}", row.base.n, row.other.n));
@@ -134,8 +131,18 @@ fn rounds(table: &Table) -> Option<usize> {
     table.rows.iter().all(|row| (row.base.n, row.other.n) == (first, first)).then_some(first)
 }
 
+/// "-" where there are too few samples.
+pub(crate) fn interval(row: &Row) -> String {
+    let ends = |(low, high)| format!("{}-{}", factor(low), factor(high));
+    row.interval.map_or("-".to_owned(), ends)
+}
+
+pub(crate) fn p_value(row: &Row) -> String {
+    if row.p < 0.001 { "<.001".to_owned() } else { format!("{:.3}", row.p) }
+}
+
 /// "~" where nothing can be said.
-fn ratio(row: &Row) -> String {
+pub(crate) fn ratio(row: &Row) -> String {
     match (row.differs, row.ratio) {
         (false, _) => "~".to_owned(),
         (true, Some(ratio)) => factor(ratio),
@@ -144,7 +151,7 @@ fn ratio(row: &Row) -> String {
 }
 
 /// `13.2ns ±2%`, the spread as a part of the median.
-fn side(side: Side, unit: &Word<Unit>) -> String {
+pub(crate) fn side(side: Side, unit: &Word<Unit>) -> String {
     let median = in_unit(side.median, unit);
     let cut = if side.cut_runs > 0 { ">" } else { "" };
     if side.median == 0.0 || side.n < 2 {

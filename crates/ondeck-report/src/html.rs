@@ -14,6 +14,7 @@ mod canvas;
 mod distribution;
 mod facts;
 mod figure;
+pub mod frame;
 mod generic;
 mod glance;
 mod idles;

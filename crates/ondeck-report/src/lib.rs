@@ -30,6 +30,7 @@ pub mod jsonl;
 pub mod markdown;
 pub mod merge;
 pub mod numbers;
+pub mod program;
 pub mod read;
 pub mod same;
 pub mod table;

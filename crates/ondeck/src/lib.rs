@@ -75,6 +75,7 @@
 //! | feature | adds |
 //! |---|---|
 //! | `arc_lock` | `ArcMutexGuard`, owned guards |
+//! | `profile` | records contention where `ondeck run --profile` asks for it |
 
 #![no_std]
 

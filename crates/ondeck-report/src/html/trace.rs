@@ -1,63 +1,44 @@
 //! The page of a trace: what was found, and a timeline of the worst idle and the worst wait of each
 //! lock.
 
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, html};
 use ondeck_lab::results::Evidence;
 use ondeck_lab::results::episode::{Nanos, State};
 use ondeck_lab::results::trace::{Clip, ClipThread, Document, Episode, LockTrace, Tally};
 
 use super::canvas::{self, Canvas, Side, Width};
 use super::figure::{Caption, Span, figure, slug};
-use super::theme::{self, Ink};
+use super::frame::Still;
+use super::theme::Ink;
 use crate::data;
 use crate::data::capitalized;
 use crate::numbers::page::{count, time};
 
-/// The page runs no script and loads nothing.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; \
-                      base-uri 'none'; form-action 'none'";
-
 /// Renders a trace as one self-contained HTML document.
 pub fn render(document: &Document) -> String {
-    let title =
-        format!("ondeck trace: why locks were idle on {}", data::or_unknown(&document.machine.cpu));
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta http-equiv="Content-Security-Policy" content=(POLICY);
-                meta name="color-scheme" content="light dark";
-                meta name="generator" content=(format!("ondeck {}", document.build.version));
-                link rel="icon" href="data:,";
-                title { (title) }
-                style { (PreEscaped(theme::STYLE)) (PreEscaped(theme::css())) }
-            }
-            body {
-                header {
-                    p.kicker { "ondeck trace" }
-                    h1 { "Why was the lock idle?" }
-                    p.verdict {
-                        (data::or_unknown(&document.machine.cpu)) ", " (document.machine.kernel) ": "
-                        (document.settings.threads) " threads, " (document.settings.pairs)
-                        " pairs each a run. " (document.started)
-                    }
-                }
-                main {
-                    (boxes(document))
-                    @for lock in &document.locks { (of_lock(lock)) }
-                }
-                footer {
-                    p {
-                        code { (document.settings.command) } ". Four stamps and the CPU's number cost "
-                        (time(document.stamp_nanos)) " a pair. This file is complete: it loads nothing."
-                    }
-                }
-            }
-        }
-    };
-    page.into_string()
+    Still {
+        title: format!(
+            "ondeck trace: why locks were idle on {}",
+            data::or_unknown(&document.machine.cpu)
+        ),
+        version: &document.build.version,
+        kicker: "ondeck trace",
+        heading: html! { "Why was the lock idle?" },
+        verdict: html! {
+            (data::or_unknown(&document.machine.cpu)) ", " (document.machine.kernel) ": "
+            (document.settings.threads) " threads, " (document.settings.pairs)
+            " pairs each a run. " (document.started)
+        },
+        main: html! {
+            (boxes(document))
+            @for lock in &document.locks { (of_lock(lock)) }
+        },
+        footer: html! {
+            code { (document.settings.command) } ". Four stamps and the CPU's number cost "
+            (time(document.stamp_nanos)) " a pair."
+        },
+    }
+    .render()
 }
 
 fn boxes(document: &Document) -> Markup {

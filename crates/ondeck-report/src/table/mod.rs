@@ -211,7 +211,9 @@ pub(crate) fn marked(name: &str, partial: bool) -> String {
     format!("{name}{}", if partial { "*" } else { "" })
 }
 
-pub(crate) fn new_table<T: ToString>(header: &[T], colour: bool) -> Grid {
+/// A table of this crate's style: a rule under the header, no other lines. `colour` allows escape
+/// sequences for a terminal.
+pub fn new_table<T: ToString>(header: &[T], colour: bool) -> Grid {
     let mut table = Grid::new();
     let rule = LineStyle::none().fill('─').junction('─');
     table.load_style(TableStyle::new().header_separator(rule));
@@ -225,7 +227,8 @@ pub(crate) fn new_table<T: ToString>(header: &[T], colour: bool) -> Grid {
     table
 }
 
-pub(crate) fn right_align(table: &mut Grid, columns: &[usize]) {
+/// Aligns columns of numbers to the right, and leaves one blank between all columns.
+pub fn right_align(table: &mut Grid, columns: &[usize]) {
     for &index in columns {
         if let Some(column) = table.column_mut(index) {
             column.set_cell_alignment(CellAlignment::Right);

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use lock_api::GuardNoSend;
 
-use super::{RawMutex, misuse};
+use super::{RawMutex, misuse, recorded};
 use crate::platform::{Linux, Platform, Timestamp};
 
 /// A mutual-exclusion lock around a `T`: one byte, and one atomic read-modify-write for an
@@ -84,7 +84,7 @@ unsafe impl lock_api::RawMutex for RawMutex<Linux> {
     #[cfg_attr(debug_assertions, track_caller)]
     fn lock(&self) -> GuardNoSend {
         misuse::before_lock(self);
-        Self::lock(self);
+        recorded::lock(self);
         misuse::locked(self);
         GuardNoSend::new()
     }
@@ -102,7 +102,7 @@ unsafe impl lock_api::RawMutex for RawMutex<Linux> {
     unsafe fn unlock(&self, _: GuardNoSend) {
         misuse::before_unlock(self);
         // SAFETY: as the caller promises.
-        unsafe { Self::unlock(self) };
+        unsafe { recorded::unlock(self) };
     }
 
     #[inline]
@@ -136,7 +136,7 @@ unsafe impl lock_api::RawMutexTimed for RawMutex<Linux> {
 
     #[inline]
     fn try_lock_for(&self, timeout: Duration) -> Option<GuardNoSend> {
-        let owner = Self::try_lock(self) || Self::try_lock_until(self, Linux::now().after(timeout));
+        let owner = Self::try_lock(self) || recorded::lock_until(self, Linux::now().after(timeout));
         owner.then(|| {
             misuse::locked(self);
             GuardNoSend::new()
@@ -145,7 +145,7 @@ unsafe impl lock_api::RawMutexTimed for RawMutex<Linux> {
 
     #[inline]
     fn try_lock_until(&self, timeout: Instant) -> Option<GuardNoSend> {
-        let owner = Self::try_lock(self) || Self::try_lock_until(self, deadline(timeout));
+        let owner = Self::try_lock(self) || recorded::lock_until(self, deadline(timeout));
         owner.then(|| {
             misuse::locked(self);
             GuardNoSend::new()

@@ -107,7 +107,7 @@ impl<P: Host> RawMutex<P> {
     /// Waits for the lock; false if the deadline passed before.
     #[cold]
     #[inline(never)]
-    fn lock_slow(&self, deadline: Option<Timestamp>) -> bool {
+    pub(super) fn lock_slow(&self, deadline: Option<Timestamp>) -> bool {
         let bucket = P::bucket(self.address());
         let (now, waits) = (P::ticks() as usize, Waits::now::<P>());
         if self.is_free_soon(bucket, now, &waits) {
@@ -293,6 +293,7 @@ impl<P: Host> RawMutex<P> {
     /// Links the caller's node, takes its mark away if it has one, and sleeps until it is told what it
     /// is.
     fn park(&self, bucket: &Bucket<P>, node: &Node<P>, deadline: Option<Timestamp>) -> Stage {
+        P::parks(self.address());
         let waits = Waits::now::<P>();
         node.cpu.store(P::cpu(), Ordering::Relaxed);
         node.priority.store(P::priority(), Ordering::Relaxed);

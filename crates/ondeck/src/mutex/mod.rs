@@ -26,6 +26,7 @@
 //! | `lock.rs` | the way of a thread that wants the lock, from its first attempt to its sleep |
 //! | `unlock.rs` | the way of a thread that unlocks, from its store to the wake of another |
 //! | `api.rs` | what programs use: [`Mutex`] and its guards |
+//! | `inlined.rs` | the rest of a lock or unlock whose beginning was compiled elsewhere: the C header's |
 //! | `misuse.rs` | what a debug build tells |
 //!
 //! # Which threads may be awake
@@ -93,8 +94,11 @@
 //! "Malthusian Locks".
 
 mod api;
+mod inlined;
 mod lock;
 mod misuse;
+mod recorded;
+
 mod unlock;
 
 use core::fmt;

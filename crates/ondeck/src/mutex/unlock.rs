@@ -53,7 +53,7 @@ impl<P: Host> RawMutex<P> {
     /// lock or was woken for it, or they wait for another lock, and there is nothing else to do.
     #[cold]
     #[inline(never)]
-    fn unlock_slow(&self) {
+    pub(super) fn unlock_slow(&self) {
         let byte = self.byte();
         let bucket = P::bucket(byte.addr());
         // spec: Mutex!ReadModeBeside
@@ -170,7 +170,7 @@ impl<P: Host> RawMutex<P> {
 /// From here on the mutex may be gone (6): `byte` is an address to compare.
 #[cold]
 #[inline(never)]
-fn look_late<P: Host>(byte: *const P::AtomicU8) {
+pub(super) fn look_late<P: Host>(byte: *const P::AtomicU8) {
     let bucket = P::bucket(byte.addr());
     // spec: Mutex!LookLate
     if !concerns::<P>(byte.addr()) {

@@ -64,6 +64,8 @@ pub(crate) use park::Chosen;
 pub use park::{Parked, Requeued, park, requeue, unpark};
 pub(crate) use publish::{relax, relax_by_time};
 pub(crate) use record::{Awake, Record};
+#[doc(hidden)]
+pub use unlock_mode::SKIP as UNLOCK_MODE_SKIP;
 
 /// Buckets of a real machine's table. A collision costs time, never correctness. The unlock modes of
 /// 1,024 buckets are 8 KiB; of the buckets themselves a program touches those whose locks are

@@ -26,7 +26,7 @@ use crate::platform::{AtomicInt, Host, Ordering};
 /// Every unlock of the bucket looks, behind a full fence of its own.
 pub(crate) const LOOK: usize = 0;
 /// No record of the bucket is armed.
-pub(crate) const SKIP: usize = 1;
+pub const SKIP: usize = 1;
 /// Some records of the bucket are armed.
 pub(super) const SOME: usize = 2;
 

@@ -137,6 +137,11 @@ pub unsafe trait Host: Platform {
         0
     }
 
+    /// The calling thread is about to park for the lock at `address`: for what records contention. May be
+    /// called more than once in a wait.
+    #[inline]
+    fn parks(_address: usize) {}
+
     /// The real-time priority of the calling thread; 0 if it is of an ordinary scheduling class.
     ///
     /// Asked by a thread that is about to park: at most a system call or two.

@@ -45,13 +45,18 @@
 
 use core::sync::atomic::{AtomicU8, AtomicUsize, Ordering, compiler_fence, fence};
 
-use super::{environment, quietly, ticks};
+use super::{environment, ticks};
 
 const UNCHOSEN: u8 = 0;
 const ASYMMETRIC: u8 = 1;
 const SYMMETRIC: u8 = 2;
 const DEGRADED: u8 = 3;
 
+/// Exported beside the parking table, and for the same reason: where the copies of this crate in a
+/// process have one table, they have one state. A copy that was refused membarrier would make full
+/// fences only, and unlocks of another copy, which has it, none.
+// SAFETY: no other symbol of any library has this name.
+#[unsafe(export_name = "ondeck_fence_state_2")]
 static STATE: AtomicU8 = AtomicU8::new(UNCHOSEN);
 
 #[inline(always)]
@@ -170,7 +175,7 @@ fn interval(cost: usize, least: usize) -> usize {
 
 fn membarrier(command: libc::c_int) -> libc::c_long {
     // SAFETY: membarrier takes a command, flags and a CPU, all integers, and touches no memory.
-    quietly(|| unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) }).0
+    unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) }
 }
 
 #[cfg(test)]

@@ -191,6 +191,12 @@ unsafe impl Host for Linux {
     fn priority() -> u32 {
         priority::of_caller()
     }
+
+    #[cfg(feature = "profile")]
+    #[inline]
+    fn parks(address: usize) {
+        ondeck_record::parks(address);
+    }
 }
 
 impl Linux {

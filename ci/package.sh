@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# The Debian packages work in a clean root: they install with what they say that they depend on, a C program
+# compiles against pkg-config's ondeck, and `ondeck run --profile` names the hot lock of a program, its file and its
+# line; so does `ondeck attach`.
+#
+#   ci/package.sh            the command built as the tests are
+#   ci/package.sh --release  as released; the compiler takes 5 minutes
+#
+# The root has Debian's minimum, gcc and pkg-config. It is made once, by mmdebstrap from the mirror that apt uses
+# here, and kept in cargo's target folder; each run unpacks it anew. Needs root.
+# shellcheck disable=SC2016 # what is given to `inside` expands there
+source "$(dirname "$0")/common.sh"
+[ "$(id -u)" -eq 0 ] || skip "needs root, for chroot"
+need_packages mmdebstrap dpkg-dev binutils
+export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}
+profile=dev
+[ "${1:-}" != --release ] || profile=release
+
+step "packages"
+packages=$CARGO_TARGET_DIR/packages
+rm -f "$packages"/*.deb
+packaging/deb.sh --out "$packages" --cargo-profile "$profile"
+
+kept=$CARGO_TARGET_DIR/clean-root.tar
+if [ ! -s "$kept" ]; then
+    step "a clean root"
+    # shellcheck source=/dev/null
+    release=$(. /etc/os-release && echo "$VERSION_CODENAME")
+    sources=/etc/apt/sources.list.d/debian.sources
+    [ -s "$sources" ] || sources=/etc/apt/sources.list
+    mmdebstrap --quiet --variant=minbase --include=gcc,libc6-dev,pkg-config "$release" "$kept.new" "$sources"
+    mv "$kept.new" "$kept"
+fi
+
+clean=$(mktemp -d)
+# The mount goes first, so that nothing of this system is removed.
+trap '{ ! mountpoint -q "$clean/proc" || umount "$clean/proc"; } && rm -rf --one-file-system "$clean"' EXIT
+tar -xf "$kept" -C "$clean" --exclude=./dev
+mkdir -p "$clean/dev" "$clean/try"
+mknod -m 666 "$clean/dev/null" c 1 3
+mount -t proc proc "$clean/proc"
+cp "$packages"/*.deb ci/package/*.c "$clean/try"
+inside() {
+    chroot "$clean" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 TERM=dumb sh -euc "cd /try; $*"
+}
+
+step "install"
+# Whatever they depend on is either in the clean root, or in the packages.
+inside 'dpkg -i ./*.deb >install.log 2>&1 || { cat install.log; exit 1; }'
+inside 'ondeck --version; man=$(ls /usr/share/man/man1/ondeck*.1.gz | wc -l); test "$man" -ge 5'
+
+step "a C program against pkg-config"
+inside 'gcc -std=c11 -Wall -Wextra -Werror one_byte.c -o one_byte $(pkg-config --cflags --libs ondeck); ./one_byte'
+inside 'gcc -std=c11 one_byte.c -o one_byte_static $(pkg-config --cflags ondeck) -Wl,-Bstatic $(pkg-config --static --libs ondeck) -Wl,-Bdynamic; ./one_byte_static'
+
+step "a profile of a program with one hot lock"
+inside 'gcc -g -O1 hot_lock.c -o hot_lock -pthread
+ondeck run --profile hot.html --profile hot.folded -- ./hot_lock 2>table; cat table'
+declared=$(grep -n '^pthread_mutex_t orders_lock' ci/package/hot_lock.c | cut -d: -f1)
+for report in table hot.html; do
+    for word in orders_lock book_order "hot_lock.c:$declared"; do
+        grep -qF "$word" "$clean/try/$report" || { echo "$report does not name $word"; exit 1; }
+    done
+    # No thread waits for that one.
+    ! grep -q quiet_lock "$clean/try/$report" || { echo "$report blames quiet_lock"; exit 1; }
+done
+grep -q '^lock orders_lock;.*book_order ' "$clean/try/hot.folded" || { echo "hot.folded is without it"; exit 1; }
+
+step "the same, attached to, and compared with glibc"
+inside 'ondeck run -- ./hot_lock endless & program=$!
+until grep -q ondeck_preload /proc/$program/maps; do sleep 0.01; done
+ondeck attach $program --for 500ms >table; kill $program
+grep -q "^orders_lock" table || { cat table; exit 1; }
+ondeck run --compare --runs 4 -- ./hot_lock 2>warnings'
+
+step "the command and the shim have the same locks"
+inside 'for by in "ondeck run --lock ? true" "env ONDECK_LOCK=? LD_PRELOAD=/usr/lib/ondeck/libondeck_preload.so true"; do
+    $by 2>&1 | grep -o "there are [a-z_, ]*" | tr -d " " || true
+done | uniq -c | tee locks; test "$(wc -l <locks)" -eq 1; grep -q " 2 thereare" locks
+ondeck run --lock spinlock -- ./one_byte'
+
+step "remove"
+inside 'dpkg -P ondeck libondeck-dev libondeck0 >/dev/null; test -z "$(find /usr -iname "*ondeck*")"'
+echo "installed, tried and removed"

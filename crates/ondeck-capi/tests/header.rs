@@ -1,0 +1,96 @@
+//! `include/ondeck.h` is what cbindgen makes of the source.
+
+use std::fs;
+use std::path::Path;
+
+use cbindgen::{
+    Builder, Config, DocumentationStyle, FunctionConfig, Language, Layout, RenameRule, Style,
+};
+
+fn config() -> Config {
+    let mut config = Config {
+        language: Language::C,
+        header: Some(include_str!("../header/head.h").trim_end().to_owned()),
+        trailer: Some(include_str!("../header/inline.h").trim_end().to_owned()),
+        after_includes: Some(include_str!("../header/macros.h").trim_end().to_owned()),
+        include_guard: Some("ONDECK_H".to_owned()),
+        no_includes: true,
+        sys_includes: ["errno.h", "stddef.h", "stdint.h", "time.h"].map(str::to_owned).to_vec(),
+        cpp_compat: true,
+        documentation_style: DocumentationStyle::C,
+        style: Style::Both,
+        line_length: 110,
+        usize_is_size_t: true,
+        function: FunctionConfig {
+            must_use: Some("ONDECK_MUST_USE".to_owned()),
+            postfix: Some("ONDECK_NOTHROW".to_owned()),
+            args: Layout::Auto,
+            rename_args: RenameRule::None,
+            ..FunctionConfig::default()
+        },
+        ..Config::default()
+    };
+    for (rust, c) in [
+        ("Mutex", "ondeck_mutex_t"),
+        ("Cond", "ondeck_cond_t"),
+        ("ZooLock", "ondeck_zoo_lock_t"),
+        ("timespec", "struct timespec"),
+    ] {
+        config.export.rename.insert(rust.to_owned(), c.to_owned());
+    }
+    config
+}
+
+/// The header as the source says it is.
+fn written() -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut header = Vec::new();
+    Builder::new()
+        .with_config(config())
+        .with_src(root.join("src/abi.rs"))
+        .with_src(root.join("src/mutex.rs"))
+        .with_src(root.join("src/cond.rs"))
+        .with_src(root.join("src/zoo.rs"))
+        .generate()
+        .expect("the source is read")
+        .write(&mut header);
+    let header = String::from_utf8(header).expect("cbindgen writes text");
+    // A section of the documentation in Rust.
+    header.replace(" # Safety\n\n ", " Safety: ")
+}
+
+#[test]
+fn the_header_is_that_of_the_source() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("include/ondeck.h");
+    let written = written();
+    if std::env::var_os("ONDECK_WRITE_HEADER").is_some() {
+        fs::write(&path, &written).unwrap();
+    }
+    let kept = fs::read_to_string(&path).unwrap_or_default();
+    let differs = kept.lines().zip(written.lines()).position(|(kept, written)| kept != written);
+    assert!(
+        kept == written,
+        "include/ondeck.h is not that of the source, from line {} on; \
+         ONDECK_WRITE_HEADER=1 cargo test -p ondeck-capi --test header writes it",
+        differs.map_or(kept.lines().count().min(written.lines().count()), |line| line) + 1,
+    );
+}
+
+/// A function that the version script forgets would be missing from the library, and link.sh would
+/// not say so.
+#[test]
+fn the_version_script_has_the_functions_of_the_header() {
+    let header = written();
+    let script = include_str!("../ondeck.map");
+    let declarations = header.split("extern \"C\" {").nth(1).expect("declarations");
+    let mut functions = 0;
+    for word in declarations.split(|c: char| !c.is_ascii_alphanumeric() && c != '_') {
+        let at = word.as_ptr().addr() - declarations.as_ptr().addr() + word.len();
+        if word.starts_with("ondeck_") && declarations[at..].starts_with('(') {
+            functions += 1;
+            let is_inline = word.starts_with("ondeck_tsan_") || word == "ondeck_unlock_mode";
+            assert!(is_inline || script.contains(&format!(" {word};")), "ondeck.map lacks {word}");
+        }
+    }
+    assert!(functions > 20, "only {functions} functions found");
+}

@@ -1,0 +1,80 @@
+//! `ondeck attach`.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+
+use crate::ending::{Ending, Error};
+use crate::interrupt::Interrupt;
+use crate::run::{Page, Wanted, Watch, profile, recording, watch};
+use crate::{output, values};
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  ondeck run -- ./server &
+  ondeck attach $!
+  ondeck attach 4711 --for 30s --profile report.html
+
+The program is one that `ondeck run` started without --profile, or one of its children. Recording goes on
+until Ctrl-C, or for the time that is given; the program runs on without it.
+
+Exit codes: 0 done; 1 a report could not be written; 2 wrong usage, or no such program.")]
+pub(crate) struct Options {
+    /// The number of the process
+    #[arg(value_name = "PID", value_parser = clap::value_parser!(u32).range(1..))]
+    pid: u32,
+
+    /// Record for so long, as `30s`, instead of until Ctrl-C
+    #[arg(long = "for", value_name = "TIME", value_parser = values::round_length)]
+    time: Option<Duration>,
+
+    #[command(flatten)]
+    wanted: Wanted,
+}
+
+/// How soon Ctrl-C and the end of the program are noticed.
+const LOOK: Duration = Duration::from_millis(50);
+
+pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
+    let pid = options.pid;
+    let page = Page::of(pid).map_err(Error::Usage)?;
+    let prepared = options.wanted.prepare()?;
+    let folder = recording::folder()
+        .map_err(|error| Error::System(format!("cannot make a folder to record into: {error}")))?;
+    let interrupt = Interrupt::listen_quietly()?;
+    let start = Instant::now();
+    page.record_into(folder.path())
+        .map_err(|error| Error::System(format!("cannot switch recording on: {error}")))?;
+    let mut watch = watch::has_terminal()
+        .then(|| Watch::new(folder.path(), format!("process {pid}, Ctrl-C to end")));
+    let mut drawn = start;
+    while !interrupt.happened()
+        && runs(pid)
+        && options.time.is_none_or(|time| start.elapsed() < time)
+    {
+        if let Some(watch) = &mut watch
+            && drawn.elapsed() >= watch::EVERY
+        {
+            drawn = Instant::now();
+            watch.draw();
+        }
+        std::thread::sleep(LOOK);
+    }
+    drop(watch);
+    page.stop().map_err(|error| Error::System(format!("cannot switch recording off: {error}")))?;
+    if !recording::has_begun(folder.path()) {
+        output::print(profile::NOTHING)?;
+        return Ok(Ending::Whole);
+    }
+    let found = profile::read(folder.path())?;
+    let whole = options.wanted.write(prepared, &found);
+    output::print(&profile::text(&found, output::colours()))?;
+    Ok(if whole { Ending::Whole } else { Ending::Lacking })
+}
+
+/// Whether a process is there and has not ended: one that has takes no memory.
+fn runs(pid: u32) -> bool {
+    fs::read_to_string(format!("/proc/{pid}/statm")).is_ok_and(|pages| !pages.starts_with("0 "))
+}

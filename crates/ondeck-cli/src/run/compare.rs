@@ -1,0 +1,259 @@
+//! `ondeck run --compare`: the program with glibc's locks and with the shim's, in turn.
+//!
+//! The result is a report as `bench` makes one, with the workload `program`, so that `ondeck compare`,
+//! `merge` and the pages work with it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use ondeck_lab::disturbance::Account;
+use ondeck_lab::results::{
+    Better, Failure as LockFailure, FailureKind, LockRow, Metric, Report, Series, Unit, Word,
+};
+use ondeck_lab::sample::{CPU_PER_OP, INVOLUNTARY, Quantity, RUN, VOLUNTARY};
+use ondeck_lab::summary::Spread;
+use ondeck_lab::warnings;
+use ondeck_report::compare::{self, By, Choice, Input, rank};
+use ondeck_report::program as table;
+
+use super::locks::{self, GLIBC};
+use super::sample::{Ended, Sample, Streams, take};
+use super::{Options, Program, launch};
+use crate::ending::{Ending, Error};
+use crate::files::Prepared;
+use crate::interrupt::Interrupt;
+use crate::progress::Progress;
+use crate::{output, session, summary};
+
+/// What the reports call a program that is run.
+const WORKLOAD: &str = "program";
+
+/// The most memory that a program had at once.
+const MAX_RSS: Quantity = Quantity {
+    name: table::MAX_RSS,
+    unit: Unit::Bytes,
+    better: Better::Lower,
+    title: "Most memory at once",
+};
+
+/// Whether two samples differ is said at this level, as by `ondeck compare`.
+const ALPHA: f64 = 0.05;
+
+/// The order of the locks in each turn is shuffled from this seed.
+const SEED: u64 = 1;
+
+/// A lock and its runs so far.
+struct Side {
+    lock: String,
+    samples: Vec<Sample>,
+    failed: bool,
+}
+
+pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
+    let program = Program::find(&options.program).map_err(Error::Start)?;
+    let library = launch::library_for(&program).map_err(Error::Start)?;
+    let mut sides = sides(&options.locks)?;
+    let prepared = Prepared::open(&options.outputs)?;
+    let interrupt = Interrupt::listen()?;
+    let mut report = session::empty_report();
+    report.settings.rounds = Some(options.runs);
+    report.settings.seed = SEED;
+    summary::print_warnings(&report.warnings);
+
+    let (start, cpu) = (Instant::now(), Account::now());
+    let streams = Streams::new(options.show_output);
+    // How long a run takes is not known; the bar counts runs.
+    let step = Duration::from_secs(1);
+    let mut progress = Progress::new(step * ((options.runs + 1) * sides.len()) as u32);
+    let mut order: Vec<usize> = (0..sides.len()).collect();
+    let mut random = fastrand::Rng::with_seed(SEED);
+    let mut done = 0;
+    'turns: for turn in 0..=options.runs {
+        random.shuffle(&mut order);
+        for &place in &order {
+            if interrupt.happened() {
+                break 'turns;
+            }
+            let side = &mut sides[place];
+            done += 1;
+            if side.failed {
+                continue;
+            }
+            let what = if turn == 0 { "warm-up".to_owned() } else { format!("run {turn}") };
+            progress.show(step * (done - 1), format!("{}: {what}", side.lock));
+            let command = command(&program, &library, &side.lock);
+            match take(command, &streams) {
+                Ok(Ended::Well(sample)) if turn > 0 => side.samples.push(sample),
+                Ok(Ended::Well(_)) => {}
+                // What Ctrl-C ended is no failure of the lock.
+                Ok(Ended::Badly(..)) if interrupt.happened() => break 'turns,
+                Ok(Ended::Badly(how, words)) => {
+                    side.failed = true;
+                    let message = format!("{what} {how}");
+                    progress.note(&failed(&side.lock, &message, &words));
+                    report.failures.push(failure(&side.lock, message, words));
+                    if side.lock == GLIBC {
+                        // There is nothing to compare with.
+                        break 'turns;
+                    }
+                }
+                Err(error) => {
+                    progress.finish();
+                    return Err(Error::System(format!(
+                        "cannot run {}: {error}",
+                        program.path.display()
+                    )));
+                }
+            }
+        }
+    }
+    progress.finish();
+
+    report.seconds = start.elapsed().as_secs_f64();
+    report.cpu_time = session::cpu_time_since(cpu);
+    report.partial = interrupt.happened();
+    report.series = series(options, &sides);
+    report.locks = rows(&sides);
+    let late = warnings::disturbed(report.cpu_time);
+    report.warnings.extend(late.iter().cloned());
+    let text = text(options, &report);
+    let ending = session::finish(prepared, &report, &text);
+    summary::print_warnings(&late);
+    Ok(ending)
+}
+
+/// glibc's lock first, then each of the others once.
+fn sides(words: &[String]) -> Result<Vec<Side>, Error> {
+    let mut names = vec![GLIBC.to_owned()];
+    for word in words {
+        locks::check(word).map_err(Error::Usage)?;
+        if !names.contains(word) {
+            names.push(word.clone());
+        }
+    }
+    if names.len() == 1 {
+        return Err(Error::Usage(format!(
+            "--locks names {GLIBC} only, with which the others are compared; name another"
+        )));
+    }
+    Ok(names.into_iter().map(|lock| Side { lock, samples: Vec::new(), failed: false }).collect())
+}
+
+fn command(program: &Program, library: &Path, lock: &str) -> Command {
+    let mut command = launch::command(program);
+    if lock == GLIBC {
+        launch::without_shim(&mut command);
+    } else {
+        launch::with_shim(&mut command, library, Some(lock));
+    }
+    command
+}
+
+fn failed(lock: &str, message: &str, words: &[String]) -> String {
+    let mut text = format!("failed: {lock}: {message}; it is left out from here on");
+    for word in words {
+        text.push_str("\n  ");
+        text.push_str(word);
+    }
+    text
+}
+
+fn failure(lock: &str, message: String, words: Vec<String>) -> LockFailure {
+    LockFailure {
+        workload: WORKLOAD.to_owned(),
+        lock: lock.to_owned(),
+        threads: 0,
+        kind: Word::Known(FailureKind::Crashed),
+        message,
+        thread_states: words,
+    }
+}
+
+/// How many threads a program has is its own affair: the number is 0.
+fn series(options: &Options, sides: &[Side]) -> Vec<Series> {
+    let words: Vec<String> =
+        options.program.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let command =
+        shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| words.join(" "));
+    let params = BTreeMap::from([("command".to_owned(), command)]);
+    let with_samples = sides.iter().filter(|side| !side.samples.is_empty());
+    with_samples
+        .map(|side| Series {
+            workload: WORKLOAD.to_owned(),
+            lock: side.lock.clone(),
+            threads: 0,
+            params: params.clone(),
+            partial: side.samples.len() < options.runs,
+            cut_runs: 0,
+            round_milliseconds: None,
+            metrics: metrics(&side.samples),
+            distribution: None,
+        })
+        .collect()
+}
+
+/// An operation is a run of the program.
+fn metrics(samples: &[Sample]) -> Vec<Metric> {
+    let of = |quantity: Quantity, value: fn(&Sample) -> f64| {
+        let samples: Vec<f64> = samples.iter().map(value).collect();
+        let Spread { median, p25, p75 } = Spread::of(&samples);
+        Metric {
+            name: quantity.name.to_owned(),
+            unit: Word::Known(quantity.unit),
+            better: quantity.better,
+            median,
+            p25,
+            p75,
+            min: samples.iter().copied().fold(f64::INFINITY, f64::min),
+            max: samples.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+            n: samples.len(),
+            samples,
+        }
+    };
+    vec![
+        of(RUN, |sample| sample.wall_nanos / 1e6),
+        of(CPU_PER_OP, |sample| sample.cpu_nanos),
+        of(VOLUNTARY, |sample| sample.voluntary_switches),
+        of(INVOLUNTARY, |sample| sample.involuntary_switches),
+        of(MAX_RSS, |sample| sample.max_rss_bytes),
+    ]
+}
+
+/// The facts of the locks that were measured.
+fn rows(sides: &[Side]) -> Vec<LockRow> {
+    let measured = |name: &str| sides.iter().any(|side| side.lock == name);
+    let rows = session::with_baseline().iter().map(session::lock_row).collect::<Vec<_>>();
+    rows.into_iter().filter(|row| measured(&row.name)).collect()
+}
+
+/// What the terminal gets.
+fn text(options: &Options, report: &Report) -> String {
+    let mut text = String::new();
+    let choice = Choice {
+        locks: None,
+        workloads: None,
+        threads: None,
+        metrics: Some(vec!["all".to_owned()]),
+        alpha: ALPHA,
+    };
+    let input = Input { name: WORKLOAD.to_owned(), report: report.clone() };
+    let by = By::Lock { base: GLIBC.to_owned() };
+    match compare::compare(&[input], &by, &choice) {
+        Ok(comparison) => text.push_str(&table::render(&comparison, output::colours())),
+        Err(_) => text.push_str("nothing to compare: see what failed above\n"),
+    }
+    if options.runs < rank::fewest_samples(ALPHA) {
+        text.push_str(&summary::note(&format!(
+            "{} runs are too few for any difference to be more than chance: use --runs {} or more, \
+             better 10",
+            options.runs,
+            rank::fewest_samples(ALPHA)
+        )));
+    }
+    if report.partial {
+        text.push_str(summary::INTERRUPTED);
+    }
+    text
+}

@@ -1,0 +1,51 @@
+//! The program with the shim in front of it, or without.
+
+use std::ffi::OsStr;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::failure::Failure;
+use super::fitness::Shim;
+use super::library;
+use super::program::Program;
+
+/// What the shim reads when it is loaded: the lock, the folder for recordings, and the page by which
+/// recording is switched on later.
+const LOCK: &str = "ONDECK_LOCK";
+pub(crate) const PROFILE: &str = "ONDECK_PROFILE";
+pub(crate) const CONTROL: &str = "ONDECK_CONTROL";
+
+/// The shim, if it can serve the program.
+pub(crate) fn library_for(program: &Program) -> Result<PathBuf, Failure> {
+    let library = library::find()?;
+    Shim::read(&library)?.check(program)?;
+    Ok(library)
+}
+
+/// The program as the user wrote it, by the file that was looked at.
+pub(crate) fn command(program: &Program) -> Command {
+    let mut command = Command::new(&program.path);
+    command.arg0(&program.name).args(&program.arguments);
+    command
+}
+
+pub(crate) fn with_shim(command: &mut Command, library: &Path, lock: Option<&str>) {
+    let (variable, value) = library::in_front(library);
+    command.env(variable, value);
+    if let Some(lock) = lock {
+        command.env(LOCK, lock);
+    }
+}
+
+/// Also if this command itself runs under the shim.
+pub(crate) fn without_shim(command: &mut Command) {
+    let (variable, value) = library::left_out();
+    match value {
+        Some(value) => command.env(variable, value),
+        None => command.env_remove(variable),
+    };
+    for variable in [LOCK, PROFILE, CONTROL] {
+        command.env_remove(OsStr::new(variable));
+    }
+}

@@ -1,0 +1,129 @@
+//! What becomes of a recording: the table, and the reports that were asked for.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use ondeck_profile::{Profile, Role, flame, folded, lines, page, pprof, table};
+
+use crate::ending::Error;
+use crate::files::Prepared;
+
+/// Locks in the table on the terminal.
+pub(crate) const LOCKS: usize = 10;
+
+/// Which reports are wanted; the same for `run` and `attach`.
+#[derive(Debug, Args)]
+pub(crate) struct Wanted {
+    /// Record which locks threads wait for, and write a report: .html, .svg, .pb.gz, .folded or
+    /// .jsonl; several times for several
+    #[arg(long, value_name = "FILE", value_parser = report)]
+    pub(crate) profile: Vec<Report>,
+
+    /// The stacks in .svg, .pb.gz and .folded: of threads that held a lock while others waited, or
+    /// of threads that waited
+    #[arg(long, value_enum, value_name = "THREAD", default_value = "holder")]
+    blame: Blame,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Blame {
+    /// The thread that unlocked, with the time of all that waited
+    Holder,
+    /// The thread that waited, with its own time
+    Waiter,
+}
+
+/// A file, and what is written to it.
+#[derive(Clone, Debug)]
+pub(crate) struct Report {
+    name: PathBuf,
+    format: Format,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Format {
+    Html,
+    Svg,
+    Pprof,
+    Folded,
+    Jsonl,
+}
+
+const FORMATS: [(&str, Format); 5] = [
+    (".html", Format::Html),
+    (".svg", Format::Svg),
+    (".pb.gz", Format::Pprof),
+    (".folded", Format::Folded),
+    (".jsonl", Format::Jsonl),
+];
+
+fn report(word: &str) -> Result<Report, String> {
+    let format = FORMATS.iter().find(|(end, _)| word.ends_with(end) && word.len() > end.len());
+    if let Some(&(_, format)) = format {
+        return Ok(Report { name: PathBuf::from(word), format });
+    }
+    let ends = FORMATS.map(|(end, _)| end).join(", ");
+    Err(format!("the end of the name says what is written: one of {ends}"))
+}
+
+impl Wanted {
+    /// Makes sure of every file, before anything runs.
+    pub(crate) fn prepare(&self) -> Result<Prepared<Format>, Error> {
+        Prepared::of(self.profile.iter().map(|report| (report.format, Some(report.name.as_path()))))
+    }
+
+    /// Writes the reports; whether all of them are whole.
+    pub(crate) fn write(&self, prepared: Prepared<Format>, profile: &Profile) -> bool {
+        let role = match self.blame {
+            Blame::Holder => Role::Holder,
+            Blame::Waiter => Role::Waiter,
+        };
+        let in_words = |error: ondeck_profile::Error| error.to_string();
+        let written = prepared.write_by(|format| match format {
+            Format::Html => page::render(profile).map(String::into_bytes).map_err(in_words),
+            Format::Svg => {
+                flame::render(profile, role, true).map(String::into_bytes).map_err(in_words)
+            }
+            Format::Pprof => pprof::encode(profile, role).map_err(in_words),
+            Format::Folded => Ok(folded::render(profile, role).into_bytes()),
+            Format::Jsonl => Ok(lines::render(profile).into_bytes()),
+        });
+        written.name_files();
+        written.tell_errors()
+    }
+}
+
+/// The table for a terminal, and what could not be read.
+pub(crate) fn text(profile: &Profile, colours: bool) -> String {
+    let mut text = table::render(profile, LOCKS, colours);
+    for refused in &profile.refused {
+        // Writing to a string does not fail.
+        _ = writeln!(text, "not read: {refused}");
+    }
+    text
+}
+
+/// What there is to say of a program that was attached to and has no recording.
+pub(crate) const NOTHING: &str = "no thread has waited for a lock yet\n";
+
+/// Reads what has been recorded.
+pub(crate) fn read(folder: &Path) -> Result<Profile, Error> {
+    ondeck_profile::read(folder).map_err(|error| Error::System(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_name_says_what_is_written() {
+        for word in ["a.html", "b/c.pb.gz", "x.y.folded", "s.svg", "l.jsonl"] {
+            assert!(report(word).is_ok(), "{word}");
+        }
+        for word in ["a.json", "pb.gz", ".html", "a.pb", "report"] {
+            let error = report(word).expect_err("nothing says what it is");
+            assert!(error.contains(".html") && error.contains(".pb.gz"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! The folder that a program's recorders write into, one file for each process image.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use nix::sys::statvfs::statvfs;
+use nix::unistd::geteuid;
+use tempfile::TempDir;
+
+/// A folder in memory: recording writes to mapped pages, which a disk's file system would write back all
+/// the while.
+const IN_MEMORY: &str = "/dev/shm";
+
+/// Recordings are sparse, and take a tenth of this or less.
+const ROOM_IN_MEMORY: u64 = 256 << 20;
+
+/// Others may make files, and see none of them.
+const DROP_BOX: u32 = 0o1733;
+
+const PREFIX: &str = "ondeck-recording-";
+const KEPT: &str = "ondeck-kept-";
+
+/// A new folder, which goes when the value does; and folders go whose command was killed.
+pub(crate) fn folder() -> io::Result<TempDir> {
+    let place = place();
+    sweep(&place);
+    let prefix = format!("{PREFIX}{}-", std::process::id());
+    let folder = tempfile::Builder::new().prefix(&prefix).tempdir_in(place)?;
+    if geteuid().is_root() {
+        // A server that root starts may become another user, and its children make files then.
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(DROP_BOX))?;
+    }
+    Ok(folder)
+}
+
+/// Removes the folders of this user whose name has a process that is no more.
+fn sweep(place: &Path) {
+    for folder in fs::read_dir(place).into_iter().flatten().flatten() {
+        let name = folder.file_name();
+        let Some((pid, _)) = name
+            .to_str()
+            .and_then(|name| name.strip_prefix(PREFIX))
+            .and_then(|rest| rest.split_once('-'))
+        else {
+            continue;
+        };
+        let is_ours = folder.metadata().is_ok_and(|found| found.uid() == geteuid().as_raw());
+        let ended = pid.parse::<u32>().is_ok() && !Path::new("/proc").join(pid).exists();
+        if is_ours && ended {
+            // What is gone by now needs no removing.
+            _ = fs::remove_dir_all(folder.path());
+        }
+    }
+}
+
+/// Keeps a folder, under a name by which no later command removes it.
+pub(crate) fn keep(folder: TempDir) -> PathBuf {
+    let path = folder.keep();
+    let kept = path
+        .file_name()
+        .and_then(|name| name.to_str())
+        .and_then(|name| name.strip_prefix(PREFIX))
+        .map(|rest| path.with_file_name(format!("{KEPT}{rest}")));
+    match kept {
+        Some(kept) if fs::rename(&path, &kept).is_ok() => kept,
+        _ => path,
+    }
+}
+
+/// Where temporary files of this kind go: where the user says, in memory, or where all others go.
+pub(crate) fn place() -> PathBuf {
+    let named = std::env::var_os("TMPDIR").is_some_and(|named| !named.is_empty());
+    let roomy = |place: &Path| {
+        statvfs(place)
+            .is_ok_and(|found| found.blocks_available() * found.fragment_size() >= ROOM_IN_MEMORY)
+    };
+    let in_memory = Path::new(IN_MEMORY);
+    if !named && roomy(in_memory) { in_memory.to_owned() } else { std::env::temp_dir() }
+}
+
+/// Whether any process has begun to record.
+pub(crate) fn has_begun(folder: &Path) -> bool {
+    let extension = Some(OsStr::new(ondeck_record::layout::EXTENSION));
+    fs::read_dir(folder).is_ok_and(|mut files| {
+        files.any(|file| file.is_ok_and(|file| file.path().extension() == extension))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_go_with_their_command_and_kept_ones_stay() {
+        let place = tempfile::tempdir().expect("a folder");
+        let make = |name: String| {
+            let path = place.path().join(name);
+            fs::create_dir(&path).expect("a folder");
+            fs::write(path.join("1.0.ondeck-profile"), "").expect("a file");
+            path
+        };
+        // No process has a number above the kernel's largest.
+        let [ended, alive] = [4_194_305, std::process::id()];
+        let gone = make(format!("{PREFIX}{ended}-a"));
+        let stay = [
+            make(format!("{PREFIX}{alive}-b")),
+            make(format!("{KEPT}{ended}-c")),
+            make(format!("other-{ended}-d")),
+        ];
+        sweep(place.path());
+        assert!(!gone.exists());
+        assert!(stay.iter().all(|path| path.exists()));
+        assert!(has_begun(&stay[0]) && !has_begun(place.path()));
+        let prefix = format!("{PREFIX}{ended}-");
+        let kept = tempfile::Builder::new().prefix(&prefix).tempdir_in(place.path());
+        let kept = keep(kept.expect("a folder"));
+        sweep(place.path());
+        assert!(kept.exists(), "{}", kept.display());
+    }
+}

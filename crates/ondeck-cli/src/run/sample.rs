@@ -1,0 +1,160 @@
+//! One run of a program, from its start to its end, and what it cost.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::os::fd::AsFd;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use super::inherited;
+use super::supervise::{Status, pid};
+
+/// What a run cost, together with what the programs cost that it started and waited for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sample {
+    pub(crate) wall_nanos: f64,
+    pub(crate) cpu_nanos: f64,
+    pub(crate) voluntary_switches: f64,
+    pub(crate) involuntary_switches: f64,
+    /// The most memory at once; not less than this command had when it started the program.
+    pub(crate) max_rss_bytes: f64,
+}
+
+/// How a run ended.
+pub(crate) enum Ended {
+    Well(Sample),
+    /// How, and the last of what it wrote to standard error.
+    Badly(String, Vec<String>),
+}
+
+/// What a run reads, and where its words go.
+pub(crate) struct Streams {
+    /// The file that standard input was redirected to: each run reads it from its start. What a
+    /// terminal or a pipe has could be read once only.
+    input: Option<File>,
+    show: bool,
+}
+
+impl Streams {
+    pub(crate) fn new(show: bool) -> Self {
+        let own = io::stdin().as_fd().try_clone_to_owned().ok().map(File::from);
+        let is_file = |file: &File| file.metadata().is_ok_and(|found| found.is_file());
+        Self { input: own.filter(is_file), show }
+    }
+
+    fn input(&self) -> io::Result<Stdio> {
+        // Opened anew, so that it has a place of its own to read from.
+        match self.input {
+            Some(_) => Ok(File::open("/proc/self/fd/0")?.into()),
+            None => Ok(Stdio::null()),
+        }
+    }
+}
+
+/// What `ru_maxrss` counts.
+const KIB: f64 = 1024.0;
+
+/// Runs the program once.
+pub(crate) fn take(mut command: Command, streams: &Streams) -> io::Result<Ended> {
+    inherited::pass_on_to_child(&mut command, [true, !streams.show, !streams.show]);
+    command.stdin(streams.input()?);
+    let mut words = None;
+    if !streams.show {
+        let file = tempfile::tempfile()?;
+        command.stdout(Stdio::null()).stderr(file.try_clone()?);
+        words = Some(file);
+    }
+    let start = Instant::now();
+    let child = command.spawn()?;
+    let (status, usage) = wait(pid(&child).as_raw())?;
+    let wall = start.elapsed();
+    if status != Status::Exited(0) {
+        return Ok(Ended::Badly(in_words(status), words.map_or(Vec::new(), last_lines)));
+    }
+    let nanos = |time: libc::timeval| time.tv_sec as f64 * 1e9 + time.tv_usec as f64 * 1e3;
+    Ok(Ended::Well(Sample {
+        wall_nanos: wall.as_secs_f64() * 1e9,
+        cpu_nanos: nanos(usage.ru_utime) + nanos(usage.ru_stime),
+        voluntary_switches: usage.ru_nvcsw as f64,
+        involuntary_switches: usage.ru_nivcsw as f64,
+        max_rss_bytes: usage.ru_maxrss as f64 * KIB,
+    }))
+}
+
+fn wait(pid: libc::pid_t) -> io::Result<(Status, libc::rusage)> {
+    let mut status = 0;
+    // SAFETY: all zeros is a value of this type of plain data.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: both live here for the length of the call.
+    while unsafe { libc::wait4(pid, &raw mut status, 0, &raw mut usage) } == -1 {
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(error);
+        }
+    }
+    let status = if libc::WIFEXITED(status) {
+        Status::Exited(libc::WEXITSTATUS(status) as u8)
+    } else {
+        Status::Killed(libc::WTERMSIG(status))
+    };
+    Ok((status, usage))
+}
+
+pub(crate) fn in_words(status: Status) -> String {
+    match status {
+        Status::Exited(code) => format!("ended with exit code {code}"),
+        Status::Killed(signal) => match nix::sys::signal::Signal::try_from(signal) {
+            Ok(signal) => format!("was ended by {signal}"),
+            Err(_) => format!("was ended by signal {signal}"),
+        },
+    }
+}
+
+/// The end of what a run wrote.
+fn last_lines(mut file: File) -> Vec<String> {
+    const BYTES: u64 = 4_096;
+    const LINES: usize = 5;
+    let mut bytes = Vec::new();
+    let length = file.metadata().map_or(0, |found| found.len());
+    let read = file
+        .seek(SeekFrom::Start(length.saturating_sub(BYTES)))
+        .and_then(|_| file.read_to_end(&mut bytes));
+    if read.is_err() {
+        return Vec::new();
+    }
+    let text = String::from_utf8_lossy(&bytes);
+    let lines: Vec<&str> = text.lines().collect();
+    let last = lines.len().saturating_sub(LINES);
+    lines[last..].iter().map(|line| (*line).to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> Ended {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", script]);
+        take(command, &Streams::new(false)).expect("a shell")
+    }
+
+    #[test]
+    fn a_run_that_fails_says_how_and_with_which_words() {
+        let Ended::Badly(how, words) = shell("seq 9 >&2; exit 3") else { panic!("it failed") };
+        assert_eq!(how, "ended with exit code 3");
+        assert_eq!(words, ["5", "6", "7", "8", "9"]);
+        let Ended::Badly(how, _) = shell("kill -SEGV $$") else { panic!("it failed") };
+        assert_eq!(how, "was ended by SIGSEGV");
+    }
+
+    #[test]
+    fn what_a_run_and_its_children_cost_is_counted() {
+        let Ended::Well(idle) = shell("sleep 0.05; sleep 0.05") else { panic!("it went well") };
+        // Two sleeps of a twentieth of a second cannot take less.
+        assert!(idle.wall_nanos >= 1e8, "{idle:?}");
+        assert!(idle.voluntary_switches >= 2.0, "{idle:?}");
+        let busy = "i=0; while [ $i -lt 30000 ]; do i=$((i + 1)); done";
+        let Ended::Well(busy) = shell(busy) else { panic!("it went well") };
+        assert!(busy.cpu_nanos > idle.cpu_nanos && busy.max_rss_bytes > 1e5, "{busy:?}");
+    }
+}

@@ -1,0 +1,163 @@
+//! Waiting for a program as if this process were it: signals that are sent to this process reach the
+//! program, it stops when the program stops, and it ends as the program ended.
+//!
+//! Both are in one process group, so that a terminal's signals reach the program without any help, and
+//! are not forwarded a second time. All signals are blocked here and taken one by one, so that no handler
+//! is needed and none of them ends this process while it has something to do.
+
+use std::io;
+use std::process::{Child, Command};
+use std::time::Duration;
+
+use nix::errno::Errno;
+use nix::sys::signal::{SigSet, SigmaskHow, Signal, kill, sigprocmask};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::Pid;
+
+use super::inherited::{self, Given};
+use crate::screen;
+
+/// How a program ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Status {
+    Exited(u8),
+    /// By this signal.
+    Killed(i32),
+}
+
+/// A program that runs, and that this process stands for.
+pub(crate) struct Supervised {
+    pid: Pid,
+}
+
+impl Supervised {
+    /// Starts the program. From here on this process takes signals only to forward them.
+    pub(crate) fn start(mut command: Command, given: Given) -> io::Result<Self> {
+        inherited::pass_on_to_child(&mut command, given);
+        let all = SigSet::all();
+        let mut before = SigSet::empty();
+        // Before the program is there: a signal that comes now is forwarded to it.
+        sigprocmask(SigmaskHow::SIG_SETMASK, Some(&all), Some(&mut before))?;
+        match command.spawn() {
+            Ok(child) => Ok(Self { pid: pid(&child) }),
+            Err(error) => {
+                sigprocmask(SigmaskHow::SIG_SETMASK, Some(&before), None)?;
+                Err(error)
+            }
+        }
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.pid.as_raw().cast_unsigned()
+    }
+
+    /// Waits for the end of the program, and calls `meanwhile` each time that so much time has passed
+    /// without a signal.
+    pub(crate) fn wait(self, every: Duration, mut meanwhile: impl FnMut()) -> io::Result<Status> {
+        loop {
+            if let Some(signal) = take_signal(every) {
+                self.forward(&signal);
+                if signal.si_signo == libc::SIGCHLD
+                    && let Some(status) = self.look()?
+                {
+                    return Ok(status);
+                }
+            } else {
+                meanwhile();
+            }
+        }
+    }
+
+    /// What has happened to the program; how it ended, if it did.
+    fn look(&self) -> io::Result<Option<Status>> {
+        loop {
+            let flags = WaitPidFlag::WNOHANG | WaitPidFlag::WUNTRACED;
+            match waitpid(self.pid, Some(flags)) {
+                Ok(WaitStatus::Exited(_, code)) => return Ok(Some(Status::Exited(code as u8))),
+                Ok(WaitStatus::Signaled(_, signal, _)) => {
+                    return Ok(Some(Status::Killed(signal as i32)));
+                }
+                // The shell that started this process is to see that its job stands still.
+                Ok(WaitStatus::Stopped(..)) => {
+                    screen::leave();
+                    kill(Pid::this(), Signal::SIGSTOP)?;
+                }
+                Ok(_) => return Ok(None),
+                Err(Errno::EINTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    fn forward(&self, signal: &libc::siginfo_t) {
+        // What the kernel sends is for the whole group, if a terminal is its cause, or for this process
+        // alone. A shell that continues a job may have sent SIGCONT to this process alone.
+        let of_the_kernel = signal.si_code > 0;
+        if of_the_kernel || signal.si_signo == libc::SIGCHLD {
+            return;
+        }
+        // SAFETY: each signal that a process sent has the number of that process.
+        let sender = unsafe { signal.si_pid() };
+        if sender == self.pid.as_raw() {
+            // The program has signalled its group, and so itself.
+            return;
+        }
+        // SAFETY: the value is a part of each signal that a process sent; without one it is zero.
+        let value = unsafe { signal.si_value() };
+        let pid = self.pid.as_raw();
+        // A program that has just ended needs no signal.
+        if signal.si_code == libc::SI_QUEUE {
+            // SAFETY: it is a call without conditions: the kernel refuses what it does not know.
+            unsafe { libc::sigqueue(pid, signal.si_signo, value) };
+        } else {
+            // SAFETY: the same. Not by nix, which knows no realtime signals.
+            unsafe { libc::kill(pid, signal.si_signo) };
+        }
+    }
+}
+
+pub(crate) fn pid(child: &Child) -> Pid {
+    Pid::from_raw(child.id().cast_signed())
+}
+
+/// The next signal, unless none comes for so long.
+fn take_signal(wait: Duration) -> Option<libc::siginfo_t> {
+    let wait = libc::timespec {
+        tv_sec: wait.as_secs().cast_signed(),
+        tv_nsec: i64::from(wait.subsec_nanos()),
+    };
+    let all = SigSet::all();
+    // SAFETY: all zeros is a value of this type of plain data.
+    let mut signal: libc::siginfo_t = unsafe { std::mem::zeroed() };
+    // SAFETY: the three live here for the length of the call.
+    let taken = unsafe { libc::sigtimedwait(all.as_ref(), &raw mut signal, &raw const wait) };
+    (taken > 0).then_some(signal)
+}
+
+impl Status {
+    /// Ends this process as the program ended.
+    pub(crate) fn pass_on(self) -> ! {
+        match self {
+            Self::Exited(code) => std::process::exit(code.into()),
+            Self::Killed(signal) => die_by(signal),
+        }
+    }
+}
+
+/// A shell sees a process that this signal ended. The program has left a core file if there is to be
+/// one, so that this process leaves none.
+fn die_by(signal: i32) -> ! {
+    let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the limit lives here, the set is made by the next call, and no other thread needs signals.
+    unsafe {
+        libc::setrlimit(libc::RLIMIT_CORE, &raw const none);
+        let mut set: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut set);
+        libc::sigaddset(&raw mut set, signal);
+        libc::signal(signal, libc::SIG_DFL);
+        libc::raise(signal);
+        libc::sigprocmask(libc::SIG_UNBLOCK, &raw const set, std::ptr::null_mut());
+    }
+    // Only a signal that ends no process leads here. It is what shells say of one that does.
+    std::process::exit(128 + signal)
+}

@@ -1,0 +1,135 @@
+//! Locking and unlocking of the mutexes that are ours, with what the recorder is told: see `ondeck_record`.
+//!
+//! While it is off, that is one load for each lock, and one for each unlock, of the mutex's own line.
+
+use core::ptr;
+use core::sync::atomic::Ordering;
+
+use ondeck::platform::Timestamp;
+use ondeck_record::{Held, Words};
+
+use crate::object::Mutex;
+use crate::other::Functions;
+
+impl Mutex {
+    fn address(&self) -> usize {
+        ptr::from_ref(self).addr()
+    }
+
+    fn words(&self) -> Words<'_> {
+        Words { request: &self.request, acquisitions: &self.acquisitions, created: &self.created }
+    }
+
+    /// The kind as the recorder knows it.
+    fn recorded_kind(&self) -> u32 {
+        self.raw_kind().cast_unsigned() & 3
+    }
+}
+
+/// The calling thread has just locked the mutex.
+#[inline(always)]
+pub(crate) fn count(mutex: &Mutex) {
+    if ondeck_record::is_on() {
+        // Not a read-modify-write: the owner alone writes it.
+        let count = mutex.acquisitions.load(Ordering::Relaxed);
+        mutex.acquisitions.store(count.wrapping_add(1), Ordering::Relaxed);
+    }
+}
+
+/// Waits until the mutex is the calling thread's.
+pub(crate) fn lock(mutex: &Mutex) {
+    if !mutex.lock.try_lock() {
+        let wait =
+            ondeck_record::begin(mutex.address(), mutex.recorded_kind(), Some(mutex.words()));
+        mutex.lock.lock();
+        wait.acquired(Some(mutex.words()));
+    }
+    count(mutex);
+}
+
+/// As [`lock`], of a mutex that was found locked, but gives up at the deadline; says whether the calling
+/// thread has it.
+pub(crate) fn lock_until(mutex: &Mutex, until: Timestamp) -> bool {
+    let wait = ondeck_record::begin(mutex.address(), mutex.recorded_kind(), Some(mutex.words()));
+    let is_owner = mutex.lock.try_lock_until(until);
+    if is_owner {
+        wait.acquired(Some(mutex.words()));
+        count(mutex);
+    } else {
+        wait.gave_up();
+    }
+    is_owner
+}
+
+/// Whether the unlock is to be recorded: asked by the owner.
+#[inline(always)]
+pub(crate) fn is_requested(mutex: &Mutex) -> bool {
+    // Relaxed: a request that is missed is seen by the next unlock.
+    mutex.request.load(Ordering::Relaxed) != 0
+}
+
+/// For an owner that is about to unlock: what to call `after` on then.
+pub(crate) fn before_unlock(mutex: &Mutex) -> Option<Held> {
+    if !is_requested(mutex) {
+        return None;
+    }
+    ondeck_record::before_unlock(mutex.address(), mutex.recorded_kind(), mutex.words())
+}
+
+/// Unlocks.
+///
+/// # Safety
+///
+/// The calling thread owns the mutex.
+pub(crate) unsafe fn unlock(mutex: &Mutex) {
+    let held = before_unlock(mutex);
+    // SAFETY: as the caller promises.
+    unsafe { mutex.lock.unlock() };
+    if let Some(held) = held {
+        held.after();
+    }
+}
+
+/// As [`lock`], with a lock that `ONDECK_LOCK` has chosen: it may have the bytes of the count, so its waits
+/// are recorded when they end, and acquisitions are not counted.
+pub(crate) fn lock_other(mutex: &Mutex, other: &Functions) {
+    if !other.try_lock(mutex) {
+        let wait = ondeck_record::begin(mutex.address(), mutex.recorded_kind(), None);
+        other.lock(mutex);
+        wait.acquired(None);
+    }
+}
+
+/// As [`lock_until`], with such a lock.
+pub(crate) fn lock_other_until(mutex: &Mutex, other: &Functions, until: Timestamp) -> bool {
+    let wait = ondeck_record::begin(mutex.address(), mutex.recorded_kind(), None);
+    let is_owner = other.try_lock_until(mutex, until);
+    if is_owner {
+        wait.acquired(None);
+    } else {
+        wait.gave_up();
+    }
+    is_owner
+}
+
+/// As [`unlock`], with such a lock.
+///
+/// # Safety
+///
+/// The calling thread owns the mutex.
+pub(crate) unsafe fn unlock_other(mutex: &Mutex, other: &Functions) {
+    let (address, kind) = (mutex.address(), mutex.recorded_kind());
+    // SAFETY: as the caller promises.
+    unsafe { other.unlock(mutex) };
+    if ondeck_record::is_on() {
+        ondeck_record::unlocked(address, kind);
+    }
+}
+
+/// A mutex was initialized by the calling thread.
+pub(crate) fn note_creation(mutex: &Mutex) {
+    let created = ondeck_record::created();
+    if created != 0 {
+        mutex.created.store(created, Ordering::Relaxed);
+    }
+}

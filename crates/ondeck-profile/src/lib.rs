@@ -1,0 +1,47 @@
+//! What was recorded of a program's locks: which lock, which stacks, how long, how bad the tail.
+//!
+//! The files are those of [`ondeck_record::layout`], one for each process image, in one folder. They may
+//! be read while the programs run, and after they ended in whatever way.
+//!
+//! ```text
+//! folder ─► file        one recording: checked, then read field by field
+//!             │
+//!             ▼
+//!           reader ◄─── symbols    names, lines, inlined functions, variables, build-ids
+//!             │    ◄─── mappings   which object is where
+//!             ▼
+//!           Profile  ─► table      for a terminal, also while the program runs
+//!                    ─► page       HTML, with two flame graphs
+//!                    ─► pprof      profile.proto, gzipped
+//!                    ─► folded     one line a stack
+//!                    ─► flame      SVG
+//!                    ─► lines      JSON, one object a line
+//! ```
+//!
+//! ```no_run
+//! let profile = ondeck_profile::read("recordings".as_ref())?;
+//! print!("{}", ondeck_profile::table::render(&profile, 10, false));
+//! std::fs::write("holders.pb.gz", ondeck_profile::pprof::encode(&profile, ondeck_profile::Role::Holder)?)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod error;
+mod file;
+pub mod flame;
+pub mod folded;
+pub mod lines;
+mod mappings;
+mod model;
+pub mod page;
+pub mod pprof;
+mod reader;
+mod symbols;
+pub mod table;
+mod trim;
+
+pub use error::Error;
+pub use model::{
+    Cost, Dropped, Frame, Kind, Location, Lock, Module, Place, Process, Profile, Sample, Times,
+};
+pub use ondeck_record::layout::Role;
+pub use reader::{Reader, read};

@@ -1,0 +1,94 @@
+//! JSON lines: one object a line, for other programs.
+//!
+//! `type` says what a line is: `profile` first, then for each process a `process`, its `lock`s worst
+//! first, and behind each lock its `stack`s. Times are nanoseconds. Version 1; fields are only added.
+
+use serde_json::{Value, json};
+
+use ondeck_record::layout::Role;
+
+use crate::model::{Lock, Process, Profile, Sample, Times};
+
+/// All of a profile.
+pub fn render(profile: &Profile) -> String {
+    let refused: Vec<String> = profile.refused.iter().map(ToString::to_string).collect();
+    let mut lines = vec![json!({
+        "type": "profile", "version": 1, "ondeck": env!("CARGO_PKG_VERSION"), "refused": refused,
+    })];
+    for process in &profile.processes {
+        lines.push(of_process(process));
+        for lock in &process.locks {
+            lines.push(of_lock(process, lock));
+            for role in [Role::Holder, Role::Waiter] {
+                lines.extend(
+                    lock.samples(role).iter().map(|one| of_sample(process, lock, role, one)),
+                );
+            }
+        }
+    }
+    lines.iter().flat_map(|line| [line.to_string(), "\n".to_owned()]).collect()
+}
+
+fn of_process(process: &Process) -> Value {
+    let started = process.started.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    json!({
+        "type": "process",
+        "pid": process.pid,
+        "parent": process.parent,
+        "program": process.program,
+        "arguments": process.arguments,
+        "started_unix_seconds": started.as_secs_f64(),
+        "seconds": process.length.as_secs_f64(),
+        "ended": process.ended,
+        "threads": process.threads,
+        "dropped": process.dropped,
+        "cost": process.cost,
+        "modules": process.modules,
+    })
+}
+
+fn of_lock(process: &Process, lock: &Lock) -> Value {
+    json!({
+        "type": "lock",
+        "pid": process.pid,
+        "address": format!("{:#x}", lock.address),
+        "name": lock.name(),
+        "kind": lock.kind,
+        "place": lock.place,
+        "created": lock.created,
+        "acquisitions": lock.acquisitions,
+        "contention": lock.contention(),
+        "wait": of_times(&lock.wait),
+        "timeouts": lock.timeouts,
+        "hold": of_times(&lock.hold),
+        "kept_waiting": lock.kept_waiting,
+        "threads": lock.threads,
+        "waiting": lock.waiting,
+    })
+}
+
+fn of_times(times: &Times) -> Value {
+    json!({
+        "count": times.count,
+        "total": times.nanos,
+        "p50": times.quantile(0.5),
+        "p90": times.quantile(0.9),
+        "p99": times.quantile(0.99),
+        "p999": times.quantile(0.999),
+        "longest": times.longest,
+        "buckets": times.buckets,
+    })
+}
+
+fn of_sample(process: &Process, lock: &Lock, role: Role, sample: &Sample) -> Value {
+    json!({
+        "type": "stack",
+        "pid": process.pid,
+        "lock": format!("{:#x}", lock.address),
+        "role": match role { Role::Holder => "holder", Role::Waiter => "waiter" },
+        "count": sample.count,
+        "total": sample.nanos,
+        "longest": sample.longest,
+        "stack": sample.stack,
+    })
+}

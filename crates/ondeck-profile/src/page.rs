@@ -1,0 +1,245 @@
+//! The HTML page: one file in the design of the laboratory's reports, without scripts.
+
+use base64::prelude::{BASE64_STANDARD, Engine};
+use maud::{Markup, html};
+use ondeck_record::layout::Role;
+use ondeck_report::html::frame::Still;
+use ondeck_report::numbers::page::{count, time};
+
+use crate::model::{Lock, Process, Profile, Sample, Times};
+use crate::{Error, flame, table};
+
+/// Locks with a section of their own; the table has all.
+const SECTIONS: usize = 20;
+/// Stacks shown of each role of a lock.
+const STACKS: usize = 10;
+
+/// The whole page.
+///
+/// # Errors
+///
+/// [`Error::Drawing`] if a flame graph cannot be drawn.
+pub fn render(profile: &Profile) -> Result<String, Error> {
+    let locks = profile.locks();
+    let program = profile
+        .processes
+        .first()
+        .map(|process| {
+            process.program.file_name().unwrap_or_default().to_string_lossy().into_owned()
+        })
+        .unwrap_or_default();
+    let graphs = [graph(profile, Role::Holder)?, graph(profile, Role::Waiter)?];
+    let page = Still {
+        title: format!("ondeck profile: locks of {program}"),
+        version: env!("CARGO_PKG_VERSION"),
+        kicker: "ondeck profile",
+        heading: html! { "Where threads of " code { (program) } " wait" },
+        verdict: html! { (verdict(&locks)) },
+        main: html! {
+            (boxes(profile))
+            @if !locks.is_empty() {
+                (all(&locks))
+                section id="graphs" {
+                    h2 { "Flame graphs" }
+                    p { "Widths are the time that threads waited. The lowest frame is the lock." }
+                    @for graph in &graphs { (graph) }
+                }
+                @for (number, (process, lock)) in locks.iter().take(SECTIONS).enumerate() {
+                    (one(number, process, lock))
+                }
+            }
+            (processes(profile))
+        },
+        footer: html! {
+            @if let Some(note) = table::notes(profile).first() { (note) "." }
+        },
+    };
+    Ok(page.render())
+}
+
+fn verdict(locks: &[(&Process, &Lock)]) -> String {
+    let Some((_, worst)) = locks.first() else { return "No lock was contended.".to_owned() };
+    let all: f64 = locks.iter().map(|(_, lock)| lock.wait.nanos).sum();
+    let mut text = format!(
+        "Threads waited {} for {} locks. {:.0} % of it was for {}.",
+        time(all),
+        locks.len(),
+        100.0 * worst.wait.nanos / all.max(1.0),
+        worst.name()
+    );
+    if let Some(frame) = worst.holders.first().and_then(|sample| sample.frames().next()) {
+        text = format!("{text} {} kept them waiting most.", frame.short());
+    }
+    text
+}
+
+fn boxes(profile: &Profile) -> Markup {
+    let notes = table::notes(profile);
+    html! {
+        // The first is the cost, which is in the footer.
+        @for note in notes.iter().skip(1) {
+            aside.box.warning { p { (note) } }
+        }
+    }
+}
+
+fn graph(profile: &Profile, role: Role) -> Result<Markup, Error> {
+    let svg = BASE64_STANDARD.encode(flame::render(profile, role, false)?);
+    let title = match role {
+        Role::Holder => "Who kept others waiting",
+        Role::Waiter => "Who waited",
+    };
+    Ok(html! {
+        figure {
+            figcaption { strong { (title) } }
+            img alt=(title) style="max-width:100%" src=(format!("data:image/svg+xml;base64,{svg}"));
+        }
+    })
+}
+
+fn scrolling(label: &str, table: &Markup) -> Markup {
+    html! { div.scroll tabindex="0" role="region" aria-label=(label) { (table) } }
+}
+
+fn all(locks: &[(&Process, &Lock)]) -> Markup {
+    let head = [
+        "waited",
+        "waits",
+        "rate",
+        "p50",
+        "p90",
+        "p99",
+        "p99.9",
+        "longest",
+        "held p99",
+        "longest hold",
+        "threads",
+    ];
+    let table = html! {
+        table {
+            thead { tr {
+                th scope="col" { "lock" }
+                th scope="col" { "declared or initialized" }
+                @for title in head { th.number scope="col" { (title) } }
+            } }
+            tbody {
+                @for (number, (_, lock)) in locks.iter().enumerate() {
+                    tr {
+                        th scope="row" {
+                            @if number < SECTIONS { a href=(format!("#lock-{number}")) { (lock.name()) } }
+                            @else { (lock.name()) }
+                        }
+                        td { (lock.origin()) }
+                        td.number { (time(lock.wait.nanos)) }
+                        td.number { (count(lock.wait.count)) }
+                        td.number { (table::rate(lock)) }
+                        @for part in [0.5, 0.9, 0.99, 0.999] {
+                            td.number { (time(lock.wait.quantile(part))) }
+                        }
+                        td.number { (time(lock.wait.longest)) }
+                        td.number { (time(lock.hold.quantile(0.99))) }
+                        td.number { (time(lock.hold.longest)) }
+                        td.number { (lock.threads) }
+                    }
+                }
+            }
+        }
+    };
+    html! {
+        section id="locks" {
+            h2 { "Locks, worst first" }
+            (scrolling("Locks", &table))
+            p.note {
+                "Rate is the part of acquisitions that had to wait. Holds are those at whose end threads \
+                 waited. A percentile is exact to an eighth."
+            }
+        }
+    }
+}
+
+fn one(number: usize, process: &Process, lock: &Lock) -> Markup {
+    html! {
+        section id=(format!("lock-{number}")) {
+            h2 { (lock.name()) }
+            dl.facts {
+                (fact("declared or initialized", &lock.origin()))
+                (fact("kind", lock.kind.word()))
+                (fact("address", &format!("{:#x} in process {}", lock.address, process.pid)))
+                (fact("acquisitions", &lock.acquisitions.map_or("not counted".to_owned(), count)))
+                (fact("waits", &times(&lock.wait)))
+                (fact("holds", &times(&lock.hold)))
+                @if lock.timeouts != 0 { (fact("time-outs", &count(lock.timeouts))) }
+                @if lock.waiting != 0 { (fact("waiting at the end", &count(lock.waiting))) }
+            }
+            h3 { "Who kept others waiting" }
+            (stacks(&lock.holders))
+            h3 { "Who waited" }
+            (stacks(&lock.waiters))
+        }
+    }
+}
+
+fn fact(name: &str, text: &str) -> Markup {
+    html! { div { dt { (name) } dd { (text) } } }
+}
+
+fn times(times: &Times) -> String {
+    if times.count == 0 {
+        return "none recorded".to_owned();
+    }
+    format!(
+        "{} of {} on average; half up to {}, 99 % up to {}, longest {}",
+        count(times.count),
+        time(times.mean()),
+        time(times.quantile(0.5)),
+        time(times.quantile(0.99)),
+        time(times.longest)
+    )
+}
+
+fn stacks(samples: &[Sample]) -> Markup {
+    let all: f64 = samples.iter().map(|sample| sample.nanos).sum();
+    html! {
+        @if samples.is_empty() { p.empty { "No stack was taken." } }
+        @for (index, sample) in samples.iter().take(STACKS).enumerate() {
+            details open[index == 0] {
+                summary {
+                    (time(sample.nanos)) ", " (format!("{:.0} %", 100.0 * sample.nanos / all.max(1.0)))
+                    ", longest " (time(sample.longest)) ": "
+                    (sample.frames().next().map_or("unknown".to_owned(), crate::Frame::short))
+                }
+                pre {
+                    @for frame in sample.frames() { (frame.short()) "\n" }
+                }
+            }
+        }
+        @if samples.len() > STACKS {
+            p.note { (samples.len() - STACKS) " more stacks are in the other formats." }
+        }
+    }
+}
+
+fn processes(profile: &Profile) -> Markup {
+    html! {
+        section id="processes" {
+            h2 { "Processes" }
+            @for process in &profile.processes {
+                h3 { (process.program.display()) " " (process.pid) }
+                dl.facts {
+                    (fact("arguments", &process.arguments.join(" ")))
+                    (fact("recorded for", &time(process.length.as_nanos() as f64)))
+                    (fact("threads seen", &count(process.threads.into())))
+                    (fact("ended", if process.ended { "by itself" } else { "runs, or was ended" }))
+                }
+                details {
+                    summary { (process.modules.len()) " files with build-ids" }
+                    pre {
+                        @for module in &process.modules {
+                            (format!("{:#x} {:40} {}\n", module.start, module.build_id, module.path.display()))
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

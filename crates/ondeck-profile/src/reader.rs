@@ -1,0 +1,381 @@
+//! From recordings to a profile.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, UNIX_EPOCH};
+
+use ondeck_record::layout::{EXTENSION, File, Lock as Entry, Role, bounds_of};
+
+use crate::Error;
+use crate::file::{Recording, get};
+use crate::mappings::Mappings;
+use crate::model::{
+    Cost, Dropped, Frame, Kind, Location, Lock, Module, Place, Process, Profile, Sample, Times,
+};
+use crate::symbols::Symbols;
+use crate::trim::trim;
+
+/// Reads all recordings of a folder.
+///
+/// Symbols are read from the files of the programs, so this takes a second for large ones.
+///
+/// # Errors
+///
+/// [`Error::Io`] if the folder cannot be listed, [`Error::Empty`] if it has no recording, and the first
+/// file's error if no file can be read. A file that cannot be read beside others that can is in
+/// [`Profile::refused`].
+pub fn read(folder: &Path) -> Result<Profile, Error> {
+    Reader::new(folder).read()
+}
+
+/// Reads a folder again and again, and its programs' symbols once: for tables that are updated.
+pub struct Reader {
+    folder: PathBuf,
+    symbols: Symbols,
+}
+
+impl Reader {
+    /// A reader of a folder, which need not have recordings yet.
+    pub fn new(folder: &Path) -> Self {
+        Self { folder: folder.to_owned(), symbols: Symbols::default() }
+    }
+
+    /// Reads what is there now.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`].
+    pub fn read(&mut self) -> Result<Profile, Error> {
+        let io = |source| Error::Io { path: self.folder.clone(), source };
+        let mut paths: Vec<PathBuf> = std::fs::read_dir(&self.folder)
+            .map_err(io)?
+            .filter_map(|entry| Some(entry.ok()?.path()))
+            .filter(|path| path.extension().is_some_and(|extension| extension == EXTENSION))
+            .collect();
+        paths.sort();
+        if paths.is_empty() {
+            return Err(Error::Empty { folder: self.folder.clone() });
+        }
+        let mut profile = Profile::default();
+        for path in &paths {
+            match Recording::open(path) {
+                Ok(recording) => profile.processes.push(self.process(&recording)),
+                Err(error) => profile.refused.push(error),
+            }
+        }
+        if profile.processes.is_empty() && !profile.refused.is_empty() {
+            return Err(profile.refused.swap_remove(0));
+        }
+        profile.processes.sort_by_key(|process| process.started);
+        Ok(profile)
+    }
+
+    fn process(&mut self, recording: &Recording) -> Process {
+        let file = recording.file();
+        let header = &file.header;
+        let mappings = Mappings::parse(&recording.maps());
+        let program = PathBuf::from(Recording::text(&header.program));
+        let modules = self.modules(&mappings, &program);
+        let clock = Clock::of(file);
+        let mut names = Names {
+            symbols: &mut self.symbols,
+            modules: &modules,
+            mappings: &mappings,
+            known: HashMap::new(),
+        };
+        let mut locks: HashMap<usize, Lock> = recording
+            .locks()
+            .map(|(number, entry)| (number, names.lock(recording, entry, &clock)))
+            .collect();
+        for (number, role, stack, [count, ticks, longest]) in recording.samples() {
+            let Some(lock) = locks.get_mut(&number) else { continue };
+            let stack = trim(names.stack(&recording.stack(stack)), &modules);
+            let sample =
+                Sample { stack, count, nanos: clock.nanos(ticks), longest: clock.nanos(longest) };
+            match role {
+                Role::Holder => lock.holders.push(sample),
+                Role::Waiter => lock.waiters.push(sample),
+            }
+        }
+        let (events, passed) = counts(recording);
+        let mut locks: Vec<Lock> = locks.into_values().collect();
+        locks.sort_by(|a, b| b.wait.nanos.total_cmp(&a.wait.nanos).then(a.address.cmp(&b.address)));
+        for lock in &mut locks {
+            for samples in [&mut lock.holders, &mut lock.waiters] {
+                samples.sort_by(|a, b| b.nanos.total_cmp(&a.nanos));
+            }
+        }
+        let stacks = get(&header.stacks_taken);
+        let number =
+            |field: &std::sync::atomic::AtomicU32| field.load(std::sync::atomic::Ordering::Relaxed);
+        Process {
+            pid: number(&header.pid),
+            parent: number(&header.parent),
+            program,
+            arguments: Recording::texts(&header.arguments),
+            started: UNIX_EPOCH + Duration::from_nanos(get(&header.start_realtime)),
+            length: Duration::from_nanos(clock.nanos(clock.last) as u64),
+            ended: number(&header.ended) != 0,
+            threads: number(&header.threads),
+            locks,
+            dropped: Dropped {
+                locks: get(&header.dropped_locks),
+                stacks: get(&header.dropped_stacks),
+                samples: get(&header.dropped_samples),
+                mappings: get(&header.dropped_maps),
+            },
+            cost: Cost {
+                events,
+                event_nanos: clock.nanos(get(&header.event_sixteenths)) / 16.0,
+                looks: passed,
+                look_nanos: clock.nanos(get(&header.look_sixteenths)) / 16.0,
+                stacks,
+                stack_nanos: clock.nanos(get(&header.stack_ticks)) / stacks.max(1) as f64,
+            },
+            modules,
+        }
+    }
+
+    /// The files that were mapped, with where the whole of each lies.
+    fn modules(&mut self, mappings: &Mappings, program: &Path) -> Vec<Module> {
+        let module = |mapped: &crate::mappings::Mapped| {
+            let least = mapped.parts.iter().map(|part| part.0).min()?;
+            let most = mapped.parts.iter().map(|part| part.1).max()?;
+            let mut module = Module {
+                path: mapped.path.clone(),
+                build_id: String::new(),
+                start: least,
+                end: most,
+                bias: least,
+                has_lines: false,
+            };
+            if let Some(object) = self.symbols.object(&mapped.path) {
+                object.build_id().clone_into(&mut module.build_id);
+                module.has_lines = object.has_lines();
+                let bias = mapped
+                    .parts
+                    .iter()
+                    .find_map(|(from, _, offset)| from.checked_sub(object.address_of(*offset)?));
+                if let Some(bias) = bias {
+                    module.bias = bias;
+                    // Variables without initial value lie behind what is mapped of the file.
+                    module.end = most.max(bias.saturating_add(object.end()));
+                }
+            }
+            Some(module)
+        };
+        let mut modules: Vec<Module> = mappings.files.iter().filter_map(module).collect();
+        // pprof takes the first one for the program.
+        modules.sort_by_key(|module| module.path != program);
+        modules
+    }
+}
+
+/// Records, and waits that were not recorded.
+fn counts(recording: &Recording) -> (u64, u64) {
+    recording.locks().fold((0, 0), |(events, looks), (_, lock)| {
+        let recorded = get(&lock.events);
+        let waits = get(&lock.waits).saturating_sub(recorded.saturating_sub(get(&lock.holds)));
+        (events.saturating_add(recorded), looks.saturating_add(waits))
+    })
+}
+
+/// Ticks and nanoseconds of a recording.
+struct Clock {
+    nanos_a_tick: f64,
+    /// Ticks from the beginning to the last thing that is known.
+    last: u64,
+}
+
+impl Clock {
+    fn of(file: &File) -> Self {
+        let header = &file.header;
+        let start = get(&header.start_ticks);
+        let later = get(&header.later_ticks);
+        let mut nanos_a_tick = 1e9 / get(&header.rate).max(1) as f64;
+        if later > start {
+            // Much further apart than the recorder had time for.
+            let nanos = get(&header.later_monotonic).saturating_sub(get(&header.start_monotonic));
+            let measured = nanos as f64 / (later - start) as f64;
+            if nanos > 1_000_000 && (0.5..2.0).contains(&(measured / nanos_a_tick)) {
+                nanos_a_tick = measured;
+            }
+        }
+        let used = (get(&header.locks_used) as usize).min(file.locks.len());
+        let seen = file.locks[..used].iter().map(|lock| get(&lock.since)).max().unwrap_or(0);
+        Self { nanos_a_tick, last: later.max(seen).saturating_sub(start) }
+    }
+
+    fn nanos(&self, ticks: u64) -> f64 {
+        ticks as f64 * self.nanos_a_tick
+    }
+
+    fn times(
+        &self,
+        count: u64,
+        ticks: u64,
+        longest: u64,
+        buckets: &[std::sync::atomic::AtomicU64],
+    ) -> Times {
+        Times {
+            count,
+            nanos: self.nanos(ticks),
+            longest: self.nanos(longest),
+            buckets: buckets
+                .iter()
+                .enumerate()
+                .filter_map(|(index, count)| {
+                    let (from, to) = bounds_of(index);
+                    let count = get(count);
+                    (count != 0).then(|| (self.nanos(from), self.nanos(to), count))
+                })
+                .collect(),
+        }
+    }
+}
+
+/// Addresses of one process become names.
+struct Names<'a> {
+    symbols: &'a mut Symbols,
+    modules: &'a [Module],
+    mappings: &'a Mappings,
+    known: HashMap<u64, Arc<Location>>,
+}
+
+impl Names<'_> {
+    fn module(&self, address: u64) -> Option<usize> {
+        self.modules.iter().position(|module| (module.start..module.end).contains(&address))
+    }
+
+    fn stack(&mut self, returns: &[u64]) -> Vec<Arc<Location>> {
+        let mut stack: Vec<Arc<Location>> = Vec::with_capacity(returns.len() + 1);
+        for address in returns {
+            // The call is before what it returns to, which may be of another line or another function.
+            let location = self.location(address.saturating_sub(1));
+            let inner = stack.last().map(|inner| inner.address);
+            stack.extend(inner.and_then(|inner| self.left(inner, *address)));
+            stack.push(location);
+        }
+        stack
+    }
+
+    /// The function that was called before `address` and has left no frame, because the last thing that it
+    /// did was to call the function with `inner`, by a jump. Functions that end with an unlock do that.
+    fn left(&mut self, inner: u64, address: u64) -> Option<Arc<Location>> {
+        let module = self.module(address)?;
+        let bias = self.modules[module].bias;
+        let object = self.symbols.object(&self.modules[module].path)?;
+        let called = object.called_before(address.wrapping_sub(bias))?;
+        let is_it = inner.checked_sub(bias).is_some_and(|inner| object.is_within(called, inner));
+        (!is_it).then(|| self.location(called.wrapping_add(bias)))
+    }
+
+    fn location(&mut self, address: u64) -> Arc<Location> {
+        if let Some(known) = self.known.get(&address) {
+            return Arc::clone(known);
+        }
+        let module = self.module(address);
+        let mut frames = Vec::new();
+        if let Some(module) = module.map(|index| &self.modules[index]) {
+            let inside = address.wrapping_sub(module.bias);
+            if let Some(object) = self.symbols.object(&module.path) {
+                frames = object.frames(inside);
+            }
+            if frames.is_empty() {
+                let name = module.path.file_name().unwrap_or_default().to_string_lossy();
+                let function = format!("{name}+{inside:#x}");
+                frames.push(Frame { function, file: None, line: None });
+            }
+        } else {
+            frames.push(Frame { function: format!("{address:#x}"), file: None, line: None });
+        }
+        let location = Arc::new(Location { address, module, frames });
+        self.known.insert(address, Arc::clone(&location));
+        location
+    }
+
+    fn place(&mut self, address: u64) -> Place {
+        let within =
+            |ranges: &[(u64, u64)]| ranges.iter().any(|(a, b)| (*a..*b).contains(&address));
+        if let Some(module) = self.module(address).map(|index| &self.modules[index]) {
+            let object = self.symbols.object(&module.path);
+            let variable = object
+                .and_then(|object| object.variable(address.wrapping_sub(module.bias)))
+                .unwrap_or_default();
+            return Place::Static {
+                module: module.path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+                symbol: variable.name,
+                offset: variable.offset,
+                file: variable.declared.as_ref().map(|declared| declared.0.clone()),
+                line: variable.declared.map(|declared| declared.1),
+            };
+        }
+        if within(&self.mappings.heap) {
+            Place::Heap
+        } else if within(&self.mappings.stack) {
+            Place::Stack
+        } else {
+            Place::Memory
+        }
+    }
+
+    fn lock(&mut self, recording: &Recording, entry: &Entry, clock: &Clock) -> Lock {
+        let number =
+            |field: &std::sync::atomic::AtomicU32| field.load(std::sync::atomic::Ordering::Relaxed);
+        let created = number(&entry.created)
+            .checked_sub(1)
+            .map(|stack| trim(self.stack(&recording.stack(stack)), self.modules))
+            .unwrap_or_default();
+        let [kept_waiting, wait_ticks, wait_longest] =
+            [&entry.charged, &entry.wait_ticks, &entry.wait_longest].map(get);
+        let words: Vec<u64> = entry.threads.iter().map(get).collect();
+        Lock {
+            address: get(&entry.address),
+            kind: Kind::of(number(&entry.kind)),
+            place: self.place(get(&entry.address)),
+            created,
+            acquisitions: Some(get(&entry.acquisitions)).filter(|count| *count != 0),
+            wait: clock.times(get(&entry.waits), wait_ticks, wait_longest, &entry.wait_times),
+            timeouts: get(&entry.timeouts),
+            hold: clock.times(
+                get(&entry.holds),
+                get(&entry.hold_ticks),
+                get(&entry.hold_longest),
+                &entry.hold_times,
+            ),
+            kept_waiting: clock.nanos(kept_waiting),
+            threads: threads(&words, number(&recording.file().header.threads)),
+            waiting: get(&entry.waiting),
+            holders: Vec::new(),
+            waiters: Vec::new(),
+        }
+    }
+}
+
+/// How many threads a set of bits stands for, into which each of `all` threads puts the bit of its number
+/// modulo the size of the set: linear counting (Whang, Vander-Zanden, Taylor 1990).
+fn threads(words: &[u64], all: u32) -> u32 {
+    let ones: u32 = words.iter().map(|word| word.count_ones()).sum();
+    let size = 64 * words.len() as u32;
+    if all <= size {
+        return ones;
+    }
+    if ones == size {
+        return all;
+    }
+    let estimate = -f64::from(size) * (1.0 - f64::from(ones) / f64::from(size)).ln();
+    (estimate.round() as u32).clamp(ones, all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_are_counted_exactly_while_they_are_few() {
+        assert_eq!(threads(&[0b1011, 0, 0, 1], 200), 4);
+        assert_eq!(threads(&[u64::MAX; 4], 4_000), 4_000);
+        assert_eq!(threads(&[u64::MAX, u64::MAX, 0, 0], 4_000), 177);
+    }
+}

@@ -1,0 +1,26 @@
+//! Names for addresses: functions with lines and inlined calls, variables with where they are declared.
+//!
+//! Lines come from the object itself or from its separate debugging file: by build-id or by the name in
+//! `.gnu_debuglink`, where GDB looks for them (GDB manual, "Separate Debug Files"). What has no debugging
+//! information has symbols, what has none of these has offsets and a build-id.
+
+mod declared;
+mod object_file;
+
+use std::collections::HashMap;
+use std::path::Path;
+
+pub use object_file::ObjectFile;
+
+/// Objects by path, each opened once.
+#[derive(Default)]
+pub struct Symbols {
+    objects: HashMap<std::path::PathBuf, Option<ObjectFile>>,
+}
+
+impl Symbols {
+    /// The object at `path`; `None` if it cannot be read any more.
+    pub fn object(&mut self, path: &Path) -> Option<&ObjectFile> {
+        self.objects.entry(path.to_owned()).or_insert_with(|| ObjectFile::open(path)).as_ref()
+    }
+}

@@ -1,0 +1,286 @@
+//! One ELF file and its separate debugging file.
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::fs::File;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use addr2line::Loader;
+use memmap2::Mmap;
+use object::{Object, ObjectSegment, ObjectSymbol, SymbolKind};
+
+use super::declared::{self, Declared};
+use crate::model::Frame;
+
+/// Where debugging files are, as in GDB.
+const DEBUG: &str = "/usr/lib/debug";
+
+/// A named range of addresses of a file.
+#[derive(Clone, Debug)]
+struct Symbol {
+    start: u64,
+    size: u64,
+    name: String,
+}
+
+/// A part of a file that is loaded.
+#[derive(Clone, Copy, Debug)]
+struct Segment {
+    offset: u64,
+    in_file: u64,
+    address: u64,
+    in_memory: u64,
+}
+
+/// An object, with what is known of its addresses.
+pub struct ObjectFile {
+    build_id: String,
+    segments: Vec<Segment>,
+    functions: Vec<Symbol>,
+    variables: Vec<Symbol>,
+    loader: Option<Loader>,
+    debug: PathBuf,
+    has_lines: bool,
+    declared: OnceCell<Declared>,
+    map: Mmap,
+    is_x86: bool,
+}
+
+/// A variable, and where it is declared.
+#[derive(Clone, Debug, Default)]
+pub struct Variable {
+    pub name: String,
+    pub offset: u64,
+    pub declared: Option<(String, u64)>,
+}
+
+impl ObjectFile {
+    /// Opens an object, and its debugging file if it has one.
+    pub fn open(path: &Path) -> Option<Self> {
+        let map = map(path)?;
+        let file = object::File::parse(&*map).ok()?;
+        let build_id = file.build_id().ok().flatten().map(hexadecimal).unwrap_or_default();
+        let segments = file
+            .segments()
+            .map(|segment| {
+                let (offset, in_file) = segment.file_range();
+                Segment { offset, in_file, address: segment.address(), in_memory: segment.size() }
+            })
+            .collect();
+        let (mut functions, mut variables) = (Vec::new(), Vec::new());
+        collect(&file, &mut functions, &mut variables);
+        let has = |file: &object::File<'_>| file.section_by_name(".debug_info").is_some();
+        let mut has_lines = has(&file);
+        let mut debug = path.to_owned();
+        if !has_lines
+            && let Some(found) = separate(path, &file, &build_id)
+            && let Some(map) = self::map(&found)
+            && let Ok(file) = object::File::parse(&*map)
+        {
+            collect(&file, &mut functions, &mut variables);
+            has_lines = has(&file);
+            debug = found;
+        }
+        for symbols in [&mut functions, &mut variables] {
+            symbols.sort_by(|a, b| a.start.cmp(&b.start).then(b.size.cmp(&a.size)));
+            symbols.dedup_by_key(|symbol| symbol.start);
+        }
+        let loader = has_lines.then(|| Loader::new(&debug).ok()).flatten();
+        let declared = OnceCell::new();
+        let is_x86 = file.architecture() == object::Architecture::X86_64;
+        Some(Self {
+            build_id,
+            segments,
+            functions,
+            variables,
+            loader,
+            debug,
+            has_lines,
+            declared,
+            map,
+            is_x86,
+        })
+    }
+
+    /// The function of this object that the call right before `address` calls, if the instruction says
+    /// which: `E8` and a distance. Not if it calls a stub of the procedure linkage table.
+    pub fn called_before(&self, address: u64) -> Option<u64> {
+        const LENGTH: u64 = 5;
+        let call = address.checked_sub(LENGTH)?;
+        let segment = self
+            .segments
+            .iter()
+            .find(|segment| (segment.address..segment.address + segment.in_file).contains(&call))?;
+        let offset = usize::try_from(call - segment.address + segment.offset).ok()?;
+        let (0xe8, distance) = self.map.get(offset..offset + LENGTH as usize)?.split_first()?
+        else {
+            return None;
+        };
+        let distance = i32::from_le_bytes(distance.try_into().ok()?);
+        let called = address.checked_add_signed(distance.into())?;
+        let (_, inside) = containing(&self.functions, called)?;
+        (self.is_x86 && inside == 0).then_some(called)
+    }
+
+    /// Whether `address` is in the function that begins at `start`.
+    pub fn is_within(&self, start: u64, address: u64) -> bool {
+        containing(&self.functions, address).is_some_and(|(symbol, _)| symbol.start == start)
+    }
+
+    /// Its build-id in hexadecimal digits; empty if it has none.
+    pub fn build_id(&self) -> &str {
+        &self.build_id
+    }
+
+    /// Whether there are line numbers.
+    pub fn has_lines(&self) -> bool {
+        self.has_lines
+    }
+
+    /// The file's address for an offset in it.
+    pub fn address_of(&self, offset: u64) -> Option<u64> {
+        let segment = self
+            .segments
+            .iter()
+            .find(|segment| (segment.offset..segment.offset + segment.in_file).contains(&offset))?;
+        Some(offset - segment.offset + segment.address)
+    }
+
+    /// The first address behind everything that is loaded, variables without initial value included.
+    pub fn end(&self) -> u64 {
+        self.segments.iter().map(|segment| segment.address + segment.in_memory).max().unwrap_or(0)
+    }
+
+    /// Functions at an address, the innermost inlined one first; empty if nothing is known.
+    pub fn frames(&self, address: u64) -> Vec<Frame> {
+        let mut frames = self.inlined(address).unwrap_or_default();
+        let known = containing(&self.functions, address);
+        if frames.is_empty() {
+            let named = known.map(|(symbol, _)| symbol.name.clone());
+            frames.extend(named.map(|name| {
+                let function = demangled(&name);
+                Frame { function, file: None, line: None }
+            }));
+        } else if let (Some(last), Some((symbol, _))) = (frames.last_mut(), known)
+            && !last.function.contains("::")
+        {
+            // Debugging information for lines alone has the last part of the name only.
+            last.function = demangled(&symbol.name);
+        }
+        frames.retain(|frame| !frame.function.is_empty());
+        frames
+    }
+
+    fn inlined(&self, address: u64) -> Option<Vec<Frame>> {
+        let mut iterator = self.loader.as_ref()?.find_frames(address).ok()?;
+        let mut frames = Vec::new();
+        while let Ok(Some(frame)) = iterator.next() {
+            let function = frame
+                .function
+                .as_ref()
+                .and_then(|name| name.demangle().ok().map(Cow::into_owned))
+                .unwrap_or_default();
+            let location = frame.location.as_ref();
+            frames.push(Frame {
+                function,
+                file: location.and_then(|at| at.file).map(str::to_owned),
+                line: location.and_then(|at| at.line),
+            });
+        }
+        Some(frames)
+    }
+
+    /// The variable at an address.
+    pub fn variable(&self, address: u64) -> Option<Variable> {
+        let (symbol, offset) = containing(&self.variables, address)?;
+        let declared = self.declared.get_or_init(|| {
+            if self.has_lines { declared::read(&self.debug) } else { Declared::new() }
+        });
+        Some(Variable {
+            name: demangled(&symbol.name),
+            offset,
+            declared: declared.get(&symbol.start).cloned(),
+        })
+    }
+}
+
+fn containing(symbols: &[Symbol], address: u64) -> Option<(&Symbol, u64)> {
+    let behind = symbols.partition_point(|symbol| symbol.start <= address);
+    let symbol = symbols.get(behind.checked_sub(1)?)?;
+    let offset = address - symbol.start;
+    // Assembly may have no size: then a symbol goes as far as the next one.
+    (offset < symbol.size || symbol.size == 0).then_some((symbol, offset))
+}
+
+fn collect(file: &object::File<'_>, functions: &mut Vec<Symbol>, variables: &mut Vec<Symbol>) {
+    for symbol in file.symbols().chain(file.dynamic_symbols()) {
+        if !symbol.is_definition() {
+            continue;
+        }
+        let Ok(name) = symbol.name() else { continue };
+        let named = Symbol { start: symbol.address(), size: symbol.size(), name: name.to_owned() };
+        match symbol.kind() {
+            SymbolKind::Text => functions.push(named),
+            SymbolKind::Data if named.size != 0 => variables.push(named),
+            _ => {}
+        }
+    }
+}
+
+/// A separate debugging file.
+fn separate(path: &Path, file: &object::File<'_>, build_id: &str) -> Option<PathBuf> {
+    let mut places = Vec::new();
+    if build_id.len() > 2 {
+        let (first, rest) = build_id.split_at(2);
+        places.push(PathBuf::from(format!("{DEBUG}/.build-id/{first}/{rest}.debug")));
+    }
+    if let Ok(Some((name, _))) = file.gnu_debuglink() {
+        let name = Path::new(std::ffi::OsStr::from_bytes(name));
+        let folder = path.parent()?;
+        places.push(folder.join(".debug").join(name));
+        places.push(Path::new(DEBUG).join(folder.strip_prefix("/").ok()?).join(name));
+        places.push(folder.join(name));
+    }
+    places.into_iter().find(|place| place.is_file() && place != path)
+}
+
+/// A name as it is in the source; of Rust without the hash behind it.
+fn demangled(name: &str) -> String {
+    // Symbols of libraries may have their version: `pthread_create@@GLIBC_2.34`.
+    let name = name.split('@').next().unwrap_or(name);
+    // A demangler takes C's `m` for the type that C++ mangles to it, `unsigned long`.
+    if !["_Z", "__Z", "_R", "__R"].iter().any(|prefix| name.starts_with(prefix)) {
+        return name.to_owned();
+    }
+    addr2line::demangle_auto(Cow::Borrowed(name), None).into_owned()
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    let digit = |value: u8| char::from_digit(value.into(), 16).unwrap_or_default();
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+}
+
+pub(super) fn map(path: &Path) -> Option<Mmap> {
+    let file = File::open(path).ok()?;
+    // SAFETY: an object that is installed; that it is cut off meanwhile is not expected of one.
+    unsafe { Mmap::map(&file) }.ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_c_stay_and_mangled_ones_are_those_of_the_source() {
+        for (symbol, name) in [
+            ("m", "m"),
+            ("orders_lock", "orders_lock"),
+            ("pthread_create@@GLIBC_2.34", "pthread_create"),
+            ("_ZN5queue4pushEi", "queue::push(int)"),
+            ("_RNvC7mycrate3bar", "mycrate::bar"),
+        ] {
+            assert_eq!(demangled(symbol), name);
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Tables for a terminal: the locks, worst first, and below them which functions kept others waiting.
+
+use std::fmt::Write;
+
+use ondeck_report::numbers::terminal::{count, time};
+use ondeck_report::table::{new_table, right_align};
+
+use crate::model::{Kind, Lock, Process, Profile, Sample};
+
+/// Stacks shown of each role of a lock.
+const STACKS: usize = 3;
+/// Callers shown of each stack.
+const CALLERS: usize = 3;
+/// The longest name of a lock in the table; the whole one is below.
+const NAME: usize = 18;
+
+/// What the columns are that do not say it.
+const LEGEND: &str =
+    "rate: acquisitions that waited; held, most: p99 and longest of holds with waiters";
+
+/// The `most` worst locks in a table, then each with its stacks, then what recording cost and what is
+/// missing. `colour` allows escape sequences for a terminal.
+pub fn render(profile: &Profile, most: usize, colour: bool) -> String {
+    let mut text = String::new();
+    let locks = profile.locks();
+    let shown = &locks[..locks.len().min(most)];
+    let several = profile.processes.len() > 1;
+    if shown.is_empty() {
+        text.push_str("no lock was contended\n");
+    } else {
+        // Writing to a string does not fail.
+        _ = writeln!(text, "{}", summary(shown, colour));
+        _ = writeln!(text, "{LEGEND}");
+        for (process, lock) in shown {
+            _ = write!(text, "\n{}", details(process, lock, several));
+        }
+        if locks.len() > shown.len() {
+            _ = writeln!(text, "\n{} more locks were contended", locks.len() - shown.len());
+        }
+    }
+    text.push('\n');
+    for note in notes(profile) {
+        _ = writeln!(text, "{note}");
+    }
+    text
+}
+
+/// The table alone: for a screen that is updated.
+pub fn summary(locks: &[(&Process, &Lock)], colour: bool) -> String {
+    let header =
+        ["lock", "waited", "waits", "rate", "p50", "p99", "longest", "held", "most", "thr"];
+    let mut table = new_table(&header, colour);
+    for (_, lock) in locks {
+        table.add_row([
+            shortened(&lock.name()),
+            time(lock.wait.nanos),
+            count(lock.wait.count as f64),
+            rate(lock),
+            time(lock.wait.quantile(0.5)),
+            time(lock.wait.quantile(0.99)),
+            time(lock.wait.longest),
+            time(lock.hold.quantile(0.99)),
+            time(lock.hold.longest),
+            lock.threads.to_string(),
+        ]);
+    }
+    right_align(&mut table, &[1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    table.trim_fmt()
+}
+
+fn shortened(name: &str) -> String {
+    if name.chars().count() <= NAME {
+        return name.to_owned();
+    }
+    name.chars().take(NAME - 1).chain(['…']).collect()
+}
+
+/// The part of acquisitions that waited.
+pub(crate) fn rate(lock: &Lock) -> String {
+    match lock.contention() {
+        None => "?".to_owned(),
+        Some(rate) if rate < 0.000_95 => "<0.1%".to_owned(),
+        Some(rate) => format!("{:.1}%", 100.0 * rate),
+    }
+}
+
+fn details(process: &Process, lock: &Lock, several: bool) -> String {
+    let mut text = format!("{}  {}", lock.name(), lock.origin());
+    let acquired = lock.acquisitions.map_or_else(
+        || "acquisitions not counted".to_owned(),
+        |all| format!("acquired {} times", count(all as f64)),
+    );
+    _ = write!(text, "\n  {} at {:#x}, {acquired}", lock.kind.word(), lock.address);
+    if lock.timeouts != 0 {
+        _ = write!(text, ", {} time-outs", lock.timeouts);
+    }
+    if lock.waiting != 0 {
+        _ = write!(text, ", {} waiting", lock.waiting);
+    }
+    if several {
+        let program = process.program.file_name().unwrap_or_default().to_string_lossy();
+        _ = write!(text, ", {program} {}", process.pid);
+    }
+    if !lock.created.is_empty() && !matches!(lock.place, crate::Place::Static { .. }) {
+        let frames: Vec<String> = lock
+            .created
+            .iter()
+            .flat_map(|location| &location.frames)
+            .take(CALLERS)
+            .map(crate::Frame::short)
+            .collect();
+        _ = write!(text, "\n  initialized by {}", frames.join(" < "));
+    }
+    text.push('\n');
+    for (title, samples) in [("kept others waiting", &lock.holders), ("waited", &lock.waiters)] {
+        let all: f64 = samples.iter().map(|sample| sample.nanos).sum();
+        for sample in samples.iter().take(STACKS) {
+            let share = 100.0 * sample.nanos / all.max(1.0);
+            _ = writeln!(
+                text,
+                "  {title} {:>5} {share:3.0}%  {}",
+                time(sample.nanos),
+                callers(sample)
+            );
+        }
+    }
+    text
+}
+
+/// The innermost functions of a stack.
+pub(crate) fn callers(sample: &Sample) -> String {
+    let names: Vec<String> = sample.frames().take(CALLERS).map(crate::Frame::short).collect();
+    names.join(" < ")
+}
+
+/// What a reader has to know: the cost, what is missing, what could not be read.
+pub(crate) fn notes(profile: &Profile) -> Vec<String> {
+    let mut notes = Vec::new();
+    let sum = |of: fn(&Process) -> f64| profile.processes.iter().map(of).sum::<f64>();
+    let events = sum(|process| process.cost.events as f64);
+    let stacks = sum(|process| process.cost.stacks as f64);
+    let cost = sum(|process| process.cost.nanos());
+    // The time that the threads had together is not known; that of one is the strictest measure.
+    let threads =
+        sum(|process| f64::from(process.threads.max(1)) * process.length.as_nanos() as f64);
+    notes.push(format!(
+        "recording cost about {}, {:.2}% of the time of the threads that it saw: {} records of {}, {} stacks of {}",
+        time(cost),
+        100.0 * cost / threads.max(1.0),
+        count(events),
+        time(sum(|process| process.cost.events as f64 * process.cost.event_nanos) / events.max(1.0)),
+        count(stacks),
+        time(sum(|process| process.cost.stacks as f64 * process.cost.stack_nanos) / stacks.max(1.0)),
+    ));
+    if profile.locks().iter().any(|(_, lock)| lock.kind == Kind::Ondeck) {
+        notes.push(
+            "mutexes of the crate ondeck have no room for a count: their acquisitions are not known, and an \
+             owner is seen where its unlock finds parked threads"
+                .to_owned(),
+        );
+    }
+    for process in &profile.processes {
+        if process.dropped.any() {
+            let d = process.dropped;
+            notes.push(format!(
+                "process {}: the file was full; {} waits or holds, {} stacks, {} samples, {} lines of mappings \
+                 are missing",
+                process.pid, d.locks, d.stacks, d.samples, d.mappings
+            ));
+        }
+    }
+    notes.extend(profile.refused.iter().map(|error| format!("left out: {error}")));
+    notes
+}

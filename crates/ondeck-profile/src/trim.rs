@@ -1,0 +1,130 @@
+//! Cuts the frames of the locks themselves off the top of stacks: a reader wants the code that locked.
+
+use std::sync::Arc;
+
+use crate::model::{Frame, Location, Module};
+
+/// The libraries whose frames are all cut off.
+const LIBRARIES: [&str; 2] = ["libondeck_preload.so", "libondeck.so"];
+
+/// Begins of functions that are cut off while they are innermost.
+const FUNCTIONS: [&str; 9] = [
+    "ondeck::",
+    "ondeck_record::",
+    "<ondeck::",
+    "<ondeck_record::",
+    "lock_api::",
+    "<lock_api::",
+    "_Unwind_Backtrace",
+    "pthread_mutex_",
+    "ondeck_preload_",
+];
+
+/// Generic functions of others around them.
+const DROPS: [&str; 6] = [
+    "core::ptr::drop_in_place<lock_api::",
+    "core::ptr::drop_glue<lock_api::",
+    "core::mem::drop<lock_api::",
+    "drop_in_place<lock_api::",
+    "drop_glue<lock_api::",
+    "drop<lock_api::",
+];
+
+/// Parts of the paths of source files, where inlined functions have lost the names of their modules. Names
+/// of packages end at the folder, or have a version.
+const SOURCES: [&str; 6] = [
+    "/ondeck-record/src/",
+    "/ondeck-record-0.",
+    "/ondeck/src/mutex/",
+    "/ondeck/src/parking/",
+    "/ondeck-0.",
+    "/lock_api-0.",
+];
+
+fn is_ours(frame: &Frame) -> bool {
+    let starts = |words: &[&str]| words.iter().any(|word| frame.function.starts_with(word));
+    let is_of = |file: &String| SOURCES.iter().any(|part| file.contains(part));
+    starts(&FUNCTIONS) || starts(&DROPS) || frame.file.as_ref().is_some_and(is_of)
+}
+
+/// The stack from the caller of the lock's innermost function on.
+pub fn trim(mut stack: Vec<Arc<Location>>, modules: &[Module]) -> Vec<Arc<Location>> {
+    let is_library = |location: &Location| {
+        location.module.and_then(|module| modules[module].path.file_name()).is_some_and(|name| {
+            LIBRARIES.iter().any(|library| name.as_encoded_bytes().starts_with(library.as_bytes()))
+        })
+    };
+    // Behind the last frame of a library: between two of them is the unwinder.
+    let last = stack.iter().rposition(|location| is_library(location));
+    let mut first = last.map_or(0, |last| last + 1);
+    while let Some(location) = stack.get(first) {
+        let own = location.frames.iter().take_while(|frame| is_ours(frame)).count();
+        if own < location.frames.len() {
+            if own != 0 {
+                // Inlined into the caller, which stays.
+                stack[first] = Arc::new(Location {
+                    address: location.address,
+                    module: location.module,
+                    frames: location.frames[own..].to_vec(),
+                });
+            }
+            break;
+        }
+        first += 1;
+    }
+    if first >= stack.len() {
+        // Nothing of the program's: better all than nothing.
+        return stack;
+    }
+    stack.split_off(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn location(module: usize, functions: &[&str]) -> Arc<Location> {
+        let frame = |name: &&str| Frame { function: (*name).to_owned(), file: None, line: None };
+        let frames = functions.iter().map(frame).collect();
+        Arc::new(Location { address: 1, module: Some(module), frames })
+    }
+
+    #[test]
+    fn what_belongs_to_the_lock_is_cut_off() {
+        let module = |path: &str| Module {
+            path: path.into(),
+            build_id: String::new(),
+            start: 0,
+            end: 0,
+            bias: 0,
+            has_lines: false,
+        };
+        let modules = [
+            module("/bin/prog"),
+            module("/usr/lib/libondeck_preload.so"),
+            module("/lib/libgcc_s.so.1"),
+        ];
+        let names = |stack: Vec<Arc<Location>>| -> Vec<String> {
+            let trimmed = trim(stack, &modules);
+            trimmed.iter().flat_map(|l| &l.frames).map(|frame| frame.function.clone()).collect()
+        };
+        let preloaded = vec![
+            location(1, &["ondeck_record::stack::take"]),
+            location(2, &["_Unwind_Backtrace"]),
+            location(1, &["unknown"]),
+            location(0, &["std::mutex::unlock", "work"]),
+            location(0, &["ondeck::like"]),
+        ];
+        assert_eq!(names(preloaded), ["std::mutex::unlock", "work", "ondeck::like"]);
+        let linked = vec![
+            location(0, &["ondeck_record::stack::take"]),
+            location(
+                0,
+                &["ondeck::mutex::RawMutex::unlock", "lock_api::mutex::MutexGuard::drop", "work"],
+            ),
+            location(0, &["main"]),
+        ];
+        assert_eq!(names(linked), ["work", "main"]);
+        assert_eq!(names(vec![location(0, &["ondeck::only"])]), ["ondeck::only"]);
+    }
+}

@@ -1,0 +1,51 @@
+//! The head of a new file.
+
+use core::sync::atomic::{AtomicU8, Ordering};
+
+use crate::layout::{File, MAGIC, SIZE, VERSION};
+use crate::sys::{self, Descriptor};
+use crate::{clock, maps, stack, table};
+
+/// Fills the head; the magic number last.
+pub fn fill(file: &File) {
+    let header = &file.header;
+    let rate = clock::rate();
+    let (ticks, nanos) = clock::both();
+    header.version.store(VERSION, Ordering::Relaxed);
+    header.size.store(SIZE as u64, Ordering::Relaxed);
+    header.pid.store(sys::process(), Ordering::Relaxed);
+    header.parent.store(sys::parent(), Ordering::Relaxed);
+    header.rate.store(rate, Ordering::Relaxed);
+    header.start_ticks.store(ticks, Ordering::Relaxed);
+    header.start_monotonic.store(nanos, Ordering::Relaxed);
+    header.start_realtime.store(clock::nanos_of(libc::CLOCK_REALTIME), Ordering::Relaxed);
+    let mut buffer = [0; 1024];
+    let length = sys::read_link(c"/proc/self/exe", &mut buffer);
+    put(&header.program, 0, &buffer[..length]);
+    if let Ok(arguments) = Descriptor::open(c"/proc/self/cmdline", libc::O_RDONLY) {
+        let mut at = 0;
+        loop {
+            let length = arguments.read(&mut buffer);
+            at = put(&header.arguments, at, &buffer[..length]);
+            if length == 0 {
+                break;
+            }
+        }
+    }
+    maps::refresh(file);
+    // The unwinder's own first use fills its tables: not in the middle of a lock.
+    stack::warm();
+    header.event_sixteenths.store(table::cost_of_event(), Ordering::Relaxed);
+    header.look_sixteenths.store(table::cost_of_look(), Ordering::Relaxed);
+    // Release: a reader that sees it sees the head.
+    header.magic.store(MAGIC, Ordering::Release);
+}
+
+/// Copies text to `at`, with room for a zero behind it; says where it ends.
+fn put(to: &[AtomicU8], at: usize, text: &[u8]) -> usize {
+    let room = &to[at..to.len() - 1];
+    for (to, from) in room.iter().zip(text) {
+        to.store(*from, Ordering::Relaxed);
+    }
+    at + text.len().min(room.len())
+}

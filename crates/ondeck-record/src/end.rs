@@ -1,0 +1,41 @@
+//! The end of a program: what locks have counted themselves since they were last recorded.
+
+use core::sync::atomic::Ordering;
+
+use crate::layout::{File, LOCKS};
+use crate::{clock, maps, sys};
+
+/// Where a `pthread_mutex_t` has its kind, and the count that the preloaded library keeps there.
+const KIND: usize = 16;
+const ACQUISITIONS: usize = 24;
+
+/// Completes the file.
+pub fn finish(file: &File) {
+    // Not the others: reading a page of the file would give it memory.
+    let used = file.header.locks_used.load(Ordering::Relaxed) as usize;
+    for lock in &file.locks[..used.min(LOCKS)] {
+        let address = lock.address.load(Ordering::Acquire) as usize;
+        let known = lock.acquisitions.load(Ordering::Relaxed);
+        if address == 0 || known == 0 {
+            // It does not count.
+            continue;
+        }
+        // The lock's memory may be gone, or be used for something else: then the kind or the count will
+        // not fit, most likely.
+        let (mut now_kind, mut count) = ([0; 4], [0; 8]);
+        if sys::peek(address + KIND, &mut now_kind)
+            && sys::peek(address + ACQUISITIONS, &mut count)
+            && u32::from_ne_bytes(now_kind) & 3 == lock.kind.load(Ordering::Relaxed)
+        {
+            let count = u64::from_ne_bytes(count);
+            if (known..known.saturating_add(1 << 40)).contains(&count) {
+                lock.acquisitions.store(count, Ordering::Relaxed);
+            }
+        }
+    }
+    let (ticks, nanos) = clock::both();
+    file.header.later_monotonic.store(nanos, Ordering::Relaxed);
+    file.header.later_ticks.store(ticks, Ordering::Release);
+    maps::refresh(file);
+    file.header.ended.store(1, Ordering::Release);
+}

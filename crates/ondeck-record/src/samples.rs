@@ -1,0 +1,84 @@
+//! The stacks of records, and those of locks' initializations.
+
+use core::sync::atomic::Ordering;
+
+use crate::layout::{File, Lock, Role};
+use crate::thread::{self, Local};
+use crate::{clock, maps, stack, state, sys, table};
+
+/// Takes the stack, if it is this record's turn, and adds it to what the thread is: waiter, holder, both.
+///
+/// `waited` is the ticks of its wait and for how many it counts, `blame` what it is charged with and how long
+/// it held the lock.
+pub fn add(
+    file: &File,
+    local: &mut Local,
+    entry: &Lock,
+    waited: Option<(u64, u32)>,
+    blame: Option<(u64, u64)>,
+) {
+    let as_waiter = waited.and_then(|(ticks, weight)| {
+        let all = ticks.saturating_mul(weight.into());
+        local.stack_for(all).map(|stands_for| (stands_for, weight, all, ticks))
+    });
+    let as_holder = blame.and_then(|(charge, held)| {
+        local.stack_for(charge).map(|stands_for| (stands_for, charge, held))
+    });
+    if as_waiter.is_none() && as_holder.is_none() {
+        return;
+    }
+    let start = clock::ticks();
+    if let Some(stack) = keep_stack(file) {
+        if let Some((stands_for, weight, all, one)) = as_waiter {
+            let count = times(weight.into(), stands_for, all);
+            table::sample(file, entry, Role::Waiter, stack, count, stands_for, one);
+        }
+        if let Some((stands_for, charge, held)) = as_holder {
+            let count = times(1, stands_for, charge);
+            table::sample(file, entry, Role::Holder, stack, count, stands_for, held);
+        }
+    }
+    let end = clock::ticks();
+    local.took_stack(start, end);
+    file.header.stacks_taken.fetch_add(1, Ordering::Relaxed);
+    file.header.stack_ticks.fetch_add(end.wrapping_sub(start), Ordering::Relaxed);
+}
+
+/// `count` events of `ticks` in all, as a stack that stands for `stands_for` ticks counts them.
+fn times(count: u64, stands_for: u64, ticks: u64) -> u64 {
+    (u128::from(count) * u128::from(stands_for) / u128::from(ticks.max(1))) as u64
+}
+
+/// Takes the calling thread's stack, and looks at the mappings if it has an address that they have not.
+fn keep_stack(file: &File) -> Option<u32> {
+    let frames = stack::take()?;
+    let (number, is_new) = frames.keep(file)?;
+    if is_new {
+        for address in frames.addresses() {
+            sys::with_errno_kept(|| maps::see(file, *address));
+        }
+    }
+    Some(number)
+}
+
+/// A lock is initialized by the calling thread: what to keep in its word
+/// [`created`](crate::Words::created), 0 if its stack was not taken.
+#[inline]
+pub fn created() -> u32 {
+    if state::is_on() { create() } else { 0 }
+}
+
+#[inline(never)]
+fn create() -> u32 {
+    let Some(file) = state::file() else { return 0 };
+    let number = thread::of(file, |local| {
+        let now = clock::ticks();
+        if !local.may_note_creation(now) {
+            return None;
+        }
+        let number = keep_stack(file);
+        local.noted_creation(now, clock::ticks());
+        number
+    });
+    number.flatten().map_or(0, |number| number + 1)
+}

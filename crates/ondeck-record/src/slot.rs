@@ -1,0 +1,64 @@
+//! Where a thread's memory is: at an offset from a register, in a program and in a shared library alike.
+//!
+//! A shared library that is compiled as usual asks `__tls_get_addr` for its threads' variables, which may
+//! allocate, and an allocator may be what locks. So the memory is reached by the model for libraries that are
+//! loaded with the program (initial-exec; Ulrich Drepper, "ELF Handling For Thread-Local Storage", 4.4.6).
+//! Rust has no stable way to choose it, so it is chosen in assembly.
+
+/// Bytes of a thread. Libraries that are loaded later share some hundred bytes of this kind.
+pub const SIZE: usize = 512;
+
+#[cfg(all(target_env = "gnu", target_arch = "x86_64"))]
+mod memory {
+    use core::arch::{asm, global_asm};
+    use core::ptr;
+
+    // Hidden: a library's own, even if another copy of this crate is in the process.
+    global_asm!(
+        ".pushsection .tbss.ondeck_record_slot, \"awT\", @nobits",
+        ".balign 8",
+        ".globl ondeck_record_slot",
+        ".hidden ondeck_record_slot",
+        ".type ondeck_record_slot, @object",
+        ".size ondeck_record_slot, {size}",
+        "ondeck_record_slot: .zero {size}",
+        ".popsection",
+        size = const super::SIZE,
+    );
+
+    #[inline(always)]
+    pub fn address<T>() -> *const T {
+        let address: usize;
+        // SAFETY: an entry of the global offset table, which the loader has filled, and the address of the
+        // thread's block, which is the block's first word (System V ABI for thread-local storage, 3.4.6).
+        unsafe {
+            asm!(
+                "mov {0}, qword ptr [rip + ondeck_record_slot@GOTTPOFF]",
+                "add {0}, qword ptr fs:[0]",
+                out(reg) address,
+                options(pure, readonly, nostack)
+            );
+        }
+        ptr::with_exposed_provenance(address)
+    }
+}
+
+#[cfg(not(all(target_env = "gnu", target_arch = "x86_64")))]
+mod memory {
+    extern crate std;
+
+    use core::cell::UnsafeCell;
+
+    #[repr(align(8))]
+    struct Memory(UnsafeCell<[u8; super::SIZE]>);
+
+    std::thread_local! {
+        static MEMORY: Memory = const { Memory(UnsafeCell::new([0; super::SIZE])) };
+    }
+
+    pub fn address<T>() -> *const T {
+        MEMORY.with(|memory| memory.0.get().cast_const().cast())
+    }
+}
+
+pub use memory::address;

@@ -1,0 +1,160 @@
+//! Stacks: taken by the unwinder of the compiler's library, kept once each.
+//!
+//! `_Unwind_Backtrace` of libgcc finds a frame's tables by glibc's `_dl_find_object`, which takes no lock
+//! and allocates nothing (glibc 2.35, GCC 12). Before, it took the loader's lock, which a measured thread
+//! may have: there no stacks are taken.
+
+use core::ffi::{c_int, c_void};
+use core::sync::atomic::{AtomicU8, Ordering};
+
+use crate::layout::{DEPTH, FRAMES, File, STACKS, place_of};
+
+/// A stack as it was taken: return addresses, innermost first.
+pub struct Frames {
+    addresses: [u64; DEPTH],
+    count: usize,
+}
+
+unsafe extern "C" {
+    fn _Unwind_Backtrace(
+        each: extern "C" fn(*mut c_void, *mut c_void) -> c_int,
+        argument: *mut c_void,
+    ) -> c_int;
+    fn _Unwind_GetIP(context: *mut c_void) -> usize;
+}
+
+const GO_ON: c_int = 0;
+const END_OF_STACK: c_int = 5;
+
+extern "C" fn each(context: *mut c_void, frames: *mut c_void) -> c_int {
+    // SAFETY: `take` passes its own frames, which no other code uses meanwhile.
+    let frames = unsafe { &mut *frames.cast::<Frames>() };
+    // SAFETY: the unwinder passes a context that is valid during the call.
+    let address = unsafe { _Unwind_GetIP(context) };
+    if frames.count == DEPTH || address == 0 {
+        return END_OF_STACK;
+    }
+    frames.addresses[frames.count] = address as u64;
+    frames.count += 1;
+    GO_ON
+}
+
+/// The calling thread's stack, that of this library included: the reader cuts it off by name.
+#[inline(never)]
+pub fn take() -> Option<Frames> {
+    if !can_unwind() {
+        return None;
+    }
+    let mut frames = Frames { addresses: [0; DEPTH], count: 0 };
+    // SAFETY: the callback takes the argument for what it is.
+    unsafe { _Unwind_Backtrace(each, (&raw mut frames).cast()) };
+    Some(frames)
+}
+
+/// Has the unwinder do what it does at its first use.
+pub fn warm() {
+    take();
+}
+
+fn can_unwind() -> bool {
+    const UNKNOWN: u8 = 0;
+    const YES: u8 = 1;
+    const NO: u8 = 2;
+    /// Relaxed: it stands alone, and each thread finds the same.
+    static ANSWER: AtomicU8 = AtomicU8::new(UNKNOWN);
+    if ANSWER.load(Ordering::Relaxed) == UNKNOWN {
+        // SAFETY: the C library returns a string that is never freed.
+        let version = unsafe { core::ffi::CStr::from_ptr(libc::gnu_get_libc_version()) };
+        let answer = if is_since_2_35(version.to_bytes()) { YES } else { NO };
+        ANSWER.store(answer, Ordering::Relaxed);
+    }
+    ANSWER.load(Ordering::Relaxed) == YES
+}
+
+fn is_since_2_35(version: &[u8]) -> bool {
+    let number = |text: &[u8]| {
+        text.iter().take_while(|digit| digit.is_ascii_digit()).fold(0_u32, |number, digit| {
+            number.saturating_mul(10).saturating_add(u32::from(digit - b'0'))
+        })
+    };
+    let dot = version.iter().position(|byte| *byte == b'.').unwrap_or(version.len());
+    let minor = version.get(dot + 1..).unwrap_or_default();
+    (number(version), number(minor)) >= (2, 35)
+}
+
+impl Frames {
+    fn slice(&self) -> &[u64] {
+        &self.addresses[..self.count]
+    }
+
+    /// FNV-1a (Fowler, Noll, Vo) over whole words, then mixed: a stack is looked for by it alone, and two
+    /// of 30,000 stacks are alike in 64 bits with a probability of 2^-35.
+    fn hash(&self) -> u64 {
+        let hash = self.slice().iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, word| {
+            (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23)
+        });
+        (hash ^ hash >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) | 1
+    }
+
+    /// The number of this stack, and whether it is new; `None` if there is no room, which is counted.
+    pub fn keep(&self, file: &File) -> Option<(u32, bool)> {
+        /// Where so many places are taken, the table is as good as full.
+        const FAR: usize = 256;
+        let hash = self.hash();
+        let first = place_of(hash, STACKS);
+        for step in 0..FAR {
+            let place = (first + step) & (STACKS - 1);
+            let stack = &file.stacks[place];
+            let found = match stack.hash.load(Ordering::Acquire) {
+                0 => stack.hash.compare_exchange(0, hash, Ordering::AcqRel, Ordering::Acquire),
+                other => Err(other),
+            };
+            match found {
+                Ok(_) => {
+                    let at =
+                        file.header.frames_used.fetch_add(self.count as u64, Ordering::Relaxed);
+                    if at as usize + self.count > FRAMES {
+                        break;
+                    }
+                    for (to, from) in file.frames[at as usize..].iter().zip(self.slice()) {
+                        to.store(*from, Ordering::Relaxed);
+                    }
+                    // Release: the frames that it tells of.
+                    stack.place.store(at << 8 | self.count as u64, Ordering::Release);
+                    return Some((place as u32, true));
+                }
+                Err(other) if other == hash => return Some((place as u32, false)),
+                Err(_) => {}
+            }
+        }
+        file.header.dropped_stacks.fetch_add(1, Ordering::Relaxed);
+        None
+    }
+
+    /// The addresses, innermost first.
+    pub fn addresses(&self) -> &[u64] {
+        self.slice()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_compared_by_number() {
+        for version in [&b"2.35"[..], b"2.36-9+deb12u10", b"2.100", b"3.0"] {
+            assert!(is_since_2_35(version));
+        }
+        for version in [&b"2.34"[..], b"2.4", b"1.99", b""] {
+            assert!(!is_since_2_35(version));
+        }
+    }
+
+    #[test]
+    fn a_stack_ends_where_the_thread_began() {
+        let frames = take().expect("this C library is 2.35 or later");
+        assert!(frames.addresses().len() > 3);
+        assert!(frames.addresses().iter().all(|address| *address != 0));
+    }
+}

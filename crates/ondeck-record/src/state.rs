@@ -1,0 +1,242 @@
+//! Whether this process records, and where: the flag, the mapped file, the beginning, a child of a fork.
+//!
+//! The flag and the pointer to the file lie in pages that the kernel fills with zeros in the child of a
+//! fork (madvise(2), `MADV_WIPEONFORK`), as the parking table does. Zero is "not decided": the child
+//! decides anew when it first finds a lock taken, and opens a file of its own. That holds for forks that
+//! the C library does not see, too. Where the kernel refuses, a handler of pthread_atfork(3) does it.
+
+use core::ffi::CStr;
+use core::ptr;
+use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, Ordering};
+
+use crate::control::{self, Control, wanted};
+use crate::layout::File;
+use crate::sys::{self, Descriptor, Text};
+use crate::{begin, end};
+
+/// Not decided.
+const UNKNOWN: u32 = 0;
+/// A thread is deciding.
+const DECIDING: u32 = 1;
+const OFF: u32 = 2;
+const ON: u32 = 3;
+/// Recording cannot begin: there is no room, no file, no memory.
+const REFUSED: u32 = 4;
+
+/// Whole pages of any size that the kernel has, because it wipes pages.
+#[repr(C, align(65536))]
+struct Wiped {
+    flag: AtomicU32,
+    /// The word of the control page that the flag is the answer to; 0 without a page.
+    answered: AtomicU32,
+    /// The number of the switch that the file was made for; 0 is the environment.
+    made_for: AtomicU32,
+    /// Differs from file to file, so that a thread notices that what it knows is of another one.
+    generation: AtomicU32,
+    file: AtomicPtr<File>,
+}
+
+static STATE: Wiped = Wiped {
+    flag: AtomicU32::new(UNKNOWN),
+    answered: AtomicU32::new(0),
+    made_for: AtomicU32::new(0),
+    generation: AtomicU32::new(0),
+    file: AtomicPtr::new(ptr::null_mut()),
+};
+
+/// The folder that the environment names, ended by a zero; empty if recording is not wanted. Not wiped.
+static FOLDER: [AtomicU8; 4080] = [const { AtomicU8::new(0) }; 4080];
+
+/// The page of `ONDECK_CONTROL`. Not wiped: a child of a fork has the mapping, too.
+static CONTROL: AtomicPtr<Control> = AtomicPtr::new(ptr::null_mut());
+
+/// What the recorder is part of, and whether the constructor has run: 0 before.
+static READY: AtomicU32 = AtomicU32::new(0);
+
+/// Called by the loader, before `main` and before other constructors that use locks. The number is the
+/// order; those up to 100 are the C library's. Recording is off before.
+#[used]
+#[unsafe(link_section = ".init_array.00101")]
+static CONSTRUCTOR: extern "C" fn() = start;
+
+/// Called by the loader when the program ends by `exit` or by returning from `main`.
+#[used]
+#[unsafe(link_section = ".fini_array.00101")]
+static DESTRUCTOR: extern "C" fn() = end;
+
+extern "C" fn end() {
+    if is_on()
+        && let Some(file) = file()
+    {
+        sys::with_errno_kept(|| end::finish(file));
+    }
+}
+
+extern "C" fn start() {
+    sys::with_errno_kept(|| {
+        if let Some(path) = variable(c"ONDECK_CONTROL") {
+            map_control(path);
+        }
+        if let Some(folder) = variable(c"ONDECK_PROFILE") {
+            for (to, from) in FOLDER[..FOLDER.len() - 1].iter().zip(folder.to_bytes()) {
+                to.store(*from, Ordering::Relaxed);
+            }
+        }
+        wipe_in_children();
+        READY.store(1, Ordering::Release);
+        file();
+    });
+}
+
+/// A variable of the environment. A program with more rights than its user ignores it.
+fn variable(name: &CStr) -> Option<&'static CStr> {
+    // SAFETY: getauxval(3) only reads what the kernel gave the process.
+    if unsafe { libc::getauxval(libc::AT_SECURE) } != 0 {
+        return None;
+    }
+    // SAFETY: the name ends with a zero byte; constructors run before a thread could change the
+    // environment.
+    let value = unsafe { libc::getenv(name.as_ptr()) };
+    // SAFETY: getenv returns null or a string that ends with a zero byte, which the caller is done with
+    // before a thread can change it.
+    (!value.is_null()).then(|| unsafe { CStr::from_ptr(value) }).filter(|value| !value.is_empty())
+}
+
+fn map_control(path: &CStr) {
+    let Ok(file) = Descriptor::open(path, libc::O_RDONLY) else { return };
+    let Some(page) = file.map(control::SIZE, false) else { return };
+    let page = page.cast::<Control>().as_ptr();
+    // A file that is shorter than its mapping would be a fault.
+    let mut magic = [0; 8];
+    if file.read(&mut magic) == magic.len() && u64::from_ne_bytes(magic) == control::MAGIC {
+        CONTROL.store(page, Ordering::Release);
+    }
+}
+
+fn wipe_in_children() {
+    let start = (&raw const STATE).cast_mut().cast();
+    // SAFETY: the pages are this static's alone; the advice changes nothing in this process.
+    let refused = unsafe { libc::madvise(start, size_of::<Wiped>(), libc::MADV_WIPEONFORK) } != 0;
+    if refused {
+        // SAFETY: the handler is a function of this library.
+        unsafe { libc::pthread_atfork(None, None, Some(wipe)) };
+    }
+}
+
+/// Runs in the child, whose only thread this is.
+extern "C" fn wipe() {
+    STATE.file.store(ptr::null_mut(), Ordering::Relaxed);
+    STATE.flag.store(UNKNOWN, Ordering::Relaxed);
+}
+
+/// Whether locks are recorded. One load; for fast paths.
+#[inline(always)]
+pub fn is_on() -> bool {
+    STATE.flag.load(Ordering::Relaxed) == ON
+}
+
+/// Which of the files of this process is in use.
+#[inline]
+pub fn generation() -> u32 {
+    STATE.generation.load(Ordering::Relaxed)
+}
+
+/// The file, while locks are recorded. For slow paths: decides whether to record, if that is open, or if
+/// another process has asked for a change.
+#[inline]
+pub fn file() -> Option<&'static File> {
+    let flag = STATE.flag.load(Ordering::Acquire);
+    let control = CONTROL.load(Ordering::Acquire);
+    if control.is_null() && flag == OFF {
+        return None;
+    }
+    // SAFETY: a mapping of that type which is never unmapped, or null.
+    let asked = unsafe { control.as_ref() }
+        .map_or(wanted::ENVIRONMENT, |control| control.wanted.load(Ordering::Acquire));
+    let answered = STATE.answered.load(Ordering::Acquire) == asked;
+    match flag {
+        // SAFETY: a mapping of that type which is never unmapped: stored before the flag and the answer,
+        // which were read with acquire.
+        ON if answered => unsafe { STATE.file.load(Ordering::Relaxed).as_ref() },
+        OFF | REFUSED if answered => None,
+        DECIDING => None,
+        _ => decide(flag, asked),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn decide(flag: u32, asked: u32) -> Option<&'static File> {
+    if READY.load(Ordering::Acquire) == 0
+        || STATE.flag.compare_exchange(flag, DECIDING, Ordering::AcqRel, Ordering::Relaxed).is_err()
+    {
+        return None;
+    }
+    let (what, number) = (wanted::what(asked), wanted::number(asked));
+    let is_on =
+        what == wanted::ON || what == wanted::ENVIRONMENT && FOLDER[0].load(Ordering::Relaxed) != 0;
+    let known = STATE.file.load(Ordering::Acquire);
+    let decision = if !is_on {
+        OFF
+    } else if !known.is_null() && STATE.made_for.load(Ordering::Relaxed) == number {
+        ON
+    } else if let Some(new) = sys::with_errno_kept(open) {
+        // The file before stays mapped: a thread may write to it.
+        STATE.file.store(new, Ordering::Release);
+        STATE.made_for.store(number, Ordering::Relaxed);
+        // A child of a fork has a number of its own, which has 22 bits at most.
+        STATE.generation.store(sys::process() ^ number << 22, Ordering::Relaxed);
+        ON
+    } else {
+        REFUSED
+    };
+    // Release: the file that both speak of.
+    STATE.answered.store(asked, Ordering::Release);
+    STATE.flag.store(decision, Ordering::Release);
+    // SAFETY: as in `file`.
+    if decision == ON { unsafe { STATE.file.load(Ordering::Relaxed).as_ref() } } else { None }
+}
+
+/// Makes the file of this process image, and maps it.
+fn open() -> Option<*mut File> {
+    let mut folder = [0; FOLDER.len()];
+    // SAFETY: as in `file`.
+    if let Some(control) = unsafe { CONTROL.load(Ordering::Acquire).as_ref() } {
+        crate::layout::copy(&control.folder, &mut folder);
+    }
+    if folder[0] == 0 {
+        crate::layout::copy(&FOLDER, &mut folder);
+    }
+    let folder = CStr::from_bytes_until_nul(&folder).ok()?.to_bytes();
+    // An image that called `exec` had the same process id.
+    for number in 0..1024 {
+        let path = Text::<4160>::new()
+            .and(folder)?
+            .and(b"/")?
+            .and_number(sys::process())?
+            .and(b".")?
+            .and_number(number)?
+            .and(b".")?
+            .and(crate::layout::EXTENSION.as_bytes())?;
+        match Descriptor::open(path.as_c_str(), libc::O_RDWR | libc::O_CREAT | libc::O_EXCL) {
+            Err(libc::EEXIST) => {}
+            Err(_) => return None,
+            Ok(file) => {
+                let size = crate::layout::SIZE;
+                let mapping = (file.has_room(size) && file.resize(size))
+                    .then(|| file.map(size, true))
+                    .flatten();
+                let Some(mapping) = mapping else {
+                    sys::remove(path.as_c_str());
+                    return None;
+                };
+                let mapping = mapping.cast::<File>().as_ptr();
+                // SAFETY: a mapping of a file of that size; all fields are atomics, for which zeros are
+                // a value.
+                begin::fill(unsafe { &*mapping });
+                return Some(mapping);
+            }
+        }
+    }
+    None
+}

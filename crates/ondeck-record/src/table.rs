@@ -1,0 +1,252 @@
+//! The tables of locks and of samples, and the account of a lock's waiting threads.
+
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use crate::clock;
+use crate::layout::{
+    BUCKETS, File, Lock, PLACES, Place, Role, SAMPLES, Sample, bucket_of, place_of, sample_key,
+};
+
+/// Where so many places in a row are taken, a table is as good as full.
+const FAR: usize = 128;
+
+/// The entry of the lock at `address`, and whether it is new. `None` if there is no room, which is
+/// counted.
+pub fn lock(file: &'static File, address: usize, kind: u32) -> Option<(&'static Lock, bool)> {
+    let key = address as u64;
+    let first = place_of(key, PLACES);
+    for step in 0..FAR {
+        let place = &file.places[(first + step) & (PLACES - 1)];
+        let seen = match place.address.load(Ordering::Acquire) {
+            0 => place.address.compare_exchange(0, key, Ordering::AcqRel, Ordering::Acquire),
+            other => Err(other),
+        };
+        match seen {
+            Ok(_) => {
+                let number = file.header.locks_used.fetch_add(1, Ordering::Relaxed);
+                let Some(lock) = file.locks.get(number as usize) else { break };
+                lock.kind.store(kind, Ordering::Relaxed);
+                lock.address.store(key, Ordering::Release);
+                // Release: the entry that it tells of.
+                place.entry.store(number + 1, Ordering::Release);
+                return Some((lock, true));
+            }
+            // Another thread may be about to enter it: what the caller has to tell is dropped.
+            Err(other) if other == key => match entry(file, place) {
+                Some(lock) => return Some((lock, false)),
+                None => break,
+            },
+            Err(_) => {}
+        }
+    }
+    file.header.dropped_locks.fetch_add(1, Ordering::Relaxed);
+    None
+}
+
+fn entry(file: &'static File, place: &Place) -> Option<&'static Lock> {
+    let number = place.entry.load(Ordering::Acquire);
+    file.locks.get(number.checked_sub(1)? as usize)
+}
+
+/// The entry of the lock at `address`, if it has one.
+pub fn find(file: &'static File, address: usize) -> Option<&'static Lock> {
+    let key = address as u64;
+    let first = place_of(key, PLACES);
+    for step in 0..FAR {
+        let place = &file.places[(first + step) & (PLACES - 1)];
+        match place.address.load(Ordering::Acquire) {
+            0 => return None,
+            other if other == key => return entry(file, place),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Adds to what threads with this stack did with this lock.
+pub fn sample(file: &File, lock: &Lock, role: Role, stack: u32, count: u64, ticks: u64, one: u64) {
+    let number =
+        (core::ptr::from_ref(lock).addr() - file.locks.as_ptr().addr()) / size_of::<Lock>();
+    let key = sample_key(number, role, stack);
+    let first = place_of(key, SAMPLES);
+    for step in 0..FAR {
+        let sample: &Sample = &file.samples[(first + step) & (SAMPLES - 1)];
+        let seen = match sample.key.load(Ordering::Relaxed) {
+            0 => sample.key.compare_exchange(0, key, Ordering::Relaxed, Ordering::Relaxed),
+            other => Err(other),
+        };
+        if seen.is_ok() || seen == Err(key) {
+            sample.count.fetch_add(count, Ordering::Relaxed);
+            sample.ticks.fetch_add(ticks, Ordering::Relaxed);
+            sample.longest.fetch_max(one, Ordering::Relaxed);
+            return;
+        }
+    }
+    file.header.dropped_samples.fetch_add(1, Ordering::Relaxed);
+}
+
+/// One change of the account; see [`Lock`].
+fn change(lock: &Lock, change: impl FnOnce()) {
+    lock.begun.fetch_add(1, Ordering::AcqRel);
+    change();
+    // Release: the change. Pairs with the acquire load of `charge`.
+    lock.done.fetch_add(1, Ordering::AcqRel);
+}
+
+/// A thread that counts for `weight` began to wait at `now`.
+pub fn arrive(lock: &Lock, now: u64, weight: u32) {
+    let weight = u64::from(weight);
+    change(lock, || {
+        lock.area.fetch_sub(weight.wrapping_mul(now), Ordering::AcqRel);
+        if lock.waiting.fetch_add(weight, Ordering::AcqRel) == 0 {
+            lock.since.store(now, Ordering::Relaxed);
+        }
+    });
+}
+
+/// That thread stopped waiting at `now`.
+pub fn leave(lock: &Lock, now: u64, weight: u32) {
+    let weight = u64::from(weight);
+    change(lock, || {
+        lock.area.fetch_add(weight.wrapping_mul(now), Ordering::AcqRel);
+        lock.waiting.fetch_sub(weight, Ordering::AcqRel);
+    });
+}
+
+/// A thread that waits since `arrived` counted for `from`, and counts for `to` from now on, as if it had
+/// from its arrival.
+pub fn reweigh(lock: &Lock, arrived: u64, from: u32, to: u32) {
+    let (from, to) = (u64::from(from), u64::from(to));
+    change(lock, || {
+        let area = from.wrapping_sub(to).wrapping_mul(arrived);
+        lock.area.fetch_add(area, Ordering::AcqRel);
+        lock.waiting.fetch_sub(from.wrapping_sub(to), Ordering::AcqRel);
+    });
+}
+
+/// What the owner that unlocked at `now` kept others waiting, all together, in ticks, since the unlock
+/// before. 0 if other threads change the account too often to read it: the next owner is charged for
+/// both.
+pub fn charge(lock: &Lock, now: u64) -> u64 {
+    for _ in 0..4 {
+        let done = lock.done.load(Ordering::Acquire);
+        let waiting = lock.waiting.load(Ordering::Acquire);
+        let area = lock.area.load(Ordering::Acquire);
+        if lock.begun.load(Ordering::Acquire) == done {
+            let total = area.wrapping_add(waiting.wrapping_mul(now));
+            let before = lock.charged.fetch_max(total, Ordering::AcqRel);
+            return total.saturating_sub(before);
+        }
+    }
+    0
+}
+
+/// Counts `weight` waits of `ticks` each.
+pub fn waited(lock: &Lock, ticks: u64, weight: u32) {
+    let weight = u64::from(weight);
+    lock.events.fetch_add(1, Ordering::Relaxed);
+    lock.waits.fetch_add(weight, Ordering::Relaxed);
+    lock.wait_ticks.fetch_add(weight * ticks, Ordering::Relaxed);
+    lock.wait_longest.fetch_max(ticks, Ordering::Relaxed);
+    lock.wait_times[bucket_of(ticks)].fetch_add(weight, Ordering::Relaxed);
+}
+
+/// Counts a hold of `ticks` at whose end threads waited.
+pub fn held(lock: &Lock, ticks: u64) {
+    lock.events.fetch_add(1, Ordering::Relaxed);
+    lock.holds.fetch_add(1, Ordering::Relaxed);
+    lock.hold_ticks.fetch_add(ticks, Ordering::Relaxed);
+    lock.hold_longest.fetch_max(ticks, Ordering::Relaxed);
+    lock.hold_times[bucket_of(ticks)].fetch_add(1, Ordering::Relaxed);
+}
+
+/// Notes that the thread with this number took part.
+pub fn took_part(lock: &Lock, thread: u32) {
+    let bit = 1 << (thread % 64);
+    let word = &lock.threads[thread as usize / 64 % 4];
+    // Most of the time the bit is there, and the line need not be written.
+    if word.load(Ordering::Relaxed) & bit == 0 {
+        word.fetch_or(bit, Ordering::Relaxed);
+    }
+}
+
+/// What a record costs without its stack, in sixteenths of a tick: measured here, with an entry of its
+/// own, whose lines no other CPU has.
+pub fn cost_of_event() -> u64 {
+    const TIMES: u64 = 64;
+    let lock = empty();
+    let start = clock::ticks();
+    for turn in 0..TIMES {
+        let now = clock::ticks();
+        arrive(&lock, now, 1);
+        leave(&lock, clock::ticks(), 1);
+        waited(&lock, turn, 1);
+        charge(&lock, now);
+        held(&lock, turn);
+    }
+    // A turn is two records.
+    clock::ticks().wrapping_sub(start) * 16 / (2 * TIMES)
+}
+
+/// What a wait costs that is not recorded, in sixteenths of a tick: two readings of the clock, and about as
+/// much for everything else.
+pub fn cost_of_look() -> u64 {
+    const TIMES: u64 = 64;
+    let start = clock::ticks();
+    for _ in 0..TIMES {
+        core::hint::black_box(clock::ticks());
+    }
+    clock::ticks().wrapping_sub(start) * 16 * 3 / TIMES
+}
+
+fn empty() -> Lock {
+    let zero = || AtomicU64::new(0);
+    Lock {
+        address: zero(),
+        kind: AtomicU32::new(0),
+        created: AtomicU32::new(0),
+        begun: AtomicU32::new(0),
+        done: AtomicU32::new(0),
+        waiting: zero(),
+        area: zero(),
+        charged: zero(),
+        since: zero(),
+        acquisitions: zero(),
+        events: zero(),
+        rest: zero(),
+        turn: zero(),
+        turn_since: zero(),
+        request: AtomicU32::new(0),
+        unused: AtomicU32::new(0),
+        waits: zero(),
+        wait_ticks: zero(),
+        wait_longest: zero(),
+        timeouts: zero(),
+        holds: zero(),
+        hold_ticks: zero(),
+        hold_longest: zero(),
+        threads: [const { AtomicU64::new(0) }; 4],
+        wait_times: [const { AtomicU64::new(0) }; BUCKETS],
+        hold_times: [const { AtomicU64::new(0) }; BUCKETS],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn owners_are_charged_with_all_that_others_waited_together() {
+        let lock = empty();
+        // Two threads wait from 100 and from 140; the owner unlocks at 200.
+        arrive(&lock, 100, 1);
+        arrive(&lock, 140, 3);
+        assert_eq!(charge(&lock, 200), 100 + 3 * 60);
+        // The first has the lock from 210 on, and unlocks at 300.
+        leave(&lock, 210, 1);
+        assert_eq!(charge(&lock, 300), 10 + 3 * 100);
+        leave(&lock, 310, 3);
+        assert_eq!(charge(&lock, 400), 3 * 10);
+        assert_eq!(charge(&lock, 500), 0);
+    }
+}

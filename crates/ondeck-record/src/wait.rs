@@ -1,0 +1,234 @@
+//! A wait: what locks call from the moment at which a thread finds one taken until it is the owner.
+//!
+//! ```text
+//! lock:    taken?  begin ── polls ── parks ── sleeps ── acquired        the wait is kept by the thread
+//!                    │                 │                    │
+//! the lock's word   RECORD, if chosen  RECORD and WAIT      RECORD, if kept
+//!                    │                 │                    │
+//! unlock:  word ≠ 0?  before_unlock ── unlock ── after                  wait and hold are recorded
+//! ```
+//!
+//! So an unlock reads one word to know whether it is recorded, for the thread's own wait or for those of
+//! others, and everything that costs is behind the unlock. With `RECORD` it is recorded, and the owner clears
+//! that. With `WAIT` alone, threads are parked: then one unlock is recorded in a few, see `thread.rs`.
+
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use core::{mem, ptr};
+
+use probe::probe;
+
+use crate::layout::{File, Lock};
+use crate::thread::{self, Current, Local, Pending};
+use crate::unlock::{self, Held};
+use crate::{clock, maps, state, table};
+
+/// The next unlock is to be recorded.
+pub const RECORD: u32 = 1;
+/// Threads may be parked.
+pub const WAIT: u32 = 2;
+
+/// The words of a lock that has room for them. All are zero in a new lock.
+#[derive(Clone, Copy, Debug)]
+pub struct Words<'a> {
+    /// [`RECORD`] if the next unlock is to be recorded, and [`WAIT`] if threads may be parked.
+    pub request: &'a AtomicU32,
+    /// Acquisitions, counted by owners while [`is_on`](crate::is_on).
+    pub acquisitions: &'a AtomicU64,
+    /// What [`created`](crate::created) returned when the lock was initialized.
+    pub created: &'a AtomicU32,
+}
+
+/// A thread that waits for a lock.
+#[derive(Debug)]
+#[must_use]
+pub struct Wait {
+    lock: usize,
+    /// Ticks; 0 if it is not recorded in any case.
+    arrived: u64,
+    /// The wait around this one: that of a thread whose handler of a signal waits.
+    outer: Current,
+}
+
+/// The calling thread found the lock at `lock` taken, and is about to wait for it.
+///
+/// Never blocks and never allocates; keeps `errno`. Some 20 ns while recording, mostly for reading the
+/// clock; a load and the probe `ondeck:wait_begin` otherwise.
+#[inline]
+pub fn begin(lock: usize, kind: u32, words: Option<Words<'_>>) -> Wait {
+    probe!(ondeck, wait_begin, lock);
+    match state::file() {
+        Some(file) => begin_in(file, lock, kind, words),
+        None => Wait { lock, arrived: 0, outer: Current::NONE },
+    }
+}
+
+#[inline(never)]
+fn begin_in(file: &'static File, lock: usize, kind: u32, words: Option<Words<'_>>) -> Wait {
+    let arrived = clock::ticks();
+    let outer = thread::of(file, |local| {
+        let current = Current {
+            lock,
+            kind,
+            arrived,
+            weight: 0,
+            has_parked: false,
+            request: words.map_or(ptr::null(), |words| ptr::from_ref(words.request)),
+            acquisitions: words.map_or(ptr::null(), |words| ptr::from_ref(words.acquisitions)),
+            // Relaxed: an older count is that of an older hold, and will differ from a newer one.
+            turn: words.map_or(0, |words| words.acquisitions.load(Ordering::Relaxed)),
+            turn_since: arrived,
+        };
+        let outer = mem::replace(&mut local.current, current);
+        let weight = local.next(arrived);
+        if weight != 0
+            && let Some(entry) = enter(file, local, weight)
+        {
+            if let Some(words) = words {
+                entry.created.store(words.created.load(Ordering::Relaxed), Ordering::Relaxed);
+            }
+            request(&local.current, entry, RECORD);
+        }
+        outer
+    });
+    match outer {
+        Some(outer) => Wait { lock, arrived, outer },
+        None => Wait { lock, arrived: 0, outer: Current::NONE },
+    }
+}
+
+/// Enters the wait that the thread is in into its lock's account.
+fn enter(file: &'static File, local: &mut Local, weight: u32) -> Option<&'static Lock> {
+    let Current { lock, kind, arrived, .. } = local.current;
+    let (entry, is_new) = table::lock(file, lock, kind)?;
+    if is_new {
+        crate::sys::with_errno_kept(|| maps::see(file, lock as u64));
+    }
+    table::took_part(entry, local.index);
+    table::arrive(entry, arrived, weight);
+    local.current.weight = weight;
+    Some(entry)
+}
+
+/// Asks the owner to record its unlock.
+fn request(current: &Current, entry: &Lock, what: u32) {
+    // SAFETY: null, or the word of a lock that the calling thread waits for.
+    let request = unsafe { current.request.as_ref() }.unwrap_or(&entry.request);
+    // Relaxed: an owner that misses it leaves it to the next one. Read first, for the owner's sake.
+    if request.load(Ordering::Relaxed) & what != what {
+        request.fetch_or(what, Ordering::Relaxed);
+    }
+}
+
+/// The calling thread is about to park for the lock at `lock`: its wait is recorded for itself from now
+/// on, whether it was chosen or not. For the locks' own slow path; may be called again and again.
+#[inline]
+pub fn parks(lock: usize) {
+    if state::is_on() {
+        parks_while_on(lock);
+    }
+}
+
+#[inline(never)]
+fn parks_while_on(lock: usize) {
+    let Some(file) = state::file() else { return };
+    thread::of(file, |local| {
+        if local.current.lock != lock {
+            return;
+        }
+        let entry = match local.current.weight {
+            0 => enter(file, local, 1),
+            1 => table::find(file, lock),
+            weight => table::find(file, lock).inspect(|entry| {
+                table::reweigh(entry, local.current.arrived, weight, 1);
+                local.current.weight = 1;
+            }),
+        };
+        local.current.has_parked = true;
+        if let Some(entry) = entry {
+            note_turn(&mut local.current, entry);
+            request(&local.current, entry, RECORD | WAIT);
+        }
+    });
+}
+
+/// Tells the owner since when it has held the lock at least: since the calling thread last read the count of
+/// acquisitions, if that has not changed.
+fn note_turn(current: &mut Current, entry: &Lock) {
+    // SAFETY: null, or the word of a lock that the calling thread waits for.
+    let Some(acquisitions) = (unsafe { current.acquisitions.as_ref() }) else { return };
+    let turn = acquisitions.load(Ordering::Relaxed);
+    if turn != current.turn {
+        (current.turn, current.turn_since) = (turn, clock::ticks());
+    }
+    // The first thread that tells is the one that has known for longest, or nearly.
+    if entry.turn.load(Ordering::Relaxed) != turn {
+        entry.turn_since.store(current.turn_since, Ordering::Relaxed);
+        entry.turn.store(turn, Ordering::Release);
+    }
+}
+
+impl Wait {
+    /// The calling thread has the lock now. Recorded at its unlock, if the lock has words; else at once.
+    #[inline]
+    pub fn acquired(self, words: Option<Words<'_>>) {
+        probe!(ondeck, wait_end, self.lock, 1);
+        if self.arrived != 0 {
+            self.keep(words);
+        }
+    }
+
+    fn keep(self, words: Option<Words<'_>>) {
+        let acquired = clock::ticks();
+        let Some(current) = thread::leave(self.lock, self.outer) else { return };
+        let Current { lock, kind, arrived, weight, has_parked, .. } = current;
+        if weight == 0 && !Local::is_long(acquired.wrapping_sub(arrived)) {
+            return;
+        }
+        let Some(file) = state::file() else { return forget(&current, acquired) };
+        let generation = state::generation();
+        let pending = Pending { generation, lock, arrived, acquired, weight, has_parked };
+        let now_or_never = thread::of(file, |local| {
+            let Some(words) = words else { return Some(pending) };
+            if let Some(stale) = local.take(lock) {
+                // Another thread has unlocked what this one had locked.
+                unlock::settle(file, &stale);
+            }
+            let kept = local.keep(pending);
+            if kept.is_ok() {
+                words.request.fetch_or(RECORD, Ordering::Relaxed);
+            }
+            kept.err()
+        });
+        match now_or_never {
+            Some(Some(pending)) => Held::of_wait(lock, kind, pending).record(file),
+            Some(None) => {}
+            None => forget(&current, acquired),
+        }
+    }
+
+    /// The calling thread gave up at its deadline.
+    pub fn gave_up(self) {
+        probe!(ondeck, wait_end, self.lock, 0);
+        if self.arrived == 0 {
+            return;
+        }
+        let now = clock::ticks();
+        let Some(current) = thread::leave(self.lock, self.outer) else { return };
+        if let Some(file) = state::file()
+            && let Some((entry, _)) = table::lock(file, self.lock, current.kind)
+        {
+            entry.timeouts.fetch_add(1, Ordering::Relaxed);
+            table::waited(entry, now.wrapping_sub(current.arrived), 1);
+        }
+        forget(&current, now);
+    }
+}
+
+/// Takes back what [`enter`] did for a wait that is over.
+fn forget(current: &Current, now: u64) {
+    if current.weight != 0
+        && let Some(entry) = state::file().and_then(|file| table::find(file, current.lock))
+    {
+        table::leave(entry, now, current.weight);
+    }
+}

@@ -1,0 +1,42 @@
+//! The rest of a lock or an unlock whose beginning was compiled elsewhere: the header for C and C++
+//! inlines the attempt of [`lock`](RawMutex::lock) and the two readings and the store of
+//! [`unlock`](RawMutex::unlock).
+//!
+//! These are no entrances for Rust programs, whose compiler inlines those functions.
+
+use super::RawMutex;
+use super::unlock::look_late;
+use crate::platform::{Host, Timestamp};
+
+impl<P: Host> RawMutex<P> {
+    /// Waits for the lock after the caller's own attempt has found it taken; false if the deadline
+    /// passed before.
+    #[doc(hidden)]
+    #[inline]
+    pub fn lock_after_attempt(&self, deadline: Option<Timestamp>) -> bool {
+        self.lock_slow(deadline)
+    }
+
+    /// Unlocks, after the caller has read an unlock mode other than that of a bucket without
+    /// threads.
+    ///
+    /// # Safety
+    ///
+    /// The calling thread owns the lock.
+    #[doc(hidden)]
+    #[inline]
+    pub unsafe fn unlock_beside_threads(&self) {
+        self.unlock_slow();
+    }
+
+    /// Has a parked thread woken, if need be, after the caller has stored 0 at `byte` and has then
+    /// read an unlock mode other than that of a bucket without threads.
+    ///
+    /// `byte` is an address to compare: the mutex may be gone (6). If it is called without need it
+    /// costs time, and nothing else.
+    #[doc(hidden)]
+    #[inline]
+    pub fn look_after_store(byte: *const P::AtomicU8) {
+        look_late::<P>(byte);
+    }
+}

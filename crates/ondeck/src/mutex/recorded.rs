@@ -1,0 +1,88 @@
+//! Locking and unlocking of the mutexes that programs use, with what the recorder of contention is told.
+//!
+//! Only with the feature `profile`; else these are the mutex's own functions. One byte has no room for a
+//! count or a mark, so acquisitions are not counted, waits are recorded when they end, and an unlock is
+//! recorded where it finds that threads may be parked.
+
+#[cfg(not(feature = "profile"))]
+pub(super) use plain::{lock, lock_until, unlock};
+#[cfg(feature = "profile")]
+pub(super) use recording::{lock, lock_until, unlock};
+
+#[cfg(feature = "profile")]
+mod recording {
+    use ondeck_record::layout::kind::ONDECK;
+
+    use crate::mutex::RawMutex;
+    use crate::parking::unlock_mode::SKIP;
+    use crate::platform::{Host, Linux, Ordering, Timestamp};
+
+    #[inline]
+    pub(in crate::mutex) fn lock(mutex: &RawMutex<Linux>) {
+        if !mutex.try_lock() {
+            wait(mutex);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wait(mutex: &RawMutex<Linux>) {
+        let wait = ondeck_record::begin(mutex.address(), ONDECK, None);
+        mutex.lock();
+        wait.acquired(None);
+    }
+
+    pub(in crate::mutex) fn lock_until(mutex: &RawMutex<Linux>, deadline: Timestamp) -> bool {
+        if mutex.try_lock() {
+            return true;
+        }
+        let wait = ondeck_record::begin(mutex.address(), ONDECK, None);
+        let is_owner = mutex.try_lock_until(deadline);
+        if is_owner {
+            wait.acquired(None);
+        } else {
+            wait.gave_up();
+        }
+        is_owner
+    }
+
+    /// # Safety
+    ///
+    /// The calling thread owns the lock.
+    #[inline]
+    pub(in crate::mutex) unsafe fn unlock(mutex: &RawMutex<Linux>) {
+        let address = mutex.address();
+        // Relaxed: a thread that parks just now is seen by the next unlock. The unlock itself reads it, too.
+        let may_wait = Linux::unlock_mode(address).load(Ordering::Relaxed) != SKIP;
+        // SAFETY: as the caller promises.
+        unsafe { mutex.unlock() };
+        if may_wait && ondeck_record::is_on() {
+            ondeck_record::unlocked(address, ONDECK);
+        }
+    }
+}
+
+#[cfg(not(feature = "profile"))]
+mod plain {
+    use crate::mutex::RawMutex;
+    use crate::platform::{Linux, Timestamp};
+
+    #[inline(always)]
+    pub(in crate::mutex) fn lock(mutex: &RawMutex<Linux>) {
+        mutex.lock();
+    }
+
+    #[inline(always)]
+    pub(in crate::mutex) fn lock_until(mutex: &RawMutex<Linux>, deadline: Timestamp) -> bool {
+        mutex.try_lock_until(deadline)
+    }
+
+    /// # Safety
+    ///
+    /// The calling thread owns the lock.
+    #[inline(always)]
+    pub(in crate::mutex) unsafe fn unlock(mutex: &RawMutex<Linux>) {
+        // SAFETY: as the caller promises.
+        unsafe { mutex.unlock() };
+    }
+}
