@@ -233,6 +233,7 @@ unsafe fn unlock_other(mutex: *mut Mutex) -> c_int {
     // SAFETY: the caller's mutex is there until it is unlocked.
     let shared = unsafe { &*mutex };
     match mode::word() | shared.raw_kind() {
+        // SAFETY: as the caller promises.
         _ if recorded::is_requested(shared) => return unsafe { unlock_slow(mutex) },
         ADAPTIVE => {}
         RECURSIVE | ERRORCHECK if is_own(shared) && shared.count.load(Ordering::Relaxed) == 1 => {
