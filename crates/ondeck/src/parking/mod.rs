@@ -57,8 +57,6 @@ pub(crate) mod unlock_mode;
 mod watches;
 
 pub use bucket::Bucket;
-#[doc(hidden)]
-pub use unlock_mode::SKIP as UNLOCK_MODE_SKIP;
 pub(crate) use bucket::Guard;
 pub(crate) use node::{Kind, Node, status};
 pub(crate) use pair::Pair;
