@@ -100,6 +100,19 @@ step "tests and examples"
 xargs -P "$(nproc)" -L 1 bash -c 'one "$@"' one <"$work/matrix"
 echo "$(wc -l <"$work/matrix") programs"
 
+step "without membarrier, and in other standards"
+for program in gcc-plain-stress-c clang-plain-stress-c gcc-called-stress-c gcc-plain-calls-c; do
+    ONDECK_NO_MEMBARRIER=1 run "$program"
+done
+for compiler in gcc clang; do
+    for standard in c99 c2x c++11 c++20 c++2b; do
+        language=c
+        [ "${standard#c++}" = "$standard" ] || language=c++
+        echo '#include <ondeck.h>' | "$compiler" -x "$language" -std="$standard" -fsyntax-only -Wall -Wextra \
+            -Werror -pedantic -I"$native/include" -
+    done
+done
+
 step "races"
 for compiler in gcc clang; do
     build "$compiler" gnu11 tests/c/race.c race -O1 -fsanitize=thread

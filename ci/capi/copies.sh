@@ -35,6 +35,7 @@ host with_shared $uses "${shared[@]}"
 host with_static $uses "${static[@]}"
 host with_export $uses "${static[@]}" -rdynamic
 host with_symbols $uses "${static[@]}" -Wl,--export-dynamic-symbol='ondeck_*'
+host with_table $uses "${static[@]}" -Wl,--export-dynamic-symbol=ondeck_parking_table_2
 # One that has plugins from its start, too: then its linker exports what they refer to.
 host with_needed $uses "${static[@]}" -Wl,--no-as-needed ./shared.so -Wl,-rpath-link,"$native/lib"
 host no_pie_shared $uses -fno-pic -no-pie "${shared[@]}"
@@ -96,6 +97,7 @@ one plain namespace ./static.so
 refused with_static libondeck.so.0 with_static local ./shared.so
 refused no_pie_static libondeck.so.0 no_pie_static local ./shared.so
 refused gc_static libondeck.so.0 gc_static local ./shared.so
+refused with_table libondeck.so.0 with_table local ./shared.so
 refused with_static static.so with_static global ./static.so
 refused static.so static2.so plain local ./static.so ./static2.so
 refused static.so libondeck.so.0 plain local ./static.so ./shared.so

@@ -33,7 +33,9 @@ ld -r --gc-sections "${roots[@]}" -o "$scratch/ondeck.o" --whole-archive "$out/l
 printf '%s\n' "$names" >"$scratch/names"
 # The standard library's bitcode is of a newer LLVM than the plugins of a system's linker may know.
 objcopy --keep-global-symbols="$scratch/names" -R .llvmbc -R .llvmcmd "$scratch/ondeck.o"
-objcopy --strip-debug "$scratch/ondeck.o" "$scratch/stripped.o"
+# Without debug information, and without the names of what was dropped: a static program would be
+# warned of them.
+objcopy --strip-unneeded "$scratch/ondeck.o" "$scratch/stripped.o"
 rm -f "$out/lib/libondeck.a"
 (cd "$scratch" && mv stripped.o libondeck.o && ar rcsD "$out/lib/libondeck.a" libondeck.o)
 

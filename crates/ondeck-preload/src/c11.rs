@@ -9,7 +9,7 @@ use core::ptr;
 use libc::timespec;
 
 use crate::cond::{
-    Cond, ondeck_preload_cond_broadcast, ondeck_preload_cond_destroy, ondeck_preload_cond_init,
+    ondeck_preload_cond_broadcast, ondeck_preload_cond_destroy, ondeck_preload_cond_init,
     ondeck_preload_cond_signal,
 };
 use crate::errno::{EBUSY, ETIMEDOUT};
@@ -17,7 +17,7 @@ use crate::init::ondeck_preload_mutex_destroy;
 use crate::mutex::{
     ondeck_preload_mutex_lock, ondeck_preload_mutex_trylock, ondeck_preload_mutex_unlock,
 };
-use crate::object::{Mutex, RECURSIVE};
+use crate::object::{Cond, Mutex, RECURSIVE};
 use crate::timed::ondeck_preload_mutex_timedlock;
 
 const SUCCESS: c_int = 0;

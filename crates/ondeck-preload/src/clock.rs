@@ -56,10 +56,10 @@ impl Deadline {
     /// The time until then; none if it has come.
     fn left(self) -> Option<Duration> {
         let now = now(self.clock);
-        let mut seconds = self.time.tv_sec.checked_sub(now.tv_sec).unwrap_or(i64::MAX);
+        let mut seconds = self.time.tv_sec.saturating_sub(now.tv_sec);
         let mut nanos = self.time.tv_nsec - now.tv_nsec;
         if nanos < 0 {
-            seconds -= 1;
+            seconds = seconds.saturating_sub(1);
             nanos += 1_000_000_000;
         }
         let seconds = u64::try_from(seconds).ok()?;

@@ -13,21 +13,13 @@
 //!
 //! The C library's are those that are shared between processes, and those of programs that were linked before
 //! glibc 2.3.2, which have another layout and functions of another version.
-//!
-//! ```text
-//! offset  bytes  the C library (x86-64)   the shim
-//!      0      1  __wseq                   whether threads wait
-//!      1     35  __wseq and others        0
-//!     36      4  __wrefs                  bit 0: shared between processes; bit 1: CLOCK_MONOTONIC
-//!     40      8  __g_signals              0
-//! ```
 
 use core::ffi::{c_int, c_long, c_void};
 use core::mem::MaybeUninit;
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::Ordering;
 
 use libc::timespec;
-use ondeck::condvar::{RawCondvar, Step, Waiter};
+use ondeck::condvar::{Step, Waiter};
 use ondeck::platform::{FutexWait, Linux, Timestamp};
 
 use crate::clock::{self, Deadline};
@@ -35,41 +27,10 @@ use crate::errno::{EINVAL, EPERM, ETIMEDOUT};
 use crate::fatal;
 use crate::mode;
 use crate::mutex::{ondeck_preload_mutex_lock, ondeck_preload_mutex_unlock, own};
-use crate::object::{Kind, Mutex, this_thread};
+use crate::object::{Cond, Kind, Mutex};
 use crate::real;
 use crate::recorded;
-
-/// A `pthread_cond_t` or `cnd_t`.
-#[repr(C)]
-pub struct Cond {
-    waiters: RawCondvar<Linux>,
-    waiters_rest: [u8; 35],
-    flags: AtomicU32,
-    rest: [u32; 2],
-}
-
-const _: () = assert!(size_of::<Cond>() == 48 && core::mem::offset_of!(Cond, flags) == 36);
-
-/// In `flags`, as in the C library's `__wrefs`.
-const SHARED: u32 = 1;
-const MONOTONIC: u32 = 2;
-
-impl Cond {
-    /// Whether the condition variable is shared between processes, and so the C library's.
-    #[inline(always)]
-    fn is_libc(&self) -> bool {
-        // Relaxed: written by initialization only.
-        self.flags.load(Ordering::Relaxed) & SHARED != 0
-    }
-
-    fn clock(&self) -> c_int {
-        if self.flags.load(Ordering::Relaxed) & MONOTONIC == 0 {
-            libc::CLOCK_REALTIME
-        } else {
-            libc::CLOCK_MONOTONIC
-        }
-    }
-}
+use crate::thread::this_thread;
 
 /// What the functions of waits return that is no error number; as in `cancel.c`.
 mod next {
@@ -299,16 +260,18 @@ pub unsafe extern "C" fn ondeck_preload_wait_step(
     };
     let until = match wait.deadline {
         None => until,
-        Some(deadline) => {
-            let Some(passes) = deadline.until() else {
+        Some(deadline) => match deadline.until() {
+            Some(passes) => Some(until.map_or(passes, |until| until.min(passes))),
+            None if slept == FutexWait::TimedOut => {
                 // If it was notified just now, that goes to another waiter, as if the deadline had
                 // passed a moment before.
                 // SAFETY: as the caller promises.
                 unsafe { wait.waiter().cancel() };
                 return wait.end(ETIMEDOUT);
-            };
-            Some(until.map_or(passes, |until| until.min(passes)))
-        }
+            }
+            // A sleep that ends at once: a cancellation that is pending acts there.
+            None => Some(Timestamp::from_nanos(0)),
+        },
     };
     // SAFETY: as the caller promises.
     unsafe {

@@ -10,6 +10,7 @@
 //! | file | what |
 //! |---|---|
 //! | `object.rs` | what the bytes of the caller's objects mean |
+//! | `thread.rs` | the identity of a thread |
 //! | `mutex.rs`, `timed.rs`, `init.rs` | the functions of mutexes |
 //! | `cond.rs`, `cancel.c` | the functions of condition variables; what can be cancelled is in C |
 //! | `c11.rs` | `mtx_*` and `cnd_*`, which are the same with other results |
@@ -54,4 +55,5 @@ mod other;
 mod real;
 mod recorded;
 mod refuse;
+mod thread;
 mod timed;

@@ -1,24 +1,30 @@
 //! Lock, attempt and unlock: what nearly all calls are.
 //!
-//! The fast path is one load that says whether the shim is ready and the kind is a plain one, the mutex's
-//! own instruction, and a return. Everything else is out of line.
+//! The fast path is one load that says whether the shim is ready and the kind is the usual one, the mutex's own
+//! instruction, and a return, without a branch that is taken. Everything else is out of line.
 
 use core::ffi::c_int;
 use core::sync::atomic::Ordering;
 
-use ondeck::platform::Timestamp;
+use ondeck::platform::{Linux, Platform, Timestamp};
 
 use crate::errno::{EAGAIN, EBUSY, EDEADLK, EPERM};
 use crate::mode;
-use crate::object::{ADAPTIVE, Kind, Mutex, this_thread};
+use crate::object::{ADAPTIVE, Kind, Mutex};
 use crate::real;
 use crate::recorded;
+use crate::thread::this_thread;
 
-/// Whether the mutex is a plain one, and nothing but its lock is to be done.
+/// Whether the mutex is of the usual kind, and nothing but its lock is to be done.
 #[inline(always)]
-pub(crate) fn is_plain(mutex: &Mutex) -> bool {
-    let state = mode::word() | mutex.raw_kind();
-    state == 0 || state == ADAPTIVE
+fn is_usual(mutex: &Mutex) -> bool {
+    mode::word() | mutex.raw_kind() == 0
+}
+
+/// As [`is_usual`], for the kind that is the next most frequent.
+#[inline(always)]
+fn is_adaptive(mutex: &Mutex) -> bool {
+    mode::word() | mutex.raw_kind() == ADAPTIVE
 }
 
 /// `pthread_mutex_lock`.
@@ -30,7 +36,28 @@ pub(crate) fn is_plain(mutex: &Mutex) -> bool {
 pub unsafe extern "C" fn ondeck_preload_mutex_lock(mutex: *mut Mutex) -> c_int {
     // SAFETY: the caller's mutex is there for as long as the caller uses it.
     let shared = unsafe { &*mutex };
-    if is_plain(shared) && shared.lock.try_lock() {
+    if is_usual(shared)
+        && !Linux::single_threaded()
+        && !Linux::test_and_set(shared.byte(), Ordering::Acquire)
+    {
+        recorded::count(shared);
+        return 0;
+    }
+    // SAFETY: as the caller promises.
+    unsafe { lock_other(mutex) }
+}
+
+/// Without an instruction that locks the bus, if there is no other thread; and for the adaptive kind.
+///
+/// # Safety
+///
+/// As for [`ondeck_preload_mutex_lock`].
+#[cold]
+#[inline(never)]
+unsafe fn lock_other(mutex: *mut Mutex) -> c_int {
+    // SAFETY: the caller's mutex is there.
+    let shared = unsafe { &*mutex };
+    if (is_usual(shared) || is_adaptive(shared)) && shared.lock.try_lock() {
         recorded::count(shared);
         return 0;
     }
@@ -71,7 +98,7 @@ unsafe fn lock_slow(mutex: *mut Mutex) -> c_int {
 pub unsafe extern "C" fn ondeck_preload_mutex_trylock(mutex: *mut Mutex) -> c_int {
     // SAFETY: the caller's mutex is there.
     let shared = unsafe { &*mutex };
-    if is_plain(shared) {
+    if is_usual(shared) || is_adaptive(shared) {
         // It reads before it writes: a thread that tries again and again leaves the line to the owner.
         if shared.lock.is_locked() || !shared.lock.try_lock() {
             return EBUSY;
@@ -163,7 +190,26 @@ pub(crate) unsafe fn unlock(mutex: &Mutex) {
 pub unsafe extern "C" fn ondeck_preload_mutex_unlock(mutex: *mut Mutex) -> c_int {
     // SAFETY: the caller's mutex is there until it is unlocked.
     let shared = unsafe { &*mutex };
-    if is_plain(shared) && !recorded::is_requested(shared) {
+    if is_usual(shared) && !recorded::is_requested(shared) {
+        // SAFETY: the caller owns it.
+        unsafe { shared.lock.unlock() };
+        return 0;
+    }
+    // SAFETY: as the caller promises.
+    unsafe { unlock_other(mutex) }
+}
+
+/// For the adaptive kind.
+///
+/// # Safety
+///
+/// As for [`ondeck_preload_mutex_unlock`].
+#[cold]
+#[inline(never)]
+unsafe fn unlock_other(mutex: *mut Mutex) -> c_int {
+    // SAFETY: the caller's mutex is there until it is unlocked.
+    let shared = unsafe { &*mutex };
+    if is_adaptive(shared) && !recorded::is_requested(shared) {
         // SAFETY: the caller owns it.
         unsafe { shared.lock.unlock() };
         return 0;
@@ -211,7 +257,7 @@ pub(crate) fn own(mutex: &Mutex) {
 /// If the calling thread owns a mutex of a checked kind: what its next attempt to lock it returns. A
 /// recursive mutex is then locked once more. `refused` is what is returned of an errorcheck mutex.
 pub(crate) fn enter_again(mutex: &Mutex, kind: Kind, refused: c_int) -> Option<c_int> {
-    // Relaxed: only the calling thread writes its own address, so it reads it exactly if it is the owner.
+    // Relaxed: only the calling thread writes its own number, so it reads it exactly if it is the owner.
     if kind == Kind::Plain || mutex.owner.load(Ordering::Relaxed) != this_thread() {
         return None;
     }

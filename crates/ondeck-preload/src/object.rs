@@ -1,16 +1,24 @@
-//! What the bytes of a `pthread_mutex_t` mean, to the shim and to the C library.
+//! What the bytes of a `pthread_mutex_t` and of a `pthread_cond_t` mean, to the shim and to the C library.
 //!
 //! ```text
 //! offset  bytes  the C library (x86-64)   the shim
 //!      0      1  __lock                   the mutex: 0 free, 1 locked
 //!      1      3  __lock                   0
 //!      4      4  __count                  how often the owner has locked a recursive mutex
-//!      8      8  __owner, __nusers        the owner of a recursive or errorcheck mutex: its thread's address
+//!      8      8  __owner, __nusers        the owner of a recursive or errorcheck mutex: its thread's number
 //!     16      4  __kind                   the kind, as the C library writes it
 //!     20      4  __spins, __elision       recorder: whether to record the unlock
 //!     24      8  __list                   recorder: acquisitions; or a lock of more than four bytes: see `other.rs`
 //!     32      4  __list                   waits of condition variables that will lock this mutex again
 //!     36      4  __list                   recorder: which stack initialized it
+//! ```
+//!
+//! ```text
+//! offset  bytes  the C library (x86-64)   the shim
+//!      0      1  __wseq                   whether threads wait
+//!      1     35  __wseq and others        0
+//!     36      4  __wrefs                  bit 0: shared between processes; bit 1: CLOCK_MONOTONIC
+//!     40      8  __g_signals              0
 //! ```
 //!
 //! Zeros are an unlocked mutex to both, so what `PTHREAD_MUTEX_INITIALIZER` wrote needs no
@@ -20,8 +28,10 @@
 //! the C library's alone, and the shim reads nothing of it but its kind.
 
 use core::ffi::c_int;
-use core::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
+use core::mem::offset_of;
+use core::sync::atomic::{AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
+use ondeck::condvar::RawCondvar;
 use ondeck::mutex::RawMutex;
 use ondeck::platform::Linux;
 
@@ -32,8 +42,8 @@ pub struct Mutex {
     lock_rest: [u8; 3],
     /// Written by the owner only.
     pub(crate) count: AtomicU32,
-    /// 0 if the mutex is unlocked. Written by the owner only; another thread that reads it finds an
-    /// address that is not its own.
+    /// 0 if the mutex is unlocked. Written by the owner only; another thread that reads it finds a
+    /// number that is not its own.
     pub(crate) owner: AtomicU64,
     kind: AtomicI32,
     /// Whether the recorder asks the owner to record its unlock.
@@ -45,7 +55,7 @@ pub struct Mutex {
     pub(crate) created: AtomicU32,
 }
 
-const _: () = assert!(size_of::<Mutex>() == 40 && core::mem::offset_of!(Mutex, kind) == 16);
+const _: () = assert!(size_of::<Mutex>() == 40 && offset_of!(Mutex, kind) == 16);
 
 /// What `__kind` says, if the shim serves it.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -73,6 +83,14 @@ const ROBUST: c_int = 16;
 const ELISION: c_int = 256 | 512;
 
 impl Mutex {
+    /// The byte of ondeck's mutex, for the one instruction that locks a free one.
+    #[inline(always)]
+    pub(crate) fn byte(&self) -> &AtomicU8 {
+        const { assert!(size_of::<RawMutex<Linux>>() == 1) };
+        // SAFETY: a `RawMutex` is transparent: its one field is this atomic byte.
+        unsafe { &*(&raw const self.lock).cast() }
+    }
+
     /// `__kind` as it is.
     #[inline(always)]
     pub(crate) fn raw_kind(&self) -> c_int {
@@ -133,14 +151,34 @@ impl Mutex {
     }
 }
 
-/// The calling thread's address: what pthread_self(3) returns, which no two living threads have in common.
-#[inline(always)]
-pub(crate) fn this_thread() -> u64 {
-    let address;
-    // SAFETY: on x86-64 the word at the beginning of a thread's block is the block's own address (System V
-    // ABI for thread-local storage, 3.4.6).
-    unsafe {
-        core::arch::asm!("mov {}, fs:0", out(reg) address, options(pure, nomem, nostack, preserves_flags));
-    };
-    address
+/// A `pthread_cond_t` or `cnd_t`.
+#[repr(C)]
+pub struct Cond {
+    pub(crate) waiters: RawCondvar<Linux>,
+    waiters_rest: [u8; 35],
+    flags: AtomicU32,
+    rest: [u32; 2],
+}
+
+const _: () = assert!(size_of::<Cond>() == 48 && offset_of!(Cond, flags) == 36);
+
+/// In `flags`, as in the C library's `__wrefs`.
+const SHARED: u32 = 1;
+const MONOTONIC: u32 = 2;
+
+impl Cond {
+    /// Whether the condition variable is shared between processes, and so the C library's.
+    #[inline(always)]
+    pub(crate) fn is_libc(&self) -> bool {
+        // Relaxed: written by initialization only.
+        self.flags.load(Ordering::Relaxed) & SHARED != 0
+    }
+
+    pub(crate) fn clock(&self) -> c_int {
+        if self.flags.load(Ordering::Relaxed) & MONOTONIC == 0 {
+            libc::CLOCK_REALTIME
+        } else {
+            libc::CLOCK_MONOTONIC
+        }
+    }
 }

@@ -11,10 +11,9 @@ use core::{mem, ptr};
 
 use libc::timespec;
 
-use crate::cond::Cond;
 use crate::elf;
 use crate::fatal;
-use crate::object::Mutex;
+use crate::object::{Cond, Mutex};
 
 /// A function of the C library, and where it is once it was found. Relaxed: what is stored is a function of
 /// the process, and what it points to was there before the process had threads.

@@ -7,9 +7,8 @@
 use core::ffi::{CStr, c_int};
 use core::mem::MaybeUninit;
 
-use crate::cond::Cond;
 use crate::fatal;
-use crate::object::{Mutex, RECURSIVE};
+use crate::object::{Cond, Mutex, RECURSIVE};
 use crate::{elf, real};
 
 unsafe extern "C" {

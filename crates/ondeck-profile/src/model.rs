@@ -92,7 +92,7 @@ pub struct Dropped {
 impl Dropped {
     /// Whether anything was dropped.
     pub fn any(&self) -> bool {
-        self.locks + self.stacks + self.samples + self.mappings != 0
+        [self.locks, self.stacks, self.samples, self.mappings].iter().any(|count| *count != 0)
     }
 }
 
@@ -292,12 +292,12 @@ impl Times {
     /// The time that a part of all of them, 0.99 for instance, is at most: the upper end of its bucket,
     /// which is at most 1/8 wide. 0 if there are none.
     pub fn quantile(&self, part: f64) -> f64 {
-        let all: u64 = self.buckets.iter().map(|bucket| bucket.2).sum();
-        let wanted = (part * all as f64).ceil().max(1.0);
-        let mut seen = 0;
+        let all: f64 = self.buckets.iter().map(|bucket| bucket.2 as f64).sum();
+        let wanted = (part * all).ceil().max(1.0);
+        let mut seen = 0.0;
         for (_, to, count) in &self.buckets {
-            seen += count;
-            if seen as f64 >= wanted {
+            seen += *count as f64;
+            if seen >= wanted {
                 return to.min(self.longest);
             }
         }

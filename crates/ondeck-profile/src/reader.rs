@@ -177,7 +177,7 @@ fn counts(recording: &Recording) -> (u64, u64) {
     recording.locks().fold((0, 0), |(events, looks), (_, lock)| {
         let recorded = get(&lock.events);
         let waits = get(&lock.waits).saturating_sub(recorded.saturating_sub(get(&lock.holds)));
-        (events + recorded, looks + waits)
+        (events.saturating_add(recorded), looks.saturating_add(waits))
     })
 }
 
@@ -266,9 +266,9 @@ impl Names<'_> {
         let module = self.module(address)?;
         let bias = self.modules[module].bias;
         let object = self.symbols.object(&self.modules[module].path)?;
-        let called = object.called_before(address - bias)?;
+        let called = object.called_before(address.wrapping_sub(bias))?;
         let is_it = inner.checked_sub(bias).is_some_and(|inner| object.is_within(called, inner));
-        (!is_it).then(|| self.location(called + bias))
+        (!is_it).then(|| self.location(called.wrapping_add(bias)))
     }
 
     fn location(&mut self, address: u64) -> Arc<Location> {
@@ -278,7 +278,7 @@ impl Names<'_> {
         let module = self.module(address);
         let mut frames = Vec::new();
         if let Some(module) = module.map(|index| &self.modules[index]) {
-            let inside = address - module.bias;
+            let inside = address.wrapping_sub(module.bias);
             if let Some(object) = self.symbols.object(&module.path) {
                 frames = object.frames(inside);
             }
@@ -301,7 +301,7 @@ impl Names<'_> {
         if let Some(module) = self.module(address).map(|index| &self.modules[index]) {
             let object = self.symbols.object(&module.path);
             let variable = object
-                .and_then(|object| object.variable(address - module.bias))
+                .and_then(|object| object.variable(address.wrapping_sub(module.bias)))
                 .unwrap_or_default();
             return Place::Static {
                 module: module.path.file_name().unwrap_or_default().to_string_lossy().into_owned(),

@@ -21,15 +21,30 @@ const FUNCTIONS: [&str; 9] = [
 ];
 
 /// Generic functions of others around them.
-const DROPS: [&str; 3] = [
+const DROPS: [&str; 6] = [
     "core::ptr::drop_in_place<lock_api::",
     "core::ptr::drop_glue<lock_api::",
     "core::mem::drop<lock_api::",
+    "drop_in_place<lock_api::",
+    "drop_glue<lock_api::",
+    "drop<lock_api::",
+];
+
+/// Parts of the paths of source files, where inlined functions have lost the names of their modules. Names
+/// of packages end at the folder, or have a version.
+const SOURCES: [&str; 6] = [
+    "/ondeck-record/src/",
+    "/ondeck-record-0.",
+    "/ondeck/src/mutex/",
+    "/ondeck/src/parking/",
+    "/ondeck-0.",
+    "/lock_api-0.",
 ];
 
 fn is_ours(frame: &Frame) -> bool {
     let starts = |words: &[&str]| words.iter().any(|word| frame.function.starts_with(word));
-    starts(&FUNCTIONS) || starts(&DROPS)
+    let is_of = |file: &String| SOURCES.iter().any(|part| file.contains(part));
+    starts(&FUNCTIONS) || starts(&DROPS) || frame.file.as_ref().is_some_and(is_of)
 }
 
 /// The stack from the caller of the lock's innermost function on.

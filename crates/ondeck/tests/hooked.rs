@@ -17,6 +17,8 @@ mod awake;
 mod cancel;
 #[path = "hooked/fences.rs"]
 mod fences;
+#[path = "hooked/inlined.rs"]
+mod inlined;
 #[path = "hooked/isolation.rs"]
 mod isolation;
 #[path = "hooked/left_alone.rs"]

@@ -23,13 +23,14 @@ pub(super) fn two_tables(own: Option<&Object>, other: &Object) -> ! {
         Some(name) => name.to_bytes(),
     };
     let parts: [&[u8]; PARTS as usize] = [
-        b"ondeck: two copies of libondeck with a parking table each are loaded into this process: ",
+        b"ondeck: two copies of libondeck that do not share their parking table and fences are \
+loaded into this process: ",
         name(Some(other)),
         b" and ",
         name(own),
-        b". A lock that both use would lose wake-ups. Link all objects with libondeck.so (-londeck) instead of \
-libondeck.a; or export the program's own copy: link it with -rdynamic, \
-or with -Wl,--export-dynamic-symbol='ondeck_*'.\n",
+        b". A lock that both use would lose wake-ups. Link all objects with libondeck.so \
+(-londeck) instead of libondeck.a; or export the program's own copy: link it with -rdynamic, or \
+with -Wl,--export-dynamic-symbol='ondeck_*'.\n",
     ];
     let parts = parts
         .map(|part| libc::iovec { iov_base: part.as_ptr().cast_mut().cast(), iov_len: part.len() });

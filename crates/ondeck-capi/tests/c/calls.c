@@ -4,6 +4,7 @@
 #include <ondeck.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
 
 _Static_assert(ONDECK_ABI == 2, "a program can ask for the ABI that it was written for");
 _Static_assert(sizeof(ondeck_mutex_t) == 1 && sizeof(ondeck_cond_t) == 1, "one byte each");
@@ -13,6 +14,8 @@ static ondeck_mutex_t mutex = ONDECK_MUTEX_INIT;
 static ondeck_cond_t cond = ONDECK_COND_INIT;
 static const clockid_t clocks[] = {CLOCK_REALTIME, CLOCK_MONOTONIC};
 static int is_there;
+static ondeck_mutex_t in_child;
+static int turns;
 
 static void *try_it(void *unused)
 {
@@ -228,6 +231,61 @@ static void addresses(void)
     EQUAL(unlock(&mutex), 0);
 }
 
+/* Locks as a thread does that found the mutex locked before. */
+static void *take_in_turn(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < 200; i++) {
+        EQUAL(ondeck_mutex_lock(&in_child), 0);
+        turns++;
+        if (i % 16 == 0)
+            sleep_ms(1);
+        EQUAL(ondeck_mutex_unlock(&in_child), 0);
+    }
+    return NULL;
+}
+
+static void *park(void *unused)
+{
+    (void)unused;
+    __atomic_store_n(&is_there, 1, __ATOMIC_RELEASE);
+    EQUAL(ondeck_mutex_lock(&mutex), 0);
+    EQUAL(ondeck_mutex_unlock(&mutex), 0);
+    return NULL;
+}
+
+/* The child of a fork finds a table without its parent's threads. */
+static void children(void)
+{
+    /* ThreadSanitizer allows no threads in the child of a process with threads. */
+#if !defined(ONDECK_TSAN)
+    EQUAL(ondeck_mutex_lock(&mutex), 0);
+    __atomic_store_n(&is_there, 0, __ATOMIC_RELAXED);
+    pthread_t parked = begin(park, NULL);
+    while (__atomic_load_n(&is_there, __ATOMIC_ACQUIRE) == 0)
+        sleep_ms(1);
+    sleep_ms(20);
+    pid_t child = fork();
+    EQUAL(child >= 0, 1);
+    if (child == 0) {
+        progress();
+        /* The thread that waits in the parent is not here: no wake is made for it. */
+        EQUAL(ondeck_mutex_unlock(&mutex), 0);
+        EQUAL(ondeck_mutex_trylock(&mutex), 0);
+        pthread_t other = begin(take_in_turn, NULL);
+        take_in_turn(NULL);
+        end(other);
+        EQUAL(turns, 400);
+        _exit(0);
+    }
+    int status;
+    EQUAL(waitpid(child, &status, 0), child);
+    EQUAL(status, 0);
+    EQUAL(ondeck_mutex_unlock(&mutex), 0);
+    end(parked);
+#endif
+}
+
 static void zoo(void)
 {
     EQUAL(ondeck_zoo_lock_new("no such lock") == NULL, 1);
@@ -252,6 +310,7 @@ int main(void)
     conditions();
     interruptions();
     addresses();
+    children();
     zoo();
     EQUAL(ondeck_mutex_destroy(&mutex), 0);
     return 0;

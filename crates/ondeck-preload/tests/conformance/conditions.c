@@ -73,6 +73,7 @@ static void time_outs(enum function function)
     is(elsewhere(try_it, NULL), EBUSY);
     is(call_at(function, 0, 0), ETIMEDOUT);
     is(call_at(function, -1, 0), ETIMEDOUT);
+    is(call_at(function, LONG_MIN, 0), ETIMEDOUT);
     is(call_at(function, 1, 1000000000), EINVAL);
     is(call_at(function, 1, -1), EINVAL);
     is(call_at(function, 1, LONG_MAX), EINVAL);

@@ -49,6 +49,8 @@ ELSEWHERE(clock_real, timed(CLOCK_REALTIME, 1))
 ELSEWHERE(timed_epoch, timed_default_at(0, 0))
 ELSEWHERE(timed_before_epoch, timed_default_at(-1, 0))
 ELSEWHERE(clock_before_epoch, timed_at(CLOCK_MONOTONIC, -1, 999999999))
+ELSEWHERE(timed_never, timed_default_at(LONG_MIN, 0))
+ELSEWHERE(clock_never, timed_at(CLOCK_MONOTONIC, LONG_MIN, 999999999))
 ELSEWHERE(nanoseconds_large, timed_default_at(1, 1000000000))
 ELSEWHERE(nanoseconds_negative, timed_default_at(1, -1))
 ELSEWHERE(clock_nanoseconds_large, timed_at(CLOCK_MONOTONIC, 1, 1000000000))
@@ -110,6 +112,8 @@ static void others_while_locked(int type, enum flavour flavour)
     is(elsewhere(timed_epoch, NULL), ETIMEDOUT);
     is(elsewhere(timed_before_epoch, NULL), before_epoch);
     is(elsewhere(clock_before_epoch, NULL), before_epoch);
+    is(elsewhere(timed_never, NULL), before_epoch);
+    is(elsewhere(clock_never, NULL), before_epoch);
     is(elsewhere(nanoseconds_large, NULL), EINVAL);
     is(elsewhere(nanoseconds_negative, NULL), EINVAL);
     is(elsewhere(clock_nanoseconds_large, NULL), EINVAL);

@@ -62,6 +62,12 @@ def conforms(program, tree, target):
     return run(["bash", str(folder / "run.sh"), "--alone", "--preload", str(shim), program], tree, target / "run.log") == 0
 
 
+def reason(target):
+    """The first two lines of what the runner had to say."""
+    lines = [line for line in (target / "run.log").read_text().splitlines() if "FAILED" in line or "/tests/" in line]
+    return " | ".join(line.rpartition("/")[2][:70] for line in lines[:2])
+
+
 def copy(tree):
     shutil.rmtree(tree, ignore_errors=True)
     listed = subprocess.run(
@@ -101,7 +107,7 @@ def try_all(mutants):
             result = "caught"
         for path, text in before.items():
             path.write_text(text)
-        print(f"{mutant['name']:34} {result:14} {mutant['program']}", flush=True)
+        print(f"{mutant['name']:34} {result:14} {mutant['program']:14} {reason(target)}", flush=True)
         if result != "caught":
             survived.append(mutant["name"])
     if survived:

@@ -2,7 +2,7 @@
  * put in comes out, each item once. A lost wake-up is a hang. */
 #include "kinds.h"
 
-enum { PUTTERS = 3, TAKERS = 3, OTHERS = 2, ITEMS = 3000, PLACES = 4 };
+enum { PUTTERS = 3, TAKERS = 3, OTHERS = 2, ITEMS = 1000, PLACES = 4 };
 
 static pthread_mutex_t mutex;
 static pthread_cond_t not_full, not_empty;

@@ -103,6 +103,55 @@ static void one_function(enum function function, const char *kind)
     is(pthread_cond_destroy(&condition), 0);
 }
 
+/* A waiter is notified before its deadline, and has the mutex only after it, with a handler that runs across the
+ * deadline. It was notified, and has not timed out. */
+static struct timespec across;
+static clockid_t across_clock;
+
+static void handler_across(int number UNUSED)
+{
+    while (!has_passed(across_clock, &across))
+        ;
+    set_flag(&handled, 1);
+}
+
+static void *waits_across(void *unused UNUSED)
+{
+    int error = 0;
+    quiet_is(pthread_mutex_lock(&mutex), 0);
+    set_flag(&about_to, 1);
+    while (!ready && error == 0)
+        error = pthread_cond_clockwait(&condition, &mutex, across_clock, &across);
+    quiet_is(pthread_mutex_unlock(&mutex), 0);
+    return (void *)(intptr_t)error;
+}
+
+static void notified_in_time(clockid_t clock)
+{
+    int error = 0, in_time = 0;
+    across_clock = clock;
+    /* A machine that is too busy gets more time. */
+    for (long milliseconds = 30; !in_time; milliseconds *= 2) {
+        ready = about_to = handled = 0;
+        quiet_is(pthread_cond_init(&condition, NULL), 0);
+        across = from_now(clock, milliseconds);
+        pthread_t waiter = start(waits_across, NULL);
+        await_flag(&about_to, 1);
+        quiet_is(pthread_mutex_lock(&mutex), 0);
+        ready = 1;
+        quiet_is(pthread_cond_signal(&condition), 0);
+        in_time = !has_passed(clock, &across);
+        quiet_is(pthread_kill(waiter, SIGUSR2), 0);
+        await_flag(&handled, 1);
+        quiet_is(pthread_mutex_unlock(&mutex), 0);
+        error = (int)(intptr_t)finish(waiter);
+        quiet_is(pthread_cond_destroy(&condition), 0);
+    }
+    say("notified in time, clock %d: %s", (int)clock, code(error));
+    if (error != 0)
+        fail("notified in time, clock %d: %s", (int)clock, code(error));
+}
+
 /* No function changes errno, also where it fails. */
 static void errno_stays(int type)
 {
@@ -140,6 +189,10 @@ int main(void)
             is(init_kind(&mutex, TYPES[type].type, PLAIN), 0);
             for (int function = 0; function < FUNCTIONS; function++)
                 one_function(function, TYPES[type].name);
+            action.sa_handler = handler_across;
+            is(sigaction(SIGUSR2, &action, NULL), 0);
+            notified_in_time(CLOCK_REALTIME);
+            notified_in_time(CLOCK_MONOTONIC);
             is(pthread_cond_init(&condition, NULL), 0);
             errno_stays(TYPES[type].type);
             is(pthread_mutex_destroy(&mutex), 0);

@@ -163,8 +163,9 @@ impl ObjectFile {
                 Frame { function, file: None, line: None }
             }));
         } else if let (Some(last), Some((symbol, _))) = (frames.last_mut(), known)
-            && last.function.is_empty()
+            && !last.function.contains("::")
         {
+            // Debugging information for lines alone has the last part of the name only.
             last.function = demangled(&symbol.name);
         }
         frames.retain(|frame| !frame.function.is_empty());

@@ -1,5 +1,7 @@
 /* One hot lock and one innocent one. A single thread holds the hot lock for long, others hold it shortly: they
-   wait, and the holder is to blame. */
+   wait, and the holder is to blame. A lock on the heap is waited for once.
+
+   hot MILLISECONDS [fork|exec|kill]   what the process does at its end */
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -16,6 +18,11 @@ static struct {
 static pthread_mutex_t *allocated;
 static volatile int stop;
 static volatile long sum;
+
+static void pause_for(long nanoseconds) {
+    struct timespec length = {nanoseconds / 1000000000, nanoseconds % 1000000000};
+    nanosleep(&length, NULL);
+}
 
 static void turn(long count) {
     for (long i = 0; i < count; i++) sum += i;
@@ -37,9 +44,6 @@ __attribute__((noinline)) void take_innocent(void) {
     pthread_mutex_lock(&innocent);
     sum++;
     pthread_mutex_unlock(&innocent);
-    pthread_mutex_lock(allocated);
-    sum++;
-    pthread_mutex_unlock(allocated);
 }
 
 static void *culprit(void *unused) {
@@ -54,7 +58,14 @@ static void *victim(void *unused) {
     while (!stop) {
         take_shortly();
         take_innocent();
+        pause_for(100000);
     }
+    return unused;
+}
+
+static void *once(void *unused) {
+    pthread_mutex_lock(allocated);
+    pthread_mutex_unlock(allocated);
     return unused;
 }
 
@@ -64,17 +75,20 @@ __attribute__((noinline)) void initialize(void) {
 }
 
 static void work(long milliseconds) {
-    pthread_t threads[4];
+    pthread_t threads[4], waiter;
     initialize();
+    pthread_mutex_lock(allocated);
+    pthread_create(&waiter, NULL, once, NULL);
+    pause_for(20000000);
+    pthread_mutex_unlock(allocated);
+    pthread_join(waiter, NULL);
     stop = 0;
     for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, i ? victim : culprit, NULL);
-    struct timespec length = {milliseconds / 1000, milliseconds % 1000 * 1000000};
-    nanosleep(&length, NULL);
+    pause_for(milliseconds * 1000000);
     stop = 1;
     for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
 }
 
-/* hot MILLISECONDS [fork|exec|kill] */
 int main(int count, char **arguments) {
     long milliseconds = count > 1 ? atol(arguments[1]) : 300;
     const char *what = count > 2 ? arguments[2] : "";

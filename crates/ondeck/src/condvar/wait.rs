@@ -80,8 +80,8 @@ impl<P: Host> RawCondvar<P> {
     /// Unlocks the mutex, sleeps until notified or until the deadline, and locks the mutex again. Says
     /// whether it was notified.
     ///
-    /// Does not return spuriously, but the caller's condition may have changed again before it got
-    /// the mutex.
+    /// Does not return spuriously, unless another wait there was [cancelled](Waiter::cancel). But the caller's
+    /// condition may have changed again before it got the mutex.
     ///
     /// # Safety
     ///
@@ -202,6 +202,7 @@ impl<P: Host> Waiter<P> {
         if status != status::PARKED && status != status::CHOSEN {
             return self.notified();
         }
+        // A waiter without a mutex is never moved, and so has nothing to look after between its sleeps.
         let slice = self.slice.get().filter(|_| !self.mutex.is_null()).map(|slice| slice.end);
         let until = match (self.deadline.get(), slice) {
             (Some(deadline), Some(slice)) => Some(deadline.min(slice)),

@@ -48,14 +48,13 @@ impl<P: Host> Guard<'_, P> {
     /// As for [`link`](Self::link).
     pub(crate) unsafe fn link_in_series(&self, node: &Node<P>) -> usize {
         let queue = self.queue(Kind::Condvar, node.address());
-        let series = match queue {
-            Some((_, newest)) => newest.series(),
-            None => {
-                let begun = &self.bucket().series;
-                let series = begun.load(Ordering::Relaxed).wrapping_add(1);
-                begun.store(series, Ordering::Relaxed);
-                series
-            }
+        let series = if let Some((_, newest)) = queue {
+            newest.series()
+        } else {
+            let begun = &self.bucket().series;
+            let series = begun.load(Ordering::Relaxed).wrapping_add(1);
+            begun.store(series, Ordering::Relaxed);
+            series
         };
         node.series.store(series, Ordering::Relaxed);
         // SAFETY: as the caller promises.

@@ -207,7 +207,7 @@ fn a_cancelled_waiter_without_a_mutex_leaves_its_notification_to_another() {
         let foreign = Waiter::<Loom>::new(&condition.0, None, None);
         // SAFETY: it stays here.
         unsafe { foreign.begin() };
-        let notifier = spawn(move || {
+        let signals = spawn(move || {
             shared.lock_and_count();
             condition.0.notify_one();
         });
@@ -217,7 +217,7 @@ fn a_cancelled_waiter_without_a_mutex_leaves_its_notification_to_another() {
         if notified {
             condition.0.notify_one();
         }
-        join(notifier);
+        join(signals);
         join(waiter);
         condition.end();
         shared.end(1);

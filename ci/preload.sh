@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# The shim exports what the C library does, and unmodified programs cannot tell the two apart.
+#
+#   ci/preload.sh              builds libondeck_preload.so, compares its symbols with the C library's, and runs the
+#                              conformance programs against plain glibc and under the shim
+#   ci/preload.sh --quick      the same without the programs that take long
+#   ci/preload.sh --long       the same, and signals, time-outs and cancellations race for ten minutes
+#   ci/preload.sh --mutants [NAME...]
+#                              puts each mistake of crates/ondeck-preload/tests/conformance/mutants.toml into a copy of
+#                              the project; the program that is named there must then fail
+source "$(dirname "$0")/common.sh"
+need_packages gcc g++ python3 binutils
+[ "$(uname -m)" = x86_64 ] || skip "the shim is for x86-64, and this is $(uname -m)"
+getconf GNU_LIBC_VERSION >/dev/null 2>&1 || skip "the shim is for glibc"
+target=${CARGO_TARGET_DIR:-$PWD/target}
+shim=$target/native/lib/libondeck_preload.so
+
+if [ "${1:-}" = --mutants ]; then
+    exec python3 crates/ondeck-preload/tests/conformance/mutants.py "${@:2}"
+fi
+
+step "link"
+crates/ondeck-preload/link.sh
+step "symbols"
+python3 ci/preload-symbols.py "$shim"
+
+step "ONDECK_LOCK"
+status=0
+told=$(ONDECK_LOCK=no_such_lock LD_PRELOAD=$shim /bin/true 2>&1) || status=$?
+if [ "$status" -ne 2 ] || ! grep -q 'ONDECK_LOCK=no_such_lock is no lock' <<<"$told"; then
+    echo "a lock that does not exist was not refused: $status, $told"
+    exit 1
+fi
+
+step "conformance"
+options=() programs=()
+case ${1:-} in
+    --quick) programs=(bypass c11 cancel changing conditions initializers kinds recursion robust single versions) ;;
+    --long) options=(--long) ;;
+    "") ;;
+    *) echo "ci/preload.sh: no option $1; see the comment at its top"; exit 2 ;;
+esac
+crates/ondeck-preload/tests/conformance/run.sh --preload "$shim" "${options[@]}" "${programs[@]}"
+
+step "conformance with other locks"
+for lock in go_spinbit three_state_futex adaptive_futex; do
+    ONDECK_LOCK=$lock crates/ondeck-preload/tests/conformance/run.sh --preload "$shim" kinds c11 cancel single versions
+done

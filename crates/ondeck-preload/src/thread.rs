@@ -1,0 +1,58 @@
+//! The identity of a thread, for mutexes that know their owner.
+//!
+//! A number that no other thread of the process has or will have: a thread's address, or what the kernel calls
+//! it, may be another thread's as soon as the first one has ended, and that one would own what the first one has
+//! left locked. The numbers are 64 bits wide, so that they do not run out, and nothing is kept by them.
+//!
+//! The number is in the thread's own block, at an offset that the loader fills in, and has no destructor: see
+//! `thread.rs` of `ondeck`'s Linux platform. A new thread finds 0 there. The only thread of a child of fork has
+//! the number of the thread that forked, so that it may unlock what that one had locked.
+
+use core::arch::{asm, global_asm};
+use core::sync::atomic::{AtomicU64, Ordering};
+
+global_asm!(
+    ".pushsection .tbss.ondeck_preload_thread, \"awT\", @nobits",
+    ".balign 8",
+    ".globl ondeck_preload_thread",
+    ".hidden ondeck_preload_thread",
+    ".type ondeck_preload_thread, @object",
+    ".size ondeck_preload_thread, 8",
+    "ondeck_preload_thread: .zero 8",
+    ".popsection",
+);
+
+/// The calling thread's number, which is not 0.
+#[inline(always)]
+pub(crate) fn this_thread() -> u64 {
+    let number: u64;
+    // SAFETY: loads the calling thread's own word, by an entry of the global offset table.
+    unsafe {
+        asm!(
+            "mov {0}, qword ptr [rip + ondeck_preload_thread@GOTTPOFF]",
+            "mov {0}, qword ptr fs:[{0}]",
+            out(reg) number,
+            options(readonly, nostack, preserves_flags)
+        );
+    }
+    if number == 0 { number_thread() } else { number }
+}
+
+#[cold]
+#[inline(never)]
+fn number_thread() -> u64 {
+    static NUMBERS: AtomicU64 = AtomicU64::new(0);
+    // Relaxed: only that it is another one each time.
+    let number = NUMBERS.fetch_add(1, Ordering::Relaxed) + 1;
+    // SAFETY: as above.
+    unsafe {
+        asm!(
+            "mov {0}, qword ptr [rip + ondeck_preload_thread@GOTTPOFF]",
+            "mov qword ptr fs:[{0}], {1}",
+            out(reg) _,
+            in(reg) number,
+            options(nostack, preserves_flags)
+        );
+    }
+    number
+}

@@ -1,0 +1,6 @@
+//! Recordings of the crate's own mutex, and files that are none.
+
+#[path = "profiles/refused.rs"]
+mod refused;
+#[path = "profiles/rust_locks.rs"]
+mod rust_locks;

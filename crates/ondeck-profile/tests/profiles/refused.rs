@@ -1,0 +1,91 @@
+//! What cannot be read is refused with the file's name and the reason.
+
+use std::fs::{self, File};
+use std::path::Path;
+
+use ondeck_profile::{Error, read};
+use ondeck_record::layout::{EXTENSION, MAGIC, SIZE, VERSION};
+
+/// A recording with this head and length.
+fn recording(folder: &Path, magic: u64, version: u32, length: u64) {
+    let path = folder.join(format!("1.0.{EXTENSION}"));
+    let head = [&magic.to_ne_bytes()[..], &version.to_ne_bytes()].concat();
+    fs::write(&path, head).unwrap();
+    File::options().write(true).open(&path).unwrap().set_len(length).unwrap();
+}
+
+fn refused(magic: u64, version: u32, length: u64) -> Error {
+    let folder = tempfile::tempdir().unwrap();
+    recording(folder.path(), magic, version, length);
+    read(folder.path()).expect_err("this is no recording")
+}
+
+#[test]
+fn a_folder_without_recordings_says_what_may_be_wrong() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("notes.txt"), "other files are left alone").unwrap();
+    let error = read(folder.path()).unwrap_err();
+    assert!(matches!(error, Error::Empty { .. }), "{error}");
+    assert!(error.to_string().contains("ondeck run"), "{error}");
+    let missing = read(&folder.path().join("missing")).unwrap_err();
+    assert!(matches!(missing, Error::Io { .. }), "{missing}");
+}
+
+#[test]
+fn a_foreign_file_is_named_with_its_beginning() {
+    let error = refused(u64::from_ne_bytes(*b"PK\x03\x04zip!"), 1, SIZE as u64);
+    assert!(matches!(error, Error::Foreign { .. }), "{error}");
+    let text = error.to_string();
+    assert!(text.contains("1.0.ondeck-profile") && text.contains("PK\\x03\\x04zip!"), "{text}");
+    assert!(matches!(refused(0, 0, 3), Error::Foreign { .. }));
+}
+
+#[test]
+fn a_file_that_was_cut_off_says_what_is_missing() {
+    let error = refused(MAGIC, VERSION, 5_000);
+    assert!(matches!(error, Error::Truncated { found: 5_000, .. }), "{error}");
+    assert!(error.to_string().contains(&format!("5000 bytes of {SIZE}")), "{error}");
+    assert!(matches!(refused(MAGIC, VERSION, 10), Error::Truncated { .. }));
+}
+
+#[test]
+fn another_version_and_an_unfinished_file_are_told_apart() {
+    let error = refused(MAGIC, VERSION + 1, SIZE as u64);
+    assert!(matches!(error, Error::Version { found, .. } if found == VERSION + 1), "{error}");
+    let error = refused(0, 0, SIZE as u64);
+    assert!(matches!(error, Error::Unfinished { .. }), "{error}");
+}
+
+#[test]
+fn a_bad_file_beside_a_good_one_is_left_out_and_told() {
+    let folder = tempfile::tempdir().unwrap();
+    recording(folder.path(), MAGIC, VERSION, SIZE as u64);
+    fs::write(folder.path().join(format!("2.0.{EXTENSION}")), "cut off").unwrap();
+    let profile = read(folder.path()).unwrap();
+    assert_eq!((profile.processes.len(), profile.refused.len()), (1, 1));
+    assert!(ondeck_profile::table::render(&profile, 10, false).contains("2.0.ondeck-profile"));
+}
+
+/// Numbers of a damaged file lead nowhere, and nowhere is left out.
+#[test]
+fn a_file_of_noise_is_read_without_harm() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(format!("3.0.{EXTENSION}"));
+    let mut state = 0x1234_5678_u64;
+    let mut noise = move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        state >> 33
+    };
+    let mut bytes = vec![0_u8; SIZE];
+    for (number, page) in bytes.chunks_mut(4096).enumerate() {
+        if number == 0 || noise() % 64 == 0 {
+            page.fill_with(|| noise() as u8);
+        }
+    }
+    bytes[..8].copy_from_slice(&MAGIC.to_ne_bytes());
+    bytes[8..12].copy_from_slice(&VERSION.to_ne_bytes());
+    fs::write(&path, bytes).unwrap();
+    let profile = read(folder.path()).unwrap();
+    assert_eq!(profile.processes.len(), 1);
+    assert!(!ondeck_profile::lines::render(&profile).is_empty());
+}

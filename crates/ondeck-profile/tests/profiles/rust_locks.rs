@@ -1,0 +1,108 @@
+//! A Rust program with the feature `profile` of `ondeck`: this test starts itself again as that program.
+
+use std::env;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use ondeck::Mutex;
+use ondeck_profile::{Kind, Place, Role, flame, folded, lines, page, pprof, read, table};
+
+static CROWDED: Mutex<u64> = Mutex::new(0);
+static QUIET: Mutex<u64> = Mutex::new(0);
+
+/// Says that this process is the program.
+const PROGRAM: &str = "ONDECK_TEST_PROGRAM";
+const VICTIMS: u32 = 3;
+const ROUNDS: u32 = 20;
+
+static WANTING: AtomicU32 = AtomicU32::new(0);
+static OVER: AtomicBool = AtomicBool::new(false);
+
+#[inline(never)]
+fn hold_for_long() {
+    let mut value = CROWDED.lock();
+    // All of them want it now, and are parked soon.
+    while WANTING.load(Ordering::Relaxed) != VICTIMS {
+        thread::yield_now();
+    }
+    thread::sleep(Duration::from_millis(3));
+    *value += 1;
+    drop(value);
+    std::hint::black_box(());
+}
+
+#[inline(never)]
+fn take_shortly() {
+    WANTING.fetch_add(1, Ordering::Relaxed);
+    *CROWDED.lock() += 1;
+    WANTING.fetch_sub(1, Ordering::Relaxed);
+    std::hint::black_box(());
+}
+
+fn program() {
+    thread::scope(|scope| {
+        for _ in 0..VICTIMS {
+            scope.spawn(|| {
+                while !OVER.load(Ordering::Relaxed) {
+                    take_shortly();
+                    thread::yield_now();
+                }
+            });
+        }
+        for _ in 0..ROUNDS {
+            hold_for_long();
+            *QUIET.lock() += 1;
+        }
+        OVER.store(true, Ordering::Relaxed);
+    });
+}
+
+#[test]
+fn a_rust_lock_is_named_with_its_holder() {
+    if env::var_os(PROGRAM).is_some() {
+        return program();
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let status = Command::new(env::current_exe().unwrap())
+        .args(["--exact", "rust_locks::a_rust_lock_is_named_with_its_holder"])
+        .env(PROGRAM, "1")
+        .env("ONDECK_PROFILE", folder.path())
+        .output()
+        .unwrap()
+        .status;
+    assert!(status.success(), "{status}");
+
+    let profile = read(folder.path()).unwrap();
+    let locks = profile.locks();
+    let (process, lock) = locks.first().expect("a lock was contended");
+    assert!(process.ended);
+    assert!(lock.name().ends_with("CROWDED"), "{}", lock.name());
+    // Tests are built without debugging information of variables; ci/profile.sh checks the line.
+    let Place::Static { offset, .. } = &lock.place else { panic!("{:?}", lock.place) };
+    assert!(*offset < size_of_val(&CROWDED) as u64, "{offset}");
+    assert_eq!(lock.kind, Kind::Ondeck);
+    assert_eq!((lock.acquisitions, lock.threads), (None, VICTIMS + 1));
+    assert!(lock.wait.count >= u64::from(ROUNDS), "{} waits", lock.wait.count);
+    assert!(lock.hold.count > 0);
+    for (role, function) in [(Role::Holder, "hold_for_long"), (Role::Waiter, "take_shortly")] {
+        let worst = lock.samples(role).first().expect("a stack was taken");
+        let first = &worst.frames().next().unwrap().function;
+        assert!(first.ends_with(function), "{role:?}: {first}");
+    }
+    assert!(
+        locks.iter().all(|(_, lock)| !lock.name().ends_with("QUIET")),
+        "no thread waited for it"
+    );
+
+    let text = table::render(&profile, 10, false);
+    assert!(text.contains("CROWDED") && text.contains("hold_for_long"), "{text}");
+    assert!(text.contains("acquisitions are not known"), "{text}");
+    let page = page::render(&profile).unwrap();
+    assert!(page.contains("hold_for_long") && !page.contains("<script"));
+    assert!(folded::render(&profile, Role::Holder).contains("hold_for_long "));
+    assert!(flame::render(&profile, Role::Waiter, true).unwrap().contains("take_shortly"));
+    assert!(lines::render(&profile).lines().count() > 3);
+    assert!(pprof::encode(&profile, Role::Holder).unwrap().starts_with(&[0x1f, 0x8b]));
+}
