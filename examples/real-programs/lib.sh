@@ -22,7 +22,8 @@ usage() {
     cat <<EOF
 usage: $(basename "$0") [OPTION]...
 
-Installs ${title:?} from Debian's packages, runs its checks with glibc's locks and with the shim's, and compares the rates.
+Installs ${title:?} from Debian's packages, runs its checks with glibc's locks and with the shim's, and compares
+the rates.
 
   --quick          checks and turns are short; half a minute
   --turns COUNT    measurements of each side (default 5)
@@ -140,7 +141,8 @@ stop() {
         kill -KILL "$server" 2>/dev/null && echo "killed: the server did not end within 20 s of SIGTERM" >&2
         status=0
         wait "$server" || status=$?
-        case $status in 0 | 143) ;; *) fail "the server ended with status $status: $(tail -n 5 "$scratch"/*.log)" ;; esac
+        [ $status -eq 0 ] || [ $status -eq 143 ] ||
+            fail "the server ended with status $status: $(tail -n 5 "$scratch"/*.log)"
     done
 }
 
@@ -178,12 +180,12 @@ run_part() {
 }
 
 find_shim() {
-    local places=("${CARGO_TARGET_DIR:-$root/target}/native/lib" "$(dirname "${ondeck:-$root/target/ondeck}")/../lib/ondeck"
-        /usr/lib/ondeck "/usr/lib/$(uname -m)-linux-gnu" /usr/local/lib/ondeck)
+    local places=("${CARGO_TARGET_DIR:-$root/target}/native/lib" /usr/local/lib/ondeck /usr/lib/ondeck)
+    [ -z "$ondeck" ] || places+=("$(dirname "$ondeck")/../lib/ondeck")
     for place in "${places[@]}"; do
         [ ! -f "$place/libondeck_preload.so" ] || { shim=$place/libondeck_preload.so; return; }
     done
-    wrong "libondeck_preload.so is not in ${places[*]}: build it with crates/ondeck-preload/link.sh, or name it with --shim"
+    skip "libondeck_preload.so is not in ${places[*]}: build it by crates/ondeck-preload/link.sh, or name it by --shim"
 }
 
 main() {
@@ -191,7 +193,8 @@ main() {
         part "$2" "$3"
         exit
     fi
-    quick='' turns=5 seconds='' check_only='' shim='' ondeck=$(command -v ondeck || true) lock='' record='' no_install=''
+    quick='' turns=5 seconds='' check_only='' shim='' lock='' record='' no_install=''
+    ondeck=$(command -v ondeck || true)
     while [ $# -gt 0 ]; do
         case $1 in
             --turns | --seconds | --shim | --ondeck | --lock) [ $# -ge 2 ] || wrong "$1 needs a value" ;;&
