@@ -18,7 +18,7 @@ check() {
     cd "$scratch/work"
     for one in "${tests[@]}"; do
         # The tests are Python's: what they leave of temporary files is in the scratch folder.
-        TMPDIR=$scratch/work "${prefix[@]}" /usr/bin/python3.11 -m test -q --timeout $((limit - 10)) "$one" \
+        TMPDIR=$scratch/work "${prefix[@]}" /usr/bin/python3.11 -m test -q --timeout $((limit * 9 / 10 + 1)) "$one" \
             >"$scratch/log" 2>&1 || fail "$one: $(tail -n 30 "$scratch/log")"
         ok "python3.11 -m test $one"
     done
