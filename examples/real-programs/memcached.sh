@@ -64,14 +64,16 @@ PYTHON
     memcaslap --servers="127.0.0.1:$port" --threads=2 --concurrency=16 --time="${seconds}s" --fixed_size=8192 \
         --verify=1.0 >"$scratch/load"
     grep -q '^TPS\|TPS:' "$scratch/load" || fail "memcaslap: $(tail -n 5 "$scratch/load")"
-    ! grep -qi 'verify_failed: [1-9]' "$scratch/load" || fail "memcaslap read wrong values: $(grep -i verify "$scratch/load")"
+    ! grep -qi 'verify_failed: [1-9]' "$scratch/load" ||
+        fail "memcaslap read wrong values: $(grep -i verify "$scratch/load")"
     ok "memcaslap, which compares what it reads, under a load that does not fit into the memory"
     stop
 }
 
 measure() {
     start
-    memcaslap --servers="127.0.0.1:$port" --threads=2 --concurrency=16 --time="${seconds}s" --fixed_size=100 >"$scratch/load"
+    memcaslap --servers="127.0.0.1:$port" --threads=2 --concurrency=16 --time="${seconds}s" --fixed_size=100 \
+        >"$scratch/load"
     rate "$(sed -n 's/.* TPS: \([0-9]*\).*/\1/p' "$scratch/load")"
     stop
 }

@@ -48,7 +48,8 @@ check() {
     start
     load
     "${prefix[@]}" "$bin/pgbench" -h "$scratch/data" -U postgres -i -q bench 2>/dev/null
-    "${prefix[@]}" "$bin/pgbench" -h "$scratch/data" -U postgres -n -c 8 -j 4 -T "$seconds" bench >"$scratch/log" 2>&1 ||
+    "${prefix[@]}" "$bin/pgbench" -h "$scratch/data" -U postgres -n -c 8 -j 4 -T "$seconds" bench \
+        >"$scratch/log" 2>&1 ||
         fail "pgbench: $(tail -n 5 "$scratch/log")"
     local done_by_client rows balances
     done_by_client=$(sed -n 's/^number of transactions actually processed: \([0-9]*\).*/\1/p' "$scratch/log")

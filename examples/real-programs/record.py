@@ -24,7 +24,8 @@ def cpu_times():
     all_cpus = [int(word) for word in pathlib.Path("/proc/stat").read_text().split("\n")[0].split()[1:9]]
     shell = pathlib.Path(f"/proc/{os.getppid()}/stat").read_text().rpartition(")")[2].split()
     own = sum(int(word) for word in shell[11:15])
-    return {"all": sum(all_cpus) / ticks, "busy": (sum(all_cpus) - all_cpus[3] - all_cpus[4]) / ticks, "own": own / ticks}
+    busy = sum(all_cpus) - all_cpus[3] - all_cpus[4]
+    return {"all": sum(all_cpus) / ticks, "busy": busy / ticks, "own": own / ticks}
 
 
 def note(folder, when):
