@@ -67,9 +67,17 @@ done
 grep -q '^lock orders_lock;.*book_order ' "$clean/try/hot.folded" || { echo "hot.folded is without it"; exit 1; }
 
 step "the same, attached to, and compared with glibc"
-inside 'ondeck run -- ./hot_lock more >out & sleep 0.2; ondeck attach $! --for 500ms >table; wait $!
-cat out; grep -q orders_lock table || { cat table; exit 1; }
+inside 'ondeck run -- ./hot_lock endless & program=$!
+until grep -q ondeck_preload /proc/$program/maps; do sleep 0.01; done
+ondeck attach $program --for 500ms >table; kill $program
+grep -q "^orders_lock" table || { cat table; exit 1; }
 ondeck run --compare --runs 4 -- ./hot_lock 2>warnings'
+
+step "the command and the shim have the same locks"
+inside 'for by in "ondeck run --lock ? true" "env ONDECK_LOCK=? LD_PRELOAD=/usr/lib/ondeck/libondeck_preload.so true"; do
+    $by 2>&1 | grep -o "there are [a-z_, ]*" | tr -d " " || true
+done | uniq -c | tee locks; test "$(wc -l <locks)" -eq 1; grep -q " 2 thereare" locks
+ondeck run --lock spinlock -- ./one_byte'
 
 step "remove"
 inside 'dpkg -P ondeck libondeck-dev libondeck0 >/dev/null; test -z "$(find /usr -iname "*ondeck*")"'

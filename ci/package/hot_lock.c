@@ -1,6 +1,7 @@
 /* A program with one hot lock, for ci/package.sh: a report has to name `orders_lock`, this file, the line of its
  * declaration, and `book_order`. The other lock is used as often, by one thread, and is not hot. With an argument it
- * does a hundred times as much. */
+ * does not end. */
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 
@@ -31,7 +32,7 @@ int main(int argc, char **argv)
 {
     (void)argv;
     if (argc > 1)
-        orders *= 100;
+        orders = INT_MAX;
     pthread_t clerks[THREADS];
     for (int i = 0; i < THREADS; i++)
         if (pthread_create(&clerks[i], NULL, clerk, NULL) != 0)

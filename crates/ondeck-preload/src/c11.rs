@@ -25,9 +25,8 @@ const BUSY: c_int = 1;
 const ERROR: c_int = 2;
 const TIMED_OUT: c_int = 4;
 
-/// `mtx_recursive` and `mtx_timed` in the type of a mutex.
+/// `mtx_recursive` in the type of a mutex. All other bits make no difference, as in the C library.
 const TYPE_RECURSIVE: c_int = 1;
-const TYPE_TIMED: c_int = 2;
 
 /// What C11 calls a result.
 #[unsafe(no_mangle)]
@@ -47,9 +46,6 @@ pub extern "C" fn ondeck_preload_c11_result(errno: c_int) -> c_int {
 /// As of the C library's function: `mutex` points to memory for a mutex.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_mtx_init(mutex: *mut Mutex, type_: c_int) -> c_int {
-    if type_ & !(TYPE_RECURSIVE | TYPE_TIMED) != 0 {
-        return ERROR;
-    }
     // SAFETY: the memory is the caller's, and zeros are a mutex.
     let shared = unsafe {
         mutex.write_bytes(0, 1);

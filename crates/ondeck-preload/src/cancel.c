@@ -33,7 +33,6 @@ OURS int ondeck_preload_is_ours(const pthread_mutex_t *);
 OURS int ondeck_preload_proxy_unlock(pthread_mutex_t *);
 OURS int ondeck_preload_proxy_lock(pthread_mutex_t *);
 OURS void *ondeck_preload_real_wait(size_t which);
-OURS unsigned char *ondeck_preload_context(void);
 
 /* The C library's waits, in the order of real.rs. */
 enum { WAIT, TIMEDWAIT, CLOCKWAIT, OLD_WAIT, OLD_TIMEDWAIT };
@@ -42,14 +41,6 @@ OURS int ondeck_preload_c11_result(int error);
 typedef int wait_function(pthread_cond_t *, pthread_mutex_t *);
 typedef int timedwait_function(pthread_cond_t *, pthread_mutex_t *, const struct timespec *);
 typedef int clockwait_function(pthread_cond_t *, pthread_mutex_t *, clockid_t, const struct timespec *);
-
-/* What other.rs keeps for each thread: zeros at first, at an offset that the loader knows, without a destructor. */
-static _Thread_local __attribute__((tls_model("initial-exec"))) _Alignas(128) unsigned char context[128];
-
-OURS unsigned char *ondeck_preload_context(void)
-{
-    return context;
-}
 
 /* What the kernel returns: 0 or a negative error number. Not by the C library's syscall(2), which would be one more
    frame to unwind, from the middle, and which writes errno. */

@@ -91,3 +91,43 @@ fn now(clock: c_int) -> timespec {
         time.assume_init()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn deadline(clock: c_int, seconds: i64, nanos: i64) -> Result<Deadline, c_int> {
+        let time = timespec { tv_sec: seconds, tv_nsec: nanos };
+        // SAFETY: the time is there.
+        unsafe { Deadline::new(clock, &raw const time) }
+    }
+
+    #[test]
+    fn nanoseconds_are_of_one_second() {
+        for nanos in [-1, 1_000_000_000, i64::MIN, i64::MAX] {
+            assert_eq!(deadline(libc::CLOCK_REALTIME, 1, nanos).err(), Some(EINVAL));
+        }
+        assert!(deadline(libc::CLOCK_REALTIME, 1, 999_999_999).is_ok());
+    }
+
+    #[test]
+    fn what_has_passed_is_not_waited_for() {
+        for seconds in [i64::MIN, -1, 0] {
+            let real = deadline(libc::CLOCK_REALTIME, seconds, 0).unwrap();
+            assert_eq!(real.until(), None);
+            let monotonic = deadline(libc::CLOCK_MONOTONIC, seconds, 0).unwrap();
+            assert_eq!(monotonic.on_clock_of_waits(), Some(Timestamp::from_nanos(0)));
+        }
+    }
+
+    #[test]
+    fn real_time_is_asked_again() {
+        let never = deadline(libc::CLOCK_REALTIME, i64::MAX, 999_999_999).unwrap();
+        assert_eq!(never.on_clock_of_waits(), None);
+        let before = Linux::now();
+        let until = never.until().unwrap();
+        assert!(until <= Linux::now().after(Duration::from_secs(1)) && until > before);
+        let never = deadline(libc::CLOCK_MONOTONIC, i64::MAX, 999_999_999).unwrap();
+        assert_eq!(never.on_clock_of_waits(), Some(Timestamp::from_nanos(u64::MAX)));
+    }
+}

@@ -26,11 +26,10 @@ use crate::clock::{self, Deadline};
 use crate::errno::{EINVAL, EPERM, ETIMEDOUT};
 use crate::fatal;
 use crate::mode;
-use crate::mutex::{ondeck_preload_mutex_lock, ondeck_preload_mutex_unlock, own};
+use crate::mutex::{disown, is_own, ondeck_preload_mutex_lock, ondeck_preload_mutex_unlock, own};
 use crate::object::{Cond, Kind, Mutex};
 use crate::real;
 use crate::recorded;
-use crate::thread::this_thread;
 
 /// What the functions of waits return that is no error number; as in `cancel.c`.
 mod next {
@@ -184,9 +183,7 @@ pub unsafe extern "C" fn ondeck_preload_wait_begin(
     if cond.is_libc() {
         return if kind == Kind::Libc { next::LIBC } else { next::PROXY };
     }
-    if matches!(kind, Kind::Recursive | Kind::Errorcheck)
-        && shared.owner.load(Ordering::Relaxed) != this_thread()
-    {
+    if matches!(kind, Kind::Recursive | Kind::Errorcheck) && !is_own(shared) {
         return EPERM;
     }
     let mutex_is = match kind {
@@ -205,8 +202,7 @@ pub unsafe extern "C" fn ondeck_preload_wait_begin(
         &*wait
     };
     if mutex_is == MutexIs::Owned {
-        shared.owner.store(0, Ordering::Relaxed);
-        shared.count.store(0, Ordering::Relaxed);
+        disown(shared);
     }
     shared.count_user();
     let held = if mutex_is == MutexIs::Foreign { None } else { recorded::before_unlock(shared) };

@@ -233,3 +233,47 @@ const HEADER: usize = 4;
 fn hash(name: &str) -> u32 {
     name.bytes().fold(5_381, |hash: u32, byte| hash.wrapping_mul(33).wrapping_add(u32::from(byte)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn by_loader(name: &CStr, version: &CStr) -> *mut c_void {
+        // SAFETY: both are strings.
+        unsafe { libc::dlvsym(libc::RTLD_NEXT, name.as_ptr(), version.as_ptr()) }
+    }
+
+    #[test]
+    fn functions_are_those_that_the_loader_finds() {
+        let libc = Library::libc().unwrap();
+        for (name, version) in [
+            (c"pthread_mutex_lock", c"GLIBC_2.2.5"),
+            (c"__pthread_mutex_lock", c"GLIBC_2.2.5"),
+            (c"pthread_cond_wait", c"GLIBC_2.2.5"),
+            (c"pthread_cond_wait", c"GLIBC_2.3.2"),
+            (c"pthread_cond_clockwait", c"GLIBC_2.30"),
+            (c"pthread_mutex_clocklock", c"GLIBC_2.34"),
+        ] {
+            let found = libc.function(name.to_str().unwrap(), version.to_str().unwrap());
+            assert_eq!(found, Some(by_loader(name, version)), "{name:?}@{version:?}");
+        }
+        let old = libc.function("pthread_cond_wait", "GLIBC_2.2.5");
+        assert_ne!(old, libc.function("pthread_cond_wait", "GLIBC_2.3.2"));
+    }
+
+    #[test]
+    fn what_is_not_there_is_not_found() {
+        let libc = Library::libc().unwrap();
+        assert_eq!(libc.function("pthread_mutex_lock", "GLIBC_2.34"), None);
+        assert_eq!(libc.function("pthread_mutex_lock", "GLIBC_1.0"), None);
+        assert_eq!(libc.function("pthread_mutex_locked", "GLIBC_2.2.5"), None);
+        // Data, not a function.
+        assert_eq!(libc.function("environ", "GLIBC_2.2.5"), None);
+    }
+
+    #[test]
+    fn a_library_is_loaded_if_its_file_has_the_name() {
+        assert!(is_loaded("libc.so"));
+        assert!(!is_loaded("ibc.so") && !is_loaded("libtsan.so"));
+    }
+}

@@ -10,7 +10,7 @@ use ondeck::platform::{Linux, Platform, Timestamp};
 
 use crate::errno::{EAGAIN, EBUSY, EDEADLK, EPERM};
 use crate::mode;
-use crate::object::{ADAPTIVE, Kind, Mutex};
+use crate::object::{ADAPTIVE, ERRORCHECK, Kind, Mutex, RECURSIVE};
 use crate::real;
 use crate::recorded;
 use crate::thread::this_thread;
@@ -19,12 +19,6 @@ use crate::thread::this_thread;
 #[inline(always)]
 fn is_usual(mutex: &Mutex) -> bool {
     mode::word() | mutex.raw_kind() == 0
-}
-
-/// As [`is_usual`], for the kind that is the next most frequent.
-#[inline(always)]
-fn is_adaptive(mutex: &Mutex) -> bool {
-    mode::word() | mutex.raw_kind() == ADAPTIVE
 }
 
 /// `pthread_mutex_lock`.
@@ -36,18 +30,45 @@ fn is_adaptive(mutex: &Mutex) -> bool {
 pub unsafe extern "C" fn ondeck_preload_mutex_lock(mutex: *mut Mutex) -> c_int {
     // SAFETY: the caller's mutex is there for as long as the caller uses it.
     let shared = unsafe { &*mutex };
-    if is_usual(shared)
-        && !Linux::single_threaded()
-        && !Linux::test_and_set(shared.byte(), Ordering::Acquire)
-    {
+    if !is_usual(shared) {
+        // SAFETY: as the caller promises.
+        return unsafe { lock_other(mutex) };
+    }
+    if Linux::single_threaded() {
+        // SAFETY: as the caller promises.
+        return unsafe { lock_alone(mutex) };
+    }
+    if Linux::test_and_set(shared.byte(), Ordering::Acquire) {
+        // SAFETY: as the caller promises.
+        return unsafe { lock_slow(mutex) };
+    }
+    recorded::count(shared);
+    0
+}
+
+/// Without an instruction that locks the bus: there is no other thread.
+///
+/// # Safety
+///
+/// As for [`ondeck_preload_mutex_lock`].
+#[cold]
+#[inline(never)]
+unsafe fn lock_alone(mutex: *mut Mutex) -> c_int {
+    // SAFETY: the caller's mutex is there.
+    let shared = unsafe { &*mutex };
+    let byte = shared.byte();
+    // Plain accesses, as of ondeck's own attempt: a signal handler in between gives back what it takes.
+    let is_free = byte.load(Ordering::Relaxed) == 0;
+    byte.store(1, Ordering::Relaxed);
+    if is_free {
         recorded::count(shared);
         return 0;
     }
     // SAFETY: as the caller promises.
-    unsafe { lock_other(mutex) }
+    unsafe { lock_slow(mutex) }
 }
 
-/// Without an instruction that locks the bus, if there is no other thread; and for the adaptive kind.
+/// The second fastest path, for the other kinds, if the mutex is free.
 ///
 /// # Safety
 ///
@@ -57,12 +78,14 @@ pub unsafe extern "C" fn ondeck_preload_mutex_lock(mutex: *mut Mutex) -> c_int {
 unsafe fn lock_other(mutex: *mut Mutex) -> c_int {
     // SAFETY: the caller's mutex is there.
     let shared = unsafe { &*mutex };
-    if (is_usual(shared) || is_adaptive(shared)) && shared.lock.try_lock() {
-        recorded::count(shared);
-        return 0;
+    match mode::word() | shared.raw_kind() {
+        ADAPTIVE if shared.lock.try_lock() => {}
+        RECURSIVE | ERRORCHECK if !is_own(shared) && shared.lock.try_lock() => own(shared),
+        // SAFETY: as the caller promises.
+        _ => return unsafe { lock_slow(mutex) },
     }
-    // SAFETY: as the caller promises.
-    unsafe { lock_slow(mutex) }
+    recorded::count(shared);
+    0
 }
 
 /// # Safety
@@ -98,7 +121,7 @@ unsafe fn lock_slow(mutex: *mut Mutex) -> c_int {
 pub unsafe extern "C" fn ondeck_preload_mutex_trylock(mutex: *mut Mutex) -> c_int {
     // SAFETY: the caller's mutex is there.
     let shared = unsafe { &*mutex };
-    if is_usual(shared) || is_adaptive(shared) {
+    if is_usual(shared) {
         // It reads before it writes: a thread that tries again and again leaves the line to the owner.
         if shared.lock.is_locked() || !shared.lock.try_lock() {
             return EBUSY;
@@ -199,7 +222,7 @@ pub unsafe extern "C" fn ondeck_preload_mutex_unlock(mutex: *mut Mutex) -> c_int
     unsafe { unlock_other(mutex) }
 }
 
-/// For the adaptive kind.
+/// The second fastest path, for the other kinds.
 ///
 /// # Safety
 ///
@@ -209,13 +232,19 @@ pub unsafe extern "C" fn ondeck_preload_mutex_unlock(mutex: *mut Mutex) -> c_int
 unsafe fn unlock_other(mutex: *mut Mutex) -> c_int {
     // SAFETY: the caller's mutex is there until it is unlocked.
     let shared = unsafe { &*mutex };
-    if is_adaptive(shared) && !recorded::is_requested(shared) {
-        // SAFETY: the caller owns it.
-        unsafe { shared.lock.unlock() };
-        return 0;
+    match mode::word() | shared.raw_kind() {
+        // SAFETY: as the caller promises.
+        _ if recorded::is_requested(shared) => return unsafe { unlock_slow(mutex) },
+        ADAPTIVE => {}
+        RECURSIVE | ERRORCHECK if is_own(shared) && shared.count.load(Ordering::Relaxed) == 1 => {
+            disown(shared);
+        }
+        // SAFETY: as the caller promises.
+        _ => return unsafe { unlock_slow(mutex) },
     }
-    // SAFETY: as the caller promises.
-    unsafe { unlock_slow(mutex) }
+    // SAFETY: the caller owns it.
+    unsafe { shared.lock.unlock() };
+    0
 }
 
 /// # Safety
@@ -232,15 +261,15 @@ unsafe fn unlock_slow(mutex: *mut Mutex) -> c_int {
         Kind::Libc => return unsafe { real::mutex_unlock(mutex) },
         Kind::Plain => {}
         Kind::Recursive | Kind::Errorcheck => {
-            if shared.owner.load(Ordering::Relaxed) != this_thread() {
+            if !is_own(shared) {
                 return EPERM;
             }
             let count = shared.count.load(Ordering::Relaxed) - 1;
-            shared.count.store(count, Ordering::Relaxed);
             if count != 0 {
+                shared.count.store(count, Ordering::Relaxed);
                 return 0;
             }
-            shared.owner.store(0, Ordering::Relaxed);
+            disown(shared);
         }
     }
     // SAFETY: the caller owns it: a checked kind was checked, of a plain one the caller promises it.
@@ -248,7 +277,22 @@ unsafe fn unlock_slow(mutex: *mut Mutex) -> c_int {
     0
 }
 
+/// Whether the calling thread owns a mutex of a checked kind.
+#[inline(always)]
+pub(crate) fn is_own(mutex: &Mutex) -> bool {
+    // Relaxed: only the calling thread writes its own number, so it reads it exactly if it is the owner.
+    mutex.owner.load(Ordering::Relaxed) == this_thread()
+}
+
+/// The calling thread is about to unlock a mutex of a checked kind.
+#[inline(always)]
+pub(crate) fn disown(mutex: &Mutex) {
+    mutex.owner.store(0, Ordering::Relaxed);
+    mutex.count.store(0, Ordering::Relaxed);
+}
+
 /// The calling thread has just locked a mutex of a checked kind.
+#[inline(always)]
 pub(crate) fn own(mutex: &Mutex) {
     mutex.owner.store(this_thread(), Ordering::Relaxed);
     mutex.count.store(1, Ordering::Relaxed);
@@ -257,8 +301,7 @@ pub(crate) fn own(mutex: &Mutex) {
 /// If the calling thread owns a mutex of a checked kind: what its next attempt to lock it returns. A
 /// recursive mutex is then locked once more. `refused` is what is returned of an errorcheck mutex.
 pub(crate) fn enter_again(mutex: &Mutex, kind: Kind, refused: c_int) -> Option<c_int> {
-    // Relaxed: only the calling thread writes its own number, so it reads it exactly if it is the owner.
-    if kind == Kind::Plain || mutex.owner.load(Ordering::Relaxed) != this_thread() {
+    if kind == Kind::Plain || !is_own(mutex) {
         return None;
     }
     if kind == Kind::Errorcheck {

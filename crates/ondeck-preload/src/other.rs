@@ -18,6 +18,7 @@ use ondeck_zoo::{RawLock, Visitor, locks};
 
 use crate::fatal;
 use crate::object::Mutex;
+use crate::thread::{self, CONTEXT_SIZE};
 
 /// The functions of a lock.
 pub(crate) struct Functions {
@@ -127,13 +128,6 @@ fn is_zero<L: RawLock<Linux>>() -> bool {
     bytes == [0]
 }
 
-/// The bytes of a thread that `cancel.c` has for a context, all zeros at first, and their alignment.
-const CONTEXT_SIZE: usize = 128;
-
-unsafe extern "C" {
-    fn ondeck_preload_context() -> *mut u8;
-}
-
 /// The lock in a mutex.
 ///
 /// # Safety
@@ -156,7 +150,7 @@ unsafe fn context<'a, L: RawLock<Linux>>() -> &'a L::Context {
         return unsafe { ptr::NonNull::dangling().as_ref() };
     }
     // SAFETY: the calling thread's own bytes, which are large enough, and zeros are Go's context.
-    unsafe { &*ondeck_preload_context().cast() }
+    unsafe { &*thread::context().cast() }
 }
 
 /// # Safety
@@ -227,5 +221,58 @@ impl Functions {
             pause = (pause * 2).min(LONGEST);
         }
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use std::vec::Vec;
+
+    use super::*;
+
+    #[test]
+    fn the_locks_that_fit_are_those_of_the_documentation() {
+        struct Names(Vec<&'static str>, Vec<&'static str>);
+        impl Visitor<Linux> for Names {
+            fn visit<L: RawLock<Linux>>(&mut self) {
+                if fits::<L>() {
+                    self.0.push(L::INFO.name);
+                    if L::INFO.touches_after_release {
+                        self.1.push(L::INFO.name);
+                    }
+                }
+            }
+        }
+        let mut names = Names(Vec::new(), Vec::new());
+        locks::for_each_portable::<Linux>(&mut names);
+        for name in ["three_state_futex", "go_spinbit", "ticket_mutex", "semaphore_mutex"] {
+            assert!(names.0.contains(&name), "{name}");
+        }
+        for name in ["mcs", "clh", "anderson_array", "srw_list"] {
+            assert!(!names.0.contains(&name), "{name}");
+        }
+        // docs/preload.md warns of these.
+        names.1.sort_unstable();
+        assert_eq!(
+            names.1,
+            ["go_spinbit", "lockless_four_state", "lockless_three_state", "ticket_mutex"]
+        );
+    }
+
+    #[test]
+    fn each_thread_has_a_context_of_zeros() {
+        let zeros = || {
+            // SAFETY: the calling thread's own bytes.
+            let bytes = unsafe { core::slice::from_raw_parts(thread::context(), CONTEXT_SIZE) };
+            bytes.iter().all(|&byte| byte == 0)
+                && thread::context().addr().is_multiple_of(CONTEXT_SIZE)
+        };
+        assert!(zeros());
+        // SAFETY: as above.
+        unsafe { thread::context().write(1) };
+        assert!(!zeros());
+        assert!(std::thread::spawn(zeros).join().unwrap());
     }
 }

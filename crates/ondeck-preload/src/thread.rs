@@ -12,15 +12,40 @@ use core::arch::{asm, global_asm};
 use core::sync::atomic::{AtomicU64, Ordering};
 
 global_asm!(
-    ".pushsection .tbss.ondeck_preload_thread, \"awT\", @nobits",
+    ".pushsection .tbss.ondeck_preload, \"awT\", @nobits",
     ".balign 8",
     ".globl ondeck_preload_thread",
     ".hidden ondeck_preload_thread",
     ".type ondeck_preload_thread, @object",
     ".size ondeck_preload_thread, 8",
     "ondeck_preload_thread: .zero 8",
+    ".balign 128",
+    ".globl ondeck_preload_context",
+    ".hidden ondeck_preload_context",
+    ".type ondeck_preload_context, @object",
+    ".size ondeck_preload_context, 128",
+    "ondeck_preload_context: .zero 128",
     ".popsection",
 );
+
+/// The size of the memory that [`context`] points to, and its alignment.
+pub(crate) const CONTEXT_SIZE: usize = 128;
+
+/// Memory of the calling thread for a lock of the zoo that keeps something between acquisitions: zeros at first.
+pub(crate) fn context() -> *mut u8 {
+    let address;
+    // SAFETY: adds the offset of the thread's own bytes, by an entry of the global offset table, to the address of
+    // the thread's block, which is in its first word (System V ABI for thread-local storage, 3.4.6).
+    unsafe {
+        asm!(
+            "mov {0}, qword ptr fs:[0]",
+            "add {0}, qword ptr [rip + ondeck_preload_context@GOTTPOFF]",
+            out(reg) address,
+            options(pure, nomem, nostack)
+        );
+    }
+    address
+}
 
 /// The calling thread's number, which is not 0.
 #[inline(always)]
@@ -55,4 +80,21 @@ fn number_thread() -> u64 {
         );
     }
     number
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use super::*;
+
+    #[test]
+    fn a_number_is_one_threads_for_ever() {
+        let own = this_thread();
+        let first = std::thread::spawn(this_thread).join().unwrap();
+        let second = std::thread::spawn(|| (this_thread(), this_thread())).join().unwrap();
+        assert_eq!(second.0, second.1);
+        assert!(own != 0 && own != first && first != second.0 && own != second.0);
+        assert_eq!(own, this_thread());
+    }
 }

@@ -4,7 +4,7 @@
 //! `merge` and the pages work with it.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -141,7 +141,7 @@ fn sides(words: &[String]) -> Result<Vec<Side>, Error> {
     Ok(names.into_iter().map(|lock| Side { lock, samples: Vec::new(), failed: false }).collect())
 }
 
-fn command(program: &Program, library: &PathBuf, lock: &str) -> Command {
+fn command(program: &Program, library: &Path, lock: &str) -> Command {
     let mut command = launch::command(program);
     if lock == GLIBC {
         launch::without_shim(&mut command);

@@ -176,7 +176,7 @@ mod tests {
         let path = make(folder.path()).expect("a page");
         sweep(folder.path());
         assert!(path.exists(), "it is new");
-        let old = std::time::SystemTime::now() - std::time::Duration::from_secs(3_600);
+        let old = std::time::SystemTime::now() - std::time::Duration::from_hours(1);
         let file = OpenOptions::new().write(true).open(&path).expect("our file");
         file.set_modified(old).expect("our file");
         let mapped = {

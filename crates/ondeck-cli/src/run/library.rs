@@ -35,18 +35,16 @@ pub(crate) fn find() -> Result<PathBuf, Failure> {
 
 fn near(folder: &Path) -> Result<PathBuf, Failure> {
     let places = BESIDE.map(|place| folder.join(place).join(NAME));
-    match places.iter().find_map(|place| place.canonicalize().ok().filter(|path| path.is_file())) {
-        Some(path) => usable(path),
-        None => {
-            let looked: String =
-                places.iter().map(|place| format!("\n  {}", place.display())).collect();
-            Err(Failure::own(format!(
-                "{NAME} is in none of these places:{looked}\nbuild it with \
-                 crates/ondeck-preload/link.sh, install it with packaging/install.sh, or name it in \
-                 ${VARIABLE}"
-            )))
-        }
+    let is_file = |path: &PathBuf| path.is_file();
+    if let Some(path) = places.iter().find_map(|place| place.canonicalize().ok().filter(is_file)) {
+        return usable(path);
     }
+    let looked: Vec<String> = places.iter().map(|place| place.display().to_string()).collect();
+    Err(Failure::own(format!(
+        "{NAME} is in none of these places:\n  {}\nbuild it with crates/ondeck-preload/link.sh, \
+         install it with packaging/install.sh, or name it in ${VARIABLE}",
+        looked.join("\n  ")
+    )))
 }
 
 /// The loader splits LD_PRELOAD at blanks and colons, and replaces names behind a dollar sign.

@@ -3,9 +3,24 @@
 /// No lock of the shim: the program runs without it.
 pub(crate) const GLIBC: &str = "glibc";
 
-/// The names that the shim takes in `ONDECK_LOCK`: those whose state fits into the bytes of a mutex and
-/// that need no memory of each thread's.
-const SHIM: [&str; 3] = ["ondeck", "go_spinbit", "three_state_futex"];
+/// The names that the shim takes in `ONDECK_LOCK`, in its order: those whose state fits into what a mutex has
+/// left. `ci/package.sh` compares them with the shim's own.
+const SHIM: [&str; 14] = [
+    "ondeck",
+    "terrible_spinlock",
+    "spinlock_amd",
+    "spinlock",
+    "ticket_spinlock",
+    "ticket_mutex",
+    "three_state_futex",
+    "lockless_three_state",
+    "lockless_four_state",
+    "spin_to_futex",
+    "adaptive_futex",
+    "semaphore_mutex",
+    "go_three_state",
+    "go_spinbit",
+];
 
 /// Refuses a name that the shim does not know, which would run another lock than the one asked for.
 pub(crate) fn check(name: &str) -> Result<(), String> {
@@ -13,7 +28,7 @@ pub(crate) fn check(name: &str) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "the shim has no lock `{name}`; there is {}, and {GLIBC} for none",
+        "the shim has no lock `{name}`; there are {}; and {GLIBC}, which is none of its own",
         SHIM.join(", ")
     ))
 }

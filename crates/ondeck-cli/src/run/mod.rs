@@ -35,6 +35,7 @@ use crate::{live, output};
 
 pub(crate) use control::Page;
 pub(crate) use failure::Failure;
+use inherited::Given;
 pub(crate) use options::Options;
 pub(crate) use profile::Wanted;
 use program::Program;
@@ -72,7 +73,7 @@ fn exec(options: &Options) -> Result<Ending, Error> {
     {
         command.env(launch::CONTROL, page);
     }
-    inherited::pass_on(&mut command, false);
+    inherited::pass_on(&mut command, given(options));
     let error = command.exec();
     Err(Error::Start(not_started(&options.program[0], &error)))
 }
@@ -101,7 +102,7 @@ fn recorded(options: &Options) -> Result<Ending, Error> {
         Error::Start(Failure::own(format!("cannot make a folder to record into: {error}")))
     })?;
     command.env(launch::PROFILE, folder.path());
-    let program = Supervised::start(command)
+    let program = Supervised::start(command, given(options))
         .map_err(|error| Error::Start(not_started(&options.program[0], &error)))?;
     let mut watch =
         options.live.then(|| Watch::new(folder.path(), format!("process {}", program.id())));
@@ -159,6 +160,12 @@ fn prepared(options: &Options) -> Result<Command, Error> {
         command.stdout(file.try_clone().map_err(wrong)?).stderr(file);
     }
     Ok(command)
+}
+
+/// The streams that are not the command's own.
+fn given(options: &Options) -> Given {
+    let words = options.output.is_some();
+    [false, words, words]
 }
 
 fn not_started(program: &OsStr, error: &std::io::Error) -> Failure {

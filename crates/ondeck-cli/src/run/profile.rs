@@ -1,5 +1,6 @@
 //! What becomes of a recording: the table, and the reports that were asked for.
 
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -19,9 +20,9 @@ pub(crate) struct Wanted {
     #[arg(long, value_name = "FILE", value_parser = report)]
     pub(crate) profile: Vec<Report>,
 
-    /// Whose stacks .svg, .pb.gz and .folded have: those of threads that held a lock while others
-    /// waited, or of those that waited
-    #[arg(long, value_enum, value_name = "WHO", default_value = "holder")]
+    /// The stacks in .svg, .pb.gz and .folded: of threads that held a lock while others waited, or
+    /// of threads that waited
+    #[arg(long, value_enum, value_name = "THREAD", default_value = "holder")]
     blame: Blame,
 }
 
@@ -59,13 +60,11 @@ const FORMATS: [(&str, Format); 5] = [
 
 fn report(word: &str) -> Result<Report, String> {
     let format = FORMATS.iter().find(|(end, _)| word.ends_with(end) && word.len() > end.len());
-    match format {
-        Some(&(_, format)) => Ok(Report { name: PathBuf::from(word), format }),
-        None => {
-            let ends = FORMATS.map(|(end, _)| end).join(", ");
-            Err(format!("the end of the name says what is written: one of {ends}"))
-        }
+    if let Some(&(_, format)) = format {
+        return Ok(Report { name: PathBuf::from(word), format });
     }
+    let ends = FORMATS.map(|(end, _)| end).join(", ");
+    Err(format!("the end of the name says what is written: one of {ends}"))
 }
 
 impl Wanted {
@@ -99,7 +98,8 @@ impl Wanted {
 pub(crate) fn text(profile: &Profile, colours: bool) -> String {
     let mut text = table::render(profile, LOCKS, colours);
     for refused in &profile.refused {
-        text.push_str(&format!("not read: {refused}\n"));
+        // Writing to a string does not fail.
+        _ = writeln!(text, "not read: {refused}");
     }
     text
 }

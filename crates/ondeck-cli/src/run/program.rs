@@ -126,11 +126,11 @@ fn follow(
         )));
     }
     follow(&interpreter, search, depth + 1, images)?;
-    if interpreter.file_name() == Some(OsStr::new("env")) {
-        if let Some(name) = program_of_env(&argument) {
-            let by_env = look_up(&name, search)?;
-            follow(&by_env, search, depth + 1, images)?;
-        }
+    if interpreter.file_name() == Some(OsStr::new("env"))
+        && let Some(name) = program_of_env(&argument)
+    {
+        let by_env = look_up(&name, search)?;
+        follow(&by_env, search, depth + 1, images)?;
     }
     Ok(())
 }

@@ -51,9 +51,12 @@ impl Streams {
     }
 }
 
+/// What `ru_maxrss` counts.
+const KIB: f64 = 1024.0;
+
 /// Runs the program once.
 pub(crate) fn take(mut command: Command, streams: &Streams) -> io::Result<Ended> {
-    inherited::pass_on(&mut command, true);
+    inherited::pass_on_to_child(&mut command, [true, !streams.show, !streams.show]);
     command.stdin(streams.input()?);
     let mut words = None;
     if !streams.show {
@@ -68,8 +71,6 @@ pub(crate) fn take(mut command: Command, streams: &Streams) -> io::Result<Ended>
     if status != Status::Exited(0) {
         return Ok(Ended::Badly(in_words(status), words.map_or(Vec::new(), last_lines)));
     }
-    /// `ru_maxrss` counts KiB.
-    const KIB: f64 = 1024.0;
     let nanos = |time: libc::timeval| time.tv_sec as f64 * 1e9 + time.tv_usec as f64 * 1e3;
     Ok(Ended::Well(Sample {
         wall_nanos: wall.as_secs_f64() * 1e9,

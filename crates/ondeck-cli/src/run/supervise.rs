@@ -14,7 +14,7 @@ use nix::sys::signal::{SigSet, SigmaskHow, Signal, kill, sigprocmask};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 
-use super::inherited;
+use super::inherited::{self, Given};
 use crate::screen;
 
 /// How a program ended.
@@ -32,8 +32,8 @@ pub(crate) struct Supervised {
 
 impl Supervised {
     /// Starts the program. From here on this process takes signals only to forward them.
-    pub(crate) fn start(mut command: Command) -> io::Result<Self> {
-        inherited::pass_on(&mut command, true);
+    pub(crate) fn start(mut command: Command, given: Given) -> io::Result<Self> {
+        inherited::pass_on_to_child(&mut command, given);
         let all = SigSet::all();
         let mut before = SigSet::empty();
         // Before the program is there: a signal that comes now is forwarded to it.

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::Read;
 use std::os::fd::OwnedFd;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -51,17 +51,24 @@ fn resize(terminal: &OwnedFd, rows: u16) {
 
 impl OnTerminal {
     fn start(rounds: &str, rows: u16) -> Self {
+        let mut bench =
+            ondeck(&["bench", "--locks", "std,spinlock,glibc", "--workloads", "throughput"]);
+        bench.args(["--threads", "1,2", "--duration", "20ms", "--work", "0,0", "--live"]);
+        bench.args(["--rounds", rounds]);
+        Self::command(bench, rows)
+    }
+
+    fn command(mut command: Command, rows: u16) -> Self {
         let (terminal, theirs) = terminal(rows);
-        let child =
-            ondeck(&["bench", "--locks", "std,spinlock,glibc", "--workloads", "throughput"])
-                .args(["--threads", "1,2", "--duration", "20ms", "--work", "0,0", "--live"])
-                .args(["--rounds", rounds])
-                .env("TERM", "xterm")
-                .stdin(Stdio::null())
-                .stdout(Stdio::piped())
-                .stderr(theirs)
-                .spawn()
-                .expect("the command starts");
+        let child = command
+            .env("TERM", "xterm")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(theirs)
+            .spawn()
+            .expect("the command starts");
+        // It has a copy of the terminal, which would keep that open.
+        drop(command);
         let written = Arc::new(Mutex::new(Vec::new()));
         let (copy, from) = (Arc::clone(&written), terminal.try_clone().expect("a copy"));
         let reader = std::thread::spawn(move || {
@@ -169,4 +176,21 @@ fn a_second_interrupt_gives_the_terminal_back_too() {
     // 1 if the round was over before the second signal was seen.
     assert!(matches!(code, Some(1 | 130)), "{code:?}");
     assert_given_back(&written);
+}
+
+/// The table of `run --live` comes up beside the program, whose words go elsewhere, and goes with it.
+#[test]
+fn the_table_of_a_program_leaves_the_terminal_as_it_was() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let words = folder.path().join("words");
+    let mut command = crate::run::run(&["--live", "--output"]);
+    command.arg(&words).args(["sh", "-c", "echo word; while :; do sleep 0.05; done"]);
+    let run = OnTerminal::command(command, 24);
+    run.wait_until("a drawing", |written| !frames(written).is_empty());
+    run.signal(Signal::SIGTERM);
+    let (code, stdout, written) = run.end();
+    assert_eq!(code, None, "a signal ended it: {written}");
+    assert_given_back(&written);
+    assert!(written.contains("process ") && stdout.is_empty(), "{written}");
+    assert_eq!(std::fs::read_to_string(&words).expect("the file"), "word\n");
 }

@@ -55,7 +55,7 @@ fn shim() -> &'static Path {
     path
 }
 
-fn run(arguments: &[&str]) -> Command {
+pub(crate) fn run(arguments: &[&str]) -> Command {
     let mut command = ondeck(&[&["run"], arguments].concat());
     command.env("ONDECK_PRELOAD_LIBRARY", shim()).env_remove("LD_PRELOAD");
     // Pages and recordings that a killed command leaves are not to be found by other programs.
@@ -135,8 +135,9 @@ fn a_program_starts_with_the_signals_and_streams_that_the_command_was_started_wi
         // SAFETY: between fork and exec these are system calls only.
         unsafe {
             command.pre_exec(move || {
-                let pipe = if unusual { SigHandler::SigIgn } else { SigHandler::SigDfl };
-                signal(Signal::SIGPIPE, pipe)?;
+                let handler = if unusual { SigHandler::SigIgn } else { SigHandler::SigDfl };
+                signal(Signal::SIGPIPE, handler)?;
+                signal(Signal::SIGCHLD, handler)?;
                 if unusual {
                     SigSet::from(Signal::SIGUSR2).thread_set_mask()?;
                     libc::close(0);
@@ -362,6 +363,23 @@ fn a_program_that_is_not_started_has_the_exit_codes_of_env() {
         assert_eq!(output.status.code(), Some(125), "{}", stderr(&output));
         assert!(stderr(&output).contains(word), "{}", stderr(&output));
     }
+}
+
+#[test]
+fn a_stream_that_was_closed_may_be_given_to_the_program() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("words");
+    let path = file.to_str().expect("UTF-8");
+    let mut command = run(&["--output", path, "echo", "word"]);
+    // SAFETY: a system call only.
+    unsafe {
+        command.pre_exec(|| {
+            libc::close(1);
+            Ok(())
+        });
+    }
+    assert_eq!(command.output().expect("the command starts").status.code(), Some(0));
+    assert_eq!(fs::read_to_string(&file).expect("the file"), "word\n");
 }
 
 #[test]
