@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # The API documentation builds without a warning. No link between the project's files is dead, and no page is
 # missing from the book. No comment and no page has a word that ci/words.txt retires. The figures of
-# docs/findings.md, docs/speed.md and README.md are those of their data. The steps of ARCHITECTURE.md are functions that
-# are there. docs/hazards.md has each hazard that there is.
+# docs/findings.md, docs/speed.md, docs/real-programs.md and README.md are those of their data. The steps of
+# ARCHITECTURE.md are functions that are there. docs/hazards.md has each hazard that there is.
 source "$(dirname "$0")/common.sh"
 need_packages python3
 RUSTDOCFLAGS="-D warnings" cargo doc --workspace --lib --no-deps --locked
@@ -12,7 +12,9 @@ python3 ci/book/steps.py || wrong=1
 python3 ci/book/words.py || wrong=1
 python3 ci/book/findings.py --check || wrong=1
 python3 ci/book/speed.py --check || wrong=1
+python3 examples/real-programs/page.py --check || wrong=1
 python3 -m unittest discover -q -s ci/book -p '*_test.py' || wrong=1
+python3 -m unittest discover -q -s examples/real-programs -p '*_test.py' || wrong=1
 while IFS= read -r file; do
     if ! grep -qF "($file)" docs/hazards.md; then
         echo "docs/hazards.md does not have $file: run ci/hazards.sh"

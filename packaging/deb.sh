@@ -100,6 +100,9 @@ find "$work/ondeck/usr/share/man" -name '*.1' -exec gzip -9n {} +
 shared libondeck0
 
 mkdir -p "$out"
+# What is not to be shipped is not worth the time.
+level=6
+[ "$profile" = release ] || level=0
 for package in ondeck libondeck0 libondeck-dev; do
     tree=$work/$package
     mkdir -p "$tree/DEBIAN"
@@ -116,7 +119,7 @@ for package in ondeck libondeck0 libondeck-dev; do
     (cd "$tree" && find . -path ./DEBIAN -prune -o -type f -printf '%P\0' | sort -z | xargs -0 md5sum) \
         >"$tree/DEBIAN/md5sums"
     find "$tree" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
-    dpkg-deb --root-owner-group -Zxz --build "$tree" "$out" >/dev/null
+    dpkg-deb --root-owner-group -Zxz "-z$level" --build "$tree" "$out" >/dev/null
 done
 packages=("$out"/ondeck_"$version"-1_*.deb "$out"/libondeck0_"$version"-1_*.deb "$out"/libondeck-dev_"$version"-1_*.deb)
 if command -v lintian >/dev/null; then

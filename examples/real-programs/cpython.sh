@@ -18,7 +18,7 @@ check() {
     cd "$scratch/work"
     for one in "${tests[@]}"; do
         # The tests are Python's: what they leave of temporary files is in the scratch folder.
-        TMPDIR=$scratch/work "${prefix[@]}" /usr/bin/python3.11 -m test -q --timeout $((limit - 10)) "$one" \
+        TMPDIR=$scratch/work "${prefix[@]}" /usr/bin/python3.11 -m test -q --timeout $((limit * 9 / 10 + 1)) "$one" \
             >"$scratch/log" 2>&1 || fail "$one: $(tail -n 30 "$scratch/log")"
         ok "python3.11 -m test $one"
     done
@@ -26,7 +26,8 @@ check() {
         # All tests of processes take minutes. These are of what processes share.
         TMPDIR=$scratch/work "${prefix[@]}" /usr/bin/python3.11 -m test -q -m '*WithProcessesTestQueue*' \
             -m '*WithProcessesTestCondition*' -m '*WithThreadsTestPool*' -m '*TestForkAwareThreadLock*' \
-            test_multiprocessing_fork >"$scratch/log" 2>&1 || fail "test_multiprocessing_fork: $(tail -n 30 "$scratch/log")"
+            test_multiprocessing_fork >"$scratch/log" 2>&1 ||
+            fail "test_multiprocessing_fork: $(tail -n 30 "$scratch/log")"
         ok "python3.11 -m test test_multiprocessing_fork: queues, conditions, pools of threads, forks amid locks"
     fi
     "${prefix[@]}" /usr/bin/python3.11 "$here/programs/threads.py" check "${quick:+quick}"

@@ -9,8 +9,9 @@
 #   measure    says `rate NUMBER`, of work that takes about $seconds
 #
 # and ends with `main "$@"`. `check` and `measure` run as processes of their own with a time limit, once for each side
-# or turn. They start programs by `"${prefix[@]}" PROGRAM`, which preloads the shim on the side `ondeck` only, and
-# servers by `serve`. Whatever ends a part stops its servers.
+# or turn. They start programs by `"${prefix[@]}" PROGRAM`, which preloads the shim on the side `ondeck` only, servers
+# by `serve`, and clients of servers by `"${client[@]}" PROGRAM`, which are never profiled. Whatever ends a part stops
+# its servers.
 set -euo pipefail
 ulimit -c 0
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -22,11 +23,13 @@ usage() {
     cat <<EOF
 usage: $(basename "$0") [OPTION]...
 
-Installs ${title:?} from Debian's packages, runs its checks with glibc's locks and with the shim's, and compares the rates.
+Installs ${title:?} from Debian's packages, runs its checks with glibc's locks and with the shim's, and compares
+the rates.
 
   --quick          checks and turns are short; half a minute
   --turns COUNT    measurements of each side (default 5)
   --seconds COUNT  how long a measurement takes, about (default 5; with --quick 1)
+  --limit SECONDS  a check or measurement that takes longer hangs (default 300, for busy machines)
   --check-only     no measurements
   --shim FILE      libondeck_preload.so; else of ${CARGO_TARGET_DIR:-target}/native/lib, else the installed one
   --ondeck FILE    the command, for the profile; else that on the PATH, and without one there is no profile
@@ -140,17 +143,19 @@ stop() {
         kill -KILL "$server" 2>/dev/null && echo "killed: the server did not end within 20 s of SIGTERM" >&2
         status=0
         wait "$server" || status=$?
-        case $status in 0 | 143) ;; *) fail "the server ended with status $status: $(tail -n 5 "$scratch"/*.log)" ;; esac
+        [ $status -eq 0 ] || [ $status -eq 143 ] ||
+            fail "the server ended with status $status: $(tail -n 5 "$scratch"/*.log)"
     done
 }
 
 part() {
     side=$2
-    prefix=(env -u LD_PRELOAD -u ONDECK_LOCK)
-    case $side in
-        ondeck) prefix=(env LD_PRELOAD="$scratch/libondeck_preload.so" ${lock:+ONDECK_LOCK="$lock"}) ;;
-        profiled) prefix=("$ondeck" run ${lock:+--lock "$lock"} --profile "$scratch/profile.jsonl" --) ;;
-    esac
+    prefix=(env LD_PRELOAD="$scratch/libondeck_preload.so" ${lock:+ONDECK_LOCK="$lock"})
+    [ "$side" != glibc ] || prefix=(env -u LD_PRELOAD -u ONDECK_LOCK)
+    # shellcheck disable=SC2034  # by scripts with servers
+    client=("${prefix[@]}")
+    [ "$side" != profiled ] ||
+        prefix=("$ondeck" run ${lock:+--lock "$lock"} --profile "$scratch/profile/locks.jsonl" --)
     trap stop EXIT
     trap 'exit 124' TERM INT
     case $1 in
@@ -178,12 +183,12 @@ run_part() {
 }
 
 find_shim() {
-    local places=("${CARGO_TARGET_DIR:-$root/target}/native/lib" "$(dirname "${ondeck:-$root/target/ondeck}")/../lib/ondeck"
-        /usr/lib/ondeck "/usr/lib/$(uname -m)-linux-gnu" /usr/local/lib/ondeck)
+    local places=("${CARGO_TARGET_DIR:-$root/target}/native/lib" /usr/local/lib/ondeck /usr/lib/ondeck)
+    [ -z "$ondeck" ] || places+=("$(dirname "$ondeck")/../lib/ondeck")
     for place in "${places[@]}"; do
         [ ! -f "$place/libondeck_preload.so" ] || { shim=$place/libondeck_preload.so; return; }
     done
-    wrong "libondeck_preload.so is not in ${places[*]}: build it with crates/ondeck-preload/link.sh, or name it with --shim"
+    skip "libondeck_preload.so is not in ${places[*]}: build it by crates/ondeck-preload/link.sh, or name it by --shim"
 }
 
 main() {
@@ -191,16 +196,18 @@ main() {
         part "$2" "$3"
         exit
     fi
-    quick='' turns=5 seconds='' check_only='' shim='' ondeck=$(command -v ondeck || true) lock='' record='' no_install=''
+    quick='' turns=5 seconds='' limit=300 check_only='' shim='' lock='' record='' no_install=''
+    ondeck=$(command -v ondeck || true)
     while [ $# -gt 0 ]; do
         case $1 in
-            --turns | --seconds | --shim | --ondeck | --lock) [ $# -ge 2 ] || wrong "$1 needs a value" ;;&
+            --turns | --seconds | --limit | --shim | --ondeck | --lock) [ $# -ge 2 ] || wrong "$1 needs a value" ;;&
             --quick) quick=yes ;;
             --check-only) check_only=yes ;;
             --record) record=yes ;;
             --no-install) no_install=yes ;;
             --turns) whole "$1" "$2"; turns=$2; shift ;;
             --seconds) whole "$1" "$2"; seconds=$2; shift ;;
+            --limit) whole "$1" "$2"; limit=$2; shift ;;
             --lock) lock=$2; shift ;;
             --shim) [ -f "$2" ] || wrong "--shim: there is no file '$2'"; shim=$2; shift ;;
             --ondeck) [ -x "$2" ] || wrong "--ondeck: there is no program '$2'"; ondeck=$(realpath "$2"); shift ;;
@@ -211,8 +218,6 @@ main() {
     done
     [ "$turns" -ge 5 ] || wrong "--turns $turns: fewer than 5 measurements a side have no interval"
     [ -n "$seconds" ] || seconds=$([ -n "$quick" ] && echo 1 || echo 5)
-    # The machine may be busy: what does not end in this time hangs.
-    limit=$((300 + 4 * seconds))
     [ -n "$shim" ] || find_shim
     install
 
@@ -221,6 +226,7 @@ main() {
     trap '[ -z "$child" ] || { kill -TERM "$child"; wait "$child" || true; }; exit 130' INT TERM
     # Other users' servers load it, too.
     chmod 755 "$scratch"
+    mkdir -m 1777 "$scratch/profile"
     cp "$shim" "$scratch/libondeck_preload.so"
     LD_PRELOAD=$scratch/libondeck_preload.so grep -q libondeck_preload /proc/self/maps ||
         fail "the loader does not load $shim"

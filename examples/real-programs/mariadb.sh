@@ -26,9 +26,9 @@ query() {
 }
 
 sysbench_with() {
-    "${prefix[@]}" sysbench oltp_read_write --db-driver=mysql --mysql-socket="$scratch/socket" --mysql-user=root \
-        --mysql-db=bench --tables=2 --table-size=2000 --threads=8 --time="$seconds" --mysql-ignore-errors=1213,1020,1205 \
-        "$@"
+    "${client[@]}" sysbench oltp_read_write --db-driver=mysql --mysql-socket="$scratch/socket" --mysql-user=root \
+        --mysql-db=bench --tables=2 --table-size=2000 --threads=8 --time="$seconds" \
+        --mysql-ignore-errors=1213,1020,1205 "$@"
 }
 
 load() {
@@ -90,7 +90,8 @@ check() {
         ok "$handling: CHECK TABLE EXTENDED finds three tables sound"
         stop
     done
-    grep -q 'Shutdown complete' "$scratch/server.log" || fail "the server did not shut down: $(tail -n 5 "$scratch/server.log")"
+    grep -q 'Shutdown complete' "$scratch/server.log" ||
+        fail "the server did not shut down: $(tail -n 5 "$scratch/server.log")"
     ok "the server shuts down in order"
 }
 

@@ -33,6 +33,11 @@ CHECKS = """## Checks
 
 What must be so with glibc's locks, and is then asked with this project's. A script fails if a check
 passes on one side only, if a program crashes, also at its end, or if it does not end in time.
+
+Not every program leans on `pthread_mutex_t`. PostgreSQL's processes and Go have locks of their own, OpenSSL's are
+`pthread_rwlock_t`, and CPython's are semaphores, apart from that of the interpreter. There the checks say that the
+shim does no harm. A shim whose mutexes do nothing fails the checks of RocksDB, zstd, the JVM, Go, MariaDB and
+memcached; one that loses a signal in fifty fails those of pigz.
 """
 
 RATES = """## Rates
@@ -122,7 +127,9 @@ def page(all_records):
         these = [record for record in all_records if machine(record) == name]
         dates = sorted({record["date"] for record in these})
         commits = sorted({str(record["commit"]) for record in these})
-        lines += [f"Recorded on {', '.join(dates)}: {name}; `ondeck` at commit {', '.join(commits)}.", ""]
+        short = sorted({record["seconds"] for record in these})
+        lines += [f"Recorded on {', '.join(dates)}: {name}; `ondeck` at commit {', '.join(commits)}. "
+                  f"A measurement took {' or '.join(map(str, short))} s, about.", ""]
         lines.append("| program | rate | glibc | ondeck | ratio | 95 % interval | others | worst lock |")
         lines.append("|---|---|---:|---:|---:|---|---:|---|")
         lines += [row(record) for record in these]

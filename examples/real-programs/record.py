@@ -24,7 +24,8 @@ def cpu_times():
     all_cpus = [int(word) for word in pathlib.Path("/proc/stat").read_text().split("\n")[0].split()[1:9]]
     shell = pathlib.Path(f"/proc/{os.getppid()}/stat").read_text().rpartition(")")[2].split()
     own = sum(int(word) for word in shell[11:15])
-    return {"all": sum(all_cpus) / ticks, "busy": (sum(all_cpus) - all_cpus[3] - all_cpus[4]) / ticks, "own": own / ticks}
+    busy = sum(all_cpus) - all_cpus[3] - all_cpus[4]
+    return {"all": sum(all_cpus) / ticks, "busy": busy / ticks, "own": own / ticks}
 
 
 def note(folder, when):
@@ -69,7 +70,7 @@ def lines(path):
 
 def worst_lock(folder):
     """The lock that threads waited for longest, of the profile. None without a profile, or if no thread waited."""
-    entries = [json.loads(line) for line in lines(folder / "profile.jsonl")]
+    entries = [json.loads(line) for line in lines(folder / "profile/locks.jsonl")]
     locks = [entry for entry in entries if entry["type"] == "lock" and entry["wait"]["total"] > 0]
     if not locks:
         return None
@@ -98,13 +99,15 @@ def record(folder, given):
         "lock": given.lock,
         "machine": machine(),
         "cpu_time_of_others": others(folder),
+        "quick": bool(os.environ.get("quick")),
+        "seconds": int(os.environ["seconds"]),
         "checks": passed["glibc"],
         "passed": passed,
         "failed": lines(folder / "failed"),
         "unit": given.unit,
         "samples": samples,
         "comparison": compare(samples["glibc"], samples["ondeck"]),
-        "profiled": (folder / "profile.jsonl").exists(),
+        "profiled": (folder / "profile/locks.jsonl").exists(),
         "worst_lock": worst_lock(folder),
     }
 

@@ -29,8 +29,8 @@ start() {
     mkdir -p "$scratch/data.$side"
     # It is the server unless its name is that of the tool.
     ln -sf "$(command -v "$name-check-rdb")" "$scratch/$name-server"
-    serve server.log "$scratch/$name-server" --port 0 --unixsocket "$(socket)" --io-threads $io_threads --io-threads-do-reads yes \
-        --save '' --dir "$scratch/data.$side" --enable-debug-command local --lazyfree-lazy-user-del yes
+    serve server.log "$scratch/$name-server" --port 0 --unixsocket "$(socket)" --io-threads $io_threads \
+        --io-threads-do-reads yes --save '' --dir "$scratch/data.$side" --enable-debug-command local
     until_ready cli ping
 }
 

@@ -13,7 +13,8 @@ prepare() { :; }
 bench() {
     "${prefix[@]}" db_bench --db="$scratch/db" --seed=1 --compression_type=none --verify_checksum=true "$@" \
         >"$scratch/log" 2>&1 || fail "db_bench: $(tail -n 20 "$scratch/log")"
-    ! grep -qi 'corruption\|error:\|get error\|put error' "$scratch/log" || fail "db_bench: $(tail -n 20 "$scratch/log")"
+    ! grep -qi 'corruption\|error:\|get error\|put error' "$scratch/log" ||
+        fail "db_bench: $(tail -n 20 "$scratch/log")"
 }
 
 check() {
@@ -26,7 +27,8 @@ check() {
     bench --benchmarks=fillseq,compact --threads=1 "${small[@]}"
     bench --benchmarks=readwhilewriting,overwrite --use_existing_db=true --duration="$seconds" --threads=8 "${small[@]}"
     ok "8 threads read while one writes, and 8 overwrite, amid flushes and compactions"
-    bench --benchmarks=verifychecksum,readrandom,seekrandom --use_existing_db=true --threads=4 "${small[@]}" --reads=5000
+    bench --benchmarks=verifychecksum,readrandom,seekrandom --use_existing_db=true --threads=4 "${small[@]}" \
+        --reads=5000
     grep -q '(5000 of 5000 found)' "$scratch/log" || fail "keys are missing: $(grep found "$scratch/log")"
     ok "all checksums are right, and each key that is read is found"
     [ "$(ldb --db="$scratch/db" checkconsistency)" = OK ] || fail "ldb checkconsistency"

@@ -2,6 +2,9 @@
 #error "ondeck runs on 64-bit Linux only"
 #endif
 
+/* <time.h> has it only in C11, in C++, and for programs that ask for POSIX. */
+struct timespec;
+
 /* A mutex that is free, and a condition variable that no thread waits for. */
 #define ONDECK_MUTEX_INIT { 0 }
 #define ONDECK_COND_INIT { 0 }

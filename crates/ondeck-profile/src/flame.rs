@@ -17,8 +17,8 @@ pub fn render(profile: &Profile, role: Role, scripts: bool) -> Result<String, Er
     let folded = folded::render(profile, role);
     let mut options = Options::default();
     options.title = match role {
-        Role::Holder => "Who kept others waiting".to_owned(),
-        Role::Waiter => "Who waited".to_owned(),
+        Role::Holder => "What kept threads waiting".to_owned(),
+        Role::Waiter => "What waited".to_owned(),
     };
     options.subtitle =
         Some("by lock and stack; widths are the time that threads waited".to_owned());

@@ -86,8 +86,8 @@ fn boxes(profile: &Profile) -> Markup {
 fn graph(profile: &Profile, role: Role) -> Result<Markup, Error> {
     let svg = BASE64_STANDARD.encode(flame::render(profile, role, false)?);
     let title = match role {
-        Role::Holder => "Who kept others waiting",
-        Role::Waiter => "Who waited",
+        Role::Holder => "What kept threads waiting",
+        Role::Waiter => "What waited",
     };
     Ok(html! {
         figure {
@@ -171,9 +171,9 @@ fn one(number: usize, process: &Process, lock: &Lock) -> Markup {
                 @if lock.timeouts != 0 { (fact("time-outs", &count(lock.timeouts))) }
                 @if lock.waiting != 0 { (fact("waiting at the end", &count(lock.waiting))) }
             }
-            h3 { "Who kept others waiting" }
+            h3 { "What kept threads waiting" }
             (stacks(&lock.holders))
-            h3 { "Who waited" }
+            h3 { "What waited" }
             (stacks(&lock.waiters))
         }
     }

@@ -48,8 +48,10 @@ mod table;
 mod thread;
 mod unlock;
 mod wait;
+mod words;
 
 pub use samples::created;
 pub use state::is_on;
 pub use unlock::{Held, before_unlock, unlocked};
-pub use wait::{Wait, Words, begin, parks};
+pub use wait::{Wait, begin, parks};
+pub use words::Words;

@@ -249,4 +249,14 @@ mod tests {
         assert_eq!(charge(&lock, 400), 3 * 10);
         assert_eq!(charge(&lock, 500), 0);
     }
+
+    #[test]
+    fn a_thread_that_parks_counts_for_itself_from_its_arrival_on() {
+        let lock = empty();
+        arrive(&lock, 100, 16);
+        reweigh(&lock, 100, 16, 1);
+        assert_eq!(charge(&lock, 1_000), 900);
+        leave(&lock, 1_100, 1);
+        assert_eq!((charge(&lock, 2_000), lock.waiting.load(Ordering::Relaxed)), (100, 0));
+    }
 }

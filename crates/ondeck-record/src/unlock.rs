@@ -15,7 +15,7 @@ use probe::probe;
 
 use crate::layout::{File, Lock};
 use crate::thread::{self, Local, Pass, Pending};
-use crate::wait::{RECORD, Words};
+use crate::words::{RECORD, Words};
 use crate::{clock, samples, state, table};
 
 /// Nanoseconds of a hold that is short.

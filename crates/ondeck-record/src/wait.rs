@@ -12,7 +12,7 @@
 //! others, and everything that costs is behind the unlock. With `RECORD` it is recorded, and the owner clears
 //! that. With `WAIT` alone, threads are parked: then one unlock is recorded in a few, see `thread.rs`.
 
-use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::Ordering;
 use core::{mem, ptr};
 
 use probe::probe;
@@ -20,23 +20,8 @@ use probe::probe;
 use crate::layout::{File, Lock};
 use crate::thread::{self, Current, Local, Pending};
 use crate::unlock::{self, Held};
+use crate::words::{RECORD, WAIT, Words};
 use crate::{clock, maps, state, table};
-
-/// The next unlock is to be recorded.
-pub const RECORD: u32 = 1;
-/// Threads may be parked.
-pub const WAIT: u32 = 2;
-
-/// The words of a lock that has room for them. All are zero in a new lock.
-#[derive(Clone, Copy, Debug)]
-pub struct Words<'a> {
-    /// [`RECORD`] if the next unlock is to be recorded, and [`WAIT`] if threads may be parked.
-    pub request: &'a AtomicU32,
-    /// Acquisitions, counted by owners while [`is_on`](crate::is_on).
-    pub acquisitions: &'a AtomicU64,
-    /// What [`created`](crate::created) returned when the lock was initialized.
-    pub created: &'a AtomicU32,
-}
 
 /// A thread that waits for a lock.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
  * comes too late is a segmentation fault. */
 #include "kinds.h"
 
-enum { THREADS = 3, ROUNDS = 600, PAGE = 4096 };
+enum { THREADS = 3, ROUNDS = 240, PAGE = 4096 };
 
 struct object {
     pthread_mutex_t mutex;

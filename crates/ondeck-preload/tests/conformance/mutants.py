@@ -24,7 +24,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 PROJECT = HERE.parents[3]
 CRATE = pathlib.PurePath("crates/ondeck-preload")
 # A program that has not ended after so many seconds hangs. Without a mutant each takes a few.
-LIMIT = "60"
+LIMIT = "120"
 
 
 class DoesNotApply(Exception):

@@ -25,7 +25,7 @@ pub fn read(path: &Path) -> Declared {
 }
 
 fn read_into(path: &Path, declared: &mut Declared) -> Option<()> {
-    let map = super::object_file::map(path)?;
+    let map = super::mapped::map(path)?;
     let file = object::File::parse(&*map).ok()?;
     let endian = if file.is_little_endian() { RunTimeEndian::Little } else { RunTimeEndian::Big };
     let section = |id: gimli::SectionId| -> Result<Bytes, gimli::Error> {

@@ -5,6 +5,7 @@
 //! information has symbols, what has none of these has offsets and a build-id.
 
 mod declared;
+mod mapped;
 mod object_file;
 
 use std::collections::HashMap;

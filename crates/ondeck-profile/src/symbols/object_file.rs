@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
-use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +10,7 @@ use memmap2::Mmap;
 use object::{Object, ObjectSegment, ObjectSymbol, SymbolKind};
 
 use super::declared::{self, Declared};
+use super::mapped;
 use crate::model::Frame;
 
 /// Where debugging files are, as in GDB.
@@ -58,7 +58,7 @@ pub struct Variable {
 impl ObjectFile {
     /// Opens an object, and its debugging file if it has one.
     pub fn open(path: &Path) -> Option<Self> {
-        let map = map(path)?;
+        let map = mapped::map(path)?;
         let file = object::File::parse(&*map).ok()?;
         let build_id = file.build_id().ok().flatten().map(hexadecimal).unwrap_or_default();
         let segments = file
@@ -75,7 +75,7 @@ impl ObjectFile {
         let mut debug = path.to_owned();
         if !has_lines
             && let Some(found) = separate(path, &file, &build_id)
-            && let Some(map) = self::map(&found)
+            && let Some(map) = mapped::map(&found)
             && let Ok(file) = object::File::parse(&*map)
         {
             collect(&file, &mut functions, &mut variables);
@@ -259,12 +259,6 @@ fn demangled(name: &str) -> String {
 fn hexadecimal(bytes: &[u8]) -> String {
     let digit = |value: u8| char::from_digit(value.into(), 16).unwrap_or_default();
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
-}
-
-pub(super) fn map(path: &Path) -> Option<Mmap> {
-    let file = File::open(path).ok()?;
-    // SAFETY: an object that is installed; that it is cut off meanwhile is not expected of one.
-    unsafe { Mmap::map(&file) }.ok()
 }
 
 #[cfg(test)]
