@@ -23,10 +23,13 @@ panic=$(readelf -sW "$archive" 2>/dev/null | awk '$7 == "UND" && $8 ~ /rust_begi
 [ -n "$panic" ] || { echo "no object of $archive panics by rust_begin_unwind: what does this compiler call it?"; exit 1; }
 
 # The unwinder is the static one: it is for the recorder's stacks alone, knows of no frames that the program
-# registers, and so takes no lock.
+# registers, and so takes no lock. It would allocate to sort such frames; it is told that there is no memory.
+unwinder=$target/native/libondeck_preload_unwinder.a
+objcopy --redefine-sym malloc=ondeck_preload_no_memory --redefine-sym free=ondeck_preload_not_freed \
+    "$("$cc" -print-file-name=libgcc_eh.a)" "$unwinder"
 "$cc" -shared -o "$target/native/lib/libondeck_preload.so" \
     "$target/native/ondeck_preload_cancel.o" -Wl,--whole-archive "$archive" -Wl,--no-whole-archive \
     -Wl,--wrap="$panic" -Wl,--defsym="__wrap_$panic=ondeck_preload_panic" \
     -Wl,-soname,libondeck_preload.so -Wl,--version-script="$crate/symbols.map" \
     -Wl,--gc-sections -Wl,-z,now -Wl,-z,relro -Wl,-z,defs -Wl,-z,noexecstack -Wl,-Bsymbolic \
-    -nodefaultlibs -lgcc -lgcc_eh -lc
+    -nodefaultlibs -lgcc "$unwinder" -lc

@@ -3,12 +3,16 @@
 # them failed. A script that lacks something is skipped.
 set -euo pipefail
 cd "$(dirname "$0")"
-failed=() skipped=()
+failed=() skipped=() child=''
+trap '[ -z "$child" ] || { kill -TERM "$child"; wait "$child" || true; }; exit 130' INT TERM
 for script in *.sh; do
     case $script in all.sh | lib.sh) continue ;; esac
     printf '\n== %s\n' "${script%.sh}"
     status=0
-    "./$script" "$@" || status=$?
+    "./$script" "$@" &
+    child=$!
+    wait "$child" || status=$?
+    child=''
     case $status in
         0) ;;
         2 | 130) exit $status ;;

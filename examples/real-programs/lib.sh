@@ -9,8 +9,9 @@
 #   measure    says `rate NUMBER`, of work that takes about $seconds
 #
 # and ends with `main "$@"`. `check` and `measure` run as processes of their own with a time limit, once for each side
-# or turn. They start programs by `"${prefix[@]}" PROGRAM`, which preloads the shim on the side `ondeck` only, and
-# servers by `serve`. Whatever ends a part stops its servers.
+# or turn. They start programs by `"${prefix[@]}" PROGRAM`, which preloads the shim on the side `ondeck` only, servers
+# by `serve`, and clients of servers by `"${client[@]}" PROGRAM`, which are never profiled. Whatever ends a part stops
+# its servers.
 set -euo pipefail
 ulimit -c 0
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -149,11 +150,12 @@ stop() {
 
 part() {
     side=$2
-    prefix=(env -u LD_PRELOAD -u ONDECK_LOCK)
-    case $side in
-        ondeck) prefix=(env LD_PRELOAD="$scratch/libondeck_preload.so" ${lock:+ONDECK_LOCK="$lock"}) ;;
-        profiled) prefix=("$ondeck" run ${lock:+--lock "$lock"} --profile "$scratch/profile.jsonl" --) ;;
-    esac
+    prefix=(env LD_PRELOAD="$scratch/libondeck_preload.so" ${lock:+ONDECK_LOCK="$lock"})
+    [ "$side" != glibc ] || prefix=(env -u LD_PRELOAD -u ONDECK_LOCK)
+    # shellcheck disable=SC2034  # by scripts with servers
+    client=("${prefix[@]}")
+    [ "$side" != profiled ] ||
+        prefix=("$ondeck" run ${lock:+--lock "$lock"} --profile "$scratch/profile/locks.jsonl" --)
     trap stop EXIT
     trap 'exit 124' TERM INT
     case $1 in
@@ -224,6 +226,7 @@ main() {
     trap '[ -z "$child" ] || { kill -TERM "$child"; wait "$child" || true; }; exit 130' INT TERM
     # Other users' servers load it, too.
     chmod 755 "$scratch"
+    mkdir -m 1777 "$scratch/profile"
     cp "$shim" "$scratch/libondeck_preload.so"
     LD_PRELOAD=$scratch/libondeck_preload.so grep -q libondeck_preload /proc/self/maps ||
         fail "the loader does not load $shim"

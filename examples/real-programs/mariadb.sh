@@ -26,7 +26,7 @@ query() {
 }
 
 sysbench_with() {
-    "${prefix[@]}" sysbench oltp_read_write --db-driver=mysql --mysql-socket="$scratch/socket" --mysql-user=root \
+    "${client[@]}" sysbench oltp_read_write --db-driver=mysql --mysql-socket="$scratch/socket" --mysql-user=root \
         --mysql-db=bench --tables=2 --table-size=2000 --threads=8 --time="$seconds" \
         --mysql-ignore-errors=1213,1020,1205 "$@"
 }

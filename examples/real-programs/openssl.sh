@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # OpenSSL 3 under threads: programs/tls.c, whose threads share contexts, sessions and the library's own state.
-# The library's own locks are pthread_rwlock_t, which the shim leaves to glibc: what is seen here is that both work in one
-# program.
+# The library's own locks are pthread_rwlock_t, which the shim leaves to glibc. What is seen here is that both work in
+# one program.
 # shellcheck source=lib.sh disable=SC2034
 source "$(dirname "$0")/lib.sh"
 program=openssl title='OpenSSL 3, 8 threads' unit='TLS handshakes a second' package=libssl3

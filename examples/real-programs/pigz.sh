@@ -29,7 +29,7 @@ check() {
     ok "the output is the same every time with 2, 4 and 16 threads, and unpacks to the input"
     gzip -dc "$scratch/packed.$side" | cmp - "$scratch/text"
     ok "gzip unpacks it to the input"
-    "${prefix[@]}" pigz -t "$scratch/packed.$side" 2>/dev/null || "${prefix[@]}" pigz -t <"$scratch/packed.$side"
+    "${prefix[@]}" pigz -t <"$scratch/packed.$side"
     ok "pigz -t accepts it"
 }
 

@@ -33,7 +33,7 @@ query() {
 }
 
 sysbench_with() {
-    "${prefix[@]}" sysbench oltp_read_write --db-driver=pgsql --pgsql-host="$scratch/data" --pgsql-user=postgres \
+    "${client[@]}" sysbench oltp_read_write --db-driver=pgsql --pgsql-host="$scratch/data" --pgsql-user=postgres \
         --pgsql-db=bench --tables=2 --table-size=2000 --threads=8 --time="$seconds" "$@"
 }
 
@@ -47,8 +47,8 @@ load() {
 check() {
     start
     load
-    "${prefix[@]}" "$bin/pgbench" -h "$scratch/data" -U postgres -i -q bench 2>/dev/null
-    "${prefix[@]}" "$bin/pgbench" -h "$scratch/data" -U postgres -n -c 8 -j 4 -T "$seconds" bench \
+    "${client[@]}" "$bin/pgbench" -h "$scratch/data" -U postgres -i -q bench 2>/dev/null
+    "${client[@]}" "$bin/pgbench" -h "$scratch/data" -U postgres -n -c 8 -j 4 -T "$seconds" bench \
         >"$scratch/log" 2>&1 ||
         fail "pgbench: $(tail -n 5 "$scratch/log")"
     local done_by_client rows balances

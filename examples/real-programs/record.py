@@ -70,7 +70,7 @@ def lines(path):
 
 def worst_lock(folder):
     """The lock that threads waited for longest, of the profile. None without a profile, or if no thread waited."""
-    entries = [json.loads(line) for line in lines(folder / "profile.jsonl")]
+    entries = [json.loads(line) for line in lines(folder / "profile/locks.jsonl")]
     locks = [entry for entry in entries if entry["type"] == "lock" and entry["wait"]["total"] > 0]
     if not locks:
         return None
@@ -99,13 +99,15 @@ def record(folder, given):
         "lock": given.lock,
         "machine": machine(),
         "cpu_time_of_others": others(folder),
+        "quick": bool(os.environ.get("quick")),
+        "seconds": int(os.environ["seconds"]),
         "checks": passed["glibc"],
         "passed": passed,
         "failed": lines(folder / "failed"),
         "unit": given.unit,
         "samples": samples,
         "comparison": compare(samples["glibc"], samples["ondeck"]),
-        "profiled": (folder / "profile.jsonl").exists(),
+        "profiled": (folder / "profile/locks.jsonl").exists(),
         "worst_lock": worst_lock(folder),
     }
 

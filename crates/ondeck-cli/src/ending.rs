@@ -2,8 +2,8 @@
 
 use std::fmt::Display;
 
+use crate::outcome::{Failure, Status};
 use crate::output;
-use crate::run::{Failure, Status};
 
 /// How a command ended when it did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

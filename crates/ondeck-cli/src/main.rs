@@ -16,7 +16,7 @@
 //! refused setting, an interruption, an output that failed) and the rest was, or a comparison found
 //! something worse by more than `--fail-above`; 2 the command line or a file is wrong and nothing was
 //! measured. `run` ends as its program does; what it ends with if the program was not started is in
-//! `run::Failure`.
+//! `outcome::Failure`.
 
 mod advise;
 mod attach;
@@ -31,6 +31,7 @@ mod interrupt;
 mod list;
 mod live;
 mod merge;
+mod outcome;
 mod output;
 mod progress;
 mod questions;

@@ -36,3 +36,13 @@ pub extern "C" fn ondeck_preload_panic() -> ! {
     // SAFETY: abort has no preconditions.
     unsafe { libc::abort() }
 }
+
+/// Stands for malloc(3) in the unwinder that `link.sh` links: there is no memory.
+#[unsafe(no_mangle)]
+pub extern "C" fn ondeck_preload_no_memory(_size: usize) -> *mut core::ffi::c_void {
+    core::ptr::null_mut()
+}
+
+/// Stands for free(3) there: nothing was allocated.
+#[unsafe(no_mangle)]
+pub extern "C" fn ondeck_preload_not_freed(_memory: *mut core::ffi::c_void) {}

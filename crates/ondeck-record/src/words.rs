@@ -10,7 +10,7 @@ pub const WAIT: u32 = 2;
 /// The words of a lock that has room for them. All are zero in a new lock.
 #[derive(Clone, Copy, Debug)]
 pub struct Words<'a> {
-    /// [`RECORD`] if the next unlock is to be recorded, and [`WAIT`] if threads may be parked.
+    /// `RECORD` if the next unlock is to be recorded, and `WAIT` if threads may be parked.
     pub request: &'a AtomicU32,
     /// Acquisitions, counted by owners while [`is_on`](crate::is_on).
     pub acquisitions: &'a AtomicU64,

@@ -9,8 +9,8 @@ use std::path::Path;
 use nix::unistd::{getgid, getuid};
 
 use super::elf::{self, Image, Kind};
-use super::failure::Failure;
 use super::program::Program;
+use crate::outcome::Failure;
 
 /// What runtimes of sanitizers define, and what uses them needs.
 const SANITIZERS: [(&str, &str); 5] = [

@@ -5,10 +5,10 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::failure::Failure;
 use super::fitness::Shim;
 use super::library;
 use super::program::Program;
+use crate::outcome::Failure;
 
 /// What the shim reads when it is loaded: the lock, the folder for recordings, and the page by which
 /// recording is switched on later.

@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use super::failure::Failure;
+use crate::outcome::Failure;
 
 pub(crate) const NAME: &str = "libondeck_preload.so";
 

@@ -11,7 +11,6 @@
 mod compare;
 mod control;
 mod elf;
-mod failure;
 mod fitness;
 mod inherited;
 mod launch;
@@ -31,15 +30,14 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use crate::ending::{Ending, Error};
+use crate::outcome::{Failure, Status};
 use crate::{live, output};
 
 pub(crate) use control::Page;
-pub(crate) use failure::Failure;
 use inherited::Given;
 pub(crate) use options::Options;
 pub(crate) use profile::Wanted;
 use program::Program;
-pub(crate) use supervise::Status;
 use supervise::Supervised;
 pub(crate) use watch::Watch;
 

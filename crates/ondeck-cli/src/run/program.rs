@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use nix::unistd::{AccessFlags, access};
 
-use super::failure::Failure;
+use crate::outcome::Failure;
 
 /// Runs a script that does not name an interpreter, for execvp(3).
 const SHELL: &str = "/bin/sh";

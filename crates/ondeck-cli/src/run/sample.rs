@@ -7,7 +7,8 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use super::inherited;
-use super::supervise::{Status, pid};
+use super::supervise::pid;
+use crate::outcome::Status;
 
 /// What a run cost, together with what the programs cost that it started and waited for.
 #[derive(Clone, Copy, Debug)]

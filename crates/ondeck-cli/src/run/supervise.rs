@@ -15,15 +15,8 @@ use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 
 use super::inherited::{self, Given};
+use crate::outcome::Status;
 use crate::screen;
-
-/// How a program ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Status {
-    Exited(u8),
-    /// By this signal.
-    Killed(i32),
-}
 
 /// A program that runs, and that this process stands for.
 pub(crate) struct Supervised {
@@ -132,32 +125,4 @@ fn take_signal(wait: Duration) -> Option<libc::siginfo_t> {
     // SAFETY: the three live here for the length of the call.
     let taken = unsafe { libc::sigtimedwait(all.as_ref(), &raw mut signal, &raw const wait) };
     (taken > 0).then_some(signal)
-}
-
-impl Status {
-    /// Ends this process as the program ended.
-    pub(crate) fn pass_on(self) -> ! {
-        match self {
-            Self::Exited(code) => std::process::exit(code.into()),
-            Self::Killed(signal) => die_by(signal),
-        }
-    }
-}
-
-/// A shell sees a process that this signal ended. The program has left a core file if there is to be
-/// one, so that this process leaves none.
-fn die_by(signal: i32) -> ! {
-    let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: the limit lives here, the set is made by the next call, and no other thread needs signals.
-    unsafe {
-        libc::setrlimit(libc::RLIMIT_CORE, &raw const none);
-        let mut set: libc::sigset_t = std::mem::zeroed();
-        libc::sigemptyset(&raw mut set);
-        libc::sigaddset(&raw mut set, signal);
-        libc::signal(signal, libc::SIG_DFL);
-        libc::raise(signal);
-        libc::sigprocmask(libc::SIG_UNBLOCK, &raw const set, std::ptr::null_mut());
-    }
-    // Only a signal that ends no process leads here. It is what shells say of one that does.
-    std::process::exit(128 + signal)
 }

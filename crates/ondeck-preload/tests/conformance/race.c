@@ -131,7 +131,7 @@ static void *producer(void *seed)
         uint32_t random = next_random(&state);
         int wakes = 0;
         quiet_is(pthread_mutex_lock(&mutex), 0);
-        if (random % 64 == 0) {
+        if (random % 1024 == 0) {
             account.of_old_generations += account.waiters;
             account.waiters = account.plain = account.owed = 0;
             account.generation++;

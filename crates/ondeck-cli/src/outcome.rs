@@ -1,0 +1,75 @@
+//! What became of a program that the command was to run: why it was not started, by exit codes as of env(1),
+//! nohup(1) and timeout(1), or how it ended.
+
+use std::fmt;
+
+/// A program that was not started: the exit code, what is wrong, and what to do.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) code: u8,
+    message: String,
+}
+
+impl Failure {
+    /// The exit code of a failure of the command itself.
+    pub(crate) const OWN: u8 = 125;
+
+    /// The command itself lacks something.
+    pub(crate) fn own(message: impl Into<String>) -> Self {
+        Self { code: Self::OWN, message: message.into() }
+    }
+
+    /// The program is there, and cannot be started with the shim, or at all.
+    pub(crate) fn unfit(message: impl Into<String>) -> Self {
+        Self { code: 126, message: message.into() }
+    }
+
+    /// There is no such program.
+    pub(crate) fn missing(message: impl Into<String>) -> Self {
+        Self { code: 127, message: message.into() }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+/// How a program ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Status {
+    Exited(u8),
+    /// By this signal.
+    Killed(i32),
+}
+
+impl Status {
+    /// Ends this process as the program ended.
+    pub(crate) fn pass_on(self) -> ! {
+        match self {
+            Self::Exited(code) => std::process::exit(code.into()),
+            Self::Killed(signal) => die_by(signal),
+        }
+    }
+}
+
+/// A shell sees a process that this signal ended. The program has left a core file if there is to be
+/// one, so that this process leaves none.
+fn die_by(signal: i32) -> ! {
+    let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the limit lives here, the set is made by the next call, and no other thread needs signals.
+    unsafe {
+        libc::setrlimit(libc::RLIMIT_CORE, &raw const none);
+        let mut set: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut set);
+        libc::sigaddset(&raw mut set, signal);
+        libc::signal(signal, libc::SIG_DFL);
+        libc::raise(signal);
+        libc::sigprocmask(libc::SIG_UNBLOCK, &raw const set, std::ptr::null_mut());
+    }
+    // Only a signal that ends no process leads here. It is what shells say of one that does.
+    std::process::exit(128 + signal)
+}
