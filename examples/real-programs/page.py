@@ -60,7 +60,7 @@ NOTES = """## What is known
 * **Programs that hand turns to each other by condition variables on a busy machine**, as the JVM's threads here do:
   each wait polls for 4 to 9 µs of CPU time before it parks. While other programs have the CPUs, 97 % of the waits park
   all the same, and the polling is in vain (commit f8f9538, load average 15 on 2 CPUs). A ring of 8 threads had 0.5 µs
-  of user time a turn with glibc, and 5.5 to 9 µs with the shim; `ONDECK_SPIN=0` does not change it.
+  of user time a turn with glibc, 5.5 to 9 µs with the shim, and 1 µs with the shim and `ONDECK_SPIN=0`.
 * Mutexes of memory from `malloc` have no name in the profile, but an address.
 """
 

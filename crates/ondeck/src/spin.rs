@@ -83,8 +83,12 @@ impl Polling {
         Self::from_fields(FIELDS.each_ref().map(field))
     }
 
-    /// These values where the comma-separated `text` gives no number.
+    /// These values where the comma-separated `text` gives no number. `0` alone is for a waiter of a condition
+    /// variable, too.
     pub(crate) fn overridden(self, text: &[u8]) -> Self {
+        if text.trim_ascii() == b"0" {
+            return Self { budget: 0, watch: 0, near: 0, ..self };
+        }
         let mut fields = self.fields();
         for (field, word) in fields.iter_mut().zip(text.split(|&byte| byte == b',')) {
             if let Some(value) = core::str::from_utf8(word).ok().and_then(|w| w.trim().parse().ok())
@@ -176,7 +180,8 @@ mod tests {
     fn the_override_gives_some_fields_or_all() {
         let default = Polling::default();
         assert_eq!(default.overridden(b""), default);
-        assert_eq!(default.overridden(b"0"), Polling { budget: 0, ..default });
+        assert_eq!(default.overridden(b"0"), Polling { budget: 0, watch: 0, near: 0, ..default });
+        assert_eq!(default.overridden(b"0,"), Polling { budget: 0, ..default });
         assert_eq!(default.overridden(b",50"), Polling { short: 50, ..default });
         let all = Polling { budget: 1, short: 2, long: 3, offer: 4, watch: 5, near: 6 };
         assert_eq!(default.overridden(b"1, 2,3,4,5,6,7"), all);
