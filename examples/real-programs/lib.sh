@@ -134,7 +134,6 @@ stop() {
     local status server
     while [ ${#servers[@]} -gt 0 ]; do
         server=${servers[-1]}
-        unset 'servers[-1]'
         kill -TERM "$server" 2>/dev/null || true
         for ((tries = 0; tries < 200; tries++)); do
             kill -0 "$server" 2>/dev/null || break
@@ -143,6 +142,8 @@ stop() {
         kill -KILL "$server" 2>/dev/null && echo "killed: the server did not end within 20 s of SIGTERM" >&2
         status=0
         wait "$server" || status=$?
+        # Not before its end: what ends the script in between stops it again.
+        unset 'servers[-1]'
         [ $status -eq 0 ] || [ $status -eq 143 ] ||
             fail "the server ended with status $status: $(tail -n 5 "$scratch"/*.log)"
     done
@@ -156,7 +157,8 @@ part() {
     client=("${prefix[@]}")
     [ "$side" != profiled ] ||
         prefix=("$ondeck" run ${lock:+--lock "$lock"} --profile "$scratch/profile/locks.jsonl" --)
-    trap stop EXIT
+    # The time limit does not cut short what stops the servers.
+    trap 'trap "" TERM INT; stop' EXIT
     trap 'exit 124' TERM INT
     case $1 in
         check)

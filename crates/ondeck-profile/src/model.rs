@@ -101,7 +101,7 @@ impl Dropped {
 pub struct Cost {
     /// Records of waits and holds.
     pub events: u64,
-    /// What one of them costs without its stack, in nanoseconds.
+    /// What one of them cost on average without its stack, in nanoseconds.
     pub event_nanos: f64,
     /// Waits that were not recorded, because others stand for them.
     pub looks: u64,

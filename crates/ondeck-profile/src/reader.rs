@@ -127,7 +127,7 @@ impl Reader {
             },
             cost: Cost {
                 events,
-                event_nanos: clock.nanos(get(&header.event_sixteenths)) / 16.0,
+                event_nanos: clock.nanos(event_ticks(recording)) / events.max(1) as f64,
                 looks: passed,
                 look_nanos: clock.nanos(get(&header.look_sixteenths)) / 16.0,
                 stacks,
@@ -179,6 +179,11 @@ fn counts(recording: &Recording) -> (u64, u64) {
         let waits = get(&lock.waits).saturating_sub(recorded.saturating_sub(get(&lock.holds)));
         (events.saturating_add(recorded), looks.saturating_add(waits))
     })
+}
+
+/// Ticks that all records took, without their stacks.
+fn event_ticks(recording: &Recording) -> u64 {
+    recording.locks().fold(0, |sum, (_, lock)| sum.saturating_add(get(&lock.event_ticks)))
 }
 
 /// Ticks and nanoseconds of a recording.

@@ -35,7 +35,6 @@ pub fn fill(file: &File) {
     maps::refresh(file);
     // The unwinder's own first use fills its tables: not in the middle of a lock.
     stack::warm();
-    header.event_sixteenths.store(table::cost_of_event(), Ordering::Relaxed);
     header.look_sixteenths.store(table::cost_of_look(), Ordering::Relaxed);
     // Release: a reader that sees it sees the head.
     header.magic.store(MAGIC, Ordering::Release);

@@ -9,14 +9,14 @@ use crate::{clock, maps, stack, state, sys, table};
 /// Takes the stack, if it is this record's turn, and adds it to what the thread is: waiter, holder, both.
 ///
 /// `waited` is the ticks of its wait and for how many it counts, `blame` what it is charged with and how long
-/// it held the lock.
+/// it held the lock. Says how many ticks the stack took.
 pub fn add(
     file: &File,
     local: &mut Local,
     entry: &Lock,
     waited: Option<(u64, u32)>,
     blame: Option<(u64, u64)>,
-) {
+) -> u64 {
     let as_waiter = waited.and_then(|(ticks, weight)| {
         let all = ticks.saturating_mul(weight.into());
         local.stack_for(all).map(|stands_for| (stands_for, weight, all, ticks))
@@ -25,7 +25,7 @@ pub fn add(
         local.stack_for(charge).map(|stands_for| (stands_for, charge, held))
     });
     if as_waiter.is_none() && as_holder.is_none() {
-        return;
+        return 0;
     }
     let start = clock::ticks();
     if let Some(stack) = keep_stack(file) {
@@ -42,6 +42,7 @@ pub fn add(
     local.took_stack(start, end);
     file.header.stacks_taken.fetch_add(1, Ordering::Relaxed);
     file.header.stack_ticks.fetch_add(end.wrapping_sub(start), Ordering::Relaxed);
+    end.wrapping_sub(start)
 }
 
 /// `count` events of `ticks` in all, as a stack that stands for `stands_for` ticks counts them.

@@ -1,10 +1,10 @@
 //! The tables of locks and of samples, and the account of a lock's waiting threads.
 
-use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::Ordering;
 
 use crate::clock;
 use crate::layout::{
-    BUCKETS, File, Lock, PLACES, Place, Role, SAMPLES, Sample, bucket_of, place_of, sample_key,
+    File, Lock, PLACES, Place, Role, SAMPLES, Sample, bucket_of, place_of, sample_key,
 };
 
 /// Where so many places in a row are taken, a table is as good as full.
@@ -170,24 +170,6 @@ pub fn took_part(lock: &Lock, thread: u32) {
     }
 }
 
-/// What a record costs without its stack, in sixteenths of a tick: measured here, with an entry of its
-/// own, whose lines no other CPU has.
-pub fn cost_of_event() -> u64 {
-    const TIMES: u64 = 64;
-    let lock = empty();
-    let start = clock::ticks();
-    for turn in 0..TIMES {
-        let now = clock::ticks();
-        arrive(&lock, now, 1);
-        leave(&lock, clock::ticks(), 1);
-        waited(&lock, turn, 1);
-        charge(&lock, now);
-        held(&lock, turn);
-    }
-    // A turn is two records.
-    clock::ticks().wrapping_sub(start) * 16 / (2 * TIMES)
-}
-
 /// What a wait costs that is not recorded, in sixteenths of a tick: two readings of the clock, and about as
 /// much for everything else.
 pub fn cost_of_look() -> u64 {
@@ -199,41 +181,45 @@ pub fn cost_of_look() -> u64 {
     clock::ticks().wrapping_sub(start) * 16 * 3 / TIMES
 }
 
-fn empty() -> Lock {
-    let zero = || AtomicU64::new(0);
-    Lock {
-        address: zero(),
-        kind: AtomicU32::new(0),
-        created: AtomicU32::new(0),
-        begun: AtomicU32::new(0),
-        done: AtomicU32::new(0),
-        waiting: zero(),
-        area: zero(),
-        charged: zero(),
-        since: zero(),
-        acquisitions: zero(),
-        events: zero(),
-        rest: zero(),
-        turn: zero(),
-        turn_since: zero(),
-        request: AtomicU32::new(0),
-        unused: AtomicU32::new(0),
-        waits: zero(),
-        wait_ticks: zero(),
-        wait_longest: zero(),
-        timeouts: zero(),
-        holds: zero(),
-        hold_ticks: zero(),
-        hold_longest: zero(),
-        threads: [const { AtomicU64::new(0) }; 4],
-        wait_times: [const { AtomicU64::new(0) }; BUCKETS],
-        hold_times: [const { AtomicU64::new(0) }; BUCKETS],
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use core::sync::atomic::{AtomicU32, AtomicU64};
+
     use super::*;
+    use crate::layout::BUCKETS;
+
+    fn empty() -> Lock {
+        let zero = || AtomicU64::new(0);
+        Lock {
+            address: zero(),
+            kind: AtomicU32::new(0),
+            created: AtomicU32::new(0),
+            begun: AtomicU32::new(0),
+            done: AtomicU32::new(0),
+            waiting: zero(),
+            area: zero(),
+            charged: zero(),
+            since: zero(),
+            acquisitions: zero(),
+            events: zero(),
+            event_ticks: zero(),
+            rest: zero(),
+            turn: zero(),
+            turn_since: zero(),
+            request: AtomicU32::new(0),
+            unused: AtomicU32::new(0),
+            waits: zero(),
+            wait_ticks: zero(),
+            wait_longest: zero(),
+            timeouts: zero(),
+            holds: zero(),
+            hold_ticks: zero(),
+            hold_longest: zero(),
+            threads: [const { AtomicU64::new(0) }; 4],
+            wait_times: [const { AtomicU64::new(0) }; BUCKETS],
+            hold_times: [const { AtomicU64::new(0) }; BUCKETS],
+        }
+    }
 
     #[test]
     fn owners_are_charged_with_all_that_others_waited_together() {

@@ -124,7 +124,9 @@ impl Held {
             others_wait.then(|| blame_for(entry, self.turn, acquired, now, run))
         });
         let blame = blame.flatten();
-        samples::add(file, local, entry, waited, blame);
+        let stack = samples::add(file, local, entry, waited, blame);
+        let all = clock::ticks().wrapping_sub(now);
+        entry.event_ticks.fetch_add(all.saturating_sub(stack), Ordering::Relaxed);
     }
 }
 
