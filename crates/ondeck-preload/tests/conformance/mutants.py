@@ -77,7 +77,7 @@ def copy(tree):
         source = PROJECT / name
         if name and source.is_file():
             (tree / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(source, tree / name)
+            shutil.copy(source, tree / name)
 
 
 def try_all(mutants):
