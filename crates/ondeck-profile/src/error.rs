@@ -52,6 +52,19 @@ pub enum Error {
         /// The version that can be read.
         known: u32,
     },
+    /// Another layout under the same version, which no two releases have.
+    #[error(
+        "{} was recorded by a library of another build, whose recordings have {found} bytes instead of \
+         {expected}: use the `ondeck` and the library of one build", path.display()
+    )]
+    Build {
+        /// Which one.
+        path: PathBuf,
+        /// Its length, by its own head.
+        found: u64,
+        /// The length that can be read.
+        expected: u64,
+    },
     /// A part is missing.
     #[error(
         "{} is truncated: {found} bytes of {expected}; copy it whole (it is mostly a hole: `cp --sparse=always`)",

@@ -4,12 +4,13 @@
 //! disk error gives less, never a fault.
 
 use std::fs::File as Descriptor;
+use std::mem::offset_of;
 use std::path::Path;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use memmap2::Mmap;
 use ondeck_record::layout::{
-    DEPTH, FRAMES, File, LOCKS, Lock, MAGIC, MAPS, Role, SAMPLES, SIZE, STACKS, VERSION,
+    DEPTH, FRAMES, File, Header, LOCKS, Lock, MAGIC, MAPS, Role, SAMPLES, SIZE, STACKS, VERSION,
     of_sample_key,
 };
 
@@ -50,6 +51,13 @@ impl Recording {
             Some(VERSION) => {}
             Some(found) => return Err(Error::Version { path, found, known: VERSION }),
             None => return Err(Error::Truncated { path, found: length, expected: SIZE as u64 }),
+        }
+        let size =
+            word(offset_of!(File, header) + offset_of!(Header, size)).map(u64::from_ne_bytes);
+        if let Some(found) = size
+            && found != SIZE as u64
+        {
+            return Err(Error::Build { path, found, expected: SIZE as u64 });
         }
         if length < SIZE as u64 {
             return Err(Error::Truncated { path, found: length, expected: SIZE as u64 });

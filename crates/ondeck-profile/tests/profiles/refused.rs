@@ -1,17 +1,24 @@
 //! What cannot be read is refused with the file's name and the reason.
 
 use std::fs::{self, File};
+use std::mem::offset_of;
 use std::path::Path;
 
 use ondeck_profile::{Error, read};
-use ondeck_record::layout::{EXTENSION, MAGIC, SIZE, VERSION};
+use ondeck_record::layout::{EXTENSION, Header, MAGIC, SIZE, VERSION};
 
-/// A recording with this head and length.
-fn recording(folder: &Path, magic: u64, version: u32, length: u64) {
+/// A recording with this head and length, made for recordings of `size` bytes.
+fn recording_for(size: usize, folder: &Path, magic: u64, version: u32, length: u64) {
     let path = folder.join(format!("1.0.{EXTENSION}"));
-    let head = [&magic.to_ne_bytes()[..], &version.to_ne_bytes()].concat();
+    let mut head = [&magic.to_ne_bytes()[..], &version.to_ne_bytes()].concat();
+    head.resize(offset_of!(Header, size), 0);
+    head.extend(size.to_ne_bytes());
     fs::write(&path, head).unwrap();
     File::options().write(true).open(&path).unwrap().set_len(length).unwrap();
+}
+
+fn recording(folder: &Path, magic: u64, version: u32, length: u64) {
+    recording_for(SIZE, folder, magic, version, length);
 }
 
 fn refused(magic: u64, version: u32, length: u64) -> Error {
@@ -46,6 +53,14 @@ fn a_file_that_was_cut_off_says_what_is_missing() {
     assert!(matches!(error, Error::Truncated { found: 5_000, .. }), "{error}");
     assert!(error.to_string().contains(&format!("5000 bytes of {SIZE}")), "{error}");
     assert!(matches!(refused(MAGIC, VERSION, 10), Error::Truncated { .. }));
+}
+
+#[test]
+fn another_build_is_told_from_a_part() {
+    let folder = tempfile::tempdir().unwrap();
+    recording_for(SIZE - 64, folder.path(), MAGIC, VERSION, SIZE as u64 - 64);
+    let error = read(folder.path()).expect_err("it has another layout");
+    assert!(matches!(error, Error::Build { .. }), "{error}");
 }
 
 #[test]
@@ -84,6 +99,7 @@ fn a_file_of_noise_is_read_without_harm() {
     }
     bytes[..8].copy_from_slice(&MAGIC.to_ne_bytes());
     bytes[8..12].copy_from_slice(&VERSION.to_ne_bytes());
+    bytes[offset_of!(Header, size)..][..8].copy_from_slice(&SIZE.to_ne_bytes());
     fs::write(&path, bytes).unwrap();
     let profile = read(folder.path()).unwrap();
     assert_eq!(profile.processes.len(), 1);
