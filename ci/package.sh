@@ -28,7 +28,7 @@ if [ ! -s "$kept" ]; then
     release=$(. /etc/os-release && echo "$VERSION_CODENAME")
     sources=/etc/apt/sources.list.d/debian.sources
     [ -s "$sources" ] || sources=/etc/apt/sources.list
-    mmdebstrap --quiet --variant=minbase --include=gcc,libc6-dev,pkg-config "$release" "$kept.new" "$sources"
+    mmdebstrap --quiet --format=tar --variant=minbase --include=gcc,libc6-dev,pkg-config "$release" "$kept.new" "$sources"
     mv "$kept.new" "$kept"
 fi
 
