@@ -90,6 +90,9 @@ mod polled {
 
     static POLLS: AtomicBool = AtomicBool::new(false);
     static PAUSES: AtomicU32 = AtomicU32::new(0);
+    /// Whether the poller is to stay where it is, between two polls; and whether it does.
+    static STAYS: AtomicBool = AtomicBool::new(false);
+    static STAYED: AtomicBool = AtomicBool::new(false);
 
     hooks! {
         Polled {
@@ -103,6 +106,10 @@ mod polled {
             }
             fn pause() {
                 PAUSES.fetch_add(1, Ordering::SeqCst);
+                while STAYS.load(Ordering::SeqCst) {
+                    STAYED.store(true, Ordering::SeqCst);
+                    Linux::pause();
+                }
             }
             // No thread is ever overdue; otherwise the poller would ask the owner to hand the lock over.
             fn ticks_in(nanos: u32) -> usize {
@@ -127,7 +134,11 @@ mod polled {
             });
             // Fewer may be those of a thread that reads the lock before it polls.
             until(|| PAUSES.load(Ordering::SeqCst) > 1_000);
+            // If it had the lock before the unlock looks, that would be for the unlock to wake another.
+            STAYS.store(true, Ordering::SeqCst);
+            until(|| STAYED.load(Ordering::SeqCst));
             let calls = calls_of(|| with_the_bucket_locked::<Polled>(|| unlock(&mutex)));
+            STAYS.store(false, Ordering::SeqCst);
             assert_eq!(calls.wakes, 0);
         });
         Hooked::<Polled>::until_at_rest();
