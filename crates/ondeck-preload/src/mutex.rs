@@ -123,7 +123,8 @@ pub unsafe extern "C" fn ondeck_preload_mutex_trylock(mutex: *mut Mutex) -> c_in
     let shared = unsafe { &*mutex };
     if is_usual(shared) {
         // It reads before it writes: a thread that tries again and again leaves the line to the owner.
-        if shared.lock.is_locked() || !shared.lock.try_lock() {
+        // Atomic in a process of one thread, too, as the C library's: the mutex may be in memory that processes share.
+        if shared.lock.is_locked() || Linux::test_and_set(shared.byte(), Ordering::Acquire) {
             return EBUSY;
         }
         recorded::count(shared);
