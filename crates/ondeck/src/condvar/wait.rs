@@ -215,7 +215,7 @@ impl<P: Host> Waiter<P> {
     fn time_out(&self, mut slice: Slice) -> Option<Step<P>> {
         if self.deadline.get().is_none_or(|deadline| P::now() < deadline) {
             let mutex = self.mutex()?;
-            slice.next::<P>();
+            slice.next_idle::<P>();
             self.slice.set(Some(slice));
             if self.was_moved() {
                 // As a thread that is parked for the mutex it looks after itself, too.
