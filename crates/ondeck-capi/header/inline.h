@@ -211,6 +211,24 @@ ONDECK_INLINE int ondeck_mutex_unlock(ondeck_mutex_t *mutex) ONDECK_NOEXCEPT
     return 0;
 }
 
+/*
+ * A load where no thread waits. Relaxed: a waiter writes the byte before it unlocks its mutex, so
+ * every thread that has locked that mutex since reads it.
+ */
+ONDECK_INLINE int ondeck_cond_signal(ondeck_cond_t *cond) ONDECK_NOEXCEPT
+{
+    if (__atomic_load_n(&cond->byte, __ATOMIC_RELAXED) != 0)
+        ondeck_cond_signal_waiters(cond);
+    return 0;
+}
+
+ONDECK_INLINE int ondeck_cond_broadcast(ondeck_cond_t *cond) ONDECK_NOEXCEPT
+{
+    if (__atomic_load_n(&cond->byte, __ATOMIC_RELAXED) != 0)
+        ondeck_cond_broadcast_waiters(cond);
+    return 0;
+}
+
 #endif
 
 #ifdef __cplusplus

@@ -295,6 +295,20 @@ int ondeck_cond_signal(struct ondeck_cond_t *cond) ONDECK_NOTHROW;
 int ondeck_cond_broadcast(struct ondeck_cond_t *cond) ONDECK_NOTHROW;
 
 /*
+ The rest of an inlined signal, which has found that threads may wait.
+
+ Safety: As for `ondeck_cond_signal`.
+ */
+void ondeck_cond_signal_waiters(struct ondeck_cond_t *cond) ONDECK_NOTHROW;
+
+/*
+ The rest of an inlined broadcast, which has found that threads may wait.
+
+ Safety: As for `ondeck_cond_broadcast`.
+ */
+void ondeck_cond_broadcast_waiters(struct ondeck_cond_t *cond) ONDECK_NOTHROW;
+
+/*
  The name of the zoo's lock number `index`, from 0; NULL if there are no more.
  */
 const char *ondeck_zoo_name(size_t index) ONDECK_NOTHROW;
@@ -556,6 +570,24 @@ ONDECK_INLINE int ondeck_mutex_unlock(ondeck_mutex_t *mutex) ONDECK_NOEXCEPT
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     if (__builtin_expect(__atomic_load_n(mode, __ATOMIC_RELAXED) != ONDECK_UNLOCK_SKIP, 0))
         ondeck_mutex_unlocked(mutex);
+    return 0;
+}
+
+/*
+ * A load where no thread waits. Relaxed: a waiter writes the byte before it unlocks its mutex, so
+ * every thread that has locked that mutex since reads it.
+ */
+ONDECK_INLINE int ondeck_cond_signal(ondeck_cond_t *cond) ONDECK_NOEXCEPT
+{
+    if (__atomic_load_n(&cond->byte, __ATOMIC_RELAXED) != 0)
+        ondeck_cond_signal_waiters(cond);
+    return 0;
+}
+
+ONDECK_INLINE int ondeck_cond_broadcast(ondeck_cond_t *cond) ONDECK_NOEXCEPT
+{
+    if (__atomic_load_n(&cond->byte, __ATOMIC_RELAXED) != 0)
+        ondeck_cond_broadcast_waiters(cond);
     return 0;
 }
 

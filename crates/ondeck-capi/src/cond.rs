@@ -7,7 +7,6 @@ use ondeck::condvar::RawCondvar;
 use ondeck::platform::Linux;
 
 use crate::deadline::Deadline;
-use crate::errno;
 use crate::mutex::{Mutex, raw as raw_mutex};
 
 /// A condition variable for `ondeck_mutex_t`: one byte. It begins as `ONDECK_COND_INIT`, which is
@@ -72,7 +71,7 @@ pub unsafe extern "C" fn ondeck_cond_destroy(cond: *mut Cond) -> c_int {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_cond_wait(cond: *mut Cond, mutex: *mut Mutex) -> c_int {
     // SAFETY: as the caller promises.
-    errno::keep(|| unsafe { raw(cond).wait(raw_mutex(mutex), None) });
+    unsafe { raw(cond).wait(raw_mutex(mutex), None) };
     0
 }
 
@@ -114,11 +113,9 @@ pub unsafe extern "C" fn ondeck_cond_clockwait(
 ) -> c_int {
     // SAFETY: as the caller promises.
     let Some(deadline) = Deadline::new(clock, unsafe { &*deadline }) else { return libc::EINVAL };
-    errno::keep(|| {
-        // SAFETY: as the caller promises.
-        let notified = unsafe { raw(cond).wait(raw_mutex(mutex), Some(deadline.next_look())) };
-        if notified || !deadline.has_come() { 0 } else { libc::ETIMEDOUT }
-    })
+    // SAFETY: as the caller promises.
+    let notified = unsafe { raw(cond).wait(raw_mutex(mutex), Some(deadline.next_look())) };
+    if notified || !deadline.has_come() { 0 } else { libc::ETIMEDOUT }
 }
 
 /// Notifies one waiter, if there is one. Returns 0, always. A load if no thread waits.
@@ -129,7 +126,7 @@ pub unsafe extern "C" fn ondeck_cond_clockwait(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_cond_signal(cond: *mut Cond) -> c_int {
     // SAFETY: as the caller promises.
-    errno::keep(|| unsafe { raw(cond).notify_one() });
+    unsafe { raw(cond).notify_one() };
     0
 }
 
@@ -141,6 +138,28 @@ pub unsafe extern "C" fn ondeck_cond_signal(cond: *mut Cond) -> c_int {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_cond_broadcast(cond: *mut Cond) -> c_int {
     // SAFETY: as the caller promises.
-    errno::keep(|| unsafe { raw(cond).notify_all() });
+    unsafe { raw(cond).notify_all() };
     0
+}
+
+/// The rest of an inlined signal, which has found that threads may wait.
+///
+/// # Safety
+///
+/// As for `ondeck_cond_signal`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_cond_signal_waiters(cond: *mut Cond) {
+    // SAFETY: as the caller promises.
+    unsafe { raw(cond).notify_one() };
+}
+
+/// The rest of an inlined broadcast, which has found that threads may wait.
+///
+/// # Safety
+///
+/// As for `ondeck_cond_broadcast`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_cond_broadcast_waiters(cond: *mut Cond) {
+    // SAFETY: as the caller promises.
+    unsafe { raw(cond).notify_all() };
 }

@@ -7,13 +7,13 @@
 //! ```text
 //! ondeck.hpp     ondeck::mutex, ondeck::condition_variable
 //!    │
-//! ondeck.h       inlined: an exchange; a store between two readings of the unlock mode
+//! ondeck.h       inlined: an exchange; a store between two readings of the unlock mode; a load of a signal
 //!    │           not inlined: everything else
 //!    ▼
 //! mutex.rs  cond.rs  zoo.rs        one function of C each, over crate `ondeck`
 //!    │
 //!    ├─ deadline.rs   points in time of two clocks
-//!    ├─ errno.rs      the caller's errno stays what it was
+//!    ├─ errno.rs      the caller's errno stays what it was; crate `ondeck` keeps it itself
 //!    ├─ abi.rs        what the inlined code takes for granted
 //!    └─ copies/       two copies of this library with a table each are refused
 //! ```

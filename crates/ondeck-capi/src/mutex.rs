@@ -8,7 +8,6 @@ use ondeck::mutex::RawMutex;
 use ondeck::platform::Linux;
 
 use crate::deadline::{Deadline, is_clock};
-use crate::errno;
 
 /// A mutex: one byte. It begins as `ONDECK_MUTEX_INIT`, which is zero; so memory that is all zeros
 /// has free mutexes in it, and a static one needs no initializer. It has no other resources: it may
@@ -78,7 +77,7 @@ pub unsafe extern "C" fn ondeck_mutex_lock(mutex: *mut Mutex) -> c_int {
     // SAFETY: as the caller promises.
     let mutex = unsafe { raw(mutex) };
     if !mutex.try_lock() {
-        errno::keep(|| mutex.lock_after_attempt(None));
+        mutex.lock_after_attempt(None);
     }
     0
 }
@@ -139,16 +138,14 @@ pub unsafe extern "C" fn ondeck_mutex_clocklock(
         return 0;
     }
     let Some(deadline) = Deadline::new(clock, deadline) else { return libc::EINVAL };
-    errno::keep(|| {
-        loop {
-            if mutex.lock_after_attempt(Some(deadline.next_look())) {
-                return 0;
-            }
-            if deadline.has_come() {
-                return libc::ETIMEDOUT;
-            }
+    loop {
+        if mutex.lock_after_attempt(Some(deadline.next_look())) {
+            return 0;
         }
-    })
+        if deadline.has_come() {
+            return libc::ETIMEDOUT;
+        }
+    }
 }
 
 /// Unlocks the mutex. Returns 0, always.
@@ -162,8 +159,7 @@ pub unsafe extern "C" fn ondeck_mutex_clocklock(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_mutex_unlock(mutex: *mut Mutex) -> c_int {
     // SAFETY: as the caller promises. `raw` is not used after the unlock.
-    let unlock = || unsafe { raw(mutex).unlock() };
-    errno::keep(unlock);
+    unsafe { raw(mutex).unlock() };
     0
 }
 
@@ -175,8 +171,7 @@ pub unsafe extern "C" fn ondeck_mutex_unlock(mutex: *mut Mutex) -> c_int {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_mutex_lock_contended(mutex: *mut Mutex) {
     // SAFETY: as the caller promises.
-    let mutex = unsafe { raw(mutex) };
-    errno::keep(|| mutex.lock_after_attempt(None));
+    unsafe { raw(mutex) }.lock_after_attempt(None);
 }
 
 /// The whole of an unlock, for an inlined one that has found another unlock mode than
@@ -188,13 +183,12 @@ pub unsafe extern "C" fn ondeck_mutex_lock_contended(mutex: *mut Mutex) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_mutex_unlock_contended(mutex: *mut Mutex) {
     // SAFETY: as the caller promises.
-    let unlock = || unsafe { raw(mutex).unlock_beside_threads() };
-    errno::keep(unlock);
+    unsafe { raw(mutex).unlock_beside_threads() };
 }
 
 /// The rest of an inlined unlock, which has stored 0 and then found another unlock mode than
 /// `ONDECK_UNLOCK_SKIP`. The mutex may be gone by now: `mutex` is an address.
 #[unsafe(no_mangle)]
 pub extern "C" fn ondeck_mutex_unlocked(mutex: *const Mutex) {
-    errno::keep(|| RawMutex::<Linux>::look_after_store(mutex.cast::<AtomicU8>()));
+    RawMutex::<Linux>::look_after_store(mutex.cast::<AtomicU8>());
 }

@@ -45,7 +45,7 @@
 
 use core::sync::atomic::{AtomicU8, AtomicUsize, Ordering, compiler_fence, fence};
 
-use super::{environment, ticks};
+use super::{environment, quietly, ticks};
 
 const UNCHOSEN: u8 = 0;
 const ASYMMETRIC: u8 = 1;
@@ -175,7 +175,7 @@ fn interval(cost: usize, least: usize) -> usize {
 
 fn membarrier(command: libc::c_int) -> libc::c_long {
     // SAFETY: membarrier takes a command, flags and a CPU, all integers, and touches no memory.
-    unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) }
+    quietly(|| unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) }).0
 }
 
 #[cfg(test)]

@@ -58,7 +58,7 @@ fn protect() {
     if refused {
         // SAFETY: the handler is a function of this library, which is never unloaded while locks
         // are in use. Without memory for it there is nothing to be done: forks then go without.
-        unsafe { libc::pthread_atfork(None, None, Some(wipe)) };
+        quietly(|| unsafe { libc::pthread_atfork(None, None, Some(wipe)) });
     }
 }
 
