@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 # What a family of the C library's functions is: name patterns.
-FAMILY = re.compile(r"(__)?pthread_(mutex|cond|rwlock)(attr)?_\w+|(mtx|cnd)_\w+")
+FAMILY = re.compile(r"(__)?pthread_(mutex|cond|rwlock)(attr)?_\w+|(mtx|cnd)_\w+|pthread_setcanceltype")
 
 # Patterns of NAME@VERSION that stay the C library's, each with the reason.
 LEFT = {

@@ -14,8 +14,12 @@ cc=${CC:-cc}
 cargo build --locked --profile native -p ondeck-preload --features names
 archive=$target/native/libondeck_preload.a
 mkdir -p "$target/native/lib"
-"$cc" -std=gnu11 -O2 -fPIC -Wall -Wextra -Werror -fasynchronous-unwind-tables -fno-exceptions -ffunction-sections \
-    -c "$crate/src/cancel.c" -o "$target/native/ondeck_preload_cancel.o"
+objects=()
+for name in asynchronous cancel; do
+    objects+=("$target/native/ondeck_preload_$name.o")
+    "$cc" -std=gnu11 -O2 -fPIC -Wall -Wextra -Werror -fasynchronous-unwind-tables -fno-exceptions -ffunction-sections \
+        -c "$crate/src/$name.c" -o "${objects[-1]}"
+done
 
 # The standard library's way to end a panic allocates, takes locks and unwinds. The shim's own writes one line and
 # aborts. With nothing left that refers to it, the standard library is not linked.
@@ -28,7 +32,7 @@ unwinder=$target/native/libondeck_preload_unwinder.a
 objcopy --redefine-sym malloc=ondeck_preload_no_memory --redefine-sym free=ondeck_preload_not_freed \
     "$("$cc" -print-file-name=libgcc_eh.a)" "$unwinder"
 "$cc" -shared -o "$target/native/lib/libondeck_preload.so" \
-    "$target/native/ondeck_preload_cancel.o" -Wl,--whole-archive "$archive" -Wl,--no-whole-archive \
+    "${objects[@]}" -Wl,--whole-archive "$archive" -Wl,--no-whole-archive \
     -Wl,--wrap="$panic" -Wl,--defsym="__wrap_$panic=ondeck_preload_panic" \
     -Wl,-soname,libondeck_preload.so -Wl,--version-script="$crate/symbols.map" \
     -Wl,--gc-sections -Wl,-z,now -Wl,-z,relro -Wl,-z,defs -Wl,-z,noexecstack -Wl,-Bsymbolic \

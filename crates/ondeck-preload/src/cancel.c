@@ -6,16 +6,15 @@
    waits. The cleanup handler runs before those of the caller, which find the mutex locked. */
 
 #define _GNU_SOURCE
+#include "cancel.h"
+
 #include <errno.h>
 #include <linux/futex.h>
-#include <pthread.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/syscall.h>
 #include <threads.h>
 #include <time.h>
 
-#define OURS __attribute__((visibility("hidden")))
 #define SLEEP (-1)
 #define LIBC (-2)
 #define PROXY (-3)
@@ -32,10 +31,6 @@ OURS void ondeck_preload_wait_cancel(const struct wait *);
 OURS int ondeck_preload_is_ours(const pthread_mutex_t *);
 OURS int ondeck_preload_proxy_unlock(pthread_mutex_t *);
 OURS int ondeck_preload_proxy_lock(pthread_mutex_t *);
-OURS void *ondeck_preload_real_wait(size_t which);
-
-/* The C library's waits, in the order of real.rs. */
-enum { WAIT, TIMEDWAIT, CLOCKWAIT, OLD_WAIT, OLD_TIMEDWAIT };
 OURS int ondeck_preload_c11_result(int error);
 
 typedef int wait_function(pthread_cond_t *, pthread_mutex_t *);
@@ -62,17 +57,18 @@ static inline __attribute__((always_inline)) long futex_wait(const struct sleep 
 /* Sleeps, and may be cancelled. */
 static long sleep_once(const struct sleep *sleep)
 {
-    int type;
+    int type = ondeck_preload_set_cancel_type(PTHREAD_CANCEL_ASYNCHRONOUS);
     long result;
 
-    pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
     result = futex_wait(sleep, sleep->has_end ? &sleep->end : NULL);
-    pthread_setcanceltype(type, NULL);
+    ondeck_preload_set_cancel_type(type);
     return result;
 }
 
 static void cancel(void *wait)
 {
+    /* The handlers of the caller run next, and lock mutexes. */
+    ondeck_preload_set_cancel_type(PTHREAD_CANCEL_DEFERRED);
     ondeck_preload_wait_cancel(wait);
 }
 
@@ -106,7 +102,7 @@ static int wait_by_proxy(pthread_cond_t *cond, pthread_mutex_t *mutex, clockid_t
 {
     enum { LONGEST = 5000000 };
     pthread_mutex_t proxy = PTHREAD_MUTEX_INITIALIZER;
-    void *wait = ondeck_preload_real_wait(is_old ? OLD_TIMEDWAIT : CLOCKWAIT);
+    void *wait = ondeck_preload_real(is_old ? OLD_TIMEDWAIT : CLOCKWAIT);
     struct timespec now, end;
     int result, error;
 
@@ -138,7 +134,7 @@ static int wait_by_proxy(pthread_cond_t *cond, pthread_mutex_t *mutex, clockid_t
 }
 
 /* `clock` is OWN_CLOCK for the condition variable's. */
-static int wait_any(pthread_cond_t *cond, pthread_mutex_t *mutex, int clock, const struct timespec *deadline)
+static int wait_deferred(pthread_cond_t *cond, pthread_mutex_t *mutex, int clock, const struct timespec *deadline)
 {
     /* The bit in which the C library keeps the clock, in the word of its flags. */
     enum { FLAGS = 36, MONOTONIC = 2 };
@@ -159,28 +155,45 @@ static int wait_any(pthread_cond_t *cond, pthread_mutex_t *mutex, int clock, con
     if (next != LIBC)
         return next;
     if (!deadline)
-        return ((wait_function *)ondeck_preload_real_wait(WAIT))(cond, mutex);
+        return ((wait_function *)ondeck_preload_real(WAIT))(cond, mutex);
     if (clock == OWN_CLOCK)
-        return ((timedwait_function *)ondeck_preload_real_wait(TIMEDWAIT))(cond, mutex, deadline);
-    return ((clockwait_function *)ondeck_preload_real_wait(CLOCKWAIT))(cond, mutex, clock, deadline);
+        return ((timedwait_function *)ondeck_preload_real(TIMEDWAIT))(cond, mutex, deadline);
+    return ((clockwait_function *)ondeck_preload_real(CLOCKWAIT))(cond, mutex, clock, deadline);
+}
+
+/* An asynchronous cancellation may act in the sleep only, and after the wait. */
+static int wait_any(pthread_cond_t *cond, pthread_mutex_t *mutex, int clock, const struct timespec *deadline)
+{
+    int type = defer();
+    int result = wait_deferred(cond, mutex, clock, deadline);
+
+    restore(type);
+    return result;
 }
 
 /* A condition variable of GLIBC_2.2.5 is a pointer to one that the C library has allocated: it stays the C library's,
    which can wait with mutexes of its own only. */
-static int wait_old(pthread_cond_t *cond, pthread_mutex_t *mutex, const struct timespec *deadline)
+static int wait_old_deferred(pthread_cond_t *cond, pthread_mutex_t *mutex, const struct timespec *deadline)
 {
     if (deadline && (deadline->tv_nsec < 0 || deadline->tv_nsec > 999999999))
         return EINVAL;
     if (ondeck_preload_is_ours(mutex))
         return wait_by_proxy(cond, mutex, CLOCK_REALTIME, deadline, 1);
     if (!deadline)
-        return ((wait_function *)ondeck_preload_real_wait(OLD_WAIT))(cond, mutex);
-    return ((timedwait_function *)ondeck_preload_real_wait(OLD_TIMEDWAIT))(cond, mutex, deadline);
+        return ((wait_function *)ondeck_preload_real(OLD_WAIT))(cond, mutex);
+    return ((timedwait_function *)ondeck_preload_real(OLD_TIMEDWAIT))(cond, mutex, deadline);
+}
+
+static int wait_old(pthread_cond_t *cond, pthread_mutex_t *mutex, const struct timespec *deadline)
+{
+    int type = defer();
+    int result = wait_old_deferred(cond, mutex, deadline);
+
+    restore(type);
+    return result;
 }
 
 /* The functions that programs call, by the names and versions of the C library. */
-
-#define NAME(function, name) __asm__(".symver " #function ", " name)
 
 int ondeck_preload_cond_wait(pthread_cond_t *, pthread_mutex_t *);
 int ondeck_preload_cond_timedwait(pthread_cond_t *, pthread_mutex_t *, const struct timespec *);

@@ -23,6 +23,7 @@ use ondeck::condvar::{Step, Waiter};
 use ondeck::platform::{FutexWait, Linux, Timestamp};
 
 use crate::clock::{self, Deadline};
+use crate::deferred;
 use crate::errno::{EINVAL, EPERM, ETIMEDOUT};
 use crate::fatal;
 use crate::mode;
@@ -88,7 +89,20 @@ pub unsafe extern "C" fn ondeck_preload_cond_signal(cond: *mut Cond) -> c_int {
         // SAFETY: the C library's function, with what its caller gave.
         return unsafe { real::cond_signal(cond) };
     }
+    if mode::may_be_asynchronous() {
+        // SAFETY: as the caller promises.
+        return unsafe { deferred::call(notify_one, cond.cast()) };
+    }
     shared.waiters.notify_one();
+    0
+}
+
+/// # Safety
+///
+/// `cond` points to a condition variable of ours.
+unsafe extern "C" fn notify_one(cond: *mut c_void) -> c_int {
+    // SAFETY: as the caller promises.
+    unsafe { &*cond.cast::<Cond>() }.waiters.notify_one();
     0
 }
 
@@ -105,7 +119,20 @@ pub unsafe extern "C" fn ondeck_preload_cond_broadcast(cond: *mut Cond) -> c_int
         // SAFETY: the C library's function, with what its caller gave.
         return unsafe { real::cond_broadcast(cond) };
     }
+    if mode::may_be_asynchronous() {
+        // SAFETY: as the caller promises.
+        return unsafe { deferred::call(notify_all, cond.cast()) };
+    }
     shared.waiters.notify_all();
+    0
+}
+
+/// # Safety
+///
+/// `cond` points to a condition variable of ours.
+unsafe extern "C" fn notify_all(cond: *mut c_void) -> c_int {
+    // SAFETY: as the caller promises.
+    unsafe { &*cond.cast::<Cond>() }.waiters.notify_all();
     0
 }
 

@@ -13,6 +13,7 @@
 //! | `thread.rs` | the identity of a thread |
 //! | `mutex.rs`, `timed.rs`, `init.rs` | the functions of mutexes |
 //! | `cond.rs`, `cancel.c` | the functions of condition variables; what can be cancelled is in C |
+//! | `asynchronous.c`, `deferred.rs` | threads whose cancellation is asynchronous |
 //! | `c11.rs` | `mtx_*` and `cnd_*`, which are the same with other results |
 //! | `mode.rs` | what has to be known before the first lock, and the constructor |
 //! | `other.rs` | locks of `ondeck-zoo` in the place of ondeck's, for experiments |
@@ -42,6 +43,7 @@ compile_error!(
 mod c11;
 mod clock;
 mod cond;
+mod deferred;
 mod elf;
 mod errno;
 mod fatal;

@@ -3,6 +3,7 @@
 //! ```text
 //! word   bit 31  nothing is known yet: the first call that finds it decides
 //!        bit 30  mutexes are another lock's: see `other.rs`
+//!        bit 29  a thread has asked for asynchronous cancellation: see `asynchronous.c`
 //!        0       mutexes are ondeck's
 //! ```
 //!
@@ -18,6 +19,7 @@ use crate::{other, real, refuse};
 
 const UNDECIDED: c_int = c_int::MIN;
 const OTHER: c_int = 1 << 30;
+const ASYNCHRONOUS: c_int = 1 << 29;
 
 static WORD: AtomicI32 = AtomicI32::new(UNDECIDED);
 
@@ -27,6 +29,25 @@ pub(crate) fn word() -> c_int {
     // Relaxed: what has been decided is a function of what the process was started with, so that all
     // threads decide the same.
     WORD.load(Ordering::Relaxed)
+}
+
+/// Whether the calling thread's cancellation may be asynchronous.
+#[inline(always)]
+pub(crate) fn may_be_asynchronous() -> bool {
+    // A thread sees what it has written itself.
+    word() & ASYNCHRONOUS != 0
+}
+
+/// As [`may_be_asynchronous`], for C.
+#[unsafe(no_mangle)]
+pub extern "C" fn ondeck_preload_may_be_asynchronous() -> c_int {
+    may_be_asynchronous().into()
+}
+
+/// The calling thread is about to make its cancellation asynchronous: from now on no fast path is taken.
+#[unsafe(no_mangle)]
+pub extern "C" fn ondeck_preload_will_be_asynchronous() {
+    WORD.fetch_or(ASYNCHRONOUS, Ordering::Relaxed);
 }
 
 /// Decides, if that has not been done.

@@ -3,11 +3,13 @@
 //! The fast path is one load that says whether the shim is ready and the kind is the usual one, the mutex's own
 //! instruction, and a return, without a branch that is taken. Everything else is out of line.
 
-use core::ffi::c_int;
+use core::ffi::{c_int, c_void};
+use core::ptr;
 use core::sync::atomic::Ordering;
 
 use ondeck::platform::{Linux, Platform, Timestamp};
 
+use crate::deferred;
 use crate::errno::{EAGAIN, EBUSY, EDEADLK, EPERM};
 use crate::mode;
 use crate::object::{ADAPTIVE, ERRORCHECK, Kind, Mutex, RECURSIVE};
@@ -98,12 +100,20 @@ unsafe fn lock_slow(mutex: *mut Mutex) -> c_int {
     // SAFETY: as the caller promises.
     let shared = unsafe { &*mutex };
     match shared.kind() {
+        Kind::Plain if mode::may_be_asynchronous() => {
+            // SAFETY: as the caller promises; it does not own a plain mutex.
+            return unsafe { deferred::lock(mutex, 0, ptr::null()) };
+        }
         Kind::Plain => lock(shared),
         // SAFETY: the C library's function, with what its caller gave.
         Kind::Libc => return unsafe { real::mutex_lock(mutex) },
         kind => {
             if let Some(done) = enter_again(shared, kind, EDEADLK) {
                 return done;
+            }
+            if mode::may_be_asynchronous() {
+                // SAFETY: as the caller promises; it was asked whether it owns the mutex.
+                return unsafe { deferred::lock(mutex, 0, ptr::null()) };
             }
             lock(shared);
             own(shared);
@@ -161,18 +171,18 @@ unsafe fn trylock_slow(mutex: *mut Mutex) -> c_int {
 }
 
 /// Locks, whichever lock it is. The caller has decided that.
-fn lock(mutex: &Mutex) {
+pub(crate) fn lock(mutex: &Mutex) {
     match mode::other() {
         None => recorded::lock(mutex),
         Some(other) => recorded::lock_other(mutex, other),
     }
 }
 
-/// Locks if the mutex is free.
+/// Locks if the mutex is free. Atomic in a process of one thread, too: see [`ondeck_preload_mutex_trylock`].
 pub(crate) fn try_lock(mutex: &Mutex) -> bool {
     match mode::other() {
         None => {
-            let is_owner = mutex.lock.try_lock();
+            let is_owner = !Linux::test_and_set(mutex.byte(), Ordering::Acquire);
             if is_owner {
                 recorded::count(mutex);
             }
@@ -273,9 +283,33 @@ unsafe fn unlock_slow(mutex: *mut Mutex) -> c_int {
             disown(shared);
         }
     }
+    if mode::may_be_asynchronous() {
+        // SAFETY: as below.
+        return unsafe { deferred::call(unlock_now, mutex.cast()) };
+    }
     // SAFETY: the caller owns it: a checked kind was checked, of a plain one the caller promises it.
     unsafe { unlock(shared) };
     0
+}
+
+/// # Safety
+///
+/// The calling thread owns the mutex that `mutex` points to.
+unsafe extern "C" fn unlock_now(mutex: *mut c_void) -> c_int {
+    // SAFETY: as the caller promises.
+    unsafe { unlock(&*mutex.cast::<Mutex>()) };
+    0
+}
+
+/// Unlocks a mutex that the calling thread has just locked, and was cancelled before it was told.
+///
+/// # Safety
+///
+/// As it says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_preload_unlock_again(mutex: *mut Mutex) -> c_int {
+    // SAFETY: as the caller promises.
+    unsafe { unlock_slow(mutex) }
 }
 
 /// Whether the calling thread owns a mutex of a checked kind.

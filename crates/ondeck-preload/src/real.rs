@@ -96,22 +96,24 @@ functions! {
 
 /// Finds all of them, so that no call has to.
 pub(crate) fn find_all() {
-    for real in ALL.iter().chain(&WAITS) {
+    for real in ALL.iter().chain(&CANCELLABLE) {
         real.get();
     }
 }
 
-/// The waits of the C library, which `cancel.c` calls: no frame of Rust may be there when they are cancelled.
-static WAITS: [Real; 5] = [
+/// Functions of the C library that are called from C: no frame of Rust may be there when a thread is cancelled in
+/// them.
+static CANCELLABLE: [Real; 6] = [
     Real::new("pthread_cond_wait", "GLIBC_2.3.2"),
     Real::new("pthread_cond_timedwait", "GLIBC_2.3.2"),
     Real::new("pthread_cond_clockwait", "GLIBC_2.34"),
     Real::new("pthread_cond_wait", "GLIBC_2.2.5"),
     Real::new("pthread_cond_timedwait", "GLIBC_2.2.5"),
+    Real::new("pthread_setcanceltype", "GLIBC_2.2.5"),
 ];
 
-/// Where a wait of the C library's is: a place in `WAITS`.
+/// Where one of them is: a place in `CANCELLABLE`.
 #[unsafe(no_mangle)]
-pub extern "C" fn ondeck_preload_real_wait(which: usize) -> *mut c_void {
-    WAITS[which].get()
+pub extern "C" fn ondeck_preload_real(which: usize) -> *mut c_void {
+    CANCELLABLE[which].get()
 }

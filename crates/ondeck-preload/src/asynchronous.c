@@ -1,0 +1,90 @@
+/* Threads whose cancellation is asynchronous: kept from acting while the thread has a node in the parking table, or the
+   lock of a bucket. An unwound stack would leave either there for ever.
+
+   While no thread of the process has asked for that type, nothing of this runs: pthread_setcanceltype is interposed and
+   tells mode.rs, and from then on no lock and no unlock takes a fast path. Each of them then has its cancellation
+   deferred, and restores the type at its end. A thread that waits for a mutex does so in slices: between two of them it
+   is in no queue, and a cancellation acts. So it is cancelled while the mutex is locked, as with the C library.
+
+   Restoring is done in C, where a cancelled thread can be unwound: the callers in Rust call these functions in the last
+   place. A frame of mtx_lock or of the like, which has nothing to undo, may be below. */
+
+#include "cancel.h"
+
+#include <time.h>
+
+/* As in timed.rs: the slice is over. */
+#define AGAIN (-1)
+
+OURS void ondeck_preload_will_be_asynchronous(void);
+OURS int ondeck_preload_lock_waiting(pthread_mutex_t *, int clock, const struct timespec *, int in_slices);
+OURS int ondeck_preload_unlock_again(pthread_mutex_t *);
+
+OURS int ondeck_preload_deferred(int (*call)(void *), void *object);
+OURS int ondeck_preload_lock_deferred(pthread_mutex_t *, int clock, const struct timespec *);
+
+typedef int setcanceltype_function(int, int *);
+
+static int real_setcanceltype(int type, int *old)
+{
+    return ((setcanceltype_function *)ondeck_preload_real(SETCANCELTYPE))(type, old);
+}
+
+int ondeck_preload_set_cancel_type(int type)
+{
+    int old;
+
+    real_setcanceltype(type, &old);
+    return old;
+}
+
+int ondeck_preload_setcanceltype(int type, int *old);
+NAME(ondeck_preload_setcanceltype, "pthread_setcanceltype@@GLIBC_2.2.5");
+int ondeck_preload_setcanceltype(int type, int *old)
+{
+    if (type == PTHREAD_CANCEL_ASYNCHRONOUS)
+        ondeck_preload_will_be_asynchronous();
+    return real_setcanceltype(type, old);
+}
+
+/* Calls a function that uses the parking table, and sleeps for no other thread. */
+int ondeck_preload_deferred(int (*call)(void *), void *object)
+{
+    int type = defer();
+    int result = call(object);
+
+    restore(type);
+    return result;
+}
+
+static void unlock_again(void *mutex)
+{
+    ondeck_preload_unlock_again(mutex);
+}
+
+static int lock_in_slices(pthread_mutex_t *mutex, int clock, const struct timespec *deadline)
+{
+    int result;
+
+    while ((result = ondeck_preload_lock_waiting(mutex, clock, deadline, 1)) == AGAIN) {
+        ondeck_preload_set_cancel_type(PTHREAD_CANCEL_ASYNCHRONOUS);
+        ondeck_preload_set_cancel_type(PTHREAD_CANCEL_DEFERRED);
+    }
+    if (result) {
+        ondeck_preload_set_cancel_type(PTHREAD_CANCEL_ASYNCHRONOUS);
+        return result;
+    }
+    /* A thread that is cancelled here has not been told that the mutex is its own. */
+    pthread_cleanup_push(unlock_again, mutex);
+    ondeck_preload_set_cancel_type(PTHREAD_CANCEL_ASYNCHRONOUS);
+    pthread_cleanup_pop(0);
+    return 0;
+}
+
+/* Locks a mutex of the shim's that the calling thread does not own. Without a deadline, that is null. */
+int ondeck_preload_lock_deferred(pthread_mutex_t *mutex, int clock, const struct timespec *deadline)
+{
+    if (defer() == PTHREAD_CANCEL_DEFERRED)
+        return ondeck_preload_lock_waiting(mutex, clock, deadline, 0);
+    return lock_in_slices(mutex, clock, deadline);
+}

@@ -1,0 +1,187 @@
+/* Threads whose cancellation is asynchronous. One is cancelled while it waits for a mutex that stays locked, or at a
+ * condition variable: its stack is used again, and others use the object. Then threads are cancelled anywhere in a lock
+ * or an unlock: a new mutex at the same address works. */
+#include "kinds.h"
+
+enum how { LOCK, TIMEDLOCK, CLOCKLOCK, HOWS };
+
+static const char *const HOW_NAMES[HOWS] = {"lock", "timedlock", "clocklock"};
+
+static pthread_mutex_t mutex;
+static pthread_cond_t condition;
+static int about_to, handled, held, ended;
+static pid_t thread;
+
+static void *waits_for_the_mutex(void *argument)
+{
+    struct timespec realtime = from_now(CLOCK_REALTIME, 3600 * 1000);
+    struct timespec monotonic = from_now(CLOCK_MONOTONIC, 3600 * 1000);
+    quiet_is(pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL), 0);
+    thread = thread_id();
+    set_flag(&about_to, 1);
+    switch ((enum how)(intptr_t)argument) {
+    case LOCK: (void)pthread_mutex_lock(&mutex); break;
+    case TIMEDLOCK: (void)pthread_mutex_timedlock(&mutex, &realtime); break;
+    default: (void)pthread_mutex_clocklock(&mutex, CLOCK_MONOTONIC, &monotonic); break;
+    }
+    fail("a cancelled thread has the mutex");
+    return NULL;
+}
+
+/* Gets the stack of the thread before, and writes all over it. */
+static void *writes_on_its_stack(void *unused UNUSED)
+{
+    unsigned char bytes[200 * 1024];
+    memset(bytes, 0x5a, sizeof bytes);
+    __asm__ volatile("" : : "r"(bytes) : "memory");
+    return NULL;
+}
+
+static void *locks(void *unused UNUSED)
+{
+    thread = thread_id();
+    set_flag(&about_to, 1);
+    quiet_is(pthread_mutex_lock(&mutex), 0);
+    quiet_is(pthread_mutex_unlock(&mutex), 0);
+    return NULL;
+}
+
+/* The mutex is locked by the calling thread, and stays so. */
+static void others_use_it(void)
+{
+    finish(start(writes_on_its_stack, NULL));
+    set_flag(&about_to, 0);
+    pthread_t other = start(locks, NULL);
+    await_flag(&about_to, 1);
+    await_sleep(thread);
+    is(pthread_mutex_unlock(&mutex), 0);
+    finish(other);
+    is(pthread_mutex_lock(&mutex), 0);
+    is(pthread_mutex_unlock(&mutex), 0);
+}
+
+static void a_thread_that_waits_for_a_mutex(int type, enum how how)
+{
+    is(init_kind(&mutex, type, PLAIN), 0);
+    set_flag(&about_to, 0);
+    is(pthread_mutex_lock(&mutex), 0);
+    pthread_t waiting = start(waits_for_the_mutex, (void *)(intptr_t)how);
+    await_flag(&about_to, 1);
+    await_sleep(thread);
+    is(pthread_cancel(waiting), 0);
+    holds(finish(waiting) == PTHREAD_CANCELED);
+    others_use_it();
+    is(pthread_mutex_destroy(&mutex), 0);
+}
+
+static void *try_it(void *unused UNUSED)
+{
+    return (void *)(intptr_t)pthread_mutex_trylock(&mutex);
+}
+
+static void handler(void *unused UNUSED)
+{
+    handled++;
+    held = elsewhere(try_it, NULL) == EBUSY;
+    quiet_is(pthread_mutex_unlock(&mutex), 0);
+}
+
+static void *waits_at_the_condition(void *unused UNUSED)
+{
+    quiet_is(pthread_mutex_lock(&mutex), 0);
+    pthread_cleanup_push(handler, NULL);
+    quiet_is(pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL), 0);
+    thread = thread_id();
+    set_flag(&about_to, 1);
+    for (;;)
+        (void)pthread_cond_wait(&condition, &mutex);
+    pthread_cleanup_pop(0);
+    return NULL;
+}
+
+static void a_thread_that_waits_at_a_condition(int type)
+{
+    is(init_kind(&mutex, type, PLAIN), 0);
+    is(pthread_cond_init(&condition, NULL), 0);
+    set_flag(&about_to, 0);
+    handled = held = 0;
+    pthread_t waiting = start(waits_at_the_condition, NULL);
+    await_flag(&about_to, 1);
+    await_sleep(thread);
+    is(pthread_cancel(waiting), 0);
+    holds(finish(waiting) == PTHREAD_CANCELED);
+    holds(handled == 1 && held);
+    is(pthread_cond_broadcast(&condition), 0);
+    is(pthread_mutex_lock(&mutex), 0);
+    others_use_it();
+    is(pthread_cond_destroy(&condition), 0);
+    is(pthread_mutex_destroy(&mutex), 0);
+}
+
+/* Contends with the thread that is cancelled, which may end as the owner. */
+static void *contends(void *unused UNUSED)
+{
+    while (!get_flag(&ended)) {
+        struct timespec soon = from_now(CLOCK_REALTIME, 1);
+        if (pthread_mutex_timedlock(&mutex, &soon) == 0) {
+            sched_yield();
+            (void)pthread_mutex_unlock(&mutex);
+        }
+    }
+    return NULL;
+}
+
+static void *is_cancelled_anywhere(void *unused UNUSED)
+{
+    quiet_is(pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL), 0);
+    set_flag(&about_to, 1);
+    for (;;) {
+        (void)pthread_mutex_lock(&mutex);
+        (void)pthread_mutex_unlock(&mutex);
+    }
+    return NULL;
+}
+
+static void threads_that_are_cancelled_anywhere(void)
+{
+    enum { ROUNDS = 200, OTHERS = 2 };
+    uint32_t state = 1;
+    int cancelled = 0;
+    for (int i = 0; i < ROUNDS; i++) {
+        pthread_t others[OTHERS];
+        quiet_is(pthread_mutex_init(&mutex, NULL), 0);
+        set_flag(&about_to, 0);
+        set_flag(&ended, 0);
+        for (int j = 0; j < OTHERS; j++)
+            others[j] = start(contends, NULL);
+        pthread_t victim = start(is_cancelled_anywhere, NULL);
+        await_flag(&about_to, 1);
+        for (volatile uint32_t left = next_random(&state) % 200000; left > 0; left--)
+            ;
+        quiet_is(pthread_cancel(victim), 0);
+        cancelled += finish(victim) == PTHREAD_CANCELED;
+        set_flag(&ended, 1);
+        for (int j = 0; j < OTHERS; j++)
+            finish(others[j]);
+    }
+    holds(cancelled == ROUNDS);
+}
+
+int main(void)
+{
+    for (int type = 0; type < TYPE_COUNT; type++) {
+        for (int how = 0; how < HOWS; how++) {
+            say("== %s, %s", HOW_NAMES[how], TYPES[type].name);
+            a_thread_that_waits_for_a_mutex(TYPES[type].type, how);
+        }
+        say("== wait, %s", TYPES[type].name);
+        a_thread_that_waits_at_a_condition(TYPES[type].type);
+    }
+    say("== anywhere");
+    threads_that_are_cancelled_anywhere();
+    say("== new objects at the same addresses");
+    is(pthread_mutex_init(&mutex, NULL), 0);
+    is(pthread_mutex_lock(&mutex), 0);
+    others_use_it();
+    return conform_end();
+}
