@@ -24,6 +24,11 @@ need_packages() {
     command -v apt-get >/dev/null || skip "needs ${missing[*]}, and there is no apt-get to install them with"
     local root=()
     [ "$(id -u)" -eq 0 ] || root=(sudo)
+    # Scripts that run beside each other do not install at the same time.
+    local lock
+    exec {lock}>"${TMPDIR:-/tmp}/ondeck-packages.lock"
+    flock "$lock"
     "${root[@]}" apt-get update -qq
     DEBIAN_FRONTEND=noninteractive "${root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+    exec {lock}>&-
 }
