@@ -38,8 +38,17 @@ unsafe fn ondeck_preload_lock_deferred(
     clock: c_int,
     deadline: *const timespec,
 ) -> c_int {
+    // By its name, as `asynchronous.c` calls it, because `timed.rs` needs this module.
+    unsafe extern "C" {
+        fn ondeck_preload_lock_waiting(
+            mutex: *mut Mutex,
+            clock: c_int,
+            deadline: *const timespec,
+            in_slices: c_int,
+        ) -> c_int;
+    }
     // SAFETY: as the caller promises.
-    unsafe { crate::timed::ondeck_preload_lock_waiting(mutex, clock, deadline, 0) }
+    unsafe { ondeck_preload_lock_waiting(mutex, clock, deadline, 0) }
 }
 
 /// Calls the function with the object.
