@@ -25,6 +25,8 @@ mod isolation;
 mod left_alone;
 #[path = "hooked/notify.rs"]
 mod notify;
+#[path = "hooked/notify_urgent.rs"]
+mod notify_urgent;
 #[path = "hooked/overdue.rs"]
 mod overdue;
 #[path = "hooked/reborn.rs"]

@@ -10,6 +10,9 @@ impl<P: Host> RawCondvar<P> {
     ///
     /// The newest, whose caches are warm and which may still be awake; now and then the oldest, once
     /// that has waited for a millisecond. A load if no thread waits.
+    ///
+    /// In a process that has threads of a real-time scheduling class: of those that sleep the one of the highest
+    /// priority, and of several the one that has waited longest. Each notification then looks at all waiters.
     #[inline]
     pub fn notify_one(&self) -> usize {
         // spec: Condvar!HasWaiters
@@ -28,15 +31,23 @@ impl<P: Host> RawCondvar<P> {
 
     #[cold]
     fn notify(&self, most: usize) -> usize {
-        let (mut notified, last) = self.notify_near(most);
+        // Of all waiters the mutex chooses among those that are moved there, by priority, too.
+        let choice = if most == 1 && P::has_real_time_threads() {
+            Choice::MostUrgent
+        } else {
+            Choice::Usual
+        };
+        let (mut notified, last) = match choice {
+            Choice::MostUrgent => (0, false),
+            _ => self.notify_near(most),
+        };
         if last || notified == most {
             return notified;
         }
         // One turn unless waiters use different mutexes. The condition variable is not touched
         // after the turn that takes the last waiter off, because that one may free it.
         loop {
-            let (more, last) =
-                notify_some::<P>(&raw const self.waited, most - notified, Choice::Usual);
+            let (more, last) = notify_some::<P>(&raw const self.waited, most - notified, choice);
             notified += more;
             if last || notified == most {
                 return notified;
@@ -81,6 +92,8 @@ impl<P: Host> RawCondvar<P> {
 pub(super) enum Choice {
     /// Those that a notification prefers.
     Usual,
+    /// The one of the highest real-time priority, or as usual if all are ordinary threads.
+    MostUrgent,
     /// The oldest ones, of this series only.
     OldestOf(usize),
 }
@@ -95,6 +108,7 @@ impl Choice {
         let newest = guard.newest(Kind::Condvar, address)?;
         match self {
             Self::Usual => Some(newest),
+            Self::MostUrgent => most_urgent(guard, address).or(Some(newest)),
             Self::OldestOf(series) if newest.series() == series => {
                 guard.oldest(Kind::Condvar, address)
             }
@@ -111,6 +125,7 @@ impl Choice {
     ) -> Option<&'a Node<P>> {
         match self {
             Self::Usual => next(guard, address, now),
+            Self::MostUrgent => most_urgent(guard, address).or_else(|| next(guard, address, now)),
             Self::OldestOf(_) => self.first_waiter(guard, address),
         }
     }
@@ -190,6 +205,12 @@ fn next<'a, P: Host>(guard: &'a Guard<'_, P>, address: usize, now: usize) -> Opt
     newest.set_due(due);
     let chosen = is_overdue && oldest.mutex() == newest.mutex();
     Some(if chosen { oldest } else { newest })
+}
+
+/// The waiter of the highest real-time priority, if one has any.
+fn most_urgent<'a, P: Host>(guard: &'a Guard<'_, P>, address: usize) -> Option<&'a Node<P>> {
+    mutex::most_urgent(guard, Kind::Condvar, address)
+        .filter(|node| node.priority.load(Ordering::Relaxed) != 0)
 }
 
 /// Moves a parked waiter of a condition variable to the queue of its mutex.

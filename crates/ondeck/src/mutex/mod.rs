@@ -110,7 +110,7 @@ pub use api::ArcMutexGuard;
 pub(crate) use api::deadline;
 pub use api::{MappedMutexGuard, Mutex, MutexGuard};
 pub(crate) use lock::{Slice, stay_near};
-pub(crate) use unlock::{choose, handoff_due, is_due_again};
+pub(crate) use unlock::{choose, handoff_due, is_due_again, most_urgent};
 
 /// A mutex without data, one byte; see the [module](self) for its protocol.
 ///

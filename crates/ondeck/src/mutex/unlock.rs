@@ -261,7 +261,7 @@ pub(crate) fn choose<P: Host>(guard: &Guard<'_, P>, address: usize) -> Option<*c
         return dismiss(guard, record, oldest, status, now);
     }
     if record.is_urgent() {
-        let urgent = most_urgent(guard, address)?;
+        let urgent = most_urgent(guard, Kind::Lock, address)?;
         let (is_overdue, next) = is_due_again(urgent, now);
         if is_overdue && urgent.tried.swap(1, Ordering::Relaxed) != 0 {
             // Each unlock has it woken, and another thread locks first each time.
@@ -329,9 +329,13 @@ fn among_newest<'a, P: Host>(
 }
 
 /// The thread of the highest real-time priority; of those the one that has waited longest.
-fn most_urgent<'a, P: Host>(guard: &'a Guard<'_, P>, address: usize) -> Option<&'a Node<P>> {
+pub(crate) fn most_urgent<'a, P: Host>(
+    guard: &'a Guard<'_, P>,
+    kind: Kind,
+    address: usize,
+) -> Option<&'a Node<P>> {
     let mut best: Option<&Node<P>> = None;
-    for node in guard.oldest_first(Kind::Lock, address) {
+    for node in guard.oldest_first(kind, address) {
         let priority = |node: &Node<P>| node.priority.load(Ordering::Relaxed);
         if best.is_none_or(|best| priority(best) < priority(node)) {
             best = Some(node);
@@ -457,7 +461,7 @@ fn hand_over<P: Host>(byte: *const P::AtomicU8, requested: bool) -> bool {
         return false;
     }
     let node = if record.is_urgent() {
-        most_urgent(&guard, address)
+        most_urgent(&guard, Kind::Lock, address)
     } else {
         guard.oldest(Kind::Lock, address)
     };

@@ -149,4 +149,10 @@ pub unsafe trait Host: Platform {
     fn priority() -> u32 {
         0
     }
+
+    /// Whether [`priority`](Self::priority) has ever returned another value than 0, to any thread: a load.
+    #[inline]
+    fn has_real_time_threads() -> bool {
+        false
+    }
 }

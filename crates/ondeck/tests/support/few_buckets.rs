@@ -257,4 +257,8 @@ unsafe impl<T: Table> Host for Few<T> {
     fn priority() -> u32 {
         Linux::priority()
     }
+
+    fn has_real_time_threads() -> bool {
+        Linux::has_real_time_threads()
+    }
 }

@@ -97,6 +97,9 @@ pub trait Hooks: Copy + fmt::Debug + Send + Sync + 'static {
     fn priority() -> u32 {
         0
     }
+    fn has_real_time_threads() -> bool {
+        false
+    }
     /// 0: a thread that finds a lock locked does not read it before it polls or parks, so that its pauses
     /// tell a test whether it polls.
     fn transfer_ticks() -> usize {
@@ -560,6 +563,9 @@ unsafe impl<H: Hooks> Host for Hooked<H> {
     }
     fn priority() -> u32 {
         H::priority()
+    }
+    fn has_real_time_threads() -> bool {
+        H::has_real_time_threads()
     }
     fn note_wake(ticks: usize) {
         H::note_wake(ticks);

@@ -192,6 +192,11 @@ unsafe impl Host for Linux {
         priority::of_caller()
     }
 
+    #[inline]
+    fn has_real_time_threads() -> bool {
+        priority::has_real_time_threads()
+    }
+
     #[cfg(feature = "profile")]
     #[inline]
     fn parks(address: usize) {

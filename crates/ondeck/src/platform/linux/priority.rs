@@ -4,8 +4,19 @@
 //! futex does, and hands no lock to another while it is parked.
 
 use core::mem::MaybeUninit;
+use core::sync::atomic::{AtomicBool, Ordering};
 
 use super::quietly;
+
+/// Whether a thread of a real-time class has ever asked for its priority. Relaxed: a notification that reads an older
+/// value chooses as if all waiters were ordinary threads, once.
+static SEEN: AtomicBool = AtomicBool::new(false);
+
+/// See [`Host::has_real_time_threads`](crate::platform::Host::has_real_time_threads).
+#[inline]
+pub(super) fn has_real_time_threads() -> bool {
+    SEEN.load(Ordering::Relaxed)
+}
 
 /// The real-time priority of the calling thread, 1 to 99, or 0 if it is of an ordinary class: one system
 /// call for those, two for the others.
@@ -23,7 +34,7 @@ pub(super) fn of_caller() -> u32 {
     if class < 0 {
         return 0;
     }
-    match class & !RESET_ON_FORK {
+    let priority = match class & !RESET_ON_FORK {
         libc::SCHED_FIFO | libc::SCHED_RR => {
             let mut parameters = MaybeUninit::<libc::sched_param>::uninit();
             // SAFETY: the kernel writes the parameters that it is given.
@@ -35,6 +46,8 @@ pub(super) fn of_caller() -> u32 {
             unsafe { parameters.assume_init() }.sched_priority.unsigned_abs()
         }
         libc::SCHED_DEADLINE => BEFORE_ALL,
-        _ => 0,
-    }
+        _ => return 0,
+    };
+    SEEN.store(true, Ordering::Relaxed);
+    priority
 }

@@ -1,0 +1,78 @@
+//! Waiters of a real-time scheduling class: a notification chooses among them by priority.
+
+use std::cell::Cell;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use ondeck::condvar::RawCondvar;
+use ondeck::mutex::RawMutex;
+use ondeck::spin::Polling;
+
+use super::hooked_platform::{Hooked, hooks};
+use super::{no_polling, unlock, watched};
+
+std::thread_local! {
+    static PRIORITY: Cell<u32> = const { Cell::new(0) };
+}
+
+static SEEN: AtomicBool = AtomicBool::new(false);
+
+hooks! {
+    Urgent {
+        fn polling() -> Polling {
+            no_polling()
+        }
+        // No waiter is overdue.
+        fn ticks_in(nanos: u32) -> usize {
+            if nanos == 1_000_000 { usize::MAX / 4 } else { nanos as usize }
+        }
+        fn priority() -> u32 {
+            PRIORITY.get()
+        }
+        fn has_real_time_threads() -> bool {
+            SEEN.load(Ordering::Relaxed)
+        }
+    }
+}
+
+type Machine = Hooked<Urgent>;
+
+/// Waiters of these priorities come one after the other. Says in which order notifications chose them.
+fn order_of_notifications(priorities: &[u32]) -> Vec<u32> {
+    let (mutex, condvar) = (RawMutex::<Machine>::new(), RawCondvar::<Machine>::new());
+    let order = Mutex::new(Vec::new());
+    thread::scope(|scope| {
+        for &priority in priorities {
+            let (mutex, condvar, order) = (&mutex, &condvar, &order);
+            let sleeps = Machine::sleeps();
+            scope.spawn(move || {
+                PRIORITY.set(priority);
+                mutex.lock();
+                // SAFETY: locked above.
+                assert!(unsafe { condvar.wait(mutex, None) });
+                order.lock().expect("no panic").push(priority);
+                unlock(mutex);
+            });
+            Machine::until_sleeps(sleeps + 1);
+        }
+        for notified in 1..=priorities.len() {
+            assert_eq!(condvar.notify_one(), 1);
+            while order.lock().expect("no panic").len() < notified {
+                thread::yield_now();
+            }
+        }
+        assert_eq!(condvar.notify_one(), 0);
+    });
+    Machine::until_at_rest();
+    order.into_inner().expect("no panic")
+}
+
+#[test]
+fn the_highest_priority_is_notified_first() {
+    let _watchdog = watched();
+    assert_eq!(order_of_notifications(&[0; 3]), [0; 3]);
+    // Ordinary threads come last, the newest of them first, as ever.
+    SEEN.store(true, Ordering::Relaxed);
+    assert_eq!(order_of_notifications(&[1, 50, 0, 20, 51]), [51, 50, 20, 1, 0]);
+}
