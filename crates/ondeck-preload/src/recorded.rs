@@ -128,7 +128,7 @@ pub(crate) unsafe fn unlock_other(mutex: &Mutex, other: &Functions) {
 
 /// A mutex was initialized by the calling thread.
 pub(crate) fn note_creation(mutex: &Mutex) {
-    let created = ondeck_record::created();
+    let created = ondeck_record::created(mutex.address(), mutex.recorded_kind());
     if created != 0 {
         mutex.created.store(created, Ordering::Relaxed);
     }

@@ -13,7 +13,7 @@
 //!                    │  └──► maps     what is mapped where
 //!                    │
 //!                    ▼
-//!                  layout             the file: version 1, drawn there
+//!                  layout             the file: version 2, drawn there
 //! ```
 //!
 //! It allocates nothing, takes no lock, waits for nothing, and keeps `errno`. Signal handlers that lock
@@ -39,6 +39,7 @@ pub mod control;
 mod end;
 pub mod layout;
 mod maps;
+mod room;
 mod samples;
 mod slot;
 mod stack;

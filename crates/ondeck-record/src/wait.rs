@@ -53,6 +53,7 @@ fn begin_in(file: &'static File, lock: usize, kind: u32, words: Option<Words<'_>
     let outer = thread::of(file, |local| {
         let current = Current {
             lock,
+            file: thread::address_of(file),
             kind,
             arrived,
             weight: 0,
@@ -83,8 +84,8 @@ fn begin_in(file: &'static File, lock: usize, kind: u32, words: Option<Words<'_>
 
 /// Enters the wait that the thread is in into its lock's account.
 fn enter(file: &'static File, local: &mut Local, weight: u32) -> Option<&'static Lock> {
-    let Current { lock, kind, arrived, .. } = local.current;
-    let (entry, is_new) = table::lock(file, lock, kind)?;
+    let Current { lock, kind, arrived, turn, .. } = local.current;
+    let (entry, is_new) = table::lock(file, lock, kind, turn)?;
     if is_new {
         crate::sys::with_errno_kept(|| maps::see(file, lock as u64));
     }
@@ -166,12 +167,11 @@ impl Wait {
         let acquired = clock::ticks();
         let Some(current) = thread::leave(self.lock, self.outer) else { return };
         let Current { lock, kind, arrived, weight, has_parked, .. } = current;
-        if weight == 0 && !Local::is_long(acquired.wrapping_sub(arrived)) {
+        if weight == 0 && !Local::is_long(acquired.saturating_sub(arrived)) {
             return;
         }
-        let Some(file) = state::file() else { return forget(&current, acquired) };
-        let generation = state::generation();
-        let pending = Pending { generation, lock, arrived, acquired, weight, has_parked };
+        let Some(file) = current.file() else { return };
+        let pending = Pending { file: current.file, lock, arrived, acquired, weight, has_parked };
         let now_or_never = thread::of(file, |local| {
             let Some(words) = words else { return Some(pending) };
             if let Some(stale) = local.take(lock) {
@@ -187,7 +187,7 @@ impl Wait {
         match now_or_never {
             Some(Some(pending)) => Held::of_wait(lock, kind, pending).record(file),
             Some(None) => {}
-            None => forget(&current, acquired),
+            None => forget(file, &current, acquired),
         }
     }
 
@@ -199,20 +199,27 @@ impl Wait {
         }
         let now = clock::ticks();
         let Some(current) = thread::leave(self.lock, self.outer) else { return };
-        if let Some(file) = state::file()
-            && let Some((entry, _)) = table::lock(file, self.lock, current.kind)
-        {
+        let Some(file) = current.file() else { return };
+        if let Some((entry, _)) = table::lock(file, self.lock, current.kind, current.turn) {
             entry.timeouts.fetch_add(1, Ordering::Relaxed);
-            table::waited(entry, now.wrapping_sub(current.arrived), 1);
+            table::waited(entry, now.saturating_sub(current.arrived), 1);
         }
-        forget(&current, now);
+        forget(file, &current, now);
+    }
+}
+
+impl Current {
+    /// The file that the wait began in, if that is still the one that is recorded into: another one has no
+    /// account of it.
+    fn file(&self) -> Option<&'static File> {
+        state::file().filter(|file| thread::address_of(file) == self.file)
     }
 }
 
 /// Takes back what [`enter`] did for a wait that is over.
-fn forget(current: &Current, now: u64) {
+fn forget(file: &'static File, current: &Current, now: u64) {
     if current.weight != 0
-        && let Some(entry) = state::file().and_then(|file| table::find(file, current.lock))
+        && let Some(entry) = table::find(file, current.lock)
     {
         table::leave(entry, now, current.weight);
     }
