@@ -51,7 +51,7 @@ check_hostile() {
     "$reader" "$recording" "$folder/out"
     python3 ci/profile/hostile.py "$what" "$folder/out/profile.jsonl"
 }
-for what in stack reuse; do
+for what in stack reuse relock; do
     step "hostile $what"
     rm -rf "$folder/recording" "$folder/out"
     mkdir "$folder/recording"

@@ -32,6 +32,9 @@ def main(what, profile):
         expect(lock["wait"]["count"] == 5, f"{lock['wait']['count']} waits instead of the 5 that began in this recording")
     if what == "stack":
         expect("crowded" in names, "the child's lock is not there")
+    if what == "relock":
+        lock = names.get("crowded", {"wait": {"count": 0}})
+        expect(lock["wait"]["count"] == 5, f"{lock['wait']['count']} waits of the 5 that began at a notification")
     if what == "reuse":
         # Each of ten was acquired 104 times, and once to be destroyed.
         lock = names.get("slot", {"reused": 0, "acquisitions": 0})

@@ -5,7 +5,8 @@
 use core::ptr;
 use core::sync::atomic::Ordering;
 
-use ondeck::platform::Timestamp;
+use ondeck::condvar::Waiter;
+use ondeck::platform::{Linux, Timestamp};
 use ondeck_record::{Held, Words};
 
 use crate::object::Mutex;
@@ -124,6 +125,17 @@ pub(crate) unsafe fn unlock_other(mutex: &Mutex, other: &Functions) {
     if ondeck_record::is_on() {
         ondeck_record::unlocked(address, kind);
     }
+}
+
+/// The calling thread has locked the mutex again, at the end of a wait for a condition variable.
+pub(crate) fn relocked(mutex: &Mutex, waiter: &Waiter<Linux>) {
+    if ondeck_record::is_on()
+        && let Some(nanos) = waiter.waited_for_mutex()
+    {
+        let words = Some(mutex.words());
+        ondeck_record::relocked(mutex.address(), mutex.recorded_kind(), words, nanos);
+    }
+    count(mutex);
 }
 
 /// A mutex was initialized by the calling thread.

@@ -54,5 +54,5 @@ mod words;
 pub use samples::created;
 pub use state::is_on;
 pub use unlock::{Held, before_unlock, unlocked};
-pub use wait::{Wait, begin, parks};
+pub use wait::{Wait, begin, parks, relocked};
 pub use words::Words;

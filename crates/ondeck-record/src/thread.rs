@@ -49,8 +49,10 @@ pub struct Pending {
     pub lock: usize,
     pub arrived: u64,
     pub acquired: u64,
-    /// For how many threads it counts in the lock's account; 0 if it is not there.
+    /// For how many threads it counts; 0 if it was not chosen.
     pub weight: u32,
+    /// Whether the lock's account has it.
+    pub is_in_account: bool,
     pub has_parked: bool,
 }
 
@@ -76,7 +78,7 @@ pub struct Current {
     pub kind: u32,
     /// When it began, in ticks.
     pub arrived: u64,
-    /// As of [`Pending`].
+    /// For how many threads it counts in the lock's account; 0 if it is not there.
     pub weight: u32,
     pub has_parked: bool,
     /// The lock's words, null if it has none. The lock is there as long as a thread waits for it.

@@ -79,7 +79,7 @@ pub fn unlocked(lock: usize, kind: u32) {
 /// Corrects the account for a wait whose unlock was not seen.
 pub fn settle(file: &'static File, stale: &Pending) {
     if let Some(entry) = table::find(file, stale.lock)
-        && stale.weight != 0
+        && stale.is_in_account
         && stale.file == thread::address_of(file)
     {
         table::leave(entry, stale.acquired, stale.weight);
@@ -132,7 +132,7 @@ impl Held {
 
 /// Counts a wait that is over; its ticks, and for how many it counts.
 fn wait_of(entry: &Lock, pending: &Pending) -> Option<(u64, u32)> {
-    if pending.weight != 0 {
+    if pending.is_in_account {
         table::leave(entry, pending.acquired, pending.weight);
     }
     let ticks = pending.acquired.saturating_sub(pending.arrived);

@@ -171,19 +171,16 @@ impl Wait {
             return;
         }
         let Some(file) = current.file() else { return };
-        let pending = Pending { file: current.file, lock, arrived, acquired, weight, has_parked };
-        let now_or_never = thread::of(file, |local| {
-            let Some(words) = words else { return Some(pending) };
-            if let Some(stale) = local.take(lock) {
-                // Another thread has unlocked what this one had locked.
-                unlock::settle(file, &stale);
-            }
-            let kept = local.keep(pending);
-            if kept.is_ok() {
-                words.request.fetch_or(RECORD, Ordering::Relaxed);
-            }
-            kept.err()
-        });
+        let pending = Pending {
+            file: current.file,
+            lock,
+            arrived,
+            acquired,
+            weight,
+            is_in_account: weight != 0,
+            has_parked,
+        };
+        let now_or_never = thread::of(file, |local| keep(file, local, pending, words));
         match now_or_never {
             Some(Some(pending)) => Held::of_wait(lock, kind, pending).record(file),
             Some(None) => {}
@@ -205,6 +202,56 @@ impl Wait {
             table::waited(entry, now.saturating_sub(current.arrived), 1);
         }
         forget(file, &current, now);
+    }
+}
+
+/// Keeps an acquisition until its unlock. Gives it back if it is to be recorded now.
+fn keep(
+    file: &'static File,
+    local: &mut Local,
+    pending: Pending,
+    words: Option<Words<'_>>,
+) -> Option<Pending> {
+    let Some(words) = words else { return Some(pending) };
+    if let Some(stale) = local.take(pending.lock) {
+        // Another thread has unlocked what this one had locked.
+        unlock::settle(file, &stale);
+    }
+    let kept = local.keep(pending);
+    if kept.is_ok() {
+        words.request.fetch_or(RECORD, Ordering::Relaxed);
+    }
+    kept.err()
+}
+
+/// The calling thread has the lock at `lock` again, for which it has waited for so many nanoseconds since its
+/// wait at a condition variable was over.
+///
+/// It is recorded as a wait for that lock, and no owner is charged with it: when it began, at the notification,
+/// no thread told the lock's account of it.
+#[inline(never)]
+pub fn relocked(lock: usize, kind: u32, words: Option<Words<'_>>, nanos: u64) {
+    let Some(file) = state::file() else { return };
+    let acquired = clock::ticks();
+    let waited = clock::ticks_in(nanos);
+    let now = thread::of(file, |local| {
+        let weight = local.next(acquired);
+        if weight == 0 && !Local::is_long(waited) {
+            return None;
+        }
+        let pending = Pending {
+            file: thread::address_of(file),
+            lock,
+            arrived: acquired.saturating_sub(waited),
+            acquired,
+            weight,
+            is_in_account: false,
+            has_parked: false,
+        };
+        keep(file, local, pending, words)
+    });
+    if let Some(Some(pending)) = now {
+        Held::of_wait(lock, kind, pending).record(file);
     }
 }
 

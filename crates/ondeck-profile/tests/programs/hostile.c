@@ -4,6 +4,7 @@
                      and the folders 1 and 2 are in the working directory
    hostile stack     the child of a fork, whose first wait is that of a thread with the smallest stack
    hostile reuse     one mutex after another at the same address
+   hostile relock    waiters of a condition variable that find their mutex locked when they are told
    hostile full      threads that wait for many locks, once a line was read from standard input */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -133,6 +134,35 @@ static int reuse(void) {
     return 0;
 }
 
+static pthread_cond_t told = PTHREAD_COND_INITIALIZER;
+static int tells;
+
+static void *wait_to_be_told(void *unused) {
+    pthread_mutex_lock(&crowded);
+    taker = gettid();
+    while (!tells) pthread_cond_wait(&told, &crowded);
+    tells = 0;
+    pthread_mutex_unlock(&crowded);
+    return unused;
+}
+
+/* The mutex that a waiter of a condition variable wants again is locked when it is told, and for some time. */
+static int relock(void) {
+    for (int i = 0; i < 5; i++) {
+        pthread_t thread;
+        taker = 0;
+        pthread_create(&thread, NULL, wait_to_be_told, NULL);
+        until_it_sleeps();
+        pthread_mutex_lock(&crowded);
+        tells = 1;
+        pthread_cond_signal(&told);
+        usleep(1000);
+        pthread_mutex_unlock(&crowded);
+        pthread_join(thread, NULL);
+    }
+    return 0;
+}
+
 static int full(void) {
     static pthread_mutex_t locks[64];
     if (getchar() == EOF) abort();
@@ -145,6 +175,7 @@ int main(int count, char **arguments) {
     if (!strcmp(what, "switch")) return switches();
     if (!strcmp(what, "stack")) return stack();
     if (!strcmp(what, "reuse")) return reuse();
+    if (!strcmp(what, "relock")) return relock();
     if (!strcmp(what, "full")) return full();
     return 2;
 }
