@@ -44,6 +44,51 @@ record 2 300 fork
 record 2 300 exec
 record 1 300 kill
 
+# What a recorder has to survive: see the program.
+gcc -O2 -g -Wall -Wextra -Werror -pthread "$programs/hostile.c" -o "$folder/hostile"
+check_hostile() {
+    local what=$1 recording=$2
+    "$reader" "$recording" "$folder/out"
+    python3 ci/profile/hostile.py "$what" "$folder/out/profile.jsonl"
+}
+for what in stack reuse relock; do
+    step "hostile $what"
+    rm -rf "$folder/recording" "$folder/out"
+    mkdir "$folder/recording"
+    LD_PRELOAD=$library ONDECK_PROFILE=$folder/recording "$folder/hostile" "$what"
+    check_hostile "$what" "$folder/recording"
+done
+step "hostile switch"
+rm -rf "$folder/out"
+mkdir "$folder/1" "$folder/2"
+{ printf ondeckCP && head -c 4088 /dev/zero; } >"$folder/page"
+(cd "$folder" && LD_PRELOAD=$library ONDECK_CONTROL=$folder/page ./hostile switch)
+check_hostile "switch" "$folder/2"
+
+step "hostile full"
+# The disk is full when the threads begin to wait: nothing is recorded, and the program goes on.
+mkdir "$folder/small"
+if mount -t tmpfs -o size=64m none "$folder/small" 2>/dev/null; then
+    trap 'umount "$folder/small"; rm -rf "$folder"' EXIT
+    mkfifo "$folder/go"
+    LD_PRELOAD=$library ONDECK_PROFILE=$folder/small "$folder/hostile" full <"$folder/go" &
+    program=$!
+    exec 9>"$folder/go"
+    until [ -n "$(ls "$folder/small")" ]; do sleep 0.1; done
+    sleep 0.5
+    cat /dev/zero >"$folder/small/filler" 2>/dev/null || true
+    echo >&9
+    wait "$program"
+    rm "$folder/small/filler"
+    "$reader" "$folder/small" "$folder/out" | tee "$folder/table.txt"
+    grep -q "the disk was full" "$folder/table.txt" || { echo "nobody is told that the disk was full"; exit 1; }
+    exec 9>&-
+    umount "$folder/small"
+    trap 'rm -rf "$folder"' EXIT
+else
+    echo "left out: mount(8) is not allowed here"
+fi
+
 step "without the variable nothing is recorded"
 (cd "$folder" && rm -rf recording && mkdir recording && LD_PRELOAD=$library "$folder/hot" 50)
 [ -z "$(ls "$folder/recording")" ] || { echo "something was recorded"; exit 1; }

@@ -344,7 +344,7 @@ impl Wait {
             MutexIs::Owned => own(shared),
             MutexIs::Plain => {}
         }
-        recorded::count(shared);
+        recorded::relocked(shared, self.waiter());
         shared.uncount_user();
         result
     }

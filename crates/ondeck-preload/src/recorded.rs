@@ -5,7 +5,8 @@
 use core::ptr;
 use core::sync::atomic::Ordering;
 
-use ondeck::platform::Timestamp;
+use ondeck::condvar::Waiter;
+use ondeck::platform::{Linux, Timestamp};
 use ondeck_record::{Held, Words};
 
 use crate::object::Mutex;
@@ -126,9 +127,20 @@ pub(crate) unsafe fn unlock_other(mutex: &Mutex, other: &Functions) {
     }
 }
 
+/// The calling thread has locked the mutex again, at the end of a wait for a condition variable.
+pub(crate) fn relocked(mutex: &Mutex, waiter: &Waiter<Linux>) {
+    if ondeck_record::is_on()
+        && let Some(nanos) = waiter.waited_for_mutex()
+    {
+        let words = Some(mutex.words());
+        ondeck_record::relocked(mutex.address(), mutex.recorded_kind(), words, nanos);
+    }
+    count(mutex);
+}
+
 /// A mutex was initialized by the calling thread.
 pub(crate) fn note_creation(mutex: &Mutex) {
-    let created = ondeck_record::created();
+    let created = ondeck_record::created(mutex.address(), mutex.recorded_kind());
     if created != 0 {
         mutex.created.store(created, Ordering::Relaxed);
     }

@@ -1,14 +1,17 @@
-//! One recording: mapped, checked, and read field by field.
+//! One recording: copied, checked, and read field by field.
 //!
 //! Nothing in it is trusted: a number that leads outside of a table is left out, so that a file with a
 //! disk error gives less, never a fault.
 
-use std::fs::File as Descriptor;
+use std::fs::{File as Descriptor, OpenOptions};
+use std::io::{self, Read as _};
 use std::mem::offset_of;
+use std::os::fd::AsRawFd as _;
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::Path;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::{ptr, slice};
 
-use memmap2::Mmap;
 use ondeck_record::layout::{
     DEPTH, FRAMES, File, Header, LOCKS, Lock, MAGIC, MAPS, Role, SAMPLES, SIZE, STACKS, VERSION,
     of_sample_key,
@@ -16,9 +19,9 @@ use ondeck_record::layout::{
 
 use crate::Error;
 
-/// A mapped recording. It may change while it is read.
+/// A copy of a recording. A process may record while it is made: then its fields are of different moments.
 pub struct Recording {
-    map: Mmap,
+    file: Box<File>,
 }
 
 /// Reads a number of the file.
@@ -27,26 +30,34 @@ pub fn get(number: &AtomicU64) -> u64 {
 }
 
 impl Recording {
-    /// Opens and checks a file.
+    /// Opens, checks and copies a file.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let io = |source| Error::Io { path: path.to_owned(), source };
-        let file = Descriptor::open(path).map_err(io)?;
-        let length = file.metadata().map_err(io)?.len();
-        // SAFETY: shared with the recorder, which writes it by atomics as it is read here. A file that
-        // another program cuts off meanwhile would be a fault; recordings are not cut off.
-        let map = unsafe { Mmap::map(&file) }.map_err(io)?;
-        let word = |at: usize| map.get(at..at + 8).and_then(|bytes| bytes.try_into().ok());
+        // Root reads folders in which others may make files: a pipe could wait for ever, a link could lead
+        // anywhere.
+        let file = OpenOptions::new()
+            .read(true)
+            .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
+            .open(path)
+            .map_err(io)?;
+        let metadata = file.metadata().map_err(io)?;
+        let length = metadata.len();
+        let mut head = Vec::new();
+        if metadata.is_file() {
+            (&file).take(size_of::<Header>() as u64).read_to_end(&mut head).map_err(io)?;
+        }
+        let word = |at: usize| head.get(at..at + 8).and_then(|bytes| bytes.try_into().ok());
         let magic = word(0).map(u64::from_ne_bytes);
         let path = path.to_owned();
         if magic == Some(0) && length == SIZE as u64 {
             return Err(Error::Unfinished { path });
         }
         if magic != Some(MAGIC) {
-            let start = &map[..map.len().min(16)];
+            let start = &head[..head.len().min(16)];
             let found = format!("\"{}\"", start.escape_ascii());
             return Err(Error::Foreign { path, found });
         }
-        let version = map.get(8..12).and_then(|bytes| bytes.try_into().ok());
+        let version = head.get(8..12).and_then(|bytes| bytes.try_into().ok());
         match version.map(u32::from_ne_bytes) {
             Some(VERSION) => {}
             Some(found) => return Err(Error::Version { path, found, known: VERSION }),
@@ -62,15 +73,15 @@ impl Recording {
         if length < SIZE as u64 {
             return Err(Error::Truncated { path, found: length, expected: SIZE as u64 });
         }
-        Ok(Self { map })
+        match copy(&file) {
+            Ok(file) => Ok(Self { file }),
+            Err(source) => Err(Error::Io { path, source }),
+        }
     }
 
     /// The whole file.
-    #[expect(clippy::cast_ptr_alignment, reason = "a mapping begins at a page")]
     pub fn file(&self) -> &File {
-        // SAFETY: `open` has seen that it is long enough; a mapping begins at a page, which is the
-        // alignment; all fields are atomics, for which every value is valid.
-        unsafe { &*self.map.as_ptr().cast::<File>() }
+        &self.file
     }
 
     /// The entries of locks that are in use, with their numbers.
@@ -118,6 +129,33 @@ impl Recording {
     pub fn texts(bytes: &[AtomicU8]) -> Vec<String> {
         text(bytes).split('\0').take_while(|text| !text.is_empty()).map(str::to_owned).collect()
     }
+}
+
+/// Copies what the file has that is no hole. Not a mapping of it: reading a hole of one takes memory, and if
+/// the file is cut off meanwhile, reading one ends this process.
+fn copy(from: &Descriptor) -> io::Result<Box<File>> {
+    // SAFETY: all fields are atomics, for which zeros are a value.
+    let mut file = unsafe { Box::<File>::new_zeroed().assume_init() };
+    // SAFETY: its bytes, which nothing else refers to while the slice is used. Atomics may have every value.
+    let bytes = unsafe { slice::from_raw_parts_mut(ptr::from_mut(&mut *file).cast::<u8>(), SIZE) };
+    let mut at = 0;
+    while let Some(data) = next(from, at, libc::SEEK_DATA) {
+        let end = next(from, data, libc::SEEK_HOLE).unwrap_or(SIZE).min(SIZE);
+        if data >= end {
+            break;
+        }
+        from.read_exact_at(&mut bytes[data..end], data as u64)?;
+        at = end;
+    }
+    Ok(file)
+}
+
+/// Where the next data or hole begins, at `at` or behind it; `None` if there is no more data. A file system
+/// that knows no holes has data everywhere.
+fn next(file: &Descriptor, at: usize, what: libc::c_int) -> Option<usize> {
+    // SAFETY: lseek(2) has no memory to touch.
+    let found = unsafe { libc::lseek(file.as_raw_fd(), at.cast_signed() as libc::off_t, what) };
+    usize::try_from(found).ok()
 }
 
 fn text(bytes: &[AtomicU8]) -> String {

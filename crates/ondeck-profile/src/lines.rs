@@ -57,6 +57,7 @@ fn of_lock(process: &Process, lock: &Lock) -> Value {
         "place": lock.place,
         "created": lock.created,
         "acquisitions": lock.acquisitions,
+        "reused": lock.reused,
         "contention": lock.contention(),
         "wait": of_times(&lock.wait),
         "timeouts": lock.timeouts,

@@ -203,6 +203,9 @@ pub struct Lock {
     pub created: Vec<Arc<Location>>,
     /// How often it was acquired while recording; `None` for a lock that does not count.
     pub acquisitions: Option<u64>,
+    /// How often another lock was initialized at this address, as far as by a function call. What was recorded of
+    /// them is together.
+    pub reused: u32,
     /// Waits that have ended.
     pub wait: Times,
     /// Of those the ones that ended at a deadline, without the lock.

@@ -168,6 +168,9 @@ fn one(number: usize, process: &Process, lock: &Lock) -> Markup {
                 (fact("acquisitions", &lock.acquisitions.map_or("not counted".to_owned(), count)))
                 (fact("waits", &times(&lock.wait)))
                 (fact("holds", &times(&lock.hold)))
+                @if lock.reused != 0 {
+                    (fact("locks in turn at this address", &count(u64::from(lock.reused) + 1)))
+                }
                 @if lock.timeouts != 0 { (fact("time-outs", &count(lock.timeouts))) }
                 @if lock.waiting != 0 { (fact("waiting at the end", &count(lock.waiting))) }
             }

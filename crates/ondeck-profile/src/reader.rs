@@ -340,7 +340,8 @@ impl Names<'_> {
             kind: Kind::of(number(&entry.kind)),
             place: self.place(get(&entry.address)),
             created,
-            acquisitions: Some(get(&entry.acquisitions)).filter(|count| *count != 0),
+            acquisitions: acquisitions(entry),
+            reused: number(&entry.reused),
             wait: clock.times(get(&entry.waits), wait_ticks, wait_longest, &entry.wait_times),
             timeouts: get(&entry.timeouts),
             hold: clock.times(
@@ -356,6 +357,15 @@ impl Names<'_> {
             waiters: Vec::new(),
         }
     }
+}
+
+/// The count of a lock that counts. Not if more threads have waited for it: then another lock was made at its
+/// address, without an initialization that the recorder could see, and began to count anew.
+fn acquisitions(entry: &Entry) -> Option<u64> {
+    let counted = get(&entry.acquisitions).wrapping_sub(get(&entry.acquisitions_before));
+    // Waits are estimated where they are many, to some percent.
+    let least = get(&entry.waits).saturating_sub(get(&entry.timeouts)) / 2;
+    (counted != 0 && counted.cast_signed() > 0 && counted >= least).then_some(counted)
 }
 
 /// How many threads a set of bits stands for, into which each of `all` threads puts the bit of its number

@@ -91,6 +91,9 @@ fn details(process: &Process, lock: &Lock, several: bool) -> String {
         |all| format!("acquired {} times", count(all as f64)),
     );
     _ = write!(text, "\n  {} at {:#x}, {acquired}", lock.kind.word(), lock.address);
+    if lock.reused != 0 {
+        _ = write!(text, ", {} locks in turn at this address", lock.reused + 1);
+    }
     if lock.timeouts != 0 {
         _ = write!(text, ", {} time-outs", lock.timeouts);
     }
@@ -163,7 +166,7 @@ pub(crate) fn notes(profile: &Profile) -> Vec<String> {
         if process.dropped.any() {
             let d = process.dropped;
             notes.push(format!(
-                "process {}: the file was full; {} waits or holds, {} stacks, {} samples, {} lines of mappings \
+                "process {}: the file or the disk was full; {} waits or holds, {} stacks, {} samples, {} lines of mappings \
                  are missing",
                 process.pid, d.locks, d.stacks, d.samples, d.mappings
             ));

@@ -6,8 +6,9 @@ use crate::layout::{File, MAGIC, SIZE, VERSION};
 use crate::sys::{self, Descriptor};
 use crate::{clock, maps, stack, table};
 
-/// Fills the head; the magic number last.
-pub fn fill(file: &File) {
+/// Fills the head; the magic number last. `counted_before` says that locks may have counted acquisitions
+/// already.
+pub fn fill(file: &File, counted_before: bool) {
     let header = &file.header;
     let rate = clock::rate();
     let (ticks, nanos) = clock::both();
@@ -15,11 +16,12 @@ pub fn fill(file: &File) {
     header.size.store(SIZE as u64, Ordering::Relaxed);
     header.pid.store(sys::process(), Ordering::Relaxed);
     header.parent.store(sys::parent(), Ordering::Relaxed);
+    header.counted_before.store(counted_before.into(), Ordering::Relaxed);
     header.rate.store(rate, Ordering::Relaxed);
     header.start_ticks.store(ticks, Ordering::Relaxed);
     header.start_monotonic.store(nanos, Ordering::Relaxed);
     header.start_realtime.store(clock::nanos_of(libc::CLOCK_REALTIME), Ordering::Relaxed);
-    let mut buffer = [0; 1024];
+    let mut buffer = [0; 512];
     let length = sys::read_link(c"/proc/self/exe", &mut buffer);
     put(&header.program, 0, &buffer[..length]);
     if let Ok(arguments) = Descriptor::open(c"/proc/self/cmdline", libc::O_RDONLY) {

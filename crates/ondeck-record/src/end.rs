@@ -3,7 +3,8 @@
 use core::sync::atomic::Ordering;
 
 use crate::layout::{File, LOCKS};
-use crate::{clock, maps, sys};
+use crate::sys::OwnMemory;
+use crate::{clock, maps, room};
 
 /// Where a `pthread_mutex_t` has its kind, and the count that the preloaded library keeps there.
 const KIND: usize = 16;
@@ -13,7 +14,12 @@ const ACQUISITIONS: usize = 24;
 pub fn finish(file: &File) {
     // Not the others: reading a page of the file would give it memory.
     let used = file.header.locks_used.load(Ordering::Relaxed) as usize;
+    let memory = OwnMemory::open();
+    let peek = |address: usize, buffer: &mut [u8]| {
+        memory.as_ref().is_some_and(|memory| memory.read(address, buffer))
+    };
     for lock in &file.locks[..used.min(LOCKS)] {
+        let Some(lock) = room::reach(file, lock) else { continue };
         let address = lock.address.load(Ordering::Acquire) as usize;
         let known = lock.acquisitions.load(Ordering::Relaxed);
         if address == 0 || known == 0 {
@@ -23,8 +29,8 @@ pub fn finish(file: &File) {
         // The lock's memory may be gone, or be used for something else: then the kind or the count will
         // not fit, most likely.
         let (mut now_kind, mut count) = ([0; 4], [0; 8]);
-        if sys::peek(address + KIND, &mut now_kind)
-            && sys::peek(address + ACQUISITIONS, &mut count)
+        if peek(address + KIND, &mut now_kind)
+            && peek(address + ACQUISITIONS, &mut count)
             && u32::from_ne_bytes(now_kind) & 3 == lock.kind.load(Ordering::Relaxed)
         {
             let count = u64::from_ne_bytes(count);

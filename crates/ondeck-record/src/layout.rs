@@ -1,4 +1,4 @@
-//! The file of a recording, version 1: what the recorder maps, and what the reader reads.
+//! The file of a recording, version 2: what the recorder maps, and what the reader reads.
 //!
 //! One file is one process image. It has a fixed layout, so that it needs no allocation, no index and no
 //! end: it can be read while the process runs, and after the process ended in whatever way.
@@ -6,6 +6,8 @@
 //! ```text
 //! 0        ┌────────────────────────────────────────────────────────────────┐
 //!          │ Header     magic, version, size; process; clock; costs; drops  │
+//!          ├────────────────────────────────────────────────────────────────┤
+//!  room    │ u64[512]         a bit for each page that the disk has room for  │
 //!          ├────────────────────────────────────────────────────────────────┤
 //!  places  │ Place[16384]     by a lock's address, open addressing: its entry │
 //!          ├────────────────────────────────────────────────────────────────┤
@@ -39,7 +41,7 @@ use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 pub const MAGIC: u64 = u64::from_ne_bytes(*b"ondeckPF");
 
 /// The layout that this module describes.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// How a recording's file is named behind the process id and a number: `4711.0.ondeck-profile`.
 pub const EXTENSION: &str = "ondeck-profile";
@@ -145,6 +147,10 @@ pub struct Header {
     pub later_monotonic: AtomicU64,
     /// 1 if the process ended as a program does, so that all counts are its last ones.
     pub ended: AtomicU32,
+    /// 1 if locks may have counted acquisitions before this file was made.
+    pub counted_before: AtomicU32,
+    /// 1 while a thread copies `/proc/self/maps`.
+    pub copying_maps: AtomicU32,
     /// How often `/proc/self/maps` was copied.
     pub snapshots: AtomicU32,
     /// Stacks that were taken.
@@ -174,6 +180,16 @@ pub struct Header {
     /// Its arguments, each ended by a zero; the end of many is cut off.
     pub arguments: [AtomicU8; 2048],
 }
+
+/// Which pages of the file were written once.
+#[repr(C, align(4096))]
+pub struct Room {
+    /// A bit for each [`PAGE`] of the file.
+    pub pages: [AtomicU64; 512],
+}
+
+/// The unit of [`Room`], in bytes: no system has smaller pages.
+pub const PAGE: usize = 4_096;
 
 /// Where the entry of a lock is. Apart from the entries, so that the pages of a table that is searched at
 /// random are few.
@@ -217,6 +233,9 @@ pub struct Lock {
     pub charged: AtomicU64,
     /// When the first of the waiting threads came, or the last recorded unlock.
     pub since: AtomicU64,
+    /// What the count of acquisitions is less by, modulo 2^64: what the lock had counted before it was first
+    /// seen here, less what locks had counted that were at this address before.
+    pub acquisitions_before: AtomicU64,
     /// Acquisitions, as counted in the lock itself when it was last recorded.
     pub acquisitions: AtomicU64,
     /// Records made, of waits and of holds.
@@ -233,8 +252,8 @@ pub struct Lock {
     pub turn_since: AtomicU64,
     /// Not 0 if the next unlock is to be recorded, of a lock that has no room for that itself.
     pub request: AtomicU32,
-    /// Zero.
-    pub unused: AtomicU32,
+    /// How often another lock was initialized at this address.
+    pub reused: AtomicU32,
     /// Waits that have ended.
     pub waits: AtomicU64,
     /// Their ticks.
@@ -284,6 +303,8 @@ pub struct Stack {
 pub struct File {
     /// Its head.
     pub header: Header,
+    /// Which pages have room.
+    pub room: Room,
     /// Where locks are.
     pub places: [Place; PLACES],
     /// The locks.
@@ -360,9 +381,10 @@ mod tests {
 
     /// Readers of other builds find the fields where this version has them.
     #[test]
-    fn the_layout_is_that_of_version_1() {
+    fn the_layout_is_that_of_version_2() {
         assert_eq!((size_of::<Header>(), size_of::<Lock>()), (4096, 5632));
         assert_eq!((size_of::<Sample>(), size_of::<Stack>()), (32, 16));
-        assert_eq!(SIZE, 58_593_280);
+        assert_eq!(SIZE, 58_597_376);
+        assert!(SIZE / PAGE < 64 * size_of::<Room>() / 8);
     }
 }

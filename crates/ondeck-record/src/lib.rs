@@ -13,7 +13,7 @@
 //!                    │  └──► maps     what is mapped where
 //!                    │
 //!                    ▼
-//!                  layout             the file: version 1, drawn there
+//!                  layout             the file: version 2, drawn there
 //! ```
 //!
 //! It allocates nothing, takes no lock, waits for nothing, and keeps `errno`. Signal handlers that lock
@@ -39,6 +39,7 @@ pub mod control;
 mod end;
 pub mod layout;
 mod maps;
+mod room;
 mod samples;
 mod slot;
 mod stack;
@@ -53,5 +54,5 @@ mod words;
 pub use samples::created;
 pub use state::is_on;
 pub use unlock::{Held, before_unlock, unlocked};
-pub use wait::{Wait, begin, parks};
+pub use wait::{Wait, begin, parks, relocked};
 pub use words::Words;

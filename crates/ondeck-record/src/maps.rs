@@ -1,17 +1,16 @@
 //! What is mapped where: `/proc/self/maps`, copied when a stack has an address that no snapshot has.
 
-use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use core::mem;
+use core::sync::atomic::{AtomicU64, Ordering};
 
-use crate::clock;
-use crate::layout::{File, MAPS, RANGES};
+use crate::layout::{File, RANGES};
 use crate::sys::Descriptor;
+use crate::{clock, room};
 
 /// At most one snapshot in so many times of what one costs, some tens of microseconds: some addresses, as
 /// of code that is made while the program runs, come and go.
 const SHARE: u64 = 64;
 
-/// Set while a thread takes a snapshot; another thread does without.
-static BUSY: AtomicBool = AtomicBool::new(false);
 /// When the last one ended, and what it cost, in ticks.
 static LAST: AtomicU64 = AtomicU64::new(0);
 static COST: AtomicU64 = AtomicU64::new(0);
@@ -45,44 +44,54 @@ pub fn see(file: &File, address: u64) {
 
 /// Takes a snapshot: all ranges anew, and the lines that name something behind those of before.
 pub fn refresh(file: &File) {
-    if BUSY.swap(true, Ordering::Acquire) {
+    // A thread takes one at a time; another does without. The mark is the file's, because the child of a fork
+    // has the memory of its parent, whose thread may be in here.
+    if file.header.copying_maps.swap(1, Ordering::Acquire) != 0 {
         return;
     }
     let start = clock::ticks();
     if let Ok(maps) = Descriptor::open(c"/proc/self/maps", libc::O_RDONLY) {
-        Snapshot { file, ranges: 0, text: file.header.maps_used.load(Ordering::Relaxed) as usize }
-            .take(&maps);
+        let text = file.header.maps_used.load(Ordering::Relaxed) as usize;
+        Snapshot { file, ranges: 0, text, line: Line::default() }.take(&maps);
     }
     let end = clock::ticks();
     COST.store(end.wrapping_sub(start), Ordering::Relaxed);
     LAST.store(end, Ordering::Relaxed);
-    BUSY.store(false, Ordering::Release);
+    file.header.copying_maps.store(0, Ordering::Release);
+}
+
+/// What is known of the line that is being read.
+#[derive(Default)]
+struct Line {
+    length: usize,
+    /// Where the range begins and ends, and which of the two the next digit is of.
+    range: [u64; 2],
+    field: usize,
+    names_something: bool,
+    /// It found no room.
+    is_dropped: bool,
 }
 
 struct Snapshot<'a> {
     file: &'a File,
     ranges: usize,
+    /// Bytes of whole lines.
     text: usize,
+    line: Line,
 }
 
 impl Snapshot<'_> {
     fn take(mut self, maps: &Descriptor) {
-        // A line is an address range, flags and a path of at most 4,096 bytes.
-        let mut buffer = [0_u8; 8192];
-        let mut filled = 0;
+        // Small, because stacks of threads may be: lines of some thousand bytes are written where they go.
+        let mut buffer = [0_u8; 512];
         loop {
-            let count = maps.read(&mut buffer[filled..]);
-            filled += count;
-            let mut start = 0;
-            while let Some(length) = buffer[start..filled].iter().position(|byte| *byte == b'\n') {
-                self.line(&buffer[start..=start + length]);
-                start += length + 1;
+            let count = maps.read(&mut buffer);
+            for byte in &buffer[..count] {
+                self.read(*byte);
             }
             if count == 0 {
                 break;
             }
-            buffer.copy_within(start..filled, 0);
-            filled -= start;
         }
         self.file.header.snapshots.fetch_add(1, Ordering::Relaxed);
         // Release: what they count.
@@ -90,35 +99,87 @@ impl Snapshot<'_> {
         self.file.header.maps_used.store(self.text as u64, Ordering::Release);
     }
 
-    fn line(&mut self, line: &[u8]) {
-        let (from, rest) = hexadecimal(line);
-        let (to, _) = hexadecimal(rest.get(1..).unwrap_or_default());
-        if self.ranges < RANGES {
-            self.file.ranges[self.ranges][0].store(from, Ordering::Relaxed);
-            self.file.ranges[self.ranges][1].store(to, Ordering::Relaxed);
+    fn read(&mut self, byte: u8) {
+        self.write(byte);
+        let line = &mut self.line;
+        match (byte as char).to_digit(16) {
+            Some(digit) if line.field < 2 => {
+                line.range[line.field] = line.range[line.field] << 4 | u64::from(digit);
+            }
+            _ => line.field += 1,
+        }
+        line.names_something |= matches!(byte, b'/' | b'[');
+        if byte == b'\n' {
+            self.end_line();
+        }
+    }
+
+    fn write(&mut self, byte: u8) {
+        let at = self.text + self.line.length;
+        self.line.length += 1;
+        match self.file.maps.get(at).and_then(|to| room::reach(self.file, to)) {
+            Some(to) => to.store(byte, Ordering::Relaxed),
+            None => self.line.is_dropped = true,
+        }
+    }
+
+    fn end_line(&mut self) {
+        let line = mem::take(&mut self.line);
+        let range = self.file.ranges.get(self.ranges);
+        if let Some(range) = range.and_then(|range| room::reach(self.file, range)) {
+            range[0].store(line.range[0], Ordering::Relaxed);
+            range[1].store(line.range[1], Ordering::Relaxed);
             self.ranges += 1;
         }
-        let names_something = line.iter().any(|byte| matches!(byte, b'/' | b'['));
-        if !names_something {
-            return;
-        }
-        if self.text + line.len() > MAPS {
+        // What is not kept is written over by the next line.
+        if line.names_something && line.is_dropped {
             self.file.header.dropped_maps.fetch_add(1, Ordering::Relaxed);
-            return;
+        } else if line.names_something {
+            self.text += line.length;
         }
-        for (to, from) in self.file.maps[self.text..].iter().zip(line) {
-            to.store(*from, Ordering::Relaxed);
-        }
-        self.text += line.len();
     }
 }
 
-/// A number in hexadecimal digits, and what stands behind it.
-fn hexadecimal(text: &[u8]) -> (u64, &[u8]) {
-    let mut number = 0_u64;
-    for (index, digit) in text.iter().enumerate() {
-        let Some(value) = (*digit as char).to_digit(16) else { return (number, &text[index..]) };
-        number = number << 4 | u64::from(value);
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use std::boxed::Box;
+    use std::string::String;
+    use std::vec::Vec;
+
+    use super::*;
+
+    /// The file of a process is a mapping; memory does for a snapshot.
+    fn file() -> Box<File> {
+        // SAFETY: all fields are atomics, for which zeros are a value.
+        unsafe { Box::<File>::new_zeroed().assume_init() }
     }
-    (number, &[])
+
+    #[test]
+    fn a_snapshot_has_the_stack_and_this_program() {
+        let file = file();
+        refresh(&file);
+        let here = 0_u64;
+        assert!(
+            has(&file, (&raw const here).addr() as u64) && has(&file, refresh as *const () as u64)
+        );
+        assert!(!has(&file, 1));
+        let used = file.header.maps_used.load(Ordering::Relaxed) as usize;
+        let bytes: Vec<u8> = file.maps[..used].iter().map(|b| b.load(Ordering::Relaxed)).collect();
+        let text = String::from_utf8(bytes).expect("paths of this machine");
+        assert!(text.contains("[stack]\n") && text.ends_with('\n'), "{text}");
+        assert!(text.lines().all(|line| line.contains(['/', '['])), "{text}");
+    }
+
+    #[test]
+    fn what_one_file_is_busy_with_does_not_keep_another_from_its_snapshot() {
+        // A fork while a thread of the parent is at it: the child has that mark in the parent's file.
+        let (parents, childs) = (file(), file());
+        parents.header.copying_maps.store(1, Ordering::Relaxed);
+        refresh(&parents);
+        refresh(&childs);
+        let taken = |file: &File| file.header.snapshots.load(Ordering::Relaxed);
+        assert_eq!((taken(&parents), taken(&childs)), (0, 1));
+    }
 }

@@ -62,17 +62,18 @@ fn keep_stack(file: &File) -> Option<u32> {
     Some(number)
 }
 
-/// A lock is initialized by the calling thread: what to keep in its word
+/// The lock at `lock` was initialized by the calling thread: what to keep in its word
 /// [`created`](crate::Words::created), 0 if its stack was not taken.
 #[inline]
-pub fn created() -> u32 {
-    if state::is_on() { create() } else { 0 }
+pub fn created(lock: usize, kind: u32) -> u32 {
+    if state::is_on() { create(lock, kind) } else { 0 }
 }
 
 #[inline(never)]
-fn create() -> u32 {
+fn create(lock: usize, kind: u32) -> u32 {
     let Some(file) = state::file() else { return 0 };
     let number = thread::of(file, |local| {
+        table::initialized(file, lock, kind);
         let now = clock::ticks();
         if !local.may_note_creation(now) {
             return None;

@@ -8,6 +8,7 @@ use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicU8, Ordering};
 
 use crate::layout::{DEPTH, FRAMES, File, STACKS, place_of};
+use crate::room;
 
 /// A stack as it was taken: return addresses, innermost first.
 pub struct Frames {
@@ -104,7 +105,7 @@ impl Frames {
         let first = place_of(hash, STACKS);
         for step in 0..FAR {
             let place = (first + step) & (STACKS - 1);
-            let stack = &file.stacks[place];
+            let Some(stack) = room::reach(file, &file.stacks[place]) else { break };
             let found = match stack.hash.load(Ordering::Acquire) {
                 0 => stack.hash.compare_exchange(0, hash, Ordering::AcqRel, Ordering::Acquire),
                 other => Err(other),
@@ -117,7 +118,9 @@ impl Frames {
                         break;
                     }
                     for (to, from) in file.frames[at as usize..].iter().zip(self.slice()) {
-                        to.store(*from, Ordering::Relaxed);
+                        if let Some(to) = room::reach(file, to) {
+                            to.store(*from, Ordering::Relaxed);
+                        }
                     }
                     // Release: the frames that it tells of.
                     stack.place.store(at << 8 | self.count as u64, Ordering::Release);

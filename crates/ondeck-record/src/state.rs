@@ -5,9 +5,10 @@
 //! decides anew when it first finds a lock taken, and opens a file of its own. That holds for forks that
 //! the C library does not see, too. Where the kernel refuses, a handler of pthread_atfork(3) does it.
 
+use core::cell::UnsafeCell;
 use core::ffi::CStr;
 use core::ptr;
-use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, Ordering};
 
 use crate::control::{self, Control, wanted};
 use crate::layout::File;
@@ -31,18 +32,26 @@ struct Wiped {
     answered: AtomicU32,
     /// The number of the switch that the file was made for; 0 is the environment.
     made_for: AtomicU32,
-    /// Differs from file to file, so that a thread notices that what it knows is of another one.
-    generation: AtomicU32,
     file: AtomicPtr<File>,
+    /// Of the thread that is deciding: its stack may have no room for a path.
+    path: UnsafeCell<Path>,
 }
+
+// SAFETY: the one field that is no atomic is used by the thread that has written `DECIDING`.
+unsafe impl Sync for Wiped {}
+
+type Path = Text<4160>;
 
 static STATE: Wiped = Wiped {
     flag: AtomicU32::new(UNKNOWN),
     answered: AtomicU32::new(0),
     made_for: AtomicU32::new(0),
-    generation: AtomicU32::new(0),
     file: AtomicPtr::new(ptr::null_mut()),
+    path: UnsafeCell::new(Path::new()),
 };
+
+/// Whether this process image, or a process that it was forked from, has made a file before. Not wiped.
+static COUNTED: AtomicBool = AtomicBool::new(false);
 
 /// The folder that the environment names, ended by a zero; empty if recording is not wanted. Not wiped.
 static FOLDER: [AtomicU8; 4080] = [const { AtomicU8::new(0) }; 4080];
@@ -135,12 +144,6 @@ pub fn is_on() -> bool {
     STATE.flag.load(Ordering::Relaxed) == ON
 }
 
-/// Which of the files of this process is in use.
-#[inline]
-pub fn generation() -> u32 {
-    STATE.generation.load(Ordering::Relaxed)
-}
-
 /// The file, while locks are recorded. For slow paths: decides whether to record, if that is open, or if
 /// another process has asked for a change.
 #[inline]
@@ -184,8 +187,6 @@ fn decide(flag: u32, asked: u32) -> Option<&'static File> {
         // The file before stays mapped: a thread may write to it.
         STATE.file.store(new, Ordering::Release);
         STATE.made_for.store(number, Ordering::Relaxed);
-        // A child of a fork has a number of its own, which has 22 bits at most.
-        STATE.generation.store(sys::process() ^ number << 22, Ordering::Relaxed);
         ON
     } else {
         REFUSED
@@ -199,26 +200,30 @@ fn decide(flag: u32, asked: u32) -> Option<&'static File> {
 
 /// Makes the file of this process image, and maps it.
 fn open() -> Option<*mut File> {
-    let mut folder = [0; FOLDER.len()];
     // SAFETY: as in `file`.
-    if let Some(control) = unsafe { CONTROL.load(Ordering::Acquire).as_ref() } {
-        crate::layout::copy(&control.folder, &mut folder);
-    }
-    if folder[0] == 0 {
-        crate::layout::copy(&FOLDER, &mut folder);
-    }
-    let folder = CStr::from_bytes_until_nul(&folder).ok()?.to_bytes();
+    let control = unsafe { CONTROL.load(Ordering::Acquire).as_ref() };
+    let folder = control
+        .map(|control| &control.folder)
+        .filter(|folder| folder[0].load(Ordering::Relaxed) != 0)
+        .unwrap_or(&FOLDER);
+    // SAFETY: no other thread decides meanwhile, and this one calls nothing that does.
+    let path = unsafe { &mut *STATE.path.get() };
     // An image that called `exec` had the same process id.
     for number in 0..1024 {
-        let path = Text::<4160>::new()
-            .and(folder)?
-            .and(b"/")?
-            .and_number(sys::process())?
-            .and(b".")?
-            .and_number(number)?
-            .and(b".")?
-            .and(crate::layout::EXTENSION.as_bytes())?;
-        match Descriptor::open(path.as_c_str(), libc::O_RDWR | libc::O_CREAT | libc::O_EXCL) {
+        path.clear();
+        folder
+            .iter()
+            .map(|byte| byte.load(Ordering::Relaxed))
+            .take_while(|byte| *byte != 0)
+            .for_each(|byte| path.push(byte));
+        path.push(b'/');
+        path.push_number(sys::process());
+        path.push(b'.');
+        path.push_number(number);
+        path.push(b'.');
+        path.push_all(crate::layout::EXTENSION.as_bytes());
+        let path = path.as_c_str()?;
+        match Descriptor::open(path, libc::O_RDWR | libc::O_CREAT | libc::O_EXCL) {
             Err(libc::EEXIST) => {}
             Err(_) => return None,
             Ok(file) => {
@@ -227,13 +232,20 @@ fn open() -> Option<*mut File> {
                     .then(|| file.map(size, true))
                     .flatten();
                 let Some(mapping) = mapping else {
-                    sys::remove(path.as_c_str());
+                    sys::remove(path);
                     return None;
                 };
                 let mapping = mapping.cast::<File>().as_ptr();
                 // SAFETY: a mapping of a file of that size; all fields are atomics, for which zeros are
                 // a value.
-                begin::fill(unsafe { &*mapping });
+                let mapped = unsafe { &*mapping };
+                // What says which pages have room, and the head: all others are asked for one by one.
+                let starts = [(&raw const mapped.room).cast(), (&raw const mapped.header).cast()];
+                if !starts.into_iter().all(sys::can_write) {
+                    sys::remove(path);
+                    return None;
+                }
+                begin::fill(mapped, COUNTED.swap(true, Ordering::Relaxed));
                 return Some(mapping);
             }
         }

@@ -3,6 +3,7 @@
 
 use core::ffi::CStr;
 use core::ptr::{self, NonNull};
+use core::sync::atomic::AtomicU32;
 
 /// Keeps the calling thread's `errno` as it is: locking a mutex does not change it.
 pub fn with_errno_kept<T>(action: impl FnOnce() -> T) -> T {
@@ -90,6 +91,25 @@ impl Descriptor {
     }
 }
 
+/// The memory of this process, as a file: reading memory directly that is no longer mapped would be a fault.
+pub struct OwnMemory(Descriptor);
+
+impl OwnMemory {
+    pub fn open() -> Option<Self> {
+        Descriptor::open(c"/proc/self/mem", libc::O_RDONLY).ok().map(Self)
+    }
+
+    /// Copies from `address`; says whether all of it is mapped.
+    pub fn read(&self, address: usize, buffer: &mut [u8]) -> bool {
+        let fd = self.0.0;
+        // SAFETY: pread(2) writes at most the length of the buffer.
+        let count = unsafe {
+            libc::syscall(libc::SYS_pread64, fd, buffer.as_mut_ptr(), buffer.len(), address)
+        };
+        usize::try_from(count) == Ok(buffer.len())
+    }
+}
+
 impl Drop for Descriptor {
     fn drop(&mut self) {
         // SAFETY: the descriptor is this object's own.
@@ -128,24 +148,28 @@ pub fn parent() -> u32 {
     unsafe { libc::syscall(libc::SYS_getppid) as u32 }
 }
 
-/// Copies memory of this process, if it is mapped: reading it directly could be a fault.
-pub fn peek(address: usize, buffer: &mut [u8]) -> bool {
-    let to = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
-    let from =
-        libc::iovec { iov_base: ptr::without_provenance_mut(address), iov_len: buffer.len() };
-    // SAFETY: the kernel writes the buffer only, and refuses addresses that are not mapped.
-    let count = unsafe {
+/// Whether this word of a mapped file can be written: `false` where the disk has no room for it, or where the
+/// file is shorter. Writing it could end the process.
+///
+/// The word stays as it is: FUTEX_WAKE_OP adds 0 to it, and wakes no thread. madvise(2) with
+/// `MADV_POPULATE_WRITE` would do, too, since Linux 5.14.
+pub fn can_write(word: *const u32) -> bool {
+    const NO_THREAD: usize = 0;
+    const ADD_NOTHING: u32 = (libc::FUTEX_OP_ADD.cast_unsigned()) << 28;
+    static NONE_WAITS_HERE: AtomicU32 = AtomicU32::new(0);
+    // SAFETY: the kernel accesses both words atomically, or refuses to.
+    let result = unsafe {
         libc::syscall(
-            libc::SYS_process_vm_readv,
-            process(),
-            &raw const to,
-            1_usize,
-            &raw const from,
-            1_usize,
-            0_usize,
+            libc::SYS_futex,
+            NONE_WAITS_HERE.as_ptr(),
+            libc::FUTEX_WAKE_OP | libc::FUTEX_PRIVATE_FLAG,
+            NO_THREAD,
+            NO_THREAD,
+            word,
+            ADD_NOTHING,
         )
     };
-    usize::try_from(count) == Ok(buffer.len())
+    result >= 0 || last_error() != libc::EFAULT
 }
 
 fn last_error() -> i32 {
@@ -158,46 +182,81 @@ fn zeroed() -> libc::statfs {
     unsafe { core::mem::zeroed() }
 }
 
-/// A path or a name that is put together on the stack.
+/// A path that is put together in memory that is there already: the stacks of threads may be small.
 pub struct Text<const N: usize> {
     bytes: [u8; N],
     length: usize,
+    is_whole: bool,
 }
 
 impl<const N: usize> Text<N> {
-    pub fn new() -> Self {
-        Self { bytes: [0; N], length: 0 }
+    pub const fn new() -> Self {
+        Self { bytes: [0; N], length: 0, is_whole: true }
     }
 
-    /// Appends; what has no room, with a zero behind it, is left off, and `None` says so.
-    #[must_use]
-    pub fn and(mut self, part: &[u8]) -> Option<Self> {
-        let end = self.length + part.len();
-        if end >= N {
-            return None;
+    pub fn clear(&mut self) {
+        (self.length, self.is_whole) = (0, true);
+    }
+
+    /// Appends.
+    pub fn push(&mut self, byte: u8) {
+        // One is left for a zero behind it.
+        if self.length + 1 < N {
+            self.bytes[self.length] = byte;
+            self.length += 1;
+        } else {
+            self.is_whole = false;
         }
-        self.bytes[self.length..end].copy_from_slice(part);
-        self.length = end;
-        Some(self)
+    }
+
+    /// Appends.
+    pub fn push_all(&mut self, part: &[u8]) {
+        for byte in part {
+            self.push(*byte);
+        }
     }
 
     /// Appends a number.
-    #[must_use]
-    pub fn and_number(self, number: u32) -> Option<Self> {
-        let mut digits = [0_u8; 10];
-        let mut start = digits.len();
-        let mut rest = number;
-        loop {
-            start -= 1;
-            digits[start] = b'0' + (rest % 10) as u8;
-            rest /= 10;
-            if rest == 0 {
-                return self.and(&digits[start..]);
-            }
+    pub fn push_number(&mut self, number: u32) {
+        if number >= 10 {
+            self.push_number(number / 10);
         }
+        self.push(b'0' + (number % 10) as u8);
     }
 
-    pub fn as_c_str(&self) -> &CStr {
-        CStr::from_bytes_until_nul(&self.bytes).unwrap_or_default()
+    /// The text, if all of it had room.
+    pub fn as_c_str(&mut self) -> Option<&CStr> {
+        self.bytes[self.length] = 0;
+        let whole = &self.bytes[..=self.length];
+        self.is_whole.then(|| CStr::from_bytes_until_nul(whole).ok()).flatten()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_behind_the_end_of_a_file_cannot_be_written() {
+        // SAFETY: memfd_create(2) reads the name.
+        let fd = unsafe { libc::memfd_create(c"recording".as_ptr(), 0) };
+        let file = Descriptor(fd);
+        assert!(file.resize(4096));
+        let mapping = file.map(2 * 65_536, true).expect("a mapping").cast::<u32>();
+        assert!(can_write(mapping.as_ptr()));
+        assert!(!can_write(mapping.as_ptr().wrapping_add(65_536 / 4)));
+    }
+
+    #[test]
+    fn a_text_that_has_no_room_is_none() {
+        let mut text = Text::<8>::new();
+        text.push_all(b"ab.");
+        text.push_number(4_711);
+        assert_eq!(text.as_c_str(), Some(c"ab.4711"));
+        text.push(b'x');
+        assert_eq!(text.as_c_str(), None);
+        text.clear();
+        text.push_number(0);
+        assert_eq!(text.as_c_str(), Some(c"0"));
     }
 }

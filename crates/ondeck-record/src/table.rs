@@ -2,22 +2,32 @@
 
 use core::sync::atomic::Ordering;
 
-use crate::clock;
 use crate::layout::{
-    File, Lock, PLACES, Place, Role, SAMPLES, Sample, bucket_of, place_of, sample_key,
+    File, LOCKS, Lock, PLACES, Place, Role, SAMPLES, Sample, bucket_of, place_of, sample_key,
 };
+use crate::{clock, room};
 
 /// Where so many places in a row are taken, a table is as good as full.
 const FAR: usize = 128;
 
 /// The entry of the lock at `address`, and whether it is new. `None` if there is no room, which is
-/// counted.
-pub fn lock(file: &'static File, address: usize, kind: u32) -> Option<(&'static Lock, bool)> {
+/// counted. `turn` is the lock's count of acquisitions; 0 if it has none.
+pub fn lock(
+    file: &'static File,
+    address: usize,
+    kind: u32,
+    turn: u64,
+) -> Option<(&'static Lock, bool)> {
     let key = address as u64;
     let first = place_of(key, PLACES);
     for step in 0..FAR {
         let place = &file.places[(first + step) & (PLACES - 1)];
+        if room::reach(file, place).is_none() {
+            break;
+        }
         let seen = match place.address.load(Ordering::Acquire) {
+            // With no entry left no place is taken either, so that the search stays short.
+            0 if file.header.locks_used.load(Ordering::Relaxed) >= LOCKS as u64 => break,
             0 => place.address.compare_exchange(0, key, Ordering::AcqRel, Ordering::Acquire),
             other => Err(other),
         };
@@ -25,7 +35,14 @@ pub fn lock(file: &'static File, address: usize, kind: u32) -> Option<(&'static 
             Ok(_) => {
                 let number = file.header.locks_used.fetch_add(1, Ordering::Relaxed);
                 let Some(lock) = file.locks.get(number as usize) else { break };
+                if room::reach(file, lock).is_none() {
+                    break;
+                }
                 lock.kind.store(kind, Ordering::Relaxed);
+                if file.header.counted_before.load(Ordering::Relaxed) != 0 {
+                    lock.acquisitions_before.store(turn, Ordering::Relaxed);
+                    lock.acquisitions.store(turn, Ordering::Relaxed);
+                }
                 lock.address.store(key, Ordering::Release);
                 // Release: the entry that it tells of.
                 place.entry.store(number + 1, Ordering::Release);
@@ -53,7 +70,7 @@ pub fn find(file: &'static File, address: usize) -> Option<&'static Lock> {
     let key = address as u64;
     let first = place_of(key, PLACES);
     for step in 0..FAR {
-        let place = &file.places[(first + step) & (PLACES - 1)];
+        let place = room::reach(file, &file.places[(first + step) & (PLACES - 1)])?;
         match place.address.load(Ordering::Acquire) {
             0 => return None,
             other if other == key => return entry(file, place),
@@ -61,6 +78,16 @@ pub fn find(file: &'static File, address: usize) -> Option<&'static Lock> {
         }
     }
     None
+}
+
+/// Another lock is initialized at `address`: its count begins anew, that of the one before stays.
+pub fn initialized(file: &'static File, address: usize, kind: u32) {
+    if let Some(lock) = find(file, address) {
+        let counted = lock.acquisitions.swap(0, Ordering::Relaxed);
+        lock.acquisitions_before.fetch_sub(counted, Ordering::Relaxed);
+        lock.reused.fetch_add(1, Ordering::Relaxed);
+        lock.kind.store(kind, Ordering::Relaxed);
+    }
 }
 
 /// Adds to what threads with this stack did with this lock.
@@ -71,6 +98,9 @@ pub fn sample(file: &File, lock: &Lock, role: Role, stack: u32, count: u64, tick
     let first = place_of(key, SAMPLES);
     for step in 0..FAR {
         let sample: &Sample = &file.samples[(first + step) & (SAMPLES - 1)];
+        if room::reach(file, sample).is_none() {
+            break;
+        }
         let seen = match sample.key.load(Ordering::Relaxed) {
             0 => sample.key.compare_exchange(0, key, Ordering::Relaxed, Ordering::Relaxed),
             other => Err(other),
@@ -133,12 +163,29 @@ pub fn charge(lock: &Lock, now: u64) -> u64 {
         let waiting = lock.waiting.load(Ordering::Acquire);
         let area = lock.area.load(Ordering::Acquire);
         if lock.begun.load(Ordering::Acquire) == done {
-            let total = area.wrapping_add(waiting.wrapping_mul(now));
-            let before = lock.charged.fetch_max(total, Ordering::AcqRel);
-            return total.saturating_sub(before);
+            return raise(lock, area.wrapping_add(waiting.wrapping_mul(now)));
         }
     }
     0
+}
+
+/// Makes `total` what owners were charged with, and says how much more that is.
+///
+/// It may be less: by a wait that began after the moment that the total is of, or by an owner that was late to
+/// record. Of the first waits at a lock it may even be less than 0.
+fn raise(lock: &Lock, total: u64) -> u64 {
+    let mut before = lock.charged.load(Ordering::Acquire);
+    loop {
+        let more = total.wrapping_sub(before);
+        if !more.cast_signed().is_positive() {
+            return 0;
+        }
+        match lock.charged.compare_exchange_weak(before, total, Ordering::AcqRel, Ordering::Acquire)
+        {
+            Ok(_) => return more,
+            Err(now) => before = now,
+        }
+    }
 }
 
 /// Counts `weight` waits of `ticks` each.
@@ -200,6 +247,7 @@ mod tests {
             area: zero(),
             charged: zero(),
             since: zero(),
+            acquisitions_before: zero(),
             acquisitions: zero(),
             events: zero(),
             event_ticks: zero(),
@@ -207,7 +255,7 @@ mod tests {
             turn: zero(),
             turn_since: zero(),
             request: AtomicU32::new(0),
-            unused: AtomicU32::new(0),
+            reused: AtomicU32::new(0),
             waits: zero(),
             wait_ticks: zero(),
             wait_longest: zero(),
@@ -234,6 +282,17 @@ mod tests {
         leave(&lock, 310, 3);
         assert_eq!(charge(&lock, 400), 3 * 10);
         assert_eq!(charge(&lock, 500), 0);
+    }
+
+    #[test]
+    fn a_thread_that_came_after_the_unlock_takes_nothing_off_the_charge() {
+        let lock = empty();
+        arrive(&lock, 100, 1);
+        // Between the moment of the unlock, 150, and its record.
+        arrive(&lock, 300, 1);
+        assert_eq!(charge(&lock, 150), 0);
+        assert_eq!(charge(&lock, 400), 300 + 100);
+        assert_eq!(lock.charged.load(Ordering::Relaxed), 400);
     }
 
     #[test]

@@ -23,12 +23,12 @@
 //! each, others cost little. What this gets wrong: a thread with a long hold now and then among short ones,
 //! during which no other thread came or parked; the blame for it goes to one of the thread's short holds.
 
-use core::cell::{Cell, UnsafeCell};
-use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use core::cell::UnsafeCell;
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, compiler_fence};
 use core::{mem, ptr};
 
 use crate::layout::File;
-use crate::{clock, slot, state};
+use crate::{clock, slot};
 
 /// Nanoseconds between two records of a thread below which its period is doubled.
 const CLOSE: u64 = 8_000;
@@ -44,13 +44,15 @@ const LONGEST_PERIOD: u32 = 4_096;
 /// An acquisition that is recorded when the thread unlocks.
 #[derive(Clone, Copy, Debug)]
 pub struct Pending {
-    /// Which file the wait began in.
-    pub generation: u32,
+    /// Which file the wait began in: see [`address_of`].
+    pub file: usize,
     pub lock: usize,
     pub arrived: u64,
     pub acquired: u64,
-    /// For how many threads it counts in the lock's account; 0 if it is not there.
+    /// For how many threads it counts; 0 if it was not chosen.
     pub weight: u32,
+    /// Whether the lock's account has it.
+    pub is_in_account: bool,
     pub has_parked: bool,
 }
 
@@ -71,10 +73,12 @@ pub enum Pass {
 pub struct Current {
     /// 0 if there is none.
     pub lock: usize,
+    /// Which file it is recorded in: see [`address_of`].
+    pub file: usize,
     pub kind: u32,
     /// When it began, in ticks.
     pub arrived: u64,
-    /// As of [`Pending`].
+    /// For how many threads it counts in the lock's account; 0 if it is not there.
     pub weight: u32,
     pub has_parked: bool,
     /// The lock's words, null if it has none. The lock is there as long as a thread waits for it.
@@ -88,6 +92,7 @@ pub struct Current {
 impl Current {
     pub const NONE: Self = Self {
         lock: 0,
+        file: 0,
         kind: 0,
         arrived: 0,
         weight: 0,
@@ -102,9 +107,15 @@ impl Current {
 /// Locks that a thread has at the same time, and had to wait for; more are recorded at once.
 const PENDING: usize = 4;
 
+/// What a file is known by. No mapping of one is ever unmapped, and the child of a fork has those of its
+/// parent, so it is no other file's.
+pub fn address_of(file: &File) -> usize {
+    ptr::from_ref(file).addr()
+}
+
 pub struct Local {
     /// Which file all this belongs to.
-    generation: u32,
+    file: usize,
     pub index: u32,
     /// Acquisitions until the next record.
     skip: u32,
@@ -136,7 +147,7 @@ pub struct Local {
 pub struct Slot {
     /// Set while the thread is in the recorder: a handler of a signal, or the unwinder, that locks
     /// meanwhile is not recorded.
-    busy: Cell<bool>,
+    busy: AtomicBool,
     local: UnsafeCell<Local>,
 }
 
@@ -148,39 +159,35 @@ impl Slot {
     fn enter<T>(action: impl FnOnce(&mut Local) -> T) -> Option<T> {
         // SAFETY: the calling thread's own, which is there while the thread is, and zeros at first.
         let slot: &Self = unsafe { &*slot::address() };
-        if slot.busy.replace(true) {
+        // Relaxed, in two steps: no other thread knows of it.
+        if slot.busy.load(Ordering::Relaxed) {
             return None;
         }
+        slot.busy.store(true, Ordering::Relaxed);
+        // The compiler may not move the accesses in between to where a handler of a signal finds the flag
+        // unset, nor leave the flag unset because this thread alone writes it.
+        compiler_fence(Ordering::SeqCst);
         // SAFETY: no other reference: `busy` was false.
         let result = action(unsafe { &mut *slot.local.get() });
-        slot.busy.set(false);
+        compiler_fence(Ordering::SeqCst);
+        slot.busy.store(false, Ordering::Relaxed);
         Some(result)
     }
 }
 
-/// Calls `action` with what the calling thread keeps for the file of `generation`; not if the thread is
-/// in the recorder already. `new` gives the number of a thread that the file does not know yet.
+/// Calls `action` with what the calling thread keeps for this file; not if the thread is in the recorder
+/// already.
 #[inline]
-fn with<T>(
-    generation: u32,
-    new: impl FnOnce() -> u32,
-    action: impl FnOnce(&mut Local) -> T,
-) -> Option<T> {
+pub fn of<T>(file: &File, action: impl FnOnce(&mut Local) -> T) -> Option<T> {
     Slot::enter(|local| {
-        if local.generation != generation {
-            local.begin(generation, new());
+        if local.file != address_of(file) {
+            local.begin(file);
         }
         action(local)
     })
 }
 
-/// Calls `action` with what the calling thread keeps for this file.
-pub fn of<T>(file: &File, action: impl FnOnce(&mut Local) -> T) -> Option<T> {
-    let new = || file.header.threads.fetch_add(1, Ordering::Relaxed);
-    with(state::generation(), new, action)
-}
-
-/// Takes what the calling thread has kept of its acquisition of this lock, whichever file it is of.
+/// Takes what the calling thread has kept of its acquisition of this lock.
 pub fn take(lock: usize) -> Option<Pending> {
     Slot::enter(|local| local.take(lock)).flatten()
 }
@@ -216,15 +223,17 @@ pub fn leave(lock: usize, outer: Current) -> Option<Current> {
 }
 
 impl Local {
-    /// The thread is new, or it is the child of a fork.
+    /// The thread is new, or it is the child of a fork, or a new recording has begun.
     #[cold]
-    fn begin(&mut self, generation: u32, index: u32) {
-        self.generation = generation;
-        self.index = index;
+    fn begin(&mut self, file: &File) {
+        self.file = address_of(file);
+        self.index = file.header.threads.fetch_add(1, Ordering::Relaxed);
         (self.skip, self.period, self.weight) = (1, 1, 1);
         (self.last_event, self.last_stack, self.last_created) = (0, 0, 0);
         self.mean = clock::ticks_in(MEAN);
         self.current = Current::NONE;
+        // What the thread had locked before is not recorded: the child of a fork may never unlock it.
+        self.count = 0;
         self.ran = 0;
         let own = core::ptr::from_ref(self).addr() as u64;
         self.random = (own ^ clock::ticks()).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;

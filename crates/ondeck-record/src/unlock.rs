@@ -79,8 +79,8 @@ pub fn unlocked(lock: usize, kind: u32) {
 /// Corrects the account for a wait whose unlock was not seen.
 pub fn settle(file: &'static File, stale: &Pending) {
     if let Some(entry) = table::find(file, stale.lock)
-        && stale.weight != 0
-        && stale.generation == state::generation()
+        && stale.is_in_account
+        && stale.file == thread::address_of(file)
     {
         table::leave(entry, stale.acquired, stale.weight);
     }
@@ -107,13 +107,13 @@ impl Held {
 
     fn record_by(self, file: &'static File, local: &mut Local) {
         let now = clock::ticks();
-        let Some((entry, _)) = table::lock(file, self.lock, self.kind) else { return };
+        let Some((entry, _)) = table::lock(file, self.lock, self.kind, self.turn) else { return };
         table::took_part(entry, local.index);
         if self.turn != 0 {
             entry.acquisitions.store(self.turn, Ordering::Relaxed);
         }
-        // A child of a fork that unlocks what its parent locked has no account of it.
-        let pending = self.pending.filter(|pending| pending.generation == state::generation());
+        // An unlock of what was locked before this recording, or before the fork, has no account here.
+        let pending = self.pending.filter(|pending| pending.file == thread::address_of(file));
         let waited = pending.and_then(|pending| wait_of(entry, &pending));
         // A thread that waited and has no count is recorded when it locks, not when it unlocks.
         let is_unlock = pending.is_none() || self.turn != 0;
@@ -132,10 +132,10 @@ impl Held {
 
 /// Counts a wait that is over; its ticks, and for how many it counts.
 fn wait_of(entry: &Lock, pending: &Pending) -> Option<(u64, u32)> {
-    if pending.weight != 0 {
+    if pending.is_in_account {
         table::leave(entry, pending.acquired, pending.weight);
     }
-    let ticks = pending.acquired.wrapping_sub(pending.arrived);
+    let ticks = pending.acquired.saturating_sub(pending.arrived);
     let is_whole = pending.has_parked || Local::is_long(ticks);
     let weight = if is_whole { 1 } else { pending.weight };
     (weight != 0).then(|| {

@@ -53,6 +53,7 @@ fn begin_in(file: &'static File, lock: usize, kind: u32, words: Option<Words<'_>
     let outer = thread::of(file, |local| {
         let current = Current {
             lock,
+            file: thread::address_of(file),
             kind,
             arrived,
             weight: 0,
@@ -83,8 +84,8 @@ fn begin_in(file: &'static File, lock: usize, kind: u32, words: Option<Words<'_>
 
 /// Enters the wait that the thread is in into its lock's account.
 fn enter(file: &'static File, local: &mut Local, weight: u32) -> Option<&'static Lock> {
-    let Current { lock, kind, arrived, .. } = local.current;
-    let (entry, is_new) = table::lock(file, lock, kind)?;
+    let Current { lock, kind, arrived, turn, .. } = local.current;
+    let (entry, is_new) = table::lock(file, lock, kind, turn)?;
     if is_new {
         crate::sys::with_errno_kept(|| maps::see(file, lock as u64));
     }
@@ -166,28 +167,24 @@ impl Wait {
         let acquired = clock::ticks();
         let Some(current) = thread::leave(self.lock, self.outer) else { return };
         let Current { lock, kind, arrived, weight, has_parked, .. } = current;
-        if weight == 0 && !Local::is_long(acquired.wrapping_sub(arrived)) {
+        if weight == 0 && !Local::is_long(acquired.saturating_sub(arrived)) {
             return;
         }
-        let Some(file) = state::file() else { return forget(&current, acquired) };
-        let generation = state::generation();
-        let pending = Pending { generation, lock, arrived, acquired, weight, has_parked };
-        let now_or_never = thread::of(file, |local| {
-            let Some(words) = words else { return Some(pending) };
-            if let Some(stale) = local.take(lock) {
-                // Another thread has unlocked what this one had locked.
-                unlock::settle(file, &stale);
-            }
-            let kept = local.keep(pending);
-            if kept.is_ok() {
-                words.request.fetch_or(RECORD, Ordering::Relaxed);
-            }
-            kept.err()
-        });
+        let Some(file) = current.file() else { return };
+        let pending = Pending {
+            file: current.file,
+            lock,
+            arrived,
+            acquired,
+            weight,
+            is_in_account: weight != 0,
+            has_parked,
+        };
+        let now_or_never = thread::of(file, |local| keep(file, local, pending, words));
         match now_or_never {
             Some(Some(pending)) => Held::of_wait(lock, kind, pending).record(file),
             Some(None) => {}
-            None => forget(&current, acquired),
+            None => forget(file, &current, acquired),
         }
     }
 
@@ -199,20 +196,77 @@ impl Wait {
         }
         let now = clock::ticks();
         let Some(current) = thread::leave(self.lock, self.outer) else { return };
-        if let Some(file) = state::file()
-            && let Some((entry, _)) = table::lock(file, self.lock, current.kind)
-        {
+        let Some(file) = current.file() else { return };
+        if let Some((entry, _)) = table::lock(file, self.lock, current.kind, current.turn) {
             entry.timeouts.fetch_add(1, Ordering::Relaxed);
-            table::waited(entry, now.wrapping_sub(current.arrived), 1);
+            table::waited(entry, now.saturating_sub(current.arrived), 1);
         }
-        forget(&current, now);
+        forget(file, &current, now);
+    }
+}
+
+/// Keeps an acquisition until its unlock. Gives it back if it is to be recorded now.
+fn keep(
+    file: &'static File,
+    local: &mut Local,
+    pending: Pending,
+    words: Option<Words<'_>>,
+) -> Option<Pending> {
+    let Some(words) = words else { return Some(pending) };
+    if let Some(stale) = local.take(pending.lock) {
+        // Another thread has unlocked what this one had locked.
+        unlock::settle(file, &stale);
+    }
+    let kept = local.keep(pending);
+    if kept.is_ok() {
+        words.request.fetch_or(RECORD, Ordering::Relaxed);
+    }
+    kept.err()
+}
+
+/// The calling thread has the lock at `lock` again, for which it has waited for so many nanoseconds since its
+/// wait at a condition variable was over.
+///
+/// It is recorded as a wait for that lock, and no owner is charged with it: when it began, at the notification,
+/// no thread told the lock's account of it.
+#[inline(never)]
+pub fn relocked(lock: usize, kind: u32, words: Option<Words<'_>>, nanos: u64) {
+    let Some(file) = state::file() else { return };
+    let acquired = clock::ticks();
+    let waited = clock::ticks_in(nanos);
+    let now = thread::of(file, |local| {
+        let weight = local.next(acquired);
+        if weight == 0 && !Local::is_long(waited) {
+            return None;
+        }
+        let pending = Pending {
+            file: thread::address_of(file),
+            lock,
+            arrived: acquired.saturating_sub(waited),
+            acquired,
+            weight,
+            is_in_account: false,
+            has_parked: false,
+        };
+        keep(file, local, pending, words)
+    });
+    if let Some(Some(pending)) = now {
+        Held::of_wait(lock, kind, pending).record(file);
+    }
+}
+
+impl Current {
+    /// The file that the wait began in, if that is still the one that is recorded into: another one has no
+    /// account of it.
+    fn file(&self) -> Option<&'static File> {
+        state::file().filter(|file| thread::address_of(file) == self.file)
     }
 }
 
 /// Takes back what [`enter`] did for a wait that is over.
-fn forget(current: &Current, now: u64) {
+fn forget(file: &'static File, current: &Current, now: u64) {
     if current.weight != 0
-        && let Some(entry) = state::file().and_then(|file| table::find(file, current.lock))
+        && let Some(entry) = table::find(file, current.lock)
     {
         table::leave(entry, now, current.weight);
     }

@@ -105,3 +105,19 @@ fn a_file_of_noise_is_read_without_harm() {
     assert_eq!(profile.processes.len(), 1);
     assert!(!ondeck_profile::lines::render(&profile).is_empty());
 }
+
+/// Root reads folders in which others may make files.
+#[test]
+fn a_pipe_and_a_link_are_not_waited_for_nor_followed() {
+    let folder = tempfile::tempdir().unwrap();
+    let secret = folder.path().join("secret");
+    fs::write(&secret, "root's own words").unwrap();
+    std::os::unix::fs::symlink(&secret, folder.path().join(format!("1.0.{EXTENSION}"))).unwrap();
+    let error = read(folder.path()).unwrap_err();
+    assert!(matches!(error, Error::Io { .. }), "{error}");
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join(format!("1.0.{EXTENSION}"));
+    assert!(std::process::Command::new("mkfifo").arg(pipe).status().unwrap().success());
+    let error = read(folder.path()).unwrap_err();
+    assert!(matches!(error, Error::Foreign { .. }), "{error}");
+}

@@ -6,16 +6,19 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use ondeck::Mutex;
+use ondeck::{Condvar, Mutex};
 use ondeck_profile::{Kind, Place, Role, flame, folded, lines, page, pprof, read, table};
 
 static CROWDED: Mutex<u64> = Mutex::new(0);
+static TOLD: Mutex<(bool, bool)> = Mutex::new((false, false));
+static CHANGED: Condvar = Condvar::new();
 static QUIET: Mutex<u64> = Mutex::new(0);
 
 /// Says that this process is the program.
 const PROGRAM: &str = "ONDECK_TEST_PROGRAM";
 const VICTIMS: u32 = 3;
 const ROUNDS: u32 = 20;
+const RELOCKS: u32 = 5;
 
 static WANTING: AtomicU32 = AtomicU32::new(0);
 static OVER: AtomicBool = AtomicBool::new(false);
@@ -41,7 +44,36 @@ fn take_shortly() {
     std::hint::black_box(());
 }
 
+#[inline(never)]
+fn wait_to_be_told() {
+    let mut told = TOLD.lock();
+    told.0 = true;
+    CHANGED.wait_while(&mut told, |told| !told.1);
+    *told = (false, false);
+    drop(told);
+    std::hint::black_box(());
+}
+
+/// A waiter of the condition variable is told while its mutex is locked, and stays locked.
+fn tell() {
+    loop {
+        let mut told = TOLD.lock();
+        if *told == (true, false) {
+            told.1 = true;
+            CHANGED.notify_one();
+            thread::sleep(Duration::from_millis(3));
+            return;
+        }
+        drop(told);
+        thread::yield_now();
+    }
+}
+
 fn program() {
+    thread::scope(|scope| {
+        scope.spawn(|| (0..RELOCKS).for_each(|_| wait_to_be_told()));
+        (0..RELOCKS).for_each(|_| tell());
+    });
     thread::scope(|scope| {
         for _ in 0..VICTIMS {
             scope.spawn(|| {
@@ -91,6 +123,14 @@ fn a_rust_lock_is_named_with_its_holder() {
         let first = &worst.frames().next().unwrap().function;
         assert!(first.ends_with(function), "{role:?}: {first}");
     }
+    let (_, told) =
+        locks.iter().find(|(_, lock)| lock.name().ends_with("TOLD")).expect("contended");
+    assert!(told.wait.count >= u64::from(RELOCKS), "{} waits", told.wait.count);
+    let stacks: Vec<_> = told.waiters.iter().filter_map(|sample| sample.frames().next()).collect();
+    assert!(
+        stacks.iter().any(|frame| frame.function.ends_with("wait_to_be_told")),
+        "a waiter that was told has waited for its mutex: {stacks:?}"
+    );
     assert!(
         locks.iter().all(|(_, lock)| !lock.name().ends_with("QUIET")),
         "no thread waited for it"

@@ -9,7 +9,7 @@ use std::time::Instant;
 use lock_api::GuardNoSend;
 
 use super::RawCondvar;
-use crate::mutex::{RawMutex, deadline};
+use crate::mutex::{RawMutex, deadline, recorded};
 use crate::platform::Linux;
 
 /// A condition variable for [`Mutex`](crate::Mutex): one byte.
@@ -58,7 +58,7 @@ unsafe impl lock_api::RawCondvar for RawCondvar<Linux> {
 
     unsafe fn wait(&self, mutex: &RawMutex<Linux>, _: &mut GuardNoSend) {
         // SAFETY: as the caller promises.
-        unsafe { Self::wait(self, mutex, None) };
+        unsafe { recorded::wait(self, mutex, None) };
     }
 
     #[inline]
@@ -85,6 +85,6 @@ unsafe impl lock_api::RawCondvarTimed for RawCondvar<Linux> {
         timeout: &Instant,
     ) -> bool {
         // SAFETY: as the caller promises.
-        unsafe { !Self::wait(self, mutex, Some(deadline(*timeout))) }
+        unsafe { !recorded::wait(self, mutex, Some(deadline(*timeout))) }
     }
 }

@@ -43,6 +43,8 @@ impl<P: Host> Waiter<P> {
         match self.mutex() {
             Some(mutex) => {
                 mutex.unpin(&self.node);
+                #[cfg(feature = "profile")]
+                self.found_taken.set(true);
                 mutex.wait_moved(&self.node);
             }
             None => self.until_told(),

@@ -54,6 +54,9 @@ pub struct Waiter<P: Host> {
     deadline: Cell<Option<Timestamp>>,
     /// None before it has parked.
     slice: Cell<Option<Slice>>,
+    /// Whether it has found its mutex locked since its wait for the condition variable is over.
+    #[cfg(feature = "profile")]
+    pub(super) found_taken: Cell<bool>,
 }
 
 /// What the thread of a [`Waiter`] does next.
@@ -89,17 +92,9 @@ impl<P: Host> RawCondvar<P> {
     pub unsafe fn wait(&self, mutex: &RawMutex<P>, deadline: Option<Timestamp>) -> bool {
         let waiter = Waiter::new(self, Some(mutex), deadline);
         // SAFETY: the caller owns the mutex. The waiter stays here until the wait is over.
-        unsafe { waiter.begin() };
-        let mut slept = FutexWait::Woken;
-        loop {
-            // SAFETY: it has begun, and is not over yet.
-            match unsafe { waiter.step(slept) } {
-                Step::Sleep { word, expected, until } => {
-                    // SAFETY: a word of the waiter.
-                    slept = P::futex_wait(unsafe { &*word }, expected, until);
-                }
-                Step::Done { notified } => return notified,
-            }
+        unsafe {
+            waiter.begin();
+            waiter.sleep()
         }
     }
 }
@@ -127,6 +122,8 @@ impl<P: Host> Waiter<P> {
             series: Cell::new(0),
             deadline: Cell::new(deadline),
             slice: Cell::new(None),
+            #[cfg(feature = "profile")]
+            found_taken: Cell::new(false),
         }
     }
 
@@ -152,6 +149,26 @@ impl<P: Host> Waiter<P> {
             unsafe { mutex.unlock() };
             // The mutex is one that this thread will lock again, so it is there.
             mutex.call_poller();
+        }
+    }
+
+    /// Takes all steps, and sleeps between them. Says whether it was notified.
+    ///
+    /// # Safety
+    ///
+    /// As for [`step`](Self::step).
+    #[inline]
+    pub(crate) unsafe fn sleep(&self) -> bool {
+        let mut slept = FutexWait::Woken;
+        loop {
+            // SAFETY: as the caller promises; it is not over yet.
+            match unsafe { self.step(slept) } {
+                Step::Sleep { word, expected, until } => {
+                    // SAFETY: a word of the waiter.
+                    slept = P::futex_wait(unsafe { &*word }, expected, until);
+                }
+                Step::Done { notified } => return notified,
+            }
         }
     }
 
@@ -219,6 +236,8 @@ impl<P: Host> Waiter<P> {
             self.slice.set(Some(slice));
             if self.was_moved() {
                 // As a thread that is parked for the mutex it looks after itself, too.
+                #[cfg(feature = "profile")]
+                self.found_taken.set(true);
                 mutex.wait_moved(&self.node);
                 return Some(Step::Done { notified: true });
             }
@@ -272,8 +291,32 @@ impl<P: Host> Waiter<P> {
     pub(super) fn lock_again(&self) {
         if let Some(mutex) = self.mutex() {
             mutex.unpin(&self.node);
+            #[cfg(feature = "profile")]
+            {
+                self.node.since.store(P::ticks() as usize, Ordering::Relaxed);
+                self.found_taken.set(mutex.is_locked());
+            }
             mutex.lock();
         }
+    }
+
+    /// For a recorder of contention, once the wait is over: how many nanoseconds the thread has waited for its
+    /// mutex, from its notification or its deadline on; `None` if the mutex was free.
+    ///
+    /// A thread that sleeps when the mutex is free has not waited for the mutex, but for its CPU. It is told by
+    /// a wake that came with the notification.
+    #[cfg(feature = "profile")]
+    pub fn waited_for_mutex(&self) -> Option<u64> {
+        /// As long as a notification takes that moves a few waiters and wakes one.
+        const ONE_NOTIFICATION: u32 = 2_000;
+        let since = self.node.since.load(Ordering::Relaxed);
+        let queued = self.node.woken.load(Ordering::Relaxed).wrapping_sub(since);
+        // The moment of the wake is one before the notification if there was none since.
+        let was_queued = queued.cast_signed() > P::ticks_in(ONE_NOTIFICATION).cast_signed();
+        (self.found_taken.get() || was_queued).then(|| {
+            let ticks = (P::ticks() as usize).wrapping_sub(since) as u128;
+            (ticks * 1_000_000_000 / u128::from(P::ticks_per_second().max(1))) as u64
+        })
     }
 
     /// The waiter was told something: goes on until it has the mutex.
@@ -281,6 +324,8 @@ impl<P: Host> Waiter<P> {
         if let Some(mutex) = self.mutex() {
             // spec: Condvar!Unpin
             mutex.unpin(&self.node);
+            #[cfg(feature = "profile")]
+            self.found_taken.set(mutex.is_locked());
             mutex.wait_told(&self.node, self.node.status());
         }
         Step::Done { notified: true }

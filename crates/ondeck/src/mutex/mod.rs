@@ -97,7 +97,7 @@ mod api;
 mod inlined;
 mod lock;
 mod misuse;
-mod recorded;
+pub(crate) mod recorded;
 
 mod unlock;
 
