@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # libondeck for C and C++: the header is that of the source, the library has the symbols that it
 # should, tests and examples pass with gcc and clang, plain and under sanitizers, and copies of the
-# library find each other.
+# library find each other; and the tests fail with mistakes that are put in on purpose.
 #
 # ThreadSanitizer is told of locks by the header: races on purpose must be reported, and no others.
 source "$(dirname "$0")/common.sh"
-need_packages gcc g++ clang libclang-rt-dev binutils pkg-config
+need_packages gcc g++ clang libclang-rt-dev binutils pkg-config python3
 crate=crates/ondeck-capi
 target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 native=$target/native
@@ -136,3 +136,6 @@ fi
 
 step "copies of the library"
 ci/capi/copies.sh "$native"
+
+step "mistakes that the tests catch"
+ci/capi/mistakes.sh "$native"

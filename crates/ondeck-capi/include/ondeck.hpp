@@ -3,8 +3,8 @@
 //
 //     #include <ondeck.hpp>
 //
-//     ondeck::mutex guard;                     // a static one is initialized before any
-//     constructor runs ondeck::condition_variable changed;
+//     ondeck::mutex guard;    // a static one is initialized before any constructor runs
+//     ondeck::condition_variable changed;
 //
 //     std::unique_lock lock(guard);
 //     changed.wait(lock, [&] { return ready; });

@@ -1,12 +1,14 @@
 /*
  * For ThreadSanitizer: two threads write a number, one at a time.
  *
- *     race locked      under the mutex: no race, although the threads hand data to each other by it
- * alone race waited      one waits at a condition variable for the other: no race race attempted by
- * attempts with and without deadlines, some of which fail: no race race unlocked    the second
- * thread forgets the mutex: a race, which must be reported race failed      the second thread
- * ignores that its attempt has failed: a race, which must be reported race neighbour   each thread
- * has a mutex of its own, next to the other's: a race, which must be reported
+ *     race locked      under the mutex: no race
+ *     race waited      one waits at a condition variable for the other: no race
+ *     race attempted   by attempts with and without deadlines, some of which fail: no race
+ *     race unlocked    the second thread forgets the mutex: a race, which must be reported
+ *     race failed      the second thread ignores that its attempt has failed: a race, which must be
+ *                      reported
+ *     race neighbour   each thread has a mutex of its own, next to the other's: a race, which must be
+ *                      reported
  */
 #include "check.h"
 

@@ -14,7 +14,11 @@ enum { THREADS = 6, MUTEXES = 8, SLOTS = 4 };
 
 static ondeck_mutex_t mutexes[MUTEXES];
 static long counts[MUTEXES];
+/* How many threads are in a section: some sleep there, so that two at once are seen. */
+static int inside[MUTEXES];
 static long rounds;
+/* Whether each unlock is the header's: the library's would wake the threads that those forgot. */
+static int only_inlined;
 
 /* The library's functions, where the header has inlined ones. */
 static int (*volatile call_lock)(ondeck_mutex_t *) = ondeck_mutex_lock;
@@ -57,10 +61,12 @@ static void *count(void *seed)
         /* One of them is wanted most. */
         unsigned which = choice % 4 == 0 ? choice / 4 % MUTEXES : 3;
         acquire(&mutexes[which], choice >> 8);
+        EQUAL(++inside[which], 1);
         counts[which]++;
         if (choice >> 16 == 0 || i % 256 == 0)
             sleep_ms(1);
-        if (choice & 0x80)
+        EQUAL(--inside[which], 0);
+        if (!only_inlined && choice & 0x80)
             call_unlock(&mutexes[which]);
         else
             ondeck_mutex_unlock(&mutexes[which]);
@@ -108,17 +114,19 @@ int main(int argc, char **argv)
 {
     rounds = argc > 1 ? atol(argv[1]) : 2000;
     pthread_t threads[THREADS];
-    progress();
-    for (int i = 0; i < THREADS; i++)
-        threads[i] = begin(count, (void *)(uintptr_t)(i + 1));
-    for (int i = 0; i < THREADS; i++)
-        end(threads[i]);
+    for (only_inlined = 0; only_inlined < 2; only_inlined++) {
+        progress();
+        for (int i = 0; i < THREADS; i++)
+            threads[i] = begin(count, (void *)(uintptr_t)(i + 1));
+        for (int i = 0; i < THREADS; i++)
+            end(threads[i]);
+    }
     long total = 0;
     for (int i = 0; i < MUTEXES; i++) {
         total += counts[i];
         EQUAL(ondeck_mutex_destroy(&mutexes[i]), 0);
     }
-    EQUAL(total, THREADS * rounds);
+    EQUAL(total, 2 * THREADS * rounds);
 
     progress();
     for (int i = 0; i < 4; i++)

@@ -204,7 +204,7 @@ impl<P: Host> RawMutex<P> {
         }
         let address = self.address();
         // spec: Mutex!ArriveClaim
-        let claim = || bucket.lock().claim(address);
+        let claim = || bucket.lock().claim_contended(address);
         // spec: Mutex!ArriveFind
         let record = bucket.own_record(address).unwrap_or_else(claim);
         if record.is_shared() {
@@ -312,7 +312,7 @@ impl<P: Host> RawMutex<P> {
         // spec: Mutex!ParkLock
         let guard = bucket.lock();
         // spec: Mutex!ParkLink
-        let record = guard.claim(self.address());
+        let record = guard.claim_contended(self.address());
         let is_near = waits.polling != 0 && (record.parked() as usize) < waits.most_near;
         node.set_status(if is_near { status::NEAR } else { status::PARKED });
         // SAFETY: it is new or was unlinked by the thread that told it; and is unlinked again before

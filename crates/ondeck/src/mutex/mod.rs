@@ -57,7 +57,9 @@
 //! 5. *A node lives while it is linked,* and until its thread has been told otherwise, last of all.
 //! 6. *Nothing is touched after the unlock.* After the store that clears the byte an unlock uses its
 //!    address to compare. What it dereferences is the mutex of a linked node, under the bucket's lock.
-//! 7. *A record that a thread relies on stays its lock's:* one with a mark, a linked thread or a pin.
+//! 7. *A record that a thread relies on stays its lock's:* one with a mark or a linked thread. One that is only
+//!    pinned goes if all others of the bucket are in use and a thread finds another lock taken: a pin saves
+//!    heavy fences, and nothing depends on it.
 //!
 //! Why (2) holds although an unlock has no fence is told in `parking/publish.rs`.
 //!

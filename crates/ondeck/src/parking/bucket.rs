@@ -143,6 +143,18 @@ impl<'a, P: Host> Guard<'a, P> {
     /// The record of the lock at `address`, which gets one if it has none; the shared one if no other
     /// can be had, or if threads of this lock are counted there.
     pub(crate) fn claim(&self, address: usize) -> &'a Record<P> {
+        self.claim_of(address, Record::is_quiet)
+    }
+
+    /// As [`claim`](Self::claim), for a thread that found the lock taken. It also takes a record that
+    /// waiters of condition variables have only pinned: they may sleep for ever, and other locks of the
+    /// bucket are not to pay for that. A notification of such a waiter may then make a heavy fence.
+    pub(crate) fn claim_contended(&self, address: usize) -> &'a Record<P> {
+        let record = self.claim(address);
+        if record.is_shared() { self.claim_of(address, Record::is_idle) } else { record }
+    }
+
+    fn claim_of(&self, address: usize, may_go: fn(&Record<P>) -> bool) -> &'a Record<P> {
         let bucket = self.bucket;
         if let Some(record) = bucket.own_record(address) {
             return record;
@@ -152,8 +164,9 @@ impl<'a, P: Host> Guard<'a, P> {
         let counted_there = || self.newest(super::Kind::Lock, address).is_some();
         if !(shared.is_shared() && shared.has_parked() && counted_there()) {
             let free = bucket.records.iter().find(|record| record.is_of(0));
-            let quiet = || bucket.records.iter().find(|record| self.take_from_its_lock(record));
-            if let Some(record) = free.or_else(quiet) {
+            let other =
+                || bucket.records.iter().find(|record| self.take_from_its_lock(record, may_go));
+            if let Some(record) = free.or_else(other) {
                 record.give_to(address, light);
                 // What was taken away may have been armed.
                 self.set_mode(P::unlock_mode(address));
@@ -199,8 +212,11 @@ impl<'a, P: Host> Guard<'a, P> {
     pub(crate) fn unpin(&self, node: &Node<P>) {
         let record = node.pin.swap(ptr::null_mut(), Ordering::Relaxed);
         // SAFETY: a record of the table, which is never freed.
-        if let Some(record) = unsafe { record.as_ref() } {
-            record.set_pins(record.pins() - 1);
+        let Some(record) = (unsafe { record.as_ref() }) else { return };
+        // It may have gone to another lock, and even come back: then other waiters have pinned it since.
+        // One pin too few makes a notification dearer, no more.
+        if record.is_of(node.mutex().addr()) {
+            record.set_pins(record.pins().saturating_sub(1));
         }
     }
 
@@ -209,19 +225,19 @@ impl<'a, P: Host> Guard<'a, P> {
         for record in self.bucket.all_records() {
             // spec: Mutex!TakeQuiet
             if !record.is_of(0) {
-                self.take_from_its_lock(record);
+                self.take_from_its_lock(record, Record::is_quiet);
             }
         }
         self.set_mode(mode);
     }
 
-    /// Takes a record from its lock, unless a thread waits for that.
+    /// Takes a record from its lock, if it may go.
     ///
     /// That lock's waiters may be counted in the shared record next, where they would make a full fence
     /// only, if that is fenced. But some unlocks are on their way that have no fence, because the
     /// record was light: the shared one steps back.
-    fn take_from_its_lock(&self, record: &Record<P>) -> bool {
-        let taken = record.is_quiet() && record.take_away();
+    fn take_from_its_lock(&self, record: &Record<P>, may_go: fn(&Record<P>) -> bool) -> bool {
+        let taken = may_go(record) && record.take_away();
         let shared = &self.bucket.shared;
         if taken && shared.is_shared() && !shared.is_light() {
             // spec: Mutex!EvictStepsBack

@@ -23,6 +23,11 @@ fn waiter(kind: Kind, address: usize, since: usize) -> Node<Linux> {
     Node::new(kind, address, ptr::null(), since)
 }
 
+/// A waiter of a condition variable that wants the mutex at an address.
+fn waiter_for(mutex: usize) -> Node<Linux> {
+    Node::new(Kind::Condvar, 1_000, ptr::without_provenance(mutex), 1)
+}
+
 /// A thread parks.
 fn park(guard: &Guard<'_, Linux>, node: &Node<Linux>) {
     let record = guard.claim(node.address());
@@ -160,7 +165,7 @@ fn a_third_contended_lock_shares_a_record_until_its_threads_have_left() {
 #[test]
 fn a_record_that_a_thread_relies_on_stays_its_locks() {
     with_bucket(|guard| {
-        let (poller, pinning) = (waiter(Kind::Lock, 8, 1), waiter(Kind::Condvar, 24, 1));
+        let (poller, pinning) = (waiter(Kind::Lock, 8, 1), waiter_for(16));
         let (one, other) = (guard.claim(8), guard.claim(16));
         assert!(one.take_poll(one.awake(), poller.ticket(), 0));
         guard.pin(other, &pinning);
@@ -174,6 +179,42 @@ fn a_record_that_a_thread_relies_on_stays_its_locks() {
         assert!(guard.claim(32).is_of(32));
         assert!(guard.bucket().own_record(16).is_none());
         one.leave(poller.ticket());
+    });
+}
+
+#[test]
+fn a_contended_lock_takes_a_record_that_is_only_pinned() {
+    with_bucket(|guard| {
+        let (poller, late, pinning) = (waiter(Kind::Lock, 8, 1), waiter_for(16), waiter_for(24));
+        let (polled, pinned) = (guard.claim(8), guard.claim(16));
+        assert!(polled.take_poll(polled.awake(), poller.ticket(), 0));
+        guard.pin(pinned, &late);
+        assert!(guard.claim(24).is_shared());
+        let taken = guard.claim_contended(24);
+        assert!(taken.is_of(24) && ptr::eq(taken, pinned));
+        assert!(polled.is_of(8), "a thread polls");
+        assert_eq!(taken.pins(), 0);
+        guard.pin(taken, &pinning);
+        guard.unpin(&late);
+        assert_eq!(taken.pins(), 1, "the pin is of another mutex");
+        guard.unpin(&pinning);
+        assert_eq!(taken.pins(), 0);
+        polled.leave(poller.ticket());
+    });
+}
+
+/// Its mutex has lost the record and has it back: other waiters have pinned it, or none.
+#[test]
+fn a_pin_that_was_lost_is_not_taken_back_twice() {
+    with_bucket(|guard| {
+        let late = waiter_for(8);
+        guard.pin(guard.claim(8), &late);
+        guard.claim(16);
+        assert!(guard.claim_contended(24).is_of(24));
+        guard.take_quiet_records(Linux::unlock_mode(8));
+        let back = guard.claim(8);
+        guard.unpin(&late);
+        assert_eq!(back.pins(), 0);
     });
 }
 
@@ -266,7 +307,7 @@ fn a_request_does_not_make_a_heavy_fence_void() {
 #[test]
 fn unlocks_do_without_fences_unless_a_waiter_of_a_condition_variable_relies_on_them() {
     with_bucket(|guard| {
-        let waiter = waiter(Kind::Condvar, 24, 1);
+        let waiter = waiter_for(8);
         let record = guard.claim(8);
         guard.lighten(record);
         assert!(!record.is_light(), "there was no heavy fence");

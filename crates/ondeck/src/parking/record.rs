@@ -446,9 +446,15 @@ impl<P: Host> Record<P> {
         self.armed.store(1, Ordering::Relaxed);
     }
 
-    /// Whether it may go to another lock: no thread waits for the one that has it.
+    /// Whether it may go to another lock: no thread waits for the one that has it, or will after a
+    /// notification.
     pub(super) fn is_quiet(&self) -> bool {
-        !self.has_parked() && self.pins() == 0 && !self.awake().any()
+        self.is_idle() && self.pins() == 0
+    }
+
+    /// Whether no thread waits for the lock that has it.
+    pub(super) fn is_idle(&self) -> bool {
+        !self.has_parked() && !self.awake().any()
     }
 
     /// Takes it from its lock, under the bucket's lock. False if a thread has begun to poll.
@@ -461,6 +467,7 @@ impl<P: Host> Record<P> {
         let seen = self.awake();
         if !seen.any() && self.change_awake(seen, Awake(seen.0.wrapping_add(ONE_TENANCY))) {
             self.armed.store(0, Ordering::Relaxed);
+            self.set_pins(0);
             return true;
         }
         // An unlock that found no record in between has not looked here, and had no fence.

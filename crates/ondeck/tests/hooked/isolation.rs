@@ -145,6 +145,63 @@ mod polled {
     }
 }
 
+mod pinned {
+    use super::*;
+
+    /// Whether threads that were woken do not run yet; and how many those are.
+    static IS_LATE: AtomicBool = AtomicBool::new(false);
+    static LATE: AtomicU32 = AtomicU32::new(0);
+
+    hooks! {
+        Pinned {
+            fn polling() -> Polling {
+                no_polling()
+            }
+            fn woke() {
+                LATE.fetch_add(1, Ordering::SeqCst);
+                until(|| !IS_LATE.load(Ordering::SeqCst));
+            }
+        }
+    }
+
+    type Machine = Hooked<Pinned>;
+
+    /// Threads wait at condition variables, for as many mutexes as a bucket has records. Threads are parked for
+    /// another lock: it has a record of its own, in which one of them is marked as in flight.
+    #[test]
+    fn idle_waiters_of_other_mutexes_take_no_record_from_a_contended_lock() {
+        let _watchdog = watched();
+        let idle = &[0; 2].map(|_| (RawMutex::<Machine>::new(), RawCondvar::<Machine>::new()));
+        let mutex = &RawMutex::<Machine>::new();
+        thread::scope(|scope| {
+            for (its_mutex, condvar) in idle {
+                let before = Machine::sleeps();
+                scope.spawn(move || {
+                    its_mutex.lock();
+                    // SAFETY: locked above.
+                    assert!(unsafe { condvar.wait(its_mutex, None) });
+                    unlock(its_mutex);
+                });
+                Machine::until_sleeps(before + 1);
+            }
+            mutex.lock();
+            park(scope, mutex);
+            park(scope, mutex);
+            IS_LATE.store(true, Ordering::SeqCst);
+            unlock(mutex);
+            until(|| LATE.load(Ordering::SeqCst) == 1);
+            mutex.lock();
+            let calls = calls_of(|| unlock(mutex));
+            IS_LATE.store(false, Ordering::SeqCst);
+            assert_eq!(calls.wakes, 0, "a thread is in flight");
+            for (_, condvar) in idle {
+                assert_eq!(condvar.notify_one(), 1);
+            }
+        });
+        Machine::until_at_rest();
+    }
+}
+
 mod queues {
     use super::*;
 

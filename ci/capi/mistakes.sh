@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+# The tests in C and C++ can fail: each mistake is put into a copy of the headers, or takes the place of
+# functions of the library, and the test named beside it fails.
+#
+#   ci/capi/mistakes.sh NATIVE     NATIVE is what crates/ondeck-capi/link.sh makes: native/ in cargo's target folder
+set -euo pipefail
+native=$(realpath "$1")
+source=$(realpath "$(dirname "$0")/../../crates/ondeck-capi/tests/c")
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch"
+export LD_LIBRARY_PATH=$native/lib
+ulimit -c 0
+# A test with a mistake that has not ended after so many seconds hangs. Without one the longest takes a second on a
+# quiet machine, and may take three times as long as this.
+time_limit=20
+
+# passes TEST SOURCE...: compiles a test with the headers in include/, and runs it.
+passes() {
+    local compiler=(gcc -std=gnu11)
+    case $1 in *.cpp) compiler=(g++ -std=c++17) ;; esac
+    "${compiler[@]}" -O2 -pthread -Iinclude -I"$source" "${@/#/$source/}" -o test -L"$native/lib" -londeck -Wl,--no-as-needed
+    # A shell of its own says by which signal it ended, and where.
+    (exec 2>err; timeout "$time_limit" ./test >out 2>&1)
+}
+
+original() {
+    rm -rf include
+    cp -r "$native/include" include
+}
+
+wrong=0
+count=0
+original
+for test in stress.c zoo.c types.cpp; do
+    time_limit=$((3 * time_limit)) passes "$test" || { echo "$test FAILS without a mistake"; cat out; exit 1; }
+done
+
+# caught WHAT TEST...
+caught() {
+    count=$((count + 1))
+    if passes "${@:2}"; then
+        echo "NOT CAUGHT by $2: $1"
+        wrong=1
+    fi
+}
+
+# mistake WHAT TEST HEADER FROM TO: FROM is there exactly once.
+mistake() {
+    original
+    # shellcheck disable=SC2016 # Python's
+    if ! python3 -c '
+import sys
+path, old, new = sys.argv[1:]
+text = open(path).read()
+if text.count(old) != 1:
+    sys.exit(f"{path}: `{old}` is found {text.count(old)} times, not once")
+open(path, "w").write(text.replace(old, new))
+' "include/$3" "$4" "$5"; then
+        wrong=1
+        return
+    fi
+    caught "$1" "$2"
+}
+
+mistake "An attempt that fails says that it has the lock." stress.c ondeck.h \
+    "__ATOMIC_ACQUIRE) == 0 ? 0 : EBUSY" "__ATOMIC_ACQUIRE) <= 1 ? 0 : EBUSY"
+mistake "A lock that finds the mutex taken does not wait." stress.c ondeck.h \
+    "        ondeck_mutex_lock_contended(mutex);" "        (void)mutex;"
+mistake "An unlock beside parked threads clears the byte, and wakes none." stress.c ondeck.h \
+    "        ondeck_mutex_unlock_contended(mutex);" "        __atomic_store_n(&mutex->byte, 0, __ATOMIC_RELEASE);"
+mistake "A broadcast finds no waiter." stress.c ondeck.h \
+    "        ondeck_cond_broadcast_waiters(cond);" "        (void)cond;"
+mistake "A time is rounded down, so that a wait ends too soon." types.cpp ondeck.hpp \
+    "ceil<nanoseconds>(since - whole)" "floor<nanoseconds>(since - whole)"
+mistake "A time that no clock reaches is taken as it is." types.cpp ondeck.hpp \
+    "if (about >= static_cast<double>(longest))" "if (false)"
+mistake "A wait by the steady clock is one by the system's." types.cpp ondeck.hpp \
+    "clock_monotonic = 1" "clock_monotonic = 0"
+mistake "An attempt of a C++ mutex says the contrary." types.cpp ondeck.hpp \
+    "ondeck_mutex_trylock(&raw_) == 0" "ondeck_mutex_trylock(&raw_) != 0"
+mistake "A wait with a predicate does not look at it again." types.cpp ondeck.hpp \
+    "                return predicate();
+        }
+        return true;
+    }
+
+    template <class Clock, class Duration>" "                return false;
+        }
+        return false;
+    }
+
+    template <class Clock, class Duration>"
+original
+caught "A lock of the zoo excludes no thread." zoo.c zoo_unlocked.c
+
+[ "$wrong" -eq 0 ] && echo "$count mistakes, each caught by its test"
+exit "$wrong"
