@@ -3,7 +3,8 @@
 //! * [`Mutex`]: one byte; an uncontended lock and unlock are one atomic read-modify-write together;
 //!   waiting threads sleep, few of them are awake, none starves; its memory is not touched after it was
 //!   unlocked. [`Condvar`] goes with it.
-//! * [`RwLock`]: four bytes; readers, or one writer; upgradable reads; waiting is bounded on both sides.
+//! * [`RwLock`]: four bytes; readers, or one writer; upgradable reads; waiting is bounded on both sides. Where
+//!   reads dominate, a reader writes its own thread's memory only.
 //! * [`parking`]: the table in which threads are parked, for locks of your own.
 //! * [`platform`]: the machine as a parameter. A lock algorithm here is written once, generic over
 //!   [`platform::Platform`], whether it runs on the real machine ([`platform::Linux`]), under a model

@@ -1,6 +1,9 @@
 //! Writers: lock, unlock, downgrade.
 
-use super::{DRAINING, IN_FLIGHT, ONE, PARKED, RawRwLock, Shared, UPGRADABLE, WRITER, Want};
+use super::settle::Mode;
+use super::{
+    BIASED, DRAINING, IN_FLIGHT, ONE, PARKED, READERS, RawRwLock, Shared, UPGRADABLE, WRITER, Want,
+};
 use crate::platform::{AtomicInt, Host, Ordering, Timestamp};
 
 impl<P: Host> RawRwLock<P> {
@@ -28,7 +31,7 @@ impl<P: Host> RawRwLock<P> {
 
     #[inline(always)]
     fn lock_exclusive_at_once(&self) -> bool {
-        // spec: RwLock!TakeFree
+        // spec: RwLock!Attempt
         self.state.compare_exchange(0, WRITER, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
@@ -41,7 +44,12 @@ impl<P: Host> RawRwLock<P> {
     /// Some bits are set, but maybe none that says that a thread holds the lock.
     #[cold]
     fn try_lock_exclusive_slow(&self) -> bool {
-        self.try_change(|state| Want::Write.acquire(state).filter(|next| next & DRAINING == 0))
+        let not_held = |state| Want::Write.acquire(state).filter(|_| state & READERS == 0);
+        if self.state.load(Ordering::Relaxed) & BIASED == 0 {
+            return self.try_change(|state| not_held(state).filter(|next| next & DRAINING == 0));
+        }
+        // A heavy fence is made only if it seems that no reader is in the way.
+        !self.has_visible() && self.try_change(not_held) && self.revoke_at_once(0)
     }
 
     /// Waits for readers to leave, if there are any. At the deadline it gives `WRITER` up, sets `instead`,
@@ -74,7 +82,7 @@ impl<P: Host> RawRwLock<P> {
     /// The calling thread owns the lock.
     #[inline]
     pub unsafe fn unlock_exclusive(&self) {
-        // spec: RwLock!WriterLeaves
+        // spec: RwLock!GiveBack
         // Release: later owners and readers see what this one did. The last access (4).
         if self.state.compare_exchange(WRITER, 0, Ordering::Release, Ordering::Relaxed).is_err() {
             self.unlock_exclusive_slow(false);
@@ -144,7 +152,7 @@ impl<P: Host> RawRwLock<P> {
         loop {
             let settled = if fair { 0 } else { IN_FLIGHT };
             if state & PARKED != 0 && state & settled == 0 {
-                return self.settle(&give, fair);
+                return self.settle(&give, if fair { Mode::Fair } else { Mode::Unlock });
             }
             // spec: RwLock!GiveBack
             // Release: see `unlock_exclusive`. The last access (4).

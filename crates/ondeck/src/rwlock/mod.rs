@@ -15,11 +15,12 @@
 //! | `PARKED` | under the bucket's lock, with the first thread that is linked | under the bucket's lock, with the last one |
 //! | `IN_FLIGHT` | under the bucket's lock, with a thread that is woken to compete | by that thread: when it has the lock, or is linked again, or gives up |
 //! | `ASLEEP` | under the bucket's lock, by the writer that drains, before it sleeps | by that writer |
-//! | `BIASED` | reserved; never set | |
+//! | `BIASED` | by a reader, if there is neither writer nor upgradable reader, and no thread is parked | with `DRAINING`, by the writer that becomes the owner |
 //!
 //! ```text
 //! reader   no WRITER: count + 1 ──► holds the lock ──► count - 1 ── the last one, ASLEEP ──► wakes the
 //!                                                                                           writer
+//!          BIASED, no WRITER: its thread's slot := address ──► holds the lock ──► slot := 0: bias.rs
 //! writer   free: WRITER ──► owner ──► clears WRITER ── PARKED, not IN_FLIGHT ──► settle.rs
 //!          readers: WRITER + DRAINING ──► waits for them ──► clears DRAINING ──► owner
 //! else     spins for as long as a wake takes at most, then parks: wait.rs
@@ -30,6 +31,7 @@
 //! | `shared.rs` | readers: lock and unlock |
 //! | `exclusive.rs` | writers: lock, unlock, downgrade |
 //! | `upgradable.rs` | the reader that may become the writer |
+//! | `bias.rs` | readers that the word does not count, and how a writer makes them visible to itself |
 //! | `drain.rs` | how a writer waits for readers to leave |
 //! | `wait.rs` | how a thread waits for its turn |
 //! | `settle.rs` | which parked threads go next |
@@ -78,6 +80,7 @@
 //! crate's [mutex](crate::mutex).
 
 mod api;
+mod bias;
 mod drain;
 mod exclusive;
 mod settle;
@@ -103,12 +106,13 @@ const UPGRADABLE: u32 = 1 << 2;
 const PARKED: u32 = 1 << 3;
 const IN_FLIGHT: u32 = 1 << 4;
 const ASLEEP: u32 = 1 << 5;
+const BIASED: u32 = 1 << 6;
 /// One reader.
 const ONE: u32 = 1 << 7;
 /// All of the count.
 const READERS: u32 = !(ONE - 1);
-/// More readers are refused by a panic: only forgotten guards can be so many. Half of what the count
-/// holds, so that there is room for those that are handed the lock.
+/// So many readers, and no more: only forgotten guards can be so many. Half of what the count holds, so that
+/// there is room for those that are handed the lock.
 const MOST_READERS: u32 = 1 << 31;
 
 /// A reader-writer lock without data, four bytes; see the [module](self) for its protocol.
@@ -125,15 +129,23 @@ pub struct RawRwLock<P: Host> {
 /// Forgetting it leaves the lock read-locked.
 #[must_use = "a read lock stays held until it is unlocked with this"]
 pub struct Shared<P: Host> {
+    /// The slot of a visible reader; `None` if the word counts it.
+    slot: Option<&'static P::AtomicUsize>,
     /// Not to be sent to another thread.
-    thread: PhantomData<(*mut (), P)>,
+    thread: PhantomData<*mut ()>,
 }
 
 impl<P: Host> Shared<P> {
     /// A read lock that the word counts.
     #[inline(always)]
     fn counted() -> Self {
-        Self { thread: PhantomData }
+        Self { slot: None, thread: PhantomData }
+    }
+
+    /// A read lock by a slot.
+    #[inline(always)]
+    fn visible(slot: &'static P::AtomicUsize) -> Self {
+        Self { slot: Some(slot), thread: PhantomData }
     }
 }
 
@@ -147,7 +159,7 @@ impl<P: Host> fmt::Debug for Shared<P> {
 }
 
 /// How a thread wants the lock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(usize)]
 enum Want {
     Read,
@@ -163,48 +175,25 @@ impl Want {
     #[inline(always)]
     fn acquire(self, state: u32) -> Option<u32> {
         match self {
-            Self::Read => (state & WRITER == 0).then(|| with_reader(state)),
-            Self::Recursive => (state & (WRITER | DRAINING) != WRITER).then(|| with_reader(state)),
+            Self::Read => (state & (WRITER | MOST_READERS) == 0).then(|| state + ONE),
+            Self::Recursive => (state & (WRITER | DRAINING) != WRITER && state & MOST_READERS == 0)
+                .then(|| state + ONE),
             Self::Upgradable => (state & (WRITER | UPGRADABLE) == 0).then_some(state | UPGRADABLE),
             Self::Write => (state & (WRITER | UPGRADABLE) == 0).then(|| with_writer(state)),
         }
     }
 }
 
-/// The word with one reader more.
-#[inline(always)]
-fn with_reader(state: u32) -> u32 {
-    if state & READERS >= MOST_READERS {
-        too_many();
-    }
-    state + ONE
-}
-
 /// The word with a writer, which drains if there are readers.
 #[inline(always)]
 fn with_writer(state: u32) -> u32 {
-    state | WRITER | if state & READERS == 0 { 0 } else { DRAINING }
-}
-
-#[cold]
-#[inline(never)]
-fn too_many() -> ! {
-    panic!("ondeck: a lock has 2^24 read guards, most likely forgotten ones")
+    state | WRITER | if state & (READERS | BIASED) == 0 { 0 } else { DRAINING }
 }
 
 impl<P: Host> RawRwLock<P> {
     /// An unlocked lock.
     pub fn new() -> Self {
         Self { state: AtomicInt::new(0) }
-    }
-
-    /// A read lock of which the guard was forgotten: for `force_unlock_read`.
-    ///
-    /// To unlock with it is sound only if the calling thread has a read lock that is never unlocked
-    /// otherwise.
-    #[inline]
-    pub fn forgotten(&self) -> Shared<P> {
-        Shared::counted()
     }
 
     /// The name of this lock in the parking table.
@@ -216,7 +205,14 @@ impl<P: Host> RawRwLock<P> {
     /// Whether a thread holds the lock in any way, for assertions and tests.
     #[inline]
     pub fn is_locked(&self) -> bool {
-        self.state.load(Ordering::Relaxed) & (READERS | WRITER | UPGRADABLE) != 0
+        let state = self.state.load(Ordering::Relaxed);
+        state & (READERS | WRITER | UPGRADABLE) != 0 || state & BIASED != 0 && self.has_visible()
+    }
+
+    /// Whether readers may be visible instead of counted, for tests.
+    #[doc(hidden)]
+    pub fn is_biased(&self) -> bool {
+        self.state.load(Ordering::Relaxed) & BIASED != 0
     }
 
     /// Whether a writer owns the lock, for assertions and tests.
@@ -231,6 +227,7 @@ impl<P: Host> fmt::Debug for RawRwLock<P> {
         f.debug_struct("RawRwLock")
             .field("locked", &self.is_locked())
             .field("exclusive", &self.is_locked_exclusive())
+            .field("biased", &self.is_biased())
             .finish()
     }
 }

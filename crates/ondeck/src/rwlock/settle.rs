@@ -5,8 +5,8 @@
 //! ─────────────────────────────────────────────────────────────────────────────────────────────────
 //! a writer                      is handed the lock                 is woken to compete, in flight
 //! a reader                      all parked readers are handed it,  is woken to compete, in flight; when
-//!                               and the oldest of the others too   it has the lock, it settles again, and
-//!                               (a writer drains them)             so wakes the next
+//!                               and the oldest of the others too   it has the lock, it wakes the readers
+//!                               (a writer drains them)             that parked next, one of them in flight
 //! an upgradable reader          is handed it with all readers      is woken to compete, in flight
 //! ```
 //!
@@ -15,9 +15,23 @@
 //! The word is changed once, under the bucket's lock; from then on the lock may be gone (4).
 
 use super::wait::{OVERDUE_NANOS, is_overdue};
-use super::{DRAINING, IN_FLIGHT, ONE, PARKED, READERS, RawRwLock, UPGRADABLE, WRITER, Want};
+use super::{IN_FLIGHT, ONE, PARKED, RawRwLock, UPGRADABLE, WRITER, Want, with_writer};
 use crate::parking::{Chosen, Guard, Kind, Node, status};
 use crate::platform::{AtomicInt, Host, Ordering};
+
+/// What parked threads are looked after for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// A thread gives the lock up, or its mark.
+    Unlock,
+    /// A thread gives the lock up, and hands it over.
+    Fair,
+    /// A thread that was in flight has become a reader: others may read beside it.
+    Beside,
+}
+
+/// How many readers one reader wakes at most: each is a system call.
+const BESIDE: usize = 8;
 
 /// What a look at the queue has chosen.
 struct Plan<'a, P: Host> {
@@ -27,27 +41,29 @@ struct Plan<'a, P: Host> {
     readers: bool,
     /// Another thread that is handed the lock.
     other: Option<&'a Node<P>>,
-    /// The thread that is woken to compete.
+    /// The thread that is woken to compete, in flight.
     competes: Option<&'a Node<P>>,
+    /// How many readers, the oldest threads in the queue, are woken to compete, the first in flight.
+    beside: usize,
 }
 
 impl<P: Host> RawRwLock<P> {
     /// Takes off the word what `give` takes off it, and has parked threads go on that may.
     #[cold]
     #[inline(never)]
-    pub(super) fn settle(&self, give: &dyn Fn(u32) -> u32, fair: bool) {
-        self.settle_locked(P::bucket(self.address()).lock(), give, fair);
+    pub(super) fn settle(&self, give: &dyn Fn(u32) -> u32, mode: Mode) {
+        self.settle_locked(P::bucket(self.address()).lock(), give, mode);
     }
 
     /// The same, under the lock of the bucket.
-    pub(super) fn settle_locked(&self, guard: Guard<'_, P>, give: &dyn Fn(u32) -> u32, fair: bool) {
+    pub(super) fn settle_locked(&self, guard: Guard<'_, P>, give: &dyn Fn(u32) -> u32, mode: Mode) {
         let address = self.address();
         let now = P::ticks() as usize;
-        let hands_over = fair || is_time(&guard, address, now);
+        let hands_over = mode == Mode::Fair || is_time(&guard, address, now);
         let mut state = self.state.load(Ordering::Relaxed);
         let plan = loop {
-            let plan = plan(&guard, address, give(state), hands_over);
-            // spec: RwLock!Settle
+            let plan = plan(&guard, address, give(state), hands_over, mode);
+            // step: settle
             // Release: see `unlock_exclusive`. The last access (4).
             match self.state.compare_exchange(
                 state,
@@ -59,10 +75,11 @@ impl<P: Host> RawRwLock<P> {
                 Err(found) => state = found,
             }
         };
-        let (has, competes) = choose(&guard, &plan, address, now);
+        let [has, competes, beside] = choose(&guard, &plan, address, now);
         drop(guard);
         has.wake();
         competes.tell(status::IN_FLIGHT);
+        beside.tell(status::COMPETE);
     }
 }
 
@@ -82,8 +99,9 @@ fn plan<'a, P: Host>(
     address: usize,
     free: u32,
     hands_over: bool,
+    mode: Mode,
 ) -> Plan<'a, P> {
-    let mut plan = Plan { next: free, readers: false, other: None, competes: None };
+    let mut plan = Plan { next: free, readers: false, other: None, competes: None, beside: 0 };
     let queue = || guard.oldest_first(Kind::RwLock, address);
     let upgradable = free & UPGRADABLE != 0;
     let may_go = |node: &&Node<P>| free & WRITER == 0 && (!upgradable || is_reader(node));
@@ -96,7 +114,11 @@ fn plan<'a, P: Host>(
         }
         plan.next |= IN_FLIGHT;
         plan.competes = Some(first);
-        return plan.with_parked(queue().nth(1).is_some());
+        if mode == Mode::Beside {
+            plan.beside = queue().take_while(|node| is_reader(node)).take(BESIDE).count();
+        }
+        let others_stay = queue().nth(plan.beside.max(1)).is_some();
+        return plan.with_parked(others_stay);
     }
     let readers = queue().filter(|node| is_reader(node)).count();
     let others = queue().count() - readers;
@@ -107,10 +129,7 @@ fn plan<'a, P: Host>(
     plan.other = queue().find(|node| !is_reader(node)).filter(|_| !upgradable);
     match plan.other {
         Some(other) if other.wants() == Want::Upgradable as usize => plan.next |= UPGRADABLE,
-        Some(_) => {
-            let drains = if plan.next & READERS == 0 { 0 } else { DRAINING };
-            plan.next |= WRITER | drains;
-        }
+        Some(_) => plan.next = with_writer(plan.next),
         None => {}
     }
     let left = others - usize::from(plan.other.is_some());
@@ -125,15 +144,16 @@ impl<P: Host> Plan<'_, P> {
     }
 }
 
-/// Unlinks the threads of the plan: those that are handed the lock, and the one that competes. They are to be
-/// told without the bucket's lock.
+/// Unlinks the threads of the plan: those that are handed the lock, the one in flight, and those that compete
+/// beside it. They are to be told without the bucket's lock.
 fn choose<P: Host>(
     guard: &Guard<'_, P>,
     plan: &Plan<'_, P>,
     address: usize,
     now: usize,
-) -> (Chosen<P>, Chosen<P>) {
+) -> [Chosen<P>; 3] {
     let (mut has, mut competes) = (Chosen::<P>::new(), Chosen::<P>::new());
+    let mut beside = Chosen::<P>::new();
     let take = |node: &Node<P>, chosen: &mut Chosen<P>| {
         node.woken.store(now, Ordering::Relaxed);
         node.cpu.store(P::cpu(), Ordering::Relaxed);
@@ -155,11 +175,16 @@ fn choose<P: Host>(
     }
     if let Some(node) = plan.competes {
         take(node, &mut competes);
+        for _ in 1..plan.beside {
+            if let Some(node) = guard.oldest(Kind::RwLock, address) {
+                take(node, &mut beside);
+            }
+        }
     } else if (plan.readers || plan.other.is_some())
         && let Some(newest) = guard.newest(Kind::RwLock, address)
     {
         // A handoff rests the lock for a wake: one in a while.
         newest.set_due(now.wrapping_add(P::ticks_in(OVERDUE_NANOS)));
     }
-    (has, competes)
+    [has, competes, beside]
 }

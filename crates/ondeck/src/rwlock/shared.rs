@@ -1,6 +1,8 @@
-//! Readers: the count goes up if there is no writer, and down again.
+//! Readers: the count goes up if there is no writer, and down again; or, if the lock is biased, a slot of the
+//! thread has the lock's address for that time.
 
-use super::{ASLEEP, ONE, READERS, RawRwLock, Shared, Want};
+use super::bias::retract;
+use super::{ASLEEP, BIASED, ONE, READERS, RawRwLock, Shared, WRITER, Want};
 use crate::parking::{Kind, status};
 use crate::platform::{AtomicInt, Host, Ordering, Timestamp};
 
@@ -17,7 +19,15 @@ impl<P: Host> RawRwLock<P> {
     /// Takes a read lock if there is no writer.
     #[inline]
     pub fn try_lock_shared(&self) -> Option<Shared<P>> {
-        self.attempt(Want::Read, 0).then(Shared::counted)
+        if self.state.load(Ordering::Relaxed) & (BIASED | WRITER) == BIASED
+            && let Some(slot) = self.try_visible()
+        {
+            return Some(Shared::visible(slot));
+        }
+        self.attempt(Want::Read, 0).then(|| {
+            self.consider_bias();
+            Shared::counted()
+        })
     }
 
     /// As [`lock_shared`](Self::lock_shared), but gives up at the deadline.
@@ -61,8 +71,10 @@ impl<P: Host> RawRwLock<P> {
     #[inline]
     #[allow(clippy::needless_pass_by_value, reason = "what it stands for ends here")]
     pub unsafe fn unlock_shared(&self, held: Shared<P>) {
-        let Shared { .. } = held;
         let address = self.address();
+        if let Some(slot) = held.slot {
+            return retract::<P>(slot, address);
+        }
         // spec: RwLock!ReaderLeaves
         // Release: a writer sees what readers did before it. The last access (4).
         let before = self.state.fetch_sub(ONE, Ordering::Release);
@@ -77,13 +89,25 @@ impl<P: Host> RawRwLock<P> {
     ///
     /// As for [`unlock_shared`](Self::unlock_shared).
     pub unsafe fn bump_shared(&self, held: &mut Shared<P>) {
-        if self.state.load(Ordering::Relaxed) & super::WRITER == 0 {
+        if self.state.load(Ordering::Relaxed) & WRITER == 0 {
             return;
         }
         let held_before = core::mem::replace(held, Shared::counted());
+        // Without the lock there is nothing to be held.
+        let abort = AbortOnDrop;
         // SAFETY: as the caller promises.
         unsafe { self.unlock_shared(held_before) };
         *held = self.lock_shared();
+        core::mem::forget(abort);
+    }
+}
+
+/// Ends the process when it is dropped: while a panic unwinds.
+struct AbortOnDrop;
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        panic!("ondeck: a read lock that was given up for a moment cannot be had again");
     }
 }
 

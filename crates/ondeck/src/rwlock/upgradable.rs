@@ -1,7 +1,7 @@
 //! The upgradable reader: one at a time, beside other readers, and the only one that may become the writer
 //! without unlocking.
 
-use super::{ONE, PARKED, READERS, RawRwLock, Shared, UPGRADABLE, Want};
+use super::{BIASED, DRAINING, ONE, PARKED, READERS, RawRwLock, Shared, UPGRADABLE, Want};
 use crate::platform::{AtomicInt, Host, Ordering, Timestamp};
 
 impl<P: Host> RawRwLock<P> {
@@ -93,7 +93,11 @@ impl<P: Host> RawRwLock<P> {
     /// As for [`unlock_upgradable`](Self::unlock_upgradable).
     #[inline]
     pub unsafe fn try_upgrade(&self) -> bool {
-        self.try_change(|state| (state & READERS == 0).then_some(upgraded(state)))
+        let alone = |state| (state & READERS == 0).then_some(upgraded(state));
+        if self.state.load(Ordering::Relaxed) & BIASED == 0 {
+            return self.try_change(|state| alone(state).filter(|next| next & DRAINING == 0));
+        }
+        !self.has_visible() && self.try_change(alone) && self.revoke_at_once(UPGRADABLE)
     }
 
     /// As [`upgrade`](Self::upgrade), but gives up at the deadline; says whether the caller owns the lock.
@@ -108,7 +112,6 @@ impl<P: Host> RawRwLock<P> {
     }
 
     fn upgrade_until(&self, deadline: Option<Timestamp>) -> bool {
-        // spec: RwLock!Upgrade
         let changed = self.try_change(|state| Some(upgraded(state)));
         debug_assert!(changed);
         self.drain_or_leave(deadline, UPGRADABLE)

@@ -3,7 +3,8 @@
 
 use core::ptr;
 
-use super::{IN_FLIGHT, PARKED, RawRwLock, Want};
+use super::settle::Mode;
+use super::{IN_FLIGHT, MOST_READERS, PARKED, RawRwLock, Want};
 use crate::mutex::Slice;
 use crate::parking::{Guard, Kind, Node, has_come, status};
 use crate::platform::{AtomicInt, FutexWait, Host, Ordering, Timestamp};
@@ -36,6 +37,11 @@ impl<P: Host> RawRwLock<P> {
     #[cold]
     #[inline(never)]
     pub(super) fn wait(&self, want: Want, deadline: Option<Timestamp>) -> bool {
+        // Before the thread is linked, or has a mark: a panic would leave them behind.
+        assert!(
+            want > Want::Recursive || self.state.load(Ordering::Relaxed) & MOST_READERS == 0,
+            "ondeck: a lock has 2^24 read guards, most likely forgotten ones"
+        );
         let now = P::ticks() as usize;
         let node = Node::<P>::new(Kind::RwLock, self.address(), ptr::null(), now);
         node.set_wants(want as usize);
@@ -48,7 +54,7 @@ impl<P: Host> RawRwLock<P> {
             if deadline.is_some_and(|deadline| P::now() >= deadline) {
                 if mark != 0 {
                     // What unlocks have left to it, another is to do (2).
-                    self.settle(&|state| state & !IN_FLIGHT, false);
+                    self.settle(&|state| state & !IN_FLIGHT, Mode::Unlock);
                 }
                 return false;
             }
@@ -80,8 +86,9 @@ impl<P: Host> RawRwLock<P> {
     /// The caller, which had this mark, has the lock. If it is not a writer, the unlock of which would look,
     /// other parked threads may go on beside it (2).
     fn pass_on(&self, want: Want, mark: u32) {
+        // spec: RwLock!Beside
         if mark != 0 && want != Want::Write && self.state.load(Ordering::Relaxed) & PARKED != 0 {
-            self.settle(&|state| state, false);
+            self.settle(&|state| state, Mode::Beside);
         }
     }
 
@@ -111,7 +118,7 @@ impl<P: Host> RawRwLock<P> {
         } else {
             // What unlocks have left to it, another is to do (2): beside an upgradable reader others may go
             // on that are parked.
-            self.settle_locked(guard, &|state| state & !IN_FLIGHT, false);
+            self.settle_locked(guard, &|state| state & !IN_FLIGHT, Mode::Unlock);
         }
         self.sleep(node, want, deadline)
     }
@@ -161,7 +168,6 @@ impl<P: Host> RawRwLock<P> {
     /// or be one that the child of a fork does not have.
     fn look(&self, node: &Node<P>, want: Want, is_over: bool) -> Option<Turn> {
         let guard = P::bucket(self.address()).lock();
-        // spec: RwLock!Passed
         // Only under the lock is it certain that no thread is about to choose this node.
         if node.status() != status::PARKED {
             return None;

@@ -361,3 +361,120 @@ fn busy_writers_starve_no_thread() {
         over.store(true, Ordering::Relaxed);
     });
 }
+
+/// Reads until `lock` is biased.
+///
+/// One counted read in some makes it so, unless the machine has had too many heavy fences of late.
+fn until_biased<T>(lock: &RwLock<T>) {
+    let _watchdog = Watchdog::start("a bias", Duration::from_mins(1));
+    // SAFETY: it is only asked.
+    while !unsafe { lock.raw() }.is_biased() {
+        drop(lock.read());
+    }
+}
+
+#[test]
+fn a_lock_that_is_read_again_and_again_is_biased_until_it_is_written() {
+    let lock = RwLock::new(1);
+    until_biased(&lock);
+    let reader = lock.read();
+    assert!(lock.is_locked() && !lock.is_locked_exclusive());
+    assert!(lock.try_write().is_none() && lock.try_write_for(SHORT).is_none());
+    let inner = lock.read();
+    drop(reader);
+    assert!(lock.try_write().is_none());
+    drop(inner);
+    assert!(!lock.is_locked());
+    *lock.try_write().expect("free") = 2;
+    // SAFETY: it is only asked.
+    assert!(!unsafe { lock.raw() }.is_biased());
+    assert_eq!(*lock.read(), 2);
+}
+
+#[test]
+fn a_visible_reader_keeps_an_upgrade_waiting() {
+    let lock = RwLock::new(1);
+    until_biased(&lock);
+    let upgradable = lock.upgradable_read();
+    let reader = lock.read();
+    let upgradable = RwLockUpgradableReadGuard::try_upgrade(upgradable).expect_err("a reader");
+    let upgradable =
+        RwLockUpgradableReadGuard::try_upgrade_for(upgradable, SHORT).expect_err("a reader");
+    drop(reader);
+    drop(RwLockUpgradableReadGuard::try_upgrade(upgradable).expect("alone"));
+    assert!(!lock.is_locked());
+}
+
+/// The writer sleeps until a reader has left that no word counts.
+#[test]
+fn a_visible_reader_wakes_the_writer() {
+    let _watchdog = Watchdog::start("a sleeping writer", Duration::from_mins(1));
+    for round in 0..50 {
+        let lock = RwLock::new(0);
+        until_biased(&lock);
+        let reader = lock.read();
+        thread::scope(|scope| {
+            scope.spawn(|| *lock.write() = 1);
+            thread::sleep(Duration::from_micros(40 * round));
+            assert_eq!(*reader, 0);
+            drop(reader);
+        });
+        assert_eq!(lock.into_inner(), 1);
+    }
+}
+
+#[test]
+fn a_thread_reads_many_biased_locks_at_once() {
+    let locks: Vec<_> = (0..100).map(RwLock::new).collect();
+    locks.iter().for_each(until_biased);
+    let readers: Vec<_> = locks.iter().map(RwLock::read).collect();
+    assert!(locks.iter().all(|lock| lock.try_write().is_none()));
+    // In another order than they were taken.
+    let (odd, even): (Vec<_>, Vec<_>) = readers.into_iter().partition(|reader| **reader % 2 == 1);
+    drop(even);
+    assert!(locks.iter().enumerate().all(|(at, lock)| lock.try_write().is_some() == (at % 2 == 0)));
+    drop(odd);
+    assert!(locks.iter().all(|lock| lock.try_write().is_some()));
+}
+
+/// A guard that was forgotten keeps its lock, and no lock that comes to be at the same address.
+#[test]
+fn a_forgotten_guard_keeps_no_other_lock() {
+    let _watchdog = Watchdog::start("a forgotten guard", Duration::from_mins(1));
+    let mut place = Box::new(RwLock::new(1));
+    until_biased(&place);
+    std::mem::forget(place.read());
+    assert!(place.try_write().is_none());
+    *place = RwLock::new(2);
+    for _ in 0..10_000 {
+        drop(place.read());
+    }
+    assert_eq!(*place.write(), 2);
+}
+
+/// Values of a thread are destroyed in some order: a lock is read before and after the thread has lost its row.
+#[test]
+fn destructors_of_a_thread_read_biased_locks() {
+    static LOCK: RwLock<u32> = RwLock::new(0);
+    struct Reads(Option<RwLockReadGuard<'static, u32>>);
+    impl Drop for Reads {
+        fn drop(&mut self) {
+            drop(LOCK.read());
+            self.0 = None;
+            drop(LOCK.read());
+        }
+    }
+    thread_local!(static READS: std::cell::RefCell<Reads> = const { std::cell::RefCell::new(Reads(None)) });
+    for first in [false, true] {
+        until_biased(&LOCK);
+        let thread = thread::spawn(move || {
+            if first {
+                drop(LOCK.read());
+            }
+            READS.with_borrow_mut(|reads| reads.0 = Some(LOCK.read()));
+        });
+        thread.join().expect("no panic");
+        assert!(!LOCK.is_locked());
+        assert!(LOCK.try_write().is_some());
+    }
+}
