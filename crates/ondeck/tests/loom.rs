@@ -31,5 +31,7 @@ mod request;
 mod reused;
 #[path = "loom/roles.rs"]
 mod roles;
+#[path = "loom/rwlock.rs"]
+mod rwlock;
 #[path = "loom/scenario.rs"]
 mod scenario;

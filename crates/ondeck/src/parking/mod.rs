@@ -20,6 +20,7 @@
 //! | `lock.rs` | the bucket's lock |
 //! | `watches.rs` | whether waiters of condition variables are notified soon |
 //! | `pair.rs` | two buckets at once, to move threads |
+//! | `visible.rs` | which locks threads read, for reader-writer locks |
 //! | `park.rs` | for locks of others: [`park`], [`unpark`], [`requeue`] |
 //!
 //! # An address is no identity
@@ -54,6 +55,7 @@ mod publish;
 mod queue;
 mod record;
 pub(crate) mod unlock_mode;
+mod visible;
 mod watches;
 
 pub use bucket::Bucket;
@@ -66,6 +68,7 @@ pub(crate) use publish::{relax, relax_by_time};
 pub(crate) use record::{Awake, Record};
 #[doc(hidden)]
 pub use unlock_mode::SKIP as UNLOCK_MODE_SKIP;
+pub use visible::{BIASES, Bias, Row, bias_of};
 
 /// Buckets of a real machine's table. A collision costs time, never correctness. The unlock modes of
 /// 1,024 buckets are 8 KiB; of the buckets themselves a program touches those whose locks are

@@ -1,7 +1,7 @@
 //! What a machine that hosts waiters has besides: the parking table, and the policy of waiting.
 
 use super::{Ordering, Platform};
-use crate::parking::Bucket;
+use crate::parking::{Bias, Bucket, Row};
 use crate::spin::Polling;
 
 /// A machine with a parking table: what this crate's own locks need of it.
@@ -29,6 +29,10 @@ use crate::spin::Polling;
 ///   [`light_fence`](Platform::light_fence) does for as long as
 ///   [`fences_are_asymmetric`](Self::fences_are_asymmetric), and
 ///   [`may_relax`](Self::may_relax) is true only where that is.
+/// * No two threads have the same [`row`](Self::row) at the same time, and [`rows`](Self::rows) has each
+///   that the caller can know of: one that a thread stored to before a pair of a light fence of that
+///   thread and a heavy fence of the caller.
+/// * [`bias`](Self::bias) is a function of the address. Nothing but this crate changes rows and biases.
 pub unsafe trait Host: Platform {
     /// The word of the parking table that says what an unlock of the lock at `address` has to do
     /// after its store; see [`parking`](crate::parking).
@@ -135,6 +139,25 @@ pub unsafe trait Host: Platform {
     #[inline]
     fn cpu() -> u32 {
         0
+    }
+
+    /// Where the calling thread says which reader-writer locks it reads; `None` where threads cannot, or no
+    /// longer: then locks count their readers.
+    #[inline(always)]
+    fn row() -> Option<&'static Row<Self>> {
+        None
+    }
+
+    /// The rows of all threads that have had one.
+    #[inline]
+    fn rows() -> &'static [Row<Self>] {
+        &[]
+    }
+
+    /// What writers say to visible readers of the lock at `address`; `None` where there are none.
+    #[inline(always)]
+    fn bias(_address: usize) -> Option<&'static Bias<Self>> {
+        None
     }
 
     /// The calling thread is about to park for the lock at `address`: for what records contention. May be

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use ondeck::{Condvar, Mutex, MutexGuard};
+use ondeck::{Condvar, Mutex, MutexGuard, RwLock};
 
 use crate::watchdog::Watchdog;
 
@@ -18,6 +18,7 @@ fn round_count() -> u32 {
 struct Page {
     mutex: Mutex<u32>,
     condvar: Condvar,
+    rwlock: RwLock<AtomicU32>,
 }
 
 fn map() -> &'static Page {
@@ -33,7 +34,11 @@ fn map() -> &'static Page {
         );
         assert_ne!(page, libc::MAP_FAILED);
         let page = page.cast::<Page>();
-        page.write(Page { mutex: Mutex::new(0), condvar: Condvar::new() });
+        page.write(Page {
+            mutex: Mutex::new(0),
+            condvar: Condvar::new(),
+            rwlock: RwLock::new(AtomicU32::new(0)),
+        });
         &*page
     }
 }
@@ -176,4 +181,68 @@ fn the_page_is_unmapped_by_the_waiter_that_was_notified() {
             unsafe { unmap(page) };
         },
     );
+}
+
+/// Counts a user of the page, who has a lock of `rwlock`; whether it is the last of two.
+fn is_last(users: &AtomicU32) -> bool {
+    users.fetch_add(1, Ordering::AcqRel) == 1
+}
+
+/// `last` waits for `first` to leave, because it takes the write lock. Then it unmaps the page, and `first` may
+/// still be in its unlock.
+fn unmapped_by_a_writer(what: &str, first: impl Fn(u32, &'static Page) -> bool + Sync) {
+    rounds(
+        what,
+        |number, page| {
+            if first(number, page) {
+                // SAFETY: see below.
+                unsafe { unmap(page) };
+            }
+        },
+        |_, page| {
+            let users = page.rwlock.write();
+            let last = is_last(&users);
+            drop(users);
+            if last {
+                // SAFETY: the other thread counted itself under a lock that was over before this one.
+                unsafe { unmap(page) };
+            }
+        },
+    );
+}
+
+#[test]
+fn the_page_is_unmapped_after_the_last_reader_has_left() {
+    unmapped_by_a_writer("unmapping after a reader", |number, page| {
+        let users = page.rwlock.read();
+        moment(number);
+        let last = is_last(&users);
+        drop(users);
+        last
+    });
+}
+
+#[test]
+fn the_page_is_unmapped_after_the_last_visible_reader_has_left() {
+    unmapped_by_a_writer("unmapping after a visible reader", |number, page| {
+        for _ in 0..64 {
+            drop(page.rwlock.read());
+        }
+        let users = page.rwlock.read();
+        moment(number);
+        let last = is_last(&users);
+        drop(users);
+        last
+    });
+}
+
+#[test]
+fn the_page_is_unmapped_after_the_last_writer_has_left() {
+    unmapped_by_a_writer("unmapping after a writer", |number, page| {
+        let users = page.rwlock.write();
+        moment(number);
+        let last = is_last(&users);
+        drop(users);
+        last
+    });
 }

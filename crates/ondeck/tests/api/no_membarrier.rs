@@ -12,12 +12,13 @@ use crate::suite::passes;
 const REFUSED: &str = "ONDECK_TEST_REFUSED";
 
 /// The modules whose tests run again, and the one test of this module that depends on the refusal.
-const TESTS: [&str; 6] = [
+const TESTS: [&str; 7] = [
     "condvar::",
     "fork::",
     "lifetime::",
     "mutex::",
     "parking::",
+    "rwlock::",
     "no_membarrier::the_fences_are_as_the_refusal_says",
 ];
 

@@ -20,7 +20,7 @@ pub mod watch;
 mod words;
 
 use loom::sync::atomic;
-use ondeck::parking::Bucket;
+use ondeck::parking::{Bias, Bucket, Row};
 use ondeck::platform::{AtomicInt, FutexWait, Host, Ordering, Platform, Timestamp};
 use ondeck::spin::Polling;
 
@@ -52,6 +52,22 @@ loom::lazy_static! {
         addresses: std::sync::Mutex::default(),
         unlock_modes: [AtomicUsize::new(0), AtomicUsize::new(0)],
         buckets: [Bucket::new(), Bucket::new()],
+    };
+}
+
+/// As many threads as there are in the largest model with visible readers.
+const MOST_READERS: usize = 4;
+
+/// Where readers are visible. Not of the table, because few models need it.
+struct Readers {
+    rows: [Row<Loom>; MOST_READERS],
+    bias: Bias<Loom>,
+}
+
+loom::lazy_static! {
+    static ref READERS: Readers = Readers {
+        rows: [Row::new(), Row::new(), Row::new(), Row::new()],
+        bias: Bias::new(),
     };
 }
 
@@ -222,6 +238,18 @@ unsafe impl Host for Loom {
 
     fn cpu() -> u32 {
         threads::number() % setting::get().cpus
+    }
+
+    fn row() -> Option<&'static Row<Self>> {
+        setting::get().biased.then(|| &READERS.rows[threads::number() as usize])
+    }
+
+    fn rows() -> &'static [Row<Self>] {
+        if setting::get().biased { &READERS.rows } else { &[] }
+    }
+
+    fn bias(_address: usize) -> Option<&'static Bias<Self>> {
+        setting::get().biased.then(|| &READERS.bias)
     }
 
     fn priority() -> u32 {

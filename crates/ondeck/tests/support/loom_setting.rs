@@ -24,6 +24,8 @@ pub struct Setting {
     /// Whether the loads that loom forgets are remembered, which takes many more executions: see
     /// [`readers`](super::readers).
     pub remembers: bool,
+    /// Whether threads can be visible readers.
+    pub biased: bool,
     /// How many CPUs the threads started by [`spawn`](super::spawn) run on in turn, from the second on; the
     /// first has the model's own thread.
     pub cpus: u32,
@@ -68,6 +70,7 @@ impl Setting {
         fences: Fences::Full,
         relaxes: Relaxes::ToSkip,
         remembers: false,
+        biased: false,
         cpus: 1,
     };
 }

@@ -9,6 +9,7 @@ mod estimate;
 mod fence;
 mod futex;
 mod priority;
+mod readers;
 mod sampling;
 mod single;
 mod table;
@@ -19,7 +20,7 @@ pub use cpus::AffinityError;
 
 use core::sync::atomic;
 
-use crate::parking::Bucket;
+use crate::parking::{Bias, Bucket, Row};
 use crate::spin::Polling;
 
 use super::{FutexWait, Host, Ordering, Platform, Timestamp};
@@ -114,7 +115,7 @@ unsafe impl Platform for Linux {
 }
 
 // SAFETY: the table is a static array with a place for each hash of an address, which the kernel, or
-// a handler, fills with zeros in a child; see `table.rs`. Fences: see `fence.rs`.
+// a handler, fills with zeros in a child; see `table.rs`. Fences: see `fence.rs`. Rows: see `readers.rs`.
 unsafe impl Host for Linux {
     #[inline(always)]
     fn unlock_mode(address: usize) -> &'static atomic::AtomicUsize {
@@ -195,6 +196,20 @@ unsafe impl Host for Linux {
     #[inline]
     fn has_real_time_threads() -> bool {
         priority::has_real_time_threads()
+    }
+
+    #[inline(always)]
+    fn row() -> Option<&'static Row<Self>> {
+        readers::own()
+    }
+
+    fn rows() -> &'static [Row<Self>] {
+        readers::all()
+    }
+
+    #[inline(always)]
+    fn bias(address: usize) -> Option<&'static Bias<Self>> {
+        Some(readers::bias(address))
     }
 
     #[cfg(feature = "profile")]

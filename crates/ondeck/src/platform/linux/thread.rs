@@ -1,4 +1,4 @@
-//! Two words of each thread, in the thread's own block: at an offset from a register, in a program and in a
+//! Three words of each thread, in the thread's own block: at an offset from a register, in a program and in a
 //! shared library alike.
 //!
 //! A shared library that is compiled as usual asks `__tls_get_addr` for its threads' variables (the general
@@ -15,6 +15,8 @@ pub(super) enum Word {
     ToldIn,
     /// See `sampling.rs`.
     Random,
+    /// See `readers.rs`.
+    Row,
 }
 
 #[cfg(all(target_env = "gnu", target_arch = "x86_64", not(miri)))]
@@ -30,8 +32,8 @@ mod words {
         ".globl ondeck_thread_words",
         ".hidden ondeck_thread_words",
         ".type ondeck_thread_words, @object",
-        ".size ondeck_thread_words, 16",
-        "ondeck_thread_words: .zero 16",
+        ".size ondeck_thread_words, 24",
+        "ondeck_thread_words: .zero 24",
         ".popsection",
     );
 
@@ -87,7 +89,7 @@ mod words {
     use super::Word;
 
     std::thread_local! {
-        static WORDS: [Cell<u64>; 2] = const { [Cell::new(0), Cell::new(0)] };
+        static WORDS: [Cell<u64>; 3] = const { [const { Cell::new(0) }; 3] };
     }
 
     impl Word {
@@ -122,10 +124,13 @@ mod tests {
     }
 
     #[test]
-    fn the_words_are_two() {
+    fn the_words_are_three() {
         Word::Random.set(u64::MAX);
-        assert_eq!(Word::ToldIn.get(), 0);
+        assert_eq!((Word::ToldIn.get(), Word::Row.get()), (0, 0));
         Word::ToldIn.set(1 << 40);
+        Word::Row.set(u64::MAX - 1);
         assert_eq!((Word::Random.get(), Word::ToldIn.get()), (u64::MAX, 1 << 40));
+        // A row that was never claimed.
+        Word::Row.set(0);
     }
 }

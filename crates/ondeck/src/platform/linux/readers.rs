@@ -1,0 +1,123 @@
+//! The rows of visible readers: each thread that reads a biased lock has one, until it ends.
+//!
+//! A thread keeps the number of its row in a word of its own block. The row is claimed by the first biased
+//! read of the thread, and given up by a destructor of its thread-local values; reads that come later in
+//! the thread are counted by their locks. A row may be given up although a slot is not 0: its guard was
+//! forgotten, or is dropped by a later destructor. The next thread then leaves that slot alone.
+//!
+//! The child of a fork keeps all rows as they are: a lock that a thread of the parent was reading stays
+//! read-locked there, as if its word had counted that reader. Rows of threads that the child does not have
+//! are never given up; if none is left, reads are counted.
+
+extern crate std;
+
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use super::Linux;
+use super::thread::Word;
+use crate::parking::{BIASES, Bias, Row, bias_of};
+
+/// Threads that can be visible readers at the same time. 64 KiB, of which a process touches as many lines as
+/// it has such threads.
+const ROWS: usize = 512;
+
+static TABLE: [Row<Linux>; ROWS] = [Row::EMPTY; ROWS];
+static CLAIMED: [AtomicBool; ROWS] = [const { AtomicBool::new(false) }; ROWS];
+static BIAS: [Bias<Linux>; BIASES] = [Bias::EMPTY; BIASES];
+
+/// No row with this number or a higher one has ever been claimed.
+static IN_USE: AtomicUsize = AtomicUsize::new(0);
+
+/// Of a thread's word: it has not asked for a row. Else the word is the number of its row and 1.
+const UNKNOWN: u64 = 0;
+/// Of a thread's word: it has no row, and will have none.
+const NONE: u64 = u64::MAX;
+
+#[inline(always)]
+pub(super) fn bias(address: usize) -> &'static Bias<Linux> {
+    &BIAS[bias_of(address)]
+}
+
+/// The calling thread's row.
+#[inline(always)]
+pub(super) fn own() -> Option<&'static Row<Linux>> {
+    match Word::Row.get() {
+        UNKNOWN => claim(),
+        row => TABLE.get((row - 1) as usize),
+    }
+}
+
+/// All rows that threads have or have had.
+pub(super) fn all() -> &'static [Row<Linux>] {
+    &TABLE[..IN_USE.load(Ordering::Relaxed)]
+}
+
+#[cold]
+#[inline(never)]
+fn claim() -> Option<&'static Row<Linux>> {
+    // The registration of a destructor may allocate, and the allocator may read a lock: that read is counted.
+    Word::Row.set(NONE);
+    std::thread_local! {
+        static ENDS: Ends = const { Ends };
+    }
+    if ENDS.try_with(|_| ()).is_err() {
+        return None;
+    }
+    let is_free = |claimed: &AtomicBool| {
+        !claimed.load(Ordering::Relaxed) && !claimed.swap(true, Ordering::Acquire)
+    };
+    let row = CLAIMED.iter().position(is_free)?;
+    // A writer that looks for readers finds this out before the thread's first slot: the same fences are
+    // behind both.
+    IN_USE.fetch_max(row + 1, Ordering::Relaxed);
+    Word::Row.set(row as u64 + 1);
+    TABLE.get(row)
+}
+
+/// The thread's values are destroyed.
+struct Ends;
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        let row = Word::Row.get();
+        Word::Row.set(NONE);
+        if row != UNKNOWN && row != NONE {
+            // Release: the next thread finds the slots as this one leaves them.
+            CLAIMED[(row - 1) as usize].store(false, Ordering::Release);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_is_used_again_when_its_thread_has_ended() {
+        let row = || own().map(core::ptr::from_ref).map(<*const _>::addr);
+        let others: std::vec::Vec<_> =
+            (0..2 * ROWS).map(|_| std::thread::spawn(row).join().unwrap()).collect();
+        assert!(others.iter().all(Option::is_some));
+        assert_eq!(row(), row());
+        let used = (row().unwrap() - TABLE.as_ptr().addr()) / size_of::<Row<Linux>>();
+        assert!(used < all().len());
+        assert!(all().len() < ROWS);
+    }
+
+    #[test]
+    fn a_destructor_that_runs_later_finds_none() {
+        struct Late;
+        impl Drop for Late {
+            fn drop(&mut self) {
+                assert!(own().is_none());
+            }
+        }
+        std::thread_local!(static LATE: Late = const { Late });
+        // Destructors run in the reverse order of registration.
+        let thread = std::thread::spawn(|| {
+            LATE.with(|_| ());
+            own().is_some()
+        });
+        assert!(thread.join().unwrap());
+    }
+}

@@ -1,0 +1,524 @@
+//! The reader-writer lock: exclusion, wakes, deadlines, changes between its modes, and its memory.
+
+use std::mem::ManuallyDrop;
+
+use loom::cell::UnsafeCell;
+use ondeck::platform::{Host, Platform};
+use ondeck::rwlock::{RawRwLock, Shared};
+
+use crate::loom_platform::{Fences, Loom, Setting, join, pass_time, spawn};
+use crate::scenario::{OVERDUE, POLLS, SLEEPS, SOON, explore};
+
+/// A lock, and a cell that it guards. Loom reports a race if a writer's access to the cell is beside
+/// another's, or not ordered with it.
+pub struct Guarded {
+    // Dropped by hand: see `free`.
+    lock: ManuallyDrop<RawRwLock<Loom>>,
+    count: UnsafeCell<u32>,
+}
+
+// SAFETY: `count` is only touched under the lock; loom checks that this is true.
+unsafe impl Sync for Guarded {}
+// SAFETY: as above.
+unsafe impl Send for Guarded {}
+
+impl Guarded {
+    /// Never freed, so that an access after its end is noticed and is not undefined behaviour.
+    pub fn new() -> &'static Self {
+        let lock = ManuallyDrop::new(RawRwLock::new());
+        let guarded: &Self = Box::leak(Box::new(Self { lock, count: UnsafeCell::new(0) }));
+        // The order in which locks are made decides on their buckets.
+        let _ = Loom::bucket(std::ptr::from_ref::<RawRwLock<Loom>>(&guarded.lock).addr());
+        guarded
+    }
+
+    pub fn lock(&self) -> &RawRwLock<Loom> {
+        &self.lock
+    }
+
+    /// Counts; the caller owns the lock.
+    pub fn count(&self) -> u32 {
+        self.count.with_mut(|count| {
+            // SAFETY: the lock guards it.
+            unsafe {
+                *count += 1;
+                *count
+            }
+        })
+    }
+
+    /// What was counted; the caller has the lock.
+    pub fn counted(&self) -> u32 {
+        self.count.with(|count| {
+            // SAFETY: the lock guards it.
+            unsafe { *count }
+        })
+    }
+
+    pub fn unlock_shared(&self, held: Shared<Loom>) {
+        // SAFETY: the scenarios call it with what this lock returned.
+        unsafe { self.lock.unlock_shared(held) };
+    }
+
+    pub fn unlock_exclusive(&self) {
+        // SAFETY: the scenarios call it when they own the lock.
+        unsafe { self.lock.unlock_exclusive() };
+    }
+
+    pub fn write(&self) -> u32 {
+        self.lock.lock_exclusive();
+        let count = self.count();
+        self.unlock_exclusive();
+        count
+    }
+
+    pub fn read(&self) -> u32 {
+        let held = self.lock.lock_shared();
+        let counted = self.counted();
+        self.unlock_shared(held);
+        counted
+    }
+
+    /// At the end of all threads the lock is free, and there were so many sections of writers.
+    pub fn end(&self, expected: u32) {
+        assert_eq!(self.counted(), expected);
+        assert!(!self.lock.is_locked(), "no thread has the lock");
+        assert!(self.lock.try_lock_exclusive(), "nothing keeps a writer out");
+        self.unlock_exclusive();
+        // SAFETY: no thread uses it any more.
+        unsafe { self.free() };
+    }
+
+    /// From now on the lock is gone.
+    ///
+    /// # Safety
+    ///
+    /// No thread uses it any more. This function does not check that, but the model does.
+    pub unsafe fn free(&self) {
+        // SAFETY: as the caller promises; the memory stays.
+        unsafe { std::ptr::drop_in_place((&raw const *self.lock).cast_mut()) };
+    }
+}
+
+/// What a thread of a scenario does.
+#[derive(Clone, Copy, PartialEq)]
+enum Does {
+    Reads,
+    Writes,
+    /// Reads, and reads again meanwhile.
+    ReadsTwice,
+    /// Takes the upgradable read lock, and writes.
+    Upgrades,
+    /// Writes, and reads on.
+    Downgrades,
+    /// Writes, and reads on as the upgradable reader.
+    DowngradesToUpgradable,
+    WritesFairly,
+    /// If no thread has the lock.
+    Tries,
+    /// With a deadline.
+    WritesUntil,
+    ReadsUntil,
+    UpgradesUntil,
+}
+use Does::{
+    Downgrades, DowngradesToUpgradable, Reads, ReadsTwice, ReadsUntil, Tries, Upgrades,
+    UpgradesUntil, Writes, WritesFairly, WritesUntil,
+};
+
+impl Does {
+    /// Returns how many sections of a writer it had.
+    fn section(self, guarded: &Guarded) -> u32 {
+        let lock = guarded.lock();
+        // SAFETY: each call below is made by the thread that has the lock so.
+        unsafe {
+            match self {
+                Reads => _ = guarded.read(),
+                ReadsTwice => {
+                    let outer = lock.lock_shared();
+                    let counted = guarded.counted();
+                    let inner = lock.lock_shared_recursive();
+                    assert_eq!(guarded.counted(), counted);
+                    guarded.unlock_shared(outer);
+                    assert_eq!(guarded.counted(), counted);
+                    guarded.unlock_shared(inner);
+                }
+                Writes => _ = guarded.write(),
+                WritesFairly => {
+                    lock.lock_exclusive();
+                    guarded.count();
+                    lock.unlock_exclusive_fair();
+                }
+                Tries => {
+                    if !lock.try_lock_exclusive() {
+                        return 0;
+                    }
+                    guarded.count();
+                    guarded.unlock_exclusive();
+                }
+                Upgrades => {
+                    lock.lock_upgradable();
+                    let before = guarded.counted();
+                    lock.upgrade();
+                    assert_eq!(guarded.count(), before + 1, "a writer came in between");
+                    guarded.unlock_exclusive();
+                }
+                Downgrades => {
+                    lock.lock_exclusive();
+                    let count = guarded.count();
+                    let held = lock.downgrade();
+                    assert_eq!(guarded.counted(), count, "a writer came in between");
+                    guarded.unlock_shared(held);
+                }
+                DowngradesToUpgradable => {
+                    lock.lock_exclusive();
+                    let count = guarded.count();
+                    lock.downgrade_to_upgradable();
+                    assert_eq!(guarded.counted(), count, "a writer came in between");
+                    lock.unlock_upgradable();
+                }
+                WritesUntil => {
+                    if !lock.try_lock_exclusive_until(SOON) {
+                        return 0;
+                    }
+                    guarded.count();
+                    guarded.unlock_exclusive();
+                }
+                ReadsUntil => {
+                    if let Some(held) = lock.try_lock_shared_until(SOON) {
+                        guarded.counted();
+                        guarded.unlock_shared(held);
+                    }
+                }
+                UpgradesUntil => {
+                    lock.lock_upgradable();
+                    let before = guarded.counted();
+                    if !lock.try_upgrade_until(SOON) {
+                        assert_eq!(guarded.counted(), before);
+                        lock.unlock_upgradable();
+                        return 0;
+                    }
+                    guarded.count();
+                    guarded.unlock_exclusive();
+                }
+            }
+        }
+        u32::from(!matches!(self, Reads | ReadsTwice | ReadsUntil))
+    }
+}
+
+/// Each thread does one thing; the first one on the model's own thread.
+fn together(setting: Setting, preemptions: usize, first: Does, others: &'static [Does]) {
+    explore(setting, preemptions, move || {
+        let guarded = Guarded::new();
+        if setting.biased {
+            guarded.read();
+            assert!(guarded.lock().is_biased());
+        }
+        let all = || others.iter().chain([&first]);
+        let is_timed = |does: &Does| matches!(does, WritesUntil | ReadsUntil | UpgradesUntil);
+        let clock = all().any(is_timed).then(|| spawn(|| pass_time(1)));
+        let others: Vec<_> =
+            others.iter().map(|&does| spawn(move || does.section(guarded))).collect();
+        let mut sections = first.section(guarded);
+        sections += others.into_iter().map(join).sum::<u32>();
+        if let Some(clock) = clock {
+            join(clock);
+        }
+        guarded.end(sections);
+    });
+}
+
+#[test]
+fn a_reader_and_a_writer() {
+    together(SLEEPS, 5, Reads, &[Writes]);
+}
+
+#[test]
+fn a_reader_and_a_writer_that_spin() {
+    together(POLLS, 4, Reads, &[Writes]);
+}
+
+#[test]
+fn two_writers() {
+    together(SLEEPS, 5, Writes, &[Writes]);
+}
+
+#[test]
+fn three_writers() {
+    together(SLEEPS, 2, Writes, &[Writes, Writes]);
+}
+
+#[test]
+fn two_writers_and_a_reader() {
+    together(SLEEPS, 2, Writes, &[Writes, Reads]);
+}
+
+#[test]
+fn two_readers_and_a_writer() {
+    together(SLEEPS, 2, Writes, &[Reads, Reads]);
+}
+
+#[test]
+fn two_readers_and_a_writer_that_hands_it_over() {
+    together(SLEEPS, 2, WritesFairly, &[Reads, Reads]);
+}
+
+#[test]
+fn a_reader_and_a_writer_that_are_handed_it() {
+    together(SLEEPS, 2, WritesFairly, &[Reads, Writes]);
+}
+
+#[test]
+fn an_upgradable_reader_and_a_writer_that_are_handed_it() {
+    together(SLEEPS, 2, WritesFairly, &[Upgrades, Writes]);
+}
+
+#[test]
+fn overdue_threads_are_handed_it() {
+    together(OVERDUE, 2, Writes, &[Writes, Reads]);
+}
+
+#[test]
+fn overdue_readers_are_handed_it_together() {
+    together(OVERDUE, 2, Writes, &[Reads, Reads]);
+}
+
+#[test]
+fn a_reader_that_reads_twice_waits_for_no_waiting_writer() {
+    together(SLEEPS, 5, ReadsTwice, &[Writes]);
+}
+
+#[test]
+fn an_upgrade_waits_for_readers() {
+    together(SLEEPS, 5, Upgrades, &[Reads]);
+}
+
+#[test]
+fn two_upgrades() {
+    together(SLEEPS, 4, Upgrades, &[Upgrades]);
+}
+
+#[test]
+fn an_upgrade_a_reader_and_a_writer() {
+    together(SLEEPS, 2, Upgrades, &[Reads, Writes]);
+}
+
+#[test]
+fn a_downgrade_lets_readers_go_on() {
+    together(SLEEPS, 2, Downgrades, &[Reads, Reads]);
+}
+
+#[test]
+fn a_downgrade_a_reader_and_a_writer() {
+    together(SLEEPS, 2, Downgrades, &[Reads, Writes]);
+}
+
+#[test]
+fn a_downgrade_to_upgradable_a_reader_and_a_writer() {
+    together(SLEEPS, 2, DowngradesToUpgradable, &[Reads, Writes]);
+}
+
+#[test]
+fn a_writer_gives_up_beside_readers() {
+    together(SLEEPS, 3, Reads, &[WritesUntil]);
+}
+
+#[test]
+fn a_writer_gives_up_and_a_reader_waits_for_it() {
+    together(SLEEPS, 2, Reads, &[WritesUntil, Reads]);
+}
+
+#[test]
+fn a_reader_gives_up_and_a_writer_waits() {
+    together(SLEEPS, 2, Writes, &[ReadsUntil, Writes]);
+}
+
+#[test]
+fn a_writer_gives_up_and_another_waits() {
+    together(SLEEPS, 2, Writes, &[WritesUntil, Writes]);
+}
+
+#[test]
+fn an_upgrade_gives_up() {
+    together(SLEEPS, 3, Reads, &[UpgradesUntil]);
+}
+
+/// A reader that is parked goes on when the writer has become the upgradable reader, which waits for that.
+#[test]
+fn a_parked_reader_goes_on_beside_the_upgradable_reader() {
+    explore(SLEEPS, 3, || {
+        let guarded = Guarded::new();
+        guarded.lock().lock_exclusive();
+        let readers = [(); 2].map(|()| spawn(|| guarded.read()));
+        // SAFETY: this thread owns the lock.
+        unsafe { guarded.lock().downgrade_to_upgradable() };
+        let _ = readers.map(join);
+        // SAFETY: this thread is the upgradable reader.
+        unsafe { guarded.lock().unlock_upgradable() };
+        guarded.end(0);
+    });
+}
+
+/// Parked readers go on beside each other: the one that was woken wakes the next, which the first waits for.
+#[test]
+fn a_woken_reader_wakes_the_next() {
+    explore(SLEEPS, 3, || {
+        let guarded = Guarded::new();
+        guarded.lock().lock_exclusive();
+        let flag = &*Box::leak(Box::new(loom::sync::atomic::AtomicBool::new(false)));
+        let first = spawn(move || {
+            let held = guarded.lock().lock_shared();
+            while !flag.load(loom::sync::atomic::Ordering::Relaxed) {
+                Loom::yield_now();
+            }
+            guarded.unlock_shared(held);
+        });
+        let second = spawn(move || {
+            let held = guarded.lock().lock_shared();
+            flag.store(true, loom::sync::atomic::Ordering::Relaxed);
+            guarded.unlock_shared(held);
+        });
+        guarded.unlock_exclusive();
+        join(first);
+        join(second);
+        guarded.end(0);
+    });
+}
+
+/// The last of two users frees the lock.
+fn freed_by_the_last(setting: Setting, preemptions: usize, first: Does, second: Does) {
+    explore(setting, preemptions, move || {
+        let guarded = Guarded::new();
+        if setting.biased {
+            guarded.read();
+            assert!(guarded.lock().is_biased());
+        }
+        let users = &*Box::leak(Box::new(loom::sync::atomic::AtomicUsize::new(0)));
+        let section = move |does: Does| {
+            let lock = guarded.lock();
+            // The count is under the lock, as the lock's data would be.
+            let held = if does == Reads {
+                Some(lock.lock_shared())
+            } else {
+                lock.lock_exclusive();
+                None
+            };
+            let last = users.fetch_add(1, loom::sync::atomic::Ordering::AcqRel) == 1;
+            match held {
+                Some(held) => guarded.unlock_shared(held),
+                None => guarded.unlock_exclusive(),
+            }
+            last && does == Writes
+        };
+        let other = spawn(move || {
+            if section(second) {
+                // SAFETY: the other user counted itself before it unlocked, and this one owned the lock
+                // after that.
+                unsafe { guarded.free() };
+            }
+        });
+        if section(first) {
+            // SAFETY: as above.
+            unsafe { guarded.free() };
+        }
+        join(other);
+    });
+}
+
+#[test]
+fn freed_after_the_last_reader_has_left() {
+    freed_by_the_last(SLEEPS, 5, Reads, Writes);
+}
+
+#[test]
+fn freed_after_the_last_writer_has_left() {
+    freed_by_the_last(SLEEPS, 5, Writes, Writes);
+}
+
+/// The last user of a lock frees it, and another lock is at its address, whose writer waits for a reader
+/// while the last reader of the first is still about to wake its own.
+#[test]
+fn another_lock_at_the_same_address() {
+    explore(SLEEPS, 4, || {
+        let guarded = Guarded::new();
+        let held = guarded.lock().lock_shared();
+        let writer = spawn(move || {
+            guarded.write();
+            // SAFETY: the only other user has left, because this one owned the lock.
+            unsafe { guarded.free() };
+            let place = (&raw const *guarded.lock).cast_mut();
+            // SAFETY: the lock that was there is gone.
+            unsafe { place.write(RawRwLock::new()) };
+            let held = guarded.lock().lock_shared();
+            let writer = spawn(move || guarded.write());
+            guarded.counted();
+            guarded.unlock_shared(held);
+            join(writer);
+        });
+        guarded.counted();
+        guarded.unlock_shared(held);
+        join(writer);
+        guarded.end(2);
+    });
+}
+
+/// The machine whose threads can be visible readers. Both halves of a pair of fences are full.
+const BIASED: Setting = Setting { biased: true, ..SLEEPS };
+/// The same; the light half is nothing.
+const BIASED_ASYMMETRIC: Setting = Setting { fences: Fences::Asymmetric, ..BIASED };
+
+#[test]
+fn a_visible_reader_and_a_writer() {
+    together(BIASED, 4, Reads, &[Writes]);
+}
+
+#[test]
+fn a_visible_reader_and_a_writer_with_asymmetric_fences() {
+    together(BIASED_ASYMMETRIC, 4, Reads, &[Writes]);
+}
+
+#[test]
+fn a_visible_reader_without_membarrier() {
+    together(Setting { fences: Fences::Refused, ..BIASED }, 3, Reads, &[Writes]);
+}
+
+#[test]
+fn two_visible_readers_and_a_writer() {
+    together(BIASED, 2, Writes, &[Reads, Reads]);
+}
+
+#[test]
+fn a_visible_reader_and_two_writers() {
+    together(BIASED, 2, Writes, &[Reads, Writes]);
+}
+
+#[test]
+fn a_visible_reader_reads_twice() {
+    together(BIASED, 3, ReadsTwice, &[Writes]);
+}
+
+#[test]
+fn an_upgrade_waits_for_a_visible_reader() {
+    together(BIASED, 3, Upgrades, &[Reads]);
+}
+
+#[test]
+fn an_attempt_beside_a_visible_reader() {
+    together(BIASED, 3, Tries, &[Reads]);
+}
+
+#[test]
+fn a_writer_gives_up_beside_a_visible_reader() {
+    together(BIASED, 3, Reads, &[WritesUntil]);
+}
+
+#[test]
+fn freed_after_the_last_visible_reader_has_left() {
+    freed_by_the_last(BIASED, 3, Reads, Writes);
+}
+
+#[test]
+fn freed_after_the_last_visible_reader_has_left_with_asymmetric_fences() {
+    freed_by_the_last(BIASED_ASYMMETRIC, 3, Reads, Writes);
+}

@@ -1,0 +1,86 @@
+//! What a read of a biased lock writes: counted on a machine whose atomics tell what is written to them.
+
+#[path = "support/counting_platform.rs"]
+mod counting_platform;
+
+use counting_platform::{Counting, Write, written};
+use ondeck::platform::Host;
+use ondeck::rwlock::RawRwLock;
+
+/// A lock that is biased.
+fn biased() -> RawRwLock<Counting> {
+    let lock = RawRwLock::new();
+    let held = lock.lock_shared();
+    // SAFETY: it was just returned.
+    unsafe { lock.unlock_shared(held) };
+    assert!(lock.is_biased(), "the first counted read makes it so on this machine");
+    lock
+}
+
+fn read(lock: &RawRwLock<Counting>) {
+    let held = lock.lock_shared();
+    // SAFETY: it was just returned.
+    unsafe { lock.unlock_shared(held) };
+}
+
+/// Where the calling thread's row is.
+fn own_row() -> std::ops::Range<usize> {
+    let row = std::ptr::from_ref(Counting::row().expect("this machine has rows"));
+    row.addr()..row.addr() + size_of_val(Counting::row().expect("as before"))
+}
+
+#[test]
+fn a_biased_read_is_two_stores_to_the_threads_own_row() {
+    let lock = biased();
+    let writes = written(|| read(&lock));
+    assert_eq!(writes.len(), 2, "{writes:?}");
+    for (write, address) in writes {
+        assert_eq!(write, Write::Store);
+        assert!(own_row().contains(&address));
+    }
+}
+
+#[test]
+fn rows_of_two_threads_share_no_cache_line() {
+    let own = own_row();
+    let other = std::thread::spawn(own_row).join().expect("no panic");
+    assert_eq!((own.start % 128, other.start % 128), (0, 0));
+    assert!(own.end <= other.start || other.end <= own.start);
+}
+
+#[test]
+fn another_read_of_the_same_lock_is_counted() {
+    let lock = biased();
+    let outer = lock.lock_shared();
+    let writes = written(|| read(&lock));
+    assert!(writes.iter().all(|&(write, _)| write == Write::Change), "{writes:?}");
+    assert_eq!(writes.len(), 2);
+    // SAFETY: it is held.
+    unsafe { lock.unlock_shared(outer) };
+}
+
+#[test]
+fn an_uncontended_write_changes_the_word_twice() {
+    let lock = RawRwLock::<Counting>::new();
+    let writes = written(|| {
+        lock.lock_exclusive();
+        // SAFETY: this thread owns it.
+        unsafe { lock.unlock_exclusive() };
+    });
+    let word = std::ptr::from_ref(&lock).addr();
+    assert_eq!(writes, [(Write::Change, word); 2]);
+}
+
+/// What the revocation cost, the lock rests: the reads after a write are counted.
+#[test]
+fn a_lock_that_was_written_rests() {
+    let lock = biased();
+    lock.lock_exclusive();
+    // SAFETY: this thread owns it.
+    unsafe { lock.unlock_exclusive() };
+    read(&lock);
+    assert!(!lock.is_biased());
+    counting_platform::pass_time();
+    read(&lock);
+    assert!(lock.is_biased());
+}
