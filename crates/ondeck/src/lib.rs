@@ -8,6 +8,10 @@
 //!   [`platform::Platform`], whether it runs on the real machine ([`platform::Linux`]), under a model
 //!   checker, or on a machine in virtual time. [`platform::Host`] is a machine with a parking table.
 //!
+//! | type | what |
+//! |---|---|
+//! | [`ReentrantMutex`] | its owner may lock it again |
+//!
 //! ```text
 //! Mutex, one byte            Condvar                  a lock of your own
 //!   lock    test-and-set       wait                     over any Platform
@@ -74,7 +78,7 @@
 //!
 //! | feature | adds |
 //! |---|---|
-//! | `arc_lock` | `ArcMutexGuard`, owned guards |
+//! | `arc_lock` | `ArcMutexGuard` and its like, owned guards |
 //! | `profile` | records contention where `ondeck run --profile` asks for it |
 
 #![no_std]
@@ -91,12 +95,16 @@ pub mod mutex;
 pub mod parking;
 pub mod platform;
 pub mod poison;
+pub mod reentrant;
 pub mod spin;
 
 pub use condvar::Condvar;
 #[cfg(feature = "arc_lock")]
 pub use mutex::ArcMutexGuard;
 pub use mutex::{MappedMutexGuard, Mutex, MutexGuard};
+#[cfg(feature = "arc_lock")]
+pub use reentrant::ArcReentrantMutexGuard;
+pub use reentrant::{MappedReentrantMutexGuard, ReentrantMutex, ReentrantMutexGuard};
 
 /// Does now what locks otherwise do when they first need it, so that no unlock and no wait has to pay
 /// for it.
