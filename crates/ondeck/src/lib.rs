@@ -10,6 +10,7 @@
 //!
 //! | type | what |
 //! |---|---|
+//! | [`FairMutex`] | each unlock hands it to the thread that has waited longest |
 //! | [`ReentrantMutex`] | its owner may lock it again |
 //!
 //! ```text
@@ -91,6 +92,7 @@ compile_error!(
 );
 
 pub mod condvar;
+pub mod fair;
 pub mod mutex;
 pub mod parking;
 pub mod platform;
@@ -99,6 +101,9 @@ pub mod reentrant;
 pub mod spin;
 
 pub use condvar::Condvar;
+#[cfg(feature = "arc_lock")]
+pub use fair::ArcFairMutexGuard;
+pub use fair::{FairMutex, FairMutexGuard, MappedFairMutexGuard};
 #[cfg(feature = "arc_lock")]
 pub use mutex::ArcMutexGuard;
 pub use mutex::{MappedMutexGuard, Mutex, MutexGuard};

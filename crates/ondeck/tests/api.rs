@@ -10,6 +10,8 @@ mod copy;
 mod hold;
 #[path = "support/keys.rs"]
 mod keys;
+#[path = "support/line.rs"]
+mod line;
 #[path = "support/refuse.rs"]
 mod refuse;
 #[path = "support/rest.rs"]
@@ -27,6 +29,8 @@ mod bucket_lock;
 mod collision;
 #[path = "api/condvar.rs"]
 mod condvar;
+#[path = "api/fair.rs"]
+mod fair;
 #[path = "api/foreign_unlock.rs"]
 mod foreign_unlock;
 #[path = "api/fork.rs"]

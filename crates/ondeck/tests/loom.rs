@@ -17,6 +17,8 @@ mod condvar_freed;
 mod cpus;
 #[path = "loom/deadline.rs"]
 mod deadline;
+#[path = "loom/fair.rs"]
+mod fair;
 #[path = "loom/fences.rs"]
 mod fences;
 #[path = "loom/mutex.rs"]
