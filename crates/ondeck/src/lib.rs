@@ -11,6 +11,7 @@
 //! | type | what |
 //! |---|---|
 //! | [`FairMutex`] | each unlock hands it to the thread that has waited longest |
+//! | [`Once`], [`OnceLock`], [`LazyLock`] | something that is done once |
 //! | [`ReentrantMutex`] | its owner may lock it again |
 //!
 //! ```text
@@ -94,6 +95,7 @@ compile_error!(
 pub mod condvar;
 pub mod fair;
 pub mod mutex;
+pub mod once;
 pub mod parking;
 pub mod platform;
 pub mod poison;
@@ -107,6 +109,7 @@ pub use fair::{FairMutex, FairMutexGuard, MappedFairMutexGuard};
 #[cfg(feature = "arc_lock")]
 pub use mutex::ArcMutexGuard;
 pub use mutex::{MappedMutexGuard, Mutex, MutexGuard};
+pub use once::{LazyLock, Once, OnceLock};
 #[cfg(feature = "arc_lock")]
 pub use reentrant::ArcReentrantMutexGuard;
 pub use reentrant::{MappedReentrantMutexGuard, ReentrantMutex, ReentrantMutexGuard};

@@ -46,6 +46,8 @@ mod misuse;
 mod mutex;
 #[path = "api/no_membarrier.rs"]
 mod no_membarrier;
+#[path = "api/once.rs"]
+mod once;
 #[path = "api/one_cpu.rs"]
 mod one_cpu;
 #[path = "api/parking.rs"]

@@ -23,6 +23,8 @@ mod fair;
 mod fences;
 #[path = "loom/mutex.rs"]
 mod mutex;
+#[path = "loom/once.rs"]
+mod once;
 #[path = "loom/parking.rs"]
 mod parking;
 #[path = "loom/remembered.rs"]

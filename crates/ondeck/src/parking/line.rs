@@ -62,11 +62,16 @@ impl<P: Host> Line<P> {
         true
     }
 
+    /// Takes all threads that wait.
+    pub(crate) fn take_all(&mut self) {
+        while self.take() {}
+    }
+
     /// Waits in the line with `token`, what other threads are to know of this one, until it is taken;
     /// false if the deadline passed before. Then `gives_up` was called with the line, after the
     /// caller had left it.
     ///
-    /// The thread that comes to an empty line reads its node for as long as two wakes take before it
+    /// The thread that comes to an empty line reads its node for as long as a wake takes before it
     /// sleeps: it is the next to be taken, often soon. Later ones sleep at once.
     pub(crate) fn wait(
         mut self,
@@ -119,7 +124,7 @@ impl<P: Host> Drop for Line<P> {
 
 /// Reads the caller's own node for a while.
 fn watch<P: Host>(node: &Node<P>) {
-    let most = Waits::now::<P>().watch;
+    let most = Waits::now::<P>().polling;
     if most == 0 {
         return;
     }
