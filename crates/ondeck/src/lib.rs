@@ -10,9 +10,14 @@
 //!
 //! | type | what |
 //! |---|---|
+//! | [`Barrier`] | threads wait until all have come |
+//! | [`Event`] | set by one thread, waited for by others, until it is reset |
 //! | [`FairMutex`] | each unlock hands it to the thread that has waited longest |
+//! | [`Latch`] | threads wait until it was counted down to zero |
 //! | [`Once`], [`OnceLock`], [`LazyLock`] | something that is done once |
+//! | [`Parker`], [`Unparker`] | a thread's own token |
 //! | [`ReentrantMutex`] | its owner may lock it again |
+//! | [`Semaphore`] | permits, granted in the order of waiting |
 //!
 //! ```text
 //! Mutex, one byte            Condvar                  a lock of your own
@@ -92,27 +97,37 @@ compile_error!(
      every second or two"
 );
 
+pub mod barrier;
 pub mod condvar;
+pub mod event;
 pub mod fair;
+pub mod latch;
 pub mod mutex;
 pub mod once;
+pub mod parker;
 pub mod parking;
 pub mod platform;
 pub mod poison;
 pub mod reentrant;
+pub mod semaphore;
 pub mod spin;
 
+pub use barrier::{Barrier, BarrierWaitResult};
 pub use condvar::Condvar;
+pub use event::Event;
 #[cfg(feature = "arc_lock")]
 pub use fair::ArcFairMutexGuard;
 pub use fair::{FairMutex, FairMutexGuard, MappedFairMutexGuard};
+pub use latch::Latch;
 #[cfg(feature = "arc_lock")]
 pub use mutex::ArcMutexGuard;
 pub use mutex::{MappedMutexGuard, Mutex, MutexGuard};
 pub use once::{LazyLock, Once, OnceLock};
+pub use parker::{Parker, Unparker};
 #[cfg(feature = "arc_lock")]
 pub use reentrant::ArcReentrantMutexGuard;
 pub use reentrant::{MappedReentrantMutexGuard, ReentrantMutex, ReentrantMutexGuard};
+pub use semaphore::Semaphore;
 
 /// Does now what locks otherwise do when they first need it, so that no unlock and no wait has to pay
 /// for it.

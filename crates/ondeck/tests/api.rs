@@ -23,12 +23,16 @@ mod waiting;
 #[path = "support/watchdog.rs"]
 mod watchdog;
 
+#[path = "api/barrier.rs"]
+mod barrier;
 #[path = "api/bucket_lock.rs"]
 mod bucket_lock;
 #[path = "api/collision.rs"]
 mod collision;
 #[path = "api/condvar.rs"]
 mod condvar;
+#[path = "api/event.rs"]
+mod event;
 #[path = "api/fair.rs"]
 mod fair;
 #[path = "api/foreign_unlock.rs"]
@@ -37,6 +41,8 @@ mod foreign_unlock;
 mod fork;
 #[path = "api/handoff.rs"]
 mod handoff;
+#[path = "api/latch.rs"]
+mod latch;
 #[path = "api/lifetime.rs"]
 mod lifetime;
 #[cfg(debug_assertions)]
@@ -50,6 +56,8 @@ mod no_membarrier;
 mod once;
 #[path = "api/one_cpu.rs"]
 mod one_cpu;
+#[path = "api/parker.rs"]
+mod parker;
 #[path = "api/parking.rs"]
 mod parking;
 #[path = "api/poison.rs"]
@@ -62,6 +70,8 @@ mod raw;
 mod reentrant;
 #[path = "api/same_moment.rs"]
 mod same_moment;
+#[path = "api/semaphore.rs"]
+mod semaphore;
 #[path = "api/suite.rs"]
 mod suite;
 #[path = "api/two_buckets.rs"]
