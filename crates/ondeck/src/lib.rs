@@ -16,6 +16,7 @@
 //! | [`Latch`] | threads wait until it was counted down to zero |
 //! | [`Once`], [`OnceLock`], [`LazyLock`] | something that is done once |
 //! | [`Parker`], [`Unparker`] | a thread's own token |
+//! | [`PiMutex`] | its owner runs with the priority of the threads that wait |
 //! | [`ReentrantMutex`] | its owner may lock it again |
 //! | [`Semaphore`] | permits, granted in the order of waiting |
 //!
@@ -106,6 +107,7 @@ pub mod mutex;
 pub mod once;
 pub mod parker;
 pub mod parking;
+pub mod pi;
 pub mod platform;
 pub mod poison;
 pub mod reentrant;
@@ -124,6 +126,7 @@ pub use mutex::ArcMutexGuard;
 pub use mutex::{MappedMutexGuard, Mutex, MutexGuard};
 pub use once::{LazyLock, Once, OnceLock};
 pub use parker::{Parker, Unparker};
+pub use pi::{PiMutex, PiMutexGuard};
 #[cfg(feature = "arc_lock")]
 pub use reentrant::ArcReentrantMutexGuard;
 pub use reentrant::{MappedReentrantMutexGuard, ReentrantMutex, ReentrantMutexGuard};

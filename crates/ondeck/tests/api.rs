@@ -60,6 +60,8 @@ mod one_cpu;
 mod parker;
 #[path = "api/parking.rs"]
 mod parking;
+#[path = "api/pi.rs"]
+mod pi;
 #[path = "api/poison.rs"]
 mod poison;
 #[path = "api/polling.rs"]

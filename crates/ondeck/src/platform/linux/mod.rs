@@ -8,14 +8,17 @@ mod environment;
 mod estimate;
 mod fence;
 mod futex;
+mod futex_pi;
 mod priority;
 mod sampling;
 mod single;
 mod table;
 mod thread;
 mod ticks;
+mod tid;
 
 pub use cpus::AffinityError;
+pub(crate) use futex_pi::{PiLock, PiUnlock};
 
 use core::sync::atomic;
 
@@ -211,6 +214,22 @@ impl Linux {
     #[inline(always)]
     pub(crate) fn thread_pointer() -> core::num::NonZeroUsize {
         thread::pointer()
+    }
+
+    /// The kernel's number of the calling thread: see `tid.rs`.
+    #[inline]
+    pub(crate) fn tid() -> u32 {
+        tid::of_caller()
+    }
+
+    /// Locks a futex that inherits priorities: see `futex_pi.rs`.
+    pub(crate) fn futex_lock_pi(word: &atomic::AtomicU32, deadline: Option<Timestamp>) -> PiLock {
+        futex_pi::lock(word, deadline)
+    }
+
+    /// Unlocks a futex that inherits priorities: see `futex_pi.rs`.
+    pub(crate) fn futex_unlock_pi(word: &atomic::AtomicU32) -> PiUnlock {
+        futex_pi::unlock(word)
     }
 
     /// Whether [`Platform::ticks`] reads a hardware counter that runs at a constant rate, rather

@@ -1,4 +1,4 @@
-//! Two words of each thread, in the thread's own block: at an offset from a register, in a program and in a
+//! Words of each thread, in the thread's own block: at an offset from a register, in a program and in a
 //! shared library alike.
 //!
 //! A shared library that is compiled as usual asks `__tls_get_addr` for its threads' variables (the general
@@ -17,6 +17,8 @@ pub(super) enum Word {
     ToldIn,
     /// See `sampling.rs`.
     Random,
+    /// See `tid.rs`.
+    Tid,
 }
 
 #[cfg(all(target_env = "gnu", target_arch = "x86_64", not(miri)))]
@@ -32,8 +34,8 @@ mod words {
         ".globl ondeck_thread_words",
         ".hidden ondeck_thread_words",
         ".type ondeck_thread_words, @object",
-        ".size ondeck_thread_words, 16",
-        "ondeck_thread_words: .zero 16",
+        ".size ondeck_thread_words, 32",
+        "ondeck_thread_words: .zero 32",
         ".popsection",
     );
 
@@ -89,7 +91,7 @@ mod words {
     use super::Word;
 
     std::thread_local! {
-        static WORDS: [Cell<u64>; 2] = const { [Cell::new(0), Cell::new(0)] };
+        static WORDS: [Cell<u64>; 4] = const { [const { Cell::new(0) }; 4] };
     }
 
     impl Word {
@@ -172,10 +174,12 @@ mod tests {
     }
 
     #[test]
-    fn the_words_are_two() {
+    fn the_words_are_apart() {
+        let words = [Word::ToldIn, Word::Random, Word::Tid];
         Word::Random.set(u64::MAX);
-        assert_eq!(Word::ToldIn.get(), 0);
+        assert_eq!(words.map(Word::get), [0, u64::MAX, 0]);
         Word::ToldIn.set(1 << 40);
-        assert_eq!((Word::Random.get(), Word::ToldIn.get()), (u64::MAX, 1 << 40));
+        Word::Tid.set(3);
+        assert_eq!(words.map(Word::get), [1 << 40, u64::MAX, 3]);
     }
 }
