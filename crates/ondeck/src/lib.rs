@@ -13,6 +13,7 @@
 //! | [`Barrier`] | threads wait until all have come |
 //! | [`Event`] | set by one thread, waited for by others, until it is reset |
 //! | [`FairMutex`] | each unlock hands it to the thread that has waited longest |
+//! | [`ipc`] | a mutex and a condition variable for memory that several processes share |
 //! | [`Latch`] | threads wait until it was counted down to zero |
 //! | [`Once`], [`OnceLock`], [`LazyLock`] | something that is done once |
 //! | [`Parker`], [`Unparker`] | a thread's own token |
@@ -102,6 +103,7 @@ pub mod barrier;
 pub mod condvar;
 pub mod event;
 pub mod fair;
+pub mod ipc;
 pub mod latch;
 pub mod mutex;
 pub mod once;

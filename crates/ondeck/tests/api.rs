@@ -41,6 +41,8 @@ mod foreign_unlock;
 mod fork;
 #[path = "api/handoff.rs"]
 mod handoff;
+#[path = "api/ipc.rs"]
+mod ipc;
 #[path = "api/latch.rs"]
 mod latch;
 #[path = "api/lifetime.rs"]

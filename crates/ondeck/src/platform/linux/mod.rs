@@ -10,6 +10,7 @@ mod fence;
 mod futex;
 mod futex_pi;
 mod priority;
+mod robust;
 mod sampling;
 mod single;
 mod table;
@@ -19,6 +20,7 @@ mod tid;
 
 pub use cpus::AffinityError;
 pub(crate) use futex_pi::{PiLock, PiUnlock};
+pub(crate) use robust::{Links, RobustList};
 
 use core::sync::atomic;
 
@@ -84,11 +86,11 @@ unsafe impl Platform for Linux {
     }
 
     fn futex_wait(word: &Self::AtomicU32, expected: u32, deadline: Option<Timestamp>) -> FutexWait {
-        futex::wait(word, expected, deadline)
+        futex::wait(word, expected, deadline, futex::Scope::Process)
     }
 
     fn futex_wake(address: *const Self::AtomicU32, count: u32) -> usize {
-        futex::wake(address, count)
+        futex::wake(address, count, futex::Scope::Process)
     }
 
     fn futex_requeue(
@@ -230,6 +232,20 @@ impl Linux {
     /// Unlocks a futex that inherits priorities: see `futex_pi.rs`.
     pub(crate) fn futex_unlock_pi(word: &atomic::AtomicU32) -> PiUnlock {
         futex_pi::unlock(word)
+    }
+
+    /// As [`Platform::futex_wait`], for a word that several processes share.
+    pub(crate) fn shared_futex_wait(
+        word: &atomic::AtomicU32,
+        expected: u32,
+        deadline: Option<Timestamp>,
+    ) -> FutexWait {
+        futex::wait(word, expected, deadline, futex::Scope::Shared)
+    }
+
+    /// As [`Platform::futex_wake`], for a word that several processes share.
+    pub(crate) fn shared_futex_wake(address: *const atomic::AtomicU32, count: u32) -> usize {
+        futex::wake(address, count, futex::Scope::Shared)
     }
 
     /// Whether [`Platform::ticks`] reads a hardware counter that runs at a constant rate, rather

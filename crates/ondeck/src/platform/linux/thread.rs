@@ -19,6 +19,8 @@ pub(super) enum Word {
     Random,
     /// See `tid.rs`.
     Tid,
+    /// See `robust.rs`.
+    RobustList,
 }
 
 #[cfg(all(target_env = "gnu", target_arch = "x86_64", not(miri)))]
@@ -175,11 +177,12 @@ mod tests {
 
     #[test]
     fn the_words_are_apart() {
-        let words = [Word::ToldIn, Word::Random, Word::Tid];
+        let words = [Word::ToldIn, Word::Random, Word::Tid, Word::RobustList];
         Word::Random.set(u64::MAX);
-        assert_eq!(words.map(Word::get), [0, u64::MAX, 0]);
+        assert_eq!(words.map(Word::get), [0, u64::MAX, 0, 0]);
         Word::ToldIn.set(1 << 40);
         Word::Tid.set(3);
-        assert_eq!(words.map(Word::get), [1 << 40, u64::MAX, 3]);
+        Word::RobustList.set(5);
+        assert_eq!(words.map(Word::get), [1 << 40, u64::MAX, 3, 5]);
     }
 }

@@ -33,6 +33,8 @@ pub(super) fn of_caller() -> u32 {
 fn ask() -> u32 {
     // SAFETY: gettid has no preconditions.
     let number = unsafe { libc::syscall(libc::SYS_gettid) } as u32;
+    // A child's thread may have no list, or another.
+    Word::RobustList.set(0);
     // SAFETY: as above.
     if let Some(epoch) = unsafe { page().as_ref() } {
         if epoch.load(Ordering::Relaxed) == 0 {
