@@ -1,7 +1,7 @@
 //! A mutex that its owner may lock again.
 //!
 //! There is no protocol of its own: it is [`lock_api::RawReentrantMutex`] over the one-byte
-//! [`RawMutex`](crate::mutex::RawMutex), with the owner's name and a count beside the byte. What this
+//! [`RawMutex`], with the owner's name and a count beside the byte. What this
 //! file adds is the name of a thread.
 //!
 //! # The name of a thread

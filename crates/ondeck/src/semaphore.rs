@@ -21,7 +21,7 @@
 //! [`try_acquire`](Semaphore::try_acquire) fails. So a large request never starves. A thread that gives
 //! up lets those behind it have what there is.
 //!
-//! # Nothing is touched after the release
+//! # Nothing is touched after a thread may go on
 //!
 //! A thread that was granted its permits may free the semaphore: the release has stored the word before
 //! it tells the thread, and does not touch the semaphore after that.

@@ -14,6 +14,7 @@ use crate::copy::{Fork, fork};
 #[test]
 fn its_owner_locks_it_again_and_others_do_not() {
     static MUTEX: ReentrantMutex<Cell<u32>> = ReentrantMutex::new(Cell::new(0));
+    assert_eq!(size_of::<ReentrantMutex<()>>(), 24);
     let first = MUTEX.lock();
     let second = MUTEX.try_lock().expect("its owner");
     let attempt = || thread::spawn(|| MUTEX.try_lock().is_some()).join().expect("no panic");
