@@ -22,6 +22,7 @@
 //! | `pair.rs` | two buckets at once, to move threads |
 //! | `visible.rs` | which locks threads read, for reader-writer locks |
 //! | `park.rs` | for locks of others: [`park`], [`unpark`], [`requeue`] |
+//! | `line.rs` | for this crate's other locks: the queue of a key, held |
 //!
 //! # An address is no identity
 //!
@@ -47,6 +48,7 @@
 //! empty.
 
 mod bucket;
+mod line;
 mod lock;
 mod node;
 mod pair;
@@ -60,6 +62,9 @@ mod watches;
 
 pub use bucket::Bucket;
 pub(crate) use bucket::Guard;
+pub(crate) use line::Line;
+#[doc(hidden)]
+pub use line::waiting;
 pub(crate) use node::{Kind, Node, status};
 pub(crate) use pair::Pair;
 pub(crate) use park::Chosen;

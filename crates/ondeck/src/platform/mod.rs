@@ -30,6 +30,7 @@ pub use atomic::{AtomicInt, AtomicPointer};
 pub use core::sync::atomic::Ordering;
 pub use host::Host;
 pub use linux::{AffinityError, Linux};
+pub(crate) use linux::{Links, PiLock, PiUnlock, RobustList};
 pub use time::Timestamp;
 
 /// Why [`Platform::futex_wait`] came back.

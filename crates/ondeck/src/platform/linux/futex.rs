@@ -1,6 +1,6 @@
 //! futex(2): sleeping on a word and waking by address.
 //!
-//! Always private (`FUTEX_PRIVATE_FLAG`): the kernel then compares addresses of one process and
+//! Private (`FUTEX_PRIVATE_FLAG`), but for memory that several processes share: the kernel then compares addresses of one process and
 //! never touches the word's page on a wake, so a wake for memory that is gone is harmless. Not even
 //! if that memory is used again for a futex of another kind: see [`wake`].
 //! Deadlines are absolute, which only `FUTEX_WAIT_BITSET` offers; `FUTEX_WAIT` would count anew
@@ -14,8 +14,31 @@ use crate::platform::{FutexWait, Timestamp};
 
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
+/// Which threads a futex is for.
+#[derive(Clone, Copy)]
+pub(super) enum Scope {
+    /// Those of this process: the kernel compares addresses.
+    Process,
+    /// Those of all processes that have mapped the memory: the kernel looks up what is mapped.
+    Shared,
+}
+
+impl Scope {
+    fn flag(self) -> i32 {
+        match self {
+            Self::Process => libc::FUTEX_PRIVATE_FLAG,
+            Self::Shared => 0,
+        }
+    }
+}
+
 /// See [`Platform::futex_wait`](crate::platform::Platform::futex_wait).
-pub(super) fn wait(word: &AtomicU32, expected: u32, deadline: Option<Timestamp>) -> FutexWait {
+pub(super) fn wait(
+    word: &AtomicU32,
+    expected: u32,
+    deadline: Option<Timestamp>,
+    scope: Scope,
+) -> FutexWait {
     let timespec = deadline.map(|deadline| {
         let nanos = deadline.as_nanos();
         libc::timespec {
@@ -30,7 +53,7 @@ pub(super) fn wait(word: &AtomicU32, expected: u32, deadline: Option<Timestamp>)
         libc::syscall(
             libc::SYS_futex,
             word.as_ptr(),
-            libc::FUTEX_WAIT_BITSET | libc::FUTEX_PRIVATE_FLAG,
+            libc::FUTEX_WAIT_BITSET | scope.flag(),
             expected,
             timeout,
             ptr::null::<u32>(),
@@ -50,17 +73,18 @@ pub(super) fn wait(word: &AtomicU32, expected: u32, deadline: Option<Timestamp>)
 }
 
 /// See [`Platform::futex_wake`](crate::platform::Platform::futex_wake).
-pub(super) fn wake(address: *const AtomicU32, count: u32) -> usize {
+pub(super) fn wake(address: *const AtomicU32, count: u32, scope: Scope) -> usize {
     if count == 0 {
         // The kernel wakes one even then.
         return 0;
     }
-    // SAFETY: the kernel uses the address of a private futex only as a key and reads no memory.
+    // SAFETY: the kernel uses the address of a private futex only as a key and reads no memory; of a shared
+    // one it looks up what is mapped there, if anything is.
     let (result, errno) = quietly(|| unsafe {
         libc::syscall(
             libc::SYS_futex,
             address,
-            libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG,
+            libc::FUTEX_WAKE | scope.flag(),
             kernel_count(count),
         )
     });

@@ -8,15 +8,20 @@ mod environment;
 mod estimate;
 mod fence;
 mod futex;
+mod futex_pi;
 mod priority;
 mod readers;
+mod robust;
 mod sampling;
 mod single;
 mod table;
 mod thread;
 mod ticks;
+mod tid;
 
 pub use cpus::AffinityError;
+pub(crate) use futex_pi::{PiLock, PiUnlock};
+pub(crate) use robust::{Links, RobustList};
 
 use core::sync::atomic;
 
@@ -82,11 +87,11 @@ unsafe impl Platform for Linux {
     }
 
     fn futex_wait(word: &Self::AtomicU32, expected: u32, deadline: Option<Timestamp>) -> FutexWait {
-        futex::wait(word, expected, deadline)
+        futex::wait(word, expected, deadline, futex::Scope::Process)
     }
 
     fn futex_wake(address: *const Self::AtomicU32, count: u32) -> usize {
-        futex::wake(address, count)
+        futex::wake(address, count, futex::Scope::Process)
     }
 
     fn futex_requeue(
@@ -225,6 +230,42 @@ impl Linux {
         fence::choose();
         table::protect_once();
         ticks::per_second();
+    }
+
+    /// The name of the calling thread while it lives: see `thread.rs`.
+    #[inline(always)]
+    pub(crate) fn thread_pointer() -> core::num::NonZeroUsize {
+        thread::pointer()
+    }
+
+    /// The kernel's number of the calling thread: see `tid.rs`.
+    #[inline]
+    pub(crate) fn tid() -> u32 {
+        tid::of_caller()
+    }
+
+    /// Locks a futex that inherits priorities: see `futex_pi.rs`.
+    pub(crate) fn futex_lock_pi(word: &atomic::AtomicU32, deadline: Option<Timestamp>) -> PiLock {
+        futex_pi::lock(word, deadline)
+    }
+
+    /// Unlocks a futex that inherits priorities: see `futex_pi.rs`.
+    pub(crate) fn futex_unlock_pi(word: &atomic::AtomicU32) -> PiUnlock {
+        futex_pi::unlock(word)
+    }
+
+    /// As [`Platform::futex_wait`], for a word that several processes share.
+    pub(crate) fn shared_futex_wait(
+        word: &atomic::AtomicU32,
+        expected: u32,
+        deadline: Option<Timestamp>,
+    ) -> FutexWait {
+        futex::wait(word, expected, deadline, futex::Scope::Shared)
+    }
+
+    /// As [`Platform::futex_wake`], for a word that several processes share.
+    pub(crate) fn shared_futex_wake(address: *const atomic::AtomicU32, count: u32) -> usize {
+        futex::wake(address, count, futex::Scope::Shared)
     }
 
     /// Whether [`Platform::ticks`] reads a hardware counter that runs at a constant rate, rather

@@ -1,4 +1,4 @@
-//! Three words of each thread, in the thread's own block: at an offset from a register, in a program and in a
+//! Words of each thread, in the thread's own block: at an offset from a register, in a program and in a
 //! shared library alike.
 //!
 //! A shared library that is compiled as usual asks `__tls_get_addr` for its threads' variables (the general
@@ -7,6 +7,8 @@
 //! Thread-Local Storage", 4.4.6), which glibc also allows libraries that are loaded later for some hundred
 //! bytes of all of them together. Rust has no stable way to choose that model, so it is chosen in assembly.
 //! Elsewhere the words are the standard library's, constant and without a destructor.
+
+use core::num::NonZeroUsize;
 
 /// One of the words, 0 at first.
 #[derive(Clone, Copy)]
@@ -17,6 +19,10 @@ pub(super) enum Word {
     Random,
     /// See `readers.rs`.
     Row,
+    /// See `tid.rs`.
+    Tid,
+    /// See `robust.rs`.
+    RobustList,
 }
 
 #[cfg(all(target_env = "gnu", target_arch = "x86_64", not(miri)))]
@@ -32,8 +38,8 @@ mod words {
         ".globl ondeck_thread_words",
         ".hidden ondeck_thread_words",
         ".type ondeck_thread_words, @object",
-        ".size ondeck_thread_words, 24",
-        "ondeck_thread_words: .zero 24",
+        ".size ondeck_thread_words, 40",
+        "ondeck_thread_words: .zero 40",
         ".popsection",
     );
 
@@ -89,7 +95,7 @@ mod words {
     use super::Word;
 
     std::thread_local! {
-        static WORDS: [Cell<u64>; 3] = const { [const { Cell::new(0) }; 3] };
+        static WORDS: [Cell<u64>; 5] = const { [const { Cell::new(0) }; 5] };
     }
 
     impl Word {
@@ -103,6 +109,47 @@ mod words {
             WORDS.with(|words| words[self as usize].set(value));
         }
     }
+}
+
+/// The address of the calling thread's block: the name of the thread while it lives.
+#[inline(always)]
+pub(super) fn pointer() -> NonZeroUsize {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    let pointer = {
+        let pointer: usize;
+        // SAFETY: loads the block's first word, which is the block's own address (Ulrich Drepper, "ELF
+        // Handling For Thread-Local Storage", 3.4.6). It never changes in a thread.
+        unsafe {
+            core::arch::asm!(
+                "mov {}, qword ptr fs:[0]",
+                out(reg) pointer,
+                options(pure, readonly, nostack, preserves_flags)
+            );
+        }
+        pointer
+    };
+    #[cfg(all(target_arch = "aarch64", not(miri)))]
+    let pointer = {
+        let pointer: usize;
+        // SAFETY: reads the register that has the block's address.
+        unsafe {
+            core::arch::asm!(
+                "mrs {}, tpidr_el0",
+                out(reg) pointer,
+                options(pure, nomem, nostack, preserves_flags)
+            );
+        }
+        pointer
+    };
+    #[cfg(any(miri, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
+    let pointer = {
+        extern crate std;
+        std::thread_local! {
+            static PLACE: u8 = const { 0 };
+        }
+        PLACE.with(|place| core::ptr::from_ref(place).addr())
+    };
+    NonZeroUsize::new(pointer).expect("a thread has a block")
 }
 
 #[cfg(test)]
@@ -124,12 +171,22 @@ mod tests {
     }
 
     #[test]
-    fn the_words_are_three() {
+    fn each_thread_has_its_own_pointer() {
+        let own = pointer();
+        assert_eq!(own, pointer());
+        assert_ne!(std::thread::spawn(pointer).join().unwrap(), own);
+    }
+
+    #[test]
+    fn the_words_are_apart() {
+        let words = [Word::ToldIn, Word::Random, Word::Row, Word::Tid, Word::RobustList];
         Word::Random.set(u64::MAX);
-        assert_eq!((Word::ToldIn.get(), Word::Row.get()), (0, 0));
+        assert_eq!(words.map(Word::get), [0, u64::MAX, 0, 0, 0]);
         Word::ToldIn.set(1 << 40);
         Word::Row.set(u64::MAX - 1);
-        assert_eq!((Word::Random.get(), Word::ToldIn.get()), (u64::MAX, 1 << 40));
+        Word::Tid.set(3);
+        Word::RobustList.set(5);
+        assert_eq!(words.map(Word::get), [1 << 40, u64::MAX, u64::MAX - 1, 3, 5]);
         // A row that was never claimed.
         Word::Row.set(0);
     }

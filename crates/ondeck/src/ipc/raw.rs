@@ -1,0 +1,211 @@
+//! The protocol of the mutex for shared memory.
+//!
+//! ```text
+//! the word       bits 0-29  the owner's number, by which the kernel knows it; 0 if there is none
+//!                bit 30     DIED    an owner ended with the lock, and no later one has repaired it.
+//!                                   Set by the kernel, cleared by an owner
+//!                bit 31     WAITED  a thread may sleep. Set by a thread that is about to
+//! links          the lock's place in the list of its owner, as addresses of the owner's process
+//!
+//! lock           number 0 ──► own number, DIED as it is      a compare-exchange
+//!                else ──► + WAITED; sleeps                   a thread that has slept keeps WAITED when it
+//!                                                            locks: others may sleep still
+//! unlock         own number ──► 0, DIED as it is             an exchange; if WAITED was set, wakes one
+//! owner ends     its number ──► DIED, WAITED as it is        the kernel; if WAITED was set, wakes one
+//! ```
+//!
+//! # No wake is lost
+//!
+//! A thread that was woken relies on nothing: it looks at the word, and locks or sleeps again. If it ends
+//! before that, the kernel finds the lock as `pending` with no owner, and wakes another. So it is if a
+//! thread ends between the exchange that unlocks and its wake.
+//!
+//! # Memory ordering
+//!
+//! The compare-exchange that locks is `Acquire`, and pairs with the exchange that unlocks, `Release`. If an
+//! owner ended, the kernel's exchange comes after all that the owner did.
+//!
+//! # Sources
+//!
+//! Ulrich Drepper, "Futexes Are Tricky", for a word with a bit for waiters; Ingo Molnar and Thomas Gleixner's
+//! robust futexes (the kernel's `Documentation/locking/robust-futex-ABI.rst`); glibc's robust mutexes. There
+//! a mutex that was not repaired cannot be used any more. Here each owner is told until one repairs it.
+
+use core::mem::offset_of;
+use core::sync::atomic::{AtomicU32, Ordering};
+
+use crate::platform::{FutexWait, Links, Linux, Platform, RobustList, Timestamp};
+
+const NUMBER: u32 = (1 << 30) - 1;
+const DIED: u32 = 1 << 30;
+const WAITED: u32 = 1 << 31;
+
+/// Looks at a locked word before a thread sleeps: some hundred nanoseconds.
+const LOOKS: u32 = 50;
+
+/// How an attempt to lock ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Locked {
+    /// The lock is the caller's.
+    Clean,
+    /// The lock is the caller's; an earlier owner ended with it.
+    Died,
+    /// The lock is another thread's.
+    No,
+}
+
+/// The mutex without its data, 40 bytes.
+#[derive(Debug)]
+#[repr(C)]
+pub(super) struct RawMutex {
+    word: AtomicU32,
+    /// The layout is the C library's: see `platform/linux/robust.rs`.
+    unused: [u32; 5],
+    links: Links,
+}
+
+const _: () = assert!(offset_of!(RawMutex, links) == 24 && size_of::<RawMutex>() == 40);
+
+impl RawMutex {
+    pub(super) const fn new() -> Self {
+        Self { word: AtomicU32::new(0), unused: [0; 5], links: Links::new() }
+    }
+
+    /// Waits for the lock, until the deadline at most.
+    #[inline]
+    pub(super) fn lock(&self, deadline: Option<Timestamp>) -> Locked {
+        self.attempt(|own| {
+            let taken = self.take(own, 0);
+            if taken == Locked::No { self.wait(own, deadline) } else { taken }
+        })
+    }
+
+    /// Acquires the lock if it is free.
+    #[inline]
+    pub(super) fn try_lock(&self) -> Locked {
+        self.attempt(|own| self.take(own, 0))
+    }
+
+    /// Runs an attempt of the calling thread, whose number it is told.
+    #[inline]
+    fn attempt(&self, attempt: impl FnOnce(u32) -> Locked) -> Locked {
+        let own = Linux::tid();
+        let list = RobustList::of_caller();
+        // step: pending
+        list.begin(&self.links);
+        let locked = attempt(own);
+        if locked != Locked::No {
+            // step: link
+            // SAFETY: the lock was no thread's, so it is in no list. It stays where it is while it is owned,
+            // as `Mutex::new` asks for.
+            unsafe { list.link(&self.links) };
+        }
+        list.end();
+        locked
+    }
+
+    /// Locks if the word has no owner. `waited` is set as well.
+    #[inline]
+    fn take(&self, own: u32, waited: u32) -> Locked {
+        let mut word = self.word.load(Ordering::Relaxed);
+        // step: take
+        while word & NUMBER == 0 {
+            let (acquire, relaxed) = (Ordering::Acquire, Ordering::Relaxed);
+            match self.word.compare_exchange_weak(word, word | own | waited, acquire, relaxed) {
+                Ok(_) if word & DIED != 0 => return Locked::Died,
+                Ok(_) => return Locked::Clean,
+                Err(found) => word = found,
+            }
+        }
+        Locked::No
+    }
+
+    #[cold]
+    fn wait(&self, own: u32, deadline: Option<Timestamp>) -> Locked {
+        let looks = if Linux::cpus() > 1 { LOOKS } else { 0 };
+        for _ in 0..looks {
+            Linux::pause();
+            let taken = self.take(own, 0);
+            if taken != Locked::No {
+                return taken;
+            }
+        }
+        let mut waited = 0;
+        loop {
+            let taken = self.take(own, waited);
+            if taken != Locked::No {
+                return taken;
+            }
+            let word = self.word.load(Ordering::Relaxed);
+            assert_ne!(
+                word & NUMBER,
+                own,
+                "deadlock: this thread locks an ipc::Mutex that it holds"
+            );
+            if word & NUMBER == 0 {
+                continue;
+            }
+            // step: sleep
+            let relaxed = Ordering::Relaxed;
+            let expected = word | WAITED;
+            let marked = || self.word.compare_exchange(word, expected, relaxed, relaxed).is_ok();
+            if word & WAITED != 0 || marked() {
+                if Linux::shared_futex_wait(&self.word, expected, deadline) == FutexWait::TimedOut {
+                    return Locked::No;
+                }
+                waited = WAITED;
+            }
+        }
+    }
+
+    /// Whether the calling thread owns the lock. If not, the caller has a guard of another process: it was
+    /// copied by a fork.
+    fn is_own(&self) -> bool {
+        self.word.load(Ordering::Relaxed) & NUMBER == Linux::tid()
+    }
+
+    /// Forgets that an owner ended. The caller owns the lock.
+    pub(super) fn repair(&self) {
+        if self.is_own() {
+            // step: repair
+            // A read-modify-write, because other threads set `WAITED`.
+            self.word.fetch_and(!DIED, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether an owner ended, and no later one has repaired that. The caller owns the lock.
+    pub(super) fn has_died(&self) -> bool {
+        self.word.load(Ordering::Relaxed) & DIED != 0
+    }
+
+    /// Whether a thread owns the lock.
+    pub(super) fn is_locked(&self) -> bool {
+        self.word.load(Ordering::Relaxed) & NUMBER != 0
+    }
+
+    /// Unlocks.
+    ///
+    /// # Safety
+    ///
+    /// The calling thread owns the lock; or it is the copy of one that does, in the child of a fork, and
+    /// then nothing happens.
+    #[inline]
+    pub(super) unsafe fn unlock(&self) {
+        if !self.is_own() {
+            return;
+        }
+        let list = RobustList::of_caller();
+        list.begin(&self.links);
+        // step: unlink
+        // SAFETY: the calling thread has linked it when it locked.
+        unsafe { list.unlink(&self.links) };
+        let word = &raw const self.word;
+        // Only an owner changes the bit.
+        let died = self.word.load(Ordering::Relaxed) & DIED;
+        // step: unlock
+        if self.word.swap(died, Ordering::Release) & WAITED != 0 {
+            Linux::shared_futex_wake(word, 1);
+        }
+        list.end();
+    }
+}

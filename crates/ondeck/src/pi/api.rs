@@ -1,0 +1,120 @@
+//! The mutex that inherits priorities as programs use it: behind `lock_api`, with data and guards.
+
+extern crate std;
+
+use core::time::Duration;
+use std::time::Instant;
+
+use lock_api::GuardNoSend;
+
+use super::RawPiMutex;
+use crate::mutex::deadline;
+use crate::platform::{Linux, Platform, Timestamp};
+
+/// A mutual-exclusion lock around a `T` whose owner runs with the highest priority of the threads that
+/// wait.
+///
+/// For threads of real-time scheduling classes; for others [`Mutex`](crate::Mutex) is faster by
+/// far. The lock goes to the waiting thread of the highest priority. There is no poisoning. It comes
+/// through [`lock_api`], and can be a `static`. See the [module](super) for its protocol, and for
+/// threads that end with the lock.
+///
+/// # Panics
+///
+/// When its owner locks it again, and [`lock`](lock_api::Mutex::lock) when a thread ended with it: both
+/// would else wait for ever.
+///
+/// # Memory ordering
+///
+/// An unlock happens before the next lock.
+///
+/// # Cost
+///
+/// One atomic read-modify-write for an uncontended lock, and one for the unlock. A contended pair is two
+/// system calls.
+///
+/// ```
+/// use ondeck::PiMutex;
+///
+/// static TOTAL: PiMutex<u32> = PiMutex::new(0);
+///
+/// std::thread::scope(|scope| {
+///     for _ in 0..4 {
+///         scope.spawn(|| *TOTAL.lock() += 1);
+///     }
+/// });
+/// assert_eq!(*TOTAL.lock(), 4);
+/// ```
+pub type PiMutex<T> = lock_api::Mutex<RawPiMutex, T>;
+
+/// What [`PiMutex::lock`] returns: it unlocks when it is dropped.
+pub type PiMutexGuard<'a, T> = lock_api::MutexGuard<'a, RawPiMutex, T>;
+
+/// A guard of a part of what the mutex protects; see [`lock_api::MutexGuard::map`].
+pub type MappedPiMutexGuard<'a, T> = lock_api::MappedMutexGuard<'a, RawPiMutex, T>;
+
+/// A guard that owns a share of the mutex rather than borrowing it; see
+/// [`PiMutex::lock_arc`](lock_api::Mutex::lock_arc).
+#[cfg(feature = "arc_lock")]
+pub type ArcPiMutexGuard<T> = lock_api::ArcMutexGuard<RawPiMutex, T>;
+
+// SAFETY: from a lock to the matching unlock the word has the owner's number, and an unlock happens before
+// the next lock. A lock that a thread ended with is no other's.
+unsafe impl lock_api::RawMutex for RawPiMutex {
+    #[allow(clippy::declare_interior_mutable_const, reason = "lock_api asks for it")]
+    const INIT: Self = Self::new();
+
+    /// The kernel takes the unlock of the owner only.
+    type Guard = GuardNoSend;
+
+    #[inline]
+    #[track_caller]
+    fn lock(&self) -> GuardNoSend {
+        if let Err(ended) = Self::lock(self) {
+            panic!("deadlock: {ended}, {:#x}", (&raw const *self).addr());
+        }
+        GuardNoSend::new()
+    }
+
+    #[inline]
+    fn try_lock(&self) -> Option<GuardNoSend> {
+        Self::try_lock(self).then(GuardNoSend::new)
+    }
+
+    #[inline]
+    unsafe fn unlock(&self, _: GuardNoSend) {
+        // SAFETY: as the caller promises.
+        unsafe { Self::unlock(self) };
+    }
+
+    #[inline]
+    fn is_locked(&self) -> bool {
+        Self::is_locked(self)
+    }
+}
+
+/// Waits until the deadline, also if a thread ended with the lock.
+fn lock_until(mutex: &RawPiMutex, deadline: Timestamp) -> Option<GuardNoSend> {
+    let owner = RawPiMutex::try_lock_until(mutex, deadline).unwrap_or_else(|_| {
+        // An attempt must not fail before its time.
+        std::thread::sleep(deadline.since(Linux::now()));
+        false
+    });
+    owner.then(GuardNoSend::new)
+}
+
+// SAFETY: as for `RawMutex`.
+unsafe impl lock_api::RawMutexTimed for RawPiMutex {
+    type Duration = Duration;
+    type Instant = Instant;
+
+    #[inline]
+    fn try_lock_for(&self, timeout: Duration) -> Option<GuardNoSend> {
+        lock_until(self, Linux::now().after(timeout))
+    }
+
+    #[inline]
+    fn try_lock_until(&self, timeout: Instant) -> Option<GuardNoSend> {
+        lock_until(self, deadline(timeout))
+    }
+}

@@ -1,0 +1,263 @@
+//! A mutex whose owner runs with the priority of the threads that wait for it.
+//!
+//! ```text
+//! the word       bits 0-29  the owner's number, by which the kernel knows it; 0 if the lock is free
+//!                bit 30     an owner ended with the lock: written by the kernel, cleared by the next owner
+//!                bit 31     threads wait in the kernel: written by the kernel
+//! abandoned      whether an owner ever ended with the lock, and that was not repaired. Of the owner
+//!
+//! lock           0 ──► own number            a compare-exchange
+//!                else                        the kernel: FUTEX_LOCK_PI
+//! unlock         own number ──► 0            a compare-exchange
+//!                else                        the kernel: FUTEX_UNLOCK_PI
+//! ```
+//!
+//! A thread of a real-time class that waits for a lock is held up by its owner, and by all threads
+//! that keep the owner from running: priority inversion. Here the kernel lets the owner run with the
+//! highest priority of those that wait, through chains of such locks. It wakes them by priority, and hands
+//! the lock over. That is what it costs: a contended pair is two system calls and a context switch, where
+//! [`Mutex`](crate::Mutex) mostly has none, so this mutex is for threads of real-time classes only.
+//!
+//! # An owner that ends
+//!
+//! A thread may end with the lock, if it has forgotten a guard. The kernel notices that when another
+//! thread waits or comes to wait. Safe code may have kept a reference into the data
+//! ([`lock_api::MutexGuard::leak`]), so the lock then stays with no thread: [`lock`](lock_api::Mutex::lock)
+//! panics, and attempts fail. A program that knows that no reference was kept takes the lock by
+//! [`RawPiMutex::lock_robust`], which says that the owner ended, puts the data right, and
+//! [repairs](RawPiMutex::repair) the lock.
+//!
+//! The kernel tells owners by number. If no thread waited when the owner ended, and another thread has
+//! been given the number since, that thread counts as the owner until it ends.
+//!
+//! # Memory ordering
+//!
+//! The compare-exchange that locks is `Acquire` and pairs with the one that unlocks, `Release`. The calls
+//! of the kernel order like both, by the lock of the futex's bucket there; an acquire load after the call
+//! says so to the compiler.
+//!
+//! # Sources
+//!
+//! Lui Sha, Ragunathan Rajkumar and John Lehoczky, "Priority Inheritance Protocols: An Approach to Real-Time
+//! Synchronization"; the kernel's `Documentation/locking/pi-futex.rst` by Ingo Molnar; glibc's
+//! `PTHREAD_PRIO_INHERIT`.
+
+mod api;
+
+use core::fmt;
+use core::sync::atomic::{AtomicU32, Ordering};
+
+use crate::platform::{Linux, PiLock, PiUnlock, Timestamp};
+
+#[cfg(feature = "arc_lock")]
+pub use api::ArcPiMutexGuard;
+pub use api::{MappedPiMutexGuard, PiMutex, PiMutexGuard};
+
+const NUMBER: u32 = (1 << 30) - 1;
+const OWNER_ENDED: u32 = 1 << 30;
+const WAITED: u32 = 1 << 31;
+
+/// The last owner ended with the lock, and the data may be half changed: see
+/// [`RawPiMutex::lock_robust`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OwnerEnded;
+
+impl fmt::Display for OwnerEnded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a thread ended while it owned the lock, and nothing has repaired that")
+    }
+}
+
+impl core::error::Error for OwnerEnded {}
+
+/// A mutex without data that inherits priorities, eight bytes; see the [module](self) for its protocol.
+///
+/// On Linux only: the protocol is the kernel's.
+#[repr(C)]
+pub struct RawPiMutex {
+    word: AtomicU32,
+    abandoned: AtomicU32,
+}
+
+impl RawPiMutex {
+    /// An unlocked mutex.
+    pub const fn new() -> Self {
+        Self { word: AtomicU32::new(0), abandoned: AtomicU32::new(0) }
+    }
+
+    /// Acquires the lock if it is free, abandoned or not.
+    #[inline]
+    fn take(&self) -> bool {
+        // step: take
+        self.word.compare_exchange(0, Linux::tid(), Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
+    /// Waits for the lock, abandoned or not; false if the deadline passed before. If the owner ended,
+    /// takes its place, or with `Ended::Stays` leaves it.
+    #[cold]
+    fn wait(&self, deadline: Option<Timestamp>, ended: Ended) -> Result<bool, OwnerEnded> {
+        loop {
+            let word = self.word.load(Ordering::Relaxed);
+            match Linux::futex_lock_pi(&self.word, deadline) {
+                PiLock::Owner => {
+                    // Acquire: see the top. The bit is the kernel's, which sets it if the owner ended while
+                    // this thread waited.
+                    // step: taken in the kernel
+                    if self.word.load(Ordering::Acquire) & OWNER_ENDED != 0 {
+                        self.abandoned.store(1, Ordering::Relaxed);
+                        self.word.fetch_and(!OWNER_ENDED, Ordering::Relaxed);
+                    }
+                    return Ok(true);
+                }
+                PiLock::OwnerEnded if ended == Ended::Stays => return Err(OwnerEnded),
+                PiLock::OwnerEnded => {
+                    // The kernel has found no thread by the number in the word, which this thread had read
+                    // before: if the word is the same still, the lock is that thread's.
+                    // step: replace
+                    let own = Linux::tid() | word & WAITED;
+                    let (acquire, relaxed) = (Ordering::Acquire, Ordering::Relaxed);
+                    if word & NUMBER != 0
+                        && self.word.compare_exchange(word, own, acquire, relaxed).is_ok()
+                    {
+                        self.abandoned.store(1, Ordering::Relaxed);
+                        return Ok(true);
+                    }
+                }
+                PiLock::Recursive => panic!(
+                    "deadlock: this thread locks a PiMutex that it holds, {:#x}",
+                    (&raw const *self).addr()
+                ),
+                PiLock::TimedOut => return Ok(false),
+            }
+        }
+    }
+
+    /// The caller owns the lock: unlocks it again if a thread ended with it.
+    #[inline]
+    fn unless_abandoned(&self) -> Result<(), OwnerEnded> {
+        // step: unless abandoned
+        if self.abandoned.load(Ordering::Relaxed) != 0 {
+            // SAFETY: the caller owns it.
+            unsafe { self.unlock() };
+            return Err(OwnerEnded);
+        }
+        Ok(())
+    }
+
+    /// Waits until the lock is the calling thread's.
+    ///
+    /// # Errors
+    ///
+    /// [`OwnerEnded`] if a thread ended with the lock. The caller does not have it then.
+    ///
+    /// # Panics
+    ///
+    /// If the calling thread owns it.
+    #[inline]
+    pub fn lock(&self) -> Result<(), OwnerEnded> {
+        if !self.take() {
+            self.wait(None, Ended::Stays)?;
+        }
+        self.unless_abandoned()
+    }
+
+    /// Acquires the lock if it is free and no thread ended with it; says whether it did.
+    #[inline]
+    pub fn try_lock(&self) -> bool {
+        self.take() && self.unless_abandoned().is_ok()
+    }
+
+    /// As [`lock`](Self::lock), until the deadline at most; says whether it has the lock.
+    ///
+    /// # Errors
+    ///
+    /// As for `lock`.
+    ///
+    /// # Panics
+    ///
+    /// As for `lock`.
+    pub fn try_lock_until(&self, deadline: Timestamp) -> Result<bool, OwnerEnded> {
+        if !self.take() && !self.wait(Some(deadline), Ended::Stays)? {
+            return Ok(false);
+        }
+        self.unless_abandoned().map(|()| true)
+    }
+
+    /// Waits until the lock is the calling thread's, also if a thread ended with it.
+    ///
+    /// # Errors
+    ///
+    /// [`OwnerEnded`] if so. The caller has the lock all the same; it puts right what the lock guards,
+    /// [repairs](Self::repair) the lock, and unlocks it. Without the repair the next owner is told, too.
+    ///
+    /// # Panics
+    ///
+    /// If the calling thread owns it.
+    ///
+    /// # Safety
+    ///
+    /// A thread that ended with the lock has kept no reference into what the lock guards.
+    pub unsafe fn lock_robust(&self) -> Result<(), OwnerEnded> {
+        if !self.take() {
+            self.wait(None, Ended::Replaced)?;
+        }
+        if self.abandoned.load(Ordering::Relaxed) != 0 { Err(OwnerEnded) } else { Ok(()) }
+    }
+
+    /// Forgets that a thread ended with the lock: the caller owns it, and has put right what it guards.
+    pub fn repair(&self) {
+        self.abandoned.store(0, Ordering::Relaxed);
+    }
+
+    /// Unlocks: the lock goes to the waiting thread of the highest priority, if one waits.
+    ///
+    /// # Safety
+    ///
+    /// The calling thread owns the lock.
+    #[inline]
+    pub unsafe fn unlock(&self) {
+        // step: unlock
+        let (own, release) = (Linux::tid(), Ordering::Release);
+        if self.word.compare_exchange(own, 0, release, Ordering::Relaxed).is_err() {
+            self.unlock_slow();
+        }
+    }
+
+    #[cold]
+    fn unlock_slow(&self) {
+        // step: unlock in the kernel
+        if Linux::futex_unlock_pi(&self.word) == PiUnlock::NotOwner {
+            // The child of a fork, which owns what the thread that forked owned, by that one's number. No
+            // thread waits: the parent's do not exist here, and one of the child would have been told that
+            // the owner ended, or would wait for the parent's.
+            self.word.store(0, Ordering::Release);
+        }
+    }
+
+    /// Whether a thread owns the lock, for assertions and tests.
+    #[inline]
+    pub fn is_locked(&self) -> bool {
+        self.word.load(Ordering::Relaxed) != 0
+    }
+}
+
+/// What becomes of the lock of a thread that ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ended {
+    /// No thread has it any more.
+    Stays,
+    /// The calling thread is the owner in its place.
+    Replaced,
+}
+
+impl fmt::Debug for RawPiMutex {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RawPiMutex").field("locked", &self.is_locked()).finish()
+    }
+}
+
+impl Default for RawPiMutex {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,389 @@
+//! The mutex and the condition variable for memory that several processes share.
+
+use std::mem::MaybeUninit;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use ondeck::ipc::{self, Condvar, Mutex, MutexGuard};
+
+use crate::copy::{Fork, fork};
+
+const SHORT: Duration = Duration::from_millis(5);
+/// The bit of a word that says that a thread may sleep.
+const WAITED: u32 = 1 << 31;
+
+/// What the processes share.
+#[repr(C)]
+struct Shared {
+    mutex: Mutex<u32>,
+    condvar: Condvar,
+    step: AtomicU32,
+}
+
+/// New shared memory, which is never unmapped.
+fn share() -> &'static Shared {
+    let (access, kind) =
+        (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS);
+    // SAFETY: a new mapping, as large as what is written there, which stays.
+    unsafe {
+        let memory = libc::mmap(ptr::null_mut(), size_of::<Shared>(), access, kind, -1, 0);
+        assert_ne!(memory, libc::MAP_FAILED);
+        let place = memory.cast::<Shared>();
+        let mutex = Mutex::new(0);
+        place.write(Shared { mutex, condvar: Condvar::new(), step: AtomicU32::new(0) });
+        &*place
+    }
+}
+
+impl Shared {
+    fn word(&self) -> u32 {
+        // SAFETY: the first word of the mutex is an atomic.
+        unsafe { &*(&raw const self.mutex).cast::<AtomicU32>() }.load(Ordering::Relaxed)
+    }
+
+    fn until_waited_for(&self) {
+        while self.word() & WAITED == 0 {
+            thread::yield_now();
+        }
+    }
+
+    fn until_step(&self, step: u32) {
+        while self.step.load(Ordering::Acquire) < step {
+            thread::yield_now();
+        }
+    }
+
+    fn next_step(&self) {
+        self.step.fetch_add(1, Ordering::Release);
+    }
+}
+
+/// A child process, killed at the latest when this is dropped.
+struct Child(i32);
+
+impl Child {
+    /// Runs `body` in a child, which ends after it.
+    fn start(body: impl FnOnce()) -> Self {
+        // SAFETY: the child uses its copy of the memory, and ends without the parent's destructors.
+        let pid = unsafe { libc::fork() };
+        assert!(pid >= 0);
+        if pid == 0 {
+            let failed = catch_unwind(AssertUnwindSafe(body)).is_err();
+            // SAFETY: ends the child at once.
+            unsafe { libc::_exit(i32::from(failed)) };
+        }
+        Self(pid)
+    }
+
+    fn signal(&self, signal: i32) {
+        // SAFETY: a signal to a child of this process, which is not waited for yet.
+        assert_eq!(unsafe { libc::kill(self.0, signal) }, 0);
+    }
+
+    fn wait(&self, options: i32) -> i32 {
+        let mut status = 0;
+        // SAFETY: waits for the child, into a live integer.
+        assert_eq!(unsafe { libc::waitpid(self.0, &raw mut status, options) }, self.0);
+        status
+    }
+
+    /// Waits until it has ended as it should.
+    fn ends(self) {
+        assert_eq!(self.wait(0), 0);
+        std::mem::forget(self);
+    }
+
+    /// Stops it, until it is killed.
+    fn stop(&self) {
+        self.signal(libc::SIGSTOP);
+        assert!(libc::WIFSTOPPED(self.wait(libc::WUNTRACED)));
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        self.signal(libc::SIGKILL);
+        self.wait(0);
+    }
+}
+
+/// Locks a mutex that no thread has ended with.
+fn lock(shared: &Shared) -> MutexGuard<'_, u32> {
+    shared.mutex.lock().expect("no owner has died")
+}
+
+#[test]
+fn processes_exclude_each_other() {
+    const TURNS: u32 = 5_000;
+    let shared = share();
+    let count = || (0..TURNS).for_each(|_| *lock(shared) += 1);
+    let children = [0; 3].map(|_| Child::start(count));
+    thread::scope(|scope| {
+        scope.spawn(count);
+        scope.spawn(count);
+    });
+    for child in children {
+        child.ends();
+    }
+    assert_eq!(*lock(shared), 5 * TURNS);
+    assert_eq!(shared.word() & !WAITED, 0, "no owner is left");
+}
+
+/// The owner is killed. Its successors are told until one repairs the lock.
+#[test]
+fn the_next_owner_is_told_that_a_process_was_killed() {
+    assert!(ipc::owner_death_is_told());
+    let shared = share();
+    let child = Child::start(|| {
+        let mut guard = lock(shared);
+        *guard = 7;
+        shared.next_step();
+        shared.until_step(2);
+    });
+    shared.until_step(1);
+    assert!(shared.mutex.try_lock().is_none());
+    drop(child);
+    let died = shared.mutex.try_lock().expect("it is free").expect_err("the owner was killed");
+    let guard = died.into_inner();
+    assert_eq!(*guard, 7);
+    drop(guard);
+    let died = shared.mutex.try_lock().expect("it is free").expect_err("nothing has repaired it");
+    let guard = died.repair();
+    assert!(!MutexGuard::owner_has_died(&guard));
+    drop(guard);
+    assert_eq!(*lock(shared), 7);
+}
+
+#[test]
+fn a_thread_that_sleeps_is_woken_when_the_owner_is_killed() {
+    let shared = share();
+    let child = Child::start(|| {
+        let _guard = lock(shared);
+        shared.next_step();
+        shared.until_step(2);
+    });
+    shared.until_step(1);
+    thread::scope(|scope| {
+        let waiters = [0; 2].map(|_| scope.spawn(|| shared.mutex.lock().is_err()));
+        shared.until_waited_for();
+        drop(child);
+        // Nothing is repaired: both are told.
+        assert!(waiters.into_iter().all(|waiter| waiter.join().expect("no panic")));
+    });
+    MutexGuard::repair(&shared.mutex.lock().expect_err("still").into_inner());
+    drop(lock(shared));
+}
+
+/// A waiter is woken, and killed before it runs: the kernel wakes another in its place.
+#[test]
+fn a_waiter_that_is_killed_takes_no_wake_along() {
+    let shared = share();
+    let guard = lock(shared);
+    let child = Child::start(|| drop(lock(shared)));
+    shared.until_waited_for();
+    // It sleeps by now, most likely. If it does not, the test passes as well.
+    thread::sleep(4 * SHORT);
+    child.stop();
+    thread::scope(|scope| {
+        // So long that only a lost wake takes longer.
+        let waiter = scope.spawn(|| shared.mutex.try_lock_for(Duration::from_secs(30)).is_some());
+        thread::sleep(4 * SHORT);
+        // Wakes the child, which came first.
+        drop(guard);
+        drop(child);
+        assert!(waiter.join().expect("no panic"), "no thread was woken");
+    });
+}
+
+#[test]
+fn a_thread_that_ends_is_told_like_a_process() {
+    let shared = share();
+    let end = || {
+        let guard = lock(shared);
+        std::mem::forget(guard);
+    };
+    thread::spawn(end).join().expect("no panic");
+    let guard = shared.mutex.lock().expect_err("its owner has ended").repair();
+    drop(guard);
+    drop(lock(shared));
+}
+
+/// A robust mutex of the C library.
+struct Other(Box<MaybeUninit<libc::pthread_mutex_t>>);
+
+impl Other {
+    fn new() -> Self {
+        let mut other = Self(Box::new(MaybeUninit::uninit()));
+        let mut attributes = MaybeUninit::uninit();
+        // SAFETY: both are initialized here, and the mutex stays in its box.
+        unsafe {
+            assert_eq!(libc::pthread_mutexattr_init(attributes.as_mut_ptr()), 0);
+            let robust = libc::PTHREAD_MUTEX_ROBUST;
+            assert_eq!(libc::pthread_mutexattr_setrobust(attributes.as_mut_ptr(), robust), 0);
+            assert_eq!(libc::pthread_mutex_init(other.0.as_mut_ptr(), attributes.as_ptr()), 0);
+        }
+        other
+    }
+
+    fn lock(&self) -> i32 {
+        // SAFETY: an initialized mutex.
+        unsafe { libc::pthread_mutex_lock(self.0.as_ptr().cast_mut()) }
+    }
+
+    fn unlock(&self) {
+        // SAFETY: an initialized mutex, of the caller.
+        assert_eq!(unsafe { libc::pthread_mutex_unlock(self.0.as_ptr().cast_mut()) }, 0);
+    }
+}
+
+/// The list of a thread's locks is the C library's, too: both join and leave it in any order, and all of both
+/// that are left are told.
+#[test]
+fn locks_of_the_c_library_are_in_the_same_list() {
+    let shared = [0; 4].map(|_| share());
+    let others = [0; 3].map(|_| Other::new());
+    let [first, second, third] = others.each_ref();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let [a, b, c, d] = shared.map(lock);
+            assert_eq!([first.lock(), second.lock()], [0, 0]);
+            drop(b);
+            first.unlock();
+            drop(d);
+            assert_eq!(third.lock(), 0);
+            let b = lock(shared[1]);
+            assert_eq!(first.lock(), 0);
+            drop(a);
+            second.unlock();
+            let a = lock(shared[0]);
+            third.unlock();
+            drop(b);
+            // `a`, `c` and `first` are left.
+            std::mem::forget((a, c));
+        });
+    });
+    let died = shared.map(|shared| shared.mutex.lock().is_err());
+    assert_eq!(died, [true, false, true, false]);
+    assert_eq!([first.lock(), second.lock(), third.lock()], [libc::EOWNERDEAD, 0, 0]);
+}
+
+#[test]
+fn an_attempt_with_a_deadline_ends_not_before_it() {
+    let shared = share();
+    let guard = lock(shared);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            assert!(shared.mutex.try_lock().is_none());
+            let start = Instant::now();
+            assert!(shared.mutex.try_lock_for(SHORT).is_none());
+            assert!(start.elapsed() >= SHORT);
+            let deadline = Instant::now() + SHORT;
+            assert!(shared.mutex.try_lock_until(deadline).is_none());
+            assert!(Instant::now() >= deadline);
+        });
+    });
+    drop(guard);
+    assert!(shared.mutex.try_lock_for(Duration::ZERO).is_some());
+}
+
+#[test]
+fn its_owner_is_told_if_it_locks_it_again() {
+    let shared = share();
+    let guard = lock(shared);
+    let again = catch_unwind(AssertUnwindSafe(|| drop(shared.mutex.lock())));
+    let message = *again.expect_err("a panic").downcast::<String>().expect("a message");
+    assert!(message.contains("deadlock: this thread locks an ipc::Mutex"), "{message}");
+    drop(guard);
+    drop(lock(shared));
+}
+
+#[test]
+fn the_copy_of_a_guard_in_a_child_unlocks_nothing() {
+    let shared = share();
+    let guard = lock(shared);
+    for how in [Fork::Library, Fork::Call] {
+        fork(how, || {
+            // SAFETY: the parent's is not used in the child.
+            drop(unsafe { ptr::read(&raw const guard) });
+            assert!(shared.mutex.try_lock().is_none());
+        });
+    }
+    assert!(shared.mutex.is_locked());
+    drop(guard);
+    // The child of the C library's fork takes it by its own number.
+    fork(Fork::Library, || std::mem::forget(lock(shared)));
+    assert!(shared.mutex.lock().is_err(), "it has ended");
+}
+
+/// Two processes take turns.
+#[test]
+fn notifications_go_to_other_processes() {
+    const TURNS: u32 = 500;
+    let shared = share();
+    let play = |parity: u32| {
+        for turn in 0..TURNS {
+            let mut guard = lock(shared);
+            while *guard != 2 * turn + parity {
+                guard = shared.condvar.wait(guard).expect("no owner has died");
+            }
+            *guard += 1;
+            shared.condvar.notify_all();
+        }
+    };
+    let child = Child::start(|| play(1));
+    play(0);
+    child.ends();
+    assert_eq!(*lock(shared), 2 * TURNS);
+}
+
+#[test]
+fn a_wait_with_a_deadline_ends_not_before_it() {
+    let shared = share();
+    let start = Instant::now();
+    let (guard, in_time) = shared.condvar.wait_for(lock(shared), SHORT);
+    assert!(!in_time && start.elapsed() >= SHORT);
+    let deadline = Instant::now() + SHORT;
+    let (guard, in_time) = shared.condvar.wait_until(guard.expect("no owner has died"), deadline);
+    assert!(!in_time && Instant::now() >= deadline);
+    drop(guard);
+    shared.condvar.notify_one();
+    thread::scope(|scope| {
+        let waiter = scope.spawn(|| {
+            let mut guard = lock(shared);
+            shared.next_step();
+            while *guard == 0 {
+                let (again, in_time) = shared.condvar.wait_for(guard, Duration::MAX);
+                assert!(in_time);
+                guard = again.expect("no owner has died");
+            }
+        });
+        shared.until_step(1);
+        *lock(shared) = 1;
+        shared.condvar.notify_one();
+        waiter.join().expect("no panic");
+    });
+}
+
+/// An owner is killed while another thread waits at the condition variable.
+#[test]
+fn a_waiter_is_told_that_an_owner_was_killed() {
+    let shared = share();
+    thread::scope(|scope| {
+        let waiter = scope.spawn(|| {
+            let guard = lock(shared);
+            shared.next_step();
+            let (ended, _) = shared.condvar.wait_for(guard, 10 * SHORT);
+            ended.is_err()
+        });
+        shared.until_step(1);
+        let child = Child::start(|| {
+            std::mem::forget(shared.mutex.lock());
+            shared.condvar.notify_all();
+        });
+        child.ends();
+        assert!(waiter.join().expect("no panic"));
+    });
+}

@@ -1,0 +1,227 @@
+//! The mutex that inherits priorities as programs use it.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use ondeck::pi::{OwnerEnded, RawPiMutex};
+use ondeck::platform::{Linux, Platform};
+use ondeck::{PiMutex, PiMutexGuard};
+
+use crate::copy::{Fork, fork};
+
+const SHORT: Duration = Duration::from_millis(5);
+
+/// What the mutex's word says to the kernel.
+fn word<T>(mutex: &PiMutex<T>) -> u32 {
+    // SAFETY: the first word of the mutex is an atomic of the kernel's layout.
+    unsafe { &*(&raw const *mutex).cast::<AtomicU32>() }.load(Ordering::Relaxed)
+}
+
+/// Waits until a thread waits in the kernel for the mutex: its word says so.
+fn until_waited_for<T>(mutex: &PiMutex<T>) {
+    while word(mutex) & libc::FUTEX_WAITERS == 0 {
+        thread::yield_now();
+    }
+}
+
+/// What a thread panicked with.
+fn message(result: thread::Result<()>) -> String {
+    *result.expect_err("a panic").downcast::<String>().expect("a message")
+}
+
+#[test]
+fn contended_increments_are_all_there() {
+    static MUTEX: PiMutex<u64> = PiMutex::new(0);
+    thread::scope(|scope| {
+        for _ in 0..6 {
+            scope.spawn(|| {
+                for _ in 0..2_000 {
+                    *MUTEX.lock() += 1;
+                }
+            });
+        }
+    });
+    assert!(!MUTEX.is_locked());
+    assert_eq!(*MUTEX.lock(), 12_000);
+    assert_eq!(size_of::<RawPiMutex>(), 8);
+}
+
+#[test]
+fn an_attempt_with_a_deadline_ends_not_before_it() {
+    let mutex = PiMutex::new(0);
+    let guard = mutex.lock();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            assert!(mutex.try_lock().is_none());
+            let start = Instant::now();
+            assert!(mutex.try_lock_for(SHORT).is_none());
+            assert!(start.elapsed() >= SHORT);
+            let deadline = Instant::now() + SHORT;
+            assert!(mutex.try_lock_until(deadline).is_none());
+            assert!(Instant::now() >= deadline);
+        });
+    });
+    thread::scope(|scope| {
+        let waiter = scope.spawn(|| mutex.try_lock_for(Duration::MAX).map(|guard| *guard));
+        until_waited_for(&mutex);
+        drop(guard);
+        assert_eq!(waiter.join().expect("no panic"), Some(0));
+    });
+    assert!(mutex.try_lock_for(Duration::ZERO).is_some());
+}
+
+#[test]
+fn its_owner_is_told_if_it_locks_it_again() {
+    let mutex = PiMutex::new(());
+    let guard = mutex.lock();
+    let again = catch_unwind(AssertUnwindSafe(|| drop(mutex.lock())));
+    assert!(message(again).contains("deadlock: this thread locks a PiMutex that it holds"));
+    assert!(mutex.try_lock().is_none());
+    drop(guard);
+    assert!(!mutex.is_locked());
+}
+
+/// Ends with the lock.
+fn end_with(mutex: &Arc<PiMutex<u32>>, when: impl FnOnce() + Send + 'static) {
+    let mutex = Arc::clone(mutex);
+    let ended = thread::spawn(move || {
+        let mut guard = mutex.lock();
+        *guard = 1;
+        std::mem::forget(guard);
+        when();
+    });
+    ended.join().expect("no panic");
+}
+
+/// The lock of a thread that has ended is no other's, until it is taken with care and repaired.
+fn is_abandoned(mutex: &PiMutex<u32>) {
+    let lock = || message(catch_unwind(AssertUnwindSafe(|| drop(mutex.lock()))));
+    assert!(lock().contains("a thread ended while it owned the lock"), "{}", lock());
+    assert!(mutex.try_lock().is_none());
+    let start = Instant::now();
+    assert!(mutex.try_lock_for(SHORT).is_none());
+    assert!(start.elapsed() >= SHORT);
+    // SAFETY: the threads here keep no references.
+    unsafe {
+        let raw = mutex.raw();
+        assert_eq!(raw.lock_robust(), Err(OwnerEnded));
+        raw.unlock();
+        assert_eq!(raw.lock_robust(), Err(OwnerEnded), "nothing has repaired it");
+        raw.repair();
+        raw.unlock();
+        assert_eq!(raw.lock_robust(), Ok(()));
+        raw.unlock();
+    }
+    assert_eq!(*mutex.lock(), 1);
+}
+
+#[test]
+fn an_owner_that_ends_before_another_comes() {
+    let mutex = Arc::new(PiMutex::new(0));
+    end_with(&mutex, || ());
+    is_abandoned(&mutex);
+}
+
+#[test]
+fn an_owner_that_ends_while_others_wait() {
+    let mutex = Arc::new(PiMutex::new(0));
+    let (waits, told) = (Arc::new(AtomicBool::new(false)), Arc::clone(&mutex));
+    let waiting = Arc::clone(&waits);
+    let waiters = thread::spawn(move || {
+        while !told.is_locked() {
+            thread::yield_now();
+        }
+        thread::scope(|scope| {
+            let waiters = [0; 2].map(|_| scope.spawn(|| drop(told.lock())));
+            until_waited_for(&told);
+            waiting.store(true, Ordering::Relaxed);
+            for waiter in waiters {
+                assert!(message(waiter.join()).contains("a thread ended"));
+            }
+        });
+    });
+    end_with(&mutex, move || {
+        while !waits.load(Ordering::Relaxed) {
+            thread::yield_now();
+        }
+    });
+    waiters.join().expect("both are told");
+    is_abandoned(&mutex);
+}
+
+#[test]
+fn the_child_of_a_fork_unlocks_what_its_thread_locked() {
+    let mutex = PiMutex::new(0);
+    let guard = mutex.lock();
+    for how in [Fork::Library, Fork::Call] {
+        fork(how, || {
+            // SAFETY: the thread that forked owned it.
+            unsafe { mutex.raw().unlock() };
+            let guard = mutex.lock();
+            // SAFETY: gettid has no preconditions.
+            let own = unsafe { libc::gettid() }.cast_unsigned();
+            assert_eq!(word(&mutex), own, "the child's thread has another number");
+            assert!(mutex.try_lock().is_none());
+            drop(guard);
+        });
+    }
+    drop(guard);
+}
+
+/// The priority of a thread of this process as the kernel runs it: below 0 for a real-time class.
+fn runs_with(tid: i32) -> i32 {
+    let path = format!("/proc/self/task/{tid}/stat");
+    let text = std::fs::read_to_string(path).expect("the thread lives");
+    let rest = text.rsplit(')').next().expect("a name");
+    rest.split_whitespace().nth(15).expect("a priority").parse().expect("a number")
+}
+
+/// Makes the calling thread one of a real-time class; false if that is not allowed.
+fn become_urgent() -> bool {
+    let parameters = libc::sched_param { sched_priority: 1 };
+    // SAFETY: sets the class of the calling thread by live parameters.
+    unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const parameters) == 0 }
+}
+
+#[test]
+fn an_owner_has_the_priority_of_the_thread_that_waits() {
+    let mutex = PiMutex::new(());
+    // SAFETY: gettid has no preconditions.
+    let own = unsafe { libc::gettid() };
+    let guard = mutex.lock();
+    let before = runs_with(own);
+    assert!(before >= 0);
+    thread::scope(|scope| {
+        let waiter = scope.spawn(|| {
+            let urgent = become_urgent();
+            drop(mutex.lock());
+            urgent
+        });
+        until_waited_for(&mutex);
+        let boosted = runs_with(own);
+        drop(guard);
+        if waiter.join().expect("no panic") {
+            assert!(boosted < 0, "the owner runs with {boosted}");
+        } else {
+            eprintln!("not allowed to make a thread urgent: nothing was shown");
+        }
+    });
+    assert_eq!(runs_with(own), before);
+}
+
+#[test]
+fn a_guard_unlocks_and_can_be_mapped() {
+    let mutex = PiMutex::new((1, 2));
+    let mut second = PiMutexGuard::map(mutex.lock(), |pair| &mut pair.1);
+    *second += 1;
+    drop(second);
+    assert_eq!(mutex.into_inner(), (1, 3));
+    let raw = RawPiMutex::default();
+    assert_eq!(raw.try_lock_until(Linux::now()), Ok(true));
+    // SAFETY: locked above.
+    unsafe { raw.unlock() };
+    assert!(!raw.is_locked());
+}
