@@ -36,12 +36,10 @@ pub enum Unknown {
     },
 }
 
-/// The locks of the feature `peers-cpp`, and what Debian calls their libraries.
-const CPP_PEERS: &[&str] = &[
-    "abseil",
-    "nsync",
-    "tbb",
-    "ck_mcs",
+/// The mutexes of the feature `peers-cpp`, and what Debian calls their libraries.
+const CPP_MUTEXES: &[&str] = &["abseil", "nsync", "tbb", "ck_mcs"];
+/// The reader-writer locks of that feature, of the same libraries.
+const CPP_RWLOCKS: &[&str] = &[
     "abseil_rwlock",
     "nsync_rwlock",
     "tbb_rwlock",
@@ -170,7 +168,9 @@ pub const GROUPS: &[NamedGroup] = &[
     named("peers", "other libraries' own locks", |lock| lock.info.origin == Origin::Peer),
     named("spinning", "locks whose waiters never sleep", |lock| !waiters_sleep(&lock.info)),
     named("sleeping", "locks whose waiters sleep", |lock| waiters_sleep(&lock.info)),
-    named("fifo", "locks that serve in order of arrival", |lock| lock.info.fairness == Fairness::Fifo),
+    named("fifo", "locks that serve in order of arrival", |lock| {
+        lock.info.fairness == Fairness::Fifo
+    }),
     named("mutexes", "locks for mutual exclusion", |lock| lock.kind == Kind::Mutex),
     named("rwlocks", "reader-writer locks", |lock| lock.kind == Kind::RwLock),
     named("semaphores", "counting semaphores", |lock| lock.kind == Kind::Semaphore),
@@ -178,10 +178,11 @@ pub const GROUPS: &[NamedGroup] = &[
     named("barriers", "what threads wait at for each other", |lock| lock.kind == Kind::Barrier),
 ];
 
-/// The name of every lock, whether or not this build has it.
-pub fn lock_names() -> Vec<&'static str> {
-    let built = Subject::of_every_kind();
-    let missing = CPP_PEERS.iter().filter(|name| built.iter().all(|lock| lock.info.name != **name));
+/// The name of every mutex, whether or not this build has it.
+pub fn mutex_names() -> Vec<&'static str> {
+    let built = Subject::all();
+    let missing =
+        CPP_MUTEXES.iter().filter(|name| built.iter().all(|lock| lock.info.name != **name));
     built.iter().map(|lock| lock.info.name).chain(missing.copied()).collect()
 }
 
@@ -214,7 +215,8 @@ pub fn locks(subjects: &[Subject], words: &[String]) -> Result<Vec<Subject>, Unk
         let word = tidy("lock", word)?;
         let group = GROUPS.iter().find(|group| group.name == word);
         let pattern = WildMatch::new(&word);
-        let mutex = subjects.iter().any(|other| other.kind == Kind::Mutex && other.info.name == word);
+        let mutex =
+            subjects.iter().any(|other| other.kind == Kind::Mutex && other.info.name == word);
         let mut found = false;
         for (subject, chosen) in subjects.iter().zip(&mut chosen) {
             let sibling = || mutex && is_sibling(subject, &word);
@@ -225,7 +227,8 @@ pub fn locks(subjects: &[Subject], words: &[String]) -> Result<Vec<Subject>, Unk
             }
         }
         if !found {
-            if !cfg!(feature = "peers-cpp") && CPP_PEERS.contains(&word.as_str()) {
+            let cpp = || CPP_MUTEXES.iter().chain(CPP_RWLOCKS).any(|name| *name == word);
+            if !cfg!(feature = "peers-cpp") && cpp() {
                 return Err(Unknown::NotBuilt { word });
             }
             let names = subjects.iter().map(|subject| subject.info.name);
@@ -370,7 +373,7 @@ mod tests {
 
     #[test]
     fn a_lock_that_was_left_out_of_the_build_is_known() {
-        for peer in CPP_PEERS {
+        for peer in CPP_MUTEXES.iter().chain(CPP_RWLOCKS) {
             let word = [(*peer).to_owned()];
             match locks(&Subject::of_every_kind(), &word) {
                 Ok(found) => assert_eq!(found[0].info.name, *peer),
@@ -387,7 +390,7 @@ mod tests {
             .chain(RUNS)
             .chain(CROWD)
             .chain(&[PURE_SPINNER, INHERITS_PRIORITY])
-            .filter(|name| !CPP_PEERS.contains(name))
+            .filter(|name| !CPP_MUTEXES.contains(name))
         {
             assert!(known.contains(name), "{name} is not in the registry");
         }

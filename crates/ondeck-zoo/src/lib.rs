@@ -50,6 +50,7 @@
 
 mod condvar;
 mod info;
+mod kept;
 mod mutex;
 mod parker;
 mod raw;
@@ -63,6 +64,7 @@ pub mod sync;
 
 pub use condvar::SequenceCondvar;
 pub use info::{CondvarKind, Fairness, Kind, LockInfo, Origin, Waiting};
+pub use kept::Kept;
 pub use mutex::Mutex;
 pub use raw::{RawCondvar, RawLock, Visitor};
 pub use rwlock::{RawRwLock, RwVisitor};

@@ -137,7 +137,8 @@ fn unmatched(request: &Request) -> Vec<Warning> {
     let lacks = |workload: &&WorkloadInfo| locks.iter().all(|lock| lock.kind != workload.kind);
     let warning = |workload: &WorkloadInfo| {
         let (name, kind) = (workload.name, workload.kind);
-        let reason = format!("workload {name} measures locks of the kind {kind}, and none is named");
+        let reason =
+            format!("workload {name} measures locks of the kind {kind}, and none is named");
         let fix = format!("choose locks of the kind {kind}, which `ondeck list` shows");
         warnings::left_out(&Refusal { reason, fix })
     };

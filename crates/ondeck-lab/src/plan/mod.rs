@@ -250,7 +250,8 @@ fn of_workload(request: &Request, workload: &WorkloadInfo, subjects: &[Subject])
             (turn.unwrap_or(runs.turn), runs.turns, Some(counted))
         }
     };
-    let empty = (workload.empty == EmptyLock::AmongLocks).then(|| Subject::baseline_of(workload.kind));
+    let empty =
+        (workload.empty == EmptyLock::AmongLocks).then(|| Subject::baseline_of(workload.kind));
     let stage = |situation: Situation<Own>| {
         let (turn, turns, counted) = pace(situation.threads);
         let locks = match schedule {

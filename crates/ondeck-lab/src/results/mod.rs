@@ -276,7 +276,7 @@ pub struct LockRow {
     pub fairness: Word<Fairness>,
     /// What it is for: `mutex`, `rwlock`, `semaphore`, `once` or `barrier`; absent in reports of earlier
     /// programs, where each is a mutex.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Word::is_absent")]
     pub kind: Word<Kind>,
     /// Which condition variable it has: `own` or `generic`, or `none` if it is no mutex.
     #[serde(default)]

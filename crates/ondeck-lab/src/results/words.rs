@@ -33,6 +33,11 @@ pub enum Word<T> {
 }
 
 impl<T> Word<T> {
+    /// Whether the document has no word here.
+    pub fn is_absent(&self) -> bool {
+        matches!(self, Self::Other(word) if word.is_empty())
+    }
+
     /// What the word means; none if this program does not know it.
     pub fn known(&self) -> Option<&T> {
         match self {

@@ -97,7 +97,7 @@ impl BarrierWorkload for Barrier {
                 // Each looks at one other, and all of them together at all.
                 seen.early += u64::from(next.load(Relaxed) < phase);
                 member.done(phase);
-                if last.0.load(Relaxed) == phase {
+                if phase >= last.0.load(Relaxed) {
                     return seen;
                 }
                 outside.perform();

@@ -2,7 +2,9 @@
 
 use ondeck::platform::Linux;
 use ondeck_zoo::sync::{RawBarrier, RawOnce, RawSemaphore};
-use ondeck_zoo::{CondvarKind, Fairness, LockInfo, Origin, RawLock, RawRwLock, SequenceCondvar, Waiting};
+use ondeck_zoo::{
+    CondvarKind, Fairness, LockInfo, Origin, RawLock, RawRwLock, SequenceCondvar, Waiting,
+};
 
 /// How a workload can be measured with a lock that does nothing, to see what its loop costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

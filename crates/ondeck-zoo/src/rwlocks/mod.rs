@@ -31,6 +31,7 @@ rwlocks! {
         phase_fair_rwlock::PhaseFairRwLock,
     }
     hosted {
+        ondeck_rwlock::OndeckRwLock,
         mutex_rwlock::MutexRwLock,
     }
 }

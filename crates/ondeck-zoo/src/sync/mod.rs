@@ -99,8 +99,7 @@ mod tests {
         fn visit<B: RawBarrier>(&mut self) {
             self.0.push(B::INFO);
             const PHASES: u32 = 500;
-            let (barrier, came, leaders) =
-                (B::new(THREADS), AtomicU32::new(0), AtomicU32::new(0));
+            let (barrier, came, leaders) = (B::new(THREADS), AtomicU32::new(0), AtomicU32::new(0));
             thread::scope(|scope| {
                 for _ in 0..THREADS {
                     scope.spawn(|| {

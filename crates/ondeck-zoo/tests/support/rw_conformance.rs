@@ -30,8 +30,7 @@ pub fn exclusion<L: RawRwLock<Linux>>() -> Result<(), String> {
     // A strict order of spinning threads pays a time slice for each one that is off its CPU.
     let strict = L::INFO.fairness == Fairness::Fifo && L::INFO.waiting == Waiting::Spins;
     let rounds: u64 = if strict { 60 } else { 2_000 };
-    let mut halves =
-        Halves { lock: L::new(), one: AtomicU64::new(0), other: AtomicU64::new(0) };
+    let mut halves = Halves { lock: L::new(), one: AtomicU64::new(0), other: AtomicU64::new(0) };
     if !halves.lock.is_idle() {
         return Err("a new lock is not at rest".into());
     }
@@ -79,7 +78,8 @@ pub fn exclusion<L: RawRwLock<Linux>>() -> Result<(), String> {
     };
     let writes: u64 = thread::scope(|scope| {
         let work = &work;
-        let threads: Vec<_> = (0..THREADS).map(|thread| scope.spawn(move || work(thread))).collect();
+        let threads: Vec<_> =
+            (0..THREADS).map(|thread| scope.spawn(move || work(thread))).collect();
         threads.into_iter().map(|thread| thread.join().expect("it does not panic")).sum()
     });
     let found = (halves.one.into_inner(), halves.other.into_inner());

@@ -10,8 +10,6 @@ use ondeck::platform::Linux;
 
 use crate::RwVisitor;
 
-mod kept;
-
 macro_rules! peer_rwlocks {
     ($($(#[$attribute:meta])* $file:ident::{$($Lock:ident),* $(,)?},)*) => {
         $($(#[$attribute])* mod $file; $(#[$attribute])* pub use $file::{$($Lock),*};)*

@@ -15,7 +15,7 @@ use std::mem;
 use ondeck::platform::Linux;
 use spin::{RwLockReadGuard, RwLockWriteGuard};
 
-use super::kept::Kept;
+use crate::kept::Kept;
 use crate::{CondvarKind, Fairness, LockInfo, Origin, RawRwLock, Waiting};
 
 /// `spin::RwLock<()>` with its default strategy for waiting.

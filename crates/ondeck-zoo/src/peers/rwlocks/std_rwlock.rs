@@ -16,7 +16,7 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockE
 
 use ondeck::platform::Linux;
 
-use super::kept::Kept;
+use crate::kept::Kept;
 use crate::{CondvarKind, Fairness, LockInfo, Origin, RawRwLock, Waiting};
 
 /// `std::sync::RwLock<()>`.

@@ -1,4 +1,4 @@
-//! Where the guards of libraries are kept whose locks cannot be unlocked without one.
+//! Where a guard is kept by a thread's context, for locks that cannot be unlocked without one.
 
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
@@ -15,7 +15,7 @@ impl<G> Default for Kept<G> {
 
 impl<G> Kept<G> {
     #[inline(always)]
-    pub(super) fn keep(&self, guard: G) {
+    pub(crate) fn keep(&self, guard: G) {
         // SAFETY: the context serves this acquisition alone, and is not shared between threads
         // (it is not `Sync`), so no other reads it.
         unsafe { (*self.0.get()).write(guard) };
@@ -25,7 +25,7 @@ impl<G> Kept<G> {
     ///
     /// The calling thread acquired the lock with this context. Called once an acquisition.
     #[inline(always)]
-    pub(super) unsafe fn take(&self) -> G {
+    pub(crate) unsafe fn take(&self) -> G {
         // SAFETY: the guard is there since the acquisition, and is taken out once.
         unsafe { (*self.0.get()).assume_init_read() }
     }
