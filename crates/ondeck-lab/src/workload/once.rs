@@ -51,7 +51,7 @@ impl OnceWorkload for Once {
         name: "once",
         kind: Kind::Once,
         title: "Once",
-        about: "Calls a second of what runs once: after it has run, and racing for it",
+        about: "Calls a second of what has run once, and races to run it",
         source: "this project",
         lead: "What runs once is called again and again. If it has run before (`done`), a call is what \
              every access to a lazy static pays. If it has not (`new`), all threads walk along a row of \

@@ -72,7 +72,7 @@ impl RwWorkload for RwLatency {
         name: "rw_latency",
         kind: Kind::RwLock,
         title: "Longest wait of a writer and of a reader",
-        about: "The longest that one writer waits among readers, and one reader among writers",
+        about: "Longest wait of a writer among readers, and of a reader",
         source: "Brandenburg and Anderson, Spin-Based Reader-Writer Synchronization (2010): the worst cases that \
              phase-fair locks exclude",
         lead: "One thread is alone of its kind: a writer among readers that come back at once, or a \
@@ -88,14 +88,14 @@ impl RwWorkload for RwLatency {
         judged: Judged::By(LONGEST),
         shelf: Shelf::Readers,
         table: Table::Quantities {
-            heading: "wait of the lone thread, operations of the others; {}",
+            heading: "longest wait; {}",
             columns: &[
                 Column("longest", LONGEST, Shown::Milliseconds),
                 Column("p50", WAIT_P50, Shown::Time),
                 Column("p99", WAIT_P99, Shown::Time),
                 Column("others M/s", THROUGHPUT, Shown::Millions),
             ],
-            note: "",
+            note: "waits of the thread that is alone of its kind; operations of the others",
         },
         ..WorkloadInfo::USUAL
     };

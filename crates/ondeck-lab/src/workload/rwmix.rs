@@ -73,7 +73,7 @@ impl RwWorkload for RwMix {
         name: "rwmix",
         kind: Kind::RwLock,
         title: "Reads and writes",
-        about: "Reads and writes a second of all threads, for six mixes of them",
+        about: "Reads and writes a second, for six mixes of them",
         source: "folly's SharedMutex benchmark and Dice and Kogan, BRAVO (2019), each with the mixes of both",
         lead: "All threads read, and some of their operations write instead. Writers change two numbers \
              one after the other, and readers compare them. Throughput counts reads and writes of all \

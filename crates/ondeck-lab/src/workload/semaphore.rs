@@ -23,7 +23,7 @@ impl SemaphoreWorkload for Semaphore {
         name: "semaphore",
         kind: Kind::Semaphore,
         title: "Semaphore",
-        about: "Permits taken and given back a second, with few and many permits",
+        about: "Permits taken and given back a second",
         source: "this project, after `throughput`",
         lead: "All threads take a permit, work, give it back, and again. With one permit the semaphore is a \
              mutex that any thread may unlock; with as many permits as threads no thread ever waits, and \
