@@ -134,5 +134,5 @@ words! {
     /// Where a lock comes from, as rules spell it.
     OriginWord for Origin { Sources, Literature, Own, Peer }
     /// Which condition variable a lock has, as rules spell it.
-    CondvarWord for CondvarKind { Own, Generic }
+    CondvarWord for CondvarKind { Own, Generic, Without }
 }

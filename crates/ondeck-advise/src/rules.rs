@@ -194,7 +194,7 @@ impl Rules {
         if self.judge.is_empty() {
             return Err((start, "no [[judge]]; name at least one metric to rank by".to_owned()));
         }
-        let locks = select::lock_names();
+        let locks = select::mutex_names();
         let mut seen: Vec<&str> = Vec::new();
         for rule in &self.rule {
             let at = |spanned: &Spanned<String>, problem: String| Err((spanned.span(), problem));

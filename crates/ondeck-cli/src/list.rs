@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use clap::Args;
+use ondeck_lab::results::Kind;
 use ondeck_lab::select;
 use ondeck_lab::workload::{Subject, WORKLOADS};
 use ondeck_report::table;
@@ -21,16 +22,27 @@ pub(crate) struct Options {
     long: bool,
 }
 
+/// The tables of locks, and what stands above them.
+const KINDS: [(Kind, &str); 5] = [
+    (Kind::Mutex, "mutexes"),
+    (Kind::RwLock, "reader-writer locks"),
+    (Kind::Semaphore, "semaphores"),
+    (Kind::Once, "onces"),
+    (Kind::Barrier, "barriers"),
+];
+
 pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
-    let subjects = select::locks(&Subject::all(), &options.locks).map_err(Error::usage)?;
+    let everything = Subject::of_every_kind();
+    let subjects = select::locks(&everything, &options.locks).map_err(Error::usage)?;
     let rows: Vec<_> = subjects.iter().map(session::lock_row).collect();
     let mut text = String::new();
     if options.long {
         for row in &rows {
             _ = writeln!(
                 text,
-                "{}\n  {}, {}; {} bytes, {} more for each thread{}\n  condvar: {}\n  teaches: {}\n  source:  {}",
+                "{}\n  {}; {}, {}; {} bytes, {} more for each thread{}\n  condvar: {}\n  teaches: {}\n  source:  {}",
                 row.name,
+                row.kind,
                 row.waiting,
                 row.fairness,
                 row.size_bytes,
@@ -46,10 +58,15 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
             );
         }
     } else {
-        _ = writeln!(text, "{}", table::locks(&rows, output::colours()));
+        for (kind, heading) in KINDS {
+            let of_kind: Vec<_> = rows.iter().filter(|row| row.kind == kind).cloned().collect();
+            if !of_kind.is_empty() {
+                _ = writeln!(text, "{heading}\n{}\n", table::locks(&of_kind, output::colours()));
+            }
+        }
         _ = writeln!(
             text,
-            "\n{} locks. bytes: the lock; +thread: what each thread brings to it.",
+            "{} locks. bytes: the lock; +thread: what each thread brings to it.",
             rows.len()
         );
     }

@@ -74,6 +74,7 @@ pub(crate) fn lock_row(subject: &Subject) -> LockRow {
     LockRow {
         name: info.name.to_owned(),
         origin: Word::Known(info.origin),
+        kind: Word::Known(subject.kind),
         waiting: Word::Known(info.waiting),
         fairness: Word::Known(info.fairness),
         condvar: Word::Known(info.condvar),
@@ -87,7 +88,7 @@ pub(crate) fn lock_row(subject: &Subject) -> LockRow {
 
 /// Every lock, and the one that does nothing.
 pub(crate) fn with_baseline() -> Vec<Subject> {
-    let mut subjects = Subject::all();
+    let mut subjects = Subject::of_every_kind();
     subjects.push(Subject::baseline());
     subjects
 }

@@ -133,6 +133,6 @@ fn read_line(
 pub fn answer(subjects: &[Subject], arguments: &[String]) -> Option<String> {
     let [lock, nanos] = arguments else { return None };
     let subject = subjects.iter().find(|subject| subject.info.name == lock)?;
-    let pairs = subject.time_pairs_here(Duration::from_nanos(nanos.parse().ok()?));
+    let pairs = subject.time_pairs_here(Duration::from_nanos(nanos.parse().ok()?))?;
     serde_json::to_string(&pairs).ok()
 }

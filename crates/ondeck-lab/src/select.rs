@@ -1,6 +1,6 @@
 //! Choosing locks and workloads by the words of a command line.
 
-use ondeck_zoo::{Fairness, LockInfo, Origin};
+use ondeck_zoo::{Fairness, Kind, LockInfo, Origin};
 use wildmatch::WildMatch;
 
 use crate::workload::face::Group;
@@ -36,8 +36,17 @@ pub enum Unknown {
     },
 }
 
-/// The locks of the feature `peers-cpp`, and what Debian calls their libraries.
-const CPP_PEERS: &[&str] = &["abseil", "nsync", "tbb", "ck_mcs"];
+/// The mutexes of the feature `peers-cpp`, and what Debian calls their libraries.
+const CPP_MUTEXES: &[&str] = &["abseil", "nsync", "tbb", "ck_mcs"];
+/// The reader-writer locks of that feature, of the same libraries.
+const CPP_RWLOCKS: &[&str] = &[
+    "abseil_rwlock",
+    "nsync_rwlock",
+    "tbb_rwlock",
+    "tbb_spin_rwlock",
+    "ck_rwlock",
+    "ck_phase_fair_rwlock",
+];
 const CPP_PACKAGES: &str = "Debian's libabsl-dev, libnsync-dev, libtbb-dev and libck-dev";
 
 /// A part of the suite that is not about locks, with what it measures.
@@ -120,52 +129,60 @@ pub struct NamedGroup {
     pub name: &'static str,
     /// What is in it.
     pub about: &'static str,
-    has: fn(&LockInfo) -> bool,
+    has: fn(&Subject) -> bool,
 }
 
-const fn named(name: &'static str, about: &'static str, has: fn(&LockInfo) -> bool) -> NamedGroup {
+const fn named(name: &'static str, about: &'static str, has: fn(&Subject) -> bool) -> NamedGroup {
     NamedGroup { name, about, has }
 }
 
 /// The groups of locks that have a name: first those of suites.
 pub const GROUPS: &[NamedGroup] = &[
-    named(Group::All.word(), "every lock", |lock| in_suite(lock, Group::All)),
+    named(Group::All.word(), "every lock", |lock| in_suite(&lock.info, Group::All)),
     named(
         Group::Headline.word(),
         "the locks that a suite measures throughput of by default",
-        |lock| in_suite(lock, Group::Headline),
+        |lock| in_suite(&lock.info, Group::Headline),
     ),
     named(
         Group::Runs.word(),
         "the locks that a suite measures wait and idle of by default",
-        |lock| in_suite(lock, Group::Runs),
+        |lock| in_suite(&lock.info, Group::Runs),
     ),
     named(
         Group::Crowd.word(),
         "the locks that a suite measures the other workloads of by default",
-        |lock| in_suite(lock, Group::Crowd),
+        |lock| in_suite(&lock.info, Group::Crowd),
     ),
     named(Group::Beside.word(), "the locks of bystander and background by default", |lock| {
-        in_suite(lock, Group::Beside)
+        in_suite(&lock.info, Group::Beside)
     }),
     named(Group::Inversion.word(), "the locks of mixed_priority by default", |lock| {
-        in_suite(lock, Group::Inversion)
+        in_suite(&lock.info, Group::Inversion)
     }),
     named("sources", "the locks of the three texts this project began with", |lock| {
-        lock.origin == Origin::Sources
+        lock.info.origin == Origin::Sources
     }),
-    named("literature", "locks of papers and books", |lock| lock.origin == Origin::Literature),
-    named("own", "this project's", |lock| lock.origin == Origin::Own),
-    named("peers", "other libraries' own locks", |lock| lock.origin == Origin::Peer),
-    named("spinning", "locks whose waiters never sleep", |lock| !waiters_sleep(lock)),
-    named("sleeping", "locks whose waiters sleep", waiters_sleep),
-    named("fifo", "locks that serve in order of arrival", |lock| lock.fairness == Fairness::Fifo),
+    named("literature", "locks of papers and books", |lock| lock.info.origin == Origin::Literature),
+    named("own", "this project's", |lock| lock.info.origin == Origin::Own),
+    named("peers", "other libraries' own locks", |lock| lock.info.origin == Origin::Peer),
+    named("spinning", "locks whose waiters never sleep", |lock| !waiters_sleep(&lock.info)),
+    named("sleeping", "locks whose waiters sleep", |lock| waiters_sleep(&lock.info)),
+    named("fifo", "locks that serve in order of arrival", |lock| {
+        lock.info.fairness == Fairness::Fifo
+    }),
+    named("mutexes", "locks for mutual exclusion", |lock| lock.kind == Kind::Mutex),
+    named("rwlocks", "reader-writer locks", |lock| lock.kind == Kind::RwLock),
+    named("semaphores", "counting semaphores", |lock| lock.kind == Kind::Semaphore),
+    named("onces", "what runs an initialization once", |lock| lock.kind == Kind::Once),
+    named("barriers", "what threads wait at for each other", |lock| lock.kind == Kind::Barrier),
 ];
 
-/// The name of every lock, whether or not this build has it.
-pub fn lock_names() -> Vec<&'static str> {
+/// The name of every mutex, whether or not this build has it.
+pub fn mutex_names() -> Vec<&'static str> {
     let built = Subject::all();
-    let missing = CPP_PEERS.iter().filter(|name| built.iter().all(|lock| lock.info.name != **name));
+    let missing =
+        CPP_MUTEXES.iter().filter(|name| built.iter().all(|lock| lock.info.name != **name));
     built.iter().map(|lock| lock.info.name).chain(missing.copied()).collect()
 }
 
@@ -186,7 +203,8 @@ pub(crate) fn group(subjects: &[Subject], group: Group) -> Vec<Subject> {
 }
 
 /// The locks that the words choose, in the order of `subjects`, each once. A word is a name, a
-/// pattern with `*` and `?`, or a [group](GROUPS), in capitals or not.
+/// pattern with `*` and `?`, or a [group](GROUPS), in capitals or not. The name of a mutex also chooses the
+/// locks of other kinds that its name is the beginning of: `std` chooses `std_rwlock`, too.
 ///
 /// # Errors
 ///
@@ -197,16 +215,20 @@ pub fn locks(subjects: &[Subject], words: &[String]) -> Result<Vec<Subject>, Unk
         let word = tidy("lock", word)?;
         let group = GROUPS.iter().find(|group| group.name == word);
         let pattern = WildMatch::new(&word);
-        let mut found = group.is_some();
+        let mutex =
+            subjects.iter().any(|other| other.kind == Kind::Mutex && other.info.name == word);
+        let mut found = false;
         for (subject, chosen) in subjects.iter().zip(&mut chosen) {
-            let matches = || pattern.matches(subject.info.name);
-            if group.map_or_else(matches, |group| (group.has)(&subject.info)) {
+            let sibling = || mutex && is_sibling(subject, &word);
+            let matches = || pattern.matches(subject.info.name) || sibling();
+            if group.map_or_else(matches, |group| (group.has)(subject)) {
                 *chosen = true;
                 found = true;
             }
         }
         if !found {
-            if !cfg!(feature = "peers-cpp") && CPP_PEERS.contains(&word.as_str()) {
+            let cpp = || CPP_MUTEXES.iter().chain(CPP_RWLOCKS).any(|name| *name == word);
+            if !cfg!(feature = "peers-cpp") && cpp() {
                 return Err(Unknown::NotBuilt { word });
             }
             let names = subjects.iter().map(|subject| subject.info.name);
@@ -219,6 +241,12 @@ pub fn locks(subjects: &[Subject], words: &[String]) -> Result<Vec<Subject>, Unk
         .filter(|(_, chosen)| *chosen)
         .map(|(subject, _)| subject.clone())
         .collect())
+}
+
+/// Whether a lock that is no mutex has a name that begins with this one.
+fn is_sibling(subject: &Subject, mutex: &str) -> bool {
+    let rest = subject.info.name.strip_prefix(mutex);
+    subject.kind != Kind::Mutex && rest.is_some_and(|rest| rest.starts_with('_'))
 }
 
 /// The parts of the suite that the words choose: names or patterns, or `all`.
@@ -290,6 +318,30 @@ mod tests {
     }
 
     #[test]
+    fn the_name_of_a_mutex_chooses_its_siblings_of_other_kinds() {
+        let names = |word: &str| {
+            let chosen = locks(&Subject::of_every_kind(), &[word.to_owned()]).expect(word);
+            chosen.iter().map(|subject| subject.info.name).collect::<Vec<_>>()
+        };
+        assert_eq!(names("std"), ["std", "std_rwlock", "std_once", "std_barrier"]);
+        assert_eq!(names("std_rwlock"), ["std_rwlock"]);
+        // `spin` is a mutex, and `spinlock` is not its sibling; nor is a mutex a sibling.
+        assert_eq!(names("spin"), ["spin", "spin_rwlock"]);
+        assert!(!names("glibc").contains(&"glibc_pi"));
+        assert!(locks(&Subject::of_every_kind(), &["phase".to_owned()]).is_err());
+    }
+
+    #[test]
+    fn a_group_of_a_kind_has_no_lock_of_another() {
+        for (group, kind) in [("mutexes", Kind::Mutex), ("rwlocks", Kind::RwLock)] {
+            let chosen = locks(&Subject::of_every_kind(), &[group.to_owned()]).expect(group);
+            assert!(!chosen.is_empty() && chosen.iter().all(|lock| lock.kind == kind), "{group}");
+        }
+        // Where there are mutexes only, the group of another kind is no word.
+        assert!(locks(&Subject::all(), &["rwlocks".to_owned()]).is_err());
+    }
+
+    #[test]
     fn an_unknown_name_is_answered_with_the_nearest() {
         let error = names(&["parkinglot"]).expect_err("no such lock").to_string();
         assert!(error.contains("`parkinglot`") && error.contains("`parking_lot`"), "{error}");
@@ -321,9 +373,10 @@ mod tests {
 
     #[test]
     fn a_lock_that_was_left_out_of_the_build_is_known() {
-        for peer in CPP_PEERS {
-            match names(&[peer]) {
-                Ok(found) => assert_eq!(found, [*peer]),
+        for peer in CPP_MUTEXES.iter().chain(CPP_RWLOCKS) {
+            let word = [(*peer).to_owned()];
+            match locks(&Subject::of_every_kind(), &word) {
+                Ok(found) => assert_eq!(found[0].info.name, *peer),
                 Err(error) => assert!(error.to_string().contains("peers-cpp"), "{error}"),
             }
         }
@@ -337,7 +390,7 @@ mod tests {
             .chain(RUNS)
             .chain(CROWD)
             .chain(&[PURE_SPINNER, INHERITS_PRIORITY])
-            .filter(|name| !CPP_PEERS.contains(name))
+            .filter(|name| !CPP_MUTEXES.contains(name))
         {
             assert!(known.contains(name), "{name} is not in the registry");
         }

@@ -2,6 +2,8 @@
 
 #[path = "support/golden.rs"]
 mod golden;
+#[path = "run/kinds.rs"]
+mod kinds;
 #[path = "run/pages.rs"]
 mod pages;
 #[path = "run/plans.rs"]
@@ -19,7 +21,7 @@ use ondeck_lab::run::{self, Observer};
 use ondeck_lab::workload::face::Needs;
 use ondeck_lab::workload::{Subject, WORKLOADS};
 use ondeck_zoo::{
-    CondvarKind, Fairness, LockInfo, Origin, RawCondvar, RawLock, SequenceCondvar, Waiting,
+    CondvarKind, Fairness, Kind, LockInfo, Origin, RawCondvar, RawLock, SequenceCondvar, Waiting,
 };
 
 /// A spinlock that forgets its 500th unlock: all threads wait for ever after.
@@ -100,7 +102,7 @@ fn request(locks: Vec<Subject>, workload: &str) -> Request {
 }
 
 fn named(name: &str) -> Subject {
-    Subject::all().into_iter().find(|subject| subject.info.name == name).expect(name)
+    Subject::of_every_kind().into_iter().find(|subject| subject.info.name == name).expect(name)
 }
 
 #[test]
@@ -112,20 +114,25 @@ fn every_workload_measures_every_quantity_it_promises() {
             eprintln!("{} not tried: {}", workload.name, refusal.reason);
             continue;
         }
-        // No thread is ever parked at a spinlock.
-        let parks = workload.needs == Needs::SleepingWaiters;
-        let second = if parks { "parking_lot" } else { "spinlock" };
+        let (first, second) = match workload.kind {
+            // No thread is ever parked at a spinlock.
+            Kind::Mutex if workload.needs == Needs::SleepingWaiters => ("std", "parking_lot"),
+            Kind::Mutex => ("std", "spinlock"),
+            Kind::RwLock => ("std_rwlock", "counter_rwlock"),
+            Kind::Semaphore => ("condvar_semaphore", "glibc_semaphore"),
+            Kind::Once => ("std_once", "parking_lot_once"),
+            Kind::Barrier => ("std_barrier", "central_barrier"),
+        };
         let request = Request {
             // Threads of the lowest priority hardly get on where other programs run.
             stall_limit: Duration::from_secs(30),
             round: Some(Duration::from_millis(20)),
-            ..request(vec![named("std"), named(second)], workload.name)
+            ..request(vec![named(first), named(second)], workload.name)
         };
         let stages = plan::stages(&request, &Subject::all());
         let results = run::run(&request, &stages, &mut Log::default());
         assert!(results.failures.is_empty(), "{:?}", results.failures);
-        let series =
-            results.series.iter().find(|series| series.lock == "std").expect("std was measured");
+        let series = results.series.iter().find(|series| series.lock == first).expect(first);
         for quantity in
             ["throughput", "cpu_per_op", "voluntary_switches", "involuntary_switches", "running"]
         {
@@ -175,8 +182,13 @@ fn every_workload_measures_every_quantity_it_promises() {
 #[test]
 fn nothing_is_lost_between_threads() {
     let sharing = WORKLOADS.iter().filter(|workload| workload.shares_data);
-    for workload in sharing.map(|workload| workload.name) {
-        let locks = ["std", "glibc", "spinlock", "parking_lot"].map(named).to_vec();
+    for workload in sharing {
+        let locks: Vec<Subject> = match workload.kind {
+            Kind::Mutex => ["std", "glibc", "spinlock", "parking_lot"].map(named).to_vec(),
+            Kind::RwLock => ["ondeck_rwlock", "std_rwlock", "glibc_rwlock"].map(named).to_vec(),
+            kind => Subject::of_every_kind().into_iter().filter(|lock| lock.kind == kind).collect(),
+        };
+        let (workload, count) = (workload.name, locks.len());
         let request = Request {
             threads: Some(vec![2, 5]),
             round: Some(Duration::from_millis(10)),
@@ -187,7 +199,7 @@ fn nothing_is_lost_between_threads() {
         let stages = plan::stages(&request, &Subject::all());
         let results = run::run(&request, &stages, &mut Log::default());
         assert!(results.failures.is_empty(), "{:?}", results.failures);
-        assert_eq!(results.series.len(), 4 * stages.len(), "{workload}");
+        assert_eq!(results.series.len(), count * stages.len(), "{workload}");
         for series in &results.series {
             assert!(!series.partial, "{workload} of {}", series.lock);
         }

@@ -150,8 +150,9 @@ pub fn params_in_words(params: &BTreeMap<String, String>) -> String {
             format!("{value} ns outside")
         });
     }
+    words.extend(param::worded(params));
     for (name, value) in params {
-        if name == param::SECTION || name == param::OUTSIDE {
+        if name == param::SECTION || name == param::OUTSIDE || param::is_worded(name) {
             continue;
         }
         if name == NOTIFY {

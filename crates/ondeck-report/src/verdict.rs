@@ -116,7 +116,10 @@ pub(crate) fn situation(series: &Series) -> String {
 /// The same without the conditions that a run compares.
 fn in_workload(series: &Series) -> String {
     let of = |name: &str| series.params.get(name).map(String::as_str);
-    let threads = format!("{}, {} threads", series.workload, series.threads);
+    let mut threads = format!("{}, {} threads", series.workload, series.threads);
+    for words in param::worded(&series.params) {
+        threads = format!("{threads}, {words}");
+    }
     if let Some(pattern) = of(param::PATTERN) {
         return format!("{}, {pattern}", series.workload);
     }

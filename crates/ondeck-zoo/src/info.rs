@@ -27,6 +27,21 @@ pub struct LockInfo {
     pub teaches: &'static str,
 }
 
+/// What a lock is for. Locks of one kind are measured against each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Mutual exclusion: [`RawLock`](crate::RawLock).
+    Mutex,
+    /// One writer or many readers: [`RawRwLock`](crate::RawRwLock).
+    RwLock,
+    /// So many threads at once: [`RawSemaphore`](crate::sync::RawSemaphore).
+    Semaphore,
+    /// One thread, and once: [`RawOnce`](crate::sync::RawOnce).
+    Once,
+    /// All threads, or none: [`RawBarrier`](crate::sync::RawBarrier).
+    Barrier,
+}
+
 /// Where a lock comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
@@ -73,6 +88,20 @@ pub enum CondvarKind {
     Own,
     /// [`SequenceCondvar`](crate::SequenceCondvar), which works with every lock.
     Generic,
+    /// None: the lock is no mutex.
+    Without,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Mutex => "mutex",
+            Self::RwLock => "rwlock",
+            Self::Semaphore => "semaphore",
+            Self::Once => "once",
+            Self::Barrier => "barrier",
+        })
+    }
 }
 
 impl fmt::Display for Origin {
@@ -113,6 +142,7 @@ impl fmt::Display for CondvarKind {
         f.pad(match self {
             Self::Own => "own",
             Self::Generic => "generic",
+            Self::Without => "none",
         })
     }
 }

@@ -18,6 +18,10 @@
 //! registry               shows each lock's type to a Visitor, so that a caller is compiled for each
 //! ```
 //!
+//! Reader-writer locks have a trait of their own, [`RawRwLock`], beside [`RawLock`]: [`rwlocks`] has the
+//! portable ones, [`peers::rwlocks`] those of other libraries, and [`registry::for_each_rwlock`] shows them
+//! all. Semaphores, onces and barriers have small traits in [`sync`].
+//!
 //! Every lock has a condition variable, [`RawLock::Condvar`], so that threads can wait for each
 //! other with any lock. Peers have their library's, where there is one. Lockless' mutexes have
 //! [`LocklessCondvar`](locks::lockless_condvar::LocklessCondvar) from the same text. All others
@@ -46,15 +50,21 @@
 
 mod condvar;
 mod info;
+mod kept;
 mod mutex;
 mod parker;
 mod raw;
+mod rwlock;
 
 pub mod locks;
 pub mod peers;
 pub mod registry;
+pub mod rwlocks;
+pub mod sync;
 
 pub use condvar::SequenceCondvar;
-pub use info::{CondvarKind, Fairness, LockInfo, Origin, Waiting};
+pub use info::{CondvarKind, Fairness, Kind, LockInfo, Origin, Waiting};
+pub use kept::Kept;
 pub use mutex::Mutex;
 pub use raw::{RawCondvar, RawLock, Visitor};
+pub use rwlock::{RawRwLock, RwVisitor};

@@ -2,13 +2,19 @@
 
 use ondeck::platform::Linux;
 
-use crate::{Visitor, locks, peers};
+use crate::{RwVisitor, Visitor, locks, peers, rwlocks};
 
 /// Shows every lock that runs on this machine to `visitor`: this project's own, the portable ones,
 /// then the peers.
 pub fn for_each(visitor: &mut impl Visitor<Linux>) {
     locks::for_each_hosted::<Linux>(visitor);
     peers::for_each_peer(visitor);
+}
+
+/// Shows every reader-writer lock that runs on this machine to `visitor`, in the same order.
+pub fn for_each_rwlock(visitor: &mut impl RwVisitor<Linux>) {
+    rwlocks::for_each_hosted::<Linux>(visitor);
+    peers::rwlocks::for_each_peer(visitor);
 }
 
 #[cfg(test)]

@@ -33,9 +33,13 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
         live::require_terminal()?;
     }
     let interrupt = Interrupt::listen()?;
-    let everything = Subject::all();
+    let everything = Subject::of_every_kind();
     let parts = parts(options)?;
     let mut request = request(options, &everything, parts.workloads, interrupt.flag())?;
+    let unmatched = unmatched(&request);
+    if !parts.costs && unmatched.len() == request.workloads.len() {
+        return Err(Error::usage(unmatched[0].message.clone() + "; " + &unmatched[0].fix));
+    }
     let prepared = Prepared::open(&options.outputs)?;
 
     let quota = options.quota.map(quota::impose);
@@ -51,6 +55,9 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     }
     let mut left_out = Vec::from_iter(leave_out_refused(&mut request));
     left_out.extend(spinners_left_out(&request));
+    if options.workloads.is_some() {
+        left_out.extend(unmatched);
+    }
     report.warnings.extend(warnings::refused(&refusals));
     report.warnings.extend(left_out.iter().cloned());
     // In a suite it is no failure, because most users may not have it.
@@ -122,6 +129,20 @@ fn leave_out_refused(request: &mut Request) -> Option<Warning> {
     request.workloads.retain(|workload| !realtime(&workload));
     let reason = format!("workload {name} needs realtime threads: {}", refusal.reason);
     Some(warnings::left_out(&Refusal { reason, ..refusal }))
+}
+
+/// The workloads for which no lock was named, of the kind that they measure.
+fn unmatched(request: &Request) -> Vec<Warning> {
+    let Some(locks) = &request.locks else { return Vec::new() };
+    let lacks = |workload: &&WorkloadInfo| locks.iter().all(|lock| lock.kind != workload.kind);
+    let warning = |workload: &WorkloadInfo| {
+        let (name, kind) = (workload.name, workload.kind);
+        let reason =
+            format!("workload {name} measures locks of the kind {kind}, and none is named");
+        let fix = format!("choose locks of the kind {kind}, which `ondeck list` shows");
+        warnings::left_out(&Refusal { reason, fix })
+    };
+    request.workloads.iter().filter(lacks).map(warning).collect()
 }
 
 /// What the plan does not measure of the locks that were named, and why.

@@ -160,7 +160,7 @@ impl Stage {
         let most = if extent == Extent::Quick { 1 } else { 3 };
         let conditions = self.conditions.iter().take(1).cloned().collect();
         let emptied = Self {
-            subjects: vec![Subject::baseline()],
+            subjects: vec![Subject::baseline_of(self.workload.kind)],
             turns: self.turns.min(most),
             baseline: true,
             conditions,
@@ -225,6 +225,11 @@ pub fn stages(request: &Request, everything: &[Subject]) -> Vec<Stage> {
 
 /// The stages of one workload.
 fn of_workload(request: &Request, workload: &WorkloadInfo, subjects: &[Subject]) -> Vec<Stage> {
+    let of_kind = subjects.iter().filter(|subject| subject.kind == workload.kind);
+    let subjects: Vec<Subject> = of_kind.cloned().collect();
+    if subjects.is_empty() {
+        return Vec::new();
+    }
     let (schedule, situations) = workload.situations(&request.asked());
     // The share is shown for the most threads only, so the suite's other rounds need not be as long.
     let most = situations.iter().map(|situation| situation.threads).max().unwrap_or(0);
@@ -245,13 +250,14 @@ fn of_workload(request: &Request, workload: &WorkloadInfo, subjects: &[Subject])
             (turn.unwrap_or(runs.turn), runs.turns, Some(counted))
         }
     };
-    let empty = (workload.empty == EmptyLock::AmongLocks).then(Subject::baseline);
+    let empty =
+        (workload.empty == EmptyLock::AmongLocks).then(|| Subject::baseline_of(workload.kind));
     let stage = |situation: Situation<Own>| {
         let (turn, turns, counted) = pace(situation.threads);
         let locks = match schedule {
-            Schedule::Rounds(_) => taking_part(request, workload, subjects, situation.threads),
+            Schedule::Rounds(_) => taking_part(request, workload, &subjects, situation.threads),
             // They are cut off where they take too long.
-            Schedule::Runs(_) => subjects.to_vec(),
+            Schedule::Runs(_) => subjects.clone(),
         };
         let params = situation.params.into_iter();
         Stage {
@@ -322,7 +328,7 @@ mod tests {
     }
 
     fn planned(extent: Extent) -> Duration {
-        let stages = stages(&Request::of(extent), &Subject::all());
+        let stages = stages(&Request::of(extent), &Subject::of_every_kind());
         let baselines = baselines(&stages, extent);
         baselines.iter().chain(&stages).map(Stage::planned).sum()
     }

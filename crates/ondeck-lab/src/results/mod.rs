@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use ondeck_zoo::{CondvarKind, Fairness, Origin, Waiting};
+pub use ondeck_zoo::{CondvarKind, Fairness, Kind, Origin, Waiting};
 
 pub use crate::disturbance::CpuTime;
 pub use crate::shard::Shard;
@@ -274,7 +274,11 @@ pub struct LockRow {
     pub waiting: Word<Waiting>,
     /// Which thread gets the lock next.
     pub fairness: Word<Fairness>,
-    /// Which condition variable it has: `own` or `generic`.
+    /// What it is for: `mutex`, `rwlock`, `semaphore`, `once` or `barrier`; absent in reports of earlier
+    /// programs, where each is a mutex.
+    #[serde(default, skip_serializing_if = "Word::is_absent")]
+    pub kind: Word<Kind>,
+    /// Which condition variable it has: `own` or `generic`, or `none` if it is no mutex.
     #[serde(default)]
     pub condvar: Word<CondvarKind>,
     /// Bytes of one lock.

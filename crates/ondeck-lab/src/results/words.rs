@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use ondeck_zoo::{CondvarKind, Fairness, Origin, Waiting};
+use ondeck_zoo::{CondvarKind, Fairness, Kind, Origin, Waiting};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -33,6 +33,11 @@ pub enum Word<T> {
 }
 
 impl<T> Word<T> {
+    /// Whether the document has no word here.
+    pub fn is_absent(&self) -> bool {
+        matches!(self, Self::Other(word) if word.is_empty())
+    }
+
     /// What the word means; none if this program does not know it.
     pub fn known(&self) -> Option<&T> {
         match self {
@@ -272,7 +277,8 @@ displayed! {
     Origin: Sources Literature Own Peer;
     Waiting: Spins Yields Sleeps SpinsThenSleeps;
     Fairness: Barging Bounded Fifo Priority;
-    CondvarKind: Own Generic;
+    CondvarKind: Own Generic Without;
+    Kind: Mutex RwLock Semaphore Once Barrier;
     Policy: Other Batch Fifo RoundRobin;
 }
 
@@ -327,7 +333,8 @@ mod tests {
         assert!(are_known::<Origin>(&["sources", "literature", "own", "peer"]));
         assert!(are_known::<Waiting>(&["spins", "spins, yields", "sleeps", "spins, sleeps"]));
         assert!(are_known::<Fairness>(&["barging", "bounded", "fifo", "priority"]));
-        assert!(are_known::<CondvarKind>(&["own", "generic"]));
+        assert!(are_known::<CondvarKind>(&["own", "generic", "none"]));
+        assert!(are_known::<Kind>(&["mutex", "rwlock", "semaphore", "once", "barrier"]));
         assert!(are_known::<Policy>(&["other", "batch", "fifo", "rr"]));
         assert!(are_known::<Pinning>(&["none", "each", "one", "0,2"]));
     }

@@ -1,7 +1,10 @@
 //! No lock at all: what a loop around nothing costs.
 
 use ondeck::platform::Linux;
-use ondeck_zoo::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+use ondeck_zoo::sync::{RawBarrier, RawOnce, RawSemaphore};
+use ondeck_zoo::{
+    CondvarKind, Fairness, LockInfo, Origin, RawLock, RawRwLock, SequenceCondvar, Waiting,
+};
 
 /// How a workload can be measured with a lock that does nothing, to see what its loop costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +66,103 @@ unsafe impl RawLock<Linux> for NoLock {
     unsafe fn unlock(&self, (): &()) {}
 
     fn is_idle(&mut self) -> bool {
+        true
+    }
+}
+
+/// The facts of those below.
+const NOTHING: LockInfo = LockInfo { condvar: CondvarKind::Without, ..NoLock::INFO };
+
+/// The same for readers and writers. What they do in a section is atomic, so that one is safe to measure.
+#[derive(Debug)]
+pub(super) struct NoRwLock;
+
+// SAFETY: it excludes no thread. It is not in the registry, and this crate hands it to a single thread.
+unsafe impl RawRwLock<Linux> for NoRwLock {
+    const INFO: LockInfo = NOTHING;
+
+    type Read = ();
+    type Write = ();
+
+    fn new() -> Self {
+        Self
+    }
+
+    #[inline(always)]
+    unsafe fn read(&self, (): &()) {}
+
+    #[inline(always)]
+    unsafe fn try_read(&self, (): &()) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    unsafe fn unlock_read(&self, (): &()) {}
+
+    #[inline(always)]
+    unsafe fn write(&self, (): &()) {}
+
+    #[inline(always)]
+    unsafe fn try_write(&self, (): &()) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    unsafe fn unlock_write(&self, (): &()) {}
+
+    fn is_idle(&mut self) -> bool {
+        true
+    }
+}
+
+/// A semaphore that always has a permit.
+#[derive(Debug)]
+pub(super) struct NoSemaphore;
+
+impl RawSemaphore for NoSemaphore {
+    const INFO: LockInfo = NOTHING;
+
+    fn new(_permits: u32) -> Self {
+        Self
+    }
+
+    #[inline(always)]
+    fn acquire(&self) {}
+
+    #[inline(always)]
+    fn release(&self) {}
+}
+
+/// A once that runs its initialization whenever it is called.
+#[derive(Debug)]
+pub(super) struct NoOnce;
+
+impl RawOnce for NoOnce {
+    const INFO: LockInfo = NOTHING;
+
+    fn new() -> Self {
+        Self
+    }
+
+    #[inline(always)]
+    fn call(&self, init: impl FnOnce()) {
+        init();
+    }
+}
+
+/// A barrier of one thread.
+#[derive(Debug)]
+pub(super) struct NoBarrier;
+
+impl RawBarrier for NoBarrier {
+    const INFO: LockInfo = NOTHING;
+
+    fn new(_threads: u32) -> Self {
+        Self
+    }
+
+    #[inline(always)]
+    fn wait(&self) -> bool {
         true
     }
 }

@@ -73,6 +73,10 @@ pub enum Shelf {
     OtherWork,
     /// Locks in data structures and programs.
     Programs,
+    /// Reader-writer locks.
+    Readers,
+    /// Semaphores, onces and barriers.
+    Others,
 }
 
 /// How a value is written in a table of the terminal.

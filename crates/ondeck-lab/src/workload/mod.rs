@@ -9,26 +9,31 @@ mod baseline;
 mod buffer;
 pub mod face;
 mod guarded;
+mod kinds;
 mod notify;
 pub mod param;
 mod phases;
 mod ring;
 mod situation;
+mod subject;
 
 use std::time::Duration;
 
 use ondeck::platform::Linux;
-use ondeck_zoo::{LockInfo, RawLock, Visitor, Waiting, registry};
+use ondeck_zoo::sync::{RawBarrier, RawOnce, RawSemaphore};
+use ondeck_zoo::{Kind, LockInfo, RawLock, RawRwLock, Waiting};
 
-use crate::sample::{self, Pairs, Quantity, Sample};
+use crate::sample::{self, Quantity, Sample};
 use crate::team::{TeamError, TeamSetting};
 use crate::work::Work;
 
 pub use baseline::{EmptyLock, NO_LOCK, NoLock};
 use face::{Group, Judged, Needs, Plot, Shelf, Table};
+use kinds::{BarrierWorkload, OnceWorkload, RwWorkload, SemaphoreWorkload};
 pub use notify::{NOTIFY, Notify};
 pub use situation::{Asked, Extent, Own, Rounds, Runs, Schedule, Situation};
 pub use starve::NAME as STARVE;
+pub use subject::Subject;
 pub use throughput::NAME as THROUGHPUT;
 pub use timed_runs::PAIRS_PER_RUN;
 pub use uncontended::NAME as UNCONTENDED;
@@ -55,6 +60,8 @@ pub struct Round {
 pub struct WorkloadInfo {
     /// Its name in commands and reports.
     pub name: &'static str,
+    /// The locks that it measures.
+    pub kind: Kind,
     /// What a page calls it.
     pub title: &'static str,
     /// What it measures, in one sentence of a list.
@@ -93,6 +100,7 @@ impl WorkloadInfo {
     /// The facts of most workloads, without words and tables: a workload's file says what it has in their place.
     const USUAL: Self = Self {
         name: "",
+        kind: Kind::Mutex,
         title: "",
         about: "",
         source: "",
@@ -133,7 +141,7 @@ pub fn quantity(name: &str) -> Option<Quantity> {
     sample::QUANTITIES.iter().chain(own).copied().find(|quantity| quantity.name == name)
 }
 
-/// A way to measure any lock.
+/// A way to measure any mutex.
 trait Workload {
     /// What its situations have that no other workload's do.
     type Own: Send + Sync + 'static;
@@ -147,57 +155,47 @@ trait Workload {
     fn round<L: RawLock<Linux>>(given: &Round, own: &Self::Own) -> Result<Sample, TeamError>;
 }
 
-/// A lock, compiled into every workload.
-#[derive(Clone, Debug)]
-pub struct Subject {
-    /// The facts of the lock.
-    pub info: LockInfo,
-    /// Bytes of one lock.
-    pub size: usize,
-    /// Bytes that each thread brings to it.
-    pub context_size: usize,
-    rounds: Vec<(&'static str, RoundFn)>,
-    alone: fn(Duration) -> Pairs,
-}
-
 type RoundFn = fn(&Round, &Own) -> Result<Sample, TeamError>;
 
 /// The situations of a workload as all workloads have them.
-fn situations_of<W: Workload>(asked: &Asked) -> (Schedule, Vec<Situation<Own>>) {
-    let (schedule, situations) = W::situations(asked);
-    let erased = |situation: Situation<W::Own>| {
+fn erased<O: Send + Sync + 'static>(
+    (schedule, situations): (Schedule, Vec<Situation<O>>),
+) -> (Schedule, Vec<Situation<Own>>) {
+    let erased = |situation: Situation<O>| {
         let Situation { threads, work, alone, emptied, params, own } = situation;
         Situation { threads, work, alone, emptied, params, own: Own::of(own) }
     };
     (schedule, situations.into_iter().map(erased).collect())
 }
 
-fn round_of<W: Workload, L: RawLock<Linux>>(given: &Round, own: &Own) -> Result<Sample, TeamError> {
-    W::round::<L>(given, own.get())
-}
-
 macro_rules! workloads {
-    ($($file:ident: $($Workload:ident),+;)*) => {
-        $(mod $file;)*
+    ($($kind:ident, $Trait:ident over $bound:path, $rounds:ident {
+        $($file:ident: $($Workload:ident),+;)*
+    })*) => {
+        $($(mod $file;)*)*
 
-        $($(const _: () = assert!(<$file::$Workload as Workload>::INFO.has_words());)+)*
+        $($($(const _: () = {
+            let info = <$file::$Workload as $Trait>::INFO;
+            assert!(info.has_words() && matches!(info.kind, Kind::$kind));
+        };)+)*)*
 
         /// Every workload, in the order of a suite.
-        pub const WORKLOADS: &[WorkloadInfo] = &[$($(<$file::$Workload as Workload>::INFO),+),*];
+        pub const WORKLOADS: &[WorkloadInfo] =
+            &[$($($(<$file::$Workload as $Trait>::INFO,)+)*)*];
 
-        fn rounds_of<L: RawLock<Linux>>() -> Vec<(&'static str, RoundFn)> {
+        $(fn $rounds<L: $bound>() -> Vec<(&'static str, RoundFn)> {
             vec![$($((
-                <$file::$Workload as Workload>::INFO.name,
-                round_of::<$file::$Workload, L> as RoundFn,
-            )),+),*]
-        }
+                <$file::$Workload as $Trait>::INFO.name,
+                (|given, own| <$file::$Workload as $Trait>::round::<L>(given, own.get())) as RoundFn,
+            ),)+)*]
+        })*
 
         impl WorkloadInfo {
             /// The situations of those that are asked for, and how long it is measured in each.
             pub fn situations(&self, asked: &Asked) -> (Schedule, Vec<Situation<Own>>) {
-                $($(if self.name == <$file::$Workload as Workload>::INFO.name {
-                    return situations_of::<$file::$Workload>(asked);
-                })+)*
+                $($($(if self.name == <$file::$Workload as $Trait>::INFO.name {
+                    return erased(<$file::$Workload as $Trait>::situations(asked));
+                })+)*)*
                 unreachable!("every workload is in the list")
             }
         }
@@ -205,76 +203,37 @@ macro_rules! workloads {
 }
 
 workloads! {
-    uncontended: Uncontended;
-    collision: Collision;
-    throughput: Throughput;
-    timed_runs: Wait, Idle;
-    handoff: Handoff;
-    capture: Capture;
-    starve: Starve;
-    oversubscribed: Oversubscribed;
-    condvar: Condvar;
-    producer_consumer: ProducerConsumer;
-    recovery: Recovery;
-    chan: Chan;
-    bystander: Bystander;
-    background: Background;
-    many_locks: ManyLocks;
-    mixed_priority: MixedPriority;
-    real: Real;
-}
-
-impl Subject {
-    /// The lock `L`, whether or not the registry has it.
-    pub fn of<L: RawLock<Linux>>() -> Self {
-        Self {
-            info: L::INFO,
-            size: size_of::<L>(),
-            context_size: size_of::<L::Context>(),
-            rounds: rounds_of::<L>(),
-            alone: |round| uncontended::time_pairs::<L>(round, |_| true),
-        }
+    Mutex, Workload over RawLock<Linux>, mutex_rounds {
+        uncontended: Uncontended;
+        collision: Collision;
+        throughput: Throughput;
+        timed_runs: Wait, Idle;
+        handoff: Handoff;
+        capture: Capture;
+        starve: Starve;
+        oversubscribed: Oversubscribed;
+        condvar: Condvar;
+        producer_consumer: ProducerConsumer;
+        recovery: Recovery;
+        chan: Chan;
+        bystander: Bystander;
+        background: Background;
+        many_locks: ManyLocks;
+        mixed_priority: MixedPriority;
+        real: Real;
     }
-
-    /// Every lock of the registry, in its order.
-    pub fn all() -> Vec<Self> {
-        struct Collect(Vec<Subject>);
-        impl Visitor<Linux> for Collect {
-            fn visit<L: RawLock<Linux>>(&mut self) {
-                self.0.push(Subject::of::<L>());
-            }
-        }
-        let mut subjects = Collect(Vec::new());
-        registry::for_each(&mut subjects);
-        subjects.0
+    RwLock, RwWorkload over RawRwLock<Linux>, rwlock_rounds {
+        rwmix: RwMix;
+        rw_latency: RwLatency;
     }
-
-    /// The lock that does nothing, whose cost is the harness's own.
-    pub fn baseline() -> Self {
-        Self::of::<NoLock>()
+    Semaphore, SemaphoreWorkload over RawSemaphore, semaphore_rounds {
+        semaphore: Semaphore;
     }
-
-    /// Measures one round of a workload.
-    ///
-    /// # Errors
-    ///
-    /// [`TeamError`] if the lock gets stuck or the threads cannot be made.
-    ///
-    /// # Panics
-    ///
-    /// If there is no workload of that name, names come from [`WORKLOADS`]; or `own` is another's.
-    pub fn round(&self, workload: &str, given: &Round, own: &Own) -> Result<Sample, TeamError> {
-        let (_, round) = self
-            .rounds
-            .iter()
-            .find(|(name, _)| *name == workload)
-            .unwrap_or_else(|| panic!("no workload is named {workload}"));
-        round(given, own)
+    Once, OnceWorkload over RawOnce, once_rounds {
+        once: Once;
     }
-
-    /// Times pairs on the calling thread: for a process that has no other.
-    pub fn time_pairs_here(&self, round: Duration) -> Pairs {
-        (self.alone)(round)
+    Barrier, BarrierWorkload over RawBarrier, barrier_rounds {
+        barrier: Barrier;
     }
 }
 

@@ -1,5 +1,7 @@
 //! The names and words of parameters that reports look at: they tell the situations of a workload apart.
 
+use std::collections::BTreeMap;
+
 /// Work in the critical section, in nanoseconds.
 pub const SECTION: &str = "section_ns";
 
@@ -38,3 +40,29 @@ pub const YES: &str = "yes";
 
 /// They have not.
 pub const NO: &str = "no";
+
+/// How many of a hundred operations write.
+pub const WRITES: &str = "writes_percent";
+
+/// Which thread is alone among those of the other kind: `writer` or `reader`.
+pub const ALONE: &str = "alone";
+
+/// How many threads a semaphore lets in at once.
+pub const PERMITS: &str = "permits";
+
+/// Whether a once has run before: `done` or `new`.
+pub const STATE: &str = "state";
+
+/// Parameters of one workload each, and what a heading says of them; `{}` stands for the value.
+const WORDED: &[(&str, &str)] =
+    &[(WRITES, "{} % writes"), (ALONE, "one {}"), (PERMITS, "{} permits"), (STATE, "{}")];
+
+/// What a heading says of the parameters that one workload has.
+pub fn worded(params: &BTreeMap<String, String>) -> impl Iterator<Item = String> + '_ {
+    WORDED.iter().filter_map(|(name, words)| Some(words.replace("{}", params.get(*name)?)))
+}
+
+/// Whether [`worded`] says it.
+pub fn is_worded(name: &str) -> bool {
+    WORDED.iter().any(|(known, _)| *known == name)
+}

@@ -36,6 +36,7 @@ fn situation(workload: &WorkloadInfo, series: &Series, by_threads: bool) -> Stri
     if let Some(priority) = of(param::PRIORITY) {
         words.push(format!("priority {priority}"));
     }
+    words.extend(param::worded(&series.params));
     if let (Some(section), Some(outside)) = (of(param::SECTION), of(param::OUTSIDE))
         && (section, outside) != (&"0".to_owned(), &"0".to_owned())
     {

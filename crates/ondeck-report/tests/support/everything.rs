@@ -74,6 +74,13 @@ const SITUATIONS: &[(&str, &[usize], Params)] = &[
     ("mixed_priority", &[3], &[]),
     ("real", &[4], &[("app", "lru")]),
     ("real", &[4, 8], &[("app", "allocator")]),
+    ("rwmix", &[1, 2], &[("writes_percent", "0.1"), ("section_ns", "0"), ("outside_ns", "0")]),
+    ("rwmix", &[1, 2], &[("writes_percent", "50"), ("section_ns", "100"), ("outside_ns", "500")]),
+    ("rw_latency", &[3], &[("alone", "writer"), ("section_ns", "1000"), ("outside_ns", "0")]),
+    ("rw_latency", &[3], &[("alone", "reader"), ("section_ns", "1000"), ("outside_ns", "0")]),
+    ("semaphore", &[1, 4], &[("permits", "2"), ("section_ns", "0"), ("outside_ns", "0")]),
+    ("once", &[2], &[("state", "done")]),
+    ("barrier", &[2, 8], &[("section_ns", "0"), ("outside_ns", "0")]),
     ("from_another_program", &[2, 4], &[("width_us", "3")]),
 ];
 
@@ -131,6 +138,11 @@ fn own(workload: &str) -> &'static [Quantity] {
             ("longest", "ms", Better::Lower, 17.0),
             ("longest_alone", "ms", Better::Lower, 8.0),
             ("kept", "ratio", Better::Higher, 0.8),
+        ],
+        "rw_latency" => &[
+            ("longest", "ms", Better::Lower, 0.3),
+            ("wait_p50", "ns", Better::Lower, 900.0),
+            ("wait_p99", "ns", Better::Lower, 31_000.0),
         ],
         "many_locks" => &[("footprint", "bytes", Better::Neither, 65_536.0)],
         "mixed_priority" => &[

@@ -33,7 +33,7 @@ use ondeck::platform::{AtomicInt, Ordering, Platform};
 use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 /// Pauses between two yields: the source tried many and kept this one.
-pub(super) const PAUSES_PER_YIELD: u32 = 16;
+pub(crate) const PAUSES_PER_YIELD: u32 = 16;
 
 /// Test and test-and-set with yields: see the [source file](self).
 #[derive(Debug)]

@@ -16,6 +16,7 @@ use ondeck::platform::Linux;
 use crate::Visitor;
 
 mod posix;
+pub mod rwlocks;
 
 macro_rules! peer_locks {
     ($($(#[$attribute:meta])* $file:ident::{$($Lock:ident),* $(,)?},)*) => {

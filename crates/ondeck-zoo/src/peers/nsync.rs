@@ -45,9 +45,10 @@ struct Fields {
 
 unsafe extern "C" {
     fn nsync_mu_init(mutex: *mut Fields);
-    fn nsync_mu_lock(mutex: *mut Fields);
-    fn nsync_mu_trylock(mutex: *mut Fields) -> c_int;
-    fn nsync_mu_unlock(mutex: *mut Fields);
+    // Without the type, as `rwlocks/cpp_rwlocks.rs` declares them, too.
+    fn nsync_mu_lock(mutex: *mut c_void);
+    fn nsync_mu_trylock(mutex: *mut c_void) -> c_int;
+    fn nsync_mu_unlock(mutex: *mut c_void);
     fn nsync_cv_init(condvar: *mut Fields);
     fn nsync_cv_wait(condvar: *mut Fields, mutex: *mut Fields);
     fn nsync_cv_signal(condvar: *mut Fields);
@@ -88,19 +89,19 @@ unsafe impl RawLock<Linux> for NsyncMutex {
     #[inline]
     unsafe fn lock(&self, (): &()) {
         // SAFETY: the mutex is initialized, and not held by this thread.
-        unsafe { nsync_mu_lock(self.mutex.get()) };
+        unsafe { nsync_mu_lock(self.mutex.get().cast()) };
     }
 
     #[inline]
     unsafe fn try_lock(&self, (): &()) -> bool {
         // SAFETY: as in `lock`.
-        unsafe { nsync_mu_trylock(self.mutex.get()) != 0 }
+        unsafe { nsync_mu_trylock(self.mutex.get().cast()) != 0 }
     }
 
     #[inline]
     unsafe fn unlock(&self, (): &()) {
         // SAFETY: the mutex is held by this thread.
-        unsafe { nsync_mu_unlock(self.mutex.get()) };
+        unsafe { nsync_mu_unlock(self.mutex.get().cast()) };
     }
 
     fn is_idle(&mut self) -> bool {

@@ -1,0 +1,122 @@
+//! `barrier`: all threads wait for each other, again and again.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use ondeck_zoo::Kind;
+use ondeck_zoo::sync::RawBarrier;
+
+use super::face::{Column, Group, Judged, Shelf, Shown, Table, Threads};
+use super::kinds::BarrierWorkload;
+use super::situation::{ALONE, Rounds, counts};
+use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, WorkloadInfo, audit};
+use crate::sample::{CPU_PER_OP, RUNNING, Sample, THROUGHPUT, VOLUNTARY};
+use crate::team::{self, TeamError, Until};
+
+pub(super) struct Barrier;
+
+struct Shared<B> {
+    barrier: Apart<B>,
+    /// After which phase all threads leave. The first thread sets it, before it comes to that phase's
+    /// barrier, so that all find the same behind it.
+    last: Apart<AtomicU64>,
+    /// To which phase each thread has come.
+    came: Vec<Apart<AtomicU64>>,
+}
+
+impl BarrierWorkload for Barrier {
+    const INFO: WorkloadInfo = WorkloadInfo {
+        name: "barrier",
+        kind: Kind::Barrier,
+        title: "Barrier",
+        about: "Waits at a barrier a second, of all threads",
+        source: "this project, after the barriers of Mellor-Crummey and Scott, Algorithms for Scalable \
+             Synchronization (1991)",
+        lead: "All threads work and wait at a barrier until all have come, and again. A phase takes as long \
+             as its slowest thread and the wakes of all others. Throughput counts the waits of all threads.",
+        cannot_show: "which thread was late, and why; trees of barriers, which need more cores.",
+        locks: Group::All,
+        empty: EmptyLock::OneThread,
+        shares_data: true,
+        judged: Judged::By(THROUGHPUT),
+        shelf: Shelf::Others,
+        table: Table::Threads(Threads {
+            heading: "thousand waits/s by threads",
+            quantity: (THROUGHPUT, 1e-3),
+            others: 0,
+            role: "threads",
+            most: 4,
+            extras: &[
+                Column("cpu/op", CPU_PER_OP, Shown::Time),
+                Column("sleeps/op", VOLUNTARY, Shown::Ratio),
+                Column("cpus", RUNNING, Shown::Ratio),
+            ],
+            note: "CPU time and sleeps per wait, CPUs busy",
+        }),
+        ..WorkloadInfo::USUAL
+    };
+
+    type Own = ();
+
+    fn situations(asked: &Asked) -> (Schedule, Vec<Situation>) {
+        let rounds = Rounds::by(
+            asked.extent,
+            Rounds::of_millis(20, 1).short(),
+            Rounds::of_millis(40, 3).short(),
+            Rounds::of_millis(500, 11).short(),
+        );
+        let work = asked.work.unwrap_or(ALONE);
+        let counts = counts(asked, &[2], &[2, 8], &[1, 2, 4, 8, 16, 32]);
+        (rounds, counts.into_iter().map(|threads| Situation::working(threads, work)).collect())
+    }
+
+    fn round<B: RawBarrier>(given: &Round, (): &()) -> Result<Sample, TeamError> {
+        let threads = given.team.threads;
+        let shared = Arc::new(Shared {
+            barrier: Apart(B::new(threads as u32)),
+            last: Apart(AtomicU64::new(u64::MAX)),
+            came: (0..threads).map(|_| Apart(AtomicU64::new(0))).collect(),
+        });
+        let (section, outside) = (given.section, given.outside);
+        let outcome = team::run(&given.team, Until::Elapsed(given.length), move |member| {
+            let Shared { barrier, last, came } = &*shared;
+            let (mine, next) = (&came[member.index].0, &came[(member.index + 1) % threads].0);
+            let mut seen = Seen { led: 0, early: 0 };
+            if !member.start() {
+                return seen;
+            }
+            let mut phase = 0;
+            loop {
+                phase += 1;
+                section.perform();
+                mine.store(phase, Relaxed);
+                if member.index == 0 && member.stopped() {
+                    last.0.store(phase, Relaxed);
+                }
+                seen.led += u64::from(barrier.0.wait());
+                // Each looks at one other, and all of them together at all.
+                seen.early += u64::from(next.load(Relaxed) < phase);
+                member.done(phase);
+                if phase >= last.0.load(Relaxed) {
+                    return seen;
+                }
+                outside.perform();
+            }
+        })?;
+        let phases = outcome.pairs.iter().copied().max().unwrap_or(0);
+        let (led, early): (u64, u64) =
+            outcome.results.iter().fold((0, 0), |(led, early), seen| (led + seen.led, early + seen.early));
+        audit::balance("phases with one leader", led, phases)?;
+        let waits = outcome.total_pairs();
+        audit::balance("waits that ended when all had come", waits - early, waits)?;
+        Ok(Sample::of_outcome(&outcome))
+    }
+}
+
+/// What one thread has seen.
+struct Seen {
+    /// Phases in which it was the one that the barrier chose.
+    led: u64,
+    /// Waits that ended although the next thread had not come.
+    early: u64,
+}

@@ -1,0 +1,39 @@
+//! Workloads of locks that are no mutexes: a trait for each kind. Each is [`Workload`](super::Workload) with
+//! another bound in its round.
+
+use ondeck::platform::Linux;
+use ondeck_zoo::RawRwLock;
+use ondeck_zoo::sync::{RawBarrier, RawOnce, RawSemaphore};
+
+use super::{Asked, Round, Schedule, Situation, WorkloadInfo};
+use crate::sample::Sample;
+use crate::team::TeamError;
+
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $Trait:ident: $bound:path;)*) => {$(
+        $(#[$doc])*
+        pub(super) trait $Trait {
+            /// What its situations have that no other workload's do.
+            type Own: Send + Sync + 'static;
+
+            const INFO: WorkloadInfo;
+
+            /// Its situations, of those that are asked for, and how long it is measured in each.
+            fn situations(asked: &Asked) -> (Schedule, Vec<Situation<Self::Own>>);
+
+            /// Measures one round.
+            fn round<L: $bound>(given: &Round, own: &Self::Own) -> Result<Sample, TeamError>;
+        }
+    )*};
+}
+
+kinds! {
+    /// A way to measure any reader-writer lock.
+    RwWorkload: RawRwLock<Linux>;
+    /// A way to measure any semaphore.
+    SemaphoreWorkload: RawSemaphore;
+    /// A way to measure any once.
+    OnceWorkload: RawOnce;
+    /// A way to measure any barrier.
+    BarrierWorkload: RawBarrier;
+}

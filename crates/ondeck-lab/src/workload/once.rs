@@ -1,0 +1,158 @@
+//! `once`: threads call what has run, and race for what has not.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use ondeck_zoo::Kind;
+use ondeck_zoo::sync::RawOnce;
+
+use super::face::{Column, Group, Judged, Shelf, Shown, Table, Threads};
+use super::kinds::OnceWorkload;
+use super::situation::{Rounds, counts};
+use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, WorkloadInfo, audit, param};
+use crate::clock;
+use crate::sample::{CPU_PER_OP, Sample, THROUGHPUT, VOLUNTARY};
+use crate::team::{self, TeamError, Until};
+
+pub(super) struct Once;
+
+/// Whether the initialization has run before the threads come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    Done,
+    New,
+}
+
+impl State {
+    const BOTH: [Self; 2] = [Self::Done, Self::New];
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::New => "new",
+        }
+    }
+}
+
+/// Work of an initialization in nanoseconds: long enough that threads meet in it.
+const INIT: u64 = 1_000;
+
+/// How many initializations threads race for in a round, at most.
+const RACES: usize = 16_384;
+
+/// A once, and how often its initialization has run.
+struct Counted<O> {
+    once: O,
+    runs: AtomicU64,
+}
+
+impl OnceWorkload for Once {
+    const INFO: WorkloadInfo = WorkloadInfo {
+        name: "once",
+        kind: Kind::Once,
+        title: "Once",
+        about: "Calls a second of what has run once, and races to run it",
+        source: "this project",
+        lead: "What runs once is called again and again. If it has run before (`done`), a call is what \
+             every access to a lazy static pays. If it has not (`new`), all threads walk along a row of \
+             them: one runs the initialization of a microsecond, and those that come meanwhile wait for it.",
+        cannot_show: "an initialization that fails or panics; a thread that comes long after the \
+             initialization, when the state is in no cache.",
+        locks: Group::All,
+        empty: EmptyLock::OneThread,
+        shares_data: true,
+        judged: Judged::By(THROUGHPUT),
+        shelf: Shelf::Others,
+        table: Table::Threads(Threads {
+            heading: "million calls/s by threads",
+            quantity: (THROUGHPUT, 1e-6),
+            others: 0,
+            role: "threads",
+            most: 4,
+            extras: &[
+                Column("cpu/op", CPU_PER_OP, Shown::Time),
+                Column("sleeps/op", VOLUNTARY, Shown::Ratio),
+            ],
+            note: "CPU time and sleeps per call",
+        }),
+        ..WorkloadInfo::USUAL
+    };
+
+    type Own = State;
+
+    fn situations(asked: &Asked) -> (Schedule, Vec<Situation<State>>) {
+        let rounds = Rounds::by(
+            asked.extent,
+            Rounds::of_millis(5, 1).short(),
+            Rounds::of_millis(10, 3).short(),
+            Rounds::of_millis(100, 11).short(),
+        );
+        let counts = counts(asked, &[2], &[1, 4], &[1, 2, 4, 8, 16]);
+        let situation = |state: State, threads: usize| {
+            let work = if state == State::New { (INIT, 0) } else { (0, 0) };
+            let params = [(param::STATE, state.word().to_owned())];
+            Situation { work, ..Situation::plain(threads) }.with(state, params)
+        };
+        let all =
+            State::BOTH.into_iter().flat_map(|state| counts.iter().map(move |&count| (state, count)));
+        (rounds, all.map(|(state, count)| situation(state, count)).collect())
+    }
+
+    fn round<O: RawOnce>(given: &Round, &state: &State) -> Result<Sample, TeamError> {
+        match state {
+            State::Done => done::<O>(given),
+            State::New => new::<O>(given),
+        }
+    }
+}
+
+fn done<O: RawOnce>(given: &Round) -> Result<Sample, TeamError> {
+    let once = Arc::new(Apart(O::new()));
+    once.0.call(|| ());
+    let outcome = team::run(&given.team, Until::Elapsed(given.length), move |member| {
+        let (once, mut ran) = (&once.0, 0u64);
+        if !member.start() {
+            return ran;
+        }
+        let mut calls = 0;
+        while !member.stopped() {
+            once.call(|| ran += 1);
+            clock::opaque();
+            calls += 1;
+            member.done(calls);
+        }
+        ran
+    })?;
+    // With the once that does nothing every call runs it, and there is one thread.
+    if outcome.pairs.len() > 1 {
+        audit::balance("runs behind the first", outcome.results.iter().sum(), 0)?;
+    }
+    Ok(Sample::of_outcome(&outcome))
+}
+
+fn new<O: RawOnce>(given: &Round) -> Result<Sample, TeamError> {
+    let row: Vec<Apart<Counted<O>>> =
+        (0..RACES).map(|_| Apart(Counted { once: O::new(), runs: AtomicU64::new(0) })).collect();
+    let init = given.section;
+    let outcome = team::run(&given.team, Until::Finished(given.length), move |member| {
+        let mut missed = 0;
+        if !member.start() {
+            return missed;
+        }
+        for (Apart(Counted { once, runs }), calls) in row.iter().zip(1..) {
+            if member.stopped() {
+                break;
+            }
+            once.call(|| {
+                init.perform();
+                runs.fetch_add(1, Relaxed);
+            });
+            missed += u64::from(runs.load(Relaxed) != 1);
+            member.done(calls);
+        }
+        missed
+    })?;
+    let (missed, calls) = (outcome.results.iter().sum::<u64>(), outcome.total_pairs());
+    audit::balance("calls that found one run", calls - missed, calls)?;
+    Ok(Sample::of_outcome(&outcome))
+}

@@ -1,0 +1,107 @@
+//! `semaphore`: every thread takes a permit, works, gives it back, works outside.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use ondeck_zoo::Kind;
+use ondeck_zoo::sync::RawSemaphore;
+
+use super::face::{Column, Group, Judged, Shelf, Shown, Table, Threads};
+use super::kinds::SemaphoreWorkload;
+use super::situation::{ALONE, Rounds, by, counts};
+use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, WorkloadInfo, audit, param};
+use crate::sample::{CPU_PER_OP, SHARE, Sample, THROUGHPUT, VOLUNTARY};
+use crate::team::{self, TeamError, Until};
+
+pub(super) struct Semaphore;
+
+/// One of so many sections is counted, because a count that all threads share would be measured, too.
+const COUNTED: u64 = 16;
+
+impl SemaphoreWorkload for Semaphore {
+    const INFO: WorkloadInfo = WorkloadInfo {
+        name: "semaphore",
+        kind: Kind::Semaphore,
+        title: "Semaphore",
+        about: "Permits taken and given back a second",
+        source: "this project, after `throughput`",
+        lead: "All threads take a permit, work, give it back, and again. With one permit the semaphore is a \
+             mutex that any thread may unlock; with as many permits as threads no thread ever waits, and \
+             what is left is the cost of the count.",
+        cannot_show: "a semaphore whose permits are given by other threads than those that take them, as \
+             in a queue.",
+        locks: Group::All,
+        empty: EmptyLock::OneThread,
+        shares_data: true,
+        judged: Judged::By(THROUGHPUT),
+        shelf: Shelf::Others,
+        table: Table::Threads(Threads {
+            heading: "million permits/s by threads",
+            quantity: (THROUGHPUT, 1e-6),
+            others: 0,
+            role: "threads",
+            most: 4,
+            extras: &[
+                Column("share", SHARE, Shown::Ratio),
+                Column("cpu/op", CPU_PER_OP, Shown::Time),
+                Column("sleeps/op", VOLUNTARY, Shown::Ratio),
+            ],
+            note: "share (least / most served thread), CPU time and sleeps per permit",
+        }),
+        ..WorkloadInfo::USUAL
+    };
+
+    /// How many permits there are.
+    type Own = u32;
+
+    fn situations(asked: &Asked) -> (Schedule, Vec<Situation<u32>>) {
+        let rounds = Rounds::by(
+            asked.extent,
+            Rounds::of_millis(10, 1).short(),
+            Rounds::of_millis(20, 3).short(),
+            Rounds::of_millis(500, 11),
+        );
+        let work = asked.work.unwrap_or(ALONE);
+        let permits = by(asked.extent, &[1, 2][..], &[1, 2], &[1, 2, 8]);
+        let counts = counts(asked, &[2], &[1, 4], &[1, 2, 4, 8, 16]);
+        let situation = |permits: u32, threads: usize| {
+            let params = [(param::PERMITS, permits.to_string())];
+            Situation::working(threads, work).with(permits, params)
+        };
+        let all = permits.iter().flat_map(|&some| counts.iter().map(move |&count| (some, count)));
+        (rounds, all.map(|(permits, count)| situation(permits, count)).collect())
+    }
+
+    fn round<S: RawSemaphore>(given: &Round, &permits: &u32) -> Result<Sample, TeamError> {
+        let shared = Arc::new((Apart(S::new(permits)), Apart(AtomicU64::new(0))));
+        let (section, outside) = (given.section, given.outside);
+        let outcome = team::run(&given.team, Until::Elapsed(given.length), move |member| {
+            let (Apart(semaphore), Apart(inside)) = &*shared;
+            let mut crowded = 0;
+            if !member.start() {
+                return crowded;
+            }
+            let mut taken = 0;
+            while !member.stopped() {
+                semaphore.acquire();
+                if taken % COUNTED == 0 {
+                    let others = inside.fetch_add(1, Relaxed);
+                    section.perform();
+                    crowded += u64::from(others >= u64::from(permits));
+                    inside.fetch_sub(1, Relaxed);
+                } else {
+                    section.perform();
+                }
+                semaphore.release();
+                taken += 1;
+                member.done(taken);
+                outside.perform();
+            }
+            crowded
+        })?;
+        let crowded: u64 = outcome.results.iter().sum();
+        let all = outcome.total_pairs();
+        audit::balance("sections with no more threads than permits", all - crowded, all)?;
+        Ok(Sample::of_outcome(&outcome))
+    }
+}

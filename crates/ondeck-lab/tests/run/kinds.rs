@@ -1,0 +1,133 @@
+//! Locks that are no mutexes: each workload of theirs finds out a lock that breaks its promise, and a plan has
+//! no lock of another kind.
+
+use std::time::Duration;
+
+use ondeck::platform::{Linux, Platform};
+use ondeck_lab::plan::{self, Request};
+use ondeck_lab::run;
+use ondeck_lab::workload::{Subject, WORKLOADS};
+use ondeck_zoo::sync::{RawBarrier, RawOnce, RawSemaphore};
+use ondeck_zoo::{CondvarKind, Kind, LockInfo, RawLock, RawRwLock};
+
+use crate::{Forgetful, Log, named, request};
+
+const INFO: LockInfo = LockInfo {
+    name: "open",
+    condvar: CondvarKind::Without,
+    teaches: "what a broken lock looks like",
+    ..Forgetful::INFO
+};
+
+/// It lets every thread in, whatever it asks for.
+struct Open;
+
+// SAFETY: not sound, which is the point. What it guards in these workloads are atomic numbers.
+unsafe impl RawRwLock<Linux> for Open {
+    const INFO: LockInfo = INFO;
+    type Read = ();
+    type Write = ();
+
+    fn new() -> Self {
+        Self
+    }
+    unsafe fn read(&self, (): &()) {}
+    unsafe fn try_read(&self, (): &()) -> bool {
+        true
+    }
+    unsafe fn unlock_read(&self, (): &()) {}
+    unsafe fn write(&self, (): &()) {}
+    unsafe fn try_write(&self, (): &()) -> bool {
+        true
+    }
+    unsafe fn unlock_write(&self, (): &()) {}
+    fn is_idle(&mut self) -> bool {
+        true
+    }
+}
+
+impl RawSemaphore for Open {
+    const INFO: LockInfo = INFO;
+    fn new(_permits: u32) -> Self {
+        Self
+    }
+    fn acquire(&self) {}
+    fn release(&self) {}
+}
+
+impl RawOnce for Open {
+    const INFO: LockInfo = INFO;
+    fn new() -> Self {
+        Self
+    }
+    fn call(&self, init: impl FnOnce()) {
+        init();
+    }
+}
+
+impl RawBarrier for Open {
+    const INFO: LockInfo = INFO;
+    fn new(_threads: u32) -> Self {
+        Self
+    }
+    fn wait(&self) -> bool {
+        false
+    }
+}
+
+fn open(kind: Kind) -> Subject {
+    match kind {
+        Kind::Mutex => named("std"),
+        Kind::RwLock => Subject::of_rwlock::<Open>(),
+        Kind::Semaphore => Subject::of_semaphore::<Open>(),
+        Kind::Once => Subject::of_once::<Open>(),
+        Kind::Barrier => Subject::of_barrier::<Open>(),
+    }
+}
+
+/// Where threads have a CPU each they meet soon; one round is not always enough.
+#[test]
+fn a_broken_lock_of_any_kind_is_reported_as_broken() {
+    if Linux::cpus() == 1 {
+        eprintln!("not tried: one CPU");
+        return;
+    }
+    for workload in WORKLOADS.iter().filter(|workload| workload.kind != Kind::Mutex) {
+        let request = Request {
+            round: Some(Duration::from_millis(10)),
+            rounds: Some(5_000),
+            // A section long enough that threads meet in it, and more threads than permits.
+            work: Some((2_000, 0)),
+            threads: Some(vec![4]),
+            ..request(vec![open(workload.kind)], workload.name)
+        };
+        let stages = plan::stages(&request, &Subject::of_every_kind());
+        assert!(!stages.is_empty(), "{}", workload.name);
+        for stage in stages {
+            let results = run::run(&request, std::slice::from_ref(&stage), &mut Log::default());
+            let [failure] = &results.failures[..] else {
+                panic!("{} {:?} passed", workload.name, stage.params)
+            };
+            assert_eq!(&*failure.kind.word(), "broken", "{failure:?}");
+        }
+    }
+}
+
+#[test]
+fn a_workload_measures_locks_of_its_kind_only() {
+    let words = ["std".to_owned(), "parking_lot".to_owned()];
+    let everything = Subject::of_every_kind();
+    let locks = ondeck_lab::select::locks(&everything, &words).expect("they are there");
+    for workload in WORKLOADS {
+        let request = request(locks.clone(), workload.name);
+        for stage in plan::stages(&request, &everything) {
+            assert!(
+                stage.subjects.iter().all(|lock| lock.kind == workload.kind),
+                "{}",
+                workload.name
+            );
+        }
+    }
+    let mutexes = request(vec![named("std")], "rwmix");
+    assert!(plan::stages(&mutexes, &everything).is_empty());
+}

@@ -1,0 +1,32 @@
+//! Where a guard is kept by a thread's context, for locks that cannot be unlocked without one.
+
+use std::cell::UnsafeCell;
+use std::mem::MaybeUninit;
+
+/// Where a guard is while its thread has the lock; uninitialized between acquisitions.
+#[derive(Debug)]
+pub struct Kept<G>(UnsafeCell<MaybeUninit<G>>);
+
+impl<G> Default for Kept<G> {
+    fn default() -> Self {
+        Self(UnsafeCell::new(MaybeUninit::uninit()))
+    }
+}
+
+impl<G> Kept<G> {
+    #[inline(always)]
+    pub(crate) fn keep(&self, guard: G) {
+        // SAFETY: the context serves this acquisition alone, and is not shared between threads
+        // (it is not `Sync`), so no other reads it.
+        unsafe { (*self.0.get()).write(guard) };
+    }
+
+    /// # Safety
+    ///
+    /// The calling thread acquired the lock with this context. Called once an acquisition.
+    #[inline(always)]
+    pub(crate) unsafe fn take(&self) -> G {
+        // SAFETY: the guard is there since the acquisition, and is taken out once.
+        unsafe { (*self.0.get()).assume_init_read() }
+    }
+}

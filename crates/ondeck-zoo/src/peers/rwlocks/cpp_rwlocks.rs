@@ -1,0 +1,241 @@
+//! Reader-writer locks written in C and C++.
+//!
+//! Sources, of Debian 12: Abseil 20220623, `absl/synchronization/mutex.cc`; nsync 1.25, `internal/mu.c`;
+//! oneTBB 2021.8, `oneapi/tbb/rw_mutex.h` and `spin_rw_mutex.h`; Concurrency Kit 0.7.1, `ck_rwlock.h` and
+//! `ck_pflock.h`.
+//!
+//! Abseil's and nsync's mutexes are reader-writer locks, too: the same words, in which readers are counted.
+//! What the files of the mutexes say of calls, of moving and of the search for cycles is true here.
+//!
+//! All but nsync's are called through C functions, `cpp/shim.c` and `cpp/shim.cc`. C++ programs get oneTBB's
+//! and C programs get Concurrency Kit's inlined, so that a pair costs two calls more here than there.
+//!
+//! After the unlock: the lock is touched, as far as is known, but for Concurrency Kit's counter, whose
+//! unlocks are one operation.
+
+use std::cell::UnsafeCell;
+use std::ffi::{c_int, c_void};
+
+use ondeck::platform::Linux;
+
+use crate::{CondvarKind, Fairness, LockInfo, Origin, RawRwLock, Waiting};
+
+/// The storage of a lock.
+#[derive(Debug)]
+#[repr(C, align(8))]
+struct Storage<const WORDS: usize>(UnsafeCell<[usize; WORDS]>);
+
+// SAFETY: each lock is made to be used from many threads, and is reached only by its own functions.
+unsafe impl<const WORDS: usize> Send for Storage<WORDS> {}
+// SAFETY: as for `Send`.
+unsafe impl<const WORDS: usize> Sync for Storage<WORDS> {}
+
+impl<const WORDS: usize> Storage<WORDS> {
+    fn pointer(&self) -> *mut c_void {
+        self.0.get().cast()
+    }
+}
+
+unsafe extern "C" {
+    fn ondeck_zoo_abseil_prepare();
+}
+
+/// Every lock here is made of zeros, as its library makes it, too. C++ would have its constructor called; that
+/// one stores zeros and nothing else.
+macro_rules! cpp_rwlocks {
+    ($(
+        $(#[$doc:meta])*
+        $Lock:ident[$words:literal] {
+            read: $read:ident, $try_read:ident, $unlock_read:ident;
+            write: $write:ident, $try_write:ident, $unlock_write:ident;
+            new: $new:expr,
+            idle: $idle:expr,
+            info: LockInfo { $($fact:tt)* },
+        }
+    )*) => {
+        unsafe extern "C" {
+            $(
+                fn $read(lock: *mut c_void);
+                fn $try_read(lock: *mut c_void) -> c_int;
+                fn $unlock_read(lock: *mut c_void);
+                fn $write(lock: *mut c_void);
+                fn $try_write(lock: *mut c_void) -> c_int;
+                fn $unlock_write(lock: *mut c_void);
+            )*
+        }
+
+        $(
+            $(#[$doc])*
+            #[derive(Debug)]
+            pub struct $Lock(Storage<$words>);
+
+            // SAFETY: its library says so.
+            unsafe impl RawRwLock<Linux> for $Lock {
+                const INFO: LockInfo = LockInfo {
+                    origin: Origin::Peer,
+                    condvar: CondvarKind::Without,
+                    $($fact)*
+                };
+
+                type Read = ();
+                type Write = ();
+
+                fn new() -> Self {
+                    let prepare: fn() = $new;
+                    prepare();
+                    Self(Storage(UnsafeCell::new([0; $words])))
+                }
+
+                #[inline]
+                unsafe fn read(&self, (): &()) {
+                    // SAFETY: zeros are an initialized lock, which this thread does not hold.
+                    unsafe { $read(self.0.pointer()) };
+                }
+
+                #[inline]
+                unsafe fn try_read(&self, (): &()) -> bool {
+                    // SAFETY: as in `read`.
+                    unsafe { $try_read(self.0.pointer()) != 0 }
+                }
+
+                #[inline]
+                unsafe fn unlock_read(&self, (): &()) {
+                    // SAFETY: this thread is a reader.
+                    unsafe { $unlock_read(self.0.pointer()) };
+                }
+
+                #[inline]
+                unsafe fn write(&self, (): &()) {
+                    // SAFETY: as in `read`.
+                    unsafe { $write(self.0.pointer()) };
+                }
+
+                #[inline]
+                unsafe fn try_write(&self, (): &()) -> bool {
+                    // SAFETY: as in `read`.
+                    unsafe { $try_write(self.0.pointer()) != 0 }
+                }
+
+                #[inline]
+                unsafe fn unlock_write(&self, (): &()) {
+                    // SAFETY: this thread is the writer.
+                    unsafe { $unlock_write(self.0.pointer()) };
+                }
+
+                fn is_idle(&mut self) -> bool {
+                    let idle: fn(&[usize; $words]) -> bool = $idle;
+                    idle(self.0.0.get_mut())
+                }
+            }
+        )*
+    };
+}
+
+cpp_rwlocks! {
+    /// `absl::Mutex` with `ReaderLock`.
+    AbseilRwLock[1] {
+        read: ondeck_zoo_abseil_read, ondeck_zoo_abseil_try_read, ondeck_zoo_abseil_unlock_read;
+        write: ondeck_zoo_abseil_write, ondeck_zoo_abseil_try_write, ondeck_zoo_abseil_unlock_write;
+        // SAFETY: it has no preconditions.
+        new: || unsafe { ondeck_zoo_abseil_prepare() },
+        idle: |words| *words == [0],
+        info: LockInfo {
+            name: "abseil_rwlock",
+            waiting: Waiting::SpinsThenSleeps,
+            fairness: Fairness::Barging,
+            has_try_lock: true,
+            touches_after_release: true,
+            source: "Abseil 20220623, absl::Mutex with ReaderLock, by call through a C function",
+            teaches: "A mutex that counts readers in the word in which it has its queue",
+        },
+    }
+
+    /// `nsync_mu` with `nsync_mu_rlock`.
+    NsyncRwLock[2] {
+        read: nsync_mu_rlock, nsync_mu_rtrylock, nsync_mu_runlock;
+        write: nsync_mu_lock, nsync_mu_trylock, nsync_mu_unlock;
+        new: || {},
+        idle: |words| *words == [0; 2],
+        info: LockInfo {
+            name: "nsync_rwlock",
+            waiting: Waiting::SpinsThenSleeps,
+            fairness: Fairness::Bounded,
+            has_try_lock: true,
+            touches_after_release: true,
+            source: "nsync 1.25, nsync_mu with nsync_mu_rlock, by Mike Burrows, by call",
+            teaches: "Arriving readers wait behind a waiting writer, and a waiter woken in vain goes first",
+        },
+    }
+
+    /// `tbb::rw_mutex`.
+    TbbRwLock[1] {
+        read: ondeck_zoo_tbb_read, ondeck_zoo_tbb_try_read, ondeck_zoo_tbb_unlock_read;
+        write: ondeck_zoo_tbb_write, ondeck_zoo_tbb_try_write, ondeck_zoo_tbb_unlock_write;
+        new: || {},
+        idle: |words| *words == [0],
+        info: LockInfo {
+            name: "tbb_rwlock",
+            waiting: Waiting::SpinsThenSleeps,
+            fairness: Fairness::Barging,
+            has_try_lock: true,
+            touches_after_release: true,
+            source: "oneTBB 2021.8, tbb::rw_mutex, by call through a C function",
+            teaches: "Whether a thread sleeps is in a table, and every unlock of a reader looks there",
+        },
+    }
+
+    /// `tbb::spin_rw_mutex`.
+    TbbSpinRwLock[1] {
+        read: ondeck_zoo_tbb_spin_read, ondeck_zoo_tbb_spin_try_read, ondeck_zoo_tbb_spin_unlock_read;
+        write: ondeck_zoo_tbb_spin_write, ondeck_zoo_tbb_spin_try_write, ondeck_zoo_tbb_spin_unlock_write;
+        new: || {},
+        idle: |words| *words == [0],
+        info: LockInfo {
+            name: "tbb_spin_rwlock",
+            waiting: Waiting::Yields,
+            fairness: Fairness::Barging,
+            has_try_lock: true,
+            touches_after_release: true,
+            source: "oneTBB 2021.8, tbb::spin_rw_mutex, by call through a C function",
+            teaches: "A counter that a pending writer closes for arriving readers",
+        },
+    }
+
+    /// `ck_rwlock_t`.
+    CkRwLock[1] {
+        read: ondeck_zoo_ck_read, ondeck_zoo_ck_try_read, ondeck_zoo_ck_unlock_read;
+        write: ondeck_zoo_ck_write, ondeck_zoo_ck_try_write, ondeck_zoo_ck_unlock_write;
+        new: || {},
+        idle: |words| *words == [0],
+        info: LockInfo {
+            name: "ck_rwlock",
+            waiting: Waiting::Spins,
+            fairness: Fairness::Barging,
+            has_try_lock: true,
+            touches_after_release: false,
+            source: "Concurrency Kit 0.7.1, ck_rwlock, by call through a C function",
+            teaches: "A writer's flag and a counter in two words: a writer closes the lock, then waits for readers to leave",
+        },
+    }
+
+    /// `ck_pflock_t`.
+    CkPhaseFair[2] {
+        read: ondeck_zoo_ck_pf_read, ondeck_zoo_ck_pf_try_read, ondeck_zoo_ck_pf_unlock_read;
+        write: ondeck_zoo_ck_pf_write, ondeck_zoo_ck_pf_try_write, ondeck_zoo_ck_pf_unlock_write;
+        new: || {},
+        // Arrivals and departures are counted for ever, readers' in the first and second half of the words.
+        idle: |words| {
+            let halves = |word: usize| (word as u32, (word as u64 >> 32) as u32);
+            words.iter().all(|&word| { let (came, left) = halves(word); came == left })
+        },
+        info: LockInfo {
+            name: "ck_phase_fair_rwlock",
+            waiting: Waiting::Spins,
+            fairness: Fairness::Fifo,
+            has_try_lock: false,
+            touches_after_release: true,
+            source: "Concurrency Kit 0.7.1, ck_pflock, by call through a C function",
+            teaches: "Brandenburg and Anderson's phases with fences, and no waiter ever yields",
+        },
+    }
+}

@@ -1,0 +1,33 @@
+//! Reader-writer locks of other libraries, called as their users call them. Linux only.
+//!
+//! What is true of the mutexes in the folder above is true here. To add one, add a file in this folder and a
+//! line in the list below.
+//!
+//! Where a file says that an unlock touches the lock "as far as is known", its source was not searched for
+//! the contrary; a program then has to take it as true.
+
+use ondeck::platform::Linux;
+
+use crate::RwVisitor;
+
+macro_rules! peer_rwlocks {
+    ($($(#[$attribute:meta])* $file:ident::{$($Lock:ident),* $(,)?},)*) => {
+        $($(#[$attribute])* mod $file; $(#[$attribute])* pub use $file::{$($Lock),*};)*
+
+        /// Shows every peer to `visitor`, in the order of the list.
+        pub fn for_each_peer(visitor: &mut impl RwVisitor<Linux>) {
+            $($(#[$attribute])* { $(visitor.visit::<$Lock>();)* })*
+        }
+    };
+}
+
+peer_rwlocks! {
+    std_rwlock::{StdRwLock},
+    parking_lot_rwlock::{ParkingLotRwLock},
+    usync_rwlock::{UsyncRwLock},
+    spin_rwlock::{SpinRwLock},
+    #[cfg(target_env = "gnu")]
+    glibc_rwlock::{GlibcRwLock, GlibcWriterRwLock},
+    #[cfg(feature = "peers-cpp")]
+    cpp_rwlocks::{AbseilRwLock, NsyncRwLock, TbbRwLock, TbbSpinRwLock, CkRwLock, CkPhaseFair},
+}

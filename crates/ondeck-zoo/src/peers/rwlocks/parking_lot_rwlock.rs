@@ -1,0 +1,94 @@
+//! parking_lot's reader-writer lock.
+//!
+//! Source: the crate `parking_lot` 0.13, `raw_rwlock.rs`.
+//!
+//! Teaches: a writer first takes the bit that keeps arriving readers out, and then waits for the readers that
+//! are in. So readers cannot keep a writer out without bound, though other writers can.
+//!
+//! ```text
+//! word: readers | writer, or waiting for readers (8) | upgradable (4) | that writer is parked (2) | parked (1)
+//! ```
+//!
+//! After the unlock: the word is touched, as the mutex's is: a mark is cleared under the lock of the table's
+//! bucket.
+
+use std::fmt;
+
+use ondeck::platform::Linux;
+use parking_lot::RawRwLock as Raw;
+use parking_lot::lock_api::{GuardNoSend, RawRwLock as _};
+
+use crate::peers::is_like_new;
+use crate::{CondvarKind, Fairness, LockInfo, Origin, RawRwLock, Waiting};
+
+/// `parking_lot::RawRwLock`, which its `RwLock` is made of.
+pub struct ParkingLotRwLock(Raw);
+
+impl fmt::Debug for ParkingLotRwLock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ParkingLotRwLock").field("locked", &self.0.is_locked()).finish()
+    }
+}
+
+// SAFETY: `lock_api::RawRwLock` asks of its implementations what `RawRwLock` asks.
+unsafe impl RawRwLock<Linux> for ParkingLotRwLock {
+    const INFO: LockInfo = LockInfo {
+        name: "parking_lot_rwlock",
+        origin: Origin::Peer,
+        waiting: Waiting::SpinsThenSleeps,
+        fairness: Fairness::Barging,
+        has_try_lock: true,
+        touches_after_release: true,
+        condvar: CondvarKind::Without,
+        source: "The crate parking_lot 0.13, RwLock, by Amanieu d'Antras",
+        teaches: "A writer takes the bit that keeps arriving readers out, then waits for those that are in",
+    };
+
+    type Read = ();
+    type Write = ();
+
+    fn new() -> Self {
+        Self(Raw::INIT)
+    }
+
+    // The markers that the lock returns have no size and no meaning of their own: they are dropped here,
+    // and others are made at the unlock.
+    #[inline]
+    unsafe fn read(&self, (): &()) {
+        let GuardNoSend { .. } = self.0.lock_shared();
+    }
+
+    #[inline]
+    unsafe fn try_read(&self, (): &()) -> bool {
+        self.0.try_lock_shared().is_some()
+    }
+
+    #[inline]
+    unsafe fn unlock_read(&self, (): &()) {
+        // SAFETY: the calling thread is a reader; see `read` about the marker.
+        unsafe { self.0.unlock_shared(GuardNoSend::new()) };
+    }
+
+    #[inline]
+    unsafe fn write(&self, (): &()) {
+        let GuardNoSend { .. } = self.0.lock_exclusive();
+    }
+
+    #[inline]
+    unsafe fn try_write(&self, (): &()) -> bool {
+        self.0.try_lock_exclusive().is_some()
+    }
+
+    #[inline]
+    unsafe fn unlock_write(&self, (): &()) {
+        // SAFETY: the calling thread is the writer; see `read` about the marker.
+        unsafe { self.0.unlock_exclusive(GuardNoSend::new()) };
+    }
+
+    fn is_idle(&mut self) -> bool {
+        const { assert!(size_of::<Raw>() == size_of::<usize>()) };
+        let new = Raw::INIT;
+        // SAFETY: one atomic word, so there is no room for padding.
+        unsafe { is_like_new(&mut self.0, &new) }
+    }
+}

@@ -1,0 +1,148 @@
+//! A counter of readers and a bit for the writer, in one word that all waiters poll.
+//!
+//! Source: the single counter that Mellor-Crummey and Scott, "Scalable Reader-Writer Synchronization for
+//! Shared-Memory Multiprocessors" (1991), begin with, in the variant that prefers readers.
+//!
+//! Teaches: readers that share a lock still share its cache line. Each read writes the counter twice, so
+//! reads do not scale with cores although they exclude no other; and where readers overlap without
+//! end, a writer waits without end.
+//!
+//! ```text
+//! state (u32)   bit 31  a writer holds the lock (WRITER)
+//!               rest    how many readers hold it
+//!
+//! change           made by                  operation
+//! n → n + 1        a reader that arrives    compare-exchange, if WRITER is not set
+//! n → n - 1        a reader that leaves     fetch-sub
+//! 0 → WRITER       a writer that arrives    compare-exchange
+//! WRITER → 0       the writer               store
+//!
+//! A waiter repeats: 16 × (pause, poll), then yield, poll.
+//! ```
+//!
+//! # Memory ordering
+//!
+//! The exchange of a reader or writer is `Acquire`. It pairs with the `Release` store of the writer before
+//! it, and an exchange of a writer also with the `Release` subtractions of all readers before it, which
+//! are one release sequence.
+
+use ondeck::platform::{AtomicInt, Ordering, Platform};
+
+use crate::locks::spinlock::PAUSES_PER_YIELD;
+use crate::{CondvarKind, Fairness, LockInfo, Origin, RawRwLock, Waiting};
+
+const FREE: u32 = 0;
+const WRITER: u32 = 1 << 31;
+
+/// A counter and a bit: see the [source file](self).
+#[derive(Debug)]
+pub struct CounterRwLock<P: Platform> {
+    state: P::AtomicU32,
+}
+
+impl<P: Platform> CounterRwLock<P> {
+    /// Looks before it exchanges, so that an attempt that must fail writes nothing.
+    #[inline]
+    fn attempt(&self, possible: impl Fn(u32) -> bool, next: impl Fn(u32) -> u32) -> bool {
+        let mut state = self.state.load(Ordering::Relaxed);
+        while possible(state) {
+            match self.state.compare_exchange_weak(
+                state,
+                next(state),
+                Ordering::Acquire,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => return true,
+                Err(now) => state = now,
+            }
+        }
+        false
+    }
+
+    #[inline]
+    fn attempt_read(&self) -> bool {
+        self.attempt(|state| state & WRITER == 0, |readers| readers + 1)
+    }
+
+    #[inline]
+    fn attempt_write(&self) -> bool {
+        self.attempt(|state| state == FREE, |_| WRITER)
+    }
+
+    #[cold]
+    fn wait(attempt: impl Fn() -> bool) {
+        loop {
+            for _ in 0..P::spins(PAUSES_PER_YIELD) {
+                P::pause();
+                if attempt() {
+                    return;
+                }
+            }
+            P::yield_now();
+            if attempt() {
+                return;
+            }
+        }
+    }
+}
+
+// SAFETY: a writer gets the lock by an exchange of a state without readers and writer, and as long as it
+// has it no exchange succeeds.
+unsafe impl<P: Platform> RawRwLock<P> for CounterRwLock<P> {
+    const INFO: LockInfo = LockInfo {
+        name: "counter_rwlock",
+        origin: Origin::Literature,
+        waiting: Waiting::Yields,
+        fairness: Fairness::Barging,
+        has_try_lock: true,
+        touches_after_release: false,
+        condvar: CondvarKind::Without,
+        source: "Mellor-Crummey and Scott, Scalable Reader-Writer Synchronization (1991), the single counter",
+        teaches: "Readers that share a lock still share its cache line, and keep a writer out without bound",
+    };
+
+    type Read = ();
+    type Write = ();
+
+    fn new() -> Self {
+        Self { state: AtomicInt::new(FREE) }
+    }
+
+    #[inline]
+    unsafe fn read(&self, (): &()) {
+        if !self.attempt_read() {
+            Self::wait(|| self.attempt_read());
+        }
+    }
+
+    #[inline]
+    unsafe fn try_read(&self, (): &()) -> bool {
+        self.attempt_read()
+    }
+
+    #[inline]
+    unsafe fn unlock_read(&self, (): &()) {
+        self.state.fetch_sub(1, Ordering::Release);
+    }
+
+    #[inline]
+    unsafe fn write(&self, (): &()) {
+        if !self.attempt_write() {
+            Self::wait(|| self.attempt_write());
+        }
+    }
+
+    #[inline]
+    unsafe fn try_write(&self, (): &()) -> bool {
+        self.attempt_write()
+    }
+
+    #[inline]
+    unsafe fn unlock_write(&self, (): &()) {
+        self.state.store(FREE, Ordering::Release);
+    }
+
+    fn is_idle(&mut self) -> bool {
+        self.state.load(Ordering::Relaxed) == FREE
+    }
+}

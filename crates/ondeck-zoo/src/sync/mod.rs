@@ -1,0 +1,131 @@
+//! Semaphores, onces and barriers: a small trait for each, and the implementations. Linux only.
+//!
+//! Most are other libraries', called as their users call them. There is a file for each kind: its trait, its
+//! visitor, and the list. What their [`LockInfo`](crate::LockInfo) says of an unlock is about a release of a
+//! semaphore, about the thread that ran the initialization of a once, and about the last thread that comes to
+//! a barrier.
+
+use std::ffi::c_int;
+
+mod barrier;
+mod once;
+mod semaphore;
+
+pub use barrier::{BarrierVisitor, RawBarrier, for_each_barrier};
+pub use once::{OnceVisitor, RawOnce, for_each_once};
+pub use semaphore::{RawSemaphore, SemaphoreVisitor, for_each_semaphore};
+
+// What `libc` does not declare.
+unsafe extern "C" {
+    fn pthread_once(once: *mut c_int, run: extern "C" fn()) -> c_int;
+}
+
+/// What the facts of all of them have in common: other libraries', without a condition variable.
+const PEER: crate::LockInfo = crate::LockInfo {
+    name: "",
+    origin: crate::Origin::Peer,
+    waiting: crate::Waiting::Sleeps,
+    fairness: crate::Fairness::Barging,
+    has_try_lock: false,
+    // As far as is known: the sources were not searched for the contrary.
+    touches_after_release: true,
+    condvar: crate::CondvarKind::Without,
+    source: "",
+    teaches: "",
+};
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::thread;
+
+    use super::*;
+    use crate::LockInfo;
+
+    const THREADS: u32 = 4;
+
+    #[derive(Default)]
+    struct Check(Vec<LockInfo>);
+
+    impl SemaphoreVisitor for Check {
+        fn visit<S: RawSemaphore>(&mut self) {
+            self.0.push(S::INFO);
+            let (semaphore, inside, most) = (S::new(2), AtomicU32::new(0), AtomicU32::new(0));
+            thread::scope(|scope| {
+                for _ in 0..THREADS {
+                    scope.spawn(|| {
+                        for round in 0..1_000 {
+                            semaphore.acquire();
+                            let now = inside.fetch_add(1, Ordering::Relaxed) + 1;
+                            most.fetch_max(now, Ordering::Relaxed);
+                            if round % 50 == 0 {
+                                thread::yield_now();
+                            }
+                            inside.fetch_sub(1, Ordering::Relaxed);
+                            semaphore.release();
+                        }
+                    });
+                }
+            });
+            assert!((1..=2).contains(&most.into_inner()), "{}", S::INFO.name);
+            // Both permits are there again, and a third that is released is, too.
+            semaphore.release();
+            (0..3).for_each(|_| semaphore.acquire());
+        }
+    }
+
+    impl OnceVisitor for Check {
+        fn visit<O: RawOnce>(&mut self) {
+            self.0.push(O::INFO);
+            for _ in 0..200 {
+                let (once, runs) = (O::new(), AtomicU32::new(0));
+                thread::scope(|scope| {
+                    for _ in 0..THREADS {
+                        scope.spawn(|| {
+                            once.call(|| {
+                                thread::yield_now();
+                                runs.fetch_add(1, Ordering::Relaxed);
+                            });
+                            assert_eq!(runs.load(Ordering::Relaxed), 1, "{}", O::INFO.name);
+                        });
+                    }
+                });
+            }
+        }
+    }
+
+    impl BarrierVisitor for Check {
+        fn visit<B: RawBarrier>(&mut self) {
+            self.0.push(B::INFO);
+            const PHASES: u32 = 500;
+            let (barrier, came, leaders) = (B::new(THREADS), AtomicU32::new(0), AtomicU32::new(0));
+            thread::scope(|scope| {
+                for _ in 0..THREADS {
+                    scope.spawn(|| {
+                        for phase in 1..=PHASES {
+                            came.fetch_add(1, Ordering::Relaxed);
+                            leaders.fetch_add(u32::from(barrier.wait()), Ordering::Relaxed);
+                            let seen = came.load(Ordering::Relaxed);
+                            assert!(seen >= phase * THREADS, "{}: {seen}", B::INFO.name);
+                        }
+                    });
+                }
+            });
+            assert_eq!(leaders.into_inner(), PHASES, "{}", B::INFO.name);
+        }
+    }
+
+    #[test]
+    fn each_does_what_its_trait_says() {
+        let mut check = Check::default();
+        for_each_semaphore(&mut check);
+        for_each_once(&mut check);
+        for_each_barrier(&mut check);
+        let names: HashSet<_> = check.0.iter().map(|info| info.name).collect();
+        assert_eq!(names.len(), check.0.len(), "{names:?}");
+        for info in check.0 {
+            assert!(!info.source.is_empty() && !info.teaches.is_empty(), "{}", info.name);
+        }
+    }
+}
