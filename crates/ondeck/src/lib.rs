@@ -3,6 +3,7 @@
 //! * [`Mutex`]: one byte; an uncontended lock and unlock are one atomic read-modify-write together;
 //!   waiting threads sleep, few of them are awake, none starves; its memory is not touched after it was
 //!   unlocked. [`Condvar`] goes with it.
+//! * [`RwLock`]: four bytes; readers, or one writer; upgradable reads; waiting is bounded on both sides.
 //! * [`parking`]: the table in which threads are parked, for locks of your own.
 //! * [`platform`]: the machine as a parameter. A lock algorithm here is written once, generic over
 //!   [`platform::Platform`], whether it runs on the real machine ([`platform::Linux`]), under a model
@@ -74,7 +75,7 @@
 //!
 //! | feature | adds |
 //! |---|---|
-//! | `arc_lock` | `ArcMutexGuard`, owned guards |
+//! | `arc_lock` | `ArcMutexGuard`, `ArcRwLockReadGuard` and so on: owned guards |
 //! | `profile` | records contention where `ondeck run --profile` asks for it |
 
 #![no_std]
@@ -91,12 +92,19 @@ pub mod mutex;
 pub mod parking;
 pub mod platform;
 pub mod poison;
+pub mod rwlock;
 pub mod spin;
 
 pub use condvar::Condvar;
 #[cfg(feature = "arc_lock")]
 pub use mutex::ArcMutexGuard;
 pub use mutex::{MappedMutexGuard, Mutex, MutexGuard};
+#[cfg(feature = "arc_lock")]
+pub use rwlock::{ArcRwLockReadGuard, ArcRwLockUpgradableReadGuard, ArcRwLockWriteGuard};
+pub use rwlock::{
+    MappedRwLockReadGuard, MappedRwLockWriteGuard, RwLock, RwLockReadGuard,
+    RwLockUpgradableReadGuard, RwLockWriteGuard,
+};
 
 /// Does now what locks otherwise do when they first need it, so that no unlock and no wait has to pay
 /// for it.

@@ -52,6 +52,8 @@ mod poison;
 mod polling;
 #[path = "api/raw.rs"]
 mod raw;
+#[path = "api/rwlock.rs"]
+mod rwlock;
 #[path = "api/same_moment.rs"]
 mod same_moment;
 #[path = "api/suite.rs"]

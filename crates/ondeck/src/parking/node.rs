@@ -36,7 +36,8 @@ pub(crate) mod status {
     /// Unlinked: the lock is its own, or its key was unparked, or it was notified and wants no mutex of
     /// this crate.
     pub(crate) const DONE: u32 = 5;
-    /// Unlinked: chosen by an unpark of its key, or notified without a mutex, and about to be told so.
+    /// Unlinked: chosen by an unpark of its key or by a reader-writer lock, or notified without a mutex,
+    /// and about to be told so.
     pub(crate) const CHOSEN: u32 = 6;
 }
 
@@ -51,6 +52,10 @@ pub(crate) enum Kind {
     Condvar,
     /// A key of [`park`](super::park).
     Key,
+    /// A [`RawRwLock`](crate::rwlock::RawRwLock): a thread that wants it.
+    RwLock,
+    /// A [`RawRwLock`](crate::rwlock::RawRwLock): the writer that waits for readers to leave.
+    Readers,
 }
 
 /// A waiting thread.
@@ -85,7 +90,8 @@ pub(crate) struct Node<P: Host> {
     /// Of the newest of a queue of a condition variable: when its oldest may be overdue, in ticks.
     pub(super) due: P::AtomicUsize,
     /// At a condition variable: the number of the series that it was linked in. See
-    /// [`Guard::link_in_series`](super::Guard::link_in_series).
+    /// [`Guard::link_in_series`](super::Guard::link_in_series). At a reader-writer lock: what its thread
+    /// wants.
     pub(super) series: P::AtomicUsize,
     /// Links of the queue; relaxed, because the bucket's lock orders them. The newest's newer is the
     /// oldest, and the other way round.
@@ -159,6 +165,16 @@ impl<P: Host> Node<P> {
     /// At a condition variable: the number of its series.
     pub(crate) fn series(&self) -> usize {
         self.series.load(Ordering::Relaxed)
+    }
+
+    /// At a reader-writer lock: what its thread wants.
+    pub(crate) fn wants(&self) -> usize {
+        self.series.load(Ordering::Relaxed)
+    }
+
+    /// Sets what its thread wants of a reader-writer lock, before it is linked.
+    pub(crate) fn set_wants(&self, wants: usize) {
+        self.series.store(wants, Ordering::Relaxed);
     }
 
     /// Its thread's name as a poller.

@@ -243,14 +243,19 @@ impl<P: Host> Chosen<P> {
         self.last = node;
     }
 
-    /// Tells them all.
+    /// Tells them all to go on.
     pub(crate) fn wake(self) {
+        self.tell(status::DONE);
+    }
+
+    /// Tells them all what they are now, and wakes them.
+    pub(crate) fn tell(self, status: u32) {
         let mut next = self.first;
         // SAFETY: they are live until they are told; what comes next was read before.
         while let Some(node) = unsafe { next.as_ref() } {
             next = node.newer.load(Ordering::Relaxed);
             // spec: Condvar!TellChosen
-            let word = node.tell(status::DONE);
+            let word = node.tell(status);
             // spec: Condvar!WakeChosen
             P::futex_wake(word, 1);
         }

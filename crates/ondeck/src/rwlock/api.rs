@@ -1,0 +1,380 @@
+//! The reader-writer lock as programs use it: behind `lock_api`, with data and guards.
+
+extern crate std;
+
+use core::sync::atomic::AtomicU32;
+use core::time::Duration;
+use std::time::Instant;
+
+use lock_api::GuardNoSend;
+
+use super::{RawRwLock, Shared};
+use crate::mutex::deadline;
+use crate::platform::{Linux, Platform, Timestamp};
+
+/// A reader-writer lock around a `T`: any number of readers, or one writer.
+///
+/// A writer that arrives while readers hold the lock keeps later readers out, and waits for those of that
+/// moment. A thread that has waited for about a millisecond is handed the lock; below that barging is
+/// allowed. There is no poisoning.
+///
+/// It comes through [`lock_api`], with everything that [`lock_api::RwLock`] offers: upgradable reads,
+/// downgrades, mapped guards, attempts with deadlines, fair unlocks, and owned guards with the feature
+/// `arc_lock`. It can be a `static`.
+///
+/// A thread that has a read lock and calls [`read`](lock_api::RwLock::read) again may wait for ever, if a
+/// writer waits in between. [`ReadRecursive`] is for such threads.
+///
+/// # Panics
+///
+/// If there are 2²⁴ read guards of one lock at the same time, which only forgotten guards can be.
+///
+/// # Memory ordering
+///
+/// An unlock happens before the next lock, except that reads are not ordered among each other.
+///
+/// # Cost
+///
+/// One atomic read-modify-write to lock and one to unlock, uncontended. The protocol is told in the
+/// [module](super).
+///
+/// ```
+/// use ondeck::{RwLock, RwLockUpgradableReadGuard, RwLockWriteGuard};
+///
+/// static NAMES: RwLock<Vec<&str>> = RwLock::new(Vec::new());
+///
+/// NAMES.write().push("one");
+/// assert_eq!(NAMES.read().len(), 1);
+///
+/// let names = NAMES.upgradable_read();
+/// assert!(NAMES.try_read().is_some() && NAMES.try_write().is_none());
+/// let mut names = RwLockUpgradableReadGuard::upgrade(names);
+/// names.push("two");
+/// let names = RwLockWriteGuard::downgrade(names);
+/// assert_eq!(names.len(), 2);
+/// assert_eq!(size_of::<RwLock<()>>(), 4);
+/// ```
+pub type RwLock<T> = lock_api::RwLock<RawRwLock<Linux>, T>;
+
+/// What [`RwLock::read`] returns: it unlocks when it is dropped.
+pub type RwLockReadGuard<'a, T> = lock_api::RwLockReadGuard<'a, RawRwLock<Linux>, T>;
+
+/// What [`RwLock::write`] returns: it unlocks when it is dropped.
+pub type RwLockWriteGuard<'a, T> = lock_api::RwLockWriteGuard<'a, RawRwLock<Linux>, T>;
+
+/// What [`RwLock::upgradable_read`] returns: it unlocks when it is dropped.
+pub type RwLockUpgradableReadGuard<'a, T> =
+    lock_api::RwLockUpgradableReadGuard<'a, RawRwLock<Linux>, T>;
+
+/// A read guard of a part of what the lock protects; see [`lock_api::RwLockReadGuard::map`].
+pub type MappedRwLockReadGuard<'a, T> = lock_api::MappedRwLockReadGuard<'a, RawRwLock<Linux>, T>;
+
+/// A write guard of a part of what the lock protects; see [`lock_api::RwLockWriteGuard::map`].
+pub type MappedRwLockWriteGuard<'a, T> = lock_api::MappedRwLockWriteGuard<'a, RawRwLock<Linux>, T>;
+
+/// A read guard that owns a share of the lock rather than borrowing it.
+#[cfg(feature = "arc_lock")]
+pub type ArcRwLockReadGuard<T> = lock_api::ArcRwLockReadGuard<RawRwLock<Linux>, T>;
+
+/// A write guard that owns a share of the lock rather than borrowing it.
+#[cfg(feature = "arc_lock")]
+pub type ArcRwLockWriteGuard<T> = lock_api::ArcRwLockWriteGuard<RawRwLock<Linux>, T>;
+
+/// An upgradable guard that owns a share of the lock rather than borrowing it.
+#[cfg(feature = "arc_lock")]
+pub type ArcRwLockUpgradableReadGuard<T> =
+    lock_api::ArcRwLockUpgradableReadGuard<RawRwLock<Linux>, T>;
+
+/// Reads by a thread that may have a read lock of the same [`RwLock`] already: they never wait for a writer
+/// that waits itself.
+///
+/// Used for other reads, they keep such a writer waiting.
+///
+/// ```
+/// use ondeck::RwLock;
+/// use ondeck::rwlock::ReadRecursive;
+///
+/// let lock = RwLock::new(1);
+/// let outer = lock.read();
+/// let inner = lock.read_recursive();
+/// assert_eq!(*outer, *inner);
+/// ```
+pub trait ReadRecursive {
+    /// What the lock protects.
+    type Data: ?Sized;
+
+    /// Waits until no writer owns the lock.
+    fn read_recursive(&self) -> RwLockReadGuard<'_, Self::Data>;
+
+    /// A guard if no writer owns the lock.
+    fn try_read_recursive(&self) -> Option<RwLockReadGuard<'_, Self::Data>>;
+
+    /// Waits until no writer owns the lock, for `timeout` at most.
+    fn try_read_recursive_for(&self, timeout: Duration) -> Option<RwLockReadGuard<'_, Self::Data>>;
+
+    /// Waits until no writer owns the lock, until `timeout` at most.
+    fn try_read_recursive_until(&self, timeout: Instant)
+    -> Option<RwLockReadGuard<'_, Self::Data>>;
+}
+
+/// The guard of a read lock that is held.
+fn read_guard<T: ?Sized>(lock: &RwLock<T>, held: Shared<Linux>) -> RwLockReadGuard<'_, T> {
+    // SAFETY: it was just taken, of this lock.
+    unsafe { lock.make_read_guard_unchecked(held) }
+}
+
+/// The lock without its data.
+fn raw<T: ?Sized>(lock: &RwLock<T>) -> &RawRwLock<Linux> {
+    // SAFETY: the functions below only take read locks, for which they make guards.
+    unsafe { lock.raw() }
+}
+
+impl<T: ?Sized> ReadRecursive for RwLock<T> {
+    type Data = T;
+
+    #[inline]
+    fn read_recursive(&self) -> RwLockReadGuard<'_, T> {
+        read_guard(self, raw(self).lock_shared_recursive())
+    }
+
+    #[inline]
+    fn try_read_recursive(&self) -> Option<RwLockReadGuard<'_, T>> {
+        raw(self).try_lock_shared_recursive().map(|held| read_guard(self, held))
+    }
+
+    #[inline]
+    fn try_read_recursive_for(&self, timeout: Duration) -> Option<RwLockReadGuard<'_, T>> {
+        let until = after(timeout);
+        raw(self).try_lock_shared_recursive_until(until).map(|held| read_guard(self, held))
+    }
+
+    #[inline]
+    fn try_read_recursive_until(&self, timeout: Instant) -> Option<RwLockReadGuard<'_, T>> {
+        let until = deadline(timeout);
+        raw(self).try_lock_shared_recursive_until(until).map(|held| read_guard(self, held))
+    }
+}
+
+fn after(timeout: Duration) -> Timestamp {
+    Linux::now().after(timeout)
+}
+
+fn guard(owner: bool) -> Option<GuardNoSend> {
+    owner.then(GuardNoSend::new)
+}
+
+// SAFETY: what `RawRwLock` in this module promises: readers or one writer, and an unlock happens before the
+// next lock that it excludes. A panic comes before any change.
+unsafe impl lock_api::RawRwLock for RawRwLock<Linux> {
+    const INIT: Self = Self { state: AtomicU32::new(0) };
+
+    type SharedGuard = Shared<Linux>;
+    type ExclusiveGuard = GuardNoSend;
+
+    #[inline]
+    fn lock_shared(&self) -> Shared<Linux> {
+        Self::lock_shared(self)
+    }
+
+    #[inline]
+    fn try_lock_shared(&self) -> Option<Shared<Linux>> {
+        Self::try_lock_shared(self)
+    }
+
+    #[inline]
+    unsafe fn unlock_shared(&self, held: Shared<Linux>) {
+        // SAFETY: as the caller promises.
+        unsafe { Self::unlock_shared(self, held) };
+    }
+
+    #[inline]
+    fn lock_exclusive(&self) -> GuardNoSend {
+        Self::lock_exclusive(self);
+        GuardNoSend::new()
+    }
+
+    #[inline]
+    fn try_lock_exclusive(&self) -> Option<GuardNoSend> {
+        guard(Self::try_lock_exclusive(self))
+    }
+
+    #[inline]
+    unsafe fn unlock_exclusive(&self, _: GuardNoSend) {
+        // SAFETY: as the caller promises.
+        unsafe { Self::unlock_exclusive(self) };
+    }
+
+    #[inline]
+    fn is_locked(&self) -> bool {
+        Self::is_locked(self)
+    }
+
+    #[inline]
+    fn is_locked_exclusive(&self) -> bool {
+        Self::is_locked_exclusive(self)
+    }
+}
+
+// SAFETY: as for `RawRwLock`.
+unsafe impl lock_api::RawRwLockFair for RawRwLock<Linux> {
+    #[inline]
+    unsafe fn unlock_shared_fair(&self, held: Shared<Linux>) {
+        // A writer that waits for readers is the next in any case.
+        // SAFETY: as the caller promises.
+        unsafe { Self::unlock_shared(self, held) };
+    }
+
+    #[inline]
+    unsafe fn unlock_exclusive_fair(&self, _: GuardNoSend) {
+        // SAFETY: as the caller promises.
+        unsafe { Self::unlock_exclusive_fair(self) };
+    }
+
+    #[inline]
+    unsafe fn bump_shared(&self, held: &mut Shared<Linux>) {
+        // SAFETY: as the caller promises.
+        unsafe { Self::bump_shared(self, held) };
+    }
+
+    #[inline]
+    unsafe fn bump_exclusive(&self, _: &mut GuardNoSend) {
+        // SAFETY: as the caller promises.
+        unsafe { Self::bump_exclusive(self) };
+    }
+}
+
+// SAFETY: as for `RawRwLock`; the change is one step with `Release`.
+unsafe impl lock_api::RawRwLockDowngrade for RawRwLock<Linux> {
+    #[inline]
+    unsafe fn downgrade(&self, _: GuardNoSend) -> Shared<Linux> {
+        // SAFETY: as the caller promises.
+        unsafe { Self::downgrade(self) }
+    }
+}
+
+// SAFETY: as for `RawRwLock`.
+unsafe impl lock_api::RawRwLockTimed for RawRwLock<Linux> {
+    type Duration = Duration;
+    type Instant = Instant;
+
+    #[inline]
+    fn try_lock_shared_for(&self, timeout: Duration) -> Option<Shared<Linux>> {
+        Self::try_lock_shared(self).or_else(|| self.try_lock_shared_until(after(timeout)))
+    }
+
+    #[inline]
+    fn try_lock_shared_until(&self, timeout: Instant) -> Option<Shared<Linux>> {
+        Self::try_lock_shared(self).or_else(|| self.try_lock_shared_until(deadline(timeout)))
+    }
+
+    #[inline]
+    fn try_lock_exclusive_for(&self, timeout: Duration) -> Option<GuardNoSend> {
+        guard(Self::try_lock_exclusive(self) || self.try_lock_exclusive_until(after(timeout)))
+    }
+
+    #[inline]
+    fn try_lock_exclusive_until(&self, timeout: Instant) -> Option<GuardNoSend> {
+        guard(Self::try_lock_exclusive(self) || self.try_lock_exclusive_until(deadline(timeout)))
+    }
+}
+
+// SAFETY: as for `RawRwLock`; an upgrade ends with `Acquire` after all readers' unlocks.
+unsafe impl lock_api::RawRwLockUpgrade for RawRwLock<Linux> {
+    type UpgradableGuard = GuardNoSend;
+
+    #[inline]
+    fn lock_upgradable(&self) -> GuardNoSend {
+        Self::lock_upgradable(self);
+        GuardNoSend::new()
+    }
+
+    #[inline]
+    fn try_lock_upgradable(&self) -> Option<GuardNoSend> {
+        guard(Self::try_lock_upgradable(self))
+    }
+
+    #[inline]
+    unsafe fn unlock_upgradable(&self, _: GuardNoSend) {
+        // SAFETY: as the caller promises.
+        unsafe { Self::unlock_upgradable(self) };
+    }
+
+    #[inline]
+    unsafe fn upgrade(&self, held: GuardNoSend) -> GuardNoSend {
+        // SAFETY: as the caller promises.
+        unsafe { Self::upgrade(self) };
+        held
+    }
+
+    #[inline]
+    unsafe fn try_upgrade(&self, held: GuardNoSend) -> Result<GuardNoSend, GuardNoSend> {
+        // SAFETY: as the caller promises.
+        if unsafe { Self::try_upgrade(self) } { Ok(held) } else { Err(held) }
+    }
+}
+
+// SAFETY: as for `RawRwLock`.
+unsafe impl lock_api::RawRwLockUpgradeFair for RawRwLock<Linux> {
+    #[inline]
+    unsafe fn unlock_upgradable_fair(&self, _: GuardNoSend) {
+        // SAFETY: as the caller promises.
+        unsafe { Self::unlock_upgradable_fair(self) };
+    }
+
+    #[inline]
+    unsafe fn bump_upgradable(&self, _: &mut GuardNoSend) {
+        // SAFETY: as the caller promises.
+        unsafe { Self::bump_upgradable(self) };
+    }
+}
+
+// SAFETY: as for `RawRwLock`; each change is one step with `Release`.
+unsafe impl lock_api::RawRwLockUpgradeDowngrade for RawRwLock<Linux> {
+    #[inline]
+    unsafe fn downgrade_upgradable(&self, _: GuardNoSend) -> Shared<Linux> {
+        // SAFETY: as the caller promises.
+        unsafe { Self::downgrade_upgradable(self) }
+    }
+
+    #[inline]
+    unsafe fn downgrade_to_upgradable(&self, held: GuardNoSend) -> GuardNoSend {
+        // SAFETY: as the caller promises.
+        unsafe { Self::downgrade_to_upgradable(self) };
+        held
+    }
+}
+
+// SAFETY: as for `RawRwLock`.
+unsafe impl lock_api::RawRwLockUpgradeTimed for RawRwLock<Linux> {
+    #[inline]
+    fn try_lock_upgradable_for(&self, timeout: Duration) -> Option<GuardNoSend> {
+        guard(Self::try_lock_upgradable(self) || self.try_lock_upgradable_until(after(timeout)))
+    }
+
+    #[inline]
+    fn try_lock_upgradable_until(&self, timeout: Instant) -> Option<GuardNoSend> {
+        guard(Self::try_lock_upgradable(self) || self.try_lock_upgradable_until(deadline(timeout)))
+    }
+
+    #[inline]
+    unsafe fn try_upgrade_for(
+        &self,
+        held: GuardNoSend,
+        timeout: Duration,
+    ) -> Result<GuardNoSend, GuardNoSend> {
+        // SAFETY: as the caller promises.
+        let owner = unsafe { Self::try_upgrade(self) || self.try_upgrade_until(after(timeout)) };
+        if owner { Ok(held) } else { Err(held) }
+    }
+
+    #[inline]
+    unsafe fn try_upgrade_until(
+        &self,
+        held: GuardNoSend,
+        timeout: Instant,
+    ) -> Result<GuardNoSend, GuardNoSend> {
+        // SAFETY: as the caller promises.
+        let owner = unsafe { Self::try_upgrade(self) || self.try_upgrade_until(deadline(timeout)) };
+        if owner { Ok(held) } else { Err(held) }
+    }
+}

@@ -1,0 +1,242 @@
+//! The reader-writer lock: one word of 32 bits, its waiting threads in the parking table.
+//!
+//! ```text
+//!  31                                    7    6      5        4         3        2          1        0
+//! ┌───────────────────────────────────────┬───────┬──────┬─────────┬────────┬──────────┬────────┬──────┐
+//! │ how many readers the word has counted │BIASED │ASLEEP│IN_FLIGHT│ PARKED │UPGRADABLE│DRAINING│WRITER│
+//! └───────────────────────────────────────┴───────┴──────┴─────────┴────────┴──────────┴────────┴──────┘
+//! ```
+//!
+//! | bit | set | cleared |
+//! |---|---|---|
+//! | `WRITER` | by a writer, if neither it nor `UPGRADABLE` is set, or on its behalf by an unlock that hands the lock over; by the upgradable reader that upgrades | by that writer's unlock, downgrade, or when it gives up |
+//! | `DRAINING` | with `WRITER`, if there are readers: the writer waits for them to leave, and no reader enters but a recursive one | by that writer, when there are none: it is the owner from then on |
+//! | `UPGRADABLE` | by an upgradable reader, beside readers | by its unlock, downgrade or upgrade |
+//! | `PARKED` | under the bucket's lock, with the first thread that is linked | under the bucket's lock, with the last one |
+//! | `IN_FLIGHT` | under the bucket's lock, with a thread that is woken to compete | by that thread: when it has the lock, or is linked again, or gives up |
+//! | `ASLEEP` | under the bucket's lock, by the writer that drains, before it sleeps | by that writer |
+//! | `BIASED` | reserved; never set | |
+//!
+//! ```text
+//! reader   no WRITER: count + 1 ──► holds the lock ──► count - 1 ── the last one, ASLEEP ──► wakes the
+//!                                                                                           writer
+//! writer   free: WRITER ──► owner ──► clears WRITER ── PARKED, not IN_FLIGHT ──► settle.rs
+//!          readers: WRITER + DRAINING ──► waits for them ──► clears DRAINING ──► owner
+//! else     spins for as long as a wake takes at most, then parks: wait.rs
+//! ```
+//!
+//! | file | what |
+//! |---|---|
+//! | `shared.rs` | readers: lock and unlock |
+//! | `exclusive.rs` | writers: lock, unlock, downgrade |
+//! | `upgradable.rs` | the reader that may become the writer |
+//! | `drain.rs` | how a writer waits for readers to leave |
+//! | `wait.rs` | how a thread waits for its turn |
+//! | `settle.rs` | which parked threads go next |
+//! | `api.rs` | what programs use: [`RwLock`] and its guards |
+//!
+//! # Invariants
+//!
+//! 1. *Exclusion.* While `WRITER` is set without `DRAINING` its owner has the lock alone: no reader is
+//!    counted, and `UPGRADABLE` is clear.
+//! 2. *No wake is lost.* If a thread is parked and none is in flight, then `WRITER` or `UPGRADABLE` is
+//!    set, and the thread that clears it looks after the parked ones; or only writers and upgradable
+//!    readers... see `settle.rs`. A thread that is in flight and does not become a writer passes its mark
+//!    on.
+//! 3. *Counted while linked.* Under the lock of the bucket `PARKED` is set if and only if a thread is
+//!    linked.
+//! 4. *Nothing is touched after the unlock.* The read-modify-write that gives the lock up is the last
+//!    access to the word. Where threads are parked it is made under the bucket's lock, and what is done
+//!    then is done to linked nodes; the last reader wakes the writer that drains by the lock's address
+//!    only. At worst that wakes the writer of another lock at the same address, which looks at its own
+//!    readers again and sleeps on.
+//!
+//! # Fairness
+//!
+//! A writer that arrives while readers hold the lock keeps later readers out: it waits for the readers of
+//! that moment only. Between writers, and between a writer that unlocks and waiting readers, barging is
+//! allowed: an unlock wakes at most one parked thread, the oldest, to compete. Once the oldest has waited
+//! for a millisecond, an unlock hands the lock over, at most once in a millisecond: to that writer, or to
+//! all parked readers together and then to the oldest parked writer. So no thread waits for longer than the
+//! threads that were parked before it take, each a millisecond and one section.
+//!
+//! A recursive read enters while a writer waits for readers, so that a thread that holds the lock cannot
+//! wait for itself.
+//!
+//! # Memory ordering
+//!
+//! Acquisitions are `Acquire` and pair with the `Release` of the unlock; a thread that is handed the lock
+//! pairs with the `Release` store of its node's status. All changes of the word are read-modify-writes, so
+//! the release sequence of an unlock goes on through later changes of others: a writer that reads that no
+//! reader is counted has synchronized with the unlocks of all of them.
+//!
+//! # Sources
+//!
+//! A writer that takes its bit first and then waits for readers: Amanieu d'Antras' parking_lot, and before
+//! it Björn Brandenburg and James Anderson, "Spin-Based Reader-Writer Synchronization for Multiprocessor
+//! Real-Time Systems" (phase-fair locks: readers and writers take turns). One thread in flight: this
+//! crate's [mutex](crate::mutex).
+
+mod api;
+mod drain;
+mod exclusive;
+mod settle;
+mod shared;
+mod upgradable;
+mod wait;
+
+use core::fmt;
+use core::marker::PhantomData;
+
+use crate::platform::{AtomicInt, Host, Ordering};
+
+#[cfg(feature = "arc_lock")]
+pub use api::{ArcRwLockReadGuard, ArcRwLockUpgradableReadGuard, ArcRwLockWriteGuard};
+pub use api::{
+    MappedRwLockReadGuard, MappedRwLockWriteGuard, ReadRecursive, RwLock, RwLockReadGuard,
+    RwLockUpgradableReadGuard, RwLockWriteGuard,
+};
+
+const WRITER: u32 = 1;
+const DRAINING: u32 = 1 << 1;
+const UPGRADABLE: u32 = 1 << 2;
+const PARKED: u32 = 1 << 3;
+const IN_FLIGHT: u32 = 1 << 4;
+const ASLEEP: u32 = 1 << 5;
+/// One reader.
+const ONE: u32 = 1 << 7;
+/// All of the count.
+const READERS: u32 = !(ONE - 1);
+/// More readers are refused by a panic: only forgotten guards can be so many. Half of what the count
+/// holds, so that there is room for those that are handed the lock.
+const MOST_READERS: u32 = 1 << 31;
+
+/// A reader-writer lock without data, four bytes; see the [module](self) for its protocol.
+///
+/// Programs use it as [`RwLock`]. Its own methods are for locks built of it and for platforms other than
+/// [`Linux`](crate::platform::Linux).
+#[repr(transparent)]
+pub struct RawRwLock<P: Host> {
+    state: P::AtomicU32,
+}
+
+/// A read lock that is held: how it was taken, which its unlock needs to know.
+///
+/// Forgetting it leaves the lock read-locked.
+#[must_use = "a read lock stays held until it is unlocked with this"]
+pub struct Shared<P: Host> {
+    /// Not to be sent to another thread.
+    thread: PhantomData<(*mut (), P)>,
+}
+
+impl<P: Host> Shared<P> {
+    /// A read lock that the word counts.
+    #[inline(always)]
+    fn counted() -> Self {
+        Self { thread: PhantomData }
+    }
+}
+
+// SAFETY: a shared reference to it gives access to nothing.
+unsafe impl<P: Host> Sync for Shared<P> {}
+
+impl<P: Host> fmt::Debug for Shared<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared").finish_non_exhaustive()
+    }
+}
+
+/// How a thread wants the lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+enum Want {
+    Read,
+    /// A read by a thread that may have a read lock already.
+    Recursive,
+    Upgradable,
+    Write,
+}
+
+impl Want {
+    /// The word after this acquisition, if `state` allows it. `DRAINING` is set if the writer is to wait
+    /// for readers.
+    #[inline(always)]
+    fn acquire(self, state: u32) -> Option<u32> {
+        match self {
+            Self::Read => (state & WRITER == 0).then(|| with_reader(state)),
+            Self::Recursive => (state & (WRITER | DRAINING) != WRITER).then(|| with_reader(state)),
+            Self::Upgradable => (state & (WRITER | UPGRADABLE) == 0).then_some(state | UPGRADABLE),
+            Self::Write => (state & (WRITER | UPGRADABLE) == 0).then(|| with_writer(state)),
+        }
+    }
+}
+
+/// The word with one reader more.
+#[inline(always)]
+fn with_reader(state: u32) -> u32 {
+    if state & READERS >= MOST_READERS {
+        too_many();
+    }
+    state + ONE
+}
+
+/// The word with a writer, which drains if there are readers.
+#[inline(always)]
+fn with_writer(state: u32) -> u32 {
+    state | WRITER | if state & READERS == 0 { 0 } else { DRAINING }
+}
+
+#[cold]
+#[inline(never)]
+fn too_many() -> ! {
+    panic!("ondeck: a lock has 2^24 read guards, most likely forgotten ones")
+}
+
+impl<P: Host> RawRwLock<P> {
+    /// An unlocked lock.
+    pub fn new() -> Self {
+        Self { state: AtomicInt::new(0) }
+    }
+
+    /// A read lock of which the guard was forgotten: for `force_unlock_read`.
+    ///
+    /// To unlock with it is sound only if the calling thread has a read lock that is never unlocked
+    /// otherwise.
+    #[inline]
+    pub fn forgotten(&self) -> Shared<P> {
+        Shared::counted()
+    }
+
+    /// The name of this lock in the parking table.
+    #[inline(always)]
+    fn address(&self) -> usize {
+        (&raw const self.state).addr()
+    }
+
+    /// Whether a thread holds the lock in any way, for assertions and tests.
+    #[inline]
+    pub fn is_locked(&self) -> bool {
+        self.state.load(Ordering::Relaxed) & (READERS | WRITER | UPGRADABLE) != 0
+    }
+
+    /// Whether a writer owns the lock, for assertions and tests.
+    #[inline]
+    pub fn is_locked_exclusive(&self) -> bool {
+        self.state.load(Ordering::Relaxed) & (WRITER | DRAINING) == WRITER
+    }
+}
+
+impl<P: Host> fmt::Debug for RawRwLock<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RawRwLock")
+            .field("locked", &self.is_locked())
+            .field("exclusive", &self.is_locked_exclusive())
+            .finish()
+    }
+}
+
+impl<P: Host> Default for RawRwLock<P> {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,363 @@
+//! The reader-writer lock as programs use it, with the guards of `lock_api`.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use ondeck::rwlock::ReadRecursive;
+use ondeck::{
+    MappedRwLockReadGuard, RwLock, RwLockReadGuard, RwLockUpgradableReadGuard, RwLockWriteGuard,
+};
+
+use crate::watchdog::Watchdog;
+
+const SHORT: Duration = Duration::from_millis(1);
+
+#[test]
+fn it_is_four_bytes() {
+    assert_eq!(size_of::<RwLock<()>>(), 4);
+    static LOCK: RwLock<u32> = RwLock::new(7);
+    assert_eq!(*LOCK.read(), 7);
+}
+
+#[test]
+fn readers_share_it_and_a_writer_does_not() {
+    let lock = RwLock::new(1);
+    let (first, second) = (lock.read(), lock.read());
+    assert_eq!((*first, *second), (1, 1));
+    assert!(lock.is_locked() && !lock.is_locked_exclusive());
+    assert!(lock.try_write().is_none());
+    drop((first, second));
+    assert!(!lock.is_locked());
+    let mut writer = lock.try_write().expect("free");
+    *writer = 2;
+    assert!(lock.is_locked_exclusive());
+    assert!(lock.try_read().is_none() && lock.try_read_recursive().is_none());
+    assert!(lock.try_write().is_none() && lock.try_upgradable_read().is_none());
+    drop(writer);
+    assert_eq!(*lock.try_read().expect("free"), 2);
+}
+
+#[test]
+fn an_upgradable_reader_is_beside_readers_and_alone_of_its_kind() {
+    let lock = RwLock::new(1);
+    let reader = lock.read();
+    let upgradable = lock.upgradable_read();
+    assert!(lock.try_upgradable_read().is_none() && lock.try_write().is_none());
+    assert!(lock.try_read().is_some());
+    let upgradable = RwLockUpgradableReadGuard::try_upgrade(upgradable).expect_err("a reader");
+    drop(reader);
+    let mut writer = RwLockUpgradableReadGuard::try_upgrade(upgradable).expect("alone");
+    *writer += 1;
+    assert!(lock.try_read().is_none());
+    let upgradable = RwLockWriteGuard::downgrade_to_upgradable(writer);
+    assert!(lock.try_read().is_some() && lock.try_write().is_none());
+    let reader = RwLockUpgradableReadGuard::downgrade(upgradable);
+    assert!(lock.try_upgradable_read().is_some() && lock.try_write().is_none());
+    assert_eq!(*reader, 2);
+    drop(reader);
+    let reader = RwLockWriteGuard::downgrade(lock.write());
+    assert!(lock.try_read().is_some() && lock.try_write().is_none());
+    drop(reader);
+    assert!(!lock.is_locked());
+}
+
+#[test]
+fn guards_can_be_mapped() {
+    let lock = RwLock::new((1, 2));
+    let second: MappedRwLockReadGuard<'_, i32> = RwLockReadGuard::map(lock.read(), |pair| &pair.1);
+    assert_eq!(*second, 2);
+    assert!(lock.try_write().is_none());
+    drop(second);
+    *RwLockWriteGuard::map(lock.write(), |pair| &mut pair.0) = 5;
+    assert_eq!(*lock.read(), (5, 2));
+}
+
+#[test]
+fn attempts_end_at_their_deadlines() {
+    let lock = RwLock::new(());
+    let reader = lock.read();
+    let start = Instant::now();
+    assert!(lock.try_write_for(SHORT).is_none());
+    assert!(lock.try_write_until(Instant::now() + SHORT).is_none());
+    assert!(start.elapsed() >= 2 * SHORT);
+    // The attempts have left nothing behind that keeps readers out.
+    drop(lock.try_read().expect("no writer"));
+    let upgradable = lock.upgradable_read();
+    let upgradable = RwLockUpgradableReadGuard::try_upgrade_for(upgradable, SHORT)
+        .expect_err("there is a reader");
+    assert!(lock.try_upgradable_read_for(SHORT).is_none());
+    drop(lock.try_read().expect("no writer"));
+    drop((reader, upgradable));
+    let writer = lock.write();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            assert!(lock.try_read_for(SHORT).is_none());
+            assert!(lock.try_read_until(Instant::now() + SHORT).is_none());
+            assert!(lock.try_read_recursive_for(SHORT).is_none());
+            assert!(lock.try_upgradable_read_until(Instant::now() + SHORT).is_none());
+        });
+    });
+    drop(writer);
+    assert!(lock.try_write_for(SHORT).is_some());
+}
+
+/// Waits until a writer waits for the readers of `lock`.
+fn until_a_writer_waits(lock: &RwLock<u32>) {
+    while lock.try_read().is_some() {
+        thread::yield_now();
+    }
+}
+
+#[test]
+fn a_writer_that_waits_keeps_readers_out_but_not_recursive_ones() {
+    let _watchdog = Watchdog::start("a waiting writer", Duration::from_mins(1));
+    let lock = RwLock::new(0);
+    let reader = lock.read();
+    thread::scope(|scope| {
+        scope.spawn(|| *lock.write() = 1);
+        until_a_writer_waits(&lock);
+        assert!(!lock.is_locked_exclusive());
+        let inner = lock.read_recursive();
+        assert_eq!((*inner, *reader), (0, 0));
+        drop(inner);
+        drop(reader);
+        // The writer has the lock before this reader, or it is over.
+        assert_eq!(*lock.read(), 1);
+    });
+}
+
+#[test]
+fn an_attempt_that_gives_up_lets_parked_readers_go_on() {
+    let _watchdog = Watchdog::start("a writer that gives up", Duration::from_mins(1));
+    let lock = RwLock::new(0);
+    let reader = lock.read();
+    thread::scope(|scope| {
+        scope.spawn(|| assert!(lock.try_write_for(Duration::from_millis(20)).is_none()));
+        until_a_writer_waits(&lock);
+        // Parks behind the writer, and goes on beside the reader once that has given up.
+        assert_eq!(*lock.read(), 0);
+    });
+    drop(reader);
+}
+
+#[test]
+fn a_downgrade_lets_parked_readers_go_on() {
+    let _watchdog = Watchdog::start("a downgrade", Duration::from_mins(1));
+    for to_upgradable in [false, true] {
+        let lock = RwLock::new(0);
+        let read = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            let writer = lock.write();
+            for _ in 0..3 {
+                scope.spawn(|| {
+                    let _reader = lock.read();
+                    read.fetch_add(1, Ordering::Relaxed);
+                });
+            }
+            thread::sleep(Duration::from_millis(5));
+            assert_eq!(read.load(Ordering::Relaxed), 0);
+            let until_all_have_read = || {
+                while read.load(Ordering::Relaxed) < 3 {
+                    thread::yield_now();
+                }
+            };
+            if to_upgradable {
+                let _upgradable = RwLockWriteGuard::downgrade_to_upgradable(writer);
+                until_all_have_read();
+            } else {
+                let _reader = RwLockWriteGuard::downgrade(writer);
+                until_all_have_read();
+            }
+        });
+    }
+}
+
+#[test]
+fn a_fair_unlock_and_a_bump_hand_it_over() {
+    let _watchdog = Watchdog::start("fair unlocks", Duration::from_mins(1));
+    let lock = RwLock::new(0);
+    thread::scope(|scope| {
+        let mut writer = lock.write();
+        scope.spawn(|| *lock.write() += 1);
+        // The other thread parks in finite time. Then a bump gives it its turn.
+        while *writer == 0 {
+            thread::sleep(SHORT);
+            RwLockWriteGuard::bump(&mut writer);
+        }
+        RwLockWriteGuard::unlock_fair(writer);
+    });
+    let mut reader = lock.read();
+    thread::scope(|scope| {
+        scope.spawn(|| *lock.write() += 1);
+        while *reader == 1 {
+            thread::sleep(SHORT);
+            RwLockReadGuard::bump(&mut reader);
+        }
+        drop(reader);
+    });
+    assert_eq!(*lock.read(), 2);
+}
+
+#[test]
+fn a_forgotten_guard_keeps_the_lock() {
+    let lock = RwLock::new(0);
+    std::mem::forget(lock.read());
+    assert!(lock.try_write().is_none());
+    assert!(lock.try_read().is_some());
+    // SAFETY: the guard was forgotten.
+    unsafe { lock.force_unlock_read(ondeck::rwlock::RawRwLock::forgotten(lock.raw())) };
+    assert!(lock.try_write().is_some());
+}
+
+/// Threads use one lock in every way; a writer finds itself alone, a reader no writer.
+fn crowd(threads: u32, rounds: u32, writes_in_16: u32) {
+    let _watchdog = Watchdog::start("a crowd", Duration::from_mins(2));
+    let lock = RwLock::new(0_u64);
+    let (readers, writers) = (AtomicU32::new(0), AtomicU32::new(0));
+    let written = AtomicUsize::new(0);
+    let read = || {
+        readers.fetch_add(1, Ordering::SeqCst);
+        assert_eq!(writers.load(Ordering::SeqCst), 0, "a reader beside a writer");
+        readers.fetch_sub(1, Ordering::SeqCst);
+    };
+    let write = |count: &mut u64| {
+        assert_eq!(writers.fetch_add(1, Ordering::SeqCst), 0, "two writers");
+        assert_eq!(readers.load(Ordering::SeqCst), 0, "a writer beside a reader");
+        *count += 1;
+        written.fetch_add(1, Ordering::Relaxed);
+        writers.fetch_sub(1, Ordering::SeqCst);
+    };
+    thread::scope(|scope| {
+        for thread in 0..threads {
+            let (lock, read, write) = (&lock, &read, &write);
+            scope.spawn(move || {
+                let mut random = fastrand::Rng::with_seed(thread.into());
+                for _ in 0..rounds {
+                    let limit = Duration::from_micros(random.u64(..50));
+                    if random.u32(..16) >= writes_in_16 {
+                        match random.u32(..4) {
+                            0 => {
+                                let outer = lock.read();
+                                read();
+                                let inner = lock.read_recursive();
+                                read();
+                                if random.bool() {
+                                    drop(outer);
+                                }
+                                read();
+                                drop(inner);
+                            }
+                            1 => _ = lock.try_read_for(limit).map(|_reader| read()),
+                            _ => {
+                                let _reader = lock.read();
+                                read();
+                            }
+                        }
+                        continue;
+                    }
+                    match random.u32(..8) {
+                        0 => _ = lock.try_write_for(limit).map(|mut guard| write(&mut guard)),
+                        1 => {
+                            let upgradable = lock.upgradable_read();
+                            read();
+                            let mut writer = RwLockUpgradableReadGuard::upgrade(upgradable);
+                            write(&mut writer);
+                            let _reader = RwLockWriteGuard::downgrade(writer);
+                            read();
+                        }
+                        2 => {
+                            let upgradable = lock.upgradable_read();
+                            match RwLockUpgradableReadGuard::try_upgrade_for(upgradable, limit) {
+                                Ok(mut writer) => write(&mut writer),
+                                Err(_upgradable) => read(),
+                            }
+                        }
+                        3 => {
+                            let mut writer = lock.write();
+                            write(&mut writer);
+                            let upgradable = RwLockWriteGuard::downgrade_to_upgradable(writer);
+                            read();
+                            drop(RwLockUpgradableReadGuard::downgrade(upgradable));
+                        }
+                        4 => {
+                            let mut writer = lock.write();
+                            write(&mut writer);
+                            RwLockWriteGuard::unlock_fair(writer);
+                        }
+                        5 => _ = lock.try_write().map(|mut guard| write(&mut guard)),
+                        _ => write(&mut lock.write()),
+                    }
+                }
+            });
+        }
+    });
+    assert!(!lock.is_locked());
+    assert_eq!(lock.into_inner(), written.load(Ordering::Relaxed) as u64);
+}
+
+#[test]
+fn a_crowd_of_readers_with_few_writers() {
+    crowd(4, 20_000, 1);
+}
+
+#[test]
+fn a_crowd_of_readers_and_writers() {
+    crowd(6, 5_000, 8);
+}
+
+#[test]
+fn a_crowd_of_writers() {
+    crowd(3, 5_000, 16);
+}
+
+/// A stream of readers that overlap does not keep a writer out.
+#[test]
+fn overlapping_readers_do_not_starve_a_writer() {
+    let _watchdog = Watchdog::start("a writer among readers", Duration::from_mins(1));
+    let lock = RwLock::new(0);
+    let over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                let mut held = lock.read();
+                while !over.load(Ordering::Relaxed) {
+                    // Recursive reads would keep the writer waiting for ever.
+                    drop(held);
+                    held = lock.read();
+                    (0..100).for_each(|_| std::hint::spin_loop());
+                }
+            });
+        }
+        for _ in 0..100 {
+            *lock.write() += 1;
+        }
+        over.store(true, Ordering::Relaxed);
+    });
+    assert_eq!(lock.into_inner(), 100);
+}
+
+/// Writers that take the lock again and again do not keep a reader out, nor another writer.
+#[test]
+fn busy_writers_starve_no_thread() {
+    let _watchdog = Watchdog::start("readers among writers", Duration::from_mins(1));
+    let lock = RwLock::new(0_u64);
+    let over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                while !over.load(Ordering::Relaxed) {
+                    let mut writer = lock.write();
+                    *writer += 1;
+                    (0..1_000).for_each(|_| std::hint::spin_loop());
+                }
+            });
+        }
+        for _ in 0..20 {
+            drop(lock.read());
+            drop(lock.upgradable_read());
+            drop(lock.write());
+        }
+        over.store(true, Ordering::Relaxed);
+    });
+}
