@@ -9,6 +9,17 @@
 //!   [`platform::Platform`], whether it runs on the real machine ([`platform::Linux`]), under a model
 //!   checker, or on a machine in virtual time. [`platform::Host`] is a machine with a parking table.
 //!
+//! | type | what |
+//! |---|---|
+//! | [`Barrier`] | threads wait until all have come |
+//! | [`Event`] | set by one thread, waited for by others, until it is reset |
+//! | [`FairMutex`] | each unlock hands it to the thread that has waited longest |
+//! | [`Latch`] | threads wait until it was counted down to zero |
+//! | [`Once`], [`OnceLock`], [`LazyLock`] | something that is done once |
+//! | [`Parker`], [`Unparker`] | a thread's own token |
+//! | [`ReentrantMutex`] | its owner may lock it again |
+//! | [`Semaphore`] | permits, granted in the order of waiting |
+//!
 //! ```text
 //! Mutex, one byte            Condvar                  a lock of your own
 //!   lock    test-and-set       wait                     over any Platform
@@ -75,7 +86,7 @@
 //!
 //! | feature | adds |
 //! |---|---|
-//! | `arc_lock` | `ArcMutexGuard`, `ArcRwLockReadGuard` and so on: owned guards |
+//! | `arc_lock` | `ArcMutexGuard` and its like, owned guards |
 //! | `profile` | records contention where `ondeck run --profile` asks for it |
 
 #![no_std]
@@ -87,24 +98,44 @@ compile_error!(
      every second or two"
 );
 
+pub mod barrier;
 pub mod condvar;
+pub mod event;
+pub mod fair;
+pub mod latch;
 pub mod mutex;
+pub mod once;
+pub mod parker;
 pub mod parking;
 pub mod platform;
 pub mod poison;
+pub mod reentrant;
 pub mod rwlock;
+pub mod semaphore;
 pub mod spin;
 
+pub use barrier::{Barrier, BarrierWaitResult};
 pub use condvar::Condvar;
+pub use event::Event;
+#[cfg(feature = "arc_lock")]
+pub use fair::ArcFairMutexGuard;
+pub use fair::{FairMutex, FairMutexGuard, MappedFairMutexGuard};
+pub use latch::Latch;
 #[cfg(feature = "arc_lock")]
 pub use mutex::ArcMutexGuard;
 pub use mutex::{MappedMutexGuard, Mutex, MutexGuard};
+pub use once::{LazyLock, Once, OnceLock};
+pub use parker::{Parker, Unparker};
+#[cfg(feature = "arc_lock")]
+pub use reentrant::ArcReentrantMutexGuard;
+pub use reentrant::{MappedReentrantMutexGuard, ReentrantMutex, ReentrantMutexGuard};
 #[cfg(feature = "arc_lock")]
 pub use rwlock::{ArcRwLockReadGuard, ArcRwLockUpgradableReadGuard, ArcRwLockWriteGuard};
 pub use rwlock::{
     MappedRwLockReadGuard, MappedRwLockWriteGuard, RwLock, RwLockReadGuard,
     RwLockUpgradableReadGuard, RwLockWriteGuard,
 };
+pub use semaphore::Semaphore;
 
 /// Does now what locks otherwise do when they first need it, so that no unlock and no wait has to pay
 /// for it.

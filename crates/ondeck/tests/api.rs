@@ -10,6 +10,8 @@ mod copy;
 mod hold;
 #[path = "support/keys.rs"]
 mod keys;
+#[path = "support/line.rs"]
+mod line;
 #[path = "support/refuse.rs"]
 mod refuse;
 #[path = "support/rest.rs"]
@@ -21,18 +23,26 @@ mod waiting;
 #[path = "support/watchdog.rs"]
 mod watchdog;
 
+#[path = "api/barrier.rs"]
+mod barrier;
 #[path = "api/bucket_lock.rs"]
 mod bucket_lock;
 #[path = "api/collision.rs"]
 mod collision;
 #[path = "api/condvar.rs"]
 mod condvar;
+#[path = "api/event.rs"]
+mod event;
+#[path = "api/fair.rs"]
+mod fair;
 #[path = "api/foreign_unlock.rs"]
 mod foreign_unlock;
 #[path = "api/fork.rs"]
 mod fork;
 #[path = "api/handoff.rs"]
 mod handoff;
+#[path = "api/latch.rs"]
+mod latch;
 #[path = "api/lifetime.rs"]
 mod lifetime;
 #[cfg(debug_assertions)]
@@ -42,8 +52,12 @@ mod misuse;
 mod mutex;
 #[path = "api/no_membarrier.rs"]
 mod no_membarrier;
+#[path = "api/once.rs"]
+mod once;
 #[path = "api/one_cpu.rs"]
 mod one_cpu;
+#[path = "api/parker.rs"]
+mod parker;
 #[path = "api/parking.rs"]
 mod parking;
 #[path = "api/poison.rs"]
@@ -52,10 +66,14 @@ mod poison;
 mod polling;
 #[path = "api/raw.rs"]
 mod raw;
+#[path = "api/reentrant.rs"]
+mod reentrant;
 #[path = "api/rwlock.rs"]
 mod rwlock;
 #[path = "api/same_moment.rs"]
 mod same_moment;
+#[path = "api/semaphore.rs"]
+mod semaphore;
 #[path = "api/suite.rs"]
 mod suite;
 #[path = "api/two_buckets.rs"]

@@ -7,6 +7,8 @@
 #[path = "support/loom_platform.rs"]
 mod loom_platform;
 
+#[path = "loom/barrier.rs"]
+mod barrier;
 #[path = "loom/cancel.rs"]
 mod cancel;
 #[path = "loom/condvar.rs"]
@@ -17,10 +19,20 @@ mod condvar_freed;
 mod cpus;
 #[path = "loom/deadline.rs"]
 mod deadline;
+#[path = "loom/event.rs"]
+mod event;
+#[path = "loom/fair.rs"]
+mod fair;
 #[path = "loom/fences.rs"]
 mod fences;
+#[path = "loom/latch.rs"]
+mod latch;
 #[path = "loom/mutex.rs"]
 mod mutex;
+#[path = "loom/once.rs"]
+mod once;
+#[path = "loom/parker.rs"]
+mod parker;
 #[path = "loom/parking.rs"]
 mod parking;
 #[path = "loom/remembered.rs"]
@@ -33,3 +45,5 @@ mod reused;
 mod roles;
 #[path = "loom/scenario.rs"]
 mod scenario;
+#[path = "loom/semaphore.rs"]
+mod semaphore;

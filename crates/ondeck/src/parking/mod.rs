@@ -21,6 +21,7 @@
 //! | `watches.rs` | whether waiters of condition variables are notified soon |
 //! | `pair.rs` | two buckets at once, to move threads |
 //! | `park.rs` | for locks of others: [`park`], [`unpark`], [`requeue`] |
+//! | `line.rs` | for this crate's other locks: the queue of a key, held |
 //!
 //! # An address is no identity
 //!
@@ -46,6 +47,7 @@
 //! empty.
 
 mod bucket;
+mod line;
 mod lock;
 mod node;
 mod pair;
@@ -58,6 +60,9 @@ mod watches;
 
 pub use bucket::Bucket;
 pub(crate) use bucket::Guard;
+pub(crate) use line::Line;
+#[doc(hidden)]
+pub use line::waiting;
 pub(crate) use node::{Kind, Node, status};
 pub(crate) use pair::Pair;
 pub(crate) use park::Chosen;

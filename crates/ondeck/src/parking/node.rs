@@ -74,7 +74,7 @@ pub(crate) struct Node<P: Host> {
     /// for a waiter of a condition variable that wants a lock which is not of this crate.
     /// An unlock dereferences this and nothing else: a linked node says that its mutex is there.
     mutex: Cell<*const P::AtomicU8>,
-    /// When it began to wait, in ticks.
+    /// When it began to wait, in ticks. At a key of this crate's own locks: what its lock wants to know.
     pub(crate) since: P::AtomicUsize,
     /// When it was woken, in ticks.
     pub(crate) woken: P::AtomicUsize,
@@ -145,6 +145,11 @@ impl<P: Host> Node<P> {
         self.kind.store(kind as u32, Ordering::Relaxed);
         self.address.store(address, Ordering::Relaxed);
         self.since.store(now, Ordering::Relaxed);
+    }
+
+    /// At a key: what it was made with for its lock. Under the lock of its bucket.
+    pub(super) fn token(&self) -> usize {
+        self.since.load(Ordering::Relaxed)
     }
 
     /// Whether a record is pinned for it.

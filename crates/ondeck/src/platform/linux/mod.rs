@@ -207,6 +207,12 @@ impl Linux {
         ticks::per_second();
     }
 
+    /// The name of the calling thread while it lives: see `thread.rs`.
+    #[inline(always)]
+    pub(crate) fn thread_pointer() -> core::num::NonZeroUsize {
+        thread::pointer()
+    }
+
     /// Whether [`Platform::ticks`] reads a hardware counter that runs at a constant rate, rather
     /// than the monotonic clock.
     pub fn ticks_are_hardware() -> bool {

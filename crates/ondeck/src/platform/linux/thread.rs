@@ -8,6 +8,8 @@
 //! bytes of all of them together. Rust has no stable way to choose that model, so it is chosen in assembly.
 //! Elsewhere the words are the standard library's, constant and without a destructor.
 
+use core::num::NonZeroUsize;
+
 /// One of the words, 0 at first.
 #[derive(Clone, Copy)]
 pub(super) enum Word {
@@ -103,6 +105,47 @@ mod words {
     }
 }
 
+/// The address of the calling thread's block: the name of the thread while it lives.
+#[inline(always)]
+pub(super) fn pointer() -> NonZeroUsize {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    let pointer = {
+        let pointer: usize;
+        // SAFETY: loads the block's first word, which is the block's own address (Ulrich Drepper, "ELF
+        // Handling For Thread-Local Storage", 3.4.6). It never changes in a thread.
+        unsafe {
+            core::arch::asm!(
+                "mov {}, qword ptr fs:[0]",
+                out(reg) pointer,
+                options(pure, readonly, nostack, preserves_flags)
+            );
+        }
+        pointer
+    };
+    #[cfg(all(target_arch = "aarch64", not(miri)))]
+    let pointer = {
+        let pointer: usize;
+        // SAFETY: reads the register that has the block's address.
+        unsafe {
+            core::arch::asm!(
+                "mrs {}, tpidr_el0",
+                out(reg) pointer,
+                options(pure, nomem, nostack, preserves_flags)
+            );
+        }
+        pointer
+    };
+    #[cfg(any(miri, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
+    let pointer = {
+        extern crate std;
+        std::thread_local! {
+            static PLACE: u8 = const { 0 };
+        }
+        PLACE.with(|place| core::ptr::from_ref(place).addr())
+    };
+    NonZeroUsize::new(pointer).expect("a thread has a block")
+}
+
 #[cfg(test)]
 mod tests {
     extern crate std;
@@ -119,6 +162,13 @@ mod tests {
         });
         assert_eq!(others.join().unwrap(), (0, 8));
         assert_eq!(Word::Random.get(), 7);
+    }
+
+    #[test]
+    fn each_thread_has_its_own_pointer() {
+        let own = pointer();
+        assert_eq!(own, pointer());
+        assert_ne!(std::thread::spawn(pointer).join().unwrap(), own);
     }
 
     #[test]

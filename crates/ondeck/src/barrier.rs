@@ -1,0 +1,163 @@
+//! A barrier: threads wait until so many of them have come, again and again.
+//!
+//! ```text
+//! the word       how many threads of this round have come and wait: as many as are in the line.
+//!                Read and written under the bucket's lock only
+//!
+//! wait           arrived + 1 < total ──► arrived + 1, in the line
+//!                arrived + 1 = total ──► 0, all in the line are taken: the caller is the leader
+//! gives up       arrived ──► arrived - 1
+//! ```
+//!
+//! A round has no number: a thread that waits is in the line, and the line is emptied in the same step
+//! that begins the next round. So threads of two rounds cannot be mixed, however fast one of them comes
+//! again.
+//!
+//! # Nothing is touched after a wait may return
+//!
+//! The leader stores the word before it tells the others, and those read their own nodes only. So the
+//! barrier may be freed as soon as one wait of its last round has returned, while others still wake. A
+//! barrier whose waiters read a generation in its own memory, as the standard library's does after
+//! its condition variable, cannot promise that.
+//!
+//! # Memory ordering
+//!
+//! The bucket's lock orders the threads that come: what each did before its wait happens before the
+//! leader takes them. The leader tells them with `Release`, and they read that with `Acquire`.
+//!
+//! # Sources
+//!
+//! John Mellor-Crummey and Michael Scott, "Algorithms for Scalable Synchronization on Shared-Memory
+//! Multiprocessors", for what a central barrier costs; this one is central, and its threads sleep. With more
+//! threads than a hundred or so, a tree would be faster.
+
+extern crate std;
+
+use core::fmt;
+use core::sync::atomic::AtomicU32;
+use core::time::Duration;
+use std::time::Instant;
+
+use crate::mutex::deadline;
+use crate::parking::Line;
+use crate::platform::{AtomicInt, Host, Linux, Ordering, Platform, Timestamp};
+
+/// A place where a number of threads wait for each other, as often as they like: eight bytes.
+///
+/// It may be freed as soon as one wait of its last round has returned. It can be a `static`. See the
+/// [module](self) for its protocol.
+///
+/// # Panics
+///
+/// Never.
+///
+/// # Memory ordering
+///
+/// What each thread did before its wait happens before all waits of that round return.
+///
+/// # Cost
+///
+/// The lock of a bucket of the parking table for each wait, about two atomic read-modify-writes; the leader
+/// wakes each thread that sleeps by a system call. A barrier for one thread costs nothing.
+///
+/// ```
+/// use ondeck::Barrier;
+///
+/// static BARRIER: Barrier = Barrier::new(3);
+///
+/// let leaders = std::thread::scope(|scope| {
+///     let threads = [0; 3].map(|_| scope.spawn(|| BARRIER.wait().is_leader()));
+///     threads.into_iter().map(|thread| u32::from(thread.join().unwrap())).sum::<u32>()
+/// });
+/// assert_eq!(leaders, 1);
+/// ```
+pub struct Barrier<P: Host = Linux> {
+    arrived: P::AtomicU32,
+    total: u32,
+}
+
+/// What [`Barrier::wait`] returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BarrierWaitResult {
+    is_leader: bool,
+}
+
+impl BarrierWaitResult {
+    /// Whether this thread was the last one that came. There is one in each round.
+    pub fn is_leader(&self) -> bool {
+        self.is_leader
+    }
+}
+
+impl Barrier {
+    /// A barrier for so many threads; with 0 or 1 no thread waits.
+    pub const fn new(total: u32) -> Self {
+        Self { arrived: AtomicU32::new(0), total }
+    }
+
+    /// As [`wait`](Self::wait), for a time at most; `None` if it was over before all had come. The
+    /// thread then counts as not having come.
+    pub fn wait_for(&self, timeout: Duration) -> Option<BarrierWaitResult> {
+        self.wait_by(Linux::now().after(timeout))
+    }
+
+    /// As [`wait_for`](Self::wait_for), until `instant` at most.
+    pub fn wait_until(&self, instant: Instant) -> Option<BarrierWaitResult> {
+        self.wait_by(deadline(instant))
+    }
+}
+
+impl<P: Host> Barrier<P> {
+    /// As [`new`](Barrier::new), on any platform.
+    pub fn on_platform(total: u32) -> Self {
+        Self { arrived: AtomicInt::new(0), total }
+    }
+
+    fn key(&self) -> usize {
+        (&raw const self.arrived).addr()
+    }
+
+    /// Waits until all threads of the round have come; says whether the caller was the last.
+    ///
+    /// # Panics
+    ///
+    /// Never.
+    pub fn wait(&self) -> BarrierWaitResult {
+        self.arrive(None).expect("without a deadline a wait ends with the round")
+    }
+
+    /// As [`wait`](Self::wait), until the deadline at most; `None` if it passed before all had come. The
+    /// thread then counts as not having come.
+    pub fn wait_by(&self, deadline: Timestamp) -> Option<BarrierWaitResult> {
+        self.arrive(Some(deadline))
+    }
+
+    fn arrive(&self, deadline: Option<Timestamp>) -> Option<BarrierWaitResult> {
+        if self.total > 1 {
+            let mut line = Line::<P>::lock(self.key());
+            // In the child of a fork the line is empty, whatever the word says.
+            let waiting = line.oldest().map_or(0, |_| self.arrived.load(Ordering::Relaxed));
+            // step: arrive
+            if waiting + 1 < self.total {
+                self.arrived.store(waiting + 1, Ordering::Relaxed);
+                // step: wait
+                let gives_up = |_: &mut Line<P>| {
+                    let waiting = self.arrived.load(Ordering::Relaxed);
+                    self.arrived.store(waiting - 1, Ordering::Relaxed);
+                };
+                let met = line.wait(0, deadline, gives_up);
+                return met.then_some(BarrierWaitResult { is_leader: false });
+            }
+            // step: meet
+            self.arrived.store(0, Ordering::Relaxed);
+            line.take_all();
+        }
+        Some(BarrierWaitResult { is_leader: true })
+    }
+}
+
+impl<P: Host> fmt::Debug for Barrier<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Barrier").field("total", &self.total).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,128 @@
+//! The fair mutex as programs use it: behind `lock_api`, with data and guards.
+
+extern crate std;
+
+use core::sync::atomic::AtomicU8;
+use core::time::Duration;
+use std::time::Instant;
+
+use lock_api::GuardNoSend;
+
+use super::RawFairMutex;
+use crate::mutex::deadline;
+use crate::platform::{Linux, Platform};
+
+/// A mutual-exclusion lock around a `T` that each unlock hands to the thread that has waited longest.
+///
+/// One byte. There is no barging: while a thread waits, another that arrives waits behind it, and so
+/// does the thread that has just unlocked. No thread waits for more sections than there were threads
+/// before it. That order has a price: each contended section may cost a wake, so where nothing depends
+/// on the order, use [`Mutex`](crate::Mutex). There is no poisoning.
+///
+/// It comes through [`lock_api`]: mapped guards, attempts with deadlines, `bump`, and owned guards with
+/// the feature `arc_lock`. It can be a `static`.
+///
+/// # Panics
+///
+/// Never. A thread that locks it again waits for ever.
+///
+/// # Memory ordering
+///
+/// An unlock happens before the next lock.
+///
+/// # Cost
+///
+/// One atomic read-modify-write for an uncontended lock, and one for the unlock. The protocol is told in
+/// the [module](super).
+///
+/// ```
+/// use ondeck::FairMutex;
+///
+/// static TURNS: FairMutex<Vec<u32>> = FairMutex::new(Vec::new());
+///
+/// std::thread::scope(|scope| {
+///     for thread in 0..3 {
+///         scope.spawn(move || {
+///             for _ in 0..100 {
+///                 TURNS.lock().push(thread);
+///             }
+///         });
+///     }
+/// });
+/// assert_eq!(TURNS.lock().len(), 300);
+/// ```
+pub type FairMutex<T> = lock_api::Mutex<RawFairMutex<Linux>, T>;
+
+/// What [`FairMutex::lock`] returns: it unlocks when it is dropped.
+pub type FairMutexGuard<'a, T> = lock_api::MutexGuard<'a, RawFairMutex<Linux>, T>;
+
+/// A guard of a part of what the mutex protects; see [`lock_api::MutexGuard::map`].
+pub type MappedFairMutexGuard<'a, T> = lock_api::MappedMutexGuard<'a, RawFairMutex<Linux>, T>;
+
+/// A guard that owns a share of the mutex rather than borrowing it; see
+/// [`FairMutex::lock_arc`](lock_api::Mutex::lock_arc).
+#[cfg(feature = "arc_lock")]
+pub type ArcFairMutexGuard<T> = lock_api::ArcMutexGuard<RawFairMutex<Linux>, T>;
+
+// SAFETY: from a lock to the matching unlock the byte says that the lock is taken, and an unlock happens
+// before the next lock.
+unsafe impl lock_api::RawMutex for RawFairMutex<Linux> {
+    const INIT: Self = Self { state: AtomicU8::new(0) };
+
+    type Guard = GuardNoSend;
+
+    #[inline]
+    fn lock(&self) -> GuardNoSend {
+        Self::lock(self);
+        GuardNoSend::new()
+    }
+
+    #[inline]
+    fn try_lock(&self) -> Option<GuardNoSend> {
+        Self::try_lock(self).then(GuardNoSend::new)
+    }
+
+    #[inline]
+    unsafe fn unlock(&self, _: GuardNoSend) {
+        // SAFETY: as the caller promises.
+        unsafe { Self::unlock(self) };
+    }
+
+    #[inline]
+    fn is_locked(&self) -> bool {
+        Self::is_locked(self)
+    }
+}
+
+// SAFETY: as for `RawMutex`.
+unsafe impl lock_api::RawMutexFair for RawFairMutex<Linux> {
+    #[inline]
+    unsafe fn unlock_fair(&self, _: GuardNoSend) {
+        // SAFETY: as the caller promises.
+        unsafe { Self::unlock(self) };
+    }
+
+    #[inline]
+    unsafe fn bump(&self, _: &mut GuardNoSend) {
+        // SAFETY: as the caller promises.
+        unsafe { Self::bump(self) };
+    }
+}
+
+// SAFETY: as for `RawMutex`.
+unsafe impl lock_api::RawMutexTimed for RawFairMutex<Linux> {
+    type Duration = Duration;
+    type Instant = Instant;
+
+    #[inline]
+    fn try_lock_for(&self, timeout: Duration) -> Option<GuardNoSend> {
+        let owner = Self::try_lock(self) || Self::try_lock_until(self, Linux::now().after(timeout));
+        owner.then(GuardNoSend::new)
+    }
+
+    #[inline]
+    fn try_lock_until(&self, timeout: Instant) -> Option<GuardNoSend> {
+        let owner = Self::try_lock(self) || Self::try_lock_until(self, deadline(timeout));
+        owner.then(GuardNoSend::new)
+    }
+}

@@ -1,0 +1,221 @@
+//! Something that is done once: a thread does it, and others wait until it is done.
+//!
+//! ```text
+//! the once       bit 0  DONE      it is done, for ever; no other bit is set with it
+//!                bit 1  POISONED  the closure that ran last panicked
+//!                bit 2  RUNNING   a thread runs its closure
+//!                bit 3  WAITED    a thread may wait. Set under the bucket's lock only
+//!
+//! call           DONE                             a load: that is all
+//!                0, POISONED ──► RUNNING          a compare-exchange; then the closure runs
+//!                RUNNING ──► RUNNING + WAITED     under the bucket's lock; waits, and looks again
+//! end            RUNNING ──► DONE, POISONED       a compare-exchange: no thread waits
+//!                RUNNING + WAITED ──► the same    under the bucket's lock, and all that wait are woken
+//! wait           not DONE ──► + WAITED            under the bucket's lock; waits, and looks again
+//! ```
+//!
+//! A thread that finds it done may free it at once, while the thread that did it is still waking others:
+//! that one does not touch it any more, because the store that says `DONE` is its last access, made
+//! under the lock of the bucket from which it takes the threads that wait.
+//!
+//! # A closure that calls its own once
+//!
+//! It waits for itself, for ever. Builds with debug assertions panic instead, and name the once.
+//!
+//! # `OnceLock` and `LazyLock`
+//!
+//! Those of this crate are the standard library's, by another name. A `OnceLock<T>` made of [`Once`]
+//! would be the same: its fast path is the same load, and its slow path runs once in the life of a value.
+//! The standard library's has four bytes of state instead of one, which matters only for a `T` whose
+//! alignment is less than four; sleeps on a futex as the table's waiters do; allocates nothing; and wakes
+//! by an address that it does not read. What remains would be a second type that no signature of another
+//! crate accepts. `Once` itself is here for programs that have parking_lot's: one byte,
+//! [`OnceState`], and `const` construction.
+//!
+//! # Memory ordering
+//!
+//! `DONE` is stored with `Release` and read with `Acquire`, so what the closure did happens before each
+//! return of `call_once`. So is `POISONED`, for what a closure that panicked has left.
+//!
+//! # Sources
+//!
+//! The standard library's and parking_lot's `Once`, whose bits these are; Butenhof, "Programming with POSIX
+//! Threads", for what `pthread_once` promises.
+
+mod api;
+mod recursion;
+
+pub use api::Once;
+pub use std::sync::{LazyLock, OnceLock};
+
+extern crate std;
+
+use crate::parking::Line;
+use crate::platform::{AtomicInt, Host, Ordering, Timestamp};
+
+const DONE: u8 = 1;
+const POISONED: u8 = 2;
+const RUNNING: u8 = 4;
+const WAITED: u8 = 8;
+
+/// How far a [`Once`] has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnceState {
+    /// No closure has run.
+    New,
+    /// The closure that ran last panicked.
+    Poisoned,
+    /// A thread runs its closure.
+    InProgress,
+    /// It is done.
+    Done,
+}
+
+impl OnceState {
+    /// Whether the closure that ran last panicked.
+    pub fn poisoned(self) -> bool {
+        self == Self::Poisoned
+    }
+
+    /// As [`poisoned`](Self::poisoned), by the name that it has in the standard library.
+    pub fn is_poisoned(self) -> bool {
+        self.poisoned()
+    }
+
+    /// Whether it is done.
+    pub fn done(self) -> bool {
+        self == Self::Done
+    }
+
+    fn of(state: u8) -> Self {
+        match state {
+            state if state & DONE != 0 => Self::Done,
+            state if state & RUNNING != 0 => Self::InProgress,
+            state if state & POISONED != 0 => Self::Poisoned,
+            _ => Self::New,
+        }
+    }
+}
+
+/// What a thread does about a closure that panicked.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Poison {
+    Panics,
+    IsIgnored,
+}
+
+impl Poison {
+    fn check(self, state: u8) {
+        assert!(
+            self == Self::IsIgnored || state & POISONED == 0,
+            "a `Once` is poisoned: the closure that ran last panicked; `call_once_force` runs another"
+        );
+    }
+}
+
+/// The state alone, one byte; see the [module](self) for its protocol.
+#[repr(transparent)]
+struct RawOnce<P: Host> {
+    state: P::AtomicU8,
+}
+
+impl<P: Host> RawOnce<P> {
+    fn key(&self) -> usize {
+        (&raw const self.state).addr()
+    }
+
+    #[inline(always)]
+    fn is_done(&self) -> bool {
+        // step: is done
+        self.state.load(Ordering::Acquire) & DONE != 0
+    }
+
+    fn state(&self) -> OnceState {
+        OnceState::of(self.state.load(Ordering::Acquire))
+    }
+
+    /// Runs `closure` unless it is done, or waits for the thread that does.
+    #[cold]
+    fn call(&self, poison: Poison, closure: &mut dyn FnMut(OnceState)) {
+        loop {
+            let state = self.state.load(Ordering::Acquire);
+            if state & DONE != 0 {
+                return;
+            }
+            if state & RUNNING != 0 {
+                recursion::check::<P>(self.key());
+                self.wait_while(None, |state| state & RUNNING != 0);
+                continue;
+            }
+            poison.check(state);
+            // step: begin
+            let running = state & WAITED | RUNNING;
+            let (acquire, relaxed) = (Ordering::Acquire, Ordering::Relaxed);
+            if self.state.compare_exchange(state, running, acquire, relaxed).is_ok() {
+                let mut end = End { once: self, becomes: POISONED };
+                recursion::begins::<P>(self.key());
+                closure(OnceState::of(state));
+                end.becomes = DONE;
+                return;
+            }
+        }
+    }
+
+    /// Waits until it is done, or until the deadline; says whether it is done.
+    fn wait(&self, poison: Poison, deadline: Option<Timestamp>) -> bool {
+        loop {
+            let state = self.state.load(Ordering::Acquire);
+            if state & DONE != 0 {
+                return true;
+            }
+            poison.check(state);
+            if state & RUNNING != 0 {
+                recursion::check::<P>(self.key());
+            }
+            let goes_on = if poison == Poison::Panics { DONE | POISONED } else { DONE };
+            if !self.wait_while(deadline, |state| state & goes_on == 0) {
+                return self.is_done();
+            }
+        }
+    }
+
+    /// Waits once for the end of a closure if `waits` says so of the state; false if the deadline passed.
+    fn wait_while(&self, deadline: Option<Timestamp>, waits: impl Fn(u8) -> bool) -> bool {
+        let line = Line::<P>::lock(self.key());
+        // step: wait
+        loop {
+            let state = self.state.load(Ordering::Relaxed);
+            if !waits(state) {
+                return true;
+            }
+            let (waited, relaxed) = (state | WAITED, Ordering::Relaxed);
+            let set = || self.state.compare_exchange(state, waited, relaxed, relaxed).is_ok();
+            if state & WAITED != 0 || set() {
+                break;
+            }
+        }
+        line.wait(0, deadline, |_| ())
+    }
+}
+
+/// Ends the run of a closure when it is dropped: also while it unwinds.
+struct End<'a, P: Host> {
+    once: &'a RawOnce<P>,
+    becomes: u8,
+}
+
+impl<P: Host> Drop for End<'_, P> {
+    fn drop(&mut self) {
+        let once = self.once;
+        recursion::ends::<P>(once.key());
+        // step: end
+        let (release, relaxed) = (Ordering::Release, Ordering::Relaxed);
+        if once.state.compare_exchange(RUNNING, self.becomes, release, relaxed).is_err() {
+            let mut line = Line::<P>::lock(once.key());
+            // step: wake
+            line.take_all();
+            // The last access, before any of them is told: the once may be freed from here on.
+            once.state.store(self.becomes, Ordering::Release);
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! The barrier as programs use it.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use ondeck::Barrier;
+use ondeck::platform::{Linux, Platform};
+
+use crate::copy::{Fork, fork};
+use crate::line::until_waiting;
+use crate::rest::until_at_rest;
+
+const SHORT: Duration = Duration::from_millis(5);
+
+fn until_rest(barrier: &Barrier) {
+    until_at_rest((&raw const *barrier).addr());
+}
+
+#[test]
+fn for_one_thread_or_none_it_lets_each_go_on_as_the_leader() {
+    static BARRIER: Barrier = Barrier::new(1);
+    assert_eq!(size_of::<Barrier>(), 8);
+    for barrier in [&BARRIER, &Barrier::new(0)] {
+        assert!(barrier.wait().is_leader() && barrier.wait().is_leader());
+        assert!(barrier.wait_for(Duration::ZERO).is_some());
+    }
+}
+
+/// No thread begins a round before all have ended the one before, and each has one leader.
+#[test]
+fn rounds_are_apart() {
+    const THREADS: u32 = 4;
+    const ROUNDS: u32 = 500;
+    let barrier = Barrier::new(THREADS);
+    let (arrived, leaders) = (AtomicU32::new(0), AtomicU32::new(0));
+    thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(|| {
+                for round in 1..=ROUNDS {
+                    arrived.fetch_add(1, Ordering::Relaxed);
+                    if barrier.wait().is_leader() {
+                        leaders.fetch_add(1, Ordering::Relaxed);
+                    }
+                    assert!(arrived.load(Ordering::Relaxed) >= round * THREADS);
+                    barrier.wait();
+                    assert!(leaders.load(Ordering::Relaxed) >= round);
+                }
+            });
+        }
+    });
+    assert_eq!(leaders.into_inner(), ROUNDS);
+    until_rest(&barrier);
+}
+
+/// Each thread frees the barrier's memory when its own wait returns, if the others have come.
+#[test]
+fn it_is_freed_as_soon_as_a_wait_returns() {
+    for _ in 0..2_000 {
+        // Leaked unless a thread frees it, and that is the first one that returns.
+        let barrier: &Barrier = Box::leak(Box::new(Barrier::new(3)));
+        let returned = &*Box::leak(Box::new(AtomicU32::new(0)));
+        let come = move || {
+            barrier.wait();
+            if returned.fetch_add(1, Ordering::Relaxed) == 0 {
+                let memory = std::ptr::from_ref(barrier).cast_mut();
+                // SAFETY: allocated above, by a box, and freed by one thread. The others do not use it any
+                // more, by the barrier's promise. Overwritten first, so that a thread that does hangs.
+                unsafe {
+                    memory.write_bytes(0xFF, 1);
+                    drop(Box::from_raw(memory));
+                }
+            }
+        };
+        let others = [0; 2].map(|_| thread::spawn(come));
+        come();
+        for other in others {
+            other.join().expect("no panic");
+        }
+    }
+}
+
+#[test]
+fn a_thread_that_gives_up_has_not_come() {
+    let barrier = Barrier::new(2);
+    let start = Instant::now();
+    assert!(barrier.wait_for(SHORT).is_none());
+    assert!(start.elapsed() >= SHORT);
+    let deadline = Instant::now() + SHORT;
+    assert!(barrier.wait_until(deadline).is_none());
+    assert!(Instant::now() >= deadline);
+    assert!(barrier.wait_by(Linux::now()).is_none());
+    thread::scope(|scope| {
+        let first = scope.spawn(|| barrier.wait_for(Duration::MAX).expect("in time").is_leader());
+        until_waiting(&raw const barrier, 1);
+        assert!(barrier.wait().is_leader());
+        assert!(!first.join().expect("no panic"));
+    });
+    until_rest(&barrier);
+}
+
+#[test]
+fn the_child_of_a_fork_does_not_count_the_parents_threads() {
+    let barrier = Barrier::new(2);
+    thread::scope(|scope| {
+        scope.spawn(|| barrier.wait());
+        until_waiting(&raw const barrier, 1);
+        fork(Fork::Call, || assert!(barrier.wait_for(SHORT).is_none()));
+        barrier.wait();
+    });
+    until_rest(&barrier);
+}

@@ -1,0 +1,110 @@
+//! The event as programs use it.
+
+use std::collections::VecDeque;
+use std::sync::Mutex;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use ondeck::Event;
+use ondeck::platform::{Linux, Platform};
+
+use crate::copy::{Fork, fork};
+use crate::line::until_waiting;
+use crate::rest::until_at_rest;
+
+const SHORT: Duration = Duration::from_millis(5);
+
+fn until_rest(event: &Event) {
+    until_at_rest((&raw const *event).addr());
+}
+
+#[test]
+fn it_is_one_byte_and_stays_set_until_it_is_reset() {
+    static EVENT: Event = Event::new();
+    assert_eq!(size_of::<Event>(), 1);
+    assert!(!EVENT.is_set() && !EVENT.reset());
+    EVENT.set();
+    EVENT.set();
+    EVENT.wait();
+    assert!(EVENT.is_set() && EVENT.wait_for(Duration::ZERO));
+    assert!(EVENT.reset() && !EVENT.reset());
+    assert!(!EVENT.is_set());
+}
+
+#[test]
+fn a_set_wakes_all_that_wait_even_if_it_is_reset_at_once() {
+    let event = Event::new();
+    for _ in 0..50 {
+        thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| event.wait());
+            }
+            until_waiting(&raw const event, 4);
+            event.set();
+            assert!(event.reset());
+        });
+    }
+    until_rest(&event);
+}
+
+#[test]
+fn a_wait_with_a_deadline_ends_not_before_it() {
+    let event = Event::new();
+    let start = Instant::now();
+    assert!(!event.wait_for(SHORT));
+    assert!(start.elapsed() >= SHORT);
+    let deadline = Instant::now() + SHORT;
+    assert!(!event.wait_until(deadline));
+    assert!(Instant::now() >= deadline);
+    assert!(!event.wait_by(Linux::now()));
+    thread::scope(|scope| {
+        let waiter = scope.spawn(|| event.wait_for(Duration::MAX));
+        until_waiting(&raw const event, 1);
+        // One of two gives up: the other is not forgotten.
+        assert!(!event.wait_for(SHORT));
+        event.set();
+        assert!(waiter.join().expect("no panic"));
+    });
+    until_rest(&event);
+}
+
+/// The consumer resets, looks, and waits: no item is forgotten.
+#[test]
+fn what_was_there_before_a_set_is_seen_after_the_reset() {
+    const ITEMS: u32 = 20_000;
+    let (event, items) = (Event::new(), Mutex::new(VecDeque::new()));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for item in 0..ITEMS {
+                items.lock().expect("no panic").push_back(item);
+                event.set();
+            }
+        });
+        let mut expected = 0;
+        while expected < ITEMS {
+            event.wait();
+            event.reset();
+            while let Some(item) = items.lock().expect("no panic").pop_front() {
+                assert_eq!(item, expected);
+                expected += 1;
+            }
+        }
+    });
+    until_rest(&event);
+}
+
+#[test]
+fn the_child_of_a_fork_sets_it_although_the_parents_threads_wait() {
+    let event = Event::new();
+    thread::scope(|scope| {
+        scope.spawn(|| event.wait());
+        until_waiting(&raw const event, 1);
+        fork(Fork::Call, || {
+            event.set();
+            event.wait();
+        });
+        assert!(!event.is_set());
+        event.set();
+    });
+    until_rest(&event);
+}

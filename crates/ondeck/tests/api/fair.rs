@@ -1,0 +1,128 @@
+//! The fair mutex as programs use it.
+
+#[cfg(feature = "arc_lock")]
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use ondeck::fair::RawFairMutex;
+use ondeck::platform::Linux;
+use ondeck::{FairMutex, FairMutexGuard, MappedFairMutexGuard};
+
+use crate::line::until_waiting;
+use crate::rest::until_at_rest;
+
+const SHORT: Duration = Duration::from_millis(5);
+
+#[test]
+fn it_is_one_byte_and_constant() {
+    static CONSTANT: FairMutex<()> = FairMutex::new(());
+    assert_eq!(size_of::<RawFairMutex<Linux>>(), 1);
+    assert!(CONSTANT.try_lock().is_some());
+}
+
+/// The thread that unlocks does not get the lock back before the one that waits.
+#[test]
+fn each_unlock_hands_the_lock_to_the_thread_that_waits() {
+    let mutex = FairMutex::new(Vec::new());
+    let guard = mutex.lock();
+    thread::scope(|scope| {
+        scope.spawn(|| mutex.lock().push("waiter"));
+        until_waiting(&raw const mutex, 1);
+        drop(guard);
+        mutex.lock().push("owner");
+    });
+    assert_eq!(mutex.into_inner(), ["waiter", "owner"]);
+}
+
+#[test]
+fn threads_get_the_lock_in_the_order_in_which_they_came() {
+    let mutex = FairMutex::new(Vec::new());
+    let guard = mutex.lock();
+    thread::scope(|scope| {
+        for number in 0..8 {
+            let waits = {
+                let mutex = &mutex;
+                scope.spawn(move || mutex.lock().push(number))
+            };
+            until_waiting(&raw const mutex, number + 1);
+            assert!(!waits.is_finished());
+        }
+        drop(guard);
+    });
+    assert_eq!(mutex.into_inner(), [0, 1, 2, 3, 4, 5, 6, 7]);
+}
+
+#[test]
+fn an_attempt_with_a_deadline_ends_not_before_it() {
+    let mutex = FairMutex::new(());
+    let guard = mutex.lock();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let start = Instant::now();
+            assert!(mutex.try_lock_for(SHORT).is_none());
+            assert!(start.elapsed() >= SHORT);
+            let deadline = Instant::now() + SHORT;
+            assert!(mutex.try_lock_until(deadline).is_none());
+            assert!(Instant::now() >= deadline);
+            assert!(mutex.try_lock_for(Duration::ZERO).is_none());
+        });
+    });
+    drop(guard);
+    assert!(mutex.try_lock_for(Duration::ZERO).is_some(), "a free lock needs no time");
+    until_at_rest((&raw const mutex).addr());
+}
+
+#[test]
+fn an_attempt_with_a_deadline_gets_the_lock_that_is_unlocked_before() {
+    let mutex = FairMutex::new(0);
+    let guard = mutex.lock();
+    thread::scope(|scope| {
+        let waiter = scope.spawn(|| mutex.try_lock_for(Duration::MAX).map(|guard| *guard));
+        until_waiting(&raw const mutex, 1);
+        drop(guard);
+        assert_eq!(waiter.join().expect("no panic"), Some(0));
+    });
+}
+
+#[test]
+fn guards_can_be_mapped_and_bumped() {
+    let mutex = FairMutex::new((1, 2));
+    let mut guard = mutex.lock();
+    FairMutexGuard::bump(&mut guard);
+    let mut second: MappedFairMutexGuard<'_, i32> = FairMutexGuard::map(guard, |pair| &mut pair.1);
+    *second += 1;
+    drop(second);
+    let guard = mutex.lock();
+    thread::scope(|scope| {
+        let waiter = scope.spawn(|| mutex.lock().1);
+        until_waiting(&raw const mutex, 1);
+        let mut guard = guard;
+        FairMutexGuard::bump(&mut guard);
+        FairMutexGuard::unlock_fair(guard);
+        assert_eq!(waiter.join().expect("no panic"), 3);
+    });
+}
+
+#[test]
+#[cfg(feature = "arc_lock")]
+fn guards_can_own_a_share_of_the_mutex() {
+    let guard = Arc::new(FairMutex::new(5)).lock_arc();
+    assert_eq!(*guard, 5);
+}
+
+#[test]
+fn contended_increments_are_all_there() {
+    let mutex = FairMutex::new(0_u64);
+    thread::scope(|scope| {
+        for _ in 0..6 {
+            scope.spawn(|| {
+                for _ in 0..2_000 {
+                    *mutex.lock() += 1;
+                }
+            });
+        }
+    });
+    until_at_rest((&raw const mutex).addr());
+    assert_eq!(mutex.into_inner(), 12_000);
+}

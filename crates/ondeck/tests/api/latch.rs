@@ -1,0 +1,106 @@
+//! The latch as programs use it.
+
+use std::panic::catch_unwind;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use ondeck::Latch;
+use ondeck::latch::MOST_COUNT;
+use ondeck::platform::{Linux, Platform};
+
+use crate::line::until_waiting;
+use crate::rest::until_at_rest;
+
+const SHORT: Duration = Duration::from_millis(5);
+
+fn until_rest(latch: &Latch) {
+    until_at_rest((&raw const *latch).addr());
+}
+
+#[test]
+fn it_is_four_bytes_and_opens_once() {
+    static LATCH: Latch = Latch::new(3);
+    assert_eq!(size_of::<Latch>(), 4);
+    LATCH.count_down_by(2);
+    assert!(!LATCH.is_open() && LATCH.left() == 1);
+    LATCH.count_down();
+    LATCH.wait();
+    assert!(LATCH.is_open() && LATCH.wait_for(Duration::ZERO));
+    LATCH.count_down_by(0);
+    assert!(Latch::new(0).is_open());
+    assert_eq!(Latch::new(MOST_COUNT).left(), MOST_COUNT);
+}
+
+#[test]
+fn all_that_wait_go_on_after_all_counts() {
+    for _ in 0..200 {
+        let (latch, counted) = (Latch::new(4), AtomicU32::new(0));
+        thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    latch.wait();
+                    assert_eq!(counted.load(Ordering::Relaxed), 4);
+                });
+            }
+            for _ in 0..3 {
+                scope.spawn(|| {
+                    counted.fetch_add(1, Ordering::Relaxed);
+                    latch.count_down();
+                });
+            }
+            counted.fetch_add(1, Ordering::Relaxed);
+            latch.arrive_and_wait();
+            assert_eq!(counted.load(Ordering::Relaxed), 4);
+        });
+        until_rest(&latch);
+    }
+}
+
+#[test]
+fn the_last_that_arrives_lets_the_others_go_on() {
+    let latch = Latch::new(3);
+    thread::scope(|scope| {
+        scope.spawn(|| latch.arrive_and_wait());
+        scope.spawn(|| latch.arrive_and_wait());
+        until_waiting(&raw const latch, 2);
+        assert_eq!(latch.left(), 1);
+        latch.arrive_and_wait();
+    });
+    until_rest(&latch);
+}
+
+#[test]
+fn a_wait_with_a_deadline_ends_not_before_it() {
+    let latch = Latch::new(2);
+    let start = Instant::now();
+    assert!(!latch.wait_for(SHORT));
+    assert!(start.elapsed() >= SHORT);
+    let deadline = Instant::now() + SHORT;
+    assert!(!latch.wait_until(deadline));
+    assert!(Instant::now() >= deadline);
+    assert!(!latch.wait_by(Linux::now()));
+    thread::scope(|scope| {
+        let waiter = scope.spawn(|| latch.wait_for(Duration::MAX));
+        until_waiting(&raw const latch, 1);
+        assert!(!latch.wait_for(SHORT));
+        latch.count_down();
+        latch.count_down();
+        assert!(waiter.join().expect("no panic"));
+    });
+    until_rest(&latch);
+}
+
+#[test]
+fn a_count_beyond_zero_is_refused_and_named() {
+    let latch = Latch::new(2);
+    let panic = catch_unwind(|| latch.count_down_by(3)).expect_err("it is refused");
+    let message = *panic.downcast::<String>().expect("a message");
+    assert_eq!(message, "a latch is counted down by 3, and 2 are left");
+    assert_eq!(latch.left(), 2);
+    latch.count_down_by(2);
+    assert!(catch_unwind(|| latch.count_down()).is_err());
+    assert!(catch_unwind(|| latch.arrive_and_wait()).is_err());
+    assert!(catch_unwind(|| Latch::new(MOST_COUNT + 1)).is_err());
+    until_rest(&latch);
+}

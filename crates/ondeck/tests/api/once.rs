@@ -1,0 +1,164 @@
+//! The once as programs use it.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use ondeck::once::OnceState;
+use ondeck::{LazyLock, Once, OnceLock};
+
+use crate::line::until_waiting;
+use crate::rest::until_at_rest;
+
+const SHORT: Duration = Duration::from_millis(5);
+
+fn key(once: &Once) -> usize {
+    (&raw const *once).addr()
+}
+
+/// Runs a closure that panics.
+fn poison(once: &Once) {
+    let panics = catch_unwind(|| once.call_once(|| panic!("on purpose")));
+    assert!(panics.is_err());
+}
+
+#[test]
+fn it_is_one_byte_and_constant() {
+    static ONCE: Once = Once::new();
+    assert_eq!(size_of_val(&ONCE), 1);
+    assert_eq!(ONCE.state(), OnceState::New);
+    ONCE.call_once(|| assert_eq!(ONCE.state(), OnceState::InProgress));
+    assert!(ONCE.state().done() && ONCE.is_completed());
+    ONCE.call_once(|| unreachable!());
+    ONCE.call_once_force(|_| unreachable!());
+}
+
+#[test]
+fn many_threads_run_one_closure_and_return_after_it() {
+    for _ in 0..200 {
+        let (once, value) = (Once::new(), AtomicU32::new(0));
+        thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    once.call_once(|| {
+                        thread::yield_now();
+                        value.fetch_add(1, Ordering::Relaxed);
+                    });
+                    assert_eq!(value.load(Ordering::Relaxed), 1);
+                });
+            }
+        });
+        until_at_rest(key(&once));
+    }
+}
+
+#[test]
+fn a_panic_poisons_until_a_forced_closure_ends() {
+    let once = Once::new();
+    poison(&once);
+    assert!(once.state().poisoned() && once.state().is_poisoned());
+    let refused = catch_unwind(|| once.call_once(|| unreachable!()));
+    assert!(refused.is_err(), "a poisoned once panics");
+    let waits = catch_unwind(|| once.wait());
+    assert!(waits.is_err(), "so does a wait");
+    let again = catch_unwind(|| {
+        once.call_once_force(|state| {
+            assert!(state.poisoned());
+            panic!("again");
+        });
+    });
+    assert!(again.is_err() && once.state().poisoned());
+    once.call_once_force(|state| assert_eq!(state, OnceState::Poisoned));
+    assert!(once.is_completed());
+    once.wait();
+}
+
+#[test]
+fn a_forced_closure_is_told_that_it_is_the_first() {
+    let once = Once::new();
+    once.call_once_force(|state| assert_eq!(state, OnceState::New));
+    assert!(once.is_completed());
+}
+
+/// A thread that waits while a closure panics is told so.
+#[test]
+fn a_waiter_of_a_closure_that_panics_panics() {
+    let (once, go) = (Once::new(), AtomicBool::new(false));
+    thread::scope(|scope| {
+        let runs = scope.spawn(|| {
+            once.call_once(|| {
+                while !go.load(Ordering::Relaxed) {
+                    thread::yield_now();
+                }
+                panic!("on purpose");
+            });
+        });
+        while once.state() != OnceState::InProgress {
+            thread::yield_now();
+        }
+        let caller = scope.spawn(|| once.call_once(|| unreachable!()));
+        let waiter = scope.spawn(|| once.wait());
+        let patient = scope.spawn(|| once.wait_force());
+        until_waiting(&raw const once, 3);
+        go.store(true, Ordering::Relaxed);
+        assert!(runs.join().is_err());
+        assert!(caller.join().is_err() && waiter.join().is_err());
+        until_waiting(&raw const once, 1);
+        once.call_once_force(|_| ());
+        patient.join().expect("it waits on");
+    });
+    until_at_rest(key(&once));
+}
+
+#[test]
+fn a_wait_with_a_deadline_ends_not_before_it() {
+    let once = Once::new();
+    let start = Instant::now();
+    assert!(!once.wait_for(SHORT));
+    assert!(start.elapsed() >= SHORT);
+    let deadline = Instant::now() + SHORT;
+    assert!(!once.wait_until(deadline));
+    assert!(Instant::now() >= deadline);
+    thread::scope(|scope| {
+        let waiter = scope.spawn(|| once.wait_for(Duration::MAX));
+        until_waiting(&raw const once, 1);
+        once.call_once(|| ());
+        assert!(waiter.join().expect("no panic"));
+    });
+    assert!(once.wait_for(Duration::ZERO));
+    until_at_rest(key(&once));
+}
+
+#[test]
+#[cfg(debug_assertions)]
+fn a_closure_that_calls_its_own_once_is_told() {
+    let once = Once::new();
+    let caught = catch_unwind(AssertUnwindSafe(|| once.call_once(|| once.call_once(|| ()))));
+    let message = *caught.expect_err("a deadlock").downcast::<String>().expect("a message");
+    assert!(message.contains("deadlock") && message.contains(&format!("{:#x}", key(&once))));
+    assert!(once.state().poisoned());
+    // Another thread's once at the same address is no recursion.
+    once.call_once_force(|_| ());
+    let waits = catch_unwind(AssertUnwindSafe(|| {
+        let other = Once::new();
+        other.call_once(|| other.wait());
+    }));
+    assert!(waits.is_err());
+}
+
+#[test]
+fn one_once_may_use_another() {
+    let (outer, inner) = (Once::new(), Once::new());
+    outer.call_once(|| inner.call_once(|| ()));
+    assert!(outer.is_completed() && inner.is_completed());
+}
+
+#[test]
+fn the_value_types_are_those_of_the_standard_library() {
+    static LAZY: LazyLock<Arc<u32>> = LazyLock::new(|| Arc::new(3));
+    static LOCK: OnceLock<u32> = OnceLock::new();
+    let same: &std::sync::OnceLock<u32> = &LOCK;
+    assert_eq!((**LAZY, *same.get_or_init(|| 4)), (3, 4));
+}

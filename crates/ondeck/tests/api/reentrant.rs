@@ -1,0 +1,116 @@
+//! The reentrant mutex as programs use it.
+
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use lock_api::GetThreadId;
+use ondeck::reentrant::RawThreadId;
+use ondeck::{MappedReentrantMutexGuard, ReentrantMutex, ReentrantMutexGuard};
+
+use crate::copy::{Fork, fork};
+
+#[test]
+fn its_owner_locks_it_again_and_others_do_not() {
+    static MUTEX: ReentrantMutex<Cell<u32>> = ReentrantMutex::new(Cell::new(0));
+    let first = MUTEX.lock();
+    let second = MUTEX.try_lock().expect("its owner");
+    let attempt = || thread::spawn(|| MUTEX.try_lock().is_some()).join().expect("no panic");
+    assert!(!attempt());
+    drop(first);
+    assert!(!attempt(), "one guard is left");
+    drop(second);
+    assert!(attempt());
+    assert!(!MUTEX.is_locked());
+}
+
+#[test]
+fn an_attempt_of_another_thread_ends_not_before_its_deadline() {
+    const SHORT: Duration = Duration::from_millis(5);
+    let mutex = ReentrantMutex::new(());
+    let guard = mutex.lock();
+    assert!(mutex.try_lock_for(Duration::ZERO).is_some(), "its owner needs no time");
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let start = Instant::now();
+            assert!(mutex.try_lock_for(SHORT).is_none());
+            assert!(start.elapsed() >= SHORT);
+            assert!(mutex.try_lock_until(Instant::now() + SHORT).is_none());
+        });
+    });
+    drop(guard);
+}
+
+#[test]
+fn guards_can_be_mapped_and_handed_over() {
+    let mutex = ReentrantMutex::new((Cell::new(1), Cell::new(2)));
+    let second: MappedReentrantMutexGuard<'_, Cell<i32>> =
+        ReentrantMutexGuard::map(mutex.lock(), |pair| &pair.1);
+    second.set(3);
+    drop(second);
+    let mut guard = mutex.lock();
+    ReentrantMutexGuard::bump(&mut guard);
+    ReentrantMutexGuard::unlock_fair(guard);
+    assert!(!mutex.is_locked());
+    assert_eq!(mutex.into_inner(), (Cell::new(1), Cell::new(3)));
+}
+
+#[test]
+#[cfg(feature = "arc_lock")]
+fn guards_can_own_a_share_of_the_mutex() {
+    let guard = Arc::new(ReentrantMutex::new(5)).lock_arc();
+    assert_eq!(*guard, 5);
+}
+
+#[test]
+fn contended_increments_are_all_there() {
+    let mutex = Arc::new(ReentrantMutex::new(RefCell::new(0)));
+    let threads = [0; 6].map(|_| {
+        let mutex = Arc::clone(&mutex);
+        thread::spawn(move || {
+            for _ in 0..5_000 {
+                let outer = mutex.lock();
+                let inner = mutex.lock();
+                *inner.borrow_mut() += 1;
+                drop(outer);
+                *inner.borrow_mut() += 1;
+            }
+        })
+    });
+    for thread in threads {
+        thread.join().expect("no panic");
+    }
+    assert_eq!(*mutex.lock().borrow(), 60_000);
+}
+
+#[test]
+fn threads_that_live_have_different_names() {
+    let names = RefCell::new(vec![RawThreadId.nonzero_thread_id()]);
+    let gate = std::sync::Barrier::new(16);
+    thread::scope(|scope| {
+        let threads = [0; 16].map(|_| {
+            scope.spawn(|| {
+                let name = RawThreadId.nonzero_thread_id();
+                gate.wait();
+                name
+            })
+        });
+        names.borrow_mut().extend(threads.map(|thread| thread.join().expect("no panic")));
+    });
+    let mut names = names.into_inner();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), 17);
+}
+
+#[test]
+fn the_child_of_a_fork_owns_what_its_thread_owned() {
+    let mutex = ReentrantMutex::new(());
+    let guard = mutex.lock();
+    fork(Fork::Call, || {
+        assert!(mutex.is_owned_by_current_thread());
+        assert!(mutex.try_lock().is_some());
+    });
+    drop(guard);
+}

@@ -1,0 +1,162 @@
+//! The semaphore as programs use it.
+
+use std::panic::catch_unwind;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use ondeck::Semaphore;
+use ondeck::platform::{Linux, Platform};
+use ondeck::semaphore::MOST_PERMITS;
+
+use crate::copy::{Fork, fork};
+use crate::line::until_waiting;
+use crate::rest::until_at_rest;
+
+const SHORT: Duration = Duration::from_millis(5);
+
+fn end(semaphore: &Semaphore, available: u32) {
+    assert_eq!(semaphore.available(), available);
+    until_at_rest((&raw const *semaphore).addr());
+}
+
+#[test]
+fn it_is_four_bytes_and_constant() {
+    static SEMAPHORE: Semaphore = Semaphore::new(3);
+    assert_eq!(size_of::<Semaphore>(), 4);
+    assert!(SEMAPHORE.try_acquire_many(2) && SEMAPHORE.try_acquire());
+    assert!(!SEMAPHORE.try_acquire());
+    assert!(SEMAPHORE.try_acquire_many(0), "nothing is always there");
+    SEMAPHORE.release(3);
+    SEMAPHORE.acquire();
+    SEMAPHORE.acquire_many(2);
+    SEMAPHORE.release(3);
+    end(&SEMAPHORE, 3);
+}
+
+#[test]
+fn no_more_threads_are_inside_than_there_are_permits() {
+    let (semaphore, inside) = (Semaphore::new(3), AtomicU32::new(0));
+    thread::scope(|scope| {
+        for thread in 0..6 {
+            let (semaphore, inside) = (&semaphore, &inside);
+            scope.spawn(move || {
+                for turn in 0..2_000 {
+                    let permits = 1 + (thread + turn) % 3;
+                    semaphore.acquire_many(permits);
+                    let others = inside.fetch_add(permits, Ordering::Relaxed);
+                    assert!(others + permits <= 3);
+                    inside.fetch_sub(permits, Ordering::Relaxed);
+                    semaphore.release(permits);
+                }
+            });
+        }
+    });
+    end(&semaphore, 3);
+}
+
+/// Permits are granted in order, also where a later request could be met and the first could not.
+#[test]
+fn a_large_request_is_not_passed_over() {
+    let (semaphore, order) = (Semaphore::new(2), Mutex::new(Vec::new()));
+    let request = |permits| {
+        semaphore.acquire_many(permits);
+        order.lock().expect("no panic").push(permits);
+    };
+    thread::scope(|scope| {
+        scope.spawn(|| request(3));
+        until_waiting(&raw const semaphore, 1);
+        scope.spawn(|| request(1));
+        until_waiting(&raw const semaphore, 2);
+        assert!(!semaphore.try_acquire(), "two permits are kept for the first");
+        assert!(!semaphore.try_acquire_for(SHORT));
+        semaphore.release(1);
+        // The first was granted three: none is left for the second.
+        until_waiting(&raw const semaphore, 1);
+        assert_eq!(semaphore.available(), 0);
+        semaphore.release(1);
+    });
+    assert_eq!(order.into_inner().expect("no panic"), [3, 1]);
+    end(&semaphore, 0);
+}
+
+#[test]
+fn one_release_grants_to_many() {
+    let semaphore = Semaphore::new(0);
+    thread::scope(|scope| {
+        for _ in 0..20 {
+            scope.spawn(|| semaphore.acquire());
+        }
+        until_waiting(&raw const semaphore, 20);
+        semaphore.release(23);
+    });
+    end(&semaphore, 3);
+}
+
+#[test]
+fn an_attempt_with_a_deadline_ends_not_before_it() {
+    let semaphore = Semaphore::new(1);
+    let start = Instant::now();
+    assert!(!semaphore.try_acquire_many_for(2, SHORT));
+    assert!(start.elapsed() >= SHORT);
+    let deadline = Instant::now() + SHORT;
+    assert!(!semaphore.try_acquire_many_until(2, deadline));
+    assert!(Instant::now() >= deadline);
+    assert!(!semaphore.try_acquire_many_by(2, Linux::now()));
+    assert!(semaphore.try_acquire_until(Instant::now()), "a free permit needs no time");
+    thread::scope(|scope| {
+        let waiter = scope.spawn(|| semaphore.try_acquire_for(Duration::MAX));
+        until_waiting(&raw const semaphore, 1);
+        semaphore.release(1);
+        assert!(waiter.join().expect("no panic"));
+    });
+    end(&semaphore, 0);
+}
+
+/// The first in the line wants more than there is and gives up: the second had enough all along.
+#[test]
+fn a_thread_that_gives_up_lets_the_next_have_what_there_is() {
+    let semaphore = Semaphore::new(1);
+    thread::scope(|scope| {
+        let first = scope.spawn(|| semaphore.try_acquire_many_for(2, 10 * SHORT));
+        until_waiting(&raw const semaphore, 1);
+        scope.spawn(|| semaphore.acquire());
+        assert!(!first.join().expect("no panic"));
+    });
+    end(&semaphore, 0);
+}
+
+#[test]
+fn too_many_permits_are_refused_and_named() {
+    let semaphore = Semaphore::new(MOST_PERMITS - 1);
+    let message = |result: thread::Result<()>| {
+        let panic = result.expect_err("it is refused");
+        panic.downcast::<String>().map_or_else(|_| String::new(), |message| *message)
+    };
+    let refused = message(catch_unwind(|| semaphore.release(2)));
+    assert!(refused.contains("2 permits beside 2147483646"), "{refused}");
+    let refused = message(catch_unwind(|| semaphore.acquire_many(MOST_PERMITS + 1)));
+    assert!(refused.contains("2147483648 permits"), "{refused}");
+    assert!(catch_unwind(|| Semaphore::new(MOST_PERMITS + 1)).is_err());
+    semaphore.release(1);
+    end(&semaphore, MOST_PERMITS);
+}
+
+/// A thread of the parent waits, which the child does not have.
+#[test]
+fn the_child_of_a_fork_does_not_wait_behind_the_parents_threads() {
+    let semaphore = Semaphore::new(1);
+    thread::scope(|scope| {
+        scope.spawn(|| semaphore.acquire_many(2));
+        until_waiting(&raw const semaphore, 1);
+        fork(Fork::Call, || {
+            semaphore.acquire();
+            semaphore.release(1);
+            semaphore.release(1);
+            semaphore.acquire_many(2);
+        });
+        semaphore.release(1);
+    });
+    end(&semaphore, 0);
+}

@@ -1,0 +1,172 @@
+//! The semaphore: permits are not lost and not doubled, the order, deadlines, and the end of its memory.
+
+use std::mem::ManuallyDrop;
+
+use loom::cell::UnsafeCell;
+use ondeck::Semaphore;
+use ondeck::parking;
+use ondeck::platform::{Host, Platform};
+
+use crate::loom_platform::{Loom, join, pass_time, spawn};
+use crate::scenario::{POLLS, SLEEPS, SOON, explore};
+
+/// A semaphore, and a cell that a thread with all of its permits may write.
+struct Shared {
+    // Dropped by hand: see `free`.
+    semaphore: ManuallyDrop<Semaphore<Loom>>,
+    value: UnsafeCell<u32>,
+}
+
+// SAFETY: `value` is written by a thread that has all permits; loom checks that.
+unsafe impl Sync for Shared {}
+
+impl Shared {
+    /// Never freed, so that an access after its end is noticed.
+    fn new(permits: u32) -> &'static Self {
+        let semaphore = ManuallyDrop::new(Semaphore::on_platform(permits));
+        let shared: &Self = Box::leak(Box::new(Self { semaphore, value: UnsafeCell::new(0) }));
+        let _ = Loom::bucket(shared.key());
+        shared
+    }
+
+    fn key(&self) -> usize {
+        (&raw const *self.semaphore).addr()
+    }
+
+    /// Writes, as a thread that no other is beside. Returns how often that was done before.
+    fn write(&self) -> u32 {
+        self.value.with_mut(|value| {
+            // SAFETY: the caller has all permits.
+            unsafe {
+                *value += 1;
+                *value - 1
+            }
+        })
+    }
+
+    /// Has all of the so many permits for a moment.
+    fn section(&self, permits: u32) {
+        self.semaphore.acquire_many(permits);
+        self.write();
+        self.semaphore.release(permits);
+    }
+
+    /// From now on the semaphore is gone: a later access is noticed.
+    fn free(&self) {
+        // SAFETY: no thread uses it any more, which is what is checked; the memory stays.
+        unsafe { std::ptr::drop_in_place((&raw const *self.semaphore).cast_mut()) };
+    }
+
+    fn end(&self, available: u32) {
+        assert_eq!(self.semaphore.available(), available);
+        self.free();
+    }
+}
+
+#[test]
+fn two_sections_each_of_two_threads() {
+    explore(SLEEPS, 4, || {
+        let shared = Shared::new(1);
+        let other = spawn(|| (0..2).for_each(|_| shared.section(1)));
+        (0..2).for_each(|_| shared.section(1));
+        join(other);
+        shared.end(1);
+    });
+}
+
+#[test]
+fn a_section_each_of_three_threads() {
+    explore(SLEEPS, 2, || {
+        let shared = Shared::new(2);
+        let [first, second] = [0; 2].map(|_| spawn(|| shared.section(2)));
+        shared.section(2);
+        join(first);
+        join(second);
+        shared.end(2);
+    });
+}
+
+#[test]
+fn a_waiter_reads_its_node_before_it_sleeps() {
+    explore(POLLS, 4, || {
+        let shared = Shared::new(1);
+        let other = spawn(|| shared.section(1));
+        shared.section(1);
+        join(other);
+        shared.end(1);
+    });
+}
+
+/// What a thread did before a release is seen by a thread that is granted the permit by a later release of
+/// another thread.
+#[test]
+fn a_grant_happens_after_all_releases_that_it_needed() {
+    explore(SLEEPS, 3, || {
+        let shared = Shared::new(0);
+        let first = spawn(|| {
+            shared.write();
+            shared.semaphore.release(1);
+        });
+        let second = spawn(|| shared.semaphore.release(1));
+        shared.semaphore.acquire_many(2);
+        assert_eq!(shared.write(), 1);
+        join(first);
+        join(second);
+        shared.end(0);
+    });
+}
+
+/// The thread that was granted the permit frees the semaphore at once.
+#[test]
+fn a_granted_thread_frees_it() {
+    explore(SLEEPS, 6, || {
+        let shared = Shared::new(0);
+        let other = spawn(|| shared.semaphore.release(1));
+        shared.semaphore.acquire();
+        shared.end(0);
+        join(other);
+    });
+}
+
+#[test]
+fn two_waiters_and_one_release() {
+    explore(SLEEPS, 2, || {
+        let shared = Shared::new(0);
+        let waiters = [0; 2].map(|_| spawn(|| shared.semaphore.acquire()));
+        shared.semaphore.release(2);
+        for waiter in waiters {
+            join(waiter);
+        }
+        shared.end(0);
+    });
+}
+
+#[test]
+fn a_deadline_passes_at_any_time() {
+    explore(SLEEPS, 4, || {
+        let shared = Shared::new(0);
+        let clock = spawn(|| pass_time(1));
+        let waiter = spawn(|| shared.semaphore.try_acquire_by(SOON));
+        shared.semaphore.release(1);
+        let has_it = join(waiter);
+        join(clock);
+        shared.end(u32::from(!has_it));
+    });
+}
+
+/// The first wants two and gives up: the second has the one that there is, without a release.
+#[test]
+fn the_next_has_what_a_thread_that_gives_up_left() {
+    explore(SLEEPS, 2, || {
+        let shared = Shared::new(1);
+        let hurried = spawn(|| shared.semaphore.try_acquire_many_by(2, SOON));
+        while parking::waiting::<Loom>(shared.key()) == 0 {
+            Loom::yield_now();
+        }
+        let clock = spawn(|| pass_time(1));
+        shared.semaphore.acquire();
+        join(clock);
+        assert!(!join(hurried));
+        shared.end(0);
+    });
+}

@@ -1,0 +1,15 @@
+//! How a test knows that threads wait for a lock that keeps them at its own address.
+
+#![allow(dead_code, reason = "not every test that includes this file needs all of it")]
+
+use std::thread;
+
+use ondeck::parking;
+use ondeck::platform::Linux;
+
+/// Waits until so many threads wait for what is at `place`, as a key of the parking table.
+pub fn until_waiting<T>(place: *const T, count: usize) {
+    while parking::waiting::<Linux>(place.addr()) != count {
+        thread::yield_now();
+    }
+}
