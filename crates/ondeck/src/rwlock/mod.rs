@@ -28,6 +28,7 @@
 //! | file | what |
 //! |---|---|
 //! | `shared.rs` | readers: lock and unlock |
+//! | `counted.rs` | readers of faces that keep nothing for the unlock |
 //! | `exclusive.rs` | writers: lock, unlock, downgrade |
 //! | `upgradable.rs` | the reader that may become the writer |
 //! | `drain.rs` | how a writer waits for readers to leave |
@@ -78,6 +79,7 @@
 //! crate's [mutex](crate::mutex).
 
 mod api;
+mod counted;
 mod drain;
 mod exclusive;
 mod settle;
