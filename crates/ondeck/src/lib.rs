@@ -126,6 +126,8 @@ pub use event::Event;
 pub use fair::ArcFairMutexGuard;
 pub use fair::{FairMutex, FairMutexGuard, MappedFairMutexGuard};
 pub use latch::Latch;
+/// What the locks' guards are of: for traits and types that this crate does not name.
+pub use lock_api;
 #[cfg(feature = "arc_lock")]
 pub use mutex::ArcMutexGuard;
 pub use mutex::{MappedMutexGuard, Mutex, MutexGuard};

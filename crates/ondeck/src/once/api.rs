@@ -8,7 +8,7 @@ use core::time::Duration;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::time::Instant;
 
-use super::{OnceState, Poison, RawOnce};
+use super::{DONE, OnceState, Poison, RawOnce};
 use crate::mutex::deadline;
 use crate::platform::{AtomicInt, Host, Linux, Platform, Timestamp};
 
@@ -60,6 +60,11 @@ impl Once {
     /// A once that nothing was done for.
     pub const fn new() -> Self {
         Self(RawOnce { state: AtomicU8::new(0) })
+    }
+
+    /// A once for which everything is done already: no closure runs.
+    pub const fn new_completed() -> Self {
+        Self(RawOnce { state: AtomicU8::new(DONE) })
     }
 
     /// As [`wait`](Self::wait), for a time at most; says whether it is done.

@@ -29,6 +29,7 @@
 //! | file | what |
 //! |---|---|
 //! | `shared.rs` | readers: lock and unlock |
+//! | `counted.rs` | readers of faces that keep nothing for the unlock |
 //! | `exclusive.rs` | writers: lock, unlock, downgrade |
 //! | `upgradable.rs` | the reader that may become the writer |
 //! | `bias.rs` | readers that the word does not count, and how a writer makes them visible to itself |
@@ -81,6 +82,7 @@
 
 mod api;
 mod bias;
+mod counted;
 mod drain;
 mod exclusive;
 mod settle;

@@ -1,0 +1,33 @@
+//! The reader-writer lock of which a thread may have several read guards.
+
+use crate::RawRwLockRecursive;
+
+/// A reader-writer lock whose readers wait for the writer that owns it, and not for writers that wait.
+///
+/// A thread may have several read guards of it. Readers that come and come keep a writer waiting.
+///
+/// ```
+/// let lock = parking_lot::RecursiveRwLock::new(1);
+/// let outer = lock.read();
+/// let inner = lock.read();
+/// assert_eq!(*outer, *inner);
+/// ```
+pub type RecursiveRwLock<T> = lock_api::RwLock<RawRwLockRecursive, T>;
+
+/// What [`RecursiveRwLock::read`](lock_api::RwLock::read) returns.
+pub type RecursiveRwLockReadGuard<'a, T> = lock_api::RwLockReadGuard<'a, RawRwLockRecursive, T>;
+
+/// What [`RecursiveRwLock::write`](lock_api::RwLock::write) returns.
+pub type RecursiveRwLockWriteGuard<'a, T> = lock_api::RwLockWriteGuard<'a, RawRwLockRecursive, T>;
+
+/// What [`RecursiveRwLock::upgradable_read`](lock_api::RwLock::upgradable_read) returns.
+pub type RecursiveRwLockUpgradableReadGuard<'a, T> =
+    lock_api::RwLockUpgradableReadGuard<'a, RawRwLockRecursive, T>;
+
+/// A read guard of a part of what the lock protects.
+pub type MappedRecursiveRwLockReadGuard<'a, T> =
+    lock_api::MappedRwLockReadGuard<'a, RawRwLockRecursive, T>;
+
+/// A write guard of a part of what the lock protects.
+pub type MappedRecursiveRwLockWriteGuard<'a, T> =
+    lock_api::MappedRwLockWriteGuard<'a, RawRwLockRecursive, T>;

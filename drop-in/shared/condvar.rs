@@ -1,0 +1,35 @@
+//! The condition variable without the types of `lock_api`, which differ between its versions.
+
+use ondeck::lock_api::RawCondvar as _;
+use ondeck::platform::{Linux, Timestamp};
+
+use crate::RawMutex;
+
+/// A condition variable of crate `ondeck`, one byte.
+#[repr(transparent)]
+pub(crate) struct Signal(ondeck::condvar::RawCondvar<Linux>);
+
+impl Signal {
+    #[allow(clippy::declare_interior_mutable_const, reason = "what constructors begin with")]
+    pub(crate) const NEW: Self = Self(ondeck::condvar::RawCondvar::<Linux>::INIT);
+
+    /// Says whether it was notified, rather than that the deadline has passed.
+    ///
+    /// # Safety
+    ///
+    /// The caller owns the mutex.
+    pub(crate) unsafe fn wait(&self, mutex: &RawMutex, deadline: Option<Timestamp>) -> bool {
+        // SAFETY: as the caller promises; the wait returns with the mutex locked.
+        unsafe { mutex.lend(|mutex| self.0.wait(mutex, deadline)) }
+    }
+
+    #[inline]
+    pub(crate) fn notify_one(&self) -> bool {
+        self.0.notify_one() != 0
+    }
+
+    #[inline]
+    pub(crate) fn notify_all(&self) -> usize {
+        self.0.notify_all()
+    }
+}
