@@ -104,8 +104,10 @@ impl BarrierWorkload for Barrier {
             }
         })?;
         let phases = outcome.pairs.iter().copied().max().unwrap_or(0);
-        let (led, early): (u64, u64) =
-            outcome.results.iter().fold((0, 0), |(led, early), seen| (led + seen.led, early + seen.early));
+        let (led, early): (u64, u64) = outcome
+            .results
+            .iter()
+            .fold((0, 0), |(led, early), seen| (led + seen.led, early + seen.early));
         audit::balance("phases with one leader", led, phases)?;
         let waits = outcome.total_pairs();
         audit::balance("waits that ended when all had come", waits - early, waits)?;

@@ -93,8 +93,9 @@ impl OnceWorkload for Once {
             let params = [(param::STATE, state.word().to_owned())];
             Situation { work, ..Situation::plain(threads) }.with(state, params)
         };
-        let all =
-            State::BOTH.into_iter().flat_map(|state| counts.iter().map(move |&count| (state, count)));
+        let all = State::BOTH
+            .into_iter()
+            .flat_map(|state| counts.iter().map(move |&count| (state, count)));
         (rounds, all.map(|(state, count)| situation(state, count)).collect())
     }
 

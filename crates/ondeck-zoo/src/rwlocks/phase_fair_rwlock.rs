@@ -157,10 +157,7 @@ unsafe impl<P: Platform> RawRwLock<P> for PhaseFairRwLock<P> {
         let next = turn.wrapping_add(1);
         // With readers inside the attempt fails, and is best not begun.
         if self.rin.load(Ordering::Relaxed) != self.rout.load(Ordering::Relaxed)
-            || self
-                .win
-                .compare_exchange(turn, next, Ordering::Relaxed, Ordering::Relaxed)
-                .is_err()
+            || self.win.compare_exchange(turn, next, Ordering::Relaxed, Ordering::Relaxed).is_err()
         {
             return false;
         }
