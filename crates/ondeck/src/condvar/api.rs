@@ -8,8 +8,8 @@ use std::time::Instant;
 
 use lock_api::GuardNoSend;
 
-use super::RawCondvar;
-use crate::mutex::{RawMutex, deadline, recorded};
+use super::{RawCondvar, recorded};
+use crate::mutex::{RawMutex, deadline};
 use crate::platform::Linux;
 
 /// A condition variable for [`Mutex`](crate::Mutex): one byte.

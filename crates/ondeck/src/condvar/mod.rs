@@ -19,6 +19,7 @@
 //! | `cancel.rs` | a wait that is broken off |
 //! | `notify.rs` | the way of a thread that notifies |
 //! | `api.rs` | what programs use: [`Condvar`] |
+//! | `recorded.rs` | its wait, with what the recorder of contention is told |
 //!
 //! # No signal is lost or stolen
 //!
@@ -64,6 +65,7 @@
 mod api;
 mod cancel;
 mod notify;
+mod recorded;
 mod wait;
 
 use core::fmt;

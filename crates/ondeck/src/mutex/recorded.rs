@@ -5,11 +5,9 @@
 //! recorded where it finds that threads may be parked.
 
 #[cfg(not(feature = "profile"))]
-pub(crate) use plain::wait;
-#[cfg(not(feature = "profile"))]
 pub(super) use plain::{lock, lock_until, unlock};
 #[cfg(feature = "profile")]
-pub(crate) use recording::wait;
+pub(crate) use recording::recorded;
 #[cfg(feature = "profile")]
 pub(super) use recording::{lock, lock_until, unlock};
 
@@ -17,7 +15,6 @@ pub(super) use recording::{lock, lock_until, unlock};
 mod recording {
     use ondeck_record::layout::kind::ONDECK;
 
-    use crate::condvar::{RawCondvar, Waiter};
     use crate::mutex::RawMutex;
     use crate::parking::unlock_mode::SKIP;
     use crate::platform::{Host, Linux, Ordering, Timestamp};
@@ -64,7 +61,7 @@ mod recording {
 
     /// Unlocks the mutex at `address` by `unlock`.
     #[inline]
-    fn recorded(address: usize, unlock: impl FnOnce()) {
+    pub(crate) fn recorded(address: usize, unlock: impl FnOnce()) {
         // Relaxed: a thread that parks just now is seen by the next unlock. The unlock itself reads it, too.
         let may_wait = Linux::unlock_mode(address).load(Ordering::Relaxed) != SKIP;
         unlock();
@@ -72,34 +69,10 @@ mod recording {
             ondeck_record::unlocked(address, ONDECK);
         }
     }
-
-    /// [`RawCondvar::wait`].
-    ///
-    /// # Safety
-    ///
-    /// The calling thread owns the lock.
-    pub(crate) unsafe fn wait(
-        condvar: &RawCondvar<Linux>,
-        mutex: &RawMutex<Linux>,
-        deadline: Option<Timestamp>,
-    ) -> bool {
-        let waiter = Waiter::new(condvar, Some(mutex), deadline);
-        // SAFETY: as the caller promises; the waiter stays here until the wait is over.
-        recorded(mutex.address(), || unsafe { waiter.begin() });
-        // SAFETY: it has begun.
-        let notified = unsafe { waiter.sleep() };
-        if ondeck_record::is_on()
-            && let Some(nanos) = waiter.waited_for_mutex()
-        {
-            ondeck_record::relocked(mutex.address(), ONDECK, None, nanos);
-        }
-        notified
-    }
 }
 
 #[cfg(not(feature = "profile"))]
 mod plain {
-    use crate::condvar::RawCondvar;
     use crate::mutex::RawMutex;
     use crate::platform::{Linux, Timestamp};
 
@@ -120,20 +93,5 @@ mod plain {
     pub(in crate::mutex) unsafe fn unlock(mutex: &RawMutex<Linux>) {
         // SAFETY: as the caller promises.
         unsafe { mutex.unlock() };
-    }
-
-    /// [`RawCondvar::wait`].
-    ///
-    /// # Safety
-    ///
-    /// The calling thread owns the lock.
-    #[inline(always)]
-    pub(crate) unsafe fn wait(
-        condvar: &RawCondvar<Linux>,
-        mutex: &RawMutex<Linux>,
-        deadline: Option<Timestamp>,
-    ) -> bool {
-        // SAFETY: as the caller promises.
-        unsafe { condvar.wait(mutex, deadline) }
     }
 }
