@@ -127,6 +127,7 @@ impl RawOnce for GlibcOnce {
         let closure: *mut (dyn FnMut() + '_) = &raw mut run_once;
         // SAFETY: only the lifetime changes. `run` uses the pointer before `pthread_once` returns, or it is
         // never used: the next call sets another before its own.
+        #[expect(clippy::transmute_ptr_to_ptr, reason = "a cast cannot change a lifetime")]
         let closure: *mut (dyn FnMut() + 'static) = unsafe { std::mem::transmute(closure) };
         INIT.set(Some(closure));
         // SAFETY: the word was initialized as PTHREAD_ONCE_INIT is.

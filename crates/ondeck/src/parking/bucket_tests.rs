@@ -186,20 +186,20 @@ fn a_record_that_a_thread_relies_on_stays_its_locks() {
 fn a_contended_lock_takes_a_record_that_is_only_pinned() {
     with_bucket(|guard| {
         let (poller, late, pinning) = (waiter(Kind::Lock, 8, 1), waiter_for(16), waiter_for(24));
-        let (polled, pinned) = (guard.claim(8), guard.claim(16));
-        assert!(polled.take_poll(polled.awake(), poller.ticket(), 0));
-        guard.pin(pinned, &late);
+        let (busy, idle) = (guard.claim(8), guard.claim(16));
+        assert!(busy.take_poll(busy.awake(), poller.ticket(), 0));
+        guard.pin(idle, &late);
         assert!(guard.claim(24).is_shared());
         let taken = guard.claim_contended(24);
-        assert!(taken.is_of(24) && ptr::eq(taken, pinned));
-        assert!(polled.is_of(8), "a thread polls");
+        assert!(taken.is_of(24) && ptr::eq(taken, idle));
+        assert!(busy.is_of(8), "a thread polls");
         assert_eq!(taken.pins(), 0);
         guard.pin(taken, &pinning);
         guard.unpin(&late);
         assert_eq!(taken.pins(), 1, "the pin is of another mutex");
         guard.unpin(&pinning);
         assert_eq!(taken.pins(), 0);
-        polled.leave(poller.ticket());
+        busy.leave(poller.ticket());
     });
 }
 
