@@ -8,9 +8,9 @@ catch it.
     mutants.py --check          whether all of them have their places in the source; builds nothing
     mutants.py --table          the table of README.md
 
-A mutant is caught if the program fails or hangs under the shim that has it, and passes under the shim without. A
-mutant is an edit: a file of crates/ondeck-preload, a text that is there once, and another one for it. `also` has
-further edits.
+A mutant is caught if the program fails or hangs under the shim that has it, and passes under the shim without and
+with plain glibc. A mutant is an edit: a file of crates/ondeck-preload, a text that is there once, and another one for
+it. `also` has further edits.
 """
 
 import os
@@ -104,6 +104,8 @@ def try_all(mutants):
             print((target / "build.log").read_text()[-2000:])
         elif conforms(mutant["program"], tree, target):
             result = "SURVIVES"
+        elif f"FAILED {mutant['program']}.plain:" in (target / "run.log").read_text():
+            result = "PLAIN FAILS"
         else:
             result = "caught"
         for path, text in before.items():

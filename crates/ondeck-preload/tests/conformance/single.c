@@ -6,6 +6,8 @@ enum { ROUNDS = 200, INCREMENTS = 500 };
 
 static pthread_mutex_t mutex;
 static long value;
+/* What an attempt in the signal handler returns. */
+static int expected;
 
 static void *increments(void *unused UNUSED)
 {
@@ -32,6 +34,7 @@ static void handler(int number UNUSED)
 {
     /* The interrupted code is in no function of the mutex: it has it, or it has not. */
     int error = pthread_mutex_trylock(&mutex);
+    quiet_is(error, expected);
     if (error == 0)
         (void)pthread_mutex_unlock(&mutex);
 }
@@ -44,8 +47,10 @@ int main(void)
         value = 0;
         alone();
         quiet_is(pthread_mutex_lock(&mutex), 0);
+        expected = TYPES[type].type == PTHREAD_MUTEX_RECURSIVE ? 0 : EBUSY;
         raise(SIGUSR1);
         quiet_is(pthread_mutex_unlock(&mutex), 0);
+        expected = 0;
         raise(SIGUSR1);
         for (int round = 0; round < ROUNDS; round++) {
             /* Locked alone; the new thread has to wait for this one. */
