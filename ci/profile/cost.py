@@ -42,7 +42,8 @@ def main():
     for case in options.cases.split(","):
         threads, section = case.split(":")
         turns = run(options, case)
-        costs = [100 * (off / on - 1) for off, on in turns]
+        # A window in which no thread ran says nothing.
+        costs = [100 * (off / on - 1) for off, on in turns if off and on] or [0.0]
         medians = sorted(statistics.median(random.choices(costs, k=len(costs))) for _ in range(2000))
         rate = statistics.median(off for off, _ in turns) / 1e6
         print(f"| {threads} | {section} ns | {rate:.2f} M | {statistics.median(costs):.1f} % "
