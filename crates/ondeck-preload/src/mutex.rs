@@ -224,7 +224,7 @@ pub(crate) unsafe fn unlock(mutex: &Mutex) {
 pub unsafe extern "C" fn ondeck_preload_mutex_unlock(mutex: *mut Mutex) -> c_int {
     // SAFETY: the caller's mutex is there until it is unlocked.
     let shared = unsafe { &*mutex };
-    if is_usual(shared) && !recorded::is_requested(shared) {
+    if is_usual(shared) && !recorded::is_requested_now(shared) {
         // SAFETY: the caller owns it.
         unsafe { shared.lock.unlock() };
         return 0;

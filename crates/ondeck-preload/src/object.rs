@@ -4,7 +4,8 @@
 //! offset  bytes  the C library (x86-64)   the shim
 //!      0      1  __lock                   the mutex: 0 free, 1 locked
 //!      1      3  __lock                   0
-//!      4      4  __count                  how often the owner has locked a recursive mutex
+//!      4      4  __count                  how often the owner has locked a recursive mutex; of one of the usual kind,
+//!                                        recorder: unlocks that pass
 //!      8      8  __owner, __nusers        the owner of a recursive or errorcheck mutex: its thread's number
 //!     16      4  __kind                   the kind, as the C library writes it
 //!     20      4  __spins, __elision       recorder: whether to record the unlock

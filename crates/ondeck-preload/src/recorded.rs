@@ -2,12 +2,12 @@
 //!
 //! While it is off, that is one load for each lock, and one for each unlock, of the mutex's own line.
 
-use core::ptr;
 use core::sync::atomic::Ordering;
+use core::{hint, ptr};
 
 use ondeck::condvar::Waiter;
 use ondeck::platform::{Linux, Timestamp};
-use ondeck_record::{Held, Words};
+use ondeck_record::{Held, Words, lease};
 
 use crate::object::Mutex;
 use crate::other::Functions;
@@ -18,7 +18,12 @@ impl Mutex {
     }
 
     fn words(&self) -> Words<'_> {
-        Words { request: &self.request, acquisitions: &self.acquisitions, created: &self.created }
+        Words {
+            request: &self.request,
+            acquisitions: &self.acquisitions,
+            lease: (self.raw_kind() == 0).then_some(&self.count),
+            created: &self.created,
+        }
     }
 
     /// The kind as the recorder knows it.
@@ -67,6 +72,18 @@ pub(crate) fn lock_until(mutex: &Mutex, until: Timestamp) -> bool {
 pub(crate) fn is_requested(mutex: &Mutex) -> bool {
     // Relaxed: a request that is missed is seen by the next unlock.
     mutex.request.load(Ordering::Relaxed) != 0
+}
+
+/// As [`is_requested`], of a mutex of the usual kind, and leaves out what need not be asked for.
+#[inline(always)]
+pub(crate) fn is_requested_now(mutex: &Mutex) -> bool {
+    let request = mutex.request.load(Ordering::Relaxed);
+    if request == 0 {
+        return false;
+    }
+    // Keeps the usual way free of a branch that is taken.
+    hint::cold_path();
+    !lease::passes(request, &mutex.count)
 }
 
 /// For an owner that is about to unlock: what to call `after` on then.

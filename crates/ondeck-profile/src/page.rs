@@ -1,7 +1,6 @@
 //! The HTML page: one file in the design of the laboratory's reports, without scripts.
 
-use base64::prelude::{BASE64_STANDARD, Engine};
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
 use ondeck_record::layout::Role;
 use ondeck_report::html::frame::Still;
 use ondeck_report::numbers::page::{count, time};
@@ -38,10 +37,14 @@ pub fn render(profile: &Profile) -> Result<String, Error> {
         main: html! {
             (boxes(profile))
             @if !locks.is_empty() {
-                (all(&locks))
+                (all(&locks, profile.processes.len() > 1))
                 section id="graphs" {
                     h2 { "Flame graphs" }
-                    p { "Widths are the time that threads waited. The lowest frame is the lock." }
+                    p {
+                        "Widths are the time that threads waited. The lowest frame is the lock"
+                        @if profile.processes.len() > 1 { ", in its process" }
+                        ". A pointer on a frame shows its name and its time."
+                    }
                     @for graph in &graphs { (graph) }
                 }
                 @for (number, (process, lock)) in locks.iter().take(SECTIONS).enumerate() {
@@ -84,56 +87,39 @@ fn boxes(profile: &Profile) -> Markup {
 }
 
 fn graph(profile: &Profile, role: Role) -> Result<Markup, Error> {
-    let svg = BASE64_STANDARD.encode(flame::render(profile, role, false)?);
     let title = match role {
         Role::Holder => "What kept threads waiting",
         Role::Waiter => "What waited",
     };
-    Ok(html! {
-        figure {
-            figcaption { strong { (title) } }
-            img alt=(title) style="max-width:100%" src=(format!("data:image/svg+xml;base64,{svg}"));
-        }
-    })
+    let frames = PreEscaped(flame::part(profile, role, title)?);
+    Ok(html! { figure { figcaption { strong { (title) } } (scrolling(title, &frames)) } })
 }
 
 fn scrolling(label: &str, table: &Markup) -> Markup {
     html! { div.scroll tabindex="0" role="region" aria-label=(label) { (table) } }
 }
 
-fn all(locks: &[(&Process, &Lock)]) -> Markup {
-    let head = [
-        "waited",
-        "waits",
-        "rate",
-        "p50",
-        "p90",
-        "p99",
-        "p99.9",
-        "longest",
-        "held p99",
-        "longest hold",
-        "threads",
-    ];
+fn all(locks: &[(&Process, &Lock)], several: bool) -> Markup {
+    let head =
+        ["waited", "waits", "rate", "p50", "p99", "longest", "held p99", "longest hold", "threads"];
     let table = html! {
         table {
             thead { tr {
                 th scope="col" { "lock" }
-                th scope="col" { "declared or initialized" }
                 @for title in head { th.number scope="col" { (title) } }
             } }
             tbody {
-                @for (number, (_, lock)) in locks.iter().enumerate() {
+                @for (number, (process, lock)) in locks.iter().enumerate() {
                     tr {
                         th scope="row" {
                             @if number < SECTIONS { a href=(format!("#lock-{number}")) { (lock.name()) } }
                             @else { (lock.name()) }
+                            div.note { (lock.origin()) @if several { ", process " (process.pid) } }
                         }
-                        td { (lock.origin()) }
                         td.number { (time(lock.wait.nanos)) }
                         td.number { (count(lock.wait.count)) }
                         td.number { (table::rate(lock)) }
-                        @for part in [0.5, 0.9, 0.99, 0.999] {
+                        @for part in [0.5, 0.99] {
                             td.number { (time(lock.wait.quantile(part))) }
                         }
                         td.number { (time(lock.wait.longest)) }

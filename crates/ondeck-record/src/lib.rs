@@ -38,6 +38,7 @@ mod clock;
 pub mod control;
 mod end;
 pub mod layout;
+pub mod lease;
 mod maps;
 mod room;
 mod samples;

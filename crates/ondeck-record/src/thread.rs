@@ -19,7 +19,7 @@
 //!
 //! While threads are parked, an unlock is recorded if one of them asks for it: if it came or parked during the
 //! hold. Of the others one in a few of each thread is: in 1 if they are [`CLOSE`] apart, in up to
-//! [`LONGEST_RUN`] if the thread unlocks as often as it can. So threads with long holds are recorded with
+//! [`LONGEST_RUN`] if the thread unlocks as often as it can; see also `lease.rs`. So threads with long holds are recorded with
 //! each, others cost little. What this gets wrong: a thread with a long hold now and then among short ones,
 //! during which no other thread came or parked; the blame for it goes to one of the thread's short holds.
 
@@ -28,7 +28,7 @@ use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, compiler_fe
 use core::{mem, ptr};
 
 use crate::layout::File;
-use crate::{clock, slot};
+use crate::{clock, lease, slot};
 
 /// Nanoseconds between two records of a thread below which its period is doubled.
 const CLOSE: u64 = 8_000;
@@ -56,8 +56,9 @@ pub struct Pending {
     pub has_parked: bool,
 }
 
-/// Unlocks that one record stands for, at most half of this on average.
-const LONGEST_RUN: u32 = 32;
+/// Unlocks that one record stands for on average, at most: of a thread that does nothing else, records are then
+/// some microseconds apart.
+const LONGEST_RUN: u32 = 1_024;
 
 /// What an unlock is to do that was not asked for by name.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -193,7 +194,7 @@ pub fn take(lock: usize) -> Option<Pending> {
 }
 
 /// The calling thread is about to unlock, and other threads may wait.
-pub fn pass(lock: usize) -> Pass {
+pub fn pass(lock: usize, lease: Option<&AtomicU32>) -> Pass {
     Slot::enter(|local| {
         if local.ran != lock {
             return Pass::Recorded;
@@ -205,8 +206,10 @@ pub fn pass(lock: usize) -> Pass {
         if local.run_left == 0 {
             return Pass::Recorded;
         }
-        local.run_left -= 1;
-        local.run_passed += 1;
+        // This unlock, and those that pass from now on.
+        let granted = lease.map_or(0, |lease| lease::take(lease, local.run_left - 1));
+        local.run_left -= 1 + granted;
+        local.run_passed += 1 + granted;
         Pass::Unrecorded
     })
     .unwrap_or(Pass::Unrecorded)
@@ -325,9 +328,12 @@ impl Local {
         let passed = if self.ran == lock { self.run_passed } else { 0 };
         let since = now.wrapping_sub(self.ran_at);
         let close = clock::ticks_in(CLOSE);
-        self.run_length = if self.ran != lock || since > close {
+        // Shorter by steps, because a run may be long by chance; at once where holds are long.
+        self.run_length = if self.ran != lock || since > close * 4 {
             1
-        } else if since < close / 4 {
+        } else if since > close {
+            (self.run_length / 2).max(1)
+        } else if since < close / 2 {
             (self.run_length * 2).clamp(1, LONGEST_RUN)
         } else {
             self.run_length.max(1)

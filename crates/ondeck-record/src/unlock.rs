@@ -39,7 +39,7 @@ pub fn before_unlock(lock: usize, kind: u32, words: Words<'_>) -> Option<Held> {
     // Relaxed: a request that comes now is for this hold or the next.
     let request = words.request.load(Ordering::Relaxed);
     let pending = if request & RECORD == 0 {
-        match thread::pass(lock) {
+        match thread::pass(lock, words.lease) {
             Pass::Unrecorded => return None,
             Pass::Forgotten => {
                 // If a thread parks just now, it asks again when it parks again, or the next one does.
@@ -64,7 +64,7 @@ pub fn unlocked(lock: usize, kind: u32) {
         probe!(ondeck, release, lock);
         let request = entry.request.load(Ordering::Relaxed);
         if request & RECORD == 0 {
-            match thread::pass(lock) {
+            match thread::pass(lock, None) {
                 Pass::Unrecorded => return,
                 Pass::Forgotten => return entry.request.store(0, Ordering::Relaxed),
                 Pass::Recorded => {}

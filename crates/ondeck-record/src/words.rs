@@ -14,6 +14,8 @@ pub struct Words<'a> {
     pub request: &'a AtomicU32,
     /// Acquisitions, counted by owners while [`is_on`](crate::is_on).
     pub acquisitions: &'a AtomicU64,
+    /// Unlocks that pass without the recorder; see [`lease`](crate::lease). None if the lock has no room for it.
+    pub lease: Option<&'a AtomicU32>,
     /// What [`created`](crate::created) returned when the lock was initialized.
     pub created: &'a AtomicU32,
 }

@@ -1,0 +1,80 @@
+//! Unlocks that pass without the recorder: so many of one thread, counted down in a word of the lock.
+//!
+//! While threads are parked, most unlocks of a thread that locks again and again are not recorded. To be asked
+//! each time whether this one is costs as much as the unlock itself. So the recorder gives such a thread a
+//! lease: a number of unlocks that pass.
+//!
+//! ```text
+//! 31            12 11          0
+//! ┌───────────────┬────────────┐
+//! │ whose it is   │ how many   │   written by owners only
+//! └───────────────┴────────────┘
+//! ```
+//!
+//! Another thread that unlocks puts itself in the place of the one that has it. It gets a lease of its own when
+//! it finds itself there the next time: where threads take turns, none has one, and each counts for itself.
+
+use core::sync::atomic::{AtomicU32, Ordering};
+
+use crate::slot;
+use crate::words::WAIT;
+
+const BITS: u32 = 12;
+
+/// The most unlocks that one lease is for.
+pub const MOST: u32 = (1 << BITS) - 1;
+
+/// The calling thread, in 20 bits: threads whose memory is a multiple of 4 GB apart are one.
+#[inline(always)]
+fn this_thread() -> u32 {
+    (slot::address::<u8>().addr() >> 12 << BITS) as u32
+}
+
+/// Whether this unlock passes. For owners; `request` is the lock's word that asks for records.
+#[inline(always)]
+pub fn passes(request: u32, lease: &AtomicU32) -> bool {
+    // Relaxed, and no read-modify-write: owners alone write it.
+    let word = lease.load(Ordering::Relaxed);
+    let left = word.wrapping_sub(this_thread());
+    let passes = request == WAIT && left.wrapping_sub(1) < MOST;
+    if passes {
+        lease.store(word - 1, Ordering::Relaxed);
+    }
+    passes
+}
+
+/// The calling thread, an owner, may let so many unlocks pass: how many of them it need not count.
+pub fn take(lease: &AtomicU32, wanted: u32) -> u32 {
+    let own = this_thread();
+    let was_there = lease.load(Ordering::Relaxed) & !MOST == own;
+    let granted = if was_there { wanted.min(MOST) } else { 0 };
+    lease.store(own | granted, Ordering::Relaxed);
+    granted
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use super::*;
+    use crate::words::RECORD;
+
+    #[test]
+    fn a_lease_is_for_one_thread_and_ends() {
+        let lease = AtomicU32::new(0);
+        assert!(!passes(WAIT, &lease));
+        assert_eq!(take(&lease, 3), 0, "another thread may have been there");
+        assert_eq!(take(&lease, 3), 3);
+        assert!(!passes(WAIT | RECORD, &lease), "a thread asks for a record");
+        std::thread::scope(|scope| {
+            scope.spawn(|| assert!(!passes(WAIT, &lease))).join().expect("it has no lease");
+        });
+        assert!((0..3).all(|_| passes(WAIT, &lease)));
+        assert!(!passes(WAIT, &lease));
+        assert_eq!(take(&lease, 2), 2);
+        std::thread::scope(|scope| {
+            scope.spawn(|| assert_eq!(take(&lease, 9), 0)).join().expect("no lease");
+        });
+        assert!(!passes(WAIT, &lease), "another thread is there");
+    }
+}
