@@ -207,14 +207,16 @@ fn a_contended_lock_takes_a_record_that_is_only_pinned() {
 #[test]
 fn a_pin_that_was_lost_is_not_taken_back_twice() {
     with_bucket(|guard| {
-        let late = waiter_for(8);
-        guard.pin(guard.claim(8), &late);
-        guard.claim(16);
-        assert!(guard.claim_contended(24).is_of(24));
+        let (poller, late) = (waiter(Kind::Lock, 16, 1), waiter_for(8));
+        let (pinned, busy) = (guard.claim(8), guard.claim(16));
+        guard.pin(pinned, &late);
+        assert!(busy.take_poll(busy.awake(), poller.ticket(), 0));
+        assert!(ptr::eq(guard.claim_contended(24), pinned));
         guard.take_quiet_records(Linux::unlock_mode(8));
-        let back = guard.claim(8);
+        assert!(ptr::eq(guard.claim(8), pinned), "it is back");
         guard.unpin(&late);
-        assert_eq!(back.pins(), 0);
+        assert_eq!(pinned.pins(), 0);
+        busy.leave(poller.ticket());
     });
 }
 
