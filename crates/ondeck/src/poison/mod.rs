@@ -12,22 +12,27 @@
 //! |---|---|
 //! | `mutex.rs` | the mutex, its guard, and guards of a part |
 //! | `condvar.rs` | the condition variable |
+//! | `rwlock.rs` | the reader-writer lock and its guards |
 //!
 //! # What poisons
 //!
-//! A panic that begins while a guard is there, and drops it. A guard that is made while its thread panics
+//! A panic that begins while a guard is there that may write, and drops it. A guard that is made while its thread panics
 //! already, by a destructor, does not poison: its own section did not panic.
 
 extern crate std;
 
 mod condvar;
 mod mutex;
+mod rwlock;
 
 use core::sync::atomic::{AtomicBool, Ordering};
 use std::thread::panicking;
 
 pub use condvar::{Condvar, WaitTimeoutResult};
 pub use mutex::{MappedMutexGuard, Mutex, MutexGuard};
+pub use rwlock::{
+    MappedRwLockReadGuard, MappedRwLockWriteGuard, RwLock, RwLockReadGuard, RwLockWriteGuard,
+};
 pub use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
 /// Whether a thread panicked while it held a lock.
