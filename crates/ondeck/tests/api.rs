@@ -66,6 +66,8 @@ mod parking;
 mod pi;
 #[path = "api/poison.rs"]
 mod poison;
+#[path = "api/poison_rwlock.rs"]
+mod poison_rwlock;
 #[path = "api/polling.rs"]
 mod polling;
 #[path = "api/raw.rs"]

@@ -3,8 +3,9 @@
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::TryLockError;
 use std::thread;
+use std::time::{Duration, Instant};
 
-use ondeck::poison::{Mutex, MutexGuard};
+use ondeck::poison::{Condvar, MappedMutexGuard, Mutex, MutexGuard};
 
 /// A mutex whose owner panicked in the middle of a change.
 fn poisoned() -> Mutex<u32> {
@@ -82,14 +83,126 @@ fn a_section_that_begins_after_the_panic_does_not_poison() {
     assert_eq!(mutex.into_inner().expect("not poisoned"), 2);
 }
 
+/// What both libraries print of the same.
 #[test]
-fn it_shows_its_value_unless_it_is_held() {
-    let mutex = poisoned();
-    let shown = format!("{mutex:?}");
-    assert!(shown.contains('2') && shown.contains("poisoned: true"), "{shown}");
+fn it_is_shown_as_the_standard_librarys() {
+    let (ours, theirs) = (Mutex::from(vec![1]), std::sync::Mutex::from(vec![1]));
+    let same = || {
+        assert_eq!(format!("{ours:?}"), format!("{theirs:?}"));
+        assert_eq!(format!("{ours:#?}"), format!("{theirs:#?}"));
+    };
+    same();
+    let own = ours.lock().expect("not poisoned");
+    let other = theirs.lock().expect("not poisoned");
+    same();
+    assert_eq!(format!("{own:?}"), format!("{other:?}"));
+    drop((own, other));
+    let unwound = panic::catch_unwind(|| {
+        let _guards = (ours.lock(), theirs.lock());
+        panic!("on purpose");
+    });
+    assert!(unwound.is_err());
+    same();
+    assert_eq!(format!("{:?}", ours.lock()), format!("{:?}", theirs.lock()));
+    let (ours, theirs) = (Mutex::new(7), std::sync::Mutex::new(7));
+    assert_eq!(ours.lock().expect("new").to_string(), theirs.lock().expect("new").to_string());
+    assert_eq!(format!("{:?}", Condvar::new()), format!("{:?}", std::sync::Condvar::new()));
+}
+
+#[test]
+fn the_only_reference_needs_no_lock() {
+    let mut mutex = Mutex::new(1);
+    *mutex.get_mut().expect("not poisoned") += 1;
+    assert_eq!(mutex.into_inner().expect("not poisoned"), 2);
+    let mut mutex = poisoned();
+    assert_eq!(**mutex.get_mut().expect_err("poisoned").get_ref(), 2);
+}
+
+#[test]
+fn a_guard_of_a_part_poisons_like_the_whole() {
+    let mutex = Mutex::new((1, Some(2)));
+    let guard = mutex.lock().expect("not poisoned");
+    let whole = MutexGuard::filter_map(guard, |_| None::<&mut u32>).expect_err("no such part");
+    let mut part = MutexGuard::filter_map(whole, |pair| pair.1.as_mut()).expect("there");
+    *part += 1;
+    assert_eq!(format!("{part:?} {part}"), "3 3");
+    assert!(mutex.try_lock().is_err());
+    let part = MappedMutexGuard::map(part, |part| part);
+    let part = MappedMutexGuard::filter_map(part, |_| None::<&mut u32>).expect_err("none");
+    let part = MappedMutexGuard::filter_map(part, |part| Some(part)).expect("there");
+    drop(part);
+    assert!(!mutex.is_poisoned() && mutex.try_lock().is_ok());
+    let unwound = panic::catch_unwind(|| {
+        let _part = MutexGuard::map(mutex.lock().expect("not poisoned"), |pair| &mut pair.0);
+        panic!("on purpose");
+    });
+    assert!(unwound.is_err() && mutex.is_poisoned());
     mutex.clear_poison();
-    let guard: MutexGuard<'_, u32> = mutex.lock().expect("cleared");
-    assert_eq!(format!("{guard:?}"), "2");
-    let shown = format!("{mutex:?}");
-    assert!(shown.contains("locked") && shown.contains("poisoned: false"), "{shown}");
+    let unwound = panic::catch_unwind(|| {
+        let lock = mutex.lock().expect("cleared");
+        drop(MutexGuard::map(lock, |_| -> &mut u32 { panic!("on purpose") }));
+    });
+    assert!(unwound.is_err() && mutex.is_poisoned(), "a part of the section panicked");
+    assert!(mutex.try_lock().is_err_and(|told| matches!(told, TryLockError::Poisoned(_))));
+}
+
+/// A thread that waits is told of the panic of a thread that had the lock meanwhile.
+#[test]
+fn a_wait_is_told_of_a_panic() {
+    let (mutex, condvar) = (Mutex::new(0), Condvar::default());
+    thread::scope(|scope| {
+        let waiter = scope.spawn(|| {
+            let mut guard = mutex.lock().expect("not poisoned");
+            *guard = 1;
+            let told = condvar.wait(guard).expect_err("poisoned");
+            assert_eq!(**told.get_ref(), 2);
+        });
+        let panics = scope.spawn(|| {
+            // The other waits as soon as it has written, because it unlocks by its wait.
+            loop {
+                let mut guard = mutex.lock().expect("not poisoned");
+                if *guard == 1 {
+                    *guard = 2;
+                    condvar.notify_one();
+                    panic!("on purpose");
+                }
+                drop(guard);
+                thread::yield_now();
+            }
+        });
+        assert!(panics.join().is_err());
+        waiter.join().expect("it is told");
+    });
+    assert!(mutex.is_poisoned());
+}
+
+#[test]
+fn a_wait_with_a_time_ends_not_before_it() {
+    const SHORT: Duration = Duration::from_millis(5);
+    let (mutex, condvar) = (Mutex::new(0), Condvar::new());
+    let lock = || mutex.lock().expect("not poisoned");
+    let start = Instant::now();
+    let (guard, result) = condvar.wait_timeout(lock(), SHORT).expect("not poisoned");
+    assert!(result.timed_out() && start.elapsed() >= SHORT);
+    drop(guard);
+    let waits = condvar.wait_timeout_while(lock(), SHORT, |value| *value == 0);
+    assert!(waits.expect("not poisoned").1.timed_out());
+    let waits = condvar.wait_timeout_while(lock(), Duration::MAX, |value| *value != 0);
+    assert!(!waits.expect("not poisoned").1.timed_out(), "the condition did not hold");
+    #[allow(deprecated, reason = "it is there for those that have it")]
+    let waits = condvar.wait_timeout_ms(lock(), 1);
+    assert!(!waits.expect("not poisoned").1);
+    thread::scope(|scope| {
+        let waiter = scope.spawn(|| {
+            let waits = condvar.wait_timeout_while(lock(), Duration::MAX, |value| *value == 0);
+            waits.expect("not poisoned").1.timed_out()
+        });
+        *lock() = 1;
+        condvar.notify_one();
+        assert!(!waiter.join().expect("no panic"));
+    });
+    let poisoned = poisoned();
+    let guard = poisoned.lock().expect_err("poisoned").into_inner();
+    let told = condvar.wait_timeout(guard, SHORT).expect_err("still poisoned").into_inner();
+    assert!(told.1.timed_out() && *told.0 == 2);
 }

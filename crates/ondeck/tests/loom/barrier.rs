@@ -107,7 +107,7 @@ fn the_first_that_returns_frees_it() {
 
 #[test]
 fn a_deadline_passes_at_any_time() {
-    explore(SLEEPS, 3, || {
+    explore(SLEEPS, 2, || {
         let shared = Shared::new(2);
         let clock = spawn(|| pass_time(1));
         let hurried = spawn(|| shared.barrier.wait_by(SOON).is_some());
