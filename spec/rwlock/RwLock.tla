@@ -134,7 +134,7 @@ LookForSleepers(t) ==
        IN Goto(t, IF ~wakes THEN next ELSE IF next = "Idle" THEN "Wake" ELSE "WakeFailed")
     /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepers, guard, want, mark, told, fence, left, rounds>>
 
-\* models crates/ondeck/src/rwlock/shared.rs wake_drainer
+\* models crates/ondeck/src/rwlock/wake.rs wake_drainer
 WakeDrainer(t) ==
     /\ pc[t] \in {"Wake", "WakeFailed"}
     /\ guard = 0

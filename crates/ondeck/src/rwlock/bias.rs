@@ -29,9 +29,8 @@
 
 use core::time::Duration;
 
-use super::{
-    ASLEEP, BIASED, DRAINING, PARKED, READERS, RawRwLock, Shared, UPGRADABLE, WRITER, shared,
-};
+use super::wake::wake_drainer;
+use super::{ASLEEP, BIASED, DRAINING, PARKED, READERS, RawRwLock, Shared, UPGRADABLE, WRITER};
 use crate::parking::{Bias, Row};
 use crate::platform::{AtomicInt, Host, Ordering};
 
@@ -173,7 +172,7 @@ pub(super) fn retract<P: Host>(slot: &P::AtomicUsize, address: usize) {
     P::light_fence();
     // spec: RwLock!LookForSleepers
     if P::bias(address).is_some_and(Bias::has_sleepers) {
-        shared::wake_drainer::<P>(address);
+        wake_drainer::<P>(address);
     }
 }
 

@@ -3,16 +3,12 @@
 
 use core::ptr;
 
-use super::settle::Mode;
+use super::settle::{Mode, OVERDUE_NANOS};
 use super::{IN_FLIGHT, MOST_READERS, PARKED, RawRwLock, Want};
 use crate::mutex::Slice;
-use crate::parking::{Guard, Kind, Node, has_come, status};
+use crate::parking::{Guard, Kind, Node, status};
 use crate::platform::{AtomicInt, FutexWait, Host, Ordering, Timestamp};
 use crate::spin::Waits;
-
-/// A thread that has been parked for so long is overdue: it is handed the lock, at most one in such a time
-/// for each lock. As for the mutex: many wakes of every machine, a few time slices of no scheduler.
-pub(super) const OVERDUE_NANOS: u32 = 1_000_000;
 
 /// How a turn of waiting ended.
 enum Turn {
@@ -196,12 +192,6 @@ fn note_wake<P: Host>(node: &Node<P>) {
         let woken = node.woken.load(Ordering::Relaxed);
         P::note_wake((P::ticks() as usize).wrapping_sub(woken));
     }
-}
-
-/// Whether a thread that parked with this node is overdue.
-pub(super) fn is_overdue<P: Host>(node: &Node<P>, now: usize) -> bool {
-    let since = node.since.load(Ordering::Relaxed);
-    has_come(now, since.wrapping_add(P::ticks_in(OVERDUE_NANOS)))
 }
 
 /// Waits until `ticks` after `start`.
