@@ -362,7 +362,10 @@ Step(t) ==
 
 Over == \A t \in Threads : pc[t] = "Idle" /\ rounds[t] = 0 /\ buffer[t] = <<>>
 
-Next == (\E t \in Threads : Step(t)) \/ (Over /\ UNCHANGED vars)
+\* models nothing: all have ended
+End == Over /\ UNCHANGED vars
+
+Next == (\E t \in Threads : Step(t)) \/ End
 
 Spec == Init /\ [][Next]_vars
 

@@ -81,8 +81,8 @@ impl<P: Host> RawRwLock<P> {
         let [has, competes, beside] = choose(&guard, &plan, address, now);
         drop(guard);
         has.wake();
-        competes.tell(status::IN_FLIGHT);
-        beside.tell(status::COMPETE);
+        competes.wake();
+        beside.wake();
     }
 }
 
@@ -161,8 +161,9 @@ fn choose<P: Host>(
     address: usize,
     now: usize,
 ) -> [Chosen<P>; 3] {
-    let (mut has, mut competes) = (Chosen::<P>::new(), Chosen::<P>::new());
-    let mut beside = Chosen::<P>::new();
+    let mut has = Chosen::<P>::new();
+    let mut competes = Chosen::<P>::told(status::IN_FLIGHT);
+    let mut beside = Chosen::<P>::told(status::COMPETE);
     let take = |node: &Node<P>, chosen: &mut Chosen<P>| {
         node.woken.store(now, Ordering::Relaxed);
         node.cpu.store(P::cpu(), Ordering::Relaxed);
