@@ -160,15 +160,24 @@ impl<P: Host> RawRwLock<P> {
 
     /// A slice of the caller's sleep is over, or its deadline has passed. Whether that ends its turn.
     ///
-    /// At the end of a slice it takes what it wants if that can be had: the thread in flight may get no CPU,
-    /// or be one that the child of a fork does not have.
+    /// The thread in flight may get no CPU, or be one that the child of a fork does not have. So at the end of
+    /// a slice the caller takes what it wants if that can be had; else the next unlock wakes another thread,
+    /// and at worst there are two in flight.
     fn look(&self, node: &Node<P>, want: Want, is_over: bool) -> Option<Turn> {
         let guard = P::bucket(self.address()).lock();
         // Only under the lock is it certain that no thread is about to choose this node.
         if node.status() != status::PARKED {
             return None;
         }
-        let has = self.attempt(want, IN_FLIGHT);
+        let mut state = self.state.load(Ordering::Relaxed);
+        let has = loop {
+            let has = want.acquire(state);
+            let next = has.unwrap_or(state) & !IN_FLIGHT;
+            match self.state.compare_exchange(state, next, Ordering::Acquire, Ordering::Relaxed) {
+                Ok(_) => break has.is_some(),
+                Err(found) => state = found,
+            }
+        };
         if !has && !is_over {
             return None;
         }
