@@ -134,7 +134,7 @@ LookForSleepers(t) ==
        IN Goto(t, IF ~wakes THEN next ELSE IF next = "Idle" THEN "Wake" ELSE "WakeFailed")
     /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepers, guard, want, mark, told, fence, left, rounds>>
 
-\* models crates/ondeck/src/rwlock/shared.rs wake_drainer
+\* models crates/ondeck/src/rwlock/wake.rs wake_drainer
 WakeDrainer(t) ==
     /\ pc[t] \in {"Wake", "WakeFailed"}
     /\ guard = 0
@@ -362,7 +362,10 @@ Step(t) ==
 
 Over == \A t \in Threads : pc[t] = "Idle" /\ rounds[t] = 0 /\ buffer[t] = <<>>
 
-Next == (\E t \in Threads : Step(t)) \/ (Over /\ UNCHANGED vars)
+\* models nothing: all have ended
+End == Over /\ UNCHANGED vars
+
+Next == (\E t \in Threads : Step(t)) \/ End
 
 Spec == Init /\ [][Next]_vars
 

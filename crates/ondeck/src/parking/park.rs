@@ -204,12 +204,19 @@ pub unsafe fn requeue<P: Host>(
 pub(crate) struct Chosen<P: Host> {
     first: *const Node<P>,
     last: *const Node<P>,
+    /// What they will be told.
+    status: u32,
 }
 
 impl<P: Host> Chosen<P> {
-    /// None so far.
+    /// None so far, which will be told to go on.
     pub(crate) fn new() -> Self {
-        Self { first: ptr::null(), last: ptr::null() }
+        Self::told(status::DONE)
+    }
+
+    /// None so far, which will be told `status`.
+    pub(crate) fn told(status: u32) -> Self {
+        Self { first: ptr::null(), last: ptr::null(), status }
     }
 
     /// Takes the `count` oldest threads at `key`.
@@ -243,19 +250,14 @@ impl<P: Host> Chosen<P> {
         self.last = node;
     }
 
-    /// Tells them all to go on.
+    /// Tells them all.
     pub(crate) fn wake(self) {
-        self.tell(status::DONE);
-    }
-
-    /// Tells them all what they are now, and wakes them.
-    pub(crate) fn tell(self, status: u32) {
         let mut next = self.first;
         // SAFETY: they are live until they are told; what comes next was read before.
         while let Some(node) = unsafe { next.as_ref() } {
             next = node.newer.load(Ordering::Relaxed);
             // spec: Condvar!TellChosen
-            let word = node.tell(status);
+            let word = node.tell(self.status);
             // spec: Condvar!WakeChosen
             P::futex_wake(word, 1);
         }

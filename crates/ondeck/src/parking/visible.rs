@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! rows     one a thread      slot 0 · slot 1 · … · slot 7      0, or the address of a lock
-//! biases   one an address's  sleepers · rest
+//! biases   one an address's  sleepers · rest · since · doubled
 //! ```
 //!
 //! A lock's readers use one slot of each row, that of the lock's address: a writer that waits for them reads
@@ -14,6 +14,8 @@
 //! | a slot | its row's thread, if it is 0: the address of the lock that it reads; 0 when the reader leaves |
 //! | `sleepers` | writers, before and after they sleep until visible readers have left: how many |
 //! | `rest` | writers that have revoked a bias: until when, in ticks, there is to be none |
+//! | `since` | readers that have begun a bias: when, in ticks |
+//! | `doubled` | writers that have revoked a bias: how often in a row it did not pay |
 //!
 //! Addresses that fall together share the words of a bias: then readers look for a writer that sleeps where
 //! there is none, or a lock rests because another does.
@@ -76,13 +78,20 @@ impl Row<crate::platform::Linux> {
 pub struct Bias<P: Host> {
     sleepers: P::AtomicUsize,
     rest: P::AtomicUsize,
+    since: P::AtomicUsize,
+    doubled: P::AtomicUsize,
 }
 
 impl<P: Host> Bias<P> {
     /// One of locks that have not been biased.
     #[must_use]
     pub fn new() -> Self {
-        Self { sleepers: AtomicInt::new(0), rest: AtomicInt::new(0) }
+        Self {
+            sleepers: AtomicInt::new(0),
+            rest: AtomicInt::new(0),
+            since: AtomicInt::new(0),
+            doubled: AtomicInt::new(0),
+        }
     }
 
     /// Whether a writer may sleep that a reader which has left is to wake.
@@ -108,6 +117,21 @@ impl<P: Host> Bias<P> {
         super::has_come(now, self.rest.load(Ordering::Relaxed))
     }
 
+    /// A bias begins at `now`.
+    pub(crate) fn begins(&self, now: usize) {
+        self.since.store(now, Ordering::Relaxed);
+    }
+
+    /// A bias has ended at `now`, which pays if it has lasted for `pays` ticks. Returns how often in a row
+    /// one has not, `most` at most.
+    pub(crate) fn ends(&self, now: usize, pays: usize, most: usize) -> usize {
+        let has_paid = now.wrapping_sub(self.since.load(Ordering::Relaxed)) >= pays;
+        let before = self.doubled.load(Ordering::Relaxed);
+        let doubled = if has_paid { 0 } else { (before + 1).min(most) };
+        self.doubled.store(doubled, Ordering::Relaxed);
+        doubled
+    }
+
     /// They may not before `until`.
     pub(crate) fn rest(&self, until: usize) {
         self.rest.store(until, Ordering::Relaxed);
@@ -125,6 +149,11 @@ impl Bias<crate::platform::Linux> {
     #[allow(clippy::declare_interior_mutable_const, reason = "a template to fill an array with")]
     pub(crate) const EMPTY: Self = {
         use core::sync::atomic::AtomicUsize;
-        Self { sleepers: AtomicUsize::new(0), rest: AtomicUsize::new(0) }
+        Self {
+            sleepers: AtomicUsize::new(0),
+            rest: AtomicUsize::new(0),
+            since: AtomicUsize::new(0),
+            doubled: AtomicUsize::new(0),
+        }
     };
 }

@@ -29,9 +29,8 @@
 
 use core::time::Duration;
 
-use super::{
-    ASLEEP, BIASED, DRAINING, PARKED, READERS, RawRwLock, Shared, UPGRADABLE, WRITER, shared,
-};
+use super::wake::wake_drainer;
+use super::{ASLEEP, BIASED, DRAINING, PARKED, READERS, RawRwLock, Shared, UPGRADABLE, WRITER};
 use crate::parking::{Bias, Row};
 use crate::platform::{AtomicInt, Host, Ordering};
 
@@ -41,8 +40,14 @@ const REST: usize = 32;
 /// The shortest rest, in nanoseconds.
 const LEAST_REST_NANOS: u32 = 20_000;
 
+/// A bias that lasted for fewer times what its revocation took did not pay: the next rest is twice as long.
+const PAYS: usize = 64;
+
+/// How often a rest is doubled at most: where a revocation takes 8 µs, a rest is 65 ms then.
+const MOST_DOUBLED: usize = 8;
+
 /// One counted read in so many, of each thread, looks whether the lock could be biased.
-const SAMPLE: u32 = 16;
+const SAMPLE: u32 = 64;
 
 /// How long a store may stay invisible to others, if no fence can be made.
 ///
@@ -102,7 +107,9 @@ impl<P: Host> RawRwLock<P> {
             return;
         }
         // spec: RwLock!Bias
-        self.try_change(|state| (state & OTHERS == 0).then_some(state | BIASED));
+        if self.try_change(|state| (state & OTHERS == 0).then_some(state | BIASED)) {
+            bias.begins(P::ticks() as usize);
+        }
     }
 
     /// Whether a visible reader of this lock is seen.
@@ -126,8 +133,10 @@ impl<P: Host> RawRwLock<P> {
         visible.have_left();
         if let Some(bias) = P::bias(self.address()) {
             let now = P::ticks() as usize;
-            let cost = now.wrapping_sub(begin).saturating_mul(REST);
-            bias.rest(now.wrapping_add(cost.max(P::ticks_in(LEAST_REST_NANOS))));
+            let cost = now.wrapping_sub(begin);
+            let rest = cost.saturating_mul(REST).max(P::ticks_in(LEAST_REST_NANOS));
+            let doubled = bias.ends(begin, cost.saturating_mul(PAYS), MOST_DOUBLED);
+            bias.rest(now.wrapping_add(rest << doubled));
         }
         visible
     }
@@ -173,7 +182,7 @@ pub(super) fn retract<P: Host>(slot: &P::AtomicUsize, address: usize) {
     P::light_fence();
     // spec: RwLock!LookForSleepers
     if P::bias(address).is_some_and(Bias::has_sleepers) {
-        shared::wake_drainer::<P>(address);
+        wake_drainer::<P>(address);
     }
 }
 

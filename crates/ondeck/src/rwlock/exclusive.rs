@@ -31,14 +31,25 @@ impl<P: Host> RawRwLock<P> {
 
     #[inline(always)]
     fn lock_exclusive_at_once(&self) -> bool {
-        // spec: RwLock!Attempt
-        self.state.compare_exchange(0, WRITER, Ordering::Acquire, Ordering::Relaxed).is_ok()
+        const FOR_OTHERS: u32 = PARKED | IN_FLIGHT;
+        let take = |state| {
+            let next = state | WRITER;
+            // spec: RwLock!Attempt
+            self.state.compare_exchange(state, next, Ordering::Acquire, Ordering::Relaxed)
+        };
+        // Not read before: that would fetch the line twice.
+        match take(0) {
+            Ok(_) => true,
+            // Parked threads keep no writer out.
+            Err(found) => found & !FOR_OTHERS == 0 && take(found).is_ok(),
+        }
     }
 
     #[cold]
     #[inline(never)]
     fn lock_exclusive_slow(&self, deadline: Option<Timestamp>) -> bool {
-        self.wait(Want::Write, deadline) && self.drain_or_leave(deadline, 0)
+        let first = self.attempt(Want::Write, 0) || self.wait(Want::Write, deadline);
+        first && self.drain_or_leave(deadline, 0)
     }
 
     /// Some bits are set, but maybe none that says that a thread holds the lock.
@@ -82,9 +93,15 @@ impl<P: Host> RawRwLock<P> {
     /// The calling thread owns the lock.
     #[inline]
     pub unsafe fn unlock_exclusive(&self) {
+        let state = self.state.load(Ordering::Relaxed);
         // spec: RwLock!GiveBack
         // Release: later owners and readers see what this one did. The last access (4).
-        if self.state.compare_exchange(WRITER, 0, Ordering::Release, Ordering::Relaxed).is_err() {
+        let gives = state & (PARKED | IN_FLIGHT) != PARKED
+            && self
+                .state
+                .compare_exchange(state, state & !WRITER, Ordering::Release, Ordering::Relaxed)
+                .is_ok();
+        if !gives {
             self.unlock_exclusive_slow(false);
         }
     }

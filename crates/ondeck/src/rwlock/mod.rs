@@ -35,6 +35,7 @@
 //! | `bias.rs` | readers that the word does not count, and how a writer makes them visible to itself |
 //! | `drain.rs` | how a writer waits for readers to leave |
 //! | `wait.rs` | how a thread waits for its turn |
+//! | `wake.rs` | how readers that leave wake it |
 //! | `settle.rs` | which parked threads go next |
 //! | `api.rs` | what programs use: [`RwLock`] and its guards |
 //!
@@ -42,10 +43,9 @@
 //!
 //! 1. *Exclusion.* While `WRITER` is set without `DRAINING` its owner has the lock alone: no reader is
 //!    counted, and `UPGRADABLE` is clear.
-//! 2. *No wake is lost.* If a thread is parked and none is in flight, then `WRITER` or `UPGRADABLE` is
-//!    set, and the thread that clears it looks after the parked ones; or only writers and upgradable
-//!    readers... see `settle.rs`. A thread that is in flight and does not become a writer passes its mark
-//!    on.
+//! 2. *No wake is lost.* If a thread is parked and none is in flight, then `WRITER` is set, or `UPGRADABLE`
+//!    and no reader is parked; the thread that clears that bit looks after the parked ones. A thread that
+//!    was in flight and does not become a writer looks after them itself.
 //! 3. *Counted while linked.* Under the lock of the bucket `PARKED` is set if and only if a thread is
 //!    linked.
 //! 4. *Nothing is touched after the unlock.* The read-modify-write that gives the lock up is the last
@@ -89,6 +89,7 @@ mod settle;
 mod shared;
 mod upgradable;
 mod wait;
+mod wake;
 
 use core::fmt;
 use core::marker::PhantomData;

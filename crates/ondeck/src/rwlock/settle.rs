@@ -14,10 +14,13 @@
 //!
 //! The word is changed once, under the bucket's lock; from then on the lock may be gone (4).
 
-use super::wait::{OVERDUE_NANOS, is_overdue};
 use super::{IN_FLIGHT, ONE, PARKED, RawRwLock, UPGRADABLE, WRITER, Want, with_writer};
-use crate::parking::{Chosen, Guard, Kind, Node, status};
+use crate::parking::{Chosen, Guard, Kind, Node, has_come, status};
 use crate::platform::{AtomicInt, Host, Ordering};
+
+/// A thread that has been parked for so long is overdue: it is handed the lock, at most one in such a time
+/// for each lock. As for the mutex: many wakes of every machine, a few time slices of no scheduler.
+pub(super) const OVERDUE_NANOS: u32 = 1_000_000;
 
 /// What parked threads are looked after for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -78,8 +81,8 @@ impl<P: Host> RawRwLock<P> {
         let [has, competes, beside] = choose(&guard, &plan, address, now);
         drop(guard);
         has.wake();
-        competes.tell(status::IN_FLIGHT);
-        beside.tell(status::COMPETE);
+        competes.wake();
+        beside.wake();
     }
 }
 
@@ -87,6 +90,12 @@ impl<P: Host> RawRwLock<P> {
 fn is_time<P: Host>(guard: &Guard<'_, P>, address: usize, now: usize) -> bool {
     let due = guard.newest(Kind::RwLock, address).is_some_and(|newest| newest.may_be_due(now));
     due && guard.oldest(Kind::RwLock, address).is_some_and(|oldest| is_overdue(oldest, now))
+}
+
+/// Whether a thread that parked with this node is overdue.
+fn is_overdue<P: Host>(node: &Node<P>, now: usize) -> bool {
+    let since = node.since.load(Ordering::Relaxed);
+    has_come(now, since.wrapping_add(P::ticks_in(OVERDUE_NANOS)))
 }
 
 fn is_reader<P: Host>(node: &Node<P>) -> bool {
@@ -152,8 +161,9 @@ fn choose<P: Host>(
     address: usize,
     now: usize,
 ) -> [Chosen<P>; 3] {
-    let (mut has, mut competes) = (Chosen::<P>::new(), Chosen::<P>::new());
-    let mut beside = Chosen::<P>::new();
+    let mut has = Chosen::<P>::new();
+    let mut competes = Chosen::<P>::told(status::IN_FLIGHT);
+    let mut beside = Chosen::<P>::told(status::COMPETE);
     let take = |node: &Node<P>, chosen: &mut Chosen<P>| {
         node.woken.store(now, Ordering::Relaxed);
         node.cpu.store(P::cpu(), Ordering::Relaxed);

@@ -2,8 +2,8 @@
 //! thread has the lock's address for that time.
 
 use super::bias::retract;
+use super::wake::wake_drainer;
 use super::{ASLEEP, BIASED, ONE, READERS, RawRwLock, Shared, WRITER, Want};
-use crate::parking::{Kind, status};
 use crate::platform::{AtomicInt, Host, Ordering, Timestamp};
 
 impl<P: Host> RawRwLock<P> {
@@ -109,21 +109,4 @@ impl Drop for AbortOnDrop {
     fn drop(&mut self) {
         panic!("ondeck: a read lock that was given up for a moment cannot be had again");
     }
-}
-
-/// The last reader has left the lock at `address`: has the writer look that waits for that.
-///
-/// The lock may be gone (4). If there is another one at its address, its writer looks once more than it
-/// had to.
-#[cold]
-#[inline(never)]
-pub(super) fn wake_drainer<P: Host>(address: usize) {
-    // spec: RwLock!WakeDrainer
-    let guard = P::bucket(address).lock();
-    let Some(node) = guard.oldest(Kind::Readers, address) else { return };
-    // SAFETY: it is linked.
-    unsafe { guard.unlink(Kind::Readers, node) };
-    let word = node.tell(status::DONE);
-    drop(guard);
-    P::futex_wake(word, 1);
 }

@@ -3,16 +3,12 @@
 
 use core::ptr;
 
-use super::settle::Mode;
+use super::settle::{Mode, OVERDUE_NANOS};
 use super::{IN_FLIGHT, MOST_READERS, PARKED, RawRwLock, Want};
 use crate::mutex::Slice;
-use crate::parking::{Guard, Kind, Node, has_come, status};
+use crate::parking::{Guard, Kind, Node, status};
 use crate::platform::{AtomicInt, FutexWait, Host, Ordering, Timestamp};
 use crate::spin::Waits;
-
-/// A thread that has been parked for so long is overdue: it is handed the lock, at most one in such a time
-/// for each lock. As for the mutex: many wakes of every machine, a few time slices of no scheduler.
-pub(super) const OVERDUE_NANOS: u32 = 1_000_000;
 
 /// How a turn of waiting ended.
 enum Turn {
@@ -164,15 +160,24 @@ impl<P: Host> RawRwLock<P> {
 
     /// A slice of the caller's sleep is over, or its deadline has passed. Whether that ends its turn.
     ///
-    /// At the end of a slice it takes what it wants if that can be had: the thread in flight may get no CPU,
-    /// or be one that the child of a fork does not have.
+    /// The thread in flight may get no CPU, or be one that the child of a fork does not have. So at the end of
+    /// a slice the caller takes what it wants if that can be had; else the next unlock wakes another thread,
+    /// and at worst there are two in flight.
     fn look(&self, node: &Node<P>, want: Want, is_over: bool) -> Option<Turn> {
         let guard = P::bucket(self.address()).lock();
         // Only under the lock is it certain that no thread is about to choose this node.
         if node.status() != status::PARKED {
             return None;
         }
-        let has = self.attempt(want, IN_FLIGHT);
+        let mut state = self.state.load(Ordering::Relaxed);
+        let has = loop {
+            let has = want.acquire(state);
+            let next = has.unwrap_or(state) & !IN_FLIGHT;
+            match self.state.compare_exchange(state, next, Ordering::Acquire, Ordering::Relaxed) {
+                Ok(_) => break has.is_some(),
+                Err(found) => state = found,
+            }
+        };
         if !has && !is_over {
             return None;
         }
@@ -196,12 +201,6 @@ fn note_wake<P: Host>(node: &Node<P>) {
         let woken = node.woken.load(Ordering::Relaxed);
         P::note_wake((P::ticks() as usize).wrapping_sub(woken));
     }
-}
-
-/// Whether a thread that parked with this node is overdue.
-pub(super) fn is_overdue<P: Host>(node: &Node<P>, now: usize) -> bool {
-    let since = node.since.load(Ordering::Relaxed);
-    has_come(now, since.wrapping_add(P::ticks_in(OVERDUE_NANOS)))
 }
 
 /// Waits until `ticks` after `start`.

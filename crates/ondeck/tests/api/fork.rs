@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use ondeck::{Condvar, Mutex};
+use ondeck::{Condvar, Mutex, RwLock};
 
 use crate::copy::{Fork, fork, with_threads};
 use crate::watchdog::Watchdog;
@@ -88,4 +88,58 @@ fn a_fork_in_the_middle_of_everything() {
         }
         over.store(true, Ordering::Relaxed);
     });
+}
+
+#[test]
+fn the_child_uses_a_reader_writer_lock_that_threads_were_parked_for() {
+    let _watchdog = Watchdog::start("threads parked for a lock of readers", Duration::from_mins(2));
+    for _ in 0..20 {
+        let lock = RwLock::new(0);
+        thread::scope(|scope| {
+            let guard = lock.write();
+            for _ in 0..3 {
+                scope.spawn(|| *lock.write() += 1);
+                scope.spawn(|| drop(lock.read()));
+            }
+            // Long enough for them to park, most likely.
+            thread::sleep(Duration::from_millis(2));
+            fork(Fork::Library, || {
+                // SAFETY: this thread's copy owns the lock.
+                unsafe { lock.force_unlock_write(lock_api::GuardNoSend::new()) };
+                let work = || {
+                    for _ in 0..200 {
+                        drop(lock.read());
+                        *lock.write() += 1;
+                    }
+                };
+                with_threads(3, &work, || drop(lock.read()));
+                assert_eq!(*lock.read(), 600);
+            });
+            drop(guard);
+        });
+        assert_eq!(lock.into_inner(), 3);
+    }
+}
+
+/// The forking thread has read locks, counted and visible, which its copy gives up.
+#[test]
+fn the_child_gives_up_what_its_thread_was_reading() {
+    let _watchdog = Watchdog::start("readers at a fork", Duration::from_mins(2));
+    let lock = RwLock::new(0);
+    // SAFETY: it is only asked.
+    while !unsafe { lock.raw() }.is_biased() {
+        drop(lock.read());
+    }
+    let readers = [lock.read(), lock.read()];
+    fork(Fork::Library, || {
+        assert!(lock.try_write().is_none());
+        for _ in 0..2 {
+            // SAFETY: this thread's copies of the guards are never dropped.
+            unsafe { lock.force_unlock_read(lock.raw().forgotten()) };
+        }
+        with_threads(3, &|| *lock.write() += 1, || ());
+        assert_eq!(*lock.read(), 3);
+    });
+    drop(readers);
+    assert_eq!(*lock.write(), 0);
 }
