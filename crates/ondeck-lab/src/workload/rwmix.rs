@@ -96,7 +96,7 @@ impl RwWorkload for RwMix {
                 Column("cpu/op", CPU_PER_OP, Shown::Time),
                 Column("cpus", RUNNING, Shown::Ratio),
             ],
-            note: "share (least / most served thread), CPU time per operation, CPUs busy",
+            note: "share (least / most served thread), CPU time per op, CPUs busy",
         }),
         ..WorkloadInfo::USUAL
     };

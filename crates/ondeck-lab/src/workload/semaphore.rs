@@ -46,7 +46,7 @@ impl SemaphoreWorkload for Semaphore {
                 Column("cpu/op", CPU_PER_OP, Shown::Time),
                 Column("sleeps/op", VOLUNTARY, Shown::Ratio),
             ],
-            note: "share (least / most served thread), CPU time and sleeps per permit",
+            note: "share (least / most served), CPU time and sleeps per permit",
         }),
         ..WorkloadInfo::USUAL
     };

@@ -33,10 +33,33 @@ pub trait BarrierVisitor {
 
 /// Shows every barrier to `visitor`.
 pub fn for_each_barrier(visitor: &mut impl BarrierVisitor) {
+    visitor.visit::<ondeck::Barrier>();
     visitor.visit::<CentralBarrier>();
     visitor.visit::<StdBarrier>();
     #[cfg(target_env = "gnu")]
     visitor.visit::<GlibcBarrier>();
+}
+
+/// This project's own.
+impl RawBarrier for ondeck::Barrier {
+    const INFO: LockInfo = LockInfo {
+        name: "ondeck_barrier",
+        origin: Origin::Own,
+        waiting: Waiting::SpinsThenSleeps,
+        touches_after_release: false,
+        source: "this project, ondeck::Barrier",
+        teaches: "A count of arrivals in one word, and the threads that wait for the last in a table",
+        ..PEER
+    };
+
+    fn new(threads: u32) -> Self {
+        Self::new(threads)
+    }
+
+    #[inline]
+    fn wait(&self) -> bool {
+        self.wait().is_leader()
+    }
 }
 
 /// A count of threads that have come, and the number of the phase, which waiters poll.

@@ -20,7 +20,7 @@ unsafe extern "C" {
     fn pthread_once(once: *mut c_int, run: extern "C" fn()) -> c_int;
 }
 
-/// What the facts of all of them have in common: other libraries', without a condition variable.
+/// What the facts of most of them have in common: other libraries', without a condition variable.
 const PEER: crate::LockInfo = crate::LockInfo {
     name: "",
     origin: crate::Origin::Peer,

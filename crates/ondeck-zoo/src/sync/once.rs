@@ -4,7 +4,7 @@ use std::cell::{Cell, UnsafeCell};
 use std::ffi::c_int;
 
 use super::{PEER, pthread_once};
-use crate::{LockInfo, Waiting};
+use crate::{LockInfo, Origin, Waiting};
 
 /// What makes sure that an initialization runs once.
 pub trait RawOnce: Sized + Send + Sync + 'static {
@@ -27,10 +27,33 @@ pub trait OnceVisitor {
 
 /// Shows every once to `visitor`.
 pub fn for_each_once(visitor: &mut impl OnceVisitor) {
+    visitor.visit::<ondeck::Once>();
     visitor.visit::<StdOnce>();
     visitor.visit::<ParkingLotOnce>();
     #[cfg(target_env = "gnu")]
     visitor.visit::<GlibcOnce>();
+}
+
+/// This project's own.
+impl RawOnce for ondeck::Once {
+    const INFO: LockInfo = LockInfo {
+        name: "ondeck_once",
+        origin: Origin::Own,
+        waiting: Waiting::SpinsThenSleeps,
+        touches_after_release: false,
+        source: "this project, ondeck::Once",
+        teaches: "A call that comes later is one load, and the threads that wait for the first are in a table",
+        ..PEER
+    };
+
+    fn new() -> Self {
+        Self::new()
+    }
+
+    #[inline]
+    fn call(&self, init: impl FnOnce()) {
+        self.call_once(init);
+    }
 }
 
 /// `std::sync::Once`.

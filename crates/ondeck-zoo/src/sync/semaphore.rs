@@ -7,7 +7,7 @@ use std::mem::MaybeUninit;
 use std::sync::{Condvar, Mutex, PoisonError};
 
 use super::PEER;
-use crate::{LockInfo, Origin, Waiting};
+use crate::{Fairness, LockInfo, Origin, Waiting};
 
 /// A counting semaphore.
 pub trait RawSemaphore: Sized + Send + Sync + 'static {
@@ -32,9 +32,38 @@ pub trait SemaphoreVisitor {
 
 /// Shows every semaphore to `visitor`.
 pub fn for_each_semaphore(visitor: &mut impl SemaphoreVisitor) {
+    visitor.visit::<ondeck::Semaphore>();
     visitor.visit::<CondvarSemaphore>();
     #[cfg(target_env = "gnu")]
     visitor.visit::<GlibcSemaphore>();
+}
+
+/// This project's own.
+impl RawSemaphore for ondeck::Semaphore {
+    const INFO: LockInfo = LockInfo {
+        name: "ondeck_semaphore",
+        origin: Origin::Own,
+        waiting: Waiting::SpinsThenSleeps,
+        fairness: Fairness::Fifo,
+        touches_after_release: false,
+        source: "this project, ondeck::Semaphore",
+        teaches: "Permits go to the threads that wait in the order in which they came, and those are in a table",
+        ..PEER
+    };
+
+    fn new(permits: u32) -> Self {
+        Self::new(permits)
+    }
+
+    #[inline]
+    fn acquire(&self) {
+        self.acquire();
+    }
+
+    #[inline]
+    fn release(&self) {
+        self.release(1);
+    }
 }
 
 /// A count behind `std::sync::Mutex`, with `std::sync::Condvar`: what a program writes whose library has no
