@@ -21,6 +21,7 @@
 //! | `watches.rs` | whether waiters of condition variables are notified soon |
 //! | `pair.rs` | two buckets at once, to move threads |
 //! | `park.rs` | for locks of others: [`park`], [`unpark`], [`requeue`] |
+//! | `tokens.rs` | the same with tokens: a thread that unparks chooses by what the parked ones brought along |
 //! | `line.rs` | for this crate's other locks: the queue of a key, held |
 //!
 //! # An address is no identity
@@ -55,6 +56,7 @@ mod park;
 mod publish;
 mod queue;
 mod record;
+pub mod tokens;
 pub(crate) mod unlock_mode;
 mod watches;
 
