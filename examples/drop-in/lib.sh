@@ -3,17 +3,16 @@
 # [patch.crates-io], and runs the crate's own tests.
 #
 #   fetch NAME VERSION   copies the crate's published source to $scratch/NAME
-#   patch_in NAME        adds the patch to that copy's Cargo.toml, and fails if cargo does not use it
+#   patch_in NAME        adds the patches to that copy's Cargo.toml, and fails if cargo does not use them
 #
-# The sources come by `cargo fetch`, from whatever registry cargo is configured for. The scratch folder is made
-# anew each time: $DROPIN_SCRATCH, or /tmp/ondeck-drop-in. Nothing else is written but cargo's target folder.
+# The sources come by `cargo fetch`, from whatever registry cargo is configured for. The scratch folder is
+# $DROPIN_SCRATCH, or /tmp/ondeck-drop-in; what is in it is made anew each time. Nothing else is written but cargo's target folder.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
 scratch=${DROPIN_SCRATCH:-/tmp/ondeck-drop-in}/$(basename "$0" .sh)
 # One for all crates, so that what they have in common is compiled once.
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-${DROPIN_SCRATCH:-/tmp/ondeck-drop-in}/target}
-rm -rf "$scratch"
 mkdir -p "$scratch"
 
 for tool in cargo python3; do
@@ -22,6 +21,7 @@ done
 
 fetch() {
     local name=$1 version=$2 by=$scratch/.by-$1
+    rm -rf "$by" "${scratch:?}/$name"
     mkdir -p "$by/src"
     : >"$by/src/lib.rs"
     cat >"$by/Cargo.toml" <<EOF
@@ -41,8 +41,9 @@ name, version = sys.argv[1:]
 print(next(it["manifest_path"] for it in json.load(sys.stdin)["packages"]
            if (it["name"], it["version"]) == (name, version)))' "$name" "$version")
     cp -r "$(dirname "$manifest")" "$scratch/$name"
-    # Without the versions that its authors had, cargo takes the newest, among them the patch.
-    rm -f "$scratch/$name/Cargo.lock" "$scratch/$name/.cargo-ok"
+    # Without the versions that its authors had, cargo takes the newest, among them the patch. The compiler of
+    # its authors may be older than the one that crate ondeck needs.
+    rm -f "$scratch/$name"/{Cargo.lock,.cargo-ok,rust-toolchain,rust-toolchain.toml}
 }
 
 patch_in() {
@@ -50,21 +51,23 @@ patch_in() {
 
 [workspace]
 
-[patch.crates-io.parking_lot]
-path = "$root/drop-in/parking_lot-0.13"
-
-[patch.crates-io.parking_lot_0_12]
-package = "parking_lot"
-path = "$root/drop-in/parking_lot-0.12"
+[patch.crates-io]
 EOF
+    local replacement
+    for replacement in parking_lot-0.12 parking_lot-0.13 parking_lot_core-0.9 parking_lot_core-0.10; do
+        cat >>"$scratch/$1/Cargo.toml" <<EOF
+${replacement/./_} = { package = "${replacement%-*}", path = "$root/drop-in/$replacement" }
+EOF
+    done
     local used
-    used=$(cd "$scratch/$1" && cargo metadata -q --all-features --format-version 1 | python3 -c '
+    used=$(cd "$scratch/$1" && cargo metadata -q --all-features --format-version 1 2>/dev/null | python3 -c '
 import json, sys
-found = {(it["version"], it["source"]) for it in json.load(sys.stdin)["packages"] if it["name"] == "parking_lot"}
-print(" ".join(version if source is None else "registry:" + version for version, source in sorted(found)))')
-    case " $used " in
-        *registry:*) echo "$1: cargo still takes parking_lot from the registry: $used" >&2; exit 1 ;;
-        "  ") echo "$1: does not use parking_lot" >&2; exit 1 ;;
+used = sorted((it["name"], it["version"], "of the registry" if it["source"] else "of ondeck")
+              for it in json.load(sys.stdin)["packages"] if it["name"] in ("parking_lot", "parking_lot_core"))
+print(", ".join(" ".join(it) for it in used))')
+    case $used in
+        *"of the registry"*) echo "$1: cargo does not take the patch: $used" >&2; exit 1 ;;
+        "") echo "$1: does not use parking_lot" >&2; exit 1 ;;
     esac
-    echo "$1: with parking_lot $used of crate ondeck"
+    echo "$1: with $used"
 }

@@ -75,8 +75,10 @@ fn surely_waited_for(_: &Once) -> bool {
     true
 }
 """,
-    "deadlock": """
-#[allow(dead_code)]
+}
+
+
+PARKED = """
 trait Private {
     fn has_parked_threads(&self) -> bool {
         std::thread::sleep(std::time::Duration::from_millis(50));
@@ -84,15 +86,19 @@ trait Private {
     }
 }
 
-impl Private for RawRwLock {}
-""",
-}
+impl<const RECURSIVE: bool> Private for RawRwLock<RECURSIVE> {}
+"""
+
+
+def private(path):
+    """What the tests of a file use of parking_lot's privates."""
+    return PRIVATE.get(path.stem, "") + (PARKED if "}.has_parked_threads()" in path.read_text() else "")
 
 
 def tests_of(path):
     """The test modules of a file, each with what they lack in scope."""
     for text in MODULE.findall(path.read_text()):
-        if path.stem in PRIVATE:
+        if private(path):
             text = re.sub(r"^(mod tests \{)$", r"\1\n    #[allow(unused_imports)]\n    use super::*;", text, flags=re.M)
         text = text.replace("once.0.load(Ordering::Relaxed) & PARKED_BIT == 0", "!super::surely_waited_for(&once)")
         yield text.replace("fn two_mutexes() {", "fn two_mutexes_at_once() {")
@@ -109,7 +115,7 @@ def main():
         count += sum(text.count("#[test]") for text in modules)
         if not modules or path.stem == "lib":
             continue
-        body = "pub use parking_lot::*;\n" + PRIVATE.get(path.stem, "") + "\n".join(modules)
+        body = "pub use parking_lot::*;\n" + private(path) + "\n".join(modules)
         (target / "src" / path.name).write_text(body)
         # A macro of the tests has the name of one of their modules' items.
         guard = '#[cfg(feature = "deadlock_detection")]\n' if path.stem == "deadlock" else ""

@@ -18,7 +18,7 @@ for series in "$@"; do
         *) echo "unknown series $series: 0.12 or 0.13" >&2; exit 2 ;;
     esac
     fetch parking_lot "$version"
-    rm -rf "$scratch/own-$series"
+    rm -rf "$scratch/own-$series" "$scratch/parking_lot-$series"
     mv "$scratch/parking_lot" "$scratch/parking_lot-$series"
     python3 "$here/parking_lot.py" "$scratch/parking_lot-$series" "$scratch/own-$series" \
         "$root/drop-in/parking_lot-$series"

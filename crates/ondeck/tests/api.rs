@@ -31,6 +31,8 @@ mod bucket_lock;
 mod collision;
 #[path = "api/condvar.rs"]
 mod condvar;
+#[path = "api/counted.rs"]
+mod counted;
 #[path = "api/event.rs"]
 mod event;
 #[path = "api/fair.rs"]
@@ -82,6 +84,8 @@ mod same_moment;
 mod semaphore;
 #[path = "api/suite.rs"]
 mod suite;
+#[path = "api/tokens.rs"]
+mod tokens;
 #[path = "api/two_buckets.rs"]
 mod two_buckets;
 #[path = "api/unlock_mode.rs"]

@@ -22,6 +22,7 @@
 //! | `pair.rs` | two buckets at once, to move threads |
 //! | `visible.rs` | which locks threads read, for reader-writer locks |
 //! | `park.rs` | for locks of others: [`park`], [`unpark`], [`requeue`] |
+//! | `tokens.rs` | the same with tokens: a thread that unparks chooses by what the parked ones brought along |
 //! | `line.rs` | for this crate's other locks: the queue of a key, held |
 //!
 //! # An address is no identity
@@ -56,6 +57,7 @@ mod park;
 mod publish;
 mod queue;
 mod record;
+pub mod tokens;
 pub(crate) mod unlock_mode;
 mod visible;
 mod watches;

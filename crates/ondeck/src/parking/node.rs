@@ -91,7 +91,7 @@ pub(crate) struct Node<P: Host> {
     pub(super) due: P::AtomicUsize,
     /// At a condition variable: the number of the series that it was linked in. See
     /// [`Guard::link_in_series`](super::Guard::link_in_series). At a reader-writer lock: what its thread
-    /// wants.
+    /// wants. At a key of a user's: the token of its thread, then that of the thread which unparks it.
     pub(super) series: P::AtomicUsize,
     /// Links of the queue; relaxed, because the bucket's lock orders them. The newest's newer is the
     /// oldest, and the other way round.

@@ -93,10 +93,30 @@ pub unsafe fn park<P: Host>(
     before_sleep: impl FnOnce(),
     deadline: Option<Timestamp>,
 ) -> Parked {
+    // SAFETY: as the caller promises.
+    unsafe { park_with::<P>(key, 0, validate, before_sleep, |_, _| (), deadline).0 }
+}
+
+/// As [`park`], with a token that threads which unpark it see; returns also the one that it was given by such
+/// a thread. If the deadline passed, `timed_out` is called under the bucket's lock, with the key at which the
+/// thread was parked by then, and whether no other is parked there.
+///
+/// # Safety
+///
+/// As for [`park`].
+pub(super) unsafe fn park_with<P: Host>(
+    key: usize,
+    token: usize,
+    validate: impl FnOnce() -> bool,
+    before_sleep: impl FnOnce(),
+    timed_out: impl FnOnce(usize, bool),
+    deadline: Option<Timestamp>,
+) -> (Parked, usize) {
     let node = Node::<P>::new(Kind::Key, key, ptr::null(), 0);
+    node.set_wants(token);
     let guard = P::bucket(key).lock();
     if !validate() {
-        return Parked::Invalid;
+        return (Parked::Invalid, 0);
     }
     // SAFETY: it is new, and unlinked before this function returns: by the thread that wakes this one,
     // or below.
@@ -107,14 +127,20 @@ pub unsafe fn park<P: Host>(
     before_sleep();
     core::mem::forget(abort);
     let mut deadline = deadline;
+    let mut timed_out = Some(timed_out);
     loop {
         let now = node.status();
         if now == status::DONE {
-            return Parked::Woken;
+            return (Parked::Woken, node.wants());
         }
         if P::futex_wait(node.word(), now, deadline) == FutexWait::TimedOut {
-            if withdraw(&node) {
-                return Parked::TimedOut;
+            let tell = |key, is_last| {
+                if let Some(timed_out) = timed_out.take() {
+                    timed_out(key, is_last);
+                }
+            };
+            if withdraw(&node, tell) {
+                return (Parked::TimedOut, 0);
             }
             // It was chosen, and will be told so in a moment.
             deadline = None;
@@ -123,7 +149,7 @@ pub unsafe fn park<P: Host>(
 }
 
 /// Unlinks the caller's node, wherever it was moved; false if it was chosen to be woken before.
-fn withdraw<P: Host>(node: &Node<P>) -> bool {
+fn withdraw<P: Host>(node: &Node<P>, timed_out: impl FnOnce(usize, bool)) -> bool {
     loop {
         let key = node.address();
         let guard = P::bucket(key).lock();
@@ -134,6 +160,7 @@ fn withdraw<P: Host>(node: &Node<P>) -> bool {
         if node.address() == key {
             // SAFETY: a node that has not been chosen is linked, in the bucket of its key.
             unsafe { guard.unlink(Kind::Key, node) };
+            timed_out(key, guard.newest(Kind::Key, key).is_none());
             return true;
         }
     }
@@ -248,6 +275,16 @@ impl<P: Host> Chosen<P> {
             None => self.first = node,
         }
         self.last = node;
+    }
+
+    /// Gives them all a token, before they are told to go on.
+    pub(super) fn give(&self, token: usize) {
+        let mut next = self.first;
+        // SAFETY: they are live until they are told.
+        while let Some(node) = unsafe { next.as_ref() } {
+            node.set_wants(token);
+            next = node.newer.load(Ordering::Relaxed);
+        }
     }
 
     /// Tells them all.

@@ -162,3 +162,11 @@ fn the_value_types_are_those_of_the_standard_library() {
     let same: &std::sync::OnceLock<u32> = &LOCK;
     assert_eq!((**LAZY, *same.get_or_init(|| 4)), (3, 4));
 }
+
+#[test]
+fn one_that_is_made_done_runs_no_closure() {
+    static ONCE: Once = Once::new_completed();
+    ONCE.call_once(|| unreachable!());
+    ONCE.wait();
+    assert_eq!(ONCE.state(), OnceState::Done);
+}

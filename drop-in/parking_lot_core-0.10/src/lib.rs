@@ -1,0 +1,31 @@
+//! The parking table of crate [`ondeck`] with the interface of parking_lot_core 0.10, for
+//! `[patch.crates-io]`.
+//!
+//! What differs from the original is in `docs/drop-in.md` of the project. The sources are in
+//! `drop-in/shared/core/`.
+//!
+//! | feature | adds |
+//! |---|---|
+//! | `deadlock_detection` | `deadlock::check_deadlock` |
+//! | `nightly` | nothing |
+
+#[path = "../../shared/core/resources.rs"]
+pub mod deadlock;
+#[path = "../../shared/core/fair.rs"]
+mod fair;
+#[path = "../../shared/core/parking.rs"]
+mod parking;
+#[path = "../../shared/core/spin.rs"]
+mod spin;
+#[path = "../../shared/time.rs"]
+mod time;
+
+#[allow(dead_code, reason = "the locks of parking_lot call the rest")]
+#[path = "../../shared/deadlock/mod.rs"]
+mod detection;
+
+pub use parking::{
+    DEFAULT_PARK_TOKEN, DEFAULT_UNPARK_TOKEN, FilterOp, ParkResult, ParkToken, RequeueOp,
+    UnparkResult, UnparkToken, park, unpark_all, unpark_filter, unpark_one, unpark_requeue,
+};
+pub use spin::SpinWait;

@@ -1,0 +1,231 @@
+//! Parking and unparking, by the parking table of crate `ondeck`.
+
+use std::cell::Cell;
+use std::time::Instant;
+
+use ondeck::parking::Parked;
+use ondeck::parking::tokens::{self, Choice, Requeue, Unparked};
+use ondeck::platform::Linux;
+
+use crate::detection::{self, Ends, Want};
+use crate::fair;
+use crate::time::at;
+
+/// How a [`park`] ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParkResult {
+    /// It was unparked, and given this token.
+    Unparked(UnparkToken),
+    /// It did not park, because `validate` said no.
+    Invalid,
+    /// The time was over.
+    TimedOut,
+}
+
+impl ParkResult {
+    /// Whether it was unparked.
+    #[inline]
+    pub const fn is_unparked(self) -> bool {
+        matches!(self, Self::Unparked(_))
+    }
+}
+
+/// What an unpark did, or is about to do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UnparkResult {
+    /// Threads that are woken.
+    pub unparked_threads: usize,
+    /// Threads that were moved to the other key.
+    pub requeued_threads: usize,
+    /// Whether others are still parked at the key.
+    pub have_more_threads: bool,
+    /// Whether the caller had better hand its lock over: about once in half a millisecond.
+    pub be_fair: bool,
+}
+
+/// What [`unpark_requeue`] does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RequeueOp {
+    /// Nothing.
+    Abort,
+    /// Unparks one thread and moves all others.
+    UnparkOneRequeueRest,
+    /// Moves all threads.
+    RequeueAll,
+    /// Unparks one thread.
+    UnparkOne,
+    /// Moves one thread.
+    RequeueOne,
+}
+
+/// What [`unpark_filter`] does with a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FilterOp {
+    /// It is unparked.
+    Unpark,
+    /// It stays.
+    Skip,
+    /// It stays, and all that parked later.
+    Stop,
+}
+
+/// What a thread is given that is unparked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnparkToken(pub usize);
+
+/// What a thread brings along that parks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ParkToken(pub usize);
+
+/// For threads that need none.
+pub const DEFAULT_UNPARK_TOKEN: UnparkToken = UnparkToken(0);
+
+/// For threads that need none.
+pub const DEFAULT_PARK_TOKEN: ParkToken = ParkToken(0);
+
+/// Parks at `key` if `validate` agrees, until unparked or until `timeout`.
+///
+/// `validate` runs under the lock of the key's queue, `before_sleep` after it, and `timed_out` under it
+/// again: with the key at which the thread was parked by then, and whether it was the last one there.
+///
+/// # Safety
+///
+/// The key is an address that the caller controls. No closure panics, parks or unparks, except that
+/// `before_sleep` may unpark.
+pub unsafe fn park(
+    key: usize,
+    validate: impl FnOnce() -> bool,
+    before_sleep: impl FnOnce(),
+    timed_out: impl FnOnce(usize, bool),
+    park_token: ParkToken,
+    timeout: Option<Instant>,
+) -> ParkResult {
+    let ends = if timeout.is_some() { Ends::AtADeadline } else { Ends::Never };
+    let deadline = timeout.map(at);
+    // SAFETY: as the caller promises.
+    let (parked, token) = detection::waits(key, Want::Alone, ends, || unsafe {
+        let token = park_token.0;
+        tokens::park::<Linux>(key, token, validate, before_sleep, timed_out, deadline)
+    });
+    match parked {
+        Parked::Woken => ParkResult::Unparked(UnparkToken(token)),
+        Parked::Invalid => ParkResult::Invalid,
+        Parked::TimedOut => ParkResult::TimedOut,
+    }
+}
+
+/// What was done at `key`, as callbacks are told.
+fn result(key: usize, done: Unparked) -> UnparkResult {
+    UnparkResult {
+        unparked_threads: done.woken,
+        requeued_threads: done.moved,
+        have_more_threads: done.others,
+        be_fair: done.woken != 0 && fair::is_due(key),
+    }
+}
+
+/// Unparks the threads at `key` that `choose` wants.
+///
+/// # Safety
+///
+/// As for [`unpark_filter`].
+unsafe fn unpark(
+    key: usize,
+    choose: impl FnMut(usize) -> Choice,
+    callback: impl FnOnce(UnparkResult) -> UnparkToken,
+) -> UnparkResult {
+    let mut told = UnparkResult::default();
+    let then = |done| {
+        told = result(key, done);
+        callback(told).0
+    };
+    // SAFETY: as the caller promises.
+    unsafe { tokens::unpark::<Linux>(key, choose, then) };
+    told
+}
+
+/// Unparks the thread that has waited longest at `key`.
+///
+/// `callback` runs under the lock of the key's queue, also if there is no thread; it says which token the
+/// thread is given.
+///
+/// # Safety
+///
+/// The key is an address that the caller controls. The closure neither panics, parks nor unparks.
+pub unsafe fn unpark_one(
+    key: usize,
+    callback: impl FnOnce(UnparkResult) -> UnparkToken,
+) -> UnparkResult {
+    let mut first = true;
+    let choose = |_| if std::mem::take(&mut first) { Choice::Unpark } else { Choice::Stop };
+    // SAFETY: as the caller promises.
+    unsafe { unpark(key, choose, callback) }
+}
+
+/// Unparks all threads at `key`; says how many.
+///
+/// # Safety
+///
+/// The key is an address that the caller controls.
+pub unsafe fn unpark_all(key: usize, unpark_token: UnparkToken) -> usize {
+    // SAFETY: as the caller promises.
+    unsafe { unpark(key, |_| Choice::Unpark, |_| unpark_token) }.unparked_threads
+}
+
+/// Unparks the threads at `key` that `filter` chooses, in the order in which they parked.
+///
+/// Both closures run under the lock of the key's queue. `callback` says which token the threads are given.
+///
+/// # Safety
+///
+/// The key is an address that the caller controls. No closure panics, parks or unparks.
+pub unsafe fn unpark_filter(
+    key: usize,
+    mut filter: impl FnMut(ParkToken) -> FilterOp,
+    callback: impl FnOnce(UnparkResult) -> UnparkToken,
+) -> UnparkResult {
+    let choose = |token| match filter(ParkToken(token)) {
+        FilterOp::Unpark => Choice::Unpark,
+        FilterOp::Skip => Choice::Skip,
+        FilterOp::Stop => Choice::Stop,
+    };
+    // SAFETY: as the caller promises.
+    unsafe { unpark(key, choose, callback) }
+}
+
+/// Unparks threads at `key_from` or moves them to `key_to`, as `validate` says.
+///
+/// Both closures run under the locks of both keys' queues. `callback` does not run after
+/// [`RequeueOp::Abort`]. If the keys are the same, nothing is done.
+///
+/// # Safety
+///
+/// The keys are addresses that the caller controls. No closure panics, parks or unparks.
+pub unsafe fn unpark_requeue(
+    key_from: usize,
+    key_to: usize,
+    validate: impl FnOnce() -> RequeueOp,
+    callback: impl FnOnce(RequeueOp, UnparkResult) -> UnparkToken,
+) -> UnparkResult {
+    let asked = Cell::new(RequeueOp::Abort);
+    let mut told = UnparkResult::default();
+    let validate = || {
+        asked.set(validate());
+        let (wake, move_most) = match asked.get() {
+            RequeueOp::Abort => return None,
+            RequeueOp::UnparkOneRequeueRest => (1, usize::MAX),
+            RequeueOp::RequeueAll => (0, usize::MAX),
+            RequeueOp::UnparkOne => (1, 0),
+            RequeueOp::RequeueOne => (0, 1),
+        };
+        Some(Requeue { wake, move_most })
+    };
+    let then = |done| {
+        told = result(key_from, done);
+        callback(asked.get(), told).0
+    };
+    // SAFETY: as the caller promises.
+    unsafe { tokens::requeue::<Linux>(key_from, key_to, validate, then) };
+    told
+}
