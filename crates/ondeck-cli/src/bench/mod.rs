@@ -134,7 +134,8 @@ fn leave_out_refused(request: &mut Request) -> Option<Warning> {
 /// The workloads for which no lock was named, of the kind that they measure.
 fn unmatched(request: &Request) -> Vec<Warning> {
     let Some(locks) = &request.locks else { return Vec::new() };
-    let lacks = |workload: &&WorkloadInfo| locks.iter().all(|lock| lock.kind != workload.kind);
+    let has_no_lock =
+        |workload: &&WorkloadInfo| locks.iter().all(|lock| lock.kind != workload.kind);
     let warning = |workload: &WorkloadInfo| {
         let (name, kind) = (workload.name, workload.kind);
         let reason =
@@ -142,7 +143,7 @@ fn unmatched(request: &Request) -> Vec<Warning> {
         let fix = format!("choose locks of the kind {kind}, which `ondeck list` shows");
         warnings::left_out(&Refusal { reason, fix })
     };
-    request.workloads.iter().filter(lacks).map(warning).collect()
+    request.workloads.iter().filter(has_no_lock).map(warning).collect()
 }
 
 /// What the plan does not measure of the locks that were named, and why.
