@@ -97,8 +97,8 @@ mod tests {
 
     impl BarrierVisitor for Check {
         fn visit<B: RawBarrier>(&mut self) {
-            self.0.push(B::INFO);
             const PHASES: u32 = 500;
+            self.0.push(B::INFO);
             let (barrier, came, leaders) = (B::new(THREADS), AtomicU32::new(0), AtomicU32::new(0));
             thread::scope(|scope| {
                 for _ in 0..THREADS {

@@ -214,7 +214,7 @@ impl<'a, P: Host> Guard<'a, P> {
         // SAFETY: a record of the table, which is never freed.
         let Some(record) = (unsafe { record.as_ref() }) else { return };
         // It may have gone to another lock, and even come back: then other waiters have pinned it since.
-        // One pin too few makes a notification dearer, no more.
+        // One pin too few makes a notification cost more, no worse.
         if record.is_of(node.mutex().addr()) {
             record.set_pins(record.pins().saturating_sub(1));
         }

@@ -1,7 +1,7 @@
 //! The table for locks of others, with tokens: a parked thread brings one along, and a thread that unparks
 //! chooses by them and gives another one back.
 //!
-//! It is [`park`](super::park) and its like, with that contract, for locks whose waiters differ: readers and
+//! It is [`park`] and its like, with that contract, for locks whose waiters differ: readers and
 //! writers in one queue, say. A token is a number that means something to the caller's lock only.
 //!
 //! Source: parking_lot_core, whose interface this is but for the types.
@@ -50,7 +50,7 @@ pub struct Requeue {
 ///
 /// # Safety
 ///
-/// As for [`park`](super::park).
+/// As for [`park`].
 ///
 /// # Panics
 ///

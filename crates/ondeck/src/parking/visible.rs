@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! rows     one a thread      slot 0 · slot 1 · … · slot 7      0, or the address of a lock
-//! biases   one an address's  sleepers · rest · since · doubled
+//! biases   one an address's  writers that sleep · rest · since · doubled
 //! ```
 //!
 //! A lock's readers use one slot of each row, that of the lock's address: a writer that waits for them reads

@@ -9,7 +9,7 @@ use crate::platform::{AtomicInt, Host, Ordering};
 ///  vain   how much more often watches were in vain than not: up by one at a watch in vain, halved at a
 ///         success. Written by waiters, without a lock: one lost now and then does not matter.
 ///
-///  vain < PATIENCE    every waiter watches
+///  vain < USUAL_BELOW    every waiter watches
 ///  else               one waiter in vain / SLOPE does, and at least one in RAREST
 /// ```
 ///
@@ -30,7 +30,7 @@ pub(crate) struct Watches<P: Host> {
 }
 
 /// So many more watches in vain than successes are put up with.
-const PATIENCE: u32 = 8;
+const USUAL_BELOW: u32 = 8;
 
 /// How fast watches become rare. After n waits in vain about the square root of 8 n have watched: 9 % of
 /// a thousand, 1 % of a hundred thousand.
@@ -48,7 +48,7 @@ impl<P: Host> Watches<P> {
     /// Whether the caller should watch.
     pub(crate) fn is_worth_it(&self) -> bool {
         let vain = self.vain.load(Ordering::Relaxed);
-        vain < PATIENCE || P::once_in((vain / SLOPE).next_power_of_two())
+        vain < USUAL_BELOW || P::once_in((vain / SLOPE).next_power_of_two())
     }
 
     /// A watch has ended: with a notification, or in vain.

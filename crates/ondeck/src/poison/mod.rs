@@ -37,7 +37,7 @@ pub use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
 /// Whether a thread panicked while it held a lock.
 ///
-/// Relaxed: written and read by owners, whom the lock orders; others get a hint.
+/// Relaxed: written and read by owners, in the order of the lock; others get a hint.
 #[derive(Debug, Default)]
 struct Flag(AtomicBool);
 

@@ -183,7 +183,7 @@ fn the_page_is_unmapped_by_the_waiter_that_was_notified() {
     );
 }
 
-/// Counts a user of the page, who has a lock of `rwlock`; whether it is the last of two.
+/// Counts a thread that has used the page and holds a lock of `rwlock`; says whether it is the last of two.
 fn is_last(users: &AtomicU32) -> bool {
     users.fetch_add(1, Ordering::AcqRel) == 1
 }
