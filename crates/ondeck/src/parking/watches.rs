@@ -10,7 +10,7 @@ use crate::platform::{AtomicInt, Host, Ordering};
 ///         success. Written by waiters, without a lock: one lost now and then does not matter.
 ///
 ///  vain < USUAL_BELOW    every waiter watches
-///  else               one waiter in vain / SLOPE does, and at least one in RAREST
+///  else                  one waiter in vain / SLOPE does, and at least one in RAREST
 /// ```
 ///
 /// A watch costs up to two wakes' time of a CPU and saves one wake. Because a success halves the number
