@@ -39,8 +39,8 @@ impl Slice {
     /// No thread waits for a lock longer because it has waited for long.
     const LONGEST: Duration = Duration::from_millis(640);
     /// A waiter that has not been notified has no lock to look at. It wakes only to find out whether it
-    /// has been moved to one meanwhile, and so seldom that ten thousand idle threads are no load.
-    const LONGEST_IDLE: Duration = Duration::from_millis(10_240);
+    /// has been moved to one meanwhile. A thread that has been moved looks so much later for the first time.
+    const LONGEST_IDLE: Duration = Duration::from_millis(2_560);
 
     /// The first slice, from now on.
     pub(crate) fn begin<P: Host>() -> Self {
@@ -52,9 +52,11 @@ impl Slice {
         self.lengthen::<P>(Self::LONGEST);
     }
 
-    /// The next slice of a waiter that was not notified yet.
+    /// The next slice of a waiter that was not notified yet. Where heavy fences are refused a thread that
+    /// is moved relies on its looks, and they stay as frequent as those of others.
     pub(crate) fn next_idle<P: Host>(&mut self) {
-        self.lengthen::<P>(Self::LONGEST_IDLE);
+        let refused = P::heavy_fences_are_refused();
+        self.lengthen::<P>(if refused { Self::LONGEST } else { Self::LONGEST_IDLE });
     }
 
     fn lengthen<P: Host>(&mut self, longest: Duration) {

@@ -105,5 +105,5 @@ fn signals_move_no_slice_of_a_waiter_of_a_condition_variable_and_they_become_rar
         assert!(unsafe { condvar.wait(&mutex, None) });
         unlock(&mutex);
     };
-    sleeps(Duration::from_millis(10_240), waits, || assert_eq!(condvar.notify_one(), 1));
+    sleeps(Duration::from_millis(2_560), waits, || assert_eq!(condvar.notify_one(), 1));
 }
