@@ -177,6 +177,17 @@ fn a_thread_that_sleeps_is_woken_when_the_owner_is_killed() {
     drop(lock(shared));
 }
 
+/// Waits until a task of the kernel sleeps.
+fn until_asleep(task: &str) {
+    let state = || {
+        let text = std::fs::read_to_string(format!("/proc/{task}/stat")).expect("it lives");
+        text.rsplit(')').next().expect("a name").split_whitespace().next().map(str::to_owned)
+    };
+    while state().as_deref() != Some("S") {
+        thread::yield_now();
+    }
+}
+
 /// A waiter is woken, and killed before it runs: the kernel wakes another in its place.
 #[test]
 fn a_waiter_that_is_killed_takes_no_wake_along() {
@@ -184,13 +195,20 @@ fn a_waiter_that_is_killed_takes_no_wake_along() {
     let guard = lock(shared);
     let child = Child::start(|| drop(lock(shared)));
     shared.until_waited_for();
-    // It sleeps by now, most likely. If it does not, the test passes as well.
-    thread::sleep(4 * SHORT);
+    until_asleep(&child.0.to_string());
     child.stop();
+    let number = AtomicU32::new(0);
     thread::scope(|scope| {
-        // So long that only a lost wake takes longer.
-        let waiter = scope.spawn(|| shared.mutex.try_lock_for(Duration::from_secs(30)).is_some());
-        thread::sleep(4 * SHORT);
+        let waiter = scope.spawn(|| {
+            // SAFETY: gettid has no preconditions.
+            number.store(unsafe { libc::gettid() }.cast_unsigned(), Ordering::Relaxed);
+            // So long that only a lost wake takes longer.
+            shared.mutex.try_lock_for(Duration::from_secs(30)).is_some()
+        });
+        while number.load(Ordering::Relaxed) == 0 {
+            thread::yield_now();
+        }
+        until_asleep(&format!("self/task/{}", number.load(Ordering::Relaxed)));
         // Wakes the child, which came first.
         drop(guard);
         drop(child);
