@@ -28,10 +28,11 @@
 //!
 //! # Memory ordering
 //!
-//! A release is `Release`, an acquisition `Acquire`. All changes of the word between are
-//! read-modify-writes, which continue a release sequence, or are made under the bucket's lock by a thread
-//! that has read the word with `Acquire`. So an acquisition happens after all releases whose permits
-//! it could have got. A granted thread reads that from its node, which it is told by `Release`.
+//! A release is `Release`, an acquisition `Acquire`, and so is the exchange by which a thread sets
+//! `WAITED`. All changes of the word up to there are read-modify-writes, which continue a release
+//! sequence; later ones are made under the bucket's lock, which orders them after that exchange. So an
+//! acquisition happens after all releases whose permits it could have got. A granted thread reads
+//! that from its node, which it is told by `Release`.
 //!
 //! # Sources
 //!
@@ -221,8 +222,8 @@ impl<P: Host> Semaphore<P> {
             }
         }
         line.wait(wanted as usize, deadline, |line| {
-            // Those behind may want less. Acquire: as in a release, for the threads that are granted here.
-            let free = self.word.load(Ordering::Acquire) & !WAITED;
+            // Those behind may want less.
+            let free = self.word.load(Ordering::Relaxed) & !WAITED;
             self.grant(line, free);
         })
     }
@@ -252,12 +253,12 @@ impl<P: Host> Semaphore<P> {
     fn release_slow(&self, more: u32) {
         let mut line = Line::<P>::lock(self.key());
         // step: release to waiters
-        let mut word = self.word.load(Ordering::Acquire);
+        let mut word = self.word.load(Ordering::Relaxed);
         while word & WAITED == 0 {
             // Those that waited have gone meanwhile.
             let sum = sum(word, more);
-            let (release, acquire) = (Ordering::Release, Ordering::Acquire);
-            match self.word.compare_exchange(word, sum, release, acquire) {
+            let (release, relaxed) = (Ordering::Release, Ordering::Relaxed);
+            match self.word.compare_exchange(word, sum, release, relaxed) {
                 Ok(_) => return,
                 Err(found) => word = found,
             }

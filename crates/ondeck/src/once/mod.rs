@@ -14,9 +14,9 @@
 //! wait           not DONE ──► + WAITED            under the bucket's lock; waits, and looks again
 //! ```
 //!
-//! A thread that finds it done may free it at once, while the thread that did it is still waking others:
-//! that one does not touch it any more, because the store that says `DONE` is its last access, made
-//! under the lock of the bucket from which it takes the threads that wait.
+//! When all other calls have returned, it may be freed, although the thread that ran the closure is still
+//! waking others: the store that says `DONE` is its last access, before any of them is told. A thread that
+//! was woken looks at the byte again, so it must not be freed before that.
 //!
 //! # A closure that calls its own once
 //!

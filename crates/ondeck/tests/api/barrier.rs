@@ -99,6 +99,21 @@ fn a_thread_that_gives_up_has_not_come() {
     until_rest(&barrier);
 }
 
+/// One of two that wait gives up: the other one still needs two.
+#[test]
+fn a_thread_that_gives_up_leaves_the_others_waiting() {
+    let barrier = Barrier::new(3);
+    thread::scope(|scope| {
+        scope.spawn(|| barrier.wait());
+        until_waiting(&raw const barrier, 1);
+        assert!(barrier.wait_for(SHORT).is_none());
+        assert!(barrier.wait_for(SHORT).is_none(), "one has given up");
+        scope.spawn(|| barrier.wait());
+        barrier.wait();
+    });
+    until_rest(&barrier);
+}
+
 #[test]
 fn the_child_of_a_fork_does_not_count_the_parents_threads() {
     let barrier = Barrier::new(2);

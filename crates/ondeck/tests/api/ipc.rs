@@ -8,6 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use ondeck::ipc::{self, Condvar, Mutex, MutexGuard};
+use ondeck::platform::Linux;
 
 use crate::copy::{Fork, fork};
 
@@ -83,30 +84,24 @@ impl Child {
         assert_eq!(unsafe { libc::kill(self.0, signal) }, 0);
     }
 
-    fn wait(&self, options: i32) -> i32 {
+    fn wait(&self) -> i32 {
         let mut status = 0;
         // SAFETY: waits for the child, into a live integer.
-        assert_eq!(unsafe { libc::waitpid(self.0, &raw mut status, options) }, self.0);
+        assert_eq!(unsafe { libc::waitpid(self.0, &raw mut status, 0) }, self.0);
         status
     }
 
     /// Waits until it has ended as it should.
     fn ends(self) {
-        assert_eq!(self.wait(0), 0);
+        assert_eq!(self.wait(), 0);
         std::mem::forget(self);
-    }
-
-    /// Stops it, until it is killed.
-    fn stop(&self) {
-        self.signal(libc::SIGSTOP);
-        assert!(libc::WIFSTOPPED(self.wait(libc::WUNTRACED)));
     }
 }
 
 impl Drop for Child {
     fn drop(&mut self) {
         self.signal(libc::SIGKILL);
-        self.wait(0);
+        self.wait();
     }
 }
 
@@ -177,20 +172,48 @@ fn a_thread_that_sleeps_is_woken_when_the_owner_is_killed() {
     drop(lock(shared));
 }
 
+/// Waits until a task of the kernel sleeps.
+fn until_asleep(task: &str) {
+    let state = || {
+        let text = std::fs::read_to_string(format!("/proc/{task}/stat")).expect("it lives");
+        text.rsplit(')').next().expect("a name").split_whitespace().next().map(str::to_owned)
+    };
+    while state().as_deref() != Some("S") {
+        thread::yield_now();
+    }
+}
+
 /// A waiter is woken, and killed before it runs: the kernel wakes another in its place.
+///
+/// The waiter has the CPU of the thread that wakes and kills it, and runs only while that CPU is idle.
 #[test]
 fn a_waiter_that_is_killed_takes_no_wake_along() {
     let shared = share();
+    let cpu = Linux::affinity()[0];
     let guard = lock(shared);
-    let child = Child::start(|| drop(lock(shared)));
+    let child = Child::start(|| {
+        Linux::set_affinity(&[cpu]).expect("one of its own");
+        let parameters = libc::sched_param { sched_priority: 0 };
+        // SAFETY: sets the class of the calling thread by live parameters.
+        let set = unsafe { libc::sched_setscheduler(0, libc::SCHED_IDLE, &raw const parameters) };
+        assert_eq!(set, 0);
+        drop(lock(shared));
+    });
     shared.until_waited_for();
-    // It sleeps by now, most likely. If it does not, the test passes as well.
-    thread::sleep(4 * SHORT);
-    child.stop();
+    until_asleep(&child.0.to_string());
+    let number = AtomicU32::new(0);
     thread::scope(|scope| {
-        // So long that only a lost wake takes longer.
-        let waiter = scope.spawn(|| shared.mutex.try_lock_for(Duration::from_secs(30)).is_some());
-        thread::sleep(4 * SHORT);
+        let waiter = scope.spawn(|| {
+            // SAFETY: gettid has no preconditions.
+            number.store(unsafe { libc::gettid() }.cast_unsigned(), Ordering::Relaxed);
+            // So long that only a lost wake takes longer.
+            shared.mutex.try_lock_for(Duration::from_secs(30)).is_some()
+        });
+        while number.load(Ordering::Relaxed) == 0 {
+            thread::yield_now();
+        }
+        until_asleep(&format!("self/task/{}", number.load(Ordering::Relaxed)));
+        Linux::set_affinity(&[cpu]).expect("one of its own");
         // Wakes the child, which came first.
         drop(guard);
         drop(child);

@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use ondeck::Semaphore;
+use ondeck::parking;
 use ondeck::platform::{Linux, Platform};
 use ondeck::semaphore::MOST_PERMITS;
 
@@ -64,11 +65,20 @@ fn a_large_request_is_not_passed_over() {
         semaphore.acquire_many(permits);
         order.lock().expect("no panic").push(permits);
     };
+    // Asserted at the end, because the first waits until it has its permits.
+    let mut barged = false;
     thread::scope(|scope| {
         scope.spawn(|| request(3));
         until_waiting(&raw const semaphore, 1);
-        scope.spawn(|| request(1));
-        until_waiting(&raw const semaphore, 2);
+        let second = scope.spawn(|| request(1));
+        let waiting = || parking::waiting::<Linux>((&raw const semaphore).addr());
+        while waiting() != 2 && !second.is_finished() {
+            thread::yield_now();
+        }
+        if second.is_finished() {
+            barged = true;
+            return semaphore.release(2);
+        }
         assert!(!semaphore.try_acquire(), "two permits are kept for the first");
         assert!(!semaphore.try_acquire_for(SHORT));
         semaphore.release(1);
@@ -80,6 +90,7 @@ fn a_large_request_is_not_passed_over() {
         }
         semaphore.release(1);
     });
+    assert!(!barged, "the second passed the first");
     assert_eq!(order.into_inner().expect("no panic"), [3, 1]);
     end(&semaphore, 0);
 }
