@@ -70,6 +70,7 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     }
     let found = profile::read(folder.path())?;
     let whole = options.wanted.write(prepared, &found);
+    recording::give_back(folder.path());
     output::print(&profile::text(&found, output::colours()))?;
     Ok(if whole { Ending::Whole } else { Ending::Lacking })
 }

@@ -114,7 +114,7 @@ fn all(locks: &[(&Process, &Lock)], several: bool) -> Markup {
                         th scope="row" {
                             @if number < SECTIONS { a href=(format!("#lock-{number}")) { (lock.name()) } }
                             @else { (lock.name()) }
-                            div.note { (lock.origin()) @if several { ", process " (process.pid) } }
+                            div.note style="white-space: normal; overflow-wrap: anywhere; max-width: 14rem" { (lock.origin()) @if several { ", process " (process.pid) } }
                         }
                         td.number { (time(lock.wait.nanos)) }
                         td.number { (count(lock.wait.count)) }

@@ -36,7 +36,7 @@ pub fn fill(file: &File, counted_before: bool) {
     }
     maps::refresh(file);
     // The unwinder's own first use fills its tables: not in the middle of a lock.
-    stack::warm();
+    stack::warm(file);
     header.look_sixteenths.store(table::cost_of_look(), Ordering::Relaxed);
     // Release: a reader that sees it sees the head.
     header.magic.store(MAGIC, Ordering::Release);

@@ -37,6 +37,7 @@ mod begin;
 mod clock;
 pub mod control;
 mod end;
+mod frame_pointers;
 pub mod layout;
 pub mod lease;
 mod maps;

@@ -17,6 +17,11 @@ static COST: AtomicU64 = AtomicU64::new(0);
 
 /// Whether the last snapshot has this address.
 pub fn has(file: &File, address: u64) -> bool {
+    range_of(file, address).is_some()
+}
+
+/// The range of the last snapshot that has this address.
+pub fn range_of(file: &File, address: u64) -> Option<(u64, u64)> {
     let used = (file.header.ranges_used.load(Ordering::Acquire) as usize).min(RANGES);
     let bound = |index: usize, end: usize| file.ranges[index][end].load(Ordering::Relaxed);
     let (mut low, mut high) = (0, used);
@@ -28,7 +33,7 @@ pub fn has(file: &File, address: u64) -> bool {
             high = middle;
         }
     }
-    low < used && bound(low, 0) <= address
+    (low < used && bound(low, 0) <= address).then(|| (bound(low, 0), bound(low, 1)))
 }
 
 /// Takes a snapshot now if an address is in no range, and the last one is not too young.

@@ -2,13 +2,13 @@
 //!
 //! `_Unwind_Backtrace` of libgcc finds a frame's tables by glibc's `_dl_find_object`, which takes no lock
 //! and allocates nothing (glibc 2.35, GCC 12). Before, it took the loader's lock, which a measured thread
-//! may have: there no stacks are taken.
+//! may have: there stacks are taken by frame pointers, of code that keeps them.
 
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicU8, Ordering};
 
 use crate::layout::{DEPTH, FRAMES, File, STACKS, place_of};
-use crate::room;
+use crate::{frame_pointers, room, sys};
 
 /// A stack as it was taken: return addresses, innermost first.
 pub struct Frames {
@@ -32,29 +32,25 @@ extern "C" fn each(context: *mut c_void, frames: *mut c_void) -> c_int {
     let frames = unsafe { &mut *frames.cast::<Frames>() };
     // SAFETY: the unwinder passes a context that is valid during the call.
     let address = unsafe { _Unwind_GetIP(context) };
-    if frames.count == DEPTH || address == 0 {
-        return END_OF_STACK;
-    }
-    frames.addresses[frames.count] = address as u64;
-    frames.count += 1;
-    GO_ON
+    if frames.push(address as u64) { GO_ON } else { END_OF_STACK }
 }
 
 /// The calling thread's stack, that of this library included: the reader cuts it off by name.
 #[inline(never)]
-pub fn take() -> Option<Frames> {
-    if !can_unwind() {
-        return None;
+pub fn take(file: &File) -> Option<Frames> {
+    let mut frames = Frames::new();
+    if can_unwind() {
+        // SAFETY: the callback takes the argument for what it is.
+        unsafe { _Unwind_Backtrace(each, (&raw mut frames).cast()) };
+    } else {
+        sys::with_errno_kept(|| frame_pointers::take(file, &mut frames));
     }
-    let mut frames = Frames { addresses: [0; DEPTH], count: 0 };
-    // SAFETY: the callback takes the argument for what it is.
-    unsafe { _Unwind_Backtrace(each, (&raw mut frames).cast()) };
-    Some(frames)
+    (frames.count != 0).then_some(frames)
 }
 
 /// Has the unwinder do what it does at its first use.
-pub fn warm() {
-    take();
+pub fn warm(file: &File) {
+    take(file);
 }
 
 fn can_unwind() -> bool {
@@ -84,6 +80,20 @@ fn is_since_2_35(version: &[u8]) -> bool {
 }
 
 impl Frames {
+    pub fn new() -> Self {
+        Self { addresses: [0; DEPTH], count: 0 }
+    }
+
+    /// Adds a caller; false if the stack ends here, or has no room for more.
+    pub fn push(&mut self, address: u64) -> bool {
+        if self.count == DEPTH || address == 0 {
+            return false;
+        }
+        self.addresses[self.count] = address;
+        self.count += 1;
+        true
+    }
+
     fn slice(&self) -> &[u64] {
         &self.addresses[..self.count]
     }
@@ -142,6 +152,8 @@ impl Frames {
 
 #[cfg(test)]
 mod tests {
+    extern crate std;
+
     use super::*;
 
     #[test]
@@ -156,7 +168,9 @@ mod tests {
 
     #[test]
     fn a_stack_ends_where_the_thread_began() {
-        let frames = take().expect("this C library is 2.35 or later");
+        // SAFETY: all fields are atomics, for which zeros are a value.
+        let file = unsafe { std::boxed::Box::<File>::new_zeroed().assume_init() };
+        let frames = take(&file).expect("this C library is 2.35 or later");
         assert!(frames.addresses().len() > 3);
         assert!(frames.addresses().iter().all(|address| *address != 0));
     }

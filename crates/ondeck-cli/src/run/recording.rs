@@ -1,11 +1,12 @@
 //! The folder that a program's recorders write into, one file for each process image.
 
 use std::ffi::OsStr;
-use std::fs;
+use std::fs::{self, OpenOptions};
 use std::io;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use nix::fcntl::{FallocateFlags, fallocate};
 use nix::sys::statvfs::statvfs;
 use nix::unistd::geteuid;
 use tempfile::TempDir;
@@ -70,6 +71,24 @@ pub(crate) fn keep(folder: TempDir) -> PathBuf {
     }
 }
 
+/// Gives back the room that the recordings of a folder take. To remove them is not enough: a process that runs on has
+/// them mapped until its end.
+pub(crate) fn give_back(folder: &Path) {
+    let hole = FallocateFlags::FALLOC_FL_PUNCH_HOLE | FallocateFlags::FALLOC_FL_KEEP_SIZE;
+    for path in fs::read_dir(folder).into_iter().flatten().flatten().map(|file| file.path()) {
+        // What cannot be given back now is when the process ends.
+        let opened = OpenOptions::new()
+            .write(true)
+            .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
+            .open(path);
+        if let Ok(file) = opened
+            && let Ok(length) = file.metadata().map(|found| found.len())
+        {
+            _ = fallocate(&file, hole, 0, length.cast_signed());
+        }
+    }
+}
+
 /// Where temporary files of this kind go: where the user says, in memory, or where all others go.
 pub(crate) fn place() -> PathBuf {
     let named = std::env::var_os("TMPDIR").is_some_and(|named| !named.is_empty());
@@ -92,6 +111,17 @@ pub(crate) fn has_begun(folder: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_recording_that_is_mapped_somewhere_takes_no_room_any_more() {
+        let folder = tempfile::tempdir_in(place()).expect("a folder");
+        let path = folder.path().join("1.0.ondeck-profile");
+        fs::write(&path, [1; 1 << 20]).expect("a file");
+        let mapped = fs::File::open(&path).expect("our file");
+        give_back(folder.path());
+        let found = mapped.metadata().expect("our file");
+        assert_eq!((found.len(), found.blocks()), (1 << 20, 0));
+    }
 
     #[test]
     fn folders_go_with_their_command_and_kept_ones_stay() {
