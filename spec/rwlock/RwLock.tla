@@ -216,8 +216,11 @@ Park(t) ==
             /\ IF mark[t] /\ want[t] = "read" /\ word.parked
                THEN Goto(t, "Beside") ELSE Holds(t)
             /\ UNCHANGED <<queue, told>>
-       ELSE /\ Settled([word EXCEPT !.parked = TRUE, !.flight = @ /\ (~mark[t] \/ Mutant = "mark_kept")],
-                       IF mark[t] THEN <<t>> \o queue ELSE Append(queue, t), FALSE)
+       ELSE /\ IF mark[t] /\ Mutant # "mark_kept"
+               THEN Settled([word EXCEPT !.flight = FALSE], <<t>> \o queue, FALSE)
+               ELSE /\ word' = [word EXCEPT !.parked = TRUE]
+                    /\ queue' = Append(queue, t)
+                    /\ UNCHANGED told
             /\ Goto(t, "Asleep")
     /\ mark' = [mark EXCEPT ![t] = FALSE]
     /\ UNCHANGED <<slot, buffer, drainer, sleepers, guard, want, fence, left, rounds>>

@@ -13,7 +13,7 @@
 //! | `DRAINING` | with `WRITER`, if there are readers: the writer waits for them to leave, and no reader enters but a recursive one | by that writer, when there are none: it is the owner from then on |
 //! | `UPGRADABLE` | by an upgradable reader, beside readers | by its unlock, downgrade or upgrade |
 //! | `PARKED` | under the bucket's lock, with the first thread that is linked | under the bucket's lock, with the last one |
-//! | `IN_FLIGHT` | under the bucket's lock, with a thread that is woken to compete | by that thread: when it has the lock, or is linked again, or gives up |
+//! | `IN_FLIGHT` | under the bucket's lock, with a thread that is woken to compete | by that thread: when it has the lock, or is linked again, or gives up; by a thread that has been parked for 20 ms or longer, in case that one gets no CPU |
 //! | `ASLEEP` | under the bucket's lock, by the writer that drains, before it sleeps | by that writer |
 //! | `BIASED` | by a reader, if there is neither writer nor upgradable reader, and no thread is parked | with `DRAINING`, by the writer that becomes the owner |
 //!
@@ -58,8 +58,8 @@
 //!
 //! A writer that arrives while readers hold the lock keeps later readers out: it waits for the readers of
 //! that moment only. Between writers, and between a writer that unlocks and waiting readers, barging is
-//! allowed: an unlock wakes at most one parked thread, the oldest, to compete. Once the oldest has waited
-//! for a millisecond, an unlock hands the lock over, at most once in a millisecond: to that writer, or to
+//! allowed: an unlock wakes at most one parked thread, the oldest, to compete. If that becomes a reader, it
+//! wakes some of the readers that parked next. Once the oldest has waited for a millisecond, an unlock hands the lock over, at most once in a millisecond: to that writer, or to
 //! all parked readers together and then to the oldest parked writer. So no thread waits for longer than the
 //! threads that were parked before it take, each a millisecond and one section.
 //!
@@ -78,7 +78,8 @@
 //! A writer that takes its bit first and then waits for readers: Amanieu d'Antras' parking_lot, and before
 //! it Björn Brandenburg and James Anderson, "Spin-Based Reader-Writer Synchronization for Multiprocessor
 //! Real-Time Systems" (phase-fair locks: readers and writers take turns). One thread in flight: this
-//! crate's [mutex](crate::mutex).
+//! crate's [mutex](crate::mutex). Readers that write no shared memory: Dave Dice and Alex Kogan, "BRAVO:
+//! Biased Locking for Reader-Writer Locks".
 
 mod api;
 mod bias;

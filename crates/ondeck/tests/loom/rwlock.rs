@@ -347,7 +347,7 @@ fn an_upgrade_gives_up() {
 /// A reader that is parked goes on when the writer has become the upgradable reader, which waits for that.
 #[test]
 fn a_parked_reader_goes_on_beside_the_upgradable_reader() {
-    explore(SLEEPS, 3, || {
+    explore(SLEEPS, 2, || {
         let guarded = Guarded::new();
         guarded.lock().lock_exclusive();
         let readers = [(); 2].map(|()| spawn(|| guarded.read()));
@@ -363,7 +363,7 @@ fn a_parked_reader_goes_on_beside_the_upgradable_reader() {
 /// Parked readers go on beside each other: the one that was woken wakes the next, which the first waits for.
 #[test]
 fn a_woken_reader_wakes_the_next() {
-    explore(SLEEPS, 3, || {
+    explore(SLEEPS, 2, || {
         let guarded = Guarded::new();
         guarded.lock().lock_exclusive();
         let flag = &*Box::leak(Box::new(loom::sync::atomic::AtomicBool::new(false)));

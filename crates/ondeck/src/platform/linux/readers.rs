@@ -8,6 +8,9 @@
 //! The child of a fork keeps all rows as they are: a lock that a thread of the parent was reading stays
 //! read-locked there, as if its word had counted that reader. Rows of threads that the child does not have
 //! are never given up; if none is left, reads are counted.
+//!
+//! Two copies of this crate in a process have rows of their own. So no lock that both use may be biased: Rust's
+//! types see to that, and the functions of C count all reads (`rwlock/counted.rs`).
 
 extern crate std;
 
