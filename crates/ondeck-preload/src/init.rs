@@ -1,10 +1,11 @@
 //! Initialization and destruction.
 
 use core::ffi::{c_int, c_void};
+use core::sync::atomic::Ordering;
 
 use crate::errno::EBUSY;
 use crate::mode;
-use crate::mutex::{try_lock, unlock};
+use crate::mutex::try_lock;
 use crate::object::{Kind, Mutex};
 use crate::real;
 use crate::recorded;
@@ -65,8 +66,10 @@ pub unsafe extern "C" fn ondeck_preload_mutex_destroy(mutex: *mut Mutex) -> c_in
     if shared.has_users() || !try_lock(shared) {
         return EBUSY;
     }
-    // SAFETY: locked just now. Its bytes are then as a program may leave them that initializes it by hand.
-    unsafe { unlock(shared) };
+    // No thread may want it any more, so that none is to be woken: an unlock would only take the lock of the
+    // parking table's bucket, in which a thread of asynchronous cancellation must not be. Its bytes are then as
+    // a program may leave them that initializes it by hand.
+    shared.byte().store(0, Ordering::Release);
     shared.set_destroyed();
     0
 }

@@ -59,15 +59,16 @@ unsafe fn lock_alone(mutex: *mut Mutex) -> c_int {
     // SAFETY: the caller's mutex is there.
     let shared = unsafe { &*mutex };
     let byte = shared.byte();
-    // Plain accesses, as of ondeck's own attempt: a signal handler in between gives back what it takes.
-    let is_free = byte.load(Ordering::Relaxed) == 0;
-    byte.store(1, Ordering::Relaxed);
-    if is_free {
-        recorded::count(shared);
-        return 0;
+    // Plain accesses, as of ondeck's own attempt: a signal handler in between gives back what it takes. A
+    // locked mutex is not written: memory that processes share may have one of a private kind, which the
+    // other process unlocks just now.
+    if byte.load(Ordering::Relaxed) != 0 {
+        // SAFETY: as the caller promises.
+        return unsafe { lock_slow(mutex) };
     }
-    // SAFETY: as the caller promises.
-    unsafe { lock_slow(mutex) }
+    byte.store(1, Ordering::Relaxed);
+    recorded::count(shared);
+    0
 }
 
 /// The second fastest path, for the other kinds, if the mutex is free.

@@ -4,9 +4,9 @@
 //! Code that does not keep them uses the register for anything else. So no word is read that is not surely on the
 //! calling thread's own stack, above the frame before: a chain that leads elsewhere ends there.
 
+use crate::frames::Frames;
 use crate::layout::File;
 use crate::maps;
-use crate::stack::Frames;
 
 /// Bytes of a frame's two words.
 const LINK: usize = 16;

@@ -9,7 +9,7 @@
 //!                    │
 //!                  unlock ─► table    the lock's entry: account, totals, histograms
 //!                    │
-//!                 samples ─► stack    return addresses, each stack once
+//!                 samples ─► stack    return addresses: frames, each stack kept once
 //!                    │  └──► maps     what is mapped where
 //!                    │
 //!                    ▼
@@ -38,6 +38,7 @@ mod clock;
 pub mod control;
 mod end;
 mod frame_pointers;
+mod frames;
 pub mod layout;
 pub mod lease;
 mod maps;

@@ -1,4 +1,4 @@
-//! Stacks: taken by the unwinder of the compiler's library, kept once each.
+//! Stacks, taken by the unwinder of the compiler's library.
 //!
 //! `_Unwind_Backtrace` of libgcc finds a frame's tables by glibc's `_dl_find_object`, which takes no lock
 //! and allocates nothing (glibc 2.35, GCC 12). Before, it took the loader's lock, which a measured thread
@@ -7,14 +7,9 @@
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicU8, Ordering};
 
-use crate::layout::{DEPTH, FRAMES, File, STACKS, place_of};
-use crate::{frame_pointers, room, sys};
-
-/// A stack as it was taken: return addresses, innermost first.
-pub struct Frames {
-    addresses: [u64; DEPTH],
-    count: usize,
-}
+use crate::frames::Frames;
+use crate::layout::File;
+use crate::{frame_pointers, sys};
 
 unsafe extern "C" {
     fn _Unwind_Backtrace(
@@ -45,7 +40,7 @@ pub fn take(file: &File) -> Option<Frames> {
     } else {
         sys::with_errno_kept(|| frame_pointers::take(file, &mut frames));
     }
-    (frames.count != 0).then_some(frames)
+    (!frames.slice().is_empty()).then_some(frames)
 }
 
 /// Has the unwinder do what it does at its first use.
@@ -77,77 +72,6 @@ fn is_since_2_35(version: &[u8]) -> bool {
     let dot = version.iter().position(|byte| *byte == b'.').unwrap_or(version.len());
     let minor = version.get(dot + 1..).unwrap_or_default();
     (number(version), number(minor)) >= (2, 35)
-}
-
-impl Frames {
-    pub fn new() -> Self {
-        Self { addresses: [0; DEPTH], count: 0 }
-    }
-
-    /// Adds a caller; false if the stack ends here, or has no room for more.
-    pub fn push(&mut self, address: u64) -> bool {
-        if self.count == DEPTH || address == 0 {
-            return false;
-        }
-        self.addresses[self.count] = address;
-        self.count += 1;
-        true
-    }
-
-    fn slice(&self) -> &[u64] {
-        &self.addresses[..self.count]
-    }
-
-    /// FNV-1a (Fowler, Noll, Vo) over whole words, then mixed: a stack is looked for by it alone, and two
-    /// of 30,000 stacks are alike in 64 bits with a probability of 2^-35.
-    fn hash(&self) -> u64 {
-        let hash = self.slice().iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, word| {
-            (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23)
-        });
-        (hash ^ hash >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) | 1
-    }
-
-    /// The number of this stack, and whether it is new; `None` if there is no room, which is counted.
-    pub fn keep(&self, file: &File) -> Option<(u32, bool)> {
-        /// Where so many places are taken, the table is as good as full.
-        const FAR: usize = 256;
-        let hash = self.hash();
-        let first = place_of(hash, STACKS);
-        for step in 0..FAR {
-            let place = (first + step) & (STACKS - 1);
-            let Some(stack) = room::reach(file, &file.stacks[place]) else { break };
-            let found = match stack.hash.load(Ordering::Acquire) {
-                0 => stack.hash.compare_exchange(0, hash, Ordering::AcqRel, Ordering::Acquire),
-                other => Err(other),
-            };
-            match found {
-                Ok(_) => {
-                    let at =
-                        file.header.frames_used.fetch_add(self.count as u64, Ordering::Relaxed);
-                    if at as usize + self.count > FRAMES {
-                        break;
-                    }
-                    for (to, from) in file.frames[at as usize..].iter().zip(self.slice()) {
-                        if let Some(to) = room::reach(file, to) {
-                            to.store(*from, Ordering::Relaxed);
-                        }
-                    }
-                    // Release: the frames that it tells of.
-                    stack.place.store(at << 8 | self.count as u64, Ordering::Release);
-                    return Some((place as u32, true));
-                }
-                Err(other) if other == hash => return Some((place as u32, false)),
-                Err(_) => {}
-            }
-        }
-        file.header.dropped_stacks.fetch_add(1, Ordering::Relaxed);
-        None
-    }
-
-    /// The addresses, innermost first.
-    pub fn addresses(&self) -> &[u64] {
-        self.slice()
-    }
 }
 
 #[cfg(test)]
