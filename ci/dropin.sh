@@ -8,8 +8,8 @@
 source "$(dirname "$0")/common.sh"
 need_packages python3
 here=$PWD
-target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
-export CARGO_TARGET_DIR=$target/drop-in
+CARGO_TARGET_DIR=$(realpath -m "${CARGO_TARGET_DIR:-target}")
+export CARGO_TARGET_DIR
 
 # Each package is a workspace of its own, in which cargo has to run.
 in_package() {
@@ -34,7 +34,7 @@ done
 
 for version in 0.12.5 0.13.0; do
     step "the same test with the original parking_lot $version"
-    original=$CARGO_TARGET_DIR/original-$version
+    original=$CARGO_TARGET_DIR/drop-in/original-$version
     mkdir -p "$original/src"
     : >"$original/src/lib.rs"
     cat >"$original/Cargo.toml" <<EOF

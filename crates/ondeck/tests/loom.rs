@@ -49,3 +49,5 @@ mod rwlock;
 mod scenario;
 #[path = "loom/semaphore.rs"]
 mod semaphore;
+#[path = "loom/tokens.rs"]
+mod tokens;

@@ -189,8 +189,9 @@ fn the_raw_locks_have_all_traits() {
     mutex::<RawMutex>();
     mutex::<RawFairMutex>();
     read_write::<RawRwLock>();
-    assert!(!RawMutex::INIT.is_locked() && !RawFairMutex::INIT.is_locked());
-    assert!(!<RawRwLock as parking_lot::lock_api::RawRwLock>::INIT.is_locked());
+    let (mutex, fair) = (RawMutex::INIT, RawFairMutex::INIT);
+    let read_write = <RawRwLock as parking_lot::lock_api::RawRwLock>::INIT;
+    assert!(!mutex.is_locked() && !fair.is_locked() && !read_write.is_locked());
 }
 
 #[cfg(feature = "arc_lock")]

@@ -1,0 +1,51 @@
+//! Parking with tokens: an unpark gives one, or a deadline passes, and the thread is told of one of them only.
+
+use ondeck::parking::Parked;
+use ondeck::parking::tokens::{self, Choice};
+use ondeck::platform::{AtomicInt, Host, Ordering, Platform};
+
+use crate::loom_platform::{Loom, join, pass_time, spawn};
+use crate::scenario::{SLEEPS, SOON, explore};
+
+const BROUGHT: usize = 3;
+const GIVEN: usize = 7;
+
+/// A thread parks at a word until another has changed it, while its deadline passes.
+fn token_and_deadline() {
+    // Never freed: memory that is used again would be another word at the same address.
+    let word: &'static <Loom as Platform>::AtomicU32 = Box::leak(Box::new(AtomicInt::new(0)));
+    let key = std::ptr::from_ref(word).addr();
+    let _ = Loom::bucket(key);
+    let waiter = spawn(move || {
+        let mut told = 0;
+        let closed = || word.load(Ordering::Relaxed) == 0;
+        let timed_out = |at, is_last| {
+            assert!(at == key && is_last);
+            told += 1;
+        };
+        // SAFETY: the word is this scenario's own.
+        let ended =
+            unsafe { tokens::park::<Loom>(key, BROUGHT, closed, || (), timed_out, Some(SOON)) };
+        (ended, told)
+    });
+    let clock = spawn(|| pass_time(1));
+    word.store(1, Ordering::Relaxed);
+    let choose = |brought| {
+        assert_eq!(brought, BROUGHT);
+        Choice::Unpark
+    };
+    // SAFETY: as above.
+    let done = unsafe { tokens::unpark::<Loom>(key, choose, |_| GIVEN) };
+    let ((parked, given), told) = join(waiter);
+    match parked {
+        Parked::Woken => assert_eq!((done.woken, given, told), (1, GIVEN, 0)),
+        Parked::TimedOut => assert_eq!((done.woken, told), (0, 1)),
+        Parked::Invalid => assert_eq!((done.woken, told), (0, 0)),
+    }
+    join(clock);
+}
+
+#[test]
+fn a_thread_has_a_token_or_timed_out() {
+    explore(SLEEPS, 4, token_and_deadline);
+}
