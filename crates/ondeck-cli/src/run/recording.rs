@@ -116,7 +116,7 @@ mod tests {
     fn a_recording_that_is_mapped_somewhere_takes_no_room_any_more() {
         let folder = tempfile::tempdir_in(place()).expect("a folder");
         let path = folder.path().join("1.0.ondeck-profile");
-        fs::write(&path, [1; 1 << 20]).expect("a file");
+        fs::write(&path, vec![1; 1 << 20]).expect("a file");
         let mapped = fs::File::open(&path).expect("our file");
         give_back(folder.path());
         let found = mapped.metadata().expect("our file");
