@@ -137,10 +137,12 @@ pub(crate) fn lock_other_until(mutex: &Mutex, other: &Functions, until: Timestam
 /// The calling thread owns the mutex.
 pub(crate) unsafe fn unlock_other(mutex: &Mutex, other: &Functions) {
     let (address, kind) = (mutex.address(), mutex.recorded_kind());
+    let held =
+        ondeck_record::is_on().then(|| ondeck_record::before_plain_unlock(address, kind)).flatten();
     // SAFETY: as the caller promises.
     unsafe { other.unlock(mutex) };
-    if ondeck_record::is_on() {
-        ondeck_record::unlocked(address, kind);
+    if let Some(held) = held {
+        held.after();
     }
 }
 

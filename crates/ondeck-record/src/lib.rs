@@ -56,6 +56,6 @@ mod words;
 
 pub use samples::created;
 pub use state::is_on;
-pub use unlock::{Held, before_unlock, unlocked};
+pub use unlock::{Held, before_plain_unlock, before_unlock};
 pub use wait::{Wait, begin, parks, relocked};
 pub use words::Words;

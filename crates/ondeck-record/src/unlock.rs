@@ -30,6 +30,16 @@ pub struct Held {
     pending: Option<Pending>,
     /// The lock's count of acquisitions; 0 if it has none.
     turn: u64,
+    /// What the owner is charged with, if that was asked before the unlock.
+    charged: Option<Charged>,
+}
+
+/// An owner's account, closed at a moment.
+#[derive(Clone, Copy, Debug)]
+struct Charged {
+    now: u64,
+    /// As of [`blame_for`], if other threads wait.
+    blame: Option<(u64, u64)>,
 }
 
 /// The calling thread owns the lock, found its word [`request`](Words::request) not to be 0, and is about to
@@ -41,39 +51,69 @@ pub fn before_unlock(lock: usize, kind: u32, words: Words<'_>) -> Option<Held> {
     let pending = if request & RECORD == 0 {
         match thread::pass(lock, words.lease) {
             Pass::Unrecorded => return None,
-            Pass::Forgotten => {
+            Pass::Forgotten if !is_wanted(lock) => {
                 // If a thread parks just now, it asks again when it parks again, or the next one does.
                 words.request.store(0, Ordering::Relaxed);
                 return None;
             }
-            Pass::Recorded => None,
+            Pass::Forgotten | Pass::Recorded => None,
         }
     } else {
         words.request.fetch_and(!RECORD, Ordering::Relaxed);
         thread::take(lock)
     };
-    Some(Held { lock, kind, pending, turn: words.acquisitions.load(Ordering::Relaxed) })
+    let turn = words.acquisitions.load(Ordering::Relaxed);
+    Some(Held { lock, kind, pending, turn, charged: None })
 }
 
-/// The calling thread has unlocked a lock without words.
-pub fn unlocked(lock: usize, kind: u32) {
-    if let Some(file) = state::file()
-        && let Some(entry) = table::find(file, lock)
-        && entry.request.load(Ordering::Relaxed) != 0
-    {
-        probe!(ondeck, release, lock);
-        let request = entry.request.load(Ordering::Relaxed);
-        if request & RECORD == 0 {
-            match thread::pass(lock, None) {
-                Pass::Unrecorded => return,
-                Pass::Forgotten => return entry.request.store(0, Ordering::Relaxed),
-                Pass::Recorded => {}
-            }
-        } else {
-            entry.request.fetch_and(!RECORD, Ordering::Relaxed);
-        }
-        Held { lock, kind, pending: None, turn: 0 }.record(file);
+/// Whether recorded threads wait for the lock: since the caller's last unlock, after which none did.
+#[cold]
+fn is_wanted(lock: usize) -> bool {
+    let entry = state::file().and_then(|file| table::find(file, lock));
+    entry.is_some_and(|entry| entry.waiting.load(Ordering::Relaxed) != 0)
+}
+
+/// The calling thread owns a lock without words, and is about to unlock; threads may be parked. `None` if this
+/// unlock is not recorded.
+///
+/// A lock without words has no count that would tell later which owner a wait is to blame on. So the owner is
+/// charged now: after the unlock the next owner may be faster. That is a look at the lock's entry, and, if a thread
+/// has asked for a record, some nanoseconds more.
+pub fn before_plain_unlock(lock: usize, kind: u32) -> Option<Held> {
+    let file = state::file()?;
+    let entry = table::find(file, lock)?;
+    let request = entry.request.load(Ordering::Relaxed);
+    if request == 0 {
+        return None;
     }
+    if request & RECORD == 0 {
+        match thread::pass(lock, None) {
+            Pass::Unrecorded => return None,
+            Pass::Forgotten if entry.waiting.load(Ordering::Relaxed) == 0 => {
+                entry.request.store(0, Ordering::Relaxed);
+                return None;
+            }
+            Pass::Forgotten | Pass::Recorded => {}
+        }
+    } else {
+        entry.request.fetch_and(!RECORD, Ordering::Relaxed);
+    }
+    let charged = thread::of(file, |local| charge(entry, local, lock, 0, None, clock::ticks()));
+    Some(Held { lock, kind, pending: None, turn: 0, charged: Some(charged?) })
+}
+
+/// Closes the account of the owner that unlocks at `now`; see [`blame_for`].
+fn charge(
+    entry: &Lock,
+    local: &mut Local,
+    lock: usize,
+    turn: u64,
+    acquired: Option<u64>,
+    now: u64,
+) -> Charged {
+    let others_wait = entry.waiting.load(Ordering::Relaxed) != 0;
+    let run = local.run(lock, now, others_wait);
+    Charged { now, blame: others_wait.then(|| blame_for(entry, turn, acquired, now, run)) }
 }
 
 /// Corrects the account for a wait whose unlock was not seen.
@@ -89,7 +129,7 @@ pub fn settle(file: &'static File, stale: &Pending) {
 impl Held {
     /// A wait that is recorded before its unlock.
     pub(crate) fn of_wait(lock: usize, kind: u32, pending: Pending) -> Self {
-        Self { lock, kind, pending: Some(pending), turn: 0 }
+        Self { lock, kind, pending: Some(pending), turn: 0, charged: None }
     }
 
     /// The lock is unlocked. Its memory is not touched.
@@ -106,7 +146,8 @@ impl Held {
     }
 
     fn record_by(self, file: &'static File, local: &mut Local) {
-        let now = clock::ticks();
+        let now = self.charged.map_or_else(clock::ticks, |charged| charged.now);
+        let begin = clock::ticks();
         let Some((entry, _)) = table::lock(file, self.lock, self.kind, self.turn) else { return };
         table::took_part(entry, local.index);
         if self.turn != 0 {
@@ -117,15 +158,13 @@ impl Held {
         let waited = pending.and_then(|pending| wait_of(entry, &pending));
         // A thread that waited and has no count is recorded when it locks, not when it unlocks.
         let is_unlock = pending.is_none() || self.turn != 0;
-        let others_wait = entry.waiting.load(Ordering::Relaxed) != 0;
-        let blame = is_unlock.then(|| {
-            let run = local.run(self.lock, now, others_wait);
+        let charged = self.charged.or_else(|| {
             let acquired = pending.map(|pending| pending.acquired);
-            others_wait.then(|| blame_for(entry, self.turn, acquired, now, run))
+            is_unlock.then(|| charge(entry, local, self.lock, self.turn, acquired, now))
         });
-        let blame = blame.flatten();
+        let blame = charged.and_then(|charged| charged.blame);
         let stack = samples::add(file, local, entry, waited, blame);
-        let all = clock::ticks().wrapping_sub(now);
+        let all = clock::ticks().wrapping_sub(begin);
         entry.event_ticks.fetch_add(all.saturating_sub(stack), Ordering::Relaxed);
     }
 }

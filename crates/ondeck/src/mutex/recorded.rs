@@ -64,9 +64,12 @@ mod recording {
     pub(crate) fn recorded(address: usize, unlock: impl FnOnce()) {
         // Relaxed: a thread that parks just now is seen by the next unlock. The unlock itself reads it, too.
         let may_wait = Linux::unlock_mode(address).load(Ordering::Relaxed) != SKIP;
+        let held = (may_wait && ondeck_record::is_on())
+            .then(|| ondeck_record::before_plain_unlock(address, ONDECK))
+            .flatten();
         unlock();
-        if may_wait && ondeck_record::is_on() {
-            ondeck_record::unlocked(address, ONDECK);
+        if let Some(held) = held {
+            held.after();
         }
     }
 }
