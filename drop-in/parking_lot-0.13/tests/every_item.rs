@@ -47,18 +47,19 @@ fn a_reader_beside_a_waiting_writer_reads_again() {
 fn the_raw_locks_of_this_version_have_their_traits() {
     fn condvar<T: RawCondvarTimed<RawMutex = parking_lot::RawMutex>>(_: &T) {}
     fn timed<T: RawRwLockTimed>() {}
-    condvar(&RawCondvar::INIT);
+    let initial = RawCondvar::INIT;
+    condvar(&initial);
     timed::<RawRwLockRecursive>();
 }
 
 #[test]
 fn a_once_may_be_made_done() {
+    const STATE: bool = OnceState::Done.done();
     static ONCE: Once = Once::new_completed();
     ONCE.call_once(|| unreachable!());
     ONCE.wait();
     ONCE.wait_force();
     assert!(ONCE.is_completed() && ONCE.state().is_completed());
     assert!(!ONCE.state().is_poisoned());
-    const STATE: bool = OnceState::Done.done();
     const { assert!(STATE) };
 }
