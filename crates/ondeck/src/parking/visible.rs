@@ -12,10 +12,10 @@
 //! | word | written by |
 //! |---|---|
 //! | a slot | its row's thread, if it is 0: the address of the lock that it reads; 0 when the reader leaves |
-//! | `sleepers` | writers, before and after they sleep until visible readers have left: how many |
-//! | `rest` | writers that have revoked a bias: until when, in ticks, there is to be none |
-//! | `since` | readers that have begun a bias: when, in ticks |
-//! | `doubled` | writers that have revoked a bias: how often in a row it did not pay |
+//! | `sleeping_writers` | a writer, before it sleeps until the visible readers have left, and again when it wakes: how many writers sleep so |
+//! | `rest` | a writer that has revoked a bias: the time, in ticks, until which no lock of this address is biased again |
+//! | `since` | a reader that has begun a bias: when, in ticks |
+//! | `doubled` | a writer that has revoked a bias: how many biases in a row did not pay |
 //!
 //! Addresses that fall together share the words of a bias: then readers look for a writer that sleeps where
 //! there is none, or a lock rests because another does.
@@ -76,7 +76,7 @@ impl Row<crate::platform::Linux> {
 /// What writers say to the visible readers of locks.
 #[derive(Debug)]
 pub struct Bias<P: Host> {
-    sleepers: P::AtomicUsize,
+    sleeping_writers: P::AtomicUsize,
     rest: P::AtomicUsize,
     since: P::AtomicUsize,
     doubled: P::AtomicUsize,
@@ -87,7 +87,7 @@ impl<P: Host> Bias<P> {
     #[must_use]
     pub fn new() -> Self {
         Self {
-            sleepers: AtomicInt::new(0),
+            sleeping_writers: AtomicInt::new(0),
             rest: AtomicInt::new(0),
             since: AtomicInt::new(0),
             doubled: AtomicInt::new(0),
@@ -98,18 +98,18 @@ impl<P: Host> Bias<P> {
     ///
     /// Relaxed: behind a light fence, with a heavy fence of the writer.
     #[inline(always)]
-    pub(crate) fn has_sleepers(&self) -> bool {
-        self.sleepers.load(Ordering::Relaxed) != 0
+    pub(crate) fn has_sleeping_writers(&self) -> bool {
+        self.sleeping_writers.load(Ordering::Relaxed) != 0
     }
 
     /// A writer is about to sleep until visible readers have left. It makes a heavy fence next.
     pub(crate) fn begin_sleep(&self) {
-        self.sleepers.fetch_add(1, Ordering::Relaxed);
+        self.sleeping_writers.fetch_add(1, Ordering::Relaxed);
     }
 
     /// It does not sleep any more.
     pub(crate) fn end_sleep(&self) {
-        self.sleepers.fetch_sub(1, Ordering::Relaxed);
+        self.sleeping_writers.fetch_sub(1, Ordering::Relaxed);
     }
 
     /// Whether locks of this bias may be biased at `now`.
@@ -150,7 +150,7 @@ impl Bias<crate::platform::Linux> {
     pub(crate) const EMPTY: Self = {
         use core::sync::atomic::AtomicUsize;
         Self {
-            sleepers: AtomicUsize::new(0),
+            sleeping_writers: AtomicUsize::new(0),
             rest: AtomicUsize::new(0),
             since: AtomicUsize::new(0),
             doubled: AtomicUsize::new(0),

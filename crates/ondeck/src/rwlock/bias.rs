@@ -181,7 +181,7 @@ pub(super) fn retract<P: Host>(slot: &P::AtomicUsize, address: usize) {
     // Pairs with the heavy fence of a writer that is about to sleep.
     P::light_fence();
     // spec: RwLock!LookForSleepers
-    if P::bias(address).is_some_and(Bias::has_sleepers) {
+    if P::bias(address).is_some_and(Bias::has_sleeping_writers) {
         wake_drainer::<P>(address);
     }
 }
