@@ -20,11 +20,11 @@
 EXTENDS Integers, Sequences, FiniteSets
 
 CONSTANTS
-    N,      \* how many threads
-    Rounds, \* how often each reads or writes
-    Biased, \* whether the lock is biased at the beginning, and may become so
-    Hands,  \* whether the lock may be handed over
-    Mutant  \* which mistake is put in; "none" for none
+    N,           \* how many threads there are
+    Rounds,      \* how often each thread reads or writes
+    Biased,      \* whether the lock is biased at the beginning, and may become so
+    MayHandOver, \* whether an unlock may hand the lock over
+    Mutant       \* which mistake is put in; "none" for none
 
 Threads == 1..N
 
@@ -34,7 +34,7 @@ VARIABLES
     buffer,   \* buffer[t]: stores of t to its slot that others do not see yet
     queue,    \* parked threads, the oldest first
     drainer,  \* the writers that sleep until readers have left: at most one
-    sleepers, \* how many writers sleep so, or are about to
+    sleepingWriters, \* how many writers sleep until readers have left, or are about to
     guard,    \* the thread that has locked the bucket, or 0
     pc,       \* what each thread does next
     want,     \* "read" or "write"
@@ -44,7 +44,7 @@ VARIABLES
     left,     \* left[t]: the threads whose slots the writer t has not seen empty
     rounds    \* rounds[t]: how often t has yet to begin
 
-vars == <<word, slot, buffer, queue, drainer, sleepers, guard, pc, want, mark, told, fence, left, rounds>>
+vars == <<word, slot, buffer, queue, drainer, sleepingWriters, guard, pc, want, mark, told, fence, left, rounds>>
 
 Free == [writer |-> FALSE, draining |-> FALSE, parked |-> FALSE, flight |-> FALSE,
          asleep |-> FALSE, biased |-> FALSE, count |-> 0]
@@ -55,7 +55,7 @@ Init ==
     /\ buffer = [t \in Threads |-> <<>>]
     /\ queue = <<>>
     /\ drainer = {}
-    /\ sleepers = 0
+    /\ sleepingWriters = 0
     /\ guard = 0
     /\ pc = [t \in Threads |-> "Idle"]
     /\ want = [t \in Threads |-> "read"]
@@ -93,7 +93,7 @@ Becomes(t) ==
     /\ slot' = [slot EXCEPT ![t] = Head(buffer[t])]
     /\ buffer' = [buffer EXCEPT ![t] = Tail(@)]
     /\ fence' = [u \in Threads |-> [fence[u] EXCEPT ![t] = IF @ > 0 THEN @ - 1 ELSE 0]]
-    /\ UNCHANGED <<word, queue, drainer, sleepers, guard, pc, want, mark, told, left, rounds>>
+    /\ UNCHANGED <<word, queue, drainer, sleepingWriters, guard, pc, want, mark, told, left, rounds>>
 
 \* models nothing: a thread begins
 Begin(t) ==
@@ -103,7 +103,7 @@ Begin(t) ==
     /\ \E what \in {"read", "write"} : want' = [want EXCEPT ![t] = what]
     /\ IF want'[t] = "read" /\ word.biased /\ ~word.writer
        THEN Goto(t, "Publish") ELSE Goto(t, "Attempt")
-    /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepers, guard, mark, told, fence, left>>
+    /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepingWriters, guard, mark, told, fence, left>>
 
 \* models crates/ondeck/src/rwlock/bias.rs try_visible
 Publish(t) ==
@@ -111,28 +111,28 @@ Publish(t) ==
     /\ ~OwnSlot(t)
     /\ Store(t, TRUE)
     /\ Goto(t, IF Mutant = "not_looked_again" THEN "Visible" ELSE "LookAgain")
-    /\ UNCHANGED <<word, slot, queue, drainer, sleepers, guard, want, mark, told, fence, left, rounds>>
+    /\ UNCHANGED <<word, slot, queue, drainer, sleepingWriters, guard, want, mark, told, fence, left, rounds>>
 
 \* models crates/ondeck/src/rwlock/bias.rs try_visible
 LookAgain(t) ==
     /\ pc[t] = "LookAgain"
     /\ Goto(t, IF word.biased /\ (~word.writer \/ Mutant = "bias_looked_at_only") THEN "Visible" ELSE "Failed")
-    /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepers, guard, want, mark, told, fence, left, rounds>>
+    /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepingWriters, guard, want, mark, told, fence, left, rounds>>
 
 \* models crates/ondeck/src/rwlock/bias.rs retract
 Retract(t) ==
     /\ pc[t] \in {"Visible", "Failed"}
     /\ Store(t, FALSE)
     /\ Goto(t, IF pc[t] = "Visible" THEN "LookLeft" ELSE "LookFailed")
-    /\ UNCHANGED <<word, slot, queue, drainer, sleepers, guard, want, mark, told, fence, left, rounds>>
+    /\ UNCHANGED <<word, slot, queue, drainer, sleepingWriters, guard, want, mark, told, fence, left, rounds>>
 
 \* models crates/ondeck/src/rwlock/bias.rs retract
-LookForSleepers(t) ==
+LookForSleepingWriters(t) ==
     /\ pc[t] \in {"LookLeft", "LookFailed"}
-    /\ LET wakes == sleepers > 0 /\ Mutant # "sleepers_not_asked"
+    /\ LET wakes == sleepingWriters > 0 /\ Mutant # "sleeping_writers_not_asked"
            next == IF pc[t] = "LookLeft" THEN "Idle" ELSE "Attempt"
        IN Goto(t, IF ~wakes THEN next ELSE IF next = "Idle" THEN "Wake" ELSE "WakeFailed")
-    /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepers, guard, want, mark, told, fence, left, rounds>>
+    /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepingWriters, guard, want, mark, told, fence, left, rounds>>
 
 \* models crates/ondeck/src/rwlock/wake.rs wake_drainer
 WakeDrainer(t) ==
@@ -142,7 +142,7 @@ WakeDrainer(t) ==
     /\ told' = [u \in Threads |-> IF u \in drainer THEN "has" ELSE told[u]]
     /\ drainer' = {}
     /\ Goto(t, IF pc[t] = "Wake" THEN "Idle" ELSE "Attempt")
-    /\ UNCHANGED <<word, slot, buffer, queue, sleepers, guard, want, mark, fence, left, rounds>>
+    /\ UNCHANGED <<word, slot, buffer, queue, sleepingWriters, guard, want, mark, fence, left, rounds>>
 
 \* models crates/ondeck/src/rwlock/wait.rs attempt
 \* models crates/ondeck/src/rwlock/exclusive.rs lock_exclusive_at_once
@@ -155,7 +155,7 @@ Attempt(t) ==
             /\ mark' = [mark EXCEPT ![t] = FALSE]
             /\ IF mark[t] /\ want[t] = "read" /\ word.parked /\ Mutant # "woken_reader_wakes_no_other"
                THEN Goto(t, "Beside") ELSE Holds(t)
-    /\ UNCHANGED <<slot, buffer, queue, drainer, sleepers, guard, want, told, fence, left, rounds>>
+    /\ UNCHANGED <<slot, buffer, queue, drainer, sleepingWriters, guard, want, told, fence, left, rounds>>
 
 \* models crates/ondeck/src/rwlock/bias.rs make_biased
 Bias(t) ==
@@ -164,7 +164,7 @@ Bias(t) ==
     /\ Fenced(t)
     /\ ~word.writer /\ ~word.parked /\ ~word.biased
     /\ word' = [word EXCEPT !.biased = TRUE]
-    /\ UNCHANGED <<slot, buffer, queue, drainer, sleepers, guard, pc, want, mark, told, fence, left, rounds>>
+    /\ UNCHANGED <<slot, buffer, queue, drainer, sleepingWriters, guard, pc, want, mark, told, fence, left, rounds>>
 
 \* models crates/ondeck/src/rwlock/shared.rs unlock_shared
 ReaderLeaves(t) ==
@@ -173,7 +173,7 @@ ReaderLeaves(t) ==
     /\ word' = [word EXCEPT !.count = @ - 1]
     /\ Goto(t, IF word.count = 1 /\ word.asleep /\ Mutant # "last_reader_wakes_no_writer"
                THEN "Wake" ELSE "Idle")
-    /\ UNCHANGED <<slot, buffer, queue, drainer, sleepers, guard, want, mark, told, fence, left, rounds>>
+    /\ UNCHANGED <<slot, buffer, queue, drainer, sleepingWriters, guard, want, mark, told, fence, left, rounds>>
 
 --------------------------------------------------------------------------------
 
@@ -204,7 +204,7 @@ Settled(w, q, hands) ==
             /\ word' = [given EXCEPT !.parked = queue' # <<>>]
             /\ told' = [t \in Threads |-> IF t \in has THEN "has" ELSE told[t]]
 
-Hand == IF Hands THEN BOOLEAN ELSE {FALSE}
+Hand == IF MayHandOver THEN BOOLEAN ELSE {FALSE}
 
 \* models crates/ondeck/src/rwlock/wait.rs park
 Park(t) ==
@@ -223,7 +223,7 @@ Park(t) ==
                     /\ UNCHANGED told
             /\ Goto(t, "Asleep")
     /\ mark' = [mark EXCEPT ![t] = FALSE]
-    /\ UNCHANGED <<slot, buffer, drainer, sleepers, guard, want, fence, left, rounds>>
+    /\ UNCHANGED <<slot, buffer, drainer, sleepingWriters, guard, want, fence, left, rounds>>
 
 \* models crates/ondeck/src/rwlock/wait.rs sleep
 Sleep(t) ==
@@ -232,7 +232,7 @@ Sleep(t) ==
     /\ told' = [told EXCEPT ![t] = ""]
     /\ mark' = [mark EXCEPT ![t] = told[t] = "compete"]
     /\ IF told[t] = "has" THEN Holds(t) ELSE Goto(t, "Attempt")
-    /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepers, guard, want, fence, left, rounds>>
+    /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepingWriters, guard, want, fence, left, rounds>>
 
 \* models crates/ondeck/src/rwlock/wait.rs pass_on
 Beside(t) ==
@@ -240,7 +240,7 @@ Beside(t) ==
     /\ guard = 0
     /\ \E hands \in Hand : Settled(word, queue, hands)
     /\ Goto(t, "Counted")
-    /\ UNCHANGED <<slot, buffer, drainer, sleepers, guard, want, mark, fence, left, rounds>>
+    /\ UNCHANGED <<slot, buffer, drainer, sleepingWriters, guard, want, mark, fence, left, rounds>>
 
 \* models crates/ondeck/src/rwlock/exclusive.rs give_back
 \* models crates/ondeck/src/rwlock/exclusive.rs unlock_exclusive
@@ -254,7 +254,7 @@ GiveBack(t) ==
              THEN \E hands \in Hand : Settled(free, queue, hands)
              ELSE word' = free /\ UNCHANGED <<queue, told>>
     /\ Goto(t, "Idle")
-    /\ UNCHANGED <<slot, buffer, drainer, sleepers, guard, want, mark, fence, left, rounds>>
+    /\ UNCHANGED <<slot, buffer, drainer, sleepingWriters, guard, want, mark, fence, left, rounds>>
 
 --------------------------------------------------------------------------------
 
@@ -273,14 +273,14 @@ Drain(t) ==
        ELSE /\ Goto(t, "Scan")
             /\ left' = [left EXCEPT ![t] = {}]
             /\ UNCHANGED fence
-    /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepers, guard, want, mark, told, rounds>>
+    /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepingWriters, guard, want, mark, told, rounds>>
 
 \* models crates/ondeck/src/rwlock/bias.rs revoke
 HeavyFence(t) ==
     /\ pc[t] = "HeavyFence"
     /\ FenceIsOver(t) \/ Mutant = "no_heavy_fence"
     /\ Goto(t, "Scan")
-    /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepers, guard, want, mark, told, fence, left, rounds>>
+    /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepingWriters, guard, want, mark, told, fence, left, rounds>>
 
 \* The slots, one after the other.
 \* models crates/ondeck/src/rwlock/bias.rs have_left
@@ -291,7 +291,7 @@ Scan(t) ==
         /\ IF slot[u] /\ Mutant # "slots_overlooked"
            THEN Goto(t, "BeginSleep") /\ UNCHANGED left
            ELSE left' = [left EXCEPT ![t] = @ \ {u}] /\ UNCHANGED pc
-    /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepers, guard, want, mark, told, fence, rounds>>
+    /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepingWriters, guard, want, mark, told, fence, rounds>>
 
 \* models crates/ondeck/src/rwlock/bias.rs own
 Own(t) ==
@@ -301,23 +301,23 @@ Own(t) ==
        THEN /\ word' = [word EXCEPT !.draining = FALSE, !.asleep = FALSE, !.biased = FALSE]
             /\ Goto(t, "Writes")
        ELSE Goto(t, "BeginSleep") /\ UNCHANGED word
-    /\ UNCHANGED <<slot, buffer, queue, drainer, sleepers, guard, want, mark, told, fence, left, rounds>>
+    /\ UNCHANGED <<slot, buffer, queue, drainer, sleepingWriters, guard, want, mark, told, fence, left, rounds>>
 
 \* models crates/ondeck/src/rwlock/drain.rs sleep_beside_readers
 BeginSleep(t) ==
     /\ pc[t] = "BeginSleep"
-    /\ sleepers' = IF left[t] = {} THEN sleepers ELSE sleepers + 1
-    /\ IF left[t] = {} \/ Mutant = "no_fence_of_the_sleeper"
+    /\ sleepingWriters' = IF left[t] = {} THEN sleepingWriters ELSE sleepingWriters + 1
+    /\ IF left[t] = {} \/ Mutant = "no_fence_of_the_sleeping_writer"
        THEN Goto(t, "LookFirst") /\ UNCHANGED fence
-       ELSE Goto(t, "SleeperFence") /\ BeginFence(t)
+       ELSE Goto(t, "FenceBeforeSleep") /\ BeginFence(t)
     /\ UNCHANGED <<word, slot, buffer, queue, drainer, guard, want, mark, told, left, rounds>>
 
 \* models crates/ondeck/src/rwlock/drain.rs sleep_beside_readers
-SleeperFence(t) ==
-    /\ pc[t] = "SleeperFence"
+FenceBeforeSleep(t) ==
+    /\ pc[t] = "FenceBeforeSleep"
     /\ FenceIsOver(t)
     /\ Goto(t, "LookFirst")
-    /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepers, guard, want, mark, told, fence, left, rounds>>
+    /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepingWriters, guard, want, mark, told, fence, left, rounds>>
 
 \* The look at the slots under the lock of the bucket, and then the change of the word.
 \* models crates/ondeck/src/rwlock/drain.rs park_beside_readers
@@ -326,7 +326,7 @@ DrainerLooks(t) ==
     /\ guard = 0
     /\ guard' = t
     /\ Goto(t, IF \E u \in left[t] : slot[u] THEN "ParkVisible" ELSE "ParkCounted")
-    /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepers, want, mark, told, fence, left, rounds>>
+    /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepingWriters, want, mark, told, fence, left, rounds>>
 
 \* models crates/ondeck/src/rwlock/drain.rs park_beside_readers
 DrainerParks(t) ==
@@ -337,7 +337,7 @@ DrainerParks(t) ==
             /\ drainer' = drainer \cup {t}
             /\ Goto(t, "DrainerSleeps")
        ELSE Goto(t, "EndSleep") /\ UNCHANGED <<word, drainer>>
-    /\ UNCHANGED <<slot, buffer, queue, sleepers, want, mark, told, fence, left, rounds>>
+    /\ UNCHANGED <<slot, buffer, queue, sleepingWriters, want, mark, told, fence, left, rounds>>
 
 \* models crates/ondeck/src/rwlock/drain.rs park_beside_readers
 DrainerSleeps(t) ==
@@ -345,22 +345,22 @@ DrainerSleeps(t) ==
     /\ told[t] # ""
     /\ told' = [told EXCEPT ![t] = ""]
     /\ Goto(t, "EndSleep")
-    /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepers, guard, want, mark, fence, left, rounds>>
+    /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepingWriters, guard, want, mark, fence, left, rounds>>
 
 \* models crates/ondeck/src/rwlock/drain.rs sleep_beside_readers
 EndSleep(t) ==
     /\ pc[t] = "EndSleep"
-    /\ sleepers' = IF left[t] = {} THEN sleepers ELSE sleepers - 1
+    /\ sleepingWriters' = IF left[t] = {} THEN sleepingWriters ELSE sleepingWriters - 1
     /\ Goto(t, "Scan")
     /\ UNCHANGED <<word, slot, buffer, queue, drainer, guard, want, mark, told, fence, left, rounds>>
 
 --------------------------------------------------------------------------------
 
 Step(t) ==
-    \/ Begin(t) \/ Publish(t) \/ LookAgain(t) \/ Retract(t) \/ LookForSleepers(t)
+    \/ Begin(t) \/ Publish(t) \/ LookAgain(t) \/ Retract(t) \/ LookForSleepingWriters(t)
     \/ WakeDrainer(t) \/ Attempt(t) \/ Bias(t) \/ ReaderLeaves(t) \/ Park(t) \/ Sleep(t)
     \/ Beside(t) \/ GiveBack(t) \/ Drain(t) \/ HeavyFence(t) \/ Scan(t) \/ Own(t)
-    \/ BeginSleep(t) \/ SleeperFence(t) \/ DrainerLooks(t) \/ DrainerParks(t)
+    \/ BeginSleep(t) \/ FenceBeforeSleep(t) \/ DrainerLooks(t) \/ DrainerParks(t)
     \/ DrainerSleeps(t) \/ EndSleep(t) \/ Becomes(t)
 
 Over == \A t \in Threads : pc[t] = "Idle" /\ rounds[t] = 0 /\ buffer[t] = <<>>
@@ -392,7 +392,7 @@ ParkedIsExact == word.parked = (queue # <<>>)
 (* At the end nothing is left behind. *)
 NothingIsLeft ==
     Over => /\ [word EXCEPT !.biased = FALSE] = Free
-            /\ sleepers = 0 /\ queue = <<>> /\ drainer = {}
+            /\ sleepingWriters = 0 /\ queue = <<>> /\ drainer = {}
             /\ \A t \in Threads : ~slot[t]
 
 =============================================================================

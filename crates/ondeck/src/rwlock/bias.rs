@@ -180,7 +180,7 @@ pub(super) fn retract<P: Host>(slot: &P::AtomicUsize, address: usize) {
     slot.store(0, Ordering::Release);
     // Pairs with the heavy fence of a writer that is about to sleep.
     P::light_fence();
-    // spec: RwLock!LookForSleepers
+    // spec: RwLock!LookForSleepingWriters
     if P::bias(address).is_some_and(Bias::has_sleeping_writers) {
         wake_drainer::<P>(address);
     }

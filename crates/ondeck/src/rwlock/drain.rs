@@ -57,7 +57,7 @@ impl<P: Host> RawRwLock<P> {
         if let Some(bias) = bias {
             // spec: RwLock!BeginSleep
             bias.begin_sleep();
-            // spec: RwLock!SleeperFence
+            // spec: RwLock!FenceBeforeSleep
             // A visible reader that leaves sees that this thread sleeps, or is seen to have left below.
             P::heavy_fence();
         }
