@@ -32,8 +32,9 @@ if nm "$library" | grep -E "_Unwind_(RaiseException|ForcedUnwind|Resume_or_Rethr
     echo "libondeck.so.0 can unwind into its callers"
     exit 1
 fi
-readelf -d "$library" | grep -q 'soname: \[libondeck.so.0\]' || { echo "libondeck.so.0 has another soname"; exit 1; }
-readelf -lW "$library" | grep GNU_STACK | grep -q 'RW ' || { echo "libondeck.so.0 wants a stack of code"; exit 1; }
+# Not pipes: grep ends at the first line that is right, and readelf would end with an error.
+grep -q 'soname: \[libondeck.so.0\]' <<<"$(readelf -d "$library")" || { echo "libondeck.so.0 has another soname"; exit 1; }
+grep -q 'GNU_STACK.*RW ' <<<"$(readelf -lW "$library")" || { echo "libondeck.so.0 wants a stack of code"; exit 1; }
 
 work=$target/capi
 rm -rf "$work"

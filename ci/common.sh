@@ -32,3 +32,9 @@ need_packages() {
     DEBIAN_FRONTEND=noninteractive "${root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
     exec {lock}>&-
 }
+
+# Installs the compiler's target that is missing.
+need_target() {
+    rustup target list --installed 2>/dev/null | grep -qx "$1" || rustup target add "$1" ||
+        skip "cannot install the target $1"
+}

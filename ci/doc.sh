@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The API documentation builds without a warning. No link between the project's files is dead, and no page is
 # missing from the book. No comment and no page has a word that ci/words.txt retires. The figures of
-# docs/findings.md, docs/speed.md, docs/real-programs.md and README.md are those of their data. The steps of
+# docs/findings.md, docs/speed.md, docs/scale.md, docs/real-programs.md and README.md are those of their data. The steps of
 # ARCHITECTURE.md are functions that are there. docs/hazards.md has each hazard that there is.
 source "$(dirname "$0")/common.sh"
 need_packages python3
@@ -12,6 +12,7 @@ python3 ci/book/steps.py || wrong=1
 python3 ci/book/words.py || wrong=1
 python3 ci/book/findings.py --check || wrong=1
 python3 ci/book/speed.py --check || wrong=1
+python3 ci/book/scale.py --check || wrong=1
 python3 examples/real-programs/page.py --check || wrong=1
 python3 -m unittest discover -q -s ci/book -p '*_test.py' || wrong=1
 python3 -m unittest discover -q -s examples/real-programs -p '*_test.py' || wrong=1

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # The replacements of parking_lot and parking_lot_core: clippy gives no warning for them, with each set of features;
-# a test that uses every item of parking_lot passes with them and with the originals; and the table of
-# docs/drop-in.md has the items that they export, no more and no less.
+# tests that use every item pass with them and with the originals; the tables of docs/drop-in.md have the items that
+# originals and replacements export, no more and no less; and what they say of std, abseil and nsync compiles and runs.
 #
 #   dropin.sh          half a minute, or some minutes where nothing is compiled
-#   dropin.sh --full   also parking_lot's own tests, and those of crates that use it (examples/drop-in)
+#   dropin.sh --full   also the test suites of parking_lot and of crates that use it (examples/drop-in), for an hour
 source "$(dirname "$0")/common.sh"
-need_packages python3
+need_packages python3 gcc g++ pkg-config libabsl-dev libnsync-dev
 here=$PWD
 CARGO_TARGET_DIR=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 export CARGO_TARGET_DIR
@@ -15,9 +15,6 @@ export CARGO_TARGET_DIR
 in_package() {
     (cd "drop-in/$1" && "${@:2}")
 }
-
-step "the table of docs/drop-in.md"
-python3 drop-in/parity.py
 
 for package in parking_lot-0.12 parking_lot-0.13; do
     for features in serde,owning_ref,nightly,deadlock_detection,arc_lock send_guard,arc_lock; do
@@ -30,34 +27,58 @@ for package in parking_lot_core-0.9 parking_lot_core-0.10; do
     step "$package"
     in_package "$package" cargo clippy -q --all-targets -- -D warnings
     in_package "$package" cargo clippy -q --all-targets --features deadlock_detection,nightly -- -D warnings
+    in_package "$package" cargo test -q --features deadlock_detection,nightly
 done
 
-for version in 0.12.5 0.13.0; do
-    step "the same test with the original parking_lot $version"
-    original=$CARGO_TARGET_DIR/drop-in/original-$version
+# Prints `NAME-SERIES=` and the path of the root of a package that cargo has fetched.
+root_of() {
+    cargo metadata -q --format-version 1 | python3 -c '
+import json, sys
+name, version = sys.argv[1:]
+found = next(it for it in json.load(sys.stdin)["packages"] if (it["name"], it["version"]) == (name, version))
+root = next(it["src_path"] for it in found["targets"] if "lib" in it["kind"])
+print(name + "-" + version.rpartition(".")[0] + "=" + root)' "$@"
+}
+
+originals=()
+# with_originals PARKING_LOT PARKING_LOT_CORE: the same tests with the originals of these versions.
+with_originals() {
+    local lot=$1 core=$2 original=$CARGO_TARGET_DIR/drop-in/original-$1
+    step "the same tests with the originals, parking_lot $lot and parking_lot_core $core"
     mkdir -p "$original/src"
     : >"$original/src/lib.rs"
     cat >"$original/Cargo.toml" <<EOF
 [workspace]
 [package]
 name = "original"
-version = "0.0.0"
 edition = "2024"
 [dev-dependencies]
-parking_lot = "=$version"
+parking_lot = "=$lot"
+parking_lot_core = "=$core"
 [features]
 arc_lock = ["parking_lot/arc_lock"]
 send_guard = ["parking_lot/send_guard"]
 deadlock_detection = ["parking_lot/deadlock_detection"]
 [[test]]
 name = "every_item"
-path = "$here/drop-in/parking_lot-${version%.*}/tests/every_item.rs"
+path = "$here/drop-in/parking_lot-${lot%.*}/tests/every_item.rs"
+[[test]]
+name = "every_item_of_core"
+path = "$here/drop-in/parking_lot_core-${core%.*}/tests/every_item.rs"
 EOF
     (cd "$original" && cargo test -q --features arc_lock,deadlock_detection)
-done
+    originals+=(--original "$(cd "$original" && root_of parking_lot "$lot")")
+    originals+=(--original "$(cd "$original" && root_of parking_lot_core "$core")")
+}
+with_originals 0.12.5 0.9.12
+with_originals 0.13.0 0.10.0
+
+step "the tables of docs/drop-in.md"
+python3 drop-in/parity.py --check --compile "$CARGO_TARGET_DIR/drop-in/parity" "${originals[@]}"
+python3 -m unittest discover -q -s examples/drop-in -p '*_test.py'
+python3 examples/drop-in/page.py --check
 
 if [ "${1:-}" = --full ]; then
-    step "parking_lot's own tests, and those of crates that use it"
-    examples/drop-in/parking_lot.sh
-    examples/drop-in/crates.sh
+    step "the test suites of parking_lot, and of crates that use it"
+    examples/drop-in/crates.py
 fi

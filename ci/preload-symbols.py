@@ -13,7 +13,10 @@ import subprocess
 import sys
 
 # What a family of the C library's functions is: name patterns.
-FAMILY = re.compile(r"(__)?pthread_(mutex|cond|rwlock)(attr)?_\w+|(mtx|cnd)_\w+|pthread_setcanceltype")
+FAMILY = re.compile(
+    r"(__)?pthread_(mutex|cond|rwlock)(attr)?_\w+|(mtx|cnd)_\w+|pthread_setcanceltype"
+    r"|pthread_(spin|barrier|barrierattr)_\w+|sem_\w+|(__)?pthread_once|call_once"
+)
 
 # Patterns of NAME@VERSION that stay the C library's, each with the reason.
 LEFT = {
@@ -23,13 +26,18 @@ LEFT = {
     r"pthread_condattr_\w+@.*": "attributes are the C library's: its pthread_cond_init is asked what they mean",
     r"pthread_mutex_consistent(_np)?@.*": "of robust mutexes only, which are the C library's; EINVAL for all others",
     r"pthread_mutex_[gs]etprioceiling@.*": "of priority-protected mutexes only, which are the C library's; EINVAL for all others",
-    r"(__)?pthread_rwlock(attr)?_\w+@.*": "a read lock is not a mutex, and there is no other lock to serve it yet",
+    r"pthread_barrierattr_\w+@.*": "attributes are the C library's: its pthread_barrier_init is asked what they mean",
+    r"pthread_spin_(init|destroy|trylock|unlock)@.*": "the word is the C library's, and these do not wait",
+    r"sem_(init|destroy|getvalue|trywait|post)@.*": "the words are the C library's, and these do not wait",
+    r"sem_(open|close|unlink)@.*": "named semaphores are shared between processes",
+    r"(__)?pthread_once@.*|call_once@.*": "the routine runs once, and each later call is one load in the C library, too",
+    r"pthread_rwlockattr_\w+@.*": "attributes are the C library's: its pthread_rwlock_init is asked what they mean",
 }
 
 # What the shim must not need: it works inside of an allocator, and while another thread holds the loader's lock.
 FORBIDDEN = re.compile(
     r"malloc|calloc|realloc|free|posix_memalign|aligned_alloc|mmap(64)?|sbrk|dlopen|dlsym|dlvsym|dladdr1?|dl_iterate_phdr"
-    r"|__tls_get_addr|__cxa_thread_atexit_impl|pthread_key_create|pthread_create|pthread_mutex_\w+|pthread_cond_\w+"
+    r"|__tls_get_addr|__cxa_thread_atexit_impl|pthread_key_create|pthread_create|pthread_(mutex|cond|rwlock|barrier|spin)_\w+"
 )
 
 

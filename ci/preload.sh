@@ -35,7 +35,7 @@ fi
 step "conformance"
 options=() programs=()
 case ${1:-} in
-    --quick) programs=(bypass c11 cancel constructors initializers kinds lazy recursion robust single versions) ;;
+    --quick) programs=(barrier bypass c11 cancel constructors initializers kinds lazy others recursion robust single spin versions) ;;
     --long) options=(--long) ;;
     "") ;;
     *) echo "ci/preload.sh: no option $1; see the comment at its top"; exit 2 ;;

@@ -26,7 +26,7 @@ NOTES = root() / "docs/speed-notes.md"
 README = root() / "README.md"
 
 # Folders of docs/results/ that are no machine of this page.
-OTHERS = {"findings", "real-programs"}
+OTHERS = {"drop-in", "findings", "real-programs", "scale"}
 
 # Records that were made before there was a folder for each machine.
 EARLIER = "two-cpus-*.json"

@@ -35,7 +35,7 @@ host with_shared $uses "${shared[@]}"
 host with_static $uses "${static[@]}"
 host with_export $uses "${static[@]}" -rdynamic
 host with_symbols $uses "${static[@]}" -Wl,--export-dynamic-symbol='ondeck_*'
-host with_table $uses "${static[@]}" -Wl,--export-dynamic-symbol=ondeck_parking_table_2
+host with_table $uses "${static[@]}" -Wl,--export-dynamic-symbol=ondeck_parking_table_3
 # One that has plugins from its start, too: then its linker exports what they refer to.
 host with_needed $uses "${static[@]}" -Wl,--no-as-needed ./shared.so -Wl,-rpath-link,"$native/lib"
 host no_pie_shared $uses -fno-pic -no-pie "${shared[@]}"
@@ -117,16 +117,16 @@ done
 
 # A program that was compiled for another ABI is refused by the linker, and by the loader.
 mkdir other
-sed 's/ondeck_parking_table_2/ondeck_parking_table_1/' "$native/include/ondeck.h" >other/ondeck.h
+sed 's/ondeck_parking_table_3/ondeck_parking_table_2/' "$native/include/ondeck.h" >other/ondeck.h
 if "$CC" -std=c11 -pthread -Iother $uses "$source/host.c" -o other_abi "${shared[@]}" -ldl 2>err; then
     echo "LINKED although the ABI is another"
     wrong=1
 fi
-grep -q "undefined reference to .ondeck_parking_table_1" err || { cat err; wrong=1; }
+grep -q "undefined reference to .ondeck_parking_table_2" err || { cat err; wrong=1; }
 "$CC" -std=c11 -fPIC -shared -Iother "$source/plugin.c" -o other_abi.so "${shared[@]}"
 status=0
 ./plain local ./other_abi.so >out 2>err || status=$?
-if [ "$status" -ne 2 ] || ! grep -q "undefined symbol: ondeck_parking_table_1" err; then
+if [ "$status" -ne 2 ] || ! grep -q "undefined symbol: ondeck_parking_table_2" err; then
     echo "LOADED ($status) although the ABI is another"
     cat err
     wrong=1

@@ -15,7 +15,7 @@ cargo build --locked --profile native -p ondeck-preload --features names
 archive=$target/native/libondeck_preload.a
 mkdir -p "$target/native/lib"
 objects=()
-for name in asynchronous cancel; do
+for name in asynchronous barrier cancel semaphore spin; do
     objects+=("$target/native/ondeck_preload_$name.o")
     "$cc" -std=gnu11 -O2 -fPIC -Wall -Wextra -Werror -fasynchronous-unwind-tables -fno-exceptions -ffunction-sections \
         -c "$crate/src/$name.c" -o "${objects[-1]}"

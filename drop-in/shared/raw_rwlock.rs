@@ -55,11 +55,11 @@ impl ReadWrite {
     #[inline]
     pub(crate) fn read(&self, reader: Reader) {
         let wait = || {
-            match reader {
+            or_abort(|| match reader {
                 Reader::Recursive => drop_token(self.0.lock_shared_recursive()),
                 Reader::Usual if cfg!(feature = "send_guard") => self.0.lock_shared_counted(),
                 Reader::Usual => drop_token(self.0.lock_shared()),
-            }
+            });
             true
         };
         deadlock::acquire(
@@ -118,7 +118,7 @@ impl ReadWrite {
     #[inline]
     pub(crate) fn upgradable_read(&self) {
         let wait = || {
-            self.0.lock_upgradable();
+            or_abort(|| self.0.lock_upgradable());
             true
         };
         let attempt = || self.0.try_lock_upgradable();
@@ -333,4 +333,21 @@ impl ReadWrite {
 #[allow(clippy::needless_pass_by_value, reason = "what it says is lost here")]
 fn drop_token(held: ondeck::rwlock::Shared<Linux>) {
     let _ = held;
+}
+
+/// Ends the process if `lock` unwinds, as it does if a lock has 2^24 read guards, most of them forgotten.
+///
+/// `lock_api` 0.4 has a guard that is given up for a closure locked again, and drops that guard if the lock
+/// unwinds: a read would be unlocked that is not there, and a writer let in beside another reader.
+#[inline(always)]
+fn or_abort(lock: impl FnOnce()) {
+    struct Unwinds;
+    impl Drop for Unwinds {
+        fn drop(&mut self) {
+            std::process::abort();
+        }
+    }
+    let unwinds = Unwinds;
+    lock();
+    std::mem::forget(unwinds);
 }

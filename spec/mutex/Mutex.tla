@@ -84,7 +84,7 @@ ThenOthersLate == <<<<Lock("a", 1)>>, <<Lock("a", 1), Park("a", 2)>>, <<Lock("a"
 (* For threads 1 to 3: there is one record, for two locks. *)
 Evicted == <<<<Lock("a", 1)>>, <<Lock("c", 1), Lock("a", 1)>>, <<Lock("c", 1)>>>>
 
-(* For threads 1 to 3, which have begun: see InitLandsLate. *)
+(* For threads 1 to 3, which have begun: see InitLandsLate and InitLeavesLate. *)
 LandsLate == <<<<Lock("a", 1)>>, <<Lock("c", 1)>>, <<Lock("c", 1)>>>>
 
 (* For threads 1 to 3, which have begun: see InitTwoRecords. *)
@@ -105,7 +105,8 @@ Addresses == UNION {{Plays[t][i].at : i \in 1..Len(Plays[t])} : t \in Threads}
 Byte(a) == <<"byte", a>>            \* 0 free, 1 locked
 Status(t) == <<"status", t>>        \* of t's node: "parked", "near", "poller", "flight", "compete", "done"
 Guard == <<"guard", 0>>             \* which thread has the bucket's lock
-Mode == <<"mode", 0>>               \* "look", "skip" or "some"
+Mode == <<"mode", 0>>               \* "look", "skip", "some" or "asked"
+Left(r) == <<"left", r>>            \* the last turn that has ended with the lock, [tenancy, turn]
 Armed(r) == <<"armed", r>>          \* whether unlocks look there
 Address(r) == <<"address", r>>      \* "none", "shared" or an address
 Parked(r) == <<"parked", r>>
@@ -156,14 +157,46 @@ RecordOf(t, a) ==
           [] Read(t, Address(Shared)) = "shared" -> Shared
           [] OTHER -> None
 
-Marked(marks) == marks.poller # None \/ marks.flight
+(* Marks are [poller, turn, flight, tenancy]: the thread that has begun the turn of this number, unless it has taken
+   its mark away. It may have become the owner, and its turn be the last that has ended with the lock.
+   TLC knows the thread, the source only the number. *)
+Turn(marks) == [tenancy |-> marks.tenancy, turn |-> marks.turn]
+
+(* By these marks, and what t reads of the last turn. *)
+HasPoller(t, r, marks) ==
+    LET left == Read(t, Left(r))
+    IN  /\ marks.poller # None
+        /\ left.tenancy = marks.tenancy \/ Mutation("turn_of_another_tenancy")
+        /\ left # Turn(marks) \/ Mutation("turn_not_compared")
+
+Marked(t, r) == HasPoller(t, r, awake[r]) \/ awake[r].flight
+
+(* Whether the turn is still t's own. *)
+Polls(t, r) == awake[r].poller = t /\ Read(t, Left(r)) # Turn(awake[r])
 
 (* A number that no thread can mistake for one that it has seen. *)
 Fresh(used) == CHOOSE n \in 0..Cardinality(used) : n \notin used
 
+(* The last turns that threads read, or will. *)
+Lefts(r) == {mem.left[r]} \cup UNION {{buf[t][i][2] : i \in {i \in 1..Len(buf[t]) : buf[t][i][1] = Left(r)}} : t \in Threads}
+
 NextTenancy(r) ==
     Fresh({awake[r].tenancy : u \in {u \in Threads : me[u].record = r /\ me[u].seen = awake[r]}}
-          \cup {me[u].seen.tenancy : u \in {u \in Threads : me[u].record = r /\ me[u].seen # None}})
+          \cup {me[u].seen.tenancy : u \in {u \in Threads : me[u].record = r /\ me[u].seen # None}}
+          \cup {left.tenancy : left \in Lefts(r)})
+
+(* The source counts. *)
+NextTurn(r) ==
+    Fresh({awake[r].turn} \cup {left.turn : left \in Lefts(r)}
+          \cup {me[u].seen.turn : u \in {u \in Threads : me[u].record = r /\ me[u].seen # None}})
+
+(* Whether no thread remembers an older turn. The model then gives the same names to the same turns: fewer states. *)
+Forgotten(r, t) ==
+    /\ \A u \in Threads : me[u].record = r => me[u].seen = None
+    /\ \A u \in Threads : \A i \in 1..Len(buf[u]) : buf[u][i][1] = Left(r) => u = t /\ i = 1
+
+(* t becomes the poller. *)
+Polled(r, t) == [awake EXCEPT ![r].poller = t, ![r].turn = NextTurn(r)]
 
 Kind(t, r) == Read(t, Fences(r))[1]
 Requested(t, r) == Read(t, Fences(r))[3]
@@ -176,37 +209,42 @@ NextGeneration(r) ==
 SteppedBackAs(t, r, urgent) == <<Fences(r), <<"not yet", NextGeneration(r), Requested(t, r), Urgent(t, r) \/ urgent>>>>
 SteppedBack(t, r) == SteppedBackAs(t, r, FALSE)
 
-Quits(t, r) == (Read(t, Parked(r)) = 0 \/ Mutation("evicted_while_parked")) /\ ~Marked(awake[r])
+Quits(t, r) == (Read(t, Parked(r)) = 0 \/ Mutation("evicted_while_parked")) /\ ~Marked(t, r)
 
-(* The unlock mode that suits the records: those in `more` are about to be armed, those in `less` not to be. *)
-ModeStore(t, more, less) ==
-    IF Read(t, Mode) = "look" THEN <<>>
-    ELSE <<<<Mode, IF \E r \in Records : r \in more \/ (r \notin less /\ Read(t, Armed(r))) THEN "some" ELSE "skip">>>>
+(* The unlock mode that suits the records, after these stores of t. *)
+BestMode(t, stores) ==
+    CASE \E r \in Records : ReadBehind(t, stores, Fences(r))[3] -> "asked"
+      [] \E r \in Records : ReadBehind(t, stores, Armed(r)) -> "some"
+      [] OTHER -> "skip"
+ModeStore(t, stores) == IF Read(t, Mode) = "look" THEN <<>> ELSE <<<<Mode, BestMode(t, stores)>>>>
+WithMode(t, stores) == stores \o ModeStore(t, stores)
 
 (* Unlocks of a lock that gets a record have no fence, unless nothing is known of the bucket. *)
 GiveTo(t, r, address) ==
     <<<<Fences(r), <<IF Read(t, Mode) = "look" THEN "not yet" ELSE "light", NextGeneration(r), FALSE, FALSE>>>>,
       <<Address(r), address>>>>
 
-(* From now on unlocks look at this record, if they did not before. *)
-Arm(t, r, given) ==
-    IF Read(t, Armed(r)) /\ ~given THEN <<>>
-    ELSE (IF given \/ Kind(t, r) = "light" \/ Mutation("armed_though_fenced") THEN <<>>
-          ELSE <<SteppedBackAs(t, r, t \in RealTime)>>)
-         \o <<<<Armed(r), TRUE>>>> \o ModeStore(t, {r}, {})
+(* From now on unlocks look at this record, if they did not before: these stores, and then those of that. *)
+ArmedToo(t, r, given, stores) ==
+    IF Read(t, Armed(r)) /\ ~given THEN stores
+    ELSE WithMode(t, stores
+         \o (IF given \/ Kind(t, r) = "light" \/ Mutation("armed_though_fenced") THEN <<>>
+             ELSE <<SteppedBackAs(t, r, t \in RealTime)>>)
+         \o <<<<Armed(r), TRUE>>>>)
 
 (* t is counted after these stores. The source counts threads of a real-time class separately. *)
 Count(t, r, stores) ==
     <<<<Parked(r), Read(t, Parked(r)) + 1>>>>
     \o (IF t \in RealTime THEN <<<<Fences(r), [ReadBehind(t, stores, Fences(r)) EXCEPT ![4] = TRUE]>>>> ELSE <<>>)
 
-(* u is not counted any more: t stores that, after these stores. *)
-Uncount(t, u, r, stores) ==
+(* u is not counted any more: the first stores of t, and then those of that. *)
+Uncount(t, u, r, first) ==
     LET parked == Read(t, Parked(r)) - 1
         others == {v \in RealTime \cap linked : v # u /\ Call(v).do = "lock" /\ RecordOf(t, Here(v)) = r}
-        fence == ReadBehind(t, stores, Fences(r))
+        fence == ReadBehind(t, first, Fences(r))
         flags == [fence EXCEPT ![3] = @ /\ parked # 0, ![4] = others # {}]
-    IN  <<<<Parked(r), parked>>>> \o (IF flags = fence THEN <<>> ELSE <<<<Fences(r), flags>>>>)
+        uncounted == first \o <<<<Parked(r), parked>>>> \o (IF flags = fence THEN <<>> ELSE <<<<Fences(r), flags>>>>)
+    IN  IF flags[3] = fence[3] THEN uncounted ELSE WithMode(t, uncounted)
 
 (* Whether an unlock has to look. *)
 Concerns(t) ==
@@ -254,6 +292,7 @@ Start(start) ==
          armed |-> [r \in Records |-> (r = 1 /\ armed) \/ (r = Shared /\ shared)],
          address |-> [r \in Records |-> IF r = 1 /\ given THEN "a" ELSE IF r = Shared /\ shared THEN "shared" ELSE "none"],
          fence |-> [r \in Records |-> <<IF r = 1 THEN kind ELSE IF r = Shared /\ shared THEN "fenced" ELSE "not yet", 0, FALSE, FALSE>>],
+         left |-> [r \in Records |-> [tenancy |-> 0, turn |-> 0]],
          mode |-> [i \in {0} |-> IF armed THEN "some" ELSE IF given THEN "skip" ELSE start],
          guard |-> [i \in {0} |-> None]]
 
@@ -272,7 +311,8 @@ Begin(words, marks, threads) ==
                   passed |-> 0,             \* how many locked first although a handoff was requested
                   refused |-> FALSE]        \* whether heavy fences are refused
 
-NoMarks == [r \in Records |-> [poller |-> None, flight |-> FALSE, tenancy |-> 0]]
+NoMarks == [r \in Records |-> [poller |-> None, turn |-> 0, flight |-> FALSE, tenancy |-> 0]]
+PolledBy(t) == [NoMarks EXCEPT ![1].poller = t, ![1].turn = 1]
 
 Init == \E start \in Starts : Begin(Start(start), NoMarks, [t \in Threads |-> Idle])
 
@@ -282,7 +322,7 @@ Init == \E start \in Starts : Begin(Start(start), NoMarks, [t \in Threads |-> Id
 InitTakenInVain ==
     Begin([Start("light") EXCEPT !.byte["a"] = 1, !.guard[0] = 2, !.address[1] = "none",
                                  !.fence[1] = <<"not yet", 0, FALSE, FALSE>>],
-          [NoMarks EXCEPT ![1].poller = 4],
+          PolledBy(4),
           [t \in Threads |->
               CASE t = 1 -> [Idle EXCEPT !.pc = "Section"]
                 [] t = 2 -> [Idle EXCEPT !.pc = "TakeAway", !.record = 1, !.after = "TakeQuiet", !.tell = "a"]
@@ -295,7 +335,7 @@ InitTwoRecords ==
     Begin([Start("fenced") EXCEPT !.byte["c"] = 1, !.guard[0] = 2, !.armed[2] = TRUE,
                                   !.address = [@ EXCEPT ![1] = "none", ![2] = "c"],
                                   !.fence[2] = <<"light", 0, FALSE, FALSE>>],
-          [NoMarks EXCEPT ![1].poller = 1],
+          PolledBy(1),
           [t \in Threads |->
               CASE t = 1 -> [Idle EXCEPT !.pc = "Poll", !.record = 1]
                 [] t = 2 -> [Idle EXCEPT !.pc = "TakeAway", !.record = 1, !.after = "ArriveSee", !.tell = "a"]
@@ -312,6 +352,17 @@ InitLandsLate ==
                 [] t = 2 -> [Idle EXCEPT !.pc = "Section"]
                 [] t = 3 -> [Idle EXCEPT !.pc = "ParkLock"]])
 
+(* There is one record, for two locks. Threads 1 to 3: 1 has polled for the lock at a and owns it. It is about to store
+   its turn, but another thread has taken its place, and then the record has gone to the lock at c. 2 polls for that one,
+   and 3 is about to park for it. *)
+InitLeavesLate ==
+    Begin([Start("light") EXCEPT !.byte["a"] = 1, !.address[1] = "c", !.left[1] = [tenancy |-> 1, turn |-> 0]],
+          [NoMarks EXCEPT ![1] = [poller |-> 2, turn |-> 2, flight |-> FALSE, tenancy |-> 1]],
+          [t \in Threads |->
+              CASE t = 1 -> [Idle EXCEPT !.pc = "StoreTurn", !.record = 1, !.seen = [tenancy |-> 0, turn |-> 1]]
+                [] t = 2 -> [Idle EXCEPT !.pc = "Poll", !.record = 1]
+                [] t = 3 -> [Idle EXCEPT !.pc = "ParkLock"]])
+
 -----------------------------------------------------------------------------
 (* The machine. *)
 
@@ -320,11 +371,18 @@ InitLandsLate ==
 \* models nothing: the hardware
 Drain(t) ==
     /\ ~Quiet(t)
-    /\ LET store == Head(buf[t]) IN mem' = [mem EXCEPT ![store[1][1]][store[1][2]] = store[2]]
+    /\ LET store == Head(buf[t])
+           r == store[1][2]
+           ends == store[1][1] = "left" /\ store[2] = Turn(awake[r]) /\ Forgotten(r, t)
+       IN  IF ends
+           THEN /\ mem' = [mem EXCEPT !.left[r] = [store[2] EXCEPT !.turn = 0]]
+                /\ awake' = [awake EXCEPT ![r].turn = 0, ![r].poller = None]
+           ELSE /\ mem' = [mem EXCEPT ![store[1][1]][r] = store[2]]
+                /\ UNCHANGED awake
     /\ buf' = [buf EXCEPT ![t] = Tail(@)]
     /\ me' = IF Len(buf[t]) > 1 THEN me
              ELSE [u \in Threads |-> [me[u] EXCEPT !.pending = @ \ {t}]]
-    /\ UNCHANGED <<awake, linked, asleep, program>>
+    /\ UNCHANGED <<linked, asleep, program>>
 
 -----------------------------------------------------------------------------
 (* Acquiring. *)
@@ -340,6 +398,7 @@ CountedOut(t) ==
    Not in the source. *)
 Passes(t) ==
     program' = IF /\ mem.byte[Here(t)] = 0 /\ program.passed < 2
+                  /\ mem.mode[0] \in {"asked", "look"} \/ Mutation("request_without_the_mode")
                   /\ \E r \in Own : mem.address[r] = Here(t) /\ mem.fence[r][3]
                THEN [program EXCEPT !.passed = @ + 1] ELSE program
 
@@ -389,9 +448,9 @@ ArriveOf(t) ==
     /\ At(t, "ArriveOf")
     /\ IF Read(t, Address(me[t].record)) # Here(t) /\ ~Mutation("polls_for_another_lock")
        THEN me' = Arrived(t)
-       ELSE \/ /\ me[t].seen.poller = None \/ May("stale")
+       ELSE \/ /\ ~HasPoller(t, me[t].record, me[t].seen) \/ May("stale")
                /\ Go(t, "ArriveTake")
-            \/ /\ me[t].seen.poller # None
+            \/ /\ HasPoller(t, me[t].record, me[t].seen)
                /\ me' = [me EXCEPT ![t].pc = "ArriveTry", ![t].seen = None]
     /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
 
@@ -401,7 +460,7 @@ ArriveTake(t) ==
     /\ Quiet(t)
     /\ LET r == me[t].record
            taken == awake[r] = me[t].seen
-       IN  /\ awake' = IF taken THEN [awake EXCEPT ![r].poller = t] ELSE awake
+       IN  /\ awake' = IF taken THEN Polled(r, t) ELSE awake
            /\ me' = [me EXCEPT ![t].pc = IF taken THEN "Poll" ELSE "ArriveTry", ![t].seen = None]
     /\ UNCHANGED <<mem, buf, linked, asleep, program>>
 
@@ -416,28 +475,41 @@ ArriveTry(t) ==
 \* models crates/ondeck/src/mutex/lock.rs poll
 Poll(t) == TestAndSet(t, "Poll", "Leave", {"PollerReplaced"})
 
-(* If it stops polling, it still has the mark, and owes what the mark promised. While it polls, it
-   looks after the parked threads now and then. *)
+(* If it stops polling, it owes what its mark promised. If another took its place, its mark may have gone before
+   that. While it polls, it looks after the parked threads now and then. *)
 \* models crates/ondeck/src/mutex/lock.rs poll
 PollerReplaced(t) ==
     /\ At(t, "PollerReplaced")
     /\ \/ me' = [me EXCEPT ![t].pc = "ParkLock", ![t].record = None, ![t].back = "Finish",
-                           ![t].owes = @ \/ awake[me[t].record].poller = t]
-       \/ /\ awake[me[t].record].poller = t
+                           ![t].owes = TRUE]
+       \/ /\ Polls(t, me[t].record)
           /\ May("overdue") \/ May("relax")
           /\ me' = [me EXCEPT ![t].pc = "Tend", ![t].back = "Poll"]
     /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
 
 WithoutPoller(r, t) ==
-    IF awake[r].poller = t \/ Mutation("mark_of_another_taken_away") THEN [awake EXCEPT ![r].poller = None] ELSE awake
+    IF Polls(t, r) \/ Mutation("mark_of_another_taken_away")
+    THEN [awake EXCEPT ![r].poller = None, ![r].turn = IF Forgotten(r, t) THEN mem.left[r].turn ELSE @] ELSE awake
 
+(* The new owner looks whether its turn is still its own. *)
 \* models crates/ondeck/src/mutex/lock.rs leave
 Leave(t) ==
     /\ At(t, "Leave")
-    /\ Quiet(t)
-    /\ awake' = WithoutPoller(me[t].record, t)
+    /\ LET r == me[t].record
+           old == [tenancy |-> awake[r].tenancy, turn |-> NextTurn(r)]
+           replaced == ~Polls(t, r) /\ ~Mutation("mark_of_another_taken_away")
+       IN  me' = CASE ~replaced -> [me EXCEPT ![t].pc = "StoreTurn", ![t].seen = Turn(awake[r])]
+                   [] replaced /\ Mutation("turn_stored_though_replaced") -> [me EXCEPT ![t].pc = "StoreTurn", ![t].seen = old]
+                   [] OTHER -> Become(t, "Section")
+    /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
+
+(* Another may take its place in between, and the record be another lock's. *)
+\* models crates/ondeck/src/parking/record.rs store_left
+StoreTurn(t) ==
+    /\ At(t, "StoreTurn")
+    /\ Store(t, <<<<Left(me[t].record), me[t].seen>>>>)
     /\ me' = Become(t, "Section")
-    /\ UNCHANGED <<mem, buf, linked, asleep, program>>
+    /\ UNCHANGED <<mem, awake, linked, asleep, program>>
 
 -----------------------------------------------------------------------------
 (* Claiming a record, under the bucket's lock. `next` says for what: "ArriveSee",
@@ -448,8 +520,8 @@ ParkLink(t, r, stores, given, m) ==
     \E status \in IF May("near") THEN {"near", "parked"} ELSE {"parked"} :
         /\ linked' = linked \cup {t}
         /\ mem' = [m EXCEPT !.status[t] = status]
-        /\ Store(t, stores \o Count(t, r, stores) \o Arm(t, r, given))
-        /\ me' = [me EXCEPT ![t].pc = IF awake[r].poller = t /\ ~Mutation("mark_left_after_the_last_look")
+        /\ Store(t, ArmedToo(t, r, given, stores \o Count(t, r, stores)))
+        /\ me' = [me EXCEPT ![t].pc = IF Polls(t, r) /\ ~Mutation("mark_left_after_the_last_look")
                                      THEN "ParkLeave" ELSE "Publish",
                             ![t].record = r,
                             ![t].owes = FALSE,
@@ -499,20 +571,24 @@ TakeAway(t) ==
     /\ Quiet(t)
     /\ LET r == me[t].record
            next == me[t].after
-           taken == ~Marked(awake[r]) \/ Mutation("evicted_while_polled")
+           taken == ~Marked(t, r) \/ Mutation("evicted_while_polled")
+           tenancy == IF Mutation("tenancy_stays") THEN awake[r].tenancy ELSE NextTenancy(r)
+           keeps == Mutation("tenancy_stays") \/ Mutation("evicted_while_polled")
+           left == IF keeps THEN <<>> ELSE <<<<Left(r), [tenancy |-> tenancy, turn |-> awake[r].turn]>>>>
            \* An unlock that found no record in between has not looked at this one.
            restored == (IF Kind(t, r) = "light" \/ Mutation("restored_without_a_step_back") THEN <<>> ELSE <<SteppedBack(t, r)>>)
                        \o <<<<Address(r), me[t].tell>>>>
            \* The records behind it that may be asked next.
            more == {q \in Own : q > r /\ Quits(t, q)}
-       IN  /\ awake' = IF taken /\ ~Mutation("tenancy_stays") THEN [awake EXCEPT ![r].tenancy = NextTenancy(r)] ELSE awake
+       IN  /\ awake' = IF taken THEN [awake EXCEPT ![r].tenancy = tenancy, ![r].poller = IF keeps THEN @ ELSE None] ELSE awake
            /\ CASE next = "TakeQuiet" ->
                     /\ me' = [me EXCEPT ![t].pc = next, ![t].record = None, ![t].tell = ""]
-                    /\ Store(t, IF taken THEN <<<<Armed(r), FALSE>>>> \o EvictStepsBack(t) ELSE restored)
+                    /\ Store(t, IF taken THEN left \o <<<<Armed(r), FALSE>>>> \o EvictStepsBack(t) ELSE restored)
                     /\ UNCHANGED <<mem, linked>>
-                [] next # "TakeQuiet" /\ taken -> Claimed(t, next, r, (IF next = "ParkLink" THEN <<>> ELSE <<<<Armed(r), FALSE>>>>)
-                                                \o EvictStepsBack(t) \o GiveTo(t, r, Here(t))
-                                                \o (IF next = "ParkLink" THEN <<>> ELSE ModeStore(t, {}, {r})), TRUE, mem)
+                [] next # "TakeQuiet" /\ taken ->
+                    LET given == EvictStepsBack(t) \o GiveTo(t, r, Here(t)) IN
+                    Claimed(t, next, r, IF next = "ParkLink" THEN left \o given
+                                        ELSE WithMode(t, left \o <<<<Armed(r), FALSE>>>> \o given), TRUE, mem)
                 [] ~taken /\ more = {} -> ClaimShared(t, next, restored, mem)
                 [] OTHER ->
                     LET q == CHOOSE q \in more : \A p \in more : q <= p IN
@@ -679,7 +755,7 @@ LookAgain(t) ==
 Rescue(t) ==
     /\ At(t, "Sleep")
     /\ t \in asleep /\ May("rescue")
-    /\ LET own == OwnRecord(t, Here(t)) IN own # None /\ Marked(awake[own])
+    /\ LET own == OwnRecord(t, Here(t)) IN own # None /\ Marked(t, own)
     /\ asleep' = asleep \ {t}
     /\ Go(t, "RescueLock")
     /\ UNCHANGED <<mem, buf, awake, linked, program>>
@@ -701,8 +777,10 @@ Land(t) ==
     /\ LET r == me[t].record
            \* Another may have taken its mark away, and the record be another lock's.
            its == Read(t, Address(r)) = Here(t) \/ Mutation("lands_in_another_record")
-           polls == its /\ awake[r].poller = None /\ May("poll")
-       IN  /\ awake' = IF its THEN [awake EXCEPT ![r].flight = FALSE, ![r].poller = IF polls THEN t ELSE @] ELSE awake
+           may == its /\ ~HasPoller(t, r, awake[r]) /\ May("poll")
+       \* The poller may have left between the load and the exchange.
+       IN  \E polls \in {may} \cup (IF awake[r].poller = None THEN {} ELSE {FALSE}) :
+           /\ awake' = IF its THEN [(IF polls THEN Polled(r, t) ELSE awake) EXCEPT ![r].flight = FALSE] ELSE awake
            /\ me' = IF polls THEN [me EXCEPT ![t].pc = "Poll"]
                     ELSE [me EXCEPT ![t].pc = "LandTry", ![t].record = None]
     /\ UNCHANGED <<mem, buf, linked, asleep, program>>
@@ -822,81 +900,56 @@ ReadModeAfter(t) ==
     /\ Go(t, IF Read(t, Mode) # "skip" THEN "LookLate" ELSE "Finish")
     /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
 
-(* Whether anything is known of the bucket, in `tell`. *)
 \* models crates/ondeck/src/mutex/unlock.rs unlock_slow
 ReadModeBeside(t) ==
     /\ At(t, "ReadModeBeside")
-    /\ me' = [me EXCEPT ![t].pc = "ReadFence", ![t].tell = IF Read(t, Mode) = "look" THEN "look" ELSE ""]
+    /\ LET own == OwnRecord(t, Here(t))
+           light == Mutation("light_not_asked_again") /\ own # None /\ Kind(t, own) = "light"
+       IN  me' = [me EXCEPT ![t].pc = IF Read(t, Mode) = "some" THEN "ReleaseBeside" ELSE "ReadRequest",
+                            ![t].tell = IF light THEN "light" ELSE ""]
     /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
 
 \* models crates/ondeck/src/mutex/unlock.rs unlock_slow
-ReadFence(t) ==
-    /\ At(t, "ReadFence")
-    /\ LET own == OwnRecord(t, Here(t))
-           calm == Kind(t, own) = "light" /\ ~Requested(t, own) /\ ~Urgent(t, own)
-           light == own # None /\ calm
-       IN  me' = [me EXCEPT ![t].pc = CASE light -> "ReleaseLight"
-                                        [] RecordOf(t, Here(t)) = None /\ me[t].tell # "look" -> "ReleaseBeside"
-                                        [] OTHER -> "ReadRequest",
-                            ![t].record = IF light THEN own ELSE None,
-                            ![t].tell = ""]
-    /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
-
-\* models crates/ondeck/src/mutex/unlock.rs unlock_light
-ReleaseLight(t) == Clears(t, "ReleaseLight", "LookAwakeLight")
-
-(* Read again after the store. Most often there is a poller or a thread in flight, and nothing to do. In `tell`
-   is whether it is a thread in flight alone. *)
-\* models crates/ondeck/src/mutex/unlock.rs unlock_light
-LookAwakeLight(t) ==
-    /\ At(t, "LookAwakeLight")
-    /\ LET r == me[t].record
-           calm == (~Requested(t, r) /\ ~Urgent(t, r)) \/ Mutation("calm_not_asked_again")
-           light == (Kind(t, r) = "light" /\ calm) \/ Mutation("light_not_asked_again")
-       IN  IF light /\ Marked(awake[r])
-           THEN me' = [me EXCEPT ![t].pc = "LookOfLight", ![t].tell = IF awake[r].poller = None THEN "flight" ELSE ""]
-           ELSE me' = [me EXCEPT ![t].pc = "LookLate", ![t].record = None]
-    /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
-
-\* models crates/ondeck/src/mutex/unlock.rs unlock_light
-LookOfLight(t) ==
-    /\ At(t, "LookOfLight")
-    /\ LET is == Read(t, Address(me[t].record)) = Here(t) \/ Mutation("mark_of_another_lock")
-       IN  \/ me' = [me EXCEPT ![t].pc = IF is THEN "Finish" ELSE "LookLate", ![t].record = None, ![t].tell = ""]
-           \/ /\ is /\ me[t].tell = "flight"
-              /\ May("overdue") \/ May("relax")
-              /\ me' = [me EXCEPT ![t].pc = "Tend", ![t].tell = ""]
-    /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
-
-\* models crates/ondeck/src/mutex/unlock.rs unlock_beside
-ReleaseBeside(t) == Clears(t, "ReleaseBeside", "LookBeside")
-
-\* models crates/ondeck/src/mutex/unlock.rs unlock_beside
-LookBeside(t) ==
-    /\ At(t, "LookBeside")
-    /\ Go(t, IF Concerns(t) THEN "LookLate" ELSE "Finish")
-    /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
-
-\* models crates/ondeck/src/mutex/unlock.rs unlock_fenced
 ReadRequest(t) ==
     /\ At(t, "ReadRequest")
     /\ LET r == RecordOf(t, Here(t)) IN
-        me' = [me EXCEPT ![t].pc = IF r # None /\ Requested(t, r) /\ ~Mutation("request_ignored")
-                                   THEN "HandOverLock" ELSE "ReleaseFenced",
-                         ![t].record = None]
+        Go(t, IF r # None /\ Requested(t, r) /\ ~Mutation("request_ignored") THEN "HandOverLock" ELSE "ReleaseBeside")
     /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
 
-\* models crates/ondeck/src/mutex/unlock.rs unlock_fenced
-ReleaseFenced(t) == Clears(t, "ReleaseFenced", IF Mutation("no_fence_of_the_unlock") THEN "LookRecord" ELSE "UnlockFence")
+\* models crates/ondeck/src/mutex/unlock.rs unlock_slow
+ReleaseBeside(t) == Clears(t, "ReleaseBeside", IF me[t].tell = "light" THEN "LookRecord" ELSE "FindLight")
 
-\* models crates/ondeck/src/mutex/unlock.rs unlock_fenced
-UnlockFence(t) ==
-    /\ At(t, "UnlockFence")
-    /\ Quiet(t)
-    /\ Go(t, "LookRecord")
+(* Most often there is a poller or a thread in flight, and nothing to do. From here on the mutex may be gone. *)
+\* models crates/ondeck/src/mutex/unlock.rs unlock_slow
+FindLight(t) ==
+    /\ At(t, "FindLight")
+    /\ LET own == OwnRecord(t, Here(t))
+           calm == ~Urgent(t, own) \/ Mutation("calm_not_asked_again")
+           light == own # None /\ Kind(t, own) = "light" /\ calm
+       IN  me' = [me EXCEPT ![t].pc = IF light THEN "LookAwakeLight" ELSE "LookLate",
+                            ![t].record = IF light THEN own ELSE None]
     /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
 
-(* From here on the mutex may be gone. *)
+(* In `seen` are the marks, while the last turn is still to be read. *)
+\* models crates/ondeck/src/mutex/unlock.rs unlock_slow
+LookAwakeLight(t) ==
+    /\ At(t, "LookAwakeLight")
+    /\ me' = [me EXCEPT ![t].pc = "LookOfLight", ![t].seen = awake[me[t].record]]
+    /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
+
+\* models crates/ondeck/src/mutex/unlock.rs unlock_slow
+LookOfLight(t) ==
+    /\ At(t, "LookOfLight")
+    /\ LET r == me[t].record
+           polled == HasPoller(t, r, me[t].seen)
+           is == Read(t, Address(r)) = Here(t) \/ Mutation("mark_of_another_lock")
+           rests == is /\ (polled \/ me[t].seen.flight)
+       IN  \/ me' = [me EXCEPT ![t].pc = IF rests THEN "Finish" ELSE "LookLate", ![t].record = None, ![t].seen = None]
+           \/ /\ rests /\ ~polled
+              /\ May("overdue") \/ May("relax")
+              /\ me' = [me EXCEPT ![t].pc = "Tend", ![t].seen = None]
+    /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
+
 \* models crates/ondeck/src/mutex/unlock.rs look_late
 LookLate(t) ==
     /\ At(t, "LookLate")
@@ -929,13 +982,22 @@ LookRecord(t) ==
 \* models crates/ondeck/src/mutex/unlock.rs look
 LookAwake(t) ==
     /\ At(t, "LookAwake")
-    /\ LET marks == awake[me[t].record] IN
-        IF Marked(marks) /\ (~Urgent(t, me[t].record) \/ Mutation("urgent_waits_for_the_awake"))
-        THEN \/ me' = [me EXCEPT ![t].pc = "Finish", ![t].record = None]
-             \/ /\ marks.poller = None
-                /\ May("overdue") \/ May("relax")
-                /\ Go(t, "Tend")
-        ELSE Go(t, "LookParked")
+    /\ me' = [me EXCEPT ![t].pc = "LookLeft", ![t].seen = awake[me[t].record]]
+    /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
+
+(* Elsewhere both words are read in one action: a thread that then changes the marks finds out if they have changed
+   between the two. *)
+\* models crates/ondeck/src/parking/record.rs awake
+LookLeft(t) ==
+    /\ At(t, "LookLeft")
+    /\ LET r == me[t].record
+           polled == HasPoller(t, r, me[t].seen)
+       IN  IF (polled \/ me[t].seen.flight) /\ (~Urgent(t, r) \/ Mutation("urgent_waits_for_the_awake"))
+           THEN \/ me' = [me EXCEPT ![t].pc = "Finish", ![t].record = None, ![t].seen = None]
+                \/ /\ ~polled
+                   /\ May("overdue") \/ May("relax")
+                   /\ me' = [me EXCEPT ![t].pc = "Tend", ![t].seen = None]
+           ELSE me' = [me EXCEPT ![t].pc = "LookParked", ![t].seen = None]
     /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
 
 (* One of many unlocks that find no parked thread relaxes later unlocks. *)
@@ -951,11 +1013,13 @@ Lighten(t, r) ==
     Store(t, IF r # None /\ Kind(t, r) = "fenced"
              THEN <<<<Fences(r), [Read(t, Fences(r)) EXCEPT ![1] = "light"]>>>> ELSE <<>>)
 
+(* Nothing was known of the bucket so far. *)
+Known(t) == IF program.refused THEN <<>> ELSE <<<<Mode, BestMode(t, <<>>)>>>>
+
 \* models crates/ondeck/src/parking/publish.rs relax
 Relax(t) ==
     IF Read(t, Mode) = "look"
-    THEN /\ Store(t, IF program.refused THEN <<>>
-                     ELSE <<<<Mode, IF \E r \in Records : Read(t, Armed(r)) THEN "some" ELSE "skip">>>>)
+    THEN /\ Store(t, Known(t))
          /\ me' = [me EXCEPT ![t].pc = "Unguard", ![t].after = "Finish"]
     ELSE \/ /\ Lighten(t, OwnRecord(t, Here(t)))
             /\ me' = [me EXCEPT ![t].pc = "Unguard", ![t].after = "Finish"]
@@ -979,7 +1043,7 @@ TakeQuiet(t) ==
            left == {r \in me[t].pending : quiet(r)}
        IN  IF left = {}
            THEN /\ me' = [me EXCEPT ![t].pc = "Unguard", ![t].after = "Finish", ![t].pending = {}]
-                /\ Store(t, ModeStore(t, {}, {}))
+                /\ Store(t, ModeStore(t, <<>>))
            ELSE LET r == CHOOSE r \in left : \A q \in left : r >= q IN
                 /\ me' = [me EXCEPT ![t].pc = "TakeAway", ![t].record = r, ![t].pending = @ \ {r},
                                     ![t].tell = Read(t, Address(r))]
@@ -992,7 +1056,7 @@ TakeQuiet(t) ==
 (* u leaves its queue, and is about to be told what to do. *)
 Dismissing(t, u, status, r, first) ==
     /\ linked' = IF Mutation("told_before_unlinked") THEN linked ELSE linked \ {u}
-    /\ Store(t, first \o Uncount(t, u, r, first))
+    /\ Store(t, Uncount(t, u, r, first))
     /\ me' = [me EXCEPT ![t].pc = "Dismiss", ![t].chosen = u, ![t].tell = status, ![t].record = None,
                         ![u].tried = @ \/ (status = "flight" /\ May("overdue"))]
 
@@ -1036,10 +1100,10 @@ Choose(t) ==
           [] OTHER ->
                 \/ /\ May("overdue")
                    /\ \E u \in waiters : WakeOverdue(t, u, r)
-                \/ IF Marked(awake[r]) THEN NoThreadToWake(t) /\ UNCHANGED <<buf, awake, linked>>
+                \/ IF Marked(t, r) THEN NoThreadToWake(t) /\ UNCHANGED <<buf, awake, linked>>
                    ELSE IF near # {}
                    THEN \E u \in near :
-                        /\ awake' = [awake EXCEPT ![r].poller = u]
+                        /\ awake' = Polled(r, u)
                         /\ linked' = linked \ {u}
                         /\ Store(t, Uncount(t, u, r, <<>>))
                         /\ me' = [me EXCEPT ![t].pc = "Promote", ![t].chosen = u, ![t].record = r]
@@ -1066,7 +1130,17 @@ TendLock(t) ==
        ELSE Go(t, me[t].back) /\ UNCHANGED <<mem, buf, awake, linked>>
     /\ UNCHANGED <<asleep, program>>
 
-(* The poller relaxes unlocks, too. *)
+(* The poller relaxes unlocks, too: where nothing was known, the lock was contended from the first. *)
+\* models crates/ondeck/src/parking/publish.rs relax_by_time
+PollerKnows(t) ==
+    /\ At(t, "Tend")
+    /\ Quiet(t)
+    /\ May("relax") /\ Read(t, Mode) = "look" /\ ~program.refused
+    /\ IF mem.guard[0] = None
+       THEN mem' = Guarded(t) /\ Store(t, Known(t)) /\ NoThreadToWake(t)
+       ELSE Go(t, me[t].back) /\ UNCHANGED <<mem, buf>>
+    /\ UNCHANGED <<awake, linked, asleep, program>>
+
 \* models crates/ondeck/src/parking/publish.rs relax_by_time
 PollerRelax(t) ==
     /\ Lighten(t, me[t].record)
@@ -1076,7 +1150,7 @@ PollerRelax(t) ==
 PollerRelaxLock(t) ==
     /\ At(t, "Tend")
     /\ Quiet(t)
-    /\ IF mem.guard[0] = None /\ May("relax")
+    /\ IF mem.guard[0] = None /\ May("relax") /\ (Read(t, Mode) # "look" \/ program.refused)
        THEN mem' = Guarded(t) /\ PollerRelax(t)
        ELSE Go(t, me[t].back) /\ UNCHANGED <<mem, buf>>
     /\ UNCHANGED <<awake, linked, asleep, program>>
@@ -1105,7 +1179,7 @@ PromoteLeave(t) ==
 PromoteMark(t) ==
     /\ At(t, "PromoteMark")
     /\ LET r == me[t].record
-           marked == ~Marked(awake[r])
+           marked == ~Marked(t, r)
        IN  /\ awake' = IF marked THEN [awake EXCEPT ![r].flight = TRUE] ELSE awake
            /\ me' = [me EXCEPT ![t].pc = "Dismiss", ![t].tell = IF marked THEN "flight" ELSE "compete",
                                ![t].record = None]
@@ -1141,7 +1215,7 @@ HandOver(t) ==
            /\ IF mem.byte[Here(t)] = 0
               THEN Dismissing(t, me[t].chosen, "done", r, <<>>) /\ UNCHANGED program
               ELSE IF r = Shared THEN Dismissing(t, me[t].chosen, "compete", r, <<>>) /\ UNCHANGED program
-              ELSE /\ Store(t, <<Request(t, r)>>)
+              ELSE /\ Store(t, IF Mutation("request_without_the_mode") THEN <<Request(t, r)>> ELSE WithMode(t, <<Request(t, r)>>))
                    /\ NoThreadToWake(t)
                    /\ program' = IF mem.fence[r][3] THEN program ELSE [program EXCEPT !.passed = 0]
                    /\ UNCHANGED linked
@@ -1166,9 +1240,9 @@ HandOverChoose(t, requested, otherwise) ==
         waiters == IF r # None /\ Urgent(t, r) THEN all \cap RealTime ELSE all
     IN  IF r = None \/ waiters = {} \/ (requested /\ ~Requested(t, r))
         THEN /\ me' = [me EXCEPT ![t].pc = "Unguard", ![t].after = otherwise]
-             /\ Store(t, IF r = None THEN <<>> ELSE <<Requests(t, r, FALSE)>>)
+             /\ Store(t, IF r = None \/ (requested /\ ~Requested(t, r)) THEN <<>> ELSE WithMode(t, <<Requests(t, r, FALSE)>>))
              /\ UNCHANGED <<linked, program>>
-        ELSE /\ \E u \in waiters : Dismissing(t, u, "done", r, <<Requests(t, r, FALSE)>>)
+        ELSE /\ \E u \in waiters : Dismissing(t, u, "done", r, WithMode(t, <<Requests(t, r, FALSE)>>))
              /\ program' = [CountedOut(t) EXCEPT !.passed = 0]
 
 \* models crates/ondeck/src/mutex/unlock.rs hand_over
@@ -1176,7 +1250,7 @@ HandOverLock(t) ==
     /\ At(t, "HandOverLock")
     /\ CanTakeGuard(t)
     /\ mem' = Guarded(t)
-    /\ HandOverChoose(t, TRUE, "ReleaseFenced")
+    /\ HandOverChoose(t, TRUE, "ReleaseBeside")
     /\ UNCHANGED <<awake, asleep>>
 
 \* models crates/ondeck/src/mutex/unlock.rs may_have_parked
@@ -1242,20 +1316,20 @@ Terminated ==
 
 -----------------------------------------------------------------------------
 (* Grouped by place, because TLC would otherwise try all actions one by one. *)
-Locking == {"Call", "Arrive", "ArriveSee", "ArriveOf", "ArriveTake", "ArriveTry", "ArriveClaim", "Poll", "PollerReplaced", "Leave"}
+Locking == {"Call", "Arrive", "ArriveSee", "ArriveOf", "ArriveTake", "ArriveTry", "ArriveClaim", "Poll", "PollerReplaced", "Leave", "StoreTurn"}
 Parking == {"TakeAway", "ParkLock", "ParkLeave", "Publish", "Complete", "HeavyWait"}
 Waiting == {"Near", "LastLook", "LastTry", "Unguard", "Sleep"}
 Competing == {"Rescued", "Land", "LandTry", "CompeteTry", "Withdraw", "WithdrawTold", "PassedLock", "RescueLock", "GiveUpLock", "GiveUpLook"}
-Unlocking == {"Section", "Release", "ReadModeAfter", "ReadFence", "ReleaseLight", "LookAwakeLight", "LookOfLight",
-              "ReadModeBeside", "ReleaseBeside", "LookBeside", "ReadRequest", "ReleaseFenced", "HandOverLock"}
-Looking == {"UnlockFence", "LookLate", "ReadFenceLate", "LateFence", "LookRecord", "LookAwake", "LookParked", "RelaxLock", "TakeQuiet"}
+Unlocking == {"Section", "Release", "ReadModeAfter", "ReadModeBeside", "ReadRequest", "HandOverLock", "ReleaseBeside",
+              "FindLight", "LookAwakeLight", "LookOfLight"}
+Looking == {"LookLate", "ReadFenceLate", "LateFence", "LookRecord", "LookAwake", "LookLeft", "LookParked", "RelaxLock", "TakeQuiet"}
 Waking == {"WakeLock", "Tend", "Promote", "PromoteLeave", "PromoteMark", "Dismiss", "HandOver", "FutexWake", "Finish"}
 
 Step(t) ==
     \/ IF me[t].pc \notin Locking THEN FALSE ELSE
           \/ TryLock(t) \/ ParkElsewhere(t) \/ UnparkElsewhere(t)
           \/ ArriveFind(t) \/ Arrive(t) \/ ArriveOf(t) \/ ArriveTake(t) \/ ArriveTry(t) \/ ArriveClaim(t)
-          \/ Poll(t) \/ PollerReplaced(t) \/ Leave(t)
+          \/ Poll(t) \/ PollerReplaced(t) \/ Leave(t) \/ StoreTurn(t)
     \/ IF me[t].pc \notin Parking THEN FALSE ELSE
           TakeAway(t) \/ ParkLock(t) \/ ParkLeave(t) \/ Publish(t) \/ Fence(t) \/ Heavy(t) \/ HeavyWait(t)
     \/ IF me[t].pc \notin Waiting THEN FALSE ELSE
@@ -1264,14 +1338,13 @@ Step(t) ==
           \/ Rescued(t) \/ Land(t) \/ LandTry(t) \/ CompeteTry(t) \/ Withdraw(t) \/ WithdrawTold(t)
           \/ PassedLock(t) \/ GiveUpLock(t) \/ GiveUpLook(t)
     \/ IF me[t].pc \notin Unlocking THEN FALSE ELSE
-          \/ ReadModeBefore(t) \/ FairLock(t) \/ Release(t) \/ ReadModeAfter(t) \/ ReadFence(t) \/ ReleaseLight(t)
-          \/ LookAwakeLight(t) \/ LookOfLight(t) \/ ReadModeBeside(t) \/ ReleaseBeside(t) \/ LookBeside(t)
-          \/ ReadRequest(t) \/ ReleaseFenced(t) \/ HandOverLock(t)
+          \/ ReadModeBefore(t) \/ FairLock(t) \/ Release(t) \/ ReadModeAfter(t) \/ ReadModeBeside(t) \/ ReadRequest(t)
+          \/ HandOverLock(t) \/ ReleaseBeside(t) \/ FindLight(t) \/ LookAwakeLight(t) \/ LookOfLight(t)
     \/ IF me[t].pc \notin Looking THEN FALSE ELSE
-          \/ UnlockFence(t) \/ LookLate(t) \/ ReadFenceLate(t) \/ LateFence(t)
-          \/ LookRecord(t) \/ LookAwake(t) \/ LookParked(t) \/ RelaxLock(t) \/ TakeQuiet(t)
+          \/ LookLate(t) \/ ReadFenceLate(t) \/ LateFence(t)
+          \/ LookRecord(t) \/ LookAwake(t) \/ LookLeft(t) \/ LookParked(t) \/ RelaxLock(t) \/ TakeQuiet(t)
     \/ IF me[t].pc \notin Waking THEN FALSE ELSE
-          \/ WakeLock(t) \/ TendLock(t) \/ PollerRelaxLock(t) \/ Promote(t) \/ PromoteLeave(t) \/ PromoteMark(t) \/ Dismiss(t) \/ HandOver(t)
+          \/ WakeLock(t) \/ TendLock(t) \/ PollerKnows(t) \/ PollerRelaxLock(t) \/ Promote(t) \/ PromoteLeave(t) \/ PromoteMark(t) \/ Dismiss(t) \/ HandOver(t)
           \/ FutexWake(t) \/ Finish(t)
 
 Next ==
@@ -1305,18 +1378,23 @@ Waits(t) ==
 (* t was unlinked and told this, and does not know yet. *)
 IsTold(t, status) == Waits(t) /\ t \notin linked /\ Newest(Status(t)) = status
 
-Owning == {"Leave", "Withdraw", "WithdrawTold", "Section", "Release", "ReadFence", "ReleaseLight", "ReadModeBeside",
-           "ReleaseBeside", "ReadRequest", "HandOverLock", "ReleaseFenced"}
+Owning == {"Leave", "StoreTurn", "Withdraw", "WithdrawTold", "Section", "Release", "ReadModeBeside", "ReadRequest",
+           "HandOverLock", "ReleaseBeside"}
 
 Owner(t) ==
     \/ me[t].pc \in Owning
-    \/ At(t, "Unguard") /\ me[t].after \in {"Section", "WithdrawTold", "ReleaseFenced"}
+    \/ At(t, "Unguard") /\ me[t].after \in {"Section", "WithdrawTold", "ReleaseBeside"}
     \/ IsTold(t, "done")
 
 (* (1) *)
 Exclusion == \A t \in Threads : Owner(t) => \A u \in Threads \ {t} : ~(Owner(u) /\ Here(u) = Here(t))
 
-Polling == {"Poll", "PollerReplaced", "Leave", "WithdrawTold"}
+Polling == {"Poll", "PollerReplaced", "Leave", "StoreTurn", "WithdrawTold"}
+
+(* There is a poller, for a thread that sees the last turn that was stored. *)
+Counts(r) ==
+    LET left == Newest(Left(r)) IN awake[r].poller # None /\ left.tenancy = awake[r].tenancy /\ left # Turn(awake[r])
+MarkedToAll(r) == Counts(r) \/ awake[r].flight
 
 (* Which threads' marks, as poller or as in flight, a record may have. *)
 MayPoll(t) ==
@@ -1335,7 +1413,7 @@ Flies(t) ==
 MarksAreExact ==
     /\ \A r \in Own :
         LET marks == awake[r] IN
-        /\ marks.poller # None =>
+        /\ Counts(r) =>
             /\ MayPoll(marks.poller)
             /\ Newest(Address(r)) \in {Here(marks.poller), "none"}
         /\ marks.flight => \E t \in Threads : Flies(t) /\ Newest(Address(r)) = Here(t)
@@ -1344,7 +1422,7 @@ MarksAreExact ==
     /\ RealTime = {} /\ ~May("rescue") =>
         /\ \A t \in Threads : Flies(t) => \E r \in Own : awake[r].flight /\ Newest(Address(r)) = Here(t)
         /\ \A t \in Threads : Flies(t) => \A u \in Threads \ {t} : ~(Flies(u) /\ Here(t) = Here(u))
-    /\ ~Marked(awake[Shared])
+    /\ ~MarkedToAll(Shared)
 
 (* (4): the linked threads are counted, in the record that unlocks of their lock look at.
    (7): that record stays the lock's. *)
@@ -1360,8 +1438,7 @@ RecordsDiffer == \A r \in Own, q \in Own : r # q /\ mem.address[r] = mem.address
 (* (5) *)
 LinkedNodesLive == \A t \in linked : Waits(t)
 
-Touching == {"ArriveTry", "Poll", "LastLook", "LastTry", "LandTry", "CompeteTry", "GiveUpLook", "Release", "ReleaseLight", "ReleaseBeside",
-             "ReleaseFenced"}
+Touching == {"ArriveTry", "Poll", "LastLook", "LastTry", "LandTry", "CompeteTry", "GiveUpLook", "Release", "ReleaseBeside"}
 
 (* (6): a thread at one of these places accesses the byte next. *)
 NothingFreedIsTouched ==
@@ -1377,7 +1454,7 @@ OthersAreLeftAlone ==
 NothingIsLeft ==
     (\A t \in Threads : At(t, "Done")) =>
         /\ linked = {} /\ Newest(Guard) = None
-        /\ \A r \in Records : Newest(Parked(r)) = 0 /\ ~Marked(awake[r]) /\ ~Newest(Fences(r))[3] /\ ~Newest(Fences(r))[4]
+        /\ \A r \in Records : Newest(Parked(r)) = 0 /\ ~MarkedToAll(r) /\ ~Newest(Fences(r))[3] /\ ~Newest(Fences(r))[4]
         /\ \A a \in Addresses : Newest(Byte(a)) = 0
 
 (* Once all threads can know that a handoff is requested, at most one thread locks before it:
@@ -1391,8 +1468,8 @@ SleepsForGood(t) ==
     /\ ~(IF t \in asleep THEN me[t].timed ELSE program.refused)
 
 AboutToLook ==
-    {"ReadModeAfter", "LookAwakeLight", "LookOfLight", "LookBeside", "LookLate", "ReadFenceLate", "LateFence",
-     "UnlockFence", "LookRecord", "LookAwake", "LookParked", "WakeLock",
+    {"ReadModeAfter", "FindLight", "LookAwakeLight", "LookOfLight", "LookLate", "ReadFenceLate", "LateFence",
+     "LookRecord", "LookAwake", "LookLeft", "LookParked", "WakeLock",
      "HandOver", "Promote", "PromoteLeave", "PromoteMark", "GiveUpLook", "LastLook", "LastTry", "ParkLeave", "Publish",
      "Complete", "HeavyWait", "Near", "CompeteTry", "LandTry"}
 
@@ -1406,14 +1483,14 @@ Looks(t) ==
 NoThreadIsForgotten ==
     \A a \in Addresses :
         (\E t \in linked : SleepsForGood(t) /\ Here(t) = a) /\ Newest(Byte(a)) = 0
-            => \/ \E r \in Own : Newest(Address(r)) = a /\ Marked(awake[r])
+            => \/ \E r \in Own : Newest(Address(r)) = a /\ MarkedToAll(r)
                \/ \E t \in Threads : Here(t) = a /\ Looks(t)
 
 (* A thread of a real-time class does not rely on a poller, nor on a thread in flight: while it is parked for a free
    lock with a record of its own, an unlock is about to look for it. *)
 LooksForAll ==
-    {"ReadModeAfter", "LookAwakeLight", "LookOfLight", "LookBeside", "LookLate", "ReadFenceLate", "LateFence",
-     "UnlockFence", "LookRecord", "LookAwake", "LookParked", "WakeLock", "HandOver"}
+    {"ReadModeAfter", "FindLight", "LookAwakeLight", "LookOfLight", "LookLate", "ReadFenceLate", "LateFence",
+     "LookRecord", "LookAwake", "LookLeft", "LookParked", "WakeLock", "HandOver"}
 
 RealTimeIsWoken ==
     \A t \in RealTime \cap linked :

@@ -145,6 +145,8 @@ WakeDrainer(t) ==
     /\ UNCHANGED <<word, slot, buffer, queue, sleepingWriters, guard, want, mark, fence, left, rounds>>
 
 \* models crates/ondeck/src/rwlock/wait.rs attempt
+\* models crates/ondeck/src/rwlock/shared.rs count_at_once
+\* models crates/ondeck/src/rwlock/spin.rs attempt_beside
 \* models crates/ondeck/src/rwlock/exclusive.rs lock_exclusive_at_once
 Attempt(t) ==
     /\ pc[t] = "Attempt"
@@ -224,6 +226,18 @@ Park(t) ==
             /\ Goto(t, "Asleep")
     /\ mark' = [mark EXCEPT ![t] = FALSE]
     /\ UNCHANGED <<slot, buffer, drainer, sleepingWriters, guard, want, fence, left, rounds>>
+
+(* A thread that waits awake: whether it has done so for long, and whether parked threads were looked after of  *)
+(* late, is left to chance.                                                                                     *)
+\* models crates/ondeck/src/rwlock/spin.rs take_mark
+TakeMark(t) ==
+    /\ pc[t] = "Park"
+    /\ Fenced(t)
+    /\ word.parked /\ ~word.flight /\ ~mark[t]
+    /\ word' = [word EXCEPT !.flight = TRUE]
+    /\ mark' = [mark EXCEPT ![t] = Mutant # "mark_taken_and_forgotten"]
+    /\ Goto(t, "Attempt")
+    /\ UNCHANGED <<slot, buffer, queue, drainer, sleepingWriters, guard, want, told, fence, left, rounds>>
 
 \* models crates/ondeck/src/rwlock/wait.rs sleep
 Sleep(t) ==
@@ -358,7 +372,7 @@ EndSleep(t) ==
 
 Step(t) ==
     \/ Begin(t) \/ Publish(t) \/ LookAgain(t) \/ Retract(t) \/ LookForSleepingWriters(t)
-    \/ WakeDrainer(t) \/ Attempt(t) \/ Bias(t) \/ ReaderLeaves(t) \/ Park(t) \/ Sleep(t)
+    \/ WakeDrainer(t) \/ Attempt(t) \/ Bias(t) \/ ReaderLeaves(t) \/ Park(t) \/ TakeMark(t) \/ Sleep(t)
     \/ Beside(t) \/ GiveBack(t) \/ Drain(t) \/ HeavyFence(t) \/ Scan(t) \/ Own(t)
     \/ BeginSleep(t) \/ FenceBeforeSleep(t) \/ DrainerLooks(t) \/ DrainerParks(t)
     \/ DrainerSleeps(t) \/ EndSleep(t) \/ Becomes(t)

@@ -108,7 +108,8 @@ pub fn plan(situation: &UseCase, candidates: &[Subject], means: &Means) -> (Requ
     let mut left = means.time;
     if situation.fairness != Need::None {
         // Some windows that a thread can miss, and what a share needs.
-        let round = Duration::from_millis(110).max(share_needs(situation.threads).mul_f64(1.1));
+        let round =
+            Duration::from_millis(110).max(share_needs(situation.threads, base.cpus).mul_f64(1.1));
         stages.extend(stage(STARVE, situation, ROUNDS_OF_GAPS, round));
         left = left.saturating_sub(round * (ROUNDS_OF_GAPS as u32 + 1) * locks);
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Parser, Subcommand};
 
-use crate::{advise, attach, bench, compare, costs, list, merge, run, trace};
+use crate::{advise, attach, bench, compare, costs, list, merge, run, sim, trace};
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -31,6 +31,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Measure locks against each other and write reports
     Bench(Box<bench::Options>),
+    /// Simulate a machine of up to 512 CPUs, and measure locks against each other on it
+    Sim(Box<sim::Options>),
     /// List locks, workloads and groups
     List(list::Options),
     /// Measure what the operations that locks are made of cost on this machine

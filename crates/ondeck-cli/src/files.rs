@@ -127,15 +127,16 @@ impl<F: Copy> Prepared<F> {
             let target = Target::find(name).map_err(|problem| {
                 Error::Usage(format!("cannot write {}: {problem}", name.display()))
             })?;
-            if let Some(other) = files.iter().find(|file| file.target.place() == target.place()) {
-                let (one, other) = (name.display(), other.name.display());
-                return Err(Error::Usage(format!(
-                    "{one} and {other} are the same file; give each report its own"
-                )));
-            }
-            files.push(File { format, name: name.to_owned(), target });
+            let file = File { format, name: name.to_owned(), target };
+            apart(&file, &files)?;
+            files.push(file);
         }
         Ok(Self { files })
+    }
+
+    /// Fails if one of these files is also one of the others.
+    pub(crate) fn apart_from<G>(&self, others: &Prepared<G>) -> Result<(), Error> {
+        self.files.iter().try_for_each(|file| apart(file, &others.files))
     }
 
     /// Whether no file is wanted.
@@ -162,6 +163,17 @@ impl<F: Copy> Prepared<F> {
             }
         }
         written
+    }
+}
+
+fn apart<F, G>(file: &File<F>, others: &[File<G>]) -> Result<(), Error> {
+    match others.iter().find(|other| other.target.place() == file.target.place()) {
+        None => Ok(()),
+        Some(other) => Err(Error::Usage(format!(
+            "{} and {} are the same file; give each its own",
+            file.name.display(),
+            other.name.display()
+        ))),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The `ondeck` command.
 //!
 //! ```text
-//! command line ─► cli        one file a command: bench, compare, advise, merge, trace, run, ...
+//! command line ─► cli        one file a command: bench, sim, compare, advise, merge, trace, run, ...
 //!                  │ options, values: what a user wrote becomes a request, or an error with its fix
 //!                  ▼
 //!                 the laboratory measures, or reports are read
@@ -21,6 +21,7 @@
 mod advise;
 mod attach;
 mod bench;
+mod choice;
 mod cli;
 mod compare;
 mod costs;
@@ -30,6 +31,7 @@ mod generate;
 mod interrupt;
 mod list;
 mod live;
+mod machine_file;
 mod merge;
 mod outcome;
 mod output;
@@ -38,6 +40,7 @@ mod questions;
 mod run;
 mod screen;
 mod session;
+mod sim;
 mod summary;
 mod target;
 mod trace;
@@ -66,6 +69,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let ended = match cli.command {
         Command::Bench(options) => bench::run(&options),
+        Command::Sim(options) => sim::run(&options),
         Command::List(options) => list::run(&options),
         Command::Costs(options) => costs::run(&options),
         Command::Compare(options) => compare::run(&options),

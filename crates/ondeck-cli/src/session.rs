@@ -20,6 +20,7 @@ pub(crate) fn empty_report() -> Report {
     Report {
         schema: SCHEMA_VERSION,
         evidence: Evidence::Measured,
+        simulated: None,
         started: ondeck_lab::now(),
         seconds: 0.0,
         partial: false,

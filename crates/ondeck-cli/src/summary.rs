@@ -44,7 +44,9 @@ pub(crate) fn of_bench(report: &Report) -> String {
     }
     let verdicts = verdict::verdicts(&report.series);
     if !verdicts.is_empty() {
-        text.push_str("\nverdict on this machine\n");
+        let machine = report.simulated.as_ref();
+        let machine = machine.map_or("this machine", |simulated| &simulated.machine);
+        _ = writeln!(text, "\nverdict on {machine}");
         for verdict in verdicts {
             _ = writeln!(text, "{}\n{}", verdict.situation, indented(&verdict.judgement));
         }
@@ -110,15 +112,17 @@ fn filled(first: &str, text: &str) -> String {
 
 fn machine(report: &Report) -> String {
     let machine = &report.machine;
-    format!(
-        "measured in {:.0} s; a number is the median of its rounds\n{}, {} CPUs{}, {}, {}",
-        report.seconds,
-        if machine.cpu.is_empty() { &machine.architecture } else { &machine.cpu },
-        machine.usable_cpus,
-        if machine.virtualized.is_some() { " (virtual)" } else { "" },
-        machine.kernel,
-        machine.libc,
-    )
+    let simulation = report.simulation();
+    let simulated = simulation.is_some();
+    let evidence = simulation.map_or("measured".to_owned(), |words| words + ",");
+    let cpu = if machine.cpu.is_empty() { &machine.architecture } else { &machine.cpu };
+    let hypervisor = if machine.virtualized.is_some() { " (virtual)" } else { "" };
+    let facts = format!("{cpu}, {} CPUs{hypervisor}, {}", machine.usable_cpus, machine.kernel);
+    // A simulated machine has no C library.
+    let facts = if simulated { facts } else { format!("{facts}, {}", machine.libc) };
+    let took =
+        format!("{evidence} in {:.0} s; a number is the median of its rounds", report.seconds);
+    format!("{}\n{}", textwrap::fill(&took, COLUMNS), textwrap::fill(&facts, COLUMNS))
 }
 
 fn indented(text: &str) -> String {

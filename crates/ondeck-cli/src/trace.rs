@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use ondeck_lab::disturbance::Account;
 use ondeck_lab::environment::{Pinning, Placement, Policy};
 use ondeck_lab::results::Word;
-use ondeck_lab::results::trace::{Document, Refused, SCHEMA, Settings};
+use ondeck_lab::results::trace::{Document, MEASURED, Refused, SCHEMA, Settings};
 use ondeck_lab::team::{TeamError, TeamSetting};
 use ondeck_lab::workload::{NO_LOCK, Subject};
 use ondeck_lab::{machine, select, warnings};
@@ -173,7 +173,7 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
 
     let mut found = Document {
         schema: SCHEMA,
-        kind: "ondeck trace".to_owned(),
+        kind: MEASURED.to_owned(),
         started: ondeck_lab::now(),
         partial: false,
         build: machine::build(),
@@ -188,6 +188,7 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
             pinning: Word::Known(placement.pinning.clone()),
             policy: Word::Known(placement.policy),
             least_nanos: LEAST,
+            ..Settings::default()
         },
         sight: tracer.sight(),
         refused: tracer

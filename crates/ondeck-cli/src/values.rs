@@ -30,6 +30,17 @@ pub(crate) fn round_length(word: &str) -> Result<Duration, String> {
     time(word, SHORTEST_ROUND, LONGEST_ROUND)
 }
 
+/// A round in virtual time: there a millisecond has as many operations as on a real machine, and takes a thousand times
+/// as long to compute.
+pub(crate) fn simulated_round(word: &str) -> Result<Duration, String> {
+    time(word, Duration::from_micros(10), Duration::from_mins(1))
+}
+
+/// The same of the time without progress after which a simulated lock is stuck.
+pub(crate) fn simulated_stall_limit(word: &str) -> Result<Duration, String> {
+    time(word, Duration::from_millis(1), Duration::from_mins(1))
+}
+
 pub(crate) fn stall_limit(word: &str) -> Result<Duration, String> {
     time(word, Duration::from_millis(100), LONGEST_ROUND)
 }

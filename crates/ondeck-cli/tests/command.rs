@@ -8,10 +8,16 @@ mod campaign;
 mod files;
 #[path = "command/live.rs"]
 mod live;
+#[path = "command/machine_file.rs"]
+mod machine_file;
 #[path = "command/run.rs"]
 mod run;
 #[path = "command/signals.rs"]
 mod signals;
+#[path = "command/sim.rs"]
+mod sim;
+#[path = "command/sim_trace.rs"]
+mod sim_trace;
 #[path = "command/support.rs"]
 mod support;
 #[path = "command/trace.rs"]

@@ -1,21 +1,25 @@
 //! Ticks as the laboratory uses them: read cheaply, turned into nanoseconds afterwards.
 
-use std::sync::OnceLock;
-
 use nix::time::{ClockId, clock_gettime};
 use ondeck::platform::{Linux, Platform};
 
-/// Turns differences of [`Linux::ticks`] into nanoseconds.
+use crate::machine::Machine;
+
+/// Turns differences of [`ticks`](Platform::ticks) into nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct TickScale {
     nanos_per_tick: f64,
 }
 
 impl TickScale {
-    /// The machine's scale, found out once; the first call may take a millisecond.
+    /// The real machine's scale; the first call may take a millisecond, later ones are a division.
     pub fn get() -> Self {
-        static SCALE: OnceLock<TickScale> = OnceLock::new();
-        *SCALE.get_or_init(|| Self { nanos_per_tick: 1e9 / Linux::ticks_per_second() as f64 })
+        Self::of::<Linux>()
+    }
+
+    /// The scale of a machine.
+    pub fn of<M: Machine>() -> Self {
+        Self { nanos_per_tick: 1e9 / M::ticks_per_second() as f64 }
     }
 
     /// The length of `ticks` in nanoseconds.

@@ -4,7 +4,6 @@ use std::ops::Range;
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
-use ondeck::platform::{Linux, Platform};
 use serde::{Deserialize, Serialize};
 
 use crate::results::{Better, Unit};
@@ -153,6 +152,8 @@ pub struct Sample {
     pub times: Option<Histogram<u64>>,
     /// A counted run that took too long and was stopped before its end.
     pub cut: bool,
+    /// How long it took by the clock of the machine.
+    pub span: Duration,
 }
 
 /// What timing pairs on one thread found.
@@ -194,12 +195,13 @@ impl Sample {
             ],
             times: None,
             cut: false,
+            span: outcome.span,
         };
         let shares = roles
             .iter()
             .map(|role| share(outcome.contended_pairs.get(role.clone()).unwrap_or_default()));
         if let Some(lowest) = shares.reduce(f64::min)
-            && outcome.window >= share_needs(outcome.pairs.len())
+            && outcome.window >= share_needs(outcome.pairs.len(), outcome.cpus)
         {
             sample.values.push((SHARE, lowest));
         }
@@ -226,6 +228,7 @@ impl Sample {
             ],
             times: None,
             cut: false,
+            span: pairs.elapsed,
         }
     }
 
@@ -246,15 +249,11 @@ fn share(pairs: &[u64]) -> f64 {
     if most == 0 { 0.0 } else { least as f64 / most as f64 }
 }
 
-/// How long `threads` threads must be watched before their shares say something about the lock
+/// How long `threads` threads must be watched on `cpus` CPUs before their shares say something about the lock
 /// rather than about the scheduler: ten time slices of 3 ms for every thread that shares one.
-pub fn share_needs(threads: usize) -> Duration {
+pub fn share_needs(threads: usize, cpus: usize) -> Duration {
     const TEN_SLICES: Duration = Duration::from_millis(30);
-    if threads <= Linux::cpus() {
-        Duration::ZERO
-    } else {
-        TEN_SLICES * threads.div_ceil(Linux::cpus()) as u32
-    }
+    if threads <= cpus { Duration::ZERO } else { TEN_SLICES * threads.div_ceil(cpus) as u32 }
 }
 
 /// An empty histogram of nanoseconds, from 1 ns to the longest that can be told apart, exact to

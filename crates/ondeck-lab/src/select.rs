@@ -122,6 +122,9 @@ const PURE_SPINNER: &str = "spinlock_amd";
 /// The lock made against priority inversion, which a suite measures there as well.
 const INHERITS_PRIORITY: &str = "glibc_pi";
 
+/// The biased mutex, and what a program has instead.
+const BIASED: &[&str] = &["ondeck_biased", "ondeck", "spinlock", "glibc", "std", "parking_lot"];
+
 /// A group of locks that has a name.
 #[derive(Clone, Copy, Debug)]
 pub struct NamedGroup {
@@ -160,6 +163,9 @@ pub const GROUPS: &[NamedGroup] = &[
     named(Group::Inversion.word(), "the locks of mixed_priority by default", |lock| {
         in_suite(&lock.info, Group::Inversion)
     }),
+    named(Group::Biased.word(), "the locks of biased by default", |lock| {
+        in_suite(&lock.info, Group::Biased)
+    }),
     named("sources", "the locks of the three texts this project began with", |lock| {
         lock.info.origin == Origin::Sources
     }),
@@ -194,6 +200,7 @@ fn in_suite(lock: &LockInfo, group: Group) -> bool {
         Group::Crowd => CROWD.contains(&lock.name),
         Group::Beside => in_suite(lock, Group::Crowd) || lock.name == PURE_SPINNER,
         Group::Inversion => in_suite(lock, Group::Beside) || lock.name == INHERITS_PRIORITY,
+        Group::Biased => BIASED.contains(&lock.name),
     }
 }
 

@@ -112,7 +112,7 @@ fn record<L: RawLock<Linux>>(course: &Course) -> Result<Vec<Recorded>, TeamError
     let lock = Arc::new(CachePadded::new(L::new()));
     let Course { pairs, section, outside, own_switches, .. } = *course;
     let until = Until::Finished(course.longest_run);
-    let outcome = team::run(&course.team, until, move |member| {
+    let outcome = team::run::<Linux, _>(&course.team, until, move |member| {
         let context = L::Context::default();
         // Written before the start, so that no page fault falls into the run.
         let mut stamps = vec![Stamps { cpu: u32::MAX, ..Stamps::default() }; pairs as usize];
@@ -178,24 +178,25 @@ pub fn cost(course: &Course) -> Result<f64, TeamError> {
             }
         }
     }
-    let bare = team::run(&alone.team, Until::Finished(alone.longest_run), move |member| {
-        if !member.start() {
-            return f64::INFINITY;
-        }
-        let pairs = u64::from(alone.pairs.max(1));
-        let mut least = f64::INFINITY;
-        for _ in 0..5 {
-            let start = Linux::ticks();
-            for made in 1..=pairs {
-                if member.stopped() {
-                    break;
-                }
-                opaque();
-                member.done(made);
+    let bare =
+        team::run::<Linux, _>(&alone.team, Until::Finished(alone.longest_run), move |member| {
+            if !member.start() {
+                return f64::INFINITY;
             }
-            least = least.min(scale.between(start, Linux::ticks()) / pairs as f64);
-        }
-        least
-    })?;
+            let pairs = u64::from(alone.pairs.max(1));
+            let mut least = f64::INFINITY;
+            for _ in 0..5 {
+                let start = Linux::ticks();
+                for made in 1..=pairs {
+                    if member.stopped() {
+                        break;
+                    }
+                    opaque();
+                    member.done(made);
+                }
+                least = least.min(scale.between(start, Linux::ticks()) / pairs as f64);
+            }
+            least
+        })?;
     Ok((least - bare.results.first().copied().unwrap_or(0.0)).max(0.0))
 }

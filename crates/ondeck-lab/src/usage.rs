@@ -14,9 +14,9 @@ pub struct Usage {
     pub elapsed: Duration,
     /// CPU time, user and system.
     pub cpu: Duration,
-    /// Time in which the thread could have run and another had the CPU; zero where the kernel does
+    /// Time in which the thread could have run and another had the CPU; `None` where the kernel does
     /// not tell.
-    pub queued: Duration,
+    pub queued: Option<Duration>,
     /// Switches because the thread slept.
     pub voluntary: u64,
     /// Switches because the scheduler took the CPU away.
@@ -33,7 +33,7 @@ impl Usage {
             (usage.voluntary_context_switches() as u64, usage.involuntary_context_switches() as u64)
         });
         let elapsed = now(ClockId::CLOCK_MONOTONIC);
-        Self { elapsed, cpu, queued: queued().unwrap_or_default(), voluntary, involuntary }
+        Self { elapsed, cpu, queued: queued(), voluntary, involuntary }
     }
 
     /// What was charged since `earlier`.
@@ -42,7 +42,9 @@ impl Usage {
         Self {
             elapsed: self.elapsed.saturating_sub(earlier.elapsed),
             cpu: self.cpu.saturating_sub(earlier.cpu),
-            queued: self.queued.saturating_sub(earlier.queued),
+            queued: self
+                .queued
+                .map(|queued| queued.saturating_sub(earlier.queued.unwrap_or_default())),
             voluntary: self.voluntary.saturating_sub(earlier.voluntary),
             involuntary: self.involuntary.saturating_sub(earlier.involuntary),
         }
@@ -54,7 +56,10 @@ impl Usage {
         Self {
             elapsed: self.elapsed + other.elapsed,
             cpu: self.cpu + other.cpu,
-            queued: self.queued + other.queued,
+            queued: match (self.queued, other.queued) {
+                (Some(one), Some(other)) => Some(one + other),
+                (one, other) => one.or(other),
+            },
             voluntary: self.voluntary + other.voluntary,
             involuntary: self.involuntary + other.involuntary,
         }
@@ -63,9 +68,8 @@ impl Usage {
     /// The part of its time in which the thread ran or could have run; of several threads together
     /// their mean. `None` where the kernel does not tell.
     pub fn runnable(self) -> Option<f64> {
-        let told = queued().is_some() && self.elapsed > Duration::ZERO;
-        let awake = (self.cpu + self.queued).as_secs_f64();
-        told.then(|| (awake / self.elapsed.as_secs_f64()).min(1.0))
+        let awake = (self.cpu + self.queued?).as_secs_f64();
+        (self.elapsed > Duration::ZERO).then(|| (awake / self.elapsed.as_secs_f64()).min(1.0))
     }
 }
 

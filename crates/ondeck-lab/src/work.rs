@@ -13,6 +13,7 @@ use ondeck::platform::{Linux, Platform};
 /// A piece of work; performing it takes about the time it was made for on an undisturbed CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Work {
+    nanos: u64,
     turns: u64,
 }
 
@@ -20,12 +21,18 @@ impl Work {
     /// Work that takes about `nanos` nanoseconds. The first call calibrates, some milliseconds.
     pub fn of_nanos(nanos: u64) -> Self {
         if nanos == 0 {
-            return Self { turns: 0 };
+            return Self { nanos, turns: 0 };
         }
-        Self { turns: ((nanos as f64 / nanos_per_turn()).round() as u64).max(1) }
+        Self { nanos, turns: ((nanos as f64 / nanos_per_turn()).round() as u64).max(1) }
     }
 
-    /// Does the work. No work is a comparison; any other is a call.
+    /// How long it is meant to take, in nanoseconds: what it takes on a machine of virtual time.
+    #[inline]
+    pub fn nanos(self) -> u64 {
+        self.nanos
+    }
+
+    /// Does the work on the real machine. No work is a comparison; any other is a call.
     #[inline]
     pub fn perform(self) {
         if self.turns != 0 {
@@ -33,9 +40,9 @@ impl Work {
         }
     }
 
-    /// How long this work takes, calibrated.
+    /// The same as a duration.
     pub fn duration(self) -> Duration {
-        Duration::from_nanos((self.turns as f64 * nanos_per_turn()).round() as u64)
+        Duration::from_nanos(self.nanos)
     }
 }
 
@@ -61,7 +68,7 @@ fn nanos_per_turn() -> f64 {
         (0..15)
             .map(|_| {
                 let start = Linux::ticks();
-                Work { turns: TURNS }.perform();
+                Work { nanos: 0, turns: TURNS }.perform();
                 scale.between(start, Linux::ticks()) / TURNS as f64
             })
             .fold(f64::INFINITY, f64::min)

@@ -117,7 +117,7 @@ fn contended(lock: &'static str, threads: usize, section: u64, round: u64) -> Sw
 
 fn switches<L: RawLock<Linux>>(given: &Round) -> Switches {
     let (lock, section) = (Arc::new(L::new()), given.section);
-    let outcome = team::run(&given.team, Until::Elapsed(given.length), move |member| {
+    let outcome = team::run::<Linux, _>(&given.team, Until::Elapsed(given.length), move |member| {
         let context = L::Context::default();
         if !member.start() {
             return;

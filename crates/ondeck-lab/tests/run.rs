@@ -244,7 +244,7 @@ fn a_lock_that_lets_two_in_is_reported_as_broken() {
         let request = Request {
             round: Some(Duration::from_millis(10)),
             rounds: Some(5_000),
-            ..request(vec![Subject::of::<Open>()], workload)
+            ..request(vec![Subject::of::<Linux, Open>()], workload)
         };
         for stage in plan::stages(&request, &Subject::all()) {
             let results = run::run(&request, std::slice::from_ref(&stage), &mut Log::default());
@@ -337,7 +337,7 @@ unsafe impl RawLock<Linux> for DeafLock {
 fn a_condition_variable_that_loses_signals_is_reported_as_a_deadlock() {
     let request = Request {
         round: Some(Duration::from_mins(1)),
-        ..request(vec![Subject::of::<DeafLock>()], "producer_consumer")
+        ..request(vec![Subject::of::<Linux, DeafLock>()], "producer_consumer")
     };
     let results = run::run(&request, &plan::stages(&request, &Subject::all()), &mut Log::default());
     let [failure] = &results.failures[..] else { panic!("{:?}", results.failures) };
@@ -346,7 +346,7 @@ fn a_condition_variable_that_loses_signals_is_reported_as_a_deadlock() {
 
 #[test]
 fn a_lock_that_hangs_is_reported_and_the_others_are_measured() {
-    let request = request(vec![Subject::of::<Forgetful>(), named("std")], "throughput");
+    let request = request(vec![Subject::of::<Linux, Forgetful>(), named("std")], "throughput");
     let stages = plan::stages(&request, &Subject::all());
     let mut log = Log::default();
     let results = run::run(&request, &stages, &mut log);
@@ -356,7 +356,8 @@ fn a_lock_that_hangs_is_reported_and_the_others_are_measured() {
         (&*failure.kind.word(), failure.lock.as_str(), failure.workload.as_str(), failure.threads),
         ("deadlock", "forgetful", "throughput", 2)
     );
-    assert_eq!(failure.thread_states.len(), 2, "{failure:?}");
+    // On a busy machine one thread may have seen the end of the round before the other's 500th unlock.
+    assert!((1..=2).contains(&failure.thread_states.len()), "{failure:?}");
     assert!(failure.thread_states.iter().all(|state| state.contains("running")), "{failure:?}");
     assert_eq!(log.failures, results.failures);
 

@@ -3,8 +3,8 @@
 
    While no thread of the process has asked for that type, nothing of this runs: pthread_setcanceltype is interposed and
    tells mode.rs, and from then on no lock and no unlock takes a fast path. Each of them then has its cancellation
-   deferred, and restores the type at its end. A thread that waits for a mutex does so in slices: between two of them it
-   is in no queue, and a cancellation acts. So it is cancelled while the mutex is locked, as with the C library.
+   deferred, and restores the type at its end. A thread that waits for a lock does so in slices: between two of them it
+   is in no queue, and a cancellation acts. So it is cancelled while the lock is taken, as with the C library.
 
    Restoring is done in C, where a cancelled thread can be unwound: the callers in Rust call these functions in the last
    place. A frame of mtx_lock or of the like, which has nothing to undo, may be below. */
@@ -13,15 +13,17 @@
 
 #include <time.h>
 
-/* As in timed.rs: the slice is over. */
+/* As in deferred.rs: the slice is over. */
 #define AGAIN (-1)
 
 OURS void ondeck_preload_will_be_asynchronous(void);
-OURS int ondeck_preload_lock_waiting(pthread_mutex_t *, int clock, const struct timespec *, int in_slices);
-OURS int ondeck_preload_unlock_again(pthread_mutex_t *);
+/* Waits for an object of the shim's, until the deadline if there is one, and what gives back what was waited for. */
+typedef int wait_function(void *object, int clock, const struct timespec *, int in_slices);
+typedef int undo_function(void *object);
 
 OURS int ondeck_preload_deferred(int (*call)(void *), void *object);
-OURS int ondeck_preload_lock_deferred(pthread_mutex_t *, int clock, const struct timespec *);
+OURS int ondeck_preload_wait_deferred(wait_function *, undo_function *, void *object, int clock,
+                                      const struct timespec *);
 
 typedef int setcanceltype_function(int, int *);
 
@@ -57,16 +59,23 @@ int ondeck_preload_deferred(int (*call)(void *), void *object)
     return result;
 }
 
-static void unlock_again(void *mutex)
+/* What a thread has got and was not told of. */
+struct got { undo_function *undo; void *object; };
+
+static void give_back(void *pointer)
 {
-    ondeck_preload_unlock_again(mutex);
+    struct got *got = pointer;
+
+    got->undo(got->object);
 }
 
-static int lock_in_slices(pthread_mutex_t *mutex, int clock, const struct timespec *deadline)
+static int wait_in_slices(wait_function *wait, undo_function *undo, void *object, int clock,
+                          const struct timespec *deadline)
 {
+    struct got got = {undo, object};
     int result;
 
-    while ((result = ondeck_preload_lock_waiting(mutex, clock, deadline, 1)) == AGAIN) {
+    while ((result = wait(object, clock, deadline, 1)) == AGAIN) {
         ondeck_preload_set_cancel_type(PTHREAD_CANCEL_ASYNCHRONOUS);
         ondeck_preload_set_cancel_type(PTHREAD_CANCEL_DEFERRED);
     }
@@ -74,17 +83,18 @@ static int lock_in_slices(pthread_mutex_t *mutex, int clock, const struct timesp
         ondeck_preload_set_cancel_type(PTHREAD_CANCEL_ASYNCHRONOUS);
         return result;
     }
-    /* A thread that is cancelled here has not been told that the mutex is its own. */
-    pthread_cleanup_push(unlock_again, mutex);
+    /* A thread that is cancelled here has not been told that the lock is its own. */
+    pthread_cleanup_push(give_back, &got);
     ondeck_preload_set_cancel_type(PTHREAD_CANCEL_ASYNCHRONOUS);
     pthread_cleanup_pop(0);
     return 0;
 }
 
-/* Locks a mutex of the shim's that the calling thread does not own. Without a deadline, that is null. */
-int ondeck_preload_lock_deferred(pthread_mutex_t *mutex, int clock, const struct timespec *deadline)
+/* Waits for what the calling thread does not have. Without a deadline, that is null. */
+int ondeck_preload_wait_deferred(wait_function *wait, undo_function *undo, void *object, int clock,
+                                 const struct timespec *deadline)
 {
     if (defer() == PTHREAD_CANCEL_DEFERRED)
-        return ondeck_preload_lock_waiting(mutex, clock, deadline, 0);
-    return lock_in_slices(mutex, clock, deadline);
+        return wait(object, clock, deadline, 0);
+    return wait_in_slices(wait, undo, object, clock, deadline);
 }

@@ -7,11 +7,10 @@
 
 #define _GNU_SOURCE
 #include "cancel.h"
+#include "futex.h"
 
 #include <errno.h>
-#include <linux/futex.h>
 #include <stdint.h>
-#include <sys/syscall.h>
 #include <threads.h>
 #include <time.h>
 
@@ -37,30 +36,13 @@ typedef int wait_function(pthread_cond_t *, pthread_mutex_t *);
 typedef int timedwait_function(pthread_cond_t *, pthread_mutex_t *, const struct timespec *);
 typedef int clockwait_function(pthread_cond_t *, pthread_mutex_t *, clockid_t, const struct timespec *);
 
-/* What the kernel returns: 0 or a negative error number. Not by the C library's syscall(2), which would be one more
-   frame to unwind, from the middle, and which writes errno. */
-static inline __attribute__((always_inline)) long futex_wait(const struct sleep *sleep, const struct timespec *end)
-{
-    long result;
-    register const struct timespec *until __asm__("r10") = end;
-    register long none __asm__("r8") = 0;
-    register long any __asm__("r9") = FUTEX_BITSET_MATCH_ANY;
-
-    __asm__ volatile("syscall"
-                     : "=a"(result)
-                     : "a"((long)SYS_futex), "D"(sleep->word), "S"((long)(FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG)),
-                       "d"((long)sleep->expected), "r"(until), "r"(none), "r"(any)
-                     : "rcx", "r11", "memory");
-    return result;
-}
-
 /* Sleeps, and may be cancelled. */
 static long sleep_once(const struct sleep *sleep)
 {
     int type = ondeck_preload_set_cancel_type(PTHREAD_CANCEL_ASYNCHRONOUS);
     long result;
 
-    result = futex_wait(sleep, sleep->has_end ? &sleep->end : NULL);
+    result = futex_wait(sleep->word, sleep->expected, FUTEX_PRIVATE_FLAG, sleep->has_end ? &sleep->end : NULL);
     ondeck_preload_set_cancel_type(type);
     return result;
 }

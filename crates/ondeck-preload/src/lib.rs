@@ -1,4 +1,4 @@
-//! `libondeck_preload.so`: the mutexes and condition variables of unmodified glibc programs.
+//! `libondeck_preload.so`: the locks and condition variables of unmodified glibc programs.
 //!
 //! ```text
 //! program ── pthread_mutex_lock ──► libondeck_preload.so ── robust, priority, process-shared ──► libc.so.6
@@ -13,6 +13,9 @@
 //! | `thread.rs` | the identity of a thread |
 //! | `mutex.rs`, `timed.rs`, `init.rs` | the functions of mutexes |
 //! | `cond.rs`, `cancel.c` | the functions of condition variables; what can be cancelled is in C |
+//! | `rwlock.rs` | the functions of reader-writer locks |
+//! | `barrier.rs`, `barrier.c` | the functions of barriers |
+//! | `spin.c`, `semaphore.c`, `polling.rs` | how threads wait for spinlocks and semaphores, the rest of which is the C library's |
 //! | `asynchronous.c`, `deferred.rs` | threads whose cancellation is asynchronous |
 //! | `c11.rs` | `mtx_*` and `cnd_*`, which are the same with other results |
 //! | `mode.rs` | what has to be known before the first lock, and the constructor |
@@ -40,6 +43,7 @@ compile_error!(
      versions of its symbols"
 );
 
+mod barrier;
 mod c11;
 mod clock;
 mod cond;
@@ -54,8 +58,10 @@ mod mutex;
 mod names;
 mod object;
 mod other;
+mod polling;
 mod real;
 mod recorded;
 mod refuse;
+mod rwlock;
 mod thread;
 mod timed;

@@ -38,6 +38,12 @@ pub(crate) fn may_be_asynchronous() -> bool {
     word() & ASYNCHRONOUS != 0
 }
 
+/// Of [`word`], what fast paths of objects other than mutexes have to leave to slow ones.
+#[inline(always)]
+pub(crate) fn word_of_others() -> c_int {
+    word() & ASYNCHRONOUS
+}
+
 /// As [`may_be_asynchronous`], for C.
 #[unsafe(no_mangle)]
 pub extern "C" fn ondeck_preload_may_be_asynchronous() -> c_int {

@@ -7,6 +7,7 @@ use core::ffi::{c_int, c_void};
 use core::ptr;
 use core::sync::atomic::Ordering;
 
+use libc::timespec;
 use ondeck::platform::{Linux, Platform, Timestamp};
 
 use crate::deferred;
@@ -103,7 +104,7 @@ unsafe fn lock_slow(mutex: *mut Mutex) -> c_int {
     match shared.kind() {
         Kind::Plain if mode::may_be_asynchronous() => {
             // SAFETY: as the caller promises; it does not own a plain mutex.
-            return unsafe { deferred::lock(mutex, 0, ptr::null()) };
+            return unsafe { lock_deferred(mutex, 0, ptr::null()) };
         }
         Kind::Plain => lock(shared),
         // SAFETY: the C library's function, with what its caller gave.
@@ -114,7 +115,7 @@ unsafe fn lock_slow(mutex: *mut Mutex) -> c_int {
             }
             if mode::may_be_asynchronous() {
                 // SAFETY: as the caller promises; it was asked whether it owns the mutex.
-                return unsafe { deferred::lock(mutex, 0, ptr::null()) };
+                return unsafe { lock_deferred(mutex, 0, ptr::null()) };
             }
             lock(shared);
             own(shared);
@@ -307,10 +308,9 @@ unsafe extern "C" fn unlock_now(mutex: *mut c_void) -> c_int {
 /// # Safety
 ///
 /// As it says.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn ondeck_preload_unlock_again(mutex: *mut Mutex) -> c_int {
+pub(crate) unsafe extern "C" fn unlock_again(mutex: *mut c_void) -> c_int {
     // SAFETY: as the caller promises.
-    unsafe { unlock_slow(mutex) }
+    unsafe { unlock_slow(mutex.cast()) }
 }
 
 /// Whether the calling thread owns a mutex of a checked kind.
@@ -348,4 +348,47 @@ pub(crate) fn enter_again(mutex: &Mutex, kind: Kind, refused: c_int) -> Option<c
     };
     mutex.count.store(count, Ordering::Relaxed);
     Some(0)
+}
+
+/// Waits for a mutex that is ours, with cancellation deferred; returns what the C library's function does.
+///
+/// # Safety
+///
+/// `mutex` points to a mutex that the calling thread does not own, `deadline` to a time or nowhere.
+#[inline(always)]
+pub(crate) unsafe fn lock_deferred(
+    mutex: *mut Mutex,
+    clock: c_int,
+    deadline: *const timespec,
+) -> c_int {
+    // SAFETY: as the caller promises.
+    unsafe { deferred::wait(lock_waiting, unlock_again, mutex.cast(), clock, deadline) }
+}
+
+/// Waits for a mutex that is ours: a `Wait` of `deferred.rs`.
+///
+/// # Safety
+///
+/// `mutex` points to a mutex that the calling thread does not own, `deadline` to a time or nowhere.
+pub(crate) unsafe extern "C" fn lock_waiting(
+    mutex: *mut c_void,
+    clock: c_int,
+    deadline: *const timespec,
+    in_slices: c_int,
+) -> c_int {
+    // SAFETY: the caller's mutex is there.
+    let shared = unsafe { &*mutex.cast::<Mutex>() };
+    let attempt = |until| {
+        if let Some(until) = until {
+            return try_lock_until(shared, until);
+        }
+        lock(shared);
+        true
+    };
+    // SAFETY: as the caller promises.
+    let result = unsafe { deferred::attempts(clock, deadline, in_slices, attempt) };
+    if result == 0 && shared.kind() != Kind::Plain {
+        own(shared);
+    }
+    result
 }

@@ -1,7 +1,7 @@
 //! Under which names and versions programs find the functions: those that the C library has.
 //!
 //! `@@` is the version that a program gets which is linked today, and `@` one for programs that were linked
-//! before. The names of waits are in `cancel.c`.
+//! before. The names of waits that a thread may end in are in C: `cancel.c`, `barrier.c`, `semaphore.c`, `spin.c`.
 //! A condition variable of `GLIBC_2.2.5` has another layout and stays the C library's: its waits alone are here,
 //! for the sake of mutexes of ours. `ci/preload-symbols.py` compares the list with the C library's.
 
@@ -45,4 +45,37 @@ core::arch::global_asm!(
     ".symver ondeck_preload_cnd_signal, cnd_signal@GLIBC_2.28",
     ".symver ondeck_preload_cnd_broadcast, cnd_broadcast@@GLIBC_2.34",
     ".symver ondeck_preload_cnd_broadcast, cnd_broadcast@GLIBC_2.28",
+    ".symver ondeck_preload_rwlock_init, pthread_rwlock_init@@GLIBC_2.34",
+    ".symver ondeck_preload_rwlock_init, pthread_rwlock_init@GLIBC_2.2.5",
+    ".symver ondeck_preload_rwlock_init, __pthread_rwlock_init@GLIBC_2.2.5",
+    ".symver ondeck_preload_rwlock_destroy, pthread_rwlock_destroy@@GLIBC_2.34",
+    ".symver ondeck_preload_rwlock_destroy, pthread_rwlock_destroy@GLIBC_2.2.5",
+    ".symver ondeck_preload_rwlock_destroy, __pthread_rwlock_destroy@GLIBC_2.2.5",
+    ".symver ondeck_preload_rwlock_rdlock, pthread_rwlock_rdlock@@GLIBC_2.34",
+    ".symver ondeck_preload_rwlock_rdlock, pthread_rwlock_rdlock@GLIBC_2.2.5",
+    ".symver ondeck_preload_rwlock_rdlock, __pthread_rwlock_rdlock@GLIBC_2.2.5",
+    ".symver ondeck_preload_rwlock_tryrdlock, pthread_rwlock_tryrdlock@@GLIBC_2.34",
+    ".symver ondeck_preload_rwlock_tryrdlock, pthread_rwlock_tryrdlock@GLIBC_2.2.5",
+    ".symver ondeck_preload_rwlock_tryrdlock, __pthread_rwlock_tryrdlock@GLIBC_2.2.5",
+    ".symver ondeck_preload_rwlock_wrlock, pthread_rwlock_wrlock@@GLIBC_2.34",
+    ".symver ondeck_preload_rwlock_wrlock, pthread_rwlock_wrlock@GLIBC_2.2.5",
+    ".symver ondeck_preload_rwlock_wrlock, __pthread_rwlock_wrlock@GLIBC_2.2.5",
+    ".symver ondeck_preload_rwlock_trywrlock, pthread_rwlock_trywrlock@@GLIBC_2.34",
+    ".symver ondeck_preload_rwlock_trywrlock, pthread_rwlock_trywrlock@GLIBC_2.2.5",
+    ".symver ondeck_preload_rwlock_trywrlock, __pthread_rwlock_trywrlock@GLIBC_2.2.5",
+    ".symver ondeck_preload_rwlock_unlock, pthread_rwlock_unlock@@GLIBC_2.34",
+    ".symver ondeck_preload_rwlock_unlock, pthread_rwlock_unlock@GLIBC_2.2.5",
+    ".symver ondeck_preload_rwlock_unlock, __pthread_rwlock_unlock@GLIBC_2.2.5",
+    ".symver ondeck_preload_rwlock_timedrdlock, pthread_rwlock_timedrdlock@@GLIBC_2.34",
+    ".symver ondeck_preload_rwlock_timedrdlock, pthread_rwlock_timedrdlock@GLIBC_2.2.5",
+    ".symver ondeck_preload_rwlock_timedwrlock, pthread_rwlock_timedwrlock@@GLIBC_2.34",
+    ".symver ondeck_preload_rwlock_timedwrlock, pthread_rwlock_timedwrlock@GLIBC_2.2.5",
+    ".symver ondeck_preload_rwlock_clockrdlock, pthread_rwlock_clockrdlock@@GLIBC_2.34",
+    ".symver ondeck_preload_rwlock_clockrdlock, pthread_rwlock_clockrdlock@GLIBC_2.30",
+    ".symver ondeck_preload_rwlock_clockwrlock, pthread_rwlock_clockwrlock@@GLIBC_2.34",
+    ".symver ondeck_preload_rwlock_clockwrlock, pthread_rwlock_clockwrlock@GLIBC_2.30",
+    ".symver ondeck_preload_barrier_init, pthread_barrier_init@@GLIBC_2.34",
+    ".symver ondeck_preload_barrier_init, pthread_barrier_init@GLIBC_2.2.5",
+    ".symver ondeck_preload_barrier_destroy, pthread_barrier_destroy@@GLIBC_2.34",
+    ".symver ondeck_preload_barrier_destroy, pthread_barrier_destroy@GLIBC_2.2.5",
 );

@@ -35,6 +35,7 @@ use core::sync::atomic::{AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use ondeck::condvar::RawCondvar;
 use ondeck::mutex::RawMutex;
 use ondeck::platform::Linux;
+use ondeck::rwlock::RawRwLock;
 
 /// A `pthread_mutex_t` or `mtx_t`.
 #[repr(C)]
@@ -181,5 +182,92 @@ impl Cond {
         } else {
             libc::CLOCK_MONOTONIC
         }
+    }
+}
+
+/// A `pthread_rwlock_t`.
+#[repr(C)]
+pub struct RwLock {
+    pub(crate) lock: RawRwLock<Linux>,
+    lock_rest: [u32; 3],
+    /// The thread that has it for writing, 0 if none has. Written by that thread only. The C library has two words
+    /// here that it does not use.
+    owner: AtomicU64,
+    writer: u32,
+    shared: AtomicU32,
+    rest: [u32; 4],
+    kind: AtomicU32,
+    end: u32,
+}
+
+const _: () = assert!(
+    size_of::<RwLock>() == 56
+        && offset_of!(RwLock, shared) == 28
+        && offset_of!(RwLock, kind) == 48
+        && offset_of!(RwLock, owner) == 16
+);
+
+/// `PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP`.
+pub(crate) const NONRECURSIVE: u32 = 2;
+
+impl RwLock {
+    /// Not 0 if it is shared between processes, and so the C library's.
+    #[inline(always)]
+    pub(crate) fn is_libc(&self) -> c_int {
+        // Relaxed: written by initialization only.
+        self.shared.load(Ordering::Relaxed).cast_signed()
+    }
+
+    /// Whether a thread that has a read lock takes no other, so that a read may wait for a writer that waits.
+    #[inline(always)]
+    pub(crate) fn is_nonrecursive(&self) -> bool {
+        self.kind.load(Ordering::Relaxed) == NONRECURSIVE
+    }
+
+    /// Whether the thread of this number has it for writing.
+    pub(crate) fn is_owned_by(&self, thread: u64) -> bool {
+        // Relaxed: only a thread itself writes its number.
+        self.owner.load(Ordering::Relaxed) == thread
+    }
+
+    /// The calling thread, which has it for writing, notes that or, with 0, is about to give it up.
+    #[inline(always)]
+    pub(crate) fn set_owner(&self, thread: u64) {
+        self.owner.store(thread, Ordering::Relaxed);
+    }
+}
+
+/// A `pthread_barrier_t`. The C library uses the first 20 bytes, and this library the first eight of those.
+#[repr(C)]
+pub struct Barrier {
+    pub(crate) lock: ondeck::Barrier,
+    count: u32,
+    shared: u32,
+    out: u32,
+    /// Whether it is ours: written by every initialization that is not of a shared one.
+    ours: u32,
+    rest: [u32; 2],
+}
+
+const _: () = assert!(
+    size_of::<Barrier>() == 32
+        && offset_of!(Barrier, count) == 8
+        && offset_of!(Barrier, shared) == 12
+        && offset_of!(Barrier, ours) == 20
+);
+
+impl Barrier {
+    /// Whether processes share it, which need not have the shim.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.shared != 0
+    }
+
+    pub(crate) fn is_libc(&self) -> bool {
+        self.is_shared() || self.ours == 0
+    }
+
+    /// Says which library it is of.
+    pub(crate) fn set_ours(&mut self, ours: bool) {
+        self.ours = ours.into();
     }
 }

@@ -257,7 +257,13 @@ mod tests {
         names.1.sort_unstable();
         assert_eq!(
             names.1,
-            ["go_spinbit", "lockless_four_state", "lockless_three_state", "ticket_mutex"]
+            [
+                "go_spinbit",
+                "lockless_four_state",
+                "lockless_three_state",
+                "ticket_mutex",
+                "word_lock"
+            ]
         );
     }
 

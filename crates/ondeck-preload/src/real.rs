@@ -13,7 +13,7 @@ use libc::timespec;
 
 use crate::elf;
 use crate::fatal;
-use crate::object::{Cond, Mutex};
+use crate::object::{Barrier, Cond, Mutex, RwLock};
 
 /// A function of the C library, and where it is once it was found. Relaxed: what is stored is a function of
 /// the process, and what it points to was there before the process had threads.
@@ -92,6 +92,20 @@ functions! {
     cond_destroy: "pthread_cond_destroy" "GLIBC_2.3.2" (cond: *mut Cond);
     cond_signal: "pthread_cond_signal" "GLIBC_2.3.2" (cond: *mut Cond);
     cond_broadcast: "pthread_cond_broadcast" "GLIBC_2.3.2" (cond: *mut Cond);
+    rwlock_init: "pthread_rwlock_init" "GLIBC_2.34" (rwlock: *mut RwLock, attributes: *const c_void);
+    rwlock_destroy: "pthread_rwlock_destroy" "GLIBC_2.34" (rwlock: *mut RwLock);
+    rwlock_rdlock: "pthread_rwlock_rdlock" "GLIBC_2.34" (rwlock: *mut RwLock);
+    rwlock_tryrdlock: "pthread_rwlock_tryrdlock" "GLIBC_2.34" (rwlock: *mut RwLock);
+    rwlock_clockrdlock: "pthread_rwlock_clockrdlock" "GLIBC_2.34"
+        (rwlock: *mut RwLock, clock: c_int, deadline: *const timespec);
+    rwlock_wrlock: "pthread_rwlock_wrlock" "GLIBC_2.34" (rwlock: *mut RwLock);
+    rwlock_trywrlock: "pthread_rwlock_trywrlock" "GLIBC_2.34" (rwlock: *mut RwLock);
+    rwlock_clockwrlock: "pthread_rwlock_clockwrlock" "GLIBC_2.34"
+        (rwlock: *mut RwLock, clock: c_int, deadline: *const timespec);
+    rwlock_unlock: "pthread_rwlock_unlock" "GLIBC_2.34" (rwlock: *mut RwLock);
+    barrier_init: "pthread_barrier_init" "GLIBC_2.34"
+        (barrier: *mut Barrier, attributes: *const c_void, count: u32);
+    barrier_destroy: "pthread_barrier_destroy" "GLIBC_2.34" (barrier: *mut Barrier);
 }
 
 /// Finds all of them, so that no call has to.
@@ -103,13 +117,16 @@ pub(crate) fn find_all() {
 
 /// Functions of the C library that are called from C: no frame of Rust may be there when a thread is cancelled in
 /// them.
-static CANCELLABLE: [Real; 6] = [
+static CANCELLABLE: [Real; 9] = [
     Real::new("pthread_cond_wait", "GLIBC_2.3.2"),
     Real::new("pthread_cond_timedwait", "GLIBC_2.3.2"),
     Real::new("pthread_cond_clockwait", "GLIBC_2.34"),
     Real::new("pthread_cond_wait", "GLIBC_2.2.5"),
     Real::new("pthread_cond_timedwait", "GLIBC_2.2.5"),
     Real::new("pthread_setcanceltype", "GLIBC_2.2.5"),
+    Real::new("pthread_barrier_wait", "GLIBC_2.34"),
+    Real::new("sem_wait", "GLIBC_2.34"),
+    Real::new("sem_clockwait", "GLIBC_2.34"),
 ];
 
 /// Where one of them is: a place in `CANCELLABLE`.

@@ -8,7 +8,7 @@ use core::ffi::{CStr, c_int};
 use core::mem::MaybeUninit;
 
 use crate::fatal;
-use crate::object::{Cond, Mutex, RECURSIVE};
+use crate::object::{Cond, Mutex, NONRECURSIVE, RECURSIVE, RwLock};
 use crate::{elf, real};
 
 unsafe extern "C" {
@@ -30,7 +30,7 @@ pub(crate) fn unfit_processes() {
         // SAFETY: returns a string of the C library.
         let version = unsafe { CStr::from_ptr(gnu_get_libc_version()) };
         fatal::end(&[
-            "the mutexes of this C library, glibc ",
+            "the locks of this C library, glibc ",
             version.to_str().unwrap_or("?"),
             ", have a layout that the shim does not know; run the program without LD_PRELOAD",
         ]);
@@ -39,6 +39,10 @@ pub(crate) fn unfit_processes() {
 
 /// Whether the C library initializes its objects as the shim believes.
 fn knows_layout() -> bool {
+    knows_mutexes() && knows_rwlocks()
+}
+
+fn knows_mutexes() -> bool {
     let mut mutex = MaybeUninit::<Mutex>::uninit();
     let mut cond = MaybeUninit::<Cond>::uninit();
     let mut mutex_attributes = MaybeUninit::<libc::pthread_mutexattr_t>::uninit();
@@ -59,6 +63,28 @@ fn knows_layout() -> bool {
                 == [0, 0, 0, 0, RECURSIVE.cast_unsigned(), 0, 0, 0, 0, 0]
             && words::<12>(cond.as_ptr().cast()) == [0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0]
     }
+}
+
+fn knows_rwlocks() -> bool {
+    let mut rwlock = MaybeUninit::<RwLock>::uninit();
+    let mut attributes = MaybeUninit::<libc::pthread_rwlockattr_t>::uninit();
+    let mut word = |shared: bool| {
+        // SAFETY: functions of the C library that initialize the memory they are given; the lock is written in
+        // full, and plain numbers.
+        unsafe {
+            libc::pthread_rwlockattr_init(attributes.as_mut_ptr());
+            libc::pthread_rwlockattr_setkind_np(
+                attributes.as_mut_ptr(),
+                NONRECURSIVE.cast_signed(),
+            );
+            libc::pthread_rwlockattr_setpshared(attributes.as_mut_ptr(), shared.into());
+            let result = real::rwlock_init(rwlock.as_mut_ptr(), attributes.as_ptr().cast());
+            (result == 0).then(|| words::<14>(rwlock.as_ptr().cast()))
+        }
+    };
+    let plain = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NONRECURSIVE, 0];
+    let shared = |mut words: [u32; 14]| core::mem::take(&mut words[7]) != 0 && words == plain;
+    word(false) == Some(plain) && word(true).is_some_and(shared)
 }
 
 /// # Safety

@@ -136,6 +136,8 @@ pub enum Kind {
     Adaptive,
     /// A mutex of the crate `ondeck`.
     Ondeck,
+    /// A `pthread_rwlock_t`.
+    Rwlock,
     /// A kind that this version does not know.
     Unknown,
 }
@@ -148,6 +150,7 @@ impl Kind {
             kind::ERRORCHECK => Self::Errorcheck,
             kind::ADAPTIVE => Self::Adaptive,
             kind::ONDECK => Self::Ondeck,
+            kind::RWLOCK => Self::Rwlock,
             _ => Self::Unknown,
         }
     }
@@ -160,6 +163,7 @@ impl Kind {
             Self::Errorcheck => "errorcheck",
             Self::Adaptive => "adaptive",
             Self::Ondeck => "ondeck",
+            Self::Rwlock => "rwlock",
             Self::Unknown => "unknown",
         }
     }

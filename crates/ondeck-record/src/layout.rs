@@ -106,6 +106,8 @@ pub mod kind {
     pub const ADAPTIVE: u32 = 3;
     /// A mutex of the crate `ondeck`, one byte: its acquisitions are not counted.
     pub const ONDECK: u32 = 256;
+    /// A `pthread_rwlock_t`, read or written: its acquisitions are not counted, and readers are charged with no wait.
+    pub const RWLOCK: u32 = 257;
 }
 
 /// What a thread of a sample did.

@@ -19,6 +19,10 @@ const PARAM: &str = "param_";
 struct Line<'a> {
     schema: u32,
     evidence: Evidence,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    simulated_machine: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    simulated_seed: Option<u64>,
     started: &'a str,
     version: &'a str,
     commit: Option<&'a str>,
@@ -51,6 +55,8 @@ pub fn render(report: &Report) -> io::Result<String> {
     let head = Line {
         schema: report.schema,
         evidence: report.evidence,
+        simulated_machine: report.simulated.as_ref().map(|simulated| &*simulated.machine),
+        simulated_seed: report.simulated.as_ref().and_then(|simulated| simulated.seed),
         started: &report.started,
         version: &report.build.version,
         commit: report.build.commit.as_deref(),

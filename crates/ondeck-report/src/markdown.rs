@@ -4,7 +4,7 @@ mod escape;
 mod fit;
 mod tables;
 
-use ondeck_lab::results::{Evidence, Report};
+use ondeck_lab::results::Report;
 
 use crate::verdict;
 
@@ -40,7 +40,13 @@ pub fn render(report: &Report) -> String {
     }
     let verdicts = verdict::verdicts(&report.series);
     for (index, verdict) in verdicts.iter().enumerate() {
-        let heading = if index == 0 { "\n### Verdict on this machine\n\n" } else { "" };
+        let heading = match (index, &report.simulated) {
+            (0, None) => "\n### Verdict on this machine\n\n".to_owned(),
+            (0, Some(simulated)) => {
+                format!("\n### Verdict on {}, simulated\n\n", prose(&simulated.machine))
+            }
+            _ => String::new(),
+        };
         let text = format!(
             "{heading}- **{}**: {}\n",
             prose(&verdict.situation),
@@ -55,10 +61,10 @@ pub fn render(report: &Report) -> String {
 
 fn head(report: &Report) -> String {
     let settings = &report.settings;
-    let word = match report.evidence {
-        Evidence::Measured => "measured",
-        Evidence::Simulated => "simulated",
-    };
+    let simulation = report.simulation();
+    let word = if simulation.is_some() { "computed" } else { "measured" };
+    let simulated =
+        simulation.map_or_else(String::new, |words| format!("**{}**\n\n", prose(&words)));
     let interrupted =
         if report.partial { "; **interrupted**, so some of it is missing" } else { "" };
     let asked = [
@@ -79,7 +85,7 @@ fn head(report: &Report) -> String {
         command => format!("{}: ", code(command)),
     };
     format!(
-        "## ondeck: {} locks in {} workloads\n\n{}\n\n{command}{}; {word} in {}{interrupted}\n\n",
+        "## ondeck: {} locks in {} workloads\n\n{simulated}{}\n\n{command}{}; {word} in {}{interrupted}\n\n",
         data::lock_names(report).len(),
         data::workloads(report).len(),
         prose(&data::origin(report)),

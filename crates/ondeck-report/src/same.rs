@@ -23,14 +23,18 @@ impl fmt::Display for Difference {
 }
 
 /// The facts that make a machine, and the program on it.
-pub(crate) fn facts(report: &Report) -> [(&'static str, String); 7] {
+pub(crate) fn facts(report: &Report) -> [(&'static str, String); 8] {
     let machine = &report.machine;
     let evidence = match report.evidence {
         Evidence::Measured => "measured",
         Evidence::Simulated => "simulated",
     };
+    // Not by its seed, which is what repeated runs differ in.
+    let simulated =
+        report.simulated.as_ref().map_or(String::new(), |simulated| simulated.machine.clone());
     [
         ("evidence", evidence.to_owned()),
+        ("simulated machine", simulated),
         ("architecture", machine.architecture.clone()),
         ("cpu", machine.cpu.clone()),
         ("cpus", machine.cpus.to_string()),

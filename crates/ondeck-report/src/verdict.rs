@@ -4,7 +4,7 @@
 //! series that are partial, cut off or of too few rounds are not judged at all, and throughput never stands
 //! without the share of the least served thread.
 
-use ondeck_lab::plan::CONDITIONS;
+use ondeck_lab::plan::conditions_of;
 use ondeck_lab::results::{Better, Metric, Series, Unit};
 use ondeck_lab::sample::{LONGEST, LONGEST_GAP, SHARE, SLOWDOWN};
 use ondeck_lab::workload::face::Judged;
@@ -105,10 +105,8 @@ fn judgement(rows: &[Row<'_>]) -> Option<String> {
 
 /// Where a series was measured, in words.
 pub(crate) fn situation(series: &Series) -> String {
-    let conditions: Vec<_> = CONDITIONS
-        .iter()
-        .filter_map(|name| Some(format!("{name} {}", series.params.get(*name)?)))
-        .collect();
+    let conditions = conditions_of(&series.params).into_iter();
+    let conditions: Vec<_> = conditions.map(|(name, value)| format!("{name} {value}")).collect();
     let words = in_workload(series);
     if conditions.is_empty() { words } else { format!("{words}, {}", conditions.join(", ")) }
 }

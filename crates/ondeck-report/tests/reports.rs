@@ -22,6 +22,8 @@ mod merging;
 mod reading;
 #[path = "support/recorded.rs"]
 mod recorded;
+#[path = "reports/simulated.rs"]
+mod simulated;
 #[path = "reports/statistics.rs"]
 mod statistics;
 #[path = "reports/support.rs"]

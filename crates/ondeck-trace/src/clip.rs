@@ -1,6 +1,8 @@
 //! What is drawn of a run: the surroundings of its longest idles and waits.
 
-use ondeck_lab::results::trace::{Clip, ClipCpu, ClipSlice, ClipSpan, ClipThread, Episode, Owned};
+use ondeck_lab::results::trace::{
+    Clip, ClipCpu, ClipSlice, ClipSpan, ClipThread, ClipWay, Episode, Owned,
+};
 
 use super::timeline::{Cpu, Nanos, Ran, Slice, Timeline, Turn};
 
@@ -58,9 +60,14 @@ fn clip(
             let waits = thread.pairs.iter().filter_map(|pair| {
                 within(pair.wanted, pair.acquired, from, to).filter(|(from, to)| to - from >= grain)
             });
+            let ways = thread.ways.iter().filter_map(|way| {
+                let (from, to) = within(way.from, way.to, from, to)?;
+                Some(ClipWay { from, to, ..*way })
+            });
             ClipThread {
                 spans: thinned(spans.collect(), grain, same_state),
                 waits: waits.collect(),
+                ways: thinned(ways.collect(), grain, same_way),
             }
         })
         .collect();
@@ -101,6 +108,12 @@ impl Bar for ClipSpan {
     }
 }
 
+impl Bar for ClipWay {
+    fn times(&mut self) -> (&mut Nanos, &mut Nanos) {
+        (&mut self.from, &mut self.to)
+    }
+}
+
 impl Bar for ClipSlice {
     fn times(&mut self) -> (&mut Nanos, &mut Nanos) {
         (&mut self.from, &mut self.to)
@@ -109,6 +122,10 @@ impl Bar for ClipSlice {
 
 fn same_state(one: &ClipSpan, other: &ClipSpan) -> bool {
     (one.state, one.cpu) == (other.state, other.cpu)
+}
+
+fn same_way(one: &ClipWay, other: &ClipWay) -> bool {
+    one.way == other.way
 }
 
 fn same_thread(one: &ClipSlice, other: &ClipSlice) -> bool {

@@ -23,14 +23,14 @@ pub(super) struct Found {
 
 /// Everything of one run; of the longest idles and waits so many. Waits of which none is kept are not
 /// looked at: with many threads that takes longer than the run.
-pub(super) fn find(timeline: &Timeline, run: usize, keep: (usize, usize)) -> Found {
+pub(super) fn find(timeline: &Timeline, run: usize, keep: (usize, usize), least: Nanos) -> Found {
     let turns = timeline.turns();
-    let mut idles = Collector::default();
+    let mut idles = Collector { least, ..Collector::default() };
     for (last, next) in turns.iter().zip(turns.iter().skip(1)) {
         let (from, to) = (last.pair.released, next.pair.acquired);
         idles.add(from, to, next, Some(last.thread), || cause::of_idle(timeline, last, next));
     }
-    let mut waits = Collector::default();
+    let mut waits = Collector { least, ..Collector::default() };
     for mine in turns.iter().filter(|_| keep.1 > 0) {
         let (from, to) = (mine.pair.wanted, mine.pair.acquired);
         let place = turns.partition_point(|turn| turn.pair.acquired < to);
@@ -56,6 +56,7 @@ struct Long {
 
 #[derive(Default)]
 struct Collector {
+    least: Nanos,
     tally: Tally,
     long: Vec<Long>,
 }
@@ -73,7 +74,7 @@ impl Collector {
         let nanos = to.saturating_sub(from);
         self.tally.count += 1;
         self.tally.nanos += nanos;
-        if nanos < LEAST {
+        if nanos < self.least {
             self.tally.short_count += 1;
             self.tally.short_nanos += nanos;
             return;

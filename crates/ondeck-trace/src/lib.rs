@@ -28,6 +28,7 @@ mod kernel;
 mod verdict;
 
 pub mod cause;
+pub mod computed;
 pub mod perfetto;
 pub mod text;
 pub mod timeline;
@@ -160,7 +161,8 @@ impl Tracer {
     ) -> (LockTrace, Option<TeamError>) {
         let start = Instant::now();
         let mut found = LockTrace { lock: lock.info.name.to_owned(), ..LockTrace::default() };
-        let mut kept: Vec<(usize, Nanos, Timeline)> = Vec::new();
+        let Request { longest_idles, longest_waits, grains, .. } = self.request;
+        let mut kept = Kept::new((longest_idles, longest_waits), LEAST);
         let mut failed = None;
         for run in 0..self.request.runs {
             if run > 0 && start.elapsed() >= self.request.duration {
@@ -169,27 +171,14 @@ impl Tracer {
             watch(run);
             let began = start.elapsed().as_nanos() as Nanos;
             match self.run(lock, &mut found) {
-                Ok(timeline) => {
-                    let Request { longest_idles, longest_waits, .. } = self.request;
-                    let more = episode::find(&timeline, run, (longest_idles, longest_waits));
-                    episode::add(&mut found.idles, &more.idles);
-                    episode::add(&mut found.waits, &more.waits);
-                    keep(&mut found.longest_idles, more.longest_idles, longest_idles);
-                    keep(&mut found.longest_waits, more.longest_waits, longest_waits);
-                    kept.push((run, began, timeline));
-                    kept.retain(|(run, ..)| shown(&found).any(|episode| episode.run == *run));
-                }
+                Ok(timeline) => kept.add(&mut found, timeline, run, began),
                 Err(error) => {
                     failed = Some(error);
                     break;
                 }
             }
         }
-        for (run, began, timeline) in &kept {
-            let of_run = shown(&found).filter(|episode| episode.run == *run);
-            let clips = clip::cut(timeline, *run, *began, of_run, self.request.grains);
-            found.clips.extend(clips);
-        }
+        kept.draw(&mut found, grains);
         (found, failed)
     }
 
@@ -226,6 +215,41 @@ pub fn failure(lock: &str, threads: usize, error: &TeamError) -> Failure {
         kind: Word::Known(kind),
         message: error.to_string(),
         thread_states,
+    }
+}
+
+/// The timelines of the runs that the longest idles and waits are in.
+struct Kept {
+    timelines: Vec<(usize, Nanos, Timeline)>,
+    /// So many idles, and so many waits.
+    longest: (usize, usize),
+    /// What is shorter is counted and not explained.
+    least: Nanos,
+}
+
+impl Kept {
+    fn new(longest: (usize, usize), least: Nanos) -> Self {
+        Self { timelines: Vec::new(), longest, least }
+    }
+
+    /// Adds what a run has, which began so long after the first one.
+    fn add(&mut self, found: &mut LockTrace, timeline: Timeline, run: usize, began: Nanos) {
+        let more = episode::find(&timeline, run, self.longest, self.least);
+        episode::add(&mut found.idles, &more.idles);
+        episode::add(&mut found.waits, &more.waits);
+        keep(&mut found.longest_idles, more.longest_idles, self.longest.0);
+        keep(&mut found.longest_waits, more.longest_waits, self.longest.1);
+        self.timelines.push((run, began, timeline));
+        self.timelines.retain(|(run, ..)| shown(found).any(|episode| episode.run == *run));
+    }
+
+    /// Cuts what is drawn out of them.
+    fn draw(&self, found: &mut LockTrace, grains: Nanos) {
+        for (run, began, timeline) in &self.timelines {
+            let of_run = shown(found).filter(|episode| episode.run == *run);
+            let clips = clip::cut(timeline, *run, *began, of_run, grains);
+            found.clips.extend(clips);
+        }
     }
 }
 
@@ -290,6 +314,7 @@ fn assemble(recorded: Vec<Recorded>, seen: Option<Seen>) -> (Timeline, bool, Nan
     let threads = recorded.into_iter().zip(spans).map(|(thread, spans)| Thread {
         pairs: thread.stamps.iter().map(|stamps| pair(stamps, clocks)).collect(),
         spans,
+        ways: Vec::new(),
     });
     (Timeline { threads: threads.collect(), cpus, seen_until }, whole, end)
 }

@@ -160,7 +160,8 @@ fn by_hand() -> Document {
         threads: Vec::new(),
     };
     let span = ClipSpan { from: 0, to: 40_000, state: State::Running, cpu: Some(1) };
-    let thread = ClipThread { spans: vec![span], waits: vec![(900, 31_000)] };
+    let thread =
+        ClipThread { spans: vec![span], waits: vec![(900, 31_000)], ..ClipThread::default() };
     let clip = Clip {
         run_began: 500,
         to: 40_000,

@@ -3,7 +3,7 @@
 //!
 //! There is one file for each lock. Those in `src/locks/` are portable: they run on every platform,
 //! so a model checker and a simulator can run the very code that is measured. Those in `src/peers/`
-//! call other libraries, on Linux only. Each file begins with the lock's source, what it teaches,
+//! call other libraries: on Linux all of them, elsewhere those of Rust. Each file begins with the lock's source, what it teaches,
 //! its state word with the transitions, and its memory orderings. `docs/add-a-lock.md` says how to
 //! add one. [`registry`] lists them all.
 //!
@@ -13,7 +13,7 @@
 //!    ▼
 //! RawLock, RawCondvar    lock and unlock with a Context; LockInfo, the facts of a lock
 //!    ├─ locks            one file a lock, over any Platform: spinlocks, queue locks, futex locks
-//!    └─ peers            other libraries' locks, on Linux: glibc, std, parking_lot, usync, ...
+//!    └─ peers            other libraries' locks: std, parking_lot, usync, ...; on Linux glibc's, too
 //!         ▲
 //! registry               shows each lock's type to a Visitor, so that a caller is compiled for each
 //! ```
@@ -31,10 +31,10 @@
 //! Kit). Their libraries have to be installed.
 //!
 //! ```
-//! use ondeck::platform::Linux;
+//! use ondeck::platform::Native;
 //! use ondeck_zoo::{Mutex, locks::Mcs};
 //!
-//! let counter = Mutex::<Mcs<Linux>, u64>::new(0);
+//! let counter = Mutex::<Mcs<Native>, u64>::new(0);
 //! std::thread::scope(|scope| {
 //!     for _ in 0..2 {
 //!         scope.spawn(|| {
@@ -49,12 +49,14 @@
 //! ```
 
 mod condvar;
+mod gate;
 mod info;
 mod kept;
 mod mutex;
 mod parker;
 mod raw;
 mod rwlock;
+mod spin_wait;
 
 pub mod locks;
 pub mod peers;

@@ -3,7 +3,7 @@
 use std::cell::UnsafeCell;
 use std::marker::PhantomData;
 
-use ondeck::platform::{Linux, Platform};
+use ondeck::platform::{Native, Platform};
 
 use crate::RawLock;
 
@@ -12,7 +12,7 @@ use crate::RawLock;
 /// The critical section is a closure rather than a guard because the context of a queue lock must
 /// not move while the lock is held.
 #[derive(Debug)]
-pub struct Mutex<L, T, P = Linux> {
+pub struct Mutex<L, T, P = Native> {
     lock: L,
     value: UnsafeCell<T>,
     platform: PhantomData<P>,

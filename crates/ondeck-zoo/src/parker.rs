@@ -50,10 +50,22 @@ impl<P: Platform> Parker<P> {
     /// The thread has called [`prepare`](Self::prepare) since it was last woken, and no other
     /// thread wakes it, so that it sleeps until this call.
     pub(crate) unsafe fn unpark(parker: *const Self) {
+        // SAFETY: as the caller says.
+        let address = unsafe { Self::choose(parker) };
+        P::futex_wake(address, 1);
+    }
+
+    /// Tells the thread that it was chosen, and returns the address that it is to be woken at. For a
+    /// waker that holds a lock, and wakes without it.
+    ///
+    /// # Safety
+    ///
+    /// As for [`unpark`](Self::unpark).
+    pub(crate) unsafe fn choose(parker: *const Self) -> *const P::AtomicU32 {
         // SAFETY: the thread is there until the store below.
         let address = unsafe { &raw const (*parker).woken };
         // SAFETY: as above; after the store only the address is used.
         unsafe { &*address }.store(1, Ordering::Release);
-        P::futex_wake(address, 1);
+        address
     }
 }

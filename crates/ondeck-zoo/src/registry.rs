@@ -1,19 +1,30 @@
 //! All locks by name: the list that commands and reports use.
 
-use ondeck::platform::Linux;
+use ondeck::platform::Native;
 
 use crate::{RwVisitor, Visitor, locks, peers, rwlocks};
 
 /// Shows every lock that runs on this machine to `visitor`: this project's own, the portable ones,
 /// then the peers.
-pub fn for_each(visitor: &mut impl Visitor<Linux>) {
-    locks::for_each_hosted::<Linux>(visitor);
+pub fn for_each(visitor: &mut impl Visitor<Native>) {
+    locks::for_each_hosted::<Native>(visitor);
+    for_each_pi(visitor);
     peers::for_each_peer(visitor);
 }
 
+/// Those that need a kernel which knows the owners of locks: Linux's.
+fn for_each_pi(visitor: &mut impl Visitor<Native>) {
+    #[cfg(all(
+        any(target_os = "linux", target_os = "android"),
+        not(any(ondeck_system = "portable", ondeck_system = "unthreaded"))
+    ))]
+    locks::for_each_pi::<Native>(visitor);
+    let _ = visitor;
+}
+
 /// Shows every reader-writer lock that runs on this machine to `visitor`, in the same order.
-pub fn for_each_rwlock(visitor: &mut impl RwVisitor<Linux>) {
-    rwlocks::for_each_hosted::<Linux>(visitor);
+pub fn for_each_rwlock(visitor: &mut impl RwVisitor<Native>) {
+    rwlocks::for_each_hosted::<Native>(visitor);
     peers::rwlocks::for_each_peer(visitor);
 }
 
@@ -27,8 +38,8 @@ mod tests {
 
     /// Collects the facts and the size of each lock.
     struct Collect(Vec<(LockInfo, usize)>);
-    impl Visitor<Linux> for Collect {
-        fn visit<L: RawLock<Linux>>(&mut self) {
+    impl Visitor<Native> for Collect {
+        fn visit<L: RawLock<Native>>(&mut self) {
             self.0.push((L::INFO, size_of::<L>()));
         }
     }
@@ -46,7 +57,8 @@ mod tests {
     #[test]
     fn every_portable_lock_and_every_peer_is_there_once() {
         let mut listed = Collect(Vec::new());
-        locks::for_each_hosted::<Linux>(&mut listed);
+        locks::for_each_hosted::<Native>(&mut listed);
+        for_each_pi(&mut listed);
         let portable = listed.0.len();
         peers::for_each_peer(&mut listed);
         assert!(portable > 0 && listed.0.len() > portable);
@@ -60,11 +72,16 @@ mod tests {
     #[test]
     fn the_peers_of_the_design_are_there() {
         let names = names();
-        for peer in ["std", "parking_lot", "usync", "spin", "pthread_spin"] {
+        for peer in ["std", "parking_lot", "usync", "spin"] {
             assert!(names.contains(&peer), "{peer}");
         }
+        assert_eq!(names.contains(&"pthread_spin"), cfg!(target_os = "linux"));
         for peer in ["glibc", "glibc_adaptive", "glibc_pi", "glibc_recursive"] {
-            assert_eq!(names.contains(&peer), cfg!(target_env = "gnu"), "{peer}");
+            assert_eq!(
+                names.contains(&peer),
+                cfg!(all(target_os = "linux", target_env = "gnu")),
+                "{peer}"
+            );
         }
         for peer in ["abseil", "nsync", "tbb", "ck_mcs"] {
             assert_eq!(names.contains(&peer), cfg!(feature = "peers-cpp"), "{peer}");
@@ -96,9 +113,9 @@ mod tests {
     #[test]
     fn every_lock_says_whose_its_condvar_is() {
         struct Compare;
-        impl Visitor<Linux> for Compare {
-            fn visit<L: RawLock<Linux>>(&mut self) {
-                let generic = TypeId::of::<L::Condvar>() == TypeId::of::<SequenceCondvar<Linux>>();
+        impl Visitor<Native> for Compare {
+            fn visit<L: RawLock<Native>>(&mut self) {
+                let generic = TypeId::of::<L::Condvar>() == TypeId::of::<SequenceCondvar<Native>>();
                 assert_eq!(L::INFO.condvar == CondvarKind::Generic, generic, "{}", L::INFO.name);
             }
         }

@@ -4,14 +4,14 @@
 mod conformance;
 
 use conformance::Limits;
-use ondeck::platform::Linux;
+use ondeck::platform::Native;
 use ondeck_zoo::{RawLock, Visitor, registry};
 
 #[test]
 fn every_lock_keeps_every_property() {
     struct Check;
-    impl Visitor<Linux> for Check {
-        fn visit<L: RawLock<Linux>>(&mut self) {
+    impl Visitor<Native> for Check {
+        fn visit<L: RawLock<Native>>(&mut self) {
             let start = std::time::Instant::now();
             // The first failure ends the test: a lock that hung has left threads behind, which
             // would disturb the rest.

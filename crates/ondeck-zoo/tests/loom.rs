@@ -1,15 +1,17 @@
 //! Every portable lock under the loom model checker.
 //!
 //! Bounds: two threads with two acquisitions each and at most four involuntary switches an
-//! execution; three threads with one each and at most three, or as [`three_threads_bound`] says.
+//! execution, three with `mcs_tp`; three threads with one each and at most three, or as [`three_threads_bound`] says.
 //! Loom's memory model. What that cannot see is written in `docs/limits.md`.
 
+#[path = "support/loom_pi.rs"]
+mod loom_pi;
 #[path = "../../ondeck/tests/support/loom_platform.rs"]
 mod loom_platform;
 #[path = "support/loom_scenario.rs"]
 mod loom_scenario;
 
-use loom_platform::{Loom, deeper};
+use loom_platform::{Loom, Setting, deeper};
 use ondeck_zoo::{Fairness, LockInfo, RawLock, Visitor, Waiting, locks};
 
 #[test]
@@ -17,10 +19,13 @@ fn two_threads_exclude_each_other_and_lose_no_wake() {
     struct Check;
     impl Visitor<Loom> for Check {
         fn visit<L: RawLock<Loom>>(&mut self) {
-            loom_scenario::exclusion::<L>(2, 2, deeper(4));
+            // Waiters that publish the time in each turn have many more steps than others.
+            let switches = if L::INFO.name == "mcs_tp" { 3 } else { 4 };
+            loom_scenario::exclusion::<L>(2, 2, deeper(switches));
         }
     }
     locks::for_each_hosted::<Loom>(&mut Check);
+    locks::for_each_pi::<Loom>(&mut Check);
 }
 
 /// How many involuntary switches to explore with three threads; none if loom cannot.
@@ -33,7 +38,14 @@ fn three_threads_bound(info: &LockInfo) -> Option<usize> {
     match (info.waiting, info.fairness, info.name) {
         // With three, an unlock that leaves the word at 1 and a thread asleep is not found.
         (_, _, "lockless_three_state") => Some(deeper(4)),
-        (_, _, "mcs" | "clh" | "anderson_array") => Some(2),
+        // Of folly_distributed, whose waiters spin, are passed over, and sleep, three switches take minutes.
+        (_, _, "mcs" | "clh" | "anderson_array" | "reciprocating" | "folly_distributed") => Some(2),
+        // They spin in a queue, each on a word of its own, though not in the order of arrival.
+        (_, _, "cna" | "cohort" | "hmcs" | "mcs_tp") => Some(1),
+        // Its spinning threads queue as well.
+        (_, _, "linux_osq") => Some(deeper(2)),
+        // They nap, but never wait to be woken: to a model checker they poll one word for ever.
+        (_, _, "folly_microspin" | "folly_picospin") => None,
         (Waiting::Sleeps | Waiting::SpinsThenSleeps, _, _) => Some(deeper(3)),
         // A queue lock with an unlock that polls, too, has less room than those above.
         (Waiting::Spins, Fairness::Fifo, _) => Some(1),
@@ -52,6 +64,7 @@ fn three_threads_exclude_each_other_and_lose_no_wake() {
         }
     }
     locks::for_each_hosted::<Loom>(&mut Check);
+    locks::for_each_pi::<Loom>(&mut Check);
 }
 
 #[test]
@@ -65,4 +78,13 @@ fn an_attempt_excludes_like_an_acquisition() {
         }
     }
     locks::for_each_hosted::<Loom>(&mut Check);
+    locks::for_each_pi::<Loom>(&mut Check);
+}
+
+/// In other models no thread has waited for so long that CPython's mutex is handed over.
+#[test]
+fn threads_that_are_handed_the_lock_exclude_each_other() {
+    loom_platform::set(Setting { overdue: true, ..Setting::DEFAULT });
+    loom_scenario::exclusion::<locks::Cpython<Loom>>(2, 2, deeper(4));
+    loom_scenario::exclusion::<locks::Cpython<Loom>>(3, 1, deeper(3));
 }

@@ -6,15 +6,15 @@ mod rw_conformance;
 
 use std::collections::HashSet;
 
-use ondeck::platform::{AtomicInt, Linux, Ordering, Platform};
+use ondeck::platform::{AtomicInt, Native, Ordering, Platform};
 use ondeck_zoo::{CondvarKind, LockInfo, Origin, RawRwLock, RwVisitor, registry};
 use rw_conformance::{attempts, exclusion};
 
 #[test]
 fn every_lock_excludes_comes_to_rest_and_shares() {
     struct Check;
-    impl RwVisitor<Linux> for Check {
-        fn visit<L: RawRwLock<Linux>>(&mut self) {
+    impl RwVisitor<Native> for Check {
+        fn visit<L: RawRwLock<Native>>(&mut self) {
             exclusion::<L>().unwrap_or_else(|what| panic!("{}: {what}", L::INFO.name));
             attempts::<L>().unwrap_or_else(|what| panic!("{}: {what}", L::INFO.name));
         }
@@ -26,8 +26,8 @@ fn every_lock_excludes_comes_to_rest_and_shares() {
 fn every_lock_says_what_it_is() {
     #[derive(Default)]
     struct Collect(Vec<LockInfo>);
-    impl RwVisitor<Linux> for Collect {
-        fn visit<L: RawRwLock<Linux>>(&mut self) {
+    impl RwVisitor<Native> for Collect {
+        fn visit<L: RawRwLock<Native>>(&mut self) {
             self.0.push(L::INFO);
         }
     }
@@ -49,7 +49,7 @@ fn every_lock_says_what_it_is() {
 }
 
 /// A counter of readers and a writer's bit, broken in one place.
-struct Broken<const MISTAKE: u8>(<Linux as Platform>::AtomicU32);
+struct Broken<const MISTAKE: u8>(<Native as Platform>::AtomicU32);
 
 /// A writer does not wait for readers.
 const OVERTAKES: u8 = 0;
@@ -63,7 +63,7 @@ const ALONE: u8 = 3;
 const WRITER: u32 = 1 << 31;
 
 // SAFETY: not sound, which is the point. What it guards here are atomic numbers that are checked.
-unsafe impl<const MISTAKE: u8> RawRwLock<Linux> for Broken<MISTAKE> {
+unsafe impl<const MISTAKE: u8> RawRwLock<Native> for Broken<MISTAKE> {
     const INFO: LockInfo = LockInfo {
         name: "broken_rwlock",
         origin: Origin::Literature,
@@ -88,7 +88,7 @@ unsafe impl<const MISTAKE: u8> RawRwLock<Linux> for Broken<MISTAKE> {
         }
         // SAFETY: as the caller promises.
         while !unsafe { self.try_read(&()) } {
-            Linux::yield_now();
+            Native::yield_now();
         }
     }
     unsafe fn try_read(&self, (): &()) -> bool {
@@ -108,7 +108,7 @@ unsafe impl<const MISTAKE: u8> RawRwLock<Linux> for Broken<MISTAKE> {
     unsafe fn write(&self, (): &()) {
         // SAFETY: as the caller promises.
         while !unsafe { self.try_write(&()) } {
-            Linux::yield_now();
+            Native::yield_now();
         }
     }
     unsafe fn try_write(&self, (): &()) -> bool {

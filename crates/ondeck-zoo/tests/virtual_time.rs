@@ -3,11 +3,13 @@
 #[path = "support/virtual_time.rs"]
 mod virtual_time;
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
 use std::rc::Rc;
 
 use ondeck::platform::{AtomicInt, Ordering, Platform};
+use ondeck_zoo::locks::OndeckSliced;
+use ondeck_zoo::locks::ondeck_sliced::SlicedContext;
 use ondeck_zoo::{
     CondvarKind, Fairness, LockInfo, Origin, RawCondvar, RawLock, SequenceCondvar, Visitor,
     Waiting, locks,
@@ -62,6 +64,7 @@ fn every_portable_lock_excludes_and_repeats_exactly() {
         }
     }
     locks::for_each_hosted::<Virtual>(&mut Check);
+    locks::for_each_pi::<Virtual>(&mut Check);
 }
 
 /// `threads` virtual threads meet again and again; the last to arrive lets the others go on. Returns
@@ -110,6 +113,68 @@ fn every_portable_condvar_lets_all_go_and_repeats_exactly() {
         }
     }
     locks::for_each_hosted::<Virtual>(&mut Check);
+    locks::for_each_pi::<Virtual>(&mut Check);
+}
+
+/// What happens to two threads, of which the second waits for the first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Locked(usize),
+    Unlocked(usize),
+}
+
+#[test]
+fn a_longer_slice_is_asked_for_by_the_owner_and_given_back_after_the_unlock() {
+    let steps = Rc::new(RefCell::new(Vec::new()));
+    let told = Rc::clone(&steps);
+    let lock = Rc::new(OndeckSliced::<Virtual>::new());
+    virtual_time::run(2, move |thread| {
+        let context = SlicedContext::default();
+        // The second comes in the middle of the first one's section.
+        virtual_time::work(thread as u64 * 5 * SECTION);
+        assert_eq!(virtual_time::asking(), if thread == 0 { vec![] } else { vec![0] });
+        // SAFETY: the context stays here and serves this acquisition alone.
+        unsafe { lock.lock(&context) };
+        told.borrow_mut().push(Step::Locked(thread));
+        for _ in 0..10 {
+            virtual_time::work(SECTION);
+            let asking = virtual_time::asking();
+            assert!(asking.contains(&thread), "the owner asks");
+            assert!(thread == 1 || asking == [0], "the waiter does not: {asking:?}");
+        }
+        // SAFETY: acquired above with this context.
+        unsafe { lock.unlock(&context) };
+        told.borrow_mut().push(Step::Unlocked(thread));
+        // SAFETY: unlocked above.
+        let locked = unsafe { lock.try_lock(&context) };
+        assert_eq!(locked, virtual_time::asking().contains(&thread));
+        if locked {
+            // SAFETY: acquired above with this context.
+            unsafe { lock.unlock(&context) };
+        }
+        assert!(!virtual_time::asking().contains(&thread));
+    });
+    // The second has the lock while the first, which has not returned, is without its CPU.
+    let expected = [Step::Locked(0), Step::Locked(1), Step::Unlocked(0), Step::Unlocked(1)];
+    assert_eq!(*steps.borrow(), expected);
+}
+
+#[test]
+fn a_section_within_a_section_is_the_outer_ones_to_give_back() {
+    let locks = [OndeckSliced::<Virtual>::new(), OndeckSliced::<Virtual>::new()];
+    virtual_time::run(1, move |_| {
+        let contexts: [_; 2] = Default::default();
+        for (lock, context) in locks.iter().zip(&contexts) {
+            // SAFETY: each context stays here and serves this acquisition alone.
+            unsafe { lock.lock(context) };
+        }
+        // SAFETY: acquired above with this context.
+        unsafe { locks[1].unlock(&contexts[1]) };
+        assert_eq!(virtual_time::asking(), [0]);
+        // SAFETY: as above.
+        unsafe { locks[0].unlock(&contexts[0]) };
+        assert_eq!(virtual_time::asking(), []);
+    });
 }
 
 /// A lock that forgets to lock: what the check above must notice.

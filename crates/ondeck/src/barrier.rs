@@ -40,7 +40,7 @@ use std::time::Instant;
 
 use crate::mutex::deadline;
 use crate::parking::Line;
-use crate::platform::{AtomicInt, Host, Linux, Ordering, Platform, Timestamp};
+use crate::platform::{AtomicInt, Host, Native, Ordering, Platform, Timestamp};
 
 /// A place where a number of threads wait for each other, as often as they like: eight bytes.
 ///
@@ -71,7 +71,7 @@ use crate::platform::{AtomicInt, Host, Linux, Ordering, Platform, Timestamp};
 /// });
 /// assert_eq!(leaders, 1);
 /// ```
-pub struct Barrier<P: Host = Linux> {
+pub struct Barrier<P: Host = Native> {
     arrived: P::AtomicU32,
     total: u32,
 }
@@ -98,7 +98,7 @@ impl Barrier {
     /// As [`wait`](Self::wait), for a time at most; `None` if it was over before all had come. The
     /// thread then counts as not having come.
     pub fn wait_for(&self, timeout: Duration) -> Option<BarrierWaitResult> {
-        self.wait_by(Linux::now().after(timeout))
+        self.wait_by(Native::now().after(timeout))
     }
 
     /// As [`wait_for`](Self::wait_for), until `instant` at most.
@@ -140,6 +140,10 @@ impl<P: Host> Barrier<P> {
             // step: arrive
             if waiting + 1 < self.total {
                 self.arrived.store(waiting + 1, Ordering::Relaxed);
+                // Some of the others have no CPU before this one sleeps.
+                if self.total as usize > P::cpus() {
+                    line.sleep_at_once();
+                }
                 // step: wait
                 let gives_up = |_: &mut Line<P>| {
                     let waiting = self.arrived.load(Ordering::Relaxed);

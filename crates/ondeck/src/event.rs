@@ -39,7 +39,7 @@ use std::time::Instant;
 
 use crate::mutex::deadline;
 use crate::parking::Line;
-use crate::platform::{AtomicInt, Host, Linux, Ordering, Platform, Timestamp};
+use crate::platform::{AtomicInt, Host, Native, Ordering, Platform, Timestamp};
 
 const SET: u8 = 1;
 const WAITED: u8 = 2;
@@ -76,7 +76,7 @@ const WAITED: u8 = 2;
 /// assert!(READY.reset());
 /// ```
 #[repr(transparent)]
-pub struct Event<P: Host = Linux> {
+pub struct Event<P: Host = Native> {
     state: P::AtomicU8,
 }
 
@@ -88,7 +88,7 @@ impl Event {
 
     /// As [`wait`](Self::wait), for a time at most; says whether the event was set.
     pub fn wait_for(&self, timeout: Duration) -> bool {
-        self.wait_by(Linux::now().after(timeout))
+        self.wait_by(Native::now().after(timeout))
     }
 
     /// As [`wait`](Self::wait), until `instant` at most; says whether the event was set.

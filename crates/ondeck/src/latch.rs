@@ -36,7 +36,7 @@ use std::time::Instant;
 
 use crate::mutex::deadline;
 use crate::parking::Line;
-use crate::platform::{AtomicInt, Host, Linux, Ordering, Platform, Timestamp};
+use crate::platform::{AtomicInt, Host, Native, Ordering, Platform, Timestamp};
 
 const WAITED: u32 = 1;
 /// One that is left to count.
@@ -77,7 +77,7 @@ pub const MOST_COUNT: u32 = u32::MAX / ONE;
 /// assert!(DONE.is_open());
 /// ```
 #[repr(transparent)]
-pub struct Latch<P: Host = Linux> {
+pub struct Latch<P: Host = Native> {
     word: P::AtomicU32,
 }
 
@@ -94,7 +94,7 @@ impl Latch {
 
     /// As [`wait`](Self::wait), for a time at most; says whether the latch is open.
     pub fn wait_for(&self, timeout: Duration) -> bool {
-        self.wait_by(Linux::now().after(timeout))
+        self.wait_by(Native::now().after(timeout))
     }
 
     /// As [`wait`](Self::wait), until `instant` at most; says whether the latch is open.
@@ -137,7 +137,7 @@ impl<P: Host> Latch<P> {
     pub fn count_down_by(&self, count: u32) {
         let mut word = self.word.load(Ordering::Relaxed);
         loop {
-            let next = after(word, count);
+            let next = after(word, count).unwrap_or_else(|| too_many(word, count));
             if next == WAITED {
                 return self.open(count);
             }
@@ -157,7 +157,11 @@ impl<P: Host> Latch<P> {
         // step: open
         let mut word = self.word.load(Ordering::Relaxed);
         loop {
-            let next = after(word, count) & !WAITED;
+            let Some(next) = after(word, count).map(|next| next & !WAITED) else {
+                // A panic runs the program's hook, which may want the bucket.
+                drop(line);
+                too_many(word, count);
+            };
             // The last access: the threads are told when the line is dropped.
             let (both, relaxed) = (Ordering::AcqRel, Ordering::Relaxed);
             match self.word.compare_exchange(word, next, both, relaxed) {
@@ -178,7 +182,11 @@ impl<P: Host> Latch<P> {
         let mut line = Line::<P>::lock(self.key());
         let mut word = self.word.load(Ordering::Relaxed);
         loop {
-            let left = after(word, 1) & !WAITED;
+            let Some(left) = after(word, 1).map(|next| next & !WAITED) else {
+                // As in `open`.
+                drop(line);
+                too_many(word, 1);
+            };
             let next = if left == 0 { 0 } else { left | WAITED };
             // step: arrive
             let (both, relaxed) = (Ordering::AcqRel, Ordering::Relaxed);
@@ -241,13 +249,10 @@ impl<P: Host> Latch<P> {
     }
 }
 
-/// The word after so many counts.
+/// The word after so many counts; `None` if fewer are left.
 #[inline(always)]
-fn after(word: u32, count: u32) -> u32 {
-    if count > word / ONE {
-        too_many(word, count);
-    }
-    word - count * ONE
+fn after(word: u32, count: u32) -> Option<u32> {
+    (count <= word / ONE).then(|| word - count * ONE)
 }
 
 #[cold]

@@ -7,12 +7,14 @@
 //!   reads dominate, a reader writes its own thread's memory only.
 //! * [`parking`]: the table in which threads are parked, for locks of your own.
 //! * [`platform`]: the machine as a parameter. A lock algorithm here is written once, generic over
-//!   [`platform::Platform`], whether it runs on the real machine ([`platform::Linux`]), under a model
+//!   [`platform::Platform`], whether it runs on the real machine ([`platform::Native`]), under a model
 //!   checker, or on a machine in virtual time. [`platform::Host`] is a machine with a parking table.
 //!
 //! | type | what |
 //! |---|---|
 //! | [`Barrier`] | threads wait until all have come |
+//! | [`BiasedMutex`] | for data that one thread uses almost always, without a read-modify-write |
+//! | [`CombiningMutex`] | for short sections on many cores: its owner runs those of threads that wait |
 //! | [`Event`] | set by one thread, waited for by others, until it is reset |
 //! | [`FairMutex`] | each unlock hands it to the thread that has waited longest |
 //! | [`ipc`] | a mutex and a condition variable for memory that several processes share |
@@ -38,7 +40,7 @@
 //! platform
 //!   Platform             atomics, pause, clock, futex, fences
 //!   Host                 a Platform with a parking table
-//!   Linux                both, by Linux's system calls; tests have others
+//!   Native               both, on this system; tests have others
 //! ```
 //!
 //! ```
@@ -61,7 +63,7 @@
 //! A lock of your own over any platform:
 //!
 //! ```
-//! use ondeck::platform::{AtomicInt, Linux, Ordering, Platform};
+//! use ondeck::platform::{AtomicInt, Native, Ordering, Platform};
 //!
 //! struct SpinLock<P: Platform>(P::AtomicU8);
 //!
@@ -76,50 +78,101 @@
 //!     }
 //! }
 //!
-//! let lock = SpinLock::<Linux>(AtomicInt::new(0));
+//! let lock = SpinLock::<Native>(AtomicInt::new(0));
 //! lock.lock();
 //! lock.unlock();
 //! ```
 //!
-//! The crate is `no_std` but for the Linux platform and the faces that programs use, so that no
+//! The crate is `no_std` but for the real machine and the faces that programs use, so that no
 //! allocation can slip into the path of a lock: these locks work inside a global allocator.
 //!
-//! It runs on 64-bit Linux: x86-64 is tested, aarch64 is checked to compile. Other targets are refused
-//! by the compiler.
+//! It runs on Linux, Android, Windows, macOS and Apple's other systems, FreeBSD, and where the standard
+//! library has threads; in WebAssembly without threads a lock that would have to wait is a panic. What the
+//! promises are on each, and how each is tested, is in `docs/systems.md`. On Linux and Android only: [`ipc`],
+//! [`PiMutex`], and the features `deadlock_detection` and `profile` (64 bits).
 //!
 //! | feature | adds |
 //! |---|---|
 //! | `arc_lock` | `ArcMutexGuard`, `ArcRwLockReadGuard` and so on: owned guards |
+//! | `deadlock_detection` | `deadlock`: reports deadlocks and lock-order inversions where `ONDECK_DEADLOCK` or a call asks for it |
 //! | `profile` | records contention where `ondeck run --profile` asks for it |
 
 #![no_std]
 
-#[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
+#[cfg(not(all(target_has_atomic = "8", target_has_atomic = "64")))]
 compile_error!(
-    "ondeck runs on 64-bit Linux only (x86_64 is tested, aarch64 is checked to compile): waiters sleep \
-     on Linux's futexes, and a point in time is one machine word, which on 32 bits would wrap around \
-     every second or two"
+    "ondeck needs a CPU with atomic instructions for 8 and 64 bits: a lock is a byte, and the parking table \
+     notes times and masks of CPUs in 64 bits"
 );
 
+#[cfg(all(target_arch = "x86_64", target_pointer_width = "32"))]
+compile_error!("ondeck does not know the system calls of x32: build for x86-64 or i686");
+
+#[cfg(all(
+    any(feature = "deadlock_detection", feature = "profile"),
+    not(all(target_os = "linux", target_pointer_width = "64"))
+))]
+compile_error!(
+    "the features `deadlock_detection` and `profile` of ondeck are for 64-bit Linux only: build without them"
+);
+
+/// Items that are there on Linux and Android only, because their protocols are the kernel's.
+macro_rules! on_linux {
+    ($($item:item)*) => {$(
+        #[cfg(all(
+            any(target_os = "linux", target_os = "android"),
+            not(any(ondeck_system = "portable", ondeck_system = "unthreaded"))
+        ))]
+        $item
+    )*};
+}
+
+/// Does something if deadlocks are detected: nothing at all without the feature `deadlock_detection`, else a
+/// relaxed load and a branch.
+macro_rules! if_watched {
+    ($($then:tt)*) => {
+        #[cfg(feature = "deadlock_detection")]
+        if $crate::watch::is_on() {
+            $($then)*
+        }
+    };
+}
+
 pub mod barrier;
+pub mod biased;
+pub mod combining;
 pub mod condvar;
+#[cfg(feature = "deadlock_detection")]
+pub mod deadlock;
 pub mod event;
 pub mod fair;
-pub mod ipc;
 pub mod latch;
 pub mod mutex;
 pub mod once;
 pub mod parker;
 pub mod parking;
-pub mod pi;
 pub mod platform;
 pub mod poison;
 pub mod reentrant;
 pub mod rwlock;
 pub mod semaphore;
 pub mod spin;
+#[cfg(feature = "deadlock_detection")]
+mod watch;
+
+on_linux! {
+    // The C library's list of locks, which it joins, is known for 64 bits.
+    #[cfg(target_pointer_width = "64")]
+    pub mod ipc;
+    pub mod pi;
+    pub use pi::{PiMutex, PiMutexGuard};
+}
 
 pub use barrier::{Barrier, BarrierWaitResult};
+#[cfg(feature = "arc_lock")]
+pub use biased::ArcBiasedMutexGuard;
+pub use biased::{BiasedMutex, BiasedMutexGuard, MappedBiasedMutexGuard};
+pub use combining::CombiningMutex;
 pub use condvar::Condvar;
 pub use event::Event;
 #[cfg(feature = "arc_lock")]
@@ -133,7 +186,6 @@ pub use mutex::ArcMutexGuard;
 pub use mutex::{MappedMutexGuard, Mutex, MutexGuard};
 pub use once::{LazyLock, Once, OnceLock};
 pub use parker::{Parker, Unparker};
-pub use pi::{PiMutex, PiMutexGuard};
 #[cfg(feature = "arc_lock")]
 pub use reentrant::ArcReentrantMutexGuard;
 pub use reentrant::{MappedReentrantMutexGuard, ReentrantMutex, ReentrantMutexGuard};
@@ -153,7 +205,7 @@ pub use semaphore::Semaphore;
 ///
 /// | what | else done by | cost |
 /// |---|---|---|
-/// | registers the process with membarrier(2) | the first unlock | in a process with one thread microseconds; with more it waits for a grace period of the kernel's RCU: milliseconds, on a busy machine tens of them |
+/// | registers the process with membarrier(2) | the first unlock | on Linux in a process with one thread microseconds; with more it waits for a grace period of the kernel's RCU: milliseconds, on a busy machine tens of them |
 /// | has the parking table wiped in children of forks | the first wait | one system call |
 /// | measures the rate of the tick counter | the first wait | 0.2 ms on x86-64, where the counter is invariant; else nothing |
 ///
@@ -168,5 +220,5 @@ pub use semaphore::Semaphore;
 /// # worker.join().unwrap();
 /// ```
 pub fn prepare() {
-    platform::Linux::prepare();
+    platform::Native::prepare();
 }

@@ -34,7 +34,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::mutex::deadline;
-use crate::platform::{AtomicInt, FutexWait, Linux, Ordering, Platform, Timestamp};
+use crate::platform::{AtomicInt, FutexWait, Native, Ordering, Platform, Timestamp};
 
 const EMPTY: u32 = 0;
 const GIVEN: u32 = 1;
@@ -138,7 +138,7 @@ pub struct Parker {
 
 /// Gives the token to the thread that waits at its [`Parker`]. Any number of threads may have it.
 #[derive(Clone, Debug)]
-pub struct Unparker(Arc<RawParker<Linux>>);
+pub struct Unparker(Arc<RawParker<Native>>);
 
 impl Parker {
     /// A parker without a token.
@@ -158,7 +158,7 @@ impl Parker {
 
     /// As [`park`](Self::park), for a time at most; says whether it has taken the token.
     pub fn park_for(&self, timeout: Duration) -> bool {
-        self.park_by(Some(Linux::now().after(timeout)))
+        self.park_by(Some(Native::now().after(timeout)))
     }
 
     /// As [`park`](Self::park), until `instant` at most; says whether it has taken the token.

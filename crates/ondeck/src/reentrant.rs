@@ -13,6 +13,11 @@
 //! shared library may be allocated by the first thread that asks for its address; the thread pointer
 //! is not.
 //!
+//! A thread may end with the mutex, if it has forgotten a guard. The mutex stays locked, but the C library
+//! may give the block of that thread to a thread that starts later, which is then the owner by its name.
+//! The ended thread uses nothing any more, and guards give shared references only, so that is sound. The
+//! standard library's `ReentrantLock` has numbers in place of names, and stays locked for all threads.
+//!
 //! The child of a fork has the thread pointer of the thread that forked: a mutex that this thread
 //! owned is owned in the child, and the child's thread may unlock it.
 //!
@@ -25,7 +30,7 @@
 use core::num::NonZeroUsize;
 
 use crate::mutex::RawMutex;
-use crate::platform::Linux;
+use crate::platform::Native;
 
 /// A mutual-exclusion lock that the thread which owns it may lock again.
 ///
@@ -64,21 +69,21 @@ use crate::platform::Linux;
 /// add(2);
 /// assert_eq!(total.get(), 3);
 /// ```
-pub type ReentrantMutex<T> = lock_api::ReentrantMutex<RawMutex<Linux>, RawThreadId, T>;
+pub type ReentrantMutex<T> = lock_api::ReentrantMutex<RawMutex<Native>, RawThreadId, T>;
 
 /// What [`ReentrantMutex::lock`] returns: the last one of its thread unlocks when it is dropped.
 pub type ReentrantMutexGuard<'a, T> =
-    lock_api::ReentrantMutexGuard<'a, RawMutex<Linux>, RawThreadId, T>;
+    lock_api::ReentrantMutexGuard<'a, RawMutex<Native>, RawThreadId, T>;
 
 /// A guard of a part of what the mutex protects; see [`lock_api::ReentrantMutexGuard::map`].
 pub type MappedReentrantMutexGuard<'a, T> =
-    lock_api::MappedReentrantMutexGuard<'a, RawMutex<Linux>, RawThreadId, T>;
+    lock_api::MappedReentrantMutexGuard<'a, RawMutex<Native>, RawThreadId, T>;
 
 /// A guard that owns a share of the mutex rather than borrowing it; see
 /// [`ReentrantMutex::lock_arc`](lock_api::ReentrantMutex::lock_arc).
 #[cfg(feature = "arc_lock")]
 pub type ArcReentrantMutexGuard<T> =
-    lock_api::ArcReentrantMutexGuard<RawMutex<Linux>, RawThreadId, T>;
+    lock_api::ArcReentrantMutexGuard<RawMutex<Native>, RawThreadId, T>;
 
 /// The name of the calling thread; see the [module](self).
 ///
@@ -102,6 +107,6 @@ unsafe impl lock_api::GetThreadId for RawThreadId {
 
     #[inline]
     fn nonzero_thread_id(&self) -> NonZeroUsize {
-        Linux::thread_pointer()
+        Native::thread_pointer()
     }
 }

@@ -49,7 +49,7 @@ use std::time::Instant;
 
 use crate::mutex::deadline;
 use crate::parking::Line;
-use crate::platform::{AtomicInt, Host, Linux, Ordering, Platform, Timestamp};
+use crate::platform::{AtomicInt, Host, Native, Ordering, Platform, Timestamp};
 
 const WAITED: u32 = 1;
 /// One permit.
@@ -97,7 +97,7 @@ pub const MOST_PERMITS: u32 = u32::MAX / ONE;
 /// assert_eq!(PLACES.available(), 2);
 /// ```
 #[repr(transparent)]
-pub struct Semaphore<P: Host = Linux> {
+pub struct Semaphore<P: Host = Native> {
     word: P::AtomicU32,
 }
 
@@ -125,7 +125,7 @@ impl Semaphore {
     /// As [`acquire_many`](Self::acquire_many), for a time at most; says whether it has the permits.
     pub fn try_acquire_many_for(&self, permits: u32, timeout: Duration) -> bool {
         self.try_acquire_many(permits)
-            || self.try_acquire_many_by(permits, Linux::now().after(timeout))
+            || self.try_acquire_many_by(permits, Native::now().after(timeout))
     }
 
     /// As [`acquire_many`](Self::acquire_many), until `instant` at most; says whether it has the
@@ -239,7 +239,7 @@ impl<P: Host> Semaphore<P> {
         let mut word = self.word.load(Ordering::Relaxed);
         // step: release
         while word & WAITED == 0 {
-            let sum = sum(word, more);
+            let sum = sum(word, more).unwrap_or_else(|| too_many(word, more));
             let (release, relaxed) = (Ordering::Release, Ordering::Relaxed);
             match self.word.compare_exchange_weak(word, sum, release, relaxed) {
                 Ok(_) => return,
@@ -254,16 +254,23 @@ impl<P: Host> Semaphore<P> {
         let mut line = Line::<P>::lock(self.key());
         // step: release to waiters
         let mut word = self.word.load(Ordering::Relaxed);
-        while word & WAITED == 0 {
+        let sum = loop {
+            let Some(sum) = sum(word & !WAITED, more) else {
+                // A panic runs the program's hook, which may want the bucket.
+                drop(line);
+                too_many(word, more);
+            };
+            if word & WAITED != 0 {
+                break sum;
+            }
             // Those that waited have gone meanwhile.
-            let sum = sum(word, more);
             let (release, relaxed) = (Ordering::Release, Ordering::Relaxed);
             match self.word.compare_exchange(word, sum, release, relaxed) {
                 Ok(_) => return,
                 Err(found) => word = found,
             }
-        }
-        self.grant(&mut line, sum(word & !WAITED, more));
+        };
+        self.grant(&mut line, sum);
     }
 
     /// Grants these permits, and leaves the others in the word, which says `WAITED` so far.
@@ -295,10 +302,10 @@ fn in_word(permits: u32) -> u32 {
     permits * ONE
 }
 
-/// The word with `more` permits.
+/// The word with `more` permits; `None` if there would be too many.
 #[inline(always)]
-fn sum(word: u32, more: u32) -> u32 {
-    word.checked_add(more).unwrap_or_else(|| too_many(word, more))
+fn sum(word: u32, more: u32) -> Option<u32> {
+    word.checked_add(more)
 }
 
 #[cold]

@@ -85,6 +85,7 @@ impl Polling {
 
     /// These values where the comma-separated `text` gives no number. `0` alone is for a waiter of a condition
     /// variable, too.
+    #[allow(dead_code, reason = "WebAssembly has no environment to read before `main`")]
     pub(crate) fn overridden(self, text: &[u8]) -> Self {
         if text.trim_ascii() == b"0" {
             return Self { budget: 0, watch: 0, near: 0, ..self };
@@ -169,6 +170,25 @@ impl Waits {
             // One CPU is the owner's, one the poller's.
             most_near: cpus.saturating_sub(2),
         }
+    }
+}
+
+/// How many ticks of the platform's counter a thread that waits by other means than this crate's locks should poll
+/// before it sleeps: [`Polling::budget`], or what was measured. 0 if only one CPU is there for all threads.
+///
+/// Some nanoseconds.
+pub fn polling_ticks<P: Host>() -> usize {
+    Waits::now::<P>().polling
+}
+
+/// Waits until `ticks` after `start`; says when that was.
+pub(crate) fn wait_for<P: Host>(start: usize, ticks: usize) -> usize {
+    loop {
+        let now = P::ticks() as usize;
+        if now.wrapping_sub(start) >= ticks {
+            return now;
+        }
+        P::pause();
     }
 }
 

@@ -25,10 +25,14 @@ mod watchdog;
 
 #[path = "api/barrier.rs"]
 mod barrier;
+#[path = "api/biased.rs"]
+mod biased;
 #[path = "api/bucket_lock.rs"]
 mod bucket_lock;
 #[path = "api/collision.rs"]
 mod collision;
+#[path = "api/combining.rs"]
+mod combining;
 #[path = "api/condvar.rs"]
 mod condvar;
 #[path = "api/counted.rs"]
@@ -78,6 +82,10 @@ mod raw;
 mod reentrant;
 #[path = "api/rwlock.rs"]
 mod rwlock;
+#[path = "api/rwlock_counts.rs"]
+mod rwlock_counts;
+#[path = "api/rwlock_forgotten.rs"]
+mod rwlock_forgotten;
 #[path = "api/same_moment.rs"]
 mod same_moment;
 #[path = "api/semaphore.rs"]

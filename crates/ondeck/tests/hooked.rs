@@ -21,6 +21,8 @@ mod fences;
 mod inlined;
 #[path = "hooked/isolation.rs"]
 mod isolation;
+#[path = "hooked/late_poller.rs"]
+mod late_poller;
 #[path = "hooked/left_alone.rs"]
 mod left_alone;
 #[path = "hooked/notify.rs"]
@@ -35,6 +37,14 @@ mod reborn;
 mod records;
 #[path = "hooked/regime.rs"]
 mod regime;
+#[path = "hooked/rwlock_chosen.rs"]
+mod rwlock_chosen;
+#[path = "hooked/rwlock_mark.rs"]
+mod rwlock_mark;
+#[path = "hooked/rwlock_queue.rs"]
+mod rwlock_queue;
+#[path = "hooked/rwlock_unpolled.rs"]
+mod rwlock_unpolled;
 #[path = "hooked/shared_turns.rs"]
 mod shared_turns;
 #[path = "hooked/slices.rs"]

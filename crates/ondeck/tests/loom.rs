@@ -9,8 +9,12 @@ mod loom_platform;
 
 #[path = "loom/barrier.rs"]
 mod barrier;
+#[path = "loom/biased.rs"]
+mod biased;
 #[path = "loom/cancel.rs"]
 mod cancel;
+#[path = "loom/combining.rs"]
+mod combining;
 #[path = "loom/condvar.rs"]
 mod condvar;
 #[path = "loom/condvar_freed.rs"]
@@ -45,6 +49,8 @@ mod reused;
 mod roles;
 #[path = "loom/rwlock.rs"]
 mod rwlock;
+#[path = "loom/rwlock_given_up.rs"]
+mod rwlock_given_up;
 #[path = "loom/scenario.rs"]
 mod scenario;
 #[path = "loom/semaphore.rs"]

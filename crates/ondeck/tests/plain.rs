@@ -1,5 +1,5 @@
-//! The mutex, its condition variable and the table on a platform of the standard library alone: for
-//! Miri (`ci/miri.sh`) and ThreadSanitizer (`ci/tsan.sh`), and without them an ordinary test.
+//! The mutex, its condition variable, the combining mutex and the table on a platform of the standard library
+//! alone: for Miri (`ci/miri.sh`) and ThreadSanitizer (`ci/tsan.sh`), and without them an ordinary test.
 //!
 //! What the locks guard is not atomic, and memory is freed as early as it may be: to these tools a missing
 //! happens-before edge is a data race, and an access that comes too late is a use after free.
@@ -20,6 +20,7 @@ use std::thread;
 use std::time::Duration;
 
 use keys::{park, requeue, unpark};
+use ondeck::combining::{RawCombining, Request};
 use ondeck::condvar::{RawCondvar, Step, Waiter};
 use ondeck::mutex::RawMutex;
 use ondeck::parking::{Parked, Requeued};
@@ -405,6 +406,40 @@ fn parked_threads_are_moved_and_woken() {
                 }
             });
         }
+    });
+}
+
+/// Each request is on the stack of its thread, which goes on as soon as it is told.
+#[test]
+fn sections_that_other_threads_run() {
+    /// A section: counts, and lets others come meanwhile.
+    ///
+    /// # Safety
+    ///
+    /// It is a number that no other thread touches meanwhile.
+    unsafe fn count(number: *mut ()) {
+        // SAFETY: as the caller promises.
+        unsafe { *number.cast::<u32>() += 1 };
+        thread::yield_now();
+    }
+    /// A number of which sections are made.
+    struct Number(UnsafeCell<u32>);
+    // SAFETY: it is touched in sections only.
+    unsafe impl Sync for Number {}
+    let rounds = rounds().div_ceil(20);
+    alone(|| {
+        let mutex = RawCombining::<Plain>::new();
+        let number = Number(UnsafeCell::new(0));
+        crew(4, |_| {
+            // The whole of it: a field alone is not `Sync`.
+            let number = &number;
+            for _ in 0..rounds {
+                let request = Request::new(count, number.0.get().cast());
+                // SAFETY: the request is new, sections exclude each other, and none panics.
+                unsafe { mutex.perform(&request) };
+            }
+        });
+        assert_eq!(number.0.into_inner(), 4 * rounds);
     });
 }
 

@@ -38,3 +38,5 @@ mod refusals;
 mod registration;
 #[path = "platform/sampling.rs"]
 mod sampling;
+#[path = "platform/slices.rs"]
+mod slices;

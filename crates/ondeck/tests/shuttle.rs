@@ -1,4 +1,4 @@
-//! The mutex, its condition variable and the parking table under random schedules of four to twenty threads:
+//! The mutex, its condition variable, the parking table and some of the other locks under random schedules of four to twenty threads:
 //! scenarios that need more threads than loom can have.
 //!
 //! Memory is sequentially consistent; orderings are checked by loom. `ci/mutants.sh` shows that each of
@@ -14,5 +14,9 @@ mod condvar;
 mod mutex;
 #[path = "shuttle/parking.rs"]
 mod parking;
+#[path = "shuttle/rwlock.rs"]
+mod rwlock;
 #[path = "shuttle/scenario.rs"]
 mod scenario;
+#[path = "shuttle/served_in_order.rs"]
+mod served_in_order;

@@ -1,19 +1,18 @@
-//! What a read of a biased lock writes: counted on a machine whose atomics tell what is written to them.
+//! What a read of a biased lock, and the owner of a biased mutex, write: counted on a machine whose atomics tell what is written to them.
 
 #[path = "support/counting_platform.rs"]
 mod counting_platform;
 
 use counting_platform::{Counting, Write, written};
+use ondeck::biased::RawBiasedMutex;
 use ondeck::platform::Host;
 use ondeck::rwlock::RawRwLock;
 
 /// A lock that is biased.
 fn biased() -> RawRwLock<Counting> {
     let lock = RawRwLock::new();
-    let held = lock.lock_shared();
-    // SAFETY: it was just returned.
-    unsafe { lock.unlock_shared(held) };
-    assert!(lock.is_biased(), "the first counted read makes it so on this machine");
+    lock.consider_bias();
+    assert!(lock.is_biased(), "it has rested");
     lock
 }
 
@@ -71,16 +70,36 @@ fn an_uncontended_write_changes_the_word_twice() {
     assert_eq!(writes, [(Write::Change, word); 2]);
 }
 
-/// What the revocation cost, the lock rests: the reads after a write are counted.
+/// After a write the lock rests for a multiple of what the revocation cost.
 #[test]
 fn a_lock_that_was_written_rests() {
     let lock = biased();
     lock.lock_exclusive();
     // SAFETY: this thread owns it.
     unsafe { lock.unlock_exclusive() };
-    read(&lock);
+    lock.consider_bias();
     assert!(!lock.is_biased());
     counting_platform::pass_time();
-    read(&lock);
+    lock.consider_bias();
     assert!(lock.is_biased());
+}
+
+/// The owner makes no read-modify-write, and writes nothing of the mutex.
+#[test]
+fn a_section_of_the_owner_is_two_stores_to_the_threads_own_row() {
+    let mutex = RawBiasedMutex::<Counting>::new();
+    let section = || {
+        let held = mutex.lock();
+        // SAFETY: it was just returned.
+        unsafe { mutex.unlock(held) };
+    };
+    while !mutex.is_biased() {
+        section();
+    }
+    let writes = written(section);
+    assert_eq!(writes.len(), 2, "{writes:?}");
+    for (write, address) in writes {
+        assert_eq!(write, Write::Store);
+        assert!(own_row().contains(&address));
+    }
 }

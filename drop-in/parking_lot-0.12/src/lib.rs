@@ -12,57 +12,12 @@
 //! | `serde` | locks that serialize their data |
 //! | `nightly`, `hardware-lock-elision` | nothing |
 
-#[path = "../../shared/mutexes.rs"]
-mod mutexes;
-#[path = "../../shared/once.rs"]
-mod once;
-#[path = "../../shared/raw_rwlock.rs"]
-mod raw_rwlock;
-#[path = "../../shared/remutex.rs"]
-mod remutex;
-#[path = "../../shared/condvar.rs"]
-mod signal;
-#[path = "../../shared/time.rs"]
-mod time;
-#[path = "../../shared/types.rs"]
-mod types;
-
-#[cfg(feature = "deadlock_detection")]
-#[path = "../../shared/deadlock/mod.rs"]
-pub mod deadlock;
-#[cfg(not(feature = "deadlock_detection"))]
-#[path = "../../shared/deadlock/mod.rs"]
-mod deadlock;
+include!("../../shared/common.rs");
 
 mod condvar;
 mod constants;
 mod traits;
 
-// The detection knows locks by the threads that hold them.
-#[cfg(all(feature = "send_guard", feature = "deadlock_detection"))]
-compile_error!("the features `send_guard` and `deadlock_detection` exclude each other");
-
-#[cfg(feature = "send_guard")]
-type GuardMarker = lock_api::GuardSend;
-#[cfg(not(feature = "send_guard"))]
-type GuardMarker = lock_api::GuardNoSend;
-
-pub use lock_api;
-#[cfg(feature = "arc_lock")]
-pub use lock_api::{
-    ArcMutexGuard, ArcReentrantMutexGuard, ArcRwLockReadGuard, ArcRwLockUpgradableReadGuard,
-    ArcRwLockWriteGuard,
-};
-
 pub use condvar::{Condvar, WaitTimeoutResult};
 pub use constants::{const_fair_mutex, const_mutex, const_reentrant_mutex, const_rwlock};
-pub use mutexes::{RawFairMutex, RawMutex};
-pub use once::{Once, OnceState};
-
-pub use remutex::{MappedReentrantMutexGuard, RawThreadId, ReentrantMutex, ReentrantMutexGuard};
 pub use traits::RawRwLock;
-pub use types::{
-    FairMutex, FairMutexGuard, MappedFairMutexGuard, MappedMutexGuard, MappedRwLockReadGuard,
-    MappedRwLockWriteGuard, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockUpgradableReadGuard,
-    RwLockWriteGuard,
-};

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use parking_lot::lock_api::{RawRwLockRecursive, RawRwLockRecursiveTimed};
+use parking_lot::lock_api::{RawMutex as _, RawRwLockRecursive, RawRwLockRecursiveTimed};
 use parking_lot::{
-    FairMutex, Mutex, RawRwLock, ReentrantMutex, RwLock, const_fair_mutex, const_mutex,
+    FairMutex, Mutex, MutexGuard, RawRwLock, ReentrantMutex, RwLock, const_fair_mutex, const_mutex,
     const_reentrant_mutex, const_rwlock,
 };
 
@@ -30,5 +30,31 @@ fn recursive_reads_are_methods() {
     assert!(lock.try_read_recursive().is_some());
     assert!(lock.try_read_recursive_for(Duration::from_millis(1)).is_some());
     drop((outer, inner));
+    assert!(lock.try_write().is_some());
+}
+
+#[test]
+fn guards_are_forgotten_and_made_anew() {
+    let (mutex, lock) = (Mutex::new(1), RwLock::new(2));
+    *MutexGuard::leak(mutex.lock()) += 1;
+    // SAFETY: the mutex is locked, as its guard was leaked; nothing else uses what it protects.
+    unsafe {
+        assert_eq!((*mutex.data_ptr(), mutex.raw().is_locked()), (2, true));
+        drop(mutex.make_guard_unchecked());
+    }
+    std::mem::forget(mutex.lock());
+    // SAFETY: the lock's guard is forgotten, here and below.
+    unsafe { mutex.force_unlock_fair() };
+    assert!(!mutex.is_locked());
+    std::mem::forget(lock.read());
+    // SAFETY: as above.
+    unsafe { lock.force_unlock_read() };
+    std::mem::forget(lock.write());
+    // SAFETY: as above.
+    unsafe { lock.force_unlock_write_fair() };
+    std::mem::forget(lock.upgradable_read());
+    // SAFETY: as above.
+    let upgradable = unsafe { lock.make_upgradable_guard_unchecked() };
+    drop(upgradable);
     assert!(lock.try_write().is_some());
 }

@@ -121,6 +121,16 @@ fn a_reader_writer_lock_has_all_of_lock_api() {
 }
 
 #[test]
+fn an_upgrade_ends_at_a_deadline() {
+    let lock = RwLock::new(2);
+    let (read, upgradable) = (lock.read(), lock.upgradable_read());
+    assert!(lock.try_upgradable_read_until(soon()).is_none());
+    let upgradable = RwLockUpgradableReadGuard::try_upgrade_until(upgradable, soon());
+    drop((upgradable.expect_err("a reader"), read));
+    assert!(lock.try_write().is_some());
+}
+
+#[test]
 fn a_condition_variable_counts_its_waiters() {
     let (lock, condvar) = (Mutex::new(0), Condvar::new());
     assert!(!condvar.notify_one());

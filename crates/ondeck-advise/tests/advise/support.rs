@@ -49,6 +49,7 @@ pub fn report(series: Vec<Series>) -> Report {
     Report {
         schema: SCHEMA_VERSION,
         evidence: Origin::Measured,
+        simulated: None,
         started: String::new(),
         seconds: 1.0,
         partial: false,

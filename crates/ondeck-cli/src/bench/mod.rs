@@ -11,10 +11,9 @@ use ondeck_lab::environment::{Placement, Refusal, quota, realtime_refused};
 use ondeck_lab::other_work::OtherWork;
 use ondeck_lab::plan::{self, Extent, Request, Stage};
 use ondeck_lab::results::{Report, Settings, Warning, Word, Words};
-use ondeck_lab::select::Parts;
 use ondeck_lab::shard::Shard;
 use ondeck_lab::workload::face::Needs;
-use ondeck_lab::workload::{Notify, Subject, WorkloadInfo, waiters_sleep};
+use ondeck_lab::workload::{Subject, WorkloadInfo};
 use ondeck_lab::{run, select, warnings};
 use ondeck_trace::worst;
 
@@ -24,7 +23,7 @@ use crate::interrupt::Interrupt;
 use crate::live::{self, Live};
 use crate::progress::Progress;
 use crate::watcher::Watcher;
-use crate::{costs, output, session, summary};
+use crate::{choice, costs, output, session, summary};
 
 pub(crate) use options::Options;
 
@@ -34,9 +33,9 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     }
     let interrupt = Interrupt::listen()?;
     let everything = Subject::of_every_kind();
-    let parts = parts(options)?;
+    let parts = options.choice.parts()?;
     let mut request = request(options, &everything, parts.workloads, interrupt.flag())?;
-    let unmatched = unmatched(&request);
+    let unmatched = choice::unmatched(&request);
     if !parts.costs && unmatched.len() == request.workloads.len() {
         return Err(Error::usage(unmatched[0].message.clone() + "; " + &unmatched[0].fix));
     }
@@ -54,14 +53,15 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
         report.warnings.extend(warnings::realtime(&report.machine));
     }
     let mut left_out = Vec::from_iter(leave_out_refused(&mut request));
-    left_out.extend(spinners_left_out(&request));
-    if options.workloads.is_some() {
+    left_out.extend(choice::spinners_left_out(&request));
+    if options.choice.workloads.is_some() {
         left_out.extend(unmatched);
     }
     report.warnings.extend(warnings::refused(&refusals));
     report.warnings.extend(left_out.iter().cloned());
     // In a suite it is no failure, because most users may not have it.
-    let lacking = !refusals.is_empty() || (!left_out.is_empty() && options.workloads.is_some());
+    let lacking =
+        !refusals.is_empty() || (!left_out.is_empty() && options.choice.workloads.is_some());
     report.settings = settings(options, &request);
     let percent = options.quota.filter(|_| matches!(quota, Some(Ok(_))));
     report.settings.quota = percent.map(|percent| format!("{percent}%"));
@@ -131,74 +131,31 @@ fn leave_out_refused(request: &mut Request) -> Option<Warning> {
     Some(warnings::left_out(&Refusal { reason, ..refusal }))
 }
 
-/// The workloads for which no lock was named, of the kind that they measure.
-fn unmatched(request: &Request) -> Vec<Warning> {
-    let Some(locks) = &request.locks else { return Vec::new() };
-    let has_no_lock =
-        |workload: &&WorkloadInfo| locks.iter().all(|lock| lock.kind != workload.kind);
-    let warning = |workload: &WorkloadInfo| {
-        let (name, kind) = (workload.name, workload.kind);
-        let reason =
-            format!("workload {name} measures locks of the kind {kind}, and none is named");
-        let fix = format!("choose locks of the kind {kind}, which `ondeck list` shows");
-        warnings::left_out(&Refusal { reason, fix })
-    };
-    request.workloads.iter().filter(has_no_lock).map(warning).collect()
-}
-
-/// What the plan does not measure of the locks that were named, and why.
-fn spinners_left_out(request: &Request) -> Option<Warning> {
-    let locks = request.locks.as_ref()?;
-    let parks = |workload: &&WorkloadInfo| workload.needs == Needs::SleepingWaiters;
-    let name = request.workloads.iter().find(parks)?.name;
-    let spin: Vec<&str> =
-        locks.iter().filter(|lock| !waiters_sleep(&lock.info)).map(|lock| lock.info.name).collect();
-    let reason = format!("workload {name} parks threads, and at {} none ever is", spin.join(", "));
-    let fix = "choose locks of the group `sleeping`".to_owned();
-    (!spin.is_empty()).then(|| warnings::left_out(&Refusal { reason, fix }))
-}
-
-fn parts(options: &Options) -> Result<Parts, Error> {
-    let all = [String::from("all")];
-    select::parts(options.workloads.as_deref().unwrap_or(&all)).map_err(Error::usage)
-}
-
 fn request(
     options: &Options,
     everything: &[Subject],
     workloads: Vec<WorkloadInfo>,
     cancel: Arc<AtomicBool>,
 ) -> Result<Request, Error> {
-    let locks = options.locks.as_ref().map(|words| select::locks(everything, words)).transpose();
-    Ok(Request {
-        extent: match (options.quick, options.full) {
-            (true, _) => Extent::Quick,
-            (_, true) => Extent::Full,
-            _ => Extent::Suite,
-        },
+    let locks = options.choice.locks.as_ref();
+    let locks = locks.map(|words| select::locks(everything, words)).transpose();
+    let extent = match (options.quick, options.full) {
+        (true, _) => Extent::Quick,
+        (_, true) => Extent::Full,
+        _ => Extent::Suite,
+    };
+    Ok(options.choice.of(Request {
         locks: locks.map_err(Error::usage)?,
         workloads,
-        threads: options.threads.clone().map(in_order),
         round: options.duration,
         rounds: options.rounds,
-        work: options.work,
-        capacities: options.capacity.clone().map(in_order),
-        notify: options.notify.clone().map(|moments| {
-            Notify::BOTH.into_iter().filter(|moment| moments.contains(moment)).collect()
-        }),
         placements: placements(options),
         stall_limit: options.stall_limit,
         helper: session::helper(),
         seed: options.seed,
         cancel,
-    })
-}
-
-/// Each once, ascending.
-fn in_order(mut numbers: Vec<usize>) -> Vec<usize> {
-    numbers.sort_unstable();
-    numbers.dedup();
-    numbers
+        ..Request::of(extent)
+    }))
 }
 
 /// Every policy with every slice, nice value and pinning that were asked for.
@@ -264,7 +221,7 @@ fn settings(options: &Options, request: &Request) -> Settings {
         extent: Word::Known(request.extent),
         rounds: options.rounds,
         round_milliseconds: options.duration.map(|round| round.as_secs_f64() * 1e3),
-        work: options.work.map(|(section, outside)| format!("{section},{outside}")),
+        work: options.choice.work.map(|(section, outside)| format!("{section},{outside}")),
         stall_limit_seconds: options.stall_limit.as_secs_f64(),
         pinning: Words::of(placements().map(|placement| placement.pinning.clone())),
         policy: Words::of(placements().map(|placement| placement.policy)),

@@ -5,12 +5,10 @@ use std::time::Duration;
 use clap::Args;
 use ondeck_lab::environment::{Pinning, Policy};
 use ondeck_lab::shard::Shard;
-use ondeck_lab::workload::Notify;
 
+use crate::choice::Choice;
 use crate::files::Outputs;
-use crate::values::{
-    MOST_THREADS, in_range, round_count, round_length, stall_limit, thread_count, work,
-};
+use crate::values::{MOST_THREADS, in_range, round_count, round_length, stall_limit};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -27,17 +25,8 @@ Examples:
 
 After Ctrl-C the round under way is the last; what was measured is kept and marked partial.")]
 pub(crate) struct Options {
-    /// Locks to measure: names, patterns with `*` and `?`, or groups, separated by commas
-    #[arg(short, long, value_name = "NAMES", value_delimiter = ',')]
-    pub(crate) locks: Option<Vec<String>>,
-
-    /// Workloads to run: names or patterns, `costs` among them, separated by commas
-    #[arg(short, long, value_name = "NAMES", value_delimiter = ',')]
-    pub(crate) workloads: Option<Vec<String>>,
-
-    /// Numbers of threads, separated by commas; a workload that has roles divides them
-    #[arg(short, long, value_name = "COUNTS", value_delimiter = ',', value_parser = thread_count)]
-    pub(crate) threads: Option<Vec<usize>>,
+    #[command(flatten)]
+    pub(crate) choice: Choice,
 
     /// Length of a round, as `100ms` or `2s`; for wait and idle, how long runs are repeated in a
     /// lock's turn
@@ -47,20 +36,6 @@ pub(crate) struct Options {
     /// Rounds of each lock in each situation; runs of wait and idle
     #[arg(short, long, value_name = "COUNT", value_parser = round_count)]
     pub(crate) rounds: Option<usize>,
-
-    /// Work inside the critical section and outside of it, in nanoseconds, for throughput,
-    /// oversubscribed, capture, starve, bystander, background and many_locks
-    #[arg(long, value_name = "SECTION,OUTSIDE", value_parser = work)]
-    pub(crate) work: Option<(u64, u64)>,
-
-    /// Capacities of the queue of producer_consumer and recovery, separated by commas
-    #[arg(long, value_name = "COUNTS", value_delimiter = ',', value_parser = capacity)]
-    pub(crate) capacity: Option<Vec<usize>>,
-
-    /// When threads of condvar, producer_consumer and recovery notify others: `inside` the critical
-    /// section, `after` the unlock, or both
-    #[arg(long, value_name = "WHEN", value_delimiter = ',')]
-    pub(crate) notify: Option<Vec<Notify>>,
 
     /// Where threads run: `none` (the scheduler decides), `each` (one CPU a thread, in turn), `one`
     /// (all on one CPU), or a list of CPUs as `0,2` or `0-3,6`
@@ -185,11 +160,6 @@ fn quota(word: &str) -> Result<u32, String> {
     }
 }
 
-/// A queue of more items than this is not bounded any more.
-fn capacity(word: &str) -> Result<usize, String> {
-    in_range(word, 1, 1_000_000, "items")
-}
-
 fn background(word: &str) -> Result<usize, String> {
     in_range(word, 0, MOST_THREADS, "threads")
 }
@@ -206,8 +176,7 @@ mod tests {
         assert!(quota("50").is_err_and(|error| error.contains("percent")));
         assert!(quota("0%").is_err() && quota("-5%").is_err());
         assert_eq!(quota("150%"), Ok(150));
-        assert!(capacity("0").is_err_and(|error| error.contains("1 to 1000000 items")));
-        assert_eq!((capacity("1"), background("0")), (Ok(1), Ok(0)));
+        assert_eq!(background("0"), Ok(0));
         assert!(nice("20").is_err() && nice("-21").is_err());
         assert_eq!(nice("-20"), Ok(Setting(Some(-20))));
     }

@@ -5,7 +5,7 @@ pub(crate) const GLIBC: &str = "glibc";
 
 /// The names that the shim takes in `ONDECK_LOCK`, in its order: those whose state fits into what a mutex has
 /// left. `ci/package.sh` compares them with the shim's own.
-const SHIM: [&str; 14] = [
+const SHIM: [&str; 23] = [
     "ondeck",
     "terrible_spinlock",
     "spinlock_amd",
@@ -20,6 +20,15 @@ const SHIM: [&str; 14] = [
     "semaphore_mutex",
     "go_three_state",
     "go_spinbit",
+    "ttas_backoff",
+    "swift_optimal_v1",
+    "swift_optimal_v2",
+    "rust_std",
+    "word_lock",
+    "folly_microspin",
+    "folly_picospin",
+    "folly_microlock",
+    "spin_crate",
 ];
 
 /// Refuses a name that the shim does not know, which would run another lock than the one asked for.

@@ -16,12 +16,12 @@ type Word = <Linux as Platform>::AtomicU32;
 const ONE_CPU: &str = "this process may use only one CPU";
 
 /// The first usable CPU.
-fn first() -> usize {
+pub(super) fn first() -> usize {
     Linux::affinity().first().copied().unwrap_or(0)
 }
 
 /// A usable CPU on another core than the first's, or any other where there is none.
-fn second() -> Result<usize, String> {
+pub(super) fn second() -> Result<usize, String> {
     let siblings = |cpu| {
         fs::read_to_string(format!(
             "/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list"
@@ -53,7 +53,7 @@ fn joined<T>(thread: ScopedJoinHandle<'_, Result<T, String>>) -> Result<T, Strin
 }
 
 /// Does the work on a thread of its own on that CPU, so that the caller stays where it is.
-fn on_cpu<T: Send>(
+pub(super) fn on_cpu<T: Send>(
     cpu: usize,
     work: impl FnOnce() -> Result<T, String> + Send,
 ) -> Result<T, String> {
@@ -65,13 +65,14 @@ fn on_cpu<T: Send>(
     })
 }
 
-/// Measures on the first CPU while a thread on the CPU `there` does `meanwhile` again and again.
-fn beside(
+/// Measures on the CPU `here` while a thread on the CPU `there` does `meanwhile` again and again.
+pub(super) fn beside(
+    here: usize,
     there: usize,
     meanwhile: impl Fn() + Send + Sync,
     measure: impl FnOnce() -> f64 + Send,
 ) -> Timing {
-    on_cpu(first(), || {
+    on_cpu(here, || {
         let over = AtomicBool::new(false);
         let (tell, bound) = mpsc::channel();
         thread::scope(|scope| {
@@ -96,7 +97,7 @@ fn beside(
 pub(super) fn yield_to_hog() -> Timing {
     /// A yield may cost a whole time slice.
     const YIELDS: u32 = 3;
-    beside(first(), std::hint::spin_loop, || {
+    beside(first(), first(), std::hint::spin_loop, || {
         let start = Linux::ticks();
         for _ in 0..YIELDS {
             Linux::yield_now();
@@ -107,7 +108,7 @@ pub(super) fn yield_to_hog() -> Timing {
 
 /// `measure` while another thread of the process runs on another CPU.
 pub(super) fn beside_running(measure: impl Fn() -> f64 + Send) -> Timing {
-    beside(second()?, std::hint::spin_loop, measure)
+    beside(first(), second()?, std::hint::spin_loop, measure)
 }
 
 /// A line written on one CPU, seen and written on another, seen again on the first.
@@ -119,7 +120,7 @@ pub(super) fn line_round_trip() -> Timing {
             word.store(ANSWERED, Ordering::Release);
         }
     };
-    beside(second()?, answer, || {
+    beside(first(), second()?, answer, || {
         let trip = || {
             word.store(1, Ordering::Release);
             while word.load(Ordering::Acquire) != ANSWERED {
@@ -131,29 +132,46 @@ pub(super) fn line_round_trip() -> Timing {
     })
 }
 
-/// From one thread's futex wake to the other thread running.
+/// From one thread's futex wake to the other thread running, on average.
 ///
-/// Two threads wake each other in turn. Between CPUs each waits a while before it wakes, so that
-/// the other is asleep by then; on one CPU the other sleeps because this one runs.
+/// Between CPUs a thread waits a while before it wakes the other one, so that that one is asleep by then; on one
+/// CPU the other sleeps because this one runs.
 pub(super) fn futex_wake_to_run(other_cpu: bool) -> Timing {
     const TRIPS: u32 = 100;
     /// It takes some microseconds until a thread sleeps; ten times that.
     const ASLEEP_AFTER: Duration = Duration::from_micros(50);
     let (partner, delay) =
         if other_cpu { (second()?, ASLEEP_AFTER) } else { (first(), Duration::ZERO) };
+    let wakes = wakes(partner, delay, TRIPS)?;
+    // Turn 0 begins without a wake: its first time is as good as nothing.
+    Ok(wakes.iter().map(|wake| wake.to_run).sum::<f64>() / wakes.len().max(1) as f64)
+}
+
+/// One futex wake, in nanoseconds.
+#[derive(Clone, Copy)]
+pub(super) struct Wake {
+    /// From before the wake until the woken thread runs; 0 for the first turn, which no wake began.
+    pub(super) to_run: f64,
+    /// The call that wakes the other thread at the turn's end.
+    pub(super) call: f64,
+}
+
+/// Two threads, on the first CPU and on the CPU `partner`, wake each other in turn, `trips` times each, and each
+/// waits for `delay` before it wakes.
+pub(super) fn wakes(partner: usize, delay: Duration, trips: u32) -> Result<Vec<Wake>, String> {
     let shared = Turns { turn: Word::new(0), woken_at: AtomicU64::new(0) };
-    let turns = |mine| (0..TRIPS).map(|_| shared.take_turn(mine, delay)).sum::<f64>();
+    let turns = |mine| -> Vec<_> { (0..trips).map(|_| shared.take_turn(mine, delay)).collect() };
     on_cpu(first(), || {
         thread::scope(|scope| {
             let answering = spawn(scope, || {
                 let bound = bind(partner);
                 // Bound or not: the other side waits for every turn.
-                let nanos = turns(1);
-                bound.map(|()| nanos)
+                let wakes = turns(1);
+                bound.map(|()| wakes)
             })?;
-            let asking = turns(0);
-            // Turn 0 begins without a wake: its first time is as good as nothing.
-            Ok(f64::midpoint(asking, joined(answering)?) / f64::from(TRIPS))
+            let mut wakes = turns(0);
+            wakes.extend(joined(answering)?);
+            Ok(wakes)
         })
     })
 }
@@ -165,24 +183,25 @@ struct Turns {
 }
 
 impl Turns {
-    /// Sleeps until it is `mine`'s turn, then passes it on; returns how long the wake took to
-    /// arrive, in nanoseconds.
-    fn take_turn(&self, mine: u32, delay: Duration) -> f64 {
+    /// Sleeps until it is `mine`'s turn, then gives it away.
+    fn take_turn(&self, mine: u32, delay: Duration) -> Wake {
         while self.turn.load(Ordering::Acquire) != mine {
             // Whatever ended the wait, the word is looked at again.
             let _ = Linux::futex_wait(&self.turn, 1 - mine, None);
         }
         let now = Linux::ticks();
+        let scale = TickScale::get();
         let woken_at = self.woken_at.load(Ordering::Relaxed);
-        let nanos = if woken_at == 0 { 0.0 } else { TickScale::get().between(woken_at, now) };
+        let to_run = if woken_at == 0 { 0.0 } else { scale.between(woken_at, now) };
         let wait = Instant::now();
         while wait.elapsed() < delay {
             std::hint::spin_loop();
         }
+        let start = Linux::ticks();
         // Published by the store of the turn below.
-        self.woken_at.store(Linux::ticks(), Ordering::Relaxed);
+        self.woken_at.store(start, Ordering::Relaxed);
         self.turn.store(1 - mine, Ordering::Release);
         Linux::futex_wake(&raw const self.turn, 1);
-        nanos
+        Wake { to_run, call: scale.between(start, Linux::ticks()) }
     }
 }

@@ -1,5 +1,7 @@
 //! Several placements in one run: what tells them apart goes into the parameters of their series.
 
+use std::collections::BTreeMap;
+
 use super::Request;
 use crate::environment::Placement;
 
@@ -14,6 +16,20 @@ pub struct Condition {
 
 /// The parameters that conditions have, in the order of tables.
 pub const CONDITIONS: [&str; 4] = ["policy", "slice", "nice", "pin"];
+
+/// Whether a parameter is a condition: what a series was measured under, not what was measured. The other conditions than
+/// [`CONDITIONS`] are numbers of a simulated machine, which have a point in their names: `transfer.memory`.
+pub fn is_condition(name: &str) -> bool {
+    CONDITIONS.contains(&name) || name.contains('.')
+}
+
+/// The conditions among these parameters with their values, in the order of tables.
+pub fn conditions_of(params: &BTreeMap<String, String>) -> Vec<(&str, &str)> {
+    let value = |name: &str| params.get_key_value(name);
+    let numbers = params.iter().filter(|(name, _)| name.contains('.'));
+    let all = CONDITIONS.iter().filter_map(|name| value(name)).chain(numbers);
+    all.map(|(name, value)| (&**name, &**value)).collect()
+}
 
 impl Request {
     /// The conditions of the run.

@@ -12,7 +12,7 @@ use ondeck_zoo::{Fairness, LockInfo};
 
 use crate::alone::Helper;
 use crate::environment::Placement;
-use crate::team::CROWD;
+use crate::team::threads::CROWD;
 use crate::workload::face::{Group, Needs};
 use crate::workload::{
     Asked, EmptyLock, NO_LOCK, Notify, Own, Schedule, Situation, Subject, WORKLOADS, WorkloadInfo,
@@ -20,14 +20,18 @@ use crate::workload::{
 };
 
 pub use crate::workload::{Extent, PAIRS_PER_RUN};
-pub use conditions::CONDITIONS;
-pub use conditions::Condition;
+pub use conditions::{CONDITIONS, Condition, conditions_of, is_condition};
 
 /// What a user asks for; unset fields are chosen by the extent.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// How much to measure.
     pub extent: Extent,
+    /// How many CPUs the machine has for threads.
+    pub cpus: usize,
+    /// Whether the machine is one of virtual time. What only the real one can do is then left out: some workloads,
+    /// warming up, and a process of one thread.
+    pub simulated: bool,
     /// The locks, or the extent's own choice for each workload.
     pub locks: Option<Vec<Subject>>,
     /// The workloads.
@@ -62,6 +66,8 @@ impl Request {
     pub fn of(extent: Extent) -> Self {
         Self {
             extent,
+            cpus: Linux::cpus(),
+            simulated: false,
             locks: None,
             workloads: WORKLOADS.to_vec(),
             threads: None,
@@ -82,6 +88,7 @@ impl Request {
     fn asked(&self) -> Asked {
         Asked {
             extent: self.extent,
+            cpus: self.cpus,
             threads: self.threads.clone(),
             work: self.work,
             capacities: self.capacities.clone(),
@@ -160,7 +167,7 @@ impl Stage {
         let most = if extent == Extent::Quick { 1 } else { 3 };
         let conditions = self.conditions.iter().take(1).cloned().collect();
         let emptied = Self {
-            subjects: vec![Subject::baseline_of(self.workload.kind)],
+            subjects: vec![self.subjects.first()?.empty()],
             turns: self.turns.min(most),
             baseline: true,
             conditions,
@@ -217,7 +224,8 @@ pub fn stages(request: &Request, everything: &[Subject]) -> Vec<Stage> {
         })
     };
     let mut stages = Vec::new();
-    for workload in &request.workloads {
+    let possible = |workload: &&WorkloadInfo| !request.simulated || workload.only_real.is_none();
+    for workload in request.workloads.iter().filter(possible) {
         stages.extend(of_workload(request, workload, &chosen(workload.locks)));
     }
     stages
@@ -236,7 +244,7 @@ fn of_workload(request: &Request, workload: &WorkloadInfo, subjects: &[Subject])
     let pace = |threads: usize| match (schedule, request.rounds) {
         (Schedule::Rounds(rounds), asked) => {
             let shares = request.extent == Extent::Full || threads == most;
-            let length = if shares { rounds } else { rounds.short() }.length(threads);
+            let length = if shares { rounds } else { rounds.short() }.length(threads, request.cpus);
             (request.round.unwrap_or(length), asked.unwrap_or(rounds.turns), None)
         }
         // One run a turn, so that the locks take turns run by run.
@@ -250,8 +258,7 @@ fn of_workload(request: &Request, workload: &WorkloadInfo, subjects: &[Subject])
             (turn.unwrap_or(runs.turn), runs.turns, Some(counted))
         }
     };
-    let empty =
-        (workload.empty == EmptyLock::AmongLocks).then(|| Subject::baseline_of(workload.kind));
+    let empty = (workload.empty == EmptyLock::AmongLocks).then(|| subjects[0].empty());
     let stage = |situation: Situation<Own>| {
         let (turn, turns, counted) = pace(situation.threads);
         let locks = match schedule {
@@ -281,7 +288,8 @@ fn of_workload(request: &Request, workload: &WorkloadInfo, subjects: &[Subject])
             counted,
         }
     };
-    let possible = |situation: &Situation<Own>| !situation.alone || request.helper.is_some();
+    let helped = request.helper.is_some() && !request.simulated;
+    let possible = |situation: &Situation<Own>| !situation.alone || helped;
     situations.into_iter().filter(possible).map(stage).collect()
 }
 
@@ -297,7 +305,7 @@ fn taking_part(
     if workload.needs == Needs::SleepingWaiters && threads > 1 {
         return subjects.iter().filter(|lock| waiters_sleep(&lock.info)).cloned().collect();
     }
-    let crowd = threads > 4 * Linux::cpus();
+    let crowd = threads > 4 * request.cpus;
     let all = !crowd || request.locks.is_some() || request.extent == Extent::Full;
     let strict = |lock: &LockInfo| lock.fairness == Fairness::Fifo && !waiters_sleep(lock);
     subjects.iter().filter(|subject| all || !strict(&subject.info)).cloned().collect()

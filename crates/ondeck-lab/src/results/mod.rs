@@ -6,6 +6,7 @@
 //! within a version; new optional fields may appear.
 
 pub mod episode;
+mod evidence;
 pub mod trace;
 mod words;
 
@@ -18,6 +19,7 @@ pub use ondeck_zoo::{CondvarKind, Fairness, Kind, Origin, Waiting};
 
 pub use crate::disturbance::CpuTime;
 pub use crate::shard::Shard;
+pub use evidence::{Evidence, Simulated};
 pub use words::{CostGroup, Extent, FailureKind, Unit, Vocabulary, Word, Words};
 
 use crate::environment::{Pinning, Policy};
@@ -33,6 +35,9 @@ pub struct Report {
     pub schema: u32,
     /// Whether the numbers were measured or simulated.
     pub evidence: Evidence,
+    /// What was simulated; absent if the numbers were measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub simulated: Option<Simulated>,
     /// When the run began, RFC 3339 in UTC.
     pub started: String,
     /// How long the whole run took, in seconds.
@@ -106,16 +111,6 @@ pub struct Run {
     pub shard: Option<Shard>,
     /// What its series have in the parameter `machine`, if machines were merged.
     pub machine: Option<String>,
-}
-
-/// Where numbers come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Evidence {
-    /// Taken on the machine that the report names.
-    Measured,
-    /// Computed for a machine that the report names.
-    Simulated,
 }
 
 /// The machine a run was made on.

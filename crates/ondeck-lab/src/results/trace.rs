@@ -4,23 +4,30 @@
 use serde::{Deserialize, Serialize};
 
 use super::episode::{Cause, Nanos};
-use super::{Build, Failure, Machine, Warning, Word};
+use super::{Build, Evidence, Failure, Machine, Simulated, Warning, Word};
 use crate::environment::{Pinning, Policy};
 use crate::schedstat::Account;
 
 pub use super::episode::{
-    Clip, ClipCpu, ClipSlice, ClipSpan, ClipThread, Doing, Episode, Owned, Part, Sight,
+    Clip, ClipCpu, ClipSlice, ClipSpan, ClipThread, ClipWay, Doing, Episode, Owned, Part, Sight,
+    Way, WayTime,
 };
 
 /// The version of this document.
 pub const SCHEMA: u32 = 1;
+
+/// The kind of a trace that was measured.
+pub const MEASURED: &str = "ondeck trace";
+
+/// The kind of a trace that was computed.
+pub const SIMULATED: &str = "ondeck sim trace";
 
 /// A whole trace.
 #[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Document {
     /// [`SCHEMA`].
     pub schema: u32,
-    /// Always `ondeck trace`, to tell this document from a report.
+    /// [`MEASURED`] or [`SIMULATED`], to tell this document from a report.
     pub kind: String,
     /// When it began, RFC 3339.
     pub started: String,
@@ -46,6 +53,16 @@ pub struct Document {
     pub locks: Vec<LockTrace>,
 }
 
+impl Document {
+    /// Whether it was measured or computed.
+    pub fn evidence(&self) -> Evidence {
+        match self.settings.simulated {
+            Some(_) => Evidence::Simulated,
+            None => Evidence::Measured,
+        }
+    }
+}
+
 /// What was asked for; where threads run as it was granted.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Settings {
@@ -67,6 +84,12 @@ pub struct Settings {
     pub policy: Word<Policy>,
     /// Idles and waits shorter than this are counted and not explained.
     pub least_nanos: Nanos,
+    /// The machine, if it was simulated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub simulated: Option<Simulated>,
+    /// The workload and its parameters, if it is one of the laboratory's.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub situation: String,
 }
 
 /// Something that the machine would not do.
@@ -105,6 +128,9 @@ pub struct LockTrace {
     pub longest_waits: Vec<Episode>,
     /// What is drawn of the runs that the longest are in.
     pub clips: Vec<Clip>,
+    /// How all threads waited in all runs, if the machine was simulated.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ways: Vec<WayTime>,
 }
 
 /// How often, how long and why.

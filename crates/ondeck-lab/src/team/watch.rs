@@ -1,10 +1,9 @@
 //! The coordinator's side of a team: the start, the window, the stop, and the stall.
 
-use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use super::{GIVEN_UP, Gate, OPEN, Shared, TeamSetting, Until};
+use super::{Shared, TeamSetting, Until};
 
 /// How soon a cancellation is noticed.
 const CANCEL_CHECK: Duration = Duration::from_millis(50);
@@ -44,7 +43,7 @@ pub(super) fn watch(
     await_ready(setting, shared)?;
     let mut begin = Snapshot::take(shared);
     let opened = begin.at;
-    shared.release(OPEN);
+    shared.open();
 
     let (Until::Elapsed(limit) | Until::Finished(limit)) = until;
     let timed = matches!(until, Until::Elapsed(_));
@@ -53,10 +52,10 @@ pub(super) fn watch(
     let mut seen = begin.pairs.clone();
     let mut moved = begin.at;
     let mut gate = shared.gate();
-    while gate.ended < setting.threads {
+    while gate.ended() < setting.threads {
         let now = Instant::now();
         if !gathered {
-            let all = shared.threads.iter().all(|lane| lane.running.load(Ordering::Relaxed));
+            let all = shared.all_run();
             // A lock under which some thread never runs would never be measured: it has twice its time.
             if all || now - begin.at >= limit.saturating_mul(2) {
                 gathered = true;
@@ -66,7 +65,7 @@ pub(super) fn watch(
             end = Some(Snapshot::take(shared));
         }
         if end.is_some() || setting.cancel.load(Ordering::Relaxed) {
-            shared.stop.store(true, Ordering::Relaxed);
+            shared.stop();
         }
         let progress = shared.progress();
         if progress != seen {
@@ -81,7 +80,7 @@ pub(super) fn watch(
             (true, Some(_)) => CANCEL_CHECK,
         };
         // At least some time, so that the coordinator does not poll for a deadline just ahead.
-        gate = wait(shared, gate, next.clamp(Duration::from_micros(50), CANCEL_CHECK));
+        gate = shared.await_change(gate, next.clamp(Duration::from_micros(50), CANCEL_CHECK));
     }
     drop(gate);
     let span = opened.elapsed();
@@ -89,11 +88,8 @@ pub(super) fn watch(
     let end = end.unwrap_or_else(|| Snapshot::take(shared));
     let window_pairs: Vec<u64> =
         end.pairs.iter().zip(&begin.pairs).map(|(end, begin)| end - begin).collect();
-    let contended_pairs = if timed {
-        window_pairs.clone()
-    } else {
-        shared.first_end.get().cloned().unwrap_or_default()
-    };
+    let contended_pairs =
+        if timed { window_pairs.clone() } else { shared.first_end().unwrap_or_default().to_vec() };
     Ok(Watched {
         window: end.at.saturating_duration_since(begin.at).max(Duration::from_nanos(1)),
         window_pairs,
@@ -106,22 +102,14 @@ pub(super) fn watch(
 fn await_ready(setting: &TeamSetting, shared: &Shared) -> Result<(), Duration> {
     let start = Instant::now();
     let mut gate = shared.gate();
-    while gate.ready + gate.ended < setting.threads {
+    while gate.came() < setting.threads {
         // Making 4,096 threads takes far less than the shortest limit leaves each of them.
         if start.elapsed() >= setting.stall_limit.saturating_mul(2) {
             drop(gate);
-            shared.release(GIVEN_UP);
+            shared.give_up();
             return Err(setting.stall_limit);
         }
-        gate = wait(shared, gate, CANCEL_CHECK);
+        gate = shared.await_change(gate, CANCEL_CHECK);
     }
     Ok(())
-}
-
-fn wait<'a>(
-    shared: &Shared,
-    gate: std::sync::MutexGuard<'a, Gate>,
-    time: Duration,
-) -> std::sync::MutexGuard<'a, Gate> {
-    shared.changed.wait_timeout(gate, time).unwrap_or_else(PoisonError::into_inner).0
 }

@@ -15,9 +15,12 @@ use ondeck_zoo::RawLock;
 use super::face::{Column, Group, Judged, Shelf, Shown, Table};
 use super::phases::{Phase, Phases, Seen, Stint, together};
 use super::situation::{Rounds, by, counts_of_two};
-use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, param};
+use super::{
+    Apart, Asked, EmptyLock, RealRound, Round, Schedule, Situation, Workload, WorkloadInfo, param,
+};
 use crate::clock::TickScale;
 use crate::environment::Background as Priority;
+use crate::machine::Machine;
 use crate::sample::{
     CPU_PER_OP, FILLED, KEPT, LONGEST, LONGEST_ALONE, RUNNABLE, RUNNING, Sample, THROUGHPUT,
 };
@@ -66,6 +69,7 @@ impl Workload for Background {
             ],
             note: "done: of what is done alone; kept: throughput with / without; longest wait",
         },
+        only_real: Some(<Self as RealRound>::WHY),
         ..WorkloadInfo::USUAL
     };
 
@@ -79,7 +83,7 @@ impl Workload for Background {
             Rounds::of_millis(1_000, 11),
         );
         // Low work on every CPU, and one thread more than there are CPUs at the lock.
-        let few = 2 * Linux::cpus() + 1;
+        let few = 2 * asked.cpus + 1;
         let counts = counts_of_two(asked, &[few], &[few], &[few, 4 * few]);
         let work = asked.work.unwrap_or(LONG_SECTION);
         let all = [Priority::Idle, Priority::Nice];
@@ -97,7 +101,20 @@ impl Workload for Background {
         (rounds, situations.collect())
     }
 
-    fn round<L: RawLock<Linux>>(given: &Round, own: &Priority) -> Result<Sample, TeamError> {
+    fn round<M: Machine, L: RawLock<M>>(
+        given: &Round,
+        own: &Priority,
+    ) -> Result<Sample, TeamError> {
+        M::real_round::<Self, L>(given, own)
+    }
+}
+
+impl RealRound for Background {
+    type Own = Priority;
+
+    const WHY: &'static str = "only a real kernel has priorities for work in the background";
+
+    fn round_here<L: RawLock<Linux>>(given: &Round, own: &Priority) -> Result<Sample, TeamError> {
         let threads = given.team.threads;
         let hammers = threads - fillers(threads);
         let phases = Arc::new(Phases::new(threads, plan(hammers, threads, given.length)));
@@ -108,36 +125,37 @@ impl Workload for Background {
         let placement = given.team.placement.clone();
         // One more thread, which conducts.
         let setting = TeamSetting { threads: threads + 1, ..given.team.clone() };
-        let outcome = team::run(&setting, Until::Finished(Duration::MAX), move |member| {
-            let context = L::Context::default();
-            let filler = (hammers..threads).contains(&member.index);
-            let lowered = if filler { priority.enter() } else { Ok(()) };
-            if !member.start() {
-                return Part::Filler(Ok(()));
-            }
-            if filler {
-                phases.work(member, |_| piece.perform());
-                return Part::Filler(lowered.map_err(|refusal| refusal.reason));
-            }
-            if member.index == threads {
-                return Part::Conductor(phases.conduct(member, &placement));
-            }
-            let lock = &lock.0;
-            let mut longest = [0; 3];
-            let stints = phases.work(member, |phase| {
-                let before = Linux::ticks();
-                // SAFETY: the context stays here until the unlock and serves this acquisition
-                // alone.
-                unsafe { lock.lock(&context) };
-                let wait = Linux::ticks().saturating_sub(before);
-                section.perform();
-                // SAFETY: locked above with this context.
-                unsafe { lock.unlock(&context) };
-                longest[phase] = longest[phase].max(wait);
-                outside.perform();
-            });
-            Part::Hammer(stints, longest)
-        })?;
+        let outcome =
+            team::run::<Linux, _>(&setting, Until::Finished(Duration::MAX), move |member| {
+                let context = L::Context::default();
+                let filler = (hammers..threads).contains(&member.index);
+                let lowered = if filler { priority.enter() } else { Ok(()) };
+                if !member.start() {
+                    return Part::Filler(Ok(()));
+                }
+                if filler {
+                    phases.work(member, |_| piece.perform());
+                    return Part::Filler(lowered.map_err(|refusal| refusal.reason));
+                }
+                if member.index == threads {
+                    return Part::Conductor(phases.conduct(member, &placement));
+                }
+                let lock = &lock.0;
+                let mut longest = [0; 3];
+                let stints = phases.work(member, |phase| {
+                    let before = Linux::ticks();
+                    // SAFETY: the context stays here until the unlock and serves this acquisition
+                    // alone.
+                    unsafe { lock.lock(&context) };
+                    let wait = Linux::ticks().saturating_sub(before);
+                    section.perform();
+                    // SAFETY: locked above with this context.
+                    unsafe { lock.unlock(&context) };
+                    longest[phase] = longest[phase].max(wait);
+                    outside.perform();
+                });
+                Part::Hammer(stints, longest)
+            })?;
         sample(outcome)
     }
 }
@@ -187,6 +205,7 @@ fn sample(outcome: Outcome<Part>) -> Result<Sample, TeamError> {
         pairs: stints.iter().map(|stints| stints[BOTH].operations).collect(),
         usage: together(&stints, hammers.clone(), BOTH),
         span: seen[BOTH].window,
+        cpus: outcome.cpus,
         results: stints,
     });
     let millis = |phase: usize| TickScale::get().nanos(longest[phase]) / 1e6;

@@ -10,6 +10,7 @@ use super::face::{Column, Group, Judged, Shelf, Shown, Table, Threads};
 use super::kinds::BarrierWorkload;
 use super::situation::{ALONE, Rounds, counts};
 use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, WorkloadInfo, audit};
+use crate::machine::Machine;
 use crate::sample::{CPU_PER_OP, RUNNING, Sample, THROUGHPUT, VOLUNTARY};
 use crate::team::{self, TeamError, Until};
 
@@ -70,7 +71,7 @@ impl BarrierWorkload for Barrier {
         (rounds, counts.into_iter().map(|threads| Situation::working(threads, work)).collect())
     }
 
-    fn round<B: RawBarrier>(given: &Round, (): &()) -> Result<Sample, TeamError> {
+    fn round<M: Machine, B: RawBarrier<M>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
         let threads = given.team.threads;
         let shared = Arc::new(Shared {
             barrier: Apart(B::new(threads as u32)),
@@ -78,31 +79,32 @@ impl BarrierWorkload for Barrier {
             came: (0..threads).map(|_| Apart(AtomicU64::new(0))).collect(),
         });
         let (section, outside) = (given.section, given.outside);
-        let outcome = team::run(&given.team, Until::Elapsed(given.length), move |member| {
-            let Shared { barrier, last, came } = &*shared;
-            let (mine, next) = (&came[member.index].0, &came[(member.index + 1) % threads].0);
-            let mut seen = Seen { led: 0, early: 0 };
-            if !member.start() {
-                return seen;
-            }
-            let mut phase = 0;
-            loop {
-                phase += 1;
-                section.perform();
-                mine.store(phase, Relaxed);
-                if member.index == 0 && member.stopped() {
-                    last.0.store(phase, Relaxed);
-                }
-                seen.led += u64::from(barrier.0.wait());
-                // Each looks at one other, and all of them together at all.
-                seen.early += u64::from(next.load(Relaxed) < phase);
-                member.done(phase);
-                if phase >= last.0.load(Relaxed) {
+        let outcome =
+            team::run::<M, _>(&given.team, Until::Elapsed(given.length), move |member| {
+                let Shared { barrier, last, came } = &*shared;
+                let (mine, next) = (&came[member.index].0, &came[(member.index + 1) % threads].0);
+                let mut seen = Seen { led: 0, early: 0 };
+                if !member.start() {
                     return seen;
                 }
-                outside.perform();
-            }
-        })?;
+                let mut phase = 0;
+                loop {
+                    phase += 1;
+                    M::perform(section);
+                    mine.store(phase, Relaxed);
+                    if member.index == 0 && member.stopped() {
+                        last.0.store(phase, Relaxed);
+                    }
+                    seen.led += u64::from(barrier.0.wait());
+                    // Each looks at one other, and all of them together at all.
+                    seen.early += u64::from(next.load(Relaxed) < phase);
+                    member.done(phase);
+                    if phase >= last.0.load(Relaxed) {
+                        return seen;
+                    }
+                    M::perform(outside);
+                }
+            })?;
         let phases = outcome.pairs.iter().copied().max().unwrap_or(0);
         let (led, early): (u64, u64) = outcome
             .results

@@ -1,10 +1,11 @@
 //! No lock at all: what a loop around nothing costs.
 
-use ondeck::platform::Linux;
 use ondeck_zoo::sync::{RawBarrier, RawOnce, RawSemaphore};
 use ondeck_zoo::{
     CondvarKind, Fairness, LockInfo, Origin, RawLock, RawRwLock, SequenceCondvar, Waiting,
 };
+
+use crate::machine::Machine;
 
 /// How a workload can be measured with a lock that does nothing, to see what its loop costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,21 +35,11 @@ pub struct NoLock;
 
 // SAFETY: it excludes no thread. It is not in the registry, and this crate hands it only to workloads
 // that protect no data with it, or to a single thread.
-unsafe impl RawLock<Linux> for NoLock {
-    const INFO: LockInfo = LockInfo {
-        name: NO_LOCK,
-        origin: Origin::Peer,
-        waiting: Waiting::Spins,
-        fairness: Fairness::Barging,
-        has_try_lock: true,
-        touches_after_release: false,
-        condvar: CondvarKind::Generic,
-        source: "the harness itself",
-        teaches: "What the measuring loop costs without a lock",
-    };
+unsafe impl<M: Machine> RawLock<M> for NoLock {
+    const INFO: LockInfo = NO_MUTEX;
 
     type Context = ();
-    type Condvar = SequenceCondvar<Linux>;
+    type Condvar = SequenceCondvar<M>;
 
     fn new() -> Self {
         Self
@@ -70,15 +61,28 @@ unsafe impl RawLock<Linux> for NoLock {
     }
 }
 
+/// The facts of the lock that does nothing.
+const NO_MUTEX: LockInfo = LockInfo {
+    name: NO_LOCK,
+    origin: Origin::Peer,
+    waiting: Waiting::Spins,
+    fairness: Fairness::Barging,
+    has_try_lock: true,
+    touches_after_release: false,
+    condvar: CondvarKind::Generic,
+    source: "the harness itself",
+    teaches: "What the measuring loop costs without a lock",
+};
+
 /// The facts of those below.
-const NOTHING: LockInfo = LockInfo { condvar: CondvarKind::Without, ..NoLock::INFO };
+const NOTHING: LockInfo = LockInfo { condvar: CondvarKind::Without, ..NO_MUTEX };
 
 /// The same for readers and writers. What they do in a section is atomic, so that one is safe to measure.
 #[derive(Debug)]
 pub(super) struct NoRwLock;
 
 // SAFETY: it excludes no thread. It is not in the registry, and this crate hands it to a single thread.
-unsafe impl RawRwLock<Linux> for NoRwLock {
+unsafe impl<M: Machine> RawRwLock<M> for NoRwLock {
     const INFO: LockInfo = NOTHING;
 
     type Read = ();
@@ -119,7 +123,7 @@ unsafe impl RawRwLock<Linux> for NoRwLock {
 #[derive(Debug)]
 pub(super) struct NoSemaphore;
 
-impl RawSemaphore for NoSemaphore {
+impl<M: Machine> RawSemaphore<M> for NoSemaphore {
     const INFO: LockInfo = NOTHING;
 
     fn new(_permits: u32) -> Self {
@@ -137,7 +141,7 @@ impl RawSemaphore for NoSemaphore {
 #[derive(Debug)]
 pub(super) struct NoOnce;
 
-impl RawOnce for NoOnce {
+impl<M: Machine> RawOnce<M> for NoOnce {
     const INFO: LockInfo = NOTHING;
 
     fn new() -> Self {
@@ -154,7 +158,7 @@ impl RawOnce for NoOnce {
 #[derive(Debug)]
 pub(super) struct NoBarrier;
 
-impl RawBarrier for NoBarrier {
+impl<M: Machine> RawBarrier<M> for NoBarrier {
     const INFO: LockInfo = NOTHING;
 
     fn new(_threads: u32) -> Self {

@@ -1,17 +1,17 @@
 //! The bounded buffer: a queue of numbers behind the lock under test, with a side that puts them in and a
 //! side that takes them out.
 
-use ondeck::platform::Linux;
 use ondeck_zoo::RawLock;
 
 use super::guarded::Guarded;
 use super::ring::Ring;
 use super::situation::moments;
 use super::{Asked, Notify, Situation, param};
+use crate::machine::Machine;
 use crate::team::Member;
 
 /// What both sides share, with the two conditions that they wait for.
-pub(super) type Buffer<L> = Guarded<L, Queue, 2>;
+pub(super) type Buffer<M, L> = Guarded<M, L, Queue, 2>;
 
 pub(super) struct Queue {
     pub(super) ring: Ring,
@@ -69,10 +69,10 @@ impl Queue {
     }
 
     /// Takes out what is left, and returns its sum.
-    pub(super) fn drain(&mut self) -> u64 {
+    pub(super) fn drain<M: Machine>(&mut self) -> u64 {
         let mut left = 0_u64;
         while !self.ring.is_empty() {
-            left = left.wrapping_add(self.ring.pop());
+            left = left.wrapping_add(self.ring.pop::<M>());
         }
         left
     }
@@ -106,9 +106,9 @@ macro_rules! wait {
 }
 
 /// Puts numbers in until the team stops or the buffer is closed.
-pub(super) fn produce<L: RawLock<Linux>, const GATED: bool>(
-    member: &Member,
-    buffer: &Buffer<L>,
+pub(super) fn produce<M: Machine, L: RawLock<M>, const GATED: bool>(
+    member: &Member<M>,
+    buffer: &Buffer<M, L>,
     after: bool,
 ) -> Part {
     let mut context = L::Context::default();
@@ -123,7 +123,7 @@ pub(super) fn produce<L: RawLock<Linux>, const GATED: bool>(
             if queue.closed {
                 return false;
             }
-            queue.ring.push(number);
+            queue.ring.push::<M>(number);
             if !after {
                 queue.notify_one(NOT_EMPTY);
             }
@@ -144,9 +144,9 @@ pub(super) fn produce<L: RawLock<Linux>, const GATED: bool>(
 }
 
 /// Takes numbers out until the team stops or the buffer is closed.
-pub(super) fn consume<L: RawLock<Linux>, const GATED: bool>(
-    member: &Member,
-    buffer: &Buffer<L>,
+pub(super) fn consume<M: Machine, L: RawLock<M>, const GATED: bool>(
+    member: &Member<M>,
+    buffer: &Buffer<M, L>,
     after: bool,
 ) -> Part {
     let mut context = L::Context::default();
@@ -160,7 +160,7 @@ pub(super) fn consume<L: RawLock<Linux>, const GATED: bool>(
             if queue.closed {
                 return None;
             }
-            let number = queue.ring.pop();
+            let number = queue.ring.pop::<M>();
             if !after {
                 queue.notify_one(NOT_FULL);
             }
@@ -179,7 +179,7 @@ pub(super) fn consume<L: RawLock<Linux>, const GATED: bool>(
 }
 
 /// Wakes all threads that sleep, because no later thread would.
-pub(super) fn close<L: RawLock<Linux>>(buffer: &Buffer<L>, context: &mut L::Context) {
+pub(super) fn close<M: Machine, L: RawLock<M>>(buffer: &Buffer<M, L>, context: &mut L::Context) {
     buffer.with(context, |queue| {
         queue.closed = true;
         queue.notify_all(NOT_FULL);

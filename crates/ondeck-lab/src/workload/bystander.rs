@@ -9,17 +9,18 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ondeck::platform::{Linux, Platform};
 use ondeck_zoo::RawLock;
 
 use super::face::{Column, Group, Judged, Shelf, Shown, Table};
 use super::phases::{Phase, Phases, Seen, Stint, together};
 use super::situation::{ALONE, Rounds, counts_of_two};
 use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo};
+use crate::machine::Machine;
 use crate::sample::{
     CPU_PER_OP, INVOLUNTARY, RUNNABLE, RUNNING, SLOWDOWN, Sample, THROUGHPUT, VOLUNTARY,
 };
 use crate::team::{self, Outcome, TeamError, TeamSetting, Until};
+use crate::work::Work;
 
 pub(super) struct Bystander;
 
@@ -27,6 +28,10 @@ pub(super) struct Bystander;
 const SIDE: usize = 32;
 
 type Matrix = [[f32; SIDE]; SIDE];
+
+/// What a product takes in nanoseconds, about: 32,768 multiplications and additions, with vectors. A machine of virtual
+/// time takes it for true.
+const PRODUCT: u64 = 1_000;
 
 /// The bystander is thread 0.
 const BYSTANDER: usize = 0;
@@ -77,28 +82,29 @@ impl Workload for Bystander {
             Rounds::of_millis(1_000, 11),
         );
         // The bystander and one thread more than there are CPUs.
-        let few = Linux::cpus() + 2;
+        let few = asked.cpus + 2;
         let counts = counts_of_two(asked, &[few], &[few], &[2, few, 4 * few]);
         let work = asked.work.unwrap_or(ALONE);
         (rounds, counts.into_iter().map(|threads| Situation::working(threads, work)).collect())
     }
 
-    fn round<L: RawLock<Linux>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
+    fn round<M: Machine, L: RawLock<M>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
         let threads = given.team.threads;
         let phases = Arc::new(Phases::new(threads, plan(threads, given.length)));
         let lock = Arc::new(Apart(L::new()));
         let (section, outside) = (given.section, given.outside);
+        let product = Work::of_nanos(PRODUCT);
         let placement = given.team.placement.clone();
         // One more thread, which conducts.
         let setting = TeamSetting { threads: threads + 1, ..given.team.clone() };
-        let outcome = team::run(&setting, Until::Finished(Duration::MAX), move |member| {
+        let outcome = team::run::<M, _>(&setting, Until::Finished(Duration::MAX), move |member| {
             let context = L::Context::default();
             if !member.start() {
                 return Part::None;
             }
             if member.index == BYSTANDER {
                 let mut matrices = ([[0.5; SIDE]; SIDE], [[0.25; SIDE]; SIDE]);
-                phases.work(member, |_| multiply(&mut matrices));
+                phases.work(member, |_| M::compute(product, || multiply(&mut matrices)));
                 return Part::None;
             }
             if member.index == threads {
@@ -109,10 +115,10 @@ impl Workload for Bystander {
                 // SAFETY: the context stays here until the unlock and serves this acquisition
                 // alone.
                 unsafe { lock.lock(&context) };
-                section.perform();
+                M::perform(section);
                 // SAFETY: locked above with this context.
                 unsafe { lock.unlock(&context) };
-                outside.perform();
+                M::perform(outside);
             }))
         })?;
         sample(outcome)
@@ -179,6 +185,7 @@ fn sample(outcome: Outcome<Part>) -> Result<Sample, TeamError> {
             .iter()
             .map(|(phase, _)| together(&hammers, all.clone(), *phase))
             .fold(crate::usage::Usage::default(), crate::usage::Usage::plus),
+        cpus: outcome.cpus,
         span: beside.iter().map(|(_, seen)| seen.window).sum(),
         results: hammers,
     });

@@ -8,13 +8,13 @@
 use std::sync::Arc;
 
 use hdrhistogram::Histogram;
-use ondeck::platform::Linux;
 use ondeck_zoo::RawLock;
 
 use super::face::{Column, Judged, Shelf, Shown, Table};
 use super::guarded::Guarded;
 use super::situation::{ALONE, Rounds, counts};
 use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, audit};
+use crate::machine::Machine;
 use crate::sample::{
     PASSED_MAX, PASSED_P50, PASSED_P99, STREAK_MAX, STREAK_MEAN, STREAK_P50, STREAK_P99, Sample,
     THROUGHPUT, histogram,
@@ -81,38 +81,39 @@ impl Workload for Capture {
         (rounds, counts.into_iter().map(|threads| Situation::working(threads, work)).collect())
     }
 
-    fn round<L: RawLock<Linux>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
+    fn round<M: Machine, L: RawLock<M>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
         let book = Book { acquisitions: 0, owner: usize::MAX, streak: 0 };
-        let shared = Arc::new(Apart(Guarded::<L, Book>::new(book)));
+        let shared = Arc::new(Apart(Guarded::<M, L, Book>::new(book)));
         let (section, outside) = (given.section, given.outside);
         let books = Arc::clone(&shared);
-        let outcome = team::run(&given.team, Until::Elapsed(given.length), move |member| {
-            let mut context = L::Context::default();
-            let mut tally = Tally::new();
-            let me = member.index;
-            if !member.start() {
-                return tally;
-            }
-            let mut pairs = 0;
-            while !member.stopped() {
-                let (turn, ended) = books.0.with(&mut context, |book| {
-                    book.acquisitions += 1;
-                    let mut ended = None;
-                    if book.owner != me {
-                        book.owner = me;
-                        ended = Some(std::mem::take(&mut book.streak));
-                    }
-                    book.streak += 1;
-                    section.perform();
-                    (book.acquisitions, ended)
-                });
-                pairs += 1;
-                member.done(pairs);
-                tally.note(turn, ended);
-                outside.perform();
-            }
-            tally
-        })?;
+        let outcome =
+            team::run::<M, _>(&given.team, Until::Elapsed(given.length), move |member| {
+                let mut context = L::Context::default();
+                let mut tally = Tally::new();
+                let me = member.index;
+                if !member.start() {
+                    return tally;
+                }
+                let mut pairs = 0;
+                while !member.stopped() {
+                    let (turn, ended) = books.0.with(&mut context, |book| {
+                        book.acquisitions += 1;
+                        let mut ended = None;
+                        if book.owner != me {
+                            book.owner = me;
+                            ended = Some(std::mem::take(&mut book.streak));
+                        }
+                        book.streak += 1;
+                        M::perform(section);
+                        (book.acquisitions, ended)
+                    });
+                    pairs += 1;
+                    member.done(pairs);
+                    tally.note(turn, ended);
+                    M::perform(outside);
+                }
+                tally
+            })?;
         let (acquisitions, last) =
             shared.0.with(&mut L::Context::default(), |book| (book.acquisitions, book.streak));
         audit::balance("acquisitions", acquisitions, outcome.total_pairs())?;

@@ -8,7 +8,6 @@
 
 use std::sync::Arc;
 
-use ondeck::platform::Linux;
 use ondeck_zoo::RawLock;
 
 use super::face::{Column, Judged, Shelf, Shown, Table, Threads};
@@ -16,6 +15,7 @@ use super::guarded::Guarded;
 use super::ring::Ring;
 use super::situation::{MANY, Rounds, counts};
 use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, audit};
+use crate::machine::Machine;
 use crate::sample::{CPU_PER_OP, OP, RUNNING, SHARE, Sample, THROUGHPUT};
 use crate::team::{self, Outcome, TeamError, Until};
 
@@ -74,37 +74,38 @@ impl Workload for Chan {
         (rounds, counts.into_iter().map(Situation::plain).collect())
     }
 
-    fn round<L: RawLock<Linux>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
+    fn round<M: Machine, L: RawLock<M>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
         let capacity = BATCH as usize * given.team.threads;
         let channel =
             Channel { ring: Ring::new(capacity), senders_waiting: 0, receivers_waiting: 0 };
-        let shared = Arc::new(Apart(Guarded::<L, Channel, 2>::new(channel)));
+        let shared = Arc::new(Apart(Guarded::<M, L, Channel, 2>::new(channel)));
         let channel = Arc::clone(&shared);
-        let outcome = team::run(&given.team, Until::Elapsed(given.length), move |member| {
-            let mut context = L::Context::default();
-            let channel = &channel.0;
-            let mut sums = Sums::default();
-            if !member.start() {
-                return sums;
-            }
-            let mut operations = 0;
-            // Whole turns only: a thread that stopped after sending would leave others without room.
-            while !member.stopped() {
-                for _ in 0..BATCH {
-                    send(channel, &mut context, operations);
-                    sums.sent = sums.sent.wrapping_add(operations);
-                    operations += 1;
-                    member.done(operations);
+        let outcome =
+            team::run::<M, _>(&given.team, Until::Elapsed(given.length), move |member| {
+                let mut context = L::Context::default();
+                let channel = &channel.0;
+                let mut sums = Sums::default();
+                if !member.start() {
+                    return sums;
                 }
-                for _ in 0..BATCH {
-                    let number = receive(channel, &mut context);
-                    sums.received = sums.received.wrapping_add(number);
-                    operations += 1;
-                    member.done(operations);
+                let mut operations = 0;
+                // Whole turns only: a thread that stopped after sending would leave others without room.
+                while !member.stopped() {
+                    for _ in 0..BATCH {
+                        send(channel, &mut context, operations);
+                        sums.sent = sums.sent.wrapping_add(operations);
+                        operations += 1;
+                        member.done(operations);
+                    }
+                    for _ in 0..BATCH {
+                        let number = receive(channel, &mut context);
+                        sums.received = sums.received.wrapping_add(number);
+                        operations += 1;
+                        member.done(operations);
+                    }
                 }
-            }
-            sums
-        })?;
+                sums
+            })?;
         let empty = shared.0.with(&mut L::Context::default(), |channel| channel.ring.is_empty());
         audit::balance("channels that are empty at the end", 1, u64::from(empty))?;
         let sum = |of: fn(&Sums) -> u64| outcome.results.iter().map(of).fold(0, u64::wrapping_add);
@@ -121,8 +122,8 @@ struct Sums {
 }
 
 #[inline]
-fn send<L: RawLock<Linux>>(
-    channel: &Guarded<L, Channel, 2>,
+fn send<M: Machine, L: RawLock<M>>(
+    channel: &Guarded<M, L, Channel, 2>,
     context: &mut L::Context,
     number: u64,
 ) {
@@ -132,7 +133,7 @@ fn send<L: RawLock<Linux>>(
             channel.wait(NOT_FULL);
             channel.senders_waiting -= 1;
         }
-        channel.ring.push(number);
+        channel.ring.push::<M>(number);
         if channel.receivers_waiting > 0 {
             channel.notify_one(NOT_EMPTY);
         }
@@ -140,14 +141,17 @@ fn send<L: RawLock<Linux>>(
 }
 
 #[inline]
-fn receive<L: RawLock<Linux>>(channel: &Guarded<L, Channel, 2>, context: &mut L::Context) -> u64 {
+fn receive<M: Machine, L: RawLock<M>>(
+    channel: &Guarded<M, L, Channel, 2>,
+    context: &mut L::Context,
+) -> u64 {
     channel.with(context, |channel| {
         while channel.ring.is_empty() {
             channel.receivers_waiting += 1;
             channel.wait(NOT_EMPTY);
             channel.receivers_waiting -= 1;
         }
-        let number = channel.ring.pop();
+        let number = channel.ring.pop::<M>();
         if channel.senders_waiting > 0 {
             channel.notify_one(NOT_FULL);
         }

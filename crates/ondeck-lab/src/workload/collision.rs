@@ -7,13 +7,10 @@
 //! bucket. Other locks have the same two places of their array, whether or not that means anything to them.
 
 use std::collections::HashMap;
-use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use ondeck::parking::bucket_of;
-use ondeck::platform::Linux;
 use ondeck_zoo::RawLock;
 
 use super::face::{Column, Judged, Needs, Shelf, Shown, Table, Threads};
@@ -22,6 +19,7 @@ use super::uncontended::time_pairs_of;
 use super::{
     Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, waiters_sleep,
 };
+use crate::machine::Machine;
 use crate::sample::{CPU_PER_OP, PAIR, Pairs, RUNNING, Sample};
 use crate::team::{self, Member, TeamError, Until};
 
@@ -92,7 +90,7 @@ impl Workload for Collision {
         (rounds, counts.into_iter().map(Situation::plain).collect())
     }
 
-    fn round<L: RawLock<Linux>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
+    fn round<M: Machine, L: RawLock<M>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
         let parked = given.team.threads - 1;
         if parked > 0 && !waiters_sleep(&L::INFO) {
             let name = L::INFO.name;
@@ -101,34 +99,35 @@ impl Workload for Collision {
             )));
         }
         let locks: Arc<[Apart<L>]> = (0..LOCKS).map(|_| Apart(L::new())).collect();
-        let (quiet, crowded) = colliding(&locks).ok_or_else(|| {
+        let (quiet, crowded) = colliding::<M, _>(&locks).ok_or_else(|| {
             TeamError::Refused("no two locks of the array share a bucket".to_owned())
         })?;
         let ids: Arc<[AtomicI32]> = (0..parked).map(|_| AtomicI32::new(0)).collect();
         let round = given.length;
-        let outcome = team::run(&given.team, Until::Finished(Duration::MAX), move |member| {
-            let context = L::Context::default();
-            if member.index != TIMER {
-                if member.start() {
-                    // After the start, at which threads sleep, too.
-                    ids[member.index - 1].store(nix::unistd::gettid().as_raw(), Ordering::Release);
-                    pair(&locks[crowded].0, &context);
-                    member.done(1);
+        let outcome =
+            team::run::<M, _>(&given.team, Until::Finished(Duration::MAX), move |member| {
+                let context = L::Context::default();
+                if member.index != TIMER {
+                    if member.start() {
+                        // After the start, at which threads sleep, too.
+                        ids[member.index - 1].store(M::thread_number(), Ordering::Release);
+                        pair::<M, L>(&locks[crowded].0, &context);
+                        member.done(1);
+                    }
+                    return None;
                 }
-                return None;
-            }
-            // SAFETY: the context stays here until the unlock and serves this acquisition alone.
-            unsafe { locks[crowded].0.lock(&context) };
-            let timed = (member.start() && await_parked(member, &ids)).then(|| {
-                time_pairs_of(&locks[quiet].0, round, |pairs| {
-                    member.done(pairs);
-                    !member.stopped()
-                })
-            });
-            // SAFETY: locked above with this context.
-            unsafe { locks[crowded].0.unlock(&context) };
-            timed
-        })?;
+                // SAFETY: the context stays here until the unlock and serves this acquisition alone.
+                unsafe { locks[crowded].0.lock(&context) };
+                let timed = (member.start() && await_parked(member, &ids)).then(|| {
+                    time_pairs_of::<M, L>(&locks[quiet].0, round, |pairs| {
+                        member.done(pairs);
+                        !member.stopped()
+                    })
+                });
+                // SAFETY: locked above with this context.
+                unsafe { locks[crowded].0.unlock(&context) };
+                timed
+            })?;
         let timed: Option<&Pairs> = outcome.results[TIMER].as_ref();
         timed.map(Sample::of_pairs).ok_or_else(|| {
             TeamError::Refused(format!(
@@ -139,7 +138,7 @@ impl Workload for Collision {
     }
 }
 
-fn pair<L: RawLock<Linux>>(lock: &L, context: &L::Context) {
+fn pair<M: Machine, L: RawLock<M>>(lock: &L, context: &L::Context) {
     // SAFETY: the context serves this acquisition alone, and stays until the unlock.
     unsafe {
         lock.lock(context);
@@ -148,21 +147,22 @@ fn pair<L: RawLock<Linux>>(lock: &L, context: &L::Context) {
 }
 
 /// Two places of the array that the parking table keeps in the same bucket.
-fn colliding<T>(locks: &[T]) -> Option<(usize, usize)> {
+fn colliding<M: Machine, T>(locks: &[T]) -> Option<(usize, usize)> {
     let mut places = HashMap::new();
     locks.iter().enumerate().find_map(|(place, lock)| {
-        let earlier = places.insert(bucket_of(&raw const *lock as usize), place)?;
+        let bucket: *const _ = M::bucket(&raw const *lock as usize);
+        let earlier = places.insert(bucket, place)?;
         Some((earlier, place))
     })
 }
 
 /// Waits until all of these threads are parked; false if they are not in time, or the team is to stop.
-fn await_parked(member: &Member, ids: &[AtomicI32]) -> bool {
-    let begin = Instant::now();
+fn await_parked<M: Machine>(member: &Member<M>, ids: &[AtomicI32]) -> bool {
+    let begin = M::now();
     // Looking at a thread costs several microseconds, so a thread that was seen parked is not looked at
     // again before all have been; the one that was awake last is looked at first.
     let parked = |from: usize| {
-        ids[from..].iter().take_while(|id| is_parked(id.load(Ordering::Acquire))).count()
+        ids[from..].iter().take_while(|id| M::is_parked(id.load(Ordering::Acquire))).count()
     };
     let mut seen = 0;
     loop {
@@ -174,65 +174,30 @@ fn await_parked(member: &Member, ids: &[AtomicI32]) -> bool {
         if seen == ids.len() {
             return true;
         }
-        if member.stopped() || begin.elapsed() > time_to_park(ids.len()) {
+        if member.stopped() || M::now().since(begin) > time_to_park(ids.len()) {
             return false;
         }
         // Threads that park are the team's progress until then.
         member.done(seen as u64);
-        std::thread::sleep(ASKING);
+        M::sleep(ASKING);
     }
-}
-
-/// Whether a thread of this process sleeps in the kernel, and not only for a time of its own choice.
-fn is_parked(kernel_id: i32) -> bool {
-    if kernel_id == 0 {
-        return false;
-    }
-    let read = |file: &str| {
-        fs::read_to_string(format!("/proc/self/task/{kernel_id}/{file}")).unwrap_or_default()
-    };
-    let stat = read("stat");
-    let asleep =
-        stat.rsplit_once(')').is_some_and(|(_, state)| state.trim_start().starts_with('S'));
-    if !asleep {
-        return false;
-    }
-    // If the kernel does not tell the call, it has to be enough that the thread sleeps.
-    let call = read("syscall");
-    let call = call.split_whitespace().next().and_then(|word| word.parse::<libc::c_long>().ok());
-    !matches!(call, Some(libc::SYS_nanosleep | libc::SYS_clock_nanosleep))
 }
 
 #[cfg(test)]
 mod tests {
+    use ondeck::parking::bucket_of;
+    use ondeck::platform::Linux;
+
     use super::*;
 
     #[test]
     fn two_locks_of_the_array_share_a_bucket() {
         let locks: Vec<Apart<u8>> = (0..LOCKS).map(|_| Apart(0)).collect();
-        let (one, other) = colliding(&locks).expect("there are more locks than buckets");
+        let (one, other) =
+            colliding::<Linux, _>(&locks).expect("there are more locks than buckets");
         assert_ne!(one, other);
         let bucket = |place: usize| bucket_of(&raw const locks[place] as usize);
         assert_eq!(bucket(one), bucket(other));
-        assert_eq!(colliding(&locks[..1]), None);
-    }
-
-    #[test]
-    fn a_thread_is_parked_when_it_sleeps_for_good() {
-        let own = nix::unistd::gettid().as_raw();
-        assert!(!is_parked(own), "it runs");
-        let (id, given) = std::sync::mpsc::channel();
-        let parked = std::thread::spawn(move || {
-            // The receiver is there until this thread has been joined.
-            let _ = id.send(nix::unistd::gettid().as_raw());
-            std::thread::park();
-        });
-        let its = given.recv().expect("the thread sends its number");
-        while !is_parked(its) {
-            std::thread::yield_now();
-        }
-        parked.thread().unpark();
-        assert!(parked.join().is_ok());
-        assert!(!is_parked(its), "it is gone");
+        assert_eq!(colliding::<Linux, _>(&locks[..1]), None);
     }
 }

@@ -10,7 +10,6 @@
 use std::sync::Arc;
 
 use fastrand::Rng;
-use ondeck::platform::Linux;
 use ondeck_zoo::RawLock;
 
 use super::face::{Column, Judged, Shelf, Shown, Table, Threads};
@@ -19,6 +18,7 @@ use super::situation::{Rounds, counts_of_two, moments};
 use super::{
     Apart, Asked, EmptyLock, Notify, Round, Schedule, Situation, Workload, WorkloadInfo, audit,
 };
+use crate::machine::Machine;
 use crate::sample::{CPU_PER_OP, RUNNING, SERVER_LOOPS, SHARE, Sample, THROUGHPUT};
 use crate::team::{self, Member, Outcome, TeamError, Until};
 
@@ -94,21 +94,22 @@ impl Workload for Condvar {
         (rounds, situations.collect())
     }
 
-    fn round<L: RawLock<Linux>>(given: &Round, own: &Notify) -> Result<Sample, TeamError> {
-        let shared = Arc::new(Apart(Guarded::<L, Jobs, 1>::new(Jobs::default())));
+    fn round<M: Machine, L: RawLock<M>>(given: &Round, own: &Notify) -> Result<Sample, TeamError> {
+        let shared = Arc::new(Apart(Guarded::<M, L, Jobs, 1>::new(Jobs::default())));
         let workers = given.team.threads - 1;
         let after = *own == Notify::After;
         let jobs = Arc::clone(&shared);
-        let outcome = team::run(&given.team, Until::Elapsed(given.length), move |member| {
-            if !member.start() {
-                return;
-            }
-            if member.index == 0 {
-                serve(member, &jobs.0, workers, after);
-            } else {
-                work(member, &jobs.0);
-            }
-        })?;
+        let outcome =
+            team::run::<M, _>(&given.team, Until::Elapsed(given.length), move |member| {
+                if !member.start() {
+                    return;
+                }
+                if member.index == 0 {
+                    serve(member, &jobs.0, workers, after);
+                } else {
+                    work(member, &jobs.0);
+                }
+            })?;
         let taken: u64 = outcome.pairs[1..].iter().sum();
         let (given, left) = shared.0.with(&mut L::Context::default(), |jobs| {
             (jobs.given, jobs.withdrawn + jobs.pending as u64)
@@ -118,9 +119,9 @@ impl Workload for Condvar {
     }
 }
 
-fn serve<L: RawLock<Linux>>(
-    member: &Member,
-    jobs: &Guarded<L, Jobs, 1>,
+fn serve<M: Machine, L: RawLock<M>>(
+    member: &Member<M>,
+    jobs: &Guarded<M, L, Jobs, 1>,
     workers: usize,
     after: bool,
 ) {
@@ -153,7 +154,7 @@ fn serve<L: RawLock<Linux>>(
 }
 
 /// Wakes as many workers as there are jobs, or all of them.
-fn tell<L: RawLock<Linux>>(jobs: &Guarded<L, Jobs, 1>, count: usize, broadcast: bool) {
+fn tell<M: Machine, L: RawLock<M>>(jobs: &Guarded<M, L, Jobs, 1>, count: usize, broadcast: bool) {
     if broadcast {
         jobs.notify_all(NEWS);
     } else {
@@ -163,7 +164,7 @@ fn tell<L: RawLock<Linux>>(jobs: &Guarded<L, Jobs, 1>, count: usize, broadcast: 
     }
 }
 
-fn work<L: RawLock<Linux>>(member: &Member, jobs: &Guarded<L, Jobs, 1>) {
+fn work<M: Machine, L: RawLock<M>>(member: &Member<M>, jobs: &Guarded<M, L, Jobs, 1>) {
     let mut context = L::Context::default();
     let mut wakeups = 0;
     loop {

@@ -29,6 +29,8 @@ pub enum Group {
     Beside,
     /// Those of [`Beside`](Self::Beside) and a lock that inherits priorities.
     Inversion,
+    /// The biased mutex, and those that people would use in its place.
+    Biased,
 }
 
 impl Group {
@@ -41,6 +43,7 @@ impl Group {
             Self::Crowd => "crowd",
             Self::Beside => "beside",
             Self::Inversion => "inversion",
+            Self::Biased => "biased",
         }
     }
 }

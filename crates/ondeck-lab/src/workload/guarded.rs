@@ -4,12 +4,13 @@
 use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};
 
-use ondeck::platform::Linux;
 use ondeck_zoo::{RawCondvar, RawLock};
+
+use crate::machine::Machine;
 
 /// A value that the lock `L` guards, and `N` condition variables for it. They lie side by side, as
 /// they do in a program.
-pub(super) struct Guarded<L: RawLock<Linux>, T, const N: usize = 0> {
+pub(super) struct Guarded<M: Machine, L: RawLock<M>, T, const N: usize = 0> {
     lock: L,
     conditions: [L::Condvar; N],
     value: UnsafeCell<T>,
@@ -17,9 +18,9 @@ pub(super) struct Guarded<L: RawLock<Linux>, T, const N: usize = 0> {
 
 // SAFETY: the value is reached through `Held` only, which one thread at a time has; it is sent from
 // one to the next, so it must be `Send`.
-unsafe impl<L: RawLock<Linux>, T: Send, const N: usize> Sync for Guarded<L, T, N> {}
+unsafe impl<M: Machine, L: RawLock<M>, T: Send, const N: usize> Sync for Guarded<M, L, T, N> {}
 
-impl<L: RawLock<Linux>, T, const N: usize> Guarded<L, T, N> {
+impl<M: Machine, L: RawLock<M>, T, const N: usize> Guarded<M, L, T, N> {
     pub(super) fn new(value: T) -> Self {
         Self {
             lock: L::new(),
@@ -33,7 +34,7 @@ impl<L: RawLock<Linux>, T, const N: usize> Guarded<L, T, N> {
     pub(super) fn with<R>(
         &self,
         context: &mut L::Context,
-        section: impl FnOnce(&mut Held<'_, L, T, N>) -> R,
+        section: impl FnOnce(&mut Held<'_, M, L, T, N>) -> R,
     ) -> R {
         let context = &*context;
         // SAFETY: the exclusive borrow keeps the context in place and out of other uses until this
@@ -56,12 +57,12 @@ impl<L: RawLock<Linux>, T, const N: usize> Guarded<L, T, N> {
 }
 
 /// The value while its lock is held.
-pub(super) struct Held<'a, L: RawLock<Linux>, T, const N: usize> {
-    guarded: &'a Guarded<L, T, N>,
+pub(super) struct Held<'a, M: Machine, L: RawLock<M>, T, const N: usize> {
+    guarded: &'a Guarded<M, L, T, N>,
     context: &'a L::Context,
 }
 
-impl<L: RawLock<Linux>, T, const N: usize> Held<'_, L, T, N> {
+impl<M: Machine, L: RawLock<M>, T, const N: usize> Held<'_, M, L, T, N> {
     /// Sleeps until a condition is notified, or spuriously; the lock is free meanwhile.
     #[inline]
     pub(super) fn wait(&mut self, condition: usize) {
@@ -72,7 +73,7 @@ impl<L: RawLock<Linux>, T, const N: usize> Held<'_, L, T, N> {
 
     /// What is held, for what may be done with it by any thread.
     #[inline(always)]
-    pub(super) fn guarded(&self) -> &Guarded<L, T, N> {
+    pub(super) fn guarded(&self) -> &Guarded<M, L, T, N> {
         self.guarded
     }
 
@@ -87,25 +88,29 @@ impl<L: RawLock<Linux>, T, const N: usize> Held<'_, L, T, N> {
     }
 }
 
-impl<L: RawLock<Linux>, T, const N: usize> Deref for Held<'_, L, T, N> {
+impl<M: Machine, L: RawLock<M>, T, const N: usize> Deref for Held<'_, M, L, T, N> {
     type Target = T;
 
     #[inline(always)]
     fn deref(&self) -> &T {
         // SAFETY: the lock is held, so this thread alone reaches the value.
-        unsafe { &*self.guarded.value.get() }
+        let value = unsafe { &*self.guarded.value.get() };
+        M::touch(value, false);
+        value
     }
 }
 
-impl<L: RawLock<Linux>, T, const N: usize> DerefMut for Held<'_, L, T, N> {
+impl<M: Machine, L: RawLock<M>, T, const N: usize> DerefMut for Held<'_, M, L, T, N> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut T {
         // SAFETY: as above, and the exclusive borrow makes this the only reference.
-        unsafe { &mut *self.guarded.value.get() }
+        let value = unsafe { &mut *self.guarded.value.get() };
+        M::touch(value, true);
+        value
     }
 }
 
-impl<L: RawLock<Linux>, T, const N: usize> Drop for Held<'_, L, T, N> {
+impl<M: Machine, L: RawLock<M>, T, const N: usize> Drop for Held<'_, M, L, T, N> {
     #[inline(always)]
     fn drop(&mut self) {
         // SAFETY: only `with` makes this, after it has locked with this context.

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use crossbeam_utils::CachePadded;
 use hdrhistogram::Histogram;
-use ondeck::platform::{AtomicInt, Linux, Ordering, Platform};
+use ondeck::platform::{AtomicInt, Ordering};
 use ondeck_zoo::RawLock;
 
 use super::face::{Group, Judged, Shelf, Table};
@@ -22,6 +22,7 @@ use super::guarded::Guarded;
 use super::situation::Rounds;
 use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, param};
 use crate::clock::TickScale;
+use crate::machine::Machine;
 use crate::sample::{HANDOFF, LONGEST, Sample, histogram};
 use crate::team::{self, Member, Outcome, TeamError, Until};
 use crate::work::Work;
@@ -29,9 +30,9 @@ use crate::work::Work;
 pub(super) struct Handoff;
 
 /// When the lock was last released, behind the lock; and whose turn it is.
-struct Pass<L: RawLock<Linux>> {
-    released: Apart<Guarded<L, u64>>,
-    turn: CachePadded<<Linux as Platform>::AtomicU32>,
+struct Pass<M: Machine, L: RawLock<M>> {
+    released: Apart<Guarded<M, L, u64>>,
+    turn: CachePadded<M::AtomicU32>,
 }
 
 const GIVERS: u32 = 0;
@@ -83,53 +84,54 @@ impl Workload for Handoff {
         (rounds, patterns.map(situation).into())
     }
 
-    fn round<L: RawLock<Linux>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
-        let pass = Arc::new(Pass::<L> {
+    fn round<M: Machine, L: RawLock<M>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
+        let pass = Arc::new(Pass::<M, L> {
             released: Apart(Guarded::new(0)),
             turn: CachePadded::new(AtomicInt::new(GIVERS)),
         });
         let hold = given.section;
         let alone = given.team.threads == 1;
-        let outcome = team::run(&given.team, Until::Elapsed(given.length), move |member| {
-            let mut times = Times::new();
-            if member.start() {
-                match (alone, member.index) {
-                    (true, _) => solo(member, &pass, &mut times),
-                    (_, 0) => give(member, &pass, hold),
-                    (_, 1) => take(member, &pass, &mut times),
-                    _ => {}
+        let outcome =
+            team::run::<M, _>(&given.team, Until::Elapsed(given.length), move |member| {
+                let mut times = Times::new::<M>();
+                if member.start() {
+                    match (alone, member.index) {
+                        (true, _) => solo(member, &pass, &mut times),
+                        (_, 0) => give(member, &pass, hold),
+                        (_, 1) => take(member, &pass, &mut times),
+                        _ => {}
+                    }
                 }
-            }
-            times
-        })?;
+                times
+            })?;
         Ok(sample(outcome))
     }
 }
 
-fn solo<L: RawLock<Linux>>(member: &Member, pass: &Pass<L>, times: &mut Times) {
+fn solo<M: Machine, L: RawLock<M>>(member: &Member<M>, pass: &Pass<M, L>, times: &mut Times) {
     let mut context = L::Context::default();
-    pass.released.0.with(&mut context, |released| **released = Linux::ticks());
+    pass.released.0.with(&mut context, |released| **released = M::ticks());
     let mut handoffs = 0;
     while !member.stopped() {
         pass.released.0.with(&mut context, |released| {
-            let now = Linux::ticks();
+            let now = M::ticks();
             // Inside of the section: what is outside would be in the time.
             times.record(now.saturating_sub(**released));
             handoffs += 1;
             member.done(handoffs);
-            **released = Linux::ticks();
+            **released = M::ticks();
         });
     }
 }
 
-fn give<L: RawLock<Linux>>(member: &Member, pass: &Pass<L>, hold: Work) {
+fn give<M: Machine, L: RawLock<M>>(member: &Member<M>, pass: &Pass<M, L>, hold: Work) {
     let mut context = L::Context::default();
     let mut handoffs = 0;
     while !member.stopped() {
         pass.released.0.with(&mut context, |released| {
             pass.turn.store(TAKERS, Ordering::Release);
-            hold.perform();
-            **released = Linux::ticks();
+            M::perform(hold);
+            **released = M::ticks();
         });
         if !await_turn(member, pass, GIVERS) {
             return;
@@ -139,14 +141,12 @@ fn give<L: RawLock<Linux>>(member: &Member, pass: &Pass<L>, hold: Work) {
     }
 }
 
-fn take<L: RawLock<Linux>>(member: &Member, pass: &Pass<L>, times: &mut Times) {
+fn take<M: Machine, L: RawLock<M>>(member: &Member<M>, pass: &Pass<M, L>, times: &mut Times) {
     let mut context = L::Context::default();
     let mut handoffs = 0;
     while await_turn(member, pass, TAKERS) {
-        let time = pass
-            .released
-            .0
-            .with(&mut context, |released| Linux::ticks().saturating_sub(**released));
+        let time =
+            pass.released.0.with(&mut context, |released| M::ticks().saturating_sub(**released));
         // Before the turn goes back: afterwards the next time has begun.
         times.record(time);
         handoffs += 1;
@@ -158,7 +158,7 @@ fn take<L: RawLock<Linux>>(member: &Member, pass: &Pass<L>, times: &mut Times) {
 /// Waits for a turn; false if the round is over.
 ///
 /// Without PAUSE, whose length would be in the time; but the other thread may need this CPU.
-fn await_turn<L: RawLock<Linux>>(member: &Member, pass: &Pass<L>, turn: u32) -> bool {
+fn await_turn<M: Machine, L: RawLock<M>>(member: &Member<M>, pass: &Pass<M, L>, turn: u32) -> bool {
     const LOOKS: u32 = 4_096;
     loop {
         for _ in 0..LOOKS {
@@ -168,8 +168,9 @@ fn await_turn<L: RawLock<Linux>>(member: &Member, pass: &Pass<L>, turn: u32) -> 
             if member.stopped() {
                 return false;
             }
+            M::spin_again();
         }
-        Linux::yield_now();
+        M::yield_now();
     }
 }
 
@@ -181,8 +182,8 @@ struct Times {
 }
 
 impl Times {
-    fn new() -> Self {
-        Self { scale: TickScale::get(), nanos: histogram(), longest: 0 }
+    fn new<M: Machine>() -> Self {
+        Self { scale: TickScale::of::<M>(), nanos: histogram(), longest: 0 }
     }
 
     fn record(&mut self, ticks: u64) {

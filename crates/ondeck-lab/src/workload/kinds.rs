@@ -1,11 +1,11 @@
 //! Workloads of locks that are no mutexes: a trait for each kind. Each is [`Workload`](super::Workload) with
 //! another bound in its round.
 
-use ondeck::platform::Linux;
 use ondeck_zoo::RawRwLock;
 use ondeck_zoo::sync::{RawBarrier, RawOnce, RawSemaphore};
 
 use super::{Asked, Round, Schedule, Situation, WorkloadInfo};
+use crate::machine::Machine;
 use crate::sample::Sample;
 use crate::team::TeamError;
 
@@ -22,18 +22,21 @@ macro_rules! kinds {
             fn situations(asked: &Asked) -> (Schedule, Vec<Situation<Self::Own>>);
 
             /// Measures one round.
-            fn round<L: $bound>(given: &Round, own: &Self::Own) -> Result<Sample, TeamError>;
+            fn round<M: Machine, L: $bound>(
+                given: &Round,
+                own: &Self::Own,
+            ) -> Result<Sample, TeamError>;
         }
     )*};
 }
 
 kinds! {
     /// A way to measure any reader-writer lock.
-    RwWorkload: RawRwLock<Linux>;
+    RwWorkload: RawRwLock<M>;
     /// A way to measure any semaphore.
-    SemaphoreWorkload: RawSemaphore;
+    SemaphoreWorkload: RawSemaphore<M>;
     /// A way to measure any once.
-    OnceWorkload: RawOnce;
+    OnceWorkload: RawOnce<M>;
     /// A way to measure any barrier.
-    BarrierWorkload: RawBarrier;
+    BarrierWorkload: RawBarrier<M>;
 }

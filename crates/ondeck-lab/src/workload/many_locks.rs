@@ -9,7 +9,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use fastrand::Rng;
-use ondeck::platform::{Linux, Platform};
 use ondeck_zoo::RawLock;
 
 use super::face::{Across, Judged, Shelf, Table};
@@ -18,13 +17,14 @@ use super::situation::{ALONE, Rounds, by, counts};
 use super::{
     Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, audit, param,
 };
+use crate::machine::Machine;
 use crate::sample::{FOOTPRINT, Sample, THROUGHPUT};
 use crate::team::{self, TeamError, Until};
 
 pub(super) struct ManyLocks;
 
 /// A lock and its counter.
-type Slot<L> = Guarded<L, u32>;
+type Slot<M, L> = Guarded<M, L, u32>;
 
 /// Locks of an array: few, so that threads meet; and as many as fill a first-level cache when each
 /// has a cache line.
@@ -79,7 +79,7 @@ impl Workload for ManyLocks {
             Rounds::of_millis(1_000, 11),
         );
         let sizes: &[usize] = by(asked.extent, &LOCKS[1..], &LOCKS, &MORE_LOCKS);
-        let counts = counts(asked, &[2], &[2 * Linux::cpus()], &[1, 2, 8, 32]);
+        let counts = counts(asked, &[2], &[2 * asked.cpus], &[1, 2, 8, 32]);
         let work = asked.work.unwrap_or(ALONE);
         let mut situations = Vec::new();
         for &locks in sizes {
@@ -95,11 +95,11 @@ impl Workload for ManyLocks {
         (rounds, situations)
     }
 
-    fn round<L: RawLock<Linux>>(given: &Round, own: &Array) -> Result<Sample, TeamError> {
+    fn round<M: Machine, L: RawLock<M>>(given: &Round, own: &Array) -> Result<Sample, TeamError> {
         if own.padded {
-            round::<L, Apart<Slot<L>>>(given, own.locks, Apart, |slot| &slot.0)
+            round::<M, L, Apart<Slot<M, L>>>(given, own.locks, Apart, |slot| &slot.0)
         } else {
-            round::<L, Slot<L>>(given, own.locks, |slot| slot, |slot| slot)
+            round::<M, L, Slot<M, L>>(given, own.locks, |slot| slot, |slot| slot)
         }
     }
 }
@@ -112,16 +112,16 @@ fn label(params: &BTreeMap<String, String>) -> String {
 }
 
 /// A round with slots that are kept as `S`.
-fn round<L: RawLock<Linux>, S: Send + Sync + 'static>(
+fn round<M: Machine, L: RawLock<M>, S: Send + Sync + 'static>(
     given: &Round,
     count: usize,
-    keep: impl Fn(Slot<L>) -> S,
-    slot_of: impl Fn(&S) -> &Slot<L> + Copy + Send + Sync + 'static,
+    keep: impl Fn(Slot<M, L>) -> S,
+    slot_of: impl Fn(&S) -> &Slot<M, L> + Copy + Send + Sync + 'static,
 ) -> Result<Sample, TeamError> {
     let slots: Arc<[S]> = (0..count).map(|_| keep(Guarded::new(0))).collect();
     let (section, outside) = (given.section, given.outside);
     let shared = Arc::clone(&slots);
-    let outcome = team::run(&given.team, Until::Elapsed(given.length), move |member| {
+    let outcome = team::run::<M, _>(&given.team, Until::Elapsed(given.length), move |member| {
         let mut context = L::Context::default();
         // The same locks for every kind of lock.
         let mut rng = Rng::with_seed(member.index as u64);
@@ -132,11 +132,11 @@ fn round<L: RawLock<Linux>, S: Send + Sync + 'static>(
         while !member.stopped() {
             slot_of(&shared[rng.usize(0..count)]).with(&mut context, |counter| {
                 **counter = counter.wrapping_add(1);
-                section.perform();
+                M::perform(section);
             });
             pairs += 1;
             member.done(pairs);
-            outside.perform();
+            M::perform(outside);
         }
     })?;
     let mut context = L::Context::default();

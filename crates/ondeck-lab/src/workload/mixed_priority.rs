@@ -21,9 +21,12 @@ use ondeck_zoo::RawLock;
 use super::face::{Column, Group, Judged, Needs, Shelf, Shown, Table};
 use super::guarded::Guarded;
 use super::situation::Rounds;
-use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, audit};
+use super::{
+    Apart, Asked, EmptyLock, RealRound, Round, Schedule, Situation, Workload, WorkloadInfo, audit,
+};
 use crate::clock::TickScale;
 use crate::environment::{Pinning, Placement, Policy};
+use crate::machine::Machine;
 use crate::sample::{BURSTS, INVERTED, LONGEST, RESCUED, Sample, VOLUNTARY};
 use crate::team::{self, Member, Outcome, TeamError, TeamSetting, Until};
 use crate::work::Work;
@@ -72,6 +75,7 @@ impl Workload for MixedPriority {
             ],
             note: "of trials: the hog ran between owner and waiter; its pieces; ended from outside",
         },
+        only_real: Some(<Self as RealRound>::WHY),
         ..WorkloadInfo::USUAL
     };
 
@@ -87,30 +91,41 @@ impl Workload for MixedPriority {
         (rounds, vec![Situation::plain(WAITER + 1)])
     }
 
-    fn round<L: RawLock<Linux>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
+    fn round<M: Machine, L: RawLock<M>>(given: &Round, own: &()) -> Result<Sample, TeamError> {
+        M::real_round::<Self, L>(given, own)
+    }
+}
+
+impl RealRound for MixedPriority {
+    type Own = ();
+
+    const WHY: &'static str = "only a real kernel has its realtime policies";
+
+    fn round_here<L: RawLock<Linux>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
         let asked = given.team.placement.policy;
         let policy = if asked.is_realtime() { asked } else { Policy::Fifo };
         let placement = Placement { pinning: Pinning::One, policy, ..Placement::default() };
         let setting = TeamSetting { threads: GUARD + 1, placement, ..given.team.clone() };
         let stage = Arc::new(Stage::new());
-        let lock = Arc::new(Apart(Guarded::<L, Book>::new(Book::default())));
+        let lock = Arc::new(Apart(Guarded::<Linux, L, Book>::new(Book::default())));
         let shared = Arc::clone(&lock);
-        let outcome = team::run(&setting, Until::Elapsed(given.length), move |member| {
-            let entered = stage.enter(member.index, policy);
-            // No thread passes the start before all have entered.
-            if !member.start() || stage.refused.load(Ordering::Relaxed) {
-                return entered.map(|()| Trials::default());
-            }
-            let mut trials = Trials::default();
-            match member.index {
-                OWNER => own(member, &stage, policy, &shared.0),
-                HOG => hog(member, &stage),
-                WAITER => trials = wait(member, &stage, &shared.0),
-                GUARD => guard(&stage, policy),
-                other => unreachable!("a team of four has no thread {other}"),
-            }
-            Ok(trials)
-        })?;
+        let outcome =
+            team::run::<Linux, _>(&setting, Until::Elapsed(given.length), move |member| {
+                let entered = stage.enter(member.index, policy);
+                // No thread passes the start before all have entered.
+                if !member.start() || stage.refused.load(Ordering::Relaxed) {
+                    return entered.map(|()| Trials::default());
+                }
+                let mut trials = Trials::default();
+                match member.index {
+                    OWNER => own(member, &stage, policy, &shared.0),
+                    HOG => hog(member, &stage),
+                    WAITER => trials = wait(member, &stage, &shared.0),
+                    GUARD => guard(&stage, policy),
+                    other => unreachable!("a team of four has no thread {other}"),
+                }
+                Ok(trials)
+            })?;
         let mut trials = Trials::default();
         for result in &outcome.results {
             trials =
@@ -238,7 +253,12 @@ impl Stage {
     }
 }
 
-fn own<L: RawLock<Linux>>(member: &Member, stage: &Stage, policy: Policy, lock: &Guarded<L, Book>) {
+fn own<L: RawLock<Linux>>(
+    member: &Member,
+    stage: &Stage,
+    policy: Policy,
+    lock: &Guarded<Linux, L, Book>,
+) {
     let mut context = L::Context::default();
     let section = Work::of_nanos(SECTION_NANOS);
     let mut trial = 0;
@@ -277,7 +297,11 @@ fn hog(member: &Member, stage: &Stage) {
     }
 }
 
-fn wait<L: RawLock<Linux>>(member: &Member, stage: &Stage, lock: &Guarded<L, Book>) -> Trials {
+fn wait<L: RawLock<Linux>>(
+    member: &Member,
+    stage: &Stage,
+    lock: &Guarded<Linux, L, Book>,
+) -> Trials {
     let mut context = L::Context::default();
     let mut trials = Trials::default();
     let mut trial = 1;

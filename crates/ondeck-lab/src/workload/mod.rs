@@ -23,6 +23,7 @@ use ondeck::platform::Linux;
 use ondeck_zoo::sync::{RawBarrier, RawOnce, RawSemaphore};
 use ondeck_zoo::{Kind, LockInfo, RawLock, RawRwLock, Waiting};
 
+use crate::machine::Machine;
 use crate::sample::{self, Quantity, Sample};
 use crate::team::{TeamError, TeamSetting};
 use crate::work::Work;
@@ -94,6 +95,8 @@ pub struct WorkloadInfo {
     pub table: Table,
     /// Its plots on the page.
     pub plot: Plot,
+    /// Why it is measured on the real machine only; `None` if it can be computed for another, too.
+    pub only_real: Option<&'static str>,
 }
 
 impl WorkloadInfo {
@@ -117,6 +120,7 @@ impl WorkloadInfo {
         shelf: Shelf::Basics,
         table: Table::Quantities { heading: "", columns: &[], note: "" },
         plot: Plot::Threads,
+        only_real: None,
     };
 
     /// Whether its file has words for all that readers are told.
@@ -151,8 +155,27 @@ trait Workload {
     /// Its situations, of those that are asked for, and how long it is measured in each.
     fn situations(asked: &Asked) -> (Schedule, Vec<Situation<Self::Own>>);
 
+    /// Measures one round on a machine.
+    fn round<M: Machine, L: RawLock<M>>(
+        given: &Round,
+        own: &Self::Own,
+    ) -> Result<Sample, TeamError>;
+}
+
+/// A workload that is measured on the real machine only, because it is about what only that has.
+pub trait RealRound {
+    /// What its situations have that no other workload's do.
+    type Own;
+
+    /// Why it cannot be computed for another machine, as the rest of a sentence.
+    const WHY: &'static str;
+
     /// Measures one round.
-    fn round<L: RawLock<Linux>>(given: &Round, own: &Self::Own) -> Result<Sample, TeamError>;
+    ///
+    /// # Errors
+    ///
+    /// [`TeamError`] if the lock gets stuck or the threads cannot be made.
+    fn round_here<L: RawLock<Linux>>(given: &Round, own: &Self::Own) -> Result<Sample, TeamError>;
 }
 
 type RoundFn = fn(&Round, &Own) -> Result<Sample, TeamError>;
@@ -183,10 +206,11 @@ macro_rules! workloads {
         pub const WORKLOADS: &[WorkloadInfo] =
             &[$($($(<$file::$Workload as $Trait>::INFO,)+)*)*];
 
-        $(fn $rounds<L: $bound>() -> Vec<(&'static str, RoundFn)> {
+        $(fn $rounds<M: Machine, L: $bound>() -> Vec<(&'static str, RoundFn)> {
             vec![$($((
                 <$file::$Workload as $Trait>::INFO.name,
-                (|given, own| <$file::$Workload as $Trait>::round::<L>(given, own.get())) as RoundFn,
+                (|given, own| <$file::$Workload as $Trait>::round::<M, L>(given, own.get()))
+                    as RoundFn,
             ),)+)*]
         })*
 
@@ -203,7 +227,7 @@ macro_rules! workloads {
 }
 
 workloads! {
-    Mutex, Workload over RawLock<Linux>, mutex_rounds {
+    Mutex, Workload over RawLock<M>, mutex_rounds {
         uncontended: Uncontended;
         collision: Collision;
         throughput: Throughput;
@@ -211,6 +235,7 @@ workloads! {
         handoff: Handoff;
         capture: Capture;
         starve: Starve;
+        biased: Biased;
         oversubscribed: Oversubscribed;
         condvar: Condvar;
         producer_consumer: ProducerConsumer;
@@ -222,17 +247,17 @@ workloads! {
         mixed_priority: MixedPriority;
         real: Real;
     }
-    RwLock, RwWorkload over RawRwLock<Linux>, rwlock_rounds {
+    RwLock, RwWorkload over RawRwLock<M>, rwlock_rounds {
         rwmix: RwMix;
         rw_latency: RwLatency;
     }
-    Semaphore, SemaphoreWorkload over RawSemaphore, semaphore_rounds {
+    Semaphore, SemaphoreWorkload over RawSemaphore<M>, semaphore_rounds {
         semaphore: Semaphore;
     }
-    Once, OnceWorkload over RawOnce, once_rounds {
+    Once, OnceWorkload over RawOnce<M>, once_rounds {
         once: Once;
     }
-    Barrier, BarrierWorkload over RawBarrier, barrier_rounds {
+    Barrier, BarrierWorkload over RawBarrier<M>, barrier_rounds {
         barrier: Barrier;
     }
 }

@@ -11,8 +11,10 @@ use super::kinds::OnceWorkload;
 use super::situation::{Rounds, counts};
 use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, WorkloadInfo, audit, param};
 use crate::clock;
+use crate::machine::Machine;
 use crate::sample::{CPU_PER_OP, Sample, THROUGHPUT, VOLUNTARY};
 use crate::team::{self, TeamError, Until};
+use crate::work::Work;
 
 pub(super) struct Once;
 
@@ -99,18 +101,22 @@ impl OnceWorkload for Once {
         (rounds, all.map(|(state, count)| situation(state, count)).collect())
     }
 
-    fn round<O: RawOnce>(given: &Round, &state: &State) -> Result<Sample, TeamError> {
+    fn round<M: Machine, O: RawOnce<M>>(
+        given: &Round,
+        &state: &State,
+    ) -> Result<Sample, TeamError> {
         match state {
-            State::Done => done::<O>(given),
-            State::New => new::<O>(given),
+            State::Done => done::<M, O>(given),
+            State::New => new::<M, O>(given),
         }
     }
 }
 
-fn done<O: RawOnce>(given: &Round) -> Result<Sample, TeamError> {
+fn done<M: Machine, O: RawOnce<M>>(given: &Round) -> Result<Sample, TeamError> {
     let once = Arc::new(Apart(O::new()));
     once.0.call(|| ());
-    let outcome = team::run(&given.team, Until::Elapsed(given.length), move |member| {
+    let nothing = Work::of_nanos(0);
+    let outcome = team::run::<M, _>(&given.team, Until::Elapsed(given.length), move |member| {
         let (once, mut ran) = (&once.0, 0u64);
         if !member.start() {
             return ran;
@@ -119,6 +125,8 @@ fn done<O: RawOnce>(given: &Round) -> Result<Sample, TeamError> {
         while !member.stopped() {
             once.call(|| ran += 1);
             clock::opaque();
+            // The once that does nothing would take no time on a machine of virtual time.
+            M::perform(nothing);
             calls += 1;
             member.done(calls);
         }
@@ -131,11 +139,11 @@ fn done<O: RawOnce>(given: &Round) -> Result<Sample, TeamError> {
     Ok(Sample::of_outcome(&outcome))
 }
 
-fn new<O: RawOnce>(given: &Round) -> Result<Sample, TeamError> {
+fn new<M: Machine, O: RawOnce<M>>(given: &Round) -> Result<Sample, TeamError> {
     let row: Vec<Apart<Counted<O>>> =
         (0..RACES).map(|_| Apart(Counted { once: O::new(), runs: AtomicU64::new(0) })).collect();
     let init = given.section;
-    let outcome = team::run(&given.team, Until::Finished(given.length), move |member| {
+    let outcome = team::run::<M, _>(&given.team, Until::Finished(given.length), move |member| {
         let mut missed = 0;
         if !member.start() {
             return missed;
@@ -145,7 +153,7 @@ fn new<O: RawOnce>(given: &Round) -> Result<Sample, TeamError> {
                 break;
             }
             once.call(|| {
-                init.perform();
+                M::perform(init);
                 runs.fetch_add(1, Relaxed);
             });
             missed += u64::from(runs.load(Relaxed) != 1);

@@ -4,12 +4,12 @@
 //! want to run. A lock shows here whether its waiters let the others run, and whether it depends on
 //! one particular thread to go on.
 
-use ondeck::platform::{Linux, Platform};
 use ondeck_zoo::RawLock;
 
 use super::face::{Column, Judged, Shelf, Shown, Table, Threads};
 use super::situation::{ALONE, Extent, MOST_THREADS, PROGRAM, Rounds, counts};
 use super::{Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, throughput};
+use crate::machine::Machine;
 use crate::sample::{CPU_PER_OP, INVOLUNTARY, RUNNING, SHARE, Sample, THROUGHPUT, VOLUNTARY};
 use crate::team::TeamError;
 
@@ -53,7 +53,7 @@ impl Workload for Oversubscribed {
         let rounds = Rounds::of_a_rate(asked.extent, Rounds::of_millis(100, 2));
         let times_cpus = |times: &[usize]| -> Vec<usize> {
             let mut counts: Vec<usize> =
-                times.iter().map(|times| (times * Linux::cpus()).min(MOST_THREADS)).collect();
+                times.iter().map(|times| (times * asked.cpus).min(MOST_THREADS)).collect();
             counts.dedup();
             counts
         };
@@ -72,7 +72,7 @@ impl Workload for Oversubscribed {
         (rounds, situations)
     }
 
-    fn round<L: RawLock<Linux>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
-        throughput::round::<L>(given)
+    fn round<M: Machine, L: RawLock<M>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
+        throughput::round::<M, L>(given)
     }
 }

@@ -53,9 +53,17 @@ pub const PERMITS: &str = "permits";
 /// Whether a once has run before: `done` or `new`.
 pub const STATE: &str = "state";
 
+/// How many of a hundred sections are those of the thread that is not the lock's owner.
+pub const VISITS: &str = "visits_percent";
+
 /// Parameters of one workload each, and what a heading says of them; `{}` stands for the value.
-const WORDED: &[(&str, &str)] =
-    &[(WRITES, "{} % writes"), (ALONE, "one {}"), (PERMITS, "{} permits"), (STATE, "{}")];
+const WORDED: &[(&str, &str)] = &[
+    (WRITES, "{} % writes"),
+    (ALONE, "one {}"),
+    (PERMITS, "{} permits"),
+    (STATE, "{}"),
+    (VISITS, "{} % visits"),
+];
 
 /// What a heading says of the parameters that one workload has.
 pub fn worded(params: &BTreeMap<String, String>) -> impl Iterator<Item = String> + '_ {

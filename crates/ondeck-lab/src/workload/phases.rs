@@ -5,16 +5,15 @@
 //! while the others work, and every phase begins when all of them sleep.
 
 use std::ops::Range;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crossbeam_utils::CachePadded;
-use ondeck::platform::{Linux, Ordering, Platform, Timestamp};
+use ondeck::platform::{AtomicInt, Ordering, Timestamp};
 
 use crate::environment::Placement;
+use crate::machine::Machine;
 use crate::team::Member;
 use crate::usage::Usage;
-
-type Word = <Linux as Platform>::AtomicU32;
 
 /// Which threads work in a phase.
 #[derive(Clone, Debug)]
@@ -26,12 +25,12 @@ pub(super) struct Phase {
 }
 
 /// The phases of a round, and which of them is under way.
-pub(super) struct Phases {
+pub(super) struct Phases<M: Machine> {
     plan: Vec<Phase>,
     /// `RESTING`, `ENDED`, or the number of the phase.
-    word: CachePadded<Word>,
+    word: CachePadded<M::AtomicU32>,
     /// Of each thread but the conductor: whether it sleeps.
-    asleep: Vec<CachePadded<Word>>,
+    asleep: Vec<CachePadded<M::AtomicU32>>,
 }
 
 const RESTING: u32 = u32::MAX;
@@ -59,24 +58,24 @@ impl Seen {
     }
 }
 
-impl Phases {
+impl<M: Machine> Phases<M> {
     /// Phases of a team of `threads`. The conductor is not counted: it is the thread after them.
     pub(super) fn new(threads: usize, plan: Vec<Phase>) -> Self {
         Self {
             plan,
-            word: CachePadded::new(Word::new(RESTING)),
-            asleep: (0..threads).map(|_| CachePadded::new(Word::new(0))).collect(),
+            word: CachePadded::new(AtomicInt::new(RESTING)),
+            asleep: (0..threads).map(|_| CachePadded::new(AtomicInt::new(0))).collect(),
         }
     }
 
     /// A worker's part: `operation` again and again in the phases that the thread works in; it is
     /// told which. Returns what was done in each.
     #[inline]
-    pub(super) fn work(&self, member: &Member, mut operation: impl FnMut(usize)) -> Vec<Stint> {
+    pub(super) fn work(&self, member: &Member<M>, mut operation: impl FnMut(usize)) -> Vec<Stint> {
         let mut stints = vec![Stint::default(); self.plan.len()];
         let mut operations = 0;
         while let Some(phase) = self.await_turn(member.index) {
-            let (before, first) = (Usage::of_this_thread(), operations);
+            let (before, first) = (M::usage(), operations);
             while self.word.load(Ordering::Relaxed) == phase {
                 operation(phase as usize);
                 operations += 1;
@@ -84,7 +83,7 @@ impl Phases {
             }
             let stint = &mut stints[phase as usize];
             stint.operations += operations - first;
-            stint.usage = stint.usage.plus(Usage::of_this_thread().since(before));
+            stint.usage = stint.usage.plus(M::usage().since(before));
         }
         stints
     }
@@ -93,7 +92,7 @@ impl Phases {
     fn await_turn(&self, index: usize) -> Option<u32> {
         let asleep = &self.asleep[index];
         asleep.store(1, Ordering::Release);
-        Linux::futex_wake(&raw const **asleep, 1);
+        M::futex_wake(&raw const **asleep, 1);
         loop {
             let word = self.word.load(Ordering::Acquire);
             if word == ENDED {
@@ -106,37 +105,37 @@ impl Phases {
                 return Some(word);
             }
             // Whatever ended the wait, the word is looked at again.
-            let _ = Linux::futex_wait(&self.word, word, None);
+            let _ = M::futex_wait(&self.word, word, None);
         }
     }
 
     /// The conductor's part: every phase once. `None` if the team is told to stop before the end.
-    pub(super) fn conduct(&self, member: &Member, placement: &Placement) -> Option<Vec<Seen>> {
+    pub(super) fn conduct(&self, member: &Member<M>, placement: &Placement) -> Option<Vec<Seen>> {
         let _raised = placement.raise_coordinator();
         let seen = (0..self.plan.len()).map(|number| self.run(member, number)).collect();
         self.turn_to(ENDED);
         seen
     }
 
-    fn run(&self, member: &Member, number: usize) -> Option<Seen> {
+    fn run(&self, member: &Member<M>, number: usize) -> Option<Seen> {
         let phase = &self.plan[number];
         let rested = self.await_rest(member);
         if !rested {
             return None;
         }
         self.turn_to(number as u32);
-        let (begin, before) = (Instant::now(), member.progress());
-        while let Some(left) = phase.length.checked_sub(begin.elapsed())
+        let (begin, before) = (M::now(), member.progress());
+        while let Some(left) = phase.length.checked_sub(M::now().since(begin))
             && !left.is_zero()
             && !member.stopped()
         {
             // A cancellation is to be noticed in time.
-            std::thread::sleep(left.min(CANCEL_CHECK));
+            M::sleep(left.min(CANCEL_CHECK));
         }
         // Operations first: if this thread is switched out in between, operations of that time are
         // missing rather than won.
         let after = member.progress();
-        let window = begin.elapsed();
+        let window = M::now().since(begin);
         self.turn_to(RESTING);
         let operations = after.iter().zip(before).map(|(after, before)| after - before).collect();
         (!member.stopped()).then_some(Seen { window, operations })
@@ -144,18 +143,18 @@ impl Phases {
 
     fn turn_to(&self, word: u32) {
         self.word.store(word, Ordering::Release);
-        Linux::futex_wake(&raw const *self.word, u32::MAX);
+        M::futex_wake(&raw const *self.word, u32::MAX);
     }
 
     /// Waits until every worker sleeps; false if the team is told to stop.
-    fn await_rest(&self, member: &Member) -> bool {
+    fn await_rest(&self, member: &Member<M>) -> bool {
         for asleep in &self.asleep {
             while asleep.load(Ordering::Acquire) == 0 {
                 if member.stopped() {
                     return false;
                 }
-                let until = Linux::now().as_nanos() + CANCEL_CHECK.as_nanos() as u64;
-                let _ = Linux::futex_wait(asleep, 0, Some(Timestamp::from_nanos(until)));
+                let until = M::now().as_nanos() + CANCEL_CHECK.as_nanos() as u64;
+                let _ = M::futex_wait(asleep, 0, Some(Timestamp::from_nanos(until)));
             }
         }
         true

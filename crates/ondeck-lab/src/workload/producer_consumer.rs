@@ -8,13 +8,13 @@
 
 use std::sync::Arc;
 
-use ondeck::platform::Linux;
 use ondeck_zoo::RawLock;
 
 use super::buffer::{Bounded, Buffer, CAPACITIES, Part, Queue, consume, produce, sum};
 use super::face::{Column, Judged, Shelf, Shown, Table};
 use super::situation::{Rounds, by, counts_of_two};
 use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, audit};
+use crate::machine::Machine;
 use crate::sample::{
     CPU_PER_OP, INVOLUNTARY, RUNNING, SHARE, Sample, THROUGHPUT, VOLUNTARY, WAITS,
 };
@@ -63,22 +63,23 @@ impl Workload for ProducerConsumer {
         (rounds, Bounded::situations(asked, capacities, &counts))
     }
 
-    fn round<L: RawLock<Linux>>(given: &Round, own: &Bounded) -> Result<Sample, TeamError> {
-        let shared = Arc::new(Apart(Buffer::<L>::new(Queue::new(own.capacity))));
+    fn round<M: Machine, L: RawLock<M>>(given: &Round, own: &Bounded) -> Result<Sample, TeamError> {
+        let shared = Arc::new(Apart(Buffer::<M, L>::new(Queue::new(own.capacity))));
         let producers = given.team.threads / 2;
         let after = own.after();
         let buffer = Arc::clone(&shared);
-        let outcome = team::run(&given.team, Until::Elapsed(given.length), move |member| {
-            if !member.start() {
-                return Part::default();
-            }
-            if member.index < producers {
-                produce::<L, false>(member, &buffer.0, after)
-            } else {
-                consume::<L, false>(member, &buffer.0, after)
-            }
-        })?;
-        let left = shared.0.with(&mut L::Context::default(), |queue| queue.drain());
+        let outcome =
+            team::run::<M, _>(&given.team, Until::Elapsed(given.length), move |member| {
+                if !member.start() {
+                    return Part::default();
+                }
+                if member.index < producers {
+                    produce::<M, L, false>(member, &buffer.0, after)
+                } else {
+                    consume::<M, L, false>(member, &buffer.0, after)
+                }
+            })?;
+        let left = shared.0.with(&mut L::Context::default(), |queue| queue.drain::<M>());
         let (senders, receivers) = outcome.results.split_at(producers);
         audit::balance("items", sum(senders), sum(receivers).wrapping_add(left))?;
         Ok(sample(&outcome, producers))

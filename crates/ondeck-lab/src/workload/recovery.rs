@@ -8,9 +8,8 @@
 //! conditions until they sleep, and opens. The second half begins as it opens.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use ondeck::platform::Linux;
 use ondeck_zoo::RawLock;
 
 use super::buffer::{
@@ -20,6 +19,7 @@ use super::face::{Column, Judged, Shelf, Shown, Table};
 use super::situation::{Rounds, counts_of_two};
 use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, audit};
 use crate::environment::Placement;
+use crate::machine::Machine;
 use crate::sample::{CPU_PER_OP, FRESH, RECOVERED, RUNNING, Sample, THROUGHPUT, VOLUNTARY, WAITS};
 use crate::team::{self, Member, Outcome, TeamError, TeamSetting, Until};
 use crate::usage::Usage;
@@ -80,37 +80,37 @@ impl Workload for Recovery {
         (rounds, Bounded::situations(asked, &CAPACITIES[1..2], &counts))
     }
 
-    fn round<L: RawLock<Linux>>(given: &Round, own: &Bounded) -> Result<Sample, TeamError> {
+    fn round<M: Machine, L: RawLock<M>>(given: &Round, own: &Bounded) -> Result<Sample, TeamError> {
         let threads = given.team.threads;
         let producers = threads / 2;
         let mut queue = Queue::new(own.capacity);
         let mut first = 0;
         for number in 1..=own.capacity as u64 / 2 {
-            queue.ring.push(number);
+            queue.ring.push::<M>(number);
             first += number;
         }
-        let shared = Arc::new(Apart(Buffer::<L>::new(queue)));
+        let shared = Arc::new(Apart(Buffer::<M, L>::new(queue)));
         let buffer = Arc::clone(&shared);
         let (after, round) = (own.after(), given.length);
         let placement = given.team.placement.clone();
         // One more, the conductor.
         let setting = TeamSetting { threads: threads + 1, ..given.team.clone() };
-        let outcome = team::run(&setting, Until::Finished(Duration::MAX), move |member| {
+        let outcome = team::run::<M, _>(&setting, Until::Finished(Duration::MAX), move |member| {
             if !member.start() {
                 return Role::Conductor(None);
             }
             if member.index == threads {
                 return Role::Conductor(conduct(member, &buffer.0, threads, round, &placement));
             }
-            let before = Usage::of_this_thread();
+            let before = M::usage();
             let part = if member.index < producers {
-                produce::<L, true>(member, &buffer.0, after)
+                produce::<M, L, true>(member, &buffer.0, after)
             } else {
-                consume::<L, true>(member, &buffer.0, after)
+                consume::<M, L, true>(member, &buffer.0, after)
             };
-            Role::Worker(part, Usage::of_this_thread().since(before))
+            Role::Worker(part, M::usage().since(before))
         })?;
-        let left = shared.0.with(&mut L::Context::default(), |queue| queue.drain());
+        let left = shared.0.with(&mut L::Context::default(), |queue| queue.drain::<M>());
         sample(outcome, producers, first, left)
     }
 }
@@ -129,9 +129,9 @@ struct Half {
 }
 
 /// Lets the threads run, shuts the gate, opens it, and lets them run again.
-fn conduct<L: RawLock<Linux>>(
-    member: &Member,
-    buffer: &Buffer<L>,
+fn conduct<M: Machine, L: RawLock<M>>(
+    member: &Member<M>,
+    buffer: &Buffer<M, L>,
     threads: usize,
     round: Duration,
     placement: &Placement,
@@ -141,9 +141,9 @@ fn conduct<L: RawLock<Linux>>(
     let fresh = half(member, round / 2);
     buffer.with(&mut context, |queue| queue.held = true);
     while !member.stopped() && buffer.with(&mut context, |queue| queue.waiting) < threads {
-        std::thread::sleep(ASKING);
+        M::sleep(ASKING);
     }
-    std::thread::sleep(SHUT);
+    M::sleep(SHUT);
     buffer.with(&mut context, |queue| {
         queue.held = false;
         queue.notify_all(NOT_FULL);
@@ -154,18 +154,18 @@ fn conduct<L: RawLock<Linux>>(
     (!member.stopped()).then_some([fresh, recovered])
 }
 
-fn half(member: &Member, length: Duration) -> Half {
-    let (begin, before) = (Instant::now(), member.progress());
-    while let Some(left) = length.checked_sub(begin.elapsed())
+fn half<M: Machine>(member: &Member<M>, length: Duration) -> Half {
+    let (begin, before) = (M::now(), member.progress());
+    while let Some(left) = length.checked_sub(M::now().since(begin))
         && !left.is_zero()
         && !member.stopped()
     {
-        std::thread::sleep(left.min(CANCEL_CHECK));
+        M::sleep(left.min(CANCEL_CHECK));
     }
     // Items first: if this thread is switched out in between, those of that time are missing rather
     // than won.
     let after = member.progress();
-    let window = begin.elapsed();
+    let window = M::now().since(begin);
     Half { window, items: after.iter().zip(before).map(|(after, before)| after - before).collect() }
 }
 
@@ -206,6 +206,7 @@ fn sample(
         pairs: outcome.pairs[..threads].to_vec(),
         usage,
         span: outcome.span,
+        cpus: outcome.cpus,
         results: parts,
     };
     let mut sample = Sample::of_roles(&outcome, consumers.clone(), &[0..producers, consumers]);

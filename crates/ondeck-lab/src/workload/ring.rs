@@ -1,5 +1,7 @@
 //! A bounded queue of numbers, for the lock under test to guard.
 
+use crate::machine::Machine;
+
 /// First in, first out; its memory is there, and touched, from the beginning.
 pub(super) struct Ring {
     slots: Box<[u64]>,
@@ -25,17 +27,21 @@ impl Ring {
 
     /// Puts a number behind all others; the ring is not full.
     #[inline]
-    pub(super) fn push(&mut self, number: u64) {
+    pub(super) fn push<M: Machine>(&mut self, number: u64) {
         let place = self.first + self.len;
         let place = if place < self.slots.len() { place } else { place - self.slots.len() };
-        self.slots[place] = number;
+        let slot = &mut self.slots[place];
+        M::touch(slot, true);
+        *slot = number;
         self.len += 1;
     }
 
     /// Takes the oldest number; the ring is not empty.
     #[inline]
-    pub(super) fn pop(&mut self) -> u64 {
-        let number = self.slots[self.first];
+    pub(super) fn pop<M: Machine>(&mut self) -> u64 {
+        let slot = &self.slots[self.first];
+        M::touch(slot, false);
+        let number = *slot;
         self.first = if self.first + 1 < self.slots.len() { self.first + 1 } else { 0 };
         self.len -= 1;
         number
@@ -44,6 +50,8 @@ impl Ring {
 
 #[cfg(test)]
 mod tests {
+    use ondeck::platform::Linux;
+
     use super::*;
 
     #[test]
@@ -52,14 +60,14 @@ mod tests {
         let (mut sent, mut received) = (0..20, 0..20);
         for _ in 0..7 {
             while !ring.is_full() {
-                ring.push(sent.next().expect("more than the test takes"));
+                ring.push::<Linux>(sent.next().expect("more than the test takes"));
             }
             for _ in 0..2 {
-                assert_eq!(Some(ring.pop()), received.next());
+                assert_eq!(Some(ring.pop::<Linux>()), received.next());
             }
         }
         assert!(!ring.is_empty() && !ring.is_full());
-        assert_eq!(Some(ring.pop()), received.next());
+        assert_eq!(Some(ring.pop::<Linux>()), received.next());
         assert!(ring.is_empty());
     }
 }

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use hdrhistogram::Histogram;
-use ondeck::platform::{Linux, Platform};
 use ondeck_zoo::{Kind, RawRwLock};
 
 use super::face::{Column, Group, Judged, Shelf, Shown, Table};
@@ -16,6 +15,7 @@ use super::kinds::RwWorkload;
 use super::situation::{Rounds, by, counts_of_two};
 use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, WorkloadInfo, audit, param};
 use crate::clock::TickScale;
+use crate::machine::Machine;
 use crate::results::{Better, Unit};
 use crate::sample::{LONGEST, Quantity, Sample, THROUGHPUT, histogram};
 use crate::team::{self, TeamError, Until};
@@ -121,56 +121,64 @@ impl RwWorkload for RwLatency {
         (rounds, all.map(|(lone, count)| situation(lone, count)).collect())
     }
 
-    fn round<L: RawRwLock<Linux>>(given: &Round, &lone: &Lone) -> Result<Sample, TeamError> {
+    fn round<M: Machine, L: RawRwLock<M>>(
+        given: &Round,
+        &lone: &Lone,
+    ) -> Result<Sample, TeamError> {
         let (one, other) = (AtomicU64::new(0), AtomicU64::new(0));
         let shared = Arc::new(Apart(Pair { lock: L::new(), one, other }));
         let (section, outside, pause) = (given.section, given.outside, Work::of_nanos(PAUSE));
-        let scale = TickScale::get();
+        let scale = TickScale::of::<M>();
         let pair = Arc::clone(&shared);
-        let outcome = team::run(&given.team, Until::Elapsed(given.length), move |member| {
-            let (read, write) = (L::Read::default(), L::Write::default());
-            let Pair { lock, one, other } = &pair.0;
-            let alone = member.index == 0;
-            let writes = alone == (lone == Lone::Writer);
-            let mut seen = Seen { writes: 0, torn: 0, waits: histogram(), longest: 0 };
-            if !member.start() {
-                return seen;
-            }
-            let mut operations = 0;
-            while !member.stopped() {
-                let before = if alone { Linux::ticks() } else { 0 };
-                let after;
-                if writes {
-                    // SAFETY: the context stays here until the unlock and serves this acquisition alone.
-                    unsafe { lock.write(&write) };
-                    after = if alone { Linux::ticks() } else { 0 };
-                    one.store(one.load(Relaxed) + 1, Relaxed);
-                    section.perform();
-                    other.store(other.load(Relaxed) + 1, Relaxed);
-                    // SAFETY: locked above with this context.
-                    unsafe { lock.unlock_write(&write) };
-                    seen.writes += 1;
-                } else {
-                    // SAFETY: the context stays here until the unlock and serves this acquisition alone.
-                    unsafe { lock.read(&read) };
-                    after = if alone { Linux::ticks() } else { 0 };
-                    let found = one.load(Relaxed);
-                    section.perform();
-                    seen.torn += u64::from(found != other.load(Relaxed));
-                    // SAFETY: locked above with this context.
-                    unsafe { lock.unlock_read(&read) };
+        let outcome =
+            team::run::<M, _>(&given.team, Until::Elapsed(given.length), move |member| {
+                let (read, write) = (L::Read::default(), L::Write::default());
+                let Pair { lock, one, other } = &pair.0;
+                let alone = member.index == 0;
+                let writes = alone == (lone == Lone::Writer);
+                let mut seen = Seen { writes: 0, torn: 0, waits: histogram(), longest: 0 };
+                if !member.start() {
+                    return seen;
                 }
-                operations += 1;
-                member.done(operations);
-                if alone {
-                    seen.note(scale, after.saturating_sub(before));
-                    pause.perform();
-                } else {
-                    outside.perform();
+                let mut operations = 0;
+                while !member.stopped() {
+                    let before = if alone { M::ticks() } else { 0 };
+                    let after;
+                    if writes {
+                        // SAFETY: the context stays here until the unlock and serves this acquisition alone.
+                        unsafe { lock.write(&write) };
+                        after = if alone { M::ticks() } else { 0 };
+                        M::touch(one, true);
+                        one.store(one.load(Relaxed) + 1, Relaxed);
+                        M::perform(section);
+                        M::touch(other, true);
+                        other.store(other.load(Relaxed) + 1, Relaxed);
+                        // SAFETY: locked above with this context.
+                        unsafe { lock.unlock_write(&write) };
+                        seen.writes += 1;
+                    } else {
+                        // SAFETY: the context stays here until the unlock and serves this acquisition alone.
+                        unsafe { lock.read(&read) };
+                        after = if alone { M::ticks() } else { 0 };
+                        M::touch(one, false);
+                        let found = one.load(Relaxed);
+                        M::perform(section);
+                        M::touch(other, false);
+                        seen.torn += u64::from(found != other.load(Relaxed));
+                        // SAFETY: locked above with this context.
+                        unsafe { lock.unlock_read(&read) };
+                    }
+                    operations += 1;
+                    member.done(operations);
+                    if alone {
+                        seen.note(scale, after.saturating_sub(before));
+                        M::perform(pause);
+                    } else {
+                        M::perform(outside);
+                    }
                 }
-            }
-            seen
-        })?;
+                seen
+            })?;
         let writes: u64 = outcome.results.iter().map(|seen| seen.writes).sum();
         let torn: u64 = outcome.results.iter().map(|seen| seen.torn).sum();
         audit::balance("writes", shared.0.one.load(Relaxed), writes)?;

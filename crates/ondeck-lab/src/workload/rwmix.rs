@@ -8,13 +8,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use ondeck::platform::Linux;
 use ondeck_zoo::{Kind, RawRwLock};
 
 use super::face::{Column, Group, Judged, Shelf, Shown, Table, Threads};
 use super::kinds::RwWorkload;
 use super::situation::{ALONE, PROGRAM, Rounds, by, counts};
 use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, WorkloadInfo, audit, param};
+use crate::machine::Machine;
 use crate::sample::{CPU_PER_OP, RUNNING, SHARE, Sample, THROUGHPUT};
 use crate::team::{self, TeamError, Until};
 
@@ -125,45 +125,50 @@ impl RwWorkload for RwMix {
         (rounds, situations)
     }
 
-    fn round<L: RawRwLock<Linux>>(given: &Round, &mix: &Mix) -> Result<Sample, TeamError> {
+    fn round<M: Machine, L: RawRwLock<M>>(given: &Round, &mix: &Mix) -> Result<Sample, TeamError> {
         let (one, other) = (AtomicU64::new(0), AtomicU64::new(0));
         let shared = Arc::new(Apart(Pair { lock: L::new(), one, other }));
         let (section, outside) = (given.section, given.outside);
         let pair = Arc::clone(&shared);
-        let outcome = team::run(&given.team, Until::Elapsed(given.length), move |member| {
-            let (read, write) = (L::Read::default(), L::Write::default());
-            let mut choice = Choice::new(mix, member.index);
-            let Pair { lock, one, other } = &pair.0;
-            let mut tally = Tally::default();
-            if !member.start() {
-                return tally;
-            }
-            let mut operations = 0;
-            while !member.stopped() {
-                if choice.writes() {
-                    // SAFETY: the context stays here until the unlock and serves this acquisition alone.
-                    unsafe { lock.write(&write) };
-                    one.store(one.load(Relaxed) + 1, Relaxed);
-                    section.perform();
-                    other.store(other.load(Relaxed) + 1, Relaxed);
-                    // SAFETY: locked above with this context.
-                    unsafe { lock.unlock_write(&write) };
-                    tally.writes += 1;
-                } else {
-                    // SAFETY: the context stays here until the unlock and serves this acquisition alone.
-                    unsafe { lock.read(&read) };
-                    let found = one.load(Relaxed);
-                    section.perform();
-                    tally.torn += u64::from(found != other.load(Relaxed));
-                    // SAFETY: locked above with this context.
-                    unsafe { lock.unlock_read(&read) };
+        let outcome =
+            team::run::<M, _>(&given.team, Until::Elapsed(given.length), move |member| {
+                let (read, write) = (L::Read::default(), L::Write::default());
+                let mut choice = Choice::new(mix, member.index);
+                let Pair { lock, one, other } = &pair.0;
+                let mut tally = Tally::default();
+                if !member.start() {
+                    return tally;
                 }
-                operations += 1;
-                member.done(operations);
-                outside.perform();
-            }
-            tally
-        })?;
+                let mut operations = 0;
+                while !member.stopped() {
+                    if choice.writes() {
+                        // SAFETY: the context stays here until the unlock and serves this acquisition alone.
+                        unsafe { lock.write(&write) };
+                        M::touch(one, true);
+                        one.store(one.load(Relaxed) + 1, Relaxed);
+                        M::perform(section);
+                        M::touch(other, true);
+                        other.store(other.load(Relaxed) + 1, Relaxed);
+                        // SAFETY: locked above with this context.
+                        unsafe { lock.unlock_write(&write) };
+                        tally.writes += 1;
+                    } else {
+                        // SAFETY: the context stays here until the unlock and serves this acquisition alone.
+                        unsafe { lock.read(&read) };
+                        M::touch(one, false);
+                        let found = one.load(Relaxed);
+                        M::perform(section);
+                        M::touch(other, false);
+                        tally.torn += u64::from(found != other.load(Relaxed));
+                        // SAFETY: locked above with this context.
+                        unsafe { lock.unlock_read(&read) };
+                    }
+                    operations += 1;
+                    member.done(operations);
+                    M::perform(outside);
+                }
+                tally
+            })?;
         let writes: u64 = outcome.results.iter().map(|tally| tally.writes).sum();
         let torn: u64 = outcome.results.iter().map(|tally| tally.torn).sum();
         audit::balance("writes", shared.0.one.load(Relaxed), writes)?;

@@ -10,6 +10,7 @@ use super::face::{Column, Group, Judged, Shelf, Shown, Table, Threads};
 use super::kinds::SemaphoreWorkload;
 use super::situation::{ALONE, Rounds, by, counts};
 use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, WorkloadInfo, audit, param};
+use crate::machine::Machine;
 use crate::sample::{CPU_PER_OP, SHARE, Sample, THROUGHPUT, VOLUNTARY};
 use crate::team::{self, TeamError, Until};
 
@@ -72,33 +73,37 @@ impl SemaphoreWorkload for Semaphore {
         (rounds, all.map(|(permits, count)| situation(permits, count)).collect())
     }
 
-    fn round<S: RawSemaphore>(given: &Round, &permits: &u32) -> Result<Sample, TeamError> {
+    fn round<M: Machine, S: RawSemaphore<M>>(
+        given: &Round,
+        &permits: &u32,
+    ) -> Result<Sample, TeamError> {
         let shared = Arc::new((Apart(S::new(permits)), Apart(AtomicU64::new(0))));
         let (section, outside) = (given.section, given.outside);
-        let outcome = team::run(&given.team, Until::Elapsed(given.length), move |member| {
-            let (Apart(semaphore), Apart(inside)) = &*shared;
-            let mut crowded = 0;
-            if !member.start() {
-                return crowded;
-            }
-            let mut taken = 0;
-            while !member.stopped() {
-                semaphore.acquire();
-                if taken % COUNTED == 0 {
-                    let others = inside.fetch_add(1, Relaxed);
-                    section.perform();
-                    crowded += u64::from(others >= u64::from(permits));
-                    inside.fetch_sub(1, Relaxed);
-                } else {
-                    section.perform();
+        let outcome =
+            team::run::<M, _>(&given.team, Until::Elapsed(given.length), move |member| {
+                let (Apart(semaphore), Apart(inside)) = &*shared;
+                let mut crowded = 0;
+                if !member.start() {
+                    return crowded;
                 }
-                semaphore.release();
-                taken += 1;
-                member.done(taken);
-                outside.perform();
-            }
-            crowded
-        })?;
+                let mut taken = 0;
+                while !member.stopped() {
+                    semaphore.acquire();
+                    if taken % COUNTED == 0 {
+                        let others = inside.fetch_add(1, Relaxed);
+                        M::perform(section);
+                        crowded += u64::from(others >= u64::from(permits));
+                        inside.fetch_sub(1, Relaxed);
+                    } else {
+                        M::perform(section);
+                    }
+                    semaphore.release();
+                    taken += 1;
+                    member.done(taken);
+                    M::perform(outside);
+                }
+                crowded
+            })?;
         let crowded: u64 = outcome.results.iter().sum();
         let all = outcome.total_pairs();
         audit::balance("sections with no more threads than permits", all - crowded, all)?;

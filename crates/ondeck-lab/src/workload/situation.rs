@@ -20,6 +20,8 @@ pub use crate::results::Extent;
 pub struct Asked {
     /// How much to measure.
     pub extent: Extent,
+    /// How many CPUs the machine has for them.
+    pub cpus: usize,
     /// Numbers of threads.
     pub threads: Option<Vec<usize>>,
     /// Critical section and outside work in nanoseconds.
@@ -173,10 +175,10 @@ impl Rounds {
         Self { shares: false, ..self }
     }
 
-    /// How long one is with so many threads.
-    pub(crate) fn length(self, threads: usize) -> Duration {
+    /// How long one is with so many threads on so many CPUs.
+    pub(crate) fn length(self, threads: usize, cpus: usize) -> Duration {
         // A tenth more than the share needs, because a window is never quite as long as meant.
-        let needed = share_needs(threads).mul_f64(1.1);
+        let needed = share_needs(threads, cpus).mul_f64(1.1);
         if self.shares { self.length.max(needed) } else { self.length }
     }
 }

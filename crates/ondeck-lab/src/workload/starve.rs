@@ -7,7 +7,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ondeck::platform::{Linux, Platform};
 use ondeck_zoo::RawLock;
 
 use super::face::{Column, Judged, Shelf, Shown, Table};
@@ -15,6 +14,7 @@ use super::guarded::Guarded;
 use super::situation::{Rounds, counts};
 use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, audit};
 use crate::clock::TickScale;
+use crate::machine::Machine;
 use crate::sample::{CPU_PER_OP, LONGEST_GAP, RUNNING, SHARE, STARVED_WINDOWS, Sample, THROUGHPUT};
 use crate::team::{self, Outcome, TeamError, Until};
 
@@ -72,34 +72,35 @@ impl Workload for Starve {
         (rounds, counts.into_iter().map(|threads| Situation::working(threads, work)).collect())
     }
 
-    fn round<L: RawLock<Linux>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
-        let shared = Arc::new(Apart(Guarded::<L, u64>::new(0)));
+    fn round<M: Machine, L: RawLock<M>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
+        let shared = Arc::new(Apart(Guarded::<M, L, u64>::new(0)));
         let (section, outside) = (given.section, given.outside);
         let turns = Arc::clone(&shared);
-        let outcome = team::run(&given.team, Until::Elapsed(given.length), move |member| {
-            let mut context = L::Context::default();
-            if !member.start() {
-                return Gaps::begin();
-            }
-            let mut gaps = Gaps::begin();
-            let mut pairs = 0;
-            while !member.stopped() {
-                let turn = turns.0.with(&mut context, |turns| {
-                    **turns += 1;
-                    section.perform();
-                    **turns
-                });
-                gaps.served(turn, Linux::ticks());
-                pairs += 1;
-                member.done(pairs);
-                outside.perform();
-            }
-            gaps.end(Linux::ticks());
-            gaps
-        })?;
+        let outcome =
+            team::run::<M, _>(&given.team, Until::Elapsed(given.length), move |member| {
+                let mut context = L::Context::default();
+                if !member.start() {
+                    return Gaps::begin::<M>();
+                }
+                let mut gaps = Gaps::begin::<M>();
+                let mut pairs = 0;
+                while !member.stopped() {
+                    let turn = turns.0.with(&mut context, |turns| {
+                        **turns += 1;
+                        M::perform(section);
+                        **turns
+                    });
+                    gaps.served(turn, M::ticks());
+                    pairs += 1;
+                    member.done(pairs);
+                    M::perform(outside);
+                }
+                gaps.end(M::ticks());
+                gaps
+            })?;
         let acquisitions = shared.0.with(&mut L::Context::default(), |turns| **turns);
         audit::balance("acquisitions", acquisitions, outcome.total_pairs())?;
-        Ok(sample(&outcome))
+        Ok(sample::<M>(&outcome))
     }
 }
 
@@ -119,9 +120,9 @@ struct Gaps {
 }
 
 impl Gaps {
-    fn begin() -> Self {
-        let window = WINDOW.as_nanos() as f64 / TickScale::get().nanos(1);
-        Self::at(Linux::ticks(), window as u64)
+    fn begin<M: Machine>() -> Self {
+        let window = WINDOW.as_nanos() as f64 / TickScale::of::<M>().nanos(1);
+        Self::at(M::ticks(), window as u64)
     }
 
     fn at(start: u64, window: u64) -> Self {
@@ -158,12 +159,12 @@ impl Gaps {
     }
 }
 
-fn sample(outcome: &Outcome<Gaps>) -> Sample {
+fn sample<M: Machine>(outcome: &Outcome<Gaps>) -> Sample {
     let longest = outcome.results.iter().map(|gaps| gaps.longest).max().unwrap_or(0);
     let starved: u64 = outcome.results.iter().map(|gaps| gaps.starved).sum();
     let windows: u64 = outcome.results.iter().map(|gaps| gaps.windows).sum();
     let mut sample = Sample::of_outcome(outcome);
-    sample.values.insert(0, (LONGEST_GAP, TickScale::get().nanos(longest) / 1e6));
+    sample.values.insert(0, (LONGEST_GAP, TickScale::of::<M>().nanos(longest) / 1e6));
     // A round may be shorter than a window.
     if windows > 0 {
         sample.values.insert(1, (STARVED_WINDOWS, starved as f64 / windows as f64));

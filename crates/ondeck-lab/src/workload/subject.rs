@@ -5,15 +5,19 @@ use std::time::Duration;
 use ondeck::platform::Linux;
 use ondeck_zoo::sync::{
     BarrierVisitor, OnceVisitor, RawBarrier, RawOnce, RawSemaphore, SemaphoreVisitor,
-    for_each_barrier, for_each_once, for_each_semaphore,
+    for_each_barrier, for_each_hosted_barrier, for_each_hosted_once, for_each_hosted_semaphore,
+    for_each_once, for_each_semaphore,
 };
-use ondeck_zoo::{Kind, LockInfo, RawLock, RawRwLock, RwVisitor, Visitor, registry};
+use ondeck_zoo::{
+    Kind, LockInfo, RawLock, RawRwLock, RwVisitor, Visitor, locks, registry, rwlocks,
+};
 
 use super::baseline::{NoBarrier, NoLock, NoOnce, NoRwLock, NoSemaphore};
 use super::{
     Own, Round, RoundFn, barrier_rounds, mutex_rounds, once_rounds, rwlock_rounds,
     semaphore_rounds, uncontended,
 };
+use crate::machine::Machine;
 use crate::sample::{Pairs, Sample};
 use crate::team::TeamError;
 
@@ -30,45 +34,64 @@ pub struct Subject {
     pub context_size: usize,
     rounds: Vec<(&'static str, RoundFn)>,
     alone: Option<fn(Duration) -> Pairs>,
+    empty: fn() -> Self,
 }
 
 impl Subject {
-    /// The mutex `L`, whether or not the registry has it.
-    pub fn of<L: RawLock<Linux>>() -> Self {
+    /// The mutex `L` on the machine `M`, whether or not the registry has it.
+    pub fn of<M: Machine, L: RawLock<M>>() -> Self {
         Self {
             kind: Kind::Mutex,
             info: L::INFO,
             size: size_of::<L>(),
             context_size: size_of::<L::Context>(),
-            rounds: mutex_rounds::<L>(),
-            alone: Some(|round| uncontended::time_pairs::<L>(round, |_| true)),
+            rounds: mutex_rounds::<M, L>(),
+            alone: Some(|round| uncontended::time_pairs::<M, L>(round, |_| true)),
+            empty: Self::of::<M, NoLock>,
         }
     }
 
-    /// The reader-writer lock `L`, whether or not the registry has it.
-    pub fn of_rwlock<L: RawRwLock<Linux>>() -> Self {
+    /// The reader-writer lock `L` on the machine `M`, whether or not the registry has it.
+    pub fn of_rwlock<M: Machine, L: RawRwLock<M>>() -> Self {
         let context_size = size_of::<L::Read>().max(size_of::<L::Write>());
-        let lock = Self::of_kind::<L>(Kind::RwLock, L::INFO, rwlock_rounds::<L>());
+        let rounds = rwlock_rounds::<M, L>();
+        let lock =
+            Self::of_kind::<L>(Kind::RwLock, L::INFO, rounds, Self::of_rwlock::<M, NoRwLock>);
         Self { context_size, ..lock }
     }
 
-    /// The semaphore `S`.
-    pub fn of_semaphore<S: RawSemaphore>() -> Self {
-        Self::of_kind::<S>(Kind::Semaphore, S::INFO, semaphore_rounds::<S>())
+    /// The semaphore `S` on the machine `M`.
+    pub fn of_semaphore<M: Machine, S: RawSemaphore<M>>() -> Self {
+        Self::of_kind::<S>(
+            Kind::Semaphore,
+            S::INFO,
+            semaphore_rounds::<M, S>(),
+            Self::of_semaphore::<M, NoSemaphore>,
+        )
     }
 
-    /// The once `O`.
-    pub fn of_once<O: RawOnce>() -> Self {
-        Self::of_kind::<O>(Kind::Once, O::INFO, once_rounds::<O>())
+    /// The once `O` on the machine `M`.
+    pub fn of_once<M: Machine, O: RawOnce<M>>() -> Self {
+        Self::of_kind::<O>(Kind::Once, O::INFO, once_rounds::<M, O>(), Self::of_once::<M, NoOnce>)
     }
 
-    /// The barrier `B`.
-    pub fn of_barrier<B: RawBarrier>() -> Self {
-        Self::of_kind::<B>(Kind::Barrier, B::INFO, barrier_rounds::<B>())
+    /// The barrier `B` on the machine `M`.
+    pub fn of_barrier<M: Machine, B: RawBarrier<M>>() -> Self {
+        Self::of_kind::<B>(
+            Kind::Barrier,
+            B::INFO,
+            barrier_rounds::<M, B>(),
+            Self::of_barrier::<M, NoBarrier>,
+        )
     }
 
-    fn of_kind<L>(kind: Kind, info: LockInfo, rounds: Vec<(&'static str, RoundFn)>) -> Self {
-        Self { kind, info, size: size_of::<L>(), context_size: 0, rounds, alone: None }
+    fn of_kind<L>(
+        kind: Kind,
+        info: LockInfo,
+        rounds: Vec<(&'static str, RoundFn)>,
+        empty: fn() -> Self,
+    ) -> Self {
+        Self { kind, info, size: size_of::<L>(), context_size: 0, rounds, alone: None, empty }
     }
 
     /// Every mutex of the registry, in its order.
@@ -88,20 +111,28 @@ impl Subject {
         subjects.0
     }
 
-    /// The mutex that does nothing, whose cost is the harness's own.
-    pub fn baseline() -> Self {
-        Self::of::<NoLock>()
+    /// Every lock of every kind that runs on any machine, on the machine `M`, in the order of
+    /// [`of_every_kind`](Self::of_every_kind). Peers, and locks that need a kernel of their own kind, are not among
+    /// them.
+    pub fn of_every_kind_on<M: Machine>() -> Vec<Self> {
+        let mut subjects = Collect(Vec::new());
+        locks::for_each_hosted::<M>(&mut subjects);
+        rwlocks::for_each_hosted::<M>(&mut subjects);
+        for_each_hosted_semaphore::<M>(&mut subjects);
+        for_each_hosted_once::<M>(&mut subjects);
+        for_each_hosted_barrier::<M>(&mut subjects);
+        subjects.0
     }
 
-    /// The lock of that kind that does nothing.
-    pub(crate) fn baseline_of(kind: Kind) -> Self {
-        match kind {
-            Kind::Mutex => Self::baseline(),
-            Kind::RwLock => Self::of_rwlock::<NoRwLock>(),
-            Kind::Semaphore => Self::of_semaphore::<NoSemaphore>(),
-            Kind::Once => Self::of_once::<NoOnce>(),
-            Kind::Barrier => Self::of_barrier::<NoBarrier>(),
-        }
+    /// The mutex that does nothing, whose cost is the harness's own.
+    pub fn baseline() -> Self {
+        Self::of::<Linux, NoLock>()
+    }
+
+    /// The lock of its kind, on its machine, that does nothing.
+    #[must_use]
+    pub fn empty(&self) -> Self {
+        (self.empty)()
     }
 
     /// Measures one round of a workload of the lock's kind.
@@ -131,32 +162,32 @@ impl Subject {
 /// Collects the locks that it is shown.
 struct Collect(Vec<Subject>);
 
-impl Visitor<Linux> for Collect {
-    fn visit<L: RawLock<Linux>>(&mut self) {
-        self.0.push(Subject::of::<L>());
+impl<M: Machine> Visitor<M> for Collect {
+    fn visit<L: RawLock<M>>(&mut self) {
+        self.0.push(Subject::of::<M, L>());
     }
 }
 
-impl RwVisitor<Linux> for Collect {
-    fn visit<L: RawRwLock<Linux>>(&mut self) {
-        self.0.push(Subject::of_rwlock::<L>());
+impl<M: Machine> RwVisitor<M> for Collect {
+    fn visit<L: RawRwLock<M>>(&mut self) {
+        self.0.push(Subject::of_rwlock::<M, L>());
     }
 }
 
-impl SemaphoreVisitor for Collect {
-    fn visit<S: RawSemaphore>(&mut self) {
-        self.0.push(Subject::of_semaphore::<S>());
+impl<M: Machine> SemaphoreVisitor<M> for Collect {
+    fn visit<S: RawSemaphore<M>>(&mut self) {
+        self.0.push(Subject::of_semaphore::<M, S>());
     }
 }
 
-impl OnceVisitor for Collect {
-    fn visit<O: RawOnce>(&mut self) {
-        self.0.push(Subject::of_once::<O>());
+impl<M: Machine> OnceVisitor<M> for Collect {
+    fn visit<O: RawOnce<M>>(&mut self) {
+        self.0.push(Subject::of_once::<M, O>());
     }
 }
 
-impl BarrierVisitor for Collect {
-    fn visit<B: RawBarrier>(&mut self) {
-        self.0.push(Subject::of_barrier::<B>());
+impl<M: Machine> BarrierVisitor<M> for Collect {
+    fn visit<B: RawBarrier<M>>(&mut self) {
+        self.0.push(Subject::of_barrier::<M, B>());
     }
 }

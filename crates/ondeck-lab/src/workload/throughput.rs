@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use ondeck::platform::{Linux, Platform};
 use ondeck_zoo::RawLock;
 
 use super::face::{Column, Group, Judged, Shelf, Shown, Table, Threads};
 use super::situation::{ALONE, LONG, MANY, MOST_THREADS, PROGRAM, Rounds, counts};
 use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo};
+use crate::machine::Machine;
 use crate::sample::{CPU_PER_OP, RUNNING, SHARE, Sample, THROUGHPUT};
 use crate::team::{self, TeamError, Until};
 
@@ -61,30 +61,30 @@ impl Workload for Throughput {
         let mut situations = Vec::new();
         for work in works {
             let quick: &[usize] = if work == ALONE { &[1, 2, 8] } else { &[2] };
-            let counts = counts(asked, quick, &doublings(), MANY);
+            let counts = counts(asked, quick, &doublings(asked.cpus), MANY);
             situations.extend(counts.into_iter().map(|threads| Situation::working(threads, work)));
         }
         (rounds, situations)
     }
 
-    fn round<L: RawLock<Linux>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
-        round::<L>(given)
+    fn round<M: Machine, L: RawLock<M>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
+        round::<M, L>(given)
     }
 }
 
 /// 1, 2, 4 and so on, to 32 or four times as many threads as CPUs; more are for `oversubscribed`.
-fn doublings() -> Vec<usize> {
-    let most = (4 * Linux::cpus()).clamp(32, MOST_THREADS);
+fn doublings(cpus: usize) -> Vec<usize> {
+    let most = (4 * cpus).clamp(32, MOST_THREADS);
     std::iter::successors(Some(1), |count| Some(2 * count))
         .take_while(|count| *count <= most)
         .collect()
 }
 
 /// A round of this workload and of those that differ from it in their situations only.
-pub(super) fn round<L: RawLock<Linux>>(given: &Round) -> Result<Sample, TeamError> {
+pub(super) fn round<M: Machine, L: RawLock<M>>(given: &Round) -> Result<Sample, TeamError> {
     let lock = Arc::new(Apart(L::new()));
     let (section, outside) = (given.section, given.outside);
-    let outcome = team::run(&given.team, Until::Elapsed(given.length), move |member| {
+    let outcome = team::run::<M, _>(&given.team, Until::Elapsed(given.length), move |member| {
         let context = L::Context::default();
         let lock = &lock.0;
         if !member.start() {
@@ -95,12 +95,12 @@ pub(super) fn round<L: RawLock<Linux>>(given: &Round) -> Result<Sample, TeamErro
             // SAFETY: the context stays here until the unlock and serves this acquisition
             // alone.
             unsafe { lock.lock(&context) };
-            section.perform();
+            M::perform(section);
             // SAFETY: locked above with this context.
             unsafe { lock.unlock(&context) };
             pairs += 1;
             member.done(pairs);
-            outside.perform();
+            M::perform(outside);
         }
     })?;
     Ok(Sample::of_outcome(&outcome))

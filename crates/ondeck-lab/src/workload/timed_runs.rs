@@ -10,13 +10,13 @@ use std::cell::UnsafeCell;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ondeck::platform::{Linux, Platform};
 use ondeck_zoo::RawLock;
 
 use super::face::{Group, Judged, Plot, Shelf, Table};
 use super::situation::{Extent, Runs};
 use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo};
 use crate::clock::TickScale;
+use crate::machine::Machine;
 use crate::sample::{LONGEST, RUN, Sample, histogram};
 use crate::team::{self, Member, Outcome, TeamError, Until};
 
@@ -52,24 +52,25 @@ impl Workload for Wait {
         runs(asked, 100)
     }
 
-    fn round<L: RawLock<Linux>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
+    fn round<M: Machine, L: RawLock<M>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
         let lock = Arc::new(Apart(L::new()));
         let pairs = given.pairs;
-        let outcome = team::run(&given.team, Until::Finished(given.longest_run), move |member| {
-            let context = L::Context::default();
-            let lock = &lock.0;
-            Times::take(member, pairs, || {
-                let before = Linux::ticks();
-                // SAFETY: the context stays here until the unlock and serves this acquisition
-                // alone.
-                unsafe { lock.lock(&context) };
-                let after = Linux::ticks();
-                // SAFETY: locked above with this context.
-                unsafe { lock.unlock(&context) };
-                Some(after.saturating_sub(before))
-            })
-        })?;
-        Ok(sample(outcome))
+        let outcome =
+            team::run::<M, _>(&given.team, Until::Finished(given.longest_run), move |member| {
+                let context = L::Context::default();
+                let lock = &lock.0;
+                Times::take(member, pairs, || {
+                    let before = M::ticks();
+                    // SAFETY: the context stays here until the unlock and serves this acquisition
+                    // alone.
+                    unsafe { lock.lock(&context) };
+                    let after = M::ticks();
+                    // SAFETY: locked above with this context.
+                    unsafe { lock.unlock(&context) };
+                    Some(after.saturating_sub(before))
+                })
+            })?;
+        Ok(sample::<M>(outcome))
     }
 }
 
@@ -134,25 +135,27 @@ impl Workload for Idle {
         runs(asked, 1_000)
     }
 
-    fn round<L: RawLock<Linux>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
+    fn round<M: Machine, L: RawLock<M>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
         let shared = Arc::new(Apart(Released { lock: L::new(), at: UnsafeCell::new(None) }));
         let pairs = given.pairs;
-        let outcome = team::run(&given.team, Until::Finished(given.longest_run), move |member| {
-            let context = L::Context::default();
-            let shared = &shared.0;
-            Times::take(member, pairs, || {
-                // SAFETY: the context stays here until the unlock and serves this acquisition
-                // alone; the time of the release is touched between lock and unlock only.
-                unsafe {
-                    shared.lock.lock(&context);
-                    let idle = (*shared.at.get()).map(|at| Linux::ticks().saturating_sub(at));
-                    *shared.at.get() = Some(Linux::ticks());
-                    shared.lock.unlock(&context);
-                    idle
-                }
-            })
-        })?;
-        Ok(sample(outcome))
+        let outcome =
+            team::run::<M, _>(&given.team, Until::Finished(given.longest_run), move |member| {
+                let context = L::Context::default();
+                let shared = &shared.0;
+                Times::take(member, pairs, || {
+                    // SAFETY: the context stays here until the unlock and serves this acquisition
+                    // alone; the time of the release is touched between lock and unlock only.
+                    unsafe {
+                        shared.lock.lock(&context);
+                        M::touch(&*shared.at.get(), true);
+                        let idle = (*shared.at.get()).map(|at| M::ticks().saturating_sub(at));
+                        *shared.at.get() = Some(M::ticks());
+                        shared.lock.unlock(&context);
+                        idle
+                    }
+                })
+            })?;
+        Ok(sample::<M>(outcome))
     }
 }
 
@@ -168,14 +171,18 @@ struct Times {
 
 impl Times {
     /// Makes `pairs` pairs by `pair`, which returns the time to record if there is one.
-    fn take(member: &mut Member, pairs: u32, mut pair: impl FnMut() -> Option<u64>) -> Self {
+    fn take<M: Machine>(
+        member: &mut Member<M>,
+        pairs: u32,
+        mut pair: impl FnMut() -> Option<u64>,
+    ) -> Self {
         // Written before the start, so that no page fault falls into the run.
         let mut ticks = vec![u64::MAX; pairs as usize];
         let mut taken = 0;
         if !member.start() {
             return Self::default();
         }
-        let start = Linux::ticks();
+        let start = M::ticks();
         let mut cut = false;
         for done in 1..=u64::from(pairs) {
             if member.stopped() {
@@ -188,15 +195,15 @@ impl Times {
             }
             member.done(done);
         }
-        let end = Linux::ticks();
+        let end = M::ticks();
         ticks.truncate(taken);
         Self { start, end, ticks, cut }
     }
 }
 
 /// A run's sample: its length, its longest time, and all its times as a histogram.
-fn sample(mut outcome: Outcome<Times>) -> Sample {
-    let scale = TickScale::get();
+fn sample<M: Machine>(mut outcome: Outcome<Times>) -> Sample {
+    let scale = TickScale::of::<M>();
     let start = outcome.results.iter().map(|times| times.start).min().unwrap_or(0);
     let end = outcome.results.iter().map(|times| times.end).max().unwrap_or(0);
     let run = scale.between(start, end).max(1.0);

@@ -5,18 +5,17 @@
 //! [`crate::alone`].
 
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use ondeck::platform::{Linux, Platform};
 use ondeck_zoo::RawLock;
 
 use super::face::{Group, Judged, Plot, Shelf, Table};
 use super::situation::Rounds;
 use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, param};
 use crate::clock::{self, TickScale};
+use crate::machine::Machine;
 use crate::sample::{PAIR, Pairs, Sample};
 use crate::team::{self, TeamError, Until};
-use crate::usage::Usage;
 
 /// Pairs between two readings of the clock: enough that reading it does not count.
 const BATCH: u64 = 1_000;
@@ -65,29 +64,33 @@ impl Workload for Uncontended {
         (rounds, vec![situation(false), situation(true)])
     }
 
-    fn round<L: RawLock<Linux>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
+    fn round<M: Machine, L: RawLock<M>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
         let round = given.length;
-        let outcome = team::run(&given.team, Until::Finished(Duration::MAX), move |member| {
-            if !member.start() {
-                return Pairs::default();
-            }
-            time_pairs::<L>(round, |pairs| {
-                member.done(pairs);
-                !member.stopped()
-            })
-        })?;
+        let outcome =
+            team::run::<M, _>(&given.team, Until::Finished(Duration::MAX), move |member| {
+                if !member.start() {
+                    return Pairs::default();
+                }
+                time_pairs::<M, L>(round, |pairs| {
+                    member.done(pairs);
+                    !member.stopped()
+                })
+            })?;
         Ok(outcome.results.first().map_or_else(Sample::default, Sample::of_pairs))
     }
 }
 
 /// Locks and unlocks a lock of its own on the calling thread for about `round`. After each batch
 /// `go_on` hears how many pairs there were, and says whether to.
-pub(super) fn time_pairs<L: RawLock<Linux>>(round: Duration, go_on: impl Fn(u64) -> bool) -> Pairs {
-    time_pairs_of(&Apart(L::new()).0, round, go_on)
+pub(super) fn time_pairs<M: Machine, L: RawLock<M>>(
+    round: Duration,
+    go_on: impl Fn(u64) -> bool,
+) -> Pairs {
+    time_pairs_of::<M, L>(&Apart(L::new()).0, round, go_on)
 }
 
 /// The same with a given lock, which no other thread uses meanwhile.
-pub(super) fn time_pairs_of<L: RawLock<Linux>>(
+pub(super) fn time_pairs_of<M: Machine, L: RawLock<M>>(
     lock: &L,
     round: Duration,
     go_on: impl Fn(u64) -> bool,
@@ -95,12 +98,14 @@ pub(super) fn time_pairs_of<L: RawLock<Linux>>(
     // The optimizer must not know that no other thread sees the lock.
     let lock = black_box(lock);
     let context = L::Context::default();
-    let scale = TickScale::get();
-    let usage = Usage::of_this_thread();
-    let start = Instant::now();
+    let scale = TickScale::of::<M>();
+    let usage = M::usage();
+    let start = M::now();
     let mut batches = Vec::with_capacity(4_096);
-    while batches.is_empty() || (start.elapsed() < round && go_on(BATCH * batches.len() as u64)) {
-        let before = Linux::ticks();
+    while batches.is_empty()
+        || (M::now().since(start) < round && go_on(BATCH * batches.len() as u64))
+    {
+        let before = M::ticks();
         for _ in 0..BATCH {
             // SAFETY: the context stays here until the unlock and serves this acquisition alone.
             unsafe {
@@ -109,10 +114,10 @@ pub(super) fn time_pairs_of<L: RawLock<Linux>>(
             }
             clock::opaque();
         }
-        batches.push(Linux::ticks().saturating_sub(before));
+        batches.push(M::ticks().saturating_sub(before));
     }
-    let elapsed = start.elapsed();
-    let usage = Usage::of_this_thread().since(usage);
+    let elapsed = M::now().since(start);
+    let usage = M::usage().since(usage);
     let pairs = BATCH * batches.len() as u64;
     let middle = batches.len() / 2;
     let (_, &mut median, _) = batches.select_nth_unstable(middle);

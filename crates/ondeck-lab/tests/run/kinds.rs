@@ -46,7 +46,7 @@ unsafe impl RawRwLock<Linux> for Open {
     }
 }
 
-impl RawSemaphore for Open {
+impl RawSemaphore<Linux> for Open {
     const INFO: LockInfo = INFO;
     fn new(_permits: u32) -> Self {
         Self
@@ -55,7 +55,7 @@ impl RawSemaphore for Open {
     fn release(&self) {}
 }
 
-impl RawOnce for Open {
+impl RawOnce<Linux> for Open {
     const INFO: LockInfo = INFO;
     fn new() -> Self {
         Self
@@ -65,7 +65,7 @@ impl RawOnce for Open {
     }
 }
 
-impl RawBarrier for Open {
+impl RawBarrier<Linux> for Open {
     const INFO: LockInfo = INFO;
     fn new(_threads: u32) -> Self {
         Self
@@ -78,10 +78,10 @@ impl RawBarrier for Open {
 fn open(kind: Kind) -> Subject {
     match kind {
         Kind::Mutex => named("std"),
-        Kind::RwLock => Subject::of_rwlock::<Open>(),
-        Kind::Semaphore => Subject::of_semaphore::<Open>(),
-        Kind::Once => Subject::of_once::<Open>(),
-        Kind::Barrier => Subject::of_barrier::<Open>(),
+        Kind::RwLock => Subject::of_rwlock::<Linux, Open>(),
+        Kind::Semaphore => Subject::of_semaphore::<Linux, Open>(),
+        Kind::Once => Subject::of_once::<Linux, Open>(),
+        Kind::Barrier => Subject::of_barrier::<Linux, Open>(),
     }
 }
 

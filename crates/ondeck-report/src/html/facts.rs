@@ -113,6 +113,7 @@ pub fn locks(report: &Report) -> Markup {
 pub fn settings(report: &Report) -> Markup {
     let settings = &report.settings;
     let rows = [
+        ("Evidence", report.simulation().unwrap_or_default()),
         ("Started", report.started.clone()),
         ("Took", number::duration(report.seconds)),
         ("Extent", settings.extent.to_string()),

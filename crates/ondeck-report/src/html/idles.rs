@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 use ondeck_lab::results::episode::Sight;
-use ondeck_lab::results::{IdleTimeline, Report};
+use ondeck_lab::results::{Evidence, IdleTimeline, Report};
 
 use super::figure::slug;
 use super::tables;
@@ -36,7 +36,7 @@ fn of_lock(place: usize, one: &IdleTimeline) -> Markup {
                 (tables::lock_name(&one.lock, false)) ", " (one.threads) " threads: "
                 (trace::length(&one.episode)) ", " (one.episode.cause.words())
             }
-            (trace::timeline(&id, &whose, What::Idle, &one.episode, &one.clip))
+            (trace::timeline(&id, (&whose, Evidence::Measured), What::Idle, &one.episode, &one.clip))
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use base64::prelude::{BASE64_STANDARD, Engine};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use ondeck_lab::results::{Evidence, Failure, Report};
+use ondeck_lab::results::{Failure, Report};
 use ondeck_lab::workload::{self, face::Plot};
 use sha2::{Digest, Sha256};
 
@@ -53,7 +53,10 @@ pub fn document(report: &Report) -> Markup {
             }
             body {
                 header {
-                    p.kicker { "ondeck report " (tag(report.evidence)) }
+                    p.kicker {
+                        "ondeck report " (tag(report.evidence))
+                        @if let Some(simulation) = report.simulation() { " " (simulation) }
+                    }
                     h1 { "Locks on " (data::or_unknown(&report.machine.cpu)) }
                     p.verdict { (verdict(report)) }
                     p #origin .note { (data::origin(report)) }
@@ -141,9 +144,9 @@ fn verdict(report: &Report) -> String {
     let plural = |count: usize, one: &str, many: &str| {
         format!("{count} {}", if count == 1 { one } else { many })
     };
-    let verb = match report.evidence {
-        Evidence::Measured => "measured",
-        Evidence::Simulated => "simulated",
+    let verb = match report.simulation() {
+        None => "measured".to_owned(),
+        Some(simulation) => format!("{simulation},"),
     };
     let mut line = format!(
         "{} in {}, {verb} in {}.",

@@ -3,11 +3,13 @@
 
 use maud::{Markup, html};
 use ondeck_lab::results::Evidence;
-use ondeck_lab::results::episode::{Nanos, State};
-use ondeck_lab::results::trace::{Clip, ClipThread, Document, Episode, LockTrace, Tally};
+use ondeck_lab::results::episode::{Nanos, State, Way};
+use ondeck_lab::results::trace::{
+    Clip, ClipCpu, ClipThread, Document, Episode, LockTrace, Tally, WayTime,
+};
 
 use super::canvas::{self, Canvas, Side, Width};
-use super::figure::{Caption, Span, figure, slug};
+use super::figure::{Caption, Span, figure, slug, tag};
 use super::frame::Still;
 use super::theme::Ink;
 use crate::data;
@@ -25,17 +27,29 @@ pub fn render(document: &Document) -> String {
         kicker: "ondeck trace",
         heading: html! { "Why was the lock idle?" },
         verdict: html! {
+            @if let Some(simulated) = &document.settings.simulated {
+                (tag(Evidence::Simulated)) " on " (simulated.machine)
+                @if let Some(seed) = simulated.seed { ", seed " (seed) }
+                ", computed and not measured. "
+            }
             (data::or_unknown(&document.machine.cpu)) ", " (document.machine.kernel) ": "
-            (document.settings.threads) " threads, " (document.settings.pairs)
-            " pairs each a run. " (document.started)
+            @if document.settings.situation.is_empty() {
+                (document.settings.threads) " threads, " (document.settings.pairs)
+                " pairs each a run. "
+            } @else {
+                (document.settings.situation) ". "
+            }
+            (document.started)
         },
         main: html! {
             (boxes(document))
-            @for lock in &document.locks { (of_lock(lock)) }
+            @for lock in &document.locks { (of_lock(lock, document.evidence())) }
         },
         footer: html! {
-            code { (document.settings.command) } ". Four stamps and the CPU's number cost "
-            (time(document.stamp_nanos)) " a pair."
+            code { (document.settings.command) }
+            @if document.evidence() == Evidence::Measured {
+                ". Four stamps and the CPU's number cost " (time(document.stamp_nanos)) " a pair."
+            }
         },
     }
     .render()
@@ -82,7 +96,7 @@ impl What {
     }
 }
 
-fn of_lock(lock: &LockTrace) -> Markup {
+fn of_lock(lock: &LockTrace, evidence: Evidence) -> Markup {
     let id = slug(&lock.lock);
     html! {
         section id=(id) {
@@ -93,6 +107,7 @@ fn of_lock(lock: &LockTrace) -> Markup {
                 (time(lock.account.queued_nanos as f64)) " ready without one; "
                 (count(lock.account.voluntary)) " voluntary and "
                 (count(lock.account.involuntary)) " involuntary switches."
+                @if !lock.ways.is_empty() { " Of the time that threads waited, " (ways(lock)) "." }
             }
             @for (what, tally, longest) in [
                 (What::Idle, &lock.idles, &lock.longest_idles),
@@ -102,13 +117,32 @@ fn of_lock(lock: &LockTrace) -> Markup {
                 (causes(tally))
                 @if let Some(episode) = longest.first() {
                     @if let Some(clip) = clip_of(lock, episode) {
-                        (timeline(&format!("timeline-{id}-{}", what.word()), "The worst", what, episode, clip))
+                        (timeline(
+                            &format!("timeline-{id}-{}", what.word()),
+                            ("The worst", evidence),
+                            what,
+                            episode,
+                            clip,
+                        ))
                     }
                 }
                 (list(longest))
             }
         }
     }
+}
+
+/// How threads waited, in parts of their waiting time.
+fn ways(lock: &LockTrace) -> String {
+    let all = lock.ways.iter().map(|one| one.nanos).sum();
+    let word = |way: Way| match way {
+        Way::Polls => "was polling",
+        Way::Near => "near",
+        Way::Parked => "parked",
+        Way::InFlight => "in flight",
+    };
+    let part = |one: &WayTime| format!("{} {}", share(one.nanos, all), word(one.way));
+    lock.ways.iter().map(part).collect::<Vec<_>>().join(", ")
 }
 
 fn clip_of<'a>(lock: &'a LockTrace, episode: &Episode) -> Option<&'a Clip> {
@@ -183,12 +217,21 @@ fn thread_ink(thread: usize) -> Ink {
     Ink::Series(INKS[thread % INKS.len()])
 }
 
+fn way_ink(way: Way) -> Ink {
+    match way {
+        Way::Polls => Ink::Text,
+        Way::Near => Ink::Series(0),
+        Way::Parked => Ink::Faint,
+        Way::InFlight => Ink::Series(1),
+    }
+}
+
 const ROW: f64 = 22.0;
 
 /// What the lock, its threads and the CPUs did around an idle or a wait.
 pub(super) fn timeline(
     id: &str,
-    whose: &str,
+    (whose, evidence): (&str, Evidence),
     what: What,
     episode: &Episode,
     clip: &Clip,
@@ -200,27 +243,40 @@ pub(super) fn timeline(
     let shown: Vec<usize> = (0..clip.threads.len())
         .filter(|&thread| took_part(&clip.threads[thread], (from, to)))
         .collect();
+    // A large machine has a hundred CPUs that nothing ran on.
+    let ran = |cpu: &&ClipCpu| cpu.slices.iter().any(|slice| slice.from < to && from < slice.to);
+    let cpus: Vec<&ClipCpu> = match evidence {
+        Evidence::Measured => clip.cpus.iter().collect(),
+        Evidence::Simulated => clip.cpus.iter().filter(ran).collect(),
+    };
     let left_out = match clip.threads.len() - shown.len() {
         0 => String::new(),
         1 => "A thread that did nothing meanwhile is left out. ".to_owned(),
         others => format!("{others} threads that did nothing meanwhile are left out. "),
+    };
+    let tells_ways = clip.threads.iter().any(|thread| !thread.ways.is_empty());
+    let line = if tells_ways {
+        "The line under it is its wait for the lock: in the colour of the text where it polls, blue where it waits near, grey where \
+         it is parked, and orange where it is in flight."
+    } else {
+        "A line under it is its wait for the lock."
     };
     let caption = Caption {
         id: id.to_owned(),
         title: format!("{whose} {what}: {}", length(episode)),
         reading: format!(
             "{}. {left_out}Between the two lines is the {what}. In a thread's row green is running, orange is \
-             ready without a CPU, and empty is asleep. A line under it is its wait for the lock. The rows of \
+             ready without a CPU, and empty is asleep. {line} The rows of \
              the lock and of the CPUs show which thread had it, in the colour of its name; grey is another \
              program, or several threads in turns too short to be drawn, and empty is no thread.",
             capitalized(&episode.verdict)
         ),
         note: String::new(),
     };
-    figure(&caption, Evidence::Measured, Span::Full, |width| {
-        let rows = 1 + shown.len() + clip.cpus.len();
+    figure(&caption, evidence, Span::Full, |width| {
+        let rows = 1 + shown.len() + cpus.len();
         canvas::draw(width, rows as f64 * ROW + 2.0 * ROW, |canvas| {
-            draw(canvas, width, episode, clip, &shown, (from, to));
+            draw(canvas, width, episode, clip, (&shown, &cpus), (from, to));
         })
     })
 }
@@ -237,7 +293,7 @@ fn draw(
     width: Width,
     episode: &Episode,
     clip: &Clip,
-    shown: &[usize],
+    (shown, cpus): (&[usize], &[&ClipCpu]),
     (from, to): (Nanos, Nanos),
 ) {
     let left = canvas.width_of("thread 00") + 6.0;
@@ -278,11 +334,15 @@ fn draw(
                 bar(canvas, bounds, (span.from, span.to), ink, alpha);
             }
         }
-        for &wait in &track.waits {
-            bar(canvas, (bounds.1 + 0.5, bounds.1 + 3.0), wait, Ink::Text, 1.0);
+        let under = (bounds.1 + 0.5, bounds.1 + 3.0);
+        for &wait in track.waits.iter().filter(|_| track.ways.is_empty()) {
+            bar(canvas, under, wait, Ink::Text, 1.0);
+        }
+        for one in &track.ways {
+            bar(canvas, under, (one.from, one.to), way_ink(one.way), 1.0);
         }
     }
-    for cpu in &clip.cpus {
+    for cpu in cpus {
         let bounds = begin_row(canvas, &format!("CPU {}", cpu.number), Ink::Muted);
         for slice in &cpu.slices {
             let ink = slice.thread.map_or(Ink::Plain, thread_ink);

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ondeck_lab::results::{Baseline, IdleTimeline, Report, Run, Settings, Warning};
+use ondeck_lab::results::{Baseline, IdleTimeline, Report, Run, Settings, Simulated, Warning};
 
 use super::{Apart, MISSING_SHARDS};
 use crate::compare::Input;
@@ -164,6 +164,7 @@ pub(super) fn of(
             .flatten(),
         idle_timelines,
         // As for baselines, the first counts.
+        simulated: simulated(inputs),
         costs: reports()
             .map(|report| &report.costs)
             .find(|costs| !costs.is_empty())
@@ -173,6 +174,14 @@ pub(super) fn of(
         runs: all,
         ..first.clone()
     }
+}
+
+/// What was simulated: of runs with several seeds none of them.
+fn simulated(inputs: &[Input]) -> Option<Simulated> {
+    let mut all = inputs.iter().map(|input| input.report.simulated.as_ref());
+    let first = all.next()??;
+    let same = all.all(|other| other.is_none_or(|other| other.seed == first.seed));
+    Some(Simulated { seed: first.seed.filter(|_| same), ..first.clone() })
 }
 
 fn add_new<T: Clone + PartialEq>(to: &mut Vec<T>, from: &[T]) {

@@ -1,7 +1,7 @@
 //! Tables with locks down and situations across: sizes of an array, programs, conditions of the run.
 
 use comfy_table::{Attribute, Cell};
-use ondeck_lab::plan::CONDITIONS;
+use ondeck_lab::plan::{conditions_of, is_condition};
 use ondeck_lab::results::{Better, Metric, Report, Series, Unit};
 
 use super::{marked, new_table, right_align};
@@ -96,14 +96,12 @@ fn rank(metric: &Metric) -> f64 {
 
 /// The words of the conditions that a series was measured under; empty if the run had only one.
 pub(super) fn condition(series: &Series) -> String {
-    let words: Vec<_> = CONDITIONS
-        .iter()
-        .filter_map(|name| {
-            let value = series.params.get(*name)?;
-            // "other" says by itself that it is a policy; "one" or a number says nothing.
-            Some(if *name == "policy" { value.clone() } else { format!("{name} {value}") })
-        })
-        .collect();
+    let word = |(name, value): (&str, &str)| match name {
+        // "other" says by itself that it is a policy; "one" or a number says nothing.
+        "policy" => value.to_owned(),
+        _ => format!("{name} {value}"),
+    };
+    let words: Vec<_> = conditions_of(&series.params).into_iter().map(word).collect();
     words.join(" ")
 }
 
@@ -117,7 +115,7 @@ pub(super) fn conditions(report: &Report, colour: bool) -> Vec<(String, String)>
     let mut groups: Vec<(String, Vec<&Series>)> = Vec::new();
     for one in &report.series {
         let mut situation = one.clone();
-        situation.params.retain(|name, _| !CONDITIONS.contains(&&**name));
+        situation.params.retain(|name, _| !is_condition(name));
         let words = verdict::situation(&situation);
         match groups.iter_mut().find(|(known, _)| *known == words) {
             Some((_, members)) => members.push(one),

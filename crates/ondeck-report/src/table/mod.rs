@@ -21,10 +21,14 @@ use crate::numbers::terminal::{
 
 use situations::{by_threads, situations};
 
-/// Every table of the report, one below the other, with a heading each. `colour` allows escape
+/// Every table of the report, one below the other, with a heading each; above them that it is simulated, if it is. `colour` allows escape
 /// sequences for a terminal.
 pub fn render(report: &Report, colour: bool) -> String {
     let mut text = String::new();
+    if let Some(simulation) = report.simulation() {
+        // Writing to a string does not fail.
+        _ = writeln!(text, "\n{simulation}: computed, not measured");
+    }
     for (heading, table) in tables(report, colour) {
         // Writing to a string does not fail.
         _ = writeln!(text, "\n{heading}\n{table}");

@@ -24,6 +24,7 @@ pub(super) fn sample() -> Document {
             span(to - place, 27_000_000, State::Running),
         ],
         waits: vec![(from, to - place)],
+        ..ClipThread::default()
     };
     let cpu = |number| ClipCpu {
         number,

@@ -26,7 +26,7 @@
 
 use std::cell::UnsafeCell;
 
-use ondeck::platform::Linux;
+use ondeck::platform::Native;
 
 use crate::{CondvarKind, Fairness, LockInfo, Origin, RawCondvar, RawLock, Waiting};
 
@@ -54,7 +54,7 @@ unsafe extern "C" {
 unsafe impl Sync for AbseilMutex {}
 
 // SAFETY: `absl::Mutex` in its exclusive mode is a mutex.
-unsafe impl RawLock<Linux> for AbseilMutex {
+unsafe impl RawLock<Native> for AbseilMutex {
     const INFO: LockInfo = LockInfo {
         name: "abseil",
         origin: Origin::Peer,
@@ -119,7 +119,7 @@ pub struct AbseilCondvar {
 unsafe impl Sync for AbseilCondvar {}
 
 // SAFETY: `absl::CondVar` is a condition variable for `absl::Mutex`.
-unsafe impl RawCondvar<Linux, AbseilMutex> for AbseilCondvar {
+unsafe impl RawCondvar<Native, AbseilMutex> for AbseilCondvar {
     fn new() -> Self {
         let condvar = Self { word: UnsafeCell::new(0) };
         // SAFETY: the storage fits; moving it afterwards is sound as for the mutex.

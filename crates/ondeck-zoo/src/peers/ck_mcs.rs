@@ -16,7 +16,7 @@ use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
 use std::ptr;
 
-use ondeck::platform::Linux;
+use ondeck::platform::Native;
 
 use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
@@ -52,7 +52,7 @@ unsafe impl Send for CkMcs {}
 unsafe impl Sync for CkMcs {}
 
 // SAFETY: the MCS lock is a lock; see `locks/mcs.rs`.
-unsafe impl RawLock<Linux> for CkMcs {
+unsafe impl RawLock<Native> for CkMcs {
     const INFO: LockInfo = LockInfo {
         name: "ck_mcs",
         origin: Origin::Peer,
@@ -66,7 +66,7 @@ unsafe impl RawLock<Linux> for CkMcs {
     };
 
     type Context = CkNode;
-    type Condvar = SequenceCondvar<Linux>;
+    type Condvar = SequenceCondvar<Native>;
 
     fn new() -> Self {
         let lock = Self { tail: UnsafeCell::new(ptr::null_mut()) };

@@ -51,7 +51,7 @@ use std::ffi::c_int;
 use std::mem::MaybeUninit;
 use std::ptr;
 
-use ondeck::platform::Linux;
+use ondeck::platform::Native;
 
 use super::posix::{acquired, check};
 use crate::{CondvarKind, Fairness, LockInfo, Origin, RawCondvar, RawLock, Waiting};
@@ -195,7 +195,7 @@ macro_rules! glibc_mutexes {
 
         // SAFETY: POSIX says so of a mutex. A thread never relocks what it holds, so that
         // the recursive kind excludes too.
-        unsafe impl RawLock<Linux> for $Lock {
+        unsafe impl RawLock<Native> for $Lock {
             const INFO: LockInfo = LockInfo {
                 name: $name,
                 origin: Origin::Peer,
@@ -238,7 +238,7 @@ macro_rules! glibc_mutexes {
 
         // SAFETY: POSIX says so of a condition variable, for a mutex of any kind that is
         // held once.
-        unsafe impl RawCondvar<Linux, $Lock> for GlibcCondvar {
+        unsafe impl RawCondvar<Native, $Lock> for GlibcCondvar {
             fn new() -> Self {
                 Self::create()
             }

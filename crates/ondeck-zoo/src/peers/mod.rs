@@ -1,4 +1,4 @@
-//! Locks of other libraries, called as their users call them. Linux only.
+//! Locks of other libraries, called as their users call them: on Linux all of them, elsewhere those of Rust.
 //!
 //! Between the measuring loop and the lock stands nothing of ours that the compiler does not
 //! remove. A lock that its users get inlined is inlined here, and one that they call is called.
@@ -11,10 +11,11 @@
 //! version that it names, whether an unlock touches the lock after the store that unlocked it, and
 //! how the source shows that.
 
-use ondeck::platform::Linux;
+use ondeck::platform::Native;
 
 use crate::Visitor;
 
+#[cfg(target_os = "linux")]
 mod posix;
 pub mod rwlocks;
 
@@ -23,7 +24,7 @@ macro_rules! peer_locks {
         $($(#[$attribute])* mod $file; $(#[$attribute])* pub use $file::{$($Lock),*};)*
 
         /// Shows every peer to `visitor`, in the order of the list.
-        pub fn for_each_peer(visitor: &mut impl Visitor<Linux>) {
+        pub fn for_each_peer(visitor: &mut impl Visitor<Native>) {
             $($(#[$attribute])* { $(visitor.visit::<$Lock>();)* })*
         }
     };
@@ -34,8 +35,9 @@ peer_locks! {
     parking_lot::{ParkingLotMutex},
     usync::{UsyncMutex},
     spin::{SpinMutex},
-    #[cfg(target_env = "gnu")]
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
     glibc::{GlibcMutex, GlibcAdaptive, GlibcPi, GlibcRecursive},
+    #[cfg(target_os = "linux")]
     pthread_spin::{PthreadSpin},
     #[cfg(feature = "peers-cpp")]
     abseil::{AbseilMutex},

@@ -24,7 +24,7 @@ use std::cell::UnsafeCell;
 use std::ffi::{c_int, c_void};
 use std::ptr;
 
-use ondeck::platform::Linux;
+use ondeck::platform::Native;
 
 use crate::{CondvarKind, Fairness, LockInfo, Origin, RawCondvar, RawLock, Waiting};
 
@@ -61,7 +61,7 @@ unsafe impl Send for NsyncMutex {}
 unsafe impl Sync for NsyncMutex {}
 
 // SAFETY: `nsync_mu` in its exclusive mode is a mutex.
-unsafe impl RawLock<Linux> for NsyncMutex {
+unsafe impl RawLock<Native> for NsyncMutex {
     const INFO: LockInfo = LockInfo {
         name: "nsync",
         origin: Origin::Peer,
@@ -122,7 +122,7 @@ unsafe impl Send for NsyncCondvar {}
 unsafe impl Sync for NsyncCondvar {}
 
 // SAFETY: `nsync_cv` is a condition variable for `nsync_mu`.
-unsafe impl RawCondvar<Linux, NsyncMutex> for NsyncCondvar {
+unsafe impl RawCondvar<Native, NsyncMutex> for NsyncCondvar {
     fn new() -> Self {
         let fields = Fields { word: 0, waiters: ptr::null_mut() };
         let condvar = Self { condvar: UnsafeCell::new(fields) };

@@ -24,7 +24,7 @@
 use std::fmt;
 use std::mem::ManuallyDrop;
 
-use ondeck::platform::Linux;
+use ondeck::platform::Native;
 use parking_lot::lock_api::{GuardNoSend, RawMutex as _};
 use parking_lot::{Condvar, Mutex, RawMutex};
 
@@ -53,7 +53,7 @@ impl fmt::Debug for ParkingLotMutex {
 }
 
 // SAFETY: `lock_api::RawMutex` asks of its implementations what `RawLock` asks.
-unsafe impl RawLock<Linux> for ParkingLotMutex {
+unsafe impl RawLock<Native> for ParkingLotMutex {
     const INFO: LockInfo = LockInfo {
         name: "parking_lot",
         origin: Origin::Peer,
@@ -106,7 +106,7 @@ pub struct ParkingLotCondvar {
 }
 
 // SAFETY: `parking_lot::Condvar` unlocks and locks the mutex of the guard, and loses no signal.
-unsafe impl RawCondvar<Linux, ParkingLotMutex> for ParkingLotCondvar {
+unsafe impl RawCondvar<Native, ParkingLotMutex> for ParkingLotCondvar {
     fn new() -> Self {
         Self::default()
     }

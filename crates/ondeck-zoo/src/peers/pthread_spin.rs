@@ -14,7 +14,7 @@
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
 
-use ondeck::platform::Linux;
+use ondeck::platform::Native;
 
 use super::posix::{acquired, check};
 use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
@@ -30,7 +30,7 @@ pub struct PthreadSpin {
 unsafe impl Sync for PthreadSpin {}
 
 // SAFETY: POSIX says so of a spinlock.
-unsafe impl RawLock<Linux> for PthreadSpin {
+unsafe impl RawLock<Native> for PthreadSpin {
     const INFO: LockInfo = LockInfo {
         name: "pthread_spin",
         origin: Origin::Peer,
@@ -44,7 +44,7 @@ unsafe impl RawLock<Linux> for PthreadSpin {
     };
 
     type Context = ();
-    type Condvar = SequenceCondvar<Linux>;
+    type Condvar = SequenceCondvar<Native>;
 
     fn new() -> Self {
         let mut lock = MaybeUninit::uninit();

@@ -9,7 +9,7 @@
 
 use std::mem;
 
-use ondeck::platform::Linux;
+use ondeck::platform::Native;
 
 use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
@@ -21,7 +21,7 @@ pub struct SpinMutex {
 
 // SAFETY: the guard that `lock` forgets would have excluded all other threads until it was dropped,
 // and `force_unlock` is what dropping it does.
-unsafe impl RawLock<Linux> for SpinMutex {
+unsafe impl RawLock<Native> for SpinMutex {
     const INFO: LockInfo = LockInfo {
         name: "spin",
         origin: Origin::Peer,
@@ -35,7 +35,7 @@ unsafe impl RawLock<Linux> for SpinMutex {
     };
 
     type Context = ();
-    type Condvar = SequenceCondvar<Linux>;
+    type Condvar = SequenceCondvar<Native>;
 
     fn new() -> Self {
         Self::default()

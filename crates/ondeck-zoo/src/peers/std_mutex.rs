@@ -20,7 +20,7 @@ use std::cell::UnsafeCell;
 use std::mem::{self, MaybeUninit};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 
-use ondeck::platform::Linux;
+use ondeck::platform::Native;
 
 use crate::{CondvarKind, Fairness, LockInfo, Origin, RawCondvar, RawLock, Waiting};
 
@@ -63,7 +63,7 @@ impl StdGuard {
 
 // SAFETY: `std::sync::Mutex` excludes and synchronizes for as long as its guard lives, which is
 // from `lock` or `try_lock` to `unlock`.
-unsafe impl RawLock<Linux> for StdMutex {
+unsafe impl RawLock<Native> for StdMutex {
     const INFO: LockInfo = LockInfo {
         name: "std",
         origin: Origin::Peer,
@@ -117,7 +117,7 @@ pub struct StdCondvar {
 }
 
 // SAFETY: `std::sync::Condvar` unlocks and locks the mutex of the guard, and loses no signal.
-unsafe impl RawCondvar<Linux, StdMutex> for StdCondvar {
+unsafe impl RawCondvar<Native, StdMutex> for StdCondvar {
     fn new() -> Self {
         Self::default()
     }

@@ -13,7 +13,7 @@
 
 use std::cell::UnsafeCell;
 
-use ondeck::platform::Linux;
+use ondeck::platform::Native;
 
 use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
@@ -36,7 +36,7 @@ unsafe extern "C" {
 unsafe impl Sync for TbbMutex {}
 
 // SAFETY: `tbb::mutex` is a mutex.
-unsafe impl RawLock<Linux> for TbbMutex {
+unsafe impl RawLock<Native> for TbbMutex {
     const INFO: LockInfo = LockInfo {
         name: "tbb",
         origin: Origin::Peer,
@@ -50,7 +50,7 @@ unsafe impl RawLock<Linux> for TbbMutex {
     };
 
     type Context = ();
-    type Condvar = SequenceCondvar<Linux>;
+    type Condvar = SequenceCondvar<Native>;
 
     fn new() -> Self {
         let mutex = Self { flag: UnsafeCell::new(0) };

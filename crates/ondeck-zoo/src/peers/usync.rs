@@ -22,7 +22,7 @@
 
 use std::mem::ManuallyDrop;
 
-use ondeck::platform::Linux;
+use ondeck::platform::Native;
 use usync::lock_api::RawMutex as _;
 use usync::{Condvar, Mutex, RawMutex};
 
@@ -45,7 +45,7 @@ impl UsyncMutex {
 }
 
 // SAFETY: `lock_api::RawMutex` asks of its implementations what `RawLock` asks.
-unsafe impl RawLock<Linux> for UsyncMutex {
+unsafe impl RawLock<Native> for UsyncMutex {
     const INFO: LockInfo = LockInfo {
         name: "usync",
         origin: Origin::Peer,
@@ -96,7 +96,7 @@ pub struct UsyncCondvar {
 }
 
 // SAFETY: `usync::Condvar` unlocks and locks the mutex of the guard, and loses no signal.
-unsafe impl RawCondvar<Linux, UsyncMutex> for UsyncCondvar {
+unsafe impl RawCondvar<Native, UsyncMutex> for UsyncCondvar {
     fn new() -> Self {
         Self::default()
     }

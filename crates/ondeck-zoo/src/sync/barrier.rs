@@ -1,19 +1,14 @@
 //! Barriers: threads go on when all have come.
 
-use std::cell::UnsafeCell;
-use std::ffi::c_uint;
-use std::mem::MaybeUninit;
-use std::ptr;
 use std::sync::Barrier;
-use std::sync::atomic::{AtomicU32, Ordering};
 
-use ondeck::platform::{Linux, Platform};
+use ondeck::platform::{AtomicInt, Host, Native, Ordering, Platform};
 
 use super::PEER;
 use crate::{LockInfo, Origin, Waiting};
 
 /// A barrier for a fixed number of threads, which can be used again and again.
-pub trait RawBarrier: Sized + Send + Sync + 'static {
+pub trait RawBarrier<P: Platform>: Sized + Send + Sync + 'static {
     /// The facts of this barrier.
     const INFO: LockInfo;
 
@@ -26,22 +21,27 @@ pub trait RawBarrier: Sized + Send + Sync + 'static {
 }
 
 /// What is to be done with every type of barrier; see [`Visitor`](crate::Visitor).
-pub trait BarrierVisitor {
+pub trait BarrierVisitor<P: Platform> {
     /// Called once for each.
-    fn visit<B: RawBarrier>(&mut self);
+    fn visit<B: RawBarrier<P>>(&mut self);
+}
+
+/// Shows every barrier that runs on any host to `visitor`.
+pub fn for_each_hosted_barrier<P: Host>(visitor: &mut impl BarrierVisitor<P>) {
+    visitor.visit::<ondeck::Barrier<P>>();
+    visitor.visit::<CentralBarrier<P>>();
 }
 
 /// Shows every barrier to `visitor`.
-pub fn for_each_barrier(visitor: &mut impl BarrierVisitor) {
-    visitor.visit::<ondeck::Barrier>();
-    visitor.visit::<CentralBarrier>();
+pub fn for_each_barrier(visitor: &mut impl BarrierVisitor<Native>) {
+    for_each_hosted_barrier::<Native>(visitor);
     visitor.visit::<StdBarrier>();
-    #[cfg(target_env = "gnu")]
-    visitor.visit::<GlibcBarrier>();
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    visitor.visit::<super::glibc::GlibcBarrier>();
 }
 
 /// This project's own.
-impl RawBarrier for ondeck::Barrier {
+impl<P: Host> RawBarrier<P> for ondeck::Barrier<P> {
     const INFO: LockInfo = LockInfo {
         name: "ondeck_barrier",
         origin: Origin::Own,
@@ -53,7 +53,7 @@ impl RawBarrier for ondeck::Barrier {
     };
 
     fn new(threads: u32) -> Self {
-        Self::new(threads)
+        Self::on_platform(threads)
     }
 
     #[inline]
@@ -71,13 +71,13 @@ impl RawBarrier for ondeck::Barrier {
 /// pair with that store. The fetch-adds are `AcqRel`, so that the last thread has seen what each other did, and
 /// hands it on by its store.
 #[derive(Debug)]
-pub struct CentralBarrier {
+pub struct CentralBarrier<P: Platform> {
     threads: u32,
-    came: AtomicU32,
-    phase: AtomicU32,
+    came: P::AtomicU32,
+    phase: P::AtomicU32,
 }
 
-impl RawBarrier for CentralBarrier {
+impl<P: Platform> RawBarrier<P> for CentralBarrier<P> {
     const INFO: LockInfo = LockInfo {
         name: "central_barrier",
         origin: Origin::Literature,
@@ -89,7 +89,7 @@ impl RawBarrier for CentralBarrier {
     };
 
     fn new(threads: u32) -> Self {
-        Self { threads, came: AtomicU32::new(0), phase: AtomicU32::new(0) }
+        Self { threads, came: AtomicInt::new(0), phase: AtomicInt::new(0) }
     }
 
     #[inline]
@@ -107,9 +107,9 @@ impl RawBarrier for CentralBarrier {
                 if self.phase.load(Ordering::Acquire) != phase {
                     return false;
                 }
-                Linux::pause();
+                P::pause();
             }
-            Linux::yield_now();
+            P::yield_now();
         }
     }
 }
@@ -118,7 +118,7 @@ impl RawBarrier for CentralBarrier {
 #[derive(Debug)]
 pub struct StdBarrier(Barrier);
 
-impl RawBarrier for StdBarrier {
+impl RawBarrier<Native> for StdBarrier {
     const INFO: LockInfo = LockInfo {
         name: "std_barrier",
         waiting: Waiting::SpinsThenSleeps,
@@ -134,57 +134,5 @@ impl RawBarrier for StdBarrier {
     #[inline]
     fn wait(&self) -> bool {
         self.0.wait().is_leader()
-    }
-}
-
-/// `pthread_barrier_t` of the C library.
-///
-/// It may move after its initialization as long as no thread waits: glibc keeps numbers only.
-#[cfg(target_env = "gnu")]
-#[derive(Debug)]
-pub struct GlibcBarrier(UnsafeCell<libc::pthread_barrier_t>);
-
-// SAFETY: it is made to be used from many threads, and is reached only by its own functions.
-#[cfg(target_env = "gnu")]
-unsafe impl Send for GlibcBarrier {}
-// SAFETY: as for `Send`.
-#[cfg(target_env = "gnu")]
-unsafe impl Sync for GlibcBarrier {}
-
-#[cfg(target_env = "gnu")]
-impl RawBarrier for GlibcBarrier {
-    const INFO: LockInfo = LockInfo {
-        name: "glibc_barrier",
-        source: "The GNU C library, pthread_barrier_t",
-        teaches: "A count of arrivals and one futex for the phase: all are woken by one system call",
-        ..PEER
-    };
-
-    fn new(threads: u32) -> Self {
-        let mut barrier = MaybeUninit::uninit();
-        // SAFETY: the pointer is to a local, which is read only after its initialization has succeeded.
-        unsafe {
-            let code =
-                libc::pthread_barrier_init(barrier.as_mut_ptr(), ptr::null(), threads as c_uint);
-            assert_eq!(code, 0, "pthread_barrier_init");
-            Self(UnsafeCell::new(barrier.assume_init()))
-        }
-    }
-
-    #[inline]
-    fn wait(&self) -> bool {
-        // SAFETY: the barrier is initialized.
-        let code = unsafe { libc::pthread_barrier_wait(self.0.get()) };
-        let leader = code == libc::PTHREAD_BARRIER_SERIAL_THREAD;
-        assert!(leader || code == 0, "pthread_barrier_wait: {code}");
-        leader
-    }
-}
-
-#[cfg(target_env = "gnu")]
-impl Drop for GlibcBarrier {
-    fn drop(&mut self) {
-        // SAFETY: no thread uses the barrier any more; glibc waits for those that are leaving it.
-        let _ = unsafe { libc::pthread_barrier_destroy(self.0.get()) };
     }
 }

@@ -1,24 +1,21 @@
-//! Semaphores, onces and barriers: a small trait for each, and the implementations. Linux only.
+//! Semaphores, onces and barriers: a small trait for each, and the implementations.
 //!
-//! Most are other libraries', called as their users call them. There is a file for each kind: its trait, its
+//! Most are other libraries', called as their users call them; glibc's on Linux only. There is a file for each kind: its trait, its
 //! visitor, and the list. What their [`LockInfo`](crate::LockInfo) says of an unlock is about a release of a
 //! semaphore, about the thread that ran the initialization of a once, and about the last thread that comes to
 //! a barrier.
 
-use std::ffi::c_int;
-
 mod barrier;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod glibc;
 mod once;
 mod semaphore;
 
-pub use barrier::{BarrierVisitor, RawBarrier, for_each_barrier};
-pub use once::{OnceVisitor, RawOnce, for_each_once};
-pub use semaphore::{RawSemaphore, SemaphoreVisitor, for_each_semaphore};
-
-// What `libc` does not declare.
-unsafe extern "C" {
-    fn pthread_once(once: *mut c_int, run: extern "C" fn()) -> c_int;
-}
+pub use barrier::{BarrierVisitor, RawBarrier, for_each_barrier, for_each_hosted_barrier};
+pub use once::{OnceVisitor, RawOnce, for_each_hosted_once, for_each_once};
+pub use semaphore::{
+    RawSemaphore, SemaphoreVisitor, for_each_hosted_semaphore, for_each_semaphore,
+};
 
 /// What the facts of most of them have in common: other libraries', without a condition variable.
 const PEER: crate::LockInfo = crate::LockInfo {
@@ -40,6 +37,8 @@ mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
     use std::thread;
 
+    use ondeck::platform::Native;
+
     use super::*;
     use crate::LockInfo;
 
@@ -48,8 +47,8 @@ mod tests {
     #[derive(Default)]
     struct Check(Vec<LockInfo>);
 
-    impl SemaphoreVisitor for Check {
-        fn visit<S: RawSemaphore>(&mut self) {
+    impl SemaphoreVisitor<Native> for Check {
+        fn visit<S: RawSemaphore<Native>>(&mut self) {
             self.0.push(S::INFO);
             let (semaphore, inside, most) = (S::new(2), AtomicU32::new(0), AtomicU32::new(0));
             thread::scope(|scope| {
@@ -75,8 +74,8 @@ mod tests {
         }
     }
 
-    impl OnceVisitor for Check {
-        fn visit<O: RawOnce>(&mut self) {
+    impl OnceVisitor<Native> for Check {
+        fn visit<O: RawOnce<Native>>(&mut self) {
             self.0.push(O::INFO);
             for _ in 0..200 {
                 let (once, runs) = (O::new(), AtomicU32::new(0));
@@ -95,8 +94,8 @@ mod tests {
         }
     }
 
-    impl BarrierVisitor for Check {
-        fn visit<B: RawBarrier>(&mut self) {
+    impl BarrierVisitor<Native> for Check {
+        fn visit<B: RawBarrier<Native>>(&mut self) {
             const PHASES: u32 = 500;
             self.0.push(B::INFO);
             let (barrier, came, leaders) = (B::new(THREADS), AtomicU32::new(0), AtomicU32::new(0));

@@ -1,16 +1,14 @@
 //! Semaphores: so many threads at once.
 
-use std::cell::UnsafeCell;
-use std::ffi::c_uint;
-use std::io;
-use std::mem::MaybeUninit;
 use std::sync::{Condvar, Mutex, PoisonError};
+
+use ondeck::platform::{Host, Native, Platform};
 
 use super::PEER;
 use crate::{Fairness, LockInfo, Origin, Waiting};
 
 /// A counting semaphore.
-pub trait RawSemaphore: Sized + Send + Sync + 'static {
+pub trait RawSemaphore<P: Platform>: Sized + Send + Sync + 'static {
     /// The facts of this semaphore.
     const INFO: LockInfo;
 
@@ -25,21 +23,26 @@ pub trait RawSemaphore: Sized + Send + Sync + 'static {
 }
 
 /// What is to be done with every type of semaphore; see [`Visitor`](crate::Visitor).
-pub trait SemaphoreVisitor {
+pub trait SemaphoreVisitor<P: Platform> {
     /// Called once for each.
-    fn visit<S: RawSemaphore>(&mut self);
+    fn visit<S: RawSemaphore<P>>(&mut self);
+}
+
+/// Shows every semaphore that runs on any host to `visitor`.
+pub fn for_each_hosted_semaphore<P: Host>(visitor: &mut impl SemaphoreVisitor<P>) {
+    visitor.visit::<ondeck::Semaphore<P>>();
 }
 
 /// Shows every semaphore to `visitor`.
-pub fn for_each_semaphore(visitor: &mut impl SemaphoreVisitor) {
-    visitor.visit::<ondeck::Semaphore>();
+pub fn for_each_semaphore(visitor: &mut impl SemaphoreVisitor<Native>) {
+    for_each_hosted_semaphore::<Native>(visitor);
     visitor.visit::<CondvarSemaphore>();
-    #[cfg(target_env = "gnu")]
-    visitor.visit::<GlibcSemaphore>();
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    visitor.visit::<super::glibc::GlibcSemaphore>();
 }
 
 /// This project's own.
-impl RawSemaphore for ondeck::Semaphore {
+impl<P: Host> RawSemaphore<P> for ondeck::Semaphore<P> {
     const INFO: LockInfo = LockInfo {
         name: "ondeck_semaphore",
         origin: Origin::Own,
@@ -52,7 +55,7 @@ impl RawSemaphore for ondeck::Semaphore {
     };
 
     fn new(permits: u32) -> Self {
-        Self::new(permits)
+        Self::on_platform(permits)
     }
 
     #[inline]
@@ -74,7 +77,7 @@ pub struct CondvarSemaphore {
     more: Condvar,
 }
 
-impl RawSemaphore for CondvarSemaphore {
+impl RawSemaphore<Native> for CondvarSemaphore {
     const INFO: LockInfo = LockInfo {
         name: "condvar_semaphore",
         origin: Origin::Literature,
@@ -101,65 +104,5 @@ impl RawSemaphore for CondvarSemaphore {
     fn release(&self) {
         *self.permits.lock().unwrap_or_else(PoisonError::into_inner) += 1;
         self.more.notify_one();
-    }
-}
-
-/// `sem_t` of the C library, unnamed.
-///
-/// It may move after its initialization as long as no thread waits: glibc keeps a count of permits and one
-/// of waiters, and no pointer.
-#[cfg(target_env = "gnu")]
-#[derive(Debug)]
-pub struct GlibcSemaphore(UnsafeCell<libc::sem_t>);
-
-// SAFETY: it is made to be used from many threads, and is reached only by its own functions.
-#[cfg(target_env = "gnu")]
-unsafe impl Send for GlibcSemaphore {}
-// SAFETY: as for `Send`.
-#[cfg(target_env = "gnu")]
-unsafe impl Sync for GlibcSemaphore {}
-
-#[cfg(target_env = "gnu")]
-impl RawSemaphore for GlibcSemaphore {
-    const INFO: LockInfo = LockInfo {
-        name: "glibc_semaphore",
-        source: "The GNU C library, sem_t",
-        teaches: "Permits and waiters in one word of 64 bits, so that a release knows whether to wake",
-        ..PEER
-    };
-
-    fn new(permits: u32) -> Self {
-        let mut semaphore = MaybeUninit::uninit();
-        // SAFETY: the pointer is to a local, which is read only after its initialization has succeeded.
-        unsafe {
-            let code = libc::sem_init(semaphore.as_mut_ptr(), 0, permits as c_uint);
-            assert_eq!(code, 0, "sem_init: {}", io::Error::last_os_error());
-            Self(UnsafeCell::new(semaphore.assume_init()))
-        }
-    }
-
-    #[inline]
-    fn acquire(&self) {
-        // A signal handler that ran meanwhile ends the wait without a permit.
-        // SAFETY: the semaphore is initialized.
-        while unsafe { libc::sem_wait(self.0.get()) } != 0 {
-            let error = io::Error::last_os_error();
-            assert_eq!(error.raw_os_error(), Some(libc::EINTR), "sem_wait: {error}");
-        }
-    }
-
-    #[inline]
-    fn release(&self) {
-        // SAFETY: the semaphore is initialized.
-        let code = unsafe { libc::sem_post(self.0.get()) };
-        assert_eq!(code, 0, "sem_post: {}", io::Error::last_os_error());
-    }
-}
-
-#[cfg(target_env = "gnu")]
-impl Drop for GlibcSemaphore {
-    fn drop(&mut self) {
-        // SAFETY: no other thread has the semaphore any more. It fails for invalid ones only.
-        let _ = unsafe { libc::sem_destroy(self.0.get()) };
     }
 }

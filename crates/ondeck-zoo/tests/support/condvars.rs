@@ -3,13 +3,13 @@
 //! A signal that is lost shows as a hang: in each of these checks every thread that goes on depends
 //! on another's notification. Notifiers take turns in notifying with the lock held and after it.
 
-use ondeck::platform::Linux;
+use ondeck::platform::Native;
 use ondeck_zoo::{RawCondvar, RawLock};
 
 use super::{Limits, Plain, Stage, at_rest, hogs, rounds};
 
 /// Waits until `condition` holds, changes what is guarded, and notifies.
-fn change<L: RawLock<Linux>, T>(
+fn change<L: RawLock<Native>, T>(
     stage: &Stage<L, T>,
     context: &L::Context,
     wait_on: &L::Condvar,
@@ -37,9 +37,9 @@ fn change<L: RawLock<Linux>, T>(
 }
 
 /// Two threads take turns, each woken by the other.
-pub(super) fn signal<L: RawLock<Linux>>(threads: usize, limits: Limits) -> Result<(), String> {
+pub(super) fn signal<L: RawLock<Native>>(threads: usize, limits: Limits) -> Result<(), String> {
     const TURNS: u64 = 10_000;
-    struct Turns<L: RawLock<Linux>> {
+    struct Turns<L: RawLock<Native>> {
         turn: Plain<u64>,
         changed: L::Condvar,
     }
@@ -64,9 +64,9 @@ pub(super) fn signal<L: RawLock<Linux>>(threads: usize, limits: Limits) -> Resul
 }
 
 /// Half of the threads put numbers into a queue with room for two, half take them out.
-pub(super) fn queue<L: RawLock<Linux>>(threads: usize, limits: Limits) -> Result<(), String> {
+pub(super) fn queue<L: RawLock<Native>>(threads: usize, limits: Limits) -> Result<(), String> {
     const ROOM: usize = 2;
-    struct Queue<L: RawLock<Linux>> {
+    struct Queue<L: RawLock<Native>> {
         items: [Plain<u64>; ROOM],
         put: Plain<usize>,
         taken: Plain<usize>,
@@ -77,7 +77,7 @@ pub(super) fn queue<L: RawLock<Linux>>(threads: usize, limits: Limits) -> Result
         not_empty: L::Condvar,
         each: u64,
     }
-    impl<L: RawLock<Linux>> Queue<L> {
+    impl<L: RawLock<Native>> Queue<L> {
         fn len(&self) -> usize {
             self.put.get().wrapping_sub(self.taken.get())
         }
@@ -145,8 +145,8 @@ pub(super) fn queue<L: RawLock<Linux>>(threads: usize, limits: Limits) -> Result
 }
 
 /// All threads meet again and again; the last to come lets the others go.
-pub(super) fn broadcast<L: RawLock<Linux>>(threads: usize, limits: Limits) -> Result<(), String> {
-    struct Meeting<L: RawLock<Linux>> {
+pub(super) fn broadcast<L: RawLock<Native>>(threads: usize, limits: Limits) -> Result<(), String> {
+    struct Meeting<L: RawLock<Native>> {
         here: Plain<usize>,
         held: Plain<u64>,
         over: L::Condvar,

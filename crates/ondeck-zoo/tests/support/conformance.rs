@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use ondeck::platform::{Linux, Platform};
+use ondeck::platform::{Native, Platform};
 use ondeck_zoo::{Fairness, RawLock, Waiting};
 
 mod condvars;
@@ -77,13 +77,13 @@ impl fmt::Display for Failure {
 }
 
 /// Checks all properties; the first that does not hold is the error.
-pub fn check<L: RawLock<Linux>>(limits: Limits) -> Result<(), Failure> {
+pub fn check<L: RawLock<Native>>(limits: Limits) -> Result<(), Failure> {
     let mut all = Property::OF_LOCKS.into_iter().chain(Property::OF_CONDVARS);
     all.try_for_each(|property| check_property::<L>(property, limits))
 }
 
 /// Checks one property with one thread and more.
-pub fn check_property<L: RawLock<Linux>>(
+pub fn check_property<L: RawLock<Native>>(
     property: Property,
     limits: Limits,
 ) -> Result<(), Failure> {
@@ -109,21 +109,30 @@ pub fn check_property<L: RawLock<Linux>>(
 }
 
 /// Whether a waiter keeps its CPU from an owner that is not running.
-fn hogs<L: RawLock<Linux>>() -> bool {
+fn hogs<L: RawLock<Native>>() -> bool {
     L::INFO.waiting == Waiting::Spins
 }
 
 /// Whether, with more threads than CPUs, the lock changes hands only about once in a time slice: the
 /// next thread in order is not running, and those that run spin.
-fn convoys<L: RawLock<Linux>>(threads: usize) -> bool {
-    hogs::<L>() && L::INFO.fairness == Fairness::Fifo && threads > 2
+fn convoys<L: RawLock<Native>>(threads: usize) -> bool {
+    // The threads of one NUMA node are in order in cohort, too.
+    let in_order = L::INFO.fairness != Fairness::Barging || L::INFO.name == "cohort";
+    hogs::<L>() && in_order && threads > 2
+}
+
+/// Whether a busy machine makes most unlocks handoffs to a thread that then has to get a CPU: cpython hands the lock
+/// over to each thread that has waited for 1 ms.
+fn hands_over_when_busy<L: RawLock<Native>>() -> bool {
+    L::INFO.name == "cpython"
 }
 
 /// How often each of `threads` threads locks.
-fn rounds<L: RawLock<Linux>>(threads: usize) -> u64 {
+fn rounds<L: RawLock<Native>>(threads: usize) -> u64 {
     let all: usize = match threads {
         // Up to 20 ms for each on a busy machine.
         _ if convoys::<L>(threads) => 96,
+        _ if hands_over_when_busy::<L>() => 1_000,
         0..=2 => 4_000,
         _ => 6_000,
     };
@@ -131,15 +140,15 @@ fn rounds<L: RawLock<Linux>>(threads: usize) -> u64 {
 }
 
 /// Stays in a section long enough that another thread would be met there.
-fn linger<L: RawLock<Linux>>(round: u64, threads: usize) {
+fn linger<L: RawLock<Native>>(round: u64, threads: usize) {
     // Where there are few sections each is long, which is nothing beside the wait for it.
-    Linux::pause_times(if convoys::<L>(threads) { 2_000 } else { 20 });
+    Native::pause_times(if convoys::<L>(threads) { 2_000 } else { 20 });
     if round.is_multiple_of(16) && (threads <= 2 || !hogs::<L>()) {
         thread::yield_now();
     }
 }
 
-fn exclusion<L: RawLock<Linux>>(threads: usize, limits: Limits) -> Result<(), String> {
+fn exclusion<L: RawLock<Native>>(threads: usize, limits: Limits) -> Result<(), String> {
     struct Counted {
         counter: Plain<u64>,
         threads: usize,
@@ -166,7 +175,7 @@ fn exclusion<L: RawLock<Linux>>(threads: usize, limits: Limits) -> Result<(), St
     }
 }
 
-fn try_lock<L: RawLock<Linux>>(threads: usize, limits: Limits) -> Result<(), String> {
+fn try_lock<L: RawLock<Native>>(threads: usize, limits: Limits) -> Result<(), String> {
     if threads == 1 {
         return Stage::<L, _>::new(()).run(1, limits, |stage, _, _| attempts_alone(stage));
     }
@@ -200,7 +209,7 @@ fn try_lock<L: RawLock<Linux>>(threads: usize, limits: Limits) -> Result<(), Str
 }
 
 /// The results of attempts while no other thread uses the lock.
-fn attempts_alone<L: RawLock<Linux>>(stage: &Stage<L, ()>) -> Result<(), String> {
+fn attempts_alone<L: RawLock<Native>>(stage: &Stage<L, ()>) -> Result<(), String> {
     /// An attempt may fail now and then although the lock is free, but not so often.
     const ATTEMPTS: u32 = 100;
     let try_here = || {
@@ -235,7 +244,7 @@ fn attempts_alone<L: RawLock<Linux>>(stage: &Stage<L, ()>) -> Result<(), String>
     Ok(())
 }
 
-fn baton<L: RawLock<Linux>>(threads: usize, limits: Limits) -> Result<(), String> {
+fn baton<L: RawLock<Native>>(threads: usize, limits: Limits) -> Result<(), String> {
     struct Baton {
         turn: Plain<u64>,
         message: [Plain<u64>; 4],
@@ -276,7 +285,7 @@ fn baton<L: RawLock<Linux>>(threads: usize, limits: Limits) -> Result<(), String
     })
 }
 
-fn publication<L: RawLock<Linux>>(threads: usize, limits: Limits) -> Result<(), String> {
+fn publication<L: RawLock<Native>>(threads: usize, limits: Limits) -> Result<(), String> {
     const WORDS: usize = 16;
     struct Published {
         /// All equal between sections.
@@ -325,7 +334,7 @@ fn publication<L: RawLock<Linux>>(threads: usize, limits: Limits) -> Result<(), 
     })
 }
 
-fn rest<L: RawLock<Linux>>(threads: usize, limits: Limits) -> Result<(), String> {
+fn rest<L: RawLock<Native>>(threads: usize, limits: Limits) -> Result<(), String> {
     if !L::new().is_idle() {
         return Err("a new lock is not at rest".into());
     }
@@ -346,7 +355,7 @@ fn rest<L: RawLock<Linux>>(threads: usize, limits: Limits) -> Result<(), String>
 }
 
 /// The lock, when its threads have ended, shows no trace of them.
-fn at_rest<L: RawLock<Linux>, T>(stage: Arc<Stage<L, T>>) -> Result<(), String> {
+fn at_rest<L: RawLock<Native>, T>(stage: Arc<Stage<L, T>>) -> Result<(), String> {
     let mut stage = Arc::into_inner(stage).ok_or("a thread is still there")?;
     if stage.lock.is_idle() { Ok(()) } else { Err("the lock is not at rest after use".into()) }
 }

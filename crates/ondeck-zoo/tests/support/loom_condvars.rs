@@ -88,7 +88,7 @@ pub fn permits<L: RawLock<Loom>>(
         let threads: Vec<_> = (0..takers)
             .map(|_| {
                 let permits = Arc::clone(&permits);
-                loom::thread::spawn(move || (0..each).for_each(|_| permits.take()))
+                loom_platform::spawn(move || (0..each).for_each(|_| permits.take()))
             })
             .collect();
         match give {

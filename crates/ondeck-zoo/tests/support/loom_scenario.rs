@@ -75,7 +75,7 @@ pub fn exclusion<L: RawLock<Loom>>(threads: u32, rounds: u32, preemptions: usize
         let others: Vec<_> = (1..threads)
             .map(|_| {
                 let shared = Arc::clone(&shared);
-                loom::thread::spawn(move || shared.lock_and_count(rounds))
+                loom_platform::spawn(move || shared.lock_and_count(rounds))
             })
             .collect();
         shared.lock_and_count(rounds);
@@ -93,7 +93,7 @@ pub fn attempt<L: RawLock<Loom>>(preemptions: usize) {
         let shared = Shared::<L>::new();
         let other = {
             let shared = Arc::clone(&shared);
-            loom::thread::spawn(move || shared.lock_and_count(1))
+            loom_platform::spawn(move || shared.lock_and_count(1))
         };
         let attempts = shared.try_lock_and_count() + shared.try_lock_and_count();
         other.join().expect("the other thread ends");

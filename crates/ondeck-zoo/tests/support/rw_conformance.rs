@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::thread;
 use std::time::Duration;
 
-use ondeck::platform::Linux;
+use ondeck::platform::Native;
 use ondeck_zoo::{Fairness, RawRwLock, Waiting};
 
 const THREADS: u64 = 4;
@@ -26,7 +26,7 @@ fn linger() {
 }
 
 /// Four threads read and write, and linger in the middle now and then.
-pub fn exclusion<L: RawRwLock<Linux>>() -> Result<(), String> {
+pub fn exclusion<L: RawRwLock<Native>>() -> Result<(), String> {
     // A strict order of spinning threads pays a time slice for each one that is off its CPU.
     let strict = L::INFO.fairness == Fairness::Fifo && L::INFO.waiting == Waiting::Spins;
     let rounds: u64 = if strict { 60 } else { 2_000 };
@@ -95,7 +95,7 @@ pub fn exclusion<L: RawRwLock<Linux>>() -> Result<(), String> {
 }
 
 /// What attempts of another thread find while the lock is free, read and written.
-pub fn attempts<L: RawRwLock<Linux>>() -> Result<(), String> {
+pub fn attempts<L: RawRwLock<Native>>() -> Result<(), String> {
     let mut lock = L::new();
     for _ in 0..3 {
         let (read, write) = (L::Read::default(), L::Write::default());
@@ -138,12 +138,12 @@ pub fn attempts<L: RawRwLock<Linux>>() -> Result<(), String> {
 /// Each attempt may fail now and then although it need not.
 const ATTEMPTS: usize = 100;
 
-fn elsewhere<L: RawRwLock<Linux>>(lock: &L, attempt: impl Fn(&L) -> bool + Sync) -> bool {
+fn elsewhere<L: RawRwLock<Native>>(lock: &L, attempt: impl Fn(&L) -> bool + Sync) -> bool {
     let attempts = || (0..ATTEMPTS).any(|_| attempt(lock));
     thread::scope(|scope| scope.spawn(attempts).join()).expect("it does not panic")
 }
 
-fn try_write_elsewhere<L: RawRwLock<Linux>>(lock: &L) -> bool {
+fn try_write_elsewhere<L: RawRwLock<Native>>(lock: &L) -> bool {
     elsewhere(lock, |lock| {
         let context = L::Write::default();
         // SAFETY: the context stays here, and what was acquired with it is ended.
@@ -157,7 +157,7 @@ fn try_write_elsewhere<L: RawRwLock<Linux>>(lock: &L) -> bool {
     })
 }
 
-fn try_read_elsewhere<L: RawRwLock<Linux>>(lock: &L) -> bool {
+fn try_read_elsewhere<L: RawRwLock<Native>>(lock: &L) -> bool {
     elsewhere(lock, |lock| {
         let context = L::Read::default();
         // SAFETY: the context stays here, and what was acquired with it is ended.
@@ -171,7 +171,7 @@ fn try_read_elsewhere<L: RawRwLock<Linux>>(lock: &L) -> bool {
     })
 }
 
-fn read_elsewhere<L: RawRwLock<Linux>>(lock: &L) {
+fn read_elsewhere<L: RawRwLock<Native>>(lock: &L) {
     elsewhere(lock, |lock| {
         let context = L::Read::default();
         // SAFETY: the context stays here, and what was acquired with it is ended.

@@ -6,7 +6,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Barrier};
 use std::thread;
 
-use ondeck::platform::Linux;
+use ondeck::platform::Native;
 use ondeck_zoo::RawLock;
 
 use super::Limits;
@@ -42,7 +42,7 @@ pub struct Stage<L, T> {
     progress: AtomicU64,
 }
 
-impl<L: RawLock<Linux>, T> Stage<L, T> {
+impl<L: RawLock<Native>, T> Stage<L, T> {
     pub fn new(guarded: T) -> Arc<Self> {
         Arc::new(Self { lock: L::new(), guarded, progress: AtomicU64::new(0) })
     }
@@ -71,7 +71,7 @@ impl<L: RawLock<Linux>, T> Stage<L, T> {
     }
 }
 
-impl<L: RawLock<Linux>, T: Send + Sync + 'static> Stage<L, T> {
+impl<L: RawLock<Native>, T: Send + Sync + 'static> Stage<L, T> {
     /// Runs `body` in `threads` threads that start together, and gives the first error of any. A
     /// hang is an error, and leaves the threads behind.
     pub fn run(

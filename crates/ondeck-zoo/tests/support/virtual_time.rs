@@ -6,6 +6,9 @@
 //! one OS thread, the coroutine with the smallest virtual time first, so that a run repeats
 //! exactly.
 
+#[path = "virtual_pi.rs"]
+mod pi;
+
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -21,6 +24,8 @@ const READ_MODIFY_WRITE: u64 = 5;
 const PAUSE: u64 = 10;
 const SYSTEM_CALL: u64 = 100;
 const WAKE_UP: u64 = 2_000;
+/// Without the CPU that a thread gives up, because its time slice was extended.
+const GIVEN_UP: u64 = 10_000;
 
 /// The platform with virtual time; usable only inside [`run`].
 #[derive(Debug)]
@@ -38,6 +43,7 @@ struct ThreadState {
     time: u64,
     waiting: Waiting,
     yielder: *const Yielder<(), ()>,
+    asks: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,6 +86,13 @@ pub fn work(nanos: u64) {
     pass(nanos);
 }
 
+/// The virtual threads that ask for a longer time slice.
+pub fn asking() -> Vec<usize> {
+    MACHINE.with_borrow(|machine| {
+        (0..machine.threads.len()).filter(|&thread| machine.threads[thread].asks).collect()
+    })
+}
+
 /// Runs `threads` virtual threads to their end; returns the virtual time of the last to finish.
 ///
 /// Panics when all that are left sleep without a deadline: a deadlock or a lost wake.
@@ -94,7 +107,8 @@ pub fn run(threads: usize, body: impl Fn(usize) + 'static) -> u64 {
             })
         })
         .collect();
-    let fresh = ThreadState { time: 0, waiting: Waiting::No, yielder: std::ptr::null() };
+    let fresh =
+        ThreadState { time: 0, waiting: Waiting::No, yielder: std::ptr::null(), asks: false };
     TABLE.set(Table::fresh());
     CALLS.set(0);
     MACHINE.set(Machine { threads: vec![fresh; threads], ..Machine::default() });
@@ -398,6 +412,34 @@ unsafe impl Platform for Virtual {
 
     fn cpus() -> usize {
         MACHINE.with_borrow(|machine| machine.threads.len())
+    }
+
+    fn node() -> usize {
+        running() % Self::nodes()
+    }
+
+    fn nodes() -> usize {
+        4
+    }
+
+    fn extend_slice() -> bool {
+        MACHINE.with_borrow_mut(|machine| {
+            let running = machine.running;
+            machine
+                .threads
+                .get_mut(running)
+                .is_some_and(|thread| !std::mem::replace(&mut thread.asks, true))
+        })
+    }
+
+    // Each slice was extended.
+    fn give_back_slice() {
+        MACHINE.with_borrow_mut(|machine| {
+            let running = machine.running;
+            let asked = std::mem::take(&mut machine.threads[running].asks);
+            assert!(asked, "what is given back was not asked for");
+        });
+        pass(GIVEN_UP);
     }
 }
 

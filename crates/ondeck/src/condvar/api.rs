@@ -8,9 +8,11 @@ use std::time::Instant;
 
 use lock_api::GuardNoSend;
 
+#[cfg(feature = "deadlock_detection")]
+use super::watched;
 use super::{RawCondvar, recorded};
 use crate::mutex::{RawMutex, deadline};
-use crate::platform::Linux;
+use crate::platform::Native;
 
 /// A condition variable for [`Mutex`](crate::Mutex): one byte.
 ///
@@ -47,16 +49,21 @@ use crate::platform::Linux;
 ///     assert!(*ready);
 /// });
 /// ```
-pub type Condvar = lock_api::Condvar<RawCondvar<Linux>>;
+pub type Condvar = lock_api::Condvar<RawCondvar<Native>>;
 
 // SAFETY: a waiter is linked before its mutex is unlocked, and has the mutex again when it returns;
 // nothing in between panics.
-unsafe impl lock_api::RawCondvar for RawCondvar<Linux> {
+unsafe impl lock_api::RawCondvar for RawCondvar<Native> {
     const INIT: Self = Self { waited: AtomicU8::new(0) };
 
-    type RawMutex = RawMutex<Linux>;
+    type RawMutex = RawMutex<Native>;
 
-    unsafe fn wait(&self, mutex: &RawMutex<Linux>, _: &mut GuardNoSend) {
+    unsafe fn wait(&self, mutex: &RawMutex<Native>, _: &mut GuardNoSend) {
+        if_watched! {
+            // SAFETY: as the caller promises.
+            unsafe { watched::wait(self, mutex, None) };
+            return;
+        }
         // SAFETY: as the caller promises.
         unsafe { recorded::wait(self, mutex, None) };
     }
@@ -73,17 +80,21 @@ unsafe impl lock_api::RawCondvar for RawCondvar<Linux> {
 }
 
 // SAFETY: as for `RawCondvar`.
-unsafe impl lock_api::RawCondvarTimed for RawCondvar<Linux> {
+unsafe impl lock_api::RawCondvarTimed for RawCondvar<Native> {
     fn checked_duration_to_instant(timeout: &Duration) -> Option<Instant> {
         Instant::now().checked_add(*timeout)
     }
 
     unsafe fn wait_until(
         &self,
-        mutex: &RawMutex<Linux>,
+        mutex: &RawMutex<Native>,
         _: &mut GuardNoSend,
         timeout: &Instant,
     ) -> bool {
+        if_watched! {
+            // SAFETY: as the caller promises.
+            return unsafe { !watched::wait(self, mutex, Some(deadline(*timeout))) };
+        }
         // SAFETY: as the caller promises.
         unsafe { !recorded::wait(self, mutex, Some(deadline(*timeout))) }
     }

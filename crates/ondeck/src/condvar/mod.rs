@@ -67,6 +67,8 @@ mod cancel;
 mod notify;
 mod recorded;
 mod wait;
+#[cfg(feature = "deadlock_detection")]
+mod watched;
 
 use core::fmt;
 

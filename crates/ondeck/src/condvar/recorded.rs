@@ -4,7 +4,7 @@
 
 use super::RawCondvar;
 use crate::mutex::RawMutex;
-use crate::platform::{Linux, Timestamp};
+use crate::platform::{Native, Timestamp};
 
 /// [`RawCondvar::wait`].
 ///
@@ -13,8 +13,8 @@ use crate::platform::{Linux, Timestamp};
 /// The calling thread owns the mutex.
 #[cfg(feature = "profile")]
 pub(super) unsafe fn wait(
-    condvar: &RawCondvar<Linux>,
-    mutex: &RawMutex<Linux>,
+    condvar: &RawCondvar<Native>,
+    mutex: &RawMutex<Native>,
     deadline: Option<Timestamp>,
 ) -> bool {
     use ondeck_record::layout::kind::ONDECK;
@@ -43,8 +43,8 @@ pub(super) unsafe fn wait(
 #[cfg(not(feature = "profile"))]
 #[inline(always)]
 pub(super) unsafe fn wait(
-    condvar: &RawCondvar<Linux>,
-    mutex: &RawMutex<Linux>,
+    condvar: &RawCondvar<Native>,
+    mutex: &RawMutex<Native>,
     deadline: Option<Timestamp>,
 ) -> bool {
     // SAFETY: as the caller promises.

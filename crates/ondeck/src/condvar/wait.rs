@@ -21,10 +21,10 @@ use crate::spin::Waits;
 /// use core::mem::MaybeUninit;
 /// use ondeck::condvar::{RawCondvar, Step, Waiter};
 /// use ondeck::mutex::RawMutex;
-/// use ondeck::platform::{FutexWait, Linux, Platform};
+/// use ondeck::platform::{FutexWait, Native, Platform};
 ///
-/// let (mutex, condvar) = (RawMutex::<Linux>::new(), RawCondvar::<Linux>::new());
-/// let deadline = Linux::now();
+/// let (mutex, condvar) = (RawMutex::<Native>::new(), RawCondvar::<Native>::new());
+/// let deadline = Native::now();
 /// mutex.lock();
 /// let waiter = Waiter::new(&condvar, Some(&mutex), Some(deadline));
 /// // SAFETY: locked above; the waiter stays here until the wait is over.
@@ -34,7 +34,7 @@ use crate::spin::Waits;
 ///     loop {
 ///         match waiter.step(slept) {
 ///             Step::Sleep { word, expected, until } => {
-///                 slept = Linux::futex_wait(&*word, expected, until);
+///                 slept = Native::futex_wait(&*word, expected, until);
 ///             }
 ///             Step::Done { notified } => break notified,
 ///         }

@@ -9,8 +9,10 @@ use std::time::Instant;
 use lock_api::GuardNoSend;
 
 use super::RawFairMutex;
+#[cfg(feature = "deadlock_detection")]
+use super::watched;
 use crate::mutex::deadline;
-use crate::platform::{Linux, Platform};
+use crate::platform::{Native, Platform};
 
 /// A mutual-exclusion lock around a `T` that each unlock hands to the thread that has waited longest.
 ///
@@ -51,39 +53,42 @@ use crate::platform::{Linux, Platform};
 /// });
 /// assert_eq!(TURNS.lock().len(), 300);
 /// ```
-pub type FairMutex<T> = lock_api::Mutex<RawFairMutex<Linux>, T>;
+pub type FairMutex<T> = lock_api::Mutex<RawFairMutex<Native>, T>;
 
 /// What [`FairMutex::lock`] returns: it unlocks when it is dropped.
-pub type FairMutexGuard<'a, T> = lock_api::MutexGuard<'a, RawFairMutex<Linux>, T>;
+pub type FairMutexGuard<'a, T> = lock_api::MutexGuard<'a, RawFairMutex<Native>, T>;
 
 /// A guard of a part of what the mutex protects; see [`lock_api::MutexGuard::map`].
-pub type MappedFairMutexGuard<'a, T> = lock_api::MappedMutexGuard<'a, RawFairMutex<Linux>, T>;
+pub type MappedFairMutexGuard<'a, T> = lock_api::MappedMutexGuard<'a, RawFairMutex<Native>, T>;
 
 /// A guard that owns a share of the mutex rather than borrowing it; see
 /// [`FairMutex::lock_arc`](lock_api::Mutex::lock_arc).
 #[cfg(feature = "arc_lock")]
-pub type ArcFairMutexGuard<T> = lock_api::ArcMutexGuard<RawFairMutex<Linux>, T>;
+pub type ArcFairMutexGuard<T> = lock_api::ArcMutexGuard<RawFairMutex<Native>, T>;
 
 // SAFETY: from a lock to the matching unlock the byte says that the lock is taken, and an unlock happens
 // before the next lock.
-unsafe impl lock_api::RawMutex for RawFairMutex<Linux> {
+unsafe impl lock_api::RawMutex for RawFairMutex<Native> {
     const INIT: Self = Self { state: AtomicU8::new(0) };
 
     type Guard = GuardNoSend;
 
     #[inline]
     fn lock(&self) -> GuardNoSend {
+        if_watched! { return watched::lock(self, || Self::lock(self)); }
         Self::lock(self);
         GuardNoSend::new()
     }
 
     #[inline]
     fn try_lock(&self) -> Option<GuardNoSend> {
+        if_watched! { return watched::try_lock(self); }
         Self::try_lock(self).then(GuardNoSend::new)
     }
 
     #[inline]
     unsafe fn unlock(&self, _: GuardNoSend) {
+        if_watched! { watched::unlocks(self); }
         // SAFETY: as the caller promises.
         unsafe { Self::unlock(self) };
     }
@@ -95,34 +100,41 @@ unsafe impl lock_api::RawMutex for RawFairMutex<Linux> {
 }
 
 // SAFETY: as for `RawMutex`.
-unsafe impl lock_api::RawMutexFair for RawFairMutex<Linux> {
+unsafe impl lock_api::RawMutexFair for RawFairMutex<Native> {
     #[inline]
     unsafe fn unlock_fair(&self, _: GuardNoSend) {
+        if_watched! { watched::unlocks(self); }
         // SAFETY: as the caller promises.
         unsafe { Self::unlock(self) };
     }
 
     #[inline]
     unsafe fn bump(&self, _: &mut GuardNoSend) {
+        if_watched! { watched::unlocks(self); }
         // SAFETY: as the caller promises.
         unsafe { Self::bump(self) };
+        if_watched! { watched::has_again(self); }
     }
 }
 
 // SAFETY: as for `RawMutex`.
-unsafe impl lock_api::RawMutexTimed for RawFairMutex<Linux> {
+unsafe impl lock_api::RawMutexTimed for RawFairMutex<Native> {
     type Duration = Duration;
     type Instant = Instant;
 
     #[inline]
     fn try_lock_for(&self, timeout: Duration) -> Option<GuardNoSend> {
-        let owner = Self::try_lock(self) || Self::try_lock_until(self, Linux::now().after(timeout));
+        let until = || Self::try_lock_until(self, Native::now().after(timeout));
+        if_watched! { return watched::lock_until(self, || until().then(GuardNoSend::new)); }
+        let owner = Self::try_lock(self) || until();
         owner.then(GuardNoSend::new)
     }
 
     #[inline]
     fn try_lock_until(&self, timeout: Instant) -> Option<GuardNoSend> {
-        let owner = Self::try_lock(self) || Self::try_lock_until(self, deadline(timeout));
+        let until = || Self::try_lock_until(self, deadline(timeout));
+        if_watched! { return watched::lock_until(self, || until().then(GuardNoSend::new)); }
+        let owner = Self::try_lock(self) || until();
         owner.then(GuardNoSend::new)
     }
 }

@@ -34,7 +34,7 @@ use std::time::Instant;
 
 use super::{LockResult, MutexGuard};
 use crate::mutex::deadline;
-use crate::platform::{FutexWait, Linux, Platform, Timestamp};
+use crate::platform::{FutexWait, Native, Platform, Timestamp};
 
 /// A condition variable for [`Mutex`](super::Mutex)es in memory that several processes share: eight bytes.
 ///
@@ -74,7 +74,7 @@ impl Condvar {
         guard: MutexGuard<'a, T>,
         timeout: Duration,
     ) -> (LockResult<'a, T>, bool) {
-        self.wait_by(guard, Some(Linux::now().after(timeout)))
+        self.wait_by(guard, Some(Native::now().after(timeout)))
     }
 
     /// As [`wait_for`](Self::wait_for), until `instant` at most.
@@ -97,7 +97,7 @@ impl Condvar {
         let before = self.notified.load(Ordering::Relaxed);
         let mut in_time = true;
         let guard = guard.unlocked(|| {
-            let slept = Linux::shared_futex_wait(&self.notified, before, deadline);
+            let slept = Native::shared_futex_wait(&self.notified, before, deadline);
             in_time = slept != FutexWait::TimedOut;
             self.waiters.fetch_sub(1, Ordering::Relaxed);
         });
@@ -118,7 +118,7 @@ impl Condvar {
         // step: notify
         if self.waiters.load(Ordering::Relaxed) != 0 {
             self.notified.fetch_add(1, Ordering::Relaxed);
-            Linux::shared_futex_wake(&raw const self.notified, most);
+            Native::shared_futex_wake(&raw const self.notified, most);
         }
     }
 }

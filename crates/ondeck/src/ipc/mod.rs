@@ -17,7 +17,8 @@
 //!
 //! It is the list, as for the C library's robust mutexes, and the same list, because a thread has only one
 //! ([`owner_death_is_told`] says whether it is there). The kernel also wakes a waiter in place of a thread
-//! that ended between its unlock and its wake, or after it was woken.
+//! that ended between its unlock and its wake, or after it was woken; if another thread has the lock by then,
+//! that thread's unlock does.
 //!
 //! # What processes have to agree on
 //!

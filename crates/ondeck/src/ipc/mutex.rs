@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use super::raw::{Locked, RawMutex};
 use crate::mutex::deadline;
-use crate::platform::{Linux, Platform, Timestamp};
+use crate::platform::{Native, Platform, Timestamp};
 
 /// A mutual-exclusion lock around a `T` in memory that several processes have mapped: 40 bytes and the
 /// `T`.
@@ -141,7 +141,7 @@ impl<T: ?Sized> Mutex<T> {
 
     /// As [`lock`](Self::lock), for a time at most; `None` if it was over before.
     pub fn try_lock_for(&self, timeout: Duration) -> Option<LockResult<'_, T>> {
-        self.try_lock_by(Linux::now().after(timeout))
+        self.try_lock_by(Native::now().after(timeout))
     }
 
     /// As [`lock`](Self::lock), until `instant` at most; `None` if it passed before.

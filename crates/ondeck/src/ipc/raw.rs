@@ -4,13 +4,17 @@
 //! the word       bits 0-29  the owner's number, by which the kernel knows it; 0 if there is none
 //!                bit 30     DIED    an owner ended with the lock, and no later one has repaired it.
 //!                                   Set by the kernel, cleared by an owner
-//!                bit 31     WAITED  a thread may sleep. Set by a thread that is about to
+//!                bit 31     WAITED  a thread may sleep: set as long as one does. Set by a thread that is
+//!                                   about to, cleared by an owner in one step with a wake of all
+//! asleep         how many threads sleep, about: whether it is worth while to clear WAITED
+//! contended      unlocks that found WAITED, modulo 2^32. Of the owner
 //! links          the lock's place in the list of its owner, as addresses of the owner's process
 //!
-//! lock           number 0 ──► own number, DIED as it is      a compare-exchange
-//!                else ──► + WAITED; sleeps                   a thread that has slept keeps WAITED when it
-//!                                                            locks: others may sleep still
-//! unlock         own number ──► 0, DIED as it is             an exchange; if WAITED was set, wakes one
+//! lock           number 0 ──► own number, the bits as they are   a compare-exchange
+//!                else ──► + WAITED; sleeps
+//! unlock         own number ──► 0, the bits as they are      an exchange; if WAITED is set, wakes one
+//!                WAITED, none asleep ──► not WAITED          before that, by the kernel, which wakes all that
+//!                                                            sleep in the same step
 //! owner ends     its number ──► DIED, WAITED as it is        the kernel; if WAITED was set, wakes one
 //! ```
 //!
@@ -18,7 +22,12 @@
 //!
 //! A thread that was woken relies on nothing: it looks at the word, and locks or sleeps again. If it ends
 //! before that, the kernel finds the lock as `pending` with no owner, and wakes another. So it is if a
-//! thread ends between the exchange that unlocks and its wake.
+//! thread ends between the exchange that unlocks and its wake. In both cases another thread may have the
+//! lock already, and then the kernel wakes none: so that owner has `WAITED` too, and its unlock wakes one.
+//! That is why an unlock leaves the bit, and why no thread clears it but together with a wake of all.
+//!
+//! A thread that is killed while it sleeps stays counted. So one of some hundred contended unlocks clears
+//! `WAITED` whatever the count is, and corrects the count.
 //!
 //! # Memory ordering
 //!
@@ -32,9 +41,9 @@
 //! a mutex that was not repaired cannot be used any more. Here each owner is told until one repairs it.
 
 use core::mem::offset_of;
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 
-use crate::platform::{FutexWait, Links, Linux, Platform, RobustList, Timestamp};
+use crate::platform::{FutexWait, Links, Native, Platform, RobustList, Timestamp};
 
 const NUMBER: u32 = (1 << 30) - 1;
 const DIED: u32 = 1 << 30;
@@ -42,6 +51,9 @@ const WAITED: u32 = 1 << 31;
 
 /// Looks at a locked word before a thread sleeps: some hundred nanoseconds.
 const LOOKS: u32 = 50;
+
+/// One in so many contended unlocks wakes all that sleep, and counts them.
+const COUNTS: u32 = 256;
 
 /// How an attempt to lock ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,8 +71,10 @@ pub(super) enum Locked {
 #[repr(C)]
 pub(super) struct RawMutex {
     word: AtomicU32,
+    asleep: AtomicI32,
+    contended: AtomicU32,
     /// The layout is the C library's: see `platform/linux/robust.rs`.
-    unused: [u32; 5],
+    unused: [u32; 3],
     links: Links,
 }
 
@@ -68,14 +82,20 @@ const _: () = assert!(offset_of!(RawMutex, links) == 24 && size_of::<RawMutex>()
 
 impl RawMutex {
     pub(super) const fn new() -> Self {
-        Self { word: AtomicU32::new(0), unused: [0; 5], links: Links::new() }
+        Self {
+            word: AtomicU32::new(0),
+            asleep: AtomicI32::new(0),
+            contended: AtomicU32::new(0),
+            unused: [0; 3],
+            links: Links::new(),
+        }
     }
 
     /// Waits for the lock, until the deadline at most.
     #[inline]
     pub(super) fn lock(&self, deadline: Option<Timestamp>) -> Locked {
         self.attempt(|own| {
-            let taken = self.take(own, 0);
+            let taken = self.take(own);
             if taken == Locked::No { self.wait(own, deadline) } else { taken }
         })
     }
@@ -83,13 +103,13 @@ impl RawMutex {
     /// Acquires the lock if it is free.
     #[inline]
     pub(super) fn try_lock(&self) -> Locked {
-        self.attempt(|own| self.take(own, 0))
+        self.attempt(|own| self.take(own))
     }
 
     /// Runs an attempt of the calling thread, whose number it is told.
     #[inline]
     fn attempt(&self, attempt: impl FnOnce(u32) -> Locked) -> Locked {
-        let own = Linux::tid();
+        let own = Native::tid();
         let list = RobustList::of_caller();
         // step: pending
         list.begin(&self.links);
@@ -104,14 +124,14 @@ impl RawMutex {
         locked
     }
 
-    /// Locks if the word has no owner. `waited` is set as well.
+    /// Locks if the word has no owner.
     #[inline]
-    fn take(&self, own: u32, waited: u32) -> Locked {
+    fn take(&self, own: u32) -> Locked {
         let mut word = self.word.load(Ordering::Relaxed);
         // step: take
         while word & NUMBER == 0 {
             let (acquire, relaxed) = (Ordering::Acquire, Ordering::Relaxed);
-            match self.word.compare_exchange_weak(word, word | own | waited, acquire, relaxed) {
+            match self.word.compare_exchange_weak(word, word | own, acquire, relaxed) {
                 Ok(_) if word & DIED != 0 => return Locked::Died,
                 Ok(_) => return Locked::Clean,
                 Err(found) => word = found,
@@ -122,17 +142,16 @@ impl RawMutex {
 
     #[cold]
     fn wait(&self, own: u32, deadline: Option<Timestamp>) -> Locked {
-        let looks = if Linux::cpus() > 1 { LOOKS } else { 0 };
+        let looks = if Native::cpus() > 1 { LOOKS } else { 0 };
         for _ in 0..looks {
-            Linux::pause();
-            let taken = self.take(own, 0);
+            Native::pause();
+            let taken = self.take(own);
             if taken != Locked::No {
                 return taken;
             }
         }
-        let mut waited = 0;
         loop {
-            let taken = self.take(own, waited);
+            let taken = self.take(own);
             if taken != Locked::No {
                 return taken;
             }
@@ -150,10 +169,12 @@ impl RawMutex {
             let expected = word | WAITED;
             let marked = || self.word.compare_exchange(word, expected, relaxed, relaxed).is_ok();
             if word & WAITED != 0 || marked() {
-                if Linux::shared_futex_wait(&self.word, expected, deadline) == FutexWait::TimedOut {
+                self.asleep.fetch_add(1, relaxed);
+                let slept = Native::shared_futex_wait(&self.word, expected, deadline);
+                self.asleep.fetch_sub(1, relaxed);
+                if slept == FutexWait::TimedOut {
                     return Locked::No;
                 }
-                waited = WAITED;
             }
         }
     }
@@ -161,7 +182,7 @@ impl RawMutex {
     /// Whether the calling thread owns the lock. If not, the caller has a guard of another process: it was
     /// copied by a fork.
     fn is_own(&self) -> bool {
-        self.word.load(Ordering::Relaxed) & NUMBER == Linux::tid()
+        self.word.load(Ordering::Relaxed) & NUMBER == Native::tid()
     }
 
     /// Forgets that an owner ended. The caller owns the lock.
@@ -200,12 +221,29 @@ impl RawMutex {
         // SAFETY: the calling thread has linked it when it locked.
         unsafe { list.unlink(&self.links) };
         let word = &raw const self.word;
-        // Only an owner changes the bit.
-        let died = self.word.load(Ordering::Relaxed) & DIED;
+        if self.word.load(Ordering::Relaxed) & WAITED != 0 {
+            self.clear_waited();
+        }
         // step: unlock
-        if self.word.swap(died, Ordering::Release) & WAITED != 0 {
-            Linux::shared_futex_wake(word, 1);
+        if self.word.fetch_and(!NUMBER, Ordering::Release) & WAITED != 0 {
+            Native::shared_futex_wake(word, 1);
         }
         list.end();
+    }
+
+    /// Clears `WAITED` if no thread seems to sleep, and now and then. The caller owns the lock.
+    #[cold]
+    fn clear_waited(&self) {
+        let contended = self.contended.load(Ordering::Relaxed).wrapping_add(1);
+        self.contended.store(contended, Ordering::Relaxed);
+        // step: clear
+        if self.asleep.load(Ordering::Relaxed) <= 0 || contended.is_multiple_of(COUNTS) {
+            // A thread that is about to sleep finds the word changed, or sleeps and is woken here.
+            if let Some(woken) = Native::shared_futex_clear_and_wake_all(&self.word, WAITED) {
+                // Each of them counts itself out.
+                let woken = i32::try_from(woken).unwrap_or(i32::MAX);
+                self.asleep.store(woken, Ordering::Relaxed);
+            }
+        }
     }
 }

@@ -8,8 +8,10 @@ use std::time::Instant;
 
 use lock_api::GuardNoSend;
 
+#[cfg(feature = "deadlock_detection")]
+use super::watched;
 use super::{RawMutex, misuse, recorded};
-use crate::platform::{Linux, Platform, Timestamp};
+use crate::platform::{Native, Platform, Timestamp};
 
 /// A mutual-exclusion lock around a `T`: one byte, and one atomic read-modify-write for an
 /// uncontended lock and unlock together.
@@ -54,27 +56,27 @@ use crate::platform::{Linux, Platform, Timestamp};
 /// assert_eq!(*TOTAL.lock(), 4000);
 /// assert_eq!(size_of::<Mutex<u8>>(), 2);
 /// ```
-pub type Mutex<T> = lock_api::Mutex<RawMutex<Linux>, T>;
+pub type Mutex<T> = lock_api::Mutex<RawMutex<Native>, T>;
 
 /// What [`Mutex::lock`] returns: it unlocks when it is dropped.
-pub type MutexGuard<'a, T> = lock_api::MutexGuard<'a, RawMutex<Linux>, T>;
+pub type MutexGuard<'a, T> = lock_api::MutexGuard<'a, RawMutex<Native>, T>;
 
 /// A guard of a part of what the mutex protects; see [`lock_api::MutexGuard::map`].
-pub type MappedMutexGuard<'a, T> = lock_api::MappedMutexGuard<'a, RawMutex<Linux>, T>;
+pub type MappedMutexGuard<'a, T> = lock_api::MappedMutexGuard<'a, RawMutex<Native>, T>;
 
 /// A guard that owns a share of the mutex rather than borrowing it; see [`Mutex::lock_arc`].
 #[cfg(feature = "arc_lock")]
-pub type ArcMutexGuard<T> = lock_api::ArcMutexGuard<RawMutex<Linux>, T>;
+pub type ArcMutexGuard<T> = lock_api::ArcMutexGuard<RawMutex<Native>, T>;
 
 /// An [`Instant`] as the platform's clock tells time: never earlier than it was meant.
 pub(crate) fn deadline(instant: Instant) -> Timestamp {
     let left = instant.saturating_duration_since(Instant::now());
-    Linux::now().after(left)
+    Native::now().after(left)
 }
 
 // SAFETY: what `RawMutex` in this module promises: from a lock to the matching unlock no other thread
 // has it, and an unlock happens before the next lock.
-unsafe impl lock_api::RawMutex for RawMutex<Linux> {
+unsafe impl lock_api::RawMutex for RawMutex<Native> {
     const INIT: Self = Self { locked: AtomicU8::new(0) };
 
     /// The owner unlocks, so that misuse can be told by thread.
@@ -83,6 +85,7 @@ unsafe impl lock_api::RawMutex for RawMutex<Linux> {
     #[inline]
     #[cfg_attr(debug_assertions, track_caller)]
     fn lock(&self) -> GuardNoSend {
+        if_watched! { return watched::lock(self); }
         misuse::before_lock(self);
         recorded::lock(self);
         misuse::locked(self);
@@ -91,6 +94,7 @@ unsafe impl lock_api::RawMutex for RawMutex<Linux> {
 
     #[inline]
     fn try_lock(&self) -> Option<GuardNoSend> {
+        if_watched! { return watched::try_lock(self); }
         Self::try_lock(self).then(|| {
             misuse::locked(self);
             GuardNoSend::new()
@@ -100,6 +104,7 @@ unsafe impl lock_api::RawMutex for RawMutex<Linux> {
     #[inline]
     #[cfg_attr(debug_assertions, track_caller)]
     unsafe fn unlock(&self, _: GuardNoSend) {
+        if_watched! { watched::unlocks(self); }
         misuse::before_unlock(self);
         // SAFETY: as the caller promises.
         unsafe { recorded::unlock(self) };
@@ -112,10 +117,11 @@ unsafe impl lock_api::RawMutex for RawMutex<Linux> {
 }
 
 // SAFETY: as for `RawMutex`.
-unsafe impl lock_api::RawMutexFair for RawMutex<Linux> {
+unsafe impl lock_api::RawMutexFair for RawMutex<Native> {
     #[inline]
     #[cfg_attr(debug_assertions, track_caller)]
     unsafe fn unlock_fair(&self, _: GuardNoSend) {
+        if_watched! { watched::unlocks(self); }
         misuse::before_unlock(self);
         // SAFETY: as the caller promises.
         unsafe { Self::unlock_fair(self) };
@@ -124,19 +130,23 @@ unsafe impl lock_api::RawMutexFair for RawMutex<Linux> {
     #[inline]
     #[cfg_attr(debug_assertions, track_caller)]
     unsafe fn bump(&self, _: &mut GuardNoSend) {
+        if_watched! { watched::unlocks(self); }
         // SAFETY: as the caller promises.
         unsafe { Self::bump(self) };
+        if_watched! { watched::has_again(self); }
     }
 }
 
 // SAFETY: as for `RawMutex`.
-unsafe impl lock_api::RawMutexTimed for RawMutex<Linux> {
+unsafe impl lock_api::RawMutexTimed for RawMutex<Native> {
     type Duration = Duration;
     type Instant = Instant;
 
     #[inline]
     fn try_lock_for(&self, timeout: Duration) -> Option<GuardNoSend> {
-        let owner = Self::try_lock(self) || recorded::lock_until(self, Linux::now().after(timeout));
+        if_watched! { return watched::lock_until(self, || Native::now().after(timeout)); }
+        let owner =
+            Self::try_lock(self) || recorded::lock_until(self, Native::now().after(timeout));
         owner.then(|| {
             misuse::locked(self);
             GuardNoSend::new()
@@ -145,6 +155,7 @@ unsafe impl lock_api::RawMutexTimed for RawMutex<Linux> {
 
     #[inline]
     fn try_lock_until(&self, timeout: Instant) -> Option<GuardNoSend> {
+        if_watched! { return watched::lock_until(self, || deadline(timeout)); }
         let owner = Self::try_lock(self) || recorded::lock_until(self, deadline(timeout));
         owner.then(|| {
             misuse::locked(self);

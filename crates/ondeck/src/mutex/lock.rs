@@ -15,7 +15,7 @@ use super::unlock::tend;
 use super::{RawMutex, handoff_due};
 use crate::parking::{Bucket, Kind, Node, Record, has_come, status};
 use crate::platform::{AtomicInt, FutexWait, Host, Ordering, Timestamp};
-use crate::spin::Waits;
+use crate::spin::{Waits, wait_for};
 
 /// Attempts in one poll, back to back. An attempt reaches the owner's core most often just behind the
 /// owner's own exchange, and so fails; but the line then comes back right behind the owner's clearing
@@ -226,7 +226,10 @@ impl<P: Host> RawMutex<P> {
                 break Stage::Arrived;
             }
             let is_stale = || has_come(at, record.polled_at().wrapping_add(waits.stale));
-            if (!seen.has_poller() || is_stale()) && record.take_poll(seen, node.ticket(), at) {
+            if (!seen.has_poller() || is_stale())
+                && let Some(turn) = record.take_poll(seen, at)
+            {
+                node.set_turn(turn);
                 break Stage::Poller;
             }
             let is_over = at.wrapping_sub(now) >= record.wait_after_vain(waits.near);
@@ -258,6 +261,9 @@ impl<P: Host> RawMutex<P> {
     }
 
     /// The poller: polls after the `first` pause, and again and again.
+    ///
+    /// What it needs of the record it reads before its attempts: the lines are other threads' most of the time,
+    /// and what the owner waits for, all others wait for.
     fn poll(
         &self,
         bucket: &Bucket<P>,
@@ -271,8 +277,11 @@ impl<P: Host> RawMutex<P> {
             record.set_polled_at(pause.start);
             let now = pause.end(record);
             let calls = record.calls();
+            let in_vain = record.vain();
+            let may_be_due = record.has_parked() && record.may_be_due(now);
             // spec: Mutex!Poll
             let mut owner = self.try_lock();
+            let was_free = owner;
             if !owner {
                 // The line was another CPU's. Not measured of an attempt that succeeds: others wait for
                 // the new owner.
@@ -280,19 +289,26 @@ impl<P: Host> RawMutex<P> {
                 owner = (1..P::spins(ATTEMPTS)).any(|_| self.try_lock());
             }
             if owner {
-                record.forget_vain();
-                let was_busy = pause.ticks != first.ticks || first.ticks == waits.long;
-                leave(record, node, waits, was_busy, now);
+                if in_vain != 0 {
+                    record.forget_vain();
+                }
+                // It took the lock from a thread that acquires it again and again: sections are so short that one ended
+                // between two attempts, and pauses did not help.
+                let is_busy =
+                    !was_free && (pause.ticks != first.ticks || first.ticks == waits.long);
+                leave(record, node, waits, is_busy, now);
                 // Where each poller succeeds at once, none would look after the others below, and each
                 // unlock would leave that to the poller.
-                if record.has_parked() && record.may_be_due(now) {
+                if may_be_due {
                     tend(bucket, record, self.address(), now);
                 }
                 return Stage::Owner;
             }
             // spec: Mutex!PollerReplaced
-            if !record.awake().is_poller(node.ticket()) {
-                return Stage::Arrived;
+            if !record.awake().is_poller(node.turn()) {
+                // Its mark may have gone before another took its place, and the record with it (7).
+                node.end_turn();
+                return Stage::Landed;
             }
             if now.wrapping_sub(first.start) >= record.wait_after_vain(waits.polling) {
                 record.note_vain();
@@ -334,7 +350,7 @@ impl<P: Host> RawMutex<P> {
         }
         // spec: Mutex!ParkLeave
         // Between the count and the last look (3).
-        record.leave(node.ticket());
+        record.leave(node.turn());
         let publication = guard.publish(record, self.address());
         drop(guard);
         // spec: Mutex!LeaveNear
@@ -413,7 +429,7 @@ impl<P: Host> RawMutex<P> {
         // Only under the lock is it certain that no unlock is about to choose this node.
         let is_parked = node.status() == status::PARKED;
         if is_parked {
-            guard.claim(self.address()).uncount_parked(node);
+            guard.uncount(guard.claim(self.address()), node);
             // SAFETY: a node that was not told otherwise is linked.
             unsafe { guard.unlink(Kind::Lock, node) };
         }
@@ -431,8 +447,8 @@ impl<P: Host> RawMutex<P> {
         // will do (3).
         let Some(record) = bucket.own_record(self.address()) else { return };
         match node.status() {
-            status::IN_FLIGHT => _ = record.land(self.address(), None),
-            status::POLLER => record.leave(node.ticket()),
+            status::IN_FLIGHT => _ = record.land(self.address(), false),
+            status::POLLER => record.leave(node.turn()),
             told => debug_assert_eq!(told, status::COMPETE, "the lock was acquired twice"),
         }
     }
@@ -454,7 +470,8 @@ impl<P: Host> RawMutex<P> {
                     P::note_wake(now.wrapping_sub(node.woken.load(Ordering::Relaxed)));
                 }
                 // spec: Mutex!Land
-                if record.land(self.address(), (waits.polling != 0).then(|| node.ticket())) {
+                if let Some(turn) = record.land(self.address(), waits.polling != 0) {
+                    node.set_turn(turn);
                     return self.poll(bucket, record, node, &waits, Pause::none(now));
                 }
                 // spec: Mutex!LandTry
@@ -524,7 +541,7 @@ impl<P: Host> RawMutex<P> {
         let guard = bucket.lock();
         let record = guard.claim(self.address());
         // spec: Mutex!ParkLeave
-        record.leave(node.ticket());
+        record.leave(node.turn());
         let publication = guard.publish(record, self.address());
         drop(guard);
         publication.complete(record);
@@ -542,7 +559,7 @@ fn leave<P: Host>(record: &Record<P>, node: &Node<P>, waits: &Waits, was_busy: b
     record.set_taken_at(now);
     // spec: Mutex!Leave
     // Without a fence: what unlocks have left to the poller, its own will do (3).
-    record.leave(node.ticket());
+    record.leave_as_owner(node.turn());
     if was_busy && record.has_parked() {
         while (P::ticks() as usize).wrapping_sub(now) < waits.offer && !record.awake().has_poller()
         {
@@ -554,17 +571,6 @@ fn leave<P: Host>(record: &Record<P>, node: &Node<P>, waits: &Waits, was_busy: b
 /// Whether a thread that finds the lock taken at the moment `at` had it before, and lost it to a poller.
 fn has_lost<P: Host>(record: &Record<P>, at: usize, waits: &Waits) -> bool {
     !has_come(at, record.taken_at().wrapping_add(waits.lost))
-}
-
-/// Waits until `ticks` after `start`; says when that was.
-fn wait_for<P: Host>(start: usize, ticks: usize) -> usize {
-    loop {
-        let now = P::ticks() as usize;
-        if now.wrapping_sub(start) >= ticks {
-            return now;
-        }
-        P::pause();
-    }
 }
 
 /// The time between two attempts of a poller.

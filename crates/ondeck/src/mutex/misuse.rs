@@ -15,6 +15,16 @@ pub(super) use listed::{before_lock, before_unlock, locked};
 #[cfg(not(debug_assertions))]
 pub(super) use unchecked::{before_lock, before_unlock, locked};
 
+#[cfg(any(debug_assertions, feature = "deadlock_detection"))]
+impl<P: crate::platform::Host> Drop for super::RawMutex<P> {
+    fn drop(&mut self) {
+        #[cfg(debug_assertions)]
+        listed::dropped(self.address());
+        #[cfg(feature = "deadlock_detection")]
+        crate::watch::ends::<P>(self.address());
+    }
+}
+
 #[cfg(debug_assertions)]
 mod listed {
     extern crate std;
@@ -22,7 +32,7 @@ mod listed {
     use core::cell::Cell;
 
     use crate::mutex::RawMutex;
-    use crate::platform::Linux;
+    use crate::platform::Native;
 
     const MOST: usize = 16;
 
@@ -44,7 +54,7 @@ mod listed {
     }
 
     #[track_caller]
-    pub(in crate::mutex) fn before_lock(mutex: &RawMutex<Linux>) {
+    pub(in crate::mutex) fn before_lock(mutex: &RawMutex<Native>) {
         if HELD.with(|held| held.get().contains(&mutex.address())) {
             assert!(
                 !mutex.is_locked(),
@@ -55,12 +65,12 @@ mod listed {
         }
     }
 
-    pub(in crate::mutex) fn locked(mutex: &RawMutex<Linux>) {
+    pub(in crate::mutex) fn locked(mutex: &RawMutex<Native>) {
         replace(0, mutex.address());
     }
 
     #[track_caller]
-    pub(in crate::mutex) fn before_unlock(mutex: &RawMutex<Linux>) {
+    pub(in crate::mutex) fn before_unlock(mutex: &RawMutex<Native>) {
         assert!(
             mutex.is_locked(),
             "misuse: unlock of a mutex that is not locked, {:#x}",
@@ -70,24 +80,22 @@ mod listed {
     }
 
     /// A thread that has forgotten a guard does not hold what comes to be at the same address.
-    impl<P: crate::platform::Host> Drop for RawMutex<P> {
-        fn drop(&mut self) {
-            replace(self.address(), 0);
-        }
+    pub(super) fn dropped(address: usize) {
+        replace(address, 0);
     }
 }
 
 #[cfg(not(debug_assertions))]
 mod unchecked {
     use crate::mutex::RawMutex;
-    use crate::platform::Linux;
+    use crate::platform::Native;
 
     #[inline(always)]
-    pub(in crate::mutex) fn before_lock(_: &RawMutex<Linux>) {}
+    pub(in crate::mutex) fn before_lock(_: &RawMutex<Native>) {}
 
     #[inline(always)]
-    pub(in crate::mutex) fn locked(_: &RawMutex<Linux>) {}
+    pub(in crate::mutex) fn locked(_: &RawMutex<Native>) {}
 
     #[inline(always)]
-    pub(in crate::mutex) fn before_unlock(_: &RawMutex<Linux>) {}
+    pub(in crate::mutex) fn before_unlock(_: &RawMutex<Native>) {}
 }

@@ -12,8 +12,11 @@
 //!                there is a poller ──► stays for a moment, in case it leaves
 //!                otherwise ──► linked: near for a while (reads its own node), then parked (asleep)
 //!
-//! unlock         store 0; light fence; does the unlock mode concern this lock? ── no ──► done
-//!                     │ yes
+//! unlock         is an owner of the bucket asked for its lock, and this one? ── yes ──► hands it over
+//!                     │ no
+//!                     ▼
+//!                store 0; light fence; does the unlock mode concern this lock? ── no ──► done
+//!                     │ yes: a full fence, unless the record needs none
 //!                     ▼
 //! look           a poller, or a woken thread in flight; or no parked thread ──► done
 //!                else, under the bucket's lock: a near thread becomes the poller; or the newest
@@ -28,6 +31,7 @@
 //! | `api.rs` | what programs use: [`Mutex`] and its guards |
 //! | `inlined.rs` | the rest of a lock or unlock whose beginning was compiled elsewhere: the C header's |
 //! | `misuse.rs` | what a debug build tells |
+//! | `watched.rs` | what the detection of deadlocks is told |
 //!
 //! # Which threads may be awake
 //!
@@ -51,13 +55,17 @@
 //! 3. *A mark is an obligation.* An unlock that sees a poller or a thread in flight does nothing. That
 //!    thread then owns the lock in the end, so that its own unlock looks; or it is counted as parked
 //!    before it takes its mark away, and looks at the lock after that; or it looks as an unlock does. A
-//!    thread that takes the place of a poller, or of a thread in flight, takes its obligation.
+//!    thread that takes the place of a poller, or of a thread in flight, takes its obligation. A poller that
+//!    owns the lock leaves its mark, and says that its turn is over; `parking/record.rs` tells why no mark
+//!    is brought back by that.
 //! 4. *Counted while linked.* The record's count of parked threads is that of the linked nodes, and is
 //!    raised before a mark is taken away.
 //! 5. *A node lives while it is linked,* and until its thread has been told otherwise, last of all.
 //! 6. *Nothing is touched after the unlock.* After the store that clears the byte an unlock uses its
 //!    address to compare. What it dereferences is the mutex of a linked node, under the bucket's lock.
-//! 7. *A record that a thread relies on stays its lock's:* one with a mark or a linked thread. One that is only
+//! 7. *A record that a thread relies on stays its lock's:* one with a mark or a linked thread. The mark of a poller may
+//!    be overlooked if another lost its CPU while it left; then no unlock relies on it any more, and if
+//!    the poller finds its mark gone it looks when it gives up. A record that is only
 //!    pinned goes if all others of the bucket are in use and a thread finds another lock taken: a pin saves
 //!    heavy fences, and nothing depends on it.
 //!
@@ -102,6 +110,8 @@ mod misuse;
 pub(crate) mod recorded;
 
 mod unlock;
+#[cfg(feature = "deadlock_detection")]
+pub(crate) mod watched;
 
 use core::fmt;
 
@@ -117,7 +127,7 @@ pub(crate) use unlock::{choose, handoff_due, is_due_again, most_urgent};
 /// A mutex without data, one byte; see the [module](self) for its protocol.
 ///
 /// Programs use it as [`Mutex`]. Its own methods are for locks built of it and for
-/// platforms other than [`Linux`](crate::platform::Linux).
+/// platforms other than [`Native`](crate::platform::Native).
 #[repr(transparent)]
 pub struct RawMutex<P: Host> {
     locked: P::AtomicU8,

@@ -17,10 +17,10 @@ mod recording {
 
     use crate::mutex::RawMutex;
     use crate::parking::unlock_mode::SKIP;
-    use crate::platform::{Host, Linux, Ordering, Timestamp};
+    use crate::platform::{Host, Native, Ordering, Timestamp};
 
     #[inline]
-    pub(in crate::mutex) fn lock(mutex: &RawMutex<Linux>) {
+    pub(in crate::mutex) fn lock(mutex: &RawMutex<Native>) {
         if !mutex.try_lock() {
             wait_for(mutex);
         }
@@ -28,13 +28,13 @@ mod recording {
 
     #[cold]
     #[inline(never)]
-    fn wait_for(mutex: &RawMutex<Linux>) {
+    fn wait_for(mutex: &RawMutex<Native>) {
         let wait = ondeck_record::begin(mutex.address(), ONDECK, None);
         mutex.lock();
         wait.acquired(None);
     }
 
-    pub(in crate::mutex) fn lock_until(mutex: &RawMutex<Linux>, deadline: Timestamp) -> bool {
+    pub(in crate::mutex) fn lock_until(mutex: &RawMutex<Native>, deadline: Timestamp) -> bool {
         if mutex.try_lock() {
             return true;
         }
@@ -52,7 +52,7 @@ mod recording {
     ///
     /// The calling thread owns the lock.
     #[inline]
-    pub(in crate::mutex) unsafe fn unlock(mutex: &RawMutex<Linux>) {
+    pub(in crate::mutex) unsafe fn unlock(mutex: &RawMutex<Native>) {
         recorded(mutex.address(), || {
             // SAFETY: as the caller promises.
             unsafe { mutex.unlock() }
@@ -63,7 +63,7 @@ mod recording {
     #[inline]
     pub(crate) fn recorded(address: usize, unlock: impl FnOnce()) {
         // Relaxed: a thread that parks just now is seen by the next unlock. The unlock itself reads it, too.
-        let may_wait = Linux::unlock_mode(address).load(Ordering::Relaxed) != SKIP;
+        let may_wait = Native::unlock_mode(address).load(Ordering::Relaxed) != SKIP;
         let held = (may_wait && ondeck_record::is_on())
             .then(|| ondeck_record::before_plain_unlock(address, ONDECK))
             .flatten();
@@ -77,15 +77,15 @@ mod recording {
 #[cfg(not(feature = "profile"))]
 mod plain {
     use crate::mutex::RawMutex;
-    use crate::platform::{Linux, Timestamp};
+    use crate::platform::{Native, Timestamp};
 
     #[inline(always)]
-    pub(in crate::mutex) fn lock(mutex: &RawMutex<Linux>) {
+    pub(in crate::mutex) fn lock(mutex: &RawMutex<Native>) {
         mutex.lock();
     }
 
     #[inline(always)]
-    pub(in crate::mutex) fn lock_until(mutex: &RawMutex<Linux>, deadline: Timestamp) -> bool {
+    pub(in crate::mutex) fn lock_until(mutex: &RawMutex<Native>, deadline: Timestamp) -> bool {
         mutex.try_lock_until(deadline)
     }
 
@@ -93,7 +93,7 @@ mod plain {
     ///
     /// The calling thread owns the lock.
     #[inline(always)]
-    pub(in crate::mutex) unsafe fn unlock(mutex: &RawMutex<Linux>) {
+    pub(in crate::mutex) unsafe fn unlock(mutex: &RawMutex<Native>) {
         // SAFETY: as the caller promises.
         unsafe { mutex.unlock() };
     }

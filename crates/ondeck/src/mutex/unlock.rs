@@ -2,7 +2,7 @@
 //! thread to wake, the handoff.
 
 use super::RawMutex;
-use crate::parking::unlock_mode::{LOOK, SKIP, concerns};
+use crate::parking::unlock_mode::{LOOK, SKIP, SOME, concerns};
 use crate::parking::{
     Awake, Bucket, Guard, Kind, Node, Record, has_come, relax, relax_by_time, status,
 };
@@ -51,74 +51,42 @@ impl<P: Host> RawMutex<P> {
 
     /// Unlocks, knowing that threads wait in the lock's bucket. Most of the time one of them polls the
     /// lock or was woken for it, or they wait for another lock, and there is nothing else to do.
+    ///
+    /// Before its store it asks only whether it is to hand the lock over, and of the unlock mode: the record's lines
+    /// are other threads' most of the time, and while it waited for them the lock would not be free. How fences
+    /// are paired is asked behind the store; asked before, it may be true no more when the store is made.
     #[cold]
     #[inline(never)]
     pub(super) fn unlock_slow(&self) {
         let byte = self.byte();
-        let bucket = P::bucket(byte.addr());
         // spec: Mutex!ReadModeBeside
-        // Acquire: an unlock that looks without a fence because of this sees the records of all threads
-        // that parked while it was `LOOK`, with a full fence only.
-        let mode = P::unlock_mode(byte.addr()).load(Ordering::Acquire);
-        // spec: Mutex!ReadFence
-        match bucket.own_record(byte.addr()) {
-            Some(record) if record.is_light_and_calm() => self.unlock_light(bucket, record),
-            None if mode != LOOK && !bucket.has_shared_record() => self.unlock_beside(),
-            _ => self.unlock_fenced(bucket),
+        // Relaxed: an owner that does not see a request yet passes the oldest by once more.
+        if P::unlock_mode(byte.addr()).load(Ordering::Relaxed) != SOME {
+            let record = P::bucket(byte.addr()).record(byte.addr());
+            // spec: Mutex!ReadRequest
+            if record.is_some_and(Record::is_requested) && hand_over::<P>(byte, true) {
+                return;
+            }
         }
-    }
-
-    /// Unlocks a lock whose unlocks need no fence.
-    #[inline]
-    fn unlock_light(&self, bucket: &Bucket<P>, record: &Record<P>) {
-        let byte = self.byte();
-        // spec: Mutex!ReleaseLight
-        self.locked.store(0, Ordering::Release);
-        P::presumed_light_fence();
-        // spec: Mutex!LookAwakeLight
-        // Asked again, behind the store: a thread that parks may have stepped back in between, and made
-        // its heavy fence before the store. Then the record's next one would not make another. Or a thread
-        // of a real-time class may have parked, which does not wait for the poller. And the record may
-        // have gone to another lock: then it has that one's marks.
-        let is_calm = record.is_light_and_calm();
-        let awake = record.awake();
-        // spec: Mutex!LookOfLight
-        if is_calm && awake.any() && record.is_of(byte.addr()) {
-            leave_to_others(bucket, record, byte.addr(), awake);
-        } else {
-            look_late::<P>(byte);
-        }
-    }
-
-    /// Unlocks a lock that has no record.
-    #[inline]
-    fn unlock_beside(&self) {
-        let byte = self.byte();
+        let bucket = P::bucket(byte.addr());
         // spec: Mutex!ReleaseBeside
         self.locked.store(0, Ordering::Release);
         P::presumed_light_fence();
-        // spec: Mutex!LookBeside
-        // It may have got a record since.
-        if concerns::<P>(byte.addr()) {
-            look_late::<P>(byte);
-        }
-    }
-
-    /// Unlocks a lock that an owner is asked to hand over, or whose unlocks have a full fence.
-    fn unlock_fenced(&self, bucket: &Bucket<P>) {
-        let byte = self.byte();
-        // spec: Mutex!ReadRequest
-        if bucket.record(byte.addr()).is_some_and(Record::is_requested)
-            && hand_over::<P>(byte, true)
+        // Most unlocks of a contended lock are over here. What the unlock mode says is not asked: where nothing is
+        // known no record is light.
+        // spec: Mutex!FindLight
+        if let Some(record) = bucket.own_record(byte.addr())
+            && record.is_light_and_calm()
         {
-            return;
+            // spec: Mutex!LookAwakeLight
+            let awake = record.awake();
+            // Behind the marks: the record may have gone to another lock, and then they are that one's.
+            // spec: Mutex!LookOfLight
+            if awake.any() && record.is_of(byte.addr()) {
+                return leave_to_others(bucket, record, byte.addr(), awake);
+            }
         }
-        // spec: Mutex!ReleaseFenced
-        self.locked.store(0, Ordering::Release);
-        // spec: Mutex!UnlockFence
-        // Pairs with the full fence of a thread that parks.
-        P::fence(Ordering::SeqCst);
-        look::<P>(bucket, byte);
+        look_late::<P>(byte);
     }
 
     /// Unlocks by handing the lock to the thread that has been parked longest, if there is one.
@@ -165,7 +133,8 @@ impl<P: Host> RawMutex<P> {
     }
 }
 
-/// The lock at `byte` was unlocked without a fence, and then its unlock mode changed.
+/// The lock at `byte` was unlocked without a fence, and its unlock mode may concern it: makes the fence, if the
+/// record asks for one, and looks.
 ///
 /// From here on the mutex may be gone (6): `byte` is an address to compare.
 #[cold]
@@ -219,7 +188,7 @@ fn leave_to_others<P: Host>(bucket: &Bucket<P>, record: &Record<P>, address: usi
 /// handed the lock, or lets unlocks do without fences.
 pub(super) fn tend<P: Host>(bucket: &Bucket<P>, record: &Record<P>, address: usize, now: usize) {
     if !record.has_parked() || !record.may_be_due(now) {
-        return relax_by_time(bucket, record, now);
+        return relax_by_time(bucket, record, address, now);
     }
     // spec: Mutex!TendLock
     let Some(guard) = bucket.try_lock() else { return };
@@ -281,20 +250,18 @@ pub(crate) fn choose<P: Host>(guard: &Guard<'_, P>, address: usize) -> Option<*c
     let newest = guard.newest(Kind::Lock, address)?;
     if let Some(near) = among_newest(guard, newest, |node| node.status() == status::NEAR) {
         // spec: Mutex!Promote
-        if !record.take_poll(seen, near.ticket(), now) {
-            // A thread that has just arrived polls.
-            return None;
-        }
-        let ticket = near.ticket();
+        // A thread that has just arrived polls, or this one is to.
+        let turn = record.take_poll(seen, now)?;
+        near.set_turn(turn);
         // SAFETY: it is linked.
         unsafe { guard.unlink(Kind::Lock, near) };
-        record.uncount_parked(near);
+        guard.uncount(record, near);
         if near.leave_near(status::POLLER) {
             return None;
         }
         // It has parked meanwhile. It is live: it has not been told yet.
         // spec: Mutex!PromoteLeave
-        record.leave(ticket);
+        record.leave(turn);
         // spec: Mutex!PromoteMark
         let marked = record.set_in_flight(false, now);
         near.woken.store(now, Ordering::Relaxed);
@@ -356,7 +323,7 @@ fn dismiss<P: Host>(
     node.cpu.store(P::cpu(), Ordering::Relaxed);
     // SAFETY: it is linked.
     unsafe { guard.unlink(Kind::Lock, node) };
-    record.uncount_parked(node);
+    guard.uncount(record, node);
     // spec: Mutex!Dismiss
     // A thread that is near and runs needs no wake.
     (!node.leave_near(status)).then(|| node.tell(status))
@@ -429,6 +396,7 @@ fn hand_to<P: Host>(
         // spec: Mutex!Request
         // Another thread locked it first: that one is asked to hand the lock over.
         record.request(true);
+        guard.set_mode(P::unlock_mode(node.address()));
         return None;
     }
     dismiss(guard, record, node, status::DONE, now)
@@ -466,6 +434,7 @@ fn hand_over<P: Host>(byte: *const P::AtomicU8, requested: bool) -> bool {
         guard.oldest(Kind::Lock, address)
     };
     record.request(false);
+    guard.set_mode(P::unlock_mode(address));
     let Some(node) = node else { return false };
     let word = dismiss(&guard, record, node, status::DONE, P::ticks() as usize);
     drop(guard);

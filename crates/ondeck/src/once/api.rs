@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use super::{DONE, OnceState, Poison, RawOnce};
 use crate::mutex::deadline;
-use crate::platform::{AtomicInt, Host, Linux, Platform, Timestamp};
+use crate::platform::{AtomicInt, Host, Native, Platform, Timestamp};
 
 /// Something that is done once, by the first thread that comes: one byte.
 ///
@@ -50,7 +50,7 @@ use crate::platform::{AtomicInt, Host, Linux, Platform, Timestamp};
 /// });
 /// assert!(BEGUN.is_completed());
 /// ```
-pub struct Once<P: Host = Linux>(RawOnce<P>);
+pub struct Once<P: Host = Native>(RawOnce<P>);
 
 // A closure that panicked is told to the next thread that comes.
 impl<P: Host> UnwindSafe for Once<P> {}
@@ -69,7 +69,7 @@ impl Once {
 
     /// As [`wait`](Self::wait), for a time at most; says whether it is done.
     pub fn wait_for(&self, timeout: Duration) -> bool {
-        self.wait_by(Linux::now().after(timeout))
+        self.wait_by(Native::now().after(timeout))
     }
 
     /// As [`wait`](Self::wait), until `instant` at most; says whether it is done.
@@ -79,6 +79,11 @@ impl Once {
 }
 
 impl<P: Host> Once<P> {
+    #[cfg(feature = "deadlock_detection")]
+    pub(crate) fn address(&self) -> usize {
+        self.0.key()
+    }
+
     /// As [`new`](Once::new), on any platform.
     pub fn on_platform() -> Self {
         Self(RawOnce { state: AtomicInt::new(0) })

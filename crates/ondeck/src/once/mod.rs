@@ -44,6 +44,7 @@
 
 mod api;
 mod recursion;
+mod watched;
 
 pub use api::Once;
 pub use std::sync::{LazyLock, OnceLock};
@@ -52,6 +53,7 @@ extern crate std;
 
 use crate::parking::Line;
 use crate::platform::{AtomicInt, Host, Ordering, Timestamp};
+use watched::Turn;
 
 const DONE: u8 = 1;
 const POISONED: u8 = 2;
@@ -137,12 +139,14 @@ impl<P: Host> RawOnce<P> {
     /// Runs `closure` unless it is done, or waits for the thread that does.
     #[cold]
     fn call(&self, poison: Poison, closure: &mut dyn FnMut(OnceState)) {
+        let mut turn = Turn::begin::<P>(self.key(), None);
         loop {
             let state = self.state.load(Ordering::Acquire);
             if state & DONE != 0 {
                 return;
             }
             if state & RUNNING != 0 {
+                turn.waits();
                 recursion::check::<P>(self.key());
                 self.wait_while(None, |state| state & RUNNING != 0);
                 continue;
@@ -154,6 +158,7 @@ impl<P: Host> RawOnce<P> {
             if self.state.compare_exchange(state, running, acquire, relaxed).is_ok() {
                 let mut end = End { once: self, becomes: POISONED };
                 recursion::begins::<P>(self.key());
+                turn.has_come();
                 closure(OnceState::of(state));
                 end.becomes = DONE;
                 return;
@@ -163,12 +168,14 @@ impl<P: Host> RawOnce<P> {
 
     /// Waits until it is done, or until the deadline; says whether it is done.
     fn wait(&self, poison: Poison, deadline: Option<Timestamp>) -> bool {
+        let mut turn = Turn::begin::<P>(self.key(), deadline);
         loop {
             let state = self.state.load(Ordering::Acquire);
             if state & DONE != 0 {
                 return true;
             }
             poison.check(state);
+            turn.waits();
             if state & RUNNING != 0 {
                 recursion::check::<P>(self.key());
             }
@@ -208,6 +215,7 @@ impl<P: Host> Drop for End<'_, P> {
     fn drop(&mut self) {
         let once = self.once;
         recursion::ends::<P>(once.key());
+        watched::ends::<P>(once.key());
         // step: end
         let (release, relaxed) = (Ordering::Release, Ordering::Relaxed);
         if once.state.compare_exchange(RUNNING, self.becomes, release, relaxed).is_err() {

@@ -18,7 +18,7 @@ mod listed {
     use core::cell::Cell;
 
     use super::Host;
-    use crate::platform::Linux;
+    use crate::platform::Native;
 
     std::thread_local! {
         /// Addresses; 0 where there is none. Constant and without a destructor.
@@ -26,7 +26,7 @@ mod listed {
     }
 
     fn replace<P: Host>(old: usize, new: usize) {
-        if TypeId::of::<P>() == TypeId::of::<Linux>() {
+        if TypeId::of::<P>() == TypeId::of::<Native>() {
             let mut list = RUNNING.get();
             if let Some(place) = list.iter_mut().find(|place| **place == old) {
                 *place = new;
@@ -46,7 +46,7 @@ mod listed {
     /// The calling thread is about to wait for the thread that runs a closure.
     pub(in crate::once) fn check<P: Host>(key: usize) {
         assert!(
-            TypeId::of::<P>() != TypeId::of::<Linux>() || !RUNNING.get().contains(&key),
+            TypeId::of::<P>() != TypeId::of::<Native>() || !RUNNING.get().contains(&key),
             "deadlock: the closure of a `Once` waits for the same `Once`, {key:#x}"
         );
     }

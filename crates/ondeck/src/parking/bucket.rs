@@ -20,7 +20,7 @@ use core::ptr;
 use super::lock;
 use super::node::Node;
 use super::record::{Record, SHARED};
-use super::unlock_mode::{LOOK, SKIP, SOME};
+use super::unlock_mode::{ASKED, LOOK, SKIP, SOME};
 use super::watches::Watches;
 use crate::platform::{AtomicInt, AtomicPointer, Host, Ordering};
 
@@ -40,7 +40,7 @@ pub struct Bucket<P: Host> {
     shared: Record<P>,
 }
 
-impl Bucket<crate::platform::Linux> {
+impl Bucket<crate::platform::Native> {
     /// An empty bucket, for the static table of the real machine. All zeros, so that the table
     /// costs nothing in the program's file, and can be wiped.
     #[allow(clippy::declare_interior_mutable_const, reason = "a template to fill an array with")]
@@ -84,12 +84,6 @@ impl<P: Host> Bucket<P> {
     #[inline]
     pub(crate) fn record(&self, address: usize) -> Option<&Record<P>> {
         self.own_record(address).or_else(|| Some(&self.shared).filter(|shared| shared.is_shared()))
-    }
-
-    /// Whether the locks that have no record of their own share one.
-    #[inline]
-    pub(crate) fn has_shared_record(&self) -> bool {
-        self.shared.is_shared()
     }
 
     /// Waits for the bucket's lock.
@@ -187,6 +181,13 @@ impl<'a, P: Host> Guard<'a, P> {
         self.arm(record, node.address());
     }
 
+    /// Counts a thread no more that was linked for the lock that has this record.
+    pub(crate) fn uncount(&self, record: &Record<P>, node: &Node<P>) {
+        if record.uncount_parked(node) {
+            self.set_mode(P::unlock_mode(node.address()));
+        }
+    }
+
     fn arm(&self, record: &Record<P>, address: usize) {
         if !record.is_armed() {
             // No unlock has looked here so far. If a thread that gave up has made this record fenced,
@@ -247,7 +248,7 @@ impl<'a, P: Host> Guard<'a, P> {
     }
 
     /// Sets the unlock mode by the records that there are.
-    pub(super) fn set_mode(&self, mode: &P::AtomicUsize) {
+    pub(crate) fn set_mode(&self, mode: &P::AtomicUsize) {
         if mode.load(Ordering::Relaxed) != LOOK {
             // Release: see `unlock_mode`. An unlock that does less because of this sees all records.
             mode.store(self.mode_by_records(), Ordering::Release);
@@ -256,7 +257,13 @@ impl<'a, P: Host> Guard<'a, P> {
 
     /// The unlock mode that suits the records that there are.
     pub(super) fn mode_by_records(&self) -> usize {
-        if self.bucket.all_records().any(Record::is_armed) { SOME } else { SKIP }
+        if self.bucket.all_records().any(Record::is_requested) {
+            ASKED
+        } else if self.bucket.all_records().any(Record::is_armed) {
+            SOME
+        } else {
+            SKIP
+        }
     }
 }
 

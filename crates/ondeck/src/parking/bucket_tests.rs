@@ -4,14 +4,14 @@
 use core::ptr;
 
 use super::{Bucket, Guard, Record, SHARED};
-use crate::parking::record::fence;
-use crate::parking::unlock_mode::{LOOK, SKIP, SOME};
+use crate::parking::record::{Turn, fence};
+use crate::parking::unlock_mode::{ASKED, LOOK, SKIP, SOME};
 use crate::parking::{BUCKETS, Kind, Node, bucket_of};
-use crate::platform::{Host, Linux, Ordering};
+use crate::platform::{Host, Native, Ordering};
 
 /// What no thread waits for any more.
-fn with_bucket(check: impl FnOnce(&Guard<'_, Linux>)) {
-    let bucket = Bucket::<Linux>::new();
+fn with_bucket(check: impl FnOnce(&Guard<'_, Native>)) {
+    let bucket = Bucket::<Native>::new();
     let guard = bucket.lock();
     assert!(!bucket.is_at_rest(), "it is locked");
     check(&guard);
@@ -19,17 +19,17 @@ fn with_bucket(check: impl FnOnce(&Guard<'_, Linux>)) {
     assert!(bucket.is_at_rest());
 }
 
-fn waiter(kind: Kind, address: usize, since: usize) -> Node<Linux> {
+fn waiter(kind: Kind, address: usize, since: usize) -> Node<Native> {
     Node::new(kind, address, ptr::null(), since)
 }
 
 /// A waiter of a condition variable that wants the mutex at an address.
-fn waiter_for(mutex: usize) -> Node<Linux> {
+fn waiter_for(mutex: usize) -> Node<Native> {
     Node::new(Kind::Condvar, 1_000, ptr::without_provenance(mutex), 1)
 }
 
 /// A thread parks.
-fn park(guard: &Guard<'_, Linux>, node: &Node<Linux>) {
+fn park(guard: &Guard<'_, Native>, node: &Node<Native>) {
     let record = guard.claim(node.address());
     // SAFETY: it is new, stays where it is, and is unlinked by `leave`.
     unsafe { guard.link(Kind::Lock, node) };
@@ -37,14 +37,19 @@ fn park(guard: &Guard<'_, Linux>, node: &Node<Linux>) {
 }
 
 /// A thread that is parked leaves.
-fn leave(guard: &Guard<'_, Linux>, node: &Node<Linux>) {
-    guard.claim(node.address()).uncount_parked(node);
+fn leave(guard: &Guard<'_, Native>, node: &Node<Native>) {
+    guard.uncount(guard.claim(node.address()), node);
     // SAFETY: linked by `park`.
     unsafe { guard.unlink(Kind::Lock, node) };
 }
 
+/// A thread becomes the poller, in place of another if there is one.
+fn poll(record: &Record<Native>) -> Turn {
+    record.take_poll(record.awake(), 0).expect("no other thread changes the marks")
+}
+
 /// When those that wait began to, the oldest first.
-fn queue(guard: &Guard<'_, Linux>, kind: Kind, address: usize) -> [usize; 4] {
+fn queue(guard: &Guard<'_, Native>, kind: Kind, address: usize) -> [usize; 4] {
     let mut since = [0; 4];
     for (place, node) in since.iter_mut().zip(guard.oldest_first(kind, address)) {
         *place = node.since.load(Ordering::Relaxed);
@@ -165,29 +170,29 @@ fn a_third_contended_lock_shares_a_record_until_its_threads_have_left() {
 #[test]
 fn a_record_that_a_thread_relies_on_stays_its_locks() {
     with_bucket(|guard| {
-        let (poller, pinning) = (waiter(Kind::Lock, 8, 1), waiter_for(16));
+        let pinning = waiter_for(16);
         let (one, other) = (guard.claim(8), guard.claim(16));
-        assert!(one.take_poll(one.awake(), poller.ticket(), 0));
+        let turn = poll(one);
         guard.pin(other, &pinning);
         assert!(guard.claim(24).is_shared());
-        one.leave(poller.ticket());
+        one.leave(turn);
         assert!(guard.claim(24).is_of(24));
         assert!(guard.bucket().own_record(16).is_some(), "it is pinned");
         guard.unpin(&pinning);
         guard.unpin(&pinning);
-        assert!(one.take_poll(one.awake(), poller.ticket(), 0));
+        let turn = poll(one);
         assert!(guard.claim(32).is_of(32));
         assert!(guard.bucket().own_record(16).is_none());
-        one.leave(poller.ticket());
+        one.leave(turn);
     });
 }
 
 #[test]
 fn a_contended_lock_takes_a_record_that_is_only_pinned() {
     with_bucket(|guard| {
-        let (poller, late, pinning) = (waiter(Kind::Lock, 8, 1), waiter_for(16), waiter_for(24));
+        let (late, pinning) = (waiter_for(16), waiter_for(24));
         let (busy, idle) = (guard.claim(8), guard.claim(16));
-        assert!(busy.take_poll(busy.awake(), poller.ticket(), 0));
+        let turn = poll(busy);
         guard.pin(idle, &late);
         assert!(guard.claim(24).is_shared());
         let taken = guard.claim_contended(24);
@@ -199,7 +204,7 @@ fn a_contended_lock_takes_a_record_that_is_only_pinned() {
         assert_eq!(taken.pins(), 1, "the pin is of another mutex");
         guard.unpin(&pinning);
         assert_eq!(taken.pins(), 0);
-        busy.leave(poller.ticket());
+        busy.leave(turn);
     });
 }
 
@@ -207,16 +212,16 @@ fn a_contended_lock_takes_a_record_that_is_only_pinned() {
 #[test]
 fn a_pin_that_was_lost_is_not_taken_back_twice() {
     with_bucket(|guard| {
-        let (poller, late) = (waiter(Kind::Lock, 16, 1), waiter_for(8));
+        let late = waiter_for(8);
         let (pinned, busy) = (guard.claim(8), guard.claim(16));
         guard.pin(pinned, &late);
-        assert!(busy.take_poll(busy.awake(), poller.ticket(), 0));
+        let turn = poll(busy);
         assert!(ptr::eq(guard.claim_contended(24), pinned));
-        guard.take_quiet_records(Linux::unlock_mode(8));
+        guard.take_quiet_records(Native::unlock_mode(8));
         assert!(ptr::eq(guard.claim(8), pinned), "it is back");
         guard.unpin(&late);
         assert_eq!(pinned.pins(), 0);
-        busy.leave(poller.ticket());
+        busy.leave(turn);
     });
 }
 
@@ -224,63 +229,158 @@ fn a_pin_that_was_lost_is_not_taken_back_twice() {
 #[test]
 fn the_poll_of_another_lock_is_not_taken() {
     with_bucket(|guard| {
-        let late = waiter(Kind::Lock, 8, 1);
         let record = guard.claim(8);
         let seen = record.awake();
-        guard.take_quiet_records(Linux::unlock_mode(8));
+        guard.take_quiet_records(Native::unlock_mode(8));
         assert!(!record.is_of(8));
         assert!(ptr::eq(guard.claim(16), record));
-        assert!(!record.take_poll(seen, late.ticket(), 0));
+        assert!(record.take_poll(seen, 0).is_none());
         assert!(!record.awake().any());
-        assert!(record.take_poll(record.awake(), late.ticket(), 0));
-        record.leave(late.ticket());
+        let turn = poll(record);
+        record.leave(turn);
     });
 }
 
 #[test]
 fn a_record_is_not_taken_from_a_lock_that_is_polled() {
     with_bucket(|guard| {
-        let poller = waiter(Kind::Lock, 8, 1);
         let record = guard.claim(8);
-        assert!(record.take_poll(record.awake(), poller.ticket(), 0));
+        let turn = poll(record);
         assert!(!record.take_away());
         assert!(record.is_of(8));
-        record.leave(poller.ticket());
+        record.leave(turn);
     });
 }
 
 #[test]
 fn marks_are_taken_and_left() {
     with_bucket(|guard| {
-        let [one, other] = [0; 2].map(|_| waiter(Kind::Lock, 8, 1));
         let record = guard.claim(8);
-        assert!(record.take_poll(record.awake(), one.ticket(), 0));
+        let one = poll(record);
         assert!(!record.set_in_flight(false, 0), "there is a poller");
         assert!(record.set_in_flight(true, 0));
         assert!(!record.set_in_flight(true, 0), "one is in flight");
-        assert!(!record.land(8, Some(other.ticket())), "there is a poller");
+        assert!(record.land(8, true).is_none(), "there is a poller");
         assert!(!record.awake().in_flight());
         // Another takes its place; so it has no mark to leave.
-        assert!(record.take_poll(record.awake(), other.ticket(), 0));
-        record.leave(one.ticket());
-        assert!(record.awake().is_poller(other.ticket()));
-        record.leave(other.ticket());
+        let other = poll(record);
+        record.leave(one);
+        assert!(record.awake().is_poller(other));
+        record.leave(other);
         assert!(!record.awake().any());
         assert!(record.set_in_flight(false, 0));
-        assert!(!record.land(16, Some(one.ticket())), "it is another lock's");
+        assert!(record.land(16, true).is_none(), "it is another lock's");
         assert!(record.awake().in_flight());
-        assert!(record.land(8, Some(one.ticket())));
-        assert!(record.awake().is_poller(one.ticket()) && !record.awake().in_flight());
-        record.leave(one.ticket());
+        let landed = record.land(8, true).expect("there is no poller");
+        assert!(record.awake().is_poller(landed) && !record.awake().in_flight());
+        record.leave(landed);
         assert!(record.set_in_flight(false, 0));
-        assert!(!record.land(8, None));
+        assert!(record.land(8, false).is_none());
         assert!(!record.awake().any());
     });
 }
 
 #[test]
+fn a_poller_that_becomes_the_owner_leaves_by_its_turn() {
+    with_bucket(|guard| {
+        let record = guard.claim(8);
+        for _ in 0..3 {
+            let turn = poll(record);
+            assert!(record.awake().has_poller() && record.awake().is_poller(turn));
+            record.leave_as_owner(turn);
+            assert!(!record.awake().any());
+        }
+        // A woken thread polls beside the mark of one that has left.
+        let turn = poll(record);
+        assert!(record.set_in_flight(true, 0));
+        record.leave_as_owner(turn);
+        assert!(record.awake().in_flight() && !record.awake().has_poller());
+        let landed = record.land(8, true).expect("there is no poller");
+        assert!(record.awake().has_poller() && !record.awake().in_flight());
+        record.leave_as_owner(landed);
+    });
+}
+
+/// It was about to take the lock when it lost its CPU.
+#[test]
+fn a_poller_whose_place_was_taken_brings_no_mark_back() {
+    with_bucket(|guard| {
+        let record = guard.claim(8);
+        let late = poll(record);
+        let turn = poll(record);
+        record.leave_as_owner(late);
+        assert!(record.awake().has_poller(), "the thread that took its place polls");
+        record.leave_as_owner(turn);
+        assert!(!record.awake().any());
+        record.leave_as_owner(late);
+        assert!(!record.awake().any(), "that thread has left");
+    });
+}
+
+/// It owns its lock, and lost its CPU when it was about to leave. By now the record is another lock's.
+#[test]
+fn a_poller_that_leaves_late_brings_no_mark_back_to_another_lock() {
+    with_bucket(|guard| {
+        let record = guard.claim(8);
+        let late = poll(record);
+        record.leave(poll(record));
+        guard.take_quiet_records(Native::unlock_mode(8));
+        assert!(ptr::eq(guard.claim(16), record));
+        let turn = poll(record);
+        assert!(record.awake().has_poller() && !record.awake().is_poller(late));
+        record.leave_as_owner(turn);
+        record.store_left(late);
+        assert!(!record.awake().any(), "no thread polls");
+        let turn = poll(record);
+        assert!(!record.awake().any(), "it does not count");
+        record.leave_as_owner(turn);
+        let turn = poll(record);
+        assert!(record.awake().has_poller());
+        record.leave(turn);
+    });
+}
+
+#[test]
+fn a_record_that_its_poller_left_as_the_owner_may_go_to_another_lock() {
+    with_bucket(|guard| {
+        let record = guard.claim(8);
+        let turn = poll(record);
+        record.leave_as_owner(turn);
+        assert!(record.take_away());
+        record.give_to(16, false);
+        assert!(!record.awake().any());
+        record.leave_as_owner(turn);
+        let next = poll(record);
+        assert!(record.awake().has_poller());
+        record.leave_as_owner(turn);
+        assert!(record.awake().has_poller(), "that turn was of another lock");
+        record.leave_as_owner(next);
+        assert!(!record.awake().any());
+        record.give_to(0, false);
+    });
+}
+
+/// The numbers of turns do not run into the tenancy, nor into the marks.
+#[test]
+fn numbers_of_turns_repeat() {
+    const LAST: usize = (1 << (usize::BITS / 2)) - 4;
+    let record = Record::<Native>::new();
+    record.start_turns_at(LAST);
+    for _ in 0..2 {
+        assert!(record.set_in_flight(false, 0));
+        let turn = poll(&record);
+        assert!(record.awake().in_flight() && record.awake().is_poller(turn));
+        assert!(record.awake().has_poller());
+        record.leave_as_owner(turn);
+        assert!(record.land(0, false).is_none());
+        assert!(!record.awake().any());
+    }
+    assert!(record.take_away());
+}
+
+#[test]
 fn a_heavy_fence_from_before_a_step_back_changes_nothing() {
-    let record = Record::<Linux>::new();
+    let record = Record::<Native>::new();
     record.give_to(8, false);
     let before = record.fence();
     record.step_back();
@@ -293,7 +393,7 @@ fn a_heavy_fence_from_before_a_step_back_changes_nothing() {
 
 #[test]
 fn a_request_does_not_make_a_heavy_fence_void() {
-    let record = Record::<Linux>::new();
+    let record = Record::<Native>::new();
     record.give_to(8, false);
     let before = record.fence();
     record.request(true);
@@ -301,9 +401,9 @@ fn a_request_does_not_make_a_heavy_fence_void() {
     assert_eq!(record.fence() & fence::KIND, fence::FENCED);
     assert!(record.is_requested());
     record.give_to(16, true);
-    assert!(record.is_light_and_calm());
+    assert!(record.is_light() && !record.is_requested());
     record.request(true);
-    assert!(record.is_light() && !record.is_light_and_calm());
+    assert!(record.is_light() && record.is_requested());
 }
 
 #[test]
@@ -351,15 +451,51 @@ fn a_thread_of_a_real_time_class_is_counted_apart() {
     });
 }
 
+/// Locks of one bucket, whose unlock mode no other test of this file uses.
+fn addresses<const PLACE: usize>() -> [usize; 3] {
+    const FIRST: usize = 1 << (usize::BITS - 2);
+    const { assert!(PLACE < BUCKETS) };
+    let mut addresses = (0..usize::MAX).map(|n| FIRST | n << 3).filter(|a| bucket_of(*a) == PLACE);
+    [0; 3].map(|_| addresses.next().expect("some"))
+}
+
+#[test]
+fn the_unlock_mode_says_whether_an_owner_is_asked_for_its_lock() {
+    let [one, two, three] = addresses::<78>();
+    let mode = Native::unlock_mode(one);
+    let now = || mode.load(Ordering::Relaxed);
+    let ask = |guard: &Guard<'_, Native>, address| {
+        guard.claim(address).request(true);
+        guard.set_mode(mode);
+    };
+    with_bucket(|guard| {
+        let nodes = [one, two, three].map(|address| waiter(Kind::Lock, address, 1));
+        park(guard, &nodes[0]);
+        ask(guard, one);
+        assert_eq!((now(), guard.mode_by_records()), (LOOK, ASKED), "nothing is known");
+        mode.store(guard.mode_by_records(), Ordering::Relaxed);
+        park(guard, &nodes[1]);
+        assert_eq!(now(), ASKED, "a thread of another lock parks");
+        ask(guard, two);
+        park(guard, &nodes[2]);
+        leave(guard, &nodes[0]);
+        assert_eq!(now(), ASKED, "another lock's owner is asked");
+        leave(guard, &nodes[1]);
+        assert_eq!(now(), SOME, "the requests went with the last threads");
+        park(guard, &nodes[0]);
+        assert_eq!(now(), SOME);
+        leave(guard, &nodes[0]);
+        leave(guard, &nodes[2]);
+        guard.take_quiet_records(mode);
+        assert_eq!(now(), SKIP);
+    });
+    mode.store(LOOK, Ordering::Relaxed);
+}
+
 #[test]
 fn the_unlock_mode_says_which_locks_have_records() {
-    // The table's word for these is used by no other test of this file.
-    const PLACE: usize = 77;
-    let mut addresses =
-        (0..usize::MAX).map(|n| 1 << 40 | n << 3).filter(|a| bucket_of(*a) == PLACE);
-    let [one, two, three] = [0; 3].map(|_| addresses.next().expect("some"));
-    const { assert!(PLACE < BUCKETS) };
-    let mode = Linux::unlock_mode(one);
+    let [one, two, three] = addresses::<77>();
+    let mode = Native::unlock_mode(one);
     let now = || mode.load(Ordering::Relaxed);
     with_bucket(|guard| {
         let nodes = [one, two, three].map(|address| waiter(Kind::Lock, address, 1));

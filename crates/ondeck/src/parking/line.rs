@@ -29,6 +29,7 @@ use crate::spin::Waits;
 pub(crate) struct Line<P: Host> {
     guard: Option<Guard<'static, P>>,
     key: usize,
+    watches: bool,
     chosen: Chosen<P>,
 }
 
@@ -37,7 +38,13 @@ impl<P: Host> Line<P> {
     ///
     /// Do nothing but the lock's arithmetic while it is there: other locks share the bucket.
     pub(crate) fn lock(key: usize) -> Self {
-        Self { guard: Some(P::bucket(key).lock()), key, chosen: Chosen::new() }
+        let guard = Some(P::bucket(key).lock());
+        Self { guard, key, watches: true, chosen: Chosen::new() }
+    }
+
+    /// The caller will not be taken soon: its wait sleeps at once.
+    pub(crate) fn sleep_at_once(&mut self) {
+        self.watches = false;
     }
 
     fn guard(&self) -> &Guard<'static, P> {
@@ -79,7 +86,7 @@ impl<P: Host> Line<P> {
         deadline: Option<Timestamp>,
         gives_up: impl FnOnce(&mut Self),
     ) -> bool {
-        let is_first = self.oldest().is_none();
+        let is_first = self.watches && self.oldest().is_none();
         let node = Node::<P>::new(Kind::Key, self.key, ptr::null(), token);
         // SAFETY: it is new, and stays on this stack until it is unlinked: by the thread that takes it,
         // or below.

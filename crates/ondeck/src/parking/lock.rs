@@ -2,19 +2,20 @@
 //! to make progress.
 //!
 //! Three states as in Drepper's "Futexes Are Tricky": 0 free, 1 held, 2 held and a thread may
-//! sleep. It spins a little first, because its sections are short, and it allocates nothing.
+//! sleep. It allocates nothing. A thread polls first, for as long as a wake takes: many sections end in that time.
 
 use crate::platform::{AtomicInt, Host, Ordering};
+use crate::spin::wait_for;
 
 const FREE: u32 = 0;
 const HELD: u32 = 1;
 const CONTENDED: u32 = 2;
 
-/// How long it spins before it sleeps, in nanoseconds: some sections.
-const SPIN_NANOS: u32 = 1_000;
+/// How often a thread reads the lock before it sleeps at most: a clock may be as slow as the whole wait.
+const READS: u32 = 1_000;
 
-/// How often it looks in that time at most: a clock may be as slow as the whole spin.
-const LOOKS: u32 = 200;
+/// The longest pause between two reads, in transfers of a cache line.
+const LONGEST_PAUSE: usize = 16;
 
 #[inline]
 pub(super) fn try_acquire<P: Host>(word: &P::AtomicU32) -> bool {
@@ -30,17 +31,8 @@ pub(super) fn acquire<P: Host>(word: &P::AtomicU32) {
 
 #[cold]
 fn acquire_slow<P: Host>(word: &P::AtomicU32) {
-    if P::cpus() > 1 {
-        let start = P::ticks() as usize;
-        for _ in 0..P::spins(LOOKS) {
-            if (P::ticks() as usize).wrapping_sub(start) > P::ticks_in(SPIN_NANOS) {
-                break;
-            }
-            P::pause();
-            if word.load(Ordering::Relaxed) == FREE && try_acquire::<P>(word) {
-                return;
-            }
-        }
+    if P::cpus() > 1 && acquires_awake::<P>(word) {
+        return;
     }
     while word.swap(CONTENDED, Ordering::Acquire) != FREE {
         // Every outcome means the same: try again.
@@ -48,11 +40,35 @@ fn acquire_slow<P: Host>(word: &P::AtomicU32) {
     }
 }
 
+/// Reads the lock ever more rarely, for as long as a wake takes; says whether the caller has acquired it.
+///
+/// Hundreds of threads that begin to wait for one lock at the same moment park within some hundred nanoseconds each
+/// this way. If they slept here, each would be woken by the one before it, and all others would wait for that wake.
+fn acquires_awake<P: Host>(word: &P::AtomicU32) -> bool {
+    // A slow counter may count no tick in a transfer: pauses are to grow all the same.
+    let (start, transfer) = (P::ticks() as usize, P::transfer_ticks().max(2));
+    let (mut now, mut pause) = (start, transfer / 2);
+    for _ in 0..P::spins(READS) {
+        if now.wrapping_sub(start) >= P::wake_ticks() {
+            break;
+        }
+        // Ever longer, so that many threads do not keep the line from the holder.
+        now = wait_for::<P>(now, pause);
+        if word.load(Ordering::Relaxed) == FREE && try_acquire::<P>(word) {
+            return true;
+        }
+        pause = (2 * pause).min(LONGEST_PAUSE * transfer);
+    }
+    false
+}
+
 #[inline]
 pub(super) fn release<P: Host>(word: &P::AtomicU32) {
     // spec: Mutex!Unguard
     // A bucket is never freed, so its lock may be named after the store that unlocks it.
     if word.swap(FREE, Ordering::Release) == CONTENDED {
-        P::futex_wake(word, 1);
+        // Two, so that from one chain of wakes, each of which takes some microseconds, there come as many as the lock
+        // can serve. Of the two threads the second gets the lock behind the first, or sleeps again.
+        P::futex_wake(word, 2);
     }
 }

@@ -75,6 +75,7 @@ pub(crate) use publish::{relax, relax_by_time};
 pub(crate) use record::{Awake, Record};
 #[doc(hidden)]
 pub use unlock_mode::SKIP as UNLOCK_MODE_SKIP;
+pub(crate) use visible::Slot;
 pub use visible::{BIASES, Bias, Row, bias_of};
 
 /// Buckets of a real machine's table. A collision costs time, never correctness. The unlock modes of

@@ -4,7 +4,7 @@ use core::cell::Cell;
 use core::ptr;
 
 use super::has_come;
-use super::record::{Record, Ticket};
+use super::record::{Record, Turn};
 use crate::platform::{AtomicInt, AtomicPointer, Host, Ordering};
 
 /// What a linked thread is, and what it is told. It is the futex word that a parked thread sleeps on.
@@ -85,6 +85,8 @@ pub(crate) struct Node<P: Host> {
     pub(crate) priority: P::AtomicU32,
     /// Not 0: it was overdue, was woken to compete, and did not get the lock.
     pub(crate) tried: P::AtomicUsize,
+    /// Its turn as the poller.
+    turn: P::AtomicUsize,
     /// The record that is pinned for it, or null.
     pub(super) pin: P::AtomicPtr<Record<P>>,
     /// Of the newest of a queue of a condition variable: when its oldest may be overdue, in ticks.
@@ -101,7 +103,10 @@ pub(crate) struct Node<P: Host> {
     pub(super) next_queue: P::AtomicPtr<Node<P>>,
 }
 
-const _: () = assert!(size_of::<Node<crate::platform::Linux>>() == 13 * 8, "no padding");
+const _: () = {
+    const FIELDS: usize = 4 * size_of::<u32>() + 12 * size_of::<usize>();
+    assert!(size_of::<Node<crate::platform::Native>>() == FIELDS, "no padding");
+};
 
 impl<P: Host> Node<P> {
     /// A thread that begins to wait at `now` for what is at `address`, and that wants `mutex`.
@@ -116,6 +121,7 @@ impl<P: Host> Node<P> {
             cpu: AtomicInt::new(0),
             priority: AtomicInt::new(0),
             tried: AtomicInt::new(0),
+            turn: AtomicInt::new(Turn::NONE.word()),
             pin: AtomicPointer::new(ptr::null_mut()),
             due: AtomicInt::new(0),
             series: AtomicInt::new(0),
@@ -182,9 +188,19 @@ impl<P: Host> Node<P> {
         self.series.store(wants, Ordering::Relaxed);
     }
 
-    /// Its thread's name as a poller.
-    pub(crate) fn ticket(&self) -> Ticket {
-        Ticket::of(ptr::from_ref(self).addr())
+    /// Its thread's turn as a poller.
+    pub(crate) fn turn(&self) -> Turn {
+        Turn::from_word(self.turn.load(Ordering::Relaxed))
+    }
+
+    /// Its thread becomes the poller. By the thread itself; or by an unlock that promotes it, before it tells it so.
+    pub(crate) fn set_turn(&self, turn: Turn) {
+        self.turn.store(turn.word(), Ordering::Relaxed);
+    }
+
+    /// Its thread is the poller no more: another has taken its place.
+    pub(crate) fn end_turn(&self) {
+        self.set_turn(Turn::NONE);
     }
 
     /// What it is, or was told.

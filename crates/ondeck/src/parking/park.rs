@@ -70,7 +70,7 @@ pub struct Requeued {
 /// ```
 /// use core::sync::atomic::{AtomicU32, Ordering};
 /// use ondeck::parking::{self, Parked};
-/// use ondeck::platform::Linux;
+/// use ondeck::platform::Native;
 ///
 /// static OPEN: AtomicU32 = AtomicU32::new(0);
 /// let key = (&raw const OPEN).addr();
@@ -79,11 +79,11 @@ pub struct Requeued {
 ///     scope.spawn(|| {
 ///         OPEN.store(1, Ordering::Release);
 ///         // SAFETY: nothing else uses the address of `OPEN` as a key.
-///         unsafe { parking::unpark::<Linux>(key, usize::MAX, |_, _| ()) };
+///         unsafe { parking::unpark::<Native>(key, usize::MAX, |_, _| ()) };
 ///     });
 ///     let closed = || OPEN.load(Ordering::Acquire) == 0;
 ///     // SAFETY: as above.
-///     let parked = unsafe { parking::park::<Linux>(key, closed, || (), None) };
+///     let parked = unsafe { parking::park::<Native>(key, closed, || (), None) };
 ///     assert!(matches!(parked, Parked::Woken | Parked::Invalid));
 /// });
 /// ```

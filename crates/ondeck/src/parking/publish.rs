@@ -33,7 +33,12 @@
 //!
 //! A lock whose waiters only poll stays `LIGHT`, and makes no fence at all.
 //!
-//! In a bucket whose unlock mode is `LOOK` every unlock has a full fence, and every thread that parks.
+//! An unlock asks behind its store which record the lock has and how that is, and then makes the fence, if it
+//! owes one: what it reads before that fence only says whether to make it.
+//!
+//! In a bucket whose unlock mode is `LOOK` every unlock has a full fence, and every thread that parks. When `LOOK` is
+//! left, threads may be parked that have made no heavy fence. Their records are `NOT_YET`, so that unlocks make
+//! full fences beside them; and an unlock that reads another mode sees those records, by acquire and release.
 //!
 //! If the kernel refuses heavy fences all of a sudden, steps to the right are still taken, and no fence
 //! follows. Then the thread that parks looks at its lock again every few milliseconds: the store that
@@ -119,11 +124,7 @@ pub(crate) fn relax<P: Host>(bucket: &Bucket<P>, address: usize, releases: u32) 
     let Some(guard) = bucket.try_lock() else { return };
     // spec: Mutex!Relax
     if unknown {
-        // Asked again: heavy fences may have been refused since.
-        if P::fences_are_asymmetric() {
-            mode.store(guard.mode_by_records(), Ordering::Release);
-        }
-        return;
+        return guard.know(mode);
     }
     if !P::may_relax() {
         return;
@@ -136,11 +137,24 @@ pub(crate) fn relax<P: Host>(bucket: &Bucket<P>, address: usize, releases: u32) 
 }
 
 /// The same for the poller of the lock at `address`, by time: unlocks that see a poller count nothing.
-/// `last` is when a thread last parked.
-pub(crate) fn relax_by_time<P: Host>(bucket: &Bucket<P>, record: &Record<P>, now: usize) {
+pub(crate) fn relax_by_time<P: Host>(
+    bucket: &Bucket<P>,
+    record: &Record<P>,
+    address: usize,
+    now: usize,
+) {
     /// So many times the cost of a heavy fence has gone by without one: they take at most a fifth of the
     /// time of threads that park. Full fences take half of the time of unlocks as fast as can be.
     const PAYBACK: usize = 4;
+    let mode = P::unlock_mode(address);
+    if mode.load(Ordering::Relaxed) == LOOK && P::fences_are_asymmetric() {
+        // The lock was contended from the first.
+        // spec: Mutex!PollerKnows
+        if let Some(guard) = bucket.try_lock() {
+            guard.know(mode);
+        }
+        return;
+    }
     let rest = P::heavy_cost_ticks().max(P::ticks_in(2_000)) * PAYBACK;
     let is_fenced = record.fence() & fence::KIND == fence::FENCED && record.pins() == 0;
     // Asked for last, because the whole process has few permissions.
@@ -155,6 +169,17 @@ pub(crate) fn relax_by_time<P: Host>(bucket: &Bucket<P>, record: &Record<P>, now
 
 #[allow(clippy::unused_self, reason = "that there is a guard says that the bucket's lock is held")]
 impl<P: Host> Guard<'_, P> {
+    /// Nothing was known of the bucket so far: lets its unlocks do what its records ask for.
+    ///
+    /// Release: an unlock that leaves out its fence because of this sees the records of all threads which have parked
+    /// with a full fence only.
+    fn know(&self, mode: &P::AtomicUsize) {
+        // Asked again, because heavy fences may have been refused since.
+        if P::fences_are_asymmetric() {
+            mode.store(self.mode_by_records(), Ordering::Release);
+        }
+    }
+
     /// Lets the unlocks of the lock that has this record do without fences, if no waiter of a condition
     /// variable relies on them.
     pub(super) fn lighten(&self, record: &Record<P>) {

@@ -156,7 +156,7 @@ impl<P: Host> Guard<'_, P> {
         unsafe { &*node.older.load(Ordering::Relaxed) }
     }
 
-    /// All nodes of a queue, the one that has waited longest first.
+    /// All nodes of a queue, the one that has waited longest first. A node may be unlinked once it was given out.
     pub(crate) fn oldest_first(
         &self,
         kind: Kind,

@@ -3,7 +3,8 @@
 //! ```text
 //!  first line: read by every thread that unlocks the lock
 //!   address    the lock that has this record; 0: none has it; SHARED: it is of all others
-//!   awake      ─── tenancy (upper half) ─── | ─── poller's ticket ─── 1 | 0 in flight
+//!   awake      ─── tenancy (upper half) ─── | ─── number of the turn ─── 2 | 1 poller | 0 in flight
+//!   left       the tenancy and the number of the last turn that has ended with the lock
 //!   parked     how many threads are linked for the lock: parked, or near and about to park
 //!   armed      not 0: unlocks look here, because a thread has parked
 //!   real_time  how many of them are of a real-time scheduling class
@@ -31,18 +32,34 @@
 //! but for the step from `NOT_YET` to `FENCED`; `releases` by a sample of the unlocks. `awake` changes by compare-exchange:
 //!
 //! ```text
-//!  poller     0 → t      a running thread with ticket t, which found the lock taken; or, under the
-//!                        bucket's lock, an unlock that promotes the near thread t
-//!             s → t      the same, if the poller s has not polled for a while: it lost its CPU
-//!             t → 0      the thread t itself: it owns the lock, or it is linked and about to park
+//!  turn       n → n + 1  with the poller's mark: a running thread, which found the lock taken, becomes the
+//!                        poller; or, under the bucket's lock, an unlock makes a near thread the poller. There
+//!                        was no poller, or it has not polled for a while: it lost its CPU
+//!  poller     1 → 0      the poller itself: it is linked and about to park, or goes without the lock
 //!  in flight  0 → 1      under the bucket's lock, before a parked thread is woken
 //!             1 → 0      the woken thread, which becomes the poller unless there is one
-//!  tenancy    n → n + 1  under the bucket's lock, if neither is set: the record goes to another lock
+//!  tenancy    n → n + 1  under the bucket's lock, if there is neither: the record goes to another lock
 //! ```
 //!
 //! The tenancy is in the same word, so that a thread which found this record before it went to
-//! another lock cannot mark that one. Tickets are parts of addresses, and two threads may have the
-//! same one: then one takes the other's mark away, and a thread too many is woken.
+//! another lock cannot mark that one.
+//!
+//! A poller that becomes the owner has no time for a compare-exchange: all others wait for it. It stores its turn
+//! in `left`, if the turn is still its own. So there is a poller if `awake` says so, and its turn is not the one in
+//! `left`:
+//!
+//! * Two owners of one lock do not store to `left` at once, and the later one sees what the earlier one did. A
+//!   thread whose place was taken stores nothing: it would bring back the mark of the thread that took its
+//!   place, and has left since.
+//! * A thread whose place was taken after it had looked, and before it stored, stores an old turn beside a
+//!   poller that has not left. If it lost its CPU between the two, the record may be another lock's by then,
+//!   and that lock's pollers may have left: so `left` has the tenancy, and while it is not the one in `awake`,
+//!   no poller counts. A poller that does not count costs a wake too many, and no more: like one whose place
+//!   was taken, it looks when it goes without the lock.
+//!
+//! Numbers repeat after a billion turns of a record (on 32 bits, 16,384). If a thread without a CPU sleeps through
+//! exactly so many, or none of so many pollers becomes the owner, then one thread takes another's mark away, or a
+//! poller does not count.
 
 use core::fmt;
 
@@ -54,8 +71,11 @@ use crate::platform::{AtomicInt, Host, Ordering};
 pub(super) const SHARED: usize = 1;
 
 const IN_FLIGHT: usize = 1;
+const POLLER: usize = 2;
+const ONE_TURN: usize = 4;
 const HALF: u32 = usize::BITS / 2;
-const TICKET: usize = (1 << HALF) - 2;
+const TURN: usize = (1 << HALF) - ONE_TURN;
+const FLAGS: usize = POLLER | IN_FLIGHT;
 const ONE_TENANCY: usize = 1 << HALF;
 
 /// Beyond this the wait is a sixteenth, and does not become shorter: a poll or two, which tell that the lock
@@ -82,6 +102,7 @@ pub(super) mod fence {
 pub(crate) struct Record<P: Host> {
     pub(super) address: P::AtomicUsize,
     awake: P::AtomicUsize,
+    left: P::AtomicUsize,
     due: P::AtomicUsize,
     parked: P::AtomicU32,
     armed: P::AtomicU32,
@@ -104,50 +125,63 @@ struct Waiting<P: Host> {
     vain: P::AtomicU32,
 }
 
-/// The marks of a record: one reading of `awake`.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Awake(usize);
+/// The marks of a record: one reading of `awake` and `left`.
+#[derive(Clone, Copy)]
+pub(crate) struct Awake {
+    marks: usize,
+    left: usize,
+}
 
 impl Awake {
     /// Whether a thread polls the lock, or is on its way to.
     #[inline]
     pub(crate) fn any(self) -> bool {
-        self.0 & (TICKET | IN_FLIGHT) != 0
+        self.in_flight() || self.has_poller()
     }
 
     /// Whether there is a poller.
     #[inline]
     pub(crate) fn has_poller(self) -> bool {
-        self.0 & TICKET != 0
+        let differs = (self.marks ^ self.left) & !FLAGS;
+        self.marks & POLLER != 0 && differs != 0 && differs < ONE_TENANCY
     }
 
     /// Whether a woken thread is in flight.
     #[inline]
     pub(crate) fn in_flight(self) -> bool {
-        self.0 & IN_FLIGHT != 0
+        self.marks & IN_FLIGHT != 0
     }
 
-    /// Whether the poller is the thread with this ticket.
+    /// Whether the poller has this turn.
     #[inline]
-    pub(crate) fn is_poller(self, ticket: Ticket) -> bool {
-        self.0 & TICKET == ticket.0
+    pub(crate) fn is_poller(self, turn: Turn) -> bool {
+        self.marks & !IN_FLIGHT == turn.0 | POLLER
     }
 
-    fn with_poller(self, ticket: usize) -> Self {
-        Self(self.0 & !TICKET | ticket)
+    /// The marks with a new poller, and its turn.
+    fn polled(self) -> (usize, Turn) {
+        let number = self.marks.wrapping_add(ONE_TURN) & TURN;
+        let turn = Turn(self.marks & !(TURN | FLAGS) | number);
+        (turn.0 | POLLER | self.marks & IN_FLIGHT, turn)
     }
 }
 
-/// A name for a poller, not 0.
+/// A turn of polling: the tenancy of the record, and the number of the turn, which pollers count.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Ticket(usize);
+pub(crate) struct Turn(usize);
 
-impl Ticket {
-    /// The ticket of the thread whose node is at `address`.
-    pub(crate) fn of(address: usize) -> Self {
-        // Nodes are aligned, so the lowest bits tell nothing. Never 0, which is no poller.
-        let ticket = (address >> 2) & TICKET;
-        Self(if ticket == 0 { TICKET } else { ticket })
+impl Turn {
+    /// Of a thread that is no poller: no turn has it.
+    pub(crate) const NONE: Self = Self(usize::MAX);
+
+    /// As it is kept in a node.
+    pub(crate) fn from_word(word: usize) -> Self {
+        Self(word)
+    }
+
+    /// For a node.
+    pub(crate) fn word(self) -> usize {
+        self.0
     }
 }
 
@@ -156,6 +190,7 @@ impl<P: Host> Record<P> {
         Self {
             address: AtomicInt::new(0),
             awake: AtomicInt::new(0),
+            left: AtomicInt::new(0),
             due: AtomicInt::new(0),
             parked: AtomicInt::new(0),
             armed: AtomicInt::new(0),
@@ -191,25 +226,31 @@ impl<P: Host> Record<P> {
     /// The marks.
     ///
     /// Acquire, with the release of [`leave`](Self::leave): a thread that sees a mark gone sees its
-    /// thread counted as parked, if that is where it went.
+    /// thread counted as parked, if that is where it went. For `left` see
+    /// [`leave_as_owner`](Self::leave_as_owner).
     #[inline]
     pub(crate) fn awake(&self) -> Awake {
-        Awake(self.awake.load(Ordering::Acquire))
+        let marks = self.awake.load(Ordering::Acquire);
+        // Behind the marks: if another poller has become the owner in between, its unlock comes after what the
+        // caller does.
+        // spec: Mutex!LookLeft
+        Awake { marks, left: self.left.load(Ordering::Relaxed) }
     }
 
-    fn change_awake(&self, from: Awake, to: Awake) -> bool {
+    fn change_awake(&self, from: Awake, to: usize) -> bool {
         // AcqRel: see `awake`; and the thread that becomes the poller sees when the last one took the
         // lock.
-        self.awake.compare_exchange(from.0, to.0, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+        self.awake.compare_exchange(from.marks, to, Ordering::AcqRel, Ordering::Relaxed).is_ok()
     }
 
     /// The caller becomes the poller in place of the one in `seen`, if there is one. `seen` was read
     /// before the record's address; it polls from `now` on.
-    pub(crate) fn take_poll(&self, seen: Awake, ticket: Ticket, now: usize) -> bool {
+    pub(crate) fn take_poll(&self, seen: Awake, now: usize) -> Option<Turn> {
         // Before, so that no thread takes the new poller for one that lost its CPU.
         self.set_polled_at(now);
         // spec: Mutex!ArriveTake
-        self.change_awake(seen, seen.with_poller(ticket.0))
+        let (polled, turn) = seen.polled();
+        self.change_awake(seen, polled).then_some(turn)
     }
 
     /// Marks a thread as woken and in flight, unless one is already; with `beside` also if there is a
@@ -221,7 +262,7 @@ impl<P: Host> Record<P> {
                 return false;
             }
             self.waiting.flown.store(now, Ordering::Relaxed);
-            if self.change_awake(seen, Awake(seen.0 | IN_FLIGHT)) {
+            if self.change_awake(seen, seen.marks | IN_FLIGHT) {
                 return true;
             }
         }
@@ -237,20 +278,21 @@ impl<P: Host> Record<P> {
     ///
     /// Another thread may have taken its mark away: one of a real-time class that was in flight beside it, or
     /// one that took its place. Then the record may be another lock's by now.
-    pub(crate) fn land(&self, address: usize, ticket: Option<Ticket>) -> bool {
+    pub(crate) fn land(&self, address: usize, polls: bool) -> Option<Turn> {
         loop {
             let seen = self.awake();
             // The marks first: if they are of an older tenancy than the address, the change fails.
             if !self.is_of(address) {
-                return false;
+                return None;
             }
-            let landed = Awake(seen.0 & !IN_FLIGHT);
-            let next = match ticket {
-                Some(ticket) if !seen.has_poller() => landed.with_poller(ticket.0),
-                _ => landed,
+            let (next, turn) = if polls && !seen.has_poller() {
+                let (polled, turn) = seen.polled();
+                (polled, Some(turn))
+            } else {
+                (seen.marks, None)
             };
-            if self.change_awake(seen, next) {
-                return next != landed;
+            if self.change_awake(seen, next & !IN_FLIGHT) {
+                return turn;
             }
         }
     }
@@ -258,13 +300,36 @@ impl<P: Host> Record<P> {
     /// Takes the caller's mark as poller away, if no other thread has taken it over.
     ///
     /// Release: see [`awake`](Self::awake).
-    pub(crate) fn leave(&self, ticket: Ticket) {
+    pub(crate) fn leave(&self, turn: Turn) {
         loop {
             let seen = self.awake();
-            if !seen.is_poller(ticket) || self.change_awake(seen, seen.with_poller(0)) {
+            if !seen.is_poller(turn) || self.change_awake(seen, seen.marks & !POLLER) {
                 return;
             }
         }
+    }
+
+    /// The caller, whose turn it was, owns the lock: it polls no more.
+    ///
+    /// A store, which the owner need not wait for, and a load of the same line, which it has read a moment ago.
+    ///
+    /// Both relaxed. The load sees a thread that has taken the caller's place and has owned the lock before it. Of
+    /// the unlocks that rely on marks the caller's own and those of later owners see the store. An unlock of
+    /// an earlier owner need not: the caller's looks after it does. Other threads rely on a mark after a fence
+    /// that has made their count visible to unlocks, and find the lock free: they see what the unlock's
+    /// thread stored before its look.
+    pub(crate) fn leave_as_owner(&self, turn: Turn) {
+        let marks = self.awake.load(Ordering::Relaxed);
+        if (Awake { marks, left: 0 }).is_poller(turn) {
+            self.store_left(turn);
+        }
+    }
+
+    /// The second half of [`leave_as_owner`](Self::leave_as_owner): what has happened since the first does not
+    /// count.
+    pub(super) fn store_left(&self, turn: Turn) {
+        // spec: Mutex!StoreTurn
+        self.left.store(turn.0, Ordering::Relaxed);
     }
 
     /// How long a thread waits for the lock awake, which would be `ticks` long if none had waited in vain.
@@ -273,7 +338,12 @@ impl<P: Host> Record<P> {
     /// likely the owner has lost its CPU: each further thread waits half as long, so that many threads that
     /// arrive one after the other do not burn a CPU for as long as the owner is away.
     pub(crate) fn wait_after_vain(&self, ticks: usize) -> usize {
-        ticks >> self.waiting.vain.load(Ordering::Relaxed).saturating_sub(1)
+        ticks >> self.vain().saturating_sub(1)
+    }
+
+    /// How many pollers have waited in vain.
+    pub(crate) fn vain(&self) -> u32 {
+        self.waiting.vain.load(Ordering::Relaxed)
     }
 
     /// A poller parks: it has polled in vain.
@@ -311,7 +381,8 @@ impl<P: Host> Record<P> {
     }
 
     /// Asks the next owner that unlocks to hand the lock over, or takes that back. Under the bucket's
-    /// lock. An owner that does not see it yet passes the oldest by once more.
+    /// lock, and followed by [`set_mode`](super::Guard::set_mode): unlocks look here only if the unlock mode
+    /// says so. An owner that does not see it yet passes the oldest by once more.
     pub(crate) fn request(&self, wanted: bool) {
         self.set_flag(fence::REQUEST, wanted);
     }
@@ -338,10 +409,10 @@ impl<P: Host> Record<P> {
         self.unlocking.load(Ordering::Acquire) & fence::KIND == fence::LIGHT
     }
 
-    /// Whether an unlock needs no fence, is not asked for the lock, and no parked thread is urgent.
+    /// Whether an unlock needs no fence, and no parked thread is urgent.
     #[inline]
     pub(crate) fn is_light_and_calm(&self) -> bool {
-        const FLAGS: u32 = fence::KIND | fence::REQUEST | fence::URGENT;
+        const FLAGS: u32 = fence::KIND | fence::URGENT;
         // Acquire: see `is_light`.
         self.unlocking.load(Ordering::Acquire) & FLAGS == fence::LIGHT
     }
@@ -387,11 +458,12 @@ impl<P: Host> Record<P> {
         }
     }
 
-    /// Takes back what [`count_parked`](Self::count_parked) did.
-    pub(crate) fn uncount_parked(&self, node: &Node<P>) {
+    /// Takes back what [`count_parked`](Self::count_parked) did. Says whether a request went with that.
+    pub(super) fn uncount_parked(&self, node: &Node<P>) -> bool {
         let parked = self.parked() - 1;
         self.parked.store(parked, Ordering::Relaxed);
-        if parked == 0 {
+        let withdrawn = parked == 0 && self.is_requested();
+        if withdrawn {
             self.request(false);
         }
         if node.priority.load(Ordering::Relaxed) != 0 {
@@ -399,6 +471,7 @@ impl<P: Host> Record<P> {
             self.real_time.store(real_time, Ordering::Relaxed);
             self.set_flag(fence::URGENT, real_time != 0);
         }
+        withdrawn
     }
 
     /// How many waiters of condition variables rely on this record being fenced.
@@ -465,7 +538,10 @@ impl<P: Host> Record<P> {
         // address does not find the old one.
         self.address.store(0, Ordering::Relaxed);
         let seen = self.awake();
-        if !seen.any() && self.change_awake(seen, Awake(seen.0.wrapping_add(ONE_TENANCY))) {
+        let next = (seen.marks & !POLLER).wrapping_add(ONE_TENANCY);
+        if !seen.any() && self.change_awake(seen, next) {
+            // The pollers of the next lock count from now on.
+            self.left.store(next, Ordering::Relaxed);
             self.armed.store(0, Ordering::Relaxed);
             self.set_pins(0);
             return true;
@@ -559,6 +635,13 @@ impl<P: Host> Record<P> {
         self.waiting.calls.store(self.calls().wrapping_add(1), Ordering::Relaxed);
     }
 
+    /// The next turn's number comes after `number`, for tests.
+    #[cfg(test)]
+    pub(super) fn start_turns_at(&self, number: usize) {
+        self.awake.store(number, Ordering::Relaxed);
+        self.left.store(number, Ordering::Relaxed);
+    }
+
     /// Whether no thread waits, for tests.
     pub(super) fn is_at_rest(&self) -> bool {
         self.is_quiet() && !self.is_requested()
@@ -576,7 +659,7 @@ impl<P: Host> fmt::Debug for Record<P> {
     }
 }
 
-impl Record<crate::platform::Linux> {
+impl Record<crate::platform::Native> {
     /// A record of no lock, for the static table: all zeros.
     #[allow(clippy::declare_interior_mutable_const, reason = "a template to fill an array with")]
     pub(super) const EMPTY: Self = {
@@ -584,6 +667,7 @@ impl Record<crate::platform::Linux> {
         Self {
             address: AtomicUsize::new(0),
             awake: AtomicUsize::new(0),
+            left: AtomicUsize::new(0),
             due: AtomicUsize::new(0),
             parked: AtomicU32::new(0),
             armed: AtomicU32::new(0),

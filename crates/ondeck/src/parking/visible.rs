@@ -1,9 +1,10 @@
 //! Visible readers: where a thread says which locks it reads, on cache lines of its own, so that readers of
-//! one lock write no memory that other readers write.
+//! one lock write no memory that other readers write. The owner of a biased mutex says so there, too
+//! (`biased/mod.rs`).
 //!
 //! ```text
-//! rows     one a thread      slot 0 · slot 1 · … · slot 7      0, or the address of a lock
-//! biases   one an address's  writers that sleep · rest · since · doubled
+//! rows     one a thread      slot 0 · slot 1 · … · slot 7      0, or the address of a lock; awaited
+//! biases   one an address's  writers that sleep · rest · since · doubled · taken · looked after: which, when
 //! ```
 //!
 //! A lock's readers use one slot of each row, that of the lock's address: a writer that waits for them reads
@@ -12,13 +13,17 @@
 //! | word | written by |
 //! |---|---|
 //! | a slot | its row's thread, if it is 0: the address of the lock that it reads; 0 when the reader leaves |
+//! | `awaited`, of a slot | 1: a thread that sleeps until the slot has no longer a biased mutex's address; 0: the thread that empties it, and then wakes that one |
 //! | `sleeping_writers` | a writer, before it sleeps until the visible readers have left, and again when it wakes: how many writers sleep so |
 //! | `rest` | a writer that has revoked a bias: the time, in ticks, until which no lock of this address is biased again |
 //! | `since` | a reader that has begun a bias: when, in ticks |
 //! | `doubled` | a writer that has revoked a bias: how many biases in a row did not pay |
+//! | `taken_at` | a thread that has waited awake: when it took the lock, in ticks |
+//! | `looked_after`, `looked_after_at` | a thread that has parked ones go on: the address of their lock, and when, in ticks |
 //!
 //! Addresses that fall together share the words of a bias: then readers look for a writer that sleeps where
-//! there is none, or a lock rests because another does.
+//! there is none, or a lock rests because another does. Whether parked threads go on may not depend on another
+//! lock: so `looked_after` has all of an address.
 //!
 //! Source: Dave Dice and Alex Kogan, "BRAVO: Biased Locking for Reader-Writer Locks" (USENIX ATC 2019). Its
 //! table is shared by all threads, which take a slot by a compare-exchange; a row of its own lets a thread
@@ -30,7 +35,7 @@ use crate::platform::{AtomicInt, Host, Ordering};
 /// Locks that a thread reads at the same time as a visible reader, if their addresses differ in this.
 const SLOTS: usize = 8;
 
-/// How many pairs of words there are for biases.
+/// How many biases there are: 32 KiB.
 pub const BIASES: usize = 256;
 
 /// The index of an address's bias.
@@ -39,24 +44,51 @@ pub const fn bias_of(address: usize) -> usize {
     bucket_of(address) % BIASES
 }
 
-/// Which locks one thread reads. On two cache lines, because some CPUs fetch them in pairs.
+/// Which locks one thread reads, and which it owns by their bias. On two cache lines, because some CPUs fetch them in pairs.
 #[derive(Debug)]
 #[repr(align(128))]
 pub struct Row<P: Host> {
-    slots: [P::AtomicUsize; SLOTS],
+    slots: [Slot<P>; SLOTS],
+}
+
+/// A place of a row: for one lock at a time.
+#[derive(Debug)]
+pub(crate) struct Slot<P: Host> {
+    /// 0, or the address of a lock.
+    pub(crate) lock: P::AtomicUsize,
+    /// Not 0: a thread sleeps on this futex until the biased mutex whose address is there was unlocked.
+    pub(crate) awaited: P::AtomicU32,
 }
 
 impl<P: Host> Row<P> {
     /// A row of a thread that reads no lock.
     #[must_use]
     pub fn new() -> Self {
-        Self { slots: core::array::from_fn(|_| AtomicInt::new(0)) }
+        let slot = |_| Slot { lock: AtomicInt::new(0), awaited: AtomicInt::new(0) };
+        Self { slots: core::array::from_fn(slot) }
     }
 
-    /// The slot for the lock at `address`.
+    /// The place for the lock at `address`.
+    #[inline(always)]
+    pub(crate) fn place(&self, address: usize) -> &Slot<P> {
+        &self.slots[bucket_of(P::name_of(address)) % SLOTS]
+    }
+
+    /// The word of that place which says the lock.
     #[inline(always)]
     pub(crate) fn slot(&self, address: usize) -> &P::AtomicUsize {
-        &self.slots[bucket_of(address) % SLOTS]
+        &self.place(address).lock
+    }
+
+    /// The name of the thread that has this row.
+    #[inline(always)]
+    pub(crate) fn address(&self) -> usize {
+        core::ptr::from_ref(self).addr()
+    }
+
+    /// Whether the row's thread, the caller, reads a lock.
+    pub(crate) fn has_readers(&self) -> bool {
+        self.slots.iter().any(|slot| slot.lock.load(Ordering::Relaxed) != 0)
     }
 }
 
@@ -66,20 +98,38 @@ impl<P: Host> Default for Row<P> {
     }
 }
 
-impl Row<crate::platform::Linux> {
+impl Row<crate::platform::Native> {
     /// For the static table: all zeros.
     #[allow(clippy::declare_interior_mutable_const, reason = "a template to fill an array with")]
-    pub(crate) const EMPTY: Self =
-        Self { slots: [const { core::sync::atomic::AtomicUsize::new(0) }; SLOTS] };
+    pub(crate) const EMPTY: Self = {
+        use core::sync::atomic::{AtomicU32, AtomicUsize};
+        Self {
+            slots: [const { Slot { lock: AtomicUsize::new(0), awaited: AtomicU32::new(0) } };
+                SLOTS],
+        }
+    };
 }
 
 /// What writers say to the visible readers of locks.
+///
+/// Each visible reader that leaves reads a word of the first line: what busy locks write is on another one.
 #[derive(Debug)]
+#[repr(C, align(128))]
 pub struct Bias<P: Host> {
     sleeping_writers: P::AtomicUsize,
     rest: P::AtomicUsize,
     since: P::AtomicUsize,
     doubled: P::AtomicUsize,
+    turns: Turns<P>,
+}
+
+/// What threads that wait say to others that do.
+#[derive(Debug)]
+#[repr(align(64))]
+struct Turns<P: Host> {
+    taken_at: P::AtomicUsize,
+    looked_after: P::AtomicUsize,
+    looked_after_at: P::AtomicUsize,
 }
 
 impl<P: Host> Bias<P> {
@@ -91,6 +141,11 @@ impl<P: Host> Bias<P> {
             rest: AtomicInt::new(0),
             since: AtomicInt::new(0),
             doubled: AtomicInt::new(0),
+            turns: Turns {
+                taken_at: AtomicInt::new(0),
+                looked_after: AtomicInt::new(0),
+                looked_after_at: AtomicInt::new(0),
+            },
         }
     }
 
@@ -132,10 +187,42 @@ impl<P: Host> Bias<P> {
         doubled
     }
 
+    /// Whether a thread that had waited awake took such a lock less than `ticks` before `now`. Relaxed, as all of
+    /// these: it decides how long threads pause, and nothing else.
+    pub(crate) fn was_taken(&self, now: usize, ticks: usize) -> bool {
+        is_near(now, self.turns.taken_at.load(Ordering::Relaxed), ticks)
+    }
+
+    /// Such a thread has taken a lock at `now`.
+    pub(crate) fn set_taken_at(&self, now: usize) {
+        self.turns.taken_at.store(now, Ordering::Relaxed);
+    }
+
+    /// Whether a thread that was parked for the lock at `address` went on less than `ticks` before `now`.
+    ///
+    /// The two words need not be of one look: another lock's time stays beside this address only until that
+    /// lock's thread, which writes both, has gone on.
+    pub(crate) fn has_looked_after(&self, address: usize, now: usize, ticks: usize) -> bool {
+        self.turns.looked_after.load(Ordering::Relaxed) == address
+            && is_near(now, self.turns.looked_after_at.load(Ordering::Relaxed), ticks)
+    }
+
+    /// A thread that was parked for the lock at `address` goes on at `now`.
+    pub(crate) fn looks_after(&self, address: usize, now: usize) {
+        self.turns.looked_after.store(address, Ordering::Relaxed);
+        self.turns.looked_after_at.store(now, Ordering::Relaxed);
+    }
+
     /// They may not before `until`.
     pub(crate) fn rest(&self, until: usize) {
         self.rest.store(until, Ordering::Relaxed);
     }
+}
+
+/// Whether the two are less than `ticks` apart. `then` may be the later one: another CPU's counter, or read after
+/// `now` was. A counter that has gone back far is not near, and neither is one that has wrapped around.
+fn is_near(now: usize, then: usize, ticks: usize) -> bool {
+    now.wrapping_sub(then).cast_signed().unsigned_abs() < ticks
 }
 
 impl<P: Host> Default for Bias<P> {
@@ -144,7 +231,7 @@ impl<P: Host> Default for Bias<P> {
     }
 }
 
-impl Bias<crate::platform::Linux> {
+impl Bias<crate::platform::Native> {
     /// For the static table: all zeros.
     #[allow(clippy::declare_interior_mutable_const, reason = "a template to fill an array with")]
     pub(crate) const EMPTY: Self = {
@@ -154,6 +241,11 @@ impl Bias<crate::platform::Linux> {
             rest: AtomicUsize::new(0),
             since: AtomicUsize::new(0),
             doubled: AtomicUsize::new(0),
+            turns: Turns {
+                taken_at: AtomicUsize::new(0),
+                looked_after: AtomicUsize::new(0),
+                looked_after_at: AtomicUsize::new(0),
+            },
         }
     };
 }

@@ -61,7 +61,7 @@ impl<P: Host> Watches<P> {
     }
 }
 
-impl Watches<crate::platform::Linux> {
+impl Watches<crate::platform::Native> {
     /// For the static table: all zeros.
     #[allow(clippy::declare_interior_mutable_const, reason = "a template to fill an array with")]
     pub(super) const EMPTY: Self = Self { vain: core::sync::atomic::AtomicU32::new(0) };
@@ -70,10 +70,10 @@ impl Watches<crate::platform::Linux> {
 #[cfg(test)]
 mod tests {
     use super::Watches;
-    use crate::platform::Linux;
+    use crate::platform::Native;
 
     /// How many of so many waiters watch, if each fares as `notified` says.
-    fn watched(watches: &Watches<Linux>, waiters: u32, notified: bool) -> u32 {
+    fn watched(watches: &Watches<Native>, waiters: u32, notified: bool) -> u32 {
         let mut count = 0;
         for _ in 0..waiters {
             if watches.is_worth_it() {

@@ -8,8 +8,10 @@ use std::time::Instant;
 use lock_api::GuardNoSend;
 
 use super::RawPiMutex;
+#[cfg(feature = "deadlock_detection")]
+use super::watched;
 use crate::mutex::deadline;
-use crate::platform::{Linux, Platform, Timestamp};
+use crate::platform::{Native, Platform, Timestamp};
 
 /// A mutual-exclusion lock around a `T` whose owner runs with the highest priority of the threads that
 /// wait.
@@ -70,19 +72,20 @@ unsafe impl lock_api::RawMutex for RawPiMutex {
     #[inline]
     #[track_caller]
     fn lock(&self) -> GuardNoSend {
-        if let Err(ended) = Self::lock(self) {
-            panic!("deadlock: {ended}, {:#x}", (&raw const *self).addr());
-        }
+        if_watched! { return watched::lock(self, || lock_or_panic(self)); }
+        lock_or_panic(self);
         GuardNoSend::new()
     }
 
     #[inline]
     fn try_lock(&self) -> Option<GuardNoSend> {
+        if_watched! { return watched::try_lock(self); }
         Self::try_lock(self).then(GuardNoSend::new)
     }
 
     #[inline]
     unsafe fn unlock(&self, _: GuardNoSend) {
+        if_watched! { watched::unlocks(self); }
         // SAFETY: as the caller promises.
         unsafe { Self::unlock(self) };
     }
@@ -93,11 +96,19 @@ unsafe impl lock_api::RawMutex for RawPiMutex {
     }
 }
 
+#[inline]
+#[track_caller]
+fn lock_or_panic(mutex: &RawPiMutex) {
+    if let Err(ended) = RawPiMutex::lock(mutex) {
+        panic!("deadlock: {ended}, {:#x}", (&raw const *mutex).addr());
+    }
+}
+
 /// Waits until the deadline, also if a thread ended with the lock.
 fn lock_until(mutex: &RawPiMutex, deadline: Timestamp) -> Option<GuardNoSend> {
     let owner = RawPiMutex::try_lock_until(mutex, deadline).unwrap_or_else(|_| {
         // An attempt must not fail before its time.
-        std::thread::sleep(deadline.since(Linux::now()));
+        std::thread::sleep(deadline.since(Native::now()));
         false
     });
     owner.then(GuardNoSend::new)
@@ -110,11 +121,15 @@ unsafe impl lock_api::RawMutexTimed for RawPiMutex {
 
     #[inline]
     fn try_lock_for(&self, timeout: Duration) -> Option<GuardNoSend> {
-        lock_until(self, Linux::now().after(timeout))
+        let until = || lock_until(self, Native::now().after(timeout));
+        if_watched! { return watched::lock_until(self, until); }
+        until()
     }
 
     #[inline]
     fn try_lock_until(&self, timeout: Instant) -> Option<GuardNoSend> {
-        lock_until(self, deadline(timeout))
+        let until = || lock_until(self, deadline(timeout));
+        if_watched! { return watched::lock_until(self, until); }
+        until()
     }
 }

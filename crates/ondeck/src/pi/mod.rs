@@ -30,6 +30,12 @@
 //! The kernel tells owners by number. If no thread waited when the owner ended, and another thread has
 //! been given the number since, that thread counts as the owner until it ends.
 //!
+//! # Threads that wait for each other
+//!
+//! The kernel refuses a wait that would close a circle: the owner waits for a lock of the thread that wants
+//! this one. If a thread of the circle has a deadline, that is no deadlock. So the thread that was refused
+//! asks again each millisecond, until its own deadline. The owner does not get its priority meanwhile.
+//!
 //! # Memory ordering
 //!
 //! The compare-exchange that locks is `Acquire` and pairs with the one that unlocks, `Release`. The calls
@@ -43,11 +49,16 @@
 //! `PTHREAD_PRIO_INHERIT`.
 
 mod api;
+#[cfg(feature = "deadlock_detection")]
+mod watched;
+
+extern crate std;
 
 use core::fmt;
 use core::sync::atomic::{AtomicU32, Ordering};
+use core::time::Duration;
 
-use crate::platform::{Linux, PiLock, PiUnlock, Timestamp};
+use crate::platform::{Native, PiFutex, PiLock, PiUnlock, Platform, Timestamp};
 
 #[cfg(feature = "arc_lock")]
 pub use api::ArcPiMutexGuard;
@@ -56,6 +67,9 @@ pub use api::{MappedPiMutexGuard, PiMutex, PiMutexGuard};
 const NUMBER: u32 = (1 << 30) - 1;
 const OWNER_ENDED: u32 = 1 << 30;
 const WAITED: u32 = 1 << 31;
+
+/// How long a thread rests that is in a circle of waits, before it asks the kernel again.
+const AGAIN: Duration = Duration::from_millis(1);
 
 /// The last owner ended with the lock, and the data may be half changed: see
 /// [`RawPiMutex::lock_robust`].
@@ -89,7 +103,7 @@ impl RawPiMutex {
     #[inline]
     fn take(&self) -> bool {
         // step: take
-        self.word.compare_exchange(0, Linux::tid(), Ordering::Acquire, Ordering::Relaxed).is_ok()
+        self.word.compare_exchange(0, Native::tid(), Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
     /// Waits for the lock, abandoned or not; false if the deadline passed before. If the owner ended,
@@ -98,7 +112,7 @@ impl RawPiMutex {
     fn wait(&self, deadline: Option<Timestamp>, ended: Ended) -> Result<bool, OwnerEnded> {
         loop {
             let word = self.word.load(Ordering::Relaxed);
-            match Linux::futex_lock_pi(&self.word, deadline) {
+            match Native::futex_lock_pi(&self.word, deadline) {
                 PiLock::Owner => {
                     // Acquire: see the top. The bit is the kernel's, which sets it if the owner ended while
                     // this thread waited.
@@ -114,7 +128,7 @@ impl RawPiMutex {
                     // The kernel has found no thread by the number in the word, which this thread had read
                     // before: if the word is the same still, the lock is that thread's.
                     // step: replace
-                    let own = Linux::tid() | word & WAITED;
+                    let own = Native::tid() | word & WAITED;
                     let (acquire, relaxed) = (Ordering::Acquire, Ordering::Relaxed);
                     if word & NUMBER != 0
                         && self.word.compare_exchange(word, own, acquire, relaxed).is_ok()
@@ -123,10 +137,22 @@ impl RawPiMutex {
                         return Ok(true);
                     }
                 }
-                PiLock::Recursive => panic!(
-                    "deadlock: this thread locks a PiMutex that it holds, {:#x}",
-                    (&raw const *self).addr()
-                ),
+                // step: circle
+                PiLock::Circle if self.word.load(Ordering::Relaxed) & NUMBER == Native::tid() => {
+                    panic!(
+                        "deadlock: this thread locks a PiMutex that it holds, {:#x}",
+                        (&raw const *self).addr()
+                    )
+                }
+                // The owner waits for a lock of this thread, which the kernel lets no thread wait for. But
+                // the owner may give up.
+                PiLock::Circle => {
+                    let left = deadline.map_or(AGAIN, |deadline| deadline.since(Native::now()));
+                    if left.is_zero() {
+                        return Ok(false);
+                    }
+                    std::thread::sleep(left.min(AGAIN));
+                }
                 PiLock::TimedOut => return Ok(false),
             }
         }
@@ -196,7 +222,10 @@ impl RawPiMutex {
     ///
     /// # Safety
     ///
-    /// A thread that ended with the lock has kept no reference into what the lock guards.
+    /// * A thread that ended with the lock has kept no reference into what the lock guards.
+    /// * No two threads call this at the same time. One that has read the number of an owner and is held up,
+    ///   while that one unlocks, the next owner ends and is replaced, and the first locks again, would take the
+    ///   lock from a thread that lives.
     pub unsafe fn lock_robust(&self) -> Result<(), OwnerEnded> {
         if !self.take() {
             self.wait(None, Ended::Replaced)?;
@@ -217,7 +246,7 @@ impl RawPiMutex {
     #[inline]
     pub unsafe fn unlock(&self) {
         // step: unlock
-        let (own, release) = (Linux::tid(), Ordering::Release);
+        let (own, release) = (Native::tid(), Ordering::Release);
         if self.word.compare_exchange(own, 0, release, Ordering::Relaxed).is_err() {
             self.unlock_slow();
         }
@@ -226,7 +255,7 @@ impl RawPiMutex {
     #[cold]
     fn unlock_slow(&self) {
         // step: unlock in the kernel
-        if Linux::futex_unlock_pi(&self.word) == PiUnlock::NotOwner {
+        if Native::futex_unlock_pi(&self.word) == PiUnlock::NotOwner {
             // The child of a fork, which owns what the thread that forked owned, by that one's number. No
             // thread waits: the parent's do not exist here, and one of the child would have been told that
             // the owner ended, or would wait for the parent's.

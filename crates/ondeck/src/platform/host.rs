@@ -13,7 +13,7 @@ use crate::spin::Polling;
 ///
 /// A platform has to give the table and [`once_in`](Self::once_in). Everything else has a default,
 /// which is right on every machine: full fences that are never relaxed, and constants where
-/// [`Linux`](super::Linux) measures.
+/// [`Native`](super::Native) measures.
 ///
 /// # Safety
 ///
@@ -40,6 +40,15 @@ pub unsafe trait Host: Platform {
 
     /// The bucket of the parking table for the lock at `address`.
     fn bucket(address: usize) -> &'static Bucket<Self>;
+
+    /// The address by which the words of visible readers are chosen: the address itself on a real machine. A
+    /// machine that is to behave alike in each run gives one that does not depend on where memory was allocated.
+    ///
+    /// A function of the address, and of no two addresses the same.
+    #[inline(always)]
+    fn name_of(address: usize) -> usize {
+        address
+    }
 
     /// How a waiter polls before it sleeps.
     #[inline]
@@ -69,7 +78,7 @@ pub unsafe trait Host: Platform {
     /// [`fences_are_asymmetric`](Self::fences_are_asymmetric), never elsewhere.
     ///
     /// Relying means a heavy fence later. The limit keeps a process from spending its time in them: on
-    /// [`Linux`](super::Linux) a permission in 32 times what a heavy fence costs there, and in 20 µs.
+    /// [`Native`](super::Native) a permission in 32 times what a heavy fence costs there, and in 20 µs.
     #[inline]
     fn may_relax() -> bool {
         false

@@ -2,14 +2,15 @@
 //!
 //! [`Platform`] is a parameter of every lock. It has no values, only associated types and
 //! functions, so that a lock generic over it costs nothing once it is compiled for one machine.
-//! [`Host`] adds what locks need that keep their waiters in the [`parking`](crate::parking) table.
+//! [`Host`] adds what locks need that keep their waiters in the [`parking`](crate::parking) table, and
+//! [`PiFutex`] the futexes that inherit priorities.
 //!
 //! What running the same locks on three machines (Linux, the loom model checker, coroutines in
 //! virtual time) taught, and where it shows in the trait:
 //!
 //! * **Construction is not `const`.** A model checker's atomics register themselves when they are
 //!   made, so [`AtomicInt::new`] cannot be `const`. A type that wants a constant initializer gives
-//!   it for the concrete [`Linux`].
+//!   it for the concrete [`Native`].
 //! * **A wake takes an address, not a reference.** Once a lock is released its memory may be gone;
 //!   a wake may still be on its way. [`Platform::futex_wake`] therefore takes a raw pointer and
 //!   never reads through it.
@@ -22,15 +23,56 @@
 //!   clock ([`Timestamp`]), so that a platform can own time altogether.
 
 mod atomic;
+mod estimate;
 mod host;
-mod linux;
+mod native;
+mod pi;
+mod system;
 mod time;
+#[cfg(unix)]
+#[allow(dead_code, reason = "a system that waits by the standard library uses a part of it")]
+mod unix;
+
+// The system: the first whose condition holds. All systems are named here and nowhere else; `docs/systems.md` says
+// how one is added. `--cfg ondeck_system="portable"` chooses what has no system of its own where another would be
+// chosen, for the tests; `"unthreaded"` likewise.
+cfg_select! {
+    ondeck_system = "portable" => {
+        mod portable;
+    }
+    any(ondeck_system = "unthreaded", all(target_family = "wasm", not(target_feature = "atomics"))) => {
+        mod unthreaded;
+    }
+    any(target_os = "linux", target_os = "android") => {
+        mod linux;
+        pub use linux::AffinityError;
+        #[cfg(target_pointer_width = "64")]
+        pub(crate) use linux::{Links, RobustList};
+        /// [`Native`], which has more on Linux: [`PiFutex`], and masks of CPUs.
+        pub use native::Native as Linux;
+    }
+    windows => {
+        mod windows;
+    }
+    target_vendor = "apple" => {
+        mod apple;
+    }
+    target_os = "freebsd" => {
+        mod freebsd;
+    }
+    _ => {
+        mod portable;
+    }
+}
 
 pub use atomic::{AtomicInt, AtomicPointer};
 pub use core::sync::atomic::Ordering;
+pub use estimate::Estimate;
+#[doc(hidden)]
+pub use estimate::{averaged_cost, relax_interval};
 pub use host::Host;
-pub use linux::{AffinityError, Linux};
-pub(crate) use linux::{Links, PiLock, PiUnlock, RobustList};
+pub use native::Native;
+pub use pi::{PiFutex, PiLock, PiUnlock};
 pub use time::Timestamp;
 
 /// Why [`Platform::futex_wait`] came back.
@@ -53,7 +95,7 @@ pub enum FutexWait {
 /// A machine that locks can run on: the real one, a model checker's, or a simulated one.
 ///
 /// All functions are associated, none takes `self`: a platform is a type, never a value. None of
-/// them allocates on [`Linux`], and none panics.
+/// them allocates on [`Native`], and none panics, with two exceptions that `docs/systems.md` names.
 ///
 /// # Memory ordering
 ///
@@ -105,8 +147,8 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     /// The cheap half of an asymmetric pair of fences.
     ///
     /// Together with a [`heavy_fence`](Self::heavy_fence) of another thread it orders like two
-    /// `SeqCst` fences; two light fences together order nothing. On Linux with membarrier(2) it
-    /// only keeps the compiler in order; elsewhere it is a full fence.
+    /// `SeqCst` fences; two light fences together order nothing. Where the system has a heavy fence,
+    /// membarrier(2) on Linux, it only keeps the compiler in order; elsewhere it is a full fence.
     fn light_fence();
 
     /// The costly half of an asymmetric pair of fences: see [`light_fence`](Self::light_fence).
@@ -176,15 +218,28 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     /// word is lost. May return spuriously.
     fn futex_wait(word: &Self::AtomicU32, expected: u32, deadline: Option<Timestamp>) -> FutexWait;
 
-    /// Wakes at most `count` threads that sleep on the word at `address`; says how many.
+    /// Wakes at most `count` threads that sleep on the word at `address`; says how many, or 0 where the system
+    /// does not tell. Where the system wakes one thread or all of them, a `count` of more than 1 wakes all.
     ///
     /// The address is only a name: it is never read, and may point to memory that is long gone, or
     /// that is used for something else by now.
     fn futex_wake(address: *const Self::AtomicU32, count: u32) -> usize;
 
+    /// Sleeps for `nanos` nanoseconds, and somewhat longer: no thread wakes this one. nanosleep(2).
+    ///
+    /// A futex wait on a word that no other thread knows. A model checker, which has no time, runs
+    /// another thread here.
+    fn sleep_nanos(nanos: u32) {
+        let word = AtomicInt::new(0);
+        let deadline = Self::now().after(core::time::Duration::from_nanos(nanos.into()));
+        // A wake for another word that was at this address, and a signal, end a wait early.
+        while Self::futex_wait(&word, 0, Some(deadline)) != FutexWait::TimedOut {}
+    }
+
     /// If `from` holds `expected`: wakes at most `wake` of the threads that sleep on it, and moves at
     /// most `move_` of the others to sleep on the word at `to`. Returns how many it woke and moved
-    /// together, or `None` if the word held another value.
+    /// together, as far as the system tells, or `None` if the word held another value. On systems that cannot
+    /// move threads, which are all but Linux, they are woken.
     fn futex_requeue(
         from: &Self::AtomicU32,
         expected: u32,
@@ -206,8 +261,48 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     /// How many CPUs the threads that wait in this process may run on, at least 1.
     ///
     /// Where it is 1, spinning for another thread only delays that thread. On
-    /// [`Linux`] it is the size of the largest affinity mask of a thread that
+    /// Linux it is the size of the largest affinity mask of a thread that
     /// has asked in the last second or two, the caller's included: cheap, but for a system call in each
     /// thread about once a second.
     fn cpus() -> usize;
+
+    /// The NUMA node, or socket, of the CPU that the caller runs on, for locks that keep what they guard
+    /// on one node for a while.
+    ///
+    /// A hint: the thread may be on another node by the time it looks. Less than [`nodes`](Self::nodes), unless
+    /// nodes came online since that was first asked; a caller with a place for each node takes the
+    /// remainder. On Linux two loads, and a system call once for each CPU.
+    #[inline]
+    fn node() -> usize {
+        0
+    }
+
+    /// How many NUMA nodes the machine has, at least 1.
+    ///
+    /// Does not change. On Linux the first call reads a file, later ones are a load.
+    #[inline]
+    fn nodes() -> usize {
+        1
+    }
+
+    /// Asks the scheduler to leave the calling thread its CPU a little longer if its time slice ends before
+    /// [`give_back_slice`](Self::give_back_slice), as the owner of a lock wants it. Says whether it asks from now
+    /// on: false where the machine has nothing of the kind, and in a section within one that asks.
+    ///
+    /// On Linux it is the extension of time slices by rseq(2), of some microseconds, with Linux 7.0 and
+    /// glibc 2.41 on x86-64: some loads and a store, and in the first call of each thread a system call.
+    /// Elsewhere it is a load. It orders nothing between threads.
+    ///
+    /// A system call within the section ends the extension. The thread then loses its CPU before the kernel does
+    /// what it was called for.
+    #[inline(always)]
+    fn extend_slice() -> bool {
+        false
+    }
+
+    /// Ends what an [`extend_slice`](Self::extend_slice) that said true has begun, after the unlock. If the
+    /// slice was extended, the calling thread gives up its CPU, by a system call; else this is a store and
+    /// some loads.
+    #[inline(always)]
+    fn give_back_slice() {}
 }

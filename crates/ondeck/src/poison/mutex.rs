@@ -65,6 +65,11 @@ impl<T> Mutex<T> {
 }
 
 impl<T: ?Sized> Mutex<T> {
+    #[cfg(feature = "deadlock_detection")]
+    pub(crate) fn without_poison(&self) -> &crate::Mutex<T> {
+        &self.inner
+    }
+
     /// Waits until the lock is this thread's.
     ///
     /// # Errors

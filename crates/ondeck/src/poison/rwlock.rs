@@ -79,6 +79,11 @@ impl<T> RwLock<T> {
 }
 
 impl<T: ?Sized> RwLock<T> {
+    #[cfg(feature = "deadlock_detection")]
+    pub(crate) fn without_poison(&self) -> &crate::RwLock<T> {
+        &self.inner
+    }
+
     /// Waits until this thread may read.
     ///
     /// # Errors

@@ -8,9 +8,13 @@ use std::time::Instant;
 
 use lock_api::GuardNoSend;
 
+#[cfg(feature = "deadlock_detection")]
+use super::watched;
 use super::{RawRwLock, Shared};
 use crate::mutex::deadline;
-use crate::platform::{Linux, Platform, Timestamp};
+use crate::platform::{Native, Platform, Timestamp};
+#[cfg(feature = "deadlock_detection")]
+use crate::watch::{Held, Want};
 
 /// A reader-writer lock around a `T`: any number of readers, or one writer.
 ///
@@ -27,7 +31,9 @@ use crate::platform::{Linux, Platform, Timestamp};
 ///
 /// # Panics
 ///
-/// If there are 2²⁴ read guards of one lock at the same time, which only forgotten guards can be.
+/// A read or an upgradable read, if there are 2²⁴ read guards of one lock at the same time, which only forgotten
+/// guards can be. A [`bump`](lock_api::RwLockReadGuard::bump) and a read lock that is given up
+/// [for a closure](lock_api::RwLockReadGuard::unlocked) end the process then.
 ///
 /// # Memory ordering
 ///
@@ -55,36 +61,36 @@ use crate::platform::{Linux, Platform, Timestamp};
 /// assert_eq!(names.len(), 2);
 /// assert_eq!(size_of::<RwLock<()>>(), 4);
 /// ```
-pub type RwLock<T> = lock_api::RwLock<RawRwLock<Linux>, T>;
+pub type RwLock<T> = lock_api::RwLock<RawRwLock<Native>, T>;
 
 /// What [`RwLock::read`] returns: it unlocks when it is dropped.
-pub type RwLockReadGuard<'a, T> = lock_api::RwLockReadGuard<'a, RawRwLock<Linux>, T>;
+pub type RwLockReadGuard<'a, T> = lock_api::RwLockReadGuard<'a, RawRwLock<Native>, T>;
 
 /// What [`RwLock::write`] returns: it unlocks when it is dropped.
-pub type RwLockWriteGuard<'a, T> = lock_api::RwLockWriteGuard<'a, RawRwLock<Linux>, T>;
+pub type RwLockWriteGuard<'a, T> = lock_api::RwLockWriteGuard<'a, RawRwLock<Native>, T>;
 
 /// What [`RwLock::upgradable_read`] returns: it unlocks when it is dropped.
 pub type RwLockUpgradableReadGuard<'a, T> =
-    lock_api::RwLockUpgradableReadGuard<'a, RawRwLock<Linux>, T>;
+    lock_api::RwLockUpgradableReadGuard<'a, RawRwLock<Native>, T>;
 
 /// A read guard of a part of what the lock protects; see [`lock_api::RwLockReadGuard::map`].
-pub type MappedRwLockReadGuard<'a, T> = lock_api::MappedRwLockReadGuard<'a, RawRwLock<Linux>, T>;
+pub type MappedRwLockReadGuard<'a, T> = lock_api::MappedRwLockReadGuard<'a, RawRwLock<Native>, T>;
 
 /// A write guard of a part of what the lock protects; see [`lock_api::RwLockWriteGuard::map`].
-pub type MappedRwLockWriteGuard<'a, T> = lock_api::MappedRwLockWriteGuard<'a, RawRwLock<Linux>, T>;
+pub type MappedRwLockWriteGuard<'a, T> = lock_api::MappedRwLockWriteGuard<'a, RawRwLock<Native>, T>;
 
 /// A read guard that owns a share of the lock rather than borrowing it.
 #[cfg(feature = "arc_lock")]
-pub type ArcRwLockReadGuard<T> = lock_api::ArcRwLockReadGuard<RawRwLock<Linux>, T>;
+pub type ArcRwLockReadGuard<T> = lock_api::ArcRwLockReadGuard<RawRwLock<Native>, T>;
 
 /// A write guard that owns a share of the lock rather than borrowing it.
 #[cfg(feature = "arc_lock")]
-pub type ArcRwLockWriteGuard<T> = lock_api::ArcRwLockWriteGuard<RawRwLock<Linux>, T>;
+pub type ArcRwLockWriteGuard<T> = lock_api::ArcRwLockWriteGuard<RawRwLock<Native>, T>;
 
 /// An upgradable guard that owns a share of the lock rather than borrowing it.
 #[cfg(feature = "arc_lock")]
 pub type ArcRwLockUpgradableReadGuard<T> =
-    lock_api::ArcRwLockUpgradableReadGuard<RawRwLock<Linux>, T>;
+    lock_api::ArcRwLockUpgradableReadGuard<RawRwLock<Native>, T>;
 
 /// Reads by a thread that may have a read lock of the same [`RwLock`] already: they never wait for a writer
 /// that waits itself.
@@ -119,13 +125,13 @@ pub trait ReadRecursive {
 }
 
 /// The guard of a read lock that is held.
-fn read_guard<T: ?Sized>(lock: &RwLock<T>, held: Shared<Linux>) -> RwLockReadGuard<'_, T> {
+fn read_guard<T: ?Sized>(lock: &RwLock<T>, held: Shared<Native>) -> RwLockReadGuard<'_, T> {
     // SAFETY: it was just taken, of this lock.
     unsafe { lock.make_read_guard_unchecked(held) }
 }
 
 /// The lock without its data.
-fn raw<T: ?Sized>(lock: &RwLock<T>) -> &RawRwLock<Linux> {
+fn raw<T: ?Sized>(lock: &RwLock<T>) -> &RawRwLock<Native> {
     // SAFETY: the functions below only take read locks, for which they make guards.
     unsafe { lock.raw() }
 }
@@ -135,29 +141,44 @@ impl<T: ?Sized> ReadRecursive for RwLock<T> {
 
     #[inline]
     fn read_recursive(&self) -> RwLockReadGuard<'_, T> {
+        if_watched! { return read_guard(self, watched::read(raw(self), Want::Recursive)); }
         read_guard(self, raw(self).lock_shared_recursive())
     }
 
     #[inline]
     fn try_read_recursive(&self) -> Option<RwLockReadGuard<'_, T>> {
+        if_watched! {
+            let held = watched::try_read(raw(self), Want::Recursive);
+            return held.map(|held| read_guard(self, held));
+        }
         raw(self).try_lock_shared_recursive().map(|held| read_guard(self, held))
     }
 
     #[inline]
     fn try_read_recursive_for(&self, timeout: Duration) -> Option<RwLockReadGuard<'_, T>> {
         let until = after(timeout);
+        if_watched! {
+            let wait = || raw(self).try_lock_shared_recursive_until(until);
+            let held = watched::read_until(raw(self), Want::Recursive, wait);
+            return held.map(|held| read_guard(self, held));
+        }
         raw(self).try_lock_shared_recursive_until(until).map(|held| read_guard(self, held))
     }
 
     #[inline]
     fn try_read_recursive_until(&self, timeout: Instant) -> Option<RwLockReadGuard<'_, T>> {
         let until = deadline(timeout);
+        if_watched! {
+            let wait = || raw(self).try_lock_shared_recursive_until(until);
+            let held = watched::read_until(raw(self), Want::Recursive, wait);
+            return held.map(|held| read_guard(self, held));
+        }
         raw(self).try_lock_shared_recursive_until(until).map(|held| read_guard(self, held))
     }
 }
 
 fn after(timeout: Duration) -> Timestamp {
-    Linux::now().after(timeout)
+    Native::now().after(timeout)
 }
 
 fn guard(owner: bool) -> Option<GuardNoSend> {
@@ -166,41 +187,47 @@ fn guard(owner: bool) -> Option<GuardNoSend> {
 
 // SAFETY: what `RawRwLock` in this module promises: readers or one writer, and an unlock happens before the
 // next lock that it excludes. A panic comes before any change.
-unsafe impl lock_api::RawRwLock for RawRwLock<Linux> {
+unsafe impl lock_api::RawRwLock for RawRwLock<Native> {
     const INIT: Self = Self { state: AtomicU32::new(0) };
 
-    type SharedGuard = Shared<Linux>;
+    type SharedGuard = Shared<Native>;
     type ExclusiveGuard = GuardNoSend;
 
     #[inline]
-    fn lock_shared(&self) -> Shared<Linux> {
+    fn lock_shared(&self) -> Shared<Native> {
+        if_watched! { return watched::read(self, Want::Read); }
         Self::lock_shared(self)
     }
 
     #[inline]
-    fn try_lock_shared(&self) -> Option<Shared<Linux>> {
+    fn try_lock_shared(&self) -> Option<Shared<Native>> {
+        if_watched! { return watched::try_read(self, Want::Read); }
         Self::try_lock_shared(self)
     }
 
     #[inline]
-    unsafe fn unlock_shared(&self, held: Shared<Linux>) {
+    unsafe fn unlock_shared(&self, held: Shared<Native>) {
+        if_watched! { watched::unlocks(self, Held::Read); }
         // SAFETY: as the caller promises.
         unsafe { Self::unlock_shared(self, held) };
     }
 
     #[inline]
     fn lock_exclusive(&self) -> GuardNoSend {
+        if_watched! { return watched::lock(self, Want::Alone, || Self::lock_exclusive(self)); }
         Self::lock_exclusive(self);
         GuardNoSend::new()
     }
 
     #[inline]
     fn try_lock_exclusive(&self) -> Option<GuardNoSend> {
+        if_watched! { return watched::try_lock(self, Want::Alone, Held::Alone); }
         guard(Self::try_lock_exclusive(self))
     }
 
     #[inline]
     unsafe fn unlock_exclusive(&self, _: GuardNoSend) {
+        if_watched! { watched::unlocks(self, Held::Alone); }
         // SAFETY: as the caller promises.
         unsafe { Self::unlock_exclusive(self) };
     }
@@ -217,9 +244,10 @@ unsafe impl lock_api::RawRwLock for RawRwLock<Linux> {
 }
 
 // SAFETY: as for `RawRwLock`.
-unsafe impl lock_api::RawRwLockFair for RawRwLock<Linux> {
+unsafe impl lock_api::RawRwLockFair for RawRwLock<Native> {
     #[inline]
-    unsafe fn unlock_shared_fair(&self, held: Shared<Linux>) {
+    unsafe fn unlock_shared_fair(&self, held: Shared<Native>) {
+        if_watched! { watched::unlocks(self, Held::Read); }
         // A writer that waits for readers is the next in any case.
         // SAFETY: as the caller promises.
         unsafe { Self::unlock_shared(self, held) };
@@ -227,75 +255,94 @@ unsafe impl lock_api::RawRwLockFair for RawRwLock<Linux> {
 
     #[inline]
     unsafe fn unlock_exclusive_fair(&self, _: GuardNoSend) {
+        if_watched! { watched::unlocks(self, Held::Alone); }
         // SAFETY: as the caller promises.
         unsafe { Self::unlock_exclusive_fair(self) };
     }
 
     #[inline]
-    unsafe fn bump_shared(&self, held: &mut Shared<Linux>) {
+    unsafe fn bump_shared(&self, held: &mut Shared<Native>) {
+        if_watched! { watched::unlocks(self, Held::Read); }
         // SAFETY: as the caller promises.
         unsafe { Self::bump_shared(self, held) };
+        if_watched! { watched::has_again(self, Held::Read); }
     }
 
     #[inline]
     unsafe fn bump_exclusive(&self, _: &mut GuardNoSend) {
+        if_watched! { watched::unlocks(self, Held::Alone); }
         // SAFETY: as the caller promises.
         unsafe { Self::bump_exclusive(self) };
+        if_watched! { watched::has_again(self, Held::Alone); }
     }
 }
 
 // SAFETY: as for `RawRwLock`; the change is one step with `Release`.
-unsafe impl lock_api::RawRwLockDowngrade for RawRwLock<Linux> {
+unsafe impl lock_api::RawRwLockDowngrade for RawRwLock<Native> {
     #[inline]
-    unsafe fn downgrade(&self, _: GuardNoSend) -> Shared<Linux> {
+    unsafe fn downgrade(&self, _: GuardNoSend) -> Shared<Native> {
+        if_watched! { watched::changes(self, Held::Alone, Held::Read); }
         // SAFETY: as the caller promises.
         unsafe { Self::downgrade(self) }
     }
 }
 
 // SAFETY: as for `RawRwLock`.
-unsafe impl lock_api::RawRwLockTimed for RawRwLock<Linux> {
+unsafe impl lock_api::RawRwLockTimed for RawRwLock<Native> {
     type Duration = Duration;
     type Instant = Instant;
 
     #[inline]
-    fn try_lock_shared_for(&self, timeout: Duration) -> Option<Shared<Linux>> {
-        Self::try_lock_shared(self).or_else(|| self.try_lock_shared_until(after(timeout)))
+    fn try_lock_shared_for(&self, timeout: Duration) -> Option<Shared<Native>> {
+        let wait = || self.try_lock_shared_until(after(timeout));
+        if_watched! { return watched::read_until(self, Want::Read, wait); }
+        Self::try_lock_shared(self).or_else(wait)
     }
 
     #[inline]
-    fn try_lock_shared_until(&self, timeout: Instant) -> Option<Shared<Linux>> {
-        Self::try_lock_shared(self).or_else(|| self.try_lock_shared_until(deadline(timeout)))
+    fn try_lock_shared_until(&self, timeout: Instant) -> Option<Shared<Native>> {
+        let wait = || self.try_lock_shared_until(deadline(timeout));
+        if_watched! { return watched::read_until(self, Want::Read, wait); }
+        Self::try_lock_shared(self).or_else(wait)
     }
 
     #[inline]
     fn try_lock_exclusive_for(&self, timeout: Duration) -> Option<GuardNoSend> {
-        guard(Self::try_lock_exclusive(self) || self.try_lock_exclusive_until(after(timeout)))
+        let wait = || self.try_lock_exclusive_until(after(timeout));
+        if_watched! { return watched::lock_until(self, Want::Alone, wait); }
+        guard(Self::try_lock_exclusive(self) || wait())
     }
 
     #[inline]
     fn try_lock_exclusive_until(&self, timeout: Instant) -> Option<GuardNoSend> {
-        guard(Self::try_lock_exclusive(self) || self.try_lock_exclusive_until(deadline(timeout)))
+        let wait = || self.try_lock_exclusive_until(deadline(timeout));
+        if_watched! { return watched::lock_until(self, Want::Alone, wait); }
+        guard(Self::try_lock_exclusive(self) || wait())
     }
 }
 
 // SAFETY: as for `RawRwLock`; an upgrade ends with `Acquire` after all readers' unlocks.
-unsafe impl lock_api::RawRwLockUpgrade for RawRwLock<Linux> {
+unsafe impl lock_api::RawRwLockUpgrade for RawRwLock<Native> {
     type UpgradableGuard = GuardNoSend;
 
     #[inline]
     fn lock_upgradable(&self) -> GuardNoSend {
+        if_watched! {
+            return watched::lock(self, Want::Upgradable, || Self::lock_upgradable(self));
+        }
         Self::lock_upgradable(self);
         GuardNoSend::new()
     }
 
     #[inline]
     fn try_lock_upgradable(&self) -> Option<GuardNoSend> {
+        if_watched! { return watched::try_lock(self, Want::Upgradable, Held::Upgradable); }
         guard(Self::try_lock_upgradable(self))
     }
 
     #[inline]
     unsafe fn unlock_upgradable(&self, _: GuardNoSend) {
+        if_watched! { watched::unlocks(self, Held::Upgradable); }
         // SAFETY: as the caller promises.
         unsafe { Self::unlock_upgradable(self) };
     }
@@ -303,42 +350,54 @@ unsafe impl lock_api::RawRwLockUpgrade for RawRwLock<Linux> {
     #[inline]
     unsafe fn upgrade(&self, held: GuardNoSend) -> GuardNoSend {
         // SAFETY: as the caller promises.
-        unsafe { Self::upgrade(self) };
+        let wait = || unsafe { Self::upgrade(self) };
+        if_watched! { return watched::lock(self, Want::Upgrade, wait); }
+        wait();
         held
     }
 
     #[inline]
     unsafe fn try_upgrade(&self, held: GuardNoSend) -> Result<GuardNoSend, GuardNoSend> {
+        if_watched! {
+            // SAFETY: as the caller promises.
+            let owner = unsafe { watched::try_upgrade(self) };
+            return owner.ok_or(held);
+        }
         // SAFETY: as the caller promises.
         if unsafe { Self::try_upgrade(self) } { Ok(held) } else { Err(held) }
     }
 }
 
 // SAFETY: as for `RawRwLock`.
-unsafe impl lock_api::RawRwLockUpgradeFair for RawRwLock<Linux> {
+unsafe impl lock_api::RawRwLockUpgradeFair for RawRwLock<Native> {
     #[inline]
     unsafe fn unlock_upgradable_fair(&self, _: GuardNoSend) {
+        if_watched! { watched::unlocks(self, Held::Upgradable); }
         // SAFETY: as the caller promises.
         unsafe { Self::unlock_upgradable_fair(self) };
     }
 
     #[inline]
     unsafe fn bump_upgradable(&self, _: &mut GuardNoSend) {
+        if_watched! { watched::unlocks(self, Held::Upgradable); }
         // SAFETY: as the caller promises.
         unsafe { Self::bump_upgradable(self) };
+        if_watched! { watched::has_again(self, Held::Upgradable); }
     }
 }
 
 // SAFETY: as for `RawRwLock`; each change is one step with `Release`.
-unsafe impl lock_api::RawRwLockUpgradeDowngrade for RawRwLock<Linux> {
+unsafe impl lock_api::RawRwLockUpgradeDowngrade for RawRwLock<Native> {
     #[inline]
-    unsafe fn downgrade_upgradable(&self, _: GuardNoSend) -> Shared<Linux> {
+    unsafe fn downgrade_upgradable(&self, _: GuardNoSend) -> Shared<Native> {
+        if_watched! { watched::changes(self, Held::Upgradable, Held::Read); }
         // SAFETY: as the caller promises.
         unsafe { Self::downgrade_upgradable(self) }
     }
 
     #[inline]
     unsafe fn downgrade_to_upgradable(&self, held: GuardNoSend) -> GuardNoSend {
+        if_watched! { watched::changes(self, Held::Alone, Held::Upgradable); }
         // SAFETY: as the caller promises.
         unsafe { Self::downgrade_to_upgradable(self) };
         held
@@ -346,15 +405,19 @@ unsafe impl lock_api::RawRwLockUpgradeDowngrade for RawRwLock<Linux> {
 }
 
 // SAFETY: as for `RawRwLock`.
-unsafe impl lock_api::RawRwLockUpgradeTimed for RawRwLock<Linux> {
+unsafe impl lock_api::RawRwLockUpgradeTimed for RawRwLock<Native> {
     #[inline]
     fn try_lock_upgradable_for(&self, timeout: Duration) -> Option<GuardNoSend> {
-        guard(Self::try_lock_upgradable(self) || self.try_lock_upgradable_until(after(timeout)))
+        let wait = || self.try_lock_upgradable_until(after(timeout));
+        if_watched! { return watched::lock_until(self, Want::Upgradable, wait); }
+        guard(Self::try_lock_upgradable(self) || wait())
     }
 
     #[inline]
     fn try_lock_upgradable_until(&self, timeout: Instant) -> Option<GuardNoSend> {
-        guard(Self::try_lock_upgradable(self) || self.try_lock_upgradable_until(deadline(timeout)))
+        let wait = || self.try_lock_upgradable_until(deadline(timeout));
+        if_watched! { return watched::lock_until(self, Want::Upgradable, wait); }
+        guard(Self::try_lock_upgradable(self) || wait())
     }
 
     #[inline]
@@ -364,7 +427,10 @@ unsafe impl lock_api::RawRwLockUpgradeTimed for RawRwLock<Linux> {
         timeout: Duration,
     ) -> Result<GuardNoSend, GuardNoSend> {
         // SAFETY: as the caller promises.
-        let owner = unsafe { Self::try_upgrade(self) || self.try_upgrade_until(after(timeout)) };
+        let wait = || unsafe { self.try_upgrade_until(after(timeout)) };
+        if_watched! { return watched::lock_until(self, Want::Upgrade, wait).ok_or(held); }
+        // SAFETY: as the caller promises.
+        let owner = unsafe { Self::try_upgrade(self) } || wait();
         if owner { Ok(held) } else { Err(held) }
     }
 
@@ -375,7 +441,10 @@ unsafe impl lock_api::RawRwLockUpgradeTimed for RawRwLock<Linux> {
         timeout: Instant,
     ) -> Result<GuardNoSend, GuardNoSend> {
         // SAFETY: as the caller promises.
-        let owner = unsafe { Self::try_upgrade(self) || self.try_upgrade_until(deadline(timeout)) };
+        let wait = || unsafe { self.try_upgrade_until(deadline(timeout)) };
+        if_watched! { return watched::lock_until(self, Want::Upgrade, wait).ok_or(held); }
+        // SAFETY: as the caller promises.
+        let owner = unsafe { Self::try_upgrade(self) } || wait();
         if owner { Ok(held) } else { Err(held) }
     }
 }

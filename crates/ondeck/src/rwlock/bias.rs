@@ -13,7 +13,8 @@
 //! It is Dekker's pattern: either the reader sees `WRITER`, or the writer sees the slot. The writer pays
 //! for it, with a heavy fence of some microseconds. So a lock whose bias was revoked rests: it stays without
 //! one for [`REST`] times what the fence and the look took, which bounds what writers lose to a part in that
-//! number. Then one of its counted readers, at random, makes it biased again.
+//! number. Then a counted reader makes it biased again that had to wait: for a writer, or because another
+//! reader changed the word at the same moment. Where neither happens, a bias would save little.
 //!
 //! * A slot that is taken, by the thread's read of another lock or by an earlier one of this lock, is left
 //!   alone: that read is counted. A read lock knows its slot, so its unlock needs no search.
@@ -32,7 +33,7 @@ use core::time::Duration;
 use super::wake::wake_drainer;
 use super::{ASLEEP, BIASED, DRAINING, PARKED, READERS, RawRwLock, Shared, UPGRADABLE, WRITER};
 use crate::parking::{Bias, Row};
-use crate::platform::{AtomicInt, Host, Ordering};
+use crate::platform::{AtomicInt, FutexWait, Host, Ordering};
 
 /// How many times as long as its revocation took a lock rests.
 const REST: usize = 32;
@@ -46,14 +47,18 @@ const PAYS: usize = 64;
 /// How often a rest is doubled at most: where a revocation takes 8 µs, a rest is 65 ms then.
 const MOST_DOUBLED: usize = 8;
 
-/// One counted read in so many, of each thread, looks whether the lock could be biased.
-const SAMPLE: u32 = 64;
-
 /// How long a store may stay invisible to others, if no fence can be made.
 ///
 /// Adam Morrison and Yehuda Afek, "Temporally Bounding TSO for Fence-Free Asymmetric Synchronization", rely
 /// on such a bound, too. An interrupt of the CPU, which each tick of the scheduler is, drains its buffer.
 const SETTLES: Duration = Duration::from_millis(50);
+
+/// Waits for [`SETTLES`]: then other threads' stores from before are visible, and their loads from now on see
+/// what the calling thread has stored.
+pub(crate) fn settle_stores<P: Host>() {
+    let (word, until) = (AtomicInt::new(0), P::now().after(SETTLES));
+    while P::futex_wait(&word, 0, Some(until)) != FutexWait::TimedOut {}
+}
 
 impl<P: Host> RawRwLock<P> {
     /// Takes a read lock by a slot of the calling thread, if the lock is biased and the slot is free.
@@ -80,17 +85,10 @@ impl<P: Host> RawRwLock<P> {
         None
     }
 
-    /// The caller has a counted read lock: makes the lock biased if that seems worth it.
-    #[inline(always)]
-    pub(super) fn consider_bias(&self) {
-        if P::bias(self.address()).is_some() && P::once_in(SAMPLE) {
-            self.make_biased();
-        }
-    }
-
+    /// The caller has a counted read lock, for which it has waited: makes the lock biased if that seems worth it.
     #[cold]
     #[inline(never)]
-    fn make_biased(&self) {
+    pub(super) fn make_biased(&self) {
         const OTHERS: u32 = WRITER | UPGRADABLE | PARKED | BIASED;
         let Some(bias) = P::bias(self.address()) else { return };
         let is_quiet = self.state.load(Ordering::Relaxed) & OTHERS == 0;
@@ -124,10 +122,7 @@ impl<P: Host> RawRwLock<P> {
         // spec: RwLock!HeavyFence
         P::heavy_fence();
         if P::heavy_fences_are_refused() {
-            let (word, until) = (AtomicInt::new(0), P::now().after(SETTLES));
-            while P::now() < until {
-                let _ = P::futex_wait(&word, 0, Some(until));
-            }
+            settle_stores::<P>();
         }
         let mut visible = Visible::of(self.address());
         visible.have_left();
@@ -162,10 +157,14 @@ impl<P: Host> RawRwLock<P> {
 
     /// A read lock of the calling thread whose guard was forgotten: for `force_unlock_read`.
     ///
-    /// To unlock with it is sound only if the calling thread has a read lock that is never unlocked
-    /// otherwise.
+    /// To unlock with it is sound only if the calling thread has a read lock of this lock, and forgets each
+    /// [`Shared`] of this lock: one that is kept may stand for the slot that this returns.
     pub fn forgotten(&self) -> Shared<P> {
-        let slot = P::row().map(|row| row.slot(self.address()));
+        // Relaxed: the calling thread's read keeps the bias, if it is visible. If there is none, the read is
+        // counted, and what the slot has was left by a lock that was at this address before.
+        let may_be_visible = self.state.load(Ordering::Relaxed) & BIASED != 0;
+        let row = if may_be_visible { P::row() } else { None };
+        let slot = row.map(|row| row.slot(self.address()));
         let own = slot.filter(|slot| slot.load(Ordering::Relaxed) == self.address());
         own.map_or_else(Shared::counted, Shared::visible)
     }

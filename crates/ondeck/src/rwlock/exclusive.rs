@@ -48,7 +48,9 @@ impl<P: Host> RawRwLock<P> {
     #[cold]
     #[inline(never)]
     fn lock_exclusive_slow(&self, deadline: Option<Timestamp>) -> bool {
-        let first = self.attempt(Want::Write, 0) || self.wait(Want::Write, deadline);
+        // A bias is no reason to pause.
+        let biased = self.state.load(Ordering::Relaxed) & BIASED != 0;
+        let first = biased && self.attempt(Want::Write, 0) || self.wait(Want::Write, deadline);
         first && self.drain_or_leave(deadline, 0)
     }
 
@@ -93,14 +95,17 @@ impl<P: Host> RawRwLock<P> {
     /// The calling thread owns the lock.
     #[inline]
     pub unsafe fn unlock_exclusive(&self) {
-        let state = self.state.load(Ordering::Relaxed);
-        // spec: RwLock!GiveBack
-        // Release: later owners and readers see what this one did. The last access (4).
-        let gives = state & (PARKED | IN_FLIGHT) != PARKED
-            && self
-                .state
-                .compare_exchange(state, state & !WRITER, Ordering::Release, Ordering::Relaxed)
-                .is_ok();
+        let give = |state: u32| {
+            let next = state & !WRITER;
+            // spec: RwLock!GiveBack
+            // Release: later owners and readers see what this one did. The last access (4).
+            self.state.compare_exchange(state, next, Ordering::Release, Ordering::Relaxed)
+        };
+        // Not read before: the exchange would wait for that.
+        let gives = match give(WRITER) {
+            Ok(_) => true,
+            Err(found) => found & (PARKED | IN_FLIGHT) != PARKED && give(found).is_ok(),
+        };
         if !gives {
             self.unlock_exclusive_slow(false);
         }

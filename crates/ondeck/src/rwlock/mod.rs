@@ -13,7 +13,7 @@
 //! | `DRAINING` | with `WRITER`, if there are readers: the writer waits for them to leave, and no reader enters but a recursive one | by that writer, when there are none: it is the owner from then on |
 //! | `UPGRADABLE` | by an upgradable reader, beside readers | by its unlock, downgrade or upgrade |
 //! | `PARKED` | under the bucket's lock, with the first thread that is linked | under the bucket's lock, with the last one |
-//! | `IN_FLIGHT` | under the bucket's lock, with a thread that is woken to compete | by that thread: when it has the lock, or is linked again, or gives up; by a thread that has been parked for 20 ms or longer, in case that one gets no CPU |
+//! | `IN_FLIGHT` | under the bucket's lock, with a thread that is woken to compete; by a thread that waits awake beside parked ones | by that thread: when it has the lock, or is linked again, or gives up; by a thread that has been parked for 20 ms or longer, in case that one gets no CPU |
 //! | `ASLEEP` | under the bucket's lock, by the writer that drains, before it sleeps | by that writer |
 //! | `BIASED` | by a reader, if there is neither writer nor upgradable reader, and no thread is parked | with `DRAINING`, by the writer that becomes the owner |
 //!
@@ -35,6 +35,7 @@
 //! | `bias.rs` | readers that the word does not count, and how a writer makes them visible to itself |
 //! | `drain.rs` | how a writer waits for readers to leave |
 //! | `wait.rs` | how a thread waits for its turn |
+//! | `spin.rs` | how it waits awake at first |
 //! | `wake.rs` | how readers that leave wake it |
 //! | `settle.rs` | which parked threads go next |
 //! | `api.rs` | what programs use: [`RwLock`] and its guards |
@@ -58,7 +59,8 @@
 //!
 //! A writer that arrives while readers hold the lock keeps later readers out: it waits for the readers of
 //! that moment only. Between writers, and between a writer that unlocks and waiting readers, barging is
-//! allowed: an unlock wakes at most one parked thread, the oldest, to compete. If that becomes a reader, it
+//! allowed: an unlock wakes at most one parked thread, the oldest, to compete; none, while a thread waits awake
+//! that has taken the mark of the one in flight (`spin.rs`). If that becomes a reader, it
 //! wakes some of the readers that parked next. Once the oldest has waited for a millisecond, an unlock hands the lock over, at most once in a millisecond: to that writer, or to
 //! all parked readers together and then to the oldest parked writer. So no thread waits for longer than the
 //! threads that were parked before it take, each a millisecond and one section.
@@ -69,7 +71,8 @@
 //! # Memory ordering
 //!
 //! Acquisitions are `Acquire` and pair with the `Release` of the unlock; a thread that is handed the lock
-//! pairs with the `Release` store of its node's status. All changes of the word are read-modify-writes, so
+//! pairs with the `Release` store of its node's status, and the thread that hands it over, which need not
+//! have had it, with the unlock. All changes of the word are read-modify-writes, so
 //! the release sequence of an unlock goes on through later changes of others: a writer that reads that no
 //! reader is counted has synchronized with the unlocks of all of them.
 //!
@@ -88,9 +91,12 @@ mod drain;
 mod exclusive;
 mod settle;
 mod shared;
+mod spin;
 mod upgradable;
 mod wait;
 mod wake;
+#[cfg(feature = "deadlock_detection")]
+mod watched;
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -103,6 +109,7 @@ pub use api::{
     MappedRwLockReadGuard, MappedRwLockWriteGuard, ReadRecursive, RwLock, RwLockReadGuard,
     RwLockUpgradableReadGuard, RwLockWriteGuard,
 };
+pub(crate) use bias::settle_stores;
 
 const WRITER: u32 = 1;
 const DRAINING: u32 = 1 << 1;
@@ -116,13 +123,15 @@ const ONE: u32 = 1 << 7;
 /// All of the count.
 const READERS: u32 = !(ONE - 1);
 /// So many readers, and no more: only forgotten guards can be so many. Half of what the count holds, so that
-/// there is room for those that are handed the lock.
+/// there is room for those that are handed the lock, and for upgradable readers that have it and are
+/// downgraded. No thread begins to wait while there are so many: at most as many come to that as there are
+/// threads.
 const MOST_READERS: u32 = 1 << 31;
 
 /// A reader-writer lock without data, four bytes; see the [module](self) for its protocol.
 ///
 /// Programs use it as [`RwLock`]. Its own methods are for locks built of it and for platforms other than
-/// [`Linux`](crate::platform::Linux).
+/// [`Native`](crate::platform::Native).
 #[repr(transparent)]
 pub struct RawRwLock<P: Host> {
     state: P::AtomicU32,
@@ -182,7 +191,10 @@ impl Want {
             Self::Read => (state & (WRITER | MOST_READERS) == 0).then(|| state + ONE),
             Self::Recursive => (state & (WRITER | DRAINING) != WRITER && state & MOST_READERS == 0)
                 .then(|| state + ONE),
-            Self::Upgradable => (state & (WRITER | UPGRADABLE) == 0).then_some(state | UPGRADABLE),
+            // Nor if it could not be counted when it is downgraded.
+            Self::Upgradable => {
+                (state & (WRITER | UPGRADABLE | MOST_READERS) == 0).then_some(state | UPGRADABLE)
+            }
             Self::Write => (state & (WRITER | UPGRADABLE) == 0).then(|| with_writer(state)),
         }
     }
@@ -217,6 +229,25 @@ impl<P: Host> RawRwLock<P> {
     #[doc(hidden)]
     pub fn is_biased(&self) -> bool {
         self.state.load(Ordering::Relaxed) & BIASED != 0
+    }
+
+    /// Makes the lock biased as a read that had to wait does, if it has rested: for tests.
+    #[doc(hidden)]
+    pub fn consider_bias(&self) {
+        if self.try_lock_shared_counted() {
+            self.make_biased();
+            // SAFETY: this is the counted read lock.
+            unsafe { self.unlock_shared_counted() };
+        }
+    }
+
+    /// Lets threads that wait awake keep parked ones asleep for a moment, as if one of those had gone on just now: for
+    /// tests.
+    #[doc(hidden)]
+    pub fn looks_after(&self) {
+        if let Some(bias) = P::bias(self.address()) {
+            bias.looks_after(self.address(), P::ticks() as usize);
+        }
     }
 
     /// Whether a writer owns the lock, for assertions and tests.

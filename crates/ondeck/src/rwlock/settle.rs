@@ -67,17 +67,20 @@ impl<P: Host> RawRwLock<P> {
         let plan = loop {
             let plan = plan(&guard, address, give(state), hands_over, mode);
             // step: settle
-            // Release: see `unlock_exclusive`. The last access (4).
-            match self.state.compare_exchange(
-                state,
-                plan.next,
-                Ordering::Release,
-                Ordering::Relaxed,
-            ) {
+            // Release: see `unlock_exclusive`. Acquire: a thread that only gives its mark up, and never had
+            // the lock, may hand it to a reader here. The reader's Acquire is of the status that it is told;
+            // what the last owner did it sees by this one. The last access (4).
+            match self.state.compare_exchange(state, plan.next, Ordering::AcqRel, Ordering::Relaxed)
+            {
                 Ok(_) => break plan,
                 Err(found) => state = found,
             }
         };
+        if plan.has_chosen()
+            && let Some(bias) = P::bias(address)
+        {
+            bias.looks_after(address, now);
+        }
         let [has, competes, beside] = choose(&guard, &plan, address, now);
         drop(guard);
         has.wake();
@@ -151,6 +154,11 @@ impl<P: Host> Plan<'_, P> {
         self.next = if parked { self.next | PARKED } else { self.next & !PARKED };
         self
     }
+
+    /// Whether a thread goes on.
+    fn has_chosen(&self) -> bool {
+        self.readers || self.other.is_some() || self.competes.is_some()
+    }
 }
 
 /// Unlinks the threads of the plan: those that are handed the lock, the one in flight, and those that compete
@@ -177,9 +185,8 @@ fn choose<P: Host>(
         take(node, &mut has);
     }
     if plan.readers {
-        while let Some(node) =
-            guard.oldest_first(Kind::RwLock, address).find(|node| is_reader(node))
-        {
+        // Once through the queue, however many others stay: it has read which one comes next.
+        for node in guard.oldest_first(Kind::RwLock, address).filter(|node| is_reader(node)) {
             take(node, &mut has);
         }
     }
@@ -190,7 +197,7 @@ fn choose<P: Host>(
                 take(node, &mut beside);
             }
         }
-    } else if (plan.readers || plan.other.is_some())
+    } else if plan.has_chosen()
         && let Some(newest) = guard.newest(Kind::RwLock, address)
     {
         // A handoff rests the lock for a wake: one in a while.

@@ -3,7 +3,7 @@
 
 use super::bias::retract;
 use super::wake::wake_drainer;
-use super::{ASLEEP, BIASED, ONE, READERS, RawRwLock, Shared, WRITER, Want};
+use super::{ASLEEP, BIASED, MOST_READERS, ONE, READERS, RawRwLock, Shared, WRITER, Want};
 use crate::platform::{AtomicInt, Host, Ordering, Timestamp};
 
 impl<P: Host> RawRwLock<P> {
@@ -13,21 +13,53 @@ impl<P: Host> RawRwLock<P> {
     /// see [`lock_shared_recursive`](Self::lock_shared_recursive).
     #[inline]
     pub fn lock_shared(&self) -> Shared<P> {
-        self.try_lock_shared().unwrap_or_else(|| self.wait_shared(Want::Read))
+        let state = self.state.load(Ordering::Relaxed);
+        if self.count_at_once(state) {
+            Shared::counted()
+        } else {
+            self.lock_shared_otherwise(state)
+        }
+    }
+
+    /// Counts the caller, if `state` is still the word, and says that the caller may be counted. A lock that
+    /// is biased has visible readers instead.
+    #[inline(always)]
+    fn count_at_once(&self, state: u32) -> bool {
+        const NOT_AT_ONCE: u32 = WRITER | BIASED | MOST_READERS;
+        let count = |state: u32| {
+            let next = state + ONE;
+            // spec: RwLock!Attempt
+            self.state.compare_exchange(state, next, Ordering::Acquire, Ordering::Relaxed).is_ok()
+        };
+        // A constant, because an exchange for it does not wait for the load.
+        if state == 0 { count(0) } else { state & NOT_AT_ONCE == 0 && count(state) }
+    }
+
+    /// The caller cannot be counted at once. Not cold, because readers of biased locks come here.
+    #[inline(never)]
+    fn lock_shared_otherwise(&self, state: u32) -> Shared<P> {
+        if let Some(held) = self.try_visible_at(state) {
+            return held;
+        }
+        // The thread's slot has another read. That is no reason to wait.
+        if state & BIASED != 0 && self.attempt(Want::Read, 0) {
+            return Shared::counted();
+        }
+        self.wait_shared(Want::Read)
+    }
+
+    /// A read lock by a slot, if `state` is that of a biased lock.
+    #[inline(always)]
+    fn try_visible_at(&self, state: u32) -> Option<Shared<P>> {
+        let is_biased = state & (BIASED | WRITER) == BIASED;
+        if is_biased { self.try_visible().map(Shared::visible) } else { None }
     }
 
     /// Takes a read lock if there is no writer.
     #[inline]
     pub fn try_lock_shared(&self) -> Option<Shared<P>> {
-        if self.state.load(Ordering::Relaxed) & (BIASED | WRITER) == BIASED
-            && let Some(slot) = self.try_visible()
-        {
-            return Some(Shared::visible(slot));
-        }
-        self.attempt(Want::Read, 0).then(|| {
-            self.consider_bias();
-            Shared::counted()
-        })
+        self.try_visible_at(self.state.load(Ordering::Relaxed))
+            .or_else(|| self.attempt(Want::Read, 0).then(Shared::counted))
     }
 
     /// As [`lock_shared`](Self::lock_shared), but gives up at the deadline.
@@ -60,6 +92,7 @@ impl<P: Host> RawRwLock<P> {
     fn wait_shared(&self, want: Want) -> Shared<P> {
         let holds = self.wait(want, None);
         debug_assert!(holds, "without a deadline a wait ends with the lock");
+        self.make_biased();
         Shared::counted()
     }
 
@@ -103,7 +136,7 @@ impl<P: Host> RawRwLock<P> {
 }
 
 /// Ends the process when it is dropped: while a panic unwinds.
-struct AbortOnDrop;
+pub(super) struct AbortOnDrop;
 
 impl Drop for AbortOnDrop {
     fn drop(&mut self) {

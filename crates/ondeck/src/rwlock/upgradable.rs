@@ -1,6 +1,7 @@
 //! The upgradable reader: one at a time, beside other readers, and the only one that may become the writer
 //! without unlocking.
 
+use super::shared::AbortOnDrop;
 use super::{BIASED, DRAINING, ONE, PARKED, READERS, RawRwLock, Shared, UPGRADABLE, Want};
 use crate::platform::{AtomicInt, Host, Ordering, Timestamp};
 
@@ -56,9 +57,12 @@ impl<P: Host> RawRwLock<P> {
     #[inline]
     pub unsafe fn bump_upgradable(&self) {
         if self.state.load(Ordering::Relaxed) & PARKED != 0 {
+            // Without the lock there is nothing to be held.
+            let abort = AbortOnDrop;
             // SAFETY: as the caller promises.
             unsafe { self.unlock_upgradable_fair() };
             self.lock_upgradable();
+            core::mem::forget(abort);
         }
     }
 

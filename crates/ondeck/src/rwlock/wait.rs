@@ -8,7 +8,6 @@ use super::{IN_FLIGHT, MOST_READERS, PARKED, RawRwLock, Want};
 use crate::mutex::Slice;
 use crate::parking::{Guard, Kind, Node, status};
 use crate::platform::{AtomicInt, FutexWait, Host, Ordering, Timestamp};
-use crate::spin::Waits;
 
 /// How a turn of waiting ended.
 enum Turn {
@@ -35,7 +34,7 @@ impl<P: Host> RawRwLock<P> {
     pub(super) fn wait(&self, want: Want, deadline: Option<Timestamp>) -> bool {
         // Before the thread is linked, or has a mark: a panic would leave them behind.
         assert!(
-            want > Want::Recursive || self.state.load(Ordering::Relaxed) & MOST_READERS == 0,
+            want == Want::Write || self.state.load(Ordering::Relaxed) & MOST_READERS == 0,
             "ondeck: a lock has 2^24 read guards, most likely forgotten ones"
         );
         let now = P::ticks() as usize;
@@ -43,7 +42,7 @@ impl<P: Host> RawRwLock<P> {
         node.set_wants(want as usize);
         let mut mark = 0;
         loop {
-            if self.spin(want, mark, &Waits::now::<P>()) {
+            if self.spin(want, &mut mark) {
                 self.pass_on(want, mark);
                 return true;
             }
@@ -59,23 +58,6 @@ impl<P: Host> RawRwLock<P> {
                 Turn::TimedOut => return false,
                 Turn::Compete(given) => mark = given,
             }
-        }
-    }
-
-    /// Tries for as long as a wake takes.
-    fn spin(&self, want: Want, mark: u32, waits: &Waits) -> bool {
-        let begin = P::ticks() as usize;
-        let mut pause = waits.short;
-        loop {
-            if self.attempt(want, mark) {
-                return true;
-            }
-            let now = P::ticks() as usize;
-            if now.wrapping_sub(begin) >= waits.polling {
-                return false;
-            }
-            pause_for::<P>(now, pause);
-            pause = (pause * 2).min(waits.long);
         }
     }
 
@@ -146,8 +128,11 @@ impl<P: Host> RawRwLock<P> {
                 _ => {}
             }
             let until = deadline.map_or(slice.end, |deadline| deadline.min(slice.end));
+            // A thread that was chosen is told in a moment, whatever its deadline. If it looked again and again,
+            // it might keep the one that is to tell it from the CPU.
+            let until = Some(until).filter(|_| now == status::PARKED);
             // spec: RwLock!Sleep
-            if P::futex_wait(node.word(), now, Some(until)) != FutexWait::TimedOut {
+            if P::futex_wait(node.word(), now, until) != FutexWait::TimedOut {
                 continue;
             }
             slice.next::<P>();

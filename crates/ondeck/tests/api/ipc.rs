@@ -3,7 +3,7 @@
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -11,6 +11,7 @@ use ondeck::ipc::{self, Condvar, Mutex, MutexGuard};
 use ondeck::platform::Linux;
 
 use crate::copy::{Fork, fork};
+use crate::seccomp::{Filter, Scope};
 
 const SHORT: Duration = Duration::from_millis(5);
 /// The bit of a word that says that a thread may sleep.
@@ -219,6 +220,73 @@ fn a_waiter_that_is_killed_takes_no_wake_along() {
         drop(child);
         assert!(waiter.join().expect("no panic"), "no thread was woken");
     });
+}
+
+/// An owner unlocks, another thread takes the lock at once, and only then the first one's process is killed, which
+/// has not woken the thread that sleeps. The second owner's unlock wakes that.
+#[test]
+fn an_owner_that_is_killed_before_its_wake_leaves_it_to_the_next() {
+    static SHARED: AtomicPtr<Shared> = AtomicPtr::new(ptr::null_mut());
+    extern "C" fn end(_: i32) {
+        // SAFETY: the test's own, which is never unmapped.
+        let shared = unsafe { &*SHARED.load(Ordering::Relaxed) };
+        shared.next_step();
+        shared.until_step(4);
+        // SAFETY: ends the child at once.
+        unsafe { libc::_exit(7) };
+    }
+    let shared = share();
+    SHARED.store(ptr::from_ref(shared).cast_mut(), Ordering::Relaxed);
+    let child = Child::start(|| {
+        let guard = lock(shared);
+        let handler: extern "C" fn(i32) = end;
+        // SAFETY: the handler uses atomics and system calls only.
+        unsafe { libc::signal(libc::SIGSYS, handler as libc::sighandler_t) };
+        // A wake of one thread.
+        let filter = Filter::trapping(libc::SYS_futex, 1);
+        filter.install(Scope::Thread).expect("filters are allowed");
+        shared.next_step();
+        shared.until_step(2);
+        drop(guard);
+    });
+    shared.until_step(1);
+    let number = AtomicU32::new(0);
+    thread::scope(|scope| {
+        let sleeper = scope.spawn(|| {
+            // SAFETY: gettid has no preconditions.
+            number.store(unsafe { libc::gettid() }.cast_unsigned(), Ordering::Relaxed);
+            // So long that only a lost wake takes longer.
+            shared.mutex.try_lock_for(Duration::from_secs(30)).is_some()
+        });
+        shared.until_waited_for();
+        until_asleep(&format!("self/task/{}", number.load(Ordering::Relaxed)));
+        shared.next_step();
+        shared.until_step(3);
+        let guard = shared.mutex.try_lock().expect("it was unlocked").expect("no owner has died");
+        shared.next_step();
+        let status = child.wait();
+        std::mem::forget(child);
+        assert_eq!(libc::WEXITSTATUS(status), 7, "it was to end before its wake");
+        drop(guard);
+        assert!(sleeper.join().expect("no panic"), "no thread was woken");
+    });
+}
+
+/// A process is killed while it sleeps, and stays counted: that is put right after some unlocks.
+#[test]
+fn an_unlock_wakes_no_thread_for_ever_if_none_is_left() {
+    let shared = share();
+    let guard = lock(shared);
+    let child = Child::start(|| drop(lock(shared)));
+    shared.until_waited_for();
+    until_asleep(&child.0.to_string());
+    drop(child);
+    drop(guard);
+    assert_eq!(shared.word(), WAITED, "the sleeping thread is counted");
+    for _ in 0..300 {
+        drop(lock(shared));
+    }
+    assert_eq!(shared.word(), 0);
 }
 
 #[test]

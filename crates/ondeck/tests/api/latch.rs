@@ -5,12 +5,15 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use ondeck::Latch;
 use ondeck::latch::MOST_COUNT;
 use ondeck::platform::{Linux, Platform};
+use ondeck::semaphore::MOST_PERMITS;
+use ondeck::{Latch, Semaphore, parking};
 
+use crate::again::alone;
 use crate::line::until_waiting;
 use crate::rest::until_at_rest;
+use crate::watchdog::Watchdog;
 
 const SHORT: Duration = Duration::from_millis(5);
 
@@ -103,4 +106,29 @@ fn a_count_beyond_zero_is_refused_and_named() {
     assert!(catch_unwind(|| latch.arrive_and_wait()).is_err());
     assert!(catch_unwind(|| Latch::new(MOST_COUNT + 1)).is_err());
     until_rest(&latch);
+}
+
+/// A panic runs the program's hook, which may use a lock of the same bucket.
+#[test]
+fn a_panic_begins_after_the_bucket_was_unlocked() {
+    static HOOKS: AtomicU32 = AtomicU32::new(0);
+    alone(|| {
+        let _watchdog = Watchdog::start("a panic hook", Duration::from_secs(30));
+        let (latch, semaphore) = (Latch::new(0), Semaphore::new(MOST_PERMITS - 1));
+        thread::scope(|scope| {
+            scope.spawn(|| semaphore.acquire_many(MOST_PERMITS));
+            until_waiting(&raw const semaphore, 1);
+            let keys = [(&raw const latch).addr(), (&raw const semaphore).addr()];
+            std::panic::set_hook(Box::new(move |_| {
+                let waiting = keys.map(parking::waiting::<Linux>);
+                assert_eq!(waiting, [0, 1]);
+                HOOKS.fetch_add(1, Ordering::Relaxed);
+            }));
+            assert!(catch_unwind(|| latch.arrive_and_wait()).is_err());
+            assert!(catch_unwind(|| semaphore.release(2)).is_err());
+            drop(std::panic::take_hook());
+            semaphore.release(1);
+        });
+        assert_eq!(HOOKS.load(Ordering::Relaxed), 2);
+    });
 }

@@ -225,3 +225,27 @@ fn a_guard_unlocks_and_can_be_mapped() {
     unsafe { raw.unlock() };
     assert!(!raw.is_locked());
 }
+
+/// Two threads want each other's lock. One of them has a deadline, so this is no deadlock.
+#[test]
+fn an_attempt_in_a_circle_of_waits_ends_at_its_deadline() {
+    let (first, second) = (PiMutex::new(()), PiMutex::new(()));
+    let (one, two) = (&first, &second);
+    let own = one.lock();
+    thread::scope(|scope| {
+        let (locked, is_locked) = std::sync::mpsc::channel();
+        let other = scope.spawn(move || {
+            let _own = two.lock();
+            locked.send(()).expect("the other thread waits for it");
+            drop(one.lock());
+        });
+        is_locked.recv().expect("no panic");
+        until_waited_for(one);
+        let deadline = Instant::now() + SHORT;
+        assert!(two.try_lock_until(deadline).is_none());
+        assert!(Instant::now() >= deadline);
+        drop(own);
+        other.join().expect("no panic");
+    });
+    drop(second.lock());
+}

@@ -6,7 +6,7 @@ use loom::cell::UnsafeCell;
 use ondeck::platform::{Host, Platform};
 use ondeck::rwlock::{RawRwLock, Shared};
 
-use crate::loom_platform::{Fences, Loom, Setting, join, pass_time, spawn};
+use crate::loom_platform::{Fences, Loom, Setting, asleep, join, pass_time, spawn};
 use crate::scenario::{OVERDUE, POLLS, SLEEPS, SOON, explore};
 
 /// A lock, and a cell that it guards. Loom reports a race if a writer's access to the cell is beside
@@ -211,8 +211,9 @@ impl Does {
 fn together(setting: Setting, preemptions: usize, first: Does, others: &'static [Does]) {
     explore(setting, preemptions, move || {
         let guarded = Guarded::new();
+        guarded.lock().looks_after();
         if setting.biased {
-            guarded.read();
+            guarded.lock().consider_bias();
             assert!(guarded.lock().is_biased());
         }
         let all = || others.iter().chain([&first]);
@@ -391,7 +392,7 @@ fn freed_by_the_last(setting: Setting, preemptions: usize, first: Does, second: 
     explore(setting, preemptions, move || {
         let guarded = Guarded::new();
         if setting.biased {
-            guarded.read();
+            guarded.lock().consider_bias();
             assert!(guarded.lock().is_biased());
         }
         let users = &*Box::leak(Box::new(loom::sync::atomic::AtomicUsize::new(0)));
@@ -496,6 +497,35 @@ fn a_visible_reader_and_two_writers() {
 #[test]
 fn a_visible_reader_reads_twice() {
     together(BIASED, 3, ReadsTwice, &[Writes]);
+}
+
+/// Beside a parked thread another waits awake, which takes the mark of the one in flight.
+#[test]
+fn a_thread_that_waits_awake_takes_the_mark() {
+    explore(Setting { biased: true, ..POLLS }, 2, || {
+        let guarded = Guarded::new();
+        guarded.lock().looks_after();
+        guarded.lock().lock_exclusive();
+        let parks = spawn(|| guarded.write());
+        while asleep() == 0 {
+            Loom::yield_now();
+        }
+        let waits_awake = spawn(|| guarded.write());
+        guarded.unlock_exclusive();
+        join(parks);
+        join(waits_awake);
+        guarded.end(2);
+    });
+}
+
+#[test]
+fn a_reader_that_waits_awake_takes_the_mark() {
+    together(Setting { biased: true, ..POLLS }, 2, Writes, &[Writes, Reads]);
+}
+
+#[test]
+fn a_thread_that_gives_up_leaves_the_mark_to_others() {
+    together(Setting { biased: true, ..POLLS }, 1, Writes, &[WritesUntil, Writes]);
 }
 
 #[test]

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 #[path = "hooked_word.rs"]
 mod hooked_word;
 
-use ondeck::parking::Bucket;
+use ondeck::parking::{Bias, Bucket};
 use ondeck::platform::{AtomicInt, AtomicPointer, FutexWait, Host, Linux, Platform, Timestamp};
 use ondeck::spin::Polling;
 
@@ -65,6 +65,8 @@ pub trait Hooks: Copy + fmt::Debug + Send + Sync + 'static {
     fn sleep(_until: Option<Timestamp>) -> Option<FutexWait> {
         None
     }
+    /// Before a thread is woken. Not called for a bucket's lock.
+    fn wakes() {}
     /// After a thread was woken. Not called for a bucket's lock.
     fn woke() {}
     fn pause() {
@@ -120,6 +122,7 @@ pub struct Hooked<H>(PhantomData<H>);
 pub struct Place<H: Hooks> {
     unlock_mode: Number<H>,
     bucket: Bucket<Hooked<H>>,
+    bias: Bias<Hooked<H>>,
     sleeps: AtomicU32,
     sleeps_when_told: AtomicU32,
 }
@@ -129,6 +132,7 @@ impl<H: Hooks> Hooked<H> {
         H::place().get_or_init(|| Place {
             unlock_mode: AtomicInt::new(0),
             bucket: Bucket::new(),
+            bias: Bias::new(),
             sleeps: AtomicU32::new(0),
             sleeps_when_told: AtomicU32::new(0),
         })
@@ -507,6 +511,7 @@ unsafe impl<H: Hooks> Platform for Hooked<H> {
     fn futex_wake(address: *const Self::AtomicU32, count: u32) -> usize {
         if !Self::is_of_table(address.addr()) {
             count_call(|calls| calls.wakes += 1);
+            H::wakes();
         }
         Linux::futex_wake(address.cast(), count)
     }
@@ -527,7 +532,7 @@ unsafe impl<H: Hooks> Platform for Hooked<H> {
     }
 }
 
-// SAFETY: there is one word and one bucket, made once. No test forks. The fences are those of `Linux`, or
+// SAFETY: there is one word, one bucket and one bias, made once. No test forks. The fences are those of `Linux`, or
 // of a test that emulates others.
 unsafe impl<H: Hooks> Host for Hooked<H> {
     fn unlock_mode(_: usize) -> &'static Number<H> {
@@ -536,6 +541,9 @@ unsafe impl<H: Hooks> Host for Hooked<H> {
     }
     fn bucket(_: usize) -> &'static Bucket<Self> {
         &Self::table().bucket
+    }
+    fn bias(_: usize) -> Option<&'static Bias<Self>> {
+        Some(&Self::table().bias)
     }
     fn polling() -> Polling {
         H::polling()

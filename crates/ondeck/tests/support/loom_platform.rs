@@ -156,6 +156,11 @@ unsafe impl Platform for Loom {
         kernel::wake(address, count)
     }
 
+    // A model has no time of its own.
+    fn sleep_nanos(_nanos: u32) {
+        Self::pause();
+    }
+
     fn futex_requeue(
         from: &AtomicU32,
         expected: u32,
@@ -180,6 +185,15 @@ unsafe impl Platform for Loom {
     // As many threads wait near as there are CPUs beyond two.
     fn cpus() -> usize {
         if setting::get().near { 4 } else { 2 }
+    }
+
+    // Two neighbours are on two nodes.
+    fn node() -> usize {
+        threads::number() as usize % Self::nodes()
+    }
+
+    fn nodes() -> usize {
+        2
     }
 }
 

@@ -3,10 +3,10 @@
 //!
 //! The marks are read off the words of the parking table when they change. In a record the word of the
 //! marks comes right behind the lock's address, and is the only machine word that changes by a
-//! read-modify-write.
+//! read-modify-write. Behind it comes the last turn that has ended with the lock.
 
 use std::cell::{Cell, RefCell};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ops::Range;
 
 use loom::thread::{self, ThreadId};
@@ -17,7 +17,9 @@ use super::setting;
 
 /// The word of the marks: see `parking/record.rs`.
 const IN_FLIGHT: usize = 1;
-const TICKET: usize = (1 << (usize::BITS / 2)) - 2;
+const POLLER: usize = 2;
+/// The number of the turn, and both marks.
+const TURN: usize = (1 << (usize::BITS / 2)) - 1;
 /// The status of a node whose thread was woken.
 const WOKEN: u32 = 3;
 
@@ -41,8 +43,8 @@ struct Watch {
     waiters: Vec<Waiter>,
     /// What was last stored to the machine words of the table, by their addresses.
     stored: HashMap<usize, usize>,
-    /// The words of the marks that were ever changed.
-    marks: HashSet<usize>,
+    /// The words of the marks that were ever changed, and what they are now.
+    marks: HashMap<usize, usize>,
     /// The words of the marks with a poller, each with its lock.
     pollers: HashMap<usize, usize>,
 }
@@ -88,18 +90,13 @@ impl Watch {
 
     /// The marks of a record have changed.
     fn marked(&mut self, word: usize, old: usize, new: usize) {
-        self.marks.insert(word);
+        self.marks.insert(word, new);
         let lock = self.lock(word);
-        let (before, poller) = (old & TICKET, new & TICKET);
-        if before != poller {
-            if before != 0 {
-                self.pollers.remove(&word);
-                if let Some(last) = self.waiters.iter_mut().find(|waiter| waiter.polls == word) {
-                    last.polls = 0;
-                }
-            }
-            if poller != 0 {
-                assert!(before == 0 || setting::get().stale, "a poller that polls loses its place");
+        let polled = self.pollers.contains_key(&word);
+        if (old ^ new) & !IN_FLIGHT != 0 {
+            let replaced = self.left(word);
+            if new & POLLER != 0 {
+                assert!(!replaced || setting::get().stale, "a poller that polls loses its place");
                 // Under the bucket's lock a thread makes another one the poller. Without it, the address
                 // may be cleared for a moment, until the holder of the bucket's lock sees that the record
                 // has a mark.
@@ -125,10 +122,29 @@ impl Watch {
             assert_ne!(self.own().buckets, 0, "a thread is woken without the lock of its bucket");
             assert!(lock > 1, "a thread in flight to no lock");
         }
-        if (old ^ new) & !(TICKET | IN_FLIGHT) != 0 {
-            assert_eq!(old & (TICKET | IN_FLIGHT), 0, "a record is taken from a lock with marks");
+        if (old ^ new) & !TURN != 0 {
+            let marked = old & IN_FLIGHT != 0 || polled;
+            assert!(!marked, "a record is taken from a lock with marks");
             assert_eq!(lock, 0, "a record is taken before its address is");
         }
+    }
+
+    /// The turn `last` has ended with the lock, or the record was taken from its lock.
+    fn ended(&mut self, marks: usize, now: usize, last: usize) {
+        if now & !(POLLER | IN_FLIGHT) == last {
+            self.left(marks);
+        }
+        let counts = now & POLLER != 0 && (now ^ last) & TURN & !(POLLER | IN_FLIGHT) != 0;
+        let is_old = (now ^ last) & !TURN != 0;
+        assert!(is_old || !counts || self.pollers.contains_key(&marks), "a mark is back");
+    }
+
+    /// No thread polls by these marks any more. Says whether one did.
+    fn left(&mut self, marks: usize) -> bool {
+        if let Some(last) = self.waiters.iter_mut().find(|waiter| waiter.polls == marks) {
+            last.polls = 0;
+        }
+        self.pollers.remove(&marks).is_some()
     }
 }
 
@@ -178,10 +194,10 @@ pub fn nothing<V>(_: usize, _: V) {}
 #[allow(dead_code, reason = "the tests of the zoo do not ask")]
 pub fn sees_request(address: usize) -> bool {
     const REQUEST: u32 = 4;
-    /// Behind the marks come the time of the next handoff, and four 32-bit words.
-    const BEHIND: usize = 2 * size_of::<AtomicUsize>() + 4 * size_of::<AtomicU32>();
+    /// Behind the marks come the last turn, the time of the next handoff, and four 32-bit words.
+    const BEHIND: usize = 3 * size_of::<AtomicUsize>() + 4 * size_of::<AtomicU32>();
     let marks = WATCH.with_borrow(|watch| {
-        watch.marks.iter().find(|&&marks| watch.lock(marks) == address).copied()
+        watch.marks.keys().find(|&&marks| watch.lock(marks) == address).copied()
     });
     marks.is_some_and(|marks| {
         // SAFETY: these are words of a record, which stays as long as the table.
@@ -220,10 +236,17 @@ pub fn marks(address: usize, old: usize, new: usize) {
     });
 }
 
-/// A machine word was stored. Those of the table are the addresses of records.
+/// A machine word was stored. Those of the table are the addresses of records, and the last turns that have
+/// ended with their locks.
 pub fn number(address: usize, value: usize) {
     watched(|watch| {
-        if watch.table.contains(&address) {
+        if !watch.table.contains(&address) {
+            return;
+        }
+        let marks = address - size_of::<AtomicUsize>();
+        if let Some(&now) = watch.marks.get(&marks) {
+            watch.ended(marks, now, value);
+        } else {
             watch.stored.insert(address, value);
             assert_ne!(watch.own().buckets, 0, "a record goes to a lock without its bucket's lock");
         }

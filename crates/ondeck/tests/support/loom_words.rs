@@ -25,7 +25,7 @@ pub enum Model {
     Hint,
 }
 
-const GUARDED: [&str; 14] = [
+const GUARDED: [&str; 15] = [
     // Words of a record, and of a bucket.
     "armed",
     "real_time",
@@ -38,6 +38,7 @@ const GUARDED: [&str; 14] = [
     "cpu",
     "priority",
     "tried",
+    "turn",
     "pin",
     "newer",
     "older",

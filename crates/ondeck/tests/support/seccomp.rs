@@ -26,6 +26,11 @@ impl Filter {
         Self::answering(call, argument, libc::SECCOMP_RET_ERRNO | errno as u32)
     }
 
+    /// Has the calling thread's handler of `SIGSYS` run in place of `call` with this third argument.
+    pub fn trapping(call: libc::c_long, argument: u32) -> Self {
+        Self::answering(call, Some(argument), libc::SECCOMP_RET_TRAP)
+    }
+
     /// Has a [`Listener`] answer `call`.
     pub fn asking(call: libc::c_long) -> Self {
         Self::answering(call, None, libc::SECCOMP_RET_USER_NOTIF)

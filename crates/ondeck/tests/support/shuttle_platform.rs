@@ -12,7 +12,7 @@ pub mod watch;
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-use ondeck::parking::Bucket;
+use ondeck::parking::{Bias, Bucket, Row};
 use ondeck::platform::{AtomicInt, AtomicPointer, FutexWait, Host, Ordering, Platform, Timestamp};
 use ondeck::spin::Polling;
 use shuttle::rand::{RngCore, thread_rng};
@@ -169,6 +169,8 @@ struct Setting {
     stale: bool,
     /// Whether some threads are of a real-time scheduling class.
     urgent: bool,
+    /// Whether threads can be visible readers of reader-writer locks.
+    visible: bool,
     /// The start of the tick counter: 0, or shortly before it wraps around.
     first_tick: u64,
 }
@@ -182,12 +184,16 @@ impl Setting {
             cpus: if one_in(8) { 1 } else { 2 + 2 * below(2) },
             stale: one_in(4),
             urgent: one_in(4),
+            visible: one_in(2),
             first_tick: if one_in(2) { 0 } else { u64::MAX - 60 },
         }
     }
 }
 
 pub const MOST_BUCKETS: usize = 4;
+
+/// The first threads of an execution have rows; readers of later ones are counted.
+const ROWS: usize = 6;
 
 /// A tick is so many nanoseconds, so that the mutex's times are some tens of ticks.
 pub const TICK_NANOS: u64 = 25_000;
@@ -213,6 +219,8 @@ struct Machine {
     kernel: Mutex<Kernel>,
     unlock_modes: [AtomicUsize; MOST_BUCKETS],
     buckets: [Bucket<Shuttle>; MOST_BUCKETS],
+    rows: [Row<Shuttle>; ROWS],
+    bias: Bias<Shuttle>,
 }
 
 shuttle::lazy_static! {
@@ -222,6 +230,8 @@ shuttle::lazy_static! {
         kernel: Mutex::default(),
         unlock_modes: [(); MOST_BUCKETS].map(|()| AtomicUsize::new(0)),
         buckets: [(); MOST_BUCKETS].map(|()| Bucket::new()),
+        rows: [(); ROWS].map(|()| Row::new()),
+        bias: Bias::new(),
     };
 }
 
@@ -448,6 +458,20 @@ unsafe impl Host for Shuttle {
 
     fn once_in(_count: u32) -> bool {
         one_in(2)
+    }
+
+    fn row() -> Option<&'static Row<Self>> {
+        let row = MACHINE.rows.get(usize::from(shuttle::current::me()));
+        row.filter(|_| MACHINE.setting.visible)
+    }
+
+    fn rows() -> &'static [Row<Self>] {
+        if MACHINE.setting.visible { &MACHINE.rows } else { &[] }
+    }
+
+    // All addresses share one.
+    fn bias(_address: usize) -> Option<&'static Bias<Self>> {
+        MACHINE.setting.visible.then_some(&MACHINE.bias)
     }
 
     fn cpu() -> u32 {

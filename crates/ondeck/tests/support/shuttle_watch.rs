@@ -12,7 +12,9 @@ use super::AtomicUsize;
 
 /// The word of the marks: see `parking/record.rs`.
 const IN_FLIGHT: usize = 1;
-const TICKET: usize = (1 << (usize::BITS / 2)) - 2;
+const POLLER: usize = 2;
+/// The number of the turn, and both marks.
+const TURN: usize = (1 << (usize::BITS / 2)) - 1;
 /// The status of a node whose thread was woken.
 const WOKEN: u32 = 3;
 
@@ -36,6 +38,8 @@ struct Watch {
     waiters: Vec<Waiter>,
     /// What was last stored to the machine words of the table, by their addresses.
     stored: HashMap<usize, usize>,
+    /// The words of the marks that were ever changed, and what they are now.
+    marks: HashMap<usize, usize>,
     /// The words of the marks where there is a poller, each with its lock.
     pollers: HashMap<usize, usize>,
 }
@@ -116,13 +120,12 @@ pub fn marks(word: usize, old: usize, new: usize) {
             return;
         }
         let lock = watch.stored.get(&(word - size_of::<AtomicUsize>())).copied().unwrap_or(0);
-        let (before, poller) = (old & TICKET, new & TICKET);
-        if before != poller {
-            if before != 0 {
-                watch.pollers.remove(&word);
-            }
-            if poller != 0 {
-                assert!(before == 0 || super::is_stale(), "a poller that polls loses its place");
+        watch.marks.insert(word, new);
+        let polled = watch.pollers.contains_key(&word);
+        if (old ^ new) & !IN_FLIGHT != 0 {
+            watch.pollers.remove(&word);
+            if new & POLLER != 0 {
+                assert!(!polled || super::is_stale(), "a poller that polls loses its place");
                 let waiter = &watch.waiters[own];
                 // Under the bucket's lock a thread makes another one the poller. Without it, the address
                 // may be cleared for a moment, until the holder of the bucket's lock sees that the record
@@ -150,19 +153,32 @@ pub fn marks(word: usize, old: usize, new: usize) {
             );
             assert!(lock > 1, "a thread in flight to no lock");
         }
-        if (old ^ new) & !(TICKET | IN_FLIGHT) != 0 {
-            assert_eq!(old & (TICKET | IN_FLIGHT), 0, "a record is taken from a lock with marks");
+        if (old ^ new) & !TURN != 0 {
+            let marked = old & IN_FLIGHT != 0 || polled;
+            assert!(!marked, "a record is taken from a lock with marks");
             assert_eq!(lock, 0, "a record is taken before its address is");
         }
     });
 }
 
-/// A machine word was stored. Among those of the table are the addresses of records.
+/// A machine word was stored. Among those of the table are the addresses of records, and the last turns that
+/// have ended with their locks.
 pub fn number(address: usize, value: usize) {
     watched(|watch, _| {
-        if watch.table.contains(&address) {
-            watch.stored.insert(address, value);
+        if !watch.table.contains(&address) {
+            return;
         }
+        let marks = address - size_of::<AtomicUsize>();
+        let Some(&now) = watch.marks.get(&marks) else {
+            watch.stored.insert(address, value);
+            return;
+        };
+        if now & !(POLLER | IN_FLIGHT) == value {
+            watch.pollers.remove(&marks);
+        }
+        let counts = now & POLLER != 0 && (now ^ value) & TURN & !(POLLER | IN_FLIGHT) != 0;
+        let is_old = (now ^ value) & !TURN != 0;
+        assert!(is_old || !counts || watch.pollers.contains_key(&marks), "a mark is back");
     });
 }
 

@@ -90,43 +90,44 @@ struct Part {
 
 pub(super) fn round<L: RawLock<Linux>>(given: &Round) -> Result<Sample, TeamError> {
     let blocks = PER_THREAD * given.team.threads;
-    let shared = Arc::new(Apart(Guarded::<L, Central>::new(Central::new(blocks))));
+    let shared = Arc::new(Apart(Guarded::<Linux, L, Central>::new(Central::new(blocks))));
     let central = Arc::clone(&shared);
     let states: Arc<[AtomicU32]> = (0..blocks).map(|_| AtomicU32::new(FREE)).collect();
-    let outcome = team::run(&given.team, Until::Elapsed(given.length), move |member| {
-        let mut context = L::Context::default();
-        let mut rng = Rng::with_seed(member.index as u64);
-        let (mut cache, mut used) = (Vec::with_capacity(PER_THREAD), Vec::with_capacity(USED));
-        let mut part = Part::default();
-        if !member.start() {
-            return part;
-        }
-        let mut operations = 0;
-        while !member.stopped() {
-            if used.len() < USED && (used.is_empty() || rng.bool()) {
-                if cache.is_empty() {
-                    central.0.with(&mut context, |central| central.fetch(&mut cache));
-                    part.fetched += cache.len() as u64;
-                }
-                if let Some(block) = cache.pop() {
-                    let former = states[block as usize].swap(TAKEN, Ordering::Relaxed);
-                    part.double += u64::from(former != FREE);
-                    used.push(block);
-                }
-            } else {
-                let block = used.swap_remove(rng.usize(0..used.len()));
-                states[block as usize].store(FREE, Ordering::Relaxed);
-                cache.push(block);
-                if cache.len() >= CACHED {
-                    central.0.with(&mut context, |central| central.give_back(&mut cache));
-                }
+    let outcome =
+        team::run::<Linux, _>(&given.team, Until::Elapsed(given.length), move |member| {
+            let mut context = L::Context::default();
+            let mut rng = Rng::with_seed(member.index as u64);
+            let (mut cache, mut used) = (Vec::with_capacity(PER_THREAD), Vec::with_capacity(USED));
+            let mut part = Part::default();
+            if !member.start() {
+                return part;
             }
-            operations += 1;
-            member.done(operations);
-        }
-        part.kept = (cache.len() + used.len()) as u64;
-        part
-    })?;
+            let mut operations = 0;
+            while !member.stopped() {
+                if used.len() < USED && (used.is_empty() || rng.bool()) {
+                    if cache.is_empty() {
+                        central.0.with(&mut context, |central| central.fetch(&mut cache));
+                        part.fetched += cache.len() as u64;
+                    }
+                    if let Some(block) = cache.pop() {
+                        let former = states[block as usize].swap(TAKEN, Ordering::Relaxed);
+                        part.double += u64::from(former != FREE);
+                        used.push(block);
+                    }
+                } else {
+                    let block = used.swap_remove(rng.usize(0..used.len()));
+                    states[block as usize].store(FREE, Ordering::Relaxed);
+                    cache.push(block);
+                    if cache.len() >= CACHED {
+                        central.0.with(&mut context, |central| central.give_back(&mut cache));
+                    }
+                }
+                operations += 1;
+                member.done(operations);
+            }
+            part.kept = (cache.len() + used.len()) as u64;
+            part
+        })?;
     let sum = |of: fn(&Part) -> u64| outcome.results.iter().map(of).sum::<u64>();
     let (fetched, returned, left) = shared.0.with(&mut L::Context::default(), |central| {
         (central.fetched, central.returned, central.len() as u64)

@@ -64,35 +64,37 @@ fn place(key: u64) -> (usize, u64) {
 }
 
 pub(super) fn round<L: RawLock<Linux>>(given: &Round) -> Result<Sample, TeamError> {
-    let stripe = |_| Apart(Guarded::<L, Stripe>::new(Stripe::new()));
+    let stripe = |_| Apart(Guarded::<Linux, L, Stripe>::new(Stripe::new()));
     let shared: Arc<[_; STRIPES]> = Arc::new(std::array::from_fn(stripe));
     let map = Arc::clone(&shared);
-    let outcome = team::run(&given.team, Until::Elapsed(given.length), move |member| {
-        let mut context = L::Context::default();
-        let mut rng = Rng::with_seed(member.index as u64);
-        let (mut added, mut sum) = (0_u64, 0_u64);
-        if !member.start() {
-            return added;
-        }
-        let mut operations = 0;
-        while !member.stopped() {
-            let key = rng.u64(1..=KEYS);
-            let (stripe, hash) = place(key);
-            let stripe = &map[stripe].0;
-            if rng.u32(0..WRITES) == 0 {
-                stripe.with(&mut context, |stripe| stripe.add(key, hash));
-                added += 1;
-            } else {
-                sum = sum.wrapping_add(stripe.with(&mut context, |stripe| stripe.get(key, hash)));
+    let outcome =
+        team::run::<Linux, _>(&given.team, Until::Elapsed(given.length), move |member| {
+            let mut context = L::Context::default();
+            let mut rng = Rng::with_seed(member.index as u64);
+            let (mut added, mut sum) = (0_u64, 0_u64);
+            if !member.start() {
+                return added;
             }
-            operations += 1;
-            member.done(operations);
-        }
-        std::hint::black_box(sum);
-        added
-    })?;
+            let mut operations = 0;
+            while !member.stopped() {
+                let key = rng.u64(1..=KEYS);
+                let (stripe, hash) = place(key);
+                let stripe = &map[stripe].0;
+                if rng.u32(0..WRITES) == 0 {
+                    stripe.with(&mut context, |stripe| stripe.add(key, hash));
+                    added += 1;
+                } else {
+                    sum =
+                        sum.wrapping_add(stripe.with(&mut context, |stripe| stripe.get(key, hash)));
+                }
+                operations += 1;
+                member.done(operations);
+            }
+            std::hint::black_box(sum);
+            added
+        })?;
     let mut context = L::Context::default();
-    let values = |stripe: &Apart<Guarded<L, Stripe>>, context: &mut L::Context| {
+    let values = |stripe: &Apart<Guarded<Linux, L, Stripe>>, context: &mut L::Context| {
         stripe.0.with(context, |stripe| stripe.places.iter().map(|place| place.1).sum::<u64>())
     };
     let held = shared.iter().map(|stripe| values(stripe, &mut context)).sum();

@@ -120,29 +120,31 @@ impl Cache {
 }
 
 pub(super) fn round<L: RawLock<Linux>>(given: &Round) -> Result<Sample, TeamError> {
-    let shared = Arc::new(Apart(Guarded::<L, Cache>::new(Cache::new())));
+    let shared = Arc::new(Apart(Guarded::<Linux, L, Cache>::new(Cache::new())));
     let cache = Arc::clone(&shared);
-    let outcome = team::run(&given.team, Until::Elapsed(given.length), move |member| {
-        let mut context = L::Context::default();
-        let mut rng = Rng::with_seed(member.index as u64);
-        let mut right = 0;
-        if !member.start() {
-            return right;
-        }
-        let mut lookups = 0;
-        while !member.stopped() {
-            let key = key(&mut rng);
-            let expected = mixed(u64::from(key));
-            let value = cache.0.with(&mut context, |cache| cache.get(key)).unwrap_or_else(|| {
-                cache.0.with(&mut context, |cache| cache.put(key, expected));
-                expected
-            });
-            right += u64::from(value == expected);
-            lookups += 1;
-            member.done(lookups);
-        }
-        right
-    })?;
+    let outcome =
+        team::run::<Linux, _>(&given.team, Until::Elapsed(given.length), move |member| {
+            let mut context = L::Context::default();
+            let mut rng = Rng::with_seed(member.index as u64);
+            let mut right = 0;
+            if !member.start() {
+                return right;
+            }
+            let mut lookups = 0;
+            while !member.stopped() {
+                let key = key(&mut rng);
+                let expected = mixed(u64::from(key));
+                let value =
+                    cache.0.with(&mut context, |cache| cache.get(key)).unwrap_or_else(|| {
+                        cache.0.with(&mut context, |cache| cache.put(key, expected));
+                        expected
+                    });
+                right += u64::from(value == expected);
+                lookups += 1;
+                member.done(lookups);
+            }
+            right
+        })?;
     let right = outcome.results.iter().sum();
     let (lookups, sound) = shared
         .0

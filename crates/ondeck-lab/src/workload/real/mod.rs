@@ -11,12 +11,15 @@ mod hash_map;
 mod lru;
 mod work_queue;
 
-use ondeck::platform::{Linux, Platform};
+use ondeck::platform::Linux;
 use ondeck_zoo::RawLock;
 
 use super::face::{Across, Judged, Shelf, Table};
 use super::situation::{Rounds, counts};
-use super::{Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, param};
+use super::{
+    Asked, EmptyLock, RealRound, Round, Schedule, Situation, Workload, WorkloadInfo, param,
+};
+use crate::machine::Machine;
 use crate::sample::{Sample, THROUGHPUT};
 use crate::team::TeamError;
 
@@ -40,6 +43,7 @@ impl Workload for Real {
             quantity: (THROUGHPUT, 1e-6),
             label: |params| params.get(param::APP).cloned().unwrap_or_default(),
         }]),
+        only_real: Some(<Self as RealRound>::WHY),
         ..WorkloadInfo::USUAL
     };
 
@@ -52,7 +56,7 @@ impl Workload for Real {
             Rounds::of_millis(60, 2),
             Rounds::of_millis(1_000, 11),
         );
-        let few = 2 * Linux::cpus();
+        let few = 2 * asked.cpus;
         let counts = counts(asked, &[few], &[few], &[1, 2, 4, 8, 16, 32]);
         let situations = App::ALL.into_iter().flat_map(|app| {
             counts.iter().map(move |&threads| {
@@ -62,7 +66,17 @@ impl Workload for Real {
         (rounds, situations.collect())
     }
 
-    fn round<L: RawLock<Linux>>(given: &Round, own: &App) -> Result<Sample, TeamError> {
+    fn round<M: Machine, L: RawLock<M>>(given: &Round, own: &App) -> Result<Sample, TeamError> {
+        M::real_round::<Self, L>(given, own)
+    }
+}
+
+impl RealRound for Real {
+    type Own = App;
+
+    const WHY: &'static str = "its programs compute, and their time is that of the real CPU";
+
+    fn round_here<L: RawLock<Linux>>(given: &Round, own: &App) -> Result<Sample, TeamError> {
         match own {
             App::Lru => lru::round::<L>(given),
             App::HashMap => hash_map::round::<L>(given),

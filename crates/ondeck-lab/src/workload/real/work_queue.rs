@@ -30,25 +30,26 @@ const CHAIN: u64 = 1 << 48;
 pub(super) fn round<L: RawLock<Linux>>(given: &Round) -> Result<Sample, TeamError> {
     let jobs = JOBS_PER_THREAD * given.team.threads;
     let mut queue = Ring::new(jobs);
-    (0..jobs as u64).for_each(|job| queue.push(job * CHAIN));
-    let shared = Arc::new(Apart(Guarded::<L, Ring>::new(queue)));
+    (0..jobs as u64).for_each(|job| queue.push::<Linux>(job * CHAIN));
+    let shared = Arc::new(Apart(Guarded::<Linux, L, Ring>::new(queue)));
     let queue = Arc::clone(&shared);
-    let outcome = team::run(&given.team, Until::Elapsed(given.length), move |member| {
-        let mut context = L::Context::default();
-        if !member.start() {
-            return;
-        }
-        let mut done = 0;
-        // Whole jobs only: a thread that stopped with one in hand would lose it.
-        while !member.stopped() {
-            let job = queue.0.with(&mut context, |queue| take(queue));
-            let Some(job) = job else { continue };
-            black_box((0..TURNS).fold(job, |number, _| mixed(number)));
-            queue.0.with(&mut context, |queue| put(queue, job + LINK));
-            done += 1;
-            member.done(done);
-        }
-    })?;
+    let outcome =
+        team::run::<Linux, _>(&given.team, Until::Elapsed(given.length), move |member| {
+            let mut context = L::Context::default();
+            if !member.start() {
+                return;
+            }
+            let mut done = 0;
+            // Whole jobs only: a thread that stopped with one in hand would lose it.
+            while !member.stopped() {
+                let job = queue.0.with(&mut context, |queue| take(queue));
+                let Some(job) = job else { continue };
+                black_box((0..TURNS).fold(job, |number, _| mixed(number)));
+                queue.0.with(&mut context, |queue| put(queue, job + LINK));
+                done += 1;
+                member.done(done);
+            }
+        })?;
     let (chains, links) = shared.0.with(&mut L::Context::default(), |queue| count(queue, jobs));
     audit::balance("chains of jobs", chains, (0..jobs as u64).sum())?;
     audit::balance("jobs", links, outcome.total_pairs())?;
@@ -57,12 +58,12 @@ pub(super) fn round<L: RawLock<Linux>>(given: &Round) -> Result<Sample, TeamErro
 
 /// The oldest job. If there is none, or no room for one, the lock is broken.
 fn take(queue: &mut Ring) -> Option<u64> {
-    (!queue.is_empty()).then(|| queue.pop())
+    (!queue.is_empty()).then(|| queue.pop::<Linux>())
 }
 
 fn put(queue: &mut Ring, job: u64) {
     if !queue.is_full() {
-        queue.push(job);
+        queue.push::<Linux>(job);
     }
 }
 
@@ -84,10 +85,10 @@ mod tests {
     fn a_lost_job_and_a_lost_link_are_noticed() {
         let mut queue = Ring::new(4);
         for job in [0, CHAIN + 3 * LINK, 2 * CHAIN] {
-            queue.push(job);
+            queue.push::<Linux>(job);
         }
         assert_eq!(count(&mut queue, 3), (3, 3));
-        queue.push(CHAIN + 2 * LINK);
+        queue.push::<Linux>(CHAIN + 2 * LINK);
         assert_eq!(count(&mut queue, 3), (1, 2));
     }
 }

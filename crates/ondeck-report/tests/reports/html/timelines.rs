@@ -33,7 +33,11 @@ fn idle_timeline(lock: &str, from: u64, to: u64) -> IdleTimeline {
             run: 1,
             from,
             to,
-            threads: vec![ClipThread { spans: vec![span], waits: vec![(from, to)] }],
+            threads: vec![ClipThread {
+                spans: vec![span],
+                waits: vec![(from, to)],
+                ..ClipThread::default()
+            }],
             cpus: vec![ClipCpu { number: 1, slices: Vec::new() }],
             owners: vec![Owned { from, to, thread: Some(77), pairs: 1 }],
             ..Clip::default()

@@ -16,7 +16,7 @@
 use std::cell::UnsafeCell;
 use std::ffi::{c_int, c_void};
 
-use ondeck::platform::Linux;
+use ondeck::platform::Native;
 
 use crate::{CondvarKind, Fairness, LockInfo, Origin, RawRwLock, Waiting};
 
@@ -70,7 +70,7 @@ macro_rules! cpp_rwlocks {
             pub struct $Lock(Storage<$words>);
 
             // SAFETY: its library says so.
-            unsafe impl RawRwLock<Linux> for $Lock {
+            unsafe impl RawRwLock<Native> for $Lock {
                 const INFO: LockInfo = LockInfo {
                     origin: Origin::Peer,
                     condvar: CondvarKind::Without,

@@ -19,7 +19,7 @@ use std::cell::UnsafeCell;
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
 
-use ondeck::platform::Linux;
+use ondeck::platform::Native;
 
 use crate::peers::posix::{acquired, check};
 use crate::{CondvarKind, Fairness, LockInfo, Origin, RawRwLock, Waiting};
@@ -136,7 +136,7 @@ macro_rules! glibc_rwlocks {
         pub struct $Lock(Pthread);
 
         // SAFETY: POSIX says so of a reader-writer lock.
-        unsafe impl RawRwLock<Linux> for $Lock {
+        unsafe impl RawRwLock<Native> for $Lock {
             const INFO: LockInfo = LockInfo {
                 name: $name,
                 origin: Origin::Peer,

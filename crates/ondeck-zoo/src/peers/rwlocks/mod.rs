@@ -6,7 +6,7 @@
 //! Where a file says that an unlock touches the lock "as far as is known", its source was not searched for
 //! the contrary; a program then has to take it as true.
 
-use ondeck::platform::Linux;
+use ondeck::platform::Native;
 
 use crate::RwVisitor;
 
@@ -15,7 +15,7 @@ macro_rules! peer_rwlocks {
         $($(#[$attribute])* mod $file; $(#[$attribute])* pub use $file::{$($Lock),*};)*
 
         /// Shows every peer to `visitor`, in the order of the list.
-        pub fn for_each_peer(visitor: &mut impl RwVisitor<Linux>) {
+        pub fn for_each_peer(visitor: &mut impl RwVisitor<Native>) {
             $($(#[$attribute])* { $(visitor.visit::<$Lock>();)* })*
         }
     };
@@ -26,7 +26,7 @@ peer_rwlocks! {
     parking_lot_rwlock::{ParkingLotRwLock},
     usync_rwlock::{UsyncRwLock},
     spin_rwlock::{SpinRwLock},
-    #[cfg(target_env = "gnu")]
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
     glibc_rwlock::{GlibcRwLock, GlibcWriterRwLock},
     #[cfg(feature = "peers-cpp")]
     cpp_rwlocks::{AbseilRwLock, NsyncRwLock, TbbRwLock, TbbSpinRwLock, CkRwLock, CkPhaseFair},

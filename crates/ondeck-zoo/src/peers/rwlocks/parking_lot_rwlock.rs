@@ -14,7 +14,7 @@
 
 use std::fmt;
 
-use ondeck::platform::Linux;
+use ondeck::platform::Native;
 use parking_lot::RawRwLock as Raw;
 use parking_lot::lock_api::{GuardNoSend, RawRwLock as _};
 
@@ -31,7 +31,7 @@ impl fmt::Debug for ParkingLotRwLock {
 }
 
 // SAFETY: `lock_api::RawRwLock` asks of its implementations what `RawRwLock` asks.
-unsafe impl RawRwLock<Linux> for ParkingLotRwLock {
+unsafe impl RawRwLock<Native> for ParkingLotRwLock {
     const INFO: LockInfo = LockInfo {
         name: "parking_lot_rwlock",
         origin: Origin::Peer,

@@ -12,7 +12,7 @@
 
 use std::mem;
 
-use ondeck::platform::Linux;
+use ondeck::platform::Native;
 use spin::{RwLockReadGuard, RwLockWriteGuard};
 
 use crate::kept::Kept;
@@ -40,7 +40,7 @@ fn writer(guard: RwLockWriteGuard<'_, ()>) -> WriteGuard {
 
 // SAFETY: `spin::RwLock` excludes and synchronizes for as long as its guards live, which is from `read` or
 // `write` to the unlock.
-unsafe impl RawRwLock<Linux> for SpinRwLock {
+unsafe impl RawRwLock<Native> for SpinRwLock {
     const INFO: LockInfo = LockInfo {
         name: "spin_rwlock",
         origin: Origin::Peer,

@@ -14,7 +14,7 @@
 use std::mem;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
 
-use ondeck::platform::Linux;
+use ondeck::platform::Native;
 
 use crate::kept::Kept;
 use crate::{CondvarKind, Fairness, LockInfo, Origin, RawRwLock, Waiting};
@@ -43,7 +43,7 @@ fn writer(guard: RwLockWriteGuard<'_, ()>) -> WriteGuard {
 
 // SAFETY: `std::sync::RwLock` excludes and synchronizes for as long as its guards live, which is from
 // `read` or `write` to the unlock.
-unsafe impl RawRwLock<Linux> for StdRwLock {
+unsafe impl RawRwLock<Native> for StdRwLock {
     const INFO: LockInfo = LockInfo {
         name: "std_rwlock",
         origin: Origin::Peer,

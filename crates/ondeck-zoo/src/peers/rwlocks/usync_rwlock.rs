@@ -11,7 +11,7 @@
 //!
 //! After the unlock: the word is touched, as the mutex's is.
 
-use ondeck::platform::Linux;
+use ondeck::platform::Native;
 use usync::RawRwLock as Raw;
 use usync::lock_api::RawRwLock as _;
 
@@ -23,7 +23,7 @@ use crate::{CondvarKind, Fairness, LockInfo, Origin, RawRwLock, Waiting};
 pub struct UsyncRwLock(Raw);
 
 // SAFETY: `lock_api::RawRwLock` asks of its implementations what `RawRwLock` asks.
-unsafe impl RawRwLock<Linux> for UsyncRwLock {
+unsafe impl RawRwLock<Native> for UsyncRwLock {
     const INFO: LockInfo = LockInfo {
         name: "usync_rwlock",
         origin: Origin::Peer,

@@ -7,8 +7,9 @@ use core::mem::size_of_val;
 use core::sync::atomic::{AtomicU64, Ordering};
 use std::vec::Vec;
 
-use super::thread::Word;
-use super::{quietly, ticks};
+use super::quietly;
+use crate::platform::native::thread::Word;
+use crate::platform::native::ticks;
 
 /// CPU numbers that one mask can name. The kernel's own limit (`CONFIG_NR_CPUS`) is 8,192 on the
 /// largest configurations; glibc's `cpu_set_t` stops at 1,024.
@@ -134,11 +135,6 @@ pub(super) fn current() -> u32 {
     // SAFETY: sched_getcpu has no preconditions. It fails on kernels that do not tell; any number
     // will do then.
     unsafe { libc::sched_getcpu() }.cast_unsigned()
-}
-
-pub(super) fn parallelism() -> usize {
-    // The standard library reads the mask and the quotas of both versions of control groups.
-    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// The calling thread's mask; empty if a filter refuses to tell, which callers treat as one CPU.

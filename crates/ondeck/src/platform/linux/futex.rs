@@ -6,13 +6,16 @@
 //! Deadlines are absolute, which only `FUTEX_WAIT_BITSET` offers; `FUTEX_WAIT` would count anew
 //! after every interruption.
 
+#[cfg(target_pointer_width = "64")]
 use core::ptr;
 use core::sync::atomic::AtomicU32;
+use core::time::Duration;
 
-use super::{die, quietly};
+use super::{die, quietly, timed};
 use crate::platform::{FutexWait, Timestamp};
 
-const NANOS_PER_SECOND: u64 = 1_000_000_000;
+/// `FUTEX_BITSET_MATCH_ANY`: each wake is for this wait.
+const MATCH_ANY: u32 = u32::MAX;
 
 /// Which threads a futex is for.
 #[derive(Clone, Copy)]
@@ -20,6 +23,7 @@ pub(super) enum Scope {
     /// Those of this process: the kernel compares addresses.
     Process,
     /// Those of all processes that have mapped the memory: the kernel looks up what is mapped.
+    #[cfg(target_pointer_width = "64")]
     Shared,
 }
 
@@ -27,6 +31,7 @@ impl Scope {
     fn flag(self) -> i32 {
         match self {
             Self::Process => libc::FUTEX_PRIVATE_FLAG,
+            #[cfg(target_pointer_width = "64")]
             Self::Shared => 0,
         }
     }
@@ -39,27 +44,9 @@ pub(super) fn wait(
     deadline: Option<Timestamp>,
     scope: Scope,
 ) -> FutexWait {
-    let timespec = deadline.map(|deadline| {
-        let nanos = deadline.as_nanos();
-        libc::timespec {
-            tv_sec: (nanos / NANOS_PER_SECOND).cast_signed(),
-            tv_nsec: (nanos % NANOS_PER_SECOND).cast_signed(),
-        }
-    });
-    let timeout = timespec.as_ref().map_or(ptr::null(), ptr::from_ref);
-    // SAFETY: `word` is a live aligned 32-bit word; `timeout` is null or points to `timespec`,
-    // which outlives the call; the kernel only reads both.
-    let (result, errno) = quietly(|| unsafe {
-        libc::syscall(
-            libc::SYS_futex,
-            word.as_ptr(),
-            libc::FUTEX_WAIT_BITSET | scope.flag(),
-            expected,
-            timeout,
-            ptr::null::<u32>(),
-            libc::FUTEX_BITSET_MATCH_ANY,
-        )
-    });
+    let until = deadline.map(|deadline| Duration::from_nanos(deadline.as_nanos()));
+    let operation = libc::FUTEX_WAIT_BITSET | scope.flag();
+    let (result, errno) = timed::call(word, operation, expected, until, MATCH_ANY);
     if result == 0 {
         return FutexWait::Woken;
     }
@@ -100,6 +87,29 @@ pub(super) fn wake(address: *const AtomicU32, count: u32, scope: Scope) -> usize
         // A filter, or no Linux: a thread may sleep there, and would sleep for ever.
         unexpected => die("futex wake", unexpected),
     }
+}
+
+#[cfg(target_pointer_width = "64")]
+/// See [`Native::shared_futex_clear_and_wake_all`](super::Native::shared_futex_clear_and_wake_all).
+pub(super) fn clear_and_wake_all(word: &AtomicU32, bit: u32) -> Option<usize> {
+    // `FUTEX_OP(FUTEX_OP_ANDN | FUTEX_OP_OPARG_SHIFT, shift, FUTEX_OP_CMP_EQ, 0)` of `linux/futex.h`.
+    const ANDN_OF_SHIFTED: u32 = (3 | 8) << 28;
+    // The second wake is for a word that was 0, and this one was not.
+    let change = ANDN_OF_SHIFTED | bit.trailing_zeros() << 12;
+    // SAFETY: `word` is a live aligned word, which the kernel changes as an atomic. The fourth argument is a
+    // count, as in `requeue`.
+    let (result, _) = quietly(|| unsafe {
+        libc::syscall(
+            libc::SYS_futex,
+            word.as_ptr(),
+            libc::FUTEX_WAKE_OP,
+            i32::MAX,
+            ptr::null::<libc::timespec>(),
+            word.as_ptr(),
+            change,
+        )
+    });
+    usize::try_from(result).ok()
 }
 
 /// See [`Platform::futex_requeue`](crate::platform::Platform::futex_requeue).

@@ -1,112 +1,114 @@
-//! The real machine: Linux on x86-64 and aarch64.
+//! Linux and Android: futex(2), membarrier(2), and what no other system has.
 //!
-//! The only place of the lock crates that makes a system call. One file an idea: the futex, the
-//! asymmetric fences, the tick clock, the CPUs, the environment.
+//! The only place of the lock crates that makes Linux's system calls. One file an idea: the futex, the CPUs,
+//! the NUMA nodes, priorities, time slices, the locks that the kernel knows the owners of.
 
 mod cpus;
-mod environment;
-mod estimate;
-mod fence;
 mod futex;
 mod futex_pi;
+mod membarrier;
+mod numa;
 mod priority;
-mod readers;
+#[cfg(target_pointer_width = "64")]
 mod robust;
-mod sampling;
+mod rseq_slice;
 mod single;
-mod table;
 mod thread;
-mod ticks;
 mod tid;
+mod timed;
 
 pub use cpus::AffinityError;
-pub(crate) use futex_pi::{PiLock, PiUnlock};
+#[cfg(target_pointer_width = "64")]
 pub(crate) use robust::{Links, RobustList};
 
+use core::ffi::CStr;
 use core::sync::atomic;
 
-use crate::parking::{Bias, Bucket, Row};
-use crate::spin::Polling;
+use super::system::System;
+use super::unix::{self, die, quietly};
+use super::{FutexWait, Native, PiFutex, PiLock, PiUnlock, Timestamp};
 
-use super::{FutexWait, Host, Ordering, Platform, Timestamp};
-
-/// The machine this program runs on.
-///
-/// Atomics are the CPU's, waiting is the kernel's private futex, time is `CLOCK_MONOTONIC`, and
-/// ticks are the TSC (x86-64) or CNTVCT (aarch64) where they are invariant.
-#[derive(Clone, Copy, Debug)]
-pub struct Linux;
-
-// SAFETY: atomics and fences are the CPU's, by `core`; the pair of fences is argued in `fence.rs`,
-// and what the kernel reads of a futex in `futex.rs`. The C library knows of every thread that could
-// use a lock. Nothing here unwinds: what cannot be helped ends the process.
-unsafe impl Platform for Linux {
-    type AtomicU8 = atomic::AtomicU8;
-    type AtomicU32 = atomic::AtomicU32;
-    type AtomicUsize = atomic::AtomicUsize;
-    type AtomicPtr<T: 'static> = atomic::AtomicPtr<T>;
+// SAFETY: what the kernel reads of a futex is argued in `futex.rs`, and what membarrier orders in
+// `native/fence.rs`. The C library knows of every thread that could use a lock. Nothing here unwinds: what
+// cannot be helped ends the process.
+unsafe impl System for Native {
+    const MAY_HAVE_HEAVY_FENCE: bool = true;
 
     #[inline(always)]
-    fn fence(order: Ordering) {
-        atomic::fence(order);
-    }
-
-    #[inline(always)]
-    fn light_fence() {
-        fence::light();
-    }
-
-    fn heavy_fence() {
-        fence::heavy();
-    }
-
-    #[inline(always)]
-    fn pause() {
-        // `spin_loop` is PAUSE on x86-64 and ISB SY on aarch64. Rust replaced YIELD by ISB there
-        // because YIELD is a no-op on cores without SMT (rust-lang/rust commit c064b6560b7c).
-        core::hint::spin_loop();
-    }
-
-    fn yield_now() {
-        // SAFETY: sched_yield takes no arguments and cannot fail on Linux.
-        unsafe { libc::sched_yield() };
-    }
-
-    #[inline]
-    fn now() -> Timestamp {
-        ticks::monotonic()
-    }
-
-    #[inline(always)]
-    fn ticks() -> u64 {
-        ticks::read()
-    }
-
-    fn ticks_per_second() -> u64 {
-        ticks::per_second()
-    }
-
-    fn futex_wait(word: &Self::AtomicU32, expected: u32, deadline: Option<Timestamp>) -> FutexWait {
+    fn futex_wait(
+        word: &atomic::AtomicU32,
+        expected: u32,
+        deadline: Option<Timestamp>,
+    ) -> FutexWait {
         futex::wait(word, expected, deadline, futex::Scope::Process)
     }
 
-    fn futex_wake(address: *const Self::AtomicU32, count: u32) -> usize {
+    #[inline(always)]
+    fn futex_wake(address: *const atomic::AtomicU32, count: u32) -> usize {
         futex::wake(address, count, futex::Scope::Process)
     }
 
+    #[inline(always)]
     fn futex_requeue(
-        from: &Self::AtomicU32,
+        from: &atomic::AtomicU32,
         expected: u32,
         wake: u32,
-        to: *const Self::AtomicU32,
+        to: *const atomic::AtomicU32,
         move_: u32,
     ) -> Option<usize> {
         futex::requeue(from, expected, wake, to, move_)
     }
 
     #[inline]
-    fn ticks_in(nanos: u32) -> usize {
-        ticks::in_nanos(nanos)
+    fn now() -> Timestamp {
+        unix::clock(libc::CLOCK_MONOTONIC)
+    }
+
+    #[inline(always)]
+    fn yield_now() {
+        // SAFETY: sched_yield takes no arguments and cannot fail on Linux.
+        unsafe { libc::sched_yield() };
+    }
+
+    fn register_heavy_fence() -> bool {
+        membarrier::register()
+    }
+
+    fn heavy_fence() -> bool {
+        membarrier::fence()
+    }
+
+    fn wipe_in_children(memory: *mut u8, size: usize, wipe: extern "C" fn()) {
+        // SAFETY: the range is whole pages of the caller's alone; the advice changes nothing in this process.
+        let advise = || unsafe { libc::madvise(memory.cast(), size, libc::MADV_WIPEONFORK) };
+        let refused = quietly(advise).0 != 0;
+        if refused {
+            unix::in_children(wipe);
+        }
+    }
+
+    fn with_variable(name: &CStr, use_it: impl FnOnce(&[u8])) {
+        unix::with_variable(name, use_it);
+    }
+
+    #[inline(always)]
+    fn cpus() -> usize {
+        cpus::usable()
+    }
+
+    #[inline(always)]
+    fn cpu() -> u32 {
+        cpus::current()
+    }
+
+    #[inline(always)]
+    fn node() -> usize {
+        numa::node()
+    }
+
+    #[inline(always)]
+    fn nodes() -> usize {
+        numa::nodes()
     }
 
     #[inline(always)]
@@ -114,146 +116,52 @@ unsafe impl Platform for Linux {
         single::has_one_thread()
     }
 
-    fn cpus() -> usize {
-        cpus::usable()
-    }
-}
-
-// SAFETY: the table is a static array with a place for each hash of an address, which the kernel, or
-// a handler, fills with zeros in a child; see `table.rs`. Fences: see `fence.rs`. Rows: see `readers.rs`.
-unsafe impl Host for Linux {
     #[inline(always)]
-    fn unlock_mode(address: usize) -> &'static atomic::AtomicUsize {
-        table::unlock_mode(address)
-    }
-
-    #[inline]
-    fn bucket(address: usize) -> &'static Bucket<Self> {
-        table::bucket(address)
-    }
-
-    fn polling() -> Polling {
-        Polling::current()
-    }
-
-    fn fences_are_asymmetric() -> bool {
-        fence::choose()
+    fn extend_slice() -> bool {
+        rseq_slice::extend()
     }
 
     #[inline(always)]
-    fn presumed_light_fence() {
-        atomic::compiler_fence(Ordering::SeqCst);
+    fn give_back_slice() {
+        rseq_slice::give_back();
     }
 
-    #[inline]
-    fn heavy_fences_are_refused() -> bool {
-        fence::are_refused()
-    }
-
-    #[inline]
-    fn heavy_cost_ticks() -> usize {
-        fence::cost()
-    }
-
-    fn may_relax() -> bool {
-        fence::may_relax()
-    }
-
-    #[inline]
-    fn note_wake(ticks: usize) {
-        estimate::WAKE.note(ticks);
-    }
-
-    #[inline]
-    fn wake_ticks() -> usize {
-        estimate::WAKE.get()
-    }
-
-    #[inline]
-    fn note_transfer(ticks: usize) {
-        estimate::TRANSFER.note(ticks);
-    }
-
-    #[inline]
-    fn transfer_ticks() -> usize {
-        estimate::TRANSFER.get()
-    }
-
-    #[inline]
-    fn once_in(count: u32) -> bool {
-        sampling::once_in(count)
-    }
-
-    #[inline]
-    fn cpu() -> u32 {
-        cpus::current()
-    }
-
-    #[inline]
-    fn ticks_ordered() -> u64 {
-        ticks::read_ordered()
-    }
-
+    #[inline(always)]
     fn priority() -> u32 {
         priority::of_caller()
     }
 
-    #[inline]
+    #[inline(always)]
     fn has_real_time_threads() -> bool {
         priority::has_real_time_threads()
     }
 
     #[inline(always)]
-    fn row() -> Option<&'static Row<Self>> {
-        readers::own()
-    }
-
-    fn rows() -> &'static [Row<Self>] {
-        readers::all()
-    }
-
-    #[inline(always)]
-    fn bias(address: usize) -> Option<&'static Bias<Self>> {
-        Some(readers::bias(address))
-    }
-
-    #[cfg(feature = "profile")]
-    #[inline]
-    fn parks(address: usize) {
-        ondeck_record::parks(address);
+    fn thread_pointer() -> core::num::NonZeroUsize {
+        thread::pointer()
     }
 }
 
-impl Linux {
-    /// See [`prepare`](crate::prepare).
-    pub(crate) fn prepare() {
-        fence::choose();
-        table::protect_once();
-        ticks::per_second();
-    }
-
-    /// The name of the calling thread while it lives: see `thread.rs`.
-    #[inline(always)]
-    pub(crate) fn thread_pointer() -> core::num::NonZeroUsize {
-        thread::pointer()
-    }
-
-    /// The kernel's number of the calling thread: see `tid.rs`.
+// SAFETY: the kernel's own numbers and calls. Its lock of the futex's bucket orders a handoff, and
+// `futex_pi.rs` says so to the compiler.
+unsafe impl PiFutex for Native {
     #[inline]
-    pub(crate) fn tid() -> u32 {
+    fn thread_id() -> u32 {
         tid::of_caller()
     }
 
-    /// Locks a futex that inherits priorities: see `futex_pi.rs`.
-    pub(crate) fn futex_lock_pi(word: &atomic::AtomicU32, deadline: Option<Timestamp>) -> PiLock {
+    fn futex_lock_pi(word: &Self::AtomicU32, deadline: Option<Timestamp>) -> PiLock {
         futex_pi::lock(word, deadline)
     }
 
-    /// Unlocks a futex that inherits priorities: see `futex_pi.rs`.
-    pub(crate) fn futex_unlock_pi(word: &atomic::AtomicU32) -> PiUnlock {
+    fn futex_unlock_pi(word: &Self::AtomicU32) -> PiUnlock {
         futex_pi::unlock(word)
     }
+}
 
+/// What several processes share: for [`ipc`](crate::ipc).
+#[cfg(target_pointer_width = "64")]
+impl Native {
     /// As [`Platform::futex_wait`], for a word that several processes share.
     pub(crate) fn shared_futex_wait(
         word: &atomic::AtomicU32,
@@ -268,10 +176,22 @@ impl Linux {
         futex::wake(address, count, futex::Scope::Shared)
     }
 
-    /// Whether [`Platform::ticks`] reads a hardware counter that runs at a constant rate, rather
-    /// than the monotonic clock.
-    pub fn ticks_are_hardware() -> bool {
-        ticks::is_hardware()
+    /// Clears a bit of a word that several processes share, and wakes all threads that sleep on it, in one
+    /// step; how many, or `None` if the kernel refuses. A thread that begins to sleep does so before that
+    /// step or after it. The word has another bit that is set.
+    pub(crate) fn shared_futex_clear_and_wake_all(
+        word: &atomic::AtomicU32,
+        bit: u32,
+    ) -> Option<usize> {
+        futex::clear_and_wake_all(word, bit)
+    }
+}
+
+impl Native {
+    /// The kernel's number of the calling thread: see `tid.rs`.
+    #[inline]
+    pub(crate) fn tid() -> u32 {
+        tid::of_caller()
     }
 
     /// The CPUs that the calling thread may run on, ascending.
@@ -288,55 +208,6 @@ impl Linux {
     pub fn set_affinity(cpus: &[usize]) -> Result<(), AffinityError> {
         cpus::set_mask(cpus)
     }
-
-    /// How many threads can make progress at the same time: the affinity mask, cut further by the
-    /// CPU quota of the control group (v1 and v2). At least 1.
-    ///
-    /// Reads files and allocates: for choosing a number of threads, not for the path of a lock.
-    pub fn parallelism() -> usize {
-        cpus::parallelism()
-    }
 }
 
 extern crate std;
-
-/// Ends the process with a message for a failure that only a bug can cause.
-///
-/// It neither allocates, locks nor unwinds, because it is called from the middle of a lock.
-#[cold]
-fn die(operation: &str, errno: i32) -> ! {
-    const PARTS: u8 = 5;
-    let mut digits = [0_u8; 11];
-    let mut rest = errno.unsigned_abs();
-    let mut start = digits.len();
-    loop {
-        start -= 1;
-        digits[start] = b'0' + (rest % 10) as u8;
-        rest /= 10;
-        if rest == 0 {
-            break;
-        }
-    }
-    let parts: [&[u8]; PARTS as usize] =
-        [b"ondeck: ", operation.as_bytes(), b" failed with errno ", &digits[start..], b"\n"];
-    let parts = parts
-        .map(|part| libc::iovec { iov_base: part.as_ptr().cast_mut().cast(), iov_len: part.len() });
-    // In one call, because every thread may come here at once, and each line is to stay whole.
-    // SAFETY: each pointer and length is of one live slice; writev(2) only reads them.
-    unsafe { libc::writev(libc::STDERR_FILENO, parts.as_ptr(), PARTS.into()) };
-    // SAFETY: abort has no preconditions.
-    unsafe { libc::abort() }
-}
-
-/// What a call of the C library returns, and the errno that it leaves if it fails. The calling thread's errno
-/// stays as it was: a program that locks between a call of its own and a look at its errno must not find
-/// another.
-fn quietly<T>(call: impl FnOnce() -> T) -> (T, i32) {
-    // SAFETY: the C library returns a pointer to this thread's own errno, valid while it lives.
-    let errno = unsafe { &mut *libc::__errno_location() };
-    let before = *errno;
-    let result = call();
-    // SAFETY: as above; asked again, because the call has written there, too.
-    let errno = unsafe { &mut *libc::__errno_location() };
-    (result, core::mem::replace(errno, before))
-}

@@ -23,7 +23,7 @@
 use core::sync::atomic::{AtomicUsize, Ordering, compiler_fence};
 
 use super::quietly;
-use super::thread::Word;
+use crate::platform::native::thread::Word;
 
 /// From a node's `next` to the futex word.
 const OFFSET: isize = -32;

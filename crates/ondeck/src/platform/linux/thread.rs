@@ -1,115 +1,6 @@
-//! Words of each thread, in the thread's own block: at an offset from a register, in a program and in a
-//! shared library alike.
-//!
-//! A shared library that is compiled as usual asks `__tls_get_addr` for its threads' variables (the general
-//! model). That function may allocate, and an allocator may be what locks: so the words are reached by the
-//! model for libraries that are loaded with the program (initial-exec; Ulrich Drepper, "ELF Handling For
-//! Thread-Local Storage", 4.4.6), which glibc also allows libraries that are loaded later for some hundred
-//! bytes of all of them together. Rust has no stable way to choose that model, so it is chosen in assembly.
-//! Elsewhere the words are the standard library's, constant and without a destructor.
+//! The calling thread's own block, by the register that has its address.
 
 use core::num::NonZeroUsize;
-
-/// One of the words, 0 at first.
-#[derive(Clone, Copy)]
-pub(super) enum Word {
-    /// See `cpus.rs`.
-    ToldIn,
-    /// See `sampling.rs`.
-    Random,
-    /// See `readers.rs`.
-    Row,
-    /// See `tid.rs`.
-    Tid,
-    /// See `robust.rs`.
-    RobustList,
-}
-
-#[cfg(all(target_env = "gnu", target_arch = "x86_64", not(miri)))]
-mod words {
-    use core::arch::{asm, global_asm};
-
-    use super::Word;
-
-    // Hidden: a library's own, even if another copy of this crate is in the process.
-    global_asm!(
-        ".pushsection .tbss.ondeck_thread_words, \"awT\", @nobits",
-        ".balign 8",
-        ".globl ondeck_thread_words",
-        ".hidden ondeck_thread_words",
-        ".type ondeck_thread_words, @object",
-        ".size ondeck_thread_words, 40",
-        "ondeck_thread_words: .zero 40",
-        ".popsection",
-    );
-
-    impl Word {
-        #[inline(always)]
-        fn offset(self) -> usize {
-            let offset: usize;
-            // SAFETY: loads an entry of the global offset table, which the loader has filled.
-            unsafe {
-                asm!(
-                    "mov {}, qword ptr [rip + ondeck_thread_words@GOTTPOFF]",
-                    out(reg) offset,
-                    options(pure, nomem, nostack, preserves_flags)
-                );
-            }
-            offset.wrapping_add(size_of::<u64>() * self as usize)
-        }
-
-        #[inline(always)]
-        pub(in crate::platform::linux) fn get(self) -> u64 {
-            let value;
-            // SAFETY: the calling thread's own word, which is there while the thread is.
-            unsafe {
-                asm!(
-                    "mov {}, qword ptr fs:[{}]",
-                    out(reg) value, in(reg) self.offset(),
-                    options(readonly, nostack, preserves_flags)
-                );
-            }
-            value
-        }
-
-        #[inline(always)]
-        pub(in crate::platform::linux) fn set(self, value: u64) {
-            // SAFETY: as above; no other thread reads it.
-            unsafe {
-                asm!(
-                    "mov qword ptr fs:[{}], {}",
-                    in(reg) self.offset(), in(reg) value,
-                    options(nostack, preserves_flags)
-                );
-            }
-        }
-    }
-}
-
-#[cfg(not(all(target_env = "gnu", target_arch = "x86_64", not(miri))))]
-mod words {
-    extern crate std;
-
-    use core::cell::Cell;
-
-    use super::Word;
-
-    std::thread_local! {
-        static WORDS: [Cell<u64>; 5] = const { [const { Cell::new(0) }; 5] };
-    }
-
-    impl Word {
-        #[inline]
-        pub(in crate::platform::linux) fn get(self) -> u64 {
-            WORDS.with(|words| words[self as usize].get())
-        }
-
-        #[inline]
-        pub(in crate::platform::linux) fn set(self, value: u64) {
-            WORDS.with(|words| words[self as usize].set(value));
-        }
-    }
-}
 
 /// The address of the calling thread's block: the name of the thread while it lives.
 #[inline(always)]
@@ -159,35 +50,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_thread_has_its_own() {
-        Word::Random.set(7);
-        let others = std::thread::spawn(|| {
-            let first = Word::Random.get();
-            Word::Random.set(8);
-            (first, Word::Random.get())
-        });
-        assert_eq!(others.join().unwrap(), (0, 8));
-        assert_eq!(Word::Random.get(), 7);
-    }
-
-    #[test]
     fn each_thread_has_its_own_pointer() {
         let own = pointer();
         assert_eq!(own, pointer());
         assert_ne!(std::thread::spawn(pointer).join().unwrap(), own);
-    }
-
-    #[test]
-    fn the_words_are_apart() {
-        let words = [Word::ToldIn, Word::Random, Word::Row, Word::Tid, Word::RobustList];
-        Word::Random.set(u64::MAX);
-        assert_eq!(words.map(Word::get), [0, u64::MAX, 0, 0, 0]);
-        Word::ToldIn.set(1 << 40);
-        Word::Row.set(u64::MAX - 1);
-        Word::Tid.set(3);
-        Word::RobustList.set(5);
-        assert_eq!(words.map(Word::get), [1 << 40, u64::MAX, u64::MAX - 1, 3, 5]);
-        // A row that was never claimed.
-        Word::Row.set(0);
     }
 }

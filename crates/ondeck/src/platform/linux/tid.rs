@@ -10,7 +10,7 @@ use core::ptr;
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 use super::quietly;
-use super::thread::Word;
+use crate::platform::native::thread::Word;
 
 /// The page, or null while no thread has asked, or if the kernel gives none.
 static PAGE: AtomicPtr<AtomicU32> = AtomicPtr::new(ptr::null_mut());
@@ -18,7 +18,7 @@ static PAGE: AtomicPtr<AtomicU32> = AtomicPtr::new(ptr::null_mut());
 /// The last epoch that this process or one of its ancestors has taken.
 static LAST: AtomicU32 = AtomicU32::new(0);
 
-/// See [`Linux::tid`](super::Linux::tid).
+/// See [`Native::tid`](super::Native::tid).
 #[inline]
 pub(super) fn of_caller() -> u32 {
     let known = Word::Tid.get();

@@ -1,0 +1,194 @@
+"""Writes the tables of docs/scale.md from docs/results/scale/, whose reports `ci/scale.sh --record` simulates.
+
+`--check` writes nothing, and ends with 1 if the page is not that of its reports. `--keep REPORT` leaves of a report of
+`ondeck sim` what the page needs.
+"""
+
+import argparse
+import json
+import pathlib
+import sys
+
+from figures import root
+
+PAGE = root() / "docs/scale.md"
+RESULTS = root() / "docs/results/scale"
+BEGIN, END = "<!-- tables: ci/scale.sh -->\n", "<!-- end of tables -->\n"
+
+MACHINES = ["epyc-9454p-64", "epyc-9754", "future-256"]
+WORKS = {
+    "0-0": "empty sections, nothing outside",
+    "100-500": "100 ns in the section, 500 ns outside",
+    "1000-5000": "1 µs in the section, 5 µs outside",
+}
+METRICS = ["throughput", "cpu_per_op", "running"]
+
+# Locks of which each thread that waits keeps a CPU.
+SPINNING = {
+    "mcs", "clh", "reciprocating", "hapax", "cna", "cohort", "hmcs", "mcs_tp", "spinlock", "ticket_spinlock",
+}  # fmt: skip
+
+
+def keep(path):
+    """Leaves of a report what the page needs, in a file of one line for each series."""
+    report = json.loads(path.read_text(encoding="utf-8"))
+    series = [
+        [one["lock"], one["threads"], *(f"{value(one, name):.6g}" for name in METRICS)]
+        for one in report["series"]
+    ]
+    head = {
+        "simulated": report["simulated"],
+        "command": report["settings"]["command"],
+        "commit": report["build"]["commit"],
+        "failures": report["failures"],
+    }
+    lines = ",\n".join(json.dumps(one) for one in series)
+    text = json.dumps(head)[:-1] + f', "columns": {json.dumps(["lock", "threads", *METRICS])}'
+    path.write_text(text + f', "series": [\n{lines}\n]}}\n', encoding="utf-8")
+
+
+def value(series, name):
+    """The median of a metric."""
+    return next(metric["median"] for metric in series["metrics"] if metric["name"] == name)
+
+
+class Report:
+    """The rows of one machine and one work."""
+
+    def __init__(self, path):
+        self.head = json.loads(path.read_text(encoding="utf-8"))
+        self.rows = {}
+        for lock, threads, *values in self.head["series"]:
+            self.rows.setdefault(lock, {})[threads] = [float(text) for text in values]
+        self.threads = sorted({threads for row in self.rows.values() for threads in row})
+
+    def at(self, lock, threads):
+        """Throughput, CPU time of an operation and CPUs busy; None if the lock was cut."""
+        return self.rows[lock].get(threads)
+
+    def best(self, threads, among):
+        """The lock of the highest throughput."""
+        return max(among, key=lambda lock: (self.at(lock, threads) or [0])[0])
+
+
+def rate(number):
+    """Million pairs a second."""
+    million = number / 1e6
+    if million < 0.001:
+        return "< 0.001"
+    return f"{million:.3g}" if million < 10 else f"{million:.0f}"
+
+
+def time(nanos):
+    """A CPU time in a unit that fits."""
+    return f"{nanos:.3g} ns" if nanos < 1000 else f"{nanos / 1000:.3g} µs"
+
+
+def collapse(report, lock):
+    """The first number of threads with less than half of the best throughput of fewer threads."""
+    best = 0
+    for threads in report.threads:
+        values = report.at(lock, threads)
+        if values is None or values[0] < best / 2:
+            return str(threads)
+        best = max(best, values[0])
+    return "-"
+
+
+def table(head, rows):
+    """A table of Markdown."""
+    lines = [head, ["---", *["--:"] * (len(head) - 1)], *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
+
+
+def tables(report, cores):
+    """All locks at each number of threads."""
+    last = report.threads[-1]
+    head = ["lock", *map(str, report.threads), "half at", f"CPU/op at {cores}", f"CPUs at {cores}", f"CPUs at {last}"]
+    rows = []
+    for lock in sorted(report.rows, key=lambda lock: -(report.at(lock, cores) or [0])[0]):
+        cells = [report.at(lock, threads) for threads in report.threads]
+        mid, end = report.at(lock, cores), report.at(lock, last)
+        rows.append(
+            [
+                f"**{lock}**" if lock == "ondeck" else lock,
+                *("-" if cell is None else rate(cell[0]) for cell in cells),
+                collapse(report, lock),
+                time(mid[1]) if mid else "-",
+                f"{mid[2]:.0f}" if mid else "-",
+                f"{end[2]:.0f}" if end else "-",
+            ]
+        )
+    return table(head, rows)
+
+
+def ratios(reports):
+    """The mutex beside the best of all locks, and beside the best of those whose threads sleep."""
+    head = ["machine", "work", "threads", "M/s", "best of all", "ratio", "best that sleeps", "ratio", "own at 4", "CPU/op", "least"]
+    rows = []
+    for (machine, work), report in reports.items():
+        for threads in report.threads[2:]:
+            own, four = report.at("ondeck", threads), report.at("ondeck", 4)
+            others = [lock for lock in report.rows if lock != "ondeck" and report.at(lock, threads)]
+            best = report.best(threads, others)
+            sleeps = report.best(threads, [lock for lock in others if lock not in SPINNING])
+            least = min(others, key=lambda lock: report.at(lock, threads)[1])
+            rows.append(
+                [
+                    machine,
+                    work.replace("-", "/"),
+                    str(threads),
+                    rate(own[0]),
+                    f"{best} {rate(report.at(best, threads)[0])}",
+                    f"{own[0] / report.at(best, threads)[0]:.2f}",
+                    f"{sleeps} {rate(report.at(sleeps, threads)[0])}",
+                    f"{own[0] / report.at(sleeps, threads)[0]:.2f}",
+                    f"{own[0] / four[0]:.2f}",
+                    time(own[1]),
+                    f"{least} {time(report.at(least, threads)[1])}",
+                ]
+            )
+    return table(head, rows)
+
+
+def page(text):
+    """The page with the tables of the reports."""
+    reports = {
+        (machine, work): Report(RESULTS / f"{machine}-{work}.json")
+        for machine in MACHINES
+        for work in WORKS
+        if (RESULTS / f"{machine}-{work}.json").exists()
+    }
+    parts = ["\n### ondeck beside the best\n", ratios(reports)]
+    for (machine, work), report in reports.items():
+        cores = report.threads[-1] // 4
+        parts.append(f"\n### {machine}, {WORKS[work]}\n")
+        parts.append(f"Million pairs a second by threads; simulated, seed {report.head['simulated']['seed']}.\n")
+        parts.append(tables(report, cores))
+        cut = sorted({f"{one['lock']} with {one['threads']} threads" for one in report.head["failures"]})
+        if cut:
+            parts.append(f"Stuck for 50 ms of virtual time: {', '.join(cut)}.\n")
+    before, rest = text.split(BEGIN)
+    return before + BEGIN + "\n".join(parts) + "\n" + END + rest.split(END)[1]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--keep", type=pathlib.Path)
+    options = parser.parse_args()
+    if options.keep:
+        keep(options.keep)
+        return 0
+    text = PAGE.read_text(encoding="utf-8")
+    written = page(text)
+    if not options.check:
+        PAGE.write_text(written, encoding="utf-8")
+    elif written != text:
+        print("docs/scale.md is not the page of its reports: run ci/scale.sh")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Writes the tables of docs/scale.md, "Your lock on 256 cores", from the simulated reports in docs/results/scale/.
+#
+#   ci/scale.sh            writes the page
+#   ci/scale.sh --check    writes nothing, and ends with 1 if the page is not that of its reports
+#   ci/scale.sh --record   simulates first: about 12 minutes on 2 CPUs. Each machine and work is a shard of the
+#                          campaign, and can be simulated alone:
+#   ci/scale.sh --record future-256 100,500
+#
+# The same program simulates the same numbers on every machine.
+source "$(dirname "$0")/common.sh"
+need_packages python3
+[ "${1:-}" = --record ] || exec python3 ci/book/scale.py "$@"
+shift
+
+if [ -z "${ONDECK:-}" ]; then
+    step "building"
+    cargo build --release --locked -p ondeck-cli
+    ONDECK=$(realpath "${CARGO_TARGET_DIR:-target}/release/ondeck")
+fi
+# Of the locks whose waiters all spin in a queue the fastest two, because each of their polls is an event.
+locks=ondeck,clh,reciprocating,malthusian,go_spinbit,parking_lot_port,three_state_futex,rust_std,ticket_spinlock
+folder=docs/results/scale
+mkdir -p "$folder"
+
+# record MACHINE CORES WORK: a report of 1 thread, 4, and 0.5 to 4 threads a core. The queues of spinning threads are left
+# out where they would take an hour: 512 CPUs that all poll in sections that are long.
+record() {
+    local among=$locks
+    [ "$1 $3" = "future-256 0,0" ] || [ "$1" != future-256 ] || among=${locks/clh,reciprocating,/}
+    local name="$folder/$1-${3/,/-}.json" cores=$2
+    step "$1, $3 ns"
+    "$ONDECK" sim --machine "$1" --locks "$among" --workloads throughput --work "$3" --rounds 1 --duration 4ms \
+        --threads "1,4,$((cores / 2)),$cores,$((2 * cores)),$((4 * cores))" --json "$name" >/dev/null
+    python3 ci/book/scale.py --keep "$name"
+}
+for machine in epyc-9454p-64:64 epyc-9754:128 future-256:256; do
+    for work in 0,0 100,500 1000,5000; do
+        [ $# -eq 0 ] || [ "$*" = "${machine%:*} $work" ] || continue
+        record "${machine%:*}" "${machine#*:}" "$work"
+    done
+done
+[ $# -gt 0 ] || exec python3 ci/book/scale.py

@@ -1,0 +1,127 @@
+#!/usr/bin/env bash
+# The locks' tests on other systems and CPUs: `ci/systems.sh [--check] [NAME...]`, all of them without a name.
+#
+#   --check  the compiler and clippy only, for every target below and those that nothing here runs
+#
+# Linux on other CPUs runs under qemu-user, Windows under Wine, musl as it is, WebAssembly under Node.js. The two
+# systems of the source that no target has, `portable` and `unthreaded`, run here by their names. A system whose
+# tools cannot be installed is skipped. Ends with the number of those that passed and failed; with 77 if all were
+# skipped. ONDECK_TEST_THREADS is the number of tests that run at the same time.
+source "$(dirname "$0")/common.sh"
+
+manifest=ci/systems/Cargo.toml
+check_only=
+[ "${1-}" != --check ] || { check_only=1; shift; }
+: "${CARGO_TARGET_DIR:=$PWD/target}"
+export CARGO_TARGET_DIR=$CARGO_TARGET_DIR/systems
+
+# name, target, Debian packages, linker, runner
+systems=(
+    "aarch64|aarch64-unknown-linux-gnu|qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross|aarch64-linux-gnu-gcc|qemu-aarch64 -L /usr/aarch64-linux-gnu"
+    "armv7|armv7-unknown-linux-gnueabihf|qemu-user gcc-arm-linux-gnueabihf libc6-dev-armhf-cross|arm-linux-gnueabihf-gcc|qemu-arm -L /usr/arm-linux-gnueabihf"
+    "i686|i686-unknown-linux-gnu|gcc-i686-linux-gnu libc6-dev-i386-cross qemu-user|i686-linux-gnu-gcc|qemu-i386 -L /usr/i686-linux-gnu"
+    "riscv64|riscv64gc-unknown-linux-gnu|qemu-user gcc-riscv64-linux-gnu libc6-dev-riscv64-cross|riscv64-linux-gnu-gcc|qemu-riscv64 -L /usr/riscv64-linux-gnu"
+    "powerpc64le|powerpc64le-unknown-linux-gnu|qemu-user gcc-powerpc64le-linux-gnu libc6-dev-ppc64el-cross|powerpc64le-linux-gnu-gcc|qemu-ppc64le -L /usr/powerpc64le-linux-gnu"
+    "s390x|s390x-unknown-linux-gnu|qemu-user gcc-s390x-linux-gnu libc6-dev-s390x-cross|s390x-linux-gnu-gcc|qemu-s390x -L /usr/s390x-linux-gnu"
+    "musl|x86_64-unknown-linux-musl|gcc||"
+    "windows|x86_64-pc-windows-gnu|wine wine64 gcc-mingw-w64-x86-64|x86_64-w64-mingw32-gcc|wine"
+    "portable|x86_64-unknown-linux-gnu|gcc||"
+    "unthreaded|x86_64-unknown-linux-gnu|gcc||"
+)
+
+# Targets that nothing here runs: what is not compiled for them is found at least.
+checked_only=(
+    aarch64-apple-darwin x86_64-apple-darwin aarch64-apple-ios x86_64-unknown-freebsd x86_64-unknown-netbsd
+    aarch64-linux-android aarch64-unknown-linux-musl wasm32-unknown-unknown wasm32-wasip1-threads
+)
+
+have_target() {
+    rustup target list --installed 2>/dev/null | grep -qx "$1" || rustup target add "$1" >/dev/null 2>&1
+}
+
+# Compiles and lints without running. The zoo is there, too.
+check() {
+    local target=$1
+    have_target "$target" || { echo "skipped: cannot install the target $target"; return 77; }
+    CARGO_TARGET_DIR=${CARGO_TARGET_DIR%/systems} \
+        cargo clippy --locked -q --target "$target" -p ondeck -p ondeck-zoo -- -D warnings
+}
+
+run() {
+    local name=$1 target=$2 packages=$3 linker=$4 runner=$5
+    # shellcheck disable=SC2086 # a list of words
+    (need_packages $packages) || return 77
+    have_target "$target" || { echo "skipped: cannot install the target $target"; return 77; }
+    [ -z "$runner" ] || command -v "${runner%% *}" >/dev/null || { echo "skipped: no ${runner%% *}"; return 77; }
+    local key=${target//-/_} tests=(--lib --test systems) arguments=(--test-threads "${ONDECK_TEST_THREADS:-2}")
+    key=${key^^}
+    [ -z "$linker" ] || export "CARGO_TARGET_${key}_LINKER=$linker"
+    [ -z "$runner" ] || export "CARGO_TARGET_${key}_RUNNER=$runner"
+    export WINEDEBUG=-all ONDECK_TEST_ROUNDS=${ONDECK_TEST_ROUNDS:-50}
+    case $name in
+        windows) ;;
+        portable) export RUSTFLAGS='--cfg ondeck_system="portable"' ;;
+        unthreaded)
+            export RUSTFLAGS='--cfg ondeck_system="unthreaded"'
+            tests=(--test unthreaded)
+            arguments=(--test-threads 1)
+            ;;
+        # Not `api`: its tests of forks end qemu-user itself.
+        *) tests+=(--test plain) ;;
+    esac
+    export CARGO_TARGET_DIR=$CARGO_TARGET_DIR/$name
+    if [ "$name" = windows ]; then
+        local beside=$CARGO_TARGET_DIR/$target/debug/deps
+        mkdir -p "$beside"
+        x86_64-w64-mingw32-gcc -shared -o "$beside/bcryptprimitives.dll" ci/systems/bcryptprimitives.c -ladvapi32
+    fi
+    cargo test --manifest-path "$manifest" --target "$target" "${tests[@]}" -- "${arguments[@]}"
+}
+
+passed=() failed=() skipped=()
+note() {
+    local name=$1 status=$2
+    case $status in
+        0) passed+=("$name") ;;
+        77) skipped+=("$name") ;;
+        *) failed+=("$name") ;;
+    esac
+}
+
+wanted() {
+    [ $# -eq 1 ] && return
+    local name=$1
+    shift
+    [[ " $* " == *" $name "* ]]
+}
+
+for name in "$@"; do
+    [[ " ${checked_only[*]} " == *" $name "* ]] || printf '%s\n' "${systems[@]}" | grep -q "^$name|" ||
+        { echo "$name: no such system; there are $(printf '%s ' "${systems[@]%%|*}" "${checked_only[@]}")"; exit 2; }
+done
+
+for system in "${systems[@]}"; do
+    IFS='|' read -r name target packages linker runner <<<"$system"
+    wanted "$name" "$@" || continue
+    step "$name ($target)"
+    status=0
+    if [ -n "$check_only" ]; then
+        check "$target" || status=$?
+    else
+        (run "$name" "$target" "$packages" "$linker" "$runner") || status=$?
+    fi
+    note "$name" "$status"
+done
+for target in "${checked_only[@]}"; do
+    wanted "$target" "$@" || continue
+    step "$target, compiled only"
+    status=0
+    check "$target" || status=$?
+    note "$target" "$status"
+done
+
+printf '\nsystems: passed %s, failed %s, skipped %s\n' ${#passed[@]} ${#failed[@]} ${#skipped[@]}
+[ ${#passed[@]} -eq 0 ] || printf 'passed: %s\n' "${passed[*]}"
+[ ${#skipped[@]} -eq 0 ] || printf 'skipped: %s\n' "${skipped[*]}"
+[ ${#failed[@]} -eq 0 ] || { printf 'failed: %s\n' "${failed[*]}"; exit 1; }
+[ ${#passed[@]} -gt 0 ] || exit 77

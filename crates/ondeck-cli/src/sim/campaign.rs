@@ -1,0 +1,128 @@
+//! Stages on simulated machines, on as many OS threads as there are CPUs.
+//!
+//! Each lock of each stage begins with the machine's first seed, so that its numbers depend neither on what ran before
+//! it nor on which thread takes it, nor on the shard that it is in; and locks are compared under the same chance.
+
+use std::slice;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{self, Sender};
+use std::thread;
+use std::time::Duration;
+
+use ondeck_lab::plan::{Request, Stage};
+use ondeck_lab::results::Failure;
+use ondeck_lab::run::{self, Observer, Results};
+use ondeck_lab::usage::Usage;
+use ondeck_sim::engine::Ran;
+use ondeck_sim::lab;
+
+use super::sweep::Variant;
+use crate::progress::Progress;
+use crate::watcher;
+
+/// What the progress counts a turn as: how long one takes is not known before.
+const TURN: Duration = Duration::from_secs(1);
+
+/// One lock in a stage on a machine.
+pub(super) struct Job<'a> {
+    pub(super) variant: &'a Variant,
+    /// With one lock.
+    pub(super) stage: Stage,
+}
+
+/// What a job has found.
+#[derive(Default)]
+pub(super) struct Found {
+    pub(super) results: Results,
+    /// Where the time of its rounds went, if that was asked for.
+    pub(super) rounds: Vec<Ran>,
+    /// The CPU time of the machine at hand that it took.
+    pub(super) cpu: Duration,
+}
+
+/// The jobs of a stage, which is the variant's.
+pub(super) fn jobs<'a>(variant: &'a Variant, stage: &Stage) -> Vec<Job<'a>> {
+    if stage.subjects.is_empty() {
+        // A baseline that is never measured; its job is to say why.
+        return vec![Job { variant, stage: stage.clone() }];
+    }
+    let alone = |subject| Stage { subjects: vec![subject], ..stage.clone() };
+    stage.subjects.iter().cloned().map(|subject| Job { variant, stage: alone(subject) }).collect()
+}
+
+/// How the progress counts all of them.
+pub(super) fn planned(jobs: &[Job<'_>]) -> Duration {
+    TURN * jobs.iter().map(|job| job.stage.turns as u32).sum()
+}
+
+/// What the threads tell while they simulate.
+enum Told {
+    Turn(String),
+    Failed(Failure),
+    Done(usize, Found),
+}
+
+/// Carries them out; what each has found, in their order. A job that a cancelled run did not come to has found nothing.
+pub(super) fn carry_out(
+    jobs: &[Job<'_>],
+    request: &Request,
+    why: bool,
+    progress: &mut Progress,
+) -> Vec<Found> {
+    // The longest first, so that no thread is left alone with one in the end.
+    let mut order: Vec<usize> = (0..jobs.len()).collect();
+    order.sort_by_key(|&index| std::cmp::Reverse(jobs[index].stage.threads));
+    let next = AtomicUsize::new(0);
+    let mut found: Vec<Found> = jobs.iter().map(|_| Found::default()).collect();
+    let workers = thread::available_parallelism().map_or(1, usize::from).min(jobs.len());
+    thread::scope(|scope| {
+        let (sender, receiver) = mpsc::channel();
+        for _ in 0..workers {
+            let (sender, order, next) = (sender.clone(), &order, &next);
+            scope.spawn(move || {
+                // Relaxed: each number is handed out once; what is found is ordered by the channel.
+                while let Some(&index) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let found = simulate(&jobs[index], request, why, &sender);
+                    // The receiver lives until all threads are done.
+                    _ = sender.send(Told::Done(index, found));
+                }
+            });
+        }
+        drop(sender);
+        let mut begun = 0;
+        for told in receiver {
+            match told {
+                Told::Turn(words) => {
+                    progress.show(TURN * begun, words);
+                    begun += 1;
+                }
+                Told::Failed(failure) => progress.note(&watcher::of_failure(&failure)),
+                Told::Done(index, its) => found[index] = its,
+            }
+        }
+    });
+    found
+}
+
+fn simulate(job: &Job<'_>, request: &Request, why: bool, sender: &Sender<Told>) -> Found {
+    let before = Usage::of_this_thread();
+    lab::with(&job.variant.setup, || {
+        let results = run::run(request, slice::from_ref(&job.stage), &mut Teller(sender));
+        let rounds = if why { lab::take_rounds() } else { Vec::new() };
+        Found { results, rounds, cpu: Usage::of_this_thread().since(before).cpu }
+    })
+}
+
+/// Tells the thread that shows the progress.
+struct Teller<'a>(&'a Sender<Told>);
+
+impl Observer for Teller<'_> {
+    fn turn(&mut self, stage: &Stage, lock: &str, _: Duration) {
+        // As above: the receiver is there.
+        _ = self.0.send(Told::Turn(watcher::of_turn(stage, lock)));
+    }
+
+    fn failed(&mut self, failure: &Failure) {
+        _ = self.0.send(Told::Failed(failure.clone()));
+    }
+}

@@ -1,0 +1,59 @@
+//! The locks and workloads that can be simulated, of those that are named; or why one cannot.
+
+use ondeck_lab::select;
+use ondeck_lab::workload::{Subject, THROUGHPUT, WorkloadInfo};
+
+use super::Options;
+use crate::ending::Error;
+
+/// The locks that are named; none if none is.
+pub(super) fn locks(
+    options: &Options,
+    subjects: &[Subject],
+) -> Result<Option<Vec<Subject>>, Error> {
+    let Some(words) = &options.choice.locks else { return Ok(None) };
+    for word in words {
+        let word = std::slice::from_ref(word);
+        if let Err(unknown) = select::locks(subjects, word) {
+            let known = select::locks(&Subject::of_every_kind(), word).is_ok();
+            return Err(if known { not_simulated(&word[0]) } else { Error::usage(unknown) });
+        }
+    }
+    select::locks(subjects, words).map(Some).map_err(Error::usage)
+}
+
+fn not_simulated(word: &str) -> Error {
+    Error::Usage(format!(
+        "`{word}` cannot be simulated: it is another library's and calls the system itself; choose \
+         locks of the groups `sources`, `literature` or `own`"
+    ))
+}
+
+/// The workloads that are named, or those that the extent has.
+pub(super) fn workloads(options: &Options) -> Result<Vec<WorkloadInfo>, Error> {
+    let parts = options.choice.parts()?;
+    let Some(words) = &options.choice.workloads else {
+        let wanted = |it: &WorkloadInfo| !options.quick || it.name == THROUGHPUT;
+        let possible = |it: &WorkloadInfo| it.only_real.is_none() && wanted(it);
+        return Ok(parts.workloads.into_iter().filter(possible).collect());
+    };
+    let named =
+        |name: &str| words.iter().any(|word| word.trim().to_lowercase().replace('-', "_") == name);
+    let refused = |name: &str, why: &str| {
+        let fix = "leave it out of --workloads, or measure it with `ondeck bench`";
+        Error::Usage(format!("`{name}` cannot be simulated: {why}; {fix}"))
+    };
+    let (real, possible): (Vec<_>, Vec<_>) =
+        parts.workloads.into_iter().partition(|workload| workload.only_real.is_some());
+    for workload in &real {
+        if let (true, Some(why)) = (named(workload.name) || possible.is_empty(), workload.only_real)
+        {
+            return Err(refused(workload.name, why));
+        }
+    }
+    let costs = select::COSTS.0;
+    if parts.costs && (named(costs) || possible.is_empty()) {
+        return Err(refused(costs, "a simulated machine's costs are in its machine file"));
+    }
+    Ok(possible)
+}

@@ -1,0 +1,191 @@
+//! `ondeck sim`: the laboratory's workloads on machines that are not there.
+//!
+//! | file | what |
+//! |---|---|
+//! | `options.rs` | what the command is told |
+//! | `sweep.rs` | the machines: one, or one for each combination of values |
+//! | `chosen.rs` | locks and workloads that can be simulated, or why one cannot |
+//! | `campaign.rs` | stages on all threads, results in the order of the plan |
+//! | `machine.rs` | the machine as reports describe it |
+//! | `why.rs` | where time went |
+//! | `trace.rs` | what threads did in one situation, moment by moment |
+//! | `validate.rs` | published measurements instead |
+
+mod campaign;
+mod chosen;
+mod machine;
+mod options;
+mod sweep;
+mod trace;
+mod validate;
+mod why;
+
+use std::time::Instant;
+
+use ondeck_lab::plan::{self, Extent, Request, Stage};
+use ondeck_lab::results::{Evidence, LockRow, Report, Settings, Simulated, Word, Words};
+use ondeck_lab::shard::Shard;
+use ondeck_lab::workload::Subject;
+use ondeck_sim::lab;
+use ondeck_sim::machine::MachineFile;
+
+use crate::ending::{Ending, Error};
+use crate::files::Prepared;
+use crate::interrupt::Interrupt;
+use crate::progress::Progress;
+use crate::{choice, output, session, summary};
+use campaign::Job;
+use sweep::Variant;
+
+pub(crate) use options::Options;
+
+pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
+    if let Some(tables) = &options.validate {
+        return validate::run(tables, options.quick);
+    }
+    let machine = MachineFile::find(&options.machine).map_err(Error::usage)?;
+    let variants = sweep::variants(&machine, &options.sweep, options.seed)?;
+    let subjects = lab::subjects();
+    let interrupt = Interrupt::listen()?;
+    let request = Request {
+        simulated: true,
+        locks: chosen::locks(options, &subjects)?,
+        workloads: chosen::workloads(options)?,
+        round: Some(options.duration),
+        rounds: Some(options.rounds),
+        stall_limit: options.stall_limit,
+        seed: options.seed,
+        cancel: interrupt.flag(),
+        ..Request::of(if options.quick { Extent::Quick } else { Extent::Suite })
+    };
+    let request = options.choice.of(request);
+    let unmatched = choice::unmatched(&request);
+    if let (Some(first), true) = (unmatched.first(), unmatched.len() == request.workloads.len()) {
+        return Err(Error::Usage(first.message.clone() + "; " + &first.fix));
+    }
+    let stages = stages(options, &request, &variants, &subjects);
+    let traced = if options.trace.is_empty() { None } else { Some(trace::only(&stages)?) };
+    let prepared = Prepared::open(&options.outputs)?;
+    let trace_files = trace::prepare(&options.trace)?;
+    trace_files.apart_from(&prepared)?;
+
+    let mut report = empty_report(&machine, options, &request);
+    if options.choice.workloads.is_some() {
+        report.warnings.extend(unmatched);
+    }
+    report.warnings.extend(choice::spinners_left_out(&request));
+    summary::print_warnings(&report.warnings);
+    let lacking = !report.warnings.is_empty();
+
+    let start = Instant::now();
+    let shard = options.shard.unwrap_or(Shard::WHOLE);
+    let jobs: Vec<Job<'_>> = shard
+        .deal(stages)
+        .iter()
+        .flat_map(|(variant, stage)| campaign::jobs(variant, stage))
+        .collect();
+    output::say(format_args!("simulating {}", machine.spec().about));
+    let mut progress = Progress::new(campaign::planned(&jobs));
+    let found = campaign::carry_out(&jobs, &request, options.why, &mut progress);
+    let trace = traced.map(|subject| {
+        progress.note("tracing");
+        let asked = trace::Asked {
+            request: &request,
+            spec: machine.spec(),
+            simulated: simulated(&machine, options),
+        };
+        trace::simulate(&subject, asked)
+    });
+    progress.finish();
+
+    let why = if options.why { why::text(&jobs, &found) } else { String::new() };
+    for its in found {
+        report.series.extend(its.results.series);
+        report.baselines.extend(its.results.baselines);
+        report.failures.extend(its.results.failures);
+    }
+    report.seconds = start.elapsed().as_secs_f64();
+    report.partial = interrupt.happened();
+    report.locks = rows(&report, &subjects);
+    let shown = trace.as_ref().map(trace::text).unwrap_or_default();
+    let text = summary::of_bench(&report) + &why + &shown;
+    let written = trace.as_ref().map(|trace| trace::write(trace_files, trace));
+    let ending = session::finish(prepared, &report, &text);
+    let whole = written.is_none_or(|written| {
+        written.name_files();
+        written.tell_errors()
+    });
+    let traced = trace.is_none_or(|trace| !trace.partial && trace.failures.is_empty());
+    Ok(if lacking || !whole || !traced { Ending::Lacking } else { ending })
+}
+
+/// All stages on all machines, and those that measure what workloads cost with a lock that does nothing.
+fn stages<'a>(
+    options: &Options,
+    request: &Request,
+    variants: &'a [Variant],
+    subjects: &[Subject],
+) -> Vec<(&'a Variant, Stage)> {
+    let mut all = Vec::new();
+    for variant in variants {
+        let mut request = Request { cpus: variant.cpus(), ..request.clone() };
+        if options.quick {
+            request.work = request.work.or(Some((100, 500)));
+            request.threads = request.threads.or_else(|| Some(quick_counts(request.cpus)));
+        }
+        let mut stages = plan::stages(&request, subjects);
+        for stage in &mut stages {
+            stage.params.extend(variant.params.iter().cloned());
+        }
+        let baselines = plan::baselines(&stages, request.extent);
+        all.extend(stages.into_iter().chain(baselines).map(|stage| (variant, stage)));
+    }
+    all
+}
+
+/// One thread, a few, a quarter of the CPUs, all of them.
+fn quick_counts(cpus: usize) -> Vec<usize> {
+    let mut counts = vec![1, 4.min(cpus), (cpus / 4).max(1), cpus];
+    counts.sort_unstable();
+    counts.dedup();
+    counts
+}
+
+/// What stands in all that is written.
+fn simulated(machine: &MachineFile, options: &Options) -> Simulated {
+    Simulated { machine: machine.spec().name.clone(), seed: Some(options.seed) }
+}
+
+fn empty_report(machine: &MachineFile, options: &Options, request: &Request) -> Report {
+    let spec = machine.spec();
+    let choice = &options.choice;
+    let placements = || request.placements.iter();
+    Report {
+        evidence: Evidence::Simulated,
+        simulated: Some(simulated(machine, options)),
+        machine: machine::describe(spec),
+        warnings: Vec::new(),
+        settings: Settings {
+            command: session::command_line(),
+            extent: Word::Known(request.extent),
+            rounds: Some(options.rounds),
+            round_milliseconds: Some(options.duration.as_secs_f64() * 1e3),
+            work: choice.work.map(|(section, outside)| format!("{section},{outside}")),
+            stall_limit_seconds: options.stall_limit.as_secs_f64(),
+            pinning: Words::of(placements().map(|placement| placement.pinning.clone())),
+            policy: Words::of(placements().map(|placement| placement.policy)),
+            seed: options.seed,
+            shard: options.shard,
+            ..Settings::default()
+        },
+        ..session::empty_report()
+    }
+}
+
+/// The facts of the locks that the report has numbers of.
+fn rows(report: &Report, subjects: &[Subject]) -> Vec<LockRow> {
+    let empty = subjects.first().map(Subject::empty);
+    let has =
+        |subject: &&Subject| report.series.iter().any(|series| series.lock == subject.info.name);
+    subjects.iter().chain(&empty).filter(has).map(session::lock_row).collect()
+}

@@ -1,0 +1,91 @@
+//! What `ondeck sim` is told.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use ondeck_lab::shard::Shard;
+
+use super::sweep::Sweep;
+use crate::choice::Choice;
+use crate::files::Outputs;
+use crate::values::{round_count, simulated_round, simulated_stall_limit};
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  ondeck sim --quick
+  ondeck sim --machine xeon-8488cx2 --workloads throughput --threads 1,16,192 --work 100,500
+  ondeck sim --machine mine.toml --locks ondeck,mcs --workloads wait --rounds 20
+  ondeck sim --quick --sweep transfer.cross_socket=100,200,400 --machine xeon-8488cx2
+  ondeck sim --quick --locks ondeck --sweep polling.budget=0,5000,measured
+  ondeck sim --quick --locks mcs,ondeck --threads 96 --why
+  ondeck sim --quick --locks ondeck --threads 24 --trace ondeck.html
+  ondeck sim --shard 1/2 --json 1.json     and 2/2 elsewhere; `ondeck merge` combines them
+  ondeck sim --validate                    against published measurements, some minutes
+
+A machine is a bundled one or a file that `ondeck costs --machine-file` wrote: docs/machines.md.
+What is simulated and what is not: docs/simulator.md.")]
+pub(crate) struct Options {
+    /// The machine: a bundled one, or the path of a machine file
+    #[arg(short, long, value_name = "NAME|FILE", default_value = "epyc-9454p")]
+    pub(crate) machine: String,
+
+    #[command(flatten)]
+    pub(crate) choice: Choice,
+
+    /// Length of a round in virtual time, as `5ms`; for wait and idle, how long runs are repeated in
+    /// a lock's turn
+    #[arg(short, long, value_name = "TIME", default_value = "5ms", value_parser = simulated_round)]
+    pub(crate) duration: Duration,
+
+    /// Rounds of each lock in each situation, each with a seed of its own; runs of wait and idle
+    #[arg(short, long, value_name = "COUNT", default_value = "3", value_parser = round_count)]
+    pub(crate) rounds: usize,
+
+    /// Simulate throughput only, of 100 ns sections and 500 ns outside, on 1 to all CPUs
+    #[arg(short, long)]
+    pub(crate) quick: bool,
+
+    /// Simulate the machine with each of these values of one of its keys, as
+    /// `transfer.memory=80,160`, or of `polling.budget`, `short`, `long`, `offer`, `watch`, `near`
+    ///
+    /// Several sweeps are simulated with each combination of their values.
+    #[arg(long, value_name = "KEY=VALUES")]
+    pub(crate) sweep: Vec<Sweep>,
+
+    /// Say of each lock in each situation where the time of its threads went
+    #[arg(long)]
+    pub(crate) why: bool,
+
+    /// Write the timeline of one lock in one situation: a page (.html), events for ui.perfetto.dev
+    /// (.perfetto.json), or all numbers (.json); may be given several times
+    #[arg(long, value_name = "FILE", conflicts_with = "shard")]
+    pub(crate) trace: Vec<PathBuf>,
+
+    /// Report a lock as stuck if none of its threads makes progress for so long in virtual time
+    #[arg(long, value_name = "TIME", default_value = "50ms", value_parser = simulated_stall_limit)]
+    pub(crate) stall_limit: Duration,
+
+    /// What all chance is drawn from: the same seed gives the same numbers
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    pub(crate) seed: u64,
+
+    /// Simulate one of several parts, as `2/5`, for jobs in parallel; `ondeck merge` combines them
+    #[arg(long, value_name = "WHICH/OF")]
+    pub(crate) shard: Option<Shard>,
+
+    /// Simulate published measurements instead, all or these tables, and say how far off each number is;
+    /// with --quick up to 16 threads only
+    #[arg(
+        long, value_name = "TABLES", num_args = 0.., value_delimiter = ',',
+        conflicts_with_all = [
+            "machine", "locks", "workloads", "threads", "work", "capacity", "notify", "duration", "sweep", "why", "trace",
+            "stall_limit", "seed", "shard", "json", "csv", "html", "jsonl", "markdown",
+        ],
+    )]
+    pub(crate) validate: Option<Vec<String>>,
+
+    #[command(flatten)]
+    pub(crate) outputs: Outputs,
+}

@@ -1,0 +1,195 @@
+//! Where the time of simulated threads went: what `--why` prints.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use nix::sys::resource::{UsageWho, getrusage};
+use ondeck_lab::results::{Series, Unit};
+use ondeck_lab::sample::CPU_PER_OP;
+use ondeck_report::numbers::page::{count, time};
+use ondeck_sim::engine::time::{Time, in_nanos};
+use ondeck_sim::engine::{Doing, Hot, Ran, Spent};
+
+use super::campaign::{Found, Job};
+
+/// As wide as the tables.
+const COLUMNS: usize = 80;
+
+/// Shares below this are left out: a half of a percent.
+const LEAST: f64 = 0.005;
+
+/// So many lines are named.
+const LINES: usize = 4;
+
+/// The part of each job that has rounds, in their order.
+pub(super) fn text(jobs: &[Job<'_>], found: &[Found]) -> String {
+    let mut text = String::from("\nwhy: where the time of the threads went\n");
+    let mut heading = String::new();
+    for (job, its) in jobs.iter().zip(found) {
+        let (Some(series), false) = (its.results.series.first(), its.rounds.is_empty()) else {
+            continue;
+        };
+        let cpus = job.variant.cpus();
+        let situation = situation(series);
+        if situation != heading {
+            // Writing to a string does not fail.
+            _ = writeln!(text, "\n{}", filled("", &situation));
+            heading = situation;
+        }
+        text.push_str(&of_lock(series, &its.rounds, cpus));
+    }
+    _ = writeln!(text, "\n{}", filled("", &effort(found)));
+    text
+}
+
+/// What all of it has cost the machine at hand.
+fn effort(found: &[Found]) -> String {
+    let events: u64 = found.iter().flat_map(|its| &its.rounds).map(|round| round.events).sum();
+    let cpu: Duration = found.iter().map(|its| its.cpu).sum();
+    let rate = events as f64 / cpu.as_secs_f64().max(1e-9) / 1e6;
+    let words = format!(
+        "{} events in {} of CPU time: {rate:.1} million a second on one CPU",
+        count(events),
+        time(cpu.as_nanos() as f64),
+    );
+    let peak = getrusage(UsageWho::RUSAGE_SELF).map(|usage| usage.max_rss() / 1024);
+    // The kernel refuses it to no process; without it the rest is still true.
+    peak.map_or(words.clone(), |peak| format!("{words}; at most {peak} MiB of memory"))
+}
+
+/// Where a series was simulated.
+pub(super) fn situation(series: &Series) -> String {
+    let params = series.params_word();
+    let s = if series.threads == 1 { "" } else { "s" };
+    let words = format!("{}, {} thread{s}", series.workload, series.threads);
+    if params.is_empty() { words } else { format!("{words}, {params}") }
+}
+
+fn of_lock(series: &Series, rounds: &[Ran], cpus: usize) -> String {
+    let sums = Sums::of(rounds, cpus);
+    let mut text = format!("{}\n", series.lock);
+    for (label, words) in [
+        ("time", sums.shares()),
+        ("lines", lines(rounds)),
+        ("each op", sums.for_each_operation(series)),
+    ] {
+        _ = writeln!(text, "{}", filled(&format!("  {label:<9}"), &words));
+    }
+    text
+}
+
+/// What the rounds of a lock have in common.
+struct Sums {
+    spent: Spent,
+    /// Ready, and without a CPU.
+    ready: Time,
+    asleep: Time,
+    /// Of all CPUs together, and how long they were there.
+    idle: Time,
+    cpus: Time,
+    charged: Time,
+    transfers: u64,
+    buckets: (u64, Time),
+    switches: (u64, u64),
+    migrations: u64,
+}
+
+impl Sums {
+    fn of(rounds: &[Ran], cpus: usize) -> Self {
+        let threads = || rounds.iter().flat_map(|round| &round.usages);
+        let hot = rounds.iter().flat_map(|round| &round.hot);
+        let buckets = || rounds.iter().map(|round| round.buckets);
+        Self {
+            spent: rounds
+                .iter()
+                .flat_map(|round| &round.spent)
+                .fold(Spent::default(), |sum, spent| sum.plus(spent)),
+            ready: threads().map(|usage| usage.ready).sum(),
+            asleep: threads().map(|usage| usage.asleep).sum(),
+            idle: rounds.iter().map(|round| round.idle).sum(),
+            cpus: rounds.iter().map(|round| round.time * cpus as Time).sum(),
+            charged: threads().map(|usage| usage.cpu).sum(),
+            transfers: hot.map(|hot| hot.traffic.reads + hot.traffic.writes).sum(),
+            buckets: (buckets().map(|it| it.0).sum(), buckets().map(|it| it.1).sum()),
+            switches: (
+                threads().map(|usage| usage.voluntary).sum(),
+                threads().map(|usage| usage.involuntary).sum(),
+            ),
+            migrations: threads().map(|usage| usage.migrations).sum(),
+        }
+    }
+
+    /// The parts of the threads' time, the greatest first; and the CPUs'.
+    fn shares(&self) -> String {
+        let whole = (self.spent.total() + self.ready + self.asleep).max(1) as f64;
+        let doing = Doing::ALL.iter().map(|&(doing, word)| (word, self.spent.on(doing)));
+        let waits = [("waits for a CPU", self.ready), ("sleeps", self.asleep)];
+        let mut parts: Vec<_> = doing
+            .chain(waits)
+            .map(|(word, time)| (word, time as f64 / whole))
+            .filter(|(_, share)| *share >= LEAST)
+            .collect();
+        parts.sort_by(|one, other| other.1.total_cmp(&one.1));
+        let part = |(word, share): &(&str, f64)| format!("{word} {:.0} %", share * 100.0);
+        let parts: Vec<String> = parts.iter().map(part).collect();
+        let idle = 100.0 * self.idle as f64 / self.cpus.max(1) as f64;
+        format!("{}; CPUs idle {idle:.0} %", parts.join(", "))
+    }
+
+    fn for_each_operation(&self, series: &Series) -> String {
+        // The laboratory divides the same CPU time by the operations.
+        let cpu = series.metric(CPU_PER_OP.name);
+        let cpu =
+            cpu.filter(|cpu| cpu.unit.known() == Some(&Unit::Nanoseconds) && cpu.median > 0.0);
+        let Some(cpu) = cpu else { return "not counted".to_owned() };
+        let operations = (in_nanos(self.charged) as f64 / cpu.median).max(1.0);
+        let each = |count: u64| format!("{:.2}", count as f64 / operations);
+        let (voluntary, involuntary) = self.switches;
+        format!(
+            "{} transfers of lines, {} futex queue operations that waited {:.1} ns, {} sleeps, \
+             {} preemptions, {} migrations",
+            each(self.transfers),
+            each(self.buckets.0),
+            in_nanos(self.buckets.1) as f64 / operations,
+            each(voluntary),
+            each(involuntary),
+            each(self.migrations),
+        )
+    }
+}
+
+/// The lines with most time under way, of all rounds: each round has its own, and they are put together by rank.
+fn lines(rounds: &[Ran]) -> String {
+    let of = |hot: &Hot| hot.traffic.moved + hot.traffic.queued;
+    let all: Time = rounds.iter().flat_map(|round| &round.hot).map(of).sum();
+    let Some(first) = rounds.first() else { return String::new() };
+    let mut words = Vec::new();
+    for (place, hot) in first.hot.iter().take(LINES).enumerate() {
+        let its: Time = rounds.iter().filter_map(|round| round.hot.get(place)).map(of).sum();
+        let share = its as f64 / all.max(1) as f64;
+        if share < LEAST {
+            break;
+        }
+        let moves = hot.traffic.reads + hot.traffic.writes;
+        let written = 100.0 * hot.traffic.writes as f64 / moves.max(1) as f64;
+        words.push(format!("{} {:.0} % ({written:.0} % writes)", name(hot), share * 100.0));
+    }
+    if words.is_empty() { "no line moved".to_owned() } else { words.join(", ") }
+}
+
+/// What is on a line.
+fn name(hot: &Hot) -> &'static str {
+    match (hot.in_table, hot.has_data) {
+        (true, _) => "parking table",
+        (_, true) => "data",
+        // What else simulated threads access is locks' own, and nodes of their queues.
+        _ => "lock",
+    }
+}
+
+/// Words that may be longer than a line, below each other behind a label.
+fn filled(label: &str, words: &str) -> String {
+    let indent = " ".repeat(label.chars().count());
+    let options = textwrap::Options::new(COLUMNS).initial_indent(label).subsequent_indent(&indent);
+    textwrap::fill(words, options)
+}

@@ -1,0 +1,239 @@
+//! Simulated machines: the same numbers for the same seed, parts that make up the whole, sweeps, mistakes.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::support::{parsed, run, stderr, stdout};
+
+/// Short rounds of few threads: about a second.
+const SMALL: [&str; 11] = [
+    "sim",
+    "--locks",
+    "ondeck,mcs",
+    "--workloads",
+    "throughput",
+    "--threads",
+    "1,4",
+    "--duration",
+    "100us",
+    "--rounds",
+    "2",
+];
+
+/// On a small machine, unless another is named.
+fn simulate(more: &[&str]) -> std::process::Output {
+    let named = more.contains(&"--machine");
+    let machine = if named { &[][..] } else { &["--machine", "ryzen-7-1700"] };
+    let output = run(&[&SMALL, machine, more].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    output
+}
+
+/// The report without what is of the day and of the command line.
+fn numbers(folder: &Path, name: &str, more: &[&str]) -> Value {
+    let path = folder.join(name);
+    simulate(&[&["--work", "100,500", "--json", path.to_str().expect("UTF-8")], more].concat());
+    let mut report = parsed(&path);
+    let fields = report.as_object_mut().expect("an object");
+    fields.remove("started");
+    fields.remove("seconds");
+    fields["settings"].as_object_mut().expect("an object").remove("command");
+    report
+}
+
+/// The series, in an order of their own.
+fn sorted(report: &Value) -> Vec<String> {
+    let mut series: Vec<String> =
+        report["series"].as_array().expect("series").iter().map(Value::to_string).collect();
+    series.sort();
+    series
+}
+
+#[test]
+fn the_same_seed_gives_the_same_report_and_another_does_not() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let first = numbers(folder.path(), "1.json", &[]);
+    assert!(first == numbers(folder.path(), "2.json", &[]), "the same seed gave other numbers");
+    let other = numbers(folder.path(), "3.json", &["--seed", "2"]);
+    assert_ne!(sorted(&first), sorted(&other));
+}
+
+#[test]
+fn a_report_names_the_simulated_machine_and_matches_the_schema() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let report = numbers(folder.path(), "r.json", &["--seed", "7"]);
+    assert_eq!(report["evidence"], "simulated");
+    assert_eq!(report["simulated"]["machine"], "ryzen-7-1700");
+    assert_eq!(report["simulated"]["seed"], 7);
+    assert_eq!(report["machine"]["cpus"], 16);
+    assert_eq!(report["machine"]["architecture"], "simulated");
+    assert_eq!(report["series"].as_array().map(Vec::len), Some(2 * 2));
+    assert_eq!(report["series"][0]["metrics"][0]["n"], 2);
+    let whole = parsed(&folder.path().join("r.json"));
+    let schema = serde_json::from_str(&stdout(&run(&["schema"]))).expect("the schema is JSON");
+    assert!(jsonschema::is_valid(&schema, &whole), "it does not match the schema");
+}
+
+#[test]
+fn the_tables_begin_with_what_was_simulated_and_fit_80_columns() {
+    let text = stdout(&simulate(&["--work", "100,500", "--why"]));
+    assert!(text.trim_start().starts_with("simulated on ryzen-7-1700, seed 1"), "{text}");
+    for words in
+        ["throughput:", "ondeck", "mcs", "why:", "  time ", "  lines ", "  each op ", " events in "]
+    {
+        assert!(text.contains(words), "{words} is missing in\n{text}");
+    }
+    for line in text.lines() {
+        assert!(line.chars().count() <= 80, "{} columns: {line}", line.chars().count());
+    }
+    // Four threads wait for each other; one does not.
+    let why = text.split("why: where the time").nth(1).expect("why");
+    let of_four = why.split("throughput, 4 threads").nth(1).expect("why of four threads");
+    assert!(of_four.contains("line ") && of_four.contains("lock "), "{of_four}");
+    assert!(!stdout(&simulate(&["--work", "0,0"])).contains("why:"));
+}
+
+#[test]
+fn shards_merged_are_the_whole() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let whole = numbers(folder.path(), "whole.json", &[]);
+    let path = |name: &str| folder.path().join(name).to_str().expect("UTF-8").to_owned();
+    for (name, shard) in [("1.json", "1/2"), ("2.json", "2/2")] {
+        let part = numbers(folder.path(), name, &["--shard", shard]);
+        let count = |report: &Value| report["series"].as_array().map_or(0, Vec::len);
+        assert!((1..count(&whole)).contains(&count(&part)), "{shard}");
+    }
+    let (one, two, all) = (path("1.json"), path("2.json"), path("all.json"));
+    let output = run(&["merge", &one, &two, "--json", &all]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let merged = parsed(Path::new(&all));
+    assert_eq!(sorted(&merged), sorted(&whole));
+    assert_eq!(merged["simulated"], whole["simulated"]);
+
+    numbers(folder.path(), "other.json", &["--shard", "2/2", "--machine", "m1"]);
+    let output = run(&["merge", &one, &path("other.json"), "--json", &all]);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    let message = stderr(&output);
+    assert!(message.contains("`ryzen-7-1700` and `m1`"), "{message}");
+}
+
+#[test]
+fn a_sweep_simulates_each_value_and_tells_them_apart() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let sweep = ["--sweep", "transfer.same_cluster=20,400", "--sweep", "polling.budget=0"];
+    let report = numbers(folder.path(), "r.json", &sweep);
+    let series = report["series"].as_array().expect("series");
+    assert_eq!(series.len(), 2 * 2 * 2);
+    let throughput = |near: &str| {
+        let its = |series: &&Value| {
+            let is = |name: &str, value: &str| series["params"][name] == value;
+            series["lock"] == "mcs"
+                && series["threads"] == 4
+                && is("transfer.same_cluster", near)
+                && is("polling.budget", "0")
+        };
+        let found = series.iter().find(its).unwrap_or_else(|| panic!("no series with {near}"));
+        found["metrics"][0]["median"].as_f64().expect("a number")
+    };
+    // A handoff is a transfer of a line.
+    assert!(throughput("20") > throughput("400"));
+    let text = stdout(&simulate(&["--work", "100,500", "--sweep", "transfer.same_cluster=20,400"]));
+    for value in ["transfer.same_cluster 20", "transfer.same_cluster 400"] {
+        assert!(text.contains(value), "{value} is missing in\n{text}");
+    }
+}
+
+#[test]
+fn a_machine_file_is_simulated_by_its_path() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("mine.toml");
+    let text = "name = \"mine\"\nabout = \"two cores\"\nbase = \"ryzen-7-1700\"\n[topology]\n\
+        sockets = { value = 1, from = \"a test\" }\nclusters_per_socket = { value = 1, from = \"a test\" }\n\
+        cores_per_cluster = { value = 2, from = \"a test\" }\nsmt = { value = 1, from = \"a test\" }\n";
+    fs::write(&path, text).expect("a file");
+    let report = numbers(folder.path(), "r.json", &["--machine", path.to_str().expect("UTF-8")]);
+    assert_eq!(report["simulated"]["machine"], "mine");
+    assert_eq!(report["machine"]["cpus"], 2);
+}
+
+#[test]
+fn a_mistake_in_a_machine_file_names_key_value_range_and_line() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("mine.toml");
+    for (text, words) in [
+        (
+            "name = \"mine\"\nabout = \"a\"\nbase = \"ryzen-7-1700\"\n[transfer]\n\
+             memory = { value = 1, from = \"a test\" }\n",
+            ["mine.toml:5", "transfer.memory = 1", "10 to 10000 (ns)"],
+        ),
+        (
+            "name = \"mine\"\nabout = \"a\"\nbase = \"ryzen-7-1700\"\n[transfer]\n\
+             memroy = { value = 90, from = \"a test\" }\n",
+            ["mine.toml:5", "transfer.memroy is unknown", "did you mean transfer.memory?"],
+        ),
+    ] {
+        fs::write(&path, text).expect("a file");
+        let output = run(&["sim", "--machine", path.to_str().expect("UTF-8")]);
+        let message = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{message}");
+        for word in words {
+            assert!(message.contains(word), "{word} is missing: {message}");
+        }
+        assert!(!message.contains("simulating"), "{message}");
+    }
+}
+
+/// The largest that a user is promised: 1,000 threads on 256 cores.
+#[test]
+fn a_thousand_threads_on_256_cores_fit_into_two_gibibytes() {
+    let large = ["sim", "--machine", "future-256", "--threads", "1000", "--locks", "ondeck"];
+    let short =
+        ["--workloads", "throughput", "--work", "100,500", "--duration", "10us", "--rounds"];
+    let output = run(&[&large[..], &short, &["1", "--why"]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = stdout(&output);
+    assert!(text.contains("256") && text.contains("1000 threads"), "{text}");
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (before, _) = flat.split_once(" MiB of memory").expect("the peak");
+    let peak: u64 = before.rsplit(' ').next().and_then(|word| word.parse().ok()).expect("a number");
+    assert!((1..2_048).contains(&peak), "{peak} MiB");
+}
+
+#[test]
+fn a_mistake_is_named_with_its_fix_and_nothing_is_simulated() {
+    for (arguments, words) in [
+        (&["--machine", "epyc-9454"][..], &["epyc-9454", "did you mean epyc-9454p?"][..]),
+        (&["--machine", "no/where.toml"], &["no/where.toml", "cannot be read"]),
+        (&["--threads", "0"], &["'0'", "1 to 4096 threads"]),
+        (&["--threads", "1000000"], &["'1000000'", "1 to 4096 threads"]),
+        (&["--rounds", "0"], &["'0'", "rounds"]),
+        (&["--duration", "5"], &["'5'", "unit"]),
+        (&["--duration", "1ns"], &["'1ns'", "10us to 1m"]),
+        (&["--stall-limit", "0s"], &["'0s'", "1ms to 1m"]),
+        (&["--locks", "onndeck"], &["`onndeck`", "did you mean `ondeck`?"]),
+        (&["--locks", "parking_lot"], &["`parking_lot` cannot be simulated", "choose"]),
+        (&["--workloads", "thruput"], &["`thruput`", "throughput"]),
+        (&["--workloads", "costs"], &["`costs` cannot be simulated", "machine file"]),
+        (&["--workloads", "mixed_priority"], &["`mixed_priority` cannot", "realtime", "bench"]),
+        (&["--workloads", "rwmix", "--locks", "mcs"], &["rwmix", "ondeck list"]),
+        (&["--sweep", "transfer.memory"], &["'transfer.memory'", "as `transfer.memory=80,160`"]),
+        (&["--sweep", "transfer.memroy=80"], &["did you mean transfer.memory?"]),
+        (&["--sweep", "transfer.memory=1"], &["transfer.memory cannot be 1", "10 to 10000 (ns)"]),
+        (&["--sweep", "polling.bugdet=0"], &["polling.bugdet", "budget"]),
+        (&["--shard", "3/2"], &["'3/2'", "1 to 2"]),
+        (&["--validate", "nothing"], &["`nothing`", "there are"]),
+        (&["--validate", "--why"], &["--validate", "--why"]),
+        (&["--json", "no/where.json"], &["no/where.json", "folder"]),
+    ] {
+        let output = run(&[&["sim"], arguments].concat());
+        let message = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {message}");
+        for word in words {
+            assert!(message.contains(word), "{arguments:?} should name {word}: {message}");
+        }
+        assert!(stdout(&output).is_empty() && !message.contains("panicked"), "{message}");
+        assert!(!message.contains("simulating"), "{arguments:?}: {message}");
+    }
+}

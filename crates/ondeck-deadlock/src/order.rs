@@ -1,0 +1,210 @@
+//! In which order locks are taken.
+//!
+//! There is an edge from one lock to another if a thread held the first and then wanted the second, and would
+//! have waited for it without end. If the edges make a circle, threads may come to wait for each other, in
+//! this run or in another: a lock-order inversion. It is found when the last edge of the circle is made, before
+//! that thread waits.
+//!
+//! An edge keeps up to four observations, which differ in how the lock was wanted and in what the thread held. A circle counts if there are observations of its edges such that
+//!
+//! * at each lock, the thread that wants it may have to wait for the one that holds it: readers wait for
+//!   readers only if a writer may wait in between, and recursive readers never;
+//! * no two of the threads held one lock in ways that exclude each other, for then they cannot have been there at
+//!   the same time. Such a lock is a gate.
+//!
+//! Sources: lockdep of the Linux kernel (Ingo Molnar, Peter Zijlstra; readers by Boqun Feng); Abseil's
+//! `GraphCycles`; gates: Klaus Havelund, "Using Runtime Analysis to Guide Model Checking of Java Programs".
+
+use std::alloc::System;
+use std::hash::BuildHasherDefault;
+
+use crate::hold::Hold;
+use crate::kinds::{Held, Lock, Want};
+use crate::memory::{Map, Set, Vec};
+use crate::stack::Stack;
+use crate::thread::Thread;
+
+/// More edges are not learned: they take 30 MB.
+const MOST_EDGES: usize = 32_768;
+const MOST_SEEN: usize = 4;
+/// A search for a circle that takes more steps ends, and has found nothing.
+const MOST_STEPS: usize = 20_000;
+/// No longer circles are searched for.
+const LONGEST: usize = 16;
+
+/// A thread held `from`, and wanted `to`.
+#[derive(Clone)]
+pub(crate) struct Seen {
+    pub(crate) from: Hold,
+    pub(crate) to: Lock,
+    pub(crate) want: Want,
+    pub(crate) wanted_at: Stack,
+    pub(crate) thread: Thread,
+    /// All that the thread held.
+    held: Vec<(usize, Held)>,
+}
+
+impl Seen {
+    /// Whether nothing more can be learned from a thread that wants the same lock in this way, and holds all of
+    /// `held`.
+    fn covers(&self, want: Want, held: &[(usize, Held)]) -> bool {
+        self.want == want && self.held.iter().all(|it| held.contains(it))
+    }
+
+    /// Whether the threads of both cannot have been there at the same time.
+    fn excludes(&self, other: &Self) -> bool {
+        let excluded = |(address, held): &(usize, Held)| {
+            other.held.iter().any(|(it, as_it)| it == address && !held.goes_with(*as_it))
+        };
+        self.held.iter().any(excluded)
+    }
+}
+
+/// The edges.
+pub(crate) struct Order {
+    edges: Map<(usize, usize), Vec<Seen>>,
+    after: Map<usize, Vec<usize>>,
+    before: Map<usize, Vec<usize>>,
+}
+
+impl Order {
+    pub(crate) const fn new() -> Self {
+        Self {
+            edges: Map::with_hasher_in(BuildHasherDefault::new(), System),
+            after: Map::with_hasher_in(BuildHasherDefault::new(), System),
+            before: Map::with_hasher_in(BuildHasherDefault::new(), System),
+        }
+    }
+
+    /// A thread that holds all of `held`, the one at `place` among them, wants a lock. Returns the circle that
+    /// this closes, if it was not known: what was just observed is its first edge.
+    pub(crate) fn learn(
+        &mut self,
+        held: &[Hold],
+        place: usize,
+        (to, want, wanted_at): (Lock, Want, &Stack),
+    ) -> Option<Vec<Seen>> {
+        let from = &held[place];
+        let mut all = Vec::new_in(System);
+        all.extend(held.iter().map(|hold| (hold.lock.address, hold.held)));
+        let edge = (from.lock.address, to.address);
+        let known = self.edges.get(&edge).map_or(&[][..], |seen| &seen[..]);
+        let is_known = known.iter().any(|seen| seen.covers(want, &all));
+        let no_room = known.is_empty() && self.edges.len() >= MOST_EDGES;
+        if is_known || known.len() == MOST_SEEN || no_room {
+            return None;
+        }
+        let thread = Thread::current(None);
+        let seen = Seen { from: *from, to, want, wanted_at: *wanted_at, thread, held: all };
+        let circle = self.circle(&seen);
+        self.add(edge, seen);
+        circle
+    }
+
+    fn add(&mut self, (from, to): (usize, usize), seen: Seen) {
+        let new = || Vec::with_capacity_in(1, System);
+        let edge = self.edges.entry((from, to)).or_insert_with(new);
+        edge.push(seen);
+        if edge.len() == 1 {
+            self.after.entry(from).or_insert_with(new_list).push(to);
+            self.before.entry(to).or_insert_with(new_list).push(from);
+        }
+    }
+
+    /// A circle that the observation closes, which is its first.
+    fn circle(&self, first: &Seen) -> Option<Vec<Seen>> {
+        let (start, end) = (first.to.address, first.from.lock.address);
+        if !self.leads(start, end) {
+            return None;
+        }
+        let mut path = Vec::new_in(System);
+        path.push(first);
+        let mut steps = 0;
+        self.extend(&mut path, end, &mut steps).then(|| {
+            let mut circle = Vec::new_in(System);
+            circle.extend(path.iter().map(|seen| (*seen).clone()));
+            circle
+        })
+    }
+
+    /// Whether there is a path of edges, whatever was observed of them.
+    fn leads(&self, start: usize, end: usize) -> bool {
+        let mut found: Set<usize> = Set::with_hasher_in(BuildHasherDefault::new(), System);
+        let mut next = new_list();
+        next.push(start);
+        while let Some(lock) = next.pop() {
+            if lock == end {
+                return true;
+            }
+            if found.insert(lock) {
+                next.extend(self.after.get(&lock).into_iter().flatten().copied());
+            }
+        }
+        false
+    }
+
+    /// Continues the path to `end` by observations that go together; the path is as before if there are none.
+    fn extend<'a>(&'a self, path: &mut Vec<&'a Seen>, end: usize, steps: &mut usize) -> bool {
+        let Some(last) = path.last() else { return false };
+        let (at, want) = (last.to.address, last.want);
+        if at == end {
+            return want.may_wait_for(path[0].from.held);
+        }
+        if path.len() == LONGEST {
+            return false;
+        }
+        for to in self.after.get(&at).into_iter().flatten() {
+            if *to != end && path.iter().any(|seen| seen.to.address == *to) {
+                continue;
+            }
+            for seen in self.edges.get(&(at, *to)).into_iter().flatten() {
+                *steps += 1;
+                if *steps > MOST_STEPS {
+                    return false;
+                }
+                let goes_on = want.may_wait_for(seen.from.held)
+                    && !path.iter().any(|before| before.excludes(seen));
+                if goes_on {
+                    path.push(seen);
+                    if self.extend(path, end, steps) {
+                        return true;
+                    }
+                    path.pop();
+                }
+            }
+        }
+        false
+    }
+
+    /// Forgets a lock.
+    pub(crate) fn forget(&mut self, address: usize) {
+        for to in self.after.remove(&address).into_iter().flatten() {
+            self.edges.remove(&(address, to));
+            remove(&mut self.before, to, address);
+        }
+        for from in self.before.remove(&address).into_iter().flatten() {
+            self.edges.remove(&(from, address));
+            remove(&mut self.after, from, address);
+        }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.edges.clear();
+        self.after.clear();
+        self.before.clear();
+    }
+}
+
+fn new_list() -> Vec<usize> {
+    Vec::new_in(System)
+}
+
+/// Takes `address` off the list of a lock.
+fn remove(lists: &mut Map<usize, Vec<usize>>, of: usize, address: usize) {
+    if let Some(list) = lists.get_mut(&of) {
+        list.retain(|it| *it != address);
+        if list.is_empty() {
+            lists.remove(&of);
+        }
+    }
+}

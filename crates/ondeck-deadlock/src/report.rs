@@ -1,0 +1,116 @@
+//! What is told of a deadlock, or of what may become one.
+
+use std::fmt;
+
+use crate::kinds::{Held, Lock, Want};
+use crate::stack::Stack;
+use crate::thread::Thread;
+
+/// What a report is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReportKind {
+    /// Threads wait for each other in a circle, for ever.
+    Deadlock,
+    /// A thread waits for a lock that it holds itself, for ever.
+    SelfDeadlock,
+    /// Locks were taken in orders that make a circle: their threads may deadlock, in this run or in another.
+    Inversion,
+    /// A thread that reads a lock reads it again, not recursively: it deadlocks if a writer waits in between.
+    RecursiveRead,
+}
+
+/// A lock that a thread holds.
+#[derive(Clone, Copy, Debug)]
+pub struct Holding {
+    /// The lock.
+    pub lock: Lock,
+    /// How it is held.
+    pub held: Held,
+    /// Where the thread acquired it.
+    pub stack: Stack,
+}
+
+/// A thread that holds one lock and wants another.
+#[derive(Clone, Copy, Debug)]
+pub struct Edge {
+    /// The thread.
+    pub thread: Thread,
+    /// What it holds, for which the edge before waits. None if the thread before waits behind this one, which
+    /// waits to write.
+    pub holds: Option<Holding>,
+    /// The lock that it wants.
+    pub wants: Lock,
+    /// How it wants it.
+    pub want: Want,
+    /// Where it asked for it.
+    pub stack: Stack,
+}
+
+/// A deadlock, or what may become one: each edge wants what the next one holds, the last what the first holds.
+///
+/// Its `Display` is the text that is printed, with the names of functions, which are looked up then.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// What it is of.
+    pub kind: ReportKind,
+    /// One for each thread, or for each order of two locks.
+    pub edges: Vec<Edge>,
+}
+
+impl Report {
+    /// Whether it is of threads that wait for ever, rather than of some that may.
+    pub fn has_come_about(&self) -> bool {
+        matches!(self.kind, ReportKind::Deadlock | ReportKind::SelfDeadlock)
+    }
+
+    fn headline(&self) -> String {
+        match self.kind {
+            ReportKind::Deadlock => {
+                format!("deadlock: {} threads wait for each other", self.edges.len())
+            }
+            ReportKind::SelfDeadlock => "deadlock: a thread waits for a lock that it holds".into(),
+            ReportKind::Inversion => {
+                let count = self.edges.len();
+                format!("lock-order inversion: {count} orders make a circle, which may deadlock")
+            }
+            ReportKind::RecursiveRead => {
+                "a read within a read, which deadlocks if a writer waits in between".into()
+            }
+        }
+    }
+}
+
+fn participle(held: Held) -> &'static str {
+    match held {
+        Held::Read => "locked to read",
+        Held::Upgradable => "locked to read, upgradable,",
+        Held::Alone => "locked",
+    }
+}
+
+fn infinitive(want: Want) -> &'static str {
+    match want {
+        Want::Read => "to read",
+        Want::Recursive => "to read, recursively,",
+        Want::Upgradable => "to read, upgradable,",
+        Want::Upgrade => "to upgrade",
+        Want::Alone => "to lock",
+    }
+}
+
+impl fmt::Display for Edge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "  thread {} ({})", self.thread.tid, self.thread.name())?;
+        if let Some(Holding { lock, held, stack }) = &self.holds {
+            write!(f, "    has {lock} {} at\n{stack}", participle(*held))?;
+        }
+        write!(f, "    wants {} {} at\n{}", infinitive(self.want), self.wants, self.stack)
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "ondeck: {}", self.headline())?;
+        self.edges.iter().try_for_each(|edge| edge.fmt(f))
+    }
+}

@@ -1,0 +1,168 @@
+//! Which thread holds and awaits what, of all threads: a table under one lock.
+//!
+//! That a thread holds a lock is entered after it acquired it, and struck out before it unlocks it. That it
+//! waits is entered before it waits, and becomes a hold in one step. So a hold in the table is true, and a wait
+//! is at most late: a circle of waits, each for a lock that the next thread holds, has none that has ended.
+//!
+//! A hold is untrue only if its lock is gone: a guard was forgotten, and the lock's memory is another lock's now.
+//! Holds have numbers in the order of acquisition, and a later hold that excludes an earlier one shows
+//! that: see [`Table::holders`].
+//!
+//! The table's own lock is the standard library's.
+
+use std::alloc::System;
+use std::hash::BuildHasherDefault;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::hold::Hold;
+use crate::kinds::{Ends, Held, Lock, Want};
+use crate::memory::{Map, Set, Vec};
+use crate::order::Order;
+use crate::stack::Stack;
+use crate::thread::Thread;
+
+/// That a thread waits for a lock.
+pub(crate) struct Wait {
+    pub(crate) lock: Lock,
+    pub(crate) want: Want,
+    pub(crate) ends: Ends,
+    /// No two waits have the same.
+    pub(crate) number: u64,
+    pub(crate) is_told: bool,
+    pub(crate) stack: Stack,
+    pub(crate) thread: Thread,
+}
+
+/// What is known of a thread.
+pub(crate) struct Known {
+    pub(crate) held: Vec<Hold>,
+    pub(crate) wait: Option<Wait>,
+}
+
+impl Known {
+    fn is_empty(&self) -> bool {
+        self.held.is_empty() && self.wait.is_none()
+    }
+}
+
+/// What is known of all threads, and of the order in which they took locks.
+pub(crate) struct Table {
+    pub(crate) threads: Map<u64, Known>,
+    pub(crate) order: Order,
+    /// Reports that were made, by the stacks in them.
+    pub(crate) told: Set<u64>,
+    /// Addresses of locks that are not looked at.
+    pub(crate) ignored: Set<usize>,
+    last: u64,
+    /// With so many threads in the table it is time to forget those of which nothing is known.
+    most: usize,
+}
+
+/// A thread that holds more at once has forgotten guards: the oldest go.
+const MOST_HELD: usize = 512;
+/// Threads that ended are forgotten when there are as many.
+const FEW_THREADS: usize = 64;
+
+static TABLE: Mutex<Table> = Mutex::new(Table {
+    threads: Map::with_hasher_in(BuildHasherDefault::new(), System),
+    order: Order::new(),
+    told: Set::with_hasher_in(BuildHasherDefault::new(), System),
+    ignored: Set::with_hasher_in(BuildHasherDefault::new(), System),
+    last: 0,
+    most: FEW_THREADS,
+});
+
+/// The table, for the calling thread alone. Nothing is allocated by the program's allocator meanwhile: another
+/// thread may have that allocator's lock, and wait for the table.
+pub(crate) fn lock() -> MutexGuard<'static, Table> {
+    // No panic leaves it half changed.
+    TABLE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Table {
+    /// A number that is greater than all before.
+    pub(crate) fn next(&mut self) -> u64 {
+        self.last += 1;
+        self.last
+    }
+
+    /// What is known of a thread.
+    pub(crate) fn known(&mut self, thread: u64) -> &mut Known {
+        if self.threads.len() >= self.most {
+            self.threads.retain(|_, known| !known.is_empty());
+            self.most = FEW_THREADS.max(2 * self.threads.len());
+        }
+        let new = || Known { held: Vec::new_in(System), wait: None };
+        self.threads.entry(thread).or_insert_with(new)
+    }
+
+    /// The thread holds the lock from now on.
+    pub(crate) fn holds(&mut self, thread: u64, lock: Lock, held: Held, stack: &Stack) {
+        let number = self.next();
+        let known = self.known(thread);
+        // What it cannot have beside the new hold was of another lock at that address.
+        known.held.retain(|hold| hold.lock.address != lock.address || hold.held.goes_with(held));
+        if known.held.len() == MOST_HELD {
+            known.held.remove(0);
+        }
+        known.held.push(Hold { lock, held, number, stack: *stack });
+    }
+
+    /// The thread holds the lock no more. If it does not hold it, another thread locked it, whose guard this
+    /// thread was given: then that one does not hold it any more.
+    pub(crate) fn gives_up(&mut self, thread: u64, lock: Lock, held: Held) {
+        let newest = |known: &Known| {
+            let is_it = |hold: &Hold| hold.lock.address == lock.address && hold.held == held;
+            known.held.iter().rposition(is_it)
+        };
+        let own = self.threads.get_mut(&thread).and_then(|known| Some((newest(known)?, known)));
+        let found = own.map(|(place, known)| _ = known.held.remove(place));
+        if found.is_none() {
+            let mut all = self.threads.values_mut();
+            if let Some((place, known)) = all.find_map(|known| Some((newest(known)?, known))) {
+                known.held.remove(place);
+            }
+        }
+    }
+
+    /// The threads that hold the lock, and how. Of holds that exclude each other, the later one is true.
+    pub(crate) fn holders(&self, address: usize) -> Vec<(u64, Hold)> {
+        let mut found = Vec::new_in(System);
+        for (thread, known) in &self.threads {
+            let of_lock = known.held.iter().filter(|hold| hold.lock.address == address);
+            found.extend(of_lock.map(|hold| (*thread, *hold)));
+        }
+        let is_true = |hold: &Hold| {
+            !found.iter().any(|(_, it)| it.number > hold.number && !it.held.goes_with(hold.held))
+        };
+        let mut holders = Vec::new_in(System);
+        holders.extend(found.iter().filter(|(_, hold)| is_true(hold)).copied());
+        holders
+    }
+
+    /// The lock is gone: what comes to its address is another one.
+    pub(crate) fn forget(&mut self, address: usize) {
+        for known in self.threads.values_mut() {
+            known.held.retain(|hold| hold.lock.address != address);
+        }
+        self.order.forget(address);
+        self.ignored.remove(&address);
+    }
+
+    /// Whether a report with this digest is the first one.
+    pub(crate) fn is_new(&mut self, digest: u64) -> bool {
+        self.told.insert(digest)
+    }
+
+    /// Forgets everything but what is ignored.
+    pub(crate) fn clear(&mut self) {
+        self.threads.clear();
+        self.told.clear();
+        self.order.clear();
+    }
+
+    /// Forgets all other threads.
+    pub(crate) fn keep_only(&mut self, thread: u64) {
+        self.threads.retain(|number, _| *number == thread);
+    }
+}

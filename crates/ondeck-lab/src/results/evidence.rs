@@ -1,0 +1,64 @@
+//! Where the numbers of a report come from.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Report;
+
+/// Where numbers come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Evidence {
+    /// Taken on the machine that the report names.
+    Measured,
+    /// Computed for a machine that the report names.
+    Simulated,
+}
+
+/// What numbers were computed for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Simulated {
+    /// The name of the machine that was simulated.
+    pub machine: String,
+    /// What all chance in it was drawn from: the same seed gives the same numbers. Absent in a report that was
+    /// merged from several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+}
+
+/// As every report says it: `simulated on epyc, seed 7`.
+impl fmt::Display for Simulated {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "simulated on {}, ", self.machine)?;
+        match self.seed {
+            Some(seed) => write!(out, "seed {seed}"),
+            None => out.write_str("several seeds"),
+        }
+    }
+}
+
+impl Report {
+    /// Says of a simulated report that it is one, and what was simulated; `None` if it was measured.
+    pub fn simulation(&self) -> Option<String> {
+        let unnamed = || "simulated on a machine without a name".to_owned();
+        match (self.evidence, &self.simulated) {
+            (Evidence::Measured, _) => None,
+            (Evidence::Simulated, Some(simulated)) => Some(simulated.to_string()),
+            (Evidence::Simulated, None) => Some(unnamed()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_machine_and_the_seed_are_named() {
+        let simulated = |seed| Simulated { machine: "epyc".to_owned(), seed };
+        assert_eq!(simulated(Some(7)).to_string(), "simulated on epyc, seed 7");
+        assert_eq!(simulated(None).to_string(), "simulated on epyc, several seeds");
+    }
+}

@@ -1,0 +1,214 @@
+//! A team of real threads: they are made, placed, watched and joined.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use ondeck::platform::{Linux, Platform};
+
+use super::{Body, Outcome, Shared, TeamError, TeamSetting, Until, watch};
+use crate::freeze;
+use crate::usage::Usage;
+
+/// More threads than this are a crowd. Its threads have small stacks: stacks as large as usual
+/// would be gigabytes of address space, which some systems refuse.
+pub(crate) const CROWD: usize = 256;
+
+/// Far more than the threads of any workload need.
+const SMALL_STACK: usize = 128 << 10;
+
+/// Runs `body` on every thread of a team and watches over it: [`team::run`](super::run) on Linux.
+pub(crate) fn run<T: Send + 'static>(
+    setting: &TeamSetting,
+    until: Until,
+    body: &Body<Linux, T>,
+) -> Result<Outcome<T>, TeamError> {
+    let shared = Shared::<Linux>::new(setting.threads);
+    let mut handles = Vec::with_capacity(setting.threads);
+    for index in 0..setting.threads {
+        let (member_shared, body, placement) =
+            (Arc::clone(&shared), Arc::clone(body), setting.placement.clone());
+        let mut builder = std::thread::Builder::new().name(format!("lab-{index}"));
+        if setting.threads > CROWD {
+            builder = builder.stack_size(SMALL_STACK);
+        }
+        let spawned = builder.spawn(move || {
+            member_shared.work(index, |member| {
+                // Refusals were reported before the run; a CPU that went away since is not worth one.
+                let _ = placement.apply(index);
+                body(member)
+            })
+        });
+        match spawned {
+            Ok(handle) => handles.push(handle),
+            Err(error) => {
+                shared.give_up();
+                let made = handles.len();
+                for handle in handles {
+                    // Its result does not matter any more.
+                    let _ = handle.join();
+                }
+                return Err(TeamError::NoThread {
+                    made,
+                    threads: setting.threads,
+                    reason: error.to_string(),
+                });
+            }
+        }
+    }
+
+    let _raised = setting.placement.raise_coordinator();
+    let watched = match watch::watch(setting, until, &shared) {
+        Ok(watched) => watched,
+        Err(limit) => {
+            let remaining =
+                || handles.iter().enumerate().filter(|(index, _)| !shared.has_ended(*index));
+            // First all are described, then all frozen: freezing one changes what the others wait
+            // for.
+            let progress = shared.progress();
+            let states = remaining()
+                .map(|(index, _)| {
+                    let state = freeze::describe(None, shared.number(index));
+                    format!("{state}, after {} pairs", progress[index])
+                })
+                .collect();
+            remaining().for_each(|(_, handle)| freeze::freeze(handle));
+            return Err(TeamError::Stuck { threads: setting.threads, limit, states });
+        }
+    };
+
+    let mut outcome = Outcome {
+        window: watched.window,
+        window_pairs: watched.window_pairs,
+        contended_pairs: watched.contended_pairs,
+        pairs: Vec::new(),
+        usage: Usage::default(),
+        span: watched.span,
+        cpus: Linux::cpus(),
+        results: Vec::with_capacity(setting.threads),
+    };
+    for handle in handles {
+        let (result, usage) = handle.join().map_err(|_| TeamError::Panicked)?;
+        outcome.usage = outcome.usage.plus(usage);
+        outcome.results.push(result);
+    }
+    outcome.pairs = shared.progress();
+    if setting.cancel.load(Ordering::Relaxed) { Err(TeamError::Cancelled) } else { Ok(outcome) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::environment::Placement;
+    use crate::team;
+
+    fn setting(threads: usize) -> TeamSetting {
+        TeamSetting {
+            threads,
+            placement: Placement::default(),
+            stall_limit: Duration::from_millis(300),
+            cancel: Arc::default(),
+        }
+    }
+
+    #[test]
+    fn every_thread_works_until_the_time_is_over() {
+        let outcome = team::run::<Linux, _>(
+            &setting(3),
+            Until::Elapsed(Duration::from_millis(20)),
+            |member| {
+                assert!(member.start());
+                let mut pairs = 0;
+                while !member.stopped() {
+                    pairs += 1;
+                    member.done(pairs);
+                }
+                pairs
+            },
+        )
+        .expect("the team ends");
+        assert_eq!(outcome.pairs, outcome.results);
+        assert!(outcome.total_pairs() >= outcome.window_pairs.iter().sum());
+        assert!(outcome.window >= Duration::from_millis(20));
+        assert!(outcome.span >= outcome.window, "{outcome:?}");
+    }
+
+    #[test]
+    fn a_team_may_end_by_itself() {
+        let outcome =
+            team::run::<Linux, _>(&setting(2), Until::Finished(Duration::MAX), |member| {
+                assert!(member.start());
+                member.done(7);
+                member.index
+            })
+            .expect("the team ends");
+        assert_eq!(outcome.results, [0, 1]);
+        assert_eq!(outcome.window_pairs, [7, 7]);
+    }
+
+    #[test]
+    fn a_stuck_team_is_reported_and_frozen() {
+        let error = team::run::<Linux, _>(
+            &setting(2),
+            Until::Elapsed(Duration::from_millis(10)),
+            |member| {
+                assert!(member.start());
+                if member.index == 1 {
+                    loop {
+                        std::hint::spin_loop();
+                    }
+                }
+                member.done(1);
+            },
+        )
+        .expect_err("one thread never ends");
+        let TeamError::Stuck { threads: 2, states, .. } = error else { panic!("{error}") };
+        assert_eq!(states.len(), 1, "{states:?}");
+        assert!(states[0].contains("lab-1"), "{states:?}");
+    }
+
+    #[test]
+    fn a_thread_that_never_comes_to_the_start_is_stuck_too() {
+        let error = team::run::<Linux, _>(&setting(2), Until::Finished(Duration::MAX), |member| {
+            if member.index == 1 {
+                loop {
+                    std::thread::park();
+                }
+            }
+            assert!(!member.start(), "the team is given up");
+        })
+        .expect_err("one thread never starts");
+        assert!(matches!(error, TeamError::Stuck { .. }), "{error}");
+    }
+
+    #[test]
+    fn a_cancelled_round_ends_early_and_yields_nothing() {
+        let setting = setting(2);
+        let cancel = Arc::clone(&setting.cancel);
+        let error = team::run::<Linux, _>(
+            &setting,
+            Until::Elapsed(Duration::from_hours(1)),
+            move |member| {
+                assert!(member.start());
+                let mut pairs = 0;
+                while !member.stopped() {
+                    pairs += 1;
+                    member.done(pairs);
+                    cancel.store(pairs > 1_000, Ordering::Relaxed);
+                }
+            },
+        )
+        .map(|_| ());
+        assert_eq!(error, Err(TeamError::Cancelled));
+    }
+
+    #[test]
+    fn a_panicking_thread_is_an_error() {
+        let error = team::run::<Linux, _>(&setting(1), Until::Finished(Duration::MAX), |_| {
+            panic!("a broken lock")
+        })
+        .map(|_: Outcome<()>| ());
+        assert_eq!(error, Err(TeamError::Panicked));
+    }
+}

@@ -1,0 +1,226 @@
+//! `biased`: one thread has the lock almost always, another comes now and then.
+//!
+//! The owner counts its sections, and lets the other thread in for one when so many are over: the other reads a
+//! line that the owner writes then only, so that it disturbs the owner no more than its sections do. If it cannot
+//! keep up, its part is smaller than was asked for, which the table shows.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use hdrhistogram::Histogram;
+use ondeck_zoo::RawLock;
+
+use super::face::{Column, Group, Judged, Shelf, Shown, Table};
+use super::situation::{ALONE, PROGRAM, Rounds, by};
+use super::{
+    Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, audit, param,
+};
+use crate::clock::TickScale;
+use crate::machine::Machine;
+use crate::results::{Better, Unit};
+use crate::sample::{CPU_PER_OP, Quantity, Sample, THROUGHPUT, histogram};
+use crate::team::{self, TeamError, Until};
+use crate::work::Work;
+
+pub(super) struct Biased;
+
+/// What a section of the owner takes, with the work in it and behind it.
+const OWNER_PAIR: Quantity = Quantity {
+    name: "owner_pair",
+    unit: Unit::Nanoseconds,
+    better: Better::Lower,
+    title: "Time of the owner for a pair",
+};
+
+/// The wait that half of the other thread's waits do not exceed.
+const VISIT_P50: Quantity = Quantity {
+    name: "visit_p50",
+    unit: Unit::Nanoseconds,
+    better: Better::Lower,
+    title: "Wait of the other thread, median",
+};
+
+/// The same, 99 of 100 waits.
+const VISIT_P99: Quantity = Quantity {
+    name: "visit_p99",
+    unit: Unit::Nanoseconds,
+    better: Better::Lower,
+    title: "Wait of the other thread, 99 % of waits",
+};
+
+/// Which part of all sections the other thread had.
+const VISITS: Quantity = Quantity {
+    name: "visits",
+    unit: Unit::Ratio,
+    better: Better::Higher,
+    title: "Sections of the other thread, part of all",
+};
+
+/// After so many sections of the owner the other thread has one; 0: it has none.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Every(u64);
+
+impl Every {
+    /// What was asked of this workload: 0, 0.001, 0.1, 1 and 10 % of all sections.
+    const ALL: [Self; 5] = [Self(0), Self(100_000), Self(1_000), Self(100), Self(10)];
+
+    fn percent(self) -> String {
+        if self.0 == 0 { "0".to_owned() } else { (100.0 / self.0 as f64).to_string() }
+    }
+}
+
+/// The thread that has the lock almost always.
+const OWNER: usize = 0;
+
+/// What the lock guards. Atomic, so that a lock that is broken, or none at all, spoils no memory.
+struct Guarded<L> {
+    lock: L,
+    count: AtomicU64,
+}
+
+impl Workload for Biased {
+    const INFO: WorkloadInfo = WorkloadInfo {
+        name: "biased",
+        title: "One thread almost always",
+        about: "One thread has the lock almost always, another now and then",
+        source: "Kawachiya, Koseki and Onodera, Lock Reservation (2002), and Vasudevan, Namjoshi and Edwards, \
+                 Simple and Fast Biased Locks (2010), whose owner has all but a given part of the acquisitions",
+        lead: "One thread locks, works and unlocks again and again. Another thread has the lock for a given part \
+             of all sections: when the owner has had so many, the other has one. The time of the owner is that \
+             of its pair with the work in it; the wait is from the other thread's call until it has the lock.",
+        cannot_show: "what a revocation costs threads that do not use the lock: membarrier(2) interrupts all CPUs \
+             that run threads of the process. With one CPU the two take turns by the scheduler's slices.",
+        locks: Group::Biased,
+        empty: EmptyLock::OF_TWO_ROLES,
+        shares_data: true,
+        quantities: &[OWNER_PAIR, VISIT_P50, VISIT_P99, VISITS],
+        judged: Judged::By(THROUGHPUT),
+        shelf: Shelf::Turns,
+        table: Table::Quantities {
+            heading: "one thread almost always, another now and then; {}",
+            columns: &[
+                Column("M/s", THROUGHPUT, Shown::Millions),
+                Column("owner", OWNER_PAIR, Shown::Time),
+                Column("p50", VISIT_P50, Shown::Time),
+                Column("p99", VISIT_P99, Shown::Time),
+                Column("visits", VISITS, Shown::Significant),
+                Column("cpu/op", CPU_PER_OP, Shown::Time),
+            ],
+            note: "owner: its pair; p50, p99: the other thread's waits; visits: its part",
+        },
+        ..WorkloadInfo::USUAL
+    };
+
+    type Own = Every;
+
+    fn situations(asked: &Asked) -> (Schedule, Vec<Situation<Every>>) {
+        let rounds = Rounds::by(
+            asked.extent,
+            Rounds::of_millis(8, 1).short(),
+            Rounds::of_millis(40, 3).short(),
+            Rounds::of_millis(500, 11),
+        );
+        let works = by(asked.extent, &[ALONE][..], &[ALONE], &[ALONE, PROGRAM]);
+        let works = asked.work.map_or(works.to_vec(), |work| vec![work]);
+        let parts = by(asked.extent, &Every::ALL[2..4], &Every::ALL[..], &Every::ALL[..]);
+        let mut situations = Vec::new();
+        for work in works {
+            for &every in parts {
+                let params = [(param::VISITS, every.percent())];
+                situations.push(Situation::working(2, work).with(every, params));
+            }
+        }
+        (rounds, situations)
+    }
+
+    fn round<M: Machine, L: RawLock<M>>(
+        given: &Round,
+        &every: &Every,
+    ) -> Result<Sample, TeamError> {
+        let shared = Arc::new(Apart(Guarded { lock: L::new(), count: AtomicU64::new(0) }));
+        let called = Arc::new(Apart(AtomicU64::new(0)));
+        let (section, outside) = (given.section, given.outside);
+        let scale = TickScale::of::<M>();
+        let guarded = Arc::clone(&shared);
+        let outcome =
+            team::run::<M, _>(&given.team, Until::Elapsed(given.length), move |member| {
+                let context = L::Context::default();
+                let mut waits = histogram();
+                if !member.start() {
+                    return waits;
+                }
+                let mut pairs = 0;
+                if member.index == OWNER {
+                    let mut left = every.0;
+                    while !member.stopped() {
+                        pair::<M, L>(&guarded.0, &context, section, false);
+                        pairs += 1;
+                        member.done(pairs);
+                        M::perform(outside);
+                        left = left.wrapping_sub(1);
+                        if left == 0 {
+                            left = every.0;
+                            called.0.store(called.0.load(Relaxed) + 1, Relaxed);
+                        }
+                    }
+                    return waits;
+                }
+                while !member.stopped() {
+                    if called.0.load(Relaxed) <= pairs {
+                        M::pause();
+                        continue;
+                    }
+                    let before = M::ticks();
+                    let has_it = pair::<M, L>(&guarded.0, &context, section, true);
+                    pairs += 1;
+                    member.done(pairs);
+                    note(&mut waits, scale, has_it.saturating_sub(before));
+                }
+                waits
+            })?;
+        audit::balance("sections", shared.0.count.load(Relaxed), outcome.total_pairs())?;
+
+        let all = 0..outcome.pairs.len();
+        let mut sample = Sample::of_roles(&outcome, all, &[]);
+        let window = outcome.window.as_secs_f64();
+        let owner = outcome.window_pairs[OWNER];
+        let sections: u64 = outcome.window_pairs.iter().sum();
+        // An owner that never came to run has nothing to tell.
+        if owner > 0 {
+            let visits = (sections - owner) as f64 / sections as f64;
+            sample
+                .values
+                .splice(1..1, [(OWNER_PAIR, window * 1e9 / owner as f64), (VISITS, visits)]);
+        }
+        if let Some(waits) = outcome.results.get(1).filter(|waits| !waits.is_empty()) {
+            let at = |part| waits.value_at_quantile(part) as f64;
+            sample.values.splice(2..2, [(VISIT_P50, at(0.5)), (VISIT_P99, at(0.99))]);
+        }
+        Ok(sample)
+    }
+}
+
+/// A section. Returns when the thread had the lock, in ticks, if that is asked for. Inlined into the loops of both
+/// threads, as a lock's way is into a program.
+#[inline(always)]
+fn pair<M: Machine, L: RawLock<M>>(
+    guarded: &Guarded<L>,
+    context: &L::Context,
+    section: Work,
+    asks: bool,
+) -> u64 {
+    let Guarded { lock, count } = guarded;
+    // SAFETY: the context stays where it is until the unlock and serves this acquisition alone.
+    unsafe { lock.lock(context) };
+    let has_it = if asks { M::ticks() } else { 0 };
+    M::touch(count, true);
+    count.store(count.load(Relaxed) + 1, Relaxed);
+    M::perform(section);
+    // SAFETY: locked above with this context.
+    unsafe { lock.unlock(context) };
+    has_it
+}
+
+fn note(waits: &mut Histogram<u64>, scale: TickScale, ticks: u64) {
+    waits.saturating_record((scale.nanos(ticks).round() as u64).max(1));
+}

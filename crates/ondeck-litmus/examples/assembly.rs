@@ -1,0 +1,21 @@
+//! The mutex's lock and unlock as functions, for `ci/assembly.sh` to read what the compiler makes of them.
+
+use ondeck::mutex::RawMutex;
+use ondeck::platform::Linux;
+
+/// [`RawMutex::lock`].
+#[unsafe(no_mangle)]
+pub extern "C" fn lock(mutex: &RawMutex<Linux>) {
+    mutex.lock();
+}
+
+/// [`RawMutex::unlock`].
+///
+/// # Safety
+///
+/// The calling thread owns the mutex.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn unlock(mutex: &RawMutex<Linux>) {
+    // SAFETY: as the caller promises.
+    unsafe { mutex.unlock() };
+}

@@ -1,0 +1,196 @@
+//! Events of an execution, and what their threads say of them: program order and dependencies.
+
+use crate::relation::{Events, Relation};
+use crate::{Acquire, Dependency, Instr, Ordering, Set, Thread};
+
+/// What an event is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Read { acquire: Acquire },
+    Write { release: bool },
+    Fence { before: Set, after: Set, order: Ordering },
+    Isb,
+}
+
+/// An event.
+#[derive(Clone, Copy, Debug)]
+pub struct Event {
+    /// The number of its thread; none of an initial write.
+    pub thread: Option<usize>,
+    pub kind: Kind,
+    /// Of a read or a write.
+    pub location: usize,
+    pub value: u64,
+    /// It is one half of a read-modify-write.
+    pub atomic: bool,
+}
+
+/// The events of all threads, without what the memory decides.
+#[derive(Debug)]
+pub struct Program {
+    pub events: Vec<Event>,
+    /// Program order.
+    pub po: Relation,
+    /// The read of a read-modify-write to its write.
+    pub rmw: Relation,
+    /// Those of them that are one instruction.
+    pub single: Vec<(usize, usize)>,
+    pub address: Relation,
+    pub data: Relation,
+    pub control: Relation,
+    /// A heavy fence before the fences that it makes in other threads, and these before its end.
+    pub forced: Relation,
+}
+
+/// A fence of a thread and place that is before one of another: `((thread, place), (thread, place))`, by instructions.
+pub type Forced = ((usize, usize), (usize, usize));
+
+impl Program {
+    /// The events of threads. Each location that occurs begins as `initial` says, in a write of no thread.
+    pub fn of(threads: &[Thread], initial: impl Fn(usize) -> u64, forced: &[Forced]) -> Self {
+        let mut events = Vec::new();
+        let mut locations: Vec<usize> =
+            threads.iter().flat_map(|t| &t.instrs).filter_map(location).collect();
+        locations.sort_unstable();
+        locations.dedup();
+        for location in locations {
+            let (kind, value) = (Kind::Write { release: false }, initial(location));
+            events.push(Event { thread: None, kind, location, value, atomic: false });
+        }
+        // The events of each instruction: first and last.
+        let mut places = Vec::new();
+        let mut halves = Vec::new();
+        for (number, thread) in threads.iter().enumerate() {
+            let mut of_thread = Vec::new();
+            for instr in &thread.instrs {
+                let first = events.len();
+                push(&mut events, number, *instr);
+                let last = events.len() - 1;
+                if let Instr::Modify { single, .. } = instr {
+                    halves.push((first, last, *single));
+                }
+                of_thread.push((first, last));
+            }
+            places.push(of_thread);
+        }
+        let none = || Relation::empty(events.len());
+        let mut program = Self {
+            po: none(),
+            rmw: none(),
+            single: halves.iter().filter(|h| h.2).map(|h| (h.0, h.1)).collect(),
+            address: none(),
+            data: none(),
+            control: none(),
+            forced: none(),
+            events: Vec::new(),
+        };
+        for (from, a) in events.iter().enumerate() {
+            for (to, b) in events.iter().enumerate().skip(from + 1) {
+                if a.thread.is_some() && a.thread == b.thread {
+                    program.po.add(from, to);
+                }
+            }
+        }
+        for (read, write, _) in halves {
+            program.rmw.add(read, write);
+        }
+        for (number, thread) in threads.iter().enumerate() {
+            for &(from, to, how) in &thread.dependencies {
+                let (from, to) = (places[number][from].0, places[number][to]);
+                match how {
+                    Dependency::Address => program.address.add(from, to.0),
+                    Dependency::Data => program.data.add(from, to.1),
+                    Dependency::Control => {
+                        let last = places[number].last().map_or(to.1, |place| place.1);
+                        (to.0..=last).for_each(|event| program.control.add(from, event));
+                    }
+                }
+            }
+        }
+        for &((thread, place), (other, at)) in forced {
+            program.forced.add(places[thread][place].0, places[other][at].0);
+        }
+        program.events = events;
+        program
+    }
+
+    /// The events for which `is` says so.
+    pub fn which(&self, is: impl Fn(&Event) -> bool) -> Events {
+        let events = self.events.iter().enumerate().filter(|(_, event)| is(event));
+        events.fold(0, |set, (i, _)| set | 1 << i)
+    }
+
+    /// Reads.
+    pub fn reads(&self) -> Events {
+        self.which(|e| matches!(e.kind, Kind::Read { .. }))
+    }
+
+    /// Writes, initial ones among them.
+    pub fn writes(&self) -> Events {
+        self.which(|e| matches!(e.kind, Kind::Write { .. }))
+    }
+
+    /// The pairs of accesses of one thread to one location, in program order.
+    pub fn po_of_location(&self) -> Relation {
+        let memory = self.reads() | self.writes();
+        let mut same = Relation::empty(self.events.len());
+        for (from, to) in self.po.between(memory, memory).pairs() {
+            if self.events[from].location == self.events[to].location {
+                same.add(from, to);
+            }
+        }
+        same
+    }
+
+    /// What barriers order: accesses to the barrier between them, and that to accesses.
+    pub fn fenced(&self) -> Relation {
+        let mut fenced = Relation::empty(self.events.len());
+        let in_set = |event: &Event, set: Set| match event.kind {
+            Kind::Read { .. } => set.reads,
+            Kind::Write { .. } => set.writes,
+            Kind::Fence { .. } | Kind::Isb => false,
+        };
+        for (from, to) in self.po.pairs() {
+            let (a, b) = (&self.events[from], &self.events[to]);
+            let into = matches!(b.kind, Kind::Fence { before, .. } if in_set(a, before));
+            let out = matches!(a.kind, Kind::Fence { after, .. } if in_set(b, after));
+            if into || out {
+                fenced.add(from, to);
+            }
+        }
+        fenced | &self.forced
+    }
+}
+
+fn location(instr: &Instr) -> Option<usize> {
+    match *instr {
+        Instr::Read { location, .. }
+        | Instr::Write { location, .. }
+        | Instr::Modify { location, .. } => Some(location),
+        Instr::Barrier { .. } | Instr::Isb | Instr::Heavy => None,
+    }
+}
+
+fn push(events: &mut Vec<Event>, thread: usize, instr: Instr) {
+    let thread = Some(thread);
+    let mut add = |kind, location, value, atomic| {
+        events.push(Event { thread, kind, location, value, atomic });
+    };
+    match instr {
+        Instr::Read { location, value, acquire } => {
+            add(Kind::Read { acquire }, location, value, false);
+        }
+        Instr::Write { location, value, release } => {
+            add(Kind::Write { release }, location, value, false);
+        }
+        Instr::Modify { location, read, written, acquire, release, .. } => {
+            add(Kind::Read { acquire }, location, read, true);
+            add(Kind::Write { release }, location, written, true);
+        }
+        Instr::Barrier { before, after, order } => {
+            add(Kind::Fence { before, after, order }, 0, 0, false);
+        }
+        Instr::Isb => add(Kind::Isb, 0, 0, false),
+        Instr::Heavy => unreachable!("heavy fences have been placed"),
+    }
+}

@@ -1,0 +1,115 @@
+//! A thread as a machine has it.
+
+use crate::Ordering;
+
+/// Loads, stores, or both: what a barrier orders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Set {
+    /// Whether loads are in it.
+    pub reads: bool,
+    /// Whether stores are in it.
+    pub writes: bool,
+}
+
+impl Set {
+    /// Nothing.
+    pub const NONE: Self = Self { reads: false, writes: false };
+    /// Loads.
+    pub const R: Self = Self { reads: true, writes: false };
+    /// Stores.
+    pub const W: Self = Self { reads: false, writes: true };
+    /// Loads and stores.
+    pub const RW: Self = Self { reads: true, writes: true };
+}
+
+/// How a load acquires.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Acquire {
+    /// Not at all.
+    No,
+    /// It is before what follows it: LDAPR. A load that acquires so may come before an earlier store that releases.
+    Processor,
+    /// As before, and it stays behind earlier stores that release: LDAR, `lr.aq`.
+    Consistent,
+}
+
+/// How an instruction depends on an earlier load of its thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dependency {
+    /// By its address.
+    Address,
+    /// By the value that it stores.
+    Data,
+    /// By a branch before it; so do all later ones.
+    Control,
+}
+
+/// One instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "each variant says what its fields are")]
+pub enum Instr {
+    /// A load that returned `value`.
+    Read { location: usize, value: u64, acquire: Acquire },
+    /// A store.
+    Write { location: usize, value: u64, release: bool },
+    /// A read-modify-write; `single` if it is one instruction, and not a loop of an exclusive load and store.
+    Modify {
+        location: usize,
+        read: u64,
+        written: u64,
+        acquire: Acquire,
+        release: bool,
+        single: bool,
+    },
+    /// A barrier between what `before` and `after` say. `order` is for the C++ model, which has no such sets.
+    Barrier { before: Set, after: Set, order: Ordering },
+    /// A barrier for the fetching of instructions: ISB.
+    Isb,
+    /// See [`Access::Heavy`](crate::Access::Heavy).
+    Heavy,
+}
+
+impl Instr {
+    /// A barrier between all accesses.
+    pub const FULL: Self =
+        Self::Barrier { before: Set::RW, after: Set::RW, order: Ordering::SeqCst };
+
+    /// Whether it accesses memory.
+    #[must_use]
+    pub fn is_access(&self) -> bool {
+        matches!(self, Self::Read { .. } | Self::Write { .. } | Self::Modify { .. })
+    }
+}
+
+/// The instructions of a thread, and how some depend on earlier ones.
+#[derive(Clone, Debug, Default)]
+pub struct Thread {
+    /// In program order.
+    pub instrs: Vec<Instr>,
+    /// The place of a load, the place of an instruction that depends on it, and how.
+    pub dependencies: Vec<(usize, usize, Dependency)>,
+}
+
+impl From<Vec<Instr>> for Thread {
+    fn from(instrs: Vec<Instr>) -> Self {
+        Self { instrs, dependencies: Vec::new() }
+    }
+}
+
+impl Thread {
+    /// Adds that the instruction at `to` depends on the load at `from`.
+    #[must_use]
+    pub fn depending(mut self, from: usize, to: usize, how: Dependency) -> Self {
+        self.dependencies.push((from, to, how));
+        self
+    }
+
+    /// Puts an instruction before the one at `place`.
+    pub(crate) fn insert(&mut self, place: usize, instr: Instr) {
+        self.instrs.insert(place, instr);
+        for (from, to, _) in &mut self.dependencies {
+            *from += usize::from(*from >= place);
+            *to += usize::from(*to >= place);
+        }
+    }
+}

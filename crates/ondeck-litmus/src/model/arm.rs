@@ -1,0 +1,49 @@
+//! Armv8: multi-copy atomic, so that a store is visible to all other threads at once.
+//!
+//! Source: Christopher Pulte, Shaked Flur, Will Deacon, Jon French, Susmit Sarkar and Peter Sewell, "Simplifying ARM
+//! Concurrency: Multicopy-Atomic Axiomatic and Operational Models for ARMv8" (POPL 2018), and section B2.3 of the Arm
+//! Architecture Reference Manual. Left out is that a store which releases is before the coherence successors of what
+//! precedes it, which later versions do not have.
+
+use crate::event::Kind;
+use crate::{Acquire, Execution};
+
+/// What threads observe of each other, and what is ordered by dependencies, atomic instructions and barriers, has no
+/// cycle: the external visibility requirement. The internal one and atomicity were asked before.
+pub fn accepts(execution: &Execution) -> bool {
+    let program = &execution.program;
+    let po = &program.po;
+    let (reads, writes) = (program.reads(), program.writes());
+    let memory = reads | writes;
+    let acquires = |which: &[Acquire]| {
+        program.which(|e| matches!(e.kind, Kind::Read { acquire } if which.contains(&acquire)))
+    };
+    let consistent = acquires(&[Acquire::Consistent]);
+    let acquiring = acquires(&[Acquire::Consistent, Acquire::Processor]);
+    let releasing = program.which(|e| matches!(e.kind, Kind::Write { release: true }));
+    let isb = program.which(|e| e.kind == Kind::Isb);
+    let rfi = execution.internal(&execution.rf);
+    let coi = execution.internal(&execution.co);
+
+    let address_then = program.address.then(po);
+    let before_isb = (&program.control | &address_then).between(reads, isb);
+    let dependency = (&program.address | &program.data)
+        | &program.control.between(reads, writes)
+        | &before_isb.then(&po.between(isb, reads))
+        | &address_then.between(reads, writes)
+        | &(&program.control | &program.data).then(&coi)
+        | &(&program.address | &program.data).then(&rfi);
+
+    let atomic_writes = program.which(|e| e.atomic && matches!(e.kind, Kind::Write { .. }));
+    let atomic = &program.rmw | &rfi.between(atomic_writes, acquiring);
+
+    let barrier = program.fenced()
+        | &po.between(releasing, consistent)
+        | &po.between(acquiring, memory)
+        | &po.between(memory, releasing);
+
+    let observed = execution.external(&execution.rf)
+        | &execution.external(&execution.co)
+        | &execution.external(&execution.fr);
+    (observed | &dependency | &atomic | &barrier).is_acyclic()
+}

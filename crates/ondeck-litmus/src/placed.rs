@@ -1,0 +1,123 @@
+//! A litmus test and its verdict; where a heavy fence interrupts the other threads.
+//!
+//! A heavy fence is membarrier(2): a full barrier of the caller, then an interrupt of every other thread with a full
+//! barrier in it, then another full barrier of the caller behind all of those. An interrupt comes before or after any
+//! access. So the test is checked once for each place that it may have in each other thread.
+//!
+//! Source: the comments of the Linux kernel's `kernel/sched/membarrier.c`, which say what its barriers pair with.
+
+use crate::candidates::executions;
+use crate::event::{Forced, Program};
+use crate::{Execution, Instr, Model, Thread};
+
+/// One outcome of some threads.
+#[derive(Clone, Debug, Default)]
+pub struct Test {
+    /// The threads, each read with the value that it returned.
+    pub threads: Vec<Thread>,
+    /// What locations hold before, if not 0.
+    pub initial: Vec<(usize, u64)>,
+    /// What locations hold in the end, as far as the outcome says it.
+    pub last: Vec<(usize, u64)>,
+}
+
+/// Whether an outcome may happen.
+#[derive(Debug)]
+pub enum Verdict {
+    /// It may: in this execution.
+    Allowed(Execution),
+    /// It may not: the model accepts none of this many executions. If that is 0, then the values of some read were
+    /// written nowhere, or the reads of one location contradict its coherence: that holds in every model.
+    Forbidden {
+        /// How many were considered.
+        considered: usize,
+    },
+}
+
+impl Verdict {
+    /// Whether the outcome may happen.
+    #[must_use]
+    pub fn is_allowed(&self) -> bool {
+        matches!(self, Self::Allowed(_))
+    }
+}
+
+impl Test {
+    /// Whether the outcome may happen in the model.
+    #[must_use]
+    pub fn verdict(&self, model: Model) -> Verdict {
+        let mut considered = 0;
+        for (threads, forced) in placements(&self.threads) {
+            let initial =
+                |at| self.initial.iter().find(|(l, _)| *l == at).map_or(0, |(_, value)| *value);
+            let program = Program::of(&threads, initial, &forced);
+            for execution in executions(program, &self.last) {
+                considered += 1;
+                if model.accepts(&execution) {
+                    return Verdict::Allowed(execution);
+                }
+            }
+        }
+        Verdict::Forbidden { considered }
+    }
+}
+
+/// The threads with every heavy fence in every place, and which fence is before which.
+fn placements(threads: &[Thread]) -> Vec<(Vec<Thread>, Vec<Forced>)> {
+    let mut done = Vec::new();
+    let mut open = vec![(threads.to_vec(), Vec::new())];
+    while let Some((threads, forced)) = open.pop() {
+        let heavy = threads.iter().enumerate().find_map(|(number, thread)| {
+            thread.instrs.iter().position(|i| *i == Instr::Heavy).map(|place| (number, place))
+        });
+        let Some((caller, place)) = heavy else {
+            done.push((threads, forced));
+            continue;
+        };
+        let mut begun = threads;
+        let mut moved = forced;
+        begun[caller].instrs[place] = Instr::FULL;
+        insert(&mut begun, &mut moved, caller, place + 1);
+        let mut all = vec![(begun, moved)];
+        for other in (0..all[0].0.len()).filter(|other| *other != caller) {
+            all = all
+                .into_iter()
+                .flat_map(|(threads, forced)| {
+                    interrupted(&threads, &forced, (caller, place), other)
+                })
+                .collect();
+        }
+        open.extend(all);
+    }
+    done
+}
+
+/// The thread `other` interrupted in each place where that makes a difference: before each access, and at the end.
+fn interrupted(
+    threads: &[Thread],
+    forced: &[Forced],
+    begin: (usize, usize),
+    other: usize,
+) -> Vec<(Vec<Thread>, Vec<Forced>)> {
+    let instrs = &threads[other].instrs;
+    let places = (0..=instrs.len()).filter(|at| instrs.get(*at).is_none_or(Instr::is_access));
+    let end = (begin.0, begin.1 + 1);
+    places
+        .map(|at| {
+            let (mut threads, mut forced) = (threads.to_vec(), forced.to_vec());
+            insert(&mut threads, &mut forced, other, at);
+            forced.extend([(begin, (other, at)), ((other, at), end)]);
+            (threads, forced)
+        })
+        .collect()
+}
+
+/// Puts a full barrier into a thread.
+fn insert(threads: &mut [Thread], forced: &mut [Forced], thread: usize, place: usize) {
+    threads[thread].insert(place, Instr::FULL);
+    for (from, to) in forced {
+        for at in [from, to] {
+            at.1 += usize::from(at.0 == thread && at.1 >= place);
+        }
+    }
+}

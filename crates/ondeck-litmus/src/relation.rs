@@ -1,0 +1,215 @@
+//! Relations between events, as bits.
+
+use std::ops::{BitAnd, BitOr, Sub};
+
+/// A set of events: bit `i` is event `i`.
+pub type Events = u128;
+
+/// The most events that an execution may have.
+pub const MOST: usize = 128;
+
+/// A relation between the events of one execution.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Relation {
+    /// Row `i` has the events that event `i` is related to.
+    rows: Vec<Events>,
+}
+
+impl Relation {
+    /// The empty relation between so many events.
+    ///
+    /// # Panics
+    ///
+    /// If there are more than 128.
+    #[must_use]
+    pub fn empty(count: usize) -> Self {
+        assert!(
+            count <= MOST,
+            "{count} events, and a relation has {MOST} at most: give fewer accesses"
+        );
+        Self { rows: vec![0; count] }
+    }
+
+    /// Relates two events.
+    pub fn add(&mut self, from: usize, to: usize) {
+        self.rows[from] |= 1 << to;
+    }
+
+    /// Whether two events are related.
+    #[must_use]
+    pub fn has(&self, from: usize, to: usize) -> bool {
+        self.rows[from] & 1 << to != 0
+    }
+
+    /// The pairs that begin in one set and end in the other.
+    #[must_use]
+    pub fn between(&self, from: Events, to: Events) -> Self {
+        let row = |(i, row): (usize, &Events)| if from & 1 << i == 0 { 0 } else { row & to };
+        Self { rows: self.rows.iter().enumerate().map(row).collect() }
+    }
+
+    /// The pairs that this and then `next` lead to.
+    #[must_use]
+    pub fn then(&self, next: &Self) -> Self {
+        let row = |row: &Events| bits(*row).fold(0, |all, i| all | next.rows[i]);
+        Self { rows: self.rows.iter().map(row).collect() }
+    }
+
+    /// The pairs the other way round.
+    #[must_use]
+    pub fn inverse(&self) -> Self {
+        let mut inverse = Self::empty(self.rows.len());
+        for (from, row) in self.rows.iter().enumerate() {
+            for to in bits(*row) {
+                inverse.add(to, from);
+            }
+        }
+        inverse
+    }
+
+    /// The same, and each event related to itself.
+    #[must_use]
+    pub fn or_same(&self) -> Self {
+        let row = |(i, row): (usize, &Events)| row | 1 << i;
+        Self { rows: self.rows.iter().enumerate().map(row).collect() }
+    }
+
+    /// The transitive closure (Warshall's algorithm).
+    #[must_use]
+    pub fn closure(&self) -> Self {
+        let mut rows = self.rows.clone();
+        for middle in 0..rows.len() {
+            let reached = rows[middle];
+            for row in &mut rows {
+                if *row & 1 << middle != 0 {
+                    *row |= reached;
+                }
+            }
+        }
+        Self { rows }
+    }
+
+    /// Makes one event of two: what was related to `second` is related to `first`, and the pair itself is gone.
+    pub fn fuse(&mut self, first: usize, second: usize) {
+        let row = self.rows[second];
+        self.rows[second] = 0;
+        self.rows[first] |= row;
+        for row in &mut self.rows {
+            if *row & 1 << second != 0 {
+                *row = *row & !(1 << second) | 1 << first;
+            }
+        }
+        self.rows[first] &= !(1 << first);
+    }
+
+    /// Whether nothing leads from an event back to itself.
+    #[must_use]
+    pub fn is_acyclic(&self) -> bool {
+        // Events that lead only to events which are gone go, until all are or none can.
+        let mut left: Events = self.all();
+        loop {
+            let gone =
+                bits(left).filter(|&i| self.rows[i] & left == 0).fold(0, |set, i| set | 1 << i);
+            if gone == 0 {
+                return left == 0;
+            }
+            left &= !gone;
+        }
+    }
+
+    /// Whether no event is related to itself.
+    #[must_use]
+    pub fn is_irreflexive(&self) -> bool {
+        self.rows.iter().enumerate().all(|(i, row)| row & 1 << i == 0)
+    }
+
+    /// Whether there is no pair.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rows.iter().all(|row| *row == 0)
+    }
+
+    /// All pairs.
+    pub fn pairs(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        self.rows.iter().enumerate().flat_map(|(from, row)| bits(*row).map(move |to| (from, to)))
+    }
+
+    fn all(&self) -> Events {
+        (0..self.rows.len()).fold(0, |set, i| set | 1 << i)
+    }
+
+    fn zip(&self, other: &Self, f: impl Fn(Events, Events) -> Events) -> Self {
+        Self { rows: self.rows.iter().zip(&other.rows).map(|(a, b)| f(*a, *b)).collect() }
+    }
+}
+
+/// The numbers of the bits that are set.
+pub fn bits(mut set: Events) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = set.trailing_zeros() as usize;
+        set &= set.wrapping_sub(1);
+        (bit < MOST).then_some(bit)
+    })
+}
+
+impl BitOr for &Relation {
+    type Output = Relation;
+    fn bitor(self, other: Self) -> Relation {
+        self.zip(other, |a, b| a | b)
+    }
+}
+
+impl BitOr<&Relation> for Relation {
+    type Output = Relation;
+    fn bitor(self, other: &Relation) -> Relation {
+        &self | other
+    }
+}
+
+impl BitAnd for &Relation {
+    type Output = Relation;
+    fn bitand(self, other: Self) -> Relation {
+        self.zip(other, |a, b| a & b)
+    }
+}
+
+impl Sub for &Relation {
+    type Output = Relation;
+    fn sub(self, other: Self) -> Relation {
+        self.zip(other, |a, b| a & !b)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(pairs: &[(usize, usize)]) -> Relation {
+        let mut relation = Relation::empty(4);
+        for &(from, to) in pairs {
+            relation.add(from, to);
+        }
+        relation
+    }
+
+    #[test]
+    fn a_cycle_is_found_and_a_diamond_is_none() {
+        assert!(of(&[(0, 1), (0, 2), (1, 3), (2, 3)]).is_acyclic());
+        assert!(!of(&[(0, 1), (1, 2), (2, 0)]).is_acyclic());
+        assert!(!of(&[(3, 3)]).is_acyclic());
+    }
+
+    #[test]
+    fn the_closure_reaches_what_steps_reach() {
+        let closure = of(&[(0, 1), (1, 2), (2, 3)]).closure();
+        assert_eq!(closure, of(&[(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]));
+        assert_eq!(of(&[(0, 1), (1, 2)]).then(&of(&[(1, 3), (2, 0)])), of(&[(0, 3), (1, 0)]));
+    }
+
+    #[test]
+    fn fused_events_have_the_pairs_of_both() {
+        let mut relation = of(&[(0, 1), (1, 2), (2, 3)]);
+        relation.fuse(1, 2);
+        assert_eq!(relation, of(&[(0, 1), (1, 3)]));
+    }
+}

@@ -1,0 +1,117 @@
+//! Litmus tests in a line: threads are separated by `|`, accesses by blanks, and what memory holds in the end follows
+//! a `#`.
+//!
+//! | word | meaning |
+//! |---|---|
+//! | `Wx=1`, `Wx=1.rel` | a store, relaxed or release |
+//! | `Rx=1`, `Rx=1.acq` | a load that returned 1, relaxed or acquire; `.pc`: LDAPR |
+//! | `Ux=0>1`, `.acq`, `.rel`, `.acqrel` | a read-modify-write that found 0 |
+//! | `F`, `F.acq`, `F.rel`, `F.acqrel` | a fence, sequentially consistent if nothing is said |
+//! | `light`, `heavy` | the asymmetric pair |
+//! | `rw/w` | a barrier between loads and stores before it and stores after it; of a machine only |
+//! | `isb` | that instruction |
+//! | `addr:0>2` | the instruction 2 of the thread depends on the load 0 by its address; also `data`, `ctrl` |
+
+use ondeck_litmus::{
+    Access, Acquire, Dependency, Instr, Model, Ordering, Set, Test, Thread, lower,
+};
+
+/// A test of accesses, as the compiler maps them to a machine.
+pub fn source(model: Model, text: &str) -> Test {
+    let threads =
+        |text: &str| lower(model, &text.split_whitespace().map(access).collect::<Vec<_>>());
+    test(text, threads)
+}
+
+/// A test of the accesses themselves.
+pub fn machine(text: &str) -> Test {
+    test(text, |text| {
+        let is_dependency = |word: &&str| word.contains(':');
+        let instrs: Vec<Instr> =
+            text.split_whitespace().filter(|word| !is_dependency(word)).map(instr).collect();
+        let dependencies = text.split_whitespace().filter(is_dependency).map(dependency);
+        dependencies
+            .fold(Thread::from(instrs), |thread, (from, to, how)| thread.depending(from, to, how))
+    })
+}
+
+fn test(text: &str, thread: impl Fn(&str) -> Thread) -> Test {
+    let (threads, last) = text.split_once('#').unwrap_or((text, ""));
+    let last = last.split_whitespace().map(|word| {
+        let (location, value) = word.split_once('=').expect("a location and a value");
+        (place(location), number(value))
+    });
+    Test {
+        threads: threads.split('|').map(thread).collect(),
+        initial: vec![],
+        last: last.collect(),
+    }
+}
+
+fn place(name: &str) -> usize {
+    usize::from(name.as_bytes()[0])
+}
+
+fn number(text: &str) -> u64 {
+    text.parse().unwrap_or_else(|_| panic!("{text:?} is no number"))
+}
+
+fn access(word: &str) -> Access {
+    let (what, order) = word.split_once('.').unwrap_or((word, ""));
+    let order = match order {
+        "acq" => Ordering::Acquire,
+        "rel" => Ordering::Release,
+        "acqrel" => Ordering::AcqRel,
+        "" if what == "F" => Ordering::SeqCst,
+        "" => Ordering::Relaxed,
+        _ => panic!("{word:?} has an unknown ordering"),
+    };
+    match what {
+        "F" => return Access::Fence { order },
+        "light" => return Access::Light,
+        "heavy" => return Access::Heavy,
+        _ => {}
+    }
+    let (kind, rest) = what.split_at(1);
+    let (name, value) = rest.split_once('=').expect("a location and a value");
+    let location = place(name);
+    match kind {
+        "W" => Access::Store { location, value: number(value), order },
+        "R" => Access::Load { location, value: number(value), order },
+        "U" => {
+            let (read, written) = value.split_once('>').expect("two values");
+            Access::Modify { location, read: number(read), written: number(written), order }
+        }
+        _ => panic!("{word:?} is no access"),
+    }
+}
+
+fn instr(word: &str) -> Instr {
+    if word == "isb" {
+        return Instr::Isb;
+    }
+    if let Some((before, after)) = word.split_once('/') {
+        let set = |text: &str| Set { reads: text.contains('r'), writes: text.contains('w') };
+        return Instr::Barrier { before: set(before), after: set(after), order: Ordering::Relaxed };
+    }
+    if let Some(plain) = word.strip_suffix(".pc") {
+        let Instr::Read { location, value, .. } = instr(plain) else {
+            panic!("{word:?} is no load")
+        };
+        return Instr::Read { location, value, acquire: Acquire::Processor };
+    }
+    // Of the models, this one maps an access to an instruction with the same annotations.
+    lower(Model::Cpp, &[access(word)]).instrs[0]
+}
+
+fn dependency(word: &str) -> (usize, usize, Dependency) {
+    let (how, rest) = word.split_once(':').expect("a kind and two places");
+    let (from, to) = rest.split_once('>').expect("two places");
+    let how = match how {
+        "addr" => Dependency::Address,
+        "data" => Dependency::Data,
+        "ctrl" => Dependency::Control,
+        _ => panic!("{word:?} is no dependency"),
+    };
+    (number(from) as usize, number(to) as usize, how)
+}

@@ -1,0 +1,82 @@
+//! The biased mutex: its owner, that comes in by a store, and a thread that revokes the bias.
+
+use ondeck::platform::{AtomicInt, Ordering};
+
+use crate::memory::Memory;
+use crate::shape::{Actor, Shape};
+
+pub const SHAPES: &[Shape] = &[
+    Shape {
+        name: "the owner and a thread that revokes the bias have the lock",
+        asymmetric: true,
+        before: biased,
+        actors: &[
+            Actor { sees: |_| (), does: enter, sleeps: false },
+            Actor { sees: |_| (), does: take, sleeps: false },
+        ],
+    },
+    Shape {
+        name: "the owner sees what the thread after it writes",
+        asymmetric: true,
+        before: biased,
+        actors: &[
+            Actor {
+                sees: |m| m.data.store(1, Ordering::Relaxed),
+                does: |m| {
+                    let held = m.biased.lock();
+                    assert_eq!(m.data.load(Ordering::Relaxed), 1);
+                    // SAFETY: just locked.
+                    unsafe { m.biased.unlock(held) };
+                },
+                sleeps: false,
+            },
+            Actor {
+                sees: |_| (),
+                does: |m| {
+                    take(m);
+                    m.data.store(1, Ordering::Relaxed);
+                },
+                sleeps: false,
+            },
+        ],
+    },
+    Shape {
+        name: "a thread sleeps although the owner has left",
+        asymmetric: true,
+        before: biased,
+        actors: &[
+            Actor {
+                sees: |_| (),
+                does: |m| {
+                    let held = m.biased.lock();
+                    assert!(held.is_by_bias());
+                    // SAFETY: just locked.
+                    unsafe { m.biased.unlock(held) };
+                },
+                sleeps: false,
+            },
+            Actor { sees: enter, does: take, sleeps: true },
+        ],
+    },
+];
+
+/// Thread 0 has used the lock so often that the lock is biased to it.
+fn biased(m: &'static Memory) {
+    for _ in 0..1_000 {
+        let held = m.biased.lock();
+        // SAFETY: just locked.
+        unsafe { m.biased.unlock(held) };
+    }
+    assert!(m.biased.is_biased());
+}
+
+/// The lock is taken, and kept: dropping what stands for it does nothing.
+fn take(m: &'static Memory) {
+    let _kept = m.biased.lock();
+}
+
+/// The same by the owner.
+fn enter(m: &'static Memory) {
+    let held = m.biased.lock();
+    assert!(held.is_by_bias());
+}

@@ -1,0 +1,163 @@
+//! A shape: what each thread saw and did in an outcome that may not happen.
+//!
+//! Each thread's path runs alone, in a memory that is as its thread finds it in that outcome: `before`, which is common to
+//! all, and then what the thread sees of others. The values that its loads return are those of the outcome. The checker
+//! then decides whether all threads can have seen that.
+//!
+//! Of the recorded accesses those are left out that only one thread makes, or that no thread writes: without them the
+//! models allow more, so what is forbidden stays so.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::path::Path;
+
+use ondeck_litmus::{Access, MODELS, Model, Test, Verdict, lower, weaken};
+
+use crate::machine::{Setting, Step, record, renew, set, value_at};
+use crate::memory::Memory;
+
+/// What a thread, or what was before it, does.
+pub type Does = fn(&'static Memory);
+
+/// One thread of a shape.
+pub struct Actor {
+    /// What it sees of others, after what was before all.
+    pub sees: Does,
+    /// Its path.
+    pub does: Does,
+    /// Whether the path ends with a sleep.
+    pub sleeps: bool,
+}
+
+/// An outcome that may not happen.
+pub struct Shape {
+    pub name: &'static str,
+    pub asymmetric: bool,
+    pub before: Does,
+    pub actors: &'static [Actor],
+}
+
+/// Lines of the source, each with the models that need its ordering.
+pub type Needed = Vec<(String, Vec<Model>)>;
+
+/// The recorded paths of a shape.
+pub struct Recorded {
+    pub threads: Vec<Vec<Step>>,
+    initial: Vec<(usize, u64)>,
+}
+
+impl Shape {
+    /// Runs the paths.
+    pub fn record(&self) -> Recorded {
+        let begin = || {
+            let memory = renew();
+            let (asymmetric, often, times_out, thread) = (self.asymmetric, false, false, 0);
+            set(|s| *s = Setting { asymmetric, often, times_out, thread });
+            record(self.before);
+            set(|s| *s = Setting { asymmetric, often, times_out, thread });
+            memory
+        };
+        let mut threads = Vec::new();
+        for (number, actor) in self.actors.iter().enumerate() {
+            begin();
+            record(actor.sees);
+            set(|s| s.thread = number);
+            let (steps, slept) = record(actor.does);
+            assert_eq!(slept, actor.sleeps, "{}: thread {number} sleeps", self.name);
+            threads.push(shorten(steps));
+        }
+        let memory = begin();
+        let shared = shared(&threads);
+        let is_kept = |step: &Step| step.access.location().is_none_or(|l| shared.contains_key(&l));
+        for steps in &mut threads {
+            steps.retain(is_kept);
+        }
+        let initial =
+            shared.iter().map(|(&at, &width)| (at, value_at(memory, at, width))).collect();
+        Recorded { threads, initial }
+    }
+}
+
+/// A loop that reads the same again and again reads it once.
+fn shorten(steps: Vec<Step>) -> Vec<Step> {
+    let mut short: Vec<Step> = Vec::new();
+    for step in steps {
+        let again = matches!(step.access, Access::Load { .. });
+        if !again || short.last().is_none_or(|last| last.access != step.access) {
+            short.push(step);
+        }
+    }
+    short
+}
+
+/// The locations that several threads access and one writes, with their widths.
+fn shared(threads: &[Vec<Step>]) -> BTreeMap<usize, usize> {
+    let mut users: BTreeMap<usize, (BTreeSet<usize>, bool, usize)> = BTreeMap::new();
+    for (number, steps) in threads.iter().enumerate() {
+        for step in steps {
+            if let Some(location) = step.access.location() {
+                let user = users.entry(location).or_default();
+                user.0.insert(number);
+                user.1 |= step.access.writes();
+                user.2 = step.width;
+            }
+        }
+    }
+    let is_shared = |(_, (threads, written, _)): &(_, (BTreeSet<usize>, bool, _))| {
+        threads.len() > 1 && *written
+    };
+    users.into_iter().filter(is_shared).map(|(location, (_, _, width))| (location, width)).collect()
+}
+
+impl Recorded {
+    /// The accesses of each thread.
+    pub fn accesses(&self) -> Vec<Vec<Access>> {
+        self.threads.iter().map(|steps| steps.iter().map(|step| step.access).collect()).collect()
+    }
+
+    /// Whether threads with these accesses may come to the outcome.
+    pub fn verdict(&self, model: Model, threads: &[Vec<Access>]) -> Verdict {
+        let threads = threads.iter().map(|accesses| lower(model, accesses)).collect();
+        Test { threads, initial: self.initial.clone(), last: vec![] }.verdict(model)
+    }
+
+    /// The accesses without whose ordering some model allows the outcome.
+    pub fn needed(&self) -> Needed {
+        let mut needed = Needed::new();
+        for (thread, place, mutant) in weaken(&self.accesses()) {
+            let allowed = |model: &Model| self.verdict(*model, &mutant).is_allowed();
+            let models: Vec<Model> = MODELS.into_iter().filter(allowed).collect();
+            let line = source_line(&self.threads[thread][place]);
+            if models.is_empty() {
+                continue;
+            }
+            // Threads may run the same line.
+            match needed.iter_mut().find(|(other, _)| *other == line) {
+                Some((_, all)) => all.extend(models),
+                None => needed.push((line, models)),
+            }
+        }
+        needed
+    }
+
+    /// All steps, for a failure's message.
+    pub fn tell(&self) -> String {
+        let mut text = format!("initially {:x?}\n", self.initial);
+        for (number, steps) in self.threads.iter().enumerate() {
+            for step in steps {
+                let _ = writeln!(text, "{number}: {:x?}  {}", step.access, source_line(step));
+            }
+        }
+        text
+    }
+}
+
+/// The file and the text of the line that made an access.
+fn source_line(step: &Step) -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let file = step.place.file();
+    let text = std::fs::read_to_string(root.join(file)).unwrap_or_default();
+    let line = text.lines().nth(step.place.line() as usize - 1).unwrap_or("?").trim();
+    let short = file.strip_prefix("crates/ondeck/src/").unwrap_or(file);
+    format!("`{short}`: `{line}`")
+}

@@ -1,0 +1,93 @@
+//! Barriers: ondeck's, in the caller's own bytes, but for those that processes share, and those for many more threads
+//! than there are CPUs.
+//!
+//! With a CPU for each thread those that wait are awake when the last one comes, and go on without the kernel. Where
+//! most of them sleep, ondeck wakes each by a system call, and the C library all by one: see `docs/preload.md` for both
+//! measured.
+//!
+//! The C library's destruction waits for threads that have been let go and have not run yet. Here they read their own
+//! nodes only, so there is nothing to wait for. The wait itself is begun in `barrier.c`.
+
+use core::cell::Cell;
+use core::ffi::{c_int, c_void};
+
+use libc::timespec;
+use ondeck::platform::{Linux, Platform};
+
+use crate::deferred;
+use crate::object::Barrier;
+use crate::real;
+
+/// A barrier is ours for so many threads for each CPU.
+const MOST_FOR_EACH_CPU: usize = 2;
+
+/// What [`ondeck_preload_barrier_waiting`] returns to the last thread of a round; as in `barrier.c`.
+const LEADER: c_int = 1;
+
+/// `pthread_barrier_init`.
+///
+/// # Safety
+///
+/// As of the C library's function: `barrier` points to memory for a barrier, `attributes` to attributes or nowhere.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_preload_barrier_init(
+    barrier: *mut Barrier,
+    attributes: *const c_void,
+    count: u32,
+) -> c_int {
+    // It knows what attributes mean, and which counts are refused.
+    // SAFETY: the C library's function, with what its caller gave.
+    let result = unsafe { real::barrier_init(barrier, attributes, count) };
+    if result == 0 {
+        // SAFETY: it was initialized just now, and no other thread uses it yet.
+        let barrier = unsafe { &mut *barrier };
+        if !barrier.is_shared() {
+            let ours = count as usize <= MOST_FOR_EACH_CPU * Linux::cpus();
+            barrier.set_ours(ours);
+            if ours {
+                barrier.lock = ondeck::Barrier::new(count);
+            }
+        }
+    }
+    result
+}
+
+/// `pthread_barrier_destroy`.
+///
+/// # Safety
+///
+/// As of the C library's function: `barrier` points to a barrier.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_preload_barrier_destroy(barrier: *mut Barrier) -> c_int {
+    // SAFETY: the caller's barrier is there.
+    if unsafe { &*barrier }.is_libc() {
+        // SAFETY: the C library's function, with what its caller gave.
+        return unsafe { real::barrier_destroy(barrier) };
+    }
+    0
+}
+
+/// A `Wait` of `deferred.rs`, which returns [`LEADER`] or 0.
+///
+/// # Safety
+///
+/// `barrier` points to a barrier of ours, `deadline` nowhere.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ondeck_preload_barrier_waiting(
+    barrier: *mut c_void,
+    clock: c_int,
+    deadline: *const timespec,
+    in_slices: c_int,
+) -> c_int {
+    // SAFETY: the caller's barrier is there until its wait is over.
+    let lock = unsafe { &(*barrier.cast::<Barrier>()).lock };
+    let leads = Cell::new(false);
+    let attempt = |until: Option<_>| {
+        let met = until.map_or_else(|| Some(lock.wait()), |until| lock.wait_by(until));
+        leads.set(met.is_some_and(|result| result.is_leader()));
+        met.is_some()
+    };
+    // SAFETY: as the caller promises.
+    let result = unsafe { deferred::attempts(clock, deadline, in_slices, attempt) };
+    if leads.get() { LEADER } else { result }
+}

@@ -1,0 +1,422 @@
+/* Every function of a reader-writer lock, for every kind, with every code; readers beside a writer that waits, and
+ * exclusion. */
+#include "rwlock.h"
+
+static pthread_rwlock_t rwlock;
+static const struct rwlock_kind *kind;
+
+/* A lock with a deadline by one of six functions. */
+enum timed { TIMEDRD, CLOCKRD_REAL, CLOCKRD_MONO, TIMEDWR, CLOCKWR_REAL, CLOCKWR_MONO, TIMED };
+static const char *const TIMED_NAMES[TIMED] = {
+    "timedrdlock", "clockrdlock real", "clockrdlock monotonic",
+    "timedwrlock", "clockwrlock real", "clockwrlock monotonic",
+};
+
+static clockid_t clock_of(enum timed how)
+{
+    return how == CLOCKRD_MONO || how == CLOCKWR_MONO ? CLOCK_MONOTONIC : CLOCK_REALTIME;
+}
+
+static int lock_until(enum timed how, const struct timespec *deadline)
+{
+    switch (how) {
+    case TIMEDRD: return pthread_rwlock_timedrdlock(&rwlock, deadline);
+    case CLOCKRD_REAL:
+    case CLOCKRD_MONO: return pthread_rwlock_clockrdlock(&rwlock, clock_of(how), deadline);
+    case TIMEDWR: return pthread_rwlock_timedwrlock(&rwlock, deadline);
+    default: return pthread_rwlock_clockwrlock(&rwlock, clock_of(how), deadline);
+    }
+}
+
+/* The code of a lock with a deadline so far from now. One that says that it waited has waited. */
+static int timed(enum timed how, long milliseconds)
+{
+    struct timespec deadline = from_now(clock_of(how), milliseconds);
+    int error = lock_until(how, &deadline);
+    if (error == ETIMEDOUT)
+        quiet_holds(has_passed(clock_of(how), &deadline));
+    return error;
+}
+
+static int with_nanoseconds(enum timed how, long nanoseconds)
+{
+    struct timespec deadline = from_now(clock_of(how), 3600 * 1000);
+    deadline.tv_nsec = nanoseconds;
+    return lock_until(how, &deadline);
+}
+
+static void all_timed(const char *when, long milliseconds, int read, int write)
+{
+    for (int how = 0; how < TIMED; how++) {
+        int error = timed(how, milliseconds), want = how < TIMEDWR ? read : write;
+        say("%s: %s = %s", when, TIMED_NAMES[how], code(error));
+        quiet_is(error, want);
+        if (error == 0)
+            quiet_is(pthread_rwlock_unlock(&rwlock), 0);
+    }
+}
+
+static void wrong_deadlines(const char *when)
+{
+    struct timespec later = from_now(CLOCK_REALTIME, 3600 * 1000);
+    for (int how = 0; how < TIMED; how++) {
+        say("%s: %s with wrong nanoseconds", when, TIMED_NAMES[how]);
+        is(with_nanoseconds(how, -1), EINVAL);
+        is(with_nanoseconds(how, 1000000000), EINVAL);
+    }
+    is(pthread_rwlock_clockrdlock(&rwlock, CLOCK_PROCESS_CPUTIME_ID, &later), EINVAL);
+    is(pthread_rwlock_clockwrlock(&rwlock, CLOCK_PROCESS_CPUTIME_ID, &later), EINVAL);
+    is(pthread_rwlock_clockrdlock(&rwlock, -1, &later), EINVAL);
+    is(pthread_rwlock_clockwrlock(&rwlock, 77, &later), EINVAL);
+}
+
+static void *beside_a_writer(void *unused UNUSED)
+{
+    is(pthread_rwlock_tryrdlock(&rwlock), EBUSY);
+    is(pthread_rwlock_trywrlock(&rwlock), EBUSY);
+    all_timed("beside a writer, past", -1000, ETIMEDOUT, ETIMEDOUT);
+    all_timed("beside a writer, soon", 3, ETIMEDOUT, ETIMEDOUT);
+    wrong_deadlines("beside a writer");
+    return NULL;
+}
+
+static void *beside_a_reader(void *unused UNUSED)
+{
+    is(pthread_rwlock_tryrdlock(&rwlock), 0);
+    is(pthread_rwlock_unlock(&rwlock), 0);
+    is(pthread_rwlock_trywrlock(&rwlock), EBUSY);
+    all_timed("beside a reader, past", -1000, 0, ETIMEDOUT);
+    all_timed("beside a reader, soon", 3, 0, ETIMEDOUT);
+    wrong_deadlines("beside a reader");
+    return NULL;
+}
+
+static void codes(void)
+{
+    int word;
+    is(init_rwlock(&rwlock, kind), 0);
+    memcpy(&word, (char *)&rwlock + 48, sizeof word);
+    say("kind %d", word);
+    memcpy(&word, (char *)&rwlock + 28, sizeof word);
+    say("shared %d", word != 0);
+
+    is(pthread_rwlock_rdlock(&rwlock), 0);
+    is(pthread_rwlock_rdlock(&rwlock), 0);
+    is(pthread_rwlock_tryrdlock(&rwlock), 0);
+    is(pthread_rwlock_trywrlock(&rwlock), EBUSY);
+    all_timed("a reader itself, past", -1000, 0, ETIMEDOUT);
+    elsewhere(beside_a_reader, NULL);
+    is(pthread_rwlock_unlock(&rwlock), 0);
+    is(pthread_rwlock_unlock(&rwlock), 0);
+    is(pthread_rwlock_trywrlock(&rwlock), EBUSY);
+    is(pthread_rwlock_unlock(&rwlock), 0);
+
+    for (int try = 0; try < 2; try++) {
+        is(try ? pthread_rwlock_trywrlock(&rwlock) : pthread_rwlock_wrlock(&rwlock), 0);
+        is(pthread_rwlock_rdlock(&rwlock), EDEADLK);
+        is(pthread_rwlock_wrlock(&rwlock), EDEADLK);
+        is(pthread_rwlock_tryrdlock(&rwlock), EBUSY);
+        is(pthread_rwlock_trywrlock(&rwlock), EBUSY);
+        all_timed("a writer itself, past", -1000, EDEADLK, EDEADLK);
+        all_timed("a writer itself, later", 3600 * 1000, EDEADLK, EDEADLK);
+        wrong_deadlines("a writer itself");
+        elsewhere(beside_a_writer, NULL);
+        is(pthread_rwlock_unlock(&rwlock), 0);
+    }
+    /* A thread that had it for writing is no owner any more. */
+    is(pthread_rwlock_rdlock(&rwlock), 0);
+    is(pthread_rwlock_rdlock(&rwlock), 0);
+    is(pthread_rwlock_unlock(&rwlock), 0);
+    is(pthread_rwlock_unlock(&rwlock), 0);
+    wrong_deadlines("free");
+    all_timed("free, past", -1000, 0, 0);
+    for (int how = TIMEDWR; how < TIMED; how++) {
+        is(timed(how, 3600 * 1000), 0);
+        is(pthread_rwlock_wrlock(&rwlock), EDEADLK);
+        is(pthread_rwlock_unlock(&rwlock), 0);
+    }
+    is(pthread_rwlock_destroy(&rwlock), 0);
+
+    /* An initialization over a locked lock. */
+    is(init_rwlock(&rwlock, kind), 0);
+    is(pthread_rwlock_wrlock(&rwlock), 0);
+    is(init_rwlock(&rwlock, kind), 0);
+    is(pthread_rwlock_tryrdlock(&rwlock), 0);
+    is(init_rwlock(&rwlock, kind), 0);
+    is(pthread_rwlock_trywrlock(&rwlock), 0);
+    is(pthread_rwlock_unlock(&rwlock), 0);
+    is(pthread_rwlock_destroy(&rwlock), 0);
+}
+
+static pid_t sleeper;
+static int about_to, got;
+
+static void *writes(void *how)
+{
+    sleeper = thread_id();
+    set_flag(&about_to, 1);
+    if (how == NULL) {
+        quiet_is(pthread_rwlock_wrlock(&rwlock), 0);
+        quiet_is(pthread_rwlock_rdlock(&rwlock), EDEADLK);
+        quiet_is(pthread_rwlock_wrlock(&rwlock), EDEADLK);
+        set_flag(&got, 1);
+        quiet_is(pthread_rwlock_unlock(&rwlock), 0);
+    } else {
+        struct timespec soon = from_now(CLOCK_MONOTONIC, 200);
+        quiet_is(pthread_rwlock_clockwrlock(&rwlock, CLOCK_MONOTONIC, &soon), ETIMEDOUT);
+    }
+    return NULL;
+}
+
+static void *reads(void *unused UNUSED)
+{
+    sleeper = thread_id();
+    set_flag(&about_to, 1);
+    quiet_is(pthread_rwlock_rdlock(&rwlock), 0);
+    set_flag(&got, 1);
+    quiet_is(pthread_rwlock_unlock(&rwlock), 0);
+    return NULL;
+}
+
+static pthread_t start_sleeper(thread_function function, void *argument)
+{
+    set_flag(&about_to, 0);
+    set_flag(&got, 0);
+    pthread_t thread = start(function, argument);
+    await_flag(&about_to, 1);
+    await_sleep(sleeper);
+    return thread;
+}
+
+static void *tries_to_read(void *unused UNUSED)
+{
+    int want = is_nonrecursive(kind) ? EBUSY : 0;
+    int error = pthread_rwlock_tryrdlock(&rwlock);
+    say("tryrdlock beside a reader, while a writer waits: %s", code(error));
+    quiet_is(error, want);
+    if (error == 0)
+        quiet_is(pthread_rwlock_unlock(&rwlock), 0);
+    want = is_nonrecursive(kind) ? ETIMEDOUT : 0;
+    for (int how = TIMEDRD; how < TIMEDWR; how++) {
+        error = timed(how, 3);
+        say("%s beside a reader, while a writer waits: %s", TIMED_NAMES[how], code(error));
+        quiet_is(error, want);
+        if (error == 0)
+            quiet_is(pthread_rwlock_unlock(&rwlock), 0);
+    }
+    return NULL;
+}
+
+static void while_a_writer_waits(void)
+{
+    is(init_rwlock(&rwlock, kind), 0);
+    is(pthread_rwlock_rdlock(&rwlock), 0);
+    pthread_t writer = start_sleeper(writes, NULL);
+    elsewhere(tries_to_read, NULL);
+    if (!is_nonrecursive(kind)) {
+        /* A thread that reads already must not wait for a writer that waits for it. */
+        for (int i = 0; i < 100; i++)
+            quiet_is(pthread_rwlock_rdlock(&rwlock), 0);
+        for (int i = 0; i < 100; i++)
+            quiet_is(pthread_rwlock_unlock(&rwlock), 0);
+    }
+    holds(!get_flag(&got));
+    is(pthread_rwlock_unlock(&rwlock), 0);
+    finish(writer);
+    holds(got);
+
+    /* The writer gives up: those behind it go on. */
+    is(pthread_rwlock_rdlock(&rwlock), 0);
+    writer = start_sleeper(writes, &rwlock);
+    pthread_t reader = start(reads, NULL);
+    finish(writer);
+    finish(reader);
+    holds(got);
+    is(pthread_rwlock_unlock(&rwlock), 0);
+
+    /* A reader and a writer wait for a writer. */
+    is(pthread_rwlock_wrlock(&rwlock), 0);
+    reader = start_sleeper(reads, NULL);
+    writer = start_sleeper(writes, NULL);
+    is(pthread_rwlock_unlock(&rwlock), 0);
+    finish(reader);
+    finish(writer);
+    is(pthread_rwlock_trywrlock(&rwlock), 0);
+    is(pthread_rwlock_unlock(&rwlock), 0);
+    is(pthread_rwlock_destroy(&rwlock), 0);
+}
+
+enum { THREADS = 6, ROUNDS = 2000 };
+static long values[4];
+static int readers;
+
+static void *reads_and_writes(void *argument)
+{
+    uint32_t state = (uint32_t)(uintptr_t)argument;
+    struct timespec later = from_now(CLOCK_REALTIME, 3600 * 1000);
+    for (int i = 0; i < ROUNDS; i++) {
+        uint32_t random = next_random(&state);
+        if (random % 4 == 0) {
+            switch (random / 4 % 3) {
+            case 0: quiet_is(pthread_rwlock_wrlock(&rwlock), 0); break;
+            case 1: quiet_is(pthread_rwlock_timedwrlock(&rwlock, &later), 0); break;
+            default:
+                if (pthread_rwlock_trywrlock(&rwlock) == EBUSY)
+                    quiet_is(pthread_rwlock_wrlock(&rwlock), 0);
+            }
+            quiet_is(get_flag(&readers), 0);
+            for (int v = 0; v < 4; v++)
+                values[v]++;
+        } else {
+            switch (random / 4 % 3) {
+            case 0: quiet_is(pthread_rwlock_rdlock(&rwlock), 0); break;
+            case 1: quiet_is(pthread_rwlock_timedrdlock(&rwlock, &later), 0); break;
+            default:
+                if (pthread_rwlock_tryrdlock(&rwlock) == EBUSY)
+                    quiet_is(pthread_rwlock_rdlock(&rwlock), 0);
+            }
+            __atomic_add_fetch(&readers, 1, __ATOMIC_SEQ_CST);
+            quiet_holds(values[0] == values[1] && values[1] == values[2] && values[2] == values[3]);
+            if (random % 256 == 1)
+                sched_yield();
+            __atomic_sub_fetch(&readers, 1, __ATOMIC_SEQ_CST);
+        }
+        quiet_is(pthread_rwlock_unlock(&rwlock), 0);
+    }
+    return NULL;
+}
+
+static void exclusion(void)
+{
+    pthread_t threads[THREADS];
+    memset(values, 0, sizeof values);
+    is(init_rwlock(&rwlock, kind), 0);
+    for (uintptr_t i = 0; i < THREADS; i++)
+        threads[i] = start(reads_and_writes, (void *)(i + 1));
+    for (int i = 0; i < THREADS; i++)
+        finish(threads[i]);
+    holds(values[0] > 0 && values[0] == values[3]);
+    is(pthread_rwlock_trywrlock(&rwlock), 0);
+    is(pthread_rwlock_unlock(&rwlock), 0);
+    is(pthread_rwlock_destroy(&rwlock), 0);
+}
+
+/* Many readers at once: each is counted, or told EAGAIN, and none waits for ever. */
+static void many_readers(void)
+{
+    enum { MANY = (1 << 24) + 10 };
+    long had = 0;
+    is(pthread_rwlock_init(&rwlock, NULL), 0);
+    for (int i = 0; i < MANY; i++) {
+        int error = pthread_rwlock_rdlock(&rwlock);
+        quiet_holds(error == 0 || error == EAGAIN);
+        had += error == 0;
+    }
+    int again = pthread_rwlock_tryrdlock(&rwlock);
+    quiet_holds(again == 0 || again == EAGAIN);
+    had += again == 0;
+    holds(had >= 1 << 20);
+    is(pthread_rwlock_trywrlock(&rwlock), EBUSY);
+    while (had-- > 0)
+        quiet_is(pthread_rwlock_unlock(&rwlock), 0);
+    is(pthread_rwlock_trywrlock(&rwlock), 0);
+    is(pthread_rwlock_unlock(&rwlock), 0);
+}
+
+static int signals;
+
+static void handler(int number UNUSED)
+{
+    signals++;
+}
+
+static void *waits_through_signals(void *read)
+{
+    sleeper = thread_id();
+    set_flag(&about_to, 1);
+    errno = 77;
+    quiet_is(read ? pthread_rwlock_rdlock(&rwlock) : pthread_rwlock_wrlock(&rwlock), 0);
+    quiet_is(pthread_rwlock_unlock(&rwlock), 0);
+    quiet_is(errno, 77);
+    return NULL;
+}
+
+/* A signal handler runs, and the wait goes on. A wait is no cancellation point. */
+static void interrupted(void)
+{
+    struct sigaction action = {.sa_handler = handler};
+    sigaction(SIGUSR1, &action, NULL);
+    for (int read = 0; read < 2; read++) {
+        is(init_rwlock(&rwlock, kind), 0);
+        is(pthread_rwlock_wrlock(&rwlock), 0);
+        signals = 0;
+        pthread_t thread = start_sleeper(waits_through_signals, read ? &rwlock : NULL);
+        for (int i = 0; i < 10; i++) {
+            is(pthread_kill(thread, SIGUSR1), 0);
+            await_flag(&signals, i + 1);
+            await_sleep(sleeper);
+        }
+        is(pthread_cancel(thread), 0);
+        is(pthread_rwlock_unlock(&rwlock), 0);
+        holds(finish(thread) == NULL);
+        is(pthread_rwlock_destroy(&rwlock), 0);
+    }
+}
+
+static void initializers(void)
+{
+    static pthread_rwlock_t by_default = PTHREAD_RWLOCK_INITIALIZER;
+    static pthread_rwlock_t nonrecursive = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
+    static pthread_rwlock_t zeros;
+    pthread_rwlock_t *all[] = {&by_default, &nonrecursive, &zeros};
+    static const struct rwlock_kind KINDS[] = {
+        {"static default", -1, 0},
+        {"static nonrecursive", PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP, 0},
+        {"zeros", -1, 0},
+    };
+    for (int i = 0; i < 3; i++) {
+        memcpy(&rwlock, all[i], sizeof rwlock);
+        kind = &KINDS[i];
+        say("== %s", kind->name);
+        is(pthread_rwlock_rdlock(&rwlock), 0);
+        pthread_t writer = start_sleeper(writes, NULL);
+        elsewhere(tries_to_read, NULL);
+        is(pthread_rwlock_unlock(&rwlock), 0);
+        finish(writer);
+        is(pthread_rwlock_destroy(all[i]), 0);
+    }
+}
+
+static void attributes(void)
+{
+    pthread_rwlockattr_t attributes;
+    int value;
+    is(pthread_rwlockattr_init(&attributes), 0);
+    is(pthread_rwlockattr_getkind_np(&attributes, &value), 0);
+    say("kind %d", value);
+    is(pthread_rwlockattr_getpshared(&attributes, &value), 0);
+    say("pshared %d", value);
+    is(pthread_rwlockattr_setkind_np(&attributes, -1), EINVAL);
+    is(pthread_rwlockattr_setkind_np(&attributes, 3), EINVAL);
+    is(pthread_rwlockattr_setpshared(&attributes, 2), EINVAL);
+    is(pthread_rwlockattr_destroy(&attributes), 0);
+    say("size %zu, alignment %zu", sizeof(pthread_rwlock_t), _Alignof(pthread_rwlock_t));
+}
+
+int main(void)
+{
+    for (int i = 0; i < RWLOCK_COUNT; i++) {
+        kind = &RWLOCKS[i];
+        say("== %s", kind->name);
+        codes();
+        while_a_writer_waits();
+        interrupted();
+        exclusion();
+    }
+    initializers();
+    say("== many readers");
+    many_readers();
+    say("== attributes");
+    attributes();
+    return conform_end();
+}

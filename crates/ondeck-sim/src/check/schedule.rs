@@ -1,0 +1,180 @@
+//! Schedules: a small machine and what is done to its threads, all from one seed.
+
+use std::fmt;
+
+use fastrand::Rng;
+
+use crate::engine::Unrest;
+use crate::engine::costs::{
+    Class, Clock, Costs, Futex, Idle, Membarrier, Place, Policy, Scheduler, Transfer, Yield,
+};
+use crate::engine::time::{Time, of_nanos};
+
+/// What is done to the threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Threads stand still or lose their CPU anywhere.
+    Anywhere,
+    /// They do so right behind their writes.
+    BehindWrites,
+    /// A few threads stand still for long at places that were chosen before.
+    AFewPlaces,
+    /// Stores are late.
+    LateStores,
+    /// Woken threads get no CPU for a slice.
+    LateWakes,
+    /// All of it.
+    Everything,
+}
+
+impl Kind {
+    const ALL: [Self; 6] = [
+        Self::Anywhere,
+        Self::BehindWrites,
+        Self::AFewPlaces,
+        Self::LateStores,
+        Self::LateWakes,
+        Self::Everything,
+    ];
+}
+
+/// A machine, and what is done to its threads.
+#[derive(Clone, Debug)]
+pub struct Schedule {
+    /// What all of it follows from.
+    pub seed: u64,
+    /// What is done.
+    pub kind: Kind,
+    /// The machine.
+    pub costs: Costs,
+    /// What is done, in numbers.
+    pub unrest: Unrest,
+    /// A run that lasts for longer waits for ever.
+    pub limit: Time,
+}
+
+impl fmt::Display for Schedule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (cpus, policy) = (self.costs.places.len(), self.costs.scheduler.policy);
+        write!(f, "seed {}, {:?}, {cpus} CPUs, {policy:?}", self.seed, self.kind)
+    }
+}
+
+/// Long enough for everything that ends.
+const LIMIT: f64 = 1e8;
+
+impl Schedule {
+    /// The schedule of that seed.
+    pub fn of(seed: u64) -> Self {
+        let mut rng = Rng::with_seed(seed);
+        let kind = Kind::ALL[(seed % Kind::ALL.len() as u64) as usize];
+        let all = kind == Kind::Everything;
+        let mut unrest = Unrest {
+            seed: rng.u64(..),
+            longest_stall: of_nanos([300.0, 3_000.0, 60_000.0][rng.usize(..3)]),
+            no_deadlines: true,
+            ..Unrest::none()
+        };
+        if all || kind == Kind::Anywhere {
+            unrest.one_in = [6, 20, 100][rng.usize(..3)];
+        }
+        if all || kind == Kind::BehindWrites {
+            unrest.behind_writes = [2, 4, 12][rng.usize(..3)];
+        }
+        if all || kind == Kind::AFewPlaces {
+            // Runs have some hundreds to some thousands of accesses.
+            let accesses = 1 << rng.u32(6..13);
+            let places = 1 + rng.u64(..4);
+            unrest.changes = (0..places).map(|_| rng.u64(..accesses)).collect();
+            unrest.change = of_nanos([5_000.0, 100_000.0, 2_000_000.0][rng.usize(..3)]);
+        }
+        if all || kind == Kind::LateStores {
+            unrest.latest_store = of_nanos([200.0, 2_000.0, 10_000.0][rng.usize(..3)]);
+            // So that some loads are soon behind and some are not.
+            unrest.one_in = unrest.one_in.max(40);
+        }
+        if all || kind == Kind::LateWakes {
+            unrest.late_wakes = 1 + rng.u32(..4);
+            unrest.late_wake = of_nanos(300_000.0);
+            unrest.one_in = unrest.one_in.max(60);
+        }
+        // A thread that spins for one that waits for its CPU gives that up only where slices end.
+        let policy =
+            [Policy::Fair, Policy::Fair, Policy::RoundRobin, Policy::Windows][rng.usize(..4)];
+        let shape =
+            [[1, 1, 1, 1], [1, 1, 2, 1], [2, 1, 1, 1], [1, 2, 1, 2], [2, 1, 2, 1], [1, 1, 8, 1]];
+        let costs = small_machine(shape[rng.usize(..shape.len())], policy);
+        Self { seed, kind, costs, unrest, limit: of_nanos(LIMIT) }
+    }
+}
+
+/// So many sockets, clusters in each, cores in each, CPUs in each, with round numbers and short slices.
+fn small_machine([sockets, clusters, cores, smt]: [usize; 4], policy: Policy) -> Costs {
+    let all = sockets * clusters * cores;
+    let place = |cpu: usize| {
+        let core = cpu % all;
+        Place {
+            core,
+            cluster: core / cores,
+            socket: core / cores / clusters,
+            class: 0,
+            sibling: (smt == 2).then(|| (cpu + all) % (2 * all)),
+        }
+    };
+    let nanos = of_nanos;
+    Costs {
+        places: (0..all * smt).map(place).collect(),
+        cpu_of_core: (0..all).collect(),
+        classes: vec![Class {
+            pause: nanos(15.0),
+            hit: nanos(1.0),
+            rmw: nanos(5.0),
+            fence: nanos(8.0),
+            tsc_read: nanos(7.0),
+            speed: 1.0,
+            smt_speed: 0.6,
+        }],
+        transfer: Transfer {
+            smt_sibling: nanos(10.0),
+            same_cluster: nanos(40.0),
+            same_socket: nanos(100.0),
+            cross_socket: nanos(200.0),
+            memory: nanos(90.0),
+            invalidate: nanos(2.0),
+            read_occupancy: nanos(3.0),
+            jitter: 0.3,
+        },
+        store_buffer: 40,
+        futex: Futex {
+            entry: nanos(100.0),
+            buckets: 4,
+            bucket_hold: nanos(50.0),
+            wake: nanos(500.0),
+            timer_slack: nanos(50_000.0),
+        },
+        membarrier: Membarrier {
+            base: nanos(500.0),
+            per_cpu: nanos(300.0),
+            interrupted: nanos(1_500.0),
+        },
+        scheduler: Scheduler {
+            policy,
+            slice: nanos(20_000.0),
+            tick: nanos(5_000.0),
+            wakeup_granularity: nanos(5_000.0),
+            sleeper_credit: nanos(20_000.0),
+            switch: nanos(1_000.0),
+            migration: nanos(500.0),
+            wake_latency: nanos(2_000.0),
+            yields: Yield::Last,
+            yield_cost: nanos(300.0),
+            balance_interval: nanos(100_000.0),
+            slice_extension: 0,
+        },
+        idle: vec![
+            Idle { after: 0, exit: 0 },
+            Idle { after: nanos(100_000.0), exit: nanos(20_000.0) },
+        ],
+        clock: Clock { tsc_hertz: 2_000_000_000, monotonic_read: nanos(20.0) },
+    }
+}

@@ -1,0 +1,85 @@
+//! Where the time of a thread goes.
+
+use super::time::Time;
+
+/// What a thread does while its clock goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub enum Doing {
+    /// Work inside and outside of sections.
+    Working,
+    /// Accesses that hit.
+    Hitting,
+    /// Waits for a line that other accesses have.
+    Queueing,
+    /// Waits for a line that is on its way.
+    Moving,
+    /// Waits for its own stores.
+    Draining,
+    /// PAUSE.
+    Pausing,
+    /// Fences, light and full.
+    Fencing,
+    /// Heavy fences, made or suffered.
+    HeavyFencing,
+    /// Reads of clocks.
+    Clocks,
+    /// Within the kernel, without what follows.
+    Kernel,
+    /// Waits for a futex bucket's lock.
+    BucketWait,
+    /// sched_yield(2).
+    Yielding,
+    /// From one thread to another.
+    Switching,
+    /// What a test does to it.
+    Disturbed,
+}
+
+impl Doing {
+    /// All of them, with a word for each.
+    pub const ALL: [(Self, &'static str); 14] = [
+        (Self::Working, "work"),
+        (Self::Hitting, "hits"),
+        (Self::Queueing, "line wait"),
+        (Self::Moving, "line move"),
+        (Self::Draining, "store buffer"),
+        (Self::Pausing, "pause"),
+        (Self::Fencing, "fence"),
+        (Self::HeavyFencing, "heavy fence"),
+        (Self::Clocks, "clock"),
+        (Self::Kernel, "kernel"),
+        (Self::BucketWait, "bucket wait"),
+        (Self::Yielding, "yield"),
+        (Self::Switching, "switch"),
+        (Self::Disturbed, "disturbed"),
+    ];
+}
+
+/// Time by what it was spent for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spent([Time; Doing::ALL.len()]);
+
+impl Spent {
+    /// Adds time.
+    #[inline]
+    pub fn add(&mut self, doing: Doing, time: Time) {
+        self.0[doing as usize] += time;
+    }
+
+    /// Time spent for that.
+    pub fn on(&self, doing: Doing) -> Time {
+        self.0[doing as usize]
+    }
+
+    /// Of both together.
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Self {
+        Self(std::array::from_fn(|index| self.0[index] + other.0[index]))
+    }
+
+    /// Altogether.
+    pub fn total(&self) -> Time {
+        self.0.iter().sum()
+    }
+}

@@ -1,0 +1,99 @@
+//! Sets of cores and of CPUs.
+
+/// The most cores or CPUs of a machine.
+pub const MOST: usize = 512;
+
+const WORDS: usize = MOST / 64;
+
+/// A set of small numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Set([u64; WORDS]);
+
+impl Set {
+    /// Without any.
+    pub const EMPTY: Self = Self([0; WORDS]);
+
+    /// With one only.
+    #[inline]
+    pub fn of(index: usize) -> Self {
+        let mut set = Self::EMPTY;
+        set.insert(index);
+        set
+    }
+
+    /// Adds one.
+    #[inline]
+    pub fn insert(&mut self, index: usize) {
+        self.0[index / 64] |= 1 << (index % 64);
+    }
+
+    /// Takes one out.
+    #[inline]
+    pub fn remove(&mut self, index: usize) {
+        self.0[index / 64] &= !(1 << (index % 64));
+    }
+
+    /// Whether it is there.
+    #[inline]
+    pub fn has(&self, index: usize) -> bool {
+        self.0[index / 64] >> (index % 64) & 1 == 1
+    }
+
+    /// Whether there is none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.0 == [0; WORDS]
+    }
+
+    /// How many.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.0.iter().map(|word| word.count_ones() as usize).sum()
+    }
+
+    /// Those of both.
+    #[inline]
+    #[must_use]
+    pub fn and(&self, other: &Self) -> Self {
+        Self(std::array::from_fn(|word| self.0[word] & other.0[word]))
+    }
+
+    /// All of them, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
+        self.0.iter().enumerate().flat_map(|(word, &bits)| {
+            let mut rest = bits;
+            std::iter::from_fn(move || {
+                (rest != 0).then(|| {
+                    let index = rest.trailing_zeros() as usize;
+                    rest &= rest - 1;
+                    64 * word + index
+                })
+            })
+        })
+    }
+}
+
+impl FromIterator<usize> for Set {
+    fn from_iter<I: IntoIterator<Item = usize>>(indexes: I) -> Self {
+        let mut set = Self::EMPTY;
+        indexes.into_iter().for_each(|index| set.insert(index));
+        set
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_set_has_what_was_put_in() {
+        let numbers = [0, 63, 64, 200, MOST - 1];
+        let mut set: Set = numbers.into_iter().collect();
+        assert_eq!(set.iter().collect::<Vec<_>>(), numbers);
+        assert_eq!(set.len(), 5);
+        set.remove(64);
+        assert!(!set.has(64) && set.has(63) && set.has(200));
+        assert_eq!(set.and(&Set::of(63)), Set::of(63));
+        assert!(Set::EMPTY.is_empty() && !set.is_empty());
+    }
+}

@@ -1,0 +1,266 @@
+//! Waits in the kernel: hash buckets, each with a lock and a queue, as in Linux (kernel/futex).
+//!
+//! A call pays for its way into the kernel, waits for the bucket's lock in the order of arrival, and has it for
+//! as long as an operation on the queue takes. A wake that finds the bucket empty does not take that lock.
+
+use ondeck::platform::FutexWait;
+
+use super::access;
+use super::account::Doing;
+use super::memory::LINE;
+use super::queue::Event;
+use super::recent::{self, Step};
+use super::time::Time;
+use super::world::{State, World, come, settle, world};
+use super::{scheduler, slices};
+
+/// Lines that come from the CPU of a thread that is woken: of the thread, and of that CPU's run queue. An estimate.
+const WAKE_LINES: Time = 6;
+
+/// Lines of a bucket that an operation needs: its lock, and the end of its queue.
+const BUCKET_LINES: Time = 2;
+
+/// A hash bucket.
+#[derive(Clone, Debug, Default)]
+struct Bucket {
+    /// Its lock is taken until then.
+    busy_until: Time,
+    /// The core that had the lock last.
+    core: Option<usize>,
+    /// Threads that sleep here, the one that came first in front.
+    queue: Vec<usize>,
+    /// Time that was waited for the lock.
+    queued: Time,
+    operations: u64,
+}
+
+/// All buckets.
+#[derive(Debug)]
+pub(crate) struct Futexes {
+    buckets: Vec<Bucket>,
+}
+
+impl Futexes {
+    pub(super) fn new(count: usize) -> Self {
+        Self { buckets: vec![Bucket::default(); count.max(1)] }
+    }
+
+    /// The bucket of a word by its name.
+    fn of(&self, name: usize) -> usize {
+        // Fibonacci hashing of the name, by its upper bits.
+        let spread = (name as u64 / 4).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
+        spread as usize % self.buckets.len()
+    }
+
+    /// How often buckets' locks were taken, and how long they were waited for.
+    pub(super) fn traffic(&self) -> (u64, Time) {
+        self.buckets.iter().fold((0, 0), |(operations, queued), bucket| {
+            (operations + bucket.operations, queued + bucket.queued)
+        })
+    }
+}
+
+/// Sleeps while the word at the address holds what is expected; `read` reads it in memory.
+pub(super) fn wait(
+    address: usize,
+    expected: u32,
+    deadline: Option<Time>,
+    read: impl Fn() -> u32,
+) -> FutexWait {
+    enter();
+    // The check under the bucket's lock is of a line that has arrived.
+    access::drain();
+    access::load(address);
+    if read() != expected {
+        return FutexWait::Mismatch;
+    }
+    let name = world().memory.name(address);
+    let bucket = lock_bucket(name, 1);
+    if read() != expected {
+        return FutexWait::Mismatch;
+    }
+    recent::note(Some(address), Step::Sleep);
+    wait_in(bucket, name, deadline);
+    if world().me().timed_out { FutexWait::TimedOut } else { FutexWait::Woken }
+}
+
+/// Sleeps in the queue of a bucket, under that name.
+pub(super) fn wait_in(bucket: usize, name: usize, deadline: Option<Time>) {
+    let here = world();
+    let number = here.my_number();
+    here.futexes.buckets[bucket].queue.push(number);
+    let me = here.me();
+    me.sleeps_on = name;
+    me.wait += 1;
+    me.timed_out = false;
+    let wait = me.wait;
+    if let Some(deadline) = deadline {
+        let at = deadline.max(here.now).saturating_add(here.costs.futex.timer_slack);
+        here.queue.push(at, Event::Timeout { thread: number as u32, wait });
+    }
+    scheduler::sleep();
+    let leave = world().costs.futex.entry / 2;
+    world().charge(leave, Doing::Kernel);
+}
+
+/// Wakes threads that sleep on the word at the address.
+pub(super) fn wake(address: usize, count: usize) -> usize {
+    enter();
+    access::drain();
+    let name = world().memory.name(address);
+    let bucket = world().futexes.of(name);
+    if world().futexes.buckets[bucket].queue.is_empty() {
+        recent::note(Some(address), Step::Wake(0));
+        return 0;
+    }
+    lock_bucket(name, 1);
+    let woken = world().take_waiters(name, count);
+    recent::note(Some(address), Step::Wake(woken.len()));
+    wake_all(&woken);
+    woken.len()
+}
+
+/// Wakes some threads that sleep on one word, and lets others sleep on another.
+pub(super) fn requeue(
+    from: usize,
+    expected: u32,
+    to: usize,
+    (count, most_moved): (usize, usize),
+    read: impl Fn() -> u32,
+) -> Option<usize> {
+    enter();
+    access::drain();
+    access::load(from);
+    if read() != expected {
+        return None;
+    }
+    let (name, target) = (world().memory.name(from), world().memory.name(to));
+    let other = lock_bucket(target, 1);
+    lock_bucket(name, 1);
+    if read() != expected {
+        return None;
+    }
+    let here = world();
+    let woken = here.take_waiters(name, count);
+    // Their deadlines go on.
+    let others = here.unlink_waiters(name, most_moved);
+    for &thread in &others {
+        here.threads[thread].sleeps_on = target;
+    }
+    here.futexes.buckets[other].queue.extend_from_slice(&others);
+    wake_all(&woken);
+    Some(woken.len() + others.len())
+}
+
+/// A system call begins.
+pub(super) fn enter() {
+    settle();
+    let entry = world().costs.futex.entry;
+    world().charge(entry, Doing::Kernel);
+    settle();
+    slices::enter_kernel();
+}
+
+/// Waits for the lock of the bucket of that name, and has it for an operation, which the caller makes now: in one
+/// step, when the lock is about to be free again. A thread keeps its CPU meanwhile, as the kernel's spinlocks do.
+/// It has it for so many times as long as usual.
+pub(super) fn lock_bucket(name: usize, times: Time) -> usize {
+    let world = world();
+    let number = world.futexes.of(name);
+    let place = world.my_place();
+    let hold = world.costs.futex.bucket_hold * times;
+    let transfer = match world.futexes.buckets[number].core {
+        Some(core) if core == place.core => 0,
+        Some(core) => {
+            let other = world.costs.places[world.costs.cpu_of_core[core]];
+            world.costs.distance(&place, &other)
+        }
+        None => world.costs.transfer.memory,
+    };
+    let now = world.now;
+    let bucket = &mut world.futexes.buckets[number];
+    let start = now.max(bucket.busy_until) + transfer * BUCKET_LINES;
+    bucket.queued += start - now;
+    bucket.operations += 1;
+    bucket.busy_until = start + hold;
+    bucket.core = Some(place.core);
+    world.charge_until(start, Doing::BucketWait);
+    world.charge(hold, Doing::Kernel);
+    world.me().in_access = true;
+    come();
+    self::world().me().in_access = false;
+    number
+}
+
+/// Wakes threads that are in no queue any more, one after the other.
+pub(super) fn wake_all(woken: &[usize]) {
+    for &thread in woken {
+        let here = world();
+        let (from, to) = (here.my_place(), here.costs.places[here.threads[thread].cpu]);
+        let lines = WAKE_LINES * here.costs.distance(&from, &to);
+        here.charge(here.costs.futex.wake + lines, Doing::Kernel);
+        settle();
+        world().wake(thread);
+    }
+}
+
+impl World {
+    /// Wakes threads that sleep on the word at the address, by no thread: a call from outside of the machine.
+    pub(super) fn wake_at_once(&mut self, address: usize, count: usize) -> usize {
+        let name = self.memory.name(address);
+        let woken = self.take_waiters(name, count);
+        for &thread in &woken {
+            self.wake(thread);
+        }
+        woken.len()
+    }
+
+    /// Takes threads that are to be woken out of the queue of their word.
+    pub(super) fn take_waiters(&mut self, name: usize, count: usize) -> Vec<usize> {
+        let woken = self.unlink_waiters(name, count);
+        for &thread in &woken {
+            // Its deadline means nothing any more.
+            self.threads[thread].wait += 1;
+        }
+        woken
+    }
+
+    /// Takes threads that sleep on a word out of their queue, in the order in which they came.
+    fn unlink_waiters(&mut self, name: usize, count: usize) -> Vec<usize> {
+        let bucket = self.futexes.of(name);
+        let threads = &self.threads;
+        let mut woken = Vec::new();
+        self.futexes.buckets[bucket].queue.retain(|&thread| {
+            let taken = woken.len() < count && threads[thread].sleeps_on == name;
+            if taken {
+                woken.push(thread);
+            }
+            !taken
+        });
+        woken
+    }
+
+    /// The deadline of a thread's wait passes.
+    pub(super) fn time_out(&mut self, number: usize, wait: u32) {
+        let thread = &mut self.threads[number];
+        if thread.state != State::Asleep || thread.wait != wait {
+            return;
+        }
+        if self.unrest.no_deadlines && !thread.only_sleeps {
+            return;
+        }
+        thread.timed_out = true;
+        self.note(number, None, Step::TimedOut);
+        let thread = &mut self.threads[number];
+        thread.wait += 1;
+        let bucket = self.futexes.of(thread.sleeps_on);
+        self.futexes.buckets[bucket].queue.retain(|&other| other != number);
+        self.wake(number);
+    }
+
+    /// The name of the word that a thread sleeps on, as line and place.
+    pub(super) fn sleeps_on(&self, number: usize) -> (usize, usize) {
+        let name = self.threads[number].sleeps_on;
+        (name / LINE, name % LINE)
+    }
+}

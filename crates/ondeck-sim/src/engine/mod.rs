@@ -1,0 +1,233 @@
+//! The machine in virtual time.
+//!
+//! | file | what |
+//! |---|---|
+//! | `world.rs` | the machine while it runs |
+//! | `run.rs` | the loop of its events, and the coroutines of its threads |
+//! | `queue.rs` | the events to come |
+//! | `memory.rs` | cache lines: which cores have them, when they are free |
+//! | `access.rs` | accesses of a thread, and what they cost |
+//! | `arbiter.rs` | which access has a line next |
+//! | `store_buffer.rs` | stores that others do not see yet |
+//! | `fences.rs` | full and heavy fences |
+//! | `scheduler.rs` | which thread has which CPU |
+//! | `slices.rs` | time slices that are longer for a thread that asked |
+//! | `futex.rs` | waits in the kernel |
+//! | `futex_pi.rs` | locks that the kernel hands over |
+//! | `unrest.rs` | what tests do to threads |
+//! | `account.rs` | where time goes |
+//! | `atomics.rs`, `platform.rs`, `table.rs`, `estimates.rs` | [`Sim`], the platform for locks |
+//! | `costs.rs` | a machine's file as the engine reads it |
+//! | `recent.rs` | the last events of a run |
+//! | `watch.rs` | where threads were, and how they waited |
+//! | `ran.rs` | what a run leaves |
+//!
+//! # What it does not have
+//!
+//! Instructions between accesses take no time but that of the accesses and of `work`. Caches have room for
+//! everything: a line leaves a core only when another one wants it. Loads are never reordered. Frequencies do
+//! not change. Interrupts are those of membarrier and of the scheduler only.
+
+mod access;
+mod account;
+mod arbiter;
+mod atomics;
+mod bits;
+pub mod costs;
+mod estimates;
+mod fences;
+mod futex;
+mod futex_pi;
+mod memory;
+mod platform;
+mod queue;
+mod ran;
+mod recent;
+mod run;
+mod scheduler;
+mod slices;
+mod store_buffer;
+mod table;
+pub mod time;
+mod unrest;
+pub(crate) mod watch;
+mod world;
+
+use fastrand::Rng;
+use ondeck::spin::Polling;
+
+pub use account::{Doing, Spent};
+pub use atomics::{SimInt, SimPtr};
+pub use bits::{MOST as MOST_CPUS, Set};
+pub use costs::{Costs, Place};
+pub use memory::Traffic;
+pub use platform::Sim;
+pub use ran::{Hot, Ran, Stuck};
+pub use recent::{Recent, Step};
+pub use run::{Call, End};
+pub use unrest::Unrest;
+pub use watch::{Course, Pair, Span, Wait, Watched, Way};
+pub use world::{State, Usage};
+
+use queue::Event;
+use recent::Ring;
+use table::Table;
+use time::{NEVER, Time, of_nanos};
+use watch::Watch;
+use world::World;
+
+/// Threads begin within so many nanoseconds of each other, as threads do that one call wakes.
+const START_SPREAD: f64 = 2_000.0;
+
+/// See [`Simulation::longer`].
+pub type Longer<'a> = dyn Fn(Time) -> Option<Time> + 'a;
+
+/// What is to run on which machine.
+pub struct Simulation<'a> {
+    /// The machine.
+    pub costs: &'a Costs,
+    /// What all random numbers follow from.
+    pub seed: u64,
+    /// What a test does to the threads.
+    pub unrest: Unrest,
+    /// How threads that wait for a lock of ondeck poll.
+    pub polling: Polling,
+    /// Where threads begin.
+    pub placement: Placement,
+    /// No run is longer, unless `longer` allows it.
+    pub limit: Time,
+    /// Asked at the limit, with that moment: a later limit, or none.
+    pub longer: Option<&'a Longer<'a>>,
+    /// How many of the last events are kept for the reader of a failure.
+    pub recent: usize,
+    /// Whether threads are watched: where each of them was, and how it waited.
+    pub watch: bool,
+}
+
+/// Where threads begin, as long as there is a core for each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Placement {
+    /// As Linux puts threads that are made: one a cluster in turn (kernel/sched/fair.c: sched_balance_find_dst_cpu).
+    #[default]
+    Spread,
+    /// As it puts threads of a pool that one thread wakes again and again: into that thread's cluster while a core
+    /// there is idle (the same file: wake_affine, select_idle_sibling). Sockets that are one cluster have a thread in
+    /// turn, as the threads that wake wander, too.
+    Together,
+}
+
+/// A machine without threads, on which this OS thread prepares rounds and looks at what they leave: it tells the time 0,
+/// how many CPUs it has, and how fast its clock is, and locks of ondeck can be used there.
+///
+/// `work` may [run](Simulation::run) machines.
+///
+/// # Panics
+///
+/// If this is called by a simulated thread.
+pub fn beside<R>(costs: &Costs, work: impl FnOnce() -> R) -> R {
+    let table = Table::new();
+    let mut world = World::new(costs, 0, Unrest::none(), std::ptr::from_ref(&*table));
+    let _shown = world::Shown::new(&mut world);
+    work()
+}
+
+/// A simulated thread to be.
+pub struct Job {
+    /// The CPUs that it may run on; all if none is said.
+    pub allowed: Option<Set>,
+    /// What it does.
+    pub body: Box<dyn FnOnce()>,
+}
+
+impl<'a> Simulation<'a> {
+    /// On that machine, with that seed, undisturbed and without end.
+    pub fn new(costs: &'a Costs, seed: u64) -> Self {
+        Self {
+            costs,
+            seed,
+            unrest: Unrest::none(),
+            polling: Polling::default(),
+            placement: Placement::default(),
+            limit: NEVER,
+            longer: None,
+            recent: 0,
+            watch: false,
+        }
+    }
+
+    /// Lets the threads run, and calls be made, until all threads are done or nothing will happen any more.
+    ///
+    /// `cancelled` is asked now and then whether to stop at once.
+    ///
+    /// # Panics
+    ///
+    /// If a thread does, if a thread may run on no CPU of the machine, or if this is called by a simulated thread.
+    pub fn run(&self, jobs: Vec<Job>, calls: Vec<Call>, cancelled: &dyn Fn() -> bool) -> Ran {
+        let table = Table::new();
+        let mut world =
+            World::new(self.costs, self.seed, self.unrest.clone(), std::ptr::from_ref(&*table));
+        world.polling = self.polling;
+        world.recent = Ring::new(self.recent, self.watch);
+        world.watch = self.watch.then(|| Watch::new(table.range()));
+        let mut rng = Rng::with_seed(self.seed ^ 0x5EED);
+        let cpus = order(self.costs, jobs.len(), self.placement);
+        let mut bodies = Vec::with_capacity(jobs.len());
+        let all: Set = (0..self.costs.places.len()).collect();
+        for (index, job) in jobs.into_iter().enumerate() {
+            let allowed = job.allowed.map(|allowed| allowed.and(&all));
+            let cpu = first_cpu(&cpus, index, allowed);
+            let number = world.add_thread(cpu, allowed, rng.u64(..));
+            world.cpus[cpu].ready.push(number);
+            if !world.cpus[cpu].arriving {
+                world.cpus[cpu].arriving = true;
+                let at = rng.u64(..of_nanos(START_SPREAD));
+                world.queue.push(at, Event::Arrive { cpu: cpu as u32 });
+            }
+            bodies.push(job.body);
+        }
+        let end = run::run(&mut world, bodies, calls, (self.limit, self.longer), cancelled);
+        Ran::of(&mut world, end, table.range())
+    }
+}
+
+/// CPUs in the order in which threads are put on them: by the placement, cores before their siblings, and the first
+/// socket alone while a quarter of its cores is enough, as Linux does when threads are made.
+fn order(costs: &Costs, threads: usize, placement: Placement) -> Vec<usize> {
+    let places = &costs.places;
+    let first_cores = places.iter().filter(|place| place.socket == places[0].socket).count();
+    let keeps_to_first = threads <= first_cores.div_ceil(4);
+    let mut ranked: Vec<_> = places
+        .iter()
+        .enumerate()
+        .map(|(cpu, place)| {
+            let second = place.sibling.is_some_and(|sibling| sibling < cpu);
+            let before = |other: &&Place| other.cluster == place.cluster;
+            let rank = places[..cpu].iter().filter(before).count();
+            let away = keeps_to_first && place.socket != places[0].socket;
+            // Linux prefers the fast cores of a hybrid processor (kernel/sched/topology.c: asymmetric packing).
+            let slower =
+                costs.classes.iter().filter(|other| other.speed > costs.classes[place.class].speed);
+            let within = |other: &Place| other.socket == place.socket;
+            let shares_socket =
+                places.iter().any(|other| within(other) && other.cluster != place.cluster);
+            let turn = if placement == Placement::Together && shares_socket {
+                (place.cluster, rank)
+            } else {
+                (rank, place.cluster)
+            };
+            ((away, second, slower.count(), turn), cpu)
+        })
+        .collect();
+    ranked.sort_unstable();
+    ranked.into_iter().map(|(_, cpu)| cpu).collect()
+}
+
+fn first_cpu(cpus: &[usize], index: usize, allowed: Option<Set>) -> usize {
+    let may: Vec<usize> = cpus
+        .iter()
+        .copied()
+        .filter(|&cpu| allowed.is_none_or(|allowed| allowed.has(cpu)))
+        .collect();
+    assert!(!may.is_empty(), "thread {index} may run on none of the {} CPUs", cpus.len());
+    may[index % may.len()]
+}

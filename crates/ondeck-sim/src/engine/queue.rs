@@ -1,0 +1,76 @@
+//! What is to happen, in the order of virtual time. Of two events of one moment that comes first which was
+//! put in first, so that a run repeats exactly.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::time::{NEVER, Time};
+
+/// Something that happens at a moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Event {
+    /// The thread of that CPU makes its next access. Void if the CPU's epoch is another by then.
+    Resume { cpu: u32, epoch: u32 },
+    /// The oldest store of that CPU's store buffer becomes visible.
+    Commit { cpu: u32 },
+    /// The slice of that CPU's thread ends. Void if another moment was armed since.
+    SliceEnd { cpu: u32 },
+    /// That CPU takes itself from that thread, for one that was woken. Void if another thread has it by then.
+    Preempt { cpu: u32, thread: u32 },
+    /// A line for which accesses wait is not under way any more.
+    LineFree { line: u32 },
+    /// That idle CPU is awake, and takes a thread.
+    Arrive { cpu: u32 },
+    /// The deadline of a thread's wait passes. Void if that wait is over.
+    Timeout { thread: u32, wait: u32 },
+    /// A call from outside of the machine.
+    Call { index: u32 },
+    /// The run may last no longer.
+    Limit,
+}
+
+/// The events to come.
+#[derive(Debug, Default)]
+pub struct EventQueue {
+    heap: BinaryHeap<Reverse<(Time, u64, Event)>>,
+    pushed: u64,
+}
+
+impl EventQueue {
+    /// Adds an event.
+    #[inline]
+    pub fn push(&mut self, at: Time, event: Event) {
+        self.pushed += 1;
+        self.heap.push(Reverse((at, self.pushed, event)));
+    }
+
+    /// When the next event is.
+    #[inline]
+    pub fn first(&self) -> Time {
+        self.heap.peek().map_or(NEVER, |Reverse((at, _, _))| *at)
+    }
+
+    /// Takes the next event.
+    #[inline]
+    pub fn pop(&mut self) -> Option<(Time, Event)> {
+        self.heap.pop().map(|Reverse((at, _, event))| (at, event))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_of_one_moment_keep_their_order() {
+        let mut queue = EventQueue::default();
+        let calls = [(5, 2), (3, 9), (5, 1), (3, 0)];
+        for (at, index) in calls {
+            queue.push(at, Event::Call { index });
+        }
+        let order: Vec<_> = std::iter::from_fn(|| queue.pop()).collect();
+        let expected = [(3, 9), (3, 0), (5, 2), (5, 1)];
+        assert_eq!(order, expected.map(|(at, index)| (at, Event::Call { index })));
+        assert_eq!(queue.first(), NEVER);
+    }
+}

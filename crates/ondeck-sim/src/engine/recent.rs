@@ -1,0 +1,148 @@
+//! The last events of a run, for a reader who has to understand how it ended.
+//!
+//! Kept only if that was asked for: otherwise each access looks at one flag of its OS thread. By the same flag a
+//! [watch](super::watch) is told of accesses.
+
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::fmt;
+
+use super::time::{Time, in_nanos};
+use super::world::{World, any_world};
+
+/// What happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// The thread read that value.
+    Load(u64),
+    /// The thread wrote that value; others see it later.
+    Store(u64),
+    /// The thread read the first value and wrote the second in one step.
+    Exchange(u64, u64),
+    /// The thread read that value in the attempt to exchange it, and wrote nothing.
+    Refused(u64),
+    /// A full fence is over.
+    Fence,
+    /// A heavy fence is over.
+    HeavyFence,
+    /// The thread sleeps on the word.
+    Sleep,
+    /// The thread woke so many that sleep on the word.
+    Wake(usize),
+    /// The thread has a CPU.
+    Start,
+    /// The thread lost its CPU.
+    Preempted,
+    /// The deadline of the thread's sleep passed.
+    TimedOut,
+}
+
+/// Something that a thread did or that was done to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Recent {
+    /// When.
+    pub at: Time,
+    /// Which thread.
+    pub thread: usize,
+    /// On which CPU.
+    pub cpu: usize,
+    /// The line and the byte in it, in the order of their first use, if it was there.
+    pub place: Option<(usize, usize)>,
+    /// What.
+    pub step: Step,
+    /// How often in a row, the last time at that moment.
+    pub times: u32,
+}
+
+impl fmt::Display for Recent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (thread, cpu) = (self.thread, self.cpu);
+        write!(f, "{:>9} ns  thread {thread}  CPU {cpu}  ", in_nanos(self.at))?;
+        if let Some((line, byte)) = self.place {
+            write!(f, "line {line} + {byte:<2}  ")?;
+        }
+        match self.step {
+            Step::Load(value) => write!(f, "reads {value:#x}"),
+            Step::Store(value) => write!(f, "writes {value:#x}"),
+            Step::Exchange(old, new) => write!(f, "exchanges {old:#x} for {new:#x}"),
+            Step::Refused(value) => write!(f, "finds {value:#x} and leaves it"),
+            Step::Fence => write!(f, "full fence"),
+            Step::HeavyFence => write!(f, "heavy fence"),
+            Step::Sleep => write!(f, "sleeps"),
+            Step::Wake(woken) => write!(f, "wakes {woken}"),
+            Step::Start => write!(f, "has the CPU"),
+            Step::Preempted => write!(f, "loses the CPU"),
+            Step::TimedOut => write!(f, "times out"),
+        }?;
+        if self.times > 1 { write!(f, ", {} times", self.times) } else { Ok(()) }
+    }
+}
+
+thread_local! {
+    /// Whether the machine that is shown to this OS thread keeps events, or is watched.
+    static KEPT: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The last events.
+#[derive(Debug, Default)]
+pub(super) struct Ring {
+    events: VecDeque<Recent>,
+    most: usize,
+}
+
+impl Ring {
+    pub(super) fn new(most: usize, is_watched: bool) -> Self {
+        KEPT.set(most != 0 || is_watched);
+        Self { events: VecDeque::with_capacity(most), most }
+    }
+
+    pub(super) fn take(&mut self) -> Vec<Recent> {
+        KEPT.set(false);
+        std::mem::take(&mut self.events).into()
+    }
+}
+
+/// The running thread did that, there.
+#[inline]
+pub(super) fn note(address: Option<usize>, step: Step) {
+    if KEPT.get() {
+        keep(address, step);
+    }
+}
+
+#[cold]
+fn keep(address: Option<usize>, step: Step) {
+    if let Some(world) = any_world()
+        && let Some(thread) = world.current
+    {
+        world.note(thread, address, step);
+        if let Some(address) = address {
+            world.watch_access(thread, address);
+        }
+    }
+}
+
+impl World {
+    /// That happened to a thread.
+    pub(super) fn note(&mut self, thread: usize, address: Option<usize>, step: Step) {
+        if self.recent.most == 0 {
+            return;
+        }
+        let place = address.map(|address| {
+            let name = self.memory.name(address);
+            (name / super::memory::LINE, name % super::memory::LINE)
+        });
+        let (at, cpu) = (self.now, self.threads[thread].cpu);
+        let events = &mut self.recent.events;
+        if let Some(last) = events.back_mut()
+            && (last.thread, last.cpu, last.place, last.step) == (thread, cpu, place, step)
+        {
+            (last.at, last.times) = (at, last.times + 1);
+            return;
+        }
+        if events.len() == self.recent.most {
+            events.pop_front();
+        }
+        events.push_back(Recent { at, thread, cpu, place, step, times: 1 });
+    }
+}

@@ -1,0 +1,155 @@
+//! The loop that lets events happen, and the coroutines of the threads.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+
+use corosensei::stack::DefaultStack;
+use corosensei::{Coroutine, CoroutineResult, Yielder};
+
+use super::Longer;
+use super::queue::Event;
+use super::time::{NEVER, Time};
+use super::world::{STEPS_BETWEEN_LOOKS, Shown, World, settle, world as my_world};
+
+/// A stack of a simulated thread. Locks need some kilobytes; more is address space only.
+const STACK: usize = 256 << 10;
+
+pub(crate) type Body = Box<dyn FnOnce()>;
+
+type Thread = Coroutine<(), (), (), DefaultStack>;
+
+/// The threads that are not done.
+///
+/// What is left when a run ends waits for ever, or for the thread that panicked. To unwind it would run
+/// unlocks that were never due, and to give its stack away would leave others' pointers to its nodes dangling:
+/// it is leaked.
+struct Threads(Vec<Option<Thread>>);
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        for thread in self.0.drain(..).flatten() {
+            std::mem::forget(thread);
+        }
+    }
+}
+
+/// A call at a moment of virtual time, by no thread.
+pub struct Call {
+    /// When.
+    pub at: Time,
+    /// What. It may look at what threads share with it, and change that.
+    pub call: Box<dyn FnOnce()>,
+}
+
+/// How a run ended.
+#[derive(Debug, PartialEq, Eq)]
+pub enum End {
+    /// All threads are done.
+    Done,
+    /// Threads are left and nothing will ever happen: all sleep.
+    Deadlock,
+    /// More time passed than was allowed.
+    TooLong,
+    /// It was cancelled from outside.
+    Cancelled,
+}
+
+thread_local! {
+    /// Stacks of threads that have ended, for those of the next machine.
+    static STACKS: RefCell<VecDeque<DefaultStack>> = const { RefCell::new(VecDeque::new()) };
+}
+
+fn stack() -> DefaultStack {
+    let kept = STACKS.with_borrow_mut(VecDeque::pop_front);
+    kept.unwrap_or_else(|| DefaultStack::new(STACK).expect("address space for a stack"))
+}
+
+/// Lets the machine run until its threads are done, with the body of each.
+///
+/// # Panics
+///
+/// If a body does; the other threads are then left where they are.
+pub(super) fn run(
+    world: &mut World,
+    bodies: Vec<Body>,
+    calls: Vec<Call>,
+    (limit, longer): (Time, Option<&Longer<'_>>),
+    cancelled: &dyn Fn() -> bool,
+) -> End {
+    let coroutine = |(index, body): (usize, Body)| {
+        Some(Coroutine::with_stack(stack(), move |yielder: &Yielder<(), ()>, ()| {
+            my_world().threads[index].yielder = yielder;
+            body();
+            // What it has done by now has taken its time.
+            settle();
+            super::access::drain();
+        }))
+    };
+    let mut threads = Threads(bodies.into_iter().enumerate().map(coroutine).collect());
+    if limit != NEVER {
+        world.queue.push(limit, Event::Limit);
+    }
+    for (index, call) in calls.iter().enumerate() {
+        world.queue.push(call.at, Event::Call { index: index as u32 });
+    }
+    let mut calls: Vec<_> = calls.into_iter().map(|call| Some(call.call)).collect();
+    let mut left = threads.0.len();
+    let mut turns: u64 = 0;
+    let mut looked_at = 0;
+    let shown = Shown::new(world);
+    let world = shown.0;
+    loop {
+        if left == 0 {
+            break End::Done;
+        }
+        // SAFETY: no coroutine runs, so that this is the only reference; it is not used beyond `resume`.
+        let machine = unsafe { &mut *world };
+        turns += 1;
+        if looked_at + STEPS_BETWEEN_LOOKS <= turns + machine.events {
+            looked_at = turns + machine.events;
+            if cancelled() {
+                break End::Cancelled;
+            }
+        }
+        let Some((at, event)) = machine.queue.pop() else { break End::Deadlock };
+        match event {
+            // Without a limit there would have been nothing more.
+            Event::Limit if machine.queue.first() == NEVER => break End::Deadlock,
+            Event::Limit => match longer.and_then(|longer| longer(at)) {
+                Some(later) => {
+                    machine.queue.push(later, Event::Limit);
+                    continue;
+                }
+                None => break End::TooLong,
+            },
+            _ => machine.now = at,
+        }
+        match event {
+            Event::Resume { cpu, epoch } => {
+                let cpu = cpu as usize;
+                if machine.cpus[cpu].epoch != epoch {
+                    continue;
+                }
+                let number = machine.cpus[cpu].current.expect("a CPU with a thread");
+                machine.current = Some(number);
+                let thread = threads.0[number].as_mut().expect("a thread that is not done");
+                let returned = thread.resume(());
+                // SAFETY: as above; what the coroutine used is on its stack, and not used now.
+                let machine = unsafe { &mut *world };
+                machine.current = None;
+                if let CoroutineResult::Return(()) = returned {
+                    let done = threads.0[number].take().expect("it has just run");
+                    STACKS.with_borrow_mut(|stacks| stacks.push_back(done.into_stack()));
+                    left -= 1;
+                    machine.end_thread(number);
+                }
+            }
+            Event::Call { index } => {
+                if let Some(call) = calls[index as usize].take() {
+                    call();
+                }
+            }
+            other => machine.happen(other),
+        }
+    }
+}

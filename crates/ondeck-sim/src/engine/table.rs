@@ -1,0 +1,86 @@
+//! The parking table of a machine, and the rows of its visible readers.
+
+use ondeck::parking::{BIASES, BUCKETS, Bias, Bucket, Row, bias_of, bucket_of};
+use ondeck::platform::AtomicInt;
+
+use super::atomics::SimInt;
+use super::platform::Sim;
+use super::world::any_world;
+
+/// Threads that can be visible readers.
+const ROWS: usize = 512;
+
+/// Everything that locks of ondeck keep outside of themselves.
+#[repr(C, align(4096))]
+pub(crate) struct Table {
+    unlock_modes: [SimInt<usize>; BUCKETS],
+    buckets: [Bucket<Sim>; BUCKETS],
+    rows: [Row<Sim>; ROWS],
+    biases: [Bias<Sim>; BIASES],
+}
+
+impl Table {
+    /// Where no thread has waited yet.
+    pub(super) fn new() -> Box<Self> {
+        let mut table = Box::<Self>::new_uninit();
+        let place = table.as_mut_ptr();
+        // SAFETY: each field of the allocation is written once, none is read before, and none is left out.
+        unsafe {
+            for index in 0..BUCKETS {
+                (&raw mut (*place).unlock_modes[index]).write(AtomicInt::new(0));
+                (&raw mut (*place).buckets[index]).write(Bucket::new());
+            }
+            for index in 0..ROWS {
+                (&raw mut (*place).rows[index]).write(Row::new());
+            }
+            for index in 0..BIASES {
+                (&raw mut (*place).biases[index]).write(Bias::new());
+            }
+            table.assume_init()
+        }
+    }
+
+    /// The addresses of the table.
+    pub(super) fn range(&self) -> std::ops::Range<usize> {
+        let start = std::ptr::from_ref(self).addr();
+        start..start + size_of::<Self>()
+    }
+}
+
+/// The table of the machine whose lock the caller uses.
+///
+/// # Panics
+///
+/// If no machine runs.
+fn table() -> &'static Table {
+    let world = any_world().expect("a lock of ondeck was used where no simulated machine runs");
+    // SAFETY: the table is kept for as long as its machine runs, and locks keep references no longer than that:
+    // they are used by its threads only.
+    unsafe { &*world.table }
+}
+
+fn name(address: usize) -> usize {
+    any_world().expect("a simulated machine runs").memory.name(address)
+}
+
+pub(super) fn unlock_mode(address: usize) -> &'static SimInt<usize> {
+    &table().unlock_modes[bucket_of(name(address))]
+}
+
+pub(super) fn bucket(address: usize) -> &'static Bucket<Sim> {
+    &table().buckets[bucket_of(name(address))]
+}
+
+pub(super) fn bias(address: usize) -> &'static Bias<Sim> {
+    &table().biases[bias_of(name(address))]
+}
+
+/// The row of the thread of that number.
+pub(super) fn row(thread: usize) -> Option<&'static Row<Sim>> {
+    table().rows.get(thread)
+}
+
+/// The rows of as many threads.
+pub(super) fn rows(threads: usize) -> &'static [Row<Sim>] {
+    &table().rows[..threads.min(ROWS)]
+}

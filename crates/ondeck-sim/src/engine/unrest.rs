@@ -1,0 +1,93 @@
+//! What a test does to a machine: threads lose their CPU or stand still where it hurts, stores and wakes are late.
+
+use fastrand::Rng;
+
+use super::time::Time;
+
+/// What happens to a thread before an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whim {
+    /// It stands still, and keeps its CPU: as if the hypervisor had taken that.
+    Stall(Time),
+    /// It loses its CPU to a ready thread, if there is one.
+    Preempt,
+}
+
+/// How much unrest there is. What is 0 or empty does not happen.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unrest {
+    /// What its random numbers follow from.
+    pub seed: u64,
+    /// One access in so many is disturbed: by a stall, or by the loss of the CPU.
+    pub one_in: u32,
+    /// The same of accesses that come right behind a write of the same thread: where it has just acquired or
+    /// freed something, has published that it waits, or is about to look whether that was in vain.
+    pub behind_writes: u32,
+    /// The longest stall.
+    pub longest_stall: Time,
+    /// The most by which a store is late.
+    pub latest_store: Time,
+    /// One wake in so many takes longer.
+    pub late_wakes: u32,
+    /// By so much: a slice, say.
+    pub late_wake: Time,
+    /// No deadline of a wait in the kernel passes, but those of [`Sim::sleep`](super::Sim::sleep): a lost wake that
+    /// does no harm because a thread looks again after a while shows as a wait without end.
+    pub no_deadlines: bool,
+    /// Accesses, by their number in the run, before which the thread stands still for long: the changes of
+    /// priority of Burckhardt and others, "A Randomized Scheduler with Probabilistic Guarantees of Finding
+    /// Bugs" (2010).
+    pub changes: Vec<u64>,
+    /// How long it stands still there.
+    pub change: Time,
+}
+
+impl Unrest {
+    /// None.
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// Whether accesses are disturbed.
+    #[inline]
+    pub(super) fn is_on(&self) -> bool {
+        self.one_in != 0 || self.behind_writes != 0 || !self.changes.is_empty()
+    }
+
+    /// What happens before the access of that number.
+    pub(super) fn whim(&self, rng: &mut Rng, access: u64, behind_a_write: bool) -> Option<Whim> {
+        if self.changes.contains(&access) {
+            return Some(Whim::Stall(self.change));
+        }
+        let happens = |rng: &mut Rng, one_in| one_in != 0 && rng.u32(..one_in) == 0;
+        let stops = happens(rng, self.one_in) || behind_a_write && happens(rng, self.behind_writes);
+        if !stops {
+            return None;
+        }
+        Some(if rng.bool() {
+            Whim::Preempt
+        } else {
+            // Short ones are more frequent, so that all lengths up to the longest have their turn.
+            let bits = rng.u32(..u64::BITS - self.longest_stall.max(1).leading_zeros());
+            Whim::Stall(self.longest_stall >> bits)
+        })
+    }
+
+    /// Whether stores are late.
+    #[inline]
+    pub(super) fn delays_stores(&self) -> bool {
+        self.latest_store != 0
+    }
+
+    /// How late the next store is.
+    #[inline]
+    pub(super) fn store_delay(&self, rng: &mut Rng) -> Time {
+        if self.latest_store == 0 { 0 } else { rng.u64(..=self.latest_store) }
+    }
+
+    /// How late the next woken thread is.
+    #[inline]
+    pub(super) fn wake_delay(&self, rng: &mut Rng) -> Time {
+        if self.late_wakes == 0 || rng.u32(..self.late_wakes) != 0 { 0 } else { self.late_wake }
+    }
+}

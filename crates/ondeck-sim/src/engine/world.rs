@@ -1,0 +1,528 @@
+//! A machine while it runs: its threads, CPUs, memory and time.
+//!
+//! Every simulated thread is a coroutine, and all of a machine are on one OS thread. A thread has a clock of
+//! its own. Before an access it waits until the machine has come to that clock ([`settle`]): if no event is
+//! to happen before, it simply goes on, else it suspends itself and the loop ([`run`](super::run)) lets the
+//! events happen that are due. So accesses happen in the order of virtual time, and most of them without a
+//! switch of coroutines.
+//!
+//! # References to the machine
+//!
+//! [`world`] gives one to each caller, and others call it while a coroutine is suspended. So none is held across
+//! [`settle`], and no function that settles takes one as an argument: the compiler may assume that nothing else
+//! changes what a mutable argument refers to for as long as the call lasts.
+
+use std::cell::Cell;
+use std::collections::hash_map::Entry;
+use std::ptr;
+
+use corosensei::Yielder;
+use fastrand::Rng;
+use ondeck::spin::Polling;
+use rustc_hash::FxHashMap;
+
+use super::account::{Doing, Spent};
+use super::bits::Set;
+use super::costs::{Class, Costs, Place};
+use super::estimates::Estimates;
+use super::futex::Futexes;
+use super::memory::Memory;
+use super::queue::{Event, EventQueue};
+use super::recent::Ring;
+use super::store_buffer::{Hidden, Store, StoreBuffer};
+use super::time::{NEVER, Time};
+use super::unrest::{Unrest, Whim};
+use super::watch::Watch;
+
+/// How far a thread's clock may run ahead by pauses alone.
+const MOST_AHEAD: Time = 1_000_000;
+
+/// A thread leaves the CPU to the loop after so many steps at the latest, so that a thread which is alone can be
+/// cancelled.
+pub(super) const STEPS_BETWEEN_LOOKS: u64 = 1 << 16;
+
+/// What a simulated thread is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Has a CPU.
+    Running,
+    /// Wants one.
+    Ready,
+    /// Sleeps in the kernel.
+    Asleep,
+    /// Its body has returned.
+    Done,
+}
+
+/// A simulated thread.
+#[expect(clippy::struct_excessive_bools, reason = "each is of another part of the engine")]
+pub(crate) struct Thread {
+    pub(super) state: State,
+    /// The CPU that it runs on, is queued at, or ran on last.
+    pub(super) cpu: usize,
+    /// Its own time, never before that of the machine while it runs.
+    pub(super) clock: Time,
+    /// When it goes on, while it is suspended on its CPU.
+    pub(super) resume_at: Time,
+    /// What it had not done yet when it lost its CPU.
+    pub(super) remaining: Time,
+    /// An access is under way: it keeps its CPU until it goes on.
+    pub(super) in_access: bool,
+    /// Its last access was a write.
+    pub(super) wrote: bool,
+    pub(super) virtual_run_time: Time,
+    pub(super) allowed: Option<Set>,
+    /// Since when it is in its state; a thread that is ready and changes its queue stays so.
+    pub(super) since: Time,
+    /// Its stores are visible to all from then on.
+    pub(super) visible_at: Time,
+    /// Which of its waits the present one is.
+    pub(super) wait: u32,
+    pub(super) timed_out: bool,
+    /// It waits for nothing but its deadline.
+    pub(super) only_sleeps: bool,
+    /// The name of the word that it sleeps on.
+    pub(super) sleeps_on: usize,
+    pub(super) wants_longer_slice: bool,
+    pub(super) slice_was_extended: bool,
+    pub(super) was_boosted: bool,
+    pub(super) random: Rng,
+    pub(super) usage: Usage,
+    pub(super) spent: Spent,
+    /// What its clock went on for last.
+    pub(super) doing: Doing,
+    pub(super) yielder: *const Yielder<(), ()>,
+}
+
+/// What a thread was charged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// On a CPU.
+    pub cpu: Time,
+    /// Ready, and without one.
+    pub ready: Time,
+    /// In the kernel, until it was woken.
+    pub asleep: Time,
+    /// It slept so often.
+    pub voluntary: u64,
+    /// It lost its CPU so often.
+    pub involuntary: u64,
+    /// It was put on another CPU than before so often.
+    pub migrations: u64,
+}
+
+/// A CPU: a core, or one of its two hyper-threads.
+pub(crate) struct Cpu {
+    pub(super) current: Option<usize>,
+    pub(super) ready: Vec<usize>,
+    /// Changes with whatever makes an event of this CPU void.
+    pub(super) epoch: u32,
+    pub(super) idle_since: Time,
+    /// Woken from idleness, and not there yet.
+    pub(super) arriving: bool,
+    pub(super) slice_from: Time,
+    /// When it gave a thread to an idle CPU.
+    pub(super) balanced_at: Time,
+    /// When its slice is to end, if that was put into the queue.
+    pub(super) armed: Time,
+    pub(super) least_virtual_run_time: Time,
+    pub(super) stores: StoreBuffer,
+    pub(super) idle_time: Time,
+}
+
+/// A machine while it runs.
+pub(crate) struct World {
+    pub(super) now: Time,
+    pub(super) queue: EventQueue,
+    pub(super) threads: Vec<Thread>,
+    pub(super) cpus: Vec<Cpu>,
+    pub(super) idle: Set,
+    pub(super) clusters: Vec<Set>,
+    pub(super) sockets: Vec<Set>,
+    pub(super) memory: Memory,
+    pub(super) futexes: Futexes,
+    pub(super) estimates: Estimates,
+    pub(super) polling: Polling,
+    pub(super) costs: Costs,
+    pub(super) rng: Rng,
+    pub(super) unrest: Unrest,
+    /// The random numbers of unrest.
+    pub(super) whims: Rng,
+    pub(super) membarrier_free: Time,
+    pub(super) table: *const super::table::Table,
+    pub(super) events: u64,
+    pub(super) recent: Ring,
+    pub(super) watch: Option<Watch>,
+    /// CPUs with stores under way.
+    pub(super) storing: Set,
+    /// Atomics with stores under way, by their addresses.
+    pub(super) hidden: FxHashMap<usize, Hidden>,
+    /// The thread whose coroutine runs.
+    pub(super) current: Option<usize>,
+}
+
+thread_local! {
+    static WORLD: Cell<*mut World> = const { Cell::new(ptr::null_mut()) };
+}
+
+const ONLY_THREADS: &str = "only a simulated thread waits, locks or takes its time";
+
+/// The machine whose thread the caller is; none outside of simulated threads.
+///
+/// The reference must not be kept across [`settle`], which lets others change everything.
+#[inline]
+pub(super) fn on_thread<'a>() -> Option<&'a mut World> {
+    // SAFETY: set by `run` for as long as it has the world, on this OS thread. References are not kept across
+    // a switch of coroutines, so that at most one is used at a time.
+    let world = unsafe { WORLD.get().as_mut() }?;
+    world.current.is_some().then_some(world)
+}
+
+/// As [`on_thread`], for code that only simulated threads reach.
+#[inline]
+pub(super) fn world<'a>() -> &'a mut World {
+    on_thread().expect(ONLY_THREADS)
+}
+
+/// As [`on_thread`], also between the events, where no thread runs.
+#[inline]
+pub(super) fn any_world<'a>() -> Option<&'a mut World> {
+    // SAFETY: as in `on_thread`.
+    unsafe { WORLD.get().as_mut() }
+}
+
+/// Lets the machine come to the calling thread's clock: everything that is due before happens now.
+#[inline]
+pub(super) fn settle() {
+    let world = world();
+    world.events += 1;
+    if world.unrest.is_on() {
+        world.disturb();
+    }
+    come();
+}
+
+/// As [`settle`], in the middle of an access: the machine comes to the moment at which that happens.
+#[inline]
+pub(super) fn come() {
+    let world = world();
+    let clock = world.me().clock;
+    if clock < world.queue.first() && !world.events.is_multiple_of(STEPS_BETWEEN_LOOKS) {
+        world.now = clock;
+    } else {
+        world.push_resume();
+        suspend();
+    }
+}
+
+/// Leaves the CPU to the loop, until the calling thread is resumed.
+///
+/// A thread that panics is not suspended: the run is over, and others would run in the middle of its unwinding.
+pub(super) fn suspend() {
+    if std::thread::panicking() {
+        return;
+    }
+    let yielder = world().me().yielder;
+    // SAFETY: set when the running coroutine's body began; this call is on its stack.
+    unsafe { &*yielder }.suspend(());
+}
+
+/// A pause of the calling thread: only its own clock goes on, unless it has run far ahead.
+#[inline]
+pub(super) fn pause(time: Time) {
+    let world = world();
+    world.charge(time, Doing::Pausing);
+    if world.me().clock > world.now + MOST_AHEAD {
+        settle();
+    }
+}
+
+impl World {
+    pub(super) fn new(
+        costs: &Costs,
+        seed: u64,
+        unrest: Unrest,
+        table: *const super::table::Table,
+    ) -> Self {
+        let groups = |of: fn(&Place) -> usize| {
+            let count = costs.places.iter().map(|place| of(place) + 1).max().unwrap_or(0);
+            (0..count)
+                .map(|group| {
+                    let member = |cpu: &usize| of(&costs.places[*cpu]) == group;
+                    (0..costs.places.len()).filter(member).collect()
+                })
+                .collect()
+        };
+        let cpu = |_| Cpu {
+            current: None,
+            ready: Vec::new(),
+            epoch: 0,
+            idle_since: 0,
+            arriving: false,
+            slice_from: 0,
+            balanced_at: 0,
+            armed: NEVER,
+            least_virtual_run_time: 0,
+            stores: StoreBuffer::default(),
+            idle_time: 0,
+        };
+        Self {
+            now: 0,
+            queue: EventQueue::default(),
+            threads: Vec::new(),
+            cpus: (0..costs.places.len()).map(cpu).collect(),
+            idle: (0..costs.places.len()).collect(),
+            clusters: groups(|place| place.cluster),
+            sockets: groups(|place| place.socket),
+            memory: Memory::default(),
+            futexes: Futexes::new(costs.futex.buckets),
+            estimates: Estimates::default(),
+            polling: Polling::default(),
+            costs: costs.clone(),
+            rng: Rng::with_seed(seed),
+            whims: Rng::with_seed(unrest.seed),
+            unrest,
+            membarrier_free: 0,
+            table,
+            events: 0,
+            recent: Ring::default(),
+            watch: None,
+            storing: Set::EMPTY,
+            hidden: FxHashMap::default(),
+            current: None,
+        }
+    }
+
+    /// The running thread's number.
+    #[inline]
+    pub(super) fn my_number(&self) -> usize {
+        self.current.expect(ONLY_THREADS)
+    }
+
+    #[inline]
+    pub(super) fn me(&mut self) -> &mut Thread {
+        let current = self.my_number();
+        &mut self.threads[current]
+    }
+
+    /// The number of the running thread's CPU.
+    #[inline]
+    pub(super) fn my_cpu_number(&self) -> usize {
+        self.threads[self.my_number()].cpu
+    }
+
+    #[inline]
+    pub(super) fn my_cpu(&mut self) -> &mut Cpu {
+        let cpu = self.my_cpu_number();
+        &mut self.cpus[cpu]
+    }
+
+    #[inline]
+    pub(super) fn my_place(&self) -> Place {
+        self.costs.places[self.my_cpu_number()]
+    }
+
+    #[inline]
+    pub(super) fn my_class(&self) -> &Class {
+        &self.costs.classes[self.my_place().class]
+    }
+
+    /// Lets time pass for the running thread.
+    #[inline]
+    pub(super) fn charge(&mut self, time: Time, doing: Doing) {
+        let me = self.me();
+        me.clock += time;
+        me.doing = doing;
+        me.spent.add(doing, time);
+    }
+
+    /// Whether the other CPU of the running thread's core takes from it what instructions need: a thread that
+    /// pauses, or waits for a line, does not.
+    pub(super) fn sibling_works(&self) -> bool {
+        let Some(sibling) = self.my_place().sibling else { return false };
+        self.cpus[sibling].current.is_some_and(|thread| {
+            let doing = self.threads[thread].doing;
+            !matches!(doing, Doing::Pausing | Doing::Queueing | Doing::Moving | Doing::Draining)
+        })
+    }
+
+    /// The running thread waits until then, if that is not past.
+    #[inline]
+    pub(super) fn charge_until(&mut self, then: Time, doing: Doing) {
+        let clock = self.me().clock;
+        self.charge(then.saturating_sub(clock), doing);
+    }
+
+    /// The running thread, which is about to suspend itself, goes on at its clock.
+    fn push_resume(&mut self) {
+        let number = self.my_cpu_number();
+        let me = self.me();
+        me.resume_at = me.clock;
+        let at = me.clock;
+        let epoch = self.cpus[number].epoch;
+        self.queue.push(at, Event::Resume { cpu: number as u32, epoch });
+    }
+
+    /// What a test wants to happen to the running thread before its access.
+    #[cold]
+    fn disturb(&mut self) {
+        let wrote = std::mem::take(&mut self.me().wrote);
+        let Some(whim) = self.unrest.whim(&mut self.whims, self.events, wrote) else { return };
+        match whim {
+            Whim::Stall(time) => self.charge(time, Doing::Disturbed),
+            Whim::Preempt => {
+                let (cpu, thread) = (self.my_cpu_number(), self.my_number());
+                // A thread that is ready has the earlier turn.
+                let ready = self.cpus[cpu].ready.iter();
+                let least = ready.map(|&other| self.threads[other].virtual_run_time).min();
+                let me = self.me();
+                me.virtual_run_time = me.virtual_run_time.max(least.map_or(0, |least| least + 1));
+                let at = self.me().clock.max(self.now);
+                self.queue.push(at, Event::Preempt { cpu: cpu as u32, thread: thread as u32 });
+            }
+        }
+    }
+
+    /// A thread that begins to be ready now, on a CPU with few others.
+    pub(super) fn add_thread(&mut self, cpu: usize, allowed: Option<Set>, seed: u64) -> usize {
+        if let Some(watch) = &mut self.watch {
+            watch.add(cpu);
+        }
+        self.threads.push(Thread {
+            state: State::Ready,
+            cpu,
+            clock: 0,
+            resume_at: 0,
+            remaining: 0,
+            in_access: false,
+            wrote: false,
+            virtual_run_time: 0,
+            allowed,
+            since: 0,
+            visible_at: 0,
+            wait: 0,
+            timed_out: false,
+            only_sleeps: false,
+            sleeps_on: 0,
+            wants_longer_slice: false,
+            slice_was_extended: false,
+            was_boosted: false,
+            random: Rng::with_seed(seed),
+            usage: Usage::default(),
+            spent: Spent::default(),
+            doing: Doing::Working,
+            yielder: ptr::null(),
+        });
+        self.threads.len() - 1
+    }
+
+    /// The body of the running thread has returned.
+    pub(super) fn end_thread(&mut self, number: usize) {
+        let cpu = self.threads[number].cpu;
+        self.leave(cpu);
+        self.threads[number].state = State::Done;
+        self.watch_state(number, State::Done, cpu);
+        self.schedule(cpu);
+    }
+
+    /// Charges all threads and CPUs for what they did until now.
+    pub(super) fn close_accounts(&mut self) {
+        let now = self.now;
+        for thread in &mut self.threads {
+            let time = now.saturating_sub(std::mem::replace(&mut thread.since, now));
+            match thread.state {
+                State::Running => thread.usage.cpu += time,
+                State::Ready => thread.usage.ready += time,
+                State::Asleep => thread.usage.asleep += time,
+                State::Done => {}
+            }
+        }
+        for cpu in self.idle.iter() {
+            let cpu = &mut self.cpus[cpu];
+            cpu.idle_time += now.saturating_sub(std::mem::replace(&mut cpu.idle_since, now));
+        }
+    }
+
+    /// A store of the running thread leaves its CPU at its moment. Other CPUs see `visible` until then.
+    pub(super) fn push_store(&mut self, store: Store, visible: u64) {
+        let cpu = self.my_cpu_number();
+        let hidden = Hidden { visible, cpu: Some(cpu), stores: 0 };
+        let hidden = self.hidden.entry(store.address).or_insert(hidden);
+        hidden.stores += 1;
+        hidden.cpu = hidden.cpu.filter(|&other| other == cpu);
+        self.queue.push(store.commit, Event::Commit { cpu: cpu as u32 });
+        self.cpus[cpu].stores.push(store);
+        self.storing.insert(cpu);
+    }
+
+    /// The oldest store of a CPU becomes visible.
+    pub(super) fn commit(&mut self, cpu: usize) {
+        let Some(store) = self.cpus[cpu].stores.pop() else { return };
+        if self.cpus[cpu].stores.len() == 0 {
+            self.storing.remove(cpu);
+        }
+        if store.size == 0 {
+            return;
+        }
+        let Entry::Occupied(mut hidden) = self.hidden.entry(store.address) else { return };
+        hidden.get_mut().visible = store.bits;
+        hidden.get_mut().stores -= 1;
+        if hidden.get().stores == 0 && hidden.remove().cpu.is_none() {
+            // SAFETY: the store exposed the provenance of its atomic, which several CPUs had stores to, and which
+            // still exists: else the store would have been forgotten.
+            unsafe { store.write() };
+        }
+    }
+
+    /// What the running thread's CPU sees of an atomic; none if that is what the atomic has.
+    #[inline]
+    pub(super) fn seen(&self, address: usize) -> Option<u64> {
+        if self.hidden.is_empty() {
+            return None;
+        }
+        let hidden = self.hidden.get(&address)?;
+        let cpu = self.my_cpu_number();
+        match hidden.cpu {
+            Some(only) if only == cpu => None,
+            Some(_) => Some(hidden.visible),
+            None => Some(self.cpus[cpu].stores.newest(address).unwrap_or(hidden.visible)),
+        }
+    }
+
+    /// Whether a load of the running thread is of a store of its own CPU that is under way.
+    #[inline]
+    pub(super) fn is_forwarded(&self, address: usize) -> bool {
+        let stores = &self.cpus[self.my_cpu_number()].stores;
+        stores.len() != 0 && stores.newest(address).is_some()
+    }
+
+    /// The atomic at that address is gone: stores to it go nowhere, those of other threads as well.
+    ///
+    /// A thread can know of another one's store before it is visible, by what is not simulated: the count of an
+    /// `Arc`, or a harness's own word.
+    pub(super) fn forget(&mut self, address: usize) {
+        if self.hidden.remove(&address).is_some() {
+            for cpu in self.storing.iter() {
+                self.cpus[cpu].stores.forget(address);
+            }
+        }
+    }
+}
+
+/// The world that is shown to simulated threads, until this is dropped. Within one that no thread runs on: rounds are
+/// prepared there.
+pub(super) struct Shown(pub(super) *mut World, *mut World);
+
+impl Shown {
+    pub(super) fn new(world: &mut World) -> Self {
+        assert!(on_thread().is_none(), "a machine runs within another");
+        let world = ptr::from_mut(world);
+        Self(world, WORLD.replace(world))
+    }
+}
+
+impl Drop for Shown {
+    fn drop(&mut self) {
+        WORLD.set(self.1);
+    }
+}

@@ -1,0 +1,151 @@
+//! The laboratory on a simulated machine: the same workloads, with the same locks, in virtual time.
+//!
+//! A team of the laboratory becomes the threads of a [`Simulation`](crate::engine::Simulation). What the laboratory itself does between two
+//! functions of the machine takes no time there. See [`Machine`] for what that asks of a
+//! workload.
+
+mod subjects;
+mod team;
+mod watched;
+
+use std::cell::RefCell;
+use std::time::Duration;
+
+use ondeck::spin::Polling;
+use ondeck_lab::machine::Machine;
+use ondeck_lab::team::{Body, Outcome, TeamError, TeamSetting, Until};
+use ondeck_lab::usage::Usage;
+use ondeck_lab::work::Work;
+
+use crate::engine::time::{Time, in_nanos};
+use crate::engine::{self, Costs, Ran, Sim};
+use watched::Choosing;
+
+pub use subjects::subjects;
+pub use watched::Chosen;
+
+/// A simulated machine to measure on.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// The machine.
+    pub costs: Costs,
+    /// What all chance in it follows from.
+    pub seed: u64,
+    /// How threads that wait for a lock of ondeck poll.
+    pub polling: Polling,
+}
+
+/// The machine of this OS thread, while there is one.
+struct Present {
+    setup: Setup,
+    /// How many teams have run on it.
+    teams: u64,
+    /// How many more runs are watched.
+    watches: usize,
+    /// What the runs of teams have left that nothing has asked for yet.
+    rounds: Vec<Ran>,
+}
+
+thread_local! {
+    static PRESENT: RefCell<Option<Present>> = const { RefCell::new(None) };
+}
+
+/// Does `work`; the teams of simulated locks that this OS thread runs meanwhile are simulated on that machine, each with
+/// a seed of its own. The same work gives the same numbers each time.
+///
+/// # Panics
+///
+/// If there is a machine already.
+pub fn with<R>(setup: &Setup, work: impl FnOnce() -> R) -> R {
+    run_with(setup, 0, work)
+}
+
+/// As [`with`], where the lock that was chosen stands for itself as its [subject](Chosen::subject), and that many runs of
+/// teams are watched: what [`take_rounds`] returns then has what threads did.
+///
+/// # Panics
+///
+/// As [`with`].
+pub fn with_watched<R>(setup: &Setup, chosen: Chosen, runs: usize, work: impl FnOnce() -> R) -> R {
+    let _until_then = Choosing::begin(chosen);
+    run_with(setup, runs, work)
+}
+
+fn run_with<R>(setup: &Setup, watches: usize, work: impl FnOnce() -> R) -> R {
+    let present = Present { setup: setup.clone(), teams: 0, watches, rounds: Vec::new() };
+    let before = PRESENT.replace(Some(present));
+    assert!(before.is_none(), "a machine within another");
+    let _ends = Ends;
+    engine::beside(&setup.costs, work)
+}
+
+/// Takes the machine of this OS thread away, also if the work panics.
+struct Ends;
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        PRESENT.replace(None);
+    }
+}
+
+/// What the rounds have left that this OS thread has run since the last call, within [`with`]: where their time went.
+pub fn take_rounds() -> Vec<Ran> {
+    PRESENT.with_borrow_mut(|present| {
+        present.as_mut().map(|present| std::mem::take(&mut present.rounds)).unwrap_or_default()
+    })
+}
+
+impl Machine for Sim {
+    fn run_team<T: Send + 'static>(
+        setting: &TeamSetting,
+        until: Until,
+        body: &Body<Self, T>,
+    ) -> Result<Outcome<T>, TeamError> {
+        team::run(setting, until, body)
+    }
+
+    fn usage() -> Usage {
+        let now = Self::now_free();
+        lab_usage(Self::usage(), now)
+    }
+
+    #[inline]
+    fn perform(work: Work) {
+        /// About a cycle: a loop without a lock and without work would go on in no time, for ever.
+        const LEAST: f64 = 0.25;
+        Self::work((work.nanos() as f64).max(LEAST));
+    }
+
+    fn compute(time: Work, _: impl FnOnce()) {
+        Self::perform(time);
+    }
+
+    #[inline]
+    fn touch<T: ?Sized>(data: &T, write: bool) {
+        Self::touch(std::ptr::from_ref(data).addr(), size_of_val(data), write);
+    }
+
+    fn sleep(time: Duration) {
+        Self::sleep(time.as_nanos() as u64);
+    }
+
+    fn thread_number() -> i32 {
+        i32::try_from(Self::thread()).unwrap_or(i32::MAX - 1) + 1
+    }
+
+    fn is_parked(thread: i32) -> bool {
+        usize::try_from(thread - 1).is_ok_and(Self::sleeps)
+    }
+}
+
+/// What a simulated thread was charged, as the laboratory has it, at that time.
+fn lab_usage(usage: engine::Usage, now: Time) -> Usage {
+    let duration = |time: Time| Duration::from_nanos(in_nanos(time));
+    Usage {
+        elapsed: duration(now),
+        cpu: duration(usage.cpu),
+        queued: Some(duration(usage.ready)),
+        voluntary: usage.voluntary,
+        involuntary: usage.involuntary,
+    }
+}

@@ -1,0 +1,13 @@
+//! A machine that is not there: the locks and workloads of this workspace on simulated CPUs, in virtual time.
+//!
+//! [`engine`] lets simulated threads run; [`Sim`](engine::Sim) is the platform that locks see. [`machine`] says what
+//! a machine is: how many CPUs it has, and what their operations cost. [`check`] is a test tool that drives
+//! primitives under schedules that ordinary runs hardly ever have.
+
+#![warn(missing_docs)]
+
+pub mod check;
+pub mod engine;
+pub mod lab;
+pub mod machine;
+pub mod validate;

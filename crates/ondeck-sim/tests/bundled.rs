@@ -1,0 +1,76 @@
+//! The machine files that come with the crate.
+
+use ondeck_sim::machine::{Distance, MachineFile, bundled_names};
+
+#[test]
+fn each_bundled_file_is_right_and_says_where_its_numbers_are_from() {
+    let mut count = 0;
+    for name in bundled_names() {
+        let file = MachineFile::find(name).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(file.spec().name, name);
+        for (key, leaf) in file.leaves() {
+            assert!(leaf.from.len() > 10, "{name}: {key} is from {:?}", leaf.from);
+        }
+        count += 1;
+    }
+    assert!(count > 0, "no machine is bundled");
+}
+
+/// A latency of a published table: whether the table has this median for the machine that the source names.
+fn in_table(table: &str, from: &str, value: f64) -> bool {
+    let said = from.trim_start_matches("median of ");
+    let name = said.trim_start_matches("two ").split([',', ':', '(']).next().unwrap_or("").trim();
+    table.lines().filter(|line| !line.starts_with('#')).any(|line| {
+        let fields: Vec<_> = line.split(',').collect();
+        let [machine, .., scope, _, _, _, median, _, _] = fields[..] else { return false };
+        machine.contains(name)
+            && machine.ends_with("dual") == said.starts_with("two ")
+            && !scope.contains("socket")
+            && median.parse() == Ok(value)
+    })
+}
+
+#[test]
+fn a_published_latency_is_that_of_its_table() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/published/core-to-core.csv");
+    let table = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{path}: {error}"));
+    let mut found = 0;
+    for name in bundled_names() {
+        let file = MachineFile::find(name).unwrap_or_else(|error| panic!("{error}"));
+        for (key, leaf) in file.leaves() {
+            if leaf.from.starts_with("median of ") {
+                let value = leaf.value.number().expect("a latency");
+                assert!(
+                    in_table(&table, &leaf.from, value),
+                    "{name}: {key} = {value}: {}",
+                    leaf.from
+                );
+                found += 1;
+            }
+        }
+    }
+    assert!(found > 10, "{found} latencies are of the table");
+}
+
+#[test]
+fn hardware_threads_are_where_the_file_puts_them() {
+    let file = MachineFile::find("epyc-9454p").expect("a bundled machine");
+    let topology = file.spec().topology();
+    assert_eq!((topology.threads().len(), topology.cores()), (96, 48));
+    let seventh = topology.threads()[6];
+    assert_eq!((seventh.core, seventh.cluster, seventh.socket, seventh.class), (6, 1, 0, 0));
+    assert_eq!(seventh.sibling, Some(54));
+    assert_eq!(topology.threads()[54].sibling, Some(6));
+    let distances = [(6, 6), (6, 54), (6, 11), (6, 5)].map(|(a, b)| topology.distance(a, b));
+    assert_eq!(
+        distances,
+        [Distance::Same, Distance::SmtSibling, Distance::SameCluster, Distance::SameSocket]
+    );
+    let transfer = &file.spec().transfer;
+    assert!(transfer.over(distances[1]) < transfer.over(distances[2]));
+    // One socket: what the file does not have is that of the next nearer neighbours.
+    assert_eq!(
+        transfer.over(Distance::CrossSocket).to_bits(),
+        transfer.over(Distance::SameSocket).to_bits()
+    );
+}

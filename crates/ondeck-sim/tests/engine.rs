@@ -1,0 +1,15 @@
+//! The engine on small machines: memory, waits, the scheduler, accounts.
+
+mod engine {
+    mod accounts;
+    mod crowd;
+    mod fences;
+    mod futexes;
+    mod golden;
+    mod lines;
+    mod litmus;
+    mod machine;
+    mod repeat;
+    mod scheduling;
+    mod soundness;
+}

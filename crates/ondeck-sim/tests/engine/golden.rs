@@ -1,0 +1,78 @@
+//! The exact numbers of some runs: `tests/data/engine.txt`.
+//!
+//! They change with the engine and with the locks, and with nothing else: not with the build, the address space, or
+//! what ran before. After an intended change write the file anew with `ONDECK_GOLDEN=write cargo test`, and look at
+//! what changed.
+//!
+//! Locks that link nodes of their own making on the stack are left out: where such a node begins within its line is
+//! the compiler's choice, and so differs between builds.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use ondeck_sim::engine::Sim;
+use ondeck_sim::engine::costs::{Costs, Policy, Scheduler, Yield};
+use ondeck_sim::engine::time::of_nanos;
+use ondeck_zoo::{RawLock, Visitor, locks};
+
+use super::machine::machine;
+use super::repeat::count_under;
+
+const PAIRS: u64 = 12;
+
+struct Table {
+    machines: Vec<(&'static str, Costs, usize)>,
+    text: String,
+}
+
+impl Visitor<Sim> for Table {
+    fn visit<L: RawLock<Sim>>(&mut self) {
+        let name = L::INFO.name;
+        if ON_STACKS.contains(&name) {
+            return;
+        }
+        for (machine, costs, threads) in &self.machines {
+            for seed in 1..=2 {
+                let ran = count_under::<L>(costs, seed, *threads, PAIRS);
+                let (pairs, events, end) = (*threads as u64 * PAIRS, ran.events, ran.time);
+                writeln!(self.text, "{name:24} {machine:8} {seed:4} {pairs:6} {events:8} {end:14}")
+                    .expect("a string takes what is written");
+            }
+        }
+    }
+}
+
+/// Their waiters have nodes on their stacks, without the caller's choice of a place.
+const ON_STACKS: [&str; 0] = [];
+
+fn machines() -> Vec<(&'static str, Costs, usize)> {
+    let mut large = machine([2, 2, 4, 2]);
+    large.transfer.jitter = 0.15;
+    let mut small = machine([1, 1, 4, 1]);
+    // Threads that spin for one without a CPU make many steps in a long slice.
+    let (slice, tick) = (of_nanos(60_000.0), of_nanos(20_000.0));
+    let scheduler = Scheduler { slice, tick, ..small.scheduler };
+    large.scheduler = scheduler;
+    small.scheduler = Scheduler { policy: Policy::RoundRobin, yields: Yield::Last, ..scheduler };
+    vec![("large", large, 20), ("small", small, 9)]
+}
+
+#[test]
+fn the_numbers_are_those_of_the_golden_file() {
+    let head = format!(
+        "{:24} {:8} {:>4} {:>6} {:>8} {:>14}\n",
+        "lock", "machine", "seed", "pairs", "events", "end in ps"
+    );
+    let mut table = Table { machines: machines(), text: head };
+    locks::for_each_hosted::<Sim>(&mut table);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/engine.txt");
+    if std::env::var_os("ONDECK_GOLDEN").is_some() {
+        std::fs::write(&path, &table.text).expect("the folder is there");
+        return;
+    }
+    let expected = std::fs::read_to_string(&path).expect("a golden file");
+    for (expected, found) in expected.lines().zip(table.text.lines()) {
+        assert_eq!(expected, found, "tests/data/engine.txt says otherwise");
+    }
+    assert_eq!(expected.lines().count(), table.text.lines().count());
+}

@@ -1,0 +1,109 @@
+//! The laboratory's workloads on a simulated machine.
+
+#[path = "lab/watched.rs"]
+mod watched;
+
+use std::time::Duration;
+
+use ondeck::spin::Polling;
+use ondeck_lab::plan::{self, Extent, Request, Stage};
+use ondeck_lab::results::{Failure, Series};
+use ondeck_lab::run::{self, Observer, Results};
+use ondeck_lab::workload::{Subject, WORKLOADS};
+use ondeck_sim::engine::Costs;
+use ondeck_sim::lab::{self, Setup};
+use ondeck_sim::machine::MachineFile;
+use ondeck_zoo::Origin;
+
+struct Silent;
+
+impl Observer for Silent {
+    fn turn(&mut self, _: &Stage, _: &str, _: Duration) {}
+    fn failed(&mut self, _: &Failure) {}
+}
+
+fn setup(machine: &str, seed: u64) -> Setup {
+    let file = MachineFile::find(machine).expect("it is bundled");
+    Setup { costs: Costs::from(file.spec()), seed, polling: Polling::default() }
+}
+
+fn simulate(setup: &Setup, request: &Request) -> Results {
+    let stages = plan::stages(request, &lab::subjects());
+    lab::with(setup, || run::run(request, &stages, &mut Silent))
+}
+
+fn request(workload: &str, locks: Vec<Subject>, threads: usize) -> Request {
+    Request {
+        cpus: 16,
+        simulated: true,
+        locks: Some(locks),
+        workloads: WORKLOADS.iter().filter(|info| info.name == workload).copied().collect(),
+        threads: Some(vec![threads]),
+        round: Some(Duration::from_micros(300)),
+        rounds: Some(2),
+        work: Some((100, 500)),
+        stall_limit: Duration::from_millis(50),
+        ..Request::of(Extent::Quick)
+    }
+}
+
+fn own_locks() -> Vec<Subject> {
+    lab::subjects().into_iter().filter(|subject| subject.info.origin == Origin::Own).collect()
+}
+
+/// With this project's locks, and with the lock that does nothing: a loop in which nothing takes time would never end.
+#[test]
+fn every_workload_that_may_ends_in_virtual_time() {
+    let setup = setup("ryzen-7-1700", 1);
+    for workload in WORKLOADS.iter().filter(|workload| workload.only_real.is_none()) {
+        let name = workload.name;
+        let request = request(name, own_locks(), 4);
+        let stages = plan::stages(&request, &lab::subjects());
+        let baselines = plan::baselines(&stages, request.extent);
+        let [locks, nothing] = [stages, baselines]
+            .map(|stages| lab::with(&setup, || run::run(&request, &stages, &mut Silent)));
+        assert!(locks.failures.is_empty(), "{name}: {:?}", locks.failures);
+        assert!(nothing.failures.is_empty(), "{name}: {:?}", nothing.failures);
+        assert!(!locks.series.is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn every_lock_excludes_and_ends_its_round() {
+    let setup = setup("ryzen-7-1700", 1);
+    let mutexes = lab::subjects();
+    let results = simulate(&setup, &request("chan", mutexes.clone(), 6));
+    assert!(results.failures.is_empty(), "{:?}", results.failures);
+    assert!(results.series.len() > 30, "{}", results.series.len());
+}
+
+/// What a series says, to the last bit.
+fn numbers(results: &Results) -> Vec<(String, String)> {
+    let of = |series: &Series| (series.lock.clone(), format!("{:?}", series.metrics));
+    results.series.iter().map(of).collect()
+}
+
+#[test]
+fn the_same_seed_gives_the_same_numbers_and_another_does_not() {
+    let results = |seed| {
+        let request = request("throughput", own_locks(), 12);
+        numbers(&simulate(&setup("ryzen-7-1700", seed), &request))
+    };
+    let first = results(1);
+    assert_eq!(first, results(1));
+    assert_ne!(first, results(2));
+}
+
+#[test]
+fn what_a_round_has_cost_is_there_to_be_asked_for() {
+    let request = request("throughput", own_locks(), 4);
+    let stages = plan::stages(&request, &[]);
+    lab::with(&setup("ryzen-7-1700", 1), || {
+        run::run(&request, &stages, &mut Silent);
+        let rounds = lab::take_rounds();
+        let cells: usize = stages.iter().map(|stage| stage.subjects.len() * stage.turns).sum();
+        assert_eq!(rounds.len(), cells);
+        assert!(rounds.iter().all(|round| round.events > 0 && !round.hot.is_empty()));
+        assert!(lab::take_rounds().is_empty());
+    });
+}

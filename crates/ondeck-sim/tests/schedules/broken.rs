@@ -1,0 +1,204 @@
+//! Locks that are broken in one place each, and a right one beside them.
+
+use std::marker::PhantomData;
+
+use ondeck::platform::{AtomicInt, FutexWait, Ordering, Platform};
+use ondeck_sim::engine::Sim;
+use ondeck_zoo::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+
+type Word = <Sim as Platform>::AtomicU32;
+
+/// Where a lock is broken, or that it is not.
+pub trait Place: Send + Sync + 'static {
+    /// What is wrong.
+    const BROKEN: Broken;
+}
+
+/// What is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Broken {
+    Nowhere,
+    /// The attempt to lock is a load and a store.
+    NotAtomic,
+    /// A waiter sleeps although the lock was freed since it looked: it expects what the word holds now.
+    NoRecheck,
+    /// The unlock wakes no thread.
+    NoWake,
+    /// A waiter that was woken locks as if no other thread waited.
+    WaitersForgotten,
+    /// The unlock leaves the lock taken, for a thread that may not be there.
+    HandoffToNobody,
+}
+
+macro_rules! places {
+    ($($Place:ident)*) => {$(
+        #[derive(Debug)]
+        pub struct $Place;
+
+        impl Place for $Place {
+            const BROKEN: Broken = Broken::$Place;
+        }
+    )*};
+}
+
+places! { Nowhere NotAtomic NoRecheck NoWake WaitersForgotten HandoffToNobody }
+
+const INFO: LockInfo = LockInfo {
+    name: "broken",
+    origin: Origin::Own,
+    waiting: Waiting::Sleeps,
+    fairness: Fairness::Barging,
+    has_try_lock: true,
+    touches_after_release: false,
+    condvar: CondvarKind::Generic,
+    source: "this test",
+    teaches: "nothing",
+};
+
+/// Three states in a futex word: free, taken, taken and perhaps waited for.
+#[derive(Debug)]
+pub struct ThreeStates<B: Place>(Word, PhantomData<B>);
+
+impl<B: Place> ThreeStates<B> {
+    fn attempt(&self, taken: u32) -> bool {
+        if B::BROKEN == Broken::NotAtomic {
+            let free = self.0.load(Ordering::Acquire) == 0;
+            if free {
+                self.0.store(taken, Ordering::Relaxed);
+            }
+            return free;
+        }
+        self.0.compare_exchange(0, taken, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+}
+
+// SAFETY: only the one that is broken nowhere excludes; the others guard nothing but counters of a test.
+unsafe impl<B: Place> RawLock<Sim> for ThreeStates<B> {
+    const INFO: LockInfo = INFO;
+
+    type Context = ();
+    type Condvar = SequenceCondvar<Sim>;
+
+    fn new() -> Self {
+        Self(AtomicInt::new(0), PhantomData)
+    }
+
+    unsafe fn lock(&self, (): &()) {
+        if self.attempt(1) {
+            return;
+        }
+        let mine = if B::BROKEN == Broken::WaitersForgotten { 1 } else { 2 };
+        loop {
+            if B::BROKEN == Broken::NoRecheck {
+                let state = self.0.load(Ordering::Relaxed);
+                if state == 0 && self.attempt(mine) {
+                    return;
+                }
+                if state == 1 {
+                    let _ = self.0.compare_exchange(1, 2, Ordering::Relaxed, Ordering::Relaxed);
+                }
+                let now = self.0.load(Ordering::Relaxed);
+                let _ = Sim::futex_wait(&self.0, now, None);
+                continue;
+            }
+            if self.0.swap(2, Ordering::Acquire) == 0 {
+                self.0.store(mine, Ordering::Relaxed);
+                return;
+            }
+            let slept = Sim::futex_wait(&self.0, 2, None);
+            if B::BROKEN == Broken::HandoffToNobody && slept == FutexWait::Woken {
+                return;
+            }
+        }
+    }
+
+    unsafe fn try_lock(&self, (): &()) -> bool {
+        self.attempt(1)
+    }
+
+    unsafe fn unlock(&self, (): &()) {
+        if B::BROKEN == Broken::HandoffToNobody && self.0.load(Ordering::Relaxed) == 2 {
+            // A thread that is about to sleep is not woken, and does not know that the lock is its own.
+            Sim::futex_wake(&raw const self.0, 1);
+            return;
+        }
+        if self.0.swap(0, Ordering::Release) == 2 && B::BROKEN != Broken::NoWake {
+            Sim::futex_wake(&raw const self.0, 1);
+        }
+    }
+
+    fn is_idle(&mut self) -> bool {
+        self.0.load(Ordering::Relaxed) == 0
+    }
+}
+
+/// A word on a line of its own.
+#[derive(Debug)]
+#[repr(align(64))]
+struct Apart(Word);
+
+impl Apart {
+    fn new() -> Self {
+        Self(AtomicInt::new(0))
+    }
+}
+
+/// Peterson's lock: stores and loads only, so that it needs a full fence between them.
+#[derive(Debug)]
+pub struct Peterson<const FENCED: bool> {
+    wants: [Apart; 2],
+    turn: Apart,
+    next: Apart,
+}
+
+// SAFETY: with its fence it excludes two threads; without it guards nothing but counters of a test.
+unsafe impl<const FENCED: bool> RawLock<Sim> for Peterson<FENCED> {
+    const INFO: LockInfo = INFO;
+
+    /// Which of the two the thread is.
+    type Context = Side;
+    type Condvar = SequenceCondvar<Sim>;
+
+    fn new() -> Self {
+        Self { wants: [Apart::new(), Apart::new()], turn: Apart::new(), next: Apart::new() }
+    }
+
+    unsafe fn lock(&self, side: &Side) {
+        if side.0.get() == 2 {
+            side.0.set(self.next.0.fetch_add(1, Ordering::Relaxed) as usize);
+        }
+        let (own, other) = (side.0.get(), 1 - side.0.get());
+        self.wants[own].0.store(1, Ordering::Relaxed);
+        self.turn.0.store(other as u32, Ordering::Release);
+        if FENCED {
+            Sim::fence(Ordering::SeqCst);
+        }
+        while self.wants[other].0.load(Ordering::Acquire) == 1
+            && self.turn.0.load(Ordering::Acquire) == other as u32
+        {
+            Sim::pause();
+        }
+    }
+
+    unsafe fn try_lock(&self, _: &Side) -> bool {
+        false
+    }
+
+    unsafe fn unlock(&self, side: &Side) {
+        self.wants[side.0.get()].0.store(0, Ordering::Release);
+    }
+
+    fn is_idle(&mut self) -> bool {
+        self.wants.iter().all(|wants| wants.0.load(Ordering::Relaxed) == 0)
+    }
+}
+
+/// 0 or 1, or 2 as long as it is not known.
+#[derive(Debug)]
+pub struct Side(std::cell::Cell<usize>);
+
+impl Default for Side {
+    fn default() -> Self {
+        Self(std::cell::Cell::new(2))
+    }
+}

@@ -1,0 +1,220 @@
+//! Lock cohorting: one global lock, and one local lock for each NUMA node, whose owner may inherit the global one.
+//!
+//! Source: David Dice, Virendra J. Marathe and Nir Shavit, "Lock Cohorting: A General Technique for
+//! Designing NUMA Locks" (PPoPP 2012), C-BO-MCS: the global lock is test-and-test-and-set with backoff, the
+//! local locks are MCS.
+//!
+//! Teaches: how a NUMA-aware lock is made of two locks that know nothing of NUMA. The global lock has to
+//! allow that another thread unlocks it than the one that locked it. The local lock has to tell whether a thread waits
+//! for it. The price is memory, a cache line for each node in each lock, and two locks to take without contention.
+//!
+//! ```text
+//! global (u8): 0 unlocked · 1 locked           on a cache line of its own
+//!
+//! local[0].tail ─► queue of threads of NUMA node 0      local[1].tail ─► queue of threads of node 1
+//! [owner: holds local 0 and global] ─next─► [node: WAITING] ─next─► null
+//!
+//! global  0 → 1               the first of a local queue   test-and-set that finds 0
+//!         1 → 0               the owner                    store, if no thread of its node waits, or 64
+//!                                                          had the lock in a row
+//! tail, next                  as in `mcs.rs`
+//! state   0 WAITING           a thread that locks          store, before its node can be found
+//!         0 → 1 WITH_GLOBAL   the predecessor              store: the handoff, global stays locked
+//!         0 → 2 LOCAL_ONLY    the predecessor              store: its thread still has to lock global
+//! ```
+//!
+//! The unlock that gives up the global lock does so first, and then gives up the local lock. So the store to
+//! `global` is not its last access to the lock.
+//!
+//! # Memory ordering
+//!
+//! The local queues' orderings are those of MCS. `state` is stored with `Release` and polled with `Acquire`: with
+//! `WITH_GLOBAL` this pair is the handoff. Else the handoff is the pair of the global lock: its store of 0 is
+//! `Release` and the test-and-set `Acquire`.
+
+use std::cell::Cell;
+use std::fmt;
+use std::ptr;
+
+use ondeck::platform::{AtomicInt, AtomicPointer, Ordering, Platform};
+
+use super::ttas_backoff::TtasBackoff;
+use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+
+const WAITING: u32 = 0;
+const WITH_GLOBAL: u32 = 1;
+const LOCAL_ONLY: u32 = 2;
+
+/// So many threads of a NUMA node have the lock in a row after the first while others wait. The source leaves the bound
+/// open.
+const MOST_HANDOFFS: u32 = 64;
+
+/// A global lock and local ones: see the [source file](self).
+pub struct Cohort<P: Platform> {
+    global: Global<P>,
+    locals: Box<[Local<P>]>,
+}
+
+impl<P: Platform> fmt::Debug for Cohort<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cohort").field("locals", &self.locals.len()).finish_non_exhaustive()
+    }
+}
+
+#[repr(align(64))]
+struct Global<P: Platform>(TtasBackoff<P>);
+
+/// The queue of the threads of one NUMA node.
+#[repr(align(64))]
+struct Local<P: Platform> {
+    tail: P::AtomicPtr<Node<P>>,
+}
+
+/// One thread's place in a local queue; on a cache line of its own, because its thread polls it.
+#[derive(Debug)]
+#[repr(align(64))]
+pub struct Node<P: Platform> {
+    next: P::AtomicPtr<Node<P>>,
+    state: P::AtomicU32,
+    /// How many threads of the node had the lock in a row before this one.
+    handoffs: P::AtomicU32,
+    /// Which local lock it is for: for its own thread only.
+    home: Cell<usize>,
+}
+
+impl<P: Platform> Default for Node<P> {
+    fn default() -> Self {
+        Self {
+            next: AtomicPointer::new(ptr::null_mut()),
+            state: AtomicInt::new(WAITING),
+            handoffs: AtomicInt::new(0),
+            home: Cell::new(0),
+        }
+    }
+}
+
+impl<P: Platform> Node<P> {
+    /// Makes the node ready for an acquisition on the NUMA node that the thread runs on. Relaxed: no other thread
+    /// knows it yet.
+    fn prepare(&self, nodes: usize) {
+        self.next.store(ptr::null_mut(), Ordering::Relaxed);
+        self.state.store(WAITING, Ordering::Relaxed);
+        self.handoffs.store(0, Ordering::Relaxed);
+        self.home.set(P::node() % nodes);
+    }
+}
+
+impl<P: Platform> Local<P> {
+    /// Unlocks the local lock, whose owner does not have the global one any more.
+    #[inline]
+    fn unlock(&self, node: &Node<P>, mut successor: *mut Node<P>) {
+        if successor.is_null() {
+            let own = ptr::from_ref(node).cast_mut();
+            if self
+                .tail
+                .compare_exchange(own, ptr::null_mut(), Ordering::Release, Ordering::Relaxed)
+                .is_ok()
+            {
+                return;
+            }
+            loop {
+                successor = node.next.load(Ordering::Acquire);
+                if !successor.is_null() {
+                    break;
+                }
+                P::pause();
+            }
+        }
+        // SAFETY: the successor waits for this store, so its node is still there. It may be gone
+        // right after, and is not touched again.
+        unsafe { &*successor }.state.store(LOCAL_ONLY, Ordering::Release);
+    }
+}
+
+// SAFETY: a thread returns from `lock` after it locked the global lock, or when its predecessor left it to
+// that thread alone. Only the thread that has the global lock unlocks it or leaves it to another.
+unsafe impl<P: Platform> RawLock<P> for Cohort<P> {
+    const INFO: LockInfo = LockInfo {
+        name: "cohort",
+        origin: Origin::Literature,
+        waiting: Waiting::Spins,
+        fairness: Fairness::Barging,
+        has_try_lock: true,
+        touches_after_release: true,
+        condvar: CondvarKind::Generic,
+        source: "Dice, Marathe and Shavit, Lock Cohorting (2012), C-BO-MCS",
+        teaches: "Two locks that know nothing of NUMA make one that stays within a node for a while",
+    };
+
+    type Context = Node<P>;
+    type Condvar = SequenceCondvar<P>;
+
+    fn new() -> Self {
+        let local = || Local { tail: AtomicPointer::new(ptr::null_mut()) };
+        Self {
+            global: Global(TtasBackoff::new()),
+            locals: (0..P::nodes()).map(|_| local()).collect(),
+        }
+    }
+
+    #[inline]
+    unsafe fn lock(&self, node: &Node<P>) {
+        node.prepare(self.locals.len());
+        let local = &self.locals[node.home.get()];
+        let own = ptr::from_ref(node).cast_mut();
+        let predecessor = local.tail.swap(own, Ordering::AcqRel);
+        if !predecessor.is_null() {
+            // SAFETY: the predecessor cannot finish its unlock, and so its node stays, before it
+            // has seen this store: tail is no longer its own node.
+            unsafe { &*predecessor }.next.store(own, Ordering::Release);
+            loop {
+                match node.state.load(Ordering::Acquire) {
+                    WAITING => P::pause(),
+                    WITH_GLOBAL => return,
+                    _ => break,
+                }
+            }
+        }
+        self.global.0.acquire();
+    }
+
+    #[inline]
+    unsafe fn try_lock(&self, node: &Node<P>) -> bool {
+        node.prepare(self.locals.len());
+        let local = &self.locals[node.home.get()];
+        let own = ptr::from_ref(node).cast_mut();
+        if local
+            .tail
+            .compare_exchange(ptr::null_mut(), own, Ordering::AcqRel, Ordering::Relaxed)
+            .is_err()
+        {
+            return false;
+        }
+        let locked = self.global.0.attempt();
+        if !locked {
+            local.unlock(node, node.next.load(Ordering::Acquire));
+        }
+        locked
+    }
+
+    #[inline]
+    unsafe fn unlock(&self, node: &Node<P>) {
+        let successor = node.next.load(Ordering::Acquire);
+        let handoffs = node.handoffs.load(Ordering::Relaxed);
+        if !successor.is_null() && handoffs < P::spins(MOST_HANDOFFS) {
+            // SAFETY: the successor waits for the second store, so its node is still there. It may be
+            // gone right after, and is not touched again.
+            let successor = unsafe { &*successor };
+            successor.handoffs.store(handoffs + 1, Ordering::Relaxed);
+            successor.state.store(WITH_GLOBAL, Ordering::Release);
+            return;
+        }
+        self.global.0.clear();
+        self.locals[node.home.get()].unlock(node, successor);
+    }
+
+    fn is_idle(&mut self) -> bool {
+        self.global.0.is_idle()
+            && self.locals.iter().all(|local| local.tail.load(Ordering::Relaxed).is_null())
+    }
+}

@@ -1,0 +1,81 @@
+//! folly's PicoSpinLock: one bit of an integer, which waiters set again and again.
+//!
+//! Source: Keith Adams and Jordan DeLong, facebook/folly, `synchronization/PicoSpinLock.h`.
+//!
+//! Teaches: a waiter that polls by the operation that locks takes the cache line from the owner at
+//! each poll. Beside `folly_microspin`, which waits alike but reads, that is what it costs.
+//!
+//! ```text
+//! locked (u8): 0 unlocked · 1 locked
+//!
+//! change        made by               operation
+//! 0 → 1, 1 → 1  a thread that locks   test-and-set; again after each pause
+//! 1 → 0         the owner             fetch-and
+//!
+//! The pauses are those of folly_microspin: 4,000, then naps of 500 µs.
+//! ```
+//!
+//! The source uses one bit of an integer of 16, 32 or 64 bits, by the instructions `lock bts` and
+//! `lock btr`, and leaves the others to the program. Here the bit has a byte of its own, which a
+//! test-and-set takes; the unlock is a read-modify-write, as there.
+//!
+//! # Memory ordering
+//!
+//! The test-and-set is `Acquire` and pairs with the previous owner's `Release` fetch-and. One that
+//! finds 1 writes the 1 again, which changes nothing.
+
+use ondeck::platform::{AtomicInt, Ordering, Platform};
+
+use super::folly_microspin::Sleeper;
+use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+
+/// folly's PicoSpinLock: see the [source file](self).
+#[derive(Debug)]
+pub struct FollyPicospin<P: Platform> {
+    locked: P::AtomicU8,
+}
+
+// SAFETY: a thread returns from `lock` only after its test-and-set found 0 and left 1, and only the
+// owner makes it 0 again.
+unsafe impl<P: Platform> RawLock<P> for FollyPicospin<P> {
+    const INFO: LockInfo = LockInfo {
+        name: "folly_picospin",
+        origin: Origin::Literature,
+        waiting: Waiting::SpinsThenSleeps,
+        fairness: Fairness::Barging,
+        has_try_lock: true,
+        touches_after_release: false,
+        condvar: CondvarKind::Generic,
+        source: "Keith Adams and Jordan DeLong, facebook/folly, PicoSpinLock",
+        teaches: "Waiters that poll by the operation that locks take the owner's cache line each time",
+    };
+
+    type Context = ();
+    type Condvar = SequenceCondvar<P>;
+
+    fn new() -> Self {
+        Self { locked: AtomicInt::new(0) }
+    }
+
+    #[inline]
+    unsafe fn lock(&self, (): &()) {
+        let mut sleeper = Sleeper::default();
+        while P::test_and_set(&self.locked, Ordering::Acquire) {
+            sleeper.wait::<P>();
+        }
+    }
+
+    #[inline]
+    unsafe fn try_lock(&self, (): &()) -> bool {
+        !P::test_and_set(&self.locked, Ordering::Acquire)
+    }
+
+    #[inline]
+    unsafe fn unlock(&self, (): &()) {
+        self.locked.fetch_and(0, Ordering::Release);
+    }
+
+    fn is_idle(&mut self) -> bool {
+        self.locked.load(Ordering::Relaxed) == 0
+    }
+}

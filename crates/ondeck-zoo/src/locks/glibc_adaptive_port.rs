@@ -1,0 +1,114 @@
+//! glibc's adaptive mutex up to 2.35: it spins for up to twice as long as it lately had to.
+//!
+//! Source: the GNU C library, `nptl/pthread_mutex_lock.c`, `PTHREAD_MUTEX_ADAPTIVE_NP`, as of 2.15
+//! to 2.32. The peer `glibc_adaptive` is the library's own, of this machine.
+//!
+//! Teaches: a poll by the operation that locks takes the cache line from the owner. Here each poll
+//! is one, and the estimate of the spin's length is on the same line.
+//!
+//! ```text
+//! The words, the states and the unlock are those of glibc_normal, and
+//! spins (u32): turns that contended acquisitions took lately, a running mean over eight
+//!
+//! lock: 0 → 1 by compare-exchange;
+//!       else up to min(100, 2 × spins + 10) turns of a pause and the compare-exchange again;
+//!       else as glibc_normal
+//!       spins += (turns - spins) / 8, if the first attempt failed
+//! ```
+//!
+//! From 2.33 on a poll reads before it tries, and from 2.36 on pauses double, with jitter. The reading
+//! poll is that of `adaptive_futex`, without the owner's name and count.
+//!
+//! # Memory ordering
+//!
+//! As in [`glibc_normal`](super::glibc_normal). The estimate is the owner's to write and for all to
+//! read, `Relaxed`: an old one is as good a guess.
+
+use ondeck::platform::{AtomicInt, Ordering, Platform};
+
+use super::GlibcNormal;
+use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+
+/// No spin is longer.
+const MOST_TURNS: u32 = 100;
+/// A spin may take so many turns beyond twice the estimate.
+const EXTRA_TURNS: u32 = 10;
+/// The share of the newest count in the estimate is one in so many.
+const SMOOTHING: i32 = 8;
+
+/// glibc's adaptive mutex: see the [source file](self).
+#[derive(Debug)]
+pub struct GlibcAdaptivePort<P: Platform> {
+    inner: GlibcNormal<P>,
+    spins: P::AtomicU32,
+}
+
+impl<P: Platform> GlibcAdaptivePort<P> {
+    #[cold]
+    fn lock_slow(&self) {
+        let spins = self.spins.load(Ordering::Relaxed);
+        let most = P::spins(MOST_TURNS.min(spins * 2 + EXTRA_TURNS));
+        let mut turns = 0;
+        loop {
+            turns += 1;
+            if turns > most {
+                self.inner.acquire_or_sleep();
+                break;
+            }
+            P::pause();
+            if self.inner.acquire() {
+                break;
+            }
+        }
+        // Both are little above MOST_TURNS at most, and so is every value between them.
+        let change = (turns.cast_signed() - spins.cast_signed()) / SMOOTHING;
+        self.spins.store(spins.wrapping_add_signed(change), Ordering::Relaxed);
+    }
+}
+
+// SAFETY: a thread returns from `lock` only as the owner of the inner lock.
+unsafe impl<P: Platform> RawLock<P> for GlibcAdaptivePort<P> {
+    const INFO: LockInfo = LockInfo {
+        name: "glibc_adaptive_port",
+        origin: Origin::Literature,
+        waiting: Waiting::SpinsThenSleeps,
+        fairness: Fairness::Barging,
+        has_try_lock: true,
+        touches_after_release: false,
+        condvar: CondvarKind::Generic,
+        source: "The GNU C library up to 2.32, PTHREAD_MUTEX_ADAPTIVE_NP",
+        teaches: "An adaptive spin whose polls lock takes the line from the owner at each of them",
+    };
+
+    type Context = ();
+    type Condvar = SequenceCondvar<P>;
+
+    fn new() -> Self {
+        Self { inner: GlibcNormal::new(), spins: AtomicInt::new(0) }
+    }
+
+    #[inline]
+    unsafe fn lock(&self, (): &()) {
+        if !self.inner.acquire() {
+            self.lock_slow();
+        }
+        self.inner.sign();
+    }
+
+    #[inline]
+    unsafe fn try_lock(&self, (): &()) -> bool {
+        // SAFETY: as the caller says.
+        unsafe { self.inner.try_lock(&()) }
+    }
+
+    #[inline]
+    unsafe fn unlock(&self, (): &()) {
+        // SAFETY: the caller owns the inner lock.
+        unsafe { self.inner.unlock(&()) };
+    }
+
+    /// The estimate says nothing of threads: it is what the lock has learnt, and stays.
+    fn is_idle(&mut self) -> bool {
+        self.inner.is_idle()
+    }
+}

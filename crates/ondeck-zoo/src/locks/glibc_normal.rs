@@ -1,0 +1,139 @@
+//! glibc's mutex of the default kind: three states without a spin, and two more words of the same
+//! line.
+//!
+//! Source: the GNU C library, `nptl/pthread_mutex_lock.c`, `pthread_mutex_unlock.c`, `lowlevellock.c`
+//! and `lowlevellock.h`, by Ulrich Drepper and others; the same from 2.15 to 2.36 in what is here.
+//! The peer `glibc` is the library's own.
+//!
+//! Teaches: what a lock keeps beside its word is written with its line. If a waiter has taken the line
+//! since, the owner fetches it again for the owner's name and for the count, at each lock and each
+//! unlock. `three_state_futex` has neither.
+//!
+//! ```text
+//! lock (u32), the futex: 0 unlocked · 1 locked, no thread sleeps · 2 locked, a thread may sleep
+//! owner (u32)            the owner's name, 0 if there is none
+//! users (u32)            threads that own the mutex
+//!
+//! change   made by               operation
+//! 0 → 1    a thread that locks   compare-exchange
+//! 0 → 2    a waiter              swap for 2: it owns the lock
+//! 1 → 2    a waiter              swap for 2: it sleeps while the word is 2. If it reads a 2 at first,
+//!                                it sleeps without the swap
+//! 1 → 0    the owner             swap for 0
+//! 2 → 0    the owner             swap for 0; then it wakes one thread
+//!
+//! owner    the owner             stores after the lock and before the unlock
+//! users    the owner             the same, one more and one less
+//! ```
+//!
+//! Not here are the branch on the kind of the mutex, the threads that wait for a condition and count as
+//! users, and the plain instructions of a process with one thread. The owner's name is 1 for every
+//! thread, because no lock here asks for it.
+//!
+//! # Memory ordering
+//!
+//! Acquisitions are `Acquire` and pair with the `Release` swap for 0. The owner and the count are the
+//! owner's, `Relaxed`. After the swap the unlock uses only the word's address.
+
+use ondeck::platform::{AtomicInt, Ordering, Platform};
+
+use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+
+const UNLOCKED: u32 = 0;
+const LOCKED: u32 = 1;
+const CONTENDED: u32 = 2;
+
+/// glibc's default mutex: see the [source file](self) for its words.
+#[derive(Debug)]
+pub struct GlibcNormal<P: Platform> {
+    lock: P::AtomicU32,
+    owner: P::AtomicU32,
+    users: P::AtomicU32,
+}
+
+impl<P: Platform> GlibcNormal<P> {
+    #[inline(always)]
+    pub(super) fn acquire(&self) -> bool {
+        self.lock.compare_exchange(UNLOCKED, LOCKED, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
+    /// glibc's `lll_lock`: an attempt, and then a wait if need be.
+    #[inline]
+    pub(super) fn acquire_or_sleep(&self) {
+        if !self.acquire() {
+            self.sleep();
+        }
+    }
+
+    #[cold]
+    fn sleep(&self) {
+        let mut is_marked = self.lock.load(Ordering::Relaxed) == CONTENDED;
+        while is_marked || self.lock.swap(CONTENDED, Ordering::Acquire) != UNLOCKED {
+            is_marked = false;
+            // Every outcome means the same: the word may have changed, try again.
+            let _ = P::futex_wait(&self.lock, CONTENDED, None);
+        }
+    }
+
+    /// What the owner writes right after an acquisition.
+    #[inline]
+    pub(super) fn sign(&self) {
+        self.owner.store(1, Ordering::Relaxed);
+        self.users.store(self.users.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    }
+}
+
+// SAFETY: a thread returns from `lock` only after it took the word from UNLOCKED to another value
+// by an atomic read-modify-write, and only the owner makes it UNLOCKED again.
+unsafe impl<P: Platform> RawLock<P> for GlibcNormal<P> {
+    const INFO: LockInfo = LockInfo {
+        name: "glibc_normal",
+        origin: Origin::Literature,
+        waiting: Waiting::Sleeps,
+        fairness: Fairness::Barging,
+        has_try_lock: true,
+        touches_after_release: false,
+        condvar: CondvarKind::Generic,
+        source: "The GNU C library, pthread_mutex_t of the default kind",
+        teaches: "A lock that writes its owner's name pays for the line at each lock and unlock",
+    };
+
+    type Context = ();
+    type Condvar = SequenceCondvar<P>;
+
+    fn new() -> Self {
+        let zero = || AtomicInt::new(0);
+        Self { lock: AtomicInt::new(UNLOCKED), owner: zero(), users: zero() }
+    }
+
+    #[inline]
+    unsafe fn lock(&self, (): &()) {
+        self.acquire_or_sleep();
+        self.sign();
+    }
+
+    #[inline]
+    unsafe fn try_lock(&self, (): &()) -> bool {
+        let locked = self.acquire();
+        if locked {
+            self.sign();
+        }
+        locked
+    }
+
+    #[inline]
+    unsafe fn unlock(&self, (): &()) {
+        self.owner.store(0, Ordering::Relaxed);
+        self.users.store(self.users.load(Ordering::Relaxed) - 1, Ordering::Relaxed);
+        let address = &raw const self.lock;
+        if self.lock.swap(UNLOCKED, Ordering::Release) == CONTENDED {
+            P::futex_wake(address, 1);
+        }
+    }
+
+    fn is_idle(&mut self) -> bool {
+        self.lock.load(Ordering::Relaxed) == UNLOCKED
+            && self.owner.load(Ordering::Relaxed) == 0
+            && self.users.load(Ordering::Relaxed) == 0
+    }
+}

@@ -1,0 +1,234 @@
+//! HMCS: MCS on two levels, one queue for each NUMA node and one of the NUMA nodes.
+//!
+//! Source: Milind Chabbi, Michael Fagan and John Mellor-Crummey, "High Performance Locks for Multi-level NUMA
+//! Systems" (PPoPP 2015), with two levels.
+//!
+//! Teaches: what a cohort of fair locks is like. The NUMA nodes queue for the lock as their threads do. So none of
+//! them starves, and the lock goes around among them in order.
+//!
+//! ```text
+//! root.tail ─► [node of home 0] ─next─► [node of home 1] ─next─► null          (these are in the lock)
+//!                     ▲                        ▲
+//! home 0: tail ─► [owner: 1] ─► [WAIT]      home 1: tail ─► [waits for the root] ─► [WAIT]
+//!
+//! status in a home
+//!   0 WAIT                        a thread that locks   store, before its node can be found
+//!   0 → n, 1 ≤ n ≤ 64             the predecessor       store: the handoff, with the root. The n-th owner in a row
+//!   0 → MAX (ACQUIRE_ROOT)        the predecessor       store: it has the home, and has to lock the root
+//! status in the root
+//!   0 WAIT                        the owner of a home   store, before the home's node can be found
+//!   0 → 1                         the predecessor       store: the handoff
+//! tail, next                      as in `mcs.rs`, on both levels
+//! ```
+//!
+//! The unlock that gives up the root does so first, and its home then. So the handoff is not its last access to
+//! the lock.
+//!
+//! # Memory ordering
+//!
+//! Both levels have the orderings of MCS: see `mcs.rs`. `status` is stored with `Release` and polled with `Acquire`. The
+//! node of a home is written by the owners of that home only, each after the handoff of the one before.
+
+use std::cell::Cell;
+use std::fmt;
+use std::ptr;
+
+use ondeck::platform::{AtomicInt, AtomicPointer, Ordering, Platform};
+
+use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+
+const WAIT: u32 = 0;
+const FIRST: u32 = 1;
+const ACQUIRE_ROOT: u32 = u32::MAX;
+
+/// So many threads of a NUMA node have the lock in a row while others wait. The source leaves the bound to tuning.
+const MOST_IN_A_ROW: u32 = 64;
+
+/// MCS on two levels: see the [source file](self).
+pub struct Hmcs<P: Platform> {
+    root: Queue<P>,
+    homes: Box<[Home<P>]>,
+}
+
+impl<P: Platform> fmt::Debug for Hmcs<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Hmcs").field("homes", &self.homes.len()).finish_non_exhaustive()
+    }
+}
+
+#[repr(align(64))]
+struct Queue<P: Platform> {
+    tail: P::AtomicPtr<Node<P>>,
+}
+
+/// A NUMA node: the queue of its threads, and its own place in the root's queue.
+struct Home<P: Platform> {
+    queue: Queue<P>,
+    node: Node<P>,
+}
+
+/// A place in a queue; on a cache line of its own, because a thread polls it.
+#[derive(Debug)]
+#[repr(align(64))]
+pub struct Node<P: Platform> {
+    next: P::AtomicPtr<Node<P>>,
+    status: P::AtomicU32,
+    /// Which home it queues in: for its own thread only.
+    home: Cell<usize>,
+}
+
+// SAFETY: `home` is accessed by the thread that brings the node, and not at all in the nodes of homes; the rest are
+// atomics.
+unsafe impl<P: Platform> Sync for Node<P> {}
+
+impl<P: Platform> Default for Node<P> {
+    fn default() -> Self {
+        Self {
+            next: AtomicPointer::new(ptr::null_mut()),
+            status: AtomicInt::new(WAIT),
+            home: Cell::new(0),
+        }
+    }
+}
+
+impl<P: Platform> Node<P> {
+    /// Relaxed: no other thread knows the node yet.
+    fn prepare(&self) {
+        self.next.store(ptr::null_mut(), Ordering::Relaxed);
+        self.status.store(WAIT, Ordering::Relaxed);
+    }
+}
+
+impl<P: Platform> Queue<P> {
+    fn new() -> Self {
+        Self { tail: AtomicPointer::new(ptr::null_mut()) }
+    }
+
+    /// Queues and waits; returns what the predecessor stored, or `None` if there was none.
+    #[inline]
+    fn enter(&self, node: &Node<P>) -> Option<u32> {
+        node.prepare();
+        let own = ptr::from_ref(node).cast_mut();
+        let predecessor = self.tail.swap(own, Ordering::AcqRel);
+        // SAFETY: null, or the predecessor cannot leave the queue, and so its node stays, before it has
+        // seen the store below: tail is no longer its own node.
+        let predecessor = unsafe { predecessor.as_ref() }?;
+        predecessor.next.store(own, Ordering::Release);
+        loop {
+            let status = node.status.load(Ordering::Acquire);
+            if status != WAIT {
+                return Some(status);
+            }
+            P::pause();
+        }
+    }
+
+    /// Queues if no thread is there.
+    #[inline]
+    fn try_enter(&self, node: &Node<P>) -> bool {
+        node.prepare();
+        let own = ptr::from_ref(node).cast_mut();
+        self.tail
+            .compare_exchange(ptr::null_mut(), own, Ordering::AcqRel, Ordering::Relaxed)
+            .is_ok()
+    }
+
+    /// Leaves the queue; the successor, if there is one, finds `status`.
+    #[inline]
+    fn leave(&self, node: &Node<P>, status: u32) {
+        let own = ptr::from_ref(node).cast_mut();
+        let mut successor = node.next.load(Ordering::Acquire);
+        if successor.is_null()
+            && self
+                .tail
+                .compare_exchange(own, ptr::null_mut(), Ordering::Release, Ordering::Relaxed)
+                .is_ok()
+        {
+            return;
+        }
+        while successor.is_null() {
+            P::pause();
+            successor = node.next.load(Ordering::Acquire);
+        }
+        // SAFETY: the successor waits for this store, so its node is still there. It may be gone
+        // right after, and is not touched again.
+        unsafe { &*successor }.status.store(status, Ordering::Release);
+    }
+}
+
+impl<P: Platform> Hmcs<P> {
+    #[inline]
+    fn home(&self, node: &Node<P>) -> &Home<P> {
+        let at = P::node() % self.homes.len();
+        node.home.set(at);
+        &self.homes[at]
+    }
+}
+
+// SAFETY: a thread returns from `lock` as the owner of a home that is first in the root's queue. It became so by
+// queueing there, or its predecessor in the home left it to that thread alone.
+unsafe impl<P: Platform> RawLock<P> for Hmcs<P> {
+    const INFO: LockInfo = LockInfo {
+        name: "hmcs",
+        origin: Origin::Literature,
+        waiting: Waiting::Spins,
+        fairness: Fairness::Bounded,
+        has_try_lock: true,
+        touches_after_release: true,
+        condvar: CondvarKind::Generic,
+        source: "Chabbi, Fagan and Mellor-Crummey, High Performance Locks for Multi-level NUMA Systems (2015)",
+        teaches: "Queues on two levels stay within a NUMA node for a while, and go around among them",
+    };
+
+    type Context = Node<P>;
+    type Condvar = SequenceCondvar<P>;
+
+    fn new() -> Self {
+        let home = |_| Home { queue: Queue::new(), node: Node::default() };
+        Self { root: Queue::new(), homes: (0..P::nodes()).map(home).collect() }
+    }
+
+    #[inline]
+    unsafe fn lock(&self, node: &Node<P>) {
+        let home = self.home(node);
+        if matches!(home.queue.enter(node), None | Some(ACQUIRE_ROOT)) {
+            // Relaxed: it is read by this thread's own unlock.
+            node.status.store(FIRST, Ordering::Relaxed);
+            self.root.enter(&home.node);
+        }
+    }
+
+    #[inline]
+    unsafe fn try_lock(&self, node: &Node<P>) -> bool {
+        let home = self.home(node);
+        if !home.queue.try_enter(node) {
+            return false;
+        }
+        node.status.store(FIRST, Ordering::Relaxed);
+        let locked = self.root.try_enter(&home.node);
+        if !locked {
+            home.queue.leave(node, ACQUIRE_ROOT);
+        }
+        locked
+    }
+
+    #[inline]
+    unsafe fn unlock(&self, node: &Node<P>) {
+        let home = &self.homes[node.home.get()];
+        let in_a_row = node.status.load(Ordering::Relaxed);
+        let successor = node.next.load(Ordering::Acquire);
+        if in_a_row <= P::spins(MOST_IN_A_ROW - 1) && !successor.is_null() {
+            // SAFETY: the successor waits for this store, so its node is still there. It may be gone
+            // right after, and is not touched again.
+            unsafe { &*successor }.status.store(in_a_row + 1, Ordering::Release);
+            return;
+        }
+        self.root.leave(&home.node, FIRST);
+        home.queue.leave(node, ACQUIRE_ROOT);
+    }
+
+    fn is_idle(&mut self) -> bool {
+        let is_empty = |queue: &Queue<P>| queue.tail.load(Ordering::Relaxed).is_null();
+        is_empty(&self.root) && self.homes.iter().all(|home| is_empty(&home.queue))
+    }
+}

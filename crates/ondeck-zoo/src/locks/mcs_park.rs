@@ -1,0 +1,133 @@
+//! MCS with waiters that spin for a while and then park.
+//!
+//! Source: the queue is that of John M. Mellor-Crummey and Michael L. Scott, "Algorithms for Scalable
+//! Synchronization on Shared-Memory Multiprocessors" (1991), algorithm 5. Waiting by a spin and then
+//! asleep is the variant MCS-STP of Dave Dice, "Malthusian Locks" (EuroSys 2017).
+//!
+//! Teaches: what parking repairs of a queue, and what it does not. Waiters no longer keep the owner off its
+//! CPU. But the order is still strict, so each handoff to a thread that sleeps takes a wake, and the waiters
+//! form a convoy.
+//!
+//! ```text
+//! lock.tail ──────────────────────────────────┐
+//!                                             ▼
+//! [owner's node] ─next─► [node: gate closed] ─next─► [node: gate asleep] ─next─► null
+//!
+//! tail   null → node    a thread that locks   swap: it owns the lock
+//!        node → node    a thread that locks   swap: it waits behind the node that it found
+//!        node → null    the owner             compare-exchange, if no node is behind its own
+//! next   null → node    the successor         store, once, after its swap
+//! gate   see `gate.rs`: closed by the node's thread, opened by the predecessor: the handoff
+//! ```
+//!
+//! # Memory ordering
+//!
+//! As in MCS. The swap of `tail` is `AcqRel`: by `Release` it publishes the node's fields to the next thread
+//! that swaps, by `Acquire` it sees the predecessor's and, if the lock was free, the last section. The
+//! store of `next` is `Release` and its load `Acquire`, so that the owner finds the successor's node
+//! initialized. The compare-exchange that frees the lock is `Release` and pairs with the next swap. The
+//! handoff is the gate's pair.
+
+use std::ptr;
+
+use ondeck::platform::{AtomicPointer, Ordering, Platform};
+
+use crate::gate::Gate;
+use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+
+/// MCS whose waiters park: see the [source file](self) for its queue.
+#[derive(Debug)]
+pub struct McsPark<P: Platform> {
+    tail: P::AtomicPtr<Node<P>>,
+}
+
+/// One thread's place in the queue; on a cache line of its own, because its thread polls it.
+#[derive(Debug)]
+#[repr(align(64))]
+pub struct Node<P: Platform> {
+    next: P::AtomicPtr<Node<P>>,
+    gate: Gate<P>,
+}
+
+impl<P: Platform> Default for Node<P> {
+    fn default() -> Self {
+        Self { next: AtomicPointer::new(ptr::null_mut()), gate: Gate::default() }
+    }
+}
+
+// SAFETY: a thread returns from `lock` when its node was first in the queue, or when the previous
+// owner opened its gate; each owner does that for exactly one successor.
+unsafe impl<P: Platform> RawLock<P> for McsPark<P> {
+    const INFO: LockInfo = LockInfo {
+        name: "mcs_park",
+        origin: Origin::Literature,
+        waiting: Waiting::SpinsThenSleeps,
+        fairness: Fairness::Fifo,
+        has_try_lock: true,
+        touches_after_release: false,
+        condvar: CondvarKind::Generic,
+        source: "Mellor-Crummey and Scott (1991); MCS-STP in Dice, Malthusian Locks (2017)",
+        teaches: "Parked waiters leave the owner its CPU, but strict order makes each handoff a wake",
+    };
+
+    type Context = Node<P>;
+    type Condvar = SequenceCondvar<P>;
+
+    fn new() -> Self {
+        Self { tail: AtomicPointer::new(ptr::null_mut()) }
+    }
+
+    #[inline]
+    unsafe fn lock(&self, node: &Node<P>) {
+        // Relaxed: no other thread knows the node yet; the swap below publishes both.
+        node.next.store(ptr::null_mut(), Ordering::Relaxed);
+        node.gate.close();
+        let own = ptr::from_ref(node).cast_mut();
+        let predecessor = self.tail.swap(own, Ordering::AcqRel);
+        if !predecessor.is_null() {
+            // SAFETY: the predecessor cannot finish its unlock, and so its node stays, before it
+            // has seen this store: tail is no longer its own node.
+            unsafe { &*predecessor }.next.store(own, Ordering::Release);
+            node.gate.wait();
+        }
+    }
+
+    #[inline]
+    unsafe fn try_lock(&self, node: &Node<P>) -> bool {
+        node.next.store(ptr::null_mut(), Ordering::Relaxed);
+        let own = ptr::from_ref(node).cast_mut();
+        self.tail
+            .compare_exchange(ptr::null_mut(), own, Ordering::AcqRel, Ordering::Relaxed)
+            .is_ok()
+    }
+
+    #[inline]
+    unsafe fn unlock(&self, node: &Node<P>) {
+        let mut successor = node.next.load(Ordering::Acquire);
+        if successor.is_null() {
+            let own = ptr::from_ref(node).cast_mut();
+            if self
+                .tail
+                .compare_exchange(own, ptr::null_mut(), Ordering::Release, Ordering::Relaxed)
+                .is_ok()
+            {
+                return;
+            }
+            // A thread has swapped its node in and not linked it yet.
+            loop {
+                successor = node.next.load(Ordering::Acquire);
+                if !successor.is_null() {
+                    break;
+                }
+                P::pause();
+            }
+        }
+        // SAFETY: the successor waits at its gate, so its node is still there, and only its
+        // predecessor opens it.
+        unsafe { Gate::open(&raw const (*successor).gate) };
+    }
+
+    fn is_idle(&mut self) -> bool {
+        self.tail.load(Ordering::Relaxed).is_null()
+    }
+}

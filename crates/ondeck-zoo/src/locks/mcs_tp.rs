@@ -1,0 +1,251 @@
+//! MCS-TP: MCS whose waiters publish the time, so that an unlock passes over those that lost their CPU.
+//!
+//! Source: Bijun He, William N. Scherer III and Michael L. Scott, "Preemption Adaptivity in Time-Published
+//! Queue-Based Spin Locks" (HiPC 2005), MCS-TP.
+//!
+//! Teaches: a thread can tell another's preemption without the kernel. A waiter that runs stores the time in its node
+//! again and again, so a time that is old means that its thread is off its CPU. Such a waiter loses its place. The
+//! price is a clock read and a store in each turn, and that no waiter ever sleeps.
+//!
+//! ```text
+//! lock.tail ─────────────────────────────────────────────────┐
+//! lock.section_begin: when the owner locked                  ▼
+//! [owner] ─next─► [WAITING, time old] ─next─► [WAITING, time current] ─next─► null
+//!                   │ unlock: FAILED             │ unlock: AVAILABLE
+//!                   └► joins the queue again     └► owns the lock
+//!
+//! status  0 WAITING          a thread that locks   store, before its node can be found
+//!         0 → 1 AVAILABLE    the owner             store: the handoff
+//!         0 → 2 FAILED       the owner             store: it was passed over, and its node is free again
+//! time                       its thread            store, in each turn of its wait
+//! tail, next                 as in `mcs.rs`; if all waiters are passed over, tail becomes null
+//!
+//! A waiter yields instead of a pause if the owner has had the lock for more than 10 µs: it may be the owner that is
+//! off its CPU.
+//! ```
+//!
+//! A thread that was passed over may join the queue again while the same unlock still goes along it, and be passed
+//! over again. So that this ends, an unlock that has passed over 16,000 tells the others only when it is done:
+//! those cannot join the queue meanwhile.
+//!
+//! # Differences from the source
+//!
+//! The source's lock also gives up at a deadline, which is left out here, and so is its state `timed_out`. Without it
+//! only the owner changes a waiter's status, by stores. Its delay until a time counts as old is that of its
+//! machine; here it is 2 µs, several times what a line takes between two sockets.
+//!
+//! # Memory ordering
+//!
+//! `tail` and `next` have the orderings of MCS. `status` is stored with `Release` and polled with `Acquire`: with
+//! `AVAILABLE` this pair is the handoff. With `FAILED` it makes the owner's last access to the node happen before
+//! its thread uses it again. The times are `Relaxed`: they are guesses, and no safety depends on them.
+
+use std::ptr;
+
+use ondeck::platform::{AtomicInt, AtomicPointer, Ordering, Platform};
+
+use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+
+const WAITING: u32 = 0;
+const AVAILABLE: u32 = 1;
+const FAILED: u32 = 2;
+
+/// A time that was published longer ago means that its thread does not run.
+const OLD_NANOS: u32 = 2_000;
+/// An owner that has had the lock for longer may have lost its CPU: `MAX_CS_TIME` of the source.
+const LONG_SECTION_NANOS: u32 = 10_000;
+/// So many nodes are told at once that they were passed over: `MAX_THREADS` of the source.
+const MOST_TOLD_AT_ONCE: u32 = 16_000;
+
+/// MCS with published times: see the [source file](self).
+#[derive(Debug)]
+pub struct McsTp<P: Platform> {
+    tail: P::AtomicPtr<Node<P>>,
+    /// In ticks.
+    section_begin: P::AtomicUsize,
+}
+
+/// One thread's place in the queue; on a cache line of its own, because its thread polls it.
+#[derive(Debug)]
+#[repr(align(64))]
+pub struct Node<P: Platform> {
+    next: P::AtomicPtr<Node<P>>,
+    /// When its thread last ran, in ticks.
+    time: P::AtomicUsize,
+    status: P::AtomicU32,
+}
+
+impl<P: Platform> Default for Node<P> {
+    fn default() -> Self {
+        Self {
+            next: AtomicPointer::new(ptr::null_mut()),
+            time: AtomicInt::new(0),
+            status: AtomicInt::new(WAITING),
+        }
+    }
+}
+
+fn now<P: Platform>() -> usize {
+    P::ticks() as usize
+}
+
+/// Whether `time` is more than `nanos` ago. Clocks of two CPUs may differ: a time to come is not.
+fn is_before<P: Platform>(time: usize, nanos: u32) -> bool {
+    let ago = now::<P>().wrapping_sub(time).cast_signed();
+    ago > P::ticks_in(nanos).cast_signed()
+}
+
+impl<P: Platform> Node<P> {
+    /// Makes the node ready for the queue. Relaxed: no other thread knows it yet.
+    fn prepare(&self) {
+        self.next.store(ptr::null_mut(), Ordering::Relaxed);
+        self.time.store(now::<P>(), Ordering::Relaxed);
+        self.status.store(WAITING, Ordering::Relaxed);
+    }
+
+    /// Tells the nodes from `first` to the one before `end` that they were passed over.
+    ///
+    /// # Safety
+    ///
+    /// The nodes are linked in this order, the caller took them out of the queue, and their threads were not told yet.
+    unsafe fn fail(mut first: *mut Self, end: *mut Self) {
+        while first != end {
+            // SAFETY: its thread waits until it is told, which the store does; `next` is read before.
+            let node = unsafe { &*first };
+            first = node.next.load(Ordering::Acquire);
+            node.status.store(FAILED, Ordering::Release);
+        }
+    }
+}
+
+impl<P: Platform> McsTp<P> {
+    /// The node behind `node`; null if there is none, and tail is null then.
+    fn next_of(&self, node: &Node<P>) -> *mut Node<P> {
+        let own = ptr::from_ref(node).cast_mut();
+        let next = node.next.load(Ordering::Acquire);
+        if !next.is_null()
+            || self
+                .tail
+                .compare_exchange(own, ptr::null_mut(), Ordering::Release, Ordering::Relaxed)
+                .is_ok()
+        {
+            return next;
+        }
+        loop {
+            let next = node.next.load(Ordering::Acquire);
+            if !next.is_null() {
+                return next;
+            }
+            P::pause();
+        }
+    }
+
+    /// Waits in the queue; false if the thread was passed over.
+    fn wait(&self, node: &Node<P>) -> bool {
+        loop {
+            match node.status.load(Ordering::Acquire) {
+                WAITING => {}
+                status => return status == AVAILABLE,
+            }
+            node.time.store(now::<P>(), Ordering::Relaxed);
+            if is_before::<P>(self.section_begin.load(Ordering::Relaxed), LONG_SECTION_NANOS) {
+                P::yield_now();
+            } else {
+                P::pause();
+            }
+        }
+    }
+}
+
+// SAFETY: a thread returns from `lock` when its node was first in the queue, or when the owner made it
+// available. An owner makes one node available, or makes the tail null.
+unsafe impl<P: Platform> RawLock<P> for McsTp<P> {
+    const INFO: LockInfo = LockInfo {
+        name: "mcs_tp",
+        origin: Origin::Literature,
+        waiting: Waiting::Yields,
+        fairness: Fairness::Barging,
+        has_try_lock: true,
+        touches_after_release: false,
+        condvar: CondvarKind::Generic,
+        source: "He, Scherer and Scott, Preemption Adaptivity in Time-Published Locks (2005)",
+        teaches: "Waiters publish the time: an unlock passes over those that do not run",
+    };
+
+    type Context = Node<P>;
+    type Condvar = SequenceCondvar<P>;
+
+    fn new() -> Self {
+        Self { tail: AtomicPointer::new(ptr::null_mut()), section_begin: AtomicInt::new(0) }
+    }
+
+    #[inline]
+    unsafe fn lock(&self, node: &Node<P>) {
+        let own = ptr::from_ref(node).cast_mut();
+        loop {
+            node.prepare();
+            let predecessor = self.tail.swap(own, Ordering::AcqRel);
+            if predecessor.is_null() {
+                break;
+            }
+            // SAFETY: no owner tells the predecessor anything, or finishes its own unlock, before it has
+            // seen this store: tail is no longer that node.
+            unsafe { &*predecessor }.next.store(own, Ordering::Release);
+            if self.wait(node) {
+                break;
+            }
+        }
+        self.section_begin.store(now::<P>(), Ordering::Relaxed);
+    }
+
+    #[inline]
+    unsafe fn try_lock(&self, node: &Node<P>) -> bool {
+        node.prepare();
+        let own = ptr::from_ref(node).cast_mut();
+        let locked = self
+            .tail
+            .compare_exchange(ptr::null_mut(), own, Ordering::AcqRel, Ordering::Relaxed)
+            .is_ok();
+        if locked {
+            self.section_begin.store(now::<P>(), Ordering::Relaxed);
+        }
+        locked
+    }
+
+    #[inline]
+    unsafe fn unlock(&self, node: &Node<P>) {
+        let mut current = ptr::from_ref(node).cast_mut();
+        // The first node that was passed over and not told; those up to `current` are linked behind it.
+        let mut untold: *mut Node<P> = ptr::null_mut();
+        let mut passed = 0;
+        loop {
+            // SAFETY: the caller's node, or one whose thread waits to be told.
+            let next = self.next_of(unsafe { &*current });
+            // SAFETY: null, or a node whose thread waits to be told.
+            let Some(waiter) = (unsafe { next.as_ref() }) else { break };
+            if !is_before::<P>(waiter.time.load(Ordering::Relaxed), OLD_NANOS) {
+                waiter.status.store(AVAILABLE, Ordering::Release);
+                if !untold.is_null() {
+                    // SAFETY: linked up to `next`, whose address alone is used.
+                    unsafe { Node::fail(untold, next) };
+                }
+                return;
+            }
+            passed += 1;
+            if untold.is_null() {
+                untold = next;
+            } else if passed <= P::spins(MOST_TOLD_AT_ONCE) + 1 {
+                // SAFETY: as above.
+                unsafe { Node::fail(untold, next) };
+                untold = next;
+            }
+            current = next;
+        }
+        // SAFETY: linked up to the last of the queue, behind which is null.
+        unsafe { Node::fail(untold, ptr::null_mut()) };
+    }
+
+    fn is_idle(&mut self) -> bool {
+        self.tail.load(Ordering::Relaxed).is_null()
+    }
+}

@@ -1,0 +1,351 @@
+//! parking_lot's mutex up to 0.12: one byte, a short spin with yields, and a queue beside the lock
+//! that hands the lock over now and then.
+//!
+//! Source: Amanieu d'Antras, the crates `parking_lot` 0.12, `raw_mutex.rs`, and `parking_lot_core`
+//! 0.9, `parking_lot.rs` and `spinwait.rs`, after WebKit's `WTF::Lock` (Filip Pizlo, "Locking in
+//! WebKit", 2016). The peer `parking_lot` is 0.13, another mutex.
+//!
+//! Teaches: a lock can be a byte if its queue is elsewhere, and barge without starving a thread if
+//! some unlock in a millisecond is a handoff. What a thread pays to sleep and to wake another is
+//! the queue's own lock.
+//!
+//! ```text
+//! state (u8)   bit 0  locked
+//!              bit 1  a thread is in the queue, or is about to be
+//!
+//! change              made by               operation
+//! bit 0 is set        a thread that locks   compare-exchange that finds it clear, whatever bit 1 is
+//! bit 1 is set        a waiter              compare-exchange that finds bit 0 set
+//! 1 → 0               the owner             compare-exchange; it fails if bit 1 is set
+//! 3 → 2, or → 0       the owner             store, under the bucket's lock; it wakes the first thread
+//! 3 → 3, or → 1       the owner             the same as a handoff
+//! bit 1 stays set if another thread is in the queue
+//!
+//! A waiter: 2, 4, 8 pauses and 7 yields, a look after each, while no thread is in the queue;
+//!           sets bit 1; under the bucket's lock links its node if the state is 3; sleeps.
+//! ```
+//!
+//! A handoff is due when the bucket's time for it has come; the next is a random time later, up to
+//! a millisecond.
+//!
+//! # Differences from the source
+//!
+//! There the buckets are a table that all locks share. Here each lock has one bucket of its own, in
+//! memory beside it. So two locks never share a bucket, no lock's queue is searched for the threads of
+//! another, and the hash of the address is not computed. The costs are else the same: a line for the
+//! bucket, with its lock, the ends of the queue and the time; a line for each thread. But the bucket
+//! ends with the lock, and the unlock gives up the bucket's lock last: it touches memory of the lock
+//! after another thread can own it.
+//!
+//! The first unlock that finds a thread is a handoff, as in the source, where a table's times begin
+//! with it.
+//!
+//! # Memory ordering
+//!
+//! Acquisitions are `Acquire` and pair with the `Release` exchange or store that cleared bit 0. A
+//! handoff goes through the node: it is chosen with `Release`, and its thread reads that with
+//! `Acquire`. The queue is only used under the bucket's lock, so its words are `Relaxed`. A waiter
+//! links itself only if it reads the state 3 under that lock, and the owner's store of another state
+//! is under it as well: so no wake is lost.
+
+use std::marker::PhantomData;
+use std::{fmt, ptr};
+
+use ondeck::platform::{AtomicInt, AtomicPointer, Ordering, Platform};
+
+use super::word_lock::WordLock;
+use crate::parker::Parker;
+use crate::spin_wait::SpinWait;
+use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+
+const LOCKED: u8 = 1;
+const PARKED: u8 = 2;
+
+/// A handoff is due up to so many nanoseconds after the one before.
+const LONGEST_UNFAIR: u32 = 1_000_000;
+
+/// The lock of a bucket, and what else differs between parking_lot and the port of it that
+/// [`parking_lot_swift`](super::parking_lot_swift) is.
+pub trait BucketLock<P: Platform>: Send + Sync + 'static {
+    /// The facts of the mutex with this bucket.
+    const INFO: LockInfo;
+    /// Whether a waiter looks at the state before it locks the bucket, too.
+    const LOOKS_FIRST: bool;
+
+    /// An unlocked lock.
+    fn new() -> Self;
+    /// Waits until the lock is this thread's.
+    fn lock(&self);
+    /// Unlocks.
+    ///
+    /// # Safety
+    ///
+    /// The calling thread holds the lock.
+    unsafe fn unlock(&self);
+    /// Whether no thread holds it or waits for it.
+    fn is_idle(&mut self) -> bool;
+}
+
+impl<P: Platform> BucketLock<P> for WordLock<P> {
+    const INFO: LockInfo = LockInfo {
+        name: "parking_lot_port",
+        origin: Origin::Literature,
+        waiting: Waiting::SpinsThenSleeps,
+        fairness: Fairness::Bounded,
+        has_try_lock: true,
+        touches_after_release: true,
+        condvar: CondvarKind::Generic,
+        source: "Amanieu d'Antras, parking_lot 0.12; Filip Pizlo, Locking in WebKit",
+        teaches: "A queue beside a lock of one byte, and a handoff now and then against starvation",
+    };
+    const LOOKS_FIRST: bool = false;
+
+    fn new() -> Self {
+        RawLock::new()
+    }
+    #[inline]
+    fn lock(&self) {
+        // SAFETY: no context is needed, and a thread holds a bucket's lock for a few steps only.
+        unsafe { RawLock::lock(self, &()) };
+    }
+    #[inline]
+    unsafe fn unlock(&self) {
+        // SAFETY: as the caller says.
+        unsafe { RawLock::unlock(self, &()) };
+    }
+    fn is_idle(&mut self) -> bool {
+        RawLock::is_idle(self)
+    }
+}
+
+/// parking_lot's mutex of 0.12: see the [source file](self) for its states.
+pub struct ParkingLotPort<P: Platform, B: BucketLock<P> = WordLock<P>> {
+    state: P::AtomicU8,
+    bucket: Box<Bucket<P, B>>,
+}
+
+impl<P: Platform, B: BucketLock<P>> fmt::Debug for ParkingLotPort<P, B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ParkingLotPort").field("state", &self.state).finish_non_exhaustive()
+    }
+}
+
+/// The queue, on a cache line of its own.
+#[repr(align(64))]
+struct Bucket<P: Platform, B> {
+    lock: B,
+    first: P::AtomicPtr<Node<P>>,
+    last: P::AtomicPtr<Node<P>>,
+    /// When a handoff is due, in nanoseconds of the platform's clock.
+    fair_at: P::AtomicUsize,
+    random: P::AtomicU32,
+}
+
+/// A thread that waits, or has waited: parking_lot's `ThreadData`.
+#[derive(Debug)]
+#[repr(align(64))]
+pub struct Node<P: Platform> {
+    parker: Parker<P>,
+    next: P::AtomicPtr<Node<P>>,
+    /// Whether the lock was handed over to this thread.
+    handed: P::AtomicU8,
+}
+
+impl<P: Platform> Default for Node<P> {
+    fn default() -> Self {
+        let next = AtomicPointer::new(ptr::null_mut());
+        Self { parker: Parker::default(), next, handed: AtomicInt::new(0) }
+    }
+}
+
+/// Holds the bucket's lock.
+struct Held<'a, P: Platform, B: BucketLock<P>>(&'a Bucket<P, B>, PhantomData<P>);
+
+impl<P: Platform, B: BucketLock<P>> Drop for Held<'_, P, B> {
+    fn drop(&mut self) {
+        // SAFETY: made where the lock was taken, once.
+        unsafe { self.0.lock.unlock() };
+    }
+}
+
+impl<P: Platform, B: BucketLock<P>> Bucket<P, B> {
+    fn new() -> Self {
+        let none = || AtomicPointer::new(ptr::null_mut());
+        let (fair_at, random) = (AtomicInt::new(0), AtomicInt::new(1));
+        Self { lock: B::new(), first: none(), last: none(), fair_at, random }
+    }
+
+    fn held(&self) -> Held<'_, P, B> {
+        self.lock.lock();
+        Held(self, PhantomData)
+    }
+}
+
+impl<P: Platform, B: BucketLock<P>> Held<'_, P, B> {
+    fn append(&self, node: &Node<P>) {
+        let own = ptr::from_ref(node).cast_mut();
+        node.next.store(ptr::null_mut(), Ordering::Relaxed);
+        let last = self.0.last.load(Ordering::Relaxed);
+        if last.is_null() {
+            self.0.first.store(own, Ordering::Relaxed);
+        } else {
+            // SAFETY: its thread sleeps until it is taken out, which takes the bucket's lock.
+            unsafe { &*last }.next.store(own, Ordering::Relaxed);
+        }
+        self.0.last.store(own, Ordering::Relaxed);
+    }
+
+    /// Takes the first node out; also returns whether another is left.
+    fn take(&self) -> Option<(*mut Node<P>, bool)> {
+        let first = self.0.first.load(Ordering::Relaxed);
+        if first.is_null() {
+            return None;
+        }
+        // SAFETY: its thread sleeps until it is chosen, which is for the taker to do.
+        let next = unsafe { &*first }.next.load(Ordering::Relaxed);
+        self.0.first.store(next, Ordering::Relaxed);
+        if next.is_null() {
+            self.0.last.store(next, Ordering::Relaxed);
+        }
+        Some((first, !next.is_null()))
+    }
+
+    /// Whether a handoff is due; if so, sets the time for the next.
+    fn is_fair(&self) -> bool {
+        let now = P::now().as_nanos() as usize;
+        if now < self.0.fair_at.load(Ordering::Relaxed) {
+            return false;
+        }
+        let mut random = self.0.random.load(Ordering::Relaxed);
+        random ^= random << 13;
+        random ^= random >> 17;
+        random ^= random << 5;
+        self.0.random.store(random, Ordering::Relaxed);
+        self.0.fair_at.store(now + (random % LONGEST_UNFAIR) as usize, Ordering::Relaxed);
+        true
+    }
+}
+
+impl<P: Platform, B: BucketLock<P>> ParkingLotPort<P, B> {
+    #[inline]
+    fn replace(&self, from: u8, to: u8, success: Ordering) -> Result<u8, u8> {
+        self.state.compare_exchange_weak(from, to, success, Ordering::Relaxed)
+    }
+
+    #[cold]
+    fn lock_slow(&self, node: &Node<P>) {
+        let mut spin = SpinWait::new();
+        let mut state = self.state.load(Ordering::Relaxed);
+        loop {
+            if state & LOCKED == 0 {
+                match self.replace(state, state | LOCKED, Ordering::Acquire) {
+                    Ok(_) => return,
+                    Err(found) => state = found,
+                }
+                continue;
+            }
+            if state & PARKED == 0 {
+                if spin.spin::<P>() {
+                    state = self.state.load(Ordering::Relaxed);
+                    continue;
+                }
+                if let Err(found) = self.replace(state, state | PARKED, Ordering::Relaxed) {
+                    state = found;
+                    continue;
+                }
+            }
+            if self.park(node) {
+                return;
+            }
+            spin = SpinWait::new();
+            state = self.state.load(Ordering::Relaxed);
+        }
+    }
+
+    /// Sleeps in the queue, unless the state changes before; whether the lock was handed over.
+    fn park(&self, node: &Node<P>) -> bool {
+        let may_park = || self.state.load(Ordering::Relaxed) == LOCKED | PARKED;
+        if B::LOOKS_FIRST && !may_park() {
+            return false;
+        }
+        let queue = self.bucket.held();
+        if !may_park() {
+            return false;
+        }
+        node.handed.store(0, Ordering::Relaxed);
+        node.parker.prepare();
+        queue.append(node);
+        drop(queue);
+        node.parker.park();
+        node.handed.load(Ordering::Relaxed) != 0
+    }
+
+    #[cold]
+    fn unlock_slow(&self) {
+        let queue = self.bucket.held();
+        let Some((node, more)) = queue.take() else {
+            // The thread that set the bit has not linked its node, and will find another state.
+            self.state.store(0, Ordering::Release);
+            return;
+        };
+        if queue.is_fair() {
+            if !more {
+                self.state.store(LOCKED, Ordering::Relaxed);
+            }
+            // SAFETY: its thread sleeps until it is chosen below.
+            unsafe { &*node }.handed.store(1, Ordering::Relaxed);
+        } else {
+            self.state.store(if more { PARKED } else { 0 }, Ordering::Release);
+        }
+        // SAFETY: it was taken out of the queue, so no other thread wakes its thread.
+        let address = unsafe { Parker::choose(&raw const (*node).parker) };
+        drop(queue);
+        P::futex_wake(address, 1);
+    }
+}
+
+// SAFETY: a thread returns from `lock` after an exchange that found bit 0 clear and set it, or if it
+// was handed the lock. The owner clears the bit, or hands the lock over, to one thread.
+unsafe impl<P: Platform, B: BucketLock<P>> RawLock<P> for ParkingLotPort<P, B> {
+    const INFO: LockInfo = B::INFO;
+
+    type Context = Node<P>;
+    type Condvar = SequenceCondvar<P>;
+
+    fn new() -> Self {
+        Self { state: AtomicInt::new(0), bucket: Box::new(Bucket::new()) }
+    }
+
+    #[inline]
+    unsafe fn lock(&self, node: &Node<P>) {
+        if self.replace(0, LOCKED, Ordering::Acquire).is_err() {
+            self.lock_slow(node);
+        }
+    }
+
+    #[inline]
+    unsafe fn try_lock(&self, _: &Node<P>) -> bool {
+        let mut state = self.state.load(Ordering::Relaxed);
+        while state & LOCKED == 0 {
+            match self.replace(state, state | LOCKED, Ordering::Acquire) {
+                Ok(_) => return true,
+                Err(found) => state = found,
+            }
+        }
+        false
+    }
+
+    #[inline]
+    unsafe fn unlock(&self, _: &Node<P>) {
+        if self.state.compare_exchange(LOCKED, 0, Ordering::Release, Ordering::Relaxed).is_err() {
+            self.unlock_slow();
+        }
+    }
+
+    fn is_idle(&mut self) -> bool {
+        let Bucket { lock, first, .. } = &mut *self.bucket;
+        self.state.load(Ordering::Relaxed) == 0
+            && first.load(Ordering::Relaxed).is_null()
+            && lock.is_idle()
+    }
+}

@@ -1,0 +1,250 @@
+//! The word lock: one word with a list of sleeping threads in it; parking_lot's lock of a bucket.
+//!
+//! Source: Amanieu d'Antras, the crate `parking_lot_core` 0.9, `word_lock.rs`, which has it from
+//! WebKit's `WTF::WordLock` (Filip Pizlo, "Locking in WebKit", 2016).
+//!
+//! Teaches: a queue needs no lock beside the mutex if one bit of the word guards it, and waiters
+//! push their nodes without that bit. An unlock that finds the bit set leaves the wake to the thread
+//! that set it.
+//!
+//! ```text
+//! word (usize)  bit 0       locked
+//!               bit 1       a thread takes a node out of the list
+//!               other bits  the newest node; 0 if no thread sleeps
+//!
+//! word ─► newest node ─older─► node ─older─► oldest node
+//!                     ◄─newer─      ◄─newer─
+//!
+//! change                made by               operation
+//! bit 0 is set          a thread that locks   compare-exchange that finds it clear
+//! newest ← own node     a waiter              compare-exchange that finds bit 0 set
+//! bit 0 is cleared      the owner             fetch-sub
+//! bit 1 is set          an unlock             compare-exchange, if a node is there
+//! bit 1 is cleared      the same              with bit 0 set: compare-exchange, and no wake;
+//!                                             else the oldest node is taken out, and woken
+//! ```
+//!
+//! A waiter spins as long as no thread sleeps: 2, 4, 8 pauses, 7 yields.
+//!
+//! A waiter links only `older`. The unlock that has bit 1 walks from the newest node to the first
+//! one that knows the `oldest`, links `newer` on the way, and tells the newest node the `oldest`.
+//!
+//! # Memory ordering
+//!
+//! Acquisitions are `Acquire` and pair with the owner's `Release` fetch-sub. A waiter publishes its
+//! node by `Release`. Bit 1 is taken with `Acquire` and cleared with `Release`, so that links are
+//! seen by the next thread that takes it; where the word changed meanwhile, a fence acquires the new
+//! nodes.
+//!
+//! The unlock reads the word after its fetch-sub, when another thread can own the lock. The source has
+//! no `try_lock`.
+
+use std::ptr;
+
+use ondeck::platform::{AtomicInt, AtomicPointer, Ordering, Platform};
+
+use crate::parker::Parker;
+use crate::spin_wait::SpinWait;
+use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
+
+const LOCKED: usize = 1;
+const QUEUE_LOCKED: usize = 2;
+const FLAGS: usize = LOCKED | QUEUE_LOCKED;
+
+/// The word lock: see the [source file](self) for its word.
+#[derive(Debug)]
+pub struct WordLock<P: Platform> {
+    word: P::AtomicUsize,
+}
+
+/// A sleeping thread, on its own stack.
+#[derive(Debug)]
+#[repr(align(64))]
+struct Node<P: Platform> {
+    parker: Parker<P>,
+    older: P::AtomicPtr<Node<P>>,
+    newer: P::AtomicPtr<Node<P>>,
+    oldest: P::AtomicPtr<Node<P>>,
+}
+
+impl<P: Platform> Default for Node<P> {
+    fn default() -> Self {
+        let none = || AtomicPointer::new(ptr::null_mut());
+        Self { parker: Parker::default(), older: none(), newer: none(), oldest: none() }
+    }
+}
+
+impl<P: Platform> WordLock<P> {
+    fn node(word: usize) -> *mut Node<P> {
+        ptr::with_exposed_provenance_mut(word & !FLAGS)
+    }
+
+    #[cold]
+    fn lock_slow(&self) {
+        let mut spin = SpinWait::new();
+        let mut word = self.word.load(Ordering::Relaxed);
+        loop {
+            if word & LOCKED == 0 {
+                match self.replace(word, word | LOCKED, Ordering::Acquire) {
+                    Ok(_) => return,
+                    Err(found) => word = found,
+                }
+            } else if word & !FLAGS == 0 && spin.spin::<P>() {
+                word = self.word.load(Ordering::Relaxed);
+            } else if let Err(found) = self.sleep(word) {
+                word = found;
+            } else {
+                spin = SpinWait::new();
+                word = self.word.load(Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Links a node of this thread's in front of the list, and sleeps until it is taken out. If the
+    /// word has changed, returns it instead.
+    fn sleep(&self, word: usize) -> Result<(), usize> {
+        let node = Node::<P>::default();
+        node.parker.prepare();
+        let newest = Self::node(word);
+        // Relaxed: the exchange below publishes the node.
+        if newest.is_null() {
+            node.oldest.store(ptr::from_ref(&node).cast_mut(), Ordering::Relaxed);
+        } else {
+            node.older.store(newest, Ordering::Relaxed);
+        }
+        let own = ptr::from_ref(&node).expose_provenance();
+        self.replace(word, own | word & FLAGS, Ordering::AcqRel)?;
+        node.parker.park();
+        Ok(())
+    }
+
+    #[inline]
+    fn replace(&self, from: usize, to: usize, order: Ordering) -> Result<usize, usize> {
+        self.word.compare_exchange_weak(from, to, order, Ordering::Relaxed)
+    }
+
+    #[cold]
+    fn unlock_slow(&self) {
+        let mut word = self.word.load(Ordering::Relaxed);
+        loop {
+            // Another thread takes nodes out, or none is left.
+            if word & QUEUE_LOCKED != 0 || word & !FLAGS == 0 {
+                return;
+            }
+            match self.replace(word, word | QUEUE_LOCKED, Ordering::Acquire) {
+                Ok(_) => break,
+                Err(found) => word = found,
+            }
+        }
+        word |= QUEUE_LOCKED;
+        loop {
+            let newest = Self::node(word);
+            let oldest = Self::link(newest);
+            if word & LOCKED != 0 {
+                // The unlock of the next owner wakes a thread.
+                match self.replace(word, word & !QUEUE_LOCKED, Ordering::Release) {
+                    Ok(_) => return,
+                    Err(found) => word = found,
+                }
+                P::fence(Ordering::Acquire);
+                continue;
+            }
+            // SAFETY: the list's threads sleep until they are taken out, which is for this one to do.
+            let newer = unsafe { &*oldest }.newer.load(Ordering::Relaxed);
+            if newer.is_null() {
+                if let Err(found) = self.take_last(word) {
+                    word = found;
+                    P::fence(Ordering::Acquire);
+                    continue;
+                }
+            } else {
+                // SAFETY: as above.
+                unsafe { &*newest }.oldest.store(newer, Ordering::Relaxed);
+                self.word.fetch_and(!QUEUE_LOCKED, Ordering::Release);
+            }
+            // SAFETY: it is out of the list, so no other thread wakes it.
+            unsafe { Parker::unpark(&raw const (*oldest).parker) };
+            return;
+        }
+    }
+
+    /// Makes the list empty, and clears bit 1. Fails, with the word, if a node was added.
+    fn take_last(&self, mut word: usize) -> Result<(), usize> {
+        let only = word & !FLAGS;
+        while let Err(found) = self.replace(word, word & LOCKED, Ordering::Release) {
+            word = found;
+            if word & !FLAGS != only {
+                return Err(word);
+            }
+        }
+        Ok(())
+    }
+
+    /// Links `newer` from the newest node on, as far as it is not linked; returns the oldest.
+    fn link(newest: *mut Node<P>) -> *mut Node<P> {
+        let mut node = newest;
+        let oldest = loop {
+            // SAFETY: the threads of all nodes sleep until they are taken out of the list.
+            let here = unsafe { &*node };
+            let oldest = here.oldest.load(Ordering::Relaxed);
+            if !oldest.is_null() {
+                break oldest;
+            }
+            let older = here.older.load(Ordering::Relaxed);
+            // SAFETY: as above.
+            unsafe { &*older }.newer.store(node, Ordering::Relaxed);
+            node = older;
+        };
+        // SAFETY: as above.
+        unsafe { &*newest }.oldest.store(oldest, Ordering::Relaxed);
+        oldest
+    }
+}
+
+// SAFETY: a thread returns from `lock` only after an exchange that found bit 0 clear and set it, and
+// only the owner clears it.
+unsafe impl<P: Platform> RawLock<P> for WordLock<P> {
+    const INFO: LockInfo = LockInfo {
+        name: "word_lock",
+        origin: Origin::Literature,
+        waiting: Waiting::SpinsThenSleeps,
+        fairness: Fairness::Barging,
+        has_try_lock: true,
+        touches_after_release: true,
+        condvar: CondvarKind::Generic,
+        source: "Amanieu d'Antras, parking_lot_core 0.9, WordLock; Filip Pizlo, WTF::WordLock",
+        teaches: "One bit of the word guards the queue, and threads join it without that bit",
+    };
+
+    type Context = ();
+    type Condvar = SequenceCondvar<P>;
+
+    fn new() -> Self {
+        Self { word: AtomicInt::new(0) }
+    }
+
+    #[inline]
+    unsafe fn lock(&self, (): &()) {
+        if self.replace(0, LOCKED, Ordering::Acquire).is_err() {
+            self.lock_slow();
+        }
+    }
+
+    #[inline]
+    unsafe fn try_lock(&self, (): &()) -> bool {
+        let word = self.word.load(Ordering::Relaxed);
+        word & LOCKED == 0 && self.replace(word, word | LOCKED, Ordering::Acquire).is_ok()
+    }
+
+    #[inline]
+    unsafe fn unlock(&self, (): &()) {
+        let found = self.word.fetch_sub(LOCKED, Ordering::Release);
+        if found & QUEUE_LOCKED == 0 && found & !FLAGS != 0 {
+            self.unlock_slow();
+        }
+    }
+
+    fn is_idle(&mut self) -> bool {
+        self.word.load(Ordering::Relaxed) == 0
+    }
+}

@@ -1,0 +1,221 @@
+//! When a lock is biased: hysteresis, so that a lock that several threads use is not.
+//!
+//! ```text
+//! bits 0–31    not biased: how often in a row the thread has had the lock
+//!              biased: when that began, in 1024 ticks
+//! bits 32–47   which thread: a part of its row's address
+//! bits 48–     how many times the run that a bias takes was doubled
+//! ```
+//!
+//! It is changed by threads that have `inner`, and tells no other thread anything: `Relaxed`.
+//!
+//! A lock is biased to a thread that has had it [`RUN`] times in a row. A bias that lasted for less than
+//! [`PAYS`] times what its revocation took has not paid: the next run has to be twice as long, 65,536
+//! acquisitions at most. One that has paid halves it. So where threads take turns, in whatever rhythm, what they
+//! pay for revocations becomes a small part of the time of such a run.
+
+use crate::platform::{AtomicInt, Host, Ordering};
+
+/// How often in a row a thread has the lock before the lock is biased to it, if biases have paid.
+const RUN: u32 = 64;
+
+/// How often that is doubled at most.
+const MOST_DOUBLED: usize = 10;
+
+/// A bias that lasted for fewer times what its revocation took did not pay. It saves its owner a part of its
+/// time, and costs each thread the revocation.
+const PAYS: usize = 64;
+
+const RUN_BITS: u32 = 32;
+const THREAD_BITS: u32 = 16;
+const THREAD: usize = (1 << THREAD_BITS) - 1;
+/// Rows are aligned to so many bits.
+const ROW_BITS: u32 = 7;
+/// A begin is told in so many bits less than ticks.
+const TICK_BITS: u32 = 10;
+/// The bits of a begin: on 32 bits those that are left of a time in a machine word.
+const BEGIN: u32 = (usize::MAX >> TICK_BITS) as u32;
+/// So much, in the unit of a begin, a clock may be behind another CPU's: 0.3 s, if a tick is 1/3 ns.
+const CLOCKS_DIFFER: u32 = 1 << (BEGIN.count_ones() - 12);
+
+pub(super) struct History<P: Host>(Word<P>);
+
+/// 64 bits. On 32 bits in two words, of which a thread that has `inner` changes both.
+#[cfg(target_pointer_width = "64")]
+struct Word<P: Host>(P::AtomicUsize);
+#[cfg(not(target_pointer_width = "64"))]
+struct Word<P: Host>([P::AtomicU32; 2]);
+
+#[cfg(target_pointer_width = "64")]
+impl<P: Host> History<P> {
+    pub(super) fn new() -> Self {
+        Self(Word(AtomicInt::new(0)))
+    }
+
+    #[inline]
+    fn get(&self) -> u64 {
+        self.0.0.load(Ordering::Relaxed) as u64
+    }
+
+    #[inline]
+    fn store(&self, word: u64) {
+        self.0.0.store(word as usize, Ordering::Relaxed);
+    }
+}
+
+#[cfg(not(target_pointer_width = "64"))]
+impl<P: Host> History<P> {
+    pub(super) fn new() -> Self {
+        Self(Word([AtomicInt::new(0), AtomicInt::new(0)]))
+    }
+
+    fn get(&self) -> u64 {
+        let [low, high] = self.0.0.each_ref().map(|word| word.load(Ordering::Relaxed));
+        u64::from(high) << u32::BITS | u64::from(low)
+    }
+
+    fn store(&self, word: u64) {
+        self.0.0[0].store(word as u32, Ordering::Relaxed);
+        self.0.0[1].store((word >> u32::BITS) as u32, Ordering::Relaxed);
+    }
+}
+
+impl<P: Host> History<P> {
+    fn set(&self, low: u32, thread: usize, doubled: usize) {
+        self.store(word(low, thread, doubled));
+    }
+
+    /// The thread of the row at this address is inside, without a bias. Says whether it has been for long enough
+    /// in a row.
+    #[inline]
+    pub(super) fn note(&self, row: usize) -> bool {
+        let before = self.get();
+        let thread = (row >> ROW_BITS) & THREAD;
+        let is_same = (before >> RUN_BITS) as usize & THREAD == thread;
+        let run = if is_same { (before as u32).saturating_add(1) } else { 1 };
+        self.set(run, thread, doubled(before));
+        // step: long enough
+        run >= P::spins(RUN << doubled(before))
+    }
+
+    /// A bias to the thread of the row at this address begins.
+    pub(super) fn begins(&self, row: usize) {
+        let since = (P::ticks() >> TICK_BITS) as u32 & BEGIN;
+        self.set(since, (row >> ROW_BITS) & THREAD, doubled(self.get()));
+    }
+
+    /// A bias has ended, by a revocation that began at this time.
+    pub(super) fn ends(&self, begin: usize) {
+        let cost = (P::ticks() as usize).wrapping_sub(begin);
+        let since = self.get() as u32;
+        let lasted = ((begin >> TICK_BITS) as u32).wrapping_sub(since) & BEGIN;
+        // The clocks of two CPUs may differ a little. No more than that: a bias that lasts for
+        // minutes pays.
+        let lasted = if lasted > BEGIN - CLOCKS_DIFFER { 0 } else { lasted };
+        let has_paid = lasted as usize >= cost.saturating_mul(PAYS) >> TICK_BITS;
+        self.set(0, THREAD, after(doubled(self.get()), has_paid));
+    }
+
+    /// A bias has ended without a revocation.
+    pub(super) fn restarts(&self) {
+        self.set(0, THREAD, doubled(self.get()));
+    }
+}
+
+impl History<crate::platform::Native> {
+    /// Of a lock that no thread has had.
+    #[allow(clippy::declare_interior_mutable_const, reason = "a part of a mutex that is constant")]
+    pub(super) const NONE: Self = {
+        #[cfg(target_pointer_width = "64")]
+        let word = Word(core::sync::atomic::AtomicUsize::new(0));
+        #[cfg(not(target_pointer_width = "64"))]
+        let word = Word([const { core::sync::atomic::AtomicU32::new(0) }; 2]);
+        Self(word)
+    };
+}
+
+fn doubled(word: u64) -> usize {
+    (word >> (RUN_BITS + THREAD_BITS)) as usize
+}
+
+/// How many times a run is doubled after a bias that has paid, or has not.
+fn after(doubled: usize, has_paid: bool) -> usize {
+    if has_paid { doubled.saturating_sub(1) } else { (doubled + 1).min(MOST_DOUBLED) }
+}
+
+fn word(low: u32, thread: usize, doubled: usize) -> u64 {
+    u64::from(low) | (thread as u64) << RUN_BITS | (doubled as u64) << (RUN_BITS + THREAD_BITS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::platform::{Native, Platform};
+
+    /// The row of a thread of this number.
+    fn row(thread: usize) -> usize {
+        (1_000 + thread) << ROW_BITS
+    }
+
+    /// How often in a row a thread has the lock until it is biased to it.
+    fn run(history: &History<Native>) -> usize {
+        1 + (0..1_000_000).take_while(|_| !history.note(row(0))).count()
+    }
+
+    #[test]
+    fn a_thread_alone_has_it_for_a_run() {
+        assert_eq!(run(&History::new()), RUN as usize);
+    }
+
+    #[test]
+    fn threads_that_take_turns_have_no_run() {
+        let history = History::<Native>::new();
+        assert!((0..10_000).all(|turn| !history.note(row(turn % 2))));
+    }
+
+    #[test]
+    fn another_thread_ends_a_run() {
+        let history = History::<Native>::new();
+        assert!((1..RUN).all(|_| !history.note(row(0))));
+        assert!(!history.note(row(1)));
+        assert!(!history.note(row(0)));
+        assert_eq!(run(&history), RUN as usize - 1);
+    }
+
+    #[test]
+    fn a_bias_that_did_not_last_is_earned_anew_by_twice_as_much() {
+        let history = History::<Native>::new();
+        for doubled in 0..MOST_DOUBLED + 2 {
+            assert_eq!(run(&history), (RUN as usize) << doubled.min(MOST_DOUBLED));
+            history.begins(row(0));
+            // What the revocation took is longer than the bias was.
+            history.ends((Native::ticks() as usize).wrapping_sub(1 << 30));
+        }
+    }
+
+    #[test]
+    fn a_bias_pays_by_a_clock_that_is_not_behind() {
+        let has_paid = |lasted: u32| {
+            let history = History::<Native>::new();
+            let begin = Native::ticks() as usize;
+            history.set(((begin >> TICK_BITS) as u32).wrapping_sub(lasted), THREAD, 3);
+            history.ends(begin);
+            doubled(history.get()) == 2
+        };
+        // The first three are minutes.
+        assert_eq!([BEGIN / 4 * 3, BEGIN / 2, BEGIN / 4].map(has_paid), [true; 3]);
+        // Less than nothing.
+        assert!(!has_paid(0_u32.wrapping_sub(1 << 10)));
+    }
+
+    #[test]
+    fn a_bias_that_has_paid_halves_it() {
+        assert_eq!((after(3, true), after(0, true)), (2, 0));
+        let history = History::<Native>::new();
+        // It began long ago.
+        let begin = Native::ticks() as usize;
+        history.set(((begin >> TICK_BITS) as u32).wrapping_sub(BEGIN / 4), THREAD, 3);
+        history.ends(begin);
+        assert_eq!(run(&history), (RUN as usize) << 2);
+    }
+}

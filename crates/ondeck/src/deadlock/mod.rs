@@ -1,0 +1,57 @@
+//! Detection of deadlocks, and of what may become one: with the feature `deadlock_detection`.
+//!
+//! It is switched on at run time, for all locks together: by `ONDECK_DEADLOCK=report` or `=abort` in the
+//! environment, or by [`enable`]. It reports, once each,
+//!
+//! * **deadlocks**: threads that wait for each other in a circle, and a thread that waits for a lock that it
+//!   holds itself;
+//! * **lock-order inversions**, before they deadlock: a lock is taken while another is held, and somewhere else
+//!   the other way round, also through further locks and by other threads at other times;
+//! * **reads within reads** of one reader-writer lock, which deadlock if a writer waits in between, unless they
+//!   are [recursive](crate::rwlock::ReadRecursive).
+//!
+//! A report has the stack of each acquisition and of each wait. It is printed, or given to
+//! [a function](on_report). What a report is of, and what can go wrong, is told in `docs/deadlock.md`.
+//!
+//! [`Mutex`](crate::Mutex), [`FairMutex`](crate::FairMutex), [`PiMutex`](crate::PiMutex),
+//! [`ReentrantMutex`](crate::ReentrantMutex), [`RwLock`](crate::RwLock), [`Once`](crate::Once) and the locks of
+//! [`poison`](crate::poison) take part. A thread that waits for a condition waits for its mutex.
+//! Locks without an owner, such as [`Semaphore`](crate::Semaphore), do not; nor do
+//! [`BiasedMutex`](crate::BiasedMutex), and [`ipc`](crate::ipc), whose owners may be of other processes; nor do the methods of raw locks, such as
+//! [`RawMutex::lock`](crate::mutex::RawMutex::lock), other than by the traits of [`lock_api`].
+//!
+//! # Cost
+//!
+//! Without the feature nothing. With it, while off: one relaxed load and a branch for each lock and each unlock.
+//! While on: microseconds for each pair.
+//!
+//! ```
+//! use ondeck::deadlock::{self, Mode, ReportKind};
+//! use ondeck::Mutex;
+//! use std::sync::atomic::{AtomicU32, Ordering};
+//!
+//! static INVERSIONS: AtomicU32 = AtomicU32::new(0);
+//!
+//! deadlock::on_report(|report| {
+//!     assert_eq!(report.kind, ReportKind::Inversion);
+//!     INVERSIONS.fetch_add(1, Ordering::Relaxed);
+//! });
+//! deadlock::enable(Mode::Report);
+//!
+//! let (left, right) = (Mutex::new(1), Mutex::new(2));
+//! let sum = *left.lock() + *right.lock();
+//! for _ in 0..2 {
+//!     let right = right.lock();
+//!     assert_eq!(*right + *left.lock(), sum);
+//! }
+//! assert_eq!(INVERSIONS.load(Ordering::Relaxed), 1);
+//! # deadlock::disable();
+//! ```
+
+mod watched;
+
+pub use ondeck_deadlock::{
+    Edge, Held, Holding, Lock, LockKind, Mode, Report, ReportKind, Stack, Thread, Want, check,
+    disable, enable, is_on, on_report, print_reports, with_ignored,
+};
+pub use watched::{Watched, forget, ignore};

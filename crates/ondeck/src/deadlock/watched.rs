@@ -1,0 +1,80 @@
+//! Locks that a program names to the detection.
+
+use crate::fair::RawFairMutex;
+use crate::mutex::RawMutex;
+use crate::once::Once;
+use crate::pi::RawPiMutex;
+use crate::platform::Native;
+use crate::poison;
+use crate::reentrant::RawThreadId;
+use crate::rwlock::RawRwLock;
+
+/// A lock that takes part in the detection.
+pub trait Watched: private::Address {}
+
+mod private {
+    pub trait Address {
+        /// The name of the lock in reports.
+        fn address(&self) -> usize;
+    }
+}
+
+macro_rules! watched {
+    ($([$($generic:tt)*] $lock:ty: |$it:ident| $address:expr;)*) => {
+        $(
+            impl<$($generic)*> private::Address for $lock {
+                fn address(&self) -> usize {
+                    let $it = self;
+                    $address
+                }
+            }
+
+            impl<$($generic)*> Watched for $lock {}
+        )*
+    };
+}
+
+/// The address of a lock without its data, which begins with its state.
+fn place<T>(raw: &T) -> usize {
+    (&raw const *raw).addr()
+}
+
+watched! {
+    // SAFETY: for its address only, as in the lines below.
+    [T: ?Sized] lock_api::Mutex<RawMutex<Native>, T>: |it| place(unsafe { it.raw() });
+    // SAFETY: as above.
+    [T: ?Sized] lock_api::Mutex<RawFairMutex<Native>, T>: |it| place(unsafe { it.raw() });
+    // SAFETY: as above.
+    [T: ?Sized] lock_api::Mutex<RawPiMutex, T>: |it| place(unsafe { it.raw() });
+    // SAFETY: as above.
+    [T: ?Sized] lock_api::RwLock<RawRwLock<Native>, T>: |it| place(unsafe { it.raw() });
+    [T: ?Sized] lock_api::ReentrantMutex<RawMutex<Native>, RawThreadId, T>:
+        // SAFETY: as above.
+        |it| place(unsafe { it.raw() });
+    [T: ?Sized] poison::Mutex<T>: |it| it.without_poison().address();
+    [T: ?Sized] poison::RwLock<T>: |it| it.without_poison().address();
+    [] Once: |it| it.address();
+}
+
+/// Looks no more at a lock: it is in no report, until it is dropped or [forgotten](forget). Any thread may call
+/// it at any time, also while detection is off.
+///
+/// It silences reports that are wrong, because the program has another reason why its threads cannot be there
+/// at the same time. To silence an order of locks rather than a lock, see [`with_ignored`](super::with_ignored).
+///
+/// ```
+/// static LOG: ondeck::Mutex<String> = ondeck::Mutex::new(String::new());
+///
+/// ondeck::deadlock::ignore(&LOG);
+/// ```
+pub fn ignore(lock: &impl Watched) {
+    ondeck_deadlock::ignore(lock.address());
+}
+
+/// Forgets what is known of a lock: which thread holds it, and behind which locks it was taken.
+///
+/// A lock that is dropped is forgotten by itself. This is for a lock that moves to another address after it
+/// was used, or whose memory is used again without a drop: what then comes to the old address is another lock.
+pub fn forget(lock: &impl Watched) {
+    ondeck_deadlock::forget(lock.address());
+}

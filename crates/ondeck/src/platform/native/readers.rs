@@ -1,0 +1,133 @@
+//! The rows of visible readers: each thread that reads a biased lock has one, until it ends.
+//!
+//! A thread keeps the number of its row in a word of its own block. The row is claimed by the first biased
+//! read of the thread, and given up by a destructor of its thread-local values; reads that come later in
+//! the thread are counted by their locks. If a slot is not 0 then, its guard was forgotten, or is dropped by a
+//! later destructor, and the row stays that thread's for ever: a read lock that is unlocked without its
+//! `Shared` is looked for in the calling thread's own row (`RawRwLock::forgotten`), and a thread that had
+//! the row next could not tell its own slots from others.
+//!
+//! The child of a fork keeps all rows as they are: a lock that a thread of the parent was reading stays
+//! read-locked there, as if its word had counted that reader. Rows of threads that the child does not have
+//! are never given up; if none is left, reads are counted.
+//!
+//! Two copies of this crate in a process have rows of their own. So no lock that both use may be biased: Rust's
+//! types see to that, and the functions of C count all reads (`rwlock/counted.rs`).
+
+extern crate std;
+
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use super::Native;
+use super::thread::Word;
+use crate::parking::{BIASES, Bias, Row, bias_of};
+
+/// Threads that can be visible readers at the same time. 64 KiB, of which a process touches as many lines as
+/// it has such threads.
+const ROWS: usize = 512;
+
+static TABLE: [Row<Native>; ROWS] = [Row::EMPTY; ROWS];
+static CLAIMED: [AtomicBool; ROWS] = [const { AtomicBool::new(false) }; ROWS];
+static BIAS: [Bias<Native>; BIASES] = [Bias::EMPTY; BIASES];
+
+/// No row with this number or a higher one has ever been claimed.
+static IN_USE: AtomicUsize = AtomicUsize::new(0);
+
+/// Of a thread's word: it has not asked for a row. Else the word is the number of its row and 1.
+const UNKNOWN: u64 = 0;
+/// Of a thread's word: it has no row, and will have none.
+const NONE: u64 = u64::MAX;
+
+#[inline(always)]
+pub(super) fn bias(address: usize) -> &'static Bias<Native> {
+    &BIAS[bias_of(address)]
+}
+
+/// The calling thread's row.
+#[inline(always)]
+pub(super) fn own() -> Option<&'static Row<Native>> {
+    // Neither `UNKNOWN` nor `NONE` is the number of a row, so that a thread which has one makes one comparison.
+    TABLE.get(Word::Row.get().wrapping_sub(1) as usize).or_else(claim)
+}
+
+/// All rows that threads have or have had.
+pub(super) fn all() -> &'static [Row<Native>] {
+    &TABLE[..IN_USE.load(Ordering::Relaxed)]
+}
+
+#[cold]
+#[inline(never)]
+fn claim() -> Option<&'static Row<Native>> {
+    if Word::Row.get() == NONE {
+        return None;
+    }
+    // The registration of a destructor may allocate, and the allocator may read a lock: that read is counted.
+    Word::Row.set(NONE);
+    std::thread_local! {
+        static ENDS: Ends = const { Ends };
+    }
+    if ENDS.try_with(|_| ()).is_err() {
+        return None;
+    }
+    let is_free = |claimed: &AtomicBool| {
+        !claimed.load(Ordering::Relaxed) && !claimed.swap(true, Ordering::Acquire)
+    };
+    let row = CLAIMED.iter().position(is_free)?;
+    // A writer that looks for readers finds this out before the thread's first slot: the same fences are
+    // behind both.
+    IN_USE.fetch_max(row + 1, Ordering::Relaxed);
+    Word::Row.set(row as u64 + 1);
+    TABLE.get(row)
+}
+
+/// The thread's values are destroyed.
+struct Ends;
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        let row = Word::Row.get();
+        let index = row.wrapping_sub(1) as usize;
+        if TABLE.get(index).is_some_and(Row::has_readers) {
+            return;
+        }
+        Word::Row.set(NONE);
+        if row != UNKNOWN && row != NONE {
+            // Release: the next thread finds the slots as this one leaves them.
+            CLAIMED[index].store(false, Ordering::Release);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_is_used_again_when_its_thread_has_ended() {
+        let row = || own().map(core::ptr::from_ref).map(<*const _>::addr);
+        let others: std::vec::Vec<_> =
+            (0..2 * ROWS).map(|_| std::thread::spawn(row).join().unwrap()).collect();
+        assert!(others.iter().all(Option::is_some));
+        assert_eq!(row(), row());
+        let used = (row().unwrap() - TABLE.as_ptr().addr()) / size_of::<Row<Native>>();
+        assert!(used < all().len());
+        assert!(all().len() < ROWS);
+    }
+
+    #[test]
+    fn a_destructor_that_runs_later_finds_none() {
+        struct Late;
+        impl Drop for Late {
+            fn drop(&mut self) {
+                assert!(own().is_none());
+            }
+        }
+        std::thread_local!(static LATE: Late = const { Late });
+        // Destructors run in the reverse order of registration.
+        let thread = std::thread::spawn(|| {
+            LATE.with(|_| ());
+            own().is_some()
+        });
+        assert!(thread.join().unwrap());
+    }
+}

@@ -1,0 +1,219 @@
+//! The biased mutex as programs use it.
+
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use ondeck::biased::{Held, RawBiasedMutex};
+use ondeck::parking::bucket_of;
+use ondeck::platform::{Linux, Platform};
+use ondeck::{BiasedMutex, BiasedMutexGuard};
+
+type Raw = RawBiasedMutex<Linux>;
+
+const SHORT: Duration = Duration::from_millis(5);
+
+/// Makes the lock biased to the calling thread; says whether it is.
+///
+/// It never is where the kernel refuses membarrier, and if the thread's row is that of one which has forgotten a
+/// guard in the same slot.
+fn bias(raw: &Raw) -> bool {
+    // The process gives no more permissions than one in a time.
+    let begin = Instant::now();
+    while !raw.is_biased() && begin.elapsed() < Duration::from_millis(500) {
+        unlock(raw, raw.lock());
+    }
+    raw.is_biased()
+}
+
+fn unlock(raw: &Raw, held: Held<Linux>) {
+    // SAFETY: each test gives back what it was given.
+    unsafe { raw.unlock(held) };
+}
+
+fn attempt(raw: &Raw) -> bool {
+    raw.try_lock().map(|held| unlock(raw, held)).is_some()
+}
+
+#[test]
+fn it_is_24_bytes_and_constant() {
+    static CONSTANT: BiasedMutex<()> = BiasedMutex::new(());
+    assert_eq!(size_of::<Raw>(), 24);
+    assert!(CONSTANT.try_lock().is_some());
+    assert_eq!(format!("{:?}", Raw::new()), "RawBiasedMutex { locked: false, biased: false }");
+}
+
+#[test]
+fn a_thread_that_has_it_again_and_again_becomes_its_owner() {
+    let raw = Raw::new();
+    assert!(!raw.is_biased());
+    if !bias(&raw) {
+        return;
+    }
+    let held = raw.lock();
+    assert!(held.is_by_bias() && raw.is_locked());
+    unlock(&raw, held);
+    assert!(!raw.is_locked());
+    thread::scope(|scope| {
+        scope.spawn(|| unlock(&raw, raw.lock()));
+    });
+    assert!(!raw.is_biased());
+}
+
+/// An owner beside threads that come now and then: no section is lost, and the lock changes its owner.
+#[test]
+fn the_owner_and_others_exclude_each_other() {
+    let counts = BiasedMutex::new([0_u64; 2]);
+    let add = || {
+        let mut counts = counts.lock();
+        counts[0] += 1;
+        counts[1] += 1;
+        assert_eq!(counts[0], counts[1]);
+    };
+    let ends = AtomicBool::new(false);
+    let others: u64 = thread::scope(|scope| {
+        let visitor = |pause: u32| {
+            let mut sections = 0;
+            while !ends.load(Ordering::Relaxed) {
+                add();
+                sections += 1;
+                Linux::pause_times(pause);
+            }
+            sections
+        };
+        let visitors = [10, 1_000, 100_000].map(|pause| scope.spawn(move || visitor(pause)));
+        for _ in 0..300_000 {
+            add();
+        }
+        ends.store(true, Ordering::Relaxed);
+        visitors.into_iter().map(|visitor| visitor.join().unwrap()).sum()
+    });
+    assert_eq!(*counts.lock(), [300_000 + others; 2]);
+}
+
+#[test]
+fn an_owner_that_is_inside_is_not_let_in_again() {
+    let raw = Raw::new();
+    bias(&raw);
+    let held = raw.lock();
+    assert!(!attempt(&raw));
+    assert!(raw.try_lock_until(Linux::now().after(SHORT)).is_none());
+    unlock(&raw, held);
+    assert!(attempt(&raw));
+}
+
+/// The owner came in by the inner mutex, because its slot was another lock's, which it has given up since.
+#[test]
+fn an_owner_that_came_in_beside_its_slot_is_not_let_in_again() {
+    let raws: Vec<_> = (0..1_024).map(|_| Raw::new()).collect();
+    let slot = |raw: &Raw| bucket_of(std::ptr::from_ref(raw).addr()) % 8;
+    let (outer, rest) = raws.split_first().unwrap();
+    let inner = rest.iter().find(|raw| slot(raw) == slot(outer)).expect("eight slots, many locks");
+    if !(bias(outer) && bias(inner)) {
+        return;
+    }
+    let around = outer.lock();
+    let within = inner.lock();
+    assert!(around.is_by_bias() && !within.is_by_bias());
+    unlock(outer, around);
+    assert!(!attempt(inner));
+    unlock(inner, within);
+    assert!(attempt(inner) && attempt(outer));
+}
+
+#[test]
+fn others_wait_for_an_owner_that_is_inside() {
+    let raw = Raw::new();
+    bias(&raw);
+    let held = raw.lock();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            assert!(!attempt(&raw));
+            assert!(raw.try_lock_until(Linux::now().after(SHORT)).is_none());
+            assert!(!attempt(&raw));
+        });
+    });
+    let has_left = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let held = raw.lock();
+            assert!(has_left.load(Ordering::Relaxed), "it was let in beside the owner");
+            unlock(&raw, held);
+        });
+        thread::sleep(SHORT);
+        has_left.store(true, Ordering::Relaxed);
+        unlock(&raw, held);
+    });
+    assert!(attempt(&raw));
+}
+
+#[test]
+fn a_fair_unlock_leaves_it_free() {
+    let raw = Raw::new();
+    for _ in 0..2 {
+        let held = raw.lock();
+        // SAFETY: it was just returned.
+        unsafe { raw.unlock_fair(held) };
+        assert!(attempt(&raw));
+        bias(&raw);
+    }
+}
+
+#[test]
+fn a_forgotten_guard_leaves_it_locked() {
+    let raw = Raw::new();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            bias(&raw);
+            let _never_unlocked = raw.lock();
+        });
+    });
+    // Threads that come later may have the row.
+    for _ in 0..3 {
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                assert!(raw.is_locked());
+                assert!(!attempt(&raw));
+                assert!(raw.try_lock_until(Linux::now().after(SHORT)).is_none());
+            });
+        });
+    }
+}
+
+/// Its memory becomes another lock's, which the same thread can use.
+#[test]
+fn a_forgotten_guard_of_a_lock_that_is_gone() {
+    let mut place = Box::new(Raw::new());
+    bias(&place);
+    let _never_unlocked = place.lock();
+    *place = Raw::new();
+    for _ in 0..1_000 {
+        unlock(&place, place.lock());
+    }
+    thread::scope(|scope| {
+        scope.spawn(|| assert!(attempt(&place)));
+    });
+    assert!(attempt(&place));
+}
+
+/// The thread's row is given up by then, and perhaps another thread's.
+#[test]
+fn a_guard_that_is_dropped_by_a_later_destructor() {
+    static LOCK: BiasedMutex<u32> = BiasedMutex::new(0);
+    thread_local! {
+        static KEPT: RefCell<Option<BiasedMutexGuard<'static, u32>>> = const { RefCell::new(None) };
+    }
+    thread::spawn(|| {
+        // Destructors run in the reverse order of registration: this one after that of the row.
+        KEPT.set(None);
+        for _ in 0..100_000 {
+            *LOCK.lock() += 1;
+        }
+        KEPT.set(Some(LOCK.lock()));
+    })
+    .join()
+    .unwrap();
+    assert_eq!(*LOCK.lock(), 100_000);
+    assert!(LOCK.try_lock().is_some());
+}

@@ -1,0 +1,64 @@
+//! Read locks of forgotten guards that are unlocked all the same, as by locks whose guards do not say how they
+//! were taken.
+
+use std::mem::forget;
+use std::thread;
+
+use ondeck::RwLock;
+
+use crate::rwlock::until_biased;
+
+/// Unlocks a read lock of the calling thread, each guard of which was forgotten.
+fn unlock(lock: &RwLock<u32>) {
+    // SAFETY: the tests forget all guards of the thread, and call this once for each.
+    unsafe { lock.force_unlock_read(lock.raw().forgotten()) };
+}
+
+#[test]
+fn a_counted_and_a_visible_read_are_both_found() {
+    let lock = RwLock::new(1);
+    until_biased(&lock);
+    forget(lock.read());
+    forget(lock.read());
+    unlock(&lock);
+    assert!(lock.try_write().is_none());
+    unlock(&lock);
+    assert!(!lock.is_locked() && lock.try_write().is_some());
+}
+
+/// A guard is never unlocked, and its lock ends. The next lock at that address is not biased, so its reads are
+/// counted, and are not taken for what the slot still has.
+#[test]
+fn a_slot_of_the_lock_that_was_there_before_is_left_alone() {
+    let mut place = Box::new(RwLock::new(1));
+    until_biased(&place);
+    forget(place.read());
+    *place = RwLock::new(2);
+    forget(place.read());
+    unlock(&place);
+    assert!(!place.is_locked() && place.try_write().is_some());
+    // Its address is in a row for ever: a lock of another test there would never be biased.
+    Box::leak(place);
+}
+
+/// A destructor that runs after the one of the thread's row unlocks what the thread has read.
+#[test]
+fn a_visible_read_is_found_by_the_last_destructor() {
+    static LOCK: RwLock<u32> = RwLock::new(1);
+    struct Last;
+    impl Drop for Last {
+        fn drop(&mut self) {
+            unlock(&LOCK);
+        }
+    }
+    thread_local!(static LAST: Last = const { Last });
+    until_biased(&LOCK);
+    let reader = thread::spawn(|| {
+        // Destructors run in the reverse order of registration, and the row's comes with the first read.
+        LAST.with(|_| ());
+        forget(LOCK.read());
+    });
+    reader.join().expect("no panic");
+    assert!(!LOCK.is_locked() && LOCK.try_write().is_some());
+    assert!(LOCK.try_read().is_some());
+}

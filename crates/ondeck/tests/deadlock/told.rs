@@ -1,0 +1,71 @@
+//! What is told in this process.
+
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::Duration;
+
+use lock_api::{RawMutex, RawRwLock};
+use ondeck::deadlock::{self, Mode, Report, ReportKind};
+
+use crate::again::alone;
+
+/// The reports of this process.
+pub struct Told(Receiver<Report>);
+
+impl Told {
+    /// The only report so far, or the next one to come.
+    pub fn one(&self, kind: ReportKind) -> Report {
+        // So long that only a lost report exceeds it.
+        let report = self.0.recv_timeout(Duration::from_mins(1)).expect("a report");
+        assert_eq!(report.kind, kind, "{report}");
+        self.none();
+        report
+    }
+
+    /// Nothing was reported since.
+    pub fn none(&self) {
+        if let Ok(report) = self.0.try_recv() {
+            panic!("nothing is wrong: {report}");
+        }
+    }
+
+    /// Nothing is reported in a time that is long enough for a deadlock that has come about.
+    pub fn none_for_a_while(&self) {
+        thread::sleep(Duration::from_millis(100));
+        assert!(deadlock::check().is_empty());
+        self.none();
+    }
+}
+
+/// Runs the calling test in a process of its own, with detection.
+pub fn detected(test: impl FnOnce(&Told)) {
+    alone(|| {
+        let (sender, receiver) = mpsc::channel();
+        deadlock::on_report(move |report| sender.send(report.clone()).expect("the test waits"));
+        deadlock::enable(Mode::Report);
+        test(&Told(receiver));
+    });
+}
+
+/// Where a mutex is, for reports.
+pub fn place<R: RawMutex, T>(mutex: &lock_api::Mutex<R, T>) -> usize {
+    // SAFETY: for its address only.
+    std::ptr::from_ref(unsafe { mutex.raw() }).addr()
+}
+
+/// Where a reader-writer lock is, for reports.
+pub fn rw_place<R: RawRwLock, T>(lock: &lock_api::RwLock<R, T>) -> usize {
+    // SAFETY: for its address only.
+    std::ptr::from_ref(unsafe { lock.raw() }).addr()
+}
+
+/// Of each edge what is held and what is wanted.
+pub fn edges(report: &Report) -> Vec<(Option<usize>, usize)> {
+    let of = |edge: &deadlock::Edge| (edge.holds.map(|it| it.lock.address), edge.wants.address);
+    report.edges.iter().map(of).collect()
+}
+
+/// A lock or anything else, for ever.
+pub fn leaked<T>(value: T) -> &'static T {
+    Box::leak(Box::new(value))
+}

@@ -1,0 +1,48 @@
+//! The reader-writer lock: a thread in flight whose deadline passes gives its mark up, and has others go on.
+//! That thread never had the lock.
+
+use crate::loom_platform::{Loom, asleep, join, pass_time, set, spawn};
+use crate::rwlock::Guarded;
+use crate::scenario::{OVERDUE, SLEEPS, SOON, explore};
+use ondeck::platform::Platform;
+
+fn until_asleep(count: usize) {
+    while asleep() < count {
+        Loom::yield_now();
+    }
+}
+
+/// The thread that gives its mark up hands the lock to an overdue reader, which sees what the last writer did.
+#[test]
+fn a_reader_that_is_handed_the_lock_sees_the_last_writer() {
+    explore(SLEEPS, 3, || {
+        set(OVERDUE);
+        let guarded = Guarded::new();
+        guarded.lock().lock_exclusive();
+        let gives_up = spawn(|| {
+            let owner = guarded.lock().try_lock_exclusive_until(SOON);
+            if owner {
+                guarded.count();
+                guarded.unlock_exclusive();
+            }
+            u32::from(owner)
+        });
+        until_asleep(1);
+        let reader = spawn(|| guarded.read());
+        until_asleep(2);
+        // Not yet: so the first thread is woken to compete.
+        set(SLEEPS);
+        guarded.unlock_exclusive();
+        pass_time(1);
+        // From here on nothing but the lock tells the others what this thread does.
+        let again = guarded.lock().try_lock_exclusive();
+        if again {
+            guarded.count();
+            set(OVERDUE);
+            guarded.unlock_exclusive();
+        }
+        let sections = u32::from(again) + join(gives_up);
+        join(reader);
+        guarded.end(sections);
+    });
+}

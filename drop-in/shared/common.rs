@@ -1,0 +1,39 @@
+// Included by the `lib.rs` of both versions: what they have in common.
+
+mod mutexes;
+mod once;
+mod raw_rwlock;
+mod remutex;
+mod signal;
+mod time;
+mod types;
+
+#[cfg(not(feature = "deadlock_detection"))]
+mod deadlock;
+#[cfg(feature = "deadlock_detection")]
+pub mod deadlock;
+
+// The detection knows locks by the threads that hold them.
+#[cfg(all(feature = "send_guard", feature = "deadlock_detection"))]
+compile_error!("the features `send_guard` and `deadlock_detection` exclude each other");
+
+#[cfg(feature = "send_guard")]
+type GuardMarker = lock_api::GuardSend;
+#[cfg(not(feature = "send_guard"))]
+type GuardMarker = lock_api::GuardNoSend;
+
+pub use lock_api;
+#[cfg(feature = "arc_lock")]
+pub use lock_api::{
+    ArcMutexGuard, ArcReentrantMutexGuard, ArcRwLockReadGuard, ArcRwLockUpgradableReadGuard,
+    ArcRwLockWriteGuard,
+};
+
+pub use mutexes::{RawFairMutex, RawMutex};
+pub use once::{Once, OnceState};
+pub use remutex::{MappedReentrantMutexGuard, RawThreadId, ReentrantMutex, ReentrantMutexGuard};
+pub use types::{
+    FairMutex, FairMutexGuard, MappedFairMutexGuard, MappedMutexGuard, MappedRwLockReadGuard,
+    MappedRwLockWriteGuard, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockUpgradableReadGuard,
+    RwLockWriteGuard,
+};

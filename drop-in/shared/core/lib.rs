@@ -1,0 +1,28 @@
+//! The parking table of crate [`ondeck`] with the interface of parking_lot_core 0.9 and 0.10,
+//! for `[patch.crates-io]`.
+//!
+//! What differs from the original is in `docs/drop-in.md` of the project. Both packages have
+//! this file as their root.
+//!
+//! | feature | adds |
+//! |---|---|
+//! | `deadlock_detection` | `deadlock::check_deadlock` |
+//! | `nightly` | nothing |
+
+#[path = "resources.rs"]
+pub mod deadlock;
+mod fair;
+mod parking;
+mod spin;
+#[path = "../time.rs"]
+mod time;
+
+#[allow(dead_code, reason = "the locks of parking_lot call the rest")]
+#[path = "../deadlock/mod.rs"]
+mod detection;
+
+pub use parking::{
+    DEFAULT_PARK_TOKEN, DEFAULT_UNPARK_TOKEN, FilterOp, ParkResult, ParkToken, RequeueOp,
+    UnparkResult, UnparkToken, park, unpark_all, unpark_filter, unpark_one, unpark_requeue,
+};
+pub use spin::SpinWait;

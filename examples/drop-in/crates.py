@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""Runs published crates' own test suites with the original parking_lot and with the locks of crate ondeck, in turn.
+
+    crates.py [--rounds N] [--record] [--list] [NAME]...    all without a name
+
+A suite passes if no test fails with crate ondeck's locks that never fails with the original. A test that fails with
+both is named in the record. --record writes docs/results/drop-in/NAME.json and the table of docs/drop-in.md.
+
+The scratch folder is $DROPIN_SCRATCH, or /tmp/ondeck-drop-in: sources, logs and cargo's target folder, which
+$CARGO_TARGET_DIR moves. What is in it is made anew each time, apart from the target folder. A run that takes longer
+than $DROPIN_HUNG seconds, or an hour, has hung.
+"""
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+
+import own_tests
+import page
+from sources import ROOT, published
+from suite import compare
+
+# Publishing removes development dependencies that are known by path only. This one is published, too.
+TRACING_MOCK = """
+[dev-dependencies.tracing-mock]
+version = "=0.1.0-beta.3"
+features = ["tracing-subscriber"]
+"""
+
+# The version, and the arguments of `cargo test`, one list a run.
+CRATES = {
+    "dashmap": ("6.1.0", [["--features", "serde,rayon"]]),
+    "string_cache": ("0.8.9", [[]]),
+    "r2d2": ("0.8.10", [[]]),
+    # Without the features `gen`, which needs protoc, and `push`, which needs a client of HTTP.
+    "prometheus": ("0.14.0", [["--features", "process"]]),
+    # Without the examples of its documentation.
+    "tracing-subscriber": (
+        "0.3.23",
+        [["--features", "parking_lot,env-filter,json,time,local-time", "--lib", "--tests"]],
+    ),
+    # What waits: locks, channels, semaphores, and the runtime, whose parking they are.
+    "tokio": ("1.54.1", [["--features", "full,test-util", "--lib", "--test", "sync_*", "--test", "rt_*"]]),
+    "moka": ("0.12.16", [["--features", "sync,future", "--lib", "--tests"]]),
+    # A database: a program's worth of code over the locks, with guards that own their lock. All tests of its trees
+    # together had not ended after nine minutes on two busy CPUs.
+    "sled": (
+        "1.0.0-alpha.124",
+        [["--test", "concurrent_batch_atomicity", "--test", "test_tree", "--", "atomicity", "tree_pops"]],
+    ),
+}
+MORE_DEPENDENCIES = {"tracing-subscriber": TRACING_MOCK}
+MEMBERS = {"tracing-subscriber"}
+
+SUITES = {**CRATES, **own_tests.SUITES}
+
+
+def sides_of(name):
+    """The version of a suite, its two folders, and its runs."""
+    if name in CRATES:
+        version, runs = CRATES[name]
+        return version, published(name, version, MORE_DEPENDENCIES.get(name, ""), name in MEMBERS), runs
+    return own_tests.sides_of(name)
+
+
+def machine():
+    names = (line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name"))
+    return {
+        "cpu": next(names, ""),
+        "cpus": len(os.sched_getaffinity(0)),
+        "kernel": f"Linux {platform.release()}",
+    }
+
+
+def output_of(*command):
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip()
+
+
+def write(name, version, record):
+    record = {
+        "suite": name,
+        "version": version,
+        "date": time.strftime("%Y-%m-%d", time.gmtime()),
+        "commit": output_of("git", "log", "-1", "--format=%h", "--", "crates/ondeck"),
+        "compiler": output_of("rustc", "--version"),
+        "machine": machine(),
+        **record,
+    }
+    page.RECORDS.mkdir(parents=True, exist_ok=True)
+    (page.RECORDS / f"{name}.json").write_text(json.dumps(record, indent=1) + "\n")
+    page.write()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=2, help="how often each side runs (2)")
+    parser.add_argument("--record", action="store_true", help="write the record and the table")
+    parser.add_argument("--list", action="store_true", help="print the names and end")
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    given = parser.parse_args()
+    unknown = sorted(set(given.names) - SUITES.keys())
+    if unknown:
+        parser.error(f"unknown suite {unknown[0]}: one of {', '.join(SUITES)}")
+    if given.rounds < 1:
+        parser.error(f"--rounds {given.rounds}: at least 1")
+    if given.list:
+        print("\n".join(SUITES))
+        return
+    wrong = []
+    for name in given.names or SUITES:
+        version, sides, runs = sides_of(name)
+        record = compare(name, sides, runs, given.rounds)
+        defects = [it for run in record["runs"] for it in run["defects"]]
+        wrong += [f"{name} {version}: fails with crate ondeck's locks only: {it}" for it in defects]
+        if given.record:
+            write(name, version, record)
+    print("\n".join(wrong) or "no test fails with crate ondeck's locks only")
+    sys.exit(bool(wrong))
+
+
+if __name__ == "__main__":
+    main()
