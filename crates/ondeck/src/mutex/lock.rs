@@ -336,8 +336,9 @@ impl<P: Host> RawMutex<P> {
         // SAFETY: it is new or was unlinked by the thread that told it; and is unlinked again before
         // `wait` returns, which it outlives.
         unsafe {
-            if has_come(P::ticks() as usize, handoff_due(node)) {
-                guard.link_by_age(Kind::Lock, node);
+            let now = P::ticks() as usize;
+            if has_come(now, handoff_due(node)) {
+                guard.link_in_turn(Kind::Lock, node, now);
             } else {
                 guard.link(Kind::Lock, node);
             }

@@ -6,7 +6,7 @@ use core::ptr;
 use super::{Bucket, Guard, Record, SHARED};
 use crate::parking::record::{Turn, fence};
 use crate::parking::unlock_mode::{ASKED, LOOK, SKIP, SOME};
-use crate::parking::{BUCKETS, Kind, Node, bucket_of};
+use crate::parking::{BUCKETS, Chosen, Kind, Node, bucket_of};
 use crate::platform::{Host, Native, Ordering};
 
 /// What no thread waits for any more.
@@ -108,6 +108,36 @@ fn a_thread_that_comes_back_goes_to_its_place_by_age() {
             }
         });
     }
+}
+
+#[test]
+fn a_thread_is_the_newest_when_it_is_linked_first_and_keeps_that_place() {
+    with_bucket(|guard| {
+        let nodes = [5, 1, 3].map(|since| waiter(Kind::RwLock, 8, since));
+        for (node, now) in nodes.iter().zip(10..) {
+            // SAFETY: new, and unlinked below.
+            unsafe { guard.link_in_turn(Kind::RwLock, node, now) };
+        }
+        assert_eq!(queue(guard, Kind::RwLock, 8), [10, 11, 12, 0]);
+        let mut chosen = Chosen::new();
+        for node in &nodes[1..] {
+            // SAFETY: linked above; no thread waits with these nodes.
+            unsafe {
+                guard.unlink(Kind::RwLock, node);
+                chosen.push(node);
+            }
+        }
+        chosen.wake();
+        for (node, now) in nodes[1..].iter().rev().zip(20..) {
+            // SAFETY: unlinked above, and again below.
+            unsafe { guard.link_in_turn(Kind::RwLock, node, now) };
+        }
+        assert_eq!(queue(guard, Kind::RwLock, 8), [10, 11, 12, 0]);
+        for node in &nodes {
+            // SAFETY: linked above.
+            unsafe { guard.unlink(Kind::RwLock, node) };
+        }
+    });
 }
 
 #[test]

@@ -74,7 +74,7 @@ pub(crate) struct Node<P: Host> {
     /// for a waiter of a condition variable that wants a lock which is not of this crate.
     /// An unlock dereferences this and nothing else: a linked node says that its mutex is there.
     mutex: Cell<*const P::AtomicU8>,
-    /// When it began to wait, in ticks. At a key of this crate's own locks: what its lock wants to know.
+    /// When it began to wait, in ticks; once it was linked at a lock, when that was, the first time. At a key of this crate's own locks: what its lock wants to know.
     pub(crate) since: P::AtomicUsize,
     /// When it was woken, in ticks.
     pub(crate) woken: P::AtomicUsize,
@@ -96,7 +96,7 @@ pub(crate) struct Node<P: Host> {
     /// wants. At a key of a user's: the token of its thread, then that of the thread which unparks it.
     pub(super) series: P::AtomicUsize,
     /// Links of the queue; relaxed, because the bucket's lock orders them. The newest's newer is the
-    /// oldest, and the other way round.
+    /// oldest, and the other way round. `older` is null until the node is linked for the first time.
     pub(super) newer: P::AtomicPtr<Node<P>>,
     pub(super) older: P::AtomicPtr<Node<P>>,
     /// Of the newest of a queue: that of the bucket's next queue.
@@ -144,6 +144,12 @@ impl<P: Host> Node<P> {
     /// Whether it waits for this. Under the lock of its bucket.
     pub(crate) fn waits_for(&self, kind: Kind, address: usize) -> bool {
         self.address() == address && self.kind.load(Ordering::Relaxed) == kind as u32
+    }
+
+    /// Whether it has ever been linked. Its own thread asks, which is not linked then.
+    pub(super) fn was_linked(&self) -> bool {
+        // Not `newer`: that of a node which was chosen may be null again.
+        !self.older.load(Ordering::Relaxed).is_null()
     }
 
     /// Makes it wait for something else, since `now`. Unlinked, under the locks of both buckets.

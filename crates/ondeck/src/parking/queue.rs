@@ -83,13 +83,32 @@ impl<P: Host> Guard<'_, P> {
         place.store(own, Ordering::Relaxed);
     }
 
-    /// Links a node among the others by how long they have waited, so that one which comes back does
-    /// not have to become the oldest again.
+    /// Links a node at `now`: as the newest if it has never been linked, else by its age, which counts from then
+    /// on. So a thread that comes back does not have to become the oldest again.
+    ///
+    /// Hundreds of threads that begin to wait at the same moment get the bucket's lock one after the other, in any
+    /// order. If their age counted from before, each would have to go past half of the others to find its place, all
+    /// of which are in other CPUs' caches, and all that come later would wait for that.
     ///
     /// # Safety
     ///
     /// As for [`link`](Self::link).
-    pub(crate) unsafe fn link_by_age(&self, kind: Kind, node: &Node<P>) {
+    pub(crate) unsafe fn link_in_turn(&self, kind: Kind, node: &Node<P>, now: usize) {
+        if node.was_linked() {
+            // SAFETY: as the caller promises.
+            return unsafe { self.link_by_age(kind, node) };
+        }
+        node.since.store(now, Ordering::Relaxed);
+        // SAFETY: as the caller promises.
+        unsafe { self.link(kind, node) }
+    }
+
+    /// Links a node among the others by how long they have waited.
+    ///
+    /// # Safety
+    ///
+    /// As for [`link`](Self::link).
+    pub(super) unsafe fn link_by_age(&self, kind: Kind, node: &Node<P>) {
         let since = node.since.load(Ordering::Relaxed);
         let waited_longer = |other: &Node<P>| has_come(since, other.since.load(Ordering::Relaxed));
         let newest = self.newest(kind, node.address());

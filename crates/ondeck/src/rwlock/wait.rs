@@ -101,16 +101,16 @@ impl<P: Host> RawRwLock<P> {
         self.sleep(node, want, deadline)
     }
 
-    /// Links the caller's node by its age.
+    /// Links the caller's node in its turn.
     fn link(&self, guard: &Guard<'_, P>, node: &Node<P>) {
         node.set_status(status::PARKED);
-        let overdue = node.since.load(Ordering::Relaxed).wrapping_add(P::ticks_in(OVERDUE_NANOS));
-        if guard.newest(Kind::RwLock, self.address()).is_none() {
-            node.set_due(overdue);
-        }
+        let is_first = guard.newest(Kind::RwLock, self.address()).is_none();
         // SAFETY: it is new or was unlinked by the thread that told it; and is unlinked again before `wait`
         // returns, which it outlives.
-        unsafe { guard.link_by_age(Kind::RwLock, node) };
+        unsafe { guard.link_in_turn(Kind::RwLock, node, P::ticks() as usize) };
+        if is_first {
+            node.set_due(node.since.load(Ordering::Relaxed).wrapping_add(P::ticks_in(OVERDUE_NANOS)));
+        }
     }
 
     /// Sleeps until the caller, whose node is linked, is told what to do.

@@ -2,6 +2,7 @@
 
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -65,10 +66,18 @@ fn sleeps(wait: fn(), end: fn()) {
 
 #[test]
 fn no_thread_polls_a_lock_where_there_is_one_cpu() {
+    /// Whether the other thread's attempt will find the lock taken.
+    static HELD: AtomicBool = AtomicBool::new(false);
     sleeps(
-        || *MUTEX.lock() += 1,
+        || {
+            while !HELD.load(Ordering::Relaxed) {
+                thread::yield_now();
+            }
+            *MUTEX.lock() += 1;
+        },
         || {
             let guard = MUTEX.lock();
+            HELD.store(true, Ordering::Relaxed);
             while Linux::bucket((&raw const MUTEX).addr()).is_at_rest() {
                 thread::yield_now();
             }
