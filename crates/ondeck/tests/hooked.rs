@@ -4,6 +4,8 @@
 //! Nothing here depends on a time: a thread that waits for another waits until that one has come. A test that
 //! would hang ends with a message.
 
+#[path = "support/busy.rs"]
+mod busy;
 #[path = "support/hooked_platform.rs"]
 mod hooked_platform;
 #[path = "support/keys.rs"]
