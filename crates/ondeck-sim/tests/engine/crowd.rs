@@ -1,6 +1,6 @@
 //! Many threads that begin to wait for one mutex at the same moment, on many CPUs.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use ondeck_sim::engine::time::of_nanos;
@@ -12,32 +12,37 @@ use ondeck_zoo::locks::OndeckMutex;
 /// Pairs that `threads` threads have done on a machine after `millis` of virtual time; each does 100 ns inside and 500
 /// outside.
 fn pairs_of(machine: &str, threads: usize, millis: f64) -> u64 {
+    pairs_of_each(machine, threads, millis, (100.0, 500.0)).iter().sum()
+}
+
+/// Pairs of each thread, which works for so many nanoseconds inside and outside.
+fn pairs_of_each(machine: &str, threads: usize, millis: f64, (inside, outside): (f64, f64)) -> Vec<u64> {
     let file = MachineFile::find(machine).expect("a bundled machine");
     let lock = Rc::new(OndeckMutex::<Sim>::new());
-    let (pairs, stops) = (Rc::new(Cell::new(0)), Rc::new(Cell::new(false)));
+    let (pairs, stops) = (Rc::new(RefCell::new(vec![0; threads])), Rc::new(Cell::new(false)));
     let jobs = (0..threads)
-        .map(|_| {
+        .map(|thread| {
             let (lock, pairs, stops) = (lock.clone(), pairs.clone(), stops.clone());
             let body = move || {
                 while !stops.get() {
                     // SAFETY: the context serves one acquisition at a time.
                     unsafe { lock.lock(&Default::default()) };
-                    Sim::work(100.0);
+                    Sim::work(inside);
                     // SAFETY: locked above.
                     unsafe { lock.unlock(&Default::default()) };
-                    pairs.set(pairs.get() + 1);
-                    Sim::work(500.0);
+                    pairs.borrow_mut()[thread] += 1;
+                    Sim::work(outside);
                 }
             };
             Job { allowed: None, body: Box::new(body) }
         })
         .collect();
-    let done = Rc::new(Cell::new(0));
+    let done = Rc::new(RefCell::new(Vec::new()));
     let call = {
         let done = done.clone();
         Box::new(move || {
             stops.set(true);
-            done.set(pairs.get());
+            done.replace(pairs.borrow().clone());
         })
     };
     let costs = Costs::from(file.spec());
@@ -45,7 +50,7 @@ fn pairs_of(machine: &str, threads: usize, millis: f64) -> u64 {
     simulation.limit = of_nanos(1e9);
     let ran = simulation.run(jobs, vec![Call { at: of_nanos(millis * 1e6), call }], &|| false);
     assert_eq!(ran.end, End::Done);
-    done.get()
+    done.take()
 }
 
 /// Threads that all want to park at once need the bucket's lock. If they sleep for it, each is woken by the one before
@@ -65,4 +70,13 @@ fn a_crowd_that_waits_for_long_parks_at_the_end() {
     let few = pairs_of("future-256", 24, 5.0);
     let many = pairs_of("future-256", 1_024, 5.0);
     assert!(many > few / 4, "{many} pairs of 1,024 threads, {few} of 24");
+}
+
+/// One overdue thread is served in the time of 20 wakes. If it were one in a millisecond, 80 of these threads would not
+/// have had the lock.
+#[test]
+fn each_of_a_crowd_is_served_soon() {
+    let pairs = pairs_of_each("epyc-9454p-64", 128, 40.0, (1_000.0, 5_000.0));
+    let unserved = pairs.iter().filter(|&&pairs| pairs == 0).count();
+    assert_eq!(unserved, 0, "of {pairs:?}");
 }

@@ -74,11 +74,11 @@
 //! # Bounded unfairness
 //!
 //! Barging is allowed, and the newest parked thread is woken first, for its caches. Once the oldest has
-//! waited for a millisecond, an unlock wakes it to compete, at most once in a millisecond: while it
-//! wakes, others use the lock. If it does not get the lock, it goes back to its place by age, and the
-//! next time it is handed the lock: an unlock acquires the lock on its behalf, or, if another thread
-//! locked first, requests that the next owner hands it over instead of clearing the byte. Only then does
-//! the lock rest while a thread wakes.
+//! waited for a millisecond, an unlock wakes it to compete, one thread in the time of 20 wakes, which counts
+//! as a millisecond if it is longer: while it wakes, others use the lock. If it does not get the lock, it goes
+//! back to its place by age, and the next time it is handed the lock: an unlock acquires the lock on its
+//! behalf, or, if another thread locked first, requests that the next owner hands it over instead of clearing
+//! the byte. Only then does the lock rest while a thread wakes.
 //!
 //! A thread of a real-time scheduling class comes before all others: it is woken beside a poller or a
 //! thread in flight, by each unlock, and no lock is handed to another while it is parked. Once it has
