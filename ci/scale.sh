@@ -3,9 +3,12 @@
 #
 #   ci/scale.sh            writes the page
 #   ci/scale.sh --check    writes nothing, and ends with 1 if the page is not that of its reports
-#   ci/scale.sh --record   simulates first: about 12 minutes on 2 CPUs. Each machine and work is a shard of the
-#                          campaign, and can be simulated alone:
+#   ci/scale.sh --record   simulates first: about 25 minutes on 2 CPUs. Each machine and work is a shard of the
+#                          campaign, and can be simulated alone; so can all locks on one machine, and what locks do
+#                          to threads that wait and to one that does not:
 #   ci/scale.sh --record future-256 100,500
+#   ci/scale.sh --record all-locks
+#   ci/scale.sh --record beside
 #
 # The same program simulates the same numbers on every machine.
 source "$(dirname "$0")/common.sh"
@@ -34,8 +37,26 @@ record() {
         --threads "1,4,$((cores / 2)),$cores,$((2 * cores)),$((4 * cores))" --json "$name" >/dev/null
     python3 ci/book/scale.py --keep "$name"
 }
+# all_locks: every lock on one machine.
+all_locks() {
+    step "all locks"
+    "$ONDECK" sim --machine epyc-9454p-64 --locks '*' --workloads throughput --work 100,500 --rounds 1 --duration 4ms \
+        --threads 1,4,64,128 --json "$folder/all-locks.json" >/dev/null
+    python3 ci/book/scale.py --keep "$folder/all-locks.json"
+}
+
+# beside: how long a thread goes without the lock, and how much slower a thread is that does not want it.
+beside() {
+    step "starvation and a bystander"
+    "$ONDECK" sim --machine epyc-9454p-64 --locks "$locks" --workloads starve,bystander --work 100,500 --rounds 1 \
+        --duration 200ms --threads 16,64,128 --json "$folder/beside.json" >/dev/null
+    python3 ci/book/scale.py --keep "$folder/beside.json"
+}
+
+[ $# -gt 0 ] && [ "$*" != all-locks ] || all_locks
+[ $# -gt 0 ] && [ "$*" != beside ] || beside
 for machine in epyc-9454p-64:64 epyc-9754:128 future-256:256; do
-    for work in 0,0 100,500 1000,5000; do
+    for work in 0,0 100,500 1000,5000 10000,50000; do
         [ $# -eq 0 ] || [ "$*" = "${machine%:*} $work" ] || continue
         record "${machine%:*}" "${machine#*:}" "$work"
     done

@@ -20,8 +20,13 @@ WORKS = {
     "0-0": "empty sections, nothing outside",
     "100-500": "100 ns in the section, 500 ns outside",
     "1000-5000": "1 µs in the section, 5 µs outside",
+    "10000-50000": "10 µs in the section, 50 µs outside",
 }
-METRICS = ["throughput", "cpu_per_op", "running"]
+METRICS = {
+    "throughput": ["throughput", "cpu_per_op", "running"],
+    "starve": ["longest_gap", "starved_windows", "share"],
+    "bystander": ["slowdown", "runnable"],
+}
 
 # Locks of which each thread that waits keeps a CPU.
 SPINNING = {
@@ -33,7 +38,7 @@ def keep(path):
     """Leaves of a report what the page needs, in a file of one line for each series."""
     report = json.loads(path.read_text(encoding="utf-8"))
     series = [
-        [one["lock"], one["threads"], *(f"{value(one, name):.6g}" for name in METRICS)]
+        [one["workload"], one["lock"], one["threads"], *(f"{value(one, name):.6g}" for name in METRICS[one["workload"]])]
         for one in report["series"]
     ]
     head = {
@@ -43,7 +48,8 @@ def keep(path):
         "failures": report["failures"],
     }
     lines = ",\n".join(json.dumps(one) for one in series)
-    text = json.dumps(head)[:-1] + f', "columns": {json.dumps(["lock", "threads", *METRICS])}'
+    columns = {name: ["workload", "lock", "threads", *METRICS[name]] for name in sorted({one[0] for one in series})}
+    text = json.dumps(head)[:-1] + f', "columns": {json.dumps(columns)}'
     path.write_text(text + f', "series": [\n{lines}\n]}}\n', encoding="utf-8")
 
 
@@ -53,17 +59,18 @@ def value(series, name):
 
 
 class Report:
-    """The rows of one machine and one work."""
+    """The rows of one machine, one work and one workload."""
 
-    def __init__(self, path):
+    def __init__(self, path, workload="throughput"):
         self.head = json.loads(path.read_text(encoding="utf-8"))
         self.rows = {}
-        for lock, threads, *values in self.head["series"]:
-            self.rows.setdefault(lock, {})[threads] = [float(text) for text in values]
+        for its, lock, threads, *values in self.head["series"]:
+            if its == workload:
+                self.rows.setdefault(lock, {})[threads] = [float(text) for text in values]
         self.threads = sorted({threads for row in self.rows.values() for threads in row})
 
     def at(self, lock, threads):
-        """Throughput, CPU time of an operation and CPUs busy; None if the lock was cut."""
+        """Values of the workload's metrics; None if the lock was cut."""
         return self.rows[lock].get(threads)
 
     def best(self, threads, among):
@@ -151,6 +158,43 @@ def ratios(reports):
     return table(head, rows)
 
 
+def all_locks():
+    """Every lock on one machine with 64 CPUs."""
+    report = Report(RESULTS / "all-locks.json")
+    note = "Million pairs a second by threads, `epyc-9454p-64`, 100 ns in the section, 500 outside; simulated, seed 1.\n"
+    return ["\n### All locks on 64 cores\n", note, tables(report, 64)]
+
+
+def beside():
+    """What locks do to threads that wait, and to one that does not."""
+    path = RESULTS / "beside.json"
+    starve, bystander = Report(path, "starve"), Report(path, "bystander")
+    counts = starve.threads
+    gap = [f"longest, ms, {threads}" for threads in counts]
+    slow = [f"bystander, {threads}" for threads in counts]
+    head = ["lock", *gap, f"share, {counts[-1]}", *slow, f"runnable, {counts[-1]}"]
+    last = counts[-1]
+    rows = []
+    for lock in sorted(starve.rows, key=lambda lock: (starve.at(lock, last) or [float("inf")])[0]):
+        gaps = [starve.at(lock, threads) for threads in counts]
+        slower = [bystander.rows.get(lock, {}).get(threads) for threads in counts]
+        rows.append(
+            [
+                f"**{lock}**" if lock == "ondeck" else lock,
+                *("-" if cell is None else f"{cell[0] / 1e6:.3g}" for cell in gaps),
+                "-" if gaps[-1] is None else f"{gaps[-1][2]:.2g}",
+                *("-" if cell is None else f"{cell[0]:.2f}" for cell in slower),
+                "-" if slower[-1] is None else f"{slower[-1][1]:.0f}",
+            ]
+        )
+    note = (
+        "`epyc-9454p-64`, 100 ns in the section, 500 outside, 200 ms: the longest time that one thread went without the "
+        "lock, in milliseconds, by threads; the pairs of the least served thread divided by those of the most served; how "
+        "many times slower a thread was that does not use the lock; threads that wanted a CPU. Simulated, seed 1.\n"
+    )
+    return ["\n### Who waits longest, and a bystander\n", note, table(head, rows)]
+
+
 def page(text):
     """The page with the tables of the reports."""
     reports = {
@@ -159,7 +203,7 @@ def page(text):
         for work in WORKS
         if (RESULTS / f"{machine}-{work}.json").exists()
     }
-    parts = ["\n### ondeck beside the best\n", ratios(reports)]
+    parts = ["\n### ondeck beside the best\n", ratios(reports), *all_locks(), *beside()]
     for (machine, work), report in reports.items():
         cores = report.threads[-1] // 4
         parts.append(f"\n### {machine}, {WORKS[work]}\n")
