@@ -337,7 +337,9 @@ impl<P: Host> RawMutex<P> {
         // `wait` returns, which it outlives.
         unsafe {
             let now = P::ticks() as usize;
-            if has_come(now, handoff_due(node)) {
+            if node.tried.load(Ordering::Relaxed) != 0 {
+                guard.link_as_oldest(Kind::Lock, node);
+            } else if !node.was_linked() || has_come(now, handoff_due(node)) {
                 guard.link_in_turn(Kind::Lock, node, now);
             } else {
                 guard.link(Kind::Lock, node);

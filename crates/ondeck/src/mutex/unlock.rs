@@ -4,7 +4,7 @@
 use super::RawMutex;
 use crate::parking::unlock_mode::{LOOK, SKIP, SOME, concerns};
 use crate::parking::{
-    Awake, Bucket, Guard, Kind, Node, Record, has_come, relax, relax_by_time, status,
+    Awake, Bucket, Guard, Kind, LONGEST_REST_NANOS, Node, Record, has_come, relax, relax_by_time, status,
 };
 use crate::platform::{AtomicInt, Host, Ordering};
 
@@ -16,11 +16,10 @@ const HANDOFF_AFTER_NANOS: u32 = 1_000_000;
 /// its time at most.
 ///
 /// The longest that a thread waits is this for each thread. A simulated machine with 64 CPUs and 128 threads showed 15 ms
-/// of wait instead of 121 with [`HANDOFF_EVERY_NANOS`] alone, and the same throughput.
+/// of wait instead of 121 with [`LONGEST_REST_NANOS`] alone, and the same throughput. That is the most, because a wake is
+/// measured, and long where threads wait for a CPU, too.
 const HANDOFF_EVERY_WAKES: usize = 20;
 
-/// That time at most. A wake is measured, and long where threads wait for a CPU, too.
-const HANDOFF_EVERY_NANOS: u32 = 1_000_000;
 
 /// A thread of a lock that shares its record and has been overdue for so long no longer relies on its turn: one
 /// unlock in [`SAMPLE`] serves it, which rests the lock seldom enough.
@@ -240,7 +239,7 @@ pub(crate) fn choose<P: Host>(guard: &Guard<'_, P>, address: usize) -> Option<*c
         let (is_overdue, next) = is_due_again(urgent, now);
         if is_overdue && urgent.tried.swap(1, Ordering::Relaxed) != 0 {
             // Each unlock has it woken, and another thread locks first each time.
-            record.set_due(next);
+            record.rest(next);
             return hand_to(guard, record, urgent, now);
         }
         record.set_in_flight(true, now);
@@ -345,8 +344,10 @@ fn is_overdue<P: Host>(record: &Record<P>, oldest: &Node<P>, now: usize) -> bool
             && P::once_in(SAMPLE);
     }
     let (is_due, next) = is_due_again(oldest, now);
-    // A lock whose threads are not overdue does not put off those of others that share the record.
-    if is_due || !record.is_shared() {
+    if is_due {
+        record.rest(next);
+    } else if !record.is_shared() {
+        // A lock whose threads are not overdue does not put off those of others that share the record.
         record.set_due(next);
     }
     is_due
@@ -356,7 +357,7 @@ fn is_overdue<P: Host>(record: &Record<P>, oldest: &Node<P>, now: usize) -> bool
 pub(crate) fn is_due_again<P: Host>(oldest: &Node<P>, now: usize) -> (bool, usize) {
     let due = handoff_due(oldest);
     if has_come(now, due) {
-        let every = P::ticks_in(HANDOFF_EVERY_NANOS).min(HANDOFF_EVERY_WAKES * P::wake_ticks());
+        let every = P::ticks_in(LONGEST_REST_NANOS).min(HANDOFF_EVERY_WAKES * P::wake_ticks());
         (true, now.wrapping_add(every))
     } else {
         (false, due)

@@ -176,8 +176,9 @@ impl<'a, P: Host> Guard<'a, P> {
     /// Counts a linked thread that waits for the lock at `address`, which has this record, and will be
     /// overdue at `due`. From now on unlocks look there.
     pub(crate) fn count(&self, record: &Record<P>, node: &Node<P>, due: usize) {
-        record.set_last_parked_at(P::ticks() as usize);
-        record.count_parked(node, due);
+        let now = P::ticks() as usize;
+        record.set_last_parked_at(now);
+        record.count_parked(node, due, now);
         self.arm(record, node.address());
     }
 

@@ -2,10 +2,11 @@
 //! to make progress.
 //!
 //! Three states as in Drepper's "Futexes Are Tricky": 0 free, 1 held, 2 held and a thread may
-//! sleep. It allocates nothing. A thread polls first, for as long as a wake takes: many sections end in that time.
+//! sleep. It allocates nothing. A thread polls first, for as long as the poller of a lock does, which is what a wake
+//! takes: many sections end in that time.
 
 use crate::platform::{AtomicInt, Host, Ordering};
-use crate::spin::wait_for;
+use crate::spin::{polling_ticks, wait_for};
 
 const FREE: u32 = 0;
 const HELD: u32 = 1;
@@ -31,7 +32,8 @@ pub(super) fn acquire<P: Host>(word: &P::AtomicU32) {
 
 #[cold]
 fn acquire_slow<P: Host>(word: &P::AtomicU32) {
-    if P::cpus() > 1 && acquires_awake::<P>(word) {
+    let budget = polling_ticks::<P>();
+    if budget != 0 && acquires_awake::<P>(word, budget) {
         return;
     }
     while word.swap(CONTENDED, Ordering::Acquire) != FREE {
@@ -40,16 +42,16 @@ fn acquire_slow<P: Host>(word: &P::AtomicU32) {
     }
 }
 
-/// Reads the lock ever more rarely, for as long as a wake takes; says whether the caller has acquired it.
+/// Reads the lock ever more rarely, for `budget` ticks; says whether the caller has acquired it.
 ///
 /// Hundreds of threads that begin to wait for one lock at the same moment park within some hundred nanoseconds each
 /// this way. If they slept here, each would be woken by the one before it, and all others would wait for that wake.
-fn acquires_awake<P: Host>(word: &P::AtomicU32) -> bool {
+fn acquires_awake<P: Host>(word: &P::AtomicU32, budget: usize) -> bool {
     // A slow counter may count no tick in a transfer: pauses are to grow all the same.
     let (start, transfer) = (P::ticks() as usize, P::transfer_ticks().max(2));
     let (mut now, mut pause) = (start, transfer / 2);
     for _ in 0..P::spins(READS) {
-        if now.wrapping_sub(start) >= P::wake_ticks() {
+        if now.wrapping_sub(start) >= budget {
             break;
         }
         // Ever longer, so that many threads do not keep the line from the holder.

@@ -4,7 +4,7 @@ use core::cell::Cell;
 use core::ptr;
 
 use super::has_come;
-use super::record::{Record, Turn};
+use super::record::{LONGEST_REST_NANOS, Record, Turn, not_before};
 use crate::platform::{AtomicInt, AtomicPointer, Host, Ordering};
 
 /// What a linked thread is, and what it is told. It is the futex word that a parked thread sleeps on.
@@ -74,7 +74,8 @@ pub(crate) struct Node<P: Host> {
     /// for a waiter of a condition variable that wants a lock which is not of this crate.
     /// An unlock dereferences this and nothing else: a linked node says that its mutex is there.
     mutex: Cell<*const P::AtomicU8>,
-    /// When it began to wait, in ticks; once it was linked at a lock, when that was, the first time. At a key of this crate's own locks: what its lock wants to know.
+    /// When it was linked for the first time, in ticks; before that, when it began to wait. Of a waiter of a condition
+    /// variable, when it was notified. At a key of this crate's own locks: what its lock wants to know.
     pub(crate) since: P::AtomicUsize,
     /// When it was woken, in ticks.
     pub(crate) woken: P::AtomicUsize,
@@ -89,8 +90,11 @@ pub(crate) struct Node<P: Host> {
     turn: P::AtomicUsize,
     /// The record that is pinned for it, or null.
     pub(super) pin: P::AtomicPtr<Record<P>>,
-    /// Of the newest of a queue of a condition variable: when its oldest may be overdue, in ticks.
+    /// Of the newest of a queue of a condition variable or of a reader-writer lock: when its oldest may be overdue, in
+    /// ticks.
     pub(super) due: P::AtomicUsize,
+    /// Of the newest of a queue of a reader-writer lock: until when no overdue thread is served after one was, in ticks.
+    pub(super) rests: P::AtomicUsize,
     /// At a condition variable: the number of the series that it was linked in. See
     /// [`Guard::link_in_series`](super::Guard::link_in_series). At a reader-writer lock: what its thread
     /// wants. At a key of a user's: the token of its thread, then that of the thread which unparks it.
@@ -104,7 +108,7 @@ pub(crate) struct Node<P: Host> {
 }
 
 const _: () = {
-    const FIELDS: usize = 4 * size_of::<u32>() + 12 * size_of::<usize>();
+    const FIELDS: usize = 4 * size_of::<u32>() + 13 * size_of::<usize>();
     assert!(size_of::<Node<crate::platform::Native>>() == FIELDS, "no padding");
 };
 
@@ -124,6 +128,7 @@ impl<P: Host> Node<P> {
             turn: AtomicInt::new(Turn::NONE.word()),
             pin: AtomicPointer::new(ptr::null_mut()),
             due: AtomicInt::new(0),
+            rests: AtomicInt::new(0),
             series: AtomicInt::new(0),
             newer: AtomicPointer::new(ptr::null_mut()),
             older: AtomicPointer::new(ptr::null_mut()),
@@ -147,7 +152,7 @@ impl<P: Host> Node<P> {
     }
 
     /// Whether it has ever been linked. Its own thread asks, which is not linked then.
-    pub(super) fn was_linked(&self) -> bool {
+    pub(crate) fn was_linked(&self) -> bool {
         // Not `newer`: that of a node which was chosen may be null again.
         !self.older.load(Ordering::Relaxed).is_null()
     }
@@ -177,6 +182,21 @@ impl<P: Host> Node<P> {
     /// Of the newest of a queue: when to look for an overdue thread again.
     pub(crate) fn set_due(&self, due: usize) {
         self.due.store(due, Ordering::Relaxed);
+    }
+
+    /// Of the newest of a queue, to which a thread was linked that will be overdue at `due`: it may be so before all
+    /// others, if it has come back.
+    pub(crate) fn no_later(&self, due: usize, now: usize) {
+        let due = not_before(self.rests.load(Ordering::Relaxed), due, now, P::ticks_in(LONGEST_REST_NANOS));
+        if !has_come(due, self.due.load(Ordering::Relaxed)) {
+            self.set_due(due);
+        }
+    }
+
+    /// Of the newest of a queue, whose overdue thread is served: the next is not before `until`.
+    pub(crate) fn rest(&self, until: usize) {
+        self.rests.store(until, Ordering::Relaxed);
+        self.set_due(until);
     }
 
     /// At a condition variable: the number of its series.

@@ -79,7 +79,7 @@ impl<P: Host> Guard<'_, P> {
         };
         insert(node, newest);
         node.next_queue.store(newest.next_queue.load(Ordering::Relaxed), Ordering::Relaxed);
-        node.due.store(newest.due.load(Ordering::Relaxed), Ordering::Relaxed);
+        become_newest(node, newest);
         place.store(own, Ordering::Relaxed);
     }
 
@@ -101,6 +101,33 @@ impl<P: Host> Guard<'_, P> {
         node.since.store(now, Ordering::Relaxed);
         // SAFETY: as the caller promises.
         unsafe { self.link(kind, node) }
+    }
+
+    /// Links a node as the oldest, behind those only that have competed in vain, too, and have waited for longer.
+    ///
+    /// The others need not be in the order of their age: one that came back soon is among the newest. By a walk from there
+    /// the oldest would not get back to its place.
+    ///
+    /// # Safety
+    ///
+    /// As for [`link`](Self::link).
+    pub(crate) unsafe fn link_as_oldest(&self, kind: Kind, node: &Node<P>) {
+        let since = node.since.load(Ordering::Relaxed);
+        let Some(newest) = self.newest(kind, node.address()) else {
+            // SAFETY: as the caller promises.
+            return unsafe { self.link(kind, node) };
+        };
+        // Few: one is served in a while, and comes back as one of these.
+        let comes_first = |other: &&Node<P>| {
+            let tried = other.tried.load(Ordering::Relaxed) != 0;
+            tried && has_come(since, other.since.load(Ordering::Relaxed))
+        };
+        match self.oldest_first(kind, node.address()).take_while(comes_first).last() {
+            // SAFETY: as the caller promises.
+            Some(last) if ptr::eq(last, newest) => unsafe { self.link(kind, node) },
+            // Behind the newest, in the ring, comes the oldest.
+            last => insert(node, last.unwrap_or(newest)),
+        }
     }
 
     /// Links a node among the others by how long they have waited.
@@ -153,7 +180,7 @@ impl<P: Host> Guard<'_, P> {
         older_node.newer.store(ptr::from_ref(newer).cast_mut(), Ordering::Relaxed);
         if ptr::eq(newest, node) {
             older_node.next_queue.store(next_queue, Ordering::Relaxed);
-            older_node.due.store(node.due.load(Ordering::Relaxed), Ordering::Relaxed);
+            become_newest(older_node, node);
             place.store(older, Ordering::Relaxed);
         }
     }
@@ -195,6 +222,12 @@ impl<P: Host> Guard<'_, P> {
 
 /// The place that points to the newest node of a queue, and that node.
 type Queue<'a, P> = (&'a <P as Platform>::AtomicPtr<Node<P>>, &'a Node<P>);
+
+/// What the newest of a queue keeps for all of it goes on to the one that is the newest now.
+fn become_newest<P: Host>(node: &Node<P>, before: &Node<P>) {
+    node.due.store(before.due.load(Ordering::Relaxed), Ordering::Relaxed);
+    node.rests.store(before.rests.load(Ordering::Relaxed), Ordering::Relaxed);
+}
 
 /// Puts a node into the ring, as the one next newer than `older`.
 fn insert<P: Host>(node: &Node<P>, older: &Node<P>) {

@@ -22,6 +22,7 @@
 //!   last       when a thread last parked, in ticks
 //!   polled     when the poller last polled, in ticks
 //!   taken      when a poller last became the owner, in ticks
+//!   rests      until when no overdue thread is served after one was, in ticks
 //!   calls      how often an owner that goes away for long has called the poller
 //!   staying    how many threads stay for a moment because there is a poller
 //!   vain       how many pollers have parked, one after the other, since one became the owner or the lock
@@ -82,6 +83,16 @@ const ONE_TENANCY: usize = 1 << HALF;
 /// is used again.
 const MOST_VAIN: u32 = 5;
 
+/// The longest time between two overdue threads of a lock that are served.
+pub(crate) const LONGEST_REST_NANOS: u32 = 1_000_000;
+
+/// `due`, or the end of a rest that lasts beyond that.
+///
+/// A rest that would last for longer than any does is one of long ago: on 32 bits ticks repeat.
+pub(crate) fn not_before(rests: usize, due: usize, now: usize, longest: usize) -> usize {
+    if rests.wrapping_sub(now) <= longest && has_come(rests, due) { rests } else { due }
+}
+
 /// How an unlock and a thread that parks make sure that one of them sees the other: see
 /// [`Guard::publish`](super::Guard::publish).
 pub(super) mod fence {
@@ -120,6 +131,7 @@ struct Waiting<P: Host> {
     last: P::AtomicUsize,
     polled: P::AtomicUsize,
     taken: P::AtomicUsize,
+    rests: P::AtomicUsize,
     calls: P::AtomicU32,
     staying: P::AtomicU32,
     vain: P::AtomicU32,
@@ -203,6 +215,7 @@ impl<P: Host> Record<P> {
                 last: AtomicInt::new(0),
                 polled: AtomicInt::new(0),
                 taken: AtomicInt::new(0),
+                rests: AtomicInt::new(0),
                 calls: AtomicInt::new(0),
                 staying: AtomicInt::new(0),
                 vain: AtomicInt::new(0),
@@ -428,6 +441,12 @@ impl<P: Host> Record<P> {
         self.due.store(due, Ordering::Relaxed);
     }
 
+    /// An overdue thread is served: the next is not before `until`, also if it comes back as the oldest.
+    pub(crate) fn rest(&self, until: usize) {
+        self.waiting.rests.store(until, Ordering::Relaxed);
+        self.set_due(until);
+    }
+
     /// Counts unlocks that looked here; says how many there were since a thread parked.
     pub(crate) fn count_releases(&self, count: u32) -> u32 {
         // Not a read-modify-write: a count lost now and then only delays what is counted for.
@@ -444,11 +463,14 @@ impl<P: Host> Record<P> {
     }
 
     /// Counts a linked thread, which will be overdue at `due`.
-    pub(super) fn count_parked(&self, node: &Node<P>, due: usize) {
+    pub(super) fn count_parked(&self, node: &Node<P>, due: usize, now: usize) {
         // Plain stores of what only the holder of the bucket's lock writes. The counts are read without
         // that lock; what orders the first is a fence, see `Guard::publish`.
         let parked = self.parked();
-        if parked == 0 {
+        // A thread that comes back may have waited for longer than all that have parked while it was awake: theirs
+        // would put its turn off, each time.
+        let due = not_before(self.waiting.rests.load(Ordering::Relaxed), due, now, P::ticks_in(LONGEST_REST_NANOS));
+        if parked == 0 || !has_come(due, self.due.load(Ordering::Relaxed)) {
             self.set_due(due);
         }
         self.parked.store(parked + 1, Ordering::Relaxed);
@@ -680,6 +702,7 @@ impl Record<crate::platform::Native> {
                 last: AtomicUsize::new(0),
                 polled: AtomicUsize::new(0),
                 taken: AtomicUsize::new(0),
+                rests: AtomicUsize::new(0),
                 calls: AtomicU32::new(0),
                 staying: AtomicU32::new(0),
                 vain: AtomicU32::new(0),

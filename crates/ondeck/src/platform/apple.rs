@@ -51,21 +51,12 @@ unsafe impl System for Native {
     }
 
     fn futex_wake(address: *const AtomicU32, count: u32) -> usize {
-        if count == 0 {
-            return 0;
+        // A lock's bucket has two woken, not hundreds.
+        let (flag, times) = if count <= 4 { (0, count) } else { (ULF_WAKE_ALL, 1) };
+        for _ in 0..times {
+            wake(address, flag);
         }
-        let flag = if count > 1 { ULF_WAKE_ALL } else { 0 };
-        // Again if a signal interrupted it before it began. What sleeps there may be of another kind, if the
-        // memory is used again: then no thread that the caller means is among them.
-        loop {
-            // SAFETY: the address is a name, which is not read.
-            let (result, errno) = quietly(|| unsafe {
-                __ulock_wake(UL_COMPARE_AND_WAIT | flag, address.cast_mut().cast(), 0)
-            });
-            if result >= 0 || errno != libc::EINTR {
-                return 0;
-            }
-        }
+        0
     }
 
     /// The clock that stands while the machine sleeps: deadlines of the kernel's waits stand, too.
@@ -89,6 +80,21 @@ unsafe extern "C" {
     /// The timeout is in microseconds; 0 is none.
     fn __ulock_wait(operation: u32, address: *mut c_void, value: u64, timeout: u32) -> c_int;
     fn __ulock_wake(operation: u32, address: *mut c_void, wake_value: u64) -> c_int;
+}
+
+/// Wakes one thread, or as many as the flag says.
+fn wake(address: *const AtomicU32, flag: u32) {
+    // Again if a signal interrupted it before it began. What sleeps there may be of another kind, if the memory is used
+    // again: then no thread that the caller means is among them.
+    loop {
+        // SAFETY: the address is a name, which is not read.
+        let (result, errno) = quietly(|| unsafe {
+            __ulock_wake(UL_COMPARE_AND_WAIT | flag, address.cast_mut().cast(), 0)
+        });
+        if result >= 0 || errno != libc::EINTR {
+            return;
+        }
+    }
 }
 
 fn older(address: *mut c_void, expected: u32, nanos: Option<u64>) -> (c_int, c_int) {

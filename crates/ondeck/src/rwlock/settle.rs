@@ -201,7 +201,7 @@ fn choose<P: Host>(
         && let Some(newest) = guard.newest(Kind::RwLock, address)
     {
         // A handoff rests the lock for a wake: one in a while.
-        newest.set_due(now.wrapping_add(P::ticks_in(OVERDUE_NANOS)));
+        newest.rest(now.wrapping_add(P::ticks_in(OVERDUE_NANOS)));
     }
     [has, competes, beside]
 }

@@ -104,12 +104,16 @@ impl<P: Host> RawRwLock<P> {
     /// Links the caller's node in its turn.
     fn link(&self, guard: &Guard<'_, P>, node: &Node<P>) {
         node.set_status(status::PARKED);
+        let now = P::ticks() as usize;
         let is_first = guard.newest(Kind::RwLock, self.address()).is_none();
         // SAFETY: it is new or was unlinked by the thread that told it; and is unlinked again before `wait`
         // returns, which it outlives.
-        unsafe { guard.link_in_turn(Kind::RwLock, node, P::ticks() as usize) };
+        unsafe { guard.link_in_turn(Kind::RwLock, node, now) };
+        let due = node.since.load(Ordering::Relaxed).wrapping_add(P::ticks_in(OVERDUE_NANOS));
         if is_first {
-            node.set_due(node.since.load(Ordering::Relaxed).wrapping_add(P::ticks_in(OVERDUE_NANOS)));
+            node.set_due(due);
+        } else if let Some(newest) = guard.newest(Kind::RwLock, self.address()) {
+            newest.no_later(due, now);
         }
     }
 
