@@ -15,6 +15,8 @@ mod watchdog;
 
 #[path = "hooked/awake.rs"]
 mod awake;
+#[path = "hooked/by_age.rs"]
+mod by_age;
 #[path = "hooked/cancel.rs"]
 mod cancel;
 #[path = "hooked/fences.rs"]
