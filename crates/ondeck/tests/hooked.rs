@@ -15,6 +15,8 @@ mod watchdog;
 
 #[path = "hooked/awake.rs"]
 mod awake;
+#[path = "hooked/bucket_unpolled.rs"]
+mod bucket_unpolled;
 #[path = "hooked/by_age.rs"]
 mod by_age;
 #[path = "hooked/cancel.rs"]

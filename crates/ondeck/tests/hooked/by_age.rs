@@ -246,3 +246,41 @@ fn the_turn_of_a_writer_is_not_put_off_by_one_that_parks_while_it_is_awake() {
     let waited = NOW.load(Ordering::SeqCst) - begun;
     assert!(turns < 10, "{turns} turns, {waited} ns");
 }
+
+/// A crowd that began to wait at the same moment. None of it ever finds the lock free. How often an unlock has one
+/// of them compete before one is handed the lock.
+#[test]
+fn one_of_a_crowd_that_competed_in_vain_is_handed_the_lock_next() {
+    const CROWD: u32 = 20;
+    let _watchdog = watched();
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let mutex = &RawMutex::<Machine>::new();
+    mutex.lock();
+    let mut turns = 0;
+    thread::scope(|scope| {
+        for _ in 0..CROWD {
+            let sleeps = Machine::sleeps();
+            scope.spawn(|| {
+                STARVED.set(true);
+                mutex.lock();
+                unlock(mutex);
+            });
+            Machine::until_sleeps(sleeps + 1);
+        }
+        time_passes(2 * OVERDUE);
+        loop {
+            turns += 1;
+            let sleeps = Machine::sleeps();
+            IS_LATE.store(true, Ordering::SeqCst);
+            unlock(mutex);
+            let handed = !mutex.try_lock();
+            IS_LATE.store(false, Ordering::SeqCst);
+            if handed {
+                break;
+            }
+            Machine::until_sleeps(sleeps + 1);
+        }
+    });
+    Machine::until_at_rest();
+    assert_eq!(turns, 2);
+}
