@@ -140,34 +140,6 @@ fn a_thread_is_the_newest_when_it_is_linked_first_and_keeps_that_place() {
     });
 }
 
-/// Waiters of a condition variable, notified while they were near, come to the lock's queue for the first time.
-#[test]
-fn a_notified_thread_is_the_newest_when_it_comes_to_the_lock_first() {
-    with_bucket(|guard| {
-        let nodes = [1, 2, 3].map(|since| waiter(Kind::Condvar, 16, since));
-        for node in &nodes {
-            // SAFETY: new, and unlinked below.
-            unsafe { guard.link_in_series(node) };
-        }
-        for (node, notified) in nodes.iter().rev().zip(4..) {
-            // SAFETY: linked above.
-            unsafe { guard.unlink(Kind::Condvar, node) };
-            node.readdress(Kind::Lock, 8, notified);
-        }
-        for (node, now) in nodes.iter().zip(10..) {
-            // SAFETY: unlinked above, and again below.
-            unsafe { guard.link_in_turn(Kind::Lock, node, now) };
-        }
-        let linked = guard.oldest_first(Kind::Lock, 8).map(|node| ptr::from_ref(node));
-        let in_turn = linked.eq(nodes.iter().map(|node| ptr::from_ref(node)));
-        for node in &nodes {
-            // SAFETY: linked above.
-            unsafe { guard.unlink(Kind::Lock, node) };
-        }
-        assert!(in_turn, "each has gone past all that came before");
-    });
-}
-
 #[test]
 fn a_thread_that_parks_does_not_put_off_when_the_first_is_overdue() {
     with_bucket(|guard| {
