@@ -208,6 +208,7 @@ Settled(w, q, hands) ==
 
 Hand == IF MayHandOver THEN BOOLEAN ELSE {FALSE}
 
+(* A thread that was linked before goes back by its age: its place is left to chance, which is at either end.  *)
 \* models crates/ondeck/src/rwlock/wait.rs park
 Park(t) ==
     /\ pc[t] = "Park"
@@ -218,10 +219,11 @@ Park(t) ==
             /\ IF mark[t] /\ want[t] = "read" /\ word.parked
                THEN Goto(t, "Beside") ELSE Holds(t)
             /\ UNCHANGED <<queue, told>>
-       ELSE /\ IF mark[t] /\ Mutant # "mark_kept"
-               THEN Settled([word EXCEPT !.flight = FALSE], <<t>> \o queue, FALSE)
+       ELSE /\ \E linked \in {Append(queue, t), <<t>> \o queue} :
+               IF mark[t] /\ Mutant # "mark_kept"
+               THEN Settled([word EXCEPT !.flight = FALSE], linked, FALSE)
                ELSE /\ word' = [word EXCEPT !.parked = TRUE]
-                    /\ queue' = Append(queue, t)
+                    /\ queue' = linked
                     /\ UNCHANGED told
             /\ Goto(t, "Asleep")
     /\ mark' = [mark EXCEPT ![t] = FALSE]
