@@ -22,7 +22,7 @@ Examples:
   ondeck sim --quick --locks mcs,ondeck --threads 96 --why
   ondeck sim --quick --locks ondeck --threads 24 --trace ondeck.html
   ondeck sim --shard 1/2 --json 1.json     and 2/2 elsewhere; `ondeck merge` combines them
-  ondeck sim --validate                    against published measurements, some minutes
+  ondeck sim --validate                    against published measurements, an hour; see docs/validation.md
 
 A machine is a bundled one or a file that `ondeck costs --machine-file` wrote: docs/machines.md.
 What is simulated and what is not: docs/simulator.md.")]

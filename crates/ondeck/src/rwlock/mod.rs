@@ -61,9 +61,10 @@
 //! that moment only. Between writers, and between a writer that unlocks and waiting readers, barging is
 //! allowed: an unlock wakes at most one parked thread, the oldest, to compete; none, while a thread waits awake
 //! that has taken the mark of the one in flight (`spin.rs`). If that becomes a reader, it
-//! wakes some of the readers that parked next. Once the oldest has waited for a millisecond, an unlock hands the lock over, at most once in a millisecond: to that writer, or to
-//! all parked readers together and then to the oldest parked writer. So no thread waits for longer than the
-//! threads that were parked before it take, each a millisecond and one section.
+//! wakes some of the readers that parked next. Once the oldest has been parked for a millisecond, an unlock hands
+//! the lock over, at most once in a millisecond: to that writer, or to all parked readers together and then to the
+//! oldest parked writer. So no thread that is parked waits for longer than those take that were parked before it,
+//! each a millisecond and one section.
 //!
 //! A recursive read enters while a writer waits for readers, so that a thread that holds the lock cannot
 //! wait for itself.
