@@ -181,7 +181,7 @@ def beside():
         rows.append(
             [
                 f"**{lock}**" if lock == "ondeck" else lock,
-                *("-" if cell is None else f"{cell[0] / 1e6:.3g}" for cell in gaps),
+                *("-" if cell is None else f"{cell[0]:.3g}" for cell in gaps),
                 "-" if gaps[-1] is None else f"{gaps[-1][2]:.2g}",
                 *("-" if cell is None else f"{cell[0]:.2f}" for cell in slower),
                 "-" if slower[-1] is None else f"{slower[-1][1]:.0f}",
