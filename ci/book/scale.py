@@ -192,7 +192,7 @@ def beside():
         "lock, in milliseconds, by threads; the pairs of the least served thread divided by those of the most served; how "
         "many times slower a thread was that does not use the lock; threads that wanted a CPU. Simulated, seed 1.\n"
     )
-    return ["\n### Who waits longest, and a bystander\n", note, table(head, rows)]
+    return ["\n### Longest waits, and a bystander\n", note, table(head, rows)]
 
 
 def page(text):
