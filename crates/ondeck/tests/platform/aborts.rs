@@ -7,7 +7,7 @@ use ondeck::platform::{Linux, Platform};
 
 use crate::again::{again, is_child};
 use crate::keys;
-use crate::refuse::refuse;
+use crate::refuse::refuse_futexes;
 
 /// The calling test, run in a child process, aborts with `message`.
 fn aborts(message: &str) {
@@ -32,7 +32,7 @@ fn a_closure_of_park_panics_where_the_thread_can_be_found() {
 #[test]
 fn a_futex_cannot_be_waited_for() {
     if is_child() {
-        refuse(libc::SYS_futex, libc::ENOSYS);
+        refuse_futexes();
         let _ = Linux::futex_wait(&AtomicU32::new(0), 0, None);
     } else {
         aborts("ondeck: futex wait failed with errno 38\n");
@@ -42,7 +42,7 @@ fn a_futex_cannot_be_waited_for() {
 #[test]
 fn a_futex_cannot_be_woken() {
     if is_child() {
-        refuse(libc::SYS_futex, libc::ENOSYS);
+        refuse_futexes();
         Linux::futex_wake(&AtomicU32::new(0), 1);
     } else {
         aborts("ondeck: futex wake failed with errno 38\n");
@@ -52,7 +52,7 @@ fn a_futex_cannot_be_woken() {
 #[test]
 fn the_waiters_of_a_futex_cannot_be_moved() {
     if is_child() {
-        refuse(libc::SYS_futex, libc::ENOSYS);
+        refuse_futexes();
         Linux::futex_requeue(&AtomicU32::new(0), 0, 1, &AtomicU32::new(0), 1);
     } else {
         aborts("ondeck: futex requeue failed with errno 38\n");
