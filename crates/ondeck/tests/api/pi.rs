@@ -253,7 +253,9 @@ fn runs_with(tid: i32) -> i32 {
 
 /// Makes the calling thread one of a real-time class; false if that is not allowed.
 fn become_urgent() -> bool {
-    let parameters = libc::sched_param { sched_priority: 1 };
+    // SAFETY: all fields are numbers, of which some C libraries have more than one.
+    let mut parameters: libc::sched_param = unsafe { std::mem::zeroed() };
+    parameters.sched_priority = 1;
     // SAFETY: sets the class of the calling thread by live parameters.
     unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const parameters) == 0 }
 }
