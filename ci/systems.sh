@@ -3,13 +3,21 @@
 #
 #   --check  the compiler and clippy only, for every target below and those that nothing here runs
 #
-# Linux on other CPUs runs under qemu-user, Windows under Wine, musl as it is, WebAssembly under Node.js. The two
-# systems of the source that no target has, `portable` and `unthreaded`, run here by their names. A system whose
+# Linux on other CPUs runs under qemu-user, Windows under Wine, musl as it is, and i686 too where the CPU is an x86-64. The
+# two systems of the source that no target has, `portable` and `unthreaded`, run here by their names. A system whose
 # tools cannot be installed is skipped. Ends with the number of those that passed and failed; with 77 if all were
-# skipped. ONDECK_TEST_THREADS is the number of tests that run at the same time.
+# skipped.
+#
+# On each system run the unit tests, `systems` with its stress, `api` (condition variables and the rest of the family)
+# and the conformance of the zoo's locks, in fewer rounds than elsewhere. ONDECK_TEST_THREADS is the number of tests that
+# run at the same time, ONDECK_TEST_ROUNDS of rounds, ONDECK_TEST_SECONDS how long the stress takes, ONDECK_TEST_LIMIT
+# the most seconds for the crate's tests on a system, with what is compiled, and for the zoo's.
 source "$(dirname "$0")/common.sh"
 
 manifest=ci/systems/Cargo.toml
+zoo_manifest=ci/systems/zoo/Cargo.toml
+i686_libraries=/usr/i686-linux-gnu/lib
+longest=${ONDECK_TEST_LIMIT:-900}
 check_only=
 [ "${1-}" != --check ] || { check_only=1; shift; }
 : "${CARGO_TARGET_DIR:=$PWD/target}"
@@ -27,6 +35,12 @@ systems=(
     "windows|x86_64-pc-windows-gnu|wine wine64 gcc-mingw-w64-x86-64|x86_64-w64-mingw32-gcc|wine"
     "portable|x86_64-unknown-linux-gnu|gcc||"
     "unthreaded|x86_64-unknown-linux-gnu|gcc||"
+)
+
+# What `api` does in processes of its own: forked, prepared, or ended by what is tested.
+of_processes=(
+    fork collision:: handoff:: ipc:: no_membarrier:: one_cpu:: polling:: unlock_mode:: latch::a_panic_begins
+    pi::a_deadline_on_a_clock pi::an_operation_that rwlock_counts::a_bump_that_cannot_end
 )
 
 # Targets that nothing here runs: what is not compiled for them is found at least.
@@ -53,29 +67,58 @@ run() {
     (need_packages $packages) || return 77
     have_target "$target" || { echo "skipped: cannot install the target $target"; return 77; }
     [ -z "$runner" ] || command -v "${runner%% *}" >/dev/null || { echo "skipped: no ${runner%% *}"; return 77; }
-    local key=${target//-/_} tests=(--lib --test systems) arguments=(--test-threads "${ONDECK_TEST_THREADS:-2}")
+    local tests=(--lib --test systems --test api) zoo=1 arguments=(--test-threads "${ONDECK_TEST_THREADS:-2}") skips=()
+    local flags=
+    export WINEDEBUG=-all ONDECK_TEST_ROUNDS=${ONDECK_TEST_ROUNDS:-50} ONDECK_TEST_SECONDS=${ONDECK_TEST_SECONDS:-3}
+    case $name in
+        windows) ;;
+        portable)
+            flags='--cfg ondeck_system="portable"'
+            # A fork that the C library does not see finds what the parent's threads left.
+            export ONDECK_TEST_LIBRARY_FORK=1
+            ;;
+        unthreaded)
+            flags='--cfg ondeck_system="unthreaded"'
+            tests=(--test unthreaded) zoo=
+            arguments=(--test-threads 1)
+            ;;
+        i686)
+            tests+=(--test plain)
+            if "$i686_libraries/ld-linux.so.2" --version >/dev/null 2>&1; then
+                runner=
+                tests+=(--test platform)
+                flags="-Clink-arg=-Wl,--dynamic-linker=$i686_libraries/ld-linux.so.2,-rpath,$i686_libraries"
+            fi
+            ;;
+        musl) tests+=(--test plain --test platform) ;;
+        *) tests+=(--test plain) ;;
+    esac
+    case $runner in
+        # Forks end qemu-user itself, and a program that it runs starts no other.
+        qemu-*) skips=("${of_processes[@]}") ;;
+    esac
+    # They show by chance that other tests can fail, which takes two CPUs that nothing else uses.
+    skips+=(fences::a_full_fence_does_not_replace fences::two_light_fences_order_nothing)
+    local skip
+    for skip in "${skips[@]}"; do arguments+=(--skip "$skip"); done
+    [ -z "$flags" ] || export RUSTFLAGS=$flags
+    local key=${target//-/_}
     key=${key^^}
     [ -z "$linker" ] || export "CARGO_TARGET_${key}_LINKER=$linker"
     [ -z "$runner" ] || export "CARGO_TARGET_${key}_RUNNER=$runner"
-    export WINEDEBUG=-all ONDECK_TEST_ROUNDS=${ONDECK_TEST_ROUNDS:-50}
-    case $name in
-        windows) ;;
-        portable) export RUSTFLAGS='--cfg ondeck_system="portable"' ;;
-        unthreaded)
-            export RUSTFLAGS='--cfg ondeck_system="unthreaded"'
-            tests=(--test unthreaded)
-            arguments=(--test-threads 1)
-            ;;
-        # Not `api`: its tests of forks end qemu-user itself.
-        *) tests+=(--test plain) ;;
-    esac
     export CARGO_TARGET_DIR=$CARGO_TARGET_DIR/$name
     if [ "$name" = windows ]; then
         local beside=$CARGO_TARGET_DIR/$target/debug/deps
         mkdir -p "$beside"
         x86_64-w64-mingw32-gcc -shared -o "$beside/bcryptprimitives.dll" ci/systems/bcryptprimitives.c -ladvapi32
     fi
-    cargo test --manifest-path "$manifest" --target "$target" "${tests[@]}" -- "${arguments[@]}"
+    # A test that hangs says so itself, after a minute or some: this is for emulators that do.
+    timeout -s KILL "$longest" cargo test --locked --no-fail-fast --manifest-path "$manifest" --target "$target" "${tests[@]}" -- \
+        "${arguments[@]}" || return 1
+    [ -n "$zoo" ] || return 0
+    # Not those of the zoo's tests that show that broken locks are noticed.
+    timeout -s KILL "$longest" cargo test --locked --no-fail-fast --manifest-path "$zoo_manifest" --target "$target" \
+        --test conformance --test rwlocks every_lock -- "${arguments[@]}" || return 1
 }
 
 passed=() failed=() skipped=()

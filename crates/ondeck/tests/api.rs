@@ -4,6 +4,7 @@
 
 #[path = "support/again.rs"]
 mod again;
+#[cfg(unix)]
 #[path = "support/fork.rs"]
 mod copy;
 #[path = "support/hold.rs"]
@@ -12,12 +13,8 @@ mod hold;
 mod keys;
 #[path = "support/line.rs"]
 mod line;
-#[path = "support/refuse.rs"]
-mod refuse;
 #[path = "support/rest.rs"]
 mod rest;
-#[path = "support/seccomp.rs"]
-mod seccomp;
 #[path = "support/waiting.rs"]
 mod waiting;
 #[path = "support/watchdog.rs"]
@@ -29,8 +26,6 @@ mod barrier;
 mod biased;
 #[path = "api/bucket_lock.rs"]
 mod bucket_lock;
-#[path = "api/collision.rs"]
-mod collision;
 #[path = "api/combining.rs"]
 mod combining;
 #[path = "api/condvar.rs"]
@@ -43,58 +38,73 @@ mod event;
 mod fair;
 #[path = "api/foreign_unlock.rs"]
 mod foreign_unlock;
+#[cfg(unix)]
 #[path = "api/fork.rs"]
 mod fork;
-#[path = "api/handoff.rs"]
-mod handoff;
-#[path = "api/ipc.rs"]
-mod ipc;
 #[path = "api/latch.rs"]
 mod latch;
-#[path = "api/lifetime.rs"]
-mod lifetime;
 #[cfg(debug_assertions)]
 #[path = "api/misuse.rs"]
 mod misuse;
 #[path = "api/mutex.rs"]
 mod mutex;
-#[path = "api/no_membarrier.rs"]
-mod no_membarrier;
 #[path = "api/once.rs"]
 mod once;
-#[path = "api/one_cpu.rs"]
-mod one_cpu;
 #[path = "api/parker.rs"]
 mod parker;
 #[path = "api/parking.rs"]
 mod parking;
-#[path = "api/pi.rs"]
-mod pi;
 #[path = "api/poison.rs"]
 mod poison;
 #[path = "api/poison_rwlock.rs"]
 mod poison_rwlock;
-#[path = "api/polling.rs"]
-mod polling;
 #[path = "api/raw.rs"]
 mod raw;
 #[path = "api/reentrant.rs"]
 mod reentrant;
 #[path = "api/rwlock.rs"]
 mod rwlock;
-#[path = "api/rwlock_counts.rs"]
-mod rwlock_counts;
 #[path = "api/rwlock_forgotten.rs"]
 mod rwlock_forgotten;
 #[path = "api/same_moment.rs"]
 mod same_moment;
 #[path = "api/semaphore.rs"]
 mod semaphore;
-#[path = "api/suite.rs"]
-mod suite;
 #[path = "api/tokens.rs"]
 mod tokens;
-#[path = "api/two_buckets.rs"]
-mod two_buckets;
 #[path = "api/unlock_mode.rs"]
 mod unlock_mode;
+
+// What needs the kernel's calls, or pages of its own.
+cfg_select! {
+    all(target_os = "linux", not(ondeck_system = "portable")) => {
+        #[path = "support/refuse.rs"]
+        mod refuse;
+        #[path = "support/seccomp.rs"]
+        mod seccomp;
+        #[path = "api/collision.rs"]
+        mod collision;
+        #[path = "api/handoff.rs"]
+        mod handoff;
+        #[cfg(target_pointer_width = "64")]
+        #[path = "api/ipc.rs"]
+        mod ipc;
+        #[path = "api/lifetime.rs"]
+        mod lifetime;
+        #[path = "api/no_membarrier.rs"]
+        mod no_membarrier;
+        #[path = "api/one_cpu.rs"]
+        mod one_cpu;
+        #[path = "api/pi.rs"]
+        mod pi;
+        #[path = "api/polling.rs"]
+        mod polling;
+        #[path = "api/rwlock_counts.rs"]
+        mod rwlock_counts;
+        #[path = "api/suite.rs"]
+        mod suite;
+        #[path = "api/two_buckets.rs"]
+        mod two_buckets;
+    }
+    _ => {}
+}

@@ -15,3 +15,5 @@ mod futex;
 mod locks;
 #[path = "systems/machine.rs"]
 mod machine;
+#[path = "systems/stress.rs"]
+mod stress;

@@ -13,8 +13,10 @@ use ondeck::platform::{Native, Platform};
 use ondeck_zoo::{Fairness, RawLock, Waiting};
 
 mod condvars;
+mod rounds;
 mod stage;
 
+use rounds::most_rounds;
 use stage::{Plain, Stage};
 
 /// The promises of a lock, and of its condition variable, that are checked one by one.
@@ -127,7 +129,7 @@ fn hands_over_when_busy<L: RawLock<Native>>() -> bool {
     L::INFO.name == "cpython"
 }
 
-/// How often each of `threads` threads locks.
+/// How often each of `threads` threads locks; `ONDECK_TEST_ROUNDS` at most, if it is set.
 fn rounds<L: RawLock<Native>>(threads: usize) -> u64 {
     let all: usize = match threads {
         // Up to 20 ms for each on a busy machine.
@@ -136,7 +138,7 @@ fn rounds<L: RawLock<Native>>(threads: usize) -> u64 {
         0..=2 => 4_000,
         _ => 6_000,
     };
-    (all / threads) as u64
+    ((all / threads) as u64).min(most_rounds())
 }
 
 /// Stays in a section long enough that another thread would be met there.

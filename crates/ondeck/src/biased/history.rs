@@ -107,13 +107,8 @@ impl<P: Host> History<P> {
     /// A bias has ended, by a revocation that began at this time.
     pub(super) fn ends(&self, begin: usize) {
         let cost = (P::ticks() as usize).wrapping_sub(begin);
-        let since = self.get() as u32;
-        let lasted = ((begin >> TICK_BITS) as u32).wrapping_sub(since) & BEGIN;
-        // The clocks of two CPUs may differ a little. No more than that: a bias that lasts for
-        // minutes pays.
-        let lasted = if lasted > BEGIN - CLOCKS_DIFFER { 0 } else { lasted };
-        let has_paid = lasted as usize >= cost.saturating_mul(PAYS) >> TICK_BITS;
-        self.set(0, THREAD, after(doubled(self.get()), has_paid));
+        let before = self.get();
+        self.set(0, THREAD, after(doubled(before), has_paid(before as u32, begin, cost)));
     }
 
     /// A bias has ended without a revocation.
@@ -136,6 +131,18 @@ impl History<crate::platform::Native> {
 
 fn doubled(word: u64) -> usize {
     (word >> (RUN_BITS + THREAD_BITS)) as usize
+}
+
+/// Whether a bias has paid that began at `since`, in the unit of a begin, and was revoked from `begin` on, which took
+/// `cost`: both in ticks.
+fn has_paid(since: u32, begin: usize, cost: usize) -> bool {
+    let lasted = ((begin >> TICK_BITS) as u32).wrapping_sub(since) & BEGIN;
+    // The clocks of two CPUs may differ a little. No more than that: a bias that lasts for
+    // minutes pays.
+    let lasted = if lasted > BEGIN - CLOCKS_DIFFER { 0 } else { lasted };
+    // Longer, not as long: a revocation that takes less than a part of a unit counts as nothing, and so does a bias
+    // that did not last.
+    lasted as usize > cost.saturating_mul(PAYS) >> TICK_BITS
 }
 
 /// How many times a run is doubled after a bias that has paid, or has not.
@@ -195,17 +202,25 @@ mod tests {
 
     #[test]
     fn a_bias_pays_by_a_clock_that_is_not_behind() {
-        let has_paid = |lasted: u32| {
-            let history = History::<Native>::new();
-            let begin = Native::ticks() as usize;
-            history.set(((begin >> TICK_BITS) as u32).wrapping_sub(lasted), THREAD, 3);
-            history.ends(begin);
-            doubled(history.get()) == 2
-        };
-        // The first three are minutes.
-        assert_eq!([BEGIN / 4 * 3, BEGIN / 2, BEGIN / 4].map(has_paid), [true; 3]);
-        // Less than nothing.
-        assert!(!has_paid(0_u32.wrapping_sub(1 << 10)));
+        let begin = Native::ticks() as usize;
+        let since = |lasted: u32| ((begin >> TICK_BITS) as u32).wrapping_sub(lasted);
+        for cost in [0, 1, 1_000] {
+            let has_paid = |lasted| has_paid(since(lasted), begin, cost);
+            // They are minutes.
+            assert_eq!([BEGIN / 4 * 3, BEGIN / 2, BEGIN / 4].map(has_paid), [true; 3]);
+            // Nothing, and less.
+            assert_eq!(
+                [0, 1_u32.wrapping_neg(), (1_u32 << 10).wrapping_neg()].map(has_paid),
+                [false; 3]
+            );
+        }
+    }
+
+    #[test]
+    fn a_bias_pays_that_lasts_for_some_times_its_revocation() {
+        let (begin, since, cost) = (1_000 << TICK_BITS, 900, 100 << TICK_BITS);
+        let has_paid = |part: usize| has_paid(since, begin, cost / PAYS * part / 10);
+        assert_eq!([9, 10, 11].map(has_paid), [true, false, false]);
     }
 
     #[test]

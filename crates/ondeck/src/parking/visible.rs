@@ -168,8 +168,12 @@ impl<P: Host> Bias<P> {
     }
 
     /// Whether locks of this bias may be biased at `now`.
+    ///
+    /// An end that is further away than a rest is long was long ago, and the counter has wrapped around since: on 32 bits
+    /// after two minutes, and half of the time for locks that never rested.
     pub(crate) fn has_rested(&self, now: usize) -> bool {
-        super::has_come(now, self.rest.load(Ordering::Relaxed))
+        let left = self.rest.load(Ordering::Relaxed).wrapping_sub(now);
+        left == 0 || left > LONGEST_REST
     }
 
     /// A bias begins at `now`.
@@ -213,11 +217,14 @@ impl<P: Host> Bias<P> {
         self.turns.looked_after_at.store(now, Ordering::Relaxed);
     }
 
-    /// They may not before `until`.
-    pub(crate) fn rest(&self, until: usize) {
-        self.rest.store(until, Ordering::Relaxed);
+    /// They may not for so many ticks from `now` on.
+    pub(crate) fn rest(&self, now: usize, ticks: usize) {
+        self.rest.store(now.wrapping_add(ticks.min(LONGEST_REST)), Ordering::Relaxed);
     }
 }
+
+/// The longest rest, in ticks: on 32 bits eight seconds.
+const LONGEST_REST: usize = usize::MAX >> 5;
 
 /// Whether the two are less than `ticks` apart. `then` may be the later one: another CPU's counter, or read after
 /// `now` was. A counter that has gone back far is not near, and neither is one that has wrapped around.
@@ -248,4 +255,29 @@ impl Bias<crate::platform::Native> {
             },
         }
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::platform::Native;
+
+    #[test]
+    fn a_lock_that_never_rested_has_rested_wherever_the_counter_is() {
+        let bias = Bias::<Native>::new();
+        assert!((0..32).all(|part| bias.has_rested(usize::MAX / 32 * part)));
+    }
+
+    #[test]
+    fn a_rest_ends_where_it_was_said_also_where_the_counter_wraps() {
+        for now in [0, usize::MAX - 50] {
+            let bias = Bias::<Native>::new();
+            bias.rest(now, 100);
+            let rested = [0, 1, 99, 100, 101, usize::MAX / 2 + 200];
+            let rested = rested.map(|after| bias.has_rested(now.wrapping_add(after)));
+            assert_eq!(rested, [false, false, false, true, true, true]);
+            bias.rest(now, usize::MAX);
+            assert!(!bias.has_rested(now) && bias.has_rested(now.wrapping_add(usize::MAX / 2)));
+        }
+    }
 }

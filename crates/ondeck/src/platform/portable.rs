@@ -168,8 +168,22 @@ extern "C" fn wipe_own() {
     unsafe { table.write([const { Mutex::new(Queue::EMPTY) }; PLACES]) };
 }
 
-/// The standard library's clock.
-#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+/// As the standard library's, which takes no lock that a fork could find taken.
+#[cfg(unix)]
+mod clock {
+    use super::Timestamp;
+    use crate::platform::unix;
+
+    pub(super) fn now() -> Timestamp {
+        unix::clock(libc::CLOCK_MONOTONIC)
+    }
+
+    /// A wait has lasted until then.
+    pub(super) fn has_come(_: Timestamp) {}
+}
+
+/// The standard library's clock, whose times have no number: they are counted from the first one. No process forks here.
+#[cfg(not(any(unix, all(target_family = "wasm", target_os = "unknown"))))]
 mod clock {
     use std::sync::OnceLock;
     use std::time::Instant;

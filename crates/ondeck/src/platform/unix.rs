@@ -23,9 +23,13 @@ pub(super) fn clock(clock: libc::clockid_t) -> Timestamp {
 
 /// Has a function called in the child of each fork, whose only thread is the caller.
 pub(super) fn in_children(handler: extern "C" fn()) {
-    // SAFETY: the handler is a function of this library, which is never unloaded while locks are in use. Without
-    // memory for it there is nothing to be done: forks then go without.
-    quietly(|| unsafe { libc::pthread_atfork(None, None, Some(handler)) });
+    // SAFETY: the handler is a function of this library, which is never unloaded while locks are in use.
+    let (error, _) = quietly(|| unsafe { libc::pthread_atfork(None, None, Some(handler)) });
+    if error != 0 {
+        // There is no memory for a few words. A program that went on could fork later, and its child would wait for threads
+        // that it does not have: far from here, and without a sign of it.
+        die("pthread_atfork", error);
+    }
 }
 
 /// What a variable of the environment says. No thread may change the environment meanwhile.
@@ -48,6 +52,7 @@ fn errno() -> *mut libc::c_int {
             }
             any(target_vendor = "apple", target_os = "freebsd") => { libc::__error() }
             any(target_os = "illumos", target_os = "solaris") => { libc::___errno() }
+            target_os = "haiku" => { libc::_errnop() }
             _ => { libc::__errno_location() }
         }
     }

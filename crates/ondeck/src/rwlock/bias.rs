@@ -101,7 +101,7 @@ impl<P: Host> RawRwLock<P> {
         }
         // No revocation can be under way or end meanwhile, because the caller is counted.
         if self.has_visible() {
-            bias.rest((P::ticks() as usize).wrapping_add(P::ticks_in(u32::MAX)));
+            bias.rest(P::ticks() as usize, P::ticks_in(u32::MAX));
             return;
         }
         // spec: RwLock!Bias
@@ -131,7 +131,7 @@ impl<P: Host> RawRwLock<P> {
             let cost = now.wrapping_sub(begin);
             let rest = cost.saturating_mul(REST).max(P::ticks_in(LEAST_REST_NANOS));
             let doubled = bias.ends(begin, cost.saturating_mul(PAYS), MOST_DOUBLED);
-            bias.rest(now.wrapping_add(rest << doubled));
+            bias.rest(now, rest.saturating_mul(1 << doubled));
         }
         visible
     }

@@ -5,8 +5,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use ondeck::Barrier;
-use ondeck::platform::{Linux, Platform};
+use ondeck::platform::{Native, Platform};
 
+#[cfg(unix)]
 use crate::copy::{Fork, fork};
 use crate::line::until_waiting;
 use crate::rest::until_at_rest;
@@ -89,7 +90,7 @@ fn a_thread_that_gives_up_has_not_come() {
     let deadline = Instant::now() + SHORT;
     assert!(barrier.wait_until(deadline).is_none());
     assert!(Instant::now() >= deadline);
-    assert!(barrier.wait_by(Linux::now()).is_none());
+    assert!(barrier.wait_by(Native::now()).is_none());
     thread::scope(|scope| {
         let first = scope.spawn(|| barrier.wait_for(Duration::MAX).expect("in time").is_leader());
         until_waiting(&raw const barrier, 1);
@@ -115,12 +116,13 @@ fn a_thread_that_gives_up_leaves_the_others_waiting() {
 }
 
 #[test]
+#[cfg(unix)]
 fn the_child_of_a_fork_does_not_count_the_parents_threads() {
     let barrier = Barrier::new(2);
     thread::scope(|scope| {
         scope.spawn(|| barrier.wait());
         until_waiting(&raw const barrier, 1);
-        fork(Fork::Call, || assert!(barrier.wait_for(SHORT).is_none()));
+        fork(Fork::Library, || assert!(barrier.wait_for(SHORT).is_none()));
         barrier.wait();
     });
     until_rest(&barrier);

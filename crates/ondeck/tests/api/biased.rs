@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use ondeck::biased::{Held, RawBiasedMutex};
 use ondeck::parking::bucket_of;
-use ondeck::platform::{Linux, Platform};
+use ondeck::platform::{Native, Platform};
 use ondeck::{BiasedMutex, BiasedMutexGuard};
 
-type Raw = RawBiasedMutex<Linux>;
+type Raw = RawBiasedMutex<Native>;
 
 const SHORT: Duration = Duration::from_millis(5);
 
@@ -27,7 +27,7 @@ fn bias(raw: &Raw) -> bool {
     raw.is_biased()
 }
 
-fn unlock(raw: &Raw, held: Held<Linux>) {
+fn unlock(raw: &Raw, held: Held<Native>) {
     // SAFETY: each test gives back what it was given.
     unsafe { raw.unlock(held) };
 }
@@ -39,7 +39,9 @@ fn attempt(raw: &Raw) -> bool {
 #[test]
 fn it_is_24_bytes_and_constant() {
     static CONSTANT: BiasedMutex<()> = BiasedMutex::new(());
-    assert_eq!(size_of::<Raw>(), 24);
+    if usize::BITS == 64 {
+        assert_eq!(size_of::<Raw>(), 24);
+    }
     assert!(CONSTANT.try_lock().is_some());
     assert_eq!(format!("{:?}", Raw::new()), "RawBiasedMutex { locked: false, biased: false }");
 }
@@ -78,7 +80,7 @@ fn the_owner_and_others_exclude_each_other() {
             while !ends.load(Ordering::Relaxed) {
                 add();
                 sections += 1;
-                Linux::pause_times(pause);
+                Native::pause_times(pause);
             }
             sections
         };
@@ -98,7 +100,7 @@ fn an_owner_that_is_inside_is_not_let_in_again() {
     bias(&raw);
     let held = raw.lock();
     assert!(!attempt(&raw));
-    assert!(raw.try_lock_until(Linux::now().after(SHORT)).is_none());
+    assert!(raw.try_lock_until(Native::now().after(SHORT)).is_none());
     unlock(&raw, held);
     assert!(attempt(&raw));
 }
@@ -130,7 +132,7 @@ fn others_wait_for_an_owner_that_is_inside() {
     thread::scope(|scope| {
         scope.spawn(|| {
             assert!(!attempt(&raw));
-            assert!(raw.try_lock_until(Linux::now().after(SHORT)).is_none());
+            assert!(raw.try_lock_until(Native::now().after(SHORT)).is_none());
             assert!(!attempt(&raw));
         });
     });
@@ -175,7 +177,7 @@ fn a_forgotten_guard_leaves_it_locked() {
             scope.spawn(|| {
                 assert!(raw.is_locked());
                 assert!(!attempt(&raw));
-                assert!(raw.try_lock_until(Linux::now().after(SHORT)).is_none());
+                assert!(raw.try_lock_until(Native::now().after(SHORT)).is_none());
             });
         });
     }

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use ondeck::parking::{self, Bucket, Parked, bucket_of};
-use ondeck::platform::{Host, Linux};
+use ondeck::platform::{Host, Native};
 
 use crate::hold::Hold;
 use crate::keys;
@@ -29,7 +29,7 @@ fn each_thread_that_waits_for_a_bucket_s_lock_gets_it() {
                         inside.fetch_sub(1, Ordering::Relaxed);
                         false
                     };
-                    keys::park::<Linux>(key, validate, || (), None)
+                    keys::park::<Native>(key, validate, || (), None)
                 })
             })
             .collect();
@@ -46,15 +46,15 @@ fn each_thread_that_waits_for_a_bucket_s_lock_gets_it() {
 
 #[test]
 fn a_new_bucket_is_at_rest() {
-    assert!(Bucket::<Linux>::new().is_at_rest());
-    assert!(Bucket::<Linux>::default().is_at_rest());
+    assert!(Bucket::<Native>::new().is_at_rest());
+    assert!(Bucket::<Native>::default().is_at_rest());
 }
 
 #[test]
 fn a_bucket_that_is_locked_or_has_a_parked_thread_is_not_at_rest() {
     let word = AtomicU32::new(0);
     let key = (&raw const word).addr();
-    let bucket = Linux::bucket(key);
+    let bucket = Native::bucket(key);
     let hold = Hold::default();
     let linked = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -67,13 +67,13 @@ fn a_bucket_that_is_locked_or_has_a_parked_thread_is_not_at_rest() {
     thread::scope(|scope| {
         scope.spawn(|| {
             let tell = || linked.store(true, Ordering::Release);
-            assert_eq!(keys::park::<Linux>(key, || true, tell, None), Parked::Woken);
+            assert_eq!(keys::park::<Native>(key, || true, tell, None), Parked::Woken);
         });
         while !linked.load(Ordering::Acquire) {
             thread::yield_now();
         }
         assert!(!bucket.is_at_rest());
-        assert_eq!(keys::unpark::<Linux>(key, 1, |_, _| ()), 1);
+        assert_eq!(keys::unpark::<Native>(key, 1, |_, _| ()), 1);
     });
     until_at_rest(key);
 }

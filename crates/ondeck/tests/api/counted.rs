@@ -3,12 +3,12 @@
 use std::thread;
 use std::time::Duration;
 
-use ondeck::platform::{Linux, Platform};
+use ondeck::platform::{Native, Platform};
 use ondeck::rwlock::RawRwLock;
 
 #[test]
 fn another_thread_unlocks_a_counted_read() {
-    let lock = RawRwLock::<Linux>::new();
+    let lock = RawRwLock::<Native>::new();
     lock.lock_shared_counted();
     assert!(lock.try_lock_shared_counted());
     assert!(!lock.try_lock_exclusive());
@@ -19,7 +19,7 @@ fn another_thread_unlocks_a_counted_read() {
     }
     assert!(!lock.is_locked());
     assert!(lock.try_lock_exclusive());
-    let deadline = Linux::now().after(Duration::from_millis(1));
+    let deadline = Native::now().after(Duration::from_millis(1));
     assert!(!lock.try_lock_shared_counted_until(deadline));
     // SAFETY: locked above.
     unsafe { lock.unlock_exclusive() };
@@ -31,7 +31,7 @@ fn another_thread_unlocks_a_counted_read() {
 
 #[test]
 fn what_a_downgrade_leaves_is_counted() {
-    let lock = RawRwLock::<Linux>::new();
+    let lock = RawRwLock::<Native>::new();
     lock.lock_exclusive();
     // SAFETY: locked above; what it leaves is unlocked by the next call.
     unsafe {

@@ -6,8 +6,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use ondeck::Event;
-use ondeck::platform::{Linux, Platform};
+use ondeck::platform::{Native, Platform};
 
+#[cfg(unix)]
 use crate::copy::{Fork, fork};
 use crate::line::until_waiting;
 use crate::rest::until_at_rest;
@@ -56,7 +57,7 @@ fn a_wait_with_a_deadline_ends_not_before_it() {
     let deadline = Instant::now() + SHORT;
     assert!(!event.wait_until(deadline));
     assert!(Instant::now() >= deadline);
-    assert!(!event.wait_by(Linux::now()));
+    assert!(!event.wait_by(Native::now()));
     thread::scope(|scope| {
         let waiter = scope.spawn(|| event.wait_for(Duration::MAX));
         until_waiting(&raw const event, 1);
@@ -94,12 +95,13 @@ fn what_was_there_before_a_set_is_seen_after_the_reset() {
 }
 
 #[test]
+#[cfg(unix)]
 fn the_child_of_a_fork_sets_it_although_the_parents_threads_wait() {
     let event = Event::new();
     thread::scope(|scope| {
         scope.spawn(|| event.wait());
         until_waiting(&raw const event, 1);
-        fork(Fork::Call, || {
+        fork(Fork::Library, || {
             event.set();
             event.wait();
         });

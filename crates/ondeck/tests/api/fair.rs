@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use ondeck::fair::RawFairMutex;
-use ondeck::platform::Linux;
+use ondeck::platform::Native;
 use ondeck::{FairMutex, FairMutexGuard, MappedFairMutexGuard};
 
 use crate::line::until_waiting;
@@ -17,7 +17,7 @@ const SHORT: Duration = Duration::from_millis(5);
 #[test]
 fn it_is_one_byte_and_constant() {
     static CONSTANT: FairMutex<()> = FairMutex::new(());
-    assert_eq!(size_of::<RawFairMutex<Linux>>(), 1);
+    assert_eq!(size_of::<RawFairMutex<Native>>(), 1);
     assert!(CONSTANT.try_lock().is_some());
 }
 

@@ -194,7 +194,8 @@ fn a_waiter_that_is_killed_takes_no_wake_along() {
     let guard = lock(shared);
     let child = Child::start(|| {
         Linux::set_affinity(&[cpu]).expect("one of its own");
-        let parameters = libc::sched_param { sched_priority: 0 };
+        // SAFETY: all fields are numbers, of which some C libraries have more than one.
+        let parameters: libc::sched_param = unsafe { std::mem::zeroed() };
         // SAFETY: sets the class of the calling thread by live parameters.
         let set = unsafe { libc::sched_setscheduler(0, libc::SCHED_IDLE, &raw const parameters) };
         assert_eq!(set, 0);

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use ondeck::latch::MOST_COUNT;
-use ondeck::platform::{Linux, Platform};
+use ondeck::platform::{Native, Platform};
 use ondeck::semaphore::MOST_PERMITS;
 use ondeck::{Latch, Semaphore, parking};
 
@@ -82,7 +82,7 @@ fn a_wait_with_a_deadline_ends_not_before_it() {
     let deadline = Instant::now() + SHORT;
     assert!(!latch.wait_until(deadline));
     assert!(Instant::now() >= deadline);
-    assert!(!latch.wait_by(Linux::now()));
+    assert!(!latch.wait_by(Native::now()));
     thread::scope(|scope| {
         let waiter = scope.spawn(|| latch.wait_for(Duration::MAX));
         until_waiting(&raw const latch, 1);
@@ -120,7 +120,7 @@ fn a_panic_begins_after_the_bucket_was_unlocked() {
             until_waiting(&raw const semaphore, 1);
             let keys = [(&raw const latch).addr(), (&raw const semaphore).addr()];
             std::panic::set_hook(Box::new(move |_| {
-                let waiting = keys.map(parking::waiting::<Linux>);
+                let waiting = keys.map(parking::waiting::<Native>);
                 assert_eq!(waiting, [0, 1]);
                 HOOKS.fetch_add(1, Ordering::Relaxed);
             }));

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use ondeck::Mutex;
 use ondeck::mutex::RawMutex;
-use ondeck::platform::Linux;
+use ondeck::platform::Native;
 
 /// Runs `misuse`. Returns the message of its panic, and whether that named this file.
 fn told(misuse: impl FnOnce()) -> (String, bool) {
@@ -42,7 +42,7 @@ fn its_owner_locks_a_mutex_again() {
 
 #[test]
 fn a_mutex_that_is_not_locked_is_unlocked() {
-    let raw = <RawMutex<Linux> as lock_api::RawMutex>::INIT;
+    let raw = <RawMutex<Native> as lock_api::RawMutex>::INIT;
     // SAFETY: none. This is the misuse, which is found before anything is done.
     let (message, named) = told(|| unsafe { lock_api::RawMutex::unlock(&raw, GUARD) });
     assert!(message.starts_with("misuse: unlock of a mutex that is not locked"), "{message}");

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use ondeck::mutex::RawMutex;
-use ondeck::platform::Linux;
+use ondeck::platform::Native;
 use ondeck::{MappedMutexGuard, Mutex, MutexGuard};
 
 use crate::rest::until_at_rest;
@@ -24,7 +24,7 @@ fn eventually(condition: impl Fn() -> bool) {
 #[test]
 fn a_raw_mutex_is_one_byte_and_constant() {
     static CONSTANT: Mutex<()> = Mutex::new(());
-    assert_eq!(size_of::<RawMutex<Linux>>(), 1);
+    assert_eq!(size_of::<RawMutex<Native>>(), 1);
     assert_eq!(size_of_val(&CONSTANT), 1);
     drop(CONSTANT.lock());
 }
@@ -99,7 +99,7 @@ fn a_fair_unlock_gives_the_lock_to_the_parked_thread() {
 
 #[test]
 fn a_fair_unlock_without_parked_threads_is_an_unlock() {
-    let raw = <RawMutex<Linux> as lock_api::RawMutex>::INIT;
+    let raw = <RawMutex<Native> as lock_api::RawMutex>::INIT;
     let mut guard = lock_api::RawMutex::lock(&raw);
     // SAFETY: held since the line above.
     unsafe {

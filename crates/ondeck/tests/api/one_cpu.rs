@@ -11,7 +11,7 @@ use ondeck::spin::Polling;
 use ondeck::{Condvar, Mutex};
 
 use crate::again::{again, is_child};
-use crate::refuse::refuse;
+use crate::refuse::refuse_futexes;
 use crate::suite;
 
 /// Four seconds, longer than [`give_time`] takes: a thread that polled for so long would find the lock
@@ -57,7 +57,7 @@ fn sleeps(wait: fn(), end: fn()) {
     (polling.budget, polling.watch, polling.near) = (LONG, LONG, LONG);
     polling.install();
     let waiter = thread::spawn(move || {
-        refuse(libc::SYS_futex, libc::ENOSYS);
+        refuse_futexes();
         wait();
     });
     end();

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use ondeck::parking::{Parked, Requeued};
-use ondeck::platform::{Linux, Platform};
+use ondeck::platform::{Native, Platform};
 use ondeck::{Condvar, Mutex};
 
 use crate::keys;
@@ -16,14 +16,14 @@ fn key(word: &AtomicU32) -> usize {
 }
 
 fn park(word: &AtomicU32) -> Parked {
-    keys::park::<Linux>(key(word), || true, || (), None)
+    keys::park::<Native>(key(word), || true, || (), None)
 }
 
 /// Unparks until `count` threads were woken: they may not have parked yet.
 fn unpark(word: &AtomicU32, count: usize) {
     let mut woken = 0;
     while woken < count {
-        woken += keys::unpark::<Linux>(key(word), count - woken, |_, _| ());
+        woken += keys::unpark::<Native>(key(word), count - woken, |_, _| ());
         thread::yield_now();
     }
 }
@@ -31,7 +31,7 @@ fn unpark(word: &AtomicU32, count: usize) {
 #[test]
 fn a_thread_that_is_not_valid_does_not_park() {
     let word = AtomicU32::new(0);
-    let parked = keys::park::<Linux>(key(&word), || false, || unreachable!(), None);
+    let parked = keys::park::<Native>(key(&word), || false, || unreachable!(), None);
     assert_eq!(parked, Parked::Invalid);
     until_at_rest(key(&word));
 }
@@ -39,10 +39,10 @@ fn a_thread_that_is_not_valid_does_not_park() {
 #[test]
 fn a_deadline_ends_a_sleep() {
     let word = AtomicU32::new(0);
-    let deadline = Linux::now().after(Duration::from_millis(2));
-    let parked = keys::park::<Linux>(key(&word), || true, || (), Some(deadline));
+    let deadline = Native::now().after(Duration::from_millis(2));
+    let parked = keys::park::<Native>(key(&word), || true, || (), Some(deadline));
     assert_eq!(parked, Parked::TimedOut);
-    assert!(Linux::now() >= deadline);
+    assert!(Native::now() >= deadline);
     until_at_rest(key(&word));
 }
 
@@ -50,15 +50,15 @@ fn a_deadline_ends_a_sleep() {
 fn no_thread_is_woken_where_none_is_parked() {
     let word = AtomicU32::new(0);
     let mut seen = None;
-    let woken = keys::unpark::<Linux>(key(&word), 3, |count, more| seen = Some((count, more)));
+    let woken = keys::unpark::<Native>(key(&word), 3, |count, more| seen = Some((count, more)));
     assert_eq!((woken, seen), (0, Some((0, false))));
 }
 
 #[test]
 fn before_sleep_runs_when_the_thread_can_be_found() {
     let word = AtomicU32::new(0);
-    let wake = || assert_eq!(keys::unpark::<Linux>(key(&word), 1, |_, _| ()), 1);
-    assert_eq!(keys::park::<Linux>(key(&word), || true, wake, None), Parked::Woken);
+    let wake = || assert_eq!(keys::unpark::<Native>(key(&word), 1, |_, _| ()), 1);
+    assert_eq!(keys::park::<Native>(key(&word), || true, wake, None), Parked::Woken);
 }
 
 #[test]
@@ -91,18 +91,18 @@ fn more_than_fit_into_one_batch_are_woken_by_one_call() {
         let linked = || {
             asleep.fetch_add(1, Ordering::Relaxed);
         };
-        keys::park::<Linux>(key(&word), || true, linked, None)
+        keys::park::<Native>(key(&word), || true, linked, None)
     };
     thread::scope(|scope| {
         let waiters = [0; WAITERS].map(|_| scope.spawn(sleep));
         while asleep.load(Ordering::Relaxed) < WAITERS {
             thread::yield_now();
         }
-        let woken = keys::unpark::<Linux>(key(&word), usize::MAX, |count, more| {
+        let woken = keys::unpark::<Native>(key(&word), usize::MAX, |count, more| {
             assert_eq!((count, more), (WAITERS, false));
         });
         // A thread that was left must be woken: the scope waits for all.
-        let forgotten = keys::unpark::<Linux>(key(&word), usize::MAX, |_, _| ());
+        let forgotten = keys::unpark::<Native>(key(&word), usize::MAX, |_, _| ());
         assert_eq!((woken, forgotten), (WAITERS, 0));
         assert!(waiters.into_iter().all(|waiter| waiter.join().expect("it ends") == Parked::Woken));
     });
@@ -118,13 +118,13 @@ fn parked_threads_can_be_moved_to_another_key() {
         let mut total = Requeued::default();
         while total.woken + total.moved < 3 {
             let wake = usize::from(total.woken == 0);
-            let more = keys::requeue::<Linux>(key(&from), key(&to), || true, wake, 2);
+            let more = keys::requeue::<Native>(key(&from), key(&to), || true, wake, 2);
             total.woken += more.woken;
             total.moved += more.moved;
             thread::yield_now();
         }
         assert_eq!(total, Requeued { woken: 1, moved: 2 });
-        assert_eq!(keys::unpark::<Linux>(key(&from), 9, |_, _| ()), 0);
+        assert_eq!(keys::unpark::<Native>(key(&from), 9, |_, _| ()), 0);
         unpark(&to, 2);
     });
 }
@@ -134,7 +134,7 @@ fn a_requeue_that_is_not_valid_does_nothing() {
     let (from, to) = (AtomicU32::new(0), AtomicU32::new(0));
     thread::scope(|scope| {
         scope.spawn(|| assert_eq!(park(&from), Parked::Woken));
-        let nothing = keys::requeue::<Linux>(key(&from), key(&to), || false, 1, 1);
+        let nothing = keys::requeue::<Native>(key(&from), key(&to), || false, 1, 1);
         assert_eq!(nothing, Requeued::default());
         unpark(&from, 1);
     });
@@ -143,7 +143,7 @@ fn a_requeue_that_is_not_valid_does_nothing() {
 /// Parks at `key`, and is counted in `parked` once other threads can find it.
 fn park_counted(key: usize, parked: &AtomicUsize) -> Parked {
     let found = || _ = parked.fetch_add(1, Ordering::Release);
-    keys::park::<Linux>(key, || true, found, None)
+    keys::park::<Native>(key, || true, found, None)
 }
 
 fn until(condition: impl Fn() -> bool) {
@@ -167,7 +167,7 @@ fn all_that_are_parked_are_woken_by_one_call_and_none_that_comes_later() {
         let late = thread::scope(|calls| {
             // It wants the bucket's lock, under which `then` is called.
             let mut late = None;
-            let woken = keys::unpark::<Linux>(key, usize::MAX, |count, more| {
+            let woken = keys::unpark::<Native>(key, usize::MAX, |count, more| {
                 assert_eq!((count, more), (WAITERS, false));
                 let come = || {
                     let parked = park_counted(key, &parked);
@@ -184,7 +184,7 @@ fn all_that_are_parked_are_woken_by_one_call_and_none_that_comes_later() {
             assert_eq!(woken, WAITERS);
             until(|| parked.load(Ordering::Acquire) == WAITERS + 1);
             has_unparked.store(true, Ordering::SeqCst);
-            assert_eq!(keys::unpark::<Linux>(key, usize::MAX, |_, _| ()), 1);
+            assert_eq!(keys::unpark::<Native>(key, usize::MAX, |_, _| ()), 1);
             late.expect("`then` was called").join().expect("no panic")
         });
         assert_eq!(late, Parked::Woken);
@@ -205,11 +205,11 @@ fn all_that_are_parked_are_moved_by_one_call() {
             });
         }
         until(|| parked.load(Ordering::Acquire) == WAITERS);
-        let done = keys::requeue::<Linux>(key(&from), key(&to), || true, WOKEN, usize::MAX);
+        let done = keys::requeue::<Native>(key(&from), key(&to), || true, WOKEN, usize::MAX);
         assert_eq!(done, Requeued { woken: WOKEN, moved: WAITERS - WOKEN });
         until(|| woken.load(Ordering::Relaxed) == WOKEN);
-        assert_eq!(keys::unpark::<Linux>(key(&from), 1, |_, _| ()), 0);
-        assert_eq!(keys::unpark::<Linux>(key(&to), usize::MAX, |_, _| ()), WAITERS - WOKEN);
+        assert_eq!(keys::unpark::<Native>(key(&from), 1, |_, _| ()), 0);
+        assert_eq!(keys::unpark::<Native>(key(&to), usize::MAX, |_, _| ()), WAITERS - WOKEN);
     });
 }
 
@@ -237,7 +237,7 @@ fn a_key_is_apart_from_the_mutex_and_the_condition_variable_at_its_address() {
         // There is one thread for each key, however many wait for the lock.
         for key in addresses {
             let mut counted = 0;
-            keys::unpark::<Linux>(key, 0, |count, more| counted = count + usize::from(more));
+            keys::unpark::<Native>(key, 0, |count, more| counted = count + usize::from(more));
             assert_eq!(counted, 1, "only the thread of the key is counted");
         }
         for _ in 0..100 {
@@ -249,7 +249,7 @@ fn a_key_is_apart_from_the_mutex_and_the_condition_variable_at_its_address() {
         locker.join().expect("no panic");
         until(|| *mutex.lock() == 1);
         for key in addresses {
-            assert_eq!(keys::unpark::<Linux>(key, usize::MAX, |_, _| ()), 1, "it is still parked");
+            assert_eq!(keys::unpark::<Native>(key, usize::MAX, |_, _| ()), 1, "it is still parked");
         }
         assert!(!waiter.is_finished(), "nothing has ended its wait");
         *mutex.lock() = 2;

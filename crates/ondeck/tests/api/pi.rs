@@ -7,10 +7,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use ondeck::pi::{OwnerEnded, RawPiMutex};
+#[cfg(target_pointer_width = "32")]
+use ondeck::platform::FutexWait;
 use ondeck::platform::{Linux, Platform};
 use ondeck::{PiMutex, PiMutexGuard};
 
+use crate::again::alone;
 use crate::copy::{Fork, fork};
+use crate::refuse::refuse_futex_operation;
 
 const SHORT: Duration = Duration::from_millis(5);
 
@@ -71,6 +75,46 @@ fn an_attempt_with_a_deadline_ends_not_before_it() {
         assert_eq!(waiter.join().expect("no panic"), Some(0));
     });
     assert!(mutex.try_lock_for(Duration::ZERO).is_some());
+}
+
+/// Since Linux 5.14; `libc` has it on some CPUs only.
+const FUTEX_LOCK_PI2: i32 = 13;
+
+/// The kernel ends each wait by the clock of the time of day at once, as if that had been set forward.
+#[test]
+fn a_deadline_on_a_clock_that_is_set_forward_is_waited_for_all_the_same() {
+    alone(|| {
+        let mutex = PiMutex::new(());
+        let _guard = mutex.lock();
+        let attempt = || {
+            refuse_futex_operation(FUTEX_LOCK_PI2, libc::ENOSYS);
+            refuse_futex_operation(libc::FUTEX_LOCK_PI, libc::ETIMEDOUT);
+            let deadline = Linux::now().after(SHORT);
+            // SAFETY: it is waited for only.
+            assert_eq!(unsafe { mutex.raw() }.try_lock_until(deadline), Ok(false));
+            assert!(Linux::now() >= deadline);
+        };
+        thread::scope(|scope| scope.spawn(attempt).join()).expect("no panic");
+    });
+}
+
+/// On 32 bits the call with deadlines of 64 bits is there all the same.
+#[test]
+#[cfg(target_pointer_width = "32")]
+fn an_operation_that_the_kernel_does_not_have_is_no_call_that_it_does_not_have() {
+    alone(|| {
+        let mutex = PiMutex::new(());
+        let _guard = mutex.lock();
+        let attempt = || {
+            refuse_futex_operation(FUTEX_LOCK_PI2, libc::ENOSYS);
+            assert!(mutex.try_lock_for(SHORT).is_none());
+            // A question to the other call would end the process.
+            crate::refuse::refuse(libc::SYS_futex, libc::ENOSYS);
+            let (word, now) = (AtomicU32::new(0), Linux::now());
+            assert_eq!(Linux::futex_wait(&word, 0, Some(now)), FutexWait::TimedOut);
+        };
+        thread::scope(|scope| scope.spawn(attempt).join()).expect("no panic");
+    });
 }
 
 #[test]
@@ -152,6 +196,34 @@ fn an_owner_that_ends_while_others_wait() {
     is_abandoned(&mutex);
 }
 
+/// When an owner has ended, and before the thread that waits has taken its place, the kernel refuses those that come.
+#[test]
+fn threads_that_come_while_an_owner_ends_are_refused_for_a_moment_only() {
+    for _ in 0..100 {
+        let mutex = Arc::new(PiMutex::new(0));
+        let told = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let owned = Arc::clone(&mutex);
+            scope.spawn(|| end_with(&mutex, move || until_waited_for(&owned)));
+            while !mutex.is_locked() {
+                thread::yield_now();
+            }
+            scope.spawn(|| {
+                let lock = catch_unwind(AssertUnwindSafe(|| drop(mutex.lock())));
+                assert!(message(lock).contains("a thread ended"));
+                told.store(true, Ordering::Relaxed);
+            });
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    while !told.load(Ordering::Relaxed) {
+                        assert!(mutex.try_lock_for(Duration::from_nanos(1)).is_none());
+                    }
+                });
+            }
+        });
+    }
+}
+
 #[test]
 fn the_child_of_a_fork_unlocks_what_its_thread_locked() {
     let mutex = PiMutex::new(0);
@@ -181,7 +253,9 @@ fn runs_with(tid: i32) -> i32 {
 
 /// Makes the calling thread one of a real-time class; false if that is not allowed.
 fn become_urgent() -> bool {
-    let parameters = libc::sched_param { sched_priority: 1 };
+    // SAFETY: all fields are numbers, of which some C libraries have more than one.
+    let mut parameters: libc::sched_param = unsafe { std::mem::zeroed() };
+    parameters.sched_priority = 1;
     // SAFETY: sets the class of the calling thread by live parameters.
     unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const parameters) == 0 }
 }

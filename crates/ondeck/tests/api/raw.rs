@@ -2,11 +2,11 @@
 
 use ondeck::condvar::RawCondvar;
 use ondeck::mutex::RawMutex;
-use ondeck::platform::Linux;
+use ondeck::platform::Native;
 
 #[test]
 fn a_mutex_made_at_run_time_is_free() {
-    for mutex in [RawMutex::<Linux>::new(), RawMutex::default()] {
+    for mutex in [RawMutex::<Native>::new(), RawMutex::default()] {
         assert!(!mutex.is_locked());
         assert!(mutex.try_lock());
         assert!(mutex.is_locked());
@@ -20,7 +20,7 @@ fn a_mutex_made_at_run_time_is_free() {
 
 #[test]
 fn a_condvar_made_at_run_time_has_no_waiters() {
-    for condvar in [RawCondvar::<Linux>::new(), RawCondvar::default()] {
+    for condvar in [RawCondvar::<Native>::new(), RawCondvar::default()] {
         assert!(!condvar.has_waiters());
         assert_eq!((condvar.notify_one(), condvar.notify_all()), (0, 0));
         assert_eq!(format!("{condvar:?}"), "RawCondvar { has_waiters: false }");
@@ -29,7 +29,7 @@ fn a_condvar_made_at_run_time_has_no_waiters() {
 
 #[test]
 fn a_condvar_says_that_it_has_a_waiter() {
-    let (mutex, condvar) = (RawMutex::<Linux>::new(), RawCondvar::<Linux>::new());
+    let (mutex, condvar) = (RawMutex::<Native>::new(), RawCondvar::<Native>::new());
     std::thread::scope(|scope| {
         scope.spawn(|| {
             mutex.lock();

@@ -9,12 +9,15 @@ use lock_api::GetThreadId;
 use ondeck::reentrant::RawThreadId;
 use ondeck::{MappedReentrantMutexGuard, ReentrantMutex, ReentrantMutexGuard};
 
+#[cfg(unix)]
 use crate::copy::{Fork, fork};
 
 #[test]
 fn its_owner_locks_it_again_and_others_do_not() {
     static MUTEX: ReentrantMutex<Cell<u32>> = ReentrantMutex::new(Cell::new(0));
-    assert_eq!(size_of::<ReentrantMutex<()>>(), 24);
+    if usize::BITS == 64 {
+        assert_eq!(size_of::<ReentrantMutex<()>>(), 24);
+    }
     let first = MUTEX.lock();
     let second = MUTEX.try_lock().expect("its owner");
     let attempt = || thread::spawn(|| MUTEX.try_lock().is_some()).join().expect("no panic");
@@ -106,10 +109,11 @@ fn threads_that_live_have_different_names() {
 }
 
 #[test]
+#[cfg(unix)]
 fn the_child_of_a_fork_owns_what_its_thread_owned() {
     let mutex = ReentrantMutex::new(());
     let guard = mutex.lock();
-    fork(Fork::Call, || {
+    fork(Fork::Library, || {
         assert!(mutex.is_owned_by_current_thread());
         assert!(mutex.try_lock().is_some());
     });

@@ -132,9 +132,16 @@ fn an_attempt_that_gives_up_lets_parked_readers_go_on() {
     let _watchdog = Watchdog::start("a writer that gives up", Duration::from_mins(1));
     let lock = RwLock::new(0);
     let reader = lock.read();
+    let seen = AtomicBool::new(false);
     thread::scope(|scope| {
-        scope.spawn(|| assert!(lock.try_write_for(Duration::from_millis(20)).is_none()));
+        scope.spawn(|| {
+            // On a busy machine an attempt may be over before the other thread has seen it.
+            while !seen.load(Ordering::Relaxed) {
+                assert!(lock.try_write_for(Duration::from_millis(20)).is_none());
+            }
+        });
         until_a_writer_waits(&lock);
+        seen.store(true, Ordering::Relaxed);
         // Parks behind the writer, and goes on beside the reader once that has given up.
         assert_eq!(*lock.read(), 0);
     });

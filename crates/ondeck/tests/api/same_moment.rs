@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use ondeck::parking::{Parked, Requeued};
-use ondeck::platform::{Linux, Platform};
+use ondeck::platform::{Native, Platform};
 
 use crate::keys;
 use crate::rest::until_at_rest;
@@ -22,15 +22,15 @@ fn key(word: &AtomicU32) -> usize {
 
 /// Parks at `word` for at most `LIMIT`, and counts itself in `word` once other threads can find it.
 fn park(word: &AtomicU32) -> Parked {
-    let deadline = Some(Linux::now().after(LIMIT));
+    let deadline = Some(Native::now().after(LIMIT));
     let found = || _ = word.fetch_add(1, Ordering::Release);
-    keys::park::<Linux>(key(word), || true, found, deadline)
+    keys::park::<Native>(key(word), || true, found, deadline)
 }
 
 /// The same as `park`, without a deadline.
 fn park_for_ever(word: &AtomicU32) -> Parked {
     let found = || _ = word.fetch_add(1, Ordering::Release);
-    keys::park::<Linux>(key(word), || true, found, None)
+    keys::park::<Native>(key(word), || true, found, None)
 }
 
 fn until(word: &AtomicU32, waiters: u32) {
@@ -50,7 +50,7 @@ fn a_thread_that_was_chosen_before_its_deadline_is_woken() {
     thread::scope(|scope| {
         let waiter = scope.spawn(|| park(&word));
         until(&word, 1);
-        let woken = keys::unpark::<Linux>(key(&word), 1, |_, _| overslept());
+        let woken = keys::unpark::<Native>(key(&word), 1, |_, _| overslept());
         let expected = if woken == 1 { Parked::Woken } else { Parked::TimedOut };
         assert_eq!(waiter.join().expect("no panic"), expected);
     });
@@ -67,12 +67,12 @@ fn a_thread_that_was_moved_before_its_deadline_times_out_where_it_is_now() {
             overslept();
             true
         };
-        let moved = keys::requeue::<Linux>(key(&from), key(&to), late, 0, 9);
+        let moved = keys::requeue::<Native>(key(&from), key(&to), late, 0, 9);
         assert!(moved.moved <= 1 && moved.woken == 0);
         assert_eq!(waiter.join().expect("no panic"), Parked::TimedOut);
     });
     for word in [&from, &to] {
-        assert_eq!(keys::unpark::<Linux>(key(word), 9, |_, _| ()), 0);
+        assert_eq!(keys::unpark::<Native>(key(word), 9, |_, _| ()), 0);
         until_at_rest(key(word));
     }
 }
@@ -88,7 +88,7 @@ fn a_thread_that_times_out_while_others_are_woken_is_not_counted() {
         }
         let last = scope.spawn(|| park(&word));
         until(&word, FIRST + 1);
-        let woken = keys::unpark::<Linux>(key(&word), usize::MAX, |_, _| overslept());
+        let woken = keys::unpark::<Native>(key(&word), usize::MAX, |_, _| overslept());
         let last = last.join().expect("no panic");
         let counted = woken as u32 - FIRST;
         assert_eq!(
@@ -107,7 +107,7 @@ fn as_many_are_woken_as_are_woken_at_once() {
             scope.spawn(|| assert_eq!(park_for_ever(&word), Parked::Woken));
         }
         until(&word, FIRST);
-        let woken = keys::unpark::<Linux>(key(&word), usize::MAX, |_, _| ());
+        let woken = keys::unpark::<Native>(key(&word), usize::MAX, |_, _| ());
         assert_eq!(woken, FIRST as usize);
     });
     until_at_rest(key(&word));
@@ -119,7 +119,7 @@ fn no_thread_is_moved_to_where_it_is() {
     thread::scope(|scope| {
         let waiter = scope.spawn(|| park(&word));
         until(&word, 1);
-        let nothing = keys::requeue::<Linux>(key(&word), key(&word), || true, 0, 1);
+        let nothing = keys::requeue::<Native>(key(&word), key(&word), || true, 0, 1);
         assert_eq!(nothing, Requeued::default());
         assert_eq!(waiter.join().expect("no panic"), Parked::TimedOut);
     });

@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 
 use ondeck::Semaphore;
 use ondeck::parking;
-use ondeck::platform::{Linux, Platform};
+use ondeck::platform::{Native, Platform};
 use ondeck::semaphore::MOST_PERMITS;
 
+#[cfg(unix)]
 use crate::copy::{Fork, fork};
 use crate::line::until_waiting;
 use crate::rest::until_at_rest;
@@ -71,7 +72,7 @@ fn a_large_request_is_not_passed_over() {
         scope.spawn(|| request(3));
         until_waiting(&raw const semaphore, 1);
         let second = scope.spawn(|| request(1));
-        let waiting = || parking::waiting::<Linux>((&raw const semaphore).addr());
+        let waiting = || parking::waiting::<Native>((&raw const semaphore).addr());
         while waiting() != 2 && !second.is_finished() {
             thread::yield_now();
         }
@@ -117,7 +118,7 @@ fn an_attempt_with_a_deadline_ends_not_before_it() {
     let deadline = Instant::now() + SHORT;
     assert!(!semaphore.try_acquire_many_until(2, deadline));
     assert!(Instant::now() >= deadline);
-    assert!(!semaphore.try_acquire_many_by(2, Linux::now()));
+    assert!(!semaphore.try_acquire_many_by(2, Native::now()));
     assert!(semaphore.try_acquire_until(Instant::now()), "a free permit needs no time");
     thread::scope(|scope| {
         let waiter = scope.spawn(|| semaphore.try_acquire_for(Duration::MAX));
@@ -159,12 +160,13 @@ fn too_many_permits_are_refused_and_named() {
 
 /// A thread of the parent waits, which the child does not have.
 #[test]
+#[cfg(unix)]
 fn the_child_of_a_fork_does_not_wait_behind_the_parents_threads() {
     let semaphore = Semaphore::new(1);
     thread::scope(|scope| {
         scope.spawn(|| semaphore.acquire_many(2));
         until_waiting(&raw const semaphore, 1);
-        fork(Fork::Call, || {
+        fork(Fork::Library, || {
             semaphore.acquire();
             semaphore.release(1);
             semaphore.release(1);

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use ondeck::parking::Parked;
 use ondeck::parking::tokens::{self, Choice, Requeue, Unparked};
-use ondeck::platform::{Linux, Platform};
+use ondeck::platform::{Native, Platform};
 
 fn key(word: &AtomicU32) -> usize {
     std::ptr::from_ref(word).addr()
@@ -15,7 +15,7 @@ fn key(word: &AtomicU32) -> usize {
 
 fn park(word: &AtomicU32, token: usize) -> (Parked, usize) {
     // SAFETY: the word is a test's own.
-    unsafe { tokens::park::<Linux>(key(word), token, || true, || (), |_, _| unreachable!(), None) }
+    unsafe { tokens::park::<Native>(key(word), token, || true, || (), |_, _| unreachable!(), None) }
 }
 
 /// The tokens of the threads that are parked.
@@ -26,7 +26,7 @@ fn parked(word: &AtomicU32) -> Vec<usize> {
         Choice::Skip
     };
     // SAFETY: as above.
-    unsafe { tokens::unpark::<Linux>(key(word), look, |_| 0) };
+    unsafe { tokens::unpark::<Native>(key(word), look, |_| 0) };
     seen
 }
 
@@ -39,7 +39,7 @@ fn until_parked(word: &AtomicU32, count: usize) {
 
 fn unpark(word: &AtomicU32, choose: impl FnMut(usize) -> Choice, give: usize) -> Unparked {
     // SAFETY: as above.
-    unsafe { tokens::unpark::<Linux>(key(word), choose, |_| give) }
+    unsafe { tokens::unpark::<Native>(key(word), choose, |_| give) }
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn moved_threads_keep_their_tokens() {
         };
         let what = || Some(Requeue { wake: 1, move_most: 1 });
         // SAFETY: as above.
-        let done = unsafe { tokens::requeue::<Linux>(key(&from), key(&to), what, then) };
+        let done = unsafe { tokens::requeue::<Native>(key(&from), key(&to), what, then) };
         assert_eq!(done, Unparked { woken: 1, moved: 1, others: true });
         assert_eq!(told, Some(done));
         assert_eq!((parked(&from), parked(&to)), (vec![3], vec![2]));
@@ -93,7 +93,7 @@ fn moved_threads_keep_their_tokens() {
         unpark(&from, |_| Choice::Unpark, 30);
         // SAFETY: as above.
         let none =
-            unsafe { tokens::requeue::<Linux>(key(&from), key(&to), || None, |_| unreachable!()) };
+            unsafe { tokens::requeue::<Native>(key(&from), key(&to), || None, |_| unreachable!()) };
         assert_eq!(none, Unparked::default());
     });
 }
@@ -109,11 +109,11 @@ fn a_deadline_is_told_under_the_lock() {
             if unparked_first {
                 unpark(&word, |_| Choice::Unpark, 0);
             }
-            let deadline = Some(Linux::now().after(Duration::from_millis(1)));
+            let deadline = Some(Native::now().after(Duration::from_millis(1)));
             let timed_out = |key, is_last| told.push((key, is_last));
             // SAFETY: as above.
             let ended = unsafe {
-                tokens::park::<Linux>(key(&word), 2, || true, || (), timed_out, deadline)
+                tokens::park::<Native>(key(&word), 2, || true, || (), timed_out, deadline)
             };
             assert_eq!(ended, (Parked::TimedOut, 0));
         }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use ondeck::Mutex;
 use ondeck::parking::bucket_of;
-use ondeck::platform::{Host, Linux};
+use ondeck::platform::{Host, Native};
 
 use crate::again::alone;
 use crate::waiting::{poll_for, until_waited_for};
@@ -26,13 +26,13 @@ fn address<T>(mutex: &Mutex<T>) -> usize {
 }
 
 fn mode<T>(mutex: &Mutex<T>) -> usize {
-    Linux::unlock_mode(address(mutex)).load(Ordering::Relaxed)
+    Native::unlock_mode(address(mutex)).load(Ordering::Relaxed)
 }
 
 /// Runs `test` alone, in a process that has two threads, where fences are asymmetric.
 fn with_light_fences(test: impl FnOnce()) {
     alone(|| {
-        if !Linux::fences_are_asymmetric() {
+        if !Native::fences_are_asymmetric() {
             println!("skipped: needs membarrier");
             return;
         }
@@ -141,7 +141,7 @@ fn threads_that_park_for_locks_of_one_bucket_share_its_word() {
 #[test]
 fn unlocks_fence_for_ever_where_there_are_no_light_fences() {
     alone(|| {
-        if Linux::fences_are_asymmetric() {
+        if Native::fences_are_asymmetric() {
             println!("skipped: only where membarrier is refused");
             return;
         }

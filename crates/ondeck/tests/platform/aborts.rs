@@ -7,7 +7,7 @@ use ondeck::platform::{Linux, Platform};
 
 use crate::again::{again, is_child};
 use crate::keys;
-use crate::refuse::refuse;
+use crate::refuse::refuse_futexes;
 
 /// The calling test, run in a child process, aborts with `message`.
 fn aborts(message: &str) {
@@ -32,7 +32,7 @@ fn a_closure_of_park_panics_where_the_thread_can_be_found() {
 #[test]
 fn a_futex_cannot_be_waited_for() {
     if is_child() {
-        refuse(libc::SYS_futex, libc::ENOSYS);
+        refuse_futexes();
         let _ = Linux::futex_wait(&AtomicU32::new(0), 0, None);
     } else {
         aborts("ondeck: futex wait failed with errno 38\n");
@@ -42,7 +42,7 @@ fn a_futex_cannot_be_waited_for() {
 #[test]
 fn a_futex_cannot_be_woken() {
     if is_child() {
-        refuse(libc::SYS_futex, libc::ENOSYS);
+        refuse_futexes();
         Linux::futex_wake(&AtomicU32::new(0), 1);
     } else {
         aborts("ondeck: futex wake failed with errno 38\n");
@@ -52,9 +52,53 @@ fn a_futex_cannot_be_woken() {
 #[test]
 fn the_waiters_of_a_futex_cannot_be_moved() {
     if is_child() {
-        refuse(libc::SYS_futex, libc::ENOSYS);
+        refuse_futexes();
         Linux::futex_requeue(&AtomicU32::new(0), 0, 1, &AtomicU32::new(0), 1);
     } else {
         aborts("ondeck: futex requeue failed with errno 38\n");
+    }
+}
+
+/// In place of the C library's, which `pthread_atfork` calls.
+#[cfg(target_env = "gnu")]
+mod atfork {
+    use std::ffi::{c_int, c_void};
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    type Handler = Option<unsafe extern "C" fn()>;
+
+    /// Whether there is no memory for a handler.
+    pub static FAILS: AtomicBool = AtomicBool::new(false);
+
+    // SAFETY: as the C library's own, which it calls.
+    #[unsafe(no_mangle)]
+    unsafe extern "C" fn __register_atfork(
+        prepare: Handler,
+        parent: Handler,
+        child: Handler,
+        object: *mut c_void,
+    ) -> c_int {
+        type Register = unsafe extern "C" fn(Handler, Handler, Handler, *mut c_void) -> c_int;
+        if FAILS.load(Ordering::Relaxed) {
+            return libc::ENOMEM;
+        }
+        // SAFETY: the next function of the name is the C library's, which has this type.
+        unsafe {
+            let next = libc::dlsym(libc::RTLD_NEXT, c"__register_atfork".as_ptr());
+            std::mem::transmute::<*mut c_void, Register>(next)(prepare, parent, child, object)
+        }
+    }
+}
+
+/// Its children would hang.
+#[test]
+#[cfg(target_env = "gnu")]
+fn a_table_that_no_child_would_find_empty_is_not_used() {
+    if is_child() {
+        crate::refuse::refuse(libc::SYS_madvise, libc::EINVAL);
+        atfork::FAILS.store(true, std::sync::atomic::Ordering::Relaxed);
+        ondeck::prepare();
+    } else {
+        aborts("ondeck: pthread_atfork failed with errno 12\n");
     }
 }

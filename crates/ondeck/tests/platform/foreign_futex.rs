@@ -8,7 +8,7 @@ use std::thread;
 use ondeck::platform::{Linux, Platform};
 
 /// The calls that other libraries make; private, as this crate's.
-fn futex(word: &AtomicU32, operation: i32, value: u32, other: Option<&AtomicU32>) -> i64 {
+fn futex(word: &AtomicU32, operation: i32, value: u32, other: Option<&AtomicU32>) -> libc::c_long {
     // SAFETY: both words are live; no operation here has a timeout, and where a count takes its place
     // it is 0.
     unsafe {

@@ -92,11 +92,13 @@ fn a_signal_interrupts_the_wait() {
         let word = Arc::clone(&word);
         move || {
             // SAFETY: asks for the caller's own identity.
-            tell.send(unsafe { libc::pthread_self() }).expect("the test listens");
+            let own = unsafe { libc::pthread_self() };
+            // With musl it is a pointer, which could not be sent.
+            tell.send(own as usize).expect("the test listens");
             Linux::futex_wait(&word, 0, Some(far_ahead()))
         }
     });
-    let thread = told.recv().expect("it tells");
+    let thread = told.recv().expect("it tells") as libc::pthread_t;
     while !waiter.is_finished() {
         // SAFETY: the thread was not joined, so its identity is still valid.
         unsafe { libc::pthread_kill(thread, libc::SIGUSR1) };

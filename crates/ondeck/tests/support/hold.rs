@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use ondeck::parking::{self, Parked};
-use ondeck::platform::Linux;
+use ondeck::platform::Native;
 
 /// The state that a holder and a test share.
 #[derive(Default)]
@@ -24,7 +24,7 @@ impl Hold {
             false
         };
         // SAFETY: no thread parks at this key.
-        let parked = unsafe { parking::park::<Linux>(key, validate, || (), None) };
+        let parked = unsafe { parking::park::<Native>(key, validate, || (), None) };
         assert_eq!(parked, Parked::Invalid);
     }
 

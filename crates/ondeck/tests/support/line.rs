@@ -5,11 +5,11 @@
 use std::thread;
 
 use ondeck::parking;
-use ondeck::platform::Linux;
+use ondeck::platform::Native;
 
 /// Waits until so many threads wait for what is at `place`, as a key of the parking table.
 pub fn until_waiting<T>(place: *const T, count: usize) {
-    while parking::waiting::<Linux>(place.addr()) != count {
+    while parking::waiting::<Native>(place.addr()) != count {
         thread::yield_now();
     }
 }

@@ -14,9 +14,11 @@ use crate::platform::native::ticks;
 /// CPU numbers that one mask can name. The kernel's own limit (`CONFIG_NR_CPUS`) is 8,192 on the
 /// largest configurations; glibc's `cpu_set_t` stops at 1,024.
 const CPU_LIMIT: usize = 8_192;
-const BITS: usize = u64::BITS as usize;
+const BITS: usize = usize::BITS as usize;
 
-type Mask = [u64; CPU_LIMIT / BITS];
+/// The kernel's words are `unsigned long`: on 32 bits with the high byte first, words of 64 bits would have their halves
+/// the other way round.
+type Mask = [usize; CPU_LIMIT / BITS];
 
 /// Why a thread could not be bound to the CPUs asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]

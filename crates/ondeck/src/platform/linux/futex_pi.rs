@@ -3,6 +3,12 @@
 //!
 //! The word has the owner's number ([`tid`](super::tid)), 0 if there is none, and two bits of the
 //! kernel's: whether threads wait, and whether an owner ended with the lock. Always private.
+//!
+//! The call that Linux has had from the beginning has its deadlines on the clock of the time of day. If that is set
+//! forward, the call ends before the deadline, and is made again. If it is set back during a call, the call ends late by as
+//! much, for which there is no help.
+
+extern crate std;
 
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use core::time::Duration;
@@ -13,6 +19,9 @@ use crate::platform::{Native, PiLock, PiUnlock, Timestamp};
 
 /// As [`libc::FUTEX_LOCK_PI`], with a deadline on the monotonic clock: Linux 5.14.
 const FUTEX_LOCK_PI2: i32 = 13;
+
+/// How long a thread rests that comes while the lock passes from an owner that has ended to a thread that waits.
+const AGAIN: Duration = Duration::from_millis(1);
 
 /// Waits for the lock, until the deadline at most.
 pub(super) fn lock(word: &AtomicU32, deadline: Option<Timestamp>) -> PiLock {
@@ -39,14 +48,24 @@ pub(super) fn lock(word: &AtomicU32, deadline: Option<Timestamp>) -> PiLock {
             word.load(Ordering::Acquire);
             return PiLock::Owner;
         }
+        let left = deadline.map(|deadline| deadline.since(Native::now()));
+        let is_over = left.is_some_and(|left| left.is_zero());
         match errno {
             // An owner that is about to end, or a wait that was interrupted.
             libc::EAGAIN | libc::EINTR => {}
+            libc::ETIMEDOUT if !is_over => {}
             libc::ETIMEDOUT => return PiLock::TimedOut,
+            // An owner has ended: the kernel has chosen the thread that is to have the lock, which has yet to run and to
+            // put its number into the word. Until then the word says one thing and the kernel another, and the kernel
+            // takes no further thread. That one may be of a lower priority, so the calling thread leaves it the CPU.
+            libc::EINVAL if is_over => return PiLock::TimedOut,
+            libc::EINVAL => {
+                quietly(|| std::thread::sleep(left.map_or(AGAIN, |left| left.min(AGAIN))));
+            }
             libc::EDEADLK => return PiLock::Circle,
             libc::ESRCH => return PiLock::OwnerEnded,
             libc::ENOSYS if operation == FUTEX_LOCK_PI2 => IS_OLD.store(true, Ordering::Relaxed),
-            // EINVAL or EPERM: the word is no thread's of this process. ENOMEM: nothing can be done.
+            // EPERM: the word is no thread's of this process. ENOMEM: nothing can be done.
             unexpected => die("futex lock_pi", unexpected),
         }
     }

@@ -39,18 +39,29 @@ pub(super) fn call(
     /// Android ends a process that tries the other one. Relaxed: it stands alone.
     static IS_OLD: AtomicBool = AtomicBool::new(cfg!(target_os = "android"));
 
-    if !IS_OLD.load(Ordering::Relaxed) {
+    let with_64_bits = || {
         let seconds = |until: Duration| i64::try_from(until.as_secs()).unwrap_or(i64::MAX);
         let time = until.map(|until| [seconds(until), until.subsec_nanos().into()]);
-        let called = raw(SYS_FUTEX_TIME64, word, operation, value, time.as_ref(), mask);
-        if called.0 >= 0 || !matches!(called.1, libc::ENOSYS | libc::EPERM) {
-            return called;
-        }
+        raw(SYS_FUTEX_TIME64, word, operation, value, time.as_ref(), mask)
+    };
+    let with_32_bits = || {
+        let seconds = |until: Duration| i32::try_from(until.as_secs()).unwrap_or(i32::MAX);
+        let time = until.map(|until| [seconds(until), until.subsec_nanos().cast_signed()]);
+        raw(libc::SYS_futex, word, operation, value, time.as_ref(), mask)
+    };
+    if IS_OLD.load(Ordering::Relaxed) {
+        return with_32_bits();
+    }
+    let new = with_64_bits();
+    if new.0 >= 0 || !matches!(new.1, libc::ENOSYS | libc::EPERM) {
+        return new;
+    }
+    let old = with_32_bits();
+    // If both calls refuse, it is the operation that the kernel does not have, or that is not allowed.
+    if old.0 >= 0 || old.1 != new.1 {
         IS_OLD.store(true, Ordering::Relaxed);
     }
-    let seconds = |until: Duration| i32::try_from(until.as_secs()).unwrap_or(i32::MAX);
-    let time = until.map(|until| [seconds(until), until.subsec_nanos().cast_signed()]);
-    raw(libc::SYS_futex, word, operation, value, time.as_ref(), mask)
+    old
 }
 
 fn raw<T>(

@@ -114,7 +114,10 @@ mod tests {
         assert!(all().len() < ROWS);
     }
 
+    /// With GNU's tools on Windows the standard library keeps the words of a thread on the heap, and frees them before the
+    /// last destructors. A later one then finds an empty word, claims a row anew, and gives that up.
     #[test]
+    #[cfg_attr(all(windows, target_env = "gnu"), ignore = "such a destructor has a row again")]
     fn a_destructor_that_runs_later_finds_none() {
         struct Late;
         impl Drop for Late {

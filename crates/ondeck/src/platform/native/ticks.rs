@@ -2,8 +2,8 @@
 //!
 //! A counter can be trusted if it runs at a constant rate in every power state. x86 says so in
 //! CPUID leaf 8000_0007H, EDX bit 8 ("invariant TSC", Intel SDM volume 3, 19.17.1); the generic
-//! timer of aarch64 always does (Arm ARM, D12). Where it cannot, ticks are the monotonic clock's
-//! nanoseconds, or 64 of them on 32 bits.
+//! timer of aarch64 always does (Arm ARM, D12), but firmware has to tell its rate. Where a counter cannot be trusted,
+//! ticks are the monotonic clock's nanoseconds, or 64 of them on 32 bits.
 
 use core::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
@@ -195,8 +195,10 @@ mod hardware {
         unsafe { asm!("isb", options(nostack, preserves_flags)) };
     }
 
+    /// Its rate is what firmware has written into a register. Where that was left out there is no telling how long a tick
+    /// is.
     pub(in crate::platform) fn is_invariant() -> bool {
-        true
+        rate() != 0
     }
 
     /// The nearest power of two: counters run at 24 MHz to 1 GHz.
