@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::sample::Quantity;
+use crate::system::{Here, System};
 
 /// What a workload's locks are ranked by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,8 +56,22 @@ pub enum Needs {
     Nothing,
     /// Realtime threads.
     Realtime,
-    /// Waiters that sleep, if it has more than one thread.
+    /// Priorities for work in the background.
+    LowPriority,
+    /// Waiters that sleep, if it has more than one thread; and to see that they do.
     SleepingWaiters,
+}
+
+impl Needs {
+    /// Why the system at hand does not have it; `None` if it does.
+    pub fn lacking_here(self) -> Option<&'static str> {
+        match self {
+            Self::Nothing => None,
+            Self::Realtime => Here::NO_REALTIME,
+            Self::LowPriority => Here::NO_LOW_PRIORITY,
+            Self::SleepingWaiters => Here::NO_SIGHT_OF_THREADS,
+        }
+    }
 }
 
 /// The parts of what the terminal shows. Within a part tables stand in the order of the suite.

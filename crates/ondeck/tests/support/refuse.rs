@@ -25,7 +25,9 @@ pub fn refuse(call: libc::c_long, errno: i32) {
 
 /// From now on the kernel says to the calling thread that it has no futexes.
 pub fn refuse_futexes() {
-    FUTEXES.iter().for_each(|&call| refuse(call, libc::ENOSYS));
+    for &call in &FUTEXES {
+        refuse(call, libc::ENOSYS);
+    }
 }
 
 /// As `refuse`, for this operation on private futexes.

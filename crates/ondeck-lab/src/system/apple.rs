@@ -1,0 +1,118 @@
+//! macOS.
+//!
+//! It binds no thread to a CPU, counts no context switches of a thread, and has no policies as Linux has them.
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::unix::process::CommandExt;
+use std::process::{ChildStdout, Command};
+use std::sync::atomic::AtomicBool;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::time::ClockId;
+
+use super::{Here, System, Usage, unix};
+
+/// Why no thread is bound to a CPU.
+const NO_PINNING: &str = "macOS binds no thread to a CPU";
+
+impl System for Here {
+    const NAME: &'static str = "macOS";
+
+    const CLOCK: &'static str = "CLOCK_UPTIME_RAW";
+
+    const NO_REALTIME: Option<&'static str> =
+        Some("macOS binds no thread to a CPU, so that no priority keeps another off it");
+
+    const NO_LOW_PRIORITY: Option<&'static str> =
+        Some("macOS has no SCHED_IDLE and no nice values of threads");
+
+    const NO_SIGHT_OF_THREADS: Option<&'static str> = None;
+
+    fn usable_cpus() -> Vec<usize> {
+        (0..parallelism()).collect()
+    }
+
+    const NO_PINNING: Option<&'static str> = Some(NO_PINNING);
+
+    const LIST_CPUS: &'static str = "`sysctl hw.logicalcpu`";
+
+    fn pin(_cpu: usize) -> Result<(), String> {
+        Err(NO_PINNING.to_owned())
+    }
+
+    type Scheduling = ();
+
+    type Quota = ();
+
+    fn usage() -> Usage {
+        let cpu = unix::clock(ClockId::CLOCK_THREAD_CPUTIME_ID);
+        let elapsed = unix::clock(ClockId::from_raw(libc::CLOCK_UPTIME_RAW));
+        // A thread that asks has run.
+        Usage { elapsed, cpu: (!cpu.is_zero()).then_some(cpu), ..Usage::default() }
+    }
+
+    fn peak_memory() -> Option<u64> {
+        // In bytes.
+        getrusage(UsageWho::RUSAGE_SELF).ok().map(|usage| usage.max_rss() as u64)
+    }
+
+    fn raw_nanos() -> u64 {
+        unix::clock(ClockId::from_raw(libc::CLOCK_MONOTONIC_RAW)).as_nanos() as u64
+    }
+
+    /// The name of its Mach port.
+    fn thread_number() -> i32 {
+        // SAFETY: takes the calling thread, which is alive.
+        unsafe { libc::pthread_mach_thread_np(libc::pthread_self()) }.cast_signed()
+    }
+
+    /// Whether it sleeps for a time of its own choice is not told, so it has to be enough that it sleeps.
+    fn is_parked(thread: i32) -> bool {
+        let mut info = MaybeUninit::<libc::thread_basic_info>::zeroed();
+        let mut words = libc::THREAD_BASIC_INFO_COUNT;
+        // SAFETY: the structure is live, and as long as is said. A port that is no thread's is an error.
+        let error = unsafe {
+            libc::thread_info(
+                thread.cast_unsigned(),
+                libc::THREAD_BASIC_INFO as libc::thread_flavor_t,
+                info.as_mut_ptr().cast(),
+                &raw mut words,
+            )
+        };
+        // SAFETY: all zeros are a value of it, whatever was written.
+        let info = unsafe { info.assume_init() };
+        error == libc::KERN_SUCCESS && info.run_state == libc::TH_STATE_WAITING
+    }
+
+    fn freeze<T>(handle: &JoinHandle<T>) {
+        unix::freeze(handle);
+    }
+
+    fn set_apart(command: &mut Command) {
+        command.process_group(0);
+    }
+
+    fn read_line(
+        output: ChildStdout,
+        limit: Duration,
+        cancel: &AtomicBool,
+    ) -> io::Result<Option<String>> {
+        unix::read_line(output, limit, cancel)
+    }
+
+    const HAS_SYSTEM_CALL: bool = true;
+
+    fn system_call() {
+        _ = std::hint::black_box(nix::unistd::getppid());
+    }
+
+    const NO_HEAVY_FENCE: &'static str = "macOS documents no heavy fence";
+}
+
+/// How many threads can run at the same time.
+fn parallelism() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
