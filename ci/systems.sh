@@ -90,12 +90,22 @@ run() {
                 flags="-Clink-arg=-Wl,--dynamic-linker=$i686_libraries/ld-linux.so.2,-rpath,$i686_libraries"
             fi
             ;;
-        musl) tests+=(--test plain --test platform) ;;
+        musl)
+            tests+=(--test plain --test platform)
+            # It gives the kernel no list of a thread's locks before its own robust mutex is used: see docs/systems.md.
+            skips+=(ipc::)
+            ;;
+        s390x)
+            tests+=(--test plain)
+            # The kernel looks for a thread's number in the word of a lock, and qemu's is of the other byte order. The
+            # zoo has such a lock, too.
+            skips+=(pi::) zoo=
+            ;;
         *) tests+=(--test plain) ;;
     esac
     case $runner in
         # Forks end qemu-user itself, and a program that it runs starts no other.
-        qemu-*) skips=("${of_processes[@]}") ;;
+        qemu-*) skips+=("${of_processes[@]}") ;;
     esac
     # They show by chance that other tests can fail, which takes two CPUs that nothing else uses.
     skips+=(fences::a_full_fence_does_not_replace fences::two_light_fences_order_nothing)
