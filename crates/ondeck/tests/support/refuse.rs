@@ -25,7 +25,7 @@ pub fn refuse(call: libc::c_long, errno: i32) {
 
 /// From now on the kernel says to the calling thread that it has no futexes.
 pub fn refuse_futexes() {
-    for &call in &FUTEXES {
+    for &call in FUTEXES {
         refuse(call, libc::ENOSYS);
     }
 }

@@ -1,6 +1,6 @@
 //! Threads that use mutexes, condition variables and a reader-writer lock together, for some seconds.
 //!
-//! Each pair of a giver and a taker has a place for one message, so that they wait for each other, without a deadline: a
+//! Each pair of a first and a second has a place for one message, so that they wait for each other, without a deadline: a
 //! wake that is lost stops both. Visitors contend for the mutexes. Exclusion is checked by numbers that are not
 //! atomic, and by two that only a writer changes, one after the other.
 //!
@@ -162,10 +162,10 @@ fn locks_that_are_used_together_exclude_and_lose_no_wake() {
     thread::scope(|scope| {
         let shared = &shared;
         let pairs = shared.posts.iter().zip(&watchdogs).zip(0..).map(|((post, watchdog), seed)| {
-            let [mut giver, mut taker] = [2 * seed, 2 * seed + 1].map(Rng::with_seed);
+            let [mut first, mut second] = [2 * seed, 2 * seed + 1].map(Rng::with_seed);
             [
-                scope.spawn(move || shared.give(post, &mut giver, || watchdog.progress())),
-                scope.spawn(move || shared.take(post, &mut taker)),
+                scope.spawn(move || shared.give(post, &mut first, || watchdog.progress())),
+                scope.spawn(move || shared.take(post, &mut second)),
             ]
         });
         let pairs: Vec<_> = pairs.collect();
