@@ -13,6 +13,7 @@ pub(crate) enum Ending {
     /// Something is missing; it was reported.
     Lacking,
     /// A program was run, and the command ends as it did.
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "no program is run"))]
     AsProgram(Status),
 }
 
@@ -26,6 +27,7 @@ pub(crate) enum Error {
     #[error(transparent)]
     Output(#[from] output::Failed),
     /// A program was not started.
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "no program is started"))]
     #[error("{0}")]
     Start(Failure),
     /// The system refused what every run needs.

@@ -19,6 +19,7 @@ impl Interrupt {
     }
 
     /// The same for what ends at once, of which nothing has to be said.
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "what needs Linux needs it"))]
     pub(crate) fn listen_quietly() -> Result<Self, Error> {
         Self::listen_and(|| {})
     }

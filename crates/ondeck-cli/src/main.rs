@@ -19,7 +19,6 @@
 //! `outcome::Failure`.
 
 mod advise;
-mod attach;
 mod bench;
 mod choice;
 mod cli;
@@ -33,19 +32,29 @@ mod list;
 mod live;
 mod machine_file;
 mod merge;
-mod outcome;
 mod output;
 mod progress;
 mod questions;
-mod run;
 mod screen;
 mod session;
 mod sim;
 mod summary;
 mod target;
-mod trace;
 mod values;
 mod watcher;
+
+cfg_select! {
+    target_os = "linux" => {
+        mod attach;
+        mod outcome;
+        mod run;
+        mod trace;
+    }
+    _ => {
+        mod elsewhere;
+        use elsewhere::{attach, outcome, run, trace};
+    }
+}
 
 use std::process::ExitCode;
 
@@ -88,7 +97,7 @@ fn main() -> ExitCode {
         Ok(Ending::AsProgram(status)) => status.pass_on(),
         Err(error) => {
             output::say(format_args!("error: {error}"));
-            ExitCode::from(if let Error::Start(failure) = error { failure.code } else { 2 })
+            ExitCode::from(if let Error::Start(failure) = error { failure.code() } else { 2 })
         }
     }
 }

@@ -6,13 +6,18 @@ use std::fmt;
 /// A program that was not started: the exit code, what is wrong, and what to do.
 #[derive(Debug)]
 pub(crate) struct Failure {
-    pub(crate) code: u8,
+    code: u8,
     message: String,
 }
 
 impl Failure {
     /// The exit code of a failure of the command itself.
     pub(crate) const OWN: u8 = 125;
+
+    /// The exit code of the command.
+    pub(crate) fn code(&self) -> u8 {
+        self.code
+    }
 
     /// The command itself lacks something.
     pub(crate) fn own(message: impl Into<String>) -> Self {

@@ -17,6 +17,7 @@ pub(crate) fn colours() -> bool {
 }
 
 /// The same of standard error.
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "what needs Linux needs it"))]
 pub(crate) fn colours_of_errors() -> bool {
     anstream::AutoStream::choice(&std::io::stderr()) != anstream::ColorChoice::Never
 }

@@ -3,18 +3,12 @@
 //! The laboratory is full of threads, so it starts itself again: the child measures on its only
 //! thread, writes one line of JSON and ends.
 
-use std::io::Read;
-use std::os::fd::AsFd;
-use std::os::unix::process::CommandExt;
-use std::process::{ChildStdout, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use nix::poll::{PollFd, PollFlags, poll};
-use nix::sys::signal::Signal;
-
-use crate::freeze;
 use crate::sample::Pairs;
+use crate::system::{Here, System};
 use crate::workload::Subject;
 
 /// How to start this program as such a child: the command and its first arguments, to which the
@@ -68,22 +62,22 @@ pub fn measure(
         .arg(round.as_nanos().to_string())
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
-        .stderr(Stdio::inherit())
-        // A Ctrl-C is for this process, which then decides what becomes of the child.
-        .process_group(0);
-    // SAFETY: between fork and exec the closure makes one system call and nothing else.
-    unsafe {
-        // Once this process is gone, nothing else would end a child with a stuck lock.
-        command.pre_exec(|| nix::sys::prctl::set_pdeathsig(Signal::SIGKILL).map_err(Into::into));
-    }
+        .stderr(Stdio::inherit());
+    // A Ctrl-C is for this process, which then decides what becomes of the child.
+    Here::set_apart(&mut command);
     let mut child = command.spawn()?;
-    let answer =
-        child.stdout.take().map_or(Ok(None), |output| read_line(output, round + limit, cancel));
+    let answer = child
+        .stdout
+        .take()
+        .map_or(Ok(None), |output| Here::read_line(output, round + limit, cancel));
     let given_up = match &answer {
         Ok(None) if cancel.load(Ordering::Relaxed) => Some(AloneError::Cancelled),
         Ok(None) => {
             let kernel_id = child.id().cast_signed();
-            Some(AloneError::Stuck { limit, state: freeze::describe(Some(child.id()), kernel_id) })
+            Some(AloneError::Stuck {
+                limit,
+                state: Here::state_of_thread(Some(child.id()), kernel_id),
+            })
         }
         Ok(Some(_)) | Err(_) => None,
     };
@@ -96,33 +90,6 @@ pub fn measure(
         Some(error) => Err(error),
         None => serde_json::from_str(&answer?.unwrap_or_default())
             .map_err(|_| AloneError::NoAnswer(status)),
-    }
-}
-
-/// Everything that comes out of the pipe; `None` if it does not end within the limit or the round is
-/// cancelled. Sleeps in between: this process must not run beside the measurement.
-fn read_line(
-    mut output: ChildStdout,
-    limit: Duration,
-    cancel: &AtomicBool,
-) -> std::io::Result<Option<String>> {
-    /// How soon a cancellation is noticed, in milliseconds.
-    const CANCEL_CHECK_MILLIS: u16 = 50;
-    let start = Instant::now();
-    let mut answer = Vec::new();
-    let mut part = [0; 4_096];
-    loop {
-        let ready =
-            poll(&mut [PollFd::new(output.as_fd(), PollFlags::POLLIN)], CANCEL_CHECK_MILLIS)
-                .unwrap_or(0);
-        if ready > 0 {
-            match output.read(&mut part)? {
-                0 => return Ok(Some(String::from_utf8_lossy(&answer).into_owned())),
-                length => answer.extend_from_slice(&part[..length]),
-            }
-        } else if cancel.load(Ordering::Relaxed) || start.elapsed() > limit {
-            return Ok(None);
-        }
     }
 }
 

@@ -1,9 +1,9 @@
 //! Ticks as the laboratory uses them: read cheaply, turned into nanoseconds afterwards.
 
-use nix::time::{ClockId, clock_gettime};
-use ondeck::platform::{Linux, Platform};
+use ondeck::platform::{Native, Platform};
 
 use crate::machine::Machine;
+use crate::system::{Here, System};
 
 /// Turns differences of [`ticks`](Platform::ticks) into nanoseconds.
 #[derive(Clone, Copy, Debug)]
@@ -14,7 +14,7 @@ pub struct TickScale {
 impl TickScale {
     /// The real machine's scale; the first call may take a millisecond, later ones are a division.
     pub fn get() -> Self {
-        Self::of::<Linux>()
+        Self::of::<Native>()
     }
 
     /// The scale of a machine.
@@ -34,12 +34,12 @@ impl TickScale {
     }
 }
 
-/// The same moment on both clocks: that of [`Linux::ticks`], and the kernel's.
+/// The same moment on both clocks: that of [`Native::ticks`], and the kernel's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Anchor {
     /// In ticks.
     pub ticks: u64,
-    /// In nanoseconds of `CLOCK_MONOTONIC_RAW`.
+    /// In nanoseconds of a clock that no program sets, on Linux `CLOCK_MONOTONIC_RAW`.
     pub nanos: u64,
 }
 
@@ -49,10 +49,9 @@ impl Anchor {
         const TRIES: usize = 8;
         let mut best = (u64::MAX, Self::default());
         for _ in 0..TRIES {
-            let before = Linux::ticks();
-            let nanos = clock_gettime(ClockId::CLOCK_MONOTONIC_RAW)
-                .map_or(0, |time| time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64);
-            let after = Linux::ticks();
+            let before = Native::ticks();
+            let nanos = Here::raw_nanos();
+            let after = Native::ticks();
             let width = after.saturating_sub(before);
             if width < best.0 {
                 best = (width, Self { ticks: before + width / 2, nanos });
@@ -64,10 +63,10 @@ impl Anchor {
 
 /// The name of the clock that ticks come from, for the report.
 pub fn name() -> &'static str {
-    match (Linux::ticks_are_hardware(), cfg!(target_arch = "x86_64")) {
+    match (Native::ticks_are_hardware(), cfg!(target_arch = "x86_64")) {
         (true, true) => "TSC (invariant)",
         (true, false) => "CNTVCT",
-        (false, _) => "CLOCK_MONOTONIC",
+        (false, _) => Here::CLOCK,
     }
 }
 

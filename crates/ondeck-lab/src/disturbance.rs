@@ -2,40 +2,27 @@
 //! machine. A load average does not tell: it knows nothing of the host, and after a run it is still
 //! that run's own.
 
-use std::fs;
 use std::thread;
 use std::time::Duration;
 
-use nix::sys::resource::{UsageWho, getrusage};
-use nix::sys::time::TimeValLike;
-use nix::unistd::{SysconfVar, sysconf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::system::{Here, System};
 
 /// The kernel's account of all CPUs at one moment, and of them the part of this process.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Account {
-    busy: f64,
-    idle: f64,
-    host: f64,
-    own: f64,
+    pub(crate) busy: f64,
+    pub(crate) idle: f64,
+    pub(crate) host: f64,
+    pub(crate) own: f64,
 }
 
 impl Account {
     /// The account now; `None` where the kernel does not tell.
-    ///
-    /// Its seconds are counted in ticks of 10 ms, so that less than half a second says little.
     pub fn now() -> Option<Self> {
-        let per_second = sysconf(SysconfVar::CLK_TCK).ok()?? as f64;
-        let own = [UsageWho::RUSAGE_SELF, UsageWho::RUSAGE_CHILDREN]
-            .into_iter()
-            .filter_map(|who| getrusage(who).ok())
-            .map(|usage| usage.user_time() + usage.system_time())
-            .map(|time| time.num_microseconds() as f64 / 1e6)
-            .sum();
-        let (busy, idle, host) = of_all_cpus(&fs::read_to_string("/proc/stat").ok()?)?;
-        let [busy, idle, host] = [busy, idle, host].map(|ticks| ticks as f64 / per_second);
-        Some(Self { busy, idle, host, own })
+        Here::account_of_cpus()
     }
 
     /// How the CPUs were used since `earlier`.
@@ -107,29 +94,9 @@ pub fn look(time: Duration) -> Option<f64> {
     (all > 0.0).then(|| taken / all)
 }
 
-/// Ticks of all CPUs together: busy, idle, and taken by the host; from `/proc/stat`.
-fn of_all_cpus(stat: &str) -> Option<(u64, u64, u64)> {
-    let line = stat.lines().next()?.strip_prefix("cpu ")?;
-    let ticks: Vec<u64> = line.split_whitespace().map_while(|word| word.parse().ok()).collect();
-    // What guests of this machine use is in user and nice already.
-    let [user, nice, system, idle, iowait, irq, softirq, steal, ..] = ticks[..] else {
-        return None;
-    };
-    Some((user + nice + system + irq + softirq, idle + iowait, steal))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_first_line_is_of_all_cpus() {
-        let stat = "cpu  100 20 3 4000 500 6 7 80 9 1\ncpu0 1 1 1 1 1 1 1 1 1 1\n";
-        assert_eq!(of_all_cpus(stat), Some((136, 4500, 80)));
-        // Before Linux 2.6.11 there was no steal.
-        assert_eq!(of_all_cpus("cpu  1 2 3 4 5 6 7\n"), None);
-        assert_eq!(of_all_cpus(""), None);
-    }
 
     #[test]
     fn what_is_not_own_is_of_others() {

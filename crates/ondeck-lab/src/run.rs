@@ -184,7 +184,11 @@ fn run_stage(
 fn baseline(stage: &Stage, samples: &[Sample]) -> Baseline {
     let costs: Vec<f64> = samples.iter().filter_map(|sample| sample.value(CPU_PER_OP)).collect();
     let spread = Spread::of(&costs);
-    let unmeasured = || costs.is_empty().then(|| "the run ended before".to_owned());
+    let unmeasured = || match (costs.is_empty(), samples.is_empty()) {
+        (false, _) => None,
+        (true, true) => Some("the run ended before".to_owned()),
+        (true, false) => Some("the system does not tell what CPU time threads take".to_owned()),
+    };
     Baseline {
         workload: stage.workload.name.to_owned(),
         params: stage.params.clone(),

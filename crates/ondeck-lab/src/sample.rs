@@ -187,16 +187,12 @@ impl Sample {
         let pairs = outcome.pairs[counted.clone()].iter().sum::<u64>().max(1) as f64;
         let window = outcome.window_pairs[counted].iter().sum::<u64>() as f64;
         let mut sample = Self {
-            values: vec![
-                (THROUGHPUT, window / outcome.window.as_secs_f64()),
-                (CPU_PER_OP, outcome.usage.cpu.as_nanos() as f64 / pairs),
-                (VOLUNTARY, outcome.usage.voluntary as f64 / pairs),
-                (INVOLUNTARY, outcome.usage.involuntary as f64 / pairs),
-            ],
+            values: vec![(THROUGHPUT, window / outcome.window.as_secs_f64())],
             times: None,
             cut: false,
             span: outcome.span,
         };
+        sample.values.extend(charged(outcome.usage, pairs));
         let shares = roles
             .iter()
             .map(|role| share(outcome.contended_pairs.get(role.clone()).unwrap_or_default()));
@@ -209,27 +205,21 @@ impl Sample {
         if let Some(part) = outcome.usage.runnable() {
             sample.values.push((RUNNABLE, part * threads));
         }
-        sample.values.push((RUNNING, busy(outcome.usage.cpu, outcome.span)));
+        sample.values.extend(busy(outcome.usage, outcome.span));
         sample
     }
 
     /// The same of one thread that timed its pairs alone.
     pub fn of_pairs(pairs: &Pairs) -> Self {
         let count = pairs.pairs.max(1) as f64;
-        Self {
-            values: vec![
-                (PAIR, pairs.median_nanos),
-                (THROUGHPUT, count / pairs.elapsed.as_secs_f64().max(1e-9)),
-                (CPU_PER_OP, pairs.usage.cpu.as_nanos() as f64 / count),
-                (VOLUNTARY, pairs.usage.voluntary as f64 / count),
-                (INVOLUNTARY, pairs.usage.involuntary as f64 / count),
-                (SHARE, 1.0),
-                (RUNNING, busy(pairs.usage.cpu, pairs.elapsed)),
-            ],
-            times: None,
-            cut: false,
-            span: pairs.elapsed,
-        }
+        let mut values = vec![
+            (PAIR, pairs.median_nanos),
+            (THROUGHPUT, count / pairs.elapsed.as_secs_f64().max(1e-9)),
+        ];
+        values.extend(charged(pairs.usage, count));
+        values.push((SHARE, 1.0));
+        values.extend(busy(pairs.usage, pairs.elapsed));
+        Self { values, times: None, cut: false, span: pairs.elapsed }
     }
 
     /// The value of a quantity, if the sample has it.
@@ -238,9 +228,20 @@ impl Sample {
     }
 }
 
-/// How many CPUs were busy on average.
-fn busy(cpu: Duration, span: Duration) -> f64 {
-    cpu.as_secs_f64() / span.as_secs_f64().max(1e-9)
+/// What was charged for each of so many pairs, as far as the kernel tells.
+fn charged(usage: Usage, pairs: f64) -> impl Iterator<Item = (Quantity, f64)> {
+    let Usage { cpu, voluntary, involuntary, .. } = usage;
+    let cpu = cpu.map(|cpu| (CPU_PER_OP, cpu.as_nanos() as f64));
+    let voluntary = voluntary.map(|switches| (VOLUNTARY, switches as f64));
+    let involuntary = involuntary.map(|switches| (INVOLUNTARY, switches as f64));
+    let told = [cpu, voluntary, involuntary].into_iter().flatten();
+    told.map(move |(quantity, of_all)| (quantity, of_all / pairs))
+}
+
+/// How many CPUs were busy on average, where the kernel tells.
+fn busy(usage: Usage, span: Duration) -> Option<(Quantity, f64)> {
+    let cpu = usage.cpu?;
+    Some((RUNNING, cpu.as_secs_f64() / span.as_secs_f64().max(1e-9)))
 }
 
 fn share(pairs: &[u64]) -> f64 {

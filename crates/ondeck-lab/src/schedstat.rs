@@ -34,8 +34,8 @@ impl Account {
             run_nanos,
             queued_nanos,
             slices,
-            voluntary: usage.voluntary,
-            involuntary: usage.involuntary,
+            voluntary: usage.voluntary.unwrap_or(0),
+            involuntary: usage.involuntary.unwrap_or(0),
         }
     }
 

@@ -10,12 +10,13 @@
 use std::sync::Arc;
 
 use crossbeam_utils::CachePadded;
-use ondeck::platform::{Host, Linux, Platform};
+use ondeck::platform::{Host, Native, Platform};
 use ondeck_zoo::{LockInfo, RawLock, Visitor, registry};
 
 use crate::clock::{Anchor, opaque};
 use crate::schedstat::Account;
 use crate::switches::{SwitchLog, SwitchRecorder};
+use crate::system::{Here, System};
 use crate::team::{self, TeamError, TeamSetting, Until};
 use crate::work::Work;
 use crate::workload::NoLock;
@@ -81,15 +82,15 @@ pub struct Traced {
 
 impl Traced {
     /// The lock `L`, whether or not the registry has it.
-    pub fn of<L: RawLock<Linux>>() -> Self {
+    pub fn of<L: RawLock<Native>>() -> Self {
         Self { info: L::INFO, record: record::<L> }
     }
 
     /// Every lock of the registry, in its order.
     pub fn all() -> Vec<Self> {
         struct Collect(Vec<Traced>);
-        impl Visitor<Linux> for Collect {
-            fn visit<L: RawLock<Linux>>(&mut self) {
+        impl Visitor<Native> for Collect {
+            fn visit<L: RawLock<Native>>(&mut self) {
                 self.0.push(Traced::of::<L>());
             }
         }
@@ -108,15 +109,15 @@ impl Traced {
     }
 }
 
-fn record<L: RawLock<Linux>>(course: &Course) -> Result<Vec<Recorded>, TeamError> {
+fn record<L: RawLock<Native>>(course: &Course) -> Result<Vec<Recorded>, TeamError> {
     let lock = Arc::new(CachePadded::new(L::new()));
     let Course { pairs, section, outside, own_switches, .. } = *course;
     let until = Until::Finished(course.longest_run);
-    let outcome = team::run::<Linux, _>(&course.team, until, move |member| {
+    let outcome = team::run::<Native, _>(&course.team, until, move |member| {
         let context = L::Context::default();
         // Written before the start, so that no page fault falls into the run.
         let mut stamps = vec![Stamps { cpu: u32::MAX, ..Stamps::default() }; pairs as usize];
-        let kernel_id = nix::unistd::gettid().as_raw();
+        let kernel_id = Here::thread_number();
         let own = own_switches.and_then(|recorder| (recorder.begin)(recorder.bytes));
         if !member.start() {
             return Recorded::default();
@@ -128,16 +129,16 @@ fn record<L: RawLock<Linux>>(course: &Course) -> Result<Vec<Recorded>, TeamError
             if member.stopped() {
                 break;
             }
-            let wanted = Linux::ticks();
+            let wanted = Native::ticks();
             // SAFETY: the context stays here until the unlock and serves this acquisition alone.
             unsafe { lock.lock(&context) };
-            let acquired = Linux::ticks();
-            let cpu = Linux::cpu();
+            let acquired = Native::ticks();
+            let cpu = Native::cpu();
             section.perform();
-            let released = Linux::ticks();
+            let released = Native::ticks();
             // SAFETY: locked above with this context.
             unsafe { lock.unlock(&context) };
-            let freed = Linux::ticks();
+            let freed = Native::ticks();
             *stamp = Stamps { wanted, acquired, released, freed, cpu };
             made += 1;
             member.done(made);
@@ -179,14 +180,14 @@ pub fn cost(course: &Course) -> Result<f64, TeamError> {
         }
     }
     let bare =
-        team::run::<Linux, _>(&alone.team, Until::Finished(alone.longest_run), move |member| {
+        team::run::<Native, _>(&alone.team, Until::Finished(alone.longest_run), move |member| {
             if !member.start() {
                 return f64::INFINITY;
             }
             let pairs = u64::from(alone.pairs.max(1));
             let mut least = f64::INFINITY;
             for _ in 0..5 {
-                let start = Linux::ticks();
+                let start = Native::ticks();
                 for made in 1..=pairs {
                     if member.stopped() {
                         break;
@@ -194,7 +195,7 @@ pub fn cost(course: &Course) -> Result<f64, TeamError> {
                     opaque();
                     member.done(made);
                 }
-                least = least.min(scale.between(start, Linux::ticks()) / pairs as f64);
+                least = least.min(scale.between(start, Native::ticks()) / pairs as f64);
             }
             least
         })?;

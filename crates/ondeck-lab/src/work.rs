@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use crate::clock::TickScale;
-use ondeck::platform::{Linux, Platform};
+use ondeck::platform::{Native, Platform};
 
 /// A piece of work; performing it takes about the time it was made for on an undisturbed CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,9 +67,9 @@ fn nanos_per_turn() -> f64 {
         // The fastest of a few: interruptions only ever make it slower.
         (0..15)
             .map(|_| {
-                let start = Linux::ticks();
+                let start = Native::ticks();
                 Work { nanos: 0, turns: TURNS }.perform();
-                scale.between(start, Linux::ticks()) / TURNS as f64
+                scale.between(start, Native::ticks()) / TURNS as f64
             })
             .fold(f64::INFINITY, f64::min)
             .max(0.01)

@@ -137,8 +137,8 @@ fn switches<L: RawLock<Linux>>(given: &Round) -> Switches {
     // None at all is less than one, which is what there would be to divide by.
     let pairs = outcome.window_pairs.iter().sum::<u64>().max(1) as f64;
     Switches {
-        voluntary: outcome.usage.voluntary as f64 / pairs,
-        involuntary: outcome.usage.involuntary as f64 / pairs,
+        voluntary: outcome.usage.voluntary.expect("Linux tells") as f64 / pairs,
+        involuntary: outcome.usage.involuntary.expect("Linux tells") as f64 / pairs,
     }
 }
 

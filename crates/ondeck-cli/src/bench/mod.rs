@@ -35,6 +35,11 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     let everything = Subject::of_every_kind();
     let parts = options.choice.parts()?;
     let mut request = request(options, &everything, parts.workloads, interrupt.flag())?;
+    let lacking_here = choice::leave_out_lacking(&mut request);
+    if let (true, false, [first, ..]) = (request.workloads.is_empty(), parts.costs, &*lacking_here)
+    {
+        return Err(Error::usage(first.message.clone() + "; " + &first.fix));
+    }
     let unmatched = choice::unmatched(&request);
     if !parts.costs && unmatched.len() == request.workloads.len() {
         return Err(Error::usage(unmatched[0].message.clone() + "; " + &unmatched[0].fix));
@@ -52,7 +57,8 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     if request.placements.iter().any(|placement| placement.policy.is_realtime()) {
         report.warnings.extend(warnings::realtime(&report.machine));
     }
-    let mut left_out = Vec::from_iter(leave_out_refused(&mut request));
+    let mut left_out = lacking_here;
+    left_out.extend(leave_out_refused(&mut request));
     left_out.extend(choice::spinners_left_out(&request));
     if options.choice.workloads.is_some() {
         left_out.extend(unmatched);

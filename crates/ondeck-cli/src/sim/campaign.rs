@@ -37,7 +37,7 @@ pub(super) struct Found {
     /// Where the time of its rounds went, if that was asked for.
     pub(super) rounds: Vec<Ran>,
     /// The CPU time of the machine at hand that it took.
-    pub(super) cpu: Duration,
+    pub(super) cpu: Option<Duration>,
 }
 
 /// The jobs of a stage, which is the variant's.

@@ -27,6 +27,7 @@ pub(super) fn describe(spec: &Spec) -> Machine {
         clock: "virtual time".to_owned(),
         idle_states: (0..spec.idle.len()).map(idle).collect(),
         slice_milliseconds: Some(spec.scheduler.slice / 1e6),
+        load_average: Some(0.0),
         ..Machine::default()
     }
 }

@@ -3,9 +3,9 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use nix::sys::resource::{UsageWho, getrusage};
 use ondeck_lab::results::{Series, Unit};
 use ondeck_lab::sample::CPU_PER_OP;
+use ondeck_lab::usage;
 use ondeck_report::numbers::page::{count, time};
 use ondeck_sim::engine::time::{Time, in_nanos};
 use ondeck_sim::engine::{Doing, Hot, Ran, Spent};
@@ -45,16 +45,19 @@ pub(super) fn text(jobs: &[Job<'_>], found: &[Found]) -> String {
 /// What all of it has cost the machine at hand.
 fn effort(found: &[Found]) -> String {
     let events: u64 = found.iter().flat_map(|its| &its.rounds).map(|round| round.events).sum();
-    let cpu: Duration = found.iter().map(|its| its.cpu).sum();
-    let rate = events as f64 / cpu.as_secs_f64().max(1e-9) / 1e6;
-    let words = format!(
-        "{} events in {} of CPU time: {rate:.1} million a second on one CPU",
-        count(events),
-        time(cpu.as_nanos() as f64),
-    );
-    let peak = getrusage(UsageWho::RUSAGE_SELF).map(|usage| usage.max_rss() / 1024);
-    // The kernel refuses it to no process; without it the rest is still true.
-    peak.map_or(words.clone(), |peak| format!("{words}; at most {peak} MiB of memory"))
+    let cpu: Duration = found.iter().filter_map(|its| its.cpu).sum();
+    let mut words = format!("{} events", count(events));
+    // Not every system tells what CPU time a thread took, or how much memory the process has had.
+    if !cpu.is_zero() {
+        let rate = events as f64 / cpu.as_secs_f64() / 1e6;
+        let time = time(cpu.as_nanos() as f64);
+        // Writing to a string does not fail.
+        _ = write!(words, " in {time} of CPU time: {rate:.1} million a second on one CPU");
+    }
+    if let Some(peak) = usage::peak_memory() {
+        _ = write!(words, "; at most {} MiB of memory", peak >> 20);
+    }
+    words
 }
 
 /// Where a series was simulated.

@@ -9,11 +9,12 @@ mod two_threads;
 
 use std::hint::black_box;
 
-use ondeck::platform::{Host, Linux, Ordering, Platform, Timestamp};
+use ondeck::platform::{Host, Native, Ordering, Platform, Timestamp};
 
 use crate::clock::{TickScale, opaque};
 use crate::results::{Cost, CostGroup, Word};
 use crate::summary::Spread;
+use crate::system::{Here, System};
 
 /// One operation: how to time it once, in nanoseconds for one.
 struct Operation {
@@ -33,7 +34,7 @@ pub fn measure(
     cancelled: impl Fn() -> bool,
 ) -> Vec<Cost> {
     // Until this has been asked, the light fence is a full one.
-    Linux::fences_are_asymmetric();
+    Native::fences_are_asymmetric();
     let mut operations = operations();
     let mut timings: Vec<Vec<f64>> = vec![Vec::new(); operations.len()];
     let mut refused: Vec<Option<String>> = vec![None; operations.len()];
@@ -78,15 +79,15 @@ fn operations() -> Vec<Operation> {
     let mut list = Vec::new();
     let mut add =
         |group, name, time: Box<dyn FnMut() -> Timing>| list.push(Operation { group, name, time });
-    let word = || <Linux as Platform>::AtomicU32::new(0);
+    let word = || <Native as Platform>::AtomicU32::new(0);
 
-    add(CostGroup::Waiting, "PAUSE", alone(Linux::pause));
-    add(CostGroup::Waiting, "PAUSE x10", alone(|| Linux::pause_times(10)));
-    add(CostGroup::Waiting, "PAUSE x30", alone(|| Linux::pause_times(30)));
-    add(CostGroup::Waiting, "PAUSE x100", alone(|| Linux::pause_times(100)));
+    add(CostGroup::Waiting, "PAUSE", alone(Native::pause));
+    add(CostGroup::Waiting, "PAUSE x10", alone(|| Native::pause_times(10)));
+    add(CostGroup::Waiting, "PAUSE x30", alone(|| Native::pause_times(30)));
+    add(CostGroup::Waiting, "PAUSE x100", alone(|| Native::pause_times(100)));
     // A name in recorded documents, which is older than the list of retired words.
     let alone_on_its_cpu = concat!("sched_yield, ", "nobody", " else to run");
-    add(CostGroup::Waiting, alone_on_its_cpu, alone(Linux::yield_now));
+    add(CostGroup::Waiting, alone_on_its_cpu, alone(Native::yield_now));
     add(
         CostGroup::Waiting,
         "sched_yield, a busy thread on the CPU",
@@ -122,44 +123,51 @@ fn operations() -> Vec<Operation> {
         alone(move || _ = black_box(cell.fetch_add(1, Ordering::AcqRel))),
     );
 
-    add(CostGroup::Fences, "full fence", alone(|| Linux::fence(Ordering::SeqCst)));
-    add(CostGroup::Fences, "light fence", alone(Linux::light_fence));
+    add(CostGroup::Fences, "full fence", alone(|| Native::fence(Ordering::SeqCst)));
+    add(CostGroup::Fences, "light fence", alone(Native::light_fence));
     add(
         CostGroup::Fences,
         "heavy fence, siblings asleep",
-        Box::new(|| heavy_fence_supported().map(|()| per_operation(Linux::heavy_fence))),
+        Box::new(|| heavy_fence_supported().map(|()| per_operation(Native::heavy_fence))),
     );
     add(
         CostGroup::Fences,
         "heavy fence, a sibling running",
         Box::new(|| {
             heavy_fence_supported()?;
-            two_threads::beside_running(|| per_operation(Linux::heavy_fence))
+            two_threads::beside_running(|| per_operation(Native::heavy_fence))
         }),
     );
 
-    add(CostGroup::Clocks, "ticks", alone(|| _ = black_box(Linux::ticks())));
-    add(CostGroup::Clocks, "clock_gettime, monotonic", alone(|| _ = black_box(Linux::now())));
+    add(CostGroup::Clocks, "ticks", alone(|| _ = black_box(Native::ticks())));
+    add(CostGroup::Clocks, "clock_gettime, monotonic", alone(|| _ = black_box(Native::now())));
 
-    add(CostGroup::Futex, "bare system call", alone(|| _ = black_box(nix::unistd::getppid())));
+    add(
+        CostGroup::Futex,
+        "bare system call",
+        match Here::HAS_SYSTEM_CALL {
+            true => alone(Here::system_call),
+            false => Box::new(|| Err(no_system_call())),
+        },
+    );
     let cell = word();
     add(
         CostGroup::Futex,
         "wake without a waiter",
-        alone(move || _ = black_box(Linux::futex_wake(&raw const cell, 1))),
+        alone(move || _ = black_box(Native::futex_wake(&raw const cell, 1))),
     );
     let cell = word();
     add(
         CostGroup::Futex,
         "wait, value differs",
-        alone(move || _ = black_box(Linux::futex_wait(&cell, 1, None))),
+        alone(move || _ = black_box(Native::futex_wait(&cell, 1, None))),
     );
     let cell = word();
     add(
         CostGroup::Futex,
         "wait, deadline has passed",
         alone(move || {
-            _ = black_box(Linux::futex_wait(&cell, 0, Some(Timestamp::from_nanos(0))));
+            _ = black_box(Native::futex_wait(&cell, 0, Some(Timestamp::from_nanos(0))));
         }),
     );
     add(
@@ -189,12 +197,12 @@ fn per_operation(mut operation: impl FnMut()) -> f64 {
     let scale = TickScale::get();
     let mut repeats = 1_u32;
     loop {
-        let start = Linux::ticks();
+        let start = Native::ticks();
         for _ in 0..repeats {
             operation();
             opaque();
         }
-        let nanos = scale.between(start, Linux::ticks());
+        let nanos = scale.between(start, Native::ticks());
         if nanos >= LONG_ENOUGH_NANOS || repeats >= 1 << 24 {
             return nanos / f64::from(repeats);
         }
@@ -202,11 +210,15 @@ fn per_operation(mut operation: impl FnMut()) -> f64 {
     }
 }
 
+fn no_system_call() -> String {
+    format!("{} has no system call that is known to do next to nothing", Here::NAME)
+}
+
 fn heavy_fence_supported() -> Result<(), String> {
-    if Linux::fences_are_asymmetric() {
+    if Native::fences_are_asymmetric() {
         Ok(())
     } else {
-        Err("membarrier(2) is missing or refused: light and heavy fences are both full".to_owned())
+        Err(format!("{}: light and heavy fences are both full", Here::NO_HEAVY_FENCE))
     }
 }
 

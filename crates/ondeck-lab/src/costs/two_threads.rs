@@ -1,42 +1,36 @@
 //! Costs that only show between two threads on known CPUs.
 
-use std::fs;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc;
 use std::thread::{self, Builder, Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
-use ondeck::platform::{Linux, Platform};
+use ondeck::platform::{Native, Platform};
 
 use super::{Timing, per_operation};
 use crate::clock::TickScale;
+use crate::system::{Here, System};
 
-type Word = <Linux as Platform>::AtomicU32;
+type Word = <Native as Platform>::AtomicU32;
 
 const ONE_CPU: &str = "this process may use only one CPU";
 
 /// The first usable CPU.
 pub(super) fn first() -> usize {
-    Linux::affinity().first().copied().unwrap_or(0)
+    Here::usable_cpus().first().copied().unwrap_or(0)
 }
 
 /// A usable CPU on another core than the first's, or any other where there is none.
 pub(super) fn second() -> Result<usize, String> {
-    let siblings = |cpu| {
-        fs::read_to_string(format!(
-            "/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list"
-        ))
-        .ok()
-    };
-    let usable = Linux::affinity();
+    let usable = Here::usable_cpus();
     let Some((first, others)) = usable.split_first() else { return Err(ONE_CPU.to_owned()) };
-    let core = siblings(*first);
-    let elsewhere = others.iter().find(|other| siblings(**other) != core);
+    let core = Here::siblings(*first);
+    let elsewhere = others.iter().find(|other| Here::siblings(**other) != core);
     elsewhere.or(others.first()).copied().ok_or_else(|| ONE_CPU.to_owned())
 }
 
 fn bind(cpu: usize) -> Result<(), String> {
-    Linux::set_affinity(&[cpu]).map_err(|error| error.to_string())
+    Here::pin(cpu)
 }
 
 fn spawn<'scope, T: Send + 'scope>(
@@ -98,11 +92,11 @@ pub(super) fn yield_to_hog() -> Timing {
     /// A yield may cost a whole time slice.
     const YIELDS: u32 = 3;
     beside(first(), first(), std::hint::spin_loop, || {
-        let start = Linux::ticks();
+        let start = Native::ticks();
         for _ in 0..YIELDS {
-            Linux::yield_now();
+            Native::yield_now();
         }
-        TickScale::get().between(start, Linux::ticks()) / f64::from(YIELDS)
+        TickScale::get().between(start, Native::ticks()) / f64::from(YIELDS)
     })
 }
 
@@ -187,9 +181,9 @@ impl Turns {
     fn take_turn(&self, mine: u32, delay: Duration) -> Wake {
         while self.turn.load(Ordering::Acquire) != mine {
             // Whatever ended the wait, the word is looked at again.
-            let _ = Linux::futex_wait(&self.turn, 1 - mine, None);
+            let _ = Native::futex_wait(&self.turn, 1 - mine, None);
         }
-        let now = Linux::ticks();
+        let now = Native::ticks();
         let scale = TickScale::get();
         let woken_at = self.woken_at.load(Ordering::Relaxed);
         let to_run = if woken_at == 0 { 0.0 } else { scale.between(woken_at, now) };
@@ -197,11 +191,11 @@ impl Turns {
         while wait.elapsed() < delay {
             std::hint::spin_loop();
         }
-        let start = Linux::ticks();
+        let start = Native::ticks();
         // Published by the store of the turn below.
         self.woken_at.store(start, Ordering::Relaxed);
         self.turn.store(1 - mine, Ordering::Release);
-        Linux::futex_wake(&raw const self.turn, 1);
-        Wake { to_run, call: scale.between(start, Linux::ticks()) }
+        Native::futex_wake(&raw const self.turn, 1);
+        Wake { to_run, call: scale.between(start, Native::ticks()) }
     }
 }

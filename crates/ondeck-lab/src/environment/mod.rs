@@ -6,15 +6,14 @@ mod scheduling;
 
 use std::time::Duration;
 
-use ondeck::platform::Linux;
-
 pub use pinning::Pinning;
 pub use scheduling::Policy;
 
-pub(crate) use scheduling::Background;
+pub(crate) use scheduling::{Background, Thread};
 
 use pinning::join;
-use scheduling::Scheduling;
+
+use crate::system::{Here, System};
 
 /// All of it together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -46,10 +45,20 @@ impl Placement {
     /// by the default.
     #[must_use = "what was refused must be reported"]
     pub fn granted(self) -> (Self, Vec<Refusal>) {
-        let usable = Linux::affinity();
+        let usable = Here::usable_cpus();
         let (known, strange): (Vec<_>, Vec<_>) =
             self.pinning.cpus().into_iter().partition(|cpu| usable.contains(cpu));
         let mut refusals = Vec::new();
+        let (known, strange) = match Here::NO_PINNING {
+            Some(why) if self.pinning != Pinning::None => {
+                refusals.push(Refusal {
+                    reason: format!("pinning {} refused: {why}", self.pinning),
+                    fix: "leave --pin out, or measure on Linux".to_owned(),
+                });
+                (Vec::new(), Vec::new())
+            }
+            _ => (known, strange),
+        };
         if !strange.is_empty() {
             refusals.push(no_cpu(
                 &strange,
@@ -62,7 +71,7 @@ impl Placement {
         }
 
         let probing = std::thread::Builder::new().spawn(move || {
-            let refused = |cpu: &usize| Some((*cpu, Linux::set_affinity(&[*cpu]).err()?));
+            let refused = |cpu: &usize| Some((*cpu, Here::pin(*cpu).err()?));
             let cpus: Vec<_> = known.iter().filter_map(refused).collect();
             (known, cpus, wanted.probe())
         });
@@ -80,7 +89,7 @@ impl Placement {
             }
         };
         for (cpu, error) in refused {
-            refusals.push(no_cpu(&[cpu], &error.to_string()));
+            refusals.push(no_cpu(&[cpu], &error));
             kept.retain(|other| *other != cpu);
         }
         let pinning = match self.pinning {
@@ -103,7 +112,7 @@ impl Placement {
             self.policy = Policy::Other;
         }
         if let Some(nice) = self.nice
-            && let Err(refusal) = try_nice(nice)
+            && let Err(refusal) = Here::set_nice(nice)
         {
             refusals.push(refusal);
             self.nice = None;
@@ -124,14 +133,14 @@ impl Placement {
     /// The [`Refusal`] if the machine does not allow it; what it did allow stays in force.
     pub fn apply(&self, index: usize) -> Result<(), Refusal> {
         let cpus = self.pinning.cpus();
-        let pinned = cpus.get(index % cpus.len().max(1)).map_or(Ok(()), |&cpu| {
-            Linux::set_affinity(&[cpu]).map_err(|error| no_cpu(&[cpu], &error.to_string()))
-        });
+        let pinned = cpus
+            .get(index % cpus.len().max(1))
+            .map_or(Ok(()), |&cpu| Here::pin(cpu).map_err(|error| no_cpu(&[cpu], &error)));
         if self.policy != Policy::Other {
             self.policy.apply(0)?;
         }
         if let Some(nice) = self.nice {
-            try_nice(nice)?;
+            Here::set_nice(nice)?;
         }
         if let Some(slice) = self.slice {
             try_slice(self.policy, slice)?;
@@ -142,8 +151,7 @@ impl Placement {
     /// Under a realtime policy, lifts the calling thread above the team that it is to stop, until
     /// the guard goes; does nothing otherwise.
     pub(crate) fn raise_coordinator(&self) -> Option<Raised> {
-        let former =
-            if self.policy.is_realtime() { Scheduling::of_caller()? } else { return None };
+        let former = if self.policy.is_realtime() { Here::scheduling()? } else { return None };
         // Refused or not, the run goes on: the kernel's reserve for other threads lets the
         // coordinator in, late.
         self.policy.apply(COORDINATOR).is_ok().then_some(Raised(former))
@@ -152,7 +160,7 @@ impl Placement {
 
 /// The time slice of the calling thread, where the kernel tells.
 pub fn slice() -> Option<Duration> {
-    scheduling::slice()
+    Here::slice()
 }
 
 /// Why threads may not run under a realtime policy here; `None` if they may.
@@ -162,20 +170,13 @@ pub fn realtime_refused() -> Option<Refusal> {
 }
 
 /// Puts the coordinator back to where it was.
-pub(crate) struct Raised(Scheduling);
+pub(crate) struct Raised(<Here as System>::Scheduling);
 
 impl Drop for Raised {
     fn drop(&mut self) {
         // A thread may always lower its priority.
-        let _ = self.0.apply();
+        Here::restore(self.0);
     }
-}
-
-fn try_nice(nice: i32) -> Result<(), Refusal> {
-    scheduling::set_nice(nice).map_err(|error| Refusal {
-        reason: format!("nice {nice} refused: {error}"),
-        fix: "run as root, grant CAP_SYS_NICE, or raise `ulimit -e`".to_owned(),
-    })
 }
 
 fn try_slice(policy: Policy, slice: Duration) -> Result<(), Refusal> {
@@ -191,8 +192,8 @@ fn try_slice(policy: Policy, slice: Duration) -> Result<(), Refusal> {
         ));
     }
     let newer = "run Linux 6.12 or newer, and let the container call sched_setattr";
-    scheduling::set_slice(slice).map_err(|error| refusal(&error.to_string(), newer))?;
-    match scheduling::slice() {
+    Here::set_slice(slice).map_err(|error| refusal(&error.to_string(), newer))?;
+    match Here::slice() {
         Some(given) if given == slice => Ok(()),
         Some(given) => Err(refusal(&format!("the kernel made it {given:?}"), "use 0.1ms to 100ms")),
         None => Err(refusal("this kernel has none for such threads", newer)),
@@ -202,7 +203,7 @@ fn try_slice(policy: Policy, slice: Duration) -> Result<(), Refusal> {
 fn no_cpu(cpus: &[usize], why: &str) -> Refusal {
     Refusal {
         reason: format!("pinning to CPU {} refused: {why}", join(cpus)),
-        fix: "name CPUs that `taskset -p $$` lists".to_owned(),
+        fix: format!("name CPUs that {} lists", Here::LIST_CPUS),
     }
 }
 
@@ -212,7 +213,7 @@ mod tests {
 
     #[test]
     fn a_cpu_that_does_not_exist_is_refused_and_the_others_are_kept() {
-        let first = Linux::affinity()[0];
+        let first = Here::usable_cpus()[0];
         let wanted =
             Placement { pinning: Pinning::List(vec![first, 8_000]), ..Placement::default() };
         let (granted, refusals) = wanted.granted();
@@ -243,14 +244,14 @@ mod tests {
     fn the_coordinator_goes_back_to_the_policy_it_had() {
         std::thread::spawn(|| {
             Policy::Batch.apply(0).expect("always allowed");
-            let before = Scheduling::of_caller().expect("the kernel tells");
+            let before = Here::scheduling().expect("the kernel tells");
             let placement = Placement { policy: Policy::Fifo, ..Placement::default() };
             let raised = placement.raise_coordinator();
             if raised.is_some() {
-                assert_ne!(Scheduling::of_caller(), Some(before));
+                assert_ne!(Here::scheduling(), Some(before));
             }
             drop(raised);
-            assert_eq!(Scheduling::of_caller(), Some(before));
+            assert_eq!(Here::scheduling(), Some(before));
         })
         .join()
         .expect("no panic");

@@ -1,24 +1,31 @@
 //! The machine that workloads are measured on, as a parameter; and the description of the real one.
 //!
 //! A workload is written once, over a [`Machine`]: it makes its threads, works, waits and takes its times by
-//! functions of the machine only. So the same source is measured on [`Linux`](ondeck::platform::Linux), and
-//! computed on a machine of virtual time that was never built.
+//! functions of the machine only. So the same source is measured on [`Native`](ondeck::platform::Native),
+//! and computed on a machine of virtual time that was never built.
 
-mod describe;
-mod linux;
+mod build;
+mod native;
 
 use std::time::Duration;
 
 use ondeck::platform::Host;
 use ondeck_zoo::RawLock;
 
+use crate::results;
 use crate::sample::Sample;
+use crate::system::{Here, System};
 use crate::team::{Body, Outcome, TeamError, TeamSetting, Until};
 use crate::usage::Usage;
 use crate::work::Work;
 use crate::workload::{RealRound, Round};
 
-pub use describe::{build, describe, load_average};
+pub use build::build;
+
+/// Describes the machine that this process runs on.
+pub fn describe() -> results::Machine {
+    Here::describe()
+}
 
 /// A machine that workloads can be measured on.
 ///
@@ -85,7 +92,7 @@ pub trait Machine: Host {
     ///
     /// # Errors
     ///
-    /// [`TeamError::Refused`] on all machines but Linux; [`TeamError`] of the round there.
+    /// [`TeamError::Refused`] on all machines but the real one; [`TeamError`] of the round there.
     fn real_round<W: RealRound, L: RawLock<Self>>(
         given: &Round,
         own: &W::Own,

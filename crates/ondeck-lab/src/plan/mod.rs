@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use ondeck::platform::{Linux, Platform};
+use ondeck::platform::{Native, Platform};
 use ondeck_zoo::{Fairness, LockInfo};
 
 use crate::alone::Helper;
@@ -15,8 +15,8 @@ use crate::environment::Placement;
 use crate::team::threads::CROWD;
 use crate::workload::face::{Group, Needs};
 use crate::workload::{
-    Asked, EmptyLock, NO_LOCK, Notify, Own, Schedule, Situation, Subject, WORKLOADS, WorkloadInfo,
-    waiters_sleep,
+    Asked, EmptyLock, NO_LOCK, Notify, Own, Schedule, Situation, Subject, WorkloadInfo,
+    measured_here, waiters_sleep,
 };
 
 pub use crate::workload::{Extent, PAIRS_PER_RUN};
@@ -66,10 +66,10 @@ impl Request {
     pub fn of(extent: Extent) -> Self {
         Self {
             extent,
-            cpus: Linux::cpus(),
+            cpus: Native::cpus(),
             simulated: false,
             locks: None,
-            workloads: WORKLOADS.to_vec(),
+            workloads: measured_here().copied().collect(),
             threads: None,
             round: None,
             rounds: None,
@@ -330,6 +330,7 @@ pub fn baselines(stages: &[Stage], extent: Extent) -> Vec<Stage> {
 mod tests {
     use super::*;
     use crate::shard::Shard;
+    use crate::workload::WORKLOADS;
 
     fn name(stage: &Stage) -> String {
         format!("{} {} {:?}", stage.workload.name, stage.threads, stage.params)
@@ -368,7 +369,7 @@ mod tests {
     #[test]
     fn extents_keep_to_the_time_that_is_documented() {
         // On one CPU rounds are longer, until shares can be told.
-        if Linux::cpus() > 1 {
+        if Native::cpus() > 1 {
             let (quick, suite) = (planned(Extent::Quick), planned(Extent::Suite));
             assert!(quick <= Duration::from_secs(30), "{quick:?}");
             assert!(suite <= Duration::from_mins(4), "{suite:?}");
@@ -378,7 +379,7 @@ mod tests {
     #[test]
     fn a_suite_leaves_strict_spinners_out_of_a_crowd_unless_they_are_named() {
         let all = Subject::all();
-        let crowd = 4 * Linux::cpus() + 1;
+        let crowd = 4 * Native::cpus() + 1;
         let throughput = workload("throughput");
         let has = |request: &Request, threads: usize| {
             taking_part(request, throughput, &all, threads)

@@ -166,8 +166,9 @@ pub struct Machine {
     /// The time slice that the process has, in milliseconds; absent where the kernel does not tell.
     #[serde(default)]
     pub slice_milliseconds: Option<f64>,
-    /// The load average of one minute when the run began.
-    pub load_average: f64,
+    /// The load average of one minute when the run began; absent where the kernel does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load_average: Option<f64>,
 }
 
 /// The program that ran.

@@ -5,14 +5,14 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use crossbeam_utils::CachePadded;
-use ondeck::platform::{AtomicInt, Linux};
+use ondeck::platform::{AtomicInt, Native};
 
 use crate::machine::Machine;
 use crate::usage::Usage;
 
 /// A thread's view of its team.
 #[derive(Debug)]
-pub struct Member<M: Machine = Linux> {
+pub struct Member<M: Machine = Native> {
     /// Which thread of the team this is, from 0.
     pub index: usize,
     shared: Arc<Shared<M>>,
@@ -29,7 +29,7 @@ pub struct Member<M: Machine = Linux> {
 ///
 /// But for the word on which threads await their start, it is made of ordinary atomics: on a machine of virtual
 /// time what the harness does takes no time.
-pub struct Shared<M: Machine = Linux> {
+pub struct Shared<M: Machine = Native> {
     gate: Mutex<Gate>,
     changed: Condvar,
     /// What the threads wait on for their start: `CLOSED`, then `OPEN` or `GIVEN_UP` for ever. A word

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use ondeck::platform::{Linux, Platform};
+use ondeck::platform::{Native, Platform};
 
 use super::{Body, Outcome, Shared, TeamError, TeamSetting, Until, watch};
-use crate::freeze;
+use crate::system::{Here, System};
 use crate::usage::Usage;
 
 /// More threads than this are a crowd. Its threads have small stacks: stacks as large as usual
@@ -16,13 +16,13 @@ pub(crate) const CROWD: usize = 256;
 /// Far more than the threads of any workload need.
 const SMALL_STACK: usize = 128 << 10;
 
-/// Runs `body` on every thread of a team and watches over it: [`team::run`](super::run) on Linux.
+/// Runs `body` on every thread of a team and watches over it: [`team::run`](super::run) on the real machine.
 pub(crate) fn run<T: Send + 'static>(
     setting: &TeamSetting,
     until: Until,
-    body: &Body<Linux, T>,
+    body: &Body<Native, T>,
 ) -> Result<Outcome<T>, TeamError> {
-    let shared = Shared::<Linux>::new(setting.threads);
+    let shared = Shared::<Native>::new(setting.threads);
     let mut handles = Vec::with_capacity(setting.threads);
     for index in 0..setting.threads {
         let (member_shared, body, placement) =
@@ -67,11 +67,11 @@ pub(crate) fn run<T: Send + 'static>(
             let progress = shared.progress();
             let states = remaining()
                 .map(|(index, _)| {
-                    let state = freeze::describe(None, shared.number(index));
+                    let state = Here::state_of_thread(None, shared.number(index));
                     format!("{state}, after {} pairs", progress[index])
                 })
                 .collect();
-            remaining().for_each(|(_, handle)| freeze::freeze(handle));
+            remaining().for_each(|(_, handle)| Here::freeze(handle));
             return Err(TeamError::Stuck { threads: setting.threads, limit, states });
         }
     };
@@ -83,7 +83,7 @@ pub(crate) fn run<T: Send + 'static>(
         pairs: Vec::new(),
         usage: Usage::default(),
         span: watched.span,
-        cpus: Linux::cpus(),
+        cpus: Native::cpus(),
         results: Vec::with_capacity(setting.threads),
     };
     for handle in handles {
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn every_thread_works_until_the_time_is_over() {
-        let outcome = team::run::<Linux, _>(
+        let outcome = team::run::<Native, _>(
             &setting(3),
             Until::Elapsed(Duration::from_millis(20)),
             |member| {
@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn a_team_may_end_by_itself() {
         let outcome =
-            team::run::<Linux, _>(&setting(2), Until::Finished(Duration::MAX), |member| {
+            team::run::<Native, _>(&setting(2), Until::Finished(Duration::MAX), |member| {
                 assert!(member.start());
                 member.done(7);
                 member.index
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn a_stuck_team_is_reported_and_frozen() {
-        let error = team::run::<Linux, _>(
+        let error = team::run::<Native, _>(
             &setting(2),
             Until::Elapsed(Duration::from_millis(10)),
             |member| {
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn a_thread_that_never_comes_to_the_start_is_stuck_too() {
-        let error = team::run::<Linux, _>(&setting(2), Until::Finished(Duration::MAX), |member| {
+        let error = team::run::<Native, _>(&setting(2), Until::Finished(Duration::MAX), |member| {
             if member.index == 1 {
                 loop {
                     std::thread::park();
@@ -186,7 +186,7 @@ mod tests {
     fn a_cancelled_round_ends_early_and_yields_nothing() {
         let setting = setting(2);
         let cancel = Arc::clone(&setting.cancel);
-        let error = team::run::<Linux, _>(
+        let error = team::run::<Native, _>(
             &setting,
             Until::Elapsed(Duration::from_hours(1)),
             move |member| {
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn a_panicking_thread_is_an_error() {
-        let error = team::run::<Linux, _>(&setting(1), Until::Finished(Duration::MAX), |_| {
+        let error = team::run::<Native, _>(&setting(1), Until::Finished(Duration::MAX), |_| {
             panic!("a broken lock")
         })
         .map(|_: Outcome<()>| ());

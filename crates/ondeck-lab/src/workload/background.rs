@@ -9,10 +9,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ondeck::platform::{Linux, Platform};
+use ondeck::platform::{Native, Platform};
 use ondeck_zoo::RawLock;
 
-use super::face::{Column, Group, Judged, Shelf, Shown, Table};
+use super::face::{Column, Group, Judged, Needs, Shelf, Shown, Table};
 use super::phases::{Phase, Phases, Seen, Stint, together};
 use super::situation::{Rounds, by, counts_of_two};
 use super::{
@@ -51,6 +51,7 @@ impl Workload for Background {
         cannot_show: "anything on a machine with other busy programs: the work done alone is then little, \
              and varies by chance.",
         locks: Group::Beside,
+        needs: Needs::LowPriority,
         empty: EmptyLock::AsAnyLock,
         quantities: &[LONGEST, LONGEST_ALONE],
         judged: Judged::By(FILLED),
@@ -114,7 +115,7 @@ impl RealRound for Background {
 
     const WHY: &'static str = "only a real kernel has priorities for work in the background";
 
-    fn round_here<L: RawLock<Linux>>(given: &Round, own: &Priority) -> Result<Sample, TeamError> {
+    fn round_here<L: RawLock<Native>>(given: &Round, own: &Priority) -> Result<Sample, TeamError> {
         let threads = given.team.threads;
         let hammers = threads - fillers(threads);
         let phases = Arc::new(Phases::new(threads, plan(hammers, threads, given.length)));
@@ -126,7 +127,7 @@ impl RealRound for Background {
         // One more thread, which conducts.
         let setting = TeamSetting { threads: threads + 1, ..given.team.clone() };
         let outcome =
-            team::run::<Linux, _>(&setting, Until::Finished(Duration::MAX), move |member| {
+            team::run::<Native, _>(&setting, Until::Finished(Duration::MAX), move |member| {
                 let context = L::Context::default();
                 let filler = (hammers..threads).contains(&member.index);
                 let lowered = if filler { priority.enter() } else { Ok(()) };
@@ -143,11 +144,11 @@ impl RealRound for Background {
                 let lock = &lock.0;
                 let mut longest = [0; 3];
                 let stints = phases.work(member, |phase| {
-                    let before = Linux::ticks();
+                    let before = Native::ticks();
                     // SAFETY: the context stays here until the unlock and serves this acquisition
                     // alone.
                     unsafe { lock.lock(&context) };
-                    let wait = Linux::ticks().saturating_sub(before);
+                    let wait = Native::ticks().saturating_sub(before);
                     section.perform();
                     // SAFETY: locked above with this context.
                     unsafe { lock.unlock(&context) };
@@ -170,7 +171,7 @@ enum Part {
 
 /// How many of so many threads do the low work: one for each CPU, but a thread is left for the lock.
 fn fillers(threads: usize) -> usize {
-    Linux::cpus().min(threads - 1)
+    Native::cpus().min(threads - 1)
 }
 
 fn plan(hammers: usize, threads: usize, round: Duration) -> Vec<Phase> {
@@ -231,6 +232,6 @@ mod tests {
     #[test]
     fn a_thread_is_left_for_the_lock() {
         assert_eq!(fillers(2), 1);
-        assert_eq!(fillers(4_096), Linux::cpus().min(4_095));
+        assert_eq!(fillers(4_096), Native::cpus().min(4_095));
     }
 }

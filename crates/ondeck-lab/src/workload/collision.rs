@@ -186,7 +186,7 @@ fn await_parked<M: Machine>(member: &Member<M>, ids: &[AtomicI32]) -> bool {
 #[cfg(test)]
 mod tests {
     use ondeck::parking::bucket_of;
-    use ondeck::platform::Linux;
+    use ondeck::platform::Native;
 
     use super::*;
 
@@ -194,10 +194,10 @@ mod tests {
     fn two_locks_of_the_array_share_a_bucket() {
         let locks: Vec<Apart<u8>> = (0..LOCKS).map(|_| Apart(0)).collect();
         let (one, other) =
-            colliding::<Linux, _>(&locks).expect("there are more locks than buckets");
+            colliding::<Native, _>(&locks).expect("there are more locks than buckets");
         assert_ne!(one, other);
         let bucket = |place: usize| bucket_of(&raw const locks[place] as usize);
         assert_eq!(bucket(one), bucket(other));
-        assert_eq!(colliding::<Linux, _>(&locks[..1]), None);
+        assert_eq!(colliding::<Native, _>(&locks[..1]), None);
     }
 }

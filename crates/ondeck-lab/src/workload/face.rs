@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::sample::Quantity;
+use crate::system::{Here, System};
 
 /// What a workload's locks are ranked by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,8 +56,17 @@ pub enum Needs {
     Nothing,
     /// Realtime threads.
     Realtime,
-    /// Waiters that sleep, if it has more than one thread.
+    /// Priorities for work in the background.
+    LowPriority,
+    /// Waiters that sleep, if it has more than one thread; and to see that they do.
     SleepingWaiters,
+}
+
+impl Needs {
+    /// Why the system at hand does not have it; `None` if it does.
+    pub fn lacking_here(self) -> Option<&'static str> {
+        Here::lacks(self)
+    }
 }
 
 /// The parts of what the terminal shows. Within a part tables stand in the order of the suite.

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32};
 use std::time::Duration;
 
 use crossbeam_utils::CachePadded;
-use ondeck::platform::{Linux, Ordering, Platform, Timestamp};
+use ondeck::platform::{Native, Ordering, Platform, Timestamp};
 use ondeck_zoo::RawLock;
 
 use super::face::{Column, Group, Judged, Needs, Shelf, Shown, Table};
@@ -101,16 +101,16 @@ impl RealRound for MixedPriority {
 
     const WHY: &'static str = "only a real kernel has its realtime policies";
 
-    fn round_here<L: RawLock<Linux>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
+    fn round_here<L: RawLock<Native>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
         let asked = given.team.placement.policy;
         let policy = if asked.is_realtime() { asked } else { Policy::Fifo };
         let placement = Placement { pinning: Pinning::One, policy, ..Placement::default() };
         let setting = TeamSetting { threads: GUARD + 1, placement, ..given.team.clone() };
         let stage = Arc::new(Stage::new());
-        let lock = Arc::new(Apart(Guarded::<Linux, L, Book>::new(Book::default())));
+        let lock = Arc::new(Apart(Guarded::<Native, L, Book>::new(Book::default())));
         let shared = Arc::clone(&lock);
         let outcome =
-            team::run::<Linux, _>(&setting, Until::Elapsed(given.length), move |member| {
+            team::run::<Native, _>(&setting, Until::Elapsed(given.length), move |member| {
                 let entered = stage.enter(member.index, policy);
                 // No thread passes the start before all have entered.
                 if !member.start() || stage.refused.load(Ordering::Relaxed) {
@@ -174,7 +174,7 @@ impl Trials {
     }
 }
 
-type Word = <Linux as Platform>::AtomicU32;
+type Word = <Native as Platform>::AtomicU32;
 
 /// The number of a trial, on which a thread sleeps until it comes.
 struct Cue(CachePadded<Word>);
@@ -189,7 +189,7 @@ impl Cue {
 
     fn give(&self, trial: u32) {
         self.0.store(trial, Ordering::Release);
-        Linux::futex_wake(&raw const *self.0, u32::MAX);
+        Native::futex_wake(&raw const *self.0, u32::MAX);
     }
 
     /// Sleeps until the trial, or the end, has come; or the deadline, if there is one. Says whether
@@ -200,11 +200,11 @@ impl Cue {
             if now == trial || now == OVER {
                 return now == trial;
             }
-            if deadline.is_some_and(|deadline| Linux::now() >= deadline) {
+            if deadline.is_some_and(|deadline| Native::now() >= deadline) {
                 return false;
             }
             // Whatever ended the wait, the word is looked at again.
-            let _ = Linux::futex_wait(&self.0, now, deadline);
+            let _ = Native::futex_wait(&self.0, now, deadline);
         }
     }
 }
@@ -244,7 +244,7 @@ impl Stage {
     /// Puts the calling thread to its priority.
     fn enter(&self, role: usize, policy: Policy) -> Result<(), String> {
         if role == OWNER {
-            self.owner.store(nix::unistd::gettid().as_raw(), Ordering::Relaxed);
+            self.owner.store(Native::thread_number(), Ordering::Relaxed);
         }
         policy.apply(role as u8).map_err(|refusal| {
             self.refused.store(true, Ordering::Relaxed);
@@ -253,11 +253,11 @@ impl Stage {
     }
 }
 
-fn own<L: RawLock<Linux>>(
+fn own<L: RawLock<Native>>(
     member: &Member,
     stage: &Stage,
     policy: Policy,
-    lock: &Guarded<Linux, L, Book>,
+    lock: &Guarded<Native, L, Book>,
 ) {
     let mut context = L::Context::default();
     let section = Work::of_nanos(SECTION_NANOS);
@@ -297,10 +297,10 @@ fn hog(member: &Member, stage: &Stage) {
     }
 }
 
-fn wait<L: RawLock<Linux>>(
+fn wait<L: RawLock<Native>>(
     member: &Member,
     stage: &Stage,
-    lock: &Guarded<Linux, L, Book>,
+    lock: &Guarded<Native, L, Book>,
 ) -> Trials {
     let mut context = L::Context::default();
     let mut trials = Trials::default();
@@ -309,9 +309,9 @@ fn wait<L: RawLock<Linux>>(
         stage.go.give(trial);
         stage.wanted.give(trial);
         let before = stage.pieces.load(Ordering::Relaxed);
-        let from = Linux::ticks();
+        let from = Native::ticks();
         let (to, after) = lock.with(&mut context, |book| {
-            let to = Linux::ticks();
+            let to = Native::ticks();
             book.acquisitions += 1;
             book.intrusions += u64::from(book.owned);
             (to, stage.pieces.load(Ordering::Relaxed))
@@ -337,7 +337,7 @@ fn wait<L: RawLock<Linux>>(
 fn guard(stage: &Stage, policy: Policy) {
     let mut trial = 1;
     while stage.wanted.comes(trial, None) {
-        let limit = Linux::now().as_nanos() + LIMIT.as_nanos() as u64;
+        let limit = Native::now().as_nanos() + LIMIT.as_nanos() as u64;
         if !stage.served.comes(trial, Some(Timestamp::from_nanos(limit))) {
             stage.rescued.store(trial, Ordering::Relaxed);
             let owner = stage.owner.load(Ordering::Relaxed);

@@ -19,7 +19,7 @@ mod subject;
 
 use std::time::Duration;
 
-use ondeck::platform::Linux;
+use ondeck::platform::Native;
 use ondeck_zoo::sync::{RawBarrier, RawOnce, RawSemaphore};
 use ondeck_zoo::{Kind, LockInfo, RawLock, RawRwLock, Waiting};
 
@@ -139,6 +139,11 @@ pub fn named(name: &str) -> Option<&'static WorkloadInfo> {
     WORKLOADS.iter().find(|workload| workload.name == name)
 }
 
+/// The workloads that the system at hand can measure, in the order of a suite.
+pub fn measured_here() -> impl Iterator<Item = &'static WorkloadInfo> {
+    WORKLOADS.iter().filter(|workload| workload.needs.lacking_here().is_none())
+}
+
 /// What is known of a quantity of that name.
 pub fn quantity(name: &str) -> Option<Quantity> {
     let own = WORKLOADS.iter().flat_map(|workload| workload.quantities);
@@ -175,7 +180,7 @@ pub trait RealRound {
     /// # Errors
     ///
     /// [`TeamError`] if the lock gets stuck or the threads cannot be made.
-    fn round_here<L: RawLock<Linux>>(given: &Round, own: &Self::Own) -> Result<Sample, TeamError>;
+    fn round_here<L: RawLock<Native>>(given: &Round, own: &Self::Own) -> Result<Sample, TeamError>;
 }
 
 type RoundFn = fn(&Round, &Own) -> Result<Sample, TeamError>;

@@ -50,7 +50,7 @@ impl Ring {
 
 #[cfg(test)]
 mod tests {
-    use ondeck::platform::Linux;
+    use ondeck::platform::Native;
 
     use super::*;
 
@@ -60,14 +60,14 @@ mod tests {
         let (mut sent, mut received) = (0..20, 0..20);
         for _ in 0..7 {
             while !ring.is_full() {
-                ring.push::<Linux>(sent.next().expect("more than the test takes"));
+                ring.push::<Native>(sent.next().expect("more than the test takes"));
             }
             for _ in 0..2 {
-                assert_eq!(Some(ring.pop::<Linux>()), received.next());
+                assert_eq!(Some(ring.pop::<Native>()), received.next());
             }
         }
         assert!(!ring.is_empty() && !ring.is_full());
-        assert_eq!(Some(ring.pop::<Linux>()), received.next());
+        assert_eq!(Some(ring.pop::<Native>()), received.next());
         assert!(ring.is_empty());
     }
 }

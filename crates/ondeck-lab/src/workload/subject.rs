@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ondeck::platform::Linux;
+use ondeck::platform::Native;
 use ondeck_zoo::sync::{
     BarrierVisitor, OnceVisitor, RawBarrier, RawOnce, RawSemaphore, SemaphoreVisitor,
     for_each_barrier, for_each_hosted_barrier, for_each_hosted_once, for_each_hosted_semaphore,
@@ -126,7 +126,7 @@ impl Subject {
 
     /// The mutex that does nothing, whose cost is the harness's own.
     pub fn baseline() -> Self {
-        Self::of::<Linux, NoLock>()
+        Self::of::<Native, NoLock>()
     }
 
     /// The lock of its kind, on its machine, that does nothing.

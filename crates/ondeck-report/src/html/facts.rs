@@ -42,7 +42,7 @@ pub fn machine(report: &Report) -> Markup {
         ("CPU quota", machine.cpu_quota.clone().unwrap_or_default()),
         ("Realtime threads may take", machine.realtime_share.clone().unwrap_or_default()),
         ("Time slice", millis(machine.slice_milliseconds)),
-        ("Load when it began", number::plain(machine.load_average)),
+        ("Load when it began", machine.load_average.map_or_else(String::new, number::plain)),
         ("CPU time that the host took", taken(report.cpu_time, CpuTime::of_host)),
         ("CPU time that other programs had", taken(report.cpu_time, CpuTime::of_others)),
     ];

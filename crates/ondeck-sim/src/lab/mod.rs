@@ -143,9 +143,9 @@ fn lab_usage(usage: engine::Usage, now: Time) -> Usage {
     let duration = |time: Time| Duration::from_nanos(in_nanos(time));
     Usage {
         elapsed: duration(now),
-        cpu: duration(usage.cpu),
+        cpu: Some(duration(usage.cpu)),
         queued: Some(duration(usage.ready)),
-        voluntary: usage.voluntary,
-        involuntary: usage.involuntary,
+        voluntary: Some(usage.voluntary),
+        involuntary: Some(usage.involuntary),
     }
 }

@@ -2,14 +2,13 @@
 
 use std::io;
 
-use ondeck::platform::{Linux, Platform};
+use ondeck::platform::{Native, Platform};
 use ondeck_lab::environment::Refusal;
 use perf_event::events::Tracepoint;
 use perf_event::{Builder, Clock, SampleFlag, Sampler};
 
 use super::events::{Event, What};
 use super::format::Format;
-use super::refusal;
 use super::ring::{self, SAMPLE};
 
 /// All rings of all CPUs together take at most so much memory.
@@ -121,6 +120,22 @@ impl WholeMachine {
 /// CPU was taken away; the bit above them says that the kernel did so, and is none of a sleep.
 const SLEEPS: i64 = 0xff;
 
+/// How a refused call is told: with the setting that decides, as it is now.
+pub(crate) fn refusal(what: &str, error: &io::Error) -> Refusal {
+    let paranoid = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid");
+    let paranoid = paranoid.map_or_else(
+        |_| "this kernel has no perf events".to_owned(),
+        |level| format!("kernel.perf_event_paranoid is {}", level.trim()),
+    );
+    Refusal {
+        reason: format!("{what} refused: {error}; {paranoid}"),
+        fix: "run as root, grant CAP_PERFMON (`setcap cap_perfmon,cap_ipc_lock,\
+              cap_dac_read_search+ep`), or set kernel.perf_event_paranoid to -1; a container also \
+              needs perf_event_open in its seccomp profile"
+            .to_owned(),
+    }
+}
+
 fn what(name: &str, format: &Format, raw: &[u8]) -> Option<What> {
     let id = |field: &str| format.number(field, raw).map(|id| id as i32);
     Some(match name {
@@ -144,5 +159,5 @@ fn online() -> Vec<usize> {
         Some((from.parse().ok()?..=to.parse().ok()?).collect())
     };
     let parts: Option<Vec<_>> = text.trim().split(',').map(range).collect();
-    parts.map_or_else(|| (0..Linux::cpus()).collect(), |parts| parts.concat())
+    parts.map_or_else(|| (0..Native::cpus()).collect(), |parts| parts.concat())
 }

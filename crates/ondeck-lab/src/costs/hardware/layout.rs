@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use ondeck::platform::Linux;
+use crate::system::{Here, System};
 
 /// The kind of a core, where a machine has two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +69,7 @@ impl Layout {
     /// Of the CPUs that this process may use. Reads files of `/sys`; one that is missing makes no difference
     /// between CPUs.
     pub fn here() -> Self {
-        Self::read(Path::new("/sys/devices"), &Linux::affinity())
+        Self::read(Path::new("/sys/devices"), &Here::usable_cpus())
     }
 
     fn read(devices: &Path, cpus: &[usize]) -> Self {

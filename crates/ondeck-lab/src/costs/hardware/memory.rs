@@ -2,7 +2,8 @@
 
 use super::super::{Timing, two_threads};
 use crate::clock::TickScale;
-use ondeck::platform::{Linux, Platform};
+use crate::system::{Here, System};
+use ondeck::platform::{Native, Platform};
 
 /// A cache line, and the next one of the chain.
 #[repr(align(64))]
@@ -25,9 +26,9 @@ pub(super) fn latency() -> Timing {
     two_threads::on_cpu(two_threads::first(), || {
         let (mut line, mut least) = (0, f64::INFINITY);
         for _ in 0..STRETCHES {
-            let start = Linux::ticks();
+            let start = Native::ticks();
             line = (0..LOADS).fold(line, |line, _| lines[line as usize].next);
-            least = least.min(TickScale::get().between(start, Linux::ticks()));
+            least = least.min(TickScale::get().between(start, Native::ticks()));
         }
         std::hint::black_box(line);
         Ok(least / f64::from(LOADS))
@@ -54,15 +55,8 @@ fn advise_large_pages(lines: &mut Vec<Line>) {
     let spare = lines.spare_capacity_mut();
     let (address, bytes) = (spare.as_mut_ptr().addr(), size_of_val(spare));
     let (start, end) = (address.next_multiple_of(PAGE), (address + bytes) / PAGE * PAGE);
-    // SAFETY: the range is inside of the vector's memory; the advice changes no content. If the kernel refuses it, the
-    // figure has some time of page walks in it.
-    unsafe {
-        libc::madvise(
-            spare.as_mut_ptr().with_addr(start).cast(),
-            end.saturating_sub(start),
-            libc::MADV_HUGEPAGE,
-        );
-    }
+    let start = spare.as_mut_ptr().with_addr(start).cast();
+    Here::advise_large_pages(start, end.saturating_sub(start.addr()));
 }
 
 #[cfg(test)]

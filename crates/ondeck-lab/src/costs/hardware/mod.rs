@@ -7,18 +7,18 @@ mod layout;
 mod memory;
 mod wake;
 
-use std::fs;
 use std::hint::black_box;
 use std::time::Duration;
 
-use ondeck::platform::{Host, Linux, Ordering, Platform};
+use ondeck::platform::{Host, Native, Ordering, Platform};
 
 pub use layout::{Cluster, Kind, Layout, Place, Shared};
 pub use wake::Wakes;
 
-use super::{heavy_fence_supported, per_operation, two_threads};
+use super::{heavy_fence_supported, no_system_call, per_operation, two_threads};
 use crate::environment;
 use crate::summary::Spread;
+use crate::system::{Here, System};
 use crate::work::Work;
 
 /// Nanoseconds, or why there are none.
@@ -114,7 +114,7 @@ pub fn measure(mut progress: impl FnMut(&str, f64), cancelled: impl Fn() -> bool
     let memory = ready().and_then(|()| memory::latency());
     progress("system calls and wakes", 0.7);
     let kernel = kernel(&cancelled, ready);
-    let ticks_per_nanosecond = Linux::ticks_per_second() as f64 / 1e9;
+    let ticks_per_nanosecond = Native::ticks_per_second() as f64 / 1e9;
     Hardware { layout, cores, transfer, memory, kernel, ticks_per_nanosecond }
 }
 
@@ -129,14 +129,14 @@ fn least(ready: impl Fn() -> Result<(), String>, mut once: impl FnMut() -> Nanos
 fn core(cpu: usize, sibling: Option<usize>, ready: impl Fn() -> Result<(), String>) -> Core {
     let here =
         |once: &(dyn Fn() -> f64 + Sync)| least(&ready, || two_threads::on_cpu(cpu, || Ok(once())));
-    let cell = <Linux as Platform>::AtomicU32::new(0);
+    let cell = <Native as Platform>::AtomicU32::new(0);
     let work = Work::of_nanos(1_000);
     Core {
-        pause: here(&|| per_operation(|| Linux::pause_times(10)) / 10.0),
+        pause: here(&|| per_operation(|| Native::pause_times(10)) / 10.0),
         load: here(&|| per_operation(|| _ = black_box(cell.load(Ordering::Acquire)))),
         exchange: here(&|| per_operation(|| _ = black_box(cell.swap(1, Ordering::AcqRel)))),
-        fence: here(&|| per_operation(|| Linux::fence(Ordering::SeqCst))),
-        ticks: here(&|| per_operation(|| _ = black_box(Linux::ticks()))),
+        fence: here(&|| per_operation(|| Native::fence(Ordering::SeqCst))),
+        ticks: here(&|| per_operation(|| _ = black_box(Native::ticks()))),
         work: here(&|| per_operation(|| work.perform())),
         work_beside_sibling: sibling.map(|sibling| {
             least(&ready, || {
@@ -154,7 +154,7 @@ fn core(cpu: usize, sibling: Option<usize>, ready: impl Fn() -> Result<(), Strin
 fn one_way(pairs: &[(usize, usize)], ready: impl Fn() -> Result<(), String>) -> Nanos {
     let of_pair = |&(here, there): &(usize, usize)| {
         least(&ready, || {
-            let flag = <Linux as Platform>::AtomicU32::new(0);
+            let flag = <Native as Platform>::AtomicU32::new(0);
             let turn = |from: u32, to: u32| {
                 flag.compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed).is_ok()
             };
@@ -173,32 +173,35 @@ fn one_way(pairs: &[(usize, usize)], ready: impl Fn() -> Result<(), String>) -> 
 
 fn kernel(cancelled: impl Fn() -> bool, ready: impl Fn() -> Result<(), String>) -> Kernel {
     // Until this has been asked, the light fence is a full one.
-    Linux::fences_are_asymmetric();
-    let word = <Linux as Platform>::AtomicU32::new(0);
+    Native::fences_are_asymmetric();
+    let word = <Native as Platform>::AtomicU32::new(0);
     let alone = |once: &dyn Fn()| least(&ready, || Ok(per_operation(once)));
     let fence = |beside: bool| {
         least(&ready, || {
             heavy_fence_supported()?;
             if beside {
-                two_threads::beside_running(|| per_operation(Linux::heavy_fence))
+                two_threads::beside_running(|| per_operation(Native::heavy_fence))
             } else {
-                Ok(per_operation(Linux::heavy_fence))
+                Ok(per_operation(Native::heavy_fence))
             }
         })
     };
-    let nanoseconds = |text: String| Some(Duration::from_nanos(text.trim().parse().ok()?));
     Kernel {
-        system_call: alone(&|| _ = black_box(nix::unistd::getppid())),
-        wake_of_none: alone(&|| _ = black_box(Linux::futex_wake(&raw const word, 1))),
-        wait_in_vain: alone(&|| _ = black_box(Linux::futex_wait(&word, 1, None))),
+        system_call: if Here::HAS_SYSTEM_CALL {
+            alone(&Here::system_call)
+        } else {
+            Err(no_system_call())
+        },
+        wake_of_none: alone(&|| _ = black_box(Native::futex_wake(&raw const word, 1))),
+        wait_in_vain: alone(&|| _ = black_box(Native::futex_wait(&word, 1, None))),
         wake_to_run_here: least(&ready, wake::to_run_here),
         wakes: wake::measure(cancelled),
         heavy_fence: fence(false),
         heavy_fence_beside: fence(true),
-        yield_alone: alone(&|| Linux::yield_now()),
-        clock: alone(&|| _ = black_box(Linux::now())),
+        yield_alone: alone(&|| Native::yield_now()),
+        clock: alone(&|| _ = black_box(Native::now())),
         slice: environment::slice(),
-        timer_slack: fs::read_to_string("/proc/self/timerslack_ns").ok().and_then(nanoseconds),
+        timer_slack: Here::timer_slack(),
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use fastrand::Rng;
-use ondeck::platform::Linux;
+use ondeck::platform::Native;
 use ondeck_zoo::RawLock;
 
 use crate::sample::Sample;
@@ -88,13 +88,13 @@ struct Part {
     kept: u64,
 }
 
-pub(super) fn round<L: RawLock<Linux>>(given: &Round) -> Result<Sample, TeamError> {
+pub(super) fn round<L: RawLock<Native>>(given: &Round) -> Result<Sample, TeamError> {
     let blocks = PER_THREAD * given.team.threads;
-    let shared = Arc::new(Apart(Guarded::<Linux, L, Central>::new(Central::new(blocks))));
+    let shared = Arc::new(Apart(Guarded::<Native, L, Central>::new(Central::new(blocks))));
     let central = Arc::clone(&shared);
     let states: Arc<[AtomicU32]> = (0..blocks).map(|_| AtomicU32::new(FREE)).collect();
     let outcome =
-        team::run::<Linux, _>(&given.team, Until::Elapsed(given.length), move |member| {
+        team::run::<Native, _>(&given.team, Until::Elapsed(given.length), move |member| {
             let mut context = L::Context::default();
             let mut rng = Rng::with_seed(member.index as u64);
             let (mut cache, mut used) = (Vec::with_capacity(PER_THREAD), Vec::with_capacity(USED));

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use fastrand::Rng;
-use ondeck::platform::Linux;
+use ondeck::platform::Native;
 use ondeck_zoo::RawLock;
 
 use super::mixed;
@@ -63,12 +63,12 @@ fn place(key: u64) -> (usize, u64) {
     (hash as usize % STRIPES, hash / STRIPES as u64)
 }
 
-pub(super) fn round<L: RawLock<Linux>>(given: &Round) -> Result<Sample, TeamError> {
-    let stripe = |_| Apart(Guarded::<Linux, L, Stripe>::new(Stripe::new()));
+pub(super) fn round<L: RawLock<Native>>(given: &Round) -> Result<Sample, TeamError> {
+    let stripe = |_| Apart(Guarded::<Native, L, Stripe>::new(Stripe::new()));
     let shared: Arc<[_; STRIPES]> = Arc::new(std::array::from_fn(stripe));
     let map = Arc::clone(&shared);
     let outcome =
-        team::run::<Linux, _>(&given.team, Until::Elapsed(given.length), move |member| {
+        team::run::<Native, _>(&given.team, Until::Elapsed(given.length), move |member| {
             let mut context = L::Context::default();
             let mut rng = Rng::with_seed(member.index as u64);
             let (mut added, mut sum) = (0_u64, 0_u64);
@@ -94,7 +94,7 @@ pub(super) fn round<L: RawLock<Linux>>(given: &Round) -> Result<Sample, TeamErro
             added
         })?;
     let mut context = L::Context::default();
-    let values = |stripe: &Apart<Guarded<Linux, L, Stripe>>, context: &mut L::Context| {
+    let values = |stripe: &Apart<Guarded<Native, L, Stripe>>, context: &mut L::Context| {
         stripe.0.with(context, |stripe| stripe.places.iter().map(|place| place.1).sum::<u64>())
     };
     let held = shared.iter().map(|stripe| values(stripe, &mut context)).sum();

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use fastrand::Rng;
-use ondeck::platform::Linux;
+use ondeck::platform::Native;
 use ondeck_zoo::RawLock;
 
 use super::mixed;
@@ -119,11 +119,11 @@ impl Cache {
     }
 }
 
-pub(super) fn round<L: RawLock<Linux>>(given: &Round) -> Result<Sample, TeamError> {
-    let shared = Arc::new(Apart(Guarded::<Linux, L, Cache>::new(Cache::new())));
+pub(super) fn round<L: RawLock<Native>>(given: &Round) -> Result<Sample, TeamError> {
+    let shared = Arc::new(Apart(Guarded::<Native, L, Cache>::new(Cache::new())));
     let cache = Arc::clone(&shared);
     let outcome =
-        team::run::<Linux, _>(&given.team, Until::Elapsed(given.length), move |member| {
+        team::run::<Native, _>(&given.team, Until::Elapsed(given.length), move |member| {
             let mut context = L::Context::default();
             let mut rng = Rng::with_seed(member.index as u64);
             let mut right = 0;

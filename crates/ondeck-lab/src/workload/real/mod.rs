@@ -11,7 +11,7 @@ mod hash_map;
 mod lru;
 mod work_queue;
 
-use ondeck::platform::Linux;
+use ondeck::platform::Native;
 use ondeck_zoo::RawLock;
 
 use super::face::{Across, Judged, Shelf, Table};
@@ -76,7 +76,7 @@ impl RealRound for Real {
 
     const WHY: &'static str = "its programs compute, and their time is that of the real CPU";
 
-    fn round_here<L: RawLock<Linux>>(given: &Round, own: &App) -> Result<Sample, TeamError> {
+    fn round_here<L: RawLock<Native>>(given: &Round, own: &App) -> Result<Sample, TeamError> {
         match own {
             App::Lru => lru::round::<L>(given),
             App::HashMap => hash_map::round::<L>(given),

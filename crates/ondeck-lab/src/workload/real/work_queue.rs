@@ -8,7 +8,7 @@
 use std::hint::black_box;
 use std::sync::Arc;
 
-use ondeck::platform::Linux;
+use ondeck::platform::Native;
 use ondeck_zoo::RawLock;
 
 use super::mixed;
@@ -27,14 +27,14 @@ const TURNS: usize = 32;
 const LINK: u64 = 1;
 const CHAIN: u64 = 1 << 48;
 
-pub(super) fn round<L: RawLock<Linux>>(given: &Round) -> Result<Sample, TeamError> {
+pub(super) fn round<L: RawLock<Native>>(given: &Round) -> Result<Sample, TeamError> {
     let jobs = JOBS_PER_THREAD * given.team.threads;
     let mut queue = Ring::new(jobs);
-    (0..jobs as u64).for_each(|job| queue.push::<Linux>(job * CHAIN));
-    let shared = Arc::new(Apart(Guarded::<Linux, L, Ring>::new(queue)));
+    (0..jobs as u64).for_each(|job| queue.push::<Native>(job * CHAIN));
+    let shared = Arc::new(Apart(Guarded::<Native, L, Ring>::new(queue)));
     let queue = Arc::clone(&shared);
     let outcome =
-        team::run::<Linux, _>(&given.team, Until::Elapsed(given.length), move |member| {
+        team::run::<Native, _>(&given.team, Until::Elapsed(given.length), move |member| {
             let mut context = L::Context::default();
             if !member.start() {
                 return;
@@ -58,12 +58,12 @@ pub(super) fn round<L: RawLock<Linux>>(given: &Round) -> Result<Sample, TeamErro
 
 /// The oldest job. If there is none, or no room for one, the lock is broken.
 fn take(queue: &mut Ring) -> Option<u64> {
-    (!queue.is_empty()).then(|| queue.pop::<Linux>())
+    (!queue.is_empty()).then(|| queue.pop::<Native>())
 }
 
 fn put(queue: &mut Ring, job: u64) {
     if !queue.is_full() {
-        queue.push::<Linux>(job);
+        queue.push::<Native>(job);
     }
 }
 
@@ -85,10 +85,10 @@ mod tests {
     fn a_lost_job_and_a_lost_link_are_noticed() {
         let mut queue = Ring::new(4);
         for job in [0, CHAIN + 3 * LINK, 2 * CHAIN] {
-            queue.push::<Linux>(job);
+            queue.push::<Native>(job);
         }
         assert_eq!(count(&mut queue, 3), (3, 3));
-        queue.push::<Linux>(CHAIN + 2 * LINK);
+        queue.push::<Native>(CHAIN + 2 * LINK);
         assert_eq!(count(&mut queue, 3), (1, 2));
     }
 }

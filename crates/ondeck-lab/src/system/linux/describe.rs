@@ -1,4 +1,4 @@
-//! A description of the machine and of this build, for the report.
+//! A description of the machine, for the report.
 //!
 //! Everything here is best effort: a file that is missing leaves a field empty, it never fails a
 //! run.
@@ -8,14 +8,14 @@ use std::ffi::CStr;
 use std::fs;
 use std::path::Path;
 
-use ondeck::platform::Linux;
+use ondeck::platform::Native;
 
+use super::{quota, scheduling};
 use crate::clock;
-use crate::environment::{self, quota};
-use crate::results::{Build, Machine};
+use crate::results::Machine;
 
 /// Describes the machine that this process runs on.
-pub fn describe() -> Machine {
+pub(super) fn describe() -> Machine {
     let cpu_info = read("/proc/cpuinfo");
     let name = nix::sys::utsname::uname().ok();
     let word = |part: Option<&std::ffi::OsStr>| {
@@ -29,7 +29,7 @@ pub fn describe() -> Machine {
         cpus: list_length(&read("/sys/devices/system/cpu/online")).unwrap_or(0),
         cores: cores(),
         smt: trimmed("/sys/devices/system/cpu/smt/active").map(|active| active == "1"),
-        usable_cpus: Linux::parallelism(),
+        usable_cpus: Native::parallelism(),
         numa_nodes: list_length(&read("/sys/devices/system/node/online")),
         caches: caches(),
         memory_bytes: memory(),
@@ -47,38 +47,14 @@ pub fn describe() -> Machine {
         idle_states: idle_states(),
         cpu_quota: quota::in_force(),
         realtime_share: realtime_share(),
-        slice_milliseconds: environment::slice().map(|slice| slice.as_secs_f64() * 1e3),
+        slice_milliseconds: scheduling::slice().map(|slice| slice.as_secs_f64() * 1e3),
         load_average: load_average(),
     }
 }
 
-/// Describes the program that is running.
-pub fn build() -> Build {
-    let known = |value: &str| {
-        (!value.is_empty() && !value.starts_with("VERGEN_")).then(|| value.to_owned())
-    };
-    Build {
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        rustc: env!("VERGEN_RUSTC_SEMVER").to_owned(),
-        profile: if cfg!(debug_assertions) { "debug" } else { "release" }.to_owned(),
-        opt_level: env!("VERGEN_CARGO_OPT_LEVEL").to_owned(),
-        rustflags: option_env!("ONDECK_RUSTFLAGS").unwrap_or_default().to_owned(),
-        target: env!("VERGEN_CARGO_TARGET_TRIPLE").to_owned(),
-        target_features: option_env!("ONDECK_TARGET_FEATURES").unwrap_or_default().to_owned(),
-        commit: option_env!("VERGEN_GIT_SHA").and_then(known).map(|commit| {
-            let dirty = option_env!("VERGEN_GIT_DIRTY") == Some("true");
-            if dirty { format!("{commit}-dirty") } else { commit }
-        }),
-    }
-}
-
-/// The load average of one minute; 0 where the kernel does not tell.
-pub fn load_average() -> f64 {
-    read("/proc/loadavg")
-        .split_whitespace()
-        .next()
-        .and_then(|load| load.parse().ok())
-        .unwrap_or(0.0)
+/// The load average of one minute.
+fn load_average() -> Option<f64> {
+    read("/proc/loadavg").split_whitespace().next()?.parse().ok()
 }
 
 fn read(path: impl AsRef<Path>) -> String {
@@ -258,6 +234,5 @@ mod tests {
         assert!(machine.cpus >= 1 && machine.usable_cpus >= 1, "{machine:?}");
         assert!(machine.kernel.starts_with("Linux "), "{machine:?}");
         assert!(machine.memory_bytes > 1 << 20, "{machine:?}");
-        assert!(!build().rustc.is_empty());
     }
 }

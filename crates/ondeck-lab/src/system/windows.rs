@@ -1,0 +1,253 @@
+//! Windows.
+//!
+//! It counts no context switches of a thread, has no policies as Linux has them, and tells of no other thread
+//! whether it sleeps. What a thread was charged it tells in ticks of some 16 ms, and in cycles of the CPU's
+//! counter: the cycles are taken, as Chromium does (`base/time/time_win.cc`), where that counter has one rate.
+
+use std::io::{self, Read};
+use std::os::windows::io::AsRawHandle;
+use std::os::windows::process::CommandExt;
+use std::process::{ChildStdout, Command};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use ondeck::platform::{Native, Platform};
+use windows_sys::Win32::System::Performance::{QueryPerformanceCounter, QueryPerformanceFrequency};
+use windows_sys::Win32::System::Registry::{HKEY_LOCAL_MACHINE, RRF_RT_REG_SZ, RegGetValueW};
+use windows_sys::Win32::System::SystemInformation::{GlobalMemoryStatusEx, MEMORYSTATUSEX};
+use windows_sys::Win32::System::Threading::{
+    CREATE_NEW_PROCESS_GROUP, GetCurrentProcess, GetCurrentThread, GetCurrentThreadId,
+    GetProcessAffinityMask, SetThreadAffinityMask, SuspendThread,
+};
+use windows_sys::Win32::System::WindowsProgramming::QueryThreadCycleTime;
+
+use super::{CANCEL_CHECK_MILLIS, Here, System};
+use crate::clock;
+use crate::results::Machine;
+use crate::usage::Usage;
+use crate::workload::face::Needs;
+
+const NANOS_PER_SECOND: u128 = 1_000_000_000;
+
+impl System for Here {
+    const NAME: &'static str = "Windows";
+
+    const CLOCK: &'static str = "QueryPerformanceCounter";
+
+    fn lacks(needs: Needs) -> Option<&'static str> {
+        match needs {
+            Needs::Nothing => None,
+            Needs::Realtime => Some("Windows has no realtime policies as Linux has them"),
+            Needs::LowPriority => Some("Windows has no SCHED_IDLE and no nice values of threads"),
+            Needs::SleepingWaiters => Some("Windows does not tell whether another thread sleeps"),
+        }
+    }
+
+    /// Those of the process's group, at most 64.
+    fn usable_cpus() -> Vec<usize> {
+        let (mut process, mut system) = (0_usize, 0_usize);
+        // SAFETY: a handle that is always valid, and two live numbers.
+        let told = unsafe {
+            GetProcessAffinityMask(GetCurrentProcess(), &raw mut process, &raw mut system)
+        };
+        if told == 0 {
+            return (0..parallelism()).collect();
+        }
+        (0..usize::BITS as usize).filter(|cpu| process >> cpu & 1 == 1).collect()
+    }
+
+    const LIST_CPUS: &'static str = "the Task Manager, under \"Set affinity\",";
+
+    fn pin(cpu: usize) -> Result<(), String> {
+        let Some(mask) = u32::try_from(cpu).ok().and_then(|cpu| 1_usize.checked_shl(cpu)) else {
+            return Err("a mask of Windows has 64 CPUs".to_owned());
+        };
+        // SAFETY: the handle is that of the calling thread.
+        let before = unsafe { SetThreadAffinityMask(GetCurrentThread(), mask) };
+        if before == 0 { Err(io::Error::last_os_error().to_string()) } else { Ok(()) }
+    }
+
+    type Scheduling = ();
+
+    type Quota = ();
+
+    fn usage() -> Usage {
+        Usage { elapsed: counter(), cpu: charged(), ..Usage::default() }
+    }
+
+    fn raw_nanos() -> u64 {
+        counter().as_nanos() as u64
+    }
+
+    fn thread_number() -> i32 {
+        // SAFETY: takes nothing.
+        unsafe { GetCurrentThreadId() }.cast_signed()
+    }
+
+    fn freeze<T>(handle: &JoinHandle<T>) {
+        // A thread that has just ended cannot be suspended, and need not be.
+        // SAFETY: the handle is live as long as what it is taken from. A suspended thread keeps what it has locked;
+        // threads of a stuck team are in the lock that is measured, not in the allocator.
+        unsafe { SuspendThread(handle.as_raw_handle()) };
+    }
+
+    fn set_apart(command: &mut Command) {
+        command.creation_flags(CREATE_NEW_PROCESS_GROUP);
+    }
+
+    /// A thread reads, because a pipe cannot be waited for with a limit. It ends when the child is killed.
+    fn read_line(
+        mut output: ChildStdout,
+        limit: Duration,
+        cancel: &AtomicBool,
+    ) -> io::Result<Option<String>> {
+        let (send, receive) = mpsc::channel();
+        std::thread::Builder::new().spawn(move || {
+            let mut answer = Vec::new();
+            let read = output.read_to_end(&mut answer).map(|_| answer);
+            // The other side may have given up.
+            _ = send.send(read);
+        })?;
+        let start = Instant::now();
+        loop {
+            match receive.recv_timeout(Duration::from_millis(CANCEL_CHECK_MILLIS.into())) {
+                Ok(answer) => return Ok(Some(String::from_utf8_lossy(&answer?).into_owned())),
+                Err(RecvTimeoutError::Disconnected) => return Ok(Some(String::new())),
+                Err(RecvTimeoutError::Timeout) => {
+                    if cancel.load(Ordering::Relaxed) || start.elapsed() > limit {
+                        return Ok(None);
+                    }
+                }
+            }
+        }
+    }
+
+    const NO_HEAVY_FENCE: &'static str =
+        "FlushProcessWriteBuffers is relied on by x86-64 on Windows itself, not under Wine";
+
+    fn describe() -> Machine {
+        const PROCESSOR: &str = r"HARDWARE\DESCRIPTION\System\CentralProcessor\0";
+        const VERSION: &str = r"SOFTWARE\Microsoft\Windows NT\CurrentVersion";
+        let build = registry(VERSION, "CurrentBuildNumber").unwrap_or_default();
+        Machine {
+            cpu: registry(PROCESSOR, "ProcessorNameString").unwrap_or_default(),
+            architecture: std::env::consts::ARCH.to_owned(),
+            cpus: Self::usable_cpus().len(),
+            usable_cpus: parallelism(),
+            memory_bytes: memory(),
+            virtualized: hypervisor(),
+            kernel: format!("Windows {build}").trim_end().to_owned(),
+            clock: clock::name().to_owned(),
+            clock_source: Self::CLOCK.to_owned(),
+            ..Machine::default()
+        }
+    }
+}
+
+/// How many threads can run at the same time.
+fn parallelism() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// The counter of deadlines.
+fn counter() -> Duration {
+    static RATE: OnceLock<u128> = OnceLock::new();
+    let rate = *RATE.get_or_init(|| {
+        let mut rate = 0;
+        // SAFETY: writes a live number. It never fails since Windows XP.
+        unsafe { QueryPerformanceFrequency(&raw mut rate) };
+        rate.max(1) as u128
+    });
+    let mut count = 0;
+    // SAFETY: as above.
+    unsafe { QueryPerformanceCounter(&raw mut count) };
+    let nanos = count.max(0) as u128 * NANOS_PER_SECOND / rate;
+    Duration::from_nanos(nanos as u64)
+}
+
+/// The CPU time of the calling thread, where cycles can be made to time.
+fn charged() -> Option<Duration> {
+    if !Native::ticks_are_hardware() || !cfg!(target_arch = "x86_64") {
+        return None;
+    }
+    let mut cycles = 0;
+    // SAFETY: the handle is that of the calling thread, the number is live.
+    let told = unsafe { QueryThreadCycleTime(GetCurrentThread(), &raw mut cycles) };
+    // A thread that asks has run: Wine answers 0.
+    if told == 0 || cycles == 0 {
+        return None;
+    }
+    let nanos = u128::from(cycles) * NANOS_PER_SECOND / u128::from(Native::ticks_per_second());
+    Some(Duration::from_nanos(nanos as u64))
+}
+
+/// Whether the CPU says that a hypervisor is there; its name is not asked for.
+fn hypervisor() -> Option<String> {
+    #[cfg(target_arch = "x86_64")]
+    {
+        const FEATURES: u32 = 1;
+        const HYPERVISOR: u32 = 1 << 31;
+        let flagged = core::arch::x86_64::__cpuid(FEATURES).ecx & HYPERVISOR != 0;
+        flagged.then(|| "unknown".to_owned())
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    None
+}
+
+fn memory() -> u64 {
+    let mut status =
+        MEMORYSTATUSEX { dwLength: size_of::<MEMORYSTATUSEX>() as u32, ..Default::default() };
+    // SAFETY: the structure is live and says its own size.
+    if unsafe { GlobalMemoryStatusEx(&raw mut status) } == 0 { 0 } else { status.ullTotalPhys }
+}
+
+/// A text of the registry, of at most so many letters that names of CPUs and versions have.
+fn registry(key: &str, name: &str) -> Option<String> {
+    let zero_ended = |text: &str| text.encode_utf16().chain([0]).collect::<Vec<u16>>();
+    let (key, name) = (zero_ended(key), zero_ended(name));
+    let mut text = [0_u16; 256];
+    let mut bytes = size_of_val(&text) as u32;
+    // SAFETY: the names end with zeros, the array is as long as is said, and the rest is not asked for.
+    let error = unsafe {
+        RegGetValueW(
+            HKEY_LOCAL_MACHINE,
+            key.as_ptr(),
+            name.as_ptr(),
+            RRF_RT_REG_SZ,
+            std::ptr::null_mut(),
+            text.as_mut_ptr().cast(),
+            &raw mut bytes,
+        )
+    };
+    let letters = text.split(|letter| *letter == 0).next()?;
+    let text = String::from_utf16_lossy(letters).trim().to_owned();
+    (error == 0 && !text.is_empty()).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_machine_has_cpus_and_memory() {
+        let machine = Here::describe();
+        assert!(machine.cpus >= 1 && machine.usable_cpus >= 1, "{machine:?}");
+        assert!(machine.kernel.starts_with("Windows"), "{machine:?}");
+        assert!(machine.memory_bytes > 1 << 20, "{machine:?}");
+        assert_eq!(machine.load_average, None);
+    }
+
+    #[test]
+    fn a_thread_is_bound_to_a_cpu_that_is_there_and_to_no_other() {
+        let cpu = *Here::usable_cpus().last().expect("a CPU");
+        std::thread::spawn(move || {
+            assert_eq!(Here::pin(cpu), Ok(()));
+            assert!(Here::pin(64).is_err());
+        })
+        .join()
+        .expect("no panic");
+    }
+}
