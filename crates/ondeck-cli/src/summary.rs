@@ -118,8 +118,9 @@ fn machine(report: &Report) -> String {
     let cpu = if machine.cpu.is_empty() { &machine.architecture } else { &machine.cpu };
     let hypervisor = if machine.virtualized.is_some() { " (virtual)" } else { "" };
     let facts = format!("{cpu}, {} CPUs{hypervisor}, {}", machine.usable_cpus, machine.kernel);
-    // A simulated machine has no C library.
-    let facts = if simulated { facts } else { format!("{facts}, {}", machine.libc) };
+    // A simulated machine has no C library, and Windows and macOS have none to name.
+    let unnamed = simulated || machine.libc.is_empty();
+    let facts = if unnamed { facts } else { format!("{facts}, {}", machine.libc) };
     let took =
         format!("{evidence} in {:.0} s; a number is the median of its rounds", report.seconds);
     format!("{}\n{}", textwrap::fill(&took, COLUMNS), textwrap::fill(&facts, COLUMNS))

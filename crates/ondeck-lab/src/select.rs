@@ -1,5 +1,7 @@
 //! Choosing locks and workloads by the words of a command line.
 
+mod absent;
+
 use ondeck_zoo::{Fairness, Kind, LockInfo, Origin};
 use wildmatch::WildMatch;
 
@@ -28,26 +30,21 @@ pub enum Unknown {
     /// A lock that this build was made without.
     #[error(
         "lock `{word}` is not in this build; install {} and build with --features peers-cpp",
-        CPP_PACKAGES
+        absent::CPP_PACKAGES
     )]
     NotBuilt {
         /// The lock.
         word: String,
     },
+    /// A lock of another system.
+    #[error(
+        "lock `{word}` is there on Linux with glibc only; `ondeck list` shows those of this system"
+    )]
+    NotHere {
+        /// The lock.
+        word: String,
+    },
 }
-
-/// The mutexes of the feature `peers-cpp`, and what Debian calls their libraries.
-const CPP_MUTEXES: &[&str] = &["abseil", "nsync", "tbb", "ck_mcs"];
-/// The reader-writer locks of that feature, of the same libraries.
-const CPP_RWLOCKS: &[&str] = &[
-    "abseil_rwlock",
-    "nsync_rwlock",
-    "tbb_rwlock",
-    "tbb_spin_rwlock",
-    "ck_rwlock",
-    "ck_phase_fair_rwlock",
-];
-const CPP_PACKAGES: &str = "Debian's libabsl-dev, libnsync-dev, libtbb-dev and libck-dev";
 
 /// A part of the suite that is not about locks, with what it measures.
 pub const COSTS: (&str, &str) = ("costs", "Cost of the operations that locks are made of");
@@ -187,9 +184,8 @@ pub const GROUPS: &[NamedGroup] = &[
 /// The name of every mutex, whether or not this build has it.
 pub fn mutex_names() -> Vec<&'static str> {
     let built = Subject::all();
-    let missing =
-        CPP_MUTEXES.iter().filter(|name| built.iter().all(|lock| lock.info.name != **name));
-    built.iter().map(|lock| lock.info.name).chain(missing.copied()).collect()
+    let missing = absent::mutexes().filter(|name| built.iter().all(|lock| lock.info.name != *name));
+    built.iter().map(|lock| lock.info.name).chain(missing).collect()
 }
 
 fn in_suite(lock: &LockInfo, group: Group) -> bool {
@@ -234,9 +230,8 @@ pub fn locks(subjects: &[Subject], words: &[String]) -> Result<Vec<Subject>, Unk
             }
         }
         if !found {
-            let cpp = || CPP_MUTEXES.iter().chain(CPP_RWLOCKS).any(|name| *name == word);
-            if !cfg!(feature = "peers-cpp") && cpp() {
-                return Err(Unknown::NotBuilt { word });
+            if let Some(why) = absent::why(&word) {
+                return Err(why);
             }
             let names = subjects.iter().map(|subject| subject.info.name);
             return Err(unknown("lock", word, names.chain(GROUPS.iter().map(|group| group.name))));
@@ -379,17 +374,6 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_that_was_left_out_of_the_build_is_known() {
-        for peer in CPP_MUTEXES.iter().chain(CPP_RWLOCKS) {
-            let word = [(*peer).to_owned()];
-            match locks(&Subject::of_every_kind(), &word) {
-                Ok(found) => assert_eq!(found[0].info.name, *peer),
-                Err(error) => assert!(error.to_string().contains("peers-cpp"), "{error}"),
-            }
-        }
-    }
-
-    #[test]
     fn the_locks_of_the_suite_exist() {
         let known: Vec<_> = Subject::all().iter().map(|subject| subject.info.name).collect();
         for name in HEADLINE
@@ -397,7 +381,7 @@ mod tests {
             .chain(RUNS)
             .chain(CROWD)
             .chain(&[PURE_SPINNER, INHERITS_PRIORITY])
-            .filter(|name| !CPP_MUTEXES.contains(name))
+            .filter(|name| !absent::CPP_MUTEXES.contains(name))
         {
             assert!(known.contains(name), "{name} is not in the registry");
         }

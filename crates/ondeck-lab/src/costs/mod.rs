@@ -142,14 +142,7 @@ fn operations() -> Vec<Operation> {
     add(CostGroup::Clocks, "ticks", alone(|| _ = black_box(Native::ticks())));
     add(CostGroup::Clocks, "clock_gettime, monotonic", alone(|| _ = black_box(Native::now())));
 
-    add(
-        CostGroup::Futex,
-        "bare system call",
-        match Here::HAS_SYSTEM_CALL {
-            true => alone(Here::system_call),
-            false => Box::new(|| Err(no_system_call())),
-        },
-    );
+    add(CostGroup::Futex, "bare system call", bare_system_call());
     let cell = word();
     add(
         CostGroup::Futex,
@@ -183,6 +176,14 @@ fn operations() -> Vec<Operation> {
 
     add(CostGroup::Cache, "line to another CPU and back", Box::new(two_threads::line_round_trip));
     list
+}
+
+fn bare_system_call() -> Box<dyn FnMut() -> Timing> {
+    if Here::HAS_SYSTEM_CALL {
+        alone(Here::system_call)
+    } else {
+        Box::new(|| Err(no_system_call()))
+    }
 }
 
 /// An operation that one thread does again and again.

@@ -67,6 +67,9 @@ pub(crate) trait System {
         None
     }
 
+    /// Whether it tells, in the files of `/sys`, which CPUs share what.
+    const TELLS_LAYOUT: bool = false;
+
     /// What a thread ran under before it was raised.
     type Scheduling: Copy;
 

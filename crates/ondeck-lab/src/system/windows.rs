@@ -4,6 +4,7 @@
 //! whether it sleeps. What a thread was charged it tells in ticks of some 16 ms, and in cycles of the CPU's
 //! counter: the cycles are taken, as Chromium does (`base/time/time_win.cc`), where that counter has one rate.
 
+use std::ffi::{CStr, c_char};
 use std::io::{self, Read};
 use std::os::windows::io::AsRawHandle;
 use std::os::windows::process::CommandExt;
@@ -15,6 +16,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use ondeck::platform::{Native, Platform};
+use windows_sys::Win32::System::LibraryLoader::{GetModuleHandleA, GetProcAddress};
 use windows_sys::Win32::System::Performance::{QueryPerformanceCounter, QueryPerformanceFrequency};
 use windows_sys::Win32::System::Registry::{HKEY_LOCAL_MACHINE, RRF_RT_REG_SZ, RegGetValueW};
 use windows_sys::Win32::System::SystemInformation::{GlobalMemoryStatusEx, MEMORYSTATUSEX};
@@ -126,7 +128,7 @@ impl System for Here {
     }
 
     const NO_HEAVY_FENCE: &'static str =
-        "FlushProcessWriteBuffers is relied on by x86-64 on Windows itself, not under Wine";
+        "FlushProcessWriteBuffers is not relied on here";
 
     fn describe() -> Machine {
         const PROCESSOR: &str = r"HARDWARE\DESCRIPTION\System\CentralProcessor\0";
@@ -139,12 +141,32 @@ impl System for Here {
             usable_cpus: parallelism(),
             memory_bytes: memory(),
             virtualized: hypervisor(),
-            kernel: format!("Windows {build}").trim_end().to_owned(),
+            kernel: match wine() {
+                Some(version) => format!("Wine {version} as Windows {build}"),
+                None => format!("Windows {build}"),
+            }
+            .trim_end()
+            .to_owned(),
             clock: clock::name().to_owned(),
             clock_source: Self::CLOCK.to_owned(),
             ..Machine::default()
         }
     }
+}
+
+/// The version of Wine, if the system is that: what is measured there is not Windows.
+fn wine() -> Option<String> {
+    // SAFETY: the name ends with a zero byte; the library is part of every process.
+    let system = unsafe { GetModuleHandleA(c"ntdll.dll".as_ptr().cast()) };
+    if system.is_null() {
+        return None;
+    }
+    // SAFETY: the library is there as long as the process, and the name ends with a zero byte.
+    let function = unsafe { GetProcAddress(system, c"wine_get_version".as_ptr().cast()) }?;
+    // SAFETY: only Wine has a function of that name, and its is `const char *(void)` of C.
+    let version: extern "C" fn() -> *const c_char = unsafe { std::mem::transmute(function) };
+    // SAFETY: Wine's version is a constant text with a zero byte behind it.
+    Some(unsafe { CStr::from_ptr(version()) }.to_string_lossy().into_owned())
 }
 
 /// How many threads can run at the same time.
@@ -235,7 +257,7 @@ mod tests {
     fn this_machine_has_cpus_and_memory() {
         let machine = Here::describe();
         assert!(machine.cpus >= 1 && machine.usable_cpus >= 1, "{machine:?}");
-        assert!(machine.kernel.starts_with("Windows"), "{machine:?}");
+        assert!(machine.kernel.contains("Windows "), "{machine:?}");
         assert!(machine.memory_bytes > 1 << 20, "{machine:?}");
         assert_eq!(machine.load_average, None);
     }

@@ -87,6 +87,12 @@ pub struct Kernel {
     pub timer_slack: Option<Duration>,
 }
 
+/// Why no description can be measured on this system; `None` if one can.
+pub fn refused() -> Option<String> {
+    let why = || format!("{} does not tell which CPUs share a core and which a cache", Here::NAME);
+    (!Here::TELLS_LAYOUT).then(why)
+}
+
 /// Each single figure is the least of so many measurements.
 const SAMPLES: usize = 9;
 

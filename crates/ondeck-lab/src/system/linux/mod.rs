@@ -52,6 +52,8 @@ impl System for Here {
         .ok()
     }
 
+    const TELLS_LAYOUT: bool = true;
+
     type Scheduling = scheduling::Scheduling;
 
     fn scheduling() -> Option<Self::Scheduling> {

@@ -1,0 +1,80 @@
+//! Locks that are known and not in this build: of libraries that it was made without, and of other systems.
+
+use super::Unknown;
+
+/// The mutexes of the feature `peers-cpp`, and what Debian calls their libraries.
+pub(super) const CPP_MUTEXES: &[&str] = &["abseil", "nsync", "tbb", "ck_mcs"];
+/// The reader-writer locks of that feature, of the same libraries.
+pub(super) const CPP_RWLOCKS: &[&str] = &[
+    "abseil_rwlock",
+    "nsync_rwlock",
+    "tbb_rwlock",
+    "tbb_spin_rwlock",
+    "ck_rwlock",
+    "ck_phase_fair_rwlock",
+];
+pub(super) const CPP_PACKAGES: &str =
+    "Debian's libabsl-dev, libnsync-dev, libtbb-dev and libck-dev";
+
+/// The mutexes of Linux and of its C libraries.
+const LINUX_MUTEXES: &[&str] = &[
+    "glibc",
+    "glibc_adaptive",
+    "glibc_pi",
+    "glibc_recursive",
+    "pi_futex",
+    "pthread_spin",
+    "swift_pi",
+];
+/// The locks of other kinds.
+const LINUX_OTHERS: &[&str] =
+    &["glibc_barrier", "glibc_once", "glibc_rwlock", "glibc_semaphore", "glibc_writer_rwlock"];
+
+/// The mutexes that a build may lack.
+pub(super) fn mutexes() -> impl Iterator<Item = &'static str> {
+    CPP_MUTEXES.iter().chain(LINUX_MUTEXES).copied()
+}
+
+/// Why a word that chooses no lock would choose one elsewhere.
+pub(super) fn why(word: &str) -> Option<Unknown> {
+    let among = |lists: [&[&str]; 2]| lists.concat().contains(&word);
+    let word = || word.to_owned();
+    if !cfg!(feature = "peers-cpp") && among([CPP_MUTEXES, CPP_RWLOCKS]) {
+        return Some(Unknown::NotBuilt { word: word() });
+    }
+    among([LINUX_MUTEXES, LINUX_OTHERS]).then(|| Unknown::NotHere { word: word() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::locks;
+    use super::*;
+    use crate::workload::Subject;
+
+    #[test]
+    fn a_lock_that_was_left_out_of_the_build_is_known() {
+        for peer in CPP_MUTEXES.iter().chain(CPP_RWLOCKS) {
+            let word = [(*peer).to_owned()];
+            match locks(&Subject::of_every_kind(), &word) {
+                Ok(found) => assert_eq!(found[0].info.name, *peer),
+                Err(error) => assert!(error.to_string().contains("peers-cpp"), "{error}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_lock_of_linux_is_there_or_the_reason_is() {
+        let everything = Subject::of_every_kind();
+        for name in LINUX_MUTEXES.iter().chain(LINUX_OTHERS) {
+            match locks(&everything, &[(*name).to_owned()]) {
+                Ok(found) => assert_eq!(found[0].info.name, *name),
+                Err(error) if cfg!(all(target_os = "linux", target_env = "gnu")) => {
+                    panic!("{error}")
+                }
+                Err(error) => {
+                    assert!(error.to_string().contains("on Linux with glibc"), "{error}");
+                }
+            }
+        }
+    }
+}
