@@ -1,7 +1,7 @@
 /*
  * What follows takes the place of calls of functions above, by the same names. A program that takes
- * the address of one gets the library's function. With ONDECK_NO_INLINE every lock and unlock is a
- * call.
+ * the address of one gets the library's function. With ONDECK_NO_INLINE, and on other systems than
+ * 64-bit Linux, every lock and unlock is a call.
  */
 #if defined(__SANITIZE_THREAD__)
 #define ONDECK_TSAN 1
@@ -134,8 +134,8 @@ static __inline__ int ondeck_tsan_cond_clockwait(ondeck_cond_t *cond, ondeck_mut
 #define ondeck_cond_timedwait ondeck_tsan_cond_timedwait
 #define ondeck_cond_clockwait ondeck_tsan_cond_clockwait
 
-#elif defined(__GNUC__) && !defined(ONDECK_NO_INLINE) &&                                           \
-    (defined(__x86_64__) || defined(__aarch64__))
+#elif defined(__GNUC__) && !defined(ONDECK_NO_INLINE) && defined(__linux__) &&                     \
+    defined(__LP64__) && (defined(__x86_64__) || defined(__aarch64__))
 /* The definition is for inlining only, in C and in C++: no function of this name is ever made of
  * it. */
 #define ONDECK_INLINE                                                                              \

@@ -1,5 +1,16 @@
-#if !defined(__linux__) || !defined(__LP64__)
-#error "ondeck runs on 64-bit Linux only"
+#if defined(__linux__) && !defined(__LP64__) &&                                                    \
+    (!defined(__GLIBC__) || (defined(_TIME_BITS) && _TIME_BITS == 64))
+#error "on 32 bits ondeck takes times as glibc has them without _TIME_BITS=64"
+#endif
+
+#if defined(_WIN32)
+/* As in MinGW's <time.h>. The monotonic clock is that of QueryPerformanceCounter. */
+#ifndef CLOCK_REALTIME
+#define CLOCK_REALTIME 0
+#endif
+#ifndef CLOCK_MONOTONIC
+#define CLOCK_MONOTONIC 1
+#endif
 #endif
 
 /* <time.h> has it only in C11, in C++, and for programs that ask for POSIX. */

@@ -15,8 +15,19 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <time.h>
-#if !defined(__linux__) || !defined(__LP64__)
-#error "ondeck runs on 64-bit Linux only"
+#if defined(__linux__) && !defined(__LP64__) &&                                                    \
+    (!defined(__GLIBC__) || (defined(_TIME_BITS) && _TIME_BITS == 64))
+#error "on 32 bits ondeck takes times as glibc has them without _TIME_BITS=64"
+#endif
+
+#if defined(_WIN32)
+/* As in MinGW's <time.h>. The monotonic clock is that of QueryPerformanceCounter. */
+#ifndef CLOCK_REALTIME
+#define CLOCK_REALTIME 0
+#endif
+#ifndef CLOCK_MONOTONIC
+#define CLOCK_MONOTONIC 1
+#endif
 #endif
 
 /* <time.h> has it only in C11, in C++, and for programs that ask for POSIX. */
@@ -362,8 +373,8 @@ int ondeck_zoo_lock_unlock(struct ondeck_zoo_lock_t *lock) ONDECK_NOTHROW;
 
 /*
  * What follows takes the place of calls of functions above, by the same names. A program that takes
- * the address of one gets the library's function. With ONDECK_NO_INLINE every lock and unlock is a
- * call.
+ * the address of one gets the library's function. With ONDECK_NO_INLINE, and on other systems than
+ * 64-bit Linux, every lock and unlock is a call.
  */
 #if defined(__SANITIZE_THREAD__)
 #define ONDECK_TSAN 1
@@ -496,8 +507,8 @@ static __inline__ int ondeck_tsan_cond_clockwait(ondeck_cond_t *cond, ondeck_mut
 #define ondeck_cond_timedwait ondeck_tsan_cond_timedwait
 #define ondeck_cond_clockwait ondeck_tsan_cond_clockwait
 
-#elif defined(__GNUC__) && !defined(ONDECK_NO_INLINE) &&                                           \
-    (defined(__x86_64__) || defined(__aarch64__))
+#elif defined(__GNUC__) && !defined(ONDECK_NO_INLINE) && defined(__linux__) &&                     \
+    defined(__LP64__) && (defined(__x86_64__) || defined(__aarch64__))
 /* The definition is for inlining only, in C and in C++: no function of this name is ever made of
  * it. */
 #define ONDECK_INLINE                                                                              \

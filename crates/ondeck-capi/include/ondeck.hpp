@@ -34,7 +34,12 @@ namespace detail
 
 // Numbers of the kernel. <time.h> has the names only for programs that ask for POSIX.
 inline constexpr int clock_realtime = 0;
+#if defined(__APPLE__) || defined(__FreeBSD__)
+// CLOCK_MONOTONIC_RAW and CLOCK_MONOTONIC: what std::chrono::steady_clock is there.
+inline constexpr int clock_monotonic = 4;
+#else
 inline constexpr int clock_monotonic = 1;
+#endif
 
 // A time since a clock's beginning as functions of C take it. Rounded up, so that no wait ends too
 // soon. A time that is out of range is the nearest one within.
@@ -61,7 +66,7 @@ timespec to_timespec(const std::chrono::duration<Rep, Period> &since) noexcept
 template <class Rep, class Period>
 timespec monotonic_after(const std::chrono::duration<Rep, Period> &left) noexcept
 {
-    // std::chrono::steady_clock is CLOCK_MONOTONIC in both C++ libraries of Linux.
+    // std::chrono::steady_clock is that clock in the C++ libraries.
     const timespec now = to_timespec(std::chrono::steady_clock::now().time_since_epoch());
     timespec then = to_timespec(left);
     then.tv_sec += now.tv_sec;

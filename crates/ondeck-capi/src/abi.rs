@@ -27,7 +27,10 @@ pub const ONDECK_UNLOCK_SKIP: usize = 1;
 const _: () = {
     assert!(BUCKETS == 1 << ONDECK_BUCKET_BITS);
     assert!(ONDECK_UNLOCK_SKIP == UNLOCK_MODE_SKIP);
+    #[cfg(target_pointer_width = "64")]
     let addresses = [1, 0x7fff_ffff_f001, 0x5555_5555_4032, usize::MAX];
+    #[cfg(not(target_pointer_width = "64"))]
+    let addresses = [1, usize::MAX];
     let mut next = 0;
     while next < addresses.len() {
         let product = (addresses[next] as u64).wrapping_mul(ONDECK_BUCKET_FACTOR);

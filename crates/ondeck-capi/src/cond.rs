@@ -4,10 +4,11 @@ use core::cell::UnsafeCell;
 use core::ffi::c_int;
 
 use ondeck::condvar::RawCondvar;
-use ondeck::platform::Linux;
+use ondeck::platform::Native;
 
 use crate::deadline::Deadline;
 use crate::mutex::{Mutex, raw as raw_mutex};
+use crate::system;
 
 /// A condition variable for `ondeck_mutex_t`: one byte. It begins as `ONDECK_COND_INIT`, which is
 /// zero; so memory that is all zeros has condition variables in it, and a static one needs no
@@ -22,14 +23,14 @@ pub struct Cond {
 }
 
 const _: () = assert!(size_of::<Cond>() == 1 && align_of::<Cond>() == 1);
-const _: () = assert!(size_of::<Cond>() == size_of::<RawCondvar<Linux>>());
+const _: () = assert!(size_of::<Cond>() == size_of::<RawCondvar<Native>>());
 
 /// The condition variable that C means.
 ///
 /// # Safety
 ///
 /// `cond` points to one that lives as long as the borrow is used.
-unsafe fn raw<'a>(cond: *const Cond) -> &'a RawCondvar<Linux> {
+unsafe fn raw<'a>(cond: *const Cond) -> &'a RawCondvar<Native> {
     // SAFETY: both are one byte that is only accessed atomically, 0 or 1; it is there, as the
     // caller promises.
     unsafe { &*cond.cast() }
@@ -87,7 +88,7 @@ pub unsafe extern "C" fn ondeck_cond_timedwait(
     deadline: *const libc::timespec,
 ) -> c_int {
     // SAFETY: as the caller promises.
-    unsafe { ondeck_cond_clockwait(cond, mutex, libc::CLOCK_REALTIME, deadline) }
+    unsafe { ondeck_cond_clockwait(cond, mutex, system::REALTIME, deadline) }
 }
 
 /// Unlocks the mutex, sleeps until the thread is notified or the clock is at `deadline`, an

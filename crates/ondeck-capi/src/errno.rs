@@ -1,9 +1,11 @@
 //! The caller's errno.
 
+use crate::system;
+
 /// Runs `operation` and gives errno back its value: functions here return their errors, as those of
 /// pthreads do, and the system calls in them are no business of their callers.
 pub(crate) fn keep<R>(operation: impl FnOnce() -> R) -> R {
-    let errno = address();
+    let errno = system::errno();
     // SAFETY: it is this thread's own, and lives as long as the thread.
     let before = unsafe { *errno };
     let result = operation();
@@ -15,10 +17,5 @@ pub(crate) fn keep<R>(operation: impl FnOnce() -> R) -> R {
 /// Sets errno, for functions that return a pointer.
 pub(crate) fn set(value: i32) {
     // SAFETY: as in `keep`.
-    unsafe { *address() = value };
-}
-
-fn address() -> *mut i32 {
-    // SAFETY: no preconditions.
-    unsafe { libc::__errno_location() }
+    unsafe { *system::errno() = value };
 }

@@ -13,6 +13,7 @@
 //! mutex.rs  cond.rs  zoo.rs        one function of C each, over crate `ondeck`
 //!    │
 //!    ├─ deadline.rs   points in time of two clocks
+//!    ├─ system/       clocks and errno of the C library
 //!    ├─ errno.rs      the caller's errno stays what it was; crate `ondeck` keeps it itself
 //!    ├─ abi.rs        what the inlined code takes for granted
 //!    └─ copies/       two copies of this library with a table each are refused
@@ -26,8 +27,15 @@
 
 pub mod abi;
 pub mod cond;
+// By the notes of ELF, where link.sh makes libraries. Elsewhere two copies are not found.
+#[cfg(all(
+    target_os = "linux",
+    target_pointer_width = "64",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
 mod copies;
 mod deadline;
 mod errno;
 pub mod mutex;
+mod system;
 pub mod zoo;

@@ -5,9 +5,10 @@ use core::ffi::c_int;
 use core::sync::atomic::AtomicU8;
 
 use ondeck::mutex::RawMutex;
-use ondeck::platform::Linux;
+use ondeck::platform::Native;
 
 use crate::deadline::{Deadline, is_clock};
+use crate::system;
 
 /// A mutex: one byte. It begins as `ONDECK_MUTEX_INIT`, which is zero; so memory that is all zeros
 /// has free mutexes in it, and a static one needs no initializer. It has no other resources: it may
@@ -23,14 +24,14 @@ pub struct Mutex {
 }
 
 const _: () = assert!(size_of::<Mutex>() == 1 && align_of::<Mutex>() == 1);
-const _: () = assert!(size_of::<Mutex>() == size_of::<RawMutex<Linux>>());
+const _: () = assert!(size_of::<Mutex>() == size_of::<RawMutex<Native>>());
 
 /// The mutex that C means.
 ///
 /// # Safety
 ///
 /// `mutex` points to one that lives as long as the borrow is used.
-pub(crate) unsafe fn raw<'a>(mutex: *const Mutex) -> &'a RawMutex<Linux> {
+pub(crate) unsafe fn raw<'a>(mutex: *const Mutex) -> &'a RawMutex<Native> {
     // SAFETY: both are one byte that is only accessed atomically, 0 or 1; it is there, as the
     // caller promises.
     unsafe { &*mutex.cast() }
@@ -106,7 +107,7 @@ pub unsafe extern "C" fn ondeck_mutex_timedlock(
     deadline: *const libc::timespec,
 ) -> c_int {
     // SAFETY: as the caller promises.
-    unsafe { ondeck_mutex_clocklock(mutex, libc::CLOCK_REALTIME, deadline) }
+    unsafe { ondeck_mutex_clocklock(mutex, system::REALTIME, deadline) }
 }
 
 /// Waits until the mutex is the calling thread's, or until the clock is at `deadline`, an absolute
@@ -190,5 +191,5 @@ pub unsafe extern "C" fn ondeck_mutex_unlock_contended(mutex: *mut Mutex) {
 /// `ONDECK_UNLOCK_SKIP`. The mutex may be gone by now: `mutex` is an address.
 #[unsafe(no_mangle)]
 pub extern "C" fn ondeck_mutex_unlocked(mutex: *const Mutex) {
-    RawMutex::<Linux>::look_after_store(mutex.cast::<AtomicU8>());
+    RawMutex::<Native>::look_after_store(mutex.cast::<AtomicU8>());
 }

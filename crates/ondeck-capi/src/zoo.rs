@@ -17,7 +17,7 @@ use std::any::Any;
 use std::ffi::CString;
 use std::sync::OnceLock;
 
-use ondeck::platform::Linux;
+use ondeck::platform::Native;
 use ondeck_zoo::locks::for_each_hosted;
 use ondeck_zoo::{RawLock, Visitor};
 
@@ -37,7 +37,7 @@ trait AnyLock: Send + Sync {
 }
 
 /// A lock, and the context of its owner.
-struct Kept<L: RawLock<Linux>> {
+struct Kept<L: RawLock<Native>> {
     lock: L,
     /// Null while it is free. Only the owner accesses it, after its lock and before its unlock.
     context: Cell<*mut L::Context>,
@@ -45,17 +45,17 @@ struct Kept<L: RawLock<Linux>> {
 
 // SAFETY: the lock is `Sync`. The context is accessed by the owner only, and a lock hands it from
 // one to the next.
-unsafe impl<L: RawLock<Linux>> Sync for Kept<L> {}
+unsafe impl<L: RawLock<Native>> Sync for Kept<L> {}
 // SAFETY: a context is left here only while the lock is owned, and then the object does not move.
-unsafe impl<L: RawLock<Linux>> Send for Kept<L> {}
+unsafe impl<L: RawLock<Native>> Send for Kept<L> {}
 
-impl<L: RawLock<Linux>> Kept<L> {
+impl<L: RawLock<Native>> Kept<L> {
     fn new() -> Self {
         Self { lock: L::new(), context: Cell::new(ptr::null_mut()) }
     }
 }
 
-impl<L: RawLock<Linux>> AnyLock for Kept<L> {
+impl<L: RawLock<Native>> AnyLock for Kept<L> {
     fn lock(&self) {
         let context = take_spare::<L::Context>();
         // SAFETY: no other acquisition has it, and it stays on the heap until the unlock.
@@ -121,8 +121,8 @@ struct Find<'a> {
     found: Option<Box<dyn AnyLock>>,
 }
 
-impl Visitor<Linux> for Find<'_> {
-    fn visit<L: RawLock<Linux>>(&mut self) {
+impl Visitor<Native> for Find<'_> {
+    fn visit<L: RawLock<Native>>(&mut self) {
         if self.name.to_bytes() == L::INFO.name.as_bytes() {
             self.found = Some(Box::new(Kept::<L>::new()));
         }
@@ -131,8 +131,8 @@ impl Visitor<Linux> for Find<'_> {
 
 struct Names(Vec<CString>);
 
-impl Visitor<Linux> for Names {
-    fn visit<L: RawLock<Linux>>(&mut self) {
+impl Visitor<Native> for Names {
+    fn visit<L: RawLock<Native>>(&mut self) {
         self.0.extend(CString::new(L::INFO.name));
     }
 }
@@ -141,7 +141,7 @@ fn names() -> &'static [CString] {
     static NAMES: OnceLock<Vec<CString>> = OnceLock::new();
     NAMES.get_or_init(|| {
         let mut names = Names(Vec::new());
-        for_each_hosted::<Linux>(&mut names);
+        for_each_hosted::<Native>(&mut names);
         names.0
     })
 }
@@ -167,7 +167,7 @@ pub unsafe extern "C" fn ondeck_zoo_lock_new(name: *const c_char) -> *mut ZooLoc
     if !name.is_null() {
         // SAFETY: as the caller promises.
         let mut find = Find { name: unsafe { CStr::from_ptr(name) }, found: None };
-        for_each_hosted::<Linux>(&mut find);
+        for_each_hosted::<Native>(&mut find);
         if let Some(lock) = find.found {
             return Box::into_raw(Box::new(ZooLock(lock)));
         }

@@ -1,0 +1,49 @@
+//! Unix: clocks of clock_gettime(2).
+
+use core::ffi::c_int;
+use core::mem::MaybeUninit;
+
+use super::Clock;
+
+/// The number of the clock that may be set.
+pub(crate) const REALTIME: c_int = libc::CLOCK_REALTIME as c_int;
+
+/// On Apple's systems it goes on while the machine sleeps, and the table's stands.
+const MONOTONIC: c_int = libc::CLOCK_MONOTONIC as c_int;
+
+/// The clock of that number, if there is one here.
+pub(crate) fn clock(number: c_int) -> Option<Clock> {
+    #[cfg(target_vendor = "apple")]
+    match number.cast_unsigned() {
+        libc::CLOCK_UPTIME_RAW => return Some(Clock::Table),
+        // That of C++'s steady clock.
+        libc::CLOCK_MONOTONIC_RAW => return Some(Clock::Other(number)),
+        _ => {}
+    }
+    match number {
+        MONOTONIC if !cfg!(target_vendor = "apple") => Some(Clock::Table),
+        MONOTONIC | REALTIME => Some(Clock::Other(number)),
+        _ => None,
+    }
+}
+
+/// The time of a clock in nanoseconds.
+pub(crate) fn nanos(clock: c_int) -> u64 {
+    let mut time = MaybeUninit::<libc::timespec>::uninit();
+    // SAFETY: clock_gettime writes the timespec that it is given.
+    let failed = unsafe { libc::clock_gettime(clock as libc::clockid_t, time.as_mut_ptr()) } != 0;
+    // A clock that cannot be read is at its end, so that no thread waits for ever for it.
+    // SAFETY: clock_gettime returned 0, so it has written the timespec.
+    if failed { u64::MAX } else { crate::deadline::nanos(&unsafe { time.assume_init() }) }
+}
+
+/// Where the calling thread's errno is.
+pub(crate) fn errno() -> *mut c_int {
+    // SAFETY: no preconditions.
+    unsafe {
+        cfg_select! {
+            any(target_vendor = "apple", target_os = "freebsd") => { libc::__error() }
+            _ => { libc::__errno_location() }
+        }
+    }
+}
