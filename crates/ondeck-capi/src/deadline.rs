@@ -10,9 +10,7 @@ use core::time::Duration;
 
 use ondeck::platform::{Native, Platform, Timestamp};
 
-use crate::system::{self, Clock};
-
-const NANOS_PER_SECOND: u64 = 1_000_000_000;
+use crate::system::{self, Clock, NANOS_PER_SECOND};
 
 /// A wait until a point of another clock notices a clock that was set after this long at most.
 const PART: Duration = Duration::from_secs(1);
@@ -41,7 +39,7 @@ impl Deadline {
         if !u64::try_from(time.tv_nsec).is_ok_and(|nanos| nanos < NANOS_PER_SECOND) {
             return None;
         }
-        let nanos = nanos(time);
+        let nanos = system::nanos_of(time);
         system::clock(clock).map(|clock| match clock {
             Clock::Table => Self::Table(Timestamp::from_nanos(nanos)),
             Clock::Other(number) => Self::Other(number, nanos),
@@ -67,14 +65,6 @@ impl Deadline {
             }
         }
     }
-}
-
-/// Saturating; 0 of a time that is negative. The fields are of 32 or of 64 bits.
-#[allow(clippy::useless_conversion, reason = "of other systems they are of other types")]
-pub(crate) fn nanos(time: &libc::timespec) -> u64 {
-    let seconds = u64::try_from(time.tv_sec);
-    let part = u64::try_from(time.tv_nsec).unwrap_or(0);
-    seconds.map_or(0, |seconds| seconds.saturating_mul(NANOS_PER_SECOND).saturating_add(part))
 }
 
 #[cfg(test)]

@@ -8,16 +8,8 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use crate::system::Account;
 use crate::system::{Here, System};
-
-/// The kernel's account of all CPUs at one moment, and of them the part of this process.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Account {
-    pub(crate) busy: f64,
-    pub(crate) idle: f64,
-    pub(crate) host: f64,
-    pub(crate) own: f64,
-}
 
 impl Account {
     /// The account now; `None` where the kernel does not tell.

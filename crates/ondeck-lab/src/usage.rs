@@ -3,24 +3,8 @@
 use std::ops::Add;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
+pub use crate::system::Usage;
 use crate::system::{Here, System};
-
-/// The calling thread's account at one moment, or the difference of two. What the kernel does not tell is `None`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Usage {
-    /// Elapsed time.
-    pub elapsed: Duration,
-    /// CPU time, user and system.
-    pub cpu: Option<Duration>,
-    /// Time in which the thread could have run and another had the CPU.
-    pub queued: Option<Duration>,
-    /// Switches because the thread slept.
-    pub voluntary: Option<u64>,
-    /// Switches because the scheduler took the CPU away.
-    pub involuntary: Option<u64>,
-}
 
 impl Usage {
     /// The calling thread's account now.

@@ -34,7 +34,7 @@ pub(crate) fn nanos(clock: c_int) -> u64 {
     let failed = unsafe { libc::clock_gettime(clock as libc::clockid_t, time.as_mut_ptr()) } != 0;
     // A clock that cannot be read is at its end, so that no thread waits for ever for it.
     // SAFETY: clock_gettime returned 0, so it has written the timespec.
-    if failed { u64::MAX } else { crate::deadline::nanos(&unsafe { time.assume_init() }) }
+    if failed { u64::MAX } else { super::nanos_of(&unsafe { time.assume_init() }) }
 }
 
 /// Where the calling thread's errno is.

@@ -20,7 +20,7 @@ pub(super) fn ends_as_folder(name: &Path) -> bool {
     name.as_os_str().as_bytes().ends_with(b"/")
 }
 
-/// Makes a file that nobody else reads.
+/// Makes a file that no other user reads.
 pub(super) fn create_probe(path: &Path) -> io::Result<File> {
     create_with(path, PROBE)
 }

@@ -9,10 +9,11 @@ use std::time::Duration;
 pub use pinning::Pinning;
 pub use scheduling::Policy;
 
-pub(crate) use scheduling::{Background, Thread};
+pub(crate) use scheduling::Background;
 
 use pinning::join;
 
+pub use crate::system::Refusal;
 use crate::system::{Here, System};
 
 /// All of it together.
@@ -26,15 +27,6 @@ pub struct Placement {
     pub slice: Option<Duration>,
     /// The nice value, instead of the process's own.
     pub nice: Option<i32>,
-}
-
-/// What the machine would not do, and what can be done about it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
-    /// What was refused and why.
-    pub reason: String,
-    /// How to have it granted.
-    pub fix: String,
 }
 
 /// How far above the lowest realtime priority the coordinator is: above every role of a team.

@@ -9,6 +9,12 @@ pub struct Imposed {
     _quota: <Here as System>::Quota,
 }
 
+/// The quota that this process runs under, the least of its group and the groups above; in words.
+/// `None` if there is none, or the kernel does not tell.
+pub fn in_force() -> Option<String> {
+    Here::quota_in_force()
+}
+
 /// Puts this process under a quota of so many percent of a CPU.
 ///
 /// # Errors

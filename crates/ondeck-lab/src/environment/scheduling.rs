@@ -3,25 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::Refusal;
-use crate::system::{Here, System};
-
-/// A scheduling policy.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Policy {
-    /// `SCHED_OTHER`, the default.
-    #[default]
-    Other,
-    /// `SCHED_BATCH`.
-    Batch,
-    /// `SCHED_FIFO` at the lowest priority.
-    Fifo,
-    /// `SCHED_RR` at the lowest priority.
-    RoundRobin,
-}
-
-/// A thread's identifier in the kernel; 0 is the caller.
-pub(crate) type Thread = i32;
+pub(crate) use crate::system::Background;
+pub use crate::system::Policy;
+use crate::system::{Here, Refusal, System, Thread};
 
 const CALLER: Thread = 0;
 
@@ -40,15 +24,6 @@ impl Policy {
     pub(crate) fn apply(self, above: u8) -> Result<(), Refusal> {
         self.apply_to(CALLER, above)
     }
-}
-
-/// A low priority, for work that is to fill the CPU time that others leave.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Background {
-    /// `SCHED_IDLE`: nearly only while no other thread wants the CPU.
-    Idle,
-    /// `SCHED_OTHER` at nice 19.
-    Nice,
 }
 
 impl Background {

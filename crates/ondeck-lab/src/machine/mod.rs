@@ -5,6 +5,7 @@
 //! and computed on a machine of virtual time that was never built.
 
 mod build;
+mod describe;
 mod native;
 
 use std::time::Duration;
@@ -14,7 +15,6 @@ use ondeck_zoo::RawLock;
 
 use crate::results;
 use crate::sample::Sample;
-use crate::system::{Here, System};
 use crate::team::{Body, Outcome, TeamError, TeamSetting, Until};
 use crate::usage::Usage;
 use crate::work::Work;
@@ -24,7 +24,7 @@ pub use build::build;
 
 /// Describes the machine that this process runs on.
 pub fn describe() -> results::Machine {
-    Here::describe()
+    describe::describe()
 }
 
 /// A machine that workloads can be measured on.

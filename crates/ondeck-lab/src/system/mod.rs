@@ -1,5 +1,5 @@
-//! What the laboratory asks of the operating system, apart from what locks ask of it: where threads run, what
-//! they are charged, what a machine is.
+//! What the laboratory asks of the operating system, apart from what locks ask of it: where threads run and what
+//! they are charged. It needs no other module; what a machine is, is in `machine/describe`.
 //!
 //! [`System`] is implemented once, for [`Here`], by the module that is chosen below. What a system cannot tell
 //! is absent in reports, and what it cannot do is refused with the reason: neither is ever a zero.
@@ -8,7 +8,7 @@
 #[cfg(unix)]
 mod unix;
 
-// All systems are named here and nowhere else.
+// All systems are named here, in `machine/describe`, and nowhere else.
 cfg_select! {
     target_os = "linux" => {
         mod linux;
@@ -30,11 +30,66 @@ use std::sync::atomic::AtomicBool;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crate::disturbance;
-use crate::environment::{Background, Policy, Refusal, Thread};
-use crate::results::Machine;
-use crate::usage::Usage;
-use crate::workload::face::Needs;
+use serde::{Deserialize, Serialize};
+
+/// What the machine would not do, and what can be done about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// What was refused and why.
+    pub reason: String,
+    /// How to have it granted.
+    pub fix: String,
+}
+
+/// A scheduling policy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Policy {
+    /// `SCHED_OTHER`, the default.
+    #[default]
+    Other,
+    /// `SCHED_BATCH`.
+    Batch,
+    /// `SCHED_FIFO` at the lowest priority.
+    Fifo,
+    /// `SCHED_RR` at the lowest priority.
+    RoundRobin,
+}
+
+/// A low priority, for work that is to fill the CPU time that others leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Background {
+    /// `SCHED_IDLE`: nearly only while no other thread wants the CPU.
+    Idle,
+    /// `SCHED_OTHER` at nice 19.
+    Nice,
+}
+
+/// A thread's identifier in the kernel; 0 is the caller.
+pub(crate) type Thread = i32;
+
+/// The calling thread's account at one moment, or the difference of two. What the kernel does not tell is `None`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Elapsed time.
+    pub elapsed: Duration,
+    /// CPU time, user and system.
+    pub cpu: Option<Duration>,
+    /// Time in which the thread could have run and another had the CPU.
+    pub queued: Option<Duration>,
+    /// Switches because the thread slept.
+    pub voluntary: Option<u64>,
+    /// Switches because the scheduler took the CPU away.
+    pub involuntary: Option<u64>,
+}
+
+/// The kernel's account of all CPUs at one moment, and of them the part of this process.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Account {
+    pub(crate) busy: f64,
+    pub(crate) idle: f64,
+    pub(crate) host: f64,
+    pub(crate) own: f64,
+}
 
 /// The system that this program runs on.
 pub(crate) struct Here;
@@ -47,8 +102,14 @@ pub(crate) trait System {
     /// The clock of deadlines, from which ticks come where the CPU's counter is of no use.
     const CLOCK: &'static str;
 
-    /// Why a workload with such needs is not measured here.
-    fn lacks(needs: Needs) -> Option<&'static str>;
+    /// Why there are no realtime threads of which one keeps the others off a CPU; `None` where there are.
+    const NO_REALTIME: Option<&'static str>;
+
+    /// Why no thread works at a low priority; `None` where it can.
+    const NO_LOW_PRIORITY: Option<&'static str>;
+
+    /// Why it is not seen whether another thread sleeps; `None` where it is.
+    const NO_SIGHT_OF_THREADS: Option<&'static str>;
 
     /// The CPUs that this process may use, ascending.
     fn usable_cpus() -> Vec<usize>;
@@ -114,11 +175,16 @@ pub(crate) trait System {
         Err(absent::<Self>(&format!("quota of {percent} %"), "control groups", "--quota"))
     }
 
+    /// The quota that this process runs under, in words.
+    fn quota_in_force() -> Option<String> {
+        None
+    }
+
     /// What the calling thread has been charged.
     fn usage() -> Usage;
 
     /// The account of all CPUs, and of them the part of this process.
-    fn account_of_cpus() -> Option<disturbance::Account> {
+    fn account_of_cpus() -> Option<Account> {
         None
     }
 
@@ -176,9 +242,6 @@ pub(crate) trait System {
     fn timer_slack() -> Option<Duration> {
         None
     }
-
-    /// The machine that this process runs on.
-    fn describe() -> Machine;
 }
 
 /// The refusal of something that a system does not have.

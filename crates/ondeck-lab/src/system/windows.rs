@@ -4,7 +4,6 @@
 //! whether it sleeps. What a thread was charged it tells in ticks of some 16 ms, and in cycles of the CPU's
 //! counter: the cycles are taken, as Chromium does (`base/time/time_win.cc`), where that counter has one rate.
 
-use std::ffi::{CStr, c_char};
 use std::io::{self, Read};
 use std::os::windows::io::AsRawHandle;
 use std::os::windows::process::CommandExt;
@@ -16,21 +15,14 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use ondeck::platform::{Native, Platform};
-use windows_sys::Win32::System::LibraryLoader::{GetModuleHandleA, GetProcAddress};
 use windows_sys::Win32::System::Performance::{QueryPerformanceCounter, QueryPerformanceFrequency};
-use windows_sys::Win32::System::Registry::{HKEY_LOCAL_MACHINE, RRF_RT_REG_SZ, RegGetValueW};
-use windows_sys::Win32::System::SystemInformation::{GlobalMemoryStatusEx, MEMORYSTATUSEX};
 use windows_sys::Win32::System::Threading::{
     CREATE_NEW_PROCESS_GROUP, GetCurrentProcess, GetCurrentThread, GetCurrentThreadId,
     GetProcessAffinityMask, SetThreadAffinityMask, SuspendThread,
 };
 use windows_sys::Win32::System::WindowsProgramming::QueryThreadCycleTime;
 
-use super::{CANCEL_CHECK_MILLIS, Here, System};
-use crate::clock;
-use crate::results::Machine;
-use crate::usage::Usage;
-use crate::workload::face::Needs;
+use super::{CANCEL_CHECK_MILLIS, Here, System, Usage};
 
 const NANOS_PER_SECOND: u128 = 1_000_000_000;
 
@@ -39,14 +31,14 @@ impl System for Here {
 
     const CLOCK: &'static str = "QueryPerformanceCounter";
 
-    fn lacks(needs: Needs) -> Option<&'static str> {
-        match needs {
-            Needs::Nothing => None,
-            Needs::Realtime => Some("Windows has no realtime policies as Linux has them"),
-            Needs::LowPriority => Some("Windows has no SCHED_IDLE and no nice values of threads"),
-            Needs::SleepingWaiters => Some("Windows does not tell whether another thread sleeps"),
-        }
-    }
+    const NO_REALTIME: Option<&'static str> =
+        Some("Windows has no realtime policies as Linux has them");
+
+    const NO_LOW_PRIORITY: Option<&'static str> =
+        Some("Windows has no SCHED_IDLE and no nice values of threads");
+
+    const NO_SIGHT_OF_THREADS: Option<&'static str> =
+        Some("Windows does not tell whether another thread sleeps");
 
     /// Those of the process's group, at most 64.
     fn usable_cpus() -> Vec<usize> {
@@ -129,44 +121,6 @@ impl System for Here {
 
     const NO_HEAVY_FENCE: &'static str =
         "FlushProcessWriteBuffers is not relied on here";
-
-    fn describe() -> Machine {
-        const PROCESSOR: &str = r"HARDWARE\DESCRIPTION\System\CentralProcessor\0";
-        const VERSION: &str = r"SOFTWARE\Microsoft\Windows NT\CurrentVersion";
-        let build = registry(VERSION, "CurrentBuildNumber").unwrap_or_default();
-        Machine {
-            cpu: registry(PROCESSOR, "ProcessorNameString").unwrap_or_default(),
-            architecture: std::env::consts::ARCH.to_owned(),
-            cpus: Self::usable_cpus().len(),
-            usable_cpus: parallelism(),
-            memory_bytes: memory(),
-            virtualized: hypervisor(),
-            kernel: match wine() {
-                Some(version) => format!("Wine {version} as Windows {build}"),
-                None => format!("Windows {build}"),
-            }
-            .trim_end()
-            .to_owned(),
-            clock: clock::name().to_owned(),
-            clock_source: Self::CLOCK.to_owned(),
-            ..Machine::default()
-        }
-    }
-}
-
-/// The version of Wine, if the system is that: what is measured there is not Windows.
-fn wine() -> Option<String> {
-    // SAFETY: the name ends with a zero byte; the library is part of every process.
-    let system = unsafe { GetModuleHandleA(c"ntdll.dll".as_ptr().cast()) };
-    if system.is_null() {
-        return None;
-    }
-    // SAFETY: the library is there as long as the process, and the name ends with a zero byte.
-    let function = unsafe { GetProcAddress(system, c"wine_get_version".as_ptr().cast()) }?;
-    // SAFETY: only Wine has a function of that name, and its is `const char *(void)` of C.
-    let version: extern "C" fn() -> *const c_char = unsafe { std::mem::transmute(function) };
-    // SAFETY: Wine's version is a constant text with a zero byte behind it.
-    Some(unsafe { CStr::from_ptr(version()) }.to_string_lossy().into_owned())
 }
 
 /// How many threads can run at the same time.
@@ -206,61 +160,9 @@ fn charged() -> Option<Duration> {
     Some(Duration::from_nanos(nanos as u64))
 }
 
-/// Whether the CPU says that a hypervisor is there; its name is not asked for.
-fn hypervisor() -> Option<String> {
-    #[cfg(target_arch = "x86_64")]
-    {
-        const FEATURES: u32 = 1;
-        const HYPERVISOR: u32 = 1 << 31;
-        let flagged = core::arch::x86_64::__cpuid(FEATURES).ecx & HYPERVISOR != 0;
-        flagged.then(|| "unknown".to_owned())
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    None
-}
-
-fn memory() -> u64 {
-    let mut status =
-        MEMORYSTATUSEX { dwLength: size_of::<MEMORYSTATUSEX>() as u32, ..Default::default() };
-    // SAFETY: the structure is live and says its own size.
-    if unsafe { GlobalMemoryStatusEx(&raw mut status) } == 0 { 0 } else { status.ullTotalPhys }
-}
-
-/// A text of the registry, of at most so many letters that names of CPUs and versions have.
-fn registry(key: &str, name: &str) -> Option<String> {
-    let zero_ended = |text: &str| text.encode_utf16().chain([0]).collect::<Vec<u16>>();
-    let (key, name) = (zero_ended(key), zero_ended(name));
-    let mut text = [0_u16; 256];
-    let mut bytes = size_of_val(&text) as u32;
-    // SAFETY: the names end with zeros, the array is as long as is said, and the rest is not asked for.
-    let error = unsafe {
-        RegGetValueW(
-            HKEY_LOCAL_MACHINE,
-            key.as_ptr(),
-            name.as_ptr(),
-            RRF_RT_REG_SZ,
-            std::ptr::null_mut(),
-            text.as_mut_ptr().cast(),
-            &raw mut bytes,
-        )
-    };
-    let letters = text.split(|letter| *letter == 0).next()?;
-    let text = String::from_utf16_lossy(letters).trim().to_owned();
-    (error == 0 && !text.is_empty()).then_some(text)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn this_machine_has_cpus_and_memory() {
-        let machine = Here::describe();
-        assert!(machine.cpus >= 1 && machine.usable_cpus >= 1, "{machine:?}");
-        assert!(machine.kernel.contains("Windows "), "{machine:?}");
-        assert!(machine.memory_bytes > 1 << 20, "{machine:?}");
-        assert_eq!(machine.load_average, None);
-    }
 
     #[test]
     fn a_thread_is_bound_to_a_cpu_that_is_there_and_to_no_other() {

@@ -65,7 +65,12 @@ pub enum Needs {
 impl Needs {
     /// Why the system at hand does not have it; `None` if it does.
     pub fn lacking_here(self) -> Option<&'static str> {
-        Here::lacks(self)
+        match self {
+            Self::Nothing => None,
+            Self::Realtime => Here::NO_REALTIME,
+            Self::LowPriority => Here::NO_LOW_PRIORITY,
+            Self::SleepingWaiters => Here::NO_SIGHT_OF_THREADS,
+        }
     }
 }
 

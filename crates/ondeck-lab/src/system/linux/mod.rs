@@ -1,6 +1,5 @@
 //! Linux: system calls, and the kernel's files.
 
-mod describe;
 mod quota;
 mod scheduling;
 
@@ -19,21 +18,18 @@ use nix::time::ClockId;
 use nix::unistd::{SysconfVar, sysconf};
 use ondeck::platform::Native;
 
-use super::{Here, System, unix};
-use crate::disturbance;
-use crate::environment::{Background, Policy, Refusal, Thread};
-use crate::results::Machine;
-use crate::usage::Usage;
-use crate::workload::face::Needs;
+use super::{Account, Background, Here, Policy, Refusal, System, Thread, Usage, unix};
 
 impl System for Here {
     const NAME: &'static str = "Linux";
 
     const CLOCK: &'static str = "CLOCK_MONOTONIC";
 
-    fn lacks(_needs: Needs) -> Option<&'static str> {
-        None
-    }
+    const NO_REALTIME: Option<&'static str> = None;
+
+    const NO_LOW_PRIORITY: Option<&'static str> = None;
+
+    const NO_SIGHT_OF_THREADS: Option<&'static str> = None;
 
     fn usable_cpus() -> Vec<usize> {
         Native::affinity()
@@ -94,6 +90,10 @@ impl System for Here {
         quota::impose(percent)
     }
 
+    fn quota_in_force() -> Option<String> {
+        quota::in_force()
+    }
+
     fn usage() -> Usage {
         // The clock counts nanoseconds where rusage only has the tick's share.
         let cpu = unix::clock(ClockId::CLOCK_THREAD_CPUTIME_ID);
@@ -111,7 +111,7 @@ impl System for Here {
     }
 
     /// Its seconds are counted in ticks of 10 ms, so that less than half a second says little.
-    fn account_of_cpus() -> Option<disturbance::Account> {
+    fn account_of_cpus() -> Option<Account> {
         let per_second = sysconf(SysconfVar::CLK_TCK).ok()?? as f64;
         let own = [UsageWho::RUSAGE_SELF, UsageWho::RUSAGE_CHILDREN]
             .into_iter()
@@ -121,7 +121,7 @@ impl System for Here {
             .sum();
         let (busy, idle, host) = of_all_cpus(&fs::read_to_string("/proc/stat").ok()?)?;
         let [busy, idle, host] = [busy, idle, host].map(|ticks| ticks as f64 / per_second);
-        Some(disturbance::Account { busy, idle, host, own })
+        Some(Account { busy, idle, host, own })
     }
 
     fn peak_memory() -> Option<u64> {
@@ -223,10 +223,6 @@ impl System for Here {
     fn timer_slack() -> Option<Duration> {
         let text = fs::read_to_string("/proc/self/timerslack_ns").ok()?;
         Some(Duration::from_nanos(text.trim().parse().ok()?))
-    }
-
-    fn describe() -> Machine {
-        describe::describe()
     }
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::environment::Refusal;
+use crate::system::Refusal;
 
 /// The quota that this process runs under, the least of its group and the groups above; in words.
 /// `None` if there is none, or the kernel does not tell.

@@ -5,7 +5,7 @@
 use std::io;
 use std::time::Duration;
 
-use crate::environment::{Background, Policy, Refusal, Thread};
+use crate::system::{Background, Policy, Refusal, Thread};
 
 const CALLER: Thread = 0;
 

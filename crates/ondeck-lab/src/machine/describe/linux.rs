@@ -10,12 +10,13 @@ use std::path::Path;
 
 use ondeck::platform::Native;
 
-use super::{quota, scheduling};
 use crate::clock;
+use crate::environment::quota;
 use crate::results::Machine;
+use crate::system::{Here, System};
 
 /// Describes the machine that this process runs on.
-pub(super) fn describe() -> Machine {
+pub(in crate::machine) fn describe() -> Machine {
     let cpu_info = read("/proc/cpuinfo");
     let name = nix::sys::utsname::uname().ok();
     let word = |part: Option<&std::ffi::OsStr>| {
@@ -47,7 +48,7 @@ pub(super) fn describe() -> Machine {
         idle_states: idle_states(),
         cpu_quota: quota::in_force(),
         realtime_share: realtime_share(),
-        slice_milliseconds: scheduling::slice().map(|slice| slice.as_secs_f64() * 1e3),
+        slice_milliseconds: Here::slice().map(|slice| slice.as_secs_f64() * 1e3),
         load_average: load_average(),
     }
 }
