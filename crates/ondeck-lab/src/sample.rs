@@ -266,3 +266,30 @@ pub fn share_needs(threads: usize, cpus: usize) -> Duration {
 pub fn histogram() -> Histogram<u64> {
     Histogram::new_with_bounds(1, 1_000_000_000_000, 3).expect("the bounds are valid")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(usage: Usage) -> Sample {
+        let elapsed = Duration::from_millis(1);
+        Sample::of_pairs(&Pairs { median_nanos: 5.0, pairs: 100, elapsed, usage })
+    }
+
+    #[test]
+    fn what_the_kernel_does_not_tell_is_absent_and_not_zero() {
+        let charged = [CPU_PER_OP, VOLUNTARY, INVOLUNTARY, RUNNING];
+        let untold = of(Usage::default());
+        assert!(charged.iter().all(|quantity| untold.value(*quantity).is_none()), "{untold:?}");
+        assert_eq!(untold.value(PAIR), Some(5.0));
+
+        let told = of(Usage {
+            cpu: Some(Duration::from_micros(500)),
+            voluntary: Some(0),
+            involuntary: Some(7),
+            ..Usage::default()
+        });
+        let values = charged.map(|quantity| told.value(quantity));
+        assert_eq!(values, [Some(5_000.0), Some(0.0), Some(0.07), Some(0.5)]);
+    }
+}

@@ -90,6 +90,16 @@ mod tests {
     }
 
     #[test]
+    fn what_is_not_told_stays_untold_beside_what_is() {
+        let (untold, some) = (Usage::default(), Usage { voluntary: Some(3), ..Usage::default() });
+        assert_eq!(untold.plus(untold), untold);
+        assert_eq!(untold.plus(some).voluntary, Some(3));
+        assert_eq!(some.plus(some).voluntary, Some(6));
+        assert_eq!(some.since(untold).voluntary, Some(3));
+        assert_eq!(some.since(some).cpu, None);
+    }
+
+    #[test]
     fn working_costs_time() {
         let before = Usage::of_this_thread();
         let mut sum = 0_u64;
