@@ -119,8 +119,7 @@ impl System for Here {
         }
     }
 
-    const NO_HEAVY_FENCE: &'static str =
-        "FlushProcessWriteBuffers is not relied on here";
+    const NO_HEAVY_FENCE: &'static str = "FlushProcessWriteBuffers is not relied on here";
 }
 
 /// How many threads can run at the same time.

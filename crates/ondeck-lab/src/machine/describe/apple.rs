@@ -57,9 +57,8 @@ fn load_average() -> Option<f64> {
 fn fact(name: &CStr, into: *mut c_void, room: usize) -> Option<usize> {
     let mut size = room;
     // SAFETY: the name ends with a zero byte; the caller's memory is live and as long as is said. Nothing is set.
-    let error = unsafe {
-        libc::sysctlbyname(name.as_ptr(), into, &raw mut size, std::ptr::null_mut(), 0)
-    };
+    let error =
+        unsafe { libc::sysctlbyname(name.as_ptr(), into, &raw mut size, std::ptr::null_mut(), 0) };
     (error == 0).then_some(size)
 }
 
