@@ -16,7 +16,12 @@ fn pairs_of(machine: &str, threads: usize, millis: f64) -> u64 {
 }
 
 /// Pairs of each thread, which works for so many nanoseconds inside and outside.
-fn pairs_of_each(machine: &str, threads: usize, millis: f64, (inside, outside): (f64, f64)) -> Vec<u64> {
+fn pairs_of_each(
+    machine: &str,
+    threads: usize,
+    millis: f64,
+    (inside, outside): (f64, f64),
+) -> Vec<u64> {
     let file = MachineFile::find(machine).expect("a bundled machine");
     let lock = Rc::new(OndeckMutex::<Sim>::new());
     let (pairs, stops) = (Rc::new(RefCell::new(vec![0; threads])), Rc::new(Cell::new(false)));

@@ -4,7 +4,8 @@
 use super::RawMutex;
 use crate::parking::unlock_mode::{LOOK, SKIP, SOME, concerns};
 use crate::parking::{
-    Awake, Bucket, Guard, Kind, LONGEST_REST_NANOS, Node, Record, has_come, relax, relax_by_time, status,
+    Awake, Bucket, Guard, Kind, LONGEST_REST_NANOS, Node, Record, has_come, relax, relax_by_time,
+    status,
 };
 use crate::platform::{AtomicInt, Host, Ordering};
 
@@ -19,7 +20,6 @@ const HANDOFF_AFTER_NANOS: u32 = 1_000_000;
 /// of wait instead of 121 with [`LONGEST_REST_NANOS`] alone, and the same throughput. That is the most, because a wake is
 /// measured, and long where threads wait for a CPU, too.
 const HANDOFF_EVERY_WAKES: usize = 20;
-
 
 /// A thread of a lock that shares its record and has been overdue for so long no longer relies on its turn: one
 /// unlock in [`SAMPLE`] serves it, which rests the lock seldom enough.

@@ -72,7 +72,7 @@ pub(crate) use pair::Pair;
 pub(crate) use park::Chosen;
 pub use park::{Parked, Requeued, park, requeue, unpark};
 pub(crate) use publish::{relax, relax_by_time};
-pub(crate) use record::{LONGEST_REST_NANOS, Awake, Record};
+pub(crate) use record::{Awake, LONGEST_REST_NANOS, Record};
 #[doc(hidden)]
 pub use unlock_mode::SKIP as UNLOCK_MODE_SKIP;
 pub(crate) use visible::Slot;

@@ -187,7 +187,12 @@ impl<P: Host> Node<P> {
     /// Of the newest of a queue, to which a thread was linked that will be overdue at `due`: it may be so before all
     /// others, if it has come back.
     pub(crate) fn no_later(&self, due: usize, now: usize) {
-        let due = not_before(self.rests.load(Ordering::Relaxed), due, now, P::ticks_in(LONGEST_REST_NANOS));
+        let due = not_before(
+            self.rests.load(Ordering::Relaxed),
+            due,
+            now,
+            P::ticks_in(LONGEST_REST_NANOS),
+        );
         if !has_come(due, self.due.load(Ordering::Relaxed)) {
             self.set_due(due);
         }

@@ -469,7 +469,12 @@ impl<P: Host> Record<P> {
         let parked = self.parked();
         // A thread that comes back may have waited for longer than all that have parked while it was awake: theirs
         // would put its turn off, each time.
-        let due = not_before(self.waiting.rests.load(Ordering::Relaxed), due, now, P::ticks_in(LONGEST_REST_NANOS));
+        let due = not_before(
+            self.waiting.rests.load(Ordering::Relaxed),
+            due,
+            now,
+            P::ticks_in(LONGEST_REST_NANOS),
+        );
         if parked == 0 || !has_come(due, self.due.load(Ordering::Relaxed)) {
             self.set_due(due);
         }
