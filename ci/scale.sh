@@ -53,8 +53,8 @@ beside() {
     python3 ci/book/scale.py --keep "$folder/beside.json"
 }
 
-[ $# -gt 0 ] && [ "$*" != all-locks ] || all_locks
-[ $# -gt 0 ] && [ "$*" != beside ] || beside
+if [ $# -eq 0 ] || [ "$*" = all-locks ]; then all_locks; fi
+if [ $# -eq 0 ] || [ "$*" = beside ]; then beside; fi
 for machine in epyc-9454p-64:64 epyc-9754:128 future-256:256; do
     for work in 0,0 100,500 1000,5000 10000,50000; do
         [ $# -eq 0 ] || [ "$*" = "${machine%:*} $work" ] || continue

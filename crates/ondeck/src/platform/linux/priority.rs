@@ -3,7 +3,6 @@
 //! A real-time thread runs before all ordinary ones, so a lock wakes it before them, as the kernel's
 //! futex does, and hands no lock to another while it is parked.
 
-use core::mem::MaybeUninit;
 use core::sync::atomic::{AtomicBool, Ordering};
 
 use super::quietly;
@@ -29,21 +28,22 @@ pub(super) fn of_caller() -> u32 {
     /// A flag beside the class.
     const RESET_ON_FORK: i32 = libc::SCHED_RESET_ON_FORK;
     const BEFORE_ALL: u32 = 100;
+    // The calls themselves, because musl's functions of these names always fail.
     // SAFETY: takes a number and returns one.
-    let class = quietly(|| unsafe { libc::sched_getscheduler(CALLER) }).0;
+    let (class, _) = quietly(|| unsafe { libc::syscall(libc::SYS_sched_getscheduler, CALLER) });
     if class < 0 {
         return 0;
     }
-    let priority = match class & !RESET_ON_FORK {
+    let priority = match class as libc::c_int & !RESET_ON_FORK {
         libc::SCHED_FIFO | libc::SCHED_RR => {
-            let mut parameters = MaybeUninit::<libc::sched_param>::uninit();
-            // SAFETY: the kernel writes the parameters that it is given.
-            let get = || unsafe { libc::sched_getparam(CALLER, parameters.as_mut_ptr()) };
+            let mut priority: libc::c_int = 0;
+            // SAFETY: the kernel's parameters are one integer, which outlives the call.
+            let get =
+                || unsafe { libc::syscall(libc::SYS_sched_getparam, CALLER, &raw mut priority) };
             if quietly(get).0 != 0 {
                 return 0;
             }
-            // SAFETY: the call has succeeded, so it has written them.
-            unsafe { parameters.assume_init() }.sched_priority.unsigned_abs()
+            priority.unsigned_abs()
         }
         libc::SCHED_DEADLINE => BEFORE_ALL,
         _ => return 0,
