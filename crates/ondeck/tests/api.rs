@@ -78,6 +78,8 @@ mod unlock_mode;
 // What needs the kernel's calls, or pages of its own.
 cfg_select! {
     all(target_os = "linux", not(ondeck_system = "portable")) => {
+        #[path = "support/asleep.rs"]
+        mod asleep;
         #[path = "support/refuse.rs"]
         mod refuse;
         #[path = "support/seccomp.rs"]

@@ -8,6 +8,7 @@ use ondeck::parking::bucket_of;
 use ondeck::{Mutex, MutexGuard};
 
 use crate::again::alone;
+use crate::asleep;
 use crate::hold::Hold;
 use crate::waiting::{poll_for, until_waited_for};
 
@@ -18,22 +19,16 @@ static STARTED: AtomicU32 = AtomicU32::new(0);
 
 /// The calling thread stores its kernel name.
 fn tell_name() {
-    // SAFETY: gettid has no preconditions.
-    STARTED.store(unsafe { libc::gettid() }.cast_unsigned(), Ordering::Release);
+    STARTED.store(asleep::name(), Ordering::Release);
 }
 
 /// Waits until the thread that was started last sleeps in the kernel.
 fn until_asleep() {
-    let thread = loop {
+    loop {
         match STARTED.load(Ordering::Acquire) {
             0 => thread::yield_now(),
-            thread => break thread,
+            thread => return asleep::until_asleep(thread),
         }
-    };
-    let stat = format!("/proc/self/task/{thread}/stat");
-    // After the name, which is in parentheses, comes the state.
-    while !std::fs::read_to_string(&stat).expect("it lives").contains(") S ") {
-        thread::yield_now();
     }
 }
 

@@ -8,6 +8,7 @@ use ondeck::parking::{Parked, Requeued, bucket_of};
 use ondeck::platform::Linux;
 use ondeck::{Condvar, Mutex};
 
+use crate::asleep;
 use crate::hold::Hold;
 use crate::keys;
 use crate::rest::until_at_rest;
@@ -149,8 +150,14 @@ fn a_notifier_follows_the_newest_waiter_to_another_mutex() {
     let (condvar, (one, other)) = (places.condvar(), places.mutexes());
     let hold = Hold::default();
     thread::scope(|scope| {
-        let first = scope.spawn(|| wait(condvar, one));
+        let name = &AtomicU32::new(0);
+        let first = scope.spawn(|| {
+            name.store(asleep::name(), Ordering::Relaxed);
+            wait(condvar, one);
+        });
         until_waited(one);
+        // While it watches for a notification, it can be notified without the bucket that is held.
+        asleep::until_asleep(name.load(Ordering::Relaxed));
         scope.spawn(|| hold.hold(std::ptr::from_ref(one).addr()));
         hold.wait();
         let notifier = scope.spawn(|| condvar.notify_one());
