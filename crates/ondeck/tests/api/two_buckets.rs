@@ -149,8 +149,8 @@ fn a_notifier_follows_the_newest_waiter_to_another_mutex() {
     let places = Places::new();
     let (condvar, (one, other)) = (places.condvar(), places.mutexes());
     let hold = Hold::default();
+    let name = AtomicU32::new(0);
     thread::scope(|scope| {
-        let name = &AtomicU32::new(0);
         let first = scope.spawn(|| {
             name.store(asleep::name(), Ordering::Relaxed);
             wait(condvar, one);
