@@ -47,6 +47,10 @@ const PAYS: usize = 64;
 /// How often a rest is doubled at most: where a revocation takes 8 µs, a rest is 65 ms then.
 const MOST_DOUBLED: usize = 8;
 
+/// No rest is doubled beyond this. A revocation by a thread that lost its CPU meanwhile takes milliseconds: it would make
+/// minutes of rest.
+const LONGEST_DOUBLED_NANOS: u32 = 1_000_000_000;
+
 /// How long a store may stay invisible to others, if no fence can be made.
 ///
 /// Adam Morrison and Yehuda Afek, "Temporally Bounding TSO for Fence-Free Asymmetric Synchronization", rely
@@ -131,7 +135,8 @@ impl<P: Host> RawRwLock<P> {
             let cost = now.wrapping_sub(begin);
             let rest = cost.saturating_mul(REST).max(P::ticks_in(LEAST_REST_NANOS));
             let doubled = bias.ends(begin, cost.saturating_mul(PAYS), MOST_DOUBLED);
-            bias.rest(now, rest.saturating_mul(1 << doubled));
+            let longer = rest.saturating_mul(1 << doubled).min(P::ticks_in(LONGEST_DOUBLED_NANOS));
+            bias.rest(now, rest.max(longer));
         }
         visible
     }
