@@ -34,6 +34,10 @@ hooks! {
             }
             polling
         }
+        /// Threads are served once in 20 wakes, and once in a millisecond at least.
+        fn wake_ticks() -> usize {
+            LONG
+        }
         fn pause() {
             if POLLS.get() && !HAS_PAUSED.replace(true) {
                 PAUSED.fetch_add(1, Ordering::SeqCst);
