@@ -84,7 +84,9 @@ shift
 [ "$1" != -- ] || shift
 mkdir -p "$MACHINES/$host"
 cd "$MACHINES/$host" || exit
-HOME=$PWD exec bash -c "$*"
+# A login sets both. What calls this script may have neither.
+export HOME=$PWD SHELL=/bin/bash
+exec bash -c "$*"
 SSH
 chmod +x "$PARALLEL_SSH"
 fails_once several "GNU parallel" 3
