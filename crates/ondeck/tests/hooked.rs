@@ -51,6 +51,8 @@ mod rwlock_mark;
 mod rwlock_queue;
 #[path = "hooked/rwlock_unpolled.rs"]
 mod rwlock_unpolled;
+#[path = "hooked/rwlock_upgradable.rs"]
+mod rwlock_upgradable;
 #[path = "hooked/shared_turns.rs"]
 mod shared_turns;
 #[path = "hooked/slices.rs"]

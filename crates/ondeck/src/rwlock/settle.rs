@@ -14,6 +14,8 @@
 //!
 //! The word is changed once, under the bucket's lock; from then on the lock may be gone (4).
 
+use core::ptr;
+
 use super::{IN_FLIGHT, ONE, PARKED, RawRwLock, UPGRADABLE, WRITER, Want, with_writer};
 use crate::parking::{Chosen, Guard, Kind, Node, has_come, status};
 use crate::platform::{AtomicInt, Host, Ordering};
@@ -48,6 +50,9 @@ struct Plan<'a, P: Host> {
     competes: Option<&'a Node<P>>,
     /// How many readers, the oldest threads in the queue, are woken to compete, the first in flight.
     beside: usize,
+    /// Whether the thread that has waited longest goes on. Readers that go on beside an upgradable one do not take the
+    /// turn of one that may not.
+    oldest_goes: bool,
 }
 
 impl<P: Host> RawRwLock<P> {
@@ -76,7 +81,7 @@ impl<P: Host> RawRwLock<P> {
                 Err(found) => state = found,
             }
         };
-        if plan.has_chosen()
+        if plan.oldest_goes
             && let Some(bias) = P::bias(address)
         {
             bias.looks_after(address, now);
@@ -113,17 +118,26 @@ fn plan<'a, P: Host>(
     hands_over: bool,
     mode: Mode,
 ) -> Plan<'a, P> {
-    let mut plan = Plan { next: free, readers: false, other: None, competes: None, beside: 0 };
+    let mut plan = Plan {
+        next: free,
+        readers: false,
+        other: None,
+        competes: None,
+        beside: 0,
+        oldest_goes: false,
+    };
     let queue = || guard.oldest_first(Kind::RwLock, address);
     let upgradable = free & UPGRADABLE != 0;
     let may_go = |node: &&Node<P>| free & WRITER == 0 && (!upgradable || is_reader(node));
     let Some(first) = queue().find(may_go) else {
         return plan.with_parked(queue().next().is_some());
     };
+    if !hands_over && free & IN_FLIGHT != 0 {
+        return plan.with_parked(true);
+    }
+    // step: oldest goes
+    plan.oldest_goes = queue().next().is_some_and(|oldest| ptr::eq(oldest, first));
     if !hands_over {
-        if free & IN_FLIGHT != 0 {
-            return plan.with_parked(true);
-        }
         plan.next |= IN_FLIGHT;
         plan.competes = Some(first);
         if mode == Mode::Beside {
@@ -153,11 +167,6 @@ impl<P: Host> Plan<'_, P> {
     fn with_parked(mut self, parked: bool) -> Self {
         self.next = if parked { self.next | PARKED } else { self.next & !PARKED };
         self
-    }
-
-    /// Whether a thread goes on.
-    fn has_chosen(&self) -> bool {
-        self.readers || self.other.is_some() || self.competes.is_some()
     }
 }
 
@@ -197,7 +206,7 @@ fn choose<P: Host>(
                 take(node, &mut beside);
             }
         }
-    } else if plan.has_chosen()
+    } else if plan.oldest_goes
         && let Some(newest) = guard.newest(Kind::RwLock, address)
     {
         // A handoff rests the lock for a wake: one in a while.

@@ -22,9 +22,10 @@
 //! While a thread waits awake no unlock needs to wake a parked one as well. So it takes the mark of the thread
 //! in flight, if there is none, and does for the parked threads what that one does: what unlocks leave to
 //! it, its own unlock does, or it itself when it parks. It may do so for half as long as it takes until a
-//! thread is overdue after one of this lock's parked threads went on. The next unlock looks after them then.
+//! thread is overdue after the oldest of this lock's parked threads went on. The next unlock looks after them then.
 //! A look that lets none go on does not count: where threads came with short deadlines, their looks would
-//! put that off for ever.
+//! put that off for ever. Nor does one beside an upgradable reader that lets readers go on and not the oldest: they would
+//! put off the turn of a writer.
 //!
 //! # Sources
 //!

@@ -144,6 +144,52 @@ fn threads_that_give_up_do_not_keep_parked_ones_asleep() {
     assert_eq!(wakes, 1);
 }
 
+/// A writer is parked. Before each turn a reader parks, too, and goes on beside the upgradable read that the write becomes;
+/// then another thread waits awake for that one.
+#[test]
+fn readers_that_go_on_beside_an_upgradable_one_do_not_keep_a_writer_asleep() {
+    const MOST: u32 = 20;
+    let _watchdog = watched();
+    let _alone = alone();
+    let lock = &Lock::new();
+    let mut turns = 0;
+    thread::scope(|scope| {
+        lock.lock_exclusive();
+        park(scope, lock, || unlock(lock));
+        loop {
+            turns += 1;
+            let sleeps = Machine::sleeps();
+            let reader = scope.spawn(|| {
+                lock.lock_shared_counted();
+                // SAFETY: it was just taken.
+                unsafe { lock.unlock_shared_counted() };
+            });
+            Machine::until_sleeps(sleeps + 1);
+            time_passes(OVERDUE / 4);
+            // SAFETY: a thread of this test owns it.
+            unsafe { lock.downgrade_to_upgradable() };
+            reader.join().expect("no panic");
+            let next = scope.spawn(|| {
+                AWAKE.stop_me();
+                lock.lock_upgradable();
+            });
+            AWAKE.until_reached();
+            // SAFETY: as above.
+            let calls = calls_of(|| unsafe { lock.unlock_upgradable() });
+            AWAKE.open();
+            next.join().expect("no panic");
+            if calls.wakes != 0 || turns == MOST {
+                // SAFETY: as above.
+                unsafe { lock.unlock_upgradable() };
+                break;
+            }
+            // SAFETY: as above.
+            unsafe { lock.upgrade() };
+        }
+    });
+    assert!(turns < 5, "{turns} turns");
+}
+
 /// Ticks of another CPU, or ticks that have gone back.
 #[test]
 fn a_time_that_has_not_come_keeps_no_thread_asleep() {
