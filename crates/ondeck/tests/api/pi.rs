@@ -169,6 +169,22 @@ fn an_owner_that_ends_before_another_comes() {
     is_abandoned(&mutex);
 }
 
+/// A thread of the kernel has been given the number of an owner that has ended. Threads of the kernel own no locks.
+#[test]
+fn an_owner_that_ended_and_whose_number_a_thread_of_the_kernel_has() {
+    const FIRST: u32 = 2;
+    if std::fs::read_to_string(format!("/proc/{FIRST}/comm")).ok().as_deref() != Some("kthreadd\n")
+    {
+        println!("skipped: threads of the kernel are not seen here");
+        return;
+    }
+    let mutex = PiMutex::new(1);
+    std::mem::forget(mutex.lock());
+    // SAFETY: as in `word`.
+    unsafe { &*(&raw const mutex).cast::<AtomicU32>() }.store(FIRST, Ordering::Relaxed);
+    is_abandoned(&mutex);
+}
+
 #[test]
 fn an_owner_that_ends_while_others_wait() {
     let mutex = Arc::new(PiMutex::new(0));

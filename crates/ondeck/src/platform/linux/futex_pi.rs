@@ -41,6 +41,7 @@ pub(super) fn lock(word: &AtomicU32, deadline: Option<Timestamp>) -> PiLock {
                 real_time().saturating_add(deadline.since(Native::now()))
             }
         });
+        let owner = owner_of(word);
         let (result, errno) = timed::call(word, operation | libc::FUTEX_PRIVATE_FLAG, 0, until, 0);
         if result == 0 {
             // Acquire: the kernel's lock of the futex's bucket orders this after the unlock; this says so to
@@ -64,8 +65,13 @@ pub(super) fn lock(word: &AtomicU32, deadline: Option<Timestamp>) -> PiLock {
             }
             libc::EDEADLK => return PiLock::Circle,
             libc::ESRCH => return PiLock::OwnerEnded,
+            // The number is that of a thread of the kernel: an owner that has ended had it before. Or the owner that the
+            // kernel saw has left since.
+            // step: number of the kernel's
+            libc::EPERM if owner != owner_of(word) => {}
+            libc::EPERM if !is_of_process(owner) => return PiLock::OwnerEnded,
             libc::ENOSYS if operation == FUTEX_LOCK_PI2 => IS_OLD.store(true, Ordering::Relaxed),
-            // EPERM: the word is no thread's of this process. ENOMEM: nothing can be done.
+            // EPERM: a filter refuses. ENOMEM: nothing can be done.
             unexpected => die("futex lock_pi", unexpected),
         }
     }
@@ -83,6 +89,22 @@ pub(super) fn unlock(word: &AtomicU32) -> PiUnlock {
         (_, libc::EPERM) => PiUnlock::NotOwner,
         (_, unexpected) => die("futex unlock_pi", unexpected),
     }
+}
+
+/// The number of the owner.
+fn owner_of(word: &AtomicU32) -> u32 {
+    /// `FUTEX_TID_MASK`, which `libc` does not have for Android.
+    const NUMBER: u32 = (1 << 30) - 1;
+    word.load(Ordering::Relaxed) & NUMBER
+}
+
+/// Whether a thread of this process has the number.
+fn is_of_process(number: u32) -> bool {
+    const NO_SIGNAL: libc::c_int = 0;
+    // SAFETY: asks for a thread, and sends no signal.
+    let ask = || unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), number, NO_SIGNAL) };
+    let (result, errno) = quietly(ask);
+    result == 0 || errno != libc::ESRCH
 }
 
 /// The time of the clock that the older call has its deadlines on.
