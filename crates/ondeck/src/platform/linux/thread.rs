@@ -32,14 +32,11 @@ pub(super) fn pointer() -> NonZeroUsize {
         }
         pointer
     };
+    // The C library's own name of the thread. Not the address of a thread-local value: where the standard library keeps those
+    // on the heap, as on Android, it frees them before the last destructors, and a thread that lives may get the same.
+    // SAFETY: it has no precondition.
     #[cfg(any(miri, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
-    let pointer = {
-        extern crate std;
-        std::thread_local! {
-            static PLACE: u8 = const { 0 };
-        }
-        PLACE.with(|place| core::ptr::from_ref(place).addr())
-    };
+    let pointer = unsafe { libc::pthread_self() } as usize;
     NonZeroUsize::new(pointer).expect("a thread has a block")
 }
 

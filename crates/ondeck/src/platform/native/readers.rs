@@ -16,6 +16,7 @@
 
 extern crate std;
 
+use core::cell::Cell;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::Native;
@@ -33,9 +34,8 @@ static BIAS: [Bias<Native>; BIASES] = [Bias::EMPTY; BIASES];
 /// No row with this number or a higher one has ever been claimed.
 static IN_USE: AtomicUsize = AtomicUsize::new(0);
 
-/// Of a thread's word: it has not asked for a row. Else the word is the number of its row and 1.
-const UNKNOWN: u64 = 0;
-/// Of a thread's word: it has no row, and will have none.
+/// Of a thread's word: it has no row, and will have none. 0 if it has not asked for one. Else the word is the number of its
+/// row and 1.
 const NONE: u64 = u64::MAX;
 
 #[inline(always)]
@@ -46,7 +46,7 @@ pub(super) fn bias(address: usize) -> &'static Bias<Native> {
 /// The calling thread's row.
 #[inline(always)]
 pub(super) fn own() -> Option<&'static Row<Native>> {
-    // Neither `UNKNOWN` nor `NONE` is the number of a row, so that a thread which has one makes one comparison.
+    // Neither 0 nor `NONE` is the number of a row, so that a thread which has one makes one comparison.
     TABLE.get(Word::Row.get().wrapping_sub(1) as usize).or_else(claim)
 }
 
@@ -64,15 +64,18 @@ fn claim() -> Option<&'static Row<Native>> {
     // The registration of a destructor may allocate, and the allocator may read a lock: that read is counted.
     Word::Row.set(NONE);
     std::thread_local! {
-        static ENDS: Ends = const { Ends };
-    }
-    if ENDS.try_with(|_| ()).is_err() {
-        return None;
+        static ENDS: Ends = const { Ends { row: Cell::new(None) } };
     }
     let is_free = |claimed: &AtomicBool| {
         !claimed.load(Ordering::Relaxed) && !claimed.swap(true, Ordering::Acquire)
     };
-    let row = CLAIMED.iter().position(is_free)?;
+    let claim = |ends: &Ends| {
+        // A thread that has one has lost its word.
+        let row = ends.row.get().or_else(|| CLAIMED.iter().position(is_free));
+        ends.row.set(row);
+        row
+    };
+    let row = ENDS.try_with(claim).ok()??;
     // A writer that looks for readers finds this out before the thread's first slot: the same fences are
     // behind both.
     IN_USE.fetch_max(row + 1, Ordering::Relaxed);
@@ -81,19 +84,22 @@ fn claim() -> Option<&'static Row<Native>> {
 }
 
 /// The thread's values are destroyed.
-struct Ends;
+struct Ends {
+    /// The number of the thread's row. Not that of the thread's word: where the standard library keeps that on the heap, it
+    /// may have freed it before.
+    row: Cell<Option<usize>>,
+}
 
 impl Drop for Ends {
     fn drop(&mut self) {
-        let row = Word::Row.get();
-        let index = row.wrapping_sub(1) as usize;
-        if TABLE.get(index).is_some_and(Row::has_readers) {
+        let row = self.row.get();
+        if row.is_some_and(|row| TABLE[row].has_readers()) {
             return;
         }
         Word::Row.set(NONE);
-        if row != UNKNOWN && row != NONE {
+        if let Some(row) = row {
             // Release: the next thread finds the slots as this one leaves them.
-            CLAIMED[index].store(false, Ordering::Release);
+            CLAIMED[row].store(false, Ordering::Release);
         }
     }
 }
@@ -112,6 +118,27 @@ mod tests {
         let used = (row().unwrap() - TABLE.as_ptr().addr()) / size_of::<Row<Native>>();
         assert!(used < all().len());
         assert!(all().len() < ROWS);
+    }
+
+    /// Systems that keep the words of a thread on the heap may free them before the destructors of other values.
+    #[test]
+    fn a_row_is_given_up_by_a_thread_whose_words_are_gone() {
+        struct Freed(Cell<usize>);
+        impl Drop for Freed {
+            fn drop(&mut self) {
+                Word::Row.set(0);
+                assert_eq!(own().map(Row::address), Some(self.0.get()), "it has one row");
+                Word::Row.set(0);
+            }
+        }
+        std::thread_local!(static FREED: Freed = const { Freed(Cell::new(0)) });
+        let claims = || {
+            let row = own().map(Row::address);
+            // Destructors run in the reverse order of registration.
+            FREED.with(|freed| freed.0.set(row.unwrap_or(0)));
+            row.is_some()
+        };
+        assert!((0..2 * ROWS).all(|_| std::thread::spawn(claims).join().unwrap()));
     }
 
     /// With GNU's tools on Windows the standard library keeps the words of a thread on the heap, and frees them before the
