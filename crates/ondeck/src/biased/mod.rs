@@ -64,7 +64,8 @@
 //! biased to the same thread elsewhere and is then moved there is locked for ever.)
 //!
 //! In the child of a fork the only thread has the row that it had. A lock that another thread of the parent was
-//! inside of stays locked.
+//! inside of stays locked; so does one that the thread which forked was inside of by its slot, while another thread
+//! waited for that with `inner`.
 //!
 //! # Where membarrier is refused
 //!
