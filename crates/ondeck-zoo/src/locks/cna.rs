@@ -73,7 +73,8 @@ pub struct Node<P: Platform> {
     last: P::AtomicPtr<Node<P>>,
     /// The NUMA node of its thread, if that had to wait.
     home: P::AtomicU32,
-    /// How often the lock was handed over within the NUMA node, in a row, until this thread had it.
+    /// How many owners in a row, the last of them the one before this node's thread, have handed the lock to a thread
+    /// of their own NUMA node.
     handoffs: P::AtomicU32,
 }
 
@@ -90,7 +91,8 @@ impl<P: Platform> Default for Node<P> {
     }
 }
 
-/// What `spin` is if the lock is handed over without a second queue. No node has this address.
+/// What the owner stores in its successor's `spin` if it hands it the lock without a second queue. No node has this
+/// address.
 const fn no_second<P: Platform>() -> *mut Node<P> {
     ptr::without_provenance_mut(1)
 }

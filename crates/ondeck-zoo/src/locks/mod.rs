@@ -5,8 +5,9 @@
 //! that need a kernel which knows the owners of locks, [`PiFutex`].
 //!
 //! Flat combining (Danny Hendler, Itai Incze, Nir Shavit and Moran Tzafrir, 2010) and other ways to give a section
-//! to another thread are not here. [`RawLock`](crate::RawLock) has `lock` and `unlock`, and what stands between two calls
-//! cannot be handed over. This project's lock of that kind is [`ondeck::CombiningMutex`], which takes closures.
+//! to another thread are not here. [`RawLock`](crate::RawLock) has `lock` and `unlock`. A section is what stands
+//! between the two calls, and a thread that waits cannot hand that to the owner, which would have to run it. This
+//! project's lock of that kind is [`ondeck::CombiningMutex`], which takes closures.
 
 use ondeck::platform::{Host, PiFutex, Platform};
 
@@ -91,7 +92,7 @@ pub fn for_each_hosted<P: Host>(visitor: &mut impl Visitor<P>) {
     visitor.visit::<Cpython<P>>();
 }
 
-/// Shows the locks that the kernel hands over to `visitor`.
+/// Shows `visitor` the locks that the kernel hands to a thread that waits.
 pub fn for_each_pi<P: PiFutex>(visitor: &mut impl Visitor<P>) {
     visitor.visit::<PiFutexMutex<P>>();
     visitor.visit::<SwiftPi<P>>();

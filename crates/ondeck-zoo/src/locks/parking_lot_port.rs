@@ -147,7 +147,7 @@ struct Bucket<P: Platform, B> {
 pub struct Node<P: Platform> {
     parker: Parker<P>,
     next: P::AtomicPtr<Node<P>>,
-    /// Whether the lock was handed over to this thread.
+    /// Whether the unlock that chose this node's thread has handed it the lock.
     handed: P::AtomicU8,
 }
 
@@ -262,7 +262,8 @@ impl<P: Platform, B: BucketLock<P>> ParkingLotPort<P, B> {
         }
     }
 
-    /// Sleeps in the queue, unless the state changes before; whether the lock was handed over.
+    /// Sleeps in the queue, unless the state changes before. Says whether the unlock that chose the calling thread
+    /// has handed it the lock.
     fn park(&self, node: &Node<P>) -> bool {
         let may_park = || self.state.load(Ordering::Relaxed) == LOCKED | PARKED;
         if B::LOOKS_FIRST && !may_park() {
@@ -305,7 +306,8 @@ impl<P: Platform, B: BucketLock<P>> ParkingLotPort<P, B> {
 }
 
 // SAFETY: a thread returns from `lock` after an exchange that found bit 0 clear and set it, or if it
-// was handed the lock. The owner clears the bit, or hands the lock over, to one thread.
+// was handed the lock. The owner clears the bit, or hands the lock to the one thread that it has taken out of
+// the queue.
 unsafe impl<P: Platform, B: BucketLock<P>> RawLock<P> for ParkingLotPort<P, B> {
     const INFO: LockInfo = B::INFO;
 
