@@ -454,7 +454,7 @@ ArriveOf(t) ==
                /\ me' = [me EXCEPT ![t].pc = "ArriveTry", ![t].seen = None]
     /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
 
-\* models crates/ondeck/src/parking/record.rs take_poll
+\* models crates/ondeck/src/parking/record/marks.rs take_poll
 ArriveTake(t) ==
     /\ At(t, "ArriveTake")
     /\ Quiet(t)
@@ -504,7 +504,7 @@ Leave(t) ==
     /\ UNCHANGED <<mem, buf, awake, linked, asleep, program>>
 
 (* Another may take its place in between, and the record be another lock's. *)
-\* models crates/ondeck/src/parking/record.rs store_left
+\* models crates/ondeck/src/parking/record/marks.rs store_left
 StoreTurn(t) ==
     /\ At(t, "StoreTurn")
     /\ Store(t, <<<<Left(me[t].record), me[t].seen>>>>)
@@ -987,7 +987,7 @@ LookAwake(t) ==
 
 (* Elsewhere both words are read in one action: a thread that then changes the marks finds out if they have changed
    between the two. *)
-\* models crates/ondeck/src/parking/record.rs awake
+\* models crates/ondeck/src/parking/record/marks.rs awake
 LookLeft(t) ==
     /\ At(t, "LookLeft")
     /\ LET r == me[t].record

@@ -56,7 +56,7 @@
 //!    thread then owns the lock in the end, so that its own unlock looks; or it is counted as parked
 //!    before it takes its mark away, and looks at the lock after that; or it looks as an unlock does. A
 //!    thread that takes the place of a poller, or of a thread in flight, takes its obligation. A poller that
-//!    owns the lock leaves its mark, and says that its turn is over; `parking/record.rs` tells why no mark
+//!    owns the lock leaves its mark, and says that its turn is over; `parking/record/marks.rs` tells why no mark
 //!    is brought back by that.
 //! 4. *Counted while linked.* The record's count of parked threads is that of the linked nodes, and is
 //!    raised before a mark is taken away.

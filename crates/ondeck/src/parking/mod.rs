@@ -12,7 +12,7 @@
 //! | file | what |
 //! |---|---|
 //! | `unlock_mode.rs` | the word that every unlock loads |
-//! | `record.rs` | what is kept of one contended lock: its poller, how many threads are parked |
+//! | `record.rs`, `record/` | what is kept of one contended lock: its poller, how many threads are parked |
 //! | `publish.rs` | the fences by which a thread that parks and an unlock see each other |
 //! | `bucket.rs` | a bucket: its records, its lock held |
 //! | `queue.rs` | the queues of a bucket |

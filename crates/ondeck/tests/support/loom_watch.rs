@@ -15,7 +15,7 @@ use ondeck::platform::{AtomicInt, Ordering};
 use super::atomics::{AtomicU32, AtomicUsize};
 use super::setting;
 
-/// The word of the marks: see `parking/record.rs`.
+/// The word of the marks: see `parking/record/marks.rs`.
 const IN_FLIGHT: usize = 1;
 const POLLER: usize = 2;
 /// The number of the turn, and both marks.

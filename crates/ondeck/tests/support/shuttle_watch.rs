@@ -10,7 +10,7 @@ use ondeck::platform::Ordering;
 
 use super::AtomicUsize;
 
-/// The word of the marks: see `parking/record.rs`.
+/// The word of the marks: see `parking/record/marks.rs`.
 const IN_FLIGHT: usize = 1;
 const POLLER: usize = 2;
 /// The number of the turn, and both marks.
