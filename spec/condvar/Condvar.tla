@@ -706,7 +706,7 @@ Watch(t) ==
 (* The waiter stops reading its node, or never reads it. From now on the mutex's record stays
    the mutex's, and fenced. *)
 \* models crates/ondeck/src/condvar/wait.rs first_step
-\* models crates/ondeck/src/mutex/lock.rs pin
+\* models crates/ondeck/src/mutex/for_condvar.rs pin
 Pin(t) ==
     /\ At(t, "Pin")
     /\ Free(Bucket(Mutex(t)))
@@ -726,7 +726,7 @@ Pin(t) ==
 
 (* The stores of unlocks that took the record for a light one, or that saw none, have
    become visible. *)
-\* models crates/ondeck/src/mutex/lock.rs pin
+\* models crates/ondeck/src/mutex/for_condvar.rs pin
 PinFence(t) ==
     /\ At(t, "PinFence")
     /\ Fencing(t, TRUE, [Fenced(t, TRUE) EXCEPT !.fence[Record(Mutex(t))] = HeavyMade(@)])
@@ -827,7 +827,7 @@ PassOn(t) ==
    told, and if it was cancelled, it sleeps until it is told; after its deadline a waiter wants
    the mutex as any other thread does. *)
 \* models crates/ondeck/src/condvar/wait.rs notified
-\* models crates/ondeck/src/mutex/lock.rs unpin
+\* models crates/ondeck/src/mutex/for_condvar.rs unpin
 Unpin(t) ==
     /\ At(t, "Unpin")
     /\ LET r == Record(Mutex(t))

@@ -616,7 +616,7 @@ ParkLock(t) ==
 
 (* After it is counted, and before its last look, it clears its mark. *)
 \* models crates/ondeck/src/mutex/lock.rs park
-\* models crates/ondeck/src/mutex/lock.rs give_up
+\* models crates/ondeck/src/mutex/withdraw.rs give_up
 ParkLeave(t) ==
     /\ At(t, "ParkLeave")
     /\ Quiet(t)
@@ -799,7 +799,7 @@ LandTry(t) ==
 CompeteTry(t) == TestAndSet(t, "CompeteTry", "Section", {"Arrive"})
 
 (* The thread acquired the lock by itself, and its node is or was linked. *)
-\* models crates/ondeck/src/mutex/lock.rs withdraw
+\* models crates/ondeck/src/mutex/withdraw.rs withdraw
 Withdraw(t) ==
     /\ At(t, "Withdraw")
     /\ CanTakeGuard(t)
@@ -810,7 +810,7 @@ Withdraw(t) ==
                         ![t].after = IF t \in linked \/ mem.status[t] = "compete" THEN "Section" ELSE "WithdrawTold"]
     /\ UNCHANGED <<awake, asleep, program>>
 
-\* models crates/ondeck/src/mutex/lock.rs withdraw
+\* models crates/ondeck/src/mutex/withdraw.rs withdraw
 WithdrawTold(t) ==
     /\ At(t, "WithdrawTold")
     /\ Quiet(t)
@@ -843,7 +843,7 @@ Asleep(t) ==
     /\ UNCHANGED <<mem, buf, awake, linked, program>>
 
 (* The thread may have been chosen meanwhile, and then goes on as it was told. *)
-\* models crates/ondeck/src/mutex/lock.rs unlink_if_parked
+\* models crates/ondeck/src/mutex/withdraw.rs unlink_if_parked
 PassedAsk(t) ==
     LET parked == mem.status[t] = "parked" IN
     /\ linked' = IF parked /\ ~Mutation("timed_out_still_linked") THEN linked \ {t} ELSE linked
@@ -860,7 +860,7 @@ PassedLock(t) ==
     /\ UNCHANGED <<awake, asleep, program>>
 
 (* A thread that has had a mark leaves without the lock. *)
-\* models crates/ondeck/src/mutex/lock.rs give_up
+\* models crates/ondeck/src/mutex/withdraw.rs give_up
 GiveUpLock(t) ==
     /\ At(t, "GiveUpLock")
     /\ CanTakeGuard(t)
@@ -868,7 +868,7 @@ GiveUpLock(t) ==
     /\ UNCHANGED <<awake, asleep, program>>
 
 (* Unlocks relied on the thread: it does what they would have done. *)
-\* models crates/ondeck/src/mutex/lock.rs give_up
+\* models crates/ondeck/src/mutex/withdraw.rs give_up
 GiveUpLook(t) ==
     /\ At(t, "GiveUpLook")
     /\ Go(t, IF Read(t, Byte(Here(t))) = 0 THEN "LookRecord" ELSE "Finish")

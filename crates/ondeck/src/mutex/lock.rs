@@ -1,16 +1,7 @@
 //! Locking: the attempt, and, if the lock is taken, polling for it, waiting near, parking, waking.
-//!
-//! # How a poller polls
-//!
-//! A poll takes the lock's cache line from the owner, 25 to 300 ns on the machines measured. Where the
-//! owner holds the lock for 100 ns and stays away for 500, a poll every 100 ns is right; where it takes
-//! the lock again every 10 ns, that would cost more than the lock does. What tells the two apart is
-//! which thread arrives: one that fails right after a poller took the lock has been taking it again and
-//! again itself, so it polls rarely. Both pauses are multiples of what a transfer of a cache line takes
-//! on this machine, which each poll measures.
 
-use core::time::Duration;
-
+use super::pause::{Pause, has_lost};
+use super::slice::Slice;
 use super::unlock::tend;
 use super::{RawMutex, handoff_due};
 use crate::parking::{Bucket, Kind, Node, Record, has_come, status};
@@ -23,50 +14,8 @@ use crate::spin::{Waits, wait_for};
 /// less than one transfer of a line on every machine measured.
 const ATTEMPTS: u32 = 24;
 
-/// A part of a parked thread's sleep. At its end the thread looks whether the one that is to look after
-/// it gets no CPU; where it cannot trust that an unlock sees it, it looks at its lock.
-///
-/// The end does not move when a signal interrupts the sleep.
-#[derive(Clone, Copy)]
-pub(crate) struct Slice {
-    pub(crate) end: Timestamp,
-    length: Duration,
-}
-
-impl Slice {
-    /// Many time slices of a scheduler.
-    const FIRST: Duration = Duration::from_millis(20);
-    /// No thread waits for a lock longer because it has waited for long.
-    const LONGEST: Duration = Duration::from_millis(640);
-    /// A waiter that has not been notified has no lock to look at. It wakes only to find out whether it
-    /// has been moved to one meanwhile. A thread that has been moved looks so much later for the first time.
-    const LONGEST_IDLE: Duration = Duration::from_millis(2_560);
-
-    /// The first slice, from now on.
-    pub(crate) fn begin<P: Host>() -> Self {
-        Self { end: P::now().after(Self::FIRST), length: Self::FIRST }
-    }
-
-    /// The next slice of a thread that is parked for a lock, from now on: twice as long.
-    pub(crate) fn next<P: Host>(&mut self) {
-        self.lengthen::<P>(Self::LONGEST);
-    }
-
-    /// The next slice of a waiter that was not notified yet. Where heavy fences are refused a thread that
-    /// is moved relies on its looks, and they stay as frequent as those of others.
-    pub(crate) fn next_idle<P: Host>(&mut self) {
-        let refused = P::heavy_fences_are_refused();
-        self.lengthen::<P>(if refused { Self::LONGEST } else { Self::LONGEST_IDLE });
-    }
-
-    fn lengthen<P: Host>(&mut self, longest: Duration) {
-        self.length = (self.length * 2).min(longest);
-        self.end = P::now().after(self.length);
-    }
-}
-
 /// What a thread is while it wants the lock.
-enum Stage {
+pub(super) enum Stage {
     /// The lock is its own.
     Owner,
     /// The lock's poller, for as long as it may poll.
@@ -156,7 +105,7 @@ impl<P: Host> RawMutex<P> {
 
     /// Goes on from `stage` until the lock is the caller's; false if the deadline passed before. The
     /// caller's node is not linked, before and after.
-    fn wait(
+    pub(super) fn wait(
         &self,
         bucket: &Bucket<P>,
         node: &Node<P>,
@@ -181,15 +130,6 @@ impl<P: Host> RawMutex<P> {
                 }
             }
         }
-    }
-
-    /// The caller's node was moved here from a condition variable and told `status`, or was told to
-    /// compete: goes on until the lock is the caller's.
-    pub(crate) fn wait_told(&self, node: &Node<P>, status: u32) {
-        let bucket = P::bucket(self.address());
-        let stage = self.told(bucket, node, status);
-        let owner = self.wait(bucket, node, stage, None);
-        debug_assert!(owner, "without a deadline a wait ends with the lock");
     }
 
     /// Found the lock taken at the moment `now`: polls for it, unless another running thread does.
@@ -371,7 +311,12 @@ impl<P: Host> RawMutex<P> {
     }
 
     /// Sleeps until the caller, whose node is linked, is told what it is, or until the deadline.
-    fn sleep(&self, bucket: &Bucket<P>, node: &Node<P>, deadline: Option<Timestamp>) -> Stage {
+    pub(super) fn sleep(
+        &self,
+        bucket: &Bucket<P>,
+        node: &Node<P>,
+        deadline: Option<Timestamp>,
+    ) -> Stage {
         let mut slice = Slice::begin::<P>();
         loop {
             // spec: Mutex!Sleep
@@ -410,54 +355,8 @@ impl<P: Host> RawMutex<P> {
         }
     }
 
-    /// Whether the thread that unlocks rely on to look after the parked ones gets no CPU: a poller that
-    /// does not poll, or a woken thread that has not run, for as long as the first slice of a sleep.
-    ///
-    /// Not sooner, because where thousands of threads wake at the ends of their slices, each poller loses
-    /// its CPU for a while: then all of them would compete, and wake again and again.
-    fn is_left_alone(&self, bucket: &Bucket<P>) -> bool {
-        let now = P::ticks() as usize;
-        let long = P::ticks_in(Slice::FIRST.as_nanos() as u32);
-        bucket.own_record(self.address()).is_some_and(|record| {
-            let awake = record.awake();
-            let seen = if awake.has_poller() { record.polled_at() } else { record.flown_at() };
-            awake.any() && has_come(now, seen.wrapping_add(long))
-        })
-    }
-
-    /// Unlinks the caller's node, if it was not told otherwise before.
-    fn unlink_if_parked(&self, bucket: &Bucket<P>, node: &Node<P>) -> bool {
-        let guard = bucket.lock();
-        // spec: Mutex!PassedAsk
-        // Only under the lock is it certain that no unlock is about to choose this node.
-        let is_parked = node.status() == status::PARKED;
-        if is_parked {
-            guard.uncount(guard.claim(self.address()), node);
-            // SAFETY: a node that was not told otherwise is linked.
-            unsafe { guard.unlink(Kind::Lock, node) };
-        }
-        is_parked
-    }
-
-    /// The caller, whose node was linked, has acquired the lock by itself.
-    fn withdraw(&self, bucket: &Bucket<P>, node: &Node<P>) {
-        // spec: Mutex!Withdraw
-        if self.unlink_if_parked(bucket, node) {
-            return;
-        }
-        // spec: Mutex!WithdrawTold
-        // It was told something in the meantime. Its mark goes; what unlocks have left to it, its own
-        // will do (3).
-        let Some(record) = bucket.own_record(self.address()) else { return };
-        match node.status() {
-            status::IN_FLIGHT => _ = record.land(self.address(), false),
-            status::POLLER => record.leave(node.turn()),
-            told => debug_assert_eq!(told, status::COMPETE, "the lock was acquired twice"),
-        }
-    }
-
     /// The caller's node was unlinked, and it was told `status`.
-    fn told(&self, bucket: &Bucket<P>, node: &Node<P>, status: u32) -> Stage {
+    pub(super) fn told(&self, bucket: &Bucket<P>, node: &Node<P>, status: u32) -> Stage {
         let now = P::ticks() as usize;
         let waits = Waits::now::<P>();
         let record = bucket.own_record(self.address());
@@ -495,64 +394,6 @@ impl<P: Host> RawMutex<P> {
             self.arrive(bucket, node, now, &waits, Coming::Notified)
         }
     }
-
-    /// The caller, a waiter of a condition variable, was moved to this mutex while it slept: sleeps on,
-    /// until the lock is its own.
-    pub(crate) fn wait_moved(&self, node: &Node<P>) {
-        let bucket = P::bucket(self.address());
-        let stage = self.sleep(bucket, node, None);
-        let owner = self.wait(bucket, node, stage, None);
-        debug_assert!(owner, "without a deadline a wait ends with the lock");
-    }
-
-    /// The caller, the owner until a moment ago, will not want the lock soon: its poller need not spare
-    /// it polls.
-    pub(crate) fn call_poller(&self) {
-        if let Some(record) = P::bucket(self.address()).own_record(self.address()) {
-            record.call_poller();
-        }
-    }
-
-    /// The caller is about to sleep at a condition variable, and will want this mutex next: pins the
-    /// mutex's record, so that a notification makes no heavy fence.
-    pub(crate) fn pin(&self, node: &Node<P>) {
-        let guard = P::bucket(self.address()).lock();
-        let record = guard.claim(self.address());
-        if record.is_shared() {
-            return;
-        }
-        // spec: Condvar!Pin
-        guard.pin(record, node);
-        let publication = guard.publish(record, self.address());
-        drop(guard);
-        // spec: Condvar!PinFence
-        publication.complete(record);
-    }
-
-    /// Takes that back, if a notification has not done so.
-    pub(crate) fn unpin(&self, node: &Node<P>) {
-        if node.is_pinned() {
-            // spec: Condvar!Unpin
-            P::bucket(self.address()).lock().unpin(node);
-        }
-    }
-
-    /// The caller goes without the lock. Unlocks that saw its mark have woken no thread, relying on it
-    /// (3): it does now what they would have done.
-    fn give_up(&self, bucket: &Bucket<P>, node: &Node<P>) {
-        // spec: Mutex!GiveUpLock
-        let guard = bucket.lock();
-        let record = guard.claim(self.address());
-        // spec: Mutex!ParkLeave
-        record.leave(node.turn());
-        let publication = guard.publish(record, self.address());
-        drop(guard);
-        publication.complete(record);
-        // spec: Mutex!GiveUpLook
-        if !self.is_locked() {
-            self.look();
-        }
-    }
 }
 
 /// The caller, the poller, has become the owner, after `now`. If it had to take the lock from a thread that is
@@ -566,38 +407,6 @@ fn leave<P: Host>(record: &Record<P>, node: &Node<P>, waits: &Waits, was_busy: b
     if was_busy && record.has_parked() {
         while (P::ticks() as usize).wrapping_sub(now) < waits.offer && !record.awake().has_poller()
         {
-            P::pause();
-        }
-    }
-}
-
-/// Whether a thread that finds the lock taken at the moment `at` had it before, and lost it to a poller.
-fn has_lost<P: Host>(record: &Record<P>, at: usize, waits: &Waits) -> bool {
-    !has_come(at, record.taken_at().wrapping_add(waits.lost))
-}
-
-/// The time between two attempts of a poller.
-#[derive(Clone, Copy)]
-struct Pause {
-    start: usize,
-    ticks: usize,
-    /// How often the poller had been called at the attempt before.
-    calls: u32,
-}
-
-impl Pause {
-    /// No pause, from `now`.
-    fn none(now: usize) -> Self {
-        Self { start: now, ticks: 0, calls: 0 }
-    }
-
-    /// Waits until its end, or until the poller is called; says when that was.
-    fn end<P: Host>(self, record: &Record<P>) -> usize {
-        loop {
-            let now = P::ticks() as usize;
-            if now.wrapping_sub(self.start) >= self.ticks || record.calls() != self.calls {
-                return now;
-            }
             P::pause();
         }
     }

@@ -27,6 +27,10 @@
 //! | file | what |
 //! |---|---|
 //! | `lock.rs` | the way of a thread that wants the lock, from its first attempt to its sleep |
+//! | `pause.rs` | the time between two attempts of a poller |
+//! | `slice.rs` | for how long a parked thread sleeps at a time |
+//! | `withdraw.rs` | how a thread ends its wait although no other thread has told it to |
+//! | `for_condvar.rs` | what a condition variable does with the mutex of its waiters |
 //! | `unlock.rs` | the way of a thread that unlocks, from its store to the wake of another |
 //! | `api.rs` | what programs use: [`Mutex`] and its guards |
 //! | `inlined.rs` | the rest of a lock or unlock whose beginning was compiled elsewhere: the C header's |
@@ -104,14 +108,17 @@
 //! "Malthusian Locks".
 
 mod api;
+mod for_condvar;
 mod inlined;
 mod lock;
 mod misuse;
+mod pause;
 pub(crate) mod recorded;
-
+mod slice;
 mod unlock;
 #[cfg(feature = "deadlock_detection")]
 pub(crate) mod watched;
+mod withdraw;
 
 use core::fmt;
 
@@ -121,7 +128,8 @@ use crate::platform::{AtomicInt, Host, Ordering};
 pub use api::ArcMutexGuard;
 pub(crate) use api::deadline;
 pub use api::{MappedMutexGuard, Mutex, MutexGuard};
-pub(crate) use lock::{Slice, stay_near};
+pub(crate) use lock::stay_near;
+pub(crate) use slice::Slice;
 pub(crate) use unlock::{choose, handoff_due, is_due_again, most_urgent};
 
 /// A mutex without data, one byte; see the [module](self) for its protocol.
