@@ -30,6 +30,7 @@ MEANT = {
             "recent",
             "scheduler",
             "slices",
+            "store_buffer",
             "table",
             "watch",
             "world",

@@ -10,8 +10,9 @@ use super::account::Doing;
 use super::memory::LINE;
 use super::queue::Event;
 use super::recent::{self, Step};
+use super::thread::State;
 use super::time::Time;
-use super::world::{State, World, come, settle, world};
+use super::world::{World, come, settle, world};
 use super::{scheduler, slices};
 
 /// Lines that come from the CPU of a thread that is woken: of the thread, and of that CPU's run queue. An estimate.

@@ -3,6 +3,7 @@
 //! | file | what |
 //! |---|---|
 //! | `world.rs` | the machine while it runs |
+//! | `thread.rs` | a simulated thread |
 //! | `run.rs` | the loop of its events, and the coroutines of its threads |
 //! | `queue.rs` | the events to come |
 //! | `memory.rs` | cache lines: which cores have them, when they are free |
@@ -48,6 +49,7 @@ mod scheduler;
 mod slices;
 mod store_buffer;
 mod table;
+mod thread;
 pub mod time;
 mod unrest;
 pub(crate) mod watch;
@@ -65,9 +67,9 @@ pub use platform::Sim;
 pub use ran::{Hot, Ran, Stuck};
 pub use recent::{Recent, Step};
 pub use run::{Call, End};
+pub use thread::{State, Usage};
 pub use unrest::Unrest;
 pub use watch::{Course, Pair, Span, Wait, Watched, Way};
-pub use world::{State, Usage};
 
 use queue::Event;
 use recent::Ring;

@@ -7,9 +7,10 @@ use super::account::Spent;
 use super::memory::Traffic;
 use super::recent::Recent;
 use super::run::End;
+use super::thread::{State, Usage};
 use super::time::{Time, in_nanos};
 use super::watch::Watched;
-use super::world::{State, Usage, World};
+use super::world::World;
 
 /// What a run leaves.
 #[derive(Debug)]

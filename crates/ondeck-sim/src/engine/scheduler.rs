@@ -17,8 +17,9 @@ use super::bits::Set;
 use super::costs::{Policy, Yield};
 use super::queue::Event;
 use super::recent::Step;
+use super::thread::State;
 use super::time::{NEVER, Time};
-use super::world::{State, World, settle, suspend, world};
+use super::world::{World, settle, suspend, world};
 
 /// sched_yield(2) of the running thread.
 pub(super) fn yield_now() {

@@ -7,8 +7,9 @@
 
 use std::ops::Range;
 
+use super::thread::State;
 use super::time::Time;
-use super::world::{State, World, any_world, on_thread, settle};
+use super::world::{World, any_world, on_thread, settle};
 
 /// More records than this take a gigabyte. A run that has more is kept until there.
 const MOST: usize = 16 << 20;

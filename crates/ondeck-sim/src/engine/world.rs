@@ -13,10 +13,8 @@
 //! changes what a mutable argument refers to for as long as the call lasts.
 
 use std::cell::Cell;
-use std::collections::hash_map::Entry;
 use std::ptr;
 
-use corosensei::Yielder;
 use fastrand::Rng;
 use ondeck::spin::Polling;
 use rustc_hash::FxHashMap;
@@ -29,7 +27,8 @@ use super::futex::Futexes;
 use super::memory::Memory;
 use super::queue::{Event, EventQueue};
 use super::recent::Ring;
-use super::store_buffer::{Hidden, Store, StoreBuffer};
+use super::store_buffer::{Hidden, StoreBuffer};
+use super::thread::{State, Thread, Usage};
 use super::time::{NEVER, Time};
 use super::unrest::{Unrest, Whim};
 use super::watch::Watch;
@@ -40,76 +39,6 @@ const MOST_AHEAD: Time = 1_000_000;
 /// A thread leaves the CPU to the loop after so many steps at the latest, so that a thread which is alone can be
 /// cancelled.
 pub(super) const STEPS_BETWEEN_LOOKS: u64 = 1 << 16;
-
-/// What a simulated thread is doing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
-    /// Has a CPU.
-    Running,
-    /// Wants one.
-    Ready,
-    /// Sleeps in the kernel.
-    Asleep,
-    /// Its body has returned.
-    Done,
-}
-
-/// A simulated thread.
-#[expect(clippy::struct_excessive_bools, reason = "each is of another part of the engine")]
-pub(crate) struct Thread {
-    pub(super) state: State,
-    /// The CPU that it runs on, is queued at, or ran on last.
-    pub(super) cpu: usize,
-    /// Its own time, never before that of the machine while it runs.
-    pub(super) clock: Time,
-    /// When it goes on, while it is suspended on its CPU.
-    pub(super) resume_at: Time,
-    /// What it had not done yet when it lost its CPU.
-    pub(super) remaining: Time,
-    /// An access is under way: it keeps its CPU until it goes on.
-    pub(super) in_access: bool,
-    /// Its last access was a write.
-    pub(super) wrote: bool,
-    pub(super) virtual_run_time: Time,
-    pub(super) allowed: Option<Set>,
-    /// Since when it is in its state; a thread that is ready and changes its queue stays so.
-    pub(super) since: Time,
-    /// Its stores are visible to all from then on.
-    pub(super) visible_at: Time,
-    /// Which of its waits the present one is.
-    pub(super) wait: u32,
-    pub(super) timed_out: bool,
-    /// It waits for nothing but its deadline.
-    pub(super) only_sleeps: bool,
-    /// The name of the word that it sleeps on.
-    pub(super) sleeps_on: usize,
-    pub(super) wants_longer_slice: bool,
-    pub(super) slice_was_extended: bool,
-    pub(super) was_boosted: bool,
-    pub(super) random: Rng,
-    pub(super) usage: Usage,
-    pub(super) spent: Spent,
-    /// What its clock went on for last.
-    pub(super) doing: Doing,
-    pub(super) yielder: *const Yielder<(), ()>,
-}
-
-/// What a thread was charged.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Usage {
-    /// On a CPU.
-    pub cpu: Time,
-    /// Ready, and without one.
-    pub ready: Time,
-    /// In the kernel, until it was woken.
-    pub asleep: Time,
-    /// It slept so often.
-    pub voluntary: u64,
-    /// It lost its CPU so often.
-    pub involuntary: u64,
-    /// It was put on another CPU than before so often.
-    pub migrations: u64,
-}
 
 /// A CPU: a core, or one of its two hyper-threads.
 pub(crate) struct Cpu {
@@ -440,71 +369,6 @@ impl World {
         for cpu in self.idle.iter() {
             let cpu = &mut self.cpus[cpu];
             cpu.idle_time += now.saturating_sub(std::mem::replace(&mut cpu.idle_since, now));
-        }
-    }
-
-    /// A store of the running thread leaves its CPU at its moment. Other CPUs see `visible` until then.
-    pub(super) fn push_store(&mut self, store: Store, visible: u64) {
-        let cpu = self.my_cpu_number();
-        let hidden = Hidden { visible, cpu: Some(cpu), stores: 0 };
-        let hidden = self.hidden.entry(store.address).or_insert(hidden);
-        hidden.stores += 1;
-        hidden.cpu = hidden.cpu.filter(|&other| other == cpu);
-        self.queue.push(store.commit, Event::Commit { cpu: cpu as u32 });
-        self.cpus[cpu].stores.push(store);
-        self.storing.insert(cpu);
-    }
-
-    /// The oldest store of a CPU becomes visible.
-    pub(super) fn commit(&mut self, cpu: usize) {
-        let Some(store) = self.cpus[cpu].stores.pop() else { return };
-        if self.cpus[cpu].stores.len() == 0 {
-            self.storing.remove(cpu);
-        }
-        if store.size == 0 {
-            return;
-        }
-        let Entry::Occupied(mut hidden) = self.hidden.entry(store.address) else { return };
-        hidden.get_mut().visible = store.bits;
-        hidden.get_mut().stores -= 1;
-        if hidden.get().stores == 0 && hidden.remove().cpu.is_none() {
-            // SAFETY: the store exposed the provenance of its atomic, which several CPUs had stores to, and which
-            // still exists: else the store would have been forgotten.
-            unsafe { store.write() };
-        }
-    }
-
-    /// What the running thread's CPU sees of an atomic; none if that is what the atomic has.
-    #[inline]
-    pub(super) fn seen(&self, address: usize) -> Option<u64> {
-        if self.hidden.is_empty() {
-            return None;
-        }
-        let hidden = self.hidden.get(&address)?;
-        let cpu = self.my_cpu_number();
-        match hidden.cpu {
-            Some(only) if only == cpu => None,
-            Some(_) => Some(hidden.visible),
-            None => Some(self.cpus[cpu].stores.newest(address).unwrap_or(hidden.visible)),
-        }
-    }
-
-    /// Whether a load of the running thread is of a store of its own CPU that is under way.
-    #[inline]
-    pub(super) fn is_forwarded(&self, address: usize) -> bool {
-        let stores = &self.cpus[self.my_cpu_number()].stores;
-        stores.len() != 0 && stores.newest(address).is_some()
-    }
-
-    /// The atomic at that address is gone: stores to it go nowhere, those of other threads as well.
-    ///
-    /// A thread can know of another one's store before it is visible, by what is not simulated: the count of an
-    /// `Arc`, or a harness's own word.
-    pub(super) fn forget(&mut self, address: usize) {
-        if self.hidden.remove(&address).is_some() {
-            for cpu in self.storing.iter() {
-                self.cpus[cpu].stores.forget(address);
-            }
         }
     }
 }
