@@ -1,0 +1,114 @@
+//! The atomics of the hooked platform. Bytes and machine words have hooks, and pointers are counted.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicUsize, Ordering};
+
+use ondeck::platform::{AtomicInt, AtomicPointer};
+
+use super::Hooks;
+use super::calls::count_call;
+
+macro_rules! hooked_integers {
+    ($($(#[$about:meta])* $name:ident $atomic:ident $value:ident $load:path, $store:path;)*) => {$(
+        $(#[$about])*
+        #[repr(transparent)]
+        pub struct $name<H>($atomic, PhantomData<H>);
+
+        impl<H> fmt::Debug for $name<H> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+
+        // SAFETY: the atomic of `core`; a hook that stores later emulates a store buffer.
+        unsafe impl<H: Hooks> AtomicInt for $name<H> {
+            type Value = $value;
+
+            fn new(value: $value) -> Self {
+                Self($atomic::new(value), PhantomData)
+            }
+            fn load(&self, order: Ordering) -> $value {
+                $load(&self.0, order)
+            }
+            fn store(&self, value: $value, order: Ordering) {
+                $store(&self.0, value, order);
+            }
+            fn swap(&self, value: $value, order: Ordering) -> $value {
+                self.0.swap(value, order)
+            }
+            fn compare_exchange(
+                &self,
+                now: $value,
+                new: $value,
+                to: Ordering,
+                or: Ordering,
+            ) -> Result<$value, $value> {
+                self.0.compare_exchange(now, new, to, or)
+            }
+            fn compare_exchange_weak(
+                &self,
+                now: $value,
+                new: $value,
+                to: Ordering,
+                or: Ordering,
+            ) -> Result<$value, $value> {
+                self.0.compare_exchange_weak(now, new, to, or)
+            }
+            fn fetch_add(&self, value: $value, order: Ordering) -> $value {
+                self.0.fetch_add(value, order)
+            }
+            fn fetch_sub(&self, value: $value, order: Ordering) -> $value {
+                self.0.fetch_sub(value, order)
+            }
+            fn fetch_or(&self, value: $value, order: Ordering) -> $value {
+                self.0.fetch_or(value, order)
+            }
+            fn fetch_and(&self, value: $value, order: Ordering) -> $value {
+                self.0.fetch_and(value, order)
+            }
+        }
+    )*};
+}
+
+hooked_integers! {
+    /// The byte of a lock.
+    Byte AtomicU8 u8 AtomicU8::load, H::store;
+    /// A machine word of the table or of a node.
+    Number AtomicUsize usize H::load_number, H::store_number;
+}
+
+/// A pointer of the table.
+pub struct Pointer<T>(AtomicPtr<T>);
+
+impl<T> fmt::Debug for Pointer<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+// SAFETY: the atomic of `core`.
+unsafe impl<T: 'static> AtomicPointer<T> for Pointer<T> {
+    fn new(pointer: *mut T) -> Self {
+        Self(AtomicPtr::new(pointer))
+    }
+    fn load(&self, order: Ordering) -> *mut T {
+        count_call(|calls| calls.pointers += 1);
+        self.0.load(order)
+    }
+    fn store(&self, pointer: *mut T, order: Ordering) {
+        self.0.store(pointer, order);
+    }
+    fn swap(&self, pointer: *mut T, order: Ordering) -> *mut T {
+        self.0.swap(pointer, order)
+    }
+    fn compare_exchange(
+        &self,
+        now: *mut T,
+        new: *mut T,
+        to: Ordering,
+        or: Ordering,
+    ) -> Result<*mut T, *mut T> {
+        self.0.compare_exchange(now, new, to, or)
+    }
+}

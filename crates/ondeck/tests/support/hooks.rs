@@ -1,0 +1,120 @@
+//! What a test does instead of the real machine, or in addition: each hook with its default.
+
+use std::fmt;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering, fence};
+
+use ondeck::platform::{FutexWait, Host, Linux, Platform, Timestamp};
+use ondeck::spin::Polling;
+
+use super::Place;
+
+/// What a test does instead of the machine, or in addition.
+pub trait Hooks: Copy + fmt::Debug + Send + Sync + 'static {
+    /// Where the table is kept.
+    fn place() -> &'static OnceLock<Place<Self>>;
+
+    /// A mutex or a condition variable is written.
+    fn store(byte: &AtomicU8, value: u8, order: Ordering) {
+        byte.store(value, order);
+    }
+    /// A machine word of the table or of a node is read.
+    fn load_number(number: &AtomicUsize, order: Ordering) -> usize {
+        number.load(order)
+    }
+    /// A machine word of the table or of a node is written.
+    fn store_number(number: &AtomicUsize, value: usize, order: Ordering) {
+        number.store(value, order);
+    }
+    /// Before an unlock asks how much it has to look.
+    fn unlock_mode() {}
+    /// In an unlock, behind its store.
+    fn presumed_light_fence() {
+        fence(Ordering::SeqCst);
+    }
+    fn fence(order: Ordering) {
+        fence(order);
+    }
+    fn heavy_fence() {
+        fence(Ordering::SeqCst);
+    }
+    fn fences_are_asymmetric() -> bool {
+        true
+    }
+    fn heavy_fences_are_refused() -> bool {
+        false
+    }
+    fn may_relax() -> bool {
+        true
+    }
+    /// If a sleep until then ends at once: how it ends. Not called for a bucket's lock.
+    fn sleep(_until: Option<Timestamp>) -> Option<FutexWait> {
+        None
+    }
+    /// Before a thread is woken. Not called for a bucket's lock.
+    fn wakes() {}
+    /// After a thread was woken. Not called for a bucket's lock.
+    fn woke() {}
+    fn pause() {
+        Linux::pause();
+    }
+    fn spins(count: u32) -> u32 {
+        count
+    }
+    fn now() -> Timestamp {
+        Linux::now()
+    }
+    fn ticks() -> u64 {
+        Linux::ticks()
+    }
+    fn ticks_in(nanos: u32) -> usize {
+        Linux::ticks_in(nanos)
+    }
+    fn polling() -> Polling {
+        Polling::default()
+    }
+    fn cpus() -> usize {
+        2
+    }
+    fn once_in(count: u32) -> bool {
+        Linux::once_in(count)
+    }
+    fn cpu() -> u32 {
+        0
+    }
+    fn priority() -> u32 {
+        0
+    }
+    fn has_real_time_threads() -> bool {
+        false
+    }
+    /// 0: a thread that finds a lock locked does not read it before it polls or parks, so that its pauses
+    /// tell a test whether it polls.
+    fn transfer_ticks() -> usize {
+        0
+    }
+    fn note_wake(_ticks: usize) {}
+    fn wake_ticks() -> usize {
+        Self::ticks_in(20_000)
+    }
+}
+
+/// Hooks with a table, and what they do.
+macro_rules! hooks {
+    ($(#[$about:meta])* $name:ident { $($hook:item)* }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug)]
+        struct $name;
+
+        impl crate::hooked_platform::Hooks for $name {
+            fn place() -> &'static std::sync::OnceLock<crate::hooked_platform::Place<Self>> {
+                static PLACE: std::sync::OnceLock<crate::hooked_platform::Place<$name>> =
+                    std::sync::OnceLock::new();
+                &PLACE
+            }
+
+            $($hook)*
+        }
+    };
+}
+pub(crate) use hooks;
