@@ -1,12 +1,16 @@
 //! What the bucket's lock guards, without threads: its queues, which locks have records, the marks, the
 //! unlock mode.
 
+#[path = "bucket_tests/marks.rs"]
+mod marks;
+#[path = "bucket_tests/unlocks.rs"]
+mod unlocks;
+
 use core::ptr;
 
-use super::{Bucket, Guard, Record, SHARED};
-use crate::parking::record::{Turn, fence};
-use crate::parking::unlock_mode::{ASKED, LOOK, SKIP, SOME};
-use crate::parking::{BUCKETS, Chosen, Kind, Node, bucket_of};
+use super::{Bucket, Guard, Record};
+use crate::parking::record::Turn;
+use crate::parking::{Chosen, Kind, Node};
 use crate::platform::{Host, Native, Ordering};
 
 /// What no thread waits for any more.
@@ -283,183 +287,6 @@ fn a_record_is_not_taken_from_a_lock_that_is_polled() {
 }
 
 #[test]
-fn marks_are_taken_and_left() {
-    with_bucket(|guard| {
-        let record = guard.claim(8);
-        let one = poll(record);
-        assert!(!record.set_in_flight(false, 0), "there is a poller");
-        assert!(record.set_in_flight(true, 0));
-        assert!(!record.set_in_flight(true, 0), "one is in flight");
-        assert!(record.land(8, true).is_none(), "there is a poller");
-        assert!(!record.awake().in_flight());
-        // Another takes its place; so it has no mark to leave.
-        let other = poll(record);
-        record.leave(one);
-        assert!(record.awake().is_poller(other));
-        record.leave(other);
-        assert!(!record.awake().any());
-        assert!(record.set_in_flight(false, 0));
-        assert!(record.land(16, true).is_none(), "it is another lock's");
-        assert!(record.awake().in_flight());
-        let landed = record.land(8, true).expect("there is no poller");
-        assert!(record.awake().is_poller(landed) && !record.awake().in_flight());
-        record.leave(landed);
-        assert!(record.set_in_flight(false, 0));
-        assert!(record.land(8, false).is_none());
-        assert!(!record.awake().any());
-    });
-}
-
-#[test]
-fn a_poller_that_becomes_the_owner_leaves_by_its_turn() {
-    with_bucket(|guard| {
-        let record = guard.claim(8);
-        for _ in 0..3 {
-            let turn = poll(record);
-            assert!(record.awake().has_poller() && record.awake().is_poller(turn));
-            record.leave_as_owner(turn);
-            assert!(!record.awake().any());
-        }
-        // A woken thread polls beside the mark of one that has left.
-        let turn = poll(record);
-        assert!(record.set_in_flight(true, 0));
-        record.leave_as_owner(turn);
-        assert!(record.awake().in_flight() && !record.awake().has_poller());
-        let landed = record.land(8, true).expect("there is no poller");
-        assert!(record.awake().has_poller() && !record.awake().in_flight());
-        record.leave_as_owner(landed);
-    });
-}
-
-/// It was about to take the lock when it lost its CPU.
-#[test]
-fn a_poller_whose_place_was_taken_brings_no_mark_back() {
-    with_bucket(|guard| {
-        let record = guard.claim(8);
-        let late = poll(record);
-        let turn = poll(record);
-        record.leave_as_owner(late);
-        assert!(record.awake().has_poller(), "the thread that took its place polls");
-        record.leave_as_owner(turn);
-        assert!(!record.awake().any());
-        record.leave_as_owner(late);
-        assert!(!record.awake().any(), "that thread has left");
-    });
-}
-
-/// It owns its lock, and lost its CPU when it was about to leave. By now the record is another lock's.
-#[test]
-fn a_poller_that_leaves_late_brings_no_mark_back_to_another_lock() {
-    with_bucket(|guard| {
-        let record = guard.claim(8);
-        let late = poll(record);
-        record.leave(poll(record));
-        guard.take_quiet_records(Native::unlock_mode(8));
-        assert!(ptr::eq(guard.claim(16), record));
-        let turn = poll(record);
-        assert!(record.awake().has_poller() && !record.awake().is_poller(late));
-        record.leave_as_owner(turn);
-        record.store_left(late);
-        assert!(!record.awake().any(), "no thread polls");
-        let turn = poll(record);
-        assert!(!record.awake().any(), "it does not count");
-        record.leave_as_owner(turn);
-        let turn = poll(record);
-        assert!(record.awake().has_poller());
-        record.leave(turn);
-    });
-}
-
-#[test]
-fn a_record_that_its_poller_left_as_the_owner_may_go_to_another_lock() {
-    with_bucket(|guard| {
-        let record = guard.claim(8);
-        let turn = poll(record);
-        record.leave_as_owner(turn);
-        assert!(record.take_away());
-        record.give_to(16, false);
-        assert!(!record.awake().any());
-        record.leave_as_owner(turn);
-        let next = poll(record);
-        assert!(record.awake().has_poller());
-        record.leave_as_owner(turn);
-        assert!(record.awake().has_poller(), "that turn was of another lock");
-        record.leave_as_owner(next);
-        assert!(!record.awake().any());
-        record.give_to(0, false);
-    });
-}
-
-/// The numbers of turns do not run into the tenancy, nor into the marks.
-#[test]
-fn numbers_of_turns_repeat() {
-    const LAST: usize = (1 << (usize::BITS / 2)) - 4;
-    let record = Record::<Native>::new();
-    record.start_turns_at(LAST);
-    for _ in 0..2 {
-        assert!(record.set_in_flight(false, 0));
-        let turn = poll(&record);
-        assert!(record.awake().in_flight() && record.awake().is_poller(turn));
-        assert!(record.awake().has_poller());
-        record.leave_as_owner(turn);
-        assert!(record.land(0, false).is_none());
-        assert!(!record.awake().any());
-    }
-    assert!(record.take_away());
-}
-
-#[test]
-fn a_heavy_fence_from_before_a_step_back_changes_nothing() {
-    let record = Record::<Native>::new();
-    record.give_to(8, false);
-    let before = record.fence();
-    record.step_back();
-    record.heavy_fence_made(before);
-    assert_eq!(record.fence() & fence::KIND, fence::NOT_YET);
-    record.heavy_fence_made(record.fence());
-    assert_eq!(record.fence() & fence::KIND, fence::FENCED);
-    assert!(!record.is_light());
-}
-
-#[test]
-fn a_request_does_not_make_a_heavy_fence_void() {
-    let record = Record::<Native>::new();
-    record.give_to(8, false);
-    let before = record.fence();
-    record.request(true);
-    record.heavy_fence_made(before);
-    assert_eq!(record.fence() & fence::KIND, fence::FENCED);
-    assert!(record.is_requested());
-    record.give_to(16, true);
-    assert!(record.is_light() && !record.is_requested());
-    record.request(true);
-    assert!(record.is_light() && record.is_requested());
-}
-
-#[test]
-fn unlocks_do_without_fences_unless_a_waiter_of_a_condition_variable_relies_on_them() {
-    with_bucket(|guard| {
-        let waiter = waiter_for(8);
-        let record = guard.claim(8);
-        guard.lighten(record);
-        assert!(!record.is_light(), "there was no heavy fence");
-        record.heavy_fence_made(record.fence());
-        guard.pin(record, &waiter);
-        assert_eq!(
-            record.fence() & fence::KIND,
-            fence::NOT_YET,
-            "unlocks did not look here before"
-        );
-        record.heavy_fence_made(record.fence());
-        guard.lighten(record);
-        assert!(!record.is_light());
-        guard.unpin(&waiter);
-        guard.lighten(record);
-        assert!(record.is_light());
-    });
-}
-
-#[test]
 fn a_thread_of_a_real_time_class_is_counted_apart() {
     with_bucket(|guard| {
         let nodes = [1, 2].map(|since| waiter(Kind::Lock, 8, since));
@@ -479,83 +306,6 @@ fn a_thread_of_a_real_time_class_is_counted_apart() {
         assert!(!record.is_urgent() && record.has_parked());
         leave(guard, &ordinary);
     });
-}
-
-/// Locks of one bucket, whose unlock mode no other test of this file uses.
-fn addresses<const PLACE: usize>() -> [usize; 3] {
-    const FIRST: usize = 1 << (usize::BITS - 2);
-    const { assert!(PLACE < BUCKETS) };
-    let mut addresses = (0..usize::MAX).map(|n| FIRST | n << 3).filter(|a| bucket_of(*a) == PLACE);
-    [0; 3].map(|_| addresses.next().expect("some"))
-}
-
-#[test]
-fn the_unlock_mode_says_whether_an_owner_is_asked_for_its_lock() {
-    let [one, two, three] = addresses::<78>();
-    let mode = Native::unlock_mode(one);
-    let now = || mode.load(Ordering::Relaxed);
-    let ask = |guard: &Guard<'_, Native>, address| {
-        guard.claim(address).request(true);
-        guard.set_mode(mode);
-    };
-    with_bucket(|guard| {
-        let nodes = [one, two, three].map(|address| waiter(Kind::Lock, address, 1));
-        park(guard, &nodes[0]);
-        ask(guard, one);
-        assert_eq!((now(), guard.mode_by_records()), (LOOK, ASKED), "nothing is known");
-        mode.store(guard.mode_by_records(), Ordering::Relaxed);
-        park(guard, &nodes[1]);
-        assert_eq!(now(), ASKED, "a thread of another lock parks");
-        ask(guard, two);
-        park(guard, &nodes[2]);
-        leave(guard, &nodes[0]);
-        assert_eq!(now(), ASKED, "another lock's owner is asked");
-        leave(guard, &nodes[1]);
-        assert_eq!(now(), SOME, "the requests went with the last threads");
-        park(guard, &nodes[0]);
-        assert_eq!(now(), SOME);
-        leave(guard, &nodes[0]);
-        leave(guard, &nodes[2]);
-        guard.take_quiet_records(mode);
-        assert_eq!(now(), SKIP);
-    });
-    mode.store(LOOK, Ordering::Relaxed);
-}
-
-#[test]
-fn the_unlock_mode_says_which_locks_have_records() {
-    let [one, two, three] = addresses::<77>();
-    let mode = Native::unlock_mode(one);
-    let now = || mode.load(Ordering::Relaxed);
-    with_bucket(|guard| {
-        let nodes = [one, two, three].map(|address| waiter(Kind::Lock, address, 1));
-        park(guard, &nodes[0]);
-        assert_eq!(now(), LOOK, "nothing is known");
-        leave(guard, &nodes[0]);
-        guard.take_quiet_records(mode);
-        assert_eq!((now(), guard.mode_by_records()), (LOOK, SKIP));
-        mode.store(SKIP, Ordering::Relaxed);
-        let record = guard.claim(one);
-        assert!(record.is_light());
-        assert_eq!(now(), SKIP, "a thread that polls does not concern unlocks");
-        park(guard, &nodes[0]);
-        assert_eq!(now(), SOME);
-        park(guard, &nodes[1]);
-        leave(guard, &nodes[0]);
-        guard.take_quiet_records(mode);
-        assert_eq!(now(), SOME, "one is left");
-        park(guard, &nodes[0]);
-        park(guard, &nodes[2]);
-        leave(guard, &nodes[0]);
-        leave(guard, &nodes[1]);
-        guard.take_quiet_records(mode);
-        assert_eq!(now(), SOME, "one shares a record");
-        assert!(guard.bucket().shared.is_of(SHARED));
-        leave(guard, &nodes[2]);
-        guard.take_quiet_records(mode);
-        assert_eq!(now(), SKIP);
-    });
-    mode.store(LOOK, Ordering::Relaxed);
 }
 
 #[test]
