@@ -51,6 +51,8 @@ mod roles;
 mod rwlock;
 #[path = "loom/rwlock_given_up.rs"]
 mod rwlock_given_up;
+#[path = "loom/rwlock_scenario.rs"]
+mod rwlock_scenario;
 #[path = "loom/scenario.rs"]
 mod scenario;
 #[path = "loom/semaphore.rs"]

@@ -1,234 +1,17 @@
 //! The reader-writer lock: exclusion, wakes, deadlines, changes between its modes, and its memory.
 
-use std::mem::ManuallyDrop;
+use ondeck::platform::Platform;
+use ondeck::rwlock::RawRwLock;
 
-use loom::cell::UnsafeCell;
-use ondeck::platform::{Host, Platform};
-use ondeck::rwlock::{RawRwLock, Shared};
-
-use crate::loom_platform::{Fences, Loom, Setting, asleep, join, pass_time, spawn};
-use crate::scenario::{OVERDUE, POLLS, SLEEPS, SOON, explore};
-
-/// A lock, and a cell that it guards. Loom reports a race if a writer's access to the cell is beside
-/// another's, or not ordered with it.
-pub struct Guarded {
-    // Dropped by hand: see `free`.
-    lock: ManuallyDrop<RawRwLock<Loom>>,
-    count: UnsafeCell<u32>,
-}
-
-// SAFETY: `count` is only touched under the lock; loom checks that this is true.
-unsafe impl Sync for Guarded {}
-// SAFETY: as above.
-unsafe impl Send for Guarded {}
-
-impl Guarded {
-    /// Never freed, so that an access after its end is noticed and is not undefined behaviour.
-    pub fn new() -> &'static Self {
-        let lock = ManuallyDrop::new(RawRwLock::new());
-        let guarded: &Self = Box::leak(Box::new(Self { lock, count: UnsafeCell::new(0) }));
-        // The order in which locks are made decides on their buckets.
-        let _ = Loom::bucket(std::ptr::from_ref::<RawRwLock<Loom>>(&guarded.lock).addr());
-        guarded
-    }
-
-    pub fn lock(&self) -> &RawRwLock<Loom> {
-        &self.lock
-    }
-
-    /// Counts; the caller owns the lock.
-    pub fn count(&self) -> u32 {
-        self.count.with_mut(|count| {
-            // SAFETY: the lock guards it.
-            unsafe {
-                *count += 1;
-                *count
-            }
-        })
-    }
-
-    /// What was counted; the caller has the lock.
-    pub fn counted(&self) -> u32 {
-        self.count.with(|count| {
-            // SAFETY: the lock guards it.
-            unsafe { *count }
-        })
-    }
-
-    pub fn unlock_shared(&self, held: Shared<Loom>) {
-        // SAFETY: the scenarios call it with what this lock returned.
-        unsafe { self.lock.unlock_shared(held) };
-    }
-
-    pub fn unlock_exclusive(&self) {
-        // SAFETY: the scenarios call it when they own the lock.
-        unsafe { self.lock.unlock_exclusive() };
-    }
-
-    pub fn write(&self) -> u32 {
-        self.lock.lock_exclusive();
-        let count = self.count();
-        self.unlock_exclusive();
-        count
-    }
-
-    pub fn read(&self) -> u32 {
-        let held = self.lock.lock_shared();
-        let counted = self.counted();
-        self.unlock_shared(held);
-        counted
-    }
-
-    /// At the end of all threads the lock is free, and there were so many sections of writers.
-    pub fn end(&self, expected: u32) {
-        assert_eq!(self.counted(), expected);
-        assert!(!self.lock.is_locked(), "no thread has the lock");
-        assert!(self.lock.try_lock_exclusive(), "nothing keeps a writer out");
-        self.unlock_exclusive();
-        // SAFETY: no thread uses it any more.
-        unsafe { self.free() };
-    }
-
-    /// From now on the lock is gone.
-    ///
-    /// # Safety
-    ///
-    /// No thread uses it any more. This function does not check that, but the model does.
-    pub unsafe fn free(&self) {
-        // SAFETY: as the caller promises; the memory stays.
-        unsafe { std::ptr::drop_in_place((&raw const *self.lock).cast_mut()) };
-    }
-}
-
-/// What a thread of a scenario does.
-#[derive(Clone, Copy, PartialEq)]
-enum Does {
-    Reads,
-    Writes,
-    /// Reads, and reads again meanwhile.
-    ReadsTwice,
-    /// Takes the upgradable read lock, and writes.
-    Upgrades,
-    /// Writes, and reads on.
-    Downgrades,
-    /// Writes, and reads on as the upgradable reader.
-    DowngradesToUpgradable,
-    WritesFairly,
-    /// If no thread has the lock.
-    Tries,
-    /// With a deadline.
-    WritesUntil,
-    ReadsUntil,
-    UpgradesUntil,
-}
-use Does::{
-    Downgrades, DowngradesToUpgradable, Reads, ReadsTwice, ReadsUntil, Tries, Upgrades,
-    UpgradesUntil, Writes, WritesFairly, WritesUntil,
+use crate::loom_platform::{Fences, Loom, Setting, asleep, join, spawn};
+use crate::rwlock_scenario::{
+    Does::{
+        self, Downgrades, DowngradesToUpgradable, Reads, ReadsTwice, ReadsUntil, Tries, Upgrades,
+        UpgradesUntil, Writes, WritesFairly, WritesUntil,
+    },
+    Guarded, together,
 };
-
-impl Does {
-    /// Returns how many sections of a writer it had.
-    fn section(self, guarded: &Guarded) -> u32 {
-        let lock = guarded.lock();
-        // SAFETY: each call below is made by the thread that has the lock so.
-        unsafe {
-            match self {
-                Reads => _ = guarded.read(),
-                ReadsTwice => {
-                    let outer = lock.lock_shared();
-                    let counted = guarded.counted();
-                    let inner = lock.lock_shared_recursive();
-                    assert_eq!(guarded.counted(), counted);
-                    guarded.unlock_shared(outer);
-                    assert_eq!(guarded.counted(), counted);
-                    guarded.unlock_shared(inner);
-                }
-                Writes => _ = guarded.write(),
-                WritesFairly => {
-                    lock.lock_exclusive();
-                    guarded.count();
-                    lock.unlock_exclusive_fair();
-                }
-                Tries => {
-                    if !lock.try_lock_exclusive() {
-                        return 0;
-                    }
-                    guarded.count();
-                    guarded.unlock_exclusive();
-                }
-                Upgrades => {
-                    lock.lock_upgradable();
-                    let before = guarded.counted();
-                    lock.upgrade();
-                    assert_eq!(guarded.count(), before + 1, "a writer came in between");
-                    guarded.unlock_exclusive();
-                }
-                Downgrades => {
-                    lock.lock_exclusive();
-                    let count = guarded.count();
-                    let held = lock.downgrade();
-                    assert_eq!(guarded.counted(), count, "a writer came in between");
-                    guarded.unlock_shared(held);
-                }
-                DowngradesToUpgradable => {
-                    lock.lock_exclusive();
-                    let count = guarded.count();
-                    lock.downgrade_to_upgradable();
-                    assert_eq!(guarded.counted(), count, "a writer came in between");
-                    lock.unlock_upgradable();
-                }
-                WritesUntil => {
-                    if !lock.try_lock_exclusive_until(SOON) {
-                        return 0;
-                    }
-                    guarded.count();
-                    guarded.unlock_exclusive();
-                }
-                ReadsUntil => {
-                    if let Some(held) = lock.try_lock_shared_until(SOON) {
-                        guarded.counted();
-                        guarded.unlock_shared(held);
-                    }
-                }
-                UpgradesUntil => {
-                    lock.lock_upgradable();
-                    let before = guarded.counted();
-                    if !lock.try_upgrade_until(SOON) {
-                        assert_eq!(guarded.counted(), before);
-                        lock.unlock_upgradable();
-                        return 0;
-                    }
-                    guarded.count();
-                    guarded.unlock_exclusive();
-                }
-            }
-        }
-        u32::from(!matches!(self, Reads | ReadsTwice | ReadsUntil))
-    }
-}
-
-/// Each thread does one thing; the first one on the model's own thread.
-fn together(setting: Setting, preemptions: usize, first: Does, others: &'static [Does]) {
-    explore(setting, preemptions, move || {
-        let guarded = Guarded::new();
-        guarded.lock().looks_after();
-        if setting.biased {
-            guarded.lock().consider_bias();
-            assert!(guarded.lock().is_biased());
-        }
-        let all = || others.iter().chain([&first]);
-        let is_timed = |does: &Does| matches!(does, WritesUntil | ReadsUntil | UpgradesUntil);
-        let clock = all().any(is_timed).then(|| spawn(|| pass_time(1)));
-        let others: Vec<_> =
-            others.iter().map(|&does| spawn(move || does.section(guarded))).collect();
-        let mut sections = first.section(guarded);
-        sections += others.into_iter().map(join).sum::<u32>();
-        if let Some(clock) = clock {
-            join(clock);
-        }
-        guarded.end(sections);
-    });
-}
+use crate::scenario::{OVERDUE, POLLS, SLEEPS, explore};
 
 #[test]
 fn a_reader_and_a_writer() {
@@ -448,7 +231,7 @@ fn another_lock_at_the_same_address() {
             guarded.write();
             // SAFETY: the only other user has left, because this one owned the lock.
             unsafe { guarded.free() };
-            let place = (&raw const *guarded.lock).cast_mut();
+            let place = std::ptr::from_ref(guarded.lock()).cast_mut();
             // SAFETY: the lock that was there is gone.
             unsafe { place.write(RawRwLock::new()) };
             let held = guarded.lock().lock_shared();

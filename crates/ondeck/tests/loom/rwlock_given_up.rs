@@ -2,7 +2,7 @@
 //! That thread never had the lock.
 
 use crate::loom_platform::{Loom, asleep, join, pass_time, set, spawn};
-use crate::rwlock::Guarded;
+use crate::rwlock_scenario::Guarded;
 use crate::scenario::{OVERDUE, SLEEPS, SOON, explore};
 use ondeck::platform::Platform;
 
