@@ -4,154 +4,29 @@
 //! nothing. All random choices are drawn from shuttle, which can therefore replay them: which thread to
 //! run, how fast time passes, which addresses share a bucket, and the fields of [`Setting`].
 
+#[path = "shuttle_atomics.rs"]
+mod atomics;
 #[path = "shuttle_explore.rs"]
 pub mod explore;
+#[path = "shuttle_kernel.rs"]
+mod kernel;
 #[path = "shuttle_watch.rs"]
 pub mod watch;
 
-use std::collections::HashMap;
 use std::sync::Mutex;
 
 use ondeck::parking::{Bias, Bucket, Row};
-use ondeck::platform::{AtomicInt, AtomicPointer, FutexWait, Host, Ordering, Platform, Timestamp};
+use ondeck::platform::{AtomicInt, FutexWait, Host, Ordering, Platform, Timestamp};
 use ondeck::spin::Polling;
 use shuttle::rand::{RngCore, thread_rng};
-use shuttle::sync::{atomic, mpsc};
+use shuttle::sync::atomic;
+
+use atomics::{AtomicPtr, AtomicU8, AtomicU32, AtomicUsize};
+use kernel::{Kernel, kernel, pass_time, place, sleep, take};
 
 /// Runs locks inside a shuttle runner.
 #[derive(Debug)]
 pub struct Shuttle;
-
-macro_rules! shuttle_integer {
-    ($($name:ident $value:ident $changed:path, $read:path, $stored:path;)*) => {$(
-        #[derive(Debug)]
-        pub struct $name(atomic::$name, watch::Life);
-
-        impl $name {
-            /// After shuttle's switch, in the same step as the access: the memory may have gone while other
-            /// threads ran.
-            fn changed(&self, old: $value, new: $value) -> $value {
-                self.1.check();
-                $changed(std::ptr::from_ref(self).addr(), old, new);
-                old
-            }
-        }
-
-        // SAFETY: each method is one access of shuttle's atomic; the watching happens in the same step.
-        unsafe impl AtomicInt for $name {
-            type Value = $value;
-
-            fn new(value: $value) -> Self {
-                Self(atomic::$name::new(value), watch::Life::new())
-            }
-            fn load(&self, order: Ordering) -> $value {
-                self.1.check();
-                let value = self.0.load(order);
-                self.1.check();
-                $read(std::ptr::from_ref(self).addr(), value, order);
-                value
-            }
-            fn store(&self, value: $value, order: Ordering) {
-                self.1.check();
-                self.0.store(value, order);
-                self.1.check();
-                $stored(std::ptr::from_ref(self).addr(), value);
-            }
-            fn swap(&self, value: $value, order: Ordering) -> $value {
-                self.1.check();
-                let old = self.0.swap(value, order);
-                self.changed(old, value)
-            }
-            fn compare_exchange(
-                &self, current: $value, new: $value, success: Ordering, failure: Ordering,
-            ) -> Result<$value, $value> {
-                self.1.check();
-                let exchanged = self.0.compare_exchange(current, new, success, failure);
-                self.1.check();
-                exchanged.map(|old| self.changed(old, new))
-            }
-            fn compare_exchange_weak(
-                &self, current: $value, new: $value, success: Ordering, failure: Ordering,
-            ) -> Result<$value, $value> {
-                if one_in(8) {
-                    return Err(self.load(failure));
-                }
-                self.compare_exchange(current, new, success, failure)
-            }
-            fn fetch_add(&self, value: $value, order: Ordering) -> $value {
-                self.1.check();
-                let old = self.0.fetch_add(value, order);
-                self.1.check();
-                old
-            }
-            fn fetch_sub(&self, value: $value, order: Ordering) -> $value {
-                self.1.check();
-                let old = self.0.fetch_sub(value, order);
-                self.1.check();
-                old
-            }
-            fn fetch_or(&self, value: $value, order: Ordering) -> $value {
-                self.1.check();
-                let old = self.0.fetch_or(value, order);
-                self.changed(old, old | value)
-            }
-            fn fetch_and(&self, value: $value, order: Ordering) -> $value {
-                self.1.check();
-                let old = self.0.fetch_and(value, order);
-                self.changed(old, old & value)
-            }
-        }
-    )*};
-}
-
-shuttle_integer! {
-    AtomicU8 u8 watch::unchanged, watch::not_read, watch::nothing;
-    AtomicU32 u32 watch::word, watch::status, watch::nothing;
-    AtomicUsize usize watch::marks, watch::not_read, watch::number;
-}
-
-#[derive(Debug)]
-pub struct AtomicPtr<T>(atomic::AtomicPtr<T>, watch::Life);
-
-// SAFETY: as for the standard library's type: only the pointer is shared, not what it points to.
-unsafe impl<T> Send for AtomicPtr<T> {}
-// SAFETY: as above.
-unsafe impl<T> Sync for AtomicPtr<T> {}
-
-impl<T> AtomicPtr<T> {
-    /// An access; the memory must be there before and after it.
-    fn access<R>(&self, access: impl FnOnce(&atomic::AtomicPtr<T>) -> R) -> R {
-        self.1.check();
-        let result = access(&self.0);
-        self.1.check();
-        result
-    }
-}
-
-// SAFETY: each method is one access of shuttle's atomic.
-unsafe impl<T: 'static> AtomicPointer<T> for AtomicPtr<T> {
-    fn new(pointer: *mut T) -> Self {
-        Self(atomic::AtomicPtr::new(pointer), watch::Life::new())
-    }
-    fn load(&self, order: Ordering) -> *mut T {
-        self.access(|atomic| atomic.load(order))
-    }
-    fn store(&self, pointer: *mut T, order: Ordering) {
-        self.access(|atomic| atomic.store(pointer, order));
-    }
-    fn swap(&self, pointer: *mut T, order: Ordering) -> *mut T {
-        self.access(|atomic| atomic.swap(pointer, order))
-    }
-    fn compare_exchange(
-        &self,
-        current: *mut T,
-        new: *mut T,
-        success: Ordering,
-        failure: Ordering,
-    ) -> Result<*mut T, *mut T> {
-        self.access(|atomic| atomic.compare_exchange(current, new, success, failure))
-    }
-}
 
 /// What is drawn for each execution.
 #[derive(Debug)]
@@ -198,22 +73,6 @@ const ROWS: usize = 6;
 /// A tick is so many nanoseconds, so that the mutex's times are some tens of ticks.
 pub const TICK_NANOS: u64 = 25_000;
 
-struct Sleeping {
-    name: u64,
-    wake: mpsc::Sender<()>,
-}
-
-/// The kernel. What it does is one step to the threads, because no other thread runs meanwhile.
-#[derive(Default)]
-struct Kernel {
-    queues: HashMap<usize, Vec<Sleeping>>,
-    sleeps: u64,
-    /// The time, in ticks.
-    now: u64,
-    /// The buckets of the addresses seen so far; each is drawn.
-    places: HashMap<usize, usize>,
-}
-
 struct Machine {
     setting: Setting,
     kernel: Mutex<Kernel>,
@@ -254,82 +113,6 @@ pub fn one_in(count: usize) -> bool {
 /// Another thread may run here.
 pub fn step() {
     let _ = atomic::AtomicU8::new(0).load(Ordering::SeqCst);
-}
-
-fn kernel<R>(call: impl FnOnce(&mut Kernel) -> R) -> R {
-    call(&mut MACHINE.kernel.lock().expect("no panic while it is held"))
-}
-
-/// Lets time pass: mostly a tick or none, now and then so much that a thread is overdue.
-fn pass_time() -> u64 {
-    let ticks = match below(64) {
-        0 => 40,
-        n => n % 2,
-    };
-    kernel(|kernel| {
-        kernel.now += ticks as u64;
-        kernel.now
-    })
-}
-
-fn place(address: usize) -> usize {
-    kernel(|kernel| *kernel.places.entry(address).or_insert_with(|| below(MACHINE.setting.buckets)))
-}
-
-/// Takes at most `count` sleeping threads off the queue of `address`.
-fn take(address: usize, count: usize) -> Vec<Sleeping> {
-    kernel(|kernel| match kernel.queues.get_mut(&address) {
-        Some(queue) => queue.drain(..count.min(queue.len())).collect(),
-        None => Vec::new(),
-    })
-}
-
-fn wake(waiters: Vec<Sleeping>) -> usize {
-    let count = waiters.len();
-    for waiter in waiters {
-        // A thread that was taken off its queue but is gone counts as woken.
-        let _ = waiter.wake.send(());
-    }
-    count
-}
-
-fn sleep(word: &AtomicU32, expected: u32, deadline: Option<Timestamp>) -> FutexWait {
-    let interrupted = one_in(8);
-    // No other thread runs between this load and the end of the queueing.
-    if word.load(Ordering::Relaxed) != expected {
-        return FutexWait::Mismatch;
-    }
-    if interrupted {
-        return FutexWait::Interrupted;
-    }
-    let address = std::ptr::from_ref(word).addr();
-    let (wake, woken) = mpsc::channel();
-    let name = kernel(|kernel| {
-        kernel.sleeps += 1;
-        let name = kernel.sleeps;
-        kernel.queues.entry(address).or_default().push(Sleeping { name, wake });
-        name
-    });
-    let Some(deadline) = deadline else {
-        woken.recv().expect("the queue's end is kept until it has sent");
-        return FutexWait::Woken;
-    };
-    while woken.try_recv().is_err() {
-        pass_time();
-        if Shuttle::now() >= deadline {
-            let queued = kernel(|kernel| {
-                let queues = kernel.queues.values_mut();
-                let mut queues = queues.map(|queue| (queue.len(), queue));
-                queues.any(|(before, queue)| {
-                    queue.retain(|other| other.name != name);
-                    queue.len() != before
-                })
-            });
-            return if queued { FutexWait::TimedOut } else { FutexWait::Woken };
-        }
-        shuttle::thread::yield_now();
-    }
-    FutexWait::Woken
 }
 
 // SAFETY: atomics are shuttle's and sequentially consistent, so that fences have nothing to do. The
@@ -387,7 +170,7 @@ unsafe impl Platform for Shuttle {
 
     fn futex_wake(address: *const AtomicU32, count: u32) -> usize {
         step();
-        wake(take(address.addr(), count as usize))
+        kernel::wake(take(address.addr(), count as usize))
     }
 
     fn futex_requeue(
@@ -405,7 +188,7 @@ unsafe impl Platform for Shuttle {
         let others = take(address, move_ as usize);
         let count = others.len();
         kernel(|kernel| kernel.queues.entry(to.addr()).or_default().extend(others));
-        Some(self::wake(woken) + count)
+        Some(kernel::wake(woken) + count)
     }
 
     fn ticks_in(nanos: u32) -> usize {
