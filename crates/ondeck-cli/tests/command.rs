@@ -2,6 +2,8 @@
 
 #[path = "command/advise.rs"]
 mod advise;
+#[path = "command/attach.rs"]
+mod attach;
 #[path = "command/campaign.rs"]
 mod campaign;
 #[path = "command/files.rs"]
@@ -12,6 +14,12 @@ mod live;
 mod machine_file;
 #[path = "command/run.rs"]
 mod run;
+#[path = "command/run_compared.rs"]
+mod run_compared;
+#[path = "command/run_refused.rs"]
+mod run_refused;
+#[path = "command/shim.rs"]
+mod shim;
 #[path = "command/signals.rs"]
 mod signals;
 #[path = "command/sim.rs"]

@@ -183,7 +183,7 @@ fn a_second_interrupt_gives_the_terminal_back_too() {
 fn the_table_of_a_program_leaves_the_terminal_as_it_was() {
     let folder = tempfile::tempdir().expect("a folder");
     let words = folder.path().join("words");
-    let mut command = crate::run::run(&["--live", "--output"]);
+    let mut command = crate::shim::run(&["--live", "--output"]);
     command.arg(&words).args(["sh", "-c", "echo word; while :; do sleep 0.05; done"]);
     let run = OnTerminal::command(command, 24);
     run.wait_until("a drawing", |written| !frames(written).is_empty());

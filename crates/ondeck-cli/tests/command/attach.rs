@@ -1,0 +1,72 @@
+//! `ondeck attach`: recording is switched on and off in a program that runs already.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use nix::sys::signal::{Signal, kill};
+
+use crate::shim::{pid, run, wait_until};
+use crate::support::{ondeck, stderr, stdout};
+
+/// A program that runs until its input ends, and its process id: the command becomes the program.
+fn attachable(folder: &Path) -> Child {
+    let mut child = run(&["cat"])
+        .env("TMPDIR", folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    let name = format!("/proc/{}/comm", child.id());
+    wait_until("the program", || fs::read_to_string(&name).is_ok_and(|name| name == "cat\n"));
+    // The loader is done when the program answers.
+    child.stdin.as_mut().expect("a pipe").write_all(b"x").expect("a reader");
+    child.stdout.as_mut().expect("a pipe").read_exact(&mut [0]).expect("an answer");
+    child
+}
+
+#[test]
+fn attaching_switches_recording_on_and_off_in_the_program_s_page() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut program = attachable(folder.path());
+    let page = fs::read_dir(folder.path()).expect("the folder").next().expect("a page");
+    let page = page.expect("a page").path();
+    let number = program.id().to_string();
+    let word = || fs::read(&page).expect("the page")[8];
+    for switch in 1..3 {
+        let mut attach = ondeck(&["attach", &number, "--for", "1h"]);
+        attach.env("TMPDIR", folder.path()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let attached = attach.spawn().expect("the command starts");
+        wait_until("recording", || word() == switch << 2 | 1);
+        kill(pid(&attached), Signal::SIGINT).expect("it runs");
+        let output = attached.wait_with_output().expect("it ends");
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        assert_eq!(stdout(&output), "no thread has waited for a lock yet\n");
+        assert_eq!(word(), switch << 2 | 2);
+    }
+    // It ends with the program, too.
+    let mut attach = ondeck(&["attach", &number]);
+    attach.env("TMPDIR", folder.path()).stdout(Stdio::null()).stderr(Stdio::null());
+    let attached = attach.spawn().expect("the command starts");
+    wait_until("recording", || word() == 3 << 2 | 1);
+    drop(program.stdin.take());
+    assert_eq!(program.wait().expect("it ends").code(), Some(0));
+    let output = attached.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(0));
+    let left: Vec<_> = fs::read_dir(folder.path()).expect("the folder").collect();
+    assert_eq!(left.len(), 1, "the page: {left:?}");
+}
+
+#[test]
+fn a_process_that_cannot_be_attached_to_is_refused_with_the_reason() {
+    let mut other = Command::new("cat").stdin(Stdio::piped()).spawn().expect("it starts");
+    let number = other.id().to_string();
+    for (process, word) in [(&*number, "ondeck run"), ("4194304", "no process"), ("0", "'0'")] {
+        let output = ondeck(&["attach", process]).output().expect("the command starts");
+        assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+        assert!(stderr(&output).contains(word), "{process}: {}", stderr(&output));
+    }
+    drop(other.stdin.take());
+    other.wait().expect("it ends");
+}

@@ -1,0 +1,53 @@
+//! `ondeck run --compare`: a program under several locks.
+
+use std::fs::{self, File};
+
+use crate::shim::{output, run};
+use crate::support::{parsed, stderr, stdout};
+
+#[test]
+fn a_comparison_has_every_quantity_and_a_report_that_others_read() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let json = folder.path().join("r.json");
+    let count = folder.path().join("count");
+    // Each run reads its input from the start, and only the shim's runs have the shim.
+    let script = format!("read word; echo \"$word$LD_PRELOAD\" >> {}; echo seen", count.display());
+    let input = folder.path().join("input");
+    fs::write(&input, "word\n").expect("a file");
+    let output = run(&["--compare", "--runs", "4", "--locks", "ondeck,go_spinbit", "--json"])
+        .arg(&json)
+        .args(["--", "sh", "-c", &script])
+        .stdin(File::open(&input).expect("our file"))
+        .output()
+        .expect("the command starts");
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = stdout(&output);
+    for words in ["A  glibc, 4 runs", "B  go_spinbit, 4 runs", "wall time", "CPU time", "memory"] {
+        assert!(text.contains(words), "{words} is missing in\n{text}");
+    }
+    assert!(!text.contains("seen"), "the program's output: {text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    let lines = fs::read_to_string(&count).expect("the program ran");
+    assert_eq!(lines.lines().count(), 3 * 5, "a warm-up and four runs of three locks");
+    assert_eq!(lines.lines().filter(|line| *line == "word").count(), 5, "{lines}");
+
+    let report = parsed(&json);
+    let series = report["series"].as_array().expect("series");
+    let locks: Vec<&str> = series.iter().filter_map(|one| one["lock"].as_str()).collect();
+    assert_eq!(locks, ["glibc", "ondeck", "go_spinbit"]);
+    assert!(series.iter().all(|one| one["metrics"].as_array().map(Vec::len) == Some(5)));
+    let path = json.to_str().expect("UTF-8");
+    let again = crate::support::run(&["compare", "--by", "lock", "--base", "glibc", path]);
+    assert_eq!(again.status.code(), Some(0), "{}", stderr(&again));
+}
+
+#[test]
+fn a_lock_that_a_program_fails_with_is_left_out_and_said() {
+    let failing = "test -z \"$LD_PRELOAD\" || { echo broken >&2; exit 3; }";
+    let output = output(&["--compare", "--runs", "2", "sh", "-c", failing]);
+    assert_eq!(output.status.code(), Some(1));
+    let message = stderr(&output);
+    for word in ["ondeck: warm-up", "exit code 3", "broken"] {
+        assert!(message.contains(word), "{word} is missing in {message}");
+    }
+}

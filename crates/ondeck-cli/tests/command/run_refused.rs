@@ -1,0 +1,114 @@
+//! `ondeck run`: which programs are refused or cannot be started, and what the command says then.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, chown};
+
+use crate::shim::{compiled, output, run};
+use crate::support::{stderr, stdout};
+
+#[test]
+fn what_the_shim_cannot_serve_is_refused_with_the_reason() {
+    const MAIN: &str = "int main(void) { return 0; }";
+    const PRETENDS: &str = "int __tsan_init; int main(void) { return 0; }";
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    let loader = |path: &str| format!("-Wl,--dynamic-linker={path}");
+    let foreign = folder.join("foreign");
+    fs::write(&foreign, b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x02\0\xb7\0").expect("a file");
+    let broken = folder.join("broken");
+    fs::write(&broken, b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x02\0\x3e\0").expect("a file");
+    let script = folder.join("script");
+    fs::write(&script, format!("#!{}\n", folder.join("static").display())).expect("a file");
+    for path in [&foreign, &broken, &script] {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("our file");
+    }
+    let other_loader = loader(folder.join("ld.so").to_str().expect("UTF-8"));
+    let musl = loader("/lib/ld-musl-x86_64.so.1");
+    fs::write(folder.join("ld.so"), "").expect("a file");
+    compiled(folder, "static", MAIN, &["-static"]);
+    compiled(folder, "musl", MAIN, &[&musl]);
+    compiled(folder, "other", MAIN, &[&other_loader]);
+    compiled(folder, "sanitized", PRETENDS, &[]);
+    for (name, words) in [
+        ("static", &["statically", "--lock glibc"][..]),
+        ("script", &["statically", "which runs"]),
+        ("musl", &["musl"]),
+        ("other", &["no glibc"]),
+        ("sanitized", &["ThreadSanitizer"]),
+        ("foreign", &["64-bit Arm", "x86-64"]),
+        ("broken", &["whole"]),
+    ] {
+        let path = folder.join(name);
+        let output = output(&["--", path.to_str().expect("UTF-8")]);
+        let message = stderr(&output);
+        assert_eq!(output.status.code(), Some(126), "{name}: {message}");
+        for word in words {
+            assert!(message.contains(word), "{name} should say {word}: {message}");
+        }
+    }
+    // Without the shim it is run.
+    let path = folder.join("static");
+    let output = output(&["--lock", "glibc", path.to_str().expect("UTF-8")]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+}
+
+#[test]
+fn a_program_that_gets_more_rights_than_its_user_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = compiled(folder.path(), "program", "int main(void) { return 0; }", &[]);
+    let path = program.to_str().expect("UTF-8");
+    let other_user = nix::unistd::geteuid().as_raw() + 1;
+    if chown(&program, Some(other_user), Some(other_user)).is_err() {
+        // Only root may give files away. There is one that is root's.
+        let output = output(&["--", "su"]);
+        assert_eq!(output.status.code(), Some(126), "{}", stderr(&output));
+        assert!(stderr(&output).contains("set-user-ID"), "{}", stderr(&output));
+        return;
+    }
+    for (mode, word) in
+        [(0o4755, Some("set-user-ID")), (0o2755, Some("set-group-ID")), (0o755, None)]
+    {
+        fs::set_permissions(&program, fs::Permissions::from_mode(mode)).expect("root may");
+        let output = output(&["--", path]);
+        let message = stderr(&output);
+        match word {
+            Some(word) => assert!(message.contains(word), "{mode:o}: {message}"),
+            None => assert_eq!(output.status.code(), Some(0), "{message}"),
+        }
+    }
+}
+
+#[test]
+fn a_program_that_is_not_started_has_the_exit_codes_of_env() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = folder.path().join("data");
+    fs::write(&data, "text").expect("a file");
+    let unwritable = folder.path().join("no/such/r.html");
+    let (data, unwritable) = (data.to_str().expect("UTF-8"), unwritable.to_str().expect("UTF-8"));
+    for (arguments, code, word) in [
+        (&["--", "no-such-program"][..], 127, "$PATH"),
+        (&["--", data], 126, "chmod"),
+        (&["--lock", "spinlok", "true"], 2, "`spinlok`"),
+        (&["--profile", unwritable, "true"], 2, unwritable),
+        (&["--profile", "r.txt", "true"], 2, ".html"),
+        (&["--lock", "glibc", "--profile", "r.html", "true"], 2, "--lock glibc"),
+        (&["--json", "r.json", "true"], 2, "--compare"),
+        (&["--compare", "--live", "true"], 2, "--live"),
+        (&["--live", "true"], 2, "terminal"),
+        (&["--compare", "--locks", "glibc", "true"], 2, "name another"),
+        (&["--runs", "3", "true"], 2, "--compare"),
+        (&[], 2, "PROGRAM"),
+    ] {
+        let output = output(arguments);
+        let message = stderr(&output);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {message}");
+        assert!(message.contains(word), "{arguments:?} should name {word}: {message}");
+        assert!(stdout(&output).is_empty() && !message.contains("panicked"), "{message}");
+    }
+    for (library, word) in [("/no/such.so", "/no/such.so"), (data, "link.sh")] {
+        let output = run(&["true"]).env("ONDECK_PRELOAD_LIBRARY", library).output();
+        let output = output.expect("the command starts");
+        assert_eq!(output.status.code(), Some(125), "{}", stderr(&output));
+        assert!(stderr(&output).contains(word), "{}", stderr(&output));
+    }
+}
