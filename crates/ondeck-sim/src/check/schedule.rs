@@ -108,23 +108,12 @@ impl Schedule {
     }
 }
 
-/// So many sockets, clusters in each, cores in each, CPUs in each, with round numbers and short slices.
-fn small_machine([sockets, clusters, cores, smt]: [usize; 4], policy: Policy) -> Costs {
-    let all = sockets * clusters * cores;
-    let place = |cpu: usize| {
-        let core = cpu % all;
-        Place {
-            core,
-            cluster: core / cores,
-            socket: core / cores / clusters,
-            class: 0,
-            sibling: (smt == 2).then(|| (cpu + all) % (2 * all)),
-        }
-    };
+/// A machine of that shape ([`Place::all_of`]) with round numbers and short slices.
+fn small_machine(shape: [usize; 4], policy: Policy) -> Costs {
     let nanos = of_nanos;
     Costs {
-        places: (0..all * smt).map(place).collect(),
-        cpu_of_core: (0..all).collect(),
+        places: Place::all_of(shape),
+        cpu_of_core: (0..shape[..3].iter().product()).collect(),
         classes: vec![Class {
             pause: nanos(15.0),
             hit: nanos(1.0),

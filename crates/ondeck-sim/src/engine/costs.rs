@@ -18,6 +18,24 @@ pub struct Place {
     pub sibling: Option<usize>,
 }
 
+impl Place {
+    /// The CPUs of so many sockets, clusters in each, cores in each, CPUs in each. The second CPUs of cores come last.
+    pub fn all_of([sockets, clusters, cores, smt]: [usize; 4]) -> Vec<Self> {
+        let all = sockets * clusters * cores;
+        let place = |cpu: usize| {
+            let core = cpu % all;
+            Self {
+                core,
+                cluster: core / cores,
+                socket: core / cores / clusters,
+                class: 0,
+                sibling: (smt == 2).then(|| (cpu + all) % (2 * all)),
+            }
+        };
+        (0..all * smt).map(place).collect()
+    }
+}
+
 /// What a core of a class does in which time.
 #[derive(Clone, Copy, Debug)]
 pub struct Class {

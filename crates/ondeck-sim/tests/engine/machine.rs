@@ -35,23 +35,12 @@ pub const MIGRATION: f64 = 500.0;
 pub const WAKE_LATENCY: f64 = 2_000.0;
 pub const SLICE: f64 = 3_000_000.0;
 
-/// So many sockets, clusters in each, cores in each, CPUs in each. The second CPUs of cores come last.
-pub fn machine([sockets, clusters, cores, smt]: [usize; 4]) -> Costs {
-    let all = sockets * clusters * cores;
-    let place = |cpu: usize| {
-        let core = cpu % all;
-        Place {
-            core,
-            cluster: core / cores,
-            socket: core / cores / clusters,
-            class: 0,
-            sibling: (smt == 2).then(|| (cpu + all) % (2 * all)),
-        }
-    };
+/// A machine of that shape: see [`Place::all_of`].
+pub fn machine(shape: [usize; 4]) -> Costs {
     let nanos = of_nanos;
     Costs {
-        places: (0..all * smt).map(place).collect(),
-        cpu_of_core: (0..all).collect(),
+        places: Place::all_of(shape),
+        cpu_of_core: (0..shape[..3].iter().product()).collect(),
         classes: vec![Class {
             pause: nanos(10.0),
             hit: nanos(1.0),
