@@ -29,6 +29,8 @@ mod event;
 mod fair;
 #[path = "loom/fences.rs"]
 mod fences;
+#[path = "loom/guarded.rs"]
+mod guarded;
 #[path = "loom/latch.rs"]
 mod latch;
 #[path = "loom/mutex.rs"]

@@ -1,11 +1,9 @@
 //! The biased mutex: exclusion beside the owner, revocations, wakes of the owner's unlock, and its memory.
 
-use std::mem::ManuallyDrop;
-
-use loom::cell::UnsafeCell;
 use ondeck::biased::{Held, RawBiasedMutex};
 use ondeck::platform::Host;
 
+use crate::guarded::Guarded;
 use crate::loom_platform::{Fences, Loom, Setting, join, pass_time, spawn};
 use crate::scenario::{SLEEPS, SOON, explore};
 
@@ -14,22 +12,12 @@ const ROWS: Setting = Setting { biased: true, ..SLEEPS };
 /// The same; the light half is nothing.
 const ASYMMETRIC: Setting = Setting { fences: Fences::Asymmetric, ..ROWS };
 
-/// A mutex, and a cell that it guards. Loom reports a race if exclusion or a happens-before edge is missing.
-struct Guarded {
-    // Dropped by hand: see `free`.
-    mutex: ManuallyDrop<RawBiasedMutex<Loom>>,
-    count: UnsafeCell<u32>,
-}
+type Mutex = Guarded<RawBiasedMutex<Loom>>;
 
-// SAFETY: `count` is only touched under the lock; loom checks that this is true.
-unsafe impl Sync for Guarded {}
-
-impl Guarded {
-    /// Never freed, so that an access after its end is noticed.
+impl Mutex {
     fn new() -> &'static Self {
-        let mutex = ManuallyDrop::new(RawBiasedMutex::new());
-        let guarded: &Self = Box::leak(Box::new(Self { mutex, count: UnsafeCell::new(0) }));
-        let _ = Loom::bucket(std::ptr::from_ref::<RawBiasedMutex<Loom>>(&guarded.mutex).addr());
+        let guarded = Self::of(RawBiasedMutex::new());
+        let _ = Loom::bucket(guarded.address());
         guarded
     }
 
@@ -37,32 +25,26 @@ impl Guarded {
     fn biased() -> &'static Self {
         let guarded = Self::new();
         guarded.section();
-        assert!(guarded.mutex.is_biased());
+        assert!(guarded.raw().is_biased());
         guarded
     }
 
     /// Counts, and unlocks. Returns what was counted before.
     fn end_section(&self, held: Held<Loom>) -> u32 {
-        let before = self.count.with_mut(|count| {
-            // SAFETY: the mutex guards it.
-            unsafe {
-                *count += 1;
-                *count - 1
-            }
-        });
+        let before = self.count() - 1;
         // SAFETY: it is what the acquisition returned.
-        unsafe { self.mutex.unlock(held) };
+        unsafe { self.raw().unlock(held) };
         before
     }
 
     fn section(&self) -> u32 {
-        let held = self.mutex.lock();
+        let held = self.raw().lock();
         self.end_section(held)
     }
 
     /// A section if the lock is to be had at once; returns how many there were.
     fn attempt(&self) -> u32 {
-        self.mutex.try_lock().map_or(0, |held| {
+        self.raw().try_lock().map_or(0, |held| {
             self.end_section(held);
             1
         })
@@ -70,7 +52,7 @@ impl Guarded {
 
     /// A section until a moment that comes; returns how many there were.
     fn section_until(&self) -> u32 {
-        self.mutex.try_lock_until(SOON).map_or(0, |held| {
+        self.raw().try_lock_until(SOON).map_or(0, |held| {
             self.end_section(held);
             1
         })
@@ -79,26 +61,22 @@ impl Guarded {
     /// As one of so many users; the last one frees the mutex at once.
     fn section_of(&self, users: u32) {
         if self.section() + 1 == users {
-            self.free();
+            // SAFETY: no thread uses it any more, which is what is checked.
+            unsafe { self.free() };
         }
     }
 
-    /// From now on the mutex is gone: a later access is noticed.
-    fn free(&self) {
-        // SAFETY: no thread uses it any more, which is what is checked; the memory stays.
-        unsafe { std::ptr::drop_in_place((&raw const *self.mutex).cast_mut()) };
-    }
-
     fn end(&self, sections: u32) {
-        assert!(!self.mutex.is_locked(), "no thread is inside");
+        assert!(!self.raw().is_locked(), "no thread is inside");
         assert_eq!(self.section(), sections);
-        self.free();
+        // SAFETY: as above.
+        unsafe { self.free() };
     }
 }
 
 fn owner_and_another(setting: Setting, preemptions: usize) {
     explore(setting, preemptions, || {
-        let guarded = Guarded::biased();
+        let guarded = Mutex::biased();
         let other = spawn(|| guarded.section());
         guarded.section();
         join(other);
@@ -120,7 +98,7 @@ fn the_owner_and_another_thread_with_asymmetric_fences() {
 #[test]
 fn two_threads_that_become_the_owner_in_turn() {
     explore(ASYMMETRIC, 2, || {
-        let guarded = Guarded::biased();
+        let guarded = Mutex::biased();
         let other = spawn(|| {
             guarded.section();
             guarded.section();
@@ -136,7 +114,7 @@ fn two_threads_that_become_the_owner_in_turn() {
 #[test]
 fn a_late_owner_and_the_next_one_and_a_third_thread() {
     explore(ROWS, 3, || {
-        let guarded = Guarded::biased();
+        let guarded = Mutex::biased();
         let others = [0; 2].map(|_| spawn(|| guarded.section()));
         guarded.section();
         let [..] = others.map(join);
@@ -148,8 +126,8 @@ fn a_late_owner_and_the_next_one_and_a_third_thread() {
 #[test]
 fn the_owner_wakes_the_thread_that_waits_for_it() {
     explore(ASYMMETRIC, 4, || {
-        let guarded = Guarded::biased();
-        let held = guarded.mutex.lock();
+        let guarded = Mutex::biased();
+        let held = guarded.raw().lock();
         assert!(held.is_by_bias());
         let other = spawn(|| guarded.section());
         guarded.end_section(held);
@@ -161,7 +139,7 @@ fn the_owner_wakes_the_thread_that_waits_for_it() {
 #[test]
 fn an_attempt_beside_the_owner() {
     explore(ROWS, 3, || {
-        let guarded = Guarded::biased();
+        let guarded = Mutex::biased();
         let other = spawn(|| guarded.attempt());
         guarded.section();
         let sections = join(other);
@@ -173,7 +151,7 @@ fn an_attempt_beside_the_owner() {
 #[test]
 fn an_attempt_of_the_owner_beside_another_thread() {
     explore(ASYMMETRIC, 3, || {
-        let guarded = Guarded::biased();
+        let guarded = Mutex::biased();
         let other = spawn(|| guarded.section());
         let sections = guarded.attempt();
         join(other);
@@ -184,8 +162,8 @@ fn an_attempt_of_the_owner_beside_another_thread() {
 #[test]
 fn a_deadline_passes_while_the_owner_is_inside() {
     explore(ROWS, 3, || {
-        let guarded = Guarded::biased();
-        let held = guarded.mutex.lock();
+        let guarded = Mutex::biased();
+        let held = guarded.raw().lock();
         let clock = spawn(|| pass_time(1));
         let other = spawn(|| guarded.section_until());
         guarded.end_section(held);
@@ -200,8 +178,8 @@ fn a_deadline_passes_while_the_owner_is_inside() {
 #[test]
 fn a_thread_comes_after_one_that_gave_up() {
     explore(ROWS, 3, || {
-        let guarded = Guarded::biased();
-        let held = guarded.mutex.lock();
+        let guarded = Mutex::biased();
+        let held = guarded.raw().lock();
         let hurried = spawn(|| guarded.section_until());
         let patient = spawn(|| guarded.section());
         pass_time(1);
@@ -215,7 +193,7 @@ fn a_thread_comes_after_one_that_gave_up() {
 #[test]
 fn the_last_of_two_frees_it() {
     explore(ASYMMETRIC, 3, || {
-        let guarded = Guarded::biased();
+        let guarded = Mutex::biased();
         let other = spawn(|| guarded.section_of(3));
         guarded.section_of(3);
         join(other);
@@ -226,8 +204,8 @@ fn the_last_of_two_frees_it() {
 #[test]
 fn heavy_fences_are_refused_later() {
     explore(Setting { fences: Fences::RefusedLater, ..ROWS }, 3, || {
-        let guarded = Guarded::biased();
-        let held = guarded.mutex.lock();
+        let guarded = Mutex::biased();
+        let held = guarded.raw().lock();
         let other = spawn(|| guarded.section());
         let refuser = spawn(crate::loom_platform::refuse);
         guarded.end_section(held);
@@ -240,10 +218,10 @@ fn heavy_fences_are_refused_later() {
 #[test]
 fn without_membarrier_it_is_not_biased() {
     explore(Setting { fences: Fences::Refused, ..ROWS }, 3, || {
-        let guarded = Guarded::new();
+        let guarded = Mutex::new();
         let other = spawn(|| guarded.section());
         guarded.section();
-        assert!(!guarded.mutex.is_biased());
+        assert!(!guarded.raw().is_biased());
         join(other);
         guarded.end(2);
     });

@@ -1,26 +1,17 @@
 //! The combining mutex: exclusion, delegated sections, the change of combiners, and its memory.
 
-use std::mem::ManuallyDrop;
-
 use loom::cell::UnsafeCell;
 use ondeck::combining::{RawCombining, Request};
 
+use crate::guarded::Guarded;
 use crate::loom_platform::{Loom, Setting, join, spawn};
 use crate::scenario::{POLLS, SLEEPS, explore};
 
-/// A mutex, and a cell that it guards. Loom reports a race if exclusion or a happens-before edge is missing.
-struct Guarded {
-    // Dropped by hand: see `free`.
-    mutex: ManuallyDrop<RawCombining<Loom>>,
-    count: UnsafeCell<u32>,
-}
-
-// SAFETY: `count` is only touched in sections; loom checks that this is enough.
-unsafe impl Sync for Guarded {}
+type Mutex = Guarded<RawCombining<Loom>>;
 
 /// A section: counts, and keeps what was counted before.
 struct Job {
-    guarded: &'static Guarded,
+    guarded: &'static Mutex,
     before: UnsafeCell<Option<u32>>,
 }
 
@@ -30,13 +21,8 @@ struct Job {
 unsafe fn run(job: *mut ()) {
     // SAFETY: as the caller promises.
     let job = unsafe { &*job.cast::<Job>() };
-    let before = job.guarded.count.with_mut(|count| {
-        // SAFETY: sections exclude each other.
-        unsafe {
-            *count += 1;
-            *count - 1
-        }
-    });
+    // Sections exclude each other.
+    let before = job.guarded.count() - 1;
     job.before.with_mut(|place| {
         // SAFETY: its thread waits.
         let before = unsafe { (*place).replace(before) };
@@ -44,11 +30,9 @@ unsafe fn run(job: *mut ()) {
     });
 }
 
-impl Guarded {
-    /// Never freed, so that an access after its end is noticed.
+impl Mutex {
     fn new() -> &'static Self {
-        let mutex = ManuallyDrop::new(RawCombining::new());
-        Box::leak(Box::new(Self { mutex, count: UnsafeCell::new(0) }))
+        Self::of(RawCombining::new())
     }
 
     /// Returns how many sections there were before.
@@ -56,7 +40,7 @@ impl Guarded {
         let job = Job { guarded: self, before: UnsafeCell::new(None) };
         let request = Request::new(run, (&raw const job).cast_mut().cast());
         // SAFETY: the job lives until the section was run.
-        unsafe { self.mutex.perform(&request) };
+        unsafe { self.raw().perform(&request) };
         // SAFETY: the section was run.
         job.before.with(|before| unsafe { *before }).expect("the section was run")
     }
@@ -64,27 +48,23 @@ impl Guarded {
     /// As one of so many users; the last one frees the mutex at once.
     fn section_of(&'static self, users: u32) {
         if self.section() + 1 == users {
-            self.free();
+            // SAFETY: no thread uses it any more, which is what is checked.
+            unsafe { self.free() };
         }
     }
 
-    /// From now on the mutex is gone: a later access is noticed.
-    fn free(&self) {
-        // SAFETY: no thread uses it any more, which is what is checked; the memory stays.
-        unsafe { std::ptr::drop_in_place((&raw const *self.mutex).cast_mut()) };
-    }
-
     fn end(&'static self, sections: u32) {
-        assert!(!self.mutex.is_busy());
+        assert!(!self.raw().is_busy());
         assert_eq!(self.section(), sections);
-        self.free();
+        // SAFETY: as above.
+        unsafe { self.free() };
     }
 }
 
 /// Sections of the first thread, and of each other one.
 fn together(setting: Setting, preemptions: usize, first: u32, others: &'static [u32]) {
     explore(setting, preemptions, move || {
-        let guarded = Guarded::new();
+        let guarded = Mutex::new();
         let sections = move |count: u32| (0..count).for_each(|_| _ = guarded.section());
         let threads: Vec<_> = others.iter().map(|&count| spawn(move || sections(count))).collect();
         sections(first);
@@ -112,7 +92,7 @@ fn three_threads() {
 #[test]
 fn the_last_of_two_frees_it() {
     explore(SLEEPS, 4, || {
-        let guarded = Guarded::new();
+        let guarded = Mutex::new();
         let other = spawn(|| guarded.section_of(2));
         guarded.section_of(2);
         join(other);
@@ -122,7 +102,7 @@ fn the_last_of_two_frees_it() {
 #[test]
 fn the_last_of_three_frees_it() {
     explore(SLEEPS, 2, || {
-        let guarded = Guarded::new();
+        let guarded = Mutex::new();
         let others = [0; 2].map(|_| spawn(|| guarded.section_of(3)));
         guarded.section_of(3);
         let [..] = others.map(join);

@@ -9,7 +9,7 @@ use crate::rwlock_scenario::{
         self, Downgrades, DowngradesToUpgradable, Reads, ReadsTwice, ReadsUntil, Tries, Upgrades,
         UpgradesUntil, Writes, WritesFairly, WritesUntil,
     },
-    Guarded, together,
+    Lock, together,
 };
 use crate::scenario::{OVERDUE, POLLS, SLEEPS, explore};
 
@@ -132,14 +132,14 @@ fn an_upgrade_gives_up() {
 #[test]
 fn a_parked_reader_goes_on_beside_the_upgradable_reader() {
     explore(SLEEPS, 2, || {
-        let guarded = Guarded::new();
-        guarded.lock().lock_exclusive();
+        let guarded = Lock::new();
+        guarded.raw().lock_exclusive();
         let readers = [(); 2].map(|()| spawn(|| guarded.read()));
         // SAFETY: this thread owns the lock.
-        unsafe { guarded.lock().downgrade_to_upgradable() };
+        unsafe { guarded.raw().downgrade_to_upgradable() };
         let _ = readers.map(join);
         // SAFETY: this thread is the upgradable reader.
-        unsafe { guarded.lock().unlock_upgradable() };
+        unsafe { guarded.raw().unlock_upgradable() };
         guarded.end(0);
     });
 }
@@ -148,18 +148,18 @@ fn a_parked_reader_goes_on_beside_the_upgradable_reader() {
 #[test]
 fn a_woken_reader_wakes_the_next() {
     explore(SLEEPS, 2, || {
-        let guarded = Guarded::new();
-        guarded.lock().lock_exclusive();
+        let guarded = Lock::new();
+        guarded.raw().lock_exclusive();
         let flag = &*Box::leak(Box::new(loom::sync::atomic::AtomicBool::new(false)));
         let first = spawn(move || {
-            let held = guarded.lock().lock_shared();
+            let held = guarded.raw().lock_shared();
             while !flag.load(loom::sync::atomic::Ordering::Relaxed) {
                 Loom::yield_now();
             }
             guarded.unlock_shared(held);
         });
         let second = spawn(move || {
-            let held = guarded.lock().lock_shared();
+            let held = guarded.raw().lock_shared();
             flag.store(true, loom::sync::atomic::Ordering::Relaxed);
             guarded.unlock_shared(held);
         });
@@ -173,14 +173,14 @@ fn a_woken_reader_wakes_the_next() {
 /// The last of two users frees the lock.
 fn freed_by_the_last(setting: Setting, preemptions: usize, first: Does, second: Does) {
     explore(setting, preemptions, move || {
-        let guarded = Guarded::new();
+        let guarded = Lock::new();
         if setting.biased {
-            guarded.lock().consider_bias();
-            assert!(guarded.lock().is_biased());
+            guarded.raw().consider_bias();
+            assert!(guarded.raw().is_biased());
         }
         let users = &*Box::leak(Box::new(loom::sync::atomic::AtomicUsize::new(0)));
         let section = move |does: Does| {
-            let lock = guarded.lock();
+            let lock = guarded.raw();
             // The count is under the lock, as the lock's data would be.
             let held = if does == Reads {
                 Some(lock.lock_shared())
@@ -225,16 +225,16 @@ fn freed_after_the_last_writer_has_left() {
 #[test]
 fn another_lock_at_the_same_address() {
     explore(SLEEPS, 4, || {
-        let guarded = Guarded::new();
-        let held = guarded.lock().lock_shared();
+        let guarded = Lock::new();
+        let held = guarded.raw().lock_shared();
         let writer = spawn(move || {
             guarded.write();
             // SAFETY: the only other user has left, because this one owned the lock.
             unsafe { guarded.free() };
-            let place = std::ptr::from_ref(guarded.lock()).cast_mut();
+            let place = std::ptr::from_ref(guarded.raw()).cast_mut();
             // SAFETY: the lock that was there is gone.
             unsafe { place.write(RawRwLock::new()) };
-            let held = guarded.lock().lock_shared();
+            let held = guarded.raw().lock_shared();
             let writer = spawn(move || guarded.write());
             guarded.counted();
             guarded.unlock_shared(held);
@@ -286,9 +286,9 @@ fn a_visible_reader_reads_twice() {
 #[test]
 fn a_thread_that_waits_awake_takes_the_mark() {
     explore(Setting { biased: true, ..POLLS }, 2, || {
-        let guarded = Guarded::new();
-        guarded.lock().looks_after();
-        guarded.lock().lock_exclusive();
+        let guarded = Lock::new();
+        guarded.raw().looks_after();
+        guarded.raw().lock_exclusive();
         let parks = spawn(|| guarded.write());
         while asleep() == 0 {
             Loom::yield_now();

@@ -2,7 +2,7 @@
 //! That thread never had the lock.
 
 use crate::loom_platform::{Loom, asleep, join, pass_time, set, spawn};
-use crate::rwlock_scenario::Guarded;
+use crate::rwlock_scenario::Lock;
 use crate::scenario::{OVERDUE, SLEEPS, SOON, explore};
 use ondeck::platform::Platform;
 
@@ -17,10 +17,10 @@ fn until_asleep(count: usize) {
 fn a_reader_that_is_handed_the_lock_sees_the_last_writer() {
     explore(SLEEPS, 3, || {
         set(OVERDUE);
-        let guarded = Guarded::new();
-        guarded.lock().lock_exclusive();
+        let guarded = Lock::new();
+        guarded.raw().lock_exclusive();
         let gives_up = spawn(|| {
-            let owner = guarded.lock().try_lock_exclusive_until(SOON);
+            let owner = guarded.raw().try_lock_exclusive_until(SOON);
             if owner {
                 guarded.count();
                 guarded.unlock_exclusive();
@@ -35,7 +35,7 @@ fn a_reader_that_is_handed_the_lock_sees_the_last_writer() {
         guarded.unlock_exclusive();
         pass_time(1);
         // From here on nothing but the lock tells the others what this thread does.
-        let again = guarded.lock().try_lock_exclusive();
+        let again = guarded.raw().try_lock_exclusive();
         if again {
             guarded.count();
             set(OVERDUE);

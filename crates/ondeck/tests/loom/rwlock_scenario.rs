@@ -1,79 +1,43 @@
 //! A reader-writer lock with a cell that it guards, and what each thread of a scenario does with them.
 
-use std::mem::ManuallyDrop;
-
-use loom::cell::UnsafeCell;
 use ondeck::platform::Host;
 use ondeck::rwlock::{RawRwLock, Shared};
 
+use crate::guarded::Guarded;
 use crate::loom_platform::{Loom, Setting, join, pass_time, spawn};
 use crate::scenario::{SOON, explore};
 
 /// A lock, and a cell that it guards. Loom reports a race if a writer's access to the cell is beside
 /// another's, or not ordered with it.
-pub struct Guarded {
-    // Dropped by hand: see `free`.
-    lock: ManuallyDrop<RawRwLock<Loom>>,
-    count: UnsafeCell<u32>,
-}
+pub type Lock = Guarded<RawRwLock<Loom>>;
 
-// SAFETY: `count` is only touched under the lock; loom checks that this is true.
-unsafe impl Sync for Guarded {}
-// SAFETY: as above.
-unsafe impl Send for Guarded {}
-
-impl Guarded {
-    /// Never freed, so that an access after its end is noticed and is not undefined behaviour.
+impl Lock {
     pub fn new() -> &'static Self {
-        let lock = ManuallyDrop::new(RawRwLock::new());
-        let guarded: &Self = Box::leak(Box::new(Self { lock, count: UnsafeCell::new(0) }));
+        let guarded = Self::of(RawRwLock::new());
         // The order in which locks are made decides on their buckets.
-        let _ = Loom::bucket(std::ptr::from_ref::<RawRwLock<Loom>>(&guarded.lock).addr());
+        let _ = Loom::bucket(guarded.address());
         guarded
-    }
-
-    pub fn lock(&self) -> &RawRwLock<Loom> {
-        &self.lock
-    }
-
-    /// Counts; the caller owns the lock.
-    pub fn count(&self) -> u32 {
-        self.count.with_mut(|count| {
-            // SAFETY: the lock guards it.
-            unsafe {
-                *count += 1;
-                *count
-            }
-        })
-    }
-
-    /// What was counted; the caller has the lock.
-    pub fn counted(&self) -> u32 {
-        self.count.with(|count| {
-            // SAFETY: the lock guards it.
-            unsafe { *count }
-        })
     }
 
     pub fn unlock_shared(&self, held: Shared<Loom>) {
         // SAFETY: the scenarios call it with what this lock returned.
-        unsafe { self.lock.unlock_shared(held) };
+        unsafe { self.raw().unlock_shared(held) };
     }
 
     pub fn unlock_exclusive(&self) {
         // SAFETY: the scenarios call it when they own the lock.
-        unsafe { self.lock.unlock_exclusive() };
+        unsafe { self.raw().unlock_exclusive() };
     }
 
     pub fn write(&self) -> u32 {
-        self.lock.lock_exclusive();
+        self.raw().lock_exclusive();
         let count = self.count();
         self.unlock_exclusive();
         count
     }
 
     pub fn read(&self) -> u32 {
-        let held = self.lock.lock_shared();
+        let held = self.raw().lock_shared();
         let counted = self.counted();
         self.unlock_shared(held);
         counted
@@ -82,21 +46,11 @@ impl Guarded {
     /// At the end of all threads the lock is free, and there were so many sections of writers.
     pub fn end(&self, expected: u32) {
         assert_eq!(self.counted(), expected);
-        assert!(!self.lock.is_locked(), "no thread has the lock");
-        assert!(self.lock.try_lock_exclusive(), "nothing keeps a writer out");
+        assert!(!self.raw().is_locked(), "no thread has the lock");
+        assert!(self.raw().try_lock_exclusive(), "nothing keeps a writer out");
         self.unlock_exclusive();
         // SAFETY: no thread uses it any more.
         unsafe { self.free() };
-    }
-
-    /// From now on the lock is gone.
-    ///
-    /// # Safety
-    ///
-    /// No thread uses it any more. This function does not check that, but the model does.
-    pub unsafe fn free(&self) {
-        // SAFETY: as the caller promises; the memory stays.
-        unsafe { std::ptr::drop_in_place((&raw const *self.lock).cast_mut()) };
     }
 }
 
@@ -128,8 +82,8 @@ use Does::{
 
 impl Does {
     /// Returns how many sections of a writer it had.
-    fn section(self, guarded: &Guarded) -> u32 {
-        let lock = guarded.lock();
+    fn section(self, guarded: &Lock) -> u32 {
+        let lock = guarded.raw();
         // SAFETY: each call below is made by the thread that has the lock so.
         unsafe {
             match self {
@@ -210,11 +164,11 @@ impl Does {
 /// Each thread does one thing; the first one on the model's own thread.
 pub fn together(setting: Setting, preemptions: usize, first: Does, others: &'static [Does]) {
     explore(setting, preemptions, move || {
-        let guarded = Guarded::new();
-        guarded.lock().looks_after();
+        let guarded = Lock::new();
+        guarded.raw().looks_after();
         if setting.biased {
-            guarded.lock().consider_bias();
-            assert!(guarded.lock().is_biased());
+            guarded.raw().consider_bias();
+            assert!(guarded.raw().is_biased());
         }
         let all = || others.iter().chain([&first]);
         let is_timed = |does: &Does| matches!(does, WritesUntil | ReadsUntil | UpgradesUntil);

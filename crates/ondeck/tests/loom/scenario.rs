@@ -1,11 +1,9 @@
 //! What the tests share: a mutex with what it guards, and the machines that they run on.
 
-use std::mem::ManuallyDrop;
-
-use loom::cell::UnsafeCell;
 use ondeck::mutex::RawMutex;
 use ondeck::platform::{Host, Timestamp};
 
+use crate::guarded::Guarded;
 use crate::loom_platform::{self, Fences, Loom, Setting, watch};
 
 /// The machine where no thread polls before it parks.
@@ -35,36 +33,19 @@ pub fn explore(setting: Setting, preemptions: usize, scenario: impl Fn() + Send 
     });
 }
 
-/// A mutex, and a cell that it guards. Loom reports a race if exclusion or a happens-before edge is
-/// missing between two accesses to the cell.
-pub struct Shared {
-    // Dropped by hand: see `End`.
-    mutex: ManuallyDrop<RawMutex<Loom>>,
-    count: UnsafeCell<u32>,
-}
-
-// SAFETY: `count` is only touched under the lock; loom checks that this is true.
-unsafe impl Sync for Shared {}
-// SAFETY: as above.
-unsafe impl Send for Shared {}
+/// A mutex, and a cell that it guards.
+pub type Shared = Guarded<RawMutex<Loom>>;
 
 impl Shared {
-    /// Never freed, so that an access after its end is noticed and is not undefined behaviour. This costs a
-    /// hundred bytes an execution.
     pub fn new() -> &'static Self {
-        let mutex = ManuallyDrop::new(RawMutex::new());
-        let shared: &Self = Box::leak(Box::new(Self { mutex, count: UnsafeCell::new(0) }));
+        let shared = Self::of(RawMutex::new());
         // The order in which locks are made decides on their buckets.
         let _ = Loom::bucket(shared.address());
         shared
     }
 
     pub fn mutex(&self) -> &RawMutex<Loom> {
-        &self.mutex
-    }
-
-    pub fn address(&self) -> usize {
-        std::ptr::from_ref::<RawMutex<Loom>>(&self.mutex).addr()
+        self.raw()
     }
 
     /// From now on, if the calling thread waits, it waits for this mutex.
@@ -74,40 +55,21 @@ impl Shared {
 
     pub fn lock(&self) {
         self.watch();
-        self.mutex.lock();
+        self.raw().lock();
     }
 
     pub fn try_lock(&self) -> bool {
-        self.mutex.try_lock()
+        self.raw().try_lock()
     }
 
     pub fn try_lock_until(&self, deadline: Timestamp) -> bool {
         self.watch();
-        self.mutex.try_lock_until(deadline)
-    }
-
-    /// Counts; the caller owns the mutex.
-    pub fn count(&self) -> u32 {
-        self.count.with_mut(|count| {
-            // SAFETY: the mutex guards it.
-            unsafe {
-                *count += 1;
-                *count
-            }
-        })
-    }
-
-    /// What was counted; the caller owns the mutex.
-    pub fn counted(&self) -> u32 {
-        self.count.with(|count| {
-            // SAFETY: the mutex guards it.
-            unsafe { *count }
-        })
+        self.raw().try_lock_until(deadline)
     }
 
     pub fn unlock(&self) {
         // SAFETY: the scenarios call it when they own the mutex.
-        unsafe { self.mutex.unlock() };
+        unsafe { self.raw().unlock() };
     }
 
     pub fn lock_and_count(&self) {
@@ -119,19 +81,9 @@ impl Shared {
     /// At the end of all threads the mutex is free, and there were so many sections.
     pub fn end(&self, expected: u32) {
         assert_eq!(self.counted(), expected);
-        assert!(!self.mutex.is_locked(), "no thread owns the mutex");
+        assert!(!self.raw().is_locked(), "no thread owns the mutex");
         // SAFETY: no thread uses it any more; that is what dropping it checks.
         unsafe { self.free() };
-    }
-
-    /// From now on the mutex is gone.
-    ///
-    /// # Safety
-    ///
-    /// No thread uses it any more. This function does not check that, but the model does.
-    pub unsafe fn free(&self) {
-        // SAFETY: as the caller promises, no reference to it is used any more; the memory stays.
-        unsafe { std::ptr::drop_in_place((&raw const *self.mutex).cast_mut()) };
     }
 }
 
