@@ -7,6 +7,21 @@ use std::fmt;
 use super::key::{Key, Range};
 use super::leaves::{FromValue, Leaves, Value};
 
+/// The keys of one table, with their ranges and units.
+macro_rules! keys {
+    ($path:literal { $( $(#[doc = $doc:literal])+ $name:ident = $range:expr, $unit:literal; )+ }) => {
+        &[
+            $( Key {
+                section: $path,
+                name: stringify!($name),
+                range: $range,
+                unit: $unit,
+                about: concat!($($doc),+),
+            }, )+
+        ]
+    };
+}
+
 /// Declares sections: the struct that the engine reads, and the keys with ranges and units, of one table.
 macro_rules! sections {
     ($(
@@ -36,15 +51,8 @@ macro_rules! sections {
                 }
             }
 
-            pub(super) const $KEYS: &[Key] = &[
-                $( Key {
-                    section: $path,
-                    name: stringify!($field),
-                    range: $range,
-                    unit: $unit,
-                    about: concat!($($doc),+),
-                }, )+
-            ];
+            pub(super) const $KEYS: &[Key] =
+                keys!($path { $( $(#[doc = $doc])+ $field = $range, $unit; )+ });
         )+
 
         /// All keys, a slice for each section.
@@ -55,36 +63,16 @@ macro_rules! sections {
 use Range::{Count, Number, Word};
 
 /// The section `topology`: a machine of equal clusters, written as a [`Cluster`] each.
-pub(super) const TOPOLOGY: &[Key] = &[
-    Key {
-        section: "topology",
-        name: "sockets",
-        range: Count(1, 16),
-        unit: "count",
-        about: " Sockets; dies, where crossing dies costs as much as crossing sockets.",
-    },
-    Key {
-        section: "topology",
-        name: "clusters_per_socket",
-        range: Count(1, 64),
-        unit: "count",
-        about: " Clusters of a socket: groups of cores that share a last-level cache.",
-    },
-    Key {
-        section: "topology",
-        name: "cores_per_cluster",
-        range: Count(1, 512),
-        unit: "count",
-        about: " Cores of a cluster.",
-    },
-    Key {
-        section: "topology",
-        name: "smt",
-        range: Count(1, 2),
-        unit: "count",
-        about: " Hardware threads of a core.",
-    },
-];
+pub(super) const TOPOLOGY: &[Key] = keys!("topology" {
+    /// Sockets; dies, where crossing dies costs as much as crossing sockets.
+    sockets = Count(1, 16), "count";
+    /// Clusters of a socket: groups of cores that share a last-level cache.
+    clusters_per_socket = Count(1, 64), "count";
+    /// Cores of a cluster.
+    cores_per_cluster = Count(1, 512), "count";
+    /// Hardware threads of a core.
+    smt = Count(1, 2), "count";
+});
 
 sections! {
     /// A group of cores that share a last-level cache: a CCX, a whole socket, a cluster of efficiency cores.
