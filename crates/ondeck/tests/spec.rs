@@ -126,7 +126,7 @@ Next == Drain \/ \E t \in T : Take(t)
 
 const SOURCE: &str = "
 impl Lock {
-    pub(crate) unsafe fn lock<P: Platform>(
+    pub(in crate::of) unsafe fn lock<P: Platform>(
         &self,
     ) -> bool
     where

@@ -82,12 +82,13 @@ impl File {
 
 /// The name of the function whose signature begins in this line.
 fn declared(code: &str) -> Option<&str> {
-    let mut words = code.split(' ');
+    let behind = code.strip_prefix("pub(").and_then(|of| of.split_once(") "));
+    let mut words = behind.map_or(code, |(_, behind)| behind).split(' ');
     let name = loop {
         match words.next()? {
             "fn" => break words.next()?,
             "pub" | "const" | "unsafe" | "async" | "extern" => {}
-            word if word.starts_with("pub(") || word.starts_with('"') => {}
+            word if word.starts_with('"') => {}
             _ => return None,
         }
     };
