@@ -1,4 +1,5 @@
-//! Every lock of the registry, portable or a peer, keeps every promise on the real machine.
+//! Every lock of the registry, portable or a peer, keeps every promise on the real machine. `ONDECK_TEST_WITHOUT` names
+//! locks that the machine at hand cannot run, separated by commas.
 
 #[path = "support/conformance.rs"]
 mod conformance;
@@ -9,9 +10,15 @@ use ondeck_zoo::{RawLock, Visitor, registry};
 
 #[test]
 fn every_lock_keeps_every_property() {
-    struct Check;
-    impl Visitor<Native> for Check {
+    /// The locks that are left out, and are not met yet.
+    struct Check<'a>(Vec<&'a str>);
+    impl Visitor<Native> for Check<'_> {
         fn visit<L: RawLock<Native>>(&mut self) {
+            if let Some(place) = self.0.iter().position(|name| *name == L::INFO.name) {
+                self.0.remove(place);
+                println!("{}: left out", L::INFO.name);
+                return;
+            }
             let start = std::time::Instant::now();
             // The first failure ends the test: a lock that hung has left threads behind, which
             // would disturb the rest.
@@ -21,5 +28,8 @@ fn every_lock_keeps_every_property() {
             println!("{}: {:?}", L::INFO.name, start.elapsed());
         }
     }
-    registry::for_each(&mut Check);
+    let without = std::env::var("ONDECK_TEST_WITHOUT").unwrap_or_default();
+    let mut check = Check(without.split(',').filter(|name| !name.is_empty()).collect());
+    registry::for_each(&mut check);
+    assert!(check.0.is_empty(), "ONDECK_TEST_WITHOUT names no lock: {:?}", check.0);
 }
