@@ -10,7 +10,7 @@ use ondeck::spin::{MEASURED, Polling};
 use ondeck::{Condvar, Mutex, MutexGuard};
 
 use crate::again::{again, is_child, passes};
-use crate::refuse::refuse_futexes;
+use crate::refuse::refuse_waits;
 use crate::rest::until_at_rest;
 
 /// Runs the calling test in a process with this in its environment.
@@ -84,7 +84,7 @@ static CHANGED: Condvar = Condvar::new();
 /// process.
 fn locks_without_sleep() -> JoinHandle<()> {
     thread::spawn(|| {
-        refuse_futexes();
+        refuse_waits();
         *MUTEX.lock() += 1;
     })
 }
@@ -92,7 +92,7 @@ fn locks_without_sleep() -> JoinHandle<()> {
 /// A thread that waits for `CHANGED` likewise.
 fn waits_without_sleep() -> JoinHandle<()> {
     thread::spawn(|| {
-        refuse_futexes();
+        refuse_waits();
         let mut count = MUTEX.lock();
         *count = 1;
         CHANGED.wait_while(&mut count, |count| *count == 1);

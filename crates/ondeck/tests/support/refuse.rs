@@ -30,6 +30,12 @@ pub fn refuse_futexes() {
     }
 }
 
+/// From now on the kernel refuses the calling thread's waits for private futexes as the locks ask for them. The thread
+/// wakes others as before: with musl a thread that ends wakes itself the one that joins it.
+pub fn refuse_waits() {
+    refuse_futex_operation(libc::FUTEX_WAIT_BITSET, libc::ENOSYS);
+}
+
 /// As `refuse`, for this operation on private futexes.
 pub fn refuse_futex_operation(operation: i32, errno: i32) {
     /// Where a filter sees the low half of the second argument.
