@@ -104,7 +104,7 @@ run() {
     have_target "$target" || { echo "skipped: cannot install the target $target"; return 77; }
     [ -z "$runner" ] || command -v "${runner%% *}" >/dev/null || { echo "skipped: no ${runner%% *}"; return 77; }
     local tests=(--lib --test systems --test api) zoo=1 arguments=(--test-threads "${ONDECK_TEST_THREADS:-2}") skips=()
-    local flags
+    local flags status=0
     flags=$(source_flags "$name")
     export WINEDEBUG=-all ONDECK_TEST_ROUNDS=${ONDECK_TEST_ROUNDS:-50} ONDECK_TEST_SECONDS=${ONDECK_TEST_SECONDS:-3}
     case $name in
@@ -159,11 +159,12 @@ run() {
     fi
     # A test that hangs says so itself, after a minute or some: this is for emulators that do.
     timeout -s KILL "$longest" cargo test --locked --no-fail-fast --manifest-path "$manifest" --target "$target" "${tests[@]}" -- \
-        "${arguments[@]}" || return 1
-    [ -n "$zoo" ] || return 0
+        "${arguments[@]}" || status=1
+    [ -n "$zoo" ] || return "$status"
     # Not those of the zoo's tests that show that broken locks are noticed.
     timeout -s KILL "$longest" cargo test --locked --no-fail-fast --manifest-path "$zoo_manifest" --target "$target" \
-        --test conformance --test rwlocks every_lock -- --show-output "${arguments[@]}" || return 1
+        --test conformance --test rwlocks every_lock -- --show-output "${arguments[@]}" || status=1
+    return "$status"
 }
 
 passed=() failed=() skipped=()
