@@ -2,6 +2,7 @@
 //!
 //! It binds no thread to a CPU, counts no context switches of a thread, and has no policies as Linux has them.
 
+use std::convert::Infallible;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::unix::process::CommandExt;
@@ -43,7 +44,7 @@ impl System for Here {
         Err(NO_PINNING.to_owned())
     }
 
-    type Scheduling = ();
+    type Scheduling = Infallible;
 
     type Quota = ();
 

@@ -4,6 +4,7 @@
 //! whether it sleeps. What a thread was charged it tells in ticks of some 16 ms, and in cycles of the CPU's
 //! counter: the cycles are taken, as Chromium does (`base/time/time_win.cc`), where that counter has one rate.
 
+use std::convert::Infallible;
 use std::io::{self, Read};
 use std::os::windows::io::AsRawHandle;
 use std::os::windows::process::CommandExt;
@@ -64,7 +65,7 @@ impl System for Here {
         if before == 0 { Err(io::Error::last_os_error().to_string()) } else { Ok(()) }
     }
 
-    type Scheduling = ();
+    type Scheduling = Infallible;
 
     type Quota = ();
 
