@@ -13,7 +13,9 @@ for target in i686-unknown-linux-gnu x86_64-pc-windows-gnu aarch64-apple-darwin 
 done
 
 # What is for 64-bit Linux says so.
-told=$(cargo check --locked --target x86_64-pc-windows-gnu -p ondeck --features profile 2>&1) &&
-    { echo "ondeck's feature \`profile\` compiles for Windows, for which it is not meant"; exit 1; }
-grep -q 'for 64-bit Linux only' <<<"$told" ||
-    { printf '%s\n' "$told" "the reason why ondeck's feature \`profile\` does not compile for Windows is missing"; exit 1; }
+for feature in profile deadlock_detection; do
+    told=$(cargo check --locked --target x86_64-pc-windows-gnu -p ondeck --features "$feature" 2>&1) &&
+        { echo "ondeck's feature \`$feature\` compiles for Windows, for which it is not meant"; exit 1; }
+    grep -q 'for 64-bit Linux only' <<<"$told" ||
+        { printf '%s\n' "$told" "the reason why ondeck's feature \`$feature\` does not compile for Windows is missing"; exit 1; }
+done
