@@ -46,7 +46,8 @@ of_processes=(
 # Targets that nothing here runs: what is not compiled for them is found at least.
 checked_only=(
     aarch64-apple-darwin x86_64-apple-darwin aarch64-apple-ios x86_64-unknown-freebsd x86_64-unknown-netbsd
-    aarch64-linux-android aarch64-unknown-linux-musl wasm32-unknown-unknown wasm32-wasip1-threads
+    aarch64-linux-android armv7-linux-androideabi aarch64-unknown-linux-musl aarch64-pc-windows-msvc
+    wasm32-unknown-unknown wasm32-wasip1-threads
 )
 
 have_target() {
