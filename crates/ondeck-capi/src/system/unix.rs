@@ -6,9 +6,11 @@ use core::mem::MaybeUninit;
 use super::Clock;
 
 /// The number of the clock that may be set.
+#[allow(clippy::cast_possible_wrap, reason = "a small number, unsigned on Apple's")]
 pub(crate) const REALTIME: c_int = libc::CLOCK_REALTIME as c_int;
 
 /// On Apple's systems it goes on while the machine sleeps, and the table's stands.
+#[allow(clippy::cast_possible_wrap, reason = "a small number, unsigned on Apple's")]
 const MONOTONIC: c_int = libc::CLOCK_MONOTONIC as c_int;
 
 /// The clock of that number, if there is one here.
