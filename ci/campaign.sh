@@ -6,7 +6,8 @@
 source "$(dirname "$0")/common.sh"
 source ci/campaign/page.sh
 need_packages parallel rsync python3
-cargo build --locked -q -p ondeck-cli
+# With all crates' features, as the tests have it: then it is there.
+cargo build --locked -q --workspace --bin ondeck
 ondeck=$(realpath "${CARGO_TARGET_DIR:-target}")/debug/ondeck
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -21,7 +21,8 @@ done
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
-tests=(cargo test --locked -p ondeck -p ondeck-zoo --test 'loom*')
+# With all crates' features: so the other tests have built most of it.
+tests=(cargo test --locked --workspace --test 'loom*')
 [ "$ONDECK_LOOM_DEEPER" -lt 0 ] || tests+=(--release)
 step "build"
 "${tests[@]}" --no-run

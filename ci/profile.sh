@@ -10,7 +10,8 @@ target=${CARGO_TARGET_DIR:-target}
 
 step "build"
 crates/ondeck-preload/link.sh
-cargo build --locked -q -p ondeck-profile --example read
+# With all crates' features, as the tests have it: then it is there.
+cargo build --locked -q --workspace --example read
 library=$(realpath "$target/native/lib/libondeck_preload.so")
 reader=$(realpath "$target/debug/examples/read")
 folder=$(mktemp -d)

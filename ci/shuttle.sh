@@ -16,7 +16,8 @@ while [ $# -gt 0 ]; do
     esac
     shift 2
 done
-tests=(cargo test --locked -q -p ondeck -p ondeck-zoo --test shuttle --)
+# With all crates' features: so the other tests have built most of it.
+tests=(cargo test --locked -q --workspace --test shuttle --)
 # As many tests run at once as there are CPUs.
 if [ -n "$minutes" ]; then
     count=$("${tests[@]}" --list | grep -c ': test$')

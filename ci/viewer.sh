@@ -18,7 +18,8 @@ if ! [ -d "$viewer" ]; then
     mv "$work/package" "$viewer"
 fi
 
-cargo build --locked -q -p ondeck-cli
+# With all crates' features, as the tests have it: then it is there.
+cargo build --locked -q --workspace --bin ondeck
 "${CARGO_TARGET_DIR:-$PWD/target}/debug/ondeck" trace --locks std,ticket_spinlock --runs 2 --pairs 500 \
     --perfetto "$work/trace.json" >"$work/log" 2>&1 || [ $? -eq 1 ] || { cat "$work/log"; exit 1; }
 tracks=$(python3 - "$work/trace.json" <<'PYTHON'
