@@ -5,7 +5,7 @@
 //! [`Polling`] gives each in nanoseconds instead, for an experiment.
 //!
 //! The environment variable `ONDECK_SPIN` does so without recompiling: `ONDECK_SPIN=0` never polls, and
-//! `ONDECK_SPIN=budget,short,long,offer,watch,near` gives the fields of [`Polling`] in this order; what
+//! `ONDECK_SPIN=budget,short,long,offer,watch,tenure` gives the fields of [`Polling`] in this order; what
 //! is left out or no number is measured. It is read once, before `main`: what a program puts into its
 //! own environment changes nothing. A program calls [`Polling::install`].
 //!
@@ -13,6 +13,7 @@
 //! run meanwhile. Masks are looked at about once a second.
 
 use core::sync::atomic::{AtomicU32, Ordering};
+use core::time::Duration;
 
 use crate::platform::Host;
 
@@ -20,8 +21,7 @@ use crate::platform::Host;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Polling {
-    /// How long the poller of a lock polls altogether before it parks. 0: no thread polls, or stays
-    /// near.
+    /// How long the heir of a lock polls before it sleeps. 0: no thread polls.
     ///
     /// Measured: as long as a wake takes. Waiting that long costs at most twice what the better of
     /// waiting and parking would have cost.
@@ -48,10 +48,10 @@ pub struct Polling {
     /// to notify it can be woken is asleep by then, and is to be woken itself: once asleep, such
     /// threads would never meet awake again.
     pub watch: u32,
-    /// How long a thread that finds a poller stays before it parks.
+    /// How long a thread that was displaced as the owner of a captured lock leaves the next owner alone.
     ///
-    /// Measured: half as long as a wake takes.
-    pub near: u32,
+    /// Measured: twice as long as a wake takes. Timers of an ordinary thread are late by as much again.
+    pub tenure: u32,
 }
 
 /// Of a field of [`Polling`]: the process measures.
@@ -88,7 +88,7 @@ impl Polling {
     #[allow(dead_code, reason = "WebAssembly has no environment to read before `main`")]
     pub(crate) fn overridden(self, text: &[u8]) -> Self {
         if text.trim_ascii() == b"0" {
-            return Self { budget: 0, watch: 0, near: 0, ..self };
+            return Self { budget: 0, watch: 0, ..self };
         }
         let mut fields = self.fields();
         for (field, word) in fields.iter_mut().zip(text.split(|&byte| byte == b',')) {
@@ -101,11 +101,11 @@ impl Polling {
     }
 
     fn fields(self) -> [u32; FIELD_COUNT] {
-        [self.budget, self.short, self.long, self.offer, self.watch, self.near]
+        [self.budget, self.short, self.long, self.offer, self.watch, self.tenure]
     }
 
-    fn from_fields([budget, short, long, offer, watch, near]: [u32; FIELD_COUNT]) -> Self {
-        Self { budget, short, long, offer, watch, near }
+    fn from_fields([budget, short, long, offer, watch, tenure]: [u32; FIELD_COUNT]) -> Self {
+        Self { budget, short, long, offer, watch, tenure }
     }
 }
 
@@ -115,24 +115,15 @@ pub(crate) struct Waits {
     pub(crate) polling: usize,
     pub(crate) short: usize,
     pub(crate) long: usize,
-    /// The pause before the first poll of a thread that was notified.
-    pub(crate) notified: usize,
     pub(crate) offer: usize,
     pub(crate) watch: usize,
-    pub(crate) near: usize,
-    /// A poller that has not polled for so long has lost its CPU.
-    pub(crate) stale: usize,
-    /// How long a thread that finds the lock taken reads it before it becomes the poller, or waits for that
-    /// one: 1.5 transfers of a cache line.
+    /// See [`Polling::tenure`].
+    pub(crate) tenure: usize,
+    /// How long a thread that finds the lock taken reads it before it waits in the table: 1.5 transfers of a cache line.
     pub(crate) section: usize,
-    /// A thread that fails so soon after a poller took the lock had the lock before: it has the time for
+    /// A thread that fails so soon after a heir took the lock had the lock before: it has the time for
     /// two transfers of a cache line, and for some instructions, 0.1 µs.
     pub(crate) lost: usize,
-    /// How many threads may be near at a lock.
-    pub(crate) most_near: usize,
-    /// How many threads may stay for a moment beside the poller of a lock. They read its line: more than
-    /// a few would delay it.
-    pub(crate) most_staying: u32,
 }
 
 impl Waits {
@@ -158,17 +149,11 @@ impl Waits {
             polling: if alone { 0 } else { or(set.budget, wake) },
             short: pause(set.short, transfer).min(long),
             long,
-            notified: 8 * transfer,
             offer: pause(set.offer, 2 * transfer),
             watch: if alone { 0 } else { or(set.watch, 2 * wake) },
-            near: or(set.near, wake / 2),
-            // Some pauses, because a poller that runs may be late by an interrupt.
-            stale: 2 * long + wake / 8,
-            most_staying: 4,
+            tenure: or(set.tenure, 2 * wake),
             section: transfer + transfer / 2,
             lost: P::ticks_in(100) + 2 * transfer,
-            // One CPU is the owner's, one the poller's.
-            most_near: cpus.saturating_sub(2),
         }
     }
 }
@@ -179,6 +164,12 @@ impl Waits {
 /// Some nanoseconds.
 pub fn polling_ticks<P: Host>() -> usize {
     Waits::now::<P>().polling
+}
+
+/// So many ticks, for a deadline.
+pub(crate) fn ticks_as_duration<P: Host>(ticks: usize) -> Duration {
+    let nanos = ticks as u128 * 1_000_000_000 / u128::from(P::ticks_per_second().max(1));
+    Duration::from_nanos(nanos as u64)
 }
 
 /// Waits until `ticks` after `start`; says when that was.
@@ -200,10 +191,10 @@ mod tests {
     fn the_override_gives_some_fields_or_all() {
         let default = Polling::default();
         assert_eq!(default.overridden(b""), default);
-        assert_eq!(default.overridden(b"0"), Polling { budget: 0, watch: 0, near: 0, ..default });
+        assert_eq!(default.overridden(b"0"), Polling { budget: 0, watch: 0, ..default });
         assert_eq!(default.overridden(b"0,"), Polling { budget: 0, ..default });
         assert_eq!(default.overridden(b",50"), Polling { short: 50, ..default });
-        let all = Polling { budget: 1, short: 2, long: 3, offer: 4, watch: 5, near: 6 };
+        let all = Polling { budget: 1, short: 2, long: 3, offer: 4, watch: 5, tenure: 6 };
         assert_eq!(default.overridden(b"1, 2,3,4,5,6,7"), all);
         assert_eq!(default.overridden(b"many,-1,\xff"), default);
     }

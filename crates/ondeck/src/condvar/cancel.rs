@@ -42,7 +42,6 @@ impl<P: Host> Waiter<P> {
         notify_some::<P>(self.waited, 1, Choice::OldestOf(self.series.get()));
         match self.mutex() {
             Some(mutex) => {
-                mutex.unpin(&self.node);
                 #[cfg(feature = "profile")]
                 self.found_taken.set(true);
                 mutex.wait_moved(&self.node);

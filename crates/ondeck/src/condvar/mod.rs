@@ -77,6 +77,9 @@ use crate::platform::{AtomicInt, Host, Ordering};
 pub use api::Condvar;
 pub use wait::{Step, Waiter};
 
+/// A waiter that has been there for so long is overdue: it is notified before newer ones, at most one in such a time.
+const OVERDUE_NANOS: u32 = 1_000_000;
+
 /// A condition variable for [`RawMutex`](crate::mutex::RawMutex), one byte; see the [module](self) for
 /// its protocol.
 ///

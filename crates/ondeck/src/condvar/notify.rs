@@ -1,8 +1,8 @@
 //! Notifying: which waiter, and what becomes of it.
 
-use super::RawCondvar;
-use crate::mutex;
-use crate::parking::{Chosen, Guard, Kind, Node, Pair, status};
+use super::{OVERDUE_NANOS, RawCondvar};
+use crate::mutex::roles;
+use crate::parking::{Chosen, Guard, Kind, Node, Pair, has_come, status};
 use crate::platform::{AtomicInt, Host, Ordering};
 
 impl<P: Host> RawCondvar<P> {
@@ -11,8 +11,8 @@ impl<P: Host> RawCondvar<P> {
     /// The newest, whose caches are warm and which may still be awake; now and then the oldest, once
     /// that has waited for a millisecond. A load if no thread waits.
     ///
-    /// In a process that has threads of a real-time scheduling class: of those that sleep the one of the highest
-    /// priority, and of several the one that has waited longest. Each notification then looks at all waiters.
+    /// Of sleeping threads of a real-time scheduling class the one of the highest priority comes first, and of several the
+    /// one that has waited longest.
     #[inline]
     pub fn notify_one(&self) -> usize {
         // spec: Condvar!HasWaiters
@@ -31,23 +31,14 @@ impl<P: Host> RawCondvar<P> {
 
     #[cold]
     fn notify(&self, most: usize) -> usize {
-        // Of all waiters the mutex chooses among those that are moved there, by priority, too.
-        let choice = if most == 1 && P::has_real_time_threads() {
-            Choice::MostUrgent
-        } else {
-            Choice::Usual
-        };
-        let (mut notified, last) = match choice {
-            Choice::MostUrgent => (0, false),
-            _ => self.notify_near(most),
-        };
+        let (mut notified, last) = self.notify_near(most);
         if last || notified == most {
             return notified;
         }
         // One turn unless waiters use different mutexes. The condition variable is not touched
         // after the turn that takes the last waiter off, because that one may free it.
         loop {
-            let (more, last) = notify_some::<P>(&raw const self.waited, most - notified, choice);
+            let (more, last) = notify_some::<P>(&raw const self.waited, most - notified, Choice::Usual);
             notified += more;
             if last || notified == most {
                 return notified;
@@ -68,7 +59,8 @@ impl<P: Host> RawCondvar<P> {
             };
             let now = P::ticks() as usize;
             // spec: Condvar!EndNear
-            if notified == most || newest.status() != status::NEAR || newest.may_be_due(now) {
+            let is_near = newest.status() == status::NEAR && !has_urgent(&guard, address);
+            if notified == most || !is_near || newest.may_be_due(now) {
                 return (notified, false);
             }
             // spec: Condvar!NotifyNear
@@ -92,8 +84,6 @@ impl<P: Host> RawCondvar<P> {
 pub(super) enum Choice {
     /// Those that a notification prefers.
     Usual,
-    /// The one of the highest real-time priority, or as usual if all are ordinary threads.
-    MostUrgent,
     /// The oldest ones, of this series only.
     OldestOf(usize),
 }
@@ -107,8 +97,8 @@ impl Choice {
     ) -> Option<&'a Node<P>> {
         let newest = guard.newest(Kind::Condvar, address)?;
         match self {
+            Self::Usual if has_urgent(guard, address) => guard.oldest(Kind::Condvar, address),
             Self::Usual => Some(newest),
-            Self::MostUrgent => most_urgent(guard, address).or(Some(newest)),
             Self::OldestOf(series) if newest.series() == series => {
                 guard.oldest(Kind::Condvar, address)
             }
@@ -125,7 +115,6 @@ impl Choice {
     ) -> Option<&'a Node<P>> {
         match self {
             Self::Usual => next(guard, address, now),
-            Self::MostUrgent => most_urgent(guard, address).or_else(|| next(guard, address, now)),
             Self::OldestOf(_) => self.first_waiter(guard, address),
         }
     }
@@ -173,7 +162,7 @@ pub(super) fn notify_some<P: Host>(
                 if mutex.is_null() {
                     foreign.push(node);
                 } else {
-                    move_parked(to, node);
+                    roles::admit(to, node, now);
                     moved += 1;
                 }
             }
@@ -182,7 +171,7 @@ pub(super) fn notify_some<P: Host>(
     }
     // spec: Condvar!EndMoving
     // Without a parked waiter the mutex may be gone: one that runs looks after itself.
-    let woken = if moved != 0 { wake_if_free(to, mutex) } else { None };
+    let woken = if moved != 0 { roles::look_after(to, mutex.addr(), now) } else { None };
     // spec: Condvar!Drop
     drop(locks);
     if let Some(word) = woken {
@@ -197,34 +186,24 @@ pub(super) fn notify_some<P: Host>(
 /// one of the newest's mutex, whose bucket the caller has locked.
 fn next<'a, P: Host>(guard: &'a Guard<'_, P>, address: usize, now: usize) -> Option<&'a Node<P>> {
     let newest = guard.newest(Kind::Condvar, address)?;
+    let oldest = guard.oldest(Kind::Condvar, address)?;
+    if has_urgent(guard, address) {
+        return Some(oldest);
+    }
     if !newest.may_be_due(now) {
         return Some(newest);
     }
-    let oldest = guard.oldest(Kind::Condvar, address)?;
-    let (is_overdue, due) = mutex::is_due_again(oldest, now);
-    newest.set_due(due);
+    let due = oldest.since.load(Ordering::Relaxed).wrapping_add(P::ticks_in(OVERDUE_NANOS));
+    let is_overdue = has_come(now, due);
+    newest.set_due(if is_overdue { now.wrapping_add(P::ticks_in(OVERDUE_NANOS)) } else { due });
     let chosen = is_overdue && oldest.mutex() == newest.mutex();
     Some(if chosen { oldest } else { newest })
 }
 
-/// The waiter of the highest real-time priority, if one has any.
-fn most_urgent<'a, P: Host>(guard: &'a Guard<'_, P>, address: usize) -> Option<&'a Node<P>> {
-    mutex::most_urgent(guard, Kind::Condvar, address)
-        .filter(|node| node.priority.load(Ordering::Relaxed) != 0)
-}
-
-/// Moves a parked waiter of a condition variable to the queue of its mutex.
-///
-/// # Safety
-///
-/// The node is linked nowhere, has the mutex's address, and its mutex's bucket is `to`.
-unsafe fn move_parked<P: Host>(to: &Guard<'_, P>, node: &Node<P>) {
-    // spec: Condvar!Tell
-    let record = to.claim(node.address());
-    // SAFETY: as the caller promises.
-    unsafe { to.link(Kind::Lock, node) };
-    to.count(record, node, mutex::handoff_due(node));
-    to.unpin(node);
+/// Whether a real-time thread sleeps there: it is then linked as the oldest.
+fn has_urgent<P: Host>(guard: &Guard<'_, P>, address: usize) -> bool {
+    let oldest = guard.oldest(Kind::Condvar, address);
+    oldest.is_some_and(|oldest| oldest.priority.load(Ordering::Relaxed) != 0)
 }
 
 /// The locks of the buckets of the condition variable at `address` and of the mutex of the first waiter to
@@ -250,24 +229,4 @@ fn lock_both<P: Host>(
             }
         }
     }
-}
-
-/// Waiters have just been linked for the mutex: if it is free, no unlock would find them, so one of
-/// them is chosen here. Says which word to wake it at.
-fn wake_if_free<P: Host>(
-    guard: &Guard<'_, P>,
-    mutex: *const P::AtomicU8,
-) -> Option<*const P::AtomicU32> {
-    let record = guard.claim(mutex.addr());
-    // A full fence, because the waiters' pins keep the record fenced; a heavy one, under the locks,
-    // only where a pin could not be had in a bucket that is full.
-    // spec: Condvar!Publish
-    guard.publish(record, mutex.addr()).complete(record);
-    // spec: Condvar!LookAtMutex
-    // SAFETY: a waiter of the mutex is linked, so the mutex is in use.
-    if unsafe { &*mutex }.load(Ordering::Relaxed) != 0 {
-        return None;
-    }
-    // spec: Condvar!Choose
-    mutex::choose(guard, mutex.addr())
 }

@@ -3,8 +3,8 @@
 use core::cell::Cell;
 use core::ptr;
 
-use super::RawCondvar;
-use crate::mutex::{RawMutex, Slice, handoff_due, stay_near};
+use super::{OVERDUE_NANOS, RawCondvar};
+use crate::mutex::{RawMutex, Slice};
 use crate::parking::{Bucket, Kind, Node, status};
 use crate::platform::{AtomicInt, FutexWait, Host, Ordering, Timestamp};
 use crate::spin::Waits;
@@ -114,7 +114,7 @@ impl<P: Host> Waiter<P> {
         let byte = mutex.map_or(ptr::null(), RawMutex::byte);
         let node = Node::new(Kind::Condvar, condvar.address(), byte, P::ticks() as usize);
         node.set_status(status::NEAR);
-        node.set_due(handoff_due(&node));
+        node.set_due(overdue_at(&node));
         Self {
             node,
             waited: &raw const condvar.waited,
@@ -147,8 +147,6 @@ impl<P: Host> Waiter<P> {
         if let Some(mutex) = self.mutex() {
             // SAFETY: the caller owns it.
             unsafe { mutex.unlock() };
-            // The mutex is one that this thread will lock again, so it is there.
-            mutex.call_poller();
         }
     }
 
@@ -197,13 +195,6 @@ impl<P: Host> Waiter<P> {
     fn first_step(&self) -> Step<P> {
         if self.watch() {
             return self.notified();
-        }
-        if let Some(mutex) = self.mutex() {
-            // What a notification needs to know of a thread that sleeps.
-            self.node.cpu.store(P::cpu(), Ordering::Relaxed);
-            self.node.priority.store(P::priority(), Ordering::Relaxed);
-            // spec: Condvar!Pin
-            mutex.pin(&self.node);
         }
         if !self.park() {
             return self.notified();
@@ -290,7 +281,6 @@ impl<P: Host> Waiter<P> {
     /// The waiter has taken itself off: locks its mutex, if it has one.
     pub(super) fn lock_again(&self) {
         if let Some(mutex) = self.mutex() {
-            mutex.unpin(&self.node);
             #[cfg(feature = "profile")]
             {
                 self.node.since.store(P::ticks() as usize, Ordering::Relaxed);
@@ -319,14 +309,16 @@ impl<P: Host> Waiter<P> {
         })
     }
 
-    /// The waiter was told something: goes on until it has the mutex.
+    /// The waiter was notified: goes on until it has the mutex.
     fn notified(&self) -> Step<P> {
         if let Some(mutex) = self.mutex() {
-            // spec: Condvar!Unpin
-            mutex.unpin(&self.node);
             #[cfg(feature = "profile")]
             self.found_taken.set(mutex.is_locked());
-            mutex.wait_told(&self.node, self.node.status());
+            if self.node.status() == status::COMPETE {
+                mutex.lock();
+            } else {
+                mutex.wait_moved(&self.node);
+            }
         }
         Step::Done { notified: true }
     }
@@ -339,7 +331,6 @@ impl<P: Host> Waiter<P> {
         if ticks == 0 || !watches.is_worth_it() {
             return false;
         }
-        // spec: Condvar!Watch
         let notified = stay_near(&self.node, ticks);
         watches.note(notified);
         notified
@@ -347,9 +338,37 @@ impl<P: Host> Waiter<P> {
 
     /// Parks, unless notified before: says whether it did. Under the bucket's lock, so that a notification
     /// which sees a near waiter there has it: until the waiter is told, `waited` may say that none is left.
+    ///
+    /// A real-time thread goes before all others.
     fn park(&self) -> bool {
-        let _guard = self.bucket().lock();
+        let priority = P::priority();
+        let guard = self.bucket().lock();
         // spec: Condvar!LeaveNear
-        self.node.leave_near(status::PARKED)
+        let parks = self.node.leave_near(status::PARKED);
+        if parks && priority != 0 {
+            self.node.priority.store(priority, Ordering::Relaxed);
+            // SAFETY: a near waiter is linked; and is linked again, in the same queue.
+            unsafe { guard.move_by_priority(Kind::Condvar, &self.node) };
+        }
+        parks
     }
+}
+
+/// When a waiter that has just begun to wait is overdue, in ticks.
+fn overdue_at<P: Host>(node: &Node<P>) -> usize {
+    node.since.load(Ordering::Relaxed).wrapping_add(P::ticks_in(OVERDUE_NANOS))
+}
+
+/// Reads the caller's own status until it was notified, which is true, or for `ticks`. Its own cache line, which no other
+/// thread reads: unlike a poll of a lock this disturbs none.
+fn stay_near<P: Host>(node: &Node<P>, ticks: usize) -> bool {
+    let start = P::ticks() as usize;
+    // spec: Condvar!Watch
+    while node.status() == status::NEAR {
+        if (P::ticks() as usize).wrapping_sub(start) >= ticks {
+            return false;
+        }
+        P::pause();
+    }
+    true
 }

@@ -5,7 +5,7 @@
 //! These are no entrances for Rust programs, whose compiler inlines those functions.
 
 use super::RawMutex;
-use super::unlock::look_late;
+use super::unlock::look;
 use crate::platform::{Host, Timestamp};
 
 impl<P: Host> RawMutex<P> {
@@ -17,26 +17,25 @@ impl<P: Host> RawMutex<P> {
         self.lock_slow(deadline)
     }
 
-    /// Unlocks, after the caller has read an unlock mode other than that of a bucket without
-    /// threads.
+    /// Unlocks, after the caller has read an unlock mode other than 0.
     ///
     /// # Safety
     ///
     /// The calling thread owns the lock.
     #[doc(hidden)]
     #[inline]
-    pub unsafe fn unlock_beside_threads(&self) {
+    pub unsafe fn unlock_when_asked(&self) {
         self.unlock_slow();
     }
 
-    /// Has a parked thread woken, if need be, after the caller has stored 0 at `byte` and has then
-    /// read an unlock mode other than that of a bucket without threads.
+    /// Does what a waiting thread asks of an unlock, after the caller has stored 0 at `byte` and has then
+    /// read an unlock mode other than 0.
     ///
-    /// `byte` is an address to compare: the mutex may be gone (6). If it is called without need it
+    /// `byte` is an address to compare: the mutex may be gone (4). If it is called without need it
     /// costs time, and nothing else.
     #[doc(hidden)]
     #[inline]
     pub fn look_after_store(byte: *const P::AtomicU8) {
-        look_late::<P>(byte);
+        look::<P>(byte);
     }
 }

@@ -2,50 +2,65 @@
 //!
 //! ```text
 //! the mutex      0 free · 1 locked. Set by test-and-set, cleared by the owner's plain store.
-//! the table      by the mutex's address: the unlock mode, the lock's record, its parked threads
-//!                (see `parking`)
+//! the table      by the mutex's address: the unlock mode, the queue of its waiting threads, and what is
+//!                remembered of it (see `parking`)
 //!
 //! lock           test-and-set ── was 0 ──► owner
 //!                     │ was 1
 //!                     ▼
-//! lock_slow      the lock has no poller, or one that lost its CPU ──► poller: polls the lock
-//!                there is a poller ──► stays for a moment, in case it leaves
-//!                otherwise ──► linked: near for a while (reads its own node), then parked (asleep)
+//! lock_slow      reads the lock for as long as a short section takes ── free ──► owner
+//!                     │
+//!                     ▼ linked, oldest first, until it is the owner
+//!      ┌─────► HEIR    there is no other: watches the lock
+//!      │       PARKED  asleep until another thread wakes it
+//!      └────── WOKEN   runs again: tries the lock, and takes the role from the heir
 //!
-//! unlock         is an owner of the bucket asked for its lock, and this one? ── yes ──► hands it over
+//! unlock         store 0; is the unlock mode 0, as almost always? ── yes ──► done
 //!                     │ no
 //!                     ▼
-//!                store 0; light fence; does the unlock mode concern this lock? ── no ──► done
-//!                     │ yes: a full fence, unless the record needs none
-//!                     ▼
-//! look           a poller, or a woken thread in flight; or no parked thread ──► done
-//!                else, under the bucket's lock: a near thread becomes the poller; or the newest
-//!                parked thread is woken to compete; or the oldest, once it has waited for 1 ms, is
-//!                woken to compete, and the next time handed the lock
+//! look           does it name this mutex? ── no ──► done
+//!                DEBT    this owner left parked threads without an heir ──► wakes the oldest
+//!                WAKE    the heir sleeps ──► wakes it
+//!                HAND    the heir is overdue ──► hands it the lock, before the store
 //! ```
+//!
+//! # The policy
+//!
+//! *Waiters leave the owner alone.* What a mutex protects moves with it: a change of owner costs the line of the lock and
+//! each line that the section touches, 0.1 to 25 µs, and two CPUs are often two threads of one core, of which a thread that
+//! polls takes half.
+//!
+//! 1. At most one waiting thread is the *heir*. It watches the lock, naps, or sleeps with a request placed. All others are
+//!    parked.
+//! 2. A thread that finds the lock taken reads it for 1.5 transfers of a cache line, becomes the heir if there is none, and
+//!    parks otherwise.
+//! 3. A lock is *captured* if two displaced owners have come back at once within 2 ms (`parking/history.rs`). The displaced
+//!    owner of a captured lock becomes the heir and naps for a tenure, which is two wakes, before it polls.
+//! 4. Any other heir polls for as long as a wake takes, ever more rarely. Then it places a request in the unlock mode, and
+//!    sleeps.
+//! 5. A heir that has been one for a millisecond requests the lock itself.
+//! 6. A new owner that leaves parked threads without an heir notes a debt in the unlock mode. Its own unlock wakes the
+//!    oldest; of a captured lock only if the displaced owner has not become the heir meanwhile.
+//! 7. A woken thread has no role until it runs. It tries the lock, and then takes the role from the heir, unless that one
+//!    sleeps with a request.
+//! 8. Every half millisecond the heir wakes the oldest parked thread, which will take its place.
+//!
+//! A thread of a real-time scheduling class is linked before all of lower priority, and takes the role from them.
+//!
+//! What each of these is worth, and what was left out because it was worth nothing: `docs/waiting.md`.
 //!
 //! | file | what |
 //! |---|---|
-//! | `lock.rs` | the way of a thread that wants the lock, from its first attempt to its sleep |
-//! | `pause.rs` | the time between two attempts of a poller |
+//! | `lock.rs` | the way of a thread that wants the lock: its attempt, its wait, its sleep |
+//! | `heir.rs` | the heir: nap, poll, request |
+//! | `roles.rs` | which thread is the heir, which was woken, who looks after the parked ones |
+//! | `unlock.rs` | the way of a thread that unlocks |
 //! | `slice.rs` | for how long a parked thread sleeps at a time |
-//! | `withdraw.rs` | how a thread ends its wait although no other thread has told it to |
-//! | `for_condvar.rs` | what a condition variable does with the mutex of its waiters |
-//! | `unlock.rs` | the way of a thread that unlocks, from its store to the wake of another |
+//! | `for_condvar.rs` | a waiter that a notification has moved to its mutex |
 //! | `api.rs` | what programs use: [`Mutex`] and its guards |
 //! | `inlined.rs` | the rest of a lock or unlock whose beginning was compiled elsewhere: the C header's |
-//! | `misuse.rs` | what a debug build tells |
-//! | `watched.rs` | what the detection of deadlocks is told |
-//!
-//! # Which threads may be awake
-//!
-//! * **The poller** is the one thread that polls the lock's cache line. It runs: a thread that finds
-//!   that the poller has not polled for a few microseconds takes its place.
-//! * **In flight** is a thread that was woken and has not run yet, at most one. While there is one, or a
-//!   poller, no unlock wakes another. It makes no running thread park: such a thread polls meanwhile.
-//! * **Near** are a few running threads, no more than there are further CPUs, which read a line of their
-//!   own, their node, for half the time that a wake takes. An unlock makes one the poller by a store.
-//! * **Parked** are all others.
+//! | `misuse.rs` | what a debug build reports |
+//! | `watched.rs`, `recorded.rs` | what the detection of deadlocks and the recorder of contention observe |
 //!
 //! # Invariants
 //!
@@ -53,43 +68,16 @@
 //!
 //! 1. *Exclusion.* The byte is 1 from an acquisition to the store that ends it, or the owner hands it
 //!    on as it is.
-//! 2. *No wake is lost.* While a thread is parked for a free lock, there is a poller, or a thread in
-//!    flight, or a thread that is about to look: an unlock before its look, a thread that parks before
-//!    its last look, a thread that gives up before its own.
-//! 3. *A mark is an obligation.* An unlock that sees a poller or a thread in flight does nothing. That
-//!    thread then owns the lock in the end, so that its own unlock looks; or it is counted as parked
-//!    before it takes its mark away, and looks at the lock after that; or it looks as an unlock does. A
-//!    thread that takes the place of a poller, or of a thread in flight, takes its obligation. A poller that
-//!    owns the lock leaves its mark, and says that its turn is over; `parking/record/marks.rs` tells why no mark
-//!    is brought back by that.
-//! 4. *Counted while linked.* The record's count of parked threads is that of the linked nodes, and is
-//!    raised before a mark is taken away.
-//! 5. *A node lives while it is linked,* and until its thread has been told otherwise, last of all.
-//! 6. *Nothing is touched after the unlock.* After the store that clears the byte an unlock uses its
-//!    address to compare. What it dereferences is the mutex of a linked node, under the bucket's lock.
-//! 7. *A record that a thread relies on stays its lock's:* one with a mark or a linked thread. The mark of a poller may
-//!    be overlooked if another lost its CPU while it left; then no unlock relies on it any more, and if
-//!    the poller finds its mark gone it looks when it gives up. A record that is only
-//!    pinned goes if all others of the bucket are in use and a thread finds another lock taken: a pin saves
-//!    heavy fences, and nothing depends on it.
-//!
-//! Why (2) holds although an unlock has no fence is told in `parking/publish.rs`.
-//!
-//! # Bounded unfairness
-//!
-//! Barging is allowed, and the newest parked thread is woken first, for its caches. Once the oldest has
-//! waited for a millisecond, an unlock wakes it to compete, one thread in the time of 20 wakes, which counts
-//! as a millisecond if it is longer: while it wakes, others use the lock. If it does not get the lock, it goes
-//! back to its place by age, and the next time it is handed the lock: an unlock acquires the lock on its
-//! behalf, or, if another thread locked first, requests that the next owner hands it over instead of clearing
-//! the byte. Only then does the lock rest while a thread wakes.
-//!
-//! A thread of a real-time scheduling class comes before all others: it is woken beside a poller or a
-//! thread in flight, by each unlock, and no lock is handed to another while it is parked. Once it has
-//! waited for a millisecond, and competed in vain, it is handed the lock.
-//!
-//! The poller looks after overdue threads, at each of its polls. Where there is none, each unlock does;
-//! beside a thread in flight a sample of them.
+//! 2. *No wake is lost.* Under the lock of the bucket: while a thread is parked, another is responsible. That is the heir, or
+//!    a woken thread that has not run, or an owner with a debt. The role ends only under that lock: with the lock acquired,
+//!    or given up at a deadline, the thread unlinks itself, and if parked threads remain it leaves a debt or wakes the oldest.
+//! 3. *A heir that sleeps for long is seen.* Between its request and its last attempt it makes a heavy fence; an unlock reads
+//!    the request after its store (`heir.rs`). An owner's debt needs no fence: its own unlock reads it.
+//! 4. *Nothing is touched after the unlock.* After the store that clears the byte an unlock uses its address to compare, and
+//!    changes linked nodes, under the bucket's lock.
+//! 5. *A node lives while it is linked.* A thread links its own node once and unlinks it once; only a notification links that of
+//!    another. What changes a node does so under the bucket's lock, and uses its address only after that.
+//! 6. *The unlock mode names a mutex only while a thread is linked for it.*
 //!
 //! # Memory ordering
 //!
@@ -98,27 +86,26 @@
 //!
 //! # Sources
 //!
-//! One awake waiter: Rhys Hiltner's and Michael Pratt's work on Go's runtime mutex ("runtime: lock2
+//! At most one awake waiter: Rhys Hiltner's and Michael Pratt's work on Go's runtime mutex ("runtime: lock2
 //! scaling", golang/go issue 68578), and before it the designated waker of Abseil and nsync. The
 //! queue outside of the lock: WebKit's `WTF::ParkingLot` by Filip Pizlo and Amanieu d'Antras'
 //! parking_lot. A poller that is replaced when it lost its CPU: Bijun He, William Scherer and Michael
-//! Scott, "Preemption Adaptivity in Time-Published Queue-Based Spin Locks". Threads that wait near, on
-//! lines of their own: the Linux kernel's optimistic spin queue. The fences: Dave Dice, Hui Huang and
+//! Scott, "Preemption Adaptivity in Time-Published Queue-Based Spin Locks". The fence: Dave Dice, Hui Huang and
 //! Mingyao Yang, "Asymmetric Dekker Synchronization". Few active threads and rare promotion: Dave Dice,
 //! "Malthusian Locks".
 
 mod api;
 mod for_condvar;
+mod heir;
 mod inlined;
 mod lock;
 mod misuse;
-mod pause;
 pub(crate) mod recorded;
+pub(crate) mod roles;
 mod slice;
 mod unlock;
 #[cfg(feature = "deadlock_detection")]
 pub(crate) mod watched;
-mod withdraw;
 
 use core::fmt;
 
@@ -128,9 +115,7 @@ use crate::platform::{AtomicInt, Host, Ordering};
 pub use api::ArcMutexGuard;
 pub(crate) use api::deadline;
 pub use api::{MappedMutexGuard, Mutex, MutexGuard};
-pub(crate) use lock::stay_near;
 pub(crate) use slice::Slice;
-pub(crate) use unlock::{choose, handoff_due, is_due_again, most_urgent};
 
 /// A mutex without data, one byte; see the [module](self) for its protocol.
 ///

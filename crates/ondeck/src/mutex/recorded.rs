@@ -16,8 +16,7 @@ mod recording {
     use ondeck_record::layout::kind::ONDECK;
 
     use crate::mutex::RawMutex;
-    use crate::parking::unlock_mode::SKIP;
-    use crate::platform::{Host, Native, Ordering, Timestamp};
+    use crate::platform::{Host, Native, Timestamp};
 
     #[inline]
     pub(in crate::mutex) fn lock(mutex: &RawMutex<Native>) {
@@ -62,8 +61,8 @@ mod recording {
     /// Unlocks the mutex at `address` by `unlock`.
     #[inline]
     pub(crate) fn recorded(address: usize, unlock: impl FnOnce()) {
-        // Relaxed: a thread that parks just now is seen by the next unlock. The unlock itself reads it, too.
-        let may_wait = Native::unlock_mode(address).load(Ordering::Relaxed) != SKIP;
+        // A thread that begins to wait just now is seen by the next unlock.
+        let may_wait = Native::bucket(address).has_queues();
         let held = (may_wait && ondeck_record::is_on())
             .then(|| ondeck_record::before_plain_unlock(address, ONDECK))
             .flatten();

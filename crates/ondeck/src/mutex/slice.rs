@@ -5,7 +5,7 @@ use core::time::Duration;
 use crate::platform::{Host, Timestamp};
 
 /// A part of a parked thread's sleep. At its end the thread looks whether the one that is to look after
-/// it gets no CPU; where it cannot trust that an unlock sees it, it looks at its lock.
+/// it gets no CPU.
 ///
 /// The end does not move when a signal interrupts the sleep.
 #[derive(Clone, Copy)]
@@ -16,7 +16,7 @@ pub(crate) struct Slice {
 
 impl Slice {
     /// Many time slices of a scheduler.
-    pub(super) const FIRST: Duration = Duration::from_millis(20);
+    const FIRST: Duration = Duration::from_millis(20);
     /// No thread waits for a lock longer because it has waited for long.
     const LONGEST: Duration = Duration::from_millis(640);
     /// A waiter that has not been notified has no lock to look at. It wakes only to find out whether it
@@ -33,11 +33,9 @@ impl Slice {
         self.lengthen::<P>(Self::LONGEST);
     }
 
-    /// The next slice of a waiter that was not notified yet. Where heavy fences are refused a thread that
-    /// is moved relies on its looks, and they stay as frequent as those of others.
+    /// The next slice of a waiter that was not notified yet.
     pub(crate) fn next_idle<P: Host>(&mut self) {
-        let refused = P::heavy_fences_are_refused();
-        self.lengthen::<P>(if refused { Self::LONGEST } else { Self::LONGEST_IDLE });
+        self.lengthen::<P>(Self::LONGEST_IDLE);
     }
 
     fn lengthen<P: Host>(&mut self, longest: Duration) {

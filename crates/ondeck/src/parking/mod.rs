@@ -5,16 +5,15 @@
 //! whether one polls already, is in a static table keyed by the lock's address.
 //!
 //! ```text
-//! address ─hash─► unlock mode[i]  one word: does an unlock have to look any further?
-//!                 bucket[i]       records of contended locks, queues of waiting threads
+//! address ─hash─► unlock mode[i]  one word: is an unlock asked to do anything?
+//!                 bucket[i]       queues of waiting threads
 //! ```
 //!
 //! | file | what |
 //! |---|---|
 //! | `unlock_mode.rs` | the word that every unlock loads |
-//! | `record.rs`, `record/` | what is kept of one contended lock: its poller, how many threads are parked |
-//! | `publish.rs` | the fences by which a thread that parks and an unlock see each other |
-//! | `bucket.rs` | a bucket: its records, its lock held |
+//! | `bucket.rs` | a bucket, and its lock held |
+//! | `history.rs` | what is remembered of a contended mutex |
 //! | `queue.rs` | the queues of a bucket |
 //! | `node.rs` | a waiting thread |
 //! | `lock.rs` | the bucket's lock |
@@ -41,7 +40,7 @@
 //!
 //! What a lock costs depends on its own waiters. An unlock of a lock that no thread waits for compares
 //! the bucket's unlock mode with its own address. Queues are found by their first nodes, so that the
-//! length of another's does not matter. Marks, handoff times and fences belong to a lock's record.
+//! length of another's does not matter. Roles and times belong to a queue.
 //!
 //! Nothing here allocates, and no thread needs to be registered: a node lives on its thread's stack
 //! while it waits. So these locks may be used inside a global allocator, in destructors of
@@ -49,14 +48,13 @@
 //! empty.
 
 mod bucket;
+mod history;
 mod line;
 mod lock;
 mod node;
 mod pair;
 mod park;
-mod publish;
 mod queue;
-mod record;
 pub mod tokens;
 pub(crate) mod unlock_mode;
 mod visible;
@@ -71,10 +69,9 @@ pub(crate) use node::{Kind, Node, status};
 pub(crate) use pair::Pair;
 pub(crate) use park::Chosen;
 pub use park::{Parked, Requeued, park, requeue, unpark};
-pub(crate) use publish::{relax, relax_by_time};
-pub(crate) use record::{Awake, LONGEST_REST_NANOS, Record};
 #[doc(hidden)]
-pub use unlock_mode::SKIP as UNLOCK_MODE_SKIP;
+pub use unlock_mode::QUIET as UNLOCK_MODE_QUIET;
+pub(crate) use unlock_mode::{QUIET, Request};
 pub(crate) use visible::Slot;
 pub use visible::{BIASES, Bias, Row, bias_of};
 

@@ -4,41 +4,48 @@ use core::cell::Cell;
 use core::ptr;
 
 use super::has_come;
-use super::record::{LONGEST_REST_NANOS, Record, Turn, not_before};
 use crate::platform::{AtomicInt, AtomicPointer, Host, Ordering};
 
-/// What a linked thread is, and what it is told. It is the futex word that a parked thread sleeps on.
+/// What a waiting thread is. It is the futex word that a parked thread sleeps on.
+///
+/// At a mutex, where a thread is linked once, in the order of arrival, until it owns the lock or gives up:
 ///
 /// ```text
-///            its time is over                    an unlock, or a notification of a free mutex
-///   NEAR ─────────────────────► PARKED ───────────────────────────────────────► IN_FLIGHT
-///    │                           │  │
-///    │ an unlock                 │  │ an owner hands the lock over, or a key is unparked
-///    ├───────────► POLLER        │  └─────────────────────────────────────────► DONE
-///    │ a notification            │
-///    └───────────► COMPETE ◄─────┘ an unlock of a lock that has no record of its own
+///             no heir, or one that lost its CPU
+///   (linked) ───────────────────────────────────► HEIR ◄────────────────┐
+///      │                                           │ │ asleep: an unlock │ it runs, and finds the lock taken
+///      │ there is an heir        another takes the │ └──────────────┐    │
+///      ▼                         role              ▼                ▼    │
+///   PARKED ◄─────────────────────────────────────(role)           WOKEN ─┘
+///      │    an unlock with a debt, or the heir for the oldest       ▲
+///      └────────────────────────────────────────────────────────────┘
+///   any of them ──► DONE: an owner hands the lock over
 /// ```
 ///
-/// Left under the bucket's lock, but for `NEAR → PARKED` at a lock, which the thread itself does by a
-/// compare-exchange. The words on the right are stored after the node has been unlinked, last of all:
-/// as soon as the thread can see one it may leave, and its stack be gone.
+/// At a condition variable: `NEAR → PARKED` by the thread itself; a notification unlinks the first and says `COMPETE`,
+/// and moves the second to its mutex. Other locks use `PARKED`, `CHOSEN`, `DONE`, `IN_FLIGHT` and `COMPETE`.
+///
+/// Changed under the bucket's lock, but for `CHOSEN → …`. `COMPETE`, `IN_FLIGHT`, and `DONE` of a key are stored after the
+/// node has been unlinked, last of all: as soon as the thread can see one it may leave, and its stack be gone.
 pub(crate) mod status {
     /// Linked, asleep or about to be.
     pub(crate) const PARKED: u32 = 0;
-    /// Linked and running: reads its own status for a while before it parks.
+    /// Linked at a condition variable and running: reads its own status for a while before it parks.
     pub(crate) const NEAR: u32 = 1;
-    /// Unlinked and running: the poller, and marked as such.
-    pub(crate) const POLLER: u32 = 2;
-    /// Unlinked: woken to compete for the lock, and marked as in flight.
-    pub(crate) const IN_FLIGHT: u32 = 3;
+    /// Linked at a mutex: watches it, and sleeps only in naps or with a request placed.
+    pub(crate) const HEIR: u32 = 2;
+    /// Linked at a mutex: woken to compete for the lock. It has no role before it runs.
+    pub(crate) const WOKEN: u32 = 3;
+    /// Unlinked: woken to compete for a reader-writer lock, and marked as in flight.
+    pub(crate) const IN_FLIGHT: u32 = 4;
     /// Unlinked: to compete for the lock, without a mark.
-    pub(crate) const COMPETE: u32 = 4;
-    /// Unlinked: the lock is its own, or its key was unparked, or it was notified and wants no mutex of
-    /// this crate.
-    pub(crate) const DONE: u32 = 5;
+    pub(crate) const COMPETE: u32 = 5;
+    /// The lock is its own: at a mutex it is linked still. Or its key was unparked, or it was notified and wants no mutex
+    /// of this crate: unlinked.
+    pub(crate) const DONE: u32 = 6;
     /// Unlinked: chosen by an unpark of its key or by a reader-writer lock, or notified without a mutex,
     /// and about to be told so.
-    pub(crate) const CHOSEN: u32 = 6;
+    pub(crate) const CHOSEN: u32 = 7;
 }
 
 /// What a thread waits for. Things of different kinds never match, whatever their addresses: an
@@ -57,6 +64,9 @@ pub(crate) enum Kind {
     /// A [`RawRwLock`](crate::rwlock::RawRwLock): the writer that waits for readers to leave.
     Readers,
 }
+
+/// The longest time between two overdue threads of a reader-writer lock that are served.
+const LONGEST_REST_NANOS: u32 = 1_000_000;
 
 /// A waiting thread.
 ///
@@ -84,15 +94,20 @@ pub(crate) struct Node<P: Host> {
     pub(crate) cpu: P::AtomicU32,
     /// The thread's real-time priority; 0 for one of an ordinary scheduling class.
     pub(crate) priority: P::AtomicU32,
-    /// Not 0: it was overdue, was woken to compete, and did not get the lock.
-    pub(crate) tried: P::AtomicUsize,
-    /// Its turn as the poller.
-    turn: P::AtomicUsize,
-    /// The record that is pinned for it, or null.
-    pub(super) pin: P::AtomicPtr<Record<P>>,
-    /// Of the newest of a queue of a condition variable or of a reader-writer lock: when its oldest may be overdue, in
-    /// ticks.
+    /// Of a heir: until when it leaves the lock alone, in ticks. A heir that has not watched for a wake's time after that
+    /// has lost its CPU.
+    pub(crate) rests_until: P::AtomicUsize,
+    /// Of a heir, not 0: it has asked unlocks to wake it or to hand it the lock.
+    pub(crate) has_asked: P::AtomicU32,
+    /// No padding.
+    reserved: P::AtomicU32,
+    /// Of the newest of a queue: when its oldest may be overdue, in ticks. At a mutex: when the heir is to wake the
+    /// oldest.
     pub(super) due: P::AtomicUsize,
+    /// Of the newest of a mutex's queue: the heir, or null.
+    pub(super) heir: P::AtomicPtr<Node<P>>,
+    /// Of the newest of a mutex's queue: the thread that was woken last, or null once it has run.
+    pub(super) woken_last: P::AtomicPtr<Node<P>>,
     /// Of the newest of a queue of a reader-writer lock: until when no overdue thread is served after one was, in ticks.
     pub(super) rests: P::AtomicUsize,
     /// At a condition variable: the number of the series that it was linked in. See
@@ -108,7 +123,7 @@ pub(crate) struct Node<P: Host> {
 }
 
 const _: () = {
-    const FIELDS: usize = 4 * size_of::<u32>() + 13 * size_of::<usize>();
+    const FIELDS: usize = 6 * size_of::<u32>() + 13 * size_of::<usize>();
     assert!(size_of::<Node<crate::platform::Native>>() == FIELDS, "no padding");
 };
 
@@ -124,10 +139,12 @@ impl<P: Host> Node<P> {
             woken: AtomicInt::new(now),
             cpu: AtomicInt::new(0),
             priority: AtomicInt::new(0),
-            tried: AtomicInt::new(0),
-            turn: AtomicInt::new(Turn::NONE.word()),
-            pin: AtomicPointer::new(ptr::null_mut()),
+            rests_until: AtomicInt::new(0),
+            has_asked: AtomicInt::new(0),
+            reserved: AtomicInt::new(0),
             due: AtomicInt::new(0),
+            heir: AtomicPointer::new(ptr::null_mut()),
+            woken_last: AtomicPointer::new(ptr::null_mut()),
             rests: AtomicInt::new(0),
             series: AtomicInt::new(0),
             newer: AtomicPointer::new(ptr::null_mut()),
@@ -169,14 +186,37 @@ impl<P: Host> Node<P> {
         self.since.load(Ordering::Relaxed)
     }
 
-    /// Whether a record is pinned for it.
-    pub(crate) fn is_pinned(&self) -> bool {
-        !self.pin.load(Ordering::Relaxed).is_null()
-    }
-
     /// Of the newest of a queue: whether its oldest may be overdue.
     pub(crate) fn may_be_due(&self, now: usize) -> bool {
         has_come(now, self.due.load(Ordering::Relaxed))
+    }
+
+    /// Of the newest of a queue: when its oldest may be overdue.
+    pub(crate) fn due(&self) -> usize {
+        self.due.load(Ordering::Relaxed)
+    }
+
+    /// Of the newest of a mutex's queue: the heir. Under the lock of its bucket, as long as that is held.
+    pub(crate) fn heir(&self) -> Option<&Self> {
+        // SAFETY: a heir is linked, and linked nodes are live while the bucket's lock is held.
+        unsafe { self.heir.load(Ordering::Relaxed).as_ref() }
+    }
+
+    /// Of the newest of a mutex's queue: a linked node becomes the heir, or none is.
+    pub(crate) fn set_heir(&self, heir: Option<&Self>) {
+        self.heir.store(pointer(heir), Ordering::Relaxed);
+    }
+
+    /// Of the newest of a mutex's queue: the thread that was woken last and has not run. Under the lock of its bucket, as
+    /// long as that is held.
+    pub(crate) fn woken_last(&self) -> Option<&Self> {
+        // SAFETY: as for `heir`: a woken thread's node is linked until it has run.
+        unsafe { self.woken_last.load(Ordering::Relaxed).as_ref() }
+    }
+
+    /// Of the newest of a mutex's queue: a linked node was woken, or none is about to run.
+    pub(crate) fn set_woken_last(&self, woken: Option<&Self>) {
+        self.woken_last.store(pointer(woken), Ordering::Relaxed);
     }
 
     /// Of the newest of a queue: when to look for an overdue thread again.
@@ -185,14 +225,14 @@ impl<P: Host> Node<P> {
     }
 
     /// Of the newest of a queue, to which a thread was linked that will be overdue at `due`: it may be so before all
-    /// others, if it has come back.
+    /// others, if it has come back; but not before the rest is over that the last overdue thread began.
+    ///
+    /// A rest that would last for longer than any does is one of long ago: on 32 bits ticks repeat.
     pub(crate) fn no_later(&self, due: usize, now: usize) {
-        let due = not_before(
-            self.rests.load(Ordering::Relaxed),
-            due,
-            now,
-            P::ticks_in(LONGEST_REST_NANOS),
-        );
+        let rests = self.rests.load(Ordering::Relaxed);
+        let longest = P::ticks_in(LONGEST_REST_NANOS);
+        let is_resting = rests.wrapping_sub(now) <= longest && has_come(rests, due);
+        let due = if is_resting { rests } else { due };
         if !has_come(due, self.due.load(Ordering::Relaxed)) {
             self.set_due(due);
         }
@@ -217,21 +257,6 @@ impl<P: Host> Node<P> {
     /// Sets what its thread wants of a reader-writer lock, before it is linked.
     pub(crate) fn set_wants(&self, wants: usize) {
         self.series.store(wants, Ordering::Relaxed);
-    }
-
-    /// Its thread's turn as a poller.
-    pub(crate) fn turn(&self) -> Turn {
-        Turn::from_word(self.turn.load(Ordering::Relaxed))
-    }
-
-    /// Its thread becomes the poller. By the thread itself; or by an unlock that promotes it, before it tells it so.
-    pub(crate) fn set_turn(&self, turn: Turn) {
-        self.turn.store(turn.word(), Ordering::Relaxed);
-    }
-
-    /// Its thread is the poller no more: another has taken its place.
-    pub(crate) fn end_turn(&self) {
-        self.set_turn(Turn::NONE);
     }
 
     /// What it is, or was told.
@@ -272,4 +297,8 @@ impl<P: Host> Node<P> {
     pub(crate) fn word(&self) -> &P::AtomicU32 {
         &self.status
     }
+}
+
+fn pointer<T>(node: Option<&T>) -> *mut T {
+    node.map_or(ptr::null_mut(), |node| ptr::from_ref(node).cast_mut())
 }

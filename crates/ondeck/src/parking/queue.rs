@@ -79,7 +79,7 @@ impl<P: Host> Guard<'_, P> {
         };
         insert(node, newest);
         node.next_queue.store(newest.next_queue.load(Ordering::Relaxed), Ordering::Relaxed);
-        become_newest(node, newest);
+        QueueState::of(newest).give_to(node);
         place.store(own, Ordering::Relaxed);
     }
 
@@ -103,30 +103,41 @@ impl<P: Host> Guard<'_, P> {
         unsafe { self.link(kind, node) }
     }
 
-    /// Links a node as the oldest, behind those only that have competed in vain, too, and have waited for longer.
-    ///
-    /// The others need not be in the order of their age: one that came back soon is among the newest. By a walk from there
-    /// the oldest would not get back to its place.
+    /// Links the node of a real-time thread before those of lower priority, whatever their age, as the newest of its own.
     ///
     /// # Safety
     ///
     /// As for [`link`](Self::link).
-    pub(crate) unsafe fn link_as_oldest(&self, kind: Kind, node: &Node<P>) {
-        let since = node.since.load(Ordering::Relaxed);
+    pub(crate) unsafe fn link_by_priority(&self, kind: Kind, node: &Node<P>) {
+        let priority = |node: &Node<P>| node.priority.load(Ordering::Relaxed);
         let Some(newest) = self.newest(kind, node.address()) else {
             // SAFETY: as the caller promises.
             return unsafe { self.link(kind, node) };
         };
-        // Few: one is served in a while, and comes back as one of these.
-        let comes_first = |other: &&Node<P>| {
-            let tried = other.tried.load(Ordering::Relaxed) != 0;
-            tried && has_come(since, other.since.load(Ordering::Relaxed))
-        };
+        let comes_first = |other: &&Node<P>| priority(other) >= priority(node);
         match self.oldest_first(kind, node.address()).take_while(comes_first).last() {
             // SAFETY: as the caller promises.
             Some(last) if ptr::eq(last, newest) => unsafe { self.link(kind, node) },
             // Behind the newest, in the ring, comes the oldest.
             last => insert(node, last.unwrap_or(newest)),
+        }
+    }
+
+    /// Moves a linked node of a real-time thread before those of lower priority.
+    ///
+    /// # Safety
+    ///
+    /// The node is linked in this bucket, and `kind` is what it waits for.
+    pub(crate) unsafe fn move_by_priority(&self, kind: Kind, node: &Node<P>) {
+        // What the newest keeps for all of the queue: the node may be the only one.
+        let kept = self.newest(kind, node.address()).map(|newest| QueueState::of(newest));
+        // SAFETY: as the caller promises.
+        unsafe {
+            self.unlink(kind, node);
+            self.link_by_priority(kind, node);
+        }
+        if let (Some(kept), Some(newest)) = (kept, self.newest(kind, node.address())) {
+            kept.give_to(newest);
         }
     }
 
@@ -180,7 +191,7 @@ impl<P: Host> Guard<'_, P> {
         older_node.newer.store(ptr::from_ref(newer).cast_mut(), Ordering::Relaxed);
         if ptr::eq(newest, node) {
             older_node.next_queue.store(next_queue, Ordering::Relaxed);
-            become_newest(older_node, node);
+            QueueState::of(node).give_to(older_node);
             place.store(older, Ordering::Relaxed);
         }
     }
@@ -223,10 +234,30 @@ impl<P: Host> Guard<'_, P> {
 /// The place that points to the newest node of a queue, and that node.
 type Queue<'a, P> = (&'a <P as Platform>::AtomicPtr<Node<P>>, &'a Node<P>);
 
-/// What the newest of a queue keeps for all of it goes on to the one that is the newest now.
-fn become_newest<P: Host>(node: &Node<P>, before: &Node<P>) {
-    node.due.store(before.due.load(Ordering::Relaxed), Ordering::Relaxed);
-    node.rests.store(before.rests.load(Ordering::Relaxed), Ordering::Relaxed);
+/// What the newest of a queue keeps for all of it.
+struct QueueState<P: Host> {
+    due: usize,
+    rests: usize,
+    heir: *mut Node<P>,
+    woken_last: *mut Node<P>,
+}
+
+impl<P: Host> QueueState<P> {
+    fn of(newest: &Node<P>) -> Self {
+        Self {
+            due: newest.due.load(Ordering::Relaxed),
+            rests: newest.rests.load(Ordering::Relaxed),
+            heir: newest.heir.load(Ordering::Relaxed),
+            woken_last: newest.woken_last.load(Ordering::Relaxed),
+        }
+    }
+
+    fn give_to(&self, newest: &Node<P>) {
+        newest.due.store(self.due, Ordering::Relaxed);
+        newest.rests.store(self.rests, Ordering::Relaxed);
+        newest.heir.store(self.heir, Ordering::Relaxed);
+        newest.woken_last.store(self.woken_last, Ordering::Relaxed);
+    }
 }
 
 /// Puts a node into the ring, as the one next newer than `older`.

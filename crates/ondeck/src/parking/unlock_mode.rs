@@ -1,49 +1,64 @@
-//! The unlock mode of a bucket: the one word that every unlock loads after the store that unlocks.
+//! The word that every unlock of a mutex loads: whether a waiting thread asks something of an unlock.
 //!
 //! ```text
-//!            the first unlock in a bucket, if fences are asymmetric
-//!   LOOK ──────────────────────────────────────────────────────────► SKIP
-//!    ▲                                                              ▲    │ a lock's record is armed:
-//!    │ a thread that parks, once the          the last armed record │    │ store, heavy fence before
-//!    │ kernel refuses heavy fences            is taken from its lock│    ▼ the first thread sleeps
-//!    └────────────────────────────────────────────────────────────── SOME ◄──► ASKED
+//!   0 QUIET     no unlock of this bucket has anything to do but its store
+//!   ─── the address of a mutex ─── 2 | 1 ─ request ─ 0
+//!                                        1 DEBT  its owner left parked threads without an heir:
+//!                                                the unlock wakes the oldest
+//!                                        2 WAKE  its heir sleeps: the unlock wakes it
+//!                                        3 HAND  its heir is overdue: the unlock hands it the lock
 //! ```
 //!
-//! Also a poller leaves `LOOK`, where a lock is contended from the first; for `SOME`, if a thread is parked.
+//! Written under the bucket's lock, and not 0 only while a thread is linked for that mutex. Read without it. There is
+//! one word for all mutexes of a bucket: a heir that finds it taken by another mutex does without (`heir.rs`), and an
+//! unlock of another mutex compares the address and goes its way.
 //!
-//! | word | an unlock, after its store |
-//! |---|---|
-//! | `LOOK` | full fence, then reads the lock's record |
-//! | `SKIP` | is done: no record of this bucket is armed |
-//! | `SOME` | is done unless its lock has a record; else reads it |
-//! | `ASKED` | the same; and before its store it reads whether the record asks for the lock |
-//!
-//! Zero is `LOOK`, which is right when nothing is known: in a table that was never used, in one that a
-//! fork has wiped, and on a machine without asymmetric fences, where it is never left.
-//!
-//! Written under the bucket's lock. Memory is freed and used again, so a record may be that of another
-//! lock at the same address by now. That costs that lock a look, and nothing else.
+//! The shift drops the two highest bits of an address. Two mutexes that differ in nothing else may take each other's
+//! request for their own: they then look at the queues, by whole addresses, and find nothing to do.
 
-use crate::platform::{AtomicInt, Host, Ordering};
+/// No unlock of the bucket has anything to do.
+pub const QUIET: usize = 0;
 
-/// Every unlock of the bucket looks, behind a full fence of its own.
-pub(crate) const LOOK: usize = 0;
-/// No record of the bucket is armed.
-pub const SKIP: usize = 1;
-/// Some records of the bucket are armed.
-pub(crate) const SOME: usize = 2;
-/// As `SOME`, and an owner is asked to hand its lock over.
-pub(super) const ASKED: usize = 3;
+const REQUEST_BITS: u32 = 2;
 
-/// Whether an unlock of the lock at `address` has to look, by the unlock mode of its bucket.
-///
-/// Acquire: an unlock that leaves out its fence because the mode is `LOOK` no more sees the records of all threads
-/// that parked while it was, with a full fence only. For the rest see `publish.rs`.
-#[inline]
-pub(crate) fn concerns<P: Host>(address: usize) -> bool {
-    match P::unlock_mode(address).load(Ordering::Acquire) {
-        SKIP => false,
-        LOOK => true,
-        _ => P::bucket(address).record(address).is_some(),
+/// What an unlock is asked to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub(crate) enum Request {
+    /// Wake the oldest parked thread, unless a running one has become the heir.
+    Debt = 1,
+    /// Wake the heir.
+    Wake = 2,
+    /// Hand the lock to the heir.
+    Hand = 3,
+}
+
+impl Request {
+    /// The word that makes this request of unlocks of the mutex at `address`.
+    #[inline]
+    pub(crate) fn of(self, address: usize) -> usize {
+        address << REQUEST_BITS | self as usize
+    }
+
+    /// What the word asks of unlocks of the mutex at `address`.
+    #[inline]
+    pub(crate) fn read(mode: usize, address: usize) -> Option<Self> {
+        [Self::Debt, Self::Wake, Self::Hand].into_iter().find(|request| request.of(address) == mode)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_asks_what_it_was_made_for_of_its_mutex_only() {
+        for request in [Request::Debt, Request::Wake, Request::Hand] {
+            let mode = request.of(0x1001);
+            assert_ne!(mode, QUIET);
+            assert_eq!(Request::read(mode, 0x1001), Some(request));
+            assert_eq!([0x1000, 0x1002, 0x1005].map(|other| Request::read(mode, other)), [None; 3]);
+        }
+        assert_eq!(Request::read(QUIET, 0), None);
     }
 }

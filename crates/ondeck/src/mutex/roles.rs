@@ -1,0 +1,280 @@
+//! The threads that wait for a mutex, under the lock of its bucket: which one is the heir, which one was woken, and who
+//! looks after the parked ones.
+//!
+//! Everything that changes a thread's role is here, and all of it is done under that lock. So there are no two views of
+//! who is responsible, and no fence: the invariant (2) of the [module](super) is one sentence about a queue.
+
+use core::ptr;
+
+use crate::parking::{Guard, Kind, Node, Request, has_come, status};
+use crate::platform::{AtomicInt, Host, Ordering};
+
+/// A woken thread that has not run for so long does not keep others asleep any more: many wakes of every machine, a few
+/// time slices of no scheduler.
+const LOST_AFTER_NANOS: u32 = 1_000_000;
+
+/// The time between two parked threads that a heir wakes: the longest that threads wait behind a captured lock is this
+/// for each of them. Each costs a change of owner.
+const ROTATION_NANOS: u32 = 500_000;
+
+/// A word to wake a thread at, without the bucket's lock.
+pub(crate) type Wake<P> = *const <P as crate::platform::Platform>::AtomicU32;
+
+/// Links the caller's node, which has not been linked. It is the heir if there is none.
+pub(super) fn enter<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, now: usize) {
+    let address = node.address();
+    let is_first = guard.newest(Kind::Lock, address).is_none();
+    node.since.store(now, Ordering::Relaxed);
+    // SAFETY: it is new, and is unlinked by its own thread before `wait` returns, which it outlives.
+    unsafe { guard.link(Kind::Lock, node) };
+    if is_first {
+        node.set_due(now.wrapping_add(P::ticks_in(ROTATION_NANOS)));
+    }
+    take_role(guard, node, now);
+}
+
+/// Makes the linked node the heir, if there is none, or only one that has lost its CPU.
+pub(super) fn take_role<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, now: usize) {
+    match heir(guard, node.address()) {
+        Some(other) if !is_lost(other, now) => {}
+        _ => become_heir(guard, node, now),
+    }
+}
+
+/// The caller was woken and has found the lock taken: it takes the role from a heir that watches. One that sleeps with a
+/// request keeps it: the lock is held for long, and that thread will have it first.
+pub(super) fn land<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, now: usize) {
+    // spec: Mutex!Land
+    if node.status() != status::WOKEN {
+        return;
+    }
+    forget_woken(guard, node);
+    match heir(guard, node.address()) {
+        Some(other) if has_asked(other) && priority(other) >= priority(node) => {
+            node.set_status(status::PARKED);
+        }
+        _ => become_heir(guard, node, now),
+    }
+}
+
+/// Makes the linked node the heir in place of any other, which is parked then.
+pub(super) fn become_heir<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, now: usize) {
+    let address = node.address();
+    let Some(newest) = guard.newest(Kind::Lock, address) else { return };
+    if let Some(other) = heir(guard, address) {
+        // It finds out by itself: it reads its status before each attempt and after each sleep.
+        other.set_status(status::PARKED);
+        other.has_asked.store(0, Ordering::Relaxed);
+    }
+    // A debt is paid by this, and a request was the other heir's.
+    guard.withdraw_request(address);
+    newest.set_heir(Some(node));
+    node.rests_until.store(now, Ordering::Relaxed);
+    node.set_status(status::HEIR);
+}
+
+/// Unlinks the caller's node: it owns the lock, or gives up. Returns whether the lock was handed to it meanwhile, and a
+/// thread to wake.
+///
+/// If parked threads remain and none is responsible for them, an owner leaves a debt to its own unlock, which needs no
+/// fence: it reads what it has stored. A thread that gives up wakes the oldest.
+pub(super) fn leave<P: Host>(
+    guard: &Guard<'_, P>,
+    node: &Node<P>,
+    is_owner: bool,
+    now: usize,
+) -> (bool, Option<Wake<P>>) {
+    // spec: Mutex!Leave
+    let address = node.address();
+    let is_owner = is_owner || node.status() == status::DONE;
+    let Some(newest) = guard.newest(Kind::Lock, address) else { return (is_owner, None) };
+    if newest.heir().is_some_and(|heir| ptr::eq(heir, node)) {
+        newest.set_heir(None);
+        guard.withdraw_request(address);
+    }
+    forget_woken(guard, node);
+    // SAFETY: it is linked, as every node is whose thread has not left.
+    unsafe { guard.unlink(Kind::Lock, node) };
+    if guard.newest(Kind::Lock, address).is_none() {
+        // A debt to threads that have given up since.
+        guard.withdraw_request(address);
+        return (is_owner, None);
+    }
+    if is_responsible(guard, address, now) || is_owner && guard.ask(address, Request::Debt) {
+        return (is_owner, None);
+    }
+    (is_owner, wake_oldest(guard, address, now))
+}
+
+/// An unlock has found a request: wakes the heir, or the oldest parked thread, unless a running thread is responsible.
+pub(super) fn serve<P: Host>(guard: &Guard<'_, P>, address: usize, now: usize) -> Option<Wake<P>> {
+    // spec: Mutex!Serve
+    guard.withdraw_request(address);
+    let newest = guard.newest(Kind::Lock, address)?;
+    if let Some(heir) = newest.heir().filter(|heir| has_asked(heir)) {
+        newest.set_heir(None);
+        heir.has_asked.store(0, Ordering::Relaxed);
+        return Some(wake(newest, heir, now));
+    }
+    look_after(guard, address, now)
+}
+
+/// Wakes the oldest parked thread, unless another thread is responsible.
+pub(crate) fn look_after<P: Host>(
+    guard: &Guard<'_, P>,
+    address: usize,
+    now: usize,
+) -> Option<Wake<P>> {
+    if is_responsible(guard, address, now) {
+        return None;
+    }
+    wake_oldest(guard, address, now)
+}
+
+/// The heir wakes the oldest parked thread, if that is due: it will take the role when it runs.
+pub(super) fn rotate<P: Host>(guard: &Guard<'_, P>, address: usize, now: usize) -> Option<Wake<P>> {
+    let newest = guard.newest(Kind::Lock, address)?;
+    let is_due = newest.may_be_due(now) && !has_woken(newest, now);
+    if is_due { wake_oldest(guard, address, now) } else { None }
+}
+
+/// Hands the lock, which the caller owns, to the heir if it has requested that; to the thread that has waited longest if
+/// `unasked`. Returns its word, or `None` if there is no such thread: the caller still owns the lock.
+pub(super) fn hand_over<P: Host>(
+    guard: &Guard<'_, P>,
+    address: usize,
+    unasked: bool,
+    now: usize,
+) -> Option<Wake<P>> {
+    // spec: Mutex!HandOver
+    let newest = guard.newest(Kind::Lock, address)?;
+    let node = if unasked {
+        guard.oldest(Kind::Lock, address)?
+    } else {
+        let wants = guard.request(address) == Some(Request::Hand);
+        newest.heir().filter(|_| wants)?
+    };
+    if newest.heir().is_some_and(|heir| ptr::eq(heir, node)) {
+        newest.set_heir(None);
+        guard.withdraw_request(address);
+    }
+    node.woken.store(now, Ordering::Relaxed);
+    Some(node.tell(status::DONE))
+}
+
+/// When the heir is to wake the oldest parked thread.
+pub(super) fn rotation_due<P: Host>(guard: &Guard<'_, P>, address: usize, now: usize) -> usize {
+    guard.newest(Kind::Lock, address).map_or(now, Node::due)
+}
+
+/// The heir asks unlocks to wake it, or to hand it the lock. False if it is no longer the heir, or if unlocks of another
+/// mutex of the bucket are asked something.
+pub(super) fn ask<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, request: Request) -> bool {
+    // spec: Mutex!Ask
+    let asked = node.status() == status::HEIR && guard.ask(node.address(), request);
+    if asked {
+        node.has_asked.store(1, Ordering::Relaxed);
+    }
+    asked
+}
+
+/// Links a thread that a notification has moved to the mutex, whose node has the mutex's address by now.
+///
+/// # Safety
+///
+/// The node is linked nowhere, and this is its mutex's bucket.
+pub(crate) unsafe fn admit<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, now: usize) {
+    let is_first = guard.newest(Kind::Lock, node.address()).is_none();
+    // SAFETY: as the caller promises; its own thread unlinks it.
+    unsafe { link(guard, node) };
+    if is_first {
+        node.set_due(now.wrapping_add(P::ticks_in(ROTATION_NANOS)));
+    }
+}
+
+/// Links a node by its thread's priority, and by age.
+///
+/// # Safety
+///
+/// As for [`Guard::link`].
+unsafe fn link<P: Host>(guard: &Guard<'_, P>, node: &Node<P>) {
+    // SAFETY: as the caller promises.
+    unsafe {
+        if priority(node) == 0 {
+            guard.link(Kind::Lock, node);
+        } else {
+            guard.link_by_priority(Kind::Lock, node);
+        }
+    }
+}
+
+/// The parked caller is of a real-time class: it goes before all threads of lower priority, the heir included.
+pub(super) fn go_first<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, now: usize) {
+    if node.status() != status::PARKED {
+        return;
+    }
+    // SAFETY: a parked thread's node is linked.
+    unsafe { guard.move_by_priority(Kind::Lock, node) };
+    let heir = heir(guard, node.address());
+    if heir.is_none_or(|heir| priority(heir) < priority(node)) {
+        become_heir(guard, node, now);
+    }
+}
+
+fn heir<'a, P: Host>(guard: &'a Guard<'_, P>, address: usize) -> Option<&'a Node<P>> {
+    guard.newest(Kind::Lock, address)?.heir()
+}
+
+/// Whether a thread other than the parked ones will look after them (2).
+fn is_responsible<P: Host>(guard: &Guard<'_, P>, address: usize, now: usize) -> bool {
+    let Some(newest) = guard.newest(Kind::Lock, address) else { return true };
+    newest.heir().is_some() || has_woken(newest, now) || guard.request(address).is_some()
+}
+
+/// Whether a woken thread has yet to run, and will soon.
+fn has_woken<P: Host>(newest: &Node<P>, now: usize) -> bool {
+    newest.woken_last().is_some_and(|woken| {
+        let since = now.wrapping_sub(woken.woken.load(Ordering::Relaxed));
+        since < P::ticks_in(LOST_AFTER_NANOS)
+    })
+}
+
+fn forget_woken<P: Host>(guard: &Guard<'_, P>, node: &Node<P>) {
+    if let Some(newest) = guard.newest(Kind::Lock, node.address())
+        && newest.woken_last().is_some_and(|woken| ptr::eq(woken, node))
+    {
+        newest.set_woken_last(None);
+    }
+}
+
+/// Wakes the parked thread that has waited longest.
+fn wake_oldest<P: Host>(guard: &Guard<'_, P>, address: usize, now: usize) -> Option<Wake<P>> {
+    let newest = guard.newest(Kind::Lock, address)?;
+    let parked = |node: &&Node<P>| node.status() == status::PARKED;
+    let oldest = guard.oldest_first(Kind::Lock, address).find(parked)?;
+    newest.set_due(now.wrapping_add(P::ticks_in(ROTATION_NANOS)));
+    Some(wake(newest, oldest, now))
+}
+
+/// Wakes a linked thread. Its node stays linked: it has no role before it runs.
+fn wake<P: Host>(newest: &Node<P>, node: &Node<P>, now: usize) -> Wake<P> {
+    // spec: Mutex!Wake
+    newest.set_woken_last(Some(node));
+    node.woken.store(now, Ordering::Relaxed);
+    node.cpu.store(P::cpu(), Ordering::Relaxed);
+    node.tell(status::WOKEN)
+}
+
+fn has_asked<P: Host>(heir: &Node<P>) -> bool {
+    heir.has_asked.load(Ordering::Relaxed) != 0
+}
+
+fn priority<P: Host>(node: &Node<P>) -> u32 {
+    node.priority.load(Ordering::Relaxed)
+}
+
+/// Whether a heir that is to watch the lock does not: it has lost its CPU.
+fn is_lost<P: Host>(heir: &Node<P>, now: usize) -> bool {
+    let rests_until = heir.rests_until.load(Ordering::Relaxed);
+    !has_asked(heir) && has_come(now, rests_until.wrapping_add(P::wake_ticks()))
+}
