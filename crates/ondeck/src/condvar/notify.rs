@@ -38,7 +38,8 @@ impl<P: Host> RawCondvar<P> {
         // One turn unless waiters use different mutexes. The condition variable is not touched
         // after the turn that takes the last waiter off, because that one may free it.
         loop {
-            let (more, last) = notify_some::<P>(&raw const self.waited, most - notified, Choice::Usual);
+            let (more, last) =
+                notify_some::<P>(&raw const self.waited, most - notified, Choice::Usual);
             notified += more;
             if last || notified == most {
                 return notified;

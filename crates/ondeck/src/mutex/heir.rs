@@ -10,7 +10,7 @@ use crate::spin::{Waits, ticks_as_duration};
 
 /// Attempts in one poll, back to back. An attempt reaches the owner's core most often just after the owner's own exchange,
 /// and so fails; but the line then comes back right after the owner's clearing store.
-const ATTEMPTS: u32 = 24;
+const ATTEMPTS: u32 = 4;
 
 /// A heir that has been one for so long asks to be handed the lock: an owner that takes the lock again at once would
 /// otherwise have it for as long as it likes.
@@ -30,29 +30,34 @@ impl<P: Host> RawMutex<P> {
     /// Watches the lock as the heir.
     pub(super) fn watch(&self, waiting: &mut Waiting<'_, P>) -> Watched {
         let waits = Waits::now::<P>();
+        let mut pause = waits.short;
         if core::mem::take(&mut waiting.is_displaced) {
             nap(waiting, waits.tenure);
+            pause = 0;
         }
         let heir_since = *waiting.heir_since.get_or_insert_with(|| P::ticks() as usize);
         loop {
-            if let Some(watched) = self.poll(waiting, &waits) {
+            if let Some(watched) = self.poll(waiting, &waits, pause) {
                 return watched;
             }
             if let Some(watched) = self.ask(waiting, &waits, heir_since) {
                 return watched;
             }
+            pause = 0;
         }
     }
 
-    /// Polls for as long as a wake takes, ever more rarely. `None` after that time.
-    fn poll(&self, waiting: &Waiting<'_, P>, waits: &Waits) -> Option<Watched> {
+    /// Polls for as long as a wake takes, after a first pause and then ever more rarely. `None` after that time.
+    fn poll(&self, waiting: &Waiting<'_, P>, waits: &Waits, first_pause: usize) -> Option<Watched> {
         let node = waiting.node;
         let start = P::ticks() as usize;
-        let rotation = roles::rotation_due(&waiting.bucket.lock(), self.address(), start);
-        let (mut now, mut pause) = (start, waits.short);
+        let mut rotation = roles::rotation_due(&waiting.bucket.lock(), self.address(), start);
+        let (mut now, mut pause) = (start, first_pause);
         loop {
+            node.rests_until.store(now.wrapping_add(pause), Ordering::Relaxed);
+            now = pause_until_told(waiting, now, pause);
             if has_come(now, rotation) {
-                self.rotate(waiting, now);
+                rotation = self.rotate(waiting, now);
             }
             // spec: Mutex!Poll
             for _ in 0..P::spins(ATTEMPTS) {
@@ -69,30 +74,25 @@ impl<P: Host> RawMutex<P> {
             if now.wrapping_sub(start) >= waits.polling {
                 return None;
             }
-            node.rests_until.store(now.wrapping_add(pause), Ordering::Relaxed);
-            now = pause_until_told(waiting, now, pause);
-            pause = (pause * 2).min(waits.long);
+            pause = (pause * 2).clamp(waits.short, waits.long);
         }
     }
 
-    /// Wakes the oldest parked thread, if that is due.
-    fn rotate(&self, waiting: &Waiting<'_, P>, now: usize) {
+    /// Wakes the oldest parked thread, if that is due. Returns when to look for that again.
+    fn rotate(&self, waiting: &Waiting<'_, P>, now: usize) -> usize {
         let guard = waiting.bucket.lock();
-        if let Some(word) = roles::rotate(&guard, self.address(), now) {
-            drop(guard);
+        let (wake, next) = roles::rotate(&guard, self.address(), now);
+        drop(guard);
+        if let Some(word) = wake {
             // spec: Mutex!FutexWake
             P::futex_wake(word, 1);
         }
+        next
     }
 
     /// Asks unlocks to wake the caller, or to hand it the lock if it is overdue, and sleeps. `None` if that could not be
     /// asked, after a nap.
-    fn ask(
-        &self,
-        waiting: &Waiting<'_, P>,
-        waits: &Waits,
-        heir_since: usize,
-    ) -> Option<Watched> {
+    fn ask(&self, waiting: &Waiting<'_, P>, waits: &Waits, heir_since: usize) -> Option<Watched> {
         let now = P::ticks() as usize;
         let is_overdue = now.wrapping_sub(heir_since) >= P::ticks_in(OVERDUE_NANOS);
         let request = if is_overdue { Request::Hand } else { Request::Wake };

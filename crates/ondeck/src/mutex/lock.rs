@@ -74,10 +74,7 @@ impl<P: Host> RawMutex<P> {
         let node = Node::new(Kind::Lock, self.address(), self.byte(), now);
         // spec: Mutex!Enter
         roles::enter(&bucket.lock(), &node, now);
-        self.wait(&mut Waiting {
-            is_displaced,
-            ..Waiting::new(bucket, &node, deadline)
-        })
+        self.wait(&mut Waiting { is_displaced, ..Waiting::new(bucket, &node, deadline) })
     }
 
     /// Found the lock taken at the moment `now`: reads it for as long as a short critical section and the
@@ -121,10 +118,8 @@ impl<P: Host> RawMutex<P> {
             Watched::Acquired => {
                 // Before anything else: the displaced owner may come back at once.
                 let now = P::ticks() as usize;
-                let start = waiting.node.since.load(Ordering::Relaxed);
-                if now.wrapping_sub(start) >= P::ticks_in(SHORTEST_WAIT_NANOS) {
-                    waiting.bucket.history_from(self.address(), now).note_taken(now);
-                }
+                let back_in = 2 * Waits::now::<P>().lost;
+                waiting.bucket.history_from(self.address(), now).note_taken(now, back_in);
                 Waited::Leave { is_owner: true }
             }
             Watched::Told => Waited::Look,
@@ -155,6 +150,7 @@ impl<P: Host> RawMutex<P> {
         let mut slice = match waiting.slice {
             Some(slice) => slice,
             None => {
+                node.cpu.store(P::cpu(), Ordering::Relaxed);
                 let priority = P::priority();
                 if priority != 0 {
                     node.priority.store(priority, Ordering::Relaxed);
@@ -194,9 +190,6 @@ impl<P: Host> RawMutex<P> {
         is_owner
     }
 }
-
-/// A heir that has waited for less tells nothing of the owner: the lock may have been free already.
-const SHORTEST_WAIT_NANOS: u32 = 1_000;
 
 impl<'a, P: Host> Waiting<'a, P> {
     /// A wait that begins.

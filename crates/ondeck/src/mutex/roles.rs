@@ -13,6 +13,14 @@ use crate::platform::{AtomicInt, Host, Ordering};
 /// time slices of no scheduler.
 const LOST_AFTER_NANOS: u32 = 1_000_000;
 
+/// A heir wakes no further thread before the one that was woken last has run, for so long: on busy CPUs woken threads wait
+/// for a time slice each, and those behind them would only come to find the lock taken. Some time slices of a scheduler.
+const QUEUED_NANOS: u32 = 8_000_000;
+
+/// How many of the oldest threads may be passed over for one that last ran on another CPU, and for how long.
+const PASSED_OVER: usize = 4;
+const PASSED_OVER_NANOS: u32 = 32_000_000;
+
 /// The time between two parked threads that a heir wakes: the longest that threads wait behind a captured lock is this
 /// for each of them. Each costs a change of owner.
 const ROTATION_NANOS: u32 = 500_000;
@@ -114,9 +122,27 @@ pub(super) fn serve<P: Host>(guard: &Guard<'_, P>, address: usize, now: usize) -
     if let Some(heir) = newest.heir().filter(|heir| has_asked(heir)) {
         newest.set_heir(None);
         heir.has_asked.store(0, Ordering::Relaxed);
-        return Some(wake(newest, heir, now));
+        return Some(wake_from(guard, heir, now));
     }
     look_after(guard, address, now)
+}
+
+/// Wakes a thread for an unlock. If it last ran on the unlock's own CPU, it may wait there for a time slice while another
+/// CPU is idle: then a debt to the others stays, for an unlock after the time that a wake takes. Of a captured lock it does
+/// not, whose owner leaves no CPU idle that could be of use.
+fn wake_from<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, now: usize) -> Wake<P> {
+    let address = node.address();
+    let is_behind = node.cpu.load(Ordering::Relaxed) == P::cpu();
+    let history = guard.bucket().history_from(address, now);
+    let others =
+        || guard.oldest_first(Kind::Lock, address).any(|other| other.status() == status::PARKED);
+    let newest = guard.newest(Kind::Lock, address).unwrap_or(node);
+    let word = wake(newest, node, now);
+    if is_behind && !history.is_captured(now) && others() && guard.ask(address, Request::Debt) {
+        newest.set_woken_last(None);
+        history.rest(now.wrapping_add(2 * P::wake_ticks()));
+    }
+    word
 }
 
 /// Wakes the oldest parked thread, unless another thread is responsible.
@@ -131,11 +157,23 @@ pub(crate) fn look_after<P: Host>(
     wake_oldest(guard, address, now)
 }
 
-/// The heir wakes the oldest parked thread, if that is due: it will take the role when it runs.
-pub(super) fn rotate<P: Host>(guard: &Guard<'_, P>, address: usize, now: usize) -> Option<Wake<P>> {
-    let newest = guard.newest(Kind::Lock, address)?;
-    let is_due = newest.may_be_due(now) && !has_woken(newest, now);
-    if is_due { wake_oldest(guard, address, now) } else { None }
+/// The heir wakes the oldest parked thread, if that is due: it will take the role when it runs. Returns its word, and when
+/// to look again.
+pub(super) fn rotate<P: Host>(
+    guard: &Guard<'_, P>,
+    address: usize,
+    now: usize,
+) -> (Option<Wake<P>>, usize) {
+    let Some(newest) = guard.newest(Kind::Lock, address) else { return (None, now) };
+    let again = now.wrapping_add(P::ticks_in(ROTATION_NANOS));
+    if !newest.may_be_due(now) {
+        return (None, newest.due());
+    }
+    if has_woken(newest, now, QUEUED_NANOS) {
+        return (None, again);
+    }
+    // spec: Mutex!Rotate
+    (wake_oldest(guard, address, now), again)
 }
 
 /// Hands the lock, which the caller owns, to the heir if it has requested that; to the thread that has waited longest if
@@ -228,14 +266,16 @@ fn heir<'a, P: Host>(guard: &'a Guard<'_, P>, address: usize) -> Option<&'a Node
 /// Whether a thread other than the parked ones will look after them (2).
 fn is_responsible<P: Host>(guard: &Guard<'_, P>, address: usize, now: usize) -> bool {
     let Some(newest) = guard.newest(Kind::Lock, address) else { return true };
-    newest.heir().is_some() || has_woken(newest, now) || guard.request(address).is_some()
+    newest.heir().is_some()
+        || has_woken(newest, now, LOST_AFTER_NANOS)
+        || guard.request(address).is_some()
 }
 
-/// Whether a woken thread has yet to run, and will soon.
-fn has_woken<P: Host>(newest: &Node<P>, now: usize) -> bool {
+/// Whether a thread that was woken less than `nanos` before `now` has yet to run.
+fn has_woken<P: Host>(newest: &Node<P>, now: usize, nanos: u32) -> bool {
     newest.woken_last().is_some_and(|woken| {
         let since = now.wrapping_sub(woken.woken.load(Ordering::Relaxed));
-        since < P::ticks_in(LOST_AFTER_NANOS)
+        since < P::ticks_in(nanos)
     })
 }
 
@@ -247,13 +287,23 @@ fn forget_woken<P: Host>(guard: &Guard<'_, P>, node: &Node<P>) {
     }
 }
 
-/// Wakes the parked thread that has waited longest.
+/// Wakes the parked thread that has waited longest, or one of the few after it that last ran on another CPU. Kernels wake a
+/// thread where it ran last, and the waker's CPU is busy with the waker: the woken thread would wait there for a time slice
+/// while another CPU may be idle.
 fn wake_oldest<P: Host>(guard: &Guard<'_, P>, address: usize, now: usize) -> Option<Wake<P>> {
     let newest = guard.newest(Kind::Lock, address)?;
-    let parked = |node: &&Node<P>| node.status() == status::PARKED;
-    let oldest = guard.oldest_first(Kind::Lock, address).find(parked)?;
+    let parked = || {
+        let all = guard.oldest_first(Kind::Lock, address);
+        all.filter(|node| node.status() == status::PARKED).take(PASSED_OVER)
+    };
+    let oldest = parked().next()?;
+    let passed_over = now.wrapping_sub(oldest.since.load(Ordering::Relaxed));
+    let may_pass = priority(oldest) == 0 && passed_over < P::ticks_in(PASSED_OVER_NANOS);
+    let here = P::cpu();
+    let elsewhere = || parked().find(|node| node.cpu.load(Ordering::Relaxed) != here);
+    let node = Some(oldest).filter(|_| !may_pass).or_else(elsewhere).unwrap_or(oldest);
     newest.set_due(now.wrapping_add(P::ticks_in(ROTATION_NANOS)));
-    Some(wake(newest, oldest, now))
+    Some(wake_from(guard, node, now))
 }
 
 /// Wakes a linked thread. Its node stays linked: it has no role before it runs.

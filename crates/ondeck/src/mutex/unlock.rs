@@ -3,7 +3,6 @@
 use super::{RawMutex, roles};
 use crate::parking::{QUIET, Request};
 use crate::platform::{AtomicInt, Host, Ordering};
-use crate::spin::Waits;
 
 impl<P: Host> RawMutex<P> {
     /// Unlocks.
@@ -96,25 +95,19 @@ pub(super) fn look<P: Host>(byte: *const P::AtomicU8) {
     // spec: Mutex!Look
     let Some(request) = asked::<P>(address) else { return };
     let now = P::ticks() as usize;
-    if request == Request::Debt && is_displaced_owner_coming::<P>(address, now) {
+    let bucket = P::bucket(address);
+    let is_resting = || bucket.history(address).is_some_and(|history| history.is_resting(now));
+    if request == Request::Debt && is_resting() {
         return;
     }
     // spec: Mutex!LookLock
-    let guard = P::bucket(address).lock();
+    let guard = bucket.lock();
     if let Some(word) = roles::serve(&guard, address, now) {
         drop(guard);
         // spec: Mutex!FutexWake
         // By address: the thread may have left, and its node be gone.
         P::futex_wake(word, 1);
     }
-}
-
-/// Whether a heir has just become the owner of a captured lock: the displaced owner will be the next heir, and the debt
-/// waits for it.
-fn is_displaced_owner_coming<P: Host>(address: usize, now: usize) -> bool {
-    P::bucket(address).history(address).is_some_and(|history| {
-        history.was_taken_within(now, 2 * Waits::now::<P>().lost) && history.is_captured(now)
-    })
 }
 
 /// Hands the lock at `byte`, which the caller owns, to the heir that asks for it; `unasked` to the thread that has waited

@@ -5,6 +5,7 @@
 //!   taken        when a heir that had waited for it last became its owner, in ticks
 //!   lost         when a displaced owner last came back at once, in ticks
 //!   lost_before  the same, the time before
+//!   rests_until  before this no unlock pays a debt, in ticks
 //! ```
 //!
 //! A mutex is *captured* if two displaced owners came back at once within 2 ms: its owner takes it again and again, and
@@ -27,6 +28,7 @@ pub(crate) struct History<P: Host> {
     taken: P::AtomicUsize,
     lost: P::AtomicUsize,
     lost_before: P::AtomicUsize,
+    rests_until: P::AtomicUsize,
 }
 
 impl<P: Host> History<P> {
@@ -36,6 +38,7 @@ impl<P: Host> History<P> {
             taken: AtomicInt::new(0),
             lost: AtomicInt::new(0),
             lost_before: AtomicInt::new(0),
+            rests_until: AtomicInt::new(0),
         }
     }
 
@@ -46,15 +49,31 @@ impl<P: Host> History<P> {
     /// Makes this the history of another mutex, which begins long ago.
     pub(super) fn give_to(&self, address: usize, now: usize) {
         let long_ago = now.wrapping_sub(2 * P::ticks_in(RECENT_NANOS));
-        for word in [&self.taken, &self.lost, &self.lost_before] {
+        for word in [&self.taken, &self.lost, &self.lost_before, &self.rests_until] {
             word.store(long_ago, Ordering::Relaxed);
         }
         self.address.store(address, Ordering::Relaxed);
     }
 
-    /// A heir that had waited has become the owner.
-    pub(crate) fn note_taken(&self, now: usize) {
+    /// A heir that had waited has become the owner. `back_in` is the time in which the displaced owner comes back if the
+    /// mutex is captured: it will be the next heir, so debts rest until then.
+    pub(crate) fn note_taken(&self, now: usize, back_in: usize) {
         self.taken.store(now, Ordering::Relaxed);
+        if self.is_captured(now) {
+            self.rest(now.wrapping_add(back_in));
+        }
+    }
+
+    /// No unlock pays a debt before `until`.
+    pub(crate) fn rest(&self, until: usize) {
+        self.rests_until.store(until, Ordering::Relaxed);
+    }
+
+    /// Whether debts rest at `now`.
+    pub(crate) fn is_resting(&self, now: usize) -> bool {
+        let left = self.rests_until.load(Ordering::Relaxed).wrapping_sub(now);
+        // Longer than any rest: it was long ago.
+        left.wrapping_sub(1) < P::ticks_in(RECENT_NANOS)
     }
 
     /// Whether a heir became the owner less than `ticks` before `now`, or after it: the caller may have read the clock
@@ -93,6 +112,7 @@ impl History<crate::platform::Native> {
             taken: AtomicUsize::new(0),
             lost: AtomicUsize::new(0),
             lost_before: AtomicUsize::new(0),
+            rests_until: AtomicUsize::new(0),
         }
     };
 }
