@@ -145,6 +145,7 @@ impl<P: Host> Waiter<P> {
         unsafe { &*self.waited }.store(1, Ordering::Relaxed);
         drop(guard);
         if let Some(mutex) = self.mutex() {
+            mutex.is_left();
             // SAFETY: the caller owns it.
             unsafe { mutex.unlock() };
         }

@@ -6,6 +6,13 @@ use crate::parking::Node;
 use crate::platform::Host;
 
 impl<P: Host> RawMutex<P> {
+    /// The caller, the owner, goes to wait for a condition.
+    pub(crate) fn is_left(&self) {
+        if let Some(history) = P::bucket(self.address()).history(self.address()) {
+            history.note_left(P::ticks() as usize);
+        }
+    }
+
     /// The caller, a waiter of a condition variable, was moved to this mutex while it slept: waits until the lock is its
     /// own.
     pub(crate) fn wait_moved(&self, node: &Node<P>) {

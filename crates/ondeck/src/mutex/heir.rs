@@ -1,7 +1,7 @@
 //! The heir: the one waiting thread that watches the lock. It relies on no other thread until it has asked unlocks for the
 //! lock.
 
-use super::lock::Waiting;
+use super::lock::{Rest, Waiting};
 use super::slice::Slice;
 use super::{RawMutex, roles};
 use crate::parking::{Request, has_come, status};
@@ -30,11 +30,14 @@ impl<P: Host> RawMutex<P> {
     /// Watches the lock as the heir.
     pub(super) fn watch(&self, waiting: &mut Waiting<'_, P>) -> Watched {
         let waits = Waits::now::<P>();
-        let mut pause = waits.short;
-        if core::mem::take(&mut waiting.is_displaced) {
-            nap(waiting, waits.tenure);
-            pause = 0;
-        }
+        let mut pause = match core::mem::replace(&mut waiting.rest, Rest::None) {
+            Rest::None => waits.short,
+            Rest::Pause => waits.long,
+            Rest::Nap => {
+                nap(waiting, waits.tenure);
+                0
+            }
+        };
         let heir_since = *waiting.heir_since.get_or_insert_with(|| P::ticks() as usize);
         loop {
             if let Some(watched) = self.poll(waiting, &waits, pause) {

@@ -12,12 +12,23 @@ pub(super) struct Waiting<'a, P: Host> {
     pub(super) bucket: &'static Bucket<P>,
     pub(super) node: &'a Node<P>,
     pub(super) deadline: Option<Timestamp>,
-    /// It was displaced as the owner of a captured lock: it leaves the lock to the next owner for a tenure.
-    pub(super) is_displaced: bool,
+    /// What it does before it first polls.
+    pub(super) rest: Rest,
     /// When it first was the heir, in ticks.
     pub(super) heir_since: Option<usize>,
     /// The part of its sleep that it is in.
     slice: Option<Slice>,
+}
+
+/// What a displaced owner of a captured lock does before it polls as the heir.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rest {
+    /// Nothing: the lock is not captured, or the thread was not its owner.
+    None,
+    /// It pauses for as long as between polls: the new owner may go to wait for a condition in a moment.
+    Pause,
+    /// It leaves the lock to the new owner for a tenure, asleep.
+    Nap,
 }
 
 /// How a part of a wait has ended.
@@ -69,12 +80,17 @@ impl<P: Host> RawMutex<P> {
         if lost.is_none() && self.is_free_soon(now, &waits) {
             return true;
         }
-        let is_displaced = lost.is_some_and(|history| history.note_return(now));
+        let is_captured = lost.is_some_and(|history| history.note_return(now));
+        let rest = match lost.filter(|_| is_captured) {
+            None => Rest::None,
+            Some(history) if history.is_left(now) => Rest::Pause,
+            Some(_) => Rest::Nap,
+        };
         P::parks(self.address());
         let node = Node::new(Kind::Lock, self.address(), self.byte(), now);
         // spec: Mutex!Enter
         roles::enter(&bucket.lock(), &node, now);
-        self.wait(&mut Waiting { is_displaced, ..Waiting::new(bucket, &node, deadline) })
+        self.wait(&mut Waiting { rest, ..Waiting::new(bucket, &node, deadline) })
     }
 
     /// Found the lock taken at the moment `now`: reads it for as long as a short critical section and the
@@ -118,8 +134,7 @@ impl<P: Host> RawMutex<P> {
             Watched::Acquired => {
                 // Before anything else: the displaced owner may come back at once.
                 let now = P::ticks() as usize;
-                let back_in = 2 * Waits::now::<P>().lost;
-                waiting.bucket.history_from(self.address(), now).note_taken(now, back_in);
+                waiting.bucket.history_from(self.address(), now).note_taken(now);
                 Waited::Leave { is_owner: true }
             }
             Watched::Told => Waited::Look,
@@ -198,7 +213,7 @@ impl<'a, P: Host> Waiting<'a, P> {
         node: &'a Node<P>,
         deadline: Option<Timestamp>,
     ) -> Self {
-        Self { bucket, node, deadline, is_displaced: false, heir_since: None, slice: None }
+        Self { bucket, node, deadline, rest: Rest::None, heir_since: None, slice: None }
     }
 
     /// Whether its deadline has passed.

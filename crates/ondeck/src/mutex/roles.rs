@@ -117,8 +117,12 @@ pub(super) fn leave<P: Host>(
 /// An unlock has found a request: wakes the heir, or the oldest parked thread, unless a running thread is responsible.
 pub(super) fn serve<P: Host>(guard: &Guard<'_, P>, address: usize, now: usize) -> Option<Wake<P>> {
     // spec: Mutex!Serve
+    let request = guard.request(address);
     guard.withdraw_request(address);
     let newest = guard.newest(Kind::Lock, address)?;
+    if request == Some(Request::Late) {
+        newest.set_woken_last(None);
+    }
     if let Some(heir) = newest.heir().filter(|heir| has_asked(heir)) {
         newest.set_heir(None);
         heir.has_asked.store(0, Ordering::Relaxed);
@@ -128,19 +132,20 @@ pub(super) fn serve<P: Host>(guard: &Guard<'_, P>, address: usize, now: usize) -
 }
 
 /// Wakes a thread for an unlock. If it last ran on the unlock's own CPU, it may wait there for a time slice while another
-/// CPU is idle: then a debt to the others stays, for an unlock after the time that a wake takes. Of a captured lock it does
-/// not, whose owner leaves no CPU idle that could be of use.
+/// CPU is idle: then a later unlock wakes another. Not so of a captured lock, whose owner leaves no CPU idle that could be
+/// of use.
 fn wake_from<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, now: usize) -> Wake<P> {
     let address = node.address();
     let is_behind = node.cpu.load(Ordering::Relaxed) == P::cpu();
     let history = guard.bucket().history_from(address, now);
-    let others =
-        || guard.oldest_first(Kind::Lock, address).any(|other| other.status() == status::PARKED);
-    let newest = guard.newest(Kind::Lock, address).unwrap_or(node);
-    let word = wake(newest, node, now);
-    if is_behind && !history.is_captured(now) && others() && guard.ask(address, Request::Debt) {
-        newest.set_woken_last(None);
-        history.rest(now.wrapping_add(2 * P::wake_ticks()));
+    let word = wake(guard.newest(Kind::Lock, address).unwrap_or(node), node, now);
+    let is_parked = |node: &Node<P>| node.status() == status::PARKED;
+    if is_behind
+        && !history.is_captured(now)
+        && guard.oldest_first(Kind::Lock, address).any(is_parked)
+        && guard.ask(address, Request::Late)
+    {
+        history.set_late_at(now.wrapping_add(2 * P::wake_ticks()));
     }
     word
 }
@@ -268,7 +273,7 @@ fn is_responsible<P: Host>(guard: &Guard<'_, P>, address: usize, now: usize) -> 
     let Some(newest) = guard.newest(Kind::Lock, address) else { return true };
     newest.heir().is_some()
         || has_woken(newest, now, LOST_AFTER_NANOS)
-        || guard.request(address).is_some()
+        || guard.request(address) == Some(Request::Debt)
 }
 
 /// Whether a thread that was woken less than `nanos` before `now` has yet to run.

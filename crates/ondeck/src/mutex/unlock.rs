@@ -3,6 +3,7 @@
 use super::{RawMutex, roles};
 use crate::parking::{QUIET, Request};
 use crate::platform::{AtomicInt, Host, Ordering};
+use crate::spin::Waits;
 
 impl<P: Host> RawMutex<P> {
     /// Unlocks.
@@ -94,11 +95,14 @@ pub(super) fn look<P: Host>(byte: *const P::AtomicU8) {
     let address = byte.addr();
     // spec: Mutex!Look
     let Some(request) = asked::<P>(address) else { return };
-    let now = P::ticks() as usize;
     let bucket = P::bucket(address);
-    let is_resting = || bucket.history(address).is_some_and(|history| history.is_resting(now));
-    if request == Request::Debt && is_resting() {
-        return;
+    let mut now = P::ticks() as usize;
+    match request {
+        Request::Late if bucket.history(address).is_some_and(|history| !history.is_late(now)) => {
+            return;
+        }
+        Request::Debt => now = offer::<P>(address, now),
+        _ => {}
     }
     // spec: Mutex!LookLock
     let guard = bucket.lock();
@@ -108,6 +112,23 @@ pub(super) fn look<P: Host>(byte: *const P::AtomicU8) {
         // By address: the thread may have left, and its node be gone.
         P::futex_wake(word, 1);
     }
+}
+
+/// An unlock has a debt. If a heir has just become the owner of a captured lock, the displaced owner will be the next heir:
+/// gives it the time to come. Returns when that was over.
+fn offer<P: Host>(address: usize, now: usize) -> usize {
+    let back_in = 2 * Waits::now::<P>().lost;
+    let mut at = now;
+    let Some(history) = P::bucket(address).history(address) else { return at };
+    // spec: Mutex!Offer
+    while history.is_captured(at)
+        && history.was_taken_within(at, back_in)
+        && asked::<P>(address) == Some(Request::Debt)
+    {
+        P::pause();
+        at = P::ticks() as usize;
+    }
+    at
 }
 
 /// Hands the lock at `byte`, which the caller owns, to the heir that asks for it; `unasked` to the thread that has waited

@@ -5,7 +5,8 @@
 //!   taken        when a heir that had waited for it last became its owner, in ticks
 //!   lost         when a displaced owner last came back at once, in ticks
 //!   lost_before  the same, the time before
-//!   rests_until  before this no unlock pays a debt, in ticks
+//!   late_at      when a thread that was woken should have run, in ticks
+//!   left         when an owner last went to wait for a condition, in ticks
 //! ```
 //!
 //! A mutex is *captured* if two displaced owners came back at once within 2 ms: its owner takes it again and again, and
@@ -15,6 +16,7 @@
 //! Hints, without a lock and relaxed: whatever a thread reads here, it decides how long a heir naps and whether an unlock
 //! wakes a thread now or at the next one.
 
+use super::has_come;
 use crate::platform::{AtomicInt, Host, Ordering};
 
 /// Returns of displaced owners that are further apart tell nothing: a few tenures of an owner, and less than a time
@@ -28,7 +30,8 @@ pub(crate) struct History<P: Host> {
     taken: P::AtomicUsize,
     lost: P::AtomicUsize,
     lost_before: P::AtomicUsize,
-    rests_until: P::AtomicUsize,
+    late_at: P::AtomicUsize,
+    left: P::AtomicUsize,
 }
 
 impl<P: Host> History<P> {
@@ -38,7 +41,8 @@ impl<P: Host> History<P> {
             taken: AtomicInt::new(0),
             lost: AtomicInt::new(0),
             lost_before: AtomicInt::new(0),
-            rests_until: AtomicInt::new(0),
+            late_at: AtomicInt::new(0),
+            left: AtomicInt::new(0),
         }
     }
 
@@ -49,31 +53,25 @@ impl<P: Host> History<P> {
     /// Makes this the history of another mutex, which begins long ago.
     pub(super) fn give_to(&self, address: usize, now: usize) {
         let long_ago = now.wrapping_sub(2 * P::ticks_in(RECENT_NANOS));
-        for word in [&self.taken, &self.lost, &self.lost_before, &self.rests_until] {
+        for word in [&self.taken, &self.lost, &self.lost_before, &self.late_at, &self.left] {
             word.store(long_ago, Ordering::Relaxed);
         }
         self.address.store(address, Ordering::Relaxed);
     }
 
-    /// A heir that had waited has become the owner. `back_in` is the time in which the displaced owner comes back if the
-    /// mutex is captured: it will be the next heir, so debts rest until then.
-    pub(crate) fn note_taken(&self, now: usize, back_in: usize) {
+    /// A heir that had waited has become the owner.
+    pub(crate) fn note_taken(&self, now: usize) {
         self.taken.store(now, Ordering::Relaxed);
-        if self.is_captured(now) {
-            self.rest(now.wrapping_add(back_in));
-        }
     }
 
-    /// No unlock pays a debt before `until`.
-    pub(crate) fn rest(&self, until: usize) {
-        self.rests_until.store(until, Ordering::Relaxed);
+    /// A thread that was woken should have run by then.
+    pub(crate) fn set_late_at(&self, then: usize) {
+        self.late_at.store(then, Ordering::Relaxed);
     }
 
-    /// Whether debts rest at `now`.
-    pub(crate) fn is_resting(&self, now: usize) -> bool {
-        let left = self.rests_until.load(Ordering::Relaxed).wrapping_sub(now);
-        // Longer than any rest: it was long ago.
-        left.wrapping_sub(1) < P::ticks_in(RECENT_NANOS)
+    /// Whether a thread that was woken should have run at `now`.
+    pub(crate) fn is_late(&self, now: usize) -> bool {
+        has_come(now, self.late_at.load(Ordering::Relaxed))
     }
 
     /// Whether a heir became the owner less than `ticks` before `now`, or after it: the caller may have read the clock
@@ -95,6 +93,16 @@ impl<P: Host> History<P> {
         self.is_captured(now)
     }
 
+    /// The owner goes to wait for a condition: it will not take the mutex again at once.
+    pub(crate) fn note_left(&self, now: usize) {
+        self.left.store(now, Ordering::Relaxed);
+    }
+
+    /// Whether owners go to wait for conditions.
+    pub(crate) fn is_left(&self, now: usize) -> bool {
+        now.wrapping_sub(self.left.load(Ordering::Relaxed)) < P::ticks_in(RECENT_NANOS)
+    }
+
     /// Whether the owner takes the mutex again and again.
     pub(crate) fn is_captured(&self, now: usize) -> bool {
         let since = now.wrapping_sub(self.lost_before.load(Ordering::Relaxed));
@@ -112,7 +120,8 @@ impl History<crate::platform::Native> {
             taken: AtomicUsize::new(0),
             lost: AtomicUsize::new(0),
             lost_before: AtomicUsize::new(0),
-            rests_until: AtomicUsize::new(0),
+            late_at: AtomicUsize::new(0),
+            left: AtomicUsize::new(0),
         }
     };
 }

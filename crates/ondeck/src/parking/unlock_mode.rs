@@ -3,6 +3,8 @@
 //! ```text
 //!   0 QUIET     no unlock of this bucket has anything to do but its store
 //!   ─── the address of a mutex ─── 2 | 1 ─ request ─ 0
+//!                                        0 LATE  a woken thread may have to wait for its CPU: an unlock
+//!                                                wakes another after a while
 //!                                        1 DEBT  its owner left parked threads without an heir:
 //!                                                the unlock wakes the oldest
 //!                                        2 WAKE  its heir sleeps: the unlock wakes it
@@ -25,6 +27,8 @@ const REQUEST_BITS: u32 = 2;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub(crate) enum Request {
+    /// Wake another parked thread if the one that was woken has not run by then. A hint: no thread relies on it.
+    Late = 0,
     /// Wake the oldest parked thread, unless a running one has become the heir.
     Debt = 1,
     /// Wake the heir.
@@ -43,7 +47,9 @@ impl Request {
     /// What the word asks of unlocks of the mutex at `address`.
     #[inline]
     pub(crate) fn read(mode: usize, address: usize) -> Option<Self> {
-        [Self::Debt, Self::Wake, Self::Hand].into_iter().find(|request| request.of(address) == mode)
+        [Self::Late, Self::Debt, Self::Wake, Self::Hand]
+            .into_iter()
+            .find(|request| request.of(address) == mode)
     }
 }
 
@@ -53,7 +59,7 @@ mod tests {
 
     #[test]
     fn a_word_asks_what_it_was_made_for_of_its_mutex_only() {
-        for request in [Request::Debt, Request::Wake, Request::Hand] {
+        for request in [Request::Late, Request::Debt, Request::Wake, Request::Hand] {
             let mode = request.of(0x1001);
             assert_ne!(mode, QUIET);
             assert_eq!(Request::read(mode, 0x1001), Some(request));
