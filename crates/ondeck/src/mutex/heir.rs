@@ -2,6 +2,7 @@
 //! lock.
 
 use super::lock::{Rest, Waiting};
+use super::parts::Part;
 use super::slice::Slice;
 use super::{RawMutex, roles};
 use crate::parking::{Request, has_come, status};
@@ -63,7 +64,7 @@ impl<P: Host> RawMutex<P> {
                 rotation = self.rotate(waiting, now);
             }
             // spec: Mutex!Poll
-            for _ in 0..P::spins(ATTEMPTS) {
+            for _ in 0..P::spins(if Part::Attempts.is_in() { ATTEMPTS } else { 1 }) {
                 if node.status() != status::HEIR {
                     return Some(Watched::Told);
                 }
@@ -98,7 +99,8 @@ impl<P: Host> RawMutex<P> {
     fn ask(&self, waiting: &Waiting<'_, P>, waits: &Waits, heir_since: usize) -> Option<Watched> {
         let now = P::ticks() as usize;
         let is_overdue = now.wrapping_sub(heir_since) >= P::ticks_in(OVERDUE_NANOS);
-        let request = if is_overdue { Request::Hand } else { Request::Wake };
+        let request =
+            if is_overdue && Part::Handoff.is_in() { Request::Hand } else { Request::Wake };
         // spec: Mutex!Ask
         if !roles::ask(&waiting.bucket.lock(), waiting.node, request) {
             nap(waiting, waits.tenure);

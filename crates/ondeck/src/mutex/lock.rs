@@ -1,6 +1,7 @@
 //! Locking: the attempt, and, if the lock is taken, the wait until it is the caller's.
 
 use super::heir::Watched;
+use super::parts::Part;
 use super::slice::Slice;
 use super::{RawMutex, roles};
 use crate::parking::{Bucket, Kind, Node, status};
@@ -83,8 +84,9 @@ impl<P: Host> RawMutex<P> {
         let is_captured = lost.is_some_and(|history| history.note_return(now));
         let rest = match lost.filter(|_| is_captured) {
             None => Rest::None,
-            Some(history) if history.is_left(now) => Rest::Pause,
-            Some(_) => Rest::Nap,
+            Some(history) if history.is_left(now) && Part::Pause.is_in() => Rest::Pause,
+            Some(_) if Part::Nap.is_in() => Rest::Nap,
+            Some(_) => Rest::None,
         };
         P::parks(self.address());
         let node = Node::new(Kind::Lock, self.address(), self.byte(), now);
@@ -96,7 +98,7 @@ impl<P: Host> RawMutex<P> {
     /// Found the lock taken at the moment `now`: reads it for as long as a short critical section and the
     /// line's way take. Says whether the caller is the owner.
     fn is_free_soon(&self, now: usize, waits: &Waits) -> bool {
-        if waits.polling == 0 {
+        if waits.polling == 0 || !Part::Brief.is_in() {
             return false;
         }
         let mut at = now;

@@ -55,6 +55,7 @@
 //! | `heir.rs` | the heir: nap, poll, request |
 //! | `roles.rs` | which thread is the heir, which was woken, who looks after the parked ones |
 //! | `unlock.rs` | the way of a thread that unlocks |
+//! | `parts.rs` | which parts of the policy an ablation can leave out |
 //! | `slice.rs` | for how long a parked thread sleeps at a time |
 //! | `for_condvar.rs` | a waiter that a notification has moved to its mutex |
 //! | `api.rs` | what programs use: [`Mutex`] and its guards |
@@ -100,6 +101,8 @@ mod heir;
 mod inlined;
 mod lock;
 mod misuse;
+#[cfg_attr(not(feature = "ablation"), allow(dead_code, reason = "what an ablation leaves out"))]
+mod parts;
 pub(crate) mod recorded;
 pub(crate) mod roles;
 mod slice;
@@ -115,6 +118,8 @@ use crate::platform::{AtomicInt, Host, Ordering};
 pub use api::ArcMutexGuard;
 pub(crate) use api::deadline;
 pub use api::{MappedMutexGuard, Mutex, MutexGuard};
+#[cfg(feature = "ablation")]
+pub use parts::Part;
 pub(crate) use slice::Slice;
 
 /// A mutex without data, one byte; see the [module](self) for its protocol.

@@ -6,6 +6,7 @@
 
 use core::ptr;
 
+use super::parts::Part;
 use crate::parking::{Guard, Kind, Node, Request, has_come, status};
 use crate::platform::{AtomicInt, Host, Ordering};
 
@@ -58,7 +59,10 @@ pub(super) fn land<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, now: usize) {
     }
     forget_woken(guard, node);
     match heir(guard, node.address()) {
-        Some(other) if has_asked(other) && priority(other) >= priority(node) => {
+        Some(other)
+            if (has_asked(other) || !Part::Takeover.is_in())
+                && priority(other) >= priority(node) =>
+        {
             node.set_status(status::PARKED);
         }
         _ => become_heir(guard, node, now),
@@ -140,7 +144,8 @@ fn wake_from<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, now: usize) -> Wake<
     let history = guard.bucket().history_from(address, now);
     let word = wake(guard.newest(Kind::Lock, address).unwrap_or(node), node, now);
     let is_parked = |node: &Node<P>| node.status() == status::PARKED;
-    if is_behind
+    if Part::Late.is_in()
+        && is_behind
         && !history.is_captured(now)
         && guard.oldest_first(Kind::Lock, address).any(is_parked)
         && guard.ask(address, Request::Late)
@@ -171,10 +176,10 @@ pub(super) fn rotate<P: Host>(
 ) -> (Option<Wake<P>>, usize) {
     let Some(newest) = guard.newest(Kind::Lock, address) else { return (None, now) };
     let again = now.wrapping_add(P::ticks_in(ROTATION_NANOS));
-    if !newest.may_be_due(now) {
+    if !newest.may_be_due(now) || !Part::Rotation.is_in() {
         return (None, newest.due());
     }
-    if has_woken(newest, now, QUEUED_NANOS) {
+    if Part::Queued.is_in() && has_woken(newest, now, QUEUED_NANOS) {
         return (None, again);
     }
     // spec: Mutex!Rotate
@@ -303,7 +308,9 @@ fn wake_oldest<P: Host>(guard: &Guard<'_, P>, address: usize, now: usize) -> Opt
     };
     let oldest = parked().next()?;
     let passed_over = now.wrapping_sub(oldest.since.load(Ordering::Relaxed));
-    let may_pass = priority(oldest) == 0 && passed_over < P::ticks_in(PASSED_OVER_NANOS);
+    let may_pass = Part::Elsewhere.is_in()
+        && priority(oldest) == 0
+        && passed_over < P::ticks_in(PASSED_OVER_NANOS);
     let here = P::cpu();
     let elsewhere = || parked().find(|node| node.cpu.load(Ordering::Relaxed) != here);
     let node = Some(oldest).filter(|_| !may_pass).or_else(elsewhere).unwrap_or(oldest);

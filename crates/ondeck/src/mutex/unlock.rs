@@ -1,5 +1,6 @@
 //! Unlocking: the store, and, if a waiting thread asks something of this unlock, the wake or the handoff.
 
+use super::parts::Part;
 use super::{RawMutex, roles};
 use crate::parking::{QUIET, Request};
 use crate::platform::{AtomicInt, Host, Ordering};
@@ -121,7 +122,8 @@ fn offer<P: Host>(address: usize, now: usize) -> usize {
     let mut at = now;
     let Some(history) = P::bucket(address).history(address) else { return at };
     // spec: Mutex!Offer
-    while history.is_captured(at)
+    while Part::Offer.is_in()
+        && history.is_captured(at)
         && history.was_taken_within(at, back_in)
         && asked::<P>(address) == Some(Request::Debt)
     {

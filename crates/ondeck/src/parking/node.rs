@@ -98,9 +98,7 @@ pub(crate) struct Node<P: Host> {
     /// has lost its CPU.
     pub(crate) rests_until: P::AtomicUsize,
     /// Of a heir, not 0: it has asked unlocks to wake it or to hand it the lock.
-    pub(crate) has_asked: P::AtomicU32,
-    /// No padding.
-    reserved: P::AtomicU32,
+    pub(crate) has_asked: P::AtomicUsize,
     /// Of the newest of a queue: when its oldest may be overdue, in ticks. At a mutex: when the heir is to wake the
     /// oldest.
     pub(super) due: P::AtomicUsize,
@@ -123,7 +121,7 @@ pub(crate) struct Node<P: Host> {
 }
 
 const _: () = {
-    const FIELDS: usize = 6 * size_of::<u32>() + 13 * size_of::<usize>();
+    const FIELDS: usize = 4 * size_of::<u32>() + 14 * size_of::<usize>();
     assert!(size_of::<Node<crate::platform::Native>>() == FIELDS, "no padding");
 };
 
@@ -141,7 +139,6 @@ impl<P: Host> Node<P> {
             priority: AtomicInt::new(0),
             rests_until: AtomicInt::new(0),
             has_asked: AtomicInt::new(0),
-            reserved: AtomicInt::new(0),
             due: AtomicInt::new(0),
             heir: AtomicPointer::new(ptr::null_mut()),
             woken_last: AtomicPointer::new(ptr::null_mut()),
