@@ -44,7 +44,7 @@ impl<P: Host> Waiter<P> {
             Some(mutex) => {
                 #[cfg(feature = "profile")]
                 self.found_taken.set(true);
-                mutex.wait_moved(&self.node);
+                self.relock(mutex);
             }
             None => self.until_told(),
         }

@@ -230,7 +230,7 @@ impl<P: Host> Waiter<P> {
                 // As a thread that is parked for the mutex it looks after itself, too.
                 #[cfg(feature = "profile")]
                 self.found_taken.set(true);
-                mutex.wait_moved(&self.node);
+                self.relock(mutex);
                 return Some(Step::Done { notified: true });
             }
             return None;
@@ -315,13 +315,19 @@ impl<P: Host> Waiter<P> {
         if let Some(mutex) = self.mutex() {
             #[cfg(feature = "profile")]
             self.found_taken.set(mutex.is_locked());
-            if self.node.status() == status::COMPETE {
-                mutex.lock();
-            } else {
-                mutex.wait_moved(&self.node);
-            }
+            self.relock(mutex);
         }
         Step::Done { notified: true }
+    }
+
+    /// Locks the mutex of a waiter that was notified.
+    pub(super) fn relock(&self, mutex: &RawMutex<P>) {
+        if self.node.status() == status::COMPETE {
+            // It was near, and is linked nowhere.
+            mutex.lock();
+        } else {
+            mutex.wait_moved(&self.node);
+        }
     }
 
     /// Reads the caller's own status for a while: true if it was notified meanwhile. If not, it is still
