@@ -228,6 +228,7 @@ fn settings(options: &Options, request: &Request) -> Settings {
         rounds: options.rounds,
         round_milliseconds: options.duration.map(|round| round.as_secs_f64() * 1e3),
         work: options.choice.work.map(|(section, outside)| format!("{section},{outside}")),
+        data: options.choice.data_words(),
         stall_limit_seconds: options.stall_limit.as_secs_f64(),
         pinning: Words::of(placements().map(|placement| placement.pinning.clone())),
         policy: Words::of(placements().map(|placement| placement.policy)),

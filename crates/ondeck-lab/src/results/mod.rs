@@ -205,6 +205,9 @@ pub struct Settings {
     pub round_milliseconds: Option<f64>,
     /// Work in the section and outside of it, as `100,500` nanoseconds, if that was asked for.
     pub work: Option<String>,
+    /// Cache lines that sections read and wrote, as `0,8`, if that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<String>,
     /// How long no thread made progress before a lock counted as stuck, in seconds.
     pub stall_limit_seconds: f64,
     /// How threads were placed: `none`, `each`, `one`, or a list of CPUs; several with a blank

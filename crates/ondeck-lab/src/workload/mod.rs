@@ -7,6 +7,7 @@
 mod audit;
 mod baseline;
 mod buffer;
+mod data;
 pub mod face;
 mod guarded;
 mod kinds;

@@ -73,6 +73,6 @@ impl Workload for Oversubscribed {
     }
 
     fn round<M: Machine, L: RawLock<M>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
-        throughput::round::<M, L>(given)
+        throughput::round::<M, L>(given, 0)
     }
 }

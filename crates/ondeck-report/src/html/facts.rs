@@ -120,6 +120,7 @@ pub fn settings(report: &Report) -> Markup {
         ("Rounds asked for", settings.rounds.map_or_else(String::new, |rounds| rounds.to_string())),
         ("Length of a round asked for", millis(settings.round_milliseconds)),
         ("Work asked for, ns", settings.work.clone().unwrap_or_default()),
+        ("Lines of data asked for", settings.data.clone().unwrap_or_default()),
         ("Stuck after", format!("{} s", number::plain(settings.stall_limit_seconds))),
         ("Pinning", settings.pinning.to_string()),
         ("Scheduling policy", settings.policy.to_string()),

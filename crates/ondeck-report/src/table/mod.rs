@@ -190,8 +190,11 @@ fn by_work(series: &[&Series], layout: &Threads, colour: bool) -> Vec<(String, S
             series.iter().copied().filter(|series| series.params_word() == params).collect();
         let nanos = |name: &str| series[0].params.get(name).cloned().unwrap_or_default();
         let (section, outside) = (nanos(param::SECTION), nanos(param::OUTSIDE));
-        let heading =
+        let mut heading =
             format!("{}, {section} ns in the section, {outside} ns outside", layout.heading);
+        for words in param::worded(&series[0].params) {
+            heading = format!("{heading}\n{words}");
+        }
         (heading, threads::table(&series, layout, colour))
     };
     works.into_iter().map(table).collect()
