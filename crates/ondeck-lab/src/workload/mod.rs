@@ -9,6 +9,7 @@ mod baseline;
 mod buffer;
 mod data;
 pub mod face;
+mod gaps;
 mod guarded;
 mod kinds;
 mod notify;

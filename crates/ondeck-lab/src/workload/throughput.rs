@@ -9,12 +9,13 @@ use ondeck_zoo::RawLock;
 
 use super::data::{Data, Line};
 use super::face::{Column, Group, Judged, Shelf, Shown, Table, Threads};
+use super::gaps::{self, Gaps};
 use super::situation::{ALONE, LONG, MANY, MOST_THREADS, PROGRAM, Rounds, counts};
 use super::{
     Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, audit, param,
 };
 use crate::machine::Machine;
-use crate::sample::{CPU_PER_OP, RUNNING, SHARE, Sample, THROUGHPUT};
+use crate::sample::{CPU_PER_OP, OPERATION_GAP, RUNNING, SHARE, Sample, THROUGHPUT};
 use crate::team::{self, TeamError, Until};
 
 /// The workload's name: advice measures it.
@@ -36,6 +37,7 @@ impl Workload for Throughput {
              data, whose lines move from core to core with the lock.",
         locks: Group::Headline,
         empty: EmptyLock::OneThread,
+        quantities: &[OPERATION_GAP],
         judged: Judged::By(THROUGHPUT),
         shelf: Shelf::Basics,
         table: Table::ThreadsByWork(Threads {
@@ -46,10 +48,11 @@ impl Workload for Throughput {
             most: 6,
             extras: &[
                 Column("share", SHARE, Shown::Ratio),
+                Column("gap", OPERATION_GAP, Shown::Milliseconds),
                 Column("cpu/op", CPU_PER_OP, Shown::Time),
                 Column("cpus", RUNNING, Shown::Ratio),
             ],
-            note: "share (least / most served thread), CPU time per pair, CPUs busy",
+            note: "share (least/most), longest gap, CPU time per pair, CPUs busy",
         }),
         ..WorkloadInfo::USUAL
     };
@@ -110,8 +113,9 @@ pub(super) fn round<M: Machine, L: RawLock<M>>(
             M::touch(line, false);
         }
         if !member.start() {
-            return;
+            return 0;
         }
+        let mut gaps = Gaps::begin::<M>();
         let mut pairs = 0;
         while !member.stopped() {
             // SAFETY: the context stays here until the unlock and serves this acquisition
@@ -123,11 +127,13 @@ pub(super) fn round<M: Machine, L: RawLock<M>>(
             unsafe { lock.unlock(&context) };
             pairs += 1;
             member.done(pairs);
+            gaps.done::<M>();
             M::perform(outside);
         }
+        gaps.end::<M>()
     })?;
     for line in shared.1.lines() {
         audit::balance("changes of a line of data", line.changes(), outcome.total_pairs())?;
     }
-    Ok(Sample::of_outcome(&outcome))
+    Ok(gaps::with::<M>(Sample::of_outcome(&outcome), outcome.results.iter().copied()))
 }

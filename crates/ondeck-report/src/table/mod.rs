@@ -169,11 +169,13 @@ fn of_workload(
         Table::Situations(layouts) => by_threads(series)
             .into_iter()
             .flat_map(|(threads, series)| {
-                layouts.iter().map(move |layout| {
-                    let label = |series: &Series| (layout.label)(&series.params);
+                layouts.iter().filter_map(move |layout| {
                     let (quantity, factor) = layout.quantity;
+                    // What no round was long enough for has no table.
+                    series.iter().find_map(|one| one.metric(quantity.name))?;
+                    let label = |series: &Series| (layout.label)(&series.params);
                     let table = across::table(&series, (quantity.name, factor), label, colour);
-                    (layout.heading.replace("{}", &threads.to_string()), table)
+                    Some((layout.heading.replace("{}", &threads.to_string()), table))
                 })
             })
             .collect(),

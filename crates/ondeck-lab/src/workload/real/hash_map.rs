@@ -12,6 +12,7 @@ use ondeck_zoo::RawLock;
 use super::mixed;
 use crate::sample::Sample;
 use crate::team::{self, TeamError, Until};
+use crate::workload::gaps::{self, Gaps};
 use crate::workload::guarded::Guarded;
 use crate::workload::{Apart, Round, audit};
 
@@ -73,8 +74,9 @@ pub(super) fn round<L: RawLock<Native>>(given: &Round) -> Result<Sample, TeamErr
             let mut rng = Rng::with_seed(member.index as u64);
             let (mut added, mut sum) = (0_u64, 0_u64);
             if !member.start() {
-                return added;
+                return (added, 0);
             }
+            let mut gaps = Gaps::begin::<Native>();
             let mut operations = 0;
             while !member.stopped() {
                 let key = rng.u64(1..=KEYS);
@@ -89,17 +91,19 @@ pub(super) fn round<L: RawLock<Native>>(given: &Round) -> Result<Sample, TeamErr
                 }
                 operations += 1;
                 member.done(operations);
+                gaps.done::<Native>();
             }
             std::hint::black_box(sum);
-            added
+            (added, gaps.end::<Native>())
         })?;
     let mut context = L::Context::default();
     let values = |stripe: &Apart<Guarded<Native, L, Stripe>>, context: &mut L::Context| {
         stripe.0.with(context, |stripe| stripe.places.iter().map(|place| place.1).sum::<u64>())
     };
     let held = shared.iter().map(|stripe| values(stripe, &mut context)).sum();
-    audit::balance("additions", held, outcome.results.iter().sum())?;
-    Ok(Sample::of_outcome(&outcome))
+    audit::balance("additions", held, outcome.results.iter().map(|(added, _)| added).sum())?;
+    let gaps = outcome.results.iter().map(|&(_, gap)| gap);
+    Ok(gaps::with::<Native>(Sample::of_outcome(&outcome), gaps))
 }
 
 #[cfg(test)]

@@ -11,6 +11,8 @@ mod hash_map;
 mod lru;
 mod work_queue;
 
+use std::collections::BTreeMap;
+
 use ondeck::platform::Native;
 use ondeck_zoo::RawLock;
 
@@ -20,7 +22,7 @@ use super::{
     Asked, EmptyLock, RealRound, Round, Schedule, Situation, Workload, WorkloadInfo, param,
 };
 use crate::machine::Machine;
-use crate::sample::{Sample, THROUGHPUT};
+use crate::sample::{OPERATION_GAP, SHARE, Sample, THROUGHPUT};
 use crate::team::TeamError;
 
 pub(super) struct Real;
@@ -36,13 +38,22 @@ impl Workload for Real {
         cannot_show: "your program.",
         empty: EmptyLock::OneThread,
         shares_data: true,
+        quantities: &[OPERATION_GAP],
         judged: Judged::By(THROUGHPUT),
         shelf: Shelf::Programs,
-        table: Table::Situations(&[Across {
-            heading: "million operations/s by program; {} threads",
-            quantity: (THROUGHPUT, 1e-6),
-            label: |params| params.get(param::APP).cloned().unwrap_or_default(),
-        }]),
+        table: Table::Situations(&[
+            Across {
+                heading: "million operations/s by program; {} threads",
+                quantity: (THROUGHPUT, 1e-6),
+                label,
+            },
+            Across { heading: "share (least/most) by program", quantity: (SHARE, 1.0), label },
+            Across {
+                heading: "ms of the longest gap by program",
+                quantity: (OPERATION_GAP, 1.0),
+                label,
+            },
+        ]),
         only_real: Some(<Self as RealRound>::WHY),
         ..WorkloadInfo::USUAL
     };
@@ -107,6 +118,11 @@ impl App {
             Self::Allocator => "allocator",
         }
     }
+}
+
+/// The heading of a program's column.
+fn label(params: &BTreeMap<String, String>) -> String {
+    params.get(param::APP).cloned().unwrap_or_default()
 }
 
 /// A hash of a number: the work of these programs.
