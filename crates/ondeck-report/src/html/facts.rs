@@ -70,6 +70,11 @@ fn millis(time: Option<f64>) -> String {
     time.map_or_else(String::new, |time| format!("{} ms", number::plain(time)))
 }
 
+/// None is the rule, and has no row.
+fn busy(threads: usize) -> String {
+    if threads == 0 { String::new() } else { threads.to_string() }
+}
+
 /// The table of locks.
 pub fn locks(report: &Report) -> Markup {
     tables::scrolling(
@@ -127,6 +132,7 @@ pub fn settings(report: &Report) -> Markup {
         ("Time slice", settings.slice.clone().unwrap_or_default()),
         ("Nice", settings.nice.clone().unwrap_or_default()),
         ("CPU quota", settings.quota.clone().unwrap_or_default()),
+        ("Busy threads beside", busy(settings.background)),
         ("Seed", settings.seed.to_string()),
         ("Schema of the results", report.schema.to_string()),
     ];

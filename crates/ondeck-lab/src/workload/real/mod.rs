@@ -1,4 +1,4 @@
-//! `real`: four small programs that use the lock under test, because loops without work mislead.
+//! `real`: small programs that use the lock under test, because loops without work mislead.
 //!
 //! Each does what it would do in a program: the section touches memory that other threads have
 //! written, and is as long as the data makes it. Every thread draws its inputs from a generator of
@@ -90,7 +90,8 @@ impl RealRound for Real {
     fn round_here<L: RawLock<Native>>(given: &Round, own: &App) -> Result<Sample, TeamError> {
         match own {
             App::Lru => lru::round::<L>(given),
-            App::HashMap => hash_map::round::<L>(given),
+            App::HashMap => hash_map::round::<L, 16>(given),
+            App::HashMapOfOne => hash_map::round::<L, 1>(given),
             App::WorkQueue => work_queue::round::<L>(given),
             App::Allocator => allocator::round::<L>(given),
         }
@@ -102,18 +103,22 @@ impl RealRound for Real {
 pub(super) enum App {
     Lru,
     HashMap,
+    /// The same with one lock for all of it.
+    HashMapOfOne,
     WorkQueue,
     Allocator,
 }
 
 impl App {
-    const ALL: [Self; 4] = [Self::Lru, Self::HashMap, Self::WorkQueue, Self::Allocator];
+    const ALL: [Self; 5] =
+        [Self::Lru, Self::HashMap, Self::HashMapOfOne, Self::WorkQueue, Self::Allocator];
 
     /// As reports name it.
     fn word(self) -> &'static str {
         match self {
             Self::Lru => "lru",
             Self::HashMap => "hash_map",
+            Self::HashMapOfOne => "hash_map_1",
             Self::WorkQueue => "work_queue",
             Self::Allocator => "allocator",
         }
