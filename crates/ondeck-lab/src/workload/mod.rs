@@ -242,6 +242,7 @@ workloads! {
         handoff: Handoff;
         capture: Capture;
         starve: Starve;
+        long_hold: LongHold;
         biased: Biased;
         oversubscribed: Oversubscribed;
         condvar: Condvar;
