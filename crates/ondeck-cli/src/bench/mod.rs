@@ -107,7 +107,7 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     drop(load);
 
     report.seconds = start.elapsed().as_secs_f64();
-    report.cpu_time = session::cpu_time_since(cpu);
+    session::look_again(&mut report, cpu);
     report.partial = interrupt.happened();
     report.series = results.series;
     report.baselines = results.baselines;
