@@ -28,8 +28,8 @@ for file in r.json r.csv r.html; do
     [ -s "$folder/$file" ] || { echo "$file is empty"; exit 1; }
 done
 # mixed_priority is not in the list: it needs realtime threads, which not every machine grants.
-for workload in uncontended collision throughput wait idle handoff capture starve oversubscribed condvar \
-    producer_consumer recovery chan bystander background many_locks real rwmix rw_latency semaphore once barrier \
+for workload in uncontended collision throughput wait idle handoff capture starve long_hold oversubscribed \
+    condvar producer_consumer recovery chan bystander background many_locks real rwmix rw_latency semaphore once barrier \
     costs; do
     grep -q "^$workload," "$folder/r.csv" || { echo "$workload was not measured"; exit 1; }
 done

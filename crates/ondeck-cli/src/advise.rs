@@ -322,7 +322,7 @@ fn measured(
     drop(other);
     progress.finish();
     report.seconds = start.elapsed().as_secs_f64();
-    report.cpu_time = session::cpu_time_since(cpu);
+    session::look_again(&mut report, cpu);
     report.partial = interrupt.happened();
     report.series = results.series;
     report.failures = results.failures;
@@ -330,7 +330,7 @@ fn measured(
     let late = warnings::after(&report.machine, &report.series, report.cpu_time);
     report.warnings.extend(late);
     // Noise widens the intervals that advice gives; what the host took does not show in them.
-    summary::print_warnings(&warnings::disturbed(report.cpu_time));
+    summary::print_warnings(&warnings::disturbed(&report.machine, report.cpu_time));
     let whole = refusals.is_empty() && !report.partial;
     Ok((report, whole))
 }

@@ -27,9 +27,14 @@ pub(crate) struct Choice {
     pub(crate) threads: Option<Vec<usize>>,
 
     /// Work inside the critical section and outside of it, in nanoseconds, for throughput,
-    /// oversubscribed, capture, starve, bystander, background and many_locks
+    /// oversubscribed, capture, starve, long_hold, bystander, background and many_locks
     #[arg(long, value_name = "SECTION,OUTSIDE", value_parser = work)]
     pub(crate) work: Option<(u64, u64)>,
+
+    /// Cache lines of data that the owner reads and writes in each section of throughput, several
+    /// separated by commas
+    #[arg(long, value_name = "LINES", value_delimiter = ',', value_parser = data_lines)]
+    pub(crate) data: Option<Vec<usize>>,
 
     /// Capacities of the queue of producer_consumer and recovery, separated by commas
     #[arg(long, value_name = "COUNTS", value_delimiter = ',', value_parser = capacity)]
@@ -42,6 +47,12 @@ pub(crate) struct Choice {
 }
 
 impl Choice {
+    /// The data that was asked for, as settings have it.
+    pub(crate) fn data_words(&self) -> Option<String> {
+        let words = |data: &Vec<usize>| data.iter().map(usize::to_string).collect::<Vec<_>>();
+        self.data.as_ref().map(|data| words(data).join(","))
+    }
+
     /// The parts of the suite that are named; all if none is.
     pub(crate) fn parts(&self) -> Result<Parts, Error> {
         let all = [String::from("all")];
@@ -53,6 +64,7 @@ impl Choice {
         Request {
             threads: self.threads.clone().map(in_order),
             work: self.work,
+            data: self.data.clone().map(in_order),
             capacities: self.capacity.clone().map(in_order),
             notify: self.notify.clone().map(|moments| {
                 Notify::BOTH.into_iter().filter(|moment| moments.contains(moment)).collect()
@@ -108,6 +120,11 @@ fn in_order(mut numbers: Vec<usize>) -> Vec<usize> {
     numbers
 }
 
+/// More data than this is no critical section any more: the second-level cache of a core.
+fn data_lines(word: &str) -> Result<usize, String> {
+    in_range(word, 0, 16_384, "lines of 64 bytes")
+}
+
 /// A queue of more items than this is not bounded any more.
 fn capacity(word: &str) -> Result<usize, String> {
     in_range(word, 1, 1_000_000, "items")
@@ -116,6 +133,12 @@ fn capacity(word: &str) -> Result<usize, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn absurd_data_is_refused_with_the_range() {
+        assert!(data_lines("16385").is_err_and(|error| error.contains("0 to 16384 lines")));
+        assert_eq!(data_lines("0"), Ok(0));
+    }
 
     #[test]
     fn an_absurd_capacity_is_refused_with_the_range() {

@@ -64,8 +64,8 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     });
     progress.finish();
     report.seconds = start.elapsed().as_secs_f64();
-    report.cpu_time = session::cpu_time_since(cpu);
-    let late = warnings::disturbed(report.cpu_time);
+    session::look_again(&mut report, cpu);
+    let late = warnings::disturbed(&report.machine, report.cpu_time);
     report.warnings.extend(late.iter().cloned());
     report.partial = interrupt.happened();
 

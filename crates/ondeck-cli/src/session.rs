@@ -3,7 +3,9 @@
 
 use ondeck_lab::alone::Helper;
 use ondeck_lab::disturbance::Account;
-use ondeck_lab::results::{CpuTime, Evidence, LockRow, Report, SCHEMA_VERSION, Settings, Word};
+use ondeck_lab::results::{
+    CpuTime, Evidence, LockRow, Machine, PureWork, Report, SCHEMA_VERSION, Settings, Word,
+};
 use ondeck_lab::workload::Subject;
 use ondeck_lab::{machine, warnings};
 
@@ -16,7 +18,7 @@ pub(crate) const ALONE: &str = "__alone";
 
 /// A report about this machine that has no measurements yet.
 pub(crate) fn empty_report() -> Report {
-    let machine = machine::describe();
+    let machine = described();
     Report {
         schema: SCHEMA_VERSION,
         evidence: Evidence::Measured,
@@ -36,6 +38,21 @@ pub(crate) fn empty_report() -> Report {
         cpu_time: None,
         idle_timelines: Vec::new(),
         machine,
+    }
+}
+
+/// This machine, with the cores that it has now.
+pub(crate) fn described() -> Machine {
+    let machine = machine::describe();
+    let pure_work = PureWork::before(machine.usable_cpus);
+    Machine { pure_work, ..machine }
+}
+
+/// Which programs had the CPUs of a report's machine since then, and what cores it has now that the run is over.
+pub(crate) fn look_again(report: &mut Report, earlier: Option<Account>) {
+    report.cpu_time = cpu_time_since(earlier);
+    if let Some(pure_work) = &mut report.machine.pure_work {
+        pure_work.look_again();
     }
 }
 

@@ -123,7 +123,10 @@ fn machine(report: &Report) -> String {
     let facts = if unnamed { facts } else { format!("{facts}, {}", machine.libc) };
     let took =
         format!("{evidence} in {:.0} s; a number is the median of its rounds", report.seconds);
-    format!("{}\n{}", textwrap::fill(&took, COLUMNS), textwrap::fill(&facts, COLUMNS))
+    let lines = [Some(took), Some(facts), report.machine.pure_work.map(|work| work.line())]
+        .into_iter()
+        .flatten();
+    lines.map(|line| textwrap::fill(&line, COLUMNS)).collect::<Vec<_>>().join("\n")
 }
 
 fn indented(text: &str) -> String {

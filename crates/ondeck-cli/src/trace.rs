@@ -139,7 +139,7 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     let asked =
         Placement { pinning: options.pin.clone(), policy: options.policy, ..Placement::default() };
     let (placement, refusals) = asked.granted();
-    let machine = machine::describe();
+    let machine = session::described();
     let threads = options.threads.unwrap_or(2 * machine.usable_cpus.max(1));
     let mut before = warnings::before(&machine);
     before.extend(warnings::refused(&refusals));
@@ -205,7 +205,11 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     trace_all(&mut tracer, &locks, options, threads, &mut found);
     found.partial = interrupt.happened();
     // What the host takes is in no trace: here it shows as a thread that has a CPU and does nothing.
-    let late = warnings::disturbed(session::cpu_time_since(cpu));
+    let cpu = session::cpu_time_since(cpu);
+    if let Some(pure_work) = &mut found.machine.pure_work {
+        pure_work.look_again();
+    }
+    let late = warnings::disturbed(&found.machine, cpu);
     found.warnings.extend(late.iter().cloned());
 
     let arrived = deliver(prepared, &found)?;

@@ -25,11 +25,13 @@
 pub mod alone;
 pub mod clock;
 pub mod costs;
+mod cpus;
 pub mod disturbance;
 pub mod environment;
 pub mod machine;
 pub mod other_work;
 pub mod plan;
+pub mod pure_work;
 pub mod results;
 pub mod run;
 pub mod sample;

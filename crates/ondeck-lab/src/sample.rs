@@ -92,6 +92,9 @@ quantities! {
     /// The longest that any thread went without the lock while others had it.
     LONGEST_GAP = "longest_gap", Milliseconds, Lower,
         "Longest time without the lock";
+    /// The longest time between two operations of any one thread.
+    OPERATION_GAP = "operation_gap", Milliseconds, Lower,
+        "Longest time between two operations of a thread";
     /// The part of all 50 ms windows of all threads in which the thread never had the lock.
     STARVED_WINDOWS = "starved_windows", Ratio, Lower,
         "Windows of 50 ms without the lock";

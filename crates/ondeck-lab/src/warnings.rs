@@ -23,6 +23,9 @@ const FEW_TICKS: f64 = 1.0;
 /// same quiet virtual machine stay below 0.15 for `uncontended` and `throughput`.
 const NOISY: f64 = 0.25;
 
+/// The code of the warning that the CPUs were not the same cores all the time.
+pub const CORES: &str = "cores";
+
 /// The code of the warning that the machine is virtual.
 pub const VIRTUAL_MACHINE: &str = "virtual_machine";
 
@@ -121,9 +124,16 @@ pub fn left_out(refusal: &Refusal) -> Warning {
     warning("refused", format!("{}; it is left out", refusal.reason), &refusal.fix)
 }
 
-/// Warnings about CPU time that the run should have had.
-pub fn disturbed(cpu: Option<CpuTime>) -> Vec<Warning> {
+/// Warnings about cores and CPU time that the run should have had.
+pub fn disturbed(machine: &Machine, cpu: Option<CpuTime>) -> Vec<Warning> {
     let mut warnings = Vec::new();
+    if let Some(work) = machine.pure_work.filter(|work| work.cores().len() > 1) {
+        warnings.push(warning(
+            CORES,
+            format!("two CPUs were not the same before the run and after: {}", work.words()),
+            "measure again: a median over both says nothing of either",
+        ));
+    }
     let Some(cpu) = cpu.filter(|cpu| cpu.wanted() >= FEW_TICKS) else { return warnings };
     if cpu.of_host() > STOLEN {
         warnings.push(warning(
@@ -148,7 +158,7 @@ pub fn disturbed(cpu: Option<CpuTime>) -> Vec<Warning> {
 
 /// Warnings that the results themselves give rise to.
 pub fn after(machine: &Machine, series: &[Series], cpu: Option<CpuTime>) -> Vec<Warning> {
-    let mut warnings = disturbed(cpu);
+    let mut warnings = disturbed(machine, cpu);
     let most = series.iter().map(|series| series.threads).max().unwrap_or(0);
     if most > machine.usable_cpus {
         warnings.push(warning(
@@ -184,12 +194,16 @@ pub fn after(machine: &Machine, series: &[Series], cpu: Option<CpuTime>) -> Vec<
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::results::PureWork;
 
     #[test]
     fn cpu_time_of_others_is_told_from_that_of_the_host() {
         let codes = |own_seconds, others_seconds, host_seconds| -> Vec<String> {
             let cpu = CpuTime { own_seconds, others_seconds, host_seconds, idle_seconds: 50.0 };
-            disturbed(Some(cpu)).into_iter().map(|warning| warning.code).collect()
+            disturbed(&Machine::default(), Some(cpu))
+                .into_iter()
+                .map(|warning| warning.code)
+                .collect()
         };
         assert_eq!(codes(97.0, 1.0, 1.0), [""; 0]);
         assert_eq!(codes(97.0, 0.0, 3.0), ["stolen"]);
@@ -197,6 +211,18 @@ mod tests {
         assert_eq!(codes(80.0, 10.0, 10.0), ["stolen", "disturbed"]);
         // Ten ticks.
         assert_eq!(codes(0.05, 0.0, 0.05), [""; 0]);
-        assert!(disturbed(None).is_empty());
+        assert!(disturbed(&Machine::default(), None).is_empty());
+    }
+
+    #[test]
+    fn cores_that_the_host_took_or_gave_meanwhile_are_warned_of() {
+        let codes = |before, after| -> Vec<String> {
+            let pure_work = Some(PureWork { before, after });
+            let machine = Machine { pure_work, ..Machine::default() };
+            disturbed(&machine, None).into_iter().map(|warning| warning.code).collect()
+        };
+        assert_eq!(codes(1.97, Some(1.95)), [""; 0]);
+        assert_eq!(codes(1.97, Some(1.02)), [CORES]);
+        assert_eq!(codes(1.0, None), [""; 0]);
     }
 }

@@ -165,7 +165,7 @@ fn every_workload_measures_every_quantity_it_promises() {
             );
         }
         let counted = stages.iter().any(|stage| stage.counted.is_some());
-        let times_are_kept = counted || workload.name == "handoff";
+        let times_are_kept = counted || ["handoff", "long_hold"].contains(&workload.name);
         assert_eq!(series.distribution.is_some(), times_are_kept, "{}", workload.name);
         if let Some(times) = &series.distribution
             && counted

@@ -84,8 +84,10 @@ fn head(report: &Report) -> String {
         "" => String::new(),
         command => format!("{}: ", code(command)),
     };
+    let cores = report.machine.pure_work;
+    let cores = cores.map_or_else(String::new, |work| format!("{}\n\n", prose(&work.line())));
     format!(
-        "## ondeck: {} locks in {} workloads\n\n{simulated}{}\n\n{command}{}; {word} in {}{interrupted}\n\n",
+        "## ondeck: {} locks in {} workloads\n\n{simulated}{}\n\n{cores}{command}{}; {word} in {}{interrupted}\n\n",
         data::lock_names(report).len(),
         data::workloads(report).len(),
         prose(&data::origin(report)),

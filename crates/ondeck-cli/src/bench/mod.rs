@@ -107,7 +107,7 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     drop(load);
 
     report.seconds = start.elapsed().as_secs_f64();
-    report.cpu_time = session::cpu_time_since(cpu);
+    session::look_again(&mut report, cpu);
     report.partial = interrupt.happened();
     report.series = results.series;
     report.baselines = results.baselines;
@@ -228,6 +228,7 @@ fn settings(options: &Options, request: &Request) -> Settings {
         rounds: options.rounds,
         round_milliseconds: options.duration.map(|round| round.as_secs_f64() * 1e3),
         work: options.choice.work.map(|(section, outside)| format!("{section},{outside}")),
+        data: options.choice.data_words(),
         stall_limit_seconds: options.stall_limit.as_secs_f64(),
         pinning: Words::of(placements().map(|placement| placement.pinning.clone())),
         policy: Words::of(placements().map(|placement| placement.policy)),

@@ -17,6 +17,7 @@ Examples:
   ondeck bench --quick
   ondeck bench --locks 'glibc*,std' --workloads throughput --threads 1,2,4,8
   ondeck bench --workloads throughput --work 100,500 --threads 8
+  ondeck bench --workloads throughput --data 0,8 --threads 2,4
   ondeck bench --workloads producer_consumer --threads 2,4,16 --capacity 1,8,128 --notify inside,after
   ondeck bench --workloads wait --rounds 100 --json wait.json
   ondeck bench --full --json full.json --csv full.csv --html full.html

@@ -112,11 +112,11 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     progress.finish();
 
     report.seconds = start.elapsed().as_secs_f64();
-    report.cpu_time = session::cpu_time_since(cpu);
+    session::look_again(&mut report, cpu);
     report.partial = interrupt.happened();
     report.series = series(options, &sides);
     report.locks = rows(&sides);
-    let late = warnings::disturbed(report.cpu_time);
+    let late = warnings::disturbed(&report.machine, report.cpu_time);
     report.warnings.extend(late.iter().cloned());
     let text = text(options, &report);
     let ending = session::finish(prepared, &report, &text);

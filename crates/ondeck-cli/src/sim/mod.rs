@@ -171,6 +171,7 @@ fn empty_report(machine: &MachineFile, options: &Options, request: &Request) -> 
             rounds: Some(options.rounds),
             round_milliseconds: Some(options.duration.as_secs_f64() * 1e3),
             work: choice.work.map(|(section, outside)| format!("{section},{outside}")),
+            data: choice.data_words(),
             stall_limit_seconds: options.stall_limit.as_secs_f64(),
             pinning: Words::of(placements().map(|placement| placement.pinning.clone())),
             policy: Words::of(placements().map(|placement| placement.policy)),

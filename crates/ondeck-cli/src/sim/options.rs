@@ -16,6 +16,7 @@ use crate::values::{round_count, simulated_round, simulated_stall_limit};
 Examples:
   ondeck sim --quick
   ondeck sim --machine xeon-8488cx2 --workloads throughput --threads 1,16,192 --work 100,500
+  ondeck sim --quick --locks mcs,ondeck --data 0,8
   ondeck sim --machine mine.toml --locks ondeck,mcs --workloads wait --rounds 20
   ondeck sim --quick --sweep transfer.cross_socket=100,200,400 --machine xeon-8488cx2
   ondeck sim --quick --locks ondeck --sweep polling.budget=0,5000,measured
@@ -80,7 +81,7 @@ pub(crate) struct Options {
     #[arg(
         long, value_name = "TABLES", num_args = 0.., value_delimiter = ',',
         conflicts_with_all = [
-            "machine", "locks", "workloads", "threads", "work", "capacity", "notify", "duration", "sweep", "why", "trace",
+            "machine", "locks", "workloads", "threads", "work", "data", "capacity", "notify", "duration", "sweep", "why", "trace",
             "stall_limit", "seed", "shard", "json", "csv", "html", "jsonl", "markdown",
         ],
     )]

@@ -96,6 +96,26 @@ fn the_tables_begin_with_what_was_simulated_and_fit_80_columns() {
 }
 
 #[test]
+fn lines_of_data_are_a_parameter_and_their_transfers_take_time() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let report = numbers(folder.path(), "r.json", &["--data", "0,8"]);
+    assert_eq!(report["settings"]["data"], "0,8");
+    let throughput = |lines: &Value| {
+        let of = |series: &&Value| {
+            series["lock"] == "mcs"
+                && series["threads"] == 4
+                && series["params"]["data_lines"] == *lines
+        };
+        let series = report["series"].as_array().expect("series").iter().find(of);
+        let metric = &series.expect("a series")["metrics"][0];
+        assert_eq!(metric["name"], "throughput");
+        metric["median"].as_f64().expect("a number")
+    };
+    let (without, with) = (throughput(&Value::Null), throughput(&"8".into()));
+    assert!(2.0 * with < without, "{with} with 8 lines, {without} without");
+}
+
+#[test]
 fn shards_merged_are_the_whole() {
     let folder = tempfile::tempdir().expect("a folder");
     let whole = numbers(folder.path(), "whole.json", &[]);

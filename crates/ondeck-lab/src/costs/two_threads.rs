@@ -9,25 +9,10 @@ use ondeck::platform::{Native, Platform};
 
 use super::{Timing, per_operation};
 use crate::clock::TickScale;
+use crate::cpus::{first, second};
 use crate::system::{Here, System};
 
 type Word = <Native as Platform>::AtomicU32;
-
-const ONE_CPU: &str = "this process may use only one CPU";
-
-/// The first usable CPU.
-pub(super) fn first() -> usize {
-    Here::usable_cpus().first().copied().unwrap_or(0)
-}
-
-/// A usable CPU on another core than the first's, or any other where there is none.
-pub(super) fn second() -> Result<usize, String> {
-    let usable = Here::usable_cpus();
-    let Some((first, others)) = usable.split_first() else { return Err(ONE_CPU.to_owned()) };
-    let core = Here::siblings(*first);
-    let elsewhere = others.iter().find(|other| Here::siblings(**other) != core);
-    elsewhere.or(others.first()).copied().ok_or_else(|| ONE_CPU.to_owned())
-}
 
 fn bind(cpu: usize) -> Result<(), String> {
     Here::pin(cpu)

@@ -44,6 +44,8 @@ pub struct Request {
     pub rounds: Option<usize>,
     /// Critical section and outside work in nanoseconds, instead of the suite's own pairs.
     pub work: Option<(u64, u64)>,
+    /// Numbers of cache lines that a section reads and writes, for workloads that have such sections.
+    pub data: Option<Vec<usize>>,
     /// Capacities of a bounded queue, for workloads that have one.
     pub capacities: Option<Vec<usize>>,
     /// When threads notify those that wait for a condition, for workloads that have one.
@@ -74,6 +76,7 @@ impl Request {
             round: None,
             rounds: None,
             work: None,
+            data: None,
             capacities: None,
             notify: None,
             placements: vec![Placement::default()],
@@ -91,6 +94,7 @@ impl Request {
             cpus: self.cpus,
             threads: self.threads.clone(),
             work: self.work,
+            data: self.data.clone(),
             capacities: self.capacities.clone(),
             notify: self.notify.clone(),
         }

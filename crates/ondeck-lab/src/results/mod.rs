@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 pub use ondeck_zoo::{CondvarKind, Fairness, Kind, Origin, Waiting};
 
 pub use crate::disturbance::CpuTime;
+pub use crate::pure_work::PureWork;
 pub use crate::shard::Shard;
 pub use evidence::{Evidence, Simulated};
 pub use words::{CostGroup, Extent, FailureKind, Unit, Vocabulary, Word, Words};
@@ -111,6 +112,9 @@ pub struct Run {
     pub shard: Option<Shard>,
     /// What its series have in the parameter `machine`, if machines were merged.
     pub machine: Option<String>,
+    /// As in the description of a machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pure_work: Option<PureWork>,
 }
 
 /// The machine a run was made on.
@@ -169,6 +173,9 @@ pub struct Machine {
     /// The load average of one minute when the run began; absent where the kernel does not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load_average: Option<f64>,
+    /// How much pure work two threads did by what one does, before and behind the run; absent if there is one CPU.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pure_work: Option<PureWork>,
 }
 
 /// The program that ran.
@@ -205,6 +212,9 @@ pub struct Settings {
     pub round_milliseconds: Option<f64>,
     /// Work in the section and outside of it, as `100,500` nanoseconds, if that was asked for.
     pub work: Option<String>,
+    /// Cache lines that sections read and wrote, as `0,8`, if that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<String>,
     /// How long no thread made progress before a lock counted as stuck, in seconds.
     pub stall_limit_seconds: f64,
     /// How threads were placed: `none`, `each`, `one`, or a list of CPUs; several with a blank

@@ -7,7 +7,9 @@
 mod audit;
 mod baseline;
 mod buffer;
+mod data;
 pub mod face;
+mod gaps;
 mod guarded;
 mod kinds;
 mod notify;
@@ -240,6 +242,7 @@ workloads! {
         handoff: Handoff;
         capture: Capture;
         starve: Starve;
+        long_hold: LongHold;
         biased: Biased;
         oversubscribed: Oversubscribed;
         condvar: Condvar;

@@ -10,7 +10,7 @@ use super::face::{Column, Judged, Shelf, Shown, Table, Threads};
 use super::situation::{ALONE, Extent, MOST_THREADS, PROGRAM, Rounds, counts};
 use super::{Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, throughput};
 use crate::machine::Machine;
-use crate::sample::{CPU_PER_OP, INVOLUNTARY, RUNNING, SHARE, Sample, THROUGHPUT, VOLUNTARY};
+use crate::sample::{CPU_PER_OP, INVOLUNTARY, OPERATION_GAP, RUNNING, SHARE, Sample, THROUGHPUT, VOLUNTARY};
 use crate::team::TeamError;
 
 pub(super) struct Oversubscribed;
@@ -27,6 +27,7 @@ impl Workload for Oversubscribed {
         cannot_show: "what a program with more threads than CPUs should do instead, which is to have \
              fewer.",
         empty: EmptyLock::OneThread,
+        quantities: &[OPERATION_GAP],
         judged: Judged::By(THROUGHPUT),
         shelf: Shelf::Threads,
         table: Table::Threads(Threads {
@@ -73,6 +74,6 @@ impl Workload for Oversubscribed {
     }
 
     fn round<M: Machine, L: RawLock<M>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
-        throughput::round::<M, L>(given)
+        throughput::round::<M, L>(given, 0)
     }
 }

@@ -8,6 +8,9 @@ pub const SECTION: &str = "section_ns";
 /// Work between an unlock and the next lock, in nanoseconds.
 pub const OUTSIDE: &str = "outside_ns";
 
+/// Cache lines of data that each section reads and writes; absent if there are none.
+pub const DATA: &str = "data_lines";
+
 /// What kind of process the lock is in: [`SEVERAL_THREADS`] or [`ONE_THREAD`].
 pub const PROCESS: &str = "process";
 
@@ -63,6 +66,7 @@ const WORDED: &[(&str, &str)] = &[
     (PERMITS, "{} permits"),
     (STATE, "{}"),
     (VISITS, "{} % visits"),
+    (DATA, "lines of data: {}"),
 ];
 
 /// What a heading says of the parameters that one workload has.

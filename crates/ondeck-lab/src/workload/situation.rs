@@ -26,6 +26,8 @@ pub struct Asked {
     pub threads: Option<Vec<usize>>,
     /// Critical section and outside work in nanoseconds.
     pub work: Option<(u64, u64)>,
+    /// Numbers of cache lines that a section reads and writes.
+    pub data: Option<Vec<usize>>,
     /// Capacities of a bounded queue.
     pub capacities: Option<Vec<usize>>,
     /// When threads notify those that wait for a condition.

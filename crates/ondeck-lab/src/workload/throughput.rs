@@ -1,14 +1,21 @@
 //! `throughput`: every thread locks, works inside, unlocks, works outside, again and again.
+//!
+//! Work alone touches no memory. A section of a program does: with `--data` the owner also reads and writes a word
+//! in each of so many cache lines, which come from the core of the owner before.
 
 use std::sync::Arc;
 
 use ondeck_zoo::RawLock;
 
+use super::data::{Data, Line};
 use super::face::{Column, Group, Judged, Shelf, Shown, Table, Threads};
+use super::gaps::{self, Gaps};
 use super::situation::{ALONE, LONG, MANY, MOST_THREADS, PROGRAM, Rounds, counts};
-use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo};
+use super::{
+    Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, audit, param,
+};
 use crate::machine::Machine;
-use crate::sample::{CPU_PER_OP, RUNNING, SHARE, Sample, THROUGHPUT};
+use crate::sample::{CPU_PER_OP, OPERATION_GAP, RUNNING, SHARE, Sample, THROUGHPUT};
 use crate::team::{self, TeamError, Until};
 
 /// The workload's name: advice measures it.
@@ -26,10 +33,11 @@ impl Workload for Throughput {
              operations of all threads together; the share is that of the thread that got least \
              divided by that of the thread that got most, so 1 is even and 0 means that a thread \
              starved.",
-        cannot_show: "how long threads waited (see `wait`); sections that touch shared data, whose lines \
-             move from core to core with the lock.",
+        cannot_show: "how long threads waited (see `wait`); without `--data` sections that touch shared \
+             data, whose lines move from core to core with the lock.",
         locks: Group::Headline,
         empty: EmptyLock::OneThread,
+        quantities: &[OPERATION_GAP],
         judged: Judged::By(THROUGHPUT),
         shelf: Shelf::Basics,
         table: Table::ThreadsByWork(Threads {
@@ -40,17 +48,19 @@ impl Workload for Throughput {
             most: 6,
             extras: &[
                 Column("share", SHARE, Shown::Ratio),
+                Column("gap", OPERATION_GAP, Shown::Milliseconds),
                 Column("cpu/op", CPU_PER_OP, Shown::Time),
                 Column("cpus", RUNNING, Shown::Ratio),
             ],
-            note: "share (least / most served thread), CPU time per pair, CPUs busy",
+            note: "share (least/most), longest gap, CPU time per pair, CPUs busy",
         }),
         ..WorkloadInfo::USUAL
     };
 
-    type Own = ();
+    /// How many cache lines of data a section reads and writes.
+    type Own = usize;
 
-    fn situations(asked: &Asked) -> (Schedule, Vec<Situation>) {
+    fn situations(asked: &Asked) -> (Schedule, Vec<Situation<usize>>) {
         let rounds = Rounds::by(
             asked.extent,
             Rounds::of_millis(20, 2),
@@ -62,13 +72,19 @@ impl Workload for Throughput {
         for work in works {
             let quick: &[usize] = if work == ALONE { &[1, 2, 8] } else { &[2] };
             let counts = counts(asked, quick, &doublings(asked.cpus), MANY);
-            situations.extend(counts.into_iter().map(|threads| Situation::working(threads, work)));
+            for &lines in asked.data.as_deref().unwrap_or(&[0]) {
+                // No data is the rule, and has no parameter.
+                let params = (lines > 0).then(|| (param::DATA, lines.to_string()));
+                let situation =
+                    |&threads| Situation::working(threads, work).with(lines, params.clone());
+                situations.extend(counts.iter().map(situation));
+            }
         }
         (rounds, situations)
     }
 
-    fn round<M: Machine, L: RawLock<M>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
-        round::<M, L>(given)
+    fn round<M: Machine, L: RawLock<M>>(given: &Round, lines: &usize) -> Result<Sample, TeamError> {
+        round::<M, L>(given, *lines)
     }
 }
 
@@ -81,27 +97,43 @@ fn doublings(cpus: usize) -> Vec<usize> {
 }
 
 /// A round of this workload and of those that differ from it in their situations only.
-pub(super) fn round<M: Machine, L: RawLock<M>>(given: &Round) -> Result<Sample, TeamError> {
-    let lock = Arc::new(Apart(L::new()));
+pub(super) fn round<M: Machine, L: RawLock<M>>(
+    given: &Round,
+    lines: usize,
+) -> Result<Sample, TeamError> {
+    let shared = Arc::new((Apart(L::new()), Data::<M>::of_lines(lines)));
+    let both = Arc::clone(&shared);
     let (section, outside) = (given.section, given.outside);
     let outcome = team::run::<M, _>(&given.team, Until::Elapsed(given.length), move |member| {
         let context = L::Context::default();
-        let lock = &lock.0;
-        if !member.start() {
-            return;
+        let (Apart(lock), data) = &*both;
+        let lines = data.lines();
+        // It tells a machine of virtual time that the lines are data, and brings them near.
+        for line in lines {
+            M::touch(line, false);
         }
+        if !member.start() {
+            return 0;
+        }
+        let mut gaps = Gaps::begin::<M>();
         let mut pairs = 0;
         while !member.stopped() {
             // SAFETY: the context stays here until the unlock and serves this acquisition
             // alone.
             unsafe { lock.lock(&context) };
+            lines.iter().for_each(Line::change);
             M::perform(section);
             // SAFETY: locked above with this context.
             unsafe { lock.unlock(&context) };
             pairs += 1;
             member.done(pairs);
+            gaps.done::<M>();
             M::perform(outside);
         }
+        gaps.end::<M>()
     })?;
-    Ok(Sample::of_outcome(&outcome))
+    for line in shared.1.lines() {
+        audit::balance("changes of a line of data", line.changes(), outcome.total_pairs())?;
+    }
+    Ok(gaps::with::<M>(Sample::of_outcome(&outcome), outcome.results.iter().copied()))
 }

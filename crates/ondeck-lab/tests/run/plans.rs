@@ -42,6 +42,7 @@ fn requests() -> Vec<(&'static str, Request)> {
         round: Some(Duration::from_millis(7)),
         rounds: Some(4),
         work: Some((30, 70)),
+        data: Some(vec![0, 3]),
         capacities: Some(vec![3]),
         notify: Some(vec![Notify::After]),
         placements: vec![Placement::default(), batch],

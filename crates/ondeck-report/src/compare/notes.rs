@@ -51,7 +51,7 @@ pub(super) fn notes(comparison: &Comparison, inputs: &[Input]) -> Vec<String> {
         ));
     }
     for input in inputs {
-        let disturbed = warnings::disturbed(input.report.cpu_time);
+        let disturbed = warnings::disturbed(&input.report.machine, input.report.cpu_time);
         notes
             .extend(disturbed.iter().map(|warning| format!("{}: {}", input.name, warning.message)));
     }

@@ -70,6 +70,11 @@ fn millis(time: Option<f64>) -> String {
     time.map_or_else(String::new, |time| format!("{} ms", number::plain(time)))
 }
 
+/// None is the rule, and has no row.
+fn busy(threads: usize) -> String {
+    if threads == 0 { String::new() } else { threads.to_string() }
+}
+
 /// The table of locks.
 pub fn locks(report: &Report) -> Markup {
     tables::scrolling(
@@ -120,12 +125,14 @@ pub fn settings(report: &Report) -> Markup {
         ("Rounds asked for", settings.rounds.map_or_else(String::new, |rounds| rounds.to_string())),
         ("Length of a round asked for", millis(settings.round_milliseconds)),
         ("Work asked for, ns", settings.work.clone().unwrap_or_default()),
+        ("Lines of data asked for", settings.data.clone().unwrap_or_default()),
         ("Stuck after", format!("{} s", number::plain(settings.stall_limit_seconds))),
         ("Pinning", settings.pinning.to_string()),
         ("Scheduling policy", settings.policy.to_string()),
         ("Time slice", settings.slice.clone().unwrap_or_default()),
         ("Nice", settings.nice.clone().unwrap_or_default()),
         ("CPU quota", settings.quota.clone().unwrap_or_default()),
+        ("Busy threads beside", busy(settings.background)),
         ("Seed", settings.seed.to_string()),
         ("Schema of the results", report.schema.to_string()),
     ];

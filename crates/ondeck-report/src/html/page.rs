@@ -60,6 +60,7 @@ pub fn document(report: &Report) -> Markup {
                     h1 { "Locks on " (data::or_unknown(&report.machine.cpu)) }
                     p.verdict { (verdict(report)) }
                     p #origin .note { (data::origin(report)) }
+                    @if let Some(work) = report.machine.pure_work { p.note { (work.line()) } }
                 }
                 (tools::bar(&palette))
                 main {

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use ondeck_lab::pure_work::{Cores, PureWork};
 use ondeck_lab::results::{Baseline, IdleTimeline, Report, Run, Settings, Simulated, Warning};
+use ondeck_lab::warnings::CORES;
 
 use super::{Apart, MISSING_SHARDS};
 use crate::compare::Input;
@@ -23,6 +25,7 @@ fn runs(input: &Input) -> Vec<Run> {
         commit: report.build.commit.clone(),
         shard: report.settings.shard,
         machine: None,
+        pure_work: report.machine.pure_work,
     }]
 }
 
@@ -138,6 +141,10 @@ pub(super) fn of(
             )],
         );
     }
+    if let Some(message) = other_cores(&all) {
+        let fix = "merge runs of one kind; the report has `pure_work` of each of its `runs`";
+        add_new(&mut warnings, &[warning(CORES, &message, fix)]);
+    }
     let builds: BTreeSet<_> = all.iter().map(|run| &run.commit).collect();
     if builds.len() > 1 {
         add_new(
@@ -190,6 +197,21 @@ fn add_new<T: Clone + PartialEq>(to: &mut Vec<T>, from: &[T]) {
             to.push(one.clone());
         }
     }
+}
+
+/// Whether two CPUs of a machine were two cores in some of its runs and not in others.
+fn other_cores(runs: &[Run]) -> Option<String> {
+    let mut of_machine: BTreeMap<_, BTreeSet<Cores>> = BTreeMap::new();
+    for run in runs {
+        let cores = run.pure_work.iter().flat_map(PureWork::cores);
+        of_machine.entry(&run.machine).or_default().extend(cores);
+    }
+    let several = of_machine.into_values().find(|cores| cores.len() > 1)?;
+    let words: Vec<_> = several.into_iter().map(Cores::word).collect();
+    Some(format!(
+        "two CPUs were not the same in all of these runs: {}; a median over them says nothing of any",
+        words.join(", ")
+    ))
 }
 
 /// The shards that are missing, for each number of parts that the campaign was cut into.

@@ -169,11 +169,13 @@ fn of_workload(
         Table::Situations(layouts) => by_threads(series)
             .into_iter()
             .flat_map(|(threads, series)| {
-                layouts.iter().map(move |layout| {
-                    let label = |series: &Series| (layout.label)(&series.params);
+                layouts.iter().filter_map(move |layout| {
                     let (quantity, factor) = layout.quantity;
+                    // What no round was long enough for has no table.
+                    series.iter().find_map(|one| one.metric(quantity.name))?;
+                    let label = |series: &Series| (layout.label)(&series.params);
                     let table = across::table(&series, (quantity.name, factor), label, colour);
-                    (layout.heading.replace("{}", &threads.to_string()), table)
+                    Some((layout.heading.replace("{}", &threads.to_string()), table))
                 })
             })
             .collect(),
@@ -190,8 +192,11 @@ fn by_work(series: &[&Series], layout: &Threads, colour: bool) -> Vec<(String, S
             series.iter().copied().filter(|series| series.params_word() == params).collect();
         let nanos = |name: &str| series[0].params.get(name).cloned().unwrap_or_default();
         let (section, outside) = (nanos(param::SECTION), nanos(param::OUTSIDE));
-        let heading =
+        let mut heading =
             format!("{}, {section} ns in the section, {outside} ns outside", layout.heading);
+        for words in param::worded(&series[0].params) {
+            heading = format!("{heading}\n{words}");
+        }
         (heading, threads::table(&series, layout, colour))
     };
     works.into_iter().map(table).collect()

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use ondeck_lab::results::episode::Cause;
 use ondeck_lab::results::episode::Sight;
 use ondeck_lab::results::trace::{Clip, Episode};
-use ondeck_lab::results::{Better, CpuTime, Distribution, IdleTimeline, Report, Series, Shard};
+use ondeck_lab::results::{
+    Better, CpuTime, Distribution, IdleTimeline, PureWork, Report, Series, Shard,
+};
 use ondeck_report::compare::Input;
 use ondeck_report::merge::{Apart, MACHINE, merge};
 use ondeck_report::{json, read};
@@ -120,6 +122,25 @@ fn other_machines_are_refused_by_what_differs_or_kept_apart() {
     assert_eq!(by_machine, [("Linux 6.1", vec![1.0, 3.0]), ("Linux 6.8", vec![2.0])].into());
     assert_eq!(merged.runs[1].machine.as_deref(), Some("Linux 6.8"));
     assert!(merged.warnings.iter().any(|warning| warning.code == "machines"));
+}
+
+#[test]
+fn runs_on_one_core_and_on_two_are_warned_of_and_tell_which() {
+    let with = |number: u32, before| {
+        let mut report = run(number, vec![throughput("lock", 8, &[f64::from(number)])]);
+        report.machine.pure_work = Some(PureWork { before, after: Some(before) });
+        input(&format!("{number}.json"), report)
+    };
+    let codes = |merged: &Report| -> Vec<String> {
+        merged.warnings.iter().map(|warning| warning.code.clone()).collect()
+    };
+    let alike = merge(&[with(1, 1.97), with(2, 1.94)], false, "").expect("they go together");
+    assert_eq!(codes(&alike), [""; 0]);
+    let others = merge(&[input("alike.json", alike), with(3, 0.99)], false, "").expect("together");
+    assert_eq!(codes(&others), ["cores"]);
+    assert!(others.warnings[0].message.contains("two cores, one core shared"));
+    let before: Vec<_> = others.runs.iter().filter_map(|run| Some(run.pure_work?.before)).collect();
+    assert_eq!(before, [1.97, 1.94, 0.99]);
 }
 
 #[test]

@@ -50,6 +50,8 @@ const SITUATIONS: &[(&str, &[usize], Params)] = &[
     ("handoff", &[2], &[("pattern", "slow")]),
     ("capture", &[2, 8], &[("section_ns", "0"), ("outside_ns", "0")]),
     ("starve", &[8], &[("section_ns", "100"), ("outside_ns", "0")]),
+    ("long_hold", &[4], &[("section_ns", "300000"), ("outside_ns", "700000")]),
+    ("long_hold", &[2], &[("section_ns", "300000"), ("outside_ns", "0")]),
     ("oversubscribed", &[8, 16, 32], &[("section_ns", "0"), ("outside_ns", "0")]),
     ("condvar", &[2, 9], &[]),
     ("condvar", &[2, 9], &[("notify", "after")]),
@@ -124,6 +126,9 @@ fn own(workload: &str) -> &'static [Quantity] {
             ("longest_gap", "ms", Better::Lower, 47.0),
             ("starved_windows", "ratio", Better::Lower, 0.23),
         ],
+        "long_hold" => {
+            &[("wait_mean", "ns", Better::Lower, 61_000.0), ("longest", "ms", Better::Lower, 0.4)]
+        }
         "condvar" => &[("server_loops", "ops/s", Better::Neither, 91_000.0)],
         "producer_consumer" => &[("waits", "1/op", Better::Lower, 0.7)],
         "recovery" => &[

@@ -2,6 +2,7 @@
 
 use super::super::{Timing, two_threads};
 use crate::clock::TickScale;
+use crate::cpus;
 use crate::system::{Here, System};
 use ondeck::platform::{Native, Platform};
 
@@ -23,7 +24,7 @@ pub(super) fn latency() -> Timing {
     advise_large_pages(&mut lines);
     lines.extend((0..LINES).map(|_| Line { next: 0 }));
     close(&mut lines);
-    two_threads::on_cpu(two_threads::first(), || {
+    two_threads::on_cpu(cpus::first(), || {
         let (mut line, mut least) = (0, f64::INFINITY);
         for _ in 0..STRETCHES {
             let start = Native::ticks();

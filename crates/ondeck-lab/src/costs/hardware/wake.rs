@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::super::Timing;
 use super::super::two_threads::{self, Wake};
+use crate::cpus;
 use crate::summary::Spread;
 
 /// Wakes of a thread on another CPU.
@@ -27,7 +28,7 @@ pub(super) fn measure(cancelled: impl Fn() -> bool) -> Result<Wakes, String> {
         (Duration::from_millis(2), 40),
         (Duration::from_millis(10), 10),
     ];
-    let other = two_threads::second()?;
+    let other = cpus::second()?;
     let mut wakes = Wakes { call: 0.0, to_run: Vec::new() };
     for (idle, trips) in IDLE {
         if cancelled() {
@@ -45,7 +46,7 @@ pub(super) fn measure(cancelled: impl Fn() -> bool) -> Result<Wakes, String> {
 
 /// From a wake to the woken thread running on the same CPU.
 pub(super) fn to_run_here() -> Timing {
-    let measured = two_threads::wakes(two_threads::first(), Duration::ZERO, 100)?;
+    let measured = two_threads::wakes(cpus::first(), Duration::ZERO, 100)?;
     Ok(usual(&measured))
 }
 

@@ -50,6 +50,7 @@ pub(in crate::machine) fn describe() -> Machine {
         realtime_share: realtime_share(),
         slice_milliseconds: Here::slice().map(|slice| slice.as_secs_f64() * 1e3),
         load_average: load_average(),
+        pure_work: None,
     }
 }
 

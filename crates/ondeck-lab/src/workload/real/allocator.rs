@@ -13,6 +13,7 @@ use ondeck_zoo::RawLock;
 
 use crate::sample::Sample;
 use crate::team::{self, TeamError, Until};
+use crate::workload::gaps::{self, Gaps};
 use crate::workload::guarded::Guarded;
 use crate::workload::{Apart, Round, audit};
 
@@ -86,6 +87,8 @@ struct Part {
     double: u64,
     /// Blocks that it has kept.
     kept: u64,
+    /// Its longest gap, in ticks.
+    gap: u64,
 }
 
 pub(super) fn round<L: RawLock<Native>>(given: &Round) -> Result<Sample, TeamError> {
@@ -102,6 +105,7 @@ pub(super) fn round<L: RawLock<Native>>(given: &Round) -> Result<Sample, TeamErr
             if !member.start() {
                 return part;
             }
+            let mut gaps = Gaps::begin::<Native>();
             let mut operations = 0;
             while !member.stopped() {
                 if used.len() < USED && (used.is_empty() || rng.bool()) {
@@ -124,7 +128,9 @@ pub(super) fn round<L: RawLock<Native>>(given: &Round) -> Result<Sample, TeamErr
                 }
                 operations += 1;
                 member.done(operations);
+                gaps.done::<Native>();
             }
+            part.gap = gaps.end::<Native>();
             part.kept = (cache.len() + used.len()) as u64;
             part
         })?;
@@ -136,7 +142,8 @@ pub(super) fn round<L: RawLock<Native>>(given: &Round) -> Result<Sample, TeamErr
     audit::balance("blocks given out twice", 0, sum(|part| part.double))?;
     audit::balance("blocks", left + sum(|part| part.kept), blocks as u64)?;
     audit::balance("blocks out", fetched.wrapping_sub(returned), sum(|part| part.kept))?;
-    Ok(Sample::of_outcome(&outcome))
+    let gaps = outcome.results.iter().map(|part| part.gap);
+    Ok(gaps::with::<Native>(Sample::of_outcome(&outcome), gaps))
 }
 
 #[cfg(test)]

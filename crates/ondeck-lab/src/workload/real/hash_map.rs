@@ -1,7 +1,7 @@
-//! A hash map in 16 stripes, each with a lock of its own and open addressing.
+//! A hash map in stripes, each with a lock of its own and open addressing.
 //!
 //! Nine of ten operations look a key up, the tenth adds one to its value. Each stripe has cache lines
-//! of its own.
+//! of its own. With one stripe all threads want the same lock, for the same data.
 
 use std::sync::Arc;
 
@@ -12,15 +12,14 @@ use ondeck_zoo::RawLock;
 use super::mixed;
 use crate::sample::Sample;
 use crate::team::{self, TeamError, Until};
+use crate::workload::gaps::{self, Gaps};
 use crate::workload::guarded::Guarded;
 use crate::workload::{Apart, Round, audit};
 
-const STRIPES: usize = 16;
+/// Places of all stripes; half of them are in use when every key is there.
+const PLACES: usize = 8_192;
 
-/// Places of one stripe; half of them are in use when every key is there.
-const PLACES: usize = 512;
-
-const KEYS: u64 = (STRIPES * PLACES / 2) as u64;
+const KEYS: u64 = PLACES as u64 / 2;
 
 /// One operation in so many writes.
 const WRITES: u32 = 10;
@@ -28,20 +27,23 @@ const WRITES: u32 = 10;
 /// A key, 0 if there is none, and its value.
 type Place = (u64, u64);
 
-struct Stripe {
-    places: Box<[Place; PLACES]>,
+/// One of so many.
+struct Stripe<const STRIPES: usize> {
+    places: Box<[Place]>,
 }
 
-impl Stripe {
+impl<const STRIPES: usize> Stripe<STRIPES> {
+    const PLACES: usize = PLACES / STRIPES;
+
     fn new() -> Self {
-        Self { places: Box::new([(0, 0); PLACES]) }
+        Self { places: vec![(0, 0); Self::PLACES].into() }
     }
 
     /// Where the key is, or an empty place for it.
     fn find(&mut self, key: u64, hash: u64) -> Option<&mut Place> {
-        let first = hash as usize % PLACES;
-        let place = (first..first + PLACES)
-            .map(|place| place % PLACES)
+        let first = hash as usize % Self::PLACES;
+        let place = (first..first + Self::PLACES)
+            .map(|place| place % Self::PLACES)
             .find(|&place| [0, key].contains(&self.places[place].0))?;
         Some(&mut self.places[place])
     }
@@ -58,13 +60,15 @@ impl Stripe {
 }
 
 /// The key's stripe, and where in it the search begins.
-fn place(key: u64) -> (usize, u64) {
+fn place<const STRIPES: usize>(key: u64) -> (usize, u64) {
     let hash = mixed(key);
     (hash as usize % STRIPES, hash / STRIPES as u64)
 }
 
-pub(super) fn round<L: RawLock<Native>>(given: &Round) -> Result<Sample, TeamError> {
-    let stripe = |_| Apart(Guarded::<Native, L, Stripe>::new(Stripe::new()));
+pub(super) fn round<L: RawLock<Native>, const STRIPES: usize>(
+    given: &Round,
+) -> Result<Sample, TeamError> {
+    let stripe = |_| Apart(Guarded::<Native, L, Stripe<STRIPES>>::new(Stripe::new()));
     let shared: Arc<[_; STRIPES]> = Arc::new(std::array::from_fn(stripe));
     let map = Arc::clone(&shared);
     let outcome =
@@ -73,12 +77,13 @@ pub(super) fn round<L: RawLock<Native>>(given: &Round) -> Result<Sample, TeamErr
             let mut rng = Rng::with_seed(member.index as u64);
             let (mut added, mut sum) = (0_u64, 0_u64);
             if !member.start() {
-                return added;
+                return (added, 0);
             }
+            let mut gaps = Gaps::begin::<Native>();
             let mut operations = 0;
             while !member.stopped() {
                 let key = rng.u64(1..=KEYS);
-                let (stripe, hash) = place(key);
+                let (stripe, hash) = place::<STRIPES>(key);
                 let stripe = &map[stripe].0;
                 if rng.u32(0..WRITES) == 0 {
                     stripe.with(&mut context, |stripe| stripe.add(key, hash));
@@ -89,34 +94,41 @@ pub(super) fn round<L: RawLock<Native>>(given: &Round) -> Result<Sample, TeamErr
                 }
                 operations += 1;
                 member.done(operations);
+                gaps.done::<Native>();
             }
             std::hint::black_box(sum);
-            added
+            (added, gaps.end::<Native>())
         })?;
     let mut context = L::Context::default();
-    let values = |stripe: &Apart<Guarded<Native, L, Stripe>>, context: &mut L::Context| {
+    let values = |stripe: &Apart<Guarded<Native, L, Stripe<STRIPES>>>, context: &mut L::Context| {
         stripe.0.with(context, |stripe| stripe.places.iter().map(|place| place.1).sum::<u64>())
     };
     let held = shared.iter().map(|stripe| values(stripe, &mut context)).sum();
-    audit::balance("additions", held, outcome.results.iter().sum())?;
-    Ok(Sample::of_outcome(&outcome))
+    audit::balance("additions", held, outcome.results.iter().map(|(added, _)| added).sum())?;
+    let gaps = outcome.results.iter().map(|&(_, gap)| gap);
+    Ok(gaps::with::<Native>(Sample::of_outcome(&outcome), gaps))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn every_key_has_a_place_and_keeps_its_value() {
-        let mut stripes: Vec<_> = (0..STRIPES).map(|_| Stripe::new()).collect();
+    fn keeps_every_value<const STRIPES: usize>() {
+        let mut stripes: Vec<_> = (0..STRIPES).map(|_| Stripe::<STRIPES>::new()).collect();
         for key in (1..=KEYS).chain(1..=KEYS / 2) {
-            let (stripe, hash) = place(key);
+            let (stripe, hash) = place::<STRIPES>(key);
             stripes[stripe].add(key, hash);
         }
         for key in 1..=KEYS {
-            let (stripe, hash) = place(key);
+            let (stripe, hash) = place::<STRIPES>(key);
             let expected = if key <= KEYS / 2 { 2 } else { 1 };
             assert_eq!(stripes[stripe].get(key, hash), expected, "{key}");
         }
+    }
+
+    #[test]
+    fn every_key_has_a_place_and_keeps_its_value() {
+        keeps_every_value::<1>();
+        keeps_every_value::<16>();
     }
 }

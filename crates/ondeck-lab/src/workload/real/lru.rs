@@ -13,6 +13,7 @@ use ondeck_zoo::RawLock;
 use super::mixed;
 use crate::sample::Sample;
 use crate::team::{self, TeamError, Until};
+use crate::workload::gaps::{self, Gaps};
 use crate::workload::guarded::Guarded;
 use crate::workload::{Apart, Round, audit};
 
@@ -128,8 +129,9 @@ pub(super) fn round<L: RawLock<Native>>(given: &Round) -> Result<Sample, TeamErr
             let mut rng = Rng::with_seed(member.index as u64);
             let mut right = 0;
             if !member.start() {
-                return right;
+                return (right, 0);
             }
+            let mut gaps = Gaps::begin::<Native>();
             let mut lookups = 0;
             while !member.stopped() {
                 let key = key(&mut rng);
@@ -142,17 +144,19 @@ pub(super) fn round<L: RawLock<Native>>(given: &Round) -> Result<Sample, TeamErr
                 right += u64::from(value == expected);
                 lookups += 1;
                 member.done(lookups);
+                gaps.done::<Native>();
             }
-            right
+            (right, gaps.end::<Native>())
         })?;
-    let right = outcome.results.iter().sum();
+    let right = outcome.results.iter().map(|(right, _)| right).sum();
     let (lookups, sound) = shared
         .0
         .with(&mut L::Context::default(), |cache| (cache.hits + cache.misses, cache.sound()));
     audit::balance("lookups", lookups, outcome.total_pairs())?;
     audit::balance("right values", outcome.total_pairs(), right)?;
     audit::balance("entries in their places", ENTRIES as u64, sound)?;
-    Ok(Sample::of_outcome(&outcome))
+    let gaps = outcome.results.iter().map(|&(_, gap)| gap);
+    Ok(gaps::with::<Native>(Sample::of_outcome(&outcome), gaps))
 }
 
 /// Small keys more often: the lesser of two numbers.

@@ -1,4 +1,4 @@
-//! `real`: four small programs that use the lock under test, because loops without work mislead.
+//! `real`: small programs that use the lock under test, because loops without work mislead.
 //!
 //! Each does what it would do in a program: the section touches memory that other threads have
 //! written, and is as long as the data makes it. Every thread draws its inputs from a generator of
@@ -11,6 +11,8 @@ mod hash_map;
 mod lru;
 mod work_queue;
 
+use std::collections::BTreeMap;
+
 use ondeck::platform::Native;
 use ondeck_zoo::RawLock;
 
@@ -20,7 +22,7 @@ use super::{
     Asked, EmptyLock, RealRound, Round, Schedule, Situation, Workload, WorkloadInfo, param,
 };
 use crate::machine::Machine;
-use crate::sample::{Sample, THROUGHPUT};
+use crate::sample::{OPERATION_GAP, SHARE, Sample, THROUGHPUT};
 use crate::team::TeamError;
 
 pub(super) struct Real;
@@ -36,13 +38,22 @@ impl Workload for Real {
         cannot_show: "your program.",
         empty: EmptyLock::OneThread,
         shares_data: true,
+        quantities: &[OPERATION_GAP],
         judged: Judged::By(THROUGHPUT),
         shelf: Shelf::Programs,
-        table: Table::Situations(&[Across {
-            heading: "million operations/s by program; {} threads",
-            quantity: (THROUGHPUT, 1e-6),
-            label: |params| params.get(param::APP).cloned().unwrap_or_default(),
-        }]),
+        table: Table::Situations(&[
+            Across {
+                heading: "million operations/s by program; {} threads",
+                quantity: (THROUGHPUT, 1e-6),
+                label,
+            },
+            Across { heading: "share (least/most) by program", quantity: (SHARE, 1.0), label },
+            Across {
+                heading: "ms of the longest gap by program",
+                quantity: (OPERATION_GAP, 1.0),
+                label,
+            },
+        ]),
         only_real: Some(<Self as RealRound>::WHY),
         ..WorkloadInfo::USUAL
     };
@@ -79,7 +90,8 @@ impl RealRound for Real {
     fn round_here<L: RawLock<Native>>(given: &Round, own: &App) -> Result<Sample, TeamError> {
         match own {
             App::Lru => lru::round::<L>(given),
-            App::HashMap => hash_map::round::<L>(given),
+            App::HashMap => hash_map::round::<L, 16>(given),
+            App::HashMapOfOne => hash_map::round::<L, 1>(given),
             App::WorkQueue => work_queue::round::<L>(given),
             App::Allocator => allocator::round::<L>(given),
         }
@@ -91,22 +103,31 @@ impl RealRound for Real {
 pub(super) enum App {
     Lru,
     HashMap,
+    /// The same with one lock for all of it.
+    HashMapOfOne,
     WorkQueue,
     Allocator,
 }
 
 impl App {
-    const ALL: [Self; 4] = [Self::Lru, Self::HashMap, Self::WorkQueue, Self::Allocator];
+    const ALL: [Self; 5] =
+        [Self::Lru, Self::HashMap, Self::HashMapOfOne, Self::WorkQueue, Self::Allocator];
 
     /// As reports name it.
     fn word(self) -> &'static str {
         match self {
             Self::Lru => "lru",
             Self::HashMap => "hash_map",
+            Self::HashMapOfOne => "hash_map_1",
             Self::WorkQueue => "work_queue",
             Self::Allocator => "allocator",
         }
     }
+}
+
+/// The heading of a program's column.
+fn label(params: &BTreeMap<String, String>) -> String {
+    params.get(param::APP).cloned().unwrap_or_default()
 }
 
 /// A hash of a number: the work of these programs.

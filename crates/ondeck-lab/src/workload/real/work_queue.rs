@@ -14,6 +14,7 @@ use ondeck_zoo::RawLock;
 use super::mixed;
 use crate::sample::Sample;
 use crate::team::{self, TeamError, Until};
+use crate::workload::gaps::{self, Gaps};
 use crate::workload::guarded::Guarded;
 use crate::workload::ring::Ring;
 use crate::workload::{Apart, Round, audit};
@@ -37,8 +38,9 @@ pub(super) fn round<L: RawLock<Native>>(given: &Round) -> Result<Sample, TeamErr
         team::run::<Native, _>(&given.team, Until::Elapsed(given.length), move |member| {
             let mut context = L::Context::default();
             if !member.start() {
-                return;
+                return 0;
             }
+            let mut gaps = Gaps::begin::<Native>();
             let mut done = 0;
             // Whole jobs only: a thread that stopped with one in hand would lose it.
             while !member.stopped() {
@@ -48,12 +50,14 @@ pub(super) fn round<L: RawLock<Native>>(given: &Round) -> Result<Sample, TeamErr
                 queue.0.with(&mut context, |queue| put(queue, job + LINK));
                 done += 1;
                 member.done(done);
+                gaps.done::<Native>();
             }
+            gaps.end::<Native>()
         })?;
     let (chains, links) = shared.0.with(&mut L::Context::default(), |queue| count(queue, jobs));
     audit::balance("chains of jobs", chains, (0..jobs as u64).sum())?;
     audit::balance("jobs", links, outcome.total_pairs())?;
-    Ok(Sample::of_outcome(&outcome))
+    Ok(gaps::with::<Native>(Sample::of_outcome(&outcome), outcome.results.iter().copied()))
 }
 
 /// The oldest job. If there is none, or no room for one, the lock is broken.

@@ -1,0 +1,101 @@
+//! The longest time between two operations of one thread, with few readings of the clock.
+//!
+//! A reading in each turn would cost as much as the lock. So a thread reads the clock after as many operations as
+//! took some microseconds together the last time, and after each one where they are slow. All time between two readings
+//! counts as one gap: a gap is never shown shorter than it was, and longer only by the operations beside it.
+
+use crate::clock::TickScale;
+use crate::machine::Machine;
+use crate::sample::{OPERATION_GAP, Sample};
+
+/// Operations between two readings take no longer, if they are as fast as before.
+const PER_STRETCH: u64 = 200_000;
+
+/// With so many of them a reading is a small part of the fastest loop.
+const MOST: u32 = 64;
+
+/// What one thread has seen.
+pub(super) struct Gaps {
+    /// Ticks that a stretch may take.
+    short: u64,
+    /// Operations from one reading to the next, and those that are left until then.
+    stretch: u32,
+    left: u32,
+    last: u64,
+    longest: u64,
+}
+
+impl Gaps {
+    /// The first gap begins now.
+    pub(super) fn begin<M: Machine>() -> Self {
+        Self::at(M::ticks(), M::ticks_per_second() / PER_STRETCH)
+    }
+
+    fn at(now: u64, short: u64) -> Self {
+        Self { short, stretch: 1, left: 1, last: now, longest: 0 }
+    }
+
+    /// The thread has completed an operation.
+    #[inline(always)]
+    pub(super) fn done<M: Machine>(&mut self) {
+        self.left -= 1;
+        if self.left == 0 {
+            self.look(M::ticks());
+        }
+    }
+
+    #[inline(never)]
+    fn look(&mut self, now: u64) {
+        let took = now.saturating_sub(self.last);
+        self.last = now;
+        self.longest = self.longest.max(took);
+        if took > self.short {
+            self.stretch = 1;
+        } else if took <= self.short / 2 {
+            self.stretch = MOST.min(2 * self.stretch);
+        }
+        self.left = self.stretch;
+    }
+
+    /// The longest, in ticks; the last one ends now.
+    pub(super) fn end<M: Machine>(mut self) -> u64 {
+        self.look(M::ticks());
+        self.longest
+    }
+}
+
+/// The sample with the longest of all threads' gaps.
+pub(super) fn with<M: Machine>(mut sample: Sample, ticks: impl Iterator<Item = u64>) -> Sample {
+    let longest = TickScale::of::<M>().nanos(ticks.max().unwrap_or(0)) / 1e6;
+    sample.values.push((OPERATION_GAP, longest));
+    sample
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// So many operations, each of which takes `each`; when the thread looked at the clock.
+    fn run(gaps: &mut Gaps, now: &mut u64, each: u64, count: u64) -> Vec<u64> {
+        let mut looks = Vec::new();
+        for _ in 0..count {
+            *now += each;
+            gaps.left -= 1;
+            if gaps.left == 0 {
+                looks.push(*now);
+                gaps.look(*now);
+            }
+        }
+        looks
+    }
+
+    #[test]
+    fn fast_operations_are_timed_together_and_slow_ones_alone() {
+        let (mut gaps, mut now) = (Gaps::at(0, 100), 0);
+        // 1, 2, 4, and 8, which take more than half of what they may.
+        assert_eq!(run(&mut gaps, &mut now, 10, 23), [10, 30, 70, 150, 230]);
+        assert_eq!(gaps.longest, 80);
+        assert_eq!(run(&mut gaps, &mut now, 1_000, 10), [8_230, 9_230, 10_230]);
+        assert_eq!(gaps.longest, 8_000);
+    }
+}

@@ -1,0 +1,208 @@
+//! `long_hold`: one thread, the keeper, holds the lock for long; the others want it for a moment, once in a while.
+//!
+//! In most workloads all sections are alike, so that what a waiter expects is what comes. Here a waiter that polls
+//! for as long as a usual section polls in vain, and a keeper that comes back at once may keep the lock for ever
+//! from a thread that it has to wake first. The keeper holds the lock for as long as the work of the section, and
+//! stays away for as long as the work outside.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use fastrand::Rng;
+use hdrhistogram::Histogram;
+use ondeck_zoo::RawLock;
+
+use super::face::{Column, Judged, Shelf, Shown, Table};
+use super::guarded::Guarded;
+use super::situation::{Rounds, counts_of_two};
+use super::{Apart, Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, audit};
+use crate::clock::TickScale;
+use crate::machine::Machine;
+use crate::results::{Better, Unit};
+use crate::sample::{CPU_PER_OP, LONGEST, Quantity, RUNNING, Sample, VOLUNTARY, histogram};
+use crate::team::{self, Member, Outcome, TeamError, Until};
+use crate::usage::Usage;
+use crate::work::Work;
+
+pub(super) struct LongHold;
+
+/// The mean wait of the threads that are not the keeper.
+const WAIT_MEAN: Quantity = Quantity {
+    name: "wait_mean",
+    unit: Unit::Nanoseconds,
+    better: Better::Lower,
+    title: "Wait of the others, mean",
+};
+
+/// Nanoseconds in which the keeper holds the lock and stays away: with a pause, and without.
+const AWAY: (u64, u64) = (300_000, 700_000);
+const AGAIN: (u64, u64) = (300_000, 0);
+
+/// Nanoseconds of the others' sections.
+const ASKED_FOR: u64 = 200;
+
+/// Microseconds from one section of such a thread to its next call of lock: a millisecond, give or take a half, so that
+/// it comes at any moment of the keeper's.
+const PAUSE: std::ops::Range<u64> = 500..1_500;
+
+impl Workload for LongHold {
+    const INFO: WorkloadInfo = WorkloadInfo {
+        name: "long_hold",
+        title: "Long sections of one thread",
+        about: "Waits for a thread that holds the lock for 300 µs",
+        source: "this project",
+        lead: "One thread, the keeper, holds the lock for 300 µs and stays away for 700 µs, or comes back at \
+             once. The others want the lock for 200 ns about once in a millisecond. Measured are their \
+             waits and their CPU time; the keeper's is not counted.",
+        cannot_show: "a keeper that sleeps or is off its CPU while it holds the lock.",
+        empty: EmptyLock::OF_TWO_ROLES,
+        shares_data: true,
+        quantities: &[WAIT_MEAN, LONGEST],
+        judged: Judged::By(WAIT_MEAN),
+        shelf: Shelf::Turns,
+        table: Table::Quantities {
+            heading: "{}",
+            columns: &[
+                Column("mean", WAIT_MEAN, Shown::Time),
+                Column("longest", LONGEST, Shown::Milliseconds),
+                Column("cpu/op", CPU_PER_OP, Shown::Time),
+                Column("sleeps", VOLUNTARY, Shown::Significant),
+                Column("cpus", RUNNING, Shown::Ratio),
+            ],
+            note: "waits, CPU time and sleeps of the threads that are not the keeper",
+        },
+        ..WorkloadInfo::USUAL
+    };
+
+    type Own = ();
+
+    fn situations(asked: &Asked) -> (Schedule, Vec<Situation>) {
+        let rounds = Rounds::by(
+            asked.extent,
+            Rounds::of_millis(20, 1).short(),
+            Rounds::of_millis(100, 2).short(),
+            Rounds::of_millis(1_000, 11),
+        );
+        let away = counts_of_two(asked, &[4], &[4], &[2, 4, 16]);
+        let again = counts_of_two(asked, &[2], &[2], &[2]);
+        let all = match asked.work {
+            Some(work) => vec![(work, away)],
+            None => vec![(AWAY, away), (AGAIN, again)],
+        };
+        let of = |(work, counts): ((u64, u64), Vec<usize>)| {
+            counts.into_iter().map(move |threads| Situation::working(threads, work))
+        };
+        (rounds, all.into_iter().flat_map(of).collect())
+    }
+
+    fn round<M: Machine, L: RawLock<M>>(given: &Round, (): &()) -> Result<Sample, TeamError> {
+        let shared = Arc::new(Apart(Guarded::<M, L, u64>::new(0)));
+        let (hold, away) = (given.section, given.outside);
+        let turns = Arc::clone(&shared);
+        let outcome =
+            team::run::<M, _>(&given.team, Until::Elapsed(given.length), move |member| {
+                let mut waits = Waits::new();
+                if !member.start() {
+                    return waits;
+                }
+                if member.index == 0 {
+                    keep(member, &turns.0, hold, away);
+                } else {
+                    ask(member, &turns.0, &mut waits);
+                }
+                waits
+            })?;
+        let acquisitions = shared.0.with(&mut L::Context::default(), |turns| **turns);
+        audit::balance("acquisitions", acquisitions, outcome.total_pairs())?;
+        Ok(sample(outcome))
+    }
+}
+
+fn keep<M: Machine, L: RawLock<M>>(
+    member: &Member<M>,
+    turns: &Guarded<M, L, u64>,
+    hold: Work,
+    away: Work,
+) {
+    let mut context = L::Context::default();
+    let mut pairs = 0;
+    while !member.stopped() {
+        turns.with(&mut context, |turns| {
+            **turns += 1;
+            M::perform(hold);
+        });
+        pairs += 1;
+        member.done(pairs);
+        M::perform(away);
+    }
+}
+
+fn ask<M: Machine, L: RawLock<M>>(
+    member: &Member<M>,
+    turns: &Guarded<M, L, u64>,
+    waits: &mut Waits,
+) {
+    let mut context = L::Context::default();
+    let mut rng = Rng::with_seed(member.index as u64);
+    let (section, scale) = (Work::of_nanos(ASKED_FOR), TickScale::of::<M>());
+    let before = M::usage();
+    let mut pairs = 0;
+    while !member.stopped() {
+        M::sleep(Duration::from_micros(rng.u64(PAUSE)));
+        let called = M::ticks();
+        let acquired = turns.with(&mut context, |turns| {
+            let now = M::ticks();
+            **turns += 1;
+            M::perform(section);
+            now
+        });
+        waits.note(scale.nanos(acquired.saturating_sub(called)));
+        pairs += 1;
+        member.done(pairs);
+    }
+    waits.usage = M::usage().since(before);
+}
+
+/// What a thread that is not the keeper has seen, and what it was charged.
+struct Waits {
+    times: Histogram<u64>,
+    sum: f64,
+    longest: f64,
+    usage: Usage,
+}
+
+impl Waits {
+    fn new() -> Self {
+        Self { times: histogram(), sum: 0.0, longest: 0.0, usage: Usage::default() }
+    }
+
+    fn note(&mut self, nanos: f64) {
+        self.sum += nanos;
+        self.longest = self.longest.max(nanos);
+        self.times.saturating_record((nanos as u64).max(1));
+    }
+}
+
+fn sample(mut outcome: Outcome<Waits>) -> Sample {
+    // The keeper is not counted.
+    for pairs in [&mut outcome.pairs, &mut outcome.window_pairs, &mut outcome.contended_pairs] {
+        pairs.remove(0);
+    }
+    outcome.usage = Usage::default();
+    let mut all = Waits::new();
+    for waits in outcome.results.drain(..).skip(1) {
+        // Both have the same bounds, so nothing can be out of range.
+        _ = all.times.add(&waits.times);
+        all.sum += waits.sum;
+        all.longest = all.longest.max(waits.longest);
+        outcome.usage = outcome.usage.plus(waits.usage);
+    }
+    let mut sample = Sample::of_outcome(&outcome);
+    // In a short round none of them may have come.
+    if !all.times.is_empty() {
+        let mean = all.sum / all.times.len() as f64;
+        sample.values.splice(0..0, [(WAIT_MEAN, mean), (LONGEST, all.longest / 1e6)]);
+        sample.times = Some(all.times);
+    }
+    sample
+}
