@@ -13,10 +13,6 @@ use crate::spin::{Waits, ticks_as_duration};
 /// and so fails; but the line then comes back right after the owner's clearing store.
 const ATTEMPTS: u32 = 4;
 
-/// A heir that has been one for so long asks to be handed the lock: an owner that takes the lock again at once would
-/// otherwise have it for as long as it likes.
-const OVERDUE_NANOS: u32 = 1_000_000;
-
 /// How a watch has ended.
 pub(super) enum Watched {
     /// The caller has acquired the lock.
@@ -39,12 +35,11 @@ impl<P: Host> RawMutex<P> {
                 0
             }
         };
-        let heir_since = *waiting.heir_since.get_or_insert_with(|| P::ticks() as usize);
         loop {
             if let Some(watched) = self.poll(waiting, &waits, pause) {
                 return watched;
             }
-            if let Some(watched) = self.ask(waiting, &waits, heir_since) {
+            if let Some(watched) = self.ask(waiting, &waits) {
                 return watched;
             }
             pause = 0;
@@ -94,19 +89,20 @@ impl<P: Host> RawMutex<P> {
         next
     }
 
-    /// Asks unlocks to wake the caller, or to hand it the lock if it is overdue, and sleeps. `None` if that could not be
-    /// asked, after a nap.
-    fn ask(&self, waiting: &Waiting<'_, P>, waits: &Waits, heir_since: usize) -> Option<Watched> {
-        let now = P::ticks() as usize;
-        let is_overdue = now.wrapping_sub(heir_since) >= P::ticks_in(OVERDUE_NANOS);
-        let request =
-            if is_overdue && Part::Handoff.is_in() { Request::Hand } else { Request::Wake };
+    /// Asks unlocks to wake the caller, and sleeps. `None` if that could not be asked, after a nap.
+    ///
+    /// A heir that was woken in vain asks to be handed the lock: its owner takes it again before a thread can wake, and would
+    /// otherwise have it for as long as it likes. It stays awake for as long as a wake takes, because the lock rests until
+    /// it runs.
+    fn ask(&self, waiting: &Waiting<'_, P>, waits: &Waits) -> Option<Watched> {
+        let is_overdue = waiting.was_woken_in_vain && Part::Handoff.is_in();
+        let request = if is_overdue { Request::Hand } else { Request::Wake };
         // spec: Mutex!Ask
         if !roles::ask(&waiting.bucket.lock(), waiting.node, request) {
             nap(waiting, waits.tenure);
             return None;
         }
-        self.sleep_until_asked(waiting, waits)
+        self.sleep_until_asked(waiting, waits, if is_overdue { waits.polling } else { 0 })
     }
 
     /// Sleeps after the caller's request was stored.
@@ -116,22 +112,28 @@ impl<P: Host> RawMutex<P> {
     /// Hui Huang and Mingyao Yang, "Asymmetric Dekker Synchronization"). It interrupts every running thread of the
     /// process. So the first sleep is bounded and has a full fence only: the two miss each other only if the unlock's store
     /// was under way just then, and then the caller sleeps until that bound. Most locks are unlocked before.
-    fn sleep_until_asked(&self, waiting: &Waiting<'_, P>, waits: &Waits) -> Option<Watched> {
+    ///
+    /// Before all of that it stays awake for `awake` ticks.
+    fn sleep_until_asked(
+        &self,
+        waiting: &Waiting<'_, P>,
+        waits: &Waits,
+        awake: usize,
+    ) -> Option<Watched> {
         // spec: Mutex!AskFence
         P::fence(Ordering::SeqCst);
-        let mut slice = None;
+        let (mut awake, mut slice) = (awake, None);
         loop {
             // spec: Mutex!AskTry
             if !self.is_locked() && self.try_lock() {
                 return Some(Watched::Acquired);
             }
-            let until = match slice {
-                None => P::now().after(ticks_as_duration::<P>(waits.tenure)),
-                Some(Slice { end, .. }) => end,
+            let slept = if awake == 0 {
+                sleep_as_heir(waiting, waits, slice)
+            } else {
+                pause_until_told(waiting, P::ticks() as usize, core::mem::take(&mut awake));
+                FutexWait::Woken
             };
-            let until = waiting.deadline.map_or(until, |deadline| deadline.min(until));
-            // spec: Mutex!AskSleep
-            let slept = P::futex_wait(waiting.node.word(), status::HEIR, Some(until));
             if waiting.node.status() != status::HEIR {
                 return Some(Watched::Told);
             }
@@ -158,6 +160,19 @@ impl<P: Host> RawMutex<P> {
             }
         }
     }
+}
+
+/// Sleeps until the caller's status changes, for a part of its sleep: at first for a tenure.
+fn sleep_as_heir<P: Host>(
+    waiting: &Waiting<'_, P>,
+    waits: &Waits,
+    slice: Option<Slice>,
+) -> FutexWait {
+    let first = || P::now().after(ticks_as_duration::<P>(waits.tenure));
+    let until = slice.map_or_else(first, |slice| slice.end);
+    let until = waiting.deadline.map_or(until, |deadline| deadline.min(until));
+    // spec: Mutex!AskSleep
+    P::futex_wait(waiting.node.word(), status::HEIR, Some(until))
 }
 
 /// Leaves the lock alone for so many ticks, asleep.

@@ -15,8 +15,8 @@ pub(super) struct Waiting<'a, P: Host> {
     pub(super) deadline: Option<Timestamp>,
     /// What it does before it first polls.
     pub(super) rest: Rest,
-    /// When it first was the heir, in ticks.
-    pub(super) heir_since: Option<usize>,
+    /// It was woken, and found the lock taken again.
+    pub(super) was_woken_in_vain: bool,
     /// The part of its sleep that it is in.
     slice: Option<Slice>,
 }
@@ -157,6 +157,7 @@ impl<P: Host> RawMutex<P> {
         if self.try_lock() {
             return Waited::Leave { is_owner: true };
         }
+        waiting.was_woken_in_vain = true;
         roles::land(&waiting.bucket.lock(), node, now);
         Waited::Look
     }
@@ -215,7 +216,7 @@ impl<'a, P: Host> Waiting<'a, P> {
         node: &'a Node<P>,
         deadline: Option<Timestamp>,
     ) -> Self {
-        Self { bucket, node, deadline, rest: Rest::None, heir_since: None, slice: None }
+        Self { bucket, node, deadline, rest: Rest::None, was_woken_in_vain: false, slice: None }
     }
 
     /// Whether its deadline has passed.

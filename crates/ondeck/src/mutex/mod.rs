@@ -38,7 +38,7 @@
 //!    owner of a captured lock becomes the heir and naps for a tenure, which is two wakes, before it polls.
 //! 4. Any other heir polls for as long as a wake takes, ever more rarely. Then it places a request in the unlock mode, and
 //!    sleeps.
-//! 5. A heir that has been one for a millisecond requests the lock itself.
+//! 5. A heir that was woken and found the lock taken again requests the lock itself.
 //! 6. A new owner that leaves parked threads without an heir notes a debt in the unlock mode. Its own unlock wakes the
 //!    oldest; of a captured lock only if the displaced owner has not become the heir meanwhile.
 //! 7. A woken thread has no role until it runs. It tries the lock, and then takes the role from the heir, unless that one

@@ -11,7 +11,7 @@ pub enum Part {
     Nap,
     /// It pauses instead where owners wait for conditions.
     Pause,
-    /// A heir that has been one for a millisecond asks to be handed the lock.
+    /// A heir that was woken in vain asks to be handed the lock.
     Handoff,
     /// The heir wakes the oldest parked thread every half millisecond.
     Rotation,
