@@ -6,7 +6,7 @@ use super::slice::Slice;
 use super::{RawMutex, roles};
 use crate::parking::{Bucket, Kind, Node, status};
 use crate::platform::{AtomicInt, FutexWait, Host, Ordering, Timestamp};
-use crate::spin::Waits;
+use crate::spin::{Waits, wait_for};
 
 /// What the thread of a node knows of its wait, beside the node.
 pub(super) struct Waiting<'a, P: Host> {
@@ -95,19 +95,22 @@ impl<P: Host> RawMutex<P> {
         self.wait(&mut Waiting { rest, ..Waiting::new(bucket, &node, deadline) })
     }
 
-    /// Found the lock taken at the moment `now`: reads it for as long as a short critical section and the
-    /// line's way take. Says whether the caller is the owner.
+    /// Found the lock taken at the moment `now`: tries it again for some transfers of a cache line, ever more rarely. Returns
+    /// whether the caller is the owner.
+    ///
+    /// Each attempt is an exchange. A thread that reads first fetches the line twice, once to share and once to own it.
     fn is_free_soon(&self, now: usize, waits: &Waits) -> bool {
         if waits.polling == 0 || !Part::Brief.is_in() {
             return false;
         }
-        let mut at = now;
-        while at.wrapping_sub(now) < waits.section {
-            P::pause();
-            if !self.is_locked() && self.try_lock() {
+        let (mut at, mut pause) = (now, waits.short);
+        while at.wrapping_sub(now) < waits.long {
+            at = wait_for::<P>(at, pause);
+            // spec: Mutex!ArriveTry
+            if self.try_lock() {
                 return true;
             }
-            at = P::ticks() as usize;
+            pause *= 2;
         }
         false
     }

@@ -8,7 +8,7 @@
 //! lock           test-and-set ── was 0 ──► owner
 //!                     │ was 1
 //!                     ▼
-//! lock_slow      reads the lock for as long as a short section takes ── free ──► owner
+//! lock_slow      tries again for 2 µs, ever more rarely ── free ──► owner
 //!                     │
 //!                     ▼ linked, oldest first, until it is the owner
 //!      ┌─────► HEIR    there is no other: watches the lock
@@ -32,8 +32,8 @@
 //!
 //! 1. At most one waiting thread is the *heir*. It watches the lock, naps, or sleeps with a request placed. All others are
 //!    parked.
-//! 2. A thread that finds the lock taken reads it for 1.5 transfers of a cache line, becomes the heir if there is none, and
-//!    parks otherwise.
+//! 2. A thread that finds the lock taken tries again for some 2 µs, ever more rarely. Then it becomes the heir if there is
+//!    none, and parks otherwise.
 //! 3. A lock is *captured* if two displaced owners have come back at once within 2 ms (`parking/history.rs`). The displaced
 //!    owner of a captured lock becomes the heir and naps for a tenure, which is two wakes, before it polls.
 //! 4. Any other heir polls for as long as a wake takes, ever more rarely. Then it places a request in the unlock mode, and
@@ -53,7 +53,7 @@
 //! |---|---|
 //! | `lock.rs` | the way of a thread that wants the lock: its attempt, its wait, its sleep |
 //! | `heir.rs` | the heir: nap, poll, request |
-//! | `roles.rs` | which thread is the heir, which was woken, who looks after the parked ones |
+//! | `roles.rs` | which thread is the heir, which was woken, which one looks after the parked ones |
 //! | `unlock.rs` | the way of a thread that unlocks |
 //! | `parts.rs` | which parts of the policy an ablation can leave out |
 //! | `slice.rs` | for how long a parked thread sleeps at a time |

@@ -5,7 +5,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Part {
-    /// A thread that finds the lock taken reads it for a moment before it waits in the table.
+    /// A thread that finds the lock taken tries again for a moment before it waits in the table.
     Brief,
     /// The displaced owner of a captured lock naps.
     Nap,
