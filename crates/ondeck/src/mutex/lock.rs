@@ -78,7 +78,9 @@ impl<P: Host> RawMutex<P> {
         let (now, waits) = (P::ticks() as usize, Waits::now::<P>());
         let history = bucket.history(self.address());
         let lost = history.filter(|history| history.was_taken_within(now, waits.lost));
-        if lost.is_none() && self.is_free_soon(now, &waits) {
+        // The owner of a captured lock is left alone.
+        let is_captured = history.is_some_and(|history| history.is_captured(now));
+        if lost.is_none() && !is_captured && self.is_free_soon(now, &waits) {
             return true;
         }
         let is_captured = lost.is_some_and(|history| history.note_return(now));
