@@ -291,6 +291,7 @@ BecomeHeir(s, a, t) ==
 Wake(s, a, t) == [s EXCEPT !.roles.woken[a] = t, !.node[t].status = "woken", !.wakes = t]
 
 (* Wakes the oldest parked thread of these, unless another thread is responsible. *)
+\* models crates/ondeck/src/mutex/roles.rs look_after
 LookAfter(s, a, queue) ==
     LET parked == SelectSeq(queue, LAMBDA w : s.node[w].status = "parked")
     IN  IF s.roles.heir[a] # Nobody \/ s.roles.woken[a] # Nobody \/ IsAsked(s, a) \/ parked = <<>>

@@ -190,8 +190,10 @@ CanAsk(s, a) == s.mode = QuietMode \/ IsAsked(s, a) \/ Mutation("request_of_anot
 ForgetWoken(s, t) == IF s.woken[Here(t)] = t THEN [s EXCEPT !.woken[Here(t)] = None] ELSE s
 
 (* Whether a thread or an unlock other than the parked threads looks after these. `late`: a woken thread is lost. *)
+\* models crates/ondeck/src/mutex/roles.rs is_responsible
 IsLookedAfter(s, a, late) == s.heir[a] # None \/ (s.woken[a] # None /\ ~late) \/ IsAsked(s, a)
 
+\* models crates/ondeck/src/mutex/roles.rs become_heir
 BecomeHeir(s, t) ==
     LET a == Here(t)
         other == s.heir[a]
@@ -199,13 +201,16 @@ BecomeHeir(s, t) ==
         alone == IF parks THEN [SetStatus(s, other, "parked") EXCEPT !.asked = @ \ {other}] ELSE s
     IN  SetStatus([Withdraw(alone, a) EXCEPT !.heir[a] = t], t, "heir")
 
+\* models crates/ondeck/src/mutex/roles.rs take_role
 TakeRole(s, t, late) ==
     LET other == s.heir[Here(t)]
     IN  IF other = None \/ (late /\ other \notin s.asked) THEN BecomeHeir(s, t) ELSE s
 
+\* models crates/ondeck/src/mutex/roles.rs wake
 Wake(s, a, t) ==
     LET woken == [s EXCEPT !.woken[a] = t, !.wakes = t]
     IN  IF Mutation("told_after_the_wake") THEN woken ELSE SetStatus(woken, t, "woken")
+\* models crates/ondeck/src/mutex/roles.rs wake_oldest
 WakeOldest(s, a) ==
     LET parked == SelectSeq(QueueOf(s, a), LAMBDA t : s.status[t] = "parked")
     IN  IF parked = <<>> THEN s ELSE Wake(s, a, Head(parked))
@@ -289,6 +294,7 @@ PollTry(t) ==
 
 (* The heir wakes the oldest parked thread. *)
 \* models crates/ondeck/src/mutex/heir.rs rotate
+\* models crates/ondeck/src/mutex/roles.rs rotate
 Rotate(t) ==
     /\ May("rotate")
     /\ At(t, "Wait")
@@ -354,7 +360,7 @@ AskHeavy(t) ==
                         ![t].pending = IF May("refused") THEN {} ELSE {u \in Threads : ~Quiet(u)}]
     /\ UNCHANGED <<mem, buf, table, program>>
 
-\* models crates/ondeck/src/mutex/heir.rs next_slice
+\* models nothing: the system call of AskHeavy is over
 AskHeavyMade(t) ==
     /\ At(t, "AskHeavyMade")
     /\ me[t].pending = {}
@@ -462,7 +468,7 @@ Leave(t) ==
     /\ UNCHANGED program
 
 (* The call goes on with the lock, or without; its next node is another one. *)
-\* models crates/ondeck/src/mutex/lock.rs leave
+\* models nothing: the wait is over
 Left(t) ==
     /\ me[t].pc \in {"Owner", "GaveUp"}
     /\ mem' = [mem EXCEPT !.status[t] = "parked"]
@@ -510,8 +516,8 @@ HandOver(t) ==
     /\ UNCHANGED program
 
 (* Of an owner that hands the lock to the thread that has waited longest, asked or not. *)
-\* models crates/ondeck/src/mutex/unlock.rs hand_over
-\* models crates/ondeck/src/mutex/roles.rs hand_over
+\* models crates/ondeck/src/mutex/unlock.rs unlock_fair
+\* models crates/ondeck/src/mutex/unlock.rs bump
 HandFair(t) ==
     /\ May("fair")
     /\ At(t, "Unlock")

@@ -256,6 +256,7 @@ impl<P: Host> Waiter<P> {
 
     /// Whether a waiter has been notified, and moved to its mutex or told to compete for it.
     fn was_moved(&self) -> bool {
+        // spec: Condvar!WasMoved
         let _guard = self.bucket().lock();
         !self.node.waits_for(Kind::Condvar, self.waited.addr())
     }
@@ -314,6 +315,7 @@ impl<P: Host> Waiter<P> {
         if let Some(mutex) = self.mutex() {
             #[cfg(feature = "profile")]
             self.found_taken.set(mutex.is_locked());
+            // spec: Condvar!Notified
             if self.node.status() == status::COMPETE {
                 mutex.lock();
             } else {

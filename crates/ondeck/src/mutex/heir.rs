@@ -59,6 +59,7 @@ impl<P: Host> RawMutex<P> {
                 if node.status() != status::HEIR {
                     return Some(Watched::Told);
                 }
+                // spec: Mutex!PollTry
                 if self.try_lock() {
                     return Some(Watched::Acquired);
                 }
@@ -77,6 +78,7 @@ impl<P: Host> RawMutex<P> {
 
     /// Wakes the oldest parked thread, if that is due.
     fn rotate(&self, waiting: &Waiting<'_, P>, now: usize) {
+        // spec: Mutex!Rotate
         let guard = waiting.bucket.lock();
         if let Some(word) = roles::rotate(&guard, self.address(), now) {
             drop(guard);
@@ -127,9 +129,11 @@ impl<P: Host> RawMutex<P> {
             let until = waiting.deadline.map_or(until, |deadline| deadline.min(until));
             // spec: Mutex!AskSleep
             let slept = P::futex_wait(waiting.node.word(), status::HEIR, Some(until));
+            // spec: Mutex!AskWoken
             if waiting.node.status() != status::HEIR {
                 return Some(Watched::Told);
             }
+            // spec: Mutex!TimeOut
             if waiting.has_timed_out() {
                 return Some(Watched::TimedOut);
             }
@@ -162,7 +166,6 @@ fn nap<P: Host>(waiting: &Waiting<'_, P>, ticks: usize) {
     waiting.node.rests_until.store(now.wrapping_add(4 * ticks), Ordering::Relaxed);
     let until: Timestamp = P::now().after(ticks_as_duration::<P>(ticks));
     let until = waiting.deadline.map_or(until, |deadline| deadline.min(until));
-    // spec: Mutex!Nap
     // However it ends, the caller looks at its status.
     let _ = P::futex_wait(waiting.node.word(), status::HEIR, Some(until));
     waiting.node.rests_until.store(P::ticks() as usize, Ordering::Relaxed);

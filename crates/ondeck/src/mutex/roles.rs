@@ -35,6 +35,7 @@ pub(super) fn enter<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, now: usize) {
 
 /// Makes the linked node the heir, if there is none, or only one that has lost its CPU.
 pub(super) fn take_role<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, now: usize) {
+    // spec: Mutex!TakeRole
     match heir(guard, node.address()) {
         Some(other) if !is_lost(other, now) => {}
         _ => become_heir(guard, node, now),
@@ -59,6 +60,7 @@ pub(super) fn land<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, now: usize) {
 
 /// Makes the linked node the heir in place of any other, which is parked then.
 pub(super) fn become_heir<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, now: usize) {
+    // spec: Mutex!BecomeHeir
     let address = node.address();
     let Some(newest) = guard.newest(Kind::Lock, address) else { return };
     if let Some(other) = heir(guard, address) {
@@ -125,6 +127,7 @@ pub(crate) fn look_after<P: Host>(
     address: usize,
     now: usize,
 ) -> Option<Wake<P>> {
+    // spec: Condvar!LookAfter
     if is_responsible(guard, address, now) {
         return None;
     }
@@ -133,6 +136,7 @@ pub(crate) fn look_after<P: Host>(
 
 /// The heir wakes the oldest parked thread, if that is due: it will take the role when it runs.
 pub(super) fn rotate<P: Host>(guard: &Guard<'_, P>, address: usize, now: usize) -> Option<Wake<P>> {
+    // spec: Mutex!Rotate
     let newest = guard.newest(Kind::Lock, address)?;
     let is_due = newest.may_be_due(now) && !has_woken(newest, now);
     if is_due { wake_oldest(guard, address, now) } else { None }
@@ -210,6 +214,7 @@ unsafe fn link<P: Host>(guard: &Guard<'_, P>, node: &Node<P>) {
 
 /// The parked caller is of a real-time class: it goes before all threads of lower priority, the heir included.
 pub(super) fn go_first<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, now: usize) {
+    // spec: Mutex!GoFirst
     if node.status() != status::PARKED {
         return;
     }
@@ -227,6 +232,7 @@ fn heir<'a, P: Host>(guard: &'a Guard<'_, P>, address: usize) -> Option<&'a Node
 
 /// Whether a thread other than the parked ones will look after them (2).
 fn is_responsible<P: Host>(guard: &Guard<'_, P>, address: usize, now: usize) -> bool {
+    // spec: Mutex!IsLookedAfter
     let Some(newest) = guard.newest(Kind::Lock, address) else { return true };
     newest.heir().is_some() || has_woken(newest, now) || guard.request(address).is_some()
 }
@@ -250,6 +256,7 @@ fn forget_woken<P: Host>(guard: &Guard<'_, P>, node: &Node<P>) {
 /// Wakes the parked thread that has waited longest.
 fn wake_oldest<P: Host>(guard: &Guard<'_, P>, address: usize, now: usize) -> Option<Wake<P>> {
     let newest = guard.newest(Kind::Lock, address)?;
+    // spec: Mutex!WakeOldest
     let parked = |node: &&Node<P>| node.status() == status::PARKED;
     let oldest = guard.oldest_first(Kind::Lock, address).find(parked)?;
     newest.set_due(now.wrapping_add(P::ticks_in(ROTATION_NANOS)));

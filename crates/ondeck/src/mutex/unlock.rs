@@ -39,7 +39,7 @@ impl<P: Host> RawMutex<P> {
         if asked::<P>(byte.addr()) == Some(Request::Hand) && hand_over::<P>(byte, false) {
             return;
         }
-        // spec: Mutex!ReleaseAsked
+        // spec: Mutex!Release
         self.locked.store(0, Ordering::Release);
         P::presumed_light_fence();
         look::<P>(byte);
@@ -55,6 +55,7 @@ impl<P: Host> RawMutex<P> {
     /// The calling thread owns the lock.
     #[inline]
     pub unsafe fn unlock_fair(&self) {
+        // spec: Mutex!HandFair
         if !self.may_be_awaited() || !hand_over::<P>(self.byte(), true) {
             // SAFETY: as the caller promises.
             unsafe { self.unlock() };
@@ -69,6 +70,7 @@ impl<P: Host> RawMutex<P> {
     /// The calling thread owns the lock.
     #[inline]
     pub unsafe fn bump(&self) {
+        // spec: Mutex!HandFair
         if self.may_be_awaited() && hand_over::<P>(self.byte(), true) {
             self.lock();
         }
@@ -99,7 +101,7 @@ pub(super) fn look<P: Host>(byte: *const P::AtomicU8) {
     if request == Request::Debt && is_displaced_owner_coming::<P>(address, now) {
         return;
     }
-    // spec: Mutex!LookLock
+    // spec: Mutex!Serve
     let guard = P::bucket(address).lock();
     if let Some(word) = roles::serve(&guard, address, now) {
         drop(guard);
@@ -123,7 +125,7 @@ fn is_displaced_owner_coming<P: Host>(address: usize, now: usize) -> bool {
 #[inline(never)]
 fn hand_over<P: Host>(byte: *const P::AtomicU8, unasked: bool) -> bool {
     let address = byte.addr();
-    // spec: Mutex!HandOverLock
+    // spec: Mutex!HandOver
     let guard = P::bucket(address).lock();
     let word = roles::hand_over(&guard, address, unasked, P::ticks() as usize);
     drop(guard);
