@@ -26,7 +26,7 @@
    * The bucket's lock has a queue of its own in the source, and threads sleep for it; here it is fair.
    * Two addresses that differ in their two highest bits only have the same word in the unlock mode.
    * Waiters of condition variables, which notifications link here: Condvar.tla.
-   * Forks, and priorities beyond two. Signals: a sleep may end without a wake, but only by a late futex wake. *)
+   * Forks, and priorities beyond two. Signals: a sleep ends without a reason only by a late futex wake. *)
 EXTENDS Naturals, Sequences, FiniteSets, TLC
 
 CONSTANTS
@@ -125,7 +125,8 @@ Begin(words, bucket, threads) ==
     /\ me = threads
     /\ program = [era |-> [a \in Addresses |-> 1],
                   left |-> [a \in Addresses |->        \* calls that have not counted themselves out
-                              CallsOf(a, 1) - Cardinality({t \in Threads : threads[t].pc = "Unlock" /\ Plays[t][1].at = a})],
+                      CallsOf(a, 1) - Cardinality({t \in Threads : threads[t].pc = "Unlock"
+                                                                /\ Plays[t][1].at = a})],
                   passed |-> 0]     \* how many locked first although all can know that the heir is overdue
 
 Words ==
@@ -145,7 +146,8 @@ Init == Begin(Words, Table, [t \in Threads |-> Idle])
 (* A state that from the start needs more threads than TLC can follow quickly. 1 polls for the free lock at a, for
    which 2 is parked. 4 owns the lock at c, whose heir 3 sleeps with a request. *)
 InitTwoQueues ==
-    Begin([Words EXCEPT !.byte["c"] = 1, !.mode[0] = <<"c", "wake">>, !.status = [@ EXCEPT ![1] = "heir", ![3] = "heir"]],
+    Begin([Words EXCEPT !.byte["c"] = 1, !.mode[0] = <<"c", "wake">>,
+                        !.status = [@ EXCEPT ![1] = "heir", ![3] = "heir"]],
           [Table EXCEPT !.queue = <<1, 2, 3>>, !.heir = [a |-> 1, c |-> 3], !.asked = {3}],
           [t \in Threads |-> CASE t = 1 -> [Idle EXCEPT !.pc = "Wait"]
                                [] t = 2 -> [Idle EXCEPT !.pc = "Asleep"]
@@ -241,7 +243,8 @@ FutexWake(t) ==
                       [] At(me[t].wakes, "AskAsleep") -> "AskWoken"
                       [] OTHER -> me[me[t].wakes].pc
        IN  me' = [me EXCEPT ![me[t].wakes].pc = place, ![t].pc = me[t].then, ![t].then = "Finish", ![t].wakes = None]
-    /\ buf' = IF Mutation("told_after_the_wake") THEN [buf EXCEPT ![t] = <<<<"status", me[t].wakes, "woken">>>>] ELSE buf
+    /\ buf' = IF ~Mutation("told_after_the_wake") THEN buf
+              ELSE [buf EXCEPT ![t] = <<<<"status", me[t].wakes, "woken">>>>]
     /\ UNCHANGED <<mem, table, program>>
 
 -----------------------------------------------------------------------------
@@ -249,8 +252,8 @@ FutexWake(t) ==
 
 (* A new owner, or a thread that has given up, counts itself out, and knows whether it is the last. *)
 CountedOut(t, places) ==
-    /\ program' = [program EXCEPT !.left[Here(t)] = @ - 1,
-                                  !.passed = IF At(t, "Call") /\ mem.mode[0] = <<Here(t), "hand">> /\ @ < 2 THEN @ + 1 ELSE @]
+    /\ LET passes == At(t, "Call") /\ mem.mode[0] = <<Here(t), "hand">> /\ program.passed < 2
+       IN  program' = [program EXCEPT !.left[Here(t)] = @ - 1, !.passed = IF passes THEN @ + 1 ELSE @]
     /\ me' = [places EXCEPT ![t].frees = program.left[Here(t)] = 1]
 
 (* A test-and-set. *)
@@ -453,7 +456,8 @@ Leave(t) ==
            unheired == IF isHeir THEN [Begun EXCEPT !.heir[a] = None] ELSE Begun
            withdrawn == IF isHeir /\ ~Mutation("request_left_behind") THEN Withdraw(unheired, a) ELSE unheired
            forgotten == IF Mutation("left_and_still_woken") THEN withdrawn ELSE ForgetWoken(withdrawn, t)
-           s == [forgotten EXCEPT !.queue = IF Mutation("left_though_linked") THEN @ ELSE SelectSeq(@, LAMBDA u : u # t),
+           gone == IF Mutation("left_though_linked") THEN None ELSE t
+           s == [forgotten EXCEPT !.queue = SelectSeq(@, LAMBDA u : u # gone),
                                   !.asked = @ \ {t}, !.urgent = @ \ {t}]
            Ends(end) == Section(t, end, IF owner THEN "Owner" ELSE "GaveUp")
        IN  IF QueueOf(s, a) = <<>>
@@ -596,7 +600,9 @@ Terminated ==
 (* Grouped by place, because TLC would otherwise try all actions one by one. *)
 Locking == {"Call", "Enter", "Wait", "PollTry", "LandTry", "Land", "Leave", "Owner", "GaveUp"}
 Asking == {"Ask", "AskFence", "AskTry", "AskSleep", "AskAsleep", "AskWoken", "Heavy", "AskHeavyMade"}
-Unlocking == {"Unlock", "ReadHand", "HandOver", "Release", "ReleaseAsked", "ReleaseLast", "ReadModeAfter", "Look", "Serve"}
+Unlocking ==
+    {"Unlock", "ReadHand", "HandOver", "Release", "ReleaseAsked", "ReleaseLast", "ReadModeAfter", "Look", "Serve"}
+Waiting == ((Locking \cup Asking) \ {"Call", "Enter", "Owner", "GaveUp"}) \cup {"Asleep", "Unguard", "FutexWake"}
 Step(t) ==
     IF me[t].pc \in Locking
     THEN \/ TryLock(t) \/ Enter(t) \/ Poll(t) \/ PollTry(t) \/ Rotate(t) \/ Sleep(t) \/ GoFirst(t) \/ Told(t)
@@ -668,8 +674,7 @@ NothingFreedIsTouched ==
     \A t \in Threads :
         /\ me[t].pc \in Touching \/ (Mutation("unlock_touches_the_mutex") /\ At(t, "Look"))
               => Call(t).era = program.era[Here(t)]
-        /\ Linked(t) => Call(t).era = program.era[Here(t)]
-               /\ (me[t].pc \in (Locking \cup Asking \cup {"Asleep", "Unguard", "FutexWake"}) \ {"Call", "Enter", "Owner", "GaveUp"})
+        /\ Linked(t) => Call(t).era = program.era[Here(t)] /\ me[t].pc \in Waiting
         /\ \A i \in 1..Len(buf[t]) : buf[t][i][1] = "status" => Linked(buf[t][i][2])
 
 (* (6), and a heir that says that it has asked has. *)
