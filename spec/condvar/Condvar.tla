@@ -69,8 +69,8 @@ Before == [z |-> "c", e |-> "b", f |-> "c"]
 (* Locks, waits until there is something, takes it, unlocks. Options: "timed": gives
    up at a deadline. "at once": waits before it looks whether there is something.
    "asleep": begins asleep, parked. "near": begins near, and is about
-   to park. "cancelled": may be cancelled in its sleep; it is asleep at
-   first and waits once. "foreign": to the condition variable its mutex is not one.
+   to park. "cancelled": may be cancelled in its sleep, or before;
+   it is linked at first and waits once. "foreign": to the condition variable its mutex is not one.
    "later": begins once its condition variable is there, or never. *)
 Waiter(c, m, options) ==
     [does |-> "wait", condvar |-> c, sections |-> <<m>>, options |-> options]
@@ -133,6 +133,9 @@ Scripts == [
                            Waiter("c", "a", {"asleep", "at once", "cancelled"}),
                            Notifier("c", <<>>, 1, FALSE),
                            Waiter("f", "b", {"at once", "timed", "later"})>>,
+    cancelled_near |-> <<Waiter("c", "a", {"asleep", "at once", "timed"}),
+                         Waiter("c", "a", {"near", "at once", "cancelled"}),
+                         Notifier("c", <<"a">>, 1, TRUE)>>,
     cancelled_twice |-> <<Waiter("c", "a", {"asleep", "at once", "cancelled"}),
                           Waiter("c", "a", {"asleep", "at once", "cancelled"}),
                           Waiter("c", "a", {"at once", "timed"}),
@@ -308,12 +311,14 @@ Enter(t) ==
     /\ Go(t, "AtMutex")
     /\ UNCHANGED <<setup, byte, held, waited, gone, fault, program, ghost>>
 
+CancelledSleepsOn == Mutation("cancelled_sleeps_though_told_to_compete")
+
 (* A thread whose node is at the mutex, or that waits until its notifier has told it, goes by its status. *)
 \* models nothing: the mutex, which Mutex.tla has in full
 Sleep(t) ==
     /\ At(t, "AtMutex")
     /\ \/ node[t].status \in {"parked", "chosen"} /\ Go(t, "Asleep") /\ UNCHANGED node
-       \/ node[t].status = "compete" /\ Go(t, "TryLock") /\ node' = [node EXCEPT ![t].live = FALSE]
+       \/ node[t].status = "compete" /\ ~CancelledSleepsOn /\ Go(t, "TryLock") /\ node' = [node EXCEPT ![t].live = FALSE]
        \/ node[t].status = "done" /\ Go(t, "Leave") /\ UNCHANGED node
     /\ UNCHANGED <<setup, byte, roles, held, list, waited, gone, fault, program, ghost>>
 
@@ -576,10 +581,10 @@ TimeOut(t) ==
     /\ Go(t, "Withdraw")
     /\ UNCHANGED <<setup, byte, roles, held, list, node, waited, gone, fault, program, ghost>>
 
-(* The thread is cancelled in its sleep. *)
+(* The thread is cancelled in its sleep, or before it has parked. *)
 \* models crates/ondeck/src/condvar/cancel.rs cancel
 Cancel(t) ==
-    /\ At(t, "WaitAsleep")
+    /\ me[t].pc \in {"WaitAsleep", "LeaveNear"}
     /\ Option(t, "cancelled")
     /\ me' = [me EXCEPT ![t].pc = "Withdraw", ![t].cancels = TRUE, ![t].answer = "cancelled"]
     /\ UNCHANGED <<setup, byte, roles, held, list, node, waited, gone, fault, program, ghost>>
@@ -645,7 +650,8 @@ PassOn(t) ==
 Notified(t) ==
     /\ At(t, "Notified")
     /\ LET told == Foreign(t) /\ me[t].cancels /\ Mutation("cancelled_while_the_notifier_has_it")
-           competes == ~node[t].live \/ node[t].status = "compete" \/ told
+           runs == node[t].status = "compete" /\ ~(me[t].cancels /\ CancelledSleepsOn)
+           competes == ~node[t].live \/ runs \/ told
        IN  /\ node' = [node EXCEPT ![t].live = ~competes]
            /\ Go(t, IF competes THEN "TryLock" ELSE "AtMutex")
     /\ UNCHANGED <<setup, byte, roles, held, list, waited, gone, fault, program, ghost>>
