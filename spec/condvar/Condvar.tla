@@ -1,51 +1,40 @@
 ------------------------------ MODULE Condvar ------------------------------
-(* The condition variable of crates/ondeck as it ships: waiting near, pinning the
-   mutex's record, parking, deadlines, and notifications that tell a near waiter to
-   compete and move a parked one to its mutex under the locks of two buckets; waits that
-   are cancelled, and waiters without a mutex of this crate, which are woken instead; with
-   condition variables and mutexes that are freed as soon as they may be, and whose
-   addresses are used again.
+(* The condition variable of crates/ondeck as it ships: waiting near, parking, deadlines, and
+   notifications that tell a near waiter to compete and move a parked one to its mutex under the
+   locks of two buckets; waits that are cancelled, and waiters without a mutex of this crate, which
+   are woken instead; with condition variables and mutexes that are freed as soon as they may be, and
+   whose addresses are used again.
 
-   The mutex is the one that Mutex.tla has in full, in larger steps: a thread that
-   parks does so in one step, and so does an unlock that chooses a thread to wake.
-   No thread is near at a mutex, the poller is not replaced, and no handoff is
-   requested. What a notification and a pin share with an unlock stays as fine as
-   in the source: the byte's clearing store, what the record says of fences, the
-   marks, the count, the looks.
+   The mutex is the one that Mutex.tla has in full, in larger steps: an attempt of a woken thread and
+   what becomes of it are one step, and so are a heir's request and its last attempt. What a
+   notification shares with an unlock stays as fine as in the source: the byte's clearing store, the
+   mode, the section of the bucket's lock, the futex wake. A notification relies on no fence, because
+   it wakes the waiter that it has moved, unless another thread is responsible. So memory is
+   sequentially consistent here; stores that are delayed are in Mutex.tla.
 
-   Memory is that of x86: each thread has a buffer of stores that others do not see
-   yet. A read-modify-write and a full fence empty the thread's own. A heavy fence
-   empties all buffers at once; that it does so one by one is in Mutex.tla. Where
-   fences are asymmetric, an unlock has a full fence unless the lock's record is
-   light; elsewhere always. The unlock mode is not a word of its own here: an unlock
-   skips its look unless its lock has a record that is armed.
+   An action is one access that others can interfere with. Everything else in it is guarded by a
+   bucket's lock that is held (the queues, roles, addresses of nodes), or is a store of `waited`,
+   which is read alone. A section of one bucket's lock with one such access is one action, which
+   waits for the lock. A notification, with more of them, holds the locks from action to action.
 
-   An action is one access that others can interfere with. Everything else in it is
-   guarded by a bucket's lock that is held (the queues, addresses of nodes, pins),
-   or is a store of `waited`, which is read alone. A section of one bucket's lock
-   with one such access is one action, which waits for the lock. A notification,
-   with more of them, holds the locks from action to action.
-
-   Left to chance: whether to poll, how long a waiter is near, whether a parked
-   thread is overdue, which of a mutex's parked threads an unlock prefers, what an
-   unlock relaxes, when a deadline passes. *)
+   Left to chance: whether a heir polls or asks, how long a waiter is near, whether a waiter is
+   overdue, when a deadline passes. *)
 EXTENDS Naturals, Sequences, FiniteSets, TLC
 
 CONSTANTS
     Scenarios,  \* names of Scripts; each runs on every machine of:
     Layouts,    \* which objects share a bucket: see BucketIn
-    Polls,      \* whether a thread that finds the mutex locked may poll
-    Overdue,    \* whether a parked thread may have waited for too long
-    Fences,     \* "full", "asymmetric"
-    Begins,     \* what the mutexes' records say of fences at first: see Fence
-    Relaxes,    \* whether an unlock may let those after it do less
-    Full,       \* whether the buckets are full: no mutex has a record of its own
+    Asks,       \* whether a heir may ask unlocks to wake it, and sleep
+    Overdue,    \* whether a waiter may have waited for too long
+    Fair,       \* whether an owner may hand the mutex over
+    Slices,     \* whether a waiter may look in between whether it was moved
     Mutant      \* the mistake put in, or "none"
 
 VARIABLES
     setup,      \* the scenario and the machine; never changes
-    mem,        \* what all threads see of the mutexes' bytes and of their records
-    buf,        \* of each thread, the stores that only it sees: <<cell, value>>, oldest first
+    byte,       \* of each mutex: 0 free, 1 locked
+    roles,      \* of mutexes, by address: the heir, the thread that was woken last; heirs that have
+                \*   asked; of each bucket, the unlock mode: <<address, "debt" or "wake">>
     held,       \* the thread that has the lock of each bucket
     list,       \* of each bucket, the linked nodes, oldest first; a node is named by its thread
     node,       \* of each thread, what it waits for and its status
@@ -56,7 +45,7 @@ VARIABLES
     program,    \* what the mutexes guard
     ghost       \* what happened, for the properties
 
-vars == <<setup, mem, buf, held, list, node, waited, me, gone, fault, program, ghost>>
+vars == <<setup, byte, roles, held, list, node, waited, me, gone, fault, program, ghost>>
 
 Mutation(name) == Mutant = name
 
@@ -79,9 +68,9 @@ Before == [z |-> "c", e |-> "b", f |-> "c"]
 
 (* Locks, waits until there is something, takes it, unlocks. Options: "timed": gives
    up at a deadline. "at once": waits before it looks whether there is something.
-   "asleep": begins asleep, parked and with a pin. "near": begins near, with a pin,
-   and is about to park. "cancelled": may be cancelled in its sleep; it is asleep at
-   first and waits once. "foreign": to the condition variable its mutex is not one.
+   "asleep": begins asleep, parked. "near": begins near, and is about
+   to park. "cancelled": may be cancelled in its sleep, or before;
+   it is linked at first and waits once. "foreign": to the condition variable its mutex is not one.
    "later": begins once its condition variable is there, or never. *)
 Waiter(c, m, options) ==
     [does |-> "wait", condvar |-> c, sections |-> <<m>>, options |-> options]
@@ -94,7 +83,7 @@ Notifier(c, ms, most, inside) ==
 (* Locks and unlocks. *)
 Other(m) == [does |-> "lock", condvar |-> None, sections |-> <<m>>, options |-> {}]
 
-(* Has unlocked a mutex that is long gone, and is about to choose a thread to wake. *)
+(* Has unlocked a mutex that is long gone, when it was asked to wake a thread. *)
 StaleUnlock(m) == [Other(m) EXCEPT !.options = {"stale"}]
 
 (* Is about to take off more waiters of a condition variable that is long gone. *)
@@ -144,6 +133,9 @@ Scripts == [
                            Waiter("c", "a", {"asleep", "at once", "cancelled"}),
                            Notifier("c", <<>>, 1, FALSE),
                            Waiter("f", "b", {"at once", "timed", "later"})>>,
+    cancelled_near |-> <<Waiter("c", "a", {"asleep", "at once", "timed"}),
+                         Waiter("c", "a", {"near", "at once", "cancelled"}),
+                         Notifier("c", <<"a">>, 1, TRUE)>>,
     cancelled_twice |-> <<Waiter("c", "a", {"asleep", "at once", "cancelled"}),
                           Waiter("c", "a", {"asleep", "at once", "cancelled"}),
                           Waiter("c", "a", {"at once", "timed"}),
@@ -193,71 +185,9 @@ Notifiers(c) == {t \in Threads : Is(t, "notify") /\ Condvar(t) = c}
 IsThere(o) == o \in DOMAIN Before => Before[o] \in gone
 
 -----------------------------------------------------------------------------
-(* Memory. *)
-
-(* The record of a mutex: its own, or that of all mutexes of a full bucket, which
-   has no marks and no pins. *)
-Records == {"a", "b", "c", "d", "s1", "s2", "s3"}
-SharedOf == <<"s1", "s2", "s3">>
-Record(m) == IF setup.full THEN SharedOf[Bucket(m)] ELSE AddressOf[m]
-
-(* byte: 0 free, 1 locked. fence: what the record says of fences; or None while the
-   mutex has no record that is armed; or "unarmed" if it has one that was fenced, by
-   a thread that gave up. poller: the thread that polls, or `Nobody`. flight: a thread
-   is in flight. parked: how many threads are linked. pins: how many waiters rely on
-   it; read under the bucket's lock only. *)
-Byte(m) == <<"byte", m>>
-Fence(m) == <<"fence", Record(m)>>
-Parked(m) == <<"parked", Record(m)>>
-
-RECURSIVE After(_, _)
-After(cells, stores) ==
-    IF stores = <<>> THEN cells
-    ELSE LET cell == Head(stores)[1]
-         IN  After([cells EXCEPT ![cell[1]][cell[2]] = Head(stores)[2]], Tail(stores))
-
-(* Memory as t sees it, and as all threads see it once t's buffer is empty. *)
-Seen(t) == After(mem, buf[t])
-
-RECURSIVE AfterAll(_, _)
-AfterAll(cells, t) == IF t = 0 THEN cells ELSE AfterAll(After(cells, buf[t]), t - 1)
-
-Store(t, cell, value) == buf' = [buf EXCEPT ![t] = Append(@, <<cell, value>>)]
-
-(* Memory after a read-modify-write, or after several accesses with one among them under a
-   bucket's lock. *)
-Atomically(t, cells) == mem' = cells /\ buf' = [buf EXCEPT ![t] = <<>>]
-
-(* How a record pairs fences: it is claimed and armed. A thread publishes what it wrote
-   to the record, perhaps with a step back. Then the thread owes a heavy fence, or a full one. *)
-Asymmetric == setup.fences = "asymmetric"
-Unseen == {None, "unarmed"}
-Armed(fence) ==
-    CASE fence = None -> "light"
-      [] fence = "unarmed" -> IF Mutation("armed_as_fenced") THEN "fenced" ELSE "not yet"
-      [] OTHER -> fence
-Published(fence, stays) == IF fence = "light" /\ ~stays THEN "not yet" ELSE fence
-OwesHeavy(fence) == Asymmetric /\ fence # "fenced"
-HeavyMade(fence) == IF fence = "not yet" THEN "fenced" ELSE fence
-
-(* After a heavy fence of t, or its full one. *)
-Fenced(t, heavy) == IF heavy THEN AfterAll(mem, Len(Script)) ELSE Seen(t)
-Fencing(t, heavy, cells) ==
-    /\ mem' = cells
-    /\ buf' = IF heavy THEN [u \in Threads |-> <<>>] ELSE [buf EXCEPT ![t] = <<>>]
-
-(* The hardware: the oldest of t's stores becomes visible to all. *)
-\* models nothing: the hardware
-Drain(t) ==
-    /\ buf[t] # <<>>
-    /\ mem' = After(mem, <<Head(buf[t])>>)
-    /\ buf' = [buf EXCEPT ![t] = Tail(@)]
-    /\ UNCHANGED <<setup, held, list, node, waited, me, gone, fault, program, ghost>>
+(* Places, named by what happens next; queues; the kernel. *)
 
 Touch(o) == fault' = fault \cup (gone \cap {o})
-
------------------------------------------------------------------------------
-(* Places, named by what happens next; queues; the kernel. *)
 
 At(t, place) == me[t].pc = place
 Go(t, place) == me' = [me EXCEPT ![t].pc = place]
@@ -274,35 +204,23 @@ Without(b, w) == [list EXCEPT ![b] = SelectSeq(@, LAMBDA u : u # w)]
 
 (* The places after a futex wake at w's address: a thread that sleeps there looks again. *)
 Woken(w, places) ==
-    [places EXCEPT ![w].pc = CASE @ = "Asleep" -> "Sleep"
+    [places EXCEPT ![w].pc = CASE @ = "Asleep" -> "AtMutex"
                                [] @ = "WaitAsleep" -> "Wait"
                                [] OTHER -> @]
 
-(* Where a thread goes that was told what to do. From then on its node may be gone. *)
-Told(status) ==
-    CASE status = "in flight" -> "Land" [] status = "done" -> "Owner" [] OTHER -> "TryLock"
-
 -----------------------------------------------------------------------------
 Setups ==
-    {s \in [scenario : Scenarios, layout : Layouts, polls : Polls, overdue : Overdue,
-            fences : Fences, begins : Begins, relaxes : Relaxes, full : Full] :
-        /\ s.relaxes => s.fences = "asymmetric"
-        /\ s.full => s.begins = None /\ ~s.polls}
+    [scenario : Scenarios, layout : Layouts, asks : Asks, overdue : Overdue, fair : Fair, slices : Slices]
 
 Sleepers == {t \in Threads : Option(t, "asleep") \/ Option(t, "near")}
-PinsOf(r) == {t \in Sleepers : ~setup.full /\ ~Foreign(t) /\ Record(MutexOf(t)) = r}
+Addresses == {AddressOf[o] : o \in DOMAIN AddressOf}
+Quiet == <<None, "quiet">>
 
 Init ==
     /\ setup \in Setups
-    /\ mem = [byte |-> [m \in Mutexes |-> 0],
-              fence |-> [r \in Records |-> CASE PinsOf(r) # {} -> "fenced"
-                                             [] r \in {"a", "b"} -> setup.begins
-                                             [] OTHER -> None],
-              poller |-> [r \in Records |-> Nobody],
-              flight |-> [r \in Records |-> FALSE],
-              parked |-> [r \in Records |-> 0],
-              pins |-> [r \in Records |-> Cardinality(PinsOf(r))]]
-    /\ buf = [t \in Threads |-> <<>>]
+    /\ byte = [m \in Mutexes |-> 0]
+    /\ roles = [heir |-> [a \in Addresses |-> Nobody], woken |-> [a \in Addresses |-> Nobody],
+                asked |-> {}, mode |-> [b \in Buckets |-> Quiet]]
     /\ held = [b \in Buckets |-> Nobody]
     /\ list = [b \in Buckets |->
                 SelectSeq([t \in Threads |-> t],
@@ -311,17 +229,15 @@ Init ==
                 [kind |-> "condvar",
                  address |-> IF Is(t, "lock") THEN None ELSE AddressOf[Condvar(t)],
                  status |-> IF Option(t, "near") THEN "near" ELSE "parked",
-                 live |-> t \in Sleepers,
-                 pin |-> t \in Sleepers /\ ~setup.full /\ ~Foreign(t)]]
+                 live |-> t \in Sleepers]]
     /\ waited = [c \in Condvars |-> IF Waiters(c) \cap Sleepers # {} THEN 1 ELSE 0]
     /\ me = [t \in Threads |->
               [pc |-> CASE Option(t, "asleep") -> "WaitAsleep"
                         [] Option(t, "near") -> "LeaveNear"
-                        [] Option(t, "stale") -> IF Is(t, "notify") THEN "LockFirst" ELSE "Wake"
+                        [] Option(t, "stale") -> IF Is(t, "notify") THEN "LockFirst" ELSE "Serve"
                         [] Script[t].sections = <<>> -> "HasWaiters"
                         [] OTHER -> "TryLock",
                section |-> 1,
-               light |-> FALSE,                 \* of a mutant: it has read that the record is light
                leaves |-> FALSE,                \* this is its last unlock
                frees |-> {},                    \* what is gone when that has returned
                deadline |-> Option(t, "timed"), \* its deadline may pass
@@ -345,139 +261,131 @@ Init ==
                 before |-> [t \in Threads |-> {}],      \* calls that were over when it was linked
                 eligible |-> [t \in Threads |-> {}],    \* linked at the start of the call, and since
                 taken |-> [t \in Threads |-> {}],       \* taken off by the call
-                heavy |-> FALSE,                        \* a notification made a heavy fence
                 over |-> {}]                            \* notifiers whose call has returned
 
 -----------------------------------------------------------------------------
-(* The mutex, in larger steps than those of Mutex.tla. *)
+(* The mutex, in larger steps than those of Mutex.tla. A section of its bucket's lock works on a state: the roles,
+   the statuses of nodes, and the thread to wake. *)
 
 \* models nothing: the mutex, which Mutex.tla has in full
 TryLock(t) ==
     /\ At(t, "TryLock")
     /\ IsThere(Mutex(t))
     /\ Option(t, "later") => IsThere(Condvar(t))
-    /\ LET now == Seen(t) IN
-        /\ Atomically(t, [now EXCEPT !.byte[Mutex(t)] = 1])
-        /\ Go(t, CASE now.byte[Mutex(t)] = 0 -> "Owner"
-                   [] setup.polls -> "Arrive"
-                   [] OTHER -> "Park")
+    /\ byte' = [byte EXCEPT ![Mutex(t)] = 1]
+    /\ Go(t, IF byte[Mutex(t)] = 0 THEN "Owner" ELSE "Enter")
     /\ Touch(Mutex(t))
-    /\ UNCHANGED <<setup, held, list, node, waited, gone, program, ghost>>
+    /\ UNCHANGED <<setup, roles, held, list, node, waited, gone, program, ghost>>
+
+Begun == [roles |-> roles, node |-> node, wakes |-> Nobody]
+Ended(s) == roles' = s.roles /\ node' = s.node
+
+IsAsked(s, a) == s.roles.mode[BucketAt(a)][1] = a
+Unasked(s, a) == IF IsAsked(s, a) THEN [s EXCEPT !.roles.mode[BucketAt(a)] = Quiet] ELSE s
+CanAsk(s, a) == s.roles.mode[BucketAt(a)] = Quiet \/ IsAsked(s, a)
+ForgetWoken(s, a, t) == IF s.roles.woken[a] = t THEN [s EXCEPT !.roles.woken[a] = Nobody] ELSE s
+
+BecomeHeir(s, a, t) ==
+    LET other == s.roles.heir[a]
+        parked == IF other = Nobody THEN s
+                  ELSE [s EXCEPT !.node[other].status = "parked", !.roles.asked = @ \ {other}]
+    IN  [Unasked(parked, a) EXCEPT !.roles.heir[a] = t, !.node[t].status = "heir"]
+
+Wake(s, a, t) == [s EXCEPT !.roles.woken[a] = t, !.node[t].status = "woken", !.wakes = t]
+
+(* Wakes the oldest parked thread of these, unless another thread is responsible. *)
+\* models crates/ondeck/src/mutex/roles.rs look_after
+LookAfter(s, a, queue) ==
+    LET parked == SelectSeq(queue, LAMBDA w : s.node[w].status = "parked")
+    IN  IF s.roles.heir[a] # Nobody \/ s.roles.woken[a] # Nobody \/ IsAsked(s, a) \/ parked = <<>>
+        THEN s ELSE Wake(s, a, parked[1])
 
 \* models nothing: the mutex, which Mutex.tla has in full
-Arrive(t) ==
-    /\ At(t, "Arrive")
-    /\ LET now == Seen(t)
-           r == Record(Mutex(t))
-       IN  IF now.poller[r] = Nobody
-           THEN Atomically(t, [now EXCEPT !.poller[r] = t]) /\ Go(t, "Poll")
-           ELSE Atomically(t, now) /\ Go(t, "Park")
-    /\ UNCHANGED <<setup, held, list, node, waited, gone, fault, program, ghost>>
+Enter(t) ==
+    /\ At(t, "Enter")
+    /\ Free(Bucket(Mutex(t)))
+    /\ LET a == AddressOf[Mutex(t)]
+           linked == [Begun EXCEPT !.node[t] = [kind |-> "lock", address |-> a, status |-> "parked", live |-> TRUE]]
+       IN  Ended(IF roles.heir[a] = Nobody THEN BecomeHeir(linked, a, t) ELSE linked)
+    /\ list' = [list EXCEPT ![Bucket(Mutex(t))] = Append(@, t)]
+    /\ Go(t, "AtMutex")
+    /\ UNCHANGED <<setup, byte, held, waited, gone, fault, program, ghost>>
+
+CancelledSleepsOn == Mutation("cancelled_sleeps_though_told_to_compete")
+
+(* A thread whose node is at the mutex, or that waits until its notifier has told it, goes by its status. *)
+\* models nothing: the mutex, which Mutex.tla has in full
+Sleep(t) ==
+    /\ At(t, "AtMutex")
+    /\ \/ node[t].status \in {"parked", "chosen"} /\ Go(t, "Asleep") /\ UNCHANGED node
+       \/ node[t].status = "compete" /\ ~CancelledSleepsOn /\ Go(t, "TryLock") /\ node' = [node EXCEPT ![t].live = FALSE]
+       \/ node[t].status = "done" /\ Go(t, "Leave") /\ UNCHANGED node
+    /\ UNCHANGED <<setup, byte, roles, held, list, waited, gone, fault, program, ghost>>
 
 \* models nothing: the mutex, which Mutex.tla has in full
-Poll(t) ==
-    /\ At(t, "Poll")
-    /\ LET now == Seen(t) IN
-        /\ now.byte[Mutex(t)] = 0
-        /\ Atomically(t, [now EXCEPT !.byte[Mutex(t)] = 1])
+HeirTries(t) ==
+    /\ At(t, "AtMutex")
+    /\ node[t].status = "heir"
+    /\ byte[Mutex(t)] = 0
+    /\ byte' = [byte EXCEPT ![Mutex(t)] = 1]
     /\ Go(t, "Leave")
     /\ Touch(Mutex(t))
-    /\ UNCHANGED <<setup, held, list, node, waited, gone, program, ghost>>
+    /\ UNCHANGED <<setup, roles, held, list, node, waited, gone, program, ghost>>
 
 \* models nothing: the mutex, which Mutex.tla has in full
-PollEnough(t) ==
-    /\ At(t, "Poll")
-    /\ Go(t, "Park")
-    /\ UNCHANGED <<setup, mem, buf, held, list, node, waited, gone, fault, program, ghost>>
+HeirAsks(t) ==
+    /\ setup.asks
+    /\ At(t, "AtMutex")
+    /\ Free(Bucket(Mutex(t)))
+    /\ node[t].status = "heir"
+    /\ byte[Mutex(t)] = 1
+    /\ CanAsk(Begun, AddressOf[Mutex(t)])
+    /\ roles' = [roles EXCEPT !.asked = @ \cup {t},
+                             !.mode[Bucket(Mutex(t))] = <<AddressOf[Mutex(t)], "wake">>]
+    /\ Go(t, "Asleep")
+    /\ Touch(Mutex(t))
+    /\ UNCHANGED <<setup, byte, held, list, node, waited, gone, program, ghost>>
 
-WithoutMark(t, poller) == IF poller = t THEN Nobody ELSE poller
+(* A woken thread runs: it acquires the lock, or is the heir, unless the heir sleeps with a request. *)
+\* models nothing: the mutex, which Mutex.tla has in full
+Land(t) ==
+    /\ At(t, "AtMutex")
+    /\ node[t].status = "woken"
+    /\ Free(Bucket(Mutex(t)))
+    /\ byte' = [byte EXCEPT ![Mutex(t)] = 1]
+    /\ LET a == AddressOf[Mutex(t)]
+           s == ForgetWoken(Begun, a, t)
+       IN  IF byte[Mutex(t)] = 0 THEN Go(t, "Leave") /\ UNCHANGED <<roles, node>>
+           ELSE /\ UNCHANGED me
+                /\ Ended(IF s.roles.heir[a] \in s.roles.asked THEN [s EXCEPT !.node[t].status = "parked"]
+                         ELSE BecomeHeir(s, a, t))
+    /\ Touch(Mutex(t))
+    /\ UNCHANGED <<setup, held, list, waited, gone, program, ghost>>
 
+(* The new owner unlinks itself, and leaves a debt if no thread is responsible for the parked ones. *)
 \* models nothing: the mutex, which Mutex.tla has in full
 Leave(t) ==
     /\ At(t, "Leave")
-    /\ Atomically(t, [Seen(t) EXCEPT !.poller[Record(Mutex(t))] = WithoutMark(t, @)])
-    /\ Go(t, "Owner")
-    /\ UNCHANGED <<setup, held, list, node, waited, gone, fault, program, ghost>>
-
-\* models nothing: the mutex, which Mutex.tla has in full
-Park(t) ==
-    /\ At(t, "Park")
     /\ Free(Bucket(Mutex(t)))
-    /\ LET m == Mutex(t)
-           r == Record(m)
-           fence == Armed(Seen(t).fence[r])
-           heavy == OwesHeavy(fence)
-           now == Fenced(t, heavy)
-           free == now.byte[m] = 0
-       IN  /\ \E stays \in IF now.pins[r] = 0 THEN BOOLEAN ELSE {FALSE} :
-                Fencing(t, heavy, [now EXCEPT
-                    !.byte[m] = 1,
-                    !.fence[r] = IF heavy THEN HeavyMade(Published(fence, stays)) ELSE fence,
-                    !.poller[r] = WithoutMark(t, @),
-                    !.parked[r] = IF free THEN @ ELSE @ + 1])
-           /\ IF free THEN UNCHANGED <<list, node>>
-              ELSE /\ node' = [node EXCEPT ![t] =
-                        [kind |-> "lock", address |-> AddressOf[m], status |-> "parked",
-                         live |-> TRUE, pin |-> FALSE]]
-                   /\ list' = [list EXCEPT ![Bucket(m)] = Append(@, t)]
-           /\ Go(t, IF free THEN "Owner" ELSE "Sleep")
-           /\ Touch(m)
-    /\ UNCHANGED <<setup, held, waited, gone, program, ghost>>
-
-\* models nothing: the mutex, which Mutex.tla has in full
-Sleep(t) ==
-    /\ At(t, "Sleep")
-    /\ IF node[t].status \in {"parked", "chosen"}
-       THEN Go(t, "Asleep") /\ UNCHANGED node
-       ELSE Go(t, Told(node[t].status)) /\ node' = [node EXCEPT ![t].live = FALSE]
-    /\ UNCHANGED <<setup, mem, buf, held, list, waited, gone, fault, program, ghost>>
-
-(* A woken thread runs: it becomes the poller, or tries as any other thread. *)
-\* models nothing: the mutex, which Mutex.tla has in full
-Land(t) ==
-    /\ At(t, "Land")
-    /\ LET now == Seen(t)
-           r == Record(Mutex(t))
-           polls == setup.polls /\ now.poller[r] = Nobody
-       IN  /\ Atomically(t, [now EXCEPT !.flight[r] = FALSE, !.poller[r] = IF polls THEN t ELSE @])
-           /\ Go(t, IF polls THEN "Poll" ELSE "TryLock")
-    /\ UNCHANGED <<setup, held, list, node, waited, gone, fault, program, ghost>>
-
-(* Which thread may be chosen to wake under the lock of the mutex's bucket, and the state
-   after that. *)
-Choices(t, m) ==
-    LET b == Bucket(m)
-        r == Record(m)
-        now == Seen(t)
-        parked == LinkedAt(b, "lock", AddressOf[m])
-        nothing == [cells |-> now, list |-> list, node |-> node, chosen |-> Nobody]
-        Dismissed(w, status, cells) ==
-            [cells |-> [cells EXCEPT !.parked[r] = IF @ = 0 THEN 0 ELSE @ - 1],
-             list |-> Without(b, w),
-             node |-> [node EXCEPT ![w].status = status],
-             chosen |-> w]
-        InFlight(w) == Dismissed(w, "in flight", [now EXCEPT !.flight[r] = TRUE])
-        HandOver(w) ==
-            IF Mutation("handoff_takes_nothing") \/ now.byte[MutexOf(w)] = 0
-            THEN Dismissed(w, "done", [now EXCEPT !.byte[MutexOf(w)] = 1])
-            ELSE nothing
-    IN  CASE parked = <<>> -> {nothing}
-          [] setup.full ->
-                {Dismissed(Oldest(parked), "compete", now)}
-                \cup (IF setup.overdue THEN {HandOver(Oldest(parked))} ELSE {})
-          [] OTHER ->
-                (IF setup.overdue
-                 THEN {HandOver(Oldest(parked)),
-                       IF now.flight[r] THEN nothing ELSE InFlight(Oldest(parked))}
-                 ELSE {})
-                \cup (IF now.flight[r] \/ now.poller[r] # Nobody THEN {nothing}
-                      ELSE {InFlight(w) : w \in Range(parked)})
+    /\ LET b == Bucket(Mutex(t))
+           a == AddressOf[Mutex(t)]
+           unheired == IF roles.heir[a] = t THEN Unasked([Begun EXCEPT !.roles.heir[a] = Nobody], a) ELSE Begun
+           s == [ForgetWoken(unheired, a, t) EXCEPT !.roles.asked = @ \ {t}, !.node[t].live = FALSE]
+           others == SelectSeq(LinkedAt(b, "lock", a), LAMBDA w : w # t)
+           debts == s.roles.heir[a] = Nobody /\ s.roles.woken[a] = Nobody /\ CanAsk(s, a)
+           left == CASE others = <<>> -> Unasked(s, a)
+                     [] debts -> [s EXCEPT !.roles.mode[b] = <<a, "debt">>]
+                     [] OTHER -> LookAfter(s, a, others)
+       IN  /\ Ended(left)
+           /\ list' = Without(b, t)
+           /\ me' = [me EXCEPT ![t].pc = IF left.wakes = Nobody THEN "Owner" ELSE "OwnerWakes", ![t].chosen = left.wakes]
+    /\ UNCHANGED <<setup, byte, held, waited, gone, fault, program, ghost>>
 
 (* The program's last section with a mutex, and what may be freed then. If no other thread has a
    section left, that is the mutex. If the other waiters of the condition variable are out, or are
    cancelled and have been notified, and each notifier's call is over or has notified a waiter, it is
    the condition variable. *)
-Leaving(t) ==
+Leaving(t, place, wakes) ==
     LET m == Mutex(t)
         c == Condvar(t)
         out == IF me[t].leaves THEN program.out \cup {t} ELSE program.out
@@ -485,7 +393,7 @@ Leaving(t) ==
         users == IF last THEN program.users[m] - 1 ELSE program.users[m]
     IN  /\ program' = [program EXCEPT !.users[m] = users, !.out = out]
         /\ me' = [me EXCEPT
-            ![t].pc = "ReadFence",
+            ![t].pc = place, ![t].chosen = wakes,
             ![t].frees = (IF users = 0 THEN {m} ELSE {})
                 \cup (IF Is(t, "wait") /\ me[t].leaves
                          /\ (\A w \in Waiters(c) :
@@ -496,131 +404,63 @@ Leaving(t) ==
 (* Where t goes after an unlock. *)
 Onwards(t) ==
     CASE Is(t, "wait") /\ ~me[t].leaves ->
-            CASE Mutation("linked_after_unlock") /\ ~node[t].live -> "Link"
-              [] Foreign(t) -> "LeaveNear"
-              [] Mutant \in {"parked_without_a_pin", "pinned_after_parking", "pin_refused"} -> "LeaveNear"
-              [] OTHER -> "Pin"
+            IF Mutation("linked_after_unlock") /\ ~node[t].live THEN "Link" ELSE "LeaveNear"
       [] Is(t, "notify") /\ me[t].section < Len(Script[t].sections) -> "NextSection"
       [] Is(t, "notify") /\ t \notin ghost.over -> "HasWaiters"
       [] OTHER -> "Done"
 Then(t) == IF me[t].frees # {} THEN "Free" ELSE Onwards(t)
 
-(* Not in the source: only a mutant does this. *)
-\* models nothing: a mistake put in
-ReadFenceBefore(t) ==
-    /\ At(t, "Unlock")
-    /\ Mutation("fence_read_before_the_store")
-    /\ me' = [me EXCEPT ![t].pc = "UnlockAfter",
-                        ![t].light = Seen(t).fence[Record(Mutex(t))] = "light"]
-    /\ UNCHANGED <<setup, mem, buf, held, list, node, waited, gone, fault, program, ghost>>
-
 \* models nothing: the mutex, which Mutex.tla has in full
 Unlock(t) ==
-    /\ IF Mutation("fence_read_before_the_store") THEN At(t, "UnlockAfter") ELSE At(t, "Unlock")
-    /\ Store(t, Byte(Mutex(t)), 0)
-    /\ Leaving(t)
+    /\ At(t, "Unlock")
+    /\ byte' = [byte EXCEPT ![Mutex(t)] = 0]
+    /\ Leaving(t, "ReadMode", Nobody)
     /\ Touch(Mutex(t))
-    /\ UNCHANGED <<setup, mem, held, list, node, waited, gone, ghost>>
+    /\ UNCHANGED <<setup, roles, held, list, node, waited, gone, ghost>>
 
-(* After the store: whether the unlock looks at all, with or without a fence of its own. *)
+(* An owner hands the mutex to the thread that has waited longest. *)
 \* models nothing: the mutex, which Mutex.tla has in full
-ReadFence(t) ==
-    /\ At(t, "ReadFence")
-    /\ LET fence == Seen(t).fence[Record(Mutex(t))]
-           light == IF Mutation("fence_read_before_the_store") THEN me[t].light
-                    ELSE fence = "light"
-           unseen == fence \in Unseen
-       IN  IF Asymmetric /\ (unseen \/ light)
-           THEN UNCHANGED <<mem, buf>> /\ Go(t, IF unseen THEN Then(t) ELSE "LookAwake")
-           ELSE Atomically(t, Seen(t)) /\ Go(t, "LookAwake")
-    /\ UNCHANGED <<setup, held, list, node, waited, gone, fault, program, ghost>>
-
-(* A thread in flight does not look after those that are overdue. *)
-\* models nothing: the mutex, which Mutex.tla has in full
-LookAwake(t) ==
-    /\ At(t, "LookAwake")
-    /\ LET now == Seen(t)
-           r == Record(Mutex(t))
-           marked == now.poller[r] # Nobody \/ now.flight[r]
-       IN  \/ Go(t, IF now.fence[r] \in Unseen \/ marked THEN Then(t) ELSE "LookParked")
-           \/ /\ setup.overdue
-              /\ marked
-              /\ now.poller[r] = Nobody
-              /\ Go(t, "Wake")
-    /\ UNCHANGED <<setup, mem, buf, held, list, node, waited, gone, fault, program, ghost>>
-
-\* models nothing: the mutex, which Mutex.tla has in full
-LookParked(t) ==
-    /\ At(t, "LookParked")
-    /\ IF Seen(t).parked[Record(Mutex(t))] # 0 THEN Go(t, "Wake")
-       ELSE Go(t, Then(t)) \/ (setup.relaxes /\ Go(t, "Relax"))
-    /\ UNCHANGED <<setup, mem, buf, held, list, node, waited, gone, fault, program, ghost>>
-
-MayLighten(r) ==
-    mem.fence[r] = "fenced" /\ (mem.pins[r] = 0 \/ Mutation("relaxed_though_pinned"))
-
-(* Later unlocks do less: this lock's unlocks have no fence, or the lock loses its record. *)
-\* models nothing: the mutex, which Mutex.tla has in full
-Relax(t) ==
-    /\ At(t, "Relax")
+HandOver(t) ==
+    /\ At(t, "Unlock")
+    /\ setup.fair
     /\ Free(Bucket(Mutex(t)))
-    /\ LET r == Record(Mutex(t))
-           now == Seen(t)
-           quiet == now.parked[r] = 0 /\ now.poller[r] = Nobody /\ ~now.flight[r]
-                    /\ (now.pins[r] = 0 \/ Mutation("record_taken_though_pinned"))
-       IN  \/ MayLighten(r) /\ Atomically(t, [now EXCEPT !.fence[r] = "light"])
-           \/ quiet /\ Atomically(t, [now EXCEPT !.fence[r] = None])
-           \/ ~MayLighten(r) /\ ~quiet /\ UNCHANGED <<mem, buf>>
-    /\ Go(t, Then(t))
-    /\ UNCHANGED <<setup, held, list, node, waited, gone, fault, program, ghost>>
+    /\ LET a == AddressOf[Mutex(t)]
+           queue == LinkedAt(Bucket(Mutex(t)), "lock", a)
+           w == Oldest(queue)
+           s == IF roles.heir[a] = w THEN Unasked([Begun EXCEPT !.roles.heir[a] = Nobody], a) ELSE Begun
+       IN  /\ queue # <<>>
+           /\ Ended([s EXCEPT !.node[w].status = "done"])
+           /\ Leaving(t, "UnlockWakes", w)
+    /\ UNCHANGED <<setup, byte, held, list, waited, gone, fault, ghost>>
 
-(* If no thread has parked for a while, the poller does so, too. *)
+(* After the store: whether the unlock is asked to do anything. *)
 \* models nothing: the mutex, which Mutex.tla has in full
-PollerRelaxes(t) ==
-    /\ At(t, "Poll")
-    /\ setup.relaxes
+ReadMode(t) ==
+    /\ At(t, "ReadMode")
+    /\ Go(t, IF IsAsked(Begun, AddressOf[Mutex(t)]) THEN "Serve" ELSE Then(t))
+    /\ UNCHANGED <<setup, byte, roles, held, list, node, waited, gone, fault, program, ghost>>
+
+\* models nothing: the mutex, which Mutex.tla has in full
+Serve(t) ==
+    /\ At(t, "Serve")
     /\ Free(Bucket(Mutex(t)))
-    /\ MayLighten(Record(Mutex(t)))
-    /\ Atomically(t, [Seen(t) EXCEPT !.fence[Record(Mutex(t))] = "light"])
-    /\ UNCHANGED <<setup, held, list, node, waited, me, gone, fault, program, ghost>>
-
-(* The poller looks after a parked thread that is overdue. *)
-\* models nothing: the mutex, which Mutex.tla has in full
-Tend(t) ==
-    /\ At(t, "Poll")
-    /\ setup.overdue
-    /\ Free(Bucket(Mutex(t)))
-    /\ \E choice \in Choices(t, Mutex(t)) :
-        /\ choice.chosen # Nobody
-        /\ Atomically(t, choice.cells)
-        /\ list' = choice.list
-        /\ node' = choice.node
-        /\ me' = [me EXCEPT ![t].pc = "PollerWakes", ![t].chosen = choice.chosen]
-    /\ UNCHANGED <<setup, held, waited, gone, fault, program, ghost>>
+    /\ LET a == AddressOf[Mutex(t)]
+           s == Unasked(Begun, a)
+           heir == s.roles.heir[a]
+           served == IF heir \in s.roles.asked
+                     THEN Wake([s EXCEPT !.roles.heir[a] = Nobody, !.roles.asked = @ \ {heir}], a, heir)
+                     ELSE LookAfter(s, a, LinkedAt(Bucket(Mutex(t)), "lock", a))
+       IN  /\ Ended(served)
+           /\ me' = [me EXCEPT ![t].pc = IF served.wakes = Nobody THEN Then(t) ELSE "UnlockWakes",
+                               ![t].chosen = served.wakes]
+    /\ UNCHANGED <<setup, byte, held, list, waited, gone, fault, program, ghost>>
 
 \* models nothing: the mutex, which Mutex.tla has in full
-PollerWakes(t) ==
-    /\ At(t, "PollerWakes")
-    /\ me' = Woken(me[t].chosen, [me EXCEPT ![t].pc = "Poll", ![t].chosen = Nobody])
-    /\ UNCHANGED <<setup, mem, buf, held, list, node, waited, gone, fault, program, ghost>>
-
-\* models nothing: the mutex, which Mutex.tla has in full
-Wake(t) ==
-    /\ At(t, "Wake")
-    /\ Free(Bucket(Mutex(t)))
-    /\ \E choice \in Choices(t, Mutex(t)) :
-        /\ Atomically(t, choice.cells)
-        /\ list' = choice.list
-        /\ node' = choice.node
-        /\ me' = [me EXCEPT ![t].pc = IF choice.chosen = Nobody THEN Then(t) ELSE "UnlockWakes",
-                            ![t].chosen = choice.chosen]
-    /\ UNCHANGED <<setup, held, waited, gone, fault, program, ghost>>
-
-\* models nothing: the mutex, which Mutex.tla has in full
-UnlockWakes(t) ==
-    /\ At(t, "UnlockWakes")
-    /\ me' = Woken(me[t].chosen, [me EXCEPT ![t].pc = Then(t), ![t].chosen = Nobody])
-    /\ UNCHANGED <<setup, mem, buf, held, list, node, waited, gone, fault, program, ghost>>
+MutexWakes(t) ==
+    /\ me[t].pc \in {"UnlockWakes", "OwnerWakes"}
+    /\ me' = Woken(me[t].chosen, [me EXCEPT ![t].pc = IF At(t, "OwnerWakes") THEN "Owner" ELSE Then(t),
+                                            ![t].chosen = Nobody])
+    /\ UNCHANGED <<setup, byte, roles, held, list, node, waited, gone, fault, program, ghost>>
 
 -----------------------------------------------------------------------------
 (* The program. *)
@@ -647,20 +487,20 @@ Section(t) ==
                        ![t].pc = IF leaves \/ Mutation("linked_after_unlock") THEN "Unlock" ELSE "Link",
                        ![t].leaves = leaves,
                        ![t].answer = None]
-    /\ UNCHANGED <<setup, mem, buf, held, list, node, waited, gone, fault, ghost>>
+    /\ UNCHANGED <<setup, byte, roles, held, list, node, waited, gone, fault, ghost>>
 
 \* models nothing: what the program does next
 NextSection(t) ==
     /\ At(t, "NextSection")
     /\ me' = [me EXCEPT ![t].pc = "TryLock", ![t].section = @ + 1]
-    /\ UNCHANGED <<setup, mem, buf, held, list, node, waited, gone, fault, program, ghost>>
+    /\ UNCHANGED <<setup, byte, roles, held, list, node, waited, gone, fault, program, ghost>>
 
 \* models nothing: what the program does as soon as it may
 FreeIt(t) ==
     /\ At(t, "Free")
     /\ gone' = gone \cup me[t].frees
     /\ me' = [me EXCEPT ![t].pc = Onwards(t), ![t].frees = {}]
-    /\ UNCHANGED <<setup, mem, buf, held, list, node, waited, fault, program, ghost>>
+    /\ UNCHANGED <<setup, byte, roles, held, list, node, waited, fault, program, ghost>>
 
 -----------------------------------------------------------------------------
 (* Waiting. *)
@@ -682,56 +522,26 @@ Link(t) ==
         /\ IsThere(c)
         /\ Free(b)
         /\ node' = [node EXCEPT ![t] = [kind |-> "condvar", address |-> AddressOf[c],
-                                        status |-> "near", live |-> TRUE, pin |-> FALSE]]
+                                        status |-> "near", live |-> TRUE]]
         /\ list' = [list EXCEPT ![b] = Append(@, t)]
         /\ waited' = [waited EXCEPT ![c] = 1]
-        /\ Atomically(t, Seen(t))
-        /\ me' = [me EXCEPT ![t].pc = IF Mutation("linked_after_unlock") THEN "Pin" ELSE "Unlock",
+        /\ UNCHANGED <<byte, roles>>
+        /\ me' = [me EXCEPT ![t].pc = IF Mutation("linked_after_unlock") THEN "LeaveNear" ELSE "Unlock",
                             ![t].deadline = Option(t, "timed"), ![t].series = Series(t)]
         /\ ghost' = [ghost EXCEPT !.signal[t] = Nobody, !.before[t] = ghost.over]
         /\ Touch(c)
         /\ UNCHANGED <<setup, held, gone, program>>
 
-(* A notified waiter takes its pin back if it has one, and goes on at the mutex. *)
-GoesOn(t) == me' = [me EXCEPT ![t].pc = "Unpin", ![t].answer = IF @ = None THEN "notified" ELSE @]
+(* A notified waiter goes on at the mutex. *)
+GoesOn(t) == me' = [me EXCEPT ![t].pc = "Notified", ![t].answer = IF @ = None THEN "notified" ELSE @]
 
 (* The waiter reads its own node, and has been told something. *)
-\* models crates/ondeck/src/condvar/wait.rs watch
+\* models crates/ondeck/src/condvar/wait.rs stay_near
 Watch(t) ==
-    /\ At(t, "Pin")
+    /\ At(t, "LeaveNear")
     /\ node[t].status \notin {"near", "parked"}
     /\ GoesOn(t)
-    /\ UNCHANGED <<setup, mem, buf, held, list, node, waited, gone, fault, program, ghost>>
-
-(* The waiter stops reading its node, or never reads it. From now on the mutex's record stays
-   the mutex's, and fenced. *)
-\* models crates/ondeck/src/condvar/wait.rs first_step
-\* models crates/ondeck/src/mutex/for_condvar.rs pin
-Pin(t) ==
-    /\ At(t, "Pin")
-    /\ Free(Bucket(Mutex(t)))
-    /\ LET r == Record(Mutex(t))
-           now == Seen(t)
-           fence == Armed(now.fence[r])
-           next == IF Mutation("pinned_without_a_fence") THEN "fenced"
-                   ELSE Published(fence, Mutation("pin_leaves_the_record_light"))
-       IN  IF setup.full
-           THEN Atomically(t, now) /\ Go(t, "LeaveNear") /\ UNCHANGED node
-           ELSE /\ Atomically(t, [now EXCEPT !.fence[r] = next, !.pins[r] = @ + 1])
-                /\ node' = [node EXCEPT ![t].pin = TRUE]
-                /\ Go(t, CASE OwesHeavy(next) -> "PinFence"
-                           [] Mutation("pinned_after_parking") -> "Wait"
-                           [] OTHER -> "LeaveNear")
-    /\ UNCHANGED <<setup, held, list, waited, gone, fault, program, ghost>>
-
-(* The stores of unlocks that took the record for a light one, or that saw none, have
-   become visible. *)
-\* models crates/ondeck/src/mutex/for_condvar.rs pin
-PinFence(t) ==
-    /\ At(t, "PinFence")
-    /\ Fencing(t, TRUE, [Fenced(t, TRUE) EXCEPT !.fence[Record(Mutex(t))] = HeavyMade(@)])
-    /\ Go(t, IF Mutation("pinned_after_parking") THEN "Wait" ELSE "LeaveNear")
-    /\ UNCHANGED <<setup, held, list, node, waited, gone, fault, program, ghost>>
+    /\ UNCHANGED <<setup, byte, roles, held, list, node, waited, gone, fault, program, ghost>>
 
 (* Under the lock of the condition variable's bucket: a notification that sees a near
    waiter there can rely on it. *)
@@ -739,10 +549,10 @@ PinFence(t) ==
 LeaveNear(t) ==
     /\ At(t, "LeaveNear")
     /\ Free(Bucket(Condvar(t))) \/ Mutation("parked_without_the_lock")
-    /\ Atomically(t, Seen(t))
+    /\ UNCHANGED <<byte, roles>>
     /\ IF node[t].status = "near"
        THEN /\ node' = [node EXCEPT ![t].status = "parked"]
-            /\ Go(t, IF Mutation("pinned_after_parking") THEN "Pin" ELSE "Wait")
+            /\ Go(t, "Wait")
        ELSE GoesOn(t) /\ UNCHANGED node
     /\ UNCHANGED <<setup, held, list, waited, gone, fault, program, ghost>>
 
@@ -751,22 +561,33 @@ LeaveNear(t) ==
 Wait(t) ==
     /\ At(t, "Wait")
     /\ IF node[t].status \in {"parked", "chosen"} THEN Go(t, "WaitAsleep") ELSE GoesOn(t)
-    /\ UNCHANGED <<setup, mem, buf, held, list, node, waited, gone, fault, program, ghost>>
+    /\ UNCHANGED <<setup, byte, roles, held, list, node, waited, gone, fault, program, ghost>>
+
+(* Between its sleeps the waiter finds that it was moved: from now on it sleeps at the mutex. *)
+\* models crates/ondeck/src/condvar/wait.rs was_moved
+WasMoved(t) ==
+    /\ At(t, "WaitAsleep")
+    /\ setup.slices
+    /\ ~Foreign(t)
+    /\ Free(Bucket(Condvar(t)))
+    /\ node[t].kind = "lock"
+    /\ me' = [me EXCEPT ![t].pc = "AtMutex", ![t].answer = "notified"]
+    /\ UNCHANGED <<setup, byte, roles, held, list, node, waited, gone, fault, program, ghost>>
 
 \* models crates/ondeck/src/condvar/wait.rs time_out
 TimeOut(t) ==
     /\ At(t, "WaitAsleep")
     /\ me[t].deadline
     /\ Go(t, "Withdraw")
-    /\ UNCHANGED <<setup, mem, buf, held, list, node, waited, gone, fault, program, ghost>>
+    /\ UNCHANGED <<setup, byte, roles, held, list, node, waited, gone, fault, program, ghost>>
 
-(* The thread is cancelled in its sleep. *)
+(* The thread is cancelled in its sleep, or before it has parked. *)
 \* models crates/ondeck/src/condvar/cancel.rs cancel
 Cancel(t) ==
-    /\ At(t, "WaitAsleep")
+    /\ me[t].pc \in {"WaitAsleep", "LeaveNear"}
     /\ Option(t, "cancelled")
     /\ me' = [me EXCEPT ![t].pc = "Withdraw", ![t].cancels = TRUE, ![t].answer = "cancelled"]
-    /\ UNCHANGED <<setup, mem, buf, held, list, node, waited, gone, fault, program, ghost>>
+    /\ UNCHANGED <<setup, byte, roles, held, list, node, waited, gone, fault, program, ghost>>
 
 (* No waiter has the notification of a cancelled one: the ghost forgets that one had it. *)
 Dropped(t) == [ghost EXCEPT !.taken[ghost.signal[t]] = @ \ {t}, !.signal[t] = Nobody]
@@ -774,7 +595,7 @@ Dropped(t) == [ghost EXCEPT !.taken[ghost.signal[t]] = @ \ {t}, !.signal[t] = No
 (* The case of a cancelled waiter that was notified before. *)
 CancelledLate(t) ==
     /\ IF Mutation("cancelled_keeps_its_notification")
-       THEN Go(t, "Unpin") /\ ghost' = Dropped(t)
+       THEN Go(t, "Notified") /\ ghost' = Dropped(t)
        ELSE Go(t, "PassOn") /\ UNCHANGED ghost
     /\ UNCHANGED <<list, node, waited, fault>>
 
@@ -799,7 +620,7 @@ Withdraw(t) ==
         others == Range(LinkedAt(b, "condvar", AddressOf[c])) \ {t}
     IN  /\ At(t, "Withdraw")
         /\ Free(b)
-        /\ Atomically(t, Seen(t))
+        /\ UNCHANGED <<byte, roles>>
         /\ IF node[t].kind # "condvar" /\ ~Mutation("withdraw_though_notified")
            THEN IF me[t].cancels THEN CancelledLate(t) ELSE NotifiedBefore(t)
            ELSE /\ list' = left
@@ -809,7 +630,7 @@ Withdraw(t) ==
                                      ELSE [waited EXCEPT ![c] = 0]
                         /\ Touch(c)
                    ELSE UNCHANGED <<waited, fault>>
-                /\ me' = [me EXCEPT ![t].pc = "Unpin",
+                /\ me' = [me EXCEPT ![t].pc = "Notified",
                                     ![t].answer = IF me[t].cancels THEN @ ELSE "timeout"]
                 /\ ghost' = [ghost EXCEPT
                      !.eligible = [n \in Threads |-> @[n] \ {t}]]
@@ -821,29 +642,19 @@ Withdraw(t) ==
 PassOn(t) ==
     /\ At(t, "PassOn")
     /\ Go(t, "LockFirst")
-    /\ UNCHANGED <<setup, mem, buf, held, list, node, waited, gone, fault, program, ghost>>
+    /\ UNCHANGED <<setup, byte, roles, held, list, node, waited, gone, fault, program, ghost>>
 
-(* The pin goes, unless a notification has taken it. A notified waiter does what it was
-   told, and if it was cancelled, it sleeps until it is told; after its deadline a waiter wants
-   the mutex as any other thread does. *)
+(* A waiter that was told to compete, or whose deadline has passed, wants the mutex as any other thread does. One that
+   was moved waits there. A cancelled one without a mutex waits until its notifier needs its node no more. *)
 \* models crates/ondeck/src/condvar/wait.rs notified
-\* models crates/ondeck/src/mutex/for_condvar.rs unpin
-Unpin(t) ==
-    /\ At(t, "Unpin")
-    /\ LET r == Record(Mutex(t))
-           late == ~node[t].live
-           forgets == IF late THEN Mutation("unpin_forgotten_at_the_deadline")
-                      ELSE Mutation("unpin_forgotten_when_told_to_compete")
-                           /\ node[t].status = "compete"
-           sleeps == me[t].cancels /\ ~late
-                     /\ ~(Foreign(t) /\ Mutation("cancelled_while_the_notifier_has_it"))
-       IN  /\ node' = [node EXCEPT ![t].live = sleeps, ![t].pin = @ /\ forgets]
-           /\ IF node[t].pin /\ ~forgets
-              THEN /\ Free(Bucket(Mutex(t)))
-                   /\ Atomically(t, [Seen(t) EXCEPT !.pins[r] = @ - 1])
-              ELSE UNCHANGED <<mem, buf>>
-           /\ Go(t, CASE late -> "TryLock" [] sleeps -> "Sleep" [] OTHER -> Told(node[t].status))
-    /\ UNCHANGED <<setup, held, list, waited, gone, fault, program, ghost>>
+Notified(t) ==
+    /\ At(t, "Notified")
+    /\ LET told == Foreign(t) /\ me[t].cancels /\ Mutation("cancelled_while_the_notifier_has_it")
+           runs == node[t].status = "compete" /\ ~(me[t].cancels /\ CancelledSleepsOn)
+           competes == ~node[t].live \/ runs \/ told
+       IN  /\ node' = [node EXCEPT ![t].live = ~competes]
+           /\ Go(t, IF competes THEN "TryLock" ELSE "AtMutex")
+    /\ UNCHANGED <<setup, byte, roles, held, list, waited, gone, fault, program, ghost>>
 
 -----------------------------------------------------------------------------
 (* Notifying. *)
@@ -854,7 +665,7 @@ Returned(t, places) ==
                    [] me[t].count = 0 -> Dropped(t)
                    [] OTHER -> ghost
     /\ me' = [places EXCEPT
-         ![t].pc = CASE Is(t, "wait") -> "Unpin" [] Script[t].inside -> "Unlock" [] OTHER -> "Done",
+         ![t].pc = CASE Is(t, "wait") -> "Notified" [] Script[t].inside -> "Unlock" [] OTHER -> "Done",
          ![t].target = None, ![t].count = 0, ![t].moved = FALSE,
          ![t].last = FALSE, ![t].chosen = Nobody]
 
@@ -872,7 +683,7 @@ HasWaiters(t) ==
                    /\ Go(t, IF Script[t].inside THEN "Unlock" ELSE "Done")
               ELSE /\ ghost' = [ghost EXCEPT !.eligible[t] = waiting]
                    /\ Go(t, "LockNear")
-    /\ UNCHANGED <<setup, mem, buf, held, list, node, waited, gone, program>>
+    /\ UNCHANGED <<setup, byte, roles, held, list, node, waited, gone, program>>
 
 ClearsLater == Mutant \in {"waited_cleared_after_the_last_is_told", "waited_cleared_after_unlock"}
 
@@ -886,7 +697,7 @@ Linked(t) == LinkedAt(From(t), "condvar", AddressOf[Condvar(t)])
 LockNear(t) ==
     /\ At(t, "LockNear")
     /\ Free(From(t))
-    /\ Atomically(t, Seen(t))
+    /\ UNCHANGED <<byte, roles>>
     /\ held' = [held EXCEPT ![From(t)] = t]
     /\ Go(t, "NotifyNear")
     /\ UNCHANGED <<setup, list, node, waited, gone, fault, program, ghost>>
@@ -909,13 +720,13 @@ NotifyNear(t) ==
         /\ IF Linked(t) = <<w>> /\ ~ClearsLater
            THEN waited' = [waited EXCEPT ![Condvar(t)] = 0] /\ Touch(Condvar(t))
            ELSE UNCHANGED <<waited, fault>>
-    /\ UNCHANGED <<setup, mem, buf, held, gone, program, ghost>>
+    /\ UNCHANGED <<setup, byte, roles, held, gone, program, ghost>>
 
 (* The waiter is told, and may be gone by the next step. *)
 \* models crates/ondeck/src/condvar/notify.rs notify_near
 TellNear(t) ==
     /\ At(t, "TellNear")
-    /\ Atomically(t, Seen(t))
+    /\ UNCHANGED <<byte, roles>>
     /\ LET w == me[t].chosen
            early == Mutation("told_before_unlinked")
        IN  /\ fault' = IF node[w].live \/ early THEN fault ELSE fault \cup {"node"}
@@ -943,7 +754,7 @@ TellNear(t) ==
 EndNear(t) ==
     /\ At(t, "NotifyNear")
     /\ Nears(t) = {} \/ setup.overdue
-    /\ Atomically(t, Seen(t))
+    /\ UNCHANGED <<byte, roles>>
     /\ held' = [held EXCEPT ![From(t)] = Nobody]
     /\ LET last == Linked(t) = <<>>
            clears == last /\ me[t].count # 0 /\ ClearsLater
@@ -969,7 +780,7 @@ NeedsSecond(t, m) == m # None /\ Bucket(m) # From(t)
 LockFirst(t) ==
     /\ At(t, "LockFirst")
     /\ Free(From(t))
-    /\ Atomically(t, Seen(t))
+    /\ UNCHANGED <<byte, roles>>
     /\ IF First(t) = {}
        THEN Returned(t, me) /\ UNCHANGED held
        ELSE LET m == FirstTarget(t) IN
@@ -983,7 +794,7 @@ LockFirst(t) ==
 \* models crates/ondeck/src/parking/pair.rs extend
 Extend(t) ==
     /\ At(t, "Extend")
-    /\ Atomically(t, Seen(t))
+    /\ UNCHANGED <<byte, roles>>
     /\ \/ /\ Free(To(t))
           /\ held' = [held EXCEPT ![To(t)] = t]
           /\ Go(t, "Notify")
@@ -1000,7 +811,7 @@ LockLower(t) ==
     /\ Free(To(t))
     /\ held' = [held EXCEPT ![To(t)] = t]
     /\ Go(t, "LockUpper")
-    /\ UNCHANGED <<setup, mem, buf, list, node, waited, gone, fault, program, ghost>>
+    /\ UNCHANGED <<setup, byte, roles, list, node, waited, gone, fault, program, ghost>>
 
 \* models crates/ondeck/src/parking/pair.rs lock
 LockUpper(t) ==
@@ -1008,7 +819,7 @@ LockUpper(t) ==
     /\ Free(From(t))
     /\ held' = [held EXCEPT ![From(t)] = t]
     /\ Go(t, "LookAgain")
-    /\ UNCHANGED <<setup, mem, buf, list, node, waited, gone, fault, program, ghost>>
+    /\ UNCHANGED <<setup, byte, roles, list, node, waited, gone, fault, program, ghost>>
 
 (* The first lock was given back: by now the newest waiter may be another mutex's. *)
 \* models crates/ondeck/src/condvar/notify.rs lock_both
@@ -1024,7 +835,7 @@ LookAgain(t) ==
                ELSE /\ held' = [held EXCEPT ![To(t)] = Nobody]
                     /\ me' = [me EXCEPT ![t].target = m,
                                         ![t].pc = IF NeedsSecond(t, m) THEN "Extend" ELSE "Notify"]
-    /\ UNCHANGED <<setup, mem, buf, list, node, waited, gone, fault, program>>
+    /\ UNCHANGED <<setup, byte, roles, list, node, waited, gone, fault, program>>
 
 (* Which waiter to notify next: the oldest if it is overdue, otherwise the newest. *)
 Candidates(t) ==
@@ -1058,92 +869,45 @@ Notify(t) ==
                   /\ ~ClearsLater
                THEN waited' = [waited EXCEPT ![Condvar(t)] = 0] /\ Touch(Condvar(t))
                ELSE UNCHANGED <<waited, fault>>
-    /\ UNCHANGED <<setup, mem, buf, held, gone, program>>
+    /\ UNCHANGED <<setup, byte, roles, held, gone, program>>
 
-(* A near waiter is told to compete, and may be gone by the next step. A parked waiter is
-   linked among the parked threads of its mutex, and counted; its pin goes. One without a mutex is
-   told and woken once the locks are released. *)
+(* A near waiter is told to compete, and may be gone by the next step. A parked waiter is linked among
+   the threads of its mutex. One without a mutex is told and woken once the locks are released. *)
 \* models crates/ondeck/src/condvar/notify.rs notify_some
-\* models crates/ondeck/src/condvar/notify.rs move_parked
 Tell(t) ==
     /\ At(t, "Tell")
     /\ LET w == me[t].chosen
-           m == me[t].target
-           now == Seen(t)
            early == Mutation("told_before_unlinked") /\ node[w].status = "compete"
-           arms == IF now.fence[Record(m)] \notin Unseen THEN <<>>
-                   ELSE <<<<Fence(m), Armed(now.fence[Record(m)])>>>>
-           counts == IF Mutation("moved_uncounted") THEN <<>>
-                     ELSE <<<<Parked(m), now.parked[Record(m)] + 1>>>>
-           unpins == node[w].pin
+           runs == node[w].status = "near" \/ early
        IN  /\ fault' = IF node[w].live \/ early THEN fault ELSE fault \cup {"node"}
-           /\ IF node[w].status = "near" \/ early
-              THEN /\ Atomically(t, now)
-                   /\ node' = [node EXCEPT ![w].status = "compete"]
-                   /\ list' = Without(From(t), w)
-              ELSE IF Foreign(w)
-              THEN /\ Atomically(t, now)
-                   /\ node' = [node EXCEPT ![w].status = "chosen"]
-                   /\ UNCHANGED list
-              ELSE /\ mem' = [now EXCEPT !.pins[Record(m)] = IF unpins THEN @ - 1 ELSE @]
-                   /\ buf' = [buf EXCEPT ![t] = arms \o counts]
-                   /\ node' = [node EXCEPT ![w].pin = FALSE]
-                   /\ list' = [list EXCEPT ![To(t)] = Append(@, w)]
+           /\ node' = [node EXCEPT ![w].status = CASE runs -> "compete" [] Foreign(w) -> "chosen" [] OTHER -> @]
+           /\ list' = CASE runs -> Without(From(t), w)
+                        [] Foreign(w) -> list
+                        [] OTHER -> [list EXCEPT ![To(t)] = Append(@, w)]
            /\ me' = [me EXCEPT ![t].pc = "Notify", ![t].chosen = Nobody, ![t].count = @ + 1,
-                               ![t].moved = @ \/ ~(node[w].status = "near" \/ early \/ Foreign(w)),
-                               ![t].foreign = IF Foreign(w) /\ node[w].status # "near"
-                                              THEN Append(@, w) ELSE @]
-    /\ UNCHANGED <<setup, held, waited, gone, program, ghost>>
+                               ![t].moved = @ \/ ~(runs \/ Foreign(w)),
+                               ![t].foreign = IF Foreign(w) /\ ~runs THEN Append(@, w) ELSE @]
+    /\ UNCHANGED <<setup, byte, roles, held, waited, gone, program, ghost>>
 
-(* The turn is done. *)
+(* The turn is done: a moved waiter is looked after. *)
 \* models crates/ondeck/src/condvar/notify.rs notify_some
 EndMoving(t) ==
     /\ At(t, "Notify")
     /\ Candidates(t) = {}
     /\ LET c == Condvar(t)
+           m == me[t].target
            last == Linked(t) = <<>> \/ (Mutation("notify_forgets_the_others") /\ me[t].count # 0)
-           looks == me[t].moved \/ Mutation("notify_touches_a_freed_mutex")
-       IN  /\ IF last /\ Mutation("waited_cleared_after_the_last_is_told")
-              THEN waited' = [waited EXCEPT ![c] = 0] /\ Touch(c)
-              ELSE UNCHANGED <<waited, fault>>
-           /\ me' = [me EXCEPT
-                ![t].last = last,
-                ![t].pc = CASE ~looks \/ Mutation("notify_wakes_no_thread") -> "Drop"
-                            [] Mutation("moved_without_publishing") -> "LookAtMutex"
-                            [] OTHER -> "Publish"]
-    /\ UNCHANGED <<setup, mem, buf, held, list, node, gone, program, ghost>>
-
-FullFenceOnly == Mutant \in {"parked_without_a_pin", "moved_without_heavy_fence"}
-
-\* models crates/ondeck/src/condvar/notify.rs wake_if_free
-Publish(t) ==
-    /\ At(t, "Publish")
-    /\ LET r == Record(me[t].target)
-           fence == Armed(Seen(t).fence[r])
-           heavy == OwesHeavy(fence) /\ ~FullFenceOnly
-       IN  /\ \E stays \in IF mem.pins[r] = 0 THEN BOOLEAN ELSE {FALSE} :
-                Fencing(t, heavy, [Fenced(t, heavy) EXCEPT
-                    !.fence[r] = IF heavy THEN HeavyMade(Published(fence, stays)) ELSE fence])
-           /\ ghost' = [ghost EXCEPT !.heavy = @ \/ heavy]
-    /\ Go(t, "LookAtMutex")
-    /\ UNCHANGED <<setup, held, list, node, waited, gone, fault, program>>
-
-\* models crates/ondeck/src/condvar/notify.rs wake_if_free
-LookAtMutex(t) ==
-    /\ At(t, "LookAtMutex")
-    /\ Touch(me[t].target)
-    /\ Go(t, IF Seen(t).byte[me[t].target] = 0 THEN "Choose" ELSE "Drop")
-    /\ UNCHANGED <<setup, mem, buf, held, list, node, waited, gone, program, ghost>>
-
-\* models crates/ondeck/src/condvar/notify.rs wake_if_free
-Choose(t) ==
-    /\ At(t, "Choose")
-    /\ \E choice \in Choices(t, me[t].target) :
-        /\ Atomically(t, choice.cells)
-        /\ list' = choice.list
-        /\ node' = choice.node
-        /\ me' = [me EXCEPT ![t].pc = "Drop", ![t].chosen = choice.chosen]
-    /\ UNCHANGED <<setup, held, waited, gone, fault, program, ghost>>
+           looks == /\ me[t].moved
+                    /\ ~Mutation("notify_wakes_no_thread")
+                    /\ ~(Mutation("moved_waiter_is_left_to_the_owner") /\ byte[m] = 1)
+           s == IF looks THEN LookAfter(Begun, AddressOf[m], LinkedAt(To(t), "lock", AddressOf[m])) ELSE Begun
+       IN  /\ CASE last /\ Mutation("waited_cleared_after_the_last_is_told") ->
+                    waited' = [waited EXCEPT ![c] = 0] /\ Touch(c)
+                [] Mutation("notify_touches_a_freed_mutex") -> UNCHANGED waited /\ Touch(m)
+                [] OTHER -> UNCHANGED <<waited, fault>>
+           /\ Ended(s)
+           /\ me' = [me EXCEPT ![t].last = last, ![t].pc = "Drop", ![t].chosen = s.wakes]
+    /\ UNCHANGED <<setup, byte, held, list, gone, program, ghost>>
 
 (* What follows a turn: another for the next mutex, or the end. *)
 EndTurn(t, places) ==
@@ -1156,7 +920,7 @@ EndTurn(t, places) ==
 \* models crates/ondeck/src/condvar/notify.rs notify_some
 Drop(t) ==
     /\ At(t, "Drop")
-    /\ Atomically(t, Seen(t))
+    /\ UNCHANGED <<byte, roles>>
     /\ held' = [held EXCEPT ![From(t)] = Nobody, ![To(t)] = Nobody]
     /\ CASE me[t].foreign # <<>> -> Go(t, "TellChosen") /\ UNCHANGED ghost
          [] me[t].chosen = Nobody -> EndTurn(t, me)
@@ -1168,7 +932,7 @@ Drop(t) ==
 FutexWake(t) ==
     /\ At(t, "FutexWake")
     /\ EndTurn(t, Woken(me[t].chosen, me))
-    /\ UNCHANGED <<setup, mem, buf, held, list, node, waited, gone, fault, program>>
+    /\ UNCHANGED <<setup, byte, roles, held, list, node, waited, gone, fault, program>>
 
 (* A waiter without a mutex is told: what it does next is not known here. It may be gone by the
    next step. *)
@@ -1179,7 +943,7 @@ TellChosen(t) ==
         /\ fault' = IF node[w].live THEN fault ELSE fault \cup {"node"}
         /\ node' = [node EXCEPT ![w].status = "compete"]
     /\ Go(t, "WakeChosen")
-    /\ UNCHANGED <<setup, mem, buf, held, list, waited, gone, program, ghost>>
+    /\ UNCHANGED <<setup, byte, roles, held, list, waited, gone, program, ghost>>
 
 \* models crates/ondeck/src/parking/park.rs wake
 WakeChosen(t) ==
@@ -1188,7 +952,7 @@ WakeChosen(t) ==
            places == [Woken(Head(me[t].foreign), me) EXCEPT ![t].foreign = others]
        IN  IF others = <<>> THEN EndTurn(t, places)
            ELSE me' = [places EXCEPT ![t].pc = "TellChosen"] /\ UNCHANGED ghost
-    /\ UNCHANGED <<setup, mem, buf, held, list, node, waited, gone, fault, program>>
+    /\ UNCHANGED <<setup, byte, roles, held, list, node, waited, gone, fault, program>>
 
 (* Not in the source: only a mutant does this. *)
 \* models nothing: a mistake put in
@@ -1197,20 +961,18 @@ ClearLate(t) ==
     /\ waited' = [waited EXCEPT ![Condvar(t)] = 0]
     /\ Touch(Condvar(t))
     /\ Returned(t, me)
-    /\ UNCHANGED <<setup, mem, buf, held, list, node, gone, program>>
+    /\ UNCHANGED <<setup, byte, roles, held, list, node, gone, program>>
 
 -----------------------------------------------------------------------------
 Step(t) ==
-    \/ TryLock(t) \/ Arrive(t) \/ Poll(t) \/ PollEnough(t) \/ Leave(t) \/ Park(t) \/ Sleep(t)
-    \/ Land(t) \/ ReadFenceBefore(t) \/ Unlock(t) \/ ReadFence(t) \/ LookAwake(t) \/ LookParked(t)
-    \/ Relax(t) \/ Wake(t) \/ UnlockWakes(t) \/ PollerRelaxes(t) \/ Tend(t) \/ PollerWakes(t)
+    \/ TryLock(t) \/ Enter(t) \/ Sleep(t) \/ HeirTries(t) \/ HeirAsks(t) \/ Land(t) \/ Leave(t)
+    \/ Unlock(t) \/ HandOver(t) \/ ReadMode(t) \/ Serve(t) \/ MutexWakes(t)
     \/ Section(t) \/ NextSection(t) \/ FreeIt(t)
-    \/ Link(t) \/ Watch(t) \/ Pin(t) \/ PinFence(t) \/ LeaveNear(t) \/ Wait(t)
-    \/ TimeOut(t) \/ Cancel(t) \/ Withdraw(t) \/ PassOn(t) \/ Unpin(t)
+    \/ Link(t) \/ Watch(t) \/ LeaveNear(t) \/ Wait(t) \/ WasMoved(t)
+    \/ TimeOut(t) \/ Cancel(t) \/ Withdraw(t) \/ PassOn(t) \/ Notified(t)
     \/ HasWaiters(t) \/ LockNear(t) \/ NotifyNear(t) \/ TellNear(t) \/ EndNear(t)
     \/ LockFirst(t) \/ Extend(t) \/ LockLower(t) \/ LockUpper(t) \/ LookAgain(t)
-    \/ Notify(t) \/ Tell(t) \/ EndMoving(t)
-    \/ Publish(t) \/ LookAtMutex(t) \/ Choose(t) \/ Drop(t) \/ FutexWake(t)
+    \/ Notify(t) \/ Tell(t) \/ EndMoving(t) \/ Drop(t) \/ FutexWake(t)
     \/ TellChosen(t) \/ WakeChosen(t) \/ ClearLate(t)
 
 NeverBegins(t) == Option(t, "later") /\ At(t, "TryLock") /\ ~IsThere(Condvar(t))
@@ -1218,11 +980,11 @@ AllDone == \A t \in Threads : At(t, "Done") \/ NeverBegins(t)
 \* models nothing: the end
 Terminated == AllDone /\ UNCHANGED vars
 
-Next == (\E t \in Threads : Step(t) \/ Drain(t)) \/ Terminated
+Next == (\E t \in Threads : Step(t)) \/ Terminated
 
-(* Threads run, buffers drain, deadlines pass. *)
+(* Threads run, deadlines pass. *)
 Spec == Init /\ [][Next]_vars
-        /\ \A t \in 1..4 : WF_vars(t \in Threads /\ Step(t)) /\ WF_vars(t \in Threads /\ Drain(t))
+        /\ \A t \in 1..4 : WF_vars(t \in Threads /\ Step(t))
 
 -----------------------------------------------------------------------------
 (* What must hold. *)
@@ -1232,27 +994,28 @@ Inside(t) == Is(t, "notify") /\ Script[t].inside /\ t \notin ghost.over
 Owns(t, m) ==
     /\ HasMutex(t)
     /\ Mutex(t) = m
-    /\ \/ me[t].pc \in {"Leave", "Owner", "Unlock", "UnlockAfter"}
+    /\ \/ me[t].pc \in {"Leave", "OwnerWakes", "Owner", "Unlock"}
        \/ At(t, "Link") /\ ~Mutation("linked_after_unlock")
        \/ node[t].live /\ node[t].status = "done"
        \/ Inside(t) /\ me[t].pc \in {"HasWaiters", "LockNear", "NotifyNear", "TellNear", "LockFirst", "Extend", "LockLower", "LockUpper",
-            "LookAgain", "Notify", "Tell", "Publish", "LookAtMutex", "Choose", "Drop",
+            "LookAgain", "Notify", "Tell", "Drop",
             "FutexWake", "ClearLate"}
 
 Exclusion == \A m \in Mutexes : Cardinality({t \in Threads : Owns(t, m)}) <= 1
 
-Wants(t, m) == HasMutex(t) /\ Mutex(t) = m
+(* At most one thread is the heir of a mutex, which the table names. *)
+OneHeir ==
+    \A w \in Threads : node[w].live /\ node[w].kind = "lock" /\ node[w].status = "heir" <=>
+        node[w].kind = "lock" /\ node[w].address \in Addresses /\ roles.heir[node[w].address] = w
 
-(* At most one thread polls, at most one is in flight, and those have their marks. *)
-MarksAreTrue ==
-    \A m \in Mutexes :
-        LET r == Record(m)
-            polling == {t \in Threads : Wants(t, m) /\ me[t].pc \in {"Poll", "PollerWakes"}}
-            flying == {t \in Threads : Wants(t, m)
-                        /\ (At(t, "Land") \/ (node[t].live /\ node[t].status = "in flight"))}
-        IN  /\ \A t \in polling : mem.poller[r] = t
-            /\ Cardinality(flying) <= 1
-            /\ flying # {} => mem.flight[r]
+(* A thread that is parked for a mutex is looked after: also one that a notification has moved there. *)
+ParkedAreLookedAfter ==
+    \A b \in Buckets : Free(b) => \A w \in Range(list[b]) :
+        node[w].kind = "lock" /\ node[w].status = "parked" =>
+            \/ roles.heir[node[w].address] # Nobody
+            \/ roles.woken[node[w].address] # Nobody
+            \/ roles.mode[b] = <<node[w].address, "debt">>
+            \/ \E u \in Range(list[b]) : node[u].address = node[w].address /\ node[u].status = "done"
 
 NothingFreedIsTouched == fault = {}
 
@@ -1286,31 +1049,12 @@ NoSignalIsStolen == \A t \in Threads : ghost.signal[t] \notin ghost.before[t]
 NoSignalIsDoubled ==
     \A n \in Threads : Is(n, "notify") => Cardinality(ghost.taken[n]) <= Most(n)
 
-(* Each pin is one of a waiter. *)
-PinsBalance ==
-    \A r \in Records :
-        mem.pins[r] = Cardinality({t \in Threads : node[t].pin /\ Record(MutexOf(t)) = r})
-
-(* While a waiter is parked at a condition variable, its mutex's record, if it is the
-   mutex's own, is there and fenced. *)
-PinnedRecordsAreFenced ==
-    \A t \in Threads :
-        node[t].live /\ node[t].kind = "condvar" /\ node[t].status = "parked" /\ ~setup.full
-          /\ ~Foreign(t) =>
-            /\ node[t].pin
-            /\ IF Asymmetric THEN mem.fence[Record(MutexOf(t))] = "fenced"
-               ELSE mem.fence[Record(MutexOf(t))] \notin Unseen
-
-(* No notification makes a heavy fence, unless the bucket is full. *)
-NotificationsAreCheap == ghost.heavy => setup.full
-
 (* Nothing is left behind. *)
 AtRest ==
-    AllDone /\ (\A t \in Threads : buf[t] = <<>>) =>
-        /\ \A b \in Buckets : list[b] = <<>> /\ Free(b)
-        /\ \A r \in Records : mem.poller[r] = Nobody /\ ~mem.flight[r] /\ mem.parked[r] = 0
-                              /\ mem.pins[r] = 0
-        /\ \A m \in Mutexes : mem.byte[m] = 0
+    AllDone =>
+        /\ \A b \in Buckets : list[b] = <<>> /\ Free(b) /\ roles.mode[b] = Quiet
+        /\ \A a \in Addresses : roles.heir[a] = Nobody /\ roles.woken[a] = Nobody
+        /\ \A m \in Mutexes : byte[m] = 0
         /\ \A c \in Condvars : waited[c] = 0
 
 EveryoneReturns == <>AllDone

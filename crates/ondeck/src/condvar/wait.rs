@@ -257,6 +257,7 @@ impl<P: Host> Waiter<P> {
 
     /// Whether a waiter has been notified, and moved to its mutex or told to compete for it.
     fn was_moved(&self) -> bool {
+        // spec: Condvar!WasMoved
         let _guard = self.bucket().lock();
         !self.node.waits_for(Kind::Condvar, self.waited.addr())
     }
@@ -322,6 +323,7 @@ impl<P: Host> Waiter<P> {
 
     /// Locks the mutex of a waiter that was notified.
     pub(super) fn relock(&self, mutex: &RawMutex<P>) {
+        // spec: Condvar!Notified
         if self.node.status() == status::COMPETE {
             // It was near, and is linked nowhere.
             mutex.lock();

@@ -63,6 +63,7 @@ impl<P: Host> RawMutex<P> {
                 if node.status() != status::HEIR {
                     return Some(Watched::Told);
                 }
+                // spec: Mutex!PollTry
                 if self.try_lock() {
                     return Some(Watched::Acquired);
                 }
@@ -79,6 +80,7 @@ impl<P: Host> RawMutex<P> {
 
     /// Wakes the oldest parked thread, if that is due. Returns when to look for that again.
     fn rotate(&self, waiting: &Waiting<'_, P>, now: usize) -> usize {
+        // spec: Mutex!Rotate
         let guard = waiting.bucket.lock();
         let (wake, next) = roles::rotate(&guard, self.address(), now);
         drop(guard);
@@ -134,9 +136,11 @@ impl<P: Host> RawMutex<P> {
                 pause_until_told(waiting, P::ticks() as usize, core::mem::take(&mut awake));
                 FutexWait::Woken
             };
+            // spec: Mutex!AskWoken
             if waiting.node.status() != status::HEIR {
                 return Some(Watched::Told);
             }
+            // spec: Mutex!TimeOut
             if waiting.has_timed_out() {
                 return Some(Watched::TimedOut);
             }
@@ -182,7 +186,6 @@ fn nap<P: Host>(waiting: &Waiting<'_, P>, ticks: usize) {
     waiting.node.rests_until.store(now.wrapping_add(4 * ticks), Ordering::Relaxed);
     let until: Timestamp = P::now().after(ticks_as_duration::<P>(ticks));
     let until = waiting.deadline.map_or(until, |deadline| deadline.min(until));
-    // spec: Mutex!Nap
     // However it ends, the caller looks at its status.
     let _ = P::futex_wait(waiting.node.word(), status::HEIR, Some(until));
     waiting.node.rests_until.store(P::ticks() as usize, Ordering::Relaxed);

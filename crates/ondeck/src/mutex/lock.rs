@@ -122,11 +122,10 @@ impl<P: Host> RawMutex<P> {
     pub(super) fn wait(&self, waiting: &mut Waiting<'_, P>) -> bool {
         loop {
             let waited = match waiting.node.status() {
-                // spec: Mutex!Watch
                 status::HEIR => self.watch_as_heir(waiting),
-                // spec: Mutex!Land
+                // spec: Mutex!Told
                 status::WOKEN => self.land(waiting),
-                // spec: Mutex!Handed
+                // spec: Mutex!Told
                 status::DONE => Waited::Leave { is_owner: true },
                 _ => self.sleep(waiting),
             };
@@ -187,6 +186,7 @@ impl<P: Host> RawMutex<P> {
         if P::futex_wait(node.word(), status::PARKED, Some(until)) != FutexWait::TimedOut {
             return Waited::Look;
         }
+        // spec: Mutex!TimeOut
         if waiting.has_timed_out() {
             return Waited::Leave { is_owner: false };
         }

@@ -44,6 +44,7 @@ pub(super) fn enter<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, now: usize) {
 
 /// Makes the linked node the heir, if there is none, or only one that has lost its CPU.
 pub(super) fn take_role<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, now: usize) {
+    // spec: Mutex!TakeRole
     match heir(guard, node.address()) {
         Some(other) if !is_lost(other, now) => {}
         _ => become_heir(guard, node, now),
@@ -71,6 +72,7 @@ pub(super) fn land<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, now: usize) {
 
 /// Makes the linked node the heir in place of any other, which is parked then.
 pub(super) fn become_heir<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, now: usize) {
+    // spec: Mutex!BecomeHeir
     let address = node.address();
     let Some(newest) = guard.newest(Kind::Lock, address) else { return };
     if let Some(other) = heir(guard, address) {
@@ -161,6 +163,7 @@ pub(crate) fn look_after<P: Host>(
     address: usize,
     now: usize,
 ) -> Option<Wake<P>> {
+    // spec: Condvar!LookAfter
     if is_responsible(guard, address, now) {
         return None;
     }
@@ -258,6 +261,7 @@ unsafe fn link<P: Host>(guard: &Guard<'_, P>, node: &Node<P>) {
 
 /// The parked caller is of a real-time class: it goes before all threads of lower priority, the heir included.
 pub(super) fn go_first<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, now: usize) {
+    // spec: Mutex!GoFirst
     if node.status() != status::PARKED {
         return;
     }
@@ -275,6 +279,7 @@ fn heir<'a, P: Host>(guard: &'a Guard<'_, P>, address: usize) -> Option<&'a Node
 
 /// Whether a thread other than the parked ones will look after them (2).
 fn is_responsible<P: Host>(guard: &Guard<'_, P>, address: usize, now: usize) -> bool {
+    // spec: Mutex!IsLookedAfter
     let Some(newest) = guard.newest(Kind::Lock, address) else { return true };
     newest.heir().is_some()
         || has_woken(newest, now, LOST_AFTER_NANOS)
@@ -302,6 +307,7 @@ fn forget_woken<P: Host>(guard: &Guard<'_, P>, node: &Node<P>) {
 /// while another CPU may be idle.
 fn wake_oldest<P: Host>(guard: &Guard<'_, P>, address: usize, now: usize) -> Option<Wake<P>> {
     let newest = guard.newest(Kind::Lock, address)?;
+    // spec: Mutex!WakeOldest
     let parked = || {
         let all = guard.oldest_first(Kind::Lock, address);
         all.filter(|node| node.status() == status::PARKED).take(PASSED_OVER)

@@ -40,7 +40,7 @@ impl<P: Host> RawMutex<P> {
         if asked::<P>(byte.addr()) == Some(Request::Hand) && hand_over::<P>(byte, false) {
             return;
         }
-        // spec: Mutex!ReleaseAsked
+        // spec: Mutex!Release
         self.locked.store(0, Ordering::Release);
         P::presumed_light_fence();
         look::<P>(byte);
@@ -56,6 +56,7 @@ impl<P: Host> RawMutex<P> {
     /// The calling thread owns the lock.
     #[inline]
     pub unsafe fn unlock_fair(&self) {
+        // spec: Mutex!HandFair
         if !self.may_be_awaited() || !hand_over::<P>(self.byte(), true) {
             // SAFETY: as the caller promises.
             unsafe { self.unlock() };
@@ -70,6 +71,7 @@ impl<P: Host> RawMutex<P> {
     /// The calling thread owns the lock.
     #[inline]
     pub unsafe fn bump(&self) {
+        // spec: Mutex!HandFair
         if self.may_be_awaited() && hand_over::<P>(self.byte(), true) {
             self.lock();
         }
@@ -105,7 +107,7 @@ pub(super) fn look<P: Host>(byte: *const P::AtomicU8) {
         Request::Debt => now = offer::<P>(address, now),
         _ => {}
     }
-    // spec: Mutex!LookLock
+    // spec: Mutex!Serve
     let guard = bucket.lock();
     if let Some(word) = roles::serve(&guard, address, now) {
         drop(guard);
@@ -139,7 +141,7 @@ fn offer<P: Host>(address: usize, now: usize) -> usize {
 #[inline(never)]
 fn hand_over<P: Host>(byte: *const P::AtomicU8, unasked: bool) -> bool {
     let address = byte.addr();
-    // spec: Mutex!HandOverLock
+    // spec: Mutex!HandOver
     let guard = P::bucket(address).lock();
     let word = roles::hand_over(&guard, address, unasked, P::ticks() as usize);
     drop(guard);

@@ -273,7 +273,6 @@ impl<P: Host> Node<P> {
     /// address that this returns.
     pub(crate) fn tell(&self, status: u32) -> *const P::AtomicU32 {
         let word = &raw const self.status;
-        // spec: Mutex!Tell
         // Release: a new owner sees what the old one did in its section. The last access: from here
         // on the node may be gone.
         self.status.store(status, Ordering::Release);
