@@ -114,9 +114,9 @@ fn polled<'a>(polling: &'a mut Polling, field: &str) -> Result<&'a mut u32, Erro
         "long" => Ok(&mut polling.long),
         "offer" => Ok(&mut polling.offer),
         "watch" => Ok(&mut polling.watch),
-        "near" => Ok(&mut polling.near),
+        "tenure" => Ok(&mut polling.tenure),
         _ => Err(Error::Usage(format!(
-            "--sweep: there is no {POLLING}{field}; there are budget, short, long, offer, watch and near"
+            "--sweep: there is no {POLLING}{field}; there are budget, short, long, offer, watch and tenure"
         ))),
     }
 }
@@ -153,7 +153,7 @@ mod tests {
         let of = |it: &Variant| (it.setup.costs.transfer.memory / 1_000, it.setup.polling.budget);
         let values: Vec<_> = found.iter().map(of).collect();
         assert_eq!(values, [(80, 0), (80, MEASURED), (160, 0), (160, MEASURED)]);
-        assert_eq!(found[0].setup.polling.near, MEASURED);
+        assert_eq!(found[0].setup.polling.tenure, MEASURED);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use ondeck::platform::Platform;
 
 use crate::loom_platform::{Loom, Setting, asleep, join, pass_time, spawn};
-use crate::scenario::{ASYMMETRIC, OVERDUE, POLLS, SLEEPS, SOON, Shared, explore};
+use crate::scenario::{ASYMMETRIC, HANDED, POLLS, SLEEPS, SOON, Shared, explore};
 
 /// Waits until the deadline. Returns whether it had a section.
 fn count_until(shared: &Shared) -> u32 {
@@ -71,7 +71,7 @@ fn passes_at_any_time_polling() {
 
 #[test]
 fn passes_at_any_time_handed_over() {
-    explore(OVERDUE, 5, || scenario(Passes::Anytime, &[true]));
+    explore(HANDED, 5, || scenario(Passes::Anytime, &[true]));
 }
 
 /// Another thread waits, too. What the thread that gives up owed to it is done.
@@ -103,7 +103,7 @@ fn another_waits_with_light_fences() {
 
 #[test]
 fn two_deadlines_at_once() {
-    explore(OVERDUE, 2, || scenario(Passes::Before, &[true, true]));
+    explore(HANDED, 2, || scenario(Passes::Before, &[true, true]));
 }
 
 /// A woken waiter finds the mutex locked again when its deadline passes. The mutex stays locked until the

@@ -1,7 +1,7 @@
 //! Lock, unlock and attempts.
 
 use crate::loom_platform::Setting;
-use crate::scenario::{ASYMMETRIC, OVERDUE, POLLS, SLEEPS, Shared, explore, together};
+use crate::scenario::{ASYMMETRIC, HANDED, POLLS, SLEEPS, Shared, explore, together};
 
 /// Two threads with two sections each.
 pub fn two_by_two() {
@@ -47,7 +47,7 @@ fn two_threads_that_poll() {
 
 #[test]
 fn two_threads_that_are_handed_the_lock() {
-    explore(OVERDUE, 4, two_by_two);
+    explore(HANDED, 4, two_by_two);
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn three_threads_that_poll() {
 
 #[test]
 fn three_threads_that_are_handed_the_lock() {
-    explore(OVERDUE, 2, three_by_one);
+    explore(HANDED, 2, three_by_one);
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn two_waiters_that_poll() {
 
 #[test]
 fn two_waiters_that_are_handed_the_lock() {
-    explore(OVERDUE, 2, two_waiters);
+    explore(HANDED, 2, two_waiters);
 }
 
 /// Two threads are parked. The owner unlocks and locks again before the thread that it has woken has the
@@ -102,7 +102,7 @@ fn one_of_two_parked_threads_is_awake() {
 
 #[test]
 fn an_overdue_thread_that_has_competed_is_handed_the_lock() {
-    explore(OVERDUE, 2, the_owner_comes_again);
+    explore(HANDED, 2, the_owner_comes_again);
 }
 
 /// A first unlock finds no parked thread, so that the next ones skip their looks. Then two threads contend.
@@ -209,7 +209,7 @@ fn the_last_of_two_frees_the_mutex_polling() {
 
 #[test]
 fn the_last_of_two_frees_the_mutex_handed_over() {
-    explore(OVERDUE, 5, || free_after_last_section(2));
+    explore(HANDED, 5, || free_after_last_section(2));
 }
 
 /// The same, after the unlocks of the bucket have stopped looking.
