@@ -72,8 +72,6 @@ mod same_moment;
 mod semaphore;
 #[path = "api/tokens.rs"]
 mod tokens;
-#[path = "api/unlock_mode.rs"]
-mod unlock_mode;
 
 // What needs the kernel's calls, or pages of its own.
 cfg_select! {
@@ -99,8 +97,6 @@ cfg_select! {
         mod one_cpu;
         #[path = "api/pi.rs"]
         mod pi;
-        #[path = "api/polling.rs"]
-        mod polling;
         #[path = "api/rwlock_counts.rs"]
         mod rwlock_counts;
         #[path = "api/suite.rs"]

@@ -35,6 +35,8 @@ mod rwlock_chosen;
 mod rwlock_mark;
 #[path = "hooked/rwlock_queue.rs"]
 mod rwlock_queue;
+#[path = "hooked/rwlock_turn.rs"]
+mod rwlock_turn;
 #[path = "hooked/rwlock_unpolled.rs"]
 mod rwlock_unpolled;
 #[path = "hooked/rwlock_upgradable.rs"]

@@ -19,8 +19,6 @@ mod combining;
 mod condvar;
 #[path = "loom/condvar_freed.rs"]
 mod condvar_freed;
-#[path = "loom/cpus.rs"]
-mod cpus;
 #[path = "loom/deadline.rs"]
 mod deadline;
 #[path = "loom/event.rs"]
@@ -39,6 +37,8 @@ mod once;
 mod parker;
 #[path = "loom/parking.rs"]
 mod parking;
+#[path = "loom/request.rs"]
+mod request;
 #[path = "loom/reused.rs"]
 mod reused;
 #[path = "loom/rwlock.rs"]

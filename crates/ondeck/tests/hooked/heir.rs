@@ -274,3 +274,19 @@ fn a_debt_that_no_unlock_pays_ends_with_a_slice() {
     time_passes(SLICE);
     assert_eq!(parked.unlocks(mutex), 0);
 }
+
+/// It sleeps with a request, or naps because it cannot make one.
+#[test]
+fn no_heir_sleeps_beyond_its_deadline() {
+    let _alone = alone();
+    let [one, other] = [(); 2].map(|()| new_lock());
+    let [asks, naps] = Actor::some();
+    lock(one);
+    lock(other);
+    let soon = after(TENURE / 2);
+    asks.sleeps_until(one, soon);
+    naps.sleeps_until(other, soon);
+    time_passes(TENURE / 2);
+    assert_eq!((asks.ends(), naps.ends()), (0, 0));
+    assert_eq!((unlock(one), unlock(other)), (0, 0));
+}

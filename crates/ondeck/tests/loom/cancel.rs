@@ -93,22 +93,22 @@ fn cancelled_beside_a_waiter(setting: Setting, preemptions: usize, inside: bool)
 
 #[test]
 fn a_cancelled_waiter_leaves_its_notification_to_another() {
-    cancelled_beside_a_waiter(SLEEPS, 2, true);
+    cancelled_beside_a_waiter(SLEEPS, 3, true);
 }
 
 #[test]
 fn a_cancelled_waiter_leaves_its_notification_to_another_outside() {
-    cancelled_beside_a_waiter(SLEEPS, 1, false);
+    cancelled_beside_a_waiter(SLEEPS, 2, false);
 }
 
 #[test]
 fn a_cancelled_waiter_leaves_its_notification_to_another_polling() {
-    cancelled_beside_a_waiter(POLLS, 1, false);
+    cancelled_beside_a_waiter(POLLS, 2, false);
 }
 
 #[test]
 fn a_cancelled_waiter_leaves_its_notification_to_another_handed_over() {
-    cancelled_beside_a_waiter(HANDED, 1, false);
+    cancelled_beside_a_waiter(HANDED, 2, false);
 }
 
 #[test]

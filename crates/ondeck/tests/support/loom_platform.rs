@@ -249,10 +249,6 @@ unsafe impl Host for Loom {
         true
     }
 
-    fn cpu() -> u32 {
-        threads::number() % setting::get().cpus
-    }
-
     fn row() -> Option<&'static Row<Self>> {
         setting::get().biased.then(|| &READERS.rows[threads::number() as usize])
     }

@@ -29,9 +29,6 @@ pub struct Setting {
     pub remembers: bool,
     /// Whether threads can be visible readers.
     pub biased: bool,
-    /// How many CPUs the threads started by [`spawn`](super::spawn) run on in turn, from the second on; the
-    /// first has the model's own thread.
-    pub cpus: u32,
 }
 
 /// What the two halves of an asymmetric pair of fences are.
@@ -63,7 +60,6 @@ impl Setting {
         fences: Fences::Full,
         remembers: false,
         biased: false,
-        cpus: 1,
     };
 }
 

@@ -1,4 +1,4 @@
-//! The threads of a model, which its fences know, and which run on CPUs in turn.
+//! The threads of a model, which its fences know.
 
 use std::cell::Cell;
 
