@@ -82,8 +82,6 @@ cfg_select! {
         mod refuse;
         #[path = "support/seccomp.rs"]
         mod seccomp;
-        #[path = "api/collision.rs"]
-        mod collision;
         #[path = "api/handoff.rs"]
         mod handoff;
         #[cfg(target_pointer_width = "64")]

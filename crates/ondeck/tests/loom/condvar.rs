@@ -171,12 +171,12 @@ fn notify_beside_another(inside: bool) {
 
 #[test]
 fn notify_inside_beside_another() {
-    explore(POLLS, 4, || notify_beside_another(true));
+    explore(POLLS, 3, || notify_beside_another(true));
 }
 
 #[test]
 fn notify_outside_beside_another() {
-    explore(SLEEPS, 4, || notify_beside_another(false));
+    explore(SLEEPS, 3, || notify_beside_another(false));
 }
 
 /// Two threads wait, a third notifies both.

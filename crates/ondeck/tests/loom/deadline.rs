@@ -77,33 +77,33 @@ fn passes_at_any_time_handed_over() {
 /// Another thread waits, too. What the thread that gives up owed to it is done.
 #[test]
 fn before_the_unlock_another_waits() {
-    explore(SLEEPS, 4, || scenario(Passes::Before, &[true, false]));
+    explore(SLEEPS, 3, || scenario(Passes::Before, &[true, false]));
 }
 
 #[test]
 fn before_the_unlock_another_waits_polling() {
-    explore(POLLS, 4, || scenario(Passes::Before, &[true, false]));
+    explore(POLLS, 3, || scenario(Passes::Before, &[true, false]));
 }
 
 #[test]
 fn after_the_unlock_another_waits() {
-    explore(SLEEPS, 4, || scenario(Passes::After, &[true, false]));
+    explore(SLEEPS, 3, || scenario(Passes::After, &[true, false]));
 }
 
 #[test]
 fn after_the_unlock_another_waits_polling() {
-    explore(POLLS, 4, || scenario(Passes::After, &[true, false]));
+    explore(POLLS, 3, || scenario(Passes::After, &[true, false]));
 }
 
 #[test]
 fn another_waits_with_light_fences() {
     let setting = Setting { polls: true, ..ASYMMETRIC };
-    explore(setting, 4, || scenario(Passes::After, &[true, false]));
+    explore(setting, 3, || scenario(Passes::After, &[true, false]));
 }
 
 #[test]
 fn two_deadlines_at_once() {
-    explore(HANDED, 4, || scenario(Passes::Before, &[true, true]));
+    explore(HANDED, 3, || scenario(Passes::Before, &[true, true]));
 }
 
 /// A woken waiter finds the mutex locked again when its deadline passes. The mutex stays locked until the

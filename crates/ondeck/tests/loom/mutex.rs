@@ -84,12 +84,12 @@ macro_rules! on_each_machine {
 }
 
 on_each_machine! {
-    asleep SLEEPS, 6, 4;
-    polling POLLS, 6, 4;
-    handed_over HANDED, 6, 4;
-    taking_turns ROTATES, 6, 4;
-    replaced STALE, 6, 4;
-    with_light_fences ASYMMETRIC, 5, 3;
+    asleep SLEEPS, 5, 3;
+    polling POLLS, 5, 3;
+    handed_over HANDED, 5, 3;
+    taking_turns ROTATES, 5, 3;
+    replaced STALE, 5, 3;
+    with_light_fences ASYMMETRIC, 4, 2;
 }
 
 /// Two mutexes in one bucket, each wanted by a thread while another owns both.
@@ -152,7 +152,7 @@ fn free_after_last_section(threads: u32) {
 
 #[test]
 fn the_last_of_three_frees_the_mutex() {
-    explore(SLEEPS, 4, || free_after_last_section(3));
+    explore(SLEEPS, 3, || free_after_last_section(3));
 }
 
 /// A fair unlock hands the lock to a parked thread, and a bump gets it back.
