@@ -81,33 +81,26 @@ fn a_sleeping_heir_is_woken_by_the_unlock_and_by_no_other() {
     assert_eq!(heir.unlocks(mutex), 0);
 }
 
-/// Another thread has the lock in between, so the heir asks again. It has waited for too long by then.
 #[test]
 fn an_overdue_heir_is_handed_the_lock() {
     let _alone = alone();
     let (mutex, heir) = (new_lock(), Actor::new());
-    lock(mutex);
-    for age in [MICRO, MILLI] {
-        heir.sleeps_in(|| {
+    for is_overdue in [false, true] {
+        lock(mutex);
+        heir.polls_in(|| {
             WOKE.stop_me();
             lock(mutex)
         });
-        time_passes(age);
-        assert_eq!(unlock(mutex), 1);
-        assert!(mutex.try_lock(), "so far it is woken");
-        WOKE.until_reached();
         let before = sleeps();
-        WOKE.open();
+        time_passes(if is_overdue { MILLI } else { POLLING });
+        poll();
         until(|| sleeps() > before);
         assert_eq!(unlock(mutex), 1);
-        assert_eq!(heir.ends(), 1);
-        assert!(mutex.is_locked());
-        if age == MICRO {
-            assert_eq!(unlock(mutex), 0);
-            lock(mutex);
-        }
+        WOKE.until_reached();
+        assert_eq!(mutex.is_locked(), is_overdue);
+        WOKE.open();
+        assert_eq!(heir.unlocks(mutex), 0);
     }
-    assert_eq!(heir.unlocks(mutex), 0);
 }
 
 /// It is told when the lock is handed to it, however it waits.

@@ -20,6 +20,8 @@ pub(super) const MILLI: u64 = 1_000 * MICRO;
 pub(super) const WAKE: u64 = 20 * MICRO;
 /// How long a nap takes, and the first sleep of a heir.
 pub(super) const TENURE: u64 = 2 * WAKE;
+/// How long a thread polls that does.
+pub(super) const POLLING: u64 = 900 * MICRO;
 /// The first slice of a parked thread's sleep.
 pub(super) const SLICE: u64 = 20 * MILLI;
 
@@ -69,7 +71,7 @@ hooks! {
             true
         }
         fn polling() -> Polling {
-            let budget = if IS_POLLER.get() { 1_000_000_000 } else { 0 };
+            let budget = if IS_POLLER.get() { POLLING as u32 } else { 0 };
             let mut polling = Polling::default();
             (polling.budget, polling.watch) = (budget, budget);
             (polling.short, polling.long) = (SHORT, SHORT);
