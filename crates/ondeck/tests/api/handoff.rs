@@ -4,12 +4,10 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use ondeck::parking::bucket_of;
 use ondeck::{Mutex, MutexGuard};
 
 use crate::again::alone;
 use crate::asleep;
-use crate::hold::Hold;
 use crate::waiting::{poll_for, until_waited_for};
 
 static MUTEX: Mutex<u32> = Mutex::new(0);
