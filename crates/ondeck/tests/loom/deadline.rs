@@ -162,5 +162,5 @@ fn a_woken_thread_gives_up_beside_the_owner() {
 
 #[test]
 fn passes_at_any_time_beside_another() {
-    explore(SLEEPS, 3, || scenario(Passes::Anytime, &[true, false]));
+    explore(SLEEPS, 2, || scenario(Passes::Anytime, &[true, false]));
 }
