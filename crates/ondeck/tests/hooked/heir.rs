@@ -25,6 +25,24 @@ fn a_heir_tries_the_lock_again_after_its_request() {
     assert_eq!(heir.unlocks(mutex), 0);
 }
 
+/// The heir asks after an unlock has read that nothing is asked of it, and before that unlock's store.
+#[test]
+fn an_unlock_reads_the_mode_again_behind_its_store() {
+    let _alone = alone();
+    let mutex = new_lock();
+    let [owner, heir] = Actor::some();
+    owner.does(|| lock(mutex));
+    owner.begins(|| {
+        HAS_READ.stop_me();
+        unlock(mutex)
+    });
+    HAS_READ.until_reached();
+    heir.sleeps_for(mutex);
+    HAS_READ.open();
+    assert_eq!(owner.ends(), 1);
+    assert_eq!(heir.unlocks(mutex), 0);
+}
+
 /// The store of an unlock is still in the buffer of its CPU when the heir tries the lock, and the unlock has not seen
 /// the request.
 #[test]

@@ -1,7 +1,9 @@
 //! Lock, unlock and attempts.
 
 use crate::loom_platform::Setting;
-use crate::scenario::{ASYMMETRIC, HANDED, POLLS, ROTATES, SLEEPS, STALE, Shared, explore, together};
+use crate::scenario::{
+    ASYMMETRIC, HANDED, POLLS, ROTATES, SLEEPS, STALE, Shared, explore, together,
+};
 
 /// Two threads with two sections each.
 fn two_by_two() {

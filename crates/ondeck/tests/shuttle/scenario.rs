@@ -114,7 +114,7 @@ impl Shared {
                 0
             }
             1 => {
-                        // SAFETY: as in `unlock`.
+                // SAFETY: as in `unlock`.
                 unsafe { self.mutex.bump() };
                 self.count();
                 self.unlock();

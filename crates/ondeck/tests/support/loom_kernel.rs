@@ -81,8 +81,7 @@ pub fn sleep(word: &AtomicU32, expected: u32, deadline: Option<Timestamp>) -> Fu
     kernel.queues.entry(address).or_default().push(waiter.clone());
     // A nap, or the first sleep of a heir, lasts for a tick, which may be over at any time. All slices in a model are
     // shorter or longer.
-    let is_short =
-        deadline.is_some_and(|end| (TICK..=kernel.now + TICK).contains(&end.as_nanos()));
+    let is_short = deadline.is_some_and(|end| (TICK..=kernel.now + TICK).contains(&end.as_nanos()));
     let passes = is_short || deadline.is_some() && is_refused();
     if passes {
         // Whatever other threads do meanwhile, the time is over after that.
