@@ -155,9 +155,9 @@ ONDECK_INLINE const uintptr_t *ondeck_unlock_mode(const ondeck_mutex_t *mutex) O
 {
     const uintptr_t *modes;
 #if defined(__x86_64__)
-    __asm__("movq ondeck_parking_table_3@GOTPCREL(%%rip), %0" : "=r"(modes));
+    __asm__("movq ondeck_parking_table_4@GOTPCREL(%%rip), %0" : "=r"(modes));
 #else
-    __asm__("adrp %0, :got:ondeck_parking_table_3\n\tldr %0, [%0, :got_lo12:ondeck_parking_table_3]"
+    __asm__("adrp %0, :got:ondeck_parking_table_4\n\tldr %0, [%0, :got_lo12:ondeck_parking_table_4]"
             : "=r"(modes));
 #endif
     return modes +
@@ -180,19 +180,15 @@ ONDECK_INLINE int ondeck_mutex_trylock(ondeck_mutex_t *mutex) ONDECK_NOEXCEPT
 /*
  * A store between two readings of the unlock mode, and no fence but the compiler's.
  *
+ * The mode is ONDECK_UNLOCK_QUIET unless a waiting thread asks something of an unlock of the bucket.
  * Between the store and the second reading the protocol needs a fence, so that an unlock and a
- * thread that parks do not miss each other. Where the kernel has membarrier(2), threads that park
- * make it for both sides; where it has not, unlocks make their own. The mode tells which, so the
- * fence is no question of its own: it is ONDECK_UNLOCK_SKIP only while the process is registered
- * with membarrier and no lock of the bucket has parked threads. A thread that parks changes it and
- * then calls membarrier, which makes this thread's store visible to it, or its change visible to
- * the second reading. If the kernel refuses membarrier later on, threads that park set the mode to
- * another value for ever, and look at the lock again from time to time for the sake of unlocks that
- * have read the older one.
+ * thread that asks do not miss each other. The thread that asks makes it for both sides before it
+ * sleeps for long, with membarrier(2): that makes this thread's store visible to it, or its request
+ * visible to the second reading. If the kernel refuses membarrier, that thread looks at the lock
+ * again from time to time.
  *
- * If the mode has another value at first, the unlock may owe a fence before its store can be relied
- * on, or a handoff in its place: the library does all of it. If it has changed only behind the
- * store, the library makes the fence late.
+ * If the mode has another value at first, the unlock may owe a handoff in place of the store: the
+ * library does all of it.
  *
  * Behind the store the mutex is not touched any more: another thread may have freed it. The address
  * is used.
@@ -200,13 +196,13 @@ ONDECK_INLINE int ondeck_mutex_trylock(ondeck_mutex_t *mutex) ONDECK_NOEXCEPT
 ONDECK_INLINE int ondeck_mutex_unlock(ondeck_mutex_t *mutex) ONDECK_NOEXCEPT
 {
     const uintptr_t *mode = ondeck_unlock_mode(mutex);
-    if (__builtin_expect(__atomic_load_n(mode, __ATOMIC_RELAXED) != ONDECK_UNLOCK_SKIP, 0)) {
+    if (__builtin_expect(__atomic_load_n(mode, __ATOMIC_RELAXED) != ONDECK_UNLOCK_QUIET, 0)) {
         ondeck_mutex_unlock_contended(mutex);
         return 0;
     }
     __atomic_store_n(&mutex->byte, 0, __ATOMIC_RELEASE);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    if (__builtin_expect(__atomic_load_n(mode, __ATOMIC_RELAXED) != ONDECK_UNLOCK_SKIP, 0))
+    if (__builtin_expect(__atomic_load_n(mode, __ATOMIC_RELAXED) != ONDECK_UNLOCK_QUIET, 0))
         ondeck_mutex_unlocked(mutex);
     return 0;
 }

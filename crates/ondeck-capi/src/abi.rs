@@ -7,12 +7,12 @@
 
 use core::ffi::c_char;
 
-use ondeck::parking::{BUCKETS, UNLOCK_MODE_SKIP, bucket_of};
+use ondeck::parking::{BUCKETS, UNLOCK_MODE_QUIET, bucket_of};
 
 /// The number of the ABI of the inlined paths, which `ondeck_abi()` returns too. It is the number
 /// in the name of the parking table: where a program was compiled with another one, no library is
 /// found that has its table, and the linker or the loader says so.
-pub const ONDECK_ABI: u32 = 2;
+pub const ONDECK_ABI: u32 = 4;
 
 /// The number of bits of an address's hash: the parking table begins with 2 to the power of this
 /// unlock modes.
@@ -22,11 +22,11 @@ pub const ONDECK_BUCKET_BITS: u32 = 10;
 pub const ONDECK_BUCKET_FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// The unlock mode with which an inlined unlock is done.
-pub const ONDECK_UNLOCK_SKIP: usize = 1;
+pub const ONDECK_UNLOCK_QUIET: usize = 0;
 
 const _: () = {
     assert!(BUCKETS == 1 << ONDECK_BUCKET_BITS);
-    assert!(ONDECK_UNLOCK_SKIP == UNLOCK_MODE_SKIP);
+    assert!(ONDECK_UNLOCK_QUIET == UNLOCK_MODE_QUIET);
     #[cfg(target_pointer_width = "64")]
     let addresses = [1, 0x7fff_ffff_f001, 0x5555_5555_4032, usize::MAX];
     #[cfg(not(target_pointer_width = "64"))]

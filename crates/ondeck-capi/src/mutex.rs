@@ -176,7 +176,7 @@ pub unsafe extern "C" fn ondeck_mutex_lock_contended(mutex: *mut Mutex) {
 }
 
 /// The whole of an unlock, for an inlined one that has found another unlock mode than
-/// `ONDECK_UNLOCK_SKIP`.
+/// `ONDECK_UNLOCK_QUIET`.
 ///
 /// # Safety
 ///
@@ -184,11 +184,11 @@ pub unsafe extern "C" fn ondeck_mutex_lock_contended(mutex: *mut Mutex) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_mutex_unlock_contended(mutex: *mut Mutex) {
     // SAFETY: as the caller promises.
-    unsafe { raw(mutex).unlock_beside_threads() };
+    unsafe { raw(mutex).unlock_when_asked() };
 }
 
 /// The rest of an inlined unlock, which has stored 0 and then found another unlock mode than
-/// `ONDECK_UNLOCK_SKIP`. The mutex may be gone by now: `mutex` is an address.
+/// `ONDECK_UNLOCK_QUIET`. The mutex may be gone by now: `mutex` is an address.
 #[unsafe(no_mangle)]
 pub extern "C" fn ondeck_mutex_unlocked(mutex: *const Mutex) {
     RawMutex::<Native>::look_after_store(mutex.cast::<AtomicU8>());

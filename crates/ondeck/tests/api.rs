@@ -72,8 +72,6 @@ mod same_moment;
 mod semaphore;
 #[path = "api/tokens.rs"]
 mod tokens;
-#[path = "api/unlock_mode.rs"]
-mod unlock_mode;
 
 // What needs the kernel's calls, or pages of its own.
 cfg_select! {
@@ -84,8 +82,6 @@ cfg_select! {
         mod refuse;
         #[path = "support/seccomp.rs"]
         mod seccomp;
-        #[path = "api/collision.rs"]
-        mod collision;
         #[path = "api/handoff.rs"]
         mod handoff;
         #[cfg(target_pointer_width = "64")]
@@ -99,8 +95,6 @@ cfg_select! {
         mod one_cpu;
         #[path = "api/pi.rs"]
         mod pi;
-        #[path = "api/polling.rs"]
-        mod polling;
         #[path = "api/rwlock_counts.rs"]
         mod rwlock_counts;
         #[path = "api/suite.rs"]

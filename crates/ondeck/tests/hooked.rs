@@ -4,8 +4,6 @@
 //! Nothing here depends on a time: a thread that waits for another waits until that one has come. A test that
 //! would hang ends with a message.
 
-#[path = "support/busy.rs"]
-mod busy;
 #[path = "support/hooked_platform.rs"]
 mod hooked_platform;
 #[path = "support/keys.rs"]
@@ -13,56 +11,40 @@ mod keys;
 #[path = "support/watchdog.rs"]
 mod watchdog;
 
-#[path = "hooked/awake.rs"]
-mod awake;
 #[path = "hooked/bucket_unpolled.rs"]
 mod bucket_unpolled;
-#[path = "hooked/by_age.rs"]
-mod by_age;
 #[path = "hooked/cancel.rs"]
 mod cancel;
-#[path = "hooked/fences.rs"]
-mod fences;
+#[path = "hooked/heir.rs"]
+mod heir;
 #[path = "hooked/inlined.rs"]
 mod inlined;
 #[path = "hooked/isolation.rs"]
 mod isolation;
-#[path = "hooked/late_poller.rs"]
-mod late_poller;
-#[path = "hooked/left_alone.rs"]
-mod left_alone;
-#[path = "hooked/notify.rs"]
-mod notify;
+#[path = "hooked/moved.rs"]
+mod moved;
 #[path = "hooked/notify_urgent.rs"]
 mod notify_urgent;
-#[path = "hooked/overdue.rs"]
-mod overdue;
 #[path = "hooked/reborn.rs"]
 mod reborn;
-#[path = "hooked/records.rs"]
-mod records;
-#[path = "hooked/regime.rs"]
-mod regime;
+#[path = "hooked/roles.rs"]
+mod roles;
 #[path = "hooked/rwlock_chosen.rs"]
 mod rwlock_chosen;
 #[path = "hooked/rwlock_mark.rs"]
 mod rwlock_mark;
 #[path = "hooked/rwlock_queue.rs"]
 mod rwlock_queue;
+#[path = "hooked/rwlock_turn.rs"]
+mod rwlock_turn;
 #[path = "hooked/rwlock_unpolled.rs"]
 mod rwlock_unpolled;
 #[path = "hooked/rwlock_upgradable.rs"]
 mod rwlock_upgradable;
-#[path = "hooked/shared_turns.rs"]
-mod shared_turns;
 #[path = "hooked/slices.rs"]
 mod slices;
-#[path = "hooked/turns.rs"]
-mod turns;
-#[path = "hooked/urgent.rs"]
-mod urgent;
-#[path = "hooked/vain.rs"]
-mod vain;
+#[path = "hooked/steered.rs"]
+mod steered;
 
 use std::io::Write;
 use std::time::Duration;
@@ -86,10 +68,10 @@ fn watched() -> Watchdog {
 /// The pause before the first poll, in nanoseconds.
 const SHORT: u32 = 100;
 
-/// No thread polls, stays near, or watches.
+/// No thread polls, or watches.
 fn no_polling() -> Polling {
     let mut polling = Polling::default();
-    (polling.budget, polling.watch, polling.near) = (0, 0, 0);
+    (polling.budget, polling.watch) = (0, 0);
     polling.short = SHORT;
     polling
 }

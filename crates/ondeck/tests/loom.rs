@@ -19,16 +19,12 @@ mod combining;
 mod condvar;
 #[path = "loom/condvar_freed.rs"]
 mod condvar_freed;
-#[path = "loom/cpus.rs"]
-mod cpus;
 #[path = "loom/deadline.rs"]
 mod deadline;
 #[path = "loom/event.rs"]
 mod event;
 #[path = "loom/fair.rs"]
 mod fair;
-#[path = "loom/fences.rs"]
-mod fences;
 #[path = "loom/guarded.rs"]
 mod guarded;
 #[path = "loom/latch.rs"]
@@ -41,14 +37,10 @@ mod once;
 mod parker;
 #[path = "loom/parking.rs"]
 mod parking;
-#[path = "loom/remembered.rs"]
-mod remembered;
 #[path = "loom/request.rs"]
 mod request;
 #[path = "loom/reused.rs"]
 mod reused;
-#[path = "loom/roles.rs"]
-mod roles;
 #[path = "loom/rwlock.rs"]
 mod rwlock;
 #[path = "loom/rwlock_given_up.rs"]

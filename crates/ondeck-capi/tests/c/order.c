@@ -1,6 +1,6 @@
 /*
  * What the inlined unlock does, access by access: it reads the unlock mode of its bucket, stores 0,
- * reads the mode again, and calls the library if the mode was not ONDECK_UNLOCK_SKIP. A wake that
+ * reads the mode again, and calls the library if the mode was not ONDECK_UNLOCK_QUIET. A wake that
  * is lost because a step is missing comes late and not never, so that no program with threads would
  * show it.
  *
@@ -21,7 +21,7 @@
 
 enum { BUCKETS = 1 << ONDECK_BUCKET_BITS, TRAP = 0x100 };
 
-uintptr_t ondeck_parking_table_3[BUCKETS] __attribute__((__aligned__(65536)));
+uintptr_t ondeck_parking_table_4[BUCKETS] __attribute__((__aligned__(65536)));
 
 static ondeck_mutex_t mutex;
 static ondeck_mutex_t *volatile used = &mutex;
@@ -35,7 +35,7 @@ static const char *call;
 
 static void protect(int protection)
 {
-    EQUAL(mprotect(ondeck_parking_table_3, sizeof ondeck_parking_table_3, protection), 0);
+    EQUAL(mprotect(ondeck_parking_table_4, sizeof ondeck_parking_table_4, protection), 0);
 }
 
 static void reading(int number, siginfo_t *info, void *context)
@@ -97,7 +97,7 @@ static void unlock(uintptr_t before, uintptr_t after)
     mutex.byte = 1;
     EQUAL(ondeck_mutex_unlock(used), 0);
     for (int i = 0; i < readings; i++)
-        EQUAL(addresses[i] - ondeck_parking_table_3,
+        EQUAL(addresses[i] - ondeck_parking_table_4,
               ((uintptr_t)&mutex * ONDECK_BUCKET_FACTOR) >> (64 - ONDECK_BUCKET_BITS));
 }
 
@@ -116,7 +116,7 @@ int main(void)
     EQUAL(readings, 0);
 
     /* No thread: done. */
-    unlock(ONDECK_UNLOCK_SKIP, ONDECK_UNLOCK_SKIP);
+    unlock(ONDECK_UNLOCK_QUIET, ONDECK_UNLOCK_QUIET);
     EQUAL(strcmp(call, ""), 0);
     EQUAL(readings, 2);
     EQUAL(bytes[0], 1);
@@ -124,16 +124,16 @@ int main(void)
     EQUAL(mutex.byte, 0);
 
     for (uintptr_t mode = 0; mode < 4; mode++) {
-        if (mode == ONDECK_UNLOCK_SKIP)
+        if (mode == ONDECK_UNLOCK_QUIET)
             continue;
         /* Threads wait: the library unlocks. */
-        unlock(mode, ONDECK_UNLOCK_SKIP);
+        unlock(mode, ONDECK_UNLOCK_QUIET);
         EQUAL(strcmp(call, "unlock_contended"), 0);
         EQUAL(readings, 1);
         EQUAL(byte_at_call, 1);
 
         /* A thread has parked in between. */
-        unlock(ONDECK_UNLOCK_SKIP, mode);
+        unlock(ONDECK_UNLOCK_QUIET, mode);
         EQUAL(strcmp(call, "unlocked"), 0);
         EQUAL(readings, 2);
         EQUAL(bytes[1], 0);

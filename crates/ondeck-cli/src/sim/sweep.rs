@@ -116,7 +116,7 @@ fn polled<'a>(polling: &'a mut Polling, field: &str) -> Result<&'a mut u32, Erro
         "watch" => Ok(&mut polling.watch),
         "tenure" => Ok(&mut polling.tenure),
         _ => Err(Error::Usage(format!(
-            "--sweep: there is no {POLLING}{field}; there are budget, short, long, offer, watch and near"
+            "--sweep: there is no {POLLING}{field}; there are budget, short, long, offer, watch and tenure"
         ))),
     }
 }

@@ -35,10 +35,6 @@ pub struct Step {
 pub struct Setting {
     /// Heavy fences carry the cost.
     pub asymmetric: bool,
-    /// What happens once in a while happens each time.
-    pub often: bool,
-    /// A futex wait ends by its deadline; else the path ends there.
-    pub times_out: bool,
     /// The number of the thread, by which it has a row.
     pub thread: usize,
 }
@@ -59,7 +55,7 @@ type Told = (Context, Vec<Step>, bool);
 thread_local! {
     static CONTEXT: Cell<Context> = Cell::new(Context {
         memory: Memory::leak(),
-        setting: Setting { asymmetric: true, often: false, times_out: false, thread: 0 },
+        setting: Setting { asymmetric: true, thread: 0 },
         ticks: START,
     });
     static STEPS: RefCell<Vec<Step>> = const { RefCell::new(Vec::new()) };
@@ -293,6 +289,10 @@ unsafe impl Platform for Machine {
         let access = if CONTEXT.get().setting.asymmetric { Access::Heavy } else { full() };
         note(0, access, Location::caller());
     }
+    /// One attempt shows as much as several.
+    fn spins(_: u32) -> u32 {
+        1
+    }
     fn pause() {
         advance(1_000);
     }
@@ -307,14 +307,17 @@ unsafe impl Platform for Machine {
         1_000_000_000
     }
     fn futex_wait(_: &Half, _: u32, deadline: Option<Timestamp>) -> FutexWait {
-        if !CONTEXT.get().setting.times_out {
+        /// A wait that is shorter than this is over before anything else happens.
+        const SHORT: u64 = 1_000_000;
+        let end = deadline.map_or(u64::MAX, Timestamp::as_nanos);
+        let ticks = end.saturating_sub(CONTEXT.get().ticks);
+        if ticks > SHORT {
             tell(true);
             loop {
                 thread::park();
             }
         }
-        let end = deadline.expect("a wait that ends").as_nanos();
-        advance(end.saturating_sub(CONTEXT.get().ticks));
+        advance(ticks);
         FutexWait::TimedOut
     }
     fn futex_wake(_: *const Half, _: u32) -> usize {
@@ -359,7 +362,7 @@ unsafe impl Host for Machine {
         CONTEXT.get().setting.asymmetric
     }
     fn once_in(_: u32) -> bool {
-        CONTEXT.get().setting.often
+        false
     }
     fn row() -> Option<&'static Row<Self>> {
         Some(&CONTEXT.get().memory.rows[CONTEXT.get().setting.thread])

@@ -19,8 +19,6 @@ pub struct Memory {
     pub rows: [Row<Machine>; 3],
     pub bias: Bias<Machine>,
     pub mutex: RawMutex<Machine>,
-    /// Another mutex in the same bucket.
-    pub other: RawMutex<Machine>,
     pub condvar: RawCondvar<Machine>,
     pub rwlock: RawRwLock<Machine>,
     pub biased: RawBiasedMutex<Machine>,
@@ -37,7 +35,6 @@ impl Memory {
             rows: [Row::new(), Row::new(), Row::new()],
             bias: Bias::new(),
             mutex: RawMutex::new(),
-            other: RawMutex::new(),
             condvar: RawCondvar::new(),
             rwlock: RawRwLock::new(),
             biased: RawBiasedMutex::new(),

@@ -51,10 +51,10 @@ impl Shape {
     pub fn record(&self) -> Recorded {
         let begin = || {
             let memory = renew();
-            let (asymmetric, often, times_out, thread) = (self.asymmetric, false, false, 0);
-            set(|s| *s = Setting { asymmetric, often, times_out, thread });
+            let (asymmetric, thread) = (self.asymmetric, 0);
+            set(|s| *s = Setting { asymmetric, thread });
             record(self.before);
-            set(|s| *s = Setting { asymmetric, often, times_out, thread });
+            set(|s| *s = Setting { asymmetric, thread });
             memory
         };
         let mut threads = Vec::new();

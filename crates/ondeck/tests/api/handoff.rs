@@ -4,12 +4,10 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use ondeck::parking::bucket_of;
 use ondeck::{Mutex, MutexGuard};
 
 use crate::again::alone;
 use crate::asleep;
-use crate::hold::Hold;
 use crate::waiting::{poll_for, until_waited_for};
 
 static MUTEX: Mutex<u32> = Mutex::new(0);
@@ -145,47 +143,5 @@ fn fair_unlocks_serve_parked_threads_in_turn() {
         for waiter in waiters {
             waiter.join().expect("no panic");
         }
-    });
-}
-
-/// An unlock that sees a poller wakes no thread. If the poller gives up instead of taking the lock, it must
-/// wake a parked thread.
-#[test]
-fn a_poller_that_gives_up_wakes_a_parked_thread() {
-    alone(|| {
-        const POLLS: Duration = Duration::from_millis(1);
-        let words: Vec<AtomicU32> = (0..16_384).map(|_| AtomicU32::new(0)).collect();
-        let bucket = bucket_of((&raw const MUTEX).addr());
-        let key = words
-            .iter()
-            .map(|word| std::ptr::from_ref(word).addr())
-            .find(|&key| bucket_of(key) == bucket)
-            .expect("a word of the mutex's bucket");
-        for _ in 0..10 {
-            let hold = Hold::default();
-            let guard = MUTEX.lock();
-            let waiter = waiter();
-            MAY_RELEASE.store(true, Ordering::Release);
-            poll_for(POLLS.as_nanos() as u32);
-            thread::scope(|scope| {
-                scope.spawn(|| hold.hold(key));
-                hold.wait();
-                let gives_up = scope.spawn(|| MUTEX.try_lock_for(POLLS).is_none());
-                // Until its deadline has passed, and it wants the bucket's lock to give up.
-                thread::sleep(POLLS * 5);
-                scope.spawn(|| {
-                    while MUTEX.is_locked() {
-                        thread::yield_now();
-                    }
-                    hold.let_go();
-                });
-                // One unlock in many wants the bucket's lock itself, and then waits for it.
-                drop(guard);
-                // If it came too late to be the poller, it found the lock free.
-                let _ = gives_up.join().expect("no panic");
-            });
-            waiter.join().expect("no panic");
-        }
-        assert_eq!(*MUTEX.lock(), 10);
     });
 }

@@ -51,7 +51,7 @@ fn sleeps(wait: fn(), end: fn()) {
     assert_eq!(Linux::cpus(), 1);
     // The result of the wait does not matter.
     let mut polling = Polling::default();
-    (polling.budget, polling.watch, polling.near) = (LONG, LONG, LONG);
+    (polling.budget, polling.watch) = (LONG, LONG);
     polling.install();
     let waiter = thread::spawn(move || {
         refuse_waits();

@@ -50,7 +50,7 @@ fn the_rest_of_a_lock_and_of_an_unlock() {
     a_parked_thread_is_woken(
         |mutex| assert!(!mutex.try_lock() && mutex.lock_after_attempt(None)),
         // SAFETY: the caller owns it.
-        |mutex| unsafe { mutex.unlock_beside_threads() },
+        |mutex| unsafe { mutex.unlock_when_asked() },
     );
     a_parked_thread_is_woken(RawMutex::lock, |mutex| {
         let byte = (&raw const *mutex).cast::<<Machine as Platform>::AtomicU8>();

@@ -1,173 +1,103 @@
-//! Memory that is used again while an unlock is between its store and its look: as a condition variable, as
-//! a key, as a word of the program, as another mutex. The unlock writes nothing there, and does not wake a
-//! thread that waits there for something else.
+//! Memory that is used again while an unlock is between its look at the unlock mode and the bucket's lock: as a condition
+//! variable, as a key, as another mutex. The unlock writes nothing there, and does not wake a thread that waits there for
+//! something else.
 
 use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::thread::{self, Scope};
 
 use ondeck::condvar::RawCondvar;
-use ondeck::mutex::RawMutex;
 use ondeck::parking::Parked;
-use ondeck::spin::Polling;
 
-use super::hooked_platform::{Gate, Hooked, Hooks, hooks};
-use super::{keys, no_polling, unlock, watched};
+use super::hooked_platform::until;
+use super::keys;
+use super::steered::*;
 
-/// A byte that is several objects one after the other.
-struct Memory<H: Hooks>(MaybeUninit<RawMutex<Hooked<H>>>);
-
-impl<H: Hooks> Memory<H> {
-    fn new() -> &'static mut Self {
-        Box::leak(Box::new(Self(MaybeUninit::new(RawMutex::new()))))
-    }
-}
-
-/// A thread that is parked for a mutex which the caller has locked.
-fn park<'scope, H: Hooks>(scope: &'scope Scope<'scope, '_>, mutex: &'scope RawMutex<Hooked<H>>) {
-    let before = Hooked::<H>::sleeps();
-    scope.spawn(|| {
-        mutex.lock();
-        unlock(mutex);
+/// An unlock has seen that a heir at `memory` wants to be woken. That one gives up, and `reborn` runs, with the memory as
+/// it likes. Its argument lets the unlock go on, and returns how many threads that has woken.
+fn while_unlocking(reborn: impl FnOnce(*mut Lock, &dyn Fn() -> u32)) {
+    let _alone = alone();
+    let memory = Box::leak(Box::new(MaybeUninit::new(Lock::new()))).as_mut_ptr();
+    let address = memory.expose_provenance();
+    // SAFETY: it is a mutex until no thread uses it.
+    let mutex = move || unsafe { &*ptr::with_exposed_provenance::<Lock>(address) };
+    let [owner, heir] = Actor::some();
+    owner.does(move || lock(mutex()));
+    heir.sleeps_in(move || lock_until(mutex(), after(MICRO)));
+    owner.begins(move || {
+        // Before its store it reads the mode twice.
+        HAS_READ.stop_me_at(3);
+        unlock(mutex())
     });
-    Hooked::<H>::until_sleeps(before + 1);
-}
-
-/// Three locks are contended, so that an unlock of any lock of the bucket takes the bucket's lock and looks
-/// for a thread to wake. An unlock at `memory` stops behind its store. Meanwhile `reborn` runs; its
-/// argument lets the unlock go on, and waits until it is over.
-fn while_unlocking<H: Hooks>(
-    gate: &'static Gate,
-    memory: *mut RawMutex<Hooked<H>>,
-    reborn: impl FnOnce(&mut dyn FnMut()),
-) {
-    let _watchdog = watched();
-    let others = [0; 3].map(|_| RawMutex::<Hooked<H>>::new());
-    // SAFETY: the caller has it made, and nothing else uses it.
-    unsafe { (*memory).lock() };
-    thread::scope(|scope| {
-        for other in &others {
-            other.lock();
-            park(scope, other);
-        }
-        let address = memory.expose_provenance();
-        let mut unlocks = Some(scope.spawn(move || {
-            gate.stop_me();
-            let memory = ptr::with_exposed_provenance::<RawMutex<Hooked<H>>>(address);
-            // SAFETY: it is a mutex until the store. After the store its address is only compared.
-            unsafe { (*memory).unlock() };
-        }));
-        gate.until_reached();
-        reborn(&mut || {
-            gate.open();
-            unlocks.take().expect("once").join().expect("no panic");
-        });
-        others.iter().for_each(unlock);
+    HAS_READ.until_reached();
+    time_passes(MICRO);
+    assert_eq!(heir.ends(), 0);
+    reborn(memory, &|| {
+        HAS_READ.open();
+        owner.ends()
     });
-    Hooked::<H>::until_at_rest();
 }
-
-macro_rules! stopping_behind_the_store {
-    ($name:ident $gate:ident) => {
-        static $gate: Gate = Gate::new();
-
-        hooks! {
-            $name {
-                fn presumed_light_fence() {
-                    $gate.pass();
-                }
-                // An unlock with a full fence stops there; nothing else that the thread does has one.
-                fn fence(order: Ordering) {
-                    $gate.pass();
-                    std::sync::atomic::fence(order);
-                }
-                fn polling() -> Polling {
-                    no_polling()
-                }
-            }
-        }
-    };
-}
-
-stopping_behind_the_store! { AsCondvar CONDVAR_GATE }
 
 #[test]
 fn a_condition_variable_in_the_place_of_a_mutex_is_not_notified_by_its_unlock() {
-    let memory = Memory::<AsCondvar>::new().0.as_mut_ptr();
-    while_unlocking(&CONDVAR_GATE, memory, |go_on| {
-        let condvar = memory.cast::<RawCondvar<Hooked<AsCondvar>>>();
+    while_unlocking(|memory, go_on| {
+        let condvar = memory.cast::<RawCondvar<Machine>>();
         // SAFETY: the mutex is gone, and both objects are a byte.
         let condvar = unsafe {
             condvar.write(RawCondvar::new());
             &*condvar
         };
-        let mutex = RawMutex::<Hooked<AsCondvar>>::new();
-        thread::scope(|scope| {
-            let before = Hooked::<AsCondvar>::sleeps();
-            let waiter = scope.spawn(|| {
-                mutex.lock();
-                // SAFETY: locked above.
-                assert!(unsafe { condvar.wait(&mutex, None) });
-                unlock(&mutex);
-            });
-            Hooked::<AsCondvar>::until_sleeps(before + 1);
+        let (mutex, waiter) = (new_lock(), Actor::new());
+        waiter.sleeps_in(|| {
             mutex.lock();
-            go_on();
-            assert!(condvar.has_waiters(), "nothing is written there");
-            unlock(&mutex);
-            assert!(!waiter.is_finished());
-            assert_eq!(condvar.notify_all(), 1, "it still waits");
+            // SAFETY: locked above.
+            unsafe { condvar.wait(mutex, None) }.into()
         });
+        assert_eq!(go_on(), 0);
+        assert!(condvar.has_waiters(), "nothing is written there");
+        assert_eq!(condvar.notify_all(), 1, "it still waits");
+        assert_eq!(waiter.unlocks(mutex), 0);
     });
 }
 
-stopping_behind_the_store! { AsKey KEY_GATE }
-
 #[test]
 fn a_key_in_the_place_of_a_mutex_is_not_unparked_by_its_unlock() {
-    let memory = Memory::<AsKey>::new().0.as_mut_ptr();
-    while_unlocking(&KEY_GATE, memory, |go_on| {
+    while_unlocking(|memory, go_on| {
         let (word, key) = (memory.cast::<AtomicU8>(), memory.addr());
         // SAFETY: the mutex is gone, and both objects are a byte.
         let word = unsafe {
             word.write(AtomicU8::new(3));
             &*word
         };
-        thread::scope(|scope| {
-            let before = Hooked::<AsKey>::sleeps();
-            scope.spawn(|| {
-                let parked = keys::park::<Hooked<AsKey>>(key, || true, || (), None);
-                assert_eq!((parked, word.load(Ordering::SeqCst)), (Parked::Woken, 7));
-            });
-            Hooked::<AsKey>::until_sleeps(before + 1);
-            go_on();
-            assert_eq!(word.load(Ordering::SeqCst), 3, "nothing is written there");
-            word.store(7, Ordering::SeqCst);
-            assert_eq!(keys::unpark::<Hooked<AsKey>>(key, 9, |_, _| ()), 1, "it is still parked");
+        let (parks, soon) = (Actor::new(), after(SLICE));
+        parks.sleeps_in(move || {
+            let parked = keys::park::<Machine>(key, || true, || (), Some(soon));
+            u32::from(parked == Parked::Woken)
         });
+        assert_eq!(go_on(), 0);
+        assert_eq!(word.load(Ordering::SeqCst), 3, "nothing is written there");
+        assert_eq!(keys::unpark::<Machine>(key, 9, |_, _| ()), 1, "it is still parked");
+        assert_eq!(parks.ends(), 1);
     });
 }
 
-stopping_behind_the_store! { AsMutex MUTEX_GATE }
-
+/// The unlock may wake the heir of the new mutex, which asks again then.
 #[test]
-fn another_mutex_in_the_place_of_a_mutex_is_not_unlocked_nor_locked_by_its_unlock() {
-    let memory = Memory::<AsMutex>::new().0.as_mut_ptr();
-    while_unlocking(&MUTEX_GATE, memory, |go_on| {
+fn another_mutex_in_the_place_of_a_mutex_is_not_unlocked_by_its_unlock() {
+    while_unlocking(|memory, go_on| {
         // SAFETY: the first mutex is gone.
         let mutex = unsafe {
-            memory.write(RawMutex::new());
+            memory.write(Lock::new());
             &*memory
         };
-        mutex.lock();
-        thread::scope(|scope| {
-            park(scope, mutex);
-            // The unlock may wake that thread to compete, which then parks again.
-            go_on();
-            assert!(mutex.is_locked());
-            unlock(mutex);
-        });
-        assert!(!mutex.is_locked());
+        let heir = Actor::new();
+        lock(mutex);
+        heir.sleeps_for(mutex);
+        let before = sleeps();
+        assert_eq!(go_on(), 1);
+        until(|| sleeps() > before);
+        assert!(mutex.is_locked() && heir.is_busy());
+        assert_eq!(unlock(mutex), 1);
+        assert_eq!(heir.unlocks(mutex), 0);
     });
 }

@@ -36,7 +36,7 @@ hooks! {
             let mut polling = Polling::default();
             polling.budget = 1_000;
             (polling.short, polling.long, polling.offer) = (100, 100, 0);
-            (polling.watch, polling.near) = (0, 0);
+            polling.watch = 0;
             polling
         }
     }

@@ -1,5 +1,6 @@
 //! The slices of a sleep: how long each one is, and that a signal does not move its end.
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -22,12 +23,19 @@ static SLEEPS: Mutex<Vec<(Timestamp, Timestamp)>> = Mutex::new(Vec::new());
 const MOST: usize = 30;
 const SIGNALS: usize = 10;
 
+std::thread_local! {
+    static IS_SLICED: Cell<bool> = const { Cell::new(false) };
+}
+
 hooks! {
     Sliced {
         fn now() -> Timestamp {
             Timestamp::from_nanos(NOW.load(Ordering::SeqCst))
         }
         fn sleep(until: Option<Timestamp>) -> Option<FutexWait> {
+            if !IS_SLICED.get() {
+                return None;
+            }
             let until = until.expect("no thread sleeps for ever");
             let mut sleeps = SLEEPS.lock().unwrap_or_else(PoisonError::into_inner);
             if sleeps.len() == MOST {
@@ -55,7 +63,10 @@ fn sleeps(longest: Duration, thread: impl FnOnce() + Send, wake: impl FnOnce()) 
     let before = Machine::sleeps();
     SLEEPS.lock().unwrap_or_else(PoisonError::into_inner).clear();
     thread::scope(|scope| {
-        scope.spawn(thread);
+        scope.spawn(|| {
+            IS_SLICED.set(true);
+            thread();
+        });
         Machine::until_sleeps(before + 1);
         wake();
     });
@@ -87,11 +98,16 @@ fn signals_move_no_slice_of_a_thread_that_is_parked_for_a_mutex_and_none_is_long
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let mutex = RawMutex::<Machine>::new();
     mutex.lock();
-    let parks = || {
+    let waits = || {
         mutex.lock();
         unlock(&mutex);
     };
-    sleeps(Duration::from_millis(640), parks, || unlock(&mutex));
+    thread::scope(|scope| {
+        let before = Machine::sleeps();
+        scope.spawn(waits);
+        Machine::until_sleeps(before + 1);
+        sleeps(Duration::from_millis(640), waits, || unlock(&mutex));
+    });
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use crate::condvar::{First, pair};
 use crate::loom_platform::{Setting, join, spawn};
-use crate::scenario::{OVERDUE, POLLS, SLEEPS, explore};
+use crate::scenario::{HANDED, POLLS, SLEEPS, explore};
 
 /// The waiter frees both as soon as it has been notified, while the notifier is still in its call.
 fn the_waiter_frees(setting: Setting, preemptions: usize) {
@@ -34,7 +34,7 @@ fn the_waiter_frees_both() {
 
 #[test]
 fn the_waiter_frees_both_handed_over() {
-    the_waiter_frees(OVERDUE, 3);
+    the_waiter_frees(HANDED, 3);
 }
 
 /// A notified waiter frees both. The notifier, which does not own the mutex, may still be in its call.
@@ -75,12 +75,12 @@ fn a_notified_waiter_frees_both_polling() {
 
 #[test]
 fn a_notified_waiter_frees_both_handed_over() {
-    a_notified_waiter_frees_both(OVERDUE, 4);
+    a_notified_waiter_frees_both(HANDED, 4);
 }
 
 #[test]
 fn a_notified_waiter_frees_both_polling_and_overdue() {
-    a_notified_waiter_frees_both(Setting { polls: true, ..OVERDUE }, 3);
+    a_notified_waiter_frees_both(Setting { polls: true, ..HANDED }, 3);
 }
 
 /// The waiter frees the mutex as soon as it has been notified. The notifier, which does not own the mutex,
@@ -112,10 +112,10 @@ fn the_waiter_frees_the_mutex_polling() {
 
 #[test]
 fn the_waiter_frees_the_mutex_handed_over() {
-    the_waiter_frees_the_mutex(OVERDUE, 4);
+    the_waiter_frees_the_mutex(HANDED, 4);
 }
 
 #[test]
 fn the_waiter_frees_the_mutex_polling_and_overdue() {
-    the_waiter_frees_the_mutex(Setting { polls: true, ..OVERDUE }, 3);
+    the_waiter_frees_the_mutex(Setting { polls: true, ..HANDED }, 3);
 }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use ondeck::platform::Platform;
 
 use crate::loom_platform::{Loom, Setting, asleep, join, pass_time, spawn};
-use crate::scenario::{ASYMMETRIC, OVERDUE, POLLS, SLEEPS, SOON, Shared, explore};
+use crate::scenario::{ASYMMETRIC, HANDED, POLLS, SLEEPS, SOON, Shared, explore};
 
 /// Waits until the deadline. Returns whether it had a section.
 fn count_until(shared: &Shared) -> u32 {
@@ -71,39 +71,39 @@ fn passes_at_any_time_polling() {
 
 #[test]
 fn passes_at_any_time_handed_over() {
-    explore(OVERDUE, 5, || scenario(Passes::Anytime, &[true]));
+    explore(HANDED, 5, || scenario(Passes::Anytime, &[true]));
 }
 
 /// Another thread waits, too. What the thread that gives up owed to it is done.
 #[test]
 fn before_the_unlock_another_waits() {
-    explore(SLEEPS, 2, || scenario(Passes::Before, &[true, false]));
+    explore(SLEEPS, 3, || scenario(Passes::Before, &[true, false]));
 }
 
 #[test]
 fn before_the_unlock_another_waits_polling() {
-    explore(POLLS, 2, || scenario(Passes::Before, &[true, false]));
+    explore(POLLS, 3, || scenario(Passes::Before, &[true, false]));
 }
 
 #[test]
 fn after_the_unlock_another_waits() {
-    explore(SLEEPS, 2, || scenario(Passes::After, &[true, false]));
+    explore(SLEEPS, 3, || scenario(Passes::After, &[true, false]));
 }
 
 #[test]
 fn after_the_unlock_another_waits_polling() {
-    explore(POLLS, 2, || scenario(Passes::After, &[true, false]));
+    explore(POLLS, 3, || scenario(Passes::After, &[true, false]));
 }
 
 #[test]
 fn another_waits_with_light_fences() {
     let setting = Setting { polls: true, ..ASYMMETRIC };
-    explore(setting, 2, || scenario(Passes::After, &[true, false]));
+    explore(setting, 3, || scenario(Passes::After, &[true, false]));
 }
 
 #[test]
 fn two_deadlines_at_once() {
-    explore(OVERDUE, 2, || scenario(Passes::Before, &[true, true]));
+    explore(HANDED, 3, || scenario(Passes::Before, &[true, true]));
 }
 
 /// A woken waiter finds the mutex locked again when its deadline passes. The mutex stays locked until the
@@ -122,8 +122,7 @@ fn ends_while_the_mutex_is_owned() {
     });
 }
 
-/// A woken thread finds the mutex locked again, and its deadline has passed. Another thread is parked, and
-/// the owner's unlock may have relied on the mark of the first, which is gone.
+/// A woken thread finds the mutex locked again, and its deadline has passed. Another thread is parked.
 #[test]
 fn a_woken_thread_gives_up_beside_the_owner() {
     explore(SLEEPS, 2, || {
@@ -159,4 +158,9 @@ fn a_woken_thread_gives_up_beside_the_owner() {
         join(patient);
         shared.end(1 + u32::from(again) + sections);
     });
+}
+
+#[test]
+fn passes_at_any_time_beside_another() {
+    explore(SLEEPS, 2, || scenario(Passes::Anytime, &[true, false]));
 }

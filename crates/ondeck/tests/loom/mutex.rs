@@ -1,10 +1,12 @@
 //! Lock, unlock and attempts.
 
 use crate::loom_platform::Setting;
-use crate::scenario::{ASYMMETRIC, OVERDUE, POLLS, SLEEPS, Shared, explore, together};
+use crate::scenario::{
+    ASYMMETRIC, HANDED, POLLS, ROTATES, SLEEPS, STALE, Shared, explore, together,
+};
 
 /// Two threads with two sections each.
-pub fn two_by_two() {
+fn two_by_two() {
     let shared = Shared::new();
     let twice = move || {
         shared.lock_and_count();
@@ -15,122 +17,85 @@ pub fn two_by_two() {
 }
 
 /// Three threads with one section each.
-pub fn three_by_one() {
+fn three_by_one() {
     let shared = Shared::new();
     let once = move || shared.lock_and_count();
     together(once, [Box::new(once) as _, Box::new(once) as _]);
     shared.end(3);
 }
 
-/// Two threads wait from the start: the first thread owns the mutex until both have been started.
-pub fn two_waiters() {
+/// Two threads wait from the start: the first thread owns the mutex until both have been started, and has so many
+/// sections.
+fn two_waiters(sections: u32) {
     let shared = Shared::new();
     shared.lock();
     let once = move || shared.lock_and_count();
     let unlock = move || {
         shared.count();
         shared.unlock();
+        for _ in 1..sections {
+            shared.lock_and_count();
+        }
     };
     together(unlock, [Box::new(once) as _, Box::new(once) as _]);
-    shared.end(3);
+    shared.end(2 + sections);
 }
 
-#[test]
-fn two_threads_that_sleep() {
-    explore(SLEEPS, 4, two_by_two);
+/// Each scenario on each machine, with bounds for two and for three threads.
+macro_rules! on_each_machine {
+    ($($name:ident $setting:expr, $two:literal, $three:literal;)*) => {$(
+        mod $name {
+            use super::*;
+
+            #[test]
+            fn two_threads() {
+                explore($setting, $two, two_by_two);
+            }
+
+            #[test]
+            fn three_threads() {
+                explore($setting, $three, three_by_one);
+            }
+
+            #[test]
+            fn two_waiters() {
+                explore($setting, $three, || super::two_waiters(1));
+            }
+
+            #[test]
+            fn two_waiters_and_the_owner_comes_again() {
+                explore($setting, $three, || super::two_waiters(2));
+            }
+
+            #[test]
+            fn two_mutexes_in_one_bucket() {
+                explore(Setting { buckets: 1, ..$setting }, $three, collision);
+            }
+
+            #[test]
+            fn the_last_of_two_frees_the_mutex() {
+                explore($setting, $two, || free_after_last_section(2));
+            }
+
+            #[test]
+            fn fair_unlocks_to_two_waiters() {
+                explore($setting, $three, fair_unlocks);
+            }
+        }
+    )*};
 }
 
-#[test]
-fn two_threads_that_poll() {
-    explore(POLLS, 3, two_by_two);
-}
-
-#[test]
-fn two_threads_that_are_handed_the_lock() {
-    explore(OVERDUE, 4, two_by_two);
-}
-
-#[test]
-fn three_threads_that_sleep() {
-    explore(SLEEPS, 2, three_by_one);
-}
-
-#[test]
-fn three_threads_that_poll() {
-    explore(POLLS, 2, three_by_one);
-}
-
-#[test]
-fn three_threads_that_are_handed_the_lock() {
-    explore(OVERDUE, 2, three_by_one);
-}
-
-#[test]
-fn two_waiters_that_sleep() {
-    explore(SLEEPS, 2, two_waiters);
-}
-
-#[test]
-fn two_waiters_that_poll() {
-    explore(POLLS, 2, two_waiters);
-}
-
-#[test]
-fn two_waiters_that_are_handed_the_lock() {
-    explore(OVERDUE, 2, two_waiters);
-}
-
-/// Two threads are parked. The owner unlocks and locks again before the thread that it has woken has the
-/// lock. Its second unlock does not wake the other thread, too.
-pub fn the_owner_comes_again() {
-    let shared = Shared::new();
-    shared.lock();
-    let once = move || shared.lock_and_count();
-    let again = move || {
-        shared.count();
-        shared.unlock();
-        shared.lock_and_count();
-    };
-    together(again, [Box::new(once) as _, Box::new(once) as _]);
-    shared.end(4);
-}
-
-#[test]
-fn one_of_two_parked_threads_is_awake() {
-    explore(SLEEPS, 2, the_owner_comes_again);
-}
-
-#[test]
-fn an_overdue_thread_that_has_competed_is_handed_the_lock() {
-    explore(OVERDUE, 2, the_owner_comes_again);
-}
-
-/// A first unlock finds no parked thread, so that the next ones skip their looks. Then two threads contend.
-pub fn after_a_quiet_time() {
-    let shared = Shared::new();
-    shared.lock_and_count();
-    let once = move || shared.lock_and_count();
-    together(once, [Box::new(once) as _]);
-    shared.end(3);
-}
-
-#[test]
-fn light_fences_are_enough() {
-    explore(ASYMMETRIC, 5, after_a_quiet_time);
-}
-
-#[test]
-fn light_fences_are_enough_for_threads_that_poll() {
-    explore(Setting { polls: true, ..ASYMMETRIC }, 5, after_a_quiet_time);
-}
-
-#[test]
-fn light_fences_are_enough_when_they_change() {
-    explore(ASYMMETRIC, 3, two_by_two);
+on_each_machine! {
+    asleep SLEEPS, 5, 3;
+    polling POLLS, 5, 3;
+    handed_over HANDED, 5, 3;
+    taking_turns ROTATES, 5, 3;
+    replaced STALE, 5, 3;
+    with_light_fences ASYMMETRIC, 4, 2;
 }
 
 /// Two mutexes in one bucket, each wanted by a thread while another owns both.
-pub fn collision() {
+fn collision() {
     let (a, b) = (Shared::new(), Shared::new());
     let both = move || {
         a.lock();
@@ -148,18 +113,8 @@ pub fn collision() {
     b.end(2);
 }
 
-#[test]
-fn two_mutexes_in_one_bucket_that_sleep() {
-    explore(Setting { buckets: 1, ..SLEEPS }, 2, collision);
-}
-
-#[test]
-fn two_mutexes_in_one_bucket_that_poll() {
-    explore(Setting { buckets: 1, ..POLLS }, 1, collision);
-}
-
 /// Attempts exclude like acquisitions, and never wait.
-pub fn attempts() {
+fn attempts() {
     let shared = Shared::new();
     let attempt = move || {
         if !shared.try_lock() {
@@ -182,7 +137,7 @@ fn attempts_exclude() {
 
 /// The thread with the last section frees the mutex as soon as its own unlock is over, whatever the other
 /// threads still do in theirs.
-pub fn free_after_last_section(threads: u32) {
+fn free_after_last_section(threads: u32) {
     let shared = Shared::new();
     let user = move || {
         shared.lock();
@@ -198,36 +153,12 @@ pub fn free_after_last_section(threads: u32) {
 }
 
 #[test]
-fn the_last_of_two_frees_the_mutex_asleep() {
-    explore(SLEEPS, 5, || free_after_last_section(2));
-}
-
-#[test]
-fn the_last_of_two_frees_the_mutex_polling() {
-    explore(POLLS, 4, || free_after_last_section(2));
-}
-
-#[test]
-fn the_last_of_two_frees_the_mutex_handed_over() {
-    explore(OVERDUE, 5, || free_after_last_section(2));
-}
-
-/// The same, after the unlocks of the bucket have stopped looking.
-#[test]
-fn the_last_of_two_frees_the_mutex_after_a_quiet_time() {
-    explore(Setting { buckets: 1, ..SLEEPS }, 4, || {
-        Shared::new().lock_and_count();
-        free_after_last_section(2);
-    });
-}
-
-#[test]
 fn the_last_of_three_frees_the_mutex() {
-    explore(SLEEPS, 2, || free_after_last_section(3));
+    explore(SLEEPS, 3, || free_after_last_section(3));
 }
 
 /// A fair unlock hands the lock to a parked thread, and a bump gets it back.
-pub fn fair_unlocks() {
+fn fair_unlocks() {
     let shared = Shared::new();
     let fair = move || {
         shared.lock();
@@ -244,7 +175,7 @@ pub fn fair_unlocks() {
 }
 
 /// A lock that was handed to a parked thread is not free for the next thread that arrives.
-pub fn fair_and_again() {
+fn fair_and_again() {
     let shared = Shared::new();
     shared.lock();
     let again = move || {
@@ -260,14 +191,4 @@ pub fn fair_and_again() {
 #[test]
 fn a_fair_unlock_and_the_owner_comes_again() {
     explore(SLEEPS, 4, fair_and_again);
-}
-
-#[test]
-fn fair_unlocks_to_parked_threads() {
-    explore(SLEEPS, 2, fair_unlocks);
-}
-
-#[test]
-fn fair_unlocks_to_threads_that_poll() {
-    explore(POLLS, 2, fair_unlocks);
 }

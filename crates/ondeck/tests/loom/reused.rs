@@ -13,8 +13,8 @@ use ondeck::mutex::RawMutex;
 use ondeck::parking::{self, Parked};
 use ondeck::platform::{AtomicInt, Host, Ordering, Platform};
 
-use crate::loom_platform::{Loom, Setting, asleep, join, spawn, watch};
-use crate::scenario::{ASYMMETRIC, NEAR, OVERDUE, POLLS, SLEEPS, Shared, explore};
+use crate::loom_platform::{Loom, Setting, asleep, join, spawn};
+use crate::scenario::{ASYMMETRIC, HANDED, POLLS, SLEEPS, Shared, explore};
 
 /// Memory for one byte of a lock at a time, at the same address.
 struct Slot {
@@ -44,7 +44,6 @@ impl Slot {
     }
 
     fn lock(&self) {
-        watch::wants(self.address());
         self.mutex().lock();
     }
 
@@ -140,13 +139,8 @@ fn by_a_mutex_polling() {
 }
 
 #[test]
-fn by_a_mutex_near() {
-    reuse(NEAR, 3, another_mutex);
-}
-
-#[test]
 fn by_a_mutex_handed_over() {
-    reuse(OVERDUE, 3, another_mutex);
+    reuse(HANDED, 3, another_mutex);
 }
 
 #[test]
@@ -188,8 +182,8 @@ fn by_a_condition_variable_that_is_watched() {
 }
 
 #[test]
-fn by_a_condition_variable_when_all_are_overdue() {
-    reuse(OVERDUE, 3, a_condition_variable);
+fn by_a_condition_variable_handed_over() {
+    reuse(HANDED, 3, a_condition_variable);
 }
 
 /// A key of another lock with a parked thread, which only an unpark may wake.
@@ -220,8 +214,8 @@ fn by_a_key() {
 }
 
 #[test]
-fn by_a_key_when_all_are_overdue() {
-    reuse(OVERDUE, 3, a_key);
+fn by_a_key_handed_over() {
+    reuse(HANDED, 3, a_key);
 }
 
 /// A word of the program that is 0, as a free lock is.
@@ -238,8 +232,8 @@ fn by_a_word() {
 }
 
 #[test]
-fn by_a_word_when_all_are_overdue() {
-    reuse(OVERDUE, 4, a_word);
+fn by_a_word_handed_over() {
+    reuse(HANDED, 4, a_word);
 }
 
 #[test]

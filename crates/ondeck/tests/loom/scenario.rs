@@ -4,16 +4,18 @@ use ondeck::mutex::RawMutex;
 use ondeck::platform::{Host, Timestamp};
 
 use crate::guarded::Guarded;
-use crate::loom_platform::{self, Fences, Loom, Setting, watch};
+use crate::loom_platform::{self, Fences, Loom, Setting};
 
 /// The machine where no thread polls before it parks.
 pub const SLEEPS: Setting = Setting { polls: false, ..Setting::DEFAULT };
-/// The machine where an arriving thread becomes the poller and polls once.
+/// The machine where the heir polls twice before it sleeps.
 pub const POLLS: Setting = Setting::DEFAULT;
-/// The machine where two more threads wait near, for one turn.
-pub const NEAR: Setting = Setting { near: true, ..POLLS };
-/// The machine where each poller counts as stale as soon as another thread looks at the clock.
+/// The machine where each heir that another thread runs beside has lost its CPU.
 pub const STALE: Setting = Setting { stale: true, ..POLLS };
+/// The machine where each heir is handed the lock.
+pub const HANDED: Setting = Setting { handed: true, ..SLEEPS };
+/// The machine where a heir soon leaves its role to a parked thread.
+pub const ROTATES: Setting = Setting { rotates: true, ..POLLS };
 /// The machine where every parked thread has waited for too long.
 pub const OVERDUE: Setting = Setting { overdue: true, ..SLEEPS };
 /// The machine whose light fences are nothing.
@@ -27,7 +29,6 @@ pub const SOON: Timestamp = Timestamp::from_nanos(1);
 pub fn explore(setting: Setting, preemptions: usize, scenario: impl Fn() + Send + Sync + 'static) {
     loom_platform::set(setting);
     loom_platform::model("", loom_platform::deeper(preemptions), move || {
-        watch::start();
         scenario();
         assert!(loom_platform::is_at_rest(), "a bucket is not at rest");
     });
@@ -48,13 +49,7 @@ impl Shared {
         self.raw()
     }
 
-    /// From now on, if the calling thread waits, it waits for this mutex.
-    pub fn watch(&self) {
-        watch::wants(self.address());
-    }
-
     pub fn lock(&self) {
-        self.watch();
         self.raw().lock();
     }
 
@@ -63,7 +58,6 @@ impl Shared {
     }
 
     pub fn try_lock_until(&self, deadline: Timestamp) -> bool {
-        self.watch();
         self.raw().try_lock_until(deadline)
     }
 

@@ -19,7 +19,6 @@ impl Condition {
 
     /// Waits. Returns whether it was notified.
     fn wait(&self, shared: &Shared, deadline: Option<Timestamp>) -> bool {
-        shared.watch();
         // SAFETY: the scenarios call it when they own the mutex.
         unsafe { self.0.wait(shared.mutex(), deadline) }
     }
@@ -38,7 +37,7 @@ impl Condition {
 
     /// # Safety
     ///
-    /// No thread uses it any more. This function does not check that, but `watch::Life` does.
+    /// No thread uses it any more. This function does not check that, but `Life` does.
     unsafe fn free(&self) {
         // SAFETY: as the caller promises; the memory stays.
         unsafe { std::ptr::drop_in_place((&raw const *self.0).cast_mut()) };

@@ -8,12 +8,11 @@ use ondeck::platform::{Platform, Timestamp};
 use shuttle::thread::JoinHandle;
 
 use crate::shuttle_platform::explore::keep;
-use crate::shuttle_platform::{self, Shuttle, TICK_NANOS, below, step, watch};
+use crate::shuttle_platform::{self, Shuttle, TICK_NANOS, below, step};
 
 /// Runs `scenario` so many times under each scheduler; after each all buckets are at rest.
 pub fn explore(executions: usize, scenario: impl Fn() + Send + Sync + 'static) {
     shuttle_platform::explore::explore("", executions, move || {
-        watch::begin();
         scenario();
         assert!(shuttle_platform::is_at_rest(), "a bucket is not at rest");
     });
@@ -69,19 +68,12 @@ impl Shared {
         &self.mutex
     }
 
-    /// From now on, if the calling thread waits, it waits for this mutex.
-    pub fn watch(&self) {
-        watch::wants(std::ptr::from_ref::<RawMutex<Shuttle>>(&self.mutex).addr());
-    }
-
     pub fn lock(&self) {
-        self.watch();
         self.mutex.lock();
     }
 
     /// Tries to lock the mutex in a way drawn at random.
     pub fn try_somehow(&self) -> bool {
-        self.watch();
         match below(8) {
             0 => self.mutex.try_lock(),
             1 | 2 => self.mutex.try_lock_until(soon()),
@@ -122,7 +114,6 @@ impl Shared {
                 0
             }
             1 => {
-                self.watch();
                 // SAFETY: as in `unlock`.
                 unsafe { self.mutex.bump() };
                 self.count();
@@ -152,7 +143,7 @@ impl Shared {
     ///
     /// # Safety
     ///
-    /// No thread uses it any more. This function does not check that, but `watch::Life` does.
+    /// No thread uses it any more. This function does not check that, but `Life` does.
     pub unsafe fn free(&self) {
         // SAFETY: as the caller promises, no reference to it is used any more; the memory stays.
         unsafe { std::ptr::drop_in_place((&raw const *self.mutex).cast_mut()) };

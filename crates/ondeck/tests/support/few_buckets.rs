@@ -19,8 +19,6 @@ use ondeck::spin::Polling;
 pub trait Table: Copy + Send + Sync + 'static {
     /// How many buckets it has.
     const BUCKETS: usize;
-    /// Whether waiters are ever overdue.
-    const HANDS_OVER: bool = true;
 
     /// Where the table is kept.
     fn place() -> &'static OnceLock<Place<Self>>;
@@ -38,14 +36,13 @@ pub struct Place<T: Table> {
 }
 
 macro_rules! tables {
-    ($($(#[$about:meta])* $name:ident: $buckets:literal, $hands_over:literal;)*) => {$(
+    ($($(#[$about:meta])* $name:ident: $buckets:literal;)*) => {$(
         $(#[$about])*
         #[derive(Clone, Copy, Debug)]
         pub struct $name;
 
         impl Table for $name {
             const BUCKETS: usize = $buckets;
-            const HANDS_OVER: bool = $hands_over;
 
             fn place() -> &'static OnceLock<Place<Self>> {
                 static PLACE: OnceLock<Place<$name>> = OnceLock::new();
@@ -57,11 +54,9 @@ macro_rules! tables {
 
 tables! {
     /// All locks and condition variables are in the same bucket.
-    One: 1, true;
+    One: 1;
     /// Half of them are in each.
-    Two: 2, true;
-    /// A table of the standard size, but no thread is ever overdue.
-    Patient: 1024, false;
+    Two: 2;
 }
 
 /// How many waits on a futex of these machines a signal's handler ended.
@@ -175,15 +170,7 @@ unsafe impl<T: Table> Platform for Few<T> {
     }
 
     fn ticks_in(nanos: u32) -> usize {
-        /// The time after which a thread is overdue and the time between two handoffs are longer than this;
-        /// all other times are shorter.
-        const LONGEST_OTHER: u32 = 500_000;
-        if nanos >= LONGEST_OTHER && !T::HANDS_OVER {
-            // Further than any tick counter gets in a test, nearer than where it would wrap.
-            usize::MAX / 4
-        } else {
-            Linux::ticks_in(nanos)
-        }
+        Linux::ticks_in(nanos)
     }
 
     fn single_threaded() -> bool {

@@ -9,8 +9,10 @@ use ondeck::platform::{AtomicInt, AtomicPointer};
 use super::Hooks;
 use super::calls::count_call;
 
+fn nothing() {}
+
 macro_rules! hooked_integers {
-    ($($(#[$about:meta])* $name:ident $atomic:ident $value:ident $load:path, $store:path;)*) => {$(
+    ($($(#[$about:meta])* $name:ident $atomic:ident $value:ident $load:path, $store:path, $swap:path;)*) => {$(
         $(#[$about])*
         #[repr(transparent)]
         pub struct $name<H>($atomic, PhantomData<H>);
@@ -35,6 +37,7 @@ macro_rules! hooked_integers {
                 $store(&self.0, value, order);
             }
             fn swap(&self, value: $value, order: Ordering) -> $value {
+                $swap();
                 self.0.swap(value, order)
             }
             fn compare_exchange(
@@ -73,9 +76,9 @@ macro_rules! hooked_integers {
 
 hooked_integers! {
     /// The byte of a lock.
-    Byte AtomicU8 u8 AtomicU8::load, H::store;
+    Byte AtomicU8 u8 AtomicU8::load, H::store, H::attempt;
     /// A machine word of the table or of a node.
-    Number AtomicUsize usize H::load_number, H::store_number;
+    Number AtomicUsize usize H::load_number, H::store_number, nothing;
 }
 
 /// A pointer of the table.

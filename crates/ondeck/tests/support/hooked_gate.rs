@@ -12,8 +12,8 @@ pub struct Gate {
 }
 
 std::thread_local! {
-    /// The gate at which this thread will stop.
-    static STOPS_AT: Cell<*const Gate> = const { Cell::new(std::ptr::null()) };
+    /// The gate at which this thread will stop, and which time that it comes there.
+    static STOPS_AT: Cell<(*const Gate, u32)> = const { Cell::new((std::ptr::null(), 0)) };
 }
 
 impl Gate {
@@ -23,13 +23,23 @@ impl Gate {
 
     /// The calling thread will stop here once.
     pub fn stop_me(&self) {
-        STOPS_AT.set(self);
+        self.stop_me_at(1);
+    }
+
+    /// The calling thread will stop here once, the `time`th time that it comes.
+    pub fn stop_me_at(&self, time: u32) {
+        STOPS_AT.set((self, time));
     }
 
     /// The calling thread has come to the place.
     pub fn pass(&self) {
-        if std::ptr::eq(STOPS_AT.get(), self) {
-            STOPS_AT.set(std::ptr::null());
+        let (gate, time) = STOPS_AT.get();
+        if !std::ptr::eq(gate, self) {
+            return;
+        }
+        STOPS_AT.set((gate, time - 1));
+        if time == 1 {
+            STOPS_AT.set((std::ptr::null(), 0));
             self.reached.store(true, Ordering::Release);
             until(|| self.open.load(Ordering::Acquire));
             // The gate is ready for the next thread.

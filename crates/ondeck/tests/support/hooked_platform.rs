@@ -16,8 +16,6 @@ mod calls;
 mod gate;
 #[path = "hooks.rs"]
 mod hooks;
-#[path = "hooked_word.rs"]
-mod word;
 
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -36,7 +34,6 @@ pub use calls::{Calls, calls_of};
 pub use gate::{Gate, until};
 pub use hooks::Hooks;
 pub(crate) use hooks::hooks;
-use word::Word;
 
 /// The machine with these hooks.
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +46,6 @@ pub struct Place<H: Hooks> {
     bucket: Bucket<Hooked<H>>,
     bias: Bias<Hooked<H>>,
     sleeps: AtomicU32,
-    sleeps_when_told: AtomicU32,
 }
 
 impl<H: Hooks> Hooked<H> {
@@ -59,7 +55,6 @@ impl<H: Hooks> Hooked<H> {
             bucket: Bucket::new(),
             bias: Bias::new(),
             sleeps: AtomicU32::new(0),
-            sleeps_when_told: AtomicU32::new(0),
         })
     }
 
@@ -71,11 +66,6 @@ impl<H: Hooks> Hooked<H> {
     /// How often threads have begun to sleep, without those that sleep for a bucket's lock.
     pub fn sleeps() -> u32 {
         Self::table().sleeps.load(Ordering::SeqCst)
-    }
-
-    /// How often a near thread has begun to sleep after another thread has changed its status.
-    pub fn sleeps_when_told() -> u32 {
-        Self::table().sleeps_when_told.load(Ordering::SeqCst)
     }
 
     /// Waits until threads have begun to sleep so often.
@@ -102,7 +92,7 @@ impl<H: Hooks> Hooked<H> {
 // would be allowed to do the same.
 unsafe impl<H: Hooks> Platform for Hooked<H> {
     type AtomicU8 = Byte<H>;
-    type AtomicU32 = Word;
+    type AtomicU32 = AtomicU32;
     type AtomicUsize = Number<H>;
     type AtomicPtr<T: 'static> = Pointer<T>;
 
@@ -132,11 +122,11 @@ unsafe impl<H: Hooks> Platform for Hooked<H> {
         H::ticks()
     }
     fn ticks_per_second() -> u64 {
-        Linux::ticks_per_second()
+        H::ticks_per_second()
     }
     fn futex_wait(word: &Self::AtomicU32, expected: u32, deadline: Option<Timestamp>) -> FutexWait {
         if Self::is_of_table(std::ptr::from_ref(word).addr()) {
-            return Linux::futex_wait(word.value(), expected, deadline);
+            return Linux::futex_wait(word, expected, deadline);
         }
         if let Some(outcome) = H::sleep(deadline) {
             return outcome;
@@ -146,30 +136,26 @@ unsafe impl<H: Hooks> Platform for Hooked<H> {
             static TIMED_OUT: Cell<usize> = const { Cell::new(0) };
         }
         /// The shortest slice of a parked thread's sleep is longer, a deadline of these tests shorter.
-        const SLICE: std::time::Duration = std::time::Duration::from_millis(15);
-        // On a busy machine threads would look after themselves by chance. Where heavy fences are refused
-        // they have to.
-        let is_slice = deadline.is_some_and(|end| end.since(Linux::now()) > SLICE);
-        let deadline = deadline.filter(|_| !is_slice || Self::heavy_fences_are_refused());
+        const SLICE: Duration = Duration::from_millis(15);
+        let begun = H::now();
+        // On a busy machine threads would look after themselves by chance.
+        let ends = deadline.filter(|end| H::has_slices() || end.since(begun) <= SLICE);
         let address = std::ptr::from_ref(word).addr();
         // The next slice of a sleep is not counted as another sleep.
         if TIMED_OUT.replace(0) != address {
             Self::table().sleeps.fetch_add(1, Ordering::SeqCst);
-            if word.take_told() {
-                Self::table().sleeps_when_told.fetch_add(1, Ordering::SeqCst);
-            }
         }
         loop {
-            let outcome = Linux::futex_wait(word.value(), expected, deadline);
-            if outcome == FutexWait::TimedOut {
-                TIMED_OUT.set(address);
-                return outcome;
-            }
-            // After a wake that was meant for an earlier node at this address, the thread goes on with the
-            // same sleep.
+            // A wake may be meant for an earlier node at this address, and the time may be the test's.
+            let soon = Linux::now().after(Duration::from_millis(1));
+            let outcome = Linux::futex_wait(word, expected, Some(soon));
             if word.load(Ordering::Relaxed) != expected {
                 H::woke();
                 return outcome;
+            }
+            if ends.is_some_and(|end| H::now() >= end) {
+                TIMED_OUT.set(address);
+                return FutexWait::TimedOut;
             }
         }
     }
@@ -178,7 +164,7 @@ unsafe impl<H: Hooks> Platform for Hooked<H> {
             count_call(|calls| calls.wakes += 1);
             H::wakes();
         }
-        Linux::futex_wake(address.cast(), count)
+        Linux::futex_wake(address, count)
     }
     fn futex_requeue(
         from: &Self::AtomicU32,
@@ -187,7 +173,7 @@ unsafe impl<H: Hooks> Platform for Hooked<H> {
         to: *const Self::AtomicU32,
         move_: u32,
     ) -> Option<usize> {
-        Linux::futex_requeue(from.value(), expected, wake, to.cast(), move_)
+        Linux::futex_requeue(from, expected, wake, to, move_)
     }
     fn ticks_in(nanos: u32) -> usize {
         H::ticks_in(nanos)
@@ -224,9 +210,6 @@ unsafe impl<H: Hooks> Host for Hooked<H> {
     }
     fn heavy_fences_are_refused() -> bool {
         H::heavy_fences_are_refused()
-    }
-    fn may_relax() -> bool {
-        H::may_relax()
     }
     fn once_in(count: u32) -> bool {
         H::once_in(count)

@@ -18,6 +18,8 @@ pub trait Hooks: Copy + fmt::Debug + Send + Sync + 'static {
     fn store(byte: &AtomicU8, value: u8, order: Ordering) {
         byte.store(value, order);
     }
+    /// Before a mutex is tried.
+    fn attempt() {}
     /// A machine word of the table or of a node is read.
     fn load_number(number: &AtomicUsize, order: Ordering) -> usize {
         number.load(order)
@@ -26,7 +28,7 @@ pub trait Hooks: Copy + fmt::Debug + Send + Sync + 'static {
     fn store_number(number: &AtomicUsize, value: usize, order: Ordering) {
         number.store(value, order);
     }
-    /// Before an unlock asks how much it has to look.
+    /// Before the unlock mode is read or written.
     fn unlock_mode() {}
     /// In an unlock, behind its store.
     fn presumed_light_fence() {
@@ -44,8 +46,9 @@ pub trait Hooks: Copy + fmt::Debug + Send + Sync + 'static {
     fn heavy_fences_are_refused() -> bool {
         false
     }
-    fn may_relax() -> bool {
-        true
+    /// Whether sleeps end with the slices of a parked thread.
+    fn has_slices() -> bool {
+        false
     }
     /// If a sleep until then ends at once: how it ends. Not called for a bucket's lock.
     fn sleep(_until: Option<Timestamp>) -> Option<FutexWait> {
@@ -66,6 +69,9 @@ pub trait Hooks: Copy + fmt::Debug + Send + Sync + 'static {
     }
     fn ticks() -> u64 {
         Linux::ticks()
+    }
+    fn ticks_per_second() -> u64 {
+        Linux::ticks_per_second()
     }
     fn ticks_in(nanos: u32) -> usize {
         Linux::ticks_in(nanos)
@@ -104,7 +110,7 @@ macro_rules! hooks {
     ($(#[$about:meta])* $name:ident { $($hook:item)* }) => {
         $(#[$about])*
         #[derive(Clone, Copy, Debug)]
-        struct $name;
+        pub(super) struct $name;
 
         impl crate::hooked_platform::Hooks for $name {
             fn place() -> &'static std::sync::OnceLock<crate::hooked_platform::Place<Self>> {

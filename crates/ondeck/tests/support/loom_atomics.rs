@@ -8,7 +8,7 @@
 //! Relaxed stores stay stores.
 //!
 //! No access may race with the drop of an atomic or follow it: every access of another thread has to happen
-//! before the drop, and each asks [`watch::Life`].
+//! before the drop, and each asks [`life::Life`].
 
 use std::cell::Cell;
 use std::fmt;
@@ -19,7 +19,7 @@ use loom::sync::atomic;
 use ondeck::platform::{AtomicInt, AtomicPointer, Ordering};
 
 use super::words::{self, Model};
-use super::{fence, readers, watch};
+use super::{fence, life, readers};
 
 /// A word, modelled as [`words`] says.
 enum Word<A, V> {
@@ -76,8 +76,8 @@ impl<A, V: Copy> Word<A, V> {
 }
 
 macro_rules! loom_integer {
-    ($($name:ident $value:ident $changed:path, $stored:path, $read:path;)*) => {$(
-        pub struct $name(Word<atomic::$name, $value>, watch::Life);
+    ($($name:ident $value:ident;)*) => {$(
+        pub struct $name(Word<atomic::$name, $value>, life::Life);
 
         impl fmt::Debug for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -104,12 +104,6 @@ macro_rules! loom_integer {
                 readers::before_write(self.address());
                 self.get()
             }
-
-            /// After a read-modify-write that found `old`.
-            fn changed(&self, old: $value, new: $value) -> $value {
-                $changed(self.address(), old, new);
-                old
-            }
         }
 
         impl Drop for $name {
@@ -133,7 +127,7 @@ macro_rules! loom_integer {
 
             #[track_caller]
             fn new(value: $value) -> Self {
-                Self(Word::new(value, atomic::$name::new), watch::Life::new())
+                Self(Word::new(value, atomic::$name::new), life::Life::new())
             }
             #[track_caller]
             fn load(&self, order: Ordering) -> $value {
@@ -142,9 +136,7 @@ macro_rules! loom_integer {
                     return value;
                 }
                 readers::before_load(self.address());
-                let value = self.get().load(order);
-                $read(self.address(), value, order);
-                value
+                self.get().load(order)
             }
             #[track_caller]
             fn store(&self, value: $value, order: Ordering) {
@@ -158,19 +150,16 @@ macro_rules! loom_integer {
                     // The top of this file says why.
                     self.get_to_write().swap(value, order);
                 }
-                $stored(self.address(), value);
             }
             #[track_caller]
             fn swap(&self, value: $value, order: Ordering) -> $value {
-                let old = self.get_to_write().swap(value, order);
-                self.changed(old, value)
+                self.get_to_write().swap(value, order)
             }
             #[track_caller]
             fn compare_exchange(
                 &self, current: $value, new: $value, success: Ordering, failure: Ordering,
             ) -> Result<$value, $value> {
-                let exchanged = self.get_to_write().compare_exchange(current, new, success, failure);
-                exchanged.map(|old| self.changed(old, new))
+                self.get_to_write().compare_exchange(current, new, success, failure)
             }
             #[track_caller]
             fn compare_exchange_weak(
@@ -207,12 +196,12 @@ macro_rules! loom_integer {
 }
 
 loom_integer! {
-    AtomicU8 u8 watch::unchanged, watch::nothing, watch::not_read;
-    AtomicU32 u32 watch::word, watch::nothing, watch::status;
-    AtomicUsize usize watch::marks, watch::number, watch::not_read;
+    AtomicU8 u8;
+    AtomicU32 u32;
+    AtomicUsize usize;
 }
 
-pub struct AtomicPtr<T>(Word<atomic::AtomicPtr<T>, *mut T>, watch::Life);
+pub struct AtomicPtr<T>(Word<atomic::AtomicPtr<T>, *mut T>, life::Life);
 
 // SAFETY: as for the standard library's type: only the pointer is shared, not what it points to.
 unsafe impl<T> Send for AtomicPtr<T> {}
@@ -252,7 +241,7 @@ impl<T> Drop for AtomicPtr<T> {
 unsafe impl<T: 'static> AtomicPointer<T> for AtomicPtr<T> {
     #[track_caller]
     fn new(pointer: *mut T) -> Self {
-        Self(Word::new(pointer, atomic::AtomicPtr::new), watch::Life::new())
+        Self(Word::new(pointer, atomic::AtomicPtr::new), life::Life::new())
     }
     #[track_caller]
     fn load(&self, order: Ordering) -> *mut T {

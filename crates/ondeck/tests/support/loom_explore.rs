@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use super::{readers, setting, threads, watch};
+use super::{readers, setting, threads};
 
 /// The bound of involuntary switches that stands beside a test, with as many more as `ONDECK_LOOM_DEEPER`
 /// in the environment says, or fewer if that is negative, but at least 1. Without the variable the bound is
@@ -36,7 +36,6 @@ pub fn model(what: &str, preemptions: usize, scenario: impl Fn() + Send + Sync +
     let start = Instant::now();
     builder.check(move || {
         count.fetch_add(1, Ordering::Relaxed);
-        watch::begin();
         readers::begin(setting::get().remembers);
         threads::begin();
         scenario();

@@ -8,14 +8,14 @@ mod explore;
 mod fence;
 #[path = "loom_kernel.rs"]
 mod kernel;
+#[path = "loom_life.rs"]
+mod life;
 #[path = "loom_readers.rs"]
 mod readers;
 #[path = "loom_setting.rs"]
 mod setting;
 #[path = "loom_threads.rs"]
 mod threads;
-#[path = "loom_watch.rs"]
-pub mod watch;
 #[path = "loom_words.rs"]
 mod words;
 
@@ -31,7 +31,7 @@ pub use explore::{deeper, model};
 pub use kernel::{asleep, pass_time, refuse};
 use setting::is_asymmetric;
 #[allow(unused_imports, reason = "not every test with this platform needs all")]
-pub use setting::{Fences, MOST_BUCKETS, Relaxes, Setting, set};
+pub use setting::{Fences, MOST_BUCKETS, Setting, set};
 #[allow(unused_imports, reason = "not every test with this platform needs all")]
 pub use threads::{join, spawn};
 
@@ -124,10 +124,9 @@ unsafe impl Platform for Loom {
         loom::thread::yield_now();
     }
 
-    // One unlock shows as much as a thousand. A sample counts for 128: as many as it takes to do without a
-    // fence, or all that it takes to do without a look.
-    fn spins(count: u32) -> u32 {
-        if count >= 1_000 && setting::get().relaxes == Relaxes::ToLight { 128 } else { 1 }
+    // One attempt shows as much as several.
+    fn spins(_count: u32) -> u32 {
+        1
     }
 
     fn yield_now() {
@@ -177,14 +176,16 @@ unsafe impl Platform for Loom {
         match nanos {
             0 => 0,
             1..500_000 => 1,
+            500_000 if setting::get().rotates && threads::rotates() => 0,
+            1_000_000 if setting::get().handed => 0,
+            2_000_000 if !setting::get().captured => 0,
             _ if setting::get().overdue => EVER.wrapping_neg(),
             _ => EVER,
         }
     }
 
-    // As many threads wait near as there are CPUs beyond two.
     fn cpus() -> usize {
-        if setting::get().near { 4 } else { 2 }
+        2
     }
 
     // Two neighbours are on two nodes.
@@ -205,8 +206,6 @@ unsafe impl Host for Loom {
     }
 
     fn bucket(address: usize) -> &'static Bucket<Self> {
-        let table = std::ptr::from_ref(&TABLE.buckets).addr();
-        watch::table(table..table + size_of_val(&TABLE.buckets));
         &TABLE.buckets[place(address)]
     }
 
@@ -215,7 +214,7 @@ unsafe impl Host for Loom {
         polling.budget = u32::from(setting::get().polls);
         polling.watch = polling.budget;
         (polling.short, polling.long, polling.offer) = (1, 1, 0);
-        polling.near = u32::from(setting::get().near);
+        polling.tenure = 1;
         polling
     }
 
@@ -227,7 +226,7 @@ unsafe impl Host for Loom {
         kernel::is_refused()
     }
 
-    // A poller that is late by an eighth of this counts as stale.
+    // A thread that is late by this has lost its CPU.
     fn wake_ticks() -> usize {
         if setting::get().stale { 0 } else { 1 << 50 }
     }
@@ -243,15 +242,11 @@ unsafe impl Host for Loom {
     }
 
     fn may_relax() -> bool {
-        Self::fences_are_asymmetric() && setting::get().relaxes != Relaxes::Never
+        Self::fences_are_asymmetric()
     }
 
     fn once_in(_count: u32) -> bool {
         true
-    }
-
-    fn cpu() -> u32 {
-        threads::number() % setting::get().cpus
     }
 
     fn row() -> Option<&'static Row<Self>> {
@@ -274,5 +269,6 @@ unsafe impl Host for Loom {
 /// Whether nothing is left in the parking table.
 #[allow(dead_code, reason = "not every test with this platform asks")]
 pub fn is_at_rest() -> bool {
-    TABLE.buckets.iter().all(Bucket::is_at_rest)
+    let asks = |mode: &AtomicUsize| mode.load(Ordering::Relaxed) != 0;
+    TABLE.buckets.iter().all(Bucket::is_at_rest) && !TABLE.unlock_modes.iter().any(asks)
 }

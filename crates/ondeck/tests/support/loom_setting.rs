@@ -8,27 +8,27 @@ use std::cell::Cell;
 pub struct Setting {
     /// Buckets of the parking table, at most [`MOST_BUCKETS`]. With 1 all addresses collide.
     pub buckets: usize,
-    /// Whether every parked thread is overdue, or none.
+    /// Whether every parked thread of a reader-writer lock or a condition variable is overdue, or none.
     pub overdue: bool,
-    /// Whether the poller of a lock polls once before it parks, and a waiter of a condition variable
+    /// Whether the heir of a lock polls twice before it sleeps, and a waiter of a condition variable
     /// watches once.
     pub polls: bool,
-    /// Whether threads wait near, for one turn, before they park.
-    pub near: bool,
-    /// Whether time passes with each look at the clock, so that pollers are found to have lost their CPUs.
+    /// Whether each heir of a mutex is overdue.
+    pub handed: bool,
+    /// Whether the first heir of a mutex is to wake the oldest parked thread at once.
+    pub rotates: bool,
+    /// Whether displaced owners come back often enough to find a mutex captured.
+    pub captured: bool,
+    /// Whether time passes with each look at the clock, so that awake threads are found to have lost their CPUs.
     pub stale: bool,
     /// Whether the first thread that is started is of a real-time scheduling class.
     pub urgent: bool,
     pub fences: Fences,
-    pub relaxes: Relaxes,
     /// Whether the loads that loom forgets are remembered, which takes many more executions: see
     /// [`readers`](super::readers).
     pub remembers: bool,
     /// Whether threads can be visible readers.
     pub biased: bool,
-    /// How many CPUs the threads started by [`spawn`](super::spawn) run on in turn, from the second on; the
-    /// first has the model's own thread.
-    pub cpus: u32,
 }
 
 /// What the two halves of an asymmetric pair of fences are.
@@ -47,31 +47,19 @@ pub enum Fences {
     RefusedLater,
 }
 
-/// How far unlocks may lose their fences and looks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(dead_code, reason = "the tests of the zoo choose none")]
-pub enum Relaxes {
-    /// One unlock counts for as many as it takes to take records away.
-    ToSkip,
-    /// One unlock counts for as many as it takes to do without a fence, and never for more.
-    ToLight,
-    /// There are always too many heavy fences.
-    Never,
-}
-
 impl Setting {
     pub const DEFAULT: Self = Self {
         buckets: MOST_BUCKETS,
         overdue: false,
         polls: true,
-        near: false,
+        handed: false,
+        rotates: false,
+        captured: false,
         stale: false,
         urgent: false,
         fences: Fences::Full,
-        relaxes: Relaxes::ToSkip,
         remembers: false,
         biased: false,
-        cpus: 1,
     };
 }
 

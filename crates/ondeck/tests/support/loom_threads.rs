@@ -1,4 +1,4 @@
-//! The threads of a model, which its fences know, and which run on CPUs in turn.
+//! The threads of a model, which its fences know.
 
 use std::cell::Cell;
 
@@ -8,6 +8,8 @@ use super::setting::{self, is_asymmetric};
 thread_local! {
     /// How many threads [`spawn`] has started in this execution.
     static STARTED: Cell<u32> = const { Cell::new(0) };
+    /// Whether a heir was due to wake a parked thread in this execution.
+    static ROTATED: Cell<bool> = const { Cell::new(false) };
     /// The time of all threads, if it passes with each look at the clock.
     static TIME: Cell<u64> = const { Cell::new(0) };
 }
@@ -24,6 +26,12 @@ pub fn begin() {
     fence::begin(is_asymmetric());
     STARTED.set(0);
     TIME.set(0);
+    ROTATED.set(false);
+}
+
+/// Whether a heir is to wake the oldest parked thread at once: the first one.
+pub fn rotates() -> bool {
+    !ROTATED.replace(true)
 }
 
 /// The number of the calling thread, in the order in which they are started.

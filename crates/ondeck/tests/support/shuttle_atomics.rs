@@ -1,100 +1,79 @@
-//! Shuttle's atomics, each access watched: what it changes, and whether the memory is still there.
+//! Shuttle's atomics, each access with a look whether the memory is still there.
 
 use ondeck::platform::{AtomicInt, AtomicPointer, Ordering};
 use shuttle::sync::atomic;
 
-use super::{one_in, watch};
+use super::life::Life;
+use super::one_in;
 
 macro_rules! shuttle_integer {
-    ($($name:ident $value:ident $changed:path, $read:path, $stored:path;)*) => {$(
+    ($($name:ident $value:ident;)*) => {$(
         #[derive(Debug)]
-        pub struct $name(atomic::$name, watch::Life);
+        pub struct $name(atomic::$name, Life);
 
         impl $name {
-            /// After shuttle's switch, in the same step as the access: the memory may have gone while other
-            /// threads ran.
-            fn changed(&self, old: $value, new: $value) -> $value {
+            /// An access; the memory must be there before and after it: it may have gone while other threads ran.
+            fn access<R>(&self, access: impl FnOnce(&atomic::$name) -> R) -> R {
                 self.1.check();
-                $changed(std::ptr::from_ref(self).addr(), old, new);
-                old
+                let result = access(&self.0);
+                self.1.check();
+                result
             }
         }
 
-        // SAFETY: each method is one access of shuttle's atomic; the watching happens in the same step.
+        // SAFETY: each method is one access of shuttle's atomic.
         unsafe impl AtomicInt for $name {
             type Value = $value;
 
             fn new(value: $value) -> Self {
-                Self(atomic::$name::new(value), watch::Life::new())
+                Self(atomic::$name::new(value), Life::new())
             }
             fn load(&self, order: Ordering) -> $value {
-                self.1.check();
-                let value = self.0.load(order);
-                self.1.check();
-                $read(std::ptr::from_ref(self).addr(), value, order);
-                value
+                self.access(|atomic| atomic.load(order))
             }
             fn store(&self, value: $value, order: Ordering) {
-                self.1.check();
-                self.0.store(value, order);
-                self.1.check();
-                $stored(std::ptr::from_ref(self).addr(), value);
+                self.access(|atomic| atomic.store(value, order));
             }
             fn swap(&self, value: $value, order: Ordering) -> $value {
-                self.1.check();
-                let old = self.0.swap(value, order);
-                self.changed(old, value)
+                self.access(|atomic| atomic.swap(value, order))
             }
             fn compare_exchange(
-                &self, current: $value, new: $value, success: Ordering, failure: Ordering,
+                &self, now: $value, new: $value, success: Ordering, failure: Ordering,
             ) -> Result<$value, $value> {
-                self.1.check();
-                let exchanged = self.0.compare_exchange(current, new, success, failure);
-                self.1.check();
-                exchanged.map(|old| self.changed(old, new))
+                self.access(|atomic| atomic.compare_exchange(now, new, success, failure))
             }
             fn compare_exchange_weak(
-                &self, current: $value, new: $value, success: Ordering, failure: Ordering,
+                &self, now: $value, new: $value, success: Ordering, failure: Ordering,
             ) -> Result<$value, $value> {
                 if one_in(8) {
                     return Err(self.load(failure));
                 }
-                self.compare_exchange(current, new, success, failure)
+                self.compare_exchange(now, new, success, failure)
             }
             fn fetch_add(&self, value: $value, order: Ordering) -> $value {
-                self.1.check();
-                let old = self.0.fetch_add(value, order);
-                self.1.check();
-                old
+                self.access(|atomic| atomic.fetch_add(value, order))
             }
             fn fetch_sub(&self, value: $value, order: Ordering) -> $value {
-                self.1.check();
-                let old = self.0.fetch_sub(value, order);
-                self.1.check();
-                old
+                self.access(|atomic| atomic.fetch_sub(value, order))
             }
             fn fetch_or(&self, value: $value, order: Ordering) -> $value {
-                self.1.check();
-                let old = self.0.fetch_or(value, order);
-                self.changed(old, old | value)
+                self.access(|atomic| atomic.fetch_or(value, order))
             }
             fn fetch_and(&self, value: $value, order: Ordering) -> $value {
-                self.1.check();
-                let old = self.0.fetch_and(value, order);
-                self.changed(old, old & value)
+                self.access(|atomic| atomic.fetch_and(value, order))
             }
         }
     )*};
 }
 
 shuttle_integer! {
-    AtomicU8 u8 watch::unchanged, watch::not_read, watch::nothing;
-    AtomicU32 u32 watch::word, watch::status, watch::nothing;
-    AtomicUsize usize watch::marks, watch::not_read, watch::number;
+    AtomicU8 u8;
+    AtomicU32 u32;
+    AtomicUsize usize;
 }
 
 #[derive(Debug)]
-pub struct AtomicPtr<T>(atomic::AtomicPtr<T>, watch::Life);
+pub struct AtomicPtr<T>(atomic::AtomicPtr<T>, Life);
 
 // SAFETY: as for the standard library's type: only the pointer is shared, not what it points to.
 unsafe impl<T> Send for AtomicPtr<T> {}
@@ -114,7 +93,7 @@ impl<T> AtomicPtr<T> {
 // SAFETY: each method is one access of shuttle's atomic.
 unsafe impl<T: 'static> AtomicPointer<T> for AtomicPtr<T> {
     fn new(pointer: *mut T) -> Self {
-        Self(atomic::AtomicPtr::new(pointer), watch::Life::new())
+        Self(atomic::AtomicPtr::new(pointer), Life::new())
     }
     fn load(&self, order: Ordering) -> *mut T {
         self.access(|atomic| atomic.load(order))

@@ -10,8 +10,8 @@ mod atomics;
 pub mod explore;
 #[path = "shuttle_kernel.rs"]
 mod kernel;
-#[path = "shuttle_watch.rs"]
-pub mod watch;
+#[path = "shuttle_life.rs"]
+mod life;
 
 use std::sync::Mutex;
 
@@ -34,13 +34,13 @@ pub struct Shuttle;
 struct Setting {
     /// Buckets of the parking table, at most [`MOST_BUCKETS`].
     buckets: usize,
-    /// Whether the poller of a lock polls, and a waiter of a condition variable watches, before it parks.
+    /// Whether the heir of a lock polls, and a waiter of a condition variable watches, before it parks.
     polls: bool,
-    /// Whether heavy fences are there, so that unlocks may skip.
+    /// Whether heavy fences are there.
     asymmetric: bool,
-    /// The number of CPUs. With four or more, some threads wait near.
+    /// The number of CPUs.
     cpus: usize,
-    /// Whether pollers soon count as stale.
+    /// Whether awake threads soon count as ones that have lost their CPUs.
     stale: bool,
     /// Whether some threads are of a real-time scheduling class.
     urgent: bool,
@@ -216,11 +216,11 @@ unsafe impl Host for Shuttle {
         (polling.short, polling.long, polling.offer) = (TICK, 2 * TICK, 2 * TICK);
         let polls = u32::from(MACHINE.setting.polls);
         (polling.budget, polling.watch) = (polls * 4 * TICK, polls * 3 * TICK);
-        polling.near = 2 * TICK;
+        polling.tenure = 4 * TICK;
         polling
     }
 
-    // A poller that is late by an eighth of this counts as stale.
+    // A thread that is late by this has lost its CPU.
     fn wake_ticks() -> usize {
         if MACHINE.setting.stale { 1 } else { 1 << 40 }
     }
@@ -266,25 +266,10 @@ unsafe impl Host for Shuttle {
     }
 }
 
-/// Whether pollers of this execution may be replaced.
-fn is_stale() -> bool {
-    MACHINE.setting.stale
-}
-
-/// Whether several threads of a lock may be in flight.
-fn is_urgent() -> bool {
-    MACHINE.setting.urgent
-}
-
-/// Where the buckets of the parking table of this execution are.
-fn table() -> std::ops::Range<usize> {
-    let table = std::ptr::from_ref(&MACHINE.buckets).addr();
-    table..table + size_of_val(&MACHINE.buckets)
-}
-
 /// Whether nothing is left in the parking table, and no thread sleeps.
 #[allow(dead_code, reason = "the tests of the zoo do not ask")]
 pub fn is_at_rest() -> bool {
     kernel(|kernel| kernel.queues.values().all(Vec::is_empty))
         && MACHINE.buckets.iter().all(Bucket::is_at_rest)
+        && MACHINE.unlock_modes.iter().all(|mode| mode.load(Ordering::Relaxed) == 0)
 }

@@ -24,7 +24,7 @@ struct Table {
 /// Exported, so that two copies of this crate which are linked into one object are refused by the linker
 /// rather than having a table each. The number changes with the layout.
 // SAFETY: no other symbol of any library has this name.
-#[unsafe(export_name = "ondeck_parking_table_3")]
+#[unsafe(export_name = "ondeck_parking_table_4")]
 static TABLE: Table = Table {
     unlock_modes: [const { AtomicUsize::new(0) }; BUCKETS],
     buckets: [Bucket::EMPTY; BUCKETS],

@@ -1,0 +1,303 @@
+//! The heir: what it relies on, for how long it leaves the lock alone, and what it leaves behind.
+
+use std::sync::atomic::Ordering;
+
+use super::hooked_platform::until;
+use super::steered::*;
+
+/// The unlock is over before the request is stored: it asked nothing of that unlock.
+#[test]
+fn a_heir_tries_the_lock_again_after_its_request() {
+    let _alone = alone();
+    let (mutex, heir) = (new_lock(), Actor::new());
+    lock(mutex);
+    heir.begins(|| {
+        // As it enters it withdraws the request of another heir.
+        MODE.stop_me_at(2);
+        lock(mutex)
+    });
+    MODE.until_reached();
+    assert_eq!(unlock(mutex), 0);
+    let before = sleeps();
+    MODE.open();
+    until(|| !heir.is_busy() || sleeps() > before);
+    assert!(!heir.is_busy(), "it sleeps though the lock is free");
+    assert_eq!(heir.unlocks(mutex), 0);
+}
+
+/// The heir asks after an unlock has read that nothing is asked of it, and before that unlock's store.
+#[test]
+fn an_unlock_reads_the_mode_again_behind_its_store() {
+    let _alone = alone();
+    let mutex = new_lock();
+    let [owner, heir] = Actor::some();
+    owner.does(|| lock(mutex));
+    owner.begins(|| {
+        HAS_READ.stop_me();
+        unlock(mutex)
+    });
+    HAS_READ.until_reached();
+    heir.sleeps_for(mutex);
+    HAS_READ.open();
+    assert_eq!(owner.ends(), 1);
+    assert_eq!(heir.unlocks(mutex), 0);
+}
+
+/// The store of an unlock is still in the buffer of its CPU when the heir tries the lock, and the unlock has not seen
+/// the request.
+#[test]
+fn an_unlock_whose_store_is_late_is_noticed_before_the_heir_sleeps_for_long() {
+    let _alone = alone();
+    let mutex = new_lock();
+    let [owner, heir] = Actor::some();
+    owner.does(|| lock(mutex));
+    let wakes = owner.does(|| {
+        BUFFER.begin();
+        unlock(mutex)
+    });
+    assert!(wakes == 0 && mutex.is_locked(), "the store is late");
+    heir.sleeps_for(mutex);
+    let before = sleeps();
+    time_passes(TENURE);
+    until(|| !heir.is_busy() || sleeps() > before);
+    assert!(!heir.is_busy(), "it sleeps for long though the lock is free");
+    assert_eq!(heir.unlocks(mutex), 0);
+}
+
+/// The same where the kernel refuses heavy fences that it had granted: the heir looks again after each slice.
+#[test]
+fn without_a_heavy_fence_a_heir_looks_again_after_each_slice() {
+    let _alone = alone();
+    let mutex = new_lock();
+    let [owner, heir] = Actor::some();
+    owner.does(|| lock(mutex));
+    owner.does(|| {
+        BUFFER.begin();
+        unlock(mutex)
+    });
+    REFUSED.store(true, Ordering::SeqCst);
+    heir.sleeps_for(mutex);
+    let before = sleeps();
+    time_passes(TENURE);
+    until(|| sleeps() > before);
+    BUFFER.drain();
+    time_passes(SLICE);
+    assert_eq!(heir.unlocks(mutex), 0);
+    REFUSED.store(false, Ordering::SeqCst);
+}
+
+#[test]
+fn a_sleeping_heir_is_woken_by_the_unlock_and_by_no_other() {
+    let _alone = alone();
+    let (mutex, heir) = (new_lock(), Actor::new());
+    lock(mutex);
+    heir.sleeps_for(mutex);
+    let other = new_lock();
+    lock(other);
+    assert_eq!(unlock(other), 0);
+    assert_eq!(unlock(mutex), 1);
+    assert_eq!(heir.unlocks(mutex), 0);
+}
+
+#[test]
+fn an_overdue_heir_is_handed_the_lock() {
+    let _alone = alone();
+    let (mutex, heir) = (new_lock(), Actor::new());
+    for is_overdue in [false, true] {
+        lock(mutex);
+        heir.polls_in(|| {
+            WOKE.stop_me();
+            lock(mutex)
+        });
+        let before = sleeps();
+        time_passes(if is_overdue { MILLI } else { POLLING });
+        poll();
+        until(|| sleeps() > before);
+        assert_eq!(unlock(mutex), 1);
+        WOKE.until_reached();
+        assert_eq!(mutex.is_locked(), is_overdue);
+        WOKE.open();
+        assert_eq!(heir.unlocks(mutex), 0);
+    }
+}
+
+/// It is told when the lock is handed to it, however it waits.
+#[test]
+fn a_polling_heir_is_handed_the_lock() {
+    let _alone = alone();
+    let (mutex, heir) = (new_lock(), Actor::new());
+    lock(mutex);
+    heir.polls_for(mutex);
+    unlock_fair(mutex);
+    assert!(mutex.is_locked());
+    poll();
+    assert_eq!(heir.unlocks(mutex), 0);
+}
+
+#[test]
+fn a_heir_is_handed_the_lock_as_its_deadline_passes() {
+    let _alone = alone();
+    let (mutex, heir) = (new_lock(), Actor::new());
+    lock(mutex);
+    heir.begins(|| {
+        // The first attempt is that of a thread that arrives.
+        ATTEMPTS.stop_me_at(2);
+        lock_until(mutex, after(MICRO))
+    });
+    ATTEMPTS.until_reached();
+    unlock_fair(mutex);
+    time_passes(MICRO);
+    ATTEMPTS.open();
+    assert_eq!(heir.ends(), 1, "it would leave the lock locked for ever");
+    assert_eq!(unlock(mutex), 0);
+}
+
+#[test]
+fn a_heir_that_gives_up_leaves_no_request() {
+    let _alone = alone();
+    let mutex = new_lock();
+    let [heir, parked] = Actor::some();
+    lock(mutex);
+    heir.sleeps_until(mutex, after(MICRO));
+    assert_ne!(Machine::mode(), 0);
+    time_passes(MICRO);
+    assert_eq!(heir.ends(), 0);
+    assert_eq!(Machine::mode(), 0);
+    // If a thread is parked behind it, that one is the heir now.
+    heir.sleeps_until(mutex, after(MICRO));
+    parked.sleeps_for(mutex);
+    let before = sleeps();
+    time_passes(MICRO);
+    assert_eq!(heir.ends(), 0);
+    until(|| sleeps() > before);
+    assert_eq!(unlock(mutex), 1);
+    assert_eq!(parked.unlocks(mutex), 0);
+}
+
+/// The heir of one mutex has the bucket's unlock mode.
+#[test]
+fn the_heir_of_another_mutex_of_the_bucket_naps() {
+    let _alone = alone();
+    let [one, other] = [(); 2].map(|()| new_lock());
+    let [asks, naps, parked] = Actor::some();
+    lock(one);
+    lock(other);
+    asks.sleeps_for(one);
+    naps.sleeps_for(other);
+    parked.sleeps_for(other);
+    assert_eq!(unlock(other), 0, "nothing is asked of this unlock");
+    let before = sleeps();
+    time_passes(TENURE);
+    // It cannot leave a debt, so it has woken the thread that was parked behind it, which naps now.
+    assert_eq!(naps.ends(), 1);
+    until(|| sleeps() > before);
+    assert_eq!(naps.unlocks(other), 0);
+    time_passes(TENURE);
+    assert_eq!(parked.unlocks(other), 0);
+    assert_eq!(unlock(one), 1);
+    assert_eq!(asks.unlocks(one), 0);
+}
+
+/// The first owns the lock. Two of three owners that were displaced come back at once: the second waits then, as one that
+/// leaves the lock alone.
+fn is_captured(mutex: &'static Lock, [one, two]: [&Actor; 2]) {
+    lock(mutex);
+    one.polls_for(mutex);
+    for (owner, heir) in [(None, one), (Some(one), two)] {
+        if owner.is_some() {
+            heir.polls_for(mutex);
+        }
+        time_passes(MICRO);
+        match owner {
+            None => unlock(mutex),
+            Some(owner) => owner.unlocks(mutex),
+        };
+        poll();
+        assert_eq!(heir.ends(), 1);
+        // A thread that comes now was not displaced.
+        time_passes(if owner.is_none() { MICRO } else { 0 });
+    }
+    one.polls_for(mutex);
+    time_passes(MICRO);
+    two.unlocks(mutex);
+    poll();
+    assert_eq!(one.ends(), 1);
+    two.sleeps_for(mutex);
+}
+
+#[test]
+fn the_displaced_owner_of_a_captured_lock_leaves_it_alone_for_a_tenure() {
+    let _alone = alone();
+    let mutex = new_lock();
+    let [one, two] = Actor::some();
+    is_captured(mutex, [&one, &two]);
+    for _ in 0..10 {
+        assert_eq!((one.unlocks(mutex), Machine::mode()), (0, 0));
+        one.does(|| lock(mutex));
+    }
+    assert_eq!(one.unlocks(mutex), 0);
+    assert!(two.is_busy());
+    time_passes(TENURE);
+    assert_eq!(two.unlocks(mutex), 0);
+}
+
+/// The second is the owner and has a debt to a parked thread. It unlocks before the first could have come back.
+fn has_a_debt(mutex: &'static Lock, [one, two, parked]: [&Actor; 3]) {
+    is_captured(mutex, [one, two]);
+    // A thread that comes now was not displaced.
+    time_passes(MICRO);
+    parked.sleeps_for(mutex);
+    time_passes(TENURE);
+    assert_eq!(one.unlocks(mutex), 0);
+    poll_until_owner(two);
+    assert_eq!(two.unlocks(mutex), 0, "the displaced owner is coming");
+    assert!(parked.is_busy() && Machine::mode() != 0);
+}
+
+/// It naps or polls.
+fn poll_until_owner(actor: &Actor) {
+    until(|| {
+        if actor.is_busy() {
+            try_poll();
+        }
+        !actor.is_busy()
+    });
+}
+
+#[test]
+fn a_debt_waits_for_the_displaced_owner_and_is_paid_later() {
+    let _alone = alone();
+    let mutex = new_lock();
+    let [one, two, parked] = Actor::some();
+    has_a_debt(mutex, [&one, &two, &parked]);
+    one.does(|| lock(mutex));
+    time_passes(MICRO);
+    assert_eq!(one.unlocks(mutex), 1);
+    assert_eq!(parked.unlocks(mutex), 0);
+}
+
+#[test]
+fn a_debt_that_no_unlock_pays_ends_with_a_slice() {
+    let _alone = alone();
+    let mutex = new_lock();
+    let [one, two, parked] = Actor::some();
+    has_a_debt(mutex, [&one, &two, &parked]);
+    time_passes(SLICE);
+    assert_eq!(parked.unlocks(mutex), 0);
+}
+
+/// It sleeps with a request, or naps because it cannot make one.
+#[test]
+fn no_heir_sleeps_beyond_its_deadline() {
+    let _alone = alone();
+    let [one, other] = [(); 2].map(|()| new_lock());
+    let [asks, naps] = Actor::some();
+    lock(one);
+    lock(other);
+    let soon = after(TENURE / 2);
+    asks.sleeps_until(one, soon);
+    naps.sleeps_until(other, soon);
+    time_passes(TENURE / 2);
+    assert_eq!((asks.ends(), naps.ends()), (0, 0));
+    assert_eq!((unlock(one), unlock(other)), (0, 0));
+}

@@ -1,0 +1,133 @@
+//! Notifications: what becomes of a waiter, and which system calls that takes.
+
+use ondeck::condvar::RawCondvar;
+
+use super::hooked_platform::{Calls, calls_of, until};
+use super::steered::*;
+
+type Condvar = RawCondvar<Machine>;
+
+fn new_condvar() -> &'static Condvar {
+    Box::leak(Box::new(Condvar::new()))
+}
+
+/// Waits, and then is the owner.
+fn wait(mutex: &Lock, condvar: &Condvar) -> u32 {
+    mutex.lock();
+    // SAFETY: locked above.
+    assert!(unsafe { condvar.wait(mutex, None) });
+    1
+}
+
+/// Notifies `count` waiters, without a heavy fence; says how many threads that has woken.
+fn notify(condvar: &Condvar, count: usize) -> u32 {
+    let calls = calls_of(|| {
+        let notified = if count == 1 { condvar.notify_one() } else { condvar.notify_all() };
+        assert_eq!(notified, count);
+    });
+    let Calls { wakes, heavy_fences, .. } = calls;
+    assert_eq!(heavy_fences, 0);
+    wakes
+}
+
+#[test]
+fn of_waiters_that_are_moved_to_a_free_mutex_one_is_woken() {
+    let _alone = alone();
+    let (mutex, condvar) = (new_lock(), new_condvar());
+    let waiters: [_; 3] = Actor::some();
+    for waiter in &waiters {
+        waiter.sleeps_in(|| wait(mutex, condvar));
+    }
+    assert_eq!(notify(condvar, 3), 1);
+    let mut left = waiters.iter().collect::<Vec<_>>();
+    while !left.is_empty() {
+        until(|| left.iter().any(|waiter| !waiter.is_busy()));
+        let owner = left.iter().position(|waiter| !waiter.is_busy()).expect("as just seen");
+        let wakes = left.remove(owner).unlocks(mutex);
+        assert_eq!(wakes, u32::from(!left.is_empty()));
+    }
+}
+
+#[test]
+fn a_waiter_that_is_moved_to_a_locked_mutex_is_its_heir() {
+    let _alone = alone();
+    let (mutex, condvar, waiter) = (new_lock(), new_condvar(), Actor::new());
+    waiter.sleeps_in(|| wait(mutex, condvar));
+    lock(mutex);
+    let before = sleeps();
+    assert_eq!(notify(condvar, 1), 1);
+    until(|| sleeps() > before);
+    assert_eq!(unlock(mutex), 1);
+    assert_eq!(waiter.unlocks(mutex), 0);
+}
+
+#[test]
+fn a_waiter_that_is_moved_to_a_mutex_with_a_heir_sleeps_on() {
+    let _alone = alone();
+    let (mutex, condvar) = (new_lock(), new_condvar());
+    let [waiter, heir] = Actor::some();
+    waiter.sleeps_in(|| wait(mutex, condvar));
+    lock(mutex);
+    heir.sleeps_for(mutex);
+    assert_eq!(notify(condvar, 1), 0);
+    assert_eq!(unlock(mutex), 1);
+    assert_eq!(heir.unlocks(mutex), 1);
+    assert_eq!(waiter.unlocks(mutex), 0);
+}
+
+/// The mutex's bucket has an owner's debt already.
+#[test]
+fn a_waiter_that_is_moved_to_a_mutex_whose_owner_has_a_debt_sleeps_on() {
+    let _alone = alone();
+    let (mutex, condvar) = (new_lock(), new_condvar());
+    let [waiter, heir, parked] = Actor::some();
+    waiter.sleeps_in(|| wait(mutex, condvar));
+    lock(mutex);
+    heir.sleeps_for(mutex);
+    parked.sleeps_for(mutex);
+    assert_eq!(unlock(mutex), 1);
+    assert_eq!(heir.ends(), 1);
+    assert_eq!(notify(condvar, 1), 0);
+    assert_eq!(heir.unlocks(mutex), 1);
+    assert_eq!(parked.unlocks(mutex), 1);
+    assert_eq!(waiter.unlocks(mutex), 0);
+}
+
+/// Of two waiters that were moved to the free mutex the woken one gets no CPU. The other looks for itself at the end of a
+/// slice, although it had no lock to look at before it was notified.
+#[test]
+fn a_moved_waiter_looks_after_itself() {
+    let _alone = alone();
+    let (mutex, condvar) = (new_lock(), new_condvar());
+    let [lost, parked] = Actor::some();
+    parked.sleeps_in(|| wait(mutex, condvar));
+    lost.sleeps_in(|| {
+        WOKE.stop_me();
+        wait(mutex, condvar)
+    });
+    assert_eq!(notify(condvar, 2), 1);
+    WOKE.until_reached();
+    let before = sleeps();
+    time_passes(SLICE);
+    until(|| sleeps() > before);
+    time_passes(SLICE);
+    assert_eq!(parked.ends(), 1);
+    WOKE.open();
+    parked.unlocks(mutex);
+    assert_eq!(lost.unlocks(mutex), 0);
+}
+
+#[test]
+fn a_near_waiter_is_notified_without_a_system_call() {
+    let _alone = alone();
+    let (mutex, condvar, waiter) = (new_lock(), new_condvar(), Actor::new());
+    waiter.polls_in(|| wait(mutex, condvar));
+    lock(mutex);
+    assert_eq!(notify(condvar, 1), 0);
+    // It competes like any thread that comes: it polls.
+    poll();
+    until_polls();
+    assert_eq!(unlock(mutex), 0);
+    poll();
+    assert_eq!(waiter.unlocks(mutex), 0);
+}

@@ -1,0 +1,297 @@
+//! Which thread is responsible while others are parked, and which has the lock next.
+
+use super::hooked_platform::until;
+use super::steered::*;
+
+/// The heir has lost its CPU between a look at its status and its attempt, and another has taken its place. It acquires
+/// the lock all the same: the request is that of the other.
+#[test]
+fn a_heir_that_acquires_after_it_was_replaced_leaves_the_role_to_the_other() {
+    let _alone = alone();
+    let mutex = new_lock();
+    let [owner, late, next] = Actor::some();
+    owner.does(|| lock(mutex));
+    late.begins(|| {
+        ATTEMPTS.stop_me_at(2);
+        lock(mutex)
+    });
+    ATTEMPTS.until_reached();
+    time_passes(WAKE);
+    next.sleeps_for(mutex);
+    let request = Machine::mode();
+    assert_ne!(request, 0, "it has the role");
+    owner.begins(|| {
+        HAS_STORED.stop_me();
+        unlock(mutex)
+    });
+    HAS_STORED.until_reached();
+    ATTEMPTS.open();
+    assert_eq!(late.ends(), 1);
+    assert_eq!(Machine::mode(), request);
+    assert_eq!(late.unlocks(mutex), 1);
+    assert_eq!(next.ends(), 1);
+    HAS_STORED.open();
+    assert_eq!(owner.ends(), 0);
+    assert_eq!(next.unlocks(mutex), 0);
+}
+
+#[test]
+fn a_heir_that_runs_is_not_replaced() {
+    let _alone = alone();
+    let mutex = new_lock();
+    let [heir, parked] = Actor::some();
+    lock(mutex);
+    heir.begins(|| {
+        ATTEMPTS.stop_me_at(2);
+        lock(mutex)
+    });
+    ATTEMPTS.until_reached();
+    time_passes(WAKE - 1);
+    parked.sleeps_for(mutex);
+    assert_eq!((unlock(mutex), Machine::mode()), (0, 0));
+    ATTEMPTS.open();
+    assert_eq!(heir.unlocks(mutex), 1);
+    assert_eq!(parked.unlocks(mutex), 0);
+}
+
+#[test]
+fn an_owner_that_leaves_parked_threads_alone_wakes_the_oldest_when_it_unlocks() {
+    let _alone = alone();
+    let mutex = new_lock();
+    let [heir, oldest, newest] = Actor::some();
+    lock(mutex);
+    for thread in [&heir, &oldest, &newest] {
+        thread.sleeps_for(mutex);
+    }
+    assert_eq!(unlock(mutex), 1);
+    for thread in [&heir, &oldest] {
+        assert_eq!(thread.unlocks(mutex), 1);
+    }
+    assert_eq!(newest.unlocks(mutex), 0);
+}
+
+#[test]
+fn a_debt_to_threads_that_have_given_up_is_gone() {
+    let _alone = alone();
+    let mutex = new_lock();
+    let [heir, hurried] = Actor::some();
+    lock(mutex);
+    heir.sleeps_for(mutex);
+    hurried.sleeps_until(mutex, after(MICRO));
+    assert_eq!(unlock(mutex), 1);
+    assert_eq!(heir.ends(), 1);
+    assert_ne!(Machine::mode(), 0);
+    time_passes(MICRO);
+    assert_eq!(hurried.ends(), 0);
+    assert_eq!(Machine::mode(), 0);
+    assert_eq!(heir.unlocks(mutex), 0);
+}
+
+/// A parked thread gives up while another is the owner that has the debt: it stays.
+#[test]
+fn a_thread_that_gives_up_leaves_the_debt_to_others() {
+    let _alone = alone();
+    let mutex = new_lock();
+    let [heir, hurried, patient] = Actor::some();
+    lock(mutex);
+    heir.sleeps_for(mutex);
+    hurried.sleeps_until(mutex, after(MICRO));
+    patient.sleeps_for(mutex);
+    assert_eq!(unlock(mutex), 1);
+    assert_eq!(heir.ends(), 1);
+    time_passes(MICRO);
+    assert_eq!(hurried.ends(), 0);
+    assert_eq!(heir.unlocks(mutex), 1);
+    assert_eq!(patient.unlocks(mutex), 0);
+}
+
+/// The lock is free, and no unlock will come.
+#[test]
+fn a_woken_thread_that_gives_up_wakes_the_next() {
+    let _alone = alone();
+    let mutex = new_lock();
+    let [heir, hurried, patient] = Actor::some();
+    lock(mutex);
+    heir.sleeps_for(mutex);
+    let deadline = after(MICRO);
+    hurried.begins(move || {
+        SLEEP.stop_me();
+        lock_until(mutex, deadline)
+    });
+    SLEEP.until_reached();
+    patient.sleeps_for(mutex);
+    assert_eq!(unlock(mutex), 1);
+    assert_eq!(heir.unlocks(mutex), 1);
+    time_passes(MICRO);
+    SLEEP.open();
+    assert_eq!(hurried.ends(), 0);
+    assert_eq!(patient.unlocks(mutex), 0);
+}
+
+/// A thread that was handed the lock while it was parked has a debt like any other owner.
+#[test]
+fn a_fair_unlock_hands_the_lock_to_the_oldest() {
+    let _alone = alone();
+    let mutex = new_lock();
+    let [oldest, middle, newest] = Actor::some();
+    lock(mutex);
+    for thread in [&oldest, &middle, &newest] {
+        thread.sleeps_for(mutex);
+    }
+    unlock_fair(mutex);
+    assert!(mutex.is_locked());
+    assert_eq!(oldest.ends(), 1);
+    oldest.does(|| unlock_fair(mutex));
+    assert_eq!(middle.unlocks(mutex), 1);
+    assert_eq!(newest.unlocks(mutex), 0);
+}
+
+#[test]
+fn every_half_millisecond_a_polling_heir_leaves_its_role_to_the_oldest_parked_thread() {
+    let _alone = alone();
+    let mutex = new_lock();
+    let [heir, oldest, newest] = Actor::some();
+    lock(mutex);
+    heir.polls_for(mutex);
+    oldest.sleeps_for(mutex);
+    newest.sleeps_for(mutex);
+    let before = sleeps();
+    time_passes(MILLI / 2);
+    poll();
+    // The woken thread sleeps as the heir. The other parks, if it has seen that.
+    until(|| sleeps() > before && Machine::mode() != 0);
+    try_poll();
+    assert_eq!(unlock(mutex), 1);
+    assert_eq!(oldest.unlocks(mutex), 1);
+    try_poll();
+    assert_eq!(heir.unlocks(mutex), 1);
+    assert_eq!(newest.unlocks(mutex), 0);
+}
+
+/// The lock is held for long, and the heir will have it first.
+#[test]
+fn a_woken_thread_parks_again_beside_a_heir_that_sleeps() {
+    let _alone = alone();
+    let mutex = new_lock();
+    let [first, woken, heir] = Actor::some();
+    lock(mutex);
+    first.sleeps_for(mutex);
+    woken.sleeps_in(|| {
+        WOKE.stop_me();
+        lock(mutex)
+    });
+    assert_eq!(unlock(mutex), 1);
+    assert_eq!(first.unlocks(mutex), 1);
+    WOKE.until_reached();
+    lock(mutex);
+    heir.sleeps_for(mutex);
+    let before = sleeps();
+    WOKE.open();
+    until(|| sleeps() > before);
+    assert_eq!(unlock(mutex), 1);
+    assert_eq!(heir.unlocks(mutex), 1);
+    assert_eq!(woken.unlocks(mutex), 0);
+}
+
+#[test]
+fn a_parked_thread_takes_the_place_of_a_heir_that_gets_no_cpu() {
+    let _alone = alone();
+    let mutex = new_lock();
+    let [lost, parked] = Actor::some();
+    lock(mutex);
+    lost.polls_for(mutex);
+    parked.sleeps_for(mutex);
+    let before = sleeps();
+    time_passes(SLICE);
+    until(|| sleeps() > before);
+    assert_eq!(unlock(mutex), 1);
+    // It has woken the other, because its turn as the heir was over.
+    assert_eq!(parked.unlocks(mutex), 0);
+    poll();
+    assert_eq!(lost.unlocks(mutex), 0);
+}
+
+/// The lock is free: the slice of the parked thread ends, and the woken thread has not run.
+#[test]
+fn a_parked_thread_acquires_beside_a_woken_thread_that_gets_no_cpu() {
+    let _alone = alone();
+    let mutex = new_lock();
+    let [lost, parked] = Actor::some();
+    lock(mutex);
+    lost.sleeps_in(|| {
+        WOKE.stop_me();
+        lock(mutex)
+    });
+    parked.sleeps_for(mutex);
+    assert_eq!(unlock(mutex), 1);
+    WOKE.until_reached();
+    time_passes(SLICE);
+    assert_eq!(parked.ends(), 1);
+    WOKE.open();
+    // It has found the lock taken, or is about to try it.
+    parked.unlocks(mutex);
+    assert_eq!(lost.unlocks(mutex), 0);
+}
+
+/// A heir acquires while a woken thread has not run for so long, and another is parked.
+fn debt_beside_a_woken_thread(for_so_long: u64) -> usize {
+    let _alone = alone();
+    let mutex = new_lock();
+    let [woken, parked, heir] = Actor::some();
+    lock(mutex);
+    woken.sleeps_in(|| {
+        WOKE.stop_me();
+        lock(mutex)
+    });
+    parked.sleeps_for(mutex);
+    assert_eq!(unlock(mutex), 1);
+    WOKE.until_reached();
+    lock(mutex);
+    heir.begins(|| {
+        ATTEMPTS.stop_me_at(2);
+        lock(mutex)
+    });
+    ATTEMPTS.until_reached();
+    time_passes(for_so_long);
+    assert_eq!(unlock(mutex), 0);
+    ATTEMPTS.open();
+    assert_eq!(heir.ends(), 1);
+    let debt = Machine::mode();
+    heir.unlocks(mutex);
+    WOKE.open();
+    until(|| !woken.is_busy() || !parked.is_busy());
+    for thread in if woken.is_busy() { [&parked, &woken] } else { [&woken, &parked] } {
+        thread.unlocks(mutex);
+    }
+    debt
+}
+
+#[test]
+fn a_woken_thread_is_relied_on_for_a_millisecond() {
+    assert_eq!(debt_beside_a_woken_thread(MILLI / 10), 0);
+    assert_ne!(debt_beside_a_woken_thread(MILLI), 0);
+}
+
+#[test]
+fn a_real_time_thread_has_the_lock_before_those_that_came_earlier() {
+    let _alone = alone();
+    let mutex = new_lock();
+    let [heir, parked, urgent, more_urgent] = Actor::some();
+    lock(mutex);
+    heir.sleeps_for(mutex);
+    parked.sleeps_for(mutex);
+    for (thread, priority) in [(&urgent, 1), (&more_urgent, 2)] {
+        let before = sleeps();
+        thread.begins(move || {
+            PRIORITY.set(priority);
+            lock(mutex)
+        });
+        // As a parked thread, and as the heir; and the heir that it has replaced parks.
+        until(|| sleeps() == before + 3);
+    }
+    assert_eq!(unlock(mutex), 1);
+    for thread in [&more_urgent, &urgent, &heir] {
+        assert_eq!(thread.unlocks(mutex), 1);
+    }
+    assert_eq!(parked.unlocks(mutex), 0);
+}

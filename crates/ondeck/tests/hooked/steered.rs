@@ -1,0 +1,302 @@
+//! A machine for the mutex on which time passes where a test says so, and threads do what the test tells them.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use ondeck::mutex::RawMutex;
+use ondeck::platform::{FutexWait, Timestamp};
+use ondeck::spin::Polling;
+
+use super::hooked_platform::{Buffer, Gate, Hooked, calls_of, hooks, until};
+use super::watchdog::Watchdog;
+use super::{SHORT, watched};
+
+pub(super) const MICRO: u64 = 1_000;
+pub(super) const MILLI: u64 = 1_000 * MICRO;
+/// How long a wake takes.
+pub(super) const WAKE: u64 = 20 * MICRO;
+/// How long a nap takes, and the first sleep of a heir.
+pub(super) const TENURE: u64 = 2 * WAKE;
+/// How long a thread polls that does.
+pub(super) const POLLING: u64 = 900 * MICRO;
+/// The first slice of a parked thread's sleep.
+pub(super) const SLICE: u64 = 20 * MILLI;
+
+/// The time, in ticks of a nanosecond.
+static NOW: AtomicU64 = AtomicU64::new(1 << 40);
+/// How often a thread has begun to sleep, or to sleep on.
+static SLEEPS: AtomicU32 = AtomicU32::new(0);
+/// Polls that threads may still make.
+static POLLS: AtomicU32 = AtomicU32::new(0);
+/// How many threads wait for a poll.
+static POLLERS: AtomicU32 = AtomicU32::new(0);
+/// Whether heavy fences are refused.
+pub(super) static REFUSED: AtomicBool = AtomicBool::new(false);
+pub(super) static BUFFER: Buffer = Buffer::new();
+
+/// Where a thread stops: before an attempt, after it has read a machine word, behind an unlock's store, before it
+/// reads or writes the unlock mode, before it sleeps, and after it was woken.
+pub(super) static ATTEMPTS: Gate = Gate::new();
+pub(super) static HAS_READ: Gate = Gate::new();
+pub(super) static HAS_STORED: Gate = Gate::new();
+pub(super) static MODE: Gate = Gate::new();
+pub(super) static SLEEP: Gate = Gate::new();
+pub(super) static WOKE: Gate = Gate::new();
+
+std::thread_local! {
+    /// Whether the thread polls. Each poll needs the test's permission.
+    static IS_POLLER: Cell<bool> = const { Cell::new(false) };
+    static DEADLINE: Cell<Option<Timestamp>> = const { Cell::new(None) };
+    pub(super) static PRIORITY: Cell<u32> = const { Cell::new(0) };
+}
+
+hooks! {
+    Steered {
+        fn ticks() -> u64 {
+            NOW.load(Ordering::SeqCst)
+        }
+        fn ticks_per_second() -> u64 {
+            1_000_000_000
+        }
+        fn ticks_in(nanos: u32) -> usize {
+            nanos as usize
+        }
+        fn now() -> Timestamp {
+            Timestamp::from_nanos(NOW.load(Ordering::SeqCst))
+        }
+        fn has_slices() -> bool {
+            true
+        }
+        fn polling() -> Polling {
+            let budget = if IS_POLLER.get() { POLLING as u32 } else { 0 };
+            let mut polling = Polling::default();
+            (polling.budget, polling.watch) = (budget, budget);
+            (polling.short, polling.long) = (SHORT, SHORT);
+            polling
+        }
+        fn spins(_: u32) -> u32 {
+            1
+        }
+        fn pause() {
+            if IS_POLLER.get() {
+                POLLERS.fetch_add(1, Ordering::SeqCst);
+                let take = |polls: u32| polls.checked_sub(1);
+                until(|| POLLS.fetch_update(Ordering::SeqCst, Ordering::SeqCst, take).is_ok());
+                POLLERS.fetch_sub(1, Ordering::SeqCst);
+            }
+            time_passes(SHORT.into());
+        }
+        fn attempt() {
+            ATTEMPTS.pass();
+        }
+        fn unlock_mode() {
+            MODE.pass();
+        }
+        fn load_number(number: &AtomicUsize, order: Ordering) -> usize {
+            let value = number.load(order);
+            HAS_READ.pass();
+            value
+        }
+        fn store(byte: &AtomicU8, value: u8, order: Ordering) {
+            BUFFER.store(byte, value, order);
+        }
+        fn presumed_light_fence() {
+            HAS_STORED.pass();
+        }
+        fn fence(_: Ordering) {
+            BUFFER.fence();
+        }
+        fn heavy_fence() {
+            if REFUSED.load(Ordering::SeqCst) { BUFFER.fence() } else { BUFFER.drain() }
+        }
+        fn sleep(end: Option<Timestamp>) -> Option<FutexWait> {
+            let is_late = |end, deadline: Option<_>| deadline.is_some_and(|last| end > last);
+            assert!(!end.is_some_and(|end| is_late(end, DEADLINE.get())), "it sleeps too long");
+            SLEEPS.fetch_add(1, Ordering::SeqCst);
+            SLEEP.pass();
+            end.is_some_and(|end| Self::now() >= end).then_some(FutexWait::TimedOut)
+        }
+        fn woke() {
+            WOKE.pass();
+        }
+        fn priority() -> u32 {
+            PRIORITY.get()
+        }
+    }
+}
+
+pub(super) type Machine = Hooked<Steered>;
+pub(super) type Lock = RawMutex<Machine>;
+
+/// A test has the machine for itself, which is at rest afterwards.
+pub(super) struct Alone {
+    _watchdog: Watchdog,
+    _alone: MutexGuard<'static, ()>,
+}
+
+pub(super) fn alone() -> Alone {
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    Alone { _watchdog: watched(), _alone: alone }
+}
+
+impl Drop for Alone {
+    fn drop(&mut self) {
+        Machine::until_at_rest();
+        assert_eq!(Machine::mode(), 0, "a request is left");
+        assert_eq!(POLLS.load(Ordering::SeqCst), 0, "a poll is left");
+    }
+}
+
+pub(super) fn new_lock() -> &'static Lock {
+    Box::leak(Box::new(Lock::new()))
+}
+
+pub(super) fn time_passes(ticks: u64) {
+    NOW.fetch_add(ticks, Ordering::SeqCst);
+}
+
+/// A deadline.
+pub(super) fn after(ticks: u64) -> Timestamp {
+    Timestamp::from_nanos(NOW.load(Ordering::SeqCst)).after(Duration::from_nanos(ticks))
+}
+
+pub(super) fn sleeps() -> u32 {
+    SLEEPS.load(Ordering::SeqCst)
+}
+
+/// Lets a poller poll once more.
+pub(super) fn poll() {
+    POLLS.fetch_add(1, Ordering::SeqCst);
+    until(|| POLLS.load(Ordering::SeqCst) == 0);
+}
+
+/// Unlocks for the owner; says how many threads that has woken.
+pub(super) fn unlock(mutex: &Lock) -> u32 {
+    calls_of(|| super::unlock(mutex)).wakes
+}
+
+/// Unlocks for the owner, fairly.
+pub(super) fn unlock_fair(mutex: &Lock) -> u32 {
+    // SAFETY: the tests unlock what they have locked, if maybe in another thread.
+    calls_of(|| unsafe { mutex.unlock_fair() }).wakes
+}
+
+type Work = Box<dyn FnOnce() -> u32 + Send>;
+
+/// A thread that does what a test tells it.
+pub(super) struct Actor {
+    works: mpsc::Sender<Work>,
+    /// How many works are not done.
+    left: Arc<AtomicU32>,
+    result: Arc<AtomicU32>,
+}
+
+impl Actor {
+    pub(super) fn new() -> Self {
+        let (works, todo) = mpsc::channel::<Work>();
+        let (left, result) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)));
+        let own = (Arc::clone(&left), Arc::clone(&result));
+        thread::spawn(move || {
+            for work in todo {
+                own.1.store(work(), Ordering::SeqCst);
+                own.0.fetch_sub(1, Ordering::SeqCst);
+            }
+        });
+        Self { works, left, result }
+    }
+
+    /// Several.
+    pub(super) fn some<const COUNT: usize>() -> [Self; COUNT] {
+        [(); COUNT].map(|()| Self::new())
+    }
+
+    /// Begins to work.
+    pub(super) fn begins(&self, work: impl FnOnce() -> u32 + Send + 'static) {
+        self.left.fetch_add(1, Ordering::SeqCst);
+        self.works.send(Box::new(work)).expect("it works until the test ends");
+    }
+
+    pub(super) fn is_busy(&self) -> bool {
+        self.left.load(Ordering::SeqCst) != 0
+    }
+
+    /// Its work is over by itself: returns the result.
+    pub(super) fn ends(&self) -> u32 {
+        until(|| !self.is_busy());
+        self.result.load(Ordering::SeqCst)
+    }
+
+    /// Works, and comes to an end.
+    pub(super) fn does(&self, work: impl FnOnce() -> u32 + Send + 'static) -> u32 {
+        self.begins(work);
+        self.ends()
+    }
+
+    /// Works, and sleeps in the middle of it.
+    pub(super) fn sleeps_in(&self, work: impl FnOnce() -> u32 + Send + 'static) {
+        let before = sleeps();
+        self.begins(work);
+        until(|| sleeps() > before);
+    }
+
+    /// Wants the lock, and sleeps for it.
+    pub(super) fn sleeps_for(&self, mutex: &'static Lock) {
+        self.sleeps_in(|| lock(mutex));
+    }
+
+    /// Wants the lock until a deadline, and sleeps for it.
+    pub(super) fn sleeps_until(&self, mutex: &'static Lock, deadline: Timestamp) {
+        self.sleeps_in(move || lock_until(mutex, deadline));
+    }
+
+    /// Works, and polls in the middle of it.
+    pub(super) fn polls_in(&self, work: impl FnOnce() -> u32 + Send + 'static) {
+        let before = POLLERS.load(Ordering::SeqCst);
+        self.begins(|| {
+            IS_POLLER.set(true);
+            work()
+        });
+        until(|| POLLERS.load(Ordering::SeqCst) > before);
+    }
+
+    /// Wants the lock, and polls for it.
+    pub(super) fn polls_for(&self, mutex: &'static Lock) {
+        self.polls_in(|| lock(mutex));
+    }
+
+    /// Has the lock by now: unlocks, and says how many threads that has woken.
+    pub(super) fn unlocks(&self, mutex: &'static Lock) -> u32 {
+        assert_eq!(self.ends(), 1, "it is the owner");
+        self.does(|| unlock(mutex))
+    }
+}
+
+/// 1: the lock is the caller's.
+pub(super) fn lock(mutex: &Lock) -> u32 {
+    mutex.lock();
+    1
+}
+
+/// Whether the lock is the caller's.
+pub(super) fn lock_until(mutex: &Lock, deadline: Timestamp) -> u32 {
+    DEADLINE.set(Some(deadline));
+    let owner = mutex.try_lock_until(deadline);
+    DEADLINE.set(None);
+    owner.into()
+}
+
+/// Lets a poller poll once more, if there is one.
+pub(super) fn try_poll() {
+    if POLLERS.load(Ordering::SeqCst) != 0 {
+        poll();
+    }
+}
+
+/// Waits until a thread polls.
+pub(super) fn until_polls() {
+    until(|| POLLERS.load(Ordering::SeqCst) != 0);
+}
