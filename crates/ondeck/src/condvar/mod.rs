@@ -5,12 +5,13 @@
 //! the table      by the condvar's address: the waiters, each with the mutex that it wants next
 //!
 //! wait           link under the condvar's address, near; unlock the mutex; read the own node for a
-//!                while; pin the mutex's record; sleep
+//!                while; sleep
 //! notify         of the newest waiter, or of all:
 //!                  one that is near ──► it competes for the mutex by itself
 //!                  one that is parked ──► it is moved to the queue of its mutex, as if it had come to
-//!                                         lock it; if the mutex is free, it is woken; one that wants a
-//!                                         lock not of this crate is woken in any case
+//!                                         lock it; if no thread there is responsible for parked ones, the
+//!                                         oldest is woken; one that wants a lock not of this crate is
+//!                                         woken in any case
 //! ```
 //!
 //! | file | what |
@@ -38,12 +39,11 @@
 //!
 //! # System calls
 //!
-//! None where no thread waits: one load. None for a waiter that is near. None where the mutex is
-//! locked, by the notifying thread or by another: the waiter could not go on, so it is not woken; the
-//! owner's unlock finds it like any parked thread. Not even for a heavy fence: a waiter pins its mutex's
-//! record before it sleeps, so that the unlocks of that mutex have full fences and find whatever is moved
-//! there. One wake where the mutex is free, however many are notified, because a lock has at most one
-//! thread in flight. One for each waiter that sleeps and has no mutex of this crate.
+//! None where no thread waits: one load. None for a waiter that is near. None for a parked waiter if its mutex has an heir, or
+//! a thread that was woken and has not run, or an owner with a debt: the waiter is parked among the others of that mutex.
+//! Else one wake, however many are notified, also while the mutex is locked: the woken thread needs some microseconds to
+//! run, in which most sections end. Nothing tells whether the notifier is the mutex's owner, and another owner's unlock
+//! would need a fence to see the waiter. One wake for each waiter that sleeps and has no mutex of this crate.
 //!
 //! # One regime
 //!

@@ -264,12 +264,12 @@ impl<P: Host> Node<P> {
         self.status.load(Ordering::Acquire)
     }
 
-    /// Sets the status of the caller's own node, which is not linked.
+    /// Sets the status of a node that no other thread may change: one that is not linked, or under the lock of its bucket.
     pub(crate) fn set_status(&self, status: u32) {
         self.status.store(status, Ordering::Relaxed);
     }
 
-    /// Tells the thread, whose node is unlinked, what it is now. The caller wakes it afterwards by the
+    /// Tells the thread, whose node is unlinked, or linked at a mutex and changed under the lock of its bucket, what it is now. The caller wakes it afterwards by the
     /// address that this returns.
     pub(crate) fn tell(&self, status: u32) -> *const P::AtomicU32 {
         let word = &raw const self.status;

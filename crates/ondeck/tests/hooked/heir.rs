@@ -99,26 +99,32 @@ fn a_sleeping_heir_is_woken_by_the_unlock_and_by_no_other() {
     assert_eq!(heir.unlocks(mutex), 0);
 }
 
+/// Its owner takes the lock again before a thread can wake.
 #[test]
-fn an_overdue_heir_is_handed_the_lock() {
+fn a_heir_that_was_woken_in_vain_is_handed_the_lock() {
     let _alone = alone();
     let (mutex, heir) = (new_lock(), Actor::new());
-    for is_overdue in [false, true] {
-        lock(mutex);
-        heir.polls_in(|| {
-            WOKE.stop_me();
-            lock(mutex)
-        });
-        let before = sleeps();
-        time_passes(if is_overdue { MILLI } else { POLLING });
-        poll();
-        until(|| sleeps() > before);
+    lock(mutex);
+    let before = sleeps();
+    heir.begins(|| {
+        WOKE.stop_me();
+        lock(mutex)
+    });
+    until(|| sleeps() > before);
+    for is_in_vain in [false, true] {
         assert_eq!(unlock(mutex), 1);
+        if is_in_vain {
+            break;
+        }
         WOKE.until_reached();
-        assert_eq!(mutex.is_locked(), is_overdue);
+        assert!(!mutex.is_locked(), "the first unlock wakes it");
+        lock(mutex);
+        let before = sleeps();
         WOKE.open();
-        assert_eq!(heir.unlocks(mutex), 0);
+        until(|| sleeps() > before);
     }
+    assert!(mutex.is_locked(), "the second hands it the lock");
+    assert_eq!(heir.unlocks(mutex), 0);
 }
 
 /// It is told when the lock is handed to it, however it waits.
@@ -217,7 +223,7 @@ fn is_captured(mutex: &'static Lock, [one, two]: [&Actor; 2]) {
         // A thread that comes now was not displaced.
         time_passes(if owner.is_none() { MICRO } else { 0 });
     }
-    one.polls_for(mutex);
+    one.comes_back_to(mutex);
     time_passes(MICRO);
     two.unlocks(mutex);
     poll();
@@ -241,19 +247,6 @@ fn the_displaced_owner_of_a_captured_lock_leaves_it_alone_for_a_tenure() {
     assert_eq!(two.unlocks(mutex), 0);
 }
 
-/// The second is the owner and has a debt to a parked thread. It unlocks before the first could have come back.
-fn has_a_debt(mutex: &'static Lock, [one, two, parked]: [&Actor; 3]) {
-    is_captured(mutex, [one, two]);
-    // A thread that comes now was not displaced.
-    time_passes(MICRO);
-    parked.sleeps_for(mutex);
-    time_passes(TENURE);
-    assert_eq!(one.unlocks(mutex), 0);
-    poll_until_owner(two);
-    assert_eq!(two.unlocks(mutex), 0, "the displaced owner is coming");
-    assert!(parked.is_busy() && Machine::mode() != 0);
-}
-
 /// It naps or polls.
 fn poll_until_owner(actor: &Actor) {
     until(|| {
@@ -264,25 +257,26 @@ fn poll_until_owner(actor: &Actor) {
     });
 }
 
+/// The displaced owner of a captured lock may come back, or go away for good. The unlock gives it a moment, and may be the
+/// last one.
 #[test]
-fn a_debt_waits_for_the_displaced_owner_and_is_paid_later() {
+fn an_unlock_with_a_debt_waits_for_the_displaced_owner_and_then_pays() {
     let _alone = alone();
     let mutex = new_lock();
     let [one, two, parked] = Actor::some();
-    has_a_debt(mutex, [&one, &two, &parked]);
-    one.does(|| lock(mutex));
+    is_captured(mutex, [&one, &two]);
+    // A thread that comes now was not displaced.
     time_passes(MICRO);
-    assert_eq!(one.unlocks(mutex), 1);
-    assert_eq!(parked.unlocks(mutex), 0);
-}
-
-#[test]
-fn a_debt_that_no_unlock_pays_ends_with_a_slice() {
-    let _alone = alone();
-    let mutex = new_lock();
-    let [one, two, parked] = Actor::some();
-    has_a_debt(mutex, [&one, &two, &parked]);
-    time_passes(SLICE);
+    parked.sleeps_for(mutex);
+    time_passes(TENURE);
+    assert_eq!(one.unlocks(mutex), 0);
+    poll_until_owner(&two);
+    two.begins(|| unlock(mutex));
+    until(|| !mutex.is_locked());
+    assert!(two.is_busy() && parked.is_busy() && Machine::mode() != 0, "it waits for a moment");
+    time_passes(MICRO);
+    try_poll();
+    assert_eq!(two.ends(), 1);
     assert_eq!(parked.unlocks(mutex), 0);
 }
 

@@ -253,8 +253,16 @@ impl Actor {
         self.sleeps_in(move || lock_until(mutex, deadline));
     }
 
-    /// Works, and polls in the middle of it.
+    /// Works, and polls as the heir in the middle of it, after the attempt of a thread that arrives.
     pub(super) fn polls_in(&self, work: impl FnOnce() -> u32 + Send + 'static) {
+        let before = POLLERS.load(Ordering::SeqCst);
+        self.polls_at_once_in(work);
+        poll();
+        until(|| POLLERS.load(Ordering::SeqCst) > before || !self.is_busy());
+    }
+
+    /// Works, and polls in the middle of it, as a displaced owner that comes back does without another attempt.
+    fn polls_at_once_in(&self, work: impl FnOnce() -> u32 + Send + 'static) {
         let before = POLLERS.load(Ordering::SeqCst);
         self.begins(|| {
             IS_POLLER.set(true);
@@ -266,6 +274,11 @@ impl Actor {
     /// Wants the lock, and polls for it.
     pub(super) fn polls_for(&self, mutex: &'static Lock) {
         self.polls_in(|| lock(mutex));
+    }
+
+    /// Wants the lock from which it was displaced a moment ago, and polls for it.
+    pub(super) fn comes_back_to(&self, mutex: &'static Lock) {
+        self.polls_at_once_in(|| lock(mutex));
     }
 
     /// Has the lock by now: unlocks, and says how many threads that has woken.
