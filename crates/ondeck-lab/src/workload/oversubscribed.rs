@@ -10,7 +10,9 @@ use super::face::{Column, Judged, Shelf, Shown, Table, Threads};
 use super::situation::{ALONE, Extent, MOST_THREADS, PROGRAM, Rounds, counts};
 use super::{Asked, EmptyLock, Round, Schedule, Situation, Workload, WorkloadInfo, throughput};
 use crate::machine::Machine;
-use crate::sample::{CPU_PER_OP, INVOLUNTARY, OPERATION_GAP, RUNNING, SHARE, Sample, THROUGHPUT, VOLUNTARY};
+use crate::sample::{
+    CPU_PER_OP, INVOLUNTARY, OPERATION_GAP, RUNNING, SHARE, Sample, THROUGHPUT, VOLUNTARY,
+};
 use crate::team::TeamError;
 
 pub(super) struct Oversubscribed;
