@@ -145,23 +145,23 @@ impl<P: Host> RawMutex<P> {
                 return Some(Watched::TimedOut);
             }
             if slept == FutexWait::TimedOut {
-                slice = Some(self.next_slice(slice));
+                slice = Some(next_slice::<P>(slice));
             }
         }
     }
+}
 
-    /// The caller's next sleep may be long.
-    fn next_slice(&self, slice: Option<Slice>) -> Slice {
-        match slice {
-            None => {
-                // spec: Mutex!AskHeavy
-                P::heavy_fence();
-                Slice::begin::<P>()
-            }
-            Some(mut slice) => {
-                slice.next::<P>();
-                slice
-            }
+/// The caller's next sleep may be long.
+fn next_slice<P: Host>(slice: Option<Slice>) -> Slice {
+    match slice {
+        None => {
+            // spec: Mutex!AskHeavy
+            P::heavy_fence();
+            Slice::begin::<P>()
+        }
+        Some(mut slice) => {
+            slice.next::<P>();
+            slice
         }
     }
 }

@@ -85,10 +85,9 @@ impl<P: Host> RawMutex<P> {
         }
         let is_captured = lost.is_some_and(|history| history.note_return(now));
         let rest = match lost.filter(|_| is_captured) {
-            None => Rest::None,
             Some(history) if history.is_left(now) && Part::Pause.is_in() => Rest::Pause,
             Some(_) if Part::Nap.is_in() => Rest::Nap,
-            Some(_) => Rest::None,
+            _ => Rest::None,
         };
         P::parks(self.address());
         let node = Node::new(Kind::Lock, self.address(), self.byte(), now);
@@ -127,10 +126,10 @@ impl<P: Host> RawMutex<P> {
                 status::WOKEN => self.land(waiting),
                 // spec: Mutex!Told
                 status::DONE => Waited::Leave { is_owner: true },
-                _ => self.sleep(waiting),
+                _ => sleep(waiting),
             };
             if let Waited::Leave { is_owner } = waited {
-                return self.leave(waiting, is_owner);
+                return leave(waiting, is_owner);
             }
         }
     }
@@ -165,53 +164,51 @@ impl<P: Host> RawMutex<P> {
         roles::land(&waiting.bucket.lock(), node, now);
         Waited::Look
     }
+}
 
-    /// Sleeps as a parked thread, until it is woken, until its deadline, or until the end of a slice.
-    fn sleep(&self, waiting: &mut Waiting<'_, P>) -> Waited {
-        let node = waiting.node;
-        let mut slice = match waiting.slice {
-            Some(slice) => slice,
-            None => {
-                node.cpu.store(P::cpu(), Ordering::Relaxed);
-                let priority = P::priority();
-                if priority != 0 {
-                    node.priority.store(priority, Ordering::Relaxed);
-                    roles::go_first(&waiting.bucket.lock(), node, P::ticks() as usize);
-                }
-                *waiting.slice.insert(Slice::begin::<P>())
-            }
-        };
-        let until = waiting.deadline.map_or(slice.end, |deadline| deadline.min(slice.end));
-        // spec: Mutex!Sleep
-        if P::futex_wait(node.word(), status::PARKED, Some(until)) != FutexWait::TimedOut {
-            return Waited::Look;
+/// Sleeps as a parked thread, until it is woken, until its deadline, or until the end of a slice.
+fn sleep<P: Host>(waiting: &mut Waiting<'_, P>) -> Waited {
+    let node = waiting.node;
+    if waiting.slice.is_none() {
+        node.cpu.store(P::cpu(), Ordering::Relaxed);
+        let priority = P::priority();
+        if priority != 0 {
+            node.priority.store(priority, Ordering::Relaxed);
+            roles::go_first(&waiting.bucket.lock(), node, P::ticks() as usize);
         }
-        // spec: Mutex!TimeOut
-        if waiting.has_timed_out() {
-            return Waited::Leave { is_owner: false };
-        }
+    }
+    let slice = waiting.slice.get_or_insert_with(Slice::begin::<P>);
+    let until = waiting.deadline.map_or(slice.end, |deadline| deadline.min(slice.end));
+    // spec: Mutex!Sleep
+    if P::futex_wait(node.word(), status::PARKED, Some(until)) != FutexWait::TimedOut {
+        return Waited::Look;
+    }
+    // spec: Mutex!TimeOut
+    if waiting.has_timed_out() {
+        return Waited::Leave { is_owner: false };
+    }
+    if let Some(slice) = &mut waiting.slice {
         slice.next::<P>();
-        waiting.slice = Some(slice);
-        // The heir, or the thread that was woken, may get no CPU.
-        let guard = waiting.bucket.lock();
-        if node.status() == status::PARKED {
-            // spec: Mutex!Rescue
-            roles::take_role(&guard, node, P::ticks() as usize);
-        }
-        Waited::Look
     }
+    // The heir, or the thread that was woken, may get no CPU.
+    let guard = waiting.bucket.lock();
+    if node.status() == status::PARKED {
+        // spec: Mutex!Rescue
+        roles::take_role(&guard, node, P::ticks() as usize);
+    }
+    Waited::Look
+}
 
-    /// Ends the caller's wait. Returns whether it is the owner: also one that was handed the lock as its deadline passed.
-    fn leave(&self, waiting: &Waiting<'_, P>, is_owner: bool) -> bool {
-        let guard = waiting.bucket.lock();
-        let (is_owner, wake) = roles::leave(&guard, waiting.node, is_owner, P::ticks() as usize);
-        drop(guard);
-        if let Some(word) = wake {
-            // spec: Mutex!FutexWake
-            P::futex_wake(word, 1);
-        }
-        is_owner
+/// Ends the caller's wait. Returns whether it is the owner: also one that was handed the lock as its deadline passed.
+fn leave<P: Host>(waiting: &Waiting<'_, P>, is_owner: bool) -> bool {
+    let guard = waiting.bucket.lock();
+    let (is_owner, wake) = roles::leave(&guard, waiting.node, is_owner, P::ticks() as usize);
+    drop(guard);
+    if let Some(word) = wake {
+        // spec: Mutex!FutexWake
+        P::futex_wake(word, 1);
     }
+    is_owner
 }
 
 impl<'a, P: Host> Waiting<'a, P> {

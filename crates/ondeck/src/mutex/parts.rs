@@ -47,6 +47,7 @@ impl Part {
 
     /// Whether locks do so.
     #[cfg(not(feature = "ablation"))]
+    #[allow(clippy::unused_self, reason = "a constant unless parts can be left out")]
     #[inline(always)]
     pub(crate) fn is_in(self) -> bool {
         true

@@ -47,9 +47,8 @@ impl Request {
     /// What the word asks of unlocks of the mutex at `address`.
     #[inline]
     pub(crate) fn read(mode: usize, address: usize) -> Option<Self> {
-        [Self::Late, Self::Debt, Self::Wake, Self::Hand]
-            .into_iter()
-            .find(|request| request.of(address) == mode)
+        let requests = [Self::Late, Self::Debt, Self::Wake, Self::Hand];
+        requests.into_iter().find(|request| mode != QUIET && request.of(address) == mode)
     }
 }
 
