@@ -646,7 +646,7 @@ PassOn(t) ==
 
 (* A waiter that was told to compete, or whose deadline has passed, wants the mutex as any other thread does. One that
    was moved waits there. A cancelled one without a mutex waits until its notifier needs its node no more. *)
-\* models crates/ondeck/src/condvar/wait.rs notified
+\* models crates/ondeck/src/condvar/wait.rs relock
 Notified(t) ==
     /\ At(t, "Notified")
     /\ LET told == Foreign(t) /\ me[t].cancels /\ Mutation("cancelled_while_the_notifier_has_it")

@@ -16,13 +16,14 @@
    in those a comment names the action.
 
    Left to chance: when to poll and when to ask, whether a heir or a woken thread has lost its CPU, when the heir
-   wakes the oldest and when it is overdue, whether a lock is captured, when a sleep ends. So what holds here holds
-   for all times and constants.
+   wakes a parked thread and which, when it is overdue, whether a woken thread is behind its waker, when a sleep ends.
+   So what holds here holds for all times and constants.
 
    What the world has and this has not:
    * More than three threads, two locks and two lives of an address; buckets beside this one.
    * What weaker machines reorder, but for the exchange above: that is left to the loom tests.
-   * Naps: a heir that naps is one that does not poll yet. Times: a sleep that ends may end at any moment.
+   * Naps: a heir that naps is one that does not poll yet. Times: a sleep that ends may end at any moment. Captured
+     locks: all that the source does about them is to wait, or not to note a hint.
    * The bucket's lock has a queue of its own in the source, and threads sleep for it; here it is fair.
    * Two addresses that differ in their two highest bits only have the same word in the unlock mode.
    * Waiters of condition variables, which notifications link here: Condvar.tla.
@@ -51,11 +52,10 @@ Mutation(name) == Mutant = name
 (* "first"    a heir's first sleep is short, and only behind it is there a heavy fence; otherwise that comes first
    "slices"   the longer sleeps end, too: threads rescue themselves
    "lost"     a heir or a woken thread may have lost its CPU: another takes the role, or is woken
-   "rotate"   the heir wakes the oldest parked thread
-   "hand"     the heir may be overdue: it asks for the lock itself
+   "rotate"   the heir wakes a parked thread
+   "hand"     the heir may be overdue: it asks for the lock itself, and stays awake for a while
    "fair"     an owner may hand the lock over instead of unlocking
-   "coming"   an unlock leaves a debt to the next one while a thread is about to lock
-   "skip"     the same, even if no thread is
+   "behind"   a woken thread may have to wait for its waker's CPU: the waker notes a hint for later unlocks
    "refused"  the machine makes no heavy fence
    "weak"     an exchange that only releases is a store like another *)
 May(way) == way \in Ways
@@ -131,7 +131,7 @@ Begin(words, bucket, threads) ==
 
 Words ==
     [byte |-> [a \in Addresses |-> 0],             \* 0 free, 1 locked
-     mode |-> [i \in {0} |-> QuietMode],           \* or <<address, "debt", "wake" or "hand">>
+     mode |-> [i \in {0} |-> QuietMode],           \* or <<address, "late", "debt", "wake" or "hand">>
      status |-> [t \in Threads |-> "parked"],      \* or "heir", "woken", "done"
      guard |-> [i \in {0} |-> None]]
 Table ==
@@ -152,6 +152,16 @@ InitTwoQueues ==
           [t \in Threads |-> CASE t = 1 -> [Idle EXCEPT !.pc = "Wait"]
                                [] t = 2 -> [Idle EXCEPT !.pc = "Asleep"]
                                [] t = 3 -> [Idle EXCEPT !.pc = "AskAsleep", !.long = TRUE]
+                               [] OTHER -> [Idle EXCEPT !.pc = "Unlock"]])
+
+(* The same of one lock: 1 was the heir, and is about to wake a parked thread. 2 took its role, and sleeps with a
+   request. 3 is parked, and 4 owns the lock. *)
+InitDisplaced ==
+    Begin([Words EXCEPT !.byte["a"] = 1, !.mode[0] = <<"a", "wake">>, !.status[2] = "heir"],
+          [Table EXCEPT !.queue = <<1, 2, 3>>, !.heir["a"] = 2, !.asked = {2}],
+          [t \in Threads |-> CASE t = 1 -> [Idle EXCEPT !.pc = "Rotate"]
+                               [] t = 2 -> [Idle EXCEPT !.pc = "AskAsleep", !.long = TRUE]
+                               [] t = 3 -> [Idle EXCEPT !.pc = "Asleep"]
                                [] OTHER -> [Idle EXCEPT !.pc = "Unlock"]])
 
 (* The hardware: the oldest of t's stores becomes visible to all. *)
@@ -193,7 +203,9 @@ ForgetWoken(s, t) == IF s.woken[Here(t)] = t THEN [s EXCEPT !.woken[Here(t)] = N
 
 (* Whether a thread or an unlock other than the parked threads looks after these. `late`: a woken thread is lost. *)
 \* models crates/ondeck/src/mutex/roles.rs is_responsible
-IsLookedAfter(s, a, late) == s.heir[a] # None \/ (s.woken[a] # None /\ ~late) \/ IsAsked(s, a)
+IsLookedAfter(s, a, late) ==
+    \/ s.heir[a] # None \/ (s.woken[a] # None /\ ~late) \/ s.mode = <<a, "debt">>
+    \/ Mutation("hint_counts_as_a_promise") /\ s.mode = <<a, "late">>
 
 \* models crates/ondeck/src/mutex/roles.rs become_heir
 BecomeHeir(s, t) ==
@@ -212,10 +224,21 @@ TakeRole(s, t, late) ==
 Wake(s, a, t) ==
     LET woken == [s EXCEPT !.woken[a] = t, !.wakes = t]
     IN  IF Mutation("told_after_the_wake") THEN woken ELSE SetStatus(woken, t, "woken")
+ParkedOf(s, a) == SelectSeq(QueueOf(s, a), LAMBDA t : s.status[t] = "parked")
+
+(* A wake, with or without a hint that the woken thread is behind its waker: not in place of a request. *)
+WakeFrom(s, a, t) ==
+    LET woken == Wake(s, a, t)
+        may == IF Mutation("hint_in_place_of_a_request") THEN CanAsk(s, a) ELSE s.mode \in {QuietMode, <<a, "late">>}
+        hints == May("behind") /\ may /\ ParkedOf(woken, a) # <<>>
+    IN  {woken} \cup (IF hints THEN {SetMode(woken, <<a, "late">>)} ELSE {})
+
+(* It may pass over some of the oldest, but for a real-time thread. *)
 \* models crates/ondeck/src/mutex/roles.rs wake_oldest
 WakeOldest(s, a) ==
-    LET parked == SelectSeq(QueueOf(s, a), LAMBDA t : s.status[t] = "parked")
-    IN  IF parked = <<>> THEN s ELSE Wake(s, a, Head(parked))
+    LET parked == ParkedOf(s, a)
+        last == IF parked # <<>> /\ Head(parked) \in s.urgent THEN 1 ELSE Len(parked)
+    IN  IF parked = <<>> THEN {s} ELSE UNION {WakeFrom(s, a, parked[i]) : i \in 1..last}
 
 (* Whether heirs and woken threads have lost their CPU, for one section. *)
 Lates == IF May("lost") THEN BOOLEAN ELSE {FALSE}
@@ -252,7 +275,7 @@ FutexWake(t) ==
 
 (* A new owner, or a thread that has given up, counts itself out, and knows whether it is the last. *)
 CountedOut(t, places) ==
-    /\ LET passes == At(t, "Call") /\ mem.mode[0] = <<Here(t), "hand">> /\ program.passed < 2
+    /\ LET passes == me[t].pc \in {"Call", "Enter"} /\ mem.mode[0] = <<Here(t), "hand">> /\ program.passed < 2
        IN  program' = [program EXCEPT !.left[Here(t)] = @ - 1, !.passed = IF passes THEN @ + 1 ELSE @]
     /\ me' = [places EXCEPT ![t].frees = program.left[Here(t)] = 1]
 
@@ -265,12 +288,15 @@ Try(t, owner, others) ==
        ELSE UNCHANGED program /\ me' = [me EXCEPT ![t].pc = owner, ![t].owner = TRUE]
     /\ UNCHANGED <<buf, table>>
 
-(* The attempts that the source repeats before it waits are this one, later. *)
 \* models crates/ondeck/src/mutex/lock.rs try_lock
 TryLock(t) ==
     /\ At(t, "Call")
     /\ Call(t).era = program.era[Here(t)]
     /\ Try(t, "Unlock", {"Enter"})
+
+(* A few times before it waits. *)
+\* models crates/ondeck/src/mutex/lock.rs is_free_soon
+ArriveTry(t) == At(t, "Enter") /\ Try(t, "Unlock", {"Enter"})
 
 \* models crates/ondeck/src/mutex/lock.rs lock_slow
 Enter(t) ==
@@ -279,12 +305,11 @@ Enter(t) ==
     /\ \E late \in Lates : Section(t, TakeRole([Begun EXCEPT !.queue = Append(@, t)], t, late), "Wait")
     /\ UNCHANGED program
 
-(* The heir looks whether it is still the heir, and tries. *)
+(* The heir looks whether it is still the heir, and tries, or wakes a parked thread. *)
 \* models crates/ondeck/src/mutex/heir.rs poll
 Poll(t) ==
-    /\ At(t, "Wait")
-    /\ Status(t) = "heir"
-    /\ Go(t, "PollTry")
+    /\ At(t, "Wait") /\ Status(t) = "heir"
+    /\ \E place \in {"PollTry"} \cup (IF May("rotate") THEN {"Rotate"} ELSE {}) : Go(t, place)
     /\ UNCHANGED <<mem, buf, table, program>>
 
 Heavy == IF Mutation("no_heavy_fence") THEN "AskHeavyMade" ELSE "Heavy"
@@ -295,17 +320,15 @@ PollTry(t) ==
     /\ At(t, "PollTry")
     /\ Try(t, "Leave", {"Wait", IF Mutation("fence_before_the_request") THEN "Heavy" ELSE "Ask"} \cup GivesUp(t))
 
-(* The heir wakes the oldest parked thread. *)
+(* The heir wakes a parked thread, unless one that was woken has not run. It may be the heir no longer. *)
 \* models crates/ondeck/src/mutex/heir.rs rotate
 \* models crates/ondeck/src/mutex/roles.rs rotate
 Rotate(t) ==
-    /\ May("rotate")
-    /\ At(t, "Wait")
-    /\ Status(t) = "heir"
+    /\ At(t, "Rotate")
     /\ CanLock(t)
     /\ \E late \in Lates :
-        /\ table.woken[Here(t)] = None \/ late
-        /\ Section(t, WakeOldest(Begun, Here(t)), "Wait")
+       \E s \in IF table.woken[Here(t)] = None \/ late THEN WakeOldest(Begun, Here(t)) ELSE {Begun} :
+        Section(t, s, "Wait")
     /\ UNCHANGED program
 
 (* If it cannot ask, it naps, and polls again. *)
@@ -333,12 +356,12 @@ AskFence(t) ==
 
 NoHeir(t) == me' = [me EXCEPT ![t].pc = "Wait", ![t].long = FALSE]
 
+(* One that asks for the lock itself may stay awake until the next attempt. *)
 \* models crates/ondeck/src/mutex/heir.rs sleep_until_asked
 AskTry(t) ==
-    /\ At(t, "AskTry")
-    /\ Try(t, "Leave", {"AskSleep"})
+    At(t, "AskTry") /\ Try(t, "Leave", {"AskSleep"} \cup (IF May("hand") THEN {"AskWoken"} ELSE {}))
 
-\* models crates/ondeck/src/mutex/heir.rs sleep_until_asked
+\* models crates/ondeck/src/mutex/heir.rs sleep_as_heir
 AskSleep(t) ==
     /\ At(t, "AskSleep")
     /\ Quiet(t)
@@ -376,8 +399,7 @@ AskHeavyMade(t) ==
 (* A parked thread sleeps while the kernel finds it parked. *)
 \* models crates/ondeck/src/mutex/lock.rs sleep
 Sleep(t) ==
-    /\ At(t, "Wait")
-    /\ Status(t) = "parked"
+    /\ At(t, "Wait") /\ Status(t) = "parked"
     /\ t \in RealTime => me[t].first
     /\ Quiet(t)
     /\ Go(t, "Asleep")
@@ -386,8 +408,7 @@ Sleep(t) ==
 (* Before its first sleep, a real-time thread goes before all others. *)
 \* models crates/ondeck/src/mutex/roles.rs go_first
 GoFirst(t) ==
-    /\ At(t, "Wait")
-    /\ Status(t) = "parked"
+    /\ At(t, "Wait") /\ Status(t) = "parked"
     /\ t \in RealTime /\ ~me[t].first
     /\ CanLock(t)
     /\ LET others == SelectSeq(table.queue, LAMBDA u : u # t)
@@ -402,8 +423,7 @@ GoFirst(t) ==
 (* The end of a slice: the heir, or the thread that was woken, may get no CPU. *)
 \* models crates/ondeck/src/mutex/lock.rs sleep
 Rescue(t) ==
-    /\ May("slices")
-    /\ At(t, "Asleep")
+    /\ May("slices") /\ At(t, "Asleep")
     /\ CanLock(t)
     /\ \E late \in Lates : Section(t, IF mem.status[t] = "parked" THEN TakeRole(Begun, t, late) ELSE Begun, "Wait")
     /\ UNCHANGED program
@@ -420,15 +440,12 @@ TimeOut(t) ==
 (* It was woken to compete, or was handed the lock. *)
 \* models crates/ondeck/src/mutex/lock.rs wait
 Told(t) ==
-    /\ At(t, "Wait")
-    /\ Status(t) \in {"woken", "done"}
+    /\ At(t, "Wait") /\ Status(t) \in {"woken", "done"}
     /\ Go(t, IF Status(t) = "woken" THEN "LandTry" ELSE "Leave")
     /\ UNCHANGED <<mem, buf, table, program>>
 
 \* models crates/ondeck/src/mutex/lock.rs land
-LandTry(t) ==
-    /\ At(t, "LandTry")
-    /\ Try(t, "Leave", {"Land"})
+LandTry(t) == At(t, "LandTry") /\ Try(t, "Leave", {"Land"})
 
 (* The lock is taken: the woken thread is the heir, unless the heir sleeps with a request. *)
 \* models crates/ondeck/src/mutex/roles.rs land
@@ -459,15 +476,15 @@ Leave(t) ==
            gone == IF Mutation("left_though_linked") THEN None ELSE t
            s == [forgotten EXCEPT !.queue = SelectSeq(@, LAMBDA u : u # gone),
                                   !.asked = @ \ {t}, !.urgent = @ \ {t}]
-           Ends(end) == Section(t, end, IF owner THEN "Owner" ELSE "GaveUp")
+           Ends(ends) == \E end \in ends : Section(t, end, IF owner THEN "Owner" ELSE "GaveUp")
        IN  IF QueueOf(s, a) = <<>>
-           THEN Ends(IF Mutation("debt_to_no_one") THEN s ELSE Withdraw(s, a))
+           THEN Ends({IF Mutation("debt_to_no_one") THEN s ELSE Withdraw(s, a)})
            ELSE \E late \in Lates :
-                Ends(CASE IsLookedAfter(s, a, late) -> s
-                       [] owner /\ Mutation("left_without_a_debt") -> s
-                       [] owner /\ CanAsk(s, a) -> SetMode(s, <<a, "debt">>)
-                       [] owner /\ Mutation("debt_given_up") -> s
-                       [] ~owner /\ Mutation("given_up_without_a_wake") -> s
+                Ends(CASE IsLookedAfter(s, a, late) -> {s}
+                       [] owner /\ Mutation("left_without_a_debt") -> {s}
+                       [] owner /\ CanAsk(s, a) -> {SetMode(s, <<a, "debt">>)}
+                       [] owner /\ Mutation("debt_given_up") -> {s}
+                       [] ~owner /\ Mutation("given_up_without_a_wake") -> {s}
                        [] OTHER -> WakeOldest(s, a))
     /\ UNCHANGED program
 
@@ -523,8 +540,7 @@ HandOver(t) ==
 \* models crates/ondeck/src/mutex/unlock.rs unlock_fair
 \* models crates/ondeck/src/mutex/unlock.rs bump
 HandFair(t) ==
-    /\ May("fair")
-    /\ At(t, "Unlock")
+    /\ May("fair") /\ At(t, "Unlock")
     /\ QueueOf(table, Here(t)) # <<>>
     /\ CanLock(t)
     /\ HandTo(t, {Head(QueueOf(table, Here(t)))}, "Unlock")
@@ -544,36 +560,42 @@ ReadModeAfter(t) ==
     /\ Go(t, IF Mode(t) = QuietMode THEN "Finish" ELSE "Look")
     /\ UNCHANGED <<mem, buf, table, program>>
 
-(* Whether a thread is about to lock here: a displaced owner comes back. *)
-IsComing(t) == \E u \in Threads \ {t} : me[u].pc \in {"Call", "Enter"} /\ Call(u) = Call(t)
-
+(* With a debt it first waits for a moment. A hint may be one to be left to a later unlock. *)
 \* models crates/ondeck/src/mutex/unlock.rs look
 Look(t) ==
     /\ At(t, "Look")
-    /\ LET mine == Mode(t)[1] = Here(t)
+    /\ LET asks == IF Mode(t)[1] = Here(t) THEN Mode(t)[2] ELSE "quiet"
            remembers == Mutation("woken_though_left") /\ table.heir[Here(t)] \in table.asked
-           skips == mine /\ Mode(t)[2] = "debt" /\ (May("skip") \/ (May("coming") /\ IsComing(t)))
-       IN  \/ me' = [me EXCEPT ![t].pc = IF mine THEN "Serve" ELSE "Finish",
-                              ![t].wakes = IF remembers THEN table.heir[Here(t)] ELSE None]
-           \/ skips /\ Go(t, "Finish")
+           places == CASE asks = "quiet" -> {"Finish"}
+                       [] asks = "late" -> {"Serve", "Finish"}
+                       [] asks = "debt" /\ Mutation("debt_left_to_a_later_unlock") -> {"Offer", "Finish"}
+                       [] asks = "debt" -> {"Offer"}
+                       [] OTHER -> {"Serve"}
+       IN  \E place \in places :
+            me' = [me EXCEPT ![t].pc = place, ![t].wakes = IF remembers THEN table.heir[Here(t)] ELSE None]
     /\ UNCHANGED <<mem, buf, table, program>>
 
-(* The unlock wakes the heir if that has asked; otherwise the oldest parked thread, unless another thread looks
-   after those. *)
+(* Meanwhile the displaced owner may become the heir. *)
+\* models crates/ondeck/src/mutex/unlock.rs offer
+Offer(t) == At(t, "Offer") /\ Go(t, "Serve") /\ UNCHANGED <<mem, buf, table, program>>
+
+(* The unlock wakes the heir if that has asked; otherwise a parked thread, unless another thread looks after those: not
+   one that is late. *)
 \* models crates/ondeck/src/mutex/unlock.rs look
 \* models crates/ondeck/src/mutex/roles.rs serve
 Serve(t) ==
     /\ At(t, "Serve")
     /\ CanLock(t)
     /\ LET a == Here(t)
-           s == IF Mutation("request_not_withdrawn") THEN Begun ELSE Withdraw(Begun, a)
+           done == IF Mutation("request_not_withdrawn") THEN Begun ELSE Withdraw(Begun, a)
+           s == IF mem.mode[0] = <<a, "late">> THEN [done EXCEPT !.woken[a] = None] ELSE done
            heir == s.heir[a]
        IN  \E late \in Lates :
-            Section(t, CASE me[t].wakes # None -> Wake(s, a, me[t].wakes)
-                         [] heir \in s.asked -> Wake([s EXCEPT !.heir[a] = None, !.asked = @ \ {heir}], a, heir)
-                         [] IsLookedAfter(s, a, late) \/ Mutation("debt_cleared_in_vain") -> s
-                         [] OTHER -> WakeOldest(s, a),
-                    "Finish")
+           \E end \in CASE me[t].wakes # None -> {Wake(s, a, me[t].wakes)}
+                        [] heir \in s.asked -> WakeFrom([s EXCEPT !.heir[a] = None, !.asked = @ \ {heir}], a, heir)
+                        [] IsLookedAfter(s, a, late) \/ Mutation("debt_cleared_in_vain") -> {s}
+                        [] OTHER -> WakeOldest(s, a) :
+            Section(t, end, "Finish")
     /\ UNCHANGED program
 
 -----------------------------------------------------------------------------
@@ -598,20 +620,21 @@ Terminated ==
     /\ UNCHANGED vars
 
 (* Grouped by place, because TLC would otherwise try all actions one by one. *)
-Locking == {"Call", "Enter", "Wait", "PollTry", "LandTry", "Land", "Leave", "Owner", "GaveUp"}
+Locking == {"Call", "Enter", "Wait", "Rotate", "PollTry", "LandTry", "Land", "Leave", "Owner", "GaveUp"}
 Asking == {"Ask", "AskFence", "AskTry", "AskSleep", "AskAsleep", "AskWoken", "Heavy", "AskHeavyMade"}
 Unlocking ==
-    {"Unlock", "ReadHand", "HandOver", "Release", "ReleaseAsked", "ReleaseLast", "ReadModeAfter", "Look", "Serve"}
+    {"Unlock", "ReadHand", "HandOver", "Release", "ReleaseAsked", "ReleaseLast", "ReadModeAfter", "Look", "Offer",
+     "Serve"}
 Waiting == ((Locking \cup Asking) \ {"Call", "Enter", "Owner", "GaveUp"}) \cup {"Asleep", "Unguard", "FutexWake"}
 Step(t) ==
     IF me[t].pc \in Locking
-    THEN \/ TryLock(t) \/ Enter(t) \/ Poll(t) \/ PollTry(t) \/ Rotate(t) \/ Sleep(t) \/ GoFirst(t) \/ Told(t)
-         \/ LandTry(t) \/ Land(t) \/ Leave(t) \/ Left(t)
+    THEN \/ TryLock(t) \/ ArriveTry(t) \/ Enter(t) \/ Poll(t) \/ PollTry(t) \/ Rotate(t) \/ Sleep(t) \/ GoFirst(t)
+         \/ Told(t) \/ LandTry(t) \/ Land(t) \/ Leave(t) \/ Left(t)
     ELSE IF me[t].pc \in Asking
     THEN Ask(t) \/ AskFence(t) \/ AskTry(t) \/ AskSleep(t) \/ AskWoken(t) \/ AskHeavy(t) \/ AskHeavyMade(t)
     ELSE IF me[t].pc \in Unlocking
     THEN \/ ReadModeBefore(t) \/ ReadHand(t) \/ HandOver(t) \/ HandFair(t) \/ Release(t) \/ ReadModeAfter(t)
-         \/ Look(t) \/ Serve(t)
+         \/ Look(t) \/ Offer(t) \/ Serve(t)
     ELSE Rescue(t) \/ Unguard(t) \/ FutexWake(t) \/ Finish(t)
 
 Next == (\E t \in Threads : Step(t) \/ Drain(t) \/ TimeOut(t)) \/ Terminated
@@ -652,11 +675,11 @@ ParkedAreLookedAfter ==
         \/ mem.mode[0] = <<Here(t), "debt">>
 
 (* The unlock of t will see what the mode asks by now. *)
-WillLook(t) == me[t].pc \in {"ReadModeAfter", "Look", "Serve"}
+WillLook(t) == me[t].pc \in {"ReadModeAfter", "Look", "Offer", "Serve"}
 
 (* (2): a debt is that of an owner, or of an unlock that is about to look. *)
 DebtsHaveDebtors ==
-    ~Guarded /\ mem.mode[0][2] = "debt" /\ ~May("skip") /\ ~May("coming") =>
+    ~Guarded /\ mem.mode[0][2] = "debt" =>
         \E t \in Threads : Here(t) = mem.mode[0][1] /\ (Owns(t) \/ WillLook(t))
 
 (* (3): a heir sleeps for long only while the lock is taken, for all that any thread has stored, or an unlock is
@@ -669,7 +692,7 @@ SleepingHeirsAreSeen ==
 
 (* (4), (5): a thread at one of these places accesses the byte next; a linked node's thread waits, and only linked
    nodes are told anything. *)
-Touching == {"PollTry", "AskTry", "LandTry", "Release", "ReleaseAsked", "ReleaseLast"}
+Touching == {"Enter", "PollTry", "AskTry", "LandTry", "Release", "ReleaseAsked", "ReleaseLast"}
 NothingFreedIsTouched ==
     \A t \in Threads :
         /\ me[t].pc \in Touching \/ (Mutation("unlock_touches_the_mutex") /\ At(t, "Look"))
