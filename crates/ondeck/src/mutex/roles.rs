@@ -149,6 +149,8 @@ fn wake_from<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, now: usize) -> Wake<
     if Part::Late.is_in()
         && is_behind
         && !history.is_captured(now)
+        // The request of a heir is not replaced: a thread that was the heir a moment ago may come here.
+        && guard.request(address).is_none_or(|request| request == Request::Late)
         && guard.oldest_first(Kind::Lock, address).any(is_parked)
         && guard.ask(address, Request::Late)
     {
