@@ -170,11 +170,9 @@ impl<P: Host> RawMutex<P> {
 fn sleep<P: Host>(waiting: &mut Waiting<'_, P>) -> Waited {
     let node = waiting.node;
     if waiting.slice.is_none() {
-        node.cpu.store(P::cpu(), Ordering::Relaxed);
         let priority = P::priority();
         if priority != 0 {
-            node.priority.store(priority, Ordering::Relaxed);
-            roles::go_first(&waiting.bucket.lock(), node, P::ticks() as usize);
+            roles::go_first(&waiting.bucket.lock(), node, priority, P::ticks() as usize);
         }
     }
     let slice = waiting.slice.get_or_insert_with(Slice::begin::<P>);

@@ -34,6 +34,7 @@ pub(super) fn enter<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, now: usize) {
     let address = node.address();
     let is_first = guard.newest(Kind::Lock, address).is_none();
     node.since.store(now, Ordering::Relaxed);
+    node.cpu.store(P::cpu(), Ordering::Relaxed);
     // SAFETY: it is new, and is unlinked by its own thread before `wait` returns, which it outlives.
     unsafe { guard.link(Kind::Lock, node) };
     if is_first {
@@ -59,6 +60,7 @@ pub(super) fn land<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, now: usize) {
         return;
     }
     forget_woken(guard, node);
+    node.cpu.store(P::cpu(), Ordering::Relaxed);
     match heir(guard, node.address()) {
         Some(other)
             if (has_asked(other) || !Part::Takeover.is_in())
@@ -262,15 +264,16 @@ unsafe fn link<P: Host>(guard: &Guard<'_, P>, node: &Node<P>) {
 }
 
 /// The parked caller is of a real-time class: it goes before all threads of lower priority, the heir included.
-pub(super) fn go_first<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, now: usize) {
+pub(super) fn go_first<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, level: u32, now: usize) {
     // spec: Mutex!GoFirst
     if node.status() != status::PARKED {
         return;
     }
+    node.priority.store(level, Ordering::Relaxed);
     // SAFETY: a parked thread's node is linked.
     unsafe { guard.move_by_priority(Kind::Lock, node) };
     let heir = heir(guard, node.address());
-    if heir.is_none_or(|heir| priority(heir) < priority(node)) {
+    if heir.is_none_or(|heir| priority(heir) < level) {
         become_heir(guard, node, now);
     }
 }
