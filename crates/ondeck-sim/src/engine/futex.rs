@@ -85,15 +85,20 @@ pub(super) fn wait(
     if world().me().timed_out { FutexWait::TimedOut } else { FutexWait::Woken }
 }
 
+/// A lock that leaves its owner alone for a moment waits for less: a millisecond. Waits that would hide a lost wake are
+/// longer.
+pub(super) const LONGEST_NAP: Time = 1_000_000_000;
+
 /// Sleeps in the queue of a bucket, under that name.
 pub(super) fn wait_in(bucket: usize, name: usize, deadline: Option<Time>) {
     let here = world();
-    let number = here.my_number();
+    let (number, now) = (here.my_number(), here.now);
     here.futexes.buckets[bucket].queue.push(number);
     let me = here.me();
     me.sleeps_on = name;
     me.wait += 1;
     me.timed_out = false;
+    me.naps = deadline.is_some_and(|deadline| deadline < now.saturating_add(LONGEST_NAP));
     let wait = me.wait;
     if let Some(deadline) = deadline {
         let at = deadline.max(here.now).saturating_add(here.costs.futex.timer_slack);
@@ -247,7 +252,7 @@ impl World {
         if thread.state != State::Asleep || thread.wait != wait {
             return;
         }
-        if self.unrest.no_deadlines && !thread.only_sleeps {
+        if self.unrest.no_deadlines && !thread.only_sleeps && !thread.naps {
             return;
         }
         thread.timed_out = true;

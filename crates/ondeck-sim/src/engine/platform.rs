@@ -87,7 +87,9 @@ impl Sim {
     pub fn sleeps(thread: usize) -> bool {
         settle();
         let threads = &world().threads;
-        threads.get(thread).is_some_and(|it| it.state == super::State::Asleep && !it.only_sleeps)
+        threads
+            .get(thread)
+            .is_some_and(|it| it.state == super::State::Asleep && !it.only_sleeps && !it.naps)
     }
 
     /// Sleeps for so many nanoseconds.

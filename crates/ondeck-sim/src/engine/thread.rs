@@ -47,6 +47,8 @@ pub(crate) struct Thread {
     pub(super) timed_out: bool,
     /// It waits for nothing but its deadline.
     pub(super) only_sleeps: bool,
+    /// It waits for less than [`LONGEST_NAP`](super::futex::LONGEST_NAP): no wake is late because of its deadline.
+    pub(super) naps: bool,
     /// The name of the word that it sleeps on.
     pub(super) sleeps_on: usize,
     pub(super) wants_longer_slice: bool,

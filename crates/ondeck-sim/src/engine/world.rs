@@ -332,6 +332,7 @@ impl World {
             wait: 0,
             timed_out: false,
             only_sleeps: false,
+            naps: false,
             sleeps_on: 0,
             wants_longer_slice: false,
             slice_was_extended: false,
