@@ -1,8 +1,8 @@
-//! The threads that wait for a mutex, under the lock of its bucket: which one is the heir, which one was woken, and who
-//! looks after the parked ones.
+//! The threads that wait for a mutex, under the lock of its bucket: which one is the heir, which one was woken, and which
+//! one is responsible for the parked ones.
 //!
 //! Everything that changes a thread's role is here, and all of it is done under that lock. So there are no two views of
-//! who is responsible, and no fence: the invariant (2) of the [module](super) is one sentence about a queue.
+//! which thread is responsible, and no fence: the invariant (2) of the [module](super) is one sentence about a queue.
 
 use core::ptr;
 
