@@ -33,7 +33,7 @@
 //!     ▼                          ▼                        ▼
 //! parking: the parking table, outside of the locks
 //!   bucket, by address   its lock, the unlock mode
-//!     ├─ record          of one contended lock: poller, in flight, parked threads, fences
+//!     ├─ history         of two contended mutexes: when an owner was displaced
 //!     └─ queue           node ─ node ─ node, on the stacks of the waiting threads
 //!     │
 //!     ▼

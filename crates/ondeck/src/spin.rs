@@ -36,7 +36,7 @@ pub struct Polling {
     /// Measured: 24 transfers of a cache line, and 0.8 µs. A poll takes the line from the owner, and costs
     /// both some instructions more: about a tenth of its time.
     pub long: u32,
-    /// How long a new owner waits for the thread that it took the lock from to become the poller, if
+    /// How long a writer that took a reader-writer lock from a busy thread waits for that thread to wait awake, if
     /// threads are parked.
     ///
     /// Measured: two transfers of a cache line, there and back.
