@@ -1,7 +1,7 @@
 //! What a condition variable does with the mutex of its waiters.
 
 use super::RawMutex;
-use super::lock::Waiting;
+use super::waiting::Waiting;
 use crate::parking::Node;
 use crate::platform::Host;
 

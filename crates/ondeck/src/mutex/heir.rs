@@ -1,9 +1,9 @@
 //! The heir: the one waiting thread that watches the lock. It relies on no other thread until it has asked unlocks for the
 //! lock.
 
-use super::lock::{Rest, Waiting};
 use super::parts::Part;
 use super::slice::Slice;
+use super::waiting::{Rest, Waiting};
 use super::{RawMutex, roles};
 use crate::parking::{Request, has_come, status};
 use crate::platform::{AtomicInt, FutexWait, Host, Ordering, Timestamp};

@@ -3,34 +3,11 @@
 use super::heir::Watched;
 use super::parts::Part;
 use super::slice::Slice;
+use super::waiting::{Rest, Waiting};
 use super::{RawMutex, roles};
-use crate::parking::{Bucket, Kind, Node, status};
+use crate::parking::{Kind, Node, status};
 use crate::platform::{AtomicInt, FutexWait, Host, Ordering, Timestamp};
 use crate::spin::{Waits, wait_for};
-
-/// What the thread of a node knows of its wait, beside the node.
-pub(super) struct Waiting<'a, P: Host> {
-    pub(super) bucket: &'static Bucket<P>,
-    pub(super) node: &'a Node<P>,
-    pub(super) deadline: Option<Timestamp>,
-    /// What it does before it first polls.
-    pub(super) rest: Rest,
-    /// It was woken, and found the lock taken again.
-    pub(super) was_woken_in_vain: bool,
-    /// The part of its sleep that it is in.
-    slice: Option<Slice>,
-}
-
-/// What a displaced owner of a captured lock does before it polls as the heir.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Rest {
-    /// Nothing: the lock is not captured, or the thread was not its owner.
-    None,
-    /// It pauses for as long as between polls: the new owner may go to wait for a condition in a moment.
-    Pause,
-    /// It leaves the lock to the new owner for a tenure, asleep.
-    Nap,
-}
 
 /// How a part of a wait has ended.
 enum Waited {
@@ -207,20 +184,4 @@ fn leave<P: Host>(waiting: &Waiting<'_, P>, is_owner: bool) -> bool {
         P::futex_wake(word, 1);
     }
     is_owner
-}
-
-impl<'a, P: Host> Waiting<'a, P> {
-    /// A wait that begins.
-    pub(super) fn new(
-        bucket: &'static Bucket<P>,
-        node: &'a Node<P>,
-        deadline: Option<Timestamp>,
-    ) -> Self {
-        Self { bucket, node, deadline, rest: Rest::None, was_woken_in_vain: false, slice: None }
-    }
-
-    /// Whether its deadline has passed.
-    pub(super) fn has_timed_out(&self) -> bool {
-        self.deadline.is_some_and(|deadline| P::now() >= deadline)
-    }
 }

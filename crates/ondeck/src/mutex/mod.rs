@@ -52,6 +52,7 @@
 //! | file | what |
 //! |---|---|
 //! | `lock.rs` | the way of a thread that wants the lock: its attempt, its wait, its sleep |
+//! | `waiting.rs` | what that thread knows of its wait |
 //! | `heir.rs` | the heir: nap, poll, request |
 //! | `roles.rs` | which thread is the heir, which was woken, which one looks after the parked ones |
 //! | `unlock.rs` | the way of a thread that unlocks |
@@ -107,6 +108,7 @@ pub(crate) mod recorded;
 pub(crate) mod roles;
 mod slice;
 mod unlock;
+mod waiting;
 #[cfg(feature = "deadlock_detection")]
 pub(crate) mod watched;
 
