@@ -26,7 +26,7 @@ struct Line(u64);
 /// What threads do.
 #[derive(Clone, Copy)]
 enum Work {
-    /// A section that touches so many lines, and so many nanoseconds inside and outside.
+    /// A section that touches `lines` cache lines, with nanoseconds of work inside and outside.
     Section { lines: usize, inside: u64, outside: u64 },
     /// A bounded buffer of this capacity, half of the threads on each side.
     Buffer(usize),
@@ -140,7 +140,7 @@ fn buffer(threads: usize, length: Duration, capacity: usize) -> f64 {
     })
 }
 
-/// Runs `body` in so many threads until it is told to stop; what it counts, a second.
+/// Runs `body` in `threads` threads until `stop` is set. Returns what they count in a second.
 fn measure(threads: usize, length: Duration, body: impl Fn(&AtomicBool, &AtomicU64) + Sync) -> f64 {
     #[repr(align(128))]
     struct Count(AtomicU64);
