@@ -8,16 +8,16 @@
    The mutex is the one that Mutex.tla has in full, in larger steps: an attempt of a woken thread and
    what becomes of it are one step, and so are a heir's request and its last attempt. What a
    notification shares with an unlock stays as fine as in the source: the byte's clearing store, the
-   mode, the section of the bucket's lock, the futex wake. A notification relies on no fence, because
-   it wakes the waiter that it has moved, unless another thread is responsible. So memory is
-   sequentially consistent here; stores that are delayed are in Mutex.tla.
+   mode, the section of the bucket's lock, the futex wake. A notification wakes the waiter that it has
+   moved, unless another thread is responsible, or leaves it to the mutex's owner after a heavy fence.
+   So memory is sequentially consistent here; stores that are delayed are in Mutex.tla.
 
    An action is one access that others can interfere with. Everything else in it is guarded by a
    bucket's lock that is held (the queues, roles, addresses of nodes), or is a store of `waited`,
    which is read alone. A section of one bucket's lock with one such access is one action, which
    waits for the lock. A notification, with more of them, holds the locks from action to action.
 
-   Left to chance: whether a heir polls or asks, how long a waiter is near, whether a waiter is
+   Left to chance: whether a heir polls or asks, whether there is one CPU, how long a waiter is near, whether a waiter is
    overdue, when a deadline passes. *)
 EXTENDS Naturals, Sequences, FiniteSets, TLC
 
@@ -244,7 +244,7 @@ Init ==
                answer |-> None,                 \* what wait returns; None before that
                target |-> None,                 \* of a notifier: the mutex of this turn
                count |-> 0,                     \* how many it has notified
-               moved |-> FALSE,                 \* it has moved one in this turn
+               moved |-> <<>>,                  \* those that it has moved in this turn
                last |-> FALSE,                  \* no waiter was left
                foreign |-> <<>>,                \* those without a mutex that it is to tell
                series |-> 1,                    \* the series in which it was linked last
@@ -666,7 +666,7 @@ Returned(t, places) ==
                    [] OTHER -> ghost
     /\ me' = [places EXCEPT
          ![t].pc = CASE Is(t, "wait") -> "Notified" [] Script[t].inside -> "Unlock" [] OTHER -> "Done",
-         ![t].target = None, ![t].count = 0, ![t].moved = FALSE,
+         ![t].target = None, ![t].count = 0, ![t].moved = <<>>,
          ![t].last = FALSE, ![t].chosen = Nobody]
 
 \* models crates/ondeck/src/condvar/notify.rs notify_one
@@ -785,7 +785,7 @@ LockFirst(t) ==
        THEN Returned(t, me) /\ UNCHANGED held
        ELSE LET m == FirstTarget(t) IN
             /\ held' = [held EXCEPT ![From(t)] = t]
-            /\ me' = [me EXCEPT ![t].target = m, ![t].moved = FALSE,
+            /\ me' = [me EXCEPT ![t].target = m, ![t].moved = <<>>,
                                 ![t].pc = IF NeedsSecond(t, m) THEN "Extend" ELSE "Notify"]
             /\ UNCHANGED ghost
     /\ UNCHANGED <<setup, list, node, waited, gone, fault, program>>
@@ -885,29 +885,50 @@ Tell(t) ==
                         [] Foreign(w) -> list
                         [] OTHER -> [list EXCEPT ![To(t)] = Append(@, w)]
            /\ me' = [me EXCEPT ![t].pc = "Notify", ![t].chosen = Nobody, ![t].count = @ + 1,
-                               ![t].moved = @ \/ ~(runs \/ Foreign(w)),
+                               ![t].moved = IF runs \/ Foreign(w) THEN @ ELSE Append(@, w),
                                ![t].foreign = IF Foreign(w) /\ ~runs THEN Append(@, w) ELSE @]
     /\ UNCHANGED <<setup, byte, roles, held, waited, gone, program, ghost>>
 
-(* The turn is done: a moved waiter is looked after. *)
+(* The turn is done: a moved waiter is looked after. A single one is woken if the mutex is free. *)
 \* models crates/ondeck/src/condvar/notify.rs notify_some
+\* models crates/ondeck/src/mutex/roles.rs look_after_moved
 EndMoving(t) ==
     /\ At(t, "Notify")
     /\ Candidates(t) = {}
     /\ LET c == Condvar(t)
            m == me[t].target
+           a == AddressOf[m]
+           moved == me[t].moved
            last == Linked(t) = <<>> \/ (Mutation("notify_forgets_the_others") /\ me[t].count # 0)
-           looks == /\ me[t].moved
+           looks == /\ moved # <<>>
                     /\ ~Mutation("notify_wakes_no_thread")
                     /\ ~(Mutation("moved_waiter_is_left_to_the_owner") /\ byte[m] = 1)
-           s == IF looks THEN LookAfter(Begun, AddressOf[m], LinkedAt(To(t), "lock", AddressOf[m])) ELSE Begun
+           s == CASE ~looks -> Begun
+                  [] Len(moved) = 1 /\ byte[m] = 0 -> Wake(Begun, a, moved[1])
+                  [] OTHER -> LookAfter(Begun, a, LinkedAt(To(t), "lock", a))
        IN  /\ CASE last /\ Mutation("waited_cleared_after_the_last_is_told") ->
                     waited' = [waited EXCEPT ![c] = 0] /\ Touch(c)
                 [] Mutation("notify_touches_a_freed_mutex") -> UNCHANGED waited /\ Touch(m)
                 [] OTHER -> UNCHANGED <<waited, fault>>
-           /\ Ended(s)
-           /\ me' = [me EXCEPT ![t].last = last, ![t].pc = "Drop", ![t].chosen = s.wakes]
+           /\ \/ /\ Ended(s)
+                 /\ me' = [me EXCEPT ![t].last = last, ![t].pc = "Drop", ![t].chosen = s.wakes]
+              \/ /\ looks /\ s.wakes # Nobody /\ CanAsk(Begun, a)
+                 /\ roles' = [roles EXCEPT !.mode[BucketAt(a)] = <<a, "debt">>]
+                 /\ me' = [me EXCEPT ![t].last = last, ![t].pc = "Lend"]
+                 /\ UNCHANGED node
     /\ UNCHANGED <<setup, byte, held, list, gone, program, ghost>>
+
+(* On one CPU: the debt is stored, and the heavy fence is made. If the mutex is locked, its owner will read the debt.
+   The first look at the mutex is left out: what is done by it alone is done here whatever it shows. *)
+\* models crates/ondeck/src/mutex/roles.rs leave_to_owner
+Lend(t) ==
+    /\ At(t, "Lend")
+    /\ LET a == AddressOf[me[t].target]
+           left == byte[me[t].target] = 1 \/ Mutation("moved_waiter_left_to_no_owner")
+           s == IF left THEN Begun ELSE LookAfter(Unasked(Begun, a), a, LinkedAt(To(t), "lock", a))
+       IN  /\ Ended(s)
+           /\ me' = [me EXCEPT ![t].pc = "Drop", ![t].chosen = s.wakes]
+    /\ UNCHANGED <<setup, byte, held, list, waited, gone, fault, program, ghost>>
 
 (* What follows a turn: another for the next mutex, or the end. *)
 EndTurn(t, places) ==
@@ -972,7 +993,7 @@ Step(t) ==
     \/ TimeOut(t) \/ Cancel(t) \/ Withdraw(t) \/ PassOn(t) \/ Notified(t)
     \/ HasWaiters(t) \/ LockNear(t) \/ NotifyNear(t) \/ TellNear(t) \/ EndNear(t)
     \/ LockFirst(t) \/ Extend(t) \/ LockLower(t) \/ LockUpper(t) \/ LookAgain(t)
-    \/ Notify(t) \/ Tell(t) \/ EndMoving(t) \/ Drop(t) \/ FutexWake(t)
+    \/ Notify(t) \/ Tell(t) \/ EndMoving(t) \/ Lend(t) \/ Drop(t) \/ FutexWake(t)
     \/ TellChosen(t) \/ WakeChosen(t) \/ ClearLate(t)
 
 NeverBegins(t) == Option(t, "later") /\ At(t, "TryLock") /\ ~IsThere(Condvar(t))
@@ -998,7 +1019,7 @@ Owns(t, m) ==
        \/ At(t, "Link") /\ ~Mutation("linked_after_unlock")
        \/ node[t].live /\ node[t].status = "done"
        \/ Inside(t) /\ me[t].pc \in {"HasWaiters", "LockNear", "NotifyNear", "TellNear", "LockFirst", "Extend", "LockLower", "LockUpper",
-            "LookAgain", "Notify", "Tell", "Drop",
+            "LookAgain", "Notify", "Tell", "Lend", "Drop",
             "FutexWake", "ClearLate"}
 
 Exclusion == \A m \in Mutexes : Cardinality({t \in Threads : Owns(t, m)}) <= 1

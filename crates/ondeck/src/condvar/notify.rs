@@ -137,7 +137,7 @@ pub(super) fn notify_some<P: Host>(
     };
     let (from, to) = (locks.first(), locks.second());
     let now = P::ticks() as usize;
-    let (mut notified, mut moved, mut last) = (0, 0, false);
+    let (mut notified, mut moved, mut last) = (0, roles::Moved::None, false);
     let mut foreign = Chosen::new();
     while notified < most
         && let Some(node) =
@@ -164,7 +164,7 @@ pub(super) fn notify_some<P: Host>(
                     foreign.push(node);
                 } else {
                     roles::admit(to, node, now);
-                    moved += 1;
+                    moved = moved.and(node);
                 }
             }
         }
@@ -172,7 +172,7 @@ pub(super) fn notify_some<P: Host>(
     }
     // spec: Condvar!EndMoving
     // Without a parked waiter the mutex may be gone: one that runs looks after itself.
-    let woken = if moved != 0 { roles::look_after(to, mutex.addr(), now) } else { None };
+    let woken = roles::look_after_moved(to, &moved, now);
     // spec: Condvar!Drop
     drop(locks);
     if let Some(word) = woken {

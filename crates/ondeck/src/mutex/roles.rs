@@ -233,6 +233,75 @@ pub(super) fn ask<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, request: Reques
     asked
 }
 
+/// The waiters that a notification has moved to the mutex.
+pub(crate) enum Moved<'a, P: Host> {
+    None,
+    One(&'a Node<P>),
+    /// The last one of several.
+    Several(&'a Node<P>),
+}
+
+impl<'a, P: Host> Moved<'a, P> {
+    /// These and one more.
+    pub(crate) fn and(self, node: &'a Node<P>) -> Self {
+        if matches!(self, Self::None) { Self::One(node) } else { Self::Several(node) }
+    }
+}
+
+/// Wakes a thread, if one is due, after a notification has moved waiters to the mutex.
+///
+/// A single waiter of a free mutex is woken even if a woken thread has not run yet: the program has something to do for
+/// both. Of several waiters the first one to run wakes the next.
+///
+/// If there is one CPU for all threads, the woken thread would often preempt its notifier, which owns the mutex, and sleep
+/// again. There the waiters are left to the owner as its debt.
+pub(crate) fn look_after_moved<P: Host>(
+    guard: &Guard<'_, P>,
+    moved: &Moved<'_, P>,
+    now: usize,
+) -> Option<Wake<P>> {
+    let node = match moved {
+        Moved::None => return None,
+        Moved::One(node) | Moved::Several(node) => node,
+    };
+    // SAFETY: the node is linked here, so its thread waits, and its mutex is there until it has waited.
+    let byte = unsafe { &*node.mutex() };
+    let is_locked = || byte.load(Ordering::Relaxed) != 0;
+    // spec: Condvar!EndMoving
+    match moved {
+        Moved::One(node) if !is_locked() => Some(wake_from(guard, node, now)),
+        _ if P::cpus() == 1 && leave_to_owner(guard, node.address(), is_locked, now) => None,
+        _ => look_after(guard, node.address(), now),
+    }
+}
+
+/// Leaves the parked threads to the owner, if there is one and no other thread is responsible: its unlock wakes the oldest.
+/// Returns whether a thread is responsible.
+///
+/// The owner may be another thread than the caller, and its unlock may be under way: it clears the byte and then reads the
+/// debt, and the caller stores the debt and then reads the byte. The unlock has no fence, so the caller makes a heavy one.
+/// That is a system call which interrupts no CPU if there is only one.
+fn leave_to_owner<P: Host>(
+    guard: &Guard<'_, P>,
+    address: usize,
+    is_locked: impl Fn() -> bool,
+    now: usize,
+) -> bool {
+    if is_responsible(guard, address, now) {
+        return true;
+    }
+    if !is_locked() || !guard.ask(address, Request::Debt) {
+        return false;
+    }
+    // spec: Condvar!Lend
+    P::heavy_fence();
+    if !is_locked() {
+        guard.withdraw_request(address);
+        return false;
+    }
+    true
+}
+
 /// Links a thread that a notification has moved to the mutex, whose node has the mutex's address by now.
 ///
 /// # Safety

@@ -93,6 +93,55 @@ fn a_waiter_that_is_moved_to_a_mutex_whose_owner_has_a_debt_sleeps_on() {
     assert_eq!(waiter.unlocks(mutex), 0);
 }
 
+/// The first waiter was woken, but has not run yet.
+#[test]
+fn a_second_waiter_of_a_free_mutex_is_woken_beside_the_first() {
+    let _alone = alone();
+    let (mutex, condvar) = (new_lock(), new_condvar());
+    let [second, first] = Actor::some();
+    second.sleeps_in(|| wait(mutex, condvar));
+    first.sleeps_in(|| {
+        WOKE.stop_me();
+        wait(mutex, condvar)
+    });
+    assert_eq!(notify(condvar, 1), 1);
+    WOKE.until_reached();
+    assert_eq!(notify(condvar, 1), 1);
+    assert_eq!(second.unlocks(mutex), 0);
+    WOKE.open();
+    assert_eq!(first.unlocks(mutex), 0);
+}
+
+/// A woken thread would take the CPU from the owner that has notified it.
+#[test]
+fn on_one_cpu_a_waiter_is_left_to_the_owner_of_its_mutex() {
+    let _alone = alone_on_one_cpu();
+    let (mutex, condvar, waiter) = (new_lock(), new_condvar(), Actor::new());
+    waiter.sleeps_in(|| wait(mutex, condvar));
+    lock(mutex);
+    let calls = calls_of(|| assert_eq!(condvar.notify_one(), 1));
+    assert_eq!((calls.wakes, calls.heavy_fences), (0, 1));
+    assert_eq!(unlock(mutex), 1);
+    assert_eq!(waiter.unlocks(mutex), 0);
+}
+
+/// The notifier is not the owner, whose store is still in the buffer of its CPU: its unlock does not see the debt.
+#[test]
+fn a_waiter_is_not_left_to_an_owner_whose_unlock_is_under_way() {
+    let _alone = alone_on_one_cpu();
+    let (mutex, condvar) = (new_lock(), new_condvar());
+    let [owner, waiter] = Actor::some();
+    waiter.sleeps_in(|| wait(mutex, condvar));
+    owner.does(|| lock(mutex));
+    let wakes = owner.does(|| {
+        BUFFER.begin();
+        unlock(mutex)
+    });
+    assert!(wakes == 0 && mutex.is_locked(), "the store is late");
+    assert_eq!(calls_of(|| assert_eq!(condvar.notify_one(), 1)).wakes, 1);
+    assert_eq!(waiter.unlocks(mutex), 0);
+}
+
 /// Of two waiters that were moved to the free mutex the woken one gets no CPU. The other looks for itself at the end of a
 /// slice, although it had no lock to look at before it was notified.
 #[test]

@@ -35,6 +35,8 @@ static POLLS: AtomicU32 = AtomicU32::new(0);
 static POLLERS: AtomicU32 = AtomicU32::new(0);
 /// Whether heavy fences are refused.
 pub(super) static REFUSED: AtomicBool = AtomicBool::new(false);
+/// Whether all threads share one CPU.
+static ONE_CPU: AtomicBool = AtomicBool::new(false);
 pub(super) static BUFFER: Buffer = Buffer::new();
 
 /// Where a thread stops: before an attempt, after it has read a machine word, behind an unlock's store, before it
@@ -79,6 +81,9 @@ hooks! {
         }
         fn spins(_: u32) -> u32 {
             1
+        }
+        fn cpus() -> usize {
+            if ONE_CPU.load(Ordering::SeqCst) { 1 } else { 2 }
         }
         fn pause() {
             if IS_POLLER.get() {
@@ -143,8 +148,16 @@ pub(super) fn alone() -> Alone {
     Alone { _watchdog: watched(), _alone: alone }
 }
 
+/// As [`alone`], on a machine with one CPU.
+pub(super) fn alone_on_one_cpu() -> Alone {
+    let alone = alone();
+    ONE_CPU.store(true, Ordering::SeqCst);
+    alone
+}
+
 impl Drop for Alone {
     fn drop(&mut self) {
+        ONE_CPU.store(false, Ordering::SeqCst);
         Machine::until_at_rest();
         assert_eq!(Machine::mode(), 0, "a request is left");
         assert_eq!(POLLS.load(Ordering::SeqCst), 0, "a poll is left");

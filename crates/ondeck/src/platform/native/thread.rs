@@ -10,7 +10,7 @@
 
 /// One of the words, 0 at first.
 #[derive(Clone, Copy)]
-#[allow(dead_code, reason = "three are Linux's, but a thread has room for all of them everywhere")]
+#[allow(dead_code, reason = "four are Linux's, but a thread has room for all of them everywhere")]
 pub(in crate::platform) enum Word {
     /// See `linux/cpus.rs`.
     ToldIn,
@@ -22,6 +22,8 @@ pub(in crate::platform) enum Word {
     Tid,
     /// See `linux/robust.rs`.
     RobustList,
+    /// See `linux/priority.rs`.
+    Priority,
 }
 
 #[cfg(all(
@@ -43,8 +45,8 @@ mod words {
         ".globl ondeck_thread_words",
         ".hidden ondeck_thread_words",
         ".type ondeck_thread_words, @object",
-        ".size ondeck_thread_words, 40",
-        "ondeck_thread_words: .zero 40",
+        ".size ondeck_thread_words, 48",
+        "ondeck_thread_words: .zero 48",
         ".popsection",
     );
 
@@ -106,7 +108,7 @@ mod words {
     use super::Word;
 
     std::thread_local! {
-        static WORDS: [Cell<u64>; 5] = const { [const { Cell::new(0) }; 5] };
+        static WORDS: [Cell<u64>; 6] = const { [const { Cell::new(0) }; 6] };
     }
 
     impl Word {
