@@ -153,7 +153,7 @@ impl Waits {
             watch: if alone { 0 } else { or(set.watch, 2 * wake) },
             tenure: or(set.tenure, 2 * wake),
             section: transfer + transfer / 2,
-            lost: P::ticks_in(100) + 2 * transfer,
+            lost: P::ticks_in(100) + transfer + transfer / 2,
         }
     }
 }

@@ -9,6 +9,9 @@ use crate::parking::{Kind, Node, status};
 use crate::platform::{AtomicInt, FutexWait, Host, Ordering, Timestamp};
 use crate::spin::{Waits, wait_for};
 
+/// One of so many attempts that have acquired the lock is timed.
+const TRANSFERS_PER_SAMPLE: u32 = 16;
+
 /// How a part of a wait has ended.
 enum Waited {
     /// The caller has acquired the lock, or its deadline has passed: it leaves.
@@ -55,6 +58,11 @@ impl<P: Host> RawMutex<P> {
         let (now, waits) = (P::ticks() as usize, Waits::now::<P>());
         let history = bucket.history(self.address());
         let lost = history.filter(|history| history.was_taken_within(now, waits.lost));
+        if lost.is_none()
+            && let Some(history) = history
+        {
+            history.note_arrival();
+        }
         // The owner of a captured lock is left alone.
         let is_captured = history.is_some_and(|history| history.is_captured(now));
         if lost.is_none() && !is_captured && self.is_free_soon(now, &waits) {
@@ -86,6 +94,10 @@ impl<P: Host> RawMutex<P> {
             at = wait_for::<P>(at, pause);
             // spec: Mutex!ArriveTry
             if self.try_lock() {
+                if P::once_in(TRANSFERS_PER_SAMPLE) {
+                    // The line was that of the CPU whose store has cleared the lock.
+                    P::note_transfer((P::ticks_ordered() as usize).wrapping_sub(at));
+                }
                 return true;
             }
             pause *= 2;

@@ -4,14 +4,15 @@
 //!   address      the mutex; 0: none
 //!   taken        when a heir that had waited for it last became its owner, in ticks
 //!   lost         when a displaced owner last came back at once, in ticks
-//!   lost_before  the same, the time before
+//!   returns      0 to 4: up by one when a displaced owner comes back at once, down by one when another thread comes
 //!   late_at      when a thread that was woken should have run, in ticks
 //!   left         when an owner last went to wait for a condition, in ticks
 //! ```
 //!
-//! A mutex is *captured* if two displaced owners came back at once within 2 ms: its owner takes it again and again, and
-//! each change of owner costs more than the section. One return is not enough: a thread whose time outside is short
-//! now and then comes back so without having the lock captured.
+//! A mutex is *captured* if displaced owners come back at once, and hardly any other thread comes: its owner takes it again
+//! and again, and each change of owner costs more than the section. One return is not enough: a thread whose time outside
+//! is short now and then comes back so without having the lock captured. Where many threads circulate, one of them often
+//! comes just after a change of owner, and is taken for the displaced owner; but most of them come at other times.
 //!
 //! Hints, without a lock and relaxed: whatever a thread reads here, it decides how long a heir naps and whether an unlock
 //! wakes a thread now or at the next one.
@@ -23,13 +24,17 @@ use crate::platform::{AtomicInt, Host, Ordering};
 /// slice of a scheduler.
 const RECENT_NANOS: u32 = 2_000_000;
 
+/// How many returns are evidence, and how many are counted: so many other threads may come before it is forgotten.
+const RETURNS_OF_A_CAPTURED: usize = 2;
+const MOST_RETURNS: usize = 4;
+
 /// See the [module](self).
 #[derive(Debug)]
 pub(crate) struct History<P: Host> {
     address: P::AtomicUsize,
     taken: P::AtomicUsize,
     lost: P::AtomicUsize,
-    lost_before: P::AtomicUsize,
+    returns: P::AtomicUsize,
     late_at: P::AtomicUsize,
     left: P::AtomicUsize,
 }
@@ -40,7 +45,7 @@ impl<P: Host> History<P> {
             address: AtomicInt::new(0),
             taken: AtomicInt::new(0),
             lost: AtomicInt::new(0),
-            lost_before: AtomicInt::new(0),
+            returns: AtomicInt::new(0),
             late_at: AtomicInt::new(0),
             left: AtomicInt::new(0),
         }
@@ -53,9 +58,10 @@ impl<P: Host> History<P> {
     /// Makes this the history of another mutex, which begins long ago.
     pub(super) fn give_to(&self, address: usize, now: usize) {
         let long_ago = now.wrapping_sub(2 * P::ticks_in(RECENT_NANOS));
-        for word in [&self.taken, &self.lost, &self.lost_before, &self.late_at, &self.left] {
+        for word in [&self.taken, &self.lost, &self.late_at, &self.left] {
             word.store(long_ago, Ordering::Relaxed);
         }
+        self.returns.store(0, Ordering::Relaxed);
         self.address.store(address, Ordering::Relaxed);
     }
 
@@ -88,9 +94,23 @@ impl<P: Host> History<P> {
 
     /// The caller was displaced as the owner and has come back at once. Returns whether the mutex is captured.
     pub(crate) fn note_return(&self, now: usize) -> bool {
-        self.lost_before.store(self.lost.load(Ordering::Relaxed), Ordering::Relaxed);
+        let before = if self.is_recent(now) { self.returns.load(Ordering::Relaxed) } else { 0 };
+        self.returns.store((before + 1).min(MOST_RETURNS), Ordering::Relaxed);
         self.lost.store(now, Ordering::Relaxed);
         self.is_captured(now)
+    }
+
+    /// A thread has come that is no displaced owner.
+    pub(crate) fn note_arrival(&self) {
+        let returns = self.returns.load(Ordering::Relaxed);
+        if returns != 0 {
+            self.returns.store(returns - 1, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether a displaced owner has come back at once a short time ago.
+    fn is_recent(&self, now: usize) -> bool {
+        now.wrapping_sub(self.lost.load(Ordering::Relaxed)) < P::ticks_in(RECENT_NANOS)
     }
 
     /// The owner goes to wait for a condition: it will not take the mutex again at once.
@@ -105,8 +125,7 @@ impl<P: Host> History<P> {
 
     /// Whether the owner takes the mutex again and again.
     pub(crate) fn is_captured(&self, now: usize) -> bool {
-        let since = now.wrapping_sub(self.lost_before.load(Ordering::Relaxed));
-        since < P::ticks_in(RECENT_NANOS)
+        self.returns.load(Ordering::Relaxed) >= RETURNS_OF_A_CAPTURED && self.is_recent(now)
     }
 }
 
@@ -119,7 +138,7 @@ impl History<crate::platform::Native> {
             address: AtomicUsize::new(0),
             taken: AtomicUsize::new(0),
             lost: AtomicUsize::new(0),
-            lost_before: AtomicUsize::new(0),
+            returns: AtomicUsize::new(0),
             late_at: AtomicUsize::new(0),
             left: AtomicUsize::new(0),
         }

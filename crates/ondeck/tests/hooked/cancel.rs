@@ -183,8 +183,9 @@ fn a_waiter_that_is_cancelled_before_its_first_step_is_gone() {
 }
 
 /// A waiter with a mutex is notified while that is locked, and cancelled after `unlocks` has unlocked it.
-/// Another waiter, which began before it, has the notification in the end.
-fn is_passed_on(unlocks: impl FnOnce(&RawMutex<Machine>)) {
+/// Another waiter, which began before it, has the notification in the end. It is woken at once if the mutex is free then,
+/// and by the unlock of the cancelled waiter if not.
+fn is_passed_on(unlocks: impl FnOnce(&RawMutex<Machine>), is_woken_at_once: bool) {
     alone(|| {
         let (mutex, condvar) = (RawMutex::new(), Condvar::new());
         mutex.lock();
@@ -195,25 +196,38 @@ fn is_passed_on(unlocks: impl FnOnce(&RawMutex<Machine>)) {
         assert_eq!(condvar.notify_one(), 1);
         assert!(condvar.has_waiters());
         unlocks(&mutex);
-        cancelled.cancel();
+        let Calls { wakes, .. } = calls_of(|| cancelled.cancel());
+        assert_eq!(wakes, u32::from(is_woken_at_once));
         assert!(mutex.is_locked());
         assert!(!condvar.has_waiters(), "the notification was passed on");
-        assert!(heir.sleeps(), "the cancelled waiter has the mutex");
-        unlock(&mutex);
-        assert!(heir.is_notified());
+        thread::scope(|scope| {
+            let before = Machine::sleeps();
+            let mutex = &mutex;
+            if is_woken_at_once {
+                // It waits for the mutex in its next step.
+                scope.spawn(move || {
+                    until(|| Machine::sleeps() > before);
+                    unlock(mutex);
+                });
+            } else {
+                assert!(heir.sleeps(), "the cancelled waiter has the mutex");
+                unlock(mutex);
+            }
+            assert!(heir.is_notified());
+        });
         unlock(&mutex);
     });
 }
 
 #[test]
 fn a_waiter_that_is_cancelled_in_flight_passes_its_notification_on() {
-    is_passed_on(unlock);
+    is_passed_on(unlock, true);
 }
 
 #[test]
 fn a_waiter_that_is_cancelled_with_the_mutex_handed_to_it_passes_its_notification_on() {
     // SAFETY: the test owns it.
-    is_passed_on(|mutex| unsafe { mutex.unlock_fair() });
+    is_passed_on(|mutex| unsafe { mutex.unlock_fair() }, false);
 }
 
 #[test]

@@ -257,6 +257,38 @@ fn poll_until_owner(actor: &Actor) {
     });
 }
 
+/// The owner of a captured lock is displaced by the heir that naps, and comes back at once.
+fn comes_back_once_more(mutex: &'static Lock, [owner, heir]: [&Actor; 2]) {
+    time_passes(TENURE);
+    assert_eq!(owner.unlocks(mutex), 0);
+    poll_until_owner(heir);
+    owner.sleeps_for(mutex);
+}
+
+/// Threads that circulate come at any time: a lock to which many of them come is not captured, although some come just
+/// after a change of owner.
+#[test]
+fn a_lock_to_which_other_threads_come_is_not_captured() {
+    let _alone = alone();
+    let mutex = new_lock();
+    let [one, two, other] = Actor::some();
+    is_captured(mutex, [&one, &two]);
+    comes_back_once_more(mutex, [&one, &two]);
+    time_passes(MICRO);
+    for _ in 0..3 {
+        assert_eq!(other.does(|| lock_until(mutex, after(0))), 0);
+    }
+    // The heir naps because the lock was captured when it came.
+    time_passes(TENURE);
+    assert_eq!(two.unlocks(mutex), 0);
+    poll_until_owner(&one);
+    // The displaced owner comes back at once, and does not nap.
+    two.comes_back_to(mutex);
+    assert_eq!(one.unlocks(mutex), 0);
+    poll_until_owner(&two);
+    assert_eq!(two.unlocks(mutex), 0);
+}
+
 /// The displaced owner of a captured lock may come back, or go away for good. The unlock gives it a moment, and may be the
 /// last one.
 #[test]
@@ -265,18 +297,19 @@ fn an_unlock_with_a_debt_waits_for_the_displaced_owner_and_then_pays() {
     let mutex = new_lock();
     let [one, two, parked] = Actor::some();
     is_captured(mutex, [&one, &two]);
+    comes_back_once_more(mutex, [&one, &two]);
     // A thread that comes now was not displaced.
     time_passes(MICRO);
     parked.sleeps_for(mutex);
     time_passes(TENURE);
-    assert_eq!(one.unlocks(mutex), 0);
-    poll_until_owner(&two);
-    two.begins(|| unlock(mutex));
+    assert_eq!(two.unlocks(mutex), 0);
+    poll_until_owner(&one);
+    one.begins(|| unlock(mutex));
     until(|| !mutex.is_locked());
-    assert!(two.is_busy() && parked.is_busy() && Machine::mode() != 0, "it waits for a moment");
+    assert!(one.is_busy() && parked.is_busy() && Machine::mode() != 0, "it waits for a moment");
     time_passes(MICRO);
     try_poll();
-    assert_eq!(two.ends(), 1);
+    assert_eq!(one.ends(), 1);
     assert_eq!(parked.unlocks(mutex), 0);
 }
 
