@@ -141,7 +141,7 @@ impl<P: Host> RawMutex<P> {
         let node = waiting.node;
         let now = P::ticks() as usize;
         // A thread that was woken on the waker's own CPU took its place: that tells how long a switch takes, not a wake.
-        if node.cpu.load(Ordering::Relaxed) != P::cpu() {
+        if node.place.load(Ordering::Relaxed) != roles::place::<P>() {
             P::note_wake(now.wrapping_sub(node.woken.load(Ordering::Relaxed)));
         }
         waiting.slice = None;

@@ -19,6 +19,8 @@ pub enum Part {
     Queued,
     /// A thread that last ran on another CPU is preferred.
     Elsewhere,
+    /// Of those, one that last ran on the waker's NUMA node is preferred.
+    Home,
     /// An unlock wakes another thread if the one that was woken is late.
     Late,
     /// An unlock with a debt gives the displaced owner the time to come.
@@ -31,7 +33,7 @@ pub enum Part {
 
 impl Part {
     /// All parts.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Brief,
         Self::Nap,
         Self::Pause,
@@ -39,6 +41,7 @@ impl Part {
         Self::Rotation,
         Self::Queued,
         Self::Elsewhere,
+        Self::Home,
         Self::Late,
         Self::Offer,
         Self::Takeover,

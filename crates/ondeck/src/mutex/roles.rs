@@ -18,8 +18,8 @@ const LOST_AFTER_NANOS: u32 = 1_000_000;
 /// for a time slice each, and those behind them would only come to find the lock taken. Some time slices of a scheduler.
 const QUEUED_NANOS: u32 = 8_000_000;
 
-/// How many of the oldest threads may be passed over for one that last ran on another CPU, and for how long.
-const PASSED_OVER: usize = 4;
+/// How many of the oldest threads are looked at for one to prefer, and for how long the oldest may be passed over.
+const PASSED_OVER: usize = 8;
 const PASSED_OVER_NANOS: u32 = 32_000_000;
 
 /// The time between two parked threads that a heir wakes: the longest that threads wait behind a captured lock is this
@@ -34,7 +34,7 @@ pub(super) fn enter<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, now: usize) {
     let address = node.address();
     let is_first = guard.newest(Kind::Lock, address).is_none();
     node.since.store(now, Ordering::Relaxed);
-    node.cpu.store(P::cpu(), Ordering::Relaxed);
+    node.place.store(place::<P>(), Ordering::Relaxed);
     // SAFETY: it is new, and is unlinked by its own thread before `wait` returns, which it outlives.
     unsafe { guard.link(Kind::Lock, node) };
     if is_first {
@@ -60,7 +60,7 @@ pub(super) fn land<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, now: usize) {
         return;
     }
     forget_woken(guard, node);
-    node.cpu.store(P::cpu(), Ordering::Relaxed);
+    node.place.store(place::<P>(), Ordering::Relaxed);
     match heir(guard, node.address()) {
         Some(other)
             if (has_asked(other) || !Part::Takeover.is_in())
@@ -144,7 +144,7 @@ pub(super) fn serve<P: Host>(guard: &Guard<'_, P>, address: usize, now: usize) -
 /// of use.
 fn wake_from<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, now: usize) -> Wake<P> {
     let address = node.address();
-    let is_behind = node.cpu.load(Ordering::Relaxed) == P::cpu();
+    let is_behind = node.place.load(Ordering::Relaxed) == place::<P>();
     let history = guard.bucket().history_from(address, now);
     let word = wake(guard.newest(Kind::Lock, address).unwrap_or(node), node, now);
     let is_parked = |node: &Node<P>| node.status() == status::PARKED;
@@ -376,9 +376,11 @@ fn forget_woken<P: Host>(guard: &Guard<'_, P>, node: &Node<P>) {
     }
 }
 
-/// Wakes the parked thread that has waited longest, or one of the few after it that last ran on another CPU. Kernels wake a
-/// thread where it ran last, and the waker's CPU is busy with the waker: the woken thread would wait there for a time slice
-/// while another CPU may be idle.
+/// Wakes the parked thread that has waited longest, or one of the few after it that last ran on another CPU, at best of the
+/// waker's NUMA node. Kernels wake a thread where it ran last, and the waker's CPU is busy with the waker: the woken thread
+/// would wait there for a time slice while another CPU may be idle. The lock and its data stay on one node for longer; they
+/// move with the oldest thread, which is passed over for a while only (Milind Chabbi and others, "High Performance Locks for
+/// Multi-level NUMA Systems", for queues).
 fn wake_oldest<P: Host>(guard: &Guard<'_, P>, address: usize, now: usize) -> Option<Wake<P>> {
     let newest = guard.newest(Kind::Lock, address)?;
     // spec: Mutex!WakeOldest
@@ -391,9 +393,16 @@ fn wake_oldest<P: Host>(guard: &Guard<'_, P>, address: usize, now: usize) -> Opt
     let may_pass = Part::Elsewhere.is_in()
         && priority(oldest) == 0
         && passed_over < P::ticks_in(PASSED_OVER_NANOS);
-    let here = P::cpu();
-    let elsewhere = || parked().find(|node| node.cpu.load(Ordering::Relaxed) != here);
-    let node = Some(oldest).filter(|_| !may_pass).or_else(elsewhere).unwrap_or(oldest);
+    let here = place::<P>();
+    let elsewhere = |node: &&Node<P>| node.place.load(Ordering::Relaxed) != here;
+    let on_this_node = |node: &&Node<P>| {
+        Part::Home.is_in() && is_same_node(node.place.load(Ordering::Relaxed), here)
+    };
+    let preferred = || {
+        let near = parked().filter(elsewhere).find(on_this_node);
+        near.or_else(|| parked().find(elsewhere))
+    };
+    let node = Some(oldest).filter(|_| !may_pass).or_else(preferred).unwrap_or(oldest);
     newest.set_due(now.wrapping_add(P::ticks_in(ROTATION_NANOS)));
     Some(wake_from(guard, node, now))
 }
@@ -403,7 +412,7 @@ fn wake<P: Host>(newest: &Node<P>, node: &Node<P>, now: usize) -> Wake<P> {
     // spec: Mutex!Wake
     newest.set_woken_last(Some(node));
     node.woken.store(now, Ordering::Relaxed);
-    node.cpu.store(P::cpu(), Ordering::Relaxed);
+    node.place.store(place::<P>(), Ordering::Relaxed);
     node.tell(status::WOKEN)
 }
 
@@ -419,4 +428,16 @@ fn priority<P: Host>(node: &Node<P>) -> u32 {
 fn is_lost<P: Host>(heir: &Node<P>, now: usize) -> bool {
     let rests_until = heir.rests_until.load(Ordering::Relaxed);
     !has_asked(heir) && has_come(now, rests_until.wrapping_add(P::wake_ticks()))
+}
+
+/// Bits of a place that are the CPU's; those above are its NUMA node's.
+const CPU_BITS: u32 = 20;
+
+/// Where the caller runs: its CPU and the NUMA node of that.
+pub(super) fn place<P: Host>() -> u32 {
+    (P::node() as u32) << CPU_BITS | P::cpu()
+}
+
+fn is_same_node(one: u32, other: u32) -> bool {
+    one >> CPU_BITS == other >> CPU_BITS
 }

@@ -89,9 +89,9 @@ pub(crate) struct Node<P: Host> {
     pub(crate) since: P::AtomicUsize,
     /// When it was woken, in ticks.
     pub(crate) woken: P::AtomicUsize,
-    /// The CPU on which it last ran before it parked: where it will most likely run again. When it is
+    /// The CPU on which it last ran before it parked, with its NUMA node: where it will most likely run again. When it is
     /// woken, the waker's.
-    pub(crate) cpu: P::AtomicU32,
+    pub(crate) place: P::AtomicU32,
     /// The thread's real-time priority; 0 for one of an ordinary scheduling class.
     pub(crate) priority: P::AtomicU32,
     /// Of a heir: until when it leaves the lock alone, in ticks. A heir that has not watched for a wake's time after that
@@ -135,7 +135,7 @@ impl<P: Host> Node<P> {
             mutex: Cell::new(mutex),
             since: AtomicInt::new(now),
             woken: AtomicInt::new(now),
-            cpu: AtomicInt::new(0),
+            place: AtomicInt::new(0),
             priority: AtomicInt::new(0),
             rests_until: AtomicInt::new(0),
             has_asked: AtomicInt::new(0),

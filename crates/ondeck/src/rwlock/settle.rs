@@ -183,7 +183,7 @@ fn choose<P: Host>(
     let mut beside = Chosen::<P>::told(status::COMPETE);
     let take = |node: &Node<P>, chosen: &mut Chosen<P>| {
         node.woken.store(now, Ordering::Relaxed);
-        node.cpu.store(P::cpu(), Ordering::Relaxed);
+        node.place.store(P::cpu(), Ordering::Relaxed);
         // SAFETY: it is linked, its thread is not near, and waits for what it is told below.
         unsafe {
             guard.unlink(Kind::RwLock, node);

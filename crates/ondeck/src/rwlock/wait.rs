@@ -186,7 +186,7 @@ impl<P: Host> RawRwLock<P> {
 
 /// Notes how long the caller's wake took, unless it was woken on the waker's own CPU.
 fn note_wake<P: Host>(node: &Node<P>) {
-    if node.cpu.load(Ordering::Relaxed) != P::cpu() {
+    if node.place.load(Ordering::Relaxed) != P::cpu() {
         let woken = node.woken.load(Ordering::Relaxed);
         P::note_wake((P::ticks() as usize).wrapping_sub(woken));
     }
