@@ -38,8 +38,8 @@
 //!     │
 //!     ▼
 //! platform
-//!   Platform             atomics, pause, clock, futex, fences
-//!   Host                 a Platform with a parking table
+//!   Platform             atomics, pause, clock, futex
+//!   Host                 a Platform with a parking table, asymmetric fences, estimates of times
 //!   Native               both, on this system; tests have others
 //! ```
 //!
@@ -136,6 +136,7 @@ pub mod deadlock;
 pub mod event;
 pub mod fair;
 pub mod latch;
+mod machine;
 pub mod mutex;
 mod observe;
 pub mod once;

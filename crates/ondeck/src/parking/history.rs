@@ -16,8 +16,9 @@
 //! Hints, without a lock and relaxed: whatever a thread reads here, it decides how long a heir naps and whether an unlock
 //! wakes a thread now or at the next one.
 
+use super::Host;
 use super::has_come;
-use crate::platform::{AtomicInt, Host, Ordering};
+use crate::machine::{AtomicInt, Ordering};
 
 /// Returns of displaced owners that are further apart tell nothing: a few tenures of an owner, and less than a time
 /// slice of a scheduler.
@@ -108,20 +109,4 @@ impl<P: Host> History<P> {
         let since = now.wrapping_sub(self.lost_before.load(Ordering::Relaxed));
         since < P::ticks_in(RECENT_NANOS)
     }
-}
-
-impl History<crate::platform::Native> {
-    /// Of no mutex, for the static table: all zeros.
-    #[allow(clippy::declare_interior_mutable_const, reason = "a template to fill an array with")]
-    pub(super) const EMPTY: Self = {
-        use core::sync::atomic::AtomicUsize;
-        Self {
-            address: AtomicUsize::new(0),
-            taken: AtomicUsize::new(0),
-            lost: AtomicUsize::new(0),
-            lost_before: AtomicUsize::new(0),
-            late_at: AtomicUsize::new(0),
-            left: AtomicUsize::new(0),
-        }
-    };
 }
