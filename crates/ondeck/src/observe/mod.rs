@@ -339,10 +339,11 @@ pub(crate) fn lock_until<T>(
     block: impl FnOnce() -> Option<T>,
 ) -> Option<T> {
     let mut acquisition = Acquisition::begin(lock, access, true);
-    let got = attempt().or_else(|| {
+    let mut got = attempt();
+    if got.is_none() {
         acquisition.waits();
-        block()
-    });
+        got = block();
+    }
     if got.is_some() {
         acquisition.acquired();
     } else if let Some(observers) = &mut acquisition.observers {
