@@ -265,31 +265,39 @@ fn is_observed<L: Observed>() -> bool {
 }
 
 /// A thread that acquires a lock. If it is dropped before the thread [has](Self::acquired) the lock, the thread has given up.
+///
+/// It is changed where it is, as observers may be large.
 pub(crate) struct Acquisition<'a, L: Observed> {
     lock: &'a L,
     access: Access,
-    observers: Option<Observers>,
+    is_observed: bool,
+    observers: Observers,
 }
 
 impl<'a, L: Observed> Acquisition<'a, L> {
     #[inline(always)]
-    pub(crate) fn begin(lock: &'a L, access: Access, has_deadline: bool) -> Self {
-        let observers = is_observed::<L>().then(|| {
-            let mut observers = Observers::default();
-            observers.wants(lock, access, has_deadline);
-            observers
-        });
-        Self { lock, access, observers }
+    pub(crate) fn of(lock: &'a L, access: Access) -> Self {
+        Self { lock, access, is_observed: is_observed::<L>(), observers: Observers::default() }
+    }
+
+    /// The thread wants the lock. Its first attempt follows.
+    #[inline(always)]
+    pub(crate) fn begins(&mut self, has_deadline: bool) {
+        if self.is_observed {
+            self.observers.wants(self.lock, self.access, has_deadline);
+        }
     }
 
     /// Makes an attempt before the caller waits; only if it is observed whether the thread waits.
     #[inline(always)]
     #[track_caller]
     pub(crate) fn attempt<T>(&mut self, attempt: impl FnOnce() -> Option<T>) -> Option<T> {
-        let observers = self.observers.as_mut()?;
+        if !self.is_observed {
+            return None;
+        }
         let got = attempt();
         if got.is_none() {
-            observers.waits(self.lock);
+            self.observers.waits(self.lock);
         }
         got
     }
@@ -298,16 +306,16 @@ impl<'a, L: Observed> Acquisition<'a, L> {
     #[inline(always)]
     #[track_caller]
     pub(crate) fn waits(&mut self) {
-        if let Some(observers) = &mut self.observers {
-            observers.waits(self.lock);
+        if self.is_observed {
+            self.observers.waits(self.lock);
         }
     }
 
     /// The thread has the lock.
     #[inline(always)]
-    pub(crate) fn acquired(self) {
-        if let Some(mut observers) = self.observers {
-            observers.acquired(self.lock, self.access);
+    pub(crate) fn acquired(&mut self) {
+        if self.is_observed {
+            self.observers.acquired(self.lock, self.access);
         }
     }
 }
@@ -315,13 +323,17 @@ impl<'a, L: Observed> Acquisition<'a, L> {
 /// Waits for a lock, by `block`, which makes an attempt before it waits.
 #[inline(always)]
 #[track_caller]
-pub(crate) fn lock<T>(
-    lock: &impl Observed,
+pub(crate) fn lock<L: Observed, T>(
+    lock: &L,
     access: Access,
     attempt: impl FnOnce() -> Option<T>,
     block: impl FnOnce() -> T,
 ) -> T {
-    let mut acquisition = Acquisition::begin(lock, access, false);
+    if !is_observed::<L>() {
+        return block();
+    }
+    let mut acquisition = Acquisition::of(lock, access);
+    acquisition.begins(false);
     let got = match acquisition.attempt(attempt) {
         Some(got) => got,
         None => block(),
@@ -332,22 +344,25 @@ pub(crate) fn lock<T>(
 
 /// Acquires a lock by `attempt`, or else by `block`, which gives up at a deadline.
 #[inline(always)]
-pub(crate) fn lock_until<T>(
-    lock: &impl Observed,
+pub(crate) fn lock_until<L: Observed, T>(
+    lock: &L,
     access: Access,
     attempt: impl FnOnce() -> Option<T>,
     block: impl FnOnce() -> Option<T>,
 ) -> Option<T> {
-    let mut acquisition = Acquisition::begin(lock, access, true);
-    let mut got = attempt();
+    if !is_observed::<L>() {
+        return attempt().or_else(block);
+    }
+    let mut acquisition = Acquisition::of(lock, access);
+    acquisition.begins(true);
+    let mut got = acquisition.attempt(attempt);
     if got.is_none() {
-        acquisition.waits();
         got = block();
     }
     if got.is_some() {
         acquisition.acquired();
-    } else if let Some(observers) = &mut acquisition.observers {
-        observers.gave_up();
+    } else {
+        acquisition.observers.gave_up();
     }
     got
 }

@@ -137,7 +137,8 @@ impl<P: Host> RawOnce<P> {
     /// Runs `closure` unless it is done, or waits for the thread that does.
     #[cold]
     fn call(&self, poison: Poison, closure: &mut dyn FnMut(OnceState)) {
-        let mut acquisition = Acquisition::begin(self, Access::Alone, false);
+        let mut acquisition = Acquisition::of(self, Access::Alone);
+        acquisition.begins(false);
         loop {
             let state = self.state.load(Ordering::Acquire);
             if state & DONE != 0 {
@@ -164,7 +165,8 @@ impl<P: Host> RawOnce<P> {
 
     /// Waits until it is done, or until the deadline; says whether it is done.
     fn wait(&self, poison: Poison, deadline: Option<Timestamp>) -> bool {
-        let mut acquisition = Acquisition::begin(self, Access::Alone, deadline.is_some());
+        let mut acquisition = Acquisition::of(self, Access::Alone);
+        acquisition.begins(deadline.is_some());
         loop {
             let state = self.state.load(Ordering::Acquire);
             if state & DONE != 0 {

@@ -86,7 +86,8 @@ unsafe impl lock_api::RawMutex for RawPiMutex {
     #[inline]
     #[track_caller]
     fn lock(&self) -> GuardNoSend {
-        let mut acquisition = Acquisition::begin(self, Access::Alone, false);
+        let mut acquisition = Acquisition::of(self, Access::Alone);
+        acquisition.begins(false);
         if acquisition.attempt(|| Self::try_lock(self).then_some(())).is_none() {
             lock_or_panic(self);
         }
