@@ -11,7 +11,7 @@ use ondeck::platform::{
 };
 use ondeck_lab::environment::Placement;
 use ondeck_lab::machine::Machine;
-use ondeck_lab::team::{Body, Outcome, Shared, TeamError, TeamSetting, Until};
+use ondeck_lab::team::{Body, Outcome, Shared, TeamError, TeamSetting, Teams, Until};
 use ondeck_lab::usage::Usage;
 use ondeck_lab::work::Work;
 
@@ -127,7 +127,7 @@ impl Threads for Elsewhere {
     }
 }
 
-impl Machine for Elsewhere {
+impl Teams for Elsewhere {
     fn run_team<T: Send + 'static>(
         setting: &TeamSetting,
         until: Until,
@@ -184,6 +184,16 @@ impl Machine for Elsewhere {
         Usage::of_this_thread()
     }
 
+    fn thread_number() -> i32 {
+        Linux::thread_number()
+    }
+
+    fn is_parked(thread: i32) -> bool {
+        Linux::is_parked(thread)
+    }
+}
+
+impl Machine for Elsewhere {
     fn perform(work: Work) {
         work.perform();
     }
@@ -194,13 +204,5 @@ impl Machine for Elsewhere {
 
     fn sleep(time: Duration) {
         std::thread::sleep(time);
-    }
-
-    fn thread_number() -> i32 {
-        Linux::thread_number()
-    }
-
-    fn is_parked(thread: i32) -> bool {
-        Linux::is_parked(thread)
     }
 }
