@@ -12,13 +12,9 @@ import re
 import sys
 from pathlib import Path
 
-# Circles that are meant, by crate. The table is generic over its platform, and a platform is a host because it
-# names the table's types; a queue's nodes know their record, and a record its nodes. The laboratory is generic over
-# its machine, and a machine names the team, the work and the rounds that it runs. Each file of the simulator's engine
-# has its part of the world's state, and of the world's methods.
+# Circles that are meant, by crate. Each file of the simulator's engine has its part of the world's state, and of the
+# world's methods.
 MEANT = {
-    "ondeck": [{"parking", "platform", "spin"}, {"node", "record"}],
-    "ondeck-lab": [{"clock", "machine", "sample", "team", "work", "workload"}],
     "ondeck-sim": [
         {
             "access",
@@ -36,8 +32,6 @@ MEANT = {
             "world",
         }
     ],
-    # A file for each kind of primitive has its trait and lists its locks, of which the C library's share a file.
-    "ondeck-zoo": [{"barrier", "glibc", "once", "semaphore"}],
 }
 
 

@@ -74,7 +74,7 @@ pub enum Want {
 
 impl Want {
     /// How the lock is held after it was acquired.
-    pub(crate) fn held(self) -> Held {
+    pub fn held(self) -> Held {
         match self {
             Self::Read | Self::Recursive => Held::Read,
             Self::Upgradable => Held::Upgradable,

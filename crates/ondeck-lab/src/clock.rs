@@ -2,7 +2,6 @@
 
 use ondeck::platform::{Native, Platform};
 
-use crate::machine::Machine;
 use crate::system::{Here, System};
 
 /// Turns differences of [`ticks`](Platform::ticks) into nanoseconds.
@@ -18,7 +17,7 @@ impl TickScale {
     }
 
     /// The scale of a machine.
-    pub fn of<M: Machine>() -> Self {
+    pub fn of<M: Platform>() -> Self {
         Self { nanos_per_tick: 1e9 / M::ticks_per_second() as f64 }
     }
 

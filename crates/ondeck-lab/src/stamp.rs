@@ -10,7 +10,7 @@
 use std::sync::Arc;
 
 use crossbeam_utils::CachePadded;
-use ondeck::platform::{Host, Native, Platform};
+use ondeck::platform::{Native, Platform, Threads};
 use ondeck_zoo::{LockInfo, RawLock, Visitor, registry};
 
 use crate::clock::{Anchor, opaque};

@@ -32,10 +32,11 @@ const DROPS: [&str; 6] = [
 
 /// Parts of the paths of source files, where inlined functions have lost the names of their modules. Names
 /// of packages end at the folder, or have a version.
-const SOURCES: [&str; 6] = [
+const SOURCES: [&str; 7] = [
     "/ondeck-record/src/",
     "/ondeck-record-0.",
     "/ondeck/src/mutex/",
+    "/ondeck/src/observe/",
     "/ondeck/src/parking/",
     "/ondeck-0.",
     "/lock_api-0.",

@@ -6,7 +6,7 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use ondeck::platform::{Platform, Timestamp};
+use ondeck::platform::{Fences, Platform, Threads, Timestamp};
 use ondeck_sim::engine::time::of_nanos;
 use ondeck_sim::engine::{Costs, End, Job, Set, Sim, Simulation};
 use ondeck_sim::machine::MachineFile;

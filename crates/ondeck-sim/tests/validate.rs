@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use ondeck::platform::Host;
+use ondeck::platform::Threads;
 use ondeck_sim::engine::{Costs, Job, Placement, Sim, Simulation};
 use ondeck_sim::machine::MachineFile;
 use ondeck_sim::validate::case::{Bench, Cpus};

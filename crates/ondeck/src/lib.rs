@@ -38,8 +38,8 @@
 //!     │
 //!     ▼
 //! platform
-//!   Platform             atomics, pause, clock, futex, fences
-//!   Host                 a Platform with a parking table
+//!   Platform             atomics, pause, clock, futex
+//!   Host                 a Platform with a parking table, asymmetric fences, estimates of times
 //!   Native               both, on this system; tests have others
 //! ```
 //!
@@ -127,17 +127,6 @@ macro_rules! on_linux {
     )*};
 }
 
-/// Does something if deadlocks are detected: nothing at all without the feature `deadlock_detection`, else a
-/// relaxed load and a branch.
-macro_rules! if_watched {
-    ($($then:tt)*) => {
-        #[cfg(feature = "deadlock_detection")]
-        if $crate::watch::is_on() {
-            $($then)*
-        }
-    };
-}
-
 pub mod barrier;
 pub mod biased;
 pub mod combining;
@@ -147,7 +136,9 @@ pub mod deadlock;
 pub mod event;
 pub mod fair;
 pub mod latch;
+mod machine;
 pub mod mutex;
+mod observe;
 pub mod once;
 pub mod parker;
 pub mod parking;
@@ -157,8 +148,6 @@ pub mod reentrant;
 pub mod rwlock;
 pub mod semaphore;
 pub mod spin;
-#[cfg(feature = "deadlock_detection")]
-mod watch;
 
 on_linux! {
     // The C library's list of locks, which it joins, is known for 64 bits.

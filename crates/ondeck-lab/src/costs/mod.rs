@@ -9,7 +9,7 @@ mod two_threads;
 
 use std::hint::black_box;
 
-use ondeck::platform::{Host, Native, Ordering, Platform, Timestamp};
+use ondeck::platform::{Fences, Native, Ordering, Platform, Timestamp};
 
 use crate::clock::{TickScale, opaque};
 use crate::results::{Cost, CostGroup, Word};

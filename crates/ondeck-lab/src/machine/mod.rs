@@ -10,15 +10,12 @@ mod native;
 
 use std::time::Duration;
 
-use ondeck::platform::Host;
+use ondeck::platform::Native;
 use ondeck_zoo::RawLock;
 
 use crate::results;
-use crate::sample::Sample;
-use crate::team::{Body, Outcome, TeamError, TeamSetting, Until};
-use crate::usage::Usage;
+use crate::team::Teams;
 use crate::work::Work;
-use crate::workload::{RealRound, Round};
 
 pub use build::build;
 
@@ -29,9 +26,9 @@ pub fn describe() -> results::Machine {
 
 /// A machine that workloads can be measured on.
 ///
-/// The functions of [`Platform`](ondeck::platform::Platform) and [`Host`] belong to it, too: clocks
-/// (`ticks`, `ticks_per_second`, `now`), turns of waiting loops (`pause`, `spin_again`, `yield_now`), the number of
-/// CPUs (`cpus`), and the words that threads sleep on.
+/// The functions of [`Teams`], [`Platform`](ondeck::platform::Platform) and [`Host`](ondeck::platform::Host) belong to
+/// it, too: teams of threads, clocks (`ticks`, `ticks_per_second`, `now`), turns of waiting loops (`pause`,
+/// `spin_again`, `yield_now`), the number of CPUs (`cpus`), and the words that threads sleep on.
 ///
 /// # What a machine of virtual time may rely on
 ///
@@ -41,24 +38,9 @@ pub fn describe() -> results::Machine {
 /// * A body waits by functions of the machine only. It holds no lock of `std` while it calls one, and never
 ///   sleeps by `std::thread`. So all threads of a team may be coroutines of one thread.
 /// * Before its team is made and after it has ended, a round makes, locks and unlocks locks and reads clocks on
-///   the thread that called [`run_team`](Self::run_team), outside of any body. No lock is then locked by another
+///   the thread that called [`run_team`](Teams::run_team), outside of any body. No lock is then locked by another
 ///   thread, so nothing has to wait. [`Shared::open`](crate::team::Shared::open) wakes threads from there, too.
-pub trait Machine: Host {
-    /// Runs `body` on every thread of a team, watches over it, and says what it did; see
-    /// [`Shared`](crate::team::Shared) for the steps of a round.
-    ///
-    /// # Errors
-    ///
-    /// [`TeamError`] if the team did not come to its end.
-    fn run_team<T: Send + 'static>(
-        setting: &TeamSetting,
-        until: Until,
-        body: &Body<Self, T>,
-    ) -> Result<Outcome<T>, TeamError>;
-
-    /// What the machine has charged the calling thread.
-    fn usage() -> Usage;
-
+pub trait Machine: Teams {
     /// Does a piece of work. It is in measured loops.
     fn perform(work: Work);
 
@@ -81,23 +63,17 @@ pub trait Machine: Host {
     /// Sleeps for so long.
     fn sleep(time: Duration);
 
-    /// The number of the calling thread, for [`is_parked`](Self::is_parked): not 0.
-    fn thread_number() -> i32;
-
-    /// Whether the thread of that number sleeps, and not only for a time of its own choice; false for 0. Costs some
-    /// microseconds.
-    fn is_parked(thread: i32) -> bool;
-
-    /// A round of a workload that is about the real machine, or needs what only that has.
-    ///
-    /// # Errors
-    ///
-    /// [`TeamError::Refused`] on all machines but the real one; [`TeamError`] of the round there.
-    fn real_round<W: RealRound, L: RawLock<Self>>(
-        given: &Round,
-        own: &W::Own,
-    ) -> Result<Sample, TeamError> {
-        let _ = (given, own);
-        Err(TeamError::Refused(format!("it is measured on real machines only: {}", W::WHY)))
+    /// Does what can be done on the real machine only; `None` on all others.
+    fn real_only<L: RawLock<Self>, R: RealOnly>(_: R) -> Option<R::Done> {
+        None
     }
+}
+
+/// Something that can be done with a lock on the real machine only.
+pub trait RealOnly {
+    /// What comes of it.
+    type Done;
+
+    /// Does it.
+    fn on<L: RawLock<Native>>(self) -> Self::Done;
 }

@@ -5,15 +5,13 @@ use std::time::Duration;
 use ondeck::platform::Native;
 use ondeck_zoo::RawLock;
 
-use super::Machine;
-use crate::sample::Sample;
+use super::{Machine, RealOnly};
 use crate::system::{Here, System};
-use crate::team::{self, Body, Outcome, TeamError, TeamSetting, Until};
+use crate::team::{self, Body, Outcome, TeamError, TeamSetting, Teams, Until};
 use crate::usage::Usage;
 use crate::work::Work;
-use crate::workload::{RealRound, Round};
 
-impl Machine for Native {
+impl Teams for Native {
     fn run_team<T: Send + 'static>(
         setting: &TeamSetting,
         until: Until,
@@ -26,6 +24,17 @@ impl Machine for Native {
         Usage::of_this_thread()
     }
 
+    fn thread_number() -> i32 {
+        Here::thread_number()
+    }
+
+    /// Whether a thread of this process sleeps in the kernel, and not only for a time of its own choice.
+    fn is_parked(thread: i32) -> bool {
+        thread != 0 && Here::is_parked(thread)
+    }
+}
+
+impl Machine for Native {
     #[inline(always)]
     fn perform(work: Work) {
         work.perform();
@@ -38,20 +47,8 @@ impl Machine for Native {
         std::thread::sleep(time);
     }
 
-    fn thread_number() -> i32 {
-        Here::thread_number()
-    }
-
-    /// Whether a thread of this process sleeps in the kernel, and not only for a time of its own choice.
-    fn is_parked(thread: i32) -> bool {
-        thread != 0 && Here::is_parked(thread)
-    }
-
-    fn real_round<W: RealRound, L: RawLock<Self>>(
-        given: &Round,
-        own: &W::Own,
-    ) -> Result<Sample, TeamError> {
-        W::round_here::<L>(given, own)
+    fn real_only<L: RawLock<Self>, R: RealOnly>(real: R) -> Option<R::Done> {
+        Some(real.on::<L>())
     }
 }
 

@@ -7,12 +7,12 @@ use std::time::Duration;
 use crossbeam_utils::CachePadded;
 use ondeck::platform::{AtomicInt, Native};
 
-use crate::machine::Machine;
+use super::Teams;
 use crate::usage::Usage;
 
 /// A thread's view of its team.
 #[derive(Debug)]
-pub struct Member<M: Machine = Native> {
+pub struct Member<M: Teams = Native> {
     /// Which thread of the team this is, from 0.
     pub index: usize,
     shared: Arc<Shared<M>>,
@@ -29,7 +29,7 @@ pub struct Member<M: Machine = Native> {
 ///
 /// But for the word on which threads await their start, it is made of ordinary atomics: on a machine of virtual
 /// time what the harness does takes no time.
-pub struct Shared<M: Machine = Native> {
+pub struct Shared<M: Teams = Native> {
     gate: Mutex<Gate>,
     changed: Condvar,
     /// What the threads wait on for their start: `CLOSED`, then `OPEN` or `GIVEN_UP` for ever. A word
@@ -75,7 +75,7 @@ struct Lane {
     ended: AtomicBool,
 }
 
-impl<M: Machine> Shared<M> {
+impl<M: Teams> Shared<M> {
     /// For a team of so many threads, which has not begun.
     pub fn new(threads: usize) -> Arc<Self> {
         Arc::new(Self {
@@ -139,7 +139,7 @@ impl<M: Machine> Shared<M> {
         self.threads[index].ended.load(Ordering::Acquire)
     }
 
-    /// The [number](Machine::thread_number) of the thread of that index; 0 if it has none yet.
+    /// The [number](Teams::thread_number) of the thread of that index; 0 if it has none yet.
     pub fn number(&self, index: usize) -> i32 {
         self.threads[index].number.load(Ordering::Relaxed)
     }
@@ -175,13 +175,13 @@ impl<M: Machine> Shared<M> {
     }
 }
 
-impl<M: Machine> std::fmt::Debug for Shared<M> {
+impl<M: Teams> std::fmt::Debug for Shared<M> {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.debug_struct("Shared").field("progress", &self.progress()).finish_non_exhaustive()
     }
 }
 
-impl<M: Machine> Member<M> {
+impl<M: Teams> Member<M> {
     /// Waits until the whole team is ready, then starts the clock of this thread.
     ///
     /// False if the team is given up: the thread must return at once.
@@ -218,9 +218,9 @@ impl<M: Machine> Member<M> {
 }
 
 /// Marks a thread's end, also when it panics.
-struct Ended<'a, M: Machine>(&'a Shared<M>, usize);
+struct Ended<'a, M: Teams>(&'a Shared<M>, usize);
 
-impl<M: Machine> Drop for Ended<'_, M> {
+impl<M: Teams> Drop for Ended<'_, M> {
     fn drop(&mut self) {
         self.0.threads[self.1].ended.store(true, Ordering::Release);
         self.0.gate().ended += 1;

@@ -13,8 +13,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use ondeck::platform::Host;
+
 use crate::environment::Placement;
-use crate::machine::Machine;
 use crate::usage::Usage;
 
 pub use member::{Member, Shared};
@@ -120,6 +121,31 @@ pub enum TeamError {
     Cancelled,
 }
 
+/// A machine that teams run on.
+pub trait Teams: Host {
+    /// Runs `body` on every thread of a team, watches over it, and says what it did; see
+    /// [`Shared`] for the steps of a round.
+    ///
+    /// # Errors
+    ///
+    /// [`TeamError`] if the team did not come to its end.
+    fn run_team<T: Send + 'static>(
+        setting: &TeamSetting,
+        until: Until,
+        body: &Body<Self, T>,
+    ) -> Result<Outcome<T>, TeamError>;
+
+    /// What the machine has charged the calling thread.
+    fn usage() -> Usage;
+
+    /// The number of the calling thread, for [`is_parked`](Self::is_parked): not 0.
+    fn thread_number() -> i32;
+
+    /// Whether the thread of that number sleeps, and not only for a time of its own choice; false for 0. Costs some
+    /// microseconds.
+    fn is_parked(thread: i32) -> bool;
+}
+
 /// Runs `body` on every thread of a team of the machine and watches over it.
 ///
 /// The body calls [`Member::start`] once it is prepared, and [`Member::done`] as it goes: a thread that
@@ -128,7 +154,7 @@ pub enum TeamError {
 /// # Errors
 ///
 /// [`TeamError`]; a stuck team's threads stay behind, frozen.
-pub fn run<M: Machine, T: Send + 'static>(
+pub fn run<M: Teams, T: Send + 'static>(
     setting: &TeamSetting,
     until: Until,
     body: impl Fn(&mut Member<M>) -> T + Send + Sync + 'static,
@@ -136,6 +162,6 @@ pub fn run<M: Machine, T: Send + 'static>(
     M::run_team(setting, until, &(Arc::new(body) as Body<M, T>))
 }
 
-/// What each thread of a team does. Not a type parameter of [`Machine::run_team`]: that would be compiled
+/// What each thread of a team does. Not a type parameter of [`Teams::run_team`]: that would be compiled
 /// anew for every lock in every workload, to save one indirect call a thread.
 pub type Body<M, T> = Arc<dyn Fn(&mut Member<M>) -> T + Send + Sync>;

@@ -17,6 +17,7 @@ use super::phases::{Phase, Phases, Seen, Stint, together};
 use super::situation::{Rounds, by, counts_of_two};
 use super::{
     Apart, Asked, EmptyLock, RealRound, Round, Schedule, Situation, Workload, WorkloadInfo, param,
+    real_round,
 };
 use crate::clock::TickScale;
 use crate::environment::Background as Priority;
@@ -106,7 +107,7 @@ impl Workload for Background {
         given: &Round,
         own: &Priority,
     ) -> Result<Sample, TeamError> {
-        M::real_round::<Self, L>(given, own)
+        real_round::<Self, M, L>(given, own)
     }
 }
 

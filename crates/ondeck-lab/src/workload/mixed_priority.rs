@@ -23,12 +23,13 @@ use super::guarded::Guarded;
 use super::situation::Rounds;
 use super::{
     Apart, Asked, EmptyLock, RealRound, Round, Schedule, Situation, Workload, WorkloadInfo, audit,
+    real_round,
 };
 use crate::clock::TickScale;
 use crate::environment::{Pinning, Placement, Policy};
 use crate::machine::Machine;
 use crate::sample::{BURSTS, INVERTED, LONGEST, RESCUED, Sample, VOLUNTARY};
-use crate::team::{self, Member, Outcome, TeamError, TeamSetting, Until};
+use crate::team::{self, Member, Outcome, TeamError, TeamSetting, Teams, Until};
 use crate::work::Work;
 
 pub(super) struct MixedPriority;
@@ -92,7 +93,7 @@ impl Workload for MixedPriority {
     }
 
     fn round<M: Machine, L: RawLock<M>>(given: &Round, own: &()) -> Result<Sample, TeamError> {
-        M::real_round::<Self, L>(given, own)
+        real_round::<Self, M, L>(given, own)
     }
 }
 

@@ -25,7 +25,7 @@ use ondeck::platform::Native;
 use ondeck_zoo::sync::{RawBarrier, RawOnce, RawSemaphore};
 use ondeck_zoo::{Kind, LockInfo, RawLock, RawRwLock, Waiting};
 
-use crate::machine::Machine;
+use crate::machine::{Machine, RealOnly};
 use crate::sample::{self, Quantity, Sample};
 use crate::team::{TeamError, TeamSetting};
 use crate::work::Work;
@@ -183,6 +183,28 @@ pub trait RealRound {
     ///
     /// [`TeamError`] if the lock gets stuck or the threads cannot be made.
     fn round_here<L: RawLock<Native>>(given: &Round, own: &Self::Own) -> Result<Sample, TeamError>;
+}
+
+/// The round of a workload that is about the real machine, or needs what only that has.
+///
+/// # Errors
+///
+/// [`TeamError::Refused`] on all machines but the real one; [`TeamError`] of the round there.
+fn real_round<W: RealRound, M: Machine, L: RawLock<M>>(
+    given: &Round,
+    own: &W::Own,
+) -> Result<Sample, TeamError> {
+    struct Given<'a, W: RealRound>(&'a Round, &'a W::Own);
+    impl<W: RealRound> RealOnly for Given<'_, W> {
+        type Done = Result<Sample, TeamError>;
+
+        fn on<L: RawLock<Native>>(self) -> Self::Done {
+            W::round_here::<L>(self.0, self.1)
+        }
+    }
+    M::real_only::<L, _>(Given::<W>(given, own)).unwrap_or_else(|| {
+        Err(TeamError::Refused(format!("it is measured on real machines only: {}", W::WHY)))
+    })
 }
 
 type RoundFn = fn(&Round, &Own) -> Result<Sample, TeamError>;

@@ -6,10 +6,12 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use ondeck::parking::Bucket;
-use ondeck::platform::{FutexWait, Host, Linux, Ordering, Platform, Timestamp};
+use ondeck::platform::{
+    Estimates, Fences, FutexWait, Host, Linux, Ordering, Platform, Threads, Timestamp,
+};
 use ondeck_lab::environment::Placement;
 use ondeck_lab::machine::Machine;
-use ondeck_lab::team::{Body, Outcome, Shared, TeamError, TeamSetting, Until};
+use ondeck_lab::team::{Body, Outcome, Shared, TeamError, TeamSetting, Teams, Until};
 use ondeck_lab::usage::Usage;
 use ondeck_lab::work::Work;
 
@@ -53,12 +55,6 @@ unsafe impl Platform for Elsewhere {
 
     fn fence(order: Ordering) {
         Linux::fence(order);
-    }
-    fn light_fence() {
-        Linux::fence(Ordering::SeqCst);
-    }
-    fn heavy_fence() {
-        Linux::fence(Ordering::SeqCst);
     }
     fn pause() {
         Linux::pause();
@@ -109,6 +105,21 @@ unsafe impl Host for Elsewhere {
     fn bucket(_: usize) -> &'static Bucket<Self> {
         BUCKET.get_or_init(Bucket::new)
     }
+}
+
+// SAFETY: both are full fences.
+unsafe impl Fences for Elsewhere {
+    fn light_fence() {
+        Linux::fence(Ordering::SeqCst);
+    }
+    fn heavy_fence() {
+        Linux::fence(Ordering::SeqCst);
+    }
+}
+
+impl Estimates for Elsewhere {}
+
+impl Threads for Elsewhere {
     fn once_in(count: u32) -> bool {
         thread_local!(static CALLS: Cell<u32> = const { Cell::new(0) });
         CALLS.set(CALLS.get().wrapping_add(1));
@@ -116,7 +127,7 @@ unsafe impl Host for Elsewhere {
     }
 }
 
-impl Machine for Elsewhere {
+impl Teams for Elsewhere {
     fn run_team<T: Send + 'static>(
         setting: &TeamSetting,
         until: Until,
@@ -173,6 +184,16 @@ impl Machine for Elsewhere {
         Usage::of_this_thread()
     }
 
+    fn thread_number() -> i32 {
+        Linux::thread_number()
+    }
+
+    fn is_parked(thread: i32) -> bool {
+        Linux::is_parked(thread)
+    }
+}
+
+impl Machine for Elsewhere {
     fn perform(work: Work) {
         work.perform();
     }
@@ -183,13 +204,5 @@ impl Machine for Elsewhere {
 
     fn sleep(time: Duration) {
         std::thread::sleep(time);
-    }
-
-    fn thread_number() -> i32 {
-        Linux::thread_number()
-    }
-
-    fn is_parked(thread: i32) -> bool {
-        Linux::is_parked(thread)
     }
 }

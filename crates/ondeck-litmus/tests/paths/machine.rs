@@ -12,7 +12,10 @@ use std::sync::mpsc::{self, Sender};
 use std::thread;
 
 use ondeck::parking::{Bias, Bucket, Row};
-use ondeck::platform::{AtomicInt, AtomicPointer, FutexWait, Host, Ordering, Platform, Timestamp};
+use ondeck::platform::{
+    AtomicInt, AtomicPointer, Estimates, Fences, FutexWait, Host, Ordering, Platform, Threads,
+    Timestamp,
+};
 use ondeck_litmus::Access;
 
 use crate::memory::Memory;
@@ -279,16 +282,6 @@ unsafe impl Platform for Machine {
     fn fence(order: Ordering) {
         note(0, Access::Fence { order }, Location::caller());
     }
-    #[track_caller]
-    fn light_fence() {
-        let access = if CONTEXT.get().setting.asymmetric { Access::Light } else { full() };
-        note(0, access, Location::caller());
-    }
-    #[track_caller]
-    fn heavy_fence() {
-        let access = if CONTEXT.get().setting.asymmetric { Access::Heavy } else { full() };
-        note(0, access, Location::caller());
-    }
     /// One attempt shows as much as several.
     fn spins(_: u32) -> u32 {
         1
@@ -350,6 +343,29 @@ unsafe impl Host for Machine {
     fn name_of(address: usize) -> usize {
         CONTEXT.get().memory.offset(address).unwrap_or(address)
     }
+    fn row() -> Option<&'static Row<Self>> {
+        Some(&CONTEXT.get().memory.rows[CONTEXT.get().setting.thread])
+    }
+    fn rows() -> &'static [Row<Self>] {
+        &CONTEXT.get().memory.rows
+    }
+    fn bias(_: usize) -> Option<&'static Bias<Self>> {
+        Some(&CONTEXT.get().memory.bias)
+    }
+}
+
+// SAFETY: the checker has both fences as accesses of its own, and orders them.
+unsafe impl Fences for Machine {
+    #[track_caller]
+    fn light_fence() {
+        let access = if CONTEXT.get().setting.asymmetric { Access::Light } else { full() };
+        note(0, access, Location::caller());
+    }
+    #[track_caller]
+    fn heavy_fence() {
+        let access = if CONTEXT.get().setting.asymmetric { Access::Heavy } else { full() };
+        note(0, access, Location::caller());
+    }
     fn fences_are_asymmetric() -> bool {
         CONTEXT.get().setting.asymmetric
     }
@@ -361,17 +377,13 @@ unsafe impl Host for Machine {
     fn may_relax() -> bool {
         CONTEXT.get().setting.asymmetric
     }
+}
+
+impl Estimates for Machine {}
+
+impl Threads for Machine {
     fn once_in(_: u32) -> bool {
         false
-    }
-    fn row() -> Option<&'static Row<Self>> {
-        Some(&CONTEXT.get().memory.rows[CONTEXT.get().setting.thread])
-    }
-    fn rows() -> &'static [Row<Self>] {
-        &CONTEXT.get().memory.rows
-    }
-    fn bias(_: usize) -> Option<&'static Bias<Self>> {
-        Some(&CONTEXT.get().memory.bias)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use ondeck::platform::Host;
+use ondeck::platform::Threads;
 use ondeck_zoo::{Fairness, RawCondvar, RawLock, Visitor};
 
 use super::shared::{Apart, crew, shared};

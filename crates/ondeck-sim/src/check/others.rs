@@ -8,7 +8,7 @@ use ondeck::condvar::RawCondvar;
 use ondeck::fair::RawFairMutex;
 use ondeck::mutex::RawMutex;
 use ondeck::parker::RawParker;
-use ondeck::platform::Host;
+use ondeck::platform;
 use ondeck::rwlock::RawRwLock as OndeckRwLock;
 use ondeck::{Event, Latch};
 use ondeck_zoo::sync::{
@@ -81,7 +81,7 @@ fn readers_and_writers<L: RawRwLock<Sim>>(judge: &Judge) -> Vec<Job> {
     crew(5, move |number| {
         let (read, write) = (Apart(L::Read::default()), Apart(L::Write::default()));
         for turn in 0..4 {
-            let attempts = L::INFO.has_try_lock && Sim::once_in(3);
+            let attempts = L::INFO.has_try_lock && <Sim as platform::Threads>::once_in(3);
             // SAFETY: contexts stay here and serve one acquisition at a time, and what was acquired is unlocked with
             // the same one.
             unsafe {

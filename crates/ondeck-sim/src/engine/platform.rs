@@ -2,7 +2,8 @@
 
 use ondeck::parking::{Bias, Bucket, Row};
 use ondeck::platform::{
-    Estimate, FutexWait, Host, Ordering, Platform, Timestamp, averaged_cost, relax_interval,
+    Estimate, Estimates, Fences, FutexWait, Host, Ordering, Platform, Threads, Timestamp,
+    averaged_cost, relax_interval,
 };
 use ondeck::spin::Polling;
 
@@ -104,7 +105,7 @@ impl Sim {
 }
 
 // SAFETY: an access that changes memory happens in one step; see `atomics.rs`. A full fence waits for the
-// stores of its CPU, and a heavy fence for those of all. Words are read only. A thread that panics ends the
+// stores of its CPU. Words are read only. A thread that panics ends the
 // run: the others are not resumed.
 unsafe impl Platform for Sim {
     type AtomicU8 = SimInt<u8>;
@@ -116,18 +117,6 @@ unsafe impl Platform for Sim {
         // Weaker fences are no instructions on a machine that orders loads and stores as x86 does.
         if order == Ordering::SeqCst && on_thread().is_some() {
             fences::full();
-        }
-    }
-
-    fn light_fence() {}
-
-    fn heavy_fence() {
-        if on_thread().is_some() {
-            let start = Self::ticks();
-            fences::heavy();
-            let cost = Self::ticks().wrapping_sub(start) as usize;
-            let estimates = &mut world().estimates;
-            estimates.heavy = averaged_cost(estimates.heavy, cost);
         }
     }
 
@@ -223,14 +212,6 @@ unsafe impl Platform for Sim {
     fn nodes() -> usize {
         any_world().map_or(1, |world| world.sockets.len())
     }
-
-    fn extend_slice() -> bool {
-        on_thread().is_some() && slices::ask()
-    }
-
-    fn give_back_slice() {
-        slices::give_back();
-    }
 }
 
 /// A moment as the time-stamp counter has it.
@@ -239,9 +220,8 @@ fn ticks_of(time: Time, hertz: u64) -> u64 {
 }
 
 // SAFETY: the table is a function of an address's name, which is a function of the address, and of no two
-// addresses the same. Tables begin empty with each machine. A machine that
-// has no asymmetric fences is not simulated: `light_fence` is ordered by `heavy_fence` for as long as it runs.
-// Each thread has the row of its own number.
+// addresses the same. Tables begin empty with each machine. Each thread has the row of its own
+// number.
 unsafe impl Host for Sim {
     fn unlock_mode(address: usize) -> &'static SimInt<usize> {
         table::unlock_mode(address)
@@ -255,8 +235,33 @@ unsafe impl Host for Sim {
         any_world().map_or(address, |world| world.memory.name(address))
     }
 
-    fn polling() -> Polling {
-        any_world().map_or_else(Polling::default, |world| world.polling)
+    fn row() -> Option<&'static Row<Self>> {
+        table::row(on_thread()?.my_number())
+    }
+
+    fn rows() -> &'static [Row<Self>] {
+        // Also for the look at a lock that is left when its machine is gone.
+        any_world().map_or(&[], |world| table::rows(world.threads.len()))
+    }
+
+    fn bias(address: usize) -> Option<&'static Bias<Self>> {
+        any_world().map(|_| table::bias(address))
+    }
+}
+
+// SAFETY: a heavy fence waits for the stores of all CPUs. A machine without asymmetric fences is not simulated:
+// `light_fence` is ordered by `heavy_fence` for as long as it runs.
+unsafe impl Fences for Sim {
+    fn light_fence() {}
+
+    fn heavy_fence() {
+        if on_thread().is_some() {
+            let start = Self::ticks();
+            fences::heavy();
+            let cost = Self::ticks().wrapping_sub(start) as usize;
+            let estimates = &mut world().estimates;
+            estimates.heavy = averaged_cost(estimates.heavy, cost);
+        }
     }
 
     fn fences_are_asymmetric() -> bool {
@@ -282,6 +287,12 @@ unsafe impl Host for Sim {
     fn heavy_cost_ticks() -> usize {
         world().estimates.heavy
     }
+}
+
+impl Estimates for Sim {
+    fn polling() -> Polling {
+        any_world().map_or_else(Polling::default, |world| world.polling)
+    }
 
     fn note_wake(ticks: usize) {
         let before = Self::wake_ticks();
@@ -300,6 +311,16 @@ unsafe impl Host for Sim {
     fn transfer_ticks() -> usize {
         current(&Estimate::TRANSFER, world().estimates.transfer, Self::ticks_in)
     }
+}
+
+impl Threads for Sim {
+    fn extend_slice() -> bool {
+        on_thread().is_some() && slices::ask()
+    }
+
+    fn give_back_slice() {
+        slices::give_back();
+    }
 
     fn once_in(count: u32) -> bool {
         on_thread().is_some_and(|world| world.me().random.u32(..count) == 0)
@@ -307,18 +328,5 @@ unsafe impl Host for Sim {
 
     fn cpu() -> u32 {
         on_thread().map_or(0, |world| world.my_cpu_number() as u32)
-    }
-
-    fn row() -> Option<&'static Row<Self>> {
-        table::row(on_thread()?.my_number())
-    }
-
-    fn rows() -> &'static [Row<Self>] {
-        // Also for the look at a lock that is left when its machine is gone.
-        any_world().map_or(&[], |world| table::rows(world.threads.len()))
-    }
-
-    fn bias(address: usize) -> Option<&'static Bias<Self>> {
-        any_world().map(|_| table::bias(address))
     }
 }

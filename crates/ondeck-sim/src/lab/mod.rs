@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use ondeck::spin::Polling;
 use ondeck_lab::machine::Machine;
-use ondeck_lab::team::{Body, Outcome, TeamError, TeamSetting, Until};
+use ondeck_lab::team::{Body, Outcome, TeamError, TeamSetting, Teams, Until};
 use ondeck_lab::usage::Usage;
 use ondeck_lab::work::Work;
 
@@ -95,7 +95,7 @@ pub fn take_rounds() -> Vec<Ran> {
     })
 }
 
-impl Machine for Sim {
+impl Teams for Sim {
     fn run_team<T: Send + 'static>(
         setting: &TeamSetting,
         until: Until,
@@ -109,6 +109,16 @@ impl Machine for Sim {
         lab_usage(Self::usage(), now)
     }
 
+    fn thread_number() -> i32 {
+        i32::try_from(Self::thread()).unwrap_or(i32::MAX - 1) + 1
+    }
+
+    fn is_parked(thread: i32) -> bool {
+        usize::try_from(thread - 1).is_ok_and(Self::sleeps)
+    }
+}
+
+impl Machine for Sim {
     #[inline]
     fn perform(work: Work) {
         /// About a cycle: a loop without a lock and without work would go on in no time, for ever.
@@ -127,14 +137,6 @@ impl Machine for Sim {
 
     fn sleep(time: Duration) {
         Self::sleep(time.as_nanos() as u64);
-    }
-
-    fn thread_number() -> i32 {
-        i32::try_from(Self::thread()).unwrap_or(i32::MAX - 1) + 1
-    }
-
-    fn is_parked(thread: i32) -> bool {
-        usize::try_from(thread - 1).is_ok_and(Self::sleeps)
     }
 }
 

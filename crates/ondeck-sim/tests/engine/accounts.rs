@@ -1,6 +1,6 @@
 //! All time is on some account.
 
-use ondeck::platform::{AtomicInt, Ordering, Platform, Timestamp};
+use ondeck::platform::{AtomicInt, Fences, Ordering, Platform, Timestamp};
 use ondeck_sim::engine::costs::{Costs, Policy, Scheduler, Yield};
 use ondeck_sim::engine::time::of_nanos;
 use ondeck_sim::engine::{End, Job, Ran, Sim, Simulation, Unrest};

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use ondeck::platform::{AtomicInt, Ordering, Platform};
+use ondeck::platform::{AtomicInt, Fences, Ordering, Platform};
 use ondeck_sim::engine::time::of_nanos;
 use ondeck_sim::engine::{Doing, Sim, Simulation, Unrest};
 

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use ondeck::platform::{AtomicInt, Ordering, Platform};
+use ondeck::platform::{AtomicInt, Fences, Ordering, Platform};
 use ondeck_sim::engine::Sim;
 
 use super::machine::{Apart, Word, machine, meet, on, run_disturbed};

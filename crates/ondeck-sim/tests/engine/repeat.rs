@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use ondeck::platform::Host;
+use ondeck::platform::Threads;
 use ondeck_sim::engine::time::of_nanos;
 use ondeck_sim::engine::{Costs, End, Ran, Sim, Simulation, Unrest};
 use ondeck_zoo::{RawLock, Visitor, locks};

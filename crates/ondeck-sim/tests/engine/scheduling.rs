@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use ondeck::platform::{AtomicInt, Host, Ordering, Platform};
+use ondeck::platform::{AtomicInt, Ordering, Platform, Threads};
 use ondeck_sim::engine::costs::{Costs, Policy, Scheduler, Yield};
 use ondeck_sim::engine::time::of_nanos;
 use ondeck_sim::engine::{End, Job, Set, Sim, Simulation, Unrest};

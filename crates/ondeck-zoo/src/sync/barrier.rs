@@ -26,20 +26,6 @@ pub trait BarrierVisitor<P: Platform> {
     fn visit<B: RawBarrier<P>>(&mut self);
 }
 
-/// Shows every barrier that runs on any host to `visitor`.
-pub fn for_each_hosted_barrier<P: Host>(visitor: &mut impl BarrierVisitor<P>) {
-    visitor.visit::<ondeck::Barrier<P>>();
-    visitor.visit::<CentralBarrier<P>>();
-}
-
-/// Shows every barrier to `visitor`.
-pub fn for_each_barrier(visitor: &mut impl BarrierVisitor<Native>) {
-    for_each_hosted_barrier::<Native>(visitor);
-    visitor.visit::<StdBarrier>();
-    #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    visitor.visit::<super::glibc::GlibcBarrier>();
-}
-
 /// This project's own.
 impl<P: Host> RawBarrier<P> for ondeck::Barrier<P> {
     const INFO: LockInfo = LockInfo {

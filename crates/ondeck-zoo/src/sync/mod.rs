@@ -1,21 +1,24 @@
 //! Semaphores, onces and barriers: a small trait for each, and the implementations.
 //!
 //! Most are other libraries', called as their users call them; glibc's on Linux only. There is a file for each kind: its trait, its
-//! visitor, and the list. What their [`LockInfo`](crate::LockInfo) says of an unlock is about a release of a
+//! visitor, and its locks but for glibc's. `lists.rs` has the lists. What their [`LockInfo`](crate::LockInfo) says of an unlock is about a release of a
 //! semaphore, about the thread that ran the initialization of a once, and about the last thread that comes to
 //! a barrier.
 
 mod barrier;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod glibc;
+mod lists;
 mod once;
 mod semaphore;
 
-pub use barrier::{BarrierVisitor, RawBarrier, for_each_barrier, for_each_hosted_barrier};
-pub use once::{OnceVisitor, RawOnce, for_each_hosted_once, for_each_once};
-pub use semaphore::{
-    RawSemaphore, SemaphoreVisitor, for_each_hosted_semaphore, for_each_semaphore,
+pub use barrier::{BarrierVisitor, RawBarrier};
+pub use lists::{
+    for_each_barrier, for_each_hosted_barrier, for_each_hosted_once, for_each_hosted_semaphore,
+    for_each_once, for_each_semaphore,
 };
+pub use once::{OnceVisitor, RawOnce};
+pub use semaphore::{RawSemaphore, SemaphoreVisitor};
 
 /// What the facts of most of them have in common: other libraries', without a condition variable.
 const PEER: crate::LockInfo = crate::LockInfo {

@@ -24,20 +24,6 @@ pub trait OnceVisitor<P: Platform> {
     fn visit<O: RawOnce<P>>(&mut self);
 }
 
-/// Shows every once that runs on any host to `visitor`.
-pub fn for_each_hosted_once<P: Host>(visitor: &mut impl OnceVisitor<P>) {
-    visitor.visit::<ondeck::Once<P>>();
-}
-
-/// Shows every once to `visitor`.
-pub fn for_each_once(visitor: &mut impl OnceVisitor<Native>) {
-    for_each_hosted_once::<Native>(visitor);
-    visitor.visit::<StdOnce>();
-    visitor.visit::<ParkingLotOnce>();
-    #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    visitor.visit::<super::glibc::GlibcOnce>();
-}
-
 /// This project's own.
 impl<P: Host> RawOnce<P> for ondeck::Once<P> {
     const INFO: LockInfo = LockInfo {

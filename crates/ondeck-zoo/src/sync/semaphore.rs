@@ -28,19 +28,6 @@ pub trait SemaphoreVisitor<P: Platform> {
     fn visit<S: RawSemaphore<P>>(&mut self);
 }
 
-/// Shows every semaphore that runs on any host to `visitor`.
-pub fn for_each_hosted_semaphore<P: Host>(visitor: &mut impl SemaphoreVisitor<P>) {
-    visitor.visit::<ondeck::Semaphore<P>>();
-}
-
-/// Shows every semaphore to `visitor`.
-pub fn for_each_semaphore(visitor: &mut impl SemaphoreVisitor<Native>) {
-    for_each_hosted_semaphore::<Native>(visitor);
-    visitor.visit::<CondvarSemaphore>();
-    #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    visitor.visit::<super::glibc::GlibcSemaphore>();
-}
-
 /// This project's own.
 impl<P: Host> RawSemaphore<P> for ondeck::Semaphore<P> {
     const INFO: LockInfo = LockInfo {

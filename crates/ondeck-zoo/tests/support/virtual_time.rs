@@ -15,7 +15,10 @@ use std::rc::Rc;
 
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use ondeck::parking::Bucket;
-use ondeck::platform::{AtomicInt, AtomicPointer, FutexWait, Host, Ordering, Platform, Timestamp};
+use ondeck::platform::{
+    AtomicInt, AtomicPointer, Estimates, Fences, FutexWait, Host, Ordering, Platform, Threads,
+    Timestamp,
+};
 
 /// Costs in virtual nanoseconds, of the order of a server's.
 const HIT: u64 = 1;
@@ -322,12 +325,6 @@ unsafe impl Platform for Virtual {
         pass(READ_MODIFY_WRITE);
     }
 
-    fn light_fence() {}
-
-    fn heavy_fence() {
-        pass(SYSTEM_CALL);
-    }
-
     fn pause() {
         pass(PAUSE);
     }
@@ -421,7 +418,41 @@ unsafe impl Platform for Virtual {
     fn nodes() -> usize {
         4
     }
+}
 
+// SAFETY: one bucket and one word for all addresses, made anew only between runs.
+unsafe impl Host for Virtual {
+    fn unlock_mode(_: usize) -> &'static VirtualInt<usize> {
+        &TABLE.get().unlock_mode
+    }
+
+    fn bucket(_: usize) -> &'static Bucket<Self> {
+        &TABLE.get().bucket
+    }
+}
+
+// SAFETY: there is one CPU, on which coroutines take turns.
+unsafe impl Fences for Virtual {
+    fn light_fence() {}
+
+    fn heavy_fence() {
+        pass(SYSTEM_CALL);
+    }
+
+    fn fences_are_asymmetric() -> bool {
+        true
+    }
+
+    fn presumed_light_fence() {}
+
+    fn may_relax() -> bool {
+        true
+    }
+}
+
+impl Estimates for Virtual {}
+
+impl Threads for Virtual {
     fn extend_slice() -> bool {
         MACHINE.with_borrow_mut(|machine| {
             let running = machine.running;
@@ -440,27 +471,6 @@ unsafe impl Platform for Virtual {
             assert!(asked, "what is given back was not asked for");
         });
         pass(GIVEN_UP);
-    }
-}
-
-// SAFETY: one bucket and one word for all addresses, made anew only between runs.
-unsafe impl Host for Virtual {
-    fn unlock_mode(_: usize) -> &'static VirtualInt<usize> {
-        &TABLE.get().unlock_mode
-    }
-
-    fn bucket(_: usize) -> &'static Bucket<Self> {
-        &TABLE.get().bucket
-    }
-
-    fn fences_are_asymmetric() -> bool {
-        true
-    }
-
-    fn presumed_light_fence() {}
-
-    fn may_relax() -> bool {
-        true
     }
 
     fn once_in(count: u32) -> bool {

@@ -8,11 +8,10 @@ use std::time::Instant;
 
 use lock_api::GuardNoSend;
 
-#[cfg(feature = "deadlock_detection")]
-use super::watched;
-use super::{RawCondvar, recorded};
+use super::{RawCondvar, Waiter};
 use crate::mutex::{RawMutex, deadline};
-use crate::platform::Native;
+use crate::observe;
+use crate::platform::{Native, Timestamp};
 
 /// A condition variable for [`Mutex`](crate::Mutex): one byte.
 ///
@@ -51,6 +50,24 @@ use crate::platform::Native;
 /// ```
 pub type Condvar = lock_api::Condvar<RawCondvar<Native>>;
 
+/// [`RawCondvar::wait`], observed.
+///
+/// # Safety
+///
+/// The calling thread owns the mutex.
+unsafe fn wait(
+    condvar: &RawCondvar<Native>,
+    mutex: &RawMutex<Native>,
+    deadline: Option<Timestamp>,
+) -> bool {
+    let waiter = Waiter::new(condvar, Some(mutex), deadline);
+    // SAFETY: as the caller promises; the waiter stays here until the wait is over.
+    let begin = || unsafe { waiter.begin() };
+    // SAFETY: it has begun.
+    let sleep = || unsafe { waiter.sleep() };
+    observe::wait(mutex, begin, sleep, || waiter.waited_for_mutex())
+}
+
 // SAFETY: a waiter is linked before its mutex is unlocked, and has the mutex again when it returns;
 // nothing in between panics.
 unsafe impl lock_api::RawCondvar for RawCondvar<Native> {
@@ -59,13 +76,8 @@ unsafe impl lock_api::RawCondvar for RawCondvar<Native> {
     type RawMutex = RawMutex<Native>;
 
     unsafe fn wait(&self, mutex: &RawMutex<Native>, _: &mut GuardNoSend) {
-        if_watched! {
-            // SAFETY: as the caller promises.
-            unsafe { watched::wait(self, mutex, None) };
-            return;
-        }
         // SAFETY: as the caller promises.
-        unsafe { recorded::wait(self, mutex, None) };
+        unsafe { wait(self, mutex, None) };
     }
 
     #[inline]
@@ -91,11 +103,7 @@ unsafe impl lock_api::RawCondvarTimed for RawCondvar<Native> {
         _: &mut GuardNoSend,
         timeout: &Instant,
     ) -> bool {
-        if_watched! {
-            // SAFETY: as the caller promises.
-            return unsafe { !watched::wait(self, mutex, Some(deadline(*timeout))) };
-        }
         // SAFETY: as the caller promises.
-        unsafe { !recorded::wait(self, mutex, Some(deadline(*timeout))) }
+        unsafe { !wait(self, mutex, Some(deadline(*timeout))) }
     }
 }

@@ -42,8 +42,7 @@ impl<P: Host> Waiter<P> {
         notify_some::<P>(self.waited, 1, Choice::OldestOf(self.series.get()));
         match self.mutex() {
             Some(mutex) => {
-                #[cfg(feature = "profile")]
-                self.found_taken.set(true);
+                self.found_taken.note(|| true);
                 self.relock(mutex);
             }
             None => self.until_told(),

@@ -20,7 +20,6 @@
 //! | `cancel.rs` | a wait that is broken off |
 //! | `notify.rs` | the way of a thread that notifies |
 //! | `api.rs` | what programs use: [`Condvar`] |
-//! | `recorded.rs` | its wait, with what the recorder of contention is told |
 //!
 //! # No signal is lost or stolen
 //!
@@ -65,10 +64,7 @@
 mod api;
 mod cancel;
 mod notify;
-mod recorded;
 mod wait;
-#[cfg(feature = "deadlock_detection")]
-mod watched;
 
 use core::fmt;
 

@@ -5,6 +5,7 @@ use core::ptr;
 
 use super::{OVERDUE_NANOS, RawCondvar};
 use crate::mutex::{RawMutex, Slice};
+use crate::observe::FoundTaken;
 use crate::parking::{Bucket, Kind, Node, status};
 use crate::platform::{AtomicInt, FutexWait, Host, Ordering, Timestamp};
 use crate::spin::Waits;
@@ -54,9 +55,8 @@ pub struct Waiter<P: Host> {
     deadline: Cell<Option<Timestamp>>,
     /// None before it has parked.
     slice: Cell<Option<Slice>>,
-    /// Whether it has found its mutex locked since its wait for the condition variable is over.
-    #[cfg(feature = "profile")]
-    pub(super) found_taken: Cell<bool>,
+    /// Since its wait for the condition variable is over.
+    pub(super) found_taken: FoundTaken,
 }
 
 /// What the thread of a [`Waiter`] does next.
@@ -122,8 +122,7 @@ impl<P: Host> Waiter<P> {
             series: Cell::new(0),
             deadline: Cell::new(deadline),
             slice: Cell::new(None),
-            #[cfg(feature = "profile")]
-            found_taken: Cell::new(false),
+            found_taken: FoundTaken::default(),
         }
     }
 
@@ -228,8 +227,7 @@ impl<P: Host> Waiter<P> {
             self.slice.set(Some(slice));
             if self.was_moved() {
                 // As a thread that is parked for the mutex it looks after itself, too.
-                #[cfg(feature = "profile")]
-                self.found_taken.set(true);
+                self.found_taken.note(|| true);
                 self.relock(mutex);
                 return Some(Step::Done { notified: true });
             }
@@ -283,29 +281,28 @@ impl<P: Host> Waiter<P> {
     /// The waiter has taken itself off: locks its mutex, if it has one.
     pub(super) fn lock_again(&self) {
         if let Some(mutex) = self.mutex() {
-            #[cfg(feature = "profile")]
-            {
+            self.found_taken.note(|| {
                 self.node.since.store(P::ticks() as usize, Ordering::Relaxed);
-                self.found_taken.set(mutex.is_locked());
-            }
+                mutex.is_locked()
+            });
             mutex.lock();
         }
     }
 
     /// For a recorder of contention, once the wait is over: how many nanoseconds the thread has waited for its
-    /// mutex, from its notification or its deadline on; `None` if the mutex was free.
+    /// mutex, from its notification or its deadline on; `None` if the mutex was free, and without the feature `profile`.
     ///
     /// A thread that sleeps when the mutex is free has not waited for the mutex, but for its CPU. It is told by
     /// a wake that came with the notification.
-    #[cfg(feature = "profile")]
     pub fn waited_for_mutex(&self) -> Option<u64> {
         /// As long as a notification takes that moves a few waiters and wakes one.
         const ONE_NOTIFICATION: u32 = 2_000;
+        let found_taken = self.found_taken.get()?;
         let since = self.node.since.load(Ordering::Relaxed);
         let queued = self.node.woken.load(Ordering::Relaxed).wrapping_sub(since);
         // The moment of the wake is one before the notification if there was none since.
         let was_queued = queued.cast_signed() > P::ticks_in(ONE_NOTIFICATION).cast_signed();
-        (self.found_taken.get() || was_queued).then(|| {
+        (found_taken || was_queued).then(|| {
             let ticks = (P::ticks() as usize).wrapping_sub(since) as u128;
             (ticks * 1_000_000_000 / u128::from(P::ticks_per_second().max(1))) as u64
         })
@@ -314,8 +311,7 @@ impl<P: Host> Waiter<P> {
     /// The waiter was notified: goes on until it has the mutex.
     fn notified(&self) -> Step<P> {
         if let Some(mutex) = self.mutex() {
-            #[cfg(feature = "profile")]
-            self.found_taken.set(mutex.is_locked());
+            self.found_taken.note(|| mutex.is_locked());
             self.relock(mutex);
         }
         Step::Done { notified: true }

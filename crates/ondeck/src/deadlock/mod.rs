@@ -48,10 +48,10 @@
 //! # deadlock::disable();
 //! ```
 
-mod watched;
+mod named;
 
+pub use named::{Detected, forget, ignore};
 pub use ondeck_deadlock::{
     Edge, Held, Holding, Lock, LockKind, Mode, Report, ReportKind, Stack, Thread, Want, check,
     disable, enable, is_on, on_report, print_reports, with_ignored,
 };
-pub use watched::{Watched, forget, ignore};

@@ -9,10 +9,9 @@ use std::time::Instant;
 use lock_api::GuardNoSend;
 
 use super::RawFairMutex;
-#[cfg(feature = "deadlock_detection")]
-use super::watched;
 use crate::mutex::deadline;
-use crate::platform::{Native, Platform};
+use crate::observe::{self, Access, Kind, Observed, observed_until_dropped};
+use crate::platform::{Host, Native, Platform, Timestamp};
 
 /// A mutual-exclusion lock around a `T` that each unlock hands to the thread that has waited longest.
 ///
@@ -66,6 +65,21 @@ pub type MappedFairMutexGuard<'a, T> = lock_api::MappedMutexGuard<'a, RawFairMut
 #[cfg(feature = "arc_lock")]
 pub type ArcFairMutexGuard<T> = lock_api::ArcMutexGuard<RawFairMutex<Native>, T>;
 
+impl<P: Host> Observed for RawFairMutex<P> {
+    type Platform = P;
+    const KIND: Kind = Kind::Fair;
+
+    fn name(&self) -> usize {
+        self.key()
+    }
+
+    fn is_held(&self) -> bool {
+        self.is_locked()
+    }
+}
+
+observed_until_dropped!([P: Host] RawFairMutex<P>);
+
 // SAFETY: from a lock to the matching unlock the byte says that the lock is taken, and an unlock happens
 // before the next lock.
 unsafe impl lock_api::RawMutex for RawFairMutex<Native> {
@@ -75,22 +89,20 @@ unsafe impl lock_api::RawMutex for RawFairMutex<Native> {
 
     #[inline]
     fn lock(&self) -> GuardNoSend {
-        if_watched! { return watched::lock(self, || Self::lock(self)); }
-        Self::lock(self);
+        let attempt = || Self::try_lock(self).then_some(());
+        observe::lock(self, Access::Alone, attempt, || Self::lock(self));
         GuardNoSend::new()
     }
 
     #[inline]
     fn try_lock(&self) -> Option<GuardNoSend> {
-        if_watched! { return watched::try_lock(self); }
-        Self::try_lock(self).then(GuardNoSend::new)
+        observe::try_lock(self, Access::Alone, || Self::try_lock(self).then(GuardNoSend::new))
     }
 
     #[inline]
     unsafe fn unlock(&self, _: GuardNoSend) {
-        if_watched! { watched::unlocks(self); }
         // SAFETY: as the caller promises.
-        unsafe { Self::unlock(self) };
+        observe::unlock(self, Access::Alone, || unsafe { Self::unlock(self) });
     }
 
     #[inline]
@@ -103,18 +115,25 @@ unsafe impl lock_api::RawMutex for RawFairMutex<Native> {
 unsafe impl lock_api::RawMutexFair for RawFairMutex<Native> {
     #[inline]
     unsafe fn unlock_fair(&self, _: GuardNoSend) {
-        if_watched! { watched::unlocks(self); }
         // SAFETY: as the caller promises.
-        unsafe { Self::unlock(self) };
+        observe::unlock(self, Access::Alone, || unsafe { Self::unlock(self) });
     }
 
     #[inline]
     unsafe fn bump(&self, _: &mut GuardNoSend) {
-        if_watched! { watched::unlocks(self); }
         // SAFETY: as the caller promises.
-        unsafe { Self::bump(self) };
-        if_watched! { watched::has_again(self); }
+        observe::bump(self, Access::Alone, || unsafe { Self::bump(self) });
     }
+}
+
+#[inline]
+fn lock_until(
+    mutex: &RawFairMutex<Native>,
+    deadline: impl FnOnce() -> Timestamp,
+) -> Option<GuardNoSend> {
+    let attempt = || mutex.try_lock().then(GuardNoSend::new);
+    let block = || mutex.try_lock_until(deadline()).then(GuardNoSend::new);
+    observe::lock_until(mutex, Access::Alone, attempt, block)
 }
 
 // SAFETY: as for `RawMutex`.
@@ -124,17 +143,11 @@ unsafe impl lock_api::RawMutexTimed for RawFairMutex<Native> {
 
     #[inline]
     fn try_lock_for(&self, timeout: Duration) -> Option<GuardNoSend> {
-        let until = || Self::try_lock_until(self, Native::now().after(timeout));
-        if_watched! { return watched::lock_until(self, || until().then(GuardNoSend::new)); }
-        let owner = Self::try_lock(self) || until();
-        owner.then(GuardNoSend::new)
+        lock_until(self, || Native::now().after(timeout))
     }
 
     #[inline]
     fn try_lock_until(&self, timeout: Instant) -> Option<GuardNoSend> {
-        let until = || Self::try_lock_until(self, deadline(timeout));
-        if_watched! { return watched::lock_until(self, || until().then(GuardNoSend::new)); }
-        let owner = Self::try_lock(self) || until();
-        owner.then(GuardNoSend::new)
+        lock_until(self, || deadline(timeout))
     }
 }

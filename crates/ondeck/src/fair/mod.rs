@@ -43,8 +43,6 @@
 //! convoys: Mike Blasgen, Jim Gray, Mike Mitoma and Tom Price, "The Convoy Phenomenon".
 
 mod api;
-#[cfg(feature = "deadlock_detection")]
-mod watched;
 
 use core::fmt;
 

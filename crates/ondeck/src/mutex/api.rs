@@ -8,9 +8,8 @@ use std::time::Instant;
 
 use lock_api::GuardNoSend;
 
-#[cfg(feature = "deadlock_detection")]
-use super::watched;
-use super::{RawMutex, misuse, recorded};
+use super::RawMutex;
+use crate::observe::{self, Access};
 use crate::platform::{Native, Platform, Timestamp};
 
 /// A mutual-exclusion lock around a `T`: one byte, and one atomic read-modify-write for an
@@ -83,31 +82,23 @@ unsafe impl lock_api::RawMutex for RawMutex<Native> {
     type Guard = GuardNoSend;
 
     #[inline]
-    #[cfg_attr(debug_assertions, track_caller)]
+    #[track_caller]
     fn lock(&self) -> GuardNoSend {
-        if_watched! { return watched::lock(self); }
-        misuse::before_lock(self);
-        recorded::lock(self);
-        misuse::locked(self);
+        let attempt = || Self::try_lock(self).then_some(());
+        observe::lock(self, Access::Alone, attempt, || Self::lock(self));
         GuardNoSend::new()
     }
 
     #[inline]
     fn try_lock(&self) -> Option<GuardNoSend> {
-        if_watched! { return watched::try_lock(self); }
-        Self::try_lock(self).then(|| {
-            misuse::locked(self);
-            GuardNoSend::new()
-        })
+        observe::try_lock(self, Access::Alone, || Self::try_lock(self).then(GuardNoSend::new))
     }
 
     #[inline]
-    #[cfg_attr(debug_assertions, track_caller)]
+    #[track_caller]
     unsafe fn unlock(&self, _: GuardNoSend) {
-        if_watched! { watched::unlocks(self); }
-        misuse::before_unlock(self);
         // SAFETY: as the caller promises.
-        unsafe { recorded::unlock(self) };
+        observe::unlock(self, Access::Alone, || unsafe { Self::unlock(self) });
     }
 
     #[inline]
@@ -119,22 +110,28 @@ unsafe impl lock_api::RawMutex for RawMutex<Native> {
 // SAFETY: as for `RawMutex`.
 unsafe impl lock_api::RawMutexFair for RawMutex<Native> {
     #[inline]
-    #[cfg_attr(debug_assertions, track_caller)]
+    #[track_caller]
     unsafe fn unlock_fair(&self, _: GuardNoSend) {
-        if_watched! { watched::unlocks(self); }
-        misuse::before_unlock(self);
         // SAFETY: as the caller promises.
-        unsafe { Self::unlock_fair(self) };
+        observe::unlock(self, Access::Alone, || unsafe { Self::unlock_fair(self) });
     }
 
     #[inline]
-    #[cfg_attr(debug_assertions, track_caller)]
+    #[track_caller]
     unsafe fn bump(&self, _: &mut GuardNoSend) {
-        if_watched! { watched::unlocks(self); }
         // SAFETY: as the caller promises.
-        unsafe { Self::bump(self) };
-        if_watched! { watched::has_again(self); }
+        observe::bump(self, Access::Alone, || unsafe { Self::bump(self) });
     }
+}
+
+#[inline]
+fn lock_until(
+    mutex: &RawMutex<Native>,
+    deadline: impl FnOnce() -> Timestamp,
+) -> Option<GuardNoSend> {
+    let attempt = || mutex.try_lock().then(GuardNoSend::new);
+    let block = || mutex.try_lock_until(deadline()).then(GuardNoSend::new);
+    observe::lock_until(mutex, Access::Alone, attempt, block)
 }
 
 // SAFETY: as for `RawMutex`.
@@ -144,22 +141,11 @@ unsafe impl lock_api::RawMutexTimed for RawMutex<Native> {
 
     #[inline]
     fn try_lock_for(&self, timeout: Duration) -> Option<GuardNoSend> {
-        if_watched! { return watched::lock_until(self, || Native::now().after(timeout)); }
-        let owner =
-            Self::try_lock(self) || recorded::lock_until(self, Native::now().after(timeout));
-        owner.then(|| {
-            misuse::locked(self);
-            GuardNoSend::new()
-        })
+        lock_until(self, || Native::now().after(timeout))
     }
 
     #[inline]
     fn try_lock_until(&self, timeout: Instant) -> Option<GuardNoSend> {
-        if_watched! { return watched::lock_until(self, || deadline(timeout)); }
-        let owner = Self::try_lock(self) || recorded::lock_until(self, deadline(timeout));
-        owner.then(|| {
-            misuse::locked(self);
-            GuardNoSend::new()
-        })
+        lock_until(self, || deadline(timeout))
     }
 }

@@ -5,6 +5,7 @@ use super::parts::Part;
 use super::slice::Slice;
 use super::waiting::{Rest, Waiting};
 use super::{RawMutex, roles};
+use crate::observe;
 use crate::parking::{Kind, Node, status};
 use crate::platform::{AtomicInt, FutexWait, Host, Ordering, Timestamp};
 use crate::spin::{Waits, wait_for};
@@ -74,7 +75,7 @@ impl<P: Host> RawMutex<P> {
             Some(_) if Part::Nap.is_in() => Rest::Nap,
             _ => Rest::None,
         };
-        P::parks(self.address());
+        observe::parks::<P>(self.address());
         let node = Node::new(Kind::Lock, self.address(), self.byte(), now);
         // spec: Mutex!Enter
         roles::enter(&bucket.lock(), &node, now);

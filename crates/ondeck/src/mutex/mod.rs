@@ -61,8 +61,6 @@
 //! | `for_condvar.rs` | a waiter that a notification has moved to its mutex |
 //! | `api.rs` | what programs use: [`Mutex`] and its guards |
 //! | `inlined.rs` | the rest of a lock or unlock whose beginning was compiled elsewhere: the C header's |
-//! | `misuse.rs` | what a debug build reports |
-//! | `watched.rs`, `recorded.rs` | what the detection of deadlocks and the recorder of contention observe |
 //!
 //! # Invariants
 //!
@@ -101,19 +99,16 @@ mod for_condvar;
 mod heir;
 mod inlined;
 mod lock;
-mod misuse;
 #[cfg_attr(not(feature = "ablation"), allow(dead_code, reason = "what an ablation leaves out"))]
 mod parts;
-pub(crate) mod recorded;
 pub(crate) mod roles;
 mod slice;
 mod unlock;
 mod waiting;
-#[cfg(feature = "deadlock_detection")]
-pub(crate) mod watched;
 
 use core::fmt;
 
+use crate::observe::{Kind, Observed, observed_until_dropped};
 use crate::platform::{AtomicInt, Host, Ordering};
 
 #[cfg(feature = "arc_lock")]
@@ -157,6 +152,26 @@ impl<P: Host> RawMutex<P> {
         self.locked.load(Ordering::Relaxed) != 0
     }
 }
+
+impl<P: Host> Observed for RawMutex<P> {
+    type Platform = P;
+    const KIND: Kind = Kind::Mutex;
+
+    fn name(&self) -> usize {
+        self.address()
+    }
+
+    fn is_held(&self) -> bool {
+        self.is_locked()
+    }
+
+    #[inline]
+    fn may_be_awaited(&self) -> bool {
+        self.may_be_awaited()
+    }
+}
+
+observed_until_dropped!([P: Host] RawMutex<P>);
 
 impl<P: Host> fmt::Debug for RawMutex<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -79,11 +79,6 @@ impl Once {
 }
 
 impl<P: Host> Once<P> {
-    #[cfg(feature = "deadlock_detection")]
-    pub(crate) fn address(&self) -> usize {
-        self.0.key()
-    }
-
     /// As [`new`](Once::new), on any platform.
     pub fn on_platform() -> Self {
         Self(RawOnce { state: AtomicInt::new(0) })

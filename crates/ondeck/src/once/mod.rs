@@ -43,17 +43,15 @@
 //! Threads", for what `pthread_once` promises.
 
 mod api;
-mod recursion;
-mod watched;
 
 pub use api::Once;
 pub use std::sync::{LazyLock, OnceLock};
 
 extern crate std;
 
+use crate::observe::{self, Access, Acquisition, Kind, Observed, observed_until_dropped};
 use crate::parking::Line;
 use crate::platform::{AtomicInt, Host, Ordering, Timestamp};
-use watched::Turn;
 
 const DONE: u8 = 1;
 const POISONED: u8 = 2;
@@ -139,15 +137,15 @@ impl<P: Host> RawOnce<P> {
     /// Runs `closure` unless it is done, or waits for the thread that does.
     #[cold]
     fn call(&self, poison: Poison, closure: &mut dyn FnMut(OnceState)) {
-        let mut turn = Turn::begin::<P>(self.key(), None);
+        let mut acquisition = Acquisition::of(self, Access::Alone);
+        acquisition.begins(false);
         loop {
             let state = self.state.load(Ordering::Acquire);
             if state & DONE != 0 {
                 return;
             }
             if state & RUNNING != 0 {
-                turn.waits();
-                recursion::check::<P>(self.key());
+                acquisition.waits();
                 self.wait_while(None, |state| state & RUNNING != 0);
                 continue;
             }
@@ -157,8 +155,7 @@ impl<P: Host> RawOnce<P> {
             let (acquire, relaxed) = (Ordering::Acquire, Ordering::Relaxed);
             if self.state.compare_exchange(state, running, acquire, relaxed).is_ok() {
                 let mut end = End { once: self, becomes: POISONED };
-                recursion::begins::<P>(self.key());
-                turn.has_come();
+                acquisition.acquired();
                 closure(OnceState::of(state));
                 end.becomes = DONE;
                 return;
@@ -168,17 +165,15 @@ impl<P: Host> RawOnce<P> {
 
     /// Waits until it is done, or until the deadline; says whether it is done.
     fn wait(&self, poison: Poison, deadline: Option<Timestamp>) -> bool {
-        let mut turn = Turn::begin::<P>(self.key(), deadline);
+        let mut acquisition = Acquisition::of(self, Access::Alone);
+        acquisition.begins(deadline.is_some());
         loop {
             let state = self.state.load(Ordering::Acquire);
             if state & DONE != 0 {
                 return true;
             }
             poison.check(state);
-            turn.waits();
-            if state & RUNNING != 0 {
-                recursion::check::<P>(self.key());
-            }
+            acquisition.waits();
             let goes_on = if poison == Poison::Panics { DONE | POISONED } else { DONE };
             if !self.wait_while(deadline, |state| state & goes_on == 0) {
                 return self.is_done();
@@ -205,6 +200,22 @@ impl<P: Host> RawOnce<P> {
     }
 }
 
+/// The thread that runs a closure holds the once.
+impl<P: Host> Observed for RawOnce<P> {
+    type Platform = P;
+    const KIND: Kind = Kind::Once;
+
+    fn name(&self) -> usize {
+        self.key()
+    }
+
+    fn is_held(&self) -> bool {
+        self.state() == OnceState::InProgress
+    }
+}
+
+observed_until_dropped!([P: Host] RawOnce<P>);
+
 /// Ends the run of a closure when it is dropped: also while it unwinds.
 struct End<'a, P: Host> {
     once: &'a RawOnce<P>,
@@ -214,16 +225,16 @@ struct End<'a, P: Host> {
 impl<P: Host> Drop for End<'_, P> {
     fn drop(&mut self) {
         let once = self.once;
-        recursion::ends::<P>(once.key());
-        watched::ends::<P>(once.key());
-        // step: end
-        let (release, relaxed) = (Ordering::Release, Ordering::Relaxed);
-        if once.state.compare_exchange(RUNNING, self.becomes, release, relaxed).is_err() {
-            let mut line = Line::<P>::lock(once.key());
-            // step: wake
-            line.take_all();
-            // The last access, before any of them is told: the once may be freed from here on.
-            once.state.store(self.becomes, Ordering::Release);
-        }
+        observe::unlock(once, Access::Alone, || {
+            // step: end
+            let (release, relaxed) = (Ordering::Release, Ordering::Relaxed);
+            if once.state.compare_exchange(RUNNING, self.becomes, release, relaxed).is_err() {
+                let mut line = Line::<P>::lock(once.key());
+                // step: wake
+                line.take_all();
+                // The last access, before any of them is told: the once may be freed from here on.
+                once.state.store(self.becomes, Ordering::Release);
+            }
+        });
     }
 }

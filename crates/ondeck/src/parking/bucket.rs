@@ -13,12 +13,13 @@
 
 use core::ptr;
 
+use super::Host;
 use super::history::History;
 use super::lock;
 use super::node::Node;
 use super::unlock_mode::{QUIET, Request};
 use super::watches::Watches;
-use crate::platform::{AtomicInt, AtomicPointer, Host, Ordering};
+use crate::machine::{AtomicInt, AtomicPointer, Ordering};
 
 /// Mutexes of one bucket that are remembered. With a hundred contended mutexes in a table of 1,024 buckets, a third one
 /// falls into the same bucket in one program of six. One that is forgotten is waited for as if it were not captured.
@@ -33,22 +34,6 @@ pub struct Bucket<P: Host> {
     pub(super) queues: P::AtomicPtr<Node<P>>,
     pub(super) series: P::AtomicUsize,
     histories: [History<P>; HISTORIES],
-}
-
-impl Bucket<crate::platform::Native> {
-    /// An empty bucket, for the static table of the real machine. All zeros, so that the table
-    /// costs nothing in the program's file, and can be wiped.
-    #[allow(clippy::declare_interior_mutable_const, reason = "a template to fill an array with")]
-    pub(crate) const EMPTY: Self = {
-        use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize};
-        Self {
-            lock: AtomicU32::new(0),
-            watches: Watches::EMPTY,
-            queues: AtomicPtr::new(ptr::null_mut()),
-            series: AtomicUsize::new(0),
-            histories: [History::EMPTY; HISTORIES],
-        }
-    };
 }
 
 impl<P: Host> Bucket<P> {

@@ -17,8 +17,9 @@
 //! Hints, without a lock and relaxed: whatever a thread reads here, it decides how long a heir naps and whether an unlock
 //! wakes a thread now or at the next one.
 
+use super::Host;
 use super::has_come;
-use crate::platform::{AtomicInt, Host, Ordering};
+use crate::machine::{AtomicInt, Ordering};
 
 /// Returns of displaced owners that are further apart tell nothing: a few tenures of an owner, and less than a time
 /// slice of a scheduler.
@@ -127,20 +128,4 @@ impl<P: Host> History<P> {
     pub(crate) fn is_captured(&self, now: usize) -> bool {
         self.returns.load(Ordering::Relaxed) >= RETURNS_OF_A_CAPTURED && self.is_recent(now)
     }
-}
-
-impl History<crate::platform::Native> {
-    /// Of no mutex, for the static table: all zeros.
-    #[allow(clippy::declare_interior_mutable_const, reason = "a template to fill an array with")]
-    pub(super) const EMPTY: Self = {
-        use core::sync::atomic::AtomicUsize;
-        Self {
-            address: AtomicUsize::new(0),
-            taken: AtomicUsize::new(0),
-            lost: AtomicUsize::new(0),
-            returns: AtomicUsize::new(0),
-            late_at: AtomicUsize::new(0),
-            left: AtomicUsize::new(0),
-        }
-    };
 }

@@ -17,10 +17,11 @@
 
 use core::ptr;
 
+use super::Host;
 use super::bucket::Guard;
 use super::node::{Kind, Node, status};
 use super::park::Chosen;
-use crate::platform::{FutexWait, Host, Timestamp};
+use crate::machine::{FutexWait, Timestamp};
 use crate::spin::Waits;
 
 /// The waiters of a lock at a key, with the lock of their bucket.

@@ -5,7 +5,8 @@
 //! sleep. It allocates nothing. A thread polls first, for as long as the poller of a lock does, which is what a wake
 //! takes: many sections end in that time.
 
-use crate::platform::{AtomicInt, Host, Ordering};
+use super::Host;
+use crate::machine::{AtomicInt, Ordering};
 use crate::spin::{polling_ticks, wait_for};
 
 const FREE: u32 = 0;

@@ -75,6 +75,68 @@ pub(crate) use unlock_mode::{QUIET, Request};
 pub(crate) use visible::Slot;
 pub use visible::{BIASES, Bias, Row, bias_of};
 
+use crate::machine::{Estimates, Fences, Threads};
+
+/// A machine with a parking table: what this crate's own locks need of it.
+///
+/// A lock that keeps its waiters to itself, in its own words or in nodes that the waiters bring,
+/// needs a [`Platform`](crate::platform::Platform) only. [`RawMutex`](crate::mutex::RawMutex),
+/// [`RawCondvar`](crate::condvar::RawCondvar) and the functions of this module need a host.
+///
+/// A machine has to give the table. The rows of visible readers have defaults, which are right on every machine: it has
+/// none.
+///
+/// # Safety
+///
+/// The locks of this crate rely on a host for memory safety: they follow pointers to nodes on the
+/// stacks of other threads, which they find in the table.
+///
+/// * [`bucket`](Self::bucket) and [`unlock_mode`](Self::unlock_mode) are functions of the address:
+///   every call by every thread returns the same object. Two addresses have the same word if and
+///   only if they have the same bucket.
+/// * A bucket begins as [`Bucket::new`], a word as 0, and nothing but this crate changes them. The
+///   child of a fork that can use locks finds all of them as they began.
+/// * No two threads have the same [`row`](Self::row) at the same time, and [`rows`](Self::rows) has each
+///   that the caller can know of: one that a thread stored to before a pair of a light fence of that
+///   thread and a heavy fence of the caller.
+/// * [`bias`](Self::bias) is a function of the address. Nothing but this crate changes rows and biases.
+pub unsafe trait Host: Fences + Estimates + Threads {
+    /// The word of the parking table that says what an unlock of the lock at `address` has to do
+    /// after its store; see [`parking`](crate::parking).
+    fn unlock_mode(address: usize) -> &'static Self::AtomicUsize;
+
+    /// The bucket of the parking table for the lock at `address`.
+    fn bucket(address: usize) -> &'static Bucket<Self>;
+
+    /// The address by which the words of visible readers are chosen: the address itself on a real machine. A
+    /// machine that is to behave alike in each run gives one that does not depend on where memory was allocated.
+    ///
+    /// A function of the address, and of no two addresses the same.
+    #[inline(always)]
+    fn name_of(address: usize) -> usize {
+        address
+    }
+
+    /// Where the calling thread says which reader-writer locks it reads; `None` where threads cannot, or no
+    /// longer: then locks count their readers.
+    #[inline(always)]
+    fn row() -> Option<&'static Row<Self>> {
+        None
+    }
+
+    /// The rows of all threads that have had one.
+    #[inline]
+    fn rows() -> &'static [Row<Self>] {
+        &[]
+    }
+
+    /// What writers say to visible readers of the lock at `address`; `None` where there are none.
+    #[inline(always)]
+    fn bias(_address: usize) -> Option<&'static Bias<Self>> {
+        None
+    }
+}
+
 /// Buckets of a real machine's table. A collision costs time, never correctness. The unlock modes of
 /// 1,024 buckets are 8 KiB; of the buckets themselves a program touches those whose locks are
 /// contended.

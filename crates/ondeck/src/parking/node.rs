@@ -3,8 +3,9 @@
 use core::cell::Cell;
 use core::ptr;
 
+use super::Host;
 use super::has_come;
-use crate::platform::{AtomicInt, AtomicPointer, Host, Ordering};
+use crate::machine::{AtomicInt, AtomicPointer, Ordering};
 
 /// What a waiting thread is. It is the futex word that a parked thread sleeps on.
 ///
@@ -120,12 +121,11 @@ pub(crate) struct Node<P: Host> {
     pub(super) next_queue: P::AtomicPtr<Node<P>>,
 }
 
-const _: () = {
-    const FIELDS: usize = 4 * size_of::<u32>() + 14 * size_of::<usize>();
-    assert!(size_of::<Node<crate::platform::Native>>() == FIELDS, "no padding");
-};
-
 impl<P: Host> Node<P> {
+    /// Whether each byte is one of the cells', on a machine whose atomics are as large as their values.
+    pub(crate) const HAS_NO_PADDING: bool =
+        size_of::<Self>() == 4 * size_of::<u32>() + 14 * size_of::<usize>();
+
     /// A thread that begins to wait at `now` for what is at `address`, and that wants `mutex`.
     pub(crate) fn new(kind: Kind, address: usize, mutex: *const P::AtomicU8, now: usize) -> Self {
         Self {

@@ -2,8 +2,8 @@
 
 use core::ptr;
 
+use super::Host;
 use super::bucket::{Bucket, Guard};
-use crate::platform::Host;
 
 /// The locks of two buckets, which may be the same one.
 pub(crate) struct Pair<'a, P: Host> {

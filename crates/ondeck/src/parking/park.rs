@@ -27,10 +27,11 @@
 
 use core::ptr;
 
+use super::Host;
 use super::bucket::Guard;
 use super::node::{Kind, Node, status};
 use super::pair::Pair;
-use crate::platform::{AtomicPointer, FutexWait, Host, Ordering, Timestamp};
+use crate::machine::{AtomicPointer, FutexWait, Ordering, Timestamp};
 
 /// How a [`park`] ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,10 +6,11 @@
 
 use core::ptr;
 
+use super::Host;
 use super::bucket::Guard;
 use super::has_come;
 use super::node::{Kind, Node};
-use crate::platform::{AtomicInt, AtomicPointer, Host, Ordering, Platform};
+use crate::machine::{AtomicInt, AtomicPointer, Ordering, Platform};
 
 #[allow(clippy::unused_self, reason = "that there is a guard says that the bucket's lock is held")]
 impl<P: Host> Guard<'_, P> {

@@ -6,10 +6,11 @@
 //!
 //! Source: parking_lot_core, whose interface this is but for the types.
 
+use super::Host;
 use super::node::Kind;
 use super::pair::Pair;
 use super::park::{self, Chosen, Parked};
-use crate::platform::{Host, Timestamp};
+use crate::machine::Timestamp;
 
 /// What becomes of a parked thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

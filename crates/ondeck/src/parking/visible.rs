@@ -29,8 +29,9 @@
 //! table is shared by all threads, which take a slot by a compare-exchange; a row of its own lets a thread
 //! do so by a store.
 
+use super::Host;
 use super::bucket_of;
-use crate::platform::{AtomicInt, Host, Ordering};
+use crate::machine::{AtomicInt, Ordering};
 
 /// Locks that a thread reads at the same time as a visible reader, if their addresses differ in this.
 const SLOTS: usize = 8;
@@ -96,18 +97,6 @@ impl<P: Host> Default for Row<P> {
     fn default() -> Self {
         Self::new()
     }
-}
-
-impl Row<crate::platform::Native> {
-    /// For the static table: all zeros.
-    #[allow(clippy::declare_interior_mutable_const, reason = "a template to fill an array with")]
-    pub(crate) const EMPTY: Self = {
-        use core::sync::atomic::{AtomicU32, AtomicUsize};
-        Self {
-            slots: [const { Slot { lock: AtomicUsize::new(0), awaited: AtomicU32::new(0) } };
-                SLOTS],
-        }
-    };
 }
 
 /// What writers say to the visible readers of locks.
@@ -236,25 +225,6 @@ impl<P: Host> Default for Bias<P> {
     fn default() -> Self {
         Self::new()
     }
-}
-
-impl Bias<crate::platform::Native> {
-    /// For the static table: all zeros.
-    #[allow(clippy::declare_interior_mutable_const, reason = "a template to fill an array with")]
-    pub(crate) const EMPTY: Self = {
-        use core::sync::atomic::AtomicUsize;
-        Self {
-            sleeping_writers: AtomicUsize::new(0),
-            rest: AtomicUsize::new(0),
-            since: AtomicUsize::new(0),
-            doubled: AtomicUsize::new(0),
-            turns: Turns {
-                taken_at: AtomicUsize::new(0),
-                looked_after: AtomicUsize::new(0),
-                looked_after_at: AtomicUsize::new(0),
-            },
-        }
-    };
 }
 
 #[cfg(test)]

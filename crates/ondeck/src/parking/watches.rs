@@ -1,7 +1,8 @@
 //! Whether it is worth it that a waiter of a condition variable reads its own node for a while before it
 //! sleeps: where such watches are in vain they become rare.
 
-use crate::platform::{AtomicInt, Host, Ordering};
+use super::Host;
+use crate::machine::{AtomicInt, Ordering};
 
 /// How the last waiters of a bucket's condition variables fared.
 ///
@@ -59,12 +60,6 @@ impl<P: Host> Watches<P> {
             self.vain.store(next, Ordering::Relaxed);
         }
     }
-}
-
-impl Watches<crate::platform::Native> {
-    /// For the static table: all zeros.
-    #[allow(clippy::declare_interior_mutable_const, reason = "a template to fill an array with")]
-    pub(super) const EMPTY: Self = Self { vain: core::sync::atomic::AtomicU32::new(0) };
 }
 
 #[cfg(test)]

@@ -8,9 +8,8 @@ use std::time::Instant;
 use lock_api::GuardNoSend;
 
 use super::RawPiMutex;
-#[cfg(feature = "deadlock_detection")]
-use super::watched;
 use crate::mutex::deadline;
+use crate::observe::{self, Access, Acquisition, Kind, Observed, observed_until_dropped};
 use crate::platform::{Native, Platform, Timestamp};
 
 /// A mutual-exclusion lock around a `T` whose owner runs with the highest priority of the threads that
@@ -60,6 +59,21 @@ pub type MappedPiMutexGuard<'a, T> = lock_api::MappedMutexGuard<'a, RawPiMutex, 
 #[cfg(feature = "arc_lock")]
 pub type ArcPiMutexGuard<T> = lock_api::ArcMutexGuard<RawPiMutex, T>;
 
+impl Observed for RawPiMutex {
+    type Platform = Native;
+    const KIND: Kind = Kind::Pi;
+
+    fn name(&self) -> usize {
+        (&raw const *self).addr()
+    }
+
+    fn is_held(&self) -> bool {
+        self.is_locked()
+    }
+}
+
+observed_until_dropped!([] RawPiMutex);
+
 // SAFETY: from a lock to the matching unlock the word has the owner's number, and an unlock happens before
 // the next lock. A lock that a thread ended with is no other's.
 unsafe impl lock_api::RawMutex for RawPiMutex {
@@ -72,22 +86,24 @@ unsafe impl lock_api::RawMutex for RawPiMutex {
     #[inline]
     #[track_caller]
     fn lock(&self) -> GuardNoSend {
-        if_watched! { return watched::lock(self, || lock_or_panic(self)); }
-        lock_or_panic(self);
+        let mut acquisition = Acquisition::of(self, Access::Alone);
+        acquisition.begins(false);
+        if acquisition.attempt(|| Self::try_lock(self).then_some(())).is_none() {
+            lock_or_panic(self);
+        }
+        acquisition.acquired();
         GuardNoSend::new()
     }
 
     #[inline]
     fn try_lock(&self) -> Option<GuardNoSend> {
-        if_watched! { return watched::try_lock(self); }
-        Self::try_lock(self).then(GuardNoSend::new)
+        observe::try_lock(self, Access::Alone, || Self::try_lock(self).then(GuardNoSend::new))
     }
 
     #[inline]
     unsafe fn unlock(&self, _: GuardNoSend) {
-        if_watched! { watched::unlocks(self); }
         // SAFETY: as the caller promises.
-        unsafe { Self::unlock(self) };
+        observe::unlock(self, Access::Alone, || unsafe { Self::unlock(self) });
     }
 
     #[inline]
@@ -121,15 +137,15 @@ unsafe impl lock_api::RawMutexTimed for RawPiMutex {
 
     #[inline]
     fn try_lock_for(&self, timeout: Duration) -> Option<GuardNoSend> {
+        let attempt = || Self::try_lock(self).then(GuardNoSend::new);
         let until = || lock_until(self, Native::now().after(timeout));
-        if_watched! { return watched::lock_until(self, until); }
-        until()
+        observe::lock_until(self, Access::Alone, attempt, until)
     }
 
     #[inline]
     fn try_lock_until(&self, timeout: Instant) -> Option<GuardNoSend> {
+        let attempt = || Self::try_lock(self).then(GuardNoSend::new);
         let until = || lock_until(self, deadline(timeout));
-        if_watched! { return watched::lock_until(self, until); }
-        until()
+        observe::lock_until(self, Access::Alone, attempt, until)
     }
 }

@@ -49,8 +49,6 @@
 //! `PTHREAD_PRIO_INHERIT`.
 
 mod api;
-#[cfg(feature = "deadlock_detection")]
-mod watched;
 
 extern crate std;
 

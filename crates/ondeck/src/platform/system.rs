@@ -14,8 +14,7 @@ use super::{FutexWait, Timestamp};
 ///
 /// # Safety
 ///
-/// [`Platform`](super::Platform) and [`Host`](super::Host) are implemented by this, and have the same
-/// requirements.
+/// The traits of [`Native`](super::Native) are implemented by this, and have the same requirements.
 ///
 /// * [`futex_wake`](Self::futex_wake) never accesses memory at its address.
 /// * After [`register_heavy_fence`](Self::register_heavy_fence) has said true, each
@@ -93,7 +92,7 @@ pub(super) unsafe trait System {
         }
     }
 
-    /// See [`Host::cpu`](super::Host::cpu).
+    /// See [`Threads::cpu`](super::Threads::cpu).
     #[inline]
     fn cpu() -> u32 {
         0
@@ -117,23 +116,23 @@ pub(super) unsafe trait System {
         false
     }
 
-    /// See [`Platform::extend_slice`](super::Platform::extend_slice).
+    /// See [`Threads::extend_slice`](super::Threads::extend_slice).
     #[inline(always)]
     fn extend_slice() -> bool {
         false
     }
 
-    /// See [`Platform::give_back_slice`](super::Platform::give_back_slice).
+    /// See [`Threads::give_back_slice`](super::Threads::give_back_slice).
     #[inline(always)]
     fn give_back_slice() {}
 
-    /// See [`Host::priority`](super::Host::priority).
+    /// See [`Threads::priority`](super::Threads::priority).
     #[inline]
     fn priority() -> u32 {
         0
     }
 
-    /// See [`Host::has_real_time_threads`](super::Host::has_real_time_threads).
+    /// See [`Threads::has_real_time_threads`](super::Threads::has_real_time_threads).
     #[inline]
     fn has_real_time_threads() -> bool {
         false

@@ -75,7 +75,7 @@ impl<T: ?Sized> Mutex<T> {
     /// # Errors
     ///
     /// With the guard, if the mutex is poisoned.
-    #[cfg_attr(debug_assertions, track_caller)]
+    #[track_caller]
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
         self.guard(self.inner.lock())
     }

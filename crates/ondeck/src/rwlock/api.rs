@@ -8,13 +8,10 @@ use std::time::Instant;
 
 use lock_api::GuardNoSend;
 
-#[cfg(feature = "deadlock_detection")]
-use super::watched;
 use super::{RawRwLock, Shared};
 use crate::mutex::deadline;
-use crate::platform::{Native, Platform, Timestamp};
-#[cfg(feature = "deadlock_detection")]
-use crate::watch::{Held, Want};
+use crate::observe::{self, Access, Kind, Observed, observed_until_dropped};
+use crate::platform::{Host, Native, Platform, Timestamp};
 
 /// A reader-writer lock around a `T`: any number of readers, or one writer.
 ///
@@ -141,41 +138,57 @@ impl<T: ?Sized> ReadRecursive for RwLock<T> {
 
     #[inline]
     fn read_recursive(&self) -> RwLockReadGuard<'_, T> {
-        if_watched! { return read_guard(self, watched::read(raw(self), Want::Recursive)); }
-        read_guard(self, raw(self).lock_shared_recursive())
+        let lock = raw(self);
+        let attempt = || lock.try_lock_shared_recursive();
+        let held =
+            observe::lock(lock, Access::ReadRecursive, attempt, || lock.lock_shared_recursive());
+        read_guard(self, held)
     }
 
     #[inline]
     fn try_read_recursive(&self) -> Option<RwLockReadGuard<'_, T>> {
-        if_watched! {
-            let held = watched::try_read(raw(self), Want::Recursive);
-            return held.map(|held| read_guard(self, held));
-        }
-        raw(self).try_lock_shared_recursive().map(|held| read_guard(self, held))
+        let lock = raw(self);
+        let held = observe::try_lock(lock, Access::Read, || lock.try_lock_shared_recursive());
+        held.map(|held| read_guard(self, held))
     }
 
     #[inline]
     fn try_read_recursive_for(&self, timeout: Duration) -> Option<RwLockReadGuard<'_, T>> {
-        let until = after(timeout);
-        if_watched! {
-            let wait = || raw(self).try_lock_shared_recursive_until(until);
-            let held = watched::read_until(raw(self), Want::Recursive, wait);
-            return held.map(|held| read_guard(self, held));
-        }
-        raw(self).try_lock_shared_recursive_until(until).map(|held| read_guard(self, held))
+        read_recursive_until(self, || after(timeout))
     }
 
     #[inline]
     fn try_read_recursive_until(&self, timeout: Instant) -> Option<RwLockReadGuard<'_, T>> {
-        let until = deadline(timeout);
-        if_watched! {
-            let wait = || raw(self).try_lock_shared_recursive_until(until);
-            let held = watched::read_until(raw(self), Want::Recursive, wait);
-            return held.map(|held| read_guard(self, held));
-        }
-        raw(self).try_lock_shared_recursive_until(until).map(|held| read_guard(self, held))
+        read_recursive_until(self, || deadline(timeout))
     }
 }
+
+#[inline]
+fn read_recursive_until<T: ?Sized>(
+    lock: &RwLock<T>,
+    deadline: impl FnOnce() -> Timestamp,
+) -> Option<RwLockReadGuard<'_, T>> {
+    let raw = raw(lock);
+    let attempt = || raw.try_lock_shared_recursive();
+    let block = || raw.try_lock_shared_recursive_until(deadline());
+    let held = observe::lock_until(raw, Access::ReadRecursive, attempt, block);
+    held.map(|held| read_guard(lock, held))
+}
+
+impl<P: Host> Observed for RawRwLock<P> {
+    type Platform = P;
+    const KIND: Kind = Kind::RwLock;
+
+    fn name(&self) -> usize {
+        self.address()
+    }
+
+    fn is_held(&self) -> bool {
+        self.is_locked()
+    }
+}
+
+observed_until_dropped!([P: Host] RawRwLock<P>);
 
 fn after(timeout: Duration) -> Timestamp {
     Native::now().after(timeout)
@@ -195,41 +208,37 @@ unsafe impl lock_api::RawRwLock for RawRwLock<Native> {
 
     #[inline]
     fn lock_shared(&self) -> Shared<Native> {
-        if_watched! { return watched::read(self, Want::Read); }
-        Self::lock_shared(self)
+        let attempt = || Self::try_lock_shared(self);
+        observe::lock(self, Access::Read, attempt, || Self::lock_shared(self))
     }
 
     #[inline]
     fn try_lock_shared(&self) -> Option<Shared<Native>> {
-        if_watched! { return watched::try_read(self, Want::Read); }
-        Self::try_lock_shared(self)
+        observe::try_lock(self, Access::Read, || Self::try_lock_shared(self))
     }
 
     #[inline]
     unsafe fn unlock_shared(&self, held: Shared<Native>) {
-        if_watched! { watched::unlocks(self, Held::Read); }
         // SAFETY: as the caller promises.
-        unsafe { Self::unlock_shared(self, held) };
+        observe::unlock(self, Access::Read, || unsafe { Self::unlock_shared(self, held) });
     }
 
     #[inline]
     fn lock_exclusive(&self) -> GuardNoSend {
-        if_watched! { return watched::lock(self, Want::Alone, || Self::lock_exclusive(self)); }
-        Self::lock_exclusive(self);
+        let attempt = || Self::try_lock_exclusive(self).then_some(());
+        observe::lock(self, Access::Alone, attempt, || Self::lock_exclusive(self));
         GuardNoSend::new()
     }
 
     #[inline]
     fn try_lock_exclusive(&self) -> Option<GuardNoSend> {
-        if_watched! { return watched::try_lock(self, Want::Alone, Held::Alone); }
-        guard(Self::try_lock_exclusive(self))
+        observe::try_lock(self, Access::Alone, || guard(Self::try_lock_exclusive(self)))
     }
 
     #[inline]
     unsafe fn unlock_exclusive(&self, _: GuardNoSend) {
-        if_watched! { watched::unlocks(self, Held::Alone); }
         // SAFETY: as the caller promises.
-        unsafe { Self::unlock_exclusive(self) };
+        observe::unlock(self, Access::Alone, || unsafe { Self::unlock_exclusive(self) });
     }
 
     #[inline]
@@ -247,33 +256,27 @@ unsafe impl lock_api::RawRwLock for RawRwLock<Native> {
 unsafe impl lock_api::RawRwLockFair for RawRwLock<Native> {
     #[inline]
     unsafe fn unlock_shared_fair(&self, held: Shared<Native>) {
-        if_watched! { watched::unlocks(self, Held::Read); }
         // A writer that waits for readers is the next in any case.
         // SAFETY: as the caller promises.
-        unsafe { Self::unlock_shared(self, held) };
+        observe::unlock(self, Access::Read, || unsafe { Self::unlock_shared(self, held) });
     }
 
     #[inline]
     unsafe fn unlock_exclusive_fair(&self, _: GuardNoSend) {
-        if_watched! { watched::unlocks(self, Held::Alone); }
         // SAFETY: as the caller promises.
-        unsafe { Self::unlock_exclusive_fair(self) };
+        observe::unlock(self, Access::Alone, || unsafe { Self::unlock_exclusive_fair(self) });
     }
 
     #[inline]
     unsafe fn bump_shared(&self, held: &mut Shared<Native>) {
-        if_watched! { watched::unlocks(self, Held::Read); }
         // SAFETY: as the caller promises.
-        unsafe { Self::bump_shared(self, held) };
-        if_watched! { watched::has_again(self, Held::Read); }
+        observe::bump(self, Access::Read, || unsafe { Self::bump_shared(self, held) });
     }
 
     #[inline]
     unsafe fn bump_exclusive(&self, _: &mut GuardNoSend) {
-        if_watched! { watched::unlocks(self, Held::Alone); }
         // SAFETY: as the caller promises.
-        unsafe { Self::bump_exclusive(self) };
-        if_watched! { watched::has_again(self, Held::Alone); }
+        observe::bump(self, Access::Alone, || unsafe { Self::bump_exclusive(self) });
     }
 }
 
@@ -281,7 +284,7 @@ unsafe impl lock_api::RawRwLockFair for RawRwLock<Native> {
 unsafe impl lock_api::RawRwLockDowngrade for RawRwLock<Native> {
     #[inline]
     unsafe fn downgrade(&self, _: GuardNoSend) -> Shared<Native> {
-        if_watched! { watched::changes(self, Held::Alone, Held::Read); }
+        observe::changes(self, Access::Alone, Access::Read);
         // SAFETY: as the caller promises.
         unsafe { Self::downgrade(self) }
     }
@@ -294,30 +297,30 @@ unsafe impl lock_api::RawRwLockTimed for RawRwLock<Native> {
 
     #[inline]
     fn try_lock_shared_for(&self, timeout: Duration) -> Option<Shared<Native>> {
-        let wait = || self.try_lock_shared_until(after(timeout));
-        if_watched! { return watched::read_until(self, Want::Read, wait); }
-        Self::try_lock_shared(self).or_else(wait)
+        let attempt = || Self::try_lock_shared(self);
+        let block = || self.try_lock_shared_until(after(timeout));
+        observe::lock_until(self, Access::Read, attempt, block)
     }
 
     #[inline]
     fn try_lock_shared_until(&self, timeout: Instant) -> Option<Shared<Native>> {
-        let wait = || self.try_lock_shared_until(deadline(timeout));
-        if_watched! { return watched::read_until(self, Want::Read, wait); }
-        Self::try_lock_shared(self).or_else(wait)
+        let attempt = || Self::try_lock_shared(self);
+        let block = || self.try_lock_shared_until(deadline(timeout));
+        observe::lock_until(self, Access::Read, attempt, block)
     }
 
     #[inline]
     fn try_lock_exclusive_for(&self, timeout: Duration) -> Option<GuardNoSend> {
-        let wait = || self.try_lock_exclusive_until(after(timeout));
-        if_watched! { return watched::lock_until(self, Want::Alone, wait); }
-        guard(Self::try_lock_exclusive(self) || wait())
+        let attempt = || guard(Self::try_lock_exclusive(self));
+        let block = || guard(self.try_lock_exclusive_until(after(timeout)));
+        observe::lock_until(self, Access::Alone, attempt, block)
     }
 
     #[inline]
     fn try_lock_exclusive_until(&self, timeout: Instant) -> Option<GuardNoSend> {
-        let wait = || self.try_lock_exclusive_until(deadline(timeout));
-        if_watched! { return watched::lock_until(self, Want::Alone, wait); }
-        guard(Self::try_lock_exclusive(self) || wait())
+        let attempt = || guard(Self::try_lock_exclusive(self));
+        let block = || guard(self.try_lock_exclusive_until(deadline(timeout)));
+        observe::lock_until(self, Access::Alone, attempt, block)
     }
 }
 
@@ -327,44 +330,39 @@ unsafe impl lock_api::RawRwLockUpgrade for RawRwLock<Native> {
 
     #[inline]
     fn lock_upgradable(&self) -> GuardNoSend {
-        if_watched! {
-            return watched::lock(self, Want::Upgradable, || Self::lock_upgradable(self));
-        }
-        Self::lock_upgradable(self);
+        let attempt = || Self::try_lock_upgradable(self).then_some(());
+        observe::lock(self, Access::Upgradable, attempt, || Self::lock_upgradable(self));
         GuardNoSend::new()
     }
 
     #[inline]
     fn try_lock_upgradable(&self) -> Option<GuardNoSend> {
-        if_watched! { return watched::try_lock(self, Want::Upgradable, Held::Upgradable); }
-        guard(Self::try_lock_upgradable(self))
+        observe::try_lock(self, Access::Upgradable, || guard(Self::try_lock_upgradable(self)))
     }
 
     #[inline]
     unsafe fn unlock_upgradable(&self, _: GuardNoSend) {
-        if_watched! { watched::unlocks(self, Held::Upgradable); }
         // SAFETY: as the caller promises.
-        unsafe { Self::unlock_upgradable(self) };
+        observe::unlock(self, Access::Upgradable, || unsafe { Self::unlock_upgradable(self) });
     }
 
     #[inline]
     unsafe fn upgrade(&self, held: GuardNoSend) -> GuardNoSend {
         // SAFETY: as the caller promises.
-        let wait = || unsafe { Self::upgrade(self) };
-        if_watched! { return watched::lock(self, Want::Upgrade, wait); }
-        wait();
+        let attempt = || unsafe { Self::try_upgrade(self) }.then_some(());
+        // SAFETY: as the caller promises.
+        observe::lock(self, Access::Upgrade, attempt, || unsafe { Self::upgrade(self) });
         held
     }
 
     #[inline]
     unsafe fn try_upgrade(&self, held: GuardNoSend) -> Result<GuardNoSend, GuardNoSend> {
-        if_watched! {
-            // SAFETY: as the caller promises.
-            let owner = unsafe { watched::try_upgrade(self) };
-            return owner.ok_or(held);
-        }
         // SAFETY: as the caller promises.
-        if unsafe { Self::try_upgrade(self) } { Ok(held) } else { Err(held) }
+        let owner = unsafe { Self::try_upgrade(self) };
+        if owner {
+            observe::changes(self, Access::Upgradable, Access::Alone);
+        }
+        if owner { Ok(held) } else { Err(held) }
     }
 }
 
@@ -372,17 +370,14 @@ unsafe impl lock_api::RawRwLockUpgrade for RawRwLock<Native> {
 unsafe impl lock_api::RawRwLockUpgradeFair for RawRwLock<Native> {
     #[inline]
     unsafe fn unlock_upgradable_fair(&self, _: GuardNoSend) {
-        if_watched! { watched::unlocks(self, Held::Upgradable); }
         // SAFETY: as the caller promises.
-        unsafe { Self::unlock_upgradable_fair(self) };
+        observe::unlock(self, Access::Upgradable, || unsafe { Self::unlock_upgradable_fair(self) });
     }
 
     #[inline]
     unsafe fn bump_upgradable(&self, _: &mut GuardNoSend) {
-        if_watched! { watched::unlocks(self, Held::Upgradable); }
         // SAFETY: as the caller promises.
-        unsafe { Self::bump_upgradable(self) };
-        if_watched! { watched::has_again(self, Held::Upgradable); }
+        observe::bump(self, Access::Upgradable, || unsafe { Self::bump_upgradable(self) });
     }
 }
 
@@ -390,14 +385,14 @@ unsafe impl lock_api::RawRwLockUpgradeFair for RawRwLock<Native> {
 unsafe impl lock_api::RawRwLockUpgradeDowngrade for RawRwLock<Native> {
     #[inline]
     unsafe fn downgrade_upgradable(&self, _: GuardNoSend) -> Shared<Native> {
-        if_watched! { watched::changes(self, Held::Upgradable, Held::Read); }
+        observe::changes(self, Access::Upgradable, Access::Read);
         // SAFETY: as the caller promises.
         unsafe { Self::downgrade_upgradable(self) }
     }
 
     #[inline]
     unsafe fn downgrade_to_upgradable(&self, held: GuardNoSend) -> GuardNoSend {
-        if_watched! { watched::changes(self, Held::Alone, Held::Upgradable); }
+        observe::changes(self, Access::Alone, Access::Upgradable);
         // SAFETY: as the caller promises.
         unsafe { Self::downgrade_to_upgradable(self) };
         held
@@ -408,16 +403,16 @@ unsafe impl lock_api::RawRwLockUpgradeDowngrade for RawRwLock<Native> {
 unsafe impl lock_api::RawRwLockUpgradeTimed for RawRwLock<Native> {
     #[inline]
     fn try_lock_upgradable_for(&self, timeout: Duration) -> Option<GuardNoSend> {
-        let wait = || self.try_lock_upgradable_until(after(timeout));
-        if_watched! { return watched::lock_until(self, Want::Upgradable, wait); }
-        guard(Self::try_lock_upgradable(self) || wait())
+        let attempt = || guard(Self::try_lock_upgradable(self));
+        let block = || guard(self.try_lock_upgradable_until(after(timeout)));
+        observe::lock_until(self, Access::Upgradable, attempt, block)
     }
 
     #[inline]
     fn try_lock_upgradable_until(&self, timeout: Instant) -> Option<GuardNoSend> {
-        let wait = || self.try_lock_upgradable_until(deadline(timeout));
-        if_watched! { return watched::lock_until(self, Want::Upgradable, wait); }
-        guard(Self::try_lock_upgradable(self) || wait())
+        let attempt = || guard(Self::try_lock_upgradable(self));
+        let block = || guard(self.try_lock_upgradable_until(deadline(timeout)));
+        observe::lock_until(self, Access::Upgradable, attempt, block)
     }
 
     #[inline]
@@ -427,11 +422,10 @@ unsafe impl lock_api::RawRwLockUpgradeTimed for RawRwLock<Native> {
         timeout: Duration,
     ) -> Result<GuardNoSend, GuardNoSend> {
         // SAFETY: as the caller promises.
-        let wait = || unsafe { self.try_upgrade_until(after(timeout)) };
-        if_watched! { return watched::lock_until(self, Want::Upgrade, wait).ok_or(held); }
+        let attempt = || guard(unsafe { Self::try_upgrade(self) });
         // SAFETY: as the caller promises.
-        let owner = unsafe { Self::try_upgrade(self) } || wait();
-        if owner { Ok(held) } else { Err(held) }
+        let block = || guard(unsafe { self.try_upgrade_until(after(timeout)) });
+        observe::lock_until(self, Access::Upgrade, attempt, block).ok_or(held)
     }
 
     #[inline]
@@ -441,10 +435,9 @@ unsafe impl lock_api::RawRwLockUpgradeTimed for RawRwLock<Native> {
         timeout: Instant,
     ) -> Result<GuardNoSend, GuardNoSend> {
         // SAFETY: as the caller promises.
-        let wait = || unsafe { self.try_upgrade_until(deadline(timeout)) };
-        if_watched! { return watched::lock_until(self, Want::Upgrade, wait).ok_or(held); }
+        let attempt = || guard(unsafe { Self::try_upgrade(self) });
         // SAFETY: as the caller promises.
-        let owner = unsafe { Self::try_upgrade(self) } || wait();
-        if owner { Ok(held) } else { Err(held) }
+        let block = || guard(unsafe { self.try_upgrade_until(deadline(timeout)) });
+        observe::lock_until(self, Access::Upgrade, attempt, block).ok_or(held)
     }
 }

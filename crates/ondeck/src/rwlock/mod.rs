@@ -96,8 +96,6 @@ mod spin;
 mod upgradable;
 mod wait;
 mod wake;
-#[cfg(feature = "deadlock_detection")]
-mod watched;
 
 use core::fmt;
 use core::marker::PhantomData;

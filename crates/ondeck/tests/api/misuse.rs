@@ -69,7 +69,23 @@ fn a_mutex_in_the_place_of_one_that_was_dropped_locked_is_another() {
     assert!(mutex.is_none());
     mutex = Some(Mutex::new(()));
     assert_eq!(std::ptr::from_ref(&mutex).addr(), place);
-    let mutex = mutex.as_ref().expect("it is there");
+    wait_for_another_thread(mutex.as_ref().expect("it is there"));
+}
+
+#[test]
+fn a_mutex_that_another_thread_unlocked_is_no_longer_its_first_owners() {
+    let mutex = Mutex::new(());
+    mem::forget(mutex.lock());
+    thread::scope(|scope| {
+        // SAFETY: it is locked, and its guard is forgotten.
+        scope.spawn(|| unsafe { mutex.force_unlock(GUARD) });
+    });
+    drop(mutex.lock());
+    wait_for_another_thread(&mutex);
+}
+
+/// Waits for the mutex, which this thread does not hold, until another thread unlocks it.
+fn wait_for_another_thread(mutex: &Mutex<()>) {
     let (locked, waited_for) = mpsc::channel();
     thread::scope(|scope| {
         scope.spawn(move || {

@@ -3,7 +3,7 @@
 //! polls. `platform/halfway.rs` has processes that are refused membarrier after it was granted, `stress.rs`
 //! has crowds under each refusal.
 
-use ondeck::platform::{Host, Linux};
+use ondeck::platform::{Fences, Linux};
 
 use crate::seccomp::Filter;
 use crate::suite::passes;

@@ -149,6 +149,13 @@ fn a_closure_that_calls_its_own_once_is_told() {
 }
 
 #[test]
+fn a_closure_waits_for_its_own_once_until_a_deadline() {
+    let once = Once::new();
+    once.call_once(|| assert!(!once.wait_for(SHORT)));
+    assert!(once.is_completed());
+}
+
+#[test]
 fn one_once_may_use_another() {
     let (outer, inner) = (Once::new(), Once::new());
     outer.call_once(|| inner.call_once(|| ()));

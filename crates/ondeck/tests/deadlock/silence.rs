@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use ondeck::deadlock::{self, Mode, ReportKind, Watched};
+use ondeck::deadlock::{self, Detected, Mode, ReportKind};
 use ondeck::{FairMutex, Mutex, Once, PiMutex, ReentrantMutex, RwLock, poison};
 
 use crate::told::detected;
@@ -48,7 +48,7 @@ fn a_lock_in_the_place_of_an_ignored_one_is_another() {
 
 #[test]
 fn locks_of_all_kinds_can_be_ignored() {
-    fn silent(lock: &impl Watched) {
+    fn silent(lock: &impl Detected) {
         deadlock::ignore(lock);
     }
     detected(|told| {

@@ -5,7 +5,7 @@ use std::mem;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use ondeck::platform::{Host, Linux};
+use ondeck::platform::{Fences, Linux};
 use ondeck::spin::Polling;
 
 use crate::again::{is_child, passes};

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use ondeck::platform::{Host, Linux, Platform};
+use ondeck::platform::{Fences, Linux, Platform};
 
 use crate::again::{is_child, passes};
 use crate::refuse::refuse;

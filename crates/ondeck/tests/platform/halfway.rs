@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use ondeck::platform::{Host, Linux};
+use ondeck::platform::{Fences, Linux};
 use ondeck::{Condvar, Mutex};
 
 use crate::again::{is_child, passes};

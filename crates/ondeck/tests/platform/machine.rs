@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::Duration;
 
-use ondeck::platform::{AffinityError, Host, Linux, Platform};
+use ondeck::platform::{AffinityError, Estimates, Linux, Platform};
 
 use crate::again::alone;
 

@@ -5,7 +5,7 @@
 use std::sync::atomic::AtomicUsize;
 use std::{fs, thread};
 
-use ondeck::platform::{Host, Linux};
+use ondeck::platform::{Fences, Host, Linux};
 
 use crate::again::{is_child, passes};
 use crate::refuse::refuse;

@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use ondeck::platform::{AffinityError, Host, Linux, Ordering, Platform};
+use ondeck::platform::{AffinityError, Fences, Linux, Ordering, Platform};
 
 use crate::again::{is_child, passes};
 use crate::refuse::refuse;

@@ -12,7 +12,7 @@ use libc::{
     MEMBARRIER_CMD_PRIVATE_EXPEDITED as FENCE,
     MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED as REGISTER,
 };
-use ondeck::platform::{Host, Linux, Platform};
+use ondeck::platform::{Fences, Linux};
 
 use crate::again::{is_child, passes};
 use crate::seccomp::Filter;

@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use ondeck::platform::{Host, Linux};
+use ondeck::platform::{Linux, Threads};
 
 const COUNT: u32 = 128;
 

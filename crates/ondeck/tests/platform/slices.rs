@@ -1,6 +1,6 @@
 //! Time slices are extended where the kernel and the C library can do it, and nothing is done elsewhere.
 
-use ondeck::platform::{Linux, Platform};
+use ondeck::platform::{Linux, Threads};
 
 /// What the kernel says of the calling thread: 1 if it is on, 0 if it is off, -1 if there is no such thing.
 fn kernel_says() -> i32 {

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
-use ondeck::platform::{Host, Linux, Platform};
+use ondeck::platform::{Estimates, Fences, Host, Linux, Platform};
 
 use super::checker::{Report, most_chances};
 use super::crowd::{self, Crowd, Pace};

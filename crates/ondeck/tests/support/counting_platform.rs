@@ -7,7 +7,8 @@ use std::sync::atomic::{self, AtomicU64, AtomicUsize};
 
 use ondeck::parking::{BIASES, Bias, Bucket, Row, bias_of};
 use ondeck::platform::{
-    AtomicInt, AtomicPointer, FutexWait, Host, Linux, Ordering, Platform, Timestamp,
+    AtomicInt, AtomicPointer, Estimates, Fences, FutexWait, Host, Linux, Ordering, Platform,
+    Threads, Timestamp,
 };
 
 /// Runs locks whose writes are counted.
@@ -140,14 +141,6 @@ unsafe impl Platform for Counting {
         Linux::fence(order);
     }
 
-    fn light_fence() {
-        Linux::light_fence();
-    }
-
-    fn heavy_fence() {
-        Linux::heavy_fence();
-    }
-
     fn pause() {
         Linux::pause();
     }
@@ -213,7 +206,7 @@ fn table() -> &'static Table {
     })
 }
 
-// SAFETY: there is one table, and the number of a row is given to one thread. The fences are those of `Linux`.
+// SAFETY: there is one table, and the number of a row is given to one thread.
 unsafe impl Host for Counting {
     fn unlock_mode(_address: usize) -> &'static Self::AtomicUsize {
         &table().unlock_mode
@@ -221,19 +214,6 @@ unsafe impl Host for Counting {
 
     fn bucket(_address: usize) -> &'static Bucket<Self> {
         &table().bucket
-    }
-
-    // Light fences are full ones here, so that a heavy one may be as well.
-    fn fences_are_asymmetric() -> bool {
-        true
-    }
-
-    fn may_relax() -> bool {
-        true
-    }
-
-    fn once_in(_count: u32) -> bool {
-        true
     }
 
     fn row() -> Option<&'static Row<Self>> {
@@ -252,5 +232,33 @@ unsafe impl Host for Counting {
 
     fn bias(address: usize) -> Option<&'static Bias<Self>> {
         Some(&table().biases[bias_of(address)])
+    }
+}
+
+// SAFETY: they are those of `Linux`.
+unsafe impl Fences for Counting {
+    fn light_fence() {
+        Linux::light_fence();
+    }
+
+    fn heavy_fence() {
+        Linux::heavy_fence();
+    }
+
+    // Light fences are full ones here, so that a heavy one may be as well.
+    fn fences_are_asymmetric() -> bool {
+        true
+    }
+
+    fn may_relax() -> bool {
+        true
+    }
+}
+
+impl Estimates for Counting {}
+
+impl Threads for Counting {
+    fn once_in(_count: u32) -> bool {
+        true
     }
 }

@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use ondeck::parking::{Bucket, bucket_of};
-use ondeck::platform::{FutexWait, Host, Linux, Platform, Timestamp};
+use ondeck::platform::{Estimates, Fences, FutexWait, Host, Linux, Platform, Threads, Timestamp};
 use ondeck::spin::Polling;
 
 /// A table of a test's own, and what differs besides.
@@ -119,14 +119,6 @@ unsafe impl<T: Table> Platform for Few<T> {
         Linux::fence(order);
     }
 
-    fn light_fence() {
-        Linux::light_fence();
-    }
-
-    fn heavy_fence() {
-        Linux::heavy_fence();
-    }
-
     fn pause() {
         Linux::pause();
     }
@@ -183,7 +175,7 @@ unsafe impl<T: Table> Platform for Few<T> {
 }
 
 // SAFETY: the table is made once, and a place in it is a function of the address. The kernel wipes it
-// in a child; where it does not, no test uses locks in one. The fences are those of `Linux`.
+// in a child; where it does not, no test uses locks in one.
 unsafe impl<T: Table> Host for Few<T> {
     fn unlock_mode(address: usize) -> &'static AtomicUsize {
         &Place::<T>::get().unlock_modes[index::<T>(address)]
@@ -192,9 +184,16 @@ unsafe impl<T: Table> Host for Few<T> {
     fn bucket(address: usize) -> &'static Bucket<Self> {
         &Place::<T>::get().buckets[index::<T>(address)]
     }
+}
 
-    fn polling() -> Polling {
-        Linux::polling()
+// SAFETY: they are those of `Linux`.
+unsafe impl<T: Table> Fences for Few<T> {
+    fn light_fence() {
+        Linux::light_fence();
+    }
+
+    fn heavy_fence() {
+        Linux::heavy_fence();
     }
 
     fn fences_are_asymmetric() -> bool {
@@ -216,6 +215,12 @@ unsafe impl<T: Table> Host for Few<T> {
     fn may_relax() -> bool {
         Linux::may_relax()
     }
+}
+
+impl<T: Table> Estimates for Few<T> {
+    fn polling() -> Polling {
+        Linux::polling()
+    }
 
     fn note_wake(ticks: usize) {
         Linux::note_wake(ticks);
@@ -232,7 +237,9 @@ unsafe impl<T: Table> Host for Few<T> {
     fn transfer_ticks() -> usize {
         Linux::transfer_ticks()
     }
+}
 
+impl<T: Table> Threads for Few<T> {
     fn once_in(count: u32) -> bool {
         Linux::once_in(count)
     }

@@ -24,7 +24,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use ondeck::parking::{Bias, Bucket};
-use ondeck::platform::{AtomicInt, FutexWait, Host, Linux, Platform, Timestamp};
+use ondeck::platform::{
+    AtomicInt, Estimates, Fences, FutexWait, Host, Linux, Platform, Threads, Timestamp,
+};
 use ondeck::spin::Polling;
 
 use atomics::{Byte, Number, Pointer};
@@ -98,13 +100,6 @@ unsafe impl<H: Hooks> Platform for Hooked<H> {
 
     fn fence(order: Ordering) {
         H::fence(order);
-    }
-    fn light_fence() {
-        Linux::light_fence();
-    }
-    fn heavy_fence() {
-        count_call(|calls| calls.heavy_fences += 1);
-        H::heavy_fence();
     }
     fn pause() {
         H::pause();
@@ -183,8 +178,7 @@ unsafe impl<H: Hooks> Platform for Hooked<H> {
     }
 }
 
-// SAFETY: there is one word, one bucket and one bias, made once. No test forks. The fences are those of `Linux`, or
-// of a test that emulates others.
+// SAFETY: there is one word, one bucket and one bias, made once. No test forks.
 unsafe impl<H: Hooks> Host for Hooked<H> {
     fn unlock_mode(_: usize) -> &'static Number<H> {
         H::unlock_mode();
@@ -196,11 +190,16 @@ unsafe impl<H: Hooks> Host for Hooked<H> {
     fn bias(_: usize) -> Option<&'static Bias<Self>> {
         Some(&Self::table().bias)
     }
-    fn polling() -> Polling {
-        H::polling()
+}
+
+// SAFETY: they are those of `Linux`, or of a test that emulates others.
+unsafe impl<H: Hooks> Fences for Hooked<H> {
+    fn light_fence() {
+        Linux::light_fence();
     }
-    fn transfer_ticks() -> usize {
-        H::transfer_ticks()
+    fn heavy_fence() {
+        count_call(|calls| calls.heavy_fences += 1);
+        H::heavy_fence();
     }
     fn fences_are_asymmetric() -> bool {
         H::fences_are_asymmetric()
@@ -211,6 +210,24 @@ unsafe impl<H: Hooks> Host for Hooked<H> {
     fn heavy_fences_are_refused() -> bool {
         H::heavy_fences_are_refused()
     }
+}
+
+impl<H: Hooks> Estimates for Hooked<H> {
+    fn polling() -> Polling {
+        H::polling()
+    }
+    fn transfer_ticks() -> usize {
+        H::transfer_ticks()
+    }
+    fn note_wake(ticks: usize) {
+        H::note_wake(ticks);
+    }
+    fn wake_ticks() -> usize {
+        H::wake_ticks()
+    }
+}
+
+impl<H: Hooks> Threads for Hooked<H> {
     fn once_in(count: u32) -> bool {
         H::once_in(count)
     }
@@ -222,11 +239,5 @@ unsafe impl<H: Hooks> Host for Hooked<H> {
     }
     fn has_real_time_threads() -> bool {
         H::has_real_time_threads()
-    }
-    fn note_wake(ticks: usize) {
-        H::note_wake(ticks);
-    }
-    fn wake_ticks() -> usize {
-        H::wake_ticks()
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering, fence};
 
-use ondeck::platform::{FutexWait, Host, Linux, Platform, Timestamp};
+use ondeck::platform::{FutexWait, Linux, Platform, Threads, Timestamp};
 use ondeck::spin::Polling;
 
 use super::Place;

@@ -1,7 +1,7 @@
 //! A shared library with locks of its own, which a test of the environment loads into a program that has
 //! other locks.
 
-use ondeck::platform::{Host, Linux};
+use ondeck::platform::{Fences, Linux};
 use ondeck::spin::Polling;
 
 /// The pause before a waiter's first poll, for this library's locks.

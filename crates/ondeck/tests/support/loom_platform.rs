@@ -21,7 +21,9 @@ mod words;
 
 use loom::sync::atomic;
 use ondeck::parking::{Bias, Bucket, Row};
-use ondeck::platform::{AtomicInt, FutexWait, Host, Ordering, Platform, Timestamp};
+use ondeck::platform::{
+    self, AtomicInt, Estimates, FutexWait, Host, Ordering, Platform, Threads, Timestamp,
+};
 use ondeck::spin::Polling;
 
 use atomics::{AtomicPtr, AtomicU8, AtomicU32, AtomicUsize};
@@ -80,8 +82,7 @@ fn place(address: usize) -> usize {
     place % setting::get().buckets
 }
 
-// SAFETY: atomics and fences are loom's, and the pair of fences is modelled in `loom_fence.rs`. The
-// kernel's queues are found by address. A panic ends the model with all its threads.
+// SAFETY: atomics and fences are loom's. The kernel's queues are found by address. A panic ends the model with all its threads.
 unsafe impl Platform for Loom {
     type AtomicU8 = AtomicU8;
     type AtomicU32 = AtomicU32;
@@ -94,20 +95,6 @@ unsafe impl Platform for Loom {
 
     fn fence(order: Ordering) {
         atomic::fence(order);
-    }
-
-    fn light_fence() {
-        if !is_asymmetric() {
-            atomic::fence(Ordering::SeqCst);
-        }
-    }
-
-    fn heavy_fence() {
-        if is_asymmetric() && !kernel::is_refused() {
-            fence::heavy();
-        } else {
-            atomic::fence(Ordering::SeqCst);
-        }
     }
 
     fn pause() {
@@ -198,8 +185,7 @@ unsafe impl Platform for Loom {
     }
 }
 
-// SAFETY: an execution has one table, and an address keeps the place that it was given first. Fences are
-// not relaxed where both are full.
+// SAFETY: an execution has one table, and an address keeps the place that it was given first.
 unsafe impl Host for Loom {
     fn unlock_mode(address: usize) -> &'static AtomicUsize {
         &TABLE.unlock_modes[place(address)]
@@ -207,46 +193,6 @@ unsafe impl Host for Loom {
 
     fn bucket(address: usize) -> &'static Bucket<Self> {
         &TABLE.buckets[place(address)]
-    }
-
-    fn polling() -> Polling {
-        let mut polling = Polling::default();
-        polling.budget = u32::from(setting::get().polls);
-        polling.watch = polling.budget;
-        (polling.short, polling.long, polling.offer) = (1, 1, 0);
-        polling.tenure = 1;
-        polling
-    }
-
-    fn fences_are_asymmetric() -> bool {
-        setting::get().fences != Fences::Refused && !kernel::is_refused()
-    }
-
-    fn heavy_fences_are_refused() -> bool {
-        kernel::is_refused()
-    }
-
-    // A thread that is late by this has lost its CPU.
-    fn wake_ticks() -> usize {
-        if setting::get().stale { 0 } else { 1 << 50 }
-    }
-
-    fn transfer_ticks() -> usize {
-        0
-    }
-
-    fn presumed_light_fence() {
-        if setting::get().fences == Fences::Full {
-            atomic::fence(Ordering::SeqCst);
-        }
-    }
-
-    fn may_relax() -> bool {
-        Self::fences_are_asymmetric()
-    }
-
-    fn once_in(_count: u32) -> bool {
-        true
     }
 
     fn row() -> Option<&'static Row<Self>> {
@@ -259,6 +205,67 @@ unsafe impl Host for Loom {
 
     fn bias(_address: usize) -> Option<&'static Bias<Self>> {
         setting::get().biased.then(|| &READERS.bias)
+    }
+}
+
+// SAFETY: the pair is modelled in `loom_fence.rs`. Fences are not relaxed where both are full.
+unsafe impl platform::Fences for Loom {
+    fn light_fence() {
+        if !is_asymmetric() {
+            atomic::fence(Ordering::SeqCst);
+        }
+    }
+
+    fn heavy_fence() {
+        if is_asymmetric() && !kernel::is_refused() {
+            fence::heavy();
+        } else {
+            atomic::fence(Ordering::SeqCst);
+        }
+    }
+
+    fn fences_are_asymmetric() -> bool {
+        setting::get().fences != Fences::Refused && !kernel::is_refused()
+    }
+
+    fn heavy_fences_are_refused() -> bool {
+        kernel::is_refused()
+    }
+
+    fn presumed_light_fence() {
+        if setting::get().fences == Fences::Full {
+            atomic::fence(Ordering::SeqCst);
+        }
+    }
+
+    fn may_relax() -> bool {
+        Self::fences_are_asymmetric()
+    }
+}
+
+impl Estimates for Loom {
+    fn polling() -> Polling {
+        let mut polling = Polling::default();
+        polling.budget = u32::from(setting::get().polls);
+        polling.watch = polling.budget;
+        (polling.short, polling.long, polling.offer) = (1, 1, 0);
+        polling.tenure = 1;
+        polling
+    }
+
+    // A thread that is late by this has lost its CPU.
+    fn wake_ticks() -> usize {
+        if setting::get().stale { 0 } else { 1 << 50 }
+    }
+
+    fn transfer_ticks() -> usize {
+        0
+    }
+}
+
+impl Threads for Loom {
+    fn once_in(_count: u32) -> bool {
+        true
     }
 
     fn priority() -> u32 {

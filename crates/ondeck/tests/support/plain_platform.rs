@@ -12,7 +12,9 @@ use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 use ondeck::parking::{Bucket, bucket_of};
-use ondeck::platform::{FutexWait, Host, Ordering, Platform, Timestamp};
+use ondeck::platform::{
+    Estimates, Fences, FutexWait, Host, Ordering, Platform, Threads, Timestamp,
+};
 
 /// Runs locks on the threads of the standard library.
 #[derive(Debug)]
@@ -138,8 +140,7 @@ fn sleep(word: &AtomicU32, expected: u32, deadline: Option<Timestamp>) -> FutexW
     }
 }
 
-// SAFETY: atomics and fences are the standard library's, and both halves of the pair are full. The list of
-// sleeping threads compares addresses. A panic of this file ends its test.
+// SAFETY: atomics and fences are the standard library's. The list of sleeping threads compares addresses. A panic of this file ends its test.
 unsafe impl Platform for Plain {
     type AtomicU8 = AtomicU8;
     type AtomicU32 = AtomicU32;
@@ -148,14 +149,6 @@ unsafe impl Platform for Plain {
 
     fn fence(order: Ordering) {
         atomic::fence(order);
-    }
-
-    fn light_fence() {
-        atomic::fence(Ordering::SeqCst);
-    }
-
-    fn heavy_fence() {
-        atomic::fence(Ordering::SeqCst);
     }
 
     fn pause() {
@@ -227,6 +220,17 @@ unsafe impl Host for Plain {
     fn bucket(address: usize) -> &'static Bucket<Self> {
         &machine().buckets[bucket_of(address) % BUCKETS]
     }
+}
+
+// SAFETY: both halves of the pair are full.
+unsafe impl Fences for Plain {
+    fn light_fence() {
+        atomic::fence(Ordering::SeqCst);
+    }
+
+    fn heavy_fence() {
+        atomic::fence(Ordering::SeqCst);
+    }
 
     fn fences_are_asymmetric() -> bool {
         true
@@ -235,7 +239,11 @@ unsafe impl Host for Plain {
     fn may_relax() -> bool {
         true
     }
+}
 
+impl Estimates for Plain {}
+
+impl Threads for Plain {
     fn once_in(count: u32) -> bool {
         thread_local!(static CALLS: Cell<u32> = const { Cell::new(0) });
         CALLS.set(CALLS.get().wrapping_add(1));

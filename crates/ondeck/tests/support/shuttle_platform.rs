@@ -16,7 +16,9 @@ mod life;
 use std::sync::Mutex;
 
 use ondeck::parking::{Bias, Bucket, Row};
-use ondeck::platform::{AtomicInt, FutexWait, Host, Ordering, Platform, Timestamp};
+use ondeck::platform::{
+    AtomicInt, Estimates, Fences, FutexWait, Host, Ordering, Platform, Threads, Timestamp,
+};
 use ondeck::spin::Polling;
 use shuttle::rand::{RngCore, thread_rng};
 use shuttle::sync::atomic;
@@ -126,12 +128,6 @@ unsafe impl Platform for Shuttle {
     // All accesses are sequentially consistent without fences.
     fn fence(_order: Ordering) {}
 
-    fn light_fence() {}
-
-    fn heavy_fence() {
-        step();
-    }
-
     fn pause() {
         shuttle::thread::yield_now();
     }
@@ -210,6 +206,41 @@ unsafe impl Host for Shuttle {
         &MACHINE.buckets[place(address)]
     }
 
+    fn row() -> Option<&'static Row<Self>> {
+        let row = MACHINE.rows.get(usize::from(shuttle::current::me()));
+        row.filter(|_| MACHINE.setting.visible)
+    }
+
+    fn rows() -> &'static [Row<Self>] {
+        if MACHINE.setting.visible { &MACHINE.rows } else { &[] }
+    }
+
+    // All addresses share one.
+    fn bias(_address: usize) -> Option<&'static Bias<Self>> {
+        MACHINE.setting.visible.then_some(&MACHINE.bias)
+    }
+}
+
+// SAFETY: atomics are sequentially consistent.
+unsafe impl Fences for Shuttle {
+    fn light_fence() {}
+
+    fn heavy_fence() {
+        step();
+    }
+
+    fn fences_are_asymmetric() -> bool {
+        MACHINE.setting.asymmetric
+    }
+
+    fn presumed_light_fence() {}
+
+    fn may_relax() -> bool {
+        MACHINE.setting.asymmetric && one_in(2)
+    }
+}
+
+impl Estimates for Shuttle {
     fn polling() -> Polling {
         const TICK: u32 = TICK_NANOS as u32;
         let mut polling = Polling::default();
@@ -228,33 +259,11 @@ unsafe impl Host for Shuttle {
     fn transfer_ticks() -> usize {
         1
     }
+}
 
-    fn fences_are_asymmetric() -> bool {
-        MACHINE.setting.asymmetric
-    }
-
-    fn presumed_light_fence() {}
-
-    fn may_relax() -> bool {
-        MACHINE.setting.asymmetric && one_in(2)
-    }
-
+impl Threads for Shuttle {
     fn once_in(_count: u32) -> bool {
         one_in(2)
-    }
-
-    fn row() -> Option<&'static Row<Self>> {
-        let row = MACHINE.rows.get(usize::from(shuttle::current::me()));
-        row.filter(|_| MACHINE.setting.visible)
-    }
-
-    fn rows() -> &'static [Row<Self>] {
-        if MACHINE.setting.visible { &MACHINE.rows } else { &[] }
-    }
-
-    // All addresses share one.
-    fn bias(_address: usize) -> Option<&'static Bias<Self>> {
-        MACHINE.setting.visible.then_some(&MACHINE.bias)
     }
 
     fn cpu() -> u32 {

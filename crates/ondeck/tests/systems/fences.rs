@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use ondeck::platform::{Host, Native, Platform};
+use ondeck::platform::{Fences, Native};
 
 use crate::watchdog::Watchdog;
 

@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::Duration;
 
-use ondeck::platform::{Host, Native, Platform};
+use ondeck::platform::{Native, Platform, Threads};
 
 #[test]
 fn the_clock_and_the_ticks_go_on() {

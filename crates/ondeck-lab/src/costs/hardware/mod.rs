@@ -10,7 +10,7 @@ mod wake;
 use std::hint::black_box;
 use std::time::Duration;
 
-use ondeck::platform::{Host, Native, Ordering, Platform};
+use ondeck::platform::{Fences, Native, Ordering, Platform};
 
 pub use layout::{Cluster, Kind, Layout, Place, Shared};
 pub use wake::Wakes;

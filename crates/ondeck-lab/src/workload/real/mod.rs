@@ -20,6 +20,7 @@ use super::face::{Across, Judged, Shelf, Table};
 use super::situation::{Rounds, counts};
 use super::{
     Asked, EmptyLock, RealRound, Round, Schedule, Situation, Workload, WorkloadInfo, param,
+    real_round,
 };
 use crate::machine::Machine;
 use crate::sample::{OPERATION_GAP, SHARE, Sample, THROUGHPUT};
@@ -78,7 +79,7 @@ impl Workload for Real {
     }
 
     fn round<M: Machine, L: RawLock<M>>(given: &Round, own: &App) -> Result<Sample, TeamError> {
-        M::real_round::<Self, L>(given, own)
+        real_round::<Self, M, L>(given, own)
     }
 }
 

@@ -48,7 +48,7 @@
 use core::sync::atomic::{AtomicU8, AtomicUsize, Ordering, compiler_fence, fence};
 
 use super::{Native, environment, ticks};
-use crate::platform::estimate::{averaged_cost, relax_interval};
+use crate::machine::{averaged_cost, relax_interval};
 use crate::platform::system::System;
 
 const UNCHOSEN: u8 = 0;

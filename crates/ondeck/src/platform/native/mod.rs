@@ -14,11 +14,11 @@ pub(super) mod ticks;
 
 use core::sync::atomic;
 
-use crate::parking::{Bias, Bucket, Row};
-use crate::spin::Polling;
-
 use super::system::System;
-use super::{FutexWait, Host, Ordering, Platform, Timestamp};
+use crate::machine::{
+    Estimates, Fences, FutexWait, Ordering, Platform, Polling, Threads, Timestamp,
+};
+use crate::parking::{Bias, Bucket, Host, Row};
 
 /// The machine and the system that this program runs on.
 ///
@@ -38,8 +38,7 @@ use super::{FutexWait, Host, Ordering, Platform, Timestamp};
 #[derive(Clone, Copy, Debug)]
 pub struct Native;
 
-// SAFETY: atomics and fences are the CPU's, by `core`; the pair of fences is argued in `fence.rs`. The rest is
-// the system's, which promises what is needed here.
+// SAFETY: atomics and fences are the CPU's, by `core`. The rest is the system's, which promises what is needed here.
 unsafe impl Platform for Native {
     type AtomicU8 = atomic::AtomicU8;
     type AtomicU32 = atomic::AtomicU32;
@@ -49,15 +48,6 @@ unsafe impl Platform for Native {
     #[inline(always)]
     fn fence(order: Ordering) {
         atomic::fence(order);
-    }
-
-    #[inline(always)]
-    fn light_fence() {
-        fence::light();
-    }
-
-    fn heavy_fence() {
-        fence::heavy();
     }
 
     #[inline(always)]
@@ -125,20 +115,10 @@ unsafe impl Platform for Native {
     fn nodes() -> usize {
         <Self as System>::nodes()
     }
-
-    #[inline(always)]
-    fn extend_slice() -> bool {
-        <Self as System>::extend_slice()
-    }
-
-    #[inline]
-    fn give_back_slice() {
-        <Self as System>::give_back_slice();
-    }
 }
 
 // SAFETY: the table is a static array with a place for each hash of an address, which the system fills with
-// zeros in a child; see `table.rs`. Fences: see `fence.rs`. Rows: see `readers.rs`.
+// zeros in a child; see `table.rs`. Rows: see `readers.rs`.
 unsafe impl Host for Native {
     #[inline(always)]
     fn unlock_mode(address: usize) -> &'static atomic::AtomicUsize {
@@ -150,8 +130,30 @@ unsafe impl Host for Native {
         table::bucket(address)
     }
 
-    fn polling() -> Polling {
-        Polling::current()
+    #[inline(always)]
+    fn row() -> Option<&'static Row<Self>> {
+        readers::own()
+    }
+
+    fn rows() -> &'static [Row<Self>] {
+        readers::all()
+    }
+
+    #[inline(always)]
+    fn bias(address: usize) -> Option<&'static Bias<Self>> {
+        Some(readers::bias(address))
+    }
+}
+
+// SAFETY: see `fence.rs`.
+unsafe impl Fences for Native {
+    #[inline(always)]
+    fn light_fence() {
+        fence::light();
+    }
+
+    fn heavy_fence() {
+        fence::heavy();
     }
 
     fn fences_are_asymmetric() -> bool {
@@ -180,6 +182,12 @@ unsafe impl Host for Native {
     fn may_relax() -> bool {
         fence::may_relax()
     }
+}
+
+impl Estimates for Native {
+    fn polling() -> Polling {
+        Polling::current()
+    }
 
     #[inline]
     fn note_wake(ticks: usize) {
@@ -202,6 +210,13 @@ unsafe impl Host for Native {
     }
 
     #[inline]
+    fn ticks_ordered() -> u64 {
+        ticks::read_ordered()
+    }
+}
+
+impl Threads for Native {
+    #[inline]
     fn once_in(count: u32) -> bool {
         sampling::once_in(count)
     }
@@ -209,11 +224,6 @@ unsafe impl Host for Native {
     #[inline]
     fn cpu() -> u32 {
         <Self as System>::cpu()
-    }
-
-    #[inline]
-    fn ticks_ordered() -> u64 {
-        ticks::read_ordered()
     }
 
     fn priority() -> u32 {
@@ -226,23 +236,13 @@ unsafe impl Host for Native {
     }
 
     #[inline(always)]
-    fn row() -> Option<&'static Row<Self>> {
-        readers::own()
+    fn extend_slice() -> bool {
+        <Self as System>::extend_slice()
     }
 
-    fn rows() -> &'static [Row<Self>] {
-        readers::all()
-    }
-
-    #[inline(always)]
-    fn bias(address: usize) -> Option<&'static Bias<Self>> {
-        Some(readers::bias(address))
-    }
-
-    #[cfg(feature = "profile")]
     #[inline]
-    fn parks(address: usize) {
-        ondeck_record::parks(address);
+    fn give_back_slice() {
+        <Self as System>::give_back_slice();
     }
 }
 

@@ -27,9 +27,11 @@ use crate::parking::{BIASES, Bias, Row, bias_of};
 /// it has such threads.
 const ROWS: usize = 512;
 
-static TABLE: [Row<Native>; ROWS] = [Row::EMPTY; ROWS];
+// SAFETY: atomics only, for which zero is a valid value, and which begin with it.
+static TABLE: [Row<Native>; ROWS] = unsafe { core::mem::zeroed() };
 static CLAIMED: [AtomicBool; ROWS] = [const { AtomicBool::new(false) }; ROWS];
-static BIAS: [Bias<Native>; BIASES] = [Bias::EMPTY; BIASES];
+// SAFETY: as above.
+static BIAS: [Bias<Native>; BIASES] = unsafe { core::mem::zeroed() };
 
 /// No row with this number or a higher one has ever been claimed.
 static IN_USE: AtomicUsize = AtomicUsize::new(0);

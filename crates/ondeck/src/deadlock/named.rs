@@ -10,7 +10,7 @@ use crate::reentrant::RawThreadId;
 use crate::rwlock::RawRwLock;
 
 /// A lock that takes part in the detection.
-pub trait Watched: private::Address {}
+pub trait Detected: private::Address {}
 
 mod private {
     pub trait Address {
@@ -19,7 +19,7 @@ mod private {
     }
 }
 
-macro_rules! watched {
+macro_rules! detected {
     ($([$($generic:tt)*] $lock:ty: |$it:ident| $address:expr;)*) => {
         $(
             impl<$($generic)*> private::Address for $lock {
@@ -29,7 +29,7 @@ macro_rules! watched {
                 }
             }
 
-            impl<$($generic)*> Watched for $lock {}
+            impl<$($generic)*> Detected for $lock {}
         )*
     };
 }
@@ -39,7 +39,7 @@ fn place<T>(raw: &T) -> usize {
     (&raw const *raw).addr()
 }
 
-watched! {
+detected! {
     // SAFETY: for its address only, as in the lines below.
     [T: ?Sized] lock_api::Mutex<RawMutex<Native>, T>: |it| place(unsafe { it.raw() });
     // SAFETY: as above.
@@ -53,7 +53,7 @@ watched! {
         |it| place(unsafe { it.raw() });
     [T: ?Sized] poison::Mutex<T>: |it| it.without_poison().address();
     [T: ?Sized] poison::RwLock<T>: |it| it.without_poison().address();
-    [] Once: |it| it.address();
+    [] Once: |it| place(it);
 }
 
 /// Looks no more at a lock: it is in no report, until it is dropped or [forgotten](forget). Any thread may call
@@ -67,7 +67,7 @@ watched! {
 ///
 /// ondeck::deadlock::ignore(&LOG);
 /// ```
-pub fn ignore(lock: &impl Watched) {
+pub fn ignore(lock: &impl Detected) {
     ondeck_deadlock::ignore(lock.address());
 }
 
@@ -75,6 +75,6 @@ pub fn ignore(lock: &impl Watched) {
 ///
 /// A lock that is dropped is forgotten by itself. This is for a lock that moves to another address after it
 /// was used, or whose memory is used again without a drop: what then comes to the old address is another lock.
-pub fn forget(lock: &impl Watched) {
+pub fn forget(lock: &impl Detected) {
     ondeck_deadlock::forget(lock.address());
 }

@@ -1,5 +1,49 @@
 //! Times that locks measure while they wait, as a machine keeps them.
 
+use super::{Platform, Polling};
+
+/// A machine that keeps what its waiting threads measure.
+///
+/// The defaults are constants, where [`Native`](crate::platform::Native) measures.
+pub trait Estimates: Platform {
+    /// How a waiter polls before it sleeps.
+    #[inline]
+    fn polling() -> Polling {
+        Polling::default()
+    }
+
+    /// Notes how long a wake took, in [`ticks`](Platform::ticks): from the call that woke the calling
+    /// thread until it ran.
+    #[inline]
+    fn note_wake(_ticks: usize) {}
+
+    /// How long a wake takes, in [`ticks`](Platform::ticks): about the median of what was noted, between
+    /// 2 and 50 µs, and 20 µs at first.
+    #[inline]
+    fn wake_ticks() -> usize {
+        Self::ticks_in(20_000)
+    }
+
+    /// Notes how long a read-modify-write took, in [`ticks`](Platform::ticks), of a cache line that
+    /// another CPU had.
+    #[inline]
+    fn note_transfer(_ticks: usize) {}
+
+    /// How long a read-modify-write takes, in [`ticks`](Platform::ticks), of a cache line that another
+    /// CPU has: about the median of what was noted, between 20 and 500 ns, and 100 ns at first.
+    #[inline]
+    fn transfer_ticks() -> usize {
+        Self::ticks_in(100)
+    }
+
+    /// The [`ticks`](Platform::ticks) after everything that the caller has done has completed: for the
+    /// end of a time of some nanoseconds.
+    #[inline]
+    fn ticks_ordered() -> u64 {
+        Self::ticks()
+    }
+}
+
 /// How a time is estimated that is measured again and again.
 ///
 /// About the median of what was noted: each time that is longer makes the estimate longer by a
@@ -70,7 +114,7 @@ const RELAX_INTERVAL_COSTS: usize = 32;
 /// cheap, and as long as the cost is unknown.
 const LEAST_RELAX_INTERVAL_NANOS: u32 = 20_000;
 
-/// The time between two permissions to [relax](super::Host::may_relax) where a heavy fence costs so much, in
+/// The time between two permissions to [relax](super::Fences::may_relax) where a heavy fence costs so much, in
 /// ticks.
 #[doc(hidden)]
 pub fn relax_interval(cost: usize, ticks_in: impl Fn(u32) -> usize) -> usize {

@@ -1,0 +1,70 @@
+//! What the recorder of contention observes of mutexes.
+//!
+//! One byte has no room for a count or a mark, so acquisitions are not counted, waits are recorded when they end, and an
+//! unlock is recorded where it finds that threads may be parked.
+
+use ondeck_record::layout::kind::ONDECK;
+use ondeck_record::{Held, Wait};
+
+use super::{Access, Kind, Observed, Observer};
+
+#[derive(Default)]
+pub(super) struct Contention {
+    /// The thread waits for the mutex.
+    wait: Option<Wait>,
+    /// The thread unlocks the mutex, which is recorded.
+    unlock: Option<Held>,
+}
+
+impl Observer for Contention {
+    #[inline(always)]
+    fn observes(kind: Kind) -> bool {
+        kind == Kind::Mutex
+    }
+
+    #[cold]
+    fn waits<L: Observed>(&mut self, lock: &L) {
+        self.wait = Some(ondeck_record::begin(lock.name(), ONDECK, None));
+    }
+
+    #[inline]
+    fn acquired<L: Observed>(&mut self, _: &L, _: Access) {
+        if let Some(wait) = self.wait.take() {
+            wait.acquired(None);
+        }
+    }
+
+    fn gave_up(&mut self) {
+        if let Some(wait) = self.wait.take() {
+            wait.gave_up();
+        }
+    }
+
+    #[inline]
+    fn unlocks<L: Observed>(&mut self, lock: &L, _: Access) {
+        // A thread that begins to wait just now is seen by the next unlock.
+        if lock.may_be_awaited() && ondeck_record::is_on() {
+            self.unlock = ondeck_record::before_plain_unlock(lock.name(), ONDECK);
+        }
+    }
+
+    #[inline]
+    fn unlocked(&mut self) {
+        if let Some(unlock) = self.unlock.take() {
+            unlock.after();
+        }
+    }
+
+    fn relocked<L: Observed>(&mut self, mutex: &L, waited: impl Fn() -> Option<u64>) {
+        if ondeck_record::is_on()
+            && let Some(nanos) = waited()
+        {
+            ondeck_record::relocked(mutex.name(), ONDECK, None, nanos);
+        }
+    }
+
+    #[inline]
+    fn parks(name: usize) {
+        ondeck_record::parks(name);
+    }
+}

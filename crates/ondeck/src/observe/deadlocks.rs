@@ -1,0 +1,82 @@
+//! What the detection of deadlocks observes: what each thread holds and waits for.
+
+use ondeck_deadlock::{Attempt, Ends, Lock, LockKind, Want};
+
+use super::{Access, Kind, Observed, Observer};
+
+/// The attempt that the thread makes.
+#[derive(Default)]
+pub(super) struct Deadlocks(Option<Attempt>);
+
+fn of<L: Observed>(lock: &L) -> Lock {
+    let kind = match L::KIND {
+        Kind::Mutex => LockKind::Mutex,
+        Kind::Fair => LockKind::FairMutex,
+        Kind::Pi => LockKind::PiMutex,
+        Kind::RwLock => LockKind::RwLock,
+        Kind::Once => LockKind::Once,
+    };
+    Lock { address: lock.name(), kind }
+}
+
+fn want(access: Access) -> Want {
+    match access {
+        Access::Alone => Want::Alone,
+        Access::Read => Want::Read,
+        Access::ReadRecursive => Want::Recursive,
+        Access::Upgradable => Want::Upgradable,
+        Access::Upgrade => Want::Upgrade,
+    }
+}
+
+impl Observer for Deadlocks {
+    #[inline(always)]
+    fn observes(_: Kind) -> bool {
+        ondeck_deadlock::is_on()
+    }
+
+    #[cold]
+    fn wants<L: Observed>(&mut self, lock: &L, access: Access, has_deadline: bool) {
+        let ends = if has_deadline { Ends::AtADeadline } else { Ends::Never };
+        self.0 = Some(ondeck_deadlock::begin(of(lock), want(access), ends));
+    }
+
+    #[cold]
+    fn waits<L: Observed>(&mut self, _: &L) {
+        if let Some(attempt) = &mut self.0 {
+            attempt.waits();
+        }
+    }
+
+    #[cold]
+    fn acquired<L: Observed>(&mut self, lock: &L, access: Access) {
+        match self.0.take() {
+            Some(attempt) => attempt.acquired(),
+            None => ondeck_deadlock::acquired(of(lock), want(access).held()),
+        }
+    }
+
+    #[cold]
+    fn unlocks<L: Observed>(&mut self, lock: &L, access: Access) {
+        ondeck_deadlock::released(of(lock), want(access).held());
+    }
+
+    #[cold]
+    fn changes<L: Observed>(&mut self, lock: &L, from: Access, to: Access) {
+        ondeck_deadlock::changed(of(lock), want(from).held(), want(to).held());
+    }
+
+    /// However the wait ends, the thread does not go on before it has the mutex again. So it waits for the mutex,
+    /// without a deadline, from the moment on that it gives it up.
+    #[cold]
+    fn awaits_condition<L: Observed>(&mut self, mutex: &L) {
+        let mut attempt = ondeck_deadlock::begin(of(mutex), Want::Alone, Ends::Never);
+        attempt.waits_for_condition();
+        self.0 = Some(attempt);
+    }
+
+    #[inline]
+    fn dropped(name: usize) {
+        ondeck_deadlock::ends(name);
+    }
+}

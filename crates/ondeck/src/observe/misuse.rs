@@ -1,0 +1,83 @@
+//! Misuse that a debug build reports: a thread locks a mutex that it holds, or unlocks one that is free; the closure of
+//! a [`Once`](crate::Once) waits for the same `Once`.
+//!
+//! Dropping a locked mutex is no misuse: safe code may forget a guard, and the mutex then stays locked.
+//!
+//! One byte has no room for an owner, so each thread keeps a list of what it holds. It is short and of fixed size: a
+//! thread that holds more at once goes unchecked for the rest.
+//!
+//! A mutex may be unlocked by another thread than the one that locked it only through unsafe code (guards cannot be
+//! sent). The list of the one that locked it is then wrong until that thread acquires the mutex and unlocks it again.
+
+extern crate std;
+
+use core::cell::Cell;
+
+use super::{Access, Kind, Observed, Observer};
+
+const MOST: usize = 16;
+
+std::thread_local! {
+    /// What this thread holds; 0 where there is none. Constant and without a destructor, so that locks work in
+    /// destructors of others.
+    static HELD: Cell<[usize; MOST]> = const { Cell::new([0; MOST]) };
+}
+
+fn is_held_here(name: usize) -> bool {
+    HELD.get().contains(&name)
+}
+
+/// Replaces one `old` of the list by `new`.
+fn replace(old: usize, new: usize) {
+    let mut list = HELD.get();
+    if let Some(place) = list.iter_mut().find(|place| **place == old) {
+        *place = new;
+        HELD.set(list);
+    }
+}
+
+#[derive(Default)]
+pub(super) struct Misuse {
+    has_deadline: bool,
+}
+
+impl Observer for Misuse {
+    fn observes(kind: Kind) -> bool {
+        matches!(kind, Kind::Mutex | Kind::Once)
+    }
+
+    fn wants<L: Observed>(&mut self, _: &L, _: Access, has_deadline: bool) {
+        self.has_deadline = has_deadline;
+    }
+
+    #[track_caller]
+    fn waits<L: Observed>(&mut self, lock: &L) {
+        let name = lock.name();
+        if self.has_deadline || !is_held_here(name) {
+            return;
+        }
+        assert!(
+            L::KIND != Kind::Once,
+            "deadlock: the closure of a `Once` waits for the same `Once`, {name:#x}"
+        );
+        assert!(!lock.is_held(), "deadlock: this thread locks a mutex that it holds, {name:#x}");
+    }
+
+    fn acquired<L: Observed>(&mut self, lock: &L, _: Access) {
+        if !is_held_here(lock.name()) {
+            replace(0, lock.name());
+        }
+    }
+
+    #[track_caller]
+    fn unlocks<L: Observed>(&mut self, lock: &L, _: Access) {
+        let name = lock.name();
+        assert!(lock.is_held(), "misuse: unlock of a mutex that is not locked, {name:#x}");
+        replace(name, 0);
+    }
+
+    /// A thread that has forgotten a guard does not hold what comes to be at the same address.
+    fn dropped(name: usize) {
+        replace(name, 0);
+    }
+}

@@ -1,0 +1,487 @@
+//! What observes the locks that programs use: the detection of deadlocks, the recorder of contention, and the check
+//! for misuse in debug builds.
+//!
+//! A lock calls the functions below where its thread acquires it, unlocks it, or gives it up for a while. They call each
+//! [`Observer`] of this build. Which ones there are is decided here and nowhere else. Without any, a function does what
+//! its closures do, and nothing else.
+//!
+//! | observer | in builds with | observes |
+//! |---|---|---|
+//! | `deadlocks.rs` | the feature `deadlock_detection` | all locks with an owner, while it is switched on |
+//! | `contention.rs` | the feature `profile` | [`Mutex`](crate::Mutex) |
+//! | `misuse.rs` | debug assertions | [`Mutex`](crate::Mutex) and [`Once`](crate::Once) |
+//!
+//! Only locks on the real machine are observed.
+
+use core::any::TypeId;
+use core::cell::Cell;
+
+use crate::platform::{Native, Platform};
+
+cfg_select! {
+    feature = "deadlock_detection" => {
+        mod deadlocks;
+        use deadlocks::Deadlocks;
+    }
+    _ => { type Deadlocks = (); }
+}
+
+cfg_select! {
+    feature = "profile" => {
+        mod contention;
+        use contention::Contention;
+        const IS_RECORDED: bool = true;
+    }
+    _ => {
+        type Contention = ();
+        const IS_RECORDED: bool = false;
+    }
+}
+
+cfg_select! {
+    debug_assertions => {
+        mod misuse;
+        use misuse::Misuse;
+    }
+    _ => { type Misuse = (); }
+}
+
+/// All observers of this build. A report of a deadlock, which has the stacks, comes before a panic.
+type Observers = (Deadlocks, (Misuse, Contention));
+
+/// The kinds of locks that are observed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[allow(dead_code, reason = "a system may not have all of them")]
+pub(crate) enum Kind {
+    Mutex,
+    Fair,
+    Pi,
+    RwLock,
+    Once,
+}
+
+/// How a thread wants a lock, or holds it.
+#[derive(Clone, Copy)]
+pub(crate) enum Access {
+    /// As the only one: a writer, the owner of a mutex, the thread that runs the closure of a once.
+    Alone,
+    Read,
+    /// Wanted before writers that wait; held as `Read`.
+    ReadRecursive,
+    Upgradable,
+    /// Wanted by a thread that has it as `Upgradable`; held as `Alone`.
+    Upgrade,
+}
+
+/// A lock that is observed.
+#[allow(dead_code, reason = "each observer calls some of them")]
+pub(crate) trait Observed {
+    type Platform: Platform;
+    const KIND: Kind;
+
+    /// What the observers know it by.
+    fn name(&self) -> usize;
+
+    /// Whether a thread holds it.
+    fn is_held(&self) -> bool;
+
+    /// Whether a thread may be parked for it; its owner asks.
+    fn may_be_awaited(&self) -> bool {
+        true
+    }
+}
+
+/// One that observes locks. Its value lives through one acquisition, unlock or wait of a thread.
+pub(crate) trait Observer: Default {
+    /// Whether locks of this kind are observed now. If not, only [`parks`](Self::parks) and
+    /// [`dropped`](Self::dropped) are called.
+    #[inline(always)]
+    fn observes(_: Kind) -> bool {
+        false
+    }
+
+    /// The calling thread wants the lock, and will wait for it if it is taken. Its first attempt follows.
+    #[inline(always)]
+    fn wants<L: Observed>(&mut self, _: &L, _: Access, _has_deadline: bool) {}
+
+    /// The attempt has failed: the thread is about to wait.
+    #[inline(always)]
+    #[track_caller]
+    fn waits<L: Observed>(&mut self, _: &L) {}
+
+    /// The thread has the lock, with or without having [wanted](Self::wants) it: an attempt that cannot wait is
+    /// observed if it succeeds.
+    #[inline(always)]
+    fn acquired<L: Observed>(&mut self, _: &L, _: Access) {}
+
+    /// The deadline has passed.
+    #[inline(always)]
+    fn gave_up(&mut self) {}
+
+    /// The thread is about to unlock.
+    #[inline(always)]
+    #[track_caller]
+    fn unlocks<L: Observed>(&mut self, _: &L, _: Access) {}
+
+    /// The lock is unlocked, and may be gone.
+    #[inline(always)]
+    fn unlocked(&mut self) {}
+
+    /// The thread, which holds the lock, is about to hold it in another way.
+    #[inline(always)]
+    fn changes<L: Observed>(&mut self, _: &L, _from: Access, _to: Access) {}
+
+    /// The mutex that the thread unlocks is the one that it wants after a wait for a condition.
+    #[inline(always)]
+    fn awaits_condition<L: Observed>(&mut self, _: &L) {}
+
+    /// The wait for a condition is over, and the thread has the mutex again. `waited` says for how many nanoseconds it
+    /// waited for the mutex, if it did.
+    #[inline(always)]
+    fn relocked<L: Observed>(&mut self, _: &L, _waited: impl Fn() -> Option<u64>) {}
+
+    /// The thread parks for the mutex of this name. May be called more than once in a wait.
+    #[inline(always)]
+    fn parks(_name: usize) {}
+
+    /// The lock of this name is dropped.
+    #[inline(always)]
+    fn dropped(_name: usize) {}
+}
+
+/// None.
+impl Observer for () {}
+
+/// Both, as far as each observes the lock. The one that begins first ends last.
+impl<A: Observer, B: Observer> Observer for (A, B) {
+    #[inline(always)]
+    fn observes(kind: Kind) -> bool {
+        A::observes(kind) || B::observes(kind)
+    }
+
+    #[inline(always)]
+    fn wants<L: Observed>(&mut self, lock: &L, access: Access, has_deadline: bool) {
+        if A::observes(L::KIND) {
+            self.0.wants(lock, access, has_deadline);
+        }
+        if B::observes(L::KIND) {
+            self.1.wants(lock, access, has_deadline);
+        }
+    }
+
+    #[inline(always)]
+    fn waits<L: Observed>(&mut self, lock: &L) {
+        if A::observes(L::KIND) {
+            self.0.waits(lock);
+        }
+        if B::observes(L::KIND) {
+            self.1.waits(lock);
+        }
+    }
+
+    #[inline(always)]
+    fn acquired<L: Observed>(&mut self, lock: &L, access: Access) {
+        if B::observes(L::KIND) {
+            self.1.acquired(lock, access);
+        }
+        if A::observes(L::KIND) {
+            self.0.acquired(lock, access);
+        }
+    }
+
+    #[inline(always)]
+    fn gave_up(&mut self) {
+        self.1.gave_up();
+        self.0.gave_up();
+    }
+
+    #[inline(always)]
+    fn unlocks<L: Observed>(&mut self, lock: &L, access: Access) {
+        if A::observes(L::KIND) {
+            self.0.unlocks(lock, access);
+        }
+        if B::observes(L::KIND) {
+            self.1.unlocks(lock, access);
+        }
+    }
+
+    #[inline(always)]
+    fn unlocked(&mut self) {
+        self.1.unlocked();
+        self.0.unlocked();
+    }
+
+    #[inline(always)]
+    fn changes<L: Observed>(&mut self, lock: &L, from: Access, to: Access) {
+        if A::observes(L::KIND) {
+            self.0.changes(lock, from, to);
+        }
+        if B::observes(L::KIND) {
+            self.1.changes(lock, from, to);
+        }
+    }
+
+    #[inline(always)]
+    fn awaits_condition<L: Observed>(&mut self, mutex: &L) {
+        if A::observes(L::KIND) {
+            self.0.awaits_condition(mutex);
+        }
+        if B::observes(L::KIND) {
+            self.1.awaits_condition(mutex);
+        }
+    }
+
+    #[inline(always)]
+    fn relocked<L: Observed>(&mut self, mutex: &L, waited: impl Fn() -> Option<u64>) {
+        if B::observes(L::KIND) {
+            self.1.relocked(mutex, &waited);
+        }
+        if A::observes(L::KIND) {
+            self.0.relocked(mutex, &waited);
+        }
+    }
+
+    #[inline(always)]
+    fn parks(name: usize) {
+        A::parks(name);
+        B::parks(name);
+    }
+
+    #[inline(always)]
+    fn dropped(name: usize) {
+        A::dropped(name);
+        B::dropped(name);
+    }
+}
+
+#[inline(always)]
+fn is_real<P: Platform>() -> bool {
+    TypeId::of::<P>() == TypeId::of::<Native>()
+}
+
+#[inline(always)]
+fn is_observed<L: Observed>() -> bool {
+    is_real::<L::Platform>() && Observers::observes(L::KIND)
+}
+
+/// A thread that acquires a lock. If it is dropped before the thread [has](Self::acquired) the lock, the thread has given up.
+///
+/// It is changed where it is, as observers may be large.
+pub(crate) struct Acquisition<'a, L: Observed> {
+    lock: &'a L,
+    access: Access,
+    is_observed: bool,
+    observers: Observers,
+}
+
+impl<'a, L: Observed> Acquisition<'a, L> {
+    #[inline(always)]
+    pub(crate) fn of(lock: &'a L, access: Access) -> Self {
+        Self { lock, access, is_observed: is_observed::<L>(), observers: Observers::default() }
+    }
+
+    /// The thread wants the lock. Its first attempt follows.
+    #[inline(always)]
+    pub(crate) fn begins(&mut self, has_deadline: bool) {
+        if self.is_observed {
+            self.observers.wants(self.lock, self.access, has_deadline);
+        }
+    }
+
+    /// Makes an attempt before the caller waits; only if it is observed whether the thread waits.
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn attempt<T>(&mut self, attempt: impl FnOnce() -> Option<T>) -> Option<T> {
+        if !self.is_observed {
+            return None;
+        }
+        let got = attempt();
+        if got.is_none() {
+            self.observers.waits(self.lock);
+        }
+        got
+    }
+
+    /// The thread is about to wait. May be called more than once.
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn waits(&mut self) {
+        if self.is_observed {
+            self.observers.waits(self.lock);
+        }
+    }
+
+    /// The thread has the lock.
+    #[inline(always)]
+    pub(crate) fn acquired(&mut self) {
+        if self.is_observed {
+            self.observers.acquired(self.lock, self.access);
+        }
+    }
+}
+
+/// Waits for a lock, by `block`, which makes an attempt before it waits.
+#[inline(always)]
+#[track_caller]
+pub(crate) fn lock<L: Observed, T>(
+    lock: &L,
+    access: Access,
+    attempt: impl FnOnce() -> Option<T>,
+    block: impl FnOnce() -> T,
+) -> T {
+    if !is_observed::<L>() {
+        return block();
+    }
+    let mut acquisition = Acquisition::of(lock, access);
+    acquisition.begins(false);
+    let got = match acquisition.attempt(attempt) {
+        Some(got) => got,
+        None => block(),
+    };
+    acquisition.acquired();
+    got
+}
+
+/// Acquires a lock by `attempt`, or else by `block`, which gives up at a deadline.
+#[inline(always)]
+pub(crate) fn lock_until<L: Observed, T>(
+    lock: &L,
+    access: Access,
+    attempt: impl FnOnce() -> Option<T>,
+    block: impl FnOnce() -> Option<T>,
+) -> Option<T> {
+    if !is_observed::<L>() {
+        return attempt().or_else(block);
+    }
+    let mut acquisition = Acquisition::of(lock, access);
+    acquisition.begins(true);
+    let mut got = acquisition.attempt(attempt);
+    if got.is_none() {
+        got = block();
+    }
+    if got.is_some() {
+        acquisition.acquired();
+    } else {
+        acquisition.observers.gave_up();
+    }
+    got
+}
+
+/// Acquires a lock by `attempt`, which does not wait.
+#[inline(always)]
+pub(crate) fn try_lock<L: Observed, T>(
+    lock: &L,
+    access: Access,
+    attempt: impl FnOnce() -> Option<T>,
+) -> Option<T> {
+    let got = attempt();
+    if got.is_some() && is_observed::<L>() {
+        Observers::default().acquired(lock, access);
+    }
+    got
+}
+
+/// Unlocks by `unlock`.
+#[inline(always)]
+#[track_caller]
+pub(crate) fn unlock<L: Observed>(lock: &L, access: Access, unlock: impl FnOnce()) {
+    if !is_observed::<L>() {
+        return unlock();
+    }
+    let mut observers = Observers::default();
+    observers.unlocks(lock, access);
+    unlock();
+    observers.unlocked();
+}
+
+/// Lets another thread have the lock for a turn, by `bump`.
+#[inline(always)]
+#[track_caller]
+pub(crate) fn bump<L: Observed>(lock: &L, access: Access, bump: impl FnOnce()) {
+    self::unlock(lock, access, bump);
+    if is_observed::<L>() {
+        Observers::default().acquired(lock, access);
+    }
+}
+
+/// The calling thread, which holds the lock in one way, is about to hold it in another.
+#[inline(always)]
+pub(crate) fn changes<L: Observed>(lock: &L, from: Access, to: Access) {
+    if is_observed::<L>() {
+        Observers::default().changes(lock, from, to);
+    }
+}
+
+/// Waits for a condition: `begin` unlocks the mutex, `sleep` waits and locks it again, `waited` says for how many
+/// nanoseconds that took, if it took any.
+#[inline(always)]
+pub(crate) fn wait<L: Observed, T>(
+    mutex: &L,
+    begin: impl FnOnce(),
+    sleep: impl FnOnce() -> T,
+    waited: impl Fn() -> Option<u64>,
+) -> T {
+    if !is_observed::<L>() {
+        begin();
+        return sleep();
+    }
+    let mut observers = Observers::default();
+    observers.unlocks(mutex, Access::Alone);
+    observers.awaits_condition(mutex);
+    begin();
+    observers.unlocked();
+    let done = sleep();
+    observers.relocked(mutex, waited);
+    observers.acquired(mutex, Access::Alone);
+    done
+}
+
+/// The calling thread parks for the mutex of this name.
+#[inline(always)]
+pub(crate) fn parks<P: Platform>(name: usize) {
+    if is_real::<P>() {
+        Observers::parks(name);
+    }
+}
+
+/// The lock is dropped: called by what `observed!` makes.
+#[inline(always)]
+#[allow(dead_code, reason = "a build without observers of it does not call it")]
+pub(crate) fn dropped<L: Observed>(lock: &L) {
+    if is_real::<L::Platform>() {
+        Observers::dropped(lock.name());
+    }
+}
+
+/// Has a lock's end observed, in builds with an observer of it: a lock without a destructor is dropped for nothing.
+macro_rules! observed_until_dropped {
+    ([$($generic:tt)*] $lock:ty) => {
+        #[cfg(any(debug_assertions, feature = "deadlock_detection"))]
+        impl<$($generic)*> Drop for $lock {
+            fn drop(&mut self) {
+                $crate::observe::dropped(self);
+            }
+        }
+    };
+}
+pub(crate) use observed_until_dropped;
+
+/// Whether a waiter of a condition variable has found its mutex taken: for the recorder, without which it is nothing.
+#[derive(Default)]
+pub(crate) struct FoundTaken([Cell<bool>; IS_RECORDED as usize]);
+
+impl FoundTaken {
+    /// Notes whether the mutex is taken.
+    #[inline(always)]
+    pub(crate) fn note(&self, is_taken: impl FnOnce() -> bool) {
+        if let [cell] = self.0.as_slice() {
+            cell.set(is_taken());
+        }
+    }
+
+    /// What was noted; `None` without the recorder.
+    #[inline(always)]
+    pub(crate) fn get(&self) -> Option<bool> {
+        self.0.first().map(Cell::get)
+    }
+}
