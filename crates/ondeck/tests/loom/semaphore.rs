@@ -164,24 +164,27 @@ fn a_granted_thread_frees_it() {
     });
 }
 
+/// Two threads wait, both in the line if that is awaited, and two permits are released.
+fn two_waiters(shared: &'static Shared, in_line: usize, releases: &[u32]) {
+    let waiters = [0; 2].map(|_| spawn(|| shared.semaphore.acquire()));
+    while parking::waiting::<Loom>(shared.key()) < in_line {
+        Loom::yield_now();
+    }
+    releases.iter().for_each(|&permits| shared.semaphore.release(permits));
+    waiters.into_iter().for_each(join);
+    shared.end(0);
+}
+
 #[test]
 fn two_waiters_and_one_release() {
-    explore_all(2, 0, |shared| {
-        let waiters = [0; 2].map(|_| spawn(|| shared.semaphore.acquire()));
-        shared.semaphore.release(2);
-        waiters.into_iter().for_each(join);
-        shared.end(0);
-    });
+    explore_all(2, 0, |shared| two_waiters(shared, 0, &[2]));
+    explore_all(2, 0, |shared| two_waiters(shared, 2, &[2]));
 }
 
 #[test]
 fn two_waiters_and_two_releases() {
-    explore_all(2, 0, |shared| {
-        let waiters = [0; 2].map(|_| spawn(|| shared.semaphore.acquire()));
-        (0..2).for_each(|_| shared.semaphore.release(1));
-        waiters.into_iter().for_each(join);
-        shared.end(0);
-    });
+    explore_all(2, 0, |shared| two_waiters(shared, 0, &[1, 1]));
+    explore_all(2, 0, |shared| two_waiters(shared, 2, &[1, 1]));
 }
 
 #[test]
