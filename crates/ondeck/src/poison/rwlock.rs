@@ -80,8 +80,7 @@ impl<T: ?Sized> RefUnwindSafe for RwLock<T> {}
 impl<T> RwLock<T> {
     /// An unlocked lock around `value`.
     pub const fn new(value: T) -> Self {
-        let (poisoned, inner) = (Flag::new(), crate::RwLock::new(()));
-        Self { poisoned, inner, value: UnsafeCell::new(value) }
+        Self { poisoned: Flag::new(), inner: crate::RwLock::new(()), value: UnsafeCell::new(value) }
     }
 
     /// The value, when no thread can hold the lock any more.

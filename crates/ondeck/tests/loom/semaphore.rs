@@ -170,7 +170,9 @@ fn two_waiters(shared: &'static Shared, in_line: usize, releases: &[u32]) {
     while parking::waiting::<Loom>(shared.key()) < in_line {
         Loom::yield_now();
     }
-    releases.iter().for_each(|&permits| shared.semaphore.release(permits));
+    for &permits in releases {
+        shared.semaphore.release(permits);
+    }
     waiters.into_iter().for_each(join);
     shared.end(0);
 }
