@@ -1,7 +1,7 @@
 //! The mutexes without data and without the traits of `lock_api`, which differ between its versions.
 
 use ondeck::lock_api::RawMutex as _;
-use ondeck::platform::{Linux, Timestamp};
+use ondeck::platform::{Native, Timestamp};
 
 use crate::deadlock::{self, Ends, Held, Want};
 
@@ -84,12 +84,12 @@ macro_rules! mutex {
 
 mutex! {
     /// The mutex without data: for [`lock_api::Mutex`].
-    RawMutex, ondeck::mutex::RawMutex<Linux>, unlock_fair
+    RawMutex, ondeck::mutex::RawMutex<Native>, unlock_fair
 }
 
 mutex! {
     /// The fair mutex without data: for [`lock_api::Mutex`].
-    RawFairMutex, ondeck::fair::RawFairMutex<Linux>, unlock
+    RawFairMutex, ondeck::fair::RawFairMutex<Native>, unlock
 }
 
 impl RawMutex {
@@ -100,7 +100,7 @@ impl RawMutex {
     /// The caller owns the mutex, before and after `wait`.
     pub(crate) unsafe fn lend<T>(
         &self,
-        wait: impl FnOnce(&ondeck::mutex::RawMutex<Linux>) -> T,
+        wait: impl FnOnce(&ondeck::mutex::RawMutex<Native>) -> T,
     ) -> T {
         deadlock::releases(self.key(), Held::Alone);
         let result = wait(&self.0);

@@ -6,11 +6,11 @@
 //! it, any thread may unlock, and so each read is counted in the lock's word.
 
 use ondeck::lock_api::RawRwLock as _;
-use ondeck::platform::{Linux, Timestamp};
+use ondeck::platform::{Native, Timestamp};
 
 use crate::deadlock::{self, Ends, Held, Want};
 
-type Inner = ondeck::rwlock::RawRwLock<Linux>;
+type Inner = ondeck::rwlock::RawRwLock<Native>;
 
 /// The reader-writer lock of crate `ondeck`, four bytes, with what detection of deadlocks is told.
 #[repr(transparent)]
@@ -331,7 +331,7 @@ impl ReadWrite {
 /// What says how a read lock was taken is not kept: see the top of this file.
 #[inline(always)]
 #[allow(clippy::needless_pass_by_value, reason = "what it says is lost here")]
-fn drop_token(held: ondeck::rwlock::Shared<Linux>) {
+fn drop_token(held: ondeck::rwlock::Shared<Native>) {
     let _ = held;
 }
 

@@ -1,17 +1,17 @@
 //! The condition variable without the types of `lock_api`, which differ between its versions.
 
 use ondeck::lock_api::RawCondvar as _;
-use ondeck::platform::{Linux, Timestamp};
+use ondeck::platform::{Native, Timestamp};
 
 use crate::RawMutex;
 
 /// A condition variable of crate `ondeck`, one byte.
 #[repr(transparent)]
-pub(crate) struct Signal(ondeck::condvar::RawCondvar<Linux>);
+pub(crate) struct Signal(ondeck::condvar::RawCondvar<Native>);
 
 impl Signal {
     #[allow(clippy::declare_interior_mutable_const, reason = "what constructors begin with")]
-    pub(crate) const NEW: Self = Self(ondeck::condvar::RawCondvar::<Linux>::INIT);
+    pub(crate) const NEW: Self = Self(ondeck::condvar::RawCondvar::<Native>::INIT);
 
     /// Says whether it was notified, rather than that the deadline has passed.
     ///

@@ -2,11 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use ondeck::platform::{Linux, Platform, Timestamp};
+use ondeck::platform::{Native, Platform, Timestamp};
 
 /// The moment after `timeout`; the end of time if that is beyond it.
 pub(crate) fn after(timeout: Duration) -> Timestamp {
-    Linux::now().after(timeout)
+    Native::now().after(timeout)
 }
 
 /// An instant; never earlier than it was meant.

@@ -112,7 +112,7 @@ typedef struct ondeck_cond_t {
 
 #ifdef __cplusplus
 extern "C" {
-#endif // __cplusplus
+#endif /* __cplusplus */
 
 /*
  The number of the ABI that this library has: `ONDECK_ABI` of the header that belongs to it.
@@ -367,7 +367,7 @@ int ondeck_zoo_lock_unlock(struct ondeck_zoo_lock_t *lock) ONDECK_NOTHROW;
 
 #ifdef __cplusplus
 }  // extern "C"
-#endif  // __cplusplus
+#endif  /* __cplusplus */
 
 #endif  /* ONDECK_H */
 

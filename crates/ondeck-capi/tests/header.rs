@@ -56,7 +56,9 @@ fn written() -> String {
         .write(&mut header);
     let header = String::from_utf8(header).expect("cbindgen writes text");
     // A section of the documentation in Rust.
-    header.replace(" # Safety\n\n ", " Safety: ")
+    let header = header.replace(" # Safety\n\n ", " Safety: ");
+    // A comment that C89 has, too.
+    header.replace("// __cplusplus", "/* __cplusplus */")
 }
 
 #[test]

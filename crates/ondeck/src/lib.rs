@@ -21,9 +21,10 @@
 //! | [`Latch`] | threads wait until it was counted down to zero |
 //! | [`Once`], [`OnceLock`], [`LazyLock`] | something that is done once |
 //! | [`Parker`], [`Unparker`] | a thread's own token |
+//! | [`poison`] | `Mutex`, `RwLock` and `Condvar` as the standard library's, whose `lock` returns a `Result`: for code with `lock().unwrap()` |
 //! | [`PiMutex`] | its owner runs with the priority of the threads that wait |
 //! | [`ReentrantMutex`] | its owner may lock it again |
-//! | [`Semaphore`] | permits, granted in the order of waiting |
+//! | [`Semaphore`] | permits, with or without the order of waiting |
 //!
 //! ```text
 //! Mutex, one byte            Condvar                  a lock of your own

@@ -1,44 +1,57 @@
-//! A counting semaphore whose permits are granted in the order of waiting.
+//! A counting semaphore.
 //!
 //! ```text
-//! the word       bit 0      WAITED   a thread may wait: set and cleared under the bucket's lock
-//!                bits 1-31  permits  that are free, 2^31 - 1 at most
+//! the word       bit 0      WAITED    threads are in the line: set and cleared under the bucket's lock
+//!                bit 1      RESERVED  and what is free is the oldest one's: the same
+//!                bit 2      FAIR      of a fair semaphore, always
+//!                bits 3-31  permits   that are free, 2^29 - 1 at most
 //!
-//! acquire n      permits >= n, not WAITED ──► permits - n         a compare-exchange
-//!                else ──► WAITED, in the line with n              under the bucket's lock
+//! acquire n      permits >= n, not RESERVED ──► permits - n       a compare-exchange
+//!                else ──► + WAITED; FAIR: + RESERVED              in the line with n, under the bucket's lock
 //! release n      not WAITED ──► permits + n                       a compare-exchange
-//!                WAITED ──► permits + n, less what the oldest want, as long as there is enough;
-//!                           without WAITED if none is left        under the bucket's lock
+//!                WAITED ──► as below                              a compare-exchange under the bucket's lock
+//! gives up       as a release of 0                                under the bucket's lock
 //! ```
 //!
-//! While `WAITED` is set, the word changes only under the lock of the bucket. So the word and the line
-//! change in one step.
+//! A release that finds threads in the line takes the oldest of them, as many as what is free is enough for:
+//!
+//! * to compete for their permits, which stay free. A thread that comes may acquire them first.
+//! * Of a fair semaphore, and if the oldest has waited for a millisecond: with their permits. If there are not enough for the
+//!   oldest, `RESERVED` keeps what is free for it.
 //!
 //! # Order
 //!
-//! Threads are granted their permits in the order in which they began to wait, whatever they want: while
-//! one waits for many permits, those that come later wait behind it even if there are enough for them, and
-//! [`try_acquire`](Semaphore::try_acquire) fails. So a large request never starves. A thread that gives
-//! up lets those behind it have what there is.
+//! A thread that is woken takes microseconds to run. If the permits were kept for it, one permit that several threads
+//! want again and again would change hands as often as a CPU changes threads. So a thread that comes, or that has just
+//! released, may acquire before those that wait. A thread that waits for a millisecond is granted its permits, however
+//! many; after such a grant there is none for a millisecond. So with N threads in the line none of them waits for longer
+//! than N milliseconds and the time in which the permits are released.
+//!
+//! In the line a thread stays behind an older one, also if that one wants more permits than there are.
+//!
+//! # No wake is lost
+//!
+//! The oldest in the line wants more than is free, but for what the threads that were woken before are about to take. Each
+//! of those takes its permits, or comes back to the line, where it is the oldest again, or gives up there and looks
+//! after the others.
 //!
 //! # Nothing is touched after a thread may go on
 //!
-//! A thread that was granted its permits may free the semaphore: the release has stored the word before
-//! it tells the thread, and does not touch the semaphore after that.
+//! A thread that acquires a permit may free the semaphore when no other uses it. A release changes the word once, in
+//! its last access, and a thread that was granted its permits is told after that.
 //!
 //! # Memory ordering
 //!
 //! A release is `Release`, an acquisition `Acquire`, and so is the exchange by which a thread sets
-//! `WAITED`. All changes of the word up to there are read-modify-writes, which continue a release
-//! sequence; later ones are made under the bucket's lock, which orders them after that exchange. So an
-//! acquisition happens after all releases whose permits it could have got. A granted thread reads
-//! that from its node, which it is told by `Release`.
+//! `WAITED`. All changes of the word are read-modify-writes, which continue a release sequence. So an
+//! acquisition happens after all releases whose permits it could have got. A granted thread has not read the word
+//! since: releases after it set `WAITED` were made under the bucket's lock, and the one that grants tells it by `Release`.
 //!
 //! # Sources
 //!
-//! Edsger Dijkstra, "Cooperating Sequential Processes". Permits that are handed to the oldest waiter: tokio's
-//! batch semaphore; glibc's barges (`sem_post`, whose use after the last wait once touched freed memory, bug
-//! 12674: the reason for the rule above).
+//! Edsger Dijkstra, "Cooperating Sequential Processes". Two orders: java.util.concurrent's `Semaphore`. Permits that
+//! are handed to the oldest waiter: tokio's batch semaphore; glibc's barges (`sem_post`, whose use after the last wait
+//! once touched freed memory, bug 12674: the reason for the rule above).
 
 extern crate std;
 
@@ -48,20 +61,34 @@ use core::time::Duration;
 use std::time::Instant;
 
 use crate::mutex::deadline;
-use crate::parking::Line;
+use crate::parking::{Line, Waited};
 use crate::platform::{AtomicInt, Host, Native, Ordering, Platform, Timestamp};
+use crate::spin::{polling_ticks, wait_for};
 
 const WAITED: u32 = 1;
+const RESERVED: u32 = 2;
+const FAIR: u32 = 4;
+const MARKS: u32 = WAITED | RESERVED | FAIR;
 /// One permit.
-const ONE: u32 = 2;
+const ONE: u32 = 8;
+
+/// How long a thread waits before it is granted its permits, and how long there is then no other such grant.
+const OVERDUE_NANOS: u32 = 1_000_000;
+
+/// How often a thread polls before it waits in the line at most: a clock may be as slow as the whole wait.
+const POLLS: u32 = 1_000;
+
+/// The longest pause between two polls, in transfers of a cache line.
+const LONGEST_PAUSE: usize = 16;
 
 /// The most permits that a semaphore can have.
 pub const MOST_PERMITS: u32 = u32::MAX / ONE;
 
 /// A number of permits, which threads acquire and release: four bytes.
 ///
-/// Any thread may release, also one that has acquired nothing. Waiting threads are granted their permits
-/// in the order in which they came. It can be a `static`. See the [module](self) for its protocol.
+/// Any thread may release, also one that has acquired nothing. A thread may acquire before others that wait, but is
+/// not passed over for long; [`fair`](Self::fair) makes a semaphore that serves threads in order. It can be a `static`.
+/// See the [module](self) for its protocol.
 ///
 /// # Panics
 ///
@@ -75,7 +102,8 @@ pub const MOST_PERMITS: u32 = u32::MAX / ONE;
 /// # Cost
 ///
 /// One atomic read-modify-write for an acquisition that need not wait, and one for a release for which
-/// no thread waits. A release wakes each thread that it grants permits to by a system call.
+/// no thread waits. A thread polls for as long as a wake takes before it sleeps. A release with threads asleep wakes
+/// those that there are permits for, each by a system call.
 ///
 /// ```
 /// use ondeck::Semaphore;
@@ -108,8 +136,22 @@ impl Semaphore {
     ///
     /// If there are more than [`MOST_PERMITS`].
     pub const fn new(permits: u32) -> Self {
-        assert!(permits <= MOST_PERMITS, "a semaphore has 2^31 - 1 permits at most");
+        assert!(permits <= MOST_PERMITS, "a semaphore has 2^29 - 1 permits at most");
         Self { word: AtomicU32::new(permits * ONE) }
+    }
+
+    /// A semaphore with so many free permits that grants them in the order in which threads began to wait, whatever they
+    /// want. While one waits for many permits, [`try_acquire`](Self::try_acquire) fails.
+    ///
+    /// That costs: each permit that a thread waits for rests until that thread runs. While threads wait all the time, a pair
+    /// takes as long as the wake of a thread, microseconds instead of nanoseconds. `docs/other-locks.md` has figures.
+    ///
+    /// # Panics
+    ///
+    /// If there are more than [`MOST_PERMITS`].
+    pub const fn fair(permits: u32) -> Self {
+        let Self { word } = Self::new(permits);
+        Self { word: AtomicU32::new(word.into_inner() | FAIR) }
     }
 
     /// As [`acquire`](Self::acquire), for a time at most; says whether it has the permit.
@@ -145,6 +187,15 @@ impl<P: Host> Semaphore<P> {
         Self { word: AtomicInt::new(in_word(permits)) }
     }
 
+    /// As [`fair`](Semaphore::fair), on any platform.
+    ///
+    /// # Panics
+    ///
+    /// If there are more than [`MOST_PERMITS`].
+    pub fn fair_on_platform(permits: u32) -> Self {
+        Self { word: AtomicInt::new(in_word(permits) | FAIR) }
+    }
+
     fn key(&self) -> usize {
         (&raw const self.word).addr()
     }
@@ -155,8 +206,7 @@ impl<P: Host> Semaphore<P> {
         self.acquire_many(1);
     }
 
-    /// Waits until so many permits at once are the calling thread's. With 0 it still waits behind those
-    /// that wait.
+    /// Waits until so many permits at once are the calling thread's.
     ///
     /// A request for more permits than there ever are waits for ever, and all later ones behind it.
     #[inline]
@@ -166,19 +216,19 @@ impl<P: Host> Semaphore<P> {
         }
     }
 
-    /// Acquires a permit if one is free and no thread waits; says whether it did.
+    /// Acquires a permit if one is free, and not kept for a thread that waits; says whether it did.
     #[inline]
     pub fn try_acquire(&self) -> bool {
         self.try_acquire_many(1)
     }
 
-    /// Acquires so many permits if they are free and no thread waits; says whether it did.
+    /// Acquires so many permits if they are free, and not kept for a thread that waits; says whether it did.
     #[inline]
     pub fn try_acquire_many(&self, permits: u32) -> bool {
         let wanted = in_word(permits);
         let mut word = self.word.load(Ordering::Relaxed);
         // step: try acquire
-        while word & WAITED == 0 && word >= wanted {
+        while word & RESERVED == 0 && word >= wanted {
             let left = word - wanted;
             let (acquire, relaxed) = (Ordering::Acquire, Ordering::Relaxed);
             match self.word.compare_exchange_weak(word, left, acquire, relaxed) {
@@ -203,32 +253,73 @@ impl<P: Host> Semaphore<P> {
     #[cold]
     fn acquire_slow(&self, permits: u32, deadline: Option<Timestamp>) -> bool {
         let wanted = in_word(permits);
-        let line = Line::<P>::lock(self.key());
-        // step: wait
+        let mut since = None;
+        let is_fair = self.word.load(Ordering::Relaxed) & FAIR != 0;
         loop {
-            let word = self.word.load(Ordering::Relaxed);
+            if !is_fair && self.acquires_awake(permits) {
+                return true;
+            }
+            let mut line = Line::<P>::lock(self.key());
+            // Under the lock, so that a thread which comes is the newest.
+            let since = *since.get_or_insert_with(|| P::ticks() as usize);
             // The line may be empty although the word says otherwise: in the child of a fork.
-            let is_first = word & WAITED == 0 || line.oldest().is_none();
-            let takes = is_first && word & !WAITED >= wanted;
-            let next = if takes { (word & !WAITED) - wanted } else { word | WAITED };
-            let (acquire, relaxed) = (Ordering::Acquire, Ordering::Relaxed);
-            if word == next && !takes
-                || self.word.compare_exchange(word, next, acquire, relaxed).is_ok()
-            {
-                if takes {
-                    return true;
+            let stale = if line.oldest().is_none() { WAITED | RESERVED } else { 0 };
+            // step: wait
+            loop {
+                let word = self.word.load(Ordering::Relaxed);
+                let known = word & !stale;
+                let takes = known & RESERVED == 0 && known >= wanted;
+                let waits = if is_fair { WAITED | RESERVED } else { WAITED };
+                let next = if takes { known - wanted } else { known | waits };
+                let (acquire, relaxed) = (Ordering::Acquire, Ordering::Relaxed);
+                if word == next && !takes
+                    || self.word.compare_exchange(word, next, acquire, relaxed).is_ok()
+                {
+                    if takes {
+                        return true;
+                    }
+                    break;
                 }
-                break;
+            }
+            if !is_fair {
+                // It has polled.
+                line.sleep_at_once();
+            }
+            let gives_up = |line: &mut Line<P>| {
+                // Those behind may want less.
+                self.serve(line, 0).expect("no more permits than there are");
+            };
+            match line.wait_since(since, wanted as usize, deadline, gives_up) {
+                Waited::Taken => return true,
+                Waited::TimedOut => return false,
+                Waited::Woken => (),
             }
         }
-        line.wait(wanted as usize, deadline, |line| {
-            // Those behind may want less.
-            let free = self.word.load(Ordering::Relaxed) & !WAITED;
-            self.grant(line, free);
-        })
     }
 
-    /// Gives back so many permits, and grants them to the threads that have waited longest.
+    /// Polls ever more rarely, for as long as a wake takes; says whether the caller has its permits.
+    fn acquires_awake(&self, permits: u32) -> bool {
+        let budget = polling_ticks::<P>();
+        if budget == 0 {
+            return false;
+        }
+        // A slow counter may count no tick in a transfer: pauses are to grow all the same.
+        let (start, transfer) = (P::ticks() as usize, P::transfer_ticks().max(2));
+        let (mut now, mut pause) = (start, transfer / 2);
+        for _ in 0..P::spins(POLLS) {
+            if now.wrapping_sub(start) >= budget {
+                break;
+            }
+            now = wait_for::<P>(now, pause);
+            if self.try_acquire_many(permits) {
+                return true;
+            }
+            pause = (2 * pause).min(LONGEST_PAUSE * transfer);
+        }
+        false
+    }
+
+    /// Gives back so many permits, for the threads that have waited longest, or that come.
     ///
     /// # Panics
     ///
@@ -252,41 +343,54 @@ impl<P: Host> Semaphore<P> {
     #[cold]
     fn release_slow(&self, more: u32) {
         let mut line = Line::<P>::lock(self.key());
-        // step: release to waiters
-        let mut word = self.word.load(Ordering::Relaxed);
-        let sum = loop {
-            let Some(sum) = sum(word & !WAITED, more) else {
-                // A panic runs the program's hook, which may want the bucket.
-                drop(line);
-                too_many(word, more);
-            };
-            if word & WAITED != 0 {
-                break sum;
-            }
-            // Those that waited have gone meanwhile.
-            let (release, relaxed) = (Ordering::Release, Ordering::Relaxed);
-            match self.word.compare_exchange(word, sum, release, relaxed) {
-                Ok(_) => return,
-                Err(found) => word = found,
-            }
-        };
-        self.grant(&mut line, sum);
+        if let Err(word) = self.serve(&mut line, more) {
+            // A panic runs the program's hook, which may want the bucket.
+            drop(line);
+            too_many(word, more);
+        }
     }
 
-    /// Grants these permits, and leaves the others in the word, which says `WAITED` so far.
-    fn grant(&self, line: &mut Line<P>, free: u32) {
-        let mut free = free;
-        // step: grant
-        while let Some(wanted) = line.oldest().map(|wanted| wanted as u32)
-            && wanted <= free
-        {
-            free -= wanted;
+    /// Adds permits, and takes the threads from the line that go on, to compete or with theirs. `Err` with the word if there
+    /// would be too many permits.
+    fn serve(&self, line: &mut Line<P>, more: u32) -> Result<(), u32> {
+        let (now, overdue) = (P::ticks() as usize, P::ticks_in(OVERDUE_NANOS));
+        let is_overdue = line.is_overdue(now, overdue);
+        // step: serve
+        let (count, grants) = loop {
+            let word = self.word.load(Ordering::Relaxed);
+            let free = sum(word & !MARKS, more).ok_or(word)?;
+            let is_fair = word & FAIR != 0;
+            let grants = is_fair || is_overdue;
+            let (mut left, mut count, mut others) = (free, 0, 0);
+            for wanted in line.tokens() {
+                let wanted = wanted as u32;
+                if wanted > left {
+                    others = WAITED;
+                    break;
+                }
+                (left, count) = (left - wanted, count + 1);
+            }
+            if others != 0 && grants && (is_fair || count == 0) {
+                others |= RESERVED;
+            }
+            let next = if grants { left } else { free } | others | word & FAIR;
+            // Release: for threads that find permits there. The last access: those that are taken are told when the line
+            // is dropped.
+            let (release, relaxed) = (Ordering::Release, Ordering::Relaxed);
+            if self.word.compare_exchange(word, next, release, relaxed).is_ok() {
+                break (count, grants);
+            }
+        };
+        if !grants {
+            line.let_compete();
+        }
+        for _ in 0..count {
             line.take();
         }
-        let waited = if line.oldest().is_some() { WAITED } else { 0 };
-        // Release: for threads that find permits there. The last access: those that were taken are told
-        // when the line is dropped.
-        self.word.store(free | waited, Ordering::Release);
+        if grants && count != 0 {
+            line.rest_until(now.wrapping_add(overdue));
+        }
+        Ok(())
     }
 
     /// How many permits are free at this moment. Some may be kept for a thread that waits for more.

@@ -87,6 +87,9 @@ cfg_select! {
         #[cfg(target_pointer_width = "64")]
         #[path = "api/ipc.rs"]
         mod ipc;
+        #[cfg(target_arch = "x86_64")]
+        #[path = "api/ipc_steps.rs"]
+        mod ipc_steps;
         #[path = "api/lifetime.rs"]
         mod lifetime;
         #[path = "api/no_membarrier.rs"]

@@ -6,7 +6,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use ondeck::parking::bucket_of;
-use ondeck::platform::{Linux, Platform};
+use ondeck::platform::{Native, Platform};
 
 const PLACES: usize = 64;
 
@@ -19,7 +19,7 @@ static DUE: [AtomicU64; PLACES] = [const { AtomicU64::new(0) }; PLACES];
 /// Whether it is time to be fair to threads at `key`; if so, it is not for a while.
 pub(crate) fn is_due(key: usize) -> bool {
     let due = &DUE[bucket_of(key) % PLACES];
-    let now = Linux::now().as_nanos();
+    let now = Native::now().as_nanos();
     if now < due.load(Ordering::Relaxed) {
         return false;
     }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use ondeck::parking::Parked;
 use ondeck::parking::tokens::{self, Choice, Requeue, Unparked};
-use ondeck::platform::Linux;
+use ondeck::platform::Native;
 
 use crate::detection::{self, Ends, Want};
 use crate::fair;
@@ -106,7 +106,7 @@ pub unsafe fn park(
     // SAFETY: as the caller promises.
     let (parked, token) = detection::waits(key, Want::Alone, ends, || unsafe {
         let token = park_token.0;
-        tokens::park::<Linux>(key, token, validate, before_sleep, timed_out, deadline)
+        tokens::park::<Native>(key, token, validate, before_sleep, timed_out, deadline)
     });
     match parked {
         Parked::Woken => ParkResult::Unparked(UnparkToken(token)),
@@ -141,7 +141,7 @@ unsafe fn unpark(
         callback(told).0
     };
     // SAFETY: as the caller promises.
-    unsafe { tokens::unpark::<Linux>(key, choose, then) };
+    unsafe { tokens::unpark::<Native>(key, choose, then) };
     told
 }
 
@@ -226,6 +226,6 @@ pub unsafe fn unpark_requeue(
         callback(asked.get(), told).0
     };
     // SAFETY: as the caller promises.
-    unsafe { tokens::requeue::<Linux>(key_from, key_to, validate, then) };
+    unsafe { tokens::requeue::<Native>(key_from, key_to, validate, then) };
     told
 }

@@ -5,7 +5,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use ondeck::platform::{Host, Native, Platform};
 
 use super::PEER;
-use crate::{Fairness, LockInfo, Origin, Waiting};
+use crate::{LockInfo, Origin, Waiting};
 
 /// A counting semaphore.
 pub trait RawSemaphore<P: Platform>: Sized + Send + Sync + 'static {
@@ -34,10 +34,9 @@ impl<P: Host> RawSemaphore<P> for ondeck::Semaphore<P> {
         name: "ondeck_semaphore",
         origin: Origin::Own,
         waiting: Waiting::SpinsThenSleeps,
-        fairness: Fairness::Fifo,
         touches_after_release: false,
         source: "this project, ondeck::Semaphore",
-        teaches: "Permits go to the threads that wait in the order in which they came, and those are in a table",
+        teaches: "Threads compete for permits, and one that has waited for a millisecond is granted its own",
         ..PEER
     };
 

@@ -59,9 +59,10 @@
 //!
 //! A guard knows its slot, so it needs no row to be dropped. It cannot be sent to another thread.
 //!
-//! A forgotten guard leaves the mutex locked, as ever. If the mutex's memory becomes another biased mutex's, that
-//! one is not biased to the same thread: a lock is biased only by a thread whose slot is empty. (A mutex that was
-//! biased to the same thread elsewhere and is then moved there is locked for ever.)
+//! A forgotten guard leaves the mutex locked where it is. If it is moved, which no reference into its data allows, it is
+//! unlocked if the guard was of its bias: a slot has an address. If the mutex's memory becomes another biased
+//! mutex's, that one is not biased to the same thread: a lock is biased only by a thread whose slot is empty. (A mutex
+//! that was biased to the same thread elsewhere and is then moved there is locked for ever.)
 //!
 //! In the child of a fork the only thread has the row that it had. A lock that another thread of the parent was
 //! inside of stays locked; so does one that the thread which forked was inside of by its slot, while another thread

@@ -41,8 +41,9 @@
 //!     &*place
 //! };
 //! let mut count = mutex.lock().unwrap_or_else(|died| {
-//!     // A thread ended in its section: look at the data, and put it right.
-//!     died.repair()
+//!     // A process ended in its section: look at the data, and put it right.
+//!     // SAFETY: these programs leak no guard, so no running thread has a reference into the data.
+//!     unsafe { died.repair() }
 //! });
 //! *count += 1;
 //! ```

@@ -62,20 +62,40 @@ unsafe impl<T: ?Sized + Sync> Sync for MutexGuard<'_, T> {}
 /// What a lock returns: the guard, or the guard together with the news that an owner ended.
 pub type LockResult<'a, T> = Result<MutexGuard<'a, T>, OwnerDied<'a, T>>;
 
-/// A thread ended while it owned the lock, and no later owner has repaired it. This has the lock, held.
+/// A thread ended while it owned the lock, and no later owner has repaired it. This has the lock, held; it is
+/// unlocked when this is dropped.
+///
+/// Safe code may have kept a reference into the data: a thread leaks its guard, sends the reference to another
+/// thread, and ends. So a safe function does not reach the data:
+///
+/// ```compile_fail,E0133
+/// fn lock(mutex: &ondeck::ipc::Mutex<u64>) -> ondeck::ipc::MutexGuard<'_, u64> {
+///     mutex.lock().unwrap_or_else(|died| died.repair())
+/// }
+/// ```
 pub struct OwnerDied<'a, T: ?Sized> {
     guard: MutexGuard<'a, T>,
 }
 
 impl<'a, T: ?Sized> OwnerDied<'a, T> {
-    /// The lock, whose next owner is told, too.
-    pub fn into_inner(self) -> MutexGuard<'a, T> {
+    /// The lock, whose next owner also gets an `OwnerDied`.
+    ///
+    /// # Safety
+    ///
+    /// No running thread has a reference into the data. It is so where the programs leak and forget no guards, and
+    /// lend the data to no other threads: then the owner has ended with its whole process, and all references to
+    /// the data with it.
+    pub unsafe fn into_inner(self) -> MutexGuard<'a, T> {
         self.guard
     }
 
-    /// The lock, whose next owner is not told any more: the caller puts the data right.
-    pub fn repair(self) -> MutexGuard<'a, T> {
-        MutexGuard::repair(&self.guard);
+    /// The lock, whose next owner gets it as if no owner had ended: the caller puts the data right.
+    ///
+    /// # Safety
+    ///
+    /// As for [`into_inner`](Self::into_inner).
+    pub unsafe fn repair(mut self) -> MutexGuard<'a, T> {
+        MutexGuard::repair(&mut self.guard);
         self.guard
     }
 }
@@ -174,7 +194,16 @@ impl<T: ?Sized> Mutex<T> {
 
 impl<'a, T: ?Sized> MutexGuard<'a, T> {
     /// Forgets that an earlier owner ended: the caller has put the data right.
-    pub fn repair(guard: &Self) {
+    ///
+    /// `&mut`, because only the owner has that: another thread may have a shared reference to the leaked guard of an
+    /// owner that has ended, and would repair by it what it has itself got as an [`OwnerDied`].
+    ///
+    /// ```compile_fail,E0308
+    /// fn repair(leaked: &'static ondeck::ipc::MutexGuard<'static, u64>) {
+    ///     ondeck::ipc::MutexGuard::repair(leaked);
+    /// }
+    /// ```
+    pub fn repair(guard: &mut Self) {
         guard.mutex.raw.repair();
     }
 

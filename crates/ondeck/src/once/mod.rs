@@ -182,6 +182,9 @@ impl<P: Host> RawOnce<P> {
     }
 
     /// Waits once for the end of a closure if `waits` says so of the state; false if the deadline passed.
+    ///
+    /// Not inlined, so that a call which waits for no thread has a small frame.
+    #[inline(never)]
     fn wait_while(&self, deadline: Option<Timestamp>, waits: impl Fn(u8) -> bool) -> bool {
         let line = Line::<P>::lock(self.key());
         // step: wait
@@ -197,6 +200,17 @@ impl<P: Host> RawOnce<P> {
             }
         }
         line.wait(0, deadline, |_| ())
+    }
+
+    /// A closure has ended, and threads may wait for that.
+    #[cold]
+    #[inline(never)]
+    fn end_and_wake(&self, becomes: u8) {
+        let mut line = Line::<P>::lock(self.key());
+        // step: wake
+        line.take_all();
+        // The last access, before any of them is told: the once may be freed from here on.
+        self.state.store(becomes, Ordering::Release);
     }
 }
 
@@ -229,11 +243,7 @@ impl<P: Host> Drop for End<'_, P> {
             // step: end
             let (release, relaxed) = (Ordering::Release, Ordering::Relaxed);
             if once.state.compare_exchange(RUNNING, self.becomes, release, relaxed).is_err() {
-                let mut line = Line::<P>::lock(once.key());
-                // step: wake
-                line.take_all();
-                // The last access, before any of them is told: the once may be freed from here on.
-                once.state.store(self.becomes, Ordering::Release);
+                once.end_and_wake(self.becomes);
             }
         });
     }

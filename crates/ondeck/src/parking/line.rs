@@ -21,8 +21,19 @@ use super::Host;
 use super::bucket::Guard;
 use super::node::{Kind, Node, status};
 use super::park::Chosen;
-use crate::machine::{FutexWait, Timestamp};
+use crate::machine::{AtomicInt, FutexWait, Ordering, Timestamp};
 use crate::spin::Waits;
+
+/// How a wait in a line ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Waited {
+    /// The thread was taken: it has what it waited for.
+    Taken,
+    /// The thread was taken to compete for it.
+    Woken,
+    /// The deadline passed before.
+    TimedOut,
+}
 
 /// The waiters of a lock at a key, with the lock of their bucket.
 ///
@@ -54,7 +65,38 @@ impl<P: Host> Line<P> {
 
     /// What the thread that has waited longest brought along; `None` if no thread waits.
     pub(crate) fn oldest(&self) -> Option<usize> {
-        self.guard().oldest(Kind::Key, self.key).map(Node::token)
+        self.tokens().next()
+    }
+
+    /// What the threads that wait brought along, that of the oldest first.
+    pub(crate) fn tokens(&self) -> impl Iterator<Item = usize> {
+        self.guard().oldest_first(Kind::Key, self.key).map(Node::wants)
+    }
+
+    /// Whether the oldest has waited for so many ticks by [`wait_since`](Self::wait_since), and none that had was taken in
+    /// the last so many.
+    pub(crate) fn is_overdue(&self, now: usize, ticks: usize) -> bool {
+        let (newest, oldest) = (self.newest(), self.guard().oldest(Kind::Key, self.key));
+        let waited = |node: &Node<P>| now.wrapping_sub(node.since.load(Ordering::Relaxed)) >= ticks;
+        // A rest that would last for longer is one of long ago.
+        let is_resting = |newest: &Node<P>| newest.due().wrapping_sub(now).wrapping_sub(1) < ticks;
+        oldest.is_some_and(waited) && !newest.is_some_and(is_resting)
+    }
+
+    /// An overdue thread is taken: until `then` none is overdue.
+    pub(crate) fn rest_until(&self, then: usize) {
+        if let Some(newest) = self.newest() {
+            newest.set_due(then);
+        }
+    }
+
+    fn newest(&self) -> Option<&Node<P>> {
+        self.guard().newest(Kind::Key, self.key)
+    }
+
+    /// The threads that are taken from here on only compete for what they wait for.
+    pub(crate) fn let_compete(&mut self) {
+        self.chosen = Chosen::told(status::COMPETE);
     }
 
     /// Takes the thread that has waited longest: it goes on after the line is dropped. False if no
@@ -82,16 +124,28 @@ impl<P: Host> Line<P> {
     /// The thread that comes to an empty line reads its node for as long as a wake takes before it
     /// sleeps: it is the next to be taken, often soon. Later ones sleep at once.
     pub(crate) fn wait(
-        mut self,
+        self,
         token: usize,
         deadline: Option<Timestamp>,
         gives_up: impl FnOnce(&mut Self),
     ) -> bool {
+        self.wait_since(0, token, deadline, gives_up) != Waited::TimedOut
+    }
+
+    /// As [`wait`](Self::wait), in the order of `since`, when each thread began to wait.
+    pub(crate) fn wait_since(
+        mut self,
+        since: usize,
+        token: usize,
+        deadline: Option<Timestamp>,
+        gives_up: impl FnOnce(&mut Self),
+    ) -> Waited {
         let is_first = self.watches && self.oldest().is_none();
-        let node = Node::<P>::new(Kind::Key, self.key, ptr::null(), token);
+        let node = Node::<P>::new(Kind::Key, self.key, ptr::null(), since);
+        node.set_wants(token);
         // SAFETY: it is new, and stays on this stack until it is unlinked: by the thread that takes it,
         // or below.
-        unsafe { self.guard().link(Kind::Key, &node) };
+        unsafe { self.guard().link_by_age(Kind::Key, &node) };
         self.unlock();
         if is_first {
             watch(&node);
@@ -99,8 +153,10 @@ impl<P: Host> Line<P> {
         let mut deadline = deadline;
         loop {
             let now = node.status();
-            if now == status::DONE {
-                return true;
+            match now {
+                status::DONE => return Waited::Taken,
+                status::COMPETE => return Waited::Woken,
+                _ => (),
             }
             if P::futex_wait(node.word(), now, deadline) == FutexWait::TimedOut {
                 let mut line = Self::lock(node.address());
@@ -109,7 +165,7 @@ impl<P: Host> Line<P> {
                     unsafe { line.guard().unlink(Kind::Key, &node) };
                     // step: give up
                     gives_up(&mut line);
-                    return false;
+                    return Waited::TimedOut;
                 }
                 // It was taken, and will be told so in a moment.
                 deadline = None;
@@ -137,7 +193,9 @@ fn watch<P: Host>(node: &Node<P>) {
         return;
     }
     let start = P::ticks() as usize;
-    while node.status() != status::DONE && (P::ticks() as usize).wrapping_sub(start) < most {
+    while matches!(node.status(), status::PARKED | status::CHOSEN)
+        && (P::ticks() as usize).wrapping_sub(start) < most
+    {
         P::pause();
     }
 }

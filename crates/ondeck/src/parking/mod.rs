@@ -62,9 +62,9 @@ mod watches;
 
 pub use bucket::Bucket;
 pub(crate) use bucket::Guard;
-pub(crate) use line::Line;
 #[doc(hidden)]
 pub use line::waiting;
+pub(crate) use line::{Line, Waited};
 pub(crate) use node::{Kind, Node, status};
 pub(crate) use pair::Pair;
 pub(crate) use park::Chosen;

@@ -86,7 +86,7 @@ pub(crate) struct Node<P: Host> {
     /// An unlock dereferences this and nothing else: a linked node says that its mutex is there.
     mutex: Cell<*const P::AtomicU8>,
     /// When it was linked for the first time, in ticks; before that, when it began to wait. Of a waiter of a condition
-    /// variable, when it was notified. At a key of this crate's own locks: what its lock wants to know.
+    /// variable, when it was notified.
     pub(crate) since: P::AtomicUsize,
     /// When it was woken, in ticks.
     pub(crate) woken: P::AtomicUsize,
@@ -111,7 +111,7 @@ pub(crate) struct Node<P: Host> {
     pub(super) rests: P::AtomicUsize,
     /// At a condition variable: the number of the series that it was linked in. See
     /// [`Guard::link_in_series`](super::Guard::link_in_series). At a reader-writer lock: what its thread
-    /// wants. At a key of a user's: the token of its thread, then that of the thread which unparks it.
+    /// wants. At a key: the token of its thread, then that of the thread which unparks it.
     pub(super) series: P::AtomicUsize,
     /// Links of the queue; relaxed, because the bucket's lock orders them. The newest's newer is the
     /// oldest, and the other way round. `older` is null until the node is linked for the first time.
@@ -176,11 +176,6 @@ impl<P: Host> Node<P> {
         self.kind.store(kind as u32, Ordering::Relaxed);
         self.address.store(address, Ordering::Relaxed);
         self.since.store(now, Ordering::Relaxed);
-    }
-
-    /// At a key: what it was made with for its lock. Under the lock of its bucket.
-    pub(super) fn token(&self) -> usize {
-        self.since.load(Ordering::Relaxed)
     }
 
     /// Of the newest of a queue: whether its oldest may be overdue.

@@ -125,10 +125,10 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
     /// A guard of a part of what the mutex protects.
     ///
     /// An associated function, because a method could hide one of the value.
-    pub fn map<U: ?Sized>(
-        guard: Self,
-        part: impl FnOnce(&mut T) -> &mut U,
-    ) -> MappedMutexGuard<'a, U> {
+    pub fn map<U: ?Sized, F>(guard: Self, part: F) -> MappedMutexGuard<'a, U>
+    where
+        F: FnOnce(&mut T) -> &mut U,
+    {
         let Self { section, inner } = guard;
         let inner = crate::MutexGuard::map(inner, |value| section.within(|| part(value)));
         MappedMutexGuard { section, inner }
@@ -139,10 +139,10 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
     /// # Errors
     ///
     /// With the guard as it was, if there is not.
-    pub fn filter_map<U: ?Sized>(
-        guard: Self,
-        part: impl FnOnce(&mut T) -> Option<&mut U>,
-    ) -> Result<MappedMutexGuard<'a, U>, Self> {
+    pub fn filter_map<U: ?Sized, F>(guard: Self, part: F) -> Result<MappedMutexGuard<'a, U>, Self>
+    where
+        F: FnOnce(&mut T) -> Option<&mut U>,
+    {
         let Self { section, inner } = guard;
         match crate::MutexGuard::try_map(inner, |value| section.within(|| part(value))) {
             Ok(inner) => Ok(MappedMutexGuard { section, inner }),
@@ -153,10 +153,10 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
 
 impl<'a, T: ?Sized> MappedMutexGuard<'a, T> {
     /// A guard of a part of the part.
-    pub fn map<U: ?Sized>(
-        guard: Self,
-        part: impl FnOnce(&mut T) -> &mut U,
-    ) -> MappedMutexGuard<'a, U> {
+    pub fn map<U: ?Sized, F>(guard: Self, part: F) -> MappedMutexGuard<'a, U>
+    where
+        F: FnOnce(&mut T) -> &mut U,
+    {
         let Self { section, inner } = guard;
         let inner = crate::MappedMutexGuard::map(inner, |value| section.within(|| part(value)));
         MappedMutexGuard { section, inner }
@@ -167,10 +167,10 @@ impl<'a, T: ?Sized> MappedMutexGuard<'a, T> {
     /// # Errors
     ///
     /// With the guard as it was, if there is not.
-    pub fn filter_map<U: ?Sized>(
-        guard: Self,
-        part: impl FnOnce(&mut T) -> Option<&mut U>,
-    ) -> Result<MappedMutexGuard<'a, U>, Self> {
+    pub fn filter_map<U: ?Sized, F>(guard: Self, part: F) -> Result<MappedMutexGuard<'a, U>, Self>
+    where
+        F: FnOnce(&mut T) -> Option<&mut U>,
+    {
         let Self { section, inner } = guard;
         match crate::MappedMutexGuard::try_map(inner, |value| section.within(|| part(value))) {
             Ok(inner) => Ok(MappedMutexGuard { section, inner }),

@@ -1,7 +1,10 @@
 //! The reader-writer lock with poisoning.
 
+use core::cell::UnsafeCell;
 use core::fmt;
+use core::marker::PhantomData;
 use core::ops::{Deref, DerefMut};
+use core::ptr::NonNull;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use super::std;
@@ -26,13 +29,21 @@ use super::{Flag, LockResult, Section, TryLockError, TryLockResult};
 #[derive(Default)]
 pub struct RwLock<T: ?Sized> {
     poisoned: Flag,
-    inner: crate::RwLock<T>,
+    inner: crate::RwLock<()>,
+    value: UnsafeCell<T>,
 }
+
+// SAFETY: it has a `T`.
+unsafe impl<T: ?Sized + Send> Send for RwLock<T> {}
+// SAFETY: the lock gives threads shared references at the same time, or one thread a unique one.
+unsafe impl<T: ?Sized + Send + Sync> Sync for RwLock<T> {}
 
 /// A read lock, held; unlocked when dropped.
 #[must_use = "the lock is unlocked at once if the guard is not kept"]
 pub struct RwLockReadGuard<'a, T: ?Sized> {
-    inner: crate::RwLockReadGuard<'a, T>,
+    /// Not a reference to the lock, so that a guard of a `T` is one of a supertype of it.
+    value: NonNull<T>,
+    inner: crate::RwLockReadGuard<'a, ()>,
 }
 
 /// The write lock, held; unlocked, and poisoned if this thread began to panic meanwhile, when dropped.
@@ -40,13 +51,16 @@ pub struct RwLockReadGuard<'a, T: ?Sized> {
 pub struct RwLockWriteGuard<'a, T: ?Sized> {
     // Dropped in this order.
     section: Section<'a>,
-    inner: crate::RwLockWriteGuard<'a, T>,
+    inner: crate::RwLockWriteGuard<'a, ()>,
+    value: NonNull<T>,
+    unique: PhantomData<&'a mut T>,
 }
 
 /// A read lock, held, as a guard of a part of what it protects; see [`RwLockReadGuard::map`].
 #[must_use = "the lock is unlocked at once if the guard is not kept"]
 pub struct MappedRwLockReadGuard<'a, T: ?Sized> {
-    inner: crate::MappedRwLockReadGuard<'a, T>,
+    value: NonNull<T>,
+    inner: crate::RwLockReadGuard<'a, ()>,
 }
 
 /// The write lock, held, as a guard of a part of what it protects; see [`RwLockWriteGuard::map`].
@@ -54,7 +68,9 @@ pub struct MappedRwLockReadGuard<'a, T: ?Sized> {
 pub struct MappedRwLockWriteGuard<'a, T: ?Sized> {
     // Dropped in this order.
     section: Section<'a>,
-    inner: crate::MappedRwLockWriteGuard<'a, T>,
+    inner: crate::RwLockWriteGuard<'a, ()>,
+    value: NonNull<T>,
+    unique: PhantomData<&'a mut T>,
 }
 
 // A panic that left the value half changed is told to the next thread that locks.
@@ -64,7 +80,7 @@ impl<T: ?Sized> RefUnwindSafe for RwLock<T> {}
 impl<T> RwLock<T> {
     /// An unlocked lock around `value`.
     pub const fn new(value: T) -> Self {
-        Self { poisoned: Flag::new(), inner: crate::RwLock::new(value) }
+        Self { poisoned: Flag::new(), inner: crate::RwLock::new(()), value: UnsafeCell::new(value) }
     }
 
     /// The value, when no thread can hold the lock any more.
@@ -73,14 +89,14 @@ impl<T> RwLock<T> {
     ///
     /// With the value, if the lock is poisoned.
     pub fn into_inner(self) -> LockResult<T> {
-        let Self { poisoned, inner } = self;
-        poisoned.tell(inner.into_inner())
+        let Self { poisoned, value, .. } = self;
+        poisoned.tell(value.into_inner())
     }
 }
 
 impl<T: ?Sized> RwLock<T> {
     #[cfg(feature = "deadlock_detection")]
-    pub(crate) fn without_poison(&self) -> &crate::RwLock<T> {
+    pub(crate) fn without_poison(&self) -> &crate::RwLock<()> {
         &self.inner
     }
 
@@ -90,8 +106,7 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// With the guard, if the lock is poisoned.
     pub fn read(&self) -> LockResult<RwLockReadGuard<'_, T>> {
-        let inner = self.inner.read();
-        self.poisoned.tell(RwLockReadGuard { inner })
+        self.poisoned.tell(self.read_guard(self.inner.read()))
     }
 
     /// A read lock, if this thread need not wait for it.
@@ -101,7 +116,7 @@ impl<T: ?Sized> RwLock<T> {
     /// `WouldBlock` if it would; `Poisoned` with the guard if the lock is poisoned.
     pub fn try_read(&self) -> TryLockResult<RwLockReadGuard<'_, T>> {
         match self.inner.try_read() {
-            Some(inner) => Ok(self.poisoned.tell(RwLockReadGuard { inner })?),
+            Some(inner) => Ok(self.poisoned.tell(self.read_guard(inner))?),
             None => Err(TryLockError::WouldBlock),
         }
     }
@@ -133,7 +148,7 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// With the value, if the lock is poisoned.
     pub fn get_mut(&mut self) -> LockResult<&mut T> {
-        self.poisoned.tell(self.inner.get_mut())
+        self.poisoned.tell(self.value.get_mut())
     }
 
     /// Whether a thread panicked while it held the write lock.
@@ -146,36 +161,48 @@ impl<T: ?Sized> RwLock<T> {
         self.poisoned.clear();
     }
 
+    fn value(&self) -> NonNull<T> {
+        NonNull::new(self.value.get()).expect("a field has an address")
+    }
+
+    fn read_guard<'a>(&'a self, inner: crate::RwLockReadGuard<'a, ()>) -> RwLockReadGuard<'a, T> {
+        RwLockReadGuard { value: self.value(), inner }
+    }
+
     fn guard<'a>(
         &'a self,
-        inner: crate::RwLockWriteGuard<'a, T>,
+        inner: crate::RwLockWriteGuard<'a, ()>,
     ) -> LockResult<RwLockWriteGuard<'a, T>> {
-        self.poisoned.tell(RwLockWriteGuard { section: self.poisoned.begin(), inner })
+        let (section, value) = (self.poisoned.begin(), self.value());
+        self.poisoned.tell(RwLockWriteGuard { section, inner, value, unique: PhantomData })
     }
 }
 
 impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
     /// A read lock in place of the write lock, without a moment between them in which another thread could write.
     pub fn downgrade(guard: Self) -> RwLockReadGuard<'a, T> {
-        let Self { section, inner } = guard;
+        let Self { section, inner, value, .. } = guard;
         // A panic that is under way has been noted before others may read.
         drop(section);
-        RwLockReadGuard { inner: crate::RwLockWriteGuard::downgrade(inner) }
+        RwLockReadGuard { value, inner: crate::RwLockWriteGuard::downgrade(inner) }
     }
 }
 
-/// `map` and `filter_map` of a read guard.
-macro_rules! read_parts {
-    ($guard:ident, $part_of:path) => {
+/// What a read guard and one of a part have in common.
+macro_rules! reads {
+    ($($guard:ident)*) => {$(
+        // SAFETY: a shared guard gives a `&T`.
+        unsafe impl<T: ?Sized + Sync> Sync for $guard<'_, T> {}
+
         impl<'a, T: ?Sized> $guard<'a, T> {
             /// A guard of a part of what this one protects.
             ///
             /// An associated function, because a method could hide one of the value.
-            pub fn map<U: ?Sized>(
-                guard: Self,
-                part: impl FnOnce(&T) -> &U,
-            ) -> MappedRwLockReadGuard<'a, U> {
-                MappedRwLockReadGuard { inner: <$part_of>::map(guard.inner, part) }
+            pub fn map<U: ?Sized, F>(guard: Self, part: F) -> MappedRwLockReadGuard<'a, U>
+            where
+                F: FnOnce(&T) -> &U,
+            {
+                MappedRwLockReadGuard { value: NonNull::from(part(&guard)), inner: guard.inner }
             }
 
             /// A guard of a part of what this one protects, if there is that part.
@@ -183,36 +210,42 @@ macro_rules! read_parts {
             /// # Errors
             ///
             /// With the guard as it was, if there is not.
-            pub fn filter_map<U: ?Sized>(
+            pub fn filter_map<U: ?Sized, F>(
                 guard: Self,
-                part: impl FnOnce(&T) -> Option<&U>,
-            ) -> Result<MappedRwLockReadGuard<'a, U>, Self> {
-                match <$part_of>::try_map(guard.inner, part) {
-                    Ok(inner) => Ok(MappedRwLockReadGuard { inner }),
-                    Err(inner) => Err(Self { inner }),
+                part: F,
+            ) -> Result<MappedRwLockReadGuard<'a, U>, Self>
+            where
+                F: FnOnce(&T) -> Option<&U>,
+            {
+                match part(&guard).map(NonNull::from) {
+                    Some(value) => Ok(MappedRwLockReadGuard { value, inner: guard.inner }),
+                    None => Err(guard),
                 }
             }
         }
-    };
+    )*};
 }
 
-read_parts!(RwLockReadGuard, crate::RwLockReadGuard<'a, T>);
-read_parts!(MappedRwLockReadGuard, crate::MappedRwLockReadGuard<'a, T>);
+reads! { RwLockReadGuard MappedRwLockReadGuard }
 
-/// `map` and `filter_map` of a write guard.
-macro_rules! write_parts {
-    ($guard:ident, $part_of:path) => {
+/// What a write guard and one of a part have in common.
+macro_rules! writes {
+    ($($guard:ident)*) => {$(
+        // SAFETY: a shared guard gives a `&T`.
+        unsafe impl<T: ?Sized + Sync> Sync for $guard<'_, T> {}
+
         impl<'a, T: ?Sized> $guard<'a, T> {
             /// A guard of a part of what this one protects.
             ///
             /// An associated function, because a method could hide one of the value.
-            pub fn map<U: ?Sized>(
-                guard: Self,
-                part: impl FnOnce(&mut T) -> &mut U,
-            ) -> MappedRwLockWriteGuard<'a, U> {
-                let Self { section, inner } = guard;
-                let inner = <$part_of>::map(inner, |value| section.within(|| part(value)));
-                MappedRwLockWriteGuard { section, inner }
+            pub fn map<U: ?Sized, F>(guard: Self, part: F) -> MappedRwLockWriteGuard<'a, U>
+            where
+                F: FnOnce(&mut T) -> &mut U,
+            {
+                let Self { section, inner, mut value, unique: _ } = guard;
+                // SAFETY: the lock is held, and this guard is its only one.
+                let value = NonNull::from(section.within(|| part(unsafe { value.as_mut() })));
+                MappedRwLockWriteGuard { section, inner, value, unique: PhantomData }
             }
 
             /// A guard of a part of what this one protects, if there is that part.
@@ -220,28 +253,34 @@ macro_rules! write_parts {
             /// # Errors
             ///
             /// With the guard as it was, if there is not.
-            pub fn filter_map<U: ?Sized>(
+            pub fn filter_map<U: ?Sized, F>(
                 guard: Self,
-                part: impl FnOnce(&mut T) -> Option<&mut U>,
-            ) -> Result<MappedRwLockWriteGuard<'a, U>, Self> {
-                let Self { section, inner } = guard;
-                match <$part_of>::try_map(inner, |value| section.within(|| part(value))) {
-                    Ok(inner) => Ok(MappedRwLockWriteGuard { section, inner }),
-                    Err(inner) => Err(Self { section, inner }),
+                part: F,
+            ) -> Result<MappedRwLockWriteGuard<'a, U>, Self>
+            where
+                F: FnOnce(&mut T) -> Option<&mut U>,
+            {
+                let Self { section, inner, mut value, unique } = guard;
+                // SAFETY: as above.
+                match section.within(|| part(unsafe { value.as_mut() })).map(NonNull::from) {
+                    Some(value) => {
+                        Ok(MappedRwLockWriteGuard { section, inner, value, unique: PhantomData })
+                    }
+                    None => Err(Self { section, inner, value, unique }),
                 }
             }
         }
 
         impl<T: ?Sized> DerefMut for $guard<'_, T> {
             fn deref_mut(&mut self) -> &mut T {
-                &mut self.inner
+                // SAFETY: the lock is held, and this guard is its only one.
+                unsafe { self.value.as_mut() }
             }
         }
-    };
+    )*};
 }
 
-write_parts!(RwLockWriteGuard, crate::RwLockWriteGuard<'a, T>);
-write_parts!(MappedRwLockWriteGuard, crate::MappedRwLockWriteGuard<'a, T>);
+writes! { RwLockWriteGuard MappedRwLockWriteGuard }
 
 impl<T> From<T> for RwLock<T> {
     fn from(value: T) -> Self {
@@ -254,7 +293,7 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLock<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("RwLock");
         match self.inner.try_read() {
-            Some(value) => shown.field("data", &&*value),
+            Some(inner) => shown.field("data", &&*self.read_guard(inner)),
             None => shown.field("data", &format_args!("<locked>")),
         };
         shown.field("poisoned", &self.is_poisoned()).finish_non_exhaustive()
@@ -266,7 +305,8 @@ macro_rules! shows_its_value {
         impl<T: ?Sized> Deref for $guard<'_, T> {
             type Target = T;
             fn deref(&self) -> &T {
-                &self.inner
+                // SAFETY: the lock is held, and no thread writes beside a shared guard.
+                unsafe { self.value.as_ref() }
             }
         }
 

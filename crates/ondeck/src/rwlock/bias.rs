@@ -168,6 +168,10 @@ impl<P: Host> RawRwLock<P> {
     ///
     /// To unlock with it is sound only if the calling thread has a read lock of this lock, and forgets each
     /// [`Shared`] of this lock: one that is kept may stand for the slot that this returns.
+    ///
+    /// # Panics
+    ///
+    /// In debug builds, if no read lock is counted and the calling thread has none: another thread's is not found.
     pub fn forgotten(&self) -> Shared<P> {
         // Relaxed: the calling thread's read keeps the bias, if it is visible. If there is none, the read is
         // counted, and what the slot has was left by a lock that was at this address before.
@@ -175,6 +179,12 @@ impl<P: Host> RawRwLock<P> {
         let row = if may_be_visible { P::row() } else { None };
         let slot = row.map(|row| row.slot(self.address()));
         let own = slot.filter(|slot| slot.load(Ordering::Relaxed) == self.address());
+        // The count would fall below 0, and the lock stay locked for ever.
+        debug_assert!(
+            own.is_some() || self.state.load(Ordering::Relaxed) & READERS != 0,
+            "ondeck: a thread unlocks a read lock that another thread has, or none; in place of parking_lot, guards that \
+             other threads drop need the feature `send_guard`"
+        );
         own.map_or_else(Shared::counted, Shared::visible)
     }
 }

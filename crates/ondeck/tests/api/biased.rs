@@ -111,13 +111,36 @@ fn an_owner_that_is_inside_is_not_let_in_again() {
     assert!(attempt(&raw));
 }
 
+/// Two locks that have the same slot of each row.
+fn two_of_one_slot(raws: &[Raw]) -> [&Raw; 2] {
+    let slot = |raw: &Raw| bucket_of(std::ptr::from_ref(raw).addr()) % 8;
+    let (outer, rest) = raws.split_first().unwrap();
+    let inner = rest.iter().find(|raw| slot(raw) == slot(outer)).expect("eight slots, many locks");
+    [outer, inner]
+}
+
+/// The thread has the inner lock again and again while it is inside of the other one by that slot.
+#[test]
+fn a_lock_is_not_biased_by_a_slot_that_another_one_has() {
+    let raws: Vec<_> = (0..1_024).map(|_| Raw::new()).collect();
+    let [outer, inner] = two_of_one_slot(&raws);
+    bias(outer);
+    let around = outer.lock();
+    for _ in 0..100_000 {
+        unlock(inner, inner.lock());
+    }
+    thread::scope(|scope| {
+        scope.spawn(|| assert!(!attempt(outer), "two owners"));
+    });
+    unlock(outer, around);
+    assert!(attempt(outer) && attempt(inner));
+}
+
 /// The owner came in by the inner mutex, because its slot was another lock's, which it has given up since.
 #[test]
 fn an_owner_that_came_in_beside_its_slot_is_not_let_in_again() {
     let raws: Vec<_> = (0..1_024).map(|_| Raw::new()).collect();
-    let slot = |raw: &Raw| bucket_of(std::ptr::from_ref(raw).addr()) % 8;
-    let (outer, rest) = raws.split_first().unwrap();
-    let inner = rest.iter().find(|raw| slot(raw) == slot(outer)).expect("eight slots, many locks");
+    let [outer, inner] = two_of_one_slot(&raws);
     if !(bias(outer) && bias(inner)) {
         return;
     }
@@ -187,6 +210,22 @@ fn a_forgotten_guard_leaves_it_locked() {
             });
         });
     }
+}
+
+/// It has no borrow any more, and may be moved. The slot has its old address.
+#[test]
+fn a_forgotten_guard_of_a_lock_that_is_moved() {
+    let place = never_freed();
+    if !bias(place) {
+        return;
+    }
+    let never_unlocked = place.lock();
+    assert!(never_unlocked.is_by_bias());
+    let moved = std::mem::take(place);
+    assert!(!moved.is_locked() && attempt(&moved));
+    thread::scope(|scope| {
+        scope.spawn(|| assert!(attempt(&moved)));
+    });
 }
 
 /// Its memory becomes another lock's, which the same thread can use.

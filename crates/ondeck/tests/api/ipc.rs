@@ -20,14 +20,14 @@ const WAITED: u32 = 1 << 31;
 
 /// What the processes share.
 #[repr(C)]
-struct Shared {
-    mutex: Mutex<u32>,
-    condvar: Condvar,
+pub(crate) struct Shared {
+    pub(crate) mutex: Mutex<u32>,
+    pub(crate) condvar: Condvar,
     step: AtomicU32,
 }
 
 /// New shared memory, which is never unmapped.
-fn share() -> &'static Shared {
+pub(crate) fn share() -> &'static Shared {
     let (access, kind) =
         (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS);
     // SAFETY: a new mapping, as large as what is written there, which stays.
@@ -47,7 +47,7 @@ impl Shared {
         unsafe { &*(&raw const self.mutex).cast::<AtomicU32>() }.load(Ordering::Relaxed)
     }
 
-    fn until_waited_for(&self) {
+    pub(crate) fn until_waited_for(&self) {
         while self.word() & WAITED == 0 {
             thread::yield_now();
         }
@@ -65,11 +65,11 @@ impl Shared {
 }
 
 /// A child process, killed at the latest when this is dropped.
-struct Child(i32);
+pub(crate) struct Child(pub(crate) i32);
 
 impl Child {
     /// Runs `body` in a child, which ends after it.
-    fn start(body: impl FnOnce()) -> Self {
+    pub(crate) fn start(body: impl FnOnce()) -> Self {
         // SAFETY: the child uses its copy of the memory, and ends without the parent's destructors.
         let pid = unsafe { libc::fork() };
         assert!(pid >= 0);
@@ -86,7 +86,7 @@ impl Child {
         assert_eq!(unsafe { libc::kill(self.0, signal) }, 0);
     }
 
-    fn wait(&self) -> i32 {
+    pub(crate) fn wait(&self) -> i32 {
         let mut status = 0;
         // SAFETY: waits for the child, into a live integer.
         assert_eq!(unsafe { libc::waitpid(self.0, &raw mut status, 0) }, self.0);
@@ -108,7 +108,7 @@ impl Drop for Child {
 }
 
 /// Locks a mutex that no thread has ended with.
-fn lock(shared: &Shared) -> MutexGuard<'_, u32> {
+pub(crate) fn lock(shared: &Shared) -> MutexGuard<'_, u32> {
     shared.mutex.lock().expect("no owner has died")
 }
 
@@ -144,11 +144,13 @@ fn the_next_owner_is_told_that_a_process_was_killed() {
     assert!(shared.mutex.try_lock().is_none());
     drop(child);
     let died = shared.mutex.try_lock().expect("it is free").expect_err("the owner was killed");
-    let guard = died.into_inner();
+    // SAFETY: the owner's process is gone, and its references with it.
+    let guard = unsafe { died.into_inner() };
     assert_eq!(*guard, 7);
     drop(guard);
     let died = shared.mutex.try_lock().expect("it is free").expect_err("nothing has repaired it");
-    let guard = died.repair();
+    // SAFETY: as above.
+    let guard = unsafe { died.repair() };
     assert!(!MutexGuard::owner_has_died(&guard));
     drop(guard);
     assert_eq!(*lock(shared), 7);
@@ -170,12 +172,13 @@ fn a_thread_that_sleeps_is_woken_when_the_owner_is_killed() {
         // Nothing is repaired: both are told.
         assert!(waiters.into_iter().all(|waiter| waiter.join().expect("no panic")));
     });
-    MutexGuard::repair(&shared.mutex.lock().expect_err("still").into_inner());
+    // SAFETY: the owner's process is gone, and its references with it.
+    drop(unsafe { shared.mutex.lock().expect_err("still").repair() });
     drop(lock(shared));
 }
 
 /// Waits until a task of the kernel sleeps.
-fn until_asleep(task: &str) {
+pub(crate) fn until_asleep(task: &str) {
     let state = || {
         let text = std::fs::read_to_string(format!("/proc/{task}/stat")).expect("it lives");
         text.rsplit(')').next().expect("a name").split_whitespace().next().map(str::to_owned)
@@ -299,7 +302,8 @@ fn a_thread_that_ends_is_told_like_a_process() {
         std::mem::forget(guard);
     };
     thread::spawn(end).join().expect("no panic");
-    let guard = shared.mutex.lock().expect_err("its owner has ended").repair();
+    // SAFETY: the owner has kept no reference.
+    let guard = unsafe { shared.mutex.lock().expect_err("its owner has ended").repair() };
     drop(guard);
     drop(lock(shared));
 }

@@ -85,6 +85,25 @@ fn guards_of_a_part_are_like_those_of_the_whole() {
     assert!(unwound.is_err() && lock.is_poisoned());
 }
 
+/// As the standard library's: a read guard of a longer reference is one of a shorter, and `map` has two arguments.
+#[test]
+fn its_guards_have_the_standard_librarys_types() {
+    type Parts<'a, 'b> = (RwLockReadGuard<'a, &'b u32>, MappedRwLockReadGuard<'a, &'b u32>);
+    fn shorter<'a>(guards: Parts<'a, 'static>, _: &'a u32) -> Parts<'a, 'a> {
+        guards
+    }
+    fn is_sync(_: &impl Sync) {}
+    let (lock, one) = (RwLock::new(&1), 1);
+    let part = RwLockReadGuard::map::<&u32, _>(lock.read().expect("new"), |value| value);
+    let guards = shorter((lock.read().expect("new"), part), &one);
+    assert_eq!(**guards.0 + **guards.1, 2);
+    is_sync(&guards);
+    drop(guards);
+    let part = RwLockWriteGuard::map::<&u32, _>(lock.write().expect("new"), |value| value);
+    is_sync(&part);
+    assert_eq!(**part, 1);
+}
+
 /// What both libraries print of the same.
 #[test]
 fn it_is_shown_as_the_standard_librarys() {

@@ -26,6 +26,23 @@ fn a_counted_and_a_visible_read_are_both_found() {
     assert!(!lock.is_locked() && lock.try_write().is_some());
 }
 
+/// A read by a slot. A read is counted if the slot has an address of a lock that is gone, so there are more locks than one.
+#[test]
+#[cfg(debug_assertions)]
+fn another_threads_read_is_refused() {
+    let locks: Vec<_> = (0..32).map(RwLock::new).collect();
+    let message = locks.iter().find_map(|lock| {
+        until_biased(lock);
+        let _guard = lock.read();
+        // SAFETY: nothing is unlocked.
+        let unlocks = || drop(unsafe { lock.raw() }.forgotten());
+        let panic = thread::scope(|scope| scope.spawn(unlocks).join()).err()?;
+        Some(*panic.downcast::<&str>().expect("a message"))
+    });
+    assert!(message.is_some_and(|message| message.contains("`send_guard`")), "{message:?}");
+    assert!(locks.iter().all(|lock| lock.try_write().is_some()));
+}
+
 /// A guard is never unlocked, and its lock ends. The next lock at that address is not biased, so its reads are
 /// counted, and are not taken for what the slot still has.
 #[test]

@@ -18,6 +18,11 @@ use crate::rest::until_at_rest;
 
 const SHORT: Duration = Duration::from_millis(5);
 
+/// One whose threads compete, and a fair one.
+fn both(permits: u32) -> [Semaphore; 2] {
+    [Semaphore::new(permits), Semaphore::fair(permits)]
+}
+
 fn end(semaphore: &Semaphore, available: u32) {
     assert_eq!(semaphore.available(), available);
     until_at_rest((&raw const *semaphore).addr());
@@ -25,43 +30,67 @@ fn end(semaphore: &Semaphore, available: u32) {
 
 #[test]
 fn it_is_four_bytes_and_constant() {
-    static SEMAPHORE: Semaphore = Semaphore::new(3);
+    static SEMAPHORES: [Semaphore; 2] = [Semaphore::new(3), Semaphore::fair(3)];
     assert_eq!(size_of::<Semaphore>(), 4);
-    assert!(SEMAPHORE.try_acquire_many(2) && SEMAPHORE.try_acquire());
-    assert!(!SEMAPHORE.try_acquire());
-    assert!(SEMAPHORE.try_acquire_many(0), "nothing is always there");
-    SEMAPHORE.release(3);
-    SEMAPHORE.acquire();
-    SEMAPHORE.acquire_many(2);
-    SEMAPHORE.release(3);
-    end(&SEMAPHORE, 3);
+    for semaphore in &SEMAPHORES {
+        assert!(semaphore.try_acquire_many(2) && semaphore.try_acquire());
+        assert!(!semaphore.try_acquire());
+        assert!(semaphore.try_acquire_many(0), "nothing is always there");
+        semaphore.release(3);
+        semaphore.acquire();
+        semaphore.acquire_many(2);
+        semaphore.release(3);
+        end(semaphore, 3);
+    }
 }
 
 #[test]
 fn no_more_threads_are_inside_than_there_are_permits() {
-    let (semaphore, inside) = (Semaphore::new(3), AtomicU32::new(0));
-    thread::scope(|scope| {
-        for thread in 0..6 {
-            let (semaphore, inside) = (&semaphore, &inside);
-            scope.spawn(move || {
-                for turn in 0..2_000 {
-                    let permits = 1 + (thread + turn) % 3;
-                    semaphore.acquire_many(permits);
-                    let others = inside.fetch_add(permits, Ordering::Relaxed);
-                    assert!(others + permits <= 3);
-                    inside.fetch_sub(permits, Ordering::Relaxed);
-                    semaphore.release(permits);
-                }
-            });
-        }
-    });
-    end(&semaphore, 3);
+    for semaphore in both(3) {
+        let inside = AtomicU32::new(0);
+        thread::scope(|scope| {
+            for thread in 0..6 {
+                let (semaphore, inside) = (&semaphore, &inside);
+                scope.spawn(move || {
+                    for turn in 0..2_000 {
+                        let permits = 1 + (thread + turn) % 3;
+                        semaphore.acquire_many(permits);
+                        let others = inside.fetch_add(permits, Ordering::Relaxed);
+                        assert!(others + permits <= 3);
+                        inside.fetch_sub(permits, Ordering::Relaxed);
+                        semaphore.release(permits);
+                    }
+                });
+            }
+        });
+        end(&semaphore, 3);
+    }
 }
 
-/// Permits are granted in order, also where a later request could be met and the first could not.
+/// Others acquire before a thread that wants more than there is. When it has waited for long, what is released is kept for
+/// it.
+#[test]
+fn a_large_request_gets_its_permits_after_a_while() {
+    let semaphore = Semaphore::new(2);
+    // Asserted at the end, because the thread waits until it has its permits.
+    let mut acquired = Vec::new();
+    thread::scope(|scope| {
+        scope.spawn(|| semaphore.acquire_many(3));
+        until_waiting(&raw const semaphore, 1);
+        acquired.push(semaphore.try_acquire());
+        thread::sleep(SHORT);
+        semaphore.release(1);
+        acquired.push(semaphore.try_acquire());
+        semaphore.release(if acquired[1] { 2 } else { 1 });
+    });
+    assert_eq!(acquired, [true, false]);
+    end(&semaphore, 0);
+}
+
+/// A fair one grants in order, also where a later request could be met and the first could not.
 #[test]
 fn a_large_request_is_not_passed_over() {
-    let (semaphore, order) = (Semaphore::new(2), Mutex::new(Vec::new()));
+    let (semaphore, order) = (Semaphore::fair(2), Mutex::new(Vec::new()));
     let request = |permits| {
         semaphore.acquire_many(permits);
         order.lock().expect("no panic").push(permits);
@@ -98,15 +127,16 @@ fn a_large_request_is_not_passed_over() {
 
 #[test]
 fn one_release_grants_to_many() {
-    let semaphore = Semaphore::new(0);
-    thread::scope(|scope| {
-        for _ in 0..20 {
-            scope.spawn(|| semaphore.acquire());
-        }
-        until_waiting(&raw const semaphore, 20);
-        semaphore.release(23);
-    });
-    end(&semaphore, 3);
+    for semaphore in both(0) {
+        thread::scope(|scope| {
+            for _ in 0..20 {
+                scope.spawn(|| semaphore.acquire());
+            }
+            until_waiting(&raw const semaphore, 20);
+            semaphore.release(23);
+        });
+        end(&semaphore, 3);
+    }
 }
 
 #[test]
@@ -132,7 +162,7 @@ fn an_attempt_with_a_deadline_ends_not_before_it() {
 /// The first in the line wants more than there is and gives up: the second had enough all along.
 #[test]
 fn a_thread_that_gives_up_lets_the_next_have_what_there_is() {
-    let semaphore = Semaphore::new(1);
+    let semaphore = Semaphore::fair(1);
     thread::scope(|scope| {
         let first = scope.spawn(|| semaphore.try_acquire_many_for(2, 10 * SHORT));
         until_waiting(&raw const semaphore, 1);
@@ -150,9 +180,9 @@ fn too_many_permits_are_refused_and_named() {
         panic.downcast::<String>().map_or_else(|_| String::new(), |message| *message)
     };
     let refused = message(catch_unwind(|| semaphore.release(2)));
-    assert!(refused.contains("2 permits beside 2147483646"), "{refused}");
+    assert!(refused.contains("2 permits beside 536870910"), "{refused}");
     let refused = message(catch_unwind(|| semaphore.acquire_many(MOST_PERMITS + 1)));
-    assert!(refused.contains("2147483648 permits"), "{refused}");
+    assert!(refused.contains("536870912 permits"), "{refused}");
     assert!(catch_unwind(|| Semaphore::new(MOST_PERMITS + 1)).is_err());
     semaphore.release(1);
     end(&semaphore, MOST_PERMITS);
@@ -162,17 +192,18 @@ fn too_many_permits_are_refused_and_named() {
 #[test]
 #[cfg(unix)]
 fn the_child_of_a_fork_does_not_wait_behind_the_parents_threads() {
-    let semaphore = Semaphore::new(1);
-    thread::scope(|scope| {
-        scope.spawn(|| semaphore.acquire_many(2));
-        until_waiting(&raw const semaphore, 1);
-        fork(Fork::Library, || {
-            semaphore.acquire();
+    for semaphore in both(1) {
+        thread::scope(|scope| {
+            scope.spawn(|| semaphore.acquire_many(2));
+            until_waiting(&raw const semaphore, 1);
+            fork(Fork::Library, || {
+                semaphore.acquire();
+                semaphore.release(1);
+                semaphore.release(1);
+                semaphore.acquire_many(2);
+            });
             semaphore.release(1);
-            semaphore.release(1);
-            semaphore.acquire_many(2);
         });
-        semaphore.release(1);
-    });
-    end(&semaphore, 0);
+        end(&semaphore, 0);
+    }
 }

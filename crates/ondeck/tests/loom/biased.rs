@@ -215,6 +215,19 @@ fn heavy_fences_are_refused_later() {
     });
 }
 
+/// The owner comes in without a fence, and the thread that revokes the bias has none for it.
+#[test]
+fn heavy_fences_are_refused_before_the_owner_comes() {
+    explore(Setting { fences: Fences::RefusedLater, ..ROWS }, 3, || {
+        let guarded = Mutex::biased();
+        crate::loom_platform::refuse();
+        let other = spawn(|| guarded.section());
+        guarded.section();
+        join(other);
+        guarded.end(3);
+    });
+}
+
 #[test]
 fn without_membarrier_it_is_not_biased() {
     explore(Setting { fences: Fences::Refused, ..ROWS }, 3, || {

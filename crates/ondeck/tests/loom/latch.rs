@@ -4,7 +4,8 @@ use std::mem::ManuallyDrop;
 
 use loom::cell::UnsafeCell;
 use ondeck::Latch;
-use ondeck::platform::Host;
+use ondeck::parking;
+use ondeck::platform::{Host, Platform};
 
 use crate::loom_platform::{Loom, join, pass_time, spawn};
 use crate::scenario::{POLLS, SLEEPS, SOON, explore};
@@ -103,6 +104,67 @@ fn two_arrive() {
         shared.check(2);
         shared.free();
         join(other);
+    });
+}
+
+impl Shared {
+    fn arrive(&self, thread: usize) {
+        self.write(thread);
+        self.latch.arrive_and_wait();
+    }
+
+    /// Sees that it is open without a wait.
+    fn until_open(&self, threads: usize) {
+        while !self.latch.is_open() {
+            Loom::yield_now();
+        }
+        self.check(threads);
+    }
+}
+
+/// A thread waits, so that the last count is made under the bucket's lock. Another one finds the latch open.
+#[test]
+fn it_is_found_open_beside_a_waiter() {
+    explore(SLEEPS, 3, || {
+        let shared = Shared::new(1);
+        let waiter = spawn(|| shared.latch.wait());
+        while parking::waiting::<Loom>((&raw const *shared.latch).addr()) == 0 {
+            Loom::yield_now();
+        }
+        let other = spawn(|| shared.count(0));
+        shared.until_open(1);
+        join(waiter);
+        join(other);
+        shared.free();
+    });
+}
+
+#[test]
+fn it_is_found_open_beside_threads_that_arrive() {
+    explore(SLEEPS, 3, || {
+        let shared = Shared::new(2);
+        let others = [0, 1].map(|thread| spawn(move || shared.arrive(thread)));
+        shared.until_open(2);
+        others.into_iter().for_each(join);
+        shared.free();
+    });
+}
+
+/// The last thread that arrives tells the one before it, which has not seen the count between them.
+#[test]
+fn a_count_between_two_that_arrive() {
+    explore(SLEEPS, 2, || {
+        let shared = Shared::new(3);
+        let other = spawn(|| {
+            shared.arrive(0);
+            shared.check(3);
+        });
+        let counts = spawn(|| shared.count(1));
+        shared.arrive(2);
+        shared.check(3);
+        join(other);
+        join(counts);
+        shared.free();
     });
 }
 

@@ -1,4 +1,4 @@
-//! Locks that serve threads in the order in which they began to wait, by crowds.
+//! The fair mutex and the semaphores, by crowds.
 
 use std::cell::Cell;
 
@@ -60,8 +60,8 @@ struct Permits {
 // SAFETY: one thread of an execution runs at a time, and all run on one thread of the machine.
 unsafe impl Sync for Permits {}
 
-fn permits(threads: usize) {
-    let permits = keep(Permits { semaphore: Semaphore::on_platform(3), out: Cell::new(0) });
+fn permits(threads: usize, semaphore: Semaphore<Shuttle>) {
+    let permits = keep(Permits { semaphore, out: Cell::new(0) });
     let visits = move || {
         for _ in 0..3 {
             let wanted = 1 + below(3) as u32;
@@ -88,5 +88,10 @@ fn permits(threads: usize) {
 
 #[test]
 fn eight_threads_at_a_semaphore() {
-    explore(800, || permits(8));
+    explore(800, || permits(8, Semaphore::on_platform(3)));
+}
+
+#[test]
+fn eight_threads_at_a_fair_semaphore() {
+    explore(800, || permits(8, Semaphore::fair_on_platform(3)));
 }

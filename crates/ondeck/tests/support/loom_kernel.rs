@@ -41,6 +41,9 @@ loom::lazy_static! {
 /// A tick of the platform's counter, in nanoseconds.
 const TICK: u64 = 1_000_000_000;
 
+/// No store stays in a buffer for as long as this, in nanoseconds.
+const SETTLES: u64 = 50_000_000;
+
 /// From now on heavy fences are refused: see [`Fences::RefusedLater`].
 #[allow(dead_code, reason = "not every test with this platform does")]
 pub fn refuse() {
@@ -84,8 +87,12 @@ pub fn sleep(word: &AtomicU32, expected: u32, deadline: Option<Timestamp>) -> Fu
     let is_short = deadline.is_some_and(|end| (TICK..=kernel.now + TICK).contains(&end.as_nanos()));
     let passes = is_short || deadline.is_some() && is_refused();
     if passes {
+        let is_long = deadline.is_some_and(|end| end.as_nanos() >= kernel.now + SETTLES);
         // Whatever other threads do meanwhile, the time is over after that.
         drop(kernel);
+        if is_long && is_refused() {
+            fence::heavy();
+        }
         blocked(loom::thread::yield_now);
         kernel = self::kernel();
     }
