@@ -63,6 +63,7 @@ fn of_lock(process: &Process, lock: &Lock) -> Value {
         "timeouts": lock.timeouts,
         "hold": of_times(&lock.hold),
         "kept_waiting": lock.kept_waiting,
+        "free": lock.free,
         "threads": lock.threads,
         "waiting": lock.waiting,
     })

@@ -218,6 +218,9 @@ pub struct Lock {
     pub hold: Times,
     /// How long owners kept others waiting, all of these together, in nanoseconds.
     pub kept_waiting: f64,
+    /// How long threads waited, all of these together, while no thread had the lock, as far as is known: a woken thread
+    /// was not running yet, or a parked thread was not woken; of a `pthread_rwlock_t` also while threads read.
+    pub free: f64,
     /// Threads that took part: exact up to 256 threads of the process, else about as many.
     pub threads: u32,
     /// Threads that waited when the file was read.
@@ -234,6 +237,11 @@ impl Lock {
     pub fn contention(&self) -> Option<f64> {
         let all = self.acquisitions.filter(|all| *all != 0)?;
         Some(((self.wait.count - self.timeouts.min(self.wait.count)) as f64 / all as f64).min(1.0))
+    }
+
+    /// The part of all waiting in which the lock was free.
+    pub fn free_part(&self) -> f64 {
+        self.free / (self.kept_waiting + self.free).max(1.0)
     }
 
     /// The samples of a role.

@@ -5,7 +5,7 @@ use ondeck_record::layout::Role;
 use ondeck_report::html::frame::Still;
 use ondeck_report::numbers::page::{count, time};
 
-use crate::model::{Lock, Process, Profile, Sample, Times};
+use crate::model::{Kind, Lock, Process, Profile, Sample, Times};
 use crate::{Error, flame, table};
 
 /// Locks with a section of their own; the table has all.
@@ -162,10 +162,27 @@ fn one(number: usize, process: &Process, lock: &Lock) -> Markup {
             }
             h3 { "What kept threads waiting" }
             (stacks(&lock.holders))
+            @if lock.free != 0.0 {
+                p { (free(lock)) }
+            }
             h3 { "What waited" }
             (stacks(&lock.waiters))
         }
     }
+}
+
+fn free(lock: &Lock) -> String {
+    let reason = if lock.kind == Kind::Rwlock {
+        "No thread wrote: threads read, or a woken thread was not running yet."
+    } else {
+        "A woken thread was not running yet, or a parked thread was not woken yet."
+    };
+    format!(
+        "Threads {} for {}, {:.0} % of all their waiting. {reason}",
+        table::FREE,
+        time(lock.free),
+        100.0 * lock.free_part()
+    )
 }
 
 fn fact(name: &str, text: &str) -> Markup {

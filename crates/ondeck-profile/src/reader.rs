@@ -332,8 +332,8 @@ impl Names<'_> {
             .checked_sub(1)
             .map(|stack| trim(self.stack(&recording.stack(stack)), self.modules))
             .unwrap_or_default();
-        let [kept_waiting, wait_ticks, wait_longest] =
-            [&entry.charged, &entry.wait_ticks, &entry.wait_longest].map(get);
+        let [charged, rest, wait_ticks, wait_longest] =
+            [&entry.charged, &entry.rest, &entry.wait_ticks, &entry.wait_longest].map(get);
         let words: Vec<u64> = entry.threads.iter().map(get).collect();
         Lock {
             address: get(&entry.address),
@@ -350,7 +350,8 @@ impl Names<'_> {
                 get(&entry.hold_longest),
                 &entry.hold_times,
             ),
-            kept_waiting: clock.nanos(kept_waiting),
+            kept_waiting: clock.nanos(charged.saturating_sub(rest)),
+            free: clock.nanos(rest),
             threads: threads(&words, number(&recording.file().header.threads)),
             waiting: get(&entry.waiting),
             holders: Vec::new(),

@@ -18,6 +18,9 @@ const NAME: usize = 18;
 const LEGEND: &str =
     "rate: acquisitions that waited; held, most: p99 and longest of holds with waiters";
 
+/// What time is called in which threads waited and no thread is known to have had the lock.
+pub(crate) const FREE: &str = "waited while it was free";
+
 /// The `most` worst locks in a table, then each with its stacks, then what recording cost and what is
 /// missing. `colour` allows escape sequences for a terminal.
 pub fn render(profile: &Profile, most: usize, colour: bool) -> String {
@@ -126,6 +129,10 @@ fn details(process: &Process, lock: &Lock, several: bool) -> String {
                 callers(sample)
             );
         }
+    }
+    if lock.free != 0.0 {
+        let part = 100.0 * lock.free_part();
+        _ = writeln!(text, "  {FREE} {:>5} {part:3.0}% of all waiting", time(lock.free));
     }
     text
 }

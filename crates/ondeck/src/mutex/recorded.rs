@@ -22,6 +22,8 @@ mod recording {
     pub(in crate::mutex) fn lock(mutex: &RawMutex<Native>) {
         if !mutex.try_lock() {
             wait_for(mutex);
+        } else if ondeck_record::is_on() && Native::bucket(mutex.address()).has_queues() {
+            ondeck_record::acquired(mutex.address(), 0);
         }
     }
 
