@@ -66,6 +66,8 @@ pub struct Module {
     pub path: PathBuf,
     /// Its build-id in hexadecimal digits; empty if it has none or cannot be read any more.
     pub build_id: String,
+    /// The name that a library has in itself (`DT_SONAME`), however its file is called; empty if it has none.
+    pub soname: String,
     /// The first address that it takes.
     pub start: u64,
     /// The first address behind it.

@@ -145,6 +145,7 @@ impl Reader {
             let mut module = Module {
                 path: mapped.path.clone(),
                 build_id: String::new(),
+                soname: String::new(),
                 start: least,
                 end: most,
                 bias: least,
@@ -152,6 +153,7 @@ impl Reader {
             };
             if let Some(object) = self.symbols.object(&mapped.path) {
                 object.build_id().clone_into(&mut module.build_id);
+                object.soname().clone_into(&mut module.soname);
                 module.has_lines = object.has_lines();
                 let bias = mapped
                     .parts
