@@ -32,7 +32,7 @@ pub fn read(folder: &Path) -> Result<Profile, Error> {
 /// Reads a folder again and again, and its programs' symbols once: for tables that are updated.
 pub struct Reader {
     folder: PathBuf,
-    symbols: Symbols,
+    pub(crate) symbols: Symbols,
 }
 
 impl Reader {
@@ -78,12 +78,7 @@ impl Reader {
         let program = PathBuf::from(Recording::text(&header.program));
         let modules = self.modules(&mappings, &program);
         let clock = Clock::of(file);
-        let mut names = Names {
-            symbols: &mut self.symbols,
-            modules: &modules,
-            mappings: &mappings,
-            known: HashMap::new(),
-        };
+        let mut names = Names::new(&mut self.symbols, &modules, &mappings);
         let mut locks: HashMap<usize, Lock> = recording
             .locks()
             .map(|(number, entry)| (number, names.lock(recording, entry, &clock)))
@@ -138,7 +133,7 @@ impl Reader {
     }
 
     /// The files that were mapped, with where the whole of each lies.
-    fn modules(&mut self, mappings: &Mappings, program: &Path) -> Vec<Module> {
+    pub(crate) fn modules(&mut self, mappings: &Mappings, program: &Path) -> Vec<Module> {
         let module = |mapped: &crate::mappings::Mapped| {
             let least = mapped.parts.iter().map(|part| part.0).min()?;
             let most = mapped.parts.iter().map(|part| part.1).max()?;
@@ -243,15 +238,23 @@ impl Clock {
 }
 
 /// Addresses of one process become names.
-struct Names<'a> {
+pub(crate) struct Names<'a> {
     symbols: &'a mut Symbols,
     modules: &'a [Module],
     mappings: &'a Mappings,
     known: HashMap<u64, Arc<Location>>,
 }
 
-impl Names<'_> {
-    fn module(&self, address: u64) -> Option<usize> {
+impl<'a> Names<'a> {
+    pub(crate) fn new(
+        symbols: &'a mut Symbols,
+        modules: &'a [Module],
+        mappings: &'a Mappings,
+    ) -> Self {
+        Self { symbols, modules, mappings, known: HashMap::new() }
+    }
+
+    pub(crate) fn module(&self, address: u64) -> Option<usize> {
         self.modules.iter().position(|module| (module.start..module.end).contains(&address))
     }
 
@@ -278,7 +281,17 @@ impl Names<'_> {
         (!is_it).then(|| self.location(called.wrapping_add(bias)))
     }
 
-    fn location(&mut self, address: u64) -> Arc<Location> {
+    /// Whether `address` is in the function that begins at `start`.
+    pub(crate) fn is_within(&mut self, start: u64, address: u64) -> bool {
+        let Some(module) = self.module(start) else { return false };
+        let bias = self.modules[module].bias;
+        let object = self.symbols.object(&self.modules[module].path);
+        object.is_some_and(|object| {
+            object.is_within(start.wrapping_sub(bias), address.wrapping_sub(bias))
+        })
+    }
+
+    pub(crate) fn location(&mut self, address: u64) -> Arc<Location> {
         if let Some(known) = self.known.get(&address) {
             return Arc::clone(known);
         }
@@ -302,7 +315,7 @@ impl Names<'_> {
         location
     }
 
-    fn place(&mut self, address: u64) -> Place {
+    pub(crate) fn place(&mut self, address: u64) -> Place {
         let within =
             |ranges: &[(u64, u64)]| ranges.iter().any(|(a, b)| (*a..*b).contains(&address));
         if let Some(module) = self.module(address).map(|index| &self.modules[index]) {
