@@ -82,7 +82,7 @@ fn futexes(profile: &Profile) -> String {
     for futex in futexes.found.iter().take(MOST) {
         let (share, name, waited) = (share(futexes, futex), futex.name(), waited_in(futex));
         // Writing to a string does not fail.
-        _ = writeln!(text, "  {share:>4}  up to {} threads  {name}  {waited}", futex.threads);
+        _ = writeln!(text, "  {share:>4}  {name}, at most {} at once  {waited}", futex.threads);
     }
     text
 }

@@ -1,4 +1,4 @@
-// Each of three threads keeps one lock after another by a guard of the standard library, which is inlined or not: the
+// Three threads keep a lock by a guard of the standard library, which is inlined or not: the
 // function that has the guard is to be named.
 #include <atomic>
 #include <chrono>
@@ -51,22 +51,23 @@ struct Guards {
     }
 };
 
-int main() {
-    Guards guards;
+// Three threads, for so long that each has waited.
+template <class Keep> static void contend(Keep keep) {
+    stop = false;
     std::vector<std::thread> threads;
     for (int i = 0; i < 3; i++)
-        threads.emplace_back([&guards] {
-            while (!stop) {
-                guards.keep_guard();
-                guards.keep_unique();
-                guards.keep_scoped();
-                guards.keep_timed();
-                guards.keep_shared();
-                guards.keep_read();
-                guards.keep_signalled();
-            }
-        });
-    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+        threads.emplace_back([keep] { while (!stop) keep(); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
     stop = true;
     for (auto &thread : threads) thread.join();
+}
+
+int main() {
+    Guards guards;
+    contend([&guards] { guards.keep_guard(); });
+    contend([&guards] { guards.keep_unique(); });
+    contend([&guards] { guards.keep_scoped(); });
+    contend([&guards] { guards.keep_timed(); });
+    contend([&guards] { guards.keep_shared(); guards.keep_read(); });
+    contend([&guards] { guards.keep_signalled(); });
 }
