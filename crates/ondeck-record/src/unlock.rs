@@ -77,7 +77,10 @@ pub fn before_unlock(lock: usize, kind: u32, words: Words<'_>) -> Option<Held> {
     // Relaxed: a request that comes now is for this hold or the next.
     let request = words.request.load(Ordering::Relaxed);
     let is_asked = request & RECORD != 0;
-    let pending = if !is_asked {
+    let pending = if is_asked {
+        words.request.fetch_and(!RECORD, Ordering::Relaxed);
+        thread::take(lock)
+    } else {
         match thread::pass(lock, words.lease) {
             Pass::Unrecorded => return None,
             Pass::Forgotten if !is_wanted(lock) => {
@@ -87,9 +90,6 @@ pub fn before_unlock(lock: usize, kind: u32, words: Words<'_>) -> Option<Held> {
             }
             Pass::Forgotten | Pass::Recorded => None,
         }
-    } else {
-        words.request.fetch_and(!RECORD, Ordering::Relaxed);
-        thread::take(lock)
     };
     let turn = words.acquisitions.load(Ordering::Relaxed);
     let stamp = thread::take_stamp(lock, turn);
@@ -128,7 +128,9 @@ pub fn before_plain_unlock(lock: usize, kind: u32) -> Option<Held> {
         return None;
     }
     let is_asked = request & RECORD != 0;
-    if !is_asked {
+    if is_asked {
+        entry.request.fetch_and(!RECORD, Ordering::Relaxed);
+    } else {
         match thread::pass(lock, None) {
             Pass::Unrecorded => return None,
             Pass::Forgotten if entry.waiting.load(Ordering::Relaxed) == 0 => {
@@ -137,8 +139,6 @@ pub fn before_plain_unlock(lock: usize, kind: u32) -> Option<Held> {
             }
             Pass::Forgotten | Pass::Recorded => {}
         }
-    } else {
-        entry.request.fetch_and(!RECORD, Ordering::Relaxed);
     }
     let acquired = thread::take_stamp(lock, 0);
     let hold = Some(Hold { acquired, released: clock::ticks(), is_asked });
