@@ -6,6 +6,12 @@
 source "$(dirname "$0")/common.sh"
 need_packages python3
 RUSTDOCFLAGS="-D warnings" cargo doc --workspace --lib --no-deps --locked
+# As docs.rs builds it: with the features that the package asks for.
+features=$(cargo metadata --no-deps --format-version 1 --locked | python3 -c '
+import json, sys
+package = next(one for one in json.load(sys.stdin)["packages"] if one["name"] == "ondeck")
+print(",".join(package["metadata"]["docs"]["rs"]["features"]))')
+RUSTDOCFLAGS="-D warnings" cargo doc -p ondeck --lib --no-deps --locked --features "$features"
 wrong=0
 python3 ci/book/links.py || wrong=1
 python3 ci/book/steps.py || wrong=1

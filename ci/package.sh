@@ -16,6 +16,11 @@ export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}
 profile=dev
 [ "${1:-}" != --release ] || profile=release
 
+step "the help"
+for option in --help -h; do
+    grep -q -- '--prefix DIR' <<<"$(packaging/install.sh "$option")" || { echo "install.sh $option shows no options"; exit 1; }
+done
+
 step "packages"
 packages=$CARGO_TARGET_DIR/packages
 rm -f "$packages"/*.deb

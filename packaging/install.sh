@@ -17,6 +17,10 @@ cd "$(dirname "$0")/.."
 
 prefix=/usr/local libdir='' destdir='' profile=release
 while [ $# -gt 0 ]; do
+    case $1 in
+        # The head of this file, without the first line.
+        -h | --help) sed -n '2,/^set /{/^set /!s/^# \{0,1\}//p;}' "$0"; exit 0 ;;
+    esac
     [ $# -gt 1 ] || { echo "$1 needs a value; the head of $0 says which" >&2; exit 2; }
     case $1 in
         --prefix) prefix=$2 ;;
@@ -51,6 +55,8 @@ put() {
 }
 
 put 755 "$folder/ondeck" "$prefix/bin"
+# Five sixths of it are lines for debuggers. The libraries keep theirs: reports have lines of the locks.
+strip --strip-debug "$destdir$prefix/bin/ondeck"
 # Not among the libraries that programs are linked with. The command looks here, beside its own folder.
 put 644 "$native/lib/libondeck_preload.so" "$prefix/lib/ondeck"
 put 644 "$native/lib/libondeck.so.0" "$native/lib/libondeck.a" "$libdir"

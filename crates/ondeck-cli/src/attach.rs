@@ -49,17 +49,11 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
         .map_err(|error| Error::System(format!("cannot switch recording on: {error}")))?;
     let mut watch = watch::has_terminal()
         .then(|| Watch::new(folder.path(), format!("process {pid}, Ctrl-C to end")));
-    let mut drawn = start;
     while !interrupt.happened()
         && runs(pid)
         && options.time.is_none_or(|time| start.elapsed() < time)
     {
-        if let Some(watch) = &mut watch
-            && drawn.elapsed() >= watch::EVERY
-        {
-            drawn = Instant::now();
-            watch.draw();
-        }
+        watch.iter_mut().for_each(Watch::draw);
         std::thread::sleep(LOOK);
     }
     drop(watch);
@@ -68,7 +62,7 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
         output::print(profile::NOTHING)?;
         return Ok(Ending::Whole);
     }
-    let found = profile::read(folder.path())?;
+    let found = profile::read(folder.path(), None)?;
     let whole = options.wanted.write(prepared, &found);
     recording::give_back(folder.path());
     output::print(&profile::text(&found, output::colours()))?;

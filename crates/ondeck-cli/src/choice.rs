@@ -10,12 +10,19 @@ use ondeck_lab::workload::face::Needs;
 use ondeck_lab::workload::{Notify, WorkloadInfo, waiters_sleep};
 
 use crate::ending::Error;
-use crate::values::{in_range, thread_count, work};
+use crate::values::{LockNames, in_range, thread_count, work};
 
 #[derive(Debug, Args)]
 pub(crate) struct Choice {
     /// Locks to measure: names, patterns with `*` and `?`, or groups, separated by commas
-    #[arg(short, long, value_name = "NAMES", value_delimiter = ',')]
+    #[arg(
+        short,
+        long,
+        value_name = "NAMES",
+        value_delimiter = ',',
+        value_parser = LockNames,
+        hide_possible_values = true
+    )]
     pub(crate) locks: Option<Vec<String>>,
 
     /// Workloads to run: names or patterns, separated by commas; `ondeck list` shows them

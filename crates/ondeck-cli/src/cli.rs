@@ -47,7 +47,7 @@ pub(crate) enum Command {
     Trace(Box<trace::Options>),
     /// Run a program with its mutexes replaced: see where it waits, or compare locks
     Run(Box<run::Options>),
-    /// Show which locks the threads of a running program wait for
+    /// Show which locks a running program waits for, if `ondeck run` started it
     Attach(attach::Options),
     /// Print a shell's completion script
     Completions {

@@ -10,10 +10,14 @@ use crate::ending::{Ending, Error};
 use crate::output;
 
 pub(crate) fn completions(shell: clap_complete::Shell) -> Result<Ending, Error> {
+    output::print(&script(shell))?;
+    Ok(Ending::Whole)
+}
+
+fn script(shell: clap_complete::Shell) -> String {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "ondeck", &mut script);
-    output::print(&String::from_utf8_lossy(&script))?;
-    Ok(Ending::Whole)
+    String::from_utf8_lossy(&script).into_owned()
 }
 
 pub(crate) fn man(folder: Option<&Path>) -> Result<Ending, Error> {
@@ -37,4 +41,21 @@ pub(crate) fn man(folder: Option<&Path>) -> Result<Ending, Error> {
 pub(crate) fn schema() -> Result<Ending, Error> {
     output::print(&ondeck_report::json::schema())?;
     Ok(Ending::Whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap_complete::Shell;
+
+    use super::*;
+
+    #[test]
+    fn shells_complete_the_names_of_locks() {
+        for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
+            assert!(script(shell).contains("ticket_spinlock"), "{shell}");
+        }
+        // Not all names in each page.
+        let help = Cli::command().render_long_help().to_string();
+        assert!(!help.contains("ticket_spinlock"), "{help}");
+    }
 }

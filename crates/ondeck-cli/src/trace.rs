@@ -38,7 +38,9 @@ pub(crate) struct Options {
         long,
         value_name = "NAMES",
         value_delimiter = ',',
-        default_value = "ondeck,std,spinlock,ticket_spinlock"
+        default_value = "ondeck,std,spinlock,ticket_spinlock",
+        value_parser = values::LockNames,
+        hide_possible_values = true
     )]
     locks: Vec<String>,
 

@@ -1,6 +1,10 @@
 //! The values that several commands take: counts, times and work, each refused with the range that it has.
 
+use std::ffi::OsStr;
 use std::time::Duration;
+
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use ondeck_lab::workload::Subject;
 
 /// More threads than this are a typing mistake: the largest machines have some thousand CPUs, and
 /// the kernel's default limit for a process is of that order.
@@ -9,6 +13,28 @@ pub(crate) const MOST_THREADS: usize = 4_096;
 const MOST_ROUNDS: usize = 100_000;
 const SHORTEST_ROUND: Duration = Duration::from_millis(1);
 const LONGEST_ROUND: Duration = Duration::from_hours(1);
+
+/// A lock's name, a pattern or a group: every word is taken, and shells complete the names.
+#[derive(Clone)]
+pub(crate) struct LockNames;
+
+impl TypedValueParser for LockNames {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        word: &OsStr,
+    ) -> Result<String, clap::Error> {
+        StringValueParser::new().parse_ref(command, argument, word)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let names = Subject::of_every_kind().into_iter().map(|lock| lock.info.name);
+        Some(Box::new(names.map(PossibleValue::new)))
+    }
+}
 
 pub(crate) fn thread_count(word: &str) -> Result<usize, String> {
     in_range(word, 1, MOST_THREADS, "threads")

@@ -33,6 +33,23 @@ impl TickScale {
     }
 }
 
+/// The step by which the clock of [`ticks`](Platform::ticks) moves, in nanoseconds.
+pub fn step_nanos() -> f64 {
+    const READINGS: usize = 1_000;
+    let readings: Vec<u64> = (0..READINGS).map(|_| Native::ticks()).collect();
+    TickScale::get().nanos(common_step(&readings))
+}
+
+/// The largest number of which all differences of readings are multiples; 0 if they are all the same.
+fn common_step(readings: &[u64]) -> u64 {
+    readings.windows(2).map(|pair| pair[1].abs_diff(pair[0])).fold(0, |mut a, mut b| {
+        while b != 0 {
+            (a, b) = (b, a % b);
+        }
+        a
+    })
+}
+
 /// The same moment on both clocks: that of [`Native::ticks`], and the kernel's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Anchor {
@@ -80,6 +97,14 @@ pub(crate) fn opaque() {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_clock_that_moves_in_steps_is_seen_whatever_passes_between_readings() {
+        assert_eq!(common_step(&[26, 26, 78, 104, 182]), 26);
+        assert_eq!(common_step(&[5, 31, 52, 53]), 1);
+        assert_eq!(common_step(&[7, 7]), 0);
+        assert!(step_nanos() > 0.0);
+    }
 
     #[test]
     fn anchors_go_forward_on_both_clocks() {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::clock;
 use crate::disturbance;
 use crate::environment::Refusal;
 use crate::results::{CpuTime, Machine, Series, Warning};
@@ -18,6 +19,9 @@ const OTHERS: f64 = 0.05;
 
 /// With less CPU time than this, in seconds, ticks of 10 ms say nothing of shares.
 const FEW_TICKS: f64 = 1.0;
+
+/// Nanoseconds of a clock's step from which on short times show it. A step of 10 is measured as a little less or more.
+const COARSE: f64 = 9.5;
 
 /// A quartile range above this share of the median is noise. Two runs of the same binary on the
 /// same quiet virtual machine stay below 0.15 for `uncontended` and `throughput`.
@@ -84,6 +88,7 @@ pub fn before(machine: &Machine) -> Vec<Warning> {
             "read them as upper bounds",
         ));
     }
+    warnings.extend(coarse(clock::step_nanos()));
     if let Some(governor) = machine.governor.as_ref().filter(|governor| *governor != "performance")
     {
         warnings.push(warning(
@@ -93,6 +98,19 @@ pub fn before(machine: &Machine) -> Vec<Warning> {
         ));
     }
     warnings
+}
+
+/// A clock that moves in steps as long as a short time is.
+fn coarse(step_nanos: f64) -> Option<Warning> {
+    (step_nanos >= COARSE).then(|| {
+        warning(
+            "coarse_clock",
+            format!(
+                "the clock moves in steps of {step_nanos:.0} ns: single times are multiples of that"
+            ),
+            "read means of wait and idle, not their short percentiles; repeat on another machine",
+        )
+    })
 }
 
 /// Warnings about what was asked for and not granted.
@@ -195,6 +213,14 @@ pub fn after(machine: &Machine, series: &[Series], cpu: Option<CpuTime>) -> Vec<
 mod tests {
     use super::*;
     use crate::results::PureWork;
+
+    #[test]
+    fn a_clock_of_long_steps_is_warned_of() {
+        assert!(coarse(1.0).is_none() && coarse(0.4).is_none());
+        let found = coarse(9.98).expect("10 ns, as measured");
+        assert_eq!(found.code, "coarse_clock");
+        assert!(found.message.contains("steps of 10 ns"), "{}", found.message);
+    }
 
     #[test]
     fn cpu_time_of_others_is_told_from_that_of_the_host() {

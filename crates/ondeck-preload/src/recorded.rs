@@ -32,25 +32,48 @@ impl Mutex {
     }
 }
 
-/// The calling thread has just locked the mutex.
+/// The calling thread has just locked the mutex, which was free.
 #[inline(always)]
 pub(crate) fn count(mutex: &Mutex) {
     if ondeck_record::is_on() {
-        // Not a read-modify-write: the owner alone writes it.
-        let count = mutex.acquisitions.load(Ordering::Relaxed);
-        mutex.acquisitions.store(count.wrapping_add(1), Ordering::Relaxed);
+        let turn = count_once(mutex);
+        // Relaxed: a thread that begins to wait from now on says itself when that was.
+        let request = mutex.request.load(Ordering::Relaxed);
+        if request != 0 {
+            hint::cold_path();
+            let passes = mutex.raw_kind() == 0 && lease::will_pass(request, &mutex.count);
+            if !passes {
+                ondeck_record::acquired(mutex.address(), turn);
+            }
+        }
     }
+}
+
+/// The calling thread has just locked the mutex, for which it has waited.
+fn count_waited(mutex: &Mutex) {
+    if ondeck_record::is_on() {
+        count_once(mutex);
+    }
+}
+
+/// Counts an acquisition, and returns its number.
+#[inline(always)]
+fn count_once(mutex: &Mutex) -> u64 {
+    // Not a read-modify-write: the owner alone writes it.
+    let count = mutex.acquisitions.load(Ordering::Relaxed).wrapping_add(1);
+    mutex.acquisitions.store(count, Ordering::Relaxed);
+    count
 }
 
 /// Waits until the mutex is the calling thread's.
 pub(crate) fn lock(mutex: &Mutex) {
-    if !mutex.lock.try_lock() {
-        let wait =
-            ondeck_record::begin(mutex.address(), mutex.recorded_kind(), Some(mutex.words()));
-        mutex.lock.lock();
-        wait.acquired(Some(mutex.words()));
+    if mutex.lock.try_lock() {
+        return count(mutex);
     }
-    count(mutex);
+    let wait = ondeck_record::begin(mutex.address(), mutex.recorded_kind(), Some(mutex.words()));
+    mutex.lock.lock();
+    wait.acquired(Some(mutex.words()));
+    count_waited(mutex);
 }
 
 /// As [`lock`], of a mutex that was found locked, but gives up at the deadline; says whether the calling
@@ -60,7 +83,7 @@ pub(crate) fn lock_until(mutex: &Mutex, until: Timestamp) -> bool {
     let is_owner = mutex.lock.try_lock_until(until);
     if is_owner {
         wait.acquired(Some(mutex.words()));
-        count(mutex);
+        count_waited(mutex);
     } else {
         wait.gave_up();
     }

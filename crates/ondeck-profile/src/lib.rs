@@ -9,6 +9,7 @@
 //!             ▼
 //!           reader ◄─── symbols    names, lines, inlined functions, variables, build-ids
 //!             │    ◄─── mappings   which object is where
+//!             │    ◄─── futexes    what threads waited at besides
 //!             ▼
 //!           Profile  ─► table      for a terminal, also while the program runs
 //!                    ─► page       HTML, with two flame graphs
@@ -29,6 +30,7 @@ mod error;
 mod file;
 pub mod flame;
 pub mod folded;
+pub mod futexes;
 pub mod lines;
 mod mappings;
 mod model;
@@ -41,7 +43,8 @@ mod trim;
 
 pub use error::Error;
 pub use model::{
-    Cost, Dropped, Frame, Kind, Location, Lock, Module, Place, Process, Profile, Sample, Times,
+    Cost, Dropped, Frame, Futex, Futexes, Kind, Location, Lock, Module, Place, Process, Profile,
+    Sample, Times,
 };
 pub use ondeck_record::layout::Role;
 pub use reader::{Reader, read};

@@ -1,7 +1,7 @@
 //! JSON lines: one object a line, for other programs.
 //!
 //! `type` says what a line is: `profile` first, then for each process a `process`, its `lock`s worst
-//! first, and behind each lock its `stack`s. Times are nanoseconds. Version 1; fields are only added.
+//! first, and behind each lock its `stack`s; at the end each `futex` that was seen by sampling. Times are nanoseconds. Version 1; fields are only added.
 
 use serde_json::{Value, json};
 
@@ -25,6 +25,21 @@ pub fn render(profile: &Profile) -> String {
                 );
             }
         }
+    }
+    if let Some(futexes) = &profile.futexes {
+        lines.extend(futexes.found.iter().map(|futex| {
+            json!({
+                "type": "futex",
+                "pid": futex.pid,
+                "address": format!("{:#x}", futex.address),
+                "name": futex.name(),
+                "place": futex.place,
+                "samples": futex.samples,
+                "looks": futexes.looks,
+                "threads": futex.threads,
+                "stack": futex.stacks.first().map(|(stack, _)| stack),
+            })
+        }));
     }
     lines.iter().flat_map(|line| [line.to_string(), "\n".to_owned()]).collect()
 }
@@ -63,6 +78,7 @@ fn of_lock(process: &Process, lock: &Lock) -> Value {
         "timeouts": lock.timeouts,
         "hold": of_times(&lock.hold),
         "kept_waiting": lock.kept_waiting,
+        "free": lock.free,
         "threads": lock.threads,
         "waiting": lock.waiting,
     })

@@ -14,6 +14,8 @@ pub struct Profile {
     pub processes: Vec<Process>,
     /// What files could not be read, and why.
     pub refused: Vec<crate::Error>,
+    /// Futexes that the programs waited at by themselves; none if the threads were not looked at.
+    pub futexes: Option<Futexes>,
 }
 
 impl Profile {
@@ -66,6 +68,8 @@ pub struct Module {
     pub path: PathBuf,
     /// Its build-id in hexadecimal digits; empty if it has none or cannot be read any more.
     pub build_id: String,
+    /// The name that a library has in itself (`DT_SONAME`), however its file is called; empty if it has none.
+    pub soname: String,
     /// The first address that it takes.
     pub start: u64,
     /// The first address behind it.
@@ -194,6 +198,19 @@ pub enum Place {
     Memory,
 }
 
+impl Place {
+    /// The variable, and how far in it.
+    pub fn symbol(&self) -> Option<String> {
+        match self {
+            Self::Static { symbol, offset: 0, .. } if !symbol.is_empty() => Some(symbol.clone()),
+            Self::Static { symbol, offset, .. } if !symbol.is_empty() => {
+                Some(format!("{symbol}+{offset:#x}"))
+            }
+            _ => None,
+        }
+    }
+}
+
 /// A lock, and what was recorded of it.
 #[derive(Debug)]
 pub struct Lock {
@@ -218,6 +235,9 @@ pub struct Lock {
     pub hold: Times,
     /// How long owners kept others waiting, all of these together, in nanoseconds.
     pub kept_waiting: f64,
+    /// How long threads waited, all of these together, while no thread had the lock, as far as is known: a woken thread
+    /// was not running yet, or a parked thread was not woken; of a `pthread_rwlock_t` also while threads read.
+    pub free: f64,
     /// Threads that took part: exact up to 256 threads of the process, else about as many.
     pub threads: u32,
     /// Threads that waited when the file was read.
@@ -236,6 +256,11 @@ impl Lock {
         Some(((self.wait.count - self.timeouts.min(self.wait.count)) as f64 / all as f64).min(1.0))
     }
 
+    /// The part of all waiting in which the lock was free.
+    pub fn free_part(&self) -> f64 {
+        self.free / (self.kept_waiting + self.free).max(1.0)
+    }
+
     /// The samples of a role.
     pub fn samples(&self, role: Role) -> &[Sample] {
         match role {
@@ -246,14 +271,10 @@ impl Lock {
 
     /// The lock in few words: its variable, the function that initialized it, or its address.
     pub fn name(&self) -> String {
+        if let Some(symbol) = self.place.symbol() {
+            return symbol;
+        }
         match &self.place {
-            Place::Static { symbol, offset, .. } if !symbol.is_empty() => {
-                if *offset == 0 {
-                    symbol.clone()
-                } else {
-                    format!("{symbol}+{offset:#x}")
-                }
-            }
             Place::Static { module, .. } => format!("{module} {:#x}", self.address),
             _ => match self.created.first().and_then(|location| location.frames.first()) {
                 Some(frame) => format!("of {} {:#x}", frame.function, self.address),
@@ -370,4 +391,80 @@ impl Frame {
             _ => self.function.clone(),
         }
     }
+}
+
+/// Futexes that programs waited at by themselves, found by looking at their threads.
+#[derive(Debug)]
+pub struct Futexes {
+    /// How often threads were looked at.
+    pub looks: u64,
+    /// Whether all threads could be looked at.
+    pub is_whole: bool,
+    /// By how often threads slept there, most first.
+    pub found: Vec<Futex>,
+}
+
+impl Futexes {
+    /// How often a thread was found asleep.
+    pub fn samples(&self) -> u64 {
+        self.found.iter().map(|futex| futex.samples).sum()
+    }
+}
+
+/// A futex that threads slept at.
+#[derive(Debug)]
+pub struct Futex {
+    /// The process.
+    pub pid: u32,
+    /// Its address.
+    pub address: u64,
+    /// Where that is.
+    pub place: Place,
+    /// How often a thread was found there.
+    pub samples: u64,
+    /// The most threads at the same time.
+    pub threads: u32,
+    /// Their stacks, as far as they are certain, innermost first, and how often each was found; most first.
+    pub stacks: Vec<(Vec<Arc<Location>>, u64)>,
+}
+
+impl Futex {
+    /// The variable, or the address.
+    pub fn name(&self) -> String {
+        self.place.symbol().unwrap_or_else(|| format!("{:#x}", self.address))
+    }
+
+    /// Which function waited there most often, with its callers: without the frames of the lock, if that leaves any.
+    pub fn frames(&self) -> Vec<&Frame> {
+        let Some((stack, _)) = self.stacks.first() else { return Vec::new() };
+        let all: Vec<&Frame> = stack.iter().flat_map(|location| &location.frames).collect();
+        let own = all.iter().take_while(|frame| is_of_lock(frame)).count();
+        if own == all.len() { all } else { all[own..].to_vec() }
+    }
+}
+
+/// Begins of functions that wait for others.
+const LOCKS: [&str; 13] = [
+    "syscall",
+    "std::sys::",
+    "<std::sys::",
+    "<std::sync::",
+    "std::sync::",
+    "std::thread::",
+    "core::",
+    "parking_lot",
+    "<parking_lot",
+    "lock_api::",
+    "<lock_api",
+    "runtime.",
+    "sync.",
+];
+
+/// Parts of the paths of their sources, where inlined functions have lost the names of their modules.
+const SOURCES: [&str; 5] =
+    ["/library/std/src/", "/library/core/src/", "/parking_lot", "/lock_api-", "/go/src/sync/"];
+
+fn is_of_lock(frame: &Frame) -> bool {
+    LOCKS.iter().any(|start| frame.function.starts_with(start))
+        || frame.file.as_ref().is_some_and(|file| SOURCES.iter().any(|part| file.contains(part)))
 }

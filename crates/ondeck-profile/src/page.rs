@@ -5,7 +5,7 @@ use ondeck_record::layout::Role;
 use ondeck_report::html::frame::Still;
 use ondeck_report::numbers::page::{count, time};
 
-use crate::model::{Lock, Process, Profile, Sample, Times};
+use crate::model::{Kind, Lock, Process, Profile, Sample, Times};
 use crate::{Error, flame, table};
 
 /// Locks with a section of their own; the table has all.
@@ -33,7 +33,7 @@ pub fn render(profile: &Profile) -> Result<String, Error> {
         version: env!("CARGO_PKG_VERSION"),
         kicker: "ondeck profile",
         heading: html! { "Where threads of " code { (program) } " wait" },
-        verdict: html! { (verdict(&locks)) },
+        verdict: html! { (verdict(profile, &locks)) },
         main: html! {
             (boxes(profile))
             @if !locks.is_empty() {
@@ -51,6 +51,7 @@ pub fn render(profile: &Profile) -> Result<String, Error> {
                     (one(number, process, lock))
                 }
             }
+            (futexes(profile))
             (processes(profile))
         },
         footer: html! {
@@ -60,8 +61,11 @@ pub fn render(profile: &Profile) -> Result<String, Error> {
     Ok(page.render())
 }
 
-fn verdict(locks: &[(&Process, &Lock)]) -> String {
-    let Some((_, worst)) = locks.first() else { return "No lock was contended.".to_owned() };
+fn verdict(profile: &Profile, locks: &[(&Process, &Lock)]) -> String {
+    let Some((_, worst)) = locks.first() else {
+        let nothing = table::nothing(profile);
+        return format!("N{}.", nothing.strip_prefix('n').unwrap_or(&nothing));
+    };
     let all: f64 = locks.iter().map(|(_, lock)| lock.wait.nanos).sum();
     let mut text = format!(
         "Threads waited {} for {} locks. {:.0} % of it was for {}.",
@@ -143,6 +147,41 @@ fn all(locks: &[(&Process, &Lock)], several: bool) -> Markup {
     }
 }
 
+fn futexes(profile: &Profile) -> Markup {
+    let found = profile.futexes.as_ref().filter(|futexes| !futexes.found.is_empty());
+    let Some(all) = found else { return html! {} };
+    let table = html! {
+        table {
+            thead { tr {
+                th scope="col" { "futex" }
+                th.number scope="col" { "share" }
+                th.number scope="col" { "threads" }
+                th scope="col" { "waited in" }
+            } }
+            tbody {
+                @for futex in all.found.iter().take(table::MOST) {
+                    tr {
+                        th scope="row" { (futex.name()) }
+                        td.number { (table::share(all, futex)) }
+                        td.number { (futex.threads) }
+                        td style="white-space: normal; overflow-wrap: anywhere" { (table::waited_in(futex)) }
+                    }
+                }
+            }
+        }
+    };
+    html! {
+        section id="futexes" {
+            h2 { "Futexes waited for, by sampling" }
+            (scrolling("Futexes", &table))
+            p.note {
+                "Of " (all.looks) " looks at the threads; " (table::MEANING) ". Threads: the most at once. Locks of \
+                 pthread are recorded instead."
+            }
+        }
+    }
+}
+
 fn one(number: usize, process: &Process, lock: &Lock) -> Markup {
     html! {
         section id=(format!("lock-{number}")) {
@@ -162,10 +201,27 @@ fn one(number: usize, process: &Process, lock: &Lock) -> Markup {
             }
             h3 { "What kept threads waiting" }
             (stacks(&lock.holders))
+            @if lock.free != 0.0 {
+                p { (free(lock)) }
+            }
             h3 { "What waited" }
             (stacks(&lock.waiters))
         }
     }
+}
+
+fn free(lock: &Lock) -> String {
+    let reason = if lock.kind == Kind::Rwlock {
+        "No thread wrote: threads read, or a woken thread was not running yet."
+    } else {
+        "A woken thread was not running yet, or a parked thread was not woken yet."
+    };
+    format!(
+        "Threads {} for {}, {:.0} % of all their waiting. {reason}",
+        table::FREE,
+        time(lock.free),
+        100.0 * lock.free_part()
+    )
 }
 
 fn fact(name: &str, text: &str) -> Markup {

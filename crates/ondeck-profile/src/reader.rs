@@ -32,7 +32,7 @@ pub fn read(folder: &Path) -> Result<Profile, Error> {
 /// Reads a folder again and again, and its programs' symbols once: for tables that are updated.
 pub struct Reader {
     folder: PathBuf,
-    symbols: Symbols,
+    pub(crate) symbols: Symbols,
 }
 
 impl Reader {
@@ -78,12 +78,7 @@ impl Reader {
         let program = PathBuf::from(Recording::text(&header.program));
         let modules = self.modules(&mappings, &program);
         let clock = Clock::of(file);
-        let mut names = Names {
-            symbols: &mut self.symbols,
-            modules: &modules,
-            mappings: &mappings,
-            known: HashMap::new(),
-        };
+        let mut names = Names::new(&mut self.symbols, &modules, &mappings);
         let mut locks: HashMap<usize, Lock> = recording
             .locks()
             .map(|(number, entry)| (number, names.lock(recording, entry, &clock)))
@@ -138,13 +133,14 @@ impl Reader {
     }
 
     /// The files that were mapped, with where the whole of each lies.
-    fn modules(&mut self, mappings: &Mappings, program: &Path) -> Vec<Module> {
+    pub(crate) fn modules(&mut self, mappings: &Mappings, program: &Path) -> Vec<Module> {
         let module = |mapped: &crate::mappings::Mapped| {
             let least = mapped.parts.iter().map(|part| part.0).min()?;
             let most = mapped.parts.iter().map(|part| part.1).max()?;
             let mut module = Module {
                 path: mapped.path.clone(),
                 build_id: String::new(),
+                soname: String::new(),
                 start: least,
                 end: most,
                 bias: least,
@@ -152,6 +148,7 @@ impl Reader {
             };
             if let Some(object) = self.symbols.object(&mapped.path) {
                 object.build_id().clone_into(&mut module.build_id);
+                object.soname().clone_into(&mut module.soname);
                 module.has_lines = object.has_lines();
                 let bias = mapped
                     .parts
@@ -241,15 +238,23 @@ impl Clock {
 }
 
 /// Addresses of one process become names.
-struct Names<'a> {
+pub(crate) struct Names<'a> {
     symbols: &'a mut Symbols,
     modules: &'a [Module],
     mappings: &'a Mappings,
     known: HashMap<u64, Arc<Location>>,
 }
 
-impl Names<'_> {
-    fn module(&self, address: u64) -> Option<usize> {
+impl<'a> Names<'a> {
+    pub(crate) fn new(
+        symbols: &'a mut Symbols,
+        modules: &'a [Module],
+        mappings: &'a Mappings,
+    ) -> Self {
+        Self { symbols, modules, mappings, known: HashMap::new() }
+    }
+
+    pub(crate) fn module(&self, address: u64) -> Option<usize> {
         self.modules.iter().position(|module| (module.start..module.end).contains(&address))
     }
 
@@ -276,7 +281,17 @@ impl Names<'_> {
         (!is_it).then(|| self.location(called.wrapping_add(bias)))
     }
 
-    fn location(&mut self, address: u64) -> Arc<Location> {
+    /// Whether `address` is in the function that begins at `start`.
+    pub(crate) fn is_within(&mut self, start: u64, address: u64) -> bool {
+        let Some(module) = self.module(start) else { return false };
+        let bias = self.modules[module].bias;
+        let object = self.symbols.object(&self.modules[module].path);
+        object.is_some_and(|object| {
+            object.is_within(start.wrapping_sub(bias), address.wrapping_sub(bias))
+        })
+    }
+
+    pub(crate) fn location(&mut self, address: u64) -> Arc<Location> {
         if let Some(known) = self.known.get(&address) {
             return Arc::clone(known);
         }
@@ -300,7 +315,7 @@ impl Names<'_> {
         location
     }
 
-    fn place(&mut self, address: u64) -> Place {
+    pub(crate) fn place(&mut self, address: u64) -> Place {
         let within =
             |ranges: &[(u64, u64)]| ranges.iter().any(|(a, b)| (*a..*b).contains(&address));
         if let Some(module) = self.module(address).map(|index| &self.modules[index]) {
@@ -332,8 +347,8 @@ impl Names<'_> {
             .checked_sub(1)
             .map(|stack| trim(self.stack(&recording.stack(stack)), self.modules))
             .unwrap_or_default();
-        let [kept_waiting, wait_ticks, wait_longest] =
-            [&entry.charged, &entry.wait_ticks, &entry.wait_longest].map(get);
+        let [charged, rest, wait_ticks, wait_longest] =
+            [&entry.charged, &entry.rest, &entry.wait_ticks, &entry.wait_longest].map(get);
         let words: Vec<u64> = entry.threads.iter().map(get).collect();
         Lock {
             address: get(&entry.address),
@@ -350,7 +365,8 @@ impl Names<'_> {
                 get(&entry.hold_longest),
                 &entry.hold_times,
             ),
-            kept_waiting: clock.nanos(kept_waiting),
+            kept_waiting: clock.nanos(charged.saturating_sub(rest)),
+            free: clock.nanos(rest),
             threads: threads(&words, number(&recording.file().header.threads)),
             waiting: get(&entry.waiting),
             holders: Vec::new(),

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use ondeck_report::numbers::terminal::{count, time};
 use ondeck_report::table::{new_table, right_align};
 
-use crate::model::{Kind, Lock, Process, Profile, Sample};
+use crate::model::{Futex, Futexes, Kind, Lock, Process, Profile, Sample};
 
 /// Stacks shown of each role of a lock.
 const STACKS: usize = 3;
@@ -18,6 +18,9 @@ const NAME: usize = 18;
 const LEGEND: &str =
     "rate: acquisitions that waited; held, most: p99 and longest of holds with waiters";
 
+/// What time is called in which threads waited and no thread is known to have had the lock.
+pub(crate) const FREE: &str = "waited while it was free";
+
 /// The `most` worst locks in a table, then each with its stacks, then what recording cost and what is
 /// missing. `colour` allows escape sequences for a terminal.
 pub fn render(profile: &Profile, most: usize, colour: bool) -> String {
@@ -26,7 +29,7 @@ pub fn render(profile: &Profile, most: usize, colour: bool) -> String {
     let shown = &locks[..locks.len().min(most)];
     let several = profile.processes.len() > 1;
     if shown.is_empty() {
-        text.push_str("no lock was contended\n");
+        _ = writeln!(text, "{}", nothing(profile));
     } else {
         // Writing to a string does not fail.
         _ = writeln!(text, "{}", summary(shown, colour));
@@ -38,11 +41,61 @@ pub fn render(profile: &Profile, most: usize, colour: bool) -> String {
             _ = writeln!(text, "\n{} more locks were contended", locks.len() - shown.len());
         }
     }
+    text.push_str(&futexes(profile));
     text.push('\n');
     for note in notes(profile) {
         _ = writeln!(text, "{note}");
     }
     text
+}
+
+/// Locks that are not seen, and why.
+const UNSEEN: &str = "locks that call futex(2) themselves, as those of Rust's standard library, parking_lot and Go, \
+                      are not recorded";
+
+/// What there is to say if no lock was contended that the recorder sees.
+pub(crate) fn nothing(profile: &Profile) -> String {
+    match &profile.futexes {
+        Some(futexes) if !futexes.found.is_empty() => {
+            format!("no pthread lock was contended, but threads slept at other futexes; {UNSEEN}")
+        }
+        Some(futexes) if futexes.is_whole && futexes.looks != 0 => format!(
+            "no lock was contended: no pthread lock, and no thread slept at another futex when looked at, {} times",
+            futexes.looks
+        ),
+        _ => format!("no pthread lock was contended; {UNSEEN}"),
+    }
+}
+
+/// What stands above the table of futexes, and what it means.
+pub(crate) const FUTEXES: &str = "futexes waited for, by sampling";
+pub(crate) const MEANING: &str =
+    "a thread that slept at a futex waited for a lock, or at a condition variable, or for work";
+/// Futexes shown.
+pub(crate) const MOST: usize = 10;
+
+fn futexes(profile: &Profile) -> String {
+    let Some(futexes) = profile.futexes.as_ref().filter(|futexes| !futexes.found.is_empty()) else {
+        return String::new();
+    };
+    let mut text = format!("\n{FUTEXES}, {} looks; {MEANING}\n", futexes.looks);
+    for futex in futexes.found.iter().take(MOST) {
+        let (share, name, waited) = (share(futexes, futex), futex.name(), waited_in(futex));
+        // Writing to a string does not fail.
+        _ = writeln!(text, "  {share:>4}  {name}, at most {} at once  {waited}", futex.threads);
+    }
+    text
+}
+
+/// The part of all sleeps that were found.
+pub(crate) fn share(all: &Futexes, futex: &Futex) -> String {
+    format!("{:.0}%", 100.0 * futex.samples as f64 / all.samples().max(1) as f64)
+}
+
+pub(crate) fn waited_in(futex: &Futex) -> String {
+    let frames: Vec<String> =
+        futex.frames().iter().take(CALLERS).map(|frame| frame.short()).collect();
+    frames.join(" < ")
 }
 
 /// The table alone: for a screen that is updated.
@@ -126,6 +179,10 @@ fn details(process: &Process, lock: &Lock, several: bool) -> String {
                 callers(sample)
             );
         }
+    }
+    if lock.free != 0.0 {
+        let part = 100.0 * lock.free_part();
+        _ = writeln!(text, "  {FREE} {:>5} {part:3.0}% of all waiting", time(lock.free));
     }
     text
 }

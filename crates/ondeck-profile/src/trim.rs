@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use crate::model::{Frame, Location, Module};
 
-/// The libraries whose frames are all cut off.
+mod cpp;
+
+/// The libraries whose frames are all cut off, by the names that they have in themselves.
 const LIBRARIES: [&str; 2] = ["libondeck_preload.so", "libondeck.so"];
 
 /// Begins of functions that are cut off while they are innermost.
-const FUNCTIONS: [&str; 9] = [
+const FUNCTIONS: [&str; 12] = [
     "ondeck::",
     "ondeck_record::",
     "<ondeck::",
@@ -17,6 +19,9 @@ const FUNCTIONS: [&str; 9] = [
     "<lock_api::",
     "_Unwind_Backtrace",
     "pthread_mutex_",
+    "pthread_rwlock_",
+    "pthread_cond_",
+    "__pthread_mutex_",
     "ondeck_preload_",
 ];
 
@@ -45,14 +50,17 @@ const SOURCES: [&str; 7] = [
 fn is_ours(frame: &Frame) -> bool {
     let starts = |words: &[&str]| words.iter().any(|word| frame.function.starts_with(word));
     let is_of = |file: &String| SOURCES.iter().any(|part| file.contains(part));
-    starts(&FUNCTIONS) || starts(&DROPS) || frame.file.as_ref().is_some_and(is_of)
+    starts(&FUNCTIONS)
+        || starts(&DROPS)
+        || cpp::is_of_lock(&frame.function)
+        || frame.file.as_ref().is_some_and(is_of)
 }
 
 /// The stack from the caller of the lock's innermost function on.
 pub fn trim(mut stack: Vec<Arc<Location>>, modules: &[Module]) -> Vec<Arc<Location>> {
     let is_library = |location: &Location| {
-        location.module.and_then(|module| modules[module].path.file_name()).is_some_and(|name| {
-            LIBRARIES.iter().any(|library| name.as_encoded_bytes().starts_with(library.as_bytes()))
+        location.module.is_some_and(|module| {
+            LIBRARIES.iter().any(|library| modules[module].soname.starts_with(library))
         })
     };
     // Behind the last frame of a library: between two of them is the unwinder.
@@ -92,18 +100,19 @@ mod tests {
 
     #[test]
     fn what_belongs_to_the_lock_is_cut_off() {
-        let module = |path: &str| Module {
+        let module = |path: &str, soname: &str| Module {
             path: path.into(),
             build_id: String::new(),
+            soname: soname.to_owned(),
             start: 0,
             end: 0,
             bias: 0,
             has_lines: false,
         };
         let modules = [
-            module("/bin/prog"),
-            module("/usr/lib/libondeck_preload.so"),
-            module("/lib/libgcc_s.so.1"),
+            module("/bin/prog", ""),
+            module("/tmp/renamed", "libondeck_preload.so"),
+            module("/lib/libgcc_s.so.1", "libgcc_s.so.1"),
         ];
         let names = |stack: Vec<Arc<Location>>| -> Vec<String> {
             let trimmed = trim(stack, &modules);
@@ -113,10 +122,10 @@ mod tests {
             location(1, &["ondeck_record::stack::take"]),
             location(2, &["_Unwind_Backtrace"]),
             location(1, &["unknown"]),
-            location(0, &["std::mutex::unlock", "work"]),
+            location(0, &["std::mutex::unlock()", "work()"]),
             location(0, &["ondeck::like"]),
         ];
-        assert_eq!(names(preloaded), ["std::mutex::unlock", "work", "ondeck::like"]);
+        assert_eq!(names(preloaded), ["work()", "ondeck::like"]);
         let linked = vec![
             location(0, &["ondeck_record::stack::take"]),
             location(

@@ -1,4 +1,4 @@
-//! The file of a recording, version 2: what the recorder maps, and what the reader reads.
+//! The file of a recording, version 3: what the recorder maps, and what the reader reads.
 //!
 //! One file is one process image. It has a fixed layout, so that it needs no allocation, no index and no
 //! end: it can be read while the process runs, and after the process ended in whatever way.
@@ -41,7 +41,7 @@ use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 pub const MAGIC: u64 = u64::from_ne_bytes(*b"ondeckPF");
 
 /// The layout that this module describes.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// How a recording's file is named behind the process id and a number: `4711.0.ondeck-profile`.
 pub const EXTENSION: &str = "ondeck-profile";
@@ -211,7 +211,7 @@ pub struct Place {
 /// wait, from the unlock before to the owner's own. With `waiting` threads now, that integral since the
 /// beginning is `area + waiting × now`, if each arrival at `t` subtracts `t` from `area` and each
 /// acquisition at `t` adds it; `charged` is what owners before have been charged with. So all charges
-/// together are all waits together. A thread that is recorded for `w` threads like it counts `w` times.
+/// together, and `rest`, are all waits together. A thread that is recorded for `w` threads like it counts `w` times.
 ///
 /// `begun` and `done` count changes: when both are the same before and after, what lies between was read
 /// whole.
@@ -244,8 +244,8 @@ pub struct Lock {
     pub events: AtomicU64,
     /// Ticks that making them took, without their stacks.
     pub event_ticks: AtomicU64,
-    /// What is to be blamed on owners of short holds, in ticks: time of waiting threads that passed before
-    /// the hold began that was recorded next.
+    /// What no owner was charged with, in ticks: threads waited while the lock was free, or while an owner held it that
+    /// no record stands for. `charged` includes it.
     pub rest: AtomicU64,
     /// The hold that a thread was seen to have when another one parked, by the lock's count of
     /// acquisitions.
@@ -383,7 +383,7 @@ mod tests {
 
     /// Readers of other builds find the fields where this version has them.
     #[test]
-    fn the_layout_is_that_of_version_2() {
+    fn the_layout_is_that_of_version_3() {
         assert_eq!((size_of::<Header>(), size_of::<Lock>()), (4096, 5632));
         assert_eq!((size_of::<Sample>(), size_of::<Stack>()), (32, 16));
         assert_eq!(SIZE, 58_597_376);

@@ -30,20 +30,28 @@ fn this_thread() -> u32 {
     (slot::address::<u8>().addr() >> 12 << BITS) as u32
 }
 
+/// Whether the next unlock passes as things are. For owners.
+#[inline(always)]
+pub fn will_pass(request: u32, lease: &AtomicU32) -> bool {
+    let left = lease.load(Ordering::Relaxed).wrapping_sub(this_thread());
+    request == WAIT && left.wrapping_sub(1) < MOST
+}
+
 /// Whether this unlock passes. For owners; `request` is the lock's word that asks for records.
 #[inline(always)]
 pub fn passes(request: u32, lease: &AtomicU32) -> bool {
-    // Relaxed, and no read-modify-write: owners alone write it.
-    let word = lease.load(Ordering::Relaxed);
-    let left = word.wrapping_sub(this_thread());
-    let passes = request == WAIT && left.wrapping_sub(1) < MOST;
+    let passes = will_pass(request, lease);
     if passes {
-        lease.store(word - 1, Ordering::Relaxed);
+        // Relaxed, and no read-modify-write: owners alone write it.
+        lease.store(lease.load(Ordering::Relaxed) - 1, Ordering::Relaxed);
+        let leased = slot::leased();
+        leased.store(leased.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
     }
     passes
 }
 
-/// The calling thread, an owner, may let so many unlocks pass: how many of them it need not count.
+/// The calling thread, an owner, may let so many unlocks pass: how many of them may have a lease. Another thread
+/// may end it before.
 pub fn take(lease: &AtomicU32, wanted: u32) -> u32 {
     let own = this_thread();
     let was_there = lease.load(Ordering::Relaxed) & !MOST == own;

@@ -13,7 +13,7 @@
 //!                    │  └──► maps     what is mapped where
 //!                    │
 //!                    ▼
-//!                  layout             the file: version 2, drawn there
+//!                  layout             the file: version 3, drawn there
 //! ```
 //!
 //! It allocates nothing, takes no lock, waits for nothing, and keeps `errno`. Signal handlers that lock
@@ -57,5 +57,5 @@ mod words;
 pub use samples::created;
 pub use state::is_on;
 pub use unlock::{Held, before_plain_unlock, before_unlock};
-pub use wait::{Wait, begin, parks, relocked};
+pub use wait::{Wait, acquired, begin, parks, relocked};
 pub use words::Words;

@@ -5,6 +5,8 @@
 //! loaded with the program (initial-exec; Ulrich Drepper, "ELF Handling For Thread-Local Storage", 4.4.6).
 //! Rust has no stable way to choose it, so it is chosen in assembly.
 
+use core::sync::atomic::AtomicU32;
+
 /// Bytes of a thread. Libraries that are loaded later share some hundred bytes of this kind.
 pub const SIZE: usize = 512;
 
@@ -62,3 +64,12 @@ mod memory {
 }
 
 pub use memory::address;
+
+/// How many unlocks of the thread had a [`lease`](crate::lease): the last word of its memory. No other thread
+/// knows of it, so all accesses are relaxed.
+#[inline(always)]
+pub fn leased() -> &'static AtomicU32 {
+    let word = address::<u8>().wrapping_add(SIZE).cast::<AtomicU32>().wrapping_sub(1);
+    // SAFETY: within the thread's memory, which is aligned and there while the thread is; the reference does not leave it.
+    unsafe { &*word }
+}

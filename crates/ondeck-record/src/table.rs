@@ -188,6 +188,27 @@ fn raise(lock: &Lock, total: u64) -> u64 {
     }
 }
 
+/// Adds `left` to what no owner was charged with, and takes `wanted` of that, or as much as there is.
+pub fn out_of_rest(lock: &Lock, left: u64, wanted: u64) -> u64 {
+    if wanted <= left {
+        lock.rest.fetch_add(left - wanted, Ordering::Relaxed);
+        return wanted;
+    }
+    let mut rest = lock.rest.load(Ordering::Relaxed);
+    loop {
+        let taken = rest.min(wanted - left);
+        match lock.rest.compare_exchange_weak(
+            rest,
+            rest - taken,
+            Ordering::Relaxed,
+            Ordering::Relaxed,
+        ) {
+            Ok(_) => return left + taken,
+            Err(now) => rest = now,
+        }
+    }
+}
+
 /// Counts `weight` waits of `ticks` each.
 pub fn waited(lock: &Lock, ticks: u64, weight: u32) {
     let weight = u64::from(weight);

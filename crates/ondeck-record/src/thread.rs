@@ -28,6 +28,7 @@ use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, compiler_fe
 use core::{mem, ptr};
 
 use crate::layout::File;
+use crate::slot::leased;
 use crate::{clock, lease, slot};
 
 /// Nanoseconds between two records of a thread below which its period is doubled.
@@ -59,6 +60,14 @@ pub struct Pending {
 /// Unlocks that one record stands for on average, at most: of a thread that does nothing else, records are then
 /// some microseconds apart.
 const LONGEST_RUN: u32 = 1_024;
+
+/// A thread's unlocks of a lock since the last one that was its turn to be recorded, without the one that is now.
+#[derive(Clone, Copy)]
+pub struct Passed {
+    pub unlocks: u64,
+    /// Since that one.
+    pub ticks: u64,
+}
 
 /// What an unlock is to do that was not asked for by name.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -141,6 +150,17 @@ pub struct Local {
     run_length: u32,
     pending: [Pending; PENDING],
     count: usize,
+    /// Acquisitions whose moment is known, the last one first.
+    stamps: [Stamp; PENDING],
+}
+
+/// A thread has acquired a lock for which other threads wait.
+#[derive(Clone, Copy)]
+struct Stamp {
+    lock: usize,
+    /// As the lock's count of acquisitions has it; 0 if it has none.
+    turn: u64,
+    acquired: u64,
 }
 
 /// The memory of a thread. Zeros are that of a thread that was never here.
@@ -152,7 +172,8 @@ pub struct Slot {
     local: UnsafeCell<Local>,
 }
 
-const _: () = assert!(size_of::<Slot>() <= slot::SIZE && align_of::<Slot>() == 8);
+const _: () =
+    assert!(size_of::<Slot>() + size_of::<AtomicU32>() <= slot::SIZE && align_of::<Slot>() == 8);
 
 impl Slot {
     /// Calls `action`, unless the thread is in here already.
@@ -193,6 +214,28 @@ pub fn take(lock: usize) -> Option<Pending> {
     Slot::enter(|local| local.take(lock)).flatten()
 }
 
+/// The calling thread has acquired this lock, and threads may wait for it: when that was, unless its unlock is not going
+/// to be recorded. `now` is the moment, if it is known already.
+pub fn stamp(lock: usize, turn: u64, now: Option<u64>) {
+    Slot::enter(|local| {
+        let passes = local.ran == lock && !local.ran_alone && local.run_left != 0;
+        if now.is_some() || !passes {
+            let acquired = now.unwrap_or_else(clock::ticks);
+            local.stamps.rotate_right(1);
+            local.stamps[0] = Stamp { lock, turn, acquired };
+        }
+    });
+}
+
+/// Takes the moment at which the calling thread acquired this lock, if it was noted.
+pub fn take_stamp(lock: usize, turn: u64) -> Option<u64> {
+    Slot::enter(|local| {
+        let stamp = local.forget(lock)?;
+        (stamp.turn == turn).then_some(stamp.acquired)
+    })
+    .flatten()
+}
+
 /// The calling thread is about to unlock, and other threads may wait.
 pub fn pass(lock: usize, lease: Option<&AtomicU32>) -> Pass {
     Slot::enter(|local| {
@@ -206,10 +249,11 @@ pub fn pass(lock: usize, lease: Option<&AtomicU32>) -> Pass {
         if local.run_left == 0 {
             return Pass::Recorded;
         }
+        local.forget(lock);
         // This unlock, and those that pass from now on.
         let granted = lease.map_or(0, |lease| lease::take(lease, local.run_left - 1));
         local.run_left -= 1 + granted;
-        local.run_passed += 1 + granted;
+        local.run_passed += 1;
         Pass::Unrecorded
     })
     .unwrap_or(Pass::Unrecorded)
@@ -298,6 +342,14 @@ impl Local {
         Some(self.pending[self.count])
     }
 
+    /// Takes what was last noted of an acquisition of this lock.
+    fn forget(&mut self, lock: usize) -> Option<Stamp> {
+        let stamp = self.stamps.iter_mut().find(|stamp| stamp.lock == lock)?;
+        let taken = *stamp;
+        stamp.lock = 0;
+        Some(taken)
+    }
+
     /// For a record that stands for `ticks` in all: what its stack stands for, if one is to be taken.
     pub fn stack_for(&mut self, ticks: u64) -> Option<u64> {
         if ticks == 0 {
@@ -323,10 +375,19 @@ impl Local {
         }
     }
 
-    /// An unlock at `now` is recorded, at which others wait or not. Says how many it is the last of.
-    pub fn run(&mut self, lock: usize, now: u64, others_wait: bool) -> u64 {
-        let passed = if self.ran == lock { self.run_passed } else { 0 };
-        let since = now.wrapping_sub(self.ran_at);
+    /// The thread's unlocks of this lock since the last one that was its turn.
+    pub fn passed(&self, lock: usize, now: u64) -> Passed {
+        if self.ran != lock {
+            return Passed { unlocks: 0, ticks: 0 };
+        }
+        let unlocks = u64::from(self.run_passed) + u64::from(leased().load(Ordering::Relaxed));
+        Passed { unlocks, ticks: now.saturating_sub(self.ran_at) }
+    }
+
+    /// It is the turn of an unlock at `now` to be recorded; others wait or not. Says which ones it stands for besides.
+    pub fn run(&mut self, lock: usize, now: u64, others_wait: bool) -> Passed {
+        let passed = self.passed(lock, now);
+        let since = now.saturating_sub(self.ran_at);
         let close = clock::ticks_in(CLOSE);
         // Shorter by steps, because a run may be long by chance; at once where holds are long.
         self.run_length = if self.ran != lock || since > close * 4 {
@@ -340,9 +401,10 @@ impl Local {
         };
         (self.ran, self.ran_at, self.ran_alone) = (lock, now, !others_wait);
         self.run_passed = 0;
+        leased().store(0, Ordering::Relaxed);
         let choices = u64::from(2 * self.run_length - 1);
         self.run_left = (((self.random() >> 32) * choices) >> 32) as u32;
-        u64::from(passed) + 1
+        passed
     }
 
     /// Whether to take the stack of a lock's initialization: all while they are rare.

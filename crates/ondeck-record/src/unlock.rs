@@ -2,23 +2,38 @@
 //!
 //! # Blame
 //!
-//! An owner is charged with the time that all waiting threads together waited during its hold; see the
-//! account of [`Lock`]. When its hold began is known if it had waited itself, or if a thread that parked
-//! found the same hold for a while. What passed between the unlock that was recorded last and that moment is
-//! to blame on owners that were not recorded: it is kept as the lock's `rest`, and charged to the next owner
-//! whose hold was short. Long holds are recorded each, as far as `thread.rs` can, so these owners stand for
-//! others like them.
+//! The time that all waiting threads together have waited since the record before, see the account of [`Lock`],
+//! has parts:
+//!
+//! ```text
+//! record before                          acquired                  unlock, recorded
+//!      │      free, or held by others       │          the hold           │
+//!      └────────────────────────────────────┴─────────────────────────────┘
+//!                    rest                           the owner's
+//! ```
+//!
+//! An owner is charged with its hold, times the threads that wait at its end. What is left is kept as the lock's
+//! `rest`. Of a thread that locks again and again one unlock in a few is recorded; it stands for those before it,
+//! and takes their part out of the rest. So the rest is the time in which no owner held the lock: a woken thread
+//! was not running yet, or a parked thread was not woken.
+//!
+//! The hold has begun when its owner stopped waiting, or when it noted so because threads were parked. Else no
+//! thread waited then, and the first thread that found the lock taken says since when it has been.
+//!
+//! The moment of the unlock is read before it, because an unlock may wake a thread and lose its CPU to it. For the
+//! same reason a hold that is not known to be short is charged before its unlock: after it the next owner may be
+//! faster, and then no thread would wait any more.
 
 use core::sync::atomic::Ordering;
 
 use probe::probe;
 
 use crate::layout::{File, Lock};
-use crate::thread::{self, Local, Pass, Pending};
+use crate::thread::{self, Local, Pass, Passed, Pending};
 use crate::words::{RECORD, Words};
 use crate::{clock, samples, state, table};
 
-/// Nanoseconds of a hold that is short.
+/// Nanoseconds of a hold that is short: a charge would make it longer by some percent.
 const SHORT: u64 = 4_000;
 
 /// What an unlock has to record once it is done.
@@ -30,25 +45,42 @@ pub struct Held {
     pending: Option<Pending>,
     /// The lock's count of acquisitions; 0 if it has none.
     turn: u64,
-    /// What the owner is charged with, if that was asked before the unlock.
-    charged: Option<Charged>,
+    hold: Option<Hold>,
+    /// What was charged before the unlock.
+    account: Option<Account>,
 }
 
-/// An owner's account, closed at a moment.
+/// A hold whose unlock is recorded.
 #[derive(Clone, Copy, Debug)]
-struct Charged {
-    now: u64,
-    /// As of [`blame_for`], if other threads wait.
+struct Hold {
+    /// When it began, if the owner knows.
+    acquired: Option<u64>,
+    released: u64,
+    /// A thread asked for this record. Long holds are asked for more often than short ones, so it stands for itself alone.
+    is_asked: bool,
+}
+
+/// What a record adds to the lock's samples.
+#[derive(Clone, Copy, Debug)]
+struct Account {
+    /// The ticks of the owner's own wait, and for how many it counts.
+    waited: Option<(u64, u32)>,
+    /// What it is charged with, and how long it held the lock, if other threads wait.
     blame: Option<(u64, u64)>,
 }
 
 /// The calling thread owns the lock, found its word [`request`](Words::request) not to be 0, and is about to
-/// unlock. Some nanoseconds, within the critical section. `None` if this unlock is not recorded.
+/// unlock. Some 50 ns, within the critical section, and more if that is not known to be short. `None` if this unlock is
+/// not recorded.
 #[inline(never)]
 pub fn before_unlock(lock: usize, kind: u32, words: Words<'_>) -> Option<Held> {
     // Relaxed: a request that comes now is for this hold or the next.
     let request = words.request.load(Ordering::Relaxed);
-    let pending = if request & RECORD == 0 {
+    let is_asked = request & RECORD != 0;
+    let pending = if is_asked {
+        words.request.fetch_and(!RECORD, Ordering::Relaxed);
+        thread::take(lock)
+    } else {
         match thread::pass(lock, words.lease) {
             Pass::Unrecorded => return None,
             Pass::Forgotten if !is_wanted(lock) => {
@@ -58,12 +90,21 @@ pub fn before_unlock(lock: usize, kind: u32, words: Words<'_>) -> Option<Held> {
             }
             Pass::Forgotten | Pass::Recorded => None,
         }
-    } else {
-        words.request.fetch_and(!RECORD, Ordering::Relaxed);
-        thread::take(lock)
     };
     let turn = words.acquisitions.load(Ordering::Relaxed);
-    Some(Held { lock, kind, pending, turn, charged: None })
+    let stamp = thread::take_stamp(lock, turn);
+    let acquired = pending.map(|pending| pending.acquired).or(stamp);
+    let released = clock::ticks();
+    let hold = Some(Hold { acquired, released, is_asked });
+    let mut held = Held { lock, kind, pending, turn, hold, account: None };
+    let is_short = |from: u64| released.saturating_sub(from) < clock::ticks_in(SHORT);
+    if !acquired.is_some_and(is_short)
+        && let Some(file) = state::file()
+        && let Some(entry) = table::find(file, lock)
+    {
+        held.account = thread::of(file, |local| held.settle(file, entry, local));
+    }
+    Some(held)
 }
 
 /// Whether recorded threads wait for the lock: since the caller's last unlock, after which none did.
@@ -86,7 +127,10 @@ pub fn before_plain_unlock(lock: usize, kind: u32) -> Option<Held> {
     if request == 0 {
         return None;
     }
-    if request & RECORD == 0 {
+    let is_asked = request & RECORD != 0;
+    if is_asked {
+        entry.request.fetch_and(!RECORD, Ordering::Relaxed);
+    } else {
         match thread::pass(lock, None) {
             Pass::Unrecorded => return None,
             Pass::Forgotten if entry.waiting.load(Ordering::Relaxed) == 0 => {
@@ -95,25 +139,12 @@ pub fn before_plain_unlock(lock: usize, kind: u32) -> Option<Held> {
             }
             Pass::Forgotten | Pass::Recorded => {}
         }
-    } else {
-        entry.request.fetch_and(!RECORD, Ordering::Relaxed);
     }
-    let charged = thread::of(file, |local| charge(entry, local, lock, 0, None, clock::ticks()));
-    Some(Held { lock, kind, pending: None, turn: 0, charged: Some(charged?) })
-}
-
-/// Closes the account of the owner that unlocks at `now`; see [`blame_for`].
-fn charge(
-    entry: &Lock,
-    local: &mut Local,
-    lock: usize,
-    turn: u64,
-    acquired: Option<u64>,
-    now: u64,
-) -> Charged {
-    let others_wait = entry.waiting.load(Ordering::Relaxed) != 0;
-    let run = local.run(lock, now, others_wait);
-    Charged { now, blame: others_wait.then(|| blame_for(entry, turn, acquired, now, run)) }
+    let acquired = thread::take_stamp(lock, 0);
+    let hold = Some(Hold { acquired, released: clock::ticks(), is_asked });
+    let mut held = Held { lock, kind, pending: None, turn: 0, hold, account: None };
+    held.account = Some(thread::of(file, |local| held.settle(file, entry, local))?);
+    Some(held)
 }
 
 /// Corrects the account for a wait whose unlock was not seen.
@@ -129,7 +160,7 @@ pub fn settle(file: &'static File, stale: &Pending) {
 impl Held {
     /// A wait that is recorded before its unlock.
     pub(crate) fn of_wait(lock: usize, kind: u32, pending: Pending) -> Self {
-        Self { lock, kind, pending: Some(pending), turn: 0, charged: None }
+        Self { lock, kind, pending: Some(pending), turn: 0, hold: None, account: None }
     }
 
     /// The lock is unlocked. Its memory is not touched.
@@ -146,26 +177,33 @@ impl Held {
     }
 
     fn record_by(self, file: &'static File, local: &mut Local) {
-        let now = self.charged.map_or_else(clock::ticks, |charged| charged.now);
         let begin = clock::ticks();
         let Some((entry, _)) = table::lock(file, self.lock, self.kind, self.turn) else { return };
         table::took_part(entry, local.index);
         if self.turn != 0 {
             entry.acquisitions.store(self.turn, Ordering::Relaxed);
         }
+        let account = self.account.unwrap_or_else(|| self.settle(file, entry, local));
+        let stack = samples::add(file, local, entry, account.waited, account.blame);
+        let all = clock::ticks().wrapping_sub(begin);
+        entry.event_ticks.fetch_add(all.saturating_sub(stack), Ordering::Relaxed);
+    }
+
+    /// Closes the accounts of the owner's wait and of its hold.
+    fn settle(&self, file: &'static File, entry: &Lock, local: &mut Local) -> Account {
         // An unlock of what was locked before this recording, or before the fork, has no account here.
         let pending = self.pending.filter(|pending| pending.file == thread::address_of(file));
         let waited = pending.and_then(|pending| wait_of(entry, &pending));
-        // A thread that waited and has no count is recorded when it locks, not when it unlocks.
-        let is_unlock = pending.is_none() || self.turn != 0;
-        let charged = self.charged.or_else(|| {
-            let acquired = pending.map(|pending| pending.acquired);
-            is_unlock.then(|| charge(entry, local, self.lock, self.turn, acquired, now))
+        let blame = self.hold.and_then(|hold| {
+            let waiting = entry.waiting.load(Ordering::Relaxed);
+            let passed = if hold.is_asked {
+                local.passed(self.lock, hold.released)
+            } else {
+                local.run(self.lock, hold.released, waiting != 0)
+            };
+            blame_for(entry, waiting, self.turn, &hold, passed)
         });
-        let blame = charged.and_then(|charged| charged.blame);
-        let stack = samples::add(file, local, entry, waited, blame);
-        let all = clock::ticks().wrapping_sub(begin);
-        entry.event_ticks.fetch_add(all.saturating_sub(stack), Ordering::Relaxed);
+        Account { waited, blame }
     }
 }
 
@@ -183,28 +221,41 @@ fn wait_of(entry: &Lock, pending: &Pending) -> Option<(u64, u32)> {
     })
 }
 
-/// Charges the owner that unlocked at `now`, and had the lock from `acquired` on if that is known; says with
-/// what, and how long it held the lock.
-/// It is the last of `run` unlocks of the thread.
-fn blame_for(entry: &Lock, turn: u64, acquired: Option<u64>, now: u64, run: u64) -> (u64, u64) {
+/// Charges an owner for the `waiting` threads; says with what, and how long it held the lock, unless none waits.
+fn blame_for(
+    entry: &Lock,
+    waiting: u64,
+    turn: u64,
+    hold: &Hold,
+    passed: Passed,
+) -> Option<(u64, u64)> {
+    let now = hold.released;
+    let last = entry.since.swap(now, Ordering::Relaxed).min(now);
     let told = || {
         let is_told = turn != 0 && entry.turn.load(Ordering::Acquire) == turn;
         is_told.then(|| entry.turn_since.load(Ordering::Relaxed))
     };
-    let known = acquired.or_else(told);
-    let last = entry.since.swap(now, Ordering::Relaxed);
-    let begin = known.unwrap_or(last).max(last.min(now));
-    let begin = acquired.unwrap_or(begin);
-    let held = now.saturating_sub(begin) / if known.is_none() { run } else { 1 };
-    table::held(entry, held);
+    let known = hold.acquired.or_else(told);
+    let begin = match known {
+        // Without a count an older moment than the record before may be that of an earlier hold.
+        Some(known) if turn == 0 => known.max(last),
+        Some(known) => known,
+        None => last,
+    };
+    let held = now.saturating_sub(begin);
     let total = table::charge(entry, now);
-    if held < clock::ticks_in(SHORT) {
-        return (total + entry.rest.swap(0, Ordering::Relaxed), held);
+    let own = total.min(waiting.saturating_mul(held));
+    let stands_for = if known.is_none() || hold.is_asked {
+        0
+    } else {
+        held.saturating_mul(passed.unlocks).min(passed.ticks.saturating_sub(held))
+    };
+    let others = table::out_of_rest(entry, total - own, waiting.saturating_mul(stands_for));
+    if waiting == 0 {
+        return None;
     }
-    if known.is_none() {
-        return (total, held);
-    }
-    let own = total.min(entry.waiting.load(Ordering::Relaxed).saturating_mul(held));
-    entry.rest.fetch_add(total - own, Ordering::Relaxed);
-    (own, held)
+    // If its begin is not known, then it is one of those that passed since the last record.
+    let held = if known.is_none() { held / (passed.unlocks + 1) } else { held };
+    table::held(entry, held);
+    Some((own + others, held))
 }

@@ -72,6 +72,7 @@ fn begin_in(file: &'static File, lock: usize, kind: u32, words: Option<Words<'_>
             if let Some(words) = words {
                 entry.created.store(words.created.load(Ordering::Relaxed), Ordering::Relaxed);
             }
+            note_turn(&mut local.current, entry);
             request(&local.current, entry, RECORD);
         }
         outer
@@ -103,6 +104,13 @@ fn request(current: &Current, entry: &Lock, what: u32) {
     if request.load(Ordering::Relaxed) & what != what {
         request.fetch_or(what, Ordering::Relaxed);
     }
+}
+
+/// The calling thread found the lock at `lock` free, and threads may wait for it: a later acquisition than all that it
+/// has noted before. `turn` is the lock's count of acquisitions, this one included; 0 if it has none.
+#[inline(never)]
+pub fn acquired(lock: usize, turn: u64) {
+    thread::stamp(lock, turn, None);
 }
 
 /// The calling thread is about to park for the lock at `lock`: its wait is recorded for itself from now
@@ -167,7 +175,13 @@ impl Wait {
         let acquired = clock::ticks();
         let Some(current) = thread::leave(self.lock, self.outer) else { return };
         let Current { lock, kind, arrived, weight, has_parked, .. } = current;
-        if weight == 0 && !Local::is_long(acquired.saturating_sub(arrived)) {
+        // A pending wait has the moment, too. The lock is counted after this.
+        let turn = words.map(|words| words.acquisitions.load(Ordering::Relaxed).wrapping_add(1));
+        let is_recorded = weight != 0 || Local::is_long(acquired.saturating_sub(arrived));
+        if !is_recorded || turn.is_none() {
+            thread::stamp(lock, turn.unwrap_or(0), Some(acquired));
+        }
+        if !is_recorded {
             return;
         }
         let Some(file) = current.file() else { return };

@@ -4,7 +4,7 @@
 //! program ─► fitness ─► launch ─► exec       nothing but the shim was asked for: this process becomes
 //!               ▲          │                 the program; by its control page it can be attached to
 //!     library, elf         ├────► supervise  a recording becomes reports after the program's end
-//!                          │        └──────► recording, watch, profile
+//!                          │        └──────► recording, futexes, watch, profile
 //!                          └────► compare    many runs, each a sample
 //! ```
 
@@ -12,6 +12,7 @@ mod compare;
 mod control;
 mod elf;
 mod fitness;
+mod futexes;
 mod inherited;
 mod launch;
 mod library;
@@ -34,6 +35,7 @@ use crate::outcome::{Failure, Status};
 use crate::{live, output};
 
 pub(crate) use control::Page;
+use futexes::Looks;
 use inherited::Given;
 pub(crate) use options::Options;
 pub(crate) use profile::Wanted;
@@ -104,12 +106,16 @@ fn recorded(options: &Options) -> Result<Ending, Error> {
         .map_err(|error| Error::Start(not_started(&options.program[0], &error)))?;
     let mut watch =
         options.live.then(|| Watch::new(folder.path(), format!("process {}", program.id())));
-    let waited = program.wait(watch::EVERY, || watch.iter_mut().for_each(Watch::draw));
+    let mut looks = Looks::new(program.id());
+    let waited = program.wait(|| {
+        watch.iter_mut().for_each(Watch::draw);
+        looks.look()
+    });
     drop(watch);
     let status =
         waited.map_err(|error| Error::Start(Failure::own(format!("lost the program: {error}"))))?;
 
-    let whole = match profile::read(folder.path()) {
+    let whole = match profile::read(folder.path(), Some(&looks.seen())) {
         Ok(found) => {
             let whole = options.wanted.write(files, &found);
             output::say(profile::text(&found, output::colours_of_errors()).trim_end());

@@ -4,7 +4,8 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use ondeck_profile::{Profile, Role, flame, folded, lines, page, pprof, table};
+use ondeck_profile::futexes::Seen;
+use ondeck_profile::{Profile, Reader, Role, flame, folded, lines, page, pprof, table};
 
 use crate::ending::Error;
 use crate::files::Prepared;
@@ -107,9 +108,12 @@ pub(crate) fn text(profile: &Profile, colours: bool) -> String {
 /// What there is to say of a program that was attached to and has no recording.
 pub(crate) const NOTHING: &str = "no thread has waited for a lock yet\n";
 
-/// Reads what has been recorded.
-pub(crate) fn read(folder: &Path) -> Result<Profile, Error> {
-    ondeck_profile::read(folder).map_err(|error| Error::System(error.to_string()))
+/// Reads what has been recorded, and adds what was seen besides.
+pub(crate) fn read(folder: &Path, seen: Option<&Seen>) -> Result<Profile, Error> {
+    let mut reader = Reader::new(folder);
+    let mut profile = reader.read().map_err(|error| Error::System(error.to_string()))?;
+    profile.futexes = seen.map(|seen| reader.futexes(seen));
+    Ok(profile)
 }
 
 #[cfg(test)]

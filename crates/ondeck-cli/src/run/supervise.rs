@@ -45,10 +45,11 @@ impl Supervised {
     }
 
     /// Waits for the end of the program, and calls `meanwhile` each time that so much time has passed
-    /// without a signal.
-    pub(crate) fn wait(self, every: Duration, mut meanwhile: impl FnMut()) -> io::Result<Status> {
+    /// without a signal as that said before.
+    pub(crate) fn wait(self, mut meanwhile: impl FnMut() -> Duration) -> io::Result<Status> {
+        let mut pause = Duration::from_millis(5);
         loop {
-            if let Some(signal) = take_signal(every) {
+            if let Some(signal) = take_signal(pause) {
                 self.forward(&signal);
                 if signal.si_signo == libc::SIGCHLD
                     && let Some(status) = self.look()?
@@ -56,7 +57,7 @@ impl Supervised {
                     return Ok(status);
                 }
             } else {
-                meanwhile();
+                pause = meanwhile();
             }
         }
     }

@@ -10,22 +10,28 @@ use super::profile;
 use crate::screen;
 
 /// Drawn so often.
-pub(crate) const EVERY: Duration = Duration::from_secs(1);
+const EVERY: Duration = Duration::from_secs(1);
 
 /// A recording that is shown. The terminal is given back when it goes.
 pub(crate) struct Watch {
     reader: Reader,
     what: String,
     started: Instant,
+    drawn: Instant,
 }
 
 impl Watch {
     pub(crate) fn new(folder: &Path, what: String) -> Self {
-        Self { reader: Reader::new(folder), what, started: Instant::now() }
+        let now = Instant::now();
+        Self { reader: Reader::new(folder), what, started: now, drawn: now }
     }
 
-    /// Draws what has been recorded by now.
+    /// Draws what has been recorded by now, if the last time is long enough ago.
     pub(crate) fn draw(&mut self) {
+        if self.drawn.elapsed() < EVERY {
+            return;
+        }
+        self.drawn = Instant::now();
         let (rows, columns) = Term::stderr().size();
         let head = format!("{}, {} s", self.what, self.started.elapsed().as_secs());
         let table = match self.reader.read() {

@@ -16,16 +16,26 @@ pub(super) fn locks(
         let word = std::slice::from_ref(word);
         if let Err(unknown) = select::locks(subjects, word) {
             let known = select::locks(&Subject::of_every_kind(), word).is_ok();
-            return Err(if known { not_simulated(&word[0]) } else { Error::usage(unknown) });
+            return Err(if known {
+                not_simulated(&word[0], subjects)
+            } else {
+                Error::usage(unknown)
+            });
         }
     }
     select::locks(subjects, words).map(Some).map_err(Error::usage)
 }
 
-fn not_simulated(word: &str) -> Error {
+fn not_simulated(word: &str, subjects: &[Subject]) -> Error {
+    // The portable one of the same algorithm, as `rust_std` of `std`.
+    let like = format!("_{}", word.trim().to_lowercase().replace('-', "_"));
+    let portable = subjects.iter().find(|lock| lock.info.name.ends_with(&like));
+    let same = portable.map_or_else(String::new, |lock| {
+        format!("`{}`, which is the same algorithm, or ", lock.info.name)
+    });
     Error::Usage(format!(
         "`{word}` cannot be simulated: it is another library's and calls the system itself; choose \
-         locks of the groups `sources`, `literature` or `own`"
+         {same}locks of the groups `sources`, `literature` or `own`"
     ))
 }
 

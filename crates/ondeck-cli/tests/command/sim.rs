@@ -234,6 +234,7 @@ fn a_mistake_is_named_with_its_fix_and_nothing_is_simulated() {
         (&["--stall-limit", "0s"], &["'0s'", "1ms to 1m"]),
         (&["--locks", "onndeck"], &["`onndeck`", "did you mean `ondeck`?"]),
         (&["--locks", "parking_lot"], &["`parking_lot` cannot be simulated", "choose"]),
+        (&["--locks", "std"], &["`std` cannot be simulated", "choose `rust_std`"]),
         (&["--workloads", "thruput"], &["`thruput`", "throughput"]),
         (&["--workloads", "costs"], &["`costs` cannot be simulated", "machine file"]),
         (&["--workloads", "mixed_priority"], &["`mixed_priority` cannot", "realtime", "bench"]),

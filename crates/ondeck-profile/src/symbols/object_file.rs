@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use addr2line::Loader;
 use memmap2::Mmap;
-use object::{Object, ObjectSegment, ObjectSymbol, SymbolKind};
+use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol, SymbolKind};
 
 use super::declared::{self, Declared};
 use super::mapped;
@@ -36,6 +36,7 @@ struct Segment {
 /// An object, with what is known of its addresses.
 pub struct ObjectFile {
     build_id: String,
+    soname: String,
     segments: Vec<Segment>,
     functions: Vec<Symbol>,
     variables: Vec<Symbol>,
@@ -45,6 +46,21 @@ pub struct ObjectFile {
     declared: OnceCell<Declared>,
     map: Mmap,
     is_x86: bool,
+}
+
+/// The `DT_SONAME` of a 64-bit file of this machine's byte order.
+fn soname_of(file: &object::File<'_>) -> Option<String> {
+    /// The tag of a dynamic entry that says where the name is (System V ABI).
+    const DT_SONAME: u64 = 14;
+    let section = |name| file.section_by_name(name)?.data().ok();
+    let (entries, names) = (section(".dynamic")?, section(".dynstr")?);
+    let word = |bytes: &[u8]| bytes.try_into().ok().map(u64::from_ne_bytes);
+    let (_, at) = entries
+        .chunks_exact(16)
+        .filter_map(|entry| Some((word(&entry[..8])?, word(&entry[8..])?)))
+        .find(|(tag, _)| *tag == DT_SONAME)?;
+    let name = names.get(usize::try_from(at).ok()?..)?.split(|byte| *byte == 0).next()?;
+    Some(String::from_utf8_lossy(name).into_owned())
 }
 
 /// A variable, and where it is declared.
@@ -89,8 +105,10 @@ impl ObjectFile {
         let loader = has_lines.then(|| Loader::new(&debug).ok()).flatten();
         let declared = OnceCell::new();
         let is_x86 = file.architecture() == object::Architecture::X86_64;
+        let soname = soname_of(&file).unwrap_or_default();
         Some(Self {
             build_id,
+            soname,
             segments,
             functions,
             variables,
@@ -131,6 +149,11 @@ impl ObjectFile {
     /// Its build-id in hexadecimal digits; empty if it has none.
     pub fn build_id(&self) -> &str {
         &self.build_id
+    }
+
+    /// The name that a library has in itself, however its file is called; empty if it has none.
+    pub fn soname(&self) -> &str {
+        &self.soname
     }
 
     /// Whether there are line numbers.

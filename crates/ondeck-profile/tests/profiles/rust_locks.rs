@@ -123,6 +123,16 @@ fn a_rust_lock_is_named_with_its_holder() {
         let first = &worst.frames().next().unwrap().function;
         assert!(first.ends_with(function), "{role:?}: {first}");
     }
+    // Each victim has it for nanoseconds.
+    let blame = |function: &str| -> f64 {
+        let is_it = |sample: &&ondeck_profile::Sample| {
+            sample.frames().next().is_some_and(|frame| frame.function.ends_with(function))
+        };
+        lock.holders.iter().filter(is_it).map(|sample| sample.nanos).sum()
+    };
+    let (keeper, victims) = (blame("hold_for_long"), blame("take_shortly"));
+    assert!(keeper > 9.0 * victims, "{keeper} against {victims}");
+    assert!(lock.free > 0.0, "a thread has to be woken");
     let (_, told) =
         locks.iter().find(|(_, lock)| lock.name().ends_with("TOLD")).expect("contended");
     // A waiter that gets its CPU late finds the mutex free, and has not waited for it.
@@ -140,10 +150,13 @@ fn a_rust_lock_is_named_with_its_holder() {
     let text = table::render(&profile, 10, false);
     assert!(text.contains("CROWDED") && text.contains("hold_for_long"), "{text}");
     assert!(text.contains("acquisitions are not known"), "{text}");
+    assert!(text.contains("waited while it was free"), "{text}");
     let page = page::render(&profile).unwrap();
+    assert!(page.contains("Threads waited while it was free for "));
     assert!(page.contains("hold_for_long") && !page.contains("<script"));
     assert!(folded::render(&profile, Role::Holder).contains("hold_for_long "));
     assert!(flame::render(&profile, Role::Waiter, true).unwrap().contains("take_shortly"));
-    assert!(lines::render(&profile).lines().count() > 3);
+    let lines = lines::render(&profile);
+    assert!(lines.lines().count() > 3 && lines.contains("\"free\":"), "{lines}");
     assert!(pprof::encode(&profile, Role::Holder).unwrap().starts_with(&[0x1f, 0x8b]));
 }

@@ -41,8 +41,10 @@ impl WholeMachine {
             POINTS.iter().map(|(name, _)| Format::find(name)).collect();
         let formats = formats.map_err(|error| Refusal {
             reason: format!("the scheduler's tracepoints are not described: {error}"),
-            fix: "run as root, with tracefs (`mount -t tracefs nodev /sys/kernel/tracing`)"
-                .to_owned(),
+            fix: format!(
+                "{}mount tracefs (`mount -t tracefs nodev /sys/kernel/tracing`)",
+                as_root(is_root())
+            ),
         })?;
         let cpus = online();
         let share = (MEMORY / cpus.len().max(1)).clamp(LEAST_OF_A_CPU, MOST_OF_A_CPU);
@@ -120,6 +122,16 @@ impl WholeMachine {
 /// CPU was taken away; the bit above them says that the kernel did so, and is none of a sleep.
 const SLEEPS: i64 = 0xff;
 
+fn is_root() -> bool {
+    // SAFETY: geteuid(2) cannot fail and touches no memory.
+    unsafe { libc::geteuid() == 0 }
+}
+
+/// The first advice to a user that is not root.
+fn as_root(is_root: bool) -> &'static str {
+    if is_root { "" } else { "run as root, " }
+}
+
 /// How a refused call is told: with the setting that decides, as it is now.
 pub(crate) fn refusal(what: &str, error: &io::Error) -> Refusal {
     let paranoid = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid");
@@ -129,10 +141,12 @@ pub(crate) fn refusal(what: &str, error: &io::Error) -> Refusal {
     );
     Refusal {
         reason: format!("{what} refused: {error}; {paranoid}"),
-        fix: "run as root, grant CAP_PERFMON (`setcap cap_perfmon,cap_ipc_lock,\
-              cap_dac_read_search+ep`), or set kernel.perf_event_paranoid to -1; a container also \
-              needs perf_event_open in its seccomp profile"
-            .to_owned(),
+        fix: format!(
+            "{}grant CAP_PERFMON (`setcap cap_perfmon,cap_ipc_lock,cap_dac_read_search+ep`), or set \
+             kernel.perf_event_paranoid to -1; a container also needs perf_event_open in its seccomp \
+             profile",
+            as_root(is_root())
+        ),
     }
 }
 
@@ -160,4 +174,16 @@ fn online() -> Vec<usize> {
     };
     let parts: Option<Vec<_>> = text.trim().split(',').map(range).collect();
     parts.map_or_else(|| (0..Native::cpus()).collect(), |parts| parts.concat())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn root_is_not_told_to_run_as_root() {
+        assert_eq!((as_root(true), as_root(false)), ("", "run as root, "));
+        let fix = refusal("it was", &io::Error::from_raw_os_error(libc::EACCES)).fix;
+        assert_eq!(fix.contains("run as root"), !is_root(), "{fix}");
+    }
 }

@@ -28,9 +28,12 @@ impl Observer for Contention {
     }
 
     #[inline]
-    fn acquired<L: Observed>(&mut self, _: &L, _: Access) {
+    fn acquired<L: Observed>(&mut self, lock: &L, _: Access) {
         if let Some(wait) = self.wait.take() {
             wait.acquired(None);
+        } else if lock.may_be_awaited() && ondeck_record::is_on() {
+            // The holds before this one are not charged with what threads wait from now on.
+            ondeck_record::acquired(lock.name(), 0);
         }
     }
 
