@@ -8,7 +8,7 @@ use super::Ordering;
 
 /// An integer shared between threads: the operations that locks use, with their C++20 orderings.
 ///
-/// On [`Native`](super::Native) each method is the instruction of the same name and nothing else.
+/// On [`Native`](crate::platform::Native) each method is the instruction of the same name and nothing else.
 /// Orderings that the operation does not allow (a `Release` load) panic, as in `core`.
 ///
 /// # Safety
