@@ -69,7 +69,7 @@ pub use memory::address;
 /// knows of it, so all accesses are relaxed.
 #[inline(always)]
 pub fn leased() -> &'static AtomicU32 {
-    let word = address::<u8>().wrapping_add(SIZE).cast::<AtomicU32>().wrapping_sub(1);
+    let word = address::<AtomicU32>().wrapping_add(SIZE / size_of::<AtomicU32>() - 1);
     // SAFETY: within the thread's memory, which is aligned and there while the thread is; the reference does not leave it.
     unsafe { &*word }
 }

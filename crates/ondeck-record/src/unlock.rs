@@ -96,15 +96,15 @@ pub fn before_unlock(lock: usize, kind: u32, words: Words<'_>) -> Option<Held> {
     let acquired = pending.map(|pending| pending.acquired).or(stamp);
     let released = clock::ticks();
     let hold = Some(Hold { acquired, released, is_asked });
-    let mut held = Held { lock, kind, pending, turn, hold, account: None };
+    let mut record = Held { lock, kind, pending, turn, hold, account: None };
     let is_short = |from: u64| released.saturating_sub(from) < clock::ticks_in(SHORT);
     if !acquired.is_some_and(is_short)
         && let Some(file) = state::file()
         && let Some(entry) = table::find(file, lock)
     {
-        held.account = thread::of(file, |local| held.settle(file, entry, local));
+        record.account = thread::of(file, |local| record.settle(file, entry, local));
     }
-    Some(held)
+    Some(record)
 }
 
 /// Whether recorded threads wait for the lock: since the caller's last unlock, after which none did.
@@ -142,9 +142,9 @@ pub fn before_plain_unlock(lock: usize, kind: u32) -> Option<Held> {
     }
     let acquired = thread::take_stamp(lock, 0);
     let hold = Some(Hold { acquired, released: clock::ticks(), is_asked });
-    let mut held = Held { lock, kind, pending: None, turn: 0, hold, account: None };
-    held.account = Some(thread::of(file, |local| held.settle(file, entry, local))?);
-    Some(held)
+    let mut record = Held { lock, kind, pending: None, turn: 0, hold, account: None };
+    record.account = Some(thread::of(file, |local| record.settle(file, entry, local))?);
+    Some(record)
 }
 
 /// Corrects the account for a wait whose unlock was not seen.
@@ -226,16 +226,16 @@ fn blame_for(
     entry: &Lock,
     waiting: u64,
     turn: u64,
-    hold: &Hold,
+    owner: &Hold,
     passed: Passed,
 ) -> Option<(u64, u64)> {
-    let now = hold.released;
+    let now = owner.released;
     let last = entry.since.swap(now, Ordering::Relaxed).min(now);
     let told = || {
         let is_told = turn != 0 && entry.turn.load(Ordering::Acquire) == turn;
         is_told.then(|| entry.turn_since.load(Ordering::Relaxed))
     };
-    let known = hold.acquired.or_else(told);
+    let known = owner.acquired.or_else(told);
     let begin = match known {
         // Without a count an older moment than the record before may be that of an earlier hold.
         Some(known) if turn == 0 => known.max(last),
@@ -245,7 +245,7 @@ fn blame_for(
     let held = now.saturating_sub(begin);
     let total = table::charge(entry, now);
     let own = total.min(waiting.saturating_mul(held));
-    let stands_for = if known.is_none() || hold.is_asked {
+    let stands_for = if known.is_none() || owner.is_asked {
         0
     } else {
         held.saturating_mul(passed.unlocks).min(passed.ticks.saturating_sub(held))
