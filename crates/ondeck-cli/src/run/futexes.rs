@@ -228,7 +228,7 @@ mod tests {
             format!("{number} 0x55d0 {operation:#x} 0x2 0x0 0x0 0xffffffff 0x7ffc10 0x7f1234\n")
         };
         let private = libc::FUTEX_PRIVATE_FLAG;
-        let found = Some(Asleep { address: 0x55d0, sp: 0x7ffc10, pc: 0x7f1234 });
+        let found = Some(Asleep { address: 0x55d0, sp: 0x7f_fc10, pc: 0x7f_1234 });
         assert_eq!(asleep(&line(libc::FUTEX_WAIT | private)), found);
         assert_eq!(asleep(&line(libc::FUTEX_WAIT_BITSET | private)), found);
         assert_eq!(asleep(&line(libc::FUTEX_WAIT_BITSET | libc::FUTEX_CLOCK_REALTIME)), None);
