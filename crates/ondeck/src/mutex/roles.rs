@@ -333,8 +333,7 @@ fn wake_oldest<P: Host>(guard: &Guard<'_, P>, address: usize, now: usize) -> Opt
 fn wake<P: Host>(newest: &Node<P>, node: &Node<P>, now: usize) -> Wake<P> {
     // spec: Mutex!Wake
     newest.set_woken_last(Some(node));
-    node.woken.store(now, Ordering::Relaxed);
-    node.cpu.store(P::cpu(), Ordering::Relaxed);
+    node.set_woken(now);
     node.tell(status::WOKEN)
 }
 

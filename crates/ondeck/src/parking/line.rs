@@ -19,9 +19,9 @@ use core::ptr;
 
 use super::Host;
 use super::bucket::Guard;
-use super::node::{Kind, Node, status};
+use super::node::{Kind, Node};
 use super::park::Chosen;
-use crate::machine::{FutexWait, Timestamp};
+use crate::machine::Timestamp;
 use crate::spin::Waits;
 
 /// The waiters of a lock at a key, with the lock of their bucket.
@@ -93,28 +93,15 @@ impl<P: Host> Line<P> {
         // or below.
         unsafe { self.guard().link(Kind::Key, &node) };
         self.unlock();
-        if is_first {
-            watch(&node);
+        let polling = if is_first { Waits::now::<P>().polling } else { 0 };
+        if polling != 0 && node.is_told_within(polling) {
+            return true;
         }
-        let mut deadline = deadline;
-        loop {
-            let now = node.status();
-            if now == status::DONE {
-                return true;
-            }
-            if P::futex_wait(node.word(), now, deadline) == FutexWait::TimedOut {
-                let mut line = Self::lock(node.address());
-                if node.status() == status::PARKED {
-                    // SAFETY: a node that was not taken is linked, and no thread moves it.
-                    unsafe { line.guard().unlink(Kind::Key, &node) };
-                    // step: give up
-                    gives_up(&mut line);
-                    return false;
-                }
-                // It was taken, and will be told so in a moment.
-                deadline = None;
-            }
-        }
+        let Err(guard) = node.sleep(Kind::Key, deadline, None, |_| true) else { return true };
+        self.guard = Some(guard);
+        // step: give up
+        gives_up(&mut self);
+        false
     }
 
     /// Unlocks the bucket, and then wakes the threads that were taken.
@@ -127,18 +114,6 @@ impl<P: Host> Line<P> {
 impl<P: Host> Drop for Line<P> {
     fn drop(&mut self) {
         self.unlock();
-    }
-}
-
-/// Reads the caller's own node for a while.
-fn watch<P: Host>(node: &Node<P>) {
-    let most = Waits::now::<P>().polling;
-    if most == 0 {
-        return;
-    }
-    let start = P::ticks() as usize;
-    while node.status() != status::DONE && (P::ticks() as usize).wrapping_sub(start) < most {
-        P::pause();
     }
 }
 
