@@ -134,7 +134,7 @@ LookForSleepingWriters(t) ==
        IN Goto(t, IF ~wakes THEN next ELSE IF next = "Idle" THEN "Wake" ELSE "WakeFailed")
     /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepingWriters, guard, want, mark, told, fence, left, rounds>>
 
-\* models crates/ondeck/src/rwlock/wake.rs wake_drainer
+\* models crates/ondeck/src/rwlock/settle.rs wake_drainer
 WakeDrainer(t) ==
     /\ pc[t] \in {"Wake", "WakeFailed"}
     /\ guard = 0
@@ -146,7 +146,6 @@ WakeDrainer(t) ==
 
 \* models crates/ondeck/src/rwlock/wait.rs attempt
 \* models crates/ondeck/src/rwlock/shared.rs count_at_once
-\* models crates/ondeck/src/rwlock/spin.rs attempt_beside
 \* models crates/ondeck/src/rwlock/exclusive.rs lock_exclusive_at_once
 Attempt(t) ==
     /\ pc[t] = "Attempt"
@@ -229,19 +228,7 @@ Park(t) ==
     /\ mark' = [mark EXCEPT ![t] = FALSE]
     /\ UNCHANGED <<slot, buffer, drainer, sleepingWriters, guard, want, fence, left, rounds>>
 
-(* A thread that waits awake: whether it has done so for long, and whether parked threads were looked after of  *)
-(* late, is left to chance.                                                                                     *)
-\* models crates/ondeck/src/rwlock/spin.rs take_mark
-TakeMark(t) ==
-    /\ pc[t] = "Park"
-    /\ Fenced(t)
-    /\ word.parked /\ ~word.flight /\ ~mark[t]
-    /\ word' = [word EXCEPT !.flight = TRUE]
-    /\ mark' = [mark EXCEPT ![t] = Mutant # "mark_taken_and_forgotten"]
-    /\ Goto(t, "Attempt")
-    /\ UNCHANGED <<slot, buffer, queue, drainer, sleepingWriters, guard, want, told, fence, left, rounds>>
-
-\* models crates/ondeck/src/rwlock/wait.rs sleep
+\* models crates/ondeck/src/rwlock/wait.rs park
 Sleep(t) ==
     /\ pc[t] = "Asleep"
     /\ told[t] # ""
@@ -309,7 +296,7 @@ Scan(t) ==
            ELSE left' = [left EXCEPT ![t] = @ \ {u}] /\ UNCHANGED pc
     /\ UNCHANGED <<word, slot, buffer, queue, drainer, sleepingWriters, guard, want, mark, told, fence, rounds>>
 
-\* models crates/ondeck/src/rwlock/bias.rs own
+\* models crates/ondeck/src/rwlock/drain.rs own
 Own(t) ==
     /\ pc[t] = "Scan"
     /\ left[t] = {}
@@ -374,7 +361,7 @@ EndSleep(t) ==
 
 Step(t) ==
     \/ Begin(t) \/ Publish(t) \/ LookAgain(t) \/ Retract(t) \/ LookForSleepingWriters(t)
-    \/ WakeDrainer(t) \/ Attempt(t) \/ Bias(t) \/ ReaderLeaves(t) \/ Park(t) \/ TakeMark(t) \/ Sleep(t)
+    \/ WakeDrainer(t) \/ Attempt(t) \/ Bias(t) \/ ReaderLeaves(t) \/ Park(t) \/ Sleep(t)
     \/ Beside(t) \/ GiveBack(t) \/ Drain(t) \/ HeavyFence(t) \/ Scan(t) \/ Own(t)
     \/ BeginSleep(t) \/ FenceBeforeSleep(t) \/ DrainerLooks(t) \/ DrainerParks(t)
     \/ DrainerSleeps(t) \/ EndSleep(t) \/ Becomes(t)

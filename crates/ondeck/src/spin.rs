@@ -5,7 +5,7 @@
 //! [`Polling`] gives each in nanoseconds instead, for an experiment.
 //!
 //! The environment variable `ONDECK_SPIN` does so without recompiling: `ONDECK_SPIN=0` never polls, and
-//! `ONDECK_SPIN=budget,short,long,offer,watch,tenure` gives the fields of [`Polling`] in this order; what
+//! `ONDECK_SPIN=budget,short,long,watch,tenure` gives the fields of [`Polling`] in this order; what
 //! is left out or no number is measured. It is read once, before `main`: what a program puts into its
 //! own environment changes nothing. A program calls [`Polling::install`].
 //!
@@ -23,15 +23,15 @@ pub(crate) struct Waits {
     pub(crate) polling: usize,
     pub(crate) short: usize,
     pub(crate) long: usize,
-    pub(crate) offer: usize,
     pub(crate) watch: usize,
     /// See [`Polling::tenure`].
     pub(crate) tenure: usize,
-    /// How long a thread that finds the lock taken reads it before it waits in the table: 1.5 transfers of a cache line.
-    pub(crate) section: usize,
     /// A thread that fails so soon after a heir took the lock had the lock before: it has the time for
     /// two transfers of a cache line, and for some instructions, 0.1 µs.
     pub(crate) lost: usize,
+    /// A read that collides with another's so soon after a thread that had waited took the lock comes back within less
+    /// than its section: two transfers of a cache line, there and back.
+    pub(crate) collision: usize,
 }
 
 impl Waits {
@@ -57,11 +57,10 @@ impl Waits {
             polling: if alone { 0 } else { or(set.budget, wake) },
             short: pause(set.short, transfer).min(long),
             long,
-            offer: pause(set.offer, 2 * transfer),
             watch: if alone { 0 } else { or(set.watch, 2 * wake) },
             tenure: or(set.tenure, 2 * wake),
-            section: transfer + transfer / 2,
             lost: P::ticks_in(100) + transfer + transfer / 2,
+            collision: 2 * transfer,
         }
     }
 }
@@ -78,6 +77,25 @@ pub fn polling_ticks<P: Estimates>() -> usize {
 pub(crate) fn ticks_as_duration<P: Estimates>(ticks: usize) -> Duration {
     let nanos = ticks as u128 * 1_000_000_000 / u128::from(P::ticks_per_second().max(1));
     Duration::from_nanos(nanos as u64)
+}
+
+/// Makes attempts until one succeeds, which is true, or for as long as a wake takes: after a first pause, and then after
+/// ever longer ones. Makes one at least.
+pub(crate) fn poll<P: Estimates>(
+    waits: &Waits,
+    first_pause: usize,
+    mut attempt: impl FnMut() -> bool,
+) -> bool {
+    let begin = P::ticks() as usize;
+    let (mut now, mut pause) = (begin, first_pause);
+    while now.wrapping_sub(begin) < waits.polling {
+        now = wait_for::<P>(now, pause);
+        if attempt() {
+            return true;
+        }
+        pause = (2 * pause).min(waits.long);
+    }
+    attempt()
 }
 
 /// Waits until `ticks` after `start`; says when that was.

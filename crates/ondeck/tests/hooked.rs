@@ -15,6 +15,8 @@ mod watchdog;
 mod bucket_unpolled;
 #[path = "hooked/cancel.rs"]
 mod cancel;
+#[path = "hooked/deadlines.rs"]
+mod deadlines;
 #[path = "hooked/heir.rs"]
 mod heir;
 #[path = "hooked/inlined.rs"]
@@ -31,8 +33,6 @@ mod reborn;
 mod roles;
 #[path = "hooked/rwlock_chosen.rs"]
 mod rwlock_chosen;
-#[path = "hooked/rwlock_mark.rs"]
-mod rwlock_mark;
 #[path = "hooked/rwlock_queue.rs"]
 mod rwlock_queue;
 #[path = "hooked/rwlock_turn.rs"]

@@ -49,7 +49,7 @@ pub(crate) struct Options {
     pub(crate) quick: bool,
 
     /// Simulate the machine with each of these values of one of its keys, as
-    /// `transfer.memory=80,160`, or of `polling.budget`, `short`, `long`, `offer`, `watch`, `tenure`
+    /// `transfer.memory=80,160`, or of `polling.budget`, `short`, `long`, `watch`, `tenure`
     ///
     /// Several sweeps are simulated with each combination of their values.
     #[arg(long, value_name = "KEY=VALUES")]

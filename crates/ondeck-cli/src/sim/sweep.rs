@@ -112,11 +112,10 @@ fn polled<'a>(polling: &'a mut Polling, field: &str) -> Result<&'a mut u32, Erro
         "budget" => Ok(&mut polling.budget),
         "short" => Ok(&mut polling.short),
         "long" => Ok(&mut polling.long),
-        "offer" => Ok(&mut polling.offer),
         "watch" => Ok(&mut polling.watch),
         "tenure" => Ok(&mut polling.tenure),
         _ => Err(Error::Usage(format!(
-            "--sweep: there is no {POLLING}{field}; there are budget, short, long, offer, watch and tenure"
+            "--sweep: there is no {POLLING}{field}; there are budget, short, long, watch and tenure"
         ))),
     }
 }

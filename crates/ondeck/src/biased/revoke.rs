@@ -3,8 +3,7 @@
 use core::ptr;
 
 use super::{NOBODY, REVOKED, RawBiasedMutex};
-use crate::mutex::Slice;
-use crate::parking::{Row, Slot};
+use crate::parking::{Row, Slice, Slot};
 use crate::platform::{AtomicInt, Host, Ordering, Timestamp};
 use crate::spin::Waits;
 

@@ -4,9 +4,9 @@ use core::cell::Cell;
 use core::ptr;
 
 use super::{OVERDUE_NANOS, RawCondvar};
-use crate::mutex::{RawMutex, Slice};
+use crate::mutex::RawMutex;
 use crate::observe::FoundTaken;
-use crate::parking::{Bucket, Kind, Node, status};
+use crate::parking::{Bucket, Kind, Node, Slice, end_of_sleep, status};
 use crate::platform::{AtomicInt, FutexWait, Host, Ordering, Timestamp};
 use crate::spin::Waits;
 
@@ -211,11 +211,8 @@ impl<P: Host> Waiter<P> {
             return self.notified();
         }
         // A waiter without a mutex is never moved, and so has nothing to look after between its sleeps.
-        let slice = self.slice.get().filter(|_| !self.mutex.is_null()).map(|slice| slice.end);
-        let until = match (self.deadline.get(), slice) {
-            (Some(deadline), Some(slice)) => Some(deadline.min(slice)),
-            (deadline, slice) => deadline.or(slice),
-        };
+        let slice = self.slice.get().filter(|_| !self.mutex.is_null());
+        let until = end_of_sleep(self.deadline.get(), slice);
         Step::Sleep { word: ptr::from_ref(self.node.word()), expected: status, until }
     }
 
@@ -364,16 +361,8 @@ fn overdue_at<P: Host>(node: &Node<P>) -> usize {
     node.since.load(Ordering::Relaxed).wrapping_add(P::ticks_in(OVERDUE_NANOS))
 }
 
-/// Reads the caller's own status until it was notified, which is true, or for `ticks`. Its own cache line, which no other
-/// thread reads: unlike a poll of a lock this disturbs none.
+/// Whether the caller is notified within so many ticks.
 fn stay_near<P: Host>(node: &Node<P>, ticks: usize) -> bool {
-    let start = P::ticks() as usize;
     // spec: Condvar!Watch
-    while node.status() == status::NEAR {
-        if (P::ticks() as usize).wrapping_sub(start) >= ticks {
-            return false;
-        }
-        P::pause();
-    }
-    true
+    node.is_told_within(ticks)
 }

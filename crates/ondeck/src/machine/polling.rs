@@ -21,11 +21,6 @@ pub struct Polling {
     /// Measured: 24 transfers of a cache line, and 0.8 µs. A poll takes the line from the owner, and costs
     /// both some instructions more: about a tenth of its time.
     pub long: u32,
-    /// How long a writer that took a reader-writer lock from a busy thread waits for that thread to wait awake, if
-    /// threads are parked.
-    ///
-    /// Measured: two transfers of a cache line, there and back.
-    pub offer: u32,
     /// How long a waiter of a condition variable reads its own node for a notification before it
     /// sleeps. 0: not at all.
     ///
@@ -42,7 +37,7 @@ pub struct Polling {
 /// Of a field of [`Polling`]: the process measures.
 pub const MEASURED: u32 = u32::MAX;
 
-const FIELD_COUNT: usize = 6;
+const FIELD_COUNT: usize = 5;
 
 impl Default for Polling {
     fn default() -> Self {
@@ -86,11 +81,11 @@ impl Polling {
     }
 
     fn fields(self) -> [u32; FIELD_COUNT] {
-        [self.budget, self.short, self.long, self.offer, self.watch, self.tenure]
+        [self.budget, self.short, self.long, self.watch, self.tenure]
     }
 
-    fn from_fields([budget, short, long, offer, watch, tenure]: [u32; FIELD_COUNT]) -> Self {
-        Self { budget, short, long, offer, watch, tenure }
+    fn from_fields([budget, short, long, watch, tenure]: [u32; FIELD_COUNT]) -> Self {
+        Self { budget, short, long, watch, tenure }
     }
 }
 
@@ -105,8 +100,8 @@ mod tests {
         assert_eq!(default.overridden(b"0"), Polling { budget: 0, watch: 0, ..default });
         assert_eq!(default.overridden(b"0,"), Polling { budget: 0, ..default });
         assert_eq!(default.overridden(b",50"), Polling { short: 50, ..default });
-        let all = Polling { budget: 1, short: 2, long: 3, offer: 4, watch: 5, tenure: 6 };
-        assert_eq!(default.overridden(b"1, 2,3,4,5,6,7"), all);
+        let all = Polling { budget: 1, short: 2, long: 3, watch: 4, tenure: 5 };
+        assert_eq!(default.overridden(b"1, 2,3,4,5,6"), all);
         assert_eq!(default.overridden(b"many,-1,\xff"), default);
     }
 }

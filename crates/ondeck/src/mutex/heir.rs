@@ -2,10 +2,9 @@
 //! lock.
 
 use super::parts::Part;
-use super::slice::Slice;
 use super::waiting::{Rest, Waiting};
 use super::{RawMutex, roles};
-use crate::parking::{Request, has_come, status};
+use crate::parking::{Request, Slice, has_come, status};
 use crate::platform::{AtomicInt, FutexWait, Host, Ordering, Timestamp};
 use crate::spin::{Waits, ticks_as_duration};
 

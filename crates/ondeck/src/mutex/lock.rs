@@ -2,11 +2,10 @@
 
 use super::heir::Watched;
 use super::parts::Part;
-use super::slice::Slice;
 use super::waiting::{Rest, Waiting};
 use super::{RawMutex, roles};
 use crate::observe;
-use crate::parking::{Kind, Node, status};
+use crate::parking::{Kind, Node, Slice, end_of_sleep, status};
 use crate::platform::{AtomicInt, FutexWait, Host, Ordering, Timestamp};
 use crate::spin::{Waits, wait_for};
 
@@ -141,10 +140,7 @@ impl<P: Host> RawMutex<P> {
     fn land(&self, waiting: &mut Waiting<'_, P>) -> Waited {
         let node = waiting.node;
         let now = P::ticks() as usize;
-        // A thread that was woken on the waker's own CPU took its place: that tells how long a switch takes, not a wake.
-        if node.place.load(Ordering::Relaxed) != roles::place::<P>() {
-            P::note_wake(now.wrapping_sub(node.woken.load(Ordering::Relaxed)));
-        }
+        node.note_wake(now);
         waiting.slice = None;
         // spec: Mutex!LandTry
         if self.try_lock() {
@@ -166,9 +162,9 @@ fn sleep<P: Host>(waiting: &mut Waiting<'_, P>) -> Waited {
         }
     }
     let slice = waiting.slice.get_or_insert_with(Slice::begin::<P>);
-    let until = waiting.deadline.map_or(slice.end, |deadline| deadline.min(slice.end));
+    let until = end_of_sleep(waiting.deadline, Some(*slice));
     // spec: Mutex!Sleep
-    if P::futex_wait(node.word(), status::PARKED, Some(until)) != FutexWait::TimedOut {
+    if P::futex_wait(node.word(), status::PARKED, until) != FutexWait::TimedOut {
         return Waited::Look;
     }
     // spec: Mutex!TimeOut

@@ -57,7 +57,6 @@
 //! | `roles.rs` | which thread is the heir, which was woken, which one looks after the parked ones |
 //! | `unlock.rs` | the way of a thread that unlocks |
 //! | `parts.rs` | which parts of the policy an ablation can leave out |
-//! | `slice.rs` | for how long a parked thread sleeps at a time |
 //! | `for_condvar.rs` | a waiter that a notification has moved to its mutex |
 //! | `api.rs` | what programs use: [`Mutex`] and its guards |
 //! | `inlined.rs` | the rest of a lock or unlock whose beginning was compiled elsewhere: the C header's |
@@ -102,7 +101,6 @@ mod lock;
 #[cfg_attr(not(feature = "ablation"), allow(dead_code, reason = "what an ablation leaves out"))]
 mod parts;
 pub(crate) mod roles;
-mod slice;
 mod unlock;
 mod waiting;
 
@@ -117,7 +115,6 @@ pub(crate) use api::deadline;
 pub use api::{MappedMutexGuard, Mutex, MutexGuard};
 #[cfg(feature = "ablation")]
 pub use parts::Part;
-pub(crate) use slice::Slice;
 
 /// A mutex without data, one byte; see the [module](self) for its protocol.
 ///

@@ -7,7 +7,7 @@
 use core::ptr;
 
 use super::parts::Part;
-use crate::parking::{Guard, Kind, Node, Request, has_come, status};
+use crate::parking::{Guard, Kind, Node, Request, has_come, is_same_node, place, status};
 use crate::platform::{AtomicInt, Host, Ordering};
 
 /// A woken thread that has not run for so long does not keep others asleep any more: many wakes of every machine, a few
@@ -411,8 +411,7 @@ fn wake_oldest<P: Host>(guard: &Guard<'_, P>, address: usize, now: usize) -> Opt
 fn wake<P: Host>(newest: &Node<P>, node: &Node<P>, now: usize) -> Wake<P> {
     // spec: Mutex!Wake
     newest.set_woken_last(Some(node));
-    node.woken.store(now, Ordering::Relaxed);
-    node.place.store(place::<P>(), Ordering::Relaxed);
+    node.set_woken(now);
     node.tell(status::WOKEN)
 }
 
@@ -428,16 +427,4 @@ fn priority<P: Host>(node: &Node<P>) -> u32 {
 fn is_lost<P: Host>(heir: &Node<P>, now: usize) -> bool {
     let rests_until = heir.rests_until.load(Ordering::Relaxed);
     !has_asked(heir) && has_come(now, rests_until.wrapping_add(P::wake_ticks()))
-}
-
-/// Bits of a place that are the CPU's; those above are its NUMA node's.
-const CPU_BITS: u32 = 20;
-
-/// Where the caller runs: its CPU and the NUMA node of that.
-pub(super) fn place<P: Host>() -> u32 {
-    (P::node() as u32) << CPU_BITS | P::cpu()
-}
-
-fn is_same_node(one: u32, other: u32) -> bool {
-    one >> CPU_BITS == other >> CPU_BITS
 }

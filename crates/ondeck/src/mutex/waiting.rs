@@ -1,7 +1,6 @@
 //! What a thread that waits for a mutex knows of its wait, beside its node.
 
-use super::slice::Slice;
-use crate::parking::{Bucket, Node};
+use crate::parking::{Bucket, Node, Slice};
 use crate::platform::{Host, Timestamp};
 
 /// What the thread of a node knows of its wait, beside the node.

@@ -21,7 +21,7 @@ use super::Host;
 use super::bucket::Guard;
 use super::node::{Kind, Node, status};
 use super::park::Chosen;
-use crate::machine::{AtomicInt, FutexWait, Ordering, Timestamp};
+use crate::machine::{AtomicInt, Ordering, Timestamp};
 use crate::spin::Waits;
 
 /// How a wait in a line ended.
@@ -33,6 +33,13 @@ pub(crate) enum Waited {
     Woken,
     /// The deadline passed before.
     TimedOut,
+}
+
+impl Waited {
+    /// Of a thread that was taken: by its status.
+    fn told(status: u32) -> Self {
+        if status == status::COMPETE { Self::Woken } else { Self::Taken }
+    }
 }
 
 /// The waiters of a lock at a key, with the lock of their bucket.
@@ -147,28 +154,17 @@ impl<P: Host> Line<P> {
         // or below.
         unsafe { self.guard().link_by_age(Kind::Key, &node) };
         self.unlock();
-        if is_first {
-            watch(&node);
+        let polling = if is_first { Waits::now::<P>().polling } else { 0 };
+        if polling != 0 && node.is_told_within(polling) {
+            return Waited::told(node.status());
         }
-        let mut deadline = deadline;
-        loop {
-            let now = node.status();
-            match now {
-                status::DONE => return Waited::Taken,
-                status::COMPETE => return Waited::Woken,
-                _ => (),
-            }
-            if P::futex_wait(node.word(), now, deadline) == FutexWait::TimedOut {
-                let mut line = Self::lock(node.address());
-                if node.status() == status::PARKED {
-                    // SAFETY: a node that was not taken is linked, and no thread moves it.
-                    unsafe { line.guard().unlink(Kind::Key, &node) };
-                    // step: give up
-                    gives_up(&mut line);
-                    return Waited::TimedOut;
-                }
-                // It was taken, and will be told so in a moment.
-                deadline = None;
+        match node.sleep(Kind::Key, deadline, None, |_| true) {
+            Ok(status) => Waited::told(status),
+            Err(guard) => {
+                self.guard = Some(guard);
+                // step: give up
+                gives_up(&mut self);
+                Waited::TimedOut
             }
         }
     }
@@ -183,20 +179,6 @@ impl<P: Host> Line<P> {
 impl<P: Host> Drop for Line<P> {
     fn drop(&mut self) {
         self.unlock();
-    }
-}
-
-/// Reads the caller's own node for a while.
-fn watch<P: Host>(node: &Node<P>) {
-    let most = Waits::now::<P>().polling;
-    if most == 0 {
-        return;
-    }
-    let start = P::ticks() as usize;
-    while matches!(node.status(), status::PARKED | status::CHOSEN)
-        && (P::ticks() as usize).wrapping_sub(start) < most
-    {
-        P::pause();
     }
 }
 

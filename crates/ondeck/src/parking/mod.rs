@@ -16,6 +16,7 @@
 //! | `history.rs` | what is remembered of a contended mutex |
 //! | `queue.rs` | the queues of a bucket |
 //! | `node.rs` | a waiting thread |
+//! | `sleep.rs` | how a waiting thread sleeps |
 //! | `lock.rs` | the bucket's lock |
 //! | `watches.rs` | whether waiters of condition variables are notified soon |
 //! | `pair.rs` | two buckets at once, to move threads |
@@ -55,6 +56,7 @@ mod node;
 mod pair;
 mod park;
 mod queue;
+mod sleep;
 pub mod tokens;
 pub(crate) mod unlock_mode;
 mod visible;
@@ -65,10 +67,11 @@ pub(crate) use bucket::Guard;
 #[doc(hidden)]
 pub use line::waiting;
 pub(crate) use line::{Line, Waited};
-pub(crate) use node::{Kind, Node, status};
+pub(crate) use node::{Kind, Node, is_same_node, place, status};
 pub(crate) use pair::Pair;
 pub(crate) use park::Chosen;
 pub use park::{Parked, Requeued, park, requeue, unpark};
+pub(crate) use sleep::{Slice, end_of_sleep};
 #[doc(hidden)]
 pub use unlock_mode::QUIET as UNLOCK_MODE_QUIET;
 pub(crate) use unlock_mode::{QUIET, Request};

@@ -66,9 +66,6 @@ pub(crate) enum Kind {
     Readers,
 }
 
-/// The longest time between two overdue threads of a reader-writer lock that are served.
-const LONGEST_REST_NANOS: u32 = 1_000_000;
-
 /// A waiting thread.
 ///
 /// Every byte is a cell's: functions that tell a thread to go hold a reference to its node, which may
@@ -101,14 +98,12 @@ pub(crate) struct Node<P: Host> {
     /// Of a heir, not 0: it has asked unlocks to wake it or to hand it the lock.
     pub(crate) has_asked: P::AtomicUsize,
     /// Of the newest of a queue: when its oldest may be overdue, in ticks. At a mutex: when the heir is to wake the
-    /// oldest.
+    /// oldest. At a reader-writer lock: until when no overdue thread is served after one was.
     pub(super) due: P::AtomicUsize,
     /// Of the newest of a mutex's queue: the heir, or null.
     pub(super) heir: P::AtomicPtr<Node<P>>,
     /// Of the newest of a mutex's queue: the thread that was woken last, or null once it has run.
     pub(super) woken_last: P::AtomicPtr<Node<P>>,
-    /// Of the newest of a queue of a reader-writer lock: until when no overdue thread is served after one was, in ticks.
-    pub(super) rests: P::AtomicUsize,
     /// At a condition variable: the number of the series that it was linked in. See
     /// [`Guard::link_in_series`](super::Guard::link_in_series). At a reader-writer lock: what its thread
     /// wants. At a key: the token of its thread, then that of the thread which unparks it.
@@ -124,7 +119,7 @@ pub(crate) struct Node<P: Host> {
 impl<P: Host> Node<P> {
     /// Whether each byte is one of the cells', on a machine whose atomics are as large as their values.
     pub(crate) const HAS_NO_PADDING: bool =
-        size_of::<Self>() == 4 * size_of::<u32>() + 14 * size_of::<usize>();
+        size_of::<Self>() == 4 * size_of::<u32>() + 13 * size_of::<usize>();
 
     /// A thread that begins to wait at `now` for what is at `address`, and that wants `mutex`.
     pub(crate) fn new(kind: Kind, address: usize, mutex: *const P::AtomicU8, now: usize) -> Self {
@@ -142,7 +137,6 @@ impl<P: Host> Node<P> {
             due: AtomicInt::new(0),
             heir: AtomicPointer::new(ptr::null_mut()),
             woken_last: AtomicPointer::new(ptr::null_mut()),
-            rests: AtomicInt::new(0),
             series: AtomicInt::new(0),
             newer: AtomicPointer::new(ptr::null_mut()),
             older: AtomicPointer::new(ptr::null_mut()),
@@ -216,26 +210,6 @@ impl<P: Host> Node<P> {
         self.due.store(due, Ordering::Relaxed);
     }
 
-    /// Of the newest of a queue, to which a thread was linked that will be overdue at `due`: it may be so before all
-    /// others, if it has come back; but not before the rest is over that the last overdue thread began.
-    ///
-    /// A rest that would last for longer than any does is one of long ago: on 32 bits ticks repeat.
-    pub(crate) fn no_later(&self, due: usize, now: usize) {
-        let rests = self.rests.load(Ordering::Relaxed);
-        let longest = P::ticks_in(LONGEST_REST_NANOS);
-        let is_resting = rests.wrapping_sub(now) <= longest && has_come(rests, due);
-        let due = if is_resting { rests } else { due };
-        if !has_come(due, self.due.load(Ordering::Relaxed)) {
-            self.set_due(due);
-        }
-    }
-
-    /// Of the newest of a queue, whose overdue thread is served: the next is not before `until`.
-    pub(crate) fn rest(&self, until: usize) {
-        self.rests.store(until, Ordering::Relaxed);
-        self.set_due(until);
-    }
-
     /// At a condition variable: the number of its series.
     pub(crate) fn series(&self) -> usize {
         self.series.load(Ordering::Relaxed)
@@ -249,6 +223,20 @@ impl<P: Host> Node<P> {
     /// Sets what its thread wants of a reader-writer lock, before it is linked.
     pub(crate) fn set_wants(&self, wants: usize) {
         self.series.store(wants, Ordering::Relaxed);
+    }
+
+    /// A thread that is about to run notes how long its wake took, unless it was woken on the waker's own CPU: then it took
+    /// its place, and that tells how long a switch takes.
+    pub(crate) fn note_wake(&self, now: usize) {
+        if self.place.load(Ordering::Relaxed) != place::<P>() {
+            P::note_wake(now.wrapping_sub(self.woken.load(Ordering::Relaxed)));
+        }
+    }
+
+    /// The caller is about to wake its thread. Under the lock of its bucket.
+    pub(crate) fn set_woken(&self, now: usize) {
+        self.woken.store(now, Ordering::Relaxed);
+        self.place.store(place::<P>(), Ordering::Relaxed);
     }
 
     /// What it is, or was told.
@@ -292,4 +280,17 @@ impl<P: Host> Node<P> {
 
 fn pointer<T>(node: Option<&T>) -> *mut T {
     node.map_or(ptr::null_mut(), |node| ptr::from_ref(node).cast_mut())
+}
+
+/// Bits of a place that are the CPU's; those above are its NUMA node's.
+const CPU_BITS: u32 = 20;
+
+/// Where the caller runs: its CPU and the NUMA node of that.
+pub(crate) fn place<P: Host>() -> u32 {
+    (P::node() as u32) << CPU_BITS | P::cpu()
+}
+
+/// Whether two places are on one NUMA node.
+pub(crate) fn is_same_node(one: u32, other: u32) -> bool {
+    one >> CPU_BITS == other >> CPU_BITS
 }

@@ -31,7 +31,7 @@ use super::Host;
 use super::bucket::Guard;
 use super::node::{Kind, Node, status};
 use super::pair::Pair;
-use crate::machine::{AtomicPointer, FutexWait, Ordering, Timestamp};
+use crate::machine::{AtomicPointer, Ordering, Timestamp};
 
 /// How a [`park`] ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,44 +127,13 @@ pub(super) unsafe fn park_with<P: Host>(
     let abort = AbortOnDrop;
     before_sleep();
     core::mem::forget(abort);
-    let mut deadline = deadline;
-    let mut timed_out = Some(timed_out);
-    loop {
-        let now = node.status();
-        if now == status::DONE {
-            return (Parked::Woken, node.wants());
-        }
-        if P::futex_wait(node.word(), now, deadline) == FutexWait::TimedOut {
-            let tell = |key, is_last| {
-                if let Some(timed_out) = timed_out.take() {
-                    timed_out(key, is_last);
-                }
-            };
-            if withdraw(&node, tell) {
-                return (Parked::TimedOut, 0);
-            }
-            // It was chosen, and will be told so in a moment.
-            deadline = None;
-        }
-    }
-}
-
-/// Unlinks the caller's node, wherever it was moved; false if it was chosen to be woken before.
-fn withdraw<P: Host>(node: &Node<P>, timed_out: impl FnOnce(usize, bool)) -> bool {
-    loop {
-        let key = node.address();
-        let guard = P::bucket(key).lock();
-        if node.status() != status::PARKED {
-            return false;
-        }
-        // It is moved under the locks of both buckets.
-        if node.address() == key {
-            // SAFETY: a node that has not been chosen is linked, in the bucket of its key.
-            unsafe { guard.unlink(Kind::Key, node) };
-            timed_out(key, guard.newest(Kind::Key, key).is_none());
-            return true;
-        }
-    }
+    let Err(guard) = node.sleep(Kind::Key, deadline, None, |_| true) else {
+        return (Parked::Woken, node.wants());
+    };
+    // It may have been moved.
+    let key = node.address();
+    timed_out(key, guard.newest(Kind::Key, key).is_none());
+    (Parked::TimedOut, 0)
 }
 
 /// Wakes at most `most` threads that are parked at `key`, in the order in which they parked; says how
@@ -183,7 +152,7 @@ pub unsafe fn unpark<P: Host>(key: usize, most: usize, then: impl FnOnce(usize, 
     let parked = guard.oldest_first(Kind::Key, key).take(enough).count();
     let count = parked.min(most);
     then(count, parked > most);
-    let chosen = Chosen::take(&guard, key, count);
+    let chosen = Chosen::take(&guard, Kind::Key, key, count, status::DONE);
     drop(guard);
     chosen.wake();
     count
@@ -209,7 +178,7 @@ pub unsafe fn requeue<P: Host>(
         return Requeued::default();
     }
     let woken = locks.first().oldest_first(Kind::Key, from).take(wake).count();
-    let chosen = Chosen::take(locks.first(), from, woken);
+    let chosen = Chosen::take(locks.first(), Kind::Key, from, woken, status::DONE);
     let mut moved = 0;
     while moved < move_most
         && let Some(node) = locks.first().oldest(Kind::Key, from)
@@ -247,14 +216,20 @@ impl<P: Host> Chosen<P> {
         Self { first: ptr::null(), last: ptr::null(), status }
     }
 
-    /// Takes the `count` oldest threads at `key`.
-    fn take(guard: &Guard<'_, P>, key: usize, count: usize) -> Self {
-        let mut chosen = Self::new();
+    /// Takes the `count` oldest threads of a queue, none of which is near, and which will be told `status`.
+    pub(crate) fn take(
+        guard: &Guard<'_, P>,
+        kind: Kind,
+        address: usize,
+        count: usize,
+        status: u32,
+    ) -> Self {
+        let mut chosen = Self::told(status);
         for _ in 0..count {
-            let Some(node) = guard.oldest(Kind::Key, key) else { break };
+            let Some(node) = guard.oldest(kind, address) else { break };
             // SAFETY: it is linked, and its thread waits for what `wake` tells it.
             unsafe {
-                guard.unlink(Kind::Key, node);
+                guard.unlink(kind, node);
                 chosen.push(node);
             }
         }

@@ -238,7 +238,6 @@ type Queue<'a, P> = (&'a <P as Platform>::AtomicPtr<Node<P>>, &'a Node<P>);
 /// What the newest of a queue keeps for all of it.
 struct QueueState<P: Host> {
     due: usize,
-    rests: usize,
     heir: *mut Node<P>,
     woken_last: *mut Node<P>,
 }
@@ -247,7 +246,6 @@ impl<P: Host> QueueState<P> {
     fn of(newest: &Node<P>) -> Self {
         Self {
             due: newest.due.load(Ordering::Relaxed),
-            rests: newest.rests.load(Ordering::Relaxed),
             heir: newest.heir.load(Ordering::Relaxed),
             woken_last: newest.woken_last.load(Ordering::Relaxed),
         }
@@ -255,7 +253,6 @@ impl<P: Host> QueueState<P> {
 
     fn give_to(&self, newest: &Node<P>) {
         newest.due.store(self.due, Ordering::Relaxed);
-        newest.rests.store(self.rests, Ordering::Relaxed);
         newest.heir.store(self.heir, Ordering::Relaxed);
         newest.woken_last.store(self.woken_last, Ordering::Relaxed);
     }

@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! rows     one a thread      slot 0 · slot 1 · … · slot 7      0, or the address of a lock; awaited
-//! biases   one an address's  writers that sleep · rest · since · doubled · taken · looked after: which, when
+//! biases   one an address's  writers that sleep · rest · taken
 //! ```
 //!
 //! A lock's readers use one slot of each row, that of the lock's address: a writer that waits for them reads
@@ -16,14 +16,10 @@
 //! | `awaited`, of a slot | 1: a thread that sleeps until the slot has no longer a biased mutex's address; 0: the thread that empties it, and then wakes that one |
 //! | `sleeping_writers` | a writer, before it sleeps until the visible readers have left, and again when it wakes: how many writers sleep so |
 //! | `rest` | a writer that has revoked a bias: the time, in ticks, until which no lock of this address is biased again |
-//! | `since` | a reader that has begun a bias: when, in ticks |
-//! | `doubled` | a writer that has revoked a bias: how many biases in a row did not pay |
 //! | `taken_at` | a thread that has waited awake: when it took the lock, in ticks |
-//! | `looked_after`, `looked_after_at` | a thread that has parked ones go on: the address of their lock, and when, in ticks |
 //!
 //! Addresses that fall together share the words of a bias: then readers look for a writer that sleeps where
-//! there is none, or a lock rests because another does. Whether parked threads go on may not depend on another
-//! lock: so `looked_after` has all of an address.
+//! there is none, or a lock rests because another does.
 //!
 //! Source: Dave Dice and Alex Kogan, "BRAVO: Biased Locking for Reader-Writer Locks" (USENIX ATC 2019). Its
 //! table is shared by all threads, which take a slot by a compare-exchange; a row of its own lets a thread
@@ -107,19 +103,13 @@ impl<P: Host> Default for Row<P> {
 pub struct Bias<P: Host> {
     sleeping_writers: P::AtomicUsize,
     rest: P::AtomicUsize,
-    since: P::AtomicUsize,
-    doubled: P::AtomicUsize,
-    turns: Turns<P>,
+    taken_at: Alone<P>,
 }
 
-/// What threads that wait say to others that do.
+/// A word on a cache line of its own.
 #[derive(Debug)]
 #[repr(align(64))]
-struct Turns<P: Host> {
-    taken_at: P::AtomicUsize,
-    looked_after: P::AtomicUsize,
-    looked_after_at: P::AtomicUsize,
-}
+struct Alone<P: Host>(P::AtomicUsize);
 
 impl<P: Host> Bias<P> {
     /// One of locks that have not been biased.
@@ -128,13 +118,7 @@ impl<P: Host> Bias<P> {
         Self {
             sleeping_writers: AtomicInt::new(0),
             rest: AtomicInt::new(0),
-            since: AtomicInt::new(0),
-            doubled: AtomicInt::new(0),
-            turns: Turns {
-                taken_at: AtomicInt::new(0),
-                looked_after: AtomicInt::new(0),
-                looked_after_at: AtomicInt::new(0),
-            },
+            taken_at: Alone(AtomicInt::new(0)),
         }
     }
 
@@ -165,45 +149,15 @@ impl<P: Host> Bias<P> {
         left == 0 || left > LONGEST_REST
     }
 
-    /// A bias begins at `now`.
-    pub(crate) fn begins(&self, now: usize) {
-        self.since.store(now, Ordering::Relaxed);
-    }
-
-    /// A bias has ended at `now`, which pays if it has lasted for `pays` ticks. Returns how often in a row
-    /// one has not, `most` at most.
-    pub(crate) fn ends(&self, now: usize, pays: usize, most: usize) -> usize {
-        let has_paid = now.wrapping_sub(self.since.load(Ordering::Relaxed)) >= pays;
-        let before = self.doubled.load(Ordering::Relaxed);
-        let doubled = if has_paid { 0 } else { (before + 1).min(most) };
-        self.doubled.store(doubled, Ordering::Relaxed);
-        doubled
-    }
-
     /// Whether a thread that had waited awake took such a lock less than `ticks` before `now`. Relaxed, as all of
     /// these: it decides how long threads pause, and nothing else.
     pub(crate) fn was_taken(&self, now: usize, ticks: usize) -> bool {
-        is_near(now, self.turns.taken_at.load(Ordering::Relaxed), ticks)
+        is_near(now, self.taken_at.0.load(Ordering::Relaxed), ticks)
     }
 
     /// Such a thread has taken a lock at `now`.
     pub(crate) fn set_taken_at(&self, now: usize) {
-        self.turns.taken_at.store(now, Ordering::Relaxed);
-    }
-
-    /// Whether a thread that was parked for the lock at `address` went on less than `ticks` before `now`.
-    ///
-    /// The two words need not be of one look: another lock's time stays beside this address only until that
-    /// lock's thread, which writes both, has gone on.
-    pub(crate) fn has_looked_after(&self, address: usize, now: usize, ticks: usize) -> bool {
-        self.turns.looked_after.load(Ordering::Relaxed) == address
-            && is_near(now, self.turns.looked_after_at.load(Ordering::Relaxed), ticks)
-    }
-
-    /// A thread that was parked for the lock at `address` goes on at `now`.
-    pub(crate) fn looks_after(&self, address: usize, now: usize) {
-        self.turns.looked_after.store(address, Ordering::Relaxed);
-        self.turns.looked_after_at.store(now, Ordering::Relaxed);
+        self.taken_at.0.store(now, Ordering::Relaxed);
     }
 
     /// They may not for so many ticks from `now` on.
@@ -236,6 +190,15 @@ mod tests {
     fn a_lock_that_never_rested_has_rested_wherever_the_counter_is() {
         let bias = Bias::<Native>::new();
         assert!((0..32).all(|part| bias.has_rested(usize::MAX / 32 * part)));
+    }
+
+    #[test]
+    fn a_lock_was_taken_just_now_also_by_a_counter_that_is_ahead_and_not_by_one_that_has_gone_back()
+    {
+        let bias = Bias::<Native>::new();
+        bias.set_taken_at(1_000);
+        let taken = [0, 950, 1_000, 1_050, 2_000].map(|now| bias.was_taken(now, 100));
+        assert_eq!(taken, [false, true, true, true, false]);
     }
 
     #[test]

@@ -30,8 +30,8 @@
 
 use core::time::Duration;
 
-use super::wake::wake_drainer;
-use super::{ASLEEP, BIASED, DRAINING, PARKED, READERS, RawRwLock, Shared, UPGRADABLE, WRITER};
+use super::settle::wake_drainer;
+use super::{BIASED, PARKED, READERS, RawRwLock, Shared, UPGRADABLE, WRITER};
 use crate::parking::{Bias, Row};
 use crate::platform::{AtomicInt, FutexWait, Host, Ordering};
 
@@ -40,16 +40,6 @@ const REST: usize = 32;
 
 /// The shortest rest, in nanoseconds.
 const LEAST_REST_NANOS: u32 = 20_000;
-
-/// A bias that lasted for fewer times what its revocation took did not pay: the next rest is twice as long.
-const PAYS: usize = 64;
-
-/// How often a rest is doubled at most: where a revocation takes 8 µs, a rest is 65 ms then.
-const MOST_DOUBLED: usize = 8;
-
-/// No rest is doubled beyond this. A revocation by a thread that lost its CPU meanwhile takes milliseconds: it would make
-/// minutes of rest.
-const LONGEST_DOUBLED_NANOS: u32 = 1_000_000_000;
 
 /// The rest of a lock whose address a slot has already, in nanoseconds. A forgotten guard leaves it there for ever, a reader that
 /// comes too late for a bias for a moment. A look at all 512 rows takes some tens of microseconds.
@@ -113,9 +103,7 @@ impl<P: Host> RawRwLock<P> {
             return;
         }
         // spec: RwLock!Bias
-        if self.try_change(|state| (state & OTHERS == 0).then_some(state | BIASED)) {
-            bias.begins(P::ticks() as usize);
-        }
+        self.try_change(|state| (state & OTHERS == 0).then_some(state | BIASED));
     }
 
     /// Whether a visible reader of this lock is seen.
@@ -136,32 +124,10 @@ impl<P: Host> RawRwLock<P> {
         visible.have_left();
         if let Some(bias) = P::bias(self.address()) {
             let now = P::ticks() as usize;
-            let cost = now.wrapping_sub(begin);
-            let rest = cost.saturating_mul(REST).max(P::ticks_in(LEAST_REST_NANOS));
-            let doubled = bias.ends(begin, cost.saturating_mul(PAYS), MOST_DOUBLED);
-            let longer = rest.saturating_mul(1 << doubled).min(P::ticks_in(LONGEST_DOUBLED_NANOS));
-            bias.rest(now, rest.max(longer));
+            let rest = now.wrapping_sub(begin).saturating_mul(REST);
+            bias.rest(now, rest.max(P::ticks_in(LEAST_REST_NANOS)));
         }
         visible
-    }
-
-    /// The same for an attempt: `WRITER` and `DRAINING` are set on the caller's behalf. Says whether the
-    /// caller is the owner; if not, `WRITER` is given up, and `instead` set.
-    pub(super) fn revoke_at_once(&self, instead: u32) -> bool {
-        let owner = self.revoke().have_left() && self.own();
-        if !owner {
-            self.give_back(|state| super::exclusive::without_writer(state) | instead, false);
-        }
-        owner
-    }
-
-    /// Clears `DRAINING`, and with it the bias, if no reader is counted; says whether it did.
-    pub(super) fn own(&self) -> bool {
-        // spec: RwLock!Own
-        // Acquire: pairs with the unlocks of all counted readers.
-        self.try_change(|state| {
-            (state & READERS == 0).then_some(state & !(DRAINING | ASLEEP | BIASED))
-        })
     }
 
     /// A read lock of the calling thread whose guard was forgotten: for `force_unlock_read`.

@@ -4,10 +4,9 @@ use core::ptr;
 
 use super::bias::Visible;
 use super::{ASLEEP, BIASED, DRAINING, READERS, RawRwLock};
-use crate::mutex::Slice;
-use crate::parking::{Kind, Node, status};
-use crate::platform::{AtomicInt, FutexWait, Host, Ordering, Timestamp};
-use crate::spin::Waits;
+use crate::parking::{Kind, Node, Slice, end_of_sleep};
+use crate::platform::{AtomicInt, Host, Ordering, Timestamp};
+use crate::spin::{Waits, poll};
 
 impl<P: Host> RawRwLock<P> {
     /// `WRITER` is set on the caller's behalf. Waits until no reader is left, and clears `DRAINING`: then
@@ -20,35 +19,28 @@ impl<P: Host> RawRwLock<P> {
         // spec: RwLock!Drain
         // It stays as it is while `WRITER` is set.
         let mut visible = if state & BIASED == 0 { Visible::none() } else { self.revoke() };
-        let mut waits = Waits::now::<P>();
         loop {
-            if self.own_soon(&mut visible, &waits) {
+            if visible.have_left() && self.own() {
                 return true;
             }
             if deadline.is_some_and(|deadline| P::now() >= deadline) {
                 return false;
             }
+            let waits = Waits::now::<P>();
+            if poll::<P>(&waits, waits.short, || visible.have_left() && self.own()) {
+                return true;
+            }
             self.sleep_beside_readers(&mut visible, deadline);
-            waits = Waits::now::<P>();
         }
     }
 
-    /// Looks for as long as a wake takes whether the readers have left. Says whether the caller is the
-    /// owner.
-    fn own_soon(&self, visible: &mut Visible<P>, waits: &Waits) -> bool {
-        let begin = P::ticks() as usize;
-        let mut pause = waits.short;
-        loop {
-            if visible.have_left() && self.own() {
-                return true;
-            }
-            let now = P::ticks() as usize;
-            if now.wrapping_sub(begin) >= waits.polling {
-                return false;
-            }
-            super::wait::pause_for::<P>(now, pause);
-            pause = (pause * 2).min(waits.long);
-        }
+    /// Clears `DRAINING`, and with it the bias, if no reader is counted; says whether it did.
+    fn own(&self) -> bool {
+        // spec: RwLock!Own
+        // Acquire: pairs with the unlocks of all counted readers.
+        self.try_change(|state| {
+            (state & READERS == 0).then_some(state & !(DRAINING | ASLEEP | BIASED))
+        })
     }
 
     /// Sleeps until the last reader has left, or until the deadline. Returns earlier, too.
@@ -70,9 +62,8 @@ impl<P: Host> RawRwLock<P> {
 
     fn park_beside_readers(&self, visible: &mut Visible<P>, deadline: Option<Timestamp>) {
         let address = self.address();
-        let bucket = P::bucket(address);
         let node = Node::<P>::new(Kind::Readers, address, ptr::null(), 0);
-        let guard = bucket.lock();
+        let guard = P::bucket(address).lock();
         // spec: RwLock!DrainerLooks
         let have_left = visible.have_left();
         // spec: RwLock!DrainerParks
@@ -83,29 +74,14 @@ impl<P: Host> RawRwLock<P> {
             return;
         }
         // SAFETY: it is new, and is unlinked before this function returns: by the thread that wakes this
-        // one, or below.
+        // one, or by `sleep`.
         unsafe { guard.link(Kind::Readers, &node) };
         drop(guard);
-        let slice = Slice::begin::<P>().end;
-        let until = deadline.map_or(slice, |deadline| deadline.min(slice));
-        loop {
-            // spec: RwLock!DrainerSleeps
-            let status = node.status();
-            if status == status::DONE {
-                return;
-            }
-            if P::futex_wait(node.word(), status, Some(until)) != FutexWait::TimedOut {
-                continue;
-            }
-            // The deadline has passed. Or a slice is over: then it looks again, because the store of a
-            // visible reader may have been late, if heavy fences are refused.
-            let guard = bucket.lock();
-            // Only under the lock is it certain that no reader is about to choose this node.
-            if node.status() == status::PARKED {
-                // SAFETY: a node that was not told otherwise is linked.
-                unsafe { guard.unlink(Kind::Readers, &node) };
-                return;
-            }
-        }
+        // After a slice it looks again, because the store of a visible reader may have been late, if heavy fences
+        // are refused.
+        let end = end_of_sleep(deadline, Some(Slice::begin::<P>()));
+        // spec: RwLock!DrainerSleeps
+        // However it ends, the caller looks again.
+        let _ = node.sleep(Kind::Readers, end, None, |_| true);
     }
 }

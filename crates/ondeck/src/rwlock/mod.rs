@@ -13,7 +13,7 @@
 //! | `DRAINING` | with `WRITER`, if there are readers: the writer waits for them to leave, and no reader enters but a recursive one | by that writer, when there are none: it is the owner from then on |
 //! | `UPGRADABLE` | by an upgradable reader, beside readers | by its unlock, downgrade or upgrade |
 //! | `PARKED` | under the bucket's lock, with the first thread that is linked | under the bucket's lock, with the last one |
-//! | `IN_FLIGHT` | under the bucket's lock, with a thread that is woken to compete; by a thread that waits awake beside parked ones | by that thread: when it has the lock, or is linked again, or gives up; by a thread that has been parked for 20 ms or longer, in case that one gets no CPU |
+//! | `IN_FLIGHT` | under the bucket's lock, with a thread that is woken to compete | by that thread: when it has the lock, or is linked again, or gives up; by a thread that has been parked for 20 ms or longer, in case that one gets no CPU |
 //! | `ASLEEP` | under the bucket's lock, by the writer that drains, before it sleeps | by that writer |
 //! | `BIASED` | by a reader, if there is neither writer nor upgradable reader, and no thread is parked | with `DRAINING`, by the writer that becomes the owner |
 //!
@@ -29,15 +29,11 @@
 //! | file | what |
 //! |---|---|
 //! | `shared.rs` | readers: lock and unlock |
-//! | `counted.rs` | readers of faces that keep nothing for the unlock |
-//! | `exclusive.rs` | writers: lock, unlock, downgrade |
-//! | `upgradable.rs` | the reader that may become the writer |
+//! | `exclusive.rs` | writers: lock, unlock, downgrade; the upgradable reader |
 //! | `bias.rs` | readers that the word does not count, and how a writer makes them visible to itself |
 //! | `drain.rs` | how a writer waits for readers to leave |
 //! | `wait.rs` | how a thread waits for its turn |
-//! | `spin.rs` | how it waits awake at first |
-//! | `wake.rs` | how readers that leave wake it |
-//! | `settle.rs` | which parked threads go next |
+//! | `settle.rs` | which parked threads go next, and the wake of a writer that waits for readers |
 //! | `api.rs` | what programs use: [`RwLock`] and its guards |
 //!
 //! # Invariants
@@ -59,8 +55,7 @@
 //!
 //! A writer that arrives while readers hold the lock keeps later readers out: it waits for the readers of
 //! that moment only. Between writers, and between a writer that unlocks and waiting readers, barging is
-//! allowed: an unlock wakes at most one parked thread, the oldest, to compete; none, while a thread waits awake
-//! that has taken the mark of the one in flight (`spin.rs`). If that becomes a reader, it
+//! allowed: an unlock wakes at most one parked thread, the oldest, to compete. If that becomes a reader, it
 //! wakes some of the readers that parked next. Once the oldest has been parked for a millisecond, an unlock hands
 //! the lock over, at most once in a millisecond: to that writer, or to all parked readers together and then to the
 //! oldest parked writer. So no thread that is parked waits for longer than those take that were parked before it,
@@ -87,15 +82,11 @@
 
 mod api;
 mod bias;
-mod counted;
 mod drain;
 mod exclusive;
 mod settle;
 mod shared;
-mod spin;
-mod upgradable;
 mod wait;
-mod wake;
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -237,15 +228,6 @@ impl<P: Host> RawRwLock<P> {
             self.make_biased();
             // SAFETY: this is the counted read lock.
             unsafe { self.unlock_shared_counted() };
-        }
-    }
-
-    /// Lets threads that wait awake keep parked ones asleep for a moment, as if one of those had gone on just now: for
-    /// tests.
-    #[doc(hidden)]
-    pub fn looks_after(&self) {
-        if let Some(bias) = P::bias(self.address()) {
-            bias.looks_after(self.address(), P::ticks() as usize);
         }
     }
 

@@ -10,7 +10,8 @@
 //! an upgradable reader          is handed it with all readers      is woken to compete, in flight
 //! ```
 //!
-//! Beside a writer none may go on, beside an upgradable reader only readers.
+//! Beside a writer none may go on, beside an upgradable reader only readers. The writer that waits for readers to leave is in a
+//! queue of its own, and the last reader wakes it.
 //!
 //! The word is changed once, under the bucket's lock; from then on the lock may be gone (4).
 
@@ -22,7 +23,7 @@ use crate::platform::{AtomicInt, Host, Ordering};
 
 /// A thread that has been parked for so long is overdue: it is handed the lock, at most one in such a time
 /// for each lock. As for the mutex: many wakes of every machine, a few time slices of no scheduler.
-pub(super) const OVERDUE_NANOS: u32 = 1_000_000;
+const OVERDUE_NANOS: u32 = 1_000_000;
 
 /// What parked threads are looked after for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -44,11 +45,9 @@ struct Plan<'a, P: Host> {
     next: u32,
     /// Whether all parked readers are handed the lock.
     readers: bool,
-    /// Another thread that is handed the lock.
-    other: Option<&'a Node<P>>,
-    /// The thread that is woken to compete, in flight.
-    competes: Option<&'a Node<P>>,
-    /// How many readers, the oldest threads in the queue, are woken to compete, the first in flight.
+    /// Another thread that is handed the lock; or the one that is woken to compete, in flight.
+    one: Option<&'a Node<P>>,
+    /// How many readers, which parked right after that one, are woken to compete beside it.
     beside: usize,
     /// Whether the thread that has waited longest goes on. Readers that go on beside an upgradable one do not take the
     /// turn of one that may not.
@@ -81,29 +80,47 @@ impl<P: Host> RawRwLock<P> {
                 Err(found) => state = found,
             }
         };
-        if plan.oldest_goes
-            && let Some(bias) = P::bias(address)
-        {
-            bias.looks_after(address, now);
+        let told = if hands_over { status::DONE } else { status::IN_FLIGHT };
+        let mut chosen = Chosen::<P>::told(told);
+        let mut take = |node: &Node<P>| {
+            node.set_woken(now);
+            // SAFETY: it is linked, its thread is not near, and waits for what it is told below.
+            unsafe {
+                guard.unlink(Kind::RwLock, node);
+                chosen.push(node);
+            }
+        };
+        if let Some(node) = plan.one {
+            take(node);
         }
-        let [has, competes, beside] = choose(&guard, &plan, address, now);
+        if plan.readers {
+            // Once through the queue, however many others stay: it has read which one comes next.
+            guard.oldest_first(Kind::RwLock, address).filter(|node| is_reader(node)).for_each(take);
+        }
+        let beside = Chosen::take(&guard, Kind::RwLock, address, plan.beside, status::COMPETE);
+        if hands_over
+            && plan.oldest_goes
+            && let Some(newest) = guard.newest(Kind::RwLock, address)
+        {
+            // A handoff rests the lock for a wake: one in a while.
+            newest.set_due(now.wrapping_add(P::ticks_in(OVERDUE_NANOS)));
+        }
         drop(guard);
-        has.wake();
-        competes.wake();
+        chosen.wake();
         beside.wake();
     }
 }
 
-/// Whether the oldest parked thread is overdue, and it is time for one such.
+/// Whether the oldest parked thread is overdue, and none was served for so long.
 fn is_time<P: Host>(guard: &Guard<'_, P>, address: usize, now: usize) -> bool {
-    let due = guard.newest(Kind::RwLock, address).is_some_and(|newest| newest.may_be_due(now));
-    due && guard.oldest(Kind::RwLock, address).is_some_and(|oldest| is_overdue(oldest, now))
-}
-
-/// Whether a thread that parked with this node is overdue.
-fn is_overdue<P: Host>(node: &Node<P>, now: usize) -> bool {
-    let since = node.since.load(Ordering::Relaxed);
-    has_come(now, since.wrapping_add(P::ticks_in(OVERDUE_NANOS)))
+    let overdue = P::ticks_in(OVERDUE_NANOS);
+    // A rest that would last for longer than any does was long ago: on 32 bits ticks repeat.
+    let rests = |newest: &Node<P>| (1..=overdue).contains(&newest.due().wrapping_sub(now));
+    let is_overdue = |oldest: &Node<P>| {
+        has_come(now, oldest.since.load(Ordering::Relaxed).wrapping_add(overdue))
+    };
+    guard.newest(Kind::RwLock, address).is_some_and(|newest| !rests(newest))
+        && guard.oldest(Kind::RwLock, address).is_some_and(is_overdue)
 }
 
 fn is_reader<P: Host>(node: &Node<P>) -> bool {
@@ -118,99 +135,52 @@ fn plan<'a, P: Host>(
     hands_over: bool,
     mode: Mode,
 ) -> Plan<'a, P> {
-    let mut plan = Plan {
-        next: free,
-        readers: false,
-        other: None,
-        competes: None,
-        beside: 0,
-        oldest_goes: false,
-    };
     let queue = || guard.oldest_first(Kind::RwLock, address);
     let upgradable = free & UPGRADABLE != 0;
-    let may_go = |node: &&Node<P>| free & WRITER == 0 && (!upgradable || is_reader(node));
-    let Some(first) = queue().find(may_go) else {
-        return plan.with_parked(queue().next().is_some());
-    };
-    if !hands_over && free & IN_FLIGHT != 0 {
-        return plan.with_parked(true);
-    }
+    let none_goes = free & WRITER != 0 || !hands_over && free & IN_FLIGHT != 0;
+    let may_go = |node: &&Node<P>| !none_goes && (!upgradable || is_reader(node));
+    let first = queue().find(may_go);
     // step: oldest goes
-    plan.oldest_goes = queue().next().is_some_and(|oldest| ptr::eq(oldest, first));
-    if !hands_over {
-        plan.next |= IN_FLIGHT;
-        plan.competes = Some(first);
-        if mode == Mode::Beside {
-            plan.beside = queue().take_while(|node| is_reader(node)).take(BESIDE).count();
+    let oldest_goes =
+        first.is_some_and(|first| queue().next().is_some_and(|oldest| ptr::eq(oldest, first)));
+    let readers = hands_over && first.is_some_and(|first| first.wants() != Want::Write as usize);
+    let (mut next, mut gone, mut beside) = (free, 0, 0);
+    if readers {
+        gone = queue().filter(|node| is_reader(node)).count();
+        next += gone as u32 * ONE;
+    }
+    let one = if hands_over {
+        first.and_then(|_| queue().find(|node| !is_reader(node))).filter(|_| !upgradable)
+    } else {
+        if mode == Mode::Beside && first.is_some() {
+            beside = queue().take_while(|node| is_reader(node)).take(BESIDE).count().max(1) - 1;
+            gone = beside;
         }
-        let others_stay = queue().nth(plan.beside.max(1)).is_some();
-        return plan.with_parked(others_stay);
-    }
-    let readers = queue().filter(|node| is_reader(node)).count();
-    let others = queue().count() - readers;
-    plan.readers = first.wants() != Want::Write as usize;
-    if plan.readers {
-        plan.next += readers as u32 * ONE;
-    }
-    plan.other = queue().find(|node| !is_reader(node)).filter(|_| !upgradable);
-    match plan.other {
-        Some(other) if other.wants() == Want::Upgradable as usize => plan.next |= UPGRADABLE,
-        Some(_) => plan.next = with_writer(plan.next),
-        None => {}
-    }
-    let left = others - usize::from(plan.other.is_some());
-    let stay = if plan.readers { left } else { left + readers };
-    plan.with_parked(stay != 0)
-}
-
-impl<P: Host> Plan<'_, P> {
-    fn with_parked(mut self, parked: bool) -> Self {
-        self.next = if parked { self.next | PARKED } else { self.next & !PARKED };
-        self
-    }
-}
-
-/// Unlinks the threads of the plan: those that are handed the lock, the one in flight, and those that compete
-/// beside it. They are to be told without the bucket's lock.
-fn choose<P: Host>(
-    guard: &Guard<'_, P>,
-    plan: &Plan<'_, P>,
-    address: usize,
-    now: usize,
-) -> [Chosen<P>; 3] {
-    let mut has = Chosen::<P>::new();
-    let mut competes = Chosen::<P>::told(status::IN_FLIGHT);
-    let mut beside = Chosen::<P>::told(status::COMPETE);
-    let take = |node: &Node<P>, chosen: &mut Chosen<P>| {
-        node.woken.store(now, Ordering::Relaxed);
-        node.place.store(P::cpu(), Ordering::Relaxed);
-        // SAFETY: it is linked, its thread is not near, and waits for what it is told below.
-        unsafe {
-            guard.unlink(Kind::RwLock, node);
-            chosen.push(node);
-        }
+        first
     };
-    if let Some(node) = plan.other {
-        take(node, &mut has);
+    if let Some(one) = one {
+        gone += 1;
+        next = match one.wants() {
+            _ if !hands_over => next | IN_FLIGHT,
+            wants if wants == Want::Upgradable as usize => next | UPGRADABLE,
+            _ => with_writer(next),
+        };
     }
-    if plan.readers {
-        // Once through the queue, however many others stay: it has read which one comes next.
-        for node in guard.oldest_first(Kind::RwLock, address).filter(|node| is_reader(node)) {
-            take(node, &mut has);
-        }
-    }
-    if let Some(node) = plan.competes {
-        take(node, &mut competes);
-        for _ in 1..plan.beside {
-            if let Some(node) = guard.oldest(Kind::RwLock, address) {
-                take(node, &mut beside);
-            }
-        }
-    } else if plan.oldest_goes
-        && let Some(newest) = guard.newest(Kind::RwLock, address)
-    {
-        // A handoff rests the lock for a wake: one in a while.
-        newest.rest(now.wrapping_add(P::ticks_in(OVERDUE_NANOS)));
-    }
-    [has, competes, beside]
+    let others_stay = queue().nth(gone).is_some();
+    next = if others_stay { next | PARKED } else { next & !PARKED };
+    Plan { next, readers, one, beside, oldest_goes }
+}
+
+/// The last reader has left the lock at `address`: wakes the writer that is waiting for the readers to drain.
+///
+/// The lock may be gone (4). If there is another one at its address, its writer looks once more than it
+/// had to.
+#[cold]
+#[inline(never)]
+pub(super) fn wake_drainer<P: Host>(address: usize) {
+    // spec: RwLock!WakeDrainer
+    let guard = P::bucket(address).lock();
+    let writer = Chosen::take(&guard, Kind::Readers, address, 1, status::DONE);
+    drop(guard);
+    writer.wake();
 }

@@ -2,7 +2,7 @@
 //! thread has the lock's address for that time.
 
 use super::bias::retract;
-use super::wake::wake_drainer;
+use super::settle::wake_drainer;
 use super::{ASLEEP, BIASED, MOST_READERS, ONE, READERS, RawRwLock, Shared, WRITER, Want};
 use crate::platform::{AtomicInt, Host, Ordering, Timestamp};
 
@@ -45,7 +45,10 @@ impl<P: Host> RawRwLock<P> {
         if state & BIASED != 0 && self.attempt(Want::Read, 0) {
             return Shared::counted();
         }
-        self.wait_shared(Want::Read)
+        let holds = self.wait(Want::Read, None);
+        debug_assert!(holds, "without a deadline a wait ends with the lock");
+        self.make_biased();
+        Shared::counted()
     }
 
     /// A read lock by a slot, if `state` is that of a biased lock.
@@ -73,27 +76,20 @@ impl<P: Host> RawRwLock<P> {
     /// that may have a read lock already.
     #[inline]
     pub fn lock_shared_recursive(&self) -> Shared<P> {
-        self.try_lock_shared_recursive().unwrap_or_else(|| self.wait_shared(Want::Recursive))
+        self.lock_shared_recursive_counted();
+        Shared::counted()
     }
 
     /// Takes a read lock if no writer owns the lock.
     #[inline]
     pub fn try_lock_shared_recursive(&self) -> Option<Shared<P>> {
-        self.attempt(Want::Recursive, 0).then(Shared::counted)
+        self.try_lock_shared_recursive_counted().then(Shared::counted)
     }
 
     /// As [`lock_shared_recursive`](Self::lock_shared_recursive), but gives up at the deadline.
     #[inline]
     pub fn try_lock_shared_recursive_until(&self, deadline: Timestamp) -> Option<Shared<P>> {
-        self.try_lock_shared_recursive()
-            .or_else(|| self.wait(Want::Recursive, Some(deadline)).then(Shared::counted))
-    }
-
-    fn wait_shared(&self, want: Want) -> Shared<P> {
-        let holds = self.wait(want, None);
-        debug_assert!(holds, "without a deadline a wait ends with the lock");
-        self.make_biased();
-        Shared::counted()
+        self.try_lock_shared_recursive_counted_until(deadline).then(Shared::counted)
     }
 
     /// Gives a read lock up.
@@ -132,6 +128,75 @@ impl<P: Host> RawRwLock<P> {
         unsafe { self.unlock_shared(held_before) };
         *held = self.lock_shared();
         core::mem::forget(abort);
+    }
+}
+
+/// Reads that the word counts, whatever the lock would prefer: for faces that have no place to keep a [`Shared`], as the
+/// functions of C, and guards that another thread may drop. A counted read may be unlocked by any thread.
+impl<P: Host> RawRwLock<P> {
+    /// As [`lock_shared`](Self::lock_shared), counted.
+    #[inline]
+    pub fn lock_shared_counted(&self) {
+        if !self.try_lock_shared_counted() {
+            let holds = self.wait(Want::Read, None);
+            debug_assert!(holds, "without a deadline a wait ends with the lock");
+        }
+    }
+
+    /// As [`try_lock_shared`](Self::try_lock_shared), counted; says whether the caller has the lock.
+    #[inline]
+    pub fn try_lock_shared_counted(&self) -> bool {
+        self.attempt(Want::Read, 0)
+    }
+
+    /// As [`try_lock_shared_until`](Self::try_lock_shared_until), counted; says whether the caller has the
+    /// lock.
+    #[inline]
+    pub fn try_lock_shared_counted_until(&self, deadline: Timestamp) -> bool {
+        self.try_lock_shared_counted() || self.wait(Want::Read, Some(deadline))
+    }
+
+    /// As [`lock_shared_recursive`](Self::lock_shared_recursive), counted; it never makes later reads visible, so that
+    /// it needs nothing of the thread.
+    #[inline]
+    pub fn lock_shared_recursive_counted(&self) {
+        if !self.try_lock_shared_recursive_counted() {
+            let holds = self.wait(Want::Recursive, None);
+            debug_assert!(holds, "without a deadline a wait ends with the lock");
+        }
+    }
+
+    /// As [`try_lock_shared_recursive`](Self::try_lock_shared_recursive), counted; says whether the caller has the lock.
+    #[inline]
+    pub fn try_lock_shared_recursive_counted(&self) -> bool {
+        self.attempt(Want::Recursive, 0)
+    }
+
+    /// As [`try_lock_shared_recursive_until`](Self::try_lock_shared_recursive_until), counted; says whether the caller
+    /// has the lock.
+    #[inline]
+    pub fn try_lock_shared_recursive_counted_until(&self, deadline: Timestamp) -> bool {
+        self.try_lock_shared_recursive_counted() || self.wait(Want::Recursive, Some(deadline))
+    }
+
+    /// Whether there are so many counted readers that there can be no more, 2^24: the reads of this file would then
+    /// fail, or panic instead of waiting.
+    #[inline]
+    pub fn has_most_readers(&self) -> bool {
+        self.state.load(Ordering::Relaxed) & MOST_READERS != 0
+    }
+
+    /// Gives a counted read lock up, by any thread.
+    ///
+    /// Counted are those of this file, recursive reads, and what a downgrade leaves.
+    ///
+    /// # Safety
+    ///
+    /// There is a counted read lock that is not unlocked otherwise.
+    #[inline]
+    pub unsafe fn unlock_shared_counted(&self) {
+        // SAFETY: as the caller promises.
+        unsafe { self.unlock_shared(Shared::counted()) };
     }
 }
 

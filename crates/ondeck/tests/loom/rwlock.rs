@@ -3,7 +3,7 @@
 use ondeck::platform::Platform;
 use ondeck::rwlock::RawRwLock;
 
-use crate::loom_platform::{Fences, Loom, Setting, asleep, join, spawn};
+use crate::loom_platform::{Fences, Loom, Setting, join, spawn};
 use crate::rwlock_scenario::{
     Does::{
         self, Downgrades, DowngradesToUpgradable, Reads, ReadsTwice, ReadsUntil, Tries, Upgrades,
@@ -282,32 +282,19 @@ fn a_visible_reader_reads_twice() {
     together(BIASED, 3, ReadsTwice, &[Writes]);
 }
 
-/// Beside a parked thread another waits awake, which takes the mark of the one in flight.
+/// Threads that wait awake beside parked ones, and one of these that is woken and waits awake again.
 #[test]
-fn a_thread_that_waits_awake_takes_the_mark() {
-    explore(Setting { biased: true, ..POLLS }, 2, || {
-        let guarded = Lock::new();
-        guarded.raw().looks_after();
-        guarded.raw().lock_exclusive();
-        let parks = spawn(|| guarded.write());
-        while asleep() == 0 {
-            Loom::yield_now();
-        }
-        let waits_awake = spawn(|| guarded.write());
-        guarded.unlock_exclusive();
-        join(parks);
-        join(waits_awake);
-        guarded.end(2);
-    });
+fn two_writers_that_wait_awake() {
+    together(Setting { biased: true, ..POLLS }, 2, Writes, &[Writes, Writes]);
 }
 
 #[test]
-fn a_reader_that_waits_awake_takes_the_mark() {
+fn a_reader_and_a_writer_that_wait_awake() {
     together(Setting { biased: true, ..POLLS }, 2, Writes, &[Writes, Reads]);
 }
 
 #[test]
-fn a_thread_that_gives_up_leaves_the_mark_to_others() {
+fn a_writer_that_waits_awake_gives_up() {
     together(Setting { biased: true, ..POLLS }, 1, Writes, &[WritesUntil, Writes]);
 }
 

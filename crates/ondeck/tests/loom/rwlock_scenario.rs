@@ -165,7 +165,6 @@ impl Does {
 pub fn together(setting: Setting, preemptions: usize, first: Does, others: &'static [Does]) {
     explore(setting, preemptions, move || {
         let guarded = Lock::new();
-        guarded.raw().looks_after();
         if setting.biased {
             guarded.raw().consider_bias();
             assert!(guarded.raw().is_biased());

@@ -248,7 +248,7 @@ impl Estimates for Loom {
         let mut polling = Polling::default();
         polling.budget = u32::from(setting::get().polls);
         polling.watch = polling.budget;
-        (polling.short, polling.long, polling.offer) = (1, 1, 0);
+        (polling.short, polling.long) = (1, 1);
         polling.tenure = 1;
         polling
     }

@@ -244,7 +244,7 @@ impl Estimates for Shuttle {
     fn polling() -> Polling {
         const TICK: u32 = TICK_NANOS as u32;
         let mut polling = Polling::default();
-        (polling.short, polling.long, polling.offer) = (TICK, 2 * TICK, 2 * TICK);
+        (polling.short, polling.long) = (TICK, 2 * TICK);
         let polls = u32::from(MACHINE.setting.polls);
         (polling.budget, polling.watch) = (polls * 4 * TICK, polls * 3 * TICK);
         polling.tenure = 4 * TICK;

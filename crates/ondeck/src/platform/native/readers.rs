@@ -12,7 +12,7 @@
 //! are never given up; if none is left, reads are counted.
 //!
 //! Two copies of this crate in a process have rows of their own. So no lock that both use may be biased: Rust's
-//! types see to that, and the functions of C count all reads (`rwlock/counted.rs`).
+//! types see to that, and the functions of C count all reads (`rwlock/shared.rs`).
 
 extern crate std;
 

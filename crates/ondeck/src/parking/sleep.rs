@@ -1,0 +1,122 @@
+//! How a thread waits whose node is linked: it reads its own status for a while, or sleeps until it is told something, until
+//! its deadline, or until the end of a slice.
+
+use core::time::Duration;
+
+use super::Host;
+use super::bucket::Guard;
+use super::node::{Kind, Node, status};
+use crate::machine::{FutexWait, Timestamp};
+
+/// A part of a parked thread's sleep. At its end the thread looks whether the one that is to look after
+/// it gets no CPU.
+///
+/// The end does not move when a signal interrupts the sleep.
+#[derive(Clone, Copy)]
+pub(crate) struct Slice {
+    pub(crate) end: Timestamp,
+    length: Duration,
+}
+
+impl Slice {
+    /// Many time slices of a scheduler.
+    const FIRST: Duration = Duration::from_millis(20);
+    /// No thread waits for a lock longer because it has waited for long.
+    const LONGEST: Duration = Duration::from_millis(640);
+    /// A waiter that has not been notified has no lock to look at. It wakes only to find out whether it
+    /// has been moved to one meanwhile. A thread that has been moved looks so much later for the first time.
+    const LONGEST_IDLE: Duration = Duration::from_millis(2_560);
+
+    /// The first slice, from now on.
+    pub(crate) fn begin<P: Host>() -> Self {
+        Self { end: P::now().after(Self::FIRST), length: Self::FIRST }
+    }
+
+    /// The next slice of a thread that is parked for a lock, from now on: twice as long.
+    pub(crate) fn next<P: Host>(&mut self) {
+        self.lengthen::<P>(Self::LONGEST);
+    }
+
+    /// The next slice of a waiter that was not notified yet.
+    pub(crate) fn next_idle<P: Host>(&mut self) {
+        self.lengthen::<P>(Self::LONGEST_IDLE);
+    }
+
+    fn lengthen<P: Host>(&mut self, longest: Duration) {
+        self.length = (self.length * 2).min(longest);
+        self.end = P::now().after(self.length);
+    }
+}
+
+/// The end of a sleep: the deadline or the end of the slice, whichever comes first.
+pub(crate) fn end_of_sleep(deadline: Option<Timestamp>, slice: Option<Slice>) -> Option<Timestamp> {
+    [deadline, slice.map(|slice| slice.end)].into_iter().flatten().min()
+}
+
+impl<P: Host> Node<P> {
+    /// Sleeps until the caller, whose node is linked in a queue of this kind, is told something. Returns its status then.
+    ///
+    /// When its deadline has passed, or a slice is over if there are slices, and no thread has chosen the node, calls
+    /// `leaves` under the lock of the bucket with whether the deadline has passed. If that returns true, unlinks the node and
+    /// returns the lock as the error.
+    pub(crate) fn sleep(
+        &self,
+        kind: Kind,
+        deadline: Option<Timestamp>,
+        mut slice: Option<Slice>,
+        mut leaves: impl FnMut(bool) -> bool,
+    ) -> Result<u32, Guard<'static, P>> {
+        loop {
+            let now = self.status();
+            if is_told(now) {
+                return Ok(now);
+            }
+            // A thread that was chosen is told in a moment, whatever its deadline. If it looked again and again,
+            // it might keep the one that is to tell it from the CPU.
+            let end = end_of_sleep(deadline, slice).filter(|_| now == status::PARKED);
+            if P::futex_wait(self.word(), now, end) != FutexWait::TimedOut {
+                continue;
+            }
+            if let Some(slice) = &mut slice {
+                slice.next::<P>();
+            }
+            let is_over = deadline.is_some_and(|deadline| P::now() >= deadline);
+            let guard = self.lock_bucket();
+            // Only under the lock is it certain that no thread is about to choose this node.
+            if self.status() == status::PARKED && leaves(is_over) {
+                // SAFETY: a node that was not chosen is linked, in the bucket of its address.
+                unsafe { guard.unlink(kind, self) };
+                return Err(guard);
+            }
+        }
+    }
+
+    /// Locks the bucket in which the caller's node is linked, if it is. It is moved under the locks of both buckets.
+    fn lock_bucket(&self) -> Guard<'static, P> {
+        loop {
+            let address = self.address();
+            let guard = P::bucket(address).lock();
+            if self.address() == address {
+                return guard;
+            }
+        }
+    }
+
+    /// Reads the caller's own status until it is told something, which is true, or for `ticks`. No other thread reads its
+    /// cache line: unlike a poll of a lock this disturbs none.
+    pub(crate) fn is_told_within(&self, ticks: usize) -> bool {
+        let start = P::ticks() as usize;
+        while !is_told(self.status()) {
+            if (P::ticks() as usize).wrapping_sub(start) >= ticks {
+                return false;
+            }
+            P::pause();
+        }
+        true
+    }
+}
+
+/// Whether a thread that waits elsewhere than at a mutex has been told to go on.
+fn is_told(status: u32) -> bool {
+    !matches!(status, status::NEAR | status::PARKED | status::CHOSEN)
+}

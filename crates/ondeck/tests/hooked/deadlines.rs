@@ -1,0 +1,90 @@
+//! No thread sleeps beyond its deadline, be that in the first slice of its sleep or in a later one. Time passes only while
+//! a thread sleeps.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use ondeck::condvar::RawCondvar;
+use ondeck::mutex::RawMutex;
+use ondeck::parking::{self, Parked};
+use ondeck::platform::{FutexWait, Platform, Timestamp};
+use ondeck::rwlock::RawRwLock;
+use ondeck::semaphore::Semaphore;
+use ondeck::spin::Polling;
+
+use super::hooked_platform::{Hooked, hooks};
+use super::{no_polling, unlock, watched};
+
+/// The time, in nanoseconds.
+static NOW: AtomicU64 = AtomicU64::new(0);
+
+hooks! {
+    Timed {
+        fn now() -> Timestamp {
+            Timestamp::from_nanos(NOW.load(Ordering::SeqCst))
+        }
+        fn sleep(until: Option<Timestamp>) -> Option<FutexWait> {
+            let until = until.expect("no thread sleeps for ever");
+            NOW.store(until.as_nanos(), Ordering::SeqCst);
+            Some(FutexWait::TimedOut)
+        }
+        fn polling() -> Polling {
+            no_polling()
+        }
+    }
+}
+
+type Machine = Hooked<Timed>;
+
+/// Each wait fails when its deadline has come, and no later.
+fn ends_in_time(waits: &[(&str, &dyn Fn(Timestamp) -> bool)]) {
+    for (what, wait) in waits {
+        for milliseconds in [0, 5, 50, 5_000] {
+            let deadline = Machine::now().after(Duration::from_millis(milliseconds));
+            assert!(!wait(deadline), "{what}: there is nothing to be had");
+            assert_eq!(Machine::now(), deadline, "{what}: {milliseconds} ms");
+        }
+    }
+}
+
+/// In one test, because the waits share the time.
+#[test]
+fn no_thread_sleeps_beyond_its_deadline() {
+    let _watchdog = watched();
+    let (mutex, condvar) = (RawMutex::<Machine>::new(), RawCondvar::<Machine>::new());
+    let (written, read) = (RawRwLock::<Machine>::new(), RawRwLock::<Machine>::new());
+    let semaphore = Semaphore::<Machine>::on_platform(0);
+    let waited_with = RawMutex::<Machine>::new();
+    mutex.lock();
+    waited_with.lock();
+    written.lock_exclusive();
+    read.lock_shared_counted();
+    read.lock_upgradable();
+    // SAFETY: no other code uses the address of a local variable as a key.
+    let park = |until| unsafe {
+        parking::park::<Machine>((&raw const mutex).addr(), || true, || (), Some(until))
+    };
+    ends_in_time(&[
+        ("a mutex", &|until| mutex.try_lock_until(until)),
+        // SAFETY: locked above.
+        ("a condition variable", &|until| unsafe { condvar.wait(&waited_with, Some(until)) }),
+        ("a read", &|until| written.try_lock_shared_until(until).is_some()),
+        ("a recursive read", &|until| written.try_lock_shared_recursive_until(until).is_some()),
+        ("an upgradable read", &|until| written.try_lock_upgradable_until(until)),
+        ("a write", &|until| written.try_lock_exclusive_until(until)),
+        // SAFETY: this thread has the upgradable read.
+        ("an upgrade beside a reader", &|until| unsafe { read.try_upgrade_until(until) }),
+        ("a semaphore", &|until| semaphore.try_acquire_by(until)),
+        ("a key", &|until| park(until) != Parked::TimedOut),
+    ]);
+    // SAFETY: locked above.
+    unsafe {
+        read.unlock_upgradable();
+        ends_in_time(&[("a write beside a reader", &|until| read.try_lock_exclusive_until(until))]);
+        read.unlock_shared_counted();
+        written.unlock_exclusive();
+    }
+    unlock(&mutex);
+    unlock(&waited_with);
+    assert!(!written.is_locked() && !read.is_locked() && !mutex.is_locked());
+}
