@@ -4,7 +4,7 @@
 #
 #   ci/speed.sh            writes the files
 #   ci/speed.sh --check    writes nothing, and ends with 1 if a file is not that of its records
-#   ci/speed.sh --record   measures first, about 12 minutes, into docs/results/MACHINE, which is named after the
+#   ci/speed.sh --record   measures first, about 15 minutes, into docs/results/MACHINE, which is named after the
 #                          CPU. An earlier record of the same machine is replaced
 #
 # With --record:
@@ -53,7 +53,7 @@ locks=ondeck,spinlock,glibc,std,parking_lot,usync,abseil,nsync
 threads=1,2,4,8,16,32,64
 
 # Of the time, 140 s are for what does not depend on the length of a round: runs that end by count, threads that
-# are made, sections of the last rounds. The rest is for 504 places (a lock in a situation) with 9 rounds and 480
+# are made, sections of the last rounds. Programs with data take 4 minutes more. The rest is for 504 places (a lock in a situation) with 9 rounds and 480
 # with 5, each with a quarter of a round to warm up.
 length=$(((60 * minutes - 140) * 1000 / (504 * 37 / 4 + 480 * 21 / 4)))
 [ "$length" -ge 10 ] || length=10
@@ -81,6 +81,14 @@ record collision --workloads collision --threads 1,2,101,1001,4001 --rounds 3
 record throughput --workloads throughput --threads $threads "${main[@]}"
 record throughput-30-150 --workloads throughput --work 30,150 --threads $threads "${main[@]}"
 record throughput-100-0 --workloads throughput --work 100,0 --threads $threads "${main[@]}"
+# What is done with a lock in programs: the data moves with it.
+programs=(--workloads real --threads 2,4,8,16 --rounds 5 --duration 50ms)
+record real "${programs[@]}"
+record real-busy "${programs[@]}" --background 2
+for work in 0,0 100,500; do
+    record "throughput-data-${work/,/-}" --workloads throughput --work "$work" --data 16 --threads 2,4,16 "${varied[@]}"
+done
+record long_hold --workloads long_hold --threads 2,4,8 --rounds 5 --duration 100ms
 # Rounds are as long as shares need.
 record shares --workloads throughput --threads 8,16 --rounds 3 --duration 270ms
 # One of the threads is the server.

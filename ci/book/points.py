@@ -12,6 +12,9 @@ LOCKS = ["ondeck", "spinlock", *PEERS]
 # Reports of other conditions, and of rounds that are as long as shares need.
 VARIED = "varied-"
 SHARES = "shares"
+# Reports of situations that others have too, but for a busy program or for data.
+BUSY = "real-busy"
+WITH_DATA = "throughput-data-"
 
 
 class Ratio:
@@ -114,7 +117,11 @@ class Machine:
 
     def main(self):
         """The names of the reports that have the tables' rates."""
-        return [name for name in self.reports if not name.startswith(VARIED) and name != SHARES]
+        return [name for name in self.reports if not name.startswith((VARIED, WITH_DATA)) and name not in (SHARES, BUSY)]
+
+    def with_data(self):
+        """The names of the reports whose sections touch data."""
+        return [name for name in self.reports if name.startswith(WITH_DATA)]
 
     def varied(self):
         """The names of the reports of other conditions."""

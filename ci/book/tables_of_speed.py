@@ -1,7 +1,7 @@
 """Tables of docs/speed.md: ratios point by point, and what was measured."""
 
 from figures import table, time
-from points import LOCKS, VARIED, geometric_mean, per_second, three, working
+from points import BUSY, LOCKS, VARIED, geometric_mean, per_second, three, working
 
 # Threads at which shares and CPU time are shown: more than CPUs, and few enough for every lock.
 CROWD = 16
@@ -9,9 +9,10 @@ CROWD = 16
 
 def work_in_words(params):
     """A section and the work outside."""
+    lines = f", {params['data_lines']} lines of data" if "data_lines" in params else ""
     if params["section_ns"] == params["outside_ns"] == "0":
-        return "empty section"
-    return f"{int(params['section_ns']):,} ns inside, {int(params['outside_ns']):,} ns outside"
+        return f"empty section{lines}"
+    return f"{int(params['section_ns']):,} ns inside, {int(params['outside_ns']):,} ns outside{lines}"
 
 
 def notified(params):
@@ -58,6 +59,39 @@ def throughput_ratios(machine, reports=None):
     return across("throughput", rows, threads, columns, "throughput")
 
 
+def program_ratios(machine):
+    """What programs do with a lock, alone and beside two busy threads: throughput, and CPU time of an operation."""
+    made = []
+    for report, where in (("real", ""), (BUSY, ", beside two busy threads")):
+        rows = [
+            (params["app"], points) for params, points in machine.situations("real", [report])
+        ]
+        threads = counts(rows)
+        columns = [f"{count} threads" for count in threads]
+        made += across(f"programs{where}", rows, threads, columns, "throughput")
+        made += across(f"their CPU time{where}", rows, threads, columns, "cpu_per_op")
+    return made
+
+
+def plain_programs(machine):
+    """The rates of every lock in programs."""
+    rows = [(params["app"], points) for params, points in machine.situations("real", ["real"])]
+    threads = counts(rows)
+    return rates(rows, threads, [f"{count} thr." for count in threads], "operations/s")
+
+
+def program_fairness(machine):
+    """The share of the least served thread and the longest gap, with as many threads as there were at most."""
+    lines = []
+    for params, points in machine.situations("real", ["real"]):
+        point = points[-1]
+        for lock in LOCKS:
+            share, gap = point.median(lock, "share"), point.median(lock, "operation_gap")
+            if share is not None or gap is not None:
+                lines.append([f"{params['app']}, {point.threads} threads", lock, three(share), three(gap)])
+    return [table(["", "lock", "share", "longest gap, ms"], lines)] if lines else []
+
+
 def condvar_ratios(machine, reports=None):
     rows = [
         (f"notified {notified(params)}", points)
@@ -94,6 +128,7 @@ SINGLE = [
     ("longest wait", "wait", "longest", in_threads),
     ("longest idle", "idle", "longest", in_threads),
     ("longest time without the lock", "starve", "longest_gap", in_threads),
+    ("mean wait behind holds of 300 µs", "long_hold", "wait_mean", in_threads),
     ("slowdown of a bystander", "bystander", "slowdown", in_threads),
     ("longest wait under inversion", "mixed_priority", "longest", lambda _: "3 priorities"),
     ("channel", "chan", "throughput", in_threads),
@@ -176,7 +211,9 @@ def ratio_tables(machine):
     """All ratios of a machine."""
     return [
         behind(machine),
+        *program_ratios(machine),
         *throughput_ratios(machine),
+        *throughput_ratios(machine, machine.with_data()),
         *condvar_ratios(machine),
         *buffer_ratios(machine, "producer_consumer", "bounded buffer, items"),
         *buffer_ratios(machine, "recovery", "the same after a sleep"),
@@ -326,6 +363,8 @@ def plain_tables(machine):
     """All medians of a machine."""
     return [
         *plain_pairs(machine),
+        *plain_programs(machine),
+        *program_fairness(machine),
         *plain_throughput(machine),
         *plain_condvar(machine),
         *plain_buffer(machine),

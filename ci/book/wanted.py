@@ -54,6 +54,17 @@ def uncontended(machine):
         yield at_most(words, quotient(*pairs), 1.25)
 
 
+def programs(machine):
+    for params, points in machine.situations("real", ["real"]):
+        name = params["app"]
+        yield each(f"program `{name}` ≥ the best other, by threads", points, "throughput", 1)
+        yield each("its CPU time ≤ 1 / 1.67 of the best other's", points, "cpu_per_op", 1.67)
+    for point in machine.points("long_hold"):
+        own, glibc = (point.median(lock, "wait_mean") for lock in ("ondeck", "glibc"))
+        words = f"mean wait behind holds of 300 µs, {point.threads} threads ≤ 1.1 × glibc's"
+        yield at_most(words, quotient(own, glibc), 1.1)
+
+
 def throughput(machine):
     empty = machine.points("throughput", **working(EMPTY))
     yield each("empty section ≥ 0.95 × the best other, by threads", empty, "throughput", 0.95)
@@ -151,7 +162,7 @@ def beside(machine):
 
 def wanted(machine):
     """The table of one machine; a row is left out where it was not measured."""
-    parts = (uncontended, throughput, crowd, runs, waiting, beside)
+    parts = (uncontended, programs, throughput, crowd, runs, waiting, beside)
     rows = [row for part in parts for row in part(machine) if row]
     reached = sum(row[2] == REACHED[True] for row in rows)
     words = f"Reached: {reached} of {len(rows)}. In this table a ratio is what its row says; thread counts are of all roles together."

@@ -23,9 +23,9 @@
 //!
 //! A thread that is woken takes microseconds to run. If the permits were kept for it, one permit that several threads
 //! want again and again would change hands as often as a CPU changes threads. So a thread that comes, or that has just
-//! released, may acquire before those that wait. A thread that waits for a millisecond is granted its permits, however
-//! many; after such a grant there is none for a millisecond. So with N threads in the line none of them waits for longer
-//! than N milliseconds and the time in which the permits are released.
+//! released, may acquire before those that wait. The oldest thread in the line is granted its permits, however many, once
+//! it has waited for a millisecond; after such a grant there is none for a millisecond. A thread that was woken to compete
+//! is not in the line meanwhile, and may miss such a turn, which the next oldest has then.
 //!
 //! In the line a thread stays behind an older one, also if that one wants more permits than there are.
 //!
@@ -261,6 +261,7 @@ impl<P: Host> Semaphore<P> {
             }
             let mut line = Line::<P>::lock(self.key());
             // Under the lock, so that a thread which comes is the newest.
+            let comes_back = since.is_some();
             let since = *since.get_or_insert_with(|| P::ticks() as usize);
             // The line may be empty although the word says otherwise: in the child of a fork.
             let stale = if line.oldest().is_none() { WAITED | RESERVED } else { 0 };
@@ -289,7 +290,7 @@ impl<P: Host> Semaphore<P> {
                 // Those behind may want less.
                 self.serve(line, 0).expect("no more permits than there are");
             };
-            match line.wait_since(since, wanted as usize, deadline, gives_up) {
+            match line.wait_since(since, comes_back, wanted as usize, deadline, gives_up) {
                 Waited::Taken => return true,
                 Waited::TimedOut => return false,
                 Waited::Woken => (),

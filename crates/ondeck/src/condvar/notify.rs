@@ -131,6 +131,7 @@ pub(super) fn notify_some<P: Host>(
     choice: Choice,
 ) -> (usize, bool) {
     let address = waited.addr();
+    let may_lend = roles::may_lend::<P>();
     let Some((locks, mutex)) = lock_both::<P>(address, choice) else {
         // Another notification, or a deadline, was faster.
         return (0, true);
@@ -172,7 +173,7 @@ pub(super) fn notify_some<P: Host>(
     }
     // spec: Condvar!EndMoving
     // Without a parked waiter the mutex may be gone: one that runs looks after itself.
-    let woken = roles::look_after_moved(to, &moved, now);
+    let woken = roles::look_after_moved(to, &moved, may_lend, now);
     // spec: Condvar!Drop
     drop(locks);
     if let Some(word) = woken {

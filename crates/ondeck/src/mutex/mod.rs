@@ -34,8 +34,9 @@
 //!    parked.
 //! 2. A thread that finds the lock taken tries again for some 2 µs, ever more rarely. Then it becomes the heir if there is
 //!    none, and parks otherwise.
-//! 3. A lock is *captured* if two displaced owners have come back at once within 2 ms (`parking/history.rs`). The displaced
-//!    owner of a captured lock becomes the heir and naps for a tenure, which is two wakes, before it polls.
+//! 3. A lock is *captured* if two displaced owners have come back at once within 2 ms, and hardly any other thread has come
+//!    (`parking/history.rs`). The displaced owner of a captured lock becomes the heir and naps for a tenure, which is two
+//!    wakes, before it polls.
 //! 4. Any other heir polls for as long as a wake takes, ever more rarely. Then it places a request in the unlock mode, and
 //!    sleeps.
 //! 5. A heir that was woken and found the lock taken again requests the lock itself.

@@ -254,10 +254,11 @@ impl<'a, P: Host> Moved<'a, P> {
 /// both. Of several waiters the first one to run wakes the next.
 ///
 /// If there is one CPU for all threads, the woken thread would often preempt its notifier, which owns the mutex, and sleep
-/// again. There the waiters are left to the owner as its debt.
+/// again. There the waiters are left to the owner as its debt: `may_lend` is [`may_lend`].
 pub(crate) fn look_after_moved<P: Host>(
     guard: &Guard<'_, P>,
     moved: &Moved<'_, P>,
+    may_lend: bool,
     now: usize,
 ) -> Option<Wake<P>> {
     let node = match moved {
@@ -270,9 +271,15 @@ pub(crate) fn look_after_moved<P: Host>(
     // spec: Condvar!EndMoving
     match moved {
         Moved::One(node) if !is_locked() => Some(wake_from(guard, node, now)),
-        _ if P::cpus() == 1 && leave_to_owner(guard, node.address(), is_locked, now) => None,
+        _ if may_lend && leave_to_owner(guard, node.address(), is_locked, now) => None,
         _ => look_after(guard, node.address(), now),
     }
+}
+
+/// Whether a notification may leave waiters to the owner of their mutex: all threads share one CPU, and fences are
+/// asymmetric. Asked before any bucket is locked, because the first such question of a process may take milliseconds.
+pub(crate) fn may_lend<P: Host>() -> bool {
+    P::cpus() == 1 && P::fences_are_asymmetric()
 }
 
 /// Leaves the parked threads to the owner, if there is one and no other thread is responsible: its unlock wakes the oldest.
@@ -295,7 +302,7 @@ fn leave_to_owner<P: Host>(
     }
     // spec: Condvar!Lend
     P::heavy_fence();
-    if !is_locked() {
+    if !is_locked() || P::heavy_fences_are_refused() {
         guard.withdraw_request(address);
         return false;
     }

@@ -136,13 +136,15 @@ impl<P: Host> Line<P> {
         deadline: Option<Timestamp>,
         gives_up: impl FnOnce(&mut Self),
     ) -> bool {
-        self.wait_since(0, token, deadline, gives_up) != Waited::TimedOut
+        self.wait_since(0, false, token, deadline, gives_up) != Waited::TimedOut
     }
 
-    /// As [`wait`](Self::wait), in the order of `since`, when each thread began to wait.
+    /// As [`wait`](Self::wait). A thread that `comes_back` after it was woken has the place that it had, by `since`, when it
+    /// began to wait.
     pub(crate) fn wait_since(
         mut self,
         since: usize,
+        comes_back: bool,
         token: usize,
         deadline: Option<Timestamp>,
         gives_up: impl FnOnce(&mut Self),
@@ -152,7 +154,13 @@ impl<P: Host> Line<P> {
         node.set_wants(token);
         // SAFETY: it is new, and stays on this stack until it is unlinked: by the thread that takes it,
         // or below.
-        unsafe { self.guard().link_by_age(Kind::Key, &node) };
+        unsafe {
+            if comes_back {
+                self.guard().link_by_age(Kind::Key, &node);
+            } else {
+                self.guard().link(Kind::Key, &node);
+            }
+        }
         self.unlock();
         let polling = if is_first { Waits::now::<P>().polling } else { 0 };
         if polling != 0 && node.is_told_within(polling) {

@@ -1,5 +1,7 @@
 //! Notifications: what becomes of a waiter, and which system calls that takes.
 
+use std::sync::atomic::Ordering;
+
 use ondeck::condvar::RawCondvar;
 
 use super::hooked_platform::{Calls, calls_of, until};
@@ -140,6 +142,29 @@ fn a_waiter_is_not_left_to_an_owner_whose_unlock_is_under_way() {
     assert!(wakes == 0 && mutex.is_locked(), "the store is late");
     assert_eq!(calls_of(|| assert_eq!(condvar.notify_one(), 1)).wakes, 1);
     assert_eq!(waiter.unlocks(mutex), 0);
+}
+
+/// The same where the kernel refuses heavy fences that it had granted.
+#[test]
+fn without_a_heavy_fence_no_waiter_is_left_to_an_owner() {
+    let _alone = alone_on_one_cpu();
+    let (mutex, condvar) = (new_lock(), new_condvar());
+    let [owner, waiter] = Actor::some();
+    waiter.sleeps_in(|| wait(mutex, condvar));
+    owner.does(|| lock(mutex));
+    owner.does(|| {
+        BUFFER.begin();
+        unlock(mutex)
+    });
+    REFUSED.store(true, Ordering::SeqCst);
+    let before = sleeps();
+    assert_eq!(calls_of(|| assert_eq!(condvar.notify_one(), 1)).wakes, 1);
+    // It finds the mutex locked, and looks again after its first sleep.
+    until(|| sleeps() > before);
+    BUFFER.drain();
+    time_passes(TENURE);
+    assert_eq!(waiter.unlocks(mutex), 0);
+    REFUSED.store(false, Ordering::SeqCst);
 }
 
 /// Of two waiters that were moved to the free mutex the woken one gets no CPU. The other looks for itself at the end of a

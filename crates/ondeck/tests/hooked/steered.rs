@@ -117,6 +117,9 @@ hooks! {
         fn heavy_fence() {
             if REFUSED.load(Ordering::SeqCst) { BUFFER.fence() } else { BUFFER.drain() }
         }
+        fn heavy_fences_are_refused() -> bool {
+            REFUSED.load(Ordering::SeqCst)
+        }
         fn sleep(end: Option<Timestamp>) -> Option<FutexWait> {
             let is_late = |end, deadline: Option<_>| deadline.is_some_and(|last| end > last);
             assert!(!end.is_some_and(|end| is_late(end, DEADLINE.get())), "it sleeps too long");

@@ -4,7 +4,7 @@ extern crate std;
 
 use core::fmt;
 use core::mem::size_of_val;
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::vec::Vec;
 
 use super::quietly;
@@ -85,8 +85,8 @@ const _: () = assert!(CPU_LIMIT <= u16::MAX as usize);
 ///
 /// A generation is about a second. In each, a thread that asks tells the size of its own mask first,
 /// by one system call. So a first thread that is bound to one CPU does not hide from the others that
-/// they have more, and when all have been bound to one, all know it two seconds later. Nothing is
-/// allocated.
+/// they have more, and when all have been bound to one, all know it two seconds later. Threads that are bound to one CPU
+/// each have as many as two, if they are bound to different ones. Nothing is allocated.
 #[inline]
 pub(super) fn usable() -> usize {
     let generation = generation(ticks::read());
@@ -108,10 +108,23 @@ fn generation(now: u64) -> u32 {
 #[cold]
 fn tell(generation: u32) {
     Word::ToldIn.set(u64::from(generation) + 1);
-    let size = read_mask().iter().map(|word| word.count_ones()).sum::<u32>().max(1) as u16;
+    let size = told_size(&read_mask(), &ONLY_CPU);
     let add = |told| Some(with(told, generation, size));
     // Always succeeds: `add` never says no.
     let _ = TOLD.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
+}
+
+/// The CPU of the last mask of size 1 that was told, plus 1; 0 if there was none. Relaxed: it stands alone.
+static ONLY_CPU: AtomicU32 = AtomicU32::new(0);
+
+/// The size of a mask that is told. A thread that is bound to another CPU than the last such thread tells of both.
+fn told_size(mask: &Mask, only_cpu: &AtomicU32) -> u16 {
+    let size = mask.iter().map(|word| word.count_ones()).sum::<u32>().max(1) as u16;
+    let first = mask.iter().position(|&word| word != 0);
+    let Some(word) = first.filter(|_| size == 1) else { return size };
+    let cpu = (word * BITS) as u32 + mask[word].trailing_zeros() + 1;
+    let other = only_cpu.swap(cpu, Ordering::Relaxed);
+    if other == 0 || other == cpu { 1 } else { 2 }
 }
 
 /// What has been told, with one more size.
@@ -167,6 +180,18 @@ mod tests {
         assert_eq!(told(&[(7, 4), (8, 1), (9, 1)]), 1);
         assert_eq!(told(&[(7, 4), (8, 1), (9, 2), (9, 1)]), 2);
         assert_eq!(told(&[(0, 3)]), 3);
+    }
+
+    #[test]
+    fn threads_that_are_bound_to_different_cpus_tell_of_two() {
+        let only_cpu = AtomicU32::new(0);
+        let told = |cpus: &[usize]| {
+            let mut mask: Mask = [0; CPU_LIMIT / BITS];
+            cpus.iter().for_each(|cpu| mask[cpu / BITS] |= 1 << (cpu % BITS));
+            told_size(&mask, &only_cpu)
+        };
+        assert_eq!([told(&[3]), told(&[3]), told(&[70]), told(&[3]), told(&[3])], [1, 1, 2, 2, 1]);
+        assert_eq!([told(&[0, 1, 2]), told(&[3])], [3, 1]);
     }
 
     #[test]

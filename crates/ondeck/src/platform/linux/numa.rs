@@ -37,7 +37,8 @@ fn ask() -> usize {
         libc::syscall(libc::SYS_getcpu, &raw mut cpu, &raw mut node, ptr::null_mut::<u8>())
     });
     if result != 0 {
-        return 0;
+        // A filter refuses the question: all CPUs are on one node.
+        (cpu, node) = (cpus::current(), 0);
     }
     if let (Some(entry), Ok(known)) = (NODE_OF.get(cpu as usize), u8::try_from(node + 1)) {
         entry.store(known, Ordering::Relaxed);
