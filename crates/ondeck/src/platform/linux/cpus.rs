@@ -187,7 +187,9 @@ mod tests {
         let only_cpu = AtomicU32::new(0);
         let told = |cpus: &[usize]| {
             let mut mask: Mask = [0; CPU_LIMIT / BITS];
-            cpus.iter().for_each(|cpu| mask[cpu / BITS] |= 1 << (cpu % BITS));
+            for cpu in cpus {
+                mask[cpu / BITS] |= 1 << (cpu % BITS);
+            }
             told_size(&mask, &only_cpu)
         };
         assert_eq!([told(&[3]), told(&[3]), told(&[70]), told(&[3]), told(&[3])], [1, 1, 2, 2, 1]);
