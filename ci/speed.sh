@@ -82,7 +82,7 @@ record throughput --workloads throughput --threads $threads "${main[@]}"
 record throughput-30-150 --workloads throughput --work 30,150 --threads $threads "${main[@]}"
 record throughput-100-0 --workloads throughput --work 100,0 --threads $threads "${main[@]}"
 # What is done with a lock in programs: the data moves with it.
-programs=(--workloads real --threads 2,4,8,16 --rounds 5 --duration 50ms)
+programs=(--workloads real --threads "2,4,8,16" --rounds 5 --duration 50ms)
 record real "${programs[@]}"
 record real-busy "${programs[@]}" --background 2
 for work in 0,0 100,500; do

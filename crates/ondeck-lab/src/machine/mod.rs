@@ -1,7 +1,7 @@
 //! The machine that workloads are measured on, as a parameter; and the description of the real one.
 //!
 //! A workload is written once, over a [`Machine`]: it makes its threads, works, waits and takes its times by
-//! functions of the machine only. So the same source is measured on [`Native`](ondeck::platform::Native),
+//! functions of the machine only. So the same source is measured on [`Native`],
 //! and computed on a machine of virtual time that was never built.
 
 mod build;

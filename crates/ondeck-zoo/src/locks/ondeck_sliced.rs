@@ -19,7 +19,7 @@ use ondeck::platform::Host;
 use super::OndeckMutex;
 use crate::{CondvarKind, LockInfo, RawLock, SequenceCondvar};
 
-/// The mutex of [`ondeck::mutex`], with [`Platform::extend_slice`](ondeck::platform::Platform::extend_slice).
+/// The mutex of [`ondeck::mutex`], with [`Threads::extend_slice`](ondeck::platform::Threads::extend_slice).
 #[derive(Debug)]
 pub struct OndeckSliced<P: Host>(OndeckMutex<P>);
 

@@ -128,7 +128,7 @@ const PRESENT: u8 = 2;
 /// `STATE` becomes `PRESENT`. No area is at 0, where a thread's block begins.
 static OFFSET: AtomicIsize = AtomicIsize::new(0);
 
-/// See [`Platform::extend_slice`](crate::platform::Platform::extend_slice).
+/// See [`Threads::extend_slice`](crate::machine::Threads::extend_slice).
 #[inline(always)]
 pub(super) fn extend() -> bool {
     STATE.load(Ordering::Relaxed) != ABSENT && try_to_extend()
