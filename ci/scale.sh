@@ -55,8 +55,7 @@ if [ $# -eq 0 ] || [ "$*" = beside ]; then beside; fi
 for machine in epyc-9454p-64:64 graviton3:64 xeon-gold-6148x2:80 future-256:256; do
     for work in "0,0 0" "100,500 0" "100,500 16" "1000,5000 0"; do
         [ $# -eq 0 ] || [ "$*" = "${machine%:*} $work" ] || continue
-        # Split on purpose: the work and the lines.
-        record "${machine%:*}" "${machine#*:}" $work
+        record "${machine%:*}" "${machine#*:}" "${work% *}" "${work#* }"
     done
 done
 [ $# -gt 0 ] || exec python3 ci/book/scale.py

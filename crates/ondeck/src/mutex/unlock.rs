@@ -17,7 +17,8 @@ impl<P: Host> RawMutex<P> {
         let mode = P::unlock_mode(self.address());
         // spec: Mutex!ReadModeBefore
         // Relaxed: an older value costs a heir that is overdue another turn of the owner, no more.
-        if mode.load(Ordering::Relaxed) != QUIET {
+        let asks = mode.load(Ordering::Relaxed);
+        if asks != QUIET && is_of_this(asks, self.address()) {
             return self.unlock_slow();
         }
         let byte = self.byte();
@@ -26,12 +27,13 @@ impl<P: Host> RawMutex<P> {
         // A thread that relies on the load below makes a heavy fence: see `heir.rs`.
         P::presumed_light_fence();
         // spec: Mutex!ReadModeAfter
-        if mode.load(Ordering::Relaxed) != QUIET {
+        let asks = mode.load(Ordering::Relaxed);
+        if asks != QUIET && is_of_this(asks, byte.addr()) {
             look::<P>(byte);
         }
     }
 
-    /// Unlocks, knowing that a thread of the bucket asks something: most of the time of another lock.
+    /// Unlocks, knowing that a thread asked something of this mutex a moment ago.
     #[cold]
     #[inline(never)]
     pub(super) fn unlock_slow(&self) {
@@ -82,6 +84,14 @@ impl<P: Host> RawMutex<P> {
     pub(crate) fn may_be_awaited(&self) -> bool {
         P::bucket(self.address()).has_queues()
     }
+}
+
+/// Whether a mode that is not quiet is of the lock at `address`. A call of its own, so that nothing of it is computed before
+/// the mode is known.
+#[cold]
+#[inline(never)]
+fn is_of_this(mode: usize, address: usize) -> bool {
+    Request::is_of(mode, address)
 }
 
 /// What is asked of unlocks of the lock at `address`.

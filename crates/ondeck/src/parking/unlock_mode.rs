@@ -44,6 +44,12 @@ impl Request {
         address << REQUEST_BITS | self as usize
     }
 
+    /// Whether the word, which is not [`QUIET`], asks something of unlocks of the mutex at `address`: for their fast path.
+    #[inline(always)]
+    pub(crate) fn is_of(mode: usize, address: usize) -> bool {
+        (mode ^ (address << REQUEST_BITS)) < 1 << REQUEST_BITS
+    }
+
     /// What the word asks of unlocks of the mutex at `address`.
     #[inline]
     pub(crate) fn read(mode: usize, address: usize) -> Option<Self> {
@@ -62,6 +68,8 @@ mod tests {
             let mode = request.of(0x1001);
             assert_ne!(mode, QUIET);
             assert_eq!(Request::read(mode, 0x1001), Some(request));
+            assert!(Request::is_of(mode, 0x1001));
+            assert!([0x1000, 0x1002, 0x1005].iter().all(|&other| !Request::is_of(mode, other)));
             assert_eq!([0x1000, 0x1002, 0x1005].map(|other| Request::read(mode, other)), [None; 3]);
         }
         assert_eq!(Request::read(QUIET, 0), None);
