@@ -23,8 +23,11 @@ hooks! {
             PAUSES.set(PAUSES.get() + 1);
             Linux::pause();
         }
+        // The heir's first attempt is at once.
         fn polling() -> Polling {
-            no_polling()
+            let mut polling = no_polling();
+            polling.short = 0;
+            polling
         }
     }
 }

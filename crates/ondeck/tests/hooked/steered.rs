@@ -31,6 +31,8 @@ static NOW: AtomicU64 = AtomicU64::new(1 << 40);
 static SLEEPS: AtomicU32 = AtomicU32::new(0);
 /// Polls that threads may still make.
 static POLLS: AtomicU32 = AtomicU32::new(0);
+/// Polls that threads have been permitted so far, and begin.
+static POLLED: AtomicU32 = AtomicU32::new(0);
 /// How many threads wait for a poll.
 static POLLERS: AtomicU32 = AtomicU32::new(0);
 /// Whether heavy fences are refused.
@@ -91,6 +93,7 @@ hooks! {
                 let take = |polls: u32| polls.checked_sub(1);
                 until(|| POLLS.fetch_update(Ordering::SeqCst, Ordering::SeqCst, take).is_ok());
                 POLLERS.fetch_sub(1, Ordering::SeqCst);
+                POLLED.fetch_add(1, Ordering::SeqCst);
             }
             time_passes(SHORT.into());
         }
@@ -186,8 +189,10 @@ pub(super) fn sleeps() -> u32 {
 
 /// Lets a poller poll once more.
 pub(super) fn poll() {
+    let before = POLLED.load(Ordering::SeqCst);
     POLLS.fetch_add(1, Ordering::SeqCst);
-    until(|| POLLS.load(Ordering::SeqCst) == 0);
+    // After this the thread is no longer among those that wait for a poll, unless it waits for the next one.
+    until(|| POLLED.load(Ordering::SeqCst) != before);
 }
 
 /// Unlocks for the owner; says how many threads that has woken.
