@@ -57,7 +57,7 @@ fn written() -> String {
     let header = String::from_utf8(header).expect("cbindgen writes text");
     // A section of the documentation in Rust.
     let header = header.replace(" # Safety\n\n ", " Safety: ");
-    // A comment that C89 has, too.
+    // C89 has comments of this kind only.
     header.replace("// __cplusplus", "/* __cplusplus */")
 }
 

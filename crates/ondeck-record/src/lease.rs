@@ -50,7 +50,7 @@ pub fn passes(request: u32, lease: &AtomicU32) -> bool {
     passes
 }
 
-/// The calling thread, an owner, may let so many unlocks pass: how many of them may have a lease. Another thread
+/// The calling thread, an owner, may let this number of unlocks pass. Returns how many of them may have a lease. Another thread
 /// may end it before.
 pub fn take(lease: &AtomicU32, wanted: u32) -> u32 {
     let own = this_thread();

@@ -175,7 +175,7 @@ impl Wait {
         let acquired = clock::ticks();
         let Some(current) = thread::leave(self.lock, self.outer) else { return };
         let Current { lock, kind, arrived, weight, has_parked, .. } = current;
-        // A pending wait has the moment, too. The lock is counted after this.
+        // The pending wait keeps this moment. The lock counts the acquisition after it.
         let turn = words.map(|words| words.acquisitions.load(Ordering::Relaxed).wrapping_add(1));
         let is_recorded = weight != 0 || Local::is_long(acquired.saturating_sub(arrived));
         if !is_recorded || turn.is_none() {

@@ -96,9 +96,8 @@ impl Looks {
         if let Ok(memory) = File::open(process.join("mem"))
             && let Ok(length) = memory.read_at(&mut stack, asleep.sp)
         {
-            let all = stack[..length]
-                .chunks_exact(8)
-                .map(|word| u64::from_ne_bytes(word.try_into().expect("eight bytes")));
+            let (all, _) = stack[..length].as_chunks();
+            let all = all.iter().map(|word| u64::from_ne_bytes(*word));
             words.extend(all.filter(|word| is_code(&sleeps.maps, *word)).take(WORDS));
             for word in &words[1..] {
                 sleeps.called.entry(*word).or_insert_with(|| called_before(&memory, *word));

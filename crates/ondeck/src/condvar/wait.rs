@@ -361,7 +361,7 @@ fn overdue_at<P: Host>(node: &Node<P>) -> usize {
     node.since.load(Ordering::Relaxed).wrapping_add(P::ticks_in(OVERDUE_NANOS))
 }
 
-/// Whether the caller is notified within so many ticks.
+/// Whether the caller is notified within this number of ticks.
 fn stay_near<P: Host>(node: &Node<P>, ticks: usize) -> bool {
     // spec: Condvar!Watch
     node.is_told_within(ticks)

@@ -42,7 +42,7 @@ pub unsafe trait Fences: Platform {
     /// The light fence where [`fences_are_asymmetric`](Self::fences_are_asymmetric): keeps only the
     /// compiler in order on Linux, whether or not that is so.
     ///
-    /// For code that reads, right behind it, a word which tells whether it was enough.
+    /// For code that reads a word right after it, which shows whether this fence was enough.
     #[inline(always)]
     fn presumed_light_fence() {
         Self::fence(Ordering::SeqCst);
@@ -66,7 +66,7 @@ pub unsafe trait Fences: Platform {
     /// word of the table, may have had no fence at all. A thread that parks must not trust that such
     /// an unlock sees it: it asks here after its heavy fence, and if so sleeps in bounded slices, and
     /// looks at the lock again after each. That is sound because a store becomes visible to all CPUs in
-    /// finite time. Unlocks that are told to have a full fence have one from then on.
+    /// finite time. Unlocks make a full fence from the moment at which they read that they need one.
     ///
     /// [`fences_are_asymmetric`]: Self::fences_are_asymmetric
     /// [`heavy_fence`]: Self::heavy_fence

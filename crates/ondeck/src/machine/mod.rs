@@ -190,7 +190,7 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
 
     /// If `from` holds `expected`: wakes at most `wake` of the threads that sleep on it, and moves at
     /// most `move_` of the others to sleep on the word at `to`. Returns how many it woke and moved
-    /// together, as far as the system tells, or `None` if the word held another value. On systems that cannot
+    /// together, as far as the system counts them, or `None` if the word held another value. On systems that cannot
     /// move threads, which are all but Linux, they are woken.
     fn futex_requeue(
         from: &Self::AtomicU32,

@@ -17,7 +17,7 @@ use crate::platform::{Native, Platform, Timestamp};
 ///
 /// A thread that finds it locked polls for some microseconds if no other does, then sleeps. Barging is
 /// allowed: a thread that arrives may take the lock before one that waits. A thread that has slept for a
-/// millisecond is woken to compete for it, and is handed it if that was in vain.
+/// millisecond is woken to compete for the mutex. If it finds the mutex locked again, it is handed the mutex later.
 ///
 /// There is no poisoning: `lock()` returns the guard itself. Where `lock().unwrap()` of the standard library's mutex does
 /// not compile any more, leave `unwrap` out, or use [`poison::Mutex`](crate::poison::Mutex), which returns a `Result`.

@@ -9,7 +9,7 @@ use crate::parking::{Kind, Node, Slice, end_of_sleep, status};
 use crate::platform::{AtomicInt, FutexWait, Host, Ordering, Timestamp};
 use crate::spin::{Waits, wait_for};
 
-/// One of so many attempts that have acquired the lock is timed.
+/// Of this number of attempts that have acquired the lock, one is timed.
 const TRANSFERS_PER_SAMPLE: u32 = 16;
 
 /// How a part of a wait has ended.
