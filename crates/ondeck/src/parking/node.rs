@@ -228,9 +228,14 @@ impl<P: Host> Node<P> {
     /// A thread that is about to run notes how long its wake took, unless it was woken on the waker's own CPU: then it took
     /// its place, and that tells how long a switch takes.
     pub(crate) fn note_wake(&self, now: usize) {
-        if self.place.load(Ordering::Relaxed) != place::<P>() {
+        if !self.is_here() {
             P::note_wake(now.wrapping_sub(self.woken.load(Ordering::Relaxed)));
         }
+    }
+
+    /// Whether the caller runs where its thread ran last; once that was woken, where its waker ran.
+    pub(crate) fn is_here(&self) -> bool {
+        self.place.load(Ordering::Relaxed) == place::<P>()
     }
 
     /// The caller is about to wake its thread. Under the lock of its bucket.
