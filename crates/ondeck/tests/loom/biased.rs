@@ -174,6 +174,20 @@ fn a_deadline_passes_while_the_owner_is_inside() {
     });
 }
 
+/// Only its deadline ends the wait of a thread whose owner stays inside.
+#[test]
+fn a_deadline_passes_and_the_owner_stays_inside() {
+    explore(ASYMMETRIC, 3, || {
+        let guarded = Mutex::biased();
+        let held = guarded.raw().lock();
+        let other = spawn(|| guarded.section_until());
+        pass_time(1);
+        assert_eq!(join(other), 0);
+        guarded.end_section(held);
+        guarded.end(2);
+    });
+}
+
 /// A thread gave up after it had revoked the bias; the next one still waits for the owner.
 #[test]
 fn a_thread_comes_after_one_that_gave_up() {
