@@ -5,7 +5,7 @@ use ondeck::platform::Host;
 
 use crate::guarded::Guarded;
 use crate::loom_platform::{Fences, Loom, Setting, join, pass_time, spawn};
-use crate::scenario::{SLEEPS, SOON, explore};
+use crate::scenario::{SLEEPS, SOON, explore, until_asleep};
 
 /// The machine whose threads have rows. Both halves of a pair of fences are full.
 const ROWS: Setting = Setting { biased: true, ..SLEEPS };
@@ -181,6 +181,7 @@ fn a_deadline_passes_and_the_owner_stays_inside() {
         let guarded = Mutex::biased();
         let held = guarded.raw().lock();
         let other = spawn(|| guarded.section_until());
+        until_asleep(1);
         pass_time(1);
         assert_eq!(join(other), 0);
         guarded.end_section(held);

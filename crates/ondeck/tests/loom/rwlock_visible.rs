@@ -1,9 +1,11 @@
 //! The reader-writer lock's visible readers: what they see of the last writer, where heavy fences are refused later, and the
 //! deadline of a writer beside one that stays.
 
-use crate::loom_platform::{Fences, Setting, join, pass_time, refuse, spawn};
+use ondeck::platform::Host;
+
+use crate::loom_platform::{Fences, Loom, Setting, join, pass_time, refuse, spawn};
 use crate::rwlock_scenario::Lock;
-use crate::scenario::{SLEEPS, SOON, explore};
+use crate::scenario::{SLEEPS, SOON, explore, until_asleep};
 
 /// The machine whose threads can be visible readers. The light half of a pair of fences is nothing.
 const VISIBLE: Setting = Setting { biased: true, fences: Fences::Asymmetric, ..SLEEPS };
@@ -22,6 +24,8 @@ fn biased() -> &'static Lock {
 fn a_reader_of_a_lock_that_becomes_biased_sees_the_last_writer() {
     explore(VISIBLE, 3, || {
         let guarded = Lock::new();
+        // The machine makes the rows at their first use: the other thread is not to learn of the section by that.
+        let _ = Loom::row();
         let reader = spawn(|| guarded.read());
         guarded.write();
         guarded.raw().consider_bias();
@@ -64,6 +68,7 @@ fn a_deadline_passes_and_the_reader_stays() {
         let guarded = biased();
         let held = guarded.raw().lock_shared();
         let writer = spawn(|| guarded.raw().try_lock_exclusive_until(SOON));
+        until_asleep(1);
         pass_time(1);
         assert!(!join(writer), "there is a reader");
         guarded.counted();
