@@ -62,6 +62,9 @@ pub fn wake(waiters: Vec<Sleeping>) -> usize {
     count
 }
 
+/// The shortest slice of a parked thread's sleep is longer, the deadlines of these tests are shorter.
+const SLICE: Duration = Duration::from_millis(15);
+
 pub fn sleep(word: &AtomicU32, expected: u32, deadline: Option<Timestamp>) -> FutexWait {
     let interrupted = one_in(8);
     // No other thread runs between this load and the end of the queueing.
@@ -79,8 +82,6 @@ pub fn sleep(word: &AtomicU32, expected: u32, deadline: Option<Timestamp>) -> Fu
         kernel.queues.entry(address).or_default().push(Sleeping { name, wake });
         name
     });
-    /// The shortest slice is longer, the deadlines of these tests are shorter.
-    const SLICE: Duration = Duration::from_millis(15);
     let is_kept = |end: &Timestamp| MACHINE.setting.slices || end.since(Shuttle::now()) <= SLICE;
     let Some(deadline) = deadline.filter(is_kept) else {
         woken.recv().expect("the queue's end is kept until it has sent");

@@ -139,7 +139,17 @@ mod positions {
         let frames = lines.windows(2).filter(|pair| {
             let name =
                 pair[0].split_once(": ").map_or("", |(_, name)| name.trim_start_matches('<'));
-            let others = ["std::", "core::", "alloc::", "test::", "_", "clone", "start_thread", "syscall", "unknown"];
+            let others = [
+                "std::",
+                "core::",
+                "alloc::",
+                "test::",
+                "_",
+                "clone",
+                "start_thread",
+                "syscall",
+                "unknown",
+            ];
             !name.is_empty() && !others.iter().any(|other| name.starts_with(other))
         });
         let frames: Vec<String> = frames
