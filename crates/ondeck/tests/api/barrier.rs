@@ -12,6 +12,8 @@ use crate::copy::{Fork, fork};
 use crate::line::until_waiting;
 use crate::rest::until_at_rest;
 
+use super::watchdog;
+
 const SHORT: Duration = Duration::from_millis(5);
 
 fn until_rest(barrier: &Barrier) {
@@ -35,7 +37,7 @@ fn rounds_are_apart() {
     const ROUNDS: u32 = 500;
     let barrier = Barrier::new(THREADS);
     let (arrived, leaders) = (AtomicU32::new(0), AtomicU32::new(0));
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         for _ in 0..THREADS {
             scope.spawn(|| {
                 for round in 1..=ROUNDS {
@@ -91,7 +93,7 @@ fn a_thread_that_gives_up_has_not_come() {
     assert!(barrier.wait_until(deadline).is_none());
     assert!(Instant::now() >= deadline);
     assert!(barrier.wait_by(Native::now()).is_none());
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         let first = scope.spawn(|| barrier.wait_for(Duration::MAX).expect("in time").is_leader());
         until_waiting(&raw const barrier, 1);
         assert!(barrier.wait().is_leader());
@@ -104,7 +106,7 @@ fn a_thread_that_gives_up_has_not_come() {
 #[test]
 fn a_thread_that_gives_up_leaves_the_others_waiting() {
     let barrier = Barrier::new(3);
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         scope.spawn(|| barrier.wait());
         until_waiting(&raw const barrier, 1);
         assert!(barrier.wait_for(SHORT).is_none());
@@ -119,7 +121,7 @@ fn a_thread_that_gives_up_leaves_the_others_waiting() {
 #[cfg(unix)]
 fn the_child_of_a_fork_does_not_count_the_parents_threads() {
     let barrier = Barrier::new(2);
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         scope.spawn(|| barrier.wait());
         until_waiting(&raw const barrier, 1);
         fork(Fork::Library, || assert!(barrier.wait_for(SHORT).is_none()));
