@@ -30,6 +30,9 @@ for package in parking_lot_core-0.9 parking_lot_core-0.10; do
     in_package "$package" cargo test -q --features deadlock_detection,nightly
 done
 
+step "the traits of lock_api 0.4"
+cargo test -q --locked -p ondeck --doc --features lock_api_04 lock_api_04
+
 # Prints `NAME-SERIES=` and the path of the root of a package that cargo has fetched.
 root_of() {
     cargo metadata -q --format-version 1 | python3 -c '
