@@ -73,13 +73,17 @@ fn barriers_of_one_bucket_do_not_disturb_each_other() {
             until_waiting(&raw const *one, 1);
             let threads =
                 [0; 3].map(|_| scope.spawn(|| (0..ROUNDS).for_each(|_| _ = other.wait())));
-            threads.into_iter().for_each(|thread| thread.join().expect("no panic"));
+            for thread in threads {
+                thread.join().expect("no panic");
+            }
             assert_eq!(parking::waiting::<Native>((&raw const *one).addr()), 1);
             scope.spawn(|| one.wait());
             one.wait();
         });
     }
-    pair.into_iter().for_each(until_rest);
+    for barrier in pair {
+        until_rest(barrier);
+    }
 }
 
 /// Each thread frees the barrier's memory when its own wait returns, if the others have come.
