@@ -101,6 +101,11 @@
 
 #![no_std]
 
+/// The programs of `docs/moving.md`, which are tested as this crate's examples are.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/moving.md")]
+mod moving {}
+
 #[cfg(not(all(target_has_atomic = "8", target_has_atomic = "64")))]
 compile_error!(
     "ondeck needs a CPU with atomic instructions for 8 and 64 bits: a lock is a byte, and the parking table \

@@ -65,7 +65,7 @@ macro_rules! holding {
     ($new:path, |$self:ident| $held:expr => $($name:ident)*) => {$(
         #[inline]
         unsafe fn $name(&$self) {
-            // SAFETY: the caller has what the token stands for, as the trait demands.
+            // SAFETY: the caller has what the token stands for, as the trait asks for.
             _ = unsafe { <Self as $new>::$name($self, $held) };
         }
     )*};
@@ -76,7 +76,7 @@ macro_rules! upgrades {
     ($new:path: $($name:ident($($timeout:ident: $time:ty)?))*) => {$(
         #[inline]
         unsafe fn $name(&self $(, $timeout: $time)?) -> bool {
-            // SAFETY: the caller has an upgradable read, as the trait demands.
+            // SAFETY: the caller has an upgradable read, as the trait asks for.
             unsafe { <Self as $new>::$name(self, new::GuardNoSend::new() $(, $timeout)?) }.is_ok()
         }
     )*};
