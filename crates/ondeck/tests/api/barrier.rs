@@ -5,6 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use ondeck::Barrier;
+use ondeck::parking;
 use ondeck::platform::{Native, Platform};
 
 #[cfg(unix)]
@@ -54,6 +55,37 @@ fn rounds_are_apart() {
     });
     assert_eq!(leaders.into_inner(), ROUNDS);
     until_rest(&barrier);
+}
+
+/// Threads sleep at one barrier of a bucket on the bucket's word, and at others on words of their own: each round
+/// wakes its own, whichever began first.
+#[test]
+fn barriers_of_one_bucket_do_not_disturb_each_other() {
+    const ROUNDS: u32 = 200;
+    let barriers: [Barrier; 2_048] = std::array::from_fn(|_| Barrier::new(3));
+    let bucket = |barrier: &Barrier| parking::bucket_of((&raw const *barrier).addr());
+    let pair = barriers.iter().enumerate().find_map(|(index, first)| {
+        let second = barriers[index + 1..].iter().find(|second| bucket(second) == bucket(first));
+        second.map(|second| [first, second])
+    });
+    let pair = pair.expect("there are more barriers than buckets");
+    for [one, other] in [pair, [pair[1], pair[0]]] {
+        thread::scope(|scope| {
+            scope.spawn(|| one.wait());
+            until_waiting(&raw const *one, 1);
+            let threads =
+                [0; 3].map(|_| scope.spawn(|| (0..ROUNDS).for_each(|_| _ = other.wait())));
+            for thread in threads {
+                thread.join().expect("no panic");
+            }
+            assert_eq!(parking::waiting::<Native>((&raw const *one).addr()), 1);
+            scope.spawn(|| one.wait());
+            one.wait();
+        });
+    }
+    for barrier in pair {
+        until_rest(barrier);
+    }
 }
 
 /// Each thread frees the barrier's memory when its own wait returns, if the others have come.
