@@ -37,7 +37,7 @@ mv "$work/all/usr/local" "$work/$name"
 strip --strip-unneeded "$work/$name/bin/ondeck" "$work/$name/lib/ondeck/libondeck_preload.so" \
     "$work/$name/lib/libondeck.so.0"
 strip --strip-debug "$work/$name/lib/libondeck.a"
-install -m 644 -t "$work/$name" LICENSE-APACHE LICENSE-MIT CHANGELOG.md
+install -D -m 644 -t "$work/$name/share/doc/ondeck" LICENSE-APACHE LICENSE-MIT CHANGELOG.md
 
 mkdir -p "$out"
 # Files have the time of the last commit, so that the same source makes the same file.
