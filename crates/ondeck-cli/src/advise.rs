@@ -225,7 +225,7 @@ fn recorded(options: &Options) -> Result<Option<Recorded>, Error> {
         .map_err(|error| Error::Usage(format!("{name}: cannot be read: {error}")))?;
     let recorded =
         profile::worst_lock(&text).map_err(|problem| Error::Usage(format!("{name} {problem}")))?;
-    output::say(&format!("threads waited for {} longest", recorded.name));
+    output::say(format_args!("threads waited for {} longest", recorded.name));
     Ok(Some(recorded))
 }
 

@@ -51,8 +51,9 @@ fn the_exit_code_says_whether_it_knows() {
     assert!(stdout(&known).contains("advice: ondeck_pi;"), "{}", stdout(&known));
     let strict = advise(&["--fairness", "strict"]);
     assert!(stdout(&strict).contains("advice: ondeck_fair;"), "{}", stdout(&strict));
-    let tie = advise(&["--language", "c++", "--bytes", "64", "--now", "glibc"]);
+    let tie = advise(&["--language", "c++", "--now", "glibc"]);
     assert_eq!(tie.status.code(), Some(0), "{}", stderr(&tie));
+    assert!(stdout(&tie).contains("advice: glibc; stay with what you have"), "{}", stdout(&tie));
     for (unknown, words) in [
         (&["--realtime", "--language", "none"][..], "advice: none;"),
         (&["--language", "c++", "--now", "none"], "not known"),
@@ -75,13 +76,14 @@ fn a_recording_answers_instead_of_the_user() {
     ];
     fs::write(&file, lines.join("\n")).expect("written");
     let output = run(&["advise", "--no-measure", "--profile", file.to_str().expect("UTF-8")]);
-    let text = stdout(&output);
+    // Where lines end does not matter.
+    let text = stdout(&output).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(stderr(&output).contains("orders"), "{}", stderr(&output));
     assert!(
         text.starts_with("4 threads on ") && text.contains("sections of 200ns, 3.4µs outside"),
         "{text}"
     );
-    assert!(text.contains("C,") && text.contains("glibc now"), "{text}");
+    assert!(text.contains(", C, glibc now"), "{text}");
 }
 
 #[test]
