@@ -1,8 +1,8 @@
 //! The portable locks, and the list of them.
 //!
 //! To add a lock, add a file in this folder and a line in the list below. Those that need a [`Host`] are not in the
-//! list: this project's own, [`OndeckMutex`], [`OndeckBiased`], [`OndeckFair`] and [`OndeckSliced`], and [`Cpython`]; nor
-//! are those that need a kernel which knows the owners of locks, [`PiFutex`].
+//! list: this project's own, [`OndeckMutex`], [`OndeckBiased`] and [`OndeckSliced`], and [`Cpython`]; nor are those
+//! that need a kernel which knows the owners of locks, [`PiFutex`].
 //!
 //! Flat combining (Danny Hendler, Itai Incze, Nir Shavit and Moran Tzafrir, 2010) and other ways to give a section
 //! to another thread are not here. [`RawLock`](crate::RawLock) has `lock` and `unlock`. A section is what stands
@@ -16,7 +16,6 @@ use crate::Visitor;
 pub mod cpython;
 pub mod lockless_condvar;
 pub mod ondeck_biased;
-pub mod ondeck_fair;
 pub mod ondeck_mutex;
 pub mod ondeck_sliced;
 pub mod pi_futex;
@@ -24,7 +23,6 @@ pub mod swift_pi;
 
 pub use cpython::Cpython;
 pub use ondeck_biased::OndeckBiased;
-pub use ondeck_fair::OndeckFair;
 pub use ondeck_mutex::OndeckMutex;
 pub use ondeck_sliced::OndeckSliced;
 pub use pi_futex::PiFutexMutex;
@@ -89,7 +87,6 @@ portable_locks! {
 pub fn for_each_hosted<P: Host>(visitor: &mut impl Visitor<P>) {
     visitor.visit::<OndeckMutex<P>>();
     visitor.visit::<OndeckBiased<P>>();
-    visitor.visit::<OndeckFair<P>>();
     visitor.visit::<OndeckSliced<P>>();
     for_each_portable(visitor);
     visitor.visit::<Cpython<P>>();

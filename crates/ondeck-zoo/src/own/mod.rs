@@ -1,5 +1,5 @@
-//! This project's locks that run on the real machine only, because they name threads as its C library or its kernel
-//! does. The others are in [`locks`](crate::locks).
+//! This project's locks as programs have them, on the real machine only: the fair one, and those that name threads as
+//! its C library or its kernel does. The others are in [`locks`](crate::locks).
 //!
 //! [`ondeck::CombiningMutex`] is not here. [`RawLock`](crate::RawLock) has `lock` and `unlock`, and a section between
 //! two calls cannot be given to the owner, which would have to run it.
@@ -20,6 +20,7 @@ macro_rules! own_locks {
 }
 
 own_locks! {
+    fair::OndeckFair,
     reentrant::OndeckReentrant,
     #[cfg(all(
         any(target_os = "linux", target_os = "android"),

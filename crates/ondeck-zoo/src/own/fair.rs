@@ -5,16 +5,16 @@
 //! Teaches: the order of arrival costs a wake for each contended pair, also if the queue is in a parking table.
 
 use ondeck::fair::RawFairMutex;
-use ondeck::platform::Host;
+use ondeck::platform::Native;
 
 use crate::{CondvarKind, Fairness, LockInfo, Origin, RawLock, SequenceCondvar, Waiting};
 
 /// The mutex of [`ondeck::fair`].
 #[derive(Debug)]
-pub struct OndeckFair<P: Host>(RawFairMutex<P>);
+pub struct OndeckFair(RawFairMutex<Native>);
 
 // SAFETY: `RawFairMutex` excludes; see its own argument.
-unsafe impl<P: Host> RawLock<P> for OndeckFair<P> {
+unsafe impl RawLock<Native> for OndeckFair {
     const INFO: LockInfo = LockInfo {
         name: "ondeck_fair",
         origin: Origin::Own,
@@ -28,7 +28,7 @@ unsafe impl<P: Host> RawLock<P> for OndeckFair<P> {
     };
 
     type Context = ();
-    type Condvar = SequenceCondvar<P>;
+    type Condvar = SequenceCondvar<Native>;
 
     fn new() -> Self {
         Self(RawFairMutex::new())
