@@ -173,6 +173,6 @@ fn on_a_terminal_it_asks_for_what_was_not_said() {
     assert_eq!(child.wait().expect("it ends").code(), Some(0), "{screen}\n{text}");
     assert!(!screen.contains("Nanoseconds"), "one thread's work does not matter: {screen}");
     assert!(text.starts_with("1 thread on "), "{text}");
-    assert!(text.contains("at most 8 bytes") && text.contains("freed right after"), "{text}");
+    assert!(text.contains("at most 8 bytes") && text.contains("std now, freed"), "{text}");
     assert!(!text.contains("taken for granted"), "{text}");
 }
