@@ -5,6 +5,7 @@ use std::fmt::Write;
 use ondeck_lab::results::{Failure, Report, Warning};
 use ondeck_lab::sample::PAIR;
 use ondeck_lab::workload::{NO_LOCK, UNCONTENDED};
+use ondeck_report::answer::Answer;
 use ondeck_report::{table, verdict};
 
 use crate::output;
@@ -42,7 +43,7 @@ pub(crate) fn of_bench(report: &Report) -> String {
         let line = format!("not with an empty lock: {}: {reason}", workloads.join(", "));
         _ = writeln!(text, "{}", textwrap::fill(&line, COLUMNS));
     }
-    let verdicts = verdict::verdicts(&report.series);
+    let verdicts = verdict::verdicts(report);
     if !verdicts.is_empty() {
         let machine = report.simulated.as_ref();
         let machine = machine.map_or("this machine", |simulated| &simulated.machine);
@@ -51,6 +52,35 @@ pub(crate) fn of_bench(report: &Report) -> String {
             _ = writeln!(text, "{}\n{}", verdict.situation, indented(&verdict.judgement));
         }
     }
+    if let Some(answer) = Answer::of(report) {
+        _ = writeln!(text, "\n{}", table::answer(&answer));
+    }
+    text + &end(report)
+}
+
+/// What a bench prints that measured the answer: one screen.
+pub(crate) fn of_answer(report: &Report) -> String {
+    let mut text = String::new();
+    if !report.warnings.is_empty() {
+        let mut codes: Vec<String> = Vec::new();
+        for warning in &report.warnings {
+            let code = warning.code.replace('_', " ");
+            if !codes.contains(&code) {
+                codes.push(code);
+            }
+        }
+        text = note(&format!("read the warnings above first: {}", codes.join(", "))) + "\n";
+    }
+    if let Some(answer) = Answer::of(report) {
+        text += &table::answer(&answer);
+    }
+    text += &end(report);
+    text + "all numbers: --html FILE; every workload and lock: --all; other locks: --locks NAMES\n"
+}
+
+/// Failures and the machine.
+fn end(report: &Report) -> String {
+    let mut text = String::new();
     for failure in &report.failures {
         _ = writeln!(text, "\n{}", describe(failure));
     }

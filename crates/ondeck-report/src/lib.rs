@@ -9,6 +9,7 @@
 //! JSON ─► read ─► Report ◄─ merge    shards, or repeated runs, become one
 //!                   │
 //!                   ├─► compare      ratios with their intervals, two reports or two locks
+//!                   ├─► answer       how many times as fast as std, by kind of situation
 //!                   ├─► verdict      which lock leads in each situation
 //!                   ▼
 //!                 numbers            a value gets its unit and its digits
@@ -19,6 +20,7 @@
 //!                   └─► json, jsonl, csv
 //! ```
 
+pub mod answer;
 pub mod compare;
 pub mod comparison;
 pub mod csv;

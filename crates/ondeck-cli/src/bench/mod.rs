@@ -1,5 +1,6 @@
 //! `ondeck bench`: from options to a plan, from results to reports.
 
+mod answer;
 mod options;
 
 use std::sync::Arc;
@@ -33,8 +34,12 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     }
     let interrupt = Interrupt::listen()?;
     let everything = Subject::of_every_kind();
-    let parts = options.choice.parts()?;
+    let answers = answer::is_asked_for(options);
+    let parts = if answers { answer::parts() } else { options.choice.parts()? };
     let mut request = request(options, &everything, parts.workloads, interrupt.flag())?;
+    if answers && request.locks.is_none() {
+        request.locks = Some(answer::locks(&everything));
+    }
     let lacking_here = choice::leave_out_lacking(&mut request);
     if let (true, false, [first, ..]) = (request.workloads.is_empty(), parts.costs, &*lacking_here)
     {
@@ -74,7 +79,11 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     summary::print_warnings(&report.warnings);
 
     let (start, cpu) = (Instant::now(), Account::now());
-    let campaign = plan::stages(&request, &everything);
+    let campaign = if answers {
+        answer::stages(&request, &everything)
+    } else {
+        plan::stages(&request, &everything)
+    };
     // Costs come after the stages, as one part more.
     let costs_part = campaign.len();
     let shard = options.shard.unwrap_or(Shard::WHOLE);
@@ -122,8 +131,9 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     let late = warnings::after(&report.machine, &report.series, report.cpu_time);
     report.warnings.extend(late.iter().cloned());
 
-    let ending = session::finish(prepared, &report, &summary::of_bench(&report));
     summary::print_warnings(&late);
+    let text = if answers { summary::of_answer(&report) } else { summary::of_bench(&report) };
+    let ending = session::finish(prepared, &report, &text);
     Ok(if lacking { Ending::Lacking } else { ending })
 }
 

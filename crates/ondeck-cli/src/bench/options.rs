@@ -13,7 +13,9 @@ use crate::values::{MOST_THREADS, in_range, round_count, round_length, stall_lim
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  ondeck bench
+  ondeck bench                                  std, parking_lot, glibc, spin and ondeck, a minute
+  ondeck bench --locks std,usync,ondeck         the same for other locks
+  ondeck bench --all --html report.html         every workload, and locks of papers, four minutes
   ondeck bench --quick
   ondeck bench --locks 'glibc*,std' --workloads throughput --threads 1,2,4,8
   ondeck bench --workloads throughput --work 100,500 --threads 8
@@ -68,7 +70,12 @@ pub(crate) struct Options {
     #[arg(long, value_name = "COUNT", default_value = "0", value_parser = background)]
     pub(crate) background: usize,
 
-    /// Measure for less than 30 seconds, to check that everything works
+    /// Measure every workload, with locks of papers, too; four minutes on 2 CPUs. So does an option that names
+    /// workloads or situations. Without one, a minute says how the locks compare that programs choose from
+    #[arg(short, long)]
+    pub(crate) all: bool,
+
+    /// Measure every workload for less than 30 seconds, to check that everything works
     #[arg(short, long, conflicts_with = "full")]
     pub(crate) quick: bool,
 

@@ -62,11 +62,12 @@ pub fn document(report: &Report) -> Markup {
                     p #origin .note { (data::origin(report)) }
                     @if let Some(work) = report.machine.pure_work { p.note { (work.line()) } }
                 }
-                (tools::bar(&palette))
+                (tools::bar(report, &palette))
                 main {
                     (failures(report))
-                    (glance::lines(report))
                     (warnings(report))
+                    (glance::answer(report))
+                    (glance::lines(report))
                     nav aria-label="Sections" {
                         ul {
                             @for section in &sections {
@@ -184,14 +185,11 @@ fn warnings(report: &Report) -> Markup {
         @if !report.warnings.is_empty() {
             aside.box.warning {
                 h2 { "Before you trust the numbers" }
-                dl {
-                    @for warning in &report.warnings {
-                        dt { (data::capitalized(&warning.code.replace('_', " "))) }
-                        dd {
-                            p { (warning.message) }
-                            @if !warning.fix.is_empty() {
-                                p.fix { strong { "What to do: " } (warning.fix) }
-                            }
+                @for warning in &report.warnings {
+                    details {
+                        summary { (warning.message) }
+                        @if !warning.fix.is_empty() {
+                            p.fix { strong { "What to do: " } (warning.fix) }
                         }
                     }
                 }
