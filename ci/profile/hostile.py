@@ -34,7 +34,9 @@ def main(what, profile):
         expect("crowded" in names, "the child's lock is not there")
     if what == "relock":
         lock = names.get("crowded", {"wait": {"count": 0}})
-        expect(lock["wait"]["count"] == 5, f"{lock['wait']['count']} waits of the 5 that began at a notification")
+        # A notified thread that gets no CPU until the mutex is free has nothing to wait for: not each of them waits.
+        waits = lock["wait"]["count"]
+        expect(1 <= waits <= 5, f"{waits} waits, not 1 to 5, that began at a notification")
     if what == "reuse":
         # Each of ten was acquired 104 times, and once to be destroyed.
         lock = names.get("slot", {"reused": 0, "acquisitions": 0})

@@ -4,7 +4,7 @@
                      and the folders 1 and 2 are in the working directory
    hostile stack     the child of a fork, whose first wait is that of a thread with the smallest stack
    hostile reuse     one mutex after another at the same address
-   hostile relock    waiters of a condition variable that find their mutex locked when they are told
+   hostile relock    waiters of a condition variable that find their mutex locked when they are notified
    hostile full      threads that wait for many locks, once a line was read from standard input */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -146,7 +146,7 @@ static void *wait_to_be_told(void *unused) {
     return unused;
 }
 
-/* The mutex that a waiter of a condition variable wants again is locked when it is told, and for some time. */
+/* The mutex that a waiter of a condition variable wants again stays locked for some time after the notification. */
 static int relock(void) {
     for (int i = 0; i < 5; i++) {
         pthread_t thread;
@@ -156,7 +156,7 @@ static int relock(void) {
         pthread_mutex_lock(&crowded);
         tells = 1;
         pthread_cond_signal(&told);
-        usleep(1000);
+        usleep(20000);
         pthread_mutex_unlock(&crowded);
         pthread_join(thread, NULL);
     }
