@@ -6,6 +6,7 @@ use ondeck_lab::results::{Failure, Report, Warning};
 use ondeck_lab::sample::PAIR;
 use ondeck_lab::workload::{NO_LOCK, UNCONTENDED};
 use ondeck_report::answer::Answer;
+use ondeck_report::like::{self, Article};
 use ondeck_report::{table, verdict};
 
 use crate::output;
@@ -60,22 +61,39 @@ pub(crate) fn of_bench(report: &Report) -> String {
 
 /// What a bench prints that measured the answer: one screen.
 pub(crate) fn of_answer(report: &Report) -> String {
-    let mut text = String::new();
-    if !report.warnings.is_empty() {
-        let mut codes: Vec<String> = Vec::new();
-        for warning in &report.warnings {
-            let code = warning.code.replace('_', " ");
-            if !codes.contains(&code) {
-                codes.push(code);
-            }
-        }
-        text = note(&format!("read the warnings above first: {}", codes.join(", "))) + "\n";
-    }
+    let mut text = warned(report);
     if let Some(answer) = Answer::of(report) {
         text += &table::answer(&answer);
     }
     text += &end(report);
-    text + "all numbers: --html FILE; every workload and lock: --all; other locks: --locks NAMES\n"
+    text + "all numbers: --html FILE; everything: --all; other locks: --locks NAMES\n"
+}
+
+/// What a bench prints that measured what an article did.
+pub(crate) fn of_article(report: &Report, article: &'static Article) -> String {
+    let mut text = warned(report);
+    if let Some(beside) = like::beside(article, report) {
+        text += &table::like(&beside);
+        if let Some(limits) = &beside.limits {
+            text += &("\n".to_owned() + &note(&format!("not shown here, {limits}")));
+        }
+    }
+    text + &end(report)
+}
+
+/// The warnings by their codes; they were printed in full before.
+fn warned(report: &Report) -> String {
+    let mut codes: Vec<String> = Vec::new();
+    for warning in &report.warnings {
+        let code = warning.code.replace('_', " ");
+        if !codes.contains(&code) {
+            codes.push(code);
+        }
+    }
+    if codes.is_empty() {
+        return String::new();
+    }
+    note(&format!("read the warnings above first: {}", codes.join(", "))) + "\n"
 }
 
 /// Failures and the machine.

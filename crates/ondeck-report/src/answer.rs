@@ -45,11 +45,18 @@ pub struct Part {
     pub threads: &'static [(usize, usize)],
     /// How long a round is, in milliseconds.
     pub round: u64,
+    /// How many rounds there are; none where runs end by count.
+    pub rounds: Option<usize>,
 }
 
 impl Part {
-    const USUAL: Self =
-        Self { workload: "", work: None, capacity: None, threads: &[(2, 0)], round: 100 };
+    const USUAL: Self = Self::of("");
+
+    /// A workload with two threads for each CPU. Quartiles of fewer rounds would say little.
+    pub(crate) const fn of(workload: &'static str) -> Self {
+        let (round, rounds) = (100, Some(7));
+        Self { workload, work: None, capacity: None, threads: &[(2, 0)], round, rounds }
+    }
 
     /// Whether a series is of one of its situations. The number of threads may be another, if threads contend.
     fn covers(&self, series: &Series) -> bool {
@@ -181,9 +188,9 @@ impl Answer {
             QUESTIONS.iter().any(|question| question.parts.iter().any(|part| part.covers(one)))
         };
         let mut locks: Vec<&str> = Vec::new();
-        for one in series.iter().filter(|one| asked(one)) {
-            if !locks.contains(&family(&one.lock)) {
-                locks.push(family(&one.lock));
+        for one in series.iter().filter(|one| asked(one) && family(&one.lock) == one.lock) {
+            if !locks.contains(&&*one.lock) {
+                locks.push(&one.lock);
             }
         }
         if locks.len() > MOST {
@@ -267,7 +274,8 @@ fn share(series: &[&Series], locks: &[&str]) -> Option<(usize, Vec<Option<f64>>)
         let one = covered().find(|one| one.lock == *lock && one.threads == most)?;
         Some(one.metric(SHARE.name)?.median)
     };
-    Some((most, locks.iter().map(of).collect()))
+    let shares: Vec<Option<f64>> = locks.iter().map(of).collect();
+    shares.iter().any(Option::is_some).then_some((most, shares))
 }
 
 /// How many times, in at most four characters.
@@ -284,8 +292,9 @@ impl Row {
     /// The best lock and those that are not told apart from it, in words.
     pub fn leaders_in_words(&self, locks: &[String]) -> String {
         let names: Vec<&str> = self.leaders.iter().map(|place| &*locks[*place]).collect();
-        match names.len() {
-            all if all == self.times.iter().flatten().count() => "none told apart".to_owned(),
+        match &*names {
+            all if all.len() == self.times.iter().flatten().count() => "none told apart".to_owned(),
+            [_, _, _, _, ..] => format!("{} = {} others", names[0], names.len() - 1),
             _ => names.join(" = "),
         }
     }

@@ -101,7 +101,7 @@ fn situations(series: &[Series]) -> Vec<Situation<'_>> {
 
 /// In how many situations each lock leads, alone or with others.
 fn counted(situations: &[&Situation<'_>]) -> String {
-    /// More names nobody reads.
+    /// A line has no room for more.
     const MOST: usize = 4;
     let mut wins: BTreeMap<&str, usize> = BTreeMap::new();
     for leader in situations.iter().flat_map(|one| &one.leaders) {

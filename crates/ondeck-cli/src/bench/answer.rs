@@ -1,5 +1,5 @@
-//! What `ondeck bench` measures if no part of the suite is named: what answers the question of most users, in a
-//! minute on two CPUs.
+//! What `ondeck bench` measures that is no part of the suite: what answers the question of most users, in a minute on
+//! two CPUs, or what an article measured.
 
 use std::time::Duration;
 
@@ -13,11 +13,46 @@ use super::Options;
 /// The locks that a user chooses from. The name of a library's mutex also chooses its reader-writer lock.
 const LOCKS: [&str; 5] = ["std", "parking_lot", "glibc", "spin", "ondeck"];
 
-/// Rounds of each lock in each situation: quartiles of fewer say little.
-const ROUNDS: usize = 7;
+/// Parts of workloads, and the locks that are measured if none are named.
+pub(super) struct Selection {
+    parts: Vec<&'static Part>,
+    locks: &'static [&'static str],
+}
 
-/// Whether the answer is measured, and not the suite.
-pub(super) fn is_asked_for(options: &Options) -> bool {
+impl Selection {
+    /// What the options ask for; none if that is the suite, or some of it.
+    pub(super) fn of(options: &Options) -> Option<Self> {
+        if let Some(article) = options.like {
+            return Some(Self { parts: article.parts.iter().collect(), locks: article.locks });
+        }
+        let parts = || QUESTIONS.iter().flat_map(|question| question.parts).collect();
+        asks_for_answer(options).then(|| Self { parts: parts(), locks: &LOCKS })
+    }
+
+    /// The workloads, each once.
+    pub(super) fn workloads(&self) -> Parts {
+        let mut names: Vec<&str> = self.parts.iter().map(|part| part.workload).collect();
+        names.dedup();
+        Parts { workloads: names.into_iter().filter_map(named).copied().collect(), costs: false }
+    }
+
+    /// The locks that this system has.
+    pub(super) fn locks(&self, everything: &[Subject]) -> Vec<Subject> {
+        let here = |name: &&&str| everything.iter().any(|lock| lock.info.name == **name);
+        let words: Vec<String> =
+            self.locks.iter().filter(here).map(|name| (*name).to_owned()).collect();
+        select::locks(everything, &words).unwrap_or_default()
+    }
+
+    /// The stages, of the workloads that are left.
+    pub(super) fn stages(&self, request: &Request, everything: &[Subject]) -> Vec<Stage> {
+        let left = |part: &&&Part| request.workloads.iter().any(|one| one.name == part.workload);
+        let parts = self.parts.iter().filter(left);
+        parts.flat_map(|part| plan::stages(&of(part, request), everything)).collect()
+    }
+}
+
+fn asks_for_answer(options: &Options) -> bool {
     let choice = &options.choice;
     let suite = options.all || options.quick || options.full || choice.workloads.is_some();
     let situations = choice.threads.is_some()
@@ -26,30 +61,6 @@ pub(super) fn is_asked_for(options: &Options) -> bool {
         || choice.capacity.is_some()
         || choice.notify.is_some();
     !suite && !situations
-}
-
-/// The workloads of the answer, each once.
-pub(super) fn parts() -> Parts {
-    let mut names: Vec<&str> = all().map(|part| part.workload).collect();
-    names.dedup();
-    Parts { workloads: names.into_iter().filter_map(named).copied().collect(), costs: false }
-}
-
-/// The locks of the answer that this system has.
-pub(super) fn locks(everything: &[Subject]) -> Vec<Subject> {
-    let here = |name: &&&str| everything.iter().any(|lock| lock.info.name == **name);
-    let words: Vec<String> = LOCKS.iter().filter(here).map(|name| (*name).to_owned()).collect();
-    select::locks(everything, &words).unwrap_or_default()
-}
-
-/// The stages of the answer.
-pub(super) fn stages(request: &Request, everything: &[Subject]) -> Vec<Stage> {
-    let left = |part: &&Part| request.workloads.iter().any(|one| one.name == part.workload);
-    all().filter(left).flat_map(|part| plan::stages(&of(part, request), everything)).collect()
-}
-
-fn all() -> impl Iterator<Item = &'static Part> {
-    QUESTIONS.iter().flat_map(|question| question.parts)
 }
 
 fn of(part: &Part, request: &Request) -> Request {
@@ -64,7 +75,7 @@ fn of(part: &Part, request: &Request) -> Request {
         capacities: part.capacity.map(|capacity| vec![capacity]),
         notify: Some(vec![Notify::Inside]),
         round: request.round.or(Some(Duration::from_millis(part.round))),
-        rounds: request.rounds.or(Some(ROUNDS)),
+        rounds: request.rounds.or(part.rounds),
         helper: None,
         ..request.clone()
     }
@@ -78,10 +89,12 @@ mod tests {
     #[test]
     fn the_answer_takes_a_minute_on_two_cpus() {
         let everything = Subject::of_every_kind();
-        let locks = Some(locks(&everything));
-        let workloads = parts().workloads;
+        let parts = QUESTIONS.iter().flat_map(|question| question.parts).collect();
+        let selection = Selection { parts, locks: &LOCKS };
+        let locks = Some(selection.locks(&everything));
+        let workloads = selection.workloads().workloads;
         let request = Request { cpus: 2, locks, workloads, ..Request::of(Extent::Suite) };
-        let stages = stages(&request, &everything);
+        let stages = selection.stages(&request, &everything);
         let planned: Duration = stages.iter().map(Stage::planned).sum();
         assert!((45..=65).contains(&planned.as_secs()), "{planned:?}");
         for question in QUESTIONS {

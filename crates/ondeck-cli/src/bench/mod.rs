@@ -26,6 +26,7 @@ use crate::progress::Progress;
 use crate::watcher::Watcher;
 use crate::{choice, costs, output, session, summary};
 
+use answer::Selection;
 pub(crate) use options::Options;
 
 pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
@@ -34,11 +35,14 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     }
     let interrupt = Interrupt::listen()?;
     let everything = Subject::of_every_kind();
-    let answers = answer::is_asked_for(options);
-    let parts = if answers { answer::parts() } else { options.choice.parts()? };
+    let selection = Selection::of(options);
+    let parts = match &selection {
+        Some(selection) => selection.workloads(),
+        None => options.choice.parts()?,
+    };
     let mut request = request(options, &everything, parts.workloads, interrupt.flag())?;
-    if answers && request.locks.is_none() {
-        request.locks = Some(answer::locks(&everything));
+    if let (Some(selection), None) = (&selection, &request.locks) {
+        request.locks = Some(selection.locks(&everything));
     }
     let lacking_here = choice::leave_out_lacking(&mut request);
     if let (true, false, [first, ..]) = (request.workloads.is_empty(), parts.costs, &*lacking_here)
@@ -79,10 +83,9 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     summary::print_warnings(&report.warnings);
 
     let (start, cpu) = (Instant::now(), Account::now());
-    let campaign = if answers {
-        answer::stages(&request, &everything)
-    } else {
-        plan::stages(&request, &everything)
+    let campaign = match &selection {
+        Some(selection) => selection.stages(&request, &everything),
+        None => plan::stages(&request, &everything),
     };
     // Costs come after the stages, as one part more.
     let costs_part = campaign.len();
@@ -132,7 +135,11 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     report.warnings.extend(late.iter().cloned());
 
     summary::print_warnings(&late);
-    let text = if answers { summary::of_answer(&report) } else { summary::of_bench(&report) };
+    let text = match (options.like, selection) {
+        (Some(article), _) => summary::of_article(&report, article),
+        (None, Some(_)) => summary::of_answer(&report),
+        (None, None) => summary::of_bench(&report),
+    };
     let ending = session::finish(prepared, &report, &text);
     Ok(if lacking { Ending::Lacking } else { ending })
 }

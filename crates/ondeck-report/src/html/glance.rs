@@ -15,7 +15,7 @@ pub fn answer(report: &Report) -> Markup {
     let caption = format!("How many times as fast as {}", answer.reference);
     html! {
         section #answer {
-            h2 { (caption) }
+            h2 { "Which lock is faster here" }
             (tables::scrolling(&caption, &html! {
                 table aria-label=(caption) {
                     thead {

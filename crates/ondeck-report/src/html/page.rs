@@ -12,7 +12,7 @@ use super::figure::{slug, tag};
 use super::prose::{prose, without_tags};
 use super::theme::{self, Palette};
 use super::uncontended;
-use super::{baselines, costs, facts, generic, glance, latency, overview, tools};
+use super::{baselines, costs, facts, generic, glance, latency, like, overview, tools};
 use crate::data;
 
 const SCRIPT: &str = include_str!("page.js");
@@ -106,6 +106,9 @@ fn sections(report: &Report, palette: &Palette) -> Vec<Section> {
         }
         sections.push(Section { id: unique, title, body });
     };
+    for (id, title, body) in like::sections(report) {
+        add(&id, title, body);
+    }
     let overview = overview::table(report);
     if !overview.0.is_empty() {
         add("overview", "Overview".to_owned(), overview);

@@ -3,6 +3,7 @@
 mod across;
 mod alone;
 mod answer;
+mod like;
 mod patterns;
 mod quantities;
 mod runs;
@@ -21,6 +22,7 @@ use crate::numbers::terminal::{
 };
 
 pub use answer::render as answer;
+pub use like::render as like;
 use situations::{by_threads, situations};
 
 /// Every table of the report, one below the other, with a heading each; above them that it is simulated, if it is. `colour` allows escape
