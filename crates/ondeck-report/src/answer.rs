@@ -294,7 +294,7 @@ impl Row {
         let names: Vec<&str> = self.leaders.iter().map(|place| &*locks[*place]).collect();
         match &*names {
             all if all.len() == self.times.iter().flatten().count() => "none told apart".to_owned(),
-            [_, _, _, _, ..] => format!("{} = {} others", names[0], names.len() - 1),
+            [_, _, _, ..] => format!("{} = {} others", names[0], names.len() - 1),
             _ => names.join(" = "),
         }
     }

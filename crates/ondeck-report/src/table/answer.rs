@@ -6,7 +6,7 @@ use crate::answer::{Answer, written};
 
 /// The lines of the answer, each at most 80 columns wide if the locks have short names.
 pub fn render(answer: &Answer) -> String {
-    let first = format!("times as fast as {}", answer.reference);
+    let first = format!("speed, {} = 1", answer.reference);
     let wide = answer.rows.iter().map(|row| row.question.name.len()).chain([first.len()]).max();
     let wide = wide.unwrap_or(0);
     let across: Vec<usize> = answer.locks.iter().map(|lock| lock.len().max(4)).collect();
