@@ -6,7 +6,7 @@
 //!
 //! The figures are those of `docs/published/`, which has their sources.
 
-use ondeck_lab::results::{Better, Report, Series};
+use ondeck_lab::results::{Report, Series};
 use ondeck_lab::workload::{NOTIFY, param};
 
 use crate::answer::Part;
@@ -325,7 +325,6 @@ impl Table {
             metric.p75,
         ]
         .map(|value| value * self.scale);
-        debug_assert!(metric.better != Better::Neither);
         (metric.n > 1).then_some(Ours { figure, median, low, high })
     }
 }
