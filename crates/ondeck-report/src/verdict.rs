@@ -49,7 +49,7 @@ pub fn verdicts(report: &Report) -> Vec<Verdict> {
     let mut verdicts: Vec<Verdict> = grouped(&judged, |one| one.workload.to_owned())
         .into_iter()
         .map(|(workload, judged)| match &*judged {
-            [one] => Verdict { situation: one.situation.clone(), judgement: one.judgement.clone() },
+            [one] => Verdict { situation: one.words.clone(), judgement: one.judgement.clone() },
             several => Verdict {
                 situation: format!("{workload}, {} situations", several.len()),
                 judgement: counted(several),
@@ -63,7 +63,7 @@ pub fn verdicts(report: &Report) -> Vec<Verdict> {
 /// One situation.
 struct Situation<'a> {
     workload: &'a str,
-    situation: String,
+    words: String,
     judgement: String,
     /// The best lock, and those that are not told apart from it.
     leaders: Vec<&'a str>,
@@ -90,7 +90,7 @@ fn situations(series: &[Series]) -> Vec<Situation<'_>> {
             let lost = |row: &&Row<'_>| !leads(row) && factor(best.1, row.1) >= WORTH_SAYING;
             Some(Situation {
                 workload: &best.0.workload,
-                situation: situation(best.0),
+                words: situation(best.0),
                 judgement: judgement(&rows)?,
                 leaders: rows.iter().take_while(leads).map(|row| &*row.0.lock).collect(),
                 behind: rows.iter().filter(lost).map(|row| &*row.0.lock).collect(),
@@ -319,7 +319,7 @@ mod tests {
         let [one] = &*situations(&series) else { panic!("one situation") };
         let judgement = "fast leads with 10.0 M/s at a share of 0.25, not told apart from near; slow is \
                          10.0 times behind";
-        assert_eq!((&*one.situation, &*one.judgement), ("throughput, 8 threads", judgement));
+        assert_eq!((&*one.words, &*one.judgement), ("throughput, 8 threads", judgement));
         assert_eq!((&*one.leaders, &*one.behind), (&["fast", "near"][..], &["slow"][..]));
     }
 
@@ -327,7 +327,7 @@ mod tests {
     fn situations_of_a_workload_are_counted() {
         let one = |leaders| Situation {
             workload: "throughput",
-            situation: String::new(),
+            words: String::new(),
             judgement: String::new(),
             leaders,
             behind: Vec::new(),

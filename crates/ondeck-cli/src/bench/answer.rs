@@ -64,13 +64,14 @@ fn asks_for_answer(options: &Options) -> bool {
 }
 
 fn of(part: &Part, request: &Request) -> Request {
-    let threads: Vec<usize> =
-        part.threads.iter().map(|(times, more)| times * request.cpus + more).collect();
+    // On one CPU threads contend, too; a number that is not by CPUs is an article's.
+    let count = |&(times, more): &(usize, usize)| {
+        if times == 0 { more } else { (times * request.cpus + more).max(2) }
+    };
+    let threads: Vec<usize> = part.threads.iter().map(count).collect();
     Request {
         workloads: named(part.workload).into_iter().copied().collect(),
-        // On one CPU threads contend, too.
-        threads: (!threads.is_empty())
-            .then(|| threads.into_iter().map(|count| count.max(2)).collect()),
+        threads: (!threads.is_empty()).then_some(threads),
         work: part.work,
         capacities: part.capacity.map(|capacity| vec![capacity]),
         notify: Some(vec![Notify::Inside]),

@@ -4,6 +4,9 @@ use std::fmt::Write;
 
 use crate::answer::{Answer, written};
 
+const SHARE: &str =
+    "share: of the least served thread, by that of the most served, in short sections.\n";
+
 /// The lines of the answer, each at most 80 columns wide if the locks have short names.
 pub fn render(answer: &Answer) -> String {
     let first = format!("speed, {} = 1", answer.reference);
@@ -33,8 +36,8 @@ pub fn render(answer: &Answer) -> String {
             .map(|share| share.map_or("-".to_owned(), |share| format!("{share:.2}")))
             .collect();
         text += &line(&format!("share, {threads} threads"), &cells, "1 is even");
+        text += SHARE;
     }
     text += "=: not told apart, because their quartiles overlap: choose by something else.\n";
-    text += "share: of the least served thread, by that of the most served, short sections.\n";
     text
 }
