@@ -135,13 +135,18 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     report.warnings.extend(late.iter().cloned());
 
     summary::print_warnings(&late);
-    let text = match (options.like, selection) {
-        (Some(article), _) => summary::of_article(&report, article),
-        (None, Some(_)) => summary::of_answer(&report),
-        (None, None) => summary::of_bench(&report),
-    };
+    let text = printed(options, &report);
     let ending = session::finish(prepared, &report, &text);
     Ok(if lacking { Ending::Lacking } else { ending })
+}
+
+/// What goes to the terminal.
+fn printed(options: &Options, report: &Report) -> String {
+    match (options.like, Selection::of(options)) {
+        (Some(article), _) => summary::of_article(report, article),
+        (None, Some(_)) => summary::of_answer(report),
+        (None, None) => summary::of_bench(report),
+    }
 }
 
 /// Takes out the workload that the machine does not let run, and says why.

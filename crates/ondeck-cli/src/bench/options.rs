@@ -29,6 +29,7 @@ Examples:
   ondeck bench --slice 0.1ms,3ms --pin none,one --workloads throughput --threads 8
 
 After Ctrl-C the round under way is the last; what was measured is kept and marked partial.")]
+#[allow(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct Options {
     #[command(flatten)]
     pub(crate) choice: Choice,
