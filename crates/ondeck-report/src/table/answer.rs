@@ -5,7 +5,7 @@ use std::fmt::Write;
 use crate::answer::{Answer, written};
 
 const SHARE: &str =
-    "share: of the least served thread, by that of the most served, in short sections.\n";
+    "share: of the least served thread, by the most served one's, short sections.\n";
 
 /// The lines of the answer, each at most 80 columns wide if the locks have short names.
 pub fn render(answer: &Answer) -> String {
