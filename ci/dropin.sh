@@ -4,7 +4,7 @@
 # originals and replacements export, no more and no less; and what they say of std, abseil and nsync compiles and runs.
 #
 #   dropin.sh          half a minute, or some minutes where nothing is compiled
-#   dropin.sh --full   also the test suites of parking_lot and of crates that use it (examples/drop-in), for an hour
+#   dropin.sh --suites also the test suites of parking_lot and of crates that use it (examples/drop-in), for an hour
 source "$(dirname "$0")/common.sh"
 need_packages python3 gcc g++ pkg-config libabsl-dev libnsync-dev
 here=$PWD
@@ -29,6 +29,9 @@ for package in parking_lot_core-0.9 parking_lot_core-0.10; do
     in_package "$package" cargo clippy -q --all-targets --features deadlock_detection,nightly -- -D warnings
     in_package "$package" cargo test -q --features deadlock_detection,nightly
 done
+
+step "the traits of lock_api 0.4"
+cargo test -q --locked -p ondeck --doc --features lock_api_04 lock_api_04
 
 # Prints `NAME-SERIES=` and the path of the root of a package that cargo has fetched.
 root_of() {
@@ -78,7 +81,7 @@ python3 drop-in/parity.py --check --compile "$CARGO_TARGET_DIR/drop-in/parity" "
 python3 -m unittest discover -q -s examples/drop-in -p '*_test.py'
 python3 examples/drop-in/page.py --check
 
-if [ "${1:-}" = --full ]; then
+if [ "${1:-}" = --suites ]; then
     step "the test suites of parking_lot, and of crates that use it"
     examples/drop-in/crates.py
 fi

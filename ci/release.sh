@@ -1,15 +1,19 @@
 #!/usr/bin/env bash
 # What a release needs beyond the gate: docs/releasing.md is the checklist.
 #
-#   ci/release.sh            everything below, in this order; some 15 minutes, most of it for building the tools
+#   ci/release.sh            everything below, in this order; some 30 minutes, most of it for building the tools and
+#                            the binaries
 #   ci/release.sh STEP...    some of it
 #
-#   package    each crate is packed, and compiled from what was packed
+#   package    a dry run of publishing all crates, in a clone of the last commit: each is packed, and compiled from
+#              what was packed
 #   minimal    the crates compile with the oldest versions that their Cargo.toml files accept
 #   deny       licenses, sources and known vulnerabilities of what others wrote, by ci/deny.toml
 #   abi        the symbols and types of libondeck.so.0 since the last tag, if it has that library
 #   semver     the interfaces of `ondeck` since the last tag, if there is one
 #   sbom       the list of everything that the command is built of (CycloneDX), in target/sbom
+#   binaries   the Debian packages and the tarball, stripped, in target/packages
+#   ready      what only the commit of a release has: its tag, its changelog, the address of its repository
 source "$(dirname "$0")/common.sh"
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}
 tools=$CARGO_TARGET_DIR/tools
@@ -23,8 +27,12 @@ tool() {
 }
 
 package() {
-    step "packages"
-    cargo publish --workspace --dry-run --locked --allow-dirty
+    step "packages, in a clean clone"
+    local clone
+    clone=$(mktemp -d)
+    git clone -q . "$clone"
+    (cd "$clone" && cargo publish --workspace --dry-run --locked)
+    rm -rf "$clone"
 }
 
 minimal() {
@@ -99,10 +107,30 @@ sbom() {
     ls "$CARGO_TARGET_DIR/sbom"
 }
 
-[ $# -gt 0 ] || set -- package minimal deny abi semver sbom
+binaries() {
+    step "packages of binaries"
+    packaging/deb.sh
+    packaging/tarball.sh
+}
+
+ready() {
+    step "ready to be tagged and published"
+    local version lacks=0
+    version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
+    lacks() { echo "ready: $1" >&2; lacks=1; }
+    [ -z "$(git status --porcelain)" ] || lacks "the tree has changes that are not committed"
+    grep -qE "^## \[$version\] - [0-9]{4}-[0-9]{2}-[0-9]{2}" CHANGELOG.md ||
+        lacks "CHANGELOG.md has no section '## [$version] - DATE'"
+    git tag --points-at HEAD | grep -qx "v$version" || lacks "the commit has no tag v$version"
+    sed -n '/^\[workspace.package\]/,/^\[/p' Cargo.toml | grep -q '^repository = ' ||
+        lacks "Cargo.toml has no repository; see docs/releasing.md"
+    return $lacks
+}
+
+[ $# -gt 0 ] || set -- package minimal deny abi semver sbom binaries ready
 for part in "$@"; do
     case $part in
-        package | minimal | deny | abi | semver | sbom) "$part" ;;
+        package | minimal | deny | abi | semver | sbom | binaries | ready) "$part" ;;
         *) echo "unknown step $part; the head of $0 has all" >&2; exit 2 ;;
     esac
 done

@@ -3,8 +3,8 @@
 #
 #   ci/until-hung.sh SECONDS PROGRAM ARGUMENTS ...
 #
-# It hangs if, for 3 s, it and its children used less than 0.04 s of CPU time and hardly ever had a runnable thread;
-# or if they have used more than SECONDS of CPU time in all. Wall time does not count, because on a busy machine a
+# It hangs if, for 3 s, it and its children used less than 0.04 s of CPU time and hardly ever had a thread that is
+# runnable, or stopped by a signal; or if they have used more than SECONDS of CPU time in all. Wall time does not count, because on a busy machine a
 # program may be slow without hanging.
 set -euo pipefail
 set -m
@@ -22,7 +22,7 @@ used() {
         # children.
         read -ra fields <<<"${line##*) }"
         used=$((used + fields[11] + fields[12] + fields[13] + fields[14]))
-        runnable=$((runnable + $(cat /proc/"$pid"/task/*/stat 2>/dev/null | grep -c ') R ' || true)))
+        runnable=$((runnable + $(cat /proc/"$pid"/task/*/stat 2>/dev/null | grep -c ') [RT] ' || true)))
     done
     echo $((used * 1000 / ticks)) "$runnable"
 }

@@ -115,6 +115,10 @@ def main():
         version, sides, runs = sides_of(name)
         record = compare(name, sides, runs, given.rounds)
         defects = [it for run in record["runs"] for it in run["defects"]]
+        for run in record["runs"]:
+            original, ours = (min(run["seconds"][side]) for side in ("original", "ondeck"))
+            if page.is_slower(original, ours):
+                print(f"{name} {version}: cargo test {run['arguments']}: {ours} s, {original} s with the original")
         wrong += [f"{name} {version}: fails with crate ondeck's locks only: {it}" for it in defects]
         if given.record:
             write(name, version, record)

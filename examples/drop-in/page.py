@@ -9,10 +9,12 @@ from sources import ROOT
 
 RECORDS = ROOT / "docs/results/drop-in"
 PAGE = ROOT / "docs/drop-in.md"
+# So many times the original's seconds is too long.
+LONGEST = 1.1
 BEGIN, END = "<!-- test suites: begin -->\n", "<!-- test suites: end -->\n"
 HEAD = """
-| crate | version | `cargo test` | passed with the original | with ours | fail with both | recorded on |
-|---|---|---|---:|---:|---|---|
+| crate | version | `cargo test` | passed with the original | with ours | seconds with the original | with ours | fail with both | recorded on |
+|---|---|---|---:|---:|---:|---:|---|---|
 """
 
 
@@ -26,13 +28,27 @@ def spread(counts):
     return str(low) if low == high else f"{low} to {high}"
 
 
+def times(run):
+    """The least seconds of each side; the replacement's is bold if it is too long. A dash if they were not recorded."""
+    if "seconds" not in run:
+        return ["–", "–"]
+    original, ours = (min(run["seconds"][side]) for side in ("original", "ondeck"))
+    return [f"{original:.2f}", f"**{ours:.2f}**" if is_slower(original, ours) else f"{ours:.2f}"]
+
+
+def is_slower(original, ours):
+    """Whether a suite takes too long with the replacement. The harness tells hundredths of a second, and starting a test
+    binary takes some."""
+    return ours > LONGEST * original and ours - original > 0.1
+
+
 def row(record, run):
     defects = [f"**only with ours: {it}**" for it in run["defects"]]
     both = sorted(set(run["failed"]["original"]) & set(run["failed"]["ondeck"]))
     failed = ", ".join([f"`{it.strip('`')}`" for it in both] + defects) or "none"
     arguments = f"`{run['arguments']}`" if run["arguments"] else ""
     passed = (spread(run["passed"][side]) for side in ("original", "ondeck"))
-    cells = [record["suite"], record["version"], arguments, *passed, failed, record["date"]]
+    cells = [record["suite"], record["version"], arguments, *passed, *times(run), failed, record["date"]]
     return f"| {' | '.join(cells)} |\n"
 
 

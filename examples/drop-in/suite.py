@@ -5,14 +5,13 @@ import re
 import signal
 import subprocess
 import sys
-import time
 
 from sources import ENVIRONMENT, SIDES
 
 # Seconds after which a run has hung: more than the compiler and the longest suite need on two busy CPUs.
 HUNG = int(os.environ.get("DROPIN_HUNG", "3600"))
 
-RESULT = re.compile(r"^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored;", re.M)
+RESULT = re.compile(r"^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored;.*?(?:finished in ([\d.]+)s)?$", re.M)
 # The second list of failures of a test binary: names alone.
 FAILURES = re.compile(r"^failures:\n((?:    \S.*\n)+)", re.M)
 # Tests without the usual harness, and those that a signal has ended, say nothing. Cargo names their target.
@@ -23,9 +22,12 @@ class Outcome:
     """What a run of a suite printed: how many tests passed, how many were ignored, and which targets and tests failed."""
 
     def __init__(self, output, status):
-        counts = [tuple(map(int, found)) for found in RESULT.findall(output)]
+        counts = [tuple(map(int, found[:3])) for found in RESULT.findall(output)]
         self.passed = sum(passed for passed, _, _ in counts)
         self.ignored = sum(ignored for _, _, ignored in counts)
+        # Of the tests alone: those of the documentation are compiled while they run.
+        compiled, _, _ = output.partition("   Doc-tests ")
+        self.seconds = round(sum(float(found[3] or 0) for found in RESULT.findall(compiled)), 2)
         tests, targets = FAILURES.findall(output), "".join(TARGETS.findall(output)).splitlines()
         # The target of a test that says its name need not be named, too.
         blocks = tests if len(tests) == len(targets) else [*tests, "\n".join(targets)]
@@ -64,7 +66,7 @@ def run(folder, config, arguments, log):
 def compare(name, sides, runs, rounds):
     """Runs each of `runs`, lists of arguments of `cargo test`, on both sides in turn.
 
-    Returns the record of the suite: how many tests passed in each round, and what failed in any of them. What failed
+    Returns the record of the suite: how many tests passed in each round and in which time, and what failed in any of them. What failed
     with the replacement and never with the original is in `"defects"`.
     """
     record = {"rounds": rounds, "runs": []}
@@ -73,11 +75,9 @@ def compare(name, sides, runs, rounds):
         for turn in range(rounds):
             for side in SIDES:
                 log = sides[side][0].parent / f"{name}-{number}-{turn}.log"
-                began = time.monotonic()
                 outcome = run(*sides[side], arguments, log)
                 outcomes[side].append(outcome)
-                seconds = time.monotonic() - began
-                print(f"{name}: cargo test {' '.join(arguments)}: {side}: {outcome} ({seconds:.0f} s)", flush=True)
+                print(f"{name}: cargo test {' '.join(arguments)}: {side}: {outcome} ({outcome.seconds} s)", flush=True)
                 if outcome.failed:
                     print(f"  see {log}", flush=True)
                 if side == "original" and not outcome.passed:
@@ -87,6 +87,7 @@ def compare(name, sides, runs, rounds):
             {
                 "arguments": " ".join(arguments),
                 "passed": {side: [it.passed for it in outcomes[side]] for side in SIDES},
+                "seconds": {side: [it.seconds for it in outcomes[side]] for side in SIDES},
                 "failed": {side: sorted(failed[side]) for side in SIDES},
                 "ignored": max(it.ignored for it in outcomes["original"]),
                 "defects": sorted(failed["ondeck"] - failed["original"]),

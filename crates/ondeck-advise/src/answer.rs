@@ -58,11 +58,11 @@ pub struct MeasuredBy {
 /// Which lock, if that is known.
 #[derive(Clone, Debug, Serialize)]
 pub struct Answer {
-    /// Whether one lock is told apart from all others.
+    /// Whether one lock is named: the best, or of several that are not told apart the one in use.
     pub known: bool,
     /// The first lock; `None` if none is left.
     pub lock: Option<String>,
-    /// The locks that nothing but memory puts in order, the first among them.
+    /// The locks that neither measuring nor rules tell apart, the first among them.
     pub alike: Vec<String>,
     /// Why, or why not.
     pub why: String,

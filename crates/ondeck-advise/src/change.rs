@@ -2,14 +2,14 @@
 //! measured beside the situation.
 
 use ondeck_lab::results::Report;
-use ondeck_lab::workload::{Subject, THROUGHPUT, param};
+use ondeck_lab::workload::{Subject, param};
 use ondeck_report::numbers::compared::factor;
 use ondeck_report::numbers::terminal::time;
 
 use super::answer::Change;
-use super::figures::{Figures, Place};
+use super::figures::Figures;
 use super::firing::{Judged, judge};
-use super::measure::other_threads;
+use super::measure::{other_threads, places, workload};
 use super::rank::{against, level, not_told_apart, rank};
 use super::rules::Rules;
 use super::use_case::{Company, Need, UseCase};
@@ -116,9 +116,7 @@ pub(super) fn by_measuring(
     let Some(leader) = ranking.first() else { return Vec::new() };
     let mut changes = Vec::new();
     for (with, varied) in measured_beside(situation, report) {
-        let place =
-            Place::working(THROUGHPUT, varied.threads, (varied.section_ns, varied.outside_ns));
-        let figures = Figures::of(report, &[place]);
+        let figures = Figures::of(report, &places(&varied)[..1]);
         // A lock that is no candidate here is none there, unless rules say otherwise.
         let locks: Vec<Judged> = judge(rules, &varied, subjects, &figures)
             .into_iter()
@@ -166,7 +164,11 @@ fn measured_beside(situation: &UseCase, report: &Report) -> Vec<(String, UseCase
     if situation.threads == 1 {
         return found;
     }
-    for series in report.series.iter().filter(|series| series.workload == THROUGHPUT) {
+    let its = workload(situation);
+    let writes = situation.reads.writes();
+    for series in report.series.iter().filter(|series| {
+        series.workload == its && series.params.get(param::WRITES).is_none_or(|its| *its == writes)
+    }) {
         let nanos = |name: &str| series.params.get(name).and_then(|nanos| nanos.parse().ok());
         let (Some(section_ns), Some(outside_ns)) = (nanos(param::SECTION), nanos(param::OUTSIDE))
         else {

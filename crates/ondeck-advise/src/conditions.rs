@@ -4,7 +4,7 @@ use ondeck_zoo::{CondvarKind, Fairness, Origin, Waiting};
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::use_case::{Company, Language};
+use super::use_case::{Company, Language, Users};
 
 /// A condition on the situation: all of what it names has to hold.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -26,6 +26,8 @@ pub struct When {
     pub section_ns_above: Option<u64>,
     /// The section is no longer than this.
     pub section_ns_at_most: Option<u64>,
+    /// How users come to it is one of these.
+    pub used_by: Option<Vec<Users>>,
     /// The need for fairness is one of these.
     pub fairness: Option<Vec<NeedWord>>,
     /// Priorities count.

@@ -104,6 +104,7 @@ impl When {
             && set(self.demand_at_most.as_ref(), |most| demand <= *most)
             && set(self.section_ns_above.as_ref(), |most| section_ns > most)
             && set(self.section_ns_at_most.as_ref(), |most| section_ns <= most)
+            && set(self.used_by.as_ref(), |these| these.contains(&situation.used_by))
             && set(self.fairness.as_ref(), |needs| needs.contains(&need))
             && set(self.realtime.as_ref(), |realtime| situation.realtime == *realtime)
             && set(self.bytes_at_most.as_ref(), |most| {

@@ -2,11 +2,11 @@
 //!
 //! Rules exclude locks that cannot serve the situation, whatever their speed. Measuring puts the others in
 //! order, in tiers of locks that are not told apart. Within a tier, rules that prefer or warn decide. If they
-//! leave the choice open, the answer says that it is not known, and names the lock that takes the least
-//! memory.
+//! leave the choice open, the answer is the lock that the program has now; if that is not among them, the answer
+//! says that it is not known, and names them all.
 //!
 //! ```text
-//! use_case      the situation: threads, work, other programs, needs
+//! use_case      the situation: threads, work, other programs, needs; or as a `profile` has it
 //!    │
 //!    ├─► rules     data, each with its source ─► locks that cannot serve are left out
 //!    ├─► measure   a situation of the laboratory, or a report of one
@@ -23,6 +23,7 @@ pub mod conditions;
 mod figures;
 mod firing;
 pub mod measure;
+pub mod profile;
 mod rank;
 pub mod rules;
 mod text;
@@ -34,12 +35,13 @@ use ondeck_lab::results::{Report, Unit, Word};
 use ondeck_lab::sample::{CPU_PER_OP, PAIR, THROUGHPUT};
 use ondeck_lab::warnings::VIRTUAL_MACHINE;
 use ondeck_lab::workload::Subject;
+use ondeck_zoo::Kind;
 
 pub use answer::{
     Advice, Answer, Change, Choice, Excluded, MeasuredBy, Remark, SCHEMA_VERSION, Versus,
 };
 pub use rules::{Rules, Wrong};
-pub use use_case::{Company, Language, Need, UseCase};
+pub use use_case::{Company, Language, Need, Reads, UseCase, Users};
 
 use figures::Figures;
 use firing::Judged;
@@ -53,6 +55,12 @@ pub struct Evidence<'a> {
     pub by: &'a str,
     /// What was measured.
     pub report: &'a Report,
+}
+
+/// The locks of the kind that the situation is about: reader-writer locks if some sections only read, else mutexes.
+pub fn subjects(situation: &UseCase) -> Vec<Subject> {
+    let kind = if situation.reads == Reads::NONE { Kind::Mutex } else { Kind::RwLock };
+    Subject::of_every_kind().into_iter().filter(|subject| subject.kind == kind).collect()
 }
 
 /// The locks that rules leave before anything is measured.
@@ -97,7 +105,8 @@ pub fn advise(
         .partition(|judged| judged.out().is_none());
     let metric = rules.judged_by(situation);
     let confidence = 1.0 - rank::level(rules.different, left.len());
-    let ranked = rank::rank(left, &figures, metric, rules.different);
+    let mut ranked = rank::rank(left, &figures, metric, rules.different);
+    let stays = situation.now.as_ref().is_some_and(|now| rank::stay(&mut ranked, now));
 
     let names: Vec<&str> = ranked.iter().map(|ranked| ranked.judged.name()).collect();
     let mut changes = Vec::new();
@@ -119,7 +128,7 @@ pub fn advise(
             warnings: warnings(evidence.report),
             failures: failures(evidence.report),
         }),
-        answer: answer(&ranked, &figures, metric, unknown),
+        answer: answer(&ranked, stays, &figures, metric, unknown),
         ranking: choices(&ranked, &figures, metric, rules),
         changes,
         excluded: excluded(rules, &out),
@@ -157,7 +166,13 @@ fn failures(report: &Report) -> Vec<(String, String)> {
         .collect()
 }
 
-fn answer(ranked: &[Ranked], figures: &Figures, metric: &str, unknown: Option<&Rule>) -> Answer {
+fn answer(
+    ranked: &[Ranked],
+    stays: bool,
+    figures: &Figures,
+    metric: &str,
+    unknown: Option<&Rule>,
+) -> Answer {
     let alike = if unknown.is_some() { ranked.len() } else { rank::not_told_apart(ranked) };
     let names: Vec<String> =
         ranked.iter().take(alike).map(|ranked| ranked.judged.name().to_owned()).collect();
@@ -167,9 +182,6 @@ fn answer(ranked: &[Ranked], figures: &Figures, metric: &str, unknown: Option<&R
     };
     let was_measured = figures.get(first.judged.name(), metric).is_some();
     let tier = ranked.iter().take_while(|ranked| ranked.tier == first.tier).count();
-    let ruled =
-        first.judged.standing() != 0 || ranked.iter().any(|ranked| ranked.judged.standing() != 0);
-    let memory = "the first is named because no other takes less memory";
     let (known, why) = match (unknown, was_measured) {
         (Some(rule), _) => (false, rule.reason().to_owned()),
         (None, _) if ranked.len() == 1 => (true, "the only lock that rules leave".to_owned()),
@@ -180,20 +192,20 @@ fn answer(ranked: &[Ranked], figures: &Figures, metric: &str, unknown: Option<&R
             true,
             format!("measuring does not tell it apart from {} more; rules prefer it", tier - 1),
         ),
-        (None, true) => (
-            false,
-            format!(
-                "neither measuring nor rules tell them apart; {memory}; longer rounds (--time) on \
-                 a quiet machine may tell more"
-            ),
-        ),
         (None, false) if alike == 1 => {
             (true, "rules prefer it; it was not measured here".to_owned())
         }
-        (None, false) if ruled => {
-            (false, format!("rules do not tell them apart, and nothing was measured; {memory}"))
+        (None, measured) => {
+            let by = if measured { "neither measuring nor rules tell" } else { "no rule tells" };
+            if stays {
+                (true, format!("stay with what you have: {by} it apart from {} more", alike - 1))
+            } else if measured {
+                let more = "longer rounds (--time) on a quiet machine may tell more";
+                (false, format!("{by} them apart; {more}"))
+            } else {
+                (false, format!("{by} them apart, and nothing was measured"))
+            }
         }
-        (None, false) => (false, format!("no rule applies, and nothing was measured; {memory}")),
     };
     Answer { known, lock: Some(first.judged.name().to_owned()), alike: names, why }
 }

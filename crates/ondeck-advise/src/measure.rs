@@ -8,10 +8,10 @@ use ondeck_lab::alone::Helper;
 use ondeck_lab::environment::Placement;
 use ondeck_lab::plan::{self, Extent, Request, Stage};
 use ondeck_lab::sample::share_needs;
-use ondeck_lab::workload::{STARVE, Subject, THROUGHPUT, UNCONTENDED, WORKLOADS};
+use ondeck_lab::workload::{RWMIX, STARVE, Subject, THROUGHPUT, UNCONTENDED, WORKLOADS, param};
 
 use super::figures::Place;
-use super::use_case::{Need, UseCase};
+use super::use_case::{Need, Reads, UseCase, Users};
 
 /// Rounds of each lock: 10 against 10 tell a difference at p below 0.0001, enough for all pairs of
 /// more locks than there are.
@@ -29,10 +29,26 @@ const SHORTEST: Duration = Duration::from_millis(10);
 /// A section that a situation beside has, in nanoseconds, if the user's is not longer by far.
 const LONG_SECTION: u64 = 2_000;
 
+/// Whether a workload has threads that come to the lock as those of the situation do.
+pub fn is_modelled(situation: &UseCase) -> bool {
+    situation.used_by != Users::One
+}
+
+/// The workload that locks are ranked by where several threads use them.
+pub fn workload(situation: &UseCase) -> &'static str {
+    if situation.reads == Reads::NONE { THROUGHPUT } else { RWMIX }
+}
+
 /// Where the situation's figures stand in a report.
 pub fn places(situation: &UseCase) -> Vec<Place> {
     if situation.threads == 1 {
         return vec![Place::alone()];
+    }
+    if situation.reads != Reads::NONE {
+        let work = (situation.section_ns, situation.outside_ns);
+        let mut place = Place::working(RWMIX, situation.threads, work);
+        place.params.insert(param::WRITES.to_owned(), situation.reads.writes());
+        return vec![place];
     }
     let work = (situation.section_ns, situation.outside_ns);
     let place = |workload| Place::working(workload, situation.threads, work);
@@ -94,7 +110,12 @@ pub fn plan(situation: &UseCase, candidates: &[Subject], means: &Means) -> (Requ
             round: Some(round),
             ..base.clone()
         };
-        plan::stages(&request, candidates)
+        let mut stages = plan::stages(&request, candidates);
+        if workload == RWMIX {
+            let writes = situation.reads.writes();
+            stages.retain(|stage| stage.params.get(param::WRITES) == Some(&writes));
+        }
+        stages
     };
     let locks = candidates.len().max(1) as u32;
     if situation.threads == 1 {
@@ -106,7 +127,7 @@ pub fn plan(situation: &UseCase, candidates: &[Subject], means: &Means) -> (Requ
 
     let mut stages = Vec::new();
     let mut left = means.time;
-    if situation.fairness != Need::None {
+    if situation.fairness != Need::None && situation.reads == Reads::NONE {
         // Some windows that a thread can miss, and what a share needs.
         let round =
             Duration::from_millis(110).max(share_needs(situation.threads, base.cpus).mul_f64(1.1));
@@ -116,9 +137,9 @@ pub fn plan(situation: &UseCase, candidates: &[Subject], means: &Means) -> (Requ
     let beside = beside(situation);
     let turns = ROUNDS + 1 + (ROUNDS_BESIDE + 1) * beside.len();
     let round = (left / turns as u32 / locks).max(SHORTEST);
-    stages.extend(stage(THROUGHPUT, situation, ROUNDS, round));
+    stages.extend(stage(workload(situation), situation, ROUNDS, round));
     for situation in &beside {
-        stages.extend(stage(THROUGHPUT, situation, ROUNDS_BESIDE, round));
+        stages.extend(stage(workload(situation), situation, ROUNDS_BESIDE, round));
     }
     (base, stages)
 }
@@ -164,6 +185,17 @@ mod tests {
         let (_, stages) = plan(&some, &Subject::all()[..2], &means());
         assert!(stages.iter().any(|stage| stage.workload.name == "starve"));
         assert!(stages.iter().any(|stage| stage.params == places(&some)[1].params));
+    }
+
+    #[test]
+    fn reads_and_writes_are_measured_in_the_mix_that_was_asked_for() {
+        let reads = UseCase { reads: "99.9".parse().expect("a mix"), ..plain() };
+        let (_, stages) = plan(&reads, &crate::subjects(&reads), &means());
+        assert_eq!(stages.len(), 3);
+        for stage in &stages {
+            assert_eq!((stage.workload.name, stage.params[param::WRITES].as_str()), (RWMIX, "0.1"));
+        }
+        assert_eq!(stages[0].params, places(&reads)[0].params);
     }
 
     #[test]

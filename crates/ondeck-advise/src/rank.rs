@@ -103,7 +103,20 @@ fn better_first(one: &Figure, other: &Figure) -> Ordering {
     }
 }
 
-/// By rules, then by memory, then in the order of the list, in which simpler ways to wait come first.
+/// Puts the lock that the program has now first, if nothing tells it apart from the first; says whether it did.
+pub fn stay(ranked: &mut [Ranked], now: &str) -> bool {
+    let alike = not_told_apart(ranked);
+    let is_now = |one: &Ranked| {
+        one.judged.name().strip_prefix(now).is_some_and(|rest| ["", "_rwlock"].contains(&rest))
+    };
+    let place = ranked[..alike].iter().position(is_now);
+    if let Some(place) = place {
+        ranked[..=place].rotate_right(1);
+    }
+    place.is_some()
+}
+
+/// By rules, then by memory, then in the order of the list.
 fn by_rules(one: &Judged, other: &Judged) -> Ordering {
     other.standing().cmp(&one.standing()).then(one.memory().cmp(&other.memory()))
 }
@@ -163,6 +176,29 @@ mod tests {
         let (names, alike) = names(&figures);
         assert_eq!((names[0].0, alike), ("parking_lot", 3));
         assert_eq!(names.iter().map(|(_, tier)| tier).max(), Some(&0));
+    }
+
+    #[test]
+    fn what_the_program_has_now_is_first_of_those_that_nothing_tells_apart() {
+        let all = Subject::all();
+        let judged = |name: &str| {
+            let subject = all.iter().find(|subject| subject.info.name == name).expect(name);
+            Judged { subject, rules: Vec::new() }
+        };
+        let ranked = |tiers: [usize; 3]| -> Vec<Ranked> {
+            let names = ["parking_lot", "std", "glibc"];
+            let places = names.into_iter().zip(tiers);
+            places.map(|(name, tier)| Ranked { judged: judged(name), tier }).collect()
+        };
+        let names =
+            |ranked: &[Ranked]| -> Vec<_> { ranked.iter().map(|one| one.judged.name()).collect() };
+        let mut alike = ranked([0, 0, 0]);
+        assert!(stay(&mut alike, "glibc"));
+        assert_eq!(names(&alike), ["glibc", "parking_lot", "std"]);
+        let mut behind = ranked([0, 0, 1]);
+        assert!(!stay(&mut behind, "glibc"));
+        assert_eq!(names(&behind), ["parking_lot", "std", "glibc"]);
+        assert!(!stay(&mut [], "glibc"));
     }
 
     #[test]

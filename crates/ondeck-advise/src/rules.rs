@@ -194,7 +194,7 @@ impl Rules {
         if self.judge.is_empty() {
             return Err((start, "no [[judge]]; name at least one metric to rank by".to_owned()));
         }
-        let locks = select::mutex_names();
+        let locks = select::lock_names();
         let mut seen: Vec<&str> = Vec::new();
         for rule in &self.rule {
             let at = |spanned: &Spanned<String>, problem: String| Err((spanned.span(), problem));
@@ -278,12 +278,8 @@ mod tests {
             ("effect = \"exclude\"", "effect = \"forbid\"", "unknown variant `forbid`"),
             ("over_budget = true", "over_budgte = true", "unknown field `over_budgte`"),
             ("over_budget = true", "over_budget = 7", "expected a boolean"),
-            (
-                "names = [\"glibc_recursive\"]",
-                "names = [\"glibc_recusive\"]",
-                "no lock `glibc_recusive`",
-            ),
-            ("name = \"specimen\"", "name = \"recursive\"", "two rules are named `recursive`"),
+            ("not_names = [\"nsync\"]", "not_names = [\"nsnc\"]", "no lock `nsnc`"),
+            ("name = \"specimen\"", "name = \"small\"", "two rules are named `small`"),
             ("source = \"inheritance\"", "source = \"hearsay\"", "no [source.hearsay]"),
         ] {
             assert!(BUILT_IN.contains(right), "{right}");

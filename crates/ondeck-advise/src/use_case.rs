@@ -18,6 +18,10 @@ pub struct UseCase {
     pub section_ns: u64,
     /// Work of a thread between an unlock and its next lock, in nanoseconds.
     pub outside_ns: u64,
+    /// How many of the sections only read. With none the lock is a mutex.
+    pub reads: Reads,
+    /// How its users come to it.
+    pub used_by: Users,
     /// How evenly the lock has to be shared.
     pub fairness: Need,
     /// Threads run under a realtime policy, with priorities that count.
@@ -30,6 +34,8 @@ pub struct UseCase {
     pub condvar: bool,
     /// What the program is written in.
     pub language: Language,
+    /// The lock that the program has now.
+    pub now: Option<String>,
     /// The lock's memory may be freed by another thread as soon as that has locked and unlocked it.
     pub freed: bool,
     /// Locks of texts are welcome too, not only those that a library offers.
@@ -38,6 +44,40 @@ pub struct UseCase {
     pub measured_cpus: usize,
     /// Whether that machine is a virtual one.
     pub virtual_machine: bool,
+}
+
+/// How many sections in a thousand only read: one of the mixes that the workload `rwmix` has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Reads(u32);
+
+impl Reads {
+    /// Every section may write.
+    pub const NONE: Self = Self(0);
+
+    /// One section in ten may write.
+    pub const MOSTLY: Self = Self(900);
+
+    /// The mixes, in thousandths.
+    const ALL: [u32; 6] = [0, 500, 900, 990, 999, 1_000];
+
+    /// How many per cent of the sections write, as reports have it.
+    pub fn writes(self) -> String {
+        (f64::from(1_000 - self.0) / 10.0).to_string()
+    }
+}
+
+/// How a lock's users come to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Users {
+    /// Threads of one process, each as often as another.
+    Threads,
+    /// One thread almost always, and others seldom.
+    One,
+    /// Threads that may lock again what they hold.
+    Reentrant,
+    /// Threads of several processes.
+    Processes,
 }
 
 /// How evenly a lock has to be shared.
@@ -92,12 +132,15 @@ impl UseCase {
             cpus,
             section_ns: 100,
             outside_ns: 500,
+            reads: Reads::NONE,
+            used_by: Users::Threads,
             fairness: Need::None,
             realtime: false,
             bytes: None,
             company: Company::None,
             condvar: false,
             language: Language::Rust,
+            now: None,
             freed: false,
             specimens: false,
             measured_cpus: cpus,
@@ -126,6 +169,34 @@ impl Company {
             Self::None => 0,
             Self::Some => cpus.div_ceil(2),
             Self::Busy => cpus,
+        }
+    }
+}
+
+impl FromStr for Reads {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().map(Self).find(|reads| reads.to_string() == word.trim());
+        found.ok_or_else(|| {
+            let all = Self::ALL.map(|reads| Self(reads).to_string());
+            format!("expected a percentage that is measured: {}", all.join(", "))
+        })
+    }
+}
+
+impl FromStr for Users {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, String> {
+        match word {
+            "threads" => Ok(Self::Threads),
+            "one" => Ok(Self::One),
+            "reentrant" => Ok(Self::Reentrant),
+            "processes" => Ok(Self::Processes),
+            _ => Err("expected `threads`, `one` (one thread almost always), `reentrant` (a thread may lock again \
+                      what it holds) or `processes` (several share the memory)"
+                .to_owned()),
         }
     }
 }
@@ -182,6 +253,23 @@ impl FromStr for Language {
     }
 }
 
+impl fmt::Display for Reads {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", f64::from(self.0) / 10.0)
+    }
+}
+
+impl fmt::Display for Users {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Threads => "threads",
+            Self::One => "one",
+            Self::Reentrant => "reentrant",
+            Self::Processes => "processes",
+        })
+    }
+}
+
 impl fmt::Display for Need {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -224,6 +312,15 @@ impl fmt::Display for UseCase {
             let (section, outside) = (time(self.section_ns as f64), time(self.outside_ns as f64));
             write!(f, ", sections of {section}, {outside} outside")?;
         }
+        if self.reads != Reads::NONE {
+            write!(f, ", {} % reads", self.reads)?;
+        }
+        match self.used_by {
+            Users::Threads => {}
+            Users::One => f.write_str(", one thread almost always")?,
+            Users::Reentrant => f.write_str(", locked again by its owner")?,
+            Users::Processes => f.write_str(", shared by processes")?,
+        }
         match self.fairness {
             Need::None => {}
             Need::Some => f.write_str(", no thread left out for long")?,
@@ -249,6 +346,9 @@ impl fmt::Display for UseCase {
             Language::Rust => f.write_str(", Rust")?,
             Language::C => f.write_str(", C")?,
             Language::Cpp => f.write_str(", C++")?,
+        }
+        if let Some(now) = &self.now {
+            write!(f, ", {now} now")?;
         }
         if self.freed {
             f.write_str(", freed right after an unlock")?;
@@ -276,6 +376,13 @@ pub(super) mod tests {
         }
         for word in ["", "ms", "-1ms", "0ms", "NaNms", "infms", "1e300ms", "10", "10s"] {
             assert!(word.parse::<Need>().is_err(), "{word}");
+        }
+        for word in ["0", "50", "90", "99", "99.9", "100"] {
+            assert_eq!(word.parse::<Reads>().expect(word).to_string(), word);
+        }
+        assert_eq!("99.9".parse::<Reads>().map(Reads::writes), Ok("0.1".to_owned()));
+        for word in ["threads", "one", "reentrant", "processes"] {
+            assert_eq!(word.parse::<Users>().expect(word).to_string(), word);
         }
         for word in ["none", "some", "busy"] {
             assert_eq!(word.parse::<Company>().expect(word).to_string(), word);

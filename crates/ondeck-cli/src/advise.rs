@@ -6,14 +6,15 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use ondeck_advise::measure::{self, Means};
+use ondeck_advise::profile::{self, Recorded};
 use ondeck_advise::rules::BUILT_IN;
-use ondeck_advise::{Advice, Company, Evidence, Language, Need, Rules, UseCase};
+use ondeck_advise::{Advice, Company, Evidence, Language, Need, Reads, Rules, UseCase, Users};
 use ondeck_lab::disturbance::Account;
 use ondeck_lab::environment::{Placement, Policy};
 use ondeck_lab::other_work::OtherWork;
 use ondeck_lab::plan::Stage;
 use ondeck_lab::results::{self, Machine, Report, Words};
-use ondeck_lab::workload::{STARVE, Subject, THROUGHPUT, UNCONTENDED};
+use ondeck_lab::workload::{STARVE, Subject, UNCONTENDED};
 use ondeck_lab::{machine, run, warnings};
 use ondeck_report::{json, read};
 
@@ -21,8 +22,8 @@ use crate::ending::{Ending, Error};
 use crate::files::Prepared;
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
-use crate::questions::{Asking, Limit, Work, bytes, yes};
-use crate::values::{thread_count, time, work};
+use crate::questions::{Asking, Limit, Now, Work, bytes, now, yes};
+use crate::values::{LockNames, thread_count, time, work};
 use crate::watcher::Watcher;
 use crate::{output, session, summary};
 
@@ -35,7 +36,9 @@ Examples:
   ondeck advise                         asks, if there is a terminal
   ondeck advise --threads 16 --work 100,500 --company some
   ondeck advise --threads 8 --fairness 10ms --condvar --freed
+  ondeck advise --threads 8 --reads 90
   ondeck advise --threads 8 --no-measure
+  ondeck run --profile run.jsonl -- ./program; ondeck advise --profile run.jsonl
   ondeck bench -w throughput -t 8 --work 100,500 -r 10 --json r.json
   ondeck advise --threads 8 --work 100,500 --from r.json
   ondeck advise --rules > mine.toml; ondeck advise --rules-file mine.toml
@@ -55,6 +58,16 @@ pub(crate) struct Options {
     /// Work with the lock held and between an unlock and the next lock, in nanoseconds
     #[arg(long, value_name = "SECTION,OUTSIDE", value_parser = work)]
     work: Option<(u64, u64)>,
+
+    /// How many per cent of the sections only read: 0, 50, 90, 99, 99.9 or 100; above 0 the locks are those for
+    /// readers and writers
+    #[arg(long, value_name = "PERCENT")]
+    reads: Option<Reads>,
+
+    /// How its users come to it: `threads`; `one` (one thread almost always); `reentrant` (a thread may lock again
+    /// what it holds); `processes` (several share the memory)
+    #[arg(long, value_name = "HOW")]
+    used_by: Option<Users>,
 
     /// How fair the lock has to be: `none`, `some` (no thread is left out for long), `strict` (order
     /// of arrival), or the longest wait, as `10ms`
@@ -81,10 +94,19 @@ pub(crate) struct Options {
     #[arg(long, value_name = "NAME")]
     language: Option<Language>,
 
+    /// The lock that the program has now, which it keeps if none is better; `none` if it is new
+    #[arg(long, value_name = "LOCK", value_parser = LockNames, hide_possible_values = true)]
+    now: Option<String>,
+
     /// The thread that unlocks last may free the lock's memory while another thread's unlock still
     /// returns
     #[arg(long, value_name = "YES", num_args = 0..=1, require_equals = true, default_missing_value = "yes", value_parser = yes)]
     freed: Option<bool>,
+
+    /// Take threads, work, language and the present lock from what `ondeck run --profile FILE.jsonl` recorded, of
+    /// the lock that threads waited for longest; do not prompt for the rest
+    #[arg(long, value_name = "FILE")]
+    profile: Option<PathBuf>,
 
     /// Rank the locks of papers and texts too, which no library offers
     #[arg(long)]
@@ -149,12 +171,15 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
         Some(report) => report.machine.clone(),
         None => machine::describe(),
     };
-    let (situation, assumed) = situation(options, &here)?;
+    let recorded = recorded(options)?;
+    let (situation, assumed) = situation(options, &here, recorded.as_ref())?;
 
-    let everything = Subject::all();
+    let everything = ondeck_advise::subjects(&situation);
     let candidates = ondeck_advise::candidates(&rules, &situation, &everything);
     // With one candidate there is nothing to choose, and with none nothing to measure.
-    let is_open = candidates.len() > 1 && !ondeck_advise::is_unknown(&rules, &situation);
+    let is_open = candidates.len() > 1
+        && measure::is_modelled(&situation)
+        && !ondeck_advise::is_unknown(&rules, &situation);
     let mut whole = true;
     let measured = match given {
         Some(report) if is_open => {
@@ -192,11 +217,27 @@ fn rules(options: &Options) -> Result<(Rules, String), Error> {
     }
 }
 
+/// What the recording says of its worst lock, if there is a recording.
+fn recorded(options: &Options) -> Result<Option<Recorded>, Error> {
+    let Some(path) = &options.profile else { return Ok(None) };
+    let name = path.display();
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Error::Usage(format!("{name}: cannot be read: {error}")))?;
+    let recorded =
+        profile::worst_lock(&text).map_err(|problem| Error::Usage(format!("{name} {problem}")))?;
+    output::say(format_args!("threads waited for {} longest", recorded.name));
+    Ok(Some(recorded))
+}
+
 /// The situation, and which parts of it were taken for granted.
-fn situation(options: &Options, here: &Machine) -> Result<(UseCase, Vec<String>), Error> {
-    let mut asking = Asking::begin(options.defaults);
+fn situation(
+    options: &Options,
+    here: &Machine,
+    recorded: Option<&Recorded>,
+) -> Result<(UseCase, Vec<String>), Error> {
+    let mut asking = Asking::begin(options.defaults || recorded.is_some());
     let threads = asking.part(
-        options.threads,
+        options.threads.or(recorded.map(|recorded| recorded.threads)),
         ("threads", "How many threads use the lock?"),
         here.usable_cpus.max(1),
         thread_count,
@@ -207,11 +248,32 @@ fn situation(options: &Options, here: &Machine) -> Result<(UseCase, Vec<String>)
         (None, 1) => (0, 0),
         (given, _) => {
             let question = "Nanoseconds of work with the lock held, and outside of it?";
-            let usual = Work((usual.section_ns, usual.outside_ns));
+            let section = recorded.and_then(|recorded| recorded.section_ns);
+            let outside = recorded.and_then(|recorded| recorded.outside_ns);
+            let given = given.or(section.zip(outside));
+            let usual =
+                Work((section.unwrap_or(usual.section_ns), outside.unwrap_or(usual.outside_ns)));
             let read = |word: &str| work(word).map(Work);
             asking.part(given.map(Work), ("work", question), usual, read)?.0
         }
     };
+    // One thread needs no lock that lets readers in together.
+    let reads = if threads == 1 {
+        Reads::NONE
+    } else {
+        asking.part(
+            options.reads.or(recorded.map(|recorded| recorded.reads)),
+            ("reads", "How many per cent of the sections only read: 0, 50, 90, 99, 99.9, 100?"),
+            usual.reads,
+            Reads::from_str,
+        )?
+    };
+    let used_by = asking.part(
+        options.used_by.or(recorded.map(|recorded| recorded.used_by)),
+        ("used-by", "Used by threads, one (almost always), reentrant, processes?"),
+        usual.used_by,
+        Users::from_str,
+    )?;
     let fairness = asking.part(
         options.fairness,
         ("fairness", "How fair: none, some, strict, or the longest wait as 10ms?"),
@@ -233,10 +295,18 @@ fn situation(options: &Options, here: &Machine) -> Result<(UseCase, Vec<String>)
     )?;
     let condvar = asking.yes(options.condvar, ("condvar", "Do threads wait for conditions?"))?;
     let language = asking.part(
-        options.language,
+        options.language.or(recorded.map(|recorded| recorded.language)),
         ("language", "Written in rust, c, c++, or none if it is not compiled again?"),
         usual.language,
         Language::from_str,
+    )?;
+    let offered = if language == Language::Rust { "std" } else { "glibc" };
+    let given = options.now.as_deref().or(recorded.map(|recorded| recorded.now));
+    let now = asking.part(
+        given.map(now).transpose().map_err(Error::Usage)?,
+        ("now", "Which lock does the program have now, or none?"),
+        Now(Some(offered.to_owned())),
+        now,
     )?;
     let freed =
         asking.yes(options.freed, ("freed", "May its memory be freed right after an unlock?"))?;
@@ -245,12 +315,15 @@ fn situation(options: &Options, here: &Machine) -> Result<(UseCase, Vec<String>)
         cpus: options.cpus.map_or(usual.cpus, |cpus| cpus.max(1)),
         section_ns,
         outside_ns,
+        reads,
+        used_by,
         fairness,
         realtime,
         bytes: bytes.0,
         company,
         condvar,
         language,
+        now: now.0,
         freed,
         specimens: options.specimens,
         virtual_machine: here.virtualized.is_some(),
@@ -274,7 +347,8 @@ fn require(
     let flags = if *threads == 1 {
         format!("-w {UNCONTENDED} -r 10")
     } else {
-        format!("-w {THROUGHPUT},{STARVE} -t {threads} --work {section_ns},{outside_ns} -r 10")
+        let workload = measure::workload(situation);
+        format!("-w {workload},{STARVE} -t {threads} --work {section_ns},{outside_ns} -r 10")
     };
     let names: Vec<&str> = candidates.iter().map(|subject| subject.info.name).collect();
     Err(Error::Usage(format!(

@@ -4,6 +4,7 @@ use std::fmt::{self, Display};
 use std::io::IsTerminal;
 
 use dialoguer::Input;
+use ondeck_lab::select;
 
 use crate::ending::Error;
 
@@ -78,6 +79,24 @@ impl Display for Word {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Limit(pub(crate) Option<usize>);
 
+/// The lock that a program has, or `none`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Now(pub(crate) Option<String>);
+
+pub(crate) fn now(word: &str) -> Result<Now, String> {
+    match word.trim() {
+        "none" => Ok(Now(None)),
+        name if select::lock_names().contains(&name) => Ok(Now(Some(name.to_owned()))),
+        name => Err(format!("no lock `{name}`; use a name of `ondeck list`, or `none`")),
+    }
+}
+
+impl Display for Now {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.as_deref().unwrap_or("none"))
+    }
+}
+
 /// Work as it is written on the command line.
 #[derive(Clone, Copy)]
 pub(crate) struct Work(pub(crate) (u64, u64));
@@ -126,6 +145,9 @@ mod tests {
         for wrong in ["0", "4097", "-1", "eight", ""] {
             assert!(bytes(wrong).is_err(), "{wrong}");
         }
+        assert_eq!(now("none"), Ok(Now(None)));
+        assert_eq!(now("std_rwlock"), Ok(Now(Some("std_rwlock".to_owned()))));
+        assert!(now("my_lock").is_err_and(|error| error.contains("ondeck list")));
         assert_eq!((yes("Yes"), yes("no")), (Ok(true), Ok(false)));
         assert!(yes("maybe").is_err());
     }

@@ -181,10 +181,10 @@ pub const GROUPS: &[NamedGroup] = &[
     named("barriers", "what threads wait at for each other", |lock| lock.kind == Kind::Barrier),
 ];
 
-/// The name of every mutex, whether or not this build has it.
-pub fn mutex_names() -> Vec<&'static str> {
-    let built = Subject::all();
-    let missing = absent::mutexes().filter(|name| built.iter().all(|lock| lock.info.name != *name));
+/// The name of every lock, whether or not this build has it.
+pub fn lock_names() -> Vec<&'static str> {
+    let built = Subject::of_every_kind();
+    let missing = absent::locks().filter(|name| built.iter().all(|lock| lock.info.name != *name));
     built.iter().map(|lock| lock.info.name).chain(missing).collect()
 }
 

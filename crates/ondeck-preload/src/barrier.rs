@@ -2,11 +2,10 @@
 //! than there are CPUs.
 //!
 //! With a CPU for each thread those that wait are awake when the last one comes, and go on without the kernel. Where
-//! most of them sleep, ondeck wakes each by a system call, and the C library all by one: see `docs/preload.md` for both
-//! measured.
+//! most of them sleep, the C library's was faster when it was measured: see `docs/preload.md`.
 //!
 //! The C library's destruction waits for threads that have been let go and have not run yet. Here they read their own
-//! nodes only, so there is nothing to wait for. The wait itself is begun in `barrier.c`.
+//! nodes and the parking table only, so there is nothing to wait for. The wait itself is begun in `barrier.c`.
 
 use core::cell::Cell;
 use core::ffi::{c_int, c_void};

@@ -143,8 +143,6 @@ static __attribute__((cold, noinline)) int wait_slow(struct semaphore *semaphore
 
 static inline int wait(struct semaphore *semaphore, clockid_t clock, const struct timespec *deadline)
 {
-    /* A cancellation that is pending acts whether the thread has to wait or not. */
-    pthread_testcancel();
     return take(semaphore, 0) ? 0 : wait_slow(semaphore, clock, deadline);
 }
 
@@ -165,7 +163,14 @@ int ondeck_preload_sem_wait(sem_t *object)
 
     if (is_shared(semaphore))
         return ((wait_function *)ondeck_preload_real(SEM_WAIT))(object);
+    /* A cancellation that is pending acts whether the thread has to wait or not. */
+    pthread_testcancel();
     return wait(semaphore, CLOCK_MONOTONIC, NULL);
+}
+
+static inline int is_invalid(const struct timespec *deadline)
+{
+    return deadline->tv_nsec < 0 || deadline->tv_nsec > 999999999;
 }
 
 int ondeck_preload_sem_clockwait(sem_t *, clockid_t, const struct timespec *);
@@ -177,11 +182,11 @@ int ondeck_preload_sem_clockwait(sem_t *object, clockid_t clock, const struct ti
 
     if (is_shared(semaphore))
         return ((clockwait_function *)ondeck_preload_real(SEM_CLOCKWAIT))(object, clock, deadline);
-    if ((clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC) || deadline->tv_nsec < 0 ||
-        deadline->tv_nsec > 999999999) {
+    if ((clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC) || is_invalid(deadline)) {
         errno = EINVAL;
         return -1;
     }
+    /* A cancellation that is pending acts only if the thread has to sleep, as in the C library. */
     return wait(semaphore, clock, deadline);
 }
 
@@ -190,5 +195,8 @@ NAME(ondeck_preload_sem_timedwait, "sem_timedwait@@GLIBC_2.34");
 NAME(ondeck_preload_sem_timedwait, "sem_timedwait@GLIBC_2.2.5");
 int ondeck_preload_sem_timedwait(sem_t *object, const struct timespec *deadline)
 {
+    /* As in sem_wait; but a deadline that is no time comes first. */
+    if (!is_invalid(deadline))
+        pthread_testcancel();
     return ondeck_preload_sem_clockwait(object, CLOCK_REALTIME, deadline);
 }

@@ -13,6 +13,7 @@
 //!    ▼
 //! RawLock, RawCondvar    lock and unlock with a Context; LockInfo, the facts of a lock
 //!    ├─ locks            one file a lock, over any Platform: spinlocks, queue locks, futex locks
+//!    ├─ own              this project's that need the real machine
 //!    └─ peers            other libraries' locks: std, parking_lot, usync, ...; on Linux glibc's, too
 //!         ▲
 //! registry               shows each lock's type to a Visitor, so that a caller is compiled for each
@@ -59,6 +60,7 @@ mod rwlock;
 mod spin_wait;
 
 pub mod locks;
+pub mod own;
 pub mod peers;
 pub mod registry;
 pub mod rwlocks;

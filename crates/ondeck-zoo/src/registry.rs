@@ -2,13 +2,14 @@
 
 use ondeck::platform::Native;
 
-use crate::{RwVisitor, Visitor, locks, peers, rwlocks};
+use crate::{RwVisitor, Visitor, locks, own, peers, rwlocks};
 
-/// Shows every lock that runs on this machine to `visitor`: this project's own, the portable ones,
+/// Shows every lock that runs on this machine to `visitor`: this project's, the portable ones,
 /// then the peers.
 pub fn for_each(visitor: &mut impl Visitor<Native>) {
     locks::for_each_hosted::<Native>(visitor);
     for_each_pi(visitor);
+    own::for_each_own(visitor);
     peers::for_each_peer(visitor);
 }
 
@@ -59,6 +60,7 @@ mod tests {
         let mut listed = Collect(Vec::new());
         locks::for_each_hosted::<Native>(&mut listed);
         for_each_pi(&mut listed);
+        own::for_each_own(&mut listed);
         let portable = listed.0.len();
         peers::for_each_peer(&mut listed);
         assert!(portable > 0 && listed.0.len() > portable);

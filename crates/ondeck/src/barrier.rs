@@ -15,8 +15,8 @@
 //!
 //! # Nothing is touched after a wait may return
 //!
-//! The leader stores the word before it tells the others, and those read their own nodes only. So the
-//! barrier may be freed as soon as one wait of its last round has returned, while others still wake. A
+//! The leader stores the word before it tells the others, and those read their own nodes, and a word of the
+//! parking table that they sleep on. So the barrier may be freed as soon as one wait of its last round has returned, while others still wake. A
 //! barrier whose waiters read a generation in its own memory, as the standard library's does after
 //! its condition variable, cannot promise that.
 //!
@@ -58,7 +58,7 @@ use crate::platform::{AtomicInt, Host, Native, Ordering, Platform, Timestamp};
 /// # Cost
 ///
 /// The lock of a bucket of the parking table for each wait, about two atomic read-modify-writes; the leader
-/// wakes each thread that sleeps by a system call. A barrier for one thread costs nothing.
+/// wakes all threads that sleep by one system call. A barrier for one thread costs nothing.
 ///
 /// ```
 /// use ondeck::Barrier;
@@ -149,7 +149,7 @@ impl<P: Host> Barrier<P> {
                     let waiting = self.arrived.load(Ordering::Relaxed);
                     self.arrived.store(waiting - 1, Ordering::Relaxed);
                 };
-                let met = line.wait(0, deadline, gives_up);
+                let met = line.wait_together(deadline, gives_up);
                 return met.then_some(BarrierWaitResult { is_leader: false });
             }
             // step: meet

@@ -60,7 +60,7 @@ const WAITED: u8 = 2;
 /// # Cost
 ///
 /// A wait for what has happened is a load. A set and a reset are one atomic read-modify-write each; a set
-/// wakes each thread that sleeps by a system call.
+/// wakes all threads that sleep by one system call.
 ///
 /// ```
 /// use ondeck::Event;
@@ -144,9 +144,9 @@ impl<P: Host> Event<P> {
         // step: set for waiters
         // Those that waited may have gone meanwhile.
         if !self.set_unwaited() {
-            line.take_all();
-            // The last access: the threads are told when the line is dropped.
+            // The last access: the threads are told after it.
             self.state.store(SET, Ordering::Release);
+            line.take_all();
         }
     }
 
@@ -178,7 +178,7 @@ impl<P: Host> Event<P> {
         if self.state.compare_exchange(0, WAITED, relaxed, acquire) == Err(SET) {
             return true;
         }
-        line.wait(0, deadline, |line| {
+        line.wait_together(deadline, |line| {
             if line.oldest().is_none() {
                 // It is not set, and a set would want the bucket's lock.
                 self.state.store(0, Ordering::Relaxed);

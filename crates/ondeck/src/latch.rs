@@ -61,7 +61,7 @@ pub const MOST_COUNT: u32 = u32::MAX / ONE;
 /// # Cost
 ///
 /// One atomic read-modify-write for each count, one load for a wait that finds zero. The last count wakes
-/// each thread that sleeps by a system call.
+/// all threads that sleep by one system call.
 ///
 /// ```
 /// use ondeck::Latch;
@@ -162,7 +162,7 @@ impl<P: Host> Latch<P> {
                 drop(line);
                 too_many(word, count);
             };
-            // The last access: the threads are told when the line is dropped.
+            // The last access: the threads are told after it.
             let (both, relaxed) = (Ordering::AcqRel, Ordering::Relaxed);
             match self.word.compare_exchange(word, next, both, relaxed) {
                 Ok(_) => break,
@@ -196,7 +196,7 @@ impl<P: Host> Latch<P> {
                 Err(found) => word = found,
             }
         }
-        line.wait(0, None, |_| ());
+        line.wait_together(None, |_| ());
     }
 
     /// Whether it has been counted down to zero. If so, all counts happened before.
@@ -239,7 +239,7 @@ impl<P: Host> Latch<P> {
                 Err(found) => word = found,
             }
         }
-        line.wait(0, deadline, |line| {
+        line.wait_together(deadline, |line| {
             if line.oldest().is_none() {
                 // A read-modify-write, because other threads count meanwhile. It is not open: the last count
                 // would have wanted the bucket's lock, and taken this thread.

@@ -96,9 +96,15 @@
 //! |---|---|
 //! | `arc_lock` | `ArcMutexGuard`, `ArcRwLockReadGuard` and so on: owned guards |
 //! | `deadlock_detection` | `deadlock`: reports deadlocks and lock-order inversions where `ONDECK_DEADLOCK` or a call asks for it |
+//! | `lock_api_04` | the traits of `lock_api` 0.4 for the raw locks: for code that is generic over those |
 //! | `profile` | records contention where `ondeck run --profile` asks for it |
 
 #![no_std]
+
+/// The programs of `docs/moving.md`, which are tested as this crate's examples are.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/moving.md")]
+mod moving {}
 
 #[cfg(not(all(target_has_atomic = "8", target_has_atomic = "64")))]
 compile_error!(
@@ -137,6 +143,8 @@ pub mod deadlock;
 pub mod event;
 pub mod fair;
 pub mod latch;
+#[cfg(feature = "lock_api_04")]
+mod lock_api_04;
 mod machine;
 pub mod mutex;
 mod observe;

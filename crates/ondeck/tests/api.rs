@@ -84,6 +84,8 @@ cfg_select! {
         mod seccomp;
         #[path = "api/handoff.rs"]
         mod handoff;
+        #[path = "api/hangs.rs"]
+        mod hangs;
         #[cfg(target_pointer_width = "64")]
         #[path = "api/ipc.rs"]
         mod ipc;

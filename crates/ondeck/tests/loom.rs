@@ -47,6 +47,8 @@ mod rwlock;
 mod rwlock_given_up;
 #[path = "loom/rwlock_scenario.rs"]
 mod rwlock_scenario;
+#[path = "loom/rwlock_visible.rs"]
+mod rwlock_visible;
 #[path = "loom/scenario.rs"]
 mod scenario;
 #[path = "loom/semaphore.rs"]

@@ -25,6 +25,8 @@ mod crowd;
 mod delay;
 #[path = "stress/disturb.rs"]
 mod disturb;
+#[path = "stress/family.rs"]
+mod family;
 #[path = "stress/forged.rs"]
 mod forged;
 #[path = "stress/log.rs"]
@@ -44,10 +46,12 @@ mod table;
 #[path = "stress/tokens.rs"]
 mod tokens;
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use fastrand::Rng;
+use few_buckets::{Few, Unmasked};
 use settings::Settings;
+use watchdog::Watchdog;
 
 /// A number from the environment.
 fn number<T: std::str::FromStr>(variable: &str) -> Option<T> {
@@ -61,6 +65,17 @@ fn number<T: std::str::FromStr>(variable: &str) -> Option<T> {
 fn one_row() {
     let text = std::env::var(settings::VARIABLE).unwrap_or_default();
     row::run(&text.parse().expect("settings"));
+}
+
+/// All locks in one bucket, where no later unlock and no slice replaces a lost wake.
+#[test]
+fn no_wake_is_lost_where_no_slice_ends() {
+    let _watchdog = Watchdog::start("a round", Duration::from_mins(1));
+    let length = Duration::from_millis(300);
+    for seed in 0..3 {
+        rounds::run::<Few<Unmasked>>(length, seed, |_| ());
+        family::run::<Few<Unmasked>>(length, seed, |_| ());
+    }
 }
 
 /// Every row once, then others drawn at random, while there is time; or the one that

@@ -1,6 +1,6 @@
 //! What an answer says of what was measured.
 
-use ondeck_advise::{Language, Rules, UseCase, candidates};
+use ondeck_advise::{Language, Need, Rules, UseCase, Users, candidates, subjects};
 use ondeck_lab::results::{Failure, Report};
 use ondeck_lab::workload::Subject;
 
@@ -36,13 +36,20 @@ fn the_best_by_more_than_chance_is_the_answer_with_its_ratio() {
 }
 
 #[test]
-fn noise_is_no_answer_and_the_smallest_is_named_for_what_it_is() {
+fn noise_is_no_answer_but_to_stay_with_what_the_program_has() {
     let report = measured(&usable(), &[("std", 5e6), ("parking_lot", 5.1e6), ("usync", 2e6)]);
     let advice = advised(&usable(), Some(&report));
     assert!(!advice.answer.known);
     assert_eq!(advice.answer.alike, ["parking_lot", "std"]);
-    assert!(advice.answer.why.contains("no other takes less memory"), "{}", advice.answer.why);
     assert!(advice.text().contains("advice: not known, parking_lot or std;"), "{}", advice.text());
+    let with = |now: &str| {
+        advised(&UseCase { now: Some(now.to_owned()), ..usable() }, Some(&report)).answer
+    };
+    let stays = with("std");
+    assert!(stays.known && stays.why.starts_with("stay with what you have"), "{stays:?}");
+    assert_eq!(stays.alike, ["std", "parking_lot"]);
+    // It is told apart from the best.
+    assert!(!with("usync").known);
 }
 
 #[test]
@@ -80,8 +87,33 @@ fn realtime_leaves_one_lock_and_needs_no_measurement() {
     let realtime = UseCase { realtime: true, ..usable() };
     assert_eq!(candidates(&Rules::built_in(), &realtime, &Subject::all()).len(), 1);
     let advice = advised(&realtime, None);
-    assert_eq!((advice.answer.known, advice.answer.lock.as_deref()), (true, Some("glibc_pi")));
+    assert_eq!((advice.answer.known, advice.answer.lock.as_deref()), (true, Some("ondeck_pi")));
     assert!(advice.text().contains("[inheritance]"), "{}", advice.text());
+}
+
+#[test]
+fn each_need_that_one_lock_of_the_crate_is_for_names_that_lock() {
+    for (need, lock) in [
+        (UseCase { fairness: Need::Strict, ..usable() }, "ondeck_fair"),
+        (UseCase { used_by: Users::Reentrant, ..usable() }, "ondeck_reentrant"),
+        (UseCase { used_by: Users::Processes, ..usable() }, "ondeck_ipc"),
+        (UseCase { used_by: Users::One, ..usable() }, "ondeck_biased"),
+    ] {
+        let answer = advised(&need, None).answer;
+        assert_eq!((answer.known, answer.lock.as_deref()), (true, Some(lock)), "{need}");
+    }
+}
+
+#[test]
+fn with_reads_the_locks_are_those_for_readers_and_writers() {
+    let reads = UseCase { reads: "90".parse().expect("a mix"), ..usable() };
+    let locks = subjects(&reads);
+    let left = candidates(&Rules::built_in(), &reads, &locks);
+    let names: Vec<_> = left.iter().map(|subject| subject.info.name).collect();
+    for name in ["ondeck_rwlock", "std_rwlock", "parking_lot_rwlock", "mutex_rwlock"] {
+        assert!(names.contains(&name), "{names:?}");
+    }
+    assert!(!names.contains(&"glibc_rwlock") && !names.contains(&"ondeck"), "{names:?}");
 }
 
 #[test]

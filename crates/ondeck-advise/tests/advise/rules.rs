@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use ondeck_advise::{Company, Language, Need, Rules, UseCase, advise};
+use ondeck_advise::{Company, Language, Need, Rules, UseCase, Users, advise};
 use ondeck_lab::results::Report;
 use ondeck_lab::workload::Subject;
+use ondeck_zoo::Origin;
 
 use crate::support::{advised, fired, plain, report, series};
 
@@ -23,6 +24,7 @@ fn cases() -> Vec<Case> {
     let bound = || Need::Bound(Duration::from_millis(10));
     let rust = |specimens: bool| with(&|it| it.specimens = specimens);
     let language = |language: Language| with(&|it| it.language = language);
+    let used_by = |users: Users| with(&|it| it.used_by = users);
     vec![
         ("freed-after-unlock", Some("parking_lot"), with(&|it| it.freed = true), plain(), "std"),
         ("realtime-inversion", Some("std"), with(&|it| it.realtime = true), plain(), "glibc_pi"),
@@ -64,13 +66,12 @@ fn cases() -> Vec<Case> {
             with(&|it| it.section_ns = 20_000),
             "std",
         ),
-        ("convoy", Some("glibc_pi"), plain(), with(&|it| it.outside_ns = 1_000_000), "std"),
+        ("convoy", Some("ondeck_pi"), plain(), with(&|it| it.outside_ns = 1_000_000), "std"),
         ("all-awake", Some("std"), with(&|it| (it.threads, it.cpus) = (16, 16)), plain(), "ondeck"),
-        ("one-awake", Some("ondeck"), with(&|it| (it.threads, it.cpus) = (16, 16)), plain(), "std"),
         ("bounded", Some("ondeck"), with(&|it| it.fairness = Need::Some), plain(), "std"),
         ("no-promise", Some("parking_lot"), with(&|it| it.fairness = bound()), plain(), "ondeck"),
         ("one-instruction", Some("spin"), with(&|it| it.outside_ns = 100_000), plain(), "std"),
-        ("single-threaded", Some("glibc"), with(&|it| it.threads = 1), plain(), "std"),
+        ("single-threaded", Some("ondeck"), with(&|it| it.threads = 1), plain(), "std"),
         (
             "small",
             Some("std"),
@@ -79,12 +80,27 @@ fn cases() -> Vec<Case> {
             "glibc",
         ),
         ("generic-condvar", Some("mcs"), with(&|it| it.condvar = true), plain(), "std"),
-        ("lost-signal", Some("glibc"), with(&|it| it.condvar = true), plain(), "std"),
+        (
+            "lost-signal",
+            Some("glibc"),
+            with(&|it| (it.condvar, it.language) = (true, Language::C)),
+            language(Language::C),
+            "ondeck",
+        ),
         ("needs-source", Some("std"), language(Language::Binary), plain(), "glibc"),
-        ("not-for-c", Some("std"), language(Language::C), plain(), "glibc"),
-        ("not-for-c++", Some("std"), language(Language::Cpp), plain(), "glibc"),
-        ("unsafe-in-rust", Some("glibc"), plain(), language(Language::C), "std"),
-        ("recursive", Some("glibc_recursive"), plain(), plain(), "glibc"),
+        ("rust-only", Some("std"), language(Language::C), plain(), "ondeck"),
+        ("not-for-rust", Some("glibc"), plain(), language(Language::C), "std"),
+        ("another-use", Some("ondeck_reentrant"), plain(), used_by(Users::Reentrant), "std"),
+        ("not-reentrant", Some("std"), used_by(Users::Reentrant), plain(), "ondeck_reentrant"),
+        ("one-process", Some("std"), used_by(Users::Processes), plain(), "ondeck_ipc"),
+        ("biased", Some("ondeck_biased"), used_by(Users::One), plain(), "std"),
+        (
+            "combining",
+            None,
+            with(&|it| (it.threads, it.cpus, it.measured_cpus) = (16, 16, 16)),
+            plain(),
+            "",
+        ),
         ("specimen", Some("go_spinbit"), rust(false), plain(), "std"),
         ("another-machine", None, with(&|it| it.measured_cpus = 2), plain(), ""),
         ("virtual-machine", None, with(&|it| it.virtual_machine = true), plain(), ""),
@@ -121,9 +137,7 @@ fn each_rule_holds_where_it_should_and_nowhere_else() {
             "{rule} does not hold for {lock:?}: {:?}",
             names(&there, lock)
         );
-        if rule != "recursive" {
-            assert!(!holds(&elsewhere, lock), "{rule} holds for {lock:?} elsewhere");
-        }
+        assert!(!holds(&elsewhere, lock), "{rule} holds for {lock:?} elsewhere");
         if !other.is_empty() {
             assert!(!holds(&there, Some(other)), "{rule} holds for {other}");
         }
@@ -132,40 +146,39 @@ fn each_rule_holds_where_it_should_and_nowhere_else() {
 
 #[test]
 fn no_rule_is_without_a_case() {
-    let tried: Vec<_> =
-        cases().into_iter().map(|(rule, ..)| rule).chain(["not-for-rust"]).collect();
+    let tried: Vec<_> = cases().into_iter().map(|(rule, ..)| rule).chain(["c++-only"]).collect();
     for rule in &Rules::built_in().rule {
         assert!(tried.contains(&rule.name()), "{} is never tried", rule.name());
-    }
-    let rust = advised(&plain(), None);
-    let built = Subject::all();
-    for peer in ["abseil", "nsync", "tbb", "ck_mcs"] {
-        let expected = built.iter().any(|lock| lock.info.name == peer);
-        let out = fired(&rust, Some(peer)).iter().any(|(rule, _)| rule == "not-for-rust");
-        assert_eq!(out, expected, "{peer}");
     }
 }
 
 /// The peers of C and C++ are not in every build: another lock under the name of one.
 #[test]
-fn a_lock_that_no_crate_offers_is_none_for_rust() {
+fn a_lock_of_c_or_c_plus_plus_is_none_for_other_languages() {
     for peer in ["abseil", "nsync", "tbb", "ck_mcs"] {
         let mut locks = Subject::all();
         locks.retain(|lock| lock.info.name != peer);
         locks[0].info.name = peer;
-        let out = |language: Language| {
+        locks[0].info.origin = Origin::Peer;
+        let out = |rule: &str, language: Language| {
             let situation = UseCase { language, ..plain() };
             let advice = advise(&Rules::built_in(), &situation, &locks, None);
-            fired(&advice, Some(peer)).iter().any(|(rule, _)| rule == "not-for-rust")
+            fired(&advice, Some(peer)).iter().any(|(name, _)| name == rule)
         };
-        assert!(out(Language::Rust), "{peer}");
-        assert!(!out(Language::Cpp), "{peer}");
+        assert!(out("not-for-rust", Language::Rust), "{peer}");
+        assert!(!out("not-for-rust", Language::Cpp) && !out("c++-only", Language::Cpp), "{peer}");
+        assert_eq!(out("c++-only", Language::C), ["abseil", "tbb"].contains(&peer), "{peer}");
     }
 }
 
 /// Situations of every kind of need.
 fn grid() -> Vec<UseCase> {
     let mut all = Vec::new();
+    for used_by in [Users::One, Users::Reentrant, Users::Processes] {
+        for language in [Language::Rust, Language::C] {
+            all.push(UseCase { used_by, language, ..plain() });
+        }
+    }
     for threads in [1, 2, 8, 64] {
         for (fairness, company) in [
             (Need::None, Company::None),
@@ -219,6 +232,6 @@ fn every_lock_is_ranked_or_excluded_with_a_reason_and_a_source() {
         assert!(advice.text().lines().all(|line| line.chars().count() <= 80));
     }
     for (name, somewhere) in ranked_somewhere {
-        assert_eq!(somewhere, name != "glibc_recursive", "{name}");
+        assert!(somewhere, "{name}");
     }
 }

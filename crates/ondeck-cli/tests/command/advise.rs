@@ -12,7 +12,7 @@ fn a_short_measurement_is_an_answer_that_can_be_given_again_from_its_report() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = |name: &str| folder.path().join(name).to_str().expect("UTF-8").to_owned();
     let (answer, report, again) = (file("answer.json"), file("report.json"), file("again.json"));
-    // Two locks are left.
+    // A few locks are left.
     let situation = ["advise", "--threads", "2", "--language", "c++", "--company", "some"];
     let save = ["--time", "1s", "--json", &answer, "--save", &report];
     let output = run(&[&situation[..], &save].concat());
@@ -48,16 +48,42 @@ fn the_exit_code_says_whether_it_knows() {
         |more: &[&str]| run(&[&["advise", "--no-measure", "--threads", "4"], more].concat());
     let known = advise(&["--realtime"]);
     assert_eq!(known.status.code(), Some(0), "{}", stderr(&known));
-    assert!(stdout(&known).contains("advice: glibc_pi;"), "{}", stdout(&known));
+    assert!(stdout(&known).contains("advice: ondeck_pi;"), "{}", stdout(&known));
+    let strict = advise(&["--fairness", "strict"]);
+    assert!(stdout(&strict).contains("advice: ondeck_fair;"), "{}", stdout(&strict));
+    let tie = advise(&["--language", "c++", "--now", "glibc"]);
+    assert_eq!(tie.status.code(), Some(0), "{}", stderr(&tie));
+    assert!(stdout(&tie).contains("advice: glibc; stay with what you have"), "{}", stdout(&tie));
     for (unknown, words) in [
         (&["--realtime", "--language", "none"][..], "advice: none;"),
-        (&["--language", "c++"], "not known"),
+        (&["--language", "c++", "--now", "none"], "not known"),
         (&["--cpus", "4000"], "measure there"),
     ] {
         let output = advise(unknown);
         assert_eq!(output.status.code(), Some(1), "{unknown:?}");
         assert!(stdout(&output).contains(words), "{unknown:?}: {}", stdout(&output));
     }
+}
+
+#[test]
+fn a_recording_answers_instead_of_the_user() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("run.jsonl");
+    let lines = [
+        r#"{"type":"profile","version":1}"#,
+        r#"{"type":"process","pid":7,"seconds":1.0}"#,
+        r#"{"type":"lock","pid":7,"name":"orders","kind":"default","acquisitions":1000000,"wait":{"total":4e8},"hold":{"count":3,"p50":200},"threads":4}"#,
+    ];
+    fs::write(&file, lines.join("\n")).expect("written");
+    let output = run(&["advise", "--no-measure", "--profile", file.to_str().expect("UTF-8")]);
+    // Where lines end does not matter.
+    let text = stdout(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(stderr(&output).contains("orders"), "{}", stderr(&output));
+    assert!(
+        text.starts_with("4 threads on ") && text.contains("sections of 200ns, 3.4µs outside"),
+        "{text}"
+    );
+    assert!(text.contains(", C, glibc now"), "{text}");
 }
 
 #[test]
@@ -92,6 +118,11 @@ fn mistakes_in_a_situation_name_the_value_and_the_fix() {
         ("--company", "many", "busy"),
         ("--language", "go", "c++"),
         ("--bytes", "0", "1 to 4096"),
+        ("--reads", "70", "99.9"),
+        ("--used-by", "some", "processes"),
+        ("--now", "my_lock", "ondeck list"),
+        ("--profile", "/nowhere", "cannot be read"),
+        ("--profile", "/dev/null", "no recording"),
         ("--threads", "0", "1 to 4096"),
         ("--realtime=maybe", "", "yes"),
         ("--time", "1ms", "1s"),
@@ -122,10 +153,12 @@ fn on_a_terminal_it_asks_for_what_was_not_said() {
     for (question, answer) in [
         ("How many threads", "none\r"),
         ("not a whole number", "1\r"),
+        ("almost always", "\r"),
         ("How fair", "\r"),
         ("realtime", "\r"),
         ("most bytes", "8\r"),
         ("conditions", "no\r"),
+        ("program have now", "\r"),
         ("freed", "yes\r"),
     ] {
         let mut part = [0; 4096];
@@ -140,6 +173,6 @@ fn on_a_terminal_it_asks_for_what_was_not_said() {
     assert_eq!(child.wait().expect("it ends").code(), Some(0), "{screen}\n{text}");
     assert!(!screen.contains("Nanoseconds"), "one thread's work does not matter: {screen}");
     assert!(text.starts_with("1 thread on "), "{text}");
-    assert!(text.contains("at most 8 bytes") && text.contains("freed right after"), "{text}");
+    assert!(text.contains("at most 8 bytes") && text.contains("std now, freed"), "{text}");
     assert!(!text.contains("taken for granted"), "{text}");
 }

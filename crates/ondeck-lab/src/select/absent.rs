@@ -22,6 +22,8 @@ const LINUX_MUTEXES: &[&str] = &[
     "glibc_adaptive",
     "glibc_pi",
     "glibc_recursive",
+    "ondeck_ipc",
+    "ondeck_pi",
     "pi_futex",
     "pthread_spin",
     "swift_pi",
@@ -30,9 +32,9 @@ const LINUX_MUTEXES: &[&str] = &[
 const LINUX_OTHERS: &[&str] =
     &["glibc_barrier", "glibc_once", "glibc_rwlock", "glibc_semaphore", "glibc_writer_rwlock"];
 
-/// The mutexes that a build may lack.
-pub(super) fn mutexes() -> impl Iterator<Item = &'static str> {
-    CPP_MUTEXES.iter().chain(LINUX_MUTEXES).copied()
+/// The locks that a build may lack.
+pub(super) fn locks() -> impl Iterator<Item = &'static str> {
+    [CPP_MUTEXES, CPP_RWLOCKS, LINUX_MUTEXES, LINUX_OTHERS].concat().into_iter()
 }
 
 /// Why a word that chooses no lock would choose one elsewhere.

@@ -34,6 +34,7 @@ pub use baseline::{EmptyLock, NO_LOCK, NoLock};
 use face::{Group, Judged, Needs, Plot, Shelf, Table};
 use kinds::{BarrierWorkload, OnceWorkload, RwWorkload, SemaphoreWorkload};
 pub use notify::{NOTIFY, Notify};
+pub use rwmix::NAME as RWMIX;
 pub use situation::{Asked, Extent, Own, Rounds, Runs, Schedule, Situation};
 pub use starve::NAME as STARVE;
 pub use subject::Subject;

@@ -18,6 +18,9 @@ use crate::machine::Machine;
 use crate::sample::{CPU_PER_OP, RUNNING, SHARE, Sample, THROUGHPUT};
 use crate::team::{self, TeamError, Until};
 
+/// The workload's name.
+pub const NAME: &str = "rwmix";
+
 pub(super) struct RwMix;
 
 /// How many of so many operations write.
@@ -70,7 +73,7 @@ struct Pair<L> {
 
 impl RwWorkload for RwMix {
     const INFO: WorkloadInfo = WorkloadInfo {
-        name: "rwmix",
+        name: NAME,
         kind: Kind::RwLock,
         title: "Reads and writes",
         about: "Reads and writes a second, for six mixes of them",

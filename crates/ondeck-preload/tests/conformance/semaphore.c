@@ -270,15 +270,37 @@ static void *waits_to_be_cancelled(void *how)
 
 static int may_wait;
 
-static void *waits_although_cancelled(void *unused UNUSED)
+/* How a thread with a pending cancellation waits: sem_wait, sem_timedwait, one with no time, sem_clockwait. */
+enum pending { WAITS, WAITS_TIMED, WAITS_INVALID, WAITS_CLOCK };
+
+static void *waits_although_cancelled(void *how)
 {
+    const struct timespec invalid = {0, 1000000000}, later = from_now(CLOCK_REALTIME, 3600 * 1000);
+    int outcome;
+
     pthread_cleanup_push(cleanup, NULL);
     set_flag(&about_to, 1);
     await_flag(&may_wait, 1);
-    (void)sem_wait(semaphore);
-    fail("a pending cancellation did not act");
+    switch ((enum pending)(uintptr_t)how) {
+    case WAITS: outcome = result(sem_wait(semaphore)); break;
+    case WAITS_TIMED: outcome = result(sem_timedwait(semaphore, &later)); break;
+    case WAITS_INVALID: outcome = result(sem_timedwait(semaphore, &invalid)); break;
+    default: outcome = result(sem_clockwait(semaphore, CLOCK_REALTIME, &later)); break;
+    }
     pthread_cleanup_pop(0);
-    return NULL;
+    return (void *)(intptr_t)outcome;
+}
+
+/* Returns what the thread returns. */
+static void *waits_with_one(enum pending how)
+{
+    set_flag(&about_to, 0);
+    set_flag(&may_wait, 0);
+    pthread_t thread = start(waits_although_cancelled, (void *)(uintptr_t)how);
+    await_flag(&about_to, 1);
+    is(pthread_cancel(thread), 0);
+    set_flag(&may_wait, 1);
+    return finish(thread);
 }
 
 static void *takes_one(void *unused UNUSED)
@@ -299,20 +321,17 @@ static void cancelled(void)
         is(value(), 0);
     }
     is(cleaned, 3);
-    /* A pending cancellation acts although there is something to take. */
+    /* A pending cancellation acts although there is something to take, but in sem_clockwait. */
     is(sem_post(semaphore), 0);
-    set_flag(&about_to, 0);
-    set_flag(&may_wait, 0);
-    pthread_t thread = start(waits_although_cancelled, NULL);
-    await_flag(&about_to, 1);
-    is(pthread_cancel(thread), 0);
-    set_flag(&may_wait, 1);
-    holds(finish(thread) == PTHREAD_CANCELED);
+    holds(waits_with_one(WAITS) == PTHREAD_CANCELED);
+    holds(waits_with_one(WAITS_TIMED) == PTHREAD_CANCELED);
+    is((int)(intptr_t)waits_with_one(WAITS_INVALID), EINVAL);
     is(value(), 1);
-    is(sem_wait(semaphore), 0);
+    is((int)(intptr_t)waits_with_one(WAITS_CLOCK), 0);
+    is(value(), 0);
     /* A cancelled thread counts as a waiter no more: the others get what is posted. */
     pthread_t two[2] = {start_sleeper(takes_one, NULL), start_sleeper(takes_one, NULL)};
-    thread = start_sleeper(waits_to_be_cancelled, NULL);
+    pthread_t thread = start_sleeper(waits_to_be_cancelled, NULL);
     is(pthread_cancel(thread), 0);
     holds(finish(thread) == PTHREAD_CANCELED);
     is(sem_post(semaphore), 0);

@@ -6,7 +6,7 @@ use core::ptr;
 use super::{OVERDUE_NANOS, RawCondvar};
 use crate::mutex::RawMutex;
 use crate::observe::FoundTaken;
-use crate::parking::{Bucket, Kind, Node, Slice, end_of_sleep, status};
+use crate::parking::{Bucket, Kind, Node, Slice, end_of_sleep, place, status};
 use crate::platform::{AtomicInt, FutexWait, Host, Ordering, Timestamp};
 use crate::spin::Waits;
 
@@ -344,6 +344,7 @@ impl<P: Host> Waiter<P> {
     /// A real-time thread goes before all others.
     fn park(&self) -> bool {
         let priority = P::priority();
+        self.node.place.store(place::<P>(), Ordering::Relaxed);
         let guard = self.bucket().lock();
         // spec: Condvar!LeaveNear
         let parks = self.node.leave_near(status::PARKED);

@@ -35,10 +35,13 @@ impl<P: Host> RawMutex<P> {
             }
         };
         loop {
-            if let Some(watched) = self.poll(waiting, &waits, pause) {
+            // Not for good: a poll is what finds that the caller is no longer the heir, or that the lock is free, if nothing
+            // can be asked.
+            let stands_aside = core::mem::take(&mut waiting.stands_aside);
+            if !stands_aside && let Some(watched) = self.poll(waiting, &waits, pause) {
                 return watched;
             }
-            if let Some(watched) = self.ask(waiting, &waits) {
+            if let Some(watched) = self.ask(waiting, &waits, stands_aside) {
                 return watched;
             }
             pause = 0;
@@ -94,16 +97,17 @@ impl<P: Host> RawMutex<P> {
     ///
     /// A heir that was woken in vain asks to be handed the lock: its owner takes it again before a thread can wake, and would
     /// otherwise have it for as long as it likes. It stays awake for as long as a wake takes, because the lock rests until
-    /// it runs.
-    fn ask(&self, waiting: &Waiting<'_, P>, waits: &Waits) -> Option<Watched> {
+    /// it runs. Not so if it stands aside.
+    fn ask(&self, waiting: &Waiting<'_, P>, waits: &Waits, stands_aside: bool) -> Option<Watched> {
         let is_overdue = waiting.was_woken_in_vain && Part::Handoff.is_in();
         let request = if is_overdue { Request::Hand } else { Request::Wake };
+        let awake = if is_overdue && !stands_aside { waits.polling } else { 0 };
         // spec: Mutex!Ask
         if !roles::ask(&waiting.bucket.lock(), waiting.node, request) {
             nap(waiting, waits.tenure);
             return None;
         }
-        self.sleep_until_asked(waiting, waits, if is_overdue { waits.polling } else { 0 })
+        self.sleep_until_asked(waiting, waits, awake)
     }
 
     /// Sleeps after the caller's request was stored.

@@ -147,6 +147,7 @@ impl<P: Host> RawMutex<P> {
             return Waited::Leave { is_owner: true };
         }
         waiting.was_woken_in_vain = true;
+        waiting.stands_aside = Part::Aside.is_in() && node.is_here();
         roles::land(&waiting.bucket.lock(), node, now);
         Waited::Look
     }

@@ -29,11 +29,15 @@ pub enum Part {
     Takeover,
     /// A poll makes several attempts.
     Attempts,
+    /// A woken thread that finds the lock taken does not poll on the CPU of the thread that woke it.
+    Aside,
+    /// A notification leaves a waiter that last ran on its CPU to the owner of the mutex.
+    Lend,
 }
 
 impl Part {
     /// All parts.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 14] = [
         Self::Brief,
         Self::Nap,
         Self::Pause,
@@ -46,6 +50,8 @@ impl Part {
         Self::Offer,
         Self::Takeover,
         Self::Attempts,
+        Self::Aside,
+        Self::Lend,
     ];
 
     /// Whether locks do so.

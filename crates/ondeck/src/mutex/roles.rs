@@ -144,7 +144,7 @@ pub(super) fn serve<P: Host>(guard: &Guard<'_, P>, address: usize, now: usize) -
 /// of use.
 fn wake_from<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, now: usize) -> Wake<P> {
     let address = node.address();
-    let is_behind = node.place.load(Ordering::Relaxed) == place::<P>();
+    let is_behind = node.is_here();
     let history = guard.bucket().history_from(address, now);
     let word = wake(guard.newest(Kind::Lock, address).unwrap_or(node), node, now);
     let is_parked = |node: &Node<P>| node.status() == status::PARKED;
@@ -253,8 +253,8 @@ impl<'a, P: Host> Moved<'a, P> {
 /// A single waiter of a free mutex is woken even if a woken thread has not run yet: the program has something to do for
 /// both. Of several waiters the first one to run wakes the next.
 ///
-/// If there is one CPU for all threads, the woken thread would often preempt its notifier, which owns the mutex, and sleep
-/// again. There the waiters are left to the owner as its debt: `may_lend` is [`may_lend`].
+/// A waiter that last ran on the notifier's CPU would often preempt the notifier there, which owns the mutex, and sleep
+/// again. It is left to the owner as its debt: `may_lend` is [`may_lend`].
 pub(crate) fn look_after_moved<P: Host>(
     guard: &Guard<'_, P>,
     moved: &Moved<'_, P>,
@@ -271,15 +271,21 @@ pub(crate) fn look_after_moved<P: Host>(
     // spec: Condvar!EndMoving
     match moved {
         Moved::One(node) if !is_locked() => Some(wake_from(guard, node, now)),
-        _ if may_lend && leave_to_owner(guard, node.address(), is_locked, now) => None,
+        _ if may_lend
+            && node.is_here()
+            && leave_to_owner(guard, node.address(), is_locked, now) =>
+        {
+            None
+        }
         _ => look_after(guard, node.address(), now),
     }
 }
 
-/// Whether a notification may leave waiters to the owner of their mutex: all threads share one CPU, and fences are
-/// asymmetric. Asked before any bucket is locked, because the first such question of a process may take milliseconds.
+/// Whether a notification may leave waiters to the owner of their mutex: fences are asymmetric, and the heavy one that this
+/// takes interrupts at most one other CPU, for about as long as the saved switch of threads would take. Asked before any
+/// bucket is locked, because the first such question of a process may take milliseconds.
 pub(crate) fn may_lend<P: Host>() -> bool {
-    P::cpus() == 1 && P::fences_are_asymmetric()
+    Part::Lend.is_in() && P::cpus() <= 2 && P::fences_are_asymmetric()
 }
 
 /// Leaves the parked threads to the owner, if there is one and no other thread is responsible: its unlock wakes the oldest.
@@ -287,7 +293,6 @@ pub(crate) fn may_lend<P: Host>() -> bool {
 ///
 /// The owner may be another thread than the caller, and its unlock may be under way: it clears the byte and then reads the
 /// debt, and the caller stores the debt and then reads the byte. The unlock has no fence, so the caller makes a heavy one.
-/// That is a system call which interrupts no CPU if there is only one.
 fn leave_to_owner<P: Host>(
     guard: &Guard<'_, P>,
     address: usize,

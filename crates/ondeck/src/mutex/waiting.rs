@@ -12,6 +12,9 @@ pub(super) struct Waiting<'a, P: Host> {
     pub(super) rest: Rest,
     /// It was woken, and found the lock taken again.
     pub(super) was_woken_in_vain: bool,
+    /// It does not poll before it asks: it runs on the CPU of the thread that woke it, and found the lock taken. The owner
+    /// most likely waits for that CPU.
+    pub(super) stands_aside: bool,
     /// The part of its sleep that it is in.
     pub(super) slice: Option<Slice>,
 }
@@ -34,7 +37,15 @@ impl<'a, P: Host> Waiting<'a, P> {
         node: &'a Node<P>,
         deadline: Option<Timestamp>,
     ) -> Self {
-        Self { bucket, node, deadline, rest: Rest::None, was_woken_in_vain: false, slice: None }
+        Self {
+            bucket,
+            node,
+            deadline,
+            rest: Rest::None,
+            was_woken_in_vain: false,
+            stands_aside: false,
+            slice: None,
+        }
     }
 
     /// Whether its deadline has passed.

@@ -199,7 +199,7 @@ impl<P: Host> RawOnce<P> {
                 break;
             }
         }
-        line.wait(0, deadline, |_| ())
+        line.wait_together(deadline, |_| ())
     }
 
     /// A closure has ended, and threads may wait for that.
@@ -208,9 +208,9 @@ impl<P: Host> RawOnce<P> {
     fn end_and_wake(&self, becomes: u8) {
         let mut line = Line::<P>::lock(self.key());
         // step: wake
-        line.take_all();
         // The last access, before any of them is told: the once may be freed from here on.
         self.state.store(becomes, Ordering::Release);
+        line.take_all();
     }
 }
 

@@ -6,8 +6,9 @@
 //!                │
 //!                ▼
 //!             [newest] ⇄ ...
+//!  rounds     how many times threads that sleep together were woken: the word that they sleep on
 //!  series     how many times a queue of a condition variable here has begun
-//!  watches    whether waiters of condition variables here are notified soon
+//!  watches    whether waiters of condition variables and keys here are notified soon
 //!  histories  of the mutexes that were contended here last
 //! ```
 
@@ -30,6 +31,7 @@ const HISTORIES: usize = 2;
 #[repr(align(128))]
 pub struct Bucket<P: Host> {
     lock: P::AtomicU32,
+    pub(super) rounds: P::AtomicU32,
     pub(crate) watches: Watches<P>,
     pub(super) queues: P::AtomicPtr<Node<P>>,
     pub(super) series: P::AtomicUsize,
@@ -42,6 +44,7 @@ impl<P: Host> Bucket<P> {
     pub fn new() -> Self {
         Self {
             lock: AtomicInt::new(0),
+            rounds: AtomicInt::new(0),
             watches: Watches::new(),
             queues: AtomicPointer::new(ptr::null_mut()),
             series: AtomicInt::new(0),

@@ -7,11 +7,18 @@
 //!
 //! # Nothing is touched after a thread may go on
 //!
-//! The last store to the state word comes before [`Line`] is dropped, and no thread that was taken is
-//! told before that. So a thread that goes on may free the lock at once. Another thread may go on
+//! The last store to the state word comes before [`Line::take_all`] and before [`Line`] is dropped, and no thread
+//! that was taken is told before that. So a thread that goes on may free the lock at once. Another thread may go on
 //! already when it sees that store, and free the lock; whatever comes to be at that address finds its
 //! waiters by the same bucket's lock, and so after those of this lock were taken. An address is used
 //! only while its lock is.
+//!
+//! # Threads that go on together
+//!
+//! All that wait at a barrier go on at once. A system call for each of them takes longer than all that they do
+//! there. So they sleep on one word of the bucket, and one call wakes them. The word is the table's, so it is there
+//! whatever becomes of the lock. Another lock's threads that sleep on it would be woken in vain: so only one lock's
+//! do at a time, and those of others in the bucket sleep on words of their own.
 //!
 //! Source: parking_lot_core's `unpark_filter` and its callbacks under the lock, as an object.
 
@@ -49,6 +56,8 @@ pub(crate) struct Line<P: Host> {
     guard: Option<Guard<'static, P>>,
     key: usize,
     watches: bool,
+    /// The word of the bucket, if threads that were taken sleep on it.
+    together: Option<&'static P::AtomicU32>,
     chosen: Chosen<P>,
 }
 
@@ -58,7 +67,7 @@ impl<P: Host> Line<P> {
     /// Do nothing but the lock's arithmetic while it is there: other locks share the bucket.
     pub(crate) fn lock(key: usize) -> Self {
         let guard = Some(P::bucket(key).lock());
-        Self { guard, key, watches: true, chosen: Chosen::new() }
+        Self { guard, key, watches: true, together: None, chosen: Chosen::new() }
     }
 
     /// The caller will not be taken soon: its wait sleeps at once.
@@ -119,9 +128,29 @@ impl<P: Host> Line<P> {
         true
     }
 
-    /// Takes all threads that wait.
+    /// Takes all threads that wait, those by [`wait_together`](Self::wait_together) too. Some may go on before the line
+    /// is dropped: it is called after the last access to the lock.
     pub(crate) fn take_all(&mut self) {
-        while self.take() {}
+        let guard = self.guard.as_ref().expect("it is there until the drop");
+        let rounds = &guard.bucket().rounds;
+        while let Some(node) = guard.oldest(Kind::Key, self.key) {
+            // SAFETY: it is linked, and its thread waits for what it is told here, or by the drop. One that is told here
+            // is not used after that.
+            unsafe {
+                guard.unlink(Kind::Key, node);
+                if node.status() == status::TOGETHER {
+                    node.tell(status::DONE);
+                    self.together = Some(rounds);
+                } else {
+                    self.chosen.push(node);
+                }
+            }
+        }
+        if self.together.is_some() {
+            // step: next round
+            // Release, and after the last of them was told: see `sleep_together`. Written under the bucket's lock only.
+            rounds.store(rounds.load(Ordering::Relaxed).wrapping_add(1), Ordering::Release);
+        }
     }
 
     /// Waits in the line with `token`, what other threads are to know of this one, until it is taken;
@@ -129,7 +158,7 @@ impl<P: Host> Line<P> {
     /// caller had left it.
     ///
     /// The thread that comes to an empty line reads its node for as long as a wake takes before it
-    /// sleeps: it is the next to be taken, often soon. Later ones sleep at once.
+    /// sleeps, unless that was in vain here before: it is the next to be taken, often soon. Later ones sleep at once.
     pub(crate) fn wait(
         self,
         token: usize,
@@ -139,34 +168,68 @@ impl<P: Host> Line<P> {
         self.wait_since(0, false, token, deadline, gives_up) != Waited::TimedOut
     }
 
+    /// As [`wait`](Self::wait), of a thread that goes on together with all others of the line: [`take_all`](Self::take_all)
+    /// wakes them by one system call.
+    pub(crate) fn wait_together(
+        self,
+        deadline: Option<Timestamp>,
+        gives_up: impl FnOnce(&mut Self),
+    ) -> bool {
+        let node = Node::<P>::new(Kind::Key, self.key, ptr::null(), 0);
+        if self.guard().sleeps_together(Kind::Key, self.key) {
+            node.set_status(status::TOGETHER);
+        }
+        self.wait_as(&node, false, deadline, gives_up) != Waited::TimedOut
+    }
+
     /// As [`wait`](Self::wait). A thread that `comes_back` after it was woken has the place that it had, by `since`, when it
     /// began to wait.
     pub(crate) fn wait_since(
-        mut self,
+        self,
         since: usize,
         comes_back: bool,
         token: usize,
         deadline: Option<Timestamp>,
         gives_up: impl FnOnce(&mut Self),
     ) -> Waited {
-        let is_first = self.watches && self.oldest().is_none();
         let node = Node::<P>::new(Kind::Key, self.key, ptr::null(), since);
         node.set_wants(token);
-        // SAFETY: it is new, and stays on this stack until it is unlinked: by the thread that takes it,
-        // or below.
+        self.wait_as(&node, comes_back, deadline, gives_up)
+    }
+
+    fn wait_as(
+        mut self,
+        node: &Node<P>,
+        comes_back: bool,
+        deadline: Option<Timestamp>,
+        gives_up: impl FnOnce(&mut Self),
+    ) -> Waited {
+        let is_first = self.watches && self.oldest().is_none();
+        let together = node.status() == status::TOGETHER;
+        // SAFETY: it is new, and stays on its thread's stack until it is unlinked: by the thread that takes it, or below.
         unsafe {
             if comes_back {
-                self.guard().link_by_age(Kind::Key, &node);
+                self.guard().link_by_age(Kind::Key, node);
             } else {
-                self.guard().link(Kind::Key, &node);
+                self.guard().link(Kind::Key, node);
             }
         }
         self.unlock();
+        let watches = &P::bucket(self.key).watches;
         let polling = if is_first { Waits::now::<P>().polling } else { 0 };
-        if polling != 0 && node.is_told_within(polling) {
-            return Waited::told(node.status());
+        if polling != 0 && watches.is_worth_it() {
+            let told = node.is_told_within(polling);
+            watches.note(told);
+            if told {
+                return Waited::told(node.status());
+            }
         }
-        match node.sleep(Kind::Key, deadline, None, |_| true) {
+        let slept = if together {
+            node.sleep_together(Kind::Key, deadline)
+        } else {
+            node.sleep(Kind::Key, deadline, None, |_| true)
+        };
+        match slept {
             Ok(status) => Waited::told(status),
             Err(guard) => {
                 self.guard = Some(guard);
@@ -181,6 +244,9 @@ impl<P: Host> Line<P> {
     fn unlock(&mut self) {
         drop(self.guard.take());
         core::mem::replace(&mut self.chosen, Chosen::new()).wake();
+        if let Some(word) = self.together.take() {
+            P::futex_wake(word, u32::MAX);
+        }
     }
 }
 

@@ -18,7 +18,7 @@
 //! | `node.rs` | a waiting thread |
 //! | `sleep.rs` | how a waiting thread sleeps |
 //! | `lock.rs` | the bucket's lock |
-//! | `watches.rs` | whether waiters of condition variables are notified soon |
+//! | `watches.rs` | whether waiters of condition variables and keys are notified soon |
 //! | `pair.rs` | two buckets at once, to move threads |
 //! | `visible.rs` | which locks threads read, for reader-writer locks |
 //! | `park.rs` | for locks of others: [`park`], [`unpark`], [`requeue`] |

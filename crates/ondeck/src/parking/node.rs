@@ -24,7 +24,7 @@ use crate::machine::{AtomicInt, AtomicPointer, Ordering};
 /// ```
 ///
 /// At a condition variable: `NEAR → PARKED` by the thread itself; a notification unlinks the first and says `COMPETE`,
-/// and moves the second to its mutex. Other locks use `PARKED`, `CHOSEN`, `DONE`, `IN_FLIGHT` and `COMPETE`.
+/// and moves the second to its mutex. Other locks use `PARKED`, `TOGETHER`, `CHOSEN`, `DONE`, `IN_FLIGHT` and `COMPETE`.
 ///
 /// Changed under the bucket's lock, but for `CHOSEN → …`. `COMPETE`, `IN_FLIGHT`, and `DONE` of a key are stored after the
 /// node has been unlinked, last of all: as soon as the thread can see one it may leave, and its stack be gone.
@@ -47,6 +47,8 @@ pub(crate) mod status {
     /// Unlinked: chosen by an unpark of its key or by a reader-writer lock, or notified without a mutex,
     /// and about to be told so.
     pub(crate) const CHOSEN: u32 = 7;
+    /// Linked at a key, asleep or about to be: on the word of its bucket, with all others of its queue.
+    pub(crate) const TOGETHER: u32 = 8;
 }
 
 /// What a thread waits for. Things of different kinds never match, whatever their addresses: an
@@ -228,9 +230,14 @@ impl<P: Host> Node<P> {
     /// A thread that is about to run notes how long its wake took, unless it was woken on the waker's own CPU: then it took
     /// its place, and that tells how long a switch takes.
     pub(crate) fn note_wake(&self, now: usize) {
-        if self.place.load(Ordering::Relaxed) != place::<P>() {
+        if !self.is_here() {
             P::note_wake(now.wrapping_sub(self.woken.load(Ordering::Relaxed)));
         }
+    }
+
+    /// Whether the caller runs where its thread ran last; once that was woken, where its waker ran.
+    pub(crate) fn is_here(&self) -> bool {
+        self.place.load(Ordering::Relaxed) == place::<P>()
     }
 
     /// The caller is about to wake its thread. Under the lock of its bucket.

@@ -9,7 +9,7 @@ use core::ptr;
 use super::Host;
 use super::bucket::Guard;
 use super::has_come;
-use super::node::{Kind, Node};
+use super::node::{Kind, Node, status};
 use crate::machine::{AtomicInt, AtomicPointer, Ordering, Platform};
 
 #[allow(clippy::unused_self, reason = "that there is a guard says that the bucket's lock is held")]
@@ -25,6 +25,22 @@ impl<P: Host> Guard<'_, P> {
             }
             place = &newest.next_queue;
         }
+    }
+
+    /// Whether the threads of a queue sleep together, or may if it is empty. Those of one queue of a bucket do at a time:
+    /// what wakes them would wake the others' in vain.
+    pub(super) fn sleeps_together(&self, kind: Kind, address: usize) -> bool {
+        let mut next = self.bucket().queues.load(Ordering::Relaxed);
+        // SAFETY: linked nodes are live while the bucket's lock is held.
+        while let Some(newest) = unsafe { next.as_ref() } {
+            let together = newest.status() == status::TOGETHER;
+            let is_own = newest.waits_for(kind, address);
+            if together || is_own {
+                return together && is_own;
+            }
+            next = newest.next_queue.load(Ordering::Relaxed);
+        }
+        true
     }
 
     /// Links a node as the newest of its queue.

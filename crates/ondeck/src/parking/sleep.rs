@@ -6,7 +6,7 @@ use core::time::Duration;
 use super::Host;
 use super::bucket::Guard;
 use super::node::{Kind, Node, status};
-use crate::machine::{FutexWait, Timestamp};
+use crate::machine::{AtomicInt, FutexWait, Ordering, Timestamp};
 
 /// A part of a parked thread's sleep. At its end the thread looks whether the one that is to look after
 /// it gets no CPU.
@@ -91,6 +91,35 @@ impl<P: Host> Node<P> {
         }
     }
 
+    /// Sleeps as [`sleep`](Self::sleep) does, without slices, on the word of the caller's bucket. The caller is `TOGETHER`,
+    /// and is not moved.
+    pub(super) fn sleep_together(
+        &self,
+        kind: Kind,
+        deadline: Option<Timestamp>,
+    ) -> Result<u32, Guard<'static, P>> {
+        let bucket = P::bucket(self.address());
+        loop {
+            // Acquire, and before the status. The thread that wakes this one stores its status, then the number. So a
+            // thread that has the new number sees its status; with the old one it does not sleep, or is woken.
+            let round = bucket.rounds.load(Ordering::Acquire);
+            let now = self.status();
+            if is_told(now) {
+                return Ok(now);
+            }
+            // step: sleep together
+            if P::futex_wait(&bucket.rounds, round, deadline) != FutexWait::TimedOut {
+                continue;
+            }
+            let guard = bucket.lock();
+            if self.status() == status::TOGETHER {
+                // SAFETY: a node that is `TOGETHER` is linked, in the bucket of its address.
+                unsafe { guard.unlink(kind, self) };
+                return Err(guard);
+            }
+        }
+    }
+
     /// Locks the bucket in which the caller's node is linked, if it is. It is moved under the locks of both buckets.
     fn lock_bucket(&self) -> Guard<'static, P> {
         loop {
@@ -118,5 +147,6 @@ impl<P: Host> Node<P> {
 
 /// Whether a thread that waits elsewhere than at a mutex has been told to go on.
 fn is_told(status: u32) -> bool {
-    !matches!(status, status::NEAR | status::PARKED | status::CHOSEN)
+    use status::{CHOSEN, NEAR, PARKED, TOGETHER};
+    !matches!(status, NEAR | PARKED | CHOSEN | TOGETHER)
 }

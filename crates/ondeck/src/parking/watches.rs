@@ -1,10 +1,10 @@
-//! Whether it is worth it that a waiter of a condition variable reads its own node for a while before it
+//! Whether it is worth it that a waiter of a condition variable or a key reads its own node for a while before it
 //! sleeps: where such watches are in vain they become rare.
 
 use super::Host;
 use crate::machine::{AtomicInt, Ordering};
 
-/// How the last waiters of a bucket's condition variables fared.
+/// How the last waiters of a bucket's condition variables and keys fared.
 ///
 /// ```text
 ///  vain   how much more often watches were in vain than not: up by one at a watch in vain, halved at a

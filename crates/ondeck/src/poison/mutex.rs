@@ -5,7 +5,7 @@ use core::ops::{Deref, DerefMut};
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use super::std;
-use super::{Flag, LockResult, Section, TryLockError, TryLockResult};
+use super::{Flag, LockResult, PoisonError, Section, TryLockError, TryLockResult};
 
 /// A mutex with poisoning around a `T`: [`std::sync::Mutex`] over the one-byte mutex.
 ///
@@ -61,6 +61,39 @@ impl<T> Mutex<T> {
     pub fn into_inner(self) -> LockResult<T> {
         let Self { poisoned, inner } = self;
         poisoned.tell(inner.into_inner())
+    }
+
+    /// A copy of the value.
+    ///
+    /// # Errors
+    ///
+    /// If it is poisoned.
+    pub fn get_cloned(&self) -> Result<T, PoisonError<()>>
+    where
+        T: Clone,
+    {
+        self.lock().map(|guard| T::clone(&guard)).map_err(|_| PoisonError::new(()))
+    }
+
+    /// Replaces the value. The one before is dropped when the lock is free again.
+    ///
+    /// # Errors
+    ///
+    /// With the new value, if it is poisoned: then it has the one before still.
+    pub fn set(&self, value: T) -> Result<(), PoisonError<T>> {
+        self.replace(value).map(drop)
+    }
+
+    /// Replaces the value, and returns the one before.
+    ///
+    /// # Errors
+    ///
+    /// As for [`set`](Self::set).
+    pub fn replace(&self, value: T) -> LockResult<T> {
+        match self.lock() {
+            Ok(mut guard) => Ok(core::mem::replace(&mut *guard, value)),
+            Err(_) => Err(PoisonError::new(value)),
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use core::ptr::NonNull;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use super::std;
-use super::{Flag, LockResult, Section, TryLockError, TryLockResult};
+use super::{Flag, LockResult, PoisonError, Section, TryLockError, TryLockResult};
 
 /// A reader-writer lock with poisoning around a `T`: [`std::sync::RwLock`] over the one of four bytes.
 ///
@@ -91,6 +91,39 @@ impl<T> RwLock<T> {
     pub fn into_inner(self) -> LockResult<T> {
         let Self { poisoned, value, .. } = self;
         poisoned.tell(value.into_inner())
+    }
+
+    /// A copy of the value.
+    ///
+    /// # Errors
+    ///
+    /// If it is poisoned.
+    pub fn get_cloned(&self) -> Result<T, PoisonError<()>>
+    where
+        T: Clone,
+    {
+        self.read().map(|guard| T::clone(&guard)).map_err(|_| PoisonError::new(()))
+    }
+
+    /// Replaces the value. The one before is dropped when the lock is free again.
+    ///
+    /// # Errors
+    ///
+    /// With the new value, if it is poisoned: then it has the one before still.
+    pub fn set(&self, value: T) -> Result<(), PoisonError<T>> {
+        self.replace(value).map(drop)
+    }
+
+    /// Replaces the value, and returns the one before.
+    ///
+    /// # Errors
+    ///
+    /// As for [`set`](Self::set).
+    pub fn replace(&self, value: T) -> LockResult<T> {
+        match self.write() {
+            Ok(mut guard) => Ok(core::mem::replace(&mut *guard, value)),
+            Err(_) => Err(PoisonError::new(value)),
+        }
     }
 }
 

@@ -5,12 +5,15 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use ondeck::Barrier;
+use ondeck::parking;
 use ondeck::platform::{Native, Platform};
 
 #[cfg(unix)]
 use crate::copy::{Fork, fork};
 use crate::line::until_waiting;
 use crate::rest::until_at_rest;
+
+use super::watchdog;
 
 const SHORT: Duration = Duration::from_millis(5);
 
@@ -35,7 +38,7 @@ fn rounds_are_apart() {
     const ROUNDS: u32 = 500;
     let barrier = Barrier::new(THREADS);
     let (arrived, leaders) = (AtomicU32::new(0), AtomicU32::new(0));
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         for _ in 0..THREADS {
             scope.spawn(|| {
                 for round in 1..=ROUNDS {
@@ -52,6 +55,37 @@ fn rounds_are_apart() {
     });
     assert_eq!(leaders.into_inner(), ROUNDS);
     until_rest(&barrier);
+}
+
+/// Threads sleep at one barrier of a bucket on the bucket's word, and at others on words of their own: each round
+/// wakes its own, whichever began first.
+#[test]
+fn barriers_of_one_bucket_do_not_disturb_each_other() {
+    const ROUNDS: u32 = 200;
+    let barriers: [Barrier; 2_048] = std::array::from_fn(|_| Barrier::new(3));
+    let bucket = |barrier: &Barrier| parking::bucket_of((&raw const *barrier).addr());
+    let pair = barriers.iter().enumerate().find_map(|(index, first)| {
+        let second = barriers[index + 1..].iter().find(|second| bucket(second) == bucket(first));
+        second.map(|second| [first, second])
+    });
+    let pair = pair.expect("there are more barriers than buckets");
+    for [one, other] in [pair, [pair[1], pair[0]]] {
+        thread::scope(|scope| {
+            scope.spawn(|| one.wait());
+            until_waiting(&raw const *one, 1);
+            let threads =
+                [0; 3].map(|_| scope.spawn(|| (0..ROUNDS).for_each(|_| _ = other.wait())));
+            for thread in threads {
+                thread.join().expect("no panic");
+            }
+            assert_eq!(parking::waiting::<Native>((&raw const *one).addr()), 1);
+            scope.spawn(|| one.wait());
+            one.wait();
+        });
+    }
+    for barrier in pair {
+        until_rest(barrier);
+    }
 }
 
 /// Each thread frees the barrier's memory when its own wait returns, if the others have come.
@@ -91,7 +125,7 @@ fn a_thread_that_gives_up_has_not_come() {
     assert!(barrier.wait_until(deadline).is_none());
     assert!(Instant::now() >= deadline);
     assert!(barrier.wait_by(Native::now()).is_none());
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         let first = scope.spawn(|| barrier.wait_for(Duration::MAX).expect("in time").is_leader());
         until_waiting(&raw const barrier, 1);
         assert!(barrier.wait().is_leader());
@@ -104,7 +138,7 @@ fn a_thread_that_gives_up_has_not_come() {
 #[test]
 fn a_thread_that_gives_up_leaves_the_others_waiting() {
     let barrier = Barrier::new(3);
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         scope.spawn(|| barrier.wait());
         until_waiting(&raw const barrier, 1);
         assert!(barrier.wait_for(SHORT).is_none());
@@ -119,7 +153,7 @@ fn a_thread_that_gives_up_leaves_the_others_waiting() {
 #[cfg(unix)]
 fn the_child_of_a_fork_does_not_count_the_parents_threads() {
     let barrier = Barrier::new(2);
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         scope.spawn(|| barrier.wait());
         until_waiting(&raw const barrier, 1);
         fork(Fork::Library, || assert!(barrier.wait_for(SHORT).is_none()));

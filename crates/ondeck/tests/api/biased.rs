@@ -10,6 +10,8 @@ use ondeck::parking::bucket_of;
 use ondeck::platform::{Native, Platform};
 use ondeck::{BiasedMutex, BiasedMutexGuard};
 
+use super::watchdog;
+
 type Raw = RawBiasedMutex<Native>;
 
 const SHORT: Duration = Duration::from_millis(5);
@@ -63,7 +65,7 @@ fn a_thread_that_has_it_again_and_again_becomes_its_owner() {
     assert!(held.is_by_bias() && raw.is_locked());
     unlock(&raw, held);
     assert!(!raw.is_locked());
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         scope.spawn(|| unlock(&raw, raw.lock()));
     });
     assert!(!raw.is_biased());
@@ -80,7 +82,7 @@ fn the_owner_and_others_exclude_each_other() {
         assert_eq!(counts[0], counts[1]);
     };
     let ends = AtomicBool::new(false);
-    let others: u64 = thread::scope(|scope| {
+    let others: u64 = watchdog::scope(|scope| {
         let visitor = |pause: u32| {
             let mut sections = 0;
             while !ends.load(Ordering::Relaxed) {
@@ -129,7 +131,7 @@ fn a_lock_is_not_biased_by_a_slot_that_another_one_has() {
     for _ in 0..100_000 {
         unlock(inner, inner.lock());
     }
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         scope.spawn(|| assert!(!attempt(outer), "two owners"));
     });
     unlock(outer, around);
@@ -158,7 +160,7 @@ fn others_wait_for_an_owner_that_is_inside() {
     let raw = Raw::new();
     bias(&raw);
     let held = raw.lock();
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         scope.spawn(|| {
             assert!(!attempt(&raw));
             assert!(raw.try_lock_until(Native::now().after(SHORT)).is_none());
@@ -166,7 +168,7 @@ fn others_wait_for_an_owner_that_is_inside() {
         });
     });
     let has_left = AtomicBool::new(false);
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         scope.spawn(|| {
             let held = raw.lock();
             assert!(has_left.load(Ordering::Relaxed), "it was let in beside the owner");
@@ -194,7 +196,7 @@ fn a_fair_unlock_leaves_it_free() {
 #[test]
 fn a_forgotten_guard_leaves_it_locked() {
     let raw = never_freed();
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         scope.spawn(|| {
             bias(raw);
             let _never_unlocked = raw.lock();
@@ -202,7 +204,7 @@ fn a_forgotten_guard_leaves_it_locked() {
     });
     // Threads that come later may have the row.
     for _ in 0..3 {
-        thread::scope(|scope| {
+        watchdog::scope(|scope| {
             scope.spawn(|| {
                 assert!(raw.is_locked());
                 assert!(!attempt(raw));
@@ -223,7 +225,7 @@ fn a_forgotten_guard_of_a_lock_that_is_moved() {
     assert!(never_unlocked.is_by_bias());
     let moved = std::mem::take(place);
     assert!(!moved.is_locked() && attempt(&moved));
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         scope.spawn(|| assert!(attempt(&moved)));
     });
 }
@@ -238,7 +240,7 @@ fn a_forgotten_guard_of_a_lock_that_is_gone() {
     for _ in 0..1_000 {
         unlock(place, place.lock());
     }
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         scope.spawn(|| assert!(attempt(place)));
     });
     assert!(attempt(place));

@@ -11,13 +11,15 @@ use crate::hold::Hold;
 use crate::keys;
 use crate::rest::until_at_rest;
 
+use super::watchdog;
+
 #[test]
 fn each_thread_that_waits_for_a_bucket_s_lock_gets_it() {
     let word = AtomicU32::new(0);
     let key = (&raw const word).addr();
     let hold = Hold::default();
     let inside = AtomicUsize::new(0);
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         scope.spawn(|| hold.hold(key));
         hold.wait();
         let waiting: Vec<_> = (0..3)
@@ -57,14 +59,14 @@ fn a_bucket_that_is_locked_or_has_a_parked_thread_is_not_at_rest() {
     let bucket = Native::bucket(key);
     let hold = Hold::default();
     let linked = AtomicBool::new(false);
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         scope.spawn(|| hold.hold(key));
         hold.wait();
         assert!(!bucket.is_at_rest());
         hold.let_go();
     });
     until_at_rest(key);
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         scope.spawn(|| {
             let tell = || linked.store(true, Ordering::Release);
             assert_eq!(keys::park::<Native>(key, || true, tell, None), Parked::Woken);

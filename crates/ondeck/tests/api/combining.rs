@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use ondeck::CombiningMutex;
 
+use super::watchdog;
+
 #[test]
 fn it_can_be_constant_and_gives_its_data_back() {
     static CONSTANT: CombiningMutex<u32> = CombiningMutex::new(7);
@@ -24,7 +26,7 @@ fn no_section_is_lost_and_each_thread_gets_its_own_results() {
     const THREADS: usize = 8;
     const SECTIONS: usize = 20_000;
     let log = CombiningMutex::new(Vec::new());
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         for thread in 0..THREADS {
             let log = &log;
             scope.spawn(move || {
@@ -48,7 +50,7 @@ fn a_section_of_a_thread_that_waits_is_run_by_another() {
     let mutex = CombiningMutex::new(());
     let is_delegated = || {
         let comes = Barrier::new(OTHERS + 1);
-        thread::scope(|scope| {
+        watchdog::scope(|scope| {
             let other = || {
                 comes.wait();
                 mutex.with(|()| thread::current().id()) != thread::current().id()
@@ -70,7 +72,7 @@ fn a_section_of_a_thread_that_waits_is_run_by_another() {
 fn a_panic_goes_on_in_the_thread_that_asked() {
     let mutex = CombiningMutex::new(0);
     let ends = AtomicBool::new(false);
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         let busy = scope.spawn(|| {
             let mut sections = 0;
             while !ends.load(Ordering::Relaxed) {
@@ -116,7 +118,7 @@ fn a_thread_that_unwinds_runs_no_section_of_another() {
     let mutex = CombiningMutex::new(());
     for _ in 0..50 {
         let comes = Barrier::new(2);
-        let panicking = thread::scope(|scope| {
+        let panicking = watchdog::scope(|scope| {
             let unwinds = scope.spawn(|| {
                 let _used_by_its_drop = UsesIt(&mutex, &comes);
                 resume_unwind(Box::new(()));

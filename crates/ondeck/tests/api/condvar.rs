@@ -8,6 +8,8 @@ use ondeck::{Condvar, Mutex};
 
 use crate::rest::until_at_rest;
 
+use super::watchdog;
+
 const SHORT: Duration = Duration::from_millis(5);
 
 #[test]
@@ -37,7 +39,7 @@ fn a_wait_without_a_notification_times_out_and_has_the_lock() {
 fn notifications_say_how_many_they_reached() {
     let (mutex, condvar) = (Mutex::new(0), Condvar::new());
     let woken = AtomicUsize::new(0);
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         for _ in 0..5 {
             scope.spawn(|| {
                 let mut waiting = mutex.lock();
@@ -72,7 +74,7 @@ fn a_condition_can_be_waited_for_with_a_deadline() {
 fn waiters_of_one_condvar_may_use_different_mutexes() {
     let mutexes = [Mutex::new(0), Mutex::new(0), Mutex::new(0)];
     let condvar = Condvar::new();
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         for mutex in &mutexes {
             scope.spawn(|| {
                 let mut state = mutex.lock();
@@ -94,7 +96,7 @@ fn waiters_of_one_condvar_may_use_different_mutexes() {
 fn are_notified_in_the_order_of_arrival() -> bool {
     let (mutex, condvar) = (Mutex::new(false), Condvar::new());
     let first_notified = AtomicUsize::new(usize::MAX);
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         for number in 0..2 {
             let (mutex, condvar, first_notified) = (&mutex, &condvar, &first_notified);
             scope.spawn(move || {
@@ -131,7 +133,7 @@ fn an_overdue_waiter_is_notified_first() {
 fn a_turn_goes_back_and_forth() {
     const TURNS: u32 = 20_000;
     let (turn, changed) = (Mutex::new(0), Condvar::new());
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         for mine in 0..2 {
             let (turn, changed) = (&turn, &changed);
             scope.spawn(move || {

@@ -1,10 +1,11 @@
 //! Reads of a reader-writer lock that any thread may unlock.
 
-use std::thread;
 use std::time::Duration;
 
 use ondeck::platform::{Native, Platform};
 use ondeck::rwlock::RawRwLock;
+
+use super::watchdog;
 
 #[test]
 fn another_thread_unlocks_a_counted_read() {
@@ -14,7 +15,7 @@ fn another_thread_unlocks_a_counted_read() {
     assert!(!lock.try_lock_exclusive());
     for _ in 0..2 {
         // SAFETY: there are two counted reads.
-        thread::scope(|scope| scope.spawn(|| unsafe { lock.unlock_shared_counted() }).join())
+        watchdog::scope(|scope| scope.spawn(|| unsafe { lock.unlock_shared_counted() }).join())
             .unwrap();
     }
     assert!(!lock.is_locked());

@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use ondeck::Event;
@@ -12,6 +11,8 @@ use ondeck::platform::{Native, Platform};
 use crate::copy::{Fork, fork};
 use crate::line::until_waiting;
 use crate::rest::until_at_rest;
+
+use super::watchdog;
 
 const SHORT: Duration = Duration::from_millis(5);
 
@@ -36,7 +37,7 @@ fn it_is_one_byte_and_stays_set_until_it_is_reset() {
 fn a_set_wakes_all_that_wait_even_if_it_is_reset_at_once() {
     let event = Event::new();
     for _ in 0..50 {
-        thread::scope(|scope| {
+        watchdog::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| event.wait());
             }
@@ -58,7 +59,7 @@ fn a_wait_with_a_deadline_ends_not_before_it() {
     assert!(!event.wait_until(deadline));
     assert!(Instant::now() >= deadline);
     assert!(!event.wait_by(Native::now()));
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         let waiter = scope.spawn(|| event.wait_for(Duration::MAX));
         until_waiting(&raw const event, 1);
         // One of two gives up: the other is not forgotten.
@@ -74,7 +75,7 @@ fn a_wait_with_a_deadline_ends_not_before_it() {
 fn what_was_there_before_a_set_is_seen_after_the_reset() {
     const ITEMS: u32 = 20_000;
     let (event, items) = (Event::new(), Mutex::new(VecDeque::new()));
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         scope.spawn(|| {
             for item in 0..ITEMS {
                 items.lock().expect("no panic").push_back(item);
@@ -98,7 +99,7 @@ fn what_was_there_before_a_set_is_seen_after_the_reset() {
 #[cfg(unix)]
 fn the_child_of_a_fork_sets_it_although_the_parents_threads_wait() {
     let event = Event::new();
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         scope.spawn(|| event.wait());
         until_waiting(&raw const event, 1);
         fork(Fork::Library, || {

@@ -2,7 +2,6 @@
 
 #[cfg(feature = "arc_lock")]
 use std::sync::Arc;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use ondeck::fair::RawFairMutex;
@@ -11,6 +10,8 @@ use ondeck::{FairMutex, FairMutexGuard, MappedFairMutexGuard};
 
 use crate::line::until_waiting;
 use crate::rest::until_at_rest;
+
+use super::watchdog;
 
 const SHORT: Duration = Duration::from_millis(5);
 
@@ -26,7 +27,7 @@ fn it_is_one_byte_and_constant() {
 fn each_unlock_hands_the_lock_to_the_thread_that_waits() {
     let mutex = FairMutex::new(Vec::new());
     let guard = mutex.lock();
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         scope.spawn(|| mutex.lock().push("waiter"));
         until_waiting(&raw const mutex, 1);
         drop(guard);
@@ -39,7 +40,7 @@ fn each_unlock_hands_the_lock_to_the_thread_that_waits() {
 fn threads_get_the_lock_in_the_order_in_which_they_came() {
     let mutex = FairMutex::new(Vec::new());
     let guard = mutex.lock();
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         for number in 0..8 {
             let waits = {
                 let mutex = &mutex;
@@ -57,7 +58,7 @@ fn threads_get_the_lock_in_the_order_in_which_they_came() {
 fn an_attempt_with_a_deadline_ends_not_before_it() {
     let mutex = FairMutex::new(());
     let guard = mutex.lock();
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         scope.spawn(|| {
             let start = Instant::now();
             assert!(mutex.try_lock_for(SHORT).is_none());
@@ -77,7 +78,7 @@ fn an_attempt_with_a_deadline_ends_not_before_it() {
 fn an_attempt_with_a_deadline_gets_the_lock_that_is_unlocked_before() {
     let mutex = FairMutex::new(0);
     let guard = mutex.lock();
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         let waiter = scope.spawn(|| mutex.try_lock_for(Duration::MAX).map(|guard| *guard));
         until_waiting(&raw const mutex, 1);
         drop(guard);
@@ -94,7 +95,7 @@ fn guards_can_be_mapped_and_bumped() {
     *second += 1;
     drop(second);
     let guard = mutex.lock();
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         let waiter = scope.spawn(|| mutex.lock().1);
         until_waiting(&raw const mutex, 1);
         let mut guard = guard;
@@ -114,7 +115,7 @@ fn guards_can_own_a_share_of_the_mutex() {
 #[test]
 fn contended_increments_are_all_there() {
     let mutex = FairMutex::new(0_u64);
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         for _ in 0..6 {
             scope.spawn(|| {
                 for _ in 0..2_000 {

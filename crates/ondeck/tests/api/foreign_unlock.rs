@@ -2,17 +2,18 @@
 //! mutex works all the same.
 
 use std::panic::{self, AssertUnwindSafe};
-use std::thread;
 
 use lock_api::GuardNoSend;
 use ondeck::Mutex;
+
+use super::watchdog;
 
 #[test]
 fn a_mutex_that_another_thread_unlocked_can_be_locked_again() {
     let mutex = Mutex::new(1);
     for _ in 0..3 {
         std::mem::forget(mutex.lock());
-        thread::scope(|scope| {
+        watchdog::scope(|scope| {
             // SAFETY: no thread uses the value, and the thread that locked the mutex does not unlock it.
             scope.spawn(|| unsafe { mutex.force_unlock(GuardNoSend::new()) });
         });

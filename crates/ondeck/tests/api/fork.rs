@@ -7,7 +7,7 @@ use std::time::Duration;
 use ondeck::{Condvar, Mutex, RwLock};
 
 use crate::copy::{Fork, fork, with_threads};
-use crate::watchdog::Watchdog;
+use crate::watchdog::{self, Watchdog};
 
 /// Threads of the child contend for one lock, wait for each other, and end.
 fn contend(mutex: &Mutex<u32>) {
@@ -33,7 +33,7 @@ fn the_child_unlocks_a_lock_that_threads_were_parked_for() {
     for how in [Fork::Library, Fork::Call].into_iter().take(1 + usize::from(bare)) {
         for _ in 0..20 {
             let mutex = Mutex::new(0);
-            thread::scope(|scope| {
+            watchdog::scope(|scope| {
                 let guard = mutex.lock();
                 for _ in 0..3 {
                     scope.spawn(|| *mutex.lock() += 1);
@@ -61,7 +61,7 @@ fn a_fork_in_the_middle_of_everything() {
     let _watchdog = Watchdog::start("forks in the middle", Duration::from_mins(2));
     let mutexes: Vec<Mutex<u32>> = (0..4).map(|_| Mutex::new(0)).collect();
     let over = AtomicBool::new(false);
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         for thread in 0..4 {
             let (mutexes, over) = (&mutexes, &over);
             scope.spawn(move || {
@@ -95,7 +95,7 @@ fn the_child_uses_a_reader_writer_lock_that_threads_were_parked_for() {
     let _watchdog = Watchdog::start("threads parked for a lock of readers", Duration::from_mins(2));
     for _ in 0..20 {
         let lock = RwLock::new(0);
-        thread::scope(|scope| {
+        watchdog::scope(|scope| {
             let guard = lock.write();
             for _ in 0..3 {
                 scope.spawn(|| *lock.write() += 1);

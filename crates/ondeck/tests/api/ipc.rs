@@ -12,7 +12,7 @@ use ondeck::platform::Linux;
 
 use crate::copy::{Fork, fork};
 use crate::seccomp::{Filter, Scope};
-use crate::watchdog::Watchdog;
+use crate::watchdog::{self, Watchdog};
 
 const SHORT: Duration = Duration::from_millis(5);
 /// The bit of a word that says that a thread may sleep.
@@ -118,7 +118,7 @@ fn processes_exclude_each_other() {
     let shared = share();
     let count = || (0..TURNS).for_each(|_| *lock(shared) += 1);
     let children = [0; 3].map(|_| Child::start(count));
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         scope.spawn(count);
         scope.spawn(count);
     });
@@ -165,7 +165,7 @@ fn a_thread_that_sleeps_is_woken_when_the_owner_is_killed() {
         shared.until_step(2);
     });
     shared.until_step(1);
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         let waiters = [0; 2].map(|_| scope.spawn(|| shared.mutex.lock().is_err()));
         shared.until_waited_for();
         drop(child);
@@ -208,7 +208,7 @@ fn a_waiter_that_is_killed_takes_no_wake_along() {
     shared.until_waited_for();
     until_asleep(&child.0.to_string());
     let number = AtomicU32::new(0);
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         let waiter = scope.spawn(|| {
             // SAFETY: gettid has no preconditions.
             number.store(unsafe { libc::gettid() }.cast_unsigned(), Ordering::Relaxed);
@@ -256,7 +256,7 @@ fn an_owner_that_is_killed_before_its_wake_leaves_it_to_the_next() {
     });
     shared.until_step(1);
     let number = AtomicU32::new(0);
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         let sleeper = scope.spawn(|| {
             // SAFETY: gettid has no preconditions.
             number.store(unsafe { libc::gettid() }.cast_unsigned(), Ordering::Relaxed);
@@ -343,7 +343,7 @@ fn locks_of_the_c_library_are_in_the_same_list() {
     let shared = [0; 4].map(|_| share());
     let others = [0; 3].map(|_| Other::new());
     let [first, second, third] = others.each_ref();
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         scope.spawn(|| {
             let [a, b, c, d] = shared.map(lock);
             assert_eq!([first.lock(), second.lock()], [0, 0]);
@@ -371,7 +371,7 @@ fn locks_of_the_c_library_are_in_the_same_list() {
 fn an_attempt_with_a_deadline_ends_not_before_it() {
     let shared = share();
     let guard = lock(shared);
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         scope.spawn(|| {
             assert!(shared.mutex.try_lock().is_none());
             let start = Instant::now();
@@ -447,7 +447,7 @@ fn a_wait_with_a_deadline_ends_not_before_it() {
     assert!(!in_time && Instant::now() >= deadline);
     drop(guard);
     shared.condvar.notify_one();
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         let waiter = scope.spawn(|| {
             let mut guard = lock(shared);
             shared.next_step();
@@ -469,7 +469,7 @@ fn a_wait_with_a_deadline_ends_not_before_it() {
 fn a_waiter_is_told_that_an_owner_was_killed() {
     let _watchdog = Watchdog::start("a waiter that is to be told", Duration::from_mins(1));
     let shared = share();
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         let waiter = scope.spawn(|| {
             let mut guard = lock(shared);
             shared.next_step();

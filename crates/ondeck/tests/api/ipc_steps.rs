@@ -10,7 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::ipc::{Child, Shared, lock, share, until_asleep};
-use crate::watchdog::Watchdog;
+use crate::watchdog::{self, Watchdog};
 
 /// What a child stops by, at the beginning and at the end.
 const MARK: i32 = libc::SIGUSR1;
@@ -142,7 +142,7 @@ fn a_process_may_be_killed_at_any_step_of_an_unlock() {
         let child = Stepped::start(locks, drop);
         let mut is_over = false;
         let number = AtomicU32::new(0);
-        thread::scope(|scope| {
+        watchdog::scope(|scope| {
             let sleeper = scope.spawn(|| {
                 // SAFETY: gettid has no preconditions.
                 number.store(unsafe { libc::gettid() }.cast_unsigned(), Ordering::Relaxed);
@@ -179,7 +179,7 @@ fn the_next_owner_may_come_at_the_first_step_after_an_unlock() {
         assert!(child.step(), "it does not unlock");
     }
     let (done, is_done) = mpsc::channel::<()>();
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         // Another thread than the one that was forked, so that its list is at another address than the child's.
         let next = scope.spawn(move || {
             let guard = lock(second);

@@ -2,7 +2,6 @@
 
 use std::panic::catch_unwind;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use ondeck::latch::MOST_COUNT;
@@ -13,7 +12,7 @@ use ondeck::{Latch, Semaphore, parking};
 use crate::again::alone;
 use crate::line::until_waiting;
 use crate::rest::until_at_rest;
-use crate::watchdog::Watchdog;
+use crate::watchdog::{self, Watchdog};
 
 const SHORT: Duration = Duration::from_millis(5);
 
@@ -39,7 +38,7 @@ fn it_is_four_bytes_and_opens_once() {
 fn all_that_wait_go_on_after_all_counts() {
     for _ in 0..200 {
         let (latch, counted) = (Latch::new(4), AtomicU32::new(0));
-        thread::scope(|scope| {
+        watchdog::scope(|scope| {
             for _ in 0..2 {
                 scope.spawn(|| {
                     latch.wait();
@@ -63,7 +62,7 @@ fn all_that_wait_go_on_after_all_counts() {
 #[test]
 fn the_last_that_arrives_lets_the_others_go_on() {
     let latch = Latch::new(3);
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         scope.spawn(|| latch.arrive_and_wait());
         scope.spawn(|| latch.arrive_and_wait());
         until_waiting(&raw const latch, 2);
@@ -83,7 +82,7 @@ fn a_wait_with_a_deadline_ends_not_before_it() {
     assert!(!latch.wait_until(deadline));
     assert!(Instant::now() >= deadline);
     assert!(!latch.wait_by(Native::now()));
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         let waiter = scope.spawn(|| latch.wait_for(Duration::MAX));
         until_waiting(&raw const latch, 1);
         assert!(!latch.wait_for(SHORT));
@@ -115,7 +114,7 @@ fn a_panic_begins_after_the_bucket_was_unlocked() {
     alone(|| {
         let _watchdog = Watchdog::start("a panic hook", Duration::from_secs(30));
         let (latch, semaphore) = (Latch::new(0), Semaphore::new(MOST_PERMITS - 1));
-        thread::scope(|scope| {
+        watchdog::scope(|scope| {
             scope.spawn(|| semaphore.acquire_many(MOST_PERMITS));
             until_waiting(&raw const semaphore, 1);
             let keys = [(&raw const latch).addr(), (&raw const semaphore).addr()];

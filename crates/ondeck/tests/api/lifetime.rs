@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use ondeck::{Condvar, Mutex, MutexGuard, RwLock};
 
-use crate::watchdog::Watchdog;
+use crate::watchdog::{self, Watchdog};
 
 /// Rounds of each test: `ONDECK_TEST_ROUNDS`, or enough for a second or two.
 fn round_count() -> u32 {
@@ -63,7 +63,7 @@ fn rounds(
     let watchdog = Watchdog::start(what, Duration::from_mins(1));
     let page = AtomicUsize::new(0);
     let round = AtomicU32::new(0);
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         scope.spawn(|| {
             for number in 1..=round_count() {
                 let fresh = map();

@@ -11,6 +11,8 @@ use ondeck::Mutex;
 use ondeck::mutex::RawMutex;
 use ondeck::platform::Native;
 
+use super::watchdog;
+
 /// Runs `misuse`. Returns the message of its panic, and whether that named this file.
 fn told(misuse: impl FnOnce()) -> (String, bool) {
     /// A panic hook is for the whole process, in which other tests panic, too.
@@ -76,7 +78,7 @@ fn a_mutex_in_the_place_of_one_that_was_dropped_locked_is_another() {
 fn a_mutex_that_another_thread_unlocked_is_no_longer_its_first_owners() {
     let mutex = Mutex::new(());
     mem::forget(mutex.lock());
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         // SAFETY: it is locked, and its guard is forgotten.
         scope.spawn(|| unsafe { mutex.force_unlock(GUARD) });
     });
@@ -87,7 +89,7 @@ fn a_mutex_that_another_thread_unlocked_is_no_longer_its_first_owners() {
 /// Waits for the mutex, which this thread does not hold, until another thread unlocks it.
 fn wait_for_another_thread(mutex: &Mutex<()>) {
     let (locked, waited_for) = mpsc::channel();
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         scope.spawn(move || {
             let _guard = mutex.lock();
             locked.send(()).expect("the other waits");
@@ -102,7 +104,7 @@ fn wait_for_another_thread(mutex: &Mutex<()>) {
 #[test]
 fn a_lock_held_by_another_thread_is_no_misuse() {
     let mutex = Mutex::new(0);
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
                 for _ in 0..1_000 {

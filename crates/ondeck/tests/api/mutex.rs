@@ -12,6 +12,8 @@ use ondeck::{MappedMutexGuard, Mutex, MutexGuard};
 
 use crate::rest::until_at_rest;
 
+use super::watchdog;
+
 const SHORT: Duration = Duration::from_millis(5);
 
 /// Waits until `condition` holds, by what another thread is about to do.
@@ -33,7 +35,7 @@ fn a_raw_mutex_is_one_byte_and_constant() {
 fn an_attempt_fails_while_the_lock_is_held() {
     let mutex = Mutex::new(1);
     let guard = mutex.lock();
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         scope.spawn(|| assert!(mutex.try_lock().is_none()));
     });
     assert!(mutex.is_locked());
@@ -46,7 +48,7 @@ fn an_attempt_fails_while_the_lock_is_held() {
 fn an_attempt_with_a_deadline_ends_not_before_it() {
     let mutex = Mutex::new(());
     let guard = mutex.lock();
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         scope.spawn(|| {
             let start = Instant::now();
             assert!(mutex.try_lock_for(SHORT).is_none());
@@ -68,7 +70,7 @@ fn an_attempt_with_a_deadline_ends_not_before_it() {
 fn an_attempt_with_a_deadline_gets_the_lock_that_is_unlocked_before() {
     let mutex = Mutex::new(0);
     let guard = mutex.lock();
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         let waiter = scope.spawn(|| mutex.try_lock_for(Duration::MAX).map(|guard| *guard));
         thread::sleep(SHORT);
         drop(guard);
@@ -80,7 +82,7 @@ fn an_attempt_with_a_deadline_gets_the_lock_that_is_unlocked_before() {
 fn a_fair_unlock_gives_the_lock_to_the_parked_thread() {
     let mutex = Mutex::new(0);
     let waiting = AtomicBool::new(false);
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         let guard = mutex.lock();
         scope.spawn(|| {
             waiting.store(true, Ordering::Relaxed);
@@ -159,7 +161,7 @@ fn a_lock_works_in_the_destructor_of_a_thread_local_value() {
 #[test]
 fn contended_increments_are_all_there() {
     let mutex = Mutex::new(0_u64);
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         for _ in 0..8 {
             scope.spawn(|| {
                 for _ in 0..20_000 {

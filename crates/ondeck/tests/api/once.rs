@@ -12,6 +12,8 @@ use ondeck::{LazyLock, Once, OnceLock};
 use crate::line::until_waiting;
 use crate::rest::until_at_rest;
 
+use super::watchdog;
+
 const SHORT: Duration = Duration::from_millis(5);
 
 fn key(once: &Once) -> usize {
@@ -39,7 +41,7 @@ fn it_is_one_byte_and_constant() {
 fn many_threads_run_one_closure_and_return_after_it() {
     for _ in 0..200 {
         let (once, value) = (Once::new(), AtomicU32::new(0));
-        thread::scope(|scope| {
+        watchdog::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {
                     once.call_once(|| {
@@ -86,7 +88,7 @@ fn a_forced_closure_is_told_that_it_is_the_first() {
 #[test]
 fn a_waiter_of_a_closure_that_panics_panics() {
     let (once, go) = (Once::new(), AtomicBool::new(false));
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         let runs = scope.spawn(|| {
             once.call_once(|| {
                 while !go.load(Ordering::Relaxed) {
@@ -121,7 +123,7 @@ fn a_wait_with_a_deadline_ends_not_before_it() {
     let deadline = Instant::now() + SHORT;
     assert!(!once.wait_until(deadline));
     assert!(Instant::now() >= deadline);
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         let waiter = scope.spawn(|| once.wait_for(Duration::MAX));
         until_waiting(&raw const once, 1);
         once.call_once(|| ());

@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 
 use ondeck::{Parker, Unparker};
 
+use super::watchdog;
+
 const SHORT: Duration = Duration::from_millis(5);
 
 #[test]
@@ -48,7 +50,7 @@ fn each_token_is_taken_once() {
         }
     };
     let first = to_first.clone();
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         scope.spawn(|| play(parker, to_other, 0));
         scope.spawn(|| play(other, to_first, 1));
         first.unpark();

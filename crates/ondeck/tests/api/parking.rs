@@ -11,6 +11,8 @@ use ondeck::{Condvar, Mutex};
 use crate::keys;
 use crate::rest::until_at_rest;
 
+use super::watchdog;
+
 fn key(word: &AtomicU32) -> usize {
     std::ptr::from_ref(word).addr()
 }
@@ -66,7 +68,7 @@ fn as_many_are_woken_as_are_wanted() {
     const THREADS: usize = 40;
     let word = AtomicU32::new(0);
     let ended = AtomicU32::new(0);
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         for _ in 0..THREADS {
             scope.spawn(|| {
                 assert_eq!(park(&word), Parked::Woken);
@@ -93,7 +95,7 @@ fn more_than_fit_into_one_batch_are_woken_by_one_call() {
         };
         keys::park::<Native>(key(&word), || true, linked, None)
     };
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         let waiters = [0; WAITERS].map(|_| scope.spawn(sleep));
         while asleep.load(Ordering::Relaxed) < WAITERS {
             thread::yield_now();
@@ -111,7 +113,7 @@ fn more_than_fit_into_one_batch_are_woken_by_one_call() {
 #[test]
 fn parked_threads_can_be_moved_to_another_key() {
     let (from, to) = (AtomicU32::new(0), AtomicU32::new(0));
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         for _ in 0..3 {
             scope.spawn(|| assert_eq!(park(&from), Parked::Woken));
         }
@@ -132,7 +134,7 @@ fn parked_threads_can_be_moved_to_another_key() {
 #[test]
 fn a_requeue_that_is_not_valid_does_nothing() {
     let (from, to) = (AtomicU32::new(0), AtomicU32::new(0));
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         scope.spawn(|| assert_eq!(park(&from), Parked::Woken));
         let nothing = keys::requeue::<Native>(key(&from), key(&to), || false, 1, 1);
         assert_eq!(nothing, Requeued::default());
@@ -159,12 +161,12 @@ fn all_that_are_parked_are_woken_by_one_call_and_none_that_comes_later() {
     let (word, parked) = (AtomicU32::new(0), AtomicUsize::new(0));
     let has_unparked = AtomicBool::new(false);
     let key = key(&word);
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         for _ in 0..WAITERS {
             scope.spawn(|| assert_eq!(park_counted(key, &parked), Parked::Woken));
         }
         until(|| parked.load(Ordering::Acquire) == WAITERS);
-        let late = thread::scope(|calls| {
+        let late = watchdog::scope(|calls| {
             // It wants the bucket's lock, under which `then` is called.
             let mut late = None;
             let woken = keys::unpark::<Native>(key, usize::MAX, |count, more| {
@@ -197,7 +199,7 @@ fn all_that_are_parked_are_moved_by_one_call() {
     const WOKEN: usize = 40;
     let (from, to, parked) = (AtomicU32::new(0), AtomicU32::new(0), AtomicUsize::new(0));
     let woken = AtomicUsize::new(0);
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         for _ in 0..WAITERS {
             scope.spawn(|| {
                 assert_eq!(park_counted(key(&from), &parked), Parked::Woken);
@@ -220,7 +222,7 @@ fn a_key_is_apart_from_the_mutex_and_the_condition_variable_at_its_address() {
     let (mutex, condvar, parked) = (Mutex::new(0), Condvar::new(), AtomicUsize::new(0));
     let addresses = [(&raw const mutex).addr(), (&raw const condvar).addr()];
     let mut guard = mutex.lock();
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         for key in addresses {
             let parked = &parked;
             scope.spawn(move || assert_eq!(park_counted(key, parked), Parked::Woken));

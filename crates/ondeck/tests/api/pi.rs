@@ -16,6 +16,8 @@ use crate::again::alone;
 use crate::copy::{Fork, fork};
 use crate::refuse::refuse_futex_operation;
 
+use super::watchdog;
+
 const SHORT: Duration = Duration::from_millis(5);
 
 /// What the mutex's word says to the kernel.
@@ -39,7 +41,7 @@ fn message(result: thread::Result<()>) -> String {
 #[test]
 fn contended_increments_are_all_there() {
     static MUTEX: PiMutex<u64> = PiMutex::new(0);
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         for _ in 0..6 {
             scope.spawn(|| {
                 for _ in 0..2_000 {
@@ -57,7 +59,7 @@ fn contended_increments_are_all_there() {
 fn an_attempt_with_a_deadline_ends_not_before_it() {
     let mutex = PiMutex::new(0);
     let guard = mutex.lock();
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         scope.spawn(|| {
             assert!(mutex.try_lock().is_none());
             let start = Instant::now();
@@ -68,7 +70,7 @@ fn an_attempt_with_a_deadline_ends_not_before_it() {
             assert!(Instant::now() >= deadline);
         });
     });
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         let waiter = scope.spawn(|| mutex.try_lock_for(Duration::MAX).map(|guard| *guard));
         until_waited_for(&mutex);
         drop(guard);
@@ -94,7 +96,7 @@ fn a_deadline_on_a_clock_that_is_set_forward_is_waited_for_all_the_same() {
             assert_eq!(unsafe { mutex.raw() }.try_lock_until(deadline), Ok(false));
             assert!(Linux::now() >= deadline);
         };
-        thread::scope(|scope| scope.spawn(attempt).join()).expect("no panic");
+        watchdog::scope(|scope| scope.spawn(attempt).join()).expect("no panic");
     });
 }
 
@@ -113,7 +115,7 @@ fn an_operation_that_the_kernel_does_not_have_is_no_call_that_it_does_not_have()
             let (word, now) = (AtomicU32::new(0), Linux::now());
             assert_eq!(Linux::futex_wait(&word, 0, Some(now)), FutexWait::TimedOut);
         };
-        thread::scope(|scope| scope.spawn(attempt).join()).expect("no panic");
+        watchdog::scope(|scope| scope.spawn(attempt).join()).expect("no panic");
     });
 }
 
@@ -194,7 +196,7 @@ fn an_owner_that_ends_while_others_wait() {
         while !told.is_locked() {
             thread::yield_now();
         }
-        thread::scope(|scope| {
+        watchdog::scope(|scope| {
             let waiters = [0; 2].map(|_| scope.spawn(|| drop(told.lock())));
             until_waited_for(&told);
             waiting.store(true, Ordering::Relaxed);
@@ -218,7 +220,7 @@ fn threads_that_come_while_an_owner_ends_are_refused_for_a_moment_only() {
     for _ in 0..100 {
         let mutex = Arc::new(PiMutex::new(0));
         let told = AtomicBool::new(false);
-        thread::scope(|scope| {
+        watchdog::scope(|scope| {
             let owned = Arc::clone(&mutex);
             scope.spawn(|| end_with(&mutex, move || until_waited_for(&owned)));
             while !mutex.is_locked() {
@@ -285,7 +287,7 @@ fn an_owner_has_the_priority_of_the_thread_that_waits() {
     let guard = mutex.lock();
     let before = runs_with(own);
     assert!(before >= 0);
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         let waiter = scope.spawn(|| {
             let urgent = become_urgent();
             drop(mutex.lock());
@@ -323,7 +325,7 @@ fn an_attempt_in_a_circle_of_waits_ends_at_its_deadline() {
     let (first, second) = (PiMutex::new(()), PiMutex::new(()));
     let (one, two) = (&first, &second);
     let own = one.lock();
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         let (locked, is_locked) = std::sync::mpsc::channel();
         let other = scope.spawn(move || {
             let _own = two.lock();

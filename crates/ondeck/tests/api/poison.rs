@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 
 use ondeck::poison::{Condvar, MappedMutexGuard, Mutex, MutexGuard};
 
+use super::watchdog;
+
 /// A mutex whose owner panicked in the middle of a change.
 fn poisoned() -> Mutex<u32> {
     let mutex = Mutex::new(1);
@@ -48,7 +50,7 @@ fn a_thread_that_locks_after_a_panic_is_told_and_has_the_lock() {
 fn an_attempt_at_a_held_mutex_would_block() {
     let mutex = Mutex::new(1);
     let guard = mutex.lock().expect("no panic");
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         scope.spawn(|| assert!(matches!(mutex.try_lock(), Err(TryLockError::WouldBlock))));
     });
     drop(guard);
@@ -150,7 +152,7 @@ fn a_guard_of_a_part_poisons_like_the_whole() {
 #[test]
 fn a_wait_is_told_of_a_panic() {
     let (mutex, condvar) = (Mutex::new(0), Condvar::default());
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         let waiter = scope.spawn(|| {
             let mut guard = mutex.lock().expect("not poisoned");
             *guard = 1;
@@ -192,7 +194,7 @@ fn a_wait_with_a_time_ends_not_before_it() {
     #[allow(deprecated, reason = "it is there for those that have it")]
     let waits = condvar.wait_timeout_ms(lock(), 1);
     assert!(!waits.expect("not poisoned").1);
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         let waiter = scope.spawn(|| {
             let waits = condvar.wait_timeout_while(lock(), Duration::MAX, |value| *value == 0);
             waits.expect("not poisoned").1.timed_out()

@@ -2,11 +2,12 @@
 
 use std::panic;
 use std::sync::TryLockError;
-use std::thread;
 
 use ondeck::poison::{
     MappedRwLockReadGuard, MappedRwLockWriteGuard, RwLock, RwLockReadGuard, RwLockWriteGuard,
 };
+
+use super::watchdog;
 
 /// A lock whose writer panicked in the middle of a change.
 fn poisoned() -> RwLock<u32> {
@@ -132,7 +133,7 @@ fn it_is_shown_as_the_standard_librarys() {
 #[test]
 fn contended_changes_are_all_there() {
     let lock = RwLock::new(0);
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
                 for _ in 0..2_000 {

@@ -4,6 +4,8 @@ use ondeck::condvar::RawCondvar;
 use ondeck::mutex::RawMutex;
 use ondeck::platform::Native;
 
+use super::watchdog;
+
 #[test]
 fn a_mutex_made_at_run_time_is_free() {
     for mutex in [RawMutex::<Native>::new(), RawMutex::default()] {
@@ -30,7 +32,7 @@ fn a_condvar_made_at_run_time_has_no_waiters() {
 #[test]
 fn a_condvar_says_that_it_has_a_waiter() {
     let (mutex, condvar) = (RawMutex::<Native>::new(), RawCondvar::<Native>::new());
-    std::thread::scope(|scope| {
+    watchdog::scope(|scope| {
         scope.spawn(|| {
             mutex.lock();
             // SAFETY: locked above, and locked again when the wait is over.

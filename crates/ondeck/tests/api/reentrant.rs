@@ -12,6 +12,8 @@ use ondeck::{MappedReentrantMutexGuard, ReentrantMutex, ReentrantMutexGuard};
 #[cfg(unix)]
 use crate::copy::{Fork, fork};
 
+use super::watchdog;
+
 #[test]
 fn its_owner_locks_it_again_and_others_do_not() {
     static MUTEX: ReentrantMutex<Cell<u32>> = ReentrantMutex::new(Cell::new(0));
@@ -35,7 +37,7 @@ fn an_attempt_of_another_thread_ends_not_before_its_deadline() {
     let mutex = ReentrantMutex::new(());
     let guard = mutex.lock();
     assert!(mutex.try_lock_for(Duration::ZERO).is_some(), "its owner needs no time");
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         scope.spawn(|| {
             let start = Instant::now();
             assert!(mutex.try_lock_for(SHORT).is_none());
@@ -92,7 +94,7 @@ fn contended_increments_are_all_there() {
 fn threads_that_live_have_different_names() {
     let names = RefCell::new(vec![RawThreadId.nonzero_thread_id()]);
     let gate = std::sync::Barrier::new(16);
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         let threads = [0; 16].map(|_| {
             scope.spawn(|| {
                 let name = RawThreadId.nonzero_thread_id();

@@ -9,7 +9,7 @@ use ondeck::{
     MappedRwLockReadGuard, RwLock, RwLockReadGuard, RwLockUpgradableReadGuard, RwLockWriteGuard,
 };
 
-use crate::watchdog::Watchdog;
+use crate::watchdog::{self, Watchdog};
 
 const SHORT: Duration = Duration::from_millis(1);
 
@@ -90,7 +90,7 @@ fn attempts_end_at_their_deadlines() {
     drop(lock.try_read().expect("no writer"));
     drop((reader, upgradable));
     let writer = lock.write();
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         scope.spawn(|| {
             assert!(lock.try_read_for(SHORT).is_none());
             assert!(lock.try_read_until(Instant::now() + SHORT).is_none());
@@ -114,7 +114,7 @@ fn a_writer_that_waits_keeps_readers_out_but_not_recursive_ones() {
     let _watchdog = Watchdog::start("a waiting writer", Duration::from_mins(1));
     let lock = RwLock::new(0);
     let reader = lock.read();
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         scope.spawn(|| *lock.write() = 1);
         until_a_writer_waits(&lock);
         assert!(!lock.is_locked_exclusive());
@@ -133,7 +133,7 @@ fn an_attempt_that_gives_up_lets_parked_readers_go_on() {
     let lock = RwLock::new(0);
     let reader = lock.read();
     let seen = AtomicBool::new(false);
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         scope.spawn(|| {
             // On a busy machine an attempt may be over before the other thread has seen it.
             while !seen.load(Ordering::Relaxed) {
@@ -154,7 +154,7 @@ fn a_downgrade_lets_parked_readers_go_on() {
     for to_upgradable in [false, true] {
         let lock = RwLock::new(0);
         let read = AtomicUsize::new(0);
-        thread::scope(|scope| {
+        watchdog::scope(|scope| {
             let writer = lock.write();
             for _ in 0..3 {
                 scope.spawn(|| {
@@ -184,7 +184,7 @@ fn a_downgrade_lets_parked_readers_go_on() {
 fn a_fair_unlock_and_a_bump_hand_it_over() {
     let _watchdog = Watchdog::start("fair unlocks", Duration::from_mins(1));
     let lock = RwLock::new(0);
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         let mut writer = lock.write();
         scope.spawn(|| *lock.write() += 1);
         // The other thread parks in finite time. Then a bump gives it its turn.
@@ -195,7 +195,7 @@ fn a_fair_unlock_and_a_bump_hand_it_over() {
         RwLockWriteGuard::unlock_fair(writer);
     });
     let mut reader = lock.read();
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         scope.spawn(|| *lock.write() += 1);
         while *reader == 1 {
             thread::sleep(SHORT);
@@ -235,7 +235,7 @@ fn crowd(threads: u32, rounds: u32, writes_in_16: u32) {
         written.fetch_add(1, Ordering::Relaxed);
         writers.fetch_sub(1, Ordering::SeqCst);
     };
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         for thread in 0..threads {
             let (lock, read, write) = (&lock, &read, &write);
             scope.spawn(move || {
@@ -324,7 +324,7 @@ fn overlapping_readers_do_not_starve_a_writer() {
     let _watchdog = Watchdog::start("a writer among readers", Duration::from_mins(1));
     let lock = RwLock::new(0);
     let over = AtomicBool::new(false);
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         for _ in 0..3 {
             scope.spawn(|| {
                 let mut held = lock.read();
@@ -350,7 +350,7 @@ fn busy_writers_starve_no_thread() {
     let _watchdog = Watchdog::start("readers among writers", Duration::from_mins(1));
     let lock = RwLock::new(0_u64);
     let over = AtomicBool::new(false);
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         for _ in 0..3 {
             scope.spawn(|| {
                 while !over.load(Ordering::Relaxed) {
@@ -419,7 +419,7 @@ fn a_visible_reader_wakes_the_writer() {
         let lock = RwLock::new(0);
         until_biased(&lock);
         let reader = lock.read();
-        thread::scope(|scope| {
+        watchdog::scope(|scope| {
             scope.spawn(|| *lock.write() = 1);
             thread::sleep(Duration::from_micros(40 * round));
             assert_eq!(*reader, 0);

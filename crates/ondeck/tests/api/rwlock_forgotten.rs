@@ -8,6 +8,8 @@ use ondeck::RwLock;
 
 use crate::rwlock::until_biased;
 
+use super::watchdog;
+
 /// Unlocks a read lock of the calling thread, each guard of which was forgotten.
 fn unlock(lock: &RwLock<u32>) {
     // SAFETY: the tests forget all guards of the thread, and call this once for each.
@@ -36,7 +38,7 @@ fn another_threads_read_is_refused() {
         let _guard = lock.read();
         // SAFETY: nothing is unlocked.
         let unlocks = || drop(unsafe { lock.raw() }.forgotten());
-        let panic = thread::scope(|scope| scope.spawn(unlocks).join()).err()?;
+        let panic = watchdog::scope(|scope| scope.spawn(unlocks).join()).err()?;
         Some(*panic.downcast::<&str>().expect("a message"))
     });
     assert!(message.is_some_and(|message| message.contains("`send_guard`")), "{message:?}");

@@ -11,6 +11,8 @@ use ondeck::platform::{Native, Platform};
 use crate::keys;
 use crate::rest::until_at_rest;
 
+use super::watchdog;
+
 /// How many threads are woken while the bucket is locked once.
 const FIRST: u32 = 16;
 
@@ -47,7 +49,7 @@ fn overslept() {
 #[test]
 fn a_thread_that_was_chosen_before_its_deadline_is_woken() {
     let word = AtomicU32::new(0);
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         let waiter = scope.spawn(|| park(&word));
         until(&word, 1);
         let woken = keys::unpark::<Native>(key(&word), 1, |_, _| overslept());
@@ -60,7 +62,7 @@ fn a_thread_that_was_chosen_before_its_deadline_is_woken() {
 #[test]
 fn a_thread_that_was_moved_before_its_deadline_times_out_where_it_is_now() {
     let (from, to) = (AtomicU32::new(0), AtomicU32::new(0));
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         let waiter = scope.spawn(|| park(&from));
         until(&from, 1);
         let late = || {
@@ -81,7 +83,7 @@ fn a_thread_that_was_moved_before_its_deadline_times_out_where_it_is_now() {
 #[test]
 fn a_thread_that_times_out_while_others_are_woken_is_not_counted() {
     let word = AtomicU32::new(0);
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         for number in 0..FIRST {
             scope.spawn(|| assert_eq!(park_for_ever(&word), Parked::Woken));
             until(&word, number + 1);
@@ -102,7 +104,7 @@ fn a_thread_that_times_out_while_others_are_woken_is_not_counted() {
 #[test]
 fn as_many_are_woken_as_are_woken_at_once() {
     let word = AtomicU32::new(0);
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         for _ in 0..FIRST {
             scope.spawn(|| assert_eq!(park_for_ever(&word), Parked::Woken));
         }
@@ -116,7 +118,7 @@ fn as_many_are_woken_as_are_woken_at_once() {
 #[test]
 fn no_thread_is_moved_to_where_it_is() {
     let word = AtomicU32::new(0);
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         let waiter = scope.spawn(|| park(&word));
         until(&word, 1);
         let nothing = keys::requeue::<Native>(key(&word), key(&word), || true, 0, 1);

@@ -16,6 +16,8 @@ use crate::copy::{Fork, fork};
 use crate::line::until_waiting;
 use crate::rest::until_at_rest;
 
+use super::watchdog;
+
 const SHORT: Duration = Duration::from_millis(5);
 
 /// One whose threads compete, and a fair one.
@@ -48,7 +50,7 @@ fn it_is_four_bytes_and_constant() {
 fn no_more_threads_are_inside_than_there_are_permits() {
     for semaphore in both(3) {
         let inside = AtomicU32::new(0);
-        thread::scope(|scope| {
+        watchdog::scope(|scope| {
             for thread in 0..6 {
                 let (semaphore, inside) = (&semaphore, &inside);
                 scope.spawn(move || {
@@ -74,7 +76,7 @@ fn a_large_request_gets_its_permits_after_a_while() {
     let semaphore = Semaphore::new(2);
     // Asserted at the end, because the thread waits until it has its permits.
     let mut acquired = Vec::new();
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         scope.spawn(|| semaphore.acquire_many(3));
         until_waiting(&raw const semaphore, 1);
         acquired.push(semaphore.try_acquire());
@@ -97,7 +99,7 @@ fn a_large_request_is_not_passed_over() {
     };
     // Asserted at the end, because the first waits until it has its permits.
     let mut barged = false;
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         scope.spawn(|| request(3));
         until_waiting(&raw const semaphore, 1);
         let second = scope.spawn(|| request(1));
@@ -128,7 +130,7 @@ fn a_large_request_is_not_passed_over() {
 #[test]
 fn one_release_grants_to_many() {
     for semaphore in both(0) {
-        thread::scope(|scope| {
+        watchdog::scope(|scope| {
             for _ in 0..20 {
                 scope.spawn(|| semaphore.acquire());
             }
@@ -150,7 +152,7 @@ fn an_attempt_with_a_deadline_ends_not_before_it() {
     assert!(Instant::now() >= deadline);
     assert!(!semaphore.try_acquire_many_by(2, Native::now()));
     assert!(semaphore.try_acquire_until(Instant::now()), "a free permit needs no time");
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         let waiter = scope.spawn(|| semaphore.try_acquire_for(Duration::MAX));
         until_waiting(&raw const semaphore, 1);
         semaphore.release(1);
@@ -163,7 +165,7 @@ fn an_attempt_with_a_deadline_ends_not_before_it() {
 #[test]
 fn a_thread_that_gives_up_lets_the_next_have_what_there_is() {
     let semaphore = Semaphore::fair(1);
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         let first = scope.spawn(|| semaphore.try_acquire_many_for(2, 10 * SHORT));
         until_waiting(&raw const semaphore, 1);
         scope.spawn(|| semaphore.acquire());
@@ -193,7 +195,7 @@ fn too_many_permits_are_refused_and_named() {
 #[cfg(unix)]
 fn the_child_of_a_fork_does_not_wait_behind_the_parents_threads() {
     for semaphore in both(1) {
-        thread::scope(|scope| {
+        watchdog::scope(|scope| {
             scope.spawn(|| semaphore.acquire_many(2));
             until_waiting(&raw const semaphore, 1);
             fork(Fork::Library, || {

@@ -9,6 +9,8 @@ use ondeck::parking::Parked;
 use ondeck::parking::tokens::{self, Choice, Requeue, Unparked};
 use ondeck::platform::{Native, Platform};
 
+use super::watchdog;
+
 fn key(word: &AtomicU32) -> usize {
     std::ptr::from_ref(word).addr()
 }
@@ -45,7 +47,7 @@ fn unpark(word: &AtomicU32, choose: impl FnMut(usize) -> Choice, give: usize) ->
 #[test]
 fn an_unpark_chooses_by_tokens_and_gives_another() {
     let (word, woken) = (AtomicU32::new(0), Mutex::new(Vec::new()));
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         for token in 1..=4 {
             let (word, woken) = (&word, &woken);
             scope.spawn(move || {
@@ -72,7 +74,7 @@ fn an_unpark_chooses_by_tokens_and_gives_another() {
 #[test]
 fn moved_threads_keep_their_tokens() {
     let (from, to) = (AtomicU32::new(0), AtomicU32::new(0));
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         for token in 1..=3 {
             let from = &from;
             scope.spawn(move || assert_eq!(park(from, token), (Parked::Woken, token * 10)));
@@ -102,7 +104,7 @@ fn moved_threads_keep_their_tokens() {
 fn a_deadline_is_told_under_the_lock() {
     let word = AtomicU32::new(0);
     let mut told = Vec::new();
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         scope.spawn(|| park(&word, 1));
         until_parked(&word, 1);
         for unparked_first in [false, true] {

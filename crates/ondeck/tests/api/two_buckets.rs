@@ -13,6 +13,8 @@ use crate::hold::Hold;
 use crate::keys;
 use crate::rest::until_at_rest;
 
+use super::watchdog;
+
 fn place<T>(value: &T) -> usize {
     bucket_of(std::ptr::from_ref(value).addr())
 }
@@ -29,7 +31,7 @@ fn key(word: &AtomicU32) -> usize {
 /// Moves parked threads from one word to the other and wakes some, in the order of their arrival.
 fn move_in_order(from: &AtomicU32, to: &AtomicU32) {
     let woken = AtomicU32::new(0);
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         for number in 0..5 {
             let woken = &woken;
             scope.spawn(move || {
@@ -91,7 +93,7 @@ fn parked_threads_are_moved_up_and_down_the_table() {
 fn parked_threads_are_moved_in_both_directions_at_once() {
     let words = words();
     let other = words.iter().find(|word| place(*word) != place(&words[0])).expect("one of them");
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         for (from, to) in [(&words[0], other), (other, &words[0])] {
             scope.spawn(move || {
                 for _ in 0..20_000 {
@@ -150,7 +152,7 @@ fn a_notifier_follows_the_newest_waiter_to_another_mutex() {
     let (condvar, (one, other)) = (places.condvar(), places.mutexes());
     let hold = Hold::default();
     let name = AtomicU32::new(0);
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         let first = scope.spawn(|| {
             name.store(asleep::name(), Ordering::Relaxed);
             wait(condvar, one);
@@ -182,7 +184,7 @@ fn a_waiter_that_times_out_while_the_notifier_waits_is_not_notified() {
     let (condvar, (mutex, _)) = (places.condvar(), places.mutexes());
     let hold = Hold::default();
     let waiting = AtomicBool::new(false);
-    thread::scope(|scope| {
+    watchdog::scope(|scope| {
         let waiter = scope.spawn(|| {
             let mut guard = mutex.lock();
             waiting.store(true, Ordering::Release);

@@ -2,10 +2,19 @@
 //! a thread sleeps.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc;
+use std::thread;
 use std::time::Duration;
 
+use ondeck::barrier::Barrier;
+use ondeck::biased::RawBiasedMutex;
 use ondeck::condvar::RawCondvar;
+use ondeck::event::Event;
+use ondeck::fair::RawFairMutex;
+use ondeck::latch::Latch;
 use ondeck::mutex::RawMutex;
+use ondeck::once::Once;
+use ondeck::parker::RawParker;
 use ondeck::parking::{self, Parked};
 use ondeck::platform::{FutexWait, Platform, Timestamp};
 use ondeck::rwlock::RawRwLock;
@@ -87,4 +96,37 @@ fn no_thread_sleeps_beyond_its_deadline() {
     unlock(&mutex);
     unlock(&waited_with);
     assert!(!written.is_locked() && !read.is_locked() && !mutex.is_locked());
+
+    let (fair, biased) = (RawFairMutex::<Machine>::new(), RawBiasedMutex::<Machine>::new());
+    let (event, latch) = (Event::<Machine>::on_platform(), Latch::<Machine>::on_platform(1));
+    let (barrier, parker) = (Barrier::<Machine>::on_platform(2), RawParker::<Machine>::new());
+    fair.lock();
+    let held = biased.lock();
+    ends_in_time(&[
+        ("a fair mutex", &|until| fair.try_lock_until(until)),
+        ("a biased mutex", &|until| biased.try_lock_until(until).is_some()),
+        ("an event", &|until| event.wait_by(until)),
+        ("a latch", &|until| latch.wait_by(until)),
+        ("a barrier", &|until| barrier.wait_by(until).is_some()),
+        // SAFETY: no other thread parks there.
+        ("a parker", &|until| unsafe { parker.park(Some(until)) }),
+    ]);
+    // SAFETY: both are locked above.
+    unsafe {
+        fair.unlock();
+        biased.unlock(held);
+    }
+
+    let once = Once::<Machine>::on_platform();
+    let ((begun, begins), (end, ends)) = (mpsc::channel(), mpsc::channel());
+    thread::scope(|scope| {
+        let closure = move || {
+            begun.send(()).unwrap();
+            ends.recv().unwrap();
+        };
+        scope.spawn(|| once.call_once(closure));
+        begins.recv().unwrap();
+        ends_in_time(&[("a once", &|until| once.wait_by(until))]);
+        end.send(()).unwrap();
+    });
 }

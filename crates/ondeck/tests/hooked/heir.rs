@@ -204,6 +204,34 @@ fn the_heir_of_another_mutex_of_the_bucket_naps() {
     assert_eq!(asks.unlocks(one), 0);
 }
 
+/// A thread that was woken on its waker's CPU does not poll there before it asks. It does if it can ask nothing.
+#[test]
+fn a_heir_that_stands_aside_polls_once_another_mutex_has_the_bucket() {
+    let _alone = alone();
+    let [mutex, other] = [(); 2].map(|()| new_lock());
+    let [heir, asks] = Actor::some();
+    let here = CPU.get();
+    lock(mutex);
+    heir.sleeps_in(move || {
+        CPU.set(here);
+        WOKE.stop_me();
+        lock(mutex)
+    });
+    assert_eq!(unlock(mutex), 1);
+    WOKE.until_reached();
+    lock(mutex);
+    lock(other);
+    asks.sleeps_for(other);
+    let before = sleeps();
+    WOKE.open();
+    until(|| sleeps() > before);
+    assert_eq!(unlock(mutex), 0, "nothing is asked of this unlock");
+    time_passes(TENURE);
+    assert_eq!(heir.unlocks(mutex), 0);
+    assert_eq!(unlock(other), 1);
+    assert_eq!(asks.unlocks(other), 0);
+}
+
 /// The first owns the lock. Two of three owners that were displaced come back at once: the second waits then, as one that
 /// leaves the lock alone.
 fn is_captured(mutex: &'static Lock, [one, two]: [&Actor; 2]) {

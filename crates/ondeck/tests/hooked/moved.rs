@@ -127,6 +127,23 @@ fn on_one_cpu_a_waiter_is_left_to_the_owner_of_its_mutex() {
     assert_eq!(waiter.unlocks(mutex), 0);
 }
 
+/// On two CPUs, too, if it last ran on its notifier's.
+#[test]
+fn a_waiter_that_ran_on_its_notifiers_cpu_is_left_to_the_owner() {
+    let _alone = alone();
+    let (mutex, condvar, waiter) = (new_lock(), new_condvar(), Actor::new());
+    let here = CPU.get();
+    waiter.sleeps_in(move || {
+        CPU.set(here);
+        wait(mutex, condvar)
+    });
+    lock(mutex);
+    let calls = calls_of(|| assert_eq!(condvar.notify_one(), 1));
+    assert_eq!((calls.wakes, calls.heavy_fences), (0, 1));
+    assert_eq!(unlock(mutex), 1);
+    assert_eq!(waiter.unlocks(mutex), 0);
+}
+
 /// The notifier is not the owner, whose store is still in the buffer of its CPU: its unlock does not see the debt.
 #[test]
 fn a_waiter_is_not_left_to_an_owner_whose_unlock_is_under_way() {

@@ -37,6 +37,7 @@ static POLLED: AtomicU32 = AtomicU32::new(0);
 static POLLERS: AtomicU32 = AtomicU32::new(0);
 /// Whether heavy fences are refused.
 pub(super) static REFUSED: AtomicBool = AtomicBool::new(false);
+static CPUS: AtomicU32 = AtomicU32::new(0);
 /// Whether all threads share one CPU.
 static ONE_CPU: AtomicBool = AtomicBool::new(false);
 pub(super) static BUFFER: Buffer = Buffer::new();
@@ -54,6 +55,8 @@ std::thread_local! {
     /// Whether the thread polls. Each poll needs the test's permission.
     static IS_POLLER: Cell<bool> = const { Cell::new(false) };
     static DEADLINE: Cell<Option<Timestamp>> = const { Cell::new(None) };
+    /// Each thread runs on one of its own, unless a test says otherwise.
+    pub(super) static CPU: Cell<u32> = Cell::new(CPUS.fetch_add(1, Ordering::SeqCst));
     pub(super) static PRIORITY: Cell<u32> = const { Cell::new(0) };
 }
 
@@ -86,6 +89,9 @@ hooks! {
         }
         fn cpus() -> usize {
             if ONE_CPU.load(Ordering::SeqCst) { 1 } else { 2 }
+        }
+        fn cpu() -> u32 {
+            if ONE_CPU.load(Ordering::SeqCst) { 0 } else { CPU.get() }
         }
         fn pause() {
             if IS_POLLER.get() {

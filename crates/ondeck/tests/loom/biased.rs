@@ -5,7 +5,7 @@ use ondeck::platform::Host;
 
 use crate::guarded::Guarded;
 use crate::loom_platform::{Fences, Loom, Setting, join, pass_time, spawn};
-use crate::scenario::{SLEEPS, SOON, explore};
+use crate::scenario::{SLEEPS, SOON, explore, until_asleep};
 
 /// The machine whose threads have rows. Both halves of a pair of fences are full.
 const ROWS: Setting = Setting { biased: true, ..SLEEPS };
@@ -171,6 +171,21 @@ fn a_deadline_passes_while_the_owner_is_inside() {
         let sections = join(other);
         join(clock);
         guarded.end(3 + sections);
+    });
+}
+
+/// Only its deadline ends the wait of a thread whose owner stays inside.
+#[test]
+fn a_deadline_passes_and_the_owner_stays_inside() {
+    explore(ASYMMETRIC, 3, || {
+        let guarded = Mutex::biased();
+        let held = guarded.raw().lock();
+        let other = spawn(|| guarded.section_until());
+        until_asleep(1);
+        pass_time(1);
+        assert_eq!(join(other), 0);
+        guarded.end_section(held);
+        guarded.end(2);
     });
 }
 

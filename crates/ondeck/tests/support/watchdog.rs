@@ -1,8 +1,10 @@
-//! Turns a hang into a failure: these tests are about wakes that must not be lost.
+//! Turns a hang into a failure: these tests are about wakes that must not be lost. Before the process ends it prints which
+//! panics there were, and where each thread is.
 
 use std::io::{self, Write};
-use std::sync::Arc;
+use std::panic;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -14,12 +16,18 @@ pub struct Watchdog {
 #[derive(Default)]
 struct Shared {
     done: AtomicBool,
+    /// The time is nearly over.
+    hurries: AtomicBool,
     progress: AtomicU64,
 }
+
+/// The panics of this process. The test harness keeps what a test prints to itself until the test has ended.
+static PANICS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 impl Watchdog {
     /// `limit` is no bound on speed: it is so long that only a lost wake exceeds it.
     pub fn start(what: &str, limit: Duration) -> Self {
+        note_panics();
         let shared = Arc::new(Shared::default());
         let (watched, what) = (Arc::clone(&shared), what.to_owned());
         thread::spawn(move || {
@@ -29,10 +37,9 @@ impl Watchdog {
                 if progress != before {
                     (start, before) = (Instant::now(), progress);
                 }
+                let limit = if watched.hurries.load(Ordering::Relaxed) { limit / 8 } else { limit };
                 if start.elapsed() > limit {
-                    // Not by `eprintln!`: the harness would keep that to itself, and end.
-                    let _ = writeln!(io::stderr(), "hung: {what} did not end in {limit:?}");
-                    std::process::abort();
+                    end(&format!("hung: {what} did not end in {limit:?}"));
                 }
                 thread::sleep(Duration::from_millis(20));
             }
@@ -50,5 +57,134 @@ impl Watchdog {
 impl Drop for Watchdog {
     fn drop(&mut self) {
         self.shared.done.store(true, Ordering::Relaxed);
+    }
+}
+
+/// As [`thread::scope`], which waits for its threads although they may wait for one that has panicked. This one ends the
+/// process then.
+#[allow(dead_code, reason = "not every program of tests has scopes that may hang")]
+pub fn scope<'env, F, T>(body: F) -> T
+where
+    F: for<'scope> FnOnce(&'scope thread::Scope<'scope, 'env>) -> T,
+{
+    scope_within(Duration::from_mins(2), body)
+}
+
+/// As [`scope`], with a limit as for [`Watchdog::start`].
+#[allow(dead_code, reason = "the same")]
+pub fn scope_within<'env, F, T>(limit: Duration, body: F) -> T
+where
+    F: for<'scope> FnOnce(&'scope thread::Scope<'scope, 'env>) -> T,
+{
+    struct Hurry<'a>(&'a Shared);
+    impl Drop for Hurry<'_> {
+        fn drop(&mut self) {
+            self.0.hurries.store(thread::panicking(), Ordering::Relaxed);
+        }
+    }
+    let name = thread::current().name().unwrap_or("a thread").to_owned();
+    let watchdog = Watchdog::start(&format!("a scope of {name}"), limit);
+    thread::scope(|scope| {
+        let _hurry = Hurry(&watchdog.shared);
+        body(scope)
+    })
+}
+
+/// Notes all panics from now on, those that a test expects included.
+fn note_panics() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let others = panic::take_hook();
+        panic::set_hook(Box::new(move |panic| {
+            let name = thread::current().name().unwrap_or("a thread").to_owned();
+            let mut panics = PANICS.lock().unwrap_or_else(PoisonError::into_inner);
+            panics.push(format!("{name}: {panic}"));
+            drop(panics);
+            others(panic);
+        }));
+    });
+}
+
+/// Ends the process.
+fn end(why: &str) -> ! {
+    // Not by `eprintln!`: the harness would keep that to itself, and end.
+    let _ = writeln!(io::stderr(), "{why}");
+    let panics = PANICS.lock().unwrap_or_else(PoisonError::into_inner);
+    for panic in panics.iter().rev().take(8) {
+        let _ = writeln!(io::stderr(), "a panic before that: {panic}");
+    }
+    #[cfg(target_os = "linux")]
+    positions::print();
+    std::process::abort();
+}
+
+#[cfg(target_os = "linux")]
+mod positions {
+    //! Where each thread is: a signal has it say so.
+
+    use std::backtrace::Backtrace;
+    use std::fs;
+    use std::io::{self, Write};
+    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::thread;
+    use std::time::Duration;
+
+    static SAID: AtomicU32 = AtomicU32::new(0);
+
+    /// Not what a handler may do: the thread may be in the allocator. Then it says nothing, and the process ends all the
+    /// same.
+    extern "C" fn say(_signal: libc::c_int) {
+        let trace = Backtrace::force_capture().to_string();
+        let lines: Vec<&str> = trace.lines().map(str::trim).collect();
+        let frames = lines.windows(2).filter(|pair| {
+            let name =
+                pair[0].split_once(": ").map_or("", |(_, name)| name.trim_start_matches('<'));
+            let others = [
+                "std::",
+                "core::",
+                "alloc::",
+                "test::",
+                "_",
+                "clone",
+                "start_thread",
+                "syscall",
+                "unknown",
+            ];
+            !name.is_empty() && !others.iter().any(|other| name.starts_with(other))
+        });
+        let frames: Vec<String> = frames
+            .filter(|pair| !pair[0].contains("positions::say"))
+            .map(|pair| match pair[1].strip_prefix("at ") {
+                Some(place) => format!("  {} at {place}\n", pair[0]),
+                None => format!("  {}\n", pair[0]),
+            })
+            .collect();
+        let thread = thread::current();
+        let name = thread.name().unwrap_or("a thread");
+        let _ = writeln!(io::stderr(), "{name} is at\n{}", frames.concat());
+        SAID.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Prints them, one thread after the other.
+    pub fn print() {
+        let handler: extern "C" fn(libc::c_int) = say;
+        // SAFETY: see `say`.
+        unsafe { libc::signal(libc::SIGUSR2, handler as libc::sighandler_t) };
+        let Ok(threads) = fs::read_dir("/proc/self/task") else { return };
+        // SAFETY: it has no preconditions.
+        let own = unsafe { libc::gettid() };
+        let numbers =
+            threads.flatten().filter_map(|thread| thread.file_name().to_str()?.parse().ok());
+        for number in numbers.filter(|&number: &libc::pid_t| number != own) {
+            let before = SAID.load(Ordering::SeqCst);
+            // SAFETY: a signal to a thread of this process, or to none.
+            unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), number, libc::SIGUSR2) };
+            for _ in 0..100 {
+                if SAID.load(Ordering::SeqCst) != before {
+                    break;
+                }
+                thread::sleep(Duration::from_millis(10));
+            }
+        }
     }
 }
