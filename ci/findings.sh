@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
-# Records what docs/findings.md compares with the sources, and writes the page's tables and verdicts.
+# Records what docs/findings.md compares with the sources, and writes the page's tables.
 #
 #   ci/findings.sh                   some 6 minutes on 2 CPUs
 #   ci/findings.sh --quick FOLDER    records for a minute into another folder, and prints the page: a test of the
 #                                    script
-#   ci/findings.sh --suite           writes docs/one-run.md instead; some 2 minutes
 #
 # Run it on a quiet machine. If other programs had too much of the CPU time, a report is recorded again, up to
 # three times; what they had is on the page. Realtime rows need root or CAP_SYS_NICE.
@@ -21,19 +20,6 @@ cargo build --release --locked -p ondeck-cli
 ondeck=$(realpath "${CARGO_TARGET_DIR:-target}/release/ondeck")
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-if [ "${1:-}" = --suite ]; then
-    step "one run of the suite"
-    # Status 1 says that a lock could not be measured here; the output says which.
-    output=$("$ondeck" bench --json "$scratch/suite.json" 2>/dev/null) || [ $? -eq 1 ]
-    taken=$(PYTHONPATH=ci/book python3 -c 'import json, sys; from figures import cpu_time; print(cpu_time([json.load(sys.stdin)]))' \
-        <"$scratch/suite.json")
-    # shellcheck disable=SC2016  # the backticks are Markdown's
-    {
-        printf '# One run of the suite\n\nWhat `cargo run --release -- bench` printed on %s. %s\n\n' "$(date -u +%F)" "$taken"
-        printf '```text\n%s\n```\n' "$output"
-    } >docs/one-run.md
-    exit
-fi
 mkdir "$scratch/compact"
 
 # record NAME OPTIONS: makes a report. Of up to three tries it keeps the one in which other programs had the least

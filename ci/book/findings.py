@@ -14,7 +14,6 @@ from figures import Published, Recorded, cpu_time, disturbed, root, two
 from tables_of_company import bystander, fairness, inversion, throughput
 from tables_of_costs import chan, condvar, costs, handoff, uncontended
 from tables_of_runs import conditions, runs, schedulers, single_waits
-from verdicts import verdicts
 
 PAGE = root() / "docs/findings.md"
 MARK = re.compile(r"(<!-- figures: ([a-z_]+) -->\n).*?(<!-- end of figures -->)", re.DOTALL)
@@ -47,7 +46,6 @@ def recorded(_, ours):
 
 TABLES = {
     "recorded": recorded,
-    "verdicts": verdicts,
     "uncontended": uncontended,
     "throughput": throughput,
     "wait": runs("wait"),

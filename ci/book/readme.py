@@ -22,13 +22,6 @@ def digits(value):
 ROWS = [
     ("uncontended pair, ns (spinlock {})", [("uncontended", 1, {"process": "multi-threaded"})], "pair", 1, three),
     (
-        "the same in a process of one thread, ns",
-        [("uncontended", 1, {"process": "single-threaded"})],
-        "pair",
-        1,
-        three,
-    ),
-    (
         "empty section, M/s at 1 / 8 / 64 threads",
         [("throughput", threads, working((0, 0))) for threads in (1, 8, 64)],
         "throughput",
@@ -47,13 +40,6 @@ ROWS = [
         [("throughput", threads, working((100, 500))) for threads in (2, 16)],
         "throughput",
         1e6,
-        three,
-    ),
-    (
-        "1 µs section, 5 µs outside, k/s at 2 / 16 threads",
-        [("throughput", threads, working((1000, 5000))) for threads in (2, 16)],
-        "throughput",
-        1e3,
         three,
     ),
     (

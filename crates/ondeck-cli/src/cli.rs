@@ -16,7 +16,7 @@ const STYLES: Styles = Styles::styled()
 #[derive(Debug, Parser)]
 #[command(name = "ondeck", version, styles = STYLES, max_term_width = 100, after_help = "\
 Examples:
-  ondeck bench                          measure the suite, four minutes on 2 cores
+  ondeck bench                          which lock is faster here, and where; a minute on 2 cores
   ondeck bench --quick --locks std,parking_lot,glibc
   ondeck list                           every lock and workload
   ondeck costs                          what PAUSE, futex, fences and clocks cost here

@@ -5,6 +5,8 @@ use std::fmt::Write;
 use ondeck_lab::results::{Failure, Report, Warning};
 use ondeck_lab::sample::PAIR;
 use ondeck_lab::workload::{NO_LOCK, UNCONTENDED};
+use ondeck_report::answer::Answer;
+use ondeck_report::like::{self, Article};
 use ondeck_report::{table, verdict};
 
 use crate::output;
@@ -42,7 +44,7 @@ pub(crate) fn of_bench(report: &Report) -> String {
         let line = format!("not with an empty lock: {}: {reason}", workloads.join(", "));
         _ = writeln!(text, "{}", textwrap::fill(&line, COLUMNS));
     }
-    let verdicts = verdict::verdicts(&report.series);
+    let verdicts = verdict::verdicts(report);
     if !verdicts.is_empty() {
         let machine = report.simulated.as_ref();
         let machine = machine.map_or("this machine", |simulated| &simulated.machine);
@@ -51,6 +53,52 @@ pub(crate) fn of_bench(report: &Report) -> String {
             _ = writeln!(text, "{}\n{}", verdict.situation, indented(&verdict.judgement));
         }
     }
+    if let Some(answer) = Answer::of(report) {
+        _ = writeln!(text, "\n{}", table::answer(&answer));
+    }
+    text + &end(report)
+}
+
+/// What a bench prints that measured the answer: one screen.
+pub(crate) fn of_answer(report: &Report) -> String {
+    let mut text = warned(report);
+    if let Some(answer) = Answer::of(report) {
+        text += &table::answer(&answer);
+    }
+    text += &end(report);
+    text + "all numbers: --html FILE; everything: --all; other locks: --locks NAMES\n"
+}
+
+/// What a bench prints that measured what an article did.
+pub(crate) fn of_article(report: &Report, article: &'static Article) -> String {
+    let mut text = warned(report);
+    if let Some(beside) = like::beside(article, report) {
+        text += &table::like(&beside);
+        if let Some(limits) = &beside.limits {
+            text += &("\n".to_owned() + &note(&format!("not shown here, {limits}")));
+        }
+    }
+    text + &end(report)
+}
+
+/// The warnings by their codes; they were printed in full before.
+fn warned(report: &Report) -> String {
+    let mut codes: Vec<String> = Vec::new();
+    for warning in &report.warnings {
+        let code = warning.code.replace('_', " ");
+        if !codes.contains(&code) {
+            codes.push(code);
+        }
+    }
+    if codes.is_empty() {
+        return String::new();
+    }
+    note(&format!("read the warnings above first: {}", codes.join(", "))) + "\n"
+}
+
+/// Failures and the machine.
+fn end(report: &Report) -> String {
+    let mut text = String::new();
     for failure in &report.failures {
         _ = writeln!(text, "\n{}", describe(failure));
     }

@@ -72,6 +72,29 @@ fn a_bench_prints_tables_that_fit_80_columns_and_a_verdict() {
 }
 
 #[test]
+fn a_bench_without_a_choice_answers_on_one_screen() {
+    let output = run(&["bench", "--rounds", "2", "--duration", "10ms"]);
+    let text = stdout(&output);
+    // A busy machine may leave too few pairs of other rows in so short rounds.
+    for row in ["speed, std = 1", "uncontended", "real programs", "readers, writers"] {
+        assert!(text.lines().any(|line| line.starts_with(row)), "{row} is missing in\n{text}");
+    }
+    assert!(text.lines().count() <= 25, "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+}
+
+#[test]
+fn an_article_is_printed_beside_what_was_measured() {
+    let output = run(&["bench", "--like", "go", "--rounds", "2", "--duration", "4ms"]);
+    let text = stdout(&output);
+    let row = text.lines().find(|line| line.starts_with("three-state, 20 threads"));
+    assert!(row.is_some_and(|row| row.contains("221")), "{text}");
+    assert!(text.lines().any(|line| line.starts_with("ondeck, 20 threads")), "{text}");
+    let refused = run(&["bench", "--like", "lockles"]);
+    assert!(stderr(&refused).contains("skarupke, go, lockless"), "{}", stderr(&refused));
+}
+
+#[test]
 fn one_command_measures_every_buffer_beside_background_load() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("r.json");

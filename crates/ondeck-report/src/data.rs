@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 
-use ondeck_lab::results::{Better, Metric, Report, Series, Unit, Word};
+use ondeck_lab::results::{Better, Metric, Origin, Report, Series, Unit, Word};
 use ondeck_lab::sample::THROUGHPUT;
 use ondeck_lab::workload::face::Judged;
 use ondeck_lab::workload::{self, NOTIFY, WORKLOADS, param};
@@ -25,6 +25,12 @@ pub fn lock_names(report: &Report) -> Vec<String> {
         }
     }
     names
+}
+
+/// Whether a lock is of a paper or of the three texts: for study, and not one to choose.
+pub fn is_historical(report: &Report, lock: &str) -> bool {
+    let row = report.locks.iter().find(|row| row.name == lock);
+    row.is_some_and(|row| row.origin == Origin::Sources || row.origin == Origin::Literature)
 }
 
 /// Where the numbers are from, in a line that also goes under every figure that is saved.

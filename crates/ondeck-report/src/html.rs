@@ -20,6 +20,7 @@ mod glance;
 mod idles;
 mod latency;
 mod legend;
+mod like;
 mod line;
 mod lines;
 mod overview;

@@ -9,7 +9,9 @@
 //! JSON ─► read ─► Report ◄─ merge    shards, or repeated runs, become one
 //!                   │
 //!                   ├─► compare      ratios with their intervals, two reports or two locks
+//!                   ├─► answer       how many times as fast as std, by kind of situation
 //!                   ├─► verdict      which lock leads in each situation
+//!                   ├─► like         the tables of three articles beside the report's
 //!                   ▼
 //!                 numbers            a value gets its unit and its digits
 //!                   │
@@ -19,6 +21,7 @@
 //!                   └─► json, jsonl, csv
 //! ```
 
+pub mod answer;
 pub mod compare;
 pub mod comparison;
 pub mod csv;
@@ -27,6 +30,7 @@ mod glossary;
 pub mod html;
 pub mod json;
 pub mod jsonl;
+pub mod like;
 pub mod markdown;
 pub mod merge;
 pub mod numbers;

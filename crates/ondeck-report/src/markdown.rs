@@ -38,7 +38,7 @@ pub fn render(report: &Report) -> String {
         let text = format!("- warning: {}{fix}{}\n", prose(&warning.message), prose(&warning.fix));
         pieces.push(Piece::new(Rank::Finding, format!("warning {}", warning.code), text));
     }
-    let verdicts = verdict::verdicts(&report.series);
+    let verdicts = verdict::verdicts(report);
     for (index, verdict) in verdicts.iter().enumerate() {
         let heading = match (index, &report.simulated) {
             (0, None) => "\n### Verdict on this machine\n\n".to_owned(),

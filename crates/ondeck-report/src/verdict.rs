@@ -3,13 +3,19 @@
 //! A verdict says no more than the numbers do: locks with quartile ranges that overlap are not told apart,
 //! series that are partial, cut off or of too few rounds are not judged at all, and throughput never stands
 //! without the share of the least served thread.
+//!
+//! A report of many situations has a line for each workload, and one for all locks of papers that are behind in
+//! each situation.
+
+use std::collections::BTreeMap;
 
 use ondeck_lab::plan::conditions_of;
-use ondeck_lab::results::{Better, Metric, Series, Unit};
+use ondeck_lab::results::{Better, Metric, Report, Series, Unit};
 use ondeck_lab::sample::{LONGEST, LONGEST_GAP, SHARE, SLOWDOWN};
 use ondeck_lab::workload::face::Judged;
 use ondeck_lab::workload::{self, NO_LOCK, NOTIFY, param};
 
+use crate::data::{grouped, is_historical};
 use crate::numbers::terminal::time;
 
 /// The metric that a workload is judged by, if it has one.
@@ -35,9 +41,37 @@ pub struct Verdict {
     pub judgement: String,
 }
 
-/// The verdicts, in the order of the series; of each workload and parameters only the one with the
-/// most threads, which says the most about contention.
-pub fn verdicts(series: &[Series]) -> Vec<Verdict> {
+/// The verdicts of a report, in the order of the series; of each workload and parameters only the one with the
+/// most threads, which says the most about contention. A workload of several situations has one verdict that
+/// counts them, and all locks of papers that are behind everywhere have one.
+pub fn verdicts(report: &Report) -> Vec<Verdict> {
+    let judged = situations(&report.series);
+    let mut verdicts: Vec<Verdict> = grouped(&judged, |one| one.workload.to_owned())
+        .into_iter()
+        .map(|(workload, judged)| match &*judged {
+            [one] => Verdict { situation: one.words.clone(), judgement: one.judgement.clone() },
+            several => Verdict {
+                situation: format!("{workload}, {} situations", several.len()),
+                judgement: counted(several),
+            },
+        })
+        .collect();
+    verdicts.extend(behind_everywhere(report, &judged));
+    verdicts
+}
+
+/// One situation.
+struct Situation<'a> {
+    workload: &'a str,
+    words: String,
+    judgement: String,
+    /// The best lock, and those that are not told apart from it.
+    leaders: Vec<&'a str>,
+    /// The locks that are so far behind that it is worth saying.
+    behind: Vec<&'a str>,
+}
+
+fn situations(series: &[Series]) -> Vec<Situation<'_>> {
     let mut situations: Vec<(&str, String, usize)> = Vec::new();
     for one in series {
         let params = one.params_word();
@@ -51,10 +85,56 @@ pub fn verdicts(series: &[Series]) -> Vec<Verdict> {
         .into_iter()
         .filter_map(|(workload, params, threads)| {
             let rows = ranked(series, workload, &params, threads, judged_by(workload)?);
-            let situation = situation(rows.first()?.0);
-            Some(Verdict { situation, judgement: judgement(&rows)? })
+            let best = rows.first()?;
+            let leads = |row: &&Row<'_>| overlap(best.1, row.1);
+            let lost = |row: &&Row<'_>| !leads(row) && factor(best.1, row.1) >= WORTH_SAYING;
+            Some(Situation {
+                workload: &best.0.workload,
+                words: situation(best.0),
+                judgement: judgement(&rows)?,
+                leaders: rows.iter().take_while(leads).map(|row| &*row.0.lock).collect(),
+                behind: rows.iter().filter(lost).map(|row| &*row.0.lock).collect(),
+            })
         })
         .collect()
+}
+
+/// In how many situations each lock leads, alone or with others.
+fn counted(situations: &[&Situation<'_>]) -> String {
+    /// A line has no room for more.
+    const MOST: usize = 4;
+    let mut wins: BTreeMap<&str, usize> = BTreeMap::new();
+    for leader in situations.iter().flat_map(|one| &one.leaders) {
+        *wins.entry(leader).or_default() += 1;
+    }
+    let mut wins: Vec<(&str, usize)> = wins.into_iter().collect();
+    wins.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let rest = wins.len().saturating_sub(MOST);
+    wins.truncate(MOST);
+    let mut words: Vec<String> =
+        wins.iter().map(|(lock, count)| format!("{lock} in {count}")).collect();
+    if rest > 0 {
+        words.push(format!("{rest} others"));
+    }
+    format!("leads, or is not told apart from the leader: {}", words.join(", "))
+}
+
+/// The locks of papers and of the three texts that are behind in each situation that they took part in.
+fn behind_everywhere(report: &Report, judged: &[Situation<'_>]) -> Option<Verdict> {
+    let leads = |name: &str| judged.iter().any(|one| one.leaders.contains(&name));
+    let mut names: Vec<&str> = Vec::new();
+    for name in judged.iter().flat_map(|one| &one.behind) {
+        if is_historical(report, name) && !leads(name) && !names.contains(name) {
+            names.push(name);
+        }
+    }
+    (!names.is_empty()).then(|| Verdict {
+        situation: "locks of papers".to_owned(),
+        judgement: format!(
+            "lead nowhere, and are {WORTH_SAYING} times behind or more somewhere: {}",
+            names.join(", ")
+        ),
+    })
 }
 
 type Row<'a> = (&'a Series, &'a Metric);
@@ -94,13 +174,17 @@ fn judgement(rows: &[Row<'_>]) -> Option<String> {
         1..=3 => format!("{leader}, not told apart from {}", tied.join(", ")),
         more => format!("{leader}, not told apart from {more} others"),
     };
-    let factor = (worst.1.median / best.1.median).max(best.1.median / worst.1.median);
+    let factor = factor(best.1, worst.1);
     Some(if factor >= WORTH_SAYING && !overlap(best.1, worst.1) {
         let times = if factor < 1_000.0 { format!("{factor:.1}") } else { "over 1,000".to_owned() };
         format!("{leaders}; {} is {times} times behind", worst.0.lock)
     } else {
         leaders
     })
+}
+
+fn factor(one: &Metric, other: &Metric) -> f64 {
+    (one.median / other.median).max(other.median / one.median)
 }
 
 /// Where a series was measured, in words.
@@ -188,7 +272,6 @@ fn value((series, metric): Row<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeMap;
 
     fn metric(name: &str, unit: &str, (p25, median, p75): (f64, f64, f64)) -> Metric {
         Metric {
@@ -224,7 +307,7 @@ mod tests {
 
     #[test]
     fn the_leader_is_named_with_those_it_cannot_be_told_apart_from() {
-        let verdicts = verdicts(&[
+        let series = [
             series("slow", 8, (0.9e6, 1e6, 1.1e6)),
             series("fast", 8, (9e6, 10e6, 11e6)),
             series("near", 8, (8e6, 9.5e6, 10e6)),
@@ -232,18 +315,30 @@ mod tests {
             Series { partial: true, ..series("half", 8, (50e6, 51e6, 52e6)) },
             Series { cut_runs: 1, ..series("cut", 8, (50e6, 51e6, 52e6)) },
             series("fast", 1, (90e6, 99e6, 100e6)),
-        ]);
+        ];
+        let [one] = &*situations(&series) else { panic!("one situation") };
         let judgement = "fast leads with 10.0 M/s at a share of 0.25, not told apart from near; slow is \
                          10.0 times behind";
-        let expected = Verdict {
-            situation: "throughput, 8 threads".to_owned(),
-            judgement: judgement.to_owned(),
+        assert_eq!((&*one.words, &*one.judgement), ("throughput, 8 threads", judgement));
+        assert_eq!((&*one.leaders, &*one.behind), (&["fast", "near"][..], &["slow"][..]));
+    }
+
+    #[test]
+    fn situations_of_a_workload_are_counted() {
+        let one = |leaders| Situation {
+            workload: "throughput",
+            words: String::new(),
+            judgement: String::new(),
+            leaders,
+            behind: Vec::new(),
         };
-        assert_eq!(verdicts, [expected]);
+        let (both, alone) = (one(vec!["fast", "near"]), one(vec!["near"]));
+        let words = counted(&[&both, &alone]);
+        assert!(words.ends_with(": near in 2, fast in 1"), "{words}");
     }
 
     #[test]
     fn nothing_measured_is_no_verdict() {
-        assert!(verdicts(&[]).is_empty());
+        assert!(situations(&[]).is_empty());
     }
 }

@@ -1,5 +1,6 @@
 //! `ondeck bench`: from options to a plan, from results to reports.
 
+mod answer;
 mod options;
 
 use std::sync::Arc;
@@ -25,6 +26,7 @@ use crate::progress::Progress;
 use crate::watcher::Watcher;
 use crate::{choice, costs, output, session, summary};
 
+use answer::Selection;
 pub(crate) use options::Options;
 
 pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
@@ -33,8 +35,15 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     }
     let interrupt = Interrupt::listen()?;
     let everything = Subject::of_every_kind();
-    let parts = options.choice.parts()?;
+    let selection = Selection::of(options);
+    let parts = match &selection {
+        Some(selection) => selection.workloads(),
+        None => options.choice.parts()?,
+    };
     let mut request = request(options, &everything, parts.workloads, interrupt.flag())?;
+    if let (Some(selection), None) = (&selection, &request.locks) {
+        request.locks = Some(selection.locks(&everything));
+    }
     let lacking_here = choice::leave_out_lacking(&mut request);
     if let (true, false, [first, ..]) = (request.workloads.is_empty(), parts.costs, &*lacking_here)
     {
@@ -74,7 +83,10 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     summary::print_warnings(&report.warnings);
 
     let (start, cpu) = (Instant::now(), Account::now());
-    let campaign = plan::stages(&request, &everything);
+    let campaign = match &selection {
+        Some(selection) => selection.stages(&request, &everything),
+        None => plan::stages(&request, &everything),
+    };
     // Costs come after the stages, as one part more.
     let costs_part = campaign.len();
     let shard = options.shard.unwrap_or(Shard::WHOLE);
@@ -122,9 +134,19 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     let late = warnings::after(&report.machine, &report.series, report.cpu_time);
     report.warnings.extend(late.iter().cloned());
 
-    let ending = session::finish(prepared, &report, &summary::of_bench(&report));
     summary::print_warnings(&late);
+    let text = printed(options, &report);
+    let ending = session::finish(prepared, &report, &text);
     Ok(if lacking { Ending::Lacking } else { ending })
+}
+
+/// What goes to the terminal.
+fn printed(options: &Options, report: &Report) -> String {
+    match (options.like, Selection::of(options)) {
+        (Some(article), _) => summary::of_article(report, article),
+        (None, Some(_)) => summary::of_answer(report),
+        (None, None) => summary::of_bench(report),
+    }
 }
 
 /// Takes out the workload that the machine does not let run, and says why.

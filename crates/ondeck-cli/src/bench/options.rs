@@ -5,6 +5,7 @@ use std::time::Duration;
 use clap::Args;
 use ondeck_lab::environment::{Pinning, Policy};
 use ondeck_lab::shard::Shard;
+use ondeck_report::like::{self, ARTICLES, Article};
 
 use crate::choice::Choice;
 use crate::files::Outputs;
@@ -13,7 +14,10 @@ use crate::values::{MOST_THREADS, in_range, round_count, round_length, stall_lim
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  ondeck bench
+  ondeck bench                                  std, parking_lot, glibc, spin and ondeck, a minute
+  ondeck bench --locks std,usync,ondeck         the same for other locks
+  ondeck bench --like skarupke                  an article's tables beside this machine's
+  ondeck bench --all --html report.html         every workload, and locks of papers, four minutes
   ondeck bench --quick
   ondeck bench --locks 'glibc*,std' --workloads throughput --threads 1,2,4,8
   ondeck bench --workloads throughput --work 100,500 --threads 8
@@ -25,6 +29,7 @@ Examples:
   ondeck bench --slice 0.1ms,3ms --pin none,one --workloads throughput --threads 8
 
 After Ctrl-C the round under way is the last; what was measured is kept and marked partial.")]
+#[allow(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct Options {
     #[command(flatten)]
     pub(crate) choice: Choice,
@@ -68,7 +73,16 @@ pub(crate) struct Options {
     #[arg(long, value_name = "COUNT", default_value = "0", value_parser = background)]
     pub(crate) background: usize,
 
-    /// Measure for less than 30 seconds, to check that everything works
+    /// Measure every workload, with locks of papers, too; four minutes on 2 CPUs. So does an option that names
+    /// workloads or situations. Without one, a minute says how the locks compare that programs choose from
+    #[arg(short, long)]
+    pub(crate) all: bool,
+
+    /// Measure what an article did, and print its tables beside this machine's: `skarupke`, `go` or `lockless`
+    #[arg(long, value_name = "ARTICLE", value_parser = article, conflicts_with_all = ["all", "quick", "full", "workloads", "threads", "work", "data", "capacity", "notify"])]
+    pub(crate) like: Option<&'static Article>,
+
+    /// Measure every workload for less than 30 seconds, to check that everything works
     #[arg(short, long, conflicts_with = "full")]
     pub(crate) quick: bool,
 
@@ -112,6 +126,11 @@ pub(crate) struct Setting<T>(pub(crate) Option<T>);
 
 fn pinnings(words: &str) -> Result<Pinnings, String> {
     Pinning::several(words).map(Pinnings)
+}
+
+fn article(word: &str) -> Result<&'static Article, String> {
+    let names = || ARTICLES.iter().map(|article| article.name).collect::<Vec<_>>().join(", ");
+    like::named(word).ok_or_else(|| format!("there are {}", names()))
 }
 
 fn slice(word: &str) -> Result<Slice, String> {

@@ -34,6 +34,12 @@ pub fn table(report: &Report) -> Markup {
         return html! {};
     }
     locks.sort_by(|(one, _), (other, _)| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)));
+    let locks = locks.into_iter().map(|(_, lock)| lock);
+    let (mut historical, mut chosen): (Vec<&str>, Vec<&str>) =
+        locks.partition(|lock| data::is_historical(report, lock));
+    if chosen.is_empty() {
+        chosen = std::mem::take(&mut historical);
+    }
     let caption = "Times behind the best lock of each situation";
     html! {
         p.lead {
@@ -42,27 +48,40 @@ pub fn table(report: &Report) -> Markup {
              the best. Locks that took part in more situations come first, then those with the \
              smaller geometric mean of their row."
         }
-        (tables::scrolling(caption, &html! {
+        (rows(caption, &columns, &chosen))
+        @if !historical.is_empty() {
+            details {
+                summary { (historical.len()) " locks of papers" }
+                (rows("The same for locks of papers", &columns, &historical))
+            }
+        }
+    }
+}
+
+fn rows(caption: &str, columns: &[Column], locks: &[&str]) -> Markup {
+    tables::scrolling(
+        caption,
+        &html! {
             table.heat aria-label=(caption) {
                 thead {
                     tr {
                         th scope="col" { "lock" }
-                        @for column in &columns {
+                        @for column in columns {
                             th.number scope="col" title=(column.metric) { (column.head) }
                         }
                     }
                 }
                 tbody {
-                    @for (_, lock) in &locks {
+                    @for lock in locks {
                         tr data-lock=(lock) {
                             th scope="row" { (tables::lock_name(lock, false)) }
-                            @for column in &columns { (cell(column.behind.get(*lock).copied())) }
+                            @for column in columns { (cell(column.behind.get(*lock).copied())) }
                         }
                     }
                 }
             }
-        }))
-    }
+        },
+    )
 }
 
 fn cell(behind: Option<f64>) -> Markup {

@@ -12,7 +12,7 @@ use super::figure::{slug, tag};
 use super::prose::{prose, without_tags};
 use super::theme::{self, Palette};
 use super::uncontended;
-use super::{baselines, costs, facts, generic, glance, latency, overview, tools};
+use super::{baselines, costs, facts, generic, glance, latency, like, overview, tools};
 use crate::data;
 
 const SCRIPT: &str = include_str!("page.js");
@@ -62,11 +62,12 @@ pub fn document(report: &Report) -> Markup {
                     p #origin .note { (data::origin(report)) }
                     @if let Some(work) = report.machine.pure_work { p.note { (work.line()) } }
                 }
-                (tools::bar(&palette))
+                (tools::bar(report, &palette))
                 main {
                     (failures(report))
-                    (glance::lines(report))
                     (warnings(report))
+                    (glance::answer(report))
+                    (glance::lines(report))
                     nav aria-label="Sections" {
                         ul {
                             @for section in &sections {
@@ -105,6 +106,9 @@ fn sections(report: &Report, palette: &Palette) -> Vec<Section> {
         }
         sections.push(Section { id: unique, title, body });
     };
+    for (id, title, body) in like::sections(report) {
+        add(&id, title, body);
+    }
     let overview = overview::table(report);
     if !overview.0.is_empty() {
         add("overview", "Overview".to_owned(), overview);
@@ -184,14 +188,11 @@ fn warnings(report: &Report) -> Markup {
         @if !report.warnings.is_empty() {
             aside.box.warning {
                 h2 { "Before you trust the numbers" }
-                dl {
-                    @for warning in &report.warnings {
-                        dt { (data::capitalized(&warning.code.replace('_', " "))) }
-                        dd {
-                            p { (warning.message) }
-                            @if !warning.fix.is_empty() {
-                                p.fix { strong { "What to do: " } (warning.fix) }
-                            }
+                @for warning in &report.warnings {
+                    details {
+                        summary { (warning.message) }
+                        @if !warning.fix.is_empty() {
+                            p.fix { strong { "What to do: " } (warning.fix) }
                         }
                     }
                 }

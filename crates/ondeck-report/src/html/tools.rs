@@ -1,14 +1,18 @@
 //! What the page offers where scripts run: which locks to look at, and the theme.
 
 use maud::{Markup, html};
+use ondeck_lab::results::Report;
 
 use super::canvas;
 use super::line;
 use super::theme::{self, Palette};
+use crate::data;
 
 /// The bar at the top of the page. It shows itself when the script has begun.
-pub fn bar(palette: &Palette) -> Markup {
+pub fn bar(report: &Report, palette: &Palette) -> Markup {
     let locks = palette.locks();
+    let (historical, chosen): (Vec<&str>, Vec<&str>) =
+        locks.iter().partition(|lock| data::is_historical(report, lock));
     html! {
         div #tools hidden {
             details #chooser {
@@ -18,7 +22,13 @@ pub fn bar(palette: &Palette) -> Markup {
                     "name to find it."
                 }
                 div.chips role="group" aria-label="Locks to bring out" {
-                    @for lock in &locks { (chip(lock, palette)) }
+                    @for lock in &chosen { (chip(lock, palette)) }
+                    @if !historical.is_empty() {
+                        details {
+                            summary { "Locks of papers" }
+                            @for lock in &historical { (chip(lock, palette)) }
+                        }
+                    }
                 }
                 div.choices {
                     span role="radiogroup" aria-label="The other locks" {

@@ -2,6 +2,8 @@
 
 mod across;
 mod alone;
+mod answer;
+mod like;
 mod patterns;
 mod quantities;
 mod runs;
@@ -19,6 +21,8 @@ use crate::numbers::terminal::{
     count, millions, milliseconds, ratio, significant, thousands, time,
 };
 
+pub use answer::render as answer;
+pub use like::render as like;
 use situations::{by_threads, situations};
 
 /// Every table of the report, one below the other, with a heading each; above them that it is simulated, if it is. `colour` allows escape
