@@ -3,7 +3,7 @@
     assembly.py PAGE COMPILER TARGET=FILE...            writes the page's instructions; keeps the sentences beside them
     assembly.py --check PAGE COMPILER TARGET=FILE...    says where they differ, and ends with 1 if they do
 
-A file is what `rustc --emit asm` writes for crates/ondeck-litmus/examples/assembly.rs. A row of the page is an
+A file is what `rustc --emit asm` writes for crates/ondeck/examples/assembly.rs. A row of the page is an
 instruction and a sentence. A row keeps its sentence while its section has such an instruction; a new one is written
 with none, and the check fails until it has one.
 """

@@ -22,8 +22,8 @@ for machine in x86-64=x86_64 aarch64=aarch64 riscv64=riscv64gc; do
     flags=(--emit "asm=$file" -C debuginfo=0)
     [ "$target" != x86_64-unknown-linux-gnu ] || flags+=(-C llvm-args=-x86-asm-syntax=intel)
     # Cargo does not know that file: it would not write one that is gone.
-    [ -e "$file" ] || touch crates/ondeck-litmus/examples/assembly.rs
-    cargo rustc --quiet --locked -p ondeck-litmus --example assembly --profile native --target "$target" -- "${flags[@]}"
+    [ -e "$file" ] || touch crates/ondeck/examples/assembly.rs
+    cargo rustc --quiet --locked -p ondeck --example assembly --profile native --target "$target" -- "${flags[@]}"
     files+=("${machine%%=*}=$file")
 done
 python3 ci/assembly.py "$@" "$page" "$compiler" "${files[@]}"

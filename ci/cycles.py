@@ -25,7 +25,6 @@ MEANT = {
             "platform",
             "recent",
             "scheduler",
-            "slices",
             "store_buffer",
             "table",
             "watch",

@@ -21,7 +21,7 @@ case ${1:-} in
             sub(/^.[*] Expect: /, "") { expected = $0 }
             END { row() }' spec/*/*.cfg >"$results/tlc.tsv"
         python3 ci/mutants/hazards.py list | awk -F '\t' '{
-            tool = $2 ~ /^(loom|shuttle)$/ ? $2 : "real threads"
+            tool = $2 ~ /^loom$/ ? $2 : "real threads"
             print $5 "\t" $1 "\t" (tool == $2 ? $3 : $2 "::" $3) "\t" tool "\tcaught"
         }' >"$results/mutants.tsv"
         ;;

@@ -3,10 +3,8 @@
 # hazard has its place in the source, and its row in the page of them. No modules of a crate need each other in a circle.
 source "$(dirname "$0")/common.sh"
 need_packages python3
-python3 -m unittest discover -q -s ci/mutants -p '*_test.py'
 python3 ci/mutants/hazards.py check
 ci/hazards.sh --check
-python3 -m unittest discover -q -s ci -p cycles_test.py
 python3 ci/cycles.py
 cargo clippy --workspace --all-targets --locked -- -D warnings
 need_packages shellcheck

@@ -108,7 +108,7 @@ for line in "${listed[@]}"; do
         (cd "$original" && xargs -d '\n' cp --parents -t "$tree" <<<"$changed")
     fi
     case $binary in
-        loom | shuttle) tool=$binary ;;
+        loom) tool=$binary ;;
         *) tool="real threads" test=$binary::$test ;;
     esac
     printf '%-36s %-16s %3s s  %s\n' "$name" "$result" $((SECONDS - start)) "$test"

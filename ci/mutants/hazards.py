@@ -1,103 +1,111 @@
 """Hazards: mistakes to be put into the source, one file each. docs/add-a-hazard.md describes them.
 
     hazards.py list [--quick] [NAME...]      name, test binary, test, "hang" or "-", and sentence of each
-    hazards.py check [NAME...]               says which do not apply, and why; builds nothing
+    hazards.py check [NAME...]               prints which do not apply, and why; builds nothing
     hazards.py diff NAME...                  what each changes
     hazards.py apply NAME [--into TREE]      puts one in, and prints the files that it has changed
 
 All read the project in the working directory, or in --root. With --into the changed files are written to
 another copy of it; the project itself is only read.
+
+The source is read as rustfmt leaves it: the body of a function ends at a brace as far from the margin as its head.
 """
 
 import argparse
-import contextlib
-import dataclasses
 import difflib
+import functools
 import pathlib
 import re
 import sys
 import tomllib
 
-from rust import Source
-
 FOLDER = pathlib.PurePath("crates/ondeck/tests/mutants")
 TESTS = FOLDER.parent
-SOURCES = pathlib.PurePath("crates/ondeck/src")
+KEYS = {"hazard": str, "test": str, "edit": list, "quick": bool, "hang": bool}
+EDIT_KEYS = {"file", "find", "replace", "step", "function"}
+LITERAL = r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])\''
+COMMENT = re.compile(rf"({LITERAL})|//[^\n]*|/\*.*?\*/", re.S)
+TOKEN = re.compile(rf"{LITERAL}|\w+|::|->|=>|\.\.=?|[-+*/%^&|=!<>]=|&&|\|\||\S", re.S)
+STEP = re.compile(r"//\s*(?:spec|step):\s*(\S.*?)\s*$", re.M)
+OWNER = re.compile(r"^( *)(?:pub(?:\([^)]*\))? )?(?:unsafe )?(?:impl\b|trait |mod ).*", re.M)
 
 
 class Wrong(Exception):
     """A hazard is not of the form, or does not apply."""
 
 
-@contextlib.contextmanager
-def about(name):
-    """What is wrong is said of this hazard."""
-    try:
-        yield
-    except Wrong as wrong:
-        raise Wrong(f"{name}: {wrong}") from None
-
-
-@dataclasses.dataclass(frozen=True)
-class Edit:
-    file: str
-    find: str
-    replace: str
-    step: str = ""
-    function: str = ""
-
-    def __str__(self):
-        step = f", step {self.step}" if self.step else ""
-        function = f", function {self.function}" if self.function else ""
-        return f"{self.file}{step}{function}"
-
-
-@dataclasses.dataclass(frozen=True)
-class Hazard:
-    name: str
-    hazard: str
-    binary: str
-    test: str
-    edits: tuple[Edit, ...]
-    quick: bool = False
-    hang: bool = False
-
-
-def fields(table, needed, optional, what):
-    """The table's values, which are all there and of these types, and no others are."""
-    for key, value in table.items():
-        kind = needed.get(key) or optional.get(key)
-        if kind is None:
-            raise Wrong(f"{what} has `{key}`, which is no key of a hazard")
-        if type(value) is not kind:
-            raise Wrong(f"`{key}` of {what} is no {kind.__name__}")
-    for key in needed:
-        if key not in table:
-            raise Wrong(f"{what} has no `{key}`")
-    return dict(table)
-
-
 def parsed(name, text):
-    try:
-        table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise Wrong(f"not TOML: {error}") from None
-    table = fields(
-        table, {"hazard": str, "test": str, "edit": list}, {"quick": bool, "hang": bool}, "the file"
-    )
-    if not re.fullmatch(r"\S[^\n\t]*\.", table["hazard"]):
+    """The hazard of a file as a dictionary, with the test's binary and name apart."""
+    hazard = {"quick": False, "hang": False, **tomllib.loads(text)}
+    if unknown := hazard.keys() - KEYS.keys():
+        raise Wrong(f"`{unknown.pop()}` is no key of a hazard")
+    for key, kind in KEYS.items():
+        if type(hazard.get(key)) is not kind:
+            raise Wrong(f"`{key}` is missing, or no {kind.__name__}")
+    if not re.fullmatch(r"\S[^\n\t]*\.", hazard["hazard"]):
         raise Wrong("`hazard` is no sentence in one line")
-    if not (test := re.fullmatch(r"(\w+) (\w+(?:::\w+)*)", table.pop("test"))):
+    if not (test := re.fullmatch(r"(\w+) (\w+(?:::\w+)*)", hazard["test"])):
         raise Wrong("`test` is no test binary and the full name of a test")
-    edits = []
-    for number, edit in enumerate(table.pop("edit"), start=1):
-        if type(edit) is not dict:
-            raise Wrong(f"edit {number} is no table")
-        texts = {"file": str, "find": str, "replace": str}
-        edits.append(Edit(**fields(edit, texts, {"step": str, "function": str}, f"edit {number}")))
-    if not edits:
-        raise Wrong("the file has no edit")
-    return Hazard(name=name, binary=test[1], test=test[2], edits=tuple(edits), **table)
+    for edit in hazard["edit"]:
+        if not {"file", "find", "replace"} <= edit.keys() <= EDIT_KEYS:
+            raise Wrong("an edit has `file`, `find`, `replace`, and `step` or `function`")
+    return hazard | {"name": name, "binary": test[1], "test": test[2]}
+
+
+def pattern(find):
+    """What finds this code, whatever the white space, and with or without a comma before a closing bracket."""
+    parts, words = [], TOKEN.findall(find)
+    for at, word in enumerate(words):
+        closes = word in ")]}>"
+        if word in ",;" and at + 1 < len(words) and words[at + 1] in ")]}>":
+            continue
+        token = re.escape(word)
+        if re.match(r"\w", word):
+            token = rf"(?<!\w){token}(?!\w)"
+        elif len(word) == 1 and word in "=<>!&|.:-+*/%^":
+            token = rf"(?<![-+*/%^&|=!<>.:]){token}(?![=>.:])" if word in "=.:" else rf"{token}(?!=)"
+        parts.append((r"[,;]?\s*" if closes and at else "") + token)
+    return re.compile(r"\s*".join(parts))
+
+
+class Source:
+    """A Rust file. `code` is its text with blanks for comments."""
+
+    def __init__(self, text):
+        self.text = text
+        self.code = COMMENT.sub(lambda found: found[1] or re.sub(r"[^\n]", " ", found[0]), text)
+
+    @functools.cached_property
+    def functions(self):
+        """Owner, name, start and end of each function that has a body."""
+        found = []
+        for head in re.finditer(r"^( *)[^\n/]*?\bfn (\w+)", self.code, re.M):
+            indent = head[1]
+            body = re.compile(r"[{;]").search(self.code, head.end())
+            if not body or body[0] == ";":
+                continue
+            line_end = self.code.index("\n", body.start())
+            end = line_end
+            if self.code[body.start() : line_end].rstrip()[-1] != "}":
+                closing = re.compile(rf"^{indent}\}}", re.M).search(self.code, line_end)
+                end = closing.end() if closing else len(self.code)
+            owners = [o[0] for o in OWNER.finditer(self.code, 0, head.start()) if len(o[1]) < len(indent)]
+            found.append((owners[-1] if owners else "", head[2], body.start(), end))
+        return found
+
+    def scopes(self, edit):
+        """The parts of the file in which an edit may be: starts and ends."""
+        owner, _, name = edit.get("function", "").rpartition("::")
+        functions = [
+            (start, end)
+            for its_owner, its_name, start, end in self.functions
+            if name in ("", its_name) and (not owner or re.search(rf"\b{owner}\b", its_owner))
+        ]
+        if "step" not in edit:
+            return functions if name else [(0, len(self.text))]
+        steps = [step.start() for step in STEP.finditer(self.text) if step[1] == edit["step"]]
+        around = ([part for part in functions if part[0] < step < part[1]] for step in steps)
+        return [(step, max(parts)[1]) for step, parts in zip(steps, around) if parts]
 
 
 class Project:
@@ -105,203 +113,89 @@ class Project:
 
     def __init__(self, root):
         self.root = pathlib.Path(root)
-        self.sources = {}
-
-    def hazard(self, name):
-        with about(name):
-            try:
-                return parsed(name, (self.root / FOLDER / f"{name}.toml").read_text())
-            except FileNotFoundError:
-                raise Wrong(f"there is no {FOLDER / name}.toml") from None
+        self.source = functools.cache(lambda file: Source((self.root / file).read_text()))
 
     def names(self):
         return sorted(path.stem for path in (self.root / FOLDER).glob("*.toml"))
 
-    def source(self, file):
-        if file not in self.sources:
-            try:
-                self.sources[file] = Source((self.root / file).read_text())
-            except (FileNotFoundError, IsADirectoryError):
-                raise Wrong(f"there is no {file}") from None
-        return self.sources[file]
+    def hazard(self, name):
+        try:
+            return parsed(name, (self.root / FOLDER / f"{name}.toml").read_text())
+        except (Wrong, OSError, tomllib.TOMLDecodeError) as wrong:
+            raise Wrong(f"{name}: {wrong}") from None
 
     def with_hazard(self, hazard):
         """The text of each file that the hazard changes."""
-        with about(hazard.name):
-            changes = {}
-            for edit in hazard.edits:
-                changes.setdefault(edit.file, []).extend(self._places(edit))
-            return {file: self._changed(file, edits) for file, edits in changes.items()}
+        texts = {}
+        for edit in hazard["edit"]:
+            texts.setdefault(edit["file"], []).append((*self.place(hazard, edit), edit["replace"]))
+        for file, edits in texts.items():
+            texts[file] = self.source(file).text
+            for start, end, replacement in sorted(edits, reverse=True):
+                texts[file] = texts[file][:start] + replacement + texts[file][end:]
+        return texts
+
+    def place(self, hazard, edit):
+        """Where the edit's text is, once, in its scope."""
+        what = " ".join(edit[key] for key in ("file", "step", "function") if key in edit)
+        try:
+            source = self.source(edit["file"])
+        except OSError as wrong:
+            raise Wrong(f"{hazard['name']}: {wrong}") from None
+        scopes = source.scopes(edit)
+        if len(scopes) != 1:
+            raise Wrong(f"{hazard['name']}: {what}: there are {len(scopes)} such places, not one")
+        found = list(pattern(edit["find"]).finditer(source.code, *scopes[0]))
+        if len(found) != 1:
+            raise Wrong(f"{hazard['name']}: {what}: {edit['find']!r} is found {len(found)} times there, not once")
+        return found[0].span()
 
     def look_for_test(self, hazard):
-        """Its binary and its name must be in the tests. That it runs is seen when it does."""
-        with about(hazard.name):
-            folder = self.root / TESTS
-            if not (folder / f"{hazard.binary}.rs").exists():
-                raise Wrong(f"there is no {TESTS / hazard.binary}.rs for its test")
-            name = re.compile(rf"\bfn {hazard.test.rpartition('::')[2]}\b")
-            if not any(name.search(path.read_text()) for path in folder.rglob("*.rs")):
-                raise Wrong(f"no file of {TESTS} has its test {hazard.test}")
-
-    def _changed(self, file, edits):
-        """Edits are places in the text as it was; so the last is made first."""
-        text, after = self.source(file).text, None
-        for start, end, replacement in sorted(edits, reverse=True):
-            if after is not None and end > after:
-                raise Wrong(f"{file}: two edits overlap in line {self.source(file).line(after)}")
-            text, after = text[:start] + replacement + text[end:], start
-        if Source(text).words == self.source(file).words:
-            raise Wrong(f"{file}: the edits change nothing")
-        return text
-
-    def _places(self, edit):
-        """Where the edit's text is, once, in its scope: start, end, and what is to stand there instead."""
-        source = self.source(edit.file)
-        wanted = Source(edit.find)
-        if not wanted.words:
-            raise Wrong(f"{edit}: nothing to find")
-        found = source.matches(wanted, *self._scope(edit, source))
-        if len(found) == 1:
-            return [(found[0].start, found[0].end, edit.replace), *found[0].rest]
-        say = f"{edit}: {shown(edit.find)} is found {len(found)} times there, not once"
-        if not found:
-            found = source.matches(wanted, 0, len(source.text))
-            say += ", but elsewhere in the file" if found else ", and nowhere else in the file"
-        raise Wrong(f"{say}{lines(source, [match.start for match in found])}")
-
-    def _scope(self, edit, source):
-        """The part of the file in which the edit is looked for: its start and end."""
-        if not edit.step and not edit.function:
-            return 0, len(source.text)
-        functions = [each for each in source.functions if each.is_called(edit.function)]
-        if edit.function and not functions:
-            raise Wrong(f"{edit}: there is no such function{self._elsewhere(edit)}")
-        if edit.step:
-            step, function = self._step(edit, source, functions)
-            return step.start, function.end
-        if len(functions) > 1:
-            more = "" if "::" in edit.function else ", unless named as `Type::function`"
-            place = lines(source, [each.start for each in functions])
-            raise Wrong(
-                f"{edit}: the function is there {len(functions)} times, not once{more}{place}"
-            )
-        return functions[0].start, functions[0].end
-
-    def _step(self, edit, source, functions):
-        """The step that is meant, and the function around it, which is one of these if it is named."""
-        steps = [step for step in source.steps if step.name == edit.step]
-        if not steps:
-            raise Wrong(f"{edit}: there is no such step{self._elsewhere(edit)}")
-        place = lines(source, [step.start for step in steps])
-        around = [(step, source.function_around(step.start)) for step in steps]
-        if edit.function:
-            around = [pair for pair in around if pair[1] in functions]
-        if len(around) != 1:
-            more = "" if edit.function else ", unless `function` says which"
-            raise Wrong(f"{edit}: the step is there {len(around)} times, not once{more}{place}")
-        if around[0][1] is None:
-            raise Wrong(f"{edit}: the step is in no function's body{place}")
-        return around[0]
-
-    def _elsewhere(self, edit):
-        """In which other files a missing step is, or the function if no step is named."""
-        has = []
-        for path in sorted((self.root / SOURCES).rglob("*.rs")):
-            file = path.relative_to(self.root).as_posix()
-            source = self.source(file)
-            if any(step.name == edit.step for step in source.steps) or (
-                not edit.step and any(each.is_called(edit.function) for each in source.functions)
-            ):
-                has.append(file)
-        return f"; there is one in {' and '.join(has)}" if has else ""
+        """The test must be among the files of its binary. That it runs is seen when it does."""
+        folder = self.root / TESTS
+        name = re.compile(rf"\bfn {hazard['test'].rpartition('::')[2]}\b")
+        files = [folder / f"{hazard['binary']}.rs", *(folder / hazard["binary"]).rglob("*.rs")]
+        if not any(path.exists() and name.search(path.read_text()) for path in files):
+            raise Wrong(f"{hazard['name']}: no file of {hazard['binary']} has its test {hazard['test']}")
 
 
-def shown(find):
-    """A text in one line, shortened."""
-    line = " ".join(find.split())
-    return f"`{line if len(line) <= 60 else line[:57] + '...'}`"
-
-
-def lines(source, places):
-    numbers = ", ".join(str(source.line(place)) for place in places)
-    return f" (line{'s' * (len(places) > 1)} {numbers})" if places else ""
-
-
-def chosen(project, names, quick=False):
-    hazards = [project.hazard(name) for name in names or project.names()]
-    return [hazard for hazard in hazards if hazard.quick or not quick]
-
-
-def checked(project, names):
-    """A line for each hazard that does not apply, and for each file that is none."""
+def check(project, names):
+    """Prints a line for each hazard that does not apply; the exit status."""
+    complaints = 0
     for name in names or project.names():
         try:
             hazard = project.hazard(name)
             project.with_hazard(hazard)
             project.look_for_test(hazard)
         except Wrong as wrong:
-            yield f"DOES NOT APPLY: {wrong}"
-    for path in sorted((project.root / FOLDER).iterdir()):
-        if path.suffix != ".toml":
-            yield f"{FOLDER / path.name} is no hazard"
+            complaints += 1
+            print(f"DOES NOT APPLY: {wrong}")
+    print(f"{len(names or project.names())} hazards, {complaints} complaints")
+    return 1 if complaints else 0
 
 
-def differences(project, hazard):
-    for file, text in project.with_hazard(hazard).items():
-        before = project.source(file).text
-        yield from difflib.unified_diff(
-            before.splitlines(keepends=True),
-            text.splitlines(keepends=True),
-            f"a/{file}",
-            f"b/{file}",
-        )
-
-
-def arguments(words):
-    parser = argparse.ArgumentParser(
-        prog="hazards.py", description="Mistakes to be put into the source."
-    )
+def main():
+    parser = argparse.ArgumentParser(description="Mistakes to be put into the source.")
     parser.add_argument("--root", default=".", help="the project; the working directory otherwise")
-    commands = parser.add_subparsers(dest="command", required=True)
-    listing = commands.add_parser(
-        "list", help="name, test binary, test, hang or -, sentence: with tabs between"
-    )
-    listing.add_argument("--quick", action="store_true", help="only those that the gate tries")
-    listing.add_argument("names", nargs="*")
-    commands.add_parser("check", help="says which do not apply").add_argument("names", nargs="*")
-    commands.add_parser("diff", help="what each changes").add_argument("names", nargs="+")
-    apply = commands.add_parser("apply", help="puts one in; prints the files that it has changed")
-    apply.add_argument("name")
-    apply.add_argument("--into", help="the copy of the project to write to; --root otherwise")
-    return parser.parse_args(words)
-
-
-def main(words):
-    options = arguments(words)
+    parser.add_argument("command", choices=["list", "check", "diff", "apply"])
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--quick", action="store_true", help="list only those that the gate tries")
+    parser.add_argument("--into", help="the copy of the project to write to; --root otherwise")
+    options = parser.parse_args()
     project = Project(options.root)
-    match options.command:
-        case "list":
-            for each in chosen(project, options.names, options.quick):
-                print(
-                    each.name,
-                    each.binary,
-                    each.test,
-                    "hang" if each.hang else "-",
-                    each.hazard,
-                    sep="\t",
-                )
-        case "check":
-            complaints = list(checked(project, options.names))
-            print(*complaints, sep="\n", end="\n" * bool(complaints))
-            print(f"{len(options.names or project.names())} hazards, {len(complaints)} complaints")
-            return 1 if complaints else 0
-        case "diff":
-            for each in chosen(project, options.names):
-                sys.stdout.writelines(differences(project, each))
-        case "apply":
-            # All texts are made before any is written: half a hazard is none.
-            texts = project.with_hazard(project.hazard(options.name))
-            for file, text in texts.items():
+    if options.command == "check":
+        return check(project, options.names)
+    for hazard in map(project.hazard, options.names or project.names()):
+        if options.command == "list":
+            if hazard["quick"] or not options.quick:
+                hang = "hang" if hazard["hang"] else "-"
+                print(*(hazard[key] for key in ("name", "binary", "test")), hang, hazard["hazard"], sep="\t")
+            continue
+        for file, text in project.with_hazard(hazard).items():
+            if options.command == "diff":
+                before = project.source(file).text.splitlines(keepends=True)
+                sys.stdout.writelines(difflib.unified_diff(before, text.splitlines(keepends=True), file, file))
+            else:
                 (pathlib.Path(options.into or options.root) / file).write_text(text)
                 print(file)
     return 0
@@ -309,6 +203,6 @@ def main(words):
 
 if __name__ == "__main__":
     try:
-        sys.exit(main(sys.argv[1:]))
+        sys.exit(main())
     except Wrong as wrong:
         sys.exit(str(wrong))

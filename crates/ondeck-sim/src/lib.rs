@@ -10,4 +10,3 @@ pub mod check;
 pub mod engine;
 pub mod lab;
 pub mod machine;
-pub mod validate;

@@ -9,6 +9,7 @@ mod engine {
     mod lines;
     mod litmus;
     mod machine;
+    mod placement;
     mod repeat;
     mod scheduling;
     mod soundness;

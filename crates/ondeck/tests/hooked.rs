@@ -4,6 +4,9 @@
 //! Nothing here depends on a time: a thread that waits for another waits until that one has come. A test that
 //! would hang ends with a message.
 
+#[macro_use]
+#[path = "support/delegated.rs"]
+mod delegated;
 #[path = "support/hooked_platform.rs"]
 mod hooked_platform;
 #[path = "support/keys.rs"]

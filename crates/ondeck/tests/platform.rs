@@ -38,5 +38,3 @@ mod refusals;
 mod registration;
 #[path = "platform/sampling.rs"]
 mod sampling;
-#[path = "platform/slices.rs"]
-mod slices;

@@ -6,6 +6,9 @@
 
 #[path = "support/fork.rs"]
 mod copy;
+#[macro_use]
+#[path = "support/delegated.rs"]
+mod delegated;
 #[path = "support/few_buckets.rs"]
 mod few_buckets;
 #[path = "support/keys.rs"]

@@ -1,5 +1,8 @@
 //! What a read of a biased lock, and the owner of a biased mutex, write: counted on a machine whose atomics tell what is written to them.
 
+#[macro_use]
+#[path = "support/delegated.rs"]
+mod delegated;
 #[path = "support/counting_platform.rs"]
 mod counting_platform;
 

@@ -9,7 +9,6 @@
 //! | `machine.rs` | the machine as reports describe it |
 //! | `why.rs` | where time went |
 //! | `trace.rs` | what threads did in one situation, moment by moment |
-//! | `validate.rs` | published measurements instead |
 
 mod campaign;
 mod chosen;
@@ -17,7 +16,6 @@ mod machine;
 mod options;
 mod sweep;
 mod trace;
-mod validate;
 mod why;
 
 use std::time::Instant;
@@ -40,9 +38,6 @@ use sweep::Variant;
 pub(crate) use options::Options;
 
 pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
-    if let Some(tables) = &options.validate {
-        return validate::run(tables, options.quick);
-    }
     let machine = MachineFile::find(&options.machine).map_err(Error::usage)?;
     let variants = sweep::variants(&machine, &options.sweep, options.seed)?;
     let subjects = lab::subjects();

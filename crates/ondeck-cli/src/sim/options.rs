@@ -23,7 +23,6 @@ Examples:
   ondeck sim --quick --locks mcs,ondeck --threads 96 --why
   ondeck sim --quick --locks ondeck --threads 24 --trace ondeck.html
   ondeck sim --shard 1/2 --json 1.json     and 2/2 elsewhere; `ondeck merge` combines them
-  ondeck sim --validate                    against published measurements, an hour; see docs/validation.md
 
 A machine is a bundled one or a file that `ondeck costs --machine-file` wrote: docs/machines.md.
 What is simulated and what is not: docs/simulator.md.")]
@@ -75,17 +74,6 @@ pub(crate) struct Options {
     /// Simulate one of several parts, as `2/5`, for jobs in parallel; `ondeck merge` combines them
     #[arg(long, value_name = "WHICH/OF")]
     pub(crate) shard: Option<Shard>,
-
-    /// Simulate published measurements instead, all or these tables, and say how far off each number is;
-    /// with --quick up to 16 threads only
-    #[arg(
-        long, value_name = "TABLES", num_args = 0.., value_delimiter = ',',
-        conflicts_with_all = [
-            "machine", "locks", "workloads", "threads", "work", "data", "capacity", "notify", "duration", "sweep", "why", "trace",
-            "stall_limit", "seed", "shard", "json", "csv", "html", "jsonl", "markdown",
-        ],
-    )]
-    pub(crate) validate: Option<Vec<String>>,
 
     #[command(flatten)]
     pub(crate) outputs: Outputs,

@@ -244,8 +244,6 @@ fn a_mistake_is_named_with_its_fix_and_nothing_is_simulated() {
         (&["--sweep", "transfer.memory=1"], &["transfer.memory cannot be 1", "10 to 10000 (ns)"]),
         (&["--sweep", "polling.bugdet=0"], &["polling.bugdet", "budget"]),
         (&["--shard", "3/2"], &["'3/2'", "1 to 2"]),
-        (&["--validate", "nothing"], &["`nothing`", "there are"]),
-        (&["--validate", "--why"], &["--validate", "--why"]),
         (&["--json", "no/where.json"], &["no/where.json", "folder"]),
     ] {
         let output = run(&[&["sim"], arguments].concat());

@@ -158,7 +158,6 @@ fn small_machine(shape: [usize; 4], policy: Policy) -> Costs {
             yields: Yield::Last,
             yield_cost: nanos(300.0),
             balance_interval: nanos(100_000.0),
-            slice_extension: 0,
         },
         idle: vec![
             Idle { after: 0, exit: 0 },

@@ -151,8 +151,6 @@ pub struct Scheduler {
     pub yield_cost: Time,
     /// A busy CPU gives a thread to an idle one no more often.
     pub balance_interval: Time,
-    /// How much longer a slice is for a thread that asked for it, once; 0 if none may ask.
-    pub slice_extension: Time,
 }
 
 /// A state of an idle CPU.
@@ -291,7 +289,6 @@ impl From<&Spec> for Costs {
                 },
                 yield_cost: of_nanos(scheduler.yield_cost),
                 balance_interval: of_nanos(scheduler.balance_interval),
-                slice_extension: of_nanos(scheduler.slice_extension),
             },
             idle: spec
                 .idle

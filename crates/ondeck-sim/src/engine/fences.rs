@@ -1,9 +1,9 @@
 //! Fences of the running thread.
 
+use super::access;
 use super::account::Doing;
 use super::recent::{self, Step};
 use super::world::{settle, world};
-use super::{access, slices};
 
 /// A full fence: the thread's stores are visible when it is over.
 pub(super) fn full() {
@@ -20,7 +20,6 @@ pub(super) fn full() {
 /// after what the caller did before it.
 pub(super) fn heavy() {
     access::drain();
-    slices::enter_kernel();
     let world = world();
     let (me, start) = (world.my_cpu_number(), world.now.max(world.membarrier_free));
     let costs = world.costs.membarrier;

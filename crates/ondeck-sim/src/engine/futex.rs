@@ -10,10 +10,10 @@ use super::account::Doing;
 use super::memory::LINE;
 use super::queue::Event;
 use super::recent::{self, Step};
+use super::scheduler;
 use super::thread::State;
 use super::time::Time;
 use super::world::{World, come, settle, world};
-use super::{scheduler, slices};
 
 /// Lines that come from the CPU of a thread that is woken: of the thread, and of that CPU's run queue. An estimate.
 const WAKE_LINES: Time = 6;
@@ -164,7 +164,6 @@ pub(super) fn enter() {
     let entry = world().costs.futex.entry;
     world().charge(entry, Doing::Kernel);
     settle();
-    slices::enter_kernel();
 }
 
 /// Waits for the lock of the bucket of that name, and has it for an operation, which the caller makes now: in one

@@ -12,7 +12,6 @@
 //! | `store_buffer.rs` | stores that others do not see yet |
 //! | `fences.rs` | full and heavy fences |
 //! | `scheduler.rs` | which thread has which CPU |
-//! | `slices.rs` | time slices that are longer for a thread that asked |
 //! | `futex.rs` | waits in the kernel |
 //! | `futex_pi.rs` | locks that the kernel hands over |
 //! | `unrest.rs` | what tests do to threads |
@@ -46,7 +45,6 @@ mod ran;
 mod recent;
 mod run;
 mod scheduler;
-mod slices;
 mod store_buffer;
 mod table;
 mod thread;

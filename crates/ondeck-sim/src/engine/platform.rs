@@ -12,7 +12,7 @@ use super::atomics::{SimInt, SimPtr};
 use super::estimates::current;
 use super::time::{Time, in_nanos, of_nanos};
 use super::world::{any_world, on_thread, pause, settle, world};
-use super::{fences, futex, scheduler, slices, table};
+use super::{fences, futex, scheduler, table};
 
 /// A simulated machine. Its functions act on the machine whose thread calls them.
 ///
@@ -314,14 +314,6 @@ impl Estimates for Sim {
 }
 
 impl Threads for Sim {
-    fn extend_slice() -> bool {
-        on_thread().is_some() && slices::ask()
-    }
-
-    fn give_back_slice() {
-        slices::give_back();
-    }
-
     fn once_in(count: u32) -> bool {
         on_thread().is_some_and(|world| world.me().random.u32(..count) == 0)
     }

@@ -116,8 +116,6 @@ impl World {
         thread.usage.cpu += ran;
         thread.virtual_run_time += ran;
         thread.visible_at = visible_at;
-        thread.wants_longer_slice = false;
-        thread.slice_was_extended = false;
     }
 
     /// A CPU's virtual time comes to that of the thread which is behind most. It never goes back.
@@ -292,6 +290,14 @@ impl World {
         }
     }
 
+    /// The CPU's slice is to end then, unless it ends earlier.
+    fn end_slice_at(&mut self, cpu: usize, then: Time) {
+        if then < self.cpus[cpu].armed {
+            self.cpus[cpu].armed = then;
+            self.queue.push(then, Event::SliceEnd { cpu: cpu as u32 });
+        }
+    }
+
     /// An idle CPU, and a thread of this CPU's queue that may run there.
     fn idle_for_one_of(&self, cpu: usize) -> Option<(usize, usize)> {
         let ready = &self.cpus[cpu].ready;
@@ -323,17 +329,12 @@ impl World {
         self.put_back(cpu, number);
     }
 
-    /// The running thread of a CPU goes back to its queue, and another one runs, unless it is its turn again, or it
-    /// asked for more time.
+    /// The running thread of a CPU goes back to its queue, and another one runs, unless it is its turn again.
     fn put_back(&mut self, cpu: usize, number: usize) {
         if self.is_its_turn(cpu, number) {
-            self.threads[number].slice_was_extended = false;
             self.cpus[cpu].slice_from = self.now;
             self.cpus[cpu].armed = NEVER;
             self.arm(cpu);
-            return;
-        }
-        if self.extends(cpu, number) {
             return;
         }
         self.leave(cpu);

@@ -51,8 +51,6 @@ pub(crate) struct Thread {
     pub(super) naps: bool,
     /// The name of the word that it sleeps on.
     pub(super) sleeps_on: usize,
-    pub(super) wants_longer_slice: bool,
-    pub(super) slice_was_extended: bool,
     pub(super) was_boosted: bool,
     pub(super) random: Rng,
     pub(super) usage: Usage,

@@ -334,8 +334,6 @@ impl World {
             only_sleeps: false,
             naps: false,
             sleeps_on: 0,
-            wants_longer_slice: false,
-            slice_was_extended: false,
             was_boosted: false,
             random: Rng::with_seed(seed),
             usage: Usage::default(),

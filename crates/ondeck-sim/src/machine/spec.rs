@@ -180,9 +180,6 @@ sections! {
         yield_cost: f64 = Number(0.0, 1e6), "ns";
         /// How often a busy CPU looks for threads to take from or give to other CPUs.
         balance_interval: f64 = Number(10_000.0, 1e11), "ns";
-        /// How long a thread in a critical section is left on its CPU beyond its slice if it asks by its rseq
-        /// area; 0 if the kernel cannot.
-        slice_extension: f64 = Number(0.0, 1e7), "ns";
     }
 
     /// An idle state of a CPU; the list goes from shallow to deep.

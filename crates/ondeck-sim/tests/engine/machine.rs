@@ -85,7 +85,6 @@ pub fn machine(shape: [usize; 4]) -> Costs {
             yields: Yield::Next,
             yield_cost: nanos(300.0),
             balance_interval: nanos(4_000_000.0),
-            slice_extension: 0,
         },
         idle: vec![
             Idle { after: 0, exit: 0 },

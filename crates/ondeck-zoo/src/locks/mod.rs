@@ -1,7 +1,7 @@
 //! The portable locks, and the list of them.
 //!
 //! To add a lock, add a file in this folder and a line in the list below. Those that need a [`Host`] are not in the
-//! list: this project's own, [`OndeckMutex`], [`OndeckBiased`] and [`OndeckSliced`], and [`Cpython`]; nor are those
+//! list: this project's own, [`OndeckMutex`] and [`OndeckBiased`], and [`Cpython`]; nor are those
 //! that need a kernel which knows the owners of locks, [`PiFutex`].
 //!
 //! Flat combining (Danny Hendler, Itai Incze, Nir Shavit and Moran Tzafrir, 2010) and other ways to give a section
@@ -17,14 +17,12 @@ pub mod cpython;
 pub mod lockless_condvar;
 pub mod ondeck_biased;
 pub mod ondeck_mutex;
-pub mod ondeck_sliced;
 pub mod pi_futex;
 pub mod swift_pi;
 
 pub use cpython::Cpython;
 pub use ondeck_biased::OndeckBiased;
 pub use ondeck_mutex::OndeckMutex;
-pub use ondeck_sliced::OndeckSliced;
 pub use pi_futex::PiFutexMutex;
 pub use swift_pi::SwiftPi;
 
@@ -87,7 +85,6 @@ portable_locks! {
 pub fn for_each_hosted<P: Host>(visitor: &mut impl Visitor<P>) {
     visitor.visit::<OndeckMutex<P>>();
     visitor.visit::<OndeckBiased<P>>();
-    visitor.visit::<OndeckSliced<P>>();
     for_each_portable(visitor);
     visitor.visit::<Cpython<P>>();
 }

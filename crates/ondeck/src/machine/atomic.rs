@@ -98,6 +98,16 @@ pub unsafe trait AtomicPointer<T>: Send + Sync + 'static {
     ) -> Result<*mut T, *mut T>;
 }
 
+/// Methods that are those of the same names of `core`'s atomic.
+macro_rules! of_core {
+    ($($name:ident($($arg:ident: $Type:ty),*) $(-> $Result:ty)?;)*) => {$(
+        #[inline(always)]
+        fn $name(&self, $($arg: $Type),*) $(-> $Result)? {
+            self.$name($($arg),*)
+        }
+    )*};
+}
+
 macro_rules! real_integer {
     ($($atomic:ident $value:ident)*) => {$(
         // SAFETY: these are the atomics of `core`, whose methods of the same names are called.
@@ -108,53 +118,16 @@ macro_rules! real_integer {
             fn new(value: $value) -> Self {
                 Self::new(value)
             }
-            #[inline(always)]
-            fn load(&self, order: Ordering) -> $value {
-                self.load(order)
-            }
-            #[inline(always)]
-            fn store(&self, value: $value, order: Ordering) {
-                self.store(value, order);
-            }
-            #[inline(always)]
-            fn swap(&self, value: $value, order: Ordering) -> $value {
-                self.swap(value, order)
-            }
-            #[inline(always)]
-            fn compare_exchange(
-                &self,
-                current: $value,
-                new: $value,
-                success: Ordering,
-                failure: Ordering,
-            ) -> Result<$value, $value> {
-                self.compare_exchange(current, new, success, failure)
-            }
-            #[inline(always)]
-            fn compare_exchange_weak(
-                &self,
-                current: $value,
-                new: $value,
-                success: Ordering,
-                failure: Ordering,
-            ) -> Result<$value, $value> {
-                self.compare_exchange_weak(current, new, success, failure)
-            }
-            #[inline(always)]
-            fn fetch_add(&self, value: $value, order: Ordering) -> $value {
-                self.fetch_add(value, order)
-            }
-            #[inline(always)]
-            fn fetch_sub(&self, value: $value, order: Ordering) -> $value {
-                self.fetch_sub(value, order)
-            }
-            #[inline(always)]
-            fn fetch_or(&self, value: $value, order: Ordering) -> $value {
-                self.fetch_or(value, order)
-            }
-            #[inline(always)]
-            fn fetch_and(&self, value: $value, order: Ordering) -> $value {
-                self.fetch_and(value, order)
+            of_core! {
+                load(order: Ordering) -> $value;
+                store(value: $value, order: Ordering);
+                swap(value: $value, order: Ordering) -> $value;
+                compare_exchange(current: $value, new: $value, success: Ordering, failure: Ordering) -> Result<$value, $value>;
+                compare_exchange_weak(current: $value, new: $value, success: Ordering, failure: Ordering) -> Result<$value, $value>;
+                fetch_add(value: $value, order: Ordering) -> $value;
+                fetch_sub(value: $value, order: Ordering) -> $value;
+                fetch_or(value: $value, order: Ordering) -> $value;
+                fetch_and(value: $value, order: Ordering) -> $value;
             }
         }
     )*};
@@ -168,26 +141,10 @@ unsafe impl<T: 'static> AtomicPointer<T> for atomic::AtomicPtr<T> {
     fn new(pointer: *mut T) -> Self {
         Self::new(pointer)
     }
-    #[inline(always)]
-    fn load(&self, order: Ordering) -> *mut T {
-        self.load(order)
-    }
-    #[inline(always)]
-    fn store(&self, pointer: *mut T, order: Ordering) {
-        self.store(pointer, order);
-    }
-    #[inline(always)]
-    fn swap(&self, pointer: *mut T, order: Ordering) -> *mut T {
-        self.swap(pointer, order)
-    }
-    #[inline(always)]
-    fn compare_exchange(
-        &self,
-        current: *mut T,
-        new: *mut T,
-        success: Ordering,
-        failure: Ordering,
-    ) -> Result<*mut T, *mut T> {
-        self.compare_exchange(current, new, success, failure)
+    of_core! {
+        load(order: Ordering) -> *mut T;
+        store(pointer: *mut T, order: Ordering);
+        swap(pointer: *mut T, order: Ordering) -> *mut T;
+        compare_exchange(current: *mut T, new: *mut T, success: Ordering, failure: Ordering) -> Result<*mut T, *mut T>;
     }
 }

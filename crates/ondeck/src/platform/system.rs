@@ -116,16 +116,6 @@ pub(super) unsafe trait System {
         false
     }
 
-    /// See [`Threads::extend_slice`](super::Threads::extend_slice).
-    #[inline(always)]
-    fn extend_slice() -> bool {
-        false
-    }
-
-    /// See [`Threads::give_back_slice`](super::Threads::give_back_slice).
-    #[inline(always)]
-    fn give_back_slice() {}
-
     /// See [`Threads::priority`](super::Threads::priority).
     #[inline]
     fn priority() -> u32 {

@@ -48,6 +48,10 @@ pub fn pass_time() {
 pub struct Counted<A>(A);
 
 impl<A> Counted<A> {
+    fn change(&self) -> &A {
+        self.note(Write::Change)
+    }
+
     fn note(&self, write: Write) -> &A {
         WRITTEN.with_borrow_mut(|written| written.push((write, std::ptr::from_ref(self).addr())));
         &self.0
@@ -67,38 +71,15 @@ unsafe impl<A: AtomicInt> AtomicInt for Counted<A> {
     fn store(&self, value: A::Value, order: Ordering) {
         self.note(Write::Store).store(value, order);
     }
-    fn swap(&self, value: A::Value, order: Ordering) -> A::Value {
-        self.note(Write::Change).swap(value, order)
-    }
-    fn compare_exchange(
-        &self,
-        current: A::Value,
-        new: A::Value,
-        success: Ordering,
-        failure: Ordering,
-    ) -> Result<A::Value, A::Value> {
-        self.note(Write::Change).compare_exchange(current, new, success, failure)
-    }
-    fn compare_exchange_weak(
-        &self,
-        current: A::Value,
-        new: A::Value,
-        success: Ordering,
-        failure: Ordering,
-    ) -> Result<A::Value, A::Value> {
-        self.note(Write::Change).compare_exchange_weak(current, new, success, failure)
-    }
-    fn fetch_add(&self, value: A::Value, order: Ordering) -> A::Value {
-        self.note(Write::Change).fetch_add(value, order)
-    }
-    fn fetch_sub(&self, value: A::Value, order: Ordering) -> A::Value {
-        self.note(Write::Change).fetch_sub(value, order)
-    }
-    fn fetch_or(&self, value: A::Value, order: Ordering) -> A::Value {
-        self.note(Write::Change).fetch_or(value, order)
-    }
-    fn fetch_and(&self, value: A::Value, order: Ordering) -> A::Value {
-        self.note(Write::Change).fetch_and(value, order)
+    forwarded! {
+        Self::change =>
+        fn swap(value: A::Value, order: Ordering) -> A::Value;
+        fn compare_exchange(now: A::Value, new: A::Value, to: Ordering, or: Ordering) -> Result<A::Value, A::Value>;
+        fn compare_exchange_weak(now: A::Value, new: A::Value, to: Ordering, or: Ordering) -> Result<A::Value, A::Value>;
+        fn fetch_add(value: A::Value, order: Ordering) -> A::Value;
+        fn fetch_sub(value: A::Value, order: Ordering) -> A::Value;
+        fn fetch_or(value: A::Value, order: Ordering) -> A::Value;
+        fn fetch_and(value: A::Value, order: Ordering) -> A::Value;
     }
 }
 
@@ -137,20 +118,12 @@ unsafe impl Platform for Counting {
     type AtomicUsize = Counted<atomic::AtomicUsize>;
     type AtomicPtr<T: 'static> = CountedPointer<T>;
 
-    fn fence(order: Ordering) {
-        Linux::fence(order);
-    }
-
-    fn pause() {
-        Linux::pause();
-    }
-
-    fn yield_now() {
-        Linux::yield_now();
-    }
-
-    fn now() -> Timestamp {
-        Linux::now()
+    delegated! {
+        Linux:
+        fn fence(order: Ordering);
+        fn pause();
+        fn yield_now();
+        fn now() -> Timestamp;
     }
 
     fn ticks() -> u64 {
@@ -183,8 +156,9 @@ unsafe impl Platform for Counting {
         nanos as usize
     }
 
-    fn cpus() -> usize {
-        Linux::cpus()
+    delegated! {
+        Linux:
+        fn cpus() -> usize;
     }
 }
 
@@ -237,12 +211,10 @@ unsafe impl Host for Counting {
 
 // SAFETY: they are those of `Linux`.
 unsafe impl Fences for Counting {
-    fn light_fence() {
-        Linux::light_fence();
-    }
-
-    fn heavy_fence() {
-        Linux::heavy_fence();
+    delegated! {
+        Linux:
+        fn light_fence();
+        fn heavy_fence();
     }
 
     // Light fences are full ones here, so that a heavy one may be as well.

@@ -121,28 +121,14 @@ unsafe impl<T: Table> Platform for Few<T> {
     type AtomicUsize = <Linux as Platform>::AtomicUsize;
     type AtomicPtr<U: 'static> = <Linux as Platform>::AtomicPtr<U>;
 
-    fn fence(order: Ordering) {
-        Linux::fence(order);
-    }
-
-    fn pause() {
-        Linux::pause();
-    }
-
-    fn yield_now() {
-        Linux::yield_now();
-    }
-
-    fn now() -> Timestamp {
-        Linux::now()
-    }
-
-    fn ticks() -> u64 {
-        Linux::ticks()
-    }
-
-    fn ticks_per_second() -> u64 {
-        Linux::ticks_per_second()
+    delegated! {
+        Linux:
+        fn fence(order: Ordering);
+        fn pause();
+        fn yield_now();
+        fn now() -> Timestamp;
+        fn ticks() -> u64;
+        fn ticks_per_second() -> u64;
     }
 
     fn futex_wait(word: &Self::AtomicU32, expected: u32, deadline: Option<Timestamp>) -> FutexWait {
@@ -156,30 +142,13 @@ unsafe impl<T: Table> Platform for Few<T> {
         outcome
     }
 
-    fn futex_wake(address: *const Self::AtomicU32, count: u32) -> usize {
-        Linux::futex_wake(address, count)
-    }
-
-    fn futex_requeue(
-        from: &Self::AtomicU32,
-        expected: u32,
-        wake: u32,
-        to: *const Self::AtomicU32,
-        move_: u32,
-    ) -> Option<usize> {
-        Linux::futex_requeue(from, expected, wake, to, move_)
-    }
-
-    fn ticks_in(nanos: u32) -> usize {
-        Linux::ticks_in(nanos)
-    }
-
-    fn single_threaded() -> bool {
-        Linux::single_threaded()
-    }
-
-    fn cpus() -> usize {
-        Linux::cpus()
+    delegated! {
+        Linux:
+        fn futex_wake(address: *const Self::AtomicU32, count: u32) -> usize;
+        fn futex_requeue(from: &Self::AtomicU32, expected: u32, wake: u32, to: *const Self::AtomicU32, move_: u32) -> Option<usize>;
+        fn ticks_in(nanos: u32) -> usize;
+        fn single_threaded() -> bool;
+        fn cpus() -> usize;
     }
 }
 
@@ -197,71 +166,35 @@ unsafe impl<T: Table> Host for Few<T> {
 
 // SAFETY: they are those of `Linux`.
 unsafe impl<T: Table> Fences for Few<T> {
-    fn light_fence() {
-        Linux::light_fence();
-    }
-
-    fn heavy_fence() {
-        Linux::heavy_fence();
-    }
-
-    fn fences_are_asymmetric() -> bool {
-        Linux::fences_are_asymmetric()
-    }
-
-    fn presumed_light_fence() {
-        Linux::presumed_light_fence();
-    }
-
-    fn heavy_fences_are_refused() -> bool {
-        Linux::heavy_fences_are_refused()
-    }
-
-    fn heavy_cost_ticks() -> usize {
-        Linux::heavy_cost_ticks()
-    }
-
-    fn may_relax() -> bool {
-        Linux::may_relax()
+    delegated! {
+        Linux:
+        fn light_fence();
+        fn heavy_fence();
+        fn fences_are_asymmetric() -> bool;
+        fn presumed_light_fence();
+        fn heavy_fences_are_refused() -> bool;
+        fn heavy_cost_ticks() -> usize;
+        fn may_relax() -> bool;
     }
 }
 
 impl<T: Table> Estimates for Few<T> {
-    fn polling() -> Polling {
-        Linux::polling()
-    }
-
-    fn note_wake(ticks: usize) {
-        Linux::note_wake(ticks);
-    }
-
-    fn wake_ticks() -> usize {
-        Linux::wake_ticks()
-    }
-
-    fn note_transfer(ticks: usize) {
-        Linux::note_transfer(ticks);
-    }
-
-    fn transfer_ticks() -> usize {
-        Linux::transfer_ticks()
+    delegated! {
+        Linux:
+        fn polling() -> Polling;
+        fn note_wake(ticks: usize);
+        fn wake_ticks() -> usize;
+        fn note_transfer(ticks: usize);
+        fn transfer_ticks() -> usize;
     }
 }
 
 impl<T: Table> Threads for Few<T> {
-    fn once_in(count: u32) -> bool {
-        Linux::once_in(count)
-    }
-
-    fn cpu() -> u32 {
-        Linux::cpu()
-    }
-
-    fn priority() -> u32 {
-        Linux::priority()
-    }
-
-    fn has_real_time_threads() -> bool {
-        Linux::has_real_time_threads()
+    delegated! {
+        Linux:
+        fn once_in(count: u32) -> bool;
+        fn cpu() -> u32;
+        fn priority() -> u32;
+        fn has_real_time_threads() -> bool;
     }
 }

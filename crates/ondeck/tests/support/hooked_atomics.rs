@@ -23,6 +23,12 @@ macro_rules! hooked_integers {
             }
         }
 
+        impl<H> $name<H> {
+            fn inner(&self) -> &$atomic {
+                &self.0
+            }
+        }
+
         // SAFETY: the atomic of `core`; a hook that stores later emulates a store buffer.
         unsafe impl<H: Hooks> AtomicInt for $name<H> {
             type Value = $value;
@@ -40,35 +46,14 @@ macro_rules! hooked_integers {
                 $swap();
                 self.0.swap(value, order)
             }
-            fn compare_exchange(
-                &self,
-                now: $value,
-                new: $value,
-                to: Ordering,
-                or: Ordering,
-            ) -> Result<$value, $value> {
-                self.0.compare_exchange(now, new, to, or)
-            }
-            fn compare_exchange_weak(
-                &self,
-                now: $value,
-                new: $value,
-                to: Ordering,
-                or: Ordering,
-            ) -> Result<$value, $value> {
-                self.0.compare_exchange_weak(now, new, to, or)
-            }
-            fn fetch_add(&self, value: $value, order: Ordering) -> $value {
-                self.0.fetch_add(value, order)
-            }
-            fn fetch_sub(&self, value: $value, order: Ordering) -> $value {
-                self.0.fetch_sub(value, order)
-            }
-            fn fetch_or(&self, value: $value, order: Ordering) -> $value {
-                self.0.fetch_or(value, order)
-            }
-            fn fetch_and(&self, value: $value, order: Ordering) -> $value {
-                self.0.fetch_and(value, order)
+            forwarded! {
+                Self::inner =>
+                fn compare_exchange(now: $value, new: $value, to: Ordering, or: Ordering) -> Result<$value, $value>;
+                fn compare_exchange_weak(now: $value, new: $value, to: Ordering, or: Ordering) -> Result<$value, $value>;
+                fn fetch_add(value: $value, order: Ordering) -> $value;
+                fn fetch_sub(value: $value, order: Ordering) -> $value;
+                fn fetch_or(value: $value, order: Ordering) -> $value;
+                fn fetch_and(value: $value, order: Ordering) -> $value;
             }
         }
     )*};

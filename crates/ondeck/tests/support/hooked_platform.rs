@@ -98,27 +98,25 @@ unsafe impl<H: Hooks> Platform for Hooked<H> {
     type AtomicUsize = Number<H>;
     type AtomicPtr<T: 'static> = Pointer<T>;
 
-    fn fence(order: Ordering) {
-        H::fence(order);
+    delegated! {
+        H:
+        fn fence(order: Ordering);
+        fn pause();
+        fn spins(count: u32) -> u32;
     }
-    fn pause() {
-        H::pause();
+
+    delegated! {
+        Linux:
+        fn yield_now();
     }
-    fn spins(count: u32) -> u32 {
-        H::spins(count)
+
+    delegated! {
+        H:
+        fn now() -> Timestamp;
+        fn ticks() -> u64;
+        fn ticks_per_second() -> u64;
     }
-    fn yield_now() {
-        Linux::yield_now();
-    }
-    fn now() -> Timestamp {
-        H::now()
-    }
-    fn ticks() -> u64 {
-        H::ticks()
-    }
-    fn ticks_per_second() -> u64 {
-        H::ticks_per_second()
-    }
+
     fn futex_wait(word: &Self::AtomicU32, expected: u32, deadline: Option<Timestamp>) -> FutexWait {
         if Self::is_of_table(std::ptr::from_ref(word).addr()) {
             return Linux::futex_wait(word, expected, deadline);
@@ -161,20 +159,17 @@ unsafe impl<H: Hooks> Platform for Hooked<H> {
         }
         Linux::futex_wake(address, count)
     }
-    fn futex_requeue(
-        from: &Self::AtomicU32,
-        expected: u32,
-        wake: u32,
-        to: *const Self::AtomicU32,
-        move_: u32,
-    ) -> Option<usize> {
-        Linux::futex_requeue(from, expected, wake, to, move_)
+    delegated! {
+        Linux:
+        fn futex_requeue(from: &Self::AtomicU32, expected: u32, wake: u32, to: *const Self::AtomicU32, move_: u32) -> Option<usize>;
     }
+
     fn ticks_in(nanos: u32) -> usize {
         H::ticks_in(nanos)
     }
-    fn cpus() -> usize {
-        H::cpus()
+    delegated! {
+        H:
+        fn cpus() -> usize;
     }
 }
 
@@ -194,50 +189,39 @@ unsafe impl<H: Hooks> Host for Hooked<H> {
 
 // SAFETY: they are those of `Linux`, or of a test that emulates others.
 unsafe impl<H: Hooks> Fences for Hooked<H> {
-    fn light_fence() {
-        Linux::light_fence();
+    delegated! {
+        Linux:
+        fn light_fence();
     }
+
     fn heavy_fence() {
         count_call(|calls| calls.heavy_fences += 1);
         H::heavy_fence();
     }
-    fn fences_are_asymmetric() -> bool {
-        H::fences_are_asymmetric()
-    }
-    fn presumed_light_fence() {
-        H::presumed_light_fence();
-    }
-    fn heavy_fences_are_refused() -> bool {
-        H::heavy_fences_are_refused()
+    delegated! {
+        H:
+        fn fences_are_asymmetric() -> bool;
+        fn presumed_light_fence();
+        fn heavy_fences_are_refused() -> bool;
     }
 }
 
 impl<H: Hooks> Estimates for Hooked<H> {
-    fn polling() -> Polling {
-        H::polling()
-    }
-    fn transfer_ticks() -> usize {
-        H::transfer_ticks()
-    }
-    fn note_wake(ticks: usize) {
-        H::note_wake(ticks);
-    }
-    fn wake_ticks() -> usize {
-        H::wake_ticks()
+    delegated! {
+        H:
+        fn polling() -> Polling;
+        fn transfer_ticks() -> usize;
+        fn note_wake(ticks: usize);
+        fn wake_ticks() -> usize;
     }
 }
 
 impl<H: Hooks> Threads for Hooked<H> {
-    fn once_in(count: u32) -> bool {
-        H::once_in(count)
-    }
-    fn cpu() -> u32 {
-        H::cpu()
-    }
-    fn priority() -> u32 {
-        H::priority()
-    }
-    fn has_real_time_threads() -> bool {
-        H::has_real_time_threads()
+    delegated! {
+        H:
+        fn once_in(count: u32) -> bool;
+        fn cpu() -> u32;
+        fn priority() -> u32;
+        fn has_real_time_threads() -> bool;
     }
 }

@@ -11,7 +11,6 @@ mod numa;
 mod priority;
 #[cfg(target_pointer_width = "64")]
 mod robust;
-mod rseq_slice;
 mod single;
 mod thread;
 mod tid;
@@ -114,16 +113,6 @@ unsafe impl System for Native {
     #[inline(always)]
     fn single_threaded() -> bool {
         single::has_one_thread()
-    }
-
-    #[inline(always)]
-    fn extend_slice() -> bool {
-        rseq_slice::extend()
-    }
-
-    #[inline(always)]
-    fn give_back_slice() {
-        rseq_slice::give_back();
     }
 
     #[inline(always)]

@@ -234,16 +234,6 @@ impl Threads for Native {
     fn has_real_time_threads() -> bool {
         <Self as System>::has_real_time_threads()
     }
-
-    #[inline(always)]
-    fn extend_slice() -> bool {
-        <Self as System>::extend_slice()
-    }
-
-    #[inline]
-    fn give_back_slice() {
-        <Self as System>::give_back_slice();
-    }
 }
 
 impl Native {

@@ -1,0 +1,131 @@
+//! A published number, and what the simulator is to do for its own.
+
+use ondeck_sim::engine::{Costs, Set};
+use ondeck_sim::machine::{MachineFile, Policy};
+
+use super::shapes::On;
+use super::subject::{Shape, Subject};
+
+/// A table to be simulated.
+pub struct Table {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// Author and title.
+    pub source: &'static str,
+    /// The unit of its numbers.
+    pub unit: &'static str,
+    /// What was fitted to which rows, and what is left out.
+    pub note: &'static str,
+    /// Only the order of the locks can be compared.
+    pub order_only: bool,
+    /// Its points.
+    pub cases: Vec<Case>,
+}
+
+/// A published number, and how it is simulated.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// The curve's place: machine, workload.
+    pub series: String,
+    /// Threads, or what stands for them on the horizontal axis.
+    pub threads: u32,
+    /// The lock as the source has it.
+    pub lock: &'static str,
+    /// The lock of the zoo.
+    pub ours: &'static str,
+    /// Where it runs.
+    pub bench: Bench,
+    /// What runs.
+    pub shape: Shape,
+    /// Published, in the table's unit.
+    pub published: f64,
+    /// Whether free parameters were fitted to this number, which then says nothing about the simulator.
+    pub fitted: bool,
+    /// Runs whose longest time counts; 1 unless the source counts that.
+    pub runs: u64,
+}
+
+/// A machine, and the CPUs of it that a program may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Bench {
+    /// The machine file.
+    pub machine: &'static str,
+    /// The CPUs.
+    pub cpus: Cpus,
+    /// Another scheduler than the file's.
+    pub policy: Option<Policy>,
+}
+
+/// CPUs of a machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Cpus {
+    /// All.
+    All,
+    /// One of each core.
+    Cores,
+    /// One of each core of the first socket.
+    FirstSocket,
+    /// So many, from the first on.
+    First(usize),
+    /// Those of so many clusters, from the first on.
+    FirstClusters(usize),
+}
+
+impl Bench {
+    /// All CPUs of that machine.
+    pub fn of(machine: &'static str) -> Self {
+        Self { machine, cpus: Cpus::All, policy: None }
+    }
+
+    /// Some CPUs of that machine.
+    pub fn with(machine: &'static str, cpus: Cpus) -> Self {
+        Self { machine, cpus, policy: None }
+    }
+
+    /// What the engine reads of it.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such machine file: those of the tables are compiled in.
+    pub fn costs(&self) -> Costs {
+        let file = MachineFile::find(self.machine);
+        let mut spec = file.unwrap_or_else(|error| panic!("{}: {error}", self.machine)).into_spec();
+        if let Some(policy) = self.policy {
+            spec.scheduler.policy = policy;
+        }
+        Costs::from(&spec)
+    }
+
+    /// The CPUs that may be used; none said if all may.
+    pub fn allowed(&self, costs: &Costs) -> Option<Set> {
+        let is_first = |cpu: &usize| costs.places[*cpu].sibling.is_none_or(|other| other > *cpu);
+        let all = 0..costs.places.len();
+        match self.cpus {
+            Cpus::All => None,
+            Cpus::Cores => Some(all.filter(is_first).collect()),
+            Cpus::FirstSocket => {
+                Some(all.filter(is_first).filter(|&cpu| costs.places[cpu].socket == 0).collect())
+            }
+            Cpus::First(count) => Some(all.take(count).collect()),
+            Cpus::FirstClusters(count) => {
+                Some(all.filter(|&cpu| costs.places[cpu].cluster < count).collect())
+            }
+        }
+    }
+}
+
+impl Case {
+    /// Simulates it on that machine, once for each seed; the median. None if the zoo has no such lock.
+    pub fn simulate(&self, costs: &Costs, seeds: u64) -> Option<f64> {
+        let subject = Subject::named(self.ours)?;
+        let cpus = self.bench.allowed(costs);
+        let results = (0..seeds).map(|seed| {
+            let runs = (0..self.runs).map(|run| {
+                let on = On { costs, cpus, seed: 1 + seed * self.runs + run };
+                subject.measure(&on, &self.shape)
+            });
+            runs.fold(0.0, f64::max)
+        });
+        super::stats::median(results.collect())
+    }
+}

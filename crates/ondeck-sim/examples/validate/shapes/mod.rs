@@ -1,0 +1,117 @@
+//! What the published programs do, on the simulated machine: a workload each, written from its source's code
+//! as the head of its table describes it.
+//!
+//! A shape is generic over the lock. It runs its threads on a machine and returns what the source reports, in
+//! the source's unit.
+
+pub mod batch;
+pub mod channel;
+pub mod counter;
+pub mod many;
+pub mod steps;
+pub mod window;
+
+use std::cell::Cell;
+
+use ondeck_zoo::RawLock;
+
+use ondeck_sim::engine::time::Time;
+use ondeck_sim::engine::{Call, Costs, End, Job, Placement, Ran, Set, Sim, Simulation};
+
+/// A value on cache lines of its own.
+#[repr(align(128))]
+pub struct Apart<T>(pub T);
+
+/// A cache line of plain data; by default one that no core has yet.
+#[derive(Default)]
+#[repr(align(64))]
+pub struct Line(Cell<u64>);
+
+impl Line {
+    /// The running thread reads and writes it.
+    pub fn change(&self) {
+        Sim::touch(self.0.as_ptr().addr(), size_of::<u64>(), true);
+        self.0.set(self.0.get() + 1);
+    }
+}
+
+/// The running thread reads and writes all of these, which a core does at the same time.
+pub fn change_all(lines: &[Apart<Line>]) {
+    let addresses: Vec<usize> = lines.iter().map(|line| line.0.0.as_ptr().addr()).collect();
+    Sim::touch_together(&addresses);
+    for line in lines {
+        line.0.0.set(line.0.0.get() + 1);
+    }
+}
+
+/// Runs a section with the lock.
+pub fn with<L: RawLock<Sim>>(lock: &L, context: &L::Context, section: impl FnOnce()) {
+    // SAFETY: the context stays where it is until the unlock, and each thread has its own. The thread does not
+    // have the lock: sections of these workloads are not nested.
+    unsafe { lock.lock(context) };
+    section();
+    // SAFETY: locked above with this context.
+    unsafe { lock.unlock(context) };
+}
+
+/// Where and with which luck a shape runs.
+#[derive(Clone, Copy)]
+pub struct On<'a> {
+    /// The machine.
+    pub costs: &'a Costs,
+    /// The CPUs that the program may use; all if none is said.
+    pub cpus: Option<Set>,
+    /// What all random numbers follow from.
+    pub seed: u64,
+}
+
+impl On<'_> {
+    /// How many CPUs the program may use.
+    pub fn cpu_count(&self) -> usize {
+        self.cpus.map_or(self.costs.places.len(), |cpus| cpus.len())
+    }
+
+    /// Lets threads run until all are done.
+    ///
+    /// # Panics
+    ///
+    /// If they never are: then the lock is wrong, or the shape.
+    pub fn run(&self, bodies: Vec<Box<dyn FnOnce()>>) -> Ran {
+        self.run_placed(Placement::Spread, bodies)
+    }
+
+    /// As [`run`](Self::run), with threads that begin where the placement says.
+    ///
+    /// # Panics
+    ///
+    /// As `run`.
+    pub fn run_placed(&self, placement: Placement, bodies: Vec<Box<dyn FnOnce()>>) -> Ran {
+        let mut simulation = Simulation::new(self.costs, self.seed);
+        simulation.placement = placement;
+        let ran = simulation.run(self.jobs(bodies), Vec::new(), &|| false);
+        assert_eq!(ran.end, End::Done, "threads are left: {:?}", ran.stuck.first());
+        ran
+    }
+
+    /// Lets threads run for so long, and stops them where they are then. A call is made at one moment.
+    pub fn run_for(
+        &self,
+        bodies: Vec<Box<dyn FnOnce()>>,
+        at: Time,
+        call: Box<dyn FnOnce()>,
+        limit: Time,
+    ) {
+        let mut simulation = Simulation::new(self.costs, self.seed);
+        simulation.limit = limit;
+        simulation.run(self.jobs(bodies), vec![Call { at, call }], &|| false);
+    }
+
+    fn jobs(&self, bodies: Vec<Box<dyn FnOnce()>>) -> Vec<Job> {
+        bodies.into_iter().map(|body| Job { allowed: self.cpus, body }).collect()
+    }
+}
+
+/// As nanoseconds.
+fn nanos(time: Time) -> f64 {
+    time as f64 / 1_000.0
+}

@@ -1,0 +1,70 @@
+//! folly's SmallLocksBenchmark, `contended` and `contended_simple`: threads in groups, a lock and a counter for
+//! each group, steps of an empty loop inside and outside.
+//!
+//! The program always starts at least as many threads as there are CPUs, so all are busy; no thread is bound. Which
+//! threads share a lock says nothing of where they run, and is drawn here: threads are put on CPUs in a regular order,
+//! by which the threads of a lock would all be on one socket.
+
+use std::rc::Rc;
+
+use ondeck_zoo::RawLock;
+
+use super::{Apart, Line, On, change_all, nanos, with};
+use ondeck_sim::engine::Sim;
+
+/// A run.
+#[derive(Clone, Copy, Debug)]
+pub struct Steps {
+    /// The parameter of the source: threads for each lock, if there are no fewer CPUs.
+    pub threads_param: usize,
+    /// Operations of each thread.
+    pub operations: u64,
+    /// Nanoseconds inside.
+    pub section: f64,
+    /// Nanoseconds outside.
+    pub outside: f64,
+    /// `contended_simple`: the section adds to five counters on lines of their own, else to one.
+    pub simple: bool,
+}
+
+struct Group<L> {
+    lock: Apart<L>,
+    counters: [Apart<Line>; 5],
+}
+
+/// Runs it; nanoseconds for an operation of a thread, from the first to the end of the last thread.
+pub fn run<L: RawLock<Sim>>(on: &On, steps: &Steps) -> f64 {
+    let steps = *steps;
+    let threads = on.cpu_count().max(steps.threads_param);
+    let groups: Vec<_> = (0..threads / steps.threads_param)
+        .map(|_| {
+            let counters = std::array::from_fn(|_| Apart(Line::default()));
+            Rc::new(Group { lock: Apart(L::new()), counters })
+        })
+        .collect();
+    let mut order: Vec<usize> = (0..threads).collect();
+    fastrand::Rng::with_seed(on.seed).shuffle(&mut order);
+    let bodies = order
+        .into_iter()
+        .map(|thread| {
+            let group = Rc::clone(&groups[thread % groups.len()]);
+            let body = move || {
+                let context = L::Context::default();
+                let counters =
+                    if steps.simple { &group.counters[..] } else { &group.counters[..1] };
+                for _ in 0..steps.operations {
+                    with(&group.lock.0, &context, || {
+                        if steps.section > 0.0 {
+                            Sim::work(steps.section);
+                        }
+                        change_all(counters);
+                    });
+                    Sim::work(steps.outside);
+                }
+            };
+            Box::new(body) as Box<dyn FnOnce()>
+        })
+        .collect();
+    let ran = on.run(bodies);
+    nanos(ran.time) / steps.operations as f64
+}

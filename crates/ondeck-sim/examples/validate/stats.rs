@@ -1,0 +1,46 @@
+//! How well two columns of numbers agree.
+
+/// Spearman's rank correlation of pairs; equal numbers share their ranks. None for fewer than three pairs, or if
+/// one of the columns has one value only.
+pub fn spearman(pairs: &[(f64, f64)]) -> Option<f64> {
+    if pairs.len() < 3 {
+        return None;
+    }
+    let first = ranks(&pairs.iter().map(|pair| pair.0).collect::<Vec<_>>());
+    let second = ranks(&pairs.iter().map(|pair| pair.1).collect::<Vec<_>>());
+    let mean = (pairs.len() + 1) as f64 / 2.0;
+    let product = |one: &[f64], other: &[f64]| -> f64 {
+        one.iter().zip(other).map(|(one, other)| (one - mean) * (other - mean)).sum()
+    };
+    let spread = (product(&first, &first) * product(&second, &second)).sqrt();
+    (spread > 0.0).then(|| product(&first, &second) / spread)
+}
+
+/// The rank of each number, from 1; equal ones have the mean of their ranks.
+fn ranks(numbers: &[f64]) -> Vec<f64> {
+    let below = |one: f64| numbers.iter().filter(|other| **other < one).count();
+    let equal = |one: f64| numbers.iter().filter(|other| other.total_cmp(&one).is_eq()).count();
+    numbers.iter().map(|&one| below(one) as f64 + (equal(one) + 1) as f64 / 2.0).collect()
+}
+
+/// The median; none of no numbers.
+pub fn median(mut numbers: Vec<f64>) -> Option<f64> {
+    numbers.sort_unstable_by(f64::total_cmp);
+    let middle = numbers.len() / 2;
+    match numbers.len() {
+        0 => None,
+        count if count % 2 == 1 => Some(numbers[middle]),
+        _ => Some(f64::midpoint(numbers[middle - 1], numbers[middle])),
+    }
+}
+
+/// Where one curve crosses another for good: the last place before which it was above and from which on it is
+/// below, or the other way round, between two of the `x`. None if one is above the other throughout.
+///
+/// Each item is `x` and the two values there, by rising `x`.
+pub fn crossing(curves: &[(f64, f64, f64)]) -> Option<(f64, f64)> {
+    let (_, one, other) = curves.last()?;
+    let ends_above = one > other;
+    let before = curves.iter().rposition(|(_, one, other)| (one > other) != ends_above)?;
+    Some((curves[before].0, curves[before + 1].0))
+}

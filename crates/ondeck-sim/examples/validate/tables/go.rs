@@ -1,0 +1,64 @@
+//! Go's issue 68578: BenchmarkChanContended.
+
+use crate::case::{Bench, Case, Table};
+use crate::published::rows;
+use crate::shapes::channel::Channel;
+use crate::subject::Shape;
+
+/// Turns of each thread: as many as give a steady rate.
+const TURNS: u64 = 40;
+
+/// Sends and receives in the benchmark's operation.
+const PAIRS: f64 = 200.0;
+
+pub(super) fn table() -> Table {
+    let published = rows(include_str!("../../../../../docs/published/go-chancontended.csv"));
+    let cases = published.iter().filter(|row| row.get("machine") == "i7-13700H").map(|row| {
+        let lock = row.get("lock");
+        let ours = if lock == "spinbit" { "go_spinbit_first" } else { "go_three_state" };
+        let alone =
+            published.iter().find(|one| one.get("lock") == lock && one.get("threads") == "1");
+        let alone = alone.map_or(0.0, |row| row.number("us_per_op")) * 1_000.0 / PAIRS;
+        let threads = row.number("threads") as u32;
+        let channel = Channel {
+            threads: threads.into(),
+            turns: TURNS,
+            section: self::section(alone),
+            outside: self::outside(alone),
+        };
+        Case {
+            series: "i7-13700H".into(),
+            threads,
+            lock,
+            ours,
+            bench: Bench::of("i7-13700h"),
+            shape: Shape::Channel(channel),
+            published: row.number("us_per_op"),
+            fitted: threads == 1,
+            runs: 1,
+        }
+    });
+    Table {
+        name: "go",
+        source: "Rhys Hiltner and others, \"runtime: improve scaling of lock2\", Go issue 68578 (2024)",
+        unit: "µs",
+        note: "Fitted: the length of a send or receive, to the rows with one thread; the machine file's times of \
+               transfers and of the futex call, to the three-state lock. spinbit is the lock of the change's first \
+               version, whose waiters sleep in the kernel. The M1's rows are left out: macOS has another lock, by \
+               semaphores.",
+        order_only: false,
+        cases: cases.collect(),
+    }
+}
+
+/// What a lock and an unlock cost alone on the machine: two read-modify-writes and three hits.
+const LOCK: f64 = 14.0;
+
+/// Half of what is left of a pair is inside.
+fn section(alone: f64) -> f64 {
+    (alone - LOCK).max(0.0) / 2.0
+}
+
+fn outside(alone: f64) -> f64 {
+    (alone - LOCK).max(0.0) / 2.0
+}

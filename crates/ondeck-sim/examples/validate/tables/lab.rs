@@ -1,0 +1,58 @@
+//! The laboratory's own `throughput`, measured on a virtual machine with two CPUs.
+
+use crate::case::{Bench, Case, Table};
+use crate::published::rows;
+use crate::shapes::window::Window;
+use crate::subject::Shape;
+
+pub(super) fn table() -> Table {
+    let measured = rows(include_str!("../../../../../docs/published/lab-amd-epyc-2.csv"));
+    let cases = measured.iter().filter_map(|row| {
+        let ours = ours(row.get("lock"))?;
+        let threads = row.number("threads") as u32;
+        let (section, outside) = (row.number("section_ns"), row.number("outside_ns"));
+        let window = Window {
+            threads: threads as usize,
+            section: section * FACTOR,
+            outside: outside * FACTOR,
+            beside: false,
+            lines: 0,
+            // Some slices of the scheduler, and enough pairs.
+            length: if threads > 2 { 100_000_000.0 } else { 5_000_000.0 },
+        };
+        Some(Case {
+            series: format!("2 CPUs, {section} ns inside, {outside} ns outside"),
+            threads,
+            lock: row.get("lock"),
+            ours,
+            bench: Bench::of("amd-epyc-2"),
+            shape: Shape::Window(window),
+            published: row.number("ns_per_pair"),
+            fitted: false,
+            runs: 1,
+        })
+    });
+    Table {
+        name: "lab",
+        source: "docs/results/amd-epyc-2: `ondeck bench` on a virtual machine with two CPUs of an AMD EPYC",
+        unit: "ns",
+        note: "Nothing fitted but work, which takes 3 % longer than asked for, as the rows with one thread say. The machine's \
+               file was written by `ondeck costs`.",
+        order_only: false,
+        cases: cases.collect(),
+    }
+}
+
+/// How much longer the laboratory's work takes than asked for.
+const FACTOR: f64 = 1.03;
+
+fn ours(lock: &str) -> Option<&'static str> {
+    Some(match lock {
+        "ondeck" => "ondeck",
+        "spinlock" => "spinlock",
+        "std" => "rust_std",
+        "glibc" => "glibc_normal",
+        "parking_lot" => "parking_lot_port",
+        _ => return None,
+    })
+}

@@ -1,0 +1,21 @@
+//! Functions and methods that do what another type's of the same name do.
+
+#![allow(unused_macros, reason = "not every test that includes this file needs both")]
+
+/// Functions of a platform that are those of `$To`.
+macro_rules! delegated {
+    ($To:ident: $(fn $name:ident($($arg:ident: $Type:ty),*) $(-> $Result:ty)?;)*) => {$(
+        fn $name($($arg: $Type),*) $(-> $Result)? {
+            $To::$name($($arg),*)
+        }
+    )*};
+}
+
+/// Methods of an atomic that are those of what `$get` returns for it.
+macro_rules! forwarded {
+    ($get:expr => $(fn $name:ident($($arg:ident: $Type:ty),*) $(-> $Result:ty)?;)*) => {$(
+        fn $name(&self, $($arg: $Type),*) $(-> $Result)? {
+            $get(self).$name($($arg),*)
+        }
+    )*};
+}
