@@ -2,7 +2,7 @@
 # The API documentation builds without a warning. No link between the project's files is dead, and no page is
 # missing from the book. No comment and no page has a word that ci/words.txt retires. The figures of
 # docs/findings.md, docs/speed.md, docs/scale.md, docs/real-programs.md and README.md are those of their data. The steps of
-# ARCHITECTURE.md are functions that are there. docs/hazards.md has each hazard that there is.
+# ARCHITECTURE.md are functions that are there.
 source "$(dirname "$0")/common.sh"
 need_packages python3
 RUSTDOCFLAGS="-D warnings" cargo doc --workspace --lib --no-deps --locked
@@ -22,14 +22,4 @@ python3 ci/book/scale.py --check || wrong=1
 python3 examples/real-programs/page.py --check || wrong=1
 python3 -m unittest discover -q -s ci/book -p '*_test.py' || wrong=1
 python3 -m unittest discover -q -s examples/real-programs -p '*_test.py' || wrong=1
-while IFS= read -r file; do
-    if ! grep -qF "($file)" docs/hazards.md; then
-        echo "docs/hazards.md does not have $file: run ci/hazards.sh"
-        wrong=1
-    fi
-done < <(
-    git ls-files 'crates/ondeck/tests/mutants/*.toml' | sed 's/^/..\//'
-    # Large configurations are run only by name or with --large, so the table does not have them.
-    git ls-files 'spec/*.cfg' | xargs grep -l '^..* Hazard:' | xargs grep -L '^..* Large:' | sed 's/^/..\//'
-)
 exit "$wrong"

@@ -66,8 +66,9 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
         }
         _ = writeln!(
             text,
-            "{} locks. bytes: the lock; +thread: what each thread brings to it. Of the crate ondeck's, no workload \
-             measures\nCombiningMutex, whose sections are closures, Event, Latch and Parker.",
+            "{} locks. bytes: the lock; +thread: what each thread brings to it.\n\
+             No workload measures these of the crate ondeck: CombiningMutex, whose sections\n\
+             are closures, Event, Latch and Parker.",
             rows.len()
         );
     }

@@ -39,7 +39,7 @@ pub use estimates::{averaged_cost, relax_interval};
 pub use fences::Fences;
 pub use pi::{PiFutex, PiLock, PiUnlock};
 pub use polling::{MEASURED, Polling};
-pub use threads::Threads;
+pub use threads::{Threads, UNKNOWN_CPU};
 pub use time::Timestamp;
 
 /// Why [`Platform::futex_wait`] came back.

@@ -2,13 +2,16 @@
 
 use super::Platform;
 
+/// The CPU of a thread whose scheduler does not tell.
+pub const UNKNOWN_CPU: u32 = (1 << 20) - 1;
+
 /// A machine whose scheduler may say something of its threads. None of it is needed for correctness.
 pub trait Threads: Platform {
     /// True once in about `count` calls by each thread: for what should happen now and then, without
     /// a word that all threads write.
     fn once_in(count: u32) -> bool;
 
-    /// The CPU that the calling thread runs on, by its number. A hint: the thread may have moved
+    /// The CPU that the calling thread runs on, by its number, or [`UNKNOWN_CPU`]. A hint: the thread may have moved
     /// since.
     #[inline]
     fn cpu() -> u32 {

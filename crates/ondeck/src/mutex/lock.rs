@@ -147,8 +147,9 @@ impl<P: Host> RawMutex<P> {
             return Waited::Leave { is_owner: true };
         }
         waiting.was_woken_in_vain = true;
-        waiting.stands_aside = Part::Aside.is_in() && node.is_here();
-        roles::land(&waiting.bucket.lock(), node, now);
+        let is_here = node.is_here();
+        let is_alone = roles::land(&waiting.bucket.lock(), node, now);
+        waiting.stands_aside = is_here && is_alone && Part::Aside.is_in();
         Waited::Look
     }
 }

@@ -53,15 +53,16 @@ pub(super) fn take_role<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, now: usiz
 }
 
 /// The caller was woken and has found the lock taken: it takes the role from a heir that watches. One that sleeps with a
-/// request keeps it: the lock is held for long, and that thread will have it first.
-pub(super) fn land<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, now: usize) {
+/// request keeps it: the lock is held for long, and that thread will have it first. Returns whether there was no heir.
+pub(super) fn land<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, now: usize) -> bool {
     // spec: Mutex!Land
     if node.status() != status::WOKEN {
-        return;
+        return false;
     }
     forget_woken(guard, node);
     node.place.store(place::<P>(), Ordering::Relaxed);
-    match heir(guard, node.address()) {
+    let heir = heir(guard, node.address());
+    match heir {
         Some(other)
             if (has_asked(other) || !Part::Takeover.is_in())
                 && priority(other) >= priority(node) =>
@@ -70,6 +71,7 @@ pub(super) fn land<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, now: usize) {
         }
         _ => become_heir(guard, node, now),
     }
+    heir.is_none()
 }
 
 /// Makes the linked node the heir in place of any other, which is parked then.
@@ -277,15 +279,23 @@ pub(crate) fn look_after_moved<P: Host>(
         {
             None
         }
-        _ => look_after(guard, node.address(), now),
+        // Not `now`: a fence may have taken a while.
+        _ => look_after(guard, node.address(), P::ticks() as usize),
     }
 }
 
-/// Whether a notification may leave waiters to the owner of their mutex: fences are asymmetric, and the heavy one that this
-/// takes interrupts at most one other CPU, for about as long as the saved switch of threads would take. Asked before any
-/// bucket is locked, because the first such question of a process may take milliseconds.
+/// Whether a notification may leave waiters to the owner of their mutex. Asked before any bucket is locked, because the
+/// first such question of a process may take milliseconds.
+///
+/// Fences are asymmetric. The heavy one that this takes is cheap: it costs far less than the wake that it saves, and
+/// interrupts one other CPU at most where threads may use two. It is made with the bucket locked, so not where a real-time
+/// thread may want that.
 pub(crate) fn may_lend<P: Host>() -> bool {
-    Part::Lend.is_in() && P::cpus() <= 2 && P::fences_are_asymmetric()
+    Part::Lend.is_in()
+        && P::cpus() <= 2
+        && P::fences_are_asymmetric()
+        && P::heavy_cost_ticks() <= P::wake_ticks() / 4
+        && !P::has_real_time_threads()
 }
 
 /// Leaves the parked threads to the owner, if there is one and no other thread is responsible: its unlock wakes the oldest.

@@ -12,8 +12,8 @@ pub(super) struct Waiting<'a, P: Host> {
     pub(super) rest: Rest,
     /// It was woken, and found the lock taken again.
     pub(super) was_woken_in_vain: bool,
-    /// It does not poll before it asks: it runs on the CPU of the thread that woke it, and found the lock taken. The owner
-    /// most likely waits for that CPU.
+    /// It does not poll before it asks: it runs on the CPU of the thread that woke it, found the lock taken, and there was no
+    /// heir that could have been its waker. The owner most likely waits for that CPU.
     pub(super) stands_aside: bool,
     /// The part of its sleep that it is in.
     pub(super) slice: Option<Slice>,

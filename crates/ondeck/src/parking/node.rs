@@ -5,7 +5,7 @@ use core::ptr;
 
 use super::Host;
 use super::has_come;
-use crate::machine::{AtomicInt, AtomicPointer, Ordering};
+use crate::machine::{AtomicInt, AtomicPointer, Ordering, UNKNOWN_CPU};
 
 /// What a waiting thread is. It is the futex word that a parked thread sleeps on.
 ///
@@ -235,9 +235,11 @@ impl<P: Host> Node<P> {
         }
     }
 
-    /// Whether the caller runs where its thread ran last; once that was woken, where its waker ran.
+    /// Whether the caller runs where its thread ran last; once that was woken, where its waker ran. False on a machine that
+    /// does not say where a thread runs.
     pub(crate) fn is_here(&self) -> bool {
-        self.place.load(Ordering::Relaxed) == place::<P>()
+        let here = place::<P>();
+        here & UNKNOWN_CPU != UNKNOWN_CPU && self.place.load(Ordering::Relaxed) == here
     }
 
     /// The caller is about to wake its thread. Under the lock of its bucket.

@@ -95,7 +95,7 @@ pub(super) unsafe trait System {
     /// See [`Threads::cpu`](super::Threads::cpu).
     #[inline]
     fn cpu() -> u32 {
-        0
+        crate::machine::UNKNOWN_CPU
     }
 
     /// See [`Platform::node`](super::Platform::node).

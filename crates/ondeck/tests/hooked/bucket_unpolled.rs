@@ -1,6 +1,7 @@
 //! The lock of a bucket where no thread polls.
 
 use std::cell::Cell;
+use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -61,4 +62,39 @@ fn a_thread_that_does_not_poll_does_not_poll_a_bucket_either() {
         waits.take().expect("spawned").join().expect("no panic")
     });
     assert_eq!(pauses, 0);
+}
+
+hooks! {
+    Crowded {
+        fn polling() -> Polling {
+            no_polling()
+        }
+    }
+}
+
+/// Six threads sleep for the lock of a bucket. Those that its release wakes have it one after the other, and each of them has
+/// to wake others.
+#[test]
+fn all_that_sleep_for_a_bucket_get_it() {
+    let _watchdog = watched();
+    let words = [0_u32; 7];
+    let visit = |word: &u32, validate: &mut dyn FnMut()| {
+        let validate = || {
+            validate();
+            false
+        };
+        let parked =
+            keys::park::<Hooked<Crowded>>(ptr::from_ref(word).addr(), validate, || (), None);
+        assert_eq!(parked, Parked::Invalid);
+    };
+    let (own, others) = words.split_first().expect("seven");
+    thread::scope(|scope| {
+        visit(own, &mut || {
+            for word in others {
+                scope.spawn(move || visit(word, &mut || ()));
+            }
+            // Until they sleep, which a table's own futexes do not tell.
+            thread::sleep(Duration::from_millis(50));
+        });
+    });
 }

@@ -118,7 +118,8 @@ unsafe impl<H: Hooks> Platform for Hooked<H> {
     }
 
     fn futex_wait(word: &Self::AtomicU32, expected: u32, deadline: Option<Timestamp>) -> FutexWait {
-        if Self::is_of_table(std::ptr::from_ref(word).addr()) {
+        // Threads that wait for the bucket's lock have no deadline, and others that sleep on a word of the table may.
+        if deadline.is_none() && Self::is_of_table(std::ptr::from_ref(word).addr()) {
             return Linux::futex_wait(word, expected, deadline);
         }
         if let Some(outcome) = H::sleep(deadline) {

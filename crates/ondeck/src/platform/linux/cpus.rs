@@ -147,8 +147,8 @@ fn largest(told: u64) -> usize {
 /// Without a system call: the C library reads it from memory that the kernel keeps up to date
 /// (rseq(2)), or from a register.
 pub(super) fn current() -> u32 {
-    // SAFETY: sched_getcpu has no preconditions. It fails on kernels that do not tell; any number
-    // will do then.
+    // SAFETY: sched_getcpu has no preconditions. It fails with -1 on kernels that do not tell: that is
+    // `UNKNOWN_CPU`, and more bits.
     unsafe { libc::sched_getcpu() }.cast_unsigned()
 }
 
