@@ -21,8 +21,8 @@ use crate::platform::{Native, Timestamp};
 /// Waiters may use different mutexes, even at the same time. It can be a `static`.
 ///
 /// A notified waiter that still runs competes for its mutex; one that sleeps is moved to the mutex's queue.
-/// A notification is a load when no thread waits. It makes no system call when no thread waits, when
-/// the mutex is locked, or for a waiter that still runs; else one, however many are notified.
+/// A notification is a load when no thread waits. It makes no system call for a waiter that still runs, or if another thread
+/// is about to look after those that sleep for the mutex; else one, however many are notified.
 ///
 /// # Panics
 ///

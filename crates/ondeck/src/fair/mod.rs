@@ -27,7 +27,7 @@
 //!
 //! While threads wait, the lock rests from each unlock until the next owner runs: at best the time in
 //! which a line goes from one CPU to another, because the first in the line reads its own node for a
-//! while, and else the time of a wake, 2 to 50 µs. That is the price of the order. A mutex that is
+//! while if that has paid off, and else the time of a wake, 2 to 50 µs. That is the price of the order. A mutex that is
 //! contended for short sections is faster as [`Mutex`](crate::Mutex), whose bounded unfairness keeps any
 //! thread from starving.
 //!
