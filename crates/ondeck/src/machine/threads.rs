@@ -11,8 +11,8 @@ pub trait Threads: Platform {
     /// a word that all threads write.
     fn once_in(count: u32) -> bool;
 
-    /// The CPU that the calling thread runs on, by its number, or [`UNKNOWN_CPU`]. A hint: the thread may have moved
-    /// since.
+    /// The CPU that the calling thread runs on, by its number; 2^20 - 1 if the system does not tell. A hint: the
+    /// thread may have moved since.
     #[inline]
     fn cpu() -> u32 {
         0
