@@ -103,7 +103,8 @@ fn better_first(one: &Figure, other: &Figure) -> Ordering {
     }
 }
 
-/// Puts the lock that the program has now first, if nothing tells it apart from the first; says whether it did.
+/// Moves the program's present lock to the front if no measurement and no rule separates it from the best one. Returns whether
+/// it did.
 pub fn stay(ranked: &mut [Ranked], now: &str) -> bool {
     let alike = not_told_apart(ranked);
     let is_now = |one: &Ranked| {

@@ -41,7 +41,7 @@ pub struct Part {
     pub work: Option<(u64, u64)>,
     /// The capacity of the queue, if the workload has one.
     pub capacity: Option<usize>,
-    /// Numbers of threads, each as so many times the CPUs and so many more.
+    /// Numbers of threads: `(times, more)` is `times` the number of CPUs, plus `more`.
     pub threads: &'static [(usize, usize)],
     /// How long a round is, in milliseconds.
     pub round: u64,

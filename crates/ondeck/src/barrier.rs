@@ -15,10 +15,9 @@
 //!
 //! # Nothing is touched after a wait may return
 //!
-//! The leader stores the word before it tells the others, and those read their own nodes, and a word of the
-//! parking table that they sleep on. So the barrier may be freed as soon as one wait of its last round has returned, while others still wake. A
-//! barrier whose waiters read a generation in its own memory, as the standard library's does after
-//! its condition variable, cannot promise that.
+//! The leader stores the barrier's word before it wakes the other threads. Those read only their own nodes and a word of the
+//! parking table. So the barrier may be freed as soon as one wait of its last round has returned, while other threads still
+//! wake. The waiters of the standard library's barrier read a generation in its memory, so it cannot promise that.
 //!
 //! # Memory ordering
 //!

@@ -144,7 +144,7 @@ impl<P: Host> Event<P> {
         // step: set for waiters
         // Those that waited may have gone meanwhile.
         if !self.set_unwaited() {
-            // The last access: the threads are told after it.
+            // The last access to this memory: a thread that `take_all` tells to go on may free it.
             self.state.store(SET, Ordering::Release);
             line.take_all();
         }

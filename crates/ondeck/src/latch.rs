@@ -162,7 +162,7 @@ impl<P: Host> Latch<P> {
                 drop(line);
                 too_many(word, count);
             };
-            // The last access: the threads are told after it.
+            // The last access to this memory: a thread that `take_all` tells to go on may free it.
             let (both, relaxed) = (Ordering::AcqRel, Ordering::Relaxed);
             match self.word.compare_exchange(word, next, both, relaxed) {
                 Ok(_) => break,

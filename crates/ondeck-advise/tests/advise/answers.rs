@@ -48,7 +48,7 @@ fn noise_is_no_answer_but_to_stay_with_what_the_program_has() {
     let stays = with("std");
     assert!(stays.known && stays.why.starts_with("stay with what you have"), "{stays:?}");
     assert_eq!(stays.alike, ["std", "parking_lot"]);
-    // It is told apart from the best.
+    // A lock that is worse than the best is not kept.
     assert!(!with("usync").known);
 }
 

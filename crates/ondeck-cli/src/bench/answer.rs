@@ -64,7 +64,8 @@ fn asks_for_answer(options: &Options) -> bool {
 }
 
 fn of(part: &Part, request: &Request) -> Request {
-    // On one CPU threads contend, too; a number that is not by CPUs is an article's.
+    // At least two threads, so that they contend on one CPU as well. An article's number of threads does not depend on the
+    // CPUs.
     let count = |&(times, more): &(usize, usize)| {
         if times == 0 { more } else { (times * request.cpus + more).max(2) }
     };

@@ -73,8 +73,8 @@ pub(crate) struct Options {
     #[arg(long, value_name = "COUNT", default_value = "0", value_parser = background)]
     pub(crate) background: usize,
 
-    /// Measure every workload, with locks of papers, too; four minutes on 2 CPUs. So does an option that names
-    /// workloads or situations. Without one, a minute says how the locks compare that programs choose from
+    /// Measure every workload, also with the locks of papers; four minutes on 2 CPUs. An option that names
+    /// workloads or situations implies this. By default, bench compares the usual locks for a minute
     #[arg(short, long)]
     pub(crate) all: bool,
 

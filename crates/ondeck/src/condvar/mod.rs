@@ -42,8 +42,8 @@
 //! a thread that was woken and has not run, or an owner with a debt: the waiter is parked among the others of that mutex.
 //! Else one wake, however many are notified, also while the mutex is locked: the woken thread needs some microseconds to
 //! run, in which most sections end. A waiter that last ran on the notifier's CPU may be left to the owner's unlock instead.
-//! Nothing tells whether the notifier is that owner, so this takes a heavy fence (`roles::may_lend`). One wake for each
-//! waiter that sleeps and has no mutex of this crate.
+//! The owner may be another thread than the notifier, so the notifier makes a heavy fence first (`roles::may_lend`). One
+//! wake for each waiter that sleeps and has no mutex of this crate.
 //!
 //! # One regime
 //!

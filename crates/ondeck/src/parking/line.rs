@@ -7,8 +7,8 @@
 //!
 //! # Nothing is touched after a thread may go on
 //!
-//! The last store to the state word comes before [`Line::take_all`] and before [`Line`] is dropped, and no thread
-//! that was taken is told before that. So a thread that goes on may free the lock at once. Another thread may go on
+//! The last store to the state word comes before [`Line::take_all`] and before [`Line`] is dropped. Those two tell the
+//! taken threads to go on, and no other function does. So a thread that goes on may free the lock at once. Another thread may go on
 //! already when it sees that store, and free the lock; whatever comes to be at that address finds its
 //! waiters by the same bucket's lock, and so after those of this lock were taken. An address is used
 //! only while its lock is.

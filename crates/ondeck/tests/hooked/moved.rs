@@ -144,6 +144,46 @@ fn a_waiter_that_ran_on_its_notifiers_cpu_is_left_to_the_owner() {
     assert_eq!(waiter.unlocks(mutex), 0);
 }
 
+/// A waiter that slept on `cpu`, which its notifier runs on, too, is woken although the mutex is locked, and waits for it.
+fn is_not_left_to_the_owner(cpu: u32) {
+    let (mutex, condvar, waiter) = (new_lock(), new_condvar(), Actor::new());
+    waiter.sleeps_in(move || {
+        CPU.set(cpu);
+        wait(mutex, condvar)
+    });
+    lock(mutex);
+    let (before, own) = (sleeps(), CPU.replace(cpu));
+    assert_eq!(notify(condvar, 1), 1);
+    CPU.set(own);
+    until(|| sleeps() > before);
+    assert_eq!(unlock(mutex), 1);
+    assert_eq!(waiter.unlocks(mutex), 0);
+}
+
+/// A real-time thread would wait for the bucket while the fence is made.
+#[test]
+fn no_waiter_is_left_to_an_owner_beside_real_time_threads() {
+    let _alone = alone();
+    REAL_TIME.store(true, Ordering::SeqCst);
+    is_not_left_to_the_owner(CPU.get());
+    REAL_TIME.store(false, Ordering::SeqCst);
+}
+
+#[test]
+fn no_waiter_is_left_to_an_owner_where_a_heavy_fence_is_expensive() {
+    let _alone = alone();
+    HEAVY_COST.store(usize::MAX, Ordering::SeqCst);
+    is_not_left_to_the_owner(CPU.get());
+    HEAVY_COST.store(0, Ordering::SeqCst);
+}
+
+/// All threads of such a machine seem to run on one CPU.
+#[test]
+fn no_waiter_is_left_to_an_owner_where_no_thread_knows_its_cpu() {
+    let _alone = alone();
+    is_not_left_to_the_owner((1 << 20) - 1);
+}
+
 /// The notifier is not the owner, whose store is still in the buffer of its CPU: its unlock does not see the debt.
 #[test]
 fn a_waiter_is_not_left_to_an_owner_whose_unlock_is_under_way() {

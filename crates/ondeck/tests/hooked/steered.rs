@@ -37,6 +37,9 @@ static POLLED: AtomicU32 = AtomicU32::new(0);
 static POLLERS: AtomicU32 = AtomicU32::new(0);
 /// Whether heavy fences are refused.
 pub(super) static REFUSED: AtomicBool = AtomicBool::new(false);
+/// What a heavy fence costs, and whether there are real-time threads.
+pub(super) static HEAVY_COST: AtomicUsize = AtomicUsize::new(0);
+pub(super) static REAL_TIME: AtomicBool = AtomicBool::new(false);
 static CPUS: AtomicU32 = AtomicU32::new(0);
 /// Whether all threads share one CPU.
 static ONE_CPU: AtomicBool = AtomicBool::new(false);
@@ -141,6 +144,12 @@ hooks! {
         }
         fn priority() -> u32 {
             PRIORITY.get()
+        }
+        fn has_real_time_threads() -> bool {
+            REAL_TIME.load(Ordering::SeqCst)
+        }
+        fn heavy_cost_ticks() -> usize {
+            HEAVY_COST.load(Ordering::SeqCst)
         }
     }
 }

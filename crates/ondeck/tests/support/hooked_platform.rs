@@ -204,6 +204,7 @@ unsafe impl<H: Hooks> Fences for Hooked<H> {
         fn fences_are_asymmetric() -> bool;
         fn presumed_light_fence();
         fn heavy_fences_are_refused() -> bool;
+        fn heavy_cost_ticks() -> usize;
     }
 }
 

@@ -94,6 +94,9 @@ pub trait Hooks: Copy + fmt::Debug + Send + Sync + 'static {
     fn has_real_time_threads() -> bool {
         false
     }
+    fn heavy_cost_ticks() -> usize {
+        0
+    }
     /// 0: a thread that finds a lock locked does not read it before it polls or parks, so that its pauses
     /// tell a test whether it polls.
     fn transfer_ticks() -> usize {
