@@ -72,7 +72,9 @@ use crate::platform::{AtomicInt, Host, Native, Ordering, Platform, Timestamp};
 /// ```
 pub struct Barrier<P: Host = Native> {
     arrived: P::AtomicU32,
-    total: u32,
+    /// Never changes. Atomic, because a thread may free the barrier while another has a reference to it in a wait: Rust
+    /// allows that only of cells.
+    total: P::AtomicU32,
 }
 
 /// What [`Barrier::wait`] returns.
@@ -91,7 +93,7 @@ impl BarrierWaitResult {
 impl Barrier {
     /// A barrier for so many threads; with 0 or 1 no thread waits.
     pub const fn new(total: u32) -> Self {
-        Self { arrived: AtomicU32::new(0), total }
+        Self { arrived: AtomicU32::new(0), total: AtomicU32::new(total) }
     }
 
     /// As [`wait`](Self::wait), for a time at most; `None` if it was over before all had come. The
@@ -109,7 +111,7 @@ impl Barrier {
 impl<P: Host> Barrier<P> {
     /// As [`new`](Barrier::new), on any platform.
     pub fn on_platform(total: u32) -> Self {
-        Self { arrived: AtomicInt::new(0), total }
+        Self { arrived: AtomicInt::new(0), total: AtomicInt::new(total) }
     }
 
     fn key(&self) -> usize {
@@ -132,15 +134,16 @@ impl<P: Host> Barrier<P> {
     }
 
     fn arrive(&self, deadline: Option<Timestamp>) -> Option<BarrierWaitResult> {
-        if self.total > 1 {
+        let total = self.total.load(Ordering::Relaxed);
+        if total > 1 {
             let mut line = Line::<P>::lock(self.key());
             // In the child of a fork the line is empty, whatever the word says.
             let waiting = line.oldest().map_or(0, |_| self.arrived.load(Ordering::Relaxed));
             // step: arrive
-            if waiting + 1 < self.total {
+            if waiting + 1 < total {
                 self.arrived.store(waiting + 1, Ordering::Relaxed);
                 // Some of the others have no CPU before this one sleeps.
-                if self.total as usize > P::cpus() {
+                if total as usize > P::cpus() {
                     line.sleep_at_once();
                 }
                 // step: wait
@@ -161,6 +164,8 @@ impl<P: Host> Barrier<P> {
 
 impl<P: Host> fmt::Debug for Barrier<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Barrier").field("total", &self.total).finish_non_exhaustive()
+        f.debug_struct("Barrier")
+            .field("total", &self.total.load(Ordering::Relaxed))
+            .finish_non_exhaustive()
     }
 }

@@ -86,13 +86,13 @@ impl<P: Host> Line<P> {
 
     /// What the threads that wait brought along, that of the oldest first.
     pub(crate) fn tokens(&self) -> impl Iterator<Item = usize> {
-        self.guard().oldest_first(Kind::Key, self.key).map(Node::wants)
+        self.guard().oldest_first(Kind::Line, self.key).map(Node::wants)
     }
 
     /// Whether the oldest has waited for so many ticks by [`wait_since`](Self::wait_since), and none that had was taken in
     /// the last so many.
     pub(crate) fn is_overdue(&self, now: usize, ticks: usize) -> bool {
-        let (newest, oldest) = (self.newest(), self.guard().oldest(Kind::Key, self.key));
+        let (newest, oldest) = (self.newest(), self.guard().oldest(Kind::Line, self.key));
         let waited = |node: &Node<P>| now.wrapping_sub(node.since.load(Ordering::Relaxed)) >= ticks;
         // A rest that would last for longer is one of long ago.
         let is_resting = |newest: &Node<P>| newest.due().wrapping_sub(now).wrapping_sub(1) < ticks;
@@ -107,7 +107,7 @@ impl<P: Host> Line<P> {
     }
 
     fn newest(&self) -> Option<&Node<P>> {
-        self.guard().newest(Kind::Key, self.key)
+        self.guard().newest(Kind::Line, self.key)
     }
 
     /// The threads that are taken from here on only compete for what they wait for.
@@ -119,10 +119,10 @@ impl<P: Host> Line<P> {
     /// thread waits.
     pub(crate) fn take(&mut self) -> bool {
         let guard = self.guard.as_ref().expect("it is there until the drop");
-        let Some(node) = guard.oldest(Kind::Key, self.key) else { return false };
+        let Some(node) = guard.oldest(Kind::Line, self.key) else { return false };
         // SAFETY: it is linked, and its thread waits for what the drop tells it.
         unsafe {
-            guard.unlink(Kind::Key, node);
+            guard.unlink(Kind::Line, node);
             self.chosen.push(node);
         }
         true
@@ -133,11 +133,11 @@ impl<P: Host> Line<P> {
     pub(crate) fn take_all(&mut self) {
         let guard = self.guard.as_ref().expect("it is there until the drop");
         let rounds = &guard.bucket().rounds;
-        while let Some(node) = guard.oldest(Kind::Key, self.key) {
+        while let Some(node) = guard.oldest(Kind::Line, self.key) {
             // SAFETY: it is linked, and its thread waits for what it is told here, or by the drop. One that is told here
             // is not used after that.
             unsafe {
-                guard.unlink(Kind::Key, node);
+                guard.unlink(Kind::Line, node);
                 if node.status() == status::TOGETHER {
                     node.tell(status::DONE);
                     self.together = Some(rounds);
@@ -175,8 +175,8 @@ impl<P: Host> Line<P> {
         deadline: Option<Timestamp>,
         gives_up: impl FnOnce(&mut Self),
     ) -> bool {
-        let node = Node::<P>::new(Kind::Key, self.key, ptr::null(), 0);
-        if self.guard().sleeps_together(Kind::Key, self.key) {
+        let node = Node::<P>::new(Kind::Line, self.key, ptr::null(), 0);
+        if self.guard().sleeps_together(Kind::Line, self.key) {
             node.set_status(status::TOGETHER);
         }
         self.wait_as(&node, false, deadline, gives_up) != Waited::TimedOut
@@ -192,7 +192,7 @@ impl<P: Host> Line<P> {
         deadline: Option<Timestamp>,
         gives_up: impl FnOnce(&mut Self),
     ) -> Waited {
-        let node = Node::<P>::new(Kind::Key, self.key, ptr::null(), since);
+        let node = Node::<P>::new(Kind::Line, self.key, ptr::null(), since);
         node.set_wants(token);
         self.wait_as(&node, comes_back, deadline, gives_up)
     }
@@ -209,9 +209,9 @@ impl<P: Host> Line<P> {
         // SAFETY: it is new, and stays on its thread's stack until it is unlinked: by the thread that takes it, or below.
         unsafe {
             if comes_back {
-                self.guard().link_by_age(Kind::Key, node);
+                self.guard().link_by_age(Kind::Line, node);
             } else {
-                self.guard().link(Kind::Key, node);
+                self.guard().link(Kind::Line, node);
             }
         }
         self.unlock();
@@ -225,9 +225,9 @@ impl<P: Host> Line<P> {
             }
         }
         let slept = if together {
-            node.sleep_together(Kind::Key, deadline)
+            node.sleep_together(Kind::Line, deadline)
         } else {
-            node.sleep(Kind::Key, deadline, None, |_| true)
+            node.sleep(Kind::Line, deadline, None, |_| true)
         };
         match slept {
             Ok(status) => Waited::told(status),
@@ -259,5 +259,5 @@ impl<P: Host> Drop for Line<P> {
 /// How many threads wait at `key`: for tests.
 #[doc(hidden)]
 pub fn waiting<P: Host>(key: usize) -> usize {
-    P::bucket(key).lock().oldest_first(Kind::Key, key).count()
+    P::bucket(key).lock().oldest_first(Kind::Line, key).count()
 }

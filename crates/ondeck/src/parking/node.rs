@@ -62,6 +62,9 @@ pub(crate) enum Kind {
     Condvar,
     /// A key of [`park`](super::park).
     Key,
+    /// A [`Line`](super::Line). Apart from keys: an `unpark` at the address of a lock would tell its threads, and not wake
+    /// those that sleep together.
+    Line,
     /// A [`RawRwLock`](crate::rwlock::RawRwLock): a thread that wants it.
     RwLock,
     /// A [`RawRwLock`](crate::rwlock::RawRwLock): the writer that waits for readers to leave.

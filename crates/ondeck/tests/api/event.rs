@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use ondeck::Event;
 use ondeck::platform::{Native, Platform};
+use ondeck::{Event, parking};
 
 #[cfg(unix)]
 use crate::copy::{Fork, fork};
@@ -47,6 +47,23 @@ fn a_set_wakes_all_that_wait_even_if_it_is_reset_at_once() {
         });
     }
     until_rest(&event);
+}
+
+/// A lock is no key: the address of the first field of a structure is also the structure's.
+#[test]
+fn a_thread_that_waits_is_not_unparked_by_its_address() {
+    let event = Event::new();
+    watchdog::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| event.wait());
+        }
+        until_waiting(&raw const event, 2);
+        // SAFETY: no other code uses the address of a local variable as a key.
+        let unparked =
+            unsafe { parking::unpark::<Native>((&raw const event).addr(), 2, |_, _| ()) };
+        assert_eq!(unparked, 0);
+        event.set();
+    });
 }
 
 #[test]
