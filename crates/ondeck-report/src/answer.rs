@@ -159,7 +159,8 @@ pub struct Row {
     pub question: &'static Question,
     /// For each lock of the answer; none if it was not measured in all situations that the reference was in.
     pub times: Vec<Option<Times>>,
-    /// The places of the best lock and of those that are not told apart from it, best first.
+    /// The places of the best lock and of those that are not told apart from it, best first. None if fewer than two locks
+    /// could be compared.
     pub leaders: Vec<usize>,
 }
 
@@ -201,11 +202,19 @@ impl Answer {
         }
         // The reference first, this project's own last.
         locks.sort_by_key(|lock| (*lock != REFERENCE, lock.starts_with("ondeck")));
-        let rows: Vec<Row> =
-            QUESTIONS.iter().filter_map(|question| row(question, &series, &locks)).collect();
+        // Also one whose series were cut short: its row says that it says nothing.
+        let is_asked = |question: &&Question| {
+            report.series.iter().any(|one| question.parts.iter().any(|part| part.covers(one)))
+        };
+        let rows: Vec<Row> = QUESTIONS
+            .iter()
+            .filter(is_asked)
+            .map(|question| row(question, &series, &locks))
+            .collect();
         let share = share(&series, &locks);
         let locks: Vec<String> = locks.into_iter().map(str::to_owned).collect();
-        (!rows.is_empty()).then(|| Self { reference: locks[0].clone(), locks, rows, share })
+        let says_something = rows.iter().any(|row| !row.leaders.is_empty());
+        says_something.then(|| Self { reference: locks[0].clone(), locks, rows, share })
     }
 }
 
@@ -213,7 +222,7 @@ fn family(lock: &str) -> &str {
     lock.strip_suffix(RWLOCK).unwrap_or(lock)
 }
 
-fn row(question: &'static Question, series: &[&Series], locks: &[&str]) -> Option<Row> {
+fn row(question: &'static Question, series: &[&Series], locks: &[&str]) -> Row {
     type Key<'a> = (&'a str, String, usize);
     let mut situations: BTreeMap<Key<'_>, Vec<(&str, &Metric)>> = BTreeMap::new();
     for one in series.iter().filter(|one| question.parts.iter().any(|part| part.covers(one))) {
@@ -241,14 +250,15 @@ fn row(question: &'static Question, series: &[&Series], locks: &[&str]) -> Optio
         .collect();
     let mut order: Vec<usize> = (0..locks.len()).filter(|place| times[*place].is_some()).collect();
     if order.len() < 2 {
-        return None;
+        return Row { question, times: vec![None; locks.len()], leaders: vec![] };
     }
     let median = |place: &usize| times[*place].map_or(0.0, |times| times.median);
     order.sort_by(|one, other| median(other).total_cmp(&median(one)));
-    let best = times[order[0]]?;
-    let leads = |place: &usize| times[*place].is_some_and(|times| times.overlaps(&best));
+    let best = times[order[0]];
+    let leads =
+        |place: &usize| times[*place].zip(best).is_some_and(|(times, best)| times.overlaps(&best));
     let leaders = order.into_iter().filter(leads).collect();
-    Some(Row { question, times, leaders })
+    Row { question, times, leaders }
 }
 
 /// The geometric means; none if one of them is missing or there are none.
@@ -293,6 +303,7 @@ impl Row {
     pub fn leaders_in_words(&self, locks: &[String]) -> String {
         let names: Vec<&str> = self.leaders.iter().map(|place| &*locks[*place]).collect();
         match &*names {
+            [] => "too few rounds to say".to_owned(),
             all if all.len() == self.times.iter().flatten().count() => "none told apart".to_owned(),
             [_, _, _, ..] => format!("{} = {} others", names[0], names.len() - 1),
             _ => names.join(" = "),
@@ -363,6 +374,25 @@ mod tests {
         assert_eq!(times, [word("1.00"), word("1.90"), None, word("2.00")]);
         assert_eq!(row.leaders_in_words(&answer.locks), "ondeck = parking_lot");
         assert_eq!(answer.share, Some((8, vec![Some(0.5), Some(0.5), None, Some(0.5)])));
+    }
+
+    #[test]
+    fn a_row_whose_series_were_cut_says_so() {
+        let short = ["std", "ondeck"].map(|lock| series(lock, 2, (1.0, 1.0, 1.0)));
+        let mut cut = short.clone().map(|one| Series { cut_runs: 1, ..one });
+        for one in &mut cut {
+            one.workload = "uncontended".to_owned();
+            one.threads = 1;
+        }
+        let answer = of([short, cut].concat()).expect("two locks");
+        let words: Vec<_> = answer
+            .rows
+            .iter()
+            .map(|row| (row.question.name, row.leaders_in_words(&answer.locks)))
+            .collect();
+        let expected =
+            [("uncontended", "too few rounds to say"), ("short sections", "none told apart")];
+        assert_eq!(words, expected.map(|(name, word)| (name, word.to_owned())));
     }
 
     #[test]
