@@ -276,20 +276,28 @@ pub fn beside(article: &'static Article, report: &Report) -> Option<Beside> {
     (!tables.is_empty()).then_some(Beside { article, limits, tables })
 }
 
+/// Of a figure that the report should have: its rounds were cut short.
+const TOO_FEW: &str = "too few rounds to say";
+
 impl Table {
     fn beside(&self, article: &Article, series: &[Series]) -> Option<Compared> {
         let (_, base, threads, theirs) = *self.rows.first()?;
-        let base = self.ours(series, base, threads)?;
+        // The report has this table, even if its rounds were cut short.
+        self.series(series, base, threads)?;
+        let base = self.ours(series, base, threads);
         let mut rows: Vec<Line> = self
             .rows
             .iter()
             .enumerate()
             .map(|(place, &(name, lock, threads, figure))| {
                 let ours = self.ours(series, lock, threads);
-                let verdict = match ours {
-                    _ if place == 0 => "compared with",
-                    None => "not measured here",
-                    Some(ours) => verdict(figure / theirs, ours, base),
+                let verdict = match (ours, base) {
+                    (_, Some(_)) if place == 0 => "compared with",
+                    (None, _) if self.series(series, lock, threads).is_none() => {
+                        "not measured here"
+                    }
+                    (Some(ours), Some(base)) => verdict(figure / theirs, ours, base),
+                    _ => TOO_FEW,
                 };
                 let ours = ours.map(|ours| ours.figure);
                 Line { name: name.to_owned(), theirs: Some(figure), ours, verdict }
@@ -299,16 +307,23 @@ impl Table {
             article.locks.iter().filter(|lock| self.rows.iter().all(|row| row.1 != **lock));
         let most = self.rows.iter().filter_map(|row| row.2).max();
         for lock in others {
-            if let Some(ours) = self.ours(series, lock, most) {
+            if self.series(series, lock, most).is_some() {
                 let name =
                     most.map_or((*lock).to_owned(), |most| format!("{lock}, {most} threads"));
-                rows.push(Line { name, theirs: None, ours: Some(ours.figure), verdict: "" });
+                let ours = self.ours(series, lock, most).map(|ours| ours.figure);
+                let verdict = if ours.is_some() { "" } else { TOO_FEW };
+                rows.push(Line { name, theirs: None, ours, verdict });
             }
         }
         Some(Compared { what: self.what, rows })
     }
 
-    fn ours(&self, series: &[Series], lock: &str, threads: Option<usize>) -> Option<Ours> {
+    fn series<'a>(
+        &self,
+        series: &'a [Series],
+        lock: &str,
+        threads: Option<usize>,
+    ) -> Option<&'a Series> {
         let fits = |one: &&Series| {
             one.workload == self.workload
                 && one.lock == lock
@@ -316,7 +331,11 @@ impl Table {
                 && !one.params.contains_key(NOTIFY)
                 && one.params.get(param::PROCESS).is_none_or(|kind| kind == param::SEVERAL_THREADS)
         };
-        let metric = series.iter().find(fits)?.metric(self.metric)?;
+        series.iter().find(fits)
+    }
+
+    fn ours(&self, series: &[Series], lock: &str, threads: Option<usize>) -> Option<Ours> {
+        let metric = self.series(series, lock, threads)?.metric(self.metric)?;
         let longest = metric.samples.iter().copied().fold(metric.max, f64::max);
         let [figure, median, low, high] = [
             if self.longest { longest } else { metric.median },
@@ -377,6 +396,25 @@ mod tests {
     fn noise_gives_no_verdict() {
         assert_eq!(verdict(4.0, ours(0.5, 5.0, 9.0), ours(0.4, 1.0, 2.0)), "not told apart here");
         assert_eq!(verdict(0.13, ours(0.0, 0.0, 0.0), ours(0.0, 0.0, 0.0)), "too small to say");
+    }
+
+    #[test]
+    fn a_table_whose_rounds_were_cut_is_shown() {
+        let text = include_bytes!("../tests/data/sample-report.json");
+        let report = crate::read::text("sample", text).expect("a report");
+        let table = &ARTICLES[0].tables[0];
+        let mut one = report.series[0].clone();
+        one.workload = table.workload.to_owned();
+        one.params.clear();
+        let lines = table.rows.iter().map(|row| Series {
+            lock: row.1.to_owned(),
+            threads: row.2.unwrap_or(1),
+            metrics: vec![],
+            ..one.clone()
+        });
+        let compared = table.beside(&ARTICLES[0], &lines.collect::<Vec<_>>()).expect("it is there");
+        assert!(compared.rows.iter().all(|row| row.ours.is_none() && row.verdict == TOO_FEW));
+        assert!(table.beside(&ARTICLES[0], &[]).is_none());
     }
 
     /// The figures are copied from the tables of `docs/published/`, and stay so.
