@@ -21,7 +21,9 @@ use core::sync::atomic::Ordering;
 use libc::timespec;
 use ondeck::condvar::{Step, Waiter};
 use ondeck::platform::{FutexWait, Linux, Timestamp};
+use ondeck_record::burst::{Action, Begun};
 
+use crate::bursts;
 use crate::clock::{self, Deadline};
 use crate::deferred;
 use crate::errno::{EINVAL, EPERM, ETIMEDOUT};
@@ -52,6 +54,8 @@ pub struct Wait {
     mutex_is: MutexIs,
     /// A deadline in real time. One in monotonic time is the waiter's.
     deadline: Option<Deadline>,
+    /// Recorded as one operation, unless the mutex is unlocked and locked by functions that are recorded.
+    begun: Option<Begun>,
 }
 
 /// The bytes that `cancel.c` has for it.
@@ -89,12 +93,14 @@ pub unsafe extern "C" fn ondeck_preload_cond_signal(cond: *mut Cond) -> c_int {
         // SAFETY: the C library's function, with what its caller gave.
         return unsafe { real::cond_signal(cond) };
     }
-    if mode::may_be_asynchronous() {
-        // SAFETY: as the caller promises.
-        return unsafe { deferred::call(notify_one, cond.cast()) };
-    }
-    shared.waiters.notify_one();
-    0
+    bursts::recorded(Action::Notify, cond, || {
+        if mode::may_be_asynchronous() {
+            // SAFETY: as the caller promises.
+            return unsafe { deferred::call(notify_one, cond.cast()) };
+        }
+        shared.waiters.notify_one();
+        0
+    })
 }
 
 /// # Safety
@@ -119,12 +125,14 @@ pub unsafe extern "C" fn ondeck_preload_cond_broadcast(cond: *mut Cond) -> c_int
         // SAFETY: the C library's function, with what its caller gave.
         return unsafe { real::cond_broadcast(cond) };
     }
-    if mode::may_be_asynchronous() {
-        // SAFETY: as the caller promises.
-        return unsafe { deferred::call(notify_all, cond.cast()) };
-    }
-    shared.waiters.notify_all();
-    0
+    bursts::recorded(Action::Notify, cond, || {
+        if mode::may_be_asynchronous() {
+            // SAFETY: as the caller promises.
+            return unsafe { deferred::call(notify_all, cond.cast()) };
+        }
+        shared.waiters.notify_all();
+        0
+    })
 }
 
 /// # Safety
@@ -223,9 +231,16 @@ pub unsafe extern "C" fn ondeck_preload_wait_begin(
     };
     let lock = (mutex_is != MutexIs::Foreign).then_some(&shared.lock);
     let waiter = Waiter::new(&cond.waiters, lock, monotonic);
+    let begun = if mutex_is == MutexIs::Foreign { None } else { bursts::begun() };
     // SAFETY: the caller has the memory.
     let wait = unsafe {
-        wait.write(Wait { waiter: MaybeUninit::new(waiter), mutex, mutex_is, deadline: real_time });
+        wait.write(Wait {
+            waiter: MaybeUninit::new(waiter),
+            mutex,
+            mutex_is,
+            deadline: real_time,
+            begun,
+        });
         &*wait
     };
     if mutex_is == MutexIs::Owned {
@@ -345,6 +360,7 @@ impl Wait {
             MutexIs::Plain => {}
         }
         recorded::relocked(shared, self.waiter());
+        bursts::waited(self.begun, shared, self.waiter().waited_for_mutex().unwrap_or(0));
         shared.uncount_user();
         result
     }

@@ -22,6 +22,7 @@
 //! | `other.rs` | locks of `ondeck-zoo` in the place of ondeck's, for experiments |
 //! | `real.rs`, `elf.rs` | the C library's own functions, found without a lock |
 //! | `recorded.rs` | locking and unlocking, with what the recorder is told |
+//! | `bursts.rs` | the same functions, with each operation recorded for replays |
 //! | `refuse.rs`, `fatal.rs` | which processes are refused, and how |
 //! | `names.rs` | under which names and versions the functions are found |
 //!
@@ -44,6 +45,7 @@ compile_error!(
 );
 
 mod barrier;
+mod bursts;
 mod c11;
 mod clock;
 mod cond;

@@ -4,6 +4,7 @@
 //! word   bit 31  nothing is known yet: the first call that finds it decides
 //!        bit 30  mutexes are another lock's: see `other.rs`
 //!        bit 29  a thread has asked for asynchronous cancellation: see `asynchronous.c`
+//!        bit 28  what threads do with locks is recorded: see `bursts.rs`
 //!        0       mutexes are ondeck's
 //! ```
 //!
@@ -20,6 +21,7 @@ use crate::{other, real, refuse};
 const UNDECIDED: c_int = c_int::MIN;
 const OTHER: c_int = 1 << 30;
 const ASYNCHRONOUS: c_int = 1 << 29;
+const BURSTS: c_int = 1 << 28;
 
 static WORD: AtomicI32 = AtomicI32::new(UNDECIDED);
 
@@ -41,7 +43,13 @@ pub(crate) fn may_be_asynchronous() -> bool {
 /// Of [`word`], what fast paths of objects other than mutexes have to leave to slow ones.
 #[inline(always)]
 pub(crate) fn word_of_others() -> c_int {
-    word() & ASYNCHRONOUS
+    word() & (ASYNCHRONOUS | BURSTS)
+}
+
+/// Whether what threads do with locks is recorded.
+#[inline(always)]
+pub(crate) fn has_bursts() -> bool {
+    word() & BURSTS != 0
 }
 
 /// As [`may_be_asynchronous`], for C.
@@ -92,4 +100,7 @@ extern "C" fn start() {
     real::find_all();
     refuse::unfit_processes();
     ondeck::prepare();
+    if ondeck_record::wants_bursts() {
+        WORD.fetch_or(BURSTS, Ordering::Relaxed);
+    }
 }

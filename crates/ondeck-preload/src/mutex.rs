@@ -9,7 +9,9 @@ use core::sync::atomic::Ordering;
 
 use libc::timespec;
 use ondeck::platform::{Linux, Platform, Timestamp};
+use ondeck_record::burst::Action;
 
+use crate::bursts::{self, lock_from, trylock_from};
 use crate::deferred;
 use crate::errno::{EAGAIN, EBUSY, EDEADLK, EPERM};
 use crate::mode;
@@ -35,7 +37,7 @@ pub unsafe extern "C" fn ondeck_preload_mutex_lock(mutex: *mut Mutex) -> c_int {
     let shared = unsafe { &*mutex };
     if !is_usual(shared) {
         // SAFETY: as the caller promises.
-        return unsafe { lock_other(mutex) };
+        return unsafe { lock_from(mutex) };
     }
     if Linux::single_threaded() {
         // SAFETY: as the caller promises.
@@ -79,7 +81,7 @@ unsafe fn lock_alone(mutex: *mut Mutex) -> c_int {
 /// As for [`ondeck_preload_mutex_lock`].
 #[cold]
 #[inline(never)]
-unsafe fn lock_other(mutex: *mut Mutex) -> c_int {
+pub(crate) unsafe fn lock_other(mutex: *mut Mutex) -> c_int {
     // SAFETY: the caller's mutex is there.
     let shared = unsafe { &*mutex };
     match mode::word() | shared.raw_kind() {
@@ -143,7 +145,7 @@ pub unsafe extern "C" fn ondeck_preload_mutex_trylock(mutex: *mut Mutex) -> c_in
         return 0;
     }
     // SAFETY: as the caller promises.
-    unsafe { trylock_slow(mutex) }
+    unsafe { trylock_from(mutex) }
 }
 
 /// # Safety
@@ -151,7 +153,7 @@ pub unsafe extern "C" fn ondeck_preload_mutex_trylock(mutex: *mut Mutex) -> c_in
 /// As for [`ondeck_preload_mutex_lock`].
 #[cold]
 #[inline(never)]
-unsafe fn trylock_slow(mutex: *mut Mutex) -> c_int {
+pub(crate) unsafe fn trylock_slow(mutex: *mut Mutex) -> c_int {
     mode::decide();
     // SAFETY: as the caller promises.
     let shared = unsafe { &*mutex };
@@ -246,6 +248,10 @@ unsafe fn unlock_other(mutex: *mut Mutex) -> c_int {
     // SAFETY: the caller's mutex is there until it is unlocked.
     let shared = unsafe { &*mutex };
     match mode::word() | shared.raw_kind() {
+        _ if mode::has_bursts() => {
+            // SAFETY: as the caller promises.
+            return bursts::recorded(Action::Unlock, mutex, || unsafe { unlock_slow(mutex) });
+        }
         // SAFETY: as the caller promises.
         _ if recorded::is_requested(shared) => return unsafe { unlock_slow(mutex) },
         ADAPTIVE => {}

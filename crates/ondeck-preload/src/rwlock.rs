@@ -16,8 +16,10 @@ use core::ffi::{c_int, c_void};
 use core::ptr;
 
 use libc::timespec;
+use ondeck_record::burst::Action;
 use ondeck_record::layout::kind;
 
+use crate::bursts;
 use crate::clock;
 use crate::deferred;
 use crate::errno::{EAGAIN, EBUSY, EDEADLK, EINVAL};
@@ -109,7 +111,9 @@ pub unsafe extern "C" fn ondeck_preload_rwlock_rdlock(rwlock: *mut RwLock) -> c_
         return 0;
     }
     // SAFETY: as the caller promises.
-    unsafe { lock_slow(rwlock, read_waiting, real::rwlock_rdlock) }
+    bursts::recorded(Action::Read, rwlock, || unsafe {
+        lock_slow(rwlock, read_waiting, real::rwlock_rdlock)
+    })
 }
 
 /// `pthread_rwlock_wrlock`.
@@ -125,7 +129,9 @@ pub unsafe extern "C" fn ondeck_preload_rwlock_wrlock(rwlock: *mut RwLock) -> c_
         return 0;
     }
     // SAFETY: as the caller promises.
-    unsafe { lock_slow(rwlock, write_waiting, real::rwlock_wrlock) }
+    bursts::recorded(Action::Write, rwlock, || unsafe {
+        lock_slow(rwlock, write_waiting, real::rwlock_wrlock)
+    })
 }
 
 /// # Safety
@@ -160,11 +166,11 @@ pub unsafe extern "C" fn ondeck_preload_rwlock_tryrdlock(rwlock: *mut RwLock) ->
         // SAFETY: the C library's function, with what its caller gave.
         return unsafe { real::rwlock_tryrdlock(rwlock) };
     }
-    match shared.try_read() {
+    bursts::recorded(Action::Read, rwlock, || match shared.try_read() {
         true => 0,
         false if shared.lock.has_most_readers() => EAGAIN,
         false => EBUSY,
-    }
+    })
 }
 
 /// `pthread_rwlock_trywrlock`.
@@ -180,7 +186,7 @@ pub unsafe extern "C" fn ondeck_preload_rwlock_trywrlock(rwlock: *mut RwLock) ->
         // SAFETY: the C library's function, with what its caller gave.
         return unsafe { real::rwlock_trywrlock(rwlock) };
     }
-    if shared.try_write() { 0 } else { EBUSY }
+    bursts::recorded(Action::Write, rwlock, || if shared.try_write() { 0 } else { EBUSY })
 }
 
 /// `pthread_rwlock_timedrdlock`.
@@ -222,7 +228,9 @@ pub unsafe extern "C" fn ondeck_preload_rwlock_clockrdlock(
         return 0;
     }
     // SAFETY: as the caller promises.
-    unsafe { wait(rwlock, read_waiting, clock, deadline) }
+    bursts::recorded(Action::Read, rwlock, || unsafe {
+        wait(rwlock, read_waiting, clock, deadline)
+    })
 }
 
 /// `pthread_rwlock_timedwrlock`.
@@ -264,7 +272,9 @@ pub unsafe extern "C" fn ondeck_preload_rwlock_clockwrlock(
         return 0;
     }
     // SAFETY: as the caller promises.
-    unsafe { wait(rwlock, write_waiting, clock, deadline) }
+    bursts::recorded(Action::Write, rwlock, || unsafe {
+        wait(rwlock, write_waiting, clock, deadline)
+    })
 }
 
 /// Whether the C library would take the deadline, of which it asks before it looks at the lock.
@@ -392,12 +402,14 @@ pub unsafe extern "C" fn ondeck_preload_rwlock_unlock(rwlock: *mut RwLock) -> c_
         // SAFETY: the C library's function, with what its caller gave.
         return unsafe { real::rwlock_unlock(rwlock) };
     }
-    if mode::may_be_asynchronous() {
+    bursts::recorded(Action::Unlock, rwlock, || {
+        if mode::may_be_asynchronous() {
+            // SAFETY: as the caller promises.
+            return unsafe { deferred::call(unlock_now, rwlock.cast()) };
+        }
         // SAFETY: as the caller promises.
-        return unsafe { deferred::call(unlock_now, rwlock.cast()) };
-    }
-    // SAFETY: as the caller promises.
-    unsafe { unlock_now(rwlock.cast()) }
+        unsafe { unlock_now(rwlock.cast()) }
+    })
 }
 
 /// # Safety

@@ -3,7 +3,9 @@
 use core::ffi::c_int;
 
 use libc::timespec;
+use ondeck_record::burst::Action;
 
+use crate::bursts;
 use crate::clock;
 use crate::errno::{EDEADLK, EINVAL};
 use crate::mode;
@@ -50,6 +52,19 @@ pub unsafe extern "C" fn ondeck_preload_mutex_clocklock(
     if let Some(done) = enter_again(shared, kind, EDEADLK) {
         return done;
     }
+    // SAFETY: as the caller promises; it was asked whether it owns the mutex.
+    bursts::recorded(Action::Lock, mutex, || unsafe { clocklock(mutex, clock, deadline) })
+}
+
+/// Locks a mutex that is ours and not the calling thread's.
+///
+/// # Safety
+///
+/// As of [`ondeck_preload_mutex_clocklock`].
+#[inline(always)]
+unsafe fn clocklock(mutex: *mut Mutex, clock: c_int, deadline: *const timespec) -> c_int {
+    // SAFETY: the caller's mutex is there.
+    let shared = unsafe { &*mutex };
     if !try_lock(shared) {
         // Only a call that has to wait looks at the time, so that a wrong one is no error before.
         if mode::may_be_asynchronous() {
@@ -59,7 +74,7 @@ pub unsafe extern "C" fn ondeck_preload_mutex_clocklock(
         // SAFETY: as above.
         return unsafe { lock_waiting(mutex.cast(), clock, deadline, 0) };
     }
-    if kind != Kind::Plain {
+    if shared.kind() != Kind::Plain {
         own(shared);
     }
     0

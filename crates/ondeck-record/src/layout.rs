@@ -1,4 +1,4 @@
-//! The file of a recording, version 3: what the recorder maps, and what the reader reads.
+//! The file of a recording, version 4: what the recorder maps, and what the reader reads.
 //!
 //! One file is one process image. It has a fixed layout, so that it needs no allocation, no index and no
 //! end: it can be read while the process runs, and after the process ended in whatever way.
@@ -23,6 +23,8 @@
 //!  ranges  │ (from, to)[8192] what addresses were mapped at the last snapshot │
 //!          ├────────────────────────────────────────────────────────────────┤
 //!  maps    │ u8[1 MiB]        lines of /proc/self/maps, snapshots appended    │
+//!          ├────────────────────────────────────────────────────────────────┤
+//!  tracks  │ Track[128]       by thread: bursts of what it did with locks     │
 //!          └────────────────────────────────────────────────────────────────┘
 //! ```
 //!
@@ -41,7 +43,7 @@ use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 pub const MAGIC: u64 = u64::from_ne_bytes(*b"ondeckPF");
 
 /// The layout that this module describes.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// How a recording's file is named behind the process id and a number: `4711.0.ondeck-profile`.
 pub const EXTENSION: &str = "ondeck-profile";
@@ -62,6 +64,15 @@ pub const RANGES: usize = 8_192;
 pub const MAPS: usize = 1 << 20;
 /// The most frames of one stack; callers further out are left off.
 pub const DEPTH: usize = 64;
+
+/// Threads whose operations are recorded.
+pub const TRACKS: usize = 128;
+/// Bursts that are kept of a thread.
+pub const BURSTS: usize = 16;
+/// Operations of a burst.
+pub const OPERATIONS: usize = 512;
+/// Call sites that a thread remembers the stacks of; a power of two.
+pub const SITES: usize = 64;
 
 /// Bits of a value that a bucket of a histogram keeps: a bucket is at most 1/8 wide.
 const PRECISION: u32 = 3;
@@ -177,6 +188,8 @@ pub struct Header {
     pub dropped_samples: AtomicU64,
     /// Snapshots of the mappings that found no room.
     pub dropped_maps: AtomicU64,
+    /// Entries used in `tracks`; may be more than there are.
+    pub tracks_used: AtomicU64,
     /// The path of the program, ended by a zero.
     pub program: [AtomicU8; 1024],
     /// Its arguments, each ended by a zero; the end of many is cut off.
@@ -300,6 +313,111 @@ pub struct Stack {
     pub place: AtomicU64,
 }
 
+/// What a thread does with a lock or a condition variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Action {
+    /// Locks a mutex.
+    Lock = 1,
+    /// Locks a reader-writer lock to read.
+    Read = 2,
+    /// Locks a reader-writer lock to write.
+    Write = 3,
+    /// Unlocks any of these.
+    Unlock = 4,
+    /// Unlocks a mutex, waits for a notification, and has locked the mutex again. It took the time without the mutex.
+    Wait = 5,
+    /// Notifies the waiters of a condition variable.
+    Notify = 6,
+    /// Was blocked elsewhere: slept, or waited for another thread or for a device.
+    Blocked = 7,
+}
+
+impl Action {
+    /// The action of that number.
+    pub fn of(number: u32) -> Option<Self> {
+        [
+            Self::Lock,
+            Self::Read,
+            Self::Write,
+            Self::Unlock,
+            Self::Wait,
+            Self::Notify,
+            Self::Blocked,
+        ]
+        .into_iter()
+        .find(|action| *action as u32 == number)
+    }
+}
+
+/// One operation.
+#[repr(C)]
+pub struct Operation {
+    /// Ticks that the thread worked before it, since the operation before.
+    pub before: AtomicU64,
+    /// Ticks that it took.
+    pub took: AtomicU64,
+    /// The address of the lock or the condition variable.
+    pub object: AtomicU64,
+    /// Its [`Action`].
+    pub action: AtomicU32,
+    /// The number of the stack that it was called with, plus 1; 0 if that is not known.
+    pub site: AtomicU32,
+}
+
+/// Consecutive operations of a thread.
+#[repr(C)]
+pub struct Burst {
+    /// How many operations it has.
+    pub used: AtomicU64,
+    /// Acquisitions of the thread before its first.
+    pub first: AtomicU64,
+    /// When it began, in ticks.
+    pub begun: AtomicU64,
+    /// The operations.
+    pub operations: [Operation; OPERATIONS],
+}
+
+/// A call site whose stack was taken.
+#[repr(C)]
+pub struct Site {
+    /// What it is known by; 0 in a free place.
+    pub key: AtomicU64,
+    /// The number of its stack, plus 1.
+    pub stack: AtomicU64,
+}
+
+/// A thread whose operations are recorded. Only that thread writes it.
+///
+/// The first fields are what the thread keeps to itself; the reader needs `acquisitions`, `overhead` and `bursts`.
+#[repr(C, align(4096))]
+pub struct Track {
+    /// Locks that the thread has acquired, also outside of bursts.
+    pub acquisitions: AtomicU64,
+    /// The least ticks between two operations, with no work in between.
+    pub overhead: AtomicU64,
+    /// Bursts that have begun.
+    pub begun: AtomicU64,
+    /// Acquisitions until the next burst.
+    pub skip: AtomicU64,
+    /// The burst that is being recorded, plus 1; 0 if none is.
+    pub current: AtomicU64,
+    /// When the last operation of that burst ended.
+    pub last: AtomicU64,
+    /// The thread's CPU time when it was last asked for, in nanoseconds.
+    pub cpu: AtomicU64,
+    /// When that was, in ticks.
+    pub cpu_at: AtomicU64,
+    /// How often the thread had blocked by then.
+    pub blocked: AtomicU64,
+    /// What chance is drawn from.
+    pub random: AtomicU64,
+    /// Call sites.
+    pub sites: [Site; SITES],
+    /// What is kept: of all bursts that have begun each with the same probability.
+    pub bursts: [Burst; BURSTS],
+}
+
 /// The whole file.
 #[repr(C)]
 pub struct File {
@@ -321,6 +439,8 @@ pub struct File {
     pub ranges: [[AtomicU64; 2]; RANGES],
     /// The snapshots themselves: lines of `/proc/self/maps` that name a file or a purpose.
     pub maps: [AtomicU8; MAPS],
+    /// The operations of threads, if they are recorded.
+    pub tracks: [Track; TRACKS],
 }
 
 /// The length of a file in bytes. Most of it is a hole.
@@ -383,10 +503,11 @@ mod tests {
 
     /// Readers of other builds find the fields where this version has them.
     #[test]
-    fn the_layout_is_that_of_version_3() {
+    fn the_layout_is_that_of_version_4() {
         assert_eq!((size_of::<Header>(), size_of::<Lock>()), (4096, 5632));
         assert_eq!((size_of::<Sample>(), size_of::<Stack>()), (32, 16));
-        assert_eq!(SIZE, 58_597_376);
+        assert_eq!((size_of::<Operation>(), size_of::<Track>()), (32, 266_240));
+        assert_eq!(SIZE, 92_676_096);
         assert!(SIZE / PAGE < 64 * size_of::<Room>() / 8);
     }
 }

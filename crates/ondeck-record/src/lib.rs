@@ -13,7 +13,9 @@
 //!                    │  └──► maps     what is mapped where
 //!                    │
 //!                    ▼
-//!                  layout             the file: version 3, drawn there
+//!                  layout             the file: version 4, drawn there
+//!
+//! every operation ─► burst           what threads do with locks, in order: for replays
 //! ```
 //!
 //! It allocates nothing, takes no lock, waits for nothing, and keeps `errno`. Signal handlers that lock
@@ -23,6 +25,7 @@
 //! | variable | says |
 //! |---|---|
 //! | `ONDECK_PROFILE` | record into files in this folder, one for each process image |
+//! | `ONDECK_RECORD` | also record [`burst`]s of what threads do with locks, contended or not, if the lock calls [`burst`] |
 //! | `ONDECK_CONTROL` | the file of a [`control`] page, by which another process switches recording |
 //!
 //! Probes for SystemTap, `bpftrace` and `perf`, whether recording or not: `ondeck:wait_begin(lock)`,
@@ -34,6 +37,7 @@
 compile_error!("ondeck-record runs on 64-bit Linux only: it maps a file and asks /proc");
 
 mod begin;
+pub mod burst;
 mod clock;
 pub mod control;
 mod end;
@@ -55,7 +59,7 @@ mod wait;
 mod words;
 
 pub use samples::created;
-pub use state::is_on;
+pub use state::{is_on, wants_bursts};
 pub use unlock::{Held, before_plain_unlock, before_unlock};
 pub use wait::{Wait, acquired, begin, parks, relocked};
 pub use words::Words;

@@ -51,7 +51,7 @@ fn times(count: u64, stands_for: u64, ticks: u64) -> u64 {
 }
 
 /// Takes the calling thread's stack, and looks at the mappings if it has an address that they have not.
-fn keep_stack(file: &File) -> Option<u32> {
+pub(crate) fn keep_stack(file: &File) -> Option<u32> {
     let frames = stack::take(file)?;
     let (number, is_new) = frames.keep(file)?;
     if is_new {

@@ -5,7 +5,7 @@
 //! loaded with the program (initial-exec; Ulrich Drepper, "ELF Handling For Thread-Local Storage", 4.4.6).
 //! Rust has no stable way to choose it, so it is chosen in assembly.
 
-use core::sync::atomic::AtomicU32;
+use core::sync::atomic::{AtomicU32, AtomicUsize};
 
 /// Bytes of a thread. Libraries that are loaded later share some hundred bytes of this kind.
 pub const SIZE: usize = 512;
@@ -64,6 +64,17 @@ mod memory {
 }
 
 pub use memory::address;
+
+/// The bytes at the end of a thread's memory that the functions below use.
+pub const REST: usize = 24;
+
+/// Which file the thread's track is in, and where that is: see [`burst`](crate::burst).
+#[inline(always)]
+pub fn track() -> &'static [AtomicUsize; 2] {
+    let place = address::<u8>().wrapping_add(SIZE - REST).cast();
+    // SAFETY: within the thread's memory, which is aligned and there while the thread is; the reference does not leave it.
+    unsafe { &*place }
+}
 
 /// How many unlocks of the thread had a [`lease`](crate::lease): the last word of its memory. No other thread
 /// knows of it, so all accesses are relaxed.

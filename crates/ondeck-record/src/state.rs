@@ -56,6 +56,9 @@ static COUNTED: AtomicBool = AtomicBool::new(false);
 /// The folder that the environment names, ended by a zero; empty if recording is not wanted. Not wiped.
 static FOLDER: [AtomicU8; 4080] = [const { AtomicU8::new(0) }; 4080];
 
+/// Whether `ONDECK_RECORD` is set. Not wiped.
+static BURSTS: AtomicBool = AtomicBool::new(false);
+
 /// The page of `ONDECK_CONTROL`. Not wiped: a child of a fork has the mapping, too.
 static CONTROL: AtomicPtr<Control> = AtomicPtr::new(ptr::null_mut());
 
@@ -91,6 +94,7 @@ extern "C" fn start() {
                 to.store(*from, Ordering::Relaxed);
             }
         }
+        BURSTS.store(variable(c"ONDECK_RECORD").is_some(), Ordering::Relaxed);
         wipe_in_children();
         READY.store(1, Ordering::Release);
         file();
@@ -142,6 +146,11 @@ extern "C" fn wipe() {
 #[inline(always)]
 pub fn is_on() -> bool {
     STATE.flag.load(Ordering::Relaxed) == ON
+}
+
+/// Whether [bursts](crate::burst) are wanted of locks that call them. Known when the constructors of priority 101 have run.
+pub fn wants_bursts() -> bool {
+    BURSTS.load(Ordering::Relaxed)
 }
 
 /// The file, while locks are recorded. For slow paths: decides whether to record, if that is open, or if

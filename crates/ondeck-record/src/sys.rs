@@ -138,6 +138,15 @@ pub fn read_link(path: &CStr, buffer: &mut [u8]) -> usize {
     usize::try_from(count).unwrap_or(0)
 }
 
+/// How often the calling thread has blocked.
+pub fn times_blocked() -> u64 {
+    // SAFETY: a structure of integers, for which zeros are a value.
+    let mut usage: libc::rusage = unsafe { core::mem::zeroed() };
+    // SAFETY: getrusage(2) writes the structure that it is given.
+    unsafe { libc::syscall(libc::SYS_getrusage, libc::RUSAGE_THREAD, &raw mut usage) };
+    usage.ru_nvcsw.cast_unsigned()
+}
+
 pub fn process() -> u32 {
     // SAFETY: getpid(2) has no arguments. Not the C library's, which some versions remember over forks.
     unsafe { libc::syscall(libc::SYS_getpid) as u32 }

@@ -173,7 +173,7 @@ pub struct Slot {
 }
 
 const _: () =
-    assert!(size_of::<Slot>() + size_of::<AtomicU32>() <= slot::SIZE && align_of::<Slot>() == 8);
+    assert!(size_of::<Slot>() + slot::REST <= slot::SIZE && align_of::<Slot>() == 8);
 
 impl Slot {
     /// Calls `action`, unless the thread is in here already.

@@ -1,0 +1,285 @@
+//! Bursts: what a thread does with locks, operation by operation, for a replay of the program elsewhere.
+//!
+//! A burst is [`OPERATIONS`] consecutive operations of a thread with the work before each, whether threads wait or not.
+//! Between bursts acquisitions are counted only. Waiting is time of an operation and no work, so that a burst says what
+//! the thread would do on any machine with any lock.
+//!
+//! * The next burst begins after a random number of acquisitions. The number is 0 for a thread whose operations are far
+//!   apart. It grows so that recording takes some 2 % of a thread that does nothing but lock and unlock.
+//! * Of a thread [`BURSTS`] bursts are kept, of all that it has begun each with the same probability (Vitter, "Random
+//!   Sampling with a Reservoir", 1985, algorithm R). Each has the thread's count of acquisitions, by which the reader
+//!   knows what part of the program it stands for.
+//! * Work of more than [`LONG`] is compared with the thread's CPU time: if the thread has blocked meanwhile, what it did
+//!   not use is an operation of its own, [`Action::Blocked`].
+//! * A call site is known by its return address and its frame; the stack is taken when a thread first sees it.
+//!
+//! An operation takes two readings of the clock, some 20 ns, and outside of a burst a few loads and stores of the
+//! thread's own memory.
+
+use core::ptr;
+use core::sync::atomic::{AtomicU64, Ordering};
+
+pub use crate::layout::Action;
+use crate::layout::{
+    BURSTS, Burst, File, OPERATIONS, Operation, SITES, TRACKS, Track, place_of,
+};
+use crate::{clock, room, samples, slot, state, sys, thread};
+
+/// Nanoseconds of work or of an operation after which the thread's CPU time is looked at: some percent of this.
+const LONG: u64 = 20_000;
+/// Nanoseconds between two operations on average from which on a thread is recorded without a pause: an operation
+/// takes 2 % of it.
+const SPARSE: u64 = 1_000;
+/// The most bursts' lengths between two bursts.
+const LONGEST_PAUSE: u64 = 64;
+/// Empty operations from which the overhead is measured.
+const EMPTY: usize = 32;
+
+/// Where an operation is called from. Zeros if that is not known: then the stack alone tells.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Caller {
+    /// The return address of the function that was called.
+    pub address: usize,
+    /// A place on the stack that is the same whenever the same caller calls.
+    pub frame: usize,
+}
+
+/// An operation that has begun.
+#[derive(Clone, Copy, Debug)]
+#[must_use]
+pub struct Begun {
+    /// Ticks; 0 outside of a burst.
+    at: u64,
+}
+
+/// The calling thread is about to lock, to unlock, to wait or to notify.
+#[inline]
+pub fn begin() -> Begun {
+    let is_in_burst = track().is_some_and(|track| get(&track.current) != 0);
+    Begun { at: if is_in_burst { clock::ticks() } else { 0 } }
+}
+
+impl Begun {
+    /// It has locked, unlocked or notified.
+    #[inline]
+    pub fn end(self, action: Action, object: usize, caller: Caller) {
+        self.end_without(action, object, caller, 0);
+    }
+
+    /// It has waited, and then waited that long for the mutex.
+    pub fn end_of_wait(self, mutex: usize, nanos: u64) {
+        self.end_without(Action::Wait, mutex, Caller::default(), clock::ticks_in(nanos));
+    }
+
+    fn end_without(self, action: Action, object: usize, caller: Caller, waited: u64) {
+        let Some(track) = track() else { return };
+        let acquires = matches!(action, Action::Lock | Action::Read | Action::Write);
+        if acquires {
+            add(&track.acquisitions, 1);
+        }
+        if self.at != 0 {
+            let took = clock::ticks().saturating_sub(self.at).saturating_sub(waited);
+            note(track, self.at, took, action, object, if acquires { site(track, caller) } else { 0 });
+        } else if acquires && get(&track.current) == 0 {
+            match get(&track.skip) {
+                0 => start(track),
+                left => set(&track.skip, left - 1),
+            }
+        }
+    }
+}
+
+/// Relaxed throughout: one thread writes a track, and the reader comes after the end.
+#[inline]
+fn get(field: &AtomicU64) -> u64 {
+    field.load(Ordering::Relaxed)
+}
+
+#[inline]
+fn set(field: &AtomicU64, value: u64) {
+    field.store(value, Ordering::Relaxed);
+}
+
+#[inline]
+fn add(field: &AtomicU64, value: u64) {
+    set(field, get(field).wrapping_add(value));
+}
+
+/// The calling thread's track in the file that is recorded into; none if there is no room for it.
+#[inline]
+fn track() -> Option<&'static Track> {
+    let file = state::file()?;
+    let [known_file, known] = slot::track();
+    if known_file.load(Ordering::Relaxed) != thread::address_of(file) {
+        return new(file);
+    }
+    let track = ptr::with_exposed_provenance::<Track>(known.load(Ordering::Relaxed));
+    // SAFETY: null, or a track of a file that is never unmapped.
+    unsafe { track.as_ref() }
+}
+
+/// The thread is new, or it is the child of a fork, or another recording has begun.
+#[cold]
+#[inline(never)]
+fn new(file: &'static File) -> Option<&'static Track> {
+    let [known_file, known] = slot::track();
+    known.store(0, Ordering::Relaxed);
+    known_file.store(thread::address_of(file), Ordering::Relaxed);
+    let number = file.header.tracks_used.fetch_add(1, Ordering::Relaxed) as usize;
+    let track = file.tracks.get(number).filter(|_| number < TRACKS)?;
+    room::reach(file, &track.acquisitions)?;
+    set(&track.random, clock::ticks() ^ (number as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+    known.store(ptr::from_ref(track).expose_provenance(), Ordering::Relaxed);
+    measure(file, track);
+    start(track);
+    Some(track)
+}
+
+/// Measures what operations take that nothing lies between. Their burst is thrown away.
+fn measure(file: &'static File, track: &'static Track) {
+    let Some(burst) = room::reach(file, &track.bursts[0]) else { return };
+    set(&track.current, 1);
+    set(&track.last, clock::ticks());
+    for _ in 0..EMPTY {
+        begin().end(Action::Notify, 0, Caller::default());
+    }
+    let gaps = burst.operations[1..EMPTY].iter().map(|operation| get(&operation.before));
+    set(&track.overhead, gaps.min().unwrap_or(0));
+    set(&burst.used, 0);
+    set(&track.current, 0);
+}
+
+/// Begins a burst, if there is a place for it.
+#[cold]
+#[inline(never)]
+fn start(track: &'static Track) {
+    let Some(file) = state::file() else { return };
+    let number = get(&track.begun);
+    set(&track.begun, number + 1);
+    let place = if number < BURSTS as u64 { number } else { random(track, number + 1) };
+    let Some(burst) = track.bursts.get(place as usize) else {
+        // As long as the burst that is not kept.
+        set(&track.skip, OPERATIONS as u64 / 2 + pause(track));
+        return;
+    };
+    if room::reach(file, burst).is_none() {
+        set(&track.skip, u64::MAX);
+        return;
+    }
+    let now = clock::ticks();
+    set(&burst.used, 0);
+    set(&burst.first, get(&track.acquisitions));
+    set(&burst.begun, now);
+    look_at_cpu(track);
+    set(&track.last, clock::ticks());
+    set(&track.current, place + 1);
+}
+
+/// Writes an operation that began at `at`; the last one ends the burst.
+fn note(track: &'static Track, at: u64, took: u64, action: Action, object: usize, site: u32) {
+    let Some(burst) = current(track) else { return };
+    let long = clock::ticks_in(LONG);
+    let mut before = at.saturating_sub(get(&track.last));
+    if before > long {
+        let (worked, blocked) = split(track, at, before);
+        before = worked;
+        if blocked > long {
+            push(burst, before, blocked, Action::Blocked, 0, 0);
+            before = 0;
+        }
+    }
+    push(burst, before, took, action, object, site);
+    if took > long {
+        // The thread may have slept in it, which is not to count for the work after it.
+        look_at_cpu(track);
+    }
+    set(&track.last, clock::ticks());
+    // A place is left for time that is blocked.
+    if get(&burst.used) as usize + 2 > OPERATIONS {
+        set(&track.current, 0);
+        set(&track.skip, pause_after(track, burst));
+    }
+}
+
+fn current(track: &'static Track) -> Option<&'static Burst> {
+    track.bursts.get((get(&track.current) as usize).checked_sub(1)?)
+}
+
+fn push(burst: &Burst, before: u64, took: u64, action: Action, object: usize, site: u32) {
+    let used = get(&burst.used);
+    let Some(Operation { before: to_before, took: to_took, object: to_object, action: to_action, site: to_site }) =
+        burst.operations.get(used as usize)
+    else {
+        return;
+    };
+    set(to_before, before);
+    set(to_took, took);
+    set(to_object, object as u64);
+    to_action.store(action as u32, Ordering::Relaxed);
+    to_site.store(site, Ordering::Relaxed);
+    // Release: a reader that comes while the program runs sees what it counts.
+    burst.used.store(used + 1, Ordering::Release);
+}
+
+/// Splits `before` ticks until `at`, in which nothing was recorded: the thread worked, and it was blocked. The rest is
+/// time in which it had lost its CPU to another thread.
+#[cold]
+fn split(track: &Track, at: u64, before: u64) -> (u64, u64) {
+    let (cpu, cpu_at, times) = (get(&track.cpu), get(&track.cpu_at), get(&track.blocked));
+    look_at_cpu(track);
+    let used = clock::ticks_in(get(&track.cpu).saturating_sub(cpu));
+    // Until the work began, the thread ran.
+    let earlier = at.saturating_sub(before).saturating_sub(cpu_at);
+    let worked = used.saturating_sub(earlier).min(before);
+    let has_blocked = get(&track.blocked) != times;
+    (worked, if has_blocked { before - worked } else { 0 })
+}
+
+fn look_at_cpu(track: &Track) {
+    // Not of getrusage(2), which is as old as the last tick.
+    set(&track.cpu, clock::nanos_of(libc::CLOCK_THREAD_CPUTIME_ID));
+    set(&track.blocked, sys::times_blocked());
+    set(&track.cpu_at, clock::ticks());
+}
+
+/// How many acquisitions are not recorded after a burst.
+fn pause_after(track: &Track, burst: &Burst) -> u64 {
+    let each = clock::ticks().saturating_sub(get(&burst.begun)) / OPERATIONS as u64;
+    let sparse = clock::ticks_in(SPARSE);
+    let lengths = (sparse / each.max(1)).min(LONGEST_PAUSE);
+    // Half of a burst's operations acquire, and the mean is half of the most.
+    random(track, lengths * OPERATIONS as u64 + 1)
+}
+
+/// As [`pause_after`], after a burst that was not recorded: as long as the longest one, so that a program that runs for
+/// long is hardly recorded any more.
+fn pause(track: &Track) -> u64 {
+    random(track, LONGEST_PAUSE * OPERATIONS as u64)
+}
+
+/// A number below `end`: Marsaglia's xorshift with Vigna's multiplication (xorshift64*).
+fn random(track: &Track, end: u64) -> u64 {
+    let mut random = get(&track.random);
+    random ^= random >> 12;
+    random ^= random << 25;
+    random ^= random >> 27;
+    set(&track.random, random);
+    let drawn = random.wrapping_mul(0x2545_F491_4F6C_DD1D);
+    ((u128::from(drawn) * u128::from(end)) >> 64) as u64
+}
+
+/// The number of the stack of that caller, plus 1; 0 if it cannot be taken.
+fn site(track: &Track, caller: Caller) -> u32 {
+    let here = 0_u8;
+    let frame = if caller.frame == 0 { ptr::from_ref(&here).addr() } else { caller.frame };
+    let key = (caller.address as u64).rotate_left(20) ^ frame as u64 | 1;
+    let known = &track.sites[place_of(key, SITES)];
+    if get(&known.key) != key {
+        let Some(file) = state::file() else { return 0 };
+        // A handler of a signal that locks meanwhile has no stack.
+        let stack = thread::of(file, |_| samples::keep_stack(file)).flatten();
+        set(&known.stack, stack.map_or(0, |stack| u64::from(stack) + 1));
+        set(&known.key, key);
+    }
+    get(&known.stack) as u32
+}
