@@ -20,7 +20,11 @@ pub(crate) fn begun() -> Option<Begun> {
 
 /// Carries out an operation, which is recorded if it returns 0.
 #[inline(always)]
-pub(crate) fn recorded<T>(action: Action, object: *const T, operation: impl FnOnce() -> c_int) -> c_int {
+pub(crate) fn recorded<T>(
+    action: Action,
+    object: *const T,
+    operation: impl FnOnce() -> c_int,
+) -> c_int {
     recorded_of(action, object, Caller::default(), operation)
 }
 

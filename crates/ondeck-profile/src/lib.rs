@@ -17,6 +17,7 @@
 //!                    ─► folded     one line a stack
 //!                    ─► flame      SVG
 //!                    ─► lines      JSON, one object a line
+//!                    ─► tracks     what threads did in order, for replays
 //! ```
 //!
 //! ```no_run
@@ -39,6 +40,7 @@ pub mod pprof;
 mod reader;
 mod symbols;
 pub mod table;
+pub mod tracks;
 mod trim;
 
 pub use error::Error;

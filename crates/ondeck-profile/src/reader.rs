@@ -14,6 +14,7 @@ use crate::model::{
     Cost, Dropped, Frame, Kind, Location, Lock, Module, Place, Process, Profile, Sample, Times,
 };
 use crate::symbols::Symbols;
+use crate::tracks;
 use crate::trim::trim;
 
 /// Reads all recordings of a folder.
@@ -93,6 +94,7 @@ impl Reader {
                 Role::Waiter => lock.waiters.push(sample),
             }
         }
+        let tracks = tracks::read(recording, &clock, &mut names, &modules);
         let (events, passed) = counts(recording);
         let mut locks: Vec<Lock> = locks.into_values().collect();
         locks.sort_by(|a, b| b.wait.nanos.total_cmp(&a.wait.nanos).then(a.address.cmp(&b.address)));
@@ -129,6 +131,7 @@ impl Reader {
                 stack_nanos: clock.nanos(get(&header.stack_ticks)) / stacks.max(1) as f64,
             },
             modules,
+            tracks,
         }
     }
 
@@ -184,8 +187,9 @@ fn event_ticks(recording: &Recording) -> u64 {
 }
 
 /// Ticks and nanoseconds of a recording.
-struct Clock {
+pub(crate) struct Clock {
     nanos_a_tick: f64,
+    start: u64,
     /// Ticks from the beginning to the last thing that is known.
     last: u64,
 }
@@ -206,11 +210,16 @@ impl Clock {
         }
         let used = (get(&header.locks_used) as usize).min(file.locks.len());
         let seen = file.locks[..used].iter().map(|lock| get(&lock.since)).max().unwrap_or(0);
-        Self { nanos_a_tick, last: later.max(seen).saturating_sub(start) }
+        Self { nanos_a_tick, start, last: later.max(seen).saturating_sub(start) }
     }
 
-    fn nanos(&self, ticks: u64) -> f64 {
+    pub(crate) fn nanos(&self, ticks: u64) -> f64 {
         ticks as f64 * self.nanos_a_tick
+    }
+
+    /// From the beginning of the recording to that moment.
+    pub(crate) fn since_start(&self, ticks: u64) -> Duration {
+        Duration::from_nanos(self.nanos(ticks.saturating_sub(self.start)) as u64)
     }
 
     fn times(
@@ -258,7 +267,7 @@ impl<'a> Names<'a> {
         self.modules.iter().position(|module| (module.start..module.end).contains(&address))
     }
 
-    fn stack(&mut self, returns: &[u64]) -> Vec<Arc<Location>> {
+    pub(crate) fn stack(&mut self, returns: &[u64]) -> Vec<Arc<Location>> {
         let mut stack: Vec<Arc<Location>> = Vec::with_capacity(returns.len() + 1);
         for address in returns {
             // The call is before what it returns to, which may be of another line or another function.

@@ -20,9 +20,7 @@ use core::ptr;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 pub use crate::layout::Action;
-use crate::layout::{
-    BURSTS, Burst, File, OPERATIONS, Operation, SITES, TRACKS, Track, place_of,
-};
+use crate::layout::{BURSTS, Burst, File, OPERATIONS, Operation, SITES, TRACKS, Track, place_of};
 use crate::{clock, room, samples, slot, state, sys, thread};
 
 /// Nanoseconds of work or of an operation after which the thread's CPU time is looked at: some percent of this.
@@ -32,8 +30,9 @@ const LONG: u64 = 20_000;
 const SPARSE: u64 = 1_000;
 /// The most bursts' lengths between two bursts.
 const LONGEST_PAUSE: u64 = 64;
-/// Empty operations from which the overhead is measured.
+/// Empty operations of a trial that measures their overhead, and how many trials there are.
 const EMPTY: usize = 32;
+const TRIALS: usize = 4;
 
 /// Where an operation is called from. Zeros if that is not known: then the stack alone tells.
 #[derive(Clone, Copy, Debug, Default)]
@@ -79,7 +78,14 @@ impl Begun {
         }
         if self.at != 0 {
             let took = clock::ticks().saturating_sub(self.at).saturating_sub(waited);
-            note(track, self.at, took, action, object, if acquires { site(track, caller) } else { 0 });
+            note(
+                track,
+                self.at,
+                took,
+                action,
+                object,
+                if acquires { site(track, caller) } else { 0 },
+            );
         } else if acquires && get(&track.current) == 0 {
             match get(&track.skip) {
                 0 => start(track),
@@ -128,7 +134,10 @@ fn new(file: &'static File) -> Option<&'static Track> {
     let number = file.header.tracks_used.fetch_add(1, Ordering::Relaxed) as usize;
     let track = file.tracks.get(number).filter(|_| number < TRACKS)?;
     room::reach(file, &track.acquisitions)?;
-    set(&track.random, clock::ticks() ^ (number as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+    set(
+        &track.random,
+        clock::ticks() ^ (number as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1,
+    );
     known.store(ptr::from_ref(track).expose_provenance(), Ordering::Relaxed);
     measure(file, track);
     start(track);
@@ -140,11 +149,14 @@ fn measure(file: &'static File, track: &'static Track) {
     let Some(burst) = room::reach(file, &track.bursts[0]) else { return };
     set(&track.current, 1);
     set(&track.last, clock::ticks());
-    for _ in 0..EMPTY {
+    for _ in 0..TRIALS * EMPTY {
         begin().end(Action::Notify, 0, Caller::default());
     }
-    let gaps = burst.operations[1..EMPTY].iter().map(|operation| get(&operation.before));
-    set(&track.overhead, gaps.min().unwrap_or(0));
+    // The mean, because a clock may tick seldom; the least one, because a thread may lose its CPU.
+    let sum =
+        |trial: &[Operation]| trial.iter().map(|operation| get(&operation.before)).sum::<u64>();
+    let least = burst.operations[..TRIALS * EMPTY].chunks_exact(EMPTY).map(sum).min();
+    set(&track.overhead, least.unwrap_or(0) / EMPTY as u64);
     set(&burst.used, 0);
     set(&track.current, 0);
 }
@@ -207,8 +219,13 @@ fn current(track: &'static Track) -> Option<&'static Burst> {
 
 fn push(burst: &Burst, before: u64, took: u64, action: Action, object: usize, site: u32) {
     let used = get(&burst.used);
-    let Some(Operation { before: to_before, took: to_took, object: to_object, action: to_action, site: to_site }) =
-        burst.operations.get(used as usize)
+    let Some(Operation {
+        before: to_before,
+        took: to_took,
+        object: to_object,
+        action: to_action,
+        site: to_site,
+    }) = burst.operations.get(used as usize)
     else {
         return;
     };
@@ -246,15 +263,14 @@ fn look_at_cpu(track: &Track) {
 fn pause_after(track: &Track, burst: &Burst) -> u64 {
     let each = clock::ticks().saturating_sub(get(&burst.begun)) / OPERATIONS as u64;
     let sparse = clock::ticks_in(SPARSE);
-    let lengths = (sparse / each.max(1)).min(LONGEST_PAUSE);
-    // Half of a burst's operations acquire, and the mean is half of the most.
-    random(track, lengths * OPERATIONS as u64 + 1)
+    set(&track.pause, (sparse / each.max(1)).min(LONGEST_PAUSE));
+    pause(track)
 }
 
-/// As [`pause_after`], after a burst that was not recorded: as long as the longest one, so that a program that runs for
-/// long is hardly recorded any more.
+/// As [`pause_after`] the last burst that was recorded.
 fn pause(track: &Track) -> u64 {
-    random(track, LONGEST_PAUSE * OPERATIONS as u64)
+    // Half of a burst's operations acquire, and the mean is half of the most.
+    random(track, get(&track.pause) * OPERATIONS as u64 + 1)
 }
 
 /// A number below `end`: Marsaglia's xorshift with Vigna's multiplication (xorshift64*).

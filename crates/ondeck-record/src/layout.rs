@@ -336,17 +336,9 @@ pub enum Action {
 impl Action {
     /// The action of that number.
     pub fn of(number: u32) -> Option<Self> {
-        [
-            Self::Lock,
-            Self::Read,
-            Self::Write,
-            Self::Unlock,
-            Self::Wait,
-            Self::Notify,
-            Self::Blocked,
-        ]
-        .into_iter()
-        .find(|action| *action as u32 == number)
+        [Self::Lock, Self::Read, Self::Write, Self::Unlock, Self::Wait, Self::Notify, Self::Blocked]
+            .into_iter()
+            .find(|action| *action as u32 == number)
     }
 }
 
@@ -394,12 +386,14 @@ pub struct Site {
 pub struct Track {
     /// Locks that the thread has acquired, also outside of bursts.
     pub acquisitions: AtomicU64,
-    /// The least ticks between two operations, with no work in between.
+    /// Ticks between two operations, with no work in between.
     pub overhead: AtomicU64,
     /// Bursts that have begun.
     pub begun: AtomicU64,
     /// Acquisitions until the next burst.
     pub skip: AtomicU64,
+    /// Bursts' lengths until then, on average.
+    pub pause: AtomicU64,
     /// The burst that is being recorded, plus 1; 0 if none is.
     pub current: AtomicU64,
     /// When the last operation of that burst ended.

@@ -172,8 +172,7 @@ pub struct Slot {
     local: UnsafeCell<Local>,
 }
 
-const _: () =
-    assert!(size_of::<Slot>() + slot::REST <= slot::SIZE && align_of::<Slot>() == 8);
+const _: () = assert!(size_of::<Slot>() + slot::REST <= slot::SIZE && align_of::<Slot>() == 8);
 
 impl Slot {
     /// Calls `action`, unless the thread is in here already.

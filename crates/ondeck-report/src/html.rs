@@ -27,6 +27,7 @@ mod overview;
 mod page;
 mod prose;
 mod reach;
+pub mod replay;
 mod rows;
 mod scale;
 mod tables;

@@ -10,10 +10,11 @@ use super::library;
 use super::program::Program;
 use crate::outcome::Failure;
 
-/// What the shim reads when it is loaded: the lock, the folder for recordings, and the page by which
-/// recording is switched on later.
+/// What the shim reads when it is loaded: the lock, the folder for recordings, whether it also records what threads do
+/// with locks that nobody waits for, and the page by which recording is switched on later.
 const LOCK: &str = "ONDECK_LOCK";
 pub(crate) const PROFILE: &str = "ONDECK_PROFILE";
+pub(crate) const RECORD: &str = "ONDECK_RECORD";
 pub(crate) const CONTROL: &str = "ONDECK_CONTROL";
 
 /// The shim, if it can serve the program.
@@ -45,7 +46,7 @@ pub(crate) fn without_shim(command: &mut Command) {
         Some(value) => command.env(variable, value),
         None => command.env_remove(variable),
     };
-    for variable in [LOCK, PROFILE, CONTROL] {
+    for variable in [LOCK, PROFILE, RECORD, CONTROL] {
         command.env_remove(OsStr::new(variable));
     }
 }

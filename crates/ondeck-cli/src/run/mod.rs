@@ -4,7 +4,7 @@
 //! program ─► fitness ─► launch ─► exec       nothing but the shim was asked for: this process becomes
 //!               ▲          │                 the program; by its control page it can be attached to
 //!     library, elf         ├────► supervise  a recording becomes reports after the program's end
-//!                          │        └──────► recording, futexes, watch, profile
+//!                          │        └──────► recording, futexes, watch, profile, record
 //!                          └────► compare    many runs, each a sample
 //! ```
 
@@ -20,6 +20,7 @@ mod locks;
 mod options;
 pub(crate) mod profile;
 mod program;
+mod record;
 pub(crate) mod recording;
 mod sample;
 mod supervise;
@@ -44,7 +45,8 @@ use supervise::Supervised;
 pub(crate) use watch::Watch;
 
 pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
-    let wants_profile = !options.wanted.profile.is_empty() || options.live;
+    let wants_profile =
+        !options.wanted.profile.is_empty() || options.live || options.record.is_some();
     if options.compare {
         if wants_profile {
             return Err(Error::Usage(
@@ -97,11 +99,16 @@ fn recorded(options: &Options) -> Result<Ending, Error> {
         }
     }
     let files = options.wanted.prepare()?;
+    let record = record::prepare(options.record.as_deref())?;
+    record.apart_from(&files)?;
     let mut command = prepared(options)?;
     let folder = recording::folder().map_err(|error| {
         Error::Start(Failure::own(format!("cannot make a folder to record into: {error}")))
     })?;
     command.env(launch::PROFILE, folder.path());
+    if options.record.is_some() {
+        command.env(launch::RECORD, "1");
+    }
     let program = Supervised::start(command, given(options))
         .map_err(|error| Error::Start(not_started(&options.program[0], &error)))?;
     let mut watch =
@@ -118,6 +125,7 @@ fn recorded(options: &Options) -> Result<Ending, Error> {
     let whole = match profile::read(folder.path(), Some(&looks.seen())) {
         Ok(found) => {
             let whole = options.wanted.write(files, &found);
+            let whole = (options.record.is_none() || record::write(record, &found)) && whole;
             output::say(profile::text(&found, output::colours_of_errors()).trim_end());
             whole
         }

@@ -15,6 +15,7 @@ Examples:
   ondeck run -- ./server --threads 8
   ondeck run --profile report.html -- ./server --threads 8
   ondeck run --profile stacks.folded --profile p.pb.gz -- make test
+  ondeck run --record app.ondeck.json -- ./app     and then ondeck sim --replay app.ondeck.json
   ondeck run --live --output server.log -- ./server
   ondeck run --compare --runs 20 -- ./benchmark
   ondeck run --compare --locks ondeck,go_spinbit --json r.json -- ./benchmark
@@ -33,6 +34,11 @@ pub(crate) struct Options {
 
     #[command(flatten)]
     pub(crate) wanted: Wanted,
+
+    /// Record what threads do with locks, contended or not, for `ondeck sim --replay FILE`: what
+    /// the program would do with more CPUs, another lock or shorter sections
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["compare", "lock"])]
+    pub(crate) record: Option<PathBuf>,
 
     /// Record, and show the table while the program runs, on standard error
     #[arg(long, conflicts_with = "compare")]

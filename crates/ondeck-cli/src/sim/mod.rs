@@ -7,6 +7,7 @@
 //! | `chosen.rs` | locks and workloads that can be simulated, or why one cannot |
 //! | `campaign.rs` | stages on all threads, results in the order of the plan |
 //! | `machine.rs` | the machine as reports describe it |
+//! | `replay.rs` | what was recorded of a program, instead of workloads |
 //! | `why.rs` | where time went |
 //! | `trace.rs` | what threads did in one situation, moment by moment |
 
@@ -14,6 +15,7 @@ mod campaign;
 mod chosen;
 mod machine;
 mod options;
+mod replay;
 mod sweep;
 mod trace;
 mod why;
@@ -39,6 +41,9 @@ pub(crate) use options::Options;
 
 pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     let machine = MachineFile::find(&options.machine).map_err(Error::usage)?;
+    if let Some(file) = &options.replay {
+        return replay::run(file, &machine, options);
+    }
     let variants = sweep::variants(&machine, &options.sweep, options.seed)?;
     let subjects = lab::subjects();
     let interrupt = Interrupt::listen()?;

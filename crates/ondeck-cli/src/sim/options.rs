@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use ondeck_lab::shard::Shard;
 
+use super::replay::Part;
 use super::sweep::Sweep;
 use crate::choice::Choice;
 use crate::files::Outputs;
@@ -22,6 +23,7 @@ Examples:
   ondeck sim --quick --locks ondeck --sweep polling.budget=0,5000,measured
   ondeck sim --quick --locks mcs,ondeck --threads 96 --why
   ondeck sim --quick --locks ondeck --threads 24 --trace ondeck.html
+  ondeck sim --replay app.ondeck.json --html app.html     after `ondeck run --record`
   ondeck sim --shard 1/2 --json 1.json     and 2/2 elsewhere; `ondeck merge` combines them
 
 A machine is a bundled one or a file that `ondeck costs --machine-file` wrote: docs/machines.md.
@@ -53,6 +55,23 @@ pub(crate) struct Options {
     /// Several sweeps are simulated with each combination of their values.
     #[arg(long, value_name = "KEY=VALUES")]
     pub(crate) sweep: Vec<Sweep>,
+
+    /// Simulate the threads of a program that `ondeck run --record` has recorded, instead of
+    /// workloads: throughput by threads and locks, and which lock saturates first
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = [
+            "workloads", "work", "data", "capacity", "notify", "duration", "quick", "sweep", "why",
+            "trace", "stall_limit", "shard", "json", "csv", "jsonl", "markdown",
+        ]
+    )]
+    pub(crate) replay: Option<PathBuf>,
+
+    /// With --replay: the work in the sections that this function or line begins is this part of
+    /// what was recorded, as `Cache::get=50%`; may be given several times
+    #[arg(long, value_name = "SITE=PERCENT", requires = "replay")]
+    pub(crate) shorter: Vec<Part>,
 
     /// Say of each lock in each situation where the time of its threads went
     #[arg(long)]

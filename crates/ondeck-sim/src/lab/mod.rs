@@ -22,7 +22,7 @@ use crate::engine::{self, Costs, Ran, Sim};
 use watched::Choosing;
 
 pub use subjects::subjects;
-pub use watched::Chosen;
+pub use watched::{Chosen, Lock};
 
 /// A simulated machine to measure on.
 #[derive(Clone, Debug)]

@@ -42,6 +42,16 @@ impl Chosen {
         subject
     }
 
+    /// A new lock, on cache lines of its own.
+    pub fn lock(&self) -> Box<dyn Lock> {
+        (self.lock)()
+    }
+
+    /// What a thread brings to acquisitions of such a lock, one at a time.
+    pub fn context(&self) -> Box<dyn Any> {
+        (self.context)()
+    }
+
     fn of<L: RawLock<Sim>>() -> Self {
         Self {
             info: L::INFO,
@@ -91,22 +101,30 @@ fn chosen() -> Chosen {
 struct Apart<T>(T);
 
 /// A [`RawLock`] of whatever type.
-trait Lock: Any + Send + Sync {
+pub trait Lock: Any + Send + Sync {
     /// Where it is.
     fn range(&self) -> Range<usize>;
+    /// [`RawLock::lock`].
+    ///
     /// # Safety
     ///
     /// As for [`RawLock::lock`]; the context is of the same kind.
     unsafe fn lock(&self, context: &dyn Any);
+    /// [`RawLock::try_lock`].
+    ///
     /// # Safety
     ///
     /// As for [`RawLock::try_lock`]; the context is of the same kind.
     unsafe fn try_lock(&self, context: &dyn Any) -> bool;
+    /// [`RawLock::unlock`].
+    ///
     /// # Safety
     ///
     /// As for [`RawLock::unlock`].
     unsafe fn unlock(&self, context: &dyn Any);
+    /// As [`RawLock::is_idle`].
     fn is_idle(&mut self) -> bool;
+    /// The lock as what it is.
     fn as_any(&self) -> &dyn Any;
 }
 

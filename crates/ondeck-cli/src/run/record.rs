@@ -1,0 +1,135 @@
+//! What `--record` writes: what threads did with locks, for `ondeck sim --replay`.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use ondeck_profile::tracks::{Operation, Tracks};
+use ondeck_profile::{Place, Process, Profile};
+use ondeck_record::layout::Action;
+use ondeck_replay as replay;
+
+use crate::ending::Error;
+use crate::files::Prepared;
+
+/// Makes sure of the file, before anything runs.
+pub(super) fn prepare(name: Option<&Path>) -> Result<Prepared<()>, Error> {
+    Prepared::of([((), name)])
+}
+
+/// Writes what was recorded of the process that acquired most locks; whether there was any, and the file is whole.
+pub(super) fn write(prepared: Prepared<()>, profile: &Profile) -> bool {
+    let acquisitions = |process: &&Process| -> u64 {
+        process.tracks.threads.iter().map(|thread| thread.acquisitions).sum()
+    };
+    let written = prepared.write_by(|()| {
+        let process = profile.processes.iter().max_by_key(acquisitions);
+        match process.filter(|process| acquisitions(process) != 0) {
+            Some(process) => Ok(recording(process).to_json()),
+            None => Err("the program has locked nothing that is recorded; --record is for pthread \
+                         mutexes and reader-writer locks, not for locks of Rust or Go"
+                .to_owned()),
+        }
+    });
+    written.name_files();
+    written.tell_errors()
+}
+
+fn recording(process: &Process) -> replay::Recording {
+    let program = process.program.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let mut recording = replay::Recording::new(program, process.length.as_secs_f64());
+    let tracks = &process.tracks;
+    recording.dropped_threads = tracks.dropped;
+    let site = |frame: &ondeck_profile::Frame| replay::Site {
+        function: frame.function.clone(),
+        at: frame.file.as_deref().map(|file| place(file, frame.line.map(u64::from))).unwrap_or_default(),
+    };
+    recording.sites = tracks.sites.iter().map(site).collect();
+    let numbers = name_locks(tracks, &mut recording);
+    let operation = |it: &Operation| replay::Operation {
+        action: match it.action {
+            Action::Lock => replay::Action::Lock,
+            Action::Read => replay::Action::Read,
+            Action::Write => replay::Action::Write,
+            Action::Unlock => replay::Action::Unlock,
+            Action::Wait => replay::Action::Wait,
+            Action::Notify => replay::Action::Notify,
+            Action::Blocked => replay::Action::Blocked,
+        },
+        work: it.before,
+        took: it.took,
+        lock: numbers.get(&it.object).copied(),
+        site: it.site,
+    };
+    let burst = |it: &ondeck_profile::tracks::Burst| replay::Burst {
+        first: it.first,
+        begun: it.begun.as_secs_f64(),
+        operations: it.operations.iter().map(operation).collect(),
+    };
+    recording.threads = tracks
+        .threads
+        .iter()
+        .map(|thread| replay::Thread {
+            acquisitions: thread.acquisitions,
+            bursts: thread.bursts.iter().map(burst).collect(),
+        })
+        .collect();
+    recording
+}
+
+/// Numbers the locks; the ones that are most often acquired first.
+fn name_locks(tracks: &Tracks, recording: &mut replay::Recording) -> HashMap<u64, usize> {
+    #[derive(Default)]
+    struct Use {
+        count: u64,
+        sites: HashMap<usize, u64>,
+    }
+    let mut uses: HashMap<u64, Use> = HashMap::new();
+    let operations = tracks.threads.iter().flat_map(|thread| &thread.bursts);
+    for operation in operations.flat_map(|burst| &burst.operations) {
+        if matches!(operation.action, Action::Notify | Action::Blocked) {
+            continue;
+        }
+        let its = uses.entry(operation.object).or_default();
+        its.count += 1;
+        if let Some(site) = operation.site {
+            *its.sites.entry(site).or_default() += 1;
+        }
+    }
+    let mut order: Vec<(u64, Use)> = uses.into_iter().collect();
+    order.sort_by_key(|(address, its)| (std::cmp::Reverse(its.count), *address));
+    let mut numbers = HashMap::new();
+    for (address, its) in order {
+        let most = its.sites.iter().max_by_key(|(site, count)| (**count, std::cmp::Reverse(**site)));
+        let lock = match tracks.objects.get(&address) {
+            Some(found) if found.symbol().is_some() => replay::Lock {
+                name: found.symbol().unwrap_or_default(),
+                at: declared(found),
+            },
+            // Without a name: where it is taken most.
+            _ => match most.and_then(|(site, _)| recording.sites.get(*site)) {
+                Some(site) => replay::Lock {
+                    name: format!("{address:#x} of {}", site.function),
+                    at: site.at.clone(),
+                },
+                None => replay::Lock { name: format!("{address:#x}"), at: String::new() },
+            },
+        };
+        numbers.insert(address, recording.locks.len());
+        recording.locks.push(lock);
+    }
+    numbers
+}
+
+fn declared(found: &Place) -> String {
+    match found {
+        Place::Static { file: Some(file), line, .. } => place(file, *line),
+        _ => String::new(),
+    }
+}
+
+/// The file without its folder, and the line.
+fn place(file: &str, line: Option<u64>) -> String {
+    let name = PathBuf::from(file);
+    let name = name.file_name().unwrap_or_default().to_string_lossy();
+    line.map_or_else(|| name.to_string(), |line| format!("{name}:{line}"))
+}

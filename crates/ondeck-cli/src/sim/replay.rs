@@ -1,0 +1,414 @@
+//! `--replay`: what was recorded of a program, on a simulated machine.
+
+use std::fmt::Write;
+use std::path::Path;
+use std::str::FromStr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use ondeck_replay::{
+    Outcome, Outlook, Recording, SATURATED, Script, Setup, Sharing, Shorter, Site, longest_site,
+    outlook,
+};
+use ondeck_report::html::replay::{COLUMNS, Line, Page, render};
+use ondeck_report::table::{new_table, right_align};
+use ondeck_sim::engine::Costs;
+use ondeck_sim::lab::{self, Chosen};
+use ondeck_sim::machine::MachineFile;
+
+use super::{Options, chosen};
+use crate::ending::{Ending, Error};
+use crate::files::Prepared;
+use crate::progress::Progress;
+use crate::{output, session};
+
+/// What a C program has, and what it could have.
+const LOCKS: [&str; 2] = ["glibc_normal", "ondeck"];
+/// Times as many threads as were recorded.
+const TIMES: [(usize, &str); 4] = [(1, "today"), (2, "2 ×"), (4, "4 ×"), (8, "8 ×")];
+/// Most threads of those.
+const MOST: usize = 512;
+/// What the progress counts a lock as.
+const TURN: Duration = Duration::from_secs(1);
+
+/// What is left of the work in the sections of a call site.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Part {
+    site: String,
+    factor: f64,
+}
+
+impl FromStr for Part {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, String> {
+        let example = "write a function or a line and what is left, as `Cache::get=50%`";
+        let (site, percent) = word.rsplit_once('=').ok_or(example)?;
+        let percent = percent.trim().strip_suffix('%').ok_or(example)?;
+        match percent.trim().parse::<f64>() {
+            Ok(left) if (0.0..=1_000.0).contains(&left) && !site.is_empty() => {
+                Ok(Self { site: site.to_owned(), factor: left / 100.0 })
+            }
+            Ok(left) if !site.is_empty() => {
+                Err(format!("{left}% is not possible: use 0% to 1000%"))
+            }
+            _ => Err(example.to_owned()),
+        }
+    }
+}
+
+/// One line of the plot: a lock, and how sections are shortened beyond what was asked for.
+struct Case {
+    name: String,
+    chosen: Chosen,
+    halved: Option<usize>,
+}
+
+/// What came of it.
+struct Found {
+    case: Case,
+    outlook: Outlook,
+}
+
+pub(super) fn run(file: &Path, machine: &MachineFile, options: &Options) -> Result<Ending, Error> {
+    let recording = Recording::read(file).map_err(Error::usage)?;
+    let shorter = shortened(&recording, &options.shorter)?;
+    let cases = cases(options)?;
+    let costs = Costs::from(machine.spec());
+    let script = Script::new(&recording, &shorter);
+    let threads = counts(options, script.threads, costs.places.len());
+    let prepared = Prepared::of([((), options.outputs.html.as_deref())])?;
+
+    output::say(format_args!("simulating {} on {}", recording.program, machine.spec().about));
+    let mut progress = Progress::new(TURN * (cases.len() + 1) as u32);
+    let simulation = Simulation {
+        recording: &recording,
+        shorter: &shorter,
+        costs: &costs,
+        threads: &threads,
+        seed: options.seed,
+    };
+    let mut found = simulation.of_all(cases, &mut progress);
+    // What would help most: the longest sections of the lock that saturates first, with the last lock.
+    if let Some(last) = found.last()
+        && let Some(saturation) = found.iter().find_map(|it| it.outlook.saturation)
+        && let Some(site) = longest_site(&recording, saturation.lock)
+    {
+        let name = format!("{}, `{}` halved", last.case.name, function(&recording.sites[site]));
+        let case = Case { name, chosen: last.case.chosen, halved: Some(site) };
+        found.extend(simulation.of_all(vec![case], &mut progress));
+    }
+    progress.finish();
+
+    let verdict = verdict(&recording, &found, &threads);
+    let about = about(&recording, &script, machine, costs.places.len());
+    let text = text(&recording, &found, &verdict, &about);
+    let written = prepared.write_by(|()| {
+        Ok::<_, String>(render(&page(
+            &recording,
+            &script,
+            &found,
+            &verdict,
+            &about,
+            costs.places.len(),
+        )))
+    });
+    let printed = output::print(&text);
+    written.name_files();
+    let whole = written.tell_errors();
+    printed?;
+    Ok(if whole { Ending::Whole } else { Ending::Lacking })
+}
+
+/// The call sites that the options name.
+fn shortened(recording: &Recording, parts: &[Part]) -> Result<Vec<Shorter>, Error> {
+    let mut shorter = Vec::new();
+    for part in parts {
+        let before = shorter.len();
+        let is_it = |site: &&Site| {
+            part.site == function(site) || part.site == site.function || part.site == site.at
+        };
+        for (number, _) in recording.sites.iter().enumerate().filter(|(_, site)| is_it(site)) {
+            shorter.push(Shorter { site: number, factor: part.factor });
+        }
+        if shorter.len() == before {
+            let mut known: Vec<&str> = recording.sites.iter().map(function).collect();
+            known.sort_unstable();
+            known.dedup();
+            let known = if known.is_empty() {
+                "the recording names none; build the program with -g".to_owned()
+            } else {
+                format!("there are {}", known.join(", "))
+            };
+            return Err(Error::Usage(format!(
+                "--shorter: no lock is taken in {}; {known}",
+                part.site
+            )));
+        }
+    }
+    Ok(shorter)
+}
+
+/// A function without its arguments.
+fn function(site: &Site) -> &str {
+    site.function.split('(').next().unwrap_or(&site.function)
+}
+
+fn cases(options: &Options) -> Result<Vec<Case>, Error> {
+    let named = chosen::locks(options, &lab::subjects())?;
+    let names: Vec<&str> = match &named {
+        Some(subjects) => subjects.iter().map(|subject| subject.info.name).collect(),
+        None => LOCKS.to_vec(),
+    };
+    let case = |name: &str| match Chosen::named(name) {
+        Some(chosen) => Ok(Case { name: name.to_owned(), chosen, halved: None }),
+        None => Err(Error::Usage(format!(
+            "--replay puts mutexes in the place of the program's, and `{name}` is none; `ondeck list` shows them"
+        ))),
+    };
+    names.into_iter().map(case).collect()
+}
+
+/// The numbers of threads: as asked for, or from today's to the machine's.
+fn counts(options: &Options, today: usize, cpus: usize) -> Vec<usize> {
+    let mut counts = options.choice.threads.clone().unwrap_or_else(|| {
+        let times = TIMES.iter().map(|(times, _)| (times * today).min(MOST));
+        times.chain([cpus]).collect()
+    });
+    counts.sort_unstable();
+    counts.dedup();
+    counts
+}
+
+/// What all cases have in common.
+struct Simulation<'a> {
+    recording: &'a Recording,
+    shorter: &'a [Shorter],
+    costs: &'a Costs,
+    threads: &'a [usize],
+    seed: u64,
+}
+
+impl Simulation<'_> {
+    /// Simulates them, one on each CPU of the machine at hand.
+    fn of_all(&self, cases: Vec<Case>, progress: &mut Progress) -> Vec<Found> {
+        let next = AtomicUsize::new(0);
+        let workers = thread::available_parallelism().map_or(1, usize::from).min(cases.len());
+        let mut found: Vec<Option<Outlook>> = cases.iter().map(|_| None).collect();
+        thread::scope(|scope| {
+            let (sender, receiver) = mpsc::channel();
+            for _ in 0..workers {
+                let (sender, cases, next) = (sender.clone(), &cases, &next);
+                scope.spawn(move || {
+                    // Relaxed: each number is handed out once; what is found is ordered by the channel.
+                    while let Some((index, case)) = {
+                        let index = next.fetch_add(1, Ordering::Relaxed);
+                        cases.get(index).map(|case| (index, case))
+                    } {
+                        // The receiver lives until all threads are done.
+                        _ = sender.send((index, self.of(case)));
+                    }
+                });
+            }
+            drop(sender);
+            for (done, (index, outlook)) in receiver.into_iter().enumerate() {
+                progress.show(TURN * done as u32, cases[index].name.clone());
+                found[index] = Some(outlook);
+            }
+        });
+        let both = cases.into_iter().zip(found);
+        both.filter_map(|(case, outlook)| Some(Found { case, outlook: outlook? })).collect()
+    }
+
+    fn of(&self, case: &Case) -> Outlook {
+        let mut shorter = self.shorter.to_vec();
+        shorter.extend(case.halved.map(|site| Shorter { site, factor: 0.5 }));
+        let script = Script::new(self.recording, &shorter);
+        let setup = Setup {
+            costs: self.costs,
+            seed: self.seed,
+            polling: ondeck::spin::Polling::default(),
+            lock: case.chosen,
+            threads: 1,
+        };
+        outlook(&script, &setup, self.threads)
+    }
+}
+
+/// The sentence that matters.
+fn verdict(recording: &Recording, found: &[Found], threads: &[usize]) -> String {
+    let most = threads.last().copied().unwrap_or(1);
+    let Some(first) = found.iter().find(|it| it.outlook.saturation.is_some()) else {
+        return format!("Simulated: no lock saturates with up to {most} threads.");
+    };
+    let Some(saturation) = first.outlook.saturation else { return String::new() };
+    let mut words = format!(
+        "Simulated: lock {} saturates at {} with {}",
+        recording.locks[saturation.lock].words(),
+        counted(saturation.threads),
+        first.case.name
+    );
+    for it in found.iter().filter(|it| it.case.name != first.case.name) {
+        let with = match it.case.halved {
+            Some(site) => {
+                format!("halving the sections of `{}` moves it", function(&recording.sites[site]))
+            }
+            None => format!("with {} it does", it.case.name),
+        };
+        let to = match it.outlook.saturation {
+            Some(its) if its.lock == saturation.lock && it.case.halved.is_some() => {
+                format!("to {}", its.threads)
+            }
+            Some(its) if its.lock == saturation.lock => format!("at {}", its.threads),
+            Some(its) => format!(
+                "beyond {}, where {} saturates first",
+                its.threads,
+                recording.locks[its.lock].words()
+            ),
+            None if it.case.halved.is_some() => format!("beyond {most}"),
+            None => format!("not with up to {most}"),
+        };
+        // Writing to a string does not fail.
+        _ = write!(words, "; {with} {to}");
+    }
+    words.push('.');
+    words
+}
+
+fn counted(threads: usize) -> String {
+    if threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") }
+}
+
+/// What was recorded, and what is not in it.
+fn about(
+    recording: &Recording,
+    script: &Script,
+    machine: &MachineFile,
+    cpus: usize,
+) -> Vec<String> {
+    let shared = script.locks.iter().filter(|it| **it == Sharing::Shared).count();
+    let own = script.locks.iter().filter(|it| **it == Sharing::Own).count();
+    let mut about = vec![
+        format!(
+            "Simulated on {} ({cpus} CPUs). Recorded for {:.1} s: {} and {shared} locks that they share{}.",
+            machine.spec().about,
+            recording.seconds,
+            counted(script.threads),
+            if own == 0 { String::new() } else { format!(", {own} that one of them uses alone") },
+        ),
+        format!(
+            "A lock is saturated if a thread has it or wants it for {:.0} % of the time.",
+            100.0 * SATURATED
+        ),
+    ];
+    if script.threads == 1 {
+        about.push(
+            "Only one thread has locked anything, so that all locks are taken for shared; record the \
+             program with two threads or more."
+                .to_owned(),
+        );
+    }
+    if script.left_out > 0.01 {
+        about.push(format!(
+            "Threads that locked little are left out, with {:.0} % of all acquisitions.",
+            100.0 * script.left_out
+        ));
+    }
+    if recording.dropped_threads != 0 {
+        about
+            .push(format!("{} threads found no room in the recording.", recording.dropped_threads));
+    }
+    about
+}
+
+fn percent(part: f64) -> String {
+    format!("{:.0} %", 100.0 * part)
+}
+
+/// The cells of a row after the threads.
+fn cells(recording: &Recording, outcome: &Outcome, today: f64) -> Vec<String> {
+    let busiest =
+        (0..outcome.busy.len()).max_by(|&a, &b| outcome.busy[a].total_cmp(&outcome.busy[b]));
+    let busiest = match busiest {
+        _ if outcome.is_stuck => "stuck: threads wait for each other".to_owned(),
+        _ if outcome.is_cut => "cut: hardly any progress".to_owned(),
+        Some(lock) if outcome.busy[lock] > 0.0 => {
+            format!("{} {}", recording.locks[lock].name, percent(outcome.busy[lock]))
+        }
+        _ => "none".to_owned(),
+    };
+    vec![
+        format!("{:.3}", outcome.rate / 1e6),
+        if today > 0.0 { format!("{:.2}", outcome.rate / today) } else { "–".to_owned() },
+        percent(outcome.waiting),
+        percent(outcome.overhead),
+        busiest,
+    ]
+}
+
+/// What the first lock makes of the least number of threads.
+fn today(found: &[Found]) -> f64 {
+    found.first().and_then(|it| it.outlook.rows.first()).map_or(0.0, |row| row.outcome.rate)
+}
+
+fn text(recording: &Recording, found: &[Found], verdict: &str, about: &[String]) -> String {
+    let mut text = String::new();
+    for words in about {
+        _ = writeln!(text, "{}", textwrap::fill(words, 80));
+    }
+    for it in found {
+        _ = writeln!(text, "\nsimulated, {}:", it.case.name);
+        let header: Vec<&str> = ["threads"].into_iter().chain(COLUMNS).collect();
+        let mut table = new_table(&header, output::colours());
+        for row in &it.outlook.rows {
+            let cells = cells(recording, &row.outcome, today(found));
+            table.add_row([row.threads.to_string()].into_iter().chain(cells));
+        }
+        right_align(&mut table, &[0, 1, 2, 3, 4]);
+        for line in table.to_string().lines() {
+            _ = writeln!(text, "{}", line.trim_end());
+        }
+    }
+    _ = writeln!(text, "\n{}", textwrap::fill(verdict, 80));
+    text
+}
+
+fn page(
+    recording: &Recording,
+    script: &Script,
+    found: &[Found],
+    verdict: &str,
+    about: &[String],
+    cpus: usize,
+) -> Page {
+    let mut names: Vec<(usize, String)> =
+        TIMES.iter().map(|(times, name)| (times * script.threads, (*name).to_owned())).collect();
+    if names.iter().all(|(threads, _)| *threads != cpus) {
+        names.push((cpus, "all CPUs".to_owned()));
+    }
+    let line = |it: &Found| Line {
+        name: it.case.name.clone(),
+        points: it
+            .outlook
+            .rows
+            .iter()
+            .map(|row| {
+                (row.threads, row.outcome.rate, cells(recording, &row.outcome, today(found)))
+            })
+            .collect(),
+        saturation: it
+            .outlook
+            .saturation
+            .map(|its| (its.threads, recording.locks[its.lock].name.clone())),
+    };
+    Page {
+        program: recording.program.clone(),
+        verdict: verdict.to_owned(),
+        about: about.to_vec(),
+        lines: found.iter().map(line).collect(),
+        names,
+        command: session::command_line(),
+    }
+}

@@ -1,0 +1,316 @@
+//! The file of a recording, as `ondeck run --record` writes it: JSON.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+/// What the file says that it is.
+const KIND: &str = "ondeck recording";
+/// The version of its form.
+const VERSION: u32 = 1;
+
+/// What was recorded of a program.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Recording {
+    /// Always "ondeck recording".
+    pub kind: String,
+    /// Of this form.
+    pub version: u32,
+    /// The program's name.
+    pub program: String,
+    /// How long it was recorded for.
+    pub seconds: f64,
+    /// Threads that found no room in the recording.
+    pub dropped_threads: u64,
+    /// Its locks.
+    pub locks: Vec<Lock>,
+    /// The functions that lock them.
+    pub sites: Vec<Site>,
+    /// Its threads.
+    pub threads: Vec<Thread>,
+}
+
+/// A lock.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lock {
+    /// Its variable, or a function that locks it.
+    pub name: String,
+    /// Where that is, as `cache.cc:15`; empty if that is not known.
+    pub at: String,
+}
+
+impl Lock {
+    /// The name and the place.
+    pub fn words(&self) -> String {
+        if self.at.is_empty() {
+            format!("`{}`", self.name)
+        } else {
+            format!("`{}` ({})", self.name, self.at)
+        }
+    }
+}
+
+/// A call site.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Site {
+    /// The function.
+    pub function: String,
+    /// The line, as `cache.cc:22`; empty if that is not known.
+    pub at: String,
+}
+
+/// A thread.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Thread {
+    /// Locks that it has acquired, whether recorded or not.
+    pub acquisitions: u64,
+    /// What was recorded, in the order of time.
+    pub bursts: Vec<Burst>,
+}
+
+/// Consecutive operations of a thread.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Burst {
+    /// Acquisitions of the thread before it.
+    pub first: u64,
+    /// When it began, in seconds since the beginning.
+    pub begun: f64,
+    /// The operations.
+    pub operations: Vec<Operation>,
+}
+
+/// What a thread does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Action {
+    /// Locks a mutex.
+    Lock,
+    /// Locks a reader-writer lock to read.
+    Read,
+    /// Locks a reader-writer lock to write.
+    Write,
+    /// Unlocks any of these.
+    Unlock,
+    /// Unlocks a mutex, waits for a notification, locks it again.
+    Wait,
+    /// Notifies waiters.
+    Notify,
+    /// Is blocked elsewhere.
+    Blocked,
+}
+
+/// One operation.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Row", into = "Row")]
+pub struct Operation {
+    /// What.
+    pub action: Action,
+    /// Work before it, in nanoseconds.
+    pub work: f64,
+    /// How long it took, in nanoseconds, waiting included.
+    pub took: f64,
+    /// The lock, in [`Recording::locks`].
+    pub lock: Option<usize>,
+    /// The call site, in [`Recording::sites`].
+    pub site: Option<usize>,
+}
+
+/// An operation in the file: action, work, time, lock, site.
+type Row = (Action, f64, f64, Option<usize>, Option<usize>);
+
+impl From<Row> for Operation {
+    fn from((action, work, took, lock, site): Row) -> Self {
+        Self { action, work, took, lock, site }
+    }
+}
+
+impl From<Operation> for Row {
+    fn from(it: Operation) -> Self {
+        let tenths = |nanos: f64| (nanos * 10.0).round() / 10.0;
+        (it.action, tenths(it.work), tenths(it.took), it.lock, it.site)
+    }
+}
+
+/// Why a file cannot be replayed, and what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// It cannot be read.
+    #[error("cannot read {}: {source}; name a file that `ondeck run --record FILE -- PROGRAM` wrote", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// It is something else.
+    #[error("{} is no recording of a program{detail}; name a file that `ondeck run --record FILE -- PROGRAM` wrote", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// What was found.
+        detail: String,
+    },
+    /// It is of another version.
+    #[error("{} is of version {found}, and this command reads version {VERSION}; record the program again", path.display())]
+    Version {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: u64,
+    },
+    /// No thread has locked anything.
+    #[error("{} has no acquisition of a lock: {program} locked nothing that is recorded; record a longer run, or a program with pthread mutexes or reader-writer locks", path.display())]
+    Empty {
+        /// The file.
+        path: PathBuf,
+        /// The program.
+        program: String,
+    },
+}
+
+impl Recording {
+    /// A recording without anything in it.
+    pub fn new(program: String, seconds: f64) -> Self {
+        Self {
+            kind: KIND.to_owned(),
+            version: VERSION,
+            program,
+            seconds,
+            dropped_threads: 0,
+            locks: Vec::new(),
+            sites: Vec::new(),
+            threads: Vec::new(),
+        }
+    }
+
+    /// Reads and checks a file.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read, if it is no recording, or one with nothing to replay.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        let text =
+            std::fs::read(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;
+        Self::parse(path, &text)
+    }
+
+    fn parse(path: &Path, text: &[u8]) -> Result<Self, Error> {
+        let path = path.to_owned();
+        let foreign = |path, detail: String| Error::Foreign { path, detail };
+        let value: serde_json::Value = match serde_json::from_slice(text) {
+            Ok(value) => value,
+            Err(error) => return Err(foreign(path, format!(": {error}"))),
+        };
+        let field = |name: &str| value.get(name).cloned().unwrap_or_default();
+        if field("kind") != KIND {
+            return Err(foreign(
+                path,
+                format!(": its `kind` is {}, not \"{KIND}\"", field("kind")),
+            ));
+        }
+        match field("version").as_u64() {
+            Some(version) if version == u64::from(VERSION) => {}
+            found => return Err(Error::Version { path, found: found.unwrap_or(0) }),
+        }
+        let recording: Self = match serde_json::from_value(value) {
+            Ok(recording) => recording,
+            Err(error) => return Err(foreign(path, format!(": {error}"))),
+        };
+        if let Some(wrong) = recording.wrong() {
+            return Err(foreign(path, format!(": {wrong}")));
+        }
+        if recording.operations().all(|operation| !operation.acquires()) {
+            return Err(Error::Empty { path, program: recording.program });
+        }
+        Ok(recording)
+    }
+
+    /// A number that cannot be.
+    fn wrong(&self) -> Option<String> {
+        let is_time = |time: f64| time.is_finite() && (0.0..1e15).contains(&time);
+        self.operations().find_map(|it| {
+            let is_right = is_time(it.work)
+                && is_time(it.took)
+                && it.lock.is_none_or(|lock| lock < self.locks.len())
+                && it.site.is_none_or(|site| site < self.sites.len())
+                && (it.lock.is_some() || matches!(it.action, Action::Notify | Action::Blocked));
+            (!is_right).then(|| format!("operation {it:?} has a number that cannot be"))
+        })
+    }
+
+    fn operations(&self) -> impl Iterator<Item = &Operation> {
+        self.threads.iter().flat_map(|thread| &thread.bursts).flat_map(|burst| &burst.operations)
+    }
+
+    /// As text.
+    pub fn to_json(&self) -> String {
+        // Maps with keys that are no strings are what JSON cannot say, and there is none.
+        let mut text = serde_json::to_string(self).expect("a tree of strings and numbers");
+        text.push('\n');
+        text
+    }
+}
+
+impl Operation {
+    /// Whether the thread has a lock after it that it did not have before.
+    pub fn acquires(&self) -> bool {
+        matches!(self.action, Action::Lock | Action::Read | Action::Write)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn recorded() -> Recording {
+        let mut recording = Recording::new("app".to_owned(), 1.5);
+        recording.locks.push(Lock { name: "cache".to_owned(), at: "cache.cc:15".to_owned() });
+        recording.sites.push(Site { function: "get".to_owned(), at: String::new() });
+        let operation =
+            |action, work, site| Operation { action, work, took: 20.04, lock: Some(0), site };
+        let operations =
+            vec![operation(Action::Lock, 100.26, Some(0)), operation(Action::Unlock, 50.0, None)];
+        recording.threads.push(Thread {
+            acquisitions: 10,
+            bursts: vec![Burst { first: 3, begun: 0.25, operations }],
+        });
+        recording
+    }
+
+    fn parse(text: &str) -> Result<Recording, String> {
+        Recording::parse(Path::new("a.json"), text.as_bytes()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let text = recorded().to_json();
+        assert!(text.contains("[\"lock\",100.3,20.0,0,0],[\"unlock\",50.0,20.0,0,null]"), "{text}");
+        let read = parse(&text).expect("it was just written");
+        assert_eq!(read.locks, recorded().locks);
+        assert_eq!(read.sites, recorded().sites);
+        assert_eq!(read.to_json(), text);
+        assert_eq!(recorded().locks[0].words(), "`cache` (cache.cc:15)");
+    }
+
+    #[test]
+    fn what_is_no_recording_is_named_with_the_fix() {
+        let text = recorded().to_json();
+        let mut empty = recorded();
+        empty.threads[0].bursts[0].operations.clear();
+        for (text, parts) in [
+            ("", &["a.json", "EOF", "--record"][..]),
+            ("{\"series\":[]}", &["`kind` is null", "--record"]),
+            (&text.replace("\"version\":1", "\"version\":7"), &["version 7", "again"]),
+            (&text.replace("\"lock\",100.3", "\"look\",100.3"), &["look"]),
+            (&text.replace("100.3", "-100.3"), &["cannot be"]),
+            (&text.replace("20.0,0,0]", "20.0,1,0]"), &["cannot be"]),
+            (&text.replace("20.0,0,null]", "20.0,null,null]"), &["cannot be"]),
+            (&empty.to_json(), &["no acquisition", "app", "longer"]),
+        ] {
+            let error = parse(text).expect_err("it is wrong");
+            for part in parts {
+                assert!(error.contains(part), "{part}: {error}");
+            }
+        }
+    }
+}

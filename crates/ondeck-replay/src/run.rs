@@ -1,0 +1,345 @@
+//! Simulated threads that carry out a script, with one lock, on one machine.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use fastrand::Rng;
+use ondeck::rwlock::RawRwLock;
+use ondeck::spin::Polling;
+
+use crate::script::{Part, Passage, Script, Sharing, Step};
+use ondeck_sim::engine::time::{Time, in_nanos, of_nanos};
+use ondeck_sim::engine::{Costs, Doing, End, Job, Sim, Simulation};
+use ondeck_sim::lab::{Chosen, Lock};
+
+/// Acquisitions that are simulated at least, of all parts together, and of each thread in a part.
+const LEAST: u64 = 8_000;
+const LEAST_OF_THREAD: u64 = 150;
+/// A part of them passes before the window in which rates are taken.
+const WARM_UP: u64 = 4;
+/// A run ends after so many times the time that one thread alone would take.
+const PATIENCE: f64 = 4.0;
+/// And not before this, in nanoseconds.
+const LEAST_TIME: f64 = 20e6;
+
+/// What to simulate.
+#[derive(Clone, Debug)]
+pub struct Setup<'a> {
+    /// The machine.
+    pub costs: &'a Costs,
+    /// What all chance follows from.
+    pub seed: u64,
+    /// How threads that wait for a lock of ondeck poll.
+    pub polling: Polling,
+    /// What mutexes are. Reader-writer locks are ondeck's.
+    pub lock: Chosen,
+    /// How many threads there are.
+    pub threads: usize,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    /// Acquisitions a second, of all threads.
+    pub rate: f64,
+    /// The part of the time in which each lock of the recording was busy; of locks that threads have of their own 0.
+    pub busy: Vec<f64>,
+    /// The part of the threads' time in which they waited for locks.
+    pub waiting: f64,
+    /// The part of the CPU time that was no work: locking, waiting for locks, and the kernel.
+    pub overhead: f64,
+    /// Whether it took so long that it was ended before.
+    pub is_cut: bool,
+    /// Whether threads waited for each other for ever.
+    pub is_stuck: bool,
+}
+
+/// Simulates all parts, one after the other.
+pub fn run(script: &Script, setup: &Setup<'_>) -> Outcome {
+    let mut all = Outcome { busy: vec![0.0; script.locks.len()], ..Outcome::default() };
+    let (mut acquisitions, mut seconds) = (0.0, 0.0);
+    for part in &script.parts {
+        let Some(its) = run_part(script, part, setup) else { continue };
+        all.is_cut |= its.is_cut;
+        all.is_stuck |= its.is_stuck;
+        if its.rate <= 0.0 {
+            continue;
+        }
+        let time = part.acquisitions as f64 / its.rate;
+        acquisitions += part.acquisitions as f64;
+        seconds += time;
+        all.waiting += time * its.waiting;
+        all.overhead += time * its.overhead;
+        all.busy.iter_mut().zip(&its.busy).for_each(|(all, busy)| *all += time * busy);
+    }
+    if seconds > 0.0 {
+        all.rate = acquisitions / seconds;
+        all.waiting /= seconds;
+        all.overhead /= seconds;
+        all.busy.iter_mut().for_each(|busy| *busy /= seconds);
+    }
+    all
+}
+
+/// None if no thread is there.
+fn run_part(script: &Script, part: &Part, setup: &Setup<'_>) -> Option<Outcome> {
+    let passages: Vec<Rc<[Passage]>> =
+        part.threads.iter().map(|passages| Rc::from(passages.as_slice())).collect();
+    let of_thread = |thread: usize| Rc::clone(&passages[thread % passages.len()]);
+    let present = (0..setup.threads).filter(|&thread| !of_thread(thread).is_empty()).count() as u64;
+    if present == 0 {
+        return None;
+    }
+    let parts = script.parts.len() as u64;
+    let wanted = (LEAST / parts).max(LEAST_OF_THREAD * present);
+    let warm_up = wanted / WARM_UP;
+    let board = Rc::new(RefCell::new(Board {
+        warm_up,
+        wanted: warm_up + wanted,
+        busy: vec![Busy::default(); script.locks.len()],
+        ..Board::default()
+    }));
+    let shared: Rc<Vec<Option<Instance>>> = Rc::new(
+        script
+            .locks
+            .iter()
+            .map(|sharing| (*sharing == Sharing::Shared).then(|| Instance::new(setup.lock)))
+            .collect(),
+    );
+    let jobs = (0..setup.threads)
+        .filter(|&thread| !of_thread(thread).is_empty())
+        .map(|thread| {
+            let mut player = Player {
+                passages: of_thread(thread),
+                shared: Rc::clone(&shared),
+                board: Rc::clone(&board),
+                chosen: setup.lock,
+                own: HashMap::new(),
+                contexts: HashMap::new(),
+                held: 0,
+            };
+            let rng =
+                Rng::with_seed(setup.seed.wrapping_mul(0x9E37_79B9).wrapping_add(thread as u64));
+            Job { allowed: None, body: Box::new(move || player.play(rng)) }
+        })
+        .collect();
+    let mut simulation = Simulation::new(setup.costs, setup.seed);
+    simulation.polling = setup.polling;
+    let alone = nanos_of_acquisition(part) * (warm_up + wanted) as f64;
+    simulation.limit = of_nanos((PATIENCE * alone).max(LEAST_TIME));
+    let ran = simulation.run(jobs, Vec::new(), &|| false);
+
+    let mut board = board.borrow_mut();
+    let to = board.to.unwrap_or(ran.time);
+    let (from, counted) = match board.from {
+        Some(from) => (from, board.count.min(board.wanted) - board.warm_up),
+        None => (0, board.count),
+    };
+    board.close(to);
+    let window = to.saturating_sub(from).max(1) as f64;
+    let spent = ran.spent.iter();
+    let (work, charged) = spent
+        .fold((0, 0), |(work, all), spent| (work + spent.on(Doing::Working), all + spent.total()));
+    Some(Outcome {
+        rate: counted as f64 * 1e9 / in_nanos(window as Time).max(1) as f64,
+        busy: board.busy.iter().map(|busy| busy.time as f64 / window).collect(),
+        waiting: board.waited as f64 / window / present as f64,
+        overhead: 1.0 - work as f64 / charged.max(1) as f64,
+        is_cut: board.to.is_none() && ran.end == End::TooLong,
+        is_stuck: ran.end == End::Deadlock,
+    })
+}
+
+/// What a thread alone takes from one acquisition to the next.
+fn nanos_of_acquisition(part: &Part) -> f64 {
+    let steps = part.threads.iter().flatten().flat_map(|passage| &passage.steps);
+    let (nanos, count) = steps.fold((0.0, 0_u64), |(nanos, count), step| match *step {
+        Step::Work(time) | Step::Sleep(time) => (nanos + time, count),
+        Step::Lock(_) | Step::Read(_) | Step::Write(_) => (nanos, count + 1),
+        Step::Unlock(_) | Step::EndRead(_) | Step::EndWrite(_) => (nanos, count),
+    });
+    nanos / count.max(1) as f64
+}
+
+/// On lines of its own.
+#[repr(align(128))]
+struct Apart<T>(T);
+
+/// A lock of the recording.
+struct Instance {
+    mutex: Box<dyn Lock>,
+    rwlock: Apart<RawRwLock<Sim>>,
+}
+
+impl Instance {
+    fn new(chosen: Chosen) -> Self {
+        Self { mutex: chosen.lock(), rwlock: Apart(RawRwLock::new()) }
+    }
+}
+
+/// How long a lock was busy.
+#[derive(Clone, Copy, Debug, Default)]
+struct Busy {
+    /// Threads that have it or want it.
+    users: usize,
+    since: Time,
+    time: Time,
+}
+
+/// What all threads together have done.
+#[derive(Debug, Default)]
+struct Board {
+    count: u64,
+    warm_up: u64,
+    wanted: u64,
+    /// The window.
+    from: Option<Time>,
+    to: Option<Time>,
+    busy: Vec<Busy>,
+    waited: Time,
+}
+
+impl Board {
+    fn wants(&mut self, lock: usize, now: Time) {
+        let busy = &mut self.busy[lock];
+        if busy.users == 0 {
+            busy.since = now;
+        }
+        busy.users += 1;
+    }
+
+    fn has_unlocked(&mut self, lock: usize, now: Time) {
+        let is_over = self.to.is_some();
+        let busy = &mut self.busy[lock];
+        busy.users -= 1;
+        if busy.users == 0 && !is_over {
+            busy.time += now - busy.since;
+        }
+    }
+
+    /// Whether a lock is shared or not: a thread has acquired it for which it waited since `wanted`.
+    fn acquired(&mut self, wanted: Time, now: Time) {
+        if self.to.is_some() {
+            return;
+        }
+        self.count += 1;
+        self.waited += now - wanted.max(self.from.unwrap_or(0));
+        if self.from.is_none() && self.count >= self.warm_up {
+            self.from = Some(now);
+            self.waited = 0;
+            for busy in &mut self.busy {
+                (busy.time, busy.since) = (0, now);
+            }
+        } else if self.count >= self.wanted {
+            self.close(now);
+            self.to = Some(now);
+        }
+    }
+
+    /// Adds the time of locks that are busy.
+    fn close(&mut self, now: Time) {
+        if self.to.is_none() {
+            for busy in self.busy.iter_mut().filter(|busy| busy.users != 0) {
+                busy.time += now - busy.since;
+            }
+        }
+    }
+}
+
+/// A simulated thread.
+struct Player {
+    passages: Rc<[Passage]>,
+    shared: Rc<Vec<Option<Instance>>>,
+    board: Rc<RefCell<Board>>,
+    chosen: Chosen,
+    own: HashMap<usize, Instance>,
+    contexts: HashMap<usize, Box<dyn Any>>,
+    held: usize,
+}
+
+impl Player {
+    fn play(&mut self, mut rng: Rng) {
+        let passages = Rc::clone(&self.passages);
+        let all: u64 = passages.iter().map(|passage| passage.weight).sum();
+        loop {
+            let mut drawn = rng.u64(..all);
+            let passage = passages
+                .iter()
+                .find(|passage| {
+                    let is_it = drawn < passage.weight;
+                    drawn = drawn.saturating_sub(passage.weight);
+                    is_it
+                })
+                .expect("it is less than all of them");
+            let entry = passage.entries[rng.usize(..passage.entries.len())];
+            for step in &passage.steps[entry..] {
+                if self.held == 0 && self.board.borrow().to.is_some() {
+                    return;
+                }
+                self.take(*step);
+            }
+        }
+    }
+
+    fn take(&mut self, step: Step) {
+        match step {
+            Step::Work(nanos) => Sim::work(nanos),
+            Step::Sleep(nanos) => Sim::sleep(nanos as u64),
+            Step::Lock(lock) | Step::Read(lock) | Step::Write(lock) => self.acquire(step, lock),
+            Step::Unlock(lock) | Step::EndRead(lock) | Step::EndWrite(lock) => {
+                self.release(step, lock);
+            }
+        }
+    }
+
+    /// Makes what the thread needs for a lock, which takes no time.
+    fn prepare(&mut self, lock: usize) {
+        if self.shared[lock].is_none() {
+            self.own.entry(lock).or_insert_with(|| Instance::new(self.chosen));
+        }
+        self.contexts.entry(lock).or_insert_with(|| self.chosen.context());
+    }
+
+    fn instance(&self, lock: usize) -> &Instance {
+        self.shared[lock].as_ref().unwrap_or_else(|| &self.own[&lock])
+    }
+
+    fn acquire(&mut self, step: Step, lock: usize) {
+        self.prepare(lock);
+        let is_shared = self.shared[lock].is_some();
+        let wanted = Sim::now_free();
+        if is_shared {
+            self.board.borrow_mut().wants(lock, wanted);
+        }
+        let instance = self.instance(lock);
+        match step {
+            Step::Read(_) => instance.rwlock.0.lock_shared_counted(),
+            Step::Write(_) => instance.rwlock.0.lock_exclusive(),
+            // SAFETY: a script has no lock that the thread has already, and the context is the thread's for this lock,
+            // in a box.
+            _ => unsafe { instance.mutex.lock(&*self.contexts[&lock]) },
+        }
+        self.held += 1;
+        let now = Sim::now_free();
+        self.board.borrow_mut().acquired(wanted, now);
+    }
+
+    fn release(&mut self, step: Step, lock: usize) {
+        let instance = self.instance(lock);
+        match step {
+            // SAFETY: a script releases what the thread has acquired in the same way.
+            Step::EndRead(_) => unsafe { instance.rwlock.0.unlock_shared_counted() },
+            // SAFETY: as above.
+            Step::EndWrite(_) => unsafe { instance.rwlock.0.unlock_exclusive() },
+            // SAFETY: as above, with the same context.
+            _ => unsafe { instance.mutex.unlock(&*self.contexts[&lock]) },
+        }
+        self.held -= 1;
+        if self.shared[lock].is_some() {
+            let now = Sim::now_free();
+            self.board.borrow_mut().has_unlocked(lock, now);
+        }
+    }
+}

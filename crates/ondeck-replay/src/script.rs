@@ -1,0 +1,332 @@
+//! A recording as simulated threads carry it out.
+
+use std::collections::BTreeSet;
+
+use crate::recording::{Action, Burst, Recording, Thread};
+
+/// Threads with a smaller part of the busiest thread's acquisitions are left out: they set up and wait for others.
+const LEAST: f64 = 0.02;
+/// Parts that a recording is divided into at most.
+const PARTS: usize = 4;
+/// Bursts of each thread that a part needs.
+const BURSTS: usize = 4;
+
+/// The work of a function's sections is this part of what was recorded.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Shorter {
+    /// The function, in [`Recording::sites`].
+    pub site: usize,
+    /// The part that is left.
+    pub factor: f64,
+}
+
+/// All that simulated threads need to know.
+#[derive(Clone, Debug)]
+pub struct Script {
+    /// How many recorded threads are carried out.
+    pub threads: usize,
+    /// Acquisitions of those that are left out, as a part of all.
+    pub left_out: f64,
+    /// The locks; those of [`Recording::locks`].
+    pub locks: Vec<Sharing>,
+    /// What is simulated one by one.
+    pub parts: Vec<Part>,
+}
+
+/// Which threads use a lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sharing {
+    /// No thread that is carried out.
+    Unused,
+    /// Each simulated thread has one.
+    Own,
+    /// All threads.
+    Shared,
+}
+
+/// A part of the recording.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// Acquisitions in it.
+    pub acquisitions: u64,
+    /// For each recorded thread what it does; nothing if it was not there.
+    pub threads: Vec<Vec<Passage>>,
+}
+
+/// A burst.
+#[derive(Clone, Debug)]
+pub struct Passage {
+    /// Acquisitions that it stands for.
+    pub weight: u64,
+    /// What to do.
+    pub steps: Vec<Step>,
+    /// Steps before which the thread has no lock.
+    pub entries: Vec<usize>,
+}
+
+/// What a thread does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Step {
+    /// Works for so many nanoseconds.
+    Work(f64),
+    /// Sleeps for so many nanoseconds.
+    Sleep(f64),
+    /// Locks.
+    Lock(usize),
+    /// Unlocks.
+    Unlock(usize),
+    /// Locks a reader-writer lock to read.
+    Read(usize),
+    /// Ends that.
+    EndRead(usize),
+    /// Locks a reader-writer lock to write.
+    Write(usize),
+    /// Ends that.
+    EndWrite(usize),
+}
+
+impl Script {
+    /// Of a recording that has been checked, with sections shortened.
+    pub fn new(recording: &Recording, shorter: &[Shorter]) -> Self {
+        let counts = recording.threads.iter().map(|thread| thread.acquisitions);
+        let (all, most) = (counts.clone().sum::<u64>(), counts.max().unwrap_or(0));
+        let threads: Vec<&Thread> = recording
+            .threads
+            .iter()
+            .filter(|thread| thread.acquisitions as f64 >= LEAST * most as f64)
+            .filter(|thread| {
+                thread.bursts.iter().any(|it| it.operations.iter().any(|it| it.acquires()))
+            })
+            .collect();
+        let kept: u64 = threads.iter().map(|thread| thread.acquisitions).sum();
+        Self {
+            threads: threads.len(),
+            left_out: 1.0 - kept as f64 / all.max(1) as f64,
+            locks: sharing(recording.locks.len(), &threads),
+            parts: parts(&threads, shorter),
+        }
+    }
+}
+
+/// The call site whose sections of that lock have most work in all, of what was recorded.
+pub fn longest_site(recording: &Recording, lock: usize) -> Option<usize> {
+    let mut work = vec![0.0; recording.sites.len()];
+    for burst in recording.threads.iter().flat_map(|thread| &thread.bursts) {
+        let mut held = None;
+        for operation in &burst.operations {
+            if let Some(site) = held {
+                work[site] += operation.work;
+            }
+            if operation.lock == Some(lock) {
+                held = operation.site.filter(|_| operation.acquires());
+            }
+        }
+    }
+    (0..work.len()).filter(|&site| work[site] > 0.0).max_by(|&a, &b| work[a].total_cmp(&work[b]))
+}
+
+fn sharing(locks: usize, threads: &[&Thread]) -> Vec<Sharing> {
+    let mut users = vec![BTreeSet::new(); locks];
+    for (index, thread) in threads.iter().enumerate() {
+        for operation in thread.bursts.iter().flat_map(|burst| &burst.operations) {
+            if let (Some(lock), true) = (operation.lock, operation.acquires()) {
+                users[lock].insert(index);
+            }
+        }
+    }
+    let of = |users: &BTreeSet<usize>| match users.len() {
+        0 => Sharing::Unused,
+        1 if threads.len() > 1 => Sharing::Own,
+        _ => Sharing::Shared,
+    };
+    users.iter().map(of).collect()
+}
+
+/// Divides by time. A thread that has no burst in a part is not there.
+fn parts(threads: &[&Thread], shorter: &[Shorter]) -> Vec<Part> {
+    let least = threads.iter().map(|thread| thread.bursts.len()).min().unwrap_or(0);
+    let count = (least / BURSTS).clamp(1, PARTS);
+    let begins = || threads.iter().flat_map(|thread| &thread.bursts).map(|burst| burst.begun);
+    let (from, to) = (begins().fold(f64::MAX, f64::min), begins().fold(0.0, f64::max));
+    let part_of = |burst: &Burst| {
+        let place = (burst.begun - from) / (to - from).max(1e-9) * count as f64;
+        (place as usize).min(count - 1)
+    };
+    let part = |number: usize| {
+        let passages: Vec<Vec<Passage>> = threads
+            .iter()
+            .map(|thread| {
+                let last = thread.bursts.len() - 1;
+                let weight = |index: usize| {
+                    let from = if index == 0 { 0 } else { thread.bursts[index].first };
+                    let to = if index == last {
+                        thread.acquisitions
+                    } else {
+                        thread.bursts[index + 1].first
+                    };
+                    to.saturating_sub(from).max(1)
+                };
+                let bursts = thread.bursts.iter().enumerate();
+                bursts
+                    .filter(|(_, burst)| part_of(burst) == number)
+                    .map(|(index, burst)| passage(burst, weight(index), shorter))
+                    .filter(|passage| !passage.entries.is_empty())
+                    .collect()
+            })
+            .collect();
+        let weights = passages.iter().flatten().map(|passage| passage.weight);
+        Part { acquisitions: weights.sum(), threads: passages }
+    };
+    (0..count).map(part).filter(|part| part.acquisitions != 0).collect()
+}
+
+/// A lock that a thread has, and where it took it.
+struct Held {
+    lock: usize,
+    site: Option<usize>,
+    release: Step,
+    /// How often it has locked it again.
+    again: usize,
+}
+
+/// What a burst does, with each lock that it locks unlocked again, and nothing else unlocked.
+fn passage(burst: &Burst, weight: u64, shorter: &[Shorter]) -> Passage {
+    let mut held: Vec<Held> = Vec::new();
+    let mut steps = Vec::new();
+    let mut entries = Vec::new();
+    for operation in &burst.operations {
+        if held.is_empty() {
+            entries.push(steps.len());
+        }
+        let factor =
+            |it: &Shorter| held.iter().any(|held| held.site == Some(it.site)).then_some(it.factor);
+        let work = operation.work * shorter.iter().filter_map(factor).product::<f64>();
+        if work > 0.0 {
+            steps.push(Step::Work(work));
+        }
+        let lock = operation.lock.unwrap_or_default();
+        let place = held.iter().position(|held| held.lock == lock);
+        let (take, release) = match operation.action {
+            Action::Lock => (Step::Lock(lock), Step::Unlock(lock)),
+            Action::Read => (Step::Read(lock), Step::EndRead(lock)),
+            Action::Write => (Step::Write(lock), Step::EndWrite(lock)),
+            Action::Unlock => {
+                match place {
+                    Some(place) if held[place].again == 0 => steps.push(held.remove(place).release),
+                    Some(place) => held[place].again -= 1,
+                    // It was locked before the burst began.
+                    None => {}
+                }
+                continue;
+            }
+            Action::Wait => {
+                let sleep = Step::Sleep(operation.took);
+                match place {
+                    Some(_) => steps.extend([Step::Unlock(lock), sleep, Step::Lock(lock)]),
+                    None => steps.push(sleep),
+                }
+                continue;
+            }
+            Action::Blocked => {
+                steps.push(Step::Sleep(operation.took));
+                continue;
+            }
+            Action::Notify => continue,
+        };
+        match place {
+            Some(place) => held[place].again += 1,
+            None => {
+                steps.push(take);
+                held.push(Held { lock, site: operation.site, release, again: 0 });
+            }
+        }
+    }
+    steps.extend(held.into_iter().rev().map(|held| held.release));
+    // An entry is where something is left to do.
+    let takes = |step: &Step| matches!(step, Step::Lock(_) | Step::Read(_) | Step::Write(_));
+    let last = steps.iter().rposition(takes);
+    entries.retain(|&entry| last.is_some_and(|last| entry <= last));
+    Passage { weight, steps, entries }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recording::Operation;
+
+    fn op(action: Action, work: f64, lock: usize, site: usize) -> Operation {
+        Operation { action, work, took: 7.0, lock: Some(lock), site: Some(site) }
+    }
+
+    fn burst(operations: Vec<Operation>) -> Burst {
+        Burst { first: 0, begun: 0.0, operations }
+    }
+
+    #[test]
+    fn what_a_burst_does_not_begin_or_end_is_made_whole() {
+        use Action::{Lock, Unlock, Wait};
+        let cut = burst(vec![
+            op(Unlock, 1.0, 0, 0),
+            op(Lock, 2.0, 1, 0),
+            op(Lock, 3.0, 1, 0),
+            op(Unlock, 4.0, 1, 0),
+            op(Wait, 5.0, 1, 0),
+            op(Lock, 6.0, 2, 1),
+        ]);
+        let passage = passage(&cut, 9, &[Shorter { site: 0, factor: 0.5 }]);
+        let expected = [
+            Step::Work(1.0),
+            Step::Work(2.0),
+            Step::Lock(1),
+            Step::Work(1.5),
+            Step::Work(2.0),
+            Step::Work(2.5),
+            Step::Unlock(1),
+            Step::Sleep(7.0),
+            Step::Lock(1),
+            Step::Work(3.0),
+            Step::Lock(2),
+            Step::Unlock(2),
+            Step::Unlock(1),
+        ];
+        assert_eq!(passage.steps, expected);
+        assert_eq!(passage.entries, [0, 1]);
+    }
+
+    #[test]
+    fn locks_of_one_thread_are_its_own_and_idle_threads_are_left_out() {
+        let pairs = |lock, count| {
+            let pair = [op(Action::Lock, 1.0, lock, 0), op(Action::Unlock, 1.0, lock, 0)];
+            burst(pair.into_iter().cycle().take(2 * count).collect())
+        };
+        let thread = |acquisitions, bursts| Thread { acquisitions, bursts };
+        let mut recording = Recording::new(String::new(), 1.0);
+        recording.locks = ["a", "b", "c", "d"]
+            .map(|name| crate::Lock { name: name.into(), at: String::new() })
+            .into();
+        recording.threads = vec![
+            thread(1_000, vec![pairs(0, 3), pairs(1, 3)]),
+            thread(2_000, vec![pairs(0, 3), pairs(2, 3)]),
+            thread(3, vec![pairs(3, 3)]),
+        ];
+        let script = Script::new(&recording, &[]);
+        assert_eq!(script.threads, 2);
+        assert!((script.left_out - 3.0 / 3_003.0).abs() < 1e-9);
+        use Sharing::{Own, Shared, Unused};
+        assert_eq!(script.locks, [Shared, Own, Own, Unused]);
+        recording.threads.truncate(1);
+        assert_eq!(Script::new(&recording, &[]).locks, [Shared, Shared, Unused, Unused]);
+    }
+
+    #[test]
+    fn phases_are_parts_with_the_acquisitions_that_they_stand_for() {
+        let at = |begun, first| Burst { first, begun, ..burst(vec![op(Action::Lock, 1.0, 0, 0)]) };
+        let bursts = (0..8).map(|number| at(f64::from(number), 100 * number as u64)).collect();
+        let mut recording = Recording::new(String::new(), 8.0);
+        recording.locks.push(crate::Lock { name: String::new(), at: String::new() });
+        recording.threads.push(Thread { acquisitions: 5_000, bursts });
+        let script = Script::new(&recording, &[]);
+        let counts: Vec<u64> = script.parts.iter().map(|part| part.acquisitions).collect();
+        assert_eq!(counts, [400, 4_600]);
+    }
+}
