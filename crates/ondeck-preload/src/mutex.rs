@@ -3,15 +3,16 @@
 //! The fast path is one load that says whether the shim is ready and the kind is the usual one, the mutex's own
 //! instruction, and a return, without a branch that is taken. Everything else is out of line.
 
+use core::arch::naked_asm;
 use core::ffi::{c_int, c_void};
 use core::ptr;
 use core::sync::atomic::Ordering;
 
 use libc::timespec;
 use ondeck::platform::{Linux, Platform, Timestamp};
-use ondeck_record::burst::Action;
+use ondeck_record::burst::{Action, Caller};
 
-use crate::bursts::{self, lock_from, trylock_from};
+use crate::bursts;
 use crate::deferred;
 use crate::errno::{EAGAIN, EBUSY, EDEADLK, EPERM};
 use crate::mode;
@@ -74,6 +75,47 @@ unsafe fn lock_alone(mutex: *mut Mutex) -> c_int {
     0
 }
 
+/// [`lock_other`] with the place that the mutex is locked from.
+///
+/// The fast path ends with a jump to this function, so that the return address is that of the program. If a compiler
+/// calls it instead, the place is in the shim, and call sites of the same frame are one.
+///
+/// # Safety
+///
+/// As for [`ondeck_preload_mutex_lock`].
+#[unsafe(naked)]
+unsafe extern "C" fn lock_from(mutex: *mut Mutex) -> c_int {
+    naked_asm!("mov rsi, [rsp]", "lea rdx, [rsp + 8]", "jmp {}", sym lock_recorded)
+}
+
+/// # Safety
+///
+/// As for [`ondeck_preload_mutex_lock`].
+unsafe extern "C" fn lock_recorded(mutex: *mut Mutex, address: usize, frame: usize) -> c_int {
+    let caller = Caller { address, frame };
+    // SAFETY: as the caller promises.
+    bursts::recorded_of(Action::Lock, mutex, caller, || unsafe { lock_other(mutex) })
+}
+
+/// [`trylock_slow`], as [`lock_from`].
+///
+/// # Safety
+///
+/// As for [`ondeck_preload_mutex_lock`].
+#[unsafe(naked)]
+unsafe extern "C" fn trylock_from(mutex: *mut Mutex) -> c_int {
+    naked_asm!("mov rsi, [rsp]", "lea rdx, [rsp + 8]", "jmp {}", sym trylock_recorded)
+}
+
+/// # Safety
+///
+/// As for [`ondeck_preload_mutex_lock`].
+unsafe extern "C" fn trylock_recorded(mutex: *mut Mutex, address: usize, frame: usize) -> c_int {
+    let caller = Caller { address, frame };
+    // SAFETY: as the caller promises.
+    bursts::recorded_of(Action::Lock, mutex, caller, || unsafe { trylock_slow(mutex) })
+}
+
 /// The second fastest path, for the other kinds, if the mutex is free.
 ///
 /// # Safety
@@ -81,7 +123,7 @@ unsafe fn lock_alone(mutex: *mut Mutex) -> c_int {
 /// As for [`ondeck_preload_mutex_lock`].
 #[cold]
 #[inline(never)]
-pub(crate) unsafe fn lock_other(mutex: *mut Mutex) -> c_int {
+unsafe fn lock_other(mutex: *mut Mutex) -> c_int {
     // SAFETY: the caller's mutex is there.
     let shared = unsafe { &*mutex };
     match mode::word() | shared.raw_kind() {
@@ -153,7 +195,7 @@ pub unsafe extern "C" fn ondeck_preload_mutex_trylock(mutex: *mut Mutex) -> c_in
 /// As for [`ondeck_preload_mutex_lock`].
 #[cold]
 #[inline(never)]
-pub(crate) unsafe fn trylock_slow(mutex: *mut Mutex) -> c_int {
+unsafe fn trylock_slow(mutex: *mut Mutex) -> c_int {
     mode::decide();
     // SAFETY: as the caller promises.
     let shared = unsafe { &*mutex };

@@ -17,7 +17,8 @@
 //!                    ─► folded     one line a stack
 //!                    ─► flame      SVG
 //!                    ─► lines      JSON, one object a line
-//!                    ─► tracks     what threads did in order, for replays
+//!
+//! folder ─► tracks      what threads did in order, for replays
 //! ```
 //!
 //! ```no_run

@@ -7,8 +7,6 @@ use std::time::{Duration, SystemTime};
 use ondeck_record::layout::{Role, kind};
 use serde::Serialize;
 
-use crate::tracks::Tracks;
-
 /// Everything that was recorded in a folder.
 #[derive(Debug, Default)]
 pub struct Profile {
@@ -57,8 +55,6 @@ pub struct Process {
     pub locks: Vec<Lock>,
     /// What is mapped where, for later symbolization.
     pub modules: Vec<Module>,
-    /// What threads did with locks, operation by operation; empty unless that was asked for.
-    pub tracks: Tracks,
     /// What found no room in the file.
     pub dropped: Dropped,
     /// What recording cost.

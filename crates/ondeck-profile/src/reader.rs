@@ -14,7 +14,6 @@ use crate::model::{
     Cost, Dropped, Frame, Kind, Location, Lock, Module, Place, Process, Profile, Sample, Times,
 };
 use crate::symbols::Symbols;
-use crate::tracks;
 use crate::trim::trim;
 
 /// Reads all recordings of a folder.
@@ -48,16 +47,7 @@ impl Reader {
     ///
     /// As [`read`].
     pub fn read(&mut self) -> Result<Profile, Error> {
-        let io = |source| Error::Io { path: self.folder.clone(), source };
-        let mut paths: Vec<PathBuf> = std::fs::read_dir(&self.folder)
-            .map_err(io)?
-            .filter_map(|entry| Some(entry.ok()?.path()))
-            .filter(|path| path.extension().is_some_and(|extension| extension == EXTENSION))
-            .collect();
-        paths.sort();
-        if paths.is_empty() {
-            return Err(Error::Empty { folder: self.folder.clone() });
-        }
+        let paths = self.paths()?;
         let mut profile = Profile::default();
         for path in &paths {
             match Recording::open(path) {
@@ -70,6 +60,21 @@ impl Reader {
         }
         profile.processes.sort_by_key(|process| process.started);
         Ok(profile)
+    }
+
+    /// The recordings that are there; at least one.
+    pub(crate) fn paths(&self) -> Result<Vec<PathBuf>, Error> {
+        let io = |source| Error::Io { path: self.folder.clone(), source };
+        let mut paths: Vec<PathBuf> = std::fs::read_dir(&self.folder)
+            .map_err(io)?
+            .filter_map(|entry| Some(entry.ok()?.path()))
+            .filter(|path| path.extension().is_some_and(|extension| extension == EXTENSION))
+            .collect();
+        paths.sort();
+        if paths.is_empty() {
+            return Err(Error::Empty { folder: self.folder.clone() });
+        }
+        Ok(paths)
     }
 
     fn process(&mut self, recording: &Recording) -> Process {
@@ -94,7 +99,6 @@ impl Reader {
                 Role::Waiter => lock.waiters.push(sample),
             }
         }
-        let tracks = tracks::read(recording, &clock, &mut names, &modules);
         let (events, passed) = counts(recording);
         let mut locks: Vec<Lock> = locks.into_values().collect();
         locks.sort_by(|a, b| b.wait.nanos.total_cmp(&a.wait.nanos).then(a.address.cmp(&b.address)));
@@ -131,7 +135,6 @@ impl Reader {
                 stack_nanos: clock.nanos(get(&header.stack_ticks)) / stacks.max(1) as f64,
             },
             modules,
-            tracks,
         }
     }
 
@@ -191,11 +194,11 @@ pub(crate) struct Clock {
     nanos_a_tick: f64,
     start: u64,
     /// Ticks from the beginning to the last thing that is known.
-    last: u64,
+    pub(crate) last: u64,
 }
 
 impl Clock {
-    fn of(file: &File) -> Self {
+    pub(crate) fn of(file: &File) -> Self {
         let header = &file.header;
         let start = get(&header.start_ticks);
         let later = get(&header.later_ticks);

@@ -1,23 +1,31 @@
 //! What threads did with locks, operation by operation, if that was recorded.
 
 use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use ondeck_record::layout::{Action, BURSTS, OPERATIONS, TRACKS};
 
+use crate::Error;
 use crate::file::{Recording, get};
-use crate::model::{Frame, Module, Place};
-use crate::reader::{Clock, Names};
+use crate::mappings::Mappings;
+use crate::model::{Frame, Place};
+use crate::reader::{Clock, Names, Reader};
 use crate::trim::trim;
 
 /// The operations of a process.
 #[derive(Debug, Default)]
 pub struct Tracks {
+    /// The program's file.
+    pub program: PathBuf,
+    /// How long it was recorded for.
+    pub length: Duration,
     /// Threads that did anything with a lock.
     pub threads: Vec<Thread>,
     /// Threads that found no place in the file.
     pub dropped: u64,
-    /// Locks by their addresses: the first and most frequent caller's function stands for a lock that has no name.
+    /// Where locks and condition variables are, by their addresses.
     pub objects: HashMap<u64, Place>,
     /// Functions that lock, with their lines.
     pub sites: Vec<Frame>,
@@ -58,16 +66,31 @@ pub struct Operation {
     pub site: Option<usize>,
 }
 
-/// Reads them.
-pub(crate) fn read(
-    recording: &Recording,
-    clock: &Clock,
-    names: &mut Names<'_>,
-    modules: &[Module],
-) -> Tracks {
+/// Reads those of all processes of a folder.
+///
+/// # Errors
+///
+/// As [`read`](crate::read), but for files that cannot be read, which are left out.
+pub fn read(folder: &Path) -> Result<Vec<Tracks>, Error> {
+    let mut reader = Reader::new(folder);
+    let recordings = reader.paths()?.into_iter().filter_map(|path| Recording::open(&path).ok());
+    Ok(recordings.map(|recording| of(&mut reader, &recording)).collect())
+}
+
+fn of(reader: &mut Reader, recording: &Recording) -> Tracks {
     let file = recording.file();
     let used = get(&file.header.tracks_used);
-    let mut tracks = Tracks { dropped: used.saturating_sub(TRACKS as u64), ..Tracks::default() };
+    let mappings = Mappings::parse(&recording.maps());
+    let program = PathBuf::from(Recording::text(&file.header.program));
+    let modules = reader.modules(&mappings, &program);
+    let mut names = Names::new(&mut reader.symbols, &modules, &mappings);
+    let clock = Clock::of(file);
+    let mut tracks = Tracks {
+        program,
+        length: Duration::from_nanos(clock.nanos(clock.last) as u64),
+        dropped: used.saturating_sub(TRACKS as u64),
+        ..Tracks::default()
+    };
     let mut sites = HashMap::new();
     for track in &file.tracks[..(used as usize).min(TRACKS)] {
         let overhead = get(&track.overhead);
@@ -77,19 +100,19 @@ pub(crate) fn read(
             let operations: Vec<Operation> = burst.operations[..count]
                 .iter()
                 .filter_map(|operation| {
-                    use std::sync::atomic::Ordering::Relaxed;
-                    let action = Action::of(operation.action.load(Relaxed))?;
-                    let site = operation.site.load(Relaxed).checked_sub(1).and_then(|stack| {
-                        *sites.entry(stack).or_insert_with(|| {
-                            let stack = trim(names.stack(&recording.stack(stack)), modules);
-                            let frame = stack.first()?.frames.first()?.clone();
-                            let known = tracks.sites.iter().position(|site| *site == frame);
-                            Some(known.unwrap_or_else(|| {
-                                tracks.sites.push(frame);
-                                tracks.sites.len() - 1
-                            }))
-                        })
-                    });
+                    let action = Action::of(operation.action.load(Ordering::Relaxed))?;
+                    let site =
+                        operation.site.load(Ordering::Relaxed).checked_sub(1).and_then(|stack| {
+                            *sites.entry(stack).or_insert_with(|| {
+                                let stack = trim(names.stack(&recording.stack(stack)), &modules);
+                                let frame = stack.first()?.frames.first()?.clone();
+                                let known = tracks.sites.iter().position(|site| *site == frame);
+                                Some(known.unwrap_or_else(|| {
+                                    tracks.sites.push(frame);
+                                    tracks.sites.len() - 1
+                                }))
+                            })
+                        });
                     let object = get(&operation.object);
                     tracks.objects.entry(object).or_insert_with(|| names.place(object));
                     Some(Operation {

@@ -11,7 +11,7 @@ use super::program::Program;
 use crate::outcome::Failure;
 
 /// What the shim reads when it is loaded: the lock, the folder for recordings, whether it also records what threads do
-/// with locks that nobody waits for, and the page by which recording is switched on later.
+/// with locks that are free, and the page by which recording is switched on later.
 const LOCK: &str = "ONDECK_LOCK";
 pub(crate) const PROFILE: &str = "ONDECK_PROFILE";
 pub(crate) const RECORD: &str = "ONDECK_RECORD";

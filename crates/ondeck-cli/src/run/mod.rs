@@ -125,7 +125,7 @@ fn recorded(options: &Options) -> Result<Ending, Error> {
     let whole = match profile::read(folder.path(), Some(&looks.seen())) {
         Ok(found) => {
             let whole = options.wanted.write(files, &found);
-            let whole = (options.record.is_none() || record::write(record, &found)) && whole;
+            let whole = (options.record.is_none() || record::write(record, folder.path())) && whole;
             output::say(profile::text(&found, output::colours_of_errors()).trim_end());
             whole
         }

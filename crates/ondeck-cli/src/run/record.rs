@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use ondeck_profile::tracks::{Operation, Tracks};
-use ondeck_profile::{Place, Process, Profile};
+use ondeck_profile::tracks::{Burst, Operation, Thread, Tracks};
+use ondeck_profile::{Place, tracks};
 use ondeck_record::layout::Action;
 use ondeck_replay as replay;
 
@@ -17,12 +17,13 @@ pub(super) fn prepare(name: Option<&Path>) -> Result<Prepared<()>, Error> {
 }
 
 /// Writes what was recorded of the process that acquired most locks; whether there was any, and the file is whole.
-pub(super) fn write(prepared: Prepared<()>, profile: &Profile) -> bool {
-    let acquisitions = |process: &&Process| -> u64 {
-        process.tracks.threads.iter().map(|thread| thread.acquisitions).sum()
+pub(super) fn write(prepared: Prepared<()>, folder: &Path) -> bool {
+    let acquisitions = |process: &&Tracks| -> u64 {
+        process.threads.iter().map(|thread| thread.acquisitions).sum()
     };
     let written = prepared.write_by(|()| {
-        let process = profile.processes.iter().max_by_key(acquisitions);
+        let processes = tracks::read(folder).map_err(|error| error.to_string())?;
+        let process = processes.iter().max_by_key(acquisitions);
         match process.filter(|process| acquisitions(process) != 0) {
             Some(process) => Ok(recording(process).to_json()),
             None => Err("the program has locked nothing that is recorded; --record is for pthread \
@@ -34,10 +35,9 @@ pub(super) fn write(prepared: Prepared<()>, profile: &Profile) -> bool {
     written.tell_errors()
 }
 
-fn recording(process: &Process) -> replay::Recording {
-    let program = process.program.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let mut recording = replay::Recording::new(program, process.length.as_secs_f64());
-    let tracks = &process.tracks;
+fn recording(tracks: &Tracks) -> replay::Recording {
+    let program = tracks.program.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let mut recording = replay::Recording::new(program, tracks.length.as_secs_f64());
     recording.dropped_threads = tracks.dropped;
     let site = |frame: &ondeck_profile::Frame| replay::Site {
         function: frame.function.clone(),
@@ -60,7 +60,7 @@ fn recording(process: &Process) -> replay::Recording {
         lock: numbers.get(&it.object).copied(),
         site: it.site,
     };
-    let burst = |it: &ondeck_profile::tracks::Burst| replay::Burst {
+    let burst = |it: &Burst| replay::Burst {
         first: it.first,
         begun: it.begun.as_secs_f64(),
         operations: it.operations.iter().map(operation).collect(),
@@ -68,7 +68,7 @@ fn recording(process: &Process) -> replay::Recording {
     recording.threads = tracks
         .threads
         .iter()
-        .map(|thread| replay::Thread {
+        .map(|thread: &Thread| replay::Thread {
             acquisitions: thread.acquisitions,
             bursts: thread.bursts.iter().map(burst).collect(),
         })

@@ -8,6 +8,7 @@
 //! | `campaign.rs` | stages on all threads, results in the order of the plan |
 //! | `machine.rs` | the machine as reports describe it |
 //! | `replay.rs` | what was recorded of a program, instead of workloads |
+//! | `shorter.rs` | which sections are to be shorter in it |
 //! | `why.rs` | where time went |
 //! | `trace.rs` | what threads did in one situation, moment by moment |
 
@@ -16,6 +17,7 @@ mod chosen;
 mod machine;
 mod options;
 mod replay;
+mod shorter;
 mod sweep;
 mod trace;
 mod why;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use ondeck_lab::shard::Shard;
 
-use super::replay::Part;
+use super::shorter::Part;
 use super::sweep::Sweep;
 use crate::choice::Choice;
 use crate::files::Outputs;

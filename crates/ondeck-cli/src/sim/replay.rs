@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 use std::path::Path;
-use std::str::FromStr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
@@ -18,6 +17,7 @@ use ondeck_sim::engine::Costs;
 use ondeck_sim::lab::{self, Chosen};
 use ondeck_sim::machine::MachineFile;
 
+use super::shorter::Part;
 use super::{Options, chosen};
 use crate::ending::{Ending, Error};
 use crate::files::Prepared;
@@ -32,32 +32,6 @@ const TIMES: [(usize, &str); 4] = [(1, "today"), (2, "2 ×"), (4, "4 ×"), (8, "
 const MOST: usize = 512;
 /// What the progress counts a lock as.
 const TURN: Duration = Duration::from_secs(1);
-
-/// What is left of the work in the sections of a call site.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Part {
-    site: String,
-    factor: f64,
-}
-
-impl FromStr for Part {
-    type Err = String;
-
-    fn from_str(word: &str) -> Result<Self, String> {
-        let example = "write a function or a line and what is left, as `Cache::get=50%`";
-        let (site, percent) = word.rsplit_once('=').ok_or(example)?;
-        let percent = percent.trim().strip_suffix('%').ok_or(example)?;
-        match percent.trim().parse::<f64>() {
-            Ok(left) if (0.0..=1_000.0).contains(&left) && !site.is_empty() => {
-                Ok(Self { site: site.to_owned(), factor: left / 100.0 })
-            }
-            Ok(left) if !site.is_empty() => {
-                Err(format!("{left}% is not possible: use 0% to 1000%"))
-            }
-            _ => Err(example.to_owned()),
-        }
-    }
-}
 
 /// One line of the plot: a lock, and how sections are shortened beyond what was asked for.
 struct Case {

@@ -1,0 +1,96 @@
+//! Replays of recordings whose saturation is arithmetic.
+
+use ondeck::spin::Polling;
+use ondeck_replay::{
+    Action, Burst, Lock, Operation, Recording, Saturation, Script, Setup, Shorter, Site, Thread,
+    outlook, run,
+};
+use ondeck_sim::engine::Costs;
+use ondeck_sim::lab::Chosen;
+use ondeck_sim::machine::MachineFile;
+
+/// A thread that locks, works, unlocks and works: lock, nanoseconds inside, nanoseconds outside, call site.
+fn thread(pairs: &[(usize, f64, f64, usize)]) -> Thread {
+    let operation = |action, work, lock, site| Operation {
+        action,
+        work,
+        took: 0.0,
+        lock: Some(lock),
+        site: Some(site),
+    };
+    let pair = |&(lock, inside, outside, site): &(usize, f64, f64, usize)| {
+        [operation(Action::Lock, outside, lock, site), operation(Action::Unlock, inside, lock, site)]
+    };
+    let operations: Vec<Operation> = pairs.iter().cycle().take(60).flat_map(pair).collect();
+    Thread { acquisitions: 1_000, bursts: vec![Burst { first: 0, begun: 0.0, operations }] }
+}
+
+fn recording(threads: Vec<Thread>) -> Recording {
+    let mut recording = Recording::new("app".to_owned(), 1.0);
+    recording.locks =
+        ["hot", "cold"].map(|name| Lock { name: name.to_owned(), at: String::new() }).into();
+    recording.sites =
+        ["get", "put"].map(|name| Site { function: name.to_owned(), at: String::new() }).into();
+    recording.threads = threads;
+    recording
+}
+
+fn setup<'a>(costs: &'a Costs, lock: &str, threads: usize) -> Setup<'a> {
+    let lock = Chosen::named(lock).expect("a mutex");
+    Setup { costs, seed: 1, polling: Polling::default(), lock, threads }
+}
+
+fn machine() -> Costs {
+    Costs::from(MachineFile::find("epyc-9454p").expect("it is bundled").spec())
+}
+
+fn saturation(recording: &Recording, shorter: &[Shorter]) -> Option<Saturation> {
+    let costs = machine();
+    let script = Script::new(recording, shorter);
+    outlook(&script, &setup(&costs, "ondeck", 1), &[1, 4, 16, 40]).saturation
+}
+
+#[test]
+fn a_lock_saturates_where_its_sections_fill_the_time() {
+    // 2 µs of 20: nine threads take 90 % of the time, and passing the lock on some of the rest.
+    let cold = (1, 100.0, 0.0, 0);
+    let whole = recording(vec![thread(&[(0, 2_000.0, 18_000.0, 0), cold])]);
+    let found = saturation(&whole, &[]).expect("40 threads want twice the time that there is");
+    assert_eq!(found.lock, 0);
+    assert!((7..=11).contains(&found.threads), "{found:?}");
+    let halved = saturation(&whole, &[Shorter { site: 0, factor: 0.5 }]);
+    let halved = halved.expect("40 threads want all of it");
+    assert!((15..=21).contains(&halved.threads), "{halved:?}");
+    let cheap = recording(vec![thread(&[(0, 200.0, 19_800.0, 0)])]);
+    assert_eq!(saturation(&cheap, &[]), None);
+}
+
+#[test]
+fn threads_that_share_nothing_scale_and_a_saturated_lock_does_not() {
+    let costs = machine();
+    let rate = |recording: &Recording, threads| {
+        let outcome = run(&Script::new(recording, &[]), &setup(&costs, "glibc_normal", threads));
+        assert!(!outcome.is_cut && !outcome.is_stuck);
+        outcome.rate
+    };
+    let apart = recording(vec![
+        thread(&[(0, 500.0, 500.0, 0)]),
+        thread(&[(1, 500.0, 500.0, 0)]),
+    ]);
+    let ratio = rate(&apart, 16) / rate(&apart, 1);
+    assert!((15.0..16.5).contains(&ratio), "{ratio}");
+    let together = recording(vec![
+        thread(&[(0, 5_000.0, 5_000.0, 0)]),
+        thread(&[(0, 5_000.0, 5_000.0, 0)]),
+    ]);
+    let whole = rate(&together, 16);
+    assert!((100_000.0..200_000.0).contains(&whole), "{whole}");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_numbers() {
+    let costs = machine();
+    let recording = recording(vec![thread(&[(0, 300.0, 700.0, 0), (1, 50.0, 100.0, 1)])]);
+    let once = || run(&Script::new(&recording, &[]), &setup(&costs, "ondeck", 8));
+    assert_eq!(format!("{:?}", once()), format!("{:?}", once()));
+}
