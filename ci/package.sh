@@ -71,6 +71,11 @@ for report in table hot.html; do
 done
 grep -q '^lock orders_lock;.*book_order ' "$clean/try/hot.folded" || { echo "hot.folded is without it"; exit 1; }
 
+step "a replay of the same program"
+inside 'ondeck run --record hot.ondeck.json -- ./hot_lock 2>record || { cat record; exit 1; }
+ondeck sim --replay hot.ondeck.json --threads 2,8 --html hot_replay.html | tee replay
+grep -q "lock .orders_lock. (hot_lock.c" replay; test -s hot_replay.html'
+
 step "the same, attached to, and compared with glibc"
 inside 'ondeck run -- ./hot_lock endless & program=$!
 until grep -q ondeck_preload /proc/$program/maps; do sleep 0.01; done

@@ -12,6 +12,8 @@ mod files;
 mod live;
 #[path = "command/machine_file.rs"]
 mod machine_file;
+#[path = "command/replay.rs"]
+mod replay;
 #[path = "command/run.rs"]
 mod run;
 #[path = "command/run_compared.rs"]

@@ -198,11 +198,23 @@ struct Board {
     from: Option<Time>,
     to: Option<Time>,
     busy: Vec<Busy>,
+    /// Threads that wait for any lock, since when they are so many, and the time of all of them.
+    waiting: u64,
+    waiting_since: Time,
     waited: Time,
 }
 
 impl Board {
-    fn wants(&mut self, lock: usize, now: Time) {
+    fn now_wait(&mut self, waiting: u64, now: Time) {
+        self.waited += self.waiting * (now - self.waiting_since);
+        (self.waiting, self.waiting_since) = (waiting, now);
+    }
+
+    fn wants(&mut self, lock: Option<usize>, now: Time) {
+        if self.to.is_none() {
+            self.now_wait(self.waiting + 1, now);
+        }
+        let Some(lock) = lock else { return };
         let busy = &mut self.busy[lock];
         if busy.users == 0 {
             busy.since = now;
@@ -219,13 +231,13 @@ impl Board {
         }
     }
 
-    /// Whether a lock is shared or not: a thread has acquired it for which it waited since `wanted`.
-    fn acquired(&mut self, wanted: Time, now: Time) {
+    /// A thread has a lock that it wanted.
+    fn acquired(&mut self, now: Time) {
         if self.to.is_some() {
             return;
         }
         self.count += 1;
-        self.waited += now - wanted.max(self.from.unwrap_or(0));
+        self.now_wait(self.waiting - 1, now);
         if self.from.is_none() && self.count >= self.warm_up {
             self.from = Some(now);
             self.waited = 0;
@@ -238,9 +250,10 @@ impl Board {
         }
     }
 
-    /// Adds the time of locks that are busy.
+    /// Adds the time of locks that are busy, and of threads that wait.
     fn close(&mut self, now: Time) {
         if self.to.is_none() {
+            self.now_wait(self.waiting, now);
             for busy in self.busy.iter_mut().filter(|busy| busy.users != 0) {
                 busy.time += now - busy.since;
             }
@@ -310,9 +323,7 @@ impl Player {
         self.prepare(lock);
         let is_shared = self.shared[lock].is_some();
         let wanted = Sim::now_free();
-        if is_shared {
-            self.board.borrow_mut().wants(lock, wanted);
-        }
+        self.board.borrow_mut().wants(is_shared.then_some(lock), wanted);
         let instance = self.instance(lock);
         match step {
             Step::Read(_) => instance.rwlock.0.lock_shared_counted(),
@@ -323,7 +334,7 @@ impl Player {
         }
         self.held += 1;
         let now = Sim::now_free();
-        self.board.borrow_mut().acquired(wanted, now);
+        self.board.borrow_mut().acquired(now);
     }
 
     fn release(&mut self, step: Step, lock: usize) {

@@ -19,7 +19,10 @@ fn thread(pairs: &[(usize, f64, f64, usize)]) -> Thread {
         site: Some(site),
     };
     let pair = |&(lock, inside, outside, site): &(usize, f64, f64, usize)| {
-        [operation(Action::Lock, outside, lock, site), operation(Action::Unlock, inside, lock, site)]
+        [
+            operation(Action::Lock, outside, lock, site),
+            operation(Action::Unlock, inside, lock, site),
+        ]
     };
     let operations: Vec<Operation> = pairs.iter().cycle().take(60).flat_map(pair).collect();
     Thread { acquisitions: 1_000, bursts: vec![Burst { first: 0, begun: 0.0, operations }] }
@@ -73,18 +76,14 @@ fn threads_that_share_nothing_scale_and_a_saturated_lock_does_not() {
         assert!(!outcome.is_cut && !outcome.is_stuck);
         outcome.rate
     };
-    let apart = recording(vec![
-        thread(&[(0, 500.0, 500.0, 0)]),
-        thread(&[(1, 500.0, 500.0, 0)]),
-    ]);
+    let apart = recording(vec![thread(&[(0, 500.0, 500.0, 0)]), thread(&[(1, 500.0, 500.0, 0)])]);
     let ratio = rate(&apart, 16) / rate(&apart, 1);
     assert!((15.0..16.5).contains(&ratio), "{ratio}");
-    let together = recording(vec![
-        thread(&[(0, 5_000.0, 5_000.0, 0)]),
-        thread(&[(0, 5_000.0, 5_000.0, 0)]),
-    ]);
+    let together =
+        recording(vec![thread(&[(0, 5_000.0, 5_000.0, 0)]), thread(&[(0, 5_000.0, 5_000.0, 0)])]);
     let whole = rate(&together, 16);
-    assert!((100_000.0..200_000.0).contains(&whole), "{whole}");
+    // One section of 5 µs after the other, at most, and a wake for each at worst.
+    assert!((50_000.0..200_000.0).contains(&whole), "{whole}");
 }
 
 #[test]

@@ -229,7 +229,7 @@ fn verdict(recording: &Recording, found: &[Found], threads: &[usize]) -> String 
             Some(site) => {
                 format!("halving the sections of `{}` moves it", function(&recording.sites[site]))
             }
-            None => format!("with {} it does", it.case.name),
+            None => format!("with {} it saturates", it.case.name),
         };
         let to = match it.outlook.saturation {
             Some(its) if its.lock == saturation.lock && it.case.halved.is_some() => {
@@ -237,9 +237,9 @@ fn verdict(recording: &Recording, found: &[Found], threads: &[usize]) -> String 
             }
             Some(its) if its.lock == saturation.lock => format!("at {}", its.threads),
             Some(its) => format!(
-                "beyond {}, where {} saturates first",
-                its.threads,
-                recording.locks[its.lock].words()
+                "so far that {} saturates first, at {}",
+                recording.locks[its.lock].words(),
+                its.threads
             ),
             None if it.case.halved.is_some() => format!("beyond {most}"),
             None => format!("not with up to {most}"),
@@ -266,11 +266,15 @@ fn about(
     let own = script.locks.iter().filter(|it| **it == Sharing::Own).count();
     let mut about = vec![
         format!(
-            "Simulated on {} ({cpus} CPUs). Recorded for {:.1} s: {} and {shared} locks that they share{}.",
+            "Simulated on {} ({cpus} CPUs). Recorded for {:.1} s: {}; shared locks: {shared}{}.",
             machine.spec().about,
             recording.seconds,
             counted(script.threads),
-            if own == 0 { String::new() } else { format!(", {own} that one of them uses alone") },
+            if own == 0 {
+                String::new()
+            } else {
+                format!("; locks that one thread uses alone: {own}")
+            },
         ),
         format!(
             "A lock is saturated if a thread has it or wants it for {:.0} % of the time.",

@@ -112,3 +112,20 @@ fn a_program_that_is_not_started_has_the_exit_codes_of_env() {
         assert!(stderr(&output).contains(word), "{}", stderr(&output));
     }
 }
+
+#[test]
+fn a_program_that_locks_nothing_has_no_recording() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("app.json");
+    let name = file.to_str().expect("UTF-8");
+    // The shim of the tests records nothing.
+    let nothing = output(&["--record", name, "--", "true"]);
+    assert_eq!(nothing.status.code(), Some(125), "{}", stderr(&nothing));
+    assert!(!file.exists());
+    let both = output(&["--record", name, "--compare", "--", "true"]);
+    assert_eq!(both.status.code(), Some(2), "{}", stderr(&both));
+    assert!(stderr(&both).contains("--compare"), "{}", stderr(&both));
+    let lost = output(&["--record", "/no/such/folder/a.json", "--", "touch", name]);
+    assert_eq!(lost.status.code(), Some(2), "{}", stderr(&lost));
+    assert!(stderr(&lost).contains("/no/such/folder/a.json") && !file.exists());
+}

@@ -6,7 +6,7 @@ use super::axis::Axis;
 use super::canvas::{Canvas, Side, Width, draw};
 use super::frame::Still;
 use super::theme::Ink;
-use crate::numbers::page::{self, number};
+use crate::numbers::page;
 
 /// What the page shows.
 #[derive(Debug)]
@@ -103,8 +103,8 @@ fn plot(it: &Page, width: Width) -> Markup {
         (x, BOTTOM - up.at(rate).unwrap_or(0.0) * (BOTTOM - TOP))
     };
     draw(width, HEIGHT + 17.0 * it.lines.len() as f64, |canvas| {
-        for (value, words) in up.ticks(6) {
-            let y = place(1, value).1;
+        for (part, words) in up.ticks(6) {
+            let y = BOTTOM - part * (BOTTOM - TOP);
             canvas.line(&[(LEFT, y), (right, y)], Ink::Grid, 1.0);
             canvas.text(&words, (LEFT - 6.0, y + 4.0), Side::End, Ink::Muted, false);
         }
@@ -139,8 +139,7 @@ fn named(
     for threads in counts {
         let x = place(threads, 0.0).0;
         canvas.line(&[(x, top), (x, bottom)], Ink::Grid, 1.0);
-        let words = number(threads as f64);
-        canvas.text(&words, (x, bottom + 16.0), Side::Middle, Ink::Muted, false);
+        canvas.text(&threads.to_string(), (x, bottom + 16.0), Side::Middle, Ink::Muted, false);
         if let Some((_, name)) = it.names.iter().find(|(count, _)| *count == threads) {
             canvas.text(name, (x, bottom + 32.0), Side::Middle, Ink::Text, true);
         }

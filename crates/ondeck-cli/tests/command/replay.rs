@@ -1,0 +1,95 @@
+//! What was recorded of a program, on a simulated machine: the answer, the page, and what is refused.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::support::{run, stderr, stdout};
+
+/// Two threads that hold a lock for 1 µs of each 10.
+fn recorded(folder: &Path) -> PathBuf {
+    let pair = "[\"lock\",9000.0,20.0,0,0],[\"unlock\",1000.0,20.0,0,null]";
+    let burst = format!("{{\"first\":0,\"begun\":0.1,\"operations\":[{}]}}", [pair; 40].join(","));
+    let thread = format!("{{\"acquisitions\":5000,\"bursts\":[{burst}]}}");
+    let text = format!(
+        "{{\"kind\":\"ondeck recording\",\"version\":1,\"program\":\"app\",\"seconds\":1.5,\
+         \"dropped_threads\":0,\"locks\":[{{\"name\":\"cache\",\"at\":\"cache.cc:15\"}}],\
+         \"sites\":[{{\"function\":\"Cache::get(int)\",\"at\":\"cache.cc:22\"}}],\
+         \"threads\":[{thread},{thread}]}}"
+    );
+    let path = folder.join("app.ondeck.json");
+    fs::write(&path, text).expect("a file");
+    path
+}
+
+fn replay(file: &Path, more: &[&str]) -> std::process::Output {
+    let file = file.to_str().expect("UTF-8");
+    run(&[&["sim", "--replay", file], more].concat())
+}
+
+/// From when on the lock is saturated, as the sentence says it for the first lock.
+fn saturated_at(output: &std::process::Output) -> usize {
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(output));
+    let words = stdout(output).replace('\n', " ");
+    let start = "Simulated: lock `cache` (cache.cc:15) saturates at ";
+    let (_, rest) = words.split_once(start).unwrap_or_else(|| panic!("{words}"));
+    rest.split(' ').next().and_then(|word| word.parse().ok()).expect("a number of threads")
+}
+
+#[test]
+fn a_replay_says_which_lock_saturates_and_writes_a_page() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = recorded(folder.path());
+    let page = folder.path().join("app.html");
+    let page_name = page.to_str().expect("UTF-8");
+    let output = replay(&file, &["--threads", "2,8,32", "--html", page_name]);
+    let whole = saturated_at(&output);
+    assert!((6..=12).contains(&whole), "{whole}");
+    let text = stdout(&output);
+    for part in ["simulated, glibc_normal:", "simulated, ondeck:", "`Cache::get` halved"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    let html = fs::read_to_string(&page).expect("a page");
+    for part in ["<svg", "saturates at", "today", "simulated", "cache.cc:15"] {
+        assert!(html.contains(part), "{part}");
+    }
+
+    let halved = replay(&file, &["--threads", "2,8,32", "--shorter", "Cache::get=50%"]);
+    assert!(saturated_at(&halved) > whole);
+    let one = replay(&file, &["--threads", "2", "--locks", "mcs", "--machine", "ryzen-7-1700"]);
+    assert!(stdout(&one).contains("no lock saturates with up to 2 threads"), "{}", stdout(&one));
+}
+
+#[test]
+fn what_cannot_be_replayed_is_named_with_the_fix() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = recorded(folder.path());
+    let text = fs::read_to_string(&file).expect("our file");
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        fs::write(&path, text).expect("a file");
+        path
+    };
+    let empty = write("empty.json", &text.replace("\"lock\",", "\"notify\","));
+    let other = write("report.json", "{\"schema\":1}");
+    for (file, more, parts) in [
+        (&file, &["--shorter", "Cache::put=50%"][..], &["Cache::put", "there are Cache::get"][..]),
+        (&file, &["--shorter", "Cache::get=50"], &["`Cache::get=50%`"]),
+        (&file, &["--locks", "glibc"], &["`glibc` cannot be simulated"]),
+        (&file, &["--locks", "ondeck_rwlock"], &["mutexes", "ondeck_rwlock"]),
+        (&file, &["--workloads", "throughput"], &["--workloads"]),
+        (&file, &["--machine", "mien.toml"], &["mien.toml"]),
+        (&file, &["--html", "/no/such/folder/a.html"], &["/no/such/folder/a.html"]),
+        (&folder.path().join("none.json"), &[], &["none.json", "--record"]),
+        (&other, &[], &["report.json", "kind", "--record"]),
+        (&empty, &[], &["no acquisition", "record a longer run"]),
+    ] {
+        let output = replay(file, more);
+        assert_eq!(output.status.code(), Some(2), "{more:?}: {}", stderr(&output));
+        for part in parts {
+            assert!(stderr(&output).contains(part), "{part}: {}", stderr(&output));
+        }
+    }
+    let alone = run(&["sim", "--shorter", "a=50%"]);
+    assert_eq!(alone.status.code(), Some(2), "{}", stderr(&alone));
+}
