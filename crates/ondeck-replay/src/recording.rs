@@ -243,11 +243,12 @@ impl Recording {
     }
 
     /// As text.
-    pub fn to_json(&self) -> String {
-        // Maps with keys that are no strings are what JSON cannot say, and there is none.
-        let mut text = serde_json::to_string(self).expect("a tree of strings and numbers");
-        text.push('\n');
-        text
+    ///
+    /// # Errors
+    ///
+    /// None is known: it is a tree of strings and numbers.
+    pub fn to_json(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string(self).map(|text| text + "\n")
     }
 }
 
@@ -283,18 +284,18 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_again() {
-        let text = recorded().to_json();
+        let text = recorded().to_json().expect("a tree");
         assert!(text.contains("[\"lock\",100.3,20.0,0,0],[\"unlock\",50.0,20.0,0,null]"), "{text}");
         let read = parse(&text).expect("it was just written");
         assert_eq!(read.locks, recorded().locks);
         assert_eq!(read.sites, recorded().sites);
-        assert_eq!(read.to_json(), text);
+        assert_eq!(read.to_json().expect("a tree"), text);
         assert_eq!(recorded().locks[0].words(), "`cache` (cache.cc:15)");
     }
 
     #[test]
     fn what_is_no_recording_is_named_with_the_fix() {
-        let text = recorded().to_json();
+        let text = recorded().to_json().expect("a tree");
         let mut empty = recorded();
         empty.threads[0].bursts[0].operations.clear();
         for (text, parts) in [
@@ -305,7 +306,7 @@ mod tests {
             (&text.replace("100.3", "-100.3"), &["cannot be"]),
             (&text.replace("20.0,0,0]", "20.0,1,0]"), &["cannot be"]),
             (&text.replace("20.0,0,null]", "20.0,null,null]"), &["cannot be"]),
-            (&empty.to_json(), &["no acquisition", "app", "longer"]),
+            (&empty.to_json().expect("a tree"), &["no acquisition", "app", "longer"]),
         ] {
             let error = parse(text).expect_err("it is wrong");
             for part in parts {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::recording::{Action, Burst, Recording, Thread};
+use crate::recording::{Action, Burst, Operation, Recording, Thread};
 
 /// Threads with a smaller part of the busiest thread's acquisitions are left out: they set up and wait for others.
 const LEAST: f64 = 0.02;
@@ -95,7 +95,7 @@ impl Script {
             .iter()
             .filter(|thread| thread.acquisitions as f64 >= LEAST * most as f64)
             .filter(|thread| {
-                thread.bursts.iter().any(|it| it.operations.iter().any(|it| it.acquires()))
+                thread.bursts.iter().any(|it| it.operations.iter().any(Operation::acquires))
             })
             .collect();
         let kept: u64 = threads.iter().map(|thread| thread.acquisitions).sum();
@@ -156,10 +156,10 @@ fn parts(threads: &[&Thread], shorter: &[Shorter]) -> Vec<Part> {
         let passages: Vec<Vec<Passage>> = threads
             .iter()
             .map(|thread| {
-                let last = thread.bursts.len() - 1;
+                let end = thread.bursts.len() - 1;
                 let weight = |index: usize| {
                     let from = if index == 0 { 0 } else { thread.bursts[index].first };
-                    let to = if index == last {
+                    let to = if index == end {
                         thread.acquisitions
                     } else {
                         thread.bursts[index + 1].first
@@ -233,12 +233,11 @@ fn passage(burst: &Burst, weight: u64, shorter: &[Shorter]) -> Passage {
             }
             Action::Notify => continue,
         };
-        match place {
-            Some(place) => held[place].again += 1,
-            None => {
-                steps.push(take);
-                held.push(Held { lock, site: operation.site, release, again: 0 });
-            }
+        if let Some(place) = place {
+            held[place].again += 1;
+        } else {
+            steps.push(take);
+            held.push(Held { lock, site: operation.site, release, again: 0 });
         }
     }
     steps.extend(held.into_iter().rev().map(|held| held.release));
@@ -252,7 +251,7 @@ fn passage(burst: &Burst, weight: u64, shorter: &[Shorter]) -> Passage {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recording::Operation;
+    use Sharing::{Own, Shared, Unused};
 
     fn op(action: Action, work: f64, lock: usize, site: usize) -> Operation {
         Operation { action, work, took: 7.0, lock: Some(lock), site: Some(site) }
@@ -295,7 +294,7 @@ mod tests {
 
     #[test]
     fn locks_of_one_thread_are_its_own_and_idle_threads_are_left_out() {
-        let pairs = |lock, count| {
+        let pairs = |lock, count: usize| {
             let pair = [op(Action::Lock, 1.0, lock, 0), op(Action::Unlock, 1.0, lock, 0)];
             burst(pair.into_iter().cycle().take(2 * count).collect())
         };
@@ -312,7 +311,6 @@ mod tests {
         let script = Script::new(&recording, &[]);
         assert_eq!(script.threads, 2);
         assert!((script.left_out - 3.0 / 3_003.0).abs() < 1e-9);
-        use Sharing::{Own, Shared, Unused};
         assert_eq!(script.locks, [Shared, Own, Own, Unused]);
         recording.threads.truncate(1);
         assert_eq!(Script::new(&recording, &[]).locks, [Shared, Shared, Unused, Unused]);

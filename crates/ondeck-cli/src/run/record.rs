@@ -25,7 +25,7 @@ pub(super) fn write(prepared: Prepared<()>, folder: &Path) -> bool {
         let processes = tracks::read(folder).map_err(|error| error.to_string())?;
         let process = processes.iter().max_by_key(acquisitions);
         match process.filter(|process| acquisitions(process) != 0) {
-            Some(process) => Ok(recording(process).to_json()),
+            Some(process) => recording(process).to_json().map_err(|error| error.to_string()),
             None => Err("the program has locked nothing that is recorded; --record is for pthread \
                          mutexes and reader-writer locks, not for locks of Rust or Go"
                 .to_owned()),

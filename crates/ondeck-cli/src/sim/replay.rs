@@ -131,8 +131,8 @@ fn function(site: &Site) -> &str {
 }
 
 fn cases(options: &Options) -> Result<Vec<Case>, Error> {
-    let named = chosen::locks(options, &lab::subjects())?;
-    let names: Vec<&str> = match &named {
+    let subjects = chosen::locks(options, &lab::subjects())?;
+    let names: Vec<&str> = match &subjects {
         Some(subjects) => subjects.iter().map(|subject| subject.info.name).collect(),
         None => LOCKS.to_vec(),
     };
