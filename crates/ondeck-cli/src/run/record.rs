@@ -26,9 +26,11 @@ pub(super) fn write(prepared: Prepared<()>, folder: &Path) -> bool {
         let process = processes.iter().max_by_key(acquisitions);
         match process.filter(|process| acquisitions(process) != 0) {
             Some(process) => recording(process).to_json().map_err(|error| error.to_string()),
-            None => Err("the program has locked nothing that is recorded; --record is for pthread \
+            None => {
+                Err("the program has locked nothing that is recorded; --record is for pthread \
                          mutexes and reader-writer locks, not for locks of Rust or Go"
-                .to_owned()),
+                    .to_owned())
+            }
         }
     });
     written.name_files();
@@ -41,7 +43,11 @@ fn recording(tracks: &Tracks) -> replay::Recording {
     recording.dropped_threads = tracks.dropped;
     let site = |frame: &ondeck_profile::Frame| replay::Site {
         function: frame.function.clone(),
-        at: frame.file.as_deref().map(|file| place(file, frame.line.map(u64::from))).unwrap_or_default(),
+        at: frame
+            .file
+            .as_deref()
+            .map(|file| place(file, frame.line.map(u64::from)))
+            .unwrap_or_default(),
     };
     recording.sites = tracks.sites.iter().map(site).collect();
     let numbers = name_locks(tracks, &mut recording);
@@ -99,12 +105,12 @@ fn name_locks(tracks: &Tracks, recording: &mut replay::Recording) -> HashMap<u64
     order.sort_by_key(|(address, its)| (std::cmp::Reverse(its.count), *address));
     let mut numbers = HashMap::new();
     for (address, its) in order {
-        let most = its.sites.iter().max_by_key(|(site, count)| (**count, std::cmp::Reverse(**site)));
+        let most =
+            its.sites.iter().max_by_key(|(site, count)| (**count, std::cmp::Reverse(**site)));
         let lock = match tracks.objects.get(&address) {
-            Some(found) if found.symbol().is_some() => replay::Lock {
-                name: found.symbol().unwrap_or_default(),
-                at: declared(found),
-            },
+            Some(found) if found.symbol().is_some() => {
+                replay::Lock { name: found.symbol().unwrap_or_default(), at: declared(found) }
+            }
             // Without a name: where it is taken most.
             _ => match most.and_then(|(site, _)| recording.sites.get(*site)) {
                 Some(site) => replay::Lock {
