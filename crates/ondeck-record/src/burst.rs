@@ -5,11 +5,11 @@
 //! the thread would do on any machine with any lock.
 //!
 //! * The next burst begins after a random number of acquisitions. The number is 0 for a thread whose operations are far
-//!   apart. It grows so that recording takes some 2 % of a thread that does nothing but lock and unlock.
+//!   apart, and grows where they are close, so that the clock is read in a small part of the time.
 //! * Of a thread [`BURSTS`] bursts are kept, of all that it has begun each with the same probability (Vitter, "Random
 //!   Sampling with a Reservoir", 1985, algorithm R). Each has the thread's count of acquisitions, by which the reader
 //!   knows what part of the program it stands for.
-//! * Work of more than [`LONG`] is compared with the thread's CPU time: if the thread has blocked meanwhile, what it did
+//! * Work of more than 20 µs is compared with the thread's CPU time: if the thread has blocked meanwhile, what it did
 //!   not use is an operation of its own, [`Action::Blocked`].
 //! * A call site is known by its return address and its frame; the stack is taken when a thread first sees it.
 //!
