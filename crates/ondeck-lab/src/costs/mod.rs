@@ -235,9 +235,6 @@ mod tests {
         for cost in &costs {
             assert!(cost.refused.is_some() || cost.median > 0.0, "{cost:?}");
         }
-        let of = |name: &str| costs.iter().find(|cost| cost.operation == name).expect(name).median;
-        // A margin of five, because a test machine may be busy.
-        assert!(of("PAUSE x100") > 20.0 * of("PAUSE") / 5.0);
     }
 
     #[test]
