@@ -221,7 +221,7 @@ fn four_states_that_are_not_left_contended_are_noticed() {
 // On the real machine.
 
 const LIMITS: Limits =
-    Limits { hang_after: Duration::from_secs(5), long_section: Duration::from_millis(20) };
+    Limits { hang_after: Duration::from_secs(2), long_section: Duration::from_millis(20) };
 
 /// `L` hangs in `property`.
 #[track_caller]

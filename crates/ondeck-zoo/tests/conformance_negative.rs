@@ -16,7 +16,7 @@ use ondeck_zoo::{
 };
 
 const LIMITS: Limits =
-    Limits { hang_after: Duration::from_secs(5), long_section: Duration::from_millis(900) };
+    Limits { hang_after: Duration::from_secs(2), long_section: Duration::from_millis(900) };
 
 /// A good lock that most of the broken ones are made of.
 type Good = locks::ThreeStateFutex<Linux>;

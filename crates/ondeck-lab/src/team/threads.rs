@@ -103,8 +103,8 @@ mod tests {
     use crate::environment::Placement;
     use crate::team;
 
-    /// A thread that panics writes its backtrace first, which takes seconds on a busy machine. The limit is longer: a
-    /// thread that is frozen there keeps the lock of all backtraces.
+    /// The limit is longer than a thread that panics needs for its backtrace, also on a busy machine: one that is frozen
+    /// there keeps the standard library's lock of backtraces, and the next panic waits for ever.
     fn setting(threads: usize) -> TeamSetting {
         TeamSetting {
             threads,
@@ -114,6 +114,7 @@ mod tests {
         }
     }
 
+    /// For teams of which a thread is to be found stuck.
     fn soon_stuck(threads: usize) -> TeamSetting {
         TeamSetting { stall_limit: Duration::from_millis(300), ..setting(threads) }
     }
