@@ -123,7 +123,7 @@ fn a_rust_lock_is_named_with_its_holder() {
         let first = &worst.frames().next().unwrap().function;
         assert!(first.ends_with(function), "{role:?}: {first}");
     }
-    // Each victim has it for nanoseconds, or for a slice if it loses its CPU there.
+    // Each victim has it for nanoseconds.
     let blame = |function: &str| -> f64 {
         let is_it = |sample: &&ondeck_profile::Sample| {
             sample.frames().next().is_some_and(|frame| frame.function.ends_with(function))
@@ -131,12 +131,12 @@ fn a_rust_lock_is_named_with_its_holder() {
         lock.holders.iter().filter(is_it).map(|sample| sample.nanos).sum()
     };
     let (keeper, victims) = (blame("hold_for_long"), blame("take_shortly"));
-    assert!(keeper > 2.0 * victims, "{keeper} against {victims}");
+    assert!(keeper > 9.0 * victims, "{keeper} against {victims}");
     assert!(lock.free > 0.0, "a thread has to be woken");
     let (_, told) =
         locks.iter().find(|(_, lock)| lock.name().ends_with("TOLD")).expect("contended");
     // A waiter that gets its CPU late finds the mutex free, and has not waited for it.
-    assert!((1..=u64::from(RELOCKS)).contains(&told.wait.count), "{} waits", told.wait.count);
+    assert!(told.wait.count >= u64::from(RELOCKS / 2), "{} waits", told.wait.count);
     let stacks: Vec<_> = told.waiters.iter().filter_map(|sample| sample.frames().next()).collect();
     assert!(
         stacks.iter().any(|frame| frame.function.ends_with("wait_to_be_told")),
