@@ -1,11 +1,11 @@
 //! The simulator against published measurements.
 //!
 //! ```text
-//! validate [--seeds N] [--most THREADS] [TABLE…]   simulates and prints
-//! validate --record [--seeds N] [TABLE…]           simulates, and writes the records and the page
-//! validate --page                                  writes the page from the records
-//! validate --check [TABLE…]                        simulates again, and fails where a record or the page differs
-//! validate --predict NAME [--seeds N]              prints a prediction, for ci/predict.sh
+//! validate [--seeds N] [--most THREADS] [TABLE…]           simulates and prints
+//! validate --record [--seeds N] [--most THREADS] [TABLE…]  simulates, and writes the records and the page
+//! validate --page                                          writes the page from the records
+//! validate --check [TABLE…]                                simulates again, and fails where a record or the page differs
+//! validate --predict NAME [--seeds N]                      prints a prediction, for ci/predict.sh
 //! ```
 //!
 //! [`simulate`] simulates every number of the tables in docs/published/ that it can. The page docs/validation.md says how
@@ -84,19 +84,22 @@ fn options() -> Option<Options> {
             "--page" => options.mode = Mode::Page,
             "--check" => options.mode = Mode::Check,
             "--predict" => options.mode = Mode::Predict,
-            "--seeds" => options.seeds = arguments.next()?.parse().ok().filter(|&seeds| seeds > 0)?,
+            "--seeds" => {
+                options.seeds = arguments.next()?.parse().ok().filter(|&seeds| seeds > 0)?
+            }
             "--most" => options.most = arguments.next()?.parse().ok()?,
             name if name.starts_with('-') => return None,
             name => options.names.push(name.to_owned()),
         }
     }
-    // A record has all rows of a table.
-    (options.most == u32::MAX || options.mode == Mode::Print).then_some(options)
+    Some(options)
 }
 
 fn main() -> ExitCode {
     let Some(options) = options() else {
-        eprintln!("usage: validate [--record|--page|--check|--predict] [--seeds N] [--most THREADS] [TABLE…]");
+        eprintln!(
+            "usage: validate [--record|--page|--check|--predict] [--seeds N] [--most THREADS] [TABLE…]"
+        );
         return ExitCode::from(2);
     };
     match run(&options) {
@@ -121,7 +124,9 @@ fn run(options: &Options) -> io::Result<ExitCode> {
         Mode::Record => {
             for table in &tables {
                 let made = Made::now(options.seeds)?;
-                let record = Record { made, numbers: simulate(&table.cases, options.seeds) };
+                let is_wanted = |index: usize| table.cases[index].published.threads <= options.most;
+                let numbers = simulate(&table.cases, options.seeds, &is_wanted);
+                let record = Record { made, numbers };
                 fs::write(record::path(table.name), record.text(table))?;
             }
         }
@@ -137,7 +142,8 @@ fn run(options: &Options) -> io::Result<ExitCode> {
             for table in &mut tables {
                 table.cases.retain(|case| case.published.threads <= options.most);
             }
-            let judge = |table| Verdict::of(table, &simulate(&table.cases, options.seeds));
+            let judge =
+                |table| Verdict::of(table, &simulate(&table.cases, options.seeds, &|_| true));
             println!("\n{}", Validation { verdicts: tables.iter().map(judge).collect() });
             return Ok(ExitCode::SUCCESS);
         }
@@ -182,7 +188,8 @@ fn page_is_right() -> io::Result<bool> {
 /// Whether the simulator gives the table's recorded numbers.
 fn is_recorded(table: &Table) -> io::Result<bool> {
     let record = Record::read(table)?;
-    let numbers = simulate(&table.cases, record.made.seeds);
+    let is_wanted = |index: usize| record.numbers[index].is_some();
+    let numbers = simulate(&table.cases, record.made.seeds, &is_wanted);
     for (case, (old, new)) in table.cases.iter().zip(record.numbers.iter().zip(&numbers)) {
         if old != new {
             let threads = case.published.threads;
@@ -195,8 +202,12 @@ fn is_recorded(table: &Table) -> io::Result<bool> {
     Ok(record.numbers == numbers)
 }
 
-/// The number of each case, the median of so many seeds, by as many OS threads as there are CPUs.
-fn simulate(cases: &[Case], seeds: u64) -> Vec<Option<f64>> {
+/// The number of each wanted case, the median of so many seeds, by as many OS threads as there are CPUs.
+fn simulate(
+    cases: &[Case],
+    seeds: u64,
+    is_wanted: &(dyn Fn(usize) -> bool + Sync),
+) -> Vec<Option<f64>> {
     let workers = thread::available_parallelism().map_or(1, usize::from);
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let results = Mutex::new(vec![None; cases.len()]);
@@ -208,6 +219,9 @@ fn simulate(cases: &[Case], seeds: u64) -> Vec<Option<f64>> {
                     // Relaxed: each number is handed out once; results are ordered by their mutex.
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let Some(case) = cases.get(index) else { break };
+                    if !is_wanted(index) {
+                        continue;
+                    }
                     let costs = machines.entry(case.bench).or_insert_with(|| case.bench.costs());
                     let result = case.simulate(costs, seeds);
                     results.lock().expect("no worker panics with it")[index] = result;
@@ -247,8 +261,7 @@ mod tests {
 
     #[test]
     fn each_mark_of_a_machine_file_is_of_published_numbers() {
-        let tables: Vec<_> =
-            tables::NAMES.iter().filter_map(|name| tables::named(name)).collect();
+        let tables: Vec<_> = tables::NAMES.iter().filter_map(|name| tables::named(name)).collect();
         for name in bundled_names() {
             let file = MachineFile::find(name).unwrap_or_else(|error| panic!("{error}"));
             for (key, leaf) in file.leaves() {
@@ -256,7 +269,8 @@ mod tests {
                 let table = tables.iter().find(|table| table.name == mark.table);
                 let table = table.unwrap_or_else(|| panic!("{name}: {key}: no such table"));
                 for lock in &mark.locks {
-                    let is_there = table.cases.iter().any(|case| case.lock.starts_with(lock.as_str()));
+                    let is_there =
+                        table.cases.iter().any(|case| case.lock.starts_with(lock.as_str()));
                     assert!(is_there, "{name}: {key}: {} has no lock {lock}", table.name);
                 }
             }

@@ -42,14 +42,18 @@ fn tables(recorded: &[(Verdict, Record)]) -> String {
             line(&mut out, &name, by, &figures);
         }
     }
-    out.push_str("\n| table | engine's tree | seeds | simulated on |\n|---|---|---|---|\n");
+    out.push_str(
+        "\n| table | rows | seeds | engine's tree | simulated on |\n|---|---|---|---|---|\n",
+    );
     for (verdict, record) in recorded {
         let made = &record.made;
         let engine = made.engine.get(..12).unwrap_or(&made.engine);
         // Writing to a string cannot fail.
         _ = writeln!(
             out,
-            "| [`{name}`](results/validation/{name}.csv) | `{engine}` | {} | {} |",
+            "| [`{name}`](results/validation/{name}.csv) | {} of {} | {} | `{engine}` | {} |",
+            record.numbers.iter().flatten().count(),
+            record.numbers.len(),
             made.seeds,
             made.date,
             name = verdict.name,

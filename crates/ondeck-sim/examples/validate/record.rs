@@ -23,7 +23,7 @@ pub struct Made {
 pub struct Record {
     /// What it was made of.
     pub made: Made,
-    /// The number of each case; none if the zoo has no such lock.
+    /// The number of each case; none if it was not simulated.
     pub numbers: Vec<Option<f64>>,
 }
 
@@ -72,7 +72,7 @@ impl Record {
     pub fn text(&self, table: &Table) -> String {
         let Made { engine, date, seeds } = &self.made;
         let mut out = format!(
-            "# Simulated numbers beside the published ones. Written by: validate --record --seeds {seeds} {}\n\
+            "# Simulated numbers beside the published ones; rows without one were not simulated. Written by: validate --record {}\n\
              # engine {engine}\n# date {date}\n# seeds {seeds}\n{COLUMNS}\n",
             table.name
         );

@@ -152,10 +152,8 @@ impl Verdict {
     pub fn lines(&self) -> Vec<(&'static str, Figures)> {
         let predicted = || self.points.iter().filter(|point| !point.fitted);
         let all: Vec<_> = predicted().map(|point| (point, point.simulated)).collect();
-        let copied: Vec<_> =
-            predicted().filter_map(|point| Some((point, point.copied?))).collect();
-        let beside: Vec<_> =
-            copied.iter().map(|(point, _)| (*point, point.simulated)).collect();
+        let copied: Vec<_> = predicted().filter_map(|point| Some((point, point.copied?))).collect();
+        let beside: Vec<_> = copied.iter().map(|(point, _)| (*point, point.simulated)).collect();
         let fitted = self.points.iter().filter(|point| point.fitted);
         let fitted: Vec<_> = fitted.map(|point| (point, point.simulated)).collect();
         let figures = |points: &[_]| Figures::of(points, self.order_only);

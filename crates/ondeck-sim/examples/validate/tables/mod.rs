@@ -12,8 +12,17 @@ mod sync_sweeps;
 use super::case::Table;
 
 /// The tables' names, in the order in which they are simulated.
-pub const NAMES: [&str; 9] =
-    ["go", "sync-bench", "sync-sweeps", "folly", "skarupke", "skarupke-longest", "parking-lot", "litl", "lab"];
+pub const NAMES: [&str; 9] = [
+    "go",
+    "sync-bench",
+    "sync-sweeps",
+    "folly",
+    "skarupke",
+    "skarupke-longest",
+    "parking-lot",
+    "litl",
+    "lab",
+];
 
 /// The table of that name.
 pub fn named(name: &str) -> Option<Table> {

@@ -32,8 +32,7 @@ pub(super) fn longest() -> Table {
     }
 }
 
-const SOURCE: &str =
-    "Malte Skarupke, \"Measuring Mutexes, Spinlocks and how Bad the Linux Scheduler Really is\" (2020)";
+const SOURCE: &str = "Malte Skarupke, \"Measuring Mutexes, Spinlocks and how Bad the Linux Scheduler Really is\" (2020)";
 
 fn cases(what: &str, shape: fn(Timed) -> Shape, column: &str) -> Vec<Case> {
     let published = rows(include_str!("../../../../../docs/published/skarupke-ryzen7-1700.csv"));
