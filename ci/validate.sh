@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Simulates the published tables again, and fails where a number is not the recorded one or docs/validation.md is not
-# that of its records. All tables take an hour on two CPUs; the tests have `go` alone.
+# that of its records. All tables take ten minutes on one CPU; the tests have `go` alone.
 #
 #   ci/validate.sh              all tables
 #   ci/validate.sh folly lab    some of them
