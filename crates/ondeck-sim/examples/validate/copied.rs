@@ -121,6 +121,7 @@ mod tests {
             row("x86 64c", 64, 16, 3.0),
             row("x86 12c", 12, 16, 4.0),
             row("x86 44c", 44, 64, 5.0),
+            row("AMD Ryzen 7 1800X", 16, 16, 6.0),
         ];
         let all: Vec<_> = rows.iter().collect();
         let of = |name, cpus, threads| copy(&row(name, cpus, threads, 0.0), &all);
@@ -128,7 +129,7 @@ mod tests {
         assert_eq!(of("x86 40c", 40, 16), Some(2.0));
         // Class before vendor.
         assert_eq!(of("x86 64c", 64, 16), Some(2.0));
-        assert_eq!(of("aarch64 18c", 18, 16), Some(4.0));
+        assert_eq!(of("aarch64 18c", 18, 16), Some(6.0));
         // The nearest number of threads, at most twice or half of it.
         assert_eq!(of("x86 40c", 40, 40), Some(5.0));
         assert_eq!(of("x86 40c", 40, 4), None);
