@@ -6,7 +6,7 @@
 #   ci/predict.sh sync-bench           one of them: sync-bench or folly
 #   ci/predict.sh --check FILE         predicts again, and ends with 1 if the rows of the file are others
 #
-# A prediction is made of what is committed only: otherwise nobody could make it again.
+# A prediction is made of what is committed only: otherwise it could not be made again.
 source "$(dirname "$0")/common.sh"
 seeds=3
 engine=crates/ondeck-sim/src/engine

@@ -85,7 +85,7 @@ fn options() -> Option<Options> {
             "--check" => options.mode = Mode::Check,
             "--predict" => options.mode = Mode::Predict,
             "--seeds" => {
-                options.seeds = arguments.next()?.parse().ok().filter(|&seeds| seeds > 0)?
+                options.seeds = arguments.next()?.parse().ok().filter(|&seeds| seeds > 0)?;
             }
             "--most" => options.most = arguments.next()?.parse().ok()?,
             name if name.starts_with('-') => return None,

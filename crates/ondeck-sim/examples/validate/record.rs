@@ -35,7 +35,7 @@ impl Made {
     ///
     /// # Errors
     ///
-    /// If the engine's sources differ from those that are committed: nobody could make the numbers again.
+    /// If the engine's sources differ from those that are committed: the numbers could not be made again.
     pub fn now(seeds: u64) -> io::Result<Self> {
         let changes = output("git", &["status", "--porcelain", "--", ENGINE])?;
         if !changes.is_empty() {

@@ -1,4 +1,4 @@
-//! Marks of values that were fitted, so that nobody takes the numbers they were fitted to for predictions.
+//! Marks of values that were fitted, so that the numbers they were fitted to are not taken for predictions.
 
 /// The published numbers to which a value was fitted.
 ///
