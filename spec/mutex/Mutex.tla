@@ -308,6 +308,7 @@ Enter(t) ==
 
 (* The heir looks whether it is still the heir, and tries, or wakes a parked thread. One that stands aside asks without an
    attempt. *)
+\* models crates/ondeck/src/mutex/heir.rs watch
 \* models crates/ondeck/src/mutex/heir.rs poll
 Poll(t) ==
     /\ At(t, "Wait") /\ Status(t) = "heir"
