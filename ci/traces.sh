@@ -9,7 +9,7 @@
 #   ci/traces.sh --hazard NAME     one of crates/ondeck/tests/mutants
 #   ci/traces.sh --seed N          one run; if it is rejected, how far TLC followed it, and in which state
 #
-# spec/traces/MutexTrace.tla says what an event is and which steps it allows; crates/ondeck-sim/examples/traces makes the
+# ci/traces/MutexTrace.tla says what an event is and which steps it allows; crates/ondeck-sim/examples/traces makes the
 # events.
 source "$(dirname "$0")/common.sh"
 need_packages python3
@@ -19,7 +19,7 @@ work=$target/traces
 # Runs of one start of TLC.
 batch=100
 # Runs in which a hazard has to show.
-tries=40
+tries=200
 # The hazards of the mutex that a trace shows. Not those of orderings, of times, and of parts that no run here uses.
 hazards=(
     debt_never_paid debt_not_left debt_of_no_owner debt_to_no_thread
@@ -42,10 +42,10 @@ follow() {
     local executable=$1 first=$2 count=$3 place=$4 constraint=${5:-IsNew}
     rm -rf "$place"
     mkdir -p "$place"
-    cp spec/mutex/Mutex.tla spec/traces/MutexTrace.tla "$place"
+    cp spec/mutex/Mutex.tla ci/traces/MutexTrace.tla "$place"
     # A run that a hazard makes endless is no trace.
     timeout 60 "$executable" "$first" "$count" >"$place/Traces.tla" 2>"$place/log" || return 0
-    sed "s/^CONSTRAINT .*/CONSTRAINTS $constraint/" spec/traces/MutexTrace.txt >"$place/Traces.cfg"
+    sed "s/^CONSTRAINT .*/CONSTRAINTS $constraint/" ci/traces/MutexTrace.cfg >"$place/Traces.cfg"
     (
         cd "$place"
         java -Djava.io.tmpdir="$place" -XX:SharedArchiveFile="$archive" -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xmx3g -cp "$jar" tlc2.TLC \
@@ -66,9 +66,9 @@ accept() {
     [ -z "$rejected" ] || { echo "rejected: ci/traces.sh --seed" $rejected; return 1; }
 }
 
-# Whether a source with this hazard is rejected. Each that is accepted is printed.
+# Whether runs of a source with this hazard are rejected.
 reject() {
-    local name=$1 changed executable accepted
+    local name=$1 changed executable accepted first
     changed=$(python3 ci/mutants/hazards.py apply "$name" --into "$work/tree")
     executable=$(
         cd "$work/tree"
@@ -77,13 +77,15 @@ reject() {
     ) || true
     xargs -d '\n' cp --parents -t "$work/tree" <<<"$changed"
     [ -n "$executable" ] || { echo "$name DOES NOT COMPILE"; return 1; }
-    accepted=$(follow "$executable" 1 "$tries" "$work/hazard" | wc -l) || { echo "$name: TLC failed"; return 1; }
-    if [ "$accepted" -lt "$tries" ] && [ -s "$work/hazard/out" ]; then
-        printf '%-48s rejected (%s of %s runs)\n' "$name" $((tries - accepted)) "$tries"
-    else
-        printf '%-48s ACCEPTED\n' "$name"
-        return 1
-    fi
+    for ((first = 1; first <= tries; first += 40)); do
+        accepted=$(follow "$executable" "$first" 40 "$work/hazard" | wc -l) || { echo "$name: TLC failed"; return 1; }
+        if [ "$accepted" -lt 40 ] && [ -s "$work/hazard/out" ]; then
+            printf '%-40s rejected, %s of the runs %s to %s\n' "$name" $((40 - accepted)) "$first" $((first + 39))
+            return
+        fi
+    done
+    printf '%-40s ACCEPTED\n' "$name"
+    return 1
 }
 
 runs=1000 with=yes

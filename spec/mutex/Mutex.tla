@@ -335,7 +335,7 @@ Rotate(t) ==
         Section(t, s, "Wait")
     /\ UNCHANGED program
 
-(* If it cannot ask, it naps, and polls again. *)
+(* If it cannot ask, it naps, and polls again. It may wake a parked thread before it looks whether it is still the heir. *)
 \* models crates/ondeck/src/mutex/heir.rs ask
 \* models crates/ondeck/src/mutex/roles.rs ask
 Ask(t) ==
@@ -348,7 +348,8 @@ Ask(t) ==
            THEN \E request \in {"wake"} \cup (IF May("hand") THEN {"hand"} ELSE {}) :
                     /\ Section(t, SetMode([Begun EXCEPT !.asked = @ \cup {t}], <<a, request>>), behind)
                     /\ program' = [program EXCEPT !.passed = 0]
-           ELSE /\ Section(t, Begun, IF Mutation("sleeps_though_refused") THEN behind ELSE "Wait")
+           ELSE /\ \E place \in {IF Mutation("sleeps_though_refused") THEN behind ELSE "Wait"}
+                                  \cup (IF May("rotate") THEN {"Rotate"} ELSE {}) : Section(t, Begun, place)
                 /\ UNCHANGED program
 
 \* models crates/ondeck/src/mutex/heir.rs sleep_until_asked

@@ -15,14 +15,13 @@ use ondeck_sim::engine::{End, Job, Sim, Simulation};
 use super::tracer::{Tracer, listener};
 
 /// Of each thread, which mutex it locks, one call after the other.
-const PLAYS: [&[usize]; 4] = [&[0, 0, 1], &[0, 1, 0], &[0, 0, 0], &[1, 0, 0]];
+const PLAYS: [&[usize]; 4] = [&[0, 1, 0], &[0, 0, 1], &[1, 0, 1], &[1, 1, 0]];
 
 /// The same for the specification.
 pub fn plays() -> String {
     let call = |&lock: &usize| format!("Lock(\"{}\", 1)", ["a", "c"][lock]);
-    let calls = |calls: &&[usize]| {
-        format!("<<{}>>", calls.iter().map(call).collect::<Vec<_>>().join(", "))
-    };
+    let calls =
+        |calls: &&[usize]| format!("<<{}>>", calls.iter().map(call).collect::<Vec<_>>().join(", "));
     format!("<<{}>>", PLAYS.iter().map(calls).collect::<Vec<_>>().join(", "))
 }
 
@@ -37,10 +36,7 @@ struct Shared {
 
 impl Shared {
     fn new() -> Self {
-        Self {
-            mutexes: std::array::from_fn(|_| RawMutex::new()),
-            chosen: OnceCell::new(),
-        }
+        Self { mutexes: std::array::from_fn(|_| RawMutex::new()), chosen: OnceCell::new() }
     }
 
     fn address(&self, number: usize) -> usize {
@@ -63,15 +59,14 @@ impl Shared {
     }
 }
 
-/// Sections, and what is between them: mostly short, sometimes as long as a slice of a sleep.
-fn work() {
-    match [1, 2, 2, 3, 3, 3].iter().position(|&one_in| Sim::once_in(3 * one_in)) {
-        Some(0) => Sim::work(3_000.0),
-        Some(1) => Sim::work(15_000.0),
-        Some(2) => Sim::sleep(100_000),
+/// A section, or what is between two: of any length, some so long that a slice of a sleep ends.
+fn work(is_section: bool) {
+    match [2, 4, 3, 24].iter().position(|&one_in| Sim::once_in(one_in)) {
+        Some(0) => Sim::work(150.0),
+        Some(1) => Sim::work(10_000.0),
+        Some(2) if is_section => Sim::sleep(150_000),
         Some(3) => Sim::sleep(22_000_000),
-        Some(_) => Sim::work(150.0),
-        None => {}
+        _ => {}
     }
 }
 
@@ -80,7 +75,7 @@ fn thread(number: usize, shared: &Shared, tracer: &RefCell<Tracer>) {
     let add = |what, rest: &[String]| tracer.borrow_mut().add(what, number, rest);
     for &lock in PLAYS[number] {
         let mutex = mutexes[lock];
-        work();
+        work(false);
         add("call", &[]);
         let timed = Sim::once_in(3);
         let is_owner = if timed {
@@ -94,7 +89,7 @@ fn thread(number: usize, shared: &Shared, tracer: &RefCell<Tracer>) {
         };
         add("got", &[is_owner.to_string().to_uppercase()]);
         if is_owner {
-            work();
+            work(true);
             // SAFETY: the thread is the owner.
             unsafe { if Sim::once_in(4) { mutex.unlock_fair() } else { mutex.unlock() } };
         }
@@ -119,9 +114,8 @@ pub fn trace(seed: u64) -> (Vec<String>, bool) {
         listener: Some(listener(&tracer)),
         ..Simulation::new(&schedule.costs, schedule.seed)
     };
-    let ran = catch_unwind(AssertUnwindSafe(|| {
-        simulation.run(jobs.collect(), Vec::new(), &|| false)
-    }));
+    let ran =
+        catch_unwind(AssertUnwindSafe(|| simulation.run(jobs.collect(), Vec::new(), &|| false)));
     let ended = ran.is_ok_and(|ran| ran.end == End::Done);
     let events = tracer.borrow_mut().take();
     (events, ended)

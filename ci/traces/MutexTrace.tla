@@ -68,7 +68,7 @@ Matches(e, t) ==
       [] e[1] = "heavy" -> AskHeavyMade(t)
       [] e[1] = "sleep" ->
             \/ Sleep(t)
-            \/ mem.status[t] = "heir" /\ (AskSleep(t) \/ (At(t, "Wait") /\ Nothing))
+            \/ mem.status[t] = "heir" /\ (AskSleep(t) \/ (me[t].pc \in {"Wait", "Rotate"} /\ Nothing))
       [] e[1] = "wake" -> me[t].wakes = e[3] /\ FutexWake(t)
       [] e[1] = "got" -> At(t, IF e[3] THEN "Unlock" ELSE "Finish") /\ Nothing
       [] e[1] = "done" -> Returns(t)
