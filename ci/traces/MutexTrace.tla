@@ -3,24 +3,25 @@
    sequence of events for each run, in Ended whether all threads of the run came to their ends, and in PlaysTraced what
    they locked.
 
-   An event is one access of a thread, with the value that it read; or a section of the bucket's lock, with all that it
-   leaves in the table. It allows the steps of the module that are made by such an access, if they read that value and
+   An event is one access of a thread, with the value that it read; or the beginning of a section of the bucket's lock,
+   with all that it leaves in the table. It allows the steps of the module that are made by such an access, if they read that value and
    leave that table. A trace is accepted if steps take it to its end.
 
-   Steps without an event: what a thread decides without an access (Silent), and the stores of a buffer that become
-   visible. Events without a step, which change nothing: a section that leaves the table as it was, where a thread
+   Steps without an event: a section, at any moment from its beginning to its end; what a thread decides without an access
+   (Silent); the stores of a buffer that become visible. Events without a step, which change nothing: a section that leaves the table as it was, where a thread
    has looked at a clock or at its own status only; further reads of a status or of a mode; a nap. *)
 EXTENDS Traces
 
 VARIABLES
     run,    \* which trace
     at,     \* its event that comes next
-    last    \* the thread of the event before
+    last,   \* the thread of the event before
+    open    \* the section of the bucket's lock that has begun and is yet to be made: its event, or none
 
 Trace == Traces[run]
 Thread == IF at <= Len(Trace) THEN Trace[at][2] ELSE last
 
-BeginTrace == Init /\ run \in 1..Len(Traces) /\ at = 1 /\ last = 1
+BeginTrace == Init /\ run \in 1..Len(Traces) /\ at = 1 /\ last = 1 /\ open = <<>>
 
 Nothing == UNCHANGED vars
 
@@ -48,16 +49,19 @@ Leaves(t, queues, heirs, woken, asked, urgent, mode, statuses) ==
     /\ Mode(t)' = mode
     /\ \A is \in statuses : Read(t, "status", is[1])' = is[2]
 
+(* The section of t. *)
+Made(e, t) ==
+    /\ Sections(t) \/ Nothing
+    /\ Leaves(t, e[3], e[4], e[5], e[6], e[7], e[8], e[9])
+
 Matches(e, t) ==
     CASE e[1] = "call" -> At(t, "Call") /\ Nothing
       [] e[1] = "try" ->
             /\ Here(t) = e[3] /\ mem.byte[e[3]] = e[4]
             /\ TryLock(t) \/ ArriveTry(t) \/ PollTry(t) \/ LandTry(t) \/ AskTry(t)
       [] e[1] = "read" -> Here(t) = e[3] /\ mem.byte[e[3]] = 1 /\ AskTry(t)
-      [] e[1] = "in" ->
-            /\ Sections(t) \/ Nothing
-            /\ Leaves(t, e[3], e[4], e[5], e[6], e[7], e[8], e[9])
-      [] e[1] = "out" -> IF mem.guard[0] = t THEN Unguard(t) ELSE Nothing
+      [] e[1] = "in" -> Nothing
+      [] e[1] = "out" -> open = <<>> /\ (IF mem.guard[0] = t THEN Unguard(t) ELSE Nothing)
       [] e[1] = "clear" -> Here(t) = e[3] /\ Release(t)
       [] e[1] = "mode" ->
             /\ Mode(t) = e[3]
@@ -77,9 +81,13 @@ Matches(e, t) ==
 Follow ==
     \/ /\ at <= Len(Trace)
        /\ \E e \in {Trace[at]} : Matches(e, e[2]) /\ last' = e[2]
+       /\ open' = IF Trace[at][1] = "in" THEN <<Trace[at]>> ELSE open
        /\ at' = at + 1 /\ run' = run
+    \/ /\ open # <<>>
+       /\ \E e \in {open[1]} : Made(e, e[2])
+       /\ open' = <<>> /\ UNCHANGED <<run, at, last>>
     \/ /\ (\E t \in {last, Thread} : Silent(t)) \/ \E t \in Threads : Drain(t)
-       /\ UNCHANGED <<run, at, last>>
+       /\ UNCHANGED <<run, at, last, open>>
 
 IsAccepted == at > Len(Trace) /\ (Ended[run] => \A t \in Threads : At(t, "Done"))
 

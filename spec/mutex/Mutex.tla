@@ -319,10 +319,14 @@ Poll(t) ==
 Heavy == IF Mutation("no_heavy_fence") THEN "AskHeavyMade" ELSE "Heavy"
 GivesUp(t) == IF t \in Deadlines THEN {"Leave"} ELSE {}
 
+(* The next poll may wake a parked thread before it looks whether the thread is still the heir. *)
+Rotates == IF May("rotate") THEN {"Rotate"} ELSE {}
+
 \* models crates/ondeck/src/mutex/heir.rs poll
 PollTry(t) ==
     /\ At(t, "PollTry")
-    /\ Try(t, "Leave", {"Wait", IF Mutation("fence_before_the_request") THEN "Heavy" ELSE "Ask"} \cup GivesUp(t))
+    /\ Try(t, "Leave", {"Wait", IF Mutation("fence_before_the_request") THEN "Heavy" ELSE "Ask"}
+                          \cup Rotates \cup GivesUp(t))
 
 (* The heir wakes a parked thread, unless one that was woken has not run. It may be the heir no longer. *)
 \* models crates/ondeck/src/mutex/heir.rs rotate
@@ -335,7 +339,7 @@ Rotate(t) ==
         Section(t, s, "Wait")
     /\ UNCHANGED program
 
-(* If it cannot ask, it naps, and polls again. It may wake a parked thread before it looks whether it is still the heir. *)
+(* If it cannot ask, it naps, and polls again. *)
 \* models crates/ondeck/src/mutex/heir.rs ask
 \* models crates/ondeck/src/mutex/roles.rs ask
 Ask(t) ==
@@ -349,7 +353,7 @@ Ask(t) ==
                     /\ Section(t, SetMode([Begun EXCEPT !.asked = @ \cup {t}], <<a, request>>), behind)
                     /\ program' = [program EXCEPT !.passed = 0]
            ELSE /\ \E place \in {IF Mutation("sleeps_though_refused") THEN behind ELSE "Wait"}
-                                  \cup (IF May("rotate") THEN {"Rotate"} ELSE {}) : Section(t, Begun, place)
+                                  \cup Rotates : Section(t, Begun, place)
                 /\ UNCHANGED program
 
 \* models crates/ondeck/src/mutex/heir.rs sleep_until_asked
