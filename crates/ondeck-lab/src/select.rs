@@ -116,8 +116,8 @@ const CROWD: &[&str] = &[
 /// A pure spinner, which a suite measures beside other work as well: it does the most harm.
 const PURE_SPINNER: &str = "spinlock_amd";
 
-/// The lock made against priority inversion, which a suite measures there as well.
-const INHERITS_PRIORITY: &str = "glibc_pi";
+/// The locks made against priority inversion, which a suite measures there as well.
+const INHERIT_PRIORITY: &[&str] = &["glibc_pi", "ondeck_pi"];
 
 /// The biased mutex, and what a program has instead.
 const BIASED: &[&str] = &["ondeck_biased", "ondeck", "spinlock", "glibc", "std", "parking_lot"];
@@ -195,7 +195,7 @@ fn in_suite(lock: &LockInfo, group: Group) -> bool {
         Group::Runs => RUNS.contains(&lock.name),
         Group::Crowd => CROWD.contains(&lock.name),
         Group::Beside => in_suite(lock, Group::Crowd) || lock.name == PURE_SPINNER,
-        Group::Inversion => in_suite(lock, Group::Beside) || lock.name == INHERITS_PRIORITY,
+        Group::Inversion => in_suite(lock, Group::Beside) || INHERIT_PRIORITY.contains(&lock.name),
         Group::Biased => BIASED.contains(&lock.name),
     }
 }
