@@ -5,7 +5,7 @@ use ondeck_lab::workload::WORKLOADS;
 use ondeck_lab::workload::face::Judged;
 
 const PAGE: &str = include_str!("../../../../docs/workloads.md");
-const FINDINGS: &str = include_str!("../../../../docs/findings.md");
+const FINDINGS: &str = include_str!("../../../../docs/data/findings.md");
 const TRUTHS: &str = include_str!("../known_truths.rs");
 
 /// What each workload is told about.
