@@ -9,7 +9,7 @@ const FINDINGS: &str = include_str!("../../../../docs/data/findings.md");
 const TRUTHS: &str = include_str!("../known_truths.rs");
 
 /// The parts of a workload's section.
-const PARTS: [&str; 4] = ["\n\nSource: ", "\n* Read: ", "\n* Cannot show: ", "\n* Flags: "];
+const PARTS: [&str; 3] = ["\n\nSource: ", "\n* Read: ", "\n* Cannot show: "];
 
 /// What the page lacks.
 fn gaps(page: &str) -> Vec<String> {
