@@ -37,17 +37,17 @@ EARLIER_NOTE = (
 
 HEAD = """# Speed
 
-What the mutex and its condition variable cost beside other locks, where they lead and where they do
+The costs of the mutex and its condition variable beside other locks, where they lead and where they do
 not. This page is written by `ci/speed.sh` from the documents in [results](../results), which have
 every sample; `ci/speed.sh --record` adds the machine that it runs on, in about 12 minutes. All
 locks of a document were interleaved round by round in one run, with the C and C++ peers of Debian.
 
 A **ratio** says how many times as good as another lock `ondeck` is: 2 is twice the rate, or half
-the time; below 1 `ondeck` is behind, and the ratio is **bold**. It is the ratio of two medians. In
+the time; below 1 `ondeck` is worse, and the ratio is **bold**. It is the ratio of two medians. In
 brackets are the ratios of the worse quartile of one lock to the better quartile of the other, both
 ways round. The *best other* is the best of glibc, std, parking_lot, usync, abseil and nsync at that
-very point, and is named behind the ratio. The best of six locks is partly so by chance, so a lock
-that is their equal is a little behind.
+very point, and is named after the ratio. The best of six locks is partly so by chance, so a lock
+that is their equal is slightly below 1.
 """
 
 
