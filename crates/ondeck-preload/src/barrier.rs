@@ -2,7 +2,7 @@
 //! than there are CPUs.
 //!
 //! With a CPU for each thread those that wait are awake when the last one comes, and go on without the kernel. Where
-//! most of them sleep, the C library's was faster when it was measured: see `docs/preload.md`.
+//! most of them sleep, the C library's was faster when it was measured: see `docs/data/costs.md`.
 //!
 //! The C library's destruction waits for threads that have been let go and have not run yet. Here they read their own
 //! nodes and the parking table only, so there is nothing to wait for. The wait itself is begun in `barrier.c`.
