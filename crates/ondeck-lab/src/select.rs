@@ -21,7 +21,7 @@ pub enum Unknown {
         /// The name most like it.
         nearest: Option<String>,
     },
-    /// A word without a letter, as behind the comma of `std,`.
+    /// A word without a letter, as after the comma of `std,`.
     #[error("an empty name among the {kind}s; take away the comma that is too many")]
     Empty {
         /// What was looked for.
@@ -207,7 +207,7 @@ pub(crate) fn group(subjects: &[Subject], group: Group) -> Vec<Subject> {
 
 /// The locks that the words choose, in the order of `subjects`, each once. A word is a name, a
 /// pattern with `*` and `?`, or a [group](GROUPS), in capitals or not. The name of a mutex also chooses the
-/// locks of other kinds that its name is the beginning of: `std` chooses `std_rwlock`, too.
+/// locks of other kinds whose names begin with its name: `std` also chooses `std_rwlock`.
 ///
 /// # Errors
 ///

@@ -43,19 +43,19 @@ impl Usage {
     }
 
     /// The part of its time in which the thread ran or could have run; of several threads together
-    /// their mean. `None` where the kernel does not tell.
+    /// their mean. `None` where the kernel does not report it.
     pub fn runnable(self) -> Option<f64> {
         let awake = (self.cpu? + self.queued?).as_secs_f64();
         (self.elapsed > Duration::ZERO).then(|| (awake / self.elapsed.as_secs_f64()).min(1.0))
     }
 }
 
-/// The most memory that this process has had at a time, in bytes; `None` where the system does not tell.
+/// The most memory that this process has had at a time, in bytes; `None` where the system does not report it.
 pub fn peak_memory() -> Option<u64> {
     Here::peak_memory()
 }
 
-/// The sum of what is told: an account that is empty tells nothing yet.
+/// The sum of the known accounts: an empty account is not known yet.
 fn sum<T: Add<Output = T>>(one: Option<T>, other: Option<T>) -> Option<T> {
     match (one, other) {
         (Some(one), Some(other)) => Some(one + other),

@@ -1,7 +1,7 @@
 //! What is known of locks comes out of the workloads, in counts: of switches, of runnable threads,
 //! of trials. No test here looks at a clock; margins are wide, because a test machine is busy.
 //!
-//! The findings are those of docs/findings.md and its sources.
+//! The findings are those of docs/data/findings.md and its sources.
 
 #[path = "known_truths/collision.rs"]
 mod collision;

@@ -191,7 +191,7 @@ fn alone(mut operation: impl FnMut() + 'static) -> Box<dyn FnMut() -> Timing> {
     Box::new(move || Ok(per_operation(&mut operation)))
 }
 
-/// Repeats the operation until the clock can tell, and returns the time of one.
+/// Repeats the operation for long enough for the clock, and returns the time of one.
 fn per_operation(mut operation: impl FnMut()) -> f64 {
     /// Ten thousand times what reading the clock costs.
     const LONG_ENOUGH_NANOS: f64 = 200_000.0;
