@@ -42,7 +42,8 @@ fn key_tables() -> String {
 }
 
 fn machine_table() -> String {
-    let mut out = "| machine | CPUs | what it is | estimated | fitted |\n|---|---|---|---|---|\n".to_owned();
+    let mut out =
+        "| machine | CPUs | what it is | estimated | fitted |\n|---|---|---|---|---|\n".to_owned();
     for name in bundled_names() {
         let file = MachineFile::find(name).unwrap_or_else(|error| panic!("{error}"));
         let spec = file.spec();
