@@ -63,7 +63,7 @@ accept() {
     accepted=$(find "$work" -path '*/runs-*/accepted' -exec cat {} + | sort -n)
     rejected=$(comm -23 <(seq 1 "$runs" | sort) <(sort <<<"$accepted") | sort -n)
     step "$(grep -c . <<<"$accepted") of $runs traces accepted"
-    [ -z "$rejected" ] || { echo "rejected: ci/traces.sh --seed" $rejected; return 1; }
+    [ -z "$rejected" ] || { xargs echo "rejected: ci/traces.sh --seed" <<<"$rejected"; return 1; }
 }
 
 # Whether runs of a source with this hazard are rejected.

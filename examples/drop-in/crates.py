@@ -48,8 +48,8 @@ CRATES = {
     "moka": ("0.12.16", [["--features", "sync,future", "--lib", "--tests"]]),
     "quick_cache": ("0.7.0", [["--features", "parking_lot", "--lib"]]),
     "flurry": ("0.5.2", [["--features", "serde,rayon", "--lib", "--tests"]]),
-    # Over parking_lot_core.
-    "once_cell": ("1.21.4", [["--features", "parking_lot", "--lib", "--tests"]]),
+    # Over parking_lot_core. One of its tests runs an example.
+    "once_cell": ("1.21.4", [["--features", "parking_lot", "--lib", "--tests", "--examples"]]),
     # Users of lock_api: these wrap its raw locks, dashmap above has its own beside them.
     "tracing-mutex": ("0.3.3", [["--features", "parkinglot", "--lib"]]),
     "futures-intrusive": ("0.5.0", [["--lib", "--tests"]]),

@@ -380,7 +380,8 @@ mod tests {
             .iter()
             .chain(RUNS)
             .chain(CROWD)
-            .chain(&[PURE_SPINNER, INHERITS_PRIORITY])
+            .chain(INHERIT_PRIORITY)
+            .chain([&PURE_SPINNER])
             .filter(|name| !absent::CPP_MUTEXES.contains(name))
         {
             assert!(known.contains(name), "{name} is not in the registry");
