@@ -1,4 +1,4 @@
-"""The instructions of docs/assembly.md, and whether they are those of the compiler.
+"""The instructions of docs/data/assembly.md, and whether they are those of the compiler.
 
     assembly.py PAGE COMPILER TARGET=FILE...            writes the page's instructions; keeps the sentences beside them
     assembly.py --check PAGE COMPILER TARGET=FILE...    says where they differ, and ends with 1 if they do
@@ -100,7 +100,7 @@ def main(arguments):
         wrong = [line for line in wrong if "no sentence" in line]
     if wrong:
         print("\n".join(wrong))
-        print("docs/assembly.md: write it by ci/assembly.sh, and a sentence for each instruction that has none")
+        print("docs/data/assembly.md: write it by ci/assembly.sh, and a sentence for each instruction that has none")
         raise SystemExit(1)
 
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# docs/assembly.md has the instructions that the compiler makes of the mutex's lock and unlock, on three machines.
+# docs/data/assembly.md has the instructions that the compiler makes of the mutex's lock and unlock, on three machines.
 #
 #   ci/assembly.sh            writes them
 #   ci/assembly.sh --check    compares them; skipped with another compiler than the page names
 source "$(dirname "$0")/common.sh"
 need_packages python3
-page=docs/assembly.md
+page=docs/data/assembly.md
 compiler=$(rustc --version | cut -d ' ' -f 2)
 named=$(grep "^Compiler: " "$page" | grep -o "[0-9][0-9.]*[0-9]")
 [ "${1:-}" != --check ] || [ "$compiler" = "$named" ] ||

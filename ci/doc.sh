@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The API documentation builds without a warning. No link between the project's files is dead, and no page is
 # missing from the book. No comment and no page has a word that ci/words.txt retires. The figures of
-# docs/findings.md, docs/speed.md, docs/scale.md, docs/real-programs.md and README.md are those of their data. The steps of
+# docs/data/findings.md, docs/data/speed.md, docs/data/scale.md, docs/data/real-programs.md and README.md are those of their data. The steps of
 # ARCHITECTURE.md are functions that are there.
 source "$(dirname "$0")/common.sh"
 need_packages python3

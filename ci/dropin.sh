@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The replacements of parking_lot and parking_lot_core: clippy gives no warning for them, with each set of features;
-# tests that use every item pass with them and with the originals; the tables of docs/drop-in.md have the items that
+# tests that use every item pass with them and with the originals; the tables of docs/data/parity.md have the items that
 # originals and replacements export, no more and no less; and what they say of std, abseil and nsync compiles and runs.
 #
 #   dropin.sh          half a minute, or some minutes where nothing is compiled
@@ -76,7 +76,7 @@ EOF
 with_originals 0.12.5 0.9.12
 with_originals 0.13.0 0.10.0
 
-step "the tables of docs/drop-in.md"
+step "the tables of docs/data/parity.md and docs/drop-in.md"
 python3 drop-in/parity.py --check --compile "$CARGO_TARGET_DIR/drop-in/parity" "${originals[@]}"
 python3 -m unittest discover -q -s examples/drop-in -p '*_test.py'
 python3 examples/drop-in/page.py --check

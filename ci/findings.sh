@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Records what docs/findings.md compares with the sources, and writes the page's tables.
+# Records what docs/data/findings.md compares with the sources, and writes the page's tables.
 #
 #   ci/findings.sh                   some 6 minutes on 2 CPUs
 #   ci/findings.sh --quick FOLDER    records for a minute into another folder, and prints the page: a test of the

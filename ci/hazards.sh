@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes docs/hazards.md from the results of runs. Each row is a mistake that was put into the source or into a
+# Writes docs/data/hazards.md from the results of runs. Each row is a mistake that was put into the source or into a
 # specification, and the test or the property that failed with it.
 #
 #   ci/hazards.sh            makes all the runs first; some 15 minutes
@@ -7,7 +7,7 @@
 #   ci/hazards.sh --check    makes no run: the page has the hazards that there are, with their tests, and no others
 source "$(dirname "$0")/common.sh"
 results=${CARGO_TARGET_DIR:-$PWD/target}/hazards
-page=docs/hazards.md
+page=docs/data/hazards.md
 case ${1:-} in
     --check)
         results=$(mktemp -d)
@@ -50,7 +50,7 @@ table() {
             what = $4 == "TLC" ? $3 : "`" $3 "`"
             sub(/^violation of deadlock$/, "deadlock", what)
             sub(/^violation of /, "", what)
-            path = $4 == "TLC" ? "../" $2 : "../crates/ondeck/tests/mutants/" name ".toml"
+            path = $4 == "TLC" ? "../../" $2 : "../../crates/ondeck/tests/mutants/" name ".toml"
             entry = sprintf("%s: [`%s`](%s), %s", $4, name, path, what)
             if ($1 == hazard) { found = found "<br>" entry } else { print_row(); hazard = $1; found = entry; rows++ }
             checks++
@@ -63,8 +63,8 @@ table() {
 # Hazards
 
 What can go wrong in a lock of this kind, put in on purpose, and what finds it. The table is written by
-[`ci/hazards.sh`](../ci/hazards.sh) from runs of [`ci/tlc.sh`](../ci/tlc.sh) and
-[`ci/mutants.sh`](../ci/mutants.sh): a mistake has a row only if it was caught. An entry of TLC is a
+[`ci/hazards.sh`](../../ci/hazards.sh) from runs of [`ci/tlc.sh`](../../ci/tlc.sh) and
+[`ci/mutants.sh`](../../ci/mutants.sh): a mistake has a row only if it was caught. An entry of TLC is a
 configuration of a specification, with the property that it violates. The other entries are edits of the
 source, with the test that fails.
 
@@ -79,8 +79,8 @@ if [ "${1:-}" != --check ]; then
 else
     # Not the lines that say which runs a copy is from.
     rows() { grep -Eo '^[|].*|^[0-9]+ hazards, put in at [0-9]+ places' "$1"; }
-    diff <(rows docs/hazards.md) <(rows "$page") || {
-        echo "docs/hazards.md is not the table of what there is: see ci/hazards.sh"
+    diff <(rows docs/data/hazards.md) <(rows "$page") || {
+        echo "docs/data/hazards.md is not the table of what there is: see ci/hazards.sh"
         exit 1
     }
 fi

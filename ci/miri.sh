@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Runs tests/plain.rs under Miri, which checks the unsafe code of nodes, queues and buckets for wrong borrows,
+# Runs tests/plain.rs under Miri, which checks the unsafe code of locks, nodes, queues and buckets for wrong borrows,
 # accesses to freed memory, data races and weak memory.
 #
 # The tests use a platform of the standard library alone. The Linux platform does not run under Miri, which has no
 # inline assembly (__libc_single_threaded), membarrier, madvise(MADV_WIPEONFORK) or pthread_atfork.
 #
-# ONDECK_MIRI_SEEDS is the number of schedules of each test, 16 by default.
+# ONDECK_MIRI_SEEDS is the number of schedules of each test, 20 by default. They take a minute or two.
 source "$(dirname "$0")/common.sh"
 cargo +nightly miri --version >/dev/null 2>&1 ||
     skip "needs Miri: rustup toolchain install nightly --component miri --component rust-src"
@@ -26,4 +26,4 @@ if [ "$status" -eq 0 ] || ! grep -q 'Undefined Behavior: Data race' <<<"$report"
 fi
 
 step "the tests"
-MIRIFLAGS=-Zmiri-many-seeds=0..${ONDECK_MIRI_SEEDS:-16} "${tests[@]}"
+MIRIFLAGS=-Zmiri-many-seeds=0..${ONDECK_MIRI_SEEDS:-20} "${tests[@]}"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes the tables of docs/scale.md, "Your lock on 256 cores", from the simulated reports in docs/results/scale/.
+# Writes the tables of docs/data/scale.md, "Locks on 256 simulated cores", from the simulated reports in docs/results/scale/.
 #
 #   ci/scale.sh            writes the page
 #   ci/scale.sh --check    writes nothing, and ends with 1 if the page is not that of its reports

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes docs/speed.md, what the mutex and its condition variable cost beside other locks, from docs/results/, and
+# Writes docs/data/speed.md, what the mutex and its condition variable cost beside other locks, from docs/results/, and
 # what README.md has of it: a table, and docs/figures/ratios.svg.
 #
 #   ci/speed.sh            writes the files

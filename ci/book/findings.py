@@ -1,4 +1,4 @@
-"""Writes the tables of docs/findings.md from docs/published/ and docs/results/findings/.
+"""Writes the tables of docs/data/findings.md from docs/published/ and docs/results/findings/.
 
 A table stands between `<!-- figures: NAME -->` and `<!-- end of figures -->`; prose around it is left alone.
 `--check` writes nothing, and ends with 1 if the page and the data differ. `--data FOLDER` takes the reports
@@ -15,7 +15,7 @@ from tables_of_company import bystander, fairness, inversion, throughput
 from tables_of_costs import chan, condvar, costs, handoff, uncontended
 from tables_of_runs import conditions, runs, schedulers, single_waits
 
-PAGE = root() / "docs/findings.md"
+PAGE = root() / "docs/data/findings.md"
 MARK = re.compile(r"(<!-- figures: ([a-z_]+) -->\n).*?(<!-- end of figures -->)", re.DOTALL)
 
 
@@ -40,7 +40,7 @@ def recorded(_, ours):
         text += f" **Not of a quiet machine: {', '.join(loud)}.**"
     if any(report["settings"]["extent"] == "quick" for _, report in reports):
         text += " **With `--quick`: one round or run of each, to see that all of it works.**"
-    links = ", ".join(f"[{name}](results/findings/{name}.json)" for name, _ in reports)
+    links = ", ".join(f"[{name}](../results/findings/{name}.json)" for name, _ in reports)
     return f"{text}\n\nThe reports: {links}."
 
 
@@ -84,7 +84,7 @@ def main():
     if chosen.data and chosen.data.resolve() != own:
         print(fresh)
     elif chosen.check and fresh != page:
-        print("docs/findings.md is not what its data says: run python3 ci/book/findings.py")
+        print("docs/data/findings.md is not what its data says: run python3 ci/book/findings.py")
         return 1
     elif not chosen.check:
         PAGE.write_text(fresh, encoding="utf-8")

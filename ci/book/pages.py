@@ -7,7 +7,7 @@ import subprocess
 SUMMARY = "docs/SUMMARY.md"
 
 # Written by hand, and put into another page by a script.
-INCLUDED = {"docs/speed-notes.md"}
+INCLUDED = {"docs/data/speed-notes.md"}
 
 # Code in a line is skipped; a link's text may have code and one pair of brackets in it.
 CODE_OR_LINK = re.compile(

@@ -1,4 +1,4 @@
-"""One machine's records of docs/speed.md, and how far ondeck is ahead at a point of them."""
+"""One machine's records of docs/data/speed.md, and how far ondeck is ahead at a point of them."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""Writes the tables of docs/scale.md from docs/results/scale/, whose reports `ci/scale.sh --record` simulates.
+"""Writes the tables of docs/data/scale.md from docs/results/scale/, whose reports `ci/scale.sh --record` simulates.
 
 `--check` writes nothing, and ends with 1 if the page is not that of its reports. `--keep REPORT` leaves of a report of
 `ondeck sim` what the page needs.
@@ -11,7 +11,7 @@ import sys
 
 from figures import root
 
-PAGE = root() / "docs/scale.md"
+PAGE = root() / "docs/data/scale.md"
 RESULTS = root() / "docs/results/scale"
 BEGIN, END = "<!-- tables: ci/scale.sh -->\n", "<!-- end of tables -->\n"
 
@@ -221,7 +221,7 @@ def main():
     if not options.check:
         PAGE.write_text(written, encoding="utf-8")
     elif written != text:
-        print("docs/scale.md is not the page of its reports: run ci/scale.sh")
+        print("docs/data/scale.md is not the page of its reports: run ci/scale.sh")
         return 1
     return 0
 

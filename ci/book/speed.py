@@ -1,6 +1,6 @@
-"""Writes docs/speed.md from docs/results/, and what README.md has of them: a table and docs/figures/ratios.svg.
+"""Writes docs/data/speed.md from docs/results/, and what README.md has of them: a table and docs/figures/ratios.svg.
 
-A section is one machine: a folder of docs/results/ that `ci/speed.sh --record` wrote. docs/speed-notes.md, which is
+A section is one machine: a folder of docs/results/ that `ci/speed.sh --record` wrote. docs/data/speed-notes.md, which is
 written by hand, has its place below the sections' heads. `--check` writes nothing, and ends with 1 if a file is not
 what the records say. `--data FOLDER` takes one machine's records from there and prints the page instead.
 `--slug REPORT` prints what the folder of the report's machine is called, and `--latest` what that of the record is
@@ -21,8 +21,8 @@ from tables_of_speed import plain_tables, ratio_tables
 from wanted import wanted
 
 RESULTS = root() / "docs/results"
-PAGE = root() / "docs/speed.md"
-NOTES = root() / "docs/speed-notes.md"
+PAGE = root() / "docs/data/speed.md"
+NOTES = root() / "docs/data/speed-notes.md"
 README = root() / "README.md"
 
 # Folders of docs/results/ that are no machine of this page.
@@ -37,17 +37,17 @@ EARLIER_NOTE = (
 
 HEAD = """# Speed
 
-What the mutex and its condition variable cost beside other locks, where they lead and where they do
-not. This page is written by `ci/speed.sh` from the documents in [results](results), which have
+The costs of the mutex and its condition variable beside other locks, where they lead and where they do
+not. This page is written by `ci/speed.sh` from the documents in [results](../results), which have
 every sample; `ci/speed.sh --record` adds the machine that it runs on, in about 12 minutes. All
 locks of a document were interleaved round by round in one run, with the C and C++ peers of Debian.
 
 A **ratio** says how many times as good as another lock `ondeck` is: 2 is twice the rate, or half
-the time; below 1 `ondeck` is behind, and the ratio is **bold**. It is the ratio of two medians. In
+the time; below 1 `ondeck` is worse, and the ratio is **bold**. It is the ratio of two medians. In
 brackets are the ratios of the worse quartile of one lock to the better quartile of the other, both
 ways round. The *best other* is the best of glibc, std, parking_lot, usync, abseil and nsync at that
-very point, and is named behind the ratio. The best of six locks is partly so by chance, so a lock
-that is their equal is a little behind.
+very point, and is named after the ratio. The best of six locks is partly so by chance, so a lock
+that is their equal is slightly below 1.
 """
 
 
@@ -113,12 +113,12 @@ def sections(results):
     """The sections of every machine that has records; earlier records last."""
     made = []
     for folder, machine in machines(results).items():
-        links = {name: f"results/{folder}/{name}.json" for name in machine.reports}
+        links = {name: f"../results/{folder}/{name}.json" for name in machine.reports}
         made.append(section(machine, links))
     earlier = list(results.glob(EARLIER))
     if earlier:
         machine = Machine(earlier)
-        links = {name: f"results/{name}.json" for name in machine.reports}
+        links = {name: f"../results/{name}.json" for name in machine.reports}
         made.append(section(machine, links, EARLIER_NOTE))
     return made
 

@@ -1,4 +1,4 @@
-"""What docs/speed.md says of made records, and that it follows them."""
+"""What docs/data/speed.md says of made records, and that it follows them."""
 
 import json
 import pathlib

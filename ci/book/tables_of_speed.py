@@ -1,4 +1,4 @@
-"""Tables of docs/speed.md: ratios point by point, and what was measured."""
+"""Tables of docs/data/speed.md: ratios point by point, and what was measured."""
 
 from figures import table, time
 from points import BUSY, LOCKS, VARIED, geometric_mean, per_second, three, working

@@ -1,4 +1,4 @@
-"""Measures what recording costs, and prints the table of docs/profile.md.
+"""Measures what recording costs, and prints the table of docs/data/costs.md.
 
     cost.py PROGRAM SHIM [--turns N] [--window MILLISECONDS] [--cases 1:0,2:0,2:500,...]
 

@@ -46,6 +46,13 @@ CRATES = {
     # What waits: locks, channels, semaphores, and the runtime, whose parking they are.
     "tokio": ("1.54.1", [["--features", "full,test-util", "--lib", "--test", "sync_*", "--test", "rt_*"]]),
     "moka": ("0.12.16", [["--features", "sync,future", "--lib", "--tests"]]),
+    "quick_cache": ("0.7.0", [["--features", "parking_lot", "--lib"]]),
+    "flurry": ("0.5.2", [["--features", "serde,rayon", "--lib", "--tests"]]),
+    # Over parking_lot_core. One of its tests runs an example.
+    "once_cell": ("1.21.4", [["--features", "parking_lot", "--lib", "--tests", "--examples"]]),
+    # Users of lock_api: these wrap its raw locks, dashmap above has its own beside them.
+    "tracing-mutex": ("0.3.3", [["--features", "parkinglot", "--lib"]]),
+    "futures-intrusive": ("0.5.0", [["--lib", "--tests"]]),
     # A database: a program's worth of code over the locks, with guards that own their lock. All tests of its trees
     # together had not ended after nine minutes on two busy CPUs.
     "sled": (
@@ -97,7 +104,7 @@ def write(name, version, record):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=2, help="how often each side runs (2)")
+    parser.add_argument("--rounds", type=int, default=3, help="how often each side runs (3)")
     parser.add_argument("--record", action="store_true", help="write the record and the table")
     parser.add_argument("--list", action="store_true", help="print the names and end")
     parser.add_argument("names", nargs="*", metavar="NAME")
@@ -116,7 +123,7 @@ def main():
         record = compare(name, sides, runs, given.rounds)
         defects = [it for run in record["runs"] for it in run["defects"]]
         for run in record["runs"]:
-            original, ours = (min(run["seconds"][side]) for side in ("original", "ondeck"))
+            original, ours = page.medians(run)
             if page.is_slower(original, ours):
                 print(f"{name} {version}: cargo test {run['arguments']}: {ours} s, {original} s with the original")
         wrong += [f"{name} {version}: fails with crate ondeck's locks only: {it}" for it in defects]

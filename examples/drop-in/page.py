@@ -3,6 +3,7 @@
 1 if the table is not that of the records."""
 
 import json
+import statistics
 import sys
 
 from sources import ROOT
@@ -13,8 +14,8 @@ PAGE = ROOT / "docs/drop-in.md"
 LONGEST = 1.1
 BEGIN, END = "<!-- test suites: begin -->\n", "<!-- test suites: end -->\n"
 HEAD = """
-| crate | version | `cargo test` | passed with the original | with ours | seconds with the original | with ours | fail with both | recorded on |
-|---|---|---|---:|---:|---:|---:|---|---|
+| crate | version | `cargo test` | passed with the original | with ours | seconds with the original | with ours | ratio | fail with both | recorded on |
+|---|---|---|---:|---:|---:|---:|---:|---|---|
 """
 
 
@@ -28,12 +29,19 @@ def spread(counts):
     return str(low) if low == high else f"{low} to {high}"
 
 
+def medians(run):
+    """The seconds of each side: the median of the rounds."""
+    return [statistics.median(run["seconds"][side]) for side in ("original", "ondeck")]
+
+
 def times(run):
-    """The least seconds of each side; the replacement's is bold if it is too long. A dash if they were not recorded."""
+    """The seconds of each side and their ratio, which is bold if it is too long. Dashes if they were not recorded, and for
+    the ratio of nothing."""
     if "seconds" not in run:
-        return ["–", "–"]
-    original, ours = (min(run["seconds"][side]) for side in ("original", "ondeck"))
-    return [f"{original:.2f}", f"**{ours:.2f}**" if is_slower(original, ours) else f"{ours:.2f}"]
+        return ["–"] * 3
+    original, ours = medians(run)
+    ratio = f"{ours / original:.2f}" if original else "–"
+    return [f"{original:.2f}", f"{ours:.2f}", f"**{ratio}**" if is_slower(original, ours) else ratio]
 
 
 def is_slower(original, ours):

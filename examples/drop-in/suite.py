@@ -1,12 +1,13 @@
 """Runs a test suite with the original parking_lot and with the replacement, and compares what passed."""
 
+import itertools
 import os
 import re
 import signal
 import subprocess
 import sys
 
-from sources import ENVIRONMENT, SIDES
+from sources import ENVIRONMENT, SIDES, cargo
 
 # Seconds after which a run has hung: more than the compiler and the longest suite need on two busy CPUs.
 HUNG = int(os.environ.get("DROPIN_HUNG", "3600"))
@@ -63,6 +64,12 @@ def run(folder, config, arguments, log):
     return Outcome(log.read_text(errors="replace"), status)
 
 
+def build(folder, config, arguments):
+    """Compiles what a run needs, so that no compiler is at work in its first round."""
+    of_cargo = itertools.takewhile(lambda it: it != "--", arguments)
+    cargo(folder, "--config", str(config), "test", "-q", "--no-run", *of_cargo)
+
+
 def compare(name, sides, runs, rounds):
     """Runs each of `runs`, lists of arguments of `cargo test`, on both sides in turn.
 
@@ -72,6 +79,8 @@ def compare(name, sides, runs, rounds):
     record = {"rounds": rounds, "runs": []}
     for number, arguments in enumerate(runs):
         outcomes = {side: [] for side in SIDES}
+        for side in SIDES:
+            build(*sides[side], arguments)
         for turn in range(rounds):
             for side in SIDES:
                 log = sides[side][0].parent / f"{name}-{number}-{turn}.log"

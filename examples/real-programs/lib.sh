@@ -34,7 +34,7 @@ the rates.
   --shim FILE      libondeck_preload.so; else of ${CARGO_TARGET_DIR:-target}/native/lib, else the installed one
   --ondeck FILE    the command, for the profile; else that on the PATH, and without one there is no profile
   --lock NAME      the lock behind pthread_mutex_t (ONDECK_LOCK)
-  --record         writes docs/results/real-programs/${program:?}.json, and docs/real-programs.md anew
+  --record         writes docs/results/real-programs/${program:?}.json, and docs/data/real-programs.md anew
   --no-install     the packages are there
 
 Exit status: 0 all checks pass with the shim, 1 one does not, 2 wrong usage, 77 something is missing.

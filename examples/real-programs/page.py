@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes docs/real-programs.md from docs/results/real-programs/. --check writes nothing, and ends with 1 if the page
+"""Writes docs/data/real-programs.md from docs/results/real-programs/. --check writes nothing, and ends with 1 if the page
 is not that of the records."""
 
 import json
@@ -9,14 +9,14 @@ from statistics import median
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RECORDS = ROOT / "docs/results/real-programs"
-PAGE = ROOT / "docs/real-programs.md"
-SCRIPTS = "../examples/real-programs"
+PAGE = ROOT / "docs/data/real-programs.md"
+SCRIPTS = "../../examples/real-programs"
 
 HEAD = """# Real programs
 
 Programs of Debian's packages, unmodified, with glibc's locks and with those of `libondeck_preload.so`.
 This page is written by `examples/real-programs/page.py` from the records in
-[results/real-programs](results/real-programs), which have every measurement. A script for each program
+[results/real-programs](../results/real-programs), which have every measurement. A script for each program
 installs it, runs its own checks and tests on both sides, and measures:
 
 ```sh

@@ -56,6 +56,7 @@ Mutation(name) == Mutant = name
    "hand"     the heir may be overdue: it asks for the lock itself, and stays awake for a while
    "fair"     an owner may hand the lock over instead of unlocking
    "behind"   a woken thread may have to wait for its waker's CPU: the waker notes a hint for later unlocks
+   "aside"    a woken thread that becomes the heir may ask at once
    "refused"  the machine makes no heavy fence
    "weak"     an exchange that only releases is a store like another *)
 May(way) == way \in Ways
@@ -305,20 +306,27 @@ Enter(t) ==
     /\ \E late \in Lates : Section(t, TakeRole([Begun EXCEPT !.queue = Append(@, t)], t, late), "Wait")
     /\ UNCHANGED program
 
-(* The heir looks whether it is still the heir, and tries, or wakes a parked thread. *)
+(* The heir looks whether it is still the heir, and tries, or wakes a parked thread. One that stands aside asks without an
+   attempt. *)
+\* models crates/ondeck/src/mutex/heir.rs watch
 \* models crates/ondeck/src/mutex/heir.rs poll
 Poll(t) ==
     /\ At(t, "Wait") /\ Status(t) = "heir"
-    /\ \E place \in {"PollTry"} \cup (IF May("rotate") THEN {"Rotate"} ELSE {}) : Go(t, place)
+    /\ \E place \in {"PollTry"} \cup (IF May("rotate") THEN {"Rotate"} ELSE {})
+                               \cup (IF May("aside") THEN {"Ask"} ELSE {}) : Go(t, place)
     /\ UNCHANGED <<mem, buf, table, program>>
 
 Heavy == IF Mutation("no_heavy_fence") THEN "AskHeavyMade" ELSE "Heavy"
 GivesUp(t) == IF t \in Deadlines THEN {"Leave"} ELSE {}
 
+(* The next poll may wake a parked thread before it looks whether the thread is still the heir. *)
+Rotates == IF May("rotate") THEN {"Rotate"} ELSE {}
+
 \* models crates/ondeck/src/mutex/heir.rs poll
 PollTry(t) ==
     /\ At(t, "PollTry")
-    /\ Try(t, "Leave", {"Wait", IF Mutation("fence_before_the_request") THEN "Heavy" ELSE "Ask"} \cup GivesUp(t))
+    /\ Try(t, "Leave", {"Wait", IF Mutation("fence_before_the_request") THEN "Heavy" ELSE "Ask"}
+                          \cup Rotates \cup GivesUp(t))
 
 (* The heir wakes a parked thread, unless one that was woken has not run. It may be the heir no longer. *)
 \* models crates/ondeck/src/mutex/heir.rs rotate
@@ -344,7 +352,8 @@ Ask(t) ==
            THEN \E request \in {"wake"} \cup (IF May("hand") THEN {"hand"} ELSE {}) :
                     /\ Section(t, SetMode([Begun EXCEPT !.asked = @ \cup {t}], <<a, request>>), behind)
                     /\ program' = [program EXCEPT !.passed = 0]
-           ELSE /\ Section(t, Begun, IF Mutation("sleeps_though_refused") THEN behind ELSE "Wait")
+           ELSE /\ \E place \in {IF Mutation("sleeps_though_refused") THEN behind ELSE "Wait"}
+                                  \cup Rotates : Section(t, Begun, place)
                 /\ UNCHANGED program
 
 \* models crates/ondeck/src/mutex/heir.rs sleep_until_asked

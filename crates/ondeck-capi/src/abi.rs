@@ -1,7 +1,7 @@
 //! What code that was inlined into a program takes for granted of the library that the program
 //! finds.
 //!
-//! `docs/c.md`, "The ABI of the inlined paths", is the text of it. A change of anything there is a
+//! `docs/data/abi.md` is the text of it. A change of anything there is a
 //! new number, and the number is part of the table's name, so that the loader finds no table for
 //! older code.
 

@@ -82,7 +82,7 @@ pub fn measure(
         Ok(Some(_)) | Err(_) => None,
     };
     if given_up.is_some() {
-        // It may have ended meanwhile, and then there is nothing to kill.
+        // It may have ended already, and then there is nothing to kill.
         let _ = child.kill();
     }
     let status = child.wait()?;
@@ -93,7 +93,7 @@ pub fn measure(
     }
 }
 
-/// The child's side: what [`measure`] reads. `arguments` are those that it added.
+/// The child's side: what [`measure`] reads. `arguments` are the ones that the parent added.
 ///
 /// Call it first thing in `main`, before anything makes a thread. `None` if the arguments make no
 /// sense; a user who finds the hidden command deserves an error, not a panic.

@@ -50,7 +50,7 @@ fn common_step(readings: &[u64]) -> u64 {
     })
 }
 
-/// The same moment on both clocks: that of [`Native::ticks`], and the kernel's.
+/// The same moment on both clocks, [`Native::ticks`] and the kernel's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Anchor {
     /// In ticks.

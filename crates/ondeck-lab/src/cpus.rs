@@ -1,4 +1,4 @@
-//! Two CPUs for what is measured on two: of different cores where there are several.
+//! Two CPUs for measurements on two: of different cores where there are several.
 
 use crate::system::{Here, System};
 

@@ -56,7 +56,7 @@ quantities! {
     INVOLUNTARY = "involuntary_switches", PerOperation, Lower,
         "Involuntary context switches";
     /// Pairs of the least served thread divided by those of the most served, while all wanted the
-    /// lock. It is left out if the time was too short to tell: see [`share_needs`].
+    /// lock. It is left out if the time was too short: see [`share_needs`].
     SHARE = "share", Ratio, Higher,
         "Share, least to greatest";
     /// How long a run took, from the common start to the end of the last thread.
@@ -116,7 +116,7 @@ quantities! {
     /// The speed of other work alone, divided by its speed beside the lock's threads.
     SLOWDOWN = "slowdown", Ratio, Lower,
         "Slowdown of the bystander";
-    /// Work of low priority that was done beside the lock's threads, divided by what is done alone.
+    /// Work of low priority done beside the lock's threads, divided by that done alone.
     FILLED = "filled", Ratio, Higher,
         "Low work done beside the lock, by what is done alone";
     /// Throughput beside work of low priority, divided by throughput without it.
@@ -231,7 +231,7 @@ impl Sample {
     }
 }
 
-/// What was charged for each of so many pairs, as far as the kernel tells.
+/// The charge for each pair, as far as the kernel reports it.
 fn charged(usage: Usage, pairs: f64) -> impl Iterator<Item = (Quantity, f64)> {
     let Usage { cpu, voluntary, involuntary, .. } = usage;
     let cpu = cpu.map(|cpu| (CPU_PER_OP, cpu.as_nanos() as f64));
@@ -241,7 +241,7 @@ fn charged(usage: Usage, pairs: f64) -> impl Iterator<Item = (Quantity, f64)> {
     told.map(move |(quantity, of_all)| (quantity, of_all / pairs))
 }
 
-/// How many CPUs were busy on average, where the kernel tells.
+/// How many CPUs were busy on average, where the kernel reports it.
 fn busy(usage: Usage, span: Duration) -> Option<(Quantity, f64)> {
     let cpu = usage.cpu?;
     Some((RUNNING, cpu.as_secs_f64() / span.as_secs_f64().max(1e-9)))
@@ -260,7 +260,7 @@ pub fn share_needs(threads: usize, cpus: usize) -> Duration {
     if threads <= cpus { Duration::ZERO } else { TEN_SLICES * threads.div_ceil(cpus) as u32 }
 }
 
-/// An empty histogram of nanoseconds, from 1 ns to the longest that can be told apart, exact to
+/// An empty histogram of nanoseconds, from 1 ns to the longest that can be distinguished, exact to
 /// three significant digits.
 ///
 /// # Panics

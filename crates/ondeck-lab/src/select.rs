@@ -21,7 +21,7 @@ pub enum Unknown {
         /// The name most like it.
         nearest: Option<String>,
     },
-    /// A word without a letter, as behind the comma of `std,`.
+    /// A word without a letter, as after the comma of `std,`.
     #[error("an empty name among the {kind}s; take away the comma that is too many")]
     Empty {
         /// What was looked for.
@@ -116,8 +116,8 @@ const CROWD: &[&str] = &[
 /// A pure spinner, which a suite measures beside other work as well: it does the most harm.
 const PURE_SPINNER: &str = "spinlock_amd";
 
-/// The lock made against priority inversion, which a suite measures there as well.
-const INHERITS_PRIORITY: &str = "glibc_pi";
+/// The locks made against priority inversion, which a suite measures there as well.
+const INHERIT_PRIORITY: &[&str] = &["glibc_pi", "ondeck_pi"];
 
 /// The biased mutex, and what a program has instead.
 const BIASED: &[&str] = &["ondeck_biased", "ondeck", "spinlock", "glibc", "std", "parking_lot"];
@@ -195,7 +195,7 @@ fn in_suite(lock: &LockInfo, group: Group) -> bool {
         Group::Runs => RUNS.contains(&lock.name),
         Group::Crowd => CROWD.contains(&lock.name),
         Group::Beside => in_suite(lock, Group::Crowd) || lock.name == PURE_SPINNER,
-        Group::Inversion => in_suite(lock, Group::Beside) || lock.name == INHERITS_PRIORITY,
+        Group::Inversion => in_suite(lock, Group::Beside) || INHERIT_PRIORITY.contains(&lock.name),
         Group::Biased => BIASED.contains(&lock.name),
     }
 }
@@ -207,7 +207,7 @@ pub(crate) fn group(subjects: &[Subject], group: Group) -> Vec<Subject> {
 
 /// The locks that the words choose, in the order of `subjects`, each once. A word is a name, a
 /// pattern with `*` and `?`, or a [group](GROUPS), in capitals or not. The name of a mutex also chooses the
-/// locks of other kinds that its name is the beginning of: `std` chooses `std_rwlock`, too.
+/// locks of other kinds whose names begin with its name: `std` also chooses `std_rwlock`.
 ///
 /// # Errors
 ///
@@ -380,7 +380,8 @@ mod tests {
             .iter()
             .chain(RUNS)
             .chain(CROWD)
-            .chain(&[PURE_SPINNER, INHERITS_PRIORITY])
+            .chain(INHERIT_PRIORITY)
+            .chain([&PURE_SPINNER])
             .filter(|name| !absent::CPP_MUTEXES.contains(name))
         {
             assert!(known.contains(name), "{name} is not in the registry");

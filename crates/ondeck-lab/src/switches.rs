@@ -40,6 +40,6 @@ pub type EndOfSwitches = Box<dyn FnOnce() -> SwitchLog>;
 pub struct SwitchRecorder {
     /// Bytes for the records of each thread.
     pub bytes: usize,
-    /// Begins on the calling thread with so many bytes; nothing where the kernel refuses.
+    /// Begins on the calling thread with a ring of the given number of bytes; nothing where the kernel refuses.
     pub begin: fn(usize) -> Option<EndOfSwitches>,
 }

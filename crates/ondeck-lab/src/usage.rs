@@ -43,19 +43,19 @@ impl Usage {
     }
 
     /// The part of its time in which the thread ran or could have run; of several threads together
-    /// their mean. `None` where the kernel does not tell.
+    /// their mean. `None` where the kernel does not report it.
     pub fn runnable(self) -> Option<f64> {
         let awake = (self.cpu? + self.queued?).as_secs_f64();
         (self.elapsed > Duration::ZERO).then(|| (awake / self.elapsed.as_secs_f64()).min(1.0))
     }
 }
 
-/// The most memory that this process has had at a time, in bytes; `None` where the system does not tell.
+/// The most memory that this process has had at a time, in bytes; `None` where the system does not report it.
 pub fn peak_memory() -> Option<u64> {
     Here::peak_memory()
 }
 
-/// The sum of what is told: an account that is empty tells nothing yet.
+/// The sum of the known accounts: an empty account is not known yet.
 fn sum<T: Add<Output = T>>(one: Option<T>, other: Option<T>) -> Option<T> {
     match (one, other) {
         (Some(one), Some(other)) => Some(one + other),
@@ -77,16 +77,22 @@ mod tests {
     }
 
     #[test]
-    fn who_sleeps_is_not_runnable_and_who_works_is() {
-        let before = Usage::of_this_thread();
-        std::thread::sleep(Duration::from_millis(20));
-        let slept = Usage::of_this_thread();
-        let charged = || Usage::of_this_thread().since(slept).cpu;
-        while charged().is_some_and(|cpu| cpu < Duration::from_millis(2)) {}
-        let worked = Usage::of_this_thread().since(slept);
-        if let (Some(asleep), Some(awake)) = (slept.since(before).runnable(), worked.runnable()) {
-            assert!(asleep < 0.5 && awake > 0.5, "{asleep} {awake}");
-        }
+    fn a_thread_is_runnable_while_it_has_a_cpu_or_waits_for_one() {
+        let of = |cpu, queued| {
+            let milliseconds = |time| Some(Duration::from_millis(time));
+            let elapsed = Duration::from_millis(20);
+            Usage {
+                elapsed,
+                cpu: milliseconds(cpu),
+                queued: milliseconds(queued),
+                ..Usage::default()
+            }
+        };
+        assert_eq!(of(1, 4).runnable(), Some(0.25));
+        // Two clocks may differ by a little.
+        assert_eq!(of(20, 1).runnable(), Some(1.0));
+        assert_eq!(Usage { queued: None, ..of(1, 4) }.runnable(), None);
+        assert_eq!(Usage { elapsed: Duration::ZERO, ..of(0, 0) }.runnable(), None);
     }
 
     #[test]

@@ -13,7 +13,7 @@ const LOOK: Duration = Duration::from_millis(200);
 const BUSY: f64 = 0.1;
 
 /// The share of a run's CPU time that the host may have before figures are another machine's, and
-/// that of other programs, which is known less well.
+/// the time of other programs, which is known less well.
 const STOLEN: f64 = 0.02;
 const OTHERS: f64 = 0.05;
 

@@ -1,7 +1,7 @@
 //! What is known of locks comes out of the workloads, in counts: of switches, of runnable threads,
 //! of trials. No test here looks at a clock; margins are wide, because a test machine is busy.
 //!
-//! The findings are those of docs/findings.md and its sources.
+//! The findings are those of docs/data/findings.md and its sources.
 
 #[path = "known_truths/collision.rs"]
 mod collision;
@@ -156,8 +156,12 @@ fn most(of: impl IntoIterator<Item = f64>) -> f64 {
 #[test]
 fn pure_spinners_burn_whole_slices_for_an_acquisition_where_sleepers_burn_none() {
     let slices = |lock| contended(lock, 8 * Linux::cpus(), 50_000, 150).involuntary;
-    let (least, most) = (least(PURE_SPINNERS.map(slices)), most(SLEEPING.map(slices)));
-    assert!(least > 2.0 * most, "{least} and {most}");
+    let least = least(PURE_SPINNERS.map(slices));
+    let [std, three_state_futex, ondeck] = SLEEPING.map(slices);
+    let most = std.max(three_state_futex);
+    assert!(least > 4.0 * most, "{least} and {most}");
+    // It has several times as many of these switches as the other two: 0.12 for a section on an AMD EPYC, where they have 0.02.
+    assert!(least > ondeck, "{least} and {ondeck}");
 }
 
 /// Strict queues of spinners hand the lock to threads that are off their CPU. Waiters that
@@ -201,8 +205,10 @@ fn only_priority_inheritance_bounds_the_inversion() {
         eprintln!("{lock}: {inverted} inverted, {bursts} bursts, {rescued} rescued");
         (inverted, rescued)
     };
-    let (inverted, rescued) = trials("glibc_pi");
-    assert!(inverted < 0.1 && rescued < 0.1, "{inverted} {rescued}");
+    for lock in ["glibc_pi", "ondeck_pi"] {
+        let (inverted, rescued) = trials(lock);
+        assert!(inverted < 0.1 && rescued < 0.1, "{lock}: {inverted} {rescued}");
+    }
     for lock in SLEEPING.into_iter().chain(["glibc", "parking_lot"]) {
         let (inverted, _) = trials(lock);
         assert!(inverted > 0.9, "{lock}: {inverted}");

@@ -96,7 +96,8 @@ fn request(locks: Vec<Subject>, workload: &str) -> Request {
         round: Some(Duration::from_millis(5)),
         rounds: Some(3),
         work: Some((0, 0)),
-        stall_limit: Duration::from_millis(400),
+        // Threads of the lowest priority hardly get on where other programs run.
+        stall_limit: Duration::from_secs(30),
         ..Request::of(Extent::Quick)
     }
 }
@@ -124,8 +125,6 @@ fn every_workload_measures_every_quantity_it_promises() {
             Kind::Barrier => ("std_barrier", "central_barrier"),
         };
         let request = Request {
-            // Threads of the lowest priority hardly get on where other programs run.
-            stall_limit: Duration::from_secs(30),
             round: Some(Duration::from_millis(20)),
             ..request(vec![named(first), named(second)], workload.name)
         };
@@ -337,6 +336,7 @@ unsafe impl RawLock<Linux> for DeafLock {
 fn a_condition_variable_that_loses_signals_is_reported_as_a_deadlock() {
     let request = Request {
         round: Some(Duration::from_mins(1)),
+        stall_limit: Duration::from_millis(400),
         ..request(vec![Subject::of::<Linux, DeafLock>()], "producer_consumer")
     };
     let results = run::run(&request, &plan::stages(&request, &Subject::all()), &mut Log::default());
@@ -346,7 +346,10 @@ fn a_condition_variable_that_loses_signals_is_reported_as_a_deadlock() {
 
 #[test]
 fn a_lock_that_hangs_is_reported_and_the_others_are_measured() {
-    let request = request(vec![Subject::of::<Linux, Forgetful>(), named("std")], "throughput");
+    let request = Request {
+        stall_limit: Duration::from_secs(2),
+        ..request(vec![Subject::of::<Linux, Forgetful>(), named("std")], "throughput")
+    };
     let stages = plan::stages(&request, &Subject::all());
     let mut log = Log::default();
     let results = run::run(&request, &stages, &mut log);

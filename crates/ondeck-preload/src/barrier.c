@@ -8,8 +8,8 @@
 /* As in barrier.rs. */
 #define LEADER 1
 
-/* The C library's words, and the one that says that it is ours. */
-struct barrier { uint32_t in, round, count, shared, out, ours; };
+/* The C library's words. */
+struct barrier { uint32_t in, round, count, shared, out; };
 
 typedef int wait_function(pthread_barrier_t *);
 
@@ -32,7 +32,7 @@ int ondeck_preload_barrier_wait(pthread_barrier_t *barrier)
     const struct barrier *words = (const struct barrier *)barrier;
     int result;
 
-    if (words->shared || !words->ours)
+    if (words->shared)
         return ((wait_function *)ondeck_preload_real(BARRIER_WAIT))(barrier);
     if (ondeck_preload_may_be_asynchronous())
         result = ondeck_preload_wait_deferred(ondeck_preload_barrier_waiting, nothing, barrier, 0, NULL);

@@ -1,8 +1,4 @@
-//! Barriers: ondeck's, in the caller's own bytes, but for those that processes share, and those for many more threads
-//! than there are CPUs.
-//!
-//! With a CPU for each thread those that wait are awake when the last one comes, and go on without the kernel. Where
-//! most of them sleep, the C library's was faster when it was measured: see `docs/preload.md`.
+//! Barriers: ondeck's, in the caller's own bytes, but for those that processes share.
 //!
 //! The C library's destruction waits for threads that have been let go and have not run yet. Here they read their own
 //! nodes and the parking table only, so there is nothing to wait for. The wait itself is begun in `barrier.c`.
@@ -11,14 +7,10 @@ use core::cell::Cell;
 use core::ffi::{c_int, c_void};
 
 use libc::timespec;
-use ondeck::platform::{Linux, Platform};
 
 use crate::deferred;
 use crate::object::Barrier;
 use crate::real;
-
-/// A barrier is ours for so many threads for each CPU.
-const MOST_FOR_EACH_CPU: usize = 2;
 
 /// What [`ondeck_preload_barrier_waiting`] returns to the last thread of a round; as in `barrier.c`.
 const LEADER: c_int = 1;
@@ -41,11 +33,7 @@ pub unsafe extern "C" fn ondeck_preload_barrier_init(
         // SAFETY: it was initialized just now, and no other thread uses it yet.
         let barrier = unsafe { &mut *barrier };
         if !barrier.is_shared() {
-            let ours = count as usize <= MOST_FOR_EACH_CPU * Linux::cpus();
-            barrier.set_ours(ours);
-            if ours {
-                barrier.lock = ondeck::Barrier::new(count);
-            }
+            barrier.lock = ondeck::Barrier::new(count);
         }
     }
     result
@@ -59,7 +47,7 @@ pub unsafe extern "C" fn ondeck_preload_barrier_init(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ondeck_preload_barrier_destroy(barrier: *mut Barrier) -> c_int {
     // SAFETY: the caller's barrier is there.
-    if unsafe { &*barrier }.is_libc() {
+    if unsafe { &*barrier }.is_shared() {
         // SAFETY: the C library's function, with what its caller gave.
         return unsafe { real::barrier_destroy(barrier) };
     }

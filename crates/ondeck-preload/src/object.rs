@@ -243,31 +243,18 @@ pub struct Barrier {
     pub(crate) lock: ondeck::Barrier,
     count: u32,
     shared: u32,
-    out: u32,
-    /// Whether it is ours: written by every initialization that is not of a shared one.
-    ours: u32,
-    rest: [u32; 2],
+    rest: [u32; 4],
 }
 
 const _: () = assert!(
     size_of::<Barrier>() == 32
         && offset_of!(Barrier, count) == 8
         && offset_of!(Barrier, shared) == 12
-        && offset_of!(Barrier, ours) == 20
 );
 
 impl Barrier {
     /// Whether processes share it, which need not have the shim.
     pub(crate) fn is_shared(&self) -> bool {
         self.shared != 0
-    }
-
-    pub(crate) fn is_libc(&self) -> bool {
-        self.is_shared() || self.ours == 0
-    }
-
-    /// Says which library it is of.
-    pub(crate) fn set_ours(&mut self, ours: bool) {
-        self.ours = ours.into();
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A row is a kind of situation, a column a lock, and a value says how many times as fast as std the lock is there:
 //! the geometric mean over the situations of that kind. Locks whose quartiles overlap with the best one's are not
-//! told apart from it.
+//! distinguished from it.
 
 use std::collections::BTreeMap;
 
@@ -159,7 +159,7 @@ pub struct Row {
     pub question: &'static Question,
     /// For each lock of the answer; none if it was not measured in all situations that the reference was in.
     pub times: Vec<Option<Times>>,
-    /// The places of the best lock and of those that are not told apart from it, best first. None if fewer than two locks
+    /// The places of the best lock and of those not distinguished from it, best first. None if fewer than two locks
     /// could be compared.
     pub leaders: Vec<usize>,
 }
@@ -299,7 +299,7 @@ pub fn written(times: f64) -> String {
 }
 
 impl Row {
-    /// The best lock and those that are not told apart from it, in words.
+    /// The best lock and those not distinguished from it, in words.
     pub fn leaders_in_words(&self, locks: &[String]) -> String {
         let names: Vec<&str> = self.leaders.iter().map(|place| &*locks[*place]).collect();
         match &*names {

@@ -35,7 +35,7 @@ pub const HEADER: [&str; 20] = [
 /// More series without a partner are only counted.
 const MOST_LONE: usize = 5;
 
-/// The legend, the tables, and what is only on one side. `colour` allows escape sequences.
+/// The legend, the tables, and the series of one side only. `colour` allows escape sequences.
 pub fn render(comparison: &Comparison, colour: bool) -> String {
     let mut text = String::new();
     // Writing to a string does not fail.

@@ -234,12 +234,12 @@ pub fn title(workload: &str) -> String {
     }
 }
 
-/// What a workload is, for those that this program has.
+/// The description of a workload that this program has.
 pub fn lead(workload: &str) -> Option<&'static str> {
     workload::named(workload).map(|workload| workload.lead)
 }
 
-/// What the figures of a workload do not tell, for those that this program has.
+/// What the figures of a workload that this program has do not show.
 pub fn cannot_show(workload: &str) -> Option<&'static str> {
     workload::named(workload).map(|workload| workload.cannot_show)
 }

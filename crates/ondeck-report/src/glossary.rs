@@ -1,4 +1,4 @@
-//! The terms of `docs/glossary.md`: a report explains those that it uses.
+//! The terms of `docs/glossary.md`: a report explains the ones that it uses.
 
 use std::sync::LazyLock;
 
@@ -27,7 +27,7 @@ pub struct Term {
 
 static TERMS: LazyLock<Vec<Term>> = LazyLock::new(|| read(PAGE));
 
-/// The lines of the page but for those that reports do not speak of.
+/// The lines of the page, except the terms that reports do not use.
 fn read(page: &'static str) -> Vec<Term> {
     let mut part = "";
     let mut terms = Vec::new();
@@ -63,7 +63,7 @@ pub fn metric(name: &str) -> Option<&'static str> {
     Some(term.definition)
 }
 
-/// The terms that a text uses, without those that are metrics of workloads.
+/// The terms that a text uses, without the metrics of workloads.
 pub fn used_in(text: &str) -> Vec<&'static Term> {
     let text = text.to_lowercase();
     let used = |term: &&Term| term.terms.iter().any(|term| has(&text, &term.to_lowercase()));

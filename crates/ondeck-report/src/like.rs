@@ -234,7 +234,7 @@ pub struct Beside {
 pub struct Compared {
     /// What it is of, with the unit.
     pub what: &'static str,
-    /// The locks of the article, and then those that are measured here only.
+    /// The locks of the article, and then the locks measured here only.
     pub rows: Vec<Line>,
 }
 
@@ -251,7 +251,7 @@ pub struct Line {
     pub verdict: &'static str,
 }
 
-/// A figure of ours, and the quartiles that say whether it can be told apart from another.
+/// A figure of ours, and the quartiles that decide whether it can be distinguished from another.
 #[derive(Clone, Copy)]
 struct Ours {
     figure: f64,

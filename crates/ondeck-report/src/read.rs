@@ -1,5 +1,5 @@
 //! Reading reports back. Whatever is in a file, the outcome is a report or one line that names the
-//! file, what is wrong with it and what to do.
+//! file, the mistake and the remedy.
 
 use std::collections::BTreeSet;
 use std::fs::File;

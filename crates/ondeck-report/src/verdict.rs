@@ -1,10 +1,10 @@
-//! A short verdict for each workload: which lock did best here, and which fell behind.
+//! A short verdict for each workload: the best lock here, and the ones that are much worse.
 //!
-//! A verdict says no more than the numbers do: locks with quartile ranges that overlap are not told apart,
+//! A verdict says no more than the numbers do: locks with quartile ranges that overlap are not distinguished,
 //! series that are partial, cut off or of too few rounds are not judged at all, and throughput never stands
 //! without the share of the least served thread.
 //!
-//! A report of many situations has a line for each workload, and one for all locks of papers that are behind in
+//! A report of many situations has a line for each workload, and one for all locks of papers that are worse in
 //! each situation.
 
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ pub fn judged_by(workload: &str) -> Option<&'static str> {
     }
 }
 
-/// If the worst lock is less than so many times behind the best, the verdict does not name it.
+/// The verdict names the worst lock if it is at least this many times worse than the best.
 const WORTH_SAYING: f64 = 1.5;
 
 /// One round has no spread to judge by.
@@ -37,13 +37,13 @@ const FEWEST_ROUNDS: usize = 2;
 pub struct Verdict {
     /// The workload and the situation, as `throughput, 8 threads, empty section`.
     pub situation: String,
-    /// Which lock leads, by which figure, and which is far behind.
+    /// Which lock leads, by which figure, and which is far worse.
     pub judgement: String,
 }
 
 /// The verdicts of a report, in the order of the series; of each workload and parameters only the one with the
 /// most threads, which says the most about contention. A workload of several situations has one verdict that
-/// counts them, and all locks of papers that are behind everywhere have one.
+/// counts them, and all locks of papers that lead nowhere have one.
 pub fn verdicts(report: &Report) -> Vec<Verdict> {
     let judged = situations(&report.series);
     let mut verdicts: Vec<Verdict> = grouped(&judged, |one| one.workload.to_owned())
@@ -65,9 +65,9 @@ struct Situation<'a> {
     workload: &'a str,
     words: String,
     judgement: String,
-    /// The best lock, and those that are not told apart from it.
+    /// The best lock, and those not distinguished from it.
     leaders: Vec<&'a str>,
-    /// The locks that are so far behind that it is worth saying.
+    /// The locks that are far enough from the best to be named.
     behind: Vec<&'a str>,
 }
 
@@ -119,7 +119,7 @@ fn counted(situations: &[&Situation<'_>]) -> String {
     format!("leads, or is not told apart from the leader: {}", words.join(", "))
 }
 
-/// The locks of papers and of the three texts that are behind in each situation that they took part in.
+/// The locks of papers and of the three texts that are worse in each situation in which they took part.
 fn behind_everywhere(report: &Report, judged: &[Situation<'_>]) -> Option<Verdict> {
     let leads = |name: &str| judged.iter().any(|one| one.leaders.contains(&name));
     let mut names: Vec<&str> = Vec::new();

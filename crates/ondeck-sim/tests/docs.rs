@@ -5,7 +5,7 @@
 use std::fmt::Write;
 use std::fs;
 
-use ondeck_sim::machine::{Key, MachineFile, bundled_names, keys};
+use ondeck_sim::machine::{Fitted, Key, Leaf, MachineFile, bundled_names, keys};
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/machines.md");
 
@@ -42,31 +42,40 @@ fn key_tables() -> String {
 }
 
 fn machine_table() -> String {
-    let mut out = "| machine | CPUs | what it is | estimated |\n|---|---|---|---|\n".to_owned();
+    let mut out =
+        "| machine | CPUs | what it is | estimated | fitted |\n|---|---|---|---|---|\n".to_owned();
     for name in bundled_names() {
         let file = MachineFile::find(name).unwrap_or_else(|error| panic!("{error}"));
         let spec = file.spec();
         let own = format!("{name}.toml");
         let of_file = || file.leaves().filter(|(_, leaf)| leaf.file.ends_with(&own));
-        let mut guessed: Vec<String> = Vec::new();
-        for (key, _) in of_file().filter(|(_, leaf)| is_estimate(&leaf.from)) {
-            let key = kind(key);
-            if !guessed.contains(&key) {
-                guessed.push(key);
-            }
-        }
-        let guessed = match guessed.len() {
-            0 => "-".to_owned(),
-            _ if of_file().any(|(_, leaf)| leaf.from.starts_with("assumption")) => {
-                "everything: no such machine exists".to_owned()
-            }
-            _ => guessed.join(", "),
+        let guessed = if of_file().any(|(_, leaf)| leaf.from.starts_with("assumption")) {
+            "everything: no such machine exists".to_owned()
+        } else {
+            kinds(of_file().filter(|(_, leaf)| is_estimate(&leaf.from)))
         };
+        // A fitted value of a base is fitted for the machine, too.
+        let fitted = kinds(file.leaves().filter(|(_, leaf)| {
+            let is_of = |mark: &Fitted| mark.machine.as_deref().is_none_or(|it| it == name);
+            leaf.fitted.as_ref().is_some_and(is_of)
+        }));
         let link = format!("[{name}](../crates/ondeck-sim/machines/{name}.toml)");
         let cpus = spec.topology().threads().len();
-        _ = writeln!(out, "| {link} | {cpus} | {} | {guessed} |", spec.about);
+        _ = writeln!(out, "| {link} | {cpus} | {} | {guessed} | {fitted} |", spec.about);
     }
     out
+}
+
+/// The kinds of those keys, each once.
+fn kinds<'a>(leaves: impl Iterator<Item = (&'a str, &'a Leaf)>) -> String {
+    let mut kinds: Vec<String> = Vec::new();
+    for (key, _) in leaves {
+        let key = kind(key);
+        if !kinds.contains(&key) {
+            kinds.push(key);
+        }
+    }
+    if kinds.is_empty() { "-".to_owned() } else { kinds.join(", ") }
 }
 
 fn is_estimate(from: &str) -> bool {

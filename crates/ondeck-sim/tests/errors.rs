@@ -240,3 +240,28 @@ fn a_file_that_cannot_be_read_is_named_with_the_reason() {
         "{message}"
     );
 }
+
+#[test]
+fn a_mark_names_the_table_the_locks_and_the_threads() {
+    let told = |mark: &str| {
+        let new = format!("memory = {{ value = 90.0, from = \"a test\", fitted = {mark} }}");
+        told("memory = { value = 90.0, from = \"a test\" }", &new)
+    };
+    assert_eq!(
+        told("{ table = \"go\" }"),
+        "m.toml:18: transfer.memory.fitted is a table: { table = \"…\", locks = [\"…\"] } is needed"
+    );
+    assert_eq!(
+        told("{ table = \"go\", lock = [\"mcs\"] }"),
+        "m.toml:18: transfer.memory.fitted.lock is unknown, did you mean transfer.memory.fitted.locks? \
+         (docs/machines.md lists all keys)"
+    );
+    assert_eq!(
+        told("{ table = \"go\", locks = [\"mcs\"], threads = [0] }"),
+        "m.toml:18: transfer.memory.fitted.threads is the whole number 0: a whole number from 1 on is needed"
+    );
+    assert_eq!(
+        told("{ table = \"go\", locks = [\"mcs\"], machine = \"none\" }"),
+        "m.toml:18: transfer.memory.fitted.machine is the string \"none\": the name of a bundled machine is needed"
+    );
+}

@@ -2,7 +2,7 @@
 //!
 //! Bounds: two threads with two acquisitions each and at most four involuntary switches an
 //! execution, three with `mcs_tp`; three threads with one each and at most three, or as [`three_threads_bound`] says.
-//! Loom's memory model. What that cannot see is written in `docs/limits.md`.
+//! Loom's memory model. What that cannot see is written in `docs/verification.md`.
 
 #[path = "support/loom_pi.rs"]
 mod loom_pi;

@@ -144,7 +144,7 @@ impl Semaphore {
     /// want. While one waits for many permits, [`try_acquire`](Self::try_acquire) fails.
     ///
     /// That costs: each permit that a thread waits for rests until that thread runs. While threads wait all the time, a pair
-    /// takes as long as the wake of a thread, microseconds instead of nanoseconds. `docs/other-locks.md` has figures.
+    /// takes as long as the wake of a thread, microseconds instead of nanoseconds. `docs/data/costs.md` has figures.
     ///
     /// # Panics
     ///

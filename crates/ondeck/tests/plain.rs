@@ -1,11 +1,14 @@
-//! The mutex, its condition variable, the combining mutex and the table on a platform of the standard library
-//! alone: for Miri (`ci/miri.sh`) and ThreadSanitizer (`ci/tsan.sh`), and without them an ordinary test.
+//! The locks that need no kernel, and the table, on a platform of the standard library alone: for Miri (`ci/miri.sh`)
+//! and ThreadSanitizer (`ci/tsan.sh`), and without them an ordinary test. In this file the mutex, its condition variable
+//! and the combining mutex.
 //!
 //! What the locks guard is not atomic, and memory is freed as early as it may be: to these tools a missing
 //! happens-before edge is a data race, and an access that comes too late is a use after free.
 //!
 //! `ONDECK_TEST_ROUNDS` is the number of rounds of each thread.
 
+#[path = "plain/family.rs"]
+mod family;
 #[path = "support/keys.rs"]
 mod keys;
 #[path = "support/plain_platform.rs"]
@@ -262,14 +265,13 @@ fn a_cancelled_waiter_takes_no_signal_away() {
 
 /// What one of its users frees. It is only ever used by a pointer: a reference that is passed to a function
 /// promises that the memory outlives the call.
-#[derive(Clone, Copy)]
-struct Freed(*mut Shared);
+struct Freed<T>(*mut T);
 
-// SAFETY: what is behind it is shared between threads.
-unsafe impl Sync for Freed {}
+// SAFETY: it is a pointer to what threads share.
+unsafe impl<T: Sync> Sync for Freed<T> {}
 
-impl Freed {
-    fn get(&self) -> *mut Shared {
+impl<T> Freed<T> {
+    fn get(&self) -> *mut T {
         self.0
     }
 }

@@ -1,5 +1,5 @@
-//! What stands here for items of std, abseil and nsync that parking_lot has no like of: the names of the second
-//! table of `docs/drop-in.md`, each used once.
+//! What stands here for items of std, abseil and nsync that parking_lot has no like of: the names of the last
+//! table of `docs/data/parity.md`, each used once.
 
 use std::panic;
 use std::sync::Arc;

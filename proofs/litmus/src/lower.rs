@@ -16,7 +16,7 @@
 //! one instruction of FEAT_LSE or of an AMO. Dependencies are left out, because the C++ model gives a compiler leave to
 //! break them.
 //!
-//! Sources: LLVM's targets, whose output for the mutex is in `docs/assembly.md`; for RISC-V also its instruction set
+//! Sources: LLVM's targets, whose output for the mutex is in `docs/data/assembly.md`; for RISC-V also its instruction
 //! manual, "Mappings from C/C++ primitives to RISC-V primitives".
 
 use crate::{Access, Acquire, Instr, Model, Ordering, Set, Thread};

@@ -150,7 +150,7 @@ impl Placement {
     }
 }
 
-/// The time slice of the calling thread, where the kernel tells.
+/// The time slice of the calling thread, where the kernel reports it.
 pub fn slice() -> Option<Duration> {
     Here::slice()
 }

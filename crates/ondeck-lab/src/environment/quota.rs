@@ -10,12 +10,12 @@ pub struct Imposed {
 }
 
 /// The quota that this process runs under, the least of its group and the groups above; in words.
-/// `None` if there is none, or the kernel does not tell.
+/// `None` if there is none, or the kernel does not report it.
 pub fn in_force() -> Option<String> {
     Here::quota_in_force()
 }
 
-/// Puts this process under a quota of so many percent of a CPU.
+/// Puts this process under a quota of this percentage of a CPU.
 ///
 /// # Errors
 ///

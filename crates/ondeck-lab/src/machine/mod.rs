@@ -34,12 +34,12 @@ pub fn describe() -> results::Machine {
 ///
 /// * What a body of a team does between two calls of functions of the machine, or of its atomics, takes no time
 ///   worth counting. Each loop of a workload that goes on until [`Member::stopped`](crate::team::Member::stopped) calls one of them in each turn:
-///   [`perform`](Self::perform) is called for no work, too.
+///   [`perform`](Self::perform) is also called for no work.
 /// * A body waits by functions of the machine only. It holds no lock of `std` while it calls one, and never
 ///   sleeps by `std::thread`. So all threads of a team may be coroutines of one thread.
 /// * Before its team is made and after it has ended, a round makes, locks and unlocks locks and reads clocks on
 ///   the thread that called [`run_team`](Teams::run_team), outside of any body. No lock is then locked by another
-///   thread, so nothing has to wait. [`Shared::open`](crate::team::Shared::open) wakes threads from there, too.
+///   thread, so nothing has to wait. [`Shared::open`](crate::team::Shared::open) also wakes threads from there.
 pub trait Machine: Teams {
     /// Does a piece of work. It is in measured loops.
     fn perform(work: Work);
@@ -54,7 +54,7 @@ pub trait Machine: Teams {
         compute();
     }
 
-    /// Tells that the calling thread reads or writes plain data that other threads use, too. It is in measured loops.
+    /// Marks that the calling thread reads or writes plain data that other threads also use. It is in measured loops.
     ///
     /// Nothing on a real machine, where the access itself is what it is. A machine of virtual time moves the
     /// cache lines of the data.

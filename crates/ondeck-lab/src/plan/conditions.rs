@@ -1,11 +1,11 @@
-//! Several placements in one run: what tells them apart goes into the parameters of their series.
+//! Several placements in one run: their differences go into the parameters of their series.
 
 use std::collections::BTreeMap;
 
 use super::Request;
 use crate::environment::Placement;
 
-/// What threads run under, and the parameters that tell it from the others of the run.
+/// The conditions of threads, and the parameters that distinguish them from the others of the run.
 #[derive(Clone, Debug, Default)]
 pub struct Condition {
     /// Where and how they run.

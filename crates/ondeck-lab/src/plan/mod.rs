@@ -48,7 +48,7 @@ pub struct Request {
     pub data: Option<Vec<usize>>,
     /// Capacities of a bounded queue, for workloads that have one.
     pub capacities: Option<Vec<usize>>,
-    /// When threads notify those that wait for a condition, for workloads that have one.
+    /// When threads notify the waiters of a condition, for workloads that have one.
     pub notify: Option<Vec<Notify>>,
     /// Where and how threads run; several are measured against each other. At least one.
     pub placements: Vec<Placement>,
@@ -63,7 +63,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// All of an extent, under the usual conditions: what is asked for if nothing else is said. A lock counts
+    /// All of an extent, under the usual conditions: the default of a request. A lock counts
     /// as stuck after 10 s; there is no measuring in a process of one thread; the seed is 1.
     pub fn of(extent: Extent) -> Self {
         Self {
@@ -163,7 +163,7 @@ impl Stage {
 
     /// The same with the lock that does nothing; none where one of its kind is enough.
     fn emptied(&self, extent: Extent) -> Option<Self> {
-        /// Long enough to tell nanoseconds.
+        /// Long enough to distinguish nanoseconds.
         const ENOUGH: Duration = Duration::from_millis(10);
         if !self.emptied || self.subjects.iter().any(|subject| subject.info.name == NO_LOCK) {
             return None;
@@ -297,7 +297,7 @@ fn of_workload(request: &Request, workload: &WorkloadInfo, subjects: &[Subject])
     situations.into_iter().filter(possible).map(stage).collect()
 }
 
-/// The locks that are measured with so many threads. Strict queues of spinners hand the lock to threads
+/// The locks that are measured with this number of threads. Strict queues of spinners hand the lock to threads
 /// that are off their CPUs, where a single round takes seconds; a suite leaves them out unless they are asked
 /// for. If other threads have to be parked, no spinner can take part at all.
 fn taking_part(
@@ -316,7 +316,7 @@ fn taking_part(
 }
 
 /// The stages in which workloads are measured with the lock that does nothing: one for each workload
-/// and its parameters. In `uncontended` that lock is one of those that take turns.
+/// and its parameters. In `uncontended` that lock takes turns with the others.
 pub fn baselines(stages: &[Stage], extent: Extent) -> Vec<Stage> {
     let mut baselines: Vec<Stage> = Vec::new();
     for stage in stages.iter().filter_map(|stage| stage.emptied(extent)) {
@@ -372,7 +372,7 @@ mod tests {
     /// What is planned, not what it takes.
     #[test]
     fn extents_keep_to_the_time_that_is_documented() {
-        // On one CPU rounds are longer, until shares can be told.
+        // On one CPU rounds are longer, until shares can be distinguished.
         if Native::cpus() > 1 {
             let (quick, suite) = (planned(Extent::Quick), planned(Extent::Suite));
             assert!(quick <= Duration::from_secs(30), "{quick:?}");

@@ -70,7 +70,7 @@ impl System for Here {
         unsafe { libc::pthread_mach_thread_np(libc::pthread_self()) }.cast_signed()
     }
 
-    /// Whether it sleeps for a time of its own choice is not told, so it has to be enough that it sleeps.
+    /// The system does not report whether it sleeps for a time of its own choice, so it is enough that it sleeps.
     fn is_parked(thread: i32) -> bool {
         let mut info = MaybeUninit::<libc::thread_basic_info>::zeroed();
         let mut words = libc::THREAD_BASIC_INFO_COUNT;

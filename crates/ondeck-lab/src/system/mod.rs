@@ -67,7 +67,7 @@ pub(crate) enum Background {
 /// A thread's identifier in the kernel; 0 is the caller.
 pub(crate) type Thread = i32;
 
-/// The calling thread's account at one moment, or the difference of two. What the kernel does not tell is `None`.
+/// The calling thread's account at one moment, or the difference of two. Facts that the kernel does not report are `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     /// Elapsed time.
@@ -128,7 +128,7 @@ pub(crate) trait System {
         None
     }
 
-    /// Whether it tells, in the files of `/sys`, which CPUs share what.
+    /// Whether the files of `/sys` list which CPUs share a core or a cache.
     const TELLS_LAYOUT: bool = false;
 
     /// What a thread ran under before it was raised.
@@ -157,7 +157,7 @@ pub(crate) trait System {
         Err(absent::<Self>(&format!("nice {nice}"), "nice values of threads", "--nice"))
     }
 
-    /// The slice of the calling thread, where the kernel tells.
+    /// The slice of the calling thread, where the kernel reports it.
     fn slice() -> Option<Duration> {
         None
     }
@@ -170,7 +170,7 @@ pub(crate) trait System {
     /// A CPU quota that ends when it is dropped.
     type Quota: std::fmt::Debug;
 
-    /// Puts this process under a quota of so many percent of a CPU.
+    /// Puts this process under a quota of this percentage of a CPU.
     fn impose_quota(percent: u32) -> Result<Self::Quota, Refusal> {
         Err(absent::<Self>(&format!("quota of {percent} %"), "control groups", "--quota"))
     }
@@ -200,7 +200,7 @@ pub(crate) trait System {
     fn thread_number() -> i32;
 
     /// Whether a thread of this process sleeps in the kernel, and not only for a time of its own choice. False
-    /// where the system does not tell.
+    /// where the system does not report it.
     fn is_parked(_thread: i32) -> bool {
         false
     }
@@ -238,7 +238,7 @@ pub(crate) trait System {
     /// but times changes.
     fn advise_large_pages(_start: *mut u8, _bytes: usize) {}
 
-    /// How late a timed wait may be, where the kernel tells.
+    /// How late a timed wait may be, where the kernel reports it.
     fn timer_slack() -> Option<Duration> {
         None
     }

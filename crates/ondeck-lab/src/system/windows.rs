@@ -1,6 +1,6 @@
 //! Windows.
 //!
-//! It counts no context switches of a thread, has no policies as Linux has them, and tells of no other thread
+//! It counts no context switches of a thread, has no policies as Linux has them, and does not report of another thread
 //! whether it sleeps. What a thread was charged it tells in ticks of some 16 ms, and in cycles of the CPU's
 //! counter: the cycles are taken, as Chromium does (`base/time/time_win.cc`), where that counter has one rate.
 
@@ -60,7 +60,7 @@ impl System for Here {
         let Some(mask) = u32::try_from(cpu).ok().and_then(|cpu| 1_usize.checked_shl(cpu)) else {
             return Err("a mask of Windows has 64 CPUs".to_owned());
         };
-        // SAFETY: the handle is that of the calling thread.
+        // SAFETY: the handle is the calling thread's.
         let before = unsafe { SetThreadAffinityMask(GetCurrentThread(), mask) };
         if before == 0 { Err(io::Error::last_os_error().to_string()) } else { Ok(()) }
     }
@@ -150,7 +150,7 @@ fn charged() -> Option<Duration> {
         return None;
     }
     let mut cycles = 0;
-    // SAFETY: the handle is that of the calling thread, the number is live.
+    // SAFETY: the handle is the calling thread's, the number is live.
     let told = unsafe { QueryThreadCycleTime(GetCurrentThread(), &raw mut cycles) };
     // A thread that asks has run: Wine answers 0.
     if told == 0 || cycles == 0 {

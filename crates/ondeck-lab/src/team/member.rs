@@ -21,10 +21,10 @@ pub struct Member<M: Teams = Native> {
 
 /// What the threads of a team share with the coordinator, the part of the machine that watches them.
 ///
-/// The steps of a round: the coordinator makes it for so many threads and has each of them
+/// The steps of a round: the coordinator makes it for a number of threads and has each of them
 /// [work](Self::work). When all [have arrived](Self::arrived), it [opens the gate](Self::open), or
 /// [gives up](Self::give_up). It takes a snapshot of the [progress](Self::progress) when
-/// [all run](Self::all_run), and another when it tells them to [stop](Self::stop). When all
+/// [all run](Self::all_run), and another when it [stops](Self::stop) them. When all
 /// [have ended](Self::ended), the two are what an [`Outcome`](super::Outcome) is made of.
 ///
 /// But for the word on which threads await their start, it is made of ordinary atomics: on a machine of virtual
@@ -33,7 +33,7 @@ pub struct Shared<M: Teams = Native> {
     gate: Mutex<Gate>,
     changed: Condvar,
     /// What the threads wait on for their start: `CLOSED`, then `OPEN` or `GIVEN_UP` for ever. A word
-    /// of its own, because behind a mutex they would start one after the other: each would leave
+    /// of its own, because at a mutex they would start one after the other: each would leave
     /// only when the one before it had unlocked, and had its CPU taken away.
     start: M::AtomicU32,
     stop: CachePadded<AtomicBool>,
@@ -65,7 +65,7 @@ impl Gate {
     }
 }
 
-/// What one thread tells the coordinator.
+/// The progress that one thread reports to the coordinator.
 #[derive(Default)]
 struct Lane {
     pairs: AtomicU64,
@@ -76,7 +76,7 @@ struct Lane {
 }
 
 impl<M: Teams> Shared<M> {
-    /// For a team of so many threads, which has not begun.
+    /// For a team of `threads` threads, which has not begun.
     pub fn new(threads: usize) -> Arc<Self> {
         Arc::new(Self {
             gate: Mutex::default(),
@@ -88,7 +88,7 @@ impl<M: Teams> Shared<M> {
         })
     }
 
-    /// The whole life of a thread of the team, on that thread: it does `body`, and leaves its end behind, also if
+    /// The whole life of a thread of the team, on that thread: it does `body`, and records its end, also if
     /// it panics. Returns the body's result, and what the thread was charged from its start on.
     pub fn work<T>(
         self: &Arc<Self>,

@@ -1,9 +1,9 @@
 //! A team of threads that do the same thing to the same lock at the same time.
 //!
 //! The life of a round: the threads are made, placed and prepared; they start together; the
-//! coordinator watches their progress, tells them when to stop, and sees them end. A team that
-//! makes no progress any more is stuck: its threads are frozen where they are, reported, and left
-//! behind, so that the run goes on without that lock.
+//! coordinator watches their progress, stops them, and waits for their end. A team that
+//! makes no progress any more is stuck: its threads are frozen where they are, and reported, so that
+//! the run goes on without that lock.
 
 mod member;
 pub(crate) mod threads;
@@ -153,7 +153,7 @@ pub trait Teams: Host {
 ///
 /// # Errors
 ///
-/// [`TeamError`]; a stuck team's threads stay behind, frozen.
+/// [`TeamError`]; a stuck team's threads remain, frozen.
 pub fn run<M: Teams, T: Send + 'static>(
     setting: &TeamSetting,
     until: Until,

@@ -103,13 +103,20 @@ mod tests {
     use crate::environment::Placement;
     use crate::team;
 
+    /// The limit is longer than a thread that panics needs for its backtrace, also on a busy machine: one that is frozen
+    /// there keeps the standard library's lock of backtraces, and the next panic waits for ever.
     fn setting(threads: usize) -> TeamSetting {
         TeamSetting {
             threads,
             placement: Placement::default(),
-            stall_limit: Duration::from_millis(300),
+            stall_limit: Duration::from_mins(2),
             cancel: Arc::default(),
         }
+    }
+
+    /// For teams of which a thread is to be found stuck.
+    fn soon_stuck(threads: usize) -> TeamSetting {
+        TeamSetting { stall_limit: Duration::from_millis(300), ..setting(threads) }
     }
 
     #[test]
@@ -150,7 +157,7 @@ mod tests {
     #[test]
     fn a_stuck_team_is_reported_and_frozen() {
         let error = team::run::<Native, _>(
-            &setting(2),
+            &soon_stuck(2),
             Until::Elapsed(Duration::from_millis(10)),
             |member| {
                 assert!(member.start());
@@ -170,15 +177,16 @@ mod tests {
 
     #[test]
     fn a_thread_that_never_comes_to_the_start_is_stuck_too() {
-        let error = team::run::<Native, _>(&setting(2), Until::Finished(Duration::MAX), |member| {
-            if member.index == 1 {
-                loop {
-                    std::thread::park();
+        let error =
+            team::run::<Native, _>(&soon_stuck(2), Until::Finished(Duration::MAX), |member| {
+                if member.index == 1 {
+                    loop {
+                        std::thread::park();
+                    }
                 }
-            }
-            assert!(!member.start(), "the team is given up");
-        })
-        .expect_err("one thread never starts");
+                assert!(!member.start(), "the team is given up");
+            })
+            .expect_err("one thread never starts");
         assert!(matches!(error, TeamError::Stuck { .. }), "{error}");
     }
 

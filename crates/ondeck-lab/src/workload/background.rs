@@ -170,7 +170,7 @@ enum Part {
     Conductor(Option<Vec<Seen>>),
 }
 
-/// How many of so many threads do the low work: one for each CPU, but a thread is left for the lock.
+/// How many of `threads` threads do the low work: one for each CPU, but a thread is left for the lock.
 fn fillers(threads: usize) -> usize {
     Native::cpus().min(threads - 1)
 }

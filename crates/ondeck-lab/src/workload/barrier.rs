@@ -19,7 +19,7 @@ pub(super) struct Barrier;
 struct Shared<B> {
     barrier: Apart<B>,
     /// After which phase all threads leave. The first thread sets it, before it comes to that phase's
-    /// barrier, so that all find the same behind it.
+    /// barrier, so that all find the same after it.
     last: Apart<AtomicU64>,
     /// To which phase each thread has come.
     came: Vec<Apart<AtomicU64>>,

@@ -10,7 +10,7 @@ use crate::machine::Machine;
 /// How a workload can be measured with a lock that does nothing, to see what its loop costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EmptyLock {
-    /// On one thread: with more, the data behind the lock would be spoilt.
+    /// On one thread: with more, the data that the lock guards would be spoilt.
     OneThread,
     /// As with any lock: its threads share nothing.
     AsAnyLock,

@@ -1,6 +1,6 @@
 //! `biased`: one thread has the lock almost always, another comes now and then.
 //!
-//! The owner counts its sections, and lets the other thread in for one when so many are over: the other reads a
+//! The owner counts its sections, and after a given number lets the other thread in for one: the other reads a
 //! line that the owner writes then only, so that it disturbs the owner no more than its sections do. If it cannot
 //! keep up, its part is smaller than was asked for, which the table shows.
 
@@ -24,7 +24,7 @@ use crate::work::Work;
 
 pub(super) struct Biased;
 
-/// What a section of the owner takes, with the work in it and behind it.
+/// The time of a section of the owner, with the work in it and after it.
 const OWNER_PAIR: Quantity = Quantity {
     name: "owner_pair",
     unit: Unit::Nanoseconds,
@@ -56,7 +56,7 @@ const VISITS: Quantity = Quantity {
     title: "Sections of the other thread, part of all",
 };
 
-/// After so many sections of the owner the other thread has one; 0: it has none.
+/// The number of the owner's sections after which the other thread has one; 0: it has none.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Every(u64);
 
@@ -185,7 +185,7 @@ impl Workload for Biased {
         let window = outcome.window.as_secs_f64();
         let owner = outcome.window_pairs[OWNER];
         let sections: u64 = outcome.window_pairs.iter().sum();
-        // An owner that never came to run has nothing to tell.
+        // An owner that never ran has no result.
         if owner > 0 {
             let visits = (sections - owner) as f64 / sections as f64;
             sample

@@ -1,4 +1,4 @@
-//! The bounded buffer: a queue of numbers behind the lock under test, with a side that puts them in and a
+//! The bounded buffer: a queue of numbers guarded by the lock under test, with a side that puts them in and a
 //! side that takes them out.
 
 use ondeck_zoo::RawLock;
@@ -68,7 +68,7 @@ impl Queue {
         Self { ring: Ring::new(capacity), closed: false, held: false, waiting: 0 }
     }
 
-    /// Takes out what is left, and returns its sum.
+    /// Takes out the remaining numbers, and returns their sum.
     pub(super) fn drain<M: Machine>(&mut self) -> u64 {
         let mut left = 0_u64;
         while !self.ring.is_empty() {
@@ -91,7 +91,7 @@ pub(super) fn sum(parts: &[Part]) -> u64 {
     parts.iter().fold(0, |sum, part| sum.wrapping_add(part.sum))
 }
 
-/// Waits for a condition; what is counted for the gate is compiled in only where there is one.
+/// Waits for a condition; the count for the gate is compiled in only where there is one.
 macro_rules! wait {
     ($queue:ident, $part:ident, $condition:expr) => {
         $part.waits += 1;

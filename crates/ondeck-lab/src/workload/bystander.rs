@@ -190,7 +190,7 @@ fn sample(outcome: Outcome<Part>) -> Result<Sample, TeamError> {
         results: hammers,
     });
     let (alone, beside) = (speed(&alone), speed(&beside));
-    // If not one product was finished, the slowdown is greater than can be told, and is left out.
+    // If not one product was finished, the slowdown is too great to measure, and is left out.
     if alone > 0.0 && beside > 0.0 {
         sample.values.insert(0, (SLOWDOWN, alone / beside));
     }

@@ -1,4 +1,4 @@
-//! `chan`: a channel as in Go's runtime, which is a ring behind the lock under test. All threads send to it
+//! `chan`: a channel as in Go's runtime, which is a ring guarded by the lock under test. All threads send to it
 //! and receive from it.
 //!
 //! Each thread sends 100 numbers, then receives 100, again and again. The channel holds 100 for every

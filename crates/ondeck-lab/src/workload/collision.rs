@@ -34,7 +34,7 @@ const TIMER: usize = 0;
 /// Threads that are parked while one times its pairs.
 const PARKED: [usize; 5] = [0, 1, 100, 1_000, 4_000];
 
-/// How long so many threads may take to be parked: a thousand times what it takes them here.
+/// How long the threads may take to be parked: a thousand times the usual time here.
 fn time_to_park(parked: usize) -> Duration {
     Duration::from_secs(5) + Duration::from_millis(10) * parked as u32
 }
@@ -109,7 +109,7 @@ impl Workload for Collision {
                 let context = L::Context::default();
                 if member.index != TIMER {
                     if member.start() {
-                        // After the start, at which threads sleep, too.
+                        // After the start, at which threads also sleep.
                         ids[member.index - 1].store(M::thread_number(), Ordering::Release);
                         pair::<M, L>(&locks[crowded].0, &context);
                         member.done(1);

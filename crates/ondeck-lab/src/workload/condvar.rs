@@ -1,7 +1,7 @@
 //! `condvar`: a server that hands out jobs and wakes workers, as fast as it can.
 //!
 //! glibc's test tst-cond18, with which Lockless measure their condition variables. In every loop the
-//! server replaces the number of pending jobs by a random one, and signals so many times; once in
+//! server replaces the number of pending jobs by a random one, and signals that many times; once in
 //! thirty loops, at random, it broadcasts instead. A worker waits until a job is pending and takes it.
 //! Jobs that no worker came for are withdrawn by the next loop, so the server never waits.
 //!
@@ -29,7 +29,7 @@ pub(super) struct Condvar;
 struct Jobs {
     pending: usize,
     exiting: bool,
-    /// Jobs ever given, and those that no client came for.
+    /// Jobs ever given, and jobs that no worker took.
     given: u64,
     withdrawn: u64,
 }
@@ -37,7 +37,7 @@ struct Jobs {
 /// The one condition: jobs are pending, or all are to leave.
 const NEWS: usize = 0;
 
-/// The source broadcasts once in so many loops.
+/// The source broadcasts once in this number of loops.
 const BROADCAST_ODDS: u32 = 30;
 
 impl Workload for Condvar {

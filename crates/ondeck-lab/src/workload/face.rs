@@ -30,7 +30,7 @@ pub enum Group {
     Beside,
     /// Those of [`Beside`](Self::Beside) and a lock that inherits priorities.
     Inversion,
-    /// The biased mutex, and those that people would use in its place.
+    /// The biased mutex, and the mutexes that people would use in its place.
     Biased,
 }
 
@@ -81,7 +81,7 @@ pub enum Shelf {
     Basics,
     /// Which thread has it next.
     Turns,
-    /// Many threads, and those that wait for others.
+    /// Many threads, some of which wait for others.
     Threads,
     /// Threads that are parked elsewhere.
     Parked,
@@ -104,7 +104,7 @@ pub enum Shown {
     Time,
     /// Milliseconds, in the unit that suits them.
     Milliseconds,
-    /// Two digits behind the point.
+    /// Two digits after the decimal point.
     Ratio,
     /// Three digits of millions.
     Millions,
@@ -120,7 +120,7 @@ pub enum Shown {
 #[derive(Clone, Copy, Debug)]
 pub struct Column(pub &'static str, pub Quantity, pub Shown);
 
-/// The tables of a workload in the terminal. Headings stand behind the workload's name.
+/// The tables of a workload in the terminal. Headings follow the workload's name.
 #[derive(Clone, Copy, Debug)]
 pub enum Table {
     /// A lock in a process of many threads, and of one.

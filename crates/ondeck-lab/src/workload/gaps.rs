@@ -11,14 +11,14 @@ use crate::sample::{OPERATION_GAP, Sample};
 /// Operations between two readings take no longer, if they are as fast as before.
 const PER_STRETCH: u64 = 200_000;
 
-/// With so many of them a reading is a small part of the fastest loop.
+/// With this number of operations a reading is a small part of the fastest loop.
 const MOST: u32 = 64;
 
 /// What one thread has seen.
 pub(super) struct Gaps {
     /// Ticks that a stretch may take.
     short: u64,
-    /// Operations from one reading to the next, and those that are left until then.
+    /// Operations from one reading to the next, and the number left until then.
     stretch: u32,
     left: u32,
     last: u64,

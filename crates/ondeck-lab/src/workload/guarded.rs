@@ -1,4 +1,4 @@
-//! Data behind the lock under test, with conditions that threads wait for: what workloads whose
+//! Data guarded by the lock under test, with conditions that threads wait for: workloads whose
 //! threads share more than the lock are made of.
 
 use std::cell::UnsafeCell;
@@ -63,7 +63,7 @@ pub(super) struct Held<'a, M: Machine, L: RawLock<M>, T, const N: usize> {
 }
 
 impl<M: Machine, L: RawLock<M>, T, const N: usize> Held<'_, M, L, T, N> {
-    /// Sleeps until a condition is notified, or spuriously; the lock is free meanwhile.
+    /// Sleeps until a condition is notified, or spuriously; the lock is free while it sleeps.
     #[inline]
     pub(super) fn wait(&mut self, condition: usize) {
         // SAFETY: only `with` makes this, so the lock is held by this context; a condition is only

@@ -29,7 +29,7 @@ use crate::work::Work;
 
 pub(super) struct Handoff;
 
-/// When the lock was last released, behind the lock; and whose turn it is.
+/// When the lock was last released, guarded by the lock; and whose turn it is.
 struct Pass<M: Machine, L: RawLock<M>> {
     released: Apart<Guarded<M, L, u64>>,
     turn: CachePadded<M::AtomicU32>,
@@ -115,7 +115,7 @@ fn solo<M: Machine, L: RawLock<M>>(member: &Member<M>, pass: &Pass<M, L>, times:
     while !member.stopped() {
         pass.released.0.with(&mut context, |released| {
             let now = M::ticks();
-            // Inside of the section: what is outside would be in the time.
+            // Inside of the section: outside it would be part of the time.
             times.record(now.saturating_sub(**released));
             handoffs += 1;
             member.done(handoffs);

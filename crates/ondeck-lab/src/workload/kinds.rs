@@ -18,7 +18,7 @@ macro_rules! kinds {
 
             const INFO: WorkloadInfo;
 
-            /// Its situations, of those that are asked for, and how long it is measured in each.
+            /// Its situations, of those requested, and how long it is measured in each.
             fn situations(asked: &Asked) -> (Schedule, Vec<Situation<Self::Own>>);
 
             /// Measures one round.

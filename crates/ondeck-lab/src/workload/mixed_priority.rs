@@ -145,7 +145,7 @@ impl RealRound for MixedPriority {
 #[derive(Default)]
 struct Book {
     acquisitions: u64,
-    /// The owner is in its section; and how often the waiter was let in meanwhile.
+    /// The owner is in its section; and how often the waiter was let in during it.
     owned: bool,
     intrusions: u64,
 }
@@ -154,7 +154,7 @@ struct Book {
 #[derive(Clone, Copy, Debug, Default)]
 struct Trials {
     count: u64,
-    /// Those in which the hog ran while the waiter wanted the lock, and its pieces meanwhile.
+    /// Trials in which the hog ran while the waiter wanted the lock, and its pieces during them.
     inverted: u64,
     pieces: u64,
     /// Those that the guard ended.
@@ -210,7 +210,7 @@ impl Cue {
     }
 }
 
-/// What the three threads tell each other.
+/// The state that the three threads share.
 struct Stage {
     refused: AtomicBool,
     owner: AtomicI32,

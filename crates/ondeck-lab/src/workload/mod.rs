@@ -74,7 +74,7 @@ pub struct WorkloadInfo {
     pub source: &'static str,
     /// What it is, for the reader of a page.
     pub lead: &'static str,
-    /// What its figures do not tell.
+    /// What its figures do not show.
     pub cannot_show: &'static str,
     /// The locks that a suite measures.
     pub locks: Group,
@@ -86,7 +86,7 @@ pub struct WorkloadInfo {
     pub shares_data: bool,
     /// Its threads notify others, inside the critical section or after the unlock.
     pub notifies: bool,
-    /// The worst of what it measures is traced behind the measurements.
+    /// The worst of its results is traced after the measurements.
     pub traced: bool,
     /// What it reports in every round, beside what all workloads do.
     pub quantities: &'static [Quantity],
@@ -98,7 +98,7 @@ pub struct WorkloadInfo {
     pub table: Table,
     /// Its plots on the page.
     pub plot: Plot,
-    /// Why it is measured on the real machine only; `None` if it can be computed for another, too.
+    /// Why it is measured on the real machine only; `None` if it can also be computed for another.
     pub only_real: Option<&'static str>,
 }
 
@@ -126,7 +126,7 @@ impl WorkloadInfo {
         only_real: None,
     };
 
-    /// Whether its file has words for all that readers are told.
+    /// Whether its file has all texts for readers.
     const fn has_words(&self) -> bool {
         !(self.name.is_empty()
             || self.title.is_empty()
@@ -160,7 +160,7 @@ trait Workload {
 
     const INFO: WorkloadInfo;
 
-    /// Its situations, of those that are asked for, and how long it is measured in each.
+    /// Its situations, of those requested, and how long it is measured in each.
     fn situations(asked: &Asked) -> (Schedule, Vec<Situation<Self::Own>>);
 
     /// Measures one round on a machine.
@@ -245,7 +245,7 @@ macro_rules! workloads {
         })*
 
         impl WorkloadInfo {
-            /// The situations of those that are asked for, and how long it is measured in each.
+            /// The situations of those requested, and how long it is measured in each.
             pub fn situations(&self, asked: &Asked) -> (Schedule, Vec<Situation<Own>>) {
                 $($($(if self.name == <$file::$Workload as $Trait>::INFO.name {
                     return erased(<$file::$Workload as $Trait>::situations(asked));

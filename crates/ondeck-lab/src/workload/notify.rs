@@ -1,4 +1,4 @@
-//! When a thread notifies those that wait for what it has changed.
+//! When a thread notifies the waiters of its change.
 
 use std::fmt;
 use std::str::FromStr;

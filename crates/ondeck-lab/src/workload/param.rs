@@ -1,4 +1,4 @@
-//! The names and words of parameters that reports look at: they tell the situations of a workload apart.
+//! The names and words of parameters that reports look at: they distinguish the situations of a workload.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ pub const DATA: &str = "data_lines";
 /// What kind of process the lock is in: [`SEVERAL_THREADS`] or [`ONE_THREAD`].
 pub const PROCESS: &str = "process";
 
-/// A process that has other threads, too.
+/// A process that also has other threads.
 pub const SEVERAL_THREADS: &str = "multi-threaded";
 
 /// A process that has one thread.

@@ -68,8 +68,8 @@ impl<M: Machine> Phases<M> {
         }
     }
 
-    /// A worker's part: `operation` again and again in the phases that the thread works in; it is
-    /// told which. Returns what was done in each.
+    /// A worker's part: `operation` again and again in the phases in which the thread works;
+    /// `operation` receives the phase. Returns the work done in each.
     #[inline]
     pub(super) fn work(&self, member: &Member<M>, mut operation: impl FnMut(usize)) -> Vec<Stint> {
         let mut stints = vec![Stint::default(); self.plan.len()];
@@ -109,7 +109,7 @@ impl<M: Machine> Phases<M> {
         }
     }
 
-    /// The conductor's part: every phase once. `None` if the team is told to stop before the end.
+    /// The conductor's part: every phase once. `None` if the team is stopped before the end.
     pub(super) fn conduct(&self, member: &Member<M>, placement: &Placement) -> Option<Vec<Seen>> {
         let _raised = placement.raise_coordinator();
         let seen = (0..self.plan.len()).map(|number| self.run(member, number)).collect();
@@ -146,7 +146,7 @@ impl<M: Machine> Phases<M> {
         M::futex_wake(&raw const *self.word, u32::MAX);
     }
 
-    /// Waits until every worker sleeps; false if the team is told to stop.
+    /// Waits until every worker sleeps; false if the team is stopped.
     fn await_rest(&self, member: &Member<M>) -> bool {
         for asleep in &self.asleep {
             while asleep.load(Ordering::Acquire) == 0 {

@@ -117,7 +117,7 @@ impl Workload for Recovery {
 
 enum Role {
     Worker(Part, Usage),
-    /// The two halves, if the team was not told to stop before their end.
+    /// The two halves, if the team was not stopped before their end.
     Conductor(Option<[Half; 2]>),
 }
 

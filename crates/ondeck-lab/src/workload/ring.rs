@@ -25,7 +25,7 @@ impl Ring {
         self.len == self.slots.len()
     }
 
-    /// Puts a number behind all others; the ring is not full.
+    /// Appends a number; the ring is not full.
     #[inline]
     pub(super) fn push<M: Machine>(&mut self, number: u64) {
         let place = self.first + self.len;

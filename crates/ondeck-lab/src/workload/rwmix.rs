@@ -23,7 +23,7 @@ pub const NAME: &str = "rwmix";
 
 pub(super) struct RwMix;
 
-/// How many of so many operations write.
+/// The number of writes in a period of operations.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mix(u32);
 

@@ -16,7 +16,7 @@ use crate::team::{self, TeamError, Until};
 
 pub(super) struct Semaphore;
 
-/// One of so many sections is counted, because a count that all threads share would be measured, too.
+/// Only one section in this number is counted, because a count shared by all threads would also be measured.
 const COUNTED: u64 = 16;
 
 impl SemaphoreWorkload for Semaphore {

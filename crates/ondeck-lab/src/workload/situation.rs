@@ -15,7 +15,7 @@ use crate::sample::share_needs;
 
 pub use crate::results::Extent;
 
-/// What is asked of a workload: how much, and of its situations those that the user has chosen.
+/// A request to a workload: its extent, and the situations that the user has chosen.
 #[derive(Clone, Debug)]
 pub struct Asked {
     /// How much to measure.
@@ -30,11 +30,11 @@ pub struct Asked {
     pub data: Option<Vec<usize>>,
     /// Capacities of a bounded queue.
     pub capacities: Option<Vec<usize>>,
-    /// When threads notify those that wait for a condition.
+    /// When threads notify the waiters of a condition.
     pub notify: Option<Vec<Notify>>,
 }
 
-/// What tells the stages of a workload apart. `O` is what its situations have that no other's do.
+/// The differences between the stages of a workload. `O` has the settings that no other workload has.
 #[derive(Clone, Debug)]
 pub struct Situation<O = ()> {
     /// How many threads.
@@ -45,7 +45,7 @@ pub struct Situation<O = ()> {
     pub alone: bool,
     /// Whether it is measured with the lock that does nothing too, if the workload is.
     pub emptied: bool,
-    /// Parameters as they stand in reports: what tells the situation from others of the workload.
+    /// Parameters as they stand in reports: they distinguish the situation from others of the workload.
     pub params: Vec<(&'static str, String)>,
     /// The workload's own.
     pub own: O,
@@ -66,7 +66,7 @@ impl Situation {
 }
 
 impl<O> Situation<O> {
-    /// The same with something of the workload's own, and the parameters that tell it.
+    /// The same with settings of the workload's own, and the parameters that name them.
     pub fn with<P>(
         self,
         own: P,
@@ -171,13 +171,13 @@ impl Rounds {
         Self { length: Duration::from_millis(length), turns, shares: true }
     }
 
-    /// Rounds that are too short to tell shares by where threads outnumber CPUs.
+    /// Rounds that are too short to measure shares where threads outnumber CPUs.
     #[must_use]
     pub(crate) fn short(self) -> Self {
         Self { shares: false, ..self }
     }
 
-    /// How long one is with so many threads on so many CPUs.
+    /// The length of a round with this number of threads and CPUs.
     pub(crate) fn length(self, threads: usize, cpus: usize) -> Duration {
         // A tenth more than the share needs, because a window is never quite as long as meant.
         let needed = share_needs(threads, cpus).mul_f64(1.1);

@@ -1,7 +1,7 @@
 //! `throughput`: every thread locks, works inside, unlocks, works outside, again and again.
 //!
 //! Work alone touches no memory. A section of a program does: with `--data` the owner also reads and writes a word
-//! in each of so many cache lines, which come from the core of the owner before.
+//! in each of a number of cache lines, which come from the core of the previous owner.
 
 use std::sync::Arc;
 
@@ -96,7 +96,7 @@ fn doublings(cpus: usize) -> Vec<usize> {
         .collect()
 }
 
-/// A round of this workload and of those that differ from it in their situations only.
+/// A round of this workload and of workloads that differ from it in their situations only.
 pub(super) fn round<M: Machine, L: RawLock<M>>(
     given: &Round,
     lines: usize,
@@ -108,7 +108,7 @@ pub(super) fn round<M: Machine, L: RawLock<M>>(
         let context = L::Context::default();
         let (Apart(lock), data) = &*both;
         let lines = data.lines();
-        // It tells a machine of virtual time that the lines are data, and brings them near.
+        // It marks the lines as data for a machine of virtual time, and brings them near.
         for line in lines {
             M::touch(line, false);
         }

@@ -80,7 +80,7 @@ pub const PAIRS_PER_RUN: u32 = 16_384;
 /// Threads of a run: the source's number.
 const THREADS: usize = 16;
 
-/// The runs of either workload, of which the source makes so many.
+/// The runs of either workload, of which the source makes `of_source`.
 fn runs(asked: &Asked, of_source: usize) -> (Schedule, Vec<Situation>) {
     let (turn, turns, longest) = match asked.extent {
         Extent::Quick => (Duration::from_millis(1), 1, Some(Duration::from_millis(300))),
@@ -209,7 +209,7 @@ fn sample<M: Machine>(mut outcome: Outcome<Times>) -> Sample {
     let run = scale.between(start, end).max(1.0);
     // The threads' own clock: the coordinator learns of the end only when it runs again.
     outcome.window = Duration::from_nanos(run as u64);
-    // And all their pairs, also those that were under way when a run was cut off.
+    // And all their pairs, also the ones under way when a run was cut off.
     outcome.window_pairs.clone_from(&outcome.pairs);
 
     let mut times = histogram();

@@ -81,7 +81,7 @@ impl Workload for Uncontended {
 }
 
 /// Locks and unlocks a lock of its own on the calling thread for about `round`. After each batch
-/// `go_on` hears how many pairs there were, and says whether to.
+/// `go_on` receives the number of pairs completed so far and returns whether to continue.
 pub(super) fn time_pairs<M: Machine, L: RawLock<M>>(
     round: Duration,
     go_on: impl Fn(u64) -> bool,
@@ -89,7 +89,7 @@ pub(super) fn time_pairs<M: Machine, L: RawLock<M>>(
     time_pairs_of::<M, L>(&Apart(L::new()).0, round, go_on)
 }
 
-/// The same with a given lock, which no other thread uses meanwhile.
+/// The same with a given lock, which no other thread uses during the measurement.
 pub(super) fn time_pairs_of<M: Machine, L: RawLock<M>>(
     lock: &L,
     round: Duration,

@@ -114,7 +114,7 @@ fn metrics(report: &Report) -> Vec<&str> {
     series.flat_map(|series| &series.metrics).map(|metric| metric.name.as_str()).collect()
 }
 
-/// The names that come nearest to the word, of those that there are.
+/// The existing names that are nearest to the word.
 pub(super) fn unknown(kind: &'static str, word: &str, mut names: Vec<&str>) -> Refused {
     /// As many as fit a line.
     const MOST: usize = 6;

@@ -51,7 +51,7 @@ pub struct Comparison {
     pub files: Vec<String>,
     /// A difference counts when its p-value is below; intervals miss the truth as often at most.
     pub alpha: f64,
-    /// One for each workload, parameters, metric, and what is compared with the base.
+    /// One for each workload, parameters, metric, and lock or report compared with the base.
     pub tables: Vec<Table>,
     /// Series that only one side has.
     pub lone: Vec<Lone>,

@@ -67,7 +67,7 @@ pub(super) fn notes(comparison: &Comparison, inputs: &[Input]) -> Vec<String> {
     notes
 }
 
-/// The settings that series do not tell, where they differ.
+/// The settings that series do not have, where they differ.
 fn settings(one: &Report, other: &Report) -> Vec<(&'static str, String, String)> {
     let of = |report: &Report| {
         let build = [("libc", report.machine.libc.clone()), ("rustc", report.build.rustc.clone())];

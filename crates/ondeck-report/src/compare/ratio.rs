@@ -36,7 +36,7 @@ pub fn of(base: &[f64], other: &[f64], alpha: f64) -> Option<Ratio> {
 }
 
 /// Stands for the logarithm of zero: so far below all others, which are above -745, that any
-/// difference to them is told from a difference between them.
+/// difference to them exceeds a difference between them.
 const LOG_OF_ZERO: f64 = -10_000.0;
 
 /// No two numbers above zero are further apart.

@@ -14,7 +14,7 @@ pub struct Axis {
     high: f64,
     scale: Scale,
     format: fn(f64) -> String,
-    /// Values of the plot by those that the ticks name.
+    /// Values of the plot by the values that the ticks name.
     factor: f64,
 }
 

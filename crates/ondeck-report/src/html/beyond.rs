@@ -1,7 +1,7 @@
 //! Values that an axis does not fit: rows beyond its end, a row for each lock, with an arrow and
 //! the number where a line would leave the plot.
 //!
-//! Grey lines share the last row, because there may be dozens. There a number is that of locks.
+//! Grey lines share the last row, because there may be dozens. There a number may count locks.
 
 use super::axis::{Axis, Edge};
 use super::canvas::{Canvas, Side, Toward, text_width};

@@ -8,7 +8,7 @@ use super::theme;
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; \
                       base-uri 'none'; form-action 'none'";
 
-/// A page without scripts: what is in its frame.
+/// A page without scripts: the contents of its frame.
 #[derive(Debug)]
 pub struct Still<'a> {
     /// The title of the window.

@@ -1,4 +1,4 @@
-//! The worst idle of each lock, traced behind the measurements: when, why, and a timeline.
+//! The worst idle of each lock, traced after the measurements: when, why, and a timeline.
 
 use maud::{Markup, html};
 use ondeck_lab::results::episode::Sight;
@@ -41,7 +41,7 @@ fn of_lock(place: usize, one: &IdleTimeline) -> Markup {
     }
 }
 
-/// What is missing where the kernel did not tell everything.
+/// What is missing where the kernel did not report everything.
 fn blind(sight: Sight) -> Option<&'static str> {
     match sight {
         Sight::Machine => None,

@@ -112,7 +112,7 @@ pub fn draw(
         if let Some(landmark) = landmark {
             mark(canvas, &plot, landmark);
         }
-        // The first lock, and what is not grey, on top.
+        // The first lock, and all that are not grey, on top.
         let mut order: Vec<&Line> = lines.iter().collect();
         order.sort_by_key(|line| (!line.quiet, theme::is_own(&line.name)));
         for line in order {

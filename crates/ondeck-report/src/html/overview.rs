@@ -1,4 +1,4 @@
-//! The whole report in one table: how far each lock is behind the best one, by situation.
+//! The whole report in one table: the ratio of each lock to the best one, by situation.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use crate::numbers::page as number;
 use super::tables;
 use crate::data;
 
-/// The upper end of each shade, as times behind the best.
+/// The upper end of each shade, as a ratio to the best.
 const SHADES: [f64; 6] = [1.05, 1.5, 2.5, 5.0, 20.0, f64::INFINITY];
 
-/// A situation: its heading, what is compared there, and how many times each lock is behind the best there.
+/// A situation: its heading, the compared quantity, and how many times worse than the best each lock is.
 struct Column {
     head: String,
     metric: String,
@@ -124,7 +124,7 @@ fn columns(report: &Report) -> Vec<Column> {
     columns
 }
 
-/// How many times each lock is behind the best of these.
+/// How many times worse than the best of these each lock is.
 fn behind(rows: &[&Series]) -> BTreeMap<String, f64> {
     let values: Vec<(&str, f64)> = rows
         .iter()

@@ -1,8 +1,8 @@
 //! Which values an axis has to fit: those of the locks between which a reader chooses.
 //!
-//! A lock that collapses is hundreds or millions of times behind. An axis that fits it shows all
+//! A lock that collapses is hundreds or millions of times worse. An axis that fits it shows all
 //! other locks as one line. So an axis fits, at each point of a figure, the values that are at most
-//! so many times behind the second-best one. It is the second-best and not the best one, because a
+//! 10 times worse than the second-best one. It is the second-best and not the best one, because a
 //! lock far ahead of all others must not push them out. Of two locks it is the better one. If more
 //! than half of the values would be beyond the axis, it is the middle one: then most locks are no
 //! exception. What the axis does not fit leaves through its end, with an arrow and the number:
@@ -12,12 +12,12 @@ use ondeck_lab::results::Better;
 
 use super::line::{Line, Point};
 
-/// How many times behind the second-best value an axis still fits.
+/// How many times worse than the second-best value a value may be for an axis to fit it.
 pub const FACTOR: f64 = 10.0;
 /// The same of the longest times of distributions, whose axis has decades of short times anyway.
 pub const TAIL: f64 = 100.0;
 
-/// The worst value that an axis has to fit, of the values at one point: `factor` times behind. None
+/// The worst value that an axis has to fit, of the values at one point: `factor` times worse. None
 /// if it has to fit all: where neither direction is better, and where the value that others are
 /// compared with is zero, of which there is no multiple.
 pub fn worst(values: impl Iterator<Item = f64>, better: Better, factor: f64) -> Option<f64> {
@@ -58,7 +58,7 @@ pub fn fitting(lines: &[Line], better: Better, of: impl Fn(&Point) -> f64) -> Ve
 }
 
 /// What stands under a figure with `leaving` of `all` locks that have values beyond its axis, which
-/// fits values `factor` times behind. `point` says at what the locks are compared, and may be
+/// fits values `factor` times worse. `point` says at what the locks are compared, and may be
 /// empty.
 pub fn note(leaving: usize, all: usize, factor: f64, point: &str) -> String {
     if leaving == 0 {

@@ -129,7 +129,7 @@ fn bar_axis(rows: &[(Row, Vec<Option<Value>>)], better: Better, shown: &Shown) -
     Axis::from_zero(fitting, shown.unit.clone())
 }
 
-/// What tells bars of one lock apart: the kind of process and the number of threads.
+/// The differences between bars of one lock: the kind of process and the number of threads.
 type Kind = (Option<String>, usize);
 
 fn kind_of(series: &Series) -> Kind {

@@ -56,7 +56,7 @@ pub fn html(text: &str) -> String {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
-            // Not yet past Markdown, which reads what is in a line of HTML.
+            // Not yet past Markdown, which reads the contents of a line of HTML.
             '*' | '_' | '`' | '[' | ']' | '@' | '#' | '\\' | '~' | '$' | '|' => {
                 // Writing into a String cannot fail.
                 let _ = write!(out, "&#{};", u32::from(character));

@@ -30,7 +30,7 @@ impl Piece {
     }
 }
 
-/// At most so many parts that are left out are named.
+/// The most parts named as left out.
 const NAMED: usize = 8;
 
 /// Characters that are kept for saying what was left out.

@@ -10,7 +10,7 @@ use super::{Apart, MISSING_SHARDS};
 use crate::compare::Input;
 use crate::same;
 
-/// The runs in a report: those that it was merged from, or itself.
+/// The runs in a report: the ones that it was merged from, or itself.
 fn runs(input: &Input) -> Vec<Run> {
     let report = &input.report;
     if !report.runs.is_empty() {
@@ -29,7 +29,7 @@ fn runs(input: &Input) -> Vec<Run> {
     }]
 }
 
-/// Refuses a run that is in two reports. What tells runs apart is when they began and how long they
+/// Refuses a run that is in two reports. Runs differ in when they began and how long they
 /// took, which is known to the nanosecond.
 pub(super) fn no_run_twice(inputs: &[Input]) -> Result<(), Apart> {
     let mut seen: BTreeMap<(String, u64, String), &str> = BTreeMap::new();
@@ -47,7 +47,7 @@ pub(super) fn no_run_twice(inputs: &[Input]) -> Result<(), Apart> {
     Ok(())
 }
 
-/// Refuses reports whose threads ran under other conditions, which series do not tell.
+/// Refuses reports whose threads ran under other conditions, which series do not have.
 pub(super) fn same_settings(inputs: &[Input]) -> Result<(), Apart> {
     let Some((first, others)) = inputs.split_first() else { return Ok(()) };
     for other in others {

@@ -15,7 +15,7 @@ use ondeck_lab::summary::Spread;
 use crate::compare::Input;
 use crate::same;
 
-/// The parameter that tells machines apart.
+/// The parameter that distinguishes machines.
 pub const MACHINE: &str = "machine";
 
 /// The code of the warning that shards of a campaign are missing.

@@ -22,7 +22,7 @@ fn number(value: f64) -> String {
     }
 }
 
-/// A ratio: three digits behind the point near 1, where they matter.
+/// A ratio: three digits after the decimal point near 1, where they matter.
 pub fn factor(value: f64) -> String {
     if value.is_infinite() {
         return "∞".to_owned();

@@ -8,7 +8,7 @@ pub mod compared;
 pub mod page;
 pub mod terminal;
 
-/// Three significant digits without an exponent, of which at most so many stand behind the point.
+/// Three significant digits without an exponent, of which at most a given number stand after the decimal point.
 fn three_digits(value: f64, most_decimals: usize) -> String {
     // 9.996 will read 10.0, and must count as two digits before the point.
     let before = (value.abs() * 1.0005).log10().floor();

@@ -20,7 +20,7 @@ pub fn number(value: f64) -> String {
     grouped(&three_digits(value, 5))
 }
 
-/// As short as an axis wants it: no zeros behind the decimal point.
+/// As short as an axis wants it: no zeros after the decimal point.
 pub fn plain(value: f64) -> String {
     let text = number(value);
     if text.contains('.') && !text.contains('e') {

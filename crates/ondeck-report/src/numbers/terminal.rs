@@ -1,4 +1,4 @@
-//! Numbers of terminal tables: as short as they can be told apart, the unit without a blank.
+//! Numbers of terminal tables: as short as they can be distinguished, the unit without a blank.
 
 use super::{three_digits, time_unit};
 
@@ -36,7 +36,7 @@ pub fn time(nanos: f64) -> String {
     format!("{value:.digits$}{unit}")
 }
 
-/// A ratio, of which two digits behind the point say enough.
+/// A ratio with two digits after the decimal point.
 pub fn ratio(value: f64) -> String {
     format!("{value:.2}")
 }

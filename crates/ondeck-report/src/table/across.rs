@@ -11,8 +11,8 @@ use crate::verdict;
 /// As wide as a terminal.
 const WIDTH: usize = 80;
 
-/// One row for each lock and one column for each label, in the order in which they appear; what is
-/// best in a column is bold. As many tables, one below the other, as the columns need.
+/// One row for each lock and one column for each label, in the order in which they appear; the
+/// best of a column is bold. As many tables, one below the other, as the columns need.
 pub(super) fn table(
     series: &[&Series],
     (metric, factor): (&str, f64),
@@ -70,7 +70,7 @@ pub(super) fn table(
     tables.join("\n\n")
 }
 
-/// The labels in as few groups as fit into so many characters each, with two between them.
+/// The labels in as few groups as fit into `width` characters each, with two between them.
 fn fitting(labels: &[String], width: usize) -> Vec<&[String]> {
     /// Numbers of three digits with a point, and a space to spare.
     const NARROWEST: usize = 6;

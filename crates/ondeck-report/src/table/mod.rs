@@ -106,7 +106,7 @@ pub fn costs(costs: &[Cost], colour: bool) -> String {
 
 fn tables(report: &Report, colour: bool) -> Vec<(String, String)> {
     let mut tables = Vec::new();
-    // The tables of single workloads have no room for what tells conditions apart.
+    // The tables of single workloads have no room for the differences between conditions.
     if across::compares(report) {
         tables.extend(across::conditions(report, colour));
     } else {
@@ -135,7 +135,7 @@ fn by_workload(report: &Report, colour: bool) -> Vec<(String, String)> {
     tables
 }
 
-/// The tables of one workload, with what their headings say behind its name.
+/// The tables of one workload, with the part of their headings that follows its name.
 fn of_workload(
     workload: &WorkloadInfo,
     series: &[&Series],

@@ -1,9 +1,9 @@
-//! Series of one situation together, and the words that tell it from others.
+//! Series of one situation together, and the words that distinguish it from others.
 
 use ondeck_lab::results::Series;
 use ondeck_lab::workload::{NOTIFY, WorkloadInfo, param};
 
-/// Series of one situation together, with the words that tell it from others.
+/// Series of one situation together, with the words that distinguish it from others.
 pub(super) fn situations<'a>(
     workload: &WorkloadInfo,
     series: &[&'a Series],

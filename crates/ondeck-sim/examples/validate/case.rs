@@ -1,8 +1,9 @@
 //! A published number, and what the simulator is to do for its own.
 
 use ondeck_sim::engine::{Costs, Set};
-use ondeck_sim::machine::{MachineFile, Policy};
+use ondeck_sim::machine::{Fitted, MachineFile, Policy};
 
+use super::copied::Published;
 use super::shapes::On;
 use super::subject::{Shape, Subject};
 
@@ -20,6 +21,8 @@ pub struct Table {
     pub order_only: bool,
     /// Its points.
     pub cases: Vec<Case>,
+    /// Numbers of machines that are not simulated, for the baseline.
+    pub others: Vec<Published>,
 }
 
 /// A published number, and how it is simulated.
@@ -27,20 +30,18 @@ pub struct Table {
 pub struct Case {
     /// The curve's place: machine, workload.
     pub series: String,
-    /// Threads, or what stands for them on the horizontal axis.
-    pub threads: u32,
     /// The lock as the source has it.
     pub lock: &'static str,
-    /// The lock of the zoo.
-    pub ours: &'static str,
+    /// The published number, in the table's unit.
+    pub published: Published,
     /// Where it runs.
     pub bench: Bench,
     /// What runs.
     pub shape: Shape,
-    /// Published, in the table's unit.
-    pub published: f64,
-    /// Whether free parameters were fitted to this number, which then says nothing about the simulator.
+    /// Whether what runs was fitted to this number. What the machine file was fitted to is marked there.
     pub fitted: bool,
+    /// The table that this number measures again, if it does: what is fitted to that one is fitted to this one.
+    pub repeats: &'static str,
     /// Runs whose longest time counts; 1 unless the source counts that.
     pub runs: u64,
 }
@@ -115,9 +116,32 @@ impl Bench {
 }
 
 impl Case {
+    /// Whether anything was fitted to this number, which then says nothing about the simulator: what runs, or a value of
+    /// the machine file.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such machine file: those of the tables are compiled in.
+    pub fn is_fitted(&self, table: &str) -> bool {
+        self.fitted || self.marks().iter().any(|mark| self.is_covered(mark, table))
+    }
+
+    /// What values of its machine file were fitted to.
+    fn marks(&self) -> Vec<Fitted> {
+        let name = self.bench.machine;
+        let file = MachineFile::find(name).unwrap_or_else(|error| panic!("{name}: {error}"));
+        file.leaves().filter_map(|(_, leaf)| leaf.fitted.clone()).collect()
+    }
+
+    /// Whether a value with that mark was fitted to this number.
+    pub fn is_covered(&self, mark: &Fitted, table: &str) -> bool {
+        let table = if self.repeats.is_empty() { table } else { self.repeats };
+        mark.covers(table, self.bench.machine, self.lock, self.published.threads)
+    }
+
     /// Simulates it on that machine, once for each seed; the median. None if the zoo has no such lock.
     pub fn simulate(&self, costs: &Costs, seeds: u64) -> Option<f64> {
-        let subject = Subject::named(self.ours)?;
+        let subject = Subject::named(self.published.ours)?;
         let cpus = self.bench.allowed(costs);
         let results = (0..seeds).map(|seed| {
             let runs = (0..self.runs).map(|run| {

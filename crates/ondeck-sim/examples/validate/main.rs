@@ -1,7 +1,15 @@
-//! The simulator against published measurements: `validate [--seeds N] [--most THREADS] [TABLE…]`.
+//! The simulator against published measurements.
 //!
-//! [`run`] simulates every number of the tables in docs/published/ that it can, and says how far it is off. The
-//! page docs/validation.md has the result and what is wrong.
+//! ```text
+//! validate [--seeds N] [--most THREADS] [TABLE…]           simulates and prints
+//! validate --record [--seeds N] [--most THREADS] [TABLE…]  simulates, and writes the records and the page
+//! validate --page                                          writes the page from the records
+//! validate --check [TABLE…]                                simulates again, and fails where a record or the page differs
+//! validate --predict NAME [--seeds N]                      prints a prediction, for ci/predict.sh
+//! ```
+//!
+//! [`simulate`] simulates every number of the tables in docs/published/ that it can. The page docs/validation.md says how
+//! far it is off and what is wrong.
 //!
 //! | file | what |
 //! |---|---|
@@ -10,13 +18,20 @@
 //! | `subject.rs` | the locks by name, in all shapes |
 //! | `go_first.rs` | a lock that only a published table has |
 //! | `tables/` | which row is which lock in which shape on which machine |
-//! | `case.rs` | one number, and how it is simulated |
-//! | `verdict.rs`, `stats.rs` | how well both agree |
+//! | `case.rs` | one number, how it is simulated, and whether something was fitted to it |
+//! | `copied.rs` | the baseline |
+//! | `verdict.rs`, `stats.rs` | how well both agree with what was published |
+//! | `record.rs`, `page.rs` | what is kept: docs/results/validation/, and the summary of the page |
+//! | `predict.rs` | predictions |
 //! | `text.rs` | what is printed |
 
 mod case;
+mod copied;
 mod go_first;
+mod page;
+mod predict;
 mod published;
+mod record;
 mod shapes;
 mod stats;
 mod subject;
@@ -25,38 +40,15 @@ mod text;
 mod verdict;
 
 use std::collections::HashMap;
-use std::io::Write;
+use std::io::{self, Write};
+use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
+use std::{fs, thread};
 
 use case::{Case, Table};
-use thiserror::Error;
-
+use record::{Made, Record};
 use verdict::Verdict;
-
-/// The tables that can be asked for.
-pub const TABLES: &[&str] = &tables::NAMES;
-
-/// Why nothing was validated.
-#[derive(Debug, Error, PartialEq, Eq)]
-pub enum ValidateError {
-    /// There is no such table.
-    #[error("there is no published table `{0}`; there are {list}", list = TABLES.join(", "))]
-    NoTable(String),
-    /// No run was asked for.
-    #[error("0 seeds simulate nothing; ask for 1 or more")]
-    NoSeeds,
-}
-
-/// Which part of a table is simulated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extent {
-    /// All of it.
-    Full,
-    /// At most so many threads, one seed: some seconds for a table.
-    Threads(u32),
-}
 
 /// What a validation has found.
 #[derive(Debug)]
@@ -65,50 +57,156 @@ pub struct Validation {
     pub verdicts: Vec<Verdict>,
 }
 
-/// Simulates published tables: those named, or all if none is named; each number once for each seed.
-///
-/// `progress` is told how many numbers of how many are done; other threads call it. Costs some minutes on two CPUs for all tables and one seed.
-///
-/// # Errors
-///
-/// [`ValidateError`]: there is no such table, or no seed.
-pub fn run(
-    names: &[&str],
-    seeds: u64,
-    extent: Extent,
-    progress: &(dyn Fn(usize, usize) + Sync),
-) -> Result<Validation, ValidateError> {
-    if seeds == 0 {
-        return Err(ValidateError::NoSeeds);
-    }
-    let names = if names.is_empty() { TABLES } else { names };
-    let mut tables: Vec<Table> = Vec::new();
-    for name in names {
-        let table = tables::named(name);
-        tables.push(table.ok_or_else(|| ValidateError::NoTable((*name).into()))?);
-    }
-    if let Extent::Threads(most) = extent {
-        for table in &mut tables {
-            table.cases.retain(|case| case.threads <= most);
-        }
-    }
-    let cases: Vec<Case> = tables.iter().flat_map(|table| table.cases.iter().cloned()).collect();
-    let mut simulated = simulate(&cases, seeds, progress).into_iter();
-    let verdicts = tables
-        .iter()
-        .map(|table| {
-            let results: Vec<_> = simulated.by_ref().take(table.cases.len()).collect();
-            Verdict::of(table, &results)
-        })
-        .collect();
-    Ok(Validation { verdicts })
+/// What is to be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    Print,
+    Record,
+    Page,
+    Check,
+    Predict,
 }
 
-/// The number of each case, by as many OS threads as there are CPUs.
+/// A command line.
+struct Options {
+    mode: Mode,
+    seeds: u64,
+    most: u32,
+    names: Vec<String>,
+}
+
+fn options() -> Option<Options> {
+    let mut options = Options { mode: Mode::Print, seeds: 1, most: u32::MAX, names: Vec::new() };
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "--record" => options.mode = Mode::Record,
+            "--page" => options.mode = Mode::Page,
+            "--check" => options.mode = Mode::Check,
+            "--predict" => options.mode = Mode::Predict,
+            "--seeds" => {
+                options.seeds = arguments.next()?.parse().ok().filter(|&seeds| seeds > 0)?;
+            }
+            "--most" => options.most = arguments.next()?.parse().ok()?,
+            name if name.starts_with('-') => return None,
+            name => options.names.push(name.to_owned()),
+        }
+    }
+    Some(options)
+}
+
+fn main() -> ExitCode {
+    let Some(options) = options() else {
+        eprintln!(
+            "usage: validate [--record|--page|--check|--predict] [--seeds N] [--most THREADS] [TABLE…]"
+        );
+        return ExitCode::from(2);
+    };
+    match run(&options) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(options: &Options) -> io::Result<ExitCode> {
+    if options.mode == Mode::Predict {
+        for name in &options.names {
+            let rows = predict::rows(name, options.seeds);
+            print!("{}", rows.ok_or_else(|| io::Error::other(format!("no prediction {name}")))?);
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut tables = named(&options.names)?;
+    match options.mode {
+        Mode::Record => {
+            for table in &tables {
+                let made = Made::now(options.seeds)?;
+                let is_wanted = |index: usize| table.cases[index].published.threads <= options.most;
+                let numbers = simulate(&table.cases, options.seeds, &is_wanted);
+                let record = Record { made, numbers };
+                fs::write(record::path(table.name), record.text(table))?;
+            }
+        }
+        Mode::Check => {
+            let mut is_same = page_is_right()?;
+            for table in &tables {
+                is_same &= is_recorded(table)?;
+            }
+            return Ok(ExitCode::from(u8::from(!is_same)));
+        }
+        Mode::Page => {}
+        _ => {
+            for table in &mut tables {
+                table.cases.retain(|case| case.published.threads <= options.most);
+            }
+            let judge =
+                |table| Verdict::of(table, &simulate(&table.cases, options.seeds, &|_| true));
+            println!("\n{}", Validation { verdicts: tables.iter().map(judge).collect() });
+            return Ok(ExitCode::SUCCESS);
+        }
+    }
+    let (_, right) = page::both(&recorded()?)?;
+    fs::write(page::path(), right)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Those tables, or all.
+fn named(names: &[String]) -> io::Result<Vec<Table>> {
+    let known = tables::NAMES;
+    if names.is_empty() {
+        return Ok(known.iter().filter_map(|name| tables::named(name)).collect());
+    }
+    let table = |name: &String| {
+        let list = known.join(", ");
+        let message = || format!("there is no published table `{name}`; there are {list}");
+        tables::named(name).ok_or_else(|| io::Error::other(message()))
+    };
+    names.iter().map(table).collect()
+}
+
+/// All tables by their records.
+fn recorded() -> io::Result<Vec<(Verdict, Record)>> {
+    let judged = |table: Table| {
+        let record = Record::read(&table)?;
+        Ok((Verdict::of(&table, &record.numbers), record))
+    };
+    named(&[])?.into_iter().map(judged).collect()
+}
+
+/// Whether the page has what the records say.
+fn page_is_right() -> io::Result<bool> {
+    let (page, right) = page::both(&recorded()?)?;
+    if page != right {
+        eprintln!("docs/validation.md is not that of its records: validate --page");
+    }
+    Ok(page == right)
+}
+
+/// Whether the simulator gives the table's recorded numbers.
+fn is_recorded(table: &Table) -> io::Result<bool> {
+    let record = Record::read(table)?;
+    let is_wanted = |index: usize| record.numbers[index].is_some();
+    let numbers = simulate(&table.cases, record.made.seeds, &is_wanted);
+    for (case, (old, new)) in table.cases.iter().zip(record.numbers.iter().zip(&numbers)) {
+        if old != new {
+            let threads = case.published.threads;
+            eprintln!(
+                "{}: {}, {} with {threads} threads: recorded {old:?}, simulated {new:?}",
+                table.name, case.series, case.lock
+            );
+        }
+    }
+    Ok(record.numbers == numbers)
+}
+
+/// The number of each wanted case, the median of so many seeds, by as many OS threads as there are CPUs.
 fn simulate(
     cases: &[Case],
     seeds: u64,
-    progress: &(dyn Fn(usize, usize) + Sync),
+    is_wanted: &(dyn Fn(usize) -> bool + Sync),
 ) -> Vec<Option<f64>> {
     let workers = thread::available_parallelism().map_or(1, usize::from);
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
@@ -121,6 +219,9 @@ fn simulate(
                     // Relaxed: each number is handed out once; results are ordered by their mutex.
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let Some(case) = cases.get(index) else { break };
+                    if !is_wanted(index) {
+                        continue;
+                    }
                     let costs = machines.entry(case.bench).or_insert_with(|| case.bench.costs());
                     let result = case.simulate(costs, seeds);
                     results.lock().expect("no worker panics with it")[index] = result;
@@ -132,29 +233,74 @@ fn simulate(
     results.into_inner().expect("no worker panics with it")
 }
 
-fn main() {
-    let mut arguments = std::env::args().skip(1);
-    let (mut seeds, mut extent, mut tables) = (1, Extent::Full, Vec::new());
-    while let Some(argument) = arguments.next() {
-        let mut number = || arguments.next().and_then(|text| text.parse().ok());
-        match argument.as_str() {
-            "--seeds" => seeds = number().unwrap_or(0),
-            "--most" => extent = Extent::Threads(number().unwrap_or(0) as u32),
-            _ => tables.push(argument),
+fn progress(done: usize, of: usize) {
+    if done.is_multiple_of(10) || done == of {
+        eprint!("\r{done} of {of}");
+        // Progress that cannot be printed is not needed.
+        _ = io::stderr().flush();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ondeck_sim::machine::{MachineFile, bundled_names};
+
+    use super::{is_recorded, page_is_right, tables};
+
+    #[test]
+    fn the_page_has_what_the_records_say() {
+        assert!(page_is_right().expect("a page and a record for each table"));
+    }
+
+    /// The one table that takes seconds. The others are simulated again every night.
+    #[test]
+    fn the_simulator_gives_the_recorded_numbers() {
+        let table = tables::named("go").expect("a table");
+        assert!(is_recorded(&table).expect("a record"));
+    }
+
+    #[test]
+    fn each_mark_of_a_machine_file_is_of_published_numbers() {
+        let tables: Vec<_> = tables::NAMES.iter().filter_map(|name| tables::named(name)).collect();
+        for name in bundled_names() {
+            let file = MachineFile::find(name).unwrap_or_else(|error| panic!("{error}"));
+            for (key, leaf) in file.leaves() {
+                let Some(mark) = &leaf.fitted else { continue };
+                let table = tables.iter().find(|table| table.name == mark.table);
+                let table = table.unwrap_or_else(|| panic!("{name}: {key}: no such table"));
+                for lock in &mark.locks {
+                    let is_there =
+                        table.cases.iter().any(|case| case.lock.starts_with(lock.as_str()));
+                    assert!(is_there, "{name}: {key}: {} has no lock {lock}", table.name);
+                }
+            }
         }
     }
-    let names: Vec<&str> = tables.iter().map(String::as_str).collect();
-    let progress = |done: usize, of: usize| {
-        if done.is_multiple_of(10) || done == of {
-            eprint!("\r{done} of {of}");
-            let _ = std::io::stderr().flush();
-        }
-    };
-    match run(&names, seeds, extent, &progress) {
-        Ok(validation) => println!("\n{validation}"),
-        Err(error) => {
-            eprintln!("{error}");
-            std::process::exit(2);
-        }
+
+    #[test]
+    fn what_was_fitted_is_no_prediction() {
+        let fitted = |table: &str, machine: &str, lock: &str, threads: u32| {
+            let named = tables::named(table).expect("a table");
+            let mut cases = named.cases.iter().filter(|case| {
+                let of = &case.published;
+                of.origin.name == machine && case.lock.starts_with(lock) && of.threads == threads
+            });
+            let is_fitted = |case: &super::Case| case.is_fitted(table);
+            let first = is_fitted(cases.next().expect("such a row"));
+            assert!(cases.all(|case| is_fitted(case) == first), "{lock} with {threads} threads");
+            first
+        };
+        // By marks of the machine's own file.
+        assert!(fitted("go", "i7-13700H", "three-state", 14));
+        assert!(!fitted("go", "i7-13700H", "three-state", 15));
+        assert!(!fitted("go", "i7-13700H", "spinbit", 14));
+        // By one of its base.
+        assert!(fitted("sync-bench", "x86 64c", "NIOLock", 2));
+        assert!(!fitted("sync-bench", "x86 64c", "NIOLock", 4));
+        // By one that names the machine.
+        assert!(fitted("sync-bench", "x86 12c", "Optimal v2", 4));
+        assert!(!fitted("sync-bench", "x86 40c", "Optimal v2", 4));
+        // By the length of an update.
+        assert!(fitted("sync-bench", "x86 40c", "Optimal v2", 1));
     }
 }

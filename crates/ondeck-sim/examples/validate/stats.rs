@@ -34,6 +34,13 @@ pub fn median(mut numbers: Vec<f64>) -> Option<f64> {
     }
 }
 
+/// The least of the numbers that this part of them is not above; none of no numbers.
+pub fn within(mut numbers: Vec<f64>, part: f64) -> Option<f64> {
+    numbers.sort_unstable_by(f64::total_cmp);
+    let place = (numbers.len() as f64 * part).ceil() as usize;
+    numbers.get(place.saturating_sub(1)).copied()
+}
+
 /// Where one curve crosses another for good: the last place before which it was above and from which on it is
 /// below, or the other way round, between two of the `x`. None if one is above the other throughout.
 ///

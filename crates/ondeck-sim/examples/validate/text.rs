@@ -84,26 +84,21 @@ fn crossings(verdict: &Verdict, out: &mut fmt::Formatter<'_>) -> fmt::Result {
 fn summary(verdicts: &[Verdict], out: &mut fmt::Formatter<'_>) -> fmt::Result {
     writeln!(
         out,
-        "{:<12} {:>7} {:>10} {:>22} {:>13}",
-        "table", "points", "all ranks", "ranks of locks", "median error"
+        "{:<17} {:<33} {:>7} {:>13} {:>11} {:>9} {:>22}",
+        "table", "by", "numbers", "median factor", "90 % within", "all ranks", "ranks of locks"
     )?;
     for verdict in verdicts {
-        let predicted = verdict.points.iter().filter(|point| !point.fitted).count();
-        let rank = |rank: Option<f64>| rank.map_or("-".into(), |rank| format!("{rank:.2}"));
-        let locks = verdict
-            .rank_of_locks
-            .map_or("-".into(), |(mean, groups)| format!("{mean:.2} ({groups} groups)"));
-        let error =
-            verdict.median_error.map_or("-".into(), |error| format!("{:.0}%", 100.0 * error));
-        writeln!(
-            out,
-            "{:<12} {:>7} {:>10} {:>22} {:>13}",
-            verdict.name,
-            predicted,
-            rank(verdict.rank_of_points),
-            locks,
-            error
-        )?;
+        for (by, figures) in verdict.lines() {
+            let [factor, ninetieth, points, locks] = figures.words();
+            let groups = figures.rank_of_locks.map_or(0, |(_, groups)| groups);
+            writeln!(
+                out,
+                "{:<17} {by:<33} {:>7} {factor:>13} {ninetieth:>11} {points:>9} {:>22}",
+                verdict.name,
+                figures.numbers,
+                if groups > 0 { format!("{locks} ({groups} groups)") } else { locks },
+            )?;
+        }
     }
     Ok(())
 }

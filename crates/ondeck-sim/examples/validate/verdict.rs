@@ -1,9 +1,10 @@
-//! How well the simulator agrees with a table.
+//! How well the simulator agrees with a table, and how well the baseline does.
 
 use super::case::Table;
-use super::stats::{crossing, median, spearman};
+use super::copied::copies;
+use super::stats::{crossing, median, spearman, within};
 
-/// A published number and the simulated one.
+/// A published number, the simulated one, and the copied one.
 #[derive(Clone, Debug)]
 pub struct Point {
     /// Machine and workload.
@@ -18,7 +19,9 @@ pub struct Point {
     pub published: f64,
     /// In the table's unit.
     pub simulated: f64,
-    /// Parameters were fitted to it: it counts in no figure below.
+    /// The nearest published machine's number, if there is any.
+    pub copied: Option<f64>,
+    /// Something was fitted to it: it is no prediction.
     pub fitted: bool,
 }
 
@@ -26,6 +29,50 @@ impl Point {
     /// How far the simulated number is off, as a part of the published one.
     pub fn error(&self) -> f64 {
         self.simulated / self.published - 1.0
+    }
+}
+
+/// How well numbers agree with the published ones.
+#[derive(Clone, Debug)]
+pub struct Figures {
+    /// How many numbers there are.
+    pub numbers: usize,
+    /// The median of the factors: the larger of both numbers divided by the smaller one.
+    pub median_factor: Option<f64>,
+    /// The factor that nine of ten numbers are within.
+    pub ninetieth: Option<f64>,
+    /// Rank correlation over all of them.
+    pub rank_of_points: Option<f64>,
+    /// Mean rank correlation of the locks at one thread count, and of how many of these: where the published numbers
+    /// are apart.
+    pub rank_of_locks: Option<(f64, usize)>,
+}
+
+impl Figures {
+    /// Of those points, each with a number that stands for it.
+    fn of(points: &[(&Point, f64)], order_only: bool) -> Self {
+        let factors = || {
+            let ratio = |(point, number): &(&Point, f64)| number / point.published;
+            points.iter().map(ratio).map(|ratio| ratio.max(1.0 / ratio)).collect::<Vec<_>>()
+        };
+        let groups = groups(points);
+        let apart = groups.iter().filter(|group| is_apart(group));
+        let ranks: Vec<f64> = apart.filter_map(|group| spearman(&pairs(group))).collect();
+        let mean = ranks.iter().sum::<f64>() / ranks.len() as f64;
+        Self {
+            numbers: points.len(),
+            median_factor: median(factors()).filter(|_| !order_only),
+            ninetieth: within(factors(), 0.9).filter(|_| !order_only),
+            rank_of_points: spearman(&pairs(points)).filter(|_| !order_only),
+            rank_of_locks: (!ranks.is_empty()).then_some((mean, ranks.len())),
+        }
+    }
+
+    /// Median factor, ninetieth percentile, rank of all numbers, rank of locks.
+    pub fn words(&self) -> [String; 4] {
+        let word = |number: Option<f64>| number.map_or("-".into(), |number| format!("{number:.2}"));
+        let locks = self.rank_of_locks.map(|(mean, _)| mean);
+        [self.median_factor, self.ninetieth, self.rank_of_points, locks].map(word)
     }
 }
 
@@ -61,53 +108,33 @@ pub struct Verdict {
     pub points: Vec<Point>,
     /// Locks that the zoo does not have.
     pub missing: Vec<&'static str>,
-    /// Rank correlation over all points that were not fitted.
-    pub rank_of_points: Option<f64>,
-    /// Mean rank correlation of the locks at one thread count, and of how many of these: where the published numbers
-    /// are apart.
-    pub rank_of_locks: Option<(f64, usize)>,
-    /// The median of the errors without their signs.
-    pub median_error: Option<f64>,
     /// Where curves cross.
     pub crossings: Vec<Crossing>,
 }
 
 impl Verdict {
     pub(super) fn of(table: &Table, results: &[Option<f64>]) -> Self {
-        let mut missing: Vec<_> = table
-            .cases
-            .iter()
-            .zip(results)
-            .filter(|(_, result)| result.is_none())
-            .map(|(case, _)| case.lock)
+        let all = || table.cases.iter().zip(results).zip(copies(table));
+        let mut missing: Vec<_> = all()
+            .filter(|((_, result), _)| result.is_none())
+            .map(|((case, _), _)| case.lock)
             .collect();
         missing.sort_unstable();
         missing.dedup();
-        let points: Vec<Point> = table
-            .cases
-            .iter()
-            .zip(results)
-            .filter_map(|(case, result)| {
+        let points: Vec<Point> = all()
+            .filter_map(|((case, result), copied)| {
                 Some(Point {
                     series: case.series.clone(),
-                    threads: case.threads,
+                    threads: case.published.threads,
                     lock: case.lock,
-                    ours: case.ours,
-                    published: case.published,
+                    ours: case.published.ours,
+                    published: case.published.value,
                     simulated: (*result)?,
-                    fitted: case.fitted,
+                    copied,
+                    fitted: case.is_fitted(table.name),
                 })
             })
             .collect();
-        let predicted: Vec<&Point> = points.iter().filter(|point| !point.fitted).collect();
-        let rank_of_points = spearman(&pairs(&predicted)).filter(|_| !table.order_only);
-        let groups = groups(&predicted);
-        let apart = groups.iter().filter(|group| is_apart(group));
-        let ranks: Vec<f64> = apart.filter_map(|group| spearman(&pairs(group))).collect();
-        let mean = ranks.iter().sum::<f64>() / ranks.len() as f64;
-        let rank_of_locks = (!ranks.is_empty()).then_some((mean, ranks.len()));
-        let errors = predicted.iter().map(|point| point.error().abs()).collect();
-        let median_error = median(errors).filter(|_| !table.order_only);
         Self {
             name: table.name,
             source: table.source,
@@ -117,34 +144,54 @@ impl Verdict {
             crossings: crossings(&points),
             points,
             missing,
-            rank_of_points,
-            rank_of_locks,
-            median_error,
         }
+    }
+
+    /// The lines of the summary: what was predicted, the baseline and what was predicted where it has a number, and what
+    /// was fitted, which counts in none of the others.
+    pub fn lines(&self) -> Vec<(&'static str, Figures)> {
+        let predicted = || self.points.iter().filter(|point| !point.fitted);
+        let all: Vec<_> = predicted().map(|point| (point, point.simulated)).collect();
+        let copied: Vec<_> = predicted().filter_map(|point| Some((point, point.copied?))).collect();
+        let beside: Vec<_> = copied.iter().map(|(point, _)| (*point, point.simulated)).collect();
+        let fitted = self.points.iter().filter(|point| point.fitted);
+        let fitted: Vec<_> = fitted.map(|point| (point, point.simulated)).collect();
+        let figures = |points: &[_]| Figures::of(points, self.order_only);
+        let mut lines = vec![("simulator", figures(&all))];
+        if !copied.is_empty() {
+            if beside.len() < all.len() {
+                lines.push(("simulator, where there is a copy", figures(&beside)));
+            }
+            lines.push(("copy of the nearest machine", figures(&copied)));
+        }
+        if !fitted.is_empty() {
+            lines.push(("fitted, not counted", figures(&fitted)));
+        }
+        lines
     }
 }
 
 /// Whether the largest published number of a group is a tenth more than the least one at least: the order of locks that
 /// are nearer is that of noise.
-fn is_apart(group: &[&Point]) -> bool {
-    let published = || group.iter().map(|point| point.published);
+fn is_apart(group: &[(&Point, f64)]) -> bool {
+    let published = || group.iter().map(|(point, _)| point.published);
     published().fold(0.0, f64::max) >= 1.1 * published().fold(f64::INFINITY, f64::min)
 }
 
-fn pairs(points: &[&Point]) -> Vec<(f64, f64)> {
-    points.iter().map(|point| (point.published, point.simulated)).collect()
+fn pairs(points: &[(&Point, f64)]) -> Vec<(f64, f64)> {
+    points.iter().map(|(point, number)| (point.published, *number)).collect()
 }
 
 /// Points of one series and one thread count.
-fn groups<'a>(points: &[&'a Point]) -> Vec<Vec<&'a Point>> {
-    let mut groups: Vec<Vec<&Point>> = Vec::new();
-    for point in points {
-        let same = |group: &&mut Vec<&Point>| {
-            group[0].series == point.series && group[0].threads == point.threads
+fn groups<'a>(points: &[(&'a Point, f64)]) -> Vec<Vec<(&'a Point, f64)>> {
+    let mut groups: Vec<Vec<(&Point, f64)>> = Vec::new();
+    for &(point, number) in points {
+        let same = |group: &&mut Vec<(&Point, f64)>| {
+            group[0].0.series == point.series && group[0].0.threads == point.threads
         };
         match groups.iter_mut().find(same) {
-            Some(group) => group.push(point),
-            None => groups.push(vec![point]),
+            Some(group) => group.push((point, number)),
+            None => groups.push(vec![(point, number)]),
         }
     }
     groups

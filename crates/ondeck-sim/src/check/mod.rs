@@ -22,9 +22,12 @@
 
 mod failure;
 mod judge;
+#[cfg(feature = "lab")]
 mod mutexes;
+#[cfg(feature = "lab")]
 mod others;
 mod schedule;
+#[cfg(feature = "lab")]
 mod shared;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -33,7 +36,9 @@ use crate::engine::{End, Job, Ran, Simulation};
 
 pub use failure::Failure;
 pub use judge::Judge;
+#[cfg(feature = "lab")]
 pub use mutexes::Mutexes;
+#[cfg(feature = "lab")]
 pub use others::scenarios;
 pub use schedule::{Kind, Schedule};
 

@@ -132,6 +132,7 @@ fn small_machine(shape: [usize; 4], policy: Policy) -> Costs {
             invalidate: nanos(2.0),
             read_occupancy: nanos(3.0),
             jitter: 0.3,
+            turnaround: 0.25,
         },
         store_buffer: 40,
         futex: Futex {

@@ -5,7 +5,6 @@
 //! step, without a switch of coroutines in between. See [`memory`](super::memory) for the lines.
 
 use super::account::Doing;
-use super::arbiter::turnaround;
 use super::bits::Set;
 use super::memory::{Access, NOBODY};
 use super::store_buffer::Store;
@@ -221,8 +220,9 @@ impl World {
         let way = self.jittered(self.way_to(place.core, owner, &sharers));
         let there = start + way;
         let occupancy = self.costs.transfer.read_occupancy;
+        let turnaround = self.turnaround(way);
         let line = self.memory.line(number);
-        line.turnaround = turnaround(way);
+        line.turnaround = turnaround;
         line.traffic.reads += 1;
         line.traffic.queued += start - now;
         line.traffic.moved += way;
@@ -298,8 +298,9 @@ impl World {
         };
         let way = self.jittered(way);
         let there = start + way;
+        let turnaround = self.turnaround(way);
         let line = self.memory.line(number);
-        line.turnaround = turnaround(way);
+        line.turnaround = turnaround;
         line.traffic.writes += 1;
         line.traffic.queued += start - now;
         line.traffic.moved += way;

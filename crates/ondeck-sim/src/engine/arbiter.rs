@@ -24,17 +24,12 @@ use super::queue::Event;
 use super::time::Time;
 use super::world::World;
 
-/// The part of a line's way for which the line's home does not know yet that the line has come. Fitted to
-/// synchronization-benchmarks, Optimal v2 with 2 and 4 tasks on the i5-12500: without it waiters that poll seldom
-/// never find the lock free, and sleep.
-const TURNAROUND: f64 = 0.25;
-
-/// How long after a line has come that way no other access gets it.
-pub(super) fn turnaround(way: Time) -> Time {
-    (way as f64 * TURNAROUND).round() as Time
-}
-
 impl World {
+    /// How long after a line has come that way no other access gets it.
+    pub(super) fn turnaround(&self, way: Time) -> Time {
+        (way as f64 * self.costs.transfer.turnaround).round() as Time
+    }
+
     /// Whether accesses wait for the line of that address: the running thread's core does not have it, or is not to keep
     /// it for the sake of stores that are under way to other lines.
     pub(super) fn is_fought_over(&mut self, address: usize) -> bool {

@@ -74,6 +74,8 @@ pub struct Transfer {
     pub read_occupancy: Time,
     /// Each transfer is shorter or longer by up to this part, at random.
     pub jitter: f64,
+    /// The part of a line's way for which the line's home does not know yet that the line has come.
+    pub turnaround: f64,
 }
 
 /// What waits in the kernel cost.
@@ -253,6 +255,7 @@ impl From<&Spec> for Costs {
                 invalidate: of_nanos(transfer.invalidate),
                 read_occupancy: of_nanos(transfer.read_occupancy),
                 jitter: transfer.jitter,
+                turnaround: transfer.turnaround,
             },
             store_buffer: spec.store_buffer.entries as usize,
             futex: Futex {

@@ -53,6 +53,8 @@ mod unrest;
 pub(crate) mod watch;
 mod world;
 
+use std::rc::Rc;
+
 use fastrand::Rng;
 use ondeck::spin::Polling;
 
@@ -63,7 +65,7 @@ pub use costs::{Costs, Place};
 pub use memory::Traffic;
 pub use platform::Sim;
 pub use ran::{Hot, Ran, Stuck};
-pub use recent::{Recent, Step};
+pub use recent::{Listener, Recent, Step};
 pub use run::{Call, End};
 pub use thread::{State, Usage};
 pub use unrest::Unrest;
@@ -102,6 +104,8 @@ pub struct Simulation<'a> {
     pub recent: usize,
     /// Whether threads are watched: where each of them was, and how it waited.
     pub watch: bool,
+    /// What is called with each event.
+    pub listener: Option<Rc<Listener>>,
 }
 
 /// Where threads begin, as long as there is a core for each.
@@ -152,6 +156,7 @@ impl<'a> Simulation<'a> {
             longer: None,
             recent: 0,
             watch: false,
+            listener: None,
         }
     }
 
@@ -167,7 +172,7 @@ impl<'a> Simulation<'a> {
         let mut world =
             World::new(self.costs, self.seed, self.unrest.clone(), std::ptr::from_ref(&*table));
         world.polling = self.polling;
-        world.recent = Ring::new(self.recent, self.watch);
+        world.recent = Ring::new(self.recent, self.watch, self.listener.clone());
         world.watch = self.watch.then(|| Watch::new(table.range()));
         let mut rng = Rng::with_seed(self.seed ^ 0x5EED);
         let cpus = order(self.costs, jobs.len(), self.placement);

@@ -1,11 +1,12 @@
 //! The last events of a run, for a reader who has to understand how it ended.
 //!
 //! Kept only if that was asked for: otherwise each access looks at one flag of its OS thread. By the same flag a
-//! [watch](super::watch) is told of accesses.
+//! [watch](super::watch) is told of accesses, and a [`Listener`] of all events.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::fmt;
+use std::rc::Rc;
 
 use super::time::{Time, in_nanos};
 use super::world::{World, any_world};
@@ -36,6 +37,10 @@ pub enum Step {
     /// The deadline of the thread's sleep passed.
     TimedOut,
 }
+
+/// Called with each event as it happens: the thread, the address if there is one, and what. It is no simulated thread: it
+/// may read atomics of the machine, which have the values of the newest stores then.
+pub type Listener = dyn Fn(usize, Option<usize>, Step);
 
 /// Something that a thread did or that was done to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,21 +84,22 @@ impl fmt::Display for Recent {
 }
 
 thread_local! {
-    /// Whether the machine that is shown to this OS thread keeps events, or is watched.
+    /// Whether the machine that is shown to this OS thread keeps events, is watched, or has a listener.
     static KEPT: Cell<bool> = const { Cell::new(false) };
 }
 
 /// The last events.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Ring {
     events: VecDeque<Recent>,
     most: usize,
+    listener: Option<Rc<Listener>>,
 }
 
 impl Ring {
-    pub(super) fn new(most: usize, is_watched: bool) -> Self {
-        KEPT.set(most != 0 || is_watched);
-        Self { events: VecDeque::with_capacity(most), most }
+    pub(super) fn new(most: usize, is_watched: bool, listener: Option<Rc<Listener>>) -> Self {
+        KEPT.set(most != 0 || is_watched || listener.is_some());
+        Self { events: VecDeque::with_capacity(most), most, listener }
     }
 
     pub(super) fn take(&mut self) -> Vec<Recent> {
@@ -118,6 +124,13 @@ fn keep(address: Option<usize>, step: Step) {
         world.note(thread, address, step);
         if let Some(address) = address {
             world.watch_access(thread, address);
+        }
+        if let Some(listener) = world.recent.listener.clone() {
+            world.current = None;
+            listener(thread, address, step);
+            if let Some(world) = any_world() {
+                world.current = Some(thread);
+            }
         }
     }
 }

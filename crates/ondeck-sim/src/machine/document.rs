@@ -6,7 +6,9 @@ use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::bundled;
 use super::error::{MachineError, nearest};
+use super::fitted::Fitted;
 use super::key::Key;
 use super::keys;
 use super::leaves::{Leaf, Leaves, Value};
@@ -165,7 +167,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// `{ value = …, from = "…" }`, with a value in the key's range.
+    /// `{ value = …, from = "…" }`, with a value in the key's range, and the mark `fitted` if it was fitted.
     fn leaf(&self, key: &Key, path: &str, item: &Item) -> Result<Leaf, MachineError> {
         let shape = "{ value = …, from = \"…\" }";
         let DeValue::Table(table) = item.get_ref() else {
@@ -173,13 +175,15 @@ impl Reader<'_> {
         };
         let mut value = None;
         let mut from = None;
+        let mut fitted = None;
         for (name, part) in table {
             match name.get_ref().as_ref() {
                 "value" => value = Some(part),
                 "from" => from = Some(part),
+                "fitted" => fitted = Some(self.fitted(&format!("{path}.fitted"), part)?),
                 other => {
                     let path = format!("{path}.{other}");
-                    return Err(self.unknown(&path, name.span(), vec!["value", "from"]));
+                    return Err(self.unknown(&path, name.span(), vec!["value", "from", "fitted"]));
                 }
             }
         }
@@ -195,7 +199,67 @@ impl Reader<'_> {
                 return Err(MachineError::NoSource { file, line, key });
             }
         };
-        Ok(Leaf { value: number, from, file: Arc::clone(&self.file), line })
+        Ok(Leaf { value: number, from, fitted, file: Arc::clone(&self.file), line })
+    }
+
+    /// `{ table = "…", locks = ["…"], threads = [2, 4] }`: which numbers a value was fitted to.
+    fn fitted(&self, path: &str, item: &Item) -> Result<Fitted, MachineError> {
+        let mut table = None;
+        let mut machine = None;
+        let (mut locks, mut threads) = (Vec::new(), Vec::new());
+        for (name, part) in self.table(path, item)? {
+            let word = name.get_ref().as_ref();
+            let path = format!("{path}.{word}");
+            match word {
+                "table" => table = Some(self.word(&path, part)?.0),
+                "machine" => {
+                    let (name, _) = self.word(&path, part)?;
+                    if bundled::text(&name).is_none() {
+                        return Err(self.wrong_type(&path, part, "the name of a bundled machine"));
+                    }
+                    machine = Some(name);
+                }
+                "locks" => {
+                    for lock in self.array(&path, part)? {
+                        locks.push(self.word(&path, lock)?.0);
+                    }
+                }
+                "threads" => {
+                    for count in self.array(&path, part)? {
+                        threads.push(self.count(&path, count)?);
+                    }
+                }
+                _ => {
+                    let known = vec!["table", "machine", "locks", "threads"];
+                    return Err(self.unknown(&path, name.span(), known));
+                }
+            }
+        }
+        match table {
+            Some(table) if !locks.is_empty() => Ok(Fitted { table, machine, locks, threads }),
+            _ => Err(self.wrong_type(path, item, "{ table = \"…\", locks = [\"…\"] }")),
+        }
+    }
+
+    fn array<'v, 'i>(
+        &self,
+        path: &str,
+        item: &'v Item<'i>,
+    ) -> Result<&'v [Item<'i>], MachineError> {
+        match item.get_ref() {
+            DeValue::Array(items) => Ok(items),
+            _ => Err(self.wrong_type(path, item, "a list")),
+        }
+    }
+
+    fn count(&self, path: &str, item: &Item) -> Result<u32, MachineError> {
+        let count = match item.get_ref() {
+            DeValue::Integer(count) => u32::from_str_radix(count.as_str(), count.radix()).ok(),
+            _ => None,
+        };
+        count
+            .filter(|&count| count > 0)
+            .ok_or_else(|| self.wrong_type(path, item, "a whole number from 1 on"))
     }
 
     fn value(&self, key: &Key, path: &str, item: &Item) -> Result<Value, MachineError> {

@@ -137,7 +137,7 @@ impl MachineFile {
             value: word.to_owned(),
             range,
         })?;
-        let changed = Leaf { value, from: "asked for".to_owned(), ..leaf.clone() };
+        let changed = Leaf { value, from: "asked for".to_owned(), fitted: None, ..leaf.clone() };
         let used = self.leaves.0.iter().filter(|(_, leaf)| leaf.line > 0);
         let mut leaves: BTreeMap<_, _> =
             used.map(|(path, leaf)| (path.clone(), leaf.clone())).collect();
@@ -311,8 +311,13 @@ impl Merged {
     }
 
     fn fill(&mut self, key: String, value: Value) {
-        let leaf =
-            Leaf { value, from: "not used".to_owned(), file: self.file.as_str().into(), line: 0 };
+        let leaf = Leaf {
+            value,
+            from: "not used".to_owned(),
+            fitted: None,
+            file: self.file.as_str().into(),
+            line: 0,
+        };
         self.leaves.0.entry(key).or_insert(leaf);
     }
 

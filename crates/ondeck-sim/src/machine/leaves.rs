@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use super::fitted::Fitted;
+
 /// A value of a machine file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
@@ -43,6 +45,8 @@ pub struct Leaf {
     pub value: Value,
     /// Where the value is from: a publication, a manual, a measurement, an estimate with its reason.
     pub from: String,
+    /// The published numbers to which the value was fitted, if it was.
+    pub fitted: Option<Fitted>,
     /// The file that has it: the machine's own, or one of its bases.
     pub file: Arc<str>,
     /// The line of that file, from 1.

@@ -14,6 +14,7 @@ mod bundled;
 mod document;
 mod error;
 mod file;
+mod fitted;
 mod key;
 mod keys;
 mod leaves;
@@ -25,6 +26,7 @@ pub use bundled::names as bundled_names;
 
 pub use error::MachineError;
 pub use file::MachineFile;
+pub use fitted::Fitted;
 pub use key::{Key, Range};
 pub use keys::keys;
 pub use leaves::{Leaf, Value};

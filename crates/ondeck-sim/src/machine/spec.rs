@@ -123,6 +123,8 @@ sections! {
         read_occupancy: f64 = Number(0.0, 1000.0), "ns";
         /// How far one transfer may be off its mean, as a part of it.
         jitter: f64 = Number(0.0, 0.5), "fraction";
+        /// For how long the home of a line does not know that the line has come, as a part of its way.
+        turnaround: f64 = Number(0.0, 2.0), "fraction";
     }
 
     /// What a core has stored and not published yet.

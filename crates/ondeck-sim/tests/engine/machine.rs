@@ -59,6 +59,7 @@ pub fn machine(shape: [usize; 4]) -> Costs {
             invalidate: nanos(2.0),
             read_occupancy: nanos(3.0),
             jitter: 0.0,
+            turnaround: 0.25,
         },
         store_buffer: 4,
         futex: Futex {

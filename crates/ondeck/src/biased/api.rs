@@ -21,7 +21,7 @@ use crate::platform::{Native, Platform};
 ///
 /// Use it where other threads come no oftener than every few milliseconds: the state of a worker that a monitor reads
 /// now and then, a cache of each thread that a maintenance thread trims. If threads take turns, it loses: use
-/// [`Mutex`](crate::Mutex). `docs/other-locks.md` has a table of when it loses.
+/// [`Mutex`](crate::Mutex). `docs/data/costs.md` has a table of when it loses.
 ///
 /// It comes through [`lock_api`]: mapped guards, attempts with deadlines, a fair unlock, and owned guards with
 /// the feature `arc_lock`. It can be a `static`. It takes 24 bytes. An attempt that fails may have revoked the

@@ -37,6 +37,7 @@ impl<P: Host> RawMutex<P> {
         loop {
             // Not for good: a poll is what finds that the caller is no longer the heir, or that the lock is free, if nothing
             // can be asked.
+            // spec: Mutex!Poll
             let stands_aside = core::mem::take(&mut waiting.stands_aside);
             if !stands_aside && let Some(watched) = self.poll(waiting, &waits, pause) {
                 return watched;

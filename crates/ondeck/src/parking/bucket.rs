@@ -87,6 +87,12 @@ impl<P: Host> Bucket<P> {
         lock::try_acquire::<P>(&self.lock).then(|| Guard { bucket: self })
     }
 
+    /// The address of its lock's word: for checks of traces.
+    #[doc(hidden)]
+    pub fn lock_word(&self) -> usize {
+        ptr::from_ref(&self.lock).addr()
+    }
+
     /// Whether no thread waits here: for tests.
     #[doc(hidden)]
     pub fn is_at_rest(&self) -> bool {

@@ -16,6 +16,7 @@
 //! | `history.rs` | what is remembered of a contended mutex |
 //! | `queue.rs` | the queues of a bucket |
 //! | `node.rs` | a waiting thread |
+//! | `shown.rs` | a bucket as checks of traces see it |
 //! | `sleep.rs` | how a waiting thread sleeps |
 //! | `lock.rs` | the bucket's lock |
 //! | `watches.rs` | whether waiters of condition variables and keys are notified soon |
@@ -56,6 +57,7 @@ mod node;
 mod pair;
 mod park;
 mod queue;
+mod shown;
 mod sleep;
 pub mod tokens;
 pub(crate) mod unlock_mode;
@@ -71,6 +73,8 @@ pub(crate) use node::{Kind, Node, is_same_node, place, status};
 pub(crate) use pair::Pair;
 pub(crate) use park::Chosen;
 pub use park::{Parked, Requeued, park, requeue, unpark};
+#[doc(hidden)]
+pub use shown::Shown;
 pub(crate) use sleep::{Slice, end_of_sleep};
 #[doc(hidden)]
 pub use unlock_mode::QUIET as UNLOCK_MODE_QUIET;

@@ -28,8 +28,8 @@ use crate::platform::{Host, Native, Platform, Timestamp};
 ///
 /// # Panics
 ///
-/// A read or an upgradable read, if there are 2²⁴ read guards of one lock at the same time, which only forgotten
-/// guards can be. A [`bump`](lock_api::RwLockReadGuard::bump) and a read lock that is given up
+/// A read or an upgradable read, if there are 2²⁴ read guards of one lock at the same time, forgotten or not. A
+/// [`bump`](lock_api::RwLockReadGuard::bump) and a read lock that is given up
 /// [for a closure](lock_api::RwLockReadGuard::unlocked) end the process then.
 ///
 /// # Memory ordering

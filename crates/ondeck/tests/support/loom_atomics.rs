@@ -4,7 +4,7 @@
 //! and another thread's read-modify-write comes between them. Loom does not see that the store comes after
 //! that one, and lets a later read-modify-write read the older value. The three-state futex, whose waiters
 //! exchange while the owner stores, then deadlocks in the model though never on a machine. The exchange is
-//! stronger than the store in one respect: it continues a release sequence, as `docs/limits.md` says.
+//! stronger than the store in one respect: it continues a release sequence, as `docs/verification.md` says.
 //! Relaxed stores stay stores.
 //!
 //! No access may race with the drop of an atomic or follow it: every access of another thread has to happen

@@ -11,7 +11,7 @@ use std::sync::atomic::{self, AtomicBool, AtomicPtr, AtomicU8, AtomicU32, Atomic
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-use ondeck::parking::{Bucket, bucket_of};
+use ondeck::parking::{Bias, Bucket, Row, bucket_of};
 use ondeck::platform::{
     Estimates, Fences, FutexWait, Host, Ordering, Platform, Threads, Timestamp,
 };
@@ -23,9 +23,16 @@ pub struct Plain;
 /// There are few buckets, so that some locks share one.
 const BUCKETS: usize = 4;
 
+/// Threads beyond these have no row.
+const ROWS: usize = 8;
+
 struct Machine {
     unlock_modes: [AtomicUsize; BUCKETS],
     buckets: [Bucket<Plain>; BUCKETS],
+    rows: [Row<Plain>; ROWS],
+    /// Whether a row is a thread's.
+    had: [AtomicBool; ROWS],
+    biases: [Bias<Plain>; BUCKETS],
     kernel: Kernel,
     /// The start of its clock.
     start: Instant,
@@ -42,6 +49,9 @@ fn machine() -> &'static Machine {
     let new = Box::into_raw(Box::new(Machine {
         unlock_modes: [const { AtomicUsize::new(0) }; BUCKETS],
         buckets: [(); BUCKETS].map(|()| Bucket::new()),
+        rows: [(); ROWS].map(|()| Row::new()),
+        had: [const { AtomicBool::new(false) }; ROWS],
+        biases: [(); BUCKETS].map(|()| Bias::new()),
         kernel: Kernel::new(),
         start: Instant::now(),
     }));
@@ -54,6 +64,23 @@ fn machine() -> &'static Machine {
                 drop(Box::from_raw(new));
                 &*other
             }
+        }
+    }
+}
+
+/// A thread's row, by its place. The end of the thread gives it to another one.
+struct Had(Option<usize>);
+
+impl Had {
+    fn new() -> Self {
+        Self(machine().had.iter().position(|had| !had.swap(true, Ordering::Acquire)))
+    }
+}
+
+impl Drop for Had {
+    fn drop(&mut self) {
+        if let Some(place) = self.0 {
+            machine().had[place].store(false, Ordering::Release);
         }
     }
 }
@@ -219,6 +246,20 @@ unsafe impl Host for Plain {
 
     fn bucket(address: usize) -> &'static Bucket<Self> {
         &machine().buckets[bucket_of(address) % BUCKETS]
+    }
+
+    fn row() -> Option<&'static Row<Self>> {
+        thread_local!(static HAD: Had = Had::new());
+        let place = HAD.try_with(|had| had.0).ok().flatten();
+        place.map(|place| &machine().rows[place])
+    }
+
+    fn rows() -> &'static [Row<Self>] {
+        &machine().rows
+    }
+
+    fn bias(address: usize) -> Option<&'static Bias<Self>> {
+        Some(&machine().biases[bucket_of(address) % BUCKETS])
     }
 }
 

@@ -80,7 +80,7 @@ impl Layout {
         for &cpu in cpus {
             let of_cpu = |file: &str| text(format!("system/cpu/cpu{cpu}/{file}")).trim().to_owned();
             let siblings = of_cpu("topology/thread_siblings_list");
-            // A kernel that does not tell has no siblings.
+            // A kernel that does not report it has no siblings.
             let core = if siblings.is_empty() { cpu.to_string() } else { siblings };
             let kind = if efficient.contains(&cpu) { Kind::Efficiency } else { Kind::Performance };
             let socket = index_of(&mut sockets, of_cpu("topology/physical_package_id"));

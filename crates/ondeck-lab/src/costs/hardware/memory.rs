@@ -48,7 +48,7 @@ fn close(lines: &mut [Line]) {
     }
 }
 
-/// Asks for large pages, so that the time is the line's and not that of walking page tables. A page is made large
+/// Asks for large pages, so that the time is the line's and does not include walks of page tables. A page is made large
 /// or small when it is touched first: so this is asked for before.
 fn advise_large_pages(lines: &mut Vec<Line>) {
     /// `madvise` wants whole pages; this is the largest of ordinary sizes.

@@ -81,9 +81,9 @@ pub struct Kernel {
     pub yield_alone: Nanos,
     /// A read of the monotonic clock.
     pub clock: Nanos,
-    /// The time slice, where the kernel tells.
+    /// The time slice, where the kernel reports it.
     pub slice: Option<Duration>,
-    /// How late a timed wait may be, where the kernel tells.
+    /// How late a timed wait may be, where the kernel reports it.
     pub timer_slack: Option<Duration>,
 }
 
@@ -93,10 +93,10 @@ pub fn refused() -> Option<String> {
     (!Here::TELLS_LAYOUT).then(why)
 }
 
-/// Each single figure is the least of so many measurements.
+/// Each single figure is the least of this number of measurements.
 const SAMPLES: usize = 9;
 
-/// Measures this machine; some seconds. `progress` is called with what is measured and the share that is done.
+/// Measures this machine; some seconds. `progress` is called with its name and the share done.
 ///
 /// What the machine refuses has the reason. If `cancelled` turns true, the rest is refused for that.
 pub fn measure(mut progress: impl FnMut(&str, f64), cancelled: impl Fn() -> bool) -> Hardware {

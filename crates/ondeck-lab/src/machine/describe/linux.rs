@@ -100,7 +100,7 @@ fn cores() -> Option<usize> {
     (!siblings.is_empty()).then_some(siblings.len())
 }
 
-/// The folders of that name with 0, 1, 2, ... behind it, as far as there are any.
+/// The folders of that name followed by 0, 1, 2, ..., as far as there are any.
 fn numbered(name: &str) -> impl Iterator<Item = String> {
     /// More CPUs or caches than any kernel has.
     const MOST: usize = 8_192;

@@ -1,4 +1,4 @@
-//! A description of the machine, for the report. What a system does not tell is left empty.
+//! A description of the machine, for the report. Facts that a system does not report are left empty.
 
 cfg_select! {
     target_os = "linux" => {

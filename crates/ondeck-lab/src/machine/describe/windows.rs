@@ -1,4 +1,4 @@
-//! Windows: its registry, and what it tells of memory.
+//! Windows: its registry, and its account of memory.
 
 use std::ffi::{CStr, c_char};
 
@@ -34,7 +34,7 @@ pub(in crate::machine) fn describe() -> Machine {
     }
 }
 
-/// The version of Wine, if the system is that: what is measured there is not Windows.
+/// The version of Wine, if the system is Wine: a measurement there is not one of Windows.
 fn wine() -> Option<String> {
     // SAFETY: the name ends with a zero byte; the library is part of every process.
     let system = unsafe { GetModuleHandleA(c"ntdll.dll".as_ptr().cast()) };
@@ -45,7 +45,7 @@ fn wine() -> Option<String> {
     let function = unsafe { GetProcAddress(system, c"wine_get_version".as_ptr().cast()) }?;
     // SAFETY: only Wine has a function of that name, and its is `const char *(void)` of C.
     let version: extern "C" fn() -> *const c_char = unsafe { std::mem::transmute(function) };
-    // SAFETY: Wine's version is a constant text with a zero byte behind it.
+    // SAFETY: Wine's version is a constant text that ends with a zero byte.
     Some(unsafe { CStr::from_ptr(version()) }.to_string_lossy().into_owned())
 }
 
@@ -69,7 +69,7 @@ fn memory() -> u64 {
     if unsafe { GlobalMemoryStatusEx(&raw mut status) } == 0 { 0 } else { status.ullTotalPhys }
 }
 
-/// A text of the registry, of at most so many letters that names of CPUs and versions have.
+/// A text of the registry, of at most as many letters as names of CPUs and versions have.
 fn registry(key: &str, name: &str) -> Option<String> {
     let zero_ended = |text: &str| text.encode_utf16().chain([0]).collect::<Vec<u16>>();
     let (key, name) = (zero_ended(key), zero_ended(name));

@@ -148,7 +148,7 @@ impl System for Here {
         if !asleep {
             return false;
         }
-        // If the kernel does not tell the call, it has to be enough that the thread sleeps.
+        // If the kernel does not report the call, it is enough that the thread sleeps.
         let call = read("syscall");
         let call =
             call.split_whitespace().next().and_then(|word| word.parse::<libc::c_long>().ok());

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::system::Refusal;
 
 /// The quota that this process runs under, the least of its group and the groups above; in words.
-/// `None` if there is none, or the kernel does not tell.
+/// `None` if there is none, or the kernel does not report it.
 pub(super) fn in_force() -> Option<String> {
     let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
     let quotas = groups.lines().flat_map(|line| of_line(Path::new(ROOT), line));
@@ -26,7 +26,7 @@ pub(crate) struct Imposed {
 /// The period of a quota that is asked for: the kernel's own.
 const PERIOD: u64 = 100_000;
 
-/// Moves this process into a control group of its own, which may use so many percent of a CPU.
+/// Moves this process into a control group of its own, which may use `percent` percent of a CPU.
 ///
 /// Only in version 2, where a group can be made below one's own without touching other processes.
 pub(super) fn impose(percent: u32) -> Result<Imposed, Refusal> {
@@ -67,7 +67,7 @@ impl Imposed {
 
 impl Drop for Imposed {
     fn drop(&mut self) {
-        // What fails here leaves an empty group behind, which costs nothing.
+        // A failure here leaves an empty group, which costs nothing.
         let _ = put(&self.parent.join("cgroup.procs"), &std::process::id().to_string());
         let _ = fs::remove_dir(&self.group);
     }

@@ -124,7 +124,7 @@ impl Attributes {
     }
 }
 
-/// The slice of the calling thread, where the kernel tells: since Linux 6.12, of `SCHED_OTHER` and
+/// The slice of the calling thread, where the kernel reports it: since Linux 6.12, of `SCHED_OTHER` and
 /// `SCHED_BATCH`.
 pub(super) fn slice() -> Option<Duration> {
     let attributes = Attributes::of_caller().ok()?;

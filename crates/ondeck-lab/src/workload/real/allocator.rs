@@ -1,4 +1,4 @@
-//! An allocator's central list behind one lock, and a cache of blocks in every thread.
+//! An allocator's central list guarded by one lock, and a cache of blocks in every thread.
 //!
 //! Each thread allocates and frees blocks at random. It takes them from its own cache, fetches 16
 //! from the central list when that is empty, and gives 16 back when it has 64. So the lock is taken

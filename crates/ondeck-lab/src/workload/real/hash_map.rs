@@ -21,13 +21,13 @@ const PLACES: usize = 8_192;
 
 const KEYS: u64 = PLACES as u64 / 2;
 
-/// One operation in so many writes.
+/// One operation in this number writes.
 const WRITES: u32 = 10;
 
 /// A key, 0 if there is none, and its value.
 type Place = (u64, u64);
 
-/// One of so many.
+/// One of `STRIPES` stripes.
 struct Stripe<const STRIPES: usize> {
     places: Box<[Place]>,
 }

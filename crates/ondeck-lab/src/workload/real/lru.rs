@@ -1,4 +1,4 @@
-//! A cache of the most recently used, behind one lock.
+//! A cache of the most recently used, guarded by one lock.
 //!
 //! 1,024 entries for 4,096 keys, of which small ones are asked for more often. A hit moves the entry
 //! to the front of a list; a miss computes the value outside of the lock and puts it in the place of
@@ -71,7 +71,7 @@ impl Cache {
         Some(self.entries[usize::from(index)].value)
     }
 
-    /// Puts in a value; another thread may have done so meanwhile.
+    /// Puts in a value; another thread may have done so since.
     fn put(&mut self, key: u16, value: u64) {
         let index = match self.entry_of[usize::from(key)] {
             NONE => self.entries[usize::from(self.newest)].newer,

@@ -1,4 +1,4 @@
-//! A queue of jobs behind one lock: each thread takes the oldest job, works on it, and puts its
+//! A queue of jobs guarded by one lock: each thread takes the oldest job, works on it, and puts its
 //! successor at the end.
 //!
 //! There are four jobs for every thread, so that no thread ever finds the queue empty. A job is the

@@ -1,16 +1,18 @@
 //! folly's SmallLocksBenchmark: `contended` and `contended_simple`.
 
 use crate::case::{Bench, Case, Table};
+use crate::copied::{Origin, Published};
 use crate::published::rows;
 use crate::shapes::steps::Steps;
 use crate::subject::Shape;
 
 /// Operations of each thread.
-const OPERATIONS: u64 = 300;
+pub const OPERATIONS: u64 = 300;
 
-/// Steps inside in `contended`, and outside.
-const INSIDE: f64 = 100.0;
-const OUTSIDE: f64 = 1_000.0;
+/// Steps inside in `contended`.
+pub const INSIDE: f64 = 100.0;
+/// Steps outside.
+pub const OUTSIDE: f64 = 1_000.0;
 
 pub(super) fn table() -> Table {
     let published = rows(include_str!("../../../../../docs/published/folly-small-locks.csv"));
@@ -42,13 +44,19 @@ pub(super) fn table() -> Table {
         };
         Some(Case {
             series: format!("E5-2680 v4 x 2, {kind}"),
-            threads: threads_param,
             lock,
-            ours,
+            published: Published {
+                // The one machine: its other benchmark stands for another one.
+                origin: Origin { name: kind, cpus: 56 },
+                workload: String::new(),
+                ours,
+                threads: threads_param,
+                value: row.number("value"),
+            },
             bench,
             shape: Shape::Steps(steps),
-            published: row.number("value"),
             fitted: threads_param == 1,
+            repeats: "",
             runs: 1,
         })
     });
@@ -60,6 +68,7 @@ pub(super) fn table() -> Table {
                lock, and locks that the zoo does not have.",
         order_only: false,
         cases: cases.collect(),
+        others: Vec::new(),
     }
 }
 
@@ -70,7 +79,7 @@ fn own(costs: &ondeck_sim::engine::Costs) -> f64 {
 }
 
 /// The lock of the zoo that stands for one of the source.
-pub(super) fn ours(lock: &str) -> Option<&'static str> {
+pub fn ours(lock: &str) -> Option<&'static str> {
     Some(match lock {
         "std_mutex" => "glibc_normal",
         "folly_microspin" => "folly_microspin",

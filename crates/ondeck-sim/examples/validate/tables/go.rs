@@ -1,6 +1,7 @@
 //! Go's issue 68578: BenchmarkChanContended.
 
 use crate::case::{Bench, Case, Table};
+use crate::copied::{Origin, Published};
 use crate::published::rows;
 use crate::shapes::channel::Channel;
 use crate::subject::Shape;
@@ -28,13 +29,18 @@ pub(super) fn table() -> Table {
         };
         Case {
             series: "i7-13700H".into(),
-            threads,
             lock,
-            ours,
+            published: Published {
+                origin: Origin { name: "i7-13700H", cpus: 20 },
+                workload: String::new(),
+                ours,
+                threads,
+                value: row.number("us_per_op"),
+            },
             bench: Bench::of("i7-13700h"),
             shape: Shape::Channel(channel),
-            published: row.number("us_per_op"),
             fitted: threads == 1,
+            repeats: "",
             runs: 1,
         }
     });
@@ -48,6 +54,7 @@ pub(super) fn table() -> Table {
                semaphores.",
         order_only: false,
         cases: cases.collect(),
+        others: Vec::new(),
     }
 }
 

@@ -1,12 +1,14 @@
 //! The laboratory's own `throughput`, measured on a virtual machine with two CPUs.
 
 use crate::case::{Bench, Case, Table};
-use crate::published::rows;
+use crate::copied::{Origin, Published};
+use crate::published::{Row, rows};
 use crate::shapes::window::Window;
 use crate::subject::Shape;
 
 pub(super) fn table() -> Table {
     let measured = rows(include_str!("../../../../../docs/published/lab-amd-epyc-2.csv"));
+    let other = rows(include_str!("../../../../../docs/published/lab-intel-xeon-2.csv"));
     let cases = measured.iter().filter_map(|row| {
         let ours = ours(row.get("lock"))?;
         let threads = row.number("threads") as u32;
@@ -22,13 +24,12 @@ pub(super) fn table() -> Table {
         };
         Some(Case {
             series: format!("2 CPUs, {section} ns inside, {outside} ns outside"),
-            threads,
             lock: row.get("lock"),
-            ours,
-            bench: Bench::of("amd-epyc-2"),
+            published: published(row, MEASURED, ours),
+            bench: Bench::of(MEASURED),
             shape: Shape::Window(window),
-            published: row.number("ns_per_pair"),
-            fitted: false,
+            fitted: threads == 1,
+            repeats: "",
             runs: 1,
         })
     });
@@ -36,10 +37,28 @@ pub(super) fn table() -> Table {
         name: "lab",
         source: "docs/results/amd-epyc-2: `ondeck bench` on a virtual machine with two CPUs of an AMD EPYC",
         unit: "ns",
-        note: "Nothing fitted but work, which takes 3 % longer than asked for, as the rows with one thread say. The machine's \
+        note: "Fitted: work, which takes 3 % longer than asked for, to the rows with one thread. The machine's \
                file was written by `ondeck costs`.",
         order_only: false,
         cases: cases.collect(),
+        others: other
+            .iter()
+            .filter_map(|row| Some(published(row, "intel-xeon-2", ours(row.get("lock"))?)))
+            .collect(),
+    }
+}
+
+/// The machine that was measured, and its file.
+const MEASURED: &str = "amd-epyc-2";
+
+/// A row of that machine.
+fn published(row: &Row, machine: &'static str, ours: &'static str) -> Published {
+    Published {
+        origin: Origin { name: machine, cpus: 2 },
+        workload: format!("{}, {}", row.get("section_ns"), row.get("outside_ns")),
+        ours,
+        threads: row.number("threads") as u32,
+        value: row.number("ns_per_pair"),
     }
 }
 

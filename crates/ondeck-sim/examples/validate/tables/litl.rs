@@ -2,7 +2,8 @@
 //! them, and only the order of the locks counts.
 
 use crate::case::{Bench, Case, Cpus, Table};
-use crate::published::rows;
+use crate::copied::{Origin, Published};
+use crate::published::{Row, rows};
 use crate::shapes::window::Window;
 use crate::subject::Shape;
 
@@ -30,13 +31,18 @@ pub(super) fn table() -> Table {
         };
         Some(Case {
             series: format!("{}, {}", row.get("machine"), row.get("program")),
-            threads,
             lock: row.get("lock"),
-            ours: ours(row.get("lock"))?,
+            published: Published {
+                origin: Origin { name: row.get("machine"), cpus: threads },
+                workload: row.get("program").into(),
+                ours: ours(row.get("lock"))?,
+                threads,
+                value: 1e9 / row.number("median"),
+            },
             bench,
             shape: Shape::Window(window),
-            published: 1e9 / row.number("median"),
-            fitted: false,
+            fitted: is_fitted(row),
+            repeats: "",
             runs: 1,
         })
     });
@@ -50,6 +56,7 @@ pub(super) fn table() -> Table {
                four lines inside, and 40 µs outside. pca is left out.",
         order_only: true,
         cases: cases.collect(),
+        others: Vec::new(),
     }
 }
 
@@ -64,6 +71,12 @@ fn shape(program: &str) -> Option<(f64, f64, usize)> {
         "upscaledb" => Some((4_000.0, 40_000.0, 4)),
         _ => None,
     }
+}
+
+/// Whether a program's shape was taken from the row: MCS and CLH on the fewest and on most nodes.
+fn is_fitted(row: &Row) -> bool {
+    let most = if row.get("machine") == "I48" { "4" } else { "8" };
+    ["mcs_spin", "clh_spin"].contains(&row.get("lock")) && ["1", most].contains(&row.get("nodes"))
 }
 
 fn ours(lock: &str) -> Option<&'static str> {

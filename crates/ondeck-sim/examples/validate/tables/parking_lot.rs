@@ -1,7 +1,8 @@
 //! parking_lot's own benchmark of mutexes and matklad's lock-bench, as users reported them.
 
 use crate::case::{Bench, Case, Cpus, Table};
-use crate::published::rows;
+use crate::copied::{Origin, Published};
+use crate::published::{Row, rows};
 use crate::shapes::many::Many;
 use crate::shapes::window::Window;
 use crate::subject::Shape;
@@ -14,54 +15,45 @@ const STEP: f64 = 2.1;
 const LENGTH: f64 = 5_000_000.0;
 
 pub(super) fn table() -> Table {
-    let published = rows(include_str!("../../../../../docs/published/parking-lot-issues.csv"));
-    let cases = published.iter().filter_map(|row| {
-        let (machine, metric) = (row.get("machine"), row.get("metric"));
-        let is_pthread = row.get("version").contains("pthread");
-        let ours = ours(row.get("lock"), machine, is_pthread)?;
-        let threads = row.number("threads") as u32;
-        let (bench, shape, published, series) = match (machine, metric) {
-            ("Intel i9-10980XE", "average_per_thread") => {
+    let all = rows(include_str!("../../../../../docs/published/parking-lot-issues.csv"));
+    let (mut cases, mut others) = (Vec::new(), Vec::new());
+    for row in &all {
+        let Some(published) = published(row) else { continue };
+        let threads = published.threads as usize;
+        let (bench, shape) = match published.origin.name {
+            "Intel i9-10980XE" => {
                 let window = Window {
-                    threads: threads as usize,
+                    threads,
                     section: 5.0 * STEP,
                     outside: 5.0 * STEP,
                     beside: true,
                     lines: 0,
                     length: LENGTH,
                 };
-                let per_second = row.number("value") * 1e3 * f64::from(threads);
-                (
-                    Bench::of("i9-10980xe"),
-                    Shape::Window(window),
-                    1e9 / per_second,
-                    "mutex bench".into(),
-                )
+                (Bench::of("i9-10980xe"), Shape::Window(window))
             }
-            ("AMD Ryzen 7 1800X", "avg_round") => {
+            "AMD Ryzen 7 1800X" => {
                 let locks = row.number("locks") as usize;
-                let bench = Bench {
-                    machine: "ryzen-7-1700",
-                    cpus: Cpus::All,
-                    policy: Some(Policy::Windows),
-                };
-                let series = format!("lock-bench, {locks} locks");
-                (bench, Shape::Many(Many { locks }), row.number("value") * 1e6 / 320_000.0, series)
+                let policy = Some(Policy::Windows);
+                let bench = Bench { machine: "ryzen-7-1700", cpus: Cpus::All, policy };
+                (bench, Shape::Many(Many { locks }))
             }
-            _ => return None,
+            _ => {
+                others.push(published);
+                continue;
+            }
         };
-        Some(Case {
-            series: format!("{machine}, {series}"),
-            threads,
+        cases.push(Case {
+            series: format!("{}, {}", row.get("machine"), published.workload),
             lock: row.get("lock"),
-            ours,
+            published,
             bench,
             shape,
-            published,
             fitted: false,
+            repeats: "",
             runs: 1,
-        })
-    });
+        });
+    }
     Table {
         name: "parking-lot",
         source: "GitHub issues of Amanieu/parking_lot (338, 201 and others), and matklad/lock-bench",
@@ -69,8 +61,50 @@ pub(super) fn table() -> Table {
         note: "Nothing fitted. Numbers are nanoseconds for an operation of all threads. Left out: machines without a \
                file here. The Ryzen 7 1800X stands on the file of the 1700.",
         order_only: false,
-        cases: cases.collect(),
+        cases,
+        others,
     }
+}
+
+/// Nanoseconds for an operation of all threads; none if the row has something else, or its machine is not known.
+fn published(row: &Row) -> Option<Published> {
+    let machine = row.get("machine");
+    let threads = row.number("threads") as u32;
+    let (workload, value) = match row.get("metric") {
+        "average_per_thread" => {
+            let per_second = row.number("value") * 1e3 * f64::from(threads);
+            ("mutex bench".into(), 1e9 / per_second)
+        }
+        "avg_round" => {
+            let workload = format!("lock-bench, {} locks", row.get("locks"));
+            (workload, row.number("value") * 1e6 / 320_000.0)
+        }
+        _ => return None,
+    };
+    let is_pthread = row.get("version").contains("pthread");
+    Some(Published {
+        origin: Origin { name: machine, cpus: cpus(machine)? },
+        workload,
+        ours: ours(row.get("lock"), machine, is_pthread)?,
+        threads,
+        value,
+    })
+}
+
+/// The machine's CPUs; none if the source does not say which machine it is.
+fn cpus(machine: &str) -> Option<u32> {
+    Some(match machine {
+        "2x AMD EPYC 7502" => 64,
+        "2x Intel Xeon E5-2690 v3" => 48,
+        "AMD Ryzen 7 1800X" => 16,
+        "AMD Threadripper 1950X" => 32,
+        "Intel Xeon Platinum 8580" => 120,
+        "Intel i5-6200U" => 4,
+        "Intel i7-10750H" => 12,
+        "Intel i7-4770T" | "Intel i7-7820HQ" => 8,
+        "Intel i9-10980XE" => 36,
+        _ => return None,
+    })
 }
 
 fn ours(lock: &str, machine: &str, is_pthread: bool) -> Option<&'static str> {

@@ -1,52 +1,69 @@
-//! Skarupke's longest waits and longest idle times.
+//! Skarupke's longest waits and longest idle times, and how long the runs take.
 
 use crate::case::{Bench, Case, Cpus, Table};
+use crate::copied::{Origin, Published};
 use crate::published::rows;
 use crate::shapes::counter::Timed;
 use crate::subject::Shape;
 use ondeck_sim::machine::Policy;
 
-/// Runs whose longest time is taken; the source makes 100 and 1,000.
-const RUNS: u64 = 1;
+pub(super) fn runs() -> Table {
+    Table {
+        name: "skarupke",
+        source: SOURCE,
+        unit: "ms",
+        note: "Nothing fitted. The mean length of a run. Left out: the schedulers MuQSS and BMQ.",
+        order_only: false,
+        cases: cases("run", Shape::Length, "avg_duration_ms"),
+        others: Vec::new(),
+    }
+}
 
-pub(super) fn table() -> Table {
+pub(super) fn longest() -> Table {
+    Table {
+        name: "skarupke-longest",
+        source: SOURCE,
+        unit: "ms",
+        note: "Nothing fitted. The longest time of 100 or 1,000 runs and, simulated, of one. Left out: the schedulers MuQSS \
+               and BMQ.",
+        order_only: false,
+        cases: cases("longest", Shape::Longest, "top1_ms"),
+        others: Vec::new(),
+    }
+}
+
+const SOURCE: &str = "Malte Skarupke, \"Measuring Mutexes, Spinlocks and how Bad the Linux Scheduler Really is\" (2020)";
+
+fn cases(what: &str, shape: fn(Timed) -> Shape, column: &str) -> Vec<Case> {
     let published = rows(include_str!("../../../../../docs/published/skarupke-ryzen7-1700.csv"));
-    let mut cases = Vec::new();
-    for row in &published {
-        let policy = match row.get("scheduler") {
+    let cases = published.iter().filter_map(|row| {
+        let scheduler = row.get("scheduler");
+        let policy = match scheduler {
             "linux-cfs" => None,
             "linux-sched_rr" => Some(Policy::RoundRobin),
             "windows" => Some(Policy::Windows),
-            _ => continue,
+            _ => return None,
         };
         let lock = row.get("lock");
-        let ours = if lock == "std_mutex" { "glibc_normal" } else { lock };
-        let timed = if row.get("metric") == "wait" { Timed::Wait } else { Timed::Idle };
-        let bench = Bench { machine: "ryzen-7-1700", cpus: Cpus::All, policy };
-        let place = format!("{}, {}", row.get("scheduler"), row.get("metric"));
-        let mut add = |what: &str, shape, column: &str, runs| {
-            cases.push(Case {
-                series: format!("{place}: {what}"),
+        let metric = row.get("metric");
+        let timed = if metric == "wait" { Timed::Wait } else { Timed::Idle };
+        Some(Case {
+            series: format!("{scheduler}, {metric}: {what}"),
+            lock,
+            published: Published {
+                // The one machine: another scheduler stands for another one.
+                origin: Origin { name: scheduler, cpus: 16 },
+                workload: metric.into(),
+                ours: if lock == "std_mutex" { "glibc_normal" } else { lock },
                 threads: 16,
-                lock,
-                ours,
-                bench,
-                shape,
-                published: row.number(column),
-                fitted: false,
-                runs,
-            });
-        };
-        add("run", Shape::Length(timed), "avg_duration_ms", 1);
-        add("longest", Shape::Longest(timed), "top1_ms", RUNS);
-    }
-    Table {
-        name: "skarupke",
-        source: "Malte Skarupke, \"Measuring Mutexes, Spinlocks and how Bad the Linux Scheduler Really is\" (2020)",
-        unit: "ms",
-        note: "Nothing fitted. `run` is the mean length of a run, `longest` the longest time of 100 or 1,000 runs and, \
-               simulated, of one. Left out: the schedulers MuQSS and BMQ.",
-        order_only: false,
-        cases,
-    }
+                value: row.number(column),
+            },
+            bench: Bench { machine: "ryzen-7-1700", cpus: Cpus::All, policy },
+            shape: shape(timed),
+            fitted: false,
+            repeats: "",
+            runs: 1,
+        })
+    });
+    cases.collect()
 }

@@ -1,6 +1,7 @@
 //! synchronization-benchmarks: one lock, no work outside, 1 to 384 tasks.
 
 use crate::case::{Bench, Case, Cpus, Table};
+use crate::copied::{Origin, Published};
 use crate::published::{Row, rows};
 use crate::shapes::batch::{BATCH, Batch};
 use crate::subject::Shape;
@@ -39,13 +40,18 @@ pub(super) fn table() -> Table {
         };
         Some(Case {
             series: format!("{}{cpuset}, {table}", row.get("machine")),
-            threads: tasks,
             lock: row.get("lock"),
-            ours,
+            published: Published {
+                origin: origin(row),
+                workload: String::new(),
+                ours,
+                threads: tasks,
+                value: row.number("value"),
+            },
             bench,
             shape: Shape::Batch(batch),
-            published: row.number("value"),
-            fitted: tasks == 1,
+            fitted: is_fitted(row),
+            repeats: "",
             runs: 1,
         })
     });
@@ -53,24 +59,37 @@ pub(super) fn table() -> Table {
         name: "sync-bench",
         source: "Sarunas (Ordo One), synchronization-benchmarks, ContentionScaling and ParkingLot (2026)",
         unit: "ns",
-        note: "Fitted: the length of an update, to the rows with one task. Left out: rows that the table's head \
+        note: "Fitted: the length of an update, to the rows with one task; the part of it outside the section, to Optimal v2 \
+               with 16 tasks on the i5-12500; and what the machine files mark. Left out: rows that the table's head \
                calls suspect, among them all of the M4 Pro.",
         order_only: false,
         cases: cases.collect(),
+        others: Vec::new(),
     }
 }
 
 /// The part of a task's own time for an acquisition that is between an unlock and the next lock: the loop, and the
 /// calls of lock and unlock. Fitted to Optimal v2 with 16 tasks on the i5-12500.
-const OUTSIDE: f64 = 0.3;
+pub const OUTSIDE: f64 = 0.3;
+
+/// Whether lengths were fitted to the row.
+pub(super) fn is_fitted(row: &Row) -> bool {
+    let of_outside = row.get("machine") == "x86 12c" && row.get("lock").starts_with("Optimal v2");
+    row.get("tasks") == "1" || of_outside && row.get("tasks") == "16"
+}
+
+/// The machine of the row, with the CPUs that its program had.
+pub(super) fn origin(row: &Row) -> Origin {
+    Origin { name: row.get("machine"), cpus: row.number("cpus") as u32 }
+}
 
 /// Acquisitions of a batch: fewer than the source's of a lock whose waiters poll a thousand times for each.
-pub(super) fn acquisitions(ours: &str) -> u64 {
+pub fn acquisitions(ours: &str) -> u64 {
     if ours == "swift_pi" { BATCH / 5 } else { BATCH }
 }
 
 /// The lock of the zoo that stands for one of the source.
-pub(super) fn lock(name: &str) -> Option<&'static str> {
+pub fn lock(name: &str) -> Option<&'static str> {
     let (head, _) = name.split_once(" (").unwrap_or((name, ""));
     Some(match head {
         "Optimal v1" => "swift_optimal_v1",

@@ -1,6 +1,7 @@
 //! synchronization-benchmarks: further sweeps of section, work outside, and calibrated nanoseconds.
 
 use crate::case::{Bench, Case, Table};
+use crate::copied::Published;
 use crate::published::{Row, rows};
 use crate::shapes::batch::{Batch, Updates};
 use crate::subject::Shape;
@@ -18,20 +19,23 @@ pub(super) fn table() -> Table {
             let batch = batch(row, update, bench)?;
             let ours = sync_bench::lock(row.get("lock"))?;
             let acquisitions = sync_bench::acquisitions(ours);
+            let workload = format!("{} {}", row.get("table"), row.get("workload"));
+            // The workload of sync-bench, measured on another day.
+            let is_repeat = row.get("workload") == "work=1 pause=0";
             Some(Case {
-                series: format!(
-                    "{}, {} {}",
-                    row.get("machine"),
-                    row.get("table"),
-                    row.get("workload")
-                ),
-                threads: tasks,
+                series: format!("{}, {workload}", row.get("machine")),
                 lock: row.get("lock"),
-                ours,
+                published: Published {
+                    origin: sync_bench::origin(row),
+                    workload,
+                    ours,
+                    threads: tasks,
+                    value: row.number("value"),
+                },
                 bench,
                 shape: Shape::Batch(Batch { tasks: tasks.into(), acquisitions, ..batch }),
-                published: row.number("value"),
-                fitted: false,
+                fitted: is_repeat && sync_bench::is_fitted(row),
+                repeats: if is_repeat { "sync-bench" } else { "" },
                 runs: 1,
             })
         });
@@ -39,10 +43,12 @@ pub(super) fn table() -> Table {
         name: "sync-sweeps",
         source: "Sarunas (Ordo One), synchronization-benchmarks, HoldTime, ContentionRatio and NanosecondContention (2026)",
         unit: "ns",
-        note: "Nothing fitted here: updates are as long as in sync-bench. Left out: owners that sleep, where all locks \
+        note: "Nothing fitted here: updates are as long as in sync-bench. One update inside and none outside are the workload of \
+               sync-bench: what is fitted to that table's row is fitted to these. Left out: owners that sleep, where all locks \
                take what the sleep takes, and background load.",
         order_only: false,
         cases: cases.collect(),
+        others: Vec::new(),
     }
 }
 

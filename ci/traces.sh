@@ -1,0 +1,132 @@
+#!/usr/bin/env bash
+# Checks traces of the source against the specifications, with TLC: each run of the simulator under a random schedule is a
+# behaviour of spec/mutex/Mutex.tla, and runs of a source with a hazard in it are not.
+#
+#   ci/traces.sh                   1,000 runs, and the hazards; half an hour
+#   ci/traces.sh --quick           40 runs; less than a minute
+#   ci/traces.sh --runs N          so many runs
+#   ci/traces.sh --hazards         the hazards alone
+#   ci/traces.sh --hazard NAME     one of crates/ondeck/tests/mutants
+#   ci/traces.sh --seed N          one run; if it is rejected, how far TLC followed it, and in which state
+#
+# ci/traces/MutexTrace.tla says what an event is and which steps it allows; crates/ondeck-sim/examples/traces makes the
+# events.
+source "$(dirname "$0")/common.sh"
+need_packages python3
+need_tlc
+target=${CARGO_TARGET_DIR:-$PWD/target}
+work=$target/traces
+# Runs of one start of TLC.
+batch=100
+# Runs in which a hazard has to show.
+tries=200
+# The hazards of the mutex that a trace shows. Not those of orderings, of times, and of parts that no run here uses.
+hazards=(
+    debt_not_left debt_of_no_owner debt_to_no_thread
+    handed_and_cleared handed_ignored_at_the_deadline handed_though_not_asked handed_without_a_wake
+    heir_no_last_try heir_no_try_after_the_heavy_fence heir_without_the_heavy_fence
+    leaves_without_a_wake left_keeps_its_request left_still_woken mode_not_read_again
+    replaced_heir_not_parked replaced_heir_takes_the_request_along
+    request_of_another_withdrawn request_of_any_lock request_taken_from_another served_with_the_request_left
+    unlock_wakes_no_thread woken_before_it_is_told woken_still_relied_on woken_takes_the_role_of_a_sleeper
+)
+
+# Builds what makes traces, of the tree in the working directory; prints its path.
+build() {
+    cargo build --locked -q -p ondeck-sim --no-default-features --example traces --message-format json |
+        grep '"kind":\["example"\]' | sed -n 's/.*"executable":"\([^"]*\)".*/\1/p'
+}
+
+# Checks the runs of these seeds in a folder of their own; prints the seeds of the traces that are accepted.
+follow() {
+    local executable=$1 first=$2 count=$3 place=$4 constraint=${5:-IsNew}
+    rm -rf "$place"
+    mkdir -p "$place"
+    cp spec/mutex/Mutex.tla ci/traces/MutexTrace.tla "$place"
+    # A run that a hazard makes endless is no trace.
+    timeout 60 "$executable" "$first" "$count" >"$place/Traces.tla" 2>"$place/log" || return 0
+    sed "s/^CONSTRAINT .*/CONSTRAINTS $constraint/" ci/traces/MutexTrace.cfg >"$place/Traces.cfg"
+    (
+        cd "$place"
+        java -Djava.io.tmpdir="$place" -XX:SharedArchiveFile="$archive" -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xmx3g -cp "$jar" tlc2.TLC \
+            -workers 1 -deadlock -metadir "$place" -config Traces.cfg MutexTrace.tla >"$place/out" 2>&1
+    ) || true
+    grep -q '^Model checking completed. No error has been found' "$place/out" || { tail -n 30 "$place/out" >&2; return 1; }
+    sed -n 's/^<<"accepted", \([0-9]*\)>>$/\1/p' "$place/out" | sort -nu | awk -v first="$first" '{ print first + $1 - 1 }'
+}
+
+# Follows batches of runs, two at a time; fails if one is rejected.
+accept() {
+    local executable=$1 runs=$2 place
+    seq 1 "$batch" "$runs" | xargs -P 2 -I{} bash ci/traces.sh --follow "$executable" {} "$batch" "$runs" || true
+    local accepted rejected
+    accepted=$(find "$work" -path '*/runs-*/accepted' -exec cat {} + | sort -n)
+    rejected=$(comm -23 <(seq 1 "$runs" | sort) <(sort <<<"$accepted") | sort -n)
+    step "$(grep -c . <<<"$accepted") of $runs traces accepted"
+    [ -z "$rejected" ] || { xargs echo "rejected: ci/traces.sh --seed" <<<"$rejected"; return 1; }
+}
+
+# Whether runs of a source with this hazard are rejected.
+reject() {
+    local name=$1 changed executable accepted first
+    changed=$(python3 ci/mutants/hazards.py apply "$name" --into "$work/tree")
+    executable=$(
+        cd "$work/tree"
+        # It runs for less than a second.
+        CARGO_TARGET_DIR=$work/build CARGO_PROFILE_DEV_OPT_LEVEL=0 CARGO_PROFILE_DEV_DEBUG=0 build
+    ) || true
+    xargs -d '\n' cp --parents -t "$work/tree" <<<"$changed"
+    [ -n "$executable" ] || { echo "$name DOES NOT COMPILE"; return 1; }
+    for ((first = 1; first <= tries; first += 40)); do
+        accepted=$(follow "$executable" "$first" 40 "$work/hazard" | wc -l) || { echo "$name: TLC failed"; return 1; }
+        if [ "$accepted" -lt 40 ] && [ -s "$work/hazard/out" ]; then
+            printf '%-40s rejected, %s of the runs %s to %s\n' "$name" $((40 - accepted)) "$first" $((first + 39))
+            return
+        fi
+    done
+    printf '%-40s ACCEPTED\n' "$name"
+    return 1
+}
+
+runs=1000 with=yes
+case ${1:-} in
+    --follow)
+        shift
+        executable=$1 first=$2 count=$3 runs=$4
+        [ $((first + count - 1)) -le "$runs" ] || count=$((runs - first + 1))
+        follow "$executable" "$first" "$count" "$work/runs-$first" >"$work/accepted-$first"
+        mv "$work/accepted-$first" "$work/runs-$first/accepted"
+        exit
+        ;;
+    --quick) runs=40 batch=20 with=no ;;
+    --runs) runs=$2 with=no ;;
+    --hazards) runs=0 ;;
+    --hazard) runs=0 hazards=("$2") ;;
+    --seed)
+        mkdir -p "$work"
+        accepted=$(follow "$(build)" "$2" 1 "$work/one" "IsFarther IsNew")
+        if [ -n "$accepted" ]; then echo "accepted"; exit; fi
+        cat "$work/one/out" "$work/one/Traces.tla"
+        exit 1
+        ;;
+    '') ;;
+    *) echo "unknown option $1" >&2; exit 2 ;;
+esac
+
+mkdir -p "$work"
+if [ "$runs" -gt 0 ]; then
+    rm -rf "$work"/runs-*
+    executable=$(build)
+    accept "$executable" "$runs"
+fi
+if [ "$with" = yes ]; then
+    rm -rf "$work/tree"
+    mkdir -p "$work/tree"
+    git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t "$work/tree"
+    bad=0
+    for name in "${hazards[@]}"; do
+        reject "$name" || bad=$((bad + 1))
+    done
+    step "$((${#hazards[@]} - bad)) of ${#hazards[@]} sources with a hazard rejected"
+    [ "$bad" -eq 0 ]
+fi

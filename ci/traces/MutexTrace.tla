@@ -1,0 +1,101 @@
+---------------------------- MODULE MutexTrace ----------------------------
+(* Whether traces of the source are behaviours of Mutex. Module Traces, which ci/traces.sh makes, has in Traces a
+   sequence of events for each run, in Ended whether all threads of the run came to their ends, and in PlaysTraced what
+   they locked.
+
+   An event is one access of a thread, with the value that it read; or the beginning of a section of the bucket's lock,
+   with all that it leaves in the table. It allows the steps of the module that are made by such an access, if they read that value and
+   leave that table. A trace is accepted if steps take it to its end.
+
+   Steps without an event: a section, at any moment from its beginning to its end; what a thread decides without an access
+   (Silent); the stores of a buffer that become visible. Events without a step, which change nothing: a section that leaves the table as it was, where a thread
+   has looked at a clock or at its own status only; further reads of a status or of a mode; a nap. *)
+EXTENDS Traces
+
+VARIABLES
+    run,    \* which trace
+    at,     \* its event that comes next
+    last,   \* the thread of the event before
+    open    \* the section of the bucket's lock that has begun and is yet to be made: its event, or none
+
+Trace == Traces[run]
+Thread == IF at <= Len(Trace) THEN Trace[at][2] ELSE last
+
+BeginTrace == Init /\ run \in 1..Len(Traces) /\ at = 1 /\ last = 1 /\ open = <<>>
+
+Nothing == UNCHANGED vars
+
+(* What t does without an access, or by one that the event before or after shows. *)
+Silent(t) ==
+    \/ Left(t) \/ AskHeavy(t) \/ Offer(t) \/ TimeOut(t)
+    \/ AskSleep(t) /\ mem.status[t] # "heir"
+    \/ (ReadHand(t) \/ Look(t)) /\ Mode(t)[1] # Here(t)
+
+(* The call of t returns. No thread of the runs frees a mutex. *)
+Returns(t) ==
+    /\ At(t, "Finish")
+    /\ me' = [me EXCEPT ![t] = IF me[t].call = Len(Plays[t]) THEN [Idle EXCEPT !.pc = "Done", !.call = me[t].call]
+                               ELSE [Idle EXCEPT !.call = me[t].call + 1]]
+    /\ UNCHANGED <<mem, buf, table, program>>
+
+Sections(t) ==
+    \/ Enter(t) \/ Rotate(t) \/ Ask(t) \/ GoFirst(t) \/ Rescue(t) \/ Land(t) \/ Leave(t) \/ HandOver(t) \/ HandFair(t)
+    \/ Serve(t)
+
+(* The table after a section of t. *)
+Leaves(t, queues, heirs, woken, asked, urgent, mode, statuses) ==
+    /\ table'.heir = heirs /\ table'.woken = woken /\ table'.asked = asked /\ table'.urgent = urgent
+    /\ \A a \in Addresses : SelectSeq(table'.queue, LAMBDA u : Here(u) = a) = queues[a]
+    /\ Mode(t)' = mode
+    /\ \A is \in statuses : Read(t, "status", is[1])' = is[2]
+
+(* The section of t. *)
+Made(e, t) ==
+    /\ Sections(t) \/ Nothing
+    /\ Leaves(t, e[3], e[4], e[5], e[6], e[7], e[8], e[9])
+
+Matches(e, t) ==
+    CASE e[1] = "call" -> At(t, "Call") /\ Nothing
+      [] e[1] = "try" ->
+            /\ Here(t) = e[3] /\ mem.byte[e[3]] = e[4]
+            /\ TryLock(t) \/ ArriveTry(t) \/ PollTry(t) \/ LandTry(t) \/ AskTry(t)
+      [] e[1] = "read" -> Here(t) = e[3] /\ mem.byte[e[3]] = 1 /\ AskTry(t)
+      [] e[1] = "in" -> Nothing
+      [] e[1] = "out" -> open = <<>> /\ (IF mem.guard[0] = t THEN Unguard(t) ELSE Nothing)
+      [] e[1] = "clear" -> Here(t) = e[3] /\ Release(t)
+      [] e[1] = "mode" ->
+            /\ Mode(t) = e[3]
+            /\ ReadModeBefore(t) \/ ReadHand(t) \/ ReadModeAfter(t) \/ Look(t)
+                \/ (me[t].pc \in {"Look", "Offer"} /\ Nothing)
+      [] e[1] = "status" -> Status(t) = e[3] /\ (Poll(t) \/ Told(t) \/ AskWoken(t) \/ Nothing)
+      [] e[1] = "fence" -> AskFence(t)
+      [] e[1] = "heavy" -> AskHeavyMade(t)
+      [] e[1] = "sleep" ->
+            \/ Sleep(t)
+            \/ mem.status[t] = "heir" /\ (AskSleep(t) \/ (me[t].pc \in {"Wait", "Rotate"} /\ Nothing))
+      [] e[1] = "wake" -> me[t].wakes = e[3] /\ FutexWake(t)
+      [] e[1] = "got" -> At(t, IF e[3] THEN "Unlock" ELSE "Finish") /\ Nothing
+      [] e[1] = "done" -> Returns(t)
+      [] OTHER -> FALSE
+
+Follow ==
+    \/ /\ at <= Len(Trace)
+       /\ \E e \in {Trace[at]} : Matches(e, e[2]) /\ last' = e[2]
+       /\ open' = IF Trace[at][1] = "in" THEN <<Trace[at]>> ELSE open
+       /\ at' = at + 1 /\ run' = run
+    \/ /\ open # <<>>
+       /\ \E e \in {open[1]} : Made(e, e[2])
+       /\ open' = <<>> /\ UNCHANGED <<run, at, last>>
+    \/ /\ (\E t \in {last, Thread} : Silent(t)) \/ \E t \in Threads : Drain(t)
+       /\ UNCHANGED <<run, at, last, open>>
+
+IsAccepted == at > Len(Trace) /\ (Ended[run] => \A t \in Threads : At(t, "Done"))
+
+(* How far each trace was followed. No trace is followed beyond its first end. *)
+ASSUME \A number \in 1..Len(Traces) : TLCSet(number, 0)
+IsNew ==
+    /\ TLCGet(run) <= Len(Trace)
+    /\ at > TLCGet(run) => TLCSet(run, at)
+    /\ IsAccepted => PrintT(<<"accepted", run>>)
+IsFarther == at > TLCGet(run) => PrintT(<<"followed", run, at, me, table, mem, buf>>)
+=============================================================================

@@ -1,0 +1,137 @@
+//! The baseline: a program that simulates nothing, and copies the number of the nearest published machine.
+//!
+//! The nearest one has published the same lock and workload in the same table, with as many threads or with at most twice
+//! or half as many. A machine of the same vendor and class is nearer than one of the same class, that than one of
+//! the same vendor, and that than any other; of several, the one whose number of CPUs has the least ratio to that of the
+//! machine in question. A machine is not copied from itself. Where a table has one machine, its other columns stand for
+//! machines.
+
+use super::case::Table;
+
+/// A published machine, as a reader knows it without a simulator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// The machine's name in the table; a column's, where the table has one machine.
+    pub name: &'static str,
+    /// The CPUs that the program had.
+    pub cpus: u32,
+}
+
+/// A published number that can be copied.
+#[derive(Clone, Debug)]
+pub struct Published {
+    /// The machine.
+    pub origin: Origin,
+    /// The workload, by a name that all machines of the table share.
+    pub workload: String,
+    /// The lock of the zoo.
+    pub ours: &'static str,
+    /// Threads.
+    pub threads: u32,
+    /// In the table's unit.
+    pub value: f64,
+}
+
+/// The machines by vendor and class.
+const MACHINES: &[(&str, &str, &str)] = &[
+    ("2x AMD EPYC 7502", "AMD", "server"),
+    ("2x Intel Xeon E5-2690 v3", "Intel", "server"),
+    ("A64", "AMD", "server"),
+    ("AMD Ryzen 7 1800X", "AMD", "client"),
+    ("AMD Threadripper 1950X", "AMD", "client"),
+    ("I48", "Intel", "server"),
+    ("Intel Xeon Platinum 8580", "Intel", "server"),
+    ("Intel i5-6200U", "Intel", "client"),
+    ("Intel i7-10750H", "Intel", "client"),
+    ("Intel i7-4770T", "Intel", "client"),
+    ("Intel i7-7820HQ", "Intel", "client"),
+    ("Intel i9-10980XE", "Intel", "client"),
+    ("aarch64 18c", "Apple", "client"),
+    ("amd-epyc-2", "AMD", "server"),
+    ("i7-13700H", "Intel", "client"),
+    ("intel-xeon-2", "Intel", "server"),
+    ("x86 12c", "Intel", "client"),
+    ("x86 40c", "Intel", "server"),
+    ("x86 44c", "Intel", "server"),
+    ("x86 64c", "AMD", "server"),
+];
+
+impl Origin {
+    /// How far another machine is from this one: the least is the nearest.
+    fn distance(self, other: Self) -> (u8, f64) {
+        let kind = |name| MACHINES.iter().find(|machine| machine.0 == name);
+        let kinds = kind(self.name).zip(kind(other.name));
+        // Columns of one machine are not in the list.
+        let (same_vendor, same_class) =
+            kinds.map_or((true, true), |(one, other)| (one.1 == other.1, one.2 == other.2));
+        let unlike = match (same_vendor, same_class) {
+            (true, true) => 0,
+            (false, true) => 1,
+            (true, false) => 2,
+            (false, false) => 3,
+        };
+        (unlike, ratio(self.cpus, other.cpus))
+    }
+}
+
+/// The larger number divided by the smaller one.
+fn ratio(one: u32, other: u32) -> f64 {
+    f64::from(one.max(other)) / f64::from(one.min(other).max(1))
+}
+
+/// What the baseline says for each case of the table, if there is anything to copy.
+pub fn copies(table: &Table) -> Vec<Option<f64>> {
+    let all: Vec<&Published> =
+        table.cases.iter().map(|case| &case.published).chain(&table.others).collect();
+    table.cases.iter().map(|case| copy(&case.published, &all)).collect()
+}
+
+fn copy(wanted: &Published, all: &[&Published]) -> Option<f64> {
+    let same_row = |row: &&&Published| {
+        row.origin.name != wanted.origin.name
+            && row.workload == wanted.workload
+            && row.ours == wanted.ours
+            && ratio(row.threads, wanted.threads) <= 2.0
+    };
+    let distance = |row: &Published| {
+        let (unlike, cpus) = wanted.origin.distance(row.origin);
+        (unlike, cpus, ratio(row.threads, wanted.threads))
+    };
+    let nearer = |one: &&&Published, other: &&&Published| {
+        let (one, other) = (distance(one), distance(other));
+        one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)).then(one.2.total_cmp(&other.2))
+    };
+    all.iter().filter(same_row).min_by(nearer).map(|row| row.value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Origin, Published, copy};
+
+    fn row(name: &'static str, cpus: u32, threads: u32, value: f64) -> Published {
+        let origin = Origin { name, cpus };
+        Published { origin, workload: String::new(), ours: "mcs", threads, value }
+    }
+
+    #[test]
+    fn the_nearest_machine_is_copied() {
+        let rows = [
+            row("x86 40c", 40, 16, 1.0),
+            row("x86 44c", 44, 16, 2.0),
+            row("x86 64c", 64, 16, 3.0),
+            row("x86 12c", 12, 16, 4.0),
+            row("x86 44c", 44, 64, 5.0),
+            row("AMD Ryzen 7 1800X", 16, 16, 6.0),
+        ];
+        let all: Vec<_> = rows.iter().collect();
+        let of = |name, cpus, threads| copy(&row(name, cpus, threads, 0.0), &all);
+        // Vendor and class, then CPUs.
+        assert_eq!(of("x86 40c", 40, 16), Some(2.0));
+        // Class before vendor.
+        assert_eq!(of("x86 64c", 64, 16), Some(2.0));
+        assert_eq!(of("aarch64 18c", 18, 16), Some(6.0));
+        // The nearest number of threads, at most twice or half of it.
+        assert_eq!(of("x86 40c", 40, 40), Some(5.0));
+        assert_eq!(of("x86 40c", 40, 4), None);
+    }
+}

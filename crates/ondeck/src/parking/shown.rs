@@ -1,0 +1,60 @@
+//! A bucket as the check of traces against the specifications sees it: what its lock guards, at one moment.
+
+use core::ptr;
+
+use super::node::Node;
+use super::{Bucket, Host};
+use crate::machine::{AtomicInt, AtomicPointer, Ordering};
+
+/// A linked node.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shown {
+    /// The address of the word that its thread sleeps on.
+    pub word: usize,
+    /// What its thread waits for.
+    pub address: usize,
+    pub status: u32,
+    /// Of what it waits for, it is the heir.
+    pub is_heir: bool,
+    /// Of what it waits for, it is the thread that was woken last, and has not run.
+    pub is_woken_last: bool,
+    pub has_asked: bool,
+    pub priority: u32,
+}
+
+impl<P: Host> Bucket<P> {
+    /// Calls `see` with each linked node, those of a queue oldest first.
+    ///
+    /// # Safety
+    ///
+    /// No thread changes the bucket meanwhile.
+    #[doc(hidden)]
+    pub unsafe fn show(&self, mut see: impl FnMut(Shown)) {
+        let mut queue = self.queues.load(Ordering::Relaxed);
+        // SAFETY: linked nodes are live, and stay linked as the caller promises.
+        while let Some(newest) = unsafe { queue.as_ref() } {
+            let is = |node: &Node<P>, role: *mut Node<P>| ptr::eq(node, role);
+            let (heir, woken) =
+                (newest.heir.load(Ordering::Relaxed), newest.woken_last.load(Ordering::Relaxed));
+            let mut node = newest;
+            loop {
+                // SAFETY: as above. After the newest, in the ring, comes the oldest.
+                node = unsafe { &*node.newer.load(Ordering::Relaxed) };
+                see(Shown {
+                    word: ptr::from_ref(node.word()).addr(),
+                    address: node.address(),
+                    status: node.status(),
+                    is_heir: is(node, heir),
+                    is_woken_last: is(node, woken),
+                    has_asked: node.has_asked.load(Ordering::Relaxed) != 0,
+                    priority: node.priority.load(Ordering::Relaxed),
+                });
+                if ptr::eq(node, newest) {
+                    break;
+                }
+            }
+            queue = newest.next_queue.load(Ordering::Relaxed);
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! The other locks that need no kernel, each with data that is not atomic.
+
+use std::cell::UnsafeCell;
+use std::thread;
+
+use ondeck::biased::RawBiasedMutex;
+use ondeck::fair::RawFairMutex;
+use ondeck::parker::RawParker;
+use ondeck::rwlock::RawRwLock;
+use ondeck::{Barrier, Event, Latch, Once, Semaphore};
+
+use super::plain_platform::{Plain, soon};
+use super::{Freed, alone, crew, rounds};
+
+/// A lock, and what it guards.
+struct Guarded<L> {
+    lock: L,
+    number: UnsafeCell<u32>,
+}
+
+// SAFETY: `number` is touched as the lock allows.
+unsafe impl<L: Sync> Sync for Guarded<L> {}
+
+impl<L> Guarded<L> {
+    fn new(lock: L) -> Self {
+        Self { lock, number: UnsafeCell::new(0) }
+    }
+
+    /// # Safety
+    ///
+    /// No other thread touches the number meanwhile.
+    unsafe fn add(&self) {
+        // SAFETY: as the caller promises.
+        unsafe { *self.number.get() += 1 };
+    }
+
+    /// # Safety
+    ///
+    /// No other thread writes the number meanwhile.
+    unsafe fn get(&self) -> u32 {
+        // SAFETY: as the caller promises.
+        unsafe { *self.number.get() }
+    }
+}
+
+#[test]
+fn a_writer_excludes_readers_with_a_bias_and_without() {
+    alone(|| {
+        let shared = Guarded::new(RawRwLock::<Plain>::new());
+        let lock = &shared.lock;
+        crew(4, |thread| {
+            for round in 0..rounds() {
+                // SAFETY: each access is one that the lock allows, and each unlock is of what was locked.
+                unsafe {
+                    match (round + thread) % 4 {
+                        0 => {
+                            lock.lock_exclusive();
+                            shared.add();
+                            let held = lock.downgrade();
+                            shared.get();
+                            lock.unlock_shared(held);
+                        }
+                        1 => {
+                            lock.lock_upgradable();
+                            shared.get();
+                            lock.upgrade();
+                            shared.add();
+                            lock.unlock_exclusive_fair();
+                        }
+                        2 => lock.consider_bias(),
+                        _ => {
+                            let held = lock.lock_shared();
+                            shared.get();
+                            lock.unlock_shared(held);
+                            if let Some(held) = lock.try_lock_shared_until(soon(20)) {
+                                shared.get();
+                                lock.unlock_shared(held);
+                            }
+                        }
+                    }
+                }
+            }
+        });
+        assert_eq!(shared.number.into_inner(), 2 * rounds());
+    });
+}
+
+/// One thread has it so often in a row that it becomes its owner; the others take that away.
+#[test]
+fn the_owner_of_a_bias_excludes_the_others() {
+    alone(|| {
+        let shared = Guarded::new(RawBiasedMutex::<Plain>::new());
+        let sections = |thread| if thread == 0 { 100 } else { rounds() };
+        crew(3, |thread| {
+            for _ in 0..sections(thread) {
+                let held = shared.lock.lock();
+                // SAFETY: the thread has the mutex.
+                unsafe {
+                    shared.add();
+                    shared.lock.unlock(held);
+                }
+            }
+        });
+        assert_eq!(shared.number.into_inner(), (0..3).map(sections).sum());
+    });
+}
+
+#[test]
+fn a_fair_mutex_excludes() {
+    alone(|| {
+        let shared = Guarded::new(RawFairMutex::<Plain>::new());
+        crew(4, |thread| {
+            for round in 0..rounds() {
+                if (round + thread) % 4 != 0 {
+                    shared.lock.lock();
+                } else if !shared.lock.try_lock_until(soon(20)) {
+                    continue;
+                }
+                // SAFETY: the thread has the mutex, and again after the bump.
+                unsafe {
+                    shared.add();
+                    shared.lock.bump();
+                    shared.add();
+                    shared.lock.unlock();
+                }
+            }
+        });
+    });
+}
+
+#[test]
+fn one_permit_excludes() {
+    alone(|| {
+        for semaphore in [Semaphore::<Plain>::on_platform(1), Semaphore::fair_on_platform(1)] {
+            let shared = Guarded::new(semaphore);
+            crew(4, |thread| {
+                for round in 0..rounds() {
+                    if (round + thread) % 4 != 0 {
+                        shared.lock.acquire();
+                    } else if !shared.lock.try_acquire_by(soon(20)) {
+                        continue;
+                    }
+                    // SAFETY: the thread has the only permit.
+                    unsafe { shared.add() };
+                    shared.lock.release(1);
+                }
+            });
+        }
+    });
+}
+
+/// Each thread has a number of its own in turn: that of the round before was its neighbour's.
+#[test]
+fn a_round_of_a_barrier_orders_all_threads() {
+    alone(|| {
+        let shared = [(); 3].map(|()| Guarded::new(()));
+        let barrier = Barrier::<Plain>::on_platform(3);
+        crew(3, |thread| {
+            for round in 0..rounds() {
+                // SAFETY: the threads' places differ in each round, and a barrier is between two of them.
+                unsafe { shared[(thread + round) as usize % 3].add() };
+                barrier.wait();
+            }
+        });
+    });
+}
+
+#[test]
+fn what_was_done_before_an_event_a_latch_and_a_once_is_seen_after() {
+    alone(|| {
+        for _ in 0..rounds().div_ceil(4) {
+            let event = Guarded::new(Event::<Plain>::on_platform());
+            let latch = Guarded::new(Latch::<Plain>::on_platform(1));
+            let once = Guarded::new(Once::<Plain>::on_platform());
+            crew(3, |thread| {
+                // SAFETY: the first thread alone adds to two of the numbers, before it tells; and one thread to the third,
+                // in the closure that runs once.
+                unsafe {
+                    if thread == 0 {
+                        event.add();
+                        event.lock.set();
+                        latch.add();
+                        latch.lock.count_down();
+                    }
+                    once.lock.call_once(|| once.add());
+                    event.lock.wait();
+                    latch.lock.wait();
+                    assert_eq!((event.get(), latch.get(), once.get()), (1, 1, 1));
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn what_was_done_before_a_token_is_seen_after() {
+    alone(|| {
+        let shared = Guarded::new(RawParker::<Plain>::new());
+        let answer = RawParker::<Plain>::new();
+        crew(2, |thread| {
+            for round in 0..rounds() {
+                // SAFETY: one thread parks at each, and they write in turn.
+                unsafe {
+                    if thread == 0 {
+                        shared.add();
+                        shared.lock.unpark();
+                        assert!(answer.park(None));
+                    } else {
+                        while !shared.lock.park(Some(soon(20))) {
+                            thread::yield_now();
+                        }
+                        assert_eq!(shared.get(), round + 1);
+                        answer.unpark();
+                    }
+                }
+            }
+        });
+    });
+}
+
+/// Each wait of a barrier's last round may be the one that frees it.
+#[test]
+fn the_first_that_has_met_frees_the_barrier() {
+    alone(|| {
+        for _ in 0..rounds().div_ceil(10) {
+            let barrier = Freed(Box::into_raw(Box::new(Barrier::<Plain>::on_platform(3))));
+            crew(3, |_| {
+                let barrier = barrier.get();
+                // SAFETY: it is there until all have come. Then the leader alone uses it, if no wait touches it after that.
+                unsafe {
+                    if (*barrier).wait().is_leader() {
+                        drop(Box::from_raw(barrier));
+                    }
+                }
+            });
+        }
+    });
+}
