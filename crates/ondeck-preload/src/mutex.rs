@@ -85,7 +85,15 @@ unsafe fn lock_alone(mutex: *mut Mutex) -> c_int {
 /// As for [`ondeck_preload_mutex_lock`].
 #[unsafe(naked)]
 unsafe extern "C" fn lock_from(mutex: *mut Mutex) -> c_int {
-    naked_asm!("mov rsi, [rsp]", "lea rdx, [rsp + 8]", "jmp {}", sym lock_recorded)
+    naked_asm!(
+        // A signal may come here, and its handler unwind.
+        ".cfi_startproc",
+        "mov rsi, [rsp]",
+        "lea rdx, [rsp + 8]",
+        "jmp {}",
+        ".cfi_endproc",
+        sym lock_recorded,
+    )
 }
 
 /// # Safety
@@ -104,7 +112,15 @@ unsafe extern "C" fn lock_recorded(mutex: *mut Mutex, address: usize, frame: usi
 /// As for [`ondeck_preload_mutex_lock`].
 #[unsafe(naked)]
 unsafe extern "C" fn trylock_from(mutex: *mut Mutex) -> c_int {
-    naked_asm!("mov rsi, [rsp]", "lea rdx, [rsp + 8]", "jmp {}", sym trylock_recorded)
+    naked_asm!(
+        // A signal may come here, and its handler unwind.
+        ".cfi_startproc",
+        "mov rsi, [rsp]",
+        "lea rdx, [rsp + 8]",
+        "jmp {}",
+        ".cfi_endproc",
+        sym trylock_recorded,
+    )
 }
 
 /// # Safety
