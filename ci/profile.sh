@@ -115,7 +115,11 @@ if mount -t tmpfs -o size=64m none "$folder/small" 2>/dev/null; then
     LD_PRELOAD=$library ONDECK_PROFILE=$folder/small "$folder/hostile" full <"$folder/go" &
     program=$!
     exec 9>"$folder/go"
-    until [ -n "$(ls "$folder/small")" ]; do sleep 0.1; done
+    for ((tries = 0; tries < 300; tries += 1)); do
+        [ -z "$(ls "$folder/small")" ] || break
+        sleep 0.1
+    done
+    [ -n "$(ls "$folder/small")" ] || { kill "$program"; echo "no file is made on a disk of 64 MB"; exit 1; }
     sleep 0.5
     cat /dev/zero >"$folder/small/filler" 2>/dev/null || true
     echo >&9

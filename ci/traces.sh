@@ -4,7 +4,7 @@
 #
 #   ci/traces.sh                   1,000 runs, and the hazards; half an hour
 #   ci/traces.sh --quick           40 runs; less than a minute
-#   ci/traces.sh --runs N          so many runs
+#   ci/traces.sh --runs N          N runs
 #   ci/traces.sh --hazards         the hazards alone
 #   ci/traces.sh --hazard NAME     one of crates/ondeck/tests/mutants
 #   ci/traces.sh --seed N          one run; if it is rejected, how far TLC followed it, and in which state

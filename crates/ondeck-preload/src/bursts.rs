@@ -42,7 +42,7 @@ pub(crate) fn recorded_of<T>(
     result
 }
 
-/// A thread that waited for a condition variable has its mutex again, for which it waited so many nanoseconds.
+/// Ends a wait for a condition variable, after which the thread waited `nanos` for its mutex.
 pub(crate) fn waited(begun: Option<Begun>, mutex: &Mutex, nanos: u64) {
     if let Some(begun) = begun {
         begun.end_of_wait(ptr::from_ref(mutex).addr(), nanos);

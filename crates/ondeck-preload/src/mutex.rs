@@ -105,33 +105,6 @@ unsafe extern "C" fn lock_recorded(mutex: *mut Mutex, address: usize, frame: usi
     bursts::recorded_of(Action::Lock, mutex, caller, || unsafe { lock_other(mutex) })
 }
 
-/// [`trylock_slow`], as [`lock_from`].
-///
-/// # Safety
-///
-/// As for [`ondeck_preload_mutex_lock`].
-#[unsafe(naked)]
-unsafe extern "C" fn trylock_from(mutex: *mut Mutex) -> c_int {
-    naked_asm!(
-        // A signal may come here, and its handler unwind.
-        ".cfi_startproc",
-        "mov rsi, [rsp]",
-        "lea rdx, [rsp + 8]",
-        "jmp {}",
-        ".cfi_endproc",
-        sym trylock_recorded,
-    )
-}
-
-/// # Safety
-///
-/// As for [`ondeck_preload_mutex_lock`].
-unsafe extern "C" fn trylock_recorded(mutex: *mut Mutex, address: usize, frame: usize) -> c_int {
-    let caller = Caller { address, frame };
-    // SAFETY: as the caller promises.
-    bursts::recorded_of(Action::Lock, mutex, caller, || unsafe { trylock_slow(mutex) })
-}
-
 /// The second fastest path, for the other kinds, if the mutex is free.
 ///
 /// # Safety
@@ -203,7 +176,7 @@ pub unsafe extern "C" fn ondeck_preload_mutex_trylock(mutex: *mut Mutex) -> c_in
         return 0;
     }
     // SAFETY: as the caller promises.
-    unsafe { trylock_from(mutex) }
+    bursts::recorded(Action::Lock, mutex, || unsafe { trylock_slow(mutex) })
 }
 
 /// # Safety

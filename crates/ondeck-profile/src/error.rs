@@ -18,7 +18,7 @@ pub enum Error {
     /// No process recorded anything.
     #[error(
         "{} has no recording (no file *.ondeck-profile): the program did not start under `ondeck run \
-         --profile`, cannot be preloaded (static, setuid, another architecture), or had no room for a file",
+         --profile`, cannot be preloaded (static, setuid, another architecture), or had no room for a file, which takes up to 93 MB where TMPDIR names",
         folder.display()
     )]
     Empty {

@@ -13,15 +13,15 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::{ptr, slice};
 
 use ondeck_record::layout::{
-    DEPTH, FRAMES, File, Header, LOCKS, Lock, MAGIC, MAPS, Role, SAMPLES, SIZE, STACKS, VERSION,
-    of_sample_key,
+    DEPTH, FRAMES, File, Header, LOCKS, Lock, MAGIC, MAPS, Role, SAMPLES, SIZE, STACKS,
+    TRACKED_SIZE, TRACKS, Track, Tracked, VERSION, of_sample_key,
 };
 
 use crate::Error;
 
 /// A copy of a recording. A process may record while it is made: then its fields are of different moments.
 pub struct Recording {
-    file: Box<File>,
+    file: Box<Tracked>,
 }
 
 /// Reads a number of the file.
@@ -49,7 +49,8 @@ impl Recording {
         let word = |at: usize| head.get(at..at + 8).and_then(|bytes| bytes.try_into().ok());
         let magic = word(0).map(u64::from_ne_bytes);
         let path = path.to_owned();
-        if magic == Some(0) && length == SIZE as u64 {
+        let sizes = [SIZE as u64, TRACKED_SIZE as u64];
+        if magic == Some(0) && sizes.contains(&length) {
             return Err(Error::Unfinished { path });
         }
         if magic != Some(MAGIC) {
@@ -63,17 +64,15 @@ impl Recording {
             Some(found) => return Err(Error::Version { path, found, known: VERSION }),
             None => return Err(Error::Truncated { path, found: length, expected: SIZE as u64 }),
         }
-        let size =
-            word(offset_of!(File, header) + offset_of!(Header, size)).map(u64::from_ne_bytes);
-        if let Some(found) = size
-            && found != SIZE as u64
-        {
-            return Err(Error::Build { path, found, expected: SIZE as u64 });
+        let size = word(offset_of!(File, header) + offset_of!(Header, size));
+        let size = size.map_or(SIZE as u64, u64::from_ne_bytes);
+        if !sizes.contains(&size) {
+            return Err(Error::Build { path, found: size, expected: SIZE as u64 });
         }
-        if length < SIZE as u64 {
-            return Err(Error::Truncated { path, found: length, expected: SIZE as u64 });
+        if length < size {
+            return Err(Error::Truncated { path, found: length, expected: size });
         }
-        match copy(&file) {
+        match copy(&file, size as usize) {
             Ok(file) => Ok(Self { file }),
             Err(source) => Err(Error::Io { path, source }),
         }
@@ -81,7 +80,12 @@ impl Recording {
 
     /// The whole file.
     pub fn file(&self) -> &File {
-        &self.file
+        &self.file.file
+    }
+
+    /// The operations of threads; zeros if the file has none.
+    pub fn tracks(&self) -> &[Track; TRACKS] {
+        &self.file.tracks
     }
 
     /// The entries of locks that are in use, with their numbers.
@@ -131,16 +135,17 @@ impl Recording {
     }
 }
 
-/// Copies what the file has that is no hole. Not a mapping of it: reading a hole of one takes memory, and if
+/// Copies what the first `size` bytes have that is no hole. Not a mapping of it: reading a hole of one takes memory, and if
 /// the file is cut off meanwhile, reading one ends this process.
-fn copy(from: &Descriptor) -> io::Result<Box<File>> {
+fn copy(from: &Descriptor, size: usize) -> io::Result<Box<Tracked>> {
     // SAFETY: all fields are atomics, for which zeros are a value.
-    let mut file = unsafe { Box::<File>::new_zeroed().assume_init() };
+    let mut file = unsafe { Box::<Tracked>::new_zeroed().assume_init() };
     // SAFETY: its bytes, which nothing else refers to while the slice is used. Atomics may have every value.
-    let bytes = unsafe { slice::from_raw_parts_mut(ptr::from_mut(&mut *file).cast::<u8>(), SIZE) };
+    let bytes =
+        unsafe { slice::from_raw_parts_mut(ptr::from_mut(&mut *file).cast::<u8>(), TRACKED_SIZE) };
     let mut at = 0;
     while let Some(data) = next(from, at, libc::SEEK_DATA) {
-        let end = next(from, data, libc::SEEK_HOLE).unwrap_or(SIZE).min(SIZE);
+        let end = next(from, data, libc::SEEK_HOLE).unwrap_or(size).min(size);
         if data >= end {
             break;
         }

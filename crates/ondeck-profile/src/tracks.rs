@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use ondeck_record::layout::{Action, BURSTS, OPERATIONS, TRACKS};
+use ondeck_record::layout::{Action, OPERATIONS, TRACKS};
 
 use crate::Error;
 use crate::file::{Recording, get};
@@ -92,10 +92,10 @@ fn of(reader: &mut Reader, recording: &Recording) -> Tracks {
         ..Tracks::default()
     };
     let mut sites = HashMap::new();
-    for track in &file.tracks[..(used as usize).min(TRACKS)] {
+    for track in &recording.tracks()[..(used as usize).min(TRACKS)] {
         let overhead = get(&track.overhead);
         let mut bursts = Vec::new();
-        for burst in &track.bursts[..BURSTS] {
+        for burst in &track.bursts {
             let count = (get(&burst.used) as usize).min(OPERATIONS);
             let operations: Vec<Operation> = burst.operations[..count]
                 .iter()

@@ -2,18 +2,18 @@
 
 use core::sync::atomic::{AtomicU8, Ordering};
 
-use crate::layout::{File, MAGIC, SIZE, VERSION};
+use crate::layout::{File, MAGIC, VERSION};
 use crate::sys::{self, Descriptor};
 use crate::{clock, maps, stack, table};
 
-/// Fills the head; the magic number last. `counted_before` says that locks may have counted acquisitions
-/// already.
-pub fn fill(file: &File, counted_before: bool) {
+/// Fills the head of a file of `size` bytes; the magic number last. `counted_before` says that locks may have
+/// counted acquisitions already.
+pub fn fill(file: &File, size: usize, counted_before: bool) {
     let header = &file.header;
     let rate = clock::rate();
     let (ticks, nanos) = clock::both();
     header.version.store(VERSION, Ordering::Relaxed);
-    header.size.store(SIZE as u64, Ordering::Relaxed);
+    header.size.store(size as u64, Ordering::Relaxed);
     header.pid.store(sys::process(), Ordering::Relaxed);
     header.parent.store(sys::parent(), Ordering::Relaxed);
     header.counted_before.store(counted_before.into(), Ordering::Relaxed);

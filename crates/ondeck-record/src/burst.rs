@@ -20,7 +20,9 @@ use core::ptr;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 pub use crate::layout::Action;
-use crate::layout::{BURSTS, Burst, File, OPERATIONS, Operation, SITES, TRACKS, Track, place_of};
+use crate::layout::{
+    BURSTS, Burst, File, OPERATIONS, Operation, SITES, TRACKS, Track, Tracked, place_of,
+};
 use crate::{clock, room, samples, slot, state, sys, thread};
 
 /// Nanoseconds of work or of an operation after which the thread's CPU time is looked at: some percent of this.
@@ -34,7 +36,7 @@ const LONGEST_PAUSE: u64 = 64;
 const EMPTY: usize = 32;
 const TRIALS: usize = 4;
 
-/// Where an operation is called from. Zeros if that is not known: then the stack alone tells.
+/// The place of a call. Zeros if it is unknown: then the depth of the stack alone identifies a call site.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Caller {
     /// The return address of the function that was called.
@@ -132,7 +134,7 @@ fn new(file: &'static File) -> Option<&'static Track> {
     known.store(0, Ordering::Relaxed);
     known_file.store(thread::address_of(file), Ordering::Relaxed);
     let number = file.header.tracks_used.fetch_add(1, Ordering::Relaxed) as usize;
-    let track = file.tracks.get(number).filter(|_| number < TRACKS)?;
+    let track = tracks(file)?.get(number)?;
     room::reach(file, &track.acquisitions)?;
     set(
         &track.random,
@@ -142,6 +144,14 @@ fn new(file: &'static File) -> Option<&'static Track> {
     measure(file, track);
     start(track);
     Some(track)
+}
+
+/// The tracks behind a file, which has them if bursts are wanted.
+fn tracks(file: &'static File) -> Option<&'static [Track; TRACKS]> {
+    let tracked = ptr::with_exposed_provenance::<Tracked>(thread::address_of(file));
+    // SAFETY: what is wanted is known before the first file is made, so this one was mapped with its tracks. No file is
+    // ever unmapped, and zeros are a value of atomics.
+    state::wants_bursts().then(|| unsafe { &(*tracked).tracks })
 }
 
 /// Measures what operations take that nothing lies between. Their burst is thrown away.

@@ -26,6 +26,7 @@
 //!          ├────────────────────────────────────────────────────────────────┤
 //!  tracks  │ Track[128]       by thread: bursts of what it did with locks     │
 //!          └────────────────────────────────────────────────────────────────┘
+//!                             only in a file with bursts: see `Tracked`
 //! ```
 //!
 //! Every field is an atomic of the machine's byte order, and zero means "nothing yet": a new file is a
@@ -433,12 +434,22 @@ pub struct File {
     pub ranges: [[AtomicU64; 2]; RANGES],
     /// The snapshots themselves: lines of `/proc/self/maps` that name a file or a purpose.
     pub maps: [AtomicU8; MAPS],
-    /// The operations of threads, if they are recorded.
+}
+
+/// The length of a file in bytes. Most of it is a hole. A disk that could not take all of it gets no file.
+pub const SIZE: usize = size_of::<File>();
+
+/// A file with the operations of threads.
+#[repr(C)]
+pub struct Tracked {
+    /// What every file has.
+    pub file: File,
+    /// The threads.
     pub tracks: [Track; TRACKS],
 }
 
-/// The length of a file in bytes. Most of it is a hole.
-pub const SIZE: usize = size_of::<File>();
+/// The length of such a file.
+pub const TRACKED_SIZE: usize = size_of::<Tracked>();
 
 /// The key of a sample.
 #[inline]
@@ -501,7 +512,8 @@ mod tests {
         assert_eq!((size_of::<Header>(), size_of::<Lock>()), (4096, 5632));
         assert_eq!((size_of::<Sample>(), size_of::<Stack>()), (32, 16));
         assert_eq!((size_of::<Operation>(), size_of::<Track>()), (32, 266_240));
-        assert_eq!(SIZE, 92_676_096);
-        assert!(SIZE / PAGE < 64 * size_of::<Room>() / 8);
+        assert_eq!((SIZE, TRACKED_SIZE), (58_597_376, 92_676_096));
+        assert!(TRACKED_SIZE / PAGE < 64 * size_of::<Room>() / 8);
+        assert!(SIZE < 64 << 20, "the /dev/shm of a container has 64 MB");
     }
 }

@@ -11,7 +11,7 @@ use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, Ordering};
 
 use crate::control::{self, Control, wanted};
-use crate::layout::File;
+use crate::layout::{File, SIZE, TRACKED_SIZE};
 use crate::sys::{self, Descriptor, Text};
 use crate::{begin, end};
 
@@ -236,7 +236,7 @@ fn open() -> Option<*mut File> {
             Err(libc::EEXIST) => {}
             Err(_) => return None,
             Ok(file) => {
-                let size = crate::layout::SIZE;
+                let size = if wants_bursts() { TRACKED_SIZE } else { SIZE };
                 let mapping = (file.has_room(size) && file.resize(size))
                     .then(|| file.map(size, true))
                     .flatten();
@@ -245,6 +245,8 @@ fn open() -> Option<*mut File> {
                     return None;
                 };
                 let mapping = mapping.cast::<File>().as_ptr();
+                // For the tracks behind it.
+                mapping.expose_provenance();
                 // SAFETY: a mapping of a file of that size; all fields are atomics, for which zeros are
                 // a value.
                 let mapped = unsafe { &*mapping };
@@ -254,7 +256,7 @@ fn open() -> Option<*mut File> {
                     sys::remove(path);
                     return None;
                 }
-                begin::fill(mapped, COUNTED.swap(true, Ordering::Relaxed));
+                begin::fill(mapped, size, COUNTED.swap(true, Ordering::Relaxed));
                 return Some(mapping);
             }
         }

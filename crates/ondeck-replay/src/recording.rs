@@ -227,6 +227,13 @@ impl Recording {
 
     /// A number that cannot be.
     fn wrong(&self) -> Option<String> {
+        // So that sums of them are no overflow.
+        let most = 1 << 50;
+        let count =
+            |it: &&Thread| it.acquisitions > most || it.bursts.iter().any(|it| it.first > most);
+        if let Some(thread) = self.threads.iter().find(count) {
+            return Some(format!("{} acquisitions of a thread cannot be", thread.acquisitions));
+        }
         let is_time = |time: f64| time.is_finite() && (0.0..1e15).contains(&time);
         self.operations().find_map(|it| {
             let is_right = is_time(it.work)
@@ -304,6 +311,10 @@ mod tests {
             (&text.replace("\"version\":1", "\"version\":7"), &["version 7", "again"]),
             (&text.replace("\"lock\",100.3", "\"look\",100.3"), &["look"]),
             (&text.replace("100.3", "-100.3"), &["cannot be"]),
+            (
+                &text.replace("\"acquisitions\":10", "\"acquisitions\":18446744073709551615"),
+                &["cannot be"],
+            ),
             (&text.replace("20.0,0,0]", "20.0,1,0]"), &["cannot be"]),
             (&text.replace("20.0,0,null]", "20.0,null,null]"), &["cannot be"]),
             (&empty.to_json().expect("a tree"), &["no acquisition", "app", "longer"]),

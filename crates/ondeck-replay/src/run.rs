@@ -19,9 +19,9 @@ const LEAST: u64 = 8_000;
 const LEAST_OF_THREAD: u64 = 150;
 /// A part of them passes before the window in which rates are taken.
 const WARM_UP: u64 = 4;
-/// A run ends after so many times the time that one thread alone would take.
+/// A run that takes this many times as long as one thread alone would is cut.
 const PATIENCE: f64 = 4.0;
-/// And not before this, in nanoseconds.
+/// No run is cut earlier, in nanoseconds.
 const LEAST_TIME: f64 = 20e6;
 
 /// What to simulate.
@@ -198,9 +198,11 @@ struct Board {
     from: Option<Time>,
     to: Option<Time>,
     busy: Vec<Busy>,
-    /// Threads that wait for any lock, since when they are so many, and the time of all of them.
+    /// Threads that wait for any lock.
     waiting: u64,
+    /// When that number changed last.
     waiting_since: Time,
+    /// The time of all threads in which they waited.
     waited: Time,
 }
 

@@ -67,9 +67,9 @@ pub struct Passage {
 /// What a thread does.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Step {
-    /// Works for so many nanoseconds.
+    /// Works, in nanoseconds.
     Work(f64),
-    /// Sleeps for so many nanoseconds.
+    /// Sleeps, in nanoseconds.
     Sleep(f64),
     /// Locks.
     Lock(usize),

@@ -224,28 +224,25 @@ fn verdict(recording: &Recording, found: &[Found], threads: &[usize]) -> String 
         counted(saturation.threads),
         first.case.name
     );
+    let mut last = first;
     for it in found.iter().filter(|it| it.case.name != first.case.name) {
         let with = match it.case.halved {
             Some(site) => {
-                format!("halving the sections of `{}` moves it", function(&recording.sites[site]))
+                format!("with the sections of `{}` half as long", function(&recording.sites[site]))
             }
-            None => format!("with {} it saturates", it.case.name),
+            None => format!("with {}", it.case.name),
         };
-        let to = match it.outlook.saturation {
-            Some(its) if its.lock == saturation.lock && it.case.halved.is_some() => {
-                format!("to {}", its.threads)
-            }
+        let what = match it.outlook.saturation {
+            its if its == last.outlook.saturation => "the same".to_owned(),
             Some(its) if its.lock == saturation.lock => format!("at {}", its.threads),
-            Some(its) => format!(
-                "so far that {} saturates first, at {}",
-                recording.locks[its.lock].words(),
-                its.threads
-            ),
-            None if it.case.halved.is_some() => format!("beyond {most}"),
+            Some(its) => {
+                format!("{} first, at {}", recording.locks[its.lock].words(), its.threads)
+            }
             None => format!("not with up to {most}"),
         };
         // Writing to a string does not fail.
-        _ = write!(words, "; {with} {to}");
+        _ = write!(words, "; {with} {what}");
+        last = it;
     }
     words.push('.');
     words

@@ -1,4 +1,4 @@
-//! How much shorter sections are to be: what `--shorter` is told.
+//! The value of `--shorter`: a call site, and the part that is left of the work in its sections.
 
 use std::str::FromStr;
 
@@ -17,12 +17,10 @@ impl FromStr for Part {
         let (site, percent) = word.rsplit_once('=').ok_or(example)?;
         let percent = percent.trim().strip_suffix('%').ok_or(example)?;
         match percent.trim().parse::<f64>() {
-            Ok(left) if (0.0..=1_000.0).contains(&left) && !site.is_empty() => {
+            Ok(left) if (0.0..=100.0).contains(&left) && !site.is_empty() => {
                 Ok(Self { site: site.to_owned(), factor: left / 100.0 })
             }
-            Ok(left) if !site.is_empty() => {
-                Err(format!("{left}% is not possible: use 0% to 1000%"))
-            }
+            Ok(left) if !site.is_empty() => Err(format!("{left}% is not possible: use 0% to 100%")),
             _ => Err(example.to_owned()),
         }
     }
@@ -42,6 +40,7 @@ mod tests {
             ("=50%", "50%"),
             ("get=x%", "50%"),
             ("get=-1%", "-1%"),
+            ("get=150%", "100%"),
         ] {
             let error = word.parse::<Part>().expect_err(word);
             assert!(error.contains(wrong), "{word}: {error}");

@@ -202,7 +202,7 @@ fn is_recorded(table: &Table) -> io::Result<bool> {
     Ok(record.numbers == numbers)
 }
 
-/// The number of each wanted case, the median of so many seeds, by as many OS threads as there are CPUs.
+/// Simulates each wanted case with the seeds 1 to `seeds`, on all CPUs; returns the medians.
 fn simulate(
     cases: &[Case],
     seeds: u64,

@@ -27,7 +27,8 @@ pub fn machine(name: &str) -> Option<&'static str> {
     })
 }
 
-/// The prediction as comma-separated rows, each number the median of so many seeds; none if there is no such one.
+/// Returns the prediction as comma-separated rows, each number the median of the seeds 1 to `seeds`; `None` if the name is
+/// unknown.
 pub fn rows(name: &str, seeds: u64) -> Option<String> {
     let costs = Bench::of(machine(name)?).costs();
     let number = |lock: &str, shape: &Shape| -> Option<f64> {
