@@ -99,6 +99,13 @@ for what in stack reuse relock; do
     LD_PRELOAD=$library ONDECK_PROFILE=$folder/recording "$folder/hostile" "$what"
     check_hostile "$what" "$folder/recording"
 done
+step "operations"
+gcc -O2 -g -Wall -Wextra -Werror -pthread "$programs/operations.c" -o "$folder/operations"
+rm -rf "$folder/recording"
+mkdir "$folder/recording"
+timeout 120 env LD_PRELOAD="$library" ONDECK_PROFILE="$folder/recording" ONDECK_RECORD=1 "$folder/operations"
+# A file of the program and of each child, with the operations.
+[ "$(find "$folder/recording" -size +80M | wc -l)" -eq 21 ] || { ls -l "$folder/recording"; exit 1; }
 step "hostile switch"
 rm -rf "$folder/out"
 mkdir "$folder/1" "$folder/2"

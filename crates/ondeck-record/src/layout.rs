@@ -38,6 +38,7 @@
 //!
 //! A change to anything here raises [`VERSION`].
 
+use core::mem::offset_of;
 use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 /// The first eight bytes of a file, as a number of the machine's byte order.
@@ -438,6 +439,8 @@ pub struct File {
 
 /// The length of a file in bytes. Most of it is a hole. A disk that could not take all of it gets no file.
 pub const SIZE: usize = size_of::<File>();
+/// The /dev/shm of a container has 64 MB.
+const _: () = assert!(SIZE < 64 << 20);
 
 /// A file with the operations of threads.
 #[repr(C)]
@@ -450,6 +453,8 @@ pub struct Tracked {
 
 /// The length of such a file.
 pub const TRACKED_SIZE: usize = size_of::<Tracked>();
+/// A thread asks for the room of its first page, and for that of each burst.
+const _: () = assert!(offset_of!(Track, bursts) <= PAGE);
 
 /// The key of a sample.
 #[inline]
@@ -514,6 +519,5 @@ mod tests {
         assert_eq!((size_of::<Operation>(), size_of::<Track>()), (32, 266_240));
         assert_eq!((SIZE, TRACKED_SIZE), (58_597_376, 92_676_096));
         assert!(TRACKED_SIZE / PAGE < 64 * size_of::<Room>() / 8);
-        assert!(SIZE < 64 << 20, "the /dev/shm of a container has 64 MB");
     }
 }
