@@ -156,12 +156,11 @@ fn most(of: impl IntoIterator<Item = f64>) -> f64 {
 #[test]
 fn pure_spinners_burn_whole_slices_for_an_acquisition_where_sleepers_burn_none() {
     let slices = |lock| contended(lock, 8 * Linux::cpus(), 50_000, 150).involuntary;
-    let least = least(PURE_SPINNERS.map(slices));
-    let [std, three_state_futex, ondeck] = SLEEPING.map(slices);
-    let most = std.max(three_state_futex);
+    // Not of ondeck: its woken waiters preempt running threads, which the kernel counts here as well (0.1 to 0.35 a section,
+    // also if no waiter polls).
+    let (least, most) =
+        (least(PURE_SPINNERS.map(slices)), most(["std", "three_state_futex"].map(slices)));
     assert!(least > 4.0 * most, "{least} and {most}");
-    // It has several times as many of these switches as the other two: 0.12 for a section on an AMD EPYC, where they have 0.02.
-    assert!(least > ondeck, "{least} and {ondeck}");
 }
 
 /// Strict queues of spinners hand the lock to threads that are off their CPU. Waiters that
