@@ -76,7 +76,7 @@ fn waiters_that_spin_want_a_cpu_and_waiters_that_sleep_leave_theirs_to_a_bystand
         assert!(runnable > 0.9 * HAMMERS as f64, "{lock}: {runnable}");
     }
     for lock in SLEEPING {
-        // Of three windows the best: in one of ten, woken waiters of ondeck wait for a CPU behind each other, and other
+        // Of three windows the best: in one of ten, woken waiters of ondeck queue for a CPU, and other
         // programs take one.
         let runnable = |_| measure(lock, "bystander", &given).value(RUNNABLE).expect("it is told");
         let runnable = least((0..3).map(runnable));
@@ -159,7 +159,8 @@ fn most(of: impl IntoIterator<Item = f64>) -> f64 {
 /// there that the owner loses its CPU.
 #[test]
 fn pure_spinners_burn_whole_slices_for_an_acquisition_where_sleepers_burn_none() {
-    // CPU time, and not switches: other programs preempt sleepers, too, and so do the woken waiters of ondeck.
+    // CPU time, and not switches: other programs also preempt sleeping threads that were woken, and woken waiters of ondeck
+    // preempt running threads.
     let burnt = |lock| contended(lock, 8 * Linux::cpus(), 50_000, 150).cpu_nanos;
     let (least, most) = (least(PURE_SPINNERS.map(burnt)), most(SLEEPING.map(burnt)));
     assert!(least > 4.0 * most, "{least} and {most}");
