@@ -77,7 +77,7 @@ pub fn rate() -> u64 {
     rate.max(1)
 }
 
-/// Ticks in so many nanoseconds; 0 while the rate is not known.
+/// Ticks in `nanos` nanoseconds; 0 while the rate is not known.
 #[inline]
 pub fn ticks_in(nanos: u64) -> u64 {
     // Up to an hour of nanoseconds at 5 GHz: 2^42 times 2^33 would not fit, so by microseconds.

@@ -41,7 +41,7 @@ impl Frames {
 
     /// The number of this stack, and whether it is new; `None` if there is no room, which is counted.
     pub fn keep(&self, file: &File) -> Option<(u32, bool)> {
-        /// Where so many places are taken, the table is as good as full.
+        /// Where this number of places in a row is taken, the table counts as full.
         const FAR: usize = 256;
         let hash = self.hash();
         let first = place_of(hash, STACKS);

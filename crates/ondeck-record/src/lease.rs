@@ -1,4 +1,4 @@
-//! Unlocks that pass without the recorder: so many of one thread, counted down in a word of the lock.
+//! Unlocks that pass without the recorder: a number of one thread's, counted down in a word of the lock.
 //!
 //! While threads are parked, most unlocks of a thread that locks again and again are not recorded. To be asked
 //! each time whether this one is costs as much as the unlock itself. So the recorder gives such a thread a

@@ -7,7 +7,7 @@ use crate::layout::{File, RANGES};
 use crate::sys::Descriptor;
 use crate::{clock, room};
 
-/// At most one snapshot in so many times of what one costs, some tens of microseconds: some addresses, as
+/// Snapshots take at most one part in this number of the time; one takes some tens of microseconds: some addresses, as
 /// of code that is made while the program runs, come and go.
 const SHARE: u64 = 64;
 

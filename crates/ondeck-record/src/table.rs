@@ -7,7 +7,7 @@ use crate::layout::{
 };
 use crate::{clock, room};
 
-/// Where so many places in a row are taken, a table is as good as full.
+/// Where this number of places in a row is taken, a table counts as full.
 const FAR: usize = 128;
 
 /// The entry of the lock at `address`, and whether it is new. `None` if there is no room, which is

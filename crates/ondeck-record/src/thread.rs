@@ -317,7 +317,7 @@ impl Local {
         weight
     }
 
-    /// Whether a wait of so many ticks is recorded although it was not chosen.
+    /// Whether a wait of `ticks` is recorded although it was not chosen.
     #[inline]
     pub fn is_long(ticks: u64) -> bool {
         ticks >= clock::ticks_in(LONG)

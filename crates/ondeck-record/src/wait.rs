@@ -238,7 +238,7 @@ fn keep(
     kept.err()
 }
 
-/// The calling thread has the lock at `lock` again, for which it has waited for so many nanoseconds since its
+/// The calling thread has the lock at `lock` again, for which it has waited for `nanos` since its
 /// wait at a condition variable was over.
 ///
 /// It is recorded as a wait for that lock, and no owner is charged with it: when it began, at the notification,

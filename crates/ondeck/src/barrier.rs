@@ -1,4 +1,4 @@
-//! A barrier: threads wait until so many of them have come, again and again.
+//! A barrier: threads wait until a given number of them has arrived, again and again.
 //!
 //! ```text
 //! the word       how many threads of this round have come and wait: as many as are in the line.
@@ -91,7 +91,7 @@ impl BarrierWaitResult {
 }
 
 impl Barrier {
-    /// A barrier for so many threads; with 0 or 1 no thread waits.
+    /// A barrier for `total` threads; with 0 or 1 no thread waits.
     pub const fn new(total: u32) -> Self {
         Self { arrived: AtomicU32::new(0), total: AtomicU32::new(total) }
     }

@@ -82,7 +82,7 @@ pub struct Latch<P: Host = Native> {
 }
 
 impl Latch {
-    /// A latch that opens after so many counts; with 0 it is open.
+    /// A latch that opens after `count` counts; with 0 it is open.
     ///
     /// # Panics
     ///
@@ -128,7 +128,7 @@ impl<P: Host> Latch<P> {
         self.count_down_by(1);
     }
 
-    /// Counts so many at once.
+    /// Counts down by `count` at once.
     ///
     /// # Panics
     ///
@@ -249,7 +249,7 @@ impl<P: Host> Latch<P> {
     }
 }
 
-/// The word after so many counts; `None` if fewer are left.
+/// The word after `count` counts; `None` if fewer are left.
 #[inline(always)]
 fn after(word: u32, count: u32) -> Option<u32> {
     (count <= word / ONE).then(|| word - count * ONE)

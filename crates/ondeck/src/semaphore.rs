@@ -130,7 +130,7 @@ pub struct Semaphore<P: Host = Native> {
 }
 
 impl Semaphore {
-    /// A semaphore with so many free permits.
+    /// A semaphore with `permits` free permits.
     ///
     /// # Panics
     ///
@@ -140,7 +140,7 @@ impl Semaphore {
         Self { word: AtomicU32::new(permits * ONE) }
     }
 
-    /// A semaphore with so many free permits that grants them in the order in which threads began to wait, whatever they
+    /// A semaphore with `permits` free permits, which grants them in the order in which threads began to wait, whatever they
     /// want. While one waits for many permits, [`try_acquire`](Self::try_acquire) fails.
     ///
     /// That costs: each permit that a thread waits for rests until that thread runs. While threads wait all the time, a pair
@@ -206,7 +206,7 @@ impl<P: Host> Semaphore<P> {
         self.acquire_many(1);
     }
 
-    /// Waits until so many permits at once are the calling thread's.
+    /// Acquires `permits` permits at once, and waits until they are free.
     ///
     /// A request for more permits than there ever are waits for ever, and all later ones behind it.
     #[inline]
@@ -222,7 +222,7 @@ impl<P: Host> Semaphore<P> {
         self.try_acquire_many(1)
     }
 
-    /// Acquires so many permits if they are free, and not kept for a thread that waits; says whether it did.
+    /// Acquires `permits` permits if they are free and no waiting thread is to have them; returns whether it did.
     #[inline]
     pub fn try_acquire_many(&self, permits: u32) -> bool {
         let wanted = in_word(permits);
@@ -320,7 +320,7 @@ impl<P: Host> Semaphore<P> {
         false
     }
 
-    /// Gives back so many permits, for the threads that have waited longest, or that come.
+    /// Gives back `permits` permits, for the threads that have waited longest or for those that arrive.
     ///
     /// # Panics
     ///
@@ -400,7 +400,7 @@ impl<P: Host> Semaphore<P> {
     }
 }
 
-/// So many permits as they are in the word.
+/// A number of permits, shifted to its place in the word.
 #[inline(always)]
 fn in_word(permits: u32) -> u32 {
     assert!(permits <= MOST_PERMITS, "{permits} permits are more than a semaphore can have");

@@ -73,7 +73,7 @@ pub fn polling_ticks<P: Estimates>() -> usize {
     Waits::now::<P>().polling
 }
 
-/// So many ticks, for a deadline.
+/// Converts ticks to a duration, for a deadline.
 pub(crate) fn ticks_as_duration<P: Estimates>(ticks: usize) -> Duration {
     let nanos = ticks as u128 * 1_000_000_000 / u128::from(P::ticks_per_second().max(1));
     Duration::from_nanos(nanos as u64)

@@ -19,7 +19,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// The CPUs of so many sockets, clusters in each, cores in each, CPUs in each. The second CPUs of cores come last.
+    /// All CPUs of a machine, from its number of sockets, clusters in each, cores in each, CPUs in each. The second CPUs of cores come last.
     pub fn all_of([sockets, clusters, cores, smt]: [usize; 4]) -> Vec<Self> {
         let all = sockets * clusters * cores;
         let place = |cpu: usize| {

@@ -168,7 +168,7 @@ pub(super) fn enter() {
 
 /// Waits for the lock of the bucket of that name, and has it for an operation, which the caller makes now: in one
 /// step, when the lock is about to be free again. A thread keeps its CPU meanwhile, as the kernel's spinlocks do.
-/// It has it for so many times as long as usual.
+/// It holds the lock `times` times as long as usual.
 pub(super) fn lock_bucket(name: usize, times: Time) -> usize {
     let world = world();
     let number = world.futexes.of(name);

@@ -78,7 +78,7 @@ use time::{NEVER, Time, of_nanos};
 use watch::Watch;
 use world::World;
 
-/// Threads begin within so many nanoseconds of each other, as threads do that one call wakes.
+/// The nanoseconds within which threads begin, as threads do that one call wakes.
 const START_SPREAD: f64 = 2_000.0;
 
 /// See [`Simulation::longer`].

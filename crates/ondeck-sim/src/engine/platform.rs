@@ -23,7 +23,7 @@ use super::{fences, futex, scheduler, table};
 pub struct Sim;
 
 impl Sim {
-    /// Work of so many nanoseconds at the speed 1.
+    /// Does work that takes `nanos` nanoseconds at the speed 1.
     pub fn work(nanos: f64) {
         /// A longer piece of work sees what its core's sibling does meanwhile.
         const PIECE: f64 = 5_000.0;
@@ -45,7 +45,7 @@ impl Sim {
         }
     }
 
-    /// Plain data of so many bytes is read, or read and written.
+    /// Reads `bytes` bytes of plain data, or reads and writes them.
     pub fn touch(address: usize, bytes: usize, write: bool) {
         if on_thread().is_some() {
             super::access::touch(address, bytes, write);
@@ -93,7 +93,7 @@ impl Sim {
             .is_some_and(|it| it.state == super::State::Asleep && !it.only_sleeps && !it.naps)
     }
 
-    /// Sleeps for so many nanoseconds.
+    /// Sleeps for `nanos` nanoseconds.
     pub fn sleep(nanos: u64) {
         let word = SimInt::<u32>::fresh(0);
         let deadline = Self::now().as_nanos() + nanos;

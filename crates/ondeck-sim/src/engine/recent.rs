@@ -28,7 +28,7 @@ pub enum Step {
     HeavyFence,
     /// The thread sleeps on the word.
     Sleep,
-    /// The thread woke so many that sleep on the word.
+    /// The thread woke this number of threads that sleep on the word.
     Wake(usize),
     /// The thread has a CPU.
     Start,

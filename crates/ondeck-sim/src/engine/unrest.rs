@@ -18,7 +18,7 @@ pub enum Whim {
 pub struct Unrest {
     /// What its random numbers follow from.
     pub seed: u64,
-    /// One access in so many is disturbed: by a stall, or by the loss of the CPU.
+    /// One access in this number is disturbed: by a stall, or by the loss of the CPU.
     pub one_in: u32,
     /// The same of accesses that come right behind a write of the same thread: where it has just acquired or
     /// freed something, has published that it waits, or is about to look whether that was in vain.
@@ -27,7 +27,7 @@ pub struct Unrest {
     pub longest_stall: Time,
     /// The most by which a store is late.
     pub latest_store: Time,
-    /// One wake in so many takes longer.
+    /// One wake in this number takes longer.
     pub late_wakes: u32,
     /// By so much: a slice, say.
     pub late_wake: Time,

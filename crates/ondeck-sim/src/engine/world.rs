@@ -36,7 +36,7 @@ use super::watch::Watch;
 /// How far a thread's clock may run ahead by pauses alone.
 const MOST_AHEAD: Time = 1_000_000;
 
-/// A thread leaves the CPU to the loop after so many steps at the latest, so that a thread which is alone can be
+/// A thread leaves the CPU to the loop after this number of steps at the latest, so that a thread which is alone can be
 /// cancelled.
 pub(super) const STEPS_BETWEEN_LOOKS: u64 = 1 << 16;
 

@@ -19,10 +19,10 @@ use crate::engine::{Call, End, Job, Ran, Set, Sim, Simulation};
 /// parked.
 const WARM_UP: u64 = 4;
 
-/// As many threads as CPUs have come to their start after so many nanoseconds.
+/// The nanoseconds after which as many threads as there are CPUs have begun.
 const FIRST_ARRIVALS: f64 = 100_000.0;
 
-/// As many more after so many more.
+/// The nanoseconds after which each further such group has begun.
 const NEXT_ARRIVALS: f64 = 30_000.0;
 
 /// Seeds of two rounds differ by this, odd and large, so that those of two seeds do not meet.

@@ -16,7 +16,7 @@ pub struct Fitted {
 }
 
 impl Fitted {
-    /// Whether the value was fitted to that lock's number with so many threads, in that table, of that machine file.
+    /// Whether the value was fitted to that lock's number with `threads` threads, in that table, of that machine file.
     pub fn covers(&self, table: &str, machine: &str, lock: &str, threads: u32) -> bool {
         self.table == table
             && self.machine.as_deref().is_none_or(|it| it == machine)

@@ -29,9 +29,9 @@ const PAYS: usize = 64;
 const RUN_BITS: u32 = 32;
 const THREAD_BITS: u32 = 16;
 const THREAD: usize = (1 << THREAD_BITS) - 1;
-/// Rows are aligned to so many bits.
+/// The binary logarithm of the alignment of rows.
 const ROW_BITS: u32 = 7;
-/// A begin is told in so many bits less than ticks.
+/// A begin is stored without this number of the lowest bits of its ticks.
 const TICK_BITS: u32 = 10;
 /// The bits of a begin: on 32 bits those that are left of a time in a machine word.
 const BEGIN: u32 = (usize::MAX >> TICK_BITS) as u32;

@@ -19,7 +19,7 @@
 //! the combiner    does its own section, then those behind it in the queue, MOST of them; none if it unwinds
 //!                 after each: reads what is behind it, then tells its thread that it is done
 //!                 nothing behind it, and tail is still it? tail := null: free
-//!                 so many are done: tells the thread of the next that it combines
+//!                 its share is done: makes the thread of the next the combiner
 //! ```
 //!
 //! # Invariants
@@ -195,7 +195,7 @@ impl<P: Host> RawCombining<P> {
         self.combine(own, request.others);
     }
 
-    /// The calling thread is the combiner, and the oldest request is its own. Does so many others at most.
+    /// The calling thread is the combiner, and the oldest request is its own. Runs at most `others` more.
     fn combine(&self, own: *mut Request<P>, others: u32) {
         let mut left = 1 + others;
         let mut oldest = own;

@@ -52,7 +52,7 @@ const WAITED: u32 = 1 << 31;
 /// Looks at a locked word before a thread sleeps: some hundred nanoseconds.
 const LOOKS: u32 = 50;
 
-/// One in so many contended unlocks wakes all that sleep, and counts them.
+/// One in this number of contended unlocks wakes all sleeping threads, and counts them.
 const COUNTS: u32 = 256;
 
 /// How an attempt to lock ended.

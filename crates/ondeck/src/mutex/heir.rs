@@ -183,7 +183,7 @@ fn sleep_as_heir<P: Host>(
     P::futex_wait(waiting.node.word(), status::HEIR, Some(until))
 }
 
-/// Leaves the lock alone for so many ticks, asleep.
+/// Sleeps for `ticks`, and leaves the lock alone meanwhile.
 fn nap<P: Host>(waiting: &Waiting<'_, P>, ticks: usize) {
     let now = P::ticks() as usize;
     // A timer may be late by as much.

@@ -89,8 +89,8 @@ impl<P: Host> Line<P> {
         self.guard().oldest_first(Kind::Line, self.key).map(Node::wants)
     }
 
-    /// Whether the oldest has waited for so many ticks by [`wait_since`](Self::wait_since), and none that had was taken in
-    /// the last so many.
+    /// Whether the oldest has waited for `ticks` by [`wait_since`](Self::wait_since), and none that had waited as long was
+    /// taken in the last `ticks`.
     pub(crate) fn is_overdue(&self, now: usize, ticks: usize) -> bool {
         let (newest, oldest) = (self.newest(), self.guard().oldest(Kind::Line, self.key));
         let waited = |node: &Node<P>| now.wrapping_sub(node.since.load(Ordering::Relaxed)) >= ticks;

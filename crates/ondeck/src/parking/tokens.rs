@@ -37,9 +37,9 @@ pub struct Unparked {
 /// What a [`requeue`] is to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Requeue {
-    /// At most so many are woken, the oldest.
+    /// How many threads are woken at most, the oldest first.
     pub wake: usize,
-    /// At most so many of the others are moved.
+    /// How many of the others are moved at most.
     pub move_most: usize,
 }
 

@@ -160,7 +160,7 @@ impl<P: Host> Bias<P> {
         self.taken_at.0.store(now, Ordering::Relaxed);
     }
 
-    /// They may not for so many ticks from `now` on.
+    /// They may not for `ticks` from `now` on.
     pub(crate) fn rest(&self, now: usize, ticks: usize) {
         self.rest.store(now.wrapping_add(ticks.min(LONGEST_REST)), Ordering::Relaxed);
     }

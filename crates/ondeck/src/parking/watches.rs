@@ -30,14 +30,14 @@ pub(crate) struct Watches<P: Host> {
     vain: P::AtomicU32,
 }
 
-/// So many more watches in vain than successes are put up with.
+/// Below this difference between vain and successful watches, every waiter watches.
 const USUAL_BELOW: u32 = 8;
 
 /// How fast watches become rare. After n waits in vain about the square root of 8 n have watched: 9 % of
 /// a thousand, 1 % of a hundred thousand.
 const SLOPE: u32 = 4;
 
-/// Where watches are rarest, one of so many waiters watches. Where threads wait often, one of them soon
+/// Where watches are rarest, one in this number of waiters watches. Where threads wait often, one of them soon
 /// tries again: 256 waits that sleep, of some 30 µs each, are 8 ms.
 const RAREST: u32 = 256;
 
@@ -67,7 +67,7 @@ mod tests {
     use super::Watches;
     use crate::platform::Native;
 
-    /// How many of so many waiters watch, if each fares as `notified` says.
+    /// How many of these waiters watch, if each watch ends as `notified` says.
     fn watched(watches: &Watches<Native>, waiters: u32, notified: bool) -> u32 {
         let mut count = 0;
         for _ in 0..waiters {

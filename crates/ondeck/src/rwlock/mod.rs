@@ -112,9 +112,9 @@ const BIASED: u32 = 1 << 6;
 const ONE: u32 = 1 << 7;
 /// All of the count.
 const READERS: u32 = !(ONE - 1);
-/// So many readers, and no more: only forgotten guards can be so many. Half of what the count holds, so that
+/// The most readers: only forgotten guards can be as many. Half of what the count holds, so that
 /// there is room for those that are handed the lock, and for upgradable readers that have it and are
-/// downgraded. No thread begins to wait while there are so many: at most as many come to that as there are
+/// downgraded. No thread begins to wait while there are that many: at most as many come to that as there are
 /// threads.
 const MOST_READERS: u32 = 1 << 31;
 

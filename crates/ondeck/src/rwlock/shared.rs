@@ -179,7 +179,7 @@ impl<P: Host> RawRwLock<P> {
         self.try_lock_shared_recursive_counted() || self.wait(Want::Recursive, Some(deadline))
     }
 
-    /// Whether there are so many counted readers that there can be no more, 2^24: the reads of this file would then
+    /// Whether the count of readers is at its maximum, 2^24: the reads of this file would then
     /// fail, or panic instead of waiting.
     #[inline]
     pub fn has_most_readers(&self) -> bool {
