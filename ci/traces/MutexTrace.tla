@@ -27,7 +27,7 @@ Nothing == UNCHANGED vars
 
 (* What t does without an access, or by one that the event before or after shows. *)
 Silent(t) ==
-    \/ Left(t) \/ AskHeavy(t) \/ Offer(t) \/ TimeOut(t)
+    \/ Left(t) \/ AskHeavy(t) \/ TimeOut(t)
     \/ AskSleep(t) /\ mem.status[t] # "heir"
     \/ (ReadHand(t) \/ Look(t)) /\ Mode(t)[1] # Here(t)
 
@@ -66,7 +66,7 @@ Matches(e, t) ==
       [] e[1] = "mode" ->
             /\ Mode(t) = e[3]
             /\ ReadModeBefore(t) \/ ReadHand(t) \/ ReadModeAfter(t) \/ Look(t)
-                \/ (me[t].pc \in {"Look", "Offer"} /\ Nothing)
+                \/ (At(t, "Look") /\ Nothing)
       [] e[1] = "status" -> Status(t) = e[3] /\ (Poll(t) \/ Told(t) \/ AskWoken(t) \/ Nothing)
       [] e[1] = "fence" -> AskFence(t)
       [] e[1] = "heavy" -> AskHeavyMade(t)

@@ -16,14 +16,14 @@
    in those a comment names the action.
 
    Left to chance: when to poll and when to ask, whether a heir or a woken thread has lost its CPU, when the heir
-   wakes a parked thread and which, when it is overdue, whether a woken thread is behind its waker, when a sleep ends.
+   wakes a parked thread and which, when it is overdue, when a sleep ends.
    So what holds here holds for all times and constants.
 
    What the world has and this has not:
    * More than three threads, two locks and two lives of an address; buckets beside this one.
    * What weaker machines reorder, but for the exchange above: that is left to the loom tests.
    * Naps: a heir that naps is one that does not poll yet. Times: a sleep that ends may end at any moment. Captured
-     locks: all that the source does about them is to wait, or not to note a hint.
+     locks: all that the source does about them is to wait.
    * The bucket's lock has a queue of its own in the source, and threads sleep for it; here it is fair.
    * Two addresses that differ in their two highest bits only have the same word in the unlock mode.
    * Waiters of condition variables, which notifications link here: Condvar.tla.
@@ -55,7 +55,6 @@ Mutation(name) == Mutant = name
    "rotate"   the heir wakes a parked thread
    "hand"     the heir may be overdue: it asks for the lock itself, and stays awake for a while
    "fair"     an owner may hand the lock over instead of unlocking
-   "behind"   a woken thread may have to wait for its waker's CPU: the waker notes a hint for later unlocks
    "aside"    a woken thread that becomes the heir may ask at once
    "refused"  the machine makes no heavy fence
    "weak"     an exchange that only releases is a store like another *)
@@ -132,7 +131,7 @@ Begin(words, bucket, threads) ==
 
 Words ==
     [byte |-> [a \in Addresses |-> 0],             \* 0 free, 1 locked
-     mode |-> [i \in {0} |-> QuietMode],           \* or <<address, "late", "debt", "wake" or "hand">>
+     mode |-> [i \in {0} |-> QuietMode],           \* or <<address, "debt", "wake" or "hand">>
      status |-> [t \in Threads |-> "parked"],      \* or "heir", "woken", "done"
      guard |-> [i \in {0} |-> None]]
 Table ==
@@ -205,8 +204,7 @@ ForgetWoken(s, t) == IF s.woken[Here(t)] = t THEN [s EXCEPT !.woken[Here(t)] = N
 (* Whether a thread or an unlock other than the parked threads looks after these. `late`: a woken thread is lost. *)
 \* models crates/ondeck/src/mutex/roles.rs is_responsible
 IsLookedAfter(s, a, late) ==
-    \/ s.heir[a] # None \/ (s.woken[a] # None /\ ~late) \/ s.mode = <<a, "debt">>
-    \/ Mutation("hint_counts_as_a_promise") /\ s.mode = <<a, "late">>
+    s.heir[a] # None \/ (s.woken[a] # None /\ ~late) \/ s.mode = <<a, "debt">>
 
 \* models crates/ondeck/src/mutex/roles.rs become_heir
 BecomeHeir(s, t) ==
@@ -227,19 +225,12 @@ Wake(s, a, t) ==
     IN  IF Mutation("told_after_the_wake") THEN woken ELSE SetStatus(woken, t, "woken")
 ParkedOf(s, a) == SelectSeq(QueueOf(s, a), LAMBDA t : s.status[t] = "parked")
 
-(* A wake, with or without a hint that the woken thread is behind its waker: not in place of a request. *)
-WakeFrom(s, a, t) ==
-    LET woken == Wake(s, a, t)
-        may == IF Mutation("hint_in_place_of_a_request") THEN CanAsk(s, a) ELSE s.mode \in {QuietMode, <<a, "late">>}
-        hints == May("behind") /\ may /\ ParkedOf(woken, a) # <<>>
-    IN  {woken} \cup (IF hints THEN {SetMode(woken, <<a, "late">>)} ELSE {})
-
 (* It may pass over some of the oldest, but for a real-time thread. *)
 \* models crates/ondeck/src/mutex/roles.rs wake_oldest
 WakeOldest(s, a) ==
     LET parked == ParkedOf(s, a)
         last == IF parked # <<>> /\ Head(parked) \in s.urgent THEN 1 ELSE Len(parked)
-    IN  IF parked = <<>> THEN {s} ELSE UNION {WakeFrom(s, a, parked[i]) : i \in 1..last}
+    IN  IF parked = <<>> THEN {s} ELSE {Wake(s, a, parked[i]) : i \in 1..last}
 
 (* Whether heirs and woken threads have lost their CPU, for one section. *)
 Lates == IF May("lost") THEN BOOLEAN ELSE {FALSE}
@@ -569,39 +560,30 @@ ReadModeAfter(t) ==
     /\ Go(t, IF Mode(t) = QuietMode THEN "Finish" ELSE "Look")
     /\ UNCHANGED <<mem, buf, table, program>>
 
-(* With a debt it first waits for a moment. A hint may be one to be left to a later unlock. *)
 \* models crates/ondeck/src/mutex/unlock.rs look
 Look(t) ==
     /\ At(t, "Look")
     /\ LET asks == IF Mode(t)[1] = Here(t) THEN Mode(t)[2] ELSE "quiet"
            remembers == Mutation("woken_though_left") /\ table.heir[Here(t)] \in table.asked
            places == CASE asks = "quiet" -> {"Finish"}
-                       [] asks = "late" -> {"Serve", "Finish"}
-                       [] asks = "debt" /\ Mutation("debt_left_to_a_later_unlock") -> {"Offer", "Finish"}
-                       [] asks = "debt" -> {"Offer"}
+                       [] asks = "debt" /\ Mutation("debt_left_to_a_later_unlock") -> {"Serve", "Finish"}
                        [] OTHER -> {"Serve"}
        IN  \E place \in places :
             me' = [me EXCEPT ![t].pc = place, ![t].wakes = IF remembers THEN table.heir[Here(t)] ELSE None]
     /\ UNCHANGED <<mem, buf, table, program>>
 
-(* Meanwhile the displaced owner may become the heir. *)
-\* models crates/ondeck/src/mutex/unlock.rs offer
-Offer(t) == At(t, "Offer") /\ Go(t, "Serve") /\ UNCHANGED <<mem, buf, table, program>>
-
-(* The unlock wakes the heir if that has asked; otherwise a parked thread, unless another thread looks after those: not
-   one that is late. *)
+(* The unlock wakes the heir if that has asked; otherwise a parked thread, unless another thread looks after those. *)
 \* models crates/ondeck/src/mutex/unlock.rs look
 \* models crates/ondeck/src/mutex/roles.rs serve
 Serve(t) ==
     /\ At(t, "Serve")
     /\ CanLock(t)
     /\ LET a == Here(t)
-           done == IF Mutation("request_not_withdrawn") THEN Begun ELSE Withdraw(Begun, a)
-           s == IF mem.mode[0] = <<a, "late">> THEN [done EXCEPT !.woken[a] = None] ELSE done
+           s == IF Mutation("request_not_withdrawn") THEN Begun ELSE Withdraw(Begun, a)
            heir == s.heir[a]
        IN  \E late \in Lates :
            \E end \in CASE me[t].wakes # None -> {Wake(s, a, me[t].wakes)}
-                        [] heir \in s.asked -> WakeFrom([s EXCEPT !.heir[a] = None, !.asked = @ \ {heir}], a, heir)
+                        [] heir \in s.asked -> {Wake([s EXCEPT !.heir[a] = None, !.asked = @ \ {heir}], a, heir)}
                         [] IsLookedAfter(s, a, late) \/ Mutation("debt_cleared_in_vain") -> {s}
                         [] OTHER -> WakeOldest(s, a) :
             Section(t, end, "Finish")
@@ -632,7 +614,7 @@ Terminated ==
 Locking == {"Call", "Enter", "Wait", "Rotate", "PollTry", "LandTry", "Land", "Leave", "Owner", "GaveUp"}
 Asking == {"Ask", "AskFence", "AskTry", "AskSleep", "AskAsleep", "AskWoken", "Heavy", "AskHeavyMade"}
 Unlocking ==
-    {"Unlock", "ReadHand", "HandOver", "Release", "ReleaseAsked", "ReleaseLast", "ReadModeAfter", "Look", "Offer",
+    {"Unlock", "ReadHand", "HandOver", "Release", "ReleaseAsked", "ReleaseLast", "ReadModeAfter", "Look",
      "Serve"}
 Waiting == ((Locking \cup Asking) \ {"Call", "Enter", "Owner", "GaveUp"}) \cup {"Asleep", "Unguard", "FutexWake"}
 Step(t) ==
@@ -643,7 +625,7 @@ Step(t) ==
     THEN Ask(t) \/ AskFence(t) \/ AskTry(t) \/ AskSleep(t) \/ AskWoken(t) \/ AskHeavy(t) \/ AskHeavyMade(t)
     ELSE IF me[t].pc \in Unlocking
     THEN \/ ReadModeBefore(t) \/ ReadHand(t) \/ HandOver(t) \/ HandFair(t) \/ Release(t) \/ ReadModeAfter(t)
-         \/ Look(t) \/ Offer(t) \/ Serve(t)
+         \/ Look(t) \/ Serve(t)
     ELSE Rescue(t) \/ Unguard(t) \/ FutexWake(t) \/ Finish(t)
 
 Next == (\E t \in Threads : Step(t) \/ Drain(t) \/ TimeOut(t)) \/ Terminated
@@ -684,7 +666,7 @@ ParkedAreLookedAfter ==
         \/ mem.mode[0] = <<Here(t), "debt">>
 
 (* The unlock of t will see what the mode asks by now. *)
-WillLook(t) == me[t].pc \in {"ReadModeAfter", "Look", "Offer", "Serve"}
+WillLook(t) == me[t].pc \in {"ReadModeAfter", "Look", "Serve"}
 
 (* (2): a debt is that of an owner, or of an unlock that is about to look. *)
 DebtsHaveDebtors ==

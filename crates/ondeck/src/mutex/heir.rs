@@ -8,10 +8,6 @@ use crate::parking::{Request, Slice, has_come, status};
 use crate::platform::{AtomicInt, FutexWait, Host, Ordering, Timestamp};
 use crate::spin::{Waits, ticks_as_duration};
 
-/// Attempts in one poll, back to back. An attempt reaches the owner's core most often just after the owner's own exchange,
-/// and so fails; but the line then comes back right after the owner's clearing store.
-const ATTEMPTS: u32 = 4;
-
 /// How a watch has ended.
 pub(super) enum Watched {
     /// The caller has acquired the lock.
@@ -62,14 +58,12 @@ impl<P: Host> RawMutex<P> {
                 rotation = self.rotate(waiting, now);
             }
             // spec: Mutex!Poll
-            for _ in 0..P::spins(if Part::Attempts.is_in() { ATTEMPTS } else { 1 }) {
-                if node.status() != status::HEIR {
-                    return Some(Watched::Told);
-                }
-                // spec: Mutex!PollTry
-                if self.try_lock() {
-                    return Some(Watched::Acquired);
-                }
+            if node.status() != status::HEIR {
+                return Some(Watched::Told);
+            }
+            // spec: Mutex!PollTry
+            if self.try_lock() {
+                return Some(Watched::Acquired);
             }
             if waiting.has_timed_out() {
                 return Some(Watched::TimedOut);

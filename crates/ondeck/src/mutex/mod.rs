@@ -41,7 +41,7 @@
 //!    sleeps.
 //! 5. A heir that was woken and found the lock taken again requests the lock itself.
 //! 6. A new owner that leaves parked threads without an heir notes a debt in the unlock mode. Its own unlock wakes the
-//!    oldest; of a captured lock only if the displaced owner has not become the heir meanwhile.
+//!    oldest, unless another thread has become the heir.
 //! 7. A woken thread has no role until it runs. It tries the lock, and then takes the role from the heir, unless that one
 //!    sleeps with a request.
 //! 8. Every half millisecond the heir wakes the oldest parked thread, which will take its place.

@@ -21,14 +21,8 @@ pub enum Part {
     Elsewhere,
     /// Of those, one that last ran on the waker's NUMA node is preferred.
     Home,
-    /// An unlock wakes another thread if the one that was woken is late.
-    Late,
-    /// An unlock with a debt gives the displaced owner the time to come.
-    Offer,
     /// A woken thread takes the role from the heir.
     Takeover,
-    /// A poll makes several attempts.
-    Attempts,
     /// A woken thread that finds the lock taken does not poll on the CPU of the thread that woke it.
     Aside,
     /// A notification leaves a waiter that last ran on its CPU to the owner of the mutex.
@@ -37,7 +31,7 @@ pub enum Part {
 
 impl Part {
     /// All parts.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 11] = [
         Self::Brief,
         Self::Nap,
         Self::Pause,
@@ -46,10 +40,7 @@ impl Part {
         Self::Queued,
         Self::Elsewhere,
         Self::Home,
-        Self::Late,
-        Self::Offer,
         Self::Takeover,
-        Self::Attempts,
         Self::Aside,
         Self::Lend,
     ];

@@ -127,40 +127,14 @@ pub(super) fn leave<P: Host>(
 /// An unlock has found a request: wakes the heir, or the oldest parked thread, unless a running thread is responsible.
 pub(super) fn serve<P: Host>(guard: &Guard<'_, P>, address: usize, now: usize) -> Option<Wake<P>> {
     // spec: Mutex!Serve
-    let request = guard.request(address);
     guard.withdraw_request(address);
     let newest = guard.newest(Kind::Lock, address)?;
-    if request == Some(Request::Late) {
-        newest.set_woken_last(None);
-    }
     if let Some(heir) = newest.heir().filter(|heir| has_asked(heir)) {
         newest.set_heir(None);
         heir.has_asked.store(0, Ordering::Relaxed);
-        return Some(wake_from(guard, heir, now));
+        return Some(wake(newest, heir, now));
     }
     look_after(guard, address, now)
-}
-
-/// Wakes a thread for an unlock. If it last ran on the unlock's own CPU, it may wait there for a time slice while another
-/// CPU is idle: then a later unlock wakes another. Not so of a captured lock, whose owner leaves no CPU idle that could be
-/// of use.
-fn wake_from<P: Host>(guard: &Guard<'_, P>, node: &Node<P>, now: usize) -> Wake<P> {
-    let address = node.address();
-    let is_behind = node.is_here();
-    let history = guard.bucket().history_from(address, now);
-    let word = wake(guard.newest(Kind::Lock, address).unwrap_or(node), node, now);
-    let is_parked = |node: &Node<P>| node.status() == status::PARKED;
-    if Part::Late.is_in()
-        && is_behind
-        && !history.is_captured(now)
-        // The request of a heir is not replaced: a thread that was the heir a moment ago may come here.
-        && guard.request(address).is_none_or(|request| request == Request::Late)
-        && guard.oldest_first(Kind::Lock, address).any(is_parked)
-        && guard.ask(address, Request::Late)
-    {
-        history.set_late_at(now.wrapping_add(2 * P::wake_ticks()));
-    }
-    word
 }
 
 /// Wakes the oldest parked thread, unless another thread is responsible.
@@ -272,7 +246,9 @@ pub(crate) fn look_after_moved<P: Host>(
     let is_locked = || byte.load(Ordering::Relaxed) != 0;
     // spec: Condvar!EndMoving
     match moved {
-        Moved::One(node) if !is_locked() => Some(wake_from(guard, node, now)),
+        Moved::One(node) if !is_locked() => {
+            Some(wake(guard.newest(Kind::Lock, node.address()).unwrap_or(node), node, now))
+        }
         _ if may_lend
             && node.is_here()
             && leave_to_owner(guard, node.address(), is_locked, now) =>
@@ -426,7 +402,7 @@ fn wake_oldest<P: Host>(guard: &Guard<'_, P>, address: usize, now: usize) -> Opt
     };
     let node = Some(oldest).filter(|_| !may_pass).or_else(preferred).unwrap_or(oldest);
     newest.set_due(now.wrapping_add(P::ticks_in(ROTATION_NANOS)));
-    Some(wake_from(guard, node, now))
+    Some(wake(newest, node, now))
 }
 
 /// Wakes a linked thread. Its node stays linked: it has no role before it runs.

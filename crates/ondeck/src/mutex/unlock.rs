@@ -1,10 +1,8 @@
 //! Unlocking: the store, and, if a waiting thread asks something of this unlock, the wake or the handoff.
 
-use super::parts::Part;
 use super::{RawMutex, roles};
 use crate::parking::{QUIET, Request};
 use crate::platform::{AtomicInt, Host, Ordering};
-use crate::spin::Waits;
 
 impl<P: Host> RawMutex<P> {
     /// Unlocks.
@@ -107,42 +105,17 @@ fn asked<P: Host>(address: usize) -> Option<Request> {
 pub(super) fn look<P: Host>(byte: *const P::AtomicU8) {
     let address = byte.addr();
     // spec: Mutex!Look
-    let Some(request) = asked::<P>(address) else { return };
-    let bucket = P::bucket(address);
-    let mut now = P::ticks() as usize;
-    match request {
-        Request::Late if bucket.history(address).is_some_and(|history| !history.is_late(now)) => {
-            return;
-        }
-        Request::Debt => now = offer::<P>(address, now),
-        _ => {}
+    if asked::<P>(address).is_none() {
+        return;
     }
     // spec: Mutex!Serve
-    let guard = bucket.lock();
-    if let Some(word) = roles::serve(&guard, address, now) {
+    let guard = P::bucket(address).lock();
+    if let Some(word) = roles::serve(&guard, address, P::ticks() as usize) {
         drop(guard);
         // spec: Mutex!FutexWake
         // By address: the thread may have left, and its node be gone.
         P::futex_wake(word, 1);
     }
-}
-
-/// An unlock has a debt. If a heir has just become the owner of a captured lock, the displaced owner will be the next heir:
-/// gives it the time to come. Returns when that was over.
-fn offer<P: Host>(address: usize, now: usize) -> usize {
-    let back_in = 2 * Waits::now::<P>().lost;
-    let mut at = now;
-    let Some(history) = P::bucket(address).history(address) else { return at };
-    // spec: Mutex!Offer
-    while Part::Offer.is_in()
-        && history.is_captured(at)
-        && history.was_taken_within(at, back_in)
-        && asked::<P>(address) == Some(Request::Debt)
-    {
-        P::pause();
-        at = P::ticks() as usize;
-    }
-    at
 }
 
 /// Hands the lock at `byte`, which the caller owns, to the heir that asks for it; `unasked` to the thread that has waited

@@ -5,7 +5,6 @@
 //!   taken        when a heir that had waited for it last became its owner, in ticks
 //!   lost         when a displaced owner last came back at once, in ticks
 //!   returns      0 to 4: up by one when a displaced owner comes back at once, down by one when another thread comes
-//!   late_at      when a thread that was woken should have run, in ticks
 //!   left         when an owner last went to wait for a condition, in ticks
 //! ```
 //!
@@ -14,11 +13,9 @@
 //! is short now and then comes back so without having the lock captured. Where many threads circulate, one of them often
 //! comes just after a change of owner, and is taken for the displaced owner; but most of them come at other times.
 //!
-//! Hints, without a lock and relaxed: whatever a thread reads here, it decides how long a heir naps and whether an unlock
-//! wakes a thread now or at the next one.
+//! Hints, without a lock and relaxed: whatever a thread reads here, it decides only how long a heir rests before it polls.
 
 use super::Host;
-use super::has_come;
 use crate::machine::{AtomicInt, Ordering};
 
 /// Returns of displaced owners that are further apart tell nothing: a few tenures of an owner, and less than a time
@@ -36,7 +33,6 @@ pub(crate) struct History<P: Host> {
     taken: P::AtomicUsize,
     lost: P::AtomicUsize,
     returns: P::AtomicUsize,
-    late_at: P::AtomicUsize,
     left: P::AtomicUsize,
 }
 
@@ -47,7 +43,6 @@ impl<P: Host> History<P> {
             taken: AtomicInt::new(0),
             lost: AtomicInt::new(0),
             returns: AtomicInt::new(0),
-            late_at: AtomicInt::new(0),
             left: AtomicInt::new(0),
         }
     }
@@ -59,7 +54,7 @@ impl<P: Host> History<P> {
     /// Makes this the history of another mutex, which begins long ago.
     pub(super) fn give_to(&self, address: usize, now: usize) {
         let long_ago = now.wrapping_sub(2 * P::ticks_in(RECENT_NANOS));
-        for word in [&self.taken, &self.lost, &self.late_at, &self.left] {
+        for word in [&self.taken, &self.lost, &self.left] {
             word.store(long_ago, Ordering::Relaxed);
         }
         self.returns.store(0, Ordering::Relaxed);
@@ -69,16 +64,6 @@ impl<P: Host> History<P> {
     /// A heir that had waited has become the owner.
     pub(crate) fn note_taken(&self, now: usize) {
         self.taken.store(now, Ordering::Relaxed);
-    }
-
-    /// A thread that was woken should have run by then.
-    pub(crate) fn set_late_at(&self, then: usize) {
-        self.late_at.store(then, Ordering::Relaxed);
-    }
-
-    /// Whether a thread that was woken should have run at `now`.
-    pub(crate) fn is_late(&self, now: usize) -> bool {
-        has_come(now, self.late_at.load(Ordering::Relaxed))
     }
 
     /// Whether a heir became the owner less than `ticks` before `now`, or after it: the caller may have read the clock

@@ -3,8 +3,6 @@
 //! ```text
 //!   0 QUIET     no unlock of this bucket has anything to do but its store
 //!   ─── the address of a mutex ─── 2 | 1 ─ request ─ 0
-//!                                        0 LATE  a woken thread may have to wait for its CPU: an unlock
-//!                                                wakes another after a while
 //!                                        1 DEBT  its owner left parked threads without an heir:
 //!                                                the unlock wakes the oldest
 //!                                        2 WAKE  its heir sleeps: the unlock wakes it
@@ -27,8 +25,6 @@ const REQUEST_BITS: u32 = 2;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub(crate) enum Request {
-    /// Wake another parked thread if the one that was woken has not run by then. A hint: no thread relies on it.
-    Late = 0,
     /// Wake the oldest parked thread, unless a running one has become the heir.
     Debt = 1,
     /// Wake the heir.
@@ -53,7 +49,7 @@ impl Request {
     /// What the word asks of unlocks of the mutex at `address`.
     #[inline]
     pub(crate) fn read(mode: usize, address: usize) -> Option<Self> {
-        let requests = [Self::Late, Self::Debt, Self::Wake, Self::Hand];
+        let requests = [Self::Debt, Self::Wake, Self::Hand];
         requests.into_iter().find(|request| mode != QUIET && request.of(address) == mode)
     }
 }
@@ -64,7 +60,7 @@ mod tests {
 
     #[test]
     fn a_word_asks_what_it_was_made_for_of_its_mutex_only() {
-        for request in [Request::Late, Request::Debt, Request::Wake, Request::Hand] {
+        for request in [Request::Debt, Request::Wake, Request::Hand] {
             let mode = request.of(0x1001);
             assert_ne!(mode, QUIET);
             assert_eq!(Request::read(mode, 0x1001), Some(request));

@@ -317,33 +317,6 @@ fn a_lock_to_which_other_threads_come_is_not_captured() {
     assert_eq!(two.unlocks(mutex), 0);
 }
 
-/// The displaced owner of a captured lock may come back, or go away for good. The unlock gives it a moment, and may be the
-/// last one.
-#[test]
-fn an_unlock_with_a_debt_waits_for_the_displaced_owner_and_then_pays() {
-    let _alone = alone();
-    let mutex = new_lock();
-    let [one, two, parked] = Actor::some();
-    is_captured(mutex, [&one, &two]);
-    comes_back_once_more(mutex, [&one, &two]);
-    // A thread that comes now was not displaced.
-    time_passes(MICRO);
-    parked.sleeps_for(mutex);
-    time_passes(TENURE);
-    assert_eq!(two.unlocks(mutex), 0);
-    poll_until_owner(&one);
-    one.begins(|| unlock(mutex));
-    until_polls();
-    assert!(
-        !mutex.is_locked() && parked.is_busy() && Machine::mode() != 0,
-        "it waits for a moment"
-    );
-    time_passes(MICRO);
-    poll();
-    assert_eq!(one.ends(), 1);
-    assert_eq!(parked.unlocks(mutex), 0);
-}
-
 /// It sleeps with a request, or naps because it cannot make one.
 #[test]
 fn no_heir_sleeps_beyond_its_deadline() {
