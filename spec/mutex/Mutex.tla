@@ -49,7 +49,7 @@ vars == <<mem, buf, table, me, program>>
 
 Mutation(name) == Mutant = name
 
-(* "first"    a heir's first sleep is short, and only behind it is there a heavy fence; otherwise that comes first
+(* "first"    a heir's first sleeps are short, and a heavy fence comes only after these; otherwise it comes first
    "slices"   the longer sleeps end, too: threads rescue themselves
    "lost"     a heir or a woken thread may have lost its CPU: another takes the role, or is woken
    "rotate"   the heir wakes a parked thread
@@ -361,7 +361,7 @@ NoHeir(t) == me' = [me EXCEPT ![t].pc = "Wait", ![t].long = FALSE]
 AskTry(t) ==
     At(t, "AskTry") /\ Try(t, "Leave", {"AskSleep"} \cup (IF May("hand") THEN {"AskWoken"} ELSE {}))
 
-\* models crates/ondeck/src/mutex/heir.rs sleep_as_heir
+\* models crates/ondeck/src/mutex/heir.rs as_heir
 AskSleep(t) ==
     /\ At(t, "AskSleep")
     /\ Quiet(t)
@@ -374,11 +374,11 @@ AskWoken(t) ==
     /\ \/ At(t, "AskWoken")
        \/ At(t, "AskAsleep") /\ (IF me[t].long THEN May("slices") ELSE May("first"))
     /\ IF Status(t) # "heir" THEN NoHeir(t)
-       ELSE Go(t, IF At(t, "AskWoken") \/ me[t].long THEN "AskTry" ELSE Heavy)
+       ELSE \E place \in {"AskTry"} \cup (IF At(t, "AskWoken") \/ me[t].long THEN {} ELSE {Heavy}) : Go(t, place)
     /\ UNCHANGED <<mem, buf, table, program>>
 
 (* The next sleep is a long one. A machine without heavy fences goes on as if it had made one. *)
-\* models crates/ondeck/src/mutex/heir.rs next_slice
+\* models crates/ondeck/src/mutex/heir.rs next
 AskHeavy(t) ==
     /\ At(t, "Heavy")
     /\ Quiet(t)
