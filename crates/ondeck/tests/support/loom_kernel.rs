@@ -41,6 +41,8 @@ loom::lazy_static! {
 /// A tick of the platform's counter, in nanoseconds.
 const TICK: u64 = 1_000_000_000;
 
+const MILLISECOND: u64 = 1_000_000;
+
 /// No store stays in a buffer for as long as this, in nanoseconds.
 const SETTLES: u64 = 50_000_000;
 
@@ -82,9 +84,12 @@ pub fn sleep(word: &AtomicU32, expected: u32, deadline: Option<Timestamp>) -> Fu
         deadline,
     });
     kernel.queues.entry(address).or_default().push(waiter.clone());
-    // A nap, or the first sleep of a heir, lasts for a tick, which may be over at any time. All slices in a model are
-    // shorter or longer.
-    let is_short = deadline.is_some_and(|end| (TICK..=kernel.now + TICK).contains(&end.as_nanos()));
+    // A nap, or the first sleep of a heir, lasts for a tick, and its second one for a millisecond: each may be over at any
+    // time. All slices in a model are shorter or longer.
+    let is_short = deadline.is_some_and(|end| {
+        let end = end.as_nanos();
+        (TICK..=kernel.now + TICK).contains(&end) || end == kernel.now + MILLISECOND
+    });
     let passes = is_short || deadline.is_some() && is_refused();
     if passes {
         let is_long = deadline.is_some_and(|end| end.as_nanos() >= kernel.now + SETTLES);
