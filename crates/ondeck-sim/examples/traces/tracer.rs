@@ -61,7 +61,7 @@ impl Tracer {
 
     /// An unlock mode.
     fn mode(&self, mode: u64) -> String {
-        let asks = ["late", "debt", "wake", "hand"][mode as usize & 3];
+        let asks = ["nothing", "debt", "wake", "hand"][mode as usize & 3];
         let of = self.locks.iter().find(|&&lock| (lock as u64) << 2 == mode & !3);
         match of.and_then(|&lock| self.name(lock)) {
             Some(name) => format!("<<{name}, \"{asks}\">>"),

@@ -13,7 +13,8 @@
 //! is short now and then comes back so without having the lock captured. Where many threads circulate, one of them often
 //! comes just after a change of owner, and is taken for the displaced owner; but most of them come at other times.
 //!
-//! Hints, without a lock and relaxed: whatever a thread reads here, it decides only how long a heir rests before it polls.
+//! Hints, without a lock and relaxed: whatever a thread reads here, it decides only whether a thread that arrives tries again, and how
+//! long a heir rests before it polls.
 
 use super::Host;
 use crate::machine::{AtomicInt, Ordering};
