@@ -7,55 +7,33 @@
 use std::cell::UnsafeCell;
 use std::mem::{ManuallyDrop, MaybeUninit};
 
-use loom::cell;
 use ondeck::condvar::RawCondvar;
 use ondeck::mutex::RawMutex;
 use ondeck::parking::{self, Parked};
-use ondeck::platform::{AtomicInt, Host, Ordering, Platform};
+use ondeck::platform::{AtomicInt, Ordering, Platform};
 
+use crate::guarded::Guarded;
 use crate::loom_platform::{Loom, join, spawn};
 use crate::scenario::{ASYMMETRIC, HANDED, POLLS, SLEEPS, Shared, explored, until_asleep};
 
 /// Memory for one byte of a lock at a time, at the same address.
-struct Slot {
-    memory: UnsafeCell<MaybeUninit<RawMutex<Loom>>>,
-    /// Guarded by the mutex that is there.
-    count: cell::UnsafeCell<u32>,
-}
+struct Memory(UnsafeCell<MaybeUninit<RawMutex<Loom>>>);
+
+/// The memory, and a cell that the mutex guards which is there.
+type Slot = Guarded<Memory>;
 
 impl Slot {
-    /// Never freed: see [`Shared`].
     fn new() -> &'static Self {
-        let slot: &Self = Box::leak(Box::new(Self {
-            memory: UnsafeCell::new(MaybeUninit::new(RawMutex::new())),
-            count: cell::UnsafeCell::new(0),
-        }));
-        let _ = Loom::bucket(slot.address());
-        slot
-    }
-
-    fn address(&self) -> usize {
-        self.memory.get().addr()
+        Self::of(Memory(UnsafeCell::new(MaybeUninit::new(RawMutex::new()))))
     }
 
     fn mutex(&self) -> &RawMutex<Loom> {
         // SAFETY: the scenarios use it while it is one.
-        unsafe { (*self.memory.get()).assume_init_ref() }
+        unsafe { (*self.raw().0.get()).assume_init_ref() }
     }
 
     fn lock(&self) {
         self.mutex().lock();
-    }
-
-    /// Counts; the caller owns the mutex.
-    fn count(&self) -> u32 {
-        self.count.with_mut(|count| {
-            // SAFETY: the mutex guards it.
-            unsafe {
-                *count += 1;
-                *count
-            }
-        })
     }
 
     fn unlock(&self) {
@@ -70,7 +48,7 @@ impl Slot {
         self.unlock();
         if last {
             // SAFETY: all sections were before. That no thread uses the mutex any more is what is checked.
-            unsafe { std::ptr::drop_in_place(self.memory.get().cast::<RawMutex<Loom>>()) };
+            unsafe { std::ptr::drop_in_place(self.raw().0.get().cast::<RawMutex<Loom>>()) };
         }
         last
     }
@@ -78,7 +56,7 @@ impl Slot {
     /// From now on another object is there.
     fn put<T>(&self, value: T) -> &T {
         assert!(size_of::<T>() <= size_of::<RawMutex<Loom>>());
-        let place = self.memory.get().cast::<T>();
+        let place = self.raw().0.get().cast::<T>();
         // SAFETY: the memory is large enough, and aligned for an atomic of the same size; the object that
         // was there is gone.
         unsafe {
